@@ -1,0 +1,181 @@
+# tilec: `make demo` and `make test` do everything, the install of what is missing included.
+# All that is built lies under build/.
+
+MAKEFLAGS += --no-builtin-rules
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+PREFIX ?= /usr/local
+BUILD ?= build
+CC = gcc
+CXX = g++
+LLVM_CONFIG ?= llvm-config-22
+SANITIZE ?=
+
+WARN = -Wall -Wextra -Wpedantic -Werror
+OPT ?= -O2 -g
+CFLAGS_COMMON = $(OPT) $(WARN) -MMD -MP -D_GNU_SOURCE -ffunction-sections -fdata-sections $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
+LLVM_INCLUDE = $(shell $(LLVM_CONFIG) --includedir 2>/dev/null)
+CFLAGS_COMPILER = -std=c17 $(CFLAGS_COMMON) -Icompiler -I$(BUILD)/gen -Iruntime -Iruntime/include -isystem $(LLVM_INCLUDE)
+CFLAGS_RUNTIME = -std=c11 $(CFLAGS_COMMON) -fPIC -fvisibility=hidden -Iruntime -Iruntime/include
+
+.PHONY: all build deps demo test unit golden exec samples layers check-layers docs install format clean gpu-bundle
+all: build
+build: $(BUILD)/tilec $(BUILD)/libtile.a $(BUILD)/libtile.so $(BUILD)/libtile_emulator.a
+
+# ---- generated sources ---------------------------------------------------------------------------
+
+GEN = $(BUILD)/gen
+$(GEN)/tile_grammar.h $(GEN)/tile_grammar.c &: grammar/tile.y
+	@mkdir -p $(GEN)
+	lemon -d$(GEN) -l -q $<
+	mv $(GEN)/tile.c $(GEN)/tile_grammar.c
+	mv $(GEN)/tile.h $(GEN)/tile_grammar.h
+$(GEN)/%_tokens.c: grammar/%.re
+	@mkdir -p $(GEN)
+	re2c -W -Werror -i --no-generation-date -o $@ $<
+# The standard library as one C array: the compiler carries it.
+STDLIB = $(sort $(shell find stdlib -name '*.tile' 2>/dev/null))
+$(GEN)/stdlib_text.c: compiler/eval/embed.awk $(STDLIB)
+	@mkdir -p $(GEN)
+	LC_ALL=C awk -f compiler/eval/embed.awk $(STDLIB) > $@
+
+# ---- the compiler: one archive a folder, so that the linker holds the include table a second time ---
+
+FOLDERS = base target syntax ir eval passes codegen emit
+sources = $(wildcard compiler/$(1)/*.c)
+objects = $(patsubst compiler/%.c,$(BUILD)/obj/%.o,$(call sources,$(1)))
+GEN_syntax = $(GEN)/tile_grammar.c $(GEN)/tile_tokens.c
+GEN_ir = $(GEN)/ir_tokens.c
+GEN_eval = $(GEN)/stdlib_text.c
+define folder
+OBJ_$(1) = $(call objects,$(1)) $$(patsubst $(GEN)/%.c,$(BUILD)/obj/gen/%.o,$$(GEN_$(1)))
+$(BUILD)/lib/$(1).a: $$(OBJ_$(1))
+	@mkdir -p $$(@D)
+	rm -f $$@; ar rcs $$@ $$^
+.PHONY: folder-$(1)
+folder-$(1): $(BUILD)/lib/$(1).a
+endef
+$(foreach f,$(FOLDERS),$(eval $(call folder,$(f))))
+
+$(OBJ_syntax): | $(GEN)/tile_grammar.h
+$(BUILD)/obj/%.o: compiler/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_COMPILER) -c $< -o $@
+$(BUILD)/obj/gen/%.o: $(GEN)/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_COMPILER) -Wno-unused-parameter -Wno-unused-variable -c $< -o $@
+
+MAIN_OBJ = $(patsubst compiler/%.c,$(BUILD)/obj/%.o,$(wildcard compiler/*.c compiler/command/*.c))
+LIBS = $(foreach f,emit codegen passes eval ir syntax target base,$(BUILD)/lib/$(f).a)
+LLVM_LIBS = $(shell $(LLVM_CONFIG) --link-static --ldflags --libs nvptx x86 aarch64 passes orcjit 2>/dev/null)
+SYSTEM_LIBS = -static-libstdc++ -static-libgcc -Wl,-Bstatic -lz -lzstd -Wl,-Bdynamic -lpthread -ldl -lm
+
+$(BUILD)/tilec: $(MAIN_OBJ) $(LIBS) $(BUILD)/libtile.a $(BUILD)/libtile_emulator.a
+	$(CXX) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -o $@ $(MAIN_OBJ) -Wl,--start-group $(LIBS) -Wl,--end-group \
+	  -Wl,--whole-archive $(BUILD)/libtile_emulator.a $(BUILD)/libtile.a -Wl,--no-whole-archive \
+	  $(LLVM_LIBS) $(SYSTEM_LIBS) -Wl,--gc-sections -Wl,--export-dynamic-symbol='tile_*' $(if $(SANITIZE),,-s)
+
+# ---- the runtime ------------------------------------------------------------------------------------
+
+RUNTIME_OBJ = $(patsubst runtime/%.c,$(BUILD)/obj/runtime/%.o,$(wildcard runtime/*.c))
+EMULATOR_OBJ = $(patsubst runtime/%.c,$(BUILD)/obj/runtime/%.o,$(wildcard runtime/emulator/*.c))
+$(BUILD)/obj/runtime/%.o: runtime/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_RUNTIME) -c $< -o $@
+$(BUILD)/libtile.a: $(RUNTIME_OBJ)
+	rm -f $@; ar rcs $@ $^
+$(BUILD)/libtile.so: $(RUNTIME_OBJ)
+	$(CC) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -shared -Wl,-soname,libtile.so.0 -o $@ $^ -ldl -lpthread
+$(BUILD)/libtile_emulator.a: $(EMULATOR_OBJ)
+	rm -f $@; ar rcs $@ $^
+
+# ---- tests --------------------------------------------------------------------------------------------
+
+NEEDS_base = base
+NEEDS_target = target base
+NEEDS_syntax = syntax base
+NEEDS_ir = ir base
+NEEDS_dtype = ir base
+NEEDS_layout = ir base
+NEEDS_layout_relate = ir base
+NEEDS_eval = eval ir syntax target base
+NEEDS_passes = passes ir target base
+NEEDS_codegen = codegen ir target base
+NEEDS_codegen_emulator = codegen ir target base
+UNIT_FOLDERS = $(foreach f,$(FOLDERS),$(if $(wildcard tests/unit/$(f)_test.c),$(f)))
+UNIT = $(patsubst tests/unit/%_test.c,$(BUILD)/unit/%_test,$(wildcard tests/unit/*_test.c))
+.SECONDEXPANSION:
+$(BUILD)/unit/%_test: tests/unit/%_test.c $$(foreach f,$$(NEEDS_$$*),$(BUILD)/lib/$$(f).a) $$(UNIT_EXTRA_$$*)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_COMPILER) -Wno-missing-field-initializers -o $@ $< $(filter %.a,$^) -lcmocka -ldl -lpthread -lm $(UNIT_LIBS_$*)
+UNIT_EXTRA_runtime = $(BUILD)/libtile.a $(BUILD)/unit/libfake_cuda.so
+# The driver that the runtime's test runs against; it lies beside the test program.
+$(BUILD)/unit/libfake_cuda.so: tests/tools/fake_cuda.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_RUNTIME) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -shared -o $@ $< -lpthread
+# The cost of a launch, to be run where there is a GPU.
+$(BUILD)/bench/launch: tests/bench/launch.c samples/add_one/add_one.tile $(BUILD)/tilec $(BUILD)/libtile.a
+	@mkdir -p $(@D)
+	$(BUILD)/tilec samples/add_one/add_one.tile --arch=sm_90a -o $(@D)/add_one.o -H $(@D)/add_one.h
+	$(CC) $(CFLAGS_RUNTIME) -I$(@D) -o $@ $< $(@D)/add_one.o $(BUILD)/libtile.a -lpthread -ldl
+UNIT_EXTRA_emulator = $(BUILD)/libtile_emulator.a $(BUILD)/libtile.a
+UNIT_EXTRA_codegen = $(BUILD)/libtile_emulator.a $(BUILD)/libtile.a
+UNIT_EXTRA_codegen_emulator = $(UNIT_EXTRA_codegen)
+# The tests load what they compile, which calls the emulator in the test itself.
+UNIT_LIBS_codegen_emulator = $(UNIT_LIBS_codegen)
+UNIT_LIBS_codegen = -Wl,-u,tile_emulator_run $(LLVM_LIBS) -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic $(SYSTEM_LIBS) -Wl,--gc-sections -Wl,--export-dynamic-symbol='tile_*'
+
+# `deps` may install llvm-config, which the variables above ask: hence the second make.
+test: deps
+	@+$(MAKE) --no-print-directory build $(UNIT)
+	@BUILD=$(BUILD) tests/run
+unit: $(UNIT)
+	@BUILD=$(BUILD) tests/run unit
+golden exec samples: build
+	@BUILD=$(BUILD) tests/run $@
+layers check-layers:
+	@LC_ALL=C awk -f tests/layers.awk $$(find compiler runtime -name '*.[ch]')
+
+# ---- set-up, demo, documents, installation ----------------------------------------------------------------
+
+DEBIAN = gcc g++ pkg-config llvm-22-dev zlib1g-dev libzstd-dev re2c lemon libcmocka-dev
+deps:
+	@missing=$$(for p in $(DEBIAN); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done); \
+	if [ -n "$$missing" ]; then \
+	  echo "installing:" $$missing; \
+	  sudo=$$([ $$(id -u) = 0 ] || echo sudo); \
+	  $$sudo apt-get update -qq && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; \
+	fi
+
+demo: deps
+	@+$(MAKE) --no-print-directory build
+	@+$(MAKE) --no-print-directory -C samples/add_one TILE_BUILD=$(abspath $(BUILD)) TILE_OUT=$(abspath $(BUILD))/samples/add_one run
+
+docs: $(BUILD)/tilec.1
+$(BUILD)/tilec.1: man/tilec.1.in man/options.awk compiler/options.def compiler/commands.def
+	LC_ALL=C awk -f man/options.awk compiler/options.def compiler/commands.def $< > $@
+
+install: build docs
+	install -D $(BUILD)/tilec $(DESTDIR)$(PREFIX)/bin/tilec
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib $(BUILD)/libtile.a $(BUILD)/libtile_emulator.a
+	install -D $(BUILD)/libtile.so $(DESTDIR)$(PREFIX)/lib/libtile.so.0
+	ln -sf libtile.so.0 $(DESTDIR)$(PREFIX)/lib/libtile.so
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/tile runtime/include/tile/*.h
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/tile runtime/tile.mk
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(BUILD)/tilec.1
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man3 man/libtile.3
+	mkdir -p $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	sed 's|@PREFIX@|$(PREFIX)|' runtime/libtile.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/libtile.pc
+
+format:
+	clang-format -i $$(find compiler runtime tests samples -name '*.[ch]')
+
+# What a GPU machine without LLVM or network needs: unpack, and run ./gpu.sh.
+gpu-bundle: build $(UNIT)
+	BUILD=$(BUILD) tests/bench/bundle.sh
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

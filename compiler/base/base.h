@@ -1,0 +1,185 @@
+/* base.h: the front door of base/: memory, names, text, sources, messages, the operating system.
+ *
+ * Nothing here knows what a compiler is. Every function that can fail says how; memory comes from
+ * arenas and is released with them. There are no globals: what must be shared hangs off a Session. */
+#ifndef TILEC_BASE_H
+#define TILEC_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- arena.c: bump allocation ------------------------------------------------------------- */
+
+typedef struct Arena Arena;
+typedef struct ArenaMark {
+    void *chunk;
+    size_t used;
+} ArenaMark;
+
+Arena *arena_new(void);
+void arena_free(Arena *arena);
+/* Zeroed memory, aligned to 16 bytes. Ends the process with a message if the system has none. */
+void *arena_alloc(Arena *arena, size_t bytes);
+char *arena_copy_text(Arena *arena, const char *text, size_t length); /* NUL-terminated */
+char *arena_printf(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+ArenaMark arena_mark(const Arena *arena);
+void arena_reset(Arena *arena, ArenaMark mark); /* releases all that came after the mark */
+
+#define arena_new_array(arena, T, count) ((T *)arena_alloc((arena), sizeof(T) * (size_t)(count)))
+#define arena_new_of(arena, T) ((T *)arena_alloc((arena), sizeof(T)))
+
+/* ---- intern.c: one pointer for each different text ----------------------------------------- */
+
+typedef const char *Name; /* interned: equal texts are equal pointers */
+typedef struct Interner Interner;
+
+Interner *interner_new(Arena *arena);
+Name intern(Interner *names, const char *text, size_t length);
+Name intern_text(Interner *names, const char *text);
+Name intern_printf(Interner *names, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- buf.c: growing text ------------------------------------------------------------------- */
+
+typedef struct Buf {
+    char *data; /* NUL-terminated once anything was added; malloc'd */
+    size_t length, capacity;
+} Buf;
+
+void buf_free(Buf *buf);
+void buf_char(Buf *buf, char c);
+void buf_bytes(Buf *buf, const void *bytes, size_t length);
+void buf_text(Buf *buf, const char *text);
+void buf_printf(Buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buf_vprintf(Buf *buf, const char *format, va_list arguments);
+void buf_quoted(Buf *buf, const char *text, size_t length); /* "..." with C (and JSON) escapes */
+
+/* ---- utf8.c -------------------------------------------------------------------------------- */
+
+/* The bytes of the character that `text` starts with; 0 if they are not valid UTF-8. */
+size_t utf8_decode(const char *text, size_t length, uint32_t *character);
+void buf_character(Buf *buf, uint32_t character); /* as UTF-8; surrogates too, as three bytes */
+
+/* ---- map.c: hash map from pointers (interned names, nodes, values) to pointers ------------- */
+
+typedef struct Map {
+    struct MapSlot {
+        const void *key;
+        void *value;
+    } *slots;
+    size_t count, capacity;
+} Map; /* {0} is an empty map */
+
+void *map_get(const Map *map, const void *key); /* NULL if absent */
+bool map_has(const Map *map, const void *key);
+void map_set(Arena *arena, Map *map, const void *key, void *value);
+void map_remove(Map *map, const void *key);
+
+/* ---- source.c: files and places in them ---------------------------------------------------- */
+
+typedef struct Source {
+    Name path;        /* as the user wrote it, or "<command line>" */
+    const char *text; /* NUL-terminated; a leading byte-order mark is skipped */
+    size_t length;
+    uint32_t *lines; /* byte offset of each line's start */
+    uint32_t line_count;
+} Source;
+
+/* A place: bytes [begin, end) of a source; source is NULL for "nowhere". */
+typedef struct Span {
+    const Source *source;
+    uint32_t begin, end;
+} Span;
+
+typedef struct Place { /* lines count from 1, columns from 1 in characters (code points) */
+    uint32_t line, column;
+} Place;
+
+typedef struct Session Session;
+
+Source *source_from_text(Session *session, const char *path, const char *text, size_t length);
+Source *source_from_file(Session *session, const char *path); /* NULL: reported */
+Place source_place(const Source *source, uint32_t offset);
+/* The line's text without its newline; NULL if there is no such line. */
+const char *source_line(const Source *source, uint32_t line, size_t *length);
+Span span_join(Span first, Span last);
+
+/* ---- diag.c, render.c: messages ------------------------------------------------------------ */
+
+typedef enum Severity { SEVERITY_REMARK, SEVERITY_WARNING, SEVERITY_ERROR } Severity;
+
+typedef enum DiagCode {
+#define DIAG(code, severity, name, format, hint) DIAG_##name,
+#include "base/diag.def"
+#undef DIAG
+    DIAG_COUNT
+} DiagCode;
+
+typedef struct DiagRow {
+    const char *code, *name, *format, *hint; /* hint may be NULL */
+    Severity severity;
+} DiagRow;
+
+const DiagRow *diag_row(DiagCode code);
+DiagCode diag_find(const char *code_or_name); /* "E0101" or "unexpected_token"; DIAG_COUNT if none */
+
+typedef struct Diags Diags;
+
+/* Reports the row's message with its printf arguments. One report a place and code; after
+ * `max_errors` errors the rest is counted only. Notes attach to the report made last. */
+void diag_report(Diags *diags, DiagCode code, Span at, ...);
+void diag_note(Diags *diags, Span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Frames are noted under every report made while they are open ("while specialising gemm"). */
+void diag_push_frame(Diags *diags, Span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void diag_pop_frame(Diags *diags);
+void diag_limit_errors(Diags *diags, size_t max_errors);
+void diag_promote(Diags *diags, DiagCode code); /* a warning becomes an error */
+void diag_silence(Diags *diags, DiagCode code); /* a warning or remark is not reported */
+size_t diag_error_count(const Diags *diags);
+/* Whether an error was reported whose code begins with `prefix` ("E06": targets and tools). */
+bool diag_has_errors_of(const Diags *diags, const char *prefix);
+size_t diag_count(const Diags *diags); /* of every severity: a mark to compare against */
+
+typedef enum DiagFormat { DIAG_TEXT, DIAG_JSON } DiagFormat;
+/* All messages so far in order of place, with carets (and colours), or one JSON object a line. */
+void diag_render(const Diags *diags, DiagFormat format, bool colour, Buf *out);
+
+/* An invariant of the compiler is broken: says what and where, exits with status 4. */
+_Noreturn void internal_error(const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+#define ICE(...) internal_error(__FILE__, __LINE__, __VA_ARGS__)
+#define CHECK(condition) ((condition) ? (void)0 : ICE("check failed: %s", #condition))
+
+/* ---- session: what one run of the compiler shares ------------------------------------------ */
+
+struct Session {
+    Arena *arena; /* lives as long as the run */
+    Interner *names;
+    Diags *diags;
+};
+
+Session *session_new(void);
+void session_free(Session *session);
+
+/* ---- os.c: files and tools ------------------------------------------------------------------ */
+
+/* Reads a whole file into the arena (NUL-terminated). NULL with errno set on failure. */
+char *os_read_file(Arena *arena, const char *path, size_t *length);
+/* Writes beside `path` and renames, so that a reader sees the old file or the whole new one. "-" is
+ * standard output. False with errno set on failure. */
+bool os_write_file(const char *path, const void *bytes, size_t length);
+bool os_file_exists(const char *path);
+char *os_join_path(Arena *arena, const char *folder, const char *file);
+char *os_temp_folder(Arena *arena); /* a fresh private folder, or NULL */
+void os_remove_folder(const char *path);
+char *os_find_program(Arena *arena, const char *name); /* by PATH; NULL if there is none */
+
+typedef struct OsProcess OsProcess;
+/* Starts a program with standard output and error collected; NULL with errno set if it can't start. */
+OsProcess *os_start(Arena *arena, const char *const *arguments);
+/* Waits; returns the exit status (128 + signal if killed); its output is in *output. */
+int os_wait(OsProcess *process, char **output);
+uint64_t os_now_ns(void); /* monotonic */
+
+#endif

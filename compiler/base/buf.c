@@ -1,0 +1,104 @@
+/* buf.c: growing text. */
+#include "base/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void buf_free(Buf *buf)
+{
+    free(buf->data);
+    *buf = (Buf){0};
+}
+
+static void buf_reserve(Buf *buf, size_t more)
+{
+    if (buf->capacity - buf->length > more)
+        return;
+    size_t capacity = buf->capacity == 0 ? 128 : buf->capacity;
+    while (capacity - buf->length <= more)
+        capacity *= 2;
+    char *data = realloc(buf->data, capacity);
+    if (data == NULL) {
+        fprintf(stderr, "tilec: out of memory (%zu bytes of text)\n", capacity);
+        exit(3);
+    }
+    buf->data = data;
+    buf->capacity = capacity;
+}
+
+void buf_bytes(Buf *buf, const void *bytes, size_t length)
+{
+    buf_reserve(buf, length);
+    if (length > 0)
+        memcpy(buf->data + buf->length, bytes, length);
+    buf->length += length;
+    buf->data[buf->length] = '\0';
+}
+
+void buf_char(Buf *buf, char c)
+{
+    buf_bytes(buf, &c, 1);
+}
+
+void buf_text(Buf *buf, const char *text)
+{
+    buf_bytes(buf, text, strlen(text));
+}
+
+void buf_vprintf(Buf *buf, const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    if (length < 0)
+        ICE("cannot format '%s'", format);
+    buf_reserve(buf, (size_t)length);
+    vsnprintf(buf->data + buf->length, (size_t)length + 1, format, again);
+    buf->length += (size_t)length;
+    va_end(again);
+}
+
+void buf_printf(Buf *buf, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    buf_vprintf(buf, format, arguments);
+    va_end(arguments);
+}
+
+static const char *short_escape(unsigned char c)
+{
+    switch (c) {
+    case '"': return "\\\"";
+    case '\\': return "\\\\";
+    case '\n': return "\\n";
+    case '\r': return "\\r";
+    case '\t': return "\\t";
+    case '\b': return "\\b";
+    case '\f': return "\\f";
+    }
+    return NULL;
+}
+
+/* A byte that is no UTF-8 becomes \udcXX, as Python's surrogateescape has it: JSON stays valid, and
+ * a reader can get the byte back. */
+void buf_quoted(Buf *buf, const char *text, size_t length)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+    buf_char(buf, '"');
+    for (size_t i = 0; i < length;) {
+        uint32_t character;
+        size_t count = utf8_decode(text + i, length - i, &character);
+        if (short_escape(bytes[i]) != NULL)
+            buf_text(buf, short_escape(bytes[i]));
+        else if (count == 0)
+            buf_printf(buf, "\\udc%02x", bytes[i]);
+        else if (bytes[i] < 0x20 || bytes[i] == 0x7f)
+            buf_printf(buf, "\\u%04x", bytes[i]);
+        else
+            buf_bytes(buf, bytes + i, count);
+        i += count == 0 ? 1 : count;
+    }
+    buf_char(buf, '"');
+}

@@ -1,0 +1,230 @@
+/* diag.c: collects messages; the session that they belong to. */
+#include "base/diags.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_MAX_ERRORS = 50, SHOWN_FRAMES = 12 };
+
+const DiagRow *diag_row(DiagCode code)
+{
+    static const DiagRow rows[] = {
+#define DIAG(code, severity, name, format, hint) {#code, #name, format, hint, SEVERITY_##severity},
+#include "base/diag.def"
+#undef DIAG
+    };
+    CHECK(code < DIAG_COUNT);
+    return &rows[code];
+}
+
+DiagCode diag_find(const char *code_or_name)
+{
+    for (DiagCode code = 0; code < DIAG_COUNT; code++)
+        if (strcmp(diag_row(code)->code, code_or_name) == 0 ||
+            strcmp(diag_row(code)->name, code_or_name) == 0)
+            return code;
+    return DIAG_COUNT;
+}
+
+Diags *diags_new(Arena *arena)
+{
+    Diags *diags = arena_new_of(arena, Diags);
+    diags->arena = arena;
+    diags->seen_names = interner_new(arena);
+    diags->max_errors = DEFAULT_MAX_ERRORS;
+    return diags;
+}
+
+/* Whether the code was reported at this place before. Nowhere is no place: a file that is missing
+ * and another one are two faults, so there the text decides. */
+static bool was_seen(Diags *diags, DiagCode code, Span at, const char *text)
+{
+    Name key = at.source == NULL ? intern_printf(diags->seen_names, "%d %s", (int)code, text)
+                                 : intern_printf(diags->seen_names, "%d %p %u", (int)code,
+                                                 (const void *)at.source, at.begin);
+    if (map_has(&diags->seen, key))
+        return true;
+    map_set(diags->arena, &diags->seen, key, NULL);
+    return false;
+}
+
+static char *format_text(Arena *arena, const char *format, va_list arguments)
+{
+    Buf buf = {0};
+    buf_vprintf(&buf, format, arguments);
+    char *text = arena_copy_text(arena, buf.data, buf.length);
+    buf_free(&buf);
+    return text;
+}
+
+/* Innermost first; of a deep chain the middle is left out. */
+static NoteVec copy_frames(Diags *diags)
+{
+    NoteVec copy = {0};
+    size_t count = diags->frames.count;
+    for (size_t i = 0; i < count; i++) {
+        if (count > SHOWN_FRAMES && i == SHOWN_FRAMES - 2) {
+            size_t skipped = count - SHOWN_FRAMES;
+            Note gap = {(Span){0}, arena_printf(diags->arena, "... %zu more steps ...", skipped)};
+            vec_push(diags->arena, &copy, gap);
+            i += skipped;
+        }
+        vec_push(diags->arena, &copy, diags->frames.data[count - 1 - i]);
+    }
+    return copy;
+}
+
+void diag_report(Diags *diags, DiagCode code, Span at, ...)
+{
+    const DiagRow *row = diag_row(code);
+    diags->last = NULL;
+    if (diags->silenced[code] && row->severity != SEVERITY_ERROR)
+        return;
+    va_list arguments;
+    va_start(arguments, at);
+    char *text = format_text(diags->arena, row->format, arguments);
+    va_end(arguments);
+    if (was_seen(diags, code, at, text))
+        return;
+    Severity severity = diags->promoted[code] ? SEVERITY_ERROR : row->severity;
+    diags->count++;
+    if (severity == SEVERITY_ERROR && ++diags->error_count > diags->max_errors)
+        return;
+    Report *report = arena_new_of(diags->arena, Report);
+    *report = (Report){.code = code, .severity = severity, .at = at, .text = text,
+                       .frames = copy_frames(diags)};
+    vec_push(diags->arena, &diags->reports, report);
+    diags->last = report;
+}
+
+void diag_note(Diags *diags, Span at, const char *format, ...)
+{
+    if (diags->last == NULL)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    Note note = {at, format_text(diags->arena, format, arguments)};
+    va_end(arguments);
+    vec_push(diags->arena, &diags->last->notes, note);
+}
+
+void diag_push_frame(Diags *diags, Span at, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    Note note = {at, format_text(diags->arena, format, arguments)};
+    va_end(arguments);
+    vec_push(diags->arena, &diags->frames, note);
+}
+
+void diag_pop_frame(Diags *diags)
+{
+    CHECK(diags->frames.count > 0);
+    diags->frames.count--;
+}
+
+size_t diag_error_count(const Diags *diags)
+{
+    return diags->error_count;
+}
+
+bool diag_has_errors_of(const Diags *diags, const char *prefix)
+{
+    for (size_t i = 0; i < diags->reports.count; i++) {
+        const Report *report = diags->reports.data[i];
+        if (report->severity == SEVERITY_ERROR &&
+            strncmp(diag_row(report->code)->code, prefix, strlen(prefix)) == 0)
+            return true;
+    }
+    return false;
+}
+
+size_t diag_count(const Diags *diags)
+{
+    return diags->count;
+}
+
+void diag_limit_errors(Diags *diags, size_t max_errors)
+{
+    diags->max_errors = max_errors;
+}
+
+void diag_promote(Diags *diags, DiagCode code)
+{
+    CHECK(code < DIAG_COUNT);
+    diags->promoted[code] = diag_row(code)->severity == SEVERITY_WARNING;
+}
+
+void diag_silence(Diags *diags, DiagCode code)
+{
+    CHECK(code < DIAG_COUNT);
+    diags->silenced[code] = true;
+}
+
+typedef struct Ranked {
+    const Report *report;
+    size_t arrival;
+} Ranked;
+
+/* What has no place comes first; then by path, place, arrival. */
+static int compare_ranked(const void *left, const void *right)
+{
+    const Ranked *a = left, *b = right;
+    const Span *at = &a->report->at, *other = &b->report->at;
+    if ((at->source == NULL) != (other->source == NULL))
+        return at->source == NULL ? -1 : 1;
+    if (at->source != NULL && at->source != other->source) {
+        int order = strcmp(at->source->path, other->source->path);
+        if (order != 0)
+            return order;
+    }
+    if (at->source != NULL && at->begin != other->begin)
+        return at->begin < other->begin ? -1 : 1;
+    return a->arrival < b->arrival ? -1 : a->arrival > b->arrival;
+}
+
+const Report **diags_sorted(const Diags *diags)
+{
+    size_t count = diags->reports.count;
+    Ranked *ranked = malloc((count + 1) * sizeof *ranked);
+    const Report **sorted = malloc((count + 1) * sizeof *sorted);
+    CHECK(ranked != NULL && sorted != NULL);
+    for (size_t i = 0; i < count; i++)
+        ranked[i] = (Ranked){diags->reports.data[i], i};
+    qsort(ranked, count, sizeof *ranked, compare_ranked);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = ranked[i].report;
+    free(ranked);
+    return sorted;
+}
+
+/* _Exit: the state is broken, so nothing that was registered to run at exit may see it. */
+void internal_error(const char *file, int line, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fflush(NULL);
+    fprintf(stderr, "tilec: internal error: %s:%d: ", file, line);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "\nThis is a fault of the compiler, not of the program that it was given.\n");
+    fflush(stderr);
+    va_end(arguments);
+    _Exit(4);
+}
+
+Session *session_new(void)
+{
+    Arena *arena = arena_new();
+    Session *session = arena_new_of(arena, Session);
+    session->arena = arena;
+    session->names = interner_new(arena);
+    session->diags = diags_new(arena);
+    return session;
+}
+
+void session_free(Session *session)
+{
+    if (session != NULL)
+        arena_free(session->arena);
+}

@@ -1,0 +1,257 @@
+/* os.c: files and tools. */
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* ---- files ---- */
+
+/* Reads to the end: pipes have no size to ask for. */
+static bool read_all(int file, Buf *out)
+{
+    char block[64 * 1024];
+    for (;;) {
+        ssize_t got = read(file, block, sizeof block);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return false;
+        if (got == 0)
+            return true;
+        buf_bytes(out, block, (size_t)got);
+    }
+}
+
+static bool write_all(int file, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t put = write(file, bytes, length);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return false;
+        bytes += put;
+        length -= (size_t)put;
+    }
+    return true;
+}
+
+static void close_keeping_errno(int file)
+{
+    int kept = errno;
+    close(file);
+    errno = kept;
+}
+
+char *os_read_file(Arena *arena, const char *path, size_t *length)
+{
+    int file = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return NULL;
+    Buf buf = {0};
+    bool done = read_all(file, &buf);
+    close_keeping_errno(file);
+    char *text = done ? arena_copy_text(arena, buf.data, buf.length) : NULL;
+    *length = buf.length;
+    buf_free(&buf);
+    return text;
+}
+
+static bool write_and_close(int file, const void *bytes, size_t length)
+{
+    bool done = write_all(file, bytes, length);
+    if (!done) {
+        close_keeping_errno(file);
+        return false;
+    }
+    return close(file) == 0;
+}
+
+/* A new file beside `path`, with the permissions that the user's mask gives (mkstemp would not). */
+static int open_beside(const char *path, char *name, size_t size)
+{
+    for (int attempt = 0; attempt < 100; attempt++) {
+        unsigned long long salt = (unsigned long long)os_now_ns() + (unsigned)attempt;
+        int needed = snprintf(name, size, "%s.%ld.%llx.tmp", path, (long)getpid(), salt);
+        if (needed < 0 || (size_t)needed >= size) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file >= 0 || errno != EEXIST)
+            return file;
+    }
+    return -1;
+}
+
+static bool replace_file(const char *path, const void *bytes, size_t length)
+{
+    char name[PATH_MAX + 64];
+    int file = open_beside(path, name, sizeof name);
+    if (file < 0)
+        return false;
+    if (write_and_close(file, bytes, length) && rename(name, path) == 0)
+        return true;
+    int kept = errno;
+    unlink(name);
+    errno = kept;
+    return false;
+}
+
+bool os_write_file(const char *path, const void *bytes, size_t length)
+{
+    if (strcmp(path, "-") == 0) {
+        fflush(stdout);
+        return write_all(STDOUT_FILENO, bytes, length);
+    }
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) { /* a device, a pipe */
+        int file = open(path, O_WRONLY | O_CLOEXEC);
+        return file >= 0 && write_and_close(file, bytes, length);
+    }
+    char real[PATH_MAX]; /* a symbolic link stays one */
+    return replace_file(realpath(path, real) != NULL ? real : path, bytes, length);
+}
+
+bool os_file_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+char *os_join_path(Arena *arena, const char *folder, const char *file)
+{
+    size_t length = strlen(folder);
+    if (length == 0 || file[0] == '/')
+        return arena_copy_text(arena, file, strlen(file));
+    return arena_printf(arena, "%s%s%s", folder, folder[length - 1] == '/' ? "" : "/", file);
+}
+
+static const char *temp_root(void)
+{
+    const char *root = getenv("TMPDIR");
+    return root != NULL && root[0] != '\0' ? root : "/tmp";
+}
+
+char *os_temp_folder(Arena *arena)
+{
+    return mkdtemp(os_join_path(arena, temp_root(), "tilec-XXXXXX"));
+}
+
+static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *where)
+{
+    (void)info, (void)kind, (void)where;
+    return remove(path);
+}
+
+void os_remove_folder(const char *path)
+{
+    nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* ---- tools ---- */
+
+static bool is_program(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
+}
+
+char *os_find_program(Arena *arena, const char *name)
+{
+    if (strchr(name, '/') != NULL)
+        return is_program(name) ? arena_copy_text(arena, name, strlen(name)) : NULL;
+    const char *path = getenv("PATH");
+    while (path != NULL && *path != '\0') {
+        size_t length = strcspn(path, ":");
+        char *folder = length == 0 ? "." : arena_copy_text(arena, path, length);
+        char *candidate = os_join_path(arena, folder, name);
+        if (is_program(candidate))
+            return candidate;
+        path += length + (path[length] == ':');
+    }
+    return NULL;
+}
+
+struct OsProcess {
+    Arena *arena;
+    pid_t id;
+    int output; /* a nameless file: the program can never block on us, as it could on a full pipe */
+};
+
+static int open_nameless(Arena *arena)
+{
+    char *name = os_join_path(arena, temp_root(), "tilec-output-XXXXXX");
+    int file = mkostemp(name, O_CLOEXEC);
+    if (file >= 0)
+        unlink(name);
+    return file;
+}
+
+/* 0 or an errno. */
+static int spawn_program(pid_t *id, int output, const char *const *arguments)
+{
+    posix_spawn_file_actions_t actions;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error != 0)
+        return error;
+    error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (error == 0)
+        error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    if (error == 0)
+        error = posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
+    if (error == 0)
+        error = posix_spawnp(id, arguments[0], &actions, NULL, (char *const *)arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+OsProcess *os_start(Arena *arena, const char *const *arguments)
+{
+    OsProcess *process = arena_new_of(arena, OsProcess);
+    process->arena = arena;
+    process->output = open_nameless(arena);
+    if (process->output < 0)
+        return NULL;
+    int error = spawn_program(&process->id, process->output, arguments);
+    if (error == 0)
+        return process;
+    close(process->output);
+    errno = error;
+    return NULL;
+}
+
+int os_wait(OsProcess *process, char **output)
+{
+    int status;
+    pid_t got;
+    do
+        got = waitpid(process->id, &status, 0);
+    while (got < 0 && errno == EINTR);
+    CHECK(got == process->id);
+    Buf buf = {0};
+    if (lseek(process->output, 0, SEEK_SET) < 0 || !read_all(process->output, &buf))
+        buf_text(&buf, "(its output could not be read)\n");
+    close(process->output);
+    *output = arena_copy_text(process->arena, buf.data, buf.length);
+    buf_free(&buf);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+uint64_t os_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}

@@ -1,0 +1,497 @@
+/* emulator.c: the program of a thread as a CPU coroutine (runtime/emulator/abi.h). The ramp makes
+ * the frame and suspends; every cooperative op stores what it wants into the thread's record and
+ * suspends. */
+#include "codegen/llvm.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "emulator/abi.h"
+
+/* Of the image, all launches together. */
+typedef struct Sites {
+    VEC(Span) spans;
+} Sites;
+
+typedef struct EmulatorFunction {
+    LLVMValueRef thread;
+    LLVMBasicBlockRef cleanup, suspended;
+    Sites *sites;
+} EmulatorFunction;
+
+/* ---- the thread's record ---- */
+
+static LLVMValueRef field(Gen *gen, size_t offset)
+{
+    return gen_offset(gen, gen->emulator->thread, (int64_t)offset);
+}
+
+static LLVMValueRef field_load(Gen *gen, size_t offset, LLVMTypeRef type)
+{
+    return LLVMBuildLoad2(gen->builder, type, field(gen, offset), "");
+}
+
+static void field_store(Gen *gen, size_t offset, LLVMValueRef value)
+{
+    LLVMBuildStore(gen->builder, value, field(gen, offset));
+}
+
+static void in_store(Gen *gen, int index, LLVMValueRef word)
+{
+    CHECK(index < TILE_EMU_IN_WORDS);
+    field_store(gen, offsetof(tile_emu_thread, in) + 4 * (size_t)index, word);
+}
+
+static LLVMValueRef out_load(Gen *gen, int index)
+{
+    CHECK(index < TILE_EMU_OUT_WORDS);
+    return field_load(gen, offsetof(tile_emu_thread, out) + 4 * (size_t)index, gen->types.i32);
+}
+
+static int64_t site_of(Gen *gen, const Op *op)
+{
+    Sites *sites = gen->emulator->sites;
+    for (size_t i = sites->spans.count; i-- > 0;) {
+        const Span *span = &sites->spans.data[i];
+        if (span->source == op->span.source && span->begin == op->span.begin &&
+            span->end == op->span.end)
+            return (int64_t)i;
+    }
+    vec_push(gen->codegen->session->arena, &sites->spans, op->span);
+    return (int64_t)sites->spans.count - 1;
+}
+
+/* ---- suspensions ---- */
+
+static LLVMValueRef no_token(const Gen *gen)
+{
+    return LLVMConstNull(LLVMTokenTypeInContext(gen->context));
+}
+
+/* Ends the segment; the code goes on where the coroutine is resumed. */
+static void suspend(Gen *gen, bool is_last)
+{
+    EmulatorFunction *emulator = gen->emulator;
+    LLVMBasicBlockRef resumed = gen_block(gen, "resumed");
+    LLVMValueRef arguments[2] = {no_token(gen), gen_int(gen, gen->types.i1, is_last)};
+    LLVMValueRef state = gen_intrinsic(gen, "llvm.coro.suspend", 0, NULL, 2, arguments);
+    LLVMValueRef choice = LLVMBuildSwitch(gen->builder, state, emulator->suspended, 2);
+    LLVMAddCase(choice, gen_int(gen, gen->types.i8, 0), resumed);
+    LLVMAddCase(choice, gen_int(gen, gen->types.i8, 1), emulator->cleanup);
+    gen_at(gen, resumed);
+    gen_new_segment(gen);
+}
+
+static void cooperate(Gen *gen, tile_emu_op op, int mode)
+{
+    field_store(gen, offsetof(tile_emu_thread, op), gen_i32(gen, op));
+    field_store(gen, offsetof(tile_emu_thread, mode), gen_i32(gen, mode));
+    field_store(gen, offsetof(tile_emu_thread, site), gen_i32(gen, site_of(gen, gen->op)));
+    suspend(gen, false);
+}
+
+static void emulator_barrier(Gen *gen)
+{
+    cooperate(gen, TILE_EMU_BARRIER, 0);
+}
+
+static void emulator_warp_sync(Gen *gen)
+{
+    cooperate(gen, TILE_EMU_WARP_SYNC, 0);
+}
+
+static LLVMValueRef emulator_shuffle(Gen *gen, const char *mode, LLVMValueRef word,
+                                     LLVMValueRef lane)
+{
+    static const char *const modes[] = {[TILE_EMU_SHUFFLE_IDX] = "idx",
+                                        [TILE_EMU_SHUFFLE_UP] = "up",
+                                        [TILE_EMU_SHUFFLE_DOWN] = "down",
+                                        [TILE_EMU_SHUFFLE_XOR] = "xor"};
+    for (int i = 0; i < 4; i++)
+        if (strcmp(modes[i], mode) == 0) {
+            in_store(gen, 0, word);
+            in_store(gen, 1, lane);
+            in_store(gen, 2, gen_i32(gen, i));
+            cooperate(gen, TILE_EMU_SHUFFLE, i);
+            return out_load(gen, 0);
+        }
+    ICE("shuffle: no mode '%s'", mode);
+}
+
+static void emulator_ldmatrix(Gen *gen, const Op *op, LLVMValueRef row, int count, bool transposed,
+                              LLVMValueRef *words)
+{
+    (void)op;
+    field_store(gen, offsetof(tile_emu_thread, in), row); /* in[0..1] */
+    in_store(gen, 2, gen_i32(gen, count));
+    in_store(gen, 3, gen_i32(gen, transposed));
+    cooperate(gen, TILE_EMU_LDMATRIX, 0);
+    for (int i = 0; i < count; i++)
+        words[i] = out_load(gen, i);
+}
+
+static LLVMValueRef pair_of(Gen *gen, const Op *op, int first)
+{
+    LLVMValueRef low = gen_bitcast(gen, gen_operand(gen, op, first), gen->types.i16);
+    LLVMValueRef high = gen_bitcast(gen, gen_operand(gen, op, first + 1), gen->types.i16);
+    high = LLVMBuildShl(gen->builder, LLVMBuildZExt(gen->builder, high, gen->types.i32, ""),
+                        gen_i32(gen, 16), "");
+    return LLVMBuildOr(gen->builder, LLVMBuildZExt(gen->builder, low, gen->types.i32, ""), high,
+                       "");
+}
+
+static LLVMValueRef half_of(Gen *gen, LLVMValueRef word, bool high)
+{
+    if (high)
+        word = LLVMBuildLShr(gen->builder, word, gen_i32(gen, 16), "");
+    return LLVMBuildTrunc(gen->builder, word, gen->types.i16, "");
+}
+
+static void emulator_mma(Gen *gen, const Op *op)
+{
+    int index = mma_find(op);
+    const MmaInstruction *row = mma_at(index);
+    int inputs = row->a_words + row->b_words;
+    bool is_packed = row->c_words < row->scalars;
+    for (int i = 0; i < inputs; i++)
+        in_store(gen, i, gen_bitcast(gen, gen_operand(gen, op, i), gen->types.i32));
+    for (int i = 0; i < row->c_words; i++)
+        in_store(gen, inputs + i,
+                 is_packed ? pair_of(gen, op, inputs + 2 * i)
+                           : gen_bitcast(gen, gen_operand(gen, op, inputs + i), gen->types.i32));
+    cooperate(gen, TILE_EMU_MMA, index);
+    for (int i = 0; i < row->scalars; i++) {
+        LLVMValueRef word = out_load(gen, is_packed ? i / 2 : i);
+        LLVMValueRef bits = is_packed ? half_of(gen, word, i % 2) : word;
+        gen_define(gen, &op->results[i],
+                   gen_bitcast(gen, bits, gen_type(gen, op->results[i].type)));
+    }
+}
+
+/* ---- memory ---- */
+
+static LLVMValueRef declared(Gen *gen, const char *name, LLVMTypeRef result, int count,
+                             LLVMTypeRef *types)
+{
+    LLVMValueRef function = LLVMGetNamedFunction(gen->module, name);
+    if (function != NULL)
+        return function;
+    function =
+        LLVMAddFunction(gen->module, name, LLVMFunctionType(result, types, (unsigned)count, false));
+    function_set_flag(function, "nounwind");
+    return function;
+}
+
+static void emulated_attributes(LLVMValueRef function)
+{
+    const char *triple = LLVMGetTarget(LLVMGetGlobalParent(function));
+    if (strncmp(triple, "x86_64", 6) ==
+        0) /* F16C and FMA: conversions and llvm.fma need no library */
+        function_set_text(function, "target-cpu", "x86-64-v3");
+    function_set_text(function, "tilec-done", "");
+    function_set_flag(function, "nounwind");
+}
+
+enum { CHECK_ARGUMENTS = 6 };
+
+/* thread->checked ? tile_emu_access(thread, address, ...) : address. A function, so that the
+ * coroutine has few blocks while it is split; it is inlined afterwards. */
+static LLVMValueRef check_function(Gen *gen)
+{
+    GenTypes *types = &gen->types;
+    LLVMValueRef function = LLVMGetNamedFunction(gen->module, "tilec_check");
+    if (function != NULL)
+        return function;
+    LLVMTypeRef parameters[CHECK_ARGUMENTS] = {types->pointer, types->pointer, types->i32,
+                                               types->i32,     types->i32,     types->i32};
+    LLVMValueRef access =
+        declared(gen, "tile_emu_access", types->pointer, CHECK_ARGUMENTS, parameters);
+    function_set_flag(access, "cold");
+    function = LLVMAddFunction(gen->module, "tilec_check", LLVMGlobalGetValueType(access));
+    LLVMSetLinkage(function, LLVMInternalLinkage);
+    emulated_attributes(function);
+    LLVMBuilderRef at = LLVMCreateBuilderInContext(gen->context);
+    LLVMBasicBlockRef blocks[3];
+    for (int i = 0; i < 3; i++)
+        blocks[i] = LLVMAppendBasicBlockInContext(gen->context, function, "");
+    LLVMPositionBuilderAtEnd(at, blocks[0]);
+    LLVMValueRef arguments[CHECK_ARGUMENTS],
+        offset = gen_i32(gen, offsetof(tile_emu_thread, checked));
+    LLVMGetParams(function, arguments);
+    LLVMValueRef place = LLVMBuildGEP2(at, types->i8, arguments[0], &offset, 1, "");
+    LLVMValueRef checked = LLVMBuildLoad2(at, types->i32, place, "");
+    LLVMBuildCondBr(at, LLVMBuildICmp(at, LLVMIntNE, checked, gen_i32(gen, 0), ""), blocks[1],
+                    blocks[2]);
+    LLVMPositionBuilderAtEnd(at, blocks[1]);
+    LLVMBuildRet(at, LLVMBuildCall2(at, LLVMGlobalGetValueType(access), access, arguments,
+                                    CHECK_ARGUMENTS, ""));
+    LLVMPositionBuilderAtEnd(at, blocks[2]);
+    LLVMBuildRet(at, arguments[1]);
+    LLVMDisposeBuilder(at);
+    return function;
+}
+
+/* The address to use for an access of at most 16 bytes. */
+static LLVMValueRef checked_address(Gen *gen, const Op *op, LLVMValueRef pointer, int bytes,
+                                    tile_emu_kind kind)
+{
+    bool is_shared = op->operands[0]->type->space == SPACE_SHARED;
+    LLVMValueRef function = check_function(gen);
+    LLVMValueRef arguments[CHECK_ARGUMENTS] = {
+        gen->emulator->thread,
+        pointer,
+        gen_i32(gen, bytes),
+        gen_i32(gen, kind),
+        gen_i32(gen, is_shared ? TILE_EMU_SHARED : TILE_EMU_GLOBAL),
+        gen_i32(gen, site_of(gen, op)),
+    };
+    return LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, arguments,
+                          CHECK_ARGUMENTS, "");
+}
+
+/* A wider value moves as pieces of 16 bytes. The CPU asks for no alignment: a wrong one is the
+ * checker's to find. */
+static LLVMValueRef load_now(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRef type)
+{
+    int bytes = gen_type_bytes(gen, op->results[0].type), pieces = (bytes + 15) / 16;
+    LLVMTypeRef piece = pieces == 1 ? type : LLVMVectorType(gen->types.i8, 16);
+    LLVMValueRef words[16];
+    CHECK(pieces <= 16 && (pieces == 1 || bytes % 16 == 0));
+    for (int i = 0; i < pieces; i++) {
+        LLVMValueRef at = gen_offset(gen, pointer, (int64_t)16 * i);
+        at = checked_address(gen, op, at, pieces == 1 ? bytes : 16, TILE_EMU_READ);
+        words[i] = LLVMBuildLoad2(gen->builder, piece, at, "");
+        LLVMSetAlignment(words[i], 1);
+        if (pieces > 1)
+            words[i] = gen_bitcast(gen, words[i], LLVMIntTypeInContext(gen->context, 128));
+    }
+    return pieces == 1 ? words[0] : gen_from_words(gen, pieces, words, type);
+}
+
+static LLVMValueRef emulator_load(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRef type,
+                                  LLVMValueRef predicate)
+{
+    if (predicate == NULL)
+        return load_now(gen, op, pointer, type);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
+    LLVMBasicBlockRef loads = gen_block(gen, "loads"), after = gen_block(gen, "after");
+    LLVMBuildCondBr(gen->builder, predicate, loads, after);
+    gen_at(gen, loads);
+    LLVMValueRef values[2] = {load_now(gen, op, pointer, type), LLVMConstNull(type)};
+    LLVMBasicBlockRef blocks[2] = {loads, here};
+    LLVMBuildBr(gen->builder, after);
+    gen_at(gen, after);
+    LLVMValueRef phi = LLVMBuildPhi(gen->builder, type, "");
+    LLVMAddIncoming(phi, values, blocks, 2);
+    return phi;
+}
+
+static void store_now(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value)
+{
+    int bytes = gen_type_bytes(gen, op->operands[1]->type), pieces = (bytes + 15) / 16;
+    LLVMTypeRef i128 = LLVMIntTypeInContext(gen->context, 128);
+    if (pieces > 1)
+        value = gen_bitcast(gen, value, LLVMVectorType(i128, (unsigned)pieces));
+    for (int i = 0; i < pieces; i++) {
+        LLVMValueRef at = gen_offset(gen, pointer, (int64_t)16 * i);
+        at = checked_address(gen, op, at, pieces == 1 ? bytes : 16, TILE_EMU_WRITE);
+        LLVMValueRef piece =
+            pieces == 1 ? value : LLVMBuildExtractElement(gen->builder, value, gen_i32(gen, i), "");
+        LLVMSetAlignment(LLVMBuildStore(gen->builder, piece, at), 1);
+    }
+}
+
+static void emulator_store(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
+                           LLVMValueRef predicate)
+{
+    if (predicate == NULL) {
+        store_now(gen, op, pointer, value);
+        return;
+    }
+    LLVMBasicBlockRef stores = gen_block(gen, "stores"), after = gen_block(gen, "after");
+    LLVMBuildCondBr(gen->builder, predicate, stores, after);
+    gen_at(gen, stores);
+    store_now(gen, op, pointer, value);
+    LLVMBuildBr(gen->builder, after);
+    gen_at(gen, after);
+}
+
+static LLVMValueRef emulator_shared(Gen *gen, int64_t offset)
+{
+    LLVMValueRef base = field_load(gen, offsetof(tile_emu_thread, shared), gen->types.pointer);
+    return gen_offset(gen, base, offset);
+}
+
+static LLVMValueRef emulator_index(Gen *gen, OpCode code, int dim)
+{
+    CHECK(dim >= 0 && dim < 3);
+    size_t offset = code == OP_block_idx  ? offsetof(tile_emu_thread, block)
+                    : code == OP_grid_dim ? offsetof(tile_emu_thread, grid)
+                                          : offsetof(tile_emu_thread, index);
+    return field_load(gen, offset + 4 * (size_t)dim, gen->types.i32);
+}
+
+const Machine emulator_machine = {
+    .name = "emulator",
+    .has_f16 = true,
+    .has_fma = true,
+    .suspends = true,
+    .index = emulator_index,
+    .shared = emulator_shared,
+    .load = emulator_load,
+    .store = emulator_store,
+    .barrier = emulator_barrier,
+    .warp_sync = emulator_warp_sync,
+    .shuffle = emulator_shuffle,
+    .ldmatrix = emulator_ldmatrix,
+    .mma = emulator_mma,
+};
+
+/* ---- the coroutine ---- */
+
+enum { FRAME_ALIGN = 64 };
+
+/* Memory for the frame; slots are made before `gen->first`. */
+static LLVMValueRef ramp_begin(Gen *gen)
+{
+    GenTypes *types = &gen->types;
+    LLVMValueRef none = LLVMConstNull(types->pointer);
+    LLVMValueRef id_arguments[4] = {gen_i32(gen, FRAME_ALIGN), none, none, none};
+    LLVMValueRef id = gen_intrinsic(gen, "llvm.coro.id", 0, NULL, 4, id_arguments);
+    gen->first = id;
+    LLVMValueRef size = gen_intrinsic(gen, "llvm.coro.size", 1, &types->i64, 0, NULL);
+    LLVMTypeRef parameters[2] = {types->pointer, types->i64};
+    LLVMValueRef frame = declared(gen, "tile_emu_frame", types->pointer, 2, parameters);
+    LLVMValueRef arguments[2] = {gen->emulator->thread, size};
+    LLVMValueRef memory =
+        LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(frame), frame, arguments, 2, "");
+    return gen_intrinsic(gen, "llvm.coro.begin", 0, NULL, 2, (LLVMValueRef[]){id, memory});
+}
+
+/* Tells the emulator what memory the launch was given. */
+static void note_argument(Gen *gen, LLVMValueRef pointer)
+{
+    LLVMTypeRef types[2] = {gen->types.pointer, gen->types.pointer};
+    LLVMValueRef note =
+        declared(gen, "tile_emu_argument", LLVMVoidTypeInContext(gen->context), 2, types);
+    LLVMValueRef arguments[2] = {gen->emulator->thread, pointer};
+    LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(note), note, arguments, 2, "");
+}
+
+static void ramp_parameters(Gen *gen)
+{
+    LLVMValueRef parameters = LLVMGetParam(gen->function, 1);
+    int index = 0;
+    for (int i = 0; i < gen->kernel->parameter_count; i++) {
+        const Parameter *parameter = &gen->kernel->parameters[i];
+        const Type *type = parameter->value->type;
+        LLVMTypeRef llvm = gen_type(gen, type);
+        if (parameter->is_key) {
+            gen_define(gen, parameter->value, gen_int(gen, llvm, parameter->key));
+            continue;
+        }
+        bool is_boolean = type->kind == TYPE_SCALAR && type->dtype == DTYPE_b1;
+        LLVMValueRef at = gen_offset(gen, parameters, (int64_t)sizeof(void *) * index++);
+        LLVMValueRef place = LLVMBuildLoad2(gen->builder, gen->types.pointer, at, "");
+        LLVMValueRef value =
+            LLVMBuildLoad2(gen->builder, is_boolean ? gen->types.i8 : llvm, place, "");
+        if (is_boolean)
+            value =
+                LLVMBuildICmp(gen->builder, LLVMIntNE, value, gen_int(gen, gen->types.i8, 0), "");
+        if (type->kind == TYPE_POINTER)
+            note_argument(gen, value);
+        gen_define(gen, parameter->value, value);
+    }
+}
+
+/* The last suspension, which is never resumed; what follows destruction and suspension. */
+static void ramp_end(Gen *gen, LLVMValueRef handle)
+{
+    EmulatorFunction *emulator = gen->emulator;
+    field_store(gen, offsetof(tile_emu_thread, op), gen_i32(gen, TILE_EMU_NONE));
+    suspend(gen, true);
+    LLVMBuildUnreachable(gen->builder);
+    gen_at(gen, emulator->cleanup);
+    LLVMBuildBr(gen->builder, emulator->suspended);
+    gen_at(gen, emulator->suspended);
+    LLVMValueRef arguments[3] = {handle, gen_int(gen, gen->types.i1, 0), no_token(gen)};
+    gen_intrinsic(gen, "llvm.coro.end", 0, NULL, 3, arguments);
+    LLVMBuildRet(gen->builder, handle);
+}
+
+static Name ramp_name(Codegen *codegen, const Kernel *kernel, int launch)
+{
+    for (int i = 0;; i++) {
+        Name name =
+            intern_printf(codegen->session->names, "%s.emulated.%d.%d", kernel->name, i, launch);
+        if (LLVMGetNamedFunction(codegen->host_module, name) == NULL)
+            return name;
+    }
+}
+
+static void ramp_emit(Codegen *codegen, Kernel *kernel, LLVMModuleRef module, const Op *launch,
+                      Image *out, Sites *sites)
+{
+    ImageEntry *entry = &out->entries[out->entry_count];
+    Gen gen = gen_new(codegen, kernel, &emulator_machine, out->target, module);
+    LLVMTypeRef types[2] = {gen.types.pointer, gen.types.pointer};
+    *entry = (ImageEntry){
+        .name = ramp_name(codegen, kernel, out->entry_count),
+        .warps = (int)op_int(launch, ATTR_warps, 1),
+        .shared_bytes = (int)op_int(launch, ATTR_bytes, 0),
+    };
+    out->entry_count++;
+    gen.function =
+        LLVMAddFunction(module, entry->name, LLVMFunctionType(gen.types.pointer, types, 2, false));
+    emulated_attributes(gen.function);
+    function_set_flag(gen.function, "presplitcoroutine");
+    gen_at(&gen, gen_block(&gen, "entry"));
+    EmulatorFunction emulator = {.thread = LLVMGetParam(gen.function, 0), .sites = sites};
+    emulator.cleanup = gen_block(&gen, "cleanup");
+    emulator.suspended = gen_block(&gen, "suspended");
+    gen.emulator = &emulator;
+    LLVMValueRef handle = ramp_begin(&gen);
+    ramp_parameters(&gen);
+    suspend(&gen, false);
+    gen_region(&gen, launch->regions[0]);
+    ramp_end(&gen, handle);
+    gen_free(&gen);
+}
+
+static const char emulator_passes[] =
+    "coro-early,cgscc(coro-split),coro-cleanup,"
+    "cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
+    "loop-mssa(loop-simplifycfg,licm,loop-rotate),dse,adce,simplifycfg),globaldce";
+static const char emulator_passes_quick[] = "coro-early,cgscc(coro-split),coro-cleanup,globaldce";
+
+/* Functions are the host module's from here on; splitting has made more of them. */
+static void module_hide(LLVMModuleRef module)
+{
+    LLVMValueRef function = LLVMGetFirstFunction(module);
+    for (; function != NULL; function = LLVMGetNextFunction(function))
+        if (!LLVMIsDeclaration(function) && LLVMGetLinkage(function) == LLVMExternalLinkage)
+            LLVMSetVisibility(function, LLVMHiddenVisibility);
+}
+
+bool emulator_image(Codegen *codegen, Kernel *kernel, Image *out)
+{
+    LLVMModuleRef module = host_module_new(codegen, kernel->name);
+    Sites sites = {0};
+    for (const Op *op = kernel->host->first; op != NULL; op = op->next)
+        if (op->code == OP_launch)
+            ramp_emit(codegen, kernel, module, op, out, &sites);
+    module_check(module, kernel->name);
+    passes_on_module(module, codegen->host_target,
+                     codegen->options.optimise > 0 ? emulator_passes : emulator_passes_quick);
+    module_hide(module);
+    if (codegen->options.keep_llvm) {
+        char *text = LLVMPrintModuleToString(module);
+        out->llvm = arena_copy_text(codegen->session->arena, text, strlen(text));
+        LLVMDisposeMessage(text);
+    }
+    module_link(codegen, module);
+    out->kind = IMAGE_EMULATOR;
+    out->sites = sites.spans.data;
+    out->site_count = (int)sites.spans.count;
+    return true;
+}

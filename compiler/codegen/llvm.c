@@ -1,0 +1,464 @@
+/* llvm.c: types, values and control flow: structured regions become basic blocks with phis. */
+#include "codegen/llvm.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <string.h>
+
+Gen gen_new(Codegen *codegen, Kernel *kernel, const Machine *machine, const Target *target,
+            LLVMModuleRef module)
+{
+    return (Gen){
+        .codegen = codegen,
+        .kernel = kernel,
+        .arena = arena_new(),
+        .machine = machine,
+        .target = target,
+        .context = codegen->context,
+        .module = module,
+        .builder = LLVMCreateBuilderInContext(codegen->context),
+        .types = codegen->types,
+    };
+}
+
+void gen_free(Gen *gen)
+{
+    LLVMDisposeBuilder(gen->builder);
+    arena_free(gen->arena);
+}
+
+/* ---- types ---- */
+
+LLVMTypeRef gen_dtype(const Gen *gen, DType dtype)
+{
+    const GenTypes *types = &gen->types;
+    switch (dtype) {
+    case DTYPE_b1: return types->i1;
+    case DTYPE_f16: return gen->machine->has_f16 ? types->f16 : types->i16;
+    case DTYPE_bf16: return gen->machine->has_bf16 ? types->bf16 : types->i16;
+    case DTYPE_tf32:
+    case DTYPE_f32: return types->f32;
+    case DTYPE_f64: return types->f64;
+    default: return LLVMIntTypeInContext(gen->context, (unsigned)dtype_bits(dtype));
+    }
+}
+
+LLVMTypeRef gen_dtype_in_memory(const Gen *gen, DType dtype)
+{
+    return dtype == DTYPE_b1 ? gen->types.i8 : gen_dtype(gen, dtype);
+}
+
+LLVMTypeRef gen_type(const Gen *gen, const Type *type)
+{
+    switch (type->kind) {
+    case TYPE_SCALAR: return gen_dtype(gen, type->dtype);
+    case TYPE_VECTOR: return LLVMVectorType(gen_dtype(gen, type->dtype), (unsigned)type->count);
+    case TYPE_POINTER:
+        return LLVMPointerTypeInContext(gen->context, gen->machine->spaces[type->space]);
+    default:
+        ICE("a value of this type has no place in the program of a thread: %s",
+            type_text(gen->arena, type));
+    }
+}
+
+int gen_type_bytes(const Gen *gen, const Type *type)
+{
+    (void)gen;
+    return dtype_bytes(type->dtype) * (type->kind == TYPE_VECTOR ? type->count : 1);
+}
+
+/* ---- small helpers ---- */
+
+LLVMValueRef gen_int(const Gen *gen, LLVMTypeRef type, int64_t value)
+{
+    (void)gen;
+    return LLVMConstInt(type, (unsigned long long)value, true);
+}
+
+LLVMValueRef gen_i32(const Gen *gen, int64_t value)
+{
+    return gen_int(gen, gen->types.i32, value);
+}
+
+LLVMValueRef gen_bitcast(Gen *gen, LLVMValueRef value, LLVMTypeRef type)
+{
+    return LLVMTypeOf(value) == type ? value : LLVMBuildBitCast(gen->builder, value, type, "");
+}
+
+LLVMValueRef gen_offset(Gen *gen, LLVMValueRef pointer, int64_t bytes)
+{
+    LLVMValueRef index = gen_i32(gen, bytes);
+    return bytes == 0 ? pointer
+                      : LLVMBuildGEP2(gen->builder, gen->types.i8, pointer, &index, 1, "");
+}
+
+LLVMValueRef gen_intrinsic(Gen *gen, const char *name, int overload_count, LLVMTypeRef *overloads,
+                           int count, LLVMValueRef *arguments)
+{
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    if (id == 0)
+        ICE("LLVM has no intrinsic '%s'", name);
+    LLVMValueRef callee =
+        LLVMGetIntrinsicDeclaration(gen->module, id, overloads, (size_t)overload_count);
+    return LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(callee), callee, arguments,
+                          (unsigned)count, "");
+}
+
+LLVMValueRef gen_intrinsic1(Gen *gen, const char *name, LLVMValueRef a)
+{
+    LLVMTypeRef type = LLVMTypeOf(a);
+    return gen_intrinsic(gen, name, 1, &type, 1, &a);
+}
+
+LLVMValueRef gen_intrinsic2(Gen *gen, const char *name, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMTypeRef type = LLVMTypeOf(a);
+    return gen_intrinsic(gen, name, 1, &type, 2, (LLVMValueRef[]){a, b});
+}
+
+void gen_words(Gen *gen, LLVMValueRef value, int count, LLVMValueRef *words)
+{
+    LLVMTypeRef type =
+        count == 1 ? gen->types.i32 : LLVMVectorType(gen->types.i32, (unsigned)count);
+    LLVMValueRef whole = gen_bitcast(gen, value, type);
+    for (int i = 0; i < count; i++)
+        words[i] =
+            count == 1 ? whole : LLVMBuildExtractElement(gen->builder, whole, gen_i32(gen, i), "");
+}
+
+LLVMValueRef gen_from_words(Gen *gen, int count, LLVMValueRef *words, LLVMTypeRef type)
+{
+    if (count == 1)
+        return gen_bitcast(gen, words[0], type);
+    LLVMTypeRef vector = LLVMVectorType(LLVMTypeOf(words[0]), (unsigned)count);
+    LLVMValueRef whole = LLVMGetPoison(vector);
+    for (int i = 0; i < count; i++)
+        whole = LLVMBuildInsertElement(gen->builder, whole, words[i], gen_i32(gen, i), "");
+    return gen_bitcast(gen, whole, type);
+}
+
+LLVMBasicBlockRef gen_block(Gen *gen, const char *name)
+{
+    return LLVMAppendBasicBlockInContext(gen->context, gen->function, name);
+}
+
+void gen_at(Gen *gen, LLVMBasicBlockRef block)
+{
+    LLVMPositionBuilderAtEnd(gen->builder, block);
+}
+
+/* ---- values ----
+ *
+ * In a coroutine no LLVM value lives across a suspension: splitting a coroutine with many such
+ * values is slow. The stretch of code between two suspensions is a segment; a value that is used in
+ * another segment than its own gets a slot (an alloca) and is loaded from there. */
+
+void gen_new_segment(Gen *gen)
+{
+    gen->segment = ++gen->last_segment;
+}
+
+void gen_define(Gen *gen, const Value *value, LLVMValueRef llvm)
+{
+    Held *held = arena_new_of(gen->arena, Held);
+    *held = (Held){.value = llvm, .segment = gen->segment};
+    map_set(gen->arena, &gen->held, value, held);
+}
+
+void gen_define_result(Gen *gen, const Op *op, LLVMValueRef llvm)
+{
+    gen_define(gen, &op->results[0], llvm);
+}
+
+static LLVMValueRef slot_new(Gen *gen, LLVMTypeRef type)
+{
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
+    LLVMPositionBuilderBefore(gen->builder, gen->first);
+    LLVMValueRef slot = LLVMBuildAlloca(gen->builder, type, "");
+    gen_at(gen, here);
+    return slot;
+}
+
+/* Stores the value right where it is made. */
+static void held_spill(Gen *gen, Held *held)
+{
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
+    held->slot = slot_new(gen, LLVMTypeOf(held->value));
+    LLVMValueRef next = LLVMGetNextInstruction(held->value);
+    while (next != NULL && LLVMIsAPHINode(next) != NULL)
+        next = LLVMGetNextInstruction(next);
+    if (next != NULL)
+        LLVMPositionBuilderBefore(gen->builder, next);
+    else
+        gen_at(gen, LLVMGetInstructionParent(held->value));
+    LLVMBuildStore(gen->builder, held->value, held->slot);
+    gen_at(gen, here);
+}
+
+LLVMValueRef gen_use(Gen *gen, const Value *value)
+{
+    Held *held = map_get(&gen->held, value);
+    if (held == NULL)
+        ICE("op '%s' uses a value that was not made", op_info(gen->op->code)->name);
+    bool is_near = !gen->machine->suspends || held->segment == gen->segment;
+    if (is_near || LLVMIsAInstruction(held->value) == NULL)
+        return held->value;
+    if (held->slot == NULL)
+        held_spill(gen, held);
+    return LLVMBuildLoad2(gen->builder, LLVMTypeOf(held->value), held->slot, "");
+}
+
+LLVMValueRef gen_operand(Gen *gen, const Op *op, int index)
+{
+    CHECK(index < op->operand_count);
+    return gen_use(gen, op->operands[index]);
+}
+
+/* ---- control flow ---- */
+
+/* Values that meet where blocks join: phis, or slots where a suspension may lie in between. */
+typedef struct Join {
+    bool in_slots;
+    int count;
+    LLVMValueRef *items;
+    LLVMBasicBlockRef block;
+} Join;
+
+static bool region_suspends(const Region *region)
+{
+    for (const Op *op = region->first; op != NULL; op = op->next) {
+        if (op_info(op->code)->traits & COOP)
+            return true;
+        for (int i = 0; i < op->region_count; i++)
+            if (region_suspends(op->regions[i]))
+                return true;
+    }
+    return false;
+}
+
+static bool op_suspends(const Gen *gen, const Op *op)
+{
+    for (int i = 0; gen->machine->suspends && i < op->region_count; i++)
+        if (region_suspends(op->regions[i]))
+            return true;
+    return false;
+}
+
+/* Phis are made here, so `block` must be empty. */
+static Join join_new(Gen *gen, LLVMBasicBlockRef block, bool in_slots, int count,
+                     const LLVMTypeRef *types)
+{
+    Join join = {in_slots, count, arena_new_array(gen->arena, LLVMValueRef, count + 1), block};
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
+    for (int i = 0; i < count; i++) {
+        if (!in_slots)
+            gen_at(gen, block);
+        join.items[i] =
+            in_slots ? slot_new(gen, types[i]) : LLVMBuildPhi(gen->builder, types[i], "");
+        gen_at(gen, here);
+    }
+    return join;
+}
+
+/* From the block at hand, which ends here. */
+static void join_send(Gen *gen, Join *join, LLVMValueRef *values)
+{
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
+    for (int i = 0; i < join->count; i++) {
+        if (join->in_slots)
+            LLVMBuildStore(gen->builder, values[i], join->items[i]);
+        else
+            LLVMAddIncoming(join->items[i], &values[i], &here, 1);
+    }
+    LLVMBuildBr(gen->builder, join->block);
+}
+
+static LLVMValueRef join_receive(Gen *gen, const Join *join, int index, LLVMTypeRef type)
+{
+    LLVMValueRef item = join->items[index];
+    return join->in_slots ? LLVMBuildLoad2(gen->builder, type, item, "") : item;
+}
+
+static LLVMTypeRef *result_types(Gen *gen, const Op *op, int before)
+{
+    LLVMTypeRef *types = arena_new_array(gen->arena, LLVMTypeRef, before + op->result_count + 1);
+    for (int i = 0; i < op->result_count; i++)
+        types[before + i] = gen_type(gen, op->results[i].type);
+    return types;
+}
+
+static LLVMValueRef *operands_from(Gen *gen, const Op *op, int first)
+{
+    LLVMValueRef *values = arena_new_array(gen->arena, LLVMValueRef, op->operand_count + 1);
+    for (int i = first; i < op->operand_count; i++)
+        values[i - first] = gen_operand(gen, op, i);
+    return values;
+}
+
+void gen_region(Gen *gen, const Region *region)
+{
+    gen->yielded = NULL;
+    gen->yielded_count = 0;
+    for (const Op *op = region->first; op != NULL; op = op->next) {
+        gen->op = op;
+        if (gen->lines != NULL)
+            lines_at(gen, op);
+        gen_op(gen, op);
+    }
+}
+
+void emit_yield(Gen *gen, const Op *op)
+{
+    gen->yielded = operands_from(gen, op, 0);
+    gen->yielded_count = op->operand_count;
+}
+
+void emit_condition(Gen *gen, const Op *op)
+{
+    gen->condition = gen_operand(gen, op, 0);
+    gen->yielded = operands_from(gen, op, 1);
+    gen->yielded_count = op->operand_count - 1;
+}
+
+/* `for`'s unroll attribute as metadata of the branch back. */
+static void loop_hint(Gen *gen, LLVMValueRef branch, int64_t unroll)
+{
+    if (unroll < 1)
+        return;
+    LLVMContextRef context = gen->context;
+    const char *key = unroll == 1 ? "llvm.loop.unroll.disable" : "llvm.loop.unroll.count";
+    LLVMMetadataRef parts[2] = {LLVMMDStringInContext2(context, key, strlen(key)),
+                                LLVMValueAsMetadata(gen_i32(gen, unroll))};
+    LLVMMetadataRef hint = LLVMMDNodeInContext2(context, parts, unroll == 1 ? 1 : 2);
+    /* A loop's node must be its own first operand: made with a placeholder, then tied. */
+    LLVMMetadataRef placeholder = LLVMTemporaryMDNode(context, NULL, 0);
+    LLVMMetadataRef both[2] = {placeholder, hint};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(context, both, 2);
+    LLVMMetadataReplaceAllUsesWith(placeholder, node);
+    unsigned kind = LLVMGetMDKindIDInContext(context, "llvm.loop", strlen("llvm.loop"));
+    LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(context, node));
+}
+
+static LLVMValueRef for_condition(Gen *gen, const Op *op, LLVMValueRef index)
+{
+    LLVMValueRef end = gen_operand(gen, op, 1);
+    bool is_signed = dtype_is_signed(op->operands[0]->type->dtype);
+    return LLVMBuildICmp(gen->builder, is_signed ? LLVMIntSLT : LLVMIntULT, index, end, "");
+}
+
+/* Beyond the last index there is no wrapping: `end` lies below the type's largest number by a step.
+ */
+static LLVMValueRef for_next(Gen *gen, const Op *op, LLVMValueRef index)
+{
+    LLVMValueRef step = gen_operand(gen, op, 2);
+    if (dtype_is_signed(op->operands[0]->type->dtype))
+        return LLVMBuildNSWAdd(gen->builder, index, step, "");
+    return LLVMBuildNUWAdd(gen->builder, index, step, "");
+}
+
+/* One trip: the block at hand is the body's first; it ends with the branch back. */
+static void for_body(Gen *gen, const Op *op, Join *join)
+{
+    const Region *body = op->regions[0];
+    gen_region(gen, body);
+    LLVMValueRef *values = arena_new_array(gen->arena, LLVMValueRef, join->count);
+    CHECK(gen->yielded_count == join->count - 1);
+    gen->op = op;
+    values[0] = for_next(gen, op, gen_use(gen, body->arguments[0]));
+    for (int i = 1; i < join->count; i++)
+        values[i] = gen->yielded[i - 1];
+    join_send(gen, join, values);
+    loop_hint(gen, LLVMGetLastInstruction(LLVMGetInsertBlock(gen->builder)),
+              op_int(op, ATTR_unroll, 0));
+}
+
+void gen_for(Gen *gen, const Op *op)
+{
+    bool in_slots = op_suspends(gen, op);
+    int count = 1 + op->result_count;
+    LLVMBasicBlockRef header = gen_block(gen, "for"), body = gen_block(gen, "body"),
+                      after = gen_block(gen, "after");
+    LLVMTypeRef *types = result_types(gen, op, 1);
+    types[0] = gen_type(gen, op->operands[0]->type);
+    Join join = join_new(gen, header, in_slots, count, types);
+    LLVMValueRef *values = arena_new_array(gen->arena, LLVMValueRef, count);
+    values[0] = gen_operand(gen, op, 0);
+    for (int i = 1; i < count; i++)
+        values[i] = gen_operand(gen, op, 2 + i);
+    join_send(gen, &join, values);
+    gen_at(gen, header);
+    if (in_slots)
+        gen_new_segment(gen);
+    for (int i = 0; i < count; i++) {
+        values[i] = join_receive(gen, &join, i, types[i]);
+        gen_define(gen, op->regions[0]->arguments[i], values[i]);
+    }
+    LLVMBuildCondBr(gen->builder, for_condition(gen, op, values[0]), body, after);
+    gen_at(gen, body);
+    for_body(gen, op, &join);
+    gen_at(gen, after);
+    if (in_slots)
+        gen_new_segment(gen);
+    for (int i = 1; i < count; i++)
+        gen_define(gen, &op->results[i - 1], values[i]);
+}
+
+void gen_while(Gen *gen, const Op *op)
+{
+    bool in_slots = op_suspends(gen, op);
+    const Region *test = op->regions[0], *body = op->regions[1];
+    LLVMBasicBlockRef header = gen_block(gen, "while"), inside = gen_block(gen, "body");
+    LLVMBasicBlockRef after = gen_block(gen, "after");
+    LLVMTypeRef *types = arena_new_array(gen->arena, LLVMTypeRef, op->operand_count + 1);
+    for (int i = 0; i < op->operand_count; i++)
+        types[i] = gen_type(gen, op->operands[i]->type);
+    Join join = join_new(gen, header, in_slots, op->operand_count, types);
+    join_send(gen, &join, operands_from(gen, op, 0));
+    gen_at(gen, header);
+    if (in_slots)
+        gen_new_segment(gen);
+    for (int i = 0; i < op->operand_count; i++)
+        gen_define(gen, test->arguments[i], join_receive(gen, &join, i, types[i]));
+    gen_region(gen, test);
+    CHECK(gen->yielded_count == op->result_count && gen->condition != NULL);
+    LLVMValueRef *carried = gen->yielded;
+    LLVMBuildCondBr(gen->builder, gen->condition, inside, after);
+    gen->condition = NULL;
+    gen_at(gen, inside);
+    for (int i = 0; i < body->argument_count; i++)
+        gen_define(gen, body->arguments[i], carried[i]);
+    gen_region(gen, body);
+    CHECK(gen->yielded_count == join.count);
+    join_send(gen, &join, gen->yielded);
+    gen_at(gen, after);
+    if (in_slots)
+        gen_new_segment(gen);
+    for (int i = 0; i < op->result_count; i++)
+        gen_define(gen, &op->results[i], carried[i]);
+}
+
+static void if_branch(Gen *gen, const Region *region, LLVMBasicBlockRef block, Join *join)
+{
+    gen_at(gen, block);
+    gen_region(gen, region);
+    CHECK(gen->yielded_count == join->count);
+    join_send(gen, join, gen->yielded);
+}
+
+void gen_if(Gen *gen, const Op *op)
+{
+    bool in_slots = op_suspends(gen, op);
+    LLVMBasicBlockRef yes = gen_block(gen, "then"), no = gen_block(gen, "else"),
+                      after = gen_block(gen, "join");
+    LLVMTypeRef *types = result_types(gen, op, 0);
+    LLVMBuildCondBr(gen->builder, gen_operand(gen, op, 0), yes, no);
+    Join join = join_new(gen, after, in_slots, op->result_count, types);
+    if_branch(gen, op->regions[0], yes, &join);
+    if (in_slots) /* what was in reach before the branch is in reach no more */
+        gen_new_segment(gen);
+    if_branch(gen, op->regions[1], no, &join);
+    gen_at(gen, after);
+    if (in_slots)
+        gen_new_segment(gen);
+    for (int i = 0; i < op->result_count; i++)
+        gen_define(gen, &op->results[i], join_receive(gen, &join, i, types[i]));
+}

@@ -1,0 +1,187 @@
+/* llvm.h: what the files of codegen/ share: the code generator's state, the machine that a function
+ * is made for, and the helpers that write LLVM IR. Private to this folder. */
+#ifndef TILEC_CODEGEN_LLVM_H
+#define TILEC_CODEGEN_LLVM_H
+
+#include "base/vec.h"
+#include "codegen/codegen.h"
+
+#include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
+
+typedef struct Gen Gen;
+
+/* LLVM's types, made once. */
+typedef struct GenTypes {
+    LLVMTypeRef nothing, i1, i8, i16, i32, i64, f16, bf16, f32, f64;
+    LLVMTypeRef pointer; /* the generic one; on the CPU the only one */
+} GenTypes;
+
+/* What differs between the machines that code is made for. A handler that is NULL is an operation
+ * that the machine does not have. */
+typedef struct Machine {
+    const char *name;
+    bool has_f16, has_bf16; /* LLVM's types; else they are 16-bit integers and computed in f32 */
+    bool has_fma;           /* llvm.fma and llvm.trunc need no library */
+    unsigned spaces[2];     /* LLVM's address space of SPACE_GLOBAL and SPACE_SHARED */
+    bool suspends;          /* cooperative ops end a segment: see gen_use */
+    LLVMValueRef (*index)(Gen *gen, OpCode code, int dim); /* thread_id, block_idx, grid_dim */
+    LLVMValueRef (*shared)(Gen *gen, int64_t offset);
+    LLVMValueRef (*load)(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRef type,
+                         LLVMValueRef predicate);
+    void (*store)(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
+                  LLVMValueRef predicate);
+    void (*barrier)(Gen *gen);
+    void (*warp_sync)(Gen *gen);
+    LLVMValueRef (*shuffle)(Gen *gen, const char *mode, LLVMValueRef word, LLVMValueRef lane);
+    void (*ldmatrix)(Gen *gen, const Op *op, LLVMValueRef row, int count, bool transposed,
+                     LLVMValueRef *words);
+    void (*mma)(Gen *gen, const Op *op);
+    void (*launch)(Gen *gen, const Op *op); /* in a host region */
+} Machine;
+
+extern const Machine nvptx_machine, emulator_machine, host_machine;
+
+/* A value of the IR in LLVM's hands. */
+typedef struct Held {
+    LLVMValueRef value,
+        slot;         /* slot: where it waits while the coroutine is suspended; made on demand */
+    unsigned segment; /* where `value` may be used */
+} Held;
+
+/* The function at hand. */
+struct Gen {
+    Codegen *codegen;
+    Kernel *kernel;
+    Arena *arena; /* released with the function */
+    const Machine *machine;
+    const Target *target;
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMBuilderRef builder;
+    GenTypes types;
+    LLVMValueRef function;
+    LLVMValueRef first;    /* an instruction of the entry block: slots come before it */
+    Map held;              /* Value* -> Held* */
+    const Op *op;          /* at hand */
+    LLVMValueRef *yielded; /* what the region at hand ended with */
+    int yielded_count;
+    LLVMValueRef condition; /* of a while's first region */
+    unsigned segment, last_segment;
+    struct EmulatorFunction *emulator; /* of an emulated function */
+    struct HostFunction *host;
+    struct Lines *lines; /* debug.c; NULL without -g */
+};
+
+struct Codegen {
+    Session *session;
+    CodegenOptions options;
+    LLVMContextRef context;
+    LLVMModuleRef host_module;
+    LLVMTargetMachineRef host_target;
+    char *host_triple, *ptxas; /* ptxas: NULL if there is none */
+    bool looked_for_ptxas;
+    GenTypes types;
+    VEC(struct NvptxTarget) gpu_targets;
+};
+
+typedef struct NvptxTarget {
+    const Target *target;
+    LLVMTargetMachineRef machine;
+} NvptxTarget;
+
+/* ---- codegen.c ---- */
+GenTypes gen_types_new(LLVMContextRef context);
+/* An empty module for the host, with its triple and data layout. */
+LLVMModuleRef host_module_new(Codegen *codegen, const char *name);
+void passes_on_module(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes);
+void passes_on_function(LLVMValueRef function, LLVMTargetMachineRef machine, const char *passes);
+void module_check(LLVMModuleRef module, const char *what);
+/* Moves the functions of a module into the host module. */
+void module_link(Codegen *codegen, LLVMModuleRef module);
+void function_set_text(LLVMValueRef function, const char *key, const char *value);
+void function_set_flag(LLVMValueRef function, const char *attribute);
+
+/* ---- llvm.c: types, values, control flow ---- */
+Gen gen_new(Codegen *codegen, Kernel *kernel, const Machine *machine, const Target *target,
+            LLVMModuleRef module);
+void gen_free(Gen *gen);
+LLVMTypeRef gen_dtype(const Gen *gen, DType dtype);
+LLVMTypeRef gen_dtype_in_memory(const Gen *gen, DType dtype);
+LLVMTypeRef gen_type(const Gen *gen, const Type *type);
+LLVMValueRef gen_use(Gen *gen, const Value *value);
+LLVMValueRef gen_operand(Gen *gen, const Op *op, int index);
+void gen_define(Gen *gen, const Value *value, LLVMValueRef llvm);
+void gen_define_result(Gen *gen, const Op *op, LLVMValueRef llvm);
+void gen_region(Gen *gen, const Region *region);
+void gen_new_segment(Gen *gen);
+void gen_for(Gen *gen, const Op *op);
+void gen_while(Gen *gen, const Op *op);
+void gen_if(Gen *gen, const Op *op);
+LLVMBasicBlockRef gen_block(Gen *gen, const char *name);
+void gen_at(Gen *gen, LLVMBasicBlockRef block);
+/* Calls an intrinsic; one that LLVM does not know is an internal error. */
+LLVMValueRef gen_intrinsic(Gen *gen, const char *name, int overload_count, LLVMTypeRef *overloads,
+                           int count, LLVMValueRef *arguments);
+LLVMValueRef gen_intrinsic1(Gen *gen, const char *name,
+                            LLVMValueRef a); /* overloaded on its operand */
+LLVMValueRef gen_intrinsic2(Gen *gen, const char *name, LLVMValueRef a, LLVMValueRef b);
+LLVMValueRef gen_int(const Gen *gen, LLVMTypeRef type, int64_t value);
+LLVMValueRef gen_i32(const Gen *gen, int64_t value);
+LLVMValueRef gen_bitcast(Gen *gen, LLVMValueRef value, LLVMTypeRef type);
+LLVMValueRef gen_offset(Gen *gen, LLVMValueRef pointer, int64_t bytes);
+/* A vector's or scalar's bits as 32-bit words and back (its size is a multiple of 4 bytes). */
+void gen_words(Gen *gen, LLVMValueRef value, int count, LLVMValueRef *words);
+LLVMValueRef gen_from_words(Gen *gen, int count, LLVMValueRef *words, LLVMTypeRef type);
+int gen_type_bytes(const Gen *gen, const Type *type);
+
+/* ---- llvm_ops.c, llvm_arith.c ---- */
+void gen_op(Gen *gen, const Op *op);
+#define OP(name, results, operands, names, regions, traits, stages, text) \
+    void emit_##name(Gen *gen, const Op *op);
+#include "ir/ops.def"
+#undef OP
+
+/* ---- llvm_cast.c ---- */
+LLVMValueRef gen_cast(Gen *gen, DType from, DType to, LLVMValueRef value);
+LLVMValueRef gen_to_f32(Gen *gen, DType from,
+                        LLVMValueRef value); /* from a float type of at most 32 bits */
+LLVMValueRef gen_from_f32(Gen *gen, DType to, LLVMValueRef value);
+LLVMValueRef gen_to_f64(Gen *gen, DType from, LLVMValueRef value);
+LLVMValueRef gen_from_f64(Gen *gen, DType to, LLVMValueRef value);
+/* True if LLVM computes in this float type as it stands. */
+bool gen_is_native(const Gen *gen, DType dtype);
+
+/* ---- nvptx.c, nvptx_mma.c ---- */
+bool nvptx_image(Codegen *codegen, Kernel *kernel, Image *out);
+void nvptx_ldmatrix(Gen *gen, const Op *op, LLVMValueRef row, int count, bool transposed,
+                    LLVMValueRef *words);
+void nvptx_mma(Gen *gen, const Op *op);
+LLVMValueRef nvptx_asm(Gen *gen, LLVMTypeRef result, const char *text, const char *constraints,
+                       int count, LLVMValueRef *arguments);
+
+/* The instructions of the matrix unit, in the order of tile_emu_mma. */
+typedef struct MmaInstruction {
+    const char *name, *intrinsic;
+    int a_words, b_words, c_words, scalars; /* a thread; scalars: of C and D in the IR */
+    bool half_operands;                     /* the intrinsic takes <2 x half>, else i32 */
+} MmaInstruction;
+int mma_find(const Op *op); /* an index; internal error if there is none */
+const MmaInstruction *mma_at(int index);
+
+/* ---- emulator.c ---- */
+bool emulator_image(Codegen *codegen, Kernel *kernel, Image *out);
+
+/* ---- ptxas.c ---- */
+typedef struct PtxasJob PtxasJob;
+/* NULL: there is no ptxas, or it was reported that it does not start. */
+PtxasJob *ptxas_start(Codegen *codegen, const Image *image, Span span);
+bool ptxas_finish(Codegen *codegen, Image *image);
+
+/* ---- debug.c ---- */
+struct Lines *lines_new(Gen *gen);
+void lines_function(Gen *gen, const Op *launch, const char *symbol);
+void lines_at(Gen *gen, const Op *op);
+void lines_finish(Gen *gen);
+
+#endif

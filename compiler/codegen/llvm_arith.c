@@ -1,0 +1,481 @@
+/* llvm_arith.c: arithmetic on scalars. What LLVM leaves undefined (division by zero, wide shifts)
+ * gets the meaning that ops.def gives it; float types that a machine lacks are computed in f32 and
+ * rounded. */
+#include "codegen/llvm.h"
+
+#include <string.h>
+
+static DType operand_dtype(const Op *op, int index)
+{
+    return op->operands[index]->type->dtype;
+}
+
+/* ---- floats: widened where the machine does not compute in the type ---- */
+
+typedef LLVMValueRef FloatRule(Gen *gen, LLVMValueRef *operands);
+
+static void emit_float_as(Gen *gen, const Op *op, FloatRule *rule, bool is_native)
+{
+    LLVMValueRef operands[3];
+    DType dtype = op->results[0].type->dtype;
+    for (int i = 0; i < op->operand_count; i++) {
+        operands[i] = gen_operand(gen, op, i);
+        if (!is_native)
+            operands[i] = gen_to_f32(gen, dtype, operands[i]);
+    }
+    LLVMValueRef value = rule(gen, operands);
+    gen_define_result(gen, op, is_native ? value : gen_from_f32(gen, dtype, value));
+}
+
+static void emit_float(Gen *gen, const Op *op, FloatRule *rule)
+{
+    emit_float_as(gen, op, rule, gen_is_native(gen, op->results[0].type->dtype));
+}
+
+static LLVMValueRef float_add(Gen *gen, LLVMValueRef *x)
+{
+    return LLVMBuildFAdd(gen->builder, x[0], x[1], "");
+}
+
+static LLVMValueRef float_sub(Gen *gen, LLVMValueRef *x)
+{
+    return LLVMBuildFSub(gen->builder, x[0], x[1], "");
+}
+
+static LLVMValueRef float_mul(Gen *gen, LLVMValueRef *x)
+{
+    return LLVMBuildFMul(gen->builder, x[0], x[1], "");
+}
+
+static LLVMValueRef float_div(Gen *gen, LLVMValueRef *x)
+{
+    return LLVMBuildFDiv(gen->builder, x[0], x[1], "");
+}
+
+static LLVMValueRef float_min(Gen *gen, LLVMValueRef *x)
+{
+    return gen_intrinsic2(gen, "llvm.minimumnum", x[0], x[1]);
+}
+
+static LLVMValueRef float_max(Gen *gen, LLVMValueRef *x)
+{
+    return gen_intrinsic2(gen, "llvm.maximumnum", x[0], x[1]);
+}
+
+static LLVMValueRef float_sqrt(Gen *gen, LLVMValueRef *x)
+{
+    return gen_intrinsic1(gen, "llvm.sqrt", x[0]);
+}
+
+/* Toward zero. In a host region without a library: numbers beyond 2^63 do not occur there. */
+static LLVMValueRef float_truncate(Gen *gen, LLVMValueRef x)
+{
+    if (gen->machine->has_fma)
+        return gen_intrinsic1(gen, "llvm.trunc", x);
+    LLVMTypeRef types[2] = {gen->types.i64, LLVMTypeOf(x)};
+    LLVMValueRef whole = gen_intrinsic(gen, "llvm.fptosi.sat", 2, types, 1, &x);
+    return LLVMBuildSIToFP(gen->builder, whole, types[1], "");
+}
+
+/* a - trunc(a / b) * b, as the GPU does; 16-bit floats in f32 everywhere. */
+static LLVMValueRef float_rem(Gen *gen, LLVMValueRef *x)
+{
+    LLVMValueRef quotient = float_truncate(gen, LLVMBuildFDiv(gen->builder, x[0], x[1], ""));
+    if (!gen->machine->has_fma)
+        return LLVMBuildFSub(gen->builder, x[0], LLVMBuildFMul(gen->builder, quotient, x[1], ""),
+                             "");
+    LLVMTypeRef type = LLVMTypeOf(x[0]);
+    LLVMValueRef arguments[3] = {LLVMBuildFNeg(gen->builder, quotient, ""), x[1], x[0]};
+    return gen_intrinsic(gen, "llvm.fma", 1, &type, 3, arguments);
+}
+
+/* ---- integers ---- */
+
+typedef LLVMValueRef IntRule(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b);
+
+static void emit_int(Gen *gen, const Op *op, IntRule *rule)
+{
+    bool is_signed = dtype_is_signed(operand_dtype(op, 0));
+    gen_define_result(gen, op,
+                      rule(gen, is_signed, gen_operand(gen, op, 0), gen_operand(gen, op, 1)));
+}
+
+static void emit_number(Gen *gen, const Op *op, IntRule *int_rule, FloatRule *float_rule)
+{
+    if (dtype_is_float(op->results[0].type->dtype))
+        emit_float(gen, op, float_rule);
+    else
+        emit_int(gen, op, int_rule);
+}
+
+static LLVMValueRef int_add(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
+{
+    (void)is_signed;
+    return LLVMBuildAdd(gen->builder, a, b, "");
+}
+
+static LLVMValueRef int_sub(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
+{
+    (void)is_signed;
+    return LLVMBuildSub(gen->builder, a, b, "");
+}
+
+static LLVMValueRef int_mul(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
+{
+    (void)is_signed;
+    return LLVMBuildMul(gen->builder, a, b, "");
+}
+
+/* A division that LLVM defines: `safe` is b, or 1 where b is zero or the quotient overflows (whose
+ * quotient by 1 and remainder 0 are right). */
+typedef struct Division {
+    LLVMValueRef a, b, safe, by_zero;
+    bool is_signed;
+} Division;
+
+static Division division_new(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMTypeRef type = LLVMTypeOf(a);
+    LLVMValueRef zero = gen_int(gen, type, 0), minus = gen_int(gen, type, -1);
+    LLVMValueRef by_zero = LLVMBuildICmp(gen->builder, LLVMIntEQ, b, zero, "");
+    LLVMValueRef unsafe = by_zero;
+    if (is_signed) {
+        unsigned width = LLVMGetIntTypeWidth(type);
+        LLVMValueRef lowest = LLVMConstInt(type, 1ull << (width - 1), false);
+        LLVMValueRef is_lowest = LLVMBuildICmp(gen->builder, LLVMIntEQ, a, lowest, "");
+        LLVMValueRef is_minus = LLVMBuildICmp(gen->builder, LLVMIntEQ, b, minus, "");
+        LLVMValueRef overflows = LLVMBuildAnd(gen->builder, is_lowest, is_minus, "");
+        unsafe = LLVMBuildOr(gen->builder, by_zero, overflows, "");
+    }
+    LLVMValueRef safe = LLVMBuildSelect(gen->builder, unsafe, gen_int(gen, type, 1), b, "");
+    return (Division){a, b, safe, by_zero, is_signed};
+}
+
+static LLVMValueRef division_quotient(Gen *gen, const Division *it)
+{
+    return it->is_signed ? LLVMBuildSDiv(gen->builder, it->a, it->safe, "")
+                         : LLVMBuildUDiv(gen->builder, it->a, it->safe, "");
+}
+
+static LLVMValueRef division_remainder(Gen *gen, const Division *it)
+{
+    return it->is_signed ? LLVMBuildSRem(gen->builder, it->a, it->safe, "")
+                         : LLVMBuildURem(gen->builder, it->a, it->safe, "");
+}
+
+static LLVMValueRef or_by_zero(Gen *gen, const Division *it, LLVMValueRef by_zero,
+                               LLVMValueRef otherwise)
+{
+    return LLVMBuildSelect(gen->builder, it->by_zero, by_zero, otherwise, "");
+}
+
+static LLVMValueRef int_div(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
+{
+    Division it = division_new(gen, is_signed, a, b);
+    return or_by_zero(gen, &it, gen_int(gen, LLVMTypeOf(a), -1), division_quotient(gen, &it));
+}
+
+static LLVMValueRef int_rem(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
+{
+    Division it = division_new(gen, is_signed, a, b);
+    return or_by_zero(gen, &it, a, division_remainder(gen, &it));
+}
+
+/* True where the quotient toward zero lies above the one toward minus infinity. */
+static LLVMValueRef rounds_down(Gen *gen, const Division *it, LLVMValueRef remainder)
+{
+    LLVMValueRef zero = gen_int(gen, LLVMTypeOf(remainder), 0);
+    LLVMValueRef mixed = LLVMBuildXor(gen->builder, remainder, it->safe, "");
+    LLVMValueRef differs = LLVMBuildICmp(gen->builder, LLVMIntSLT, mixed, zero, "");
+    LLVMValueRef inexact = LLVMBuildICmp(gen->builder, LLVMIntNE, remainder, zero, "");
+    return LLVMBuildAnd(gen->builder, differs, inexact, "");
+}
+
+static bool is_power_of_two(LLVMValueRef b, unsigned *shift)
+{
+    if (LLVMIsAConstantInt(b) == NULL || LLVMGetIntTypeWidth(LLVMTypeOf(b)) > 64)
+        return false;
+    long long value = LLVMConstIntGetSExtValue(b);
+    if (value <= 0 || (value & (value - 1)) != 0)
+        return false;
+    *shift = (unsigned)__builtin_ctzll((unsigned long long)value);
+    return true;
+}
+
+static LLVMValueRef int_floordiv(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
+{
+    unsigned shift;
+    if (!is_signed)
+        return int_div(gen, false, a, b);
+    if (is_power_of_two(b, &shift))
+        return LLVMBuildAShr(gen->builder, a, gen_int(gen, LLVMTypeOf(a), shift), "");
+    Division it = division_new(gen, true, a, b);
+    LLVMValueRef quotient = division_quotient(gen, &it);
+    LLVMValueRef down = rounds_down(gen, &it, division_remainder(gen, &it));
+    LLVMValueRef all_ones = gen_int(gen, LLVMTypeOf(a), -1);
+    LLVMValueRef lower = LLVMBuildAdd(gen->builder, quotient, all_ones, "");
+    return or_by_zero(gen, &it, all_ones, LLVMBuildSelect(gen->builder, down, lower, quotient, ""));
+}
+
+static LLVMValueRef int_floormod(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
+{
+    unsigned shift;
+    if (!is_signed)
+        return int_rem(gen, false, a, b);
+    if (is_power_of_two(b, &shift))
+        return LLVMBuildAnd(gen->builder, a, gen_int(gen, LLVMTypeOf(a), (1ll << shift) - 1), "");
+    Division it = division_new(gen, true, a, b);
+    LLVMValueRef remainder = division_remainder(gen, &it);
+    LLVMValueRef down = rounds_down(gen, &it, remainder);
+    LLVMValueRef higher = LLVMBuildAdd(gen->builder, remainder, it.safe, "");
+    return or_by_zero(gen, &it, a, LLVMBuildSelect(gen->builder, down, higher, remainder, ""));
+}
+
+static LLVMValueRef int_min(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
+{
+    return gen_intrinsic2(gen, is_signed ? "llvm.smin" : "llvm.umin", a, b);
+}
+
+static LLVMValueRef int_max(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
+{
+    return gen_intrinsic2(gen, is_signed ? "llvm.smax" : "llvm.umax", a, b);
+}
+
+static LLVMValueRef int_and(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
+{
+    (void)is_signed;
+    return LLVMBuildAnd(gen->builder, a, b, "");
+}
+
+static LLVMValueRef int_or(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
+{
+    (void)is_signed;
+    return LLVMBuildOr(gen->builder, a, b, "");
+}
+
+static LLVMValueRef int_xor(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
+{
+    (void)is_signed;
+    return LLVMBuildXor(gen->builder, a, b, "");
+}
+
+static LLVMValueRef shift_fits(Gen *gen, LLVMValueRef b)
+{
+    LLVMTypeRef type = LLVMTypeOf(b);
+    return LLVMBuildICmp(gen->builder, LLVMIntULT, b, gen_int(gen, type, LLVMGetIntTypeWidth(type)),
+                         "");
+}
+
+typedef LLVMValueRef ShiftBuilder(LLVMBuilderRef builder, LLVMValueRef a, LLVMValueRef b,
+                                  const char *name);
+
+/* 0 where b is not less than the width. */
+static LLVMValueRef shift_logical(Gen *gen, ShiftBuilder *build, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMTypeRef type = LLVMTypeOf(a);
+    if (LLVMGetIntTypeWidth(type) == 64 && LLVMIsAConstantInt(b) == NULL) {
+        /* In two halves: LLVM 22 takes a select around the shift for PTX's own clamping, whose
+         * amount it first cuts to 32 bits. */
+        LLVMValueRef amount = gen_intrinsic2(gen, "llvm.umin", b, gen_int(gen, type, 64));
+        LLVMValueRef half = LLVMBuildLShr(gen->builder, amount, gen_int(gen, type, 1), "");
+        LLVMValueRef rest = LLVMBuildSub(gen->builder, amount, half, "");
+        return build(gen->builder, build(gen->builder, a, half, ""), rest, "");
+    }
+    LLVMValueRef zero = gen_int(gen, type, 0), fits = shift_fits(gen, b);
+    LLVMValueRef amount = LLVMBuildSelect(gen->builder, fits, b, zero, "");
+    return LLVMBuildSelect(gen->builder, fits, build(gen->builder, a, amount, ""), zero, "");
+}
+
+static LLVMValueRef int_shl(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
+{
+    (void)is_signed;
+    return shift_logical(gen, LLVMBuildShl, a, b);
+}
+
+static LLVMValueRef int_shr(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMTypeRef type = LLVMTypeOf(a);
+    if (!is_signed)
+        return shift_logical(gen, LLVMBuildLShr, a, b);
+    LLVMValueRef most = gen_int(gen, type, LLVMGetIntTypeWidth(type) - 1);
+    return LLVMBuildAShr(gen->builder, a, gen_intrinsic2(gen, "llvm.umin", b, most), "");
+}
+
+/* ---- the handlers ---- */
+
+#define NUMBER(name)                                    \
+    void emit_##name(Gen *gen, const Op *op)            \
+    {                                                   \
+        emit_number(gen, op, int_##name, float_##name); \
+    }
+#define INTEGER(name)                        \
+    void emit_##name(Gen *gen, const Op *op) \
+    {                                        \
+        emit_int(gen, op, int_##name);       \
+    }
+NUMBER(add)
+NUMBER(sub)
+NUMBER(mul)
+NUMBER(div)
+NUMBER(min)
+NUMBER(max)
+INTEGER(floordiv)
+INTEGER(floormod)
+INTEGER(and)
+INTEGER(or)
+INTEGER(xor)
+INTEGER(shl)
+INTEGER(shr)
+
+void emit_rem(Gen *gen, const Op *op)
+{
+    DType dtype = op->results[0].type->dtype;
+    if (dtype_is_float(dtype))
+        emit_float_as(gen, op, float_rem, dtype_bits(dtype) >= 32);
+    else
+        emit_int(gen, op, int_rem);
+}
+
+/* The sign of a float that is held as an integer is its top bit. */
+static LLVMValueRef sign_bit(const Gen *gen, LLVMTypeRef type)
+{
+    (void)gen;
+    return LLVMConstInt(type, 1ull << (LLVMGetIntTypeWidth(type) - 1), false);
+}
+
+void emit_neg(Gen *gen, const Op *op)
+{
+    LLVMValueRef a = gen_operand(gen, op, 0), result;
+    LLVMTypeRef type = LLVMTypeOf(a);
+    if (!dtype_is_float(operand_dtype(op, 0)))
+        result = LLVMBuildNeg(gen->builder, a, "");
+    else if (LLVMGetTypeKind(type) == LLVMIntegerTypeKind)
+        result = LLVMBuildXor(gen->builder, a, sign_bit(gen, type), "");
+    else
+        result = LLVMBuildFNeg(gen->builder, a, "");
+    gen_define_result(gen, op, result);
+}
+
+void emit_not(Gen *gen, const Op *op)
+{
+    gen_define_result(gen, op, LLVMBuildNot(gen->builder, gen_operand(gen, op, 0), ""));
+}
+
+void emit_abs(Gen *gen, const Op *op)
+{
+    LLVMValueRef a = gen_operand(gen, op, 0), result = a;
+    LLVMTypeRef type = LLVMTypeOf(a);
+    DType dtype = operand_dtype(op, 0);
+    if (dtype_is_signed(dtype))
+        result = gen_intrinsic(gen, "llvm.abs", 1, &type, 2,
+                               (LLVMValueRef[]){a, gen_int(gen, gen->types.i1, 0)});
+    else if (dtype_is_float(dtype) && LLVMGetTypeKind(type) == LLVMIntegerTypeKind)
+        result = LLVMBuildAnd(gen->builder, a, LLVMConstNot(sign_bit(gen, type)), "");
+    else if (dtype_is_float(dtype))
+        result = gen_intrinsic1(gen, "llvm.fabs", a);
+    gen_define_result(gen, op, result);
+}
+
+void emit_sqrt(Gen *gen, const Op *op)
+{
+    emit_float(gen, op, float_sqrt);
+}
+
+/* f64 rounds the exact product of two 16-bit floats and the sum to odd, so that the second
+ * rounding, to the 16-bit type, gives what one rounding would. */
+static LLVMValueRef sum_to_odd(Gen *gen, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMBuilderRef at = gen->builder;
+    LLVMTypeRef i64 = gen->types.i64;
+    LLVMValueRef sum = LLVMBuildFAdd(at, a, b, ""), b_part = LLVMBuildFSub(at, sum, a, "");
+    LLVMValueRef a_error = LLVMBuildFSub(at, a, LLVMBuildFSub(at, sum, b_part, ""), "");
+    LLVMValueRef error = LLVMBuildFAdd(at, a_error, LLVMBuildFSub(at, b, b_part, ""), "");
+    LLVMValueRef zero = LLVMConstReal(gen->types.f64, 0), bits = gen_bitcast(gen, sum, i64);
+    LLVMValueRef inexact = LLVMBuildFCmp(at, LLVMRealONE, error, zero, "");
+    LLVMValueRef even = LLVMBuildICmp(
+        at, LLVMIntEQ, LLVMBuildAnd(at, bits, gen_int(gen, i64, 1), ""), gen_int(gen, i64, 0), "");
+    LLVMValueRef same =
+        LLVMBuildICmp(at, LLVMIntEQ, LLVMBuildFCmp(at, LLVMRealOGT, error, zero, ""),
+                      LLVMBuildFCmp(at, LLVMRealOGT, sum, zero, ""), "");
+    LLVMValueRef step = LLVMBuildSelect(at, same, gen_int(gen, i64, 1), gen_int(gen, i64, -1), "");
+    LLVMValueRef moved = LLVMBuildAdd(at, bits, step, "");
+    LLVMValueRef odd = LLVMBuildSelect(at, LLVMBuildAnd(at, inexact, even, ""), moved, bits, "");
+    return gen_bitcast(gen, odd, gen->types.f64);
+}
+
+void emit_fma(Gen *gen, const Op *op)
+{
+    LLVMValueRef x[3];
+    DType dtype = op->results[0].type->dtype;
+    for (int i = 0; i < 3; i++)
+        x[i] = gen_operand(gen, op, i);
+    if (!dtype_is_float(dtype)) {
+        gen_define_result(
+            gen, op,
+            LLVMBuildAdd(gen->builder, LLVMBuildMul(gen->builder, x[0], x[1], ""), x[2], ""));
+        return;
+    }
+    if (dtype_bits(dtype) >= 32 || (gen->machine == &nvptx_machine && gen_is_native(gen, dtype))) {
+        LLVMTypeRef type = LLVMTypeOf(x[0]);
+        gen_define_result(gen, op, gen_intrinsic(gen, "llvm.fma", 1, &type, 3, x));
+        return;
+    }
+    for (int i = 0; i < 3; i++)
+        x[i] = gen_to_f64(gen, dtype, x[i]);
+    LLVMValueRef sum = sum_to_odd(gen, LLVMBuildFMul(gen->builder, x[0], x[1], ""), x[2]);
+    gen_define_result(gen, op, gen_from_f64(gen, dtype, sum));
+}
+
+/* ---- comparisons ---- */
+
+typedef struct Predicate {
+    const char *name;
+    LLVMIntPredicate is_signed, is_unsigned;
+    LLVMRealPredicate is_float;
+} Predicate;
+
+static const Predicate predicates[] = {
+    {"eq", LLVMIntEQ, LLVMIntEQ, LLVMRealOEQ},   {"ne", LLVMIntNE, LLVMIntNE, LLVMRealUNE},
+    {"lt", LLVMIntSLT, LLVMIntULT, LLVMRealOLT}, {"le", LLVMIntSLE, LLVMIntULE, LLVMRealOLE},
+    {"gt", LLVMIntSGT, LLVMIntUGT, LLVMRealOGT}, {"ge", LLVMIntSGE, LLVMIntUGE, LLVMRealOGE},
+};
+
+static const Predicate *predicate_of(const Op *op)
+{
+    const Attr *attr = op_attr(op, ATTR_predicate);
+    for (size_t i = 0; attr != NULL && i < sizeof predicates / sizeof *predicates; i++)
+        if (strcmp(predicates[i].name, attr->text) == 0)
+            return &predicates[i];
+    ICE("cmp: no predicate '%s'", attr != NULL ? attr->text : "");
+}
+
+void emit_cmp(Gen *gen, const Op *op)
+{
+    const Predicate *predicate = predicate_of(op);
+    LLVMValueRef a = gen_operand(gen, op, 0), b = gen_operand(gen, op, 1), result;
+    DType dtype = operand_dtype(op, 0);
+    if (dtype_is_float(dtype)) {
+        bool is_native = gen_is_native(gen, dtype);
+        a = is_native ? a : gen_to_f32(gen, dtype, a);
+        b = is_native ? b : gen_to_f32(gen, dtype, b);
+        result = LLVMBuildFCmp(gen->builder, predicate->is_float, a, b, "");
+    } else {
+        bool is_signed = dtype_is_signed(dtype);
+        result = LLVMBuildICmp(gen->builder,
+                               is_signed ? predicate->is_signed : predicate->is_unsigned, a, b, "");
+    }
+    gen_define_result(gen, op, result);
+}
+
+void emit_select(Gen *gen, const Op *op)
+{
+    LLVMValueRef condition = gen_operand(gen, op, 0);
+    LLVMValueRef a = gen_operand(gen, op, 1), b = gen_operand(gen, op, 2);
+    gen_define_result(gen, op, LLVMBuildSelect(gen->builder, condition, a, b, ""));
+}
+
+void emit_cast(Gen *gen, const Op *op)
+{
+    DType from = operand_dtype(op, 0), to = op->results[0].type->dtype;
+    gen_define_result(gen, op, gen_cast(gen, from, to, gen_operand(gen, op, 0)));
+}

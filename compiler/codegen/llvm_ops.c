@@ -1,0 +1,252 @@
+/* llvm_ops.c: the table of handlers, and all ops but arithmetic. */
+#include "codegen/llvm.h"
+
+#include <string.h>
+
+/* Every op that a thread's program or a host region may hold has a handler: one that is missing
+ * does not link. Tile ops have none. */
+typedef void OpHandler(Gen *gen, const Op *op);
+static OpHandler *const handlers[OP_COUNT] = {
+#define OP(name, results, operands, names, regions, traits, stages, text) \
+    [OP_##name] = ((stages) & (THREAD | HOST)) ? emit_##name : NULL,
+#include "ir/ops.def"
+#undef OP
+};
+
+void gen_op(Gen *gen, const Op *op)
+{
+    OpHandler *handler = (unsigned)op->code < OP_COUNT ? handlers[op->code] : NULL;
+    if (handler == NULL)
+        ICE("codegen: op '%s' should have been lowered", op_info(op->code)->name);
+    handler(gen, op);
+}
+
+/* A handler of the machine that must be there. */
+#define MACHINE(gen, op, handler)                                                   \
+    ((gen)->machine->handler != NULL                                                \
+         ? (gen)->machine->handler                                                  \
+         : (ICE("%s: no op '%s'", (gen)->machine->name, op_info((op)->code)->name), \
+            (gen)->machine->handler))
+
+/* ---- values ---- */
+
+void emit_const(Gen *gen, const Op *op)
+{
+    const Type *type = op->results[0].type;
+    const Attr *number = op_attr(op, ATTR_number);
+    LLVMTypeRef llvm = gen_type(gen, type);
+    if (!dtype_is_float(type->dtype)) {
+        gen_define_result(gen, op, gen_int(gen, llvm, op_int(op, ATTR_value, 0)));
+        return;
+    }
+    double value = number != NULL ? number->number : (double)op_int(op, ATTR_value, 0);
+    uint64_t bits = dtype_encode(type->dtype, value);
+    LLVMTypeRef word = LLVMIntTypeInContext(gen->context, (unsigned)dtype_bits(type->dtype));
+    LLVMValueRef constant = LLVMConstInt(word, bits, false);
+    gen_define_result(gen, op, llvm == word ? constant : LLVMConstBitCast(constant, llvm));
+}
+
+void emit_bitcast(Gen *gen, const Op *op)
+{
+    LLVMTypeRef type = gen_type(gen, op->results[0].type);
+    LLVMValueRef value = gen_operand(gen, op, 0);
+    bool from_pointer = LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind;
+    bool to_pointer = LLVMGetTypeKind(type) == LLVMPointerTypeKind;
+    if (from_pointer && !to_pointer)
+        value = LLVMBuildPtrToInt(gen->builder, value, type, "");
+    else if (to_pointer && !from_pointer)
+        value = LLVMBuildIntToPtr(gen->builder, value, type, "");
+    else
+        value = gen_bitcast(gen, value, type);
+    gen_define_result(gen, op, value);
+}
+
+void emit_vec_pack(Gen *gen, const Op *op)
+{
+    LLVMValueRef vector = LLVMGetPoison(gen_type(gen, op->results[0].type));
+    for (int i = 0; i < op->operand_count; i++)
+        vector = LLVMBuildInsertElement(gen->builder, vector, gen_operand(gen, op, i),
+                                        gen_i32(gen, i), "");
+    gen_define_result(gen, op, vector);
+}
+
+void emit_vec_get(Gen *gen, const Op *op)
+{
+    LLVMValueRef index = gen_i32(gen, op_int(op, ATTR_index, 0));
+    gen_define_result(gen, op,
+                      LLVMBuildExtractElement(gen->builder, gen_operand(gen, op, 0), index, ""));
+}
+
+/* ---- pointers ---- */
+
+void emit_ptr_add(Gen *gen, const Op *op)
+{
+    const Type *index_type = op->operands[1]->type;
+    LLVMTypeRef element = gen_dtype_in_memory(gen, op->results[0].type->dtype);
+    LLVMValueRef pointer = gen_operand(gen, op, 0), index = gen_operand(gen, op, 1);
+    if (!dtype_is_signed(index_type->dtype) &&
+        dtype_bits(index_type->dtype) < 64) /* GEP extends by sign */
+        index = LLVMBuildZExt(gen->builder, index, gen->types.i64, "");
+    gen_define_result(gen, op, LLVMBuildGEP2(gen->builder, element, pointer, &index, 1, ""));
+}
+
+void emit_ptr_cast(Gen *gen, const Op *op)
+{
+    gen_define_result(gen, op, gen_operand(gen, op, 0));
+}
+
+/* A view is its pointer, extents and strides, which ops refer to as operands: nothing to do. */
+void emit_view(Gen *gen, const Op *op)
+{
+    (void)gen;
+    (void)op;
+}
+
+/* ---- the launch ---- */
+
+void emit_launch(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, launch)(gen, op);
+}
+
+static void emit_index(Gen *gen, const Op *op)
+{
+    gen_define_result(gen, op,
+                      MACHINE(gen, op, index)(gen, op->code, (int)op_int(op, ATTR_dim, 0)));
+}
+
+void emit_block_idx(Gen *gen, const Op *op)
+{
+    emit_index(gen, op);
+}
+
+void emit_grid_dim(Gen *gen, const Op *op)
+{
+    emit_index(gen, op);
+}
+
+void emit_thread_id(Gen *gen, const Op *op)
+{
+    emit_index(gen, op);
+}
+
+/* The passes have used it. */
+void emit_assume(Gen *gen, const Op *op)
+{
+    (void)gen;
+    (void)op;
+}
+
+/* ---- control ---- */
+
+void emit_for(Gen *gen, const Op *op)
+{
+    gen_for(gen, op);
+}
+
+void emit_while(Gen *gen, const Op *op)
+{
+    gen_while(gen, op);
+}
+
+void emit_if(Gen *gen, const Op *op)
+{
+    gen_if(gen, op);
+}
+
+/* ---- memory ---- */
+
+void emit_shared_base(Gen *gen, const Op *op)
+{
+    gen_define_result(gen, op, MACHINE(gen, op, shared)(gen, op_int(op, ATTR_offset, 0)));
+}
+
+/* Booleans are bytes in memory. */
+void emit_ld(Gen *gen, const Op *op)
+{
+    const Type *type = op->results[0].type;
+    bool is_boolean = type->dtype == DTYPE_b1 && type->kind == TYPE_SCALAR;
+    LLVMTypeRef llvm = is_boolean ? gen->types.i8 : gen_type(gen, type);
+    LLVMValueRef predicate = op->operand_count > 1 ? gen_operand(gen, op, 1) : NULL;
+    LLVMValueRef value = MACHINE(gen, op, load)(gen, op, gen_operand(gen, op, 0), llvm, predicate);
+    if (is_boolean)
+        value = LLVMBuildICmp(gen->builder, LLVMIntNE, value, gen_int(gen, llvm, 0), "");
+    gen_define_result(gen, op, value);
+}
+
+void emit_st(Gen *gen, const Op *op)
+{
+    LLVMValueRef value = gen_operand(gen, op, 1);
+    if (LLVMTypeOf(value) == gen->types.i1)
+        value = LLVMBuildZExt(gen->builder, value, gen->types.i8, "");
+    LLVMValueRef predicate = op->operand_count > 2 ? gen_operand(gen, op, 2) : NULL;
+    MACHINE(gen, op, store)(gen, op, gen_operand(gen, op, 0), value, predicate);
+}
+
+/* ---- threads together ---- */
+
+void emit_barrier(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, barrier)(gen);
+}
+
+void emit_warp_sync(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, warp_sync)(gen);
+}
+
+void emit_shuffle(Gen *gen, const Op *op)
+{
+    const Attr *mode = op_attr(op, ATTR_mode);
+    LLVMValueRef value = gen_operand(gen, op, 0);
+    LLVMTypeRef type = LLVMTypeOf(value);
+    LLVMValueRef lane = gen_operand(gen, op, 1), word = gen_bitcast(gen, value, gen->types.i32);
+    word = MACHINE(gen, op, shuffle)(gen, mode != NULL ? mode->text : "idx", word, lane);
+    gen_define_result(gen, op, gen_bitcast(gen, word, type));
+}
+
+void emit_ldmatrix(Gen *gen, const Op *op)
+{
+    LLVMValueRef words[4];
+    int count = (int)op_int(op, ATTR_count, op->result_count);
+    CHECK(count == op->result_count && (count == 1 || count == 2 || count == 4));
+    bool transposed = op_int(op, ATTR_transposed, 0) != 0;
+    MACHINE(gen, op, ldmatrix)(gen, op, gen_operand(gen, op, 0), count, transposed, words);
+    for (int i = 0; i < count; i++)
+        gen_define(gen, &op->results[i],
+                   gen_bitcast(gen, words[i], gen_type(gen, op->results[i].type)));
+}
+
+void emit_mma(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, mma)(gen, op);
+}
+
+/* ---- instructions of the matrix unit ---- */
+
+static const MmaInstruction mma_instructions[] = {
+    {"m16n8k16.f32.f16", "llvm.nvvm.mma.m16n8k16.row.col.f32.f32", 4, 2, 4, 4, true},
+    {"m16n8k16.f32.bf16", "llvm.nvvm.mma.m16n8k16.row.col.bf16", 4, 2, 4, 4, false},
+    {"m16n8k16.f16.f16", "llvm.nvvm.mma.m16n8k16.row.col.f16.f16", 4, 2, 2, 4, true},
+    {"m16n8k8.f32.tf32", "llvm.nvvm.mma.m16n8k8.row.col.tf32", 4, 2, 4, 4, false},
+    {"m16n8k32.s32.s8", "llvm.nvvm.mma.m16n8k32.row.col.s8", 4, 2, 4, 4, false},
+};
+enum { MMA_COUNT = sizeof mma_instructions / sizeof *mma_instructions };
+
+const MmaInstruction *mma_at(int index)
+{
+    return &mma_instructions[index];
+}
+
+int mma_find(const Op *op)
+{
+    const Attr *instruction = op_attr(op, ATTR_instruction);
+    for (int i = 0; instruction != NULL && i < MMA_COUNT; i++)
+        if (strcmp(mma_instructions[i].name, instruction->text) == 0) {
+            const MmaInstruction *row = &mma_instructions[i];
+            CHECK(op->operand_count == row->a_words + row->b_words + row->scalars);
+            CHECK(op->result_count == row->scalars);
+            return i;
+        }
+    ICE("mma: no instruction '%s'", instruction != NULL ? instruction->text : "");
+}

@@ -1,0 +1,74 @@
+/* arrays.h: the arrays of tile.host: strided views of device memory, computed with on the CPU. */
+#ifndef TILEC_COMMAND_ARRAYS_H
+#define TILEC_COMMAND_ARRAYS_H
+
+#include "eval/host.h"
+
+enum { ARRAY_RANK = 8 };
+
+typedef struct Array {
+    DType dtype;
+    int rank;
+    int64_t shape[ARRAY_RANK];
+    int64_t strides[ARRAY_RANK]; /* elements; may be 0 or negative */
+    int64_t offset;              /* of element 0, in elements from the storage's start */
+    char *storage;               /* tile_alloc'd; shared by views */
+    int64_t storage_elements;
+} Array;
+
+/* One element: integers of every width and sign in i, floats in f (which is exact for all float types). */
+typedef union Element {
+    int64_t i;
+    double f;
+} Element;
+
+/* All elements in row-major order, on the CPU. */
+typedef struct Elements {
+    Element *items;
+    int64_t count;
+} Elements;
+
+/* What array functions share; allocations live as long as the run. */
+typedef struct ArrayContext {
+    Session *session;
+    Arena *arena;
+    Span at; /* for messages */
+} ArrayContext;
+
+int64_t array_count(const Array *array);
+bool array_is_contiguous(const Array *array);
+/* Device memory of that shape, unwritten. NULL: reported. */
+Array *array_new(ArrayContext *context, DType dtype, int rank, const int64_t *shape);
+Array *array_view(ArrayContext *context, const Array *array); /* a copy of the descriptor */
+char *array_data(const Array *array);                         /* address of element 0 */
+
+/* Elements of an array; malloc'd, to be freed by the caller. Waits for the device. False: reported. */
+bool array_read(ArrayContext *context, const Array *array, Elements *out);
+bool array_write(ArrayContext *context, const Array *array, const Elements *elements);
+Array *array_from_elements(ArrayContext *context, DType dtype, int rank, const int64_t *shape, const Elements *elements);
+
+Element element_decode(DType dtype, const void *bytes);
+void element_encode(DType dtype, Element element, void *bytes);
+double element_number(DType dtype, Element element);
+
+/* The shape that two shapes broadcast to, as NumPy's rule; false: reported. */
+bool shape_broadcast(ArrayContext *context, int a_rank, const int64_t *a, int b_rank, const int64_t *b, int *rank, int64_t *shape);
+/* A view of `array` stretched to that shape. */
+Array *array_broadcast(ArrayContext *context, const Array *array, int rank, const int64_t *shape);
+
+/* ---- array_ops.c: operators and subscripts, as eval/host.h asks for them ---- */
+HostStatus array_binary(ArrayContext *context, const char *op, const HostValue *left, const HostValue *right, HostValue *result);
+HostStatus array_unary(ArrayContext *context, const char *op, const HostValue *operand, HostValue *result);
+HostStatus array_get_item(ArrayContext *context, const HostValue *array, const HostValue *index, HostValue *result);
+HostStatus array_set_item(ArrayContext *context, const HostValue *array, const HostValue *index, const HostValue *value);
+void array_repr(ArrayContext *context, const Array *array, Buf *out);
+
+/* ---- array_functions.c: the functions of tile.host ---- */
+bool array_function_exists(const char *name);
+HostStatus array_call(ArrayContext *context, const HostCall *call, HostValue *result);
+
+/* ---- npy.c: NumPy's file format, version 1.0 to 3.0, C order ---- */
+Array *npy_load(ArrayContext *context, const char *path);
+bool npy_save(ArrayContext *context, const char *path, const Array *array);
+
+#endif

@@ -1,0 +1,226 @@
+/* driver.c: the stages in order, once a specialisation, architecture and alignment variant.
+ *
+ *   source -> tokens -> tree          syntax/   parse_source (by program_new)
+ *   tree -> kernels                   eval/     program_export
+ *   kernel -> one thread's program    passes/   passes_run
+ *   thread program -> image           codegen/  image_start, image_finish (ptxas runs meanwhile)
+ *   host region -> host function      codegen/  host_function
+ *   images -> object, header, ...     emit/ */
+#include "driver.h"
+
+#include "base/vec.h"
+#include "passes/passes.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { VARIANT_MULTIPLE = 16 }; /* of the aligned variant: bytes of an address, or the value of an integer */
+
+typedef struct Stages { /* what the steps of a build share */
+    Session *session;
+    const Options *options;
+    const ArchList *archs;
+    Codegen *codegen;
+    PassOptions passes;
+    Buf dump, times;
+    VEC(Image *) pending;
+    Build *build;
+} Stages;
+
+/* ---- one specialisation ---- */
+
+static bool is_assumable(const Parameter *parameter)
+{
+    const Type *type = parameter->value->type;
+    return !parameter->is_key && (type->kind == TYPE_POINTER || (type->kind == TYPE_SCALAR && dtype_is_integer(type->dtype)));
+}
+
+static int64_t *variant_multiples(Arena *arena, const Kernel *kernel)
+{
+    int64_t *multiples = arena_new_array(arena, int64_t, kernel->parameter_count + 1);
+    bool any = false;
+    for (int i = 0; i < kernel->parameter_count; i++) {
+        multiples[i] = is_assumable(&kernel->parameters[i]) ? VARIANT_MULTIPLE : 1;
+        any |= multiples[i] > 1;
+    }
+    return any ? multiples : NULL;
+}
+
+static Kernel *lower_kernel(Stages *stages, const Kernel *typed, const ArchChoice *arch, const int64_t *multiples)
+{
+    Kernel *kernel = kernel_clone(typed);
+    vec_push(stages->session->arena, &stages->build->kernels, kernel);
+    kernel->name = intern_printf(stages->session->names, "%s%s%s%s", typed->name, multiples ? "_aligned" : "",
+                                 arch->emulator ? "_emulated_" : "", arch->emulator ? arch->target->name : "");
+    for (int i = 0; multiples && i < kernel->parameter_count; i++)
+        if (kernel->parameters[i].multiple < multiples[i]) kernel->parameters[i].multiple = multiples[i];
+    return passes_run(kernel, arch->target, &stages->passes) ? kernel : NULL;
+}
+
+/* Whether an assumption changed the code: the ops' text is the judge. */
+static bool same_code(Kernel *a, Kernel *b)
+{
+    Name name = b->name;
+    for (int i = 0; i < a->parameter_count; i++) a->parameters[i].multiple = b->parameters[i].multiple = 1;
+    b->name = a->name;
+    Buf first = {0}, second = {0};
+    kernel_print(a, &first);
+    kernel_print(b, &second);
+    b->name = name;
+    bool same = first.length == second.length && memcmp(first.data, second.data, first.length) == 0;
+    buf_free(&first);
+    buf_free(&second);
+    return same;
+}
+
+static bool start_image(Stages *stages, Kernel *kernel, const ArchChoice *arch, Image *image)
+{
+    uint64_t start = os_now_ns();
+    bool fine = image_start(stages->codegen, kernel, arch, image);
+    if (stages->options->time_report)
+        buf_printf(&stages->times, "%-18s %8.3f ms  %s\n", "LLVM", (double)(os_now_ns() - start) / 1e6, kernel->name);
+    vec_push(stages->session->arena, &stages->pending, image);
+    return fine;
+}
+
+static bool start_variant(Stages *stages, Kernel *const *kernels, VariantImages *out)
+{
+    const ArchList *archs = stages->archs;
+    *out = (VariantImages){.images = arena_new_array(stages->session->arena, Image, archs->count), .image_count = (int)archs->count};
+    for (size_t i = 0; i < archs->count; i++)
+        if (!start_image(stages, kernels[i], &archs->items[i], &out->images[i])) return false;
+    return true;
+}
+
+/* Up to two variants: aligned first where alignment changes the code on some architecture, then the one that
+ * assumes nothing. */
+static bool build_specialisation(Stages *stages, const Kernel *typed, SpecialisationImages *out)
+{
+    Arena *arena = stages->session->arena;
+    size_t count = stages->archs->count;
+    const int64_t *multiples = variant_multiples(arena, typed);
+    Kernel **general = arena_new_array(arena, Kernel *, count), **aligned = arena_new_array(arena, Kernel *, count);
+    bool differ = false;
+    for (size_t i = 0; i < count; i++) {
+        general[i] = lower_kernel(stages, typed, &stages->archs->items[i], NULL);
+        if (!general[i]) return false;
+        if (!multiples) continue;
+        aligned[i] = lower_kernel(stages, typed, &stages->archs->items[i], multiples);
+        if (!aligned[i]) return false;
+        differ |= !same_code(general[i], aligned[i]);
+    }
+    out->kernel = general[0];
+    out->variants = arena_new_array(arena, VariantImages, 2);
+    if (differ) {
+        if (!start_variant(stages, aligned, &out->variants[out->variant_count])) return false;
+        out->variants[out->variant_count++].multiples = multiples;
+    }
+    if (!start_variant(stages, general, &out->variants[out->variant_count++])) return false;
+    out->host_symbol = intern_printf(stages->session->names, "%s_host", typed->name);
+    return host_function(stages->codegen, general[0], out->host_symbol);
+}
+
+/* ---- all of them ---- */
+
+static bool build_images(Stages *stages, const ExportList *exports, Build *out)
+{
+    Arena *arena = stages->session->arena;
+    out->exports = arena_new_array(arena, ExportImages, exports->count + 1);
+    out->export_count = exports->count;
+    for (int i = 0; i < exports->count; i++) {
+        const Export *export = &exports->items[i];
+        ExportImages *images = &out->exports[i];
+        images->name = intern_printf(stages->session->names, "%s%s", stages->options->prefix ? stages->options->prefix : "", export->name);
+        images->specialisation_count = export->specialisation_count;
+        images->specialisations = arena_new_array(arena, SpecialisationImages, export->specialisation_count + 1);
+        for (int j = 0; j < export->specialisation_count; j++)
+            if (!build_specialisation(stages, export->specialisations[j], &images->specialisations[j])) return false;
+    }
+    return true;
+}
+
+static bool finish_images(Stages *stages)
+{
+    uint64_t start = os_now_ns();
+    bool fine = true;
+    for (size_t i = 0; i < stages->pending.count; i++) fine &= image_finish(stages->codegen, stages->pending.data[i]);
+    if (stages->options->time_report)
+        buf_printf(&stages->times, "%-18s %8.3f ms\n", "waiting for ptxas", (double)(os_now_ns() - start) / 1e6);
+    return fine;
+}
+
+void build_free(Build *build)
+{
+    for (size_t i = 0; i < build->kernels.count; i++) kernel_free(build->kernels.data[i]);
+    *build = (Build){0};
+}
+
+static CodegenOptions codegen_options(const Options *options)
+{
+    bool no_ptxas = options->ptxas && strcmp(options->ptxas, "none") == 0;
+    return (CodegenOptions){.host_triple = options->host,
+                            .ptxas = no_ptxas ? "" : options->ptxas,
+                            .keep_llvm = options->emit && strcmp(options->emit, "llvm") == 0,
+                            .lines = options->lines,
+                            .optimise = options->optimise ? options->optimise[0] - '0' : 2};
+}
+
+static void show(const Buf *buf)
+{
+    if (buf->length) os_write_file("/dev/stderr", buf->data, buf->length);
+}
+
+bool build_exports(Session *session, const Options *options, const ArchList *archs, const ExportList *exports, Build *out)
+{
+    *out = (Build){0};
+    const CodegenOptions codegen = codegen_options(options);
+    Stages stages = {.session = session, .options = options, .archs = archs, .codegen = codegen_new(session, &codegen), .build = out};
+    if (!stages.codegen) return false;
+    stages.passes = (PassOptions){.print_after = options->print_after, .verify_each = options->verify_each, .dump = &stages.dump,
+                                  .times = options->time_report ? &stages.times : NULL};
+    bool fine = build_images(&stages, exports, out);
+    fine = finish_images(&stages) && fine;
+    uint64_t start = os_now_ns();
+    fine = fine && emit_object(stages.codegen, session->arena, out->exports, out->export_count, &out->object, &out->object_size);
+    if (options->time_report)
+        buf_printf(&stages.times, "%-18s %8.3f ms\n", "object", (double)(os_now_ns() - start) / 1e6);
+    show(&stages.dump);
+    show(&stages.times);
+    buf_free(&stages.dump);
+    buf_free(&stages.times);
+    codegen_free(stages.codegen);
+    return fine;
+}
+
+/* ---- what commands share ---- */
+
+Program *open_program(Session *session, const Options *options, Host *host)
+{
+    Source *source = source_from_file(session, options->inputs.items[0]);
+    if (!source) return NULL;
+    const EvalOptions eval = {.stdlib_folder = options->stdlib,
+                              .import_paths = options->import_paths.items,
+                              .import_path_count = options->import_paths.count,
+                              .host = host};
+    return program_new(session, source, &eval);
+}
+
+ExitStatus session_status(const Session *session)
+{
+    /* The first digits of a code tell what kind of fault it is: diag.def. */
+    static const struct {
+        const char *prefix;
+        ExitStatus status;
+    } rows[] = {{"E06", EXIT_TOOL}, {"E07", EXIT_USAGE}, {"E08", EXIT_MISMATCH}};
+    if (diag_error_count(session->diags) == 0) return EXIT_DONE;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (diag_has_errors_of(session->diags, rows[i].prefix)) return rows[i].status;
+    return EXIT_SOURCE;
+}
+
+bool write_output(Session *session, const char *path, const void *bytes, size_t length)
+{
+    if (os_write_file(path, bytes, length)) return true;
+    diag_report(session->diags, DIAG_cannot_write, (Span){0}, path, strerror(errno));
+    return false;
+}

@@ -1,0 +1,44 @@
+/* driver.h: from a source file to outputs: the pipeline as a list. The one place that knows every stage. */
+#ifndef TILEC_DRIVER_H
+#define TILEC_DRIVER_H
+
+#include "emit/emit.h"
+#include "eval/eval.h"
+#include "options.h"
+
+#include "base/vec.h"
+
+typedef enum ExitStatus {
+    EXIT_DONE,
+    EXIT_SOURCE,   /* the source is wrong */
+    EXIT_USAGE,    /* the command line is wrong */
+    EXIT_TOOL,     /* a tool or the device failed */
+    EXIT_INTERNAL, /* the compiler is wrong */
+    EXIT_MISMATCH, /* a run found a mismatch, race or bounds fault */
+} ExitStatus;
+
+/* What a build gives. Bytes and texts live in the session's arena. */
+typedef struct Build {
+    VEC(Kernel *) kernels; /* all that were lowered; the images refer to some */
+    ExportImages *exports;
+    int export_count;
+    const char *object;
+    size_t object_size;
+} Build;
+
+/* Compiles all specialisations of all exports for all architectures and links them into one object. False: reported. */
+bool build_exports(Session *session, const Options *options, const ArchList *archs, const ExportList *exports, Build *out);
+void build_free(Build *build);
+
+/* The commands (commands.def): each returns the exit status and has reported. */
+#define COMMAND(name, arguments, help) ExitStatus command_##name(Session *session, const Options *options);
+#include "commands.def"
+#undef COMMAND
+
+/* Opens the one input and makes a program of it; NULL: reported. */
+Program *open_program(Session *session, const Options *options, Host *host);
+/* EXIT_DONE, or EXIT_SOURCE or EXIT_TOOL if errors were reported. */
+ExitStatus session_status(const Session *session);
+bool write_output(Session *session, const char *path, const void *bytes, size_t length);
+
+#endif

@@ -1,0 +1,311 @@
+/* call.c: calls: binding arguments to parameters, evaluating the body in a scope of its own, the chain of
+ * calls that messages show. A function that is called while a kernel is staged is inlined by that. */
+#include "eval/value.h"
+
+#include <string.h>
+
+/* ---- arguments ---- */
+
+typedef struct Binder {
+    Eval *eval;
+    const Function *function;
+    const Nodearguments *parameters;
+    Scope *scope;
+    ObjectVec positional;   /* self comes first */
+    const Arguments *given;
+    bool *used;             /* of the named ones */
+} Binder;
+
+static const Nodearguments *function_parameters(const Function *function)
+{
+    const Node *node = function->node;
+    return NODE_AS(arguments, node->kind == NODE_Lambda ? NODE_AS(Lambda, node)->args
+                                                        : NODE_AS(FunctionDef, node)->args);
+}
+
+/* `x: int32` makes a run-time scalar of that type from what is given, in a kernel. */
+static Object *convert_argument(Eval *eval, const Function *function, const Nodearg *parameter, Object *value)
+{
+    if (eval->staging == NULL || parameter->annotation == NULL || function->node->kind == NODE_Lambda)
+        return value;
+    if (!object_is_number(value) && value->kind != OBJECT_IR)
+        return value;
+    if (value->kind == OBJECT_IR && !type_is_scalar(value->as.ir.value->type))
+        return value;
+    const Node *annotation = parameter->annotation;
+    if (annotation->kind != NODE_Name && annotation->kind != NODE_Attribute)
+        return value;
+    Scope *saved = eval->frame->scope;
+    eval->frame->scope = function->closure;
+    eval->quiet++;
+    Object *type = eval_expr(eval, annotation);
+    eval->quiet--;
+    eval->frame->scope = saved;
+    if (type == NULL || type->kind != OBJECT_DTYPE)
+        return value;
+    return object_ir(eval, stage_scalar(eval, value, type->as.dtype, eval->at));
+}
+
+static bool bind_one(Binder *binder, const Node *node, Object *value)
+{
+    const Nodearg *parameter = NODE_AS(arg, node);
+    Eval *eval = binder->eval;
+    value = convert_argument(eval, binder->function, parameter, value);
+    if (value == NULL)
+        return false;
+    Binding *binding = bindings_make(eval, &binder->scope->bindings, parameter->arg);
+    binding_put(eval, binding, object_keep(eval, value), node->span);
+    return true;
+}
+
+static Object *take_named(Binder *binder, Name name)
+{
+    for (size_t i = 0; i < binder->given->names.count; i++)
+        if (binder->given->names.data[i] == name && !binder->used[i]) {
+            binder->used[i] = true;
+            return binder->given->named.data[i];
+        }
+    return NULL;
+}
+
+static bool complain(const Binder *binder, const char *format, const char *name)
+{
+    Eval *eval = binder->eval;
+    const char *text = arena_printf(eval->arena, "%s() ", binder->function->name);
+    Buf buf = {0};
+    buf_text(&buf, text);
+    for (const char *c = format; *c != '\0'; c++) {
+        if (*c == '%')
+            buf_text(&buf, name);
+        else
+            buf_char(&buf, *c);
+    }
+    FAIL(eval, call_arguments, binder->given->at, buf.data);
+    if (eval->quiet == 0 && !(binder->function->unit != NULL && binder->function->unit->is_library))
+        diag_note(eval->session->diags, binder->function->node->span, "%s is defined here", binder->function->name);
+    buf_free(&buf);
+    return false;
+}
+
+/* Parameter `index` of the positional ones, `count` of them in all. */
+static bool bind_positional(Binder *binder, const Node *node, uint32_t index, uint32_t count, bool by_name)
+{
+    const Nodearg *parameter = NODE_AS(arg, node);
+    uint32_t defaults = binder->parameters->defaults.count;
+    Object *named = by_name ? take_named(binder, parameter->arg) : NULL;
+    if (index < binder->positional.count) {
+        if (named != NULL)
+            return complain(binder, "got more than one value for '%'", parameter->arg);
+        return bind_one(binder, node, binder->positional.data[index]);
+    }
+    if (named != NULL)
+        return bind_one(binder, node, named);
+    if (index + defaults >= count)
+        return bind_one(binder, node, binder->function->defaults[index + defaults - count]);
+    return complain(binder, "needs the argument '%'", parameter->arg);
+}
+
+static bool bind_keyword_only(Binder *binder)
+{
+    Nodes names = binder->parameters->kwonlyargs;
+    for (uint32_t i = 0; i < names.count; i++) {
+        Object *value = take_named(binder, NODE_AS(arg, names.items[i])->arg);
+        if (value == NULL)
+            value = binder->function->kw_defaults[i];
+        if (value == NULL)
+            return complain(binder, "needs the keyword argument '%'", NODE_AS(arg, names.items[i])->arg);
+        if (!bind_one(binder, names.items[i], value))
+            return false;
+    }
+    return true;
+}
+
+static bool bind_rest(Binder *binder, uint32_t count)
+{
+    Eval *eval = binder->eval;
+    if (binder->parameters->vararg != NULL) {
+        uint32_t taken = binder->positional.count < count ? (uint32_t)binder->positional.count : count;
+        Object *rest = object_list(eval, OBJECT_TUPLE, binder->positional.data + taken,
+                                   binder->positional.count - taken);
+        if (!bind_one(binder, binder->parameters->vararg, rest))
+            return false;
+    } else if (binder->positional.count > count) {
+        return complain(binder, "takes % positional arguments at most", arena_printf(eval->arena, "%u", count));
+    }
+    Object *extra = object_new(eval, OBJECT_DICT);
+    for (size_t i = 0; i < binder->given->names.count; i++) {
+        if (binder->used[i])
+            continue;
+        Name name = binder->given->names.data[i];
+        if (binder->parameters->kwarg == NULL)
+            return complain(binder, "has no parameter '%'", name);
+        dict_set(eval, extra, object_text(eval, name, strlen(name)), binder->given->named.data[i]);
+    }
+    return binder->parameters->kwarg == NULL || bind_one(binder, binder->parameters->kwarg, extra);
+}
+
+bool bind_arguments(Eval *eval, const Function *function, Object *self, const Arguments *arguments, Scope *scope)
+{
+    Binder binder = {eval, function, function_parameters(function), scope, {0}, arguments,
+                     arena_new_array(eval->arena, bool, arguments->names.count + 1)};
+    if (self != NULL)
+        vec_push(eval->arena, &binder.positional, self);
+    for (size_t i = 0; i < arguments->positional.count; i++)
+        vec_push(eval->arena, &binder.positional, arguments->positional.data[i]);
+    Nodes first = binder.parameters->posonlyargs, then = binder.parameters->args;
+    uint32_t count = first.count + then.count;
+    for (uint32_t i = 0; i < count; i++) {
+        bool by_name = i >= first.count;
+        if (!bind_positional(&binder, by_name ? then.items[i - first.count] : first.items[i], i, count, by_name))
+            return false;
+    }
+    return bind_keyword_only(&binder) && bind_rest(&binder, count);
+}
+
+/* ---- functions ---- */
+
+static bool enter_call(Eval *eval, const Function *function, const Arguments *arguments)
+{
+    if (eval->steps.count >= CALL_LIMIT) {
+        FAIL(eval, recursion, arguments->at, CALL_LIMIT);
+        return false;
+    }
+    CallStep step = {arguments->at, arena_printf(eval->arena, "in the call of %s", function->name)};
+    vec_push(eval->arena, &eval->steps, step);
+    return true;
+}
+
+static Object *run_body(Eval *eval, const Function *function)
+{
+    if (function->node->kind == NODE_Lambda)
+        return eval_expr(eval, NODE_AS(Lambda, function->node)->body);
+    Flow flow = eval_block(eval, NODE_AS(FunctionDef, function->node)->body);
+    if (flow == FLOW_ERROR)
+        return NULL;
+    return flow == FLOW_RETURN ? eval->frame->result : eval->none;
+}
+
+Object *call_function(Eval *eval, Object *object, Object *self, const Arguments *arguments)
+{
+    const Function *function = &object->as.function;
+    bool in_library = function->unit != NULL && function->unit->is_library;
+    Scope *scope = scope_new(eval, SCOPE_FUNCTION, function->closure, function->unit);
+    scope->host_names = function->closure->host_names;
+    if (!bind_arguments(eval, function, self, arguments, scope))
+        return NULL;
+    if (!in_library && !enter_call(eval, function, arguments))
+        return NULL;
+    if (in_library && eval->library >= 4 * CALL_LIMIT)
+        return FAIL(eval, recursion, arguments->at, CALL_LIMIT);
+    Object *first = self != NULL ? self : arguments->positional.count > 0 ? arguments->positional.data[0] : NULL;
+    Frame frame = {.scope = scope, .function = function, .self = first, .control = eval->control, .loop = -1, .caller = eval->frame};
+    int library = eval->library;
+    eval->library = in_library ? library + 1 : 0;
+    eval->frame = &frame;
+    Object *result = run_body(eval, function);
+    eval->frame = frame.caller;
+    eval->library = library;
+    if (!in_library)
+        eval->steps.count--;
+    eval_move(eval, arguments->at);
+    return result;
+}
+
+/* ---- what can be called ---- */
+
+static Object *call_class(Eval *eval, Object *class, const Arguments *arguments)
+{
+    Object *instance = instance_new(eval, class);
+    Name init = intern_text(eval->session->names, "__init__");
+    Object *constructor = class_find(class, init);
+    Object *named = object_new(eval, OBJECT_DICT);
+    for (size_t i = 0; i < arguments->names.count; i++) {
+        Name name = arguments->names.data[i];
+        dict_set(eval, named, object_text(eval, name, strlen(name)), arguments->named.data[i]);
+    }
+    Object *pair[2] = {object_list(eval, OBJECT_TUPLE, arguments->positional.data, arguments->positional.count), named};
+    instance->as.instance->arguments = object_list(eval, OBJECT_TUPLE, pair, 2);
+    if (constructor == NULL) {
+        if (arguments->positional.count + arguments->names.count == 0)
+            return instance;
+        return FAIL(eval, call_arguments, arguments->at,
+                    arena_printf(eval->arena, "%s() takes no arguments", class->as.class->name));
+    }
+    if (constructor->kind == OBJECT_FUNCTION)
+        return call_function(eval, constructor, instance, arguments) != NULL ? instance : NULL;
+    return call_object(eval, constructor, arguments) != NULL ? instance : NULL;
+}
+
+static Object *call_instance(Eval *eval, Object *instance, const Arguments *arguments)
+{
+    if (is_kernel(instance))
+        return launch_instance(eval, instance, arguments);
+    Object *method = class_find(instance->as.instance->class, intern_text(eval->session->names, "__call__"));
+    if (method == NULL || method->kind != OBJECT_FUNCTION)
+        return FAIL(eval, not_callable, arguments->at, object_repr(eval, instance));
+    return call_function(eval, method, instance, arguments);
+}
+
+/* A dtype called is a conversion: float32(x). */
+static Object *call_dtype(Eval *eval, Object *dtype, const Arguments *arguments)
+{
+    if (arguments->positional.count != 1 || arguments->names.count != 0)
+        return FAIL(eval, call_arguments, arguments->at, "a conversion takes one value");
+    Object *value = arguments->positional.data[0];
+    if (eval->staging == NULL && object_is_number(value)) {
+        DType type = dtype->as.dtype;
+        if (dtype_is_float(type))
+            return object_float(eval, dtype_decode(type, dtype_encode(type, object_number(value))));
+        if (type == DTYPE_b1)
+            return object_bool(eval, object_number(value) != 0);
+        double number = object_number(value);
+        if (value->kind == OBJECT_FLOAT && !(number > -9e18 && number < 9e18))
+            return FAIL(eval, literal_range, arguments->at, object_repr(eval, value), dtype_user_name(type));
+        return object_int(eval, dtype_wrap(type, value->kind == OBJECT_FLOAT ? (int64_t)number : value->as.integer));
+    }
+    Value *operand = stage_operand(eval, value, arguments->at);
+    if (operand == NULL)
+        return NULL;
+    if (operand->type->kind != TYPE_SCALAR && operand->type->kind != TYPE_TILE)
+        return FAIL(eval, expected_kind, arguments->at, "what is converted", "a number", object_repr(eval, value));
+    return object_ir(eval, stage_cast(eval, operand, dtype->as.dtype));
+}
+
+static Object *call_method(Eval *eval, const Object *method, const Arguments *arguments)
+{
+    Object *function = method->as.method.function, *self = method->as.method.self;
+    if (function->kind == OBJECT_FUNCTION)
+        return call_function(eval, function, self, arguments);
+    Arguments more = {.at = arguments->at, .names = arguments->names, .named = arguments->named};
+    vec_push(eval->arena, &more.positional, self);
+    for (size_t i = 0; i < arguments->positional.count; i++)
+        vec_push(eval->arena, &more.positional, arguments->positional.data[i]);
+    if (function->kind == OBJECT_HOST_FUNCTION)
+        return host_call(eval, function->as.host, &more);
+    return call_object(eval, function, &more);
+}
+
+Object *call_object(Eval *eval, Object *callee, const Arguments *arguments)
+{
+    switch ((int)callee->kind) {
+    case OBJECT_FUNCTION: return call_function(eval, callee, NULL, arguments);
+    case OBJECT_METHOD: return call_method(eval, callee, arguments);
+    case OBJECT_BUILTIN: return builtin_call(eval, callee->as.builtin, arguments);
+    case OBJECT_CLASS: return call_class(eval, callee, arguments);
+    case OBJECT_INSTANCE: return call_instance(eval, callee, arguments);
+    case OBJECT_DTYPE: return call_dtype(eval, callee, arguments);
+    case OBJECT_STATIC_METHOD: return call_object(eval, callee->as.method.function, arguments);
+    case OBJECT_HOST_FUNCTION: return host_call(eval, callee->as.host, arguments);
+    case OBJECT_MISSING: return missing_needed(eval, callee, NULL, arguments->at);
+    case OBJECT_SPECIALISATION: return launch_instance(eval, callee, arguments);
+    default: return FAIL(eval, not_callable, arguments->at, object_repr(eval, callee));
+    }
+}
+
+Object *call_simple(Eval *eval, Object *callee, int count, Object *const *positional, Span at)
+{
+    Arguments arguments = {.at = at};
+    for (int i = 0; i < count; i++)
+        vec_push(eval->arena, &arguments.positional, positional[i]);
+    return call_object(eval, callee, &arguments);
+}

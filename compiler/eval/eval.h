@@ -1,0 +1,50 @@
+/* eval.h: the front door of eval/: runs a program's static part and stages kernels.
+ *
+ * A module is evaluated lazily when it is compiled: a name is evaluated when something needs it.
+ * program_export() finds what the program exports and stages one TYPED Kernel for each
+ * specialisation. `tilec run` executes host code through eval/host.h besides. */
+#ifndef TILEC_EVAL_H
+#define TILEC_EVAL_H
+
+#include "ir/ir.h"
+#include "syntax/syntax.h"
+
+typedef struct Host Host; /* eval/host.h; NULL when compiling */
+
+typedef struct EvalOptions {
+    const char *stdlib_folder;        /* NULL: the embedded one */
+    const char *const *import_paths;  /* beside the source's own folder */
+    int import_path_count;
+    Host *host;
+} EvalOptions;
+
+typedef struct Program Program;
+
+Program *program_new(Session *session, const Source *source, const EvalOptions *options); /* parses; NULL: reported */
+void program_free(Program *program);
+
+/* What is exported under one C name: a kernel and its specialisations, all with the same parameters. */
+typedef struct Export {
+    Name name;
+    Span span;
+    Kernel **specialisations; /* TYPED; parameters say which are keys, and their values */
+    int specialisation_count;
+} Export;
+
+typedef struct ExportList {
+    Export *items;
+    int count;
+} ExportList;
+
+/* The module's own exports (`NAME.compile(...)` statements, kernels with no open key), and those of `texts`, each
+ * "NAME = EXPR" from the command line, evaluated in the module's scope. False: reported. */
+bool program_export(Program *program, const char *const *texts, int text_count, ExportList *out);
+
+/* tilec run: executes the module as __main__ (statements NULL), or the statements in its scope with tile.host's names. */
+bool program_run(Program *program, const char *statements);
+
+/* Source files that were read beside the program's own: for the depfile. */
+int program_input_count(const Program *program);
+const char *program_input(const Program *program, int index);
+
+#endif

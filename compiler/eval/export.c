@@ -1,0 +1,415 @@
+/* export.c: a program: which kernels a module exports, under which names, and for which keys. A module is
+ * evaluated as far as that needs, no further. */
+#include "eval/value.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { RESOLVE_DEPTH = 16 };
+
+struct Program {
+    Eval eval;
+    Unit *unit;
+    ExportList exports;
+};
+
+/* ---- making ---- */
+
+static Object *new_single(Eval *eval, ObjectKind kind, int64_t value)
+{
+    Object *object = object_new(eval, kind);
+    object->as.integer = value;
+    return object;
+}
+
+static void make_singles(Eval *eval)
+{
+    eval->none = new_single(eval, OBJECT_NONE, 0);
+    eval->yes = new_single(eval, OBJECT_BOOL, 1);
+    eval->no = new_single(eval, OBJECT_BOOL, 0);
+    eval->ellipsis = new_single(eval, OBJECT_ELLIPSIS, 0);
+    eval->poison = new_single(eval, OBJECT_POISON, 0);
+}
+
+/* Python's own names: those of C, then those that the library's prelude defines. */
+static bool make_builtins(Eval *eval)
+{
+    Scope *own = scope_new(eval, SCOPE_BUILTINS, NULL, NULL);
+    builtins_bind(eval, "builtins", &own->bindings);
+    eval->builtins = own;
+    Name name = intern_text(eval->session->names, "prelude");
+    Object *prelude = import_module(eval, name, (Span){0});
+    if (prelude == NULL || prelude->kind != OBJECT_MODULE)
+        return false;
+    eval->builtins = prelude->as.unit->scope;
+    return true;
+}
+
+static const char *folder_of(Arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? "." : arena_copy_text(arena, path, (size_t)(slash - path) + (slash == path));
+}
+
+static Name stem_of(Interner *names, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash != NULL ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    return intern(names, base, dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base));
+}
+
+Program *program_new(Session *session, const Source *source, const EvalOptions *options)
+{
+    Arena *arena = arena_new();
+    Program *program = arena_new_of(arena, Program);
+    Eval *eval = &program->eval;
+    size_t errors = diag_error_count(session->diags);
+    *eval = (Eval){.session = session, .arena = arena, .options = *options, .host = options->host,
+                   .folder = folder_of(arena, source->path), .steps_left = UNROLL_LIMIT};
+    make_singles(eval);
+    if (make_builtins(eval))
+        program->unit = unit_new(eval, stem_of(session->names, source->path), source, false);
+    if (program->unit != NULL && diag_error_count(session->diags) == errors)
+        return program;
+    program_free(program);
+    return NULL;
+}
+
+void program_free(Program *program)
+{
+    if (program == NULL)
+        return;
+    for (size_t i = 0; i < program->eval.kernels.count; i++)
+        kernel_free(program->eval.kernels.data[i]);
+    arena_free(program->eval.arena);
+}
+
+int program_input_count(const Program *program)
+{
+    return (int)program->eval.inputs.count;
+}
+
+const char *program_input(const Program *program, int index)
+{
+    return program->eval.inputs.data[index];
+}
+
+/* ---- evaluating in the module's scope ---- */
+
+static Object *eval_in(Eval *eval, Scope *scope, const Node *node)
+{
+    Frame frame = {.scope = scope, .loop = -1, .caller = eval->frame};
+    eval->frame = &frame;
+    eval_move(eval, node->span);
+    eval->steps_left = UNROLL_LIMIT;
+    Object *object = eval_expr(eval, node);
+    eval->frame = frame.caller;
+    return object;
+}
+
+static Scope *statement_scope(Eval *eval, Unit *unit, uint32_t index)
+{
+    Scope *scope = scope_new(eval, SCOPE_STATEMENT, eval->builtins, unit);
+    scope->index = index;
+    return scope;
+}
+
+/* Evaluates what may turn out to need a host module: then NULL, with a remark. */
+static Object *eval_or_skip(Program *program, uint32_t index, const Node *node, bool *failed)
+{
+    Eval *eval = &program->eval;
+    eval->needed_missing = false;
+    eval->quiet++;
+    Object *object = eval_in(eval, statement_scope(eval, program->unit, index), node);
+    eval->quiet--;
+    if (object != NULL)
+        return object;
+    if (eval->needed_missing) {
+        diag_report(eval->session->diags, DIAG_statement_skipped, node->span, "it needs a host module");
+        return NULL;
+    }
+    object = eval_in(eval, statement_scope(eval, program->unit, index), node);
+    *failed |= object == NULL;
+    return object;
+}
+
+/* ---- which expressions make kernels ---- */
+
+static bool makes_kernel(Program *program, const Node *node, uint32_t index, int depth);
+
+static bool is_kernel_class(const Object *object)
+{
+    return object != NULL && ((object->kind == OBJECT_CLASS && class_is_kernel(object)) || is_kernel(object));
+}
+
+static Object *eval_quietly(Program *program, uint32_t index, const Node *node)
+{
+    Eval *eval = &program->eval;
+    eval->quiet++;
+    Object *object = eval_in(eval, statement_scope(eval, program->unit, index), node);
+    eval->quiet--;
+    return object;
+}
+
+/* A name says what it is by the statement that binds it. */
+static bool name_makes_kernel(Program *program, const Node *node, uint32_t index, int depth)
+{
+    const IndexVec *places = map_get(&program->unit->definitions, NODE_AS(Name, node)->id);
+    for (size_t i = places != NULL ? places->count : 0; i-- > 0;) {
+        uint32_t place = places->data[i];
+        if (place >= index)
+            continue;
+        const Node *statement = program->unit->tree->tree->body.items[place];
+        if (statement->kind == NODE_Assign)
+            return makes_kernel(program, NODE_AS(Assign, statement)->value, place, depth + 1);
+        if (statement->kind != NODE_ClassDef && statement->kind != NODE_ImportFrom && statement->kind != NODE_FunctionDef)
+            return false;
+        return is_kernel_class(eval_quietly(program, index, node));
+    }
+    return false;
+}
+
+static bool is_compile(Name name)
+{
+    return strcmp(name, "compile") == 0 || strcmp(name, "par_compile") == 0;
+}
+
+static bool makes_kernel(Program *program, const Node *node, uint32_t index, int depth)
+{
+    if (depth > RESOLVE_DEPTH)
+        return false;
+    if (node->kind == NODE_Name)
+        return name_makes_kernel(program, node, index, depth);
+    if (node->kind == NODE_Call)
+        return makes_kernel(program, NODE_AS(Call, node)->func, index, depth + 1);
+    if (node->kind != NODE_Attribute)
+        return false;
+    const NodeAttribute *attribute = NODE_AS(Attribute, node);
+    if (is_compile(attribute->attr))
+        return makes_kernel(program, attribute->value, index, depth + 1);
+    return attribute->value->kind == NODE_Name && is_kernel_class(eval_quietly(program, index, node));
+}
+
+/* ---- collecting ---- */
+
+typedef struct Entry {
+    Name name;
+    Span span;
+    Object *instance;
+    ObjectVec specialisations;
+} Entry;
+
+typedef VEC(Entry) EntryVec;
+
+static bool add_specialisation(Eval *eval, Entry *entry, Object *object, Span at)
+{
+    if (entry->instance != NULL && !instances_same(entry->instance, object->as.specialisation->instance)) {
+        FAIL(eval, bad_export, at, arena_printf(eval->arena, "'%s' is exported twice, for different kernels", entry->name));
+        if (entry->span.source != NULL)
+            diag_note(eval->session->diags, entry->span, "it is exported here");
+        return false;
+    }
+    entry->instance = object->as.specialisation->instance;
+    for (size_t i = 0; i < entry->specialisations.count; i++)
+        if (entry->specialisations.data[i] == object)
+            return true;
+    vec_push(eval->arena, &entry->specialisations, object);
+    return true;
+}
+
+static Entry *find_entry(Eval *eval, EntryVec *entries, Name name, Span at)
+{
+    for (size_t i = 0; i < entries->count; i++)
+        if (entries->data[i].name == name)
+            return &entries->data[i];
+    vec_push(eval->arena, entries, ((Entry){.name = name, .span = at}));
+    return &vec_last(entries);
+}
+
+static bool add_export(Eval *eval, EntryVec *entries, Name name, Object *object, Span at)
+{
+    if (object->kind == OBJECT_SPECIALISATION)
+        return add_specialisation(eval, find_entry(eval, entries, name, at), object, at);
+    if (object_is_sequence(object)) {
+        for (uint32_t i = 0; i < object->as.list.count; i++)
+            if (!add_export(eval, entries, name, object->as.list.items[i], at))
+                return false;
+        return true;
+    }
+    if (!is_kernel(object)) {
+        FAIL(eval, bad_export, at, arena_printf(eval->arena, "'%s' is %s, not a kernel", name, object_repr(eval, object)));
+        return false;
+    }
+    Object *specialisation = specialise(eval, object, &(Arguments){.at = at});
+    return specialisation != NULL && add_specialisation(eval, find_entry(eval, entries, name, at), specialisation, at);
+}
+
+/* `name = Class(...)`: exported where no key is open. */
+static bool collect_assign(Program *program, uint32_t index, EntryVec *entries)
+{
+    Eval *eval = &program->eval;
+    const Node *node = program->unit->tree->tree->body.items[index];
+    const NodeAssign *assign = NODE_AS(Assign, node);
+    if (assign->targets.count != 1 || assign->targets.items[0]->kind != NODE_Name || assign->value->kind != NODE_Call)
+        return true;
+    if (!makes_kernel(program, assign->value, index, 0))
+        return true;
+    bool failed = false, open = false;
+    Name name = NODE_AS(Name, assign->targets.items[0])->id;
+    Object *value = eval_or_skip(program, index + 1, assign->targets.items[0], &failed);
+    if (value == NULL)
+        return !failed;
+    if (is_kernel(value) && (!kernel_has_open_key(eval, value, &open) || open))
+        return open;
+    if (!is_kernel(value) && value->kind != OBJECT_SPECIALISATION && !object_is_sequence(value))
+        return true;
+    return add_export(eval, entries, name, value, node->span);
+}
+
+/* `name.compile(...)` */
+static bool collect_compile(Program *program, uint32_t index, EntryVec *entries)
+{
+    const Node *node = program->unit->tree->tree->body.items[index];
+    const Node *call = NODE_AS(Expr, node)->value;
+    if (call->kind != NODE_Call || NODE_AS(Call, call)->func->kind != NODE_Attribute)
+        return true;
+    const NodeAttribute *attribute = NODE_AS(Attribute, NODE_AS(Call, call)->func);
+    if (!is_compile(attribute->attr) || attribute->value->kind != NODE_Name || !makes_kernel(program, call, index, 0))
+        return true;
+    bool failed = false;
+    Object *value = eval_or_skip(program, index, call, &failed);
+    if (value == NULL)
+        return !failed;
+    return add_export(&program->eval, entries, NODE_AS(Name, attribute->value)->id, value, node->span);
+}
+
+static bool collect_module(Program *program, EntryVec *entries)
+{
+    Nodes body = program->unit->tree->tree->body;
+    bool good = true;
+    for (uint32_t i = 0; i < body.count; i++) {
+        if (body.items[i]->kind == NODE_Assign)
+            good &= collect_assign(program, i, entries);
+        if (body.items[i]->kind == NODE_Expr)
+            good &= collect_compile(program, i, entries);
+    }
+    return good;
+}
+
+/* "NAME = EXPR" of the command line. */
+static bool collect_text(Program *program, const char *text, EntryVec *entries)
+{
+    Eval *eval = &program->eval;
+    const Source *source = source_from_text(eval->session, "<command line>", text, strlen(text));
+    size_t errors = diag_error_count(eval->session->diags);
+    const Module *module = parse_source(eval->session, source);
+    if (diag_error_count(eval->session->diags) != errors)
+        return false;
+    Nodes body = module->tree->body;
+    const Node *node = body.count == 1 && body.items[0]->kind == NODE_Assign ? body.items[0] : NULL;
+    const Node *target = node != NULL && NODE_AS(Assign, node)->targets.count == 1 ? NODE_AS(Assign, node)->targets.items[0] : NULL;
+    if (target == NULL || target->kind != NODE_Name) {
+        Span all = {source, 0, (uint32_t)source->length};
+        FAIL(eval, bad_export, body.count > 0 ? body.items[0]->span : all, "an export is written NAME = EXPR");
+        return false;
+    }
+    Scope *scope = scope_new(eval, SCOPE_TOP, program->unit->scope, program->unit);
+    Object *value = eval_in(eval, scope, NODE_AS(Assign, node)->value);
+    return value != NULL && add_export(eval, entries, NODE_AS(Name, target)->id, value, node->span);
+}
+
+/* ---- staging what was collected ---- */
+
+static void append_key(Buf *out, const Parameter *parameter)
+{
+    int64_t key = parameter->key;
+    uint64_t magnitude = key < 0 ? 0 - (uint64_t)key : (uint64_t)key;
+    buf_printf(out, "__%s_%s%llu", parameter->name, key < 0 ? "m" : "", (unsigned long long)magnitude);
+}
+
+/* The symbol in the object: the export's name and the keys, readable and different for each. */
+static Name kernel_symbol(Eval *eval, const Kernel *kernel, Map *taken)
+{
+    Buf buf = {0};
+    buf_text(&buf, kernel->export_name);
+    bool keyed = false;
+    for (int i = 0; i < kernel->parameter_count; i++) {
+        if (kernel->parameters[i].is_key)
+            append_key(&buf, &kernel->parameters[i]);
+        keyed |= kernel->parameters[i].is_key;
+    }
+    if (!keyed)
+        buf_text(&buf, "__0");
+    Name symbol = intern(eval->session->names, buf.data, buf.length);
+    for (int i = 1; map_has(taken, symbol); i++)
+        symbol = intern_printf(eval->session->names, "%s_%d", buf.data, i);
+    buf_free(&buf);
+    map_set(eval->arena, taken, symbol, eval);
+    return symbol;
+}
+
+static bool stage_entry(Eval *eval, const Entry *entry, Map *taken, Export *out)
+{
+    *out = (Export){.name = entry->name, .span = entry->span};
+    out->specialisations = arena_new_array(eval->arena, Kernel *, entry->specialisations.count);
+    bool good = true;
+    for (size_t i = 0; i < entry->specialisations.count; i++) {
+        /* A copy: the same specialisation may be exported under another name too. */
+        Specialisation copy = *entry->specialisations.data[i]->as.specialisation;
+        copy.kernel = NULL;
+        eval->steps_left = UNROLL_LIMIT;
+        if (!specialisation_stage(eval, &copy, entry->name, entry->name)) {
+            good = false;
+            continue;
+        }
+        copy.kernel->name = kernel_symbol(eval, copy.kernel, taken);
+        out->specialisations[out->specialisation_count++] = copy.kernel;
+    }
+    return good;
+}
+
+bool program_export(Program *program, const char *const *texts, int text_count, ExportList *out)
+{
+    Eval *eval = &program->eval;
+    EntryVec entries = {0};
+    Map taken = {0};
+    bool good = collect_module(program, &entries);
+    for (int i = 0; i < text_count; i++)
+        good &= collect_text(program, texts[i], &entries);
+    *out = (ExportList){.items = arena_new_array(eval->arena, Export, entries.count + 1)};
+    for (size_t i = 0; i < entries.count; i++)
+        good &= stage_entry(eval, &entries.data[i], &taken, &out->items[out->count++]);
+    return good;
+}
+
+/* ---- running ---- */
+
+static bool run_statements(Eval *eval, Scope *scope, Nodes body)
+{
+    Frame frame = {.scope = scope, .loop = -1};
+    eval->frame = &frame;
+    Flow flow = eval_block(eval, body);
+    eval->frame = NULL;
+    return flow != FLOW_ERROR;
+}
+
+bool program_run(Program *program, const char *statements)
+{
+    Eval *eval = &program->eval;
+    Unit *unit = program->unit;
+    Name name = intern_text(eval->session->names, "__name__");
+    if (statements == NULL) {
+        unit->is_eager = true;
+        bindings_make(eval, &unit->scope->bindings, name)->object = object_text(eval, "__main__", strlen("__main__"));
+        return run_statements(eval, unit->scope, unit->tree->tree->body);
+    }
+    const Source *source = source_from_text(eval->session, "<statements>", statements, strlen(statements));
+    size_t errors = diag_error_count(eval->session->diags);
+    const Module *module = parse_source(eval->session, source);
+    if (diag_error_count(eval->session->diags) != errors)
+        return false;
+    Scope *scope = scope_new(eval, SCOPE_TOP, unit->scope, unit);
+    scope->host_names = true;
+    return run_statements(eval, scope, module->tree->body);
+}

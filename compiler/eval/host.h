@@ -1,0 +1,85 @@
+/* host.h: what running host code needs: arrays, functions of tile.host, launches. An interface that
+ * the driver fills; the evaluator calls it for `tilec run` alone and knows nothing of devices.
+ *
+ * Values cross as plain HostValues. What a HostValue points to (text, items, arrays) belongs to who
+ * made it: the evaluator copies text and items that it is given before it calls again; arrays are
+ * opaque, made by the host and kept by it until the run ends. */
+#ifndef TILEC_EVAL_HOST_H
+#define TILEC_EVAL_HOST_H
+
+#include "ir/ir.h"
+
+typedef enum HostKind {
+    HOST_NONE,
+    HOST_BOOL,     /* integer: 0 or 1 */
+    HOST_INT,      /* integer */
+    HOST_FLOAT,    /* number */
+    HOST_TEXT,     /* text, length */
+    HOST_DTYPE,    /* dtype */
+    HOST_ARRAY,    /* array */
+    HOST_TUPLE,    /* items, count */
+    HOST_LIST,     /* items, count */
+    HOST_SLICE,    /* items[3]: start, stop, step; HOST_NONE where not written */
+    HOST_ELLIPSIS, /* `...` in a subscript */
+    HOST_FUNCTION, /* function: something that HostCall.invoke can call */
+} HostKind;
+
+typedef struct HostValue HostValue;
+struct HostValue {
+    HostKind kind;
+    DType dtype;
+    int64_t integer;
+    double number;
+    const char *text; /* NUL-terminated */
+    size_t length;
+    void *array;
+    const HostValue *items;
+    int count;
+    void *function; /* the evaluator's own */
+};
+
+typedef enum HostStatus {
+    HOST_OK,
+    HOST_UNKNOWN,  /* there is no such thing: not reported, the evaluator says what was asked for */
+    HOST_FAILED,   /* reported to the session */
+} HostStatus;
+
+typedef struct HostCall HostCall;
+struct HostCall {
+    const char *name;              /* of the function, as `find` was asked */
+    const HostValue *arguments;    /* positional ones; of a method, the array comes first */
+    int argument_count;
+    const char *const *names;      /* of keyword arguments */
+    const HostValue *named;
+    int named_count;
+    Span at;                       /* the call, for messages */
+    /* Calls a HOST_FUNCTION without arguments (a lambda given to `time`). False: reported. */
+    bool (*invoke)(const HostCall *call, const HostValue *function, HostValue *result);
+    void *evaluator; /* for invoke */
+};
+
+typedef struct HostLaunch {
+    Kernel *kernel;             /* TYPED; the same pointer for the same specialisation, kept until program_free */
+    const HostValue *arguments; /* one a parameter of the kernel, keys included: numbers and arrays */
+    Span at;
+} HostLaunch;
+
+/* Operators are given as their text: "+", "//", "==", "-", "~". One operand at least is an array. */
+struct Host {
+    /* Whether tile.host has a function of that name; methods of arrays are named "array.sum". */
+    bool (*find)(struct Host *host, const char *name);
+    HostStatus (*call)(struct Host *host, const HostCall *call, HostValue *result);
+    HostStatus (*binary)(struct Host *host, const char *op, const HostValue *left, const HostValue *right,
+                         Span at, HostValue *result); /* comparisons too */
+    HostStatus (*unary)(struct Host *host, const char *op, const HostValue *operand, Span at, HostValue *result);
+    /* index: an int, a slice, `...`, None, or a tuple of them. */
+    HostStatus (*get_item)(struct Host *host, const HostValue *array, const HostValue *index, Span at, HostValue *result);
+    HostStatus (*set_item)(struct Host *host, const HostValue *array, const HostValue *index, const HostValue *value, Span at);
+    HostStatus (*attribute)(struct Host *host, const HostValue *array, const char *name, Span at, HostValue *result); /* shape, dtype, ... */
+    HostStatus (*truth)(struct Host *host, const HostValue *array, Span at, bool *result);
+    void (*repr)(struct Host *host, const HostValue *array, Buf *out);
+    HostStatus (*launch)(struct Host *host, const HostLaunch *launch); /* waits, or orders later reads after it */
+    void (*print)(struct Host *host, const char *text, size_t length); /* what print() writes, newline included */
+};
+
+#endif

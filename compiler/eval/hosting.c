@@ -1,0 +1,192 @@
+/* hosting.c: the crossing between the evaluator's objects and the host's plain values. */
+#include "eval/value.h"
+
+#include <string.h>
+
+/* ---- out ---- */
+
+static bool host_items(Eval *eval, Object *const *objects, size_t count, HostValue *out)
+{
+    HostValue *items = arena_new_array(eval->arena, HostValue, count + 1);
+    for (size_t i = 0; i < count; i++)
+        if (!host_value(eval, objects[i], &items[i]))
+            return false;
+    out->items = items;
+    out->count = (int)count;
+    return true;
+}
+
+static bool host_slice(Eval *eval, const Object *slice, HostValue *out)
+{
+    Object *parts[3] = {slice->as.range.start, slice->as.range.stop, slice->as.range.step};
+    for (int i = 0; i < 3; i++)
+        parts[i] = parts[i] != NULL ? parts[i] : eval->none;
+    return host_items(eval, parts, 3, out);
+}
+
+bool host_value(Eval *eval, Object *object, HostValue *out)
+{
+    static const HostKind KINDS[OBJECT_COUNT] = {
+        [OBJECT_BOOL] = HOST_BOOL,   [OBJECT_INT] = HOST_INT,       [OBJECT_FLOAT] = HOST_FLOAT,
+        [OBJECT_TEXT] = HOST_TEXT,   [OBJECT_DTYPE] = HOST_DTYPE,   [OBJECT_ARRAY] = HOST_ARRAY,
+        [OBJECT_TUPLE] = HOST_TUPLE, [OBJECT_LIST] = HOST_LIST,     [OBJECT_SLICE] = HOST_SLICE,
+        [OBJECT_ELLIPSIS] = HOST_ELLIPSIS, [OBJECT_FUNCTION] = HOST_FUNCTION, [OBJECT_METHOD] = HOST_FUNCTION,
+        [OBJECT_BUILTIN] = HOST_FUNCTION,  [OBJECT_INSTANCE] = HOST_FUNCTION, [OBJECT_CLASS] = HOST_FUNCTION,
+        [OBJECT_HOST_FUNCTION] = HOST_FUNCTION, [OBJECT_SPECIALISATION] = HOST_FUNCTION,
+    };
+    *out = (HostValue){.kind = KINDS[object->kind]};
+    switch ((int)object->kind) {
+    case OBJECT_NONE:
+    case OBJECT_ELLIPSIS: return true;
+    case OBJECT_BOOL:
+    case OBJECT_INT: out->integer = object->as.integer; return true;
+    case OBJECT_FLOAT: out->number = object->as.number; return true;
+    case OBJECT_TEXT:
+        out->text = object->as.text.data;
+        out->length = object->as.text.length;
+        return true;
+    case OBJECT_DTYPE: out->dtype = object->as.dtype; return true;
+    case OBJECT_ARRAY: out->array = object->as.array; return true;
+    case OBJECT_TUPLE:
+    case OBJECT_LIST: return host_items(eval, object->as.list.items, object->as.list.count, out);
+    case OBJECT_SLICE: return host_slice(eval, object, out);
+    default: out->function = object; return out->kind == HOST_FUNCTION;
+    }
+}
+
+static bool cross(Eval *eval, Object *object, Span at, HostValue *out)
+{
+    if (object->kind == OBJECT_MISSING) {
+        missing_needed(eval, object, NULL, at);
+        return false;
+    }
+    if (host_value(eval, object, out))
+        return true;
+    FAIL(eval, expected_kind, at, "what is given to the host", "a number, text, array or list of such", object_repr(eval, object));
+    return false;
+}
+
+/* ---- in ---- */
+
+static Object *host_sequence(Eval *eval, const HostValue *value, ObjectKind kind)
+{
+    Object *list = object_list(eval, kind, NULL, 0);
+    for (int i = 0; i < value->count; i++)
+        list_append(eval, list, host_object(eval, &value->items[i]));
+    return list;
+}
+
+Object *host_object(Eval *eval, const HostValue *value)
+{
+    Object *object;
+    switch (value->kind) {
+    case HOST_NONE: return eval->none;
+    case HOST_BOOL: return object_bool(eval, value->integer != 0);
+    case HOST_INT: return object_int(eval, value->integer);
+    case HOST_FLOAT: return object_float(eval, value->number);
+    case HOST_TEXT: return object_text(eval, value->text, value->length);
+    case HOST_ELLIPSIS: return eval->ellipsis;
+    case HOST_DTYPE:
+        object = object_new(eval, OBJECT_DTYPE);
+        object->as.dtype = value->dtype;
+        return object;
+    case HOST_ARRAY:
+        object = object_new(eval, OBJECT_ARRAY);
+        object->as.array = value->array;
+        return object;
+    case HOST_TUPLE: return host_sequence(eval, value, OBJECT_TUPLE);
+    case HOST_LIST: return host_sequence(eval, value, OBJECT_LIST);
+    case HOST_FUNCTION: return value->function;
+    case HOST_SLICE: break;
+    }
+    return eval->none;
+}
+
+/* ---- calls ---- */
+
+static bool invoke(const HostCall *call, const HostValue *function, HostValue *result)
+{
+    Eval *eval = call->evaluator;
+    Object *object = call_simple(eval, function->function, 0, NULL, call->at);
+    *result = (HostValue){0};
+    if (object != NULL && !host_value(eval, object, result))
+        *result = (HostValue){0};
+    return object != NULL;
+}
+
+static Object *take_result(Eval *eval, HostStatus status, const HostValue *result)
+{
+    return status == HOST_OK ? host_object(eval, result) : NULL;
+}
+
+Object *host_call(Eval *eval, Name name, const Arguments *arguments)
+{
+    size_t count = arguments->positional.count, named = arguments->names.count;
+    HostValue *values = arena_new_array(eval->arena, HostValue, count + named + 1);
+    for (size_t i = 0; i < count; i++)
+        if (!cross(eval, arguments->positional.data[i], arguments->at, &values[i]))
+            return NULL;
+    for (size_t i = 0; i < named; i++)
+        if (!cross(eval, arguments->named.data[i], arguments->at, &values[count + i]))
+            return NULL;
+    HostCall call = {.name = name, .arguments = values, .argument_count = (int)count, .names = arguments->names.data,
+                     .named = values + count, .named_count = (int)named, .at = arguments->at,
+                     .invoke = invoke, .evaluator = eval};
+    HostValue result = {0};
+    HostStatus status = eval->host->call(eval->host, &call, &result);
+    if (status == HOST_UNKNOWN)
+        return FAIL(eval, unknown_name, arguments->at, name);
+    return take_result(eval, status, &result);
+}
+
+Object *host_binary(Eval *eval, const char *op, Object *left, Object *right, Span at)
+{
+    HostValue a, b, result = {0};
+    if (!cross(eval, left, at, &a) || !cross(eval, right, at, &b))
+        return NULL;
+    HostStatus status = eval->host->binary(eval->host, op, &a, &b, at, &result);
+    if (status == HOST_UNKNOWN)
+        return FAIL(eval, bad_operands, at, op, object_kind_name(left), object_kind_name(right));
+    return take_result(eval, status, &result);
+}
+
+Object *host_unary(Eval *eval, const char *op, Object *operand, Span at)
+{
+    HostValue value, result = {0};
+    if (!cross(eval, operand, at, &value))
+        return NULL;
+    HostStatus status = eval->host->unary(eval->host, op, &value, at, &result);
+    if (status == HOST_UNKNOWN)
+        return FAIL(eval, expected_kind, at, "the operand", "a number", object_kind_name(operand));
+    return take_result(eval, status, &result);
+}
+
+Object *host_attribute(Eval *eval, Object *array, Name name, Span at, bool *found)
+{
+    HostValue value = {.kind = HOST_ARRAY, .array = array->as.array}, result = {0};
+    HostStatus status = eval->host->attribute(eval->host, &value, name, at, &result);
+    *found = status != HOST_UNKNOWN;
+    return take_result(eval, status, &result);
+}
+
+Object *host_item(Eval *eval, Object *array, Object *index, Span at)
+{
+    HostValue value = {.kind = HOST_ARRAY, .array = array->as.array}, place, result = {0};
+    if (!cross(eval, index, at, &place))
+        return NULL;
+    HostStatus status = eval->host->get_item(eval->host, &value, &place, at, &result);
+    if (status == HOST_UNKNOWN)
+        return FAIL(eval, bad_index, at, "an array", object_repr(eval, index));
+    return take_result(eval, status, &result);
+}
+
+bool host_set_item(Eval *eval, Object *array, Object *index, Object *item, Span at)
+{
+    HostValue value = {.kind = HOST_ARRAY, .array = array->as.array}, place, content;
+    if (!cross(eval, index, at, &place) || !cross(eval, item, at, &content))
+        return false;
+    HostStatus status = eval->host->set_item(eval->host, &value, &place, &content, at);
+    if (status == HOST_UNKNOWN)
+        FAIL(eval, bad_index, at, "an array", object_repr(eval, index));
+    return status == HOST_OK;
+}

@@ -1,0 +1,225 @@
+/* import.c: finds modules: the standard library's, then files beside the program's source and on the
+ * import paths. One that is nowhere is a host module: it may be named, and needing it is an error. */
+#include "eval/value.h"
+
+#include <string.h>
+
+Unit *unit_new(Eval *eval, Name name, const Source *source, bool is_library)
+{
+    Unit *unit = arena_new_of(eval->arena, Unit);
+    unit->name = name;
+    unit->is_library = is_library;
+    unit->tree = parse_source(eval->session, source);
+    unit->scope = scope_new(eval, SCOPE_UNIT, eval->builtins, unit);
+    unit->object = object_new(eval, OBJECT_MODULE);
+    unit->object->as.unit = unit;
+    unit_index(eval, unit);
+    Binding *binding = bindings_make(eval, &unit->scope->bindings, intern_text(eval->session->names, "__name__"));
+    binding->object = object_text(eval, name, strlen(name));
+    return unit;
+}
+
+/* ---- finding ---- */
+
+static const Source *find_embedded(Eval *eval, const char *file)
+{
+    if (eval->options.stdlib_folder != NULL) {
+        const char *path = os_join_path(eval->arena, eval->options.stdlib_folder, file);
+        return os_file_exists(path) ? source_from_file(eval->session, path) : NULL;
+    }
+    for (size_t i = 0; i < stdlib_file_count; i++)
+        if (strcmp(stdlib_files[i].name, file) == 0)
+            return source_from_text(eval->session, arena_printf(eval->arena, "<stdlib>/%s", file),
+                                    stdlib_files[i].text, stdlib_files[i].length);
+    return NULL;
+}
+
+static const Source *find_file(Eval *eval, const char *folder, const char *file)
+{
+    const char *path = os_join_path(eval->arena, folder, file);
+    if (!os_file_exists(path))
+        return NULL;
+    vec_push(eval->arena, &eval->inputs, path);
+    return source_from_file(eval->session, path);
+}
+
+typedef struct Found {
+    const Source *source;
+    bool is_package, is_library;
+} Found;
+
+static bool find_library(Eval *eval, const char *stem, Found *out)
+{
+    const char *folders[] = {"", "compat/"};
+    for (int i = 0; i < (eval->host != NULL ? 2 : 1); i++) {
+        out->is_package = false;
+        out->source = find_embedded(eval, arena_printf(eval->arena, "%s%s.tile", folders[i], stem));
+        if (out->source == NULL) {
+            out->is_package = true;
+            out->source = find_embedded(eval, arena_printf(eval->arena, "%s%s/__init__.tile", folders[i], stem));
+        }
+        if (out->source != NULL)
+            return out->is_library = true;
+    }
+    return false;
+}
+
+static bool find_in_folder(Eval *eval, const char *folder, const char *stem, Found *out)
+{
+    static const char *const ENDINGS[] = {".tile", ".py", "/__init__.tile", "/__init__.py"};
+    for (int i = 0; i < 4; i++) {
+        out->source = find_file(eval, folder, arena_printf(eval->arena, "%s%s", stem, ENDINGS[i]));
+        out->is_package = i >= 2;
+        if (out->source != NULL)
+            return true;
+    }
+    return false;
+}
+
+static bool find_source(Eval *eval, Name path, Found *out)
+{
+    *out = (Found){0};
+    char *stem = arena_copy_text(eval->arena, path, strlen(path));
+    for (char *c = stem; *c != '\0'; c++)
+        if (*c == '.')
+            *c = '/';
+    if (find_library(eval, stem, out) || find_in_folder(eval, eval->folder, stem, out))
+        return true;
+    for (int i = 0; i < eval->options.import_path_count; i++)
+        if (find_in_folder(eval, eval->options.import_paths[i], stem, out))
+            return true;
+    return false;
+}
+
+static Object *missing_new(Eval *eval, Name path, Span at)
+{
+    Object *object = object_new(eval, OBJECT_MISSING);
+    object->as.missing.path = path;
+    object->as.missing.at = at;
+    return object;
+}
+
+/* The C side of the library: names that its text builds upon. */
+static Object *builtin_module(Eval *eval, Name path)
+{
+    Bindings bindings = {0};
+    builtins_bind(eval, path, &bindings);
+    if (bindings.list.count == 0)
+        return NULL;
+    Unit *unit = arena_new_of(eval->arena, Unit);
+    unit->name = path;
+    unit->is_eager = true;
+    unit->is_library = true;
+    unit->scope = scope_new(eval, SCOPE_UNIT, NULL, unit);
+    unit->scope->bindings = bindings;
+    unit->object = object_new(eval, OBJECT_MODULE);
+    unit->object->as.unit = unit;
+    return unit->object;
+}
+
+static Object *load_module(Eval *eval, Name path, Span at)
+{
+    Object *module = builtin_module(eval, path);
+    Found found;
+    if (module != NULL)
+        return module;
+    size_t errors = diag_error_count(eval->session->diags);
+    if (!find_source(eval, path, &found))
+        return missing_new(eval, path, at);
+    Unit *unit = unit_new(eval, path, found.source, found.is_library);
+    unit->folder = found.is_package ? path : NULL;
+    return diag_error_count(eval->session->diags) == errors ? unit->object : NULL;
+}
+
+Object *import_module(Eval *eval, Name path, Span at)
+{
+    Object *module = map_get(&eval->units, path);
+    if (module != NULL)
+        return module;
+    module = load_module(eval, path, at);
+    if (module != NULL)
+        map_set(eval->arena, &eval->units, path, module);
+    return module;
+}
+
+Object *missing_needed(Eval *eval, const Object *missing, Name attribute, Span at)
+{
+    Name path = missing->as.missing.path;
+    const char *what = attribute != NULL ? arena_printf(eval->arena, "%s.%s", path, attribute) : path;
+    const char *dot = strchr(path, '.');
+    const char *root = dot != NULL ? arena_copy_text(eval->arena, path, (size_t)(dot - path)) : path;
+    eval->needed_missing = true;
+    FAIL(eval, host_module, at, what, root);
+    if (eval->quiet == 0)
+        diag_note(eval->session->diags, missing->as.missing.at, "it is imported here");
+    return NULL;
+}
+
+/* ---- statements ---- */
+
+static Name first_part(Eval *eval, Name path)
+{
+    const char *dot = strchr(path, '.');
+    return dot == NULL ? path : intern(eval->session->names, path, (size_t)(dot - path));
+}
+
+Flow eval_import(Eval *eval, const NodeImport *node)
+{
+    for (uint32_t i = 0; i < node->names.count; i++) {
+        const Nodealias *alias = NODE_AS(alias, node->names.items[i]);
+        Object *module = import_module(eval, alias->name, node->base.span);
+        Name name = alias->asname;
+        if (module != NULL && name == NULL) { /* `import a.b` binds a */
+            name = first_part(eval, alias->name);
+            module = import_module(eval, name, node->base.span);
+        }
+        if (module == NULL || !scope_assign(eval, eval->frame->scope, name, module, node->base.span))
+            return FLOW_ERROR;
+    }
+    return FLOW_NEXT;
+}
+
+/* `from .x import y` in package a.b means a.b.x, in module a.b it means a.x. */
+static Name absolute_name(Eval *eval, const NodeImportFrom *node)
+{
+    const Unit *unit = eval->frame->scope->unit;
+    if (node->level == 0 || unit == NULL)
+        return node->module;
+    size_t length = strlen(unit->name);
+    int up = unit->folder != NULL ? node->level - 1 : node->level;
+    for (int i = 0; i < up; i++) {
+        while (length > 0 && unit->name[length - 1] != '.')
+            length--;
+        length -= length > 0;
+    }
+    Name base = intern(eval->session->names, unit->name, length);
+    if (node->module == NULL)
+        return base;
+    return length == 0 ? node->module : intern_printf(eval->session->names, "%s.%s", base, node->module);
+}
+
+static Object *imported_name(Eval *eval, Object *module, Name name, Span at)
+{
+    if (module->kind == OBJECT_MODULE)
+        return attribute_get(eval, module, name, at);
+    return missing_new(eval, intern_printf(eval->session->names, "%s.%s", module->as.missing.path, name), at);
+}
+
+Flow eval_import_from(Eval *eval, const NodeImportFrom *node)
+{
+    Span at = node->base.span;
+    Name path = absolute_name(eval, node);
+    if (path != NULL && strcmp(path, "__future__") == 0)
+        return FLOW_NEXT;
+    Object *module = path != NULL && path[0] != '\0' ? import_module(eval, path, at) : missing_new(eval, "", at);
+    for (uint32_t i = 0; module != NULL && i < node->names.count; i++) {
+        const Nodealias *alias = NODE_AS(alias, node->names.items[i]);
+        if (strcmp(alias->name, "*") == 0)
+            return FAIL(eval, unsupported, at, "'import *'"), FLOW_ERROR;
+        Object *object = imported_name(eval, module, alias->name, alias->base.span);
+        Name name = alias->asname != NULL ? alias->asname : alias->name;
+        if (object == NULL || !scope_assign(eval, eval->frame->scope, name, object, at))
+            return FLOW_ERROR;
+    }
+    return module != NULL ? FLOW_NEXT : FLOW_ERROR;
+}

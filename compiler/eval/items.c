@@ -1,0 +1,370 @@
+/* items.c: what holds other values: iteration, subscripts, text from values. */
+#include "eval/value.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ITEM_LIMIT = 1 << 20 };
+
+bool list_may_change(Eval *eval, const Object *list, Span at)
+{
+    uint32_t made = list->kind == OBJECT_DICT ? list->as.dict.control : list->as.list.control;
+    if ((uint32_t)eval->control <= made)
+        return true;
+    FAIL(eval, changed_under_control, at, object_kind_name(list));
+    return false;
+}
+
+/* ---- iteration ---- */
+
+static Object *iterate_range(Eval *eval, const Object *range, Span at)
+{
+    int64_t start, stop, step;
+    if (!object_as_int(eval, range->as.range.start, "the start of a range that is unrolled", &start) ||
+        !object_as_int(eval, range->as.range.stop, "the end of a range that is unrolled", &stop) ||
+        !object_as_int(eval, range->as.range.step, "the step of a range that is unrolled", &step))
+        return NULL;
+    if (step == 0)
+        return FAIL(eval, bad_value, at, "the step of a range is zero");
+    Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
+    for (int64_t i = start; step > 0 ? i < stop : i > stop;) {
+        if (list->as.list.count >= ITEM_LIMIT)
+            return FAIL(eval, endless, at, (long long)ITEM_LIMIT);
+        list_append(eval, list, object_int(eval, i));
+        if (__builtin_add_overflow(i, step, &i))
+            break;
+    }
+    return list;
+}
+
+static Object *iterate_text(Eval *eval, const Object *text)
+{
+    Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
+    const char *data = text->as.text.data;
+    for (size_t i = 0; i < text->as.text.length;) {
+        size_t length = 1;
+        while (i + length < text->as.text.length && ((unsigned char)data[i + length] & 0xC0) == 0x80)
+            length++;
+        list_append(eval, list, object_text(eval, data + i, length));
+        i += length;
+    }
+    return list;
+}
+
+static Object *iterate_array(Eval *eval, Object *array, Span at)
+{
+    bool found;
+    Object *shape = host_attribute(eval, array, intern_text(eval->session->names, "shape"), at, &found);
+    if (shape == NULL || !object_is_sequence(shape) || shape->as.list.count == 0)
+        return FAIL(eval, not_iterable, at, "this array");
+    int64_t length = shape->as.list.items[0]->as.integer;
+    Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
+    for (int64_t i = 0; i < length && i < ITEM_LIMIT; i++) {
+        Object *item = host_item(eval, array, object_int(eval, i), at);
+        if (item == NULL)
+            return NULL;
+        list_append(eval, list, item);
+    }
+    return list;
+}
+
+static Object *iterate_instance(Eval *eval, Object *object, Span at)
+{
+    Object *method = class_find(object->as.instance->class, intern_text(eval->session->names, "__iter__"));
+    if (method == NULL)
+        return FAIL(eval, not_iterable, at, object_repr(eval, object));
+    Object *items = call_simple(eval, method, 1, &object, at);
+    if (items == NULL || object_is_sequence(items))
+        return items;
+    return items->kind == OBJECT_INSTANCE ? FAIL(eval, not_iterable, at, object_repr(eval, items))
+                                          : iterate(eval, items, at);
+}
+
+Object *iterate(Eval *eval, Object *iterable, Span at)
+{
+    switch ((int)iterable->kind) {
+    case OBJECT_LIST:
+    case OBJECT_TUPLE: /* a copy: the body may change the list */
+        return object_list(eval, OBJECT_LIST, iterable->as.list.items, iterable->as.list.count);
+    case OBJECT_RANGE: return iterate_range(eval, iterable, at);
+    case OBJECT_TEXT: return iterate_text(eval, iterable);
+    case OBJECT_DICT:
+        return object_list(eval, OBJECT_LIST, iterable->as.dict.keys.data, iterable->as.dict.keys.count);
+    case OBJECT_INSTANCE: return iterate_instance(eval, iterable, at);
+    case OBJECT_ARRAY: return iterate_array(eval, iterable, at);
+    case OBJECT_MISSING: return missing_needed(eval, iterable, NULL, at);
+    default: return FAIL(eval, not_iterable, at, object_repr(eval, iterable));
+    }
+}
+
+/* ---- subscripts ---- */
+
+static bool normal_index(Eval *eval, const Object *object, Object *index, int64_t length, Span at, int64_t *out)
+{
+    if (!object_as_int(eval, index, "this index", out))
+        return false;
+    int64_t given = *out;
+    *out = given < 0 ? given + length : given;
+    if (*out >= 0 && *out < length)
+        return true;
+    FAIL(eval, index_range, at, (long long)given, object_kind_name(object), (long long)length);
+    return false;
+}
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+/* Python's slice.indices(): the first index, the step, and how many. */
+static bool slice_indices(Eval *eval, const Object *slice, int64_t length, int64_t *first, int64_t *step, int64_t *count)
+{
+    int64_t start, stop;
+    *step = 1;
+    if (slice->as.range.step != NULL && !object_as_int(eval, slice->as.range.step, "the step of a slice", step))
+        return false;
+    if (*step == 0 || *step == INT64_MIN) {
+        FAIL(eval, bad_value, eval->at, "the step of a slice is zero");
+        return false;
+    }
+    int64_t low = *step < 0 ? -1 : 0, high = *step < 0 ? length - 1 : length;
+    start = *step < 0 ? high : low;
+    stop = *step < 0 ? low : high;
+    if (slice->as.range.start != NULL) {
+        if (!object_as_int(eval, slice->as.range.start, "the start of a slice", &start))
+            return false;
+        start = clamp(start < 0 ? start + length : start, low, high);
+    }
+    if (slice->as.range.stop != NULL) {
+        if (!object_as_int(eval, slice->as.range.stop, "the end of a slice", &stop))
+            return false;
+        stop = clamp(stop < 0 ? stop + length : stop, low, high);
+    }
+    *first = start;
+    int64_t span = *step > 0 ? stop - start : start - stop, width = *step > 0 ? *step : -*step;
+    *count = span <= 0 ? 0 : (span - 1) / width + 1;
+    return true;
+}
+
+static Object *slice_sequence(Eval *eval, Object *object, const Object *slice)
+{
+    int64_t length = object->kind == OBJECT_TEXT ? (int64_t)object->as.text.length : object->as.list.count;
+    int64_t first, step, count;
+    if (!slice_indices(eval, slice, length, &first, &step, &count))
+        return NULL;
+    if (object->kind != OBJECT_TEXT) {
+        Object *list = object_list(eval, object->kind, NULL, 0);
+        for (int64_t i = 0; i < count; i++)
+            list_append(eval, list, object->as.list.items[first + i * step]);
+        return list;
+    }
+    char *copy = arena_alloc(eval->arena, (size_t)count + 1);
+    for (int64_t i = 0; i < count; i++)
+        copy[i] = object->as.text.data[first + i * step];
+    return object_text(eval, copy, (size_t)count);
+}
+
+static Object *dict_item(Eval *eval, Object *dict, Object *key, Span at)
+{
+    Object *value = dict_get(dict, key);
+    if (value != NULL)
+        return value;
+    return FAIL(eval, bad_value, at, arena_printf(eval->arena, "there is no key %s", object_repr(eval, key)));
+}
+
+static Object *instance_item(Eval *eval, Object *object, Object *index, Span at)
+{
+    Object *method = class_find(object->as.instance->class, intern_text(eval->session->names, "__getitem__"));
+    if (method == NULL)
+        return FAIL(eval, bad_index, at, object_repr(eval, object), object_kind_name(index));
+    return call_simple(eval, method, 2, (Object *[]){object, index}, at);
+}
+
+Object *item_get(Eval *eval, Object *object, Object *index, Span at)
+{
+    int64_t place;
+    switch ((int)object->kind) {
+    case OBJECT_LIST:
+    case OBJECT_TUPLE:
+        if (index->kind == OBJECT_SLICE)
+            return slice_sequence(eval, object, index);
+        return normal_index(eval, object, index, object->as.list.count, at, &place) ? object->as.list.items[place] : NULL;
+    case OBJECT_TEXT:
+        if (index->kind == OBJECT_SLICE)
+            return slice_sequence(eval, object, index);
+        return normal_index(eval, object, index, (int64_t)object->as.text.length, at, &place)
+                   ? object_text(eval, object->as.text.data + place, 1)
+                   : NULL;
+    case OBJECT_RANGE: {
+        Object *items = iterate_range(eval, object, at);
+        return items != NULL ? item_get(eval, items, index, at) : NULL;
+    }
+    case OBJECT_DICT: return dict_item(eval, object, index, at);
+    case OBJECT_INSTANCE: return instance_item(eval, object, index, at);
+    case OBJECT_ARRAY: return host_item(eval, object, index, at);
+    case OBJECT_MISSING: return missing_needed(eval, object, NULL, at);
+    default: return FAIL(eval, bad_index, at, object_repr(eval, object), object_kind_name(index));
+    }
+}
+
+bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at)
+{
+    int64_t place;
+    switch ((int)object->kind) {
+    case OBJECT_LIST:
+        if (!list_may_change(eval, object, at) ||
+            !normal_index(eval, object, index, object->as.list.count, at, &place))
+            return false;
+        object->as.list.items[place] = object_keep(eval, value);
+        return true;
+    case OBJECT_DICT:
+        if (!list_may_change(eval, object, at))
+            return false;
+        dict_set(eval, object, index, object_keep(eval, value));
+        return true;
+    case OBJECT_ARRAY: return host_set_item(eval, object, index, value, at);
+    case OBJECT_INSTANCE: {
+        Object *method = class_find(object->as.instance->class, intern_text(eval->session->names, "__setitem__"));
+        if (method != NULL)
+            return call_simple(eval, method, 3, (Object *[]){object, index, value}, at) != NULL;
+        break;
+    }
+    default: break;
+    }
+    FAIL(eval, bad_index, at, object_repr(eval, object), object_kind_name(index));
+    return false;
+}
+
+/* ---- format specifications: [[fill]align][sign][0][width][,][.precision][type] ---- */
+
+typedef struct FormatSpec {
+    char fill, align, sign, type;
+    bool commas;
+    int width, precision; /* -1: not given */
+} FormatSpec;
+
+static bool is_align(char c)
+{
+    return c == '<' || c == '>' || c == '^' || c == '=';
+}
+
+static bool parse_spec(const char *spec, FormatSpec *out)
+{
+    *out = (FormatSpec){.fill = ' ', .precision = -1};
+    if (spec[0] != '\0' && is_align(spec[1])) {
+        out->fill = *spec++;
+        out->align = *spec++;
+    } else if (is_align(spec[0])) {
+        out->align = *spec++;
+    }
+    if (*spec == '+' || *spec == '-' || *spec == ' ')
+        out->sign = *spec++;
+    if (*spec == '0' && out->align == '\0') {
+        out->fill = '0';
+        out->align = '=';
+    }
+    char *end;
+    out->width = (int)clamp(strtol(spec, &end, 10), 0, 1000);
+    spec = end;
+    if (*spec == ',' || *spec == '_') {
+        out->commas = true;
+        spec++;
+    }
+    if (*spec == '.') {
+        out->precision = (int)clamp(strtol(spec + 1, &end, 10), 0, 100);
+        if (end == spec + 1)
+            return false;
+        spec = end;
+    }
+    out->type = *spec;
+    return *spec == '\0' || spec[1] == '\0';
+}
+
+static void format_integer(const FormatSpec *spec, int64_t value, Buf *out)
+{
+    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    if (spec->type == 'b') {
+        int bits = 1;
+        while (bits < 64 && magnitude >> bits != 0)
+            bits++;
+        while (bits-- > 0)
+            buf_char(out, magnitude >> bits & 1 ? '1' : '0');
+        return;
+    }
+    const char *format = spec->type == 'x' ? "%llx" : spec->type == 'X' ? "%llX" : spec->type == 'o' ? "%llo" : "%llu";
+    char digits[32];
+    int length = snprintf(digits, sizeof digits, format, (unsigned long long)magnitude);
+    for (int i = 0; i < length; i++) {
+        if (spec->commas && i > 0 && (length - i) % 3 == 0)
+            buf_char(out, ',');
+        buf_char(out, digits[i]);
+    }
+}
+
+static void format_float(const FormatSpec *spec, double value, Buf *out)
+{
+    int precision = spec->precision < 0 ? 6 : spec->precision;
+    double magnitude = value < 0 ? -value : value;
+    char digits[512];
+    switch (spec->type) {
+    case 'e': snprintf(digits, sizeof digits, "%.*e", precision, magnitude); break;
+    case 'g':
+    case '\0': snprintf(digits, sizeof digits, "%.*g", precision, magnitude); break;
+    case '%': snprintf(digits, sizeof digits, "%.*f%%", precision, magnitude * 100); break;
+    default: snprintf(digits, sizeof digits, "%.*f", precision, magnitude); break;
+    }
+    const char *point = strchr(digits, '.');
+    size_t whole = point != NULL ? (size_t)(point - digits) : strlen(digits);
+    for (size_t i = 0; digits[i] != '\0'; i++) {
+        if (spec->commas && i > 0 && i < whole && (whole - i) % 3 == 0)
+            buf_char(out, ',');
+        buf_char(out, digits[i]);
+    }
+}
+
+static Object *pad(Eval *eval, const FormatSpec *spec, const char *sign, const Buf *body, char default_align)
+{
+    char align = spec->align != '\0' ? spec->align : default_align;
+    size_t length = strlen(sign) + body->length;
+    size_t missing = (size_t)spec->width > length ? (size_t)spec->width - length : 0;
+    size_t before = align == '>' ? missing : align == '^' ? missing / 2 : 0;
+    Buf out = {0};
+    for (size_t i = 0; i < before; i++)
+        buf_char(&out, spec->fill);
+    buf_text(&out, sign);
+    for (size_t i = 0; align == '=' && i < missing; i++)
+        buf_char(&out, spec->fill);
+    buf_bytes(&out, body->data != NULL ? body->data : "", body->length);
+    for (size_t i = before; align != '=' && i < missing; i++)
+        buf_char(&out, spec->fill);
+    Object *text = object_text(eval, out.data, out.length);
+    buf_free(&out);
+    return text;
+}
+
+Object *format_object(Eval *eval, Object *object, const char *text, Span at)
+{
+    FormatSpec spec;
+    if (!parse_spec(text, &spec))
+        return FAIL(eval, bad_value, at, arena_printf(eval->arena, "'%s' is no format", text));
+    Buf body = {0};
+    const char *sign = "";
+    bool number = object_is_number(object) && (spec.type != '\0' || spec.precision >= 0 || spec.commas || spec.sign != '\0');
+    bool as_float = object->kind == OBJECT_FLOAT || (spec.type != '\0' && strchr("eEfFgG%", spec.type) != NULL);
+    if (number || (object->kind == OBJECT_INT && spec.align == '=')) {
+        bool negative = object_number(object) < 0;
+        sign = negative ? "-" : spec.sign == '+' ? "+" : spec.sign == ' ' ? " " : "";
+        if (as_float)
+            format_float(&spec, object_number(object), &body);
+        else
+            format_integer(&spec, object->as.integer, &body);
+    } else {
+        object_print(eval, object, TEXT_STR, &body);
+        if (spec.precision >= 0 && body.length > (size_t)spec.precision)
+            body.length = (size_t)spec.precision;
+    }
+    Object *result = pad(eval, &spec, sign, &body, object_is_number(object) ? '>' : '<');
+    buf_free(&body);
+    return result;
+}

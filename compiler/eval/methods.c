@@ -1,0 +1,453 @@
+/* methods.c: methods of text, lists, dicts and element types, and the numbers of __math__. */
+#include "eval/builtins.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- text ---- */
+
+static const Object *text_argument(Eval *eval, const Object *object, const char *what, Span at)
+{
+    if (object->kind == OBJECT_TEXT)
+        return object;
+    return FAIL(eval, expected_kind, at, what, "a str", object_repr(eval, object));
+}
+
+Object *text_join(Eval *eval, const Bound *bound)
+{
+    const Object *separator = bound->values[0];
+    Object *items = iterate(eval, bound->values[1], bound->at);
+    Buf buf = {0};
+    bool good = items != NULL;
+    for (uint32_t i = 0; good && i < items->as.list.count; i++) {
+        const Object *item = text_argument(eval, items->as.list.items[i], "what is joined", bound->at);
+        good = item != NULL;
+        if (good && i > 0)
+            buf_bytes(&buf, separator->as.text.data, separator->as.text.length);
+        if (good)
+            buf_bytes(&buf, item->as.text.data, item->as.text.length);
+    }
+    Object *result = good ? object_text(eval, buf.data, buf.length) : NULL;
+    buf_free(&buf);
+    return result;
+}
+
+static void split_words(Eval *eval, Object *list, const char *data, size_t length)
+{
+    for (size_t i = 0; i < length;) {
+        while (i < length && strchr(" \t\r\n", data[i]) != NULL)
+            i++;
+        size_t start = i;
+        while (i < length && strchr(" \t\r\n", data[i]) == NULL)
+            i++;
+        if (i > start)
+            list_append(eval, list, object_text(eval, data + start, i - start));
+    }
+}
+
+Object *text_split(Eval *eval, const Bound *bound)
+{
+    Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
+    const char *data = bound->values[0]->as.text.data;
+    size_t length = bound->values[0]->as.text.length;
+    if (bound->values[1] == NULL || bound->values[1]->kind == OBJECT_NONE) {
+        split_words(eval, list, data, length);
+        return list;
+    }
+    const Object *separator = text_argument(eval, bound->values[1], "the separator", bound->at);
+    if (separator == NULL)
+        return NULL;
+    size_t width = separator->as.text.length;
+    if (width == 0)
+        return FAIL(eval, bad_value, bound->at, "the separator is empty");
+    const char *end = data + length;
+    for (const char *next; (next = memmem(data, (size_t)(end - data), separator->as.text.data, width)) != NULL;) {
+        list_append(eval, list, object_text(eval, data, (size_t)(next - data)));
+        data = next + width;
+    }
+    list_append(eval, list, object_text(eval, data, (size_t)(end - data)));
+    return list;
+}
+
+static Object *map_letters(Eval *eval, const Object *text, char first, char last, int shift)
+{
+    Object *result = object_text(eval, text->as.text.data, text->as.text.length);
+    char *copy = arena_copy_text(eval->arena, text->as.text.data, text->as.text.length);
+    for (size_t i = 0; i < text->as.text.length; i++)
+        if (copy[i] >= first && copy[i] <= last)
+            copy[i] = (char)(copy[i] + shift);
+    result->as.text.data = copy;
+    return result;
+}
+
+Object *text_upper(Eval *eval, const Bound *bound)
+{
+    return map_letters(eval, bound->values[0], 'a', 'z', 'A' - 'a');
+}
+
+Object *text_lower(Eval *eval, const Bound *bound)
+{
+    return map_letters(eval, bound->values[0], 'A', 'Z', 'a' - 'A');
+}
+
+Object *text_strip(Eval *eval, const Bound *bound)
+{
+    const char *data = bound->values[0]->as.text.data;
+    size_t first = 0, last = bound->values[0]->as.text.length;
+    while (first < last && strchr(" \t\r\n", data[first]) != NULL)
+        first++;
+    while (last > first && strchr(" \t\r\n", data[last - 1]) != NULL)
+        last--;
+    return object_text(eval, data + first, last - first);
+}
+
+Object *text_replace(Eval *eval, const Bound *bound)
+{
+    const Object *old = text_argument(eval, bound->values[1], "what is replaced", bound->at);
+    const Object *new = old != NULL ? text_argument(eval, bound->values[2], "the replacement", bound->at) : NULL;
+    if (new == NULL || old->as.text.length == 0)
+        return new != NULL ? bound->values[0] : NULL;
+    const char *data = bound->values[0]->as.text.data, *end = data + bound->values[0]->as.text.length;
+    Buf buf = {0};
+    for (const char *next; (next = memmem(data, (size_t)(end - data), old->as.text.data, old->as.text.length)) != NULL;) {
+        buf_bytes(&buf, data, (size_t)(next - data));
+        buf_bytes(&buf, new->as.text.data, new->as.text.length);
+        data = next + old->as.text.length;
+    }
+    buf_bytes(&buf, data, (size_t)(end - data));
+    Object *result = object_text(eval, buf.data, buf.length);
+    buf_free(&buf);
+    return result;
+}
+
+Object *text_startswith(Eval *eval, const Bound *bound)
+{
+    const Object *text = bound->values[0], *part = text_argument(eval, bound->values[1], "the prefix", bound->at);
+    if (part == NULL)
+        return NULL;
+    size_t length = part->as.text.length;
+    return object_bool(eval, length <= text->as.text.length && memcmp(text->as.text.data, part->as.text.data, length) == 0);
+}
+
+Object *text_endswith(Eval *eval, const Bound *bound)
+{
+    const Object *text = bound->values[0], *part = text_argument(eval, bound->values[1], "the suffix", bound->at);
+    if (part == NULL)
+        return NULL;
+    size_t length = part->as.text.length, whole = text->as.text.length;
+    return object_bool(eval, length <= whole && memcmp(text->as.text.data + whole - length, part->as.text.data, length) == 0);
+}
+
+/* ---- lists ---- */
+
+Object *list_method_append(Eval *eval, const Bound *bound)
+{
+    if (!list_may_change(eval, bound->values[0], bound->at))
+        return NULL;
+    list_append(eval, bound->values[0], object_keep(eval, bound->values[1]));
+    return eval->none;
+}
+
+Object *list_method_extend(Eval *eval, const Bound *bound)
+{
+    Object *items = list_may_change(eval, bound->values[0], bound->at) ? iterate(eval, bound->values[1], bound->at) : NULL;
+    for (uint32_t i = 0; items != NULL && i < items->as.list.count; i++)
+        list_append(eval, bound->values[0], items->as.list.items[i]);
+    return items != NULL ? eval->none : NULL;
+}
+
+Object *list_method_insert(Eval *eval, const Bound *bound)
+{
+    int64_t place;
+    Object *list = bound->values[0];
+    if (!list_may_change(eval, list, bound->at) || !object_as_int(eval, bound->values[1], "the index", &place))
+        return NULL;
+    int64_t count = list->as.list.count;
+    place = place < 0 ? place + count : place;
+    place = place < 0 ? 0 : place > count ? count : place;
+    list_append(eval, list, bound->values[2]);
+    memmove(list->as.list.items + place + 1, list->as.list.items + place, sizeof(Object *) * (size_t)(count - place));
+    list->as.list.items[place] = object_keep(eval, bound->values[2]);
+    return eval->none;
+}
+
+Object *list_method_pop(Eval *eval, const Bound *bound)
+{
+    Object *list = bound->values[0];
+    Object *index = bound->values[1] != NULL ? bound->values[1] : object_int(eval, -1);
+    Object *item = list_may_change(eval, list, bound->at) ? item_get(eval, list, index, bound->at) : NULL;
+    if (item == NULL || index->kind == OBJECT_SLICE)
+        return NULL;
+    int64_t place = index->as.integer < 0 ? index->as.integer + list->as.list.count : index->as.integer;
+    size_t after = list->as.list.count - (size_t)place - 1;
+    memmove(list->as.list.items + place, list->as.list.items + place + 1, sizeof(Object *) * after);
+    list->as.list.count--;
+    return item;
+}
+
+Object *list_method_index(Eval *eval, const Bound *bound)
+{
+    const Object *list = bound->values[0];
+    for (uint32_t i = 0; i < list->as.list.count; i++)
+        if (object_equal(list->as.list.items[i], bound->values[1]))
+            return object_int(eval, i);
+    return FAIL(eval, bad_value, bound->at, arena_printf(eval->arena, "%s is not in it", object_repr(eval, bound->values[1])));
+}
+
+Object *list_method_count(Eval *eval, const Bound *bound)
+{
+    const Object *list = bound->values[0];
+    int64_t count = 0;
+    for (uint32_t i = 0; i < list->as.list.count; i++)
+        count += object_equal(list->as.list.items[i], bound->values[1]);
+    return object_int(eval, count);
+}
+
+Object *list_method_copy(Eval *eval, const Bound *bound)
+{
+    return object_list(eval, OBJECT_LIST, bound->values[0]->as.list.items, bound->values[0]->as.list.count);
+}
+
+/* ---- dicts ---- */
+
+Object *dict_method_get(Eval *eval, const Bound *bound)
+{
+    Object *value = dict_get(bound->values[0], bound->values[1]);
+    if (value != NULL)
+        return value;
+    return bound->values[2] != NULL ? bound->values[2] : eval->none;
+}
+
+Object *dict_method_keys(Eval *eval, const Bound *bound)
+{
+    return object_list(eval, OBJECT_LIST, bound->values[0]->as.dict.keys.data, bound->values[0]->as.dict.keys.count);
+}
+
+Object *dict_method_values(Eval *eval, const Bound *bound)
+{
+    return object_list(eval, OBJECT_LIST, bound->values[0]->as.dict.values.data, bound->values[0]->as.dict.values.count);
+}
+
+Object *dict_method_items(Eval *eval, const Bound *bound)
+{
+    const Object *dict = bound->values[0];
+    Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
+    for (size_t i = 0; i < dict->as.dict.keys.count; i++) {
+        Object *pair[2] = {dict->as.dict.keys.data[i], dict->as.dict.values.data[i]};
+        list_append(eval, list, object_list(eval, OBJECT_TUPLE, pair, 2));
+    }
+    return list;
+}
+
+Object *dict_method_update(Eval *eval, const Bound *bound)
+{
+    const Object *other = bound->values[1];
+    if (!list_may_change(eval, bound->values[0], bound->at))
+        return NULL;
+    if (other->kind != OBJECT_DICT)
+        return FAIL(eval, expected_kind, bound->at, "the argument of update()", "a dict", object_repr(eval, other));
+    for (size_t i = 0; i < other->as.dict.keys.count; i++)
+        dict_set(eval, bound->values[0], other->as.dict.keys.data[i], other->as.dict.values.data[i]);
+    return eval->none;
+}
+
+Object *dict_method_setdefault(Eval *eval, const Bound *bound)
+{
+    Object *value = dict_get(bound->values[0], bound->values[1]);
+    if (value != NULL)
+        return value;
+    if (!list_may_change(eval, bound->values[0], bound->at))
+        return NULL;
+    value = bound->values[2] != NULL ? bound->values[2] : eval->none;
+    dict_set(eval, bound->values[0], bound->values[1], value);
+    return value;
+}
+
+Object *dict_method_pop(Eval *eval, const Bound *bound)
+{
+    Object *dict = bound->values[0];
+    if (!list_may_change(eval, dict, bound->at))
+        return NULL;
+    for (size_t i = 0; i < dict->as.dict.keys.count; i++) {
+        if (!object_equal(dict->as.dict.keys.data[i], bound->values[1]))
+            continue;
+        Object *value = dict->as.dict.values.data[i];
+        size_t after = dict->as.dict.keys.count - i - 1;
+        memmove(dict->as.dict.keys.data + i, dict->as.dict.keys.data + i + 1, sizeof(Object *) * after);
+        memmove(dict->as.dict.values.data + i, dict->as.dict.values.data + i + 1, sizeof(Object *) * after);
+        dict->as.dict.keys.count--;
+        dict->as.dict.values.count--;
+        return value;
+    }
+    if (bound->values[2] != NULL)
+        return bound->values[2];
+    return FAIL(eval, bad_value, bound->at, arena_printf(eval->arena, "there is no key %s", object_repr(eval, bound->values[1])));
+}
+
+/* ---- element types ---- */
+
+Object *dtype_attribute_name(Eval *eval, const Bound *bound)
+{
+    const char *name = dtype_user_name(bound->values[0]->as.dtype);
+    return object_text(eval, name, strlen(name));
+}
+
+Object *dtype_attribute_nbits(Eval *eval, const Bound *bound)
+{
+    return object_int(eval, dtype_bits(bound->values[0]->as.dtype));
+}
+
+Object *dtype_attribute_nbytes(Eval *eval, const Bound *bound)
+{
+    return object_int(eval, dtype_bytes(bound->values[0]->as.dtype));
+}
+
+/* The largest finite number: all exponents but the one of infinity, all mantissa bits. */
+static double largest(DType dtype)
+{
+    switch ((int)dtype) {
+    case DTYPE_f16: return 65504.0;
+    case DTYPE_bf16: return 0x1.fep127;
+    case DTYPE_tf32: return 0x1.ffcp127;
+    case DTYPE_f32: return 0x1.fffffep127;
+    case DTYPE_f8e4m3: return 448.0;
+    case DTYPE_f8e5m2: return 57344.0;
+    default: return 0x1.fffffffffffffp1023;
+    }
+}
+
+Object *dtype_attribute_max(Eval *eval, const Bound *bound)
+{
+    DType dtype = bound->values[0]->as.dtype;
+    if (dtype_is_float(dtype))
+        return object_float(eval, largest(dtype));
+    int bits = dtype_bits(dtype) - dtype_is_signed(dtype);
+    if (bits == 64)
+        return FAIL(eval, bad_value, bound->at, "the largest uint64 does not fit an int");
+    return object_int(eval, (int64_t)(((uint64_t)1 << bits) - 1));
+}
+
+Object *dtype_attribute_min(Eval *eval, const Bound *bound)
+{
+    DType dtype = bound->values[0]->as.dtype;
+    if (dtype_is_float(dtype))
+        return object_float(eval, -largest(dtype));
+    if (!dtype_is_signed(dtype))
+        return object_int(eval, 0);
+    return object_int(eval, (int64_t)(UINT64_MAX << (dtype_bits(dtype) - 1)));
+}
+
+Object *dtype_method_is_integer(Eval *eval, const Bound *bound)
+{
+    return object_bool(eval, dtype_is_integer(bound->values[0]->as.dtype));
+}
+
+Object *dtype_method_is_float(Eval *eval, const Bound *bound)
+{
+    return object_bool(eval, dtype_is_float(bound->values[0]->as.dtype));
+}
+
+Object *dtype_method_is_signed(Eval *eval, const Bound *bound)
+{
+    return object_bool(eval, dtype_is_signed(bound->values[0]->as.dtype));
+}
+
+/* ---- numbers known at compile time ---- */
+
+static Object *of_number(Eval *eval, const Bound *bound, const char *name, double (*function)(double))
+{
+    const Object *x = bound->values[0];
+    if (object_is_staged(x))
+        return FAIL(eval, unsupported, bound->at, arena_printf(eval->arena, "%s() of a run-time value", name));
+    if (!object_is_number(x))
+        return FAIL(eval, expected_kind, bound->at, "the argument", "a number", object_repr(eval, x));
+    double result = function(object_number(x));
+    if (isnan(result) && !isnan(object_number(x)))
+        return FAIL(eval, bad_value, bound->at, arena_printf(eval->arena, "%s() is not defined there", name));
+    return object_float(eval, result);
+}
+
+Object *math_sqrt(Eval *eval, const Bound *bound)
+{
+    if (object_is_staged(bound->values[0]))
+        return core_sqrt(eval, &(Bound){.values = {bound->values[0]}, .at = bound->at});
+    return of_number(eval, bound, "sqrt", sqrt);
+}
+
+#define OF_NUMBER(name)                                                                            \
+    Object *math_##name(Eval *eval, const Bound *bound)                                            \
+    {                                                                                              \
+        return of_number(eval, bound, #name, name);                                                \
+    }
+OF_NUMBER(exp)
+OF_NUMBER(exp2)
+OF_NUMBER(log2)
+OF_NUMBER(log10)
+OF_NUMBER(sin)
+OF_NUMBER(cos)
+OF_NUMBER(tan)
+OF_NUMBER(tanh)
+OF_NUMBER(atan)
+#undef OF_NUMBER
+
+Object *math_log(Eval *eval, const Bound *bound)
+{
+    Object *x = of_number(eval, bound, "log", log);
+    if (x == NULL || bound->values[1] == NULL)
+        return x;
+    Object *base = of_number(eval, &(Bound){.values = {bound->values[1]}, .at = bound->at}, "log", log);
+    return base != NULL ? operate_binary(eval, OPERATOR_Div, x, base, bound->at) : NULL;
+}
+
+Object *math_pow(Eval *eval, const Bound *bound)
+{
+    if (!object_is_number(bound->values[0]) || !object_is_number(bound->values[1]))
+        return operate_binary(eval, OPERATOR_Pow, bound->values[0], bound->values[1], bound->at);
+    return object_float(eval, pow(object_number(bound->values[0]), object_number(bound->values[1])));
+}
+
+static Object *to_whole(Eval *eval, const Bound *bound, const char *name, double (*function)(double))
+{
+    if (bound->values[0]->kind == OBJECT_INT)
+        return bound->values[0];
+    Object *result = of_number(eval, bound, name, function);
+    if (result == NULL)
+        return NULL;
+    if (!(fabs(result->as.number) < 9.2e18))
+        return FAIL(eval, int_overflow, bound->at, name);
+    return object_int(eval, (int64_t)result->as.number);
+}
+
+Object *math_floor(Eval *eval, const Bound *bound)
+{
+    return to_whole(eval, bound, "floor", floor);
+}
+
+Object *math_ceil(Eval *eval, const Bound *bound)
+{
+    return to_whole(eval, bound, "ceil", ceil);
+}
+
+Object *math_isnan(Eval *eval, const Bound *bound)
+{
+    return object_bool(eval, object_is_number(bound->values[0]) && isnan(object_number(bound->values[0])));
+}
+
+Object *math_isinf(Eval *eval, const Bound *bound)
+{
+    return object_bool(eval, object_is_number(bound->values[0]) && isinf(object_number(bound->values[0])));
+}
+
+Object *math_gcd(Eval *eval, const Bound *bound)
+{
+    int64_t a, b;
+    if (!object_as_int(eval, bound->values[0], "the first number", &a) || !object_as_int(eval, bound->values[1], "the second number", &b))
+        return NULL;
+    uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+    while (y != 0) {
+        uint64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return x > INT64_MAX ? FAIL(eval, int_overflow, bound->at, "gcd") : object_int(eval, (int64_t)x);
+}

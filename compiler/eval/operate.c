@@ -1,0 +1,409 @@
+/* operate.c: Python's operators. On compile-time values they are computed here; classes of the program
+ * may define their own (__add__ and the like); with a run-time value they are staged. */
+#include "eval/value.h"
+
+#include <math.h>
+#include <string.h>
+
+static Object *no_operator(Eval *eval, Operator op, Object *left, Object *right, Span at)
+{
+    return FAIL(eval, bad_operands, at, operator_text(op), object_repr(eval, left), object_repr(eval, right));
+}
+
+/* ---- integers: 64 bits, never silently wrong ---- */
+
+static int64_t floor_divide(int64_t a, int64_t b)
+{
+    int64_t quotient = a / b;
+    return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+static bool int_add(int64_t a, int64_t b, int64_t *out) { return !__builtin_add_overflow(a, b, out); }
+static bool int_sub(int64_t a, int64_t b, int64_t *out) { return !__builtin_sub_overflow(a, b, out); }
+static bool int_mul(int64_t a, int64_t b, int64_t *out) { return !__builtin_mul_overflow(a, b, out); }
+static bool int_and(int64_t a, int64_t b, int64_t *out) { *out = a & b; return true; }
+static bool int_or(int64_t a, int64_t b, int64_t *out) { *out = a | b; return true; }
+static bool int_xor(int64_t a, int64_t b, int64_t *out) { *out = a ^ b; return true; }
+
+static bool int_floordiv(int64_t a, int64_t b, int64_t *out)
+{
+    if (b == -1)
+        return !__builtin_sub_overflow((int64_t)0, a, out);
+    *out = floor_divide(a, b);
+    return true;
+}
+
+static bool int_mod(int64_t a, int64_t b, int64_t *out)
+{
+    *out = b == -1 ? 0 : a - floor_divide(a, b) * b;
+    return true;
+}
+
+static bool int_shl(int64_t a, int64_t b, int64_t *out)
+{
+    *out = 0;
+    if (a == 0)
+        return true;
+    return b < 63 && !__builtin_mul_overflow(a, (int64_t)1 << b, out);
+}
+
+static bool int_shr(int64_t a, int64_t b, int64_t *out)
+{
+    *out = a >> (b > 63 ? 63 : b);
+    return true;
+}
+
+static bool int_pow(int64_t a, int64_t b, int64_t *out)
+{
+    *out = 1;
+    while (b > 0) {
+        if ((b & 1) && __builtin_mul_overflow(*out, a, out))
+            return false;
+        b >>= 1;
+        if (b > 0 && __builtin_mul_overflow(a, a, &a))
+            return false;
+    }
+    return true;
+}
+
+static bool (*const INTEGER[OPERATOR_COUNT])(int64_t, int64_t, int64_t *) = {
+    [OPERATOR_Add] = int_add,       [OPERATOR_Sub] = int_sub,    [OPERATOR_Mult] = int_mul,
+    [OPERATOR_BitAnd] = int_and,    [OPERATOR_BitOr] = int_or,   [OPERATOR_BitXor] = int_xor,
+    [OPERATOR_LShift] = int_shl,    [OPERATOR_RShift] = int_shr, [OPERATOR_Pow] = int_pow,
+    [OPERATOR_FloorDiv] = int_floordiv, [OPERATOR_Mod] = int_mod,
+};
+
+static bool is_bits(Operator op)
+{
+    return op == OPERATOR_BitAnd || op == OPERATOR_BitOr || op == OPERATOR_BitXor;
+}
+
+static Object *operate_ints(Eval *eval, Operator op, Object *left, Object *right, Span at)
+{
+    int64_t a = left->as.integer, b = right->as.integer, result;
+    if ((op == OPERATOR_LShift || op == OPERATOR_RShift) && b < 0)
+        return FAIL(eval, bad_value, at, "negative shift count");
+    if (!INTEGER[op](a, b, &result))
+        return FAIL(eval, int_overflow, at, operator_text(op));
+    if (is_bits(op) && left->kind == OBJECT_BOOL && right->kind == OBJECT_BOOL)
+        return object_bool(eval, result != 0);
+    return object_int(eval, result);
+}
+
+/* ---- floats ---- */
+
+static double float_mod(double a, double b)
+{
+    double rest = fmod(a, b);
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+static Object *operate_floats(Eval *eval, Operator op, double a, double b)
+{
+    switch ((int)op) {
+    case OPERATOR_Add: return object_float(eval, a + b);
+    case OPERATOR_Sub: return object_float(eval, a - b);
+    case OPERATOR_Mult: return object_float(eval, a * b);
+    case OPERATOR_Div: return object_float(eval, a / b);
+    case OPERATOR_FloorDiv: return object_float(eval, floor(a / b));
+    case OPERATOR_Mod: return object_float(eval, float_mod(a, b));
+    case OPERATOR_Pow: return object_float(eval, pow(a, b));
+    default: return NULL;
+    }
+}
+
+static Object *operate_numbers(Eval *eval, Operator op, Object *left, Object *right, Span at)
+{
+    bool divides = op == OPERATOR_Div || op == OPERATOR_FloorDiv || op == OPERATOR_Mod;
+    if (divides && object_number(right) == 0)
+        return FAIL(eval, zero_division, at);
+    bool ints = left->kind != OBJECT_FLOAT && right->kind != OBJECT_FLOAT;
+    bool negative_power = op == OPERATOR_Pow && ints && right->as.integer < 0;
+    if (ints && INTEGER[op] != NULL && !negative_power)
+        return operate_ints(eval, op, left, right, at);
+    Object *result = operate_floats(eval, op, object_number(left), object_number(right));
+    return result != NULL ? result : no_operator(eval, op, left, right, at);
+}
+
+/* ---- sequences ---- */
+
+enum { SEQUENCE_LIMIT = 1 << 20 };
+
+static Object *concatenate(Eval *eval, Object *left, Object *right)
+{
+    if (left->kind == OBJECT_TEXT) {
+        Buf buf = {0};
+        buf_bytes(&buf, left->as.text.data, left->as.text.length);
+        buf_bytes(&buf, right->as.text.data, right->as.text.length);
+        Object *text = object_text(eval, buf.data, buf.length);
+        buf_free(&buf);
+        return text;
+    }
+    Object *list = object_list(eval, left->kind, left->as.list.items, left->as.list.count);
+    for (uint32_t i = 0; i < right->as.list.count; i++)
+        list_append(eval, list, right->as.list.items[i]);
+    return list;
+}
+
+static Object *repeat(Eval *eval, Object *sequence, int64_t times, Span at)
+{
+    size_t length = sequence->kind == OBJECT_TEXT ? sequence->as.text.length : sequence->as.list.count;
+    times = times < 0 ? 0 : times;
+    if (length > 0 && times > SEQUENCE_LIMIT / (int64_t)length)
+        return FAIL(eval, bad_value, at, "the result is too long");
+    if (length == 0)
+        times = 0;
+    Object *result = sequence->kind == OBJECT_TEXT ? object_text(eval, "", 0)
+                                                   : object_list(eval, sequence->kind, NULL, 0);
+    Buf buf = {0};
+    for (int64_t i = 0; i < times; i++) {
+        if (sequence->kind == OBJECT_TEXT)
+            buf_bytes(&buf, sequence->as.text.data, length);
+        for (size_t j = 0; sequence->kind != OBJECT_TEXT && j < length; j++)
+            list_append(eval, result, sequence->as.list.items[j]);
+    }
+    if (sequence->kind == OBJECT_TEXT)
+        result = object_text(eval, buf.data, buf.length);
+    buf_free(&buf);
+    return result;
+}
+
+static bool is_repeatable(const Object *object)
+{
+    return object->kind == OBJECT_TEXT || object_is_sequence(object);
+}
+
+static bool is_count(const Object *object)
+{
+    return object->kind == OBJECT_INT || object->kind == OBJECT_BOOL;
+}
+
+static Object *merge_dicts(Eval *eval, Object *left, Object *right)
+{
+    Object *dict = object_new(eval, OBJECT_DICT);
+    dict->as.dict.control = (uint32_t)eval->control;
+    for (size_t i = 0; i < left->as.dict.keys.count; i++)
+        dict_set(eval, dict, left->as.dict.keys.data[i], left->as.dict.values.data[i]);
+    for (size_t i = 0; i < right->as.dict.keys.count; i++)
+        dict_set(eval, dict, right->as.dict.keys.data[i], right->as.dict.values.data[i]);
+    return dict;
+}
+
+static Object *operate_containers(Eval *eval, Operator op, Object *left, Object *right, Span at)
+{
+    if (op == OPERATOR_Add && left->kind == right->kind && is_repeatable(left))
+        return concatenate(eval, left, right);
+    if (op == OPERATOR_Mult && is_repeatable(left) && is_count(right))
+        return repeat(eval, left, right->as.integer, at);
+    if (op == OPERATOR_Mult && is_repeatable(right) && is_count(left))
+        return repeat(eval, right, left->as.integer, at);
+    if (op == OPERATOR_BitOr && left->kind == OBJECT_DICT && right->kind == OBJECT_DICT)
+        return merge_dicts(eval, left, right);
+    return no_operator(eval, op, left, right, at);
+}
+
+/* ---- operators that classes define ---- */
+
+static const struct { const char *left, *right; } METHODS[OPERATOR_COUNT] = {
+    [OPERATOR_Add] = {"__add__", "__radd__"},           [OPERATOR_Sub] = {"__sub__", "__rsub__"},
+    [OPERATOR_Mult] = {"__mul__", "__rmul__"},          [OPERATOR_Div] = {"__truediv__", "__rtruediv__"},
+    [OPERATOR_FloorDiv] = {"__floordiv__", "__rfloordiv__"}, [OPERATOR_Mod] = {"__mod__", "__rmod__"},
+    [OPERATOR_MatMult] = {"__matmul__", "__rmatmul__"}, [OPERATOR_Pow] = {"__pow__", "__rpow__"},
+    [OPERATOR_BitAnd] = {"__and__", "__rand__"},        [OPERATOR_BitOr] = {"__or__", "__ror__"},
+    [OPERATOR_BitXor] = {"__xor__", "__rxor__"},        [OPERATOR_LShift] = {"__lshift__", "__rlshift__"},
+    [OPERATOR_RShift] = {"__rshift__", "__rrshift__"},  [OPERATOR_Eq] = {"__eq__", "__eq__"},
+    [OPERATOR_NotEq] = {"__ne__", "__ne__"},            [OPERATOR_Lt] = {"__lt__", "__gt__"},
+    [OPERATOR_LtE] = {"__le__", "__ge__"},              [OPERATOR_Gt] = {"__gt__", "__lt__"},
+    [OPERATOR_GtE] = {"__ge__", "__le__"},              [OPERATOR_USub] = {"__neg__", NULL},
+    [OPERATOR_UAdd] = {"__pos__", NULL},                [OPERATOR_Invert] = {"__invert__", NULL},
+    [OPERATOR_In] = {"__contains__", NULL},
+};
+
+static Object *find_method(Eval *eval, Object *object, const char *name)
+{
+    if (object->kind != OBJECT_INSTANCE || name == NULL)
+        return NULL;
+    return class_find(object->as.instance->class, intern_text(eval->session->names, name));
+}
+
+/* *found tells whether a class defines the operator. */
+static Object *operate_classes(Eval *eval, Operator op, Object *left, Object *right, Span at, bool *found)
+{
+    Object *method = find_method(eval, left, METHODS[op].left);
+    *found = true;
+    if (method != NULL)
+        return call_simple(eval, method, right != NULL ? 2 : 1, (Object *[]){left, right}, at);
+    method = right != NULL ? find_method(eval, right, METHODS[op].right) : NULL;
+    if (method != NULL)
+        return call_simple(eval, method, 2, (Object *[]){right, left}, at);
+    *found = false;
+    return NULL;
+}
+
+/* ---- the operators ---- */
+
+Object *operate_binary(Eval *eval, Operator op, Object *left, Object *right, Span at)
+{
+    bool found;
+    Object *result = operate_classes(eval, op, left, right, at, &found);
+    if (found)
+        return result;
+    if (object_is_number(left) && object_is_number(right))
+        return operate_numbers(eval, op, left, right, at);
+    if (left->kind == OBJECT_ARRAY || right->kind == OBJECT_ARRAY)
+        return host_binary(eval, operator_text(op), left, right, at);
+    bool staged = object_is_staged(left) || object_is_staged(right);
+    if (staged && (object_is_staged(left) || object_is_number(left)) && (object_is_staged(right) || object_is_number(right)))
+        return stage_binary(eval, op, left, right, at);
+    if (left->kind == OBJECT_MISSING || right->kind == OBJECT_MISSING)
+        return missing_needed(eval, left->kind == OBJECT_MISSING ? left : right, NULL, at);
+    return operate_containers(eval, op, left, right, at);
+}
+
+Object *operate_not(Eval *eval, Object *operand, Span at)
+{
+    if (object_is_staged(operand))
+        return stage_unary(eval, OPERATOR_Not, operand, at);
+    bool truth;
+    if (!object_truth(eval, operand, &truth))
+        return NULL;
+    return object_bool(eval, !truth);
+}
+
+Object *operate_unary(Eval *eval, Operator op, Object *operand, Span at)
+{
+    bool found;
+    if (op == OPERATOR_Not)
+        return operate_not(eval, operand, at);
+    Object *result = operate_classes(eval, op, operand, NULL, at, &found);
+    if (found)
+        return result;
+    if (object_is_staged(operand))
+        return stage_unary(eval, op, operand, at);
+    if (operand->kind == OBJECT_ARRAY)
+        return host_unary(eval, operator_text(op), operand, at);
+    if (op == OPERATOR_Invert && operand->kind == OBJECT_DTYPE) {
+        Object *pointer = object_new(eval, OBJECT_POINTER_TYPE);
+        pointer->as.dtype = operand->as.dtype;
+        return pointer;
+    }
+    if (operand->kind == OBJECT_FLOAT && op != OPERATOR_Invert)
+        return op == OPERATOR_USub ? object_float(eval, -operand->as.number) : operand;
+    if (!object_is_number(operand) || operand->kind == OBJECT_FLOAT)
+        return FAIL(eval, expected_kind, at, arena_printf(eval->arena, "the operand of '%s'", operator_text(op)),
+                    "a number", object_repr(eval, operand));
+    if (op == OPERATOR_Invert)
+        return object_int(eval, ~operand->as.integer);
+    if (op == OPERATOR_UAdd)
+        return object_int(eval, operand->as.integer);
+    if (operand->as.integer == INT64_MIN)
+        return FAIL(eval, int_overflow, at, "-");
+    return object_int(eval, -operand->as.integer);
+}
+
+/* ---- comparisons ---- */
+
+static int order_numbers(const Object *a, const Object *b)
+{
+    if (a->kind != OBJECT_FLOAT && b->kind != OBJECT_FLOAT)
+        return (a->as.integer > b->as.integer) - (a->as.integer < b->as.integer);
+    double left = object_number(a), right = object_number(b);
+    return isnan(left) || isnan(right) ? 2 : (left > right) - (left < right);
+}
+
+static int order_texts(const Object *a, const Object *b)
+{
+    size_t shorter = a->as.text.length < b->as.text.length ? a->as.text.length : b->as.text.length;
+    int order = memcmp(a->as.text.data, b->as.text.data, shorter);
+    if (order != 0)
+        return order < 0 ? -1 : 1;
+    return (a->as.text.length > b->as.text.length) - (a->as.text.length < b->as.text.length);
+}
+
+/* -1, 0, 1; 2: not ordered (NaN). False: the kinds have no order. */
+static bool order_objects(const Object *a, const Object *b, int depth, int *out)
+{
+    if (object_is_number(a) && object_is_number(b)) {
+        *out = order_numbers(a, b);
+        return true;
+    }
+    if (a->kind == OBJECT_TEXT && b->kind == OBJECT_TEXT) {
+        *out = order_texts(a, b);
+        return true;
+    }
+    if (!object_is_sequence(a) || a->kind != b->kind || depth > 50)
+        return false;
+    for (uint32_t i = 0; i < a->as.list.count && i < b->as.list.count; i++) {
+        if (object_equal(a->as.list.items[i], b->as.list.items[i]))
+            continue;
+        return order_objects(a->as.list.items[i], b->as.list.items[i], depth + 1, out);
+    }
+    *out = (a->as.list.count > b->as.list.count) - (a->as.list.count < b->as.list.count);
+    return true;
+}
+
+static Object *compare_order(Eval *eval, Operator op, Object *left, Object *right, Span at)
+{
+    int order;
+    if (!order_objects(left, right, 0, &order))
+        return no_operator(eval, op, left, right, at);
+    bool result = (op == OPERATOR_Lt && order == -1) || (op == OPERATOR_Gt && order == 1) ||
+                  (op == OPERATOR_LtE && (order == -1 || order == 0)) ||
+                  (op == OPERATOR_GtE && (order == 1 || order == 0));
+    return object_bool(eval, result);
+}
+
+static bool contains_text(const Object *whole, const Object *part)
+{
+    return memmem(whole->as.text.data, whole->as.text.length, part->as.text.data, part->as.text.length) != NULL;
+}
+
+static Object *compare_member(Eval *eval, Object *item, Object *container, Span at)
+{
+    if (container->kind == OBJECT_TEXT && item->kind == OBJECT_TEXT)
+        return object_bool(eval, contains_text(container, item));
+    if (container->kind == OBJECT_DICT)
+        return object_bool(eval, dict_get(container, item) != NULL);
+    bool found;
+    Object *result = operate_classes(eval, OPERATOR_In, container, item, at, &found);
+    if (found)
+        return result;
+    Object *items = iterate(eval, container, at);
+    if (items == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < items->as.list.count; i++)
+        if (object_equal(items->as.list.items[i], item))
+            return eval->yes;
+    return eval->no;
+}
+
+static bool is_identical(const Object *a, const Object *b)
+{
+    if (a->kind == OBJECT_LIST || a->kind == OBJECT_DICT || a->kind == OBJECT_TILE)
+        return a == b;
+    return a->kind == b->kind && object_equal(a, b);
+}
+
+Object *operate_compare(Eval *eval, Operator op, Object *left, Object *right, Span at)
+{
+    if (op == OPERATOR_Is || op == OPERATOR_IsNot)
+        return object_bool(eval, is_identical(left, right) == (op == OPERATOR_Is));
+    if (op == OPERATOR_In || op == OPERATOR_NotIn) {
+        Object *member = compare_member(eval, left, right, at);
+        return member == NULL || op == OPERATOR_In ? member : operate_not(eval, member, at);
+    }
+    bool found;
+    Object *result = operate_classes(eval, op, left, right, at, &found);
+    if (found)
+        return result;
+    bool numeric = (object_is_staged(left) || object_is_number(left)) && (object_is_staged(right) || object_is_number(right));
+    if (numeric && (object_is_staged(left) || object_is_staged(right)))
+        return stage_compare(eval, op, left, right, at);
+    if (left->kind == OBJECT_ARRAY || right->kind == OBJECT_ARRAY)
+        return host_binary(eval, operator_text(op), left, right, at);
+    if (left->kind == OBJECT_MISSING || right->kind == OBJECT_MISSING)
+        return missing_needed(eval, left->kind == OBJECT_MISSING ? left : right, NULL, at);
+    if (op == OPERATOR_Eq || op == OPERATOR_NotEq)
+        return object_bool(eval, object_equal(left, right) == (op == OPERATOR_Eq));
+    return compare_order(eval, op, left, right, at);
+}

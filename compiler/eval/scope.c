@@ -1,0 +1,317 @@
+/* scope.c: names and where they are bound. A module's names are evaluated when something needs them:
+ * a statement sees the last binding above it, a function sees the last one of all. */
+#include "eval/value.h"
+
+#include <string.h>
+
+Scope *scope_new(Eval *eval, ScopeKind kind, Scope *parent, Unit *unit)
+{
+    Scope *scope = arena_new_of(eval->arena, Scope);
+    scope->kind = kind;
+    scope->parent = parent;
+    scope->unit = unit;
+    return scope;
+}
+
+/* A function sees no class scope, and of its module all names. */
+Scope *scope_for_closure(Scope *scope)
+{
+    while (scope->kind == SCOPE_CLASS)
+        scope = scope->parent;
+    return scope->kind == SCOPE_STATEMENT ? scope->unit->scope : scope;
+}
+
+Binding *bindings_get(const Bindings *bindings, Name name)
+{
+    return map_get(&bindings->map, name);
+}
+
+Binding *bindings_make(Eval *eval, Bindings *bindings, Name name)
+{
+    Binding *binding = map_get(&bindings->map, name);
+    if (binding != NULL)
+        return binding;
+    binding = arena_new_of(eval->arena, Binding);
+    binding->name = name;
+    map_set(eval->arena, &bindings->map, name, binding);
+    vec_push(eval->arena, &bindings->list, binding);
+    return binding;
+}
+
+/* ---- assigning ---- */
+
+static Scope *home_scope(Scope *scope, Name name)
+{
+    Scope *outside = map_get(&scope->outside, name);
+    if (outside != NULL)
+        return outside;
+    return scope;
+}
+
+bool scope_assign(Eval *eval, Scope *scope, Name name, Object *object, Span at)
+{
+    Scope *home = home_scope(scope, name);
+    return binding_set(eval, bindings_make(eval, &home->bindings, name), object, at);
+}
+
+/* ---- looking up ---- */
+
+static Object *lookup_host(Eval *eval, const Scope *scope, Name name, bool *found)
+{
+    if (!scope->host_names || eval->host == NULL || !eval->host->find(eval->host, name))
+        return NULL;
+    *found = true;
+    Object *object = object_new(eval, OBJECT_HOST_FUNCTION);
+    object->as.host = name;
+    return object;
+}
+
+static Object *lookup_one(Eval *eval, Scope *scope, Name name, Span at, bool late, bool *found)
+{
+    Binding *binding = bindings_get(&scope->bindings, name);
+    if (binding != NULL && binding->object != NULL) {
+        *found = true;
+        return binding_get(eval, binding, at);
+    }
+    if (scope->kind == SCOPE_UNIT)
+        return unit_lookup(eval, scope->unit, name, UINT32_MAX, at, found);
+    if (scope->kind == SCOPE_STATEMENT)
+        return unit_lookup(eval, scope->unit, name, late ? UINT32_MAX : scope->index, at, found);
+    return NULL;
+}
+
+Object *scope_lookup(Eval *eval, Scope *scope, Name name, Span at, bool *found)
+{
+    *found = false;
+    bool late = false;
+    Object *missing = NULL;
+    for (Scope *each = scope; each != NULL; each = each->parent) {
+        if (each->kind == SCOPE_CLASS && each != scope)
+            continue;
+        Object *object = lookup_one(eval, home_scope(each, name), name, at, late, found);
+        /* In statements for `run` a name of tile.host wins over a module that does not exist there. */
+        if (*found && (object == NULL || object->kind != OBJECT_MISSING || !scope->host_names))
+            return object;
+        missing = *found ? object : missing;
+        *found = false;
+        late |= each->kind == SCOPE_FUNCTION;
+    }
+    Object *host = lookup_host(eval, scope, name, found);
+    *found = host != NULL || missing != NULL;
+    return host != NULL ? host : missing;
+}
+
+Object *name_read(Eval *eval, Name name, Span at)
+{
+    bool found;
+    Object *object = scope_lookup(eval, eval->frame->scope, name, at, &found);
+    if (!found)
+        return FAIL(eval, unknown_name, at, name);
+    return object;
+}
+
+/* ---- a module's statements ---- */
+
+typedef struct Indexing {
+    Eval *eval;
+    Unit *unit;
+    uint32_t index;
+} Indexing;
+
+static void index_name(void *context, Name name)
+{
+    Indexing *indexing = context;
+    Arena *arena = indexing->eval->arena;
+    IndexVec *places = map_get(&indexing->unit->definitions, name);
+    if (places == NULL) {
+        places = arena_new_of(arena, IndexVec);
+        map_set(arena, &indexing->unit->definitions, name, places);
+    }
+    if (places->count == 0 || vec_last(places) != indexing->index)
+        vec_push(arena, places, indexing->index);
+}
+
+void unit_index(Eval *eval, Unit *unit)
+{
+    Nodes body = unit->tree->tree->body;
+    unit->thunks = arena_new_array(eval->arena, Thunk, body.count);
+    for (uint32_t i = 0; i < body.count; i++) {
+        Indexing indexing = {eval, unit, i};
+        names_bound(eval, body.items[i], index_name, &indexing);
+    }
+}
+
+/* The state that belongs to the code that is being evaluated, not to the module it happens to need. */
+typedef struct Aside {
+    Frame *frame;
+    Staging *staging;
+    LoopTrial *trial;
+    Span at;
+    int control, library;
+} Aside;
+
+static Aside step_aside(Eval *eval)
+{
+    Aside aside = {eval->frame, eval->staging, eval->trial, eval->at, eval->control, eval->library};
+    eval->staging = NULL;
+    eval->trial = NULL;
+    eval->control = 0;
+    return aside;
+}
+
+static void step_back(Eval *eval, const Aside *aside)
+{
+    eval->frame = aside->frame;
+    eval->staging = aside->staging;
+    eval->trial = aside->trial;
+    eval->at = aside->at;
+    eval->control = aside->control;
+    eval->library = aside->library;
+}
+
+static bool thunk_force(Eval *eval, Unit *unit, uint32_t index, Name name, Span at)
+{
+    Thunk *thunk = &unit->thunks[index];
+    if (thunk->state == THUNK_DONE)
+        return true;
+    if (thunk->state == THUNK_FAILED)
+        return false;
+    if (thunk->state == THUNK_RUNNING) {
+        FAIL(eval, circular_name, at, name);
+        return false;
+    }
+    thunk->state = THUNK_RUNNING;
+    thunk->scope = scope_new(eval, SCOPE_STATEMENT, eval->builtins, unit);
+    thunk->scope->index = index;
+    Aside aside = step_aside(eval);
+    Frame frame = {.scope = thunk->scope, .loop = -1, .caller = aside.frame};
+    eval->frame = &frame;
+    eval->library = unit->is_library ? aside.library + 1 : 0;
+    Flow flow = eval_statement(eval, unit->tree->tree->body.items[index]);
+    step_back(eval, &aside);
+    /* What failed in silence may be asked for again, aloud. */
+    thunk->state = flow != FLOW_ERROR ? THUNK_DONE : eval->quiet > 0 ? THUNK_NEW : THUNK_FAILED;
+    return flow != FLOW_ERROR;
+}
+
+Object *unit_lookup(Eval *eval, Unit *unit, Name name, uint32_t index, Span at, bool *found)
+{
+    *found = false;
+    const IndexVec *places = unit->is_eager ? NULL : map_get(&unit->definitions, name);
+    for (size_t i = places != NULL ? places->count : 0; i-- > 0;) {
+        uint32_t place = places->data[i];
+        if (place >= index)
+            continue;
+        if (!thunk_force(eval, unit, place, name, at)) {
+            *found = true;
+            return NULL;
+        }
+        Binding *binding = bindings_get(&unit->thunks[place].scope->bindings, name);
+        if (binding != NULL && binding->object != NULL) {
+            *found = true;
+            return binding_get(eval, binding, at);
+        }
+    }
+    Binding *own = bindings_get(&unit->scope->bindings, name); /* __name__, and what an eager module bound */
+    if (own == NULL || own->object == NULL)
+        return NULL;
+    *found = true;
+    return binding_get(eval, own, at);
+}
+
+/* ---- the names that a statement binds ---- */
+
+typedef struct NameWalk {
+    Eval *eval;
+    void (*visit)(void *, Name);
+    void *context;
+} NameWalk;
+
+static void walk_statement(const NameWalk *walk, const Node *node);
+
+static void walk_target(const NameWalk *walk, const Node *node)
+{
+    if (node == NULL)
+        return;
+    if (node->kind == NODE_Name)
+        walk->visit(walk->context, NODE_AS(Name, node)->id);
+    if (node->kind == NODE_Starred)
+        walk_target(walk, NODE_AS(Starred, node)->value);
+    if (node->kind != NODE_Tuple && node->kind != NODE_List)
+        return;
+    Nodes elements = node->kind == NODE_Tuple ? NODE_AS(Tuple, node)->elts : NODE_AS(List, node)->elts;
+    for (uint32_t i = 0; i < elements.count; i++)
+        walk_target(walk, elements.items[i]);
+}
+
+static void walk_all(const NameWalk *walk, Nodes nodes)
+{
+    for (uint32_t i = 0; i < nodes.count; i++)
+        walk_statement(walk, nodes.items[i]);
+}
+
+static void walk_aliases(const NameWalk *walk, Nodes names)
+{
+    for (uint32_t i = 0; i < names.count; i++) {
+        const Nodealias *alias = NODE_AS(alias, names.items[i]);
+        if (alias->asname != NULL) {
+            walk->visit(walk->context, alias->asname);
+            continue;
+        }
+        const char *dot = strchr(alias->name, '.'); /* `import a.b` binds a */
+        size_t length = dot != NULL ? (size_t)(dot - alias->name) : strlen(alias->name);
+        walk->visit(walk->context, intern(walk->eval->session->names, alias->name, length));
+    }
+}
+
+static void walk_try(const NameWalk *walk, const NodeTry *node)
+{
+    walk_all(walk, node->body);
+    for (uint32_t i = 0; i < node->handlers.count; i++)
+        walk_all(walk, NODE_AS(ExceptHandler, node->handlers.items[i])->body);
+    walk_all(walk, node->orelse);
+    walk_all(walk, node->finalbody);
+}
+
+static void walk_compound(const NameWalk *walk, const Node *node)
+{
+    switch ((int)node->kind) {
+    case NODE_For:
+        walk_target(walk, NODE_AS(For, node)->target);
+        walk_all(walk, NODE_AS(For, node)->body);
+        walk_all(walk, NODE_AS(For, node)->orelse);
+        break;
+    case NODE_While: walk_all(walk, NODE_AS(While, node)->body); break;
+    case NODE_If:
+        walk_all(walk, NODE_AS(If, node)->body);
+        walk_all(walk, NODE_AS(If, node)->orelse);
+        break;
+    case NODE_With: walk_all(walk, NODE_AS(With, node)->body); break;
+    case NODE_Try: walk_try(walk, NODE_AS(Try, node)); break;
+    default: break; /* the others bind nothing */
+    }
+}
+
+static void walk_statement(const NameWalk *walk, const Node *node)
+{
+    switch ((int)node->kind) {
+    case NODE_FunctionDef: walk->visit(walk->context, NODE_AS(FunctionDef, node)->name); break;
+    case NODE_ClassDef: walk->visit(walk->context, NODE_AS(ClassDef, node)->name); break;
+    case NODE_Assign:
+        for (uint32_t i = 0; i < NODE_AS(Assign, node)->targets.count; i++)
+            walk_target(walk, NODE_AS(Assign, node)->targets.items[i]);
+        break;
+    case NODE_AugAssign: walk_target(walk, NODE_AS(AugAssign, node)->target); break;
+    case NODE_AnnAssign: walk_target(walk, NODE_AS(AnnAssign, node)->target); break;
+    case NODE_TypeAlias: walk_target(walk, NODE_AS(TypeAlias, node)->name); break;
+    case NODE_Import: walk_aliases(walk, NODE_AS(Import, node)->names); break;
+    case NODE_ImportFrom: walk_aliases(walk, NODE_AS(ImportFrom, node)->names); break;
+    default: walk_compound(walk, node); break;
+    }
+}
+
+void names_bound(Eval *eval, const Node *statement, void (*visit)(void *, Name), void *context)
+{
+    NameWalk walk = {eval, visit, context};
+    walk_statement(&walk, statement);
+}

@@ -1,0 +1,457 @@
+/* stage.c: operations in which a run-time value takes part become ops. Literals are weakly typed: they
+ * take the other side's type. Tiles broadcast as NumPy's arrays do; a scalar is cast to the tile's
+ * element type for arithmetic (tile.5, "Types of expressions"). */
+#include "eval/value.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- names of element types in the language ---- */
+
+const char *dtype_user_name(DType dtype)
+{
+    static const char *const NAMES[DTYPE_COUNT] = {
+        [DTYPE_b1] = "boolean",    [DTYPE_i8] = "int8",          [DTYPE_i16] = "int16",
+        [DTYPE_i32] = "int32",     [DTYPE_i64] = "int64",        [DTYPE_u8] = "uint8",
+        [DTYPE_u16] = "uint16",    [DTYPE_u32] = "uint32",       [DTYPE_u64] = "uint64",
+        [DTYPE_f16] = "float16",   [DTYPE_bf16] = "bfloat16",    [DTYPE_tf32] = "tfloat32",
+        [DTYPE_f32] = "float32",   [DTYPE_f64] = "float64",      [DTYPE_f8e4m3] = "float8_e4m3",
+        [DTYPE_f8e5m2] = "float8_e5m2",
+    };
+    return NAMES[dtype] != NULL ? NAMES[dtype] : dtype_name(dtype);
+}
+
+/* ---- promotion ---- */
+
+static bool promote_floats(DType a, DType b, DType *out)
+{
+    int bits_a = dtype_bits(a), bits_b = dtype_bits(b);
+    if (bits_a == 8 || bits_b == 8)
+        return false; /* fp8 goes with itself alone */
+    *out = DTYPE_f32;
+    if (a == DTYPE_f64 || b == DTYPE_f64)
+        *out = DTYPE_f64;
+    else if (bits_a == 16 && bits_b == 16)
+        *out = DTYPE_bf16; /* f16 and bf16 */
+    return true;
+}
+
+static DType signed_of_bits(int bits)
+{
+    return bits <= 8 ? DTYPE_i8 : bits <= 16 ? DTYPE_i16 : bits <= 32 ? DTYPE_i32 : DTYPE_i64;
+}
+
+static DType promote_ints(DType a, DType b)
+{
+    int bits_a = dtype_bits(a), bits_b = dtype_bits(b);
+    if (dtype_is_signed(a) == dtype_is_signed(b))
+        return bits_a > bits_b ? a : b;
+    int bits_signed = dtype_is_signed(a) ? bits_a : bits_b;
+    int bits_unsigned = dtype_is_signed(a) ? bits_b : bits_a;
+    return signed_of_bits(bits_signed > bits_unsigned ? bits_signed : 2 * bits_unsigned);
+}
+
+bool stage_promote(DType a, DType b, DType *out)
+{
+    *out = a;
+    if (a == b || b == DTYPE_b1)
+        return true;
+    *out = b;
+    if (a == DTYPE_b1)
+        return true;
+    if (dtype_is_float(a) && dtype_is_float(b))
+        return promote_floats(a, b, out);
+    if (dtype_is_float(a) || dtype_is_float(b)) {
+        *out = dtype_is_float(a) ? a : b;
+        return true;
+    }
+    *out = promote_ints(a, b);
+    return true;
+}
+
+/* ---- values ---- */
+
+bool stage_ready(Eval *eval, Span at)
+{
+    if (eval->staging != NULL)
+        return true;
+    FAIL(eval, outside_kernel, at, "this operation");
+    return false;
+}
+
+Value *stage_value(Eval *eval, Object *object)
+{
+    if (object->as.ir.var != NULL)
+        return build1(&eval->builder, OP_var_get, object->as.ir.var);
+    return object->as.ir.value;
+}
+
+Value *stage_cast(Eval *eval, Value *value, DType dtype)
+{
+    return build_cast(&eval->builder, dtype, value);
+}
+
+static bool int_fits(int64_t value, DType dtype)
+{
+    return dtype == DTYPE_u64 ? value >= 0 : dtype_wrap(dtype, value) == value;
+}
+
+static Value *stage_literal(Eval *eval, const Object *literal, DType dtype, Span at)
+{
+    if (dtype_is_float(dtype))
+        return build_number(&eval->builder, dtype, object_number(literal));
+    if (dtype == DTYPE_b1)
+        return build_const(&eval->builder, dtype, object_number(literal) != 0);
+    if (literal->kind == OBJECT_FLOAT) {
+        double number = literal->as.number;
+        if (!(fabs(number) < 9e18) || number != (double)(int64_t)number || !int_fits((int64_t)number, dtype))
+            return FAIL(eval, literal_range, at, object_repr(eval, literal), dtype_user_name(dtype));
+        return build_const(&eval->builder, dtype, (int64_t)number);
+    }
+    if (!int_fits(literal->as.integer, dtype))
+        return FAIL(eval, literal_range, at, object_repr(eval, literal), dtype_user_name(dtype));
+    return build_const(&eval->builder, dtype, literal->as.integer);
+}
+
+static DType literal_dtype(const Object *literal)
+{
+    if (literal->kind == OBJECT_BOOL)
+        return DTYPE_b1;
+    if (literal->kind == OBJECT_FLOAT)
+        return DTYPE_f32;
+    return literal->as.integer == (int32_t)literal->as.integer ? DTYPE_i32 : DTYPE_i64;
+}
+
+Value *stage_operand(Eval *eval, Object *object, Span at)
+{
+    if (!stage_ready(eval, at))
+        return NULL;
+    if (object_is_staged(object))
+        return stage_value(eval, object);
+    if (object_is_number(object))
+        return stage_literal(eval, object, literal_dtype(object), at);
+    return FAIL(eval, expected_kind, at, "the operand", "a number or a run-time value", object_kind_name(object));
+}
+
+Value *stage_scalar(Eval *eval, Object *object, DType dtype, Span at)
+{
+    if (!stage_ready(eval, at))
+        return NULL;
+    if (object_is_number(object))
+        return stage_literal(eval, object, dtype, at);
+    Value *value = stage_operand(eval, object, at);
+    if (value == NULL)
+        return NULL;
+    if (value->type->kind != TYPE_SCALAR)
+        return FAIL(eval, expected_kind, at, "this value", "a scalar", type_text(eval->arena, value->type));
+    return stage_cast(eval, value, dtype);
+}
+
+Value *stage_index(Eval *eval, Object *object, Span at)
+{
+    Value *value = stage_operand(eval, object, at);
+    if (value == NULL)
+        return NULL;
+    if (value->type->kind != TYPE_SCALAR || !dtype_is_integer(value->type->dtype))
+        return FAIL(eval, expected_kind, at, "an extent or offset", "an integer", object_repr(eval, object));
+    bool narrow = dtype_bits(value->type->dtype) < 32 || value->type->dtype == DTYPE_i32;
+    return stage_cast(eval, value, narrow ? DTYPE_i32 : DTYPE_i64);
+}
+
+Value *stage_condition(Eval *eval, Object *object, Span at)
+{
+    Value *value = stage_operand(eval, object, at);
+    if (value == NULL)
+        return NULL;
+    if (value->type->kind != TYPE_SCALAR)
+        return FAIL(eval, expected_kind, at, "a condition", "a scalar", type_text(eval->arena, value->type));
+    return stage_cast(eval, value, DTYPE_b1);
+}
+
+/* ---- shapes ---- */
+
+static const char *shape_text(Eval *eval, const Type *type)
+{
+    Buf buf = {0};
+    buf_char(&buf, '[');
+    for (int i = 0; i < type->rank; i++)
+        buf_printf(&buf, i == 0 ? "%lld" : ", %lld", (long long)type->shape[i]);
+    buf_char(&buf, ']');
+    const char *text = arena_copy_text(eval->arena, buf.data, buf.length);
+    buf_free(&buf);
+    return text;
+}
+
+/* NumPy's rule: aligned at the last dimension, 1 stretches. */
+static bool join_shapes(const Type *a, const Type *b, int *rank, int64_t *shape)
+{
+    *rank = a->rank > b->rank ? a->rank : b->rank;
+    for (int i = 0; i < *rank; i++) {
+        int from_a = i - (*rank - a->rank), from_b = i - (*rank - b->rank);
+        int64_t left = from_a >= 0 ? a->shape[from_a] : 1, right = from_b >= 0 ? b->shape[from_b] : 1;
+        if (left != right && left != 1 && right != 1)
+            return false;
+        shape[i] = left == 1 ? right : left;
+    }
+    return true;
+}
+
+static Value *build_typed(Eval *eval, OpCode code, Value *value, const Type *type)
+{
+    return build_op(&eval->builder, code, 1, &value, 1, &type)->results;
+}
+
+Value *stage_broadcast(Eval *eval, Value *value, int rank, const int64_t *shape, Span at)
+{
+    TypeTable *types = eval->builder.kernel->types;
+    const Type *target = type_tile(types, value->type->dtype, rank, shape, NULL);
+    if (value->type->kind == TYPE_SCALAR)
+        return build_typed(eval, OP_splat, value, target);
+    if (value->type == target)
+        return value;
+    int64_t joined[TYPE_RANK];
+    int joined_rank;
+    if (!join_shapes(value->type, target, &joined_rank, joined) || joined_rank != rank ||
+        memcmp(joined, shape, sizeof *shape * (size_t)rank) != 0)
+        return FAIL(eval, shape_mismatch, at, shape_text(eval, value->type), shape_text(eval, target));
+    if (value->type->rank < rank) {
+        int missing = rank - value->type->rank;
+        int64_t padded[TYPE_RANK];
+        for (int i = 0; i < rank; i++)
+            padded[i] = i < missing ? 1 : value->type->shape[i - missing];
+        value = build_typed(eval, OP_reshape, value, type_tile(types, value->type->dtype, rank, padded, NULL));
+    }
+    return value->type == target ? value : build_typed(eval, OP_broadcast, value, target);
+}
+
+Value *stage_typed(Eval *eval, Object *object, const Type *type, Span at)
+{
+    if (type->kind == TYPE_SCALAR)
+        return stage_scalar(eval, object, type->dtype, at);
+    if (type->kind == TYPE_TILE && object_is_number(object)) {
+        Value *scalar = stage_literal(eval, object, type->dtype, at);
+        return scalar == NULL ? NULL : stage_broadcast(eval, scalar, type->rank, type->shape, at);
+    }
+    Value *value = stage_operand(eval, object, at);
+    if (value == NULL || value->type == type)
+        return value;
+    if (type->kind == TYPE_TILE && (value->type->kind == TYPE_SCALAR || value->type->kind == TYPE_TILE))
+        return stage_broadcast(eval, stage_cast(eval, value, type->dtype), type->rank, type->shape, at);
+    return FAIL(eval, expected_kind, at, "this value", type_text(eval->arena, type),
+                type_text(eval->arena, value->type));
+}
+
+/* ---- pairs ---- */
+
+/* The element type in which two operands meet. `exact` is for comparisons, where a literal keeps its own. */
+static bool pair_dtype(Object *left, Object *right, const Type *a, const Type *b, bool exact, DType *out)
+{
+    if (a == NULL || b == NULL) {
+        const Type *staged = a != NULL ? a : b;
+        const Object *literal = a != NULL ? right : left;
+        bool float_literal = literal->kind == OBJECT_FLOAT && !dtype_is_float(staged->dtype);
+        bool wide_literal = literal->kind == OBJECT_INT && dtype_is_integer(staged->dtype) &&
+                            !int_fits(literal->as.integer, staged->dtype) && (exact || staged->kind == TYPE_SCALAR);
+        bool keeps = staged->kind == TYPE_TILE && !exact && staged->dtype != DTYPE_b1;
+        *out = staged->dtype;
+        if ((float_literal && !keeps) || wide_literal || (staged->dtype == DTYPE_b1 && literal->kind != OBJECT_BOOL))
+            return stage_promote(staged->dtype, literal_dtype(literal), out);
+        return true;
+    }
+    bool mixed = (a->kind == TYPE_TILE) != (b->kind == TYPE_TILE);
+    const Type *tile = a->kind == TYPE_TILE ? a : b, *scalar = a->kind == TYPE_TILE ? b : a;
+    if (mixed && !exact && dtype_is_float(tile->dtype) >= dtype_is_float(scalar->dtype) && tile->dtype != DTYPE_b1) {
+        *out = tile->dtype;
+        return true;
+    }
+    return stage_promote(a->dtype, b->dtype, out);
+}
+
+static bool is_arithmetic(const Type *type)
+{
+    return type->kind == TYPE_SCALAR || type->kind == TYPE_TILE;
+}
+
+bool stage_same_shape(Eval *eval, Span at, Value **a, Value **b)
+{
+    if ((*a)->type->kind == TYPE_SCALAR && (*b)->type->kind == TYPE_SCALAR)
+        return true;
+    int rank;
+    int64_t shape[TYPE_RANK];
+    if (!join_shapes((*a)->type, (*b)->type, &rank, shape)) {
+        FAIL(eval, shape_mismatch, at, shape_text(eval, (*a)->type), shape_text(eval, (*b)->type));
+        return false;
+    }
+    *a = stage_broadcast(eval, *a, rank, shape, at);
+    *b = stage_broadcast(eval, *b, rank, shape, at);
+    return *a != NULL && *b != NULL;
+}
+
+static Value *pair_side(Eval *eval, Object *object, Value *value, DType dtype, Span at)
+{
+    return value == NULL ? stage_literal(eval, object, dtype, at) : stage_cast(eval, value, dtype);
+}
+
+typedef enum PairStyle { PAIR_ARITHMETIC, PAIR_COMPARE } PairStyle;
+
+static bool pair_values(Eval *eval, PairStyle style, Object *left, Object *right, Span at, Value **a, Value **b)
+{
+    if (!stage_ready(eval, at))
+        return false;
+    *a = object_is_staged(left) ? stage_value(eval, left) : NULL;
+    *b = object_is_staged(right) ? stage_value(eval, right) : NULL;
+    bool good = (*a != NULL ? is_arithmetic((*a)->type) : object_is_number(left)) &&
+                (*b != NULL ? is_arithmetic((*b)->type) : object_is_number(right));
+    if (!good || (*a == NULL && *b == NULL)) {
+        FAIL(eval, bad_operands, at, "this operation", object_repr(eval, left), object_repr(eval, right));
+        return false;
+    }
+    DType dtype;
+    if (!pair_dtype(left, right, *a ? (*a)->type : NULL, *b ? (*b)->type : NULL, style == PAIR_COMPARE, &dtype)) {
+        FAIL(eval, no_common_type, at, object_repr(eval, left), object_repr(eval, right));
+        return false;
+    }
+    *a = pair_side(eval, left, *a, dtype, at);
+    *b = pair_side(eval, right, *b, dtype, at);
+    return *a != NULL && *b != NULL && stage_same_shape(eval, at, a, b);
+}
+
+bool stage_pair(Eval *eval, Object *left, Object *right, Span at, Value **a, Value **b)
+{
+    return pair_values(eval, PAIR_ARITHMETIC, left, right, at, a, b);
+}
+
+/* ---- operators ---- */
+
+typedef struct BinaryRow {
+    OpCode ints, floats; /* OP_COUNT: there is none */
+    bool bits;           /* boolean operands stay boolean */
+} BinaryRow;
+
+static const BinaryRow BINARY[OPERATOR_COUNT] = {
+    [OPERATOR_Add] = {OP_add, OP_add, false},
+    [OPERATOR_Sub] = {OP_sub, OP_sub, false},
+    [OPERATOR_Mult] = {OP_mul, OP_mul, false},
+    [OPERATOR_Div] = {OP_div, OP_div, false},
+    [OPERATOR_FloorDiv] = {OP_floordiv, OP_COUNT, false},
+    [OPERATOR_Mod] = {OP_floormod, OP_COUNT, false},
+    [OPERATOR_BitAnd] = {OP_and, OP_COUNT, true},
+    [OPERATOR_BitOr] = {OP_or, OP_COUNT, true},
+    [OPERATOR_BitXor] = {OP_xor, OP_COUNT, true},
+    [OPERATOR_LShift] = {OP_shl, OP_COUNT, false},
+    [OPERATOR_RShift] = {OP_shr, OP_COUNT, false},
+};
+
+static Object *no_operator(Eval *eval, Operator op, Object *left, Object *right, Span at)
+{
+    return FAIL(eval, bad_operands, at, operator_text(op), object_repr(eval, left), object_repr(eval, right));
+}
+
+static const Type *staged_type(const Object *object)
+{
+    if (!object_is_staged(object))
+        return NULL;
+    return object->as.ir.value != NULL ? object->as.ir.value->type : object->as.ir.var->type->content;
+}
+
+static Object *stage_pointer(Eval *eval, Operator op, Object *pointer, Object *index, Span at)
+{
+    Value *offset = stage_index(eval, index, at);
+    if (offset == NULL)
+        return NULL;
+    if (op == OPERATOR_Sub)
+        offset = build1(&eval->builder, OP_neg, offset);
+    return object_ir(eval, build2(&eval->builder, OP_ptr_add, stage_value(eval, pointer), offset));
+}
+
+/* x ** n for a small literal n: as few multiplications as squaring needs. */
+static Object *stage_power(Eval *eval, Object *left, Object *right, Span at)
+{
+    if (right->kind != OBJECT_INT || right->as.integer < 1 || right->as.integer > 64)
+        return no_operator(eval, OPERATOR_Pow, left, right, at);
+    Value *base = stage_value(eval, left), *result = NULL;
+    for (int64_t n = right->as.integer; n > 0; n >>= 1) {
+        if (n & 1)
+            result = result == NULL ? base : build2(&eval->builder, OP_mul, result, base);
+        if (n > 1)
+            base = build2(&eval->builder, OP_mul, base, base);
+    }
+    return object_ir(eval, result);
+}
+
+static bool is_pointer(const Type *type)
+{
+    return type != NULL && type->kind == TYPE_POINTER;
+}
+
+/* Arithmetic on booleans is arithmetic on 0 and 1. */
+static void widen_booleans(Eval *eval, const BinaryRow *row, Value **a, Value **b)
+{
+    if (row->bits || (*a)->type->dtype != DTYPE_b1)
+        return;
+    *a = stage_cast(eval, *a, DTYPE_i32);
+    *b = stage_cast(eval, *b, DTYPE_i32);
+}
+
+Object *stage_binary(Eval *eval, Operator op, Object *left, Object *right, Span at)
+{
+    if (!stage_ready(eval, at))
+        return NULL;
+    const Type *left_type = staged_type(left), *right_type = staged_type(right);
+    if (is_pointer(left_type) && (op == OPERATOR_Add || op == OPERATOR_Sub) && !is_pointer(right_type))
+        return stage_pointer(eval, op, left, right, at);
+    if (is_pointer(right_type) && op == OPERATOR_Add && !is_pointer(left_type))
+        return stage_pointer(eval, op, right, left, at);
+    if (op == OPERATOR_Pow && left_type != NULL && is_arithmetic(left_type) && left_type->dtype != DTYPE_b1)
+        return stage_power(eval, left, right, at);
+    const BinaryRow *row = &BINARY[op];
+    if (row->ints == 0)
+        return no_operator(eval, op, left, right, at);
+    Value *a, *b;
+    if (!stage_pair(eval, left, right, at, &a, &b))
+        return NULL;
+    widen_booleans(eval, row, &a, &b);
+    OpCode code = dtype_is_float(a->type->dtype) ? row->floats : row->ints;
+    if (code == OP_COUNT)
+        return no_operator(eval, op, left, right, at);
+    return object_ir(eval, build2(&eval->builder, code, a, b));
+}
+
+Object *stage_compare(Eval *eval, Operator op, Object *left, Object *right, Span at)
+{
+    static const char *const PREDICATES[OPERATOR_COUNT] = {
+        [OPERATOR_Eq] = "eq", [OPERATOR_NotEq] = "ne", [OPERATOR_Lt] = "lt",
+        [OPERATOR_LtE] = "le", [OPERATOR_Gt] = "gt",  [OPERATOR_GtE] = "ge",
+    };
+    if (PREDICATES[op] == NULL)
+        return no_operator(eval, op, left, right, at);
+    Value *a, *b;
+    if (!pair_values(eval, PAIR_COMPARE, left, right, at, &a, &b))
+        return NULL;
+    return object_ir(eval, build_cmp(&eval->builder, PREDICATES[op], a, b));
+}
+
+static Object *no_unary(Eval *eval, Operator op, Object *operand, Span at)
+{
+    const char *what = arena_printf(eval->arena, "the operand of '%s'", operator_text(op));
+    return FAIL(eval, expected_kind, at, what, "an integer or boolean", object_repr(eval, operand));
+}
+
+Object *stage_unary(Eval *eval, Operator op, Object *operand, Span at)
+{
+    if (!stage_ready(eval, at))
+        return NULL;
+    Value *value = stage_value(eval, operand);
+    if (!is_arithmetic(value->type))
+        return no_unary(eval, op, operand, at);
+    DType dtype = value->type->dtype;
+    if (op == OPERATOR_UAdd)
+        return object_ir(eval, value);
+    if (op == OPERATOR_Not)
+        return object_ir(eval, build1(&eval->builder, OP_not, stage_cast(eval, value, DTYPE_b1)));
+    if (op == OPERATOR_USub)
+        return object_ir(eval, build1(&eval->builder, OP_neg, dtype == DTYPE_b1 ? stage_cast(eval, value, DTYPE_i32) : value));
+    if (dtype_is_float(dtype))
+        return no_unary(eval, op, operand, at);
+    return object_ir(eval, build1(&eval->builder, OP_not, value));
+}

@@ -1,0 +1,410 @@
+/* value.c: compile-time values: making, comparing, printing them. */
+#include "eval/value.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- reporting ---- */
+
+bool report_begin(Eval *eval)
+{
+    if (eval->quiet > 0)
+        return false;
+    Diags *diags = eval->session->diags;
+    for (size_t i = 0; i < eval->steps.count; i++)
+        diag_push_frame(diags, eval->steps.data[i].at, "%s", eval->steps.data[i].text);
+    return true;
+}
+
+void *report_end(Eval *eval)
+{
+    for (size_t i = 0; eval->quiet == 0 && i < eval->steps.count; i++)
+        diag_pop_frame(eval->session->diags);
+    return NULL;
+}
+
+void eval_move(Eval *eval, Span at)
+{
+    if (eval->library > 0)
+        return;
+    eval->at = at;
+    eval->builder.span = at;
+}
+
+/* ---- making ---- */
+
+Object *object_new(Eval *eval, ObjectKind kind)
+{
+    Object *object = arena_new_of(eval->arena, Object);
+    object->kind = kind;
+    return object;
+}
+
+Object *object_bool(Eval *eval, bool value)
+{
+    return value ? eval->yes : eval->no;
+}
+
+Object *object_int(Eval *eval, int64_t value)
+{
+    Object *object = object_new(eval, OBJECT_INT);
+    object->as.integer = value;
+    return object;
+}
+
+Object *object_float(Eval *eval, double value)
+{
+    Object *object = object_new(eval, OBJECT_FLOAT);
+    object->as.number = value;
+    return object;
+}
+
+Object *object_text(Eval *eval, const char *data, size_t length)
+{
+    Object *object = object_new(eval, OBJECT_TEXT);
+    object->as.text.data = arena_copy_text(eval->arena, length ? data : "", length);
+    object->as.text.length = length;
+    return object;
+}
+
+Object *object_list(Eval *eval, ObjectKind kind, Object *const *items, size_t count)
+{
+    Object *list = object_new(eval, kind);
+    list->as.list.control = (uint32_t)eval->control;
+    for (size_t i = 0; i < count; i++)
+        list_append(eval, list, items[i]);
+    return list;
+}
+
+void list_append(Eval *eval, Object *list, Object *item)
+{
+    if (list->as.list.count == list->as.list.capacity) {
+        size_t capacity = list->as.list.capacity;
+        list->as.list.items = vec_grow(eval->arena, list->as.list.items, sizeof(Object *),
+                                       list->as.list.count, &capacity);
+        list->as.list.capacity = (uint32_t)capacity;
+    }
+    list->as.list.items[list->as.list.count++] = item;
+}
+
+Object *object_ir(Eval *eval, Value *value)
+{
+    if (value == NULL)
+        return NULL;
+    Object *object = object_new(eval, type_is_tile(value->type) ? OBJECT_TILE : OBJECT_IR);
+    object->as.ir.value = value;
+    object->fresh = true;
+    return object;
+}
+
+/* ---- asking ---- */
+
+const char *object_kind_name(const Object *object)
+{
+    static const char *const NAMES[OBJECT_COUNT] = {
+#define OBJECT(kind, name) name,
+        OBJECT_KINDS
+#undef OBJECT
+    };
+    return NAMES[object->kind];
+}
+
+bool object_is_number(const Object *object)
+{
+    return object->kind == OBJECT_BOOL || object->kind == OBJECT_INT || object->kind == OBJECT_FLOAT;
+}
+
+bool object_is_staged(const Object *object)
+{
+    return object->kind == OBJECT_IR || object->kind == OBJECT_TILE;
+}
+
+bool object_is_sequence(const Object *object)
+{
+    return object->kind == OBJECT_TUPLE || object->kind == OBJECT_LIST;
+}
+
+double object_number(const Object *object)
+{
+    return object->kind == OBJECT_FLOAT ? object->as.number : (double)object->as.integer;
+}
+
+static bool numbers_equal(const Object *a, const Object *b)
+{
+    if (a->kind != OBJECT_FLOAT && b->kind != OBJECT_FLOAT)
+        return a->as.integer == b->as.integer;
+    return object_number(a) == object_number(b);
+}
+
+enum { EQUAL_DEPTH = 100 }; /* a list may hold itself */
+
+static bool equal_at(const Object *a, const Object *b, int depth);
+
+static bool lists_equal(const Object *a, const Object *b, int depth)
+{
+    if (a->as.list.count != b->as.list.count)
+        return false;
+    for (uint32_t i = 0; i < a->as.list.count; i++)
+        if (!equal_at(a->as.list.items[i], b->as.list.items[i], depth))
+            return false;
+    return true;
+}
+
+static bool dicts_equal(const Object *a, const Object *b, int depth)
+{
+    if (a->as.dict.keys.count != b->as.dict.keys.count)
+        return false;
+    for (size_t i = 0; i < a->as.dict.keys.count; i++) {
+        const Object *other = dict_get(b, a->as.dict.keys.data[i]);
+        if (other == NULL || !equal_at(a->as.dict.values.data[i], other, depth))
+            return false;
+    }
+    return true;
+}
+
+static bool equal_at(const Object *a, const Object *b, int depth)
+{
+    if (a == b)
+        return true;
+    if (depth > EQUAL_DEPTH)
+        return false;
+    if (object_is_number(a) && object_is_number(b))
+        return numbers_equal(a, b);
+    if (a->kind != b->kind)
+        return false;
+    switch ((int)a->kind) { /* the rest is equal by identity */
+    case OBJECT_NONE:
+    case OBJECT_ELLIPSIS: return true;
+    case OBJECT_TEXT:
+        return a->as.text.length == b->as.text.length &&
+               memcmp(a->as.text.data, b->as.text.data, a->as.text.length) == 0;
+    case OBJECT_TUPLE:
+    case OBJECT_LIST: return lists_equal(a, b, depth + 1);
+    case OBJECT_DICT: return dicts_equal(a, b, depth + 1);
+    case OBJECT_DTYPE:
+    case OBJECT_POINTER_TYPE: return a->as.dtype == b->as.dtype;
+    case OBJECT_BUILTIN: return a->as.builtin == b->as.builtin;
+    case OBJECT_INSTANCE: return a->as.instance == b->as.instance;
+    case OBJECT_CLASS: return a->as.class == b->as.class;
+    case OBJECT_IR: return a->as.ir.value == b->as.ir.value;
+    case OBJECT_METHOD:
+        return equal_at(a->as.method.self, b->as.method.self, depth + 1) &&
+               equal_at(a->as.method.function, b->as.method.function, depth + 1);
+    default: return false;
+    }
+}
+
+bool object_equal(const Object *a, const Object *b)
+{
+    return equal_at(a, b, 0);
+}
+
+Object *dict_get(const Object *dict, const Object *key)
+{
+    for (size_t i = 0; i < dict->as.dict.keys.count; i++)
+        if (object_equal(dict->as.dict.keys.data[i], key))
+            return dict->as.dict.values.data[i];
+    return NULL;
+}
+
+void dict_set(Eval *eval, Object *dict, Object *key, Object *value)
+{
+    for (size_t i = 0; i < dict->as.dict.keys.count; i++)
+        if (object_equal(dict->as.dict.keys.data[i], key)) {
+            dict->as.dict.values.data[i] = value;
+            return;
+        }
+    vec_push(eval->arena, &dict->as.dict.keys, key);
+    vec_push(eval->arena, &dict->as.dict.values, value);
+}
+
+/* ---- printing ---- */
+
+enum { PRINT_DEPTH = 20 };
+
+/* The shortest digits that read back as the same number, as Python prints them. */
+static void print_float(double number, Buf *out)
+{
+    if (isnan(number)) {
+        buf_text(out, "nan");
+        return;
+    }
+    if (isinf(number)) {
+        buf_text(out, number > 0 ? "inf" : "-inf");
+        return;
+    }
+    char digits[40];
+    for (int precision = 1; precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, number);
+        double back = 0;
+        if (sscanf(digits, "%lf", &back) == 1 && back == number)
+            break;
+    }
+    double magnitude = fabs(number);
+    if (magnitude >= 1e16 || (magnitude != 0 && magnitude < 1e-4)) {
+        buf_text(out, digits);
+        return;
+    }
+    if (strchr(digits, 'e') != NULL) /* %g turns to exponents earlier than Python does */
+        snprintf(digits, sizeof digits, "%.0f", number);
+    buf_text(out, digits);
+    if (strchr(digits, '.') == NULL)
+        buf_text(out, ".0");
+}
+
+static void print_text(const Object *object, TextStyle style, Buf *out)
+{
+    if (style == TEXT_STR) {
+        buf_bytes(out, object->as.text.data, object->as.text.length);
+        return;
+    }
+    bool has_single = memchr(object->as.text.data, '\'', object->as.text.length) != NULL;
+    char quote = has_single ? '"' : '\'';
+    buf_char(out, quote);
+    for (size_t i = 0; i < object->as.text.length; i++) {
+        char c = object->as.text.data[i];
+        if (c == '\n')
+            buf_text(out, "\\n");
+        else if (c == '\\' || c == quote)
+            buf_printf(out, "\\%c", c);
+        else
+            buf_char(out, c);
+    }
+    buf_char(out, quote);
+}
+
+static void print_at(Eval *eval, const Object *object, TextStyle style, int depth, Buf *out);
+
+static void print_list(Eval *eval, const Object *object, int depth, Buf *out)
+{
+    bool is_tuple = object->kind == OBJECT_TUPLE;
+    buf_char(out, is_tuple ? '(' : '[');
+    for (uint32_t i = 0; i < object->as.list.count; i++) {
+        buf_text(out, i == 0 ? "" : ", ");
+        print_at(eval, object->as.list.items[i], TEXT_REPR, depth, out);
+    }
+    buf_text(out, is_tuple && object->as.list.count == 1 ? ",)" : is_tuple ? ")" : "]");
+}
+
+static void print_dict(Eval *eval, const Object *object, int depth, Buf *out)
+{
+    buf_char(out, '{');
+    for (size_t i = 0; i < object->as.dict.keys.count; i++) {
+        buf_text(out, i == 0 ? "" : ", ");
+        print_at(eval, object->as.dict.keys.data[i], TEXT_REPR, depth, out);
+        buf_text(out, ": ");
+        print_at(eval, object->as.dict.values.data[i], TEXT_REPR, depth, out);
+    }
+    buf_char(out, '}');
+}
+
+static void print_named(Eval *eval, const Object *object, Buf *out)
+{
+    switch ((int)object->kind) {
+    case OBJECT_FUNCTION: buf_printf(out, "<function %s>", object->as.function.name); break;
+    case OBJECT_BUILTIN: buf_printf(out, "<builtin %s>", object->as.builtin->name); break;
+    case OBJECT_CLASS: buf_printf(out, "<class '%s'>", object->as.class->name); break;
+    case OBJECT_INSTANCE:
+        buf_printf(out, "<%s object>", object->as.instance->class->as.class->name);
+        break;
+    case OBJECT_MODULE: buf_printf(out, "<module '%s'>", object->as.unit->name); break;
+    case OBJECT_MISSING: buf_printf(out, "<host module '%s'>", object->as.missing.path); break;
+    case OBJECT_IR:
+    case OBJECT_TILE: {
+        const Value *value = object->as.ir.value;
+        const Type *type = value != NULL ? value->type : object->as.ir.var->type->content;
+        buf_printf(out, "<run-time %s>", type_text(eval->arena, type));
+        break;
+    }
+    default: buf_printf(out, "<%s>", object_kind_name(object)); break;
+    }
+}
+
+static void print_array(Eval *eval, const Object *object, Buf *out)
+{
+    HostValue array = {.kind = HOST_ARRAY, .array = object->as.array};
+    if (eval->host != NULL)
+        eval->host->repr(eval->host, &array, out);
+}
+
+static void print_at(Eval *eval, const Object *object, TextStyle style, int depth, Buf *out)
+{
+    if (depth > PRINT_DEPTH) {
+        buf_text(out, "...");
+        return;
+    }
+    switch ((int)object->kind) {
+    case OBJECT_NONE: buf_text(out, "None"); break;
+    case OBJECT_BOOL: buf_text(out, object->as.integer ? "True" : "False"); break;
+    case OBJECT_INT: buf_printf(out, "%lld", (long long)object->as.integer); break;
+    case OBJECT_FLOAT: print_float(object->as.number, out); break;
+    case OBJECT_TEXT: print_text(object, style, out); break;
+    case OBJECT_ELLIPSIS: buf_text(out, "Ellipsis"); break;
+    case OBJECT_TUPLE:
+    case OBJECT_LIST: print_list(eval, object, depth + 1, out); break;
+    case OBJECT_DICT: print_dict(eval, object, depth + 1, out); break;
+    case OBJECT_DTYPE: buf_text(out, dtype_user_name(object->as.dtype)); break;
+    case OBJECT_POINTER_TYPE: buf_printf(out, "~%s", dtype_user_name(object->as.dtype)); break;
+    case OBJECT_ARRAY: print_array(eval, object, out); break;
+    default: print_named(eval, object, out); break;
+    }
+}
+
+void object_print(Eval *eval, const Object *object, TextStyle style, Buf *out)
+{
+    print_at(eval, object, style, 0, out);
+}
+
+const char *object_repr(Eval *eval, const Object *object)
+{
+    Buf buf = {0};
+    object_print(eval, object, TEXT_REPR, &buf);
+    const char *text = arena_copy_text(eval->arena, buf.data != NULL ? buf.data : "", buf.length);
+    buf_free(&buf);
+    return text;
+}
+
+/* ---- truth and numbers ---- */
+
+bool object_truth(Eval *eval, Object *object, bool *out)
+{
+    switch ((int)object->kind) {
+    case OBJECT_NONE: *out = false; return true;
+    case OBJECT_BOOL:
+    case OBJECT_INT: *out = object->as.integer != 0; return true;
+    case OBJECT_FLOAT: *out = object->as.number != 0; return true;
+    case OBJECT_TEXT: *out = object->as.text.length > 0; return true;
+    case OBJECT_TUPLE:
+    case OBJECT_LIST: *out = object->as.list.count > 0; return true;
+    case OBJECT_DICT: *out = object->as.dict.keys.count > 0; return true;
+    case OBJECT_IR:
+    case OBJECT_TILE:
+        FAIL(eval, not_static, eval->at, "this condition", object_repr(eval, object));
+        return false;
+    case OBJECT_MISSING: missing_needed(eval, object, NULL, eval->at); return false;
+    case OBJECT_ARRAY: {
+        HostValue array = {.kind = HOST_ARRAY, .array = object->as.array};
+        return eval->host->truth(eval->host, &array, eval->at, out) == HOST_OK;
+    }
+    default: *out = true; return true;
+    }
+}
+
+bool object_as_int(Eval *eval, Object *object, const char *what, int64_t *out)
+{
+    if (object->kind == OBJECT_INT || object->kind == OBJECT_BOOL) {
+        *out = object->as.integer;
+        return true;
+    }
+    int64_t constant;
+    if (object->kind == OBJECT_IR && value_constant(object->as.ir.value, &constant)) {
+        *out = constant;
+        return true;
+    }
+    if (object_is_staged(object))
+        FAIL(eval, not_static, eval->at, what, object_repr(eval, object));
+    else
+        FAIL(eval, expected_kind, eval->at, what, "an int", object_kind_name(object));
+    return false;
+}

@@ -1,0 +1,488 @@
+/* value.h: what the evaluator computes with, and the evaluator's own state; private to this folder.
+ *
+ * An Object is a compile-time value, or a handle of an IR value. Operations on compile-time values are
+ * done at once (operate.c); where an IR value takes part they are staged (stage.c). Python's names are
+ * Bindings; what is bound under run-time control is merged afterwards (variable.c).
+ *
+ * A function that returns NULL, false or FLOW_ERROR has reported why. */
+#ifndef TILEC_EVAL_VALUE_H
+#define TILEC_EVAL_VALUE_H
+
+#include "base/vec.h"
+#include "eval/eval.h"
+#include "eval/host.h"
+
+typedef struct Eval Eval;
+typedef struct Object Object;
+typedef struct Scope Scope;
+typedef struct Unit Unit;
+typedef struct BuiltinRow BuiltinRow;
+
+/* ---- objects ------------------------------------------------------------------------------------ */
+
+/* OBJECT(kind, what messages call it) */
+#define OBJECT_KINDS                                                                               \
+    OBJECT(NONE, "None")                                                                           \
+    OBJECT(BOOL, "bool")                                                                           \
+    OBJECT(INT, "int")                                                                             \
+    OBJECT(FLOAT, "float")                                                                         \
+    OBJECT(TEXT, "str")                                                                            \
+    OBJECT(ELLIPSIS, "ellipsis")                                                                   \
+    OBJECT(TUPLE, "tuple")                                                                         \
+    OBJECT(LIST, "list")                                                                           \
+    OBJECT(DICT, "dict")                                                                           \
+    OBJECT(RANGE, "range")                                                                         \
+    OBJECT(SLICE, "slice")                                                                         \
+    OBJECT(DTYPE, "dtype")                                                                         \
+    OBJECT(POINTER_TYPE, "pointer type")                                                           \
+    OBJECT(FUNCTION, "function")                                                                   \
+    OBJECT(METHOD, "method")                                                                       \
+    OBJECT(PROPERTY, "property")                                                                   \
+    OBJECT(STATIC_METHOD, "staticmethod")                                                          \
+    OBJECT(CLASS_METHOD, "classmethod")                                                            \
+    OBJECT(BUILTIN, "builtin function")                                                            \
+    OBJECT(CLASS, "class")                                                                         \
+    OBJECT(INSTANCE, "instance")                                                                   \
+    OBJECT(SUPER, "super")                                                                         \
+    OBJECT(MODULE, "module")                                                                       \
+    OBJECT(MISSING, "host module")                                                                 \
+    OBJECT(SPECIALISATION, "compiled kernel")                                                      \
+    OBJECT(HOST_FUNCTION, "host function")                                                         \
+    OBJECT(ARRAY, "array")                                                                         \
+    OBJECT(IR, "run-time value")     /* a scalar, pointer, view or shared tile */                  \
+    OBJECT(TILE, "register tile")    /* a value, or a variable that can be written in place */     \
+    OBJECT(CELL, "run-time variable") /* in bindings alone: a scalar's variable */                 \
+    OBJECT(MERGE, "merged value")    /* in bindings alone: depends on the way taken (variable.c) */ \
+    OBJECT(POISON, "unknown value")  /* in bindings alone: the error was reported */
+
+typedef enum ObjectKind {
+#define OBJECT(kind, name) OBJECT_##kind,
+    OBJECT_KINDS
+#undef OBJECT
+    OBJECT_COUNT
+} ObjectKind;
+
+typedef VEC(Object *) ObjectVec;
+
+typedef struct Binding {
+    Name name;
+    Object *object;
+    Span at;        /* where it was bound last */
+    uint64_t clock; /* when */
+    bool variable;  /* object is a CELL, or a TILE of its own: binding anew in deeper control writes it */
+    int control;    /* of a variable: depth of run-time control where it was made */
+} Binding;
+
+typedef VEC(Binding *) BindingVec;
+
+typedef struct Bindings { /* in order of first binding */
+    Map map;
+    BindingVec list;
+} Bindings;
+
+typedef struct Function {
+    Name name;
+    const Node *node;      /* FunctionDef or Lambda */
+    Scope *closure;
+    Object **defaults;     /* of the last positional parameters */
+    Object **kw_defaults;  /* one a keyword-only parameter; NULL: none */
+    Object *owner;         /* the class in whose body it stands, for super() */
+    Unit *unit;
+} Function;
+
+typedef struct Class {
+    Name name;
+    Object **bases;
+    int base_count;
+    Object **order; /* method resolution order, itself first */
+    int order_count;
+    Bindings attributes;
+    Span at;
+} Class;
+
+typedef struct Instance {
+    Object *class;
+    Bindings attributes;
+    Object *arguments;      /* of its constructor, positional and named, to tell instances apart */
+    ObjectVec specialised;  /* of a kernel: its SPECIALISATIONs, staged or not */
+} Instance;
+
+typedef struct Specialisation {
+    Object *instance;
+    Object **keys;  /* one a parameter; NULL: a run-time parameter */
+    int key_count;
+    Kernel *kernel; /* once it is staged */
+    Span at;
+} Specialisation;
+
+/* A name's value after run-time control: on the way through region i it was values[i] (NULL: unbound). */
+typedef struct Merge {
+    Op *control;
+    Region *regions[2]; /* of `if`: both; of a loop: the body, and NULL for no iteration */
+    Object *values[2];
+    Span at[2];
+    uint64_t before;    /* clock of the older value, if one of the values is it; else UINT64_MAX */
+    Binding *binding;
+    Object *lifted;     /* once it was needed */
+} Merge;
+
+struct Object {
+    ObjectKind kind;
+    bool fresh; /* of a TILE: nothing is bound to it yet */
+    union {
+        int64_t integer; /* and of BOOL */
+        double number;
+        struct { const char *data; size_t length; } text;
+        struct { Object **items; uint32_t count, capacity; uint32_t control; } list; /* TUPLE, LIST */
+        struct { ObjectVec keys, values; uint32_t control; } dict;
+        struct { Object *start, *stop, *step, *unroll; } range; /* and SLICE: NULL where not written */
+        DType dtype;         /* and of POINTER_TYPE */
+        Function function;
+        struct { Object *self, *function; } method; /* PROPERTY and the like: function; SUPER: self, class */
+        const BuiltinRow *builtin;
+        Class *class;
+        Instance *instance;
+        Unit *unit;
+        struct { Name path; Span at; } missing;
+        Specialisation *specialisation;
+        Name host;
+        void *array;
+        struct { Value *value, *var; } ir; /* IR, TILE; CELL: var */
+        Merge *merge;
+    } as;
+};
+
+/* ---- scopes, units ------------------------------------------------------------------------------ */
+
+typedef enum ScopeKind {
+    SCOPE_BUILTINS,
+    SCOPE_UNIT,       /* a module's names: evaluated when needed */
+    SCOPE_STATEMENT,  /* one statement of a module: sees what stands above it */
+    SCOPE_CLASS,
+    SCOPE_FUNCTION,
+    SCOPE_INNER,      /* of a comprehension */
+    SCOPE_TOP,        /* statements that `run` executes in order */
+} ScopeKind;
+
+struct Scope {
+    ScopeKind kind;
+    Scope *parent;
+    Unit *unit;
+    uint32_t index; /* of a statement */
+    Bindings bindings;
+    Map outside;    /* names declared global or nonlocal -> the scope where they live */
+    bool host_names; /* of SCOPE_TOP: tile.host's names are seen */
+};
+
+typedef enum ThunkState { THUNK_NEW, THUNK_RUNNING, THUNK_DONE, THUNK_FAILED } ThunkState;
+typedef struct Thunk {
+    ThunkState state;
+    Scope *scope;
+} Thunk;
+
+/* A module: its text and names. */
+struct Unit {
+    Name name;    /* dotted */
+    Name folder;  /* of a package: prefix of its modules; else NULL */
+    Module *tree;
+    Scope *scope;
+    Thunk *thunks;   /* one a statement */
+    Map definitions; /* name -> IndexVec: statements that bind it, in order */
+    Object *object;
+    bool is_library; /* of the stdlib: messages and ops take the user's place */
+    bool is_eager;   /* executed in order: names are just bindings */
+};
+
+typedef VEC(uint32_t) IndexVec;
+
+/* ---- the evaluator ------------------------------------------------------------------------------ */
+
+typedef enum Flow { FLOW_NEXT, FLOW_RETURN, FLOW_BREAK, FLOW_CONTINUE, FLOW_ERROR } Flow;
+
+typedef struct Frame { /* of a call */
+    Scope *scope;
+    const Function *function;
+    Object *self; /* first argument, for super() */
+    Object *result;
+    int control; /* depth of run-time control at the call */
+    int loop;    /* depth of run-time control at the innermost unrolled loop; -1: none, or it is staged */
+    struct Frame *caller;
+} Frame;
+
+typedef struct Undo {
+    Binding *binding;
+    Object *object;
+    Span at;
+    uint64_t clock;
+    bool variable;
+    int control;
+} Undo;
+
+/* A run-time loop that is being staged. */
+typedef struct LoopTrial {
+    uint64_t start; /* bindings older than this that are read need a variable if they are written too */
+    Map reads;
+    struct LoopTrial *outer;
+} LoopTrial;
+
+typedef struct Staging { /* of the kernel that is being staged */
+    Kernel *kernel;
+    Op *launch;
+    Object *attributes; /* what the kernel function set: blocks, warps */
+    Span at;            /* what asked for it */
+    const Frame *frame; /* of the kernel function: after an error its other statements are still looked at */
+    bool failed;
+} Staging;
+
+typedef struct CallStep {
+    Span at;
+    const char *text;
+} CallStep;
+
+struct Eval {
+    Session *session;
+    Arena *arena;
+    EvalOptions options;
+    Host *host;
+    Object *none, *yes, *no, *ellipsis, *poison;
+    Object *root_class; /* `object` */
+    Scope *builtins;
+    Map units;          /* dotted name -> MODULE or MISSING */
+    VEC(const char *) inputs;
+    const char *folder; /* of the program's own source */
+    Frame *frame;
+    Span at;            /* the user's place: of messages and ops */
+    int library;        /* > 0 inside stdlib code */
+    int quiet;          /* > 0: nothing is reported */
+    int depth;          /* of calls and nested expressions */
+    VEC(CallStep) steps; /* for notes */
+    Staging *staging;
+    Builder builder;
+    int control;        /* run-time regions that are open */
+    VEC(Undo) journal;  /* bindings changed under run-time control */
+    LoopTrial *trial;
+    uint64_t clock;
+    bool needed_missing; /* a host module was needed */
+    uint64_t steps_left; /* compile-time loop iterations: no input may run forever */
+    VEC(Kernel *) kernels; /* staged by run; freed with the program */
+};
+
+enum { CALL_LIMIT = 200, UNROLL_LIMIT = 100000 };
+
+/* Reports DIAG_<name> at a place with its arguments, with the chain of calls; gives NULL. */
+#define FAIL(eval, name, ...)                                                                      \
+    (report_begin(eval) ? diag_report((eval)->session->diags, DIAG_##name, __VA_ARGS__) : (void)0, \
+     report_end(eval))
+bool report_begin(Eval *eval);
+void *report_end(Eval *eval);
+/* The place of ops and messages is `at` from here on, unless library code is running. */
+void eval_move(Eval *eval, Span at);
+
+/* ---- value.c ------------------------------------------------------------------------------------ */
+
+Object *object_new(Eval *eval, ObjectKind kind);
+Object *object_bool(Eval *eval, bool value);
+Object *object_int(Eval *eval, int64_t value);
+Object *object_float(Eval *eval, double value);
+Object *object_text(Eval *eval, const char *data, size_t length);
+Object *object_list(Eval *eval, ObjectKind kind, Object *const *items, size_t count);
+void list_append(Eval *eval, Object *list, Object *item);
+Object *object_ir(Eval *eval, Value *value); /* TILE for a register tile */
+const char *object_kind_name(const Object *object);
+bool object_is_number(const Object *object); /* compile-time BOOL, INT or FLOAT */
+bool object_is_staged(const Object *object); /* IR or TILE */
+double object_number(const Object *object);
+bool object_is_sequence(const Object *object); /* TUPLE or LIST */
+bool object_equal(const Object *a, const Object *b);
+Object *dict_get(const Object *dict, const Object *key);
+void dict_set(Eval *eval, Object *dict, Object *key, Object *value);
+typedef enum TextStyle { TEXT_STR, TEXT_REPR } TextStyle;
+void object_print(Eval *eval, const Object *object, TextStyle style, Buf *out);
+const char *object_repr(Eval *eval, const Object *object); /* in the arena */
+/* Truth of a compile-time value; false: reported. */
+bool object_truth(Eval *eval, Object *object, bool *out);
+/* Of a call's results: an int that fits, else reported as `what`. */
+bool object_as_int(Eval *eval, Object *object, const char *what, int64_t *out);
+
+/* ---- scope.c ------------------------------------------------------------------------------------ */
+
+Scope *scope_new(Eval *eval, ScopeKind kind, Scope *parent, Unit *unit);
+Binding *bindings_get(const Bindings *bindings, Name name);
+Binding *bindings_make(Eval *eval, Bindings *bindings, Name name);
+/* Makes `binding` hold `object`, with what run-time control asks for. False: reported. */
+bool binding_set(Eval *eval, Binding *binding, Object *object, Span at);
+Object *binding_get(Eval *eval, Binding *binding, Span at); /* reads it as a value */
+bool scope_assign(Eval *eval, Scope *scope, Name name, Object *object, Span at);
+/* NULL with *found false: there is none (not reported). */
+Object *scope_lookup(Eval *eval, Scope *scope, Name name, Span at, bool *found);
+Object *name_read(Eval *eval, Name name, Span at);
+/* A module's name as statements after `index` see it (UINT32_MAX: all). */
+Object *unit_lookup(Eval *eval, Unit *unit, Name name, uint32_t index, Span at, bool *found);
+void unit_index(Eval *eval, Unit *unit);
+Scope *scope_for_closure(Scope *scope);
+void names_bound(Eval *eval, const Node *statement, void (*visit)(void *, Name), void *context);
+
+/* ---- variable.c: what is bound under run-time control --------------------------------------------- */
+
+typedef struct Control { /* what control_leave restores */
+    Builder builder;
+    size_t mark;
+} Control;
+/* Ops go to the end of `region` from here on, and bindings are noted. */
+Control control_enter(Eval *eval, Region *region);
+/* Takes back all bindings that were changed since; what they held goes to *changed. */
+typedef struct Change {
+    Binding *binding;
+    Object *after;
+    Span at;
+} Change;
+typedef VEC(Change) ChangeVec;
+void control_leave(Eval *eval, Control control, ChangeVec *changed);
+void merge_branches(Eval *eval, Op *control, const ChangeVec changes[2]);
+void merge_loop(Eval *eval, Op *loop, const ChangeVec *changes, bool runs_once);
+/* Whether a change must be carried round the loop, by a variable made before it. */
+bool change_is_carried(const LoopTrial *trial, const Change *change);
+/* Turns the binding into a run-time variable here; a literal takes the type of `next`, which it is given
+ * later (NULL: unknown). False: reported. */
+bool binding_make_variable(Eval *eval, Binding *binding, const Object *next);
+void binding_note(Eval *eval, Binding *binding); /* before it is changed */
+void binding_put(Eval *eval, Binding *binding, Object *object, Span at); /* by reference, as parameters are */
+Object *merge_lift(Eval *eval, Object *merge, Span at);
+void trial_note_read(Eval *eval, Binding *binding, uint64_t clock);
+/* The object for a new binding: a fresh tile as it is, another register tile copied. */
+Object *object_hold(Eval *eval, Object *object);
+/* The object for a list, a parameter or a loop's target: a named tile by reference, a temporary held. */
+Object *object_keep(Eval *eval, Object *object);
+/* Writes a register tile in place (out=). False: reported. */
+bool tile_write(Eval *eval, Object *tile, Value *value);
+
+/* ---- expr.c, text.c ------------------------------------------------------------------------------- */
+
+Object *eval_expr(Eval *eval, const Node *node);
+bool assign_target(Eval *eval, const Node *target, Object *object);
+/* A `for` of a comprehension or an unrolled loop over what is known now. NULL: reported. */
+Object *iterate(Eval *eval, Object *iterable, Span at); /* a LIST or TUPLE of the items */
+Object *item_get(Eval *eval, Object *object, Object *index, Span at);
+bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at);
+Object *format_object(Eval *eval, Object *object, const char *spec, Span at);
+bool list_may_change(Eval *eval, const Object *list, Span at);
+
+/* ---- operate.c ------------------------------------------------------------------------------------ */
+
+Object *operate_binary(Eval *eval, Operator op, Object *left, Object *right, Span at);
+Object *operate_unary(Eval *eval, Operator op, Object *operand, Span at);
+Object *operate_compare(Eval *eval, Operator op, Object *left, Object *right, Span at);
+Object *operate_not(Eval *eval, Object *operand, Span at);
+
+/* ---- stage.c: operations on IR values -------------------------------------------------------------- */
+
+bool stage_ready(Eval *eval, Span at);           /* a kernel is being staged; else reported */
+Value *stage_value(Eval *eval, Object *object);  /* of an IR or TILE, read now */
+/* A compile-time number or run-time value as a scalar of the type. NULL: reported. */
+Value *stage_scalar(Eval *eval, Object *object, DType dtype, Span at);
+Value *stage_operand(Eval *eval, Object *object, Span at); /* a number becomes i32, f32 or b1 */
+Value *stage_cast(Eval *eval, Value *value, DType dtype);
+Value *stage_index(Eval *eval, Object *object, Span at);   /* an extent, stride or offset: i32 or i64 */
+Value *stage_condition(Eval *eval, Object *object, Span at); /* b1 */
+Value *stage_broadcast(Eval *eval, Value *value, int rank, const int64_t *shape, Span at);
+Value *stage_typed(Eval *eval, Object *object, const Type *type, Span at); /* to a scalar or tile type */
+Object *stage_binary(Eval *eval, Operator op, Object *left, Object *right, Span at);
+Object *stage_compare(Eval *eval, Operator op, Object *left, Object *right, Span at);
+Object *stage_unary(Eval *eval, Operator op, Object *operand, Span at);
+/* Brings two operands to one type and shape, a literal to the other's; NULL: reported. */
+bool stage_pair(Eval *eval, Object *left, Object *right, Span at, Value **a, Value **b);
+bool stage_same_shape(Eval *eval, Span at, Value **a, Value **b); /* stretches both; false: reported */
+bool stage_promote(DType a, DType b, DType *out);
+const char *dtype_user_name(DType dtype);
+
+/* ---- stmt.c, loop.c --------------------------------------------------------------------------------- */
+
+Flow eval_block(Eval *eval, Nodes statements);
+bool eval_step(Eval *eval, Span at); /* counts an iteration of a compile-time loop; false: too many, reported */
+Flow eval_statement(Eval *eval, const Node *statement);
+Flow stage_for(Eval *eval, const NodeFor *node, Object *range);
+Flow stage_while(Eval *eval, const NodeWhile *node);
+Flow stage_if(Eval *eval, const NodeIf *node, Value *condition);
+Object *stage_choice(Eval *eval, const NodeIfExp *node, Value *condition);
+
+/* ---- call.c, object.c -------------------------------------------------------------------------------- */
+
+typedef struct Arguments {
+    ObjectVec positional;
+    VEC(Name) names;
+    ObjectVec named;
+    Span at;
+} Arguments;
+
+Object *call_object(Eval *eval, Object *callee, const Arguments *arguments);
+Object *call_simple(Eval *eval, Object *callee, int count, Object *const *positional, Span at);
+Object *call_function(Eval *eval, Object *function, Object *self, const Arguments *arguments);
+/* Binds the arguments to the parameters of a function in `scope`. */
+bool bind_arguments(Eval *eval, const Function *function, Object *self, const Arguments *arguments, Scope *scope);
+Object *attribute_get(Eval *eval, Object *object, Name name, Span at);
+Object *attribute_find(Eval *eval, Object *object, Name name, Span at, bool *found); /* absent: not reported */
+bool attribute_set(Eval *eval, Object *object, Name name, Object *value, Span at);
+Object *class_find(const Object *class, Name name); /* along the method resolution order; NULL if absent */
+bool class_derives(const Object *class, const Object *base);
+Object *class_new(Eval *eval, const NodeClassDef *node);
+Object *instance_new(Eval *eval, Object *class);
+
+/* ---- builtins.c, core.c ------------------------------------------------------------------------------- */
+
+typedef struct Bound { /* a builtin's arguments, in the order of its signature */
+    Object *values[12]; /* NULL: not given */
+    Object *rest;       /* TUPLE of `*rest` */
+    Span at;
+} Bound;
+
+typedef Object *BuiltinHandler(Eval *eval, const Bound *bound);
+struct BuiltinRow {
+    const char *module, *name, *signature;
+    BuiltinHandler *handler;
+};
+
+Object *builtin_call(Eval *eval, const BuiltinRow *row, const Arguments *arguments);
+void builtins_bind(Eval *eval, const char *module, Bindings *bindings); /* all of a module's */
+bool builtin_is(const Object *object, const char *name);
+Object *builtin_method(Eval *eval, Object *self, Name name); /* of text, lists, dicts, dtypes; NULL if absent */
+
+/* The standard library's files, as the build embeds them. */
+typedef struct StdlibFile {
+    const char *name, *text;
+    size_t length;
+} StdlibFile;
+extern const StdlibFile stdlib_files[];
+extern const size_t stdlib_file_count;
+
+/* ---- import.c ----------------------------------------------------------------------------------------- */
+
+Object *import_module(Eval *eval, Name path, Span at); /* MODULE or MISSING; NULL: reported */
+Unit *unit_new(Eval *eval, Name name, const Source *source, bool is_library);
+Flow eval_import(Eval *eval, const NodeImport *node);
+Flow eval_import_from(Eval *eval, const NodeImportFrom *node);
+Object *missing_needed(Eval *eval, const Object *missing, Name attribute, Span at); /* reports; NULL */
+
+/* ---- specialise.c, export.c ---------------------------------------------------------------------------- */
+
+bool is_kernel(const Object *object); /* an instance of a class that is marked as a kernel */
+bool class_is_kernel(const Object *class);
+/* `instance.compile(...)`: keys from arguments. */
+Object *specialise(Eval *eval, Object *instance, const Arguments *arguments);
+/* Stages it under a symbol, if it is not yet. False: reported. */
+bool specialisation_stage(Eval *eval, Specialisation *specialisation, Name export_name, Name symbol);
+bool kernel_has_open_key(Eval *eval, Object *instance, bool *out);
+bool instances_same(const Object *a, const Object *b);
+Object *launch_instance(Eval *eval, Object *instance, const Arguments *arguments);
+
+/* ---- hosting.c: the crossing to the host ---------------------------------------------------------------- */
+
+bool host_value(Eval *eval, Object *object, HostValue *out); /* false: it can't cross, not reported */
+Object *host_object(Eval *eval, const HostValue *value);
+Object *host_call(Eval *eval, Name name, const Arguments *arguments);
+Object *host_binary(Eval *eval, const char *op, Object *left, Object *right, Span at);
+Object *host_unary(Eval *eval, const char *op, Object *operand, Span at);
+Object *host_attribute(Eval *eval, Object *array, Name name, Span at, bool *found);
+Object *host_item(Eval *eval, Object *array, Object *index, Span at);
+bool host_set_item(Eval *eval, Object *array, Object *index, Object *value, Span at);
+
+#endif

@@ -1,0 +1,299 @@
+/* build.c: kernels, and the only way to make an op. An op that breaks its row's counts or kinds is
+ * an internal error: whoever builds knows what it builds. What the types have to do with each other
+ * is verify.c's. */
+#include "ir/rows.h"
+
+#include <string.h>
+
+/* ---- kernels ---- */
+
+static Region *new_region(Kernel *kernel, Op *parent)
+{
+    Region *region = arena_new_of(kernel->arena, Region);
+    region->parent = parent;
+    region->kernel = kernel;
+    return region;
+}
+
+Kernel *kernel_new(Session *session, Name name, Span span)
+{
+    Arena *arena = arena_new();
+    Kernel *kernel = arena_new_of(arena, Kernel);
+    kernel->arena = arena;
+    kernel->session = session;
+    kernel->types = type_table_new(arena);
+    kernel->layouts = layout_table_new(arena);
+    kernel->name = name;
+    kernel->span = span;
+    kernel->host = new_region(kernel, NULL);
+    return kernel;
+}
+
+void kernel_free(Kernel *kernel)
+{
+    if (kernel != NULL)
+        arena_free(kernel->arena);
+}
+
+/* Old storage is left to the arena; lists of operands and parameters are short. */
+static void *grow_array(Arena *arena, const void *old, size_t size, int count)
+{
+    char *larger = arena_alloc(arena, size * ((size_t)count + 1));
+    if (count > 0)
+        memcpy(larger, old, size * (size_t)count);
+    return larger;
+}
+
+Value *kernel_add_parameter(Kernel *kernel, Name name, const Type *type, Span span)
+{
+    Value *value = arena_new_of(kernel->arena, Value);
+    *value = (Value){.type = type, .index = kernel->parameter_count, .name = name};
+    kernel->parameters =
+        grow_array(kernel->arena, kernel->parameters, sizeof(Parameter), kernel->parameter_count);
+    kernel->parameters[kernel->parameter_count++] =
+        (Parameter){.name = name, .value = value, .span = span, .multiple = 1};
+    return value;
+}
+
+Value *region_add_argument(Region *region, const Type *type, Name name)
+{
+    Arena *arena = region->kernel->arena;
+    Value *value = arena_new_of(arena, Value);
+    *value = (Value){.type = type, .region = region, .index = region->argument_count, .name = name};
+    region->arguments =
+        grow_array(arena, region->arguments, sizeof(Value *), region->argument_count);
+    region->arguments[region->argument_count++] = value;
+    return value;
+}
+
+/* ---- builders ---- */
+
+Builder builder_at_end(Region *region, Span span)
+{
+    return (Builder){.kernel = region->kernel, .region = region, .span = span};
+}
+
+Builder builder_before(Op *op)
+{
+    return (Builder){
+        .kernel = op->parent->kernel, .region = op->parent, .before = op, .span = op->span};
+}
+
+Builder builder_after(Op *op)
+{
+    return (Builder){
+        .kernel = op->parent->kernel, .region = op->parent, .before = op->next, .span = op->span};
+}
+
+static void link_op(Builder *builder, Op *op)
+{
+    Region *region = builder->region;
+    op->parent = region;
+    op->next = builder->before;
+    op->previous = builder->before != NULL ? builder->before->previous : region->last;
+    *(op->previous != NULL ? &op->previous->next : &region->first) = op;
+    *(op->next != NULL ? &op->next->previous : &region->last) = op;
+}
+
+static void check_row(const Builder *builder, OpCode code, int operand_count,
+                      Value *const *operands, int result_count, const Type *const *result_types)
+{
+    Buf fault = {0};
+    if (row_fits(code, operand_count, operands, result_count, result_types, &fault))
+        return;
+    Place place = builder->span.source == NULL
+                      ? (Place){0}
+                      : source_place(builder->span.source, builder->span.begin);
+    ICE("op %s built in kernel %s for line %u: %s", op_info(code)->name, builder->kernel->name,
+        place.line, fault.data);
+}
+
+static void add_values(Arena *arena, Op *op, Value *const *operands,
+                       const Type *const *result_types)
+{
+    op->operands = arena_new_array(arena, Value *, op->operand_count);
+    for (int i = 0; i < op->operand_count; i++)
+        op->operands[i] = operands[i];
+    op->results = arena_new_array(arena, Value, op->result_count);
+    for (int i = 0; i < op->result_count; i++)
+        op->results[i] = (Value){.type = result_types[i], .op = op, .index = i};
+}
+
+Op *build_op(Builder *builder, OpCode code, int operand_count, Value *const *operands,
+             int result_count, const Type *const *result_types)
+{
+    check_row(builder, code, operand_count, operands, result_count, result_types);
+    CHECK(operand_count <= UINT16_MAX && result_count <= UINT16_MAX);
+    Arena *arena = builder->kernel->arena;
+    Op *op = arena_new_of(arena, Op);
+    op->code = code;
+    op->span = builder->span;
+    op->operand_count = (uint16_t)operand_count;
+    op->result_count = (uint16_t)result_count;
+    op->region_count = (uint16_t)op_info(code)->regions;
+    add_values(arena, op, operands, result_types);
+    op->regions = arena_new_array(arena, Region *, op->region_count);
+    for (int i = 0; i < op->region_count; i++)
+        op->regions[i] = new_region(builder->kernel, op);
+    link_op(builder, op);
+    return op;
+}
+
+/* ---- ops by their operands ---- */
+
+static _Noreturn void fail_inference(const Builder *builder, OpCode code, int count,
+                                     Value *const *operands)
+{
+    Buf text = {0};
+    for (int i = 0; i < count; i++) {
+        buf_text(&text, i == 0 ? "" : ", ");
+        type_print(operands[i]->type, &text);
+    }
+    ICE("op %s in kernel %s has no type for (%s)", op_info(code)->name, builder->kernel->name,
+        text.data == NULL ? "" : text.data);
+}
+
+Value *build(Builder *builder, OpCode code, int operand_count, Value *const *operands)
+{
+    if (op_info(code)->results[0] == '\0') {
+        build_op(builder, code, operand_count, operands, 0, NULL);
+        return NULL;
+    }
+    const Type *type = infer_type(builder->kernel->types, code, operand_count, operands);
+    if (type == NULL)
+        fail_inference(builder, code, operand_count, operands);
+    return &build_op(builder, code, operand_count, operands, 1, &type)->results[0];
+}
+
+Value *build1(Builder *builder, OpCode code, Value *a)
+{
+    return build(builder, code, 1, (Value *[]){a});
+}
+
+Value *build2(Builder *builder, OpCode code, Value *a, Value *b)
+{
+    return build(builder, code, 2, (Value *[]){a, b});
+}
+
+Value *build3(Builder *builder, OpCode code, Value *a, Value *b, Value *c)
+{
+    return build(builder, code, 3, (Value *[]){a, b, c});
+}
+
+Value *build_const(Builder *builder, DType dtype, int64_t value)
+{
+    CHECK(!dtype_is_float(dtype));
+    const Type *type = type_scalar(builder->kernel->types, dtype);
+    Op *op = build_op(builder, OP_const, 0, NULL, 1, &type);
+    op_set_int(op, ATTR_value, dtype_wrap(dtype, value));
+    return &op->results[0];
+}
+
+Value *build_number(Builder *builder, DType dtype, double number)
+{
+    CHECK(dtype_is_float(dtype));
+    const Type *type = type_scalar(builder->kernel->types, dtype);
+    Op *op = build_op(builder, OP_const, 0, NULL, 1, &type);
+    op_set_number(op, ATTR_number, dtype_decode(dtype, dtype_encode(dtype, number)));
+    return &op->results[0];
+}
+
+Value *build_cmp(Builder *builder, const char *predicate, Value *a, Value *b)
+{
+    Value *result = build2(builder, OP_cmp, a, b);
+    op_set_text(result->op, ATTR_predicate,
+                intern_text(builder->kernel->session->names, predicate));
+    return result;
+}
+
+Value *build_cast(Builder *builder, DType dtype, Value *a)
+{
+    if (a->type->dtype == dtype)
+        return a;
+    const Type *type = type_with_dtype(builder->kernel->types, a->type, dtype);
+    return &build_op(builder, OP_cast, 1, &a, 1, &type)->results[0];
+}
+
+Value *build_view(Builder *builder, Value *pointer, int rank, Value *const *extents,
+                  Value *const *strides)
+{
+    CHECK(rank >= 0 && rank <= TYPE_RANK);
+    Value *operands[1 + 2 * TYPE_RANK] = {pointer};
+    int64_t facts[2 * TYPE_RANK];
+    for (int i = 0; i < 2 * rank; i++) {
+        operands[1 + i] = i < rank ? extents[i] : strides[i - rank];
+        if (!value_constant(operands[1 + i], &facts[i]))
+            facts[i] = TYPE_DYNAMIC;
+    }
+    const Type *type =
+        type_view(builder->kernel->types, pointer->type->dtype, rank, facts, facts + rank);
+    return &build_op(builder, OP_view, 1 + 2 * rank, operands, 1, &type)->results[0];
+}
+
+/* ---- attributes: in the order of their keys, so that equal ops print the same ---- */
+
+static Attr *attr_slot(Op *op, AttrKey key)
+{
+    Arena *arena = op->parent->kernel->arena;
+    int place = 0;
+    while (place < op->attr_count && op->attrs[place].key < key)
+        place++;
+    if (place < op->attr_count && op->attrs[place].key == key)
+        return &op->attrs[place];
+    op->attrs = grow_array(arena, op->attrs, sizeof(Attr), op->attr_count);
+    memmove(&op->attrs[place + 1], &op->attrs[place],
+            (size_t)(op->attr_count - place) * sizeof(Attr));
+    op->attr_count++;
+    return &op->attrs[place];
+}
+
+void op_set_int(Op *op, AttrKey key, int64_t value)
+{
+    CHECK(attr_kind(key) == ATTR_KIND_INT);
+    *attr_slot(op, key) = (Attr){.key = key, .integer = value};
+}
+
+void op_set_number(Op *op, AttrKey key, double value)
+{
+    CHECK(attr_kind(key) == ATTR_KIND_FLOAT);
+    *attr_slot(op, key) = (Attr){.key = key, .number = value};
+}
+
+void op_set_text(Op *op, AttrKey key, Name text)
+{
+    CHECK(attr_kind(key) == ATTR_KIND_TEXT && text != NULL);
+    *attr_slot(op, key) = (Attr){.key = key, .text = text};
+}
+
+void op_set_ints(Op *op, AttrKey key, int count, const int64_t *values)
+{
+    CHECK(attr_kind(key) == ATTR_KIND_INTS && count >= 0);
+    int64_t *copy = arena_new_array(op->parent->kernel->arena, int64_t, count);
+    for (int i = 0; i < count; i++)
+        copy[i] = values[i];
+    *attr_slot(op, key) = (Attr){.key = key, .integers = copy, .count = count};
+}
+
+const Attr *op_attr(const Op *op, AttrKey key)
+{
+    for (int i = 0; i < op->attr_count; i++)
+        if (op->attrs[i].key == key)
+            return &op->attrs[i];
+    return NULL;
+}
+
+int64_t op_int(const Op *op, AttrKey key, int64_t otherwise)
+{
+    const Attr *attr = op_attr(op, key);
+    return attr == NULL ? otherwise : attr->integer;
+}
+
+bool value_constant(const Value *value, int64_t *out)
+{
+    const Attr *attr =
+        value->op == NULL || value->op->code != OP_const ? NULL : op_attr(value->op, ATTR_value);
+    if (attr == NULL)
+        return false;
+    *out = attr->integer;
+    return true;
+}

@@ -1,0 +1,235 @@
+/* dtype.c: element types: their facts, and numbers to bits and back. Floats are built from the
+ * widths in dtypes.def, so that a constant has the same bits whatever machine compiles it. */
+#include "ir/ir.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct DTypeRow {
+    const char *name;
+    DTypeClass class;
+    int bits, exponent, mantissa;
+} DTypeRow;
+
+static const DTypeRow dtype_rows[DTYPE_COUNT] = {
+#define DTYPE(name, class, bits, exponent, mantissa) \
+    {#name, DTYPE_CLASS_##class, bits, exponent, mantissa},
+#include "ir/dtypes.def"
+#undef DTYPE
+};
+
+static const DTypeRow *row_of(DType dtype)
+{
+    CHECK((unsigned)dtype < DTYPE_COUNT);
+    return &dtype_rows[dtype];
+}
+
+const char *dtype_name(DType dtype)
+{
+    return row_of(dtype)->name;
+}
+
+bool dtype_find(const char *name, DType *out)
+{
+    for (int i = 0; i < DTYPE_COUNT; i++)
+        if (strcmp(dtype_rows[i].name, name) == 0) {
+            *out = (DType)i;
+            return true;
+        }
+    return false;
+}
+
+DTypeClass dtype_class(DType dtype)
+{
+    return row_of(dtype)->class;
+}
+
+int dtype_bits(DType dtype)
+{
+    return row_of(dtype)->bits;
+}
+
+int dtype_bytes(DType dtype)
+{
+    return (row_of(dtype)->bits + 7) / 8;
+}
+
+bool dtype_is_float(DType dtype)
+{
+    return dtype_class(dtype) == DTYPE_CLASS_FLOAT;
+}
+
+bool dtype_is_integer(DType dtype)
+{
+    return dtype_class(dtype) == DTYPE_CLASS_INT || dtype_class(dtype) == DTYPE_CLASS_UINT;
+}
+
+bool dtype_is_signed(DType dtype)
+{
+    return dtype_class(dtype) == DTYPE_CLASS_INT;
+}
+
+/* ---- floats ---- */
+
+enum { DOUBLE_MANTISSA = 52, DOUBLE_BIAS = 1023 };
+
+static uint64_t bits_of_double(double number)
+{
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+static double double_of_bits(uint64_t bits)
+{
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+/* tf32 lies in the upper bits of an f32. */
+static int padding_bits(const DTypeRow *row)
+{
+    return row->bits - 1 - row->exponent - row->mantissa;
+}
+
+/* f8e4m3 spends its largest exponent on numbers: no infinity, one NaN. */
+static bool has_infinity(const DTypeRow *row)
+{
+    return !(row->exponent == 4 && row->mantissa == 3);
+}
+
+static uint64_t exponent_mask(const DTypeRow *row)
+{
+    return ((1ull << row->exponent) - 1) << row->mantissa;
+}
+
+/* What a magnitude beyond the largest number becomes: 8-bit floats saturate, as the GPU's
+ * conversions do. */
+static uint64_t overflow_bits(const DTypeRow *row)
+{
+    uint64_t infinity = exponent_mask(row);
+    if (!has_infinity(row))
+        return infinity | ((1ull << row->mantissa) - 2);
+    return row->bits == 8 ? infinity - 1 : infinity;
+}
+
+/* A NaN keeps the upper bits of its payload. */
+static uint64_t nan_bits(const DTypeRow *row, uint64_t payload)
+{
+    uint64_t all = (1ull << row->mantissa) - 1;
+    uint64_t kept = payload >> (DOUBLE_MANTISSA - row->mantissa);
+    if (!has_infinity(row))
+        kept = all;
+    if (kept == 0)
+        kept = 1ull << (row->mantissa - 1);
+    return exponent_mask(row) | kept;
+}
+
+static uint64_t shift_to_even(uint64_t value, int shift)
+{
+    if (shift == 0)
+        return value;
+    if (shift > DOUBLE_MANTISSA + 2)
+        return 0;
+    uint64_t half = 1ull << (shift - 1), rest = value & ((1ull << shift) - 1);
+    uint64_t result = value >> shift;
+    return result + (rest > half || (rest == half && (result & 1)));
+}
+
+/* The magnitude's bits; the significand's carry into the exponent does itself. */
+static uint64_t finite_bits(const DTypeRow *row, int exponent, uint64_t significand)
+{
+    int bias = (1 << (row->exponent - 1)) - 1, lowest = 1 - bias;
+    int shift = DOUBLE_MANTISSA - row->mantissa + (exponent < lowest ? lowest - exponent : 0);
+    uint64_t rounded = shift_to_even(significand, shift);
+    if (exponent > lowest)
+        rounded += (uint64_t)(exponent - lowest) << row->mantissa;
+    uint64_t most = overflow_bits(row);
+    return rounded > most ? most : rounded;
+}
+
+static uint64_t encode_float(const DTypeRow *row, double number)
+{
+    uint64_t bits = bits_of_double(number);
+    uint64_t fraction = bits & ((1ull << DOUBLE_MANTISSA) - 1);
+    int exponent = (int)(bits >> DOUBLE_MANTISSA & 0x7ff);
+    uint64_t magnitude;
+    if (exponent == 0x7ff)
+        magnitude = fraction != 0 ? nan_bits(row, fraction) : overflow_bits(row);
+    else if (exponent == 0)
+        magnitude = finite_bits(row, 1 - DOUBLE_BIAS, fraction);
+    else
+        magnitude = finite_bits(row, exponent - DOUBLE_BIAS, fraction | 1ull << DOUBLE_MANTISSA);
+    uint64_t sign = bits >> 63 << (row->exponent + row->mantissa);
+    return (sign | magnitude) << padding_bits(row);
+}
+
+static double decode_float(const DTypeRow *row, uint64_t bits)
+{
+    bits >>= padding_bits(row);
+    uint64_t fraction = bits & ((1ull << row->mantissa) - 1);
+    int exponent = (int)((bits & exponent_mask(row)) >> row->mantissa);
+    uint64_t sign = bits >> (row->exponent + row->mantissa) & 1;
+    int bias = (1 << (row->exponent - 1)) - 1;
+    bool top = exponent == (1 << row->exponent) - 1;
+    if (top && (has_infinity(row) || fraction == (1ull << row->mantissa) - 1))
+        return double_of_bits(sign << 63 | 0x7ffull << DOUBLE_MANTISSA |
+                              fraction << (DOUBLE_MANTISSA - row->mantissa));
+    double magnitude = exponent == 0 ? ldexp((double)fraction, 1 - bias - row->mantissa)
+                                     : ldexp((double)(fraction | 1ull << row->mantissa),
+                                             exponent - bias - row->mantissa);
+    return sign ? -magnitude : magnitude;
+}
+
+/* ---- all ---- */
+
+/* To the nearest even, then to the nearest end of the range; a NaN is 0. */
+static uint64_t encode_integer(const DTypeRow *row, double number)
+{
+    double rounded = nearbyint(number);
+    bool is_signed = row->class == DTYPE_CLASS_INT;
+    double above = ldexp(1, row->bits - is_signed), below = is_signed ? -above : 0;
+    uint64_t mask = row->bits == 64 ? UINT64_MAX : (1ull << row->bits) - 1;
+    if (isnan(number))
+        return 0;
+    if (rounded >= above)
+        return mask >> is_signed;
+    if (rounded <= below)
+        return is_signed ? 1ull << (row->bits - 1) : 0;
+    return (is_signed ? (uint64_t)(int64_t)rounded : (uint64_t)rounded) & mask;
+}
+
+uint64_t dtype_encode(DType dtype, double number)
+{
+    const DTypeRow *row = row_of(dtype);
+    switch (row->class) {
+    case DTYPE_CLASS_BOOL: return number != 0;
+    case DTYPE_CLASS_INT:
+    case DTYPE_CLASS_UINT: return encode_integer(row, number);
+    case DTYPE_CLASS_FLOAT: return encode_float(row, number);
+    }
+    ICE("no such class of element type");
+}
+
+double dtype_decode(DType dtype, uint64_t bits)
+{
+    const DTypeRow *row = row_of(dtype);
+    switch (row->class) {
+    case DTYPE_CLASS_BOOL: return (double)(bits & 1);
+    case DTYPE_CLASS_INT: return (double)dtype_wrap(dtype, (int64_t)bits);
+    case DTYPE_CLASS_UINT: return (double)(uint64_t)dtype_wrap(dtype, (int64_t)bits);
+    case DTYPE_CLASS_FLOAT: return decode_float(row, bits);
+    }
+    ICE("no such class of element type");
+}
+
+int64_t dtype_wrap(DType dtype, int64_t value)
+{
+    const DTypeRow *row = row_of(dtype);
+    if (row->class == DTYPE_CLASS_FLOAT || row->bits == 64)
+        return value;
+    uint64_t mask = (1ull << row->bits) - 1, low = (uint64_t)value & mask;
+    bool negative = row->class == DTYPE_CLASS_INT && low >> (row->bits - 1);
+    return (int64_t)(negative ? low | ~mask : low);
+}

@@ -1,0 +1,77 @@
+/* infer.c: the result type of ops whose operands determine it. */
+#include "ir/ir.h"
+
+/* One type for elements of one shape; where the layouts differ, none is chosen yet. */
+static const Type *join_elements(TypeTable *types, int count, Value *const *operands)
+{
+    const Type *joined = operands[0]->type;
+    for (int i = 1; i < count; i++) {
+        const Type *other = operands[i]->type;
+        if (other->kind != joined->kind || other->dtype != joined->dtype ||
+            !type_same_shape(other, joined))
+            return NULL;
+        if (other->layout != joined->layout)
+            joined = type_with_layout(types, joined, NULL);
+    }
+    return joined;
+}
+
+static const Type *infer_cmp(TypeTable *types, int count, Value *const *operands)
+{
+    const Type *joined = join_elements(types, count, operands);
+    return joined == NULL ? NULL : type_with_dtype(types, joined, DTYPE_b1);
+}
+
+static const Type *infer_select(TypeTable *types, int count, Value *const *operands)
+{
+    const Type *condition = operands[0]->type;
+    const Type *joined = join_elements(types, count - 1, operands + 1);
+    if (joined == NULL || condition->dtype != DTYPE_b1 || condition->kind != joined->kind ||
+        !type_same_shape(condition, joined))
+        return NULL;
+    return condition->layout == joined->layout ? joined : type_with_layout(types, joined, NULL);
+}
+
+static const Type *infer_vec_pack(TypeTable *types, int count, Value *const *operands)
+{
+    if (count == 0 || join_elements(types, count, operands) == NULL)
+        return NULL;
+    return type_vector(types, operands[0]->type->dtype, count);
+}
+
+/* Operands that do not fit the row have no type; the counts are checked before their kinds are
+ * read. */
+static bool operands_fit(OpCode code, int count)
+{
+    const char *letters = op_info(code)->operands;
+    int least = 0;
+    for (; letters[least] != '\0'; least++)
+        if (letters[least] == '*')
+            return count >= least - 1;
+    return count == least;
+}
+
+const Type *infer_type(TypeTable *types, OpCode code, int operand_count, Value *const *operands)
+{
+    if (!operands_fit(code, operand_count))
+        return NULL;
+    switch ((int)code) { /* the ops that are named have a rule of their own */
+    case OP_cmp: return infer_cmp(types, operand_count, operands);
+    case OP_select: return infer_select(types, operand_count, operands);
+    case OP_cast: return NULL;
+    case OP_ptr_add: return operands[0]->type;
+    case OP_block_idx:
+    case OP_grid_dim:
+    case OP_thread_id: return type_scalar(types, DTYPE_i32);
+    case OP_var_get: return operands[0]->type->content;
+    case OP_dot: return operands[2]->type;
+    case OP_shared_load:
+        return type_tile(types, operands[0]->type->dtype, operands[0]->type->rank,
+                         operands[0]->type->shape, NULL);
+    case OP_vec_pack: return infer_vec_pack(types, operand_count, operands);
+    case OP_vec_get: return type_scalar(types, operands[0]->type->dtype);
+    case OP_shuffle: return operands[0]->type;
+    default: break;
+    }
+    return op_info(code)->traits & ELEM ? join_elements(types, operand_count, operands) : NULL;
+}

@@ -1,0 +1,257 @@
+/* ir.h: the tile IR: kernels, regions, ops, values, types. The front door of ir/ (with layout.h).
+ *
+ * One IR in checked stages. A Kernel has a host region (scalar code over the parameters, and `launch`
+ * ops in order) and each launch has a device region, which refers to the kernel's parameters and to its
+ * own values only. Regions are structured: a region is a list of ops; `for`, `while` and `if` carry
+ * theirs. Values are SSA. Everything lives in the kernel's arena. */
+#ifndef TILEC_IR_H
+#define TILEC_IR_H
+
+#include "base/base.h"
+#include "ir/layout.h"
+
+/* ---- element types (dtypes.def) ---- */
+
+typedef enum DType {
+#define DTYPE(name, class, bits, exponent, mantissa) DTYPE_##name,
+#include "ir/dtypes.def"
+#undef DTYPE
+    DTYPE_COUNT
+} DType;
+
+typedef enum DTypeClass { DTYPE_CLASS_BOOL, DTYPE_CLASS_INT, DTYPE_CLASS_UINT, DTYPE_CLASS_FLOAT } DTypeClass;
+
+const char *dtype_name(DType dtype); /* "f16" */
+bool dtype_find(const char *name, DType *out);
+DTypeClass dtype_class(DType dtype);
+int dtype_bits(DType dtype);
+int dtype_bytes(DType dtype); /* in memory: at least 1 */
+bool dtype_is_float(DType dtype);
+bool dtype_is_integer(DType dtype); /* INT or UINT */
+bool dtype_is_signed(DType dtype);  /* INT */
+/* The bits of a number rounded to the type (to nearest even), and back. */
+uint64_t dtype_encode(DType dtype, double number);
+double dtype_decode(DType dtype, uint64_t bits);
+/* An integer brought into the type's range by wrapping. */
+int64_t dtype_wrap(DType dtype, int64_t value);
+
+/* ---- types: interned in a TypeTable, equal types are equal pointers ---- */
+
+enum { TYPE_RANK = LAYOUT_RANK };
+#define TYPE_DYNAMIC INT64_MIN /* an extent or stride known at run time only */
+
+typedef enum TypeKind { TYPE_SCALAR, TYPE_VECTOR, TYPE_POINTER, TYPE_VIEW, TYPE_TILE, TYPE_SHARED, TYPE_VAR } TypeKind;
+typedef enum Space { SPACE_GLOBAL, SPACE_SHARED } Space;
+
+typedef struct Type Type;
+struct Type {
+    TypeKind kind;
+    DType dtype;
+    Space space;                 /* of a pointer */
+    uint8_t rank;                /* of a view or tile */
+    int32_t count;               /* elements of a vector */
+    int64_t shape[TYPE_RANK];    /* of a view or tile */
+    int64_t strides[TYPE_RANK];  /* of a view, in elements */
+    const Layout *layout;        /* of a register or shared tile; NULL until it is laid out */
+    const Type *content;         /* of a variable */
+};
+
+typedef struct TypeTable TypeTable;
+TypeTable *type_table_new(Arena *arena);
+const Type *type_intern(TypeTable *table, const Type *type);
+const Type *type_scalar(TypeTable *table, DType dtype);
+const Type *type_vector(TypeTable *table, DType dtype, int count);
+const Type *type_pointer(TypeTable *table, DType dtype, Space space);
+const Type *type_tile(TypeTable *table, DType dtype, int rank, const int64_t *shape, const Layout *layout);
+const Type *type_shared(TypeTable *table, DType dtype, int rank, const int64_t *shape, const Layout *layout);
+const Type *type_view(TypeTable *table, DType dtype, int rank, const int64_t *shape, const int64_t *strides);
+const Type *type_var(TypeTable *table, const Type *content);
+const Type *type_with_dtype(TypeTable *table, const Type *type, DType dtype);   /* scalar, tile */
+const Type *type_with_layout(TypeTable *table, const Type *type, const Layout *layout);
+int64_t type_elements(const Type *type); /* 1 for a scalar */
+bool type_is_scalar(const Type *type);
+bool type_is_tile(const Type *type); /* register tile */
+bool type_same_shape(const Type *a, const Type *b); /* of scalars and tiles */
+/* f32 | vec<f16, 8> | ptr<f16, global> | view<f16, [?, 4096], [4096, 1]> | tile<f32, [64, 128]> |
+ * tile<f32, [64, 128], {layout}> | shared<...> | var<tile<...>> */
+void type_print(const Type *type, Buf *out);
+const char *type_text(Arena *arena, const Type *type);
+
+/* ---- ops (ops.def), attributes (attrs.def) ---- */
+
+typedef enum OpCode {
+#define OP(name, results, operands, names, regions, traits, stages, text) OP_##name,
+#include "ir/ops.def"
+#undef OP
+    OP_COUNT
+} OpCode;
+
+typedef enum OpTrait { PURE = 1, READS = 2, WRITES = 4, COOP = 8, TERM = 16, ELEM = 32 } OpTrait;
+
+/* Each stage has all that the ones before it have. */
+typedef enum Stage { STAGE_TYPED, STAGE_LAID_OUT, STAGE_PIPELINED, STAGE_PLACED, STAGE_SYNCED, STAGE_THREADED } Stage;
+typedef enum StageMask { TILE = 1, THREAD = 2, BOTH = 3, HOST = 4 } StageMask;
+
+typedef struct OpInfo {
+    const char *name, *results, *operands, *operand_names, *text;
+    int regions;
+    unsigned traits, stages;
+} OpInfo;
+const OpInfo *op_info(OpCode code);
+bool op_find(const char *name, OpCode *out);
+const char *stage_name(Stage stage);
+
+typedef enum AttrKey {
+#define ATTR(name, kind) ATTR_##name,
+#include "ir/attrs.def"
+#undef ATTR
+    ATTR_COUNT
+} AttrKey;
+
+typedef struct Attr {
+    AttrKey key;
+    int64_t integer;
+    double number;
+    Name text;
+    const int64_t *integers;
+    int count;
+} Attr;
+
+typedef struct Op Op;
+typedef struct Region Region;
+typedef struct Value Value;
+typedef struct Kernel Kernel;
+
+struct Value {
+    const Type *type;
+    Op *op;         /* that made it; NULL for a parameter or a region's argument */
+    Region *region; /* whose argument it is */
+    int index;      /* among the op's results, the region's arguments, the kernel's parameters */
+    Name name;      /* for people; may be NULL */
+    void *scratch;  /* a pass's own; NULL between passes */
+};
+
+struct Op {
+    OpCode code;
+    uint16_t operand_count, result_count, region_count, attr_count;
+    Value **operands;
+    Value *results; /* an array, in place */
+    Region **regions;
+    Attr *attrs;
+    Span span;      /* where in the source */
+    Op *previous, *next;
+    Region *parent;
+    void *scratch;
+};
+
+struct Region {
+    Op *first, *last;
+    Value **arguments;
+    int argument_count;
+    Op *parent; /* NULL for a kernel's host region */
+    Kernel *kernel;
+};
+
+/* ---- kernels ---- */
+
+typedef struct Parameter {
+    Name name;
+    Value *value;     /* scalar or pointer */
+    Span span;
+    bool is_key;      /* compile-time: the device never sees it; `key` is its value */
+    int64_t key;
+    bool is_written;  /* of a pointer: something stores through it (set by passes_run) */
+    bool is_read;
+    int64_t multiple; /* value or address is known to be a multiple of this; 1: nothing known */
+} Parameter;
+
+struct Kernel {
+    Arena *arena;
+    Session *session;
+    TypeTable *types;
+    LayoutTable *layouts;
+    Name name;   /* symbol, unique in the object */
+    Name export_name; /* the C name */
+    Span span;
+    Stage stage;
+    Parameter *parameters;
+    int parameter_count;
+    Region *host;
+    const Source *read_from; /* the IR text, if it was read; places in it are not printed */
+};
+
+Kernel *kernel_new(Session *session, Name name, Span span); /* with an arena of its own and an empty host region */
+void kernel_free(Kernel *kernel);
+Value *kernel_add_parameter(Kernel *kernel, Name name, const Type *type, Span span);
+/* A deep copy with its own arena, for another target or variant. */
+Kernel *kernel_clone(const Kernel *kernel);
+
+/* ---- build.c: the only way to make an op ---- */
+
+/* Where ops go: before `before`, or at the end of `region` if it is NULL. */
+typedef struct Builder {
+    Kernel *kernel;
+    Region *region;
+    Op *before;
+    Span span; /* given to every op made */
+} Builder;
+
+Builder builder_at_end(Region *region, Span span);
+Builder builder_before(Op *op); /* takes the op's span */
+Builder builder_after(Op *op);
+
+/* The general form: checks counts and kinds against the row (a broken rule is an internal error). Result types are given;
+ * attributes are added with op_set_*. */
+Op *build_op(Builder *builder, OpCode code, int operand_count, Value *const *operands, int result_count,
+             const Type *const *result_types);
+/* Ops whose result type follows from the operands (infer.c): elementwise, cmp, var_get, dot, ... */
+Value *build(Builder *builder, OpCode code, int operand_count, Value *const *operands);
+Value *build1(Builder *builder, OpCode code, Value *a);
+Value *build2(Builder *builder, OpCode code, Value *a, Value *b);
+Value *build3(Builder *builder, OpCode code, Value *a, Value *b, Value *c);
+Value *build_const(Builder *builder, DType dtype, int64_t value);
+Value *build_number(Builder *builder, DType dtype, double number); /* a float type */
+Value *build_cmp(Builder *builder, const char *predicate, Value *a, Value *b);
+Value *build_cast(Builder *builder, DType dtype, Value *a); /* `a` itself if it has that type */
+/* ptr, then rank extents and rank strides; the type's static parts come from `const` operands. */
+Value *build_view(Builder *builder, Value *pointer, int rank, Value *const *extents, Value *const *strides);
+/* The regions of an op that has some are made empty by build_op: op->regions[i]. */
+Value *region_add_argument(Region *region, const Type *type, Name name);
+
+void op_set_int(Op *op, AttrKey key, int64_t value);
+void op_set_number(Op *op, AttrKey key, double value);
+void op_set_text(Op *op, AttrKey key, Name text);
+void op_set_ints(Op *op, AttrKey key, int count, const int64_t *values);
+const Attr *op_attr(const Op *op, AttrKey key); /* NULL if absent */
+int64_t op_int(const Op *op, AttrKey key, int64_t otherwise);
+bool value_constant(const Value *value, int64_t *out); /* a `const` of an integer or boolean type */
+/* The result type that `code` has for these operands; NULL if there is none (infer.c). */
+const Type *infer_type(TypeTable *types, OpCode code, int operand_count, Value *const *operands);
+
+/* ---- walk.c ---- */
+
+typedef void OpVisitor(Op *op, void *context);
+void region_visit(Region *region, OpVisitor *visit, void *context); /* before its regions' ops; the op may be erased */
+void kernel_visit(Kernel *kernel, OpVisitor *visit, void *context);
+/* Every use in the kernel's regions from `value` to `other`. */
+void value_replace(Kernel *kernel, Value *value, Value *other);
+/* Many at once: each operand is looked up in `to` (Value* -> Value*), chains followed. */
+void region_replace(Region *region, const Map *to);
+size_t value_count_uses(const Kernel *kernel, const Value *value);
+void op_erase(Op *op); /* unlinks it; nothing may use its results */
+void op_move_before(Op *op, Op *before);
+/* Copies an op with its regions to the builder's place; operands and results through `map`, which is extended. */
+Op *op_clone(Builder *builder, const Op *op, Map *map);
+Region *launch_region(const Op *launch);
+Op *op_enclosing(const Op *op, OpCode code); /* the nearest one around it, or NULL */
+
+/* ---- print.c, read.c, verify.c ---- */
+
+void kernel_print(const Kernel *kernel, Buf *out);
+void op_print(const Op *op, Buf *out); /* one line, for messages */
+/* All kernels of a text; NULL: reported (DIAG_ir_syntax). */
+Kernel **kernel_read(Session *session, const Source *source, int *count);
+/* Rows, stages, types, definitions before uses. What is broken is reported (DIAG_ir_invalid) and false returned. */
+bool kernel_verify(const Kernel *kernel);
+
+#endif

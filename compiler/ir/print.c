@@ -1,0 +1,281 @@
+/* print.c: kernels as text, which read.c reads back to the same text.
+ *
+ *   kernel @gemm export gemm stage TYPED (%m: i32, %a: ptr<f16, global> multiple 16) { #
+ * gemm.tile:3:1 %x = floordiv %m, %block : i32 # gemm.tile:5:9 launch %x, %one, %one {warps = 4} {
+ *       ...
+ *     }
+ *   }
+ *
+ * Every op has one shape: results = name operands {attributes} : result types (arguments) { ... }
+ * for each region. A value is printed by its name, made unique, or by a number. */
+#include "ir/rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Printer {
+    Buf *out;
+    const Source *read_from;
+    Arena *arena;
+    Interner *names;
+    Map taken; /* Name -> itself */
+    Map texts; /* Value -> its Name */
+    int numbered;
+} Printer;
+
+/* ---- names of values ---- */
+
+static bool is_word_byte(unsigned char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '$' || c >= 0x80;
+}
+
+static bool is_word(const char *text)
+{
+    if ((*text >= '0' && *text <= '9') || *text == '.' || *text == '$' || *text == '\0')
+        return false;
+    for (; *text != '\0'; text++)
+        if (!is_word_byte((unsigned char)*text))
+            return false;
+    return true;
+}
+
+/* What the reader takes for a value's name: words, and never digits alone, which stand for no name.
+ */
+static Name readable_name(Printer *printer, Name name)
+{
+    bool digits = strspn(name, "0123456789") == strlen(name);
+    char *text = arena_printf(printer->arena, "%s%s", digits ? "_" : "", name);
+    for (char *c = text; *c != '\0'; c++)
+        if (!is_word_byte((unsigned char)*c))
+            *c = '_';
+    return intern_text(printer->names, text);
+}
+
+static void name_value(Printer *printer, const Value *value, Name name)
+{
+    if (name == NULL || *name == '\0') {
+        Name number = intern_printf(printer->names, "%d", ++printer->numbered);
+        map_set(printer->arena, &printer->texts, value, (void *)number);
+        return;
+    }
+    Name base = readable_name(printer, name), unique = base;
+    for (int suffix = 1; map_has(&printer->taken, unique); suffix++)
+        unique = intern_printf(printer->names, "%s.%d", base, suffix);
+    map_set(printer->arena, &printer->taken, unique, NULL);
+    map_set(printer->arena, &printer->texts, value, (void *)unique);
+}
+
+static void name_region(Printer *printer, const Region *region)
+{
+    for (int i = 0; i < region->argument_count; i++)
+        name_value(printer, region->arguments[i], region->arguments[i]->name);
+    for (const Op *op = region->first; op != NULL; op = op->next) {
+        for (int i = 0; i < op->result_count; i++)
+            name_value(printer, &op->results[i], op->results[i].name);
+        for (int i = 0; i < op->region_count; i++)
+            name_region(printer, op->regions[i]);
+    }
+}
+
+static void name_kernel(Printer *printer, const Kernel *kernel)
+{
+    for (int i = 0; i < kernel->parameter_count; i++)
+        name_value(printer, kernel->parameters[i].value, kernel->parameters[i].name);
+    name_region(printer, kernel->host);
+}
+
+/* ---- parts of a line ---- */
+
+static void print_word(Printer *printer, const char *text)
+{
+    if (is_word(text))
+        buf_text(printer->out, text);
+    else
+        buf_quoted(printer->out, text, strlen(text));
+}
+
+static void print_value(Printer *printer, const Value *value)
+{
+    Name text = map_get(&printer->texts, value);
+    buf_printf(printer->out, "%%%s", text != NULL ? text : "?");
+}
+
+/* The fewest digits that read back as the same number; a NaN with a payload by its bits. */
+static void print_number(Printer *printer, double number)
+{
+    char text[40];
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    if (isnan(number)) {
+        if (bits == 0x7ff8000000000000u)
+            buf_text(printer->out, "nan");
+        else
+            buf_printf(printer->out, "0x%llx", (unsigned long long)bits);
+        return;
+    }
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, number);
+        if (strtod(text, NULL) == number)
+            break;
+    }
+    buf_text(printer->out, text);
+}
+
+static void print_attr(Printer *printer, const Attr *attr)
+{
+    buf_printf(printer->out, "%s = ", attr_name(attr->key));
+    switch (attr_kind(attr->key)) {
+    case ATTR_KIND_INT: buf_printf(printer->out, "%lld", (long long)attr->integer); return;
+    case ATTR_KIND_FLOAT: print_number(printer, attr->number); return;
+    case ATTR_KIND_TEXT: print_word(printer, attr->text); return;
+    case ATTR_KIND_INTS: break;
+    }
+    buf_char(printer->out, '[');
+    for (int i = 0; i < attr->count; i++)
+        buf_printf(printer->out, "%s%lld", i == 0 ? "" : ", ", (long long)attr->integers[i]);
+    buf_char(printer->out, ']');
+}
+
+static void print_head(Printer *printer, const Op *op)
+{
+    Buf *out = printer->out;
+    for (int i = 0; i < op->result_count; i++) {
+        buf_text(out, i == 0 ? "" : ", ");
+        print_value(printer, &op->results[i]);
+    }
+    buf_printf(out, "%s%s", op->result_count > 0 ? " = " : "", op_info(op->code)->name);
+    for (int i = 0; i < op->operand_count; i++) {
+        buf_text(out, i == 0 ? " " : ", ");
+        print_value(printer, op->operands[i]);
+    }
+    for (int i = 0; i < op->attr_count; i++) {
+        buf_text(out, i == 0 ? " {" : ", ");
+        print_attr(printer, &op->attrs[i]);
+    }
+    buf_text(out, op->attr_count > 0 ? "}" : "");
+    for (int i = 0; i < op->result_count; i++) {
+        buf_text(out, i == 0 ? " : " : ", ");
+        type_print(op->results[i].type, out);
+    }
+}
+
+/* Ends the line. Places in the text that the kernel was read from say nothing that the line does
+ * not. */
+static void print_place(Printer *printer, Span span)
+{
+    if (span.source != NULL && span.source != printer->read_from &&
+        strpbrk(span.source->path, "\r\n") == NULL) {
+        Place place = source_place(span.source, span.begin);
+        buf_printf(printer->out, " # %s:%u:%u", span.source->path, place.line, place.column);
+    }
+    buf_char(printer->out, '\n');
+}
+
+/* ---- regions and kernels ---- */
+
+static void print_region(Printer *printer, const Region *region, int depth);
+
+static void indent(Printer *printer, int depth)
+{
+    for (int i = 0; i < depth; i++)
+        buf_text(printer->out, "  ");
+}
+
+static void print_arguments(Printer *printer, const Region *region)
+{
+    for (int i = 0; i < region->argument_count; i++) {
+        buf_text(printer->out, i == 0 ? " (" : ", ");
+        print_value(printer, region->arguments[i]);
+        buf_text(printer->out, ": ");
+        type_print(region->arguments[i]->type, printer->out);
+    }
+    buf_text(printer->out, region->argument_count > 0 ? ") {" : " {");
+}
+
+static void print_op(Printer *printer, const Op *op, int depth)
+{
+    indent(printer, depth);
+    print_head(printer, op);
+    if (op->region_count == 0) {
+        print_place(printer, op->span);
+        return;
+    }
+    for (int i = 0; i < op->region_count; i++) {
+        if (i > 0) {
+            indent(printer, depth);
+            buf_char(printer->out, '}');
+        }
+        print_arguments(printer, op->regions[i]);
+        print_place(printer, i == 0 ? op->span : (Span){0});
+        print_region(printer, op->regions[i], depth + 1);
+    }
+    indent(printer, depth);
+    buf_text(printer->out, "}\n");
+}
+
+static void print_region(Printer *printer, const Region *region, int depth)
+{
+    for (const Op *op = region->first; op != NULL; op = op->next)
+        print_op(printer, op, depth);
+}
+
+static void print_parameter(Printer *printer, const Parameter *parameter)
+{
+    print_value(printer, parameter->value);
+    buf_text(printer->out, parameter->is_key ? ": key " : ": ");
+    type_print(parameter->value->type, printer->out);
+    if (parameter->is_key)
+        buf_printf(printer->out, " = %lld", (long long)parameter->key);
+    if (parameter->multiple != 1)
+        buf_printf(printer->out, " multiple %lld", (long long)parameter->multiple);
+    buf_text(printer->out, parameter->is_read ? " reads" : "");
+    buf_text(printer->out, parameter->is_written ? " writes" : "");
+}
+
+static void print_kernel(Printer *printer, const Kernel *kernel)
+{
+    buf_text(printer->out, "kernel @");
+    print_word(printer, kernel->name);
+    if (kernel->export_name != NULL) {
+        buf_text(printer->out, " export ");
+        print_word(printer, kernel->export_name);
+    }
+    buf_printf(printer->out, " stage %s (", stage_name(kernel->stage));
+    for (int i = 0; i < kernel->parameter_count; i++) {
+        buf_text(printer->out, i == 0 ? "" : ", ");
+        print_parameter(printer, &kernel->parameters[i]);
+    }
+    buf_text(printer->out, ") {");
+    print_place(printer, kernel->span);
+    print_region(printer, kernel->host, 1);
+    buf_text(printer->out, "}\n");
+}
+
+static Printer printer_new(const Kernel *kernel, Buf *out)
+{
+    Printer printer = {.out = out, .arena = arena_new()};
+    printer.names = interner_new(printer.arena);
+    if (kernel != NULL) {
+        printer.read_from = kernel->read_from;
+        name_kernel(&printer, kernel);
+    }
+    return printer;
+}
+
+void kernel_print(const Kernel *kernel, Buf *out)
+{
+    Printer printer = printer_new(kernel, out);
+    print_kernel(&printer, kernel);
+    arena_free(printer.arena);
+}
+
+void op_print(const Op *op, Buf *out)
+{
+    Printer printer = printer_new(op->parent != NULL ? op->parent->kernel : NULL, out);
+    print_head(&printer, op);
+    arena_free(printer.arena);
+}

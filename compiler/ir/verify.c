@@ -1,0 +1,260 @@
+/* verify.c: whether a kernel is what its stage says: rows, stages, types, scopes, links. The rules
+ * of single ops are in rules.c. Goes on after a fault, so that one run shows them all. */
+#include "ir/rows.h"
+
+#include <string.h>
+
+typedef struct Verifier {
+    const Kernel *kernel;
+    Arena *scratch;
+    Map visible; /* Value -> where it was made: its launch, or the kernel if in the host region */
+    const Op *launch;
+    bool holds;
+} Verifier;
+
+static void report(Verifier *verifier, const Op *op, const char *text)
+{
+    const Kernel *kernel = verifier->kernel;
+    verifier->holds = false;
+    Buf line = {0};
+    op_print(op, &line);
+    diag_report(kernel->session->diags, DIAG_ir_invalid, op->span,
+                arena_printf(verifier->scratch, "%s: op '%s' of kernel '%s': %s",
+                             stage_name(kernel->stage), op_info(op->code)->name, kernel->name,
+                             text));
+    diag_note(kernel->session->diags, op->span, "the op is: %s", line.data);
+    buf_free(&line);
+}
+
+static void report_parameter(Verifier *verifier, const Parameter *parameter, const char *text)
+{
+    const Kernel *kernel = verifier->kernel;
+    verifier->holds = false;
+    diag_report(kernel->session->diags, DIAG_ir_invalid, parameter->span,
+                arena_printf(verifier->scratch, "parameter '%s' of kernel '%s': %s",
+                             parameter->name == NULL ? "" : parameter->name, kernel->name, text));
+}
+
+/* ---- types ---- */
+
+static bool layout_fits(const Type *type)
+{
+    if (type->layout->rank != type->rank)
+        return false;
+    for (int i = 0; i < type->rank; i++)
+        if (type->layout->shape[i] != type->shape[i])
+            return false;
+    return true;
+}
+
+static const char *tile_fault(const Verifier *verifier, const Type *type)
+{
+    for (int i = 0; i < type->rank; i++)
+        if (type->shape[i] < 1 || type->shape[i] > INT32_MAX)
+            return "a tile's extent is not positive, or too large";
+    if (type->layout != NULL && !layout_fits(type))
+        return "a layout's shape is not its tile's";
+    if (type->layout == NULL && verifier->kernel->stage >= STAGE_LAID_OUT)
+        return "a tile has no layout";
+    if (verifier->kernel->stage == STAGE_THREADED)
+        return "a tile is left in a kernel of thread ops";
+    return NULL;
+}
+
+/* What is wrong with a value's type here, or NULL. */
+static const char *type_fault(const Verifier *verifier, const Type *type)
+{
+    bool is_host = verifier->launch == NULL;
+    switch (type->kind) {
+    case TYPE_SCALAR:
+    case TYPE_POINTER:
+    case TYPE_VIEW: return NULL;
+    case TYPE_VECTOR:
+        return is_host           ? "a vector in the host region"
+               : type->count < 1 ? "a vector is empty"
+                                 : NULL;
+    case TYPE_TILE:
+    case TYPE_SHARED: return is_host ? "a tile in the host region" : tile_fault(verifier, type);
+    case TYPE_VAR:
+        if (type->content->kind == TYPE_VAR || type->content->kind == TYPE_SHARED)
+            return "a variable holds what cannot be assigned";
+        return type_fault(verifier, type->content);
+    }
+    return "a type is of no kind";
+}
+
+static void check_type(Verifier *verifier, const Op *op, const Type *type)
+{
+    const char *fault = type_fault(verifier, type);
+    if (fault != NULL)
+        report(verifier, op, fault);
+}
+
+/* ---- scopes ---- */
+
+static const void *place_now(const Verifier *verifier)
+{
+    return verifier->launch != NULL ? (const void *)verifier->launch : verifier->kernel;
+}
+
+static void show(Verifier *verifier, const Value *value)
+{
+    map_set(verifier->scratch, &verifier->visible, value, (void *)place_now(verifier));
+}
+
+static const Parameter *parameter_of(const Kernel *kernel, const Value *value)
+{
+    if (value->op != NULL || value->region != NULL || value->index >= kernel->parameter_count ||
+        kernel->parameters[value->index].value != value)
+        return NULL;
+    return &kernel->parameters[value->index];
+}
+
+static const char *operand_fault(const Verifier *verifier, const Value *value)
+{
+    if (value == NULL)
+        return "an operand is missing";
+    const Parameter *parameter = parameter_of(verifier->kernel, value);
+    if (parameter != NULL)
+        return parameter->is_key && verifier->launch != NULL ? "the device does not see keys"
+                                                             : NULL;
+    const void *place = map_get(&verifier->visible, value);
+    if (place == NULL)
+        return "an operand is not defined here";
+    return place == place_now(verifier) ? NULL : "device code refers to a value of the host region";
+}
+
+static bool check_operands(Verifier *verifier, const Op *op)
+{
+    bool holds = true;
+    for (int i = 0; i < op->operand_count; i++) {
+        const char *fault = operand_fault(verifier, op->operands[i]);
+        if (fault == NULL)
+            continue;
+        report(verifier, op, arena_printf(verifier->scratch, "%s (operand %d)", fault, i));
+        holds = false;
+    }
+    return holds;
+}
+
+/* ---- ops ---- */
+
+static bool check_row(Verifier *verifier, const Op *op)
+{
+    Buf fault = {0};
+    const Type **types = arena_new_array(verifier->scratch, const Type *, op->result_count);
+    for (int i = 0; i < op->result_count; i++)
+        types[i] = op->results[i].type;
+    bool fits =
+        row_fits(op->code, op->operand_count, op->operands, op->result_count, types, &fault);
+    if (fits && op->region_count != op_info(op->code)->regions) {
+        buf_text(&fault, "the number of regions is wrong");
+        fits = false;
+    }
+    if (!fits)
+        report(verifier, op, fault.data);
+    buf_free(&fault);
+    return fits;
+}
+
+static void check_stage(Verifier *verifier, const Op *op)
+{
+    unsigned stages = op_info(op->code)->stages;
+    bool threaded = verifier->kernel->stage == STAGE_THREADED;
+    if (verifier->launch == NULL && !(stages & HOST))
+        report(verifier, op, "this op is not allowed in the host region");
+    if (verifier->launch != NULL && !(stages & (threaded ? THREAD : TILE)))
+        report(verifier, op, threaded ? "this op is not a thread op" : "this op is a thread op");
+}
+
+static void check_rules(Verifier *verifier, const Op *op)
+{
+    Buf fault = {0};
+    if (!rules_hold(verifier->kernel, op, &fault))
+        report(verifier, op, fault.data);
+    buf_free(&fault);
+}
+
+static void check_links(Verifier *verifier, const Op *op, const Region *region)
+{
+    bool linked = op->parent == region &&
+                  (op->next != NULL ? op->next->previous : region->last) == op &&
+                  (op->previous != NULL ? op->previous->next : region->first) == op;
+    for (int i = 0; i < op->result_count; i++)
+        linked = linked && op->results[i].op == op && op->results[i].index == i;
+    for (int i = 0; i < op->region_count; i++)
+        linked =
+            linked && op->regions[i]->parent == op && op->regions[i]->kernel == verifier->kernel;
+    if (!linked)
+        report(verifier, op, "the lists of ops are damaged");
+}
+
+static void check_region(Verifier *verifier, const Region *region);
+
+static void check_regions(Verifier *verifier, const Op *op)
+{
+    const Op *outer = verifier->launch;
+    if (op->code == OP_launch)
+        verifier->launch = op;
+    for (int i = 0; i < op->region_count; i++)
+        check_region(verifier, op->regions[i]);
+    verifier->launch = outer;
+}
+
+static void check_op(Verifier *verifier, const Op *op, const Region *region)
+{
+    bool visible = check_operands(verifier, op);
+    check_links(verifier, op, region);
+    check_stage(verifier, op);
+    for (int i = 0; i < op->result_count; i++)
+        check_type(verifier, op, op->results[i].type);
+    /* A rule may look at any operand, so operands that are missing end it here. */
+    if (check_row(verifier, op) && visible)
+        check_rules(verifier, op);
+    check_regions(verifier, op);
+    for (int i = 0; i < op->result_count; i++)
+        show(verifier, &op->results[i]);
+}
+
+static void hide_region(Verifier *verifier, const Region *region)
+{
+    for (int i = 0; i < region->argument_count; i++)
+        map_remove(&verifier->visible, region->arguments[i]);
+    for (const Op *op = region->first; op != NULL; op = op->next)
+        for (int i = 0; i < op->result_count; i++)
+            map_remove(&verifier->visible, &op->results[i]);
+}
+
+static void check_region(Verifier *verifier, const Region *region)
+{
+    for (int i = 0; i < region->argument_count; i++) {
+        check_type(verifier, region->parent, region->arguments[i]->type);
+        show(verifier, region->arguments[i]);
+    }
+    for (const Op *op = region->first; op != NULL; op = op->next)
+        check_op(verifier, op, region);
+    hide_region(verifier, region);
+}
+
+static void check_parameter(Verifier *verifier, const Parameter *parameter)
+{
+    const Type *type = parameter->value->type;
+    if (type->kind != TYPE_SCALAR && type->kind != TYPE_POINTER)
+        report_parameter(verifier, parameter, "it is neither a scalar nor a pointer");
+    if (parameter->is_key && (type->kind != TYPE_SCALAR || dtype_is_float(type->dtype)))
+        report_parameter(verifier, parameter, "a key is an integer or a boolean");
+    else if (parameter->is_key && dtype_wrap(type->dtype, parameter->key) != parameter->key)
+        report_parameter(verifier, parameter, "the key is out of the type's range");
+    if (parameter->multiple < 1)
+        report_parameter(verifier, parameter, "it is a multiple of nothing positive");
+}
+
+bool kernel_verify(const Kernel *kernel)
+{
+    Verifier verifier = {.kernel = kernel, .scratch = arena_new(), .holds = true};
+    for (int i = 0; i < kernel->parameter_count; i++)
+        check_parameter(&verifier, &kernel->parameters[i]);
+    check_region(&verifier, kernel->host);
+    arena_free(verifier.scratch);
+    return verifier.holds;
+}

@@ -1,0 +1,201 @@
+/* walk.c: visiting, replacing, moving, copying and erasing ops. */
+#include "ir/rows.h"
+
+void region_visit(Region *region, OpVisitor *visit, void *context)
+{
+    for (Op *op = region->first, *next; op != NULL; op = next) {
+        next = op->next;
+        visit(op, context);
+        if (op->parent == NULL)
+            continue; /* it was erased */
+        for (int i = 0; i < op->region_count; i++)
+            region_visit(op->regions[i], visit, context);
+    }
+}
+
+void kernel_visit(Kernel *kernel, OpVisitor *visit, void *context)
+{
+    region_visit(kernel->host, visit, context);
+}
+
+/* ---- uses ---- */
+
+static Value *follow(const Map *to, Value *value)
+{
+    for (Value *next; (next = map_get(to, value)) != NULL && next != value;)
+        value = next;
+    return value;
+}
+
+static void replace_operands(Op *op, void *context)
+{
+    for (int i = 0; i < op->operand_count; i++)
+        op->operands[i] = follow(context, op->operands[i]);
+}
+
+void region_replace(Region *region, const Map *to)
+{
+    Map copy = *to;
+    region_visit(region, replace_operands, &copy);
+}
+
+typedef struct Replacement {
+    Value *from, *to;
+} Replacement;
+
+static void replace_one(Op *op, void *context)
+{
+    const Replacement *replacement = context;
+    for (int i = 0; i < op->operand_count; i++)
+        if (op->operands[i] == replacement->from)
+            op->operands[i] = replacement->to;
+}
+
+void value_replace(Kernel *kernel, Value *value, Value *other)
+{
+    kernel_visit(kernel, replace_one, &(Replacement){value, other});
+}
+
+static size_t count_in_region(const Region *region, const Value *value)
+{
+    size_t uses = 0;
+    for (const Op *op = region->first; op != NULL; op = op->next) {
+        for (int i = 0; i < op->operand_count; i++)
+            uses += op->operands[i] == value;
+        for (int i = 0; i < op->region_count; i++)
+            uses += count_in_region(op->regions[i], value);
+    }
+    return uses;
+}
+
+size_t value_count_uses(const Kernel *kernel, const Value *value)
+{
+    return count_in_region(kernel->host, value);
+}
+
+/* ---- places ---- */
+
+static void unlink_op(Op *op)
+{
+    Region *region = op->parent;
+    *(op->previous != NULL ? &op->previous->next : &region->first) = op->next;
+    *(op->next != NULL ? &op->next->previous : &region->last) = op->previous;
+    op->previous = op->next = NULL;
+    op->parent = NULL;
+}
+
+void op_erase(Op *op)
+{
+    unlink_op(op);
+}
+
+void op_move_before(Op *op, Op *before)
+{
+    if (op == before)
+        return;
+    unlink_op(op);
+    Region *region = before->parent;
+    op->parent = region;
+    op->next = before;
+    op->previous = before->previous;
+    *(op->previous != NULL ? &op->previous->next : &region->first) = op;
+    before->previous = op;
+}
+
+Region *launch_region(const Op *launch)
+{
+    CHECK(launch->code == OP_launch);
+    return launch->regions[0];
+}
+
+Op *op_enclosing(const Op *op, OpCode code)
+{
+    for (Op *around = op->parent->parent; around != NULL; around = around->parent->parent)
+        if (around->code == code)
+            return around;
+    return NULL;
+}
+
+/* ---- copies ---- */
+
+/* An op that was erased belongs to the kernel that it is copied into. */
+static const Type *type_in(const Kernel *kernel, const Op *from, const Type *type)
+{
+    if (from->parent == NULL || from->parent->kernel == kernel)
+        return type;
+    return type_import(kernel->types, kernel->layouts, type);
+}
+
+static Value *copy_of(const Map *map, Value *value)
+{
+    return map_has(map, value) ? map_get(map, value) : value;
+}
+
+static void clone_attrs(const Op *from, Op *to)
+{
+    for (int i = 0; i < from->attr_count; i++) {
+        const Attr *attr = &from->attrs[i];
+        switch (attr_kind(attr->key)) {
+        case ATTR_KIND_INT: op_set_int(to, attr->key, attr->integer); break;
+        case ATTR_KIND_FLOAT: op_set_number(to, attr->key, attr->number); break;
+        case ATTR_KIND_INTS: op_set_ints(to, attr->key, attr->count, attr->integers); break;
+        case ATTR_KIND_TEXT: op_set_text(to, attr->key, attr->text); break;
+        }
+    }
+}
+
+static void clone_region(const Region *from, Region *to, Map *map)
+{
+    for (int i = 0; i < from->argument_count; i++) {
+        Value *old = from->arguments[i];
+        Value *copy =
+            region_add_argument(to, type_in(to->kernel, from->parent, old->type), old->name);
+        map_set(to->kernel->arena, map, old, copy);
+    }
+    Builder inside = builder_at_end(to, (Span){0});
+    for (const Op *op = from->first; op != NULL; op = op->next)
+        op_clone(&inside, op, map);
+}
+
+Op *op_clone(Builder *builder, const Op *op, Map *map)
+{
+    Kernel *kernel = builder->kernel;
+    Value **operands = arena_new_array(kernel->arena, Value *, op->operand_count);
+    for (int i = 0; i < op->operand_count; i++)
+        operands[i] = copy_of(map, op->operands[i]);
+    const Type **types = arena_new_array(kernel->arena, const Type *, op->result_count);
+    for (int i = 0; i < op->result_count; i++)
+        types[i] = type_in(kernel, op, op->results[i].type);
+    Op *copy = build_op(builder, op->code, op->operand_count, operands, op->result_count, types);
+    copy->span = op->span;
+    clone_attrs(op, copy);
+    for (int i = 0; i < op->result_count; i++) {
+        copy->results[i].name = op->results[i].name;
+        map_set(kernel->arena, map, &op->results[i], &copy->results[i]);
+    }
+    for (int i = 0; i < op->region_count; i++)
+        clone_region(op->regions[i], copy->regions[i], map);
+    return copy;
+}
+
+Kernel *kernel_clone(const Kernel *kernel)
+{
+    Kernel *copy = kernel_new(kernel->session, kernel->name, kernel->span);
+    copy->export_name = kernel->export_name;
+    copy->stage = kernel->stage;
+    copy->read_from = kernel->read_from;
+    Map map = {0};
+    for (int i = 0; i < kernel->parameter_count; i++) {
+        const Parameter *old = &kernel->parameters[i];
+        const Type *type = type_import(copy->types, copy->layouts, old->value->type);
+        Value *value = kernel_add_parameter(copy, old->name, type, old->span);
+        value->name = old->value->name;
+        copy->parameters[i] = *old;
+        copy->parameters[i].value = value;
+        map_set(copy->arena, &map, old->value, value);
+    }
+    Builder builder = builder_at_end(copy->host, (Span){0});
+    for (const Op *op = kernel->host->first; op != NULL; op = op->next)
+        op_clone(&builder, op, &map);
+    return copy;
+}

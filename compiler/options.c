@@ -1,0 +1,184 @@
+/* options.c: the command line, from options.def and commands.def. */
+#include "options.h"
+
+#include "base/vec.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef enum OptionKind { FLAG, VALUE, JOINED, LIST, JOINED_LIST } OptionKind;
+
+typedef struct OptionRow {
+    const char *spelling, *argument, *help;
+    OptionKind kind;
+    size_t offset;
+} OptionRow;
+
+static const OptionRow options[] = {
+#define OPTION(field, spelling, kind, argument, help) {spelling, argument, help, kind, offsetof(Options, field)},
+#include "options.def"
+#undef OPTION
+};
+enum { OPTION_TOTAL = sizeof options / sizeof options[0] };
+
+static const struct {
+    const char *name, *arguments, *help;
+} commands[] = {
+#define COMMAND(name, arguments, help) {#name, arguments, help},
+#include "commands.def"
+#undef COMMAND
+};
+enum { COMMAND_TOTAL = sizeof commands / sizeof commands[0] };
+
+typedef VEC(const char *) Words;
+
+typedef struct Parser {
+    Session *session;
+    Words words;
+    size_t at;
+    Options *out;
+} Parser;
+
+static void list_add(Arena *arena, TextList *list, const char *text)
+{
+    const char **items = arena_new_array(arena, const char *, list->count + 1);
+    if (list->count) memcpy(items, list->items, sizeof *items * (size_t)list->count);
+    items[list->count++] = text;
+    list->items = items;
+}
+
+static bool is_glued(const OptionRow *row)
+{
+    return row->kind == JOINED || row->kind == JOINED_LIST;
+}
+
+/* The longest spelling that `word` is, or begins with in a way that the row allows. */
+static const OptionRow *find_option(const char *word)
+{
+    const OptionRow *best = NULL;
+    for (int i = 0; i < OPTION_TOTAL; i++) {
+        const OptionRow *row = &options[i];
+        size_t length = strlen(row->spelling);
+        if (strncmp(word, row->spelling, length) != 0) continue;
+        bool fits = word[length] == '\0' || is_glued(row) || (word[length] == '=' && row->kind != FLAG);
+        if (fits && (!best || length > strlen(best->spelling))) best = row;
+    }
+    return best;
+}
+
+static const char *option_argument(Parser *parser, const OptionRow *row, const char *word)
+{
+    const char *rest = word + strlen(row->spelling);
+    if (*rest == '=') return rest + 1;
+    if (*rest) return rest;
+    if (parser->at < parser->words.count) return parser->words.data[parser->at++];
+    diag_report(parser->session->diags, DIAG_option_argument, (Span){0}, row->spelling, row->argument);
+    return NULL;
+}
+
+static bool parse_option(Parser *parser, const char *word)
+{
+    const OptionRow *row = find_option(word);
+    if (!row) {
+        diag_report(parser->session->diags, DIAG_unknown_option, (Span){0}, word);
+        return false;
+    }
+    char *field = (char *)parser->out + row->offset;
+    if (row->kind == FLAG) {
+        *(bool *)field = true;
+        return true;
+    }
+    const char *argument = option_argument(parser, row, word);
+    if (!argument) return false;
+    if (row->kind == VALUE || row->kind == JOINED)
+        *(const char **)field = argument;
+    else
+        list_add(parser->session->arena, (TextList *)field, argument);
+    return true;
+}
+
+static bool is_command(const char *word)
+{
+    for (int i = 0; i < COMMAND_TOTAL; i++)
+        if (strcmp(commands[i].name, word) == 0) return true;
+    return false;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Words of a response file: separated by white space, quoted by ' or ", as gcc's. */
+static bool read_response(Parser *parser, const char *path, Words *out)
+{
+    size_t length;
+    Arena *arena = parser->session->arena;
+    char *text = os_read_file(arena, path, &length);
+    if (!text) {
+        diag_report(parser->session->diags, DIAG_cannot_read, (Span){0}, path, strerror(errno));
+        return false;
+    }
+    for (const char *at = text; *at;) {
+        if (is_blank(*at)) {
+            at++;
+            continue;
+        }
+        Buf word = {0};
+        for (char quote = 0; *at && (quote || !is_blank(*at)); at++) {
+            if (*at == quote) quote = 0;
+            else if (!quote && (*at == '\'' || *at == '"')) quote = *at;
+            else buf_char(&word, *at);
+        }
+        vec_push(arena, out, arena_copy_text(arena, word.data ? word.data : "", word.length));
+        buf_free(&word);
+    }
+    return true;
+}
+
+static bool expand_words(Parser *parser, int count, char **words)
+{
+    for (int i = 1; i < count; i++) {
+        if (words[i][0] == '@' && words[i][1]) {
+            if (!read_response(parser, words[i] + 1, &parser->words)) return false;
+        } else {
+            vec_push(parser->session->arena, &parser->words, words[i]);
+        }
+    }
+    return true;
+}
+
+bool options_parse(Session *session, int count, char **words, Options *out)
+{
+    Parser parser = {.session = session, .out = out};
+    *out = (Options){.command = "compile"};
+    if (!expand_words(&parser, count, words)) return false;
+    bool command_seen = false, only_inputs = false, fine = true;
+    while (parser.at < parser.words.count) {
+        const char *word = parser.words.data[parser.at++];
+        if (!only_inputs && strcmp(word, "--") == 0)
+            only_inputs = true;
+        else if (!only_inputs && word[0] == '-' && word[1])
+            fine &= parse_option(&parser, word);
+        else if (!command_seen && !only_inputs && out->inputs.count == 0 && is_command(word)) {
+            out->command = word;
+            command_seen = true;
+        } else
+            list_add(session->arena, &out->inputs, word);
+    }
+    return fine;
+}
+
+void options_help(Buf *out)
+{
+    buf_text(out, "usage: tilec [options] FILE -o OUT [-H HEADER]\n       tilec COMMAND ...\n\ncommands:\n");
+    for (int i = 0; i < COMMAND_TOTAL; i++)
+        buf_printf(out, "  %-8s %-22s %s\n", commands[i].name, commands[i].arguments, commands[i].help);
+    buf_text(out, "\noptions:\n");
+    for (int i = 0; i < OPTION_TOTAL; i++) {
+        char left[64];
+        snprintf(left, sizeof left, "%s %s", options[i].spelling, options[i].argument);
+        buf_printf(out, "  %-26s %s\n", left, options[i].help);
+    }
+}

@@ -1,0 +1,102 @@
+/* access.c: loads and stores of global memory taken apart, and how wide they can be. */
+#include "passes/access.h"
+
+bool op_is_access(const Op *op)
+{
+    return op->code == OP_load || op->code == OP_store;
+}
+
+int dtype_memory_bits(DType dtype)
+{
+    const int bits = dtype_bits(dtype);
+    return bits < 8 ? 8 : bits;
+}
+
+static void find_tile_dims(Access *access)
+{
+    const Attr *dims = op_attr(access->op, ATTR_dims);
+    for (int d = 0; d < access->rank; d++) {
+        access->tile_dim[d] = -1;
+        access->span[d] = 1;
+    }
+    for (int t = 0; t < access->tile->rank; t++) {
+        const int d = dims ? (int)dims->integers[t] : access->rank - access->tile->rank + t;
+        CHECK(d >= 0 && d < access->rank);
+        access->tile_dim[d] = t;
+        access->span[d] = access->tile->shape[t];
+    }
+}
+
+Access access_of(Op *op)
+{
+    const bool stores = op->code == OP_store;
+    const Op *view = op->operands[0]->op;
+    CHECK(view && view->code == OP_view);
+    Access access = {.op = op, .view = op->operands[0]->type, .pointer = view->operands[0]};
+    access.value = stores ? op->operands[1] : &op->results[0];
+    access.tile = access.value->type;
+    access.rank = access.view->rank;
+    const Attr *bounds = op_attr(op, ATTR_bounds);
+    for (int d = 0; d < access.rank; d++) {
+        access.extents[d] = view->operands[1 + d];
+        access.strides[d] = view->operands[1 + access.rank + d];
+        access.offsets[d] = op->operands[(stores ? 2 : 1) + d];
+        access.bounds[d] = bounds ? (int)bounds->integers[d] : BOUND_LOW | BOUND_HIGH;
+    }
+    find_tile_dims(&access);
+    return access;
+}
+
+int access_contiguous(const Access *access)
+{
+    for (int d = access->rank - 1; d >= 0; d--) {
+        int64_t stride;
+        if (access->tile_dim[d] >= 0 && access->span[d] > 1 &&
+            value_constant(access->strides[d], &stride) && stride == 1)
+            return d;
+    }
+    return -1;
+}
+
+/* The address of a vector's start is a multiple of its size whatever the other coordinates are. */
+static bool is_aligned(FactTable *facts, const Access *access, int dim, int vector)
+{
+    const int64_t bytes = (int64_t)vector * dtype_memory_bits(access->view->dtype) / 8;
+    if (facts_of(facts, access->pointer).multiple % bytes != 0)
+        return false;
+    for (int d = 0; d < access->rank; d++) {
+        const int64_t offset = facts_of(facts, access->offsets[d]).multiple;
+        const int64_t stride = facts_of(facts, access->strides[d]).multiple;
+        const bool offset_fits = offset % vector == 0, stride_fits = stride % vector == 0;
+        if (d == dim ? !offset_fits : !stride_fits && !(offset_fits && access->span[d] == 1))
+            return false;
+    }
+    return true;
+}
+
+static bool is_whole(FactTable *facts, const Access *access, int dim, int vector)
+{
+    if (access->span[dim] % vector != 0)
+        return false;
+    return !(access->bounds[dim] & BOUND_HIGH) ||
+           facts_of(facts, access->extents[dim]).multiple % vector == 0;
+}
+
+int access_vector(FactTable *facts, const Access *access, int dim, int limit)
+{
+    int vector = ACCESS_BYTES * 8 / dtype_memory_bits(access->view->dtype);
+    while (vector > 1 && (vector > limit || !is_aligned(facts, access, dim, vector) ||
+                          !is_whole(facts, access, dim, vector)))
+        vector /= 2;
+    return vector;
+}
+
+Parameter *pointer_parameter(Kernel *kernel, const Value *pointer)
+{
+    while (pointer->op && (pointer->op->code == OP_ptr_add || pointer->op->code == OP_ptr_cast))
+        pointer = pointer->op->operands[0];
+    if (pointer->op || pointer->region)
+        return NULL;
+    CHECK(pointer->index < kernel->parameter_count);
+    return &kernel->parameters[pointer->index];
+}

@@ -1,0 +1,37 @@
+/* access.h: what the passes ask of a load or store of global memory; private to this folder. */
+#ifndef TILEC_PASSES_ACCESS_H
+#define TILEC_PASSES_ACCESS_H
+
+#include "passes/passes.h"
+
+enum { ACCESS_BYTES = 16 }; /* of the widest access */
+enum { BOUND_LOW = 1, BOUND_HIGH = 2 };
+
+/* A load or store of a tile, taken apart. */
+typedef struct Access {
+    Op *op;
+    const Type *view, *tile;
+    Value *pointer, *value; /* `value` is the tile that is stored or loaded */
+    int rank;               /* of the view; the arrays go by its dimensions */
+    Value *extents[TYPE_RANK], *strides[TYPE_RANK], *offsets[TYPE_RANK];
+    int tile_dim[TYPE_RANK]; /* which dimension of the tile; -1: extent 1 */
+    int64_t span[TYPE_RANK]; /* the tile's extent along it */
+    int bounds[TYPE_RANK];
+} Access;
+
+bool op_is_access(const Op *op);
+Access access_of(Op *op);
+/* The dimension of the view that is contiguous in memory and that the tile spans; -1: none. */
+int access_contiguous(const Access *access);
+/* The longest vector along that dimension, in elements (a power of two, at most `limit`), that is
+ * aligned in memory and is inside or outside of the view as a whole, wherever it starts at a
+ * multiple of its length in the tile. */
+int access_vector(FactTable *facts, const Access *access, int dim, int limit);
+/* The parameter whose memory a pointer reaches; NULL if that can't be seen. */
+Parameter *pointer_parameter(Kernel *kernel, const Value *pointer);
+/* How many registers from register 0 on are neighbours along the dimension. */
+int layout_register_run(const Layout *layout, int dim);
+/* A bool has 8 bits in memory. */
+int dtype_memory_bits(DType dtype);
+
+#endif

@@ -1,0 +1,177 @@
+/* bounds.c: which bounds checks of loads and stores are needed; needs a TYPED kernel without
+ * variables and leaves the attribute `bounds` on each access, and on each pointer parameter whether
+ * it is read or written.
+ *
+ * The lower check goes where the offset can't be negative. The upper one goes where the offset's
+ * range ends early enough, or where the offset counts whole tiles of an extent that is made of
+ * whole tiles: i * T with i below cdiv(E, T) and E a multiple of T, i being a loop's variable or a
+ * block's index. */
+#include "passes/access.h"
+
+typedef struct Pass {
+    Kernel *kernel;
+    FactTable *facts;
+} Pass;
+
+static const Value *without_casts(const Value *value)
+{
+    while (value->op && value->op->code == OP_cast && value->type->kind == TYPE_SCALAR &&
+           dtype_is_integer(value->op->operands[0]->type->dtype) &&
+           dtype_bits(value->op->operands[0]->type->dtype) <= dtype_bits(value->type->dtype))
+        value = value->op->operands[0];
+    return value;
+}
+
+static bool same_number(const Value *a, const Value *b)
+{
+    int64_t x, y;
+    a = without_casts(a);
+    b = without_casts(b);
+    return a == b || (value_constant(a, &x) && value_constant(b, &y) && x == y);
+}
+
+/* The other operand of a commutative op that has a constant; NULL if it has none. */
+static const Value *split_constant(const Value *value, OpCode code, int64_t *constant)
+{
+    value = without_casts(value);
+    if (!value->op || value->op->code != code)
+        return NULL;
+    for (int i = 0; i < 2; i++)
+        if (value_constant(without_casts(value->op->operands[i]), constant))
+            return value->op->operands[1 - i];
+    return NULL;
+}
+
+/* value = base + added, through any number of additions and subtractions of constants; returns the
+ * base. */
+static const Value *split_sum(const Value *value, int64_t *added)
+{
+    *added = 0;
+    for (;;) {
+        int64_t number;
+        const Value *rest = split_constant(value, OP_add, &number);
+        if (rest) {
+            *added += number;
+        } else {
+            const Value *base = without_casts(value);
+            if (!base->op || base->op->code != OP_sub ||
+                !value_constant(without_casts(base->op->operands[1]), &number))
+                return base;
+            *added -= number;
+            rest = base->op->operands[0];
+        }
+        value = rest;
+    }
+}
+
+/* a / b with a constant b: returns a. Where it rounds does not matter, since a count below 1 counts
+ * nothing. */
+static const Value *split_quotient(const Value *value, int64_t *divisor)
+{
+    value = without_casts(value);
+    if (!value->op || (value->op->code != OP_floordiv && value->op->code != OP_div) ||
+        !value_constant(without_casts(value->op->operands[1]), divisor))
+        return NULL;
+    return value->op->operands[0];
+}
+
+/* `count` is the number of tiles of `tile` elements that make up `extent`: extent / tile, or
+ * cdiv(extent, tile) of an extent that is a multiple of tile. */
+static bool counts_whole_tiles(const Pass *pass, const Value *count, const Value *extent,
+                               int64_t tile)
+{
+    int64_t divisor, added;
+    const Value *dividend = split_quotient(count, &divisor);
+    if (!dividend || divisor != tile)
+        return false;
+    if (same_number(dividend, extent))
+        return true;
+    if (facts_of(pass->facts, extent).multiple % tile != 0)
+        return false;
+    const Value *base = split_sum(dividend, &added);
+    return added < tile && added >= 0 && same_number(base, extent);
+}
+
+/* What a loop's variable from 0 in steps of 1, or a block's index, stays below. */
+static const Value *limit_of_index(const Value *index)
+{
+    index = without_casts(index);
+    if (index->op && index->op->code == OP_block_idx) {
+        const Op *launch = op_enclosing(index->op, OP_launch);
+        return launch ? launch->operands[op_int(index->op, ATTR_dim, 0)] : NULL;
+    }
+    const Op *loop = index->region ? index->region->parent : NULL;
+    int64_t begin, step;
+    if (!loop || loop->code != OP_for || index->index != 0 ||
+        !value_constant(loop->operands[0], &begin) || !value_constant(loop->operands[2], &step) ||
+        begin < 0 || step < 1)
+        return NULL;
+    return loop->operands[1];
+}
+
+/* offset = index * scale, scale a multiple of the tile's span. */
+static bool ends_with_extent(const Pass *pass, const Value *offset, const Value *extent,
+                             int64_t span)
+{
+    int64_t scale;
+    const Value *index = split_constant(offset, OP_mul, &scale);
+    if (index && scale >= span) {
+        const Value *limit = limit_of_index(index);
+        return limit && counts_whole_tiles(pass, limit, extent, scale);
+    }
+    /* for k in range(0, extent, span) */
+    const Value *variable = without_casts(offset);
+    const Value *limit = limit_of_index(variable);
+    if (!limit || !variable->region || !same_number(limit, extent))
+        return false;
+    return facts_of(pass->facts, variable).multiple % span == 0 &&
+           facts_of(pass->facts, extent).multiple % span == 0;
+}
+
+static bool stays_below(const Pass *pass, const Access *access, int dim)
+{
+    const Facts offset = facts_of(pass->facts, access->offsets[dim]);
+    const Facts extent = facts_of(pass->facts, access->extents[dim]);
+    if (offset.high < INT64_MAX - access->span[dim] &&
+        offset.high + access->span[dim] <= extent.low)
+        return true;
+    return ends_with_extent(pass, access->offsets[dim], access->extents[dim], access->span[dim]);
+}
+
+static void set_bounds(const Pass *pass, Op *op)
+{
+    const Access access = access_of(op);
+    int64_t bounds[TYPE_RANK];
+    for (int d = 0; d < access.rank; d++) {
+        bounds[d] = facts_of(pass->facts, access.offsets[d]).low >= 0 ? 0 : BOUND_LOW;
+        bounds[d] |= stays_below(pass, &access, d) ? 0 : BOUND_HIGH;
+    }
+    op_set_ints(op, ATTR_bounds, access.rank, bounds);
+}
+
+static void note_parameter(const Pass *pass, const Op *op)
+{
+    Parameter *parameter = pointer_parameter(pass->kernel, op->operands[0]->op->operands[0]);
+    if (!parameter)
+        return;
+    parameter->is_read |= op->code == OP_load;
+    parameter->is_written |= op->code == OP_store;
+}
+
+static void visit_access(Op *op, void *context)
+{
+    const Pass *pass = context;
+    if (!op_is_access(op))
+        return;
+    set_bounds(pass, op);
+    note_parameter(pass, op);
+}
+
+bool pass_bounds(Kernel *kernel, const Target *target)
+{
+    (void)target;
+    Pass pass = {kernel, facts_new(kernel)};
+    kernel_visit(kernel, visit_access, &pass);
+    facts_free(pass.facts);
+    return true;
+}

@@ -1,0 +1,287 @@
+/* convert.c: conversions between layouts: where an op needs another layout than its operand has,
+ * and how those that move data between threads go through shared memory. */
+#include "passes/layouts.h"
+
+/* A store through shared memory pays where a warp would touch less than a whole sector of memory at
+ * a time. */
+enum { SECTOR_BYTES = 32 };
+
+/* ---- inserting ---- */
+
+static bool region_holds(const Region *outer, const Region *inner)
+{
+    for (;;) {
+        if (inner == outer)
+            return true;
+        if (!inner->parent)
+            return false;
+        inner = inner->parent->parent;
+    }
+}
+
+static const Region *home_of(const Value *value)
+{
+    return value->op ? value->op->parent : value->region;
+}
+
+/* The outermost place at which a value is known and which comes with `op`: before the loops that
+ * don't change it. */
+static Op *hoist_place(const Value *value, Op *op)
+{
+    const Region *home = home_of(value);
+    for (Op *around = op->parent->parent; around && around->code == OP_for;
+         around = around->parent->parent) {
+        if (!home || region_holds(around->regions[0], home))
+            return op;
+        op = around;
+    }
+    return op;
+}
+
+static Value *build_convert(Inference *inference, Builder *builder, Value *value,
+                            const Layout *layout)
+{
+    const Type *type = type_with_layout(inference->kernel->types, value->type, layout);
+    return &build_op(builder, OP_convert, 1, &value, 1, &type)->results[0];
+}
+
+static bool is_free_source(const Value *value)
+{
+    return value->op && (value->op->code == OP_splat || value->op->code == OP_iota);
+}
+
+/* The same conversion made earlier in the region; NULL if there is none. */
+static Value *earlier_convert(const Op *place, const Value *value, const Layout *layout)
+{
+    for (Op *op = place->previous; op && op != value->op; op = op->previous)
+        if (op->code == OP_convert && op->operands[0] == value &&
+            op->results[0].type->layout == layout)
+            return &op->results[0];
+    return NULL;
+}
+
+/* The operand in the layout; a splat has any. A conversion of a conversion starts from the first.
+ */
+static void require(Inference *inference, Op *op, int index, const Layout *layout)
+{
+    Value *value = op->operands[index];
+    if (value->type->layout == layout)
+        return;
+    if (is_free_source(value)) {
+        value->type = type_with_layout(inference->kernel->types, value->type, layout);
+        return;
+    }
+    while (value->op && value->op->code == OP_convert)
+        value = value->op->operands[0];
+    if (value->type->layout == layout) {
+        op->operands[index] = value;
+        return;
+    }
+    Op *place = hoist_place(value, op);
+    Value *earlier = earlier_convert(place, value, layout);
+    Builder builder = builder_before(place);
+    builder.span = op->span;
+    op->operands[index] = earlier ? earlier : build_convert(inference, &builder, value, layout);
+}
+
+/* The op makes its result in `layout`; its users go on with the layout that was chosen for it. */
+static void produce(Inference *inference, Op *op, const Layout *layout)
+{
+    Value *result = &op->results[0];
+    const Layout *chosen = result->type->layout;
+    if (chosen == layout)
+        return;
+    Builder builder = builder_after(op);
+    result->type = type_with_layout(inference->kernel->types, result->type, layout);
+    Value *converted = build_convert(inference, &builder, result, chosen);
+    value_replace(inference->kernel, result, converted);
+    converted->op->operands[0] = result;
+}
+
+static void fit_dot(Inference *inference, Op *op)
+{
+    const DotLayouts layouts = propose_dot(inference, op, op->results[0].type->layout);
+    const Layout *wanted[3] = {layouts.a, layouts.b, layouts.c};
+    for (int i = 0; i < 3; i++)
+        require(inference, op, i, wanted[i]);
+    produce(inference, op, layouts.c);
+}
+
+static void report_reshape(Inference *inference, const Op *op)
+{
+    const Kernel *kernel = inference->kernel;
+    diag_report(
+        kernel->session->diags, DIAG_no_layout, op->span,
+        type_text(kernel->arena, type_with_layout(kernel->types, op->operands[0]->type, NULL)),
+        type_text(kernel->arena, type_with_layout(kernel->types, op->results[0].type, NULL)));
+    inference->failed = true;
+}
+
+/* Not every layout can be reshaped: then both sides are converted to and from one that can. */
+static void fit_rename(Inference *inference, Op *op)
+{
+    const Layout *wanted = derive_operand(inference, op, op->results[0].type->layout);
+    if (wanted) {
+        require(inference, op, 0, wanted);
+        return;
+    }
+    const Layout *made = derive_result(inference, op, op->operands[0]->type->layout);
+    if (!made) {
+        const Layout *plain = propose_default(inference, op->operands[0]->type);
+        made = derive_result(inference, op, plain);
+        if (made)
+            require(inference, op, 0, plain);
+    }
+    if (!made) {
+        report_reshape(inference, op);
+        return;
+    }
+    produce(inference, op, made);
+}
+
+static void fit_store(Inference *inference, Op *op)
+{
+    const Layout *has = op->operands[1]->type->layout, *likes = propose_access(inference, op);
+    const int64_t segment = access_segment(inference, op, has);
+    if (segment < SECTOR_BYTES && access_segment(inference, op, likes) > segment)
+        require(inference, op, 1, likes);
+}
+
+typedef void FitRule(Inference *inference, Op *op);
+static FitRule *const fit_rules[OP_COUNT] = {
+    [OP_dot] = fit_dot,          [OP_broadcast] = fit_rename, [OP_reshape] = fit_rename,
+    [OP_transpose] = fit_rename, [OP_store] = fit_store,
+};
+
+static void fit_op(Op *op, void *context)
+{
+    if (fit_rules[op->code])
+        fit_rules[op->code](context, op);
+}
+
+/* Renames cost nothing: those of values from before a loop go there, and take their conversions
+ * along. */
+static void hoist_rename(Op *op, void *context)
+{
+    (void)context;
+    if (fit_rules[op->code] == fit_rename)
+        op_move_before(op, hoist_place(op->operands[0], op));
+}
+
+void insert_converts(Inference *inference)
+{
+    region_visit(inference->region, hoist_rename, NULL);
+    region_visit(inference->region, fit_op, inference);
+}
+
+/* ---- through shared memory ---- */
+
+/* The dimension along which the layout's registers run the furthest, and how far. */
+static int longest_run(const Layout *layout, int *run)
+{
+    int dim = layout->rank - 1;
+    *run = 1;
+    for (int d = 0; d < layout->rank; d++) {
+        const int length = layout_register_run(layout, d);
+        if (length > *run) {
+            *run = length;
+            dim = d;
+        }
+    }
+    return dim;
+}
+
+static const Layout *shared_layout(const Inference *inference, const Type *from, const Type *to)
+{
+    int from_run, to_run, order[LAYOUT_RANK], count = 1;
+    const int from_dim = longest_run(from->layout, &from_run),
+              to_dim = longest_run(to->layout, &to_run);
+    order[0] = to_run > from_run ? to_dim : from_dim;
+    for (int d = from->rank - 1; d >= 0; d--)
+        if (d != order[0])
+            order[count++] = d;
+    return layout_swizzled(inference->kernel->layouts, from->rank, from->layout->shape, order,
+                           dtype_memory_bits(from->dtype));
+}
+
+static Value *build_shared(const Inference *inference, Builder *builder, const Type *from,
+                           const Type *to)
+{
+    TypeTable *types = inference->kernel->types;
+    const Layout *layout = shared_layout(inference, from, to);
+    const Type *type = type_shared(types, from->dtype, from->rank, from->shape, layout);
+    Op *alloc = build_op(builder, OP_shared_alloc, 0, NULL, 1, &type);
+    op_set_int(alloc, ATTR_bytes, layout_size(layout) * dtype_memory_bits(from->dtype) / 8);
+    return &alloc->results[0];
+}
+
+static bool goes_through_shared(const Op *op)
+{
+    if (op->code != OP_convert)
+        return false;
+    const Conversion way =
+        layout_conversion(op->operands[0]->type->layout, op->results[0].type->layout);
+    return way == CONVERT_SHARED || way == CONVERT_SHUFFLE;
+}
+
+static bool is_converted(const Value *value)
+{
+    return value->op && value->op->code == OP_convert;
+}
+
+static void drop_unused(Op *op, void *context)
+{
+    Inference *inference = context;
+    if (op->code == OP_convert && value_count_uses(inference->kernel, &op->results[0]) == 0)
+        op_erase(op);
+}
+
+static void replace_convert(Inference *inference, Op *convert, Value *shared, Builder *loads)
+{
+    loads->span = convert->span;
+    Op *load = build_op(loads, OP_shared_load, 1, &shared, 1, &convert->results[0].type);
+    value_replace(inference->kernel, &convert->results[0], &load->results[0]);
+    op_erase(convert);
+}
+
+/* Neighbouring conversions are stored together and then loaded together, so that one barrier serves
+ * all. Returns the op that comes after them. */
+static Op *expand_run(Inference *inference, Op *first)
+{
+    VEC(Op *) converts = {0};
+    VEC(Value *) tiles = {0};
+    Op *end = first;
+    for (; end && end->code == OP_convert && !(end != first && is_converted(end->operands[0]));
+         end = end->next)
+        if (goes_through_shared(end))
+            vec_push(inference->arena, &converts, end);
+    Builder loads = builder_at_end(first->parent, first->span);
+    loads.before = end;
+    Builder stores = builder_before(first);
+    for (size_t i = 0; i < converts.count; i++) {
+        Value *from = converts.data[i]->operands[0];
+        stores.span = converts.data[i]->span;
+        Value *tile =
+            build_shared(inference, &stores, from->type, converts.data[i]->results[0].type);
+        build2(&stores, OP_shared_store, tile, from);
+        vec_push(inference->arena, &tiles, tile);
+    }
+    for (size_t i = 0; i < converts.count; i++)
+        replace_convert(inference, converts.data[i], tiles.data[i], &loads);
+    return end;
+}
+
+static void expand_region(Inference *inference, Region *region)
+{
+    for (Op *op = region->first; op;) {
+        for (int i = 0; i < op->region_count; i++)
+            expand_region(inference, op->regions[i]);
+        op = op->code == OP_convert ? expand_run(inference, op) : op->next;
+    }
+}
+
+void expand_converts(Inference *inference)
+{
+    region_visit(inference->region, drop_unused, inference);
+    expand_region(inference, inference->region);
+}

@@ -1,0 +1,43 @@
+/* layouts.h: what infer_layout.c decides and convert.c carries out; private to this folder. */
+#ifndef TILEC_PASSES_LAYOUTS_H
+#define TILEC_PASSES_LAYOUTS_H
+
+#include "base/vec.h"
+#include "passes/access.h"
+
+/* One launch at work. */
+typedef struct Inference {
+    Kernel *kernel;
+    Region *region;
+    FactTable *facts;
+    Arena *arena; /* of the pass */
+    int warps;
+    bool failed;
+} Inference;
+
+/* ---- propose.c: the layout that an op would like best ---- */
+
+typedef struct DotLayouts {
+    const Layout *a, *b, *c;
+} DotLayouts;
+/* `c` is what the accumulator has or NULL; dots by fma work in any layout whose vectors lie along
+ * one dimension. */
+DotLayouts propose_dot(const Inference *inference, const Op *dot, const Layout *c);
+const Layout *propose_access(const Inference *inference, Op *op);
+const Layout *propose_default(const Inference *inference, const Type *tile);
+/* Bytes next to each other in memory that one access of a warp covers when the tile has this
+ * layout. */
+int64_t access_segment(const Inference *inference, Op *op, const Layout *layout);
+/* Layout of an op's operand from that of its result: broadcast, reshape, transpose; NULL: there is
+ * none. */
+const Layout *derive_operand(const Inference *inference, const Op *op, const Layout *result);
+const Layout *derive_result(const Inference *inference, const Op *op, const Layout *operand);
+
+/* ---- convert.c ---- */
+
+/* Makes each operand's layout the one that its op needs; the values have layouts. */
+void insert_converts(Inference *inference);
+/* Converts that need shared memory become stores and loads of it. */
+void expand_converts(Inference *inference);
+
+#endif

@@ -1,0 +1,106 @@
+/* lower.h: what the lower*.c files share; private to them.
+ *
+ * Each launch's region is written anew. Address arithmetic is built by the functions of
+ * lower_address.c, which fold constants, never build the same thing twice, and put each op before
+ * the loops that don't change its operands. */
+#ifndef TILEC_PASSES_LOWER_H
+#define TILEC_PASSES_LOWER_H
+
+#include "base/vec.h"
+#include "passes/access.h"
+
+typedef struct Lower {
+    Kernel *kernel;
+    const Target *target;
+    Arena *arena;     /* of the pass */
+    FactTable *facts; /* of the old program */
+    Region *top;      /* the new region of the launch */
+    Builder at;       /* where ops go */
+    int threads;
+    Map scalars;    /* old Value -> new Value */
+    Map tiles;      /* old Value -> Value *[layout_registers] */
+    Interner *keys; /* of what is built already */
+    Map built;      /* key -> Value */
+} Lower;
+
+/* ---- lower.c ---- */
+
+Value *lower_scalar(const Lower *lower, Value *old);
+Value **lower_tile(const Lower *lower, const Value *old);
+Value **lower_new_tile(Lower *lower, const Value *old); /* registers to be filled in */
+Value *lower_build(Lower *lower, OpCode code, int count, Value *const *operands, const Type *type);
+
+/* ---- lower_address.c: pure integer and pointer arithmetic ---- */
+
+Value *address_const(Lower *lower, DType dtype, int64_t value);
+Value *address_zero(Lower *lower, DType dtype); /* of any element type */
+Value *address_op(Lower *lower, OpCode code, Value *a, Value *b);
+Value *address_cast(Lower *lower, DType dtype, Value *a);
+Value *address_cmp(Lower *lower, const char *predicate, Value *a, Value *b);
+Value *address_and(Lower *lower, Value *a, Value *b); /* of predicates; NULL is true */
+Value *address_shared(Lower *lower, DType dtype, int64_t offset);
+Value *address_pointer_to(Lower *lower, DType dtype, Value *pointer);
+/* Loops around the place where a value is made: 0 outside of all. */
+int address_depth(const Lower *lower, const Value *value);
+/* The exclusive or of targets[b] over the bits b of the thread index that are set, as i32. NULL: it
+ * is always zero. */
+Value *address_gather(Lower *lower, const int32_t targets[32]);
+/* a + number, or a ^ number; `a` NULL is zero. */
+Value *address_add_number(Lower *lower, Value *a, int64_t number);
+Value *address_xor_number(Lower *lower, Value *a, int64_t number);
+
+/* Coordinates of a tile's registers: coordinate = (thread part ^ flip) + rest. */
+typedef struct Coordinates {
+    const Layout *layout;
+    Value *part[LAYOUT_RANK];  /* NULL: zero */
+    int32_t mask[LAYOUT_RANK]; /* the bits that it can have */
+} Coordinates;
+typedef struct Coordinate {
+    Value *variable; /* i32; NULL: zero */
+    int64_t rest;
+} Coordinate;
+Coordinates coordinates_of(Lower *lower, const Layout *layout);
+Coordinate coordinate_at(Lower *lower, const Coordinates *coordinates, int reg, int dim);
+
+typedef enum Padding { PADDING_NONE, PADDING_SOME, PADDING_ALL } Padding;
+/* Whether the register holds padding: in no thread, in some (then *predicate is the others), in
+ * all. */
+Padding coordinates_padding(Lower *lower, const Coordinates *coordinates, int reg,
+                            Value **predicate);
+/* A predicate that is true in one of the threads that hold the same elements; NULL: in all. */
+Value *address_not_replica(Lower *lower, const Layout *layout);
+/* Registers that repeat a lower one. */
+int layout_register_replicas(const Layout *layout);
+/* Bits of the thread index as coordinates: lanes, then warps. */
+int layout_thread_bits(const Layout *layout);
+const int32_t *layout_thread_basis(const Layout *layout, int bit);
+
+/* Which register of thread 0 holds which coordinates. */
+typedef struct RegisterIndex {
+    const Layout *layout;
+    int32_t extent[LAYOUT_RANK];
+    int *at; /* -1: another thread */
+} RegisterIndex;
+RegisterIndex register_index(Lower *lower, const Layout *layout);
+int register_at(const RegisterIndex *index, const int32_t *coordinates); /* -1: another thread's */
+
+/* ---- one lowering an op ---- */
+
+typedef void LowerRule(Lower *lower, Op *op);
+LowerRule lower_load, lower_store;               /* lower_memory.c */
+LowerRule lower_shared_load, lower_shared_store; /* lower_shared.c */
+LowerRule lower_dot;                             /* lower_dot.c */
+
+/* ---- lower_memory.c ---- */
+
+/* What registers are in memory: a bool is a byte. */
+DType memory_dtype(DType dtype);
+/* Reads `count` elements at `pointer` into registers[0..count). */
+void memory_read(Lower *lower, Value *pointer, Value *predicate, DType dtype, int count,
+                 Value **registers);
+void memory_write(Lower *lower, Value *pointer, Value *predicate, DType dtype, int count,
+                  Value *const *registers);
+Value *memory_pack(Lower *lower, int count, Value *const *elements);
+Value *memory_element(Lower *lower, Value *vector, int index);
+
+#endif

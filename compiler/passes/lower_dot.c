@@ -1,0 +1,161 @@
+/* lower_dot.c: dot by the matrix unit, or by multiplying and adding.
+ *
+ * Which register holds which element of a fragment is looked up by coordinates: thread 0's are
+ * those of the fragment's corner, and the other threads' differ by the same amount in all operands.
+ */
+#include "passes/lower.h"
+#include "passes/matrix.h"
+
+typedef struct Dot {
+    Op *op;
+    MmaShape shape;
+    Value **a, **b, **c, **results;
+    RegisterIndex a_index, b_index;
+    const Layout *c_layout;
+} Dot;
+
+static Dot dot_of(Lower *lower, Op *op)
+{
+    Dot dot = {.op = op};
+    CHECK(op->operands[2]->type->layout == op->results[0].type->layout);
+    dot.c_layout = op->results[0].type->layout;
+    dot.a = lower_tile(lower, op->operands[0]);
+    dot.b = lower_tile(lower, op->operands[1]);
+    dot.c = lower_tile(lower, op->operands[2]);
+    dot.results = lower_new_tile(lower, &op->results[0]);
+    dot.a_index = register_index(lower, op->operands[0]->type->layout);
+    dot.b_index = register_index(lower, op->operands[1]->type->layout);
+    for (int reg = 0; reg < layout_registers(dot.c_layout); reg++)
+        dot.results[reg] = dot.c[reg];
+    return dot;
+}
+
+static int find(const RegisterIndex *index, int32_t row, int32_t column)
+{
+    const int reg = register_at(index, (int32_t[]){row, column});
+    CHECK(reg >= 0);
+    return reg;
+}
+
+/* ---- the matrix unit ---- */
+
+/* 32-bit words of a fragment, in the manual's order: a has two halves of k for each 8 rows, rows
+ * first. */
+static int pack_a(Lower *lower, const Dot *dot, int32_t row, int32_t k, Value **out)
+{
+    const int word = 32 / dot->shape.element_bits;
+    int count = 0;
+    for (int half = 0; half < dot->shape.k; half += 4 * word)
+        for (int eight = 0; eight < dot->shape.m; eight += 8) {
+            const int reg = find(&dot->a_index, row + eight, k + half);
+            out[count++] = memory_pack(lower, word, dot->a + reg);
+        }
+    return count;
+}
+
+static int pack_b(Lower *lower, const Dot *dot, int32_t k, int32_t column, Value **out)
+{
+    const int word = 32 / dot->shape.element_bits;
+    int count = 0;
+    for (int half = 0; half < dot->shape.k; half += 4 * word)
+        out[count++] = memory_pack(lower, word, dot->b + find(&dot->b_index, k + half, column));
+    return count;
+}
+
+typedef struct Corner {
+    int32_t row, column;
+    int registers[4];
+} Corner;
+
+/* One instruction: the registers of c in the manual's order are pairs along n, for each 8 rows. */
+static void emit_mma(Lower *lower, const Dot *dot, const Corner *corner, int32_t k)
+{
+    Value *operands[12];
+    int count = pack_a(lower, dot, corner->row, k, operands);
+    count += pack_b(lower, dot, k, corner->column, operands + count);
+    const Type *scalar = type_scalar(lower->kernel->types, dot->op->results[0].type->dtype);
+    const Type *types[4] = {scalar, scalar, scalar, scalar};
+    for (int i = 0; i < 4; i++)
+        operands[count++] = dot->results[corner->registers[i]];
+    Op *mma = build_op(&lower->at, OP_mma, count, operands, 4, types);
+    op_set_text(mma, ATTR_instruction, op_attr(dot->op, ATTR_instruction)->text);
+    for (int i = 0; i < 4; i++)
+        dot->results[corner->registers[i]] = &mma->results[i];
+}
+
+/* Fragments of c that hold anything of the tile. */
+static int find_corners(Lower *lower, const Dot *dot, Corner *out)
+{
+    const RegisterIndex index = register_index(lower, dot->c_layout);
+    int count = 0;
+    for (int reg = 0; reg < layout_registers(dot->c_layout); reg++) {
+        int32_t at[LAYOUT_RANK];
+        layout_coordinates(dot->c_layout, reg, 0, 0, at);
+        if (at[0] % dot->shape.m != 0 || at[1] % dot->shape.n != 0 ||
+            !layout_is_inside(dot->c_layout, at) || find(&index, at[0], at[1]) != reg)
+            continue;
+        Corner corner = {.row = at[0], .column = at[1]};
+        for (int i = 0; i < 4; i++)
+            corner.registers[i] = find(&index, at[0] + i / 2 * 8, at[1] + i % 2);
+        out[count++] = corner;
+    }
+    return count;
+}
+
+static void lower_mma(Lower *lower, const Dot *dot)
+{
+    Corner *corners = arena_new_array(lower->arena, Corner, layout_registers(dot->c_layout));
+    const int count = find_corners(lower, dot, corners);
+    const int32_t depth = (int32_t)dot->op->operands[0]->type->shape[1];
+    for (int32_t k = 0; k < depth; k += dot->shape.k)
+        for (int i = 0; i < count; i++)
+            emit_mma(lower, dot, &corners[i], k);
+}
+
+/* ---- by hand ---- */
+
+static Value **cast_registers(Lower *lower, Value **registers, const Type *tile, DType dtype)
+{
+    if (tile->dtype == dtype)
+        return registers;
+    const int count = layout_registers(tile->layout);
+    Value **cast = arena_new_array(lower->arena, Value *, count);
+    for (int i = 0; i < count; i++)
+        cast[i] = build_cast(&lower->at, dtype, registers[i]);
+    return cast;
+}
+
+static Value *multiply_add(Lower *lower, Value *a, Value *b, Value *sum)
+{
+    const Type *type = sum->type;
+    if (dtype_is_float(type->dtype))
+        return lower_build(lower, OP_fma, 3, (Value *[]){a, b, sum}, type);
+    Value *product = lower_build(lower, OP_mul, 2, (Value *[]){a, b}, type);
+    return lower_build(lower, OP_add, 2, (Value *[]){sum, product}, type);
+}
+
+static void lower_fma(Lower *lower, Dot *dot)
+{
+    const Type *a = dot->op->operands[0]->type, *b = dot->op->operands[1]->type;
+    const DType dtype = dot->op->results[0].type->dtype;
+    const int count = layout_registers(dot->c_layout);
+    dot->a = cast_registers(lower, dot->a, a, dtype);
+    dot->b = cast_registers(lower, dot->b, b, dtype);
+    for (int32_t k = 0; k < a->shape[1]; k++)
+        for (int reg = 0; reg < count; reg++) {
+            int32_t at[LAYOUT_RANK];
+            layout_coordinates(dot->c_layout, reg, 0, 0, at);
+            dot->results[reg] =
+                multiply_add(lower, dot->a[find(&dot->a_index, at[0], k)],
+                             dot->b[find(&dot->b_index, k, at[1])], dot->results[reg]);
+        }
+}
+
+void lower_dot(Lower *lower, Op *op)
+{
+    Dot dot = dot_of(lower, op);
+    if (dot_mma_shape(op, &dot.shape))
+        lower_mma(lower, &dot);
+    else
+        lower_fma(lower, &dot);
+}

@@ -1,0 +1,258 @@
+/* lower_shared.c: loads and stores of shared tiles by one thread.
+ *
+ * The offset of an element is linear in the bits of its coordinates, so a thread's offset is the
+ * exclusive or of one part for its bits of the thread index and one for the register's. Beyond the
+ * shared layout's block, repeats are added. */
+#include "passes/lower.h"
+
+#include <string.h>
+
+/* Offsets, in elements, as a function of some bits: (xor part, add part). */
+typedef struct Offset {
+    int32_t flip;  /* within the block */
+    int64_t added; /* repeats of the block */
+} Offset;
+
+typedef struct SharedMap {
+    const Layout *layout;
+    int32_t inverse[LAYOUT_RANK][LAYOUT_BITS];
+    int64_t repeat_stride[LAYOUT_RANK];
+    int block_bits[LAYOUT_RANK];
+} SharedMap;
+
+static SharedMap shared_map(const Layout *layout)
+{
+    SharedMap map = {.layout = layout};
+    CHECK(layout_invert(layout, map.inverse));
+    int64_t stride = 1;
+    for (int d = 0; d < layout->rank; d++) {
+        while (1 << map.block_bits[d] < layout->block[d])
+            map.block_bits[d]++;
+        stride *= layout->block[d];
+    }
+    for (int d = layout->rank - 1; d >= 0; d--) {
+        map.repeat_stride[d] = stride;
+        stride *= layout->repeat[d];
+    }
+    return map;
+}
+
+static Offset offset_of(const SharedMap *map, const int32_t *coordinates)
+{
+    Offset offset = {0};
+    for (int d = 0; d < map->layout->rank; d++) {
+        for (int bit = 0; bit < map->block_bits[d]; bit++)
+            if (coordinates[d] >> bit & 1)
+                offset.flip ^= map->inverse[d][bit];
+        offset.added += (coordinates[d] >> map->block_bits[d]) * map->repeat_stride[d];
+    }
+    return offset;
+}
+
+/* The thread's part of an offset: bases[b] are the coordinates that bit b of the thread index
+ * stands for. */
+typedef struct ThreadOffset {
+    Value *flip, *added; /* NULL: zero */
+    int32_t mask;        /* the bits that `flip` can have */
+} ThreadOffset;
+
+static ThreadOffset thread_offset(Lower *lower, const SharedMap *map, int bits,
+                                  const int32_t *const *bases)
+{
+    ThreadOffset offset = {0};
+    int32_t flips[32] = {0};
+    for (int bit = 0; bit < bits; bit++) {
+        flips[bit] = offset_of(map, bases[bit]).flip;
+        offset.mask |= flips[bit];
+    }
+    offset.flip = address_gather(lower, flips);
+    for (int d = 0; d < map->layout->rank; d++) {
+        int32_t repeats[32] = {0};
+        for (int bit = 0; bit < bits; bit++)
+            repeats[bit] = bases[bit][d] >> map->block_bits[d];
+        Value *index = address_gather(lower, repeats);
+        if (!index)
+            continue;
+        Value *stride = address_const(lower, DTYPE_i32, map->repeat_stride[d]);
+        Value *step = address_op(lower, OP_mul, index, stride);
+        offset.added = offset.added ? address_op(lower, OP_add, offset.added, step) : step;
+    }
+    return offset;
+}
+
+/* Bits that register and thread part share are flipped; the rest is a constant that the address
+ * takes in. */
+static Value *element_pointer(Lower *lower, Value *base, ThreadOffset thread, Offset reg)
+{
+    const int32_t shared = reg.flip & thread.mask;
+    Value *offset = address_xor_number(lower, thread.flip, shared);
+    if (thread.added)
+        offset = offset ? address_op(lower, OP_add, offset, thread.added) : thread.added;
+    Value *pointer = offset ? address_op(lower, OP_ptr_add, base, offset) : base;
+    return address_add_number(lower, pointer, (reg.flip & ~shared) + reg.added);
+}
+
+typedef struct SharedAccess {
+    SharedMap map;
+    Coordinates coordinates; /* of the registers */
+    ThreadOffset thread;
+    Value *base;
+    DType dtype;
+    int vector;
+} SharedAccess;
+
+static SharedAccess shared_access(Lower *lower, const Value *tile, const Layout *layout)
+{
+    SharedAccess access = {.map = shared_map(tile->type->layout), .dtype = tile->type->dtype};
+    const int32_t *bases[LAYOUT_BITS];
+    CHECK(tile->op && tile->op->code == OP_shared_alloc);
+    for (int bit = 0; bit < layout_thread_bits(layout); bit++)
+        bases[bit] = layout_thread_basis(layout, bit);
+    access.coordinates = coordinates_of(lower, layout);
+    access.thread = thread_offset(lower, &access.map, layout_thread_bits(layout), bases);
+    access.base =
+        address_shared(lower, memory_dtype(access.dtype), op_int(tile->op, ATTR_offset, 0));
+    access.vector = layout_shared_vector(layout, tile->type->layout,
+                                         ACCESS_BYTES * 8 / dtype_memory_bits(access.dtype));
+    return access;
+}
+
+static Value *register_pointer(Lower *lower, const SharedAccess *access, int reg)
+{
+    int32_t coordinates[LAYOUT_RANK];
+    layout_coordinates(access->coordinates.layout, reg, 0, 0, coordinates);
+    return element_pointer(lower, access->base, access->thread,
+                           offset_of(&access->map, coordinates));
+}
+
+/* A vector must be tile or padding as a whole. */
+static void narrow_for_padding(SharedAccess *access)
+{
+    const Layout *layout = access->coordinates.layout;
+    for (int d = 0; d < layout->rank; d++)
+        if ((int64_t)layout->block[d] * layout->repeat[d] != layout->shape[d])
+            while (access->vector > 1 && layout->shape[d] % access->vector != 0)
+                access->vector /= 2;
+}
+
+/* ---- ldmatrix ---- */
+
+static bool is_padded(const Layout *layout)
+{
+    for (int d = 0; d < layout->rank; d++)
+        if ((int64_t)layout->block[d] * layout->repeat[d] != layout->shape[d])
+            return true;
+    return false;
+}
+
+/* Lane i gives the address of row i & 7 of matrix i >> 3. In an upright matrix a row is what four
+ * lanes hold, so the row's bits are those of lanes 2 to 4; transposed, a row goes through the
+ * register's pair and lanes 0 and 1. */
+static ThreadOffset row_offset(Lower *lower, const SharedMap *map, const Layout *layout,
+                               Ldmatrix how)
+{
+    static const int32_t nothing[LAYOUT_RANK];
+    const int32_t *bases[LAYOUT_BITS] = {nothing, nothing, nothing, nothing, nothing};
+    for (int i = 0; i < 3; i++)
+        bases[i] = how.transposed ? (i == 0 ? layout->basis[0] : layout_thread_basis(layout, i - 1))
+                                  : layout_thread_basis(layout, i + 2);
+    for (int i = 0; 1 << i < how.count; i++)
+        bases[3 + i] = layout->basis[how.register_bit[i]];
+    for (int bit = 5; bit < layout_thread_bits(layout); bit++)
+        bases[bit] = layout_thread_basis(layout, bit);
+    return thread_offset(lower, map, layout_thread_bits(layout), bases);
+}
+
+/* The register that matrix `index` fills first. */
+static int matrix_register(Ldmatrix how, int reg, int index)
+{
+    for (int i = 0; 1 << i < how.count; i++)
+        reg |= (index >> i & 1) << how.register_bit[i];
+    return reg;
+}
+
+static void read_matrices(Lower *lower, Value *row, Ldmatrix how, DType dtype, int reg,
+                          Value **registers)
+{
+    const Type *pair = type_vector(lower->kernel->types, dtype, 2);
+    const Type *types[4] = {pair, pair, pair, pair};
+    Op *op = build_op(&lower->at, OP_ldmatrix, 1, &row, how.count, types);
+    op_set_int(op, ATTR_count, how.count);
+    op_set_int(op, ATTR_transposed, how.transposed);
+    for (int i = 0; i < how.count; i++)
+        for (int half = 0; half < 2; half++)
+            registers[matrix_register(how, reg, i) + half] =
+                memory_element(lower, &op->results[i], half);
+}
+
+static void load_matrices(Lower *lower, const SharedAccess *access, Ldmatrix how, Value **registers)
+{
+    const Layout *layout = access->coordinates.layout;
+    const ThreadOffset thread = row_offset(lower, &access->map, layout, how);
+    const int inner = 1 | (matrix_register(how, 0, how.count - 1));
+    for (int reg = 0; reg < layout_registers(layout); reg++) {
+        if (reg & inner)
+            continue;
+        int32_t coordinates[LAYOUT_RANK];
+        layout_coordinates(layout, reg, 0, 0, coordinates);
+        Value *row =
+            element_pointer(lower, access->base, thread, offset_of(&access->map, coordinates));
+        read_matrices(lower, row, how, access->dtype, reg, registers);
+    }
+}
+
+/* ---- the ops ---- */
+
+static void load_vectors(Lower *lower, const SharedAccess *access, Value **registers)
+{
+    const Layout *layout = access->coordinates.layout;
+    const int replicas = layout_register_replicas(layout);
+    for (int reg = 0; reg < layout_registers(layout); reg += access->vector) {
+        Value *predicate = NULL;
+        if (reg & replicas) {
+            memcpy(registers + reg, registers + (reg & ~replicas),
+                   (size_t)access->vector * sizeof *registers);
+        } else if (coordinates_padding(lower, &access->coordinates, reg, &predicate) ==
+                   PADDING_ALL) {
+            for (int i = 0; i < access->vector; i++)
+                registers[reg + i] = address_zero(lower, access->dtype);
+        } else {
+            memory_read(lower, register_pointer(lower, access, reg), predicate, access->dtype,
+                        access->vector, registers + reg);
+        }
+    }
+}
+
+void lower_shared_load(Lower *lower, Op *op)
+{
+    const Layout *layout = op->results[0].type->layout;
+    SharedAccess access = shared_access(lower, op->operands[0], layout);
+    Value **registers = lower_new_tile(lower, &op->results[0]);
+    const int bits = dtype_memory_bits(access.dtype);
+    Ldmatrix how = {0};
+    if (target_has(lower->target, HAS_LDMATRIX) && bits == 16 && !is_padded(layout))
+        how = layout_ldmatrix(layout, op->operands[0]->type->layout, bits);
+    if (how.possible) {
+        load_matrices(lower, &access, how, registers);
+        return;
+    }
+    narrow_for_padding(&access);
+    load_vectors(lower, &access, registers);
+}
+
+void lower_shared_store(Lower *lower, Op *op)
+{
+    const Layout *layout = op->operands[1]->type->layout;
+    SharedAccess access = shared_access(lower, op->operands[0], layout);
+    Value **registers = lower_tile(lower, op->operands[1]);
+    const int replicas = layout_register_replicas(layout);
+    narrow_for_padding(&access);
+    for (int reg = 0; reg < layout_registers(layout); reg += access.vector) {
+        Value *predicate = address_not_replica(lower, layout);
+        if (reg & replicas ||
+            coordinates_padding(lower, &access.coordinates, reg, &predicate) == PADDING_ALL)
+            continue;
+        memory_write(lower, register_pointer(lower, &access, reg), predicate, access.dtype,
+                     access.vector, registers + reg);
+    }
+}

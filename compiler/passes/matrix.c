@@ -1,0 +1,140 @@
+/* matrix.c: chooses the instruction of each dot and how the block's warps share it: attributes
+ * `instruction` and `dims` (warps along m, warps along n) of the dot; needs and leaves a TYPED
+ * kernel.
+ *
+ * Warps are arranged so that one warp's operands take the fewest elements, as each element of them
+ * is read from shared memory once a warp that needs it. Where one product is the left operand of
+ * another, rows stay with their warp. */
+#include "passes/matrix.h"
+
+#include <string.h>
+
+typedef struct MatrixRow {
+    DType operand, accumulator;
+    unsigned feature;
+    MmaShape shape;
+    const char *instruction;
+} MatrixRow;
+
+static const MatrixRow matrix_rows[] = {
+    {DTYPE_f16, DTYPE_f32, HAS_MMA, {16, 8, 16, 16}, "m16n8k16.f32.f16"},
+    {DTYPE_f16, DTYPE_f16, HAS_MMA, {16, 8, 16, 16}, "m16n8k16.f16.f16"},
+    {DTYPE_bf16, DTYPE_f32, HAS_MMA, {16, 8, 16, 16}, "m16n8k16.f32.bf16"},
+    {DTYPE_tf32, DTYPE_f32, HAS_MMA, {16, 8, 8, 32}, "m16n8k8.f32.tf32"},
+    {DTYPE_i8, DTYPE_i32, HAS_MMA, {16, 8, 32, 8}, "m16n8k32.s32.s8"},
+};
+enum { MATRIX_ROWS = sizeof matrix_rows / sizeof matrix_rows[0] };
+
+static bool row_serves(const MatrixRow *row, const Op *dot, const Target *target)
+{
+    const Type *a = dot->operands[0]->type, *b = dot->operands[1]->type,
+               *c = dot->operands[2]->type;
+    return a->dtype == row->operand && b->dtype == row->operand && c->dtype == row->accumulator &&
+           (target->features & row->feature) == row->feature && c->rank == 2 &&
+           c->shape[0] % row->shape.m == 0 && c->shape[1] % row->shape.n == 0 &&
+           a->shape[1] % row->shape.k == 0;
+}
+
+bool dot_mma_shape(const Op *dot, MmaShape *out)
+{
+    const Attr *instruction = op_attr(dot, ATTR_instruction);
+    for (int i = 0; instruction && i < MATRIX_ROWS; i++)
+        if (strcmp(instruction->text, matrix_rows[i].instruction) == 0) {
+            *out = matrix_rows[i].shape;
+            return true;
+        }
+    return false;
+}
+
+static bool is_power_of_two(int64_t number)
+{
+    return number > 0 && (number & (number - 1)) == 0;
+}
+
+/* Warps beyond the instructions there are hold replicas: a power of two that divides m / 16 or n
+ * / 8. */
+static void arrange_warps(const Type *c, MmaShape shape, int warps, int64_t out[2])
+{
+    int64_t best = INT64_MAX;
+    out[0] = out[1] = 1;
+    for (int along_m = 1; along_m <= warps; along_m *= 2)
+        for (int along_n = 1; along_m * along_n <= warps; along_n *= 2) {
+            if (c->shape[0] % (along_m * shape.m) != 0 || c->shape[1] % (along_n * shape.n) != 0)
+                continue;
+            const bool more = along_m * along_n > out[0] * out[1];
+            const int64_t traffic = c->shape[0] / along_m + c->shape[1] / along_n;
+            if (!more && (along_m * along_n < out[0] * out[1] || traffic > best))
+                continue;
+            best = traffic;
+            out[0] = along_m;
+            out[1] = along_n;
+        }
+}
+
+/* ---- products of products ---- */
+
+typedef struct Choice {
+    Kernel *kernel;
+    const Target *target;
+    Arena *arena; /* of the pass */
+    Map in_rows;  /* dots whose rows should stay within a warp */
+    Map seen;     /* values that the walk has met */
+} Choice;
+
+static void mark_sources(Choice *choice, const Value *value, const Op *user)
+{
+    const Op *op = value->op;
+    if (!op || map_has(&choice->seen, value))
+        return;
+    map_set(choice->arena, &choice->seen, value, choice);
+    if (op->code == OP_dot) {
+        map_set(choice->arena, &choice->in_rows, op, choice);
+        map_set(choice->arena, &choice->in_rows, user, choice);
+        return;
+    }
+    for (int i = 0; i < op->operand_count && op_info(op->code)->traits & ELEM; i++)
+        mark_sources(choice, op->operands[i], user);
+}
+
+/* The left operand of a dot that is made of another's result: with all warps along m, a warp has
+ * all of the rows that it needs of it, and nothing goes through shared memory. */
+static void mark_chain(Op *dot, void *context)
+{
+    Choice *choice = context;
+    choice->seen = (Map){0};
+    if (dot->code == OP_dot)
+        mark_sources(choice, dot->operands[0], dot);
+}
+
+/* ---- the choice ---- */
+
+static void choose_instruction(Op *dot, void *context)
+{
+    const Choice *choice = context;
+    if (dot->code != OP_dot || op_attr(dot, ATTR_instruction))
+        return;
+    const MatrixRow *row = NULL;
+    for (int i = 0; i < MATRIX_ROWS && !row; i++)
+        if (row_serves(&matrix_rows[i], dot, choice->target))
+            row = &matrix_rows[i];
+    Interner *names = choice->kernel->session->names;
+    op_set_text(dot, ATTR_instruction, intern_text(names, row ? row->instruction : "fma"));
+    if (!row)
+        return;
+    const int warps = launch_warps(op_enclosing(dot, OP_launch));
+    const Type *c = dot->operands[2]->type;
+    int64_t arrangement[2] = {warps, 1};
+    if (!map_has(&choice->in_rows, dot) || c->shape[0] % (warps * row->shape.m) != 0 ||
+        !is_power_of_two(warps))
+        arrange_warps(c, row->shape, is_power_of_two(warps) ? warps : 1, arrangement);
+    op_set_ints(dot, ATTR_dims, 2, arrangement);
+}
+
+bool pass_matrix(Kernel *kernel, const Target *target)
+{
+    Choice choice = {.kernel = kernel, .target = target, .arena = arena_new()};
+    kernel_visit(kernel, mark_chain, &choice);
+    kernel_visit(kernel, choose_instruction, &choice);
+    arena_free(choice.arena);
+    return true;
+}

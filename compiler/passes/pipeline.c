@@ -1,0 +1,235 @@
+/* pipeline.c: a loop's loads from global memory are issued some iterations ahead.
+ *
+ * Needs layouts (to know what a prefetched tile costs in registers); SSA. A load qualifies if its view
+ * and offsets follow from the loop variable and from what is defined outside the loop, and if nothing
+ * in the loop writes global memory. Its tiles in flight become carried values: loaded for the first
+ * iterations before the loop, and for the one `distance` ahead as soon as this iteration's tiles have
+ * left their registers. An iteration that has none so far ahead loads its own tile again, which keeps
+ * every access inside what the bounds analysis saw.
+ *
+ * With a distance above one the carried tiles move up one place each iteration. A move of a register
+ * that is still being loaded waits for it, so the loop asks to be unrolled by the distance: then
+ * the moves are renamings. */
+#include "passes/passes.h"
+#include "passes/rebuild.h"
+
+#include "base/vec.h"
+
+#include <string.h>
+
+enum {
+    PREFETCH_BYTES = 256,  /* registers a thread may spend on tiles in flight */
+    PREFETCH_DISTANCE = 4, /* hides the latency of DRAM behind loops that do little else */
+};
+
+typedef VEC(Op *) Ops;
+
+typedef struct Prefetch {
+    Kernel *kernel;
+    Op *loop;
+    Ops loads;
+    int64_t bytes; /* of one iteration's tiles, a thread */
+    int distance;  /* iterations ahead */
+} Prefetch;
+
+static bool is_inside(const Op *op, const Region *region)
+{
+    for (const Region *at = op->parent; at; at = at->parent ? at->parent->parent : NULL)
+        if (at == region) return true;
+    return false;
+}
+
+/* True if `value` follows from the loop variable and from outside by pure ops of the body alone. */
+static bool is_predictable(const Value *value, const Op *loop)
+{
+    const Region *body = loop->regions[0];
+    if (value->region) return value->region != body || value->index == 0;
+    if (!value->op || !is_inside(value->op, body)) return true;
+    if (value->op->parent != body || value->op->region_count || !(op_info(value->op->code)->traits & PURE)) return false;
+    for (int i = 0; i < value->op->operand_count; i++)
+        if (!is_predictable(value->op->operands[i], loop)) return false;
+    return true;
+}
+
+static void find_global_write(Op *op, void *context)
+{
+    if (op->code == OP_store) *(bool *)context = true;
+}
+
+static int64_t bytes_per_thread(const Type *tile)
+{
+    return (int64_t)layout_registers(tile->layout) * dtype_bytes(tile->dtype);
+}
+
+static bool collect_loads(Prefetch *prefetch)
+{
+    bool writes = false;
+    region_visit(prefetch->loop->regions[0], find_global_write, &writes);
+    if (writes) return false;
+    for (Op *op = prefetch->loop->regions[0]->first; op; op = op->next) {
+        if (op->code != OP_load) continue;
+        bool predictable = true;
+        for (int i = 0; i < op->operand_count; i++) predictable &= is_predictable(op->operands[i], prefetch->loop);
+        if (!predictable) continue;
+        prefetch->bytes += bytes_per_thread(op->results[0].type);
+        vec_push(prefetch->kernel->arena, &prefetch->loads, op);
+    }
+    return prefetch->loads.count > 0 && prefetch->bytes <= PREFETCH_BYTES;
+}
+
+/* How often a loop runs; 0 if that is not known. */
+static int64_t trip_count(const Op *loop)
+{
+    int64_t begin, end, step;
+    if (!value_constant(loop->operands[0], &begin) || !value_constant(loop->operands[1], &end) ||
+        !value_constant(loop->operands[2], &step) || begin >= end || step < 1)
+        return 0;
+    return (end - begin - 1) / step + 1;
+}
+
+/* As far ahead as registers allow, where unrolling by the distance leaves no remainder. */
+static int choose_distance(const Prefetch *prefetch)
+{
+    int64_t trips = trip_count(prefetch->loop);
+    int distance = PREFETCH_DISTANCE;
+    while (distance > 1 && (prefetch->bytes * distance > PREFETCH_BYTES || trips == 0 || trips % distance)) distance /= 2;
+    return distance;
+}
+
+/* Copies what `value` needs of the loop's body to the builder's place, with the loop variable as `map` says. */
+static Value *copy_slice(Builder *builder, Value *value, const Region *body, Map *map)
+{
+    Value *copied = map_get(map, value);
+    if (copied) return copied;
+    if (!value->op || value->op->parent != body) return value;
+    for (int i = 0; i < value->op->operand_count; i++) copy_slice(builder, value->op->operands[i], body, map);
+    op_clone(builder, value->op, map);
+    return map_get(map, value);
+}
+
+static Value *copy_load(Builder *builder, const Op *load, const Region *body, Map *map)
+{
+    for (int i = 0; i < load->operand_count; i++) copy_slice(builder, load->operands[i], body, map);
+    Op *copy = op_clone(builder, load, map);
+    return copy->results;
+}
+
+/* The tile of iteration `ahead`, before the loop. Where the loop may not run at all, what was proved
+ * about its offsets does not hold there: every bound is checked. */
+static Value *load_first(const Prefetch *prefetch, const Op *load, int ahead)
+{
+    const Op *loop = prefetch->loop;
+    Builder builder = builder_before(prefetch->loop);
+    Value *index = loop->operands[0];
+    for (int i = 0; i < ahead; i++) index = build2(&builder, OP_add, index, loop->operands[2]);
+    Map map = {0};
+    map_set(prefetch->kernel->arena, &map, loop->regions[0]->arguments[0], index);
+    Value *tile = copy_load(&builder, load, loop->regions[0], &map);
+    if (trip_count(loop) == 0) {
+        int64_t checks[TYPE_RANK];
+        int rank = load->operands[0]->type->rank;
+        for (int i = 0; i < rank; i++) checks[i] = 3;
+        op_set_ints(tile->op, ATTR_bounds, rank, checks);
+    }
+    return tile;
+}
+
+/* Where this iteration's tiles have left their registers: before the first op that reads shared memory. */
+static Op *place_for_next(const Region *body)
+{
+    for (Op *op = body->first; op; op = op->next)
+        if (op->code == OP_shared_load || op->code == OP_dot || op->region_count || op->code == OP_yield) return op;
+    return NULL;
+}
+
+static Value *next_index(Builder *builder, const Op *loop, int distance)
+{
+    Value *index = loop->regions[0]->arguments[0];
+    Value *next = index;
+    for (int i = 0; i < distance; i++) next = build2(builder, OP_add, next, loop->operands[2]);
+    Value *more = build_cmp(builder, "lt", next, loop->operands[1]);
+    return build3(builder, OP_select, more, next, index);
+}
+
+static void append_operand(Arena *arena, Op *op, Value *value)
+{
+    Value **operands = arena_new_array(arena, Value *, op->operand_count + 1);
+    if (op->operand_count) memcpy(operands, op->operands, sizeof *operands * op->operand_count);
+    operands[op->operand_count++] = value;
+    op->operands = operands;
+}
+
+static void carry_loads(Prefetch *prefetch)
+{
+    Op *loop = prefetch->loop;
+    Arena *arena = prefetch->kernel->arena;
+    VEC(Value *) operands = {0};
+    VEC(const Type *) types = {0};
+    for (int i = 0; i < loop->operand_count; i++) vec_push(arena, &operands, loop->operands[i]);
+    for (int i = 0; i < loop->result_count; i++) vec_push(arena, &types, loop->results[i].type);
+    for (size_t i = 0; i < prefetch->loads.count; i++) {
+        for (int ahead = 0; ahead < prefetch->distance; ahead++) {
+            vec_push(arena, &operands, load_first(prefetch, prefetch->loads.data[i], ahead));
+            vec_push(arena, &types, prefetch->loads.data[i]->results[0].type);
+        }
+    }
+    Op *carrying = op_rebuild(loop, (int)operands.count, operands.data, (int)types.count, types.data);
+    Map results = {0};
+    for (int i = 0; i < loop->result_count; i++) {
+        carrying->results[i].name = loop->results[i].name;
+        map_set(arena, &results, &loop->results[i], &carrying->results[i]);
+    }
+    region_replace(prefetch->kernel->host, &results);
+    if (prefetch->distance > 1 && !op_attr(carrying, ATTR_unroll)) op_set_int(carrying, ATTR_unroll, prefetch->distance);
+    op_erase(loop);
+    prefetch->loop = carrying;
+}
+
+/* One load's places in the queue: the first is this iteration's tile, the last is loaded now. */
+static void advance_queue(const Prefetch *prefetch, Op *load, Value *next, Map *tiles)
+{
+    Region *body = prefetch->loop->regions[0];
+    Op *yield = region_terminator(body);
+    for (int place = 0; place < prefetch->distance; place++) {
+        Value *argument = region_add_argument(body, load->results[0].type, load->results[0].name);
+        if (place == 0) map_set(prefetch->kernel->arena, tiles, load->results, argument);
+        else append_operand(prefetch->kernel->arena, yield, argument);
+    }
+    append_operand(prefetch->kernel->arena, yield, next);
+}
+
+static void load_next(const Prefetch *prefetch)
+{
+    Region *body = prefetch->loop->regions[0];
+    Builder builder = builder_before(place_for_next(body));
+    Map map = {0}, tiles = {0};
+    map_set(prefetch->kernel->arena, &map, body->arguments[0], next_index(&builder, prefetch->loop, prefetch->distance));
+    for (size_t i = 0; i < prefetch->loads.count; i++) {
+        Op *load = prefetch->loads.data[i];
+        builder.span = load->span;
+        advance_queue(prefetch, load, copy_load(&builder, load, body, &map), &tiles);
+    }
+    region_replace(body, &tiles);
+    for (size_t i = 0; i < prefetch->loads.count; i++) op_erase(prefetch->loads.data[i]);
+}
+
+static void pipeline_region(Kernel *kernel, Region *region)
+{
+    for (Op *op = region->first, *next; op; op = next) {
+        next = op->next;
+        for (int i = 0; i < op->region_count; i++) pipeline_region(kernel, op->regions[i]);
+        Prefetch prefetch = {.kernel = kernel, .loop = op};
+        if (op->code != OP_for || !region_terminator(op->regions[0]) || !collect_loads(&prefetch)) continue;
+        prefetch.distance = choose_distance(&prefetch);
+        carry_loads(&prefetch);
+        load_next(&prefetch);
+    }
+}
+
+bool pass_pipeline(Kernel *kernel, const Target *target)
+{
+    (void)target;
+    pipeline_region(kernel, kernel->host);
+    kernel->stage = STAGE_PIPELINED;
+    return true;
+}

@@ -1,0 +1,230 @@
+/* propose.c: the register layout that a matrix op or a global access would like best. */
+#include "passes/layouts.h"
+#include "passes/matrix.h"
+
+static int log2_down(int64_t number)
+{
+    int bits = 0;
+    while (number >> (bits + 1))
+        bits++;
+    return bits;
+}
+
+static void tile_shape(const Type *tile, int32_t *out)
+{
+    for (int d = 0; d < tile->rank; d++)
+        out[d] = (int32_t)tile->shape[d];
+}
+
+/* Elements a thread, as a power of two: longer vectors would leave threads without work. */
+static int elements_each(const Inference *inference, const Type *tile)
+{
+    const int64_t each = type_elements(tile) / (32 * inference->warps);
+    return each < 1 ? 1 : 1 << log2_down(each);
+}
+
+/* ---- dot ---- */
+
+/* All layouts of a kernel have a bit for each warp: warps that the matrix has no use for hold
+ * replicas. */
+static const Layout *with_all_warps(const Inference *inference, const Layout *layout)
+{
+    const int missing = log2_down(inference->warps) - layout->bits[LAYOUT_WARP];
+    if (missing <= 0)
+        return layout;
+    Layout padded = *layout;
+    padded.bits[LAYOUT_WARP] = (uint8_t)(layout->bits[LAYOUT_WARP] + missing);
+    return layout_intern(inference->kernel->layouts, &padded);
+}
+
+static const Layout *mma_layout(const Inference *inference, const Op *dot, MmaShape shape,
+                                DotOperand operand)
+{
+    const Attr *arrangement = op_attr(dot, ATTR_dims);
+    const Type *a = dot->operands[0]->type, *c = dot->operands[2]->type;
+    CHECK(arrangement && arrangement->count == 2);
+    const Layout *layout =
+        layout_mma(inference->kernel->layouts, operand, shape, (int)c->shape[0], (int)c->shape[1],
+                   (int)a->shape[1], (int)arrangement->integers[0], (int)arrangement->integers[1]);
+    return with_all_warps(inference, layout);
+}
+
+static bool has_plain_basis(const Layout *layout)
+{
+    for (int axis = 0; axis < LAYOUT_AXES; axis++)
+        for (int bit = 0; bit < layout->bits[axis]; bit++) {
+            const int32_t *basis = layout_basis(layout, (LayoutAxis)axis, bit);
+            if (basis[0] && basis[1])
+                return false;
+        }
+    return true;
+}
+
+typedef struct BasisList {
+    Layout layout;
+    int count;
+} BasisList;
+
+static void add_basis(BasisList *list, LayoutAxis axis, int dim, int32_t coordinate)
+{
+    CHECK(list->count < LAYOUT_BITS);
+    list->layout.basis[list->count++][dim] = coordinate;
+    list->layout.bits[axis]++;
+}
+
+static void add_inner(BasisList *list, int inner)
+{
+    for (int32_t step = 1; step < list->layout.block[inner]; step *= 2)
+        add_basis(list, LAYOUT_REGISTER, inner, step);
+}
+
+static void add_outer(BasisList *list, const Layout *c, LayoutAxis axis, int outer)
+{
+    for (int bit = 0; bit < c->bits[axis]; bit++) {
+        const int32_t coordinate = layout_basis(c, axis, bit)[outer];
+        if (axis != LAYOUT_REGISTER || coordinate)
+            add_basis(list, axis, outer, coordinate);
+    }
+}
+
+/* An operand of a dot by fma: threads as in c, the whole of k in each thread's registers. */
+static const Layout *fma_layout(const Inference *inference, const Layout *c, int64_t k, int outer)
+{
+    const int inner = 1 - outer;
+    BasisList list = {.layout = {.rank = 2}};
+    list.layout.shape[outer] = c->shape[outer];
+    list.layout.block[outer] = c->block[outer];
+    list.layout.shape[inner] = (int32_t)k;
+    list.layout.block[inner] = (int32_t)(k & -k);
+    if (inner == 1)
+        add_inner(&list, inner);
+    add_outer(&list, c, LAYOUT_REGISTER, outer);
+    if (inner == 0)
+        add_inner(&list, inner);
+    add_outer(&list, c, LAYOUT_LANE, outer);
+    add_outer(&list, c, LAYOUT_WARP, outer);
+    return layout_intern(inference->kernel->layouts, &list.layout);
+}
+
+DotLayouts propose_dot(const Inference *inference, const Op *dot, const Layout *c)
+{
+    MmaShape shape;
+    if (dot_mma_shape(dot, &shape))
+        return (DotLayouts){mma_layout(inference, dot, shape, DOT_A),
+                            mma_layout(inference, dot, shape, DOT_B),
+                            mma_layout(inference, dot, shape, DOT_C)};
+    if (!c || !has_plain_basis(c))
+        c = propose_default(inference, dot->operands[2]->type);
+    const int64_t k = dot->operands[0]->type->shape[1];
+    return (DotLayouts){fma_layout(inference, c, k, 0), fma_layout(inference, c, k, 1), c};
+}
+
+/* ---- memory ---- */
+
+/* The tile's dimensions, `first` as the contiguous one, then from the last to the first. */
+static void make_order(int rank, int first, int *out)
+{
+    int count = 0;
+    if (first >= 0)
+        out[count++] = first;
+    for (int d = rank - 1; d >= 0; d--)
+        if (d != first)
+            out[count++] = d;
+}
+
+const Layout *propose_default(const Inference *inference, const Type *tile)
+{
+    int32_t shape[LAYOUT_RANK];
+    int order[LAYOUT_RANK];
+    tile_shape(tile, shape);
+    make_order(tile->rank, -1, order);
+    const int each = elements_each(inference, tile),
+              most = ACCESS_BYTES * 8 / dtype_memory_bits(tile->dtype);
+    return layout_blocked(inference->kernel->layouts, tile->rank, shape, order,
+                          each < most ? each : most, inference->warps);
+}
+
+const Layout *propose_access(const Inference *inference, Op *op)
+{
+    const Access access = access_of(op);
+    const int dim = access_contiguous(&access);
+    int32_t shape[LAYOUT_RANK];
+    int order[LAYOUT_RANK];
+    tile_shape(access.tile, shape);
+    make_order(access.tile->rank, dim < 0 ? -1 : access.tile_dim[dim], order);
+    const int limit = elements_each(inference, access.tile);
+    const int vector = dim < 0 ? 1 : access_vector(inference->facts, &access, dim, limit);
+    return layout_blocked(inference->kernel->layouts, access.tile->rank, shape, order, vector,
+                          inference->warps);
+}
+
+static int extend_run(const Layout *layout, LayoutAxis axis, int dim, int run)
+{
+    for (int bit = 0; bit < layout->bits[axis]; bit++) {
+        const int32_t *basis = layout_basis(layout, axis, bit);
+        for (int d = 0; d < layout->rank; d++)
+            if (basis[d] != (d == dim ? run : 0))
+                return run;
+        run *= 2;
+    }
+    return run;
+}
+
+int layout_register_run(const Layout *layout, int dim)
+{
+    return extend_run(layout, LAYOUT_REGISTER, dim, 1);
+}
+
+int64_t access_segment(const Inference *inference, Op *op, const Layout *layout)
+{
+    const Access access = access_of(op);
+    const int dim = access_contiguous(&access);
+    if (dim < 0)
+        return 0;
+    const int run = layout_register_run(layout, access.tile_dim[dim]);
+    const int vector = access_vector(inference->facts, &access, dim, run);
+    /* lanes carry a run on only where one access moves all of it */
+    const int covered =
+        vector < run ? vector : extend_run(layout, LAYOUT_LANE, access.tile_dim[dim], run);
+    return (int64_t)covered * dtype_memory_bits(access.tile->dtype) / 8;
+}
+
+/* ---- ops that only rename ---- */
+
+static const Layout *transpose_back(const Inference *inference, const Op *op, const Layout *result)
+{
+    const Attr *dims = op_attr(op, ATTR_dims);
+    int inverse[LAYOUT_RANK];
+    for (int d = 0; d < dims->count; d++)
+        inverse[dims->integers[d]] = d;
+    return layout_transpose(inference->kernel->layouts, result, inverse);
+}
+
+const Layout *derive_operand(const Inference *inference, const Op *op, const Layout *result)
+{
+    const Type *operand = op->operands[0]->type;
+    int32_t shape[LAYOUT_RANK];
+    tile_shape(operand, shape);
+    if (op->code == OP_broadcast)
+        return layout_shrink(inference->kernel->layouts, result, shape);
+    if (op->code == OP_transpose)
+        return transpose_back(inference, op, result);
+    return layout_reshape(inference->kernel->layouts, result, operand->rank, shape);
+}
+
+const Layout *derive_result(const Inference *inference, const Op *op, const Layout *operand)
+{
+    const Type *result = op->results[0].type;
+    int32_t shape[LAYOUT_RANK];
+    int dims[LAYOUT_RANK];
+    if (op->code == OP_broadcast)
+        return NULL;
+    if (op->code == OP_reshape) {
+        tile_shape(result, shape);
+        return layout_reshape(inference->kernel->layouts, operand, result->rank, shape);
+    }
+    const Attr *attr = op_attr(op, ATTR_dims);
+    for (int d = 0; d < attr->count; d++)
+        dims[d] = (int)attr->integers[d];
+    return layout_transpose(inference->kernel->layouts, operand, dims);
+}

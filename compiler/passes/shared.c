@@ -1,0 +1,168 @@
+/* shared.c: places shared tiles in the block's shared memory; needs a PIPELINED kernel, leaves
+ * `offset` on each shared_alloc and `bytes` on each launch, PLACED.
+ *
+ * A tile lives from its first to its last use in the order of the text; a tile made outside a loop
+ * and used in it lives as long as the loop, since the next iteration may read it. Tiles are placed
+ * in the order in which their lives begin, each at the lowest place that no tile alive at the same
+ * time has. */
+#include "base/vec.h"
+#include "passes/passes.h"
+
+enum { SHARED_ALIGN = 128 };
+
+typedef struct Life {
+    Op *alloc;
+    int first, last; /* -1: never used */
+    int64_t offset, bytes;
+} Life;
+
+typedef struct Lives {
+    Arena *arena;
+    VEC(Life) items;
+    Map by_value; /* Value -> index + 1 */
+    int clock;
+} Lives;
+
+static Life *life_of(const Lives *lives, const Value *value)
+{
+    const uintptr_t index = (uintptr_t)map_get(&lives->by_value, value);
+    return index ? &lives->items.data[index - 1] : NULL;
+}
+
+static void extend(Life *life, int first, int last)
+{
+    if (life->first < 0 || first < life->first)
+        life->first = first;
+    if (last > life->last)
+        life->last = last;
+}
+
+static void note_uses(const Lives *lives, const Op *op, int now)
+{
+    for (int i = 0; i < op->operand_count; i++) {
+        Life *life = life_of(lives, op->operands[i]);
+        if (life)
+            extend(life, now, now);
+    }
+}
+
+/* Uses inside a loop of tiles that were made before it: they last for all of the loop. */
+static void note_loop(const Lives *lives, const Region *region, int first, int last, int known)
+{
+    for (const Op *op = region->first; op; op = op->next) {
+        for (int i = 0; i < op->operand_count; i++) {
+            const uintptr_t index = (uintptr_t)map_get(&lives->by_value, op->operands[i]);
+            if (index && (int)index <= known)
+                extend(&lives->items.data[index - 1], first, last);
+        }
+        for (int r = 0; r < op->region_count; r++)
+            note_loop(lives, op->regions[r], first, last, known);
+    }
+}
+
+static void walk_lives(Lives *lives, Region *region)
+{
+    for (Op *op = region->first; op; op = op->next) {
+        const int start = lives->clock++, known = (int)lives->items.count;
+        note_uses(lives, op, start);
+        for (int r = 0; r < op->region_count; r++)
+            walk_lives(lives, op->regions[r]);
+        if (op->code == OP_for || op->code == OP_while)
+            for (int r = 0; r < op->region_count; r++)
+                note_loop(lives, op->regions[r], start, lives->clock, known);
+        if (op->code != OP_shared_alloc)
+            continue;
+        const Life life = {op, -1, -1, 0, op_int(op, ATTR_bytes, 0)};
+        vec_push(lives->arena, &lives->items, life);
+        map_set(lives->arena, &lives->by_value, &op->results[0],
+                (void *)(uintptr_t)lives->items.count);
+    }
+}
+
+static int64_t align_up(int64_t offset, int64_t align)
+{
+    return (offset + align - 1) / align * align;
+}
+
+static bool overlap(const Life *a, const Life *b)
+{
+    return a->first >= 0 && b->first >= 0 && a->first <= b->last && b->first <= a->last &&
+           a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
+}
+
+/* Moves the tile up past each placed one that it meets, until it meets none. */
+static void place(Life *const *placed, size_t count, Life *life)
+{
+    const int64_t align = op_int(life->alloc, ATTR_align, SHARED_ALIGN);
+    life->offset = 0;
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (size_t i = 0; i < count; i++)
+            if (overlap(placed[i], life)) {
+                life->offset = align_up(placed[i]->offset + placed[i]->bytes, align);
+                moved = true;
+            }
+    }
+}
+
+static Life **in_order_of_birth(Lives *lives)
+{
+    Life **order = arena_new_array(lives->arena, Life *, lives->items.count + 1);
+    for (size_t i = 0; i < lives->items.count; i++) {
+        size_t at = i;
+        for (; at > 0 && order[at - 1]->first > lives->items.data[i].first; at--)
+            order[at] = order[at - 1];
+        order[at] = &lives->items.data[i];
+    }
+    return order;
+}
+
+static int64_t place_all(Lives *lives)
+{
+    Life **order = in_order_of_birth(lives);
+    int64_t total = 0;
+    for (size_t i = 0; i < lives->items.count; i++) {
+        place(order, i, order[i]);
+        op_set_int(order[i]->alloc, ATTR_offset, order[i]->offset);
+        if (order[i]->first >= 0 && order[i]->offset + order[i]->bytes > total)
+            total = order[i]->offset + order[i]->bytes;
+    }
+    return total;
+}
+
+static void report_excess(const Kernel *kernel, const Op *launch, const Lives *lives, int64_t total,
+                          const Target *target)
+{
+    Diags *diags = kernel->session->diags;
+    diag_report(diags, DIAG_shared_memory, launch->span, (long long)total, target->name,
+                target->shared_bytes);
+    for (size_t i = 0; i < lives->items.count; i++) {
+        const Op *alloc = lives->items.data[i].alloc;
+        const Type *type = type_with_layout(kernel->types, alloc->results[0].type, NULL);
+        diag_note(diags, alloc->span, "%lld bytes for %s", (long long)lives->items.data[i].bytes,
+                  type_text(kernel->arena, type));
+    }
+}
+
+static bool place_launch(Kernel *kernel, Op *launch, const Target *target)
+{
+    Lives lives = {.arena = arena_new()};
+    walk_lives(&lives, launch_region(launch));
+    const int64_t total = place_all(&lives);
+    op_set_int(launch, ATTR_bytes, total);
+    const bool fits = total <= target->shared_bytes;
+    if (!fits)
+        report_excess(kernel, launch, &lives, total, target);
+    arena_free(lives.arena);
+    return fits;
+}
+
+bool pass_shared(Kernel *kernel, const Target *target)
+{
+    bool fine = true;
+    for (Op *op = kernel->host->first; op; op = op->next)
+        if (op->code == OP_launch)
+            fine &= place_launch(kernel, op, target);
+    kernel->stage = STAGE_PLACED;
+    return fine;
+}

@@ -1,0 +1,111 @@
+/* params.c: the parameters of functions and lambdas. */
+#include "syntax/parser.h"
+
+Param make_param(ParamKind kind, Node *arg, Node *value, Token mark)
+{
+    uint32_t begin = kind == PARAM_PLAIN ? node_begin(arg) : mark.begin;
+    uint32_t end = value != NULL ? node_end(value) : arg != NULL ? node_end(arg) : mark.end;
+    return (Param){kind, arg, value, begin, end};
+}
+
+Node *make_arg(Parser *parser, Token name, Node *annotation)
+{
+    return MAKE(arg, name.begin, annotation == NULL ? name.end : node_end(annotation),
+                .arg = token_text(parser, name), .annotation = annotation);
+}
+
+Params *params_add(Parser *parser, Params *params, Param param)
+{
+    if (params == NULL)
+        params = arena_new_of(parser->session->arena, Params);
+    vec_push(parser->session->arena, params, param);
+    return params;
+}
+
+/* What has been read of a list of parameters. */
+typedef struct Sorting {
+    Parser *parser;
+    Items *positional_only, *plain, *keyword_only, *keyword_defaults, *defaults;
+    Node *vararg, *kwarg;
+    bool slash, star, bare_star;
+} Sorting;
+
+static void complain(const Sorting *sorting, const Param *param, const char *text)
+{
+    diag_report(sorting->parser->session->diags, DIAG_bad_arguments,
+                parser_span(sorting->parser, param->begin, param->end), text);
+}
+
+static void sort_plain(Sorting *sorting, const Param *param)
+{
+    Parser *parser = sorting->parser;
+    if (sorting->star) {
+        items_add(parser, sorting->keyword_only, param->arg);
+        vec_push(parser->session->arena, &sorting->keyword_defaults->nodes, param->value);
+        return;
+    }
+    items_add(parser, sorting->plain, param->arg);
+    if (param->value != NULL)
+        items_add(parser, sorting->defaults, param->value);
+    else if (sorting->defaults->nodes.count > 0)
+        complain(sorting, param, "a parameter without a default follows one with a default");
+}
+
+static void sort_slash(Sorting *sorting, const Param *param)
+{
+    if (sorting->slash)
+        complain(sorting, param, "'/' may appear only once");
+    else if (sorting->star)
+        complain(sorting, param, "'/' must be before '*'");
+    else if (sorting->plain->nodes.count == 0)
+        complain(sorting, param, "at least one parameter must precede '/'");
+    else {
+        sorting->positional_only = sorting->plain;
+        sorting->plain = items_new(sorting->parser, NULL);
+    }
+    sorting->slash = true;
+}
+
+static void sort_star(Sorting *sorting, const Param *param)
+{
+    if (sorting->star)
+        complain(sorting, param, "'*' may appear only once");
+    sorting->star = true;
+    sorting->bare_star = param->arg == NULL;
+    sorting->vararg = param->arg;
+}
+
+static void sort_param(Sorting *sorting, const Param *param)
+{
+    if (sorting->kwarg != NULL)
+        complain(sorting, param, "no parameter can follow the one with '**'");
+    switch (param->kind) {
+    case PARAM_PLAIN: sort_plain(sorting, param); return;
+    case PARAM_SLASH: sort_slash(sorting, param); return;
+    case PARAM_STAR: sort_star(sorting, param); return;
+    case PARAM_DOUBLE_STAR: sorting->kwarg = param->arg; return;
+    }
+}
+
+/* No place of its own in Python's tree; here it is that of the parameters, or `at` if there are
+ * none. */
+Node *make_arguments(Parser *parser, const Params *params, uint32_t at)
+{
+    Sorting sorting = {.parser = parser,
+                       .plain = items_new(parser, NULL),
+                       .keyword_only = items_new(parser, NULL),
+                       .keyword_defaults = items_new(parser, NULL),
+                       .defaults = items_new(parser, NULL)};
+    size_t count = params == NULL ? 0 : params->count;
+    for (size_t i = 0; i < count; i++)
+        sort_param(&sorting, &params->data[i]);
+    if (sorting.bare_star && sorting.keyword_only->nodes.count == 0)
+        complain(&sorting, &params->data[count - 1], "a parameter with a name must follow '*'");
+    return MAKE(arguments, count == 0 ? at : params->data[0].begin,
+                count == 0 ? at : params->data[count - 1].end,
+                .posonlyargs = items_list(sorting.positional_only),
+                .args = items_list(sorting.plain), .vararg = sorting.vararg,
+                .kwonlyargs = items_list(sorting.keyword_only),
+                .kw_defaults = items_list(sorting.keyword_defaults), .kwarg = sorting.kwarg,
+                .defaults = items_list(sorting.defaults));
+}

@@ -1,0 +1,128 @@
+/* parse.c: the loop that feeds the grammar, and what is said when a token does not fit. */
+#include "syntax/parser.h"
+
+#include "tile_grammar.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ERRORS = 100 }; /* in one file: after so many there is nothing to learn from it */
+
+void *TileParserAlloc(void *(*allocate)(size_t), Parser *parser);
+void TileParserFree(void *lemon, void (*release)(void *));
+void TileParser(void *lemon, int kind, Token token);
+
+Span parser_span(const Parser *parser, uint32_t begin, uint32_t end)
+{
+    return (Span){parser->source, begin, end < begin ? begin : end};
+}
+
+static void report_lost_bracket(Parser *parser, const Bracket *bracket, Token token)
+{
+    Diags *diags = parser->session->diags;
+    diag_report(diags, DIAG_unclosed_bracket,
+                parser_span(parser, bracket->begin, bracket->begin + 1), bracket->open);
+    diag_note(diags, parser_span(parser, token.begin, token.end), "%s does not fit inside it",
+              token_describe(parser, token));
+}
+
+void parser_syntax_error(Parser *parser, Token token, const bool *expected, int kind_count)
+{
+    Session *session = parser->session;
+    bool reported =
+        token.kind == TOKEN_BAD || parser->layout.line_failed || parser->layout.too_deep;
+    parser->layout.line_failed = true;
+    if (reported)
+        return;
+    const Bracket *lost = layout_close_lost_bracket(&parser->layout);
+    if (lost != NULL) {
+        report_lost_bracket(parser, lost, token);
+        return;
+    }
+    diag_report(session->diags, DIAG_syntax, parser_span(parser, token.begin, token.end),
+                token_describe(parser, token),
+                expected_describe(session->arena, expected, kind_count));
+    if (token.kind == TOKEN_EQ)
+        diag_note(session->diags, (Span){0}, "'=' assigns, '==' compares");
+}
+
+void parser_out_of_stack(Parser *parser)
+{
+    if (!parser->layout.too_deep)
+        diag_report(parser->session->diags, DIAG_nesting, (Span){0}, (int)MAX_TREE_HEIGHT);
+    parser->layout.too_deep = true;
+}
+
+static void run_grammar(Parser *parser, int first_kind)
+{
+    void *lemon = TileParserAlloc(malloc, parser);
+    if (lemon == NULL) {
+        parser_out_of_stack(parser);
+        return;
+    }
+    size_t before = diag_error_count(parser->session->diags);
+    if (first_kind != 0)
+        TileParser(lemon, first_kind, (Token){first_kind, 0, 0, DIAG_COUNT, NULL});
+    for (;;) {
+        Token token = layout_next(&parser->layout);
+        if (diag_error_count(parser->session->diags) > before + MAX_ERRORS)
+            token = (Token){0, token.begin, token.begin, DIAG_COUNT, NULL};
+        TileParser(lemon, token.kind, token);
+        if (token.kind == 0 || parser->layout.too_deep)
+            break;
+    }
+    TileParserFree(lemon, free);
+}
+
+Node *parse_field(Parser *outer, uint32_t begin, uint32_t end)
+{
+    Parser inner = {.session = outer->session, .source = outer->source,
+                    .field_depth = outer->field_depth + 1};
+    Parser *parser = &inner;
+    layout_init(&inner.layout, outer->session, outer->source, begin, end, LAYOUT_INSIDE);
+    if (inner.field_depth > MAX_FIELD_DEPTH) {
+        if (!outer->layout.too_deep)
+            diag_report(outer->session->diags, DIAG_nesting, parser_span(outer, begin, end),
+                        (int)MAX_FIELD_DEPTH);
+        outer->layout.too_deep = true;
+    } else {
+        run_grammar(&inner, TOKEN_FIELD);
+    }
+    outer->layout.too_deep |= inner.layout.too_deep;
+    if (inner.expression != NULL)
+        return inner.expression;
+    return MAKE(Constant, begin, end, .value = {.kind = LITERAL_ELLIPSIS}); /* reported */
+}
+
+/* One report: what follows a wrong byte is often more of them. */
+static void check_utf8(Session *session, const Source *source)
+{
+    for (size_t i = 0; i < source->length;) {
+        uint32_t character;
+        size_t count = utf8_decode(source->text + i, source->length - i, &character);
+        if (count == 0) {
+            diag_report(session->diags, DIAG_bad_utf8,
+                        (Span){source, (uint32_t)i, (uint32_t)i + 1});
+            return;
+        }
+        i += count;
+    }
+}
+
+Module *parse_source(Session *session, const Source *source)
+{
+    Parser state = {.session = session, .source = source};
+    Parser *parser = &state;
+    size_t before = diag_error_count(session->diags);
+    check_utf8(session, source);
+    layout_init(&state.layout, session, source, 0, (uint32_t)source->length, LAYOUT_FILE);
+    state.body = items_new(parser, NULL);
+    run_grammar(parser, 0);
+    Nodes body = state.layout.too_deep ? (Nodes){NULL, 0} : items_list(state.body);
+    Module *module = arena_new_of(session->arena, Module);
+    module->source = source;
+    module->tree = NODE_AS(Module, MAKE(Module, 0, (uint32_t)source->length, .body = body));
+    if (diag_error_count(session->diags) == before || !state.layout.too_deep)
+        check_tree(session, module->tree);
+    return module;
+}

@@ -1,0 +1,106 @@
+/* syntax.h: the front door of syntax/: from text to a tree.
+ *
+ * parse_source() reads a file of the language (Python 3.11's grammar, and 3.12's additions) and gives
+ * a tree that is read-only from then on. Errors are reported to the session; what could be read is
+ * still returned, so that several errors of a file are found in one run. */
+#ifndef TILEC_SYNTAX_H
+#define TILEC_SYNTAX_H
+
+#include "base/base.h"
+
+typedef enum NodeKind {
+#define NODE(kind, fields) NODE_##kind,
+#include "syntax/nodes.def"
+#undef NODE
+    NODE_COUNT
+} NodeKind;
+
+typedef enum Operator {
+#define OPERATOR(name, text) OPERATOR_##name,
+#include "syntax/operators.def"
+#undef OPERATOR
+    OPERATOR_COUNT
+} Operator;
+
+typedef struct Node {
+    NodeKind kind;
+    Span span;
+} Node;
+
+typedef struct Nodes {
+    Node **items;
+    uint32_t count;
+} Nodes;
+
+typedef struct Names {
+    Name *items;
+    uint32_t count;
+} Names;
+
+typedef struct Operators {
+    Operator *items;
+    uint32_t count;
+} Operators;
+
+typedef enum LiteralKind {
+    LITERAL_NONE, LITERAL_TRUE, LITERAL_FALSE, LITERAL_ELLIPSIS,
+    LITERAL_INT,     /* integer; the text too where it does not fit 64 bits */
+    LITERAL_FLOAT,   /* number */
+    LITERAL_IMAGINARY,
+    LITERAL_STRING,  /* text, decoded to UTF-8, with its length (it may hold NUL) */
+    LITERAL_BYTES,
+} LiteralKind;
+
+typedef struct Literal {
+    LiteralKind kind;
+    uint64_t integer;
+    double number;
+    const char *text;
+    size_t length;
+    bool too_large; /* the integer needs more than 64 bits; text has its digits as written */
+} Literal;
+
+/* One struct a kind: NodeBinOp {base, left, op, right}. */
+#define F_NODE(name) Node *name;
+#define F_LIST(name) Nodes name;
+#define F_NAME(name) Name name;
+#define F_NAMES(name) Names name;
+#define F_OP(name) Operator name;
+#define F_OPS(name) Operators name;
+#define F_INT(name) int name;
+#define F_CONST(name) Literal name;
+#define NODE(kind, fields)                                                                         \
+    typedef struct Node##kind {                                                                    \
+        Node base;                                                                                 \
+        fields                                                                                     \
+    } Node##kind;
+#include "syntax/nodes.def"
+#undef NODE
+#undef F_NODE
+#undef F_LIST
+#undef F_NAME
+#undef F_NAMES
+#undef F_OP
+#undef F_OPS
+#undef F_INT
+#undef F_CONST
+
+/* NODE_AS(BinOp, node)->left: checked in every build. */
+#define NODE_AS(type, node) ((const Node##type *)node_check((node), NODE_##type))
+const Node *node_check(const Node *node, NodeKind kind);
+
+const char *node_kind_name(NodeKind kind);    /* "BinOp" */
+const char *operator_name(Operator op);       /* "Add", as in Python's ast */
+const char *operator_text(Operator op);       /* "+" */
+
+typedef struct Module {
+    const Source *source;
+    const NodeModule *tree;
+} Module;
+
+/* Never NULL; ask diag_error_count() whether the tree is whole. */
+Module *parse_source(Session *session, const Source *source);
+/* The tree as text, one node a line, indented, with spans: what --emit=ast prints. */
+void print_tree(const Node *node, Buf *out);
+
+#endif

@@ -1,0 +1,23 @@
+# options.awk: puts the rows of options.def and commands.def into the manual page's template.
+function field(line, n,   parts, count) { # the n-th "quoted" text of a row
+    count = split(line, parts, "\"")
+    return parts[2 * n]
+}
+function roff(text) {
+    gsub(/\\/, "\\e", text)
+    gsub(/-/, "\\-", text)
+    return text
+}
+/^OPTION\(/ { options = options ".It Li \"" roff(field($0, 1) " " field($0, 2)) "\"\n" roff(field($0, 3)) "\n"; next }
+/^COMMAND\(/ {
+    name = $0
+    sub(/^COMMAND\(/, "", name)
+    sub(/,.*/, "", name)
+    commands = commands ".It Cm " name " Ar " roff(field($0, 1)) "\n" roff(field($0, 2)) "\n"
+    next
+}
+FILENAME !~ /\.def$/ {
+    if ($0 == "@OPTIONS@") printf "%s", options
+    else if ($0 == "@COMMANDS@") printf "%s", commands
+    else print
+}

@@ -1,0 +1,303 @@
+/* checker.c: one access in checked mode: its alignment, its bounds, whether what it reads was
+ * written; then the races (shadow.c) and the counts (statistics.c). An access that is not allowed
+ * goes to a scratch area, so that the launch goes on and shows more faults. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/emulator.h"
+
+enum { NEAR_BYTES = 4096, SHARED_FILL = 0xff /* a NaN in every float format */ };
+
+Checker *tile_emu_checker_new(const Launch *launch)
+{
+    Checker *checker = calloc(1, sizeof *checker);
+    if (!checker)
+        return NULL;
+    checker->shadow = tile_emu_shadow_new(launch->entry->shared_bytes);
+    checker->order = tile_emu_order_new();
+    checker->site_allocation =
+        calloc((size_t)launch->site_count + 1, sizeof *checker->site_allocation);
+    if (checker->shadow && checker->order && checker->site_allocation)
+        checker->statistics = tile_emu_statistics_new(launch);
+    if (checker->statistics)
+        return checker;
+    tile_emu_checker_free(checker);
+    return NULL;
+}
+
+/* The statistics were published, and freed with that. */
+void tile_emu_checker_free(Checker *checker)
+{
+    tile_emu_shadow_free(checker->shadow);
+    tile_emu_order_free(checker->order);
+    free(checker->site_allocation);
+    free(checker);
+}
+
+/* ---- clocks ---- */
+
+void tile_emu_check_begin_block(Block *block)
+{
+    block->now = 1;
+    block->barrier_stamp = 0;
+    memset(block->sync_stamp, 0, sizeof block->sync_stamp);
+    memset(block->memory, SHARED_FILL, block->launch->entry->shared_bytes + 2 * RED_ZONE);
+    tile_emu_order_begin_block(block->launch->checker->order);
+}
+
+void tile_emu_check_barrier(Block *block)
+{
+    Checker *checker = block->launch->checker;
+    block->barrier_stamp = ++block->now;
+    tile_emu_order_join(checker->order, block->threads, block->thread_count);
+    for (uint32_t warp = 0; warp < block->warp_count; warp++)
+        tile_emu_note_operation(checker->statistics, block->threads[warp * LANES].abi.site,
+                                TILE_EMULATOR_BARRIER, 0, 0);
+}
+
+void tile_emu_check_warp_sync(Block *block, Thread *lanes)
+{
+    block->sync_stamp[lanes->warp] = ++block->now;
+    tile_emu_order_join(block->launch->checker->order, lanes, LANES);
+}
+
+/* ---- where an access lies ---- */
+
+static bool holds(const tile_allocation *allocation, uintptr_t address, uint32_t bytes)
+{
+    uintptr_t offset = address - (uintptr_t)allocation->base;
+    return offset < allocation->bytes && bytes <= allocation->bytes - offset;
+}
+
+/* One that the access begins in is remembered even where it does not hold all of it. */
+static const tile_allocation *look_up(Checker *checker, uintptr_t address, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < checker->allocation_count; i++)
+        if (holds(checker->allocations[i], address, bytes))
+            return checker->allocations[i];
+    const tile_allocation *found = tile_find_allocation((const void *)address);
+    if (found &&
+        checker->allocation_count < sizeof checker->allocations / sizeof *checker->allocations)
+        checker->allocations[checker->allocation_count++] = found;
+    return found && holds(found, address, bytes) ? found : NULL;
+}
+
+static const tile_allocation *find_allocation(Checker *checker, const Request *request)
+{
+    const Launch *launch = request->block->launch;
+    uint32_t site = request->site < launch->site_count ? request->site : launch->site_count;
+    const tile_allocation **hint = &checker->site_allocation[site];
+    if (*hint && holds(*hint, request->address, request->bytes))
+        return *hint;
+    const tile_allocation *found = look_up(checker, request->address, request->bytes);
+    if (found)
+        *hint = found;
+    return found;
+}
+
+static bool is_near(const Checker *checker, uintptr_t address)
+{
+    for (uint32_t i = 0; i < checker->allocation_count; i++) {
+        const tile_allocation *allocation = checker->allocations[i];
+        uintptr_t low = (uintptr_t)allocation->base - NEAR_BYTES;
+        if (address - low < allocation->bytes + 2 * NEAR_BYTES)
+            return true;
+    }
+    return false;
+}
+
+/* Whether memory outside every allocation may be the caller's own. Where the arguments are not
+ * known, it is not next to an allocation, nor where the same place in the source met an allocation
+ * before. */
+static bool may_be_foreign(Checker *checker, const Request *request)
+{
+    const Launch *launch = request->block->launch;
+    uint32_t site = request->site < launch->site_count ? request->site : launch->site_count;
+    if (checker->arguments_known && !checker->foreign_argument)
+        return false;
+    if (!checker->arguments_known &&
+        (checker->site_allocation[site] || is_near(checker, request->address)))
+        return false;
+    uintptr_t last = request->address + request->bytes - 1;
+    return tile_emu_shadow_is_mapped(checker->shadow, request->address) &&
+           tile_emu_shadow_is_mapped(checker->shadow, last);
+}
+
+static bool is_in_shared(const Request *request)
+{
+    uint32_t size = request->block->launch->entry->shared_bytes;
+    uintptr_t offset = request->address - (uintptr_t)request->block->shared;
+    return offset < size && request->bytes <= size - offset;
+}
+
+static bool is_in_bounds(Checker *checker, Request *request)
+{
+    if (request->space == TILE_EMU_SHARED)
+        return is_in_shared(request);
+    request->allocation = find_allocation(checker, request);
+    return request->allocation || may_be_foreign(checker, request);
+}
+
+/* ---- faults ---- */
+
+/* The allocation next to an address, to tell how far off it is. */
+static const tile_allocation *nearest(const Request *request)
+{
+    const Checker *checker = request->block->launch->checker;
+    for (uint32_t i = 0; i < checker->allocation_count; i++) {
+        uintptr_t low = (uintptr_t)checker->allocations[i]->base - NEAR_BYTES;
+        if (request->address - low < checker->allocations[i]->bytes + 2 * NEAR_BYTES)
+            return checker->allocations[i];
+    }
+    const Launch *launch = request->block->launch;
+    uint32_t site = request->site < launch->site_count ? request->site : launch->site_count;
+    return checker->site_allocation[site];
+}
+
+const char *tile_emu_address_text(const Request *request, char out[PLACE_TEXT])
+{
+    if (request->space == TILE_EMU_SHARED) {
+        int64_t offset = (int64_t)(request->address - (uintptr_t)request->block->shared);
+        snprintf(out, PLACE_TEXT, "at byte %" PRId64 " of %" PRIu32 " bytes of shared memory",
+                 offset, request->block->launch->entry->shared_bytes);
+        return out;
+    }
+    const tile_allocation *allocation =
+        request->allocation ? request->allocation : nearest(request);
+    if (allocation)
+        snprintf(out, PLACE_TEXT, "at byte %" PRId64 " of an allocation of %zu bytes",
+                 (int64_t)(request->address - (uintptr_t)allocation->base), allocation->bytes);
+    else
+        snprintf(out, PLACE_TEXT, "at address 0x%" PRIxPTR, request->address);
+    return out;
+}
+
+static void report(const Request *request, FaultKind kind, const char *what)
+{
+    static const char *const VERBS[] = {[TILE_EMU_READ] = "reads",
+                                        [TILE_EMU_WRITE] = "writes",
+                                        [TILE_EMU_ATOMIC] = "updates atomically"};
+    Block *block = request->block;
+    char where[PLACE_TEXT];
+    if (!tile_emu_fault_is_new(block->launch, kind, request->site, NO_SITE))
+        return;
+    tile_emu_fault_add(block->launch, kind, request->site, NO_SITE,
+                       "thread %u of block (%u, %u, %u) %s %u bytes %s%s",
+                       request->thread->abi.index, block->index[0], block->index[1],
+                       block->index[2], VERBS[request->kind], request->bytes,
+                       tile_emu_address_text(request, where), what);
+}
+
+static bool is_aligned(uintptr_t address, uint32_t bytes)
+{
+    bool is_power = !(bytes & (bytes - 1));
+    return !is_power || !(address & (bytes - 1));
+}
+
+/* ---- the map of what was written ---- */
+
+/* Bits of a byte of the map that belong to the bytes [first, end). */
+static uint8_t written_mask(size_t index, size_t first, size_t end)
+{
+    size_t low = first > index * 8 ? first - index * 8 : 0;
+    size_t high = end < index * 8 + 8 ? end - index * 8 : 8;
+    return (uint8_t)((1u << high) - (1u << low));
+}
+
+static bool was_written(const uint8_t *map, size_t first, size_t end)
+{
+    for (size_t index = first / 8; index * 8 < end; index++) {
+        uint8_t mask = written_mask(index, first, end);
+        if ((__atomic_load_n(&map[index], __ATOMIC_RELAXED) & mask) != mask)
+            return false;
+    }
+    return true;
+}
+
+/* Other launches may write beside this one, to the same byte of the map. */
+static void mark_written(uint8_t *map, size_t first, size_t end)
+{
+    for (size_t index = first / 8; index * 8 < end; index++) {
+        uint8_t mask = written_mask(index, first, end);
+        if ((__atomic_load_n(&map[index], __ATOMIC_RELAXED) & mask) != mask)
+            __atomic_fetch_or(&map[index], mask, __ATOMIC_RELAXED);
+    }
+}
+
+static void check_written(const Request *request)
+{
+    const tile_allocation *allocation = request->allocation;
+    if (!allocation || !allocation->written)
+        return;
+    size_t first = request->address - (uintptr_t)allocation->base, end = first + request->bytes;
+    if (request->kind != TILE_EMU_WRITE && !was_written(allocation->written, first, end))
+        report(request, FAULT_UNWRITTEN, ", which nobody has written");
+    if (request->kind != TILE_EMU_READ)
+        mark_written(allocation->written, first, end);
+}
+
+/* ---- the front door ---- */
+
+/* False where the access may not be done. */
+static bool check_request(Request *request)
+{
+    Checker *checker = request->block->launch->checker;
+    if (!is_aligned(request->address, request->bytes)) {
+        report(request, FAULT_ALIGNMENT, ", which is not a multiple of them");
+        return false;
+    }
+    if (!is_in_bounds(checker, request)) {
+        report(request, FAULT_BOUNDS, "");
+        return false;
+    }
+    check_written(request);
+    tile_emu_shadow_access(checker->shadow, checker->order, request);
+    return true;
+}
+
+void *tile_emu_check(const Request *request)
+{
+    Request copy = *request;
+    if (check_request(&copy))
+        return (void *)request->address;
+    return memset(request->block->scratch, 0, SCRATCH_BYTES);
+}
+
+TILE_API void *tile_emu_access(tile_emu_thread *thread, void *address, uint32_t bytes,
+                               uint32_t kind, uint32_t space, uint32_t site)
+{
+    Thread *owner = thread->owner;
+    Block *block = owner->block;
+    Request request = {.thread = owner,
+                       .block = block,
+                       .address = (uintptr_t)address,
+                       .bytes = bytes,
+                       .kind = kind,
+                       .space = space,
+                       .site = site};
+    if (!check_request(&request))
+        return memset(block->scratch, 0, SCRATCH_BYTES);
+    uint32_t operation =
+        kind + (space == TILE_EMU_SHARED ? TILE_EMULATOR_SHARED_READ : TILE_EMULATOR_GLOBAL_READ);
+    tile_emu_note_access(block->launch->checker->statistics, site, operation, owner->lane,
+                         request.address, bytes);
+    return address;
+}
+
+/* The first thread speaks for all: arguments are the launch's. */
+TILE_API void tile_emu_argument(tile_emu_thread *thread, const void *pointer)
+{
+    const Block *block = ((Thread *)thread->owner)->block;
+    Checker *checker = block->launch->checker;
+    if (thread->index || block->id != 1)
+        return;
+    const tile_allocation *allocation = pointer ? tile_find_allocation(pointer) : NULL;
+    if (checker) {
+        checker->arguments_known = true;
+        checker->foreign_argument |= pointer && !allocation;
+    } else if (allocation && allocation->written) {
+        mark_written(allocation->written, 0, allocation->bytes);
+    }
+}

@@ -1,0 +1,226 @@
+/* emulator.h: what the emulator's files share. Needs abi.h on both sides: the emulated code's
+ * (emulator/abi.h) and libtile's (../abi.h).
+ *
+ *   scheduler.c   launches, blocks, warps: who runs next
+ *   machine.c     the warp's cooperative operations; mma.c  the matrix unit
+ *   checker.c     one access: bounds, alignment, unwritten memory
+ *   shadow.c      races: the last accesses to every byte      order.c  what an atomic orders
+ *   statistics.c  counts by source place                      fault.c  the list of faults
+ *
+ * Nothing here is global but what a process sets once for all launches (statistics.c says which);
+ * everything else hangs on a Launch, so several may run at a time. Functions seen by the linker
+ * start with tile_emu_, since they are linked into other people's programs. */
+#ifndef TILE_EMULATOR_PRIVATE_H
+#define TILE_EMULATOR_PRIVATE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "../abi.h"
+#include "emulator/abi.h"
+#include "tile/emulator.h"
+
+enum { LANES = 32, MAX_WARPS = 32, RED_ZONE = 1024, SCRATCH_BYTES = 64, MAX_FAULTS = 16 };
+
+typedef struct Launch Launch;
+typedef struct Block Block;
+
+typedef enum ThreadState { THREAD_READY, THREAD_WAITING, THREAD_ENDED } ThreadState;
+
+typedef struct Thread {
+    tile_emu_thread abi; /* first: all that emulated code sees; abi.owner is this record */
+    void *handle;        /* of the coroutine */
+    Block *block;
+    uint32_t event; /* order.c: the last event that this thread knows of, 0 is none */
+    uint8_t state;  /* ThreadState */
+    uint8_t warp, lane;
+} Thread;
+
+/* Frames are taken one after another and all given back with the block. */
+typedef struct FrameChunk FrameChunk;
+typedef struct FramePool {
+    FrameChunk *first, *current;
+} FramePool;
+
+/* The block that a worker runs now; its memory serves one block after another. */
+struct Block {
+    Launch *launch;
+    Thread *threads;
+    uint32_t thread_count, warp_count;
+    uint32_t id; /* its place in the grid, plus 1 */
+    uint32_t index[3];
+    uint8_t *memory; /* red zone, shared memory, red zone */
+    uint8_t *shared;
+    FramePool frames;
+    bool progress; /* something but waiting happened in this round */
+    /* Clocks of the checker: `now` moves at every event that orders something. An access made
+     * before the last barrier has a smaller stamp than `barrier_stamp`, and so on. */
+    uint32_t now, barrier_stamp, sync_stamp[MAX_WARPS];
+    _Alignas(64) uint8_t scratch[SCRATCH_BYTES]; /* where accesses that are not allowed go */
+};
+
+typedef void MatrixFunction(Thread *lanes, uint32_t mode);
+typedef struct Checker Checker;
+
+typedef enum FaultKind {
+    FAULT_BOUNDS,
+    FAULT_ALIGNMENT,
+    FAULT_UNWRITTEN,
+    FAULT_RACE,
+    FAULT_DIVERGENCE,
+    FAULT_BARRIER,
+    FAULT_DEADLOCK
+} FaultKind;
+
+typedef struct Fault {
+    FaultKind kind;
+    uint32_t site, other;
+} Fault;
+
+typedef struct FaultList {
+    pthread_mutex_t lock;
+    Fault seen[MAX_FAULTS];
+    uint32_t count;
+    bool more;
+    char *text;
+    size_t length;
+} FaultList;
+
+struct Launch {
+    const tile_entry *entry;
+    const tile_emu_site *sites;
+    uint32_t site_count;
+    tile_grid grid;
+    const void *const *parameters;
+    uint64_t block_count;
+    _Atomic uint64_t next_block;
+    _Atomic bool stopped; /* a fault that nothing can follow, or no memory */
+    _Atomic bool no_memory;
+    MatrixFunction *matrix;
+    FaultList faults;
+    Checker *checker; /* NULL: a fast launch */
+};
+
+/* ---- fault.c ---- */
+
+#define NO_SITE UINT32_MAX
+enum { PLACE_TEXT = 256 };
+/* Whether this kind of fault at this pair of places, in either order, is not in the list yet. */
+bool tile_emu_fault_is_new(Launch *launch, FaultKind kind, uint32_t site, uint32_t other);
+void tile_emu_fault_add(Launch *launch, FaultKind kind, uint32_t site, uint32_t other,
+                        const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* Writes "file:line:column" to `out` and returns it. */
+const char *tile_emu_place(const Launch *launch, uint32_t site, char out[PLACE_TEXT]);
+/* TILE_OK, or the status of the whole launch with its message left in tile_error. */
+tile_status tile_emu_fault_report(Launch *launch);
+void tile_emu_fault_free(Launch *launch);
+
+/* ---- machine.c, mma.c ---- */
+
+/* Runs the operation at which all lanes of a warp have arrived. Not the block's barrier. */
+void tile_emu_execute(Block *block, Thread *lanes);
+/* The fastest matrix unit that this processor can run; all give the same bits. */
+MatrixFunction *tile_emu_choose_matrix(void);
+/* The same without the processor's wide instructions. */
+MatrixFunction tile_emu_matrix_portable;
+
+/* ---- map.c: 64-bit keys, not 0, to 64-bit values ---- */
+
+typedef struct Map {
+    uint64_t *keys, *values;
+    size_t count, capacity;
+} Map;
+/* The value's place, 0 at first; valid until the next call. NULL: no memory. */
+uint64_t *tile_emu_map_at(Map *map, uint64_t key);
+void tile_emu_map_clear(Map *map);
+void tile_emu_map_free(Map *map);
+
+/* ---- statistics.c ---- */
+
+typedef struct Statistics Statistics;
+Statistics *tile_emu_statistics_new(const Launch *launch);
+/* Makes the counts those of the last launch, and frees. */
+void tile_emu_statistics_publish(Statistics *statistics, const Launch *launch);
+/* One lane's access, to be put together with those of the other lanes. */
+void tile_emu_note_access(Statistics *statistics, uint32_t site, uint32_t operation, uint32_t lane,
+                          uintptr_t address, uint32_t bytes);
+/* All lanes of a warp have run to their next suspension: counts what they noted. */
+void tile_emu_note_round(Statistics *statistics);
+void tile_emu_note_operation(Statistics *statistics, uint32_t site, uint32_t operation,
+                             uint32_t transactions, uint32_t ideal);
+/* How often the banks are passed over for the accesses of the lanes in `mask`; adds to `ideal` how
+ * often they must be. */
+uint32_t tile_emu_bank_passes(const uintptr_t address[LANES], uint32_t mask, uint32_t bytes,
+                              uint32_t *ideal);
+/* Nonzero: launches are checked; TILE_ERROR_ARGUMENT where the environment says neither. */
+tile_status tile_emu_is_checked(bool *out);
+
+/* ---- order.c: what is ordered by atomics, beyond barriers ---- */
+
+typedef enum Scope { SCOPE_THREAD, SCOPE_WARP, SCOPE_BLOCK, SCOPE_GRID } Scope;
+
+/* An access, or a set of reads none of which is ordered before another: those of several threads of
+ * one warp, several warps of one block, several blocks. */
+typedef struct Access {
+    uint32_t block; /* Block.id; 0: none */
+    uint32_t stamp; /* Block.now; of a set, the latest */
+    uint32_t site;
+    uint16_t thread;
+    uint8_t scope; /* Scope */
+    uint8_t atomic;
+} Access;
+
+typedef struct Order Order;
+Order *tile_emu_order_new(void);
+void tile_emu_order_free(Order *order);
+void tile_emu_order_begin_block(Order *order);
+/* An atomic is taken as an acquire and a release of its address: fences are not seen here. */
+void tile_emu_order_atomic(Order *order, Thread *thread, uintptr_t address, uint32_t space);
+/* All of `threads` know what each of them knows. */
+void tile_emu_order_join(Order *order, Thread *threads, uint32_t count);
+/* Whether `access` comes before all that the event's thread does now. */
+bool tile_emu_order_knows(Order *order, uint32_t event, const Access *access);
+
+/* ---- shadow.c ---- */
+
+typedef struct Request {
+    Thread *thread;
+    Block *block;
+    uintptr_t address;
+    uint32_t bytes, kind, space, site;
+    const tile_allocation *allocation; /* global: where it lies, or NULL */
+} Request;
+
+typedef struct Shadow Shadow;
+Shadow *tile_emu_shadow_new(uint32_t shared_bytes);
+void tile_emu_shadow_free(Shadow *shadow);
+/* Compares an access with those before it, and remembers it. */
+void tile_emu_shadow_access(Shadow *shadow, Order *order, const Request *request);
+/* Whether the program has memory there at all. */
+bool tile_emu_shadow_is_mapped(Shadow *shadow, uintptr_t address);
+
+/* ---- checker.c ---- */
+
+struct Checker {
+    Shadow *shadow;
+    Order *order;
+    Statistics *statistics;
+    const tile_allocation **site_allocation; /* by site: where it went last */
+    const tile_allocation *allocations[64];  /* some that were met */
+    uint32_t allocation_count;
+    bool arguments_known;
+    bool foreign_argument; /* one that lies in no allocation of libtile */
+};
+
+Checker *tile_emu_checker_new(const Launch *launch);
+void tile_emu_checker_free(Checker *checker);
+/* The address to use for an access, its faults reported. */
+void *tile_emu_check(const Request *request);
+/* "at byte 12 of shared memory" and the like; returns `out`. */
+const char *tile_emu_address_text(const Request *request, char out[PLACE_TEXT]);
+
+void tile_emu_check_begin_block(Block *block);
+void tile_emu_check_barrier(Block *block);
+void tile_emu_check_warp_sync(Block *block, Thread *lanes);
+
+#endif

@@ -1,0 +1,115 @@
+/* machine.c: the cooperative operations of a warp, from their definition in the PTX ISA manual,
+ * sections "shfl.sync", "ldmatrix" and "bar.warp.sync". The matrix unit is mma.c. */
+#include <string.h>
+
+#include "emulator/emulator.h"
+
+/* shfl.sync with clamp 0x1f (0 for .up) and no segments: a lane whose source is out of range gets
+ * its own value. Only the low five bits of the second operand count. */
+static void execute_shuffle(Thread *lanes)
+{
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        uint32_t operand = lanes[lane].abi.in[1] & 31, source = lane;
+        switch ((tile_emu_shuffle)lanes[lane].abi.mode) {
+        case TILE_EMU_SHUFFLE_IDX: source = operand; break;
+        case TILE_EMU_SHUFFLE_UP: source = operand <= lane ? lane - operand : lane; break;
+        case TILE_EMU_SHUFFLE_DOWN: source = lane + operand < LANES ? lane + operand : lane; break;
+        case TILE_EMU_SHUFFLE_XOR: source = lane ^ operand; break;
+        }
+        lanes[lane].abi.out[0] = lanes[source].abi.in[0];
+    }
+}
+
+static uintptr_t row_address(const Thread *thread)
+{
+    uint64_t address;
+    memcpy(&address, thread->abi.in, sizeof address);
+    return (uintptr_t)address;
+}
+
+/* The 8 rows of one matrix, 16 bytes each, whose addresses `suppliers` hold. */
+static void load_rows(Block *block, Thread *suppliers, uint16_t rows[8][8])
+{
+    for (uint32_t row = 0; row < 8; row++) {
+        Thread *thread = &suppliers[row];
+        Request request = {.thread = thread,
+                           .block = block,
+                           .address = row_address(thread),
+                           .bytes = 16,
+                           .kind = TILE_EMU_READ,
+                           .space = TILE_EMU_SHARED,
+                           .site = thread->abi.site};
+        const void *from =
+            block->launch->checker ? tile_emu_check(&request) : (const void *)request.address;
+        memcpy(rows[row], from, 16);
+    }
+}
+
+/* Lane l gets the elements (l / 4, 2 (l mod 4)) and the next in its row; of the transposed matrix
+ * where .trans says so. */
+static void deal_matrix(Thread *lanes, uint32_t word, uint16_t rows[8][8], bool transposed)
+{
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        uint32_t i = lane / 4, j = lane % 4 * 2;
+        uint32_t low = transposed ? rows[j][i] : rows[i][j];
+        uint32_t high = transposed ? rows[j + 1][i] : rows[i][j + 1];
+        lanes[lane].abi.out[word] = low | high << 16;
+    }
+}
+
+/* A phase is one matrix: 8 rows of 16 bytes meet the 32 banks. */
+static void count_phases(Block *block, const Thread *lanes, uint32_t count)
+{
+    uintptr_t address[LANES];
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        address[lane] = row_address(&lanes[lane]);
+    uint32_t mask = count == 4 ? UINT32_MAX : (1u << 8 * count) - 1, ideal = 0;
+    uint32_t passes = tile_emu_bank_passes(address, mask, 16, &ideal);
+    tile_emu_note_operation(block->launch->checker->statistics, lanes->abi.site,
+                            TILE_EMULATOR_LDMATRIX, passes, ideal);
+}
+
+/* Matrix m takes its row addresses from lanes 8m to 8m + 7; those of the other lanes do not matter.
+ */
+static void execute_ldmatrix(Block *block, Thread *lanes)
+{
+    uint32_t count = lanes->abi.in[2] > 4 ? 4 : lanes->abi.in[2];
+    uint16_t rows[4][8][8];
+    for (uint32_t m = 0; m < count; m++)
+        load_rows(block, lanes + 8 * m, rows[m]);
+    for (uint32_t m = 0; m < count; m++)
+        deal_matrix(lanes, m, rows[m], lanes->abi.in[3] != 0);
+    if (block->launch->checker)
+        count_phases(block, lanes, count);
+}
+
+static void count_execution(Block *block, const Thread *lanes, uint32_t operation)
+{
+    if (block->launch->checker)
+        tile_emu_note_operation(block->launch->checker->statistics, lanes->abi.site, operation, 0,
+                                0);
+}
+
+void tile_emu_execute(Block *block, Thread *lanes)
+{
+    switch (lanes->abi.op) {
+    case TILE_EMU_WARP_SYNC:
+        if (block->launch->checker)
+            tile_emu_check_warp_sync(block, lanes);
+        count_execution(block, lanes, TILE_EMULATOR_WARP_SYNC);
+        return;
+    case TILE_EMU_SHUFFLE:
+        execute_shuffle(lanes);
+        count_execution(block, lanes, TILE_EMULATOR_SHUFFLE);
+        return;
+    case TILE_EMU_LDMATRIX: execute_ldmatrix(block, lanes); return;
+    case TILE_EMU_MMA:
+        block->launch->matrix(lanes, lanes->abi.mode);
+        count_execution(block, lanes, TILE_EMULATOR_MMA);
+        return;
+    default: /* code of a newer compiler */
+        tile_emu_fault_add(block->launch, FAULT_DEADLOCK, lanes->abi.site, NO_SITE,
+                           "operation %u is unknown to this emulator", lanes->abi.op);
+        block->launch->stopped = true;
+    }
+}

@@ -1,0 +1,201 @@
+/* order.c: which accesses come before which by way of atomics. Barriers are the clocks of a Block
+ * and need no memory; an atomic is an event that comes after what its thread knew and after the
+ * last atomic at the same address. So the events form a graph, and an access comes before a
+ * thread's present if it comes before one of the events that can be reached from the last one that
+ * the thread knows.
+ *
+ * The graph is walked only where an access is not ordered by barriers, that is seldom. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/emulator.h"
+
+enum { MEMO = 1024, MAX_VISITS = 1 << 20 };
+
+/* The clocks of the thread that did an atomic, after it; block 0: two events' joint. */
+typedef struct Event {
+    uint32_t block, thread;
+    uint32_t barrier_stamp, sync_stamp, stamp;
+    uint32_t before[2]; /* events known to it, 0 is none */
+    uint32_t visit;     /* the last walk that came here */
+} Event;
+
+/* Known from a walk: from `event`, accesses of `block` older than `stamp` can be reached. */
+typedef struct Memo {
+    uint32_t event, block, stamp;
+} Memo;
+
+struct Order {
+    Event *events; /* the first is none */
+    uint32_t count, capacity;
+    uint32_t block_start; /* events from here on are of this block alone, unless: */
+    bool met_global;
+    uint32_t visit;
+    uint32_t *stack;
+    size_t stack_capacity;
+    Map shared, global; /* address to the last event there */
+    Memo memo[MEMO];
+};
+
+Order *tile_emu_order_new(void)
+{
+    Order *order = calloc(1, sizeof *order);
+    if (order)
+        order->count = order->block_start = 1;
+    return order;
+}
+
+void tile_emu_order_free(Order *order)
+{
+    if (!order)
+        return;
+    free(order->events);
+    free(order->stack);
+    tile_emu_map_free(&order->shared);
+    tile_emu_map_free(&order->global);
+    free(order);
+}
+
+/* Events of atomics in shared memory alone cannot be reached from other blocks. */
+void tile_emu_order_begin_block(Order *order)
+{
+    tile_emu_map_clear(&order->shared);
+    if (!order->met_global && order->count > order->block_start) {
+        order->count = order->block_start;
+        memset(order->memo, 0, sizeof order->memo);
+    }
+    order->block_start = order->count;
+    order->met_global = false;
+}
+
+/* 0 where there is no memory for it. */
+static uint32_t add_event(Order *order, Event event)
+{
+    if (order->count >= order->capacity) {
+        uint32_t capacity = order->capacity ? order->capacity * 2 : 1024;
+        Event *grown = realloc(order->events, capacity * sizeof *grown);
+        if (!grown)
+            return 0;
+        order->events = grown;
+        order->capacity = capacity;
+    }
+    order->events[order->count] = event;
+    return order->count++;
+}
+
+void tile_emu_order_atomic(Order *order, Thread *thread, uintptr_t address, uint32_t space)
+{
+    Block *block = thread->block;
+    uint64_t *last =
+        tile_emu_map_at(space == TILE_EMU_SHARED ? &order->shared : &order->global, address >> 2);
+    if (!last)
+        return;
+    block->now++;
+    Event event = {.block = block->id,
+                   .thread = thread->abi.index,
+                   .barrier_stamp = block->barrier_stamp,
+                   .sync_stamp = block->sync_stamp[thread->warp],
+                   .stamp = block->now,
+                   .before = {thread->event, (uint32_t)*last}};
+    thread->event = add_event(order, event);
+    *last = thread->event;
+    order->met_global |= space != TILE_EMU_SHARED;
+}
+
+static uint32_t join(Order *order, uint32_t a, uint32_t b)
+{
+    if (!a || !b || a == b)
+        return a ? a : b;
+    return add_event(order, (Event){.before = {a, b}});
+}
+
+void tile_emu_order_join(Order *order, Thread *threads, uint32_t count)
+{
+    uint32_t joint = 0, previous = 0, first = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t event = threads[i].event;
+        if (!event || event == previous || event == first)
+            continue;
+        first = first ? first : event;
+        joint = join(order, joint, event);
+        previous = event;
+    }
+    for (uint32_t i = 0; joint && i < count; i++)
+        threads[i].event = joint;
+}
+
+static bool push(Order *order, size_t *depth, uint32_t event)
+{
+    if (*depth == order->stack_capacity) {
+        size_t capacity = order->stack_capacity ? order->stack_capacity * 2 : 1024;
+        uint32_t *grown = realloc(order->stack, capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        order->stack = grown;
+        order->stack_capacity = capacity;
+    }
+    order->stack[(*depth)++] = event;
+    return true;
+}
+
+static bool covers(const Event *event, const Access *access)
+{
+    if (event->block != access->block || access->scope == SCOPE_GRID)
+        return false;
+    if (access->stamp < event->barrier_stamp)
+        return true;
+    bool same_warp = event->thread / LANES == access->thread / LANES;
+    if (access->scope <= SCOPE_WARP && same_warp && access->stamp < event->sync_stamp)
+        return true;
+    return access->scope == SCOPE_THREAD && access->thread == event->thread &&
+           access->stamp < event->stamp;
+}
+
+static Memo *memo_of(Order *order, uint32_t event, uint32_t block)
+{
+    return &order->memo[(event * 31 + block) % MEMO];
+}
+
+/* An event from which `access` is known; 0: there is none. A walk that grows too long answers with
+ * where it is, since a fault that is none is worse than one that is missed. */
+static uint32_t walk(Order *order, uint32_t from, const Access *access)
+{
+    size_t depth = 0;
+    order->visit++;
+    push(order, &depth, from);
+    for (uint32_t visits = 0; depth; visits++) {
+        uint32_t index = order->stack[--depth];
+        Event *event = &order->events[index];
+        if (visits == MAX_VISITS || covers(event, access))
+            return index;
+        for (int i = 0; i < 2; i++) {
+            uint32_t before = event->before[i];
+            if (!before || order->events[before].visit == order->visit)
+                continue;
+            order->events[before].visit = order->visit;
+            if (!push(order, &depth, before))
+                return index;
+        }
+    }
+    return 0;
+}
+
+bool tile_emu_order_knows(Order *order, uint32_t event, const Access *access)
+{
+    if (!event)
+        return false;
+    /* Readers in several blocks: who they were is not kept, so a thread that met any atomic is
+     * believed to know them. */
+    if (access->scope == SCOPE_GRID)
+        return true;
+    Memo *memo = memo_of(order, event, access->block);
+    if (memo->event == event && memo->block == access->block && access->stamp < memo->stamp)
+        return true;
+    uint32_t found = walk(order, event, access);
+    if (!found)
+        return false;
+    const Event *end = &order->events[found];
+    if (end->block == access->block && access->stamp < end->barrier_stamp)
+        *memo = (Memo){event, access->block, end->barrier_stamp};
+    return true;
+}

@@ -1,0 +1,258 @@
+/* shadow.c: races by happens-before. Every cell of memory remembers its last write and the reads
+ * since then (the epochs of FastTrack, Flanagan and Freund 2009). Threads of a GPU are ordered by
+ * few things, so a clock needs no vector: an access comes before the present of another thread of
+ * its block if it is older than the block's last barrier, or than their warp's last, or is known by
+ * way of an atomic (order.c). Blocks are not ordered among each other, launches are.
+ *
+ * A cell is as wide as the narrowest access to its page so far, at most 16 bytes: narrower accesses
+ * split the page's cells, and that loses nothing. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "emulator/emulator.h"
+
+enum { PAGE_SHIFT = 12, PAGE_BYTES = 1 << PAGE_SHIFT, WIDEST = 4 };
+
+typedef struct Cell {
+    Access write, read;
+} Cell;
+
+typedef enum Mapped { MAPPED_UNKNOWN, MAPPED_YES, MAPPED_NO } Mapped;
+
+typedef struct Page {
+    Cell *cells;   /* NULL: nothing yet */
+    uint8_t shift; /* a cell is 1 << shift bytes */
+    uint8_t mapped;
+} Page;
+
+struct Shadow {
+    Page *shared; /* by offset; cells of earlier blocks tell themselves by their block */
+    size_t shared_pages;
+    Map pages; /* global memory: page number to Page */
+};
+
+Shadow *tile_emu_shadow_new(uint32_t shared_bytes)
+{
+    Shadow *shadow = calloc(1, sizeof *shadow);
+    if (!shadow)
+        return NULL;
+    shadow->shared_pages = (shared_bytes >> PAGE_SHIFT) + 1;
+    shadow->shared = calloc(shadow->shared_pages, sizeof *shadow->shared);
+    if (shadow->shared)
+        return shadow;
+    free(shadow);
+    return NULL;
+}
+
+void tile_emu_shadow_free(Shadow *shadow)
+{
+    if (!shadow)
+        return;
+    for (size_t i = 0; i < shadow->shared_pages; i++)
+        free(shadow->shared[i].cells);
+    for (size_t i = 0; i < shadow->pages.capacity; i++) {
+        Page *page = (Page *)(uintptr_t)shadow->pages.values[i];
+        if (page)
+            free(page->cells);
+        free(page);
+    }
+    free(shadow->shared);
+    tile_emu_map_free(&shadow->pages);
+    free(shadow);
+}
+
+/* ---- pages and cells ---- */
+
+static Page *global_page(Shadow *shadow, uintptr_t address)
+{
+    uint64_t *place = tile_emu_map_at(&shadow->pages, address >> PAGE_SHIFT);
+    if (!place)
+        return NULL;
+    if (!*place)
+        *place = (uintptr_t)calloc(1, sizeof(Page));
+    return (Page *)(uintptr_t)*place;
+}
+
+bool tile_emu_shadow_is_mapped(Shadow *shadow, uintptr_t address)
+{
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    Page *page = address >> PAGE_SHIFT ? global_page(shadow, address) : NULL;
+    if (!page)
+        return false;
+    if (page->mapped == MAPPED_UNKNOWN) {
+        unsigned char resident;
+        bool none = mincore((void *)(address & ~(uintptr_t)(size - 1)), 1, &resident);
+        page->mapped = none ? MAPPED_NO : MAPPED_YES;
+    }
+    return page->mapped == MAPPED_YES;
+}
+
+/* Makes the page's cells no wider than 1 << shift. */
+static bool split_cells(Page *page, uint32_t shift)
+{
+    if (page->cells && page->shift <= shift)
+        return true;
+    size_t count = (size_t)PAGE_BYTES >> shift;
+    Cell *cells = page->cells ? malloc(count * sizeof *cells) : calloc(count, sizeof *cells);
+    if (!cells)
+        return false;
+    for (size_t i = 0; page->cells && i < count; i++)
+        cells[i] = page->cells[i >> (page->shift - shift)];
+    free(page->cells);
+    page->cells = cells;
+    page->shift = (uint8_t)shift;
+    return true;
+}
+
+/* ---- order ---- */
+
+/* Whether `before` comes before what the requesting thread does now, by barriers alone. */
+static bool is_ordered(const Access *before, const Request *request)
+{
+    const Block *block = request->block;
+    if (before->block != block->id)
+        return before->block == 0 || request->space == TILE_EMU_SHARED;
+    if (before->scope == SCOPE_GRID)
+        return false;
+    if (before->stamp < block->barrier_stamp)
+        return true;
+    if (before->scope == SCOPE_THREAD && before->thread == request->thread->abi.index)
+        return true;
+    uint32_t warp = request->thread->warp;
+    return before->scope <= SCOPE_WARP && before->thread / LANES == warp &&
+           before->stamp < block->sync_stamp[warp];
+}
+
+static const char *kind_text(uint32_t kind)
+{
+    return kind == TILE_EMU_READ    ? "reads"
+           : kind == TILE_EMU_WRITE ? "writes"
+                                    : "updates atomically";
+}
+
+static const char *earlier_text(const Access *access, bool was_read)
+{
+    return was_read ? "the read" : access->atomic ? "the atomic update" : "the write";
+}
+
+static void report_race(const Request *request, const Access *before, bool was_read)
+{
+    const Launch *launch = request->block->launch;
+    const tile_grid *grid = &launch->grid;
+    char where[PLACE_TEXT], place[PLACE_TEXT], who[PLACE_TEXT];
+    uint32_t number = before->block - 1, x = number % grid->x, y = number / grid->x % grid->y;
+    uint32_t z = number / grid->x / grid->y;
+    bool own = before->block == request->block->id && before->thread == request->thread->abi.index;
+    if (own)
+        snprintf(who, sizeof who, "another thread");
+    else
+        snprintf(who, sizeof who, "thread %u of block (%u, %u, %u)", before->thread, x, y, z);
+    tile_emu_fault_add(
+        request->block->launch, FAULT_RACE, request->site, before->site,
+        "thread %u of block (%u, %u, %u) %s %u bytes %s, not ordered with %s by %s at %s",
+        request->thread->abi.index, request->block->index[0], request->block->index[1],
+        request->block->index[2], kind_text(request->kind), request->bytes,
+        tile_emu_address_text(request, where), earlier_text(before, was_read), who,
+        tile_emu_place(launch, before->site, place));
+}
+
+static void check_order(const Access *before, const Request *request, Order *order, bool was_read)
+{
+    if (is_ordered(before, request))
+        return;
+    if (request->kind == TILE_EMU_ATOMIC && before->atomic)
+        return;
+    if (!tile_emu_fault_is_new(request->block->launch, FAULT_RACE, request->site, before->site))
+        return;
+    if (!tile_emu_order_knows(order, request->thread->event, before))
+        report_race(request, before, was_read);
+}
+
+/* ---- one cell ---- */
+
+static Access access_of(const Request *request)
+{
+    return (Access){.block = request->block->id,
+                    .stamp = request->block->now,
+                    .site = request->site,
+                    .thread = (uint16_t)request->thread->abi.index,
+                    .scope = SCOPE_THREAD,
+                    .atomic = request->kind == TILE_EMU_ATOMIC};
+}
+
+/* Reads that come before this one are forgotten: what comes after this one comes after them. The
+ * others widen to a set, which keeps the last reader's name. */
+static void remember_read(Access *reads, const Request *request)
+{
+    Access now = access_of(request);
+    if (!is_ordered(reads, request)) {
+        bool same_block = reads->block == now.block && reads->scope != SCOPE_GRID;
+        bool same_warp = reads->scope <= SCOPE_WARP && reads->thread / LANES == now.thread / LANES;
+        now.scope = !same_block ? SCOPE_GRID : same_warp ? SCOPE_WARP : SCOPE_BLOCK;
+    }
+    *reads = now;
+}
+
+static void report_unwritten(const Request *request)
+{
+    char where[PLACE_TEXT];
+    Launch *launch = request->block->launch;
+    if (tile_emu_fault_is_new(launch, FAULT_UNWRITTEN, request->site, NO_SITE))
+        tile_emu_fault_add(
+            launch, FAULT_UNWRITTEN, request->site, NO_SITE,
+            "thread %u of block (%u, %u, %u) reads %u bytes %s, which nobody has written",
+            request->thread->abi.index, request->block->index[0], request->block->index[1],
+            request->block->index[2], request->bytes, tile_emu_address_text(request, where));
+}
+
+/* True if the cell was never written in this block, which counts for shared memory. */
+static bool touch_cell(Cell *cell, const Request *request, Order *order)
+{
+    bool unwritten = cell->write.block != request->block->id;
+    check_order(&cell->write, request, order, false);
+    if (request->kind == TILE_EMU_READ) {
+        remember_read(&cell->read, request);
+        return unwritten;
+    }
+    check_order(&cell->read, request, order, true);
+    cell->write = access_of(request);
+    cell->read.block = 0;
+    return unwritten && request->kind == TILE_EMU_ATOMIC;
+}
+
+/* The part of an access that lies in one page. */
+static void touch_page(Page *page, uint32_t offset, uint32_t bytes, Order *order,
+                       const Request *request)
+{
+    uint32_t shift = (uint32_t)__builtin_ctz(offset | bytes | 1u << WIDEST);
+    if (!page || !split_cells(page, shift)) {
+        request->block->launch->no_memory = request->block->launch->stopped = true;
+        return;
+    }
+    bool unwritten = false;
+    for (uint32_t i = offset >> page->shift; i < (offset + bytes) >> page->shift; i++)
+        unwritten |= touch_cell(&page->cells[i], request, order);
+    if (unwritten && request->space == TILE_EMU_SHARED)
+        report_unwritten(request);
+}
+
+void tile_emu_shadow_access(Shadow *shadow, Order *order, const Request *request)
+{
+    bool is_shared = request->space == TILE_EMU_SHARED;
+    uintptr_t at = request->address - (is_shared ? (uintptr_t)request->block->shared : 0);
+    uintptr_t end = at + request->bytes;
+    while (at < end) {
+        uint32_t offset = at & (PAGE_BYTES - 1);
+        uint32_t bytes = (uint32_t)(end - at);
+        bytes = bytes < PAGE_BYTES - offset ? bytes : PAGE_BYTES - offset;
+        Page *page = is_shared ? &shadow->shared[at >> PAGE_SHIFT] : global_page(shadow, at);
+        touch_page(page, offset, bytes, order, request);
+        at += bytes;
+    }
+    if (request->kind == TILE_EMU_ATOMIC)
+        tile_emu_order_atomic(order, request->thread, request->address, request->space);
+}

@@ -1,0 +1,58 @@
+/* emulator.h: how the emulator checks, and what it counted.
+ *
+ * Link with -ltile_emulator -ltile. A launch on the emulator is checked unless TILE_EMULATOR=fast
+ * is in the environment or the program says otherwise: its blocks run one after another, every
+ * access to memory is watched, and faults end in TILE_ERROR_FAULT with the whole list in
+ * tile_last_error(). A fast launch runs blocks on all cores and finds only divergence and deadlock.
+ */
+#ifndef TILE_EMULATOR_H
+#define TILE_EMULATOR_H
+
+#include "tile/tile.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tile_emulator_operation {
+    TILE_EMULATOR_GLOBAL_READ,
+    TILE_EMULATOR_GLOBAL_WRITE,
+    TILE_EMULATOR_GLOBAL_ATOMIC,
+    TILE_EMULATOR_SHARED_READ,
+    TILE_EMULATOR_SHARED_WRITE,
+    TILE_EMULATOR_SHARED_ATOMIC,
+    TILE_EMULATOR_LDMATRIX,
+    TILE_EMULATOR_MMA,
+    TILE_EMULATOR_SHUFFLE,
+    TILE_EMULATOR_WARP_SYNC,
+    TILE_EMULATOR_BARRIER,
+    TILE_EMULATOR_OPERATIONS /* how many there are */
+} tile_emulator_operation;
+
+/* What one kind of operation at one place in the source cost, summed over the warps of a launch.
+ * Lanes whose n-th access at a place falls between the same two cooperative operations count as one
+ * warp access. */
+typedef struct tile_emulator_count {
+    const char *file; /* the image's: valid while its code is loaded */
+    uint32_t line, column;
+    uint32_t operation;      /* tile_emulator_operation */
+    uint64_t executions;     /* by a warp */
+    uint64_t transactions;   /* shared: passes over the banks; global: 32-byte sectors */
+    uint64_t ideal;          /* the fewest transactions for the same bytes */
+    uint64_t bank_conflicts; /* shared: transactions beyond the ideal */
+} tile_emulator_count;
+
+/* Nonzero checks this process's later launches, 0 does not; -1 goes back to the environment. */
+TILE_API void tile_emulator_set_checked(int checked);
+
+/* Counts of the last checked launch that ended in this process, by place: fills at most `capacity`
+ * of them and returns how many there are. */
+TILE_API size_t tile_emulator_statistics(tile_emulator_count *out, size_t capacity);
+
+TILE_API const char *tile_emulator_operation_name(uint32_t operation);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,559 @@
+/* launch.c: one call of a kernel, from its arguments to the launches.
+ *
+ * The path of every call after the first takes no lock and allocates nothing: pick the
+ * specialisation by the keys, the variant by the arguments, the grids by the compiled host part,
+ * and launch. */
+#include "runtime.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+/* An integer argument or an address, sign extended. A type is "i32", "u8", "f16", ... */
+static int64_t argument_value(const tile_parameter *parameter, const void *argument)
+{
+    const int is_unsigned = parameter->type && parameter->type[0] == 'u';
+    switch (parameter->bytes) {
+    case 1: {
+        int8_t value;
+        memcpy(&value, argument, sizeof value);
+        return is_unsigned ? (uint8_t)value : value;
+    }
+    case 2: {
+        int16_t value;
+        memcpy(&value, argument, sizeof value);
+        return is_unsigned ? (uint16_t)value : value;
+    }
+    case 4: {
+        int32_t value;
+        memcpy(&value, argument, sizeof value);
+        return is_unsigned ? (int64_t)(uint32_t)value : value;
+    }
+    default: {
+        int64_t value;
+        memcpy(&value, argument, sizeof value);
+        return value;
+    }
+    }
+}
+
+static int64_t key_value(const void *argument)
+{
+    int64_t value;
+    memcpy(&value, argument, sizeof value);
+    return value;
+}
+
+/* What can be wrong with the descriptor and the arguments whatever the kernel does. */
+static tile_status check_call(const tile_kernel *kernel, const void *const *arguments)
+{
+    if (!kernel)
+        return tile_error(TILE_ERROR_ARGUMENT, "the kernel is NULL");
+    if (kernel->abi_version != TILE_ABI_VERSION)
+        return tile_error(
+            TILE_ERROR_ABI,
+            "%s: the object was made for version %u of libtile's binary interface, this libtile "
+            "has version %u: compile the kernel with the tilec that came with it",
+            kernel->name, kernel->abi_version, TILE_ABI_VERSION);
+    if (kernel->parameter_count > TILE_MAX_PARAMETERS)
+        return tile_error(TILE_ERROR_ARGUMENT, "%s: %u parameters, at most %d can be passed",
+                          kernel->name, kernel->parameter_count, TILE_MAX_PARAMETERS);
+    if (!arguments && kernel->parameter_count)
+        return tile_error(TILE_ERROR_ARGUMENT, "%s: arguments is NULL, expected %u of them",
+                          kernel->name, kernel->parameter_count);
+    return TILE_OK;
+}
+
+/* A call, sorted out. */
+typedef struct invocation {
+    const tile_kernel *kernel;
+    const void *const *arguments;        /* all of them */
+    const void *const *device_arguments; /* without the keys */
+    const tile_specialisation *specialisation;
+    const tile_variant *variant;
+    uint32_t specialisation_index;
+    uint32_t variant_index;
+    uint32_t key_count;
+    int64_t keys[TILE_MAX_PARAMETERS];
+    const void *parameters[TILE_MAX_PARAMETERS];
+    tile_grid grids[TILE_MAX_LAUNCHES];
+} invocation;
+
+static tile_status split_arguments(invocation *call)
+{
+    const tile_kernel *kernel = call->kernel;
+    uint32_t keys = 0, others = 0;
+    for (uint32_t i = 0; i < kernel->parameter_count; i++) {
+        const void *argument = call->arguments[i];
+        if (!argument)
+            return tile_error(TILE_ERROR_ARGUMENT,
+                              "%s: no value for argument '%s': arguments[%u] is NULL", kernel->name,
+                              kernel->parameters[i].name, i);
+        if (kernel->parameters[i].kind == TILE_PARAMETER_KEY)
+            call->keys[keys++] = key_value(argument);
+        else
+            call->parameters[others++] = argument;
+    }
+    call->key_count = keys;
+    call->device_arguments = call->parameters;
+    return TILE_OK;
+}
+
+/* ---- specialisations ------------------------------------------------------------------------- */
+
+/* "n_size = 4096, k_size = 4096", with `equals` between. */
+static void describe_keys(tile_text *text, const tile_kernel *kernel, const int64_t *keys,
+                          const char *equals)
+{
+    const char *separator = "";
+    for (uint32_t i = 0; i < kernel->parameter_count; i++) {
+        if (kernel->parameters[i].kind != TILE_PARAMETER_KEY)
+            continue;
+        tile_text_add(text, "%s%s%s%" PRId64, separator, kernel->parameters[i].name, equals,
+                      *keys++);
+        separator = ", ";
+    }
+}
+
+static tile_status missing_specialisation(const invocation *call)
+{
+    enum { SHOWN = 8 };
+    const tile_kernel *kernel = call->kernel;
+    tile_text text = {0};
+    tile_text_add(&text, "%s: no specialisation for ", kernel->name);
+    describe_keys(&text, kernel, call->keys, " = ");
+    tile_text_add(&text, "; the object holds ");
+    if (!kernel->specialisation_count)
+        tile_text_add(&text, "none");
+    for (uint32_t i = 0; i < kernel->specialisation_count && i < SHOWN; i++) {
+        tile_text_add(&text, "%s(", i ? ", " : "");
+        describe_keys(&text, kernel, kernel->specialisations[i].keys, " = ");
+        tile_text_add(&text, ")");
+    }
+    if (kernel->specialisation_count > SHOWN)
+        tile_text_add(&text, " and %u more", kernel->specialisation_count - SHOWN);
+    tile_text_add(&text, "; add the line '%s.compile(", kernel->name);
+    describe_keys(&text, kernel, call->keys, "=");
+    tile_text_add(&text, ")' to the kernel's file, or --export '%s = %s.compile(", kernel->name,
+                  kernel->name);
+    describe_keys(&text, kernel, call->keys, "=");
+    tile_text_add(&text, ")' to tilec's command line");
+    return tile_error(TILE_ERROR_NO_SPECIALISATION, "%s", text.bytes);
+}
+
+static int keys_match(const invocation *call, const tile_specialisation *specialisation)
+{
+    for (uint32_t i = 0; i < call->key_count; i++) {
+        if (call->keys[i] != specialisation->keys[i])
+            return 0;
+    }
+    return 1;
+}
+
+static tile_status find_specialisation(invocation *call)
+{
+    const tile_kernel *kernel = call->kernel;
+    for (uint32_t i = 0; i < kernel->specialisation_count; i++) {
+        if (keys_match(call, &kernel->specialisations[i])) {
+            call->specialisation = &kernel->specialisations[i];
+            call->specialisation_index = i;
+            return TILE_OK;
+        }
+    }
+    return missing_specialisation(call);
+}
+
+/* ---- variants -------------------------------------------------------------------------------- */
+
+static int is_multiple(int64_t value, uint32_t of)
+{
+    if ((of & (of - 1)) == 0) /* a division costs more than the rest of this file's work */
+        return ((uint64_t)value & (of - 1)) == 0;
+    return value % (int64_t)of == 0;
+}
+
+/* The first parameter that breaks the variant's assumptions, or parameter_count. */
+static uint32_t broken_assumption(const invocation *call, const tile_variant *variant)
+{
+    const tile_kernel *kernel = call->kernel;
+    if (!variant->multiples)
+        return kernel->parameter_count;
+    for (uint32_t i = 0; i < kernel->parameter_count; i++) {
+        const uint32_t of = variant->multiples[i];
+        if (of > 1 && !is_multiple(argument_value(&kernel->parameters[i], call->arguments[i]), of))
+            return i;
+    }
+    return kernel->parameter_count;
+}
+
+static tile_status no_variant(const invocation *call, uint32_t broken)
+{
+    const tile_kernel *kernel = call->kernel;
+    const tile_specialisation *specialisation = call->specialisation;
+    if (!specialisation->variant_count)
+        return tile_error(TILE_ERROR_ABI, "%s: the descriptor holds no code", kernel->name);
+    const tile_parameter *parameter = &kernel->parameters[broken];
+    const int64_t value = argument_value(parameter, call->arguments[broken]);
+    const uint32_t of =
+        specialisation->variants[specialisation->variant_count - 1].multiples[broken];
+    if (parameter->kind == TILE_PARAMETER_POINTER)
+        return tile_error(TILE_ERROR_ARGUMENT,
+                          "%s: argument '%s' must be aligned to %u bytes, got address 0x%" PRIx64,
+                          kernel->name, parameter->name, of, (uint64_t)value);
+    return tile_error(TILE_ERROR_ARGUMENT,
+                      "%s: argument '%s' must be a multiple of %u, got %" PRId64, kernel->name,
+                      parameter->name, of, value);
+}
+
+static tile_status find_variant(invocation *call)
+{
+    const tile_specialisation *specialisation = call->specialisation;
+    uint32_t broken = 0;
+    for (uint32_t i = 0; i < specialisation->variant_count; i++) {
+        broken = broken_assumption(call, &specialisation->variants[i]);
+        if (broken == call->kernel->parameter_count) {
+            call->variant = &specialisation->variants[i];
+            call->variant_index = i;
+            return TILE_OK;
+        }
+    }
+    return no_variant(call, broken);
+}
+
+/* ---- grids ----------------------------------------------------------------------------------- */
+
+/* The integer arguments with their values: a grid is made of nothing else. */
+static void describe_integers(tile_text *text, const invocation *call)
+{
+    const tile_kernel *kernel = call->kernel;
+    const char *separator = " for ";
+    for (uint32_t i = 0; i < kernel->parameter_count; i++) {
+        const tile_parameter *parameter = &kernel->parameters[i];
+        const int is_float =
+            parameter->type && (parameter->type[0] == 'f' || parameter->type[0] == 'b');
+        if (parameter->kind == TILE_PARAMETER_POINTER ||
+            (is_float && parameter->kind == TILE_PARAMETER_SCALAR))
+            continue;
+        tile_text_add(text, "%s%s = %" PRId64, separator, parameter->name,
+                      argument_value(parameter, call->arguments[i]));
+        separator = ", ";
+    }
+}
+
+static tile_status bad_host(const invocation *call, int32_t status)
+{
+    tile_text text = {0};
+    tile_text_add(&text, "%s: the number of blocks is negative or too large", call->kernel->name);
+    describe_integers(&text, call);
+    return tile_error(status, "%s", text.bytes);
+}
+
+static tile_status bad_grid(const invocation *call, uint32_t launch)
+{
+    const tile_grid *grid = &call->grids[launch];
+    tile_text text = {0};
+    tile_text_add(&text,
+                  "%s: launch %u asks for %u x %u x %u blocks, at most %d x %d x %d are possible:",
+                  call->kernel->name, launch, grid->x, grid->y, grid->z, TILE_MAX_GRID_X,
+                  TILE_MAX_GRID_YZ, TILE_MAX_GRID_YZ);
+    describe_integers(&text, call);
+    return tile_error(TILE_ERROR_ARGUMENT, "%s", text.bytes);
+}
+
+/* The caller's grid stands for a kernel of one launch only: there is no telling which of several.
+ */
+static tile_status take_grid(invocation *call, const tile_grid *grid)
+{
+    if (call->specialisation->launch_count != 1)
+        return tile_error(TILE_ERROR_ARGUMENT,
+                          "%s: argument 'grid' must be NULL for a kernel of %u launches",
+                          call->kernel->name, call->specialisation->launch_count);
+    call->grids[0] = *grid;
+    return TILE_OK;
+}
+
+static tile_status compute_grids(invocation *call, const tile_grid *grid)
+{
+    const tile_specialisation *specialisation = call->specialisation;
+    if (specialisation->launch_count > TILE_MAX_LAUNCHES)
+        return tile_error(TILE_ERROR_ABI, "%s: %u launches, at most %d are possible",
+                          call->kernel->name, specialisation->launch_count, TILE_MAX_LAUNCHES);
+    tile_status status;
+    if (grid) {
+        status = take_grid(call, grid);
+        if (status)
+            return status;
+    } else {
+        status = specialisation->host(call->arguments, call->grids);
+        if (status)
+            return bad_host(call, status);
+    }
+    for (uint32_t i = 0; i < specialisation->launch_count; i++) {
+        const tile_grid *one = &call->grids[i];
+        if (one->x > TILE_MAX_GRID_X || one->y > TILE_MAX_GRID_YZ || one->z > TILE_MAX_GRID_YZ)
+            return bad_grid(call, i);
+    }
+    return TILE_OK;
+}
+
+static int is_empty(const tile_grid *grid)
+{
+    return !grid->x || !grid->y || !grid->z;
+}
+
+static tile_status resolve(invocation *call, const tile_kernel *kernel, const tile_grid *grid,
+                           const void *const *arguments)
+{
+    tile_status status = check_call(kernel, arguments);
+    if (status)
+        return status;
+    call->kernel = kernel;
+    call->arguments = arguments;
+    status = split_arguments(call);
+    if (!status)
+        status = find_specialisation(call);
+    if (!status)
+        status = find_variant(call);
+    return status ? status : compute_grids(call, grid);
+}
+
+/* ---- launching ------------------------------------------------------------------------------- */
+
+static tile_status check_warps(const invocation *call, const tile_image *image, uint32_t warps)
+{
+    for (uint32_t i = 0; warps && i < call->specialisation->launch_count; i++) {
+        if (image->entries[i].warps != warps)
+            return tile_error(TILE_ERROR_ARGUMENT, "%s: argument 'warps' must be 0 or %u, got %u",
+                              call->kernel->name, image->entries[i].warps, warps);
+    }
+    return TILE_OK;
+}
+
+static tile_status failed_launch(const invocation *call, const tile_scope *scope,
+                                 const tile_entry *entry, const tile_grid *grid, CUresult result)
+{
+    tile_text who = {0};
+    tile_text_add(
+        &who,
+        "%s: %s on device %d (%s), %u x %u x %u blocks of %u warps, %u bytes of shared memory",
+        call->kernel->name, entry->name, scope->device, scope->driver->gpus[scope->device].name,
+        grid->x, grid->y, grid->z, entry->warps, entry->shared_bytes);
+    return tile_driver_error(scope->driver, result, who.bytes, "cuLaunchKernelEx");
+}
+
+/* The driver takes a CUkernel for a CUfunction and finds the function of the stream's context
+ * itself. That costs nothing measurable, and keeping functions by context here would go wrong as
+ * soon as a new context gets the address of a destroyed one. */
+static tile_status launch_one(const invocation *call, const tile_scope *scope,
+                              const tile_entry *entry, CUkernel kernel, const tile_grid *grid,
+                              tile_stream stream)
+{
+    const CUlaunchConfig config = {
+        .gridDimX = grid->x,
+        .gridDimY = grid->y,
+        .gridDimZ = grid->z,
+        .blockDimX = entry->warps * 32,
+        .blockDimY = 1,
+        .blockDimZ = 1,
+        .sharedMemBytes = entry->shared_bytes,
+        .hStream = stream,
+    };
+    const CUresult result = scope->driver->launch(&config, (CUfunction)(void *)kernel,
+                                                  (void **)(uintptr_t)call->device_arguments, NULL);
+    return result == CUDA_SUCCESS ? TILE_OK : failed_launch(call, scope, entry, grid, result);
+}
+
+static tile_status launch_loaded(const invocation *call, const tile_scope *scope,
+                                 const tile_loaded *loaded, tile_stream stream)
+{
+    for (uint32_t i = 0; i < call->specialisation->launch_count; i++) {
+        if (is_empty(&call->grids[i]))
+            continue;
+        const tile_status status = launch_one(call, scope, &loaded->image->entries[i],
+                                              loaded->kernels[i], &call->grids[i], stream);
+        if (status)
+            return status;
+    }
+    return TILE_OK;
+}
+
+static tile_status launch_on_gpu(const invocation *call, tile_stream stream, uint32_t warps)
+{
+    const char *name = call->kernel->name;
+    tile_driver *driver = NULL;
+    tile_scope scope;
+    tile_status status = tile_driver_get(&driver);
+    if (!status)
+        status = tile_scope_enter(driver, stream, name, &scope);
+    if (status)
+        return status;
+    const tile_loaded *loaded = NULL;
+    status = tile_load(driver, call->kernel, call->specialisation_index, call->variant_index,
+                       scope.device, &loaded);
+    if (!status)
+        status = check_warps(call, loaded->image, warps);
+    if (!status)
+        status = launch_loaded(call, &scope, loaded, stream);
+    return tile_scope_leave(&scope, name, status);
+}
+
+static tile_emulator_run_function *run_function(const tile_image *image)
+{
+    tile_emulator_run_function *run;
+    memcpy(&run, &image->run, sizeof run);
+    return run;
+}
+
+static tile_status launch_emulated(const invocation *call, uint32_t warps)
+{
+    const tile_image *image = NULL;
+    tile_status status = tile_need_emulated(call->kernel, call->variant, &image);
+    if (!status)
+        status = check_warps(call, image, warps);
+    for (uint32_t i = 0; !status && i < call->specialisation->launch_count; i++) {
+        if (!is_empty(&call->grids[i]))
+            status = run_function(image)(image, &image->entries[i], &call->grids[i],
+                                         call->device_arguments);
+    }
+    return status;
+}
+
+tile_status tile_launch(const tile_kernel *kernel, tile_stream stream, const tile_grid *grid,
+                        uint32_t warps, const void *const *arguments)
+{
+    invocation call;
+    int device;
+    tile_status status = resolve(&call, kernel, grid, arguments);
+    if (!status)
+        status = tile_chosen_device(&device);
+    if (status)
+        return status;
+    return device == TILE_DEVICE_EMULATOR ? launch_emulated(&call, warps)
+                                          : launch_on_gpu(&call, stream, warps);
+}
+
+/* ---- plans ----------------------------------------------------------------------------------- */
+
+static tile_status planned_gpu_image(const invocation *call, const tile_image **out)
+{
+    tile_driver *driver = NULL;
+    tile_scope scope;
+    tile_status status = tile_driver_get(&driver);
+    if (!status)
+        status = tile_scope_enter(driver, NULL, call->kernel->name, &scope);
+    if (status)
+        return status;
+    status = tile_need_image(call->kernel, call->variant, &driver->gpus[scope.device], out);
+    return tile_scope_leave(&scope, call->kernel->name, status);
+}
+
+tile_status tile_plan_launch(const tile_kernel *kernel, const void *const *arguments,
+                             tile_plan *out)
+{
+    invocation call;
+    int device;
+    const tile_image *image = NULL;
+    tile_status status = resolve(&call, kernel, NULL, arguments);
+    if (!status)
+        status = tile_chosen_device(&device);
+    if (!status)
+        status = device == TILE_DEVICE_EMULATOR ? tile_need_emulated(kernel, call.variant, &image)
+                                                : planned_gpu_image(&call, &image);
+    if (status)
+        return status;
+    *out = (tile_plan){
+        .target = image->target,
+        .cluster = {1, 1, 1},
+        .specialisation = call.specialisation_index,
+        .variant = call.variant_index,
+        .launches = call.specialisation->launch_count,
+    };
+    if (out->launches) {
+        out->grid = call.grids[0];
+        out->warps = image->entries[0].warps;
+        out->shared_bytes = image->entries[0].shared_bytes;
+        out->registers = image->entries[0].registers;
+        out->spill_bytes = image->entries[0].spill_bytes;
+    }
+    return TILE_OK;
+}
+
+/* ---- preparation ----------------------------------------------------------------------------- */
+
+/* cuKernelGetFunction brings the code into the current context, which the driver may otherwise put
+ * off to the first launch. */
+static tile_status settle(const tile_driver *driver, const tile_kernel *kernel, uint32_t launches,
+                          const tile_loaded *loaded)
+{
+    for (uint32_t i = 0; i < launches; i++) {
+        CUfunction function;
+        const CUresult result = driver->kernel_function(&function, loaded->kernels[i]);
+        if (result != CUDA_SUCCESS)
+            return tile_driver_error(driver, result, kernel->name, "cuKernelGetFunction");
+    }
+    return TILE_OK;
+}
+
+/* What is done with each variant of a kernel. */
+typedef tile_status prepare_function(const tile_driver *driver, const tile_kernel *kernel,
+                                     uint32_t specialisation, uint32_t variant, int device);
+
+static tile_status prepare_loaded(const tile_driver *driver, const tile_kernel *kernel,
+                                  uint32_t specialisation, uint32_t variant, int device)
+{
+    const tile_loaded *loaded = NULL;
+    const tile_status status = tile_load(driver, kernel, specialisation, variant, device, &loaded);
+    if (status)
+        return status;
+    return settle(driver, kernel, kernel->specialisations[specialisation].launch_count, loaded);
+}
+
+static tile_status prepare_emulated(const tile_driver *driver, const tile_kernel *kernel,
+                                    uint32_t specialisation, uint32_t variant, int device)
+{
+    (void)driver;
+    (void)device;
+    const tile_image *image = NULL;
+    return tile_need_emulated(kernel, &kernel->specialisations[specialisation].variants[variant],
+                              &image);
+}
+
+static tile_status prepare_all(prepare_function *prepare, const tile_driver *driver,
+                               const tile_kernel *kernel, int device)
+{
+    for (uint32_t i = 0; i < kernel->specialisation_count; i++) {
+        for (uint32_t j = 0; j < kernel->specialisations[i].variant_count; j++) {
+            const tile_status status = prepare(driver, kernel, i, j, device);
+            if (status)
+                return status;
+        }
+    }
+    return TILE_OK;
+}
+
+static tile_status prepare_on_gpu(const tile_kernel *kernel, int device)
+{
+    tile_driver *driver = NULL;
+    tile_scope scope;
+    tile_status status = tile_driver_get(&driver);
+    if (!status)
+        status = tile_scope_enter_device(driver, device, kernel->name, &scope);
+    if (status)
+        return status;
+    status = prepare_all(prepare_loaded, driver, kernel, device);
+    return tile_scope_leave(&scope, kernel->name, status);
+}
+
+tile_status tile_prepare(const tile_kernel *kernel, int device)
+{
+    static const void *const no_arguments[1];
+    int chosen;
+    tile_status status = check_call(kernel, no_arguments);
+    if (!status)
+        status = tile_chosen_device(&chosen);
+    if (status)
+        return status;
+    return chosen == TILE_DEVICE_EMULATOR ? prepare_all(prepare_emulated, NULL, kernel, device)
+                                          : prepare_on_gpu(kernel, device);
+}

@@ -1,0 +1,100 @@
+/* runtime.h: what the files of libtile share. Every name with external linkage starts with tile_,
+ * since libtile.a is linked into other people's programs. */
+#ifndef TILE_RUNTIME_H
+#define TILE_RUNTIME_H
+
+#include "abi.h"
+#include "driver.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+enum {
+    TILE_MAX_PARAMETERS = 256, /* of one kernel, keys included: bounds the launch path's stack */
+    TILE_MAX_LAUNCHES = 64,    /* of one specialisation */
+    TILE_MAX_GRID_X = 0x7fffffff,
+    TILE_MAX_GRID_YZ = 65535,
+    TILE_FREE_SHARED_BYTES = 48 * 1024 /* more has to be asked for */
+};
+
+/* ---- process state (cuda.c) ------------------------------------------------------------------ */
+
+enum { TILE_DEVICE_UNDECIDED = -2, TILE_DEVICE_EMULATOR = -1 };
+
+/* All that outlives a call, apart from each thread's error text and each kernel's state. */
+typedef struct tile_process {
+    pthread_mutex_t lock;          /* opening the driver, retaining contexts */
+    _Atomic(tile_driver *) driver; /* NULL until opened */
+    atomic_int device;             /* ordinal of a GPU, or one of the two above */
+} tile_process;
+extern tile_process tile_the_process;
+
+/* The driver, opened by the first call. Errors: TILE_ERROR_NO_DRIVER, a CUresult. A failure is not
+ * remembered: the next call tries again. */
+tile_status tile_driver_get(tile_driver **out);
+
+/* Reports a failed driver call as `who`: `call`, and returns the CUresult as status. */
+tile_status tile_driver_error(const tile_driver *driver, CUresult result, const char *who,
+                              const char *call);
+
+/* The device that TILE_DEVICE or tile_set_device chose. Errors: TILE_ERROR_DEVICE. */
+tile_status tile_chosen_device(int *out);
+
+/* A context that is current for the length of one call. */
+typedef struct tile_scope {
+    const tile_driver *driver;
+    int device;       /* ordinal */
+    CUcontext pushed; /* NULL where the right one was current already */
+} tile_scope;
+
+/* Makes the context of `stream` current; for a default stream the thread's own, else the primary
+ * one of the chosen device. tile_scope_leave restores what was and returns `status`, or its own
+ * failure where that was TILE_OK. */
+tile_status tile_scope_enter(tile_driver *driver, tile_stream stream, const char *who,
+                             tile_scope *out);
+/* The same for a given GPU: the thread's context if it is of that GPU, else its primary one. */
+tile_status tile_scope_enter_device(tile_driver *driver, int device, const char *who,
+                                    tile_scope *out);
+tile_status tile_scope_leave(const tile_scope *scope, const char *who, tile_status status);
+
+/* ---- images (module.c) ----------------------------------------------------------------------- */
+
+/* An image that the driver holds. Its kernels belong to no context. */
+typedef struct tile_loaded {
+    struct tile_loaded *next;
+    const tile_image *image;
+    CUlibrary library;
+    CUkernel kernels[]; /* one a launch */
+} tile_loaded;
+
+/* The image of `variant` for a GPU; NULL if there is none. */
+const tile_image *tile_pick_image(const tile_variant *variant, uint32_t compute);
+/* The image for the emulator; NULL if there is none. */
+const tile_image *tile_pick_emulated(const tile_variant *variant);
+/* Both with the whole story where there is none. */
+tile_status tile_need_image(const tile_kernel *kernel, const tile_variant *variant,
+                            const tile_gpu *gpu, const tile_image **out);
+tile_status tile_need_emulated(const tile_kernel *kernel, const tile_variant *variant,
+                               const tile_image **out);
+
+/* What a variant became on a GPU: after the first call two loads, no lock. */
+tile_status tile_load(const tile_driver *driver, const tile_kernel *kernel, uint32_t specialisation,
+                      uint32_t variant, int device, const tile_loaded **out);
+
+/* ---- texts (error.c) ------------------------------------------------------------------------- */
+
+/* A message under construction; what does not fit is cut off. */
+typedef struct tile_text {
+    size_t used;
+    char bytes[8192];
+} tile_text;
+
+void tile_text_add(tile_text *text, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
+#endif

@@ -1,0 +1,340 @@
+/* fake_cuda.c: a CUDA driver for the runtime's tests, built as a shared library that the variable
+ * TILE_CUDA_LIBRARY names. It records calls, counts what is held, and fails where it is told to. */
+#include "fake_cuda.h"
+
+#include "driver.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+static fake_cuda_state state = {.device_count = 1, .compute = {90}};
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static fake_context primaries[FAKE_DEVICES];
+static fake_context contexts[FAKE_CONTEXTS];
+static int context_count;
+static _Thread_local fake_context *stack[FAKE_CONTEXTS];
+static _Thread_local int depth;
+
+typedef struct fake_kernel {
+    char name[64];
+} fake_kernel;
+
+typedef struct fake_library {
+    fake_kernel *kernels[64];
+    int count;
+} fake_library;
+
+EXPORT fake_cuda_state *fake_cuda_get(void);
+EXPORT int fake_cuda_depth(void);
+EXPORT fake_context *fake_cuda_current(void);
+EXPORT fake_context *fake_cuda_push(int device);
+
+fake_cuda_state *fake_cuda_get(void)
+{
+    return &state;
+}
+
+int fake_cuda_depth(void)
+{
+    return depth;
+}
+
+fake_context *fake_cuda_current(void)
+{
+    return depth ? stack[depth - 1] : NULL;
+}
+
+fake_context *fake_cuda_push(int device)
+{
+    pthread_mutex_lock(&lock);
+    fake_context *context = &contexts[context_count++];
+    pthread_mutex_unlock(&lock);
+    context->device = device;
+    stack[depth++] = context;
+    return context;
+}
+
+/* Notes a call under the lock and says whether it is to fail. The caller unlocks. */
+static CUresult enter(const char *name)
+{
+    pthread_mutex_lock(&lock);
+    state.calls++;
+    const size_t used = strlen(state.log);
+    if (used + strlen(name) + 2 < sizeof state.log)
+        snprintf(state.log + used, sizeof state.log - used, "%s ", name);
+    if (state.calls == state.fail_at || (state.fail_name && !strcmp(state.fail_name, name)))
+        return FAKE_ERROR;
+    return CUDA_SUCCESS;
+}
+
+static CUresult leave(CUresult result)
+{
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+#define ENTER()                                                                                    \
+    do {                                                                                           \
+        if (enter(__func__) != CUDA_SUCCESS)                                                       \
+            return leave(FAKE_ERROR);                                                              \
+    } while (0)
+
+/* The declarations come from the list that libtile itself uses, so the two can't differ. */
+#define DECLARE(field, symbol, parameters) EXPORT CUresult symbol parameters;
+TILE_DRIVER_CALLS(DECLARE)
+
+CUresult cuInit(unsigned int flags)
+{
+    ENTER();
+    return leave(flags ? 1 : CUDA_SUCCESS);
+}
+
+CUresult cuDriverGetVersion(int *version)
+{
+    ENTER();
+    *version = 12040;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuGetErrorName(CUresult result, const char **text)
+{
+    *text = result == FAKE_ERROR ? "CUDA_ERROR_UNKNOWN" : NULL;
+    return *text ? CUDA_SUCCESS : 1;
+}
+
+CUresult cuGetErrorString(CUresult result, const char **text)
+{
+    *text = result == FAKE_ERROR ? "told to fail" : NULL;
+    return *text ? CUDA_SUCCESS : 1;
+}
+
+CUresult cuDeviceGetCount(int *count)
+{
+    ENTER();
+    *count = state.device_count;
+    return leave(CUDA_SUCCESS);
+}
+
+/* A device's handle is not its ordinal, so that mixing them up shows. */
+enum { FIRST_HANDLE = 100 };
+
+CUresult cuDeviceGet(CUdevice *device, int ordinal)
+{
+    ENTER();
+    *device = FIRST_HANDLE + ordinal;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuDeviceGetName(char *name, int bytes, CUdevice device)
+{
+    ENTER();
+    snprintf(name, (size_t)bytes, "Fake GPU %d", device - FIRST_HANDLE);
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
+{
+    ENTER();
+    const int compute = state.compute[device - FIRST_HANDLE];
+    *value = 227 * 1024;
+    if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
+        *value = compute / 10;
+    if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
+        *value = compute % 10;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    ENTER();
+    primaries[device - FIRST_HANDLE].device = device - FIRST_HANDLE;
+    *context = (CUcontext)(void *)&primaries[device - FIRST_HANDLE];
+    state.retained++;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuCtxGetCurrent(CUcontext *context)
+{
+    ENTER();
+    *context = (CUcontext)(void *)fake_cuda_current();
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuCtxPushCurrent_v2(CUcontext context)
+{
+    ENTER();
+    stack[depth++] = (fake_context *)(void *)context;
+    return leave(CUDA_SUCCESS);
+}
+
+/* A pop that is told to fail has popped all the same: otherwise no caller could restore anything.
+ */
+CUresult cuCtxPopCurrent_v2(CUcontext *context)
+{
+    const CUresult result = enter(__func__);
+    if (!depth)
+        return leave(201);
+    *context = (CUcontext)(void *)stack[--depth];
+    return leave(result);
+}
+
+CUresult cuCtxGetDevice(CUdevice *device)
+{
+    ENTER();
+    const fake_context *context = fake_cuda_current();
+    if (!context)
+        return leave(201);
+    *device = FIRST_HANDLE + context->device;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
+{
+    ENTER();
+    *context = (CUcontext)(void *)((fake_stream *)(void *)stream)->context;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuStreamSynchronize(CUstream stream)
+{
+    ENTER();
+    return leave(stream || depth ? CUDA_SUCCESS : 201);
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes)
+{
+    ENTER();
+    if (!depth || !bytes)
+        return leave(depth ? 1 : 201);
+    *pointer = (uintptr_t)malloc(bytes);
+    state.allocations++;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuMemFree_v2(CUdeviceptr pointer)
+{
+    ENTER();
+    if (!depth)
+        return leave(201);
+    free((void *)(uintptr_t)pointer);
+    state.allocations--;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr device, const void *host, size_t bytes, CUstream stream)
+{
+    (void)stream;
+    ENTER();
+    memcpy((void *)(uintptr_t)device, host, bytes);
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void *host, CUdeviceptr device, size_t bytes, CUstream stream)
+{
+    (void)stream;
+    ENTER();
+    memcpy(host, (const void *)(uintptr_t)device, bytes);
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuLibraryLoadData(CUlibrary *library, const void *code, int *jit_options,
+                           void **jit_values, unsigned int jit_count, int *options, void **values,
+                           unsigned int count)
+{
+    (void)jit_options;
+    (void)options;
+    (void)values;
+    const CUresult result = enter(__func__);
+    /* PTX comes with a place for the compiler's log. */
+    if (result != CUDA_SUCCESS && jit_count)
+        strcpy(jit_values[0], "ptxas: syntax error in line 1");
+    if (result != CUDA_SUCCESS)
+        return leave(result);
+    if (!code || count)
+        return leave(1);
+    if (jit_count && strcmp(code, "ptx text"))
+        return leave(218); /* not terminated, or not the text */
+    *library = (CUlibrary)(void *)calloc(1, sizeof(fake_library));
+    state.libraries++;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuLibraryUnload(CUlibrary library)
+{
+    pthread_mutex_lock(&lock);
+    fake_library *fake = (fake_library *)(void *)library;
+    for (int i = 0; i < fake->count; i++)
+        free(fake->kernels[i]);
+    state.kernels_made -= fake->count;
+    free(fake);
+    state.libraries--;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
+{
+    ENTER();
+    fake_library *fake = (fake_library *)(void *)library;
+    fake_kernel *made = calloc(1, sizeof *made);
+    snprintf(made->name, sizeof made->name, "%s", name);
+    fake->kernels[fake->count++] = made;
+    state.kernels_made++;
+    *kernel = (CUkernel)(void *)made;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuKernelSetAttribute(int attribute, int value, CUkernel kernel, CUdevice device)
+{
+    (void)kernel;
+    ENTER();
+    if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || device < FIRST_HANDLE)
+        return leave(1);
+    if (value > 227 * 1024)
+        return leave(FAKE_ERROR);
+    state.attributes++;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
+{
+    ENTER();
+    if (!depth)
+        return leave(201);
+    *function = (CUfunction)(void *)kernel;
+    state.settled++;
+    return leave(CUDA_SUCCESS);
+}
+
+static void record(const CUlaunchConfig *config, const fake_kernel *kernel, void **parameters,
+                   const fake_context *context)
+{
+    fake_launch *last = &state.last;
+    memset(last, 0, sizeof *last);
+    memcpy(last->kernel, kernel->name, sizeof last->kernel);
+    memcpy(last->grid, &config->gridDimX, sizeof last->grid);
+    memcpy(last->block, &config->blockDimX, sizeof last->block);
+    last->shared_bytes = config->sharedMemBytes;
+    last->context = context;
+    last->device = context->device;
+    for (int i = 0; i < FAKE_PARAMETERS && state.parameter_bytes[i]; i++)
+        memcpy(&last->parameters[i], parameters[i], (size_t)state.parameter_bytes[i]);
+    state.launches++;
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters,
+                          void **extra)
+{
+    ENTER();
+    const fake_stream *stream = (const fake_stream *)(void *)config->hStream;
+    const fake_context *context = stream ? stream->context : fake_cuda_current();
+    if (!context)
+        return leave(201);
+    if (extra || !config->gridDimX || !config->gridDimY || !config->gridDimZ)
+        return leave(1);
+    record(config, (const fake_kernel *)(void *)function, parameters, context);
+    return leave(CUDA_SUCCESS);
+}

@@ -1,0 +1,56 @@
+/* fake_cuda.h: what a test sets and reads of the driver that fake_cuda.c pretends to be. */
+#ifndef FAKE_CUDA_H
+#define FAKE_CUDA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    FAKE_DEVICES = 16,
+    FAKE_CONTEXTS = 32,
+    FAKE_LOG = 4096,
+    FAKE_ERROR = 999, /* what a call that is told to fail returns */
+    FAKE_PARAMETERS = 16
+};
+
+typedef struct fake_context {
+    int device;
+    int destroyed;
+} fake_context;
+
+typedef struct fake_stream {
+    fake_context *context;
+} fake_stream;
+
+typedef struct fake_launch {
+    char kernel[64];
+    uint32_t grid[3], block[3], shared_bytes;
+    const fake_context *context; /* in which the kernel ran */
+    int64_t parameters[FAKE_PARAMETERS];
+    int device;
+} fake_launch;
+
+typedef struct fake_cuda_state {
+    /* set by the test */
+    int device_count;
+    int compute[FAKE_DEVICES];            /* 90 for 9.0 */
+    int fail_at;                          /* the n-th call fails; 0: none does */
+    const char *fail_name;                /* every call of this name fails, NULL: none */
+    int parameter_bytes[FAKE_PARAMETERS]; /* what a launch copies; ends with 0 */
+    /* kept by the driver */
+    int calls;
+    int libraries, kernels_made, retained, allocations;
+    int launches, attributes, settled;
+    fake_launch last;
+    char log[FAKE_LOG]; /* names of calls, each followed by a space */
+} fake_cuda_state;
+
+/* Exported by the library: */
+typedef fake_cuda_state *fake_cuda_state_function(void);
+/* The calling thread's context stack: its depth, and the context on top. */
+typedef int fake_cuda_depth_function(void);
+typedef fake_context *fake_cuda_current_function(void);
+/* Pushes a new context of a device, as a program would that uses the driver itself. */
+typedef fake_context *fake_cuda_push_function(int device);
+
+#endif

@@ -1,0 +1,1120 @@
+/* emulator_test.c: the emulator, driven by coroutines written by hand in the shape that LLVM gives
+ * them: a frame whose first word is the function that resumes it, NULL once it has ended. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "emulator/emulator.h" /* for the matrix unit's two versions; all else is the interface */
+
+/* ---- coroutines ---- */
+
+typedef struct Coroutine Coroutine;
+struct Coroutine {
+    void (*resume)(Coroutine *);
+    tile_emu_thread *t;
+    const void *const *parameters;
+    void (*body)(Coroutine *);
+    int state;
+    uint32_t i;
+};
+
+static void *start(tile_emu_thread *t, const void *const *parameters, void (*body)(Coroutine *))
+{
+    Coroutine *c = tile_emu_frame(t, sizeof *c);
+    assert_int_equal((uintptr_t)c % 64, 0);
+    *c = (Coroutine){.resume = body, .t = t, .parameters = parameters};
+    return c;
+}
+
+/* KERNEL(name) { BEGIN ... SUSPEND(op, site) ... END } */
+#define KERNEL(name) \
+    static void name##_body(Coroutine *c); \
+    static void *name(tile_emu_thread *t, const void *const *p) \
+    { \
+        return start(t, p, name##_body); \
+    } \
+    static void name##_body(Coroutine *c)
+#define BEGIN \
+    switch (c->state) { \
+    case 0:
+#define SUSPEND(operation, place) \
+    do { \
+        c->state = __LINE__; \
+        c->t->op = (operation); \
+        c->t->site = (place); \
+        return; \
+    case __LINE__:; \
+    } while (0)
+#define END \
+    } \
+    c->resume = NULL;
+
+enum { SITES = 64 };
+static tile_emu_site sites[SITES];
+
+static void *at(Coroutine *c, void *address, uint32_t bytes, uint32_t kind, uint32_t space,
+                uint32_t site)
+{
+    return c->t->checked ? tile_emu_access(c->t, address, bytes, kind, space, site) : address;
+}
+
+static uint32_t load_shared(Coroutine *c, uint32_t offset, uint32_t site)
+{
+    uint32_t value;
+    memcpy(&value, at(c, c->t->shared + offset, 4, TILE_EMU_READ, TILE_EMU_SHARED, site), 4);
+    return value;
+}
+
+static void store_shared(Coroutine *c, uint32_t offset, uint32_t value, uint32_t site)
+{
+    memcpy(at(c, c->t->shared + offset, 4, TILE_EMU_WRITE, TILE_EMU_SHARED, site), &value, 4);
+}
+
+static uint32_t load_global(Coroutine *c, const uint32_t *from, uint32_t site)
+{
+    uint32_t value;
+    memcpy(&value, at(c, (void *)(uintptr_t)from, 4, TILE_EMU_READ, TILE_EMU_GLOBAL, site), 4);
+    return value;
+}
+
+static void store_global(Coroutine *c, uint32_t *to, uint32_t value, uint32_t site)
+{
+    memcpy(at(c, to, 4, TILE_EMU_WRITE, TILE_EMU_GLOBAL, site), &value, 4);
+}
+
+static uint32_t add_global(Coroutine *c, uint32_t *to, uint32_t value, uint32_t site)
+{
+    uint32_t *place = at(c, to, 4, TILE_EMU_ATOMIC, TILE_EMU_GLOBAL, site);
+    return __atomic_fetch_add(place, value, __ATOMIC_SEQ_CST);
+}
+
+/* ---- launches ---- */
+
+typedef void *Ramp(tile_emu_thread *, const void *const *);
+
+static tile_status launch_grid(Ramp *ramp, uint32_t warps, uint32_t shared, tile_grid grid,
+                               const void *const *parameters)
+{
+    tile_entry entry = {.name = "kernel", .warps = warps, .shared_bytes = shared};
+    memcpy(&entry.emulated, &ramp, sizeof ramp);
+    tile_image image = {.target = "emulator", .sites = sites, .site_count = SITES};
+    return tile_emulator_run(&image, &entry, &grid, parameters);
+}
+
+static tile_status launch(Ramp *ramp, uint32_t warps, uint32_t shared, uint32_t blocks,
+                          void *pointer)
+{
+    const void *parameters[] = {&pointer};
+    return launch_grid(ramp, warps, shared, (tile_grid){blocks, 1, 1}, parameters);
+}
+
+static void *pointer_of(const Coroutine *c)
+{
+    void *pointer;
+    memcpy(&pointer, c->parameters[0], sizeof pointer);
+    return pointer;
+}
+
+static void assert_fault(tile_status status, const char *text)
+{
+    if (status != TILE_ERROR_FAULT || !strstr(tile_last_error(), text))
+        fail_msg("status %d, wanted '%s' in: %s", (int)status, text, tile_last_error());
+}
+
+static void assert_fine(tile_status status)
+{
+    if (status != TILE_OK)
+        fail_msg("status %d: %s", (int)status, tile_last_error());
+}
+
+static uint32_t *allocate(size_t words, const uint32_t *from)
+{
+    void *memory;
+    assert_fine(tile_alloc(&memory, words * 4));
+    if (from)
+        assert_fine(tile_copy_in(memory, from, words * 4, NULL));
+    return memory;
+}
+
+static tile_emulator_count count_at(uint32_t site, uint32_t operation)
+{
+    static tile_emulator_count counts[SITES * 4];
+    size_t count = tile_emulator_statistics(counts, SITES * 4);
+    for (size_t i = 0; i < count; i++)
+        if (counts[i].line == site && counts[i].operation == operation)
+            return counts[i];
+    fail_msg("no count of %s at line %u", tile_emulator_operation_name(operation), site);
+    return (tile_emulator_count){0};
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < SITES; i++)
+        sites[i] = (tile_emu_site){"kernel.tile", i, 5};
+    tile_emulator_set_checked(1);
+    return tile_set_device("emulator");
+}
+
+/* ---- barriers and shuffles ---- */
+
+/* Each thread reads what its right neighbour wrote. */
+KERNEL(rotate)
+{
+    uint32_t *out = pointer_of(c);
+    uint32_t count = 64;
+    BEGIN
+    store_shared(c, c->t->index * 4, c->t->index + 100 * c->t->block[0], 1);
+    SUSPEND(TILE_EMU_BARRIER, 2);
+    store_global(c, out + c->t->block[0] * count + c->t->index,
+                 load_shared(c, (c->t->index + 1) % count * 4, 3), 4);
+    END
+}
+
+static void test_barrier(void **state)
+{
+    (void)state;
+    for (int checked = 0; checked < 2; checked++) {
+        tile_emulator_set_checked(checked);
+        uint32_t *out = allocate(64 * 37, NULL);
+        assert_fine(launch(rotate, 2, 256, 37, out));
+        for (uint32_t i = 0; i < 64 * 37; i++)
+            assert_int_equal(out[i], (i % 64 + 1) % 64 + 100 * (i / 64));
+        tile_free(out);
+    }
+    assert_int_equal(count_at(2, TILE_EMULATOR_BARRIER).executions, 2 * 37);
+    assert_int_equal(count_at(1, TILE_EMULATOR_SHARED_WRITE).executions, 2 * 37);
+    assert_int_equal(count_at(3, TILE_EMULATOR_SHARED_READ).bank_conflicts, 0);
+}
+
+/* Block indices in three dimensions. */
+KERNEL(indices)
+{
+    uint32_t *out = pointer_of(c);
+    BEGIN
+    if (c->t->index == 0) {
+        uint32_t block =
+            (c->t->block[2] * c->t->grid[1] + c->t->block[1]) * c->t->grid[0] + c->t->block[0];
+        add_global(c, out + block, 1, 1);
+    }
+    END
+}
+
+static void test_grid(void **state)
+{
+    (void)state;
+    uint32_t zeros[24] = {0}, *out = allocate(24, zeros);
+    const void *parameters[] = {&out};
+    tile_emulator_set_checked(0);
+    assert_fine(launch_grid(indices, 1, 0, (tile_grid){2, 3, 4}, parameters));
+    tile_emulator_set_checked(1);
+    assert_fine(launch_grid(indices, 1, 0, (tile_grid){2, 3, 4}, parameters));
+    for (int i = 0; i < 24; i++)
+        assert_int_equal(out[i], 2);
+    assert_fine(launch_grid(indices, 1, 0, (tile_grid){0, 3, 4}, parameters));
+    tile_free(out);
+}
+
+KERNEL(shuffles)
+{
+    uint32_t *out = pointer_of(c);
+    BEGIN
+    for (c->i = 0; c->i < 4; c->i++) {
+        c->t->in[0] = 1000 + c->t->index;
+        c->t->in[1] = c->i == TILE_EMU_SHUFFLE_IDX ? 7 : 5;
+        c->t->mode = c->i;
+        SUSPEND(TILE_EMU_SHUFFLE, 1);
+        out[c->i * 32 + c->t->index] = c->t->out[0];
+    }
+    END
+}
+
+static void test_shuffle(void **state)
+{
+    (void)state;
+    uint32_t out[4][32];
+    assert_fine(launch(shuffles, 1, 0, 1, out));
+    for (uint32_t i = 0; i < 32; i++) {
+        assert_int_equal(out[TILE_EMU_SHUFFLE_IDX][i], 1007);
+        assert_int_equal(out[TILE_EMU_SHUFFLE_UP][i], 1000 + (i >= 5 ? i - 5 : i));
+        assert_int_equal(out[TILE_EMU_SHUFFLE_DOWN][i], 1000 + (i + 5 < 32 ? i + 5 : i));
+        assert_int_equal(out[TILE_EMU_SHUFFLE_XOR][i], 1000 + (i ^ 5));
+    }
+    assert_int_equal(count_at(1, TILE_EMULATOR_SHUFFLE).executions, 4);
+}
+
+/* ---- ldmatrix ---- */
+
+typedef struct LoadMatrix {
+    uint32_t count, transposed, out[32][4], stride, swizzled;
+} LoadMatrix;
+
+/* Rows of 16 bytes, `stride` bytes apart; element e of the memory holds e. Swizzled rows of 64
+ * bytes have their 16-byte pieces permuted by half the row. */
+KERNEL(load_matrix)
+{
+    LoadMatrix *test = pointer_of(c);
+    uint32_t index = c->t->index, row = index;
+    BEGIN
+    for (c->i = index; c->i < test->stride * 32 / 4; c->i += 32)
+        store_shared(c, c->i * 4, c->i * 2 | (c->i * 2 + 1) << 16, 1);
+    SUSPEND(TILE_EMU_WARP_SYNC, 2);
+    {
+        uint32_t piece = test->swizzled ? row / 2 % 4 : 0;
+        uint64_t address = (uint64_t)(uintptr_t)(c->t->shared + row * test->stride + piece * 16);
+        memcpy(c->t->in, &address, 8);
+        if (index >= 8 * test->count)
+            memset(c->t->in, 0xee, 8); /* does not matter */
+        c->t->in[2] = test->count;
+        c->t->in[3] = test->transposed;
+    }
+    SUSPEND(TILE_EMU_LDMATRIX, 3);
+    memcpy(test->out[index], c->t->out, 4 * test->count);
+    END
+}
+
+static void check_load_matrix(uint32_t count, uint32_t transposed)
+{
+    LoadMatrix test = {.count = count, .transposed = transposed, .stride = 48};
+    assert_fine(launch(load_matrix, 1, 48 * 32, 1, &test));
+    for (uint32_t m = 0; m < count; m++) {
+        for (uint32_t row = 0; row < 8; row++) {
+            for (uint32_t column = 0; column < 8; column++) {
+                uint32_t element = (8 * m + row) * 24 + column;
+                uint32_t r = transposed ? column : row, k = transposed ? row : column;
+                uint32_t word = test.out[r * 4 + k / 2][m];
+                assert_int_equal(k % 2 ? word >> 16 : word & 0xffff, element);
+            }
+        }
+    }
+}
+
+static void test_ldmatrix(void **state)
+{
+    (void)state;
+    for (uint32_t count = 1; count <= 4; count *= 2)
+        for (uint32_t transposed = 0; transposed < 2; transposed++)
+            check_load_matrix(count, transposed);
+}
+
+/* Rows of 64 bytes: 8 rows fall on half the banks twice over, 4 times in all; swizzled on each
+ * once. */
+static void test_ldmatrix_conflicts(void **state)
+{
+    (void)state;
+    LoadMatrix test = {.count = 4, .stride = 64};
+    assert_fine(launch(load_matrix, 1, 64 * 32, 1, &test));
+    tile_emulator_count count = count_at(3, TILE_EMULATOR_LDMATRIX);
+    assert_int_equal(count.executions, 1);
+    assert_int_equal(count.ideal, 4);
+    assert_int_equal(count.bank_conflicts, 4 * 3);
+    test.swizzled = 1;
+    assert_fine(launch(load_matrix, 1, 64 * 32, 1, &test));
+    assert_int_equal(count_at(3, TILE_EMULATOR_LDMATRIX).bank_conflicts, 0);
+}
+
+KERNEL(load_matrix_outside)
+{
+    BEGIN
+    {
+        uint64_t address = (uint64_t)(uintptr_t)(c->t->shared + c->t->index * 16);
+        memcpy(c->t->in, &address, 8);
+        c->t->in[2] = 4, c->t->in[3] = 0;
+    }
+    SUSPEND(TILE_EMU_LDMATRIX, 3);
+    END
+}
+
+static void test_ldmatrix_faults(void **state)
+{
+    (void)state;
+    tile_status status = launch(load_matrix_outside, 1, 16 * 31, 1, NULL);
+    assert_fault(
+        status,
+        "kernel.tile:3:5: out of bounds: thread 31 of block (0, 0, 0) reads 16 bytes at byte 496");
+    assert_fault(status, "unwritten memory: thread 0");
+}
+
+/* ---- mma ---- */
+
+enum { MAX_DEPTH = 32 };
+
+typedef struct Product {
+    uint32_t mode, depth;
+    uint32_t a[16][MAX_DEPTH], b[MAX_DEPTH][8], c[16][8], d[16][8]; /* the elements' bits */
+} Product;
+
+/* Where element i of a lane's fragment is, by the formulas of the manual. */
+typedef struct Place {
+    uint32_t row, column;
+} Place;
+
+static Place a_place(const Product *p, uint32_t lane, uint32_t i)
+{
+    uint32_t group = lane >> 2, thread = lane % 4;
+    if (p->depth == 16)
+        return (Place){i < 2 || (i >= 4 && i < 6) ? group : group + 8,
+                       thread * 2 + (i & 1) + (i >= 4 ? 8 : 0)};
+    if (p->depth == 8)
+        return (Place){i == 0 || i == 2 ? group : group + 8, i < 2 ? thread : thread + 4};
+    return (Place){i < 4 || (i >= 8 && i < 12) ? group : group + 8,
+                   thread * 4 + (i & 3) + (i >= 8 ? 16 : 0)};
+}
+
+static Place b_place(const Product *p, uint32_t lane, uint32_t i)
+{
+    uint32_t group = lane >> 2, thread = lane % 4;
+    if (p->depth == 16)
+        return (Place){thread * 2 + (i & 1) + (i >= 2 ? 8 : 0), group};
+    if (p->depth == 8)
+        return (Place){i == 0 ? thread : thread + 4, group};
+    return (Place){thread * 4 + (i & 3) + (i >= 4 ? 16 : 0), group};
+}
+
+static Place c_place(uint32_t lane, uint32_t i)
+{
+    return (Place){i < 2 ? lane >> 2 : (lane >> 2) + 8, lane % 4 * 2 + (i & 1)};
+}
+
+static uint32_t element_bits(const Product *p)
+{
+    return p->depth == 16 ? 16 : p->depth == 8 ? 32 : 8;
+}
+
+static void put(uint32_t *words, uint32_t bits, uint32_t i, uint32_t value)
+{
+    words[i * bits / 32] |= value << i * bits % 32;
+}
+
+static void fill_fragments(const Product *p, uint32_t lane, uint32_t *in)
+{
+    uint32_t bits = element_bits(p), c_bits = p->mode == TILE_EMU_MMA_M16N8K16_F16_F16 ? 16 : 32;
+    memset(in, 0, TILE_EMU_IN_WORDS * 4);
+    for (uint32_t i = 0; i < 4 * 32 / bits; i++)
+        put(in, bits, i, p->a[a_place(p, lane, i).row][a_place(p, lane, i).column]);
+    for (uint32_t i = 0; i < 2 * 32 / bits; i++)
+        put(in + 4, bits, i, p->b[b_place(p, lane, i).row][b_place(p, lane, i).column]);
+    for (uint32_t i = 0; i < 4; i++)
+        put(in + 6, c_bits, i, p->c[c_place(lane, i).row][c_place(lane, i).column]);
+}
+
+KERNEL(multiply)
+{
+    Product *p = pointer_of(c);
+    BEGIN
+    fill_fragments(p, c->t->index, c->t->in);
+    c->t->mode = p->mode;
+    SUSPEND(TILE_EMU_MMA, 1);
+    for (uint32_t i = 0; i < 4; i++) {
+        Place place = c_place(c->t->index, i);
+        uint32_t bits = p->mode == TILE_EMU_MMA_M16N8K16_F16_F16 ? 16 : 32;
+        uint32_t word = c->t->out[i * bits / 32] >> i * bits % 32;
+        p->d[place.row][place.column] = bits == 16 ? word & 0xffff : word;
+    }
+    END
+}
+
+static double f16_value(uint32_t bits)
+{
+    int exponent = bits >> 10 & 31;
+    double magnitude = exponent == 31 ? (bits & 1023 ? NAN : INFINITY)
+                       : exponent     ? ldexp(1024 + (bits & 1023), exponent - 25)
+                                      : ldexp(bits & 1023, -24);
+    return bits & 0x8000 ? -magnitude : magnitude;
+}
+
+static double f32_value(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+
+static double value_of(const Product *p, uint32_t bits)
+{
+    switch ((tile_emu_mma)p->mode) {
+    case TILE_EMU_MMA_M16N8K16_F32_F16:
+    case TILE_EMU_MMA_M16N8K16_F16_F16: return f16_value(bits);
+    case TILE_EMU_MMA_M16N8K16_F32_BF16: return f32_value(bits << 16);
+    case TILE_EMU_MMA_M16N8K8_F32_TF32: return f32_value(bits & 0xffffe000);
+    case TILE_EMU_MMA_M16N8K32_S32_S8: return (int8_t)bits;
+    }
+    return 0;
+}
+
+static double result_of(const Product *p, uint32_t bits)
+{
+    if (p->mode == TILE_EMU_MMA_M16N8K32_S32_S8)
+        return (int32_t)bits;
+    return p->mode == TILE_EMU_MMA_M16N8K16_F16_F16 ? f16_value(bits) : f32_value(bits);
+}
+
+static uint32_t seed = 1;
+static uint32_t next_random(void)
+{
+    seed = seed * 1664525 + 1013904223;
+    return seed >> 8;
+}
+
+/* Numbers of moderate size of each type, as bits. */
+static uint32_t random_element(uint32_t mode)
+{
+    uint32_t sign = next_random() & 1, fraction = next_random(), exponent = next_random() % 4;
+    switch ((tile_emu_mma)mode) {
+    case TILE_EMU_MMA_M16N8K16_F32_F16:
+    case TILE_EMU_MMA_M16N8K16_F16_F16:
+        return sign << 15 | (exponent + 12) << 10 | (fraction & 1023);
+    case TILE_EMU_MMA_M16N8K16_F32_BF16:
+        return sign << 15 | (exponent + 125) << 7 | (fraction & 127);
+    case TILE_EMU_MMA_M16N8K8_F32_TF32:
+        return sign << 31 | (exponent + 125) << 23 | (fraction & 0x7fffff);
+    case TILE_EMU_MMA_M16N8K32_S32_S8: return fraction & 255;
+    }
+    return 0;
+}
+
+static void fill_product(Product *p, uint32_t mode, uint32_t depth)
+{
+    *p = (Product){.mode = mode, .depth = depth};
+    uint32_t c_mode = mode == TILE_EMU_MMA_M16N8K16_F16_F16  ? mode
+                      : mode == TILE_EMU_MMA_M16N8K32_S32_S8 ? mode
+                                                             : TILE_EMU_MMA_M16N8K8_F32_TF32;
+    for (uint32_t i = 0; i < 16 * depth; i++)
+        p->a[i / depth][i % depth] = random_element(mode);
+    for (uint32_t i = 0; i < 8 * depth; i++)
+        p->b[i / 8][i % 8] = random_element(mode);
+    for (uint32_t i = 0; i < 128; i++)
+        p->c[i / 8][i % 8] = random_element(c_mode);
+}
+
+static void check_product(const Product *p)
+{
+    for (uint32_t i = 0; i < 16; i++) {
+        for (uint32_t j = 0; j < 8; j++) {
+            double sum = result_of(p, p->c[i][j]), size = fabs(sum);
+            for (uint32_t k = 0; k < p->depth; k++) {
+                sum += value_of(p, p->a[i][k]) * value_of(p, p->b[k][j]);
+                size += fabs(value_of(p, p->a[i][k]) * value_of(p, p->b[k][j]));
+            }
+            double got = result_of(p, p->d[i][j]);
+            double bound = size * ldexp(p->depth + 1, -24);
+            if (p->mode == TILE_EMU_MMA_M16N8K16_F16_F16)
+                bound += fabs(sum) * ldexp(1, -11);
+            if (p->mode == TILE_EMU_MMA_M16N8K32_S32_S8)
+                bound = 0;
+            if (!(fabs(got - sum) <= bound))
+                fail_msg("mode %u, (%u, %u): %.9g instead of %.9g", p->mode, i, j, got, sum);
+        }
+    }
+}
+
+static void test_mma(void **state)
+{
+    (void)state;
+    static const uint32_t DEPTHS[] = {16, 16, 16, 8, 32};
+    Product p;
+    for (uint32_t mode = 0; mode < 5; mode++) {
+        for (int round = 0; round < 20; round++) {
+            fill_product(&p, mode, DEPTHS[mode]);
+            assert_fine(launch(multiply, 1, 0, 1, &p));
+            check_product(&p);
+        }
+    }
+}
+
+/* One element at a time: a[0][0] b[0][0] + c[0][0]. */
+static uint32_t multiply_one(uint32_t mode, uint32_t a, uint32_t b, uint32_t c)
+{
+    Product p = {.mode = mode, .depth = 16};
+    p.a[0][0] = a, p.b[0][0] = b, p.c[0][0] = c;
+    assert_fine(launch(multiply, 1, 0, 1, &p));
+    return p.d[0][0];
+}
+
+/* Every f16 goes in and comes out unchanged, subnormals and infinities included. */
+static void test_mma_f16_values(void **state)
+{
+    (void)state;
+    for (uint32_t bits = 0; bits < 0x10000; bits += 128 / 2) {
+        Product p = {.mode = TILE_EMU_MMA_M16N8K16_F16_F16, .depth = 16};
+        for (uint32_t i = 0; i < 64; i++)
+            p.a[i / 8][i % 8] = bits + i;
+        for (uint32_t j = 0; j < 8; j++)
+            p.b[j][j] = 0x3c00;
+        bool infinite = (bits & 0x7fff) + 63 >= 0x7c00;
+        if (infinite)
+            memset(p.a[0] + 1, 0, 7 * 4); /* 0 times infinity is no number */
+        assert_fine(launch(multiply, 1, 0, 1, &p));
+        for (uint32_t i = 0; i < 64 && !infinite; i++) {
+            uint32_t expected = bits + i == 0x8000 ? 0 : bits + i; /* +0 - 0 is +0 */
+            assert_int_equal(p.d[i / 8][i % 8], expected);
+        }
+    }
+    assert_int_equal(multiply_one(TILE_EMU_MMA_M16N8K16_F32_F16, 0x7bff, 0x7bff, 0), 0x4f7fc004);
+}
+
+static void test_mma_special(void **state)
+{
+    (void)state;
+    uint32_t f32 = TILE_EMU_MMA_M16N8K16_F32_F16, f16 = TILE_EMU_MMA_M16N8K16_F16_F16;
+    assert_int_equal(multiply_one(f32, 0x7c00, 0x3c00, 0), 0x7f800000); /* inf * 1 */
+    assert_int_equal(multiply_one(f32, 0x7c00, 0x0000, 0), 0x7fffffff); /* inf * 0 */
+    assert_int_equal(multiply_one(f32, 0xfe01, 0x3c00, 0), 0x7fffffff); /* NaN */
+    assert_int_equal(multiply_one(f32, 0x0001, 0x0001, 0), 0x27800000); /* 2^-48 */
+    assert_int_equal(multiply_one(f16, 0x7c00, 0x0000, 0), 0x7fff);
+    assert_int_equal(multiply_one(f16, 0x7bff, 0x4000, 0), 0x7c00);      /* 131008 is too large */
+    assert_int_equal(multiply_one(f16, 0x7bff, 0x3c00, 0x4b80), 0x7bff); /* 65519 rounds down */
+    assert_int_equal(multiply_one(f16, 0x7bff, 0x3c00, 0x4c00), 0x7c00); /* 65520 rounds up */
+    assert_int_equal(multiply_one(f16, 0x0001, 0x3800, 0), 0x0000); /* half of the least: to even */
+    assert_int_equal(multiply_one(f16, 0x0003, 0x3800, 0), 0x0002); /* 1.5 of it: to even */
+    assert_int_equal(multiply_one(f16, 0x3c01, 0x3c01, 0), 0x3c02);
+}
+
+/* Any bits at all, NaNs and infinities too, give the same bits on every processor. */
+static void test_mma_versions(void **state)
+{
+    (void)state;
+    static Thread lanes[LANES], portable[LANES];
+    for (uint32_t round = 0; round < 2000; round++) {
+        for (uint32_t lane = 0; lane < LANES; lane++)
+            for (uint32_t i = 0; i < 10; i++)
+                lanes[lane].abi.in[i] = next_random() ^ next_random() << 16;
+        memcpy(portable, lanes, sizeof lanes);
+        tile_emu_choose_matrix()(lanes, round % 5);
+        tile_emu_matrix_portable(portable, round % 5);
+        assert_memory_equal(lanes, portable, sizeof lanes);
+    }
+}
+
+/* ---- races ---- */
+
+/* Threads write a word, pass an operation of some kind or none, and read another thread's. */
+typedef struct Exchange {
+    uint32_t kind, distance;
+} Exchange;
+
+KERNEL(exchange)
+{
+    const Exchange *test = pointer_of(c);
+    BEGIN
+    store_shared(c, c->t->index * 4, c->t->index, 1);
+    if (test->kind == TILE_EMU_BARRIER)
+        SUSPEND(TILE_EMU_BARRIER, 2);
+    else if (test->kind == TILE_EMU_WARP_SYNC)
+        SUSPEND(TILE_EMU_WARP_SYNC, 2);
+    else if (test->kind == TILE_EMU_SHUFFLE) {
+        c->t->in[0] = c->t->in[1] = 0, c->t->mode = TILE_EMU_SHUFFLE_IDX;
+        SUSPEND(TILE_EMU_SHUFFLE, 2);
+    }
+    load_shared(c, (c->t->index ^ test->distance) * 4, 3);
+    END
+}
+
+static tile_status run_exchange(uint32_t kind, uint32_t distance)
+{
+    Exchange test = {kind, distance};
+    return launch(exchange, 2, 256, 2, &test);
+}
+
+static void test_race_shared(void **state)
+{
+    (void)state;
+    assert_fine(run_exchange(TILE_EMU_BARRIER, 1));
+    assert_fine(run_exchange(TILE_EMU_BARRIER, 32));
+    assert_fine(run_exchange(TILE_EMU_WARP_SYNC, 1));
+    assert_fine(run_exchange(TILE_EMU_NONE, 0));
+    /* Which of the two comes second is chance, that there are two is not. */
+    assert_fault(run_exchange(TILE_EMU_WARP_SYNC, 32), "race: thread 32 of block (0, 0, 0) writes");
+    /* What a shuffle orders in time it does not order in memory. */
+    assert_fault(run_exchange(TILE_EMU_SHUFFLE, 1), "race");
+    tile_status status = run_exchange(TILE_EMU_NONE, 1);
+    assert_fault(status, "kernel: 2 faults"); /* the race, and what a lane reads too early */
+    assert_fault(status, "kernel.tile:1:5: race: thread 1 of block (0, 0, 0) writes 4 bytes at "
+                         "byte 4 of 256 bytes of "
+                         "shared memory, not ordered with the read by thread 0 of block (0, 0, 0) "
+                         "at kernel.tile:3:5");
+}
+
+/* Everyone reads word 0, then one thread writes it, with or without a barrier between. */
+KERNEL(read_then_write)
+{
+    const Exchange *test = pointer_of(c);
+    BEGIN
+    if (c->t->index == 0)
+        store_shared(c, 0, 1, 1);
+    SUSPEND(TILE_EMU_BARRIER, 2);
+    load_shared(c, 0, 3);
+    if (test->kind == TILE_EMU_BARRIER)
+        SUSPEND(TILE_EMU_BARRIER, 4);
+    if (c->t->index == test->distance)
+        store_shared(c, 0, 2, 5);
+    END
+}
+
+static void test_race_write_after_read(void **state)
+{
+    (void)state;
+    for (uint32_t writer = 0; writer < 64; writer += 21) {
+        Exchange test = {TILE_EMU_BARRIER, writer};
+        assert_fine(launch(read_then_write, 2, 4, 3, &test));
+        test.kind = TILE_EMU_NONE;
+        assert_fault(launch(read_then_write, 2, 4, 3, &test), "race: thread");
+        assert_fault(TILE_ERROR_FAULT, "kernel.tile:3:5");
+        assert_fault(TILE_ERROR_FAULT, "kernel.tile:5:5");
+    }
+}
+
+/* Neighbours write the halves of one word, and one of them the whole of it later. */
+KERNEL(halves)
+{
+    const Exchange *test = pointer_of(c);
+    BEGIN
+    {
+        uint16_t value = 1;
+        void *to = at(c, c->t->shared + 2 * c->t->index, 2, TILE_EMU_WRITE, TILE_EMU_SHARED, 1);
+        memcpy(to, &value, 2);
+    }
+    if (test->kind == TILE_EMU_BARRIER)
+        SUSPEND(TILE_EMU_BARRIER, 2);
+    if (c->t->index % 2)
+        store_shared(c, c->t->index / 2 * 4, 7, 3);
+    END
+}
+
+static void test_race_bytes(void **state)
+{
+    (void)state;
+    Exchange test = {TILE_EMU_BARRIER, 0};
+    assert_fine(launch(halves, 1, 64, 1, &test));
+    test.kind = TILE_EMU_NONE;
+    assert_fault(launch(halves, 1, 64, 1, &test), "kernel.tile:3:5: race: thread 1");
+}
+
+/* Blocks write the same word. */
+KERNEL(all_write)
+{
+    BEGIN
+    if (c->t->index == 0)
+        store_global(c, pointer_of(c), c->t->block[0], 1);
+    END
+}
+
+/* Blocks add to one word: no race. */
+KERNEL(all_add)
+{
+    BEGIN
+    add_global(c, pointer_of(c), 1, 1);
+    END
+}
+
+/* Blocks add, and one reads the sum without waiting. */
+KERNEL(add_and_read)
+{
+    BEGIN
+    if (c->t->block[0])
+        add_global(c, pointer_of(c), 1, 1);
+    else if (c->t->index == 0)
+        load_global(c, pointer_of(c), 2);
+    END
+}
+
+static void test_race_global(void **state)
+{
+    (void)state;
+    uint32_t zero = 0, *word = allocate(1, &zero);
+    assert_fine(launch(all_write, 1, 0, 1, word));
+    assert_fault(launch(all_write, 1, 0, 2, word),
+                 "race: thread 0 of block (1, 0, 0) writes 4 bytes at byte 0 of an "
+                 "allocation of 4 bytes, not ordered with the write by thread 0 of "
+                 "block (0, 0, 0) at kernel.tile:1:5");
+    *word = 0;
+    assert_fine(launch(all_add, 2, 0, 5, word));
+    assert_int_equal(*word, 320);
+    assert_fault(launch(add_and_read, 1, 0, 2, word), "race");
+    tile_free(word);
+}
+
+/* Each block writes its part; the last one to arrive at the counter adds up. */
+KERNEL(last_block)
+{
+    uint32_t *words = pointer_of(c), blocks = c->t->grid[0], *counter = words + blocks * 32;
+    BEGIN
+    store_global(c, words + c->t->block[0] * 32 + c->t->index, c->t->index, 1);
+    SUSPEND(TILE_EMU_BARRIER, 2);
+    if (c->t->index == 0)
+        store_shared(c, 0, add_global(c, counter, 1, 3), 4);
+    SUSPEND(TILE_EMU_BARRIER, 5);
+    if (load_shared(c, 0, 6) == blocks - 1)
+        for (uint32_t i = 0; i < blocks; i++)
+            load_global(c, words + i * 32 + (c->t->index ^ 1), 7);
+    END
+}
+
+/* The same, but each block counts before all of its threads have written. */
+KERNEL(last_block_early)
+{
+    uint32_t *words = pointer_of(c), blocks = c->t->grid[0], *counter = words + blocks * 32;
+    BEGIN
+    store_global(c, words + c->t->block[0] * 32 + c->t->index, c->t->index, 1);
+    if (c->t->index == 0)
+        store_shared(c, 0, add_global(c, counter, 1, 3), 4);
+    SUSPEND(TILE_EMU_BARRIER, 5);
+    if (load_shared(c, 0, 6) == blocks - 1)
+        for (uint32_t i = 0; i < blocks; i++)
+            load_global(c, words + i * 32 + (c->t->index ^ 1), 7);
+    END
+}
+
+static void test_race_last_block(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 50 };
+    uint32_t *words = allocate(BLOCKS * 32 + 1, NULL), zero = 0;
+    assert_fine(tile_copy_in(words + BLOCKS * 32, &zero, 4, NULL));
+    assert_fine(launch(last_block, 1, 4, BLOCKS, words));
+    assert_fine(tile_copy_in(words + BLOCKS * 32, &zero, 4, NULL));
+    assert_fault(launch(last_block_early, 1, 4, BLOCKS, words), "kernel.tile:7:5: race");
+    tile_free(words);
+}
+
+/* ---- bounds, alignment, unwritten memory ---- */
+
+KERNEL(shared_overrun)
+{
+    BEGIN
+    store_shared(c, c->t->index * 4, 1, 1);
+    if (c->t->index == 3)
+        store_shared(c, (uint32_t)-4, 1, 2);
+    END
+}
+
+static void test_bounds_shared(void **state)
+{
+    (void)state;
+    assert_fine(launch(shared_overrun, 1, 256, 0, NULL));
+    tile_status status = launch(shared_overrun, 1, 100, 1, NULL);
+    assert_fault(status, "kernel: 2 faults found by the emulator\n");
+    assert_fault(status, "kernel.tile:1:5: out of bounds: thread 25 of block (0, 0, 0) writes 4 "
+                         "bytes at byte 100 of "
+                         "100 bytes of shared memory");
+    assert_fault(status, "kernel.tile:2:5: out of bounds: thread 3 ");
+}
+
+/* Copies 33 words with 32 threads, the last one from one too far. */
+KERNEL(copy_words)
+{
+    uint32_t *words = pointer_of(c);
+    BEGIN
+    store_global(c, words + c->t->index, load_global(c, words + c->t->index + 1, 1) + 1, 2);
+    END
+}
+
+static void test_bounds_global(void **state)
+{
+    (void)state;
+    uint32_t values[32] = {0}, *words = allocate(32, values);
+    tile_status status = launch(copy_words, 1, 0, 1, words);
+    assert_fault(status, "kernel.tile:1:5: out of bounds: thread 31 of block (0, 0, 0) reads 4 "
+                         "bytes at byte 128 of an "
+                         "allocation of 128 bytes");
+    tile_free(words);
+    assert_fault(launch(copy_words, 1, 0, 1, NULL), "out of bounds");
+}
+
+/* Memory of the caller's own is let through, of nobody's is not. */
+static void test_foreign_memory(void **state)
+{
+    (void)state;
+    uint32_t *words = calloc(64, 4);
+    assert_fine(launch(all_write, 1, 0, 1, words));
+    free(words);
+    assert_fault(launch(all_write, 1, 0, 1, (void *)(uintptr_t)0x7f0000000000), "out of bounds");
+}
+
+/* The ramp tells its argument. */
+static void *told_all_write(tile_emu_thread *t, const void *const *p)
+{
+    void *pointer;
+    memcpy(&pointer, p[0], sizeof pointer);
+    tile_emu_argument(t, pointer);
+    return all_write(t, p);
+}
+
+KERNEL(write_far)
+{
+    BEGIN
+    if (c->t->index == 0)
+        store_global(c, (uint32_t *)pointer_of(c) + (1 << 20), 1, 1);
+    END
+}
+
+static void *told_write_far(tile_emu_thread *t, const void *const *p)
+{
+    void *pointer;
+    memcpy(&pointer, p[0], sizeof pointer);
+    tile_emu_argument(t, pointer);
+    return write_far(t, p);
+}
+
+static void test_arguments(void **state)
+{
+    (void)state;
+    uint32_t *own = calloc(1, 4), *words = allocate(4, NULL), got[4];
+    assert_fine(launch(told_all_write, 1, 0, 1, own));
+    assert_fault(launch(told_write_far, 1, 0, 1, words), "out of bounds");
+    assert_fault(launch(copy_words, 1, 0, 1, words), "unwritten");
+    tile_emulator_set_checked(0);
+    assert_fine(launch(told_all_write, 1, 0, 1, words)); /* counts all of it as written */
+    tile_emulator_set_checked(1);
+    assert_fine(tile_copy_out(got, words, sizeof got, NULL));
+    tile_free(words);
+    free(own);
+}
+
+KERNEL(misaligned)
+{
+    BEGIN
+    memset(at(c, c->t->shared + 8 * c->t->index, 16, TILE_EMU_WRITE, TILE_EMU_SHARED, 1), 0, 16);
+    END
+}
+
+static void test_alignment(void **state)
+{
+    (void)state;
+    assert_fault(launch(misaligned, 1, 1024, 1, NULL), "kernel.tile:1:5: misaligned: thread 1");
+}
+
+KERNEL(read_unwritten)
+{
+    uint32_t *words = pointer_of(c);
+    BEGIN
+    if (c->t->index < 31)
+        store_shared(c, 4 * c->t->index, 1, 1);
+    SUSPEND(TILE_EMU_BARRIER, 2);
+    load_shared(c, 4 * (31 - c->t->index), 3);
+    load_global(c, words + c->t->index, 4);
+    END
+}
+
+static void test_unwritten(void **state)
+{
+    (void)state;
+    uint32_t values[31] = {0}, *words = allocate(32, NULL);
+    assert_fine(tile_copy_in(words, values, sizeof values, NULL));
+    tile_status status = launch(read_unwritten, 1, 128, 2, words);
+    assert_fault(status, "kernel: 2 faults");
+    assert_fault(
+        status,
+        "kernel.tile:3:5: unwritten memory: thread 0 of block (0, 0, 0) reads 4 bytes at byte 124");
+    assert_fault(status, "kernel.tile:4:5: unwritten memory: thread 31 of block (0, 0, 0)");
+    tile_free(words);
+}
+
+/* Shared memory is new to each block. */
+KERNEL(first_block_writes)
+{
+    BEGIN
+    if (c->t->block[0] == 0)
+        store_shared(c, 4 * c->t->index, 1, 1);
+    load_shared(c, 4 * c->t->index, 2);
+    END
+}
+
+static void test_unwritten_by_block(void **state)
+{
+    (void)state;
+    assert_fine(launch(first_block_writes, 1, 128, 1, NULL));
+    assert_fault(launch(first_block_writes, 1, 128, 2, NULL),
+                 "unwritten memory: thread 0 of block (1, 0, 0)");
+}
+
+/* ---- divergence and deadlock ---- */
+
+KERNEL(diverge)
+{
+    const Exchange *test = pointer_of(c);
+    BEGIN
+    if (c->t->index < test->distance) {
+        c->t->mode = TILE_EMU_SHUFFLE_XOR;
+        SUSPEND(TILE_EMU_SHUFFLE, 1);
+    } else if (test->kind != TILE_EMU_NONE)
+        SUSPEND(test->kind, 2);
+    END
+}
+
+static void test_divergence(void **state)
+{
+    (void)state;
+    for (int checked = 0; checked < 2; checked++) {
+        tile_emulator_set_checked(checked);
+        Exchange test = {TILE_EMU_BARRIER, 20};
+        assert_fault(launch(diverge, 1, 0, 1, &test),
+                     "kernel.tile:1:5: divergence: warp 0 of block (0, 0, 0): lanes 0-19 are at a "
+                     "shuffle, which needs "
+                     "all lanes; lanes 20-31 are at the block's barrier (kernel.tile:2:5)");
+        test = (Exchange){TILE_EMU_NONE, 4};
+        assert_fault(launch(diverge, 1, 0, 1, &test), "; lanes 4-31 have ended");
+        test = (Exchange){TILE_EMU_BARRIER, 4};
+        assert_fault(launch(diverge, 1, 0, 1, &test), "kernel.tile:2:5: barrier divergence");
+        test = (Exchange){TILE_EMU_BARRIER, 0};
+        assert_fine(launch(diverge, 1, 0, 1, &test));
+        test = (Exchange){TILE_EMU_BARRIER, 32};
+        assert_fault(launch(diverge, 2, 0, 1, &test),
+                     "kernel.tile:2:5: barrier divergence: block (0, 0, 0): thread 32 "
+                     "waits for all threads at the block's barrier, and 32 of 64");
+    }
+}
+
+/* Warp 1 waits for a word that warp 0 writes, or not. */
+KERNEL(spin)
+{
+    const Exchange *test = pointer_of(c);
+    BEGIN
+    if (c->t->index < 32) {
+        SUSPEND(TILE_EMU_WARP_SYNC, 1);
+        *(volatile uint32_t *)(void *)c->t->shared = test->distance;
+    } else {
+        while (!*(volatile uint32_t *)(void *)c->t->shared)
+            SUSPEND(TILE_EMU_NONE, 2);
+    }
+    SUSPEND(TILE_EMU_BARRIER, 3);
+    END
+}
+
+static void test_deadlock(void **state)
+{
+    (void)state;
+    Exchange test = {0, 1};
+    assert_fine(launch(spin, 2, 4, 1, &test));
+    test.distance = 0;
+    assert_fault(launch(spin, 2, 4, 1, &test),
+                 "kernel.tile:2:5: deadlock: block (0, 0, 0): thread 32 waits for memory "
+                 "that nobody writes any more, while thread 0 waits at the block's "
+                 "barrier (kernel.tile:3:5)");
+}
+
+/* ---- counts ---- */
+
+typedef struct Pattern {
+    uint32_t bytes, stride, swizzled;
+} Pattern;
+
+KERNEL(write_pattern)
+{
+    const Pattern *p = pointer_of(c);
+    uint32_t offset = c->t->index * p->stride;
+    BEGIN
+    if (p->swizzled)
+        offset ^= c->t->index % 8 * 16;
+    memset(at(c, c->t->shared + offset, p->bytes, TILE_EMU_WRITE, TILE_EMU_SHARED, 1), 0, p->bytes);
+    END
+}
+
+static void check_pattern(Pattern p, uint32_t ideal, uint32_t conflicts)
+{
+    assert_fine(launch(write_pattern, 1, 32 * 256, 1, &p));
+    tile_emulator_count count = count_at(1, TILE_EMULATOR_SHARED_WRITE);
+    assert_int_equal(count.executions, 1);
+    assert_int_equal(count.ideal, ideal);
+    assert_int_equal(count.bank_conflicts, conflicts);
+}
+
+static void test_bank_conflicts(void **state)
+{
+    (void)state;
+    check_pattern((Pattern){4, 4, 0}, 1, 0);
+    check_pattern((Pattern){4, 8, 0}, 1, 1);    /* 2 words: two lanes a bank */
+    check_pattern((Pattern){4, 128, 0}, 1, 31); /* 32 words: all in one bank */
+    check_pattern((Pattern){4, 132, 0}, 1, 0);
+    check_pattern((Pattern){2, 2, 0}, 1, 0); /* two lanes share a word */
+    check_pattern((Pattern){8, 8, 0}, 2, 0);
+    check_pattern((Pattern){8, 16, 0}, 2, 2);
+    check_pattern((Pattern){16, 16, 0}, 4, 0);
+    check_pattern((Pattern){16, 128, 0}, 4, 28); /* a column of rows of 128 bytes */
+    check_pattern((Pattern){16, 128, 1}, 4, 0);  /* swizzled */
+}
+
+/* Lanes differ in which of two places they pass, and in how often. */
+KERNEL(uneven)
+{
+    uint32_t *words = pointer_of(c);
+    BEGIN
+    for (uint32_t i = 0; i <= c->t->index % 2; i++)
+        load_global(c, words + 32 * i + c->t->index, 1);
+    if (c->t->index < 8)
+        load_global(c, words + 8 * c->t->index, 2);
+    END
+}
+
+static void test_transactions(void **state)
+{
+    (void)state;
+    uint32_t values[64] = {0}, *words = allocate(64, values);
+    assert_fine(launch(uneven, 1, 0, 1, words));
+    tile_emulator_count first = count_at(1, TILE_EMULATOR_GLOBAL_READ),
+                        second = count_at(2, TILE_EMULATOR_GLOBAL_READ);
+    assert_int_equal(first.executions, 2);
+    assert_int_equal(first.transactions, 8);
+    assert_int_equal(first.ideal, 4 + 2); /* 32 words, then 16 of them, every other one */
+    assert_int_equal(second.executions, 1);
+    assert_int_equal(second.transactions, 8);
+    assert_int_equal(second.ideal, 1);
+    tile_free(words);
+}
+
+static void test_settings(void **state)
+{
+    (void)state;
+    Exchange test = {TILE_EMU_NONE, 1};
+    tile_emulator_set_checked(-1);
+    setenv("TILE_EMULATOR", "fast", 1);
+    assert_fine(launch(exchange, 2, 256, 1, &test));
+    setenv("TILE_EMULATOR", "slow", 1);
+    assert_int_equal(launch(exchange, 2, 256, 1, &test), TILE_ERROR_ARGUMENT);
+    unsetenv("TILE_EMULATOR");
+    assert_fault(launch(exchange, 2, 256, 1, &test), "race");
+    tile_emulator_set_checked(1);
+    assert_int_equal(launch(exchange, 33, 256, 1, &test), TILE_ERROR_ARGUMENT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_barrier),
+        cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_shuffle),
+        cmocka_unit_test(test_ldmatrix),
+        cmocka_unit_test(test_ldmatrix_conflicts),
+        cmocka_unit_test(test_ldmatrix_faults),
+        cmocka_unit_test(test_mma),
+        cmocka_unit_test(test_mma_f16_values),
+        cmocka_unit_test(test_mma_special),
+        cmocka_unit_test(test_mma_versions),
+        cmocka_unit_test(test_race_shared),
+        cmocka_unit_test(test_race_write_after_read),
+        cmocka_unit_test(test_race_bytes),
+        cmocka_unit_test(test_race_global),
+        cmocka_unit_test(test_race_last_block),
+        cmocka_unit_test(test_bounds_shared),
+        cmocka_unit_test(test_bounds_global),
+        cmocka_unit_test(test_foreign_memory),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_unwritten),
+        cmocka_unit_test(test_unwritten_by_block),
+        cmocka_unit_test(test_divergence),
+        cmocka_unit_test(test_deadlock),
+        cmocka_unit_test(test_bank_conflicts),
+        cmocka_unit_test(test_transactions),
+        cmocka_unit_test(test_settings),
+    };
+    return cmocka_run_group_tests_name("emulator", tests, set_up, NULL);
+}

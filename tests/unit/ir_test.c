@@ -1,0 +1,770 @@
+/* ir_test.c: types, building, text out and in, copies, and the verifier's rules. */
+#include "ir/ir.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- types ---- */
+
+static void expect_type(const Type *type, const char *text)
+{
+    Buf buf = {0};
+    type_print(type, &buf);
+    assert_string_equal(buf.data, text);
+    buf_free(&buf);
+}
+
+static void test_types(void **state)
+{
+    (void)state;
+    Arena *arena = arena_new();
+    TypeTable *types = type_table_new(arena);
+    const Type *tile = type_tile(types, DTYPE_f32, 2, (int64_t[]){64, 128}, NULL);
+    assert_ptr_equal(tile, type_tile(types, DTYPE_f32, 2, (int64_t[]){64, 128}, NULL));
+    assert_ptr_equal(
+        type_scalar(types, DTYPE_f32),
+        type_intern(types,
+                    &(Type){.kind = TYPE_SCALAR, .dtype = DTYPE_f32, .count = 7, .rank = 3}));
+    for (int i = 1; i < 500; i++) /* the table grows, and still finds what it held */
+        assert_int_equal(type_vector(types, DTYPE_i8, i)->count, i);
+    assert_ptr_equal(tile, type_tile(types, DTYPE_f32, 2, (int64_t[]){64, 128}, NULL));
+    expect_type(tile, "tile<f32, [64, 128]>");
+    expect_type(type_pointer(types, DTYPE_f16, SPACE_SHARED), "ptr<f16, shared>");
+    expect_type(type_vector(types, DTYPE_f16, 8), "vec<f16, 8>");
+    expect_type(
+        type_view(types, DTYPE_f16, 2, (int64_t[]){TYPE_DYNAMIC, 4096}, (int64_t[]){4096, 1}),
+        "view<f16, [?, 4096], [4096, 1]>");
+    expect_type(type_var(types, tile), "var<tile<f32, [64, 128]>>");
+    expect_type(type_with_dtype(types, tile, DTYPE_b1), "tile<b1, [64, 128]>");
+    expect_type(type_shared(types, DTYPE_i8, 0, NULL, NULL), "shared<i8, []>");
+    assert_int_equal(type_elements(tile), 8192);
+    assert_false(type_same_shape(tile, type_scalar(types, DTYPE_f32)));
+    arena_free(arena);
+}
+
+/* ---- text ---- */
+
+static char *print_text(Session *session, Kernel *const *kernels, int count)
+{
+    Buf buf = {0};
+    for (int i = 0; i < count; i++)
+        kernel_print(kernels[i], &buf);
+    char *text = arena_copy_text(session->arena, buf.data == NULL ? "" : buf.data, buf.length);
+    buf_free(&buf);
+    return text;
+}
+
+static void show_messages(Session *session)
+{
+    Buf buf = {0};
+    diag_render(session->diags, DIAG_TEXT, false, &buf);
+    fprintf(stderr, "%s\n", buf.data == NULL ? "" : buf.data);
+    buf_free(&buf);
+}
+
+static Kernel **read_text(Session *session, const char *text, int *count)
+{
+    Kernel **kernels =
+        kernel_read(session, source_from_text(session, "test.ir", text, strlen(text)), count);
+    if (kernels == NULL)
+        show_messages(session);
+    assert_non_null(kernels);
+    return kernels;
+}
+
+static void free_kernels(Kernel **kernels, int count)
+{
+    for (int i = 0; i < count; i++)
+        kernel_free(kernels[i]);
+}
+
+static void expect_same_text(Session *session, const char *text)
+{
+    int count;
+    Kernel **kernels = read_text(session, text, &count);
+    assert_string_equal(print_text(session, kernels, count), text);
+    free_kernels(kernels, count);
+}
+
+static void expect_valid(const Kernel *kernel)
+{
+    if (!kernel_verify(kernel))
+        show_messages(kernel->session);
+    assert_int_equal(diag_error_count(kernel->session->diags), 0);
+}
+
+/* ---- a kernel with every op that a tile kernel may have ---- */
+
+typedef struct Maker {
+    Session *session;
+    Kernel *kernel;
+    Builder b;
+    Value *m, *p, *one, *x, *flag, *f, *tile, *mask;
+    const Type *f32_tile, *i32, *f32;
+} Maker;
+
+static Value *make(Maker *maker, OpCode code, int count, Value *const *operands, const Type *type)
+{
+    return build_op(&maker->b, code, count, operands, 1, &type)->results;
+}
+
+static void make_scalars(Maker *maker)
+{
+    static const OpCode integers[] = {OP_add,      OP_sub,      OP_mul, OP_div, OP_rem,
+                                      OP_floordiv, OP_floormod, OP_min, OP_max, OP_and,
+                                      OP_or,       OP_xor,      OP_shl, OP_shr};
+    for (size_t i = 0; i < sizeof integers / sizeof integers[0]; i++)
+        maker->x = build2(&maker->b, integers[i], maker->x, maker->x);
+    maker->x =
+        build1(&maker->b, OP_neg, build1(&maker->b, OP_not, build1(&maker->b, OP_abs, maker->x)));
+    maker->flag = build_cmp(&maker->b, "lt", maker->x, maker->x);
+    maker->x = build3(&maker->b, OP_select, maker->flag, maker->x, maker->x);
+    maker->f = build_cast(&maker->b, DTYPE_f32, maker->x);
+    maker->f = build1(&maker->b, OP_sqrt, maker->f);
+    maker->f =
+        build3(&maker->b, OP_fma, maker->f, maker->f, build_number(&maker->b, DTYPE_f32, 0.1));
+    make(maker, OP_bitcast, 1, &maker->f, maker->i32);
+    Value *q = build2(&maker->b, OP_ptr_add, maker->p, maker->x);
+    make(maker, OP_ptr_cast, 1, &q, type_pointer(maker->kernel->types, DTYPE_u8, SPACE_GLOBAL));
+}
+
+static void make_tiles(Maker *maker)
+{
+    TypeTable *types = maker->kernel->types;
+    maker->tile = make(maker, OP_splat, 1, &maker->f, maker->f32_tile);
+    Value *iota = make(maker, OP_iota, 0, NULL, type_with_dtype(types, maker->f32_tile, DTYPE_i32));
+    op_set_int(iota->op, ATTR_dim, 1);
+    Value *thin = make(maker, OP_splat, 1, &maker->f,
+                       type_tile(types, DTYPE_f32, 2, (int64_t[]){16, 1}, NULL));
+    make(maker, OP_broadcast, 1, &thin, maker->f32_tile);
+    make(maker, OP_reshape, 1, &maker->tile,
+         type_tile(types, DTYPE_f32, 1, (int64_t[]){256}, NULL));
+    Value *flipped = make(maker, OP_transpose, 1, &maker->tile, maker->f32_tile);
+    op_set_ints(flipped->op, ATTR_dims, 2, (int64_t[]){1, 0});
+    make(maker, OP_convert, 1, &maker->tile, maker->f32_tile);
+    maker->mask = build_cmp(&maker->b, "ge", maker->tile, flipped);
+    Value *sum = build3(&maker->b, OP_dot, maker->tile, flipped, maker->tile);
+    op_set_text(sum->op, ATTR_instruction, intern_text(maker->session->names, "m16n8k8.f32.tf32"));
+    sum->name = intern_text(maker->session->names, "sum");
+    maker->tile = build3(&maker->b, OP_select, maker->mask, sum, flipped);
+    maker->tile->name = sum->name;
+}
+
+static void make_memory(Maker *maker)
+{
+    TypeTable *types = maker->kernel->types;
+    Value *view = build_view(&maker->b, maker->p, 2, (Value *[]){maker->x, maker->one},
+                             (Value *[]){maker->one, maker->one});
+    Value *loaded = make(maker, OP_load, 3, (Value *[]){view, maker->x, maker->x}, maker->f32_tile);
+    op_set_ints(loaded->op, ATTR_dims, 2, (int64_t[]){0, 1});
+    op_set_ints(loaded->op, ATTR_bounds, 2, (int64_t[]){0, 2});
+    build(&maker->b, OP_store, 4, (Value *[]){view, maker->tile, maker->x, maker->x});
+    Value *shared = make(maker, OP_shared_alloc, 0, NULL,
+                         type_shared(types, DTYPE_f32, 2, (int64_t[]){16, 16}, NULL));
+    build2(&maker->b, OP_shared_store, shared, loaded);
+    build(&maker->b, OP_sync, 0, NULL);
+    build1(&maker->b, OP_shared_load, shared);
+    build(&maker->b, OP_barrier, 0, NULL);
+    Value *variable = make(maker, OP_var, 1, &maker->tile, type_var(types, maker->f32_tile));
+    build2(&maker->b, OP_var_set, variable, build1(&maker->b, OP_var_get, variable));
+}
+
+static void make_control(Maker *maker)
+{
+    Op *loop =
+        build_op(&maker->b, OP_for, 4, (Value *[]){maker->one, maker->x, maker->one, maker->tile},
+                 1, &maker->f32_tile);
+    op_set_int(loop, ATTR_stages, 3);
+    region_add_argument(loop->regions[0], maker->i32, intern_text(maker->session->names, "i"));
+    Value *carried = region_add_argument(loop->regions[0], maker->f32_tile, NULL);
+    Builder in = builder_at_end(loop->regions[0], (Span){0});
+    build1(&in, OP_yield, build2(&in, OP_add, carried, carried));
+    Op *whole = build_op(&maker->b, OP_while, 1, &maker->x, 1, &maker->i32);
+    Value *first = region_add_argument(whole->regions[0], maker->i32, NULL);
+    Value *second = region_add_argument(whole->regions[1], maker->i32, NULL);
+    in = builder_at_end(whole->regions[0], (Span){0});
+    build2(&in, OP_condition, build_cmp(&in, "ne", first, maker->x), first);
+    in = builder_at_end(whole->regions[1], (Span){0});
+    build1(&in, OP_yield, second);
+    Op *branch = build_op(&maker->b, OP_if, 1, &maker->flag, 0, NULL);
+    for (int i = 0; i < 2; i++) {
+        in = builder_at_end(branch->regions[i], (Span){0});
+        build(&in, OP_yield, 0, NULL);
+    }
+}
+
+static Kernel *make_kernel(Session *session, Span span)
+{
+    Maker maker = {.session = session,
+                   .kernel = kernel_new(session, intern_text(session->names, "every op"), span)};
+    Kernel *kernel = maker.kernel;
+    kernel->export_name = intern_text(session->names, "every");
+    maker.i32 = type_scalar(kernel->types, DTYPE_i32);
+    maker.f32_tile = type_tile(kernel->types, DTYPE_f32, 2, (int64_t[]){16, 16}, NULL);
+    maker.m = kernel_add_parameter(kernel, intern_text(session->names, "m"), maker.i32, span);
+    maker.p = kernel_add_parameter(kernel, intern_text(session->names, "p"),
+                                   type_pointer(kernel->types, DTYPE_f32, SPACE_GLOBAL), span);
+    kernel_add_parameter(kernel, intern_text(session->names, "k"),
+                         type_scalar(kernel->types, DTYPE_i64), span);
+    kernel->parameters[1].multiple = 16;
+    kernel->parameters[1].is_read = kernel->parameters[1].is_written = true;
+    kernel->parameters[2].is_key = true;
+    kernel->parameters[2].key = 4096;
+    maker.b = builder_at_end(kernel->host, span);
+    Value *grid = build_const(&maker.b, DTYPE_i32, 4);
+    op_set_int(build_op(&maker.b, OP_assume, 1, &maker.m, 0, NULL), ATTR_multiple, 8);
+    Op *launch = build_op(&maker.b, OP_launch, 3, (Value *[]){grid, grid, maker.m}, 0, NULL);
+    op_set_int(launch, ATTR_warps, 4);
+    maker.b = builder_at_end(launch_region(launch), span);
+    maker.one = build_const(&maker.b, DTYPE_i32, 1);
+    maker.x = build(&maker.b, OP_block_idx, 0, NULL);
+    op_set_int(maker.x->op, ATTR_dim, 0);
+    op_set_int(build(&maker.b, OP_grid_dim, 0, NULL)->op, ATTR_dim, 2);
+    make_scalars(&maker);
+    make_tiles(&maker);
+    make_memory(&maker);
+    make_control(&maker);
+    return kernel;
+}
+
+static const char thread_text[] =
+    "kernel @threads stage THREADED (%p: ptr<f16, global> multiple 16 reads) {\n"
+    "  %one = const {value = 1} : i32\n"
+    "  launch %one, %one, %one {warps = 1} {\n"
+    "    %1 = thread_id : i32\n"
+    "    %2 = shared_base {offset = 128} : ptr<f16, shared>\n"
+    "    %3 = cmp %1, %1 {predicate = eq} : b1\n"
+    "    %4 = ld %p, %3 {width = 8} : vec<f16, 8>\n"
+    "    %5 = ld %p : f16\n"
+    "    st %2, %4\n"
+    "    st %2, %5, %3\n"
+    "    %6 = vec_get %4 {index = 7} : f16\n"
+    "    %7 = vec_pack %6, %6 : vec<f16, 2>\n"
+    "    warp_sync\n"
+    "    barrier\n"
+    "    %8 = shuffle %1, %1 {mode = xor} : i32\n"
+    "    %9, %10 = ldmatrix %2 {count = 2, transposed = 1} : vec<f16, 2>, vec<f16, 2>\n"
+    "    %11 = const {number = -0} : f32\n"
+    "    %12, %13, %14, %15 = mma %9, %10, %7, %11, %11, %11, %11 {instruction = m16n8k8.f32.f16}"
+    " : f32, f32, f32, f32\n"
+    "    %16 = if %3 : i32 {\n"
+    "      yield %1\n"
+    "    } {\n"
+    "      yield %8\n"
+    "    }\n"
+    "  }\n"
+    "}\n";
+
+static void mark_op(Op *op, void *seen)
+{
+    ((bool *)seen)[op->code] = true;
+}
+
+static void test_every_op(void **state)
+{
+    (void)state;
+    Session *session = session_new();
+    Source *source = source_from_text(session, "a b.tile", "x\n  yy\n", 7);
+    Kernel *kernel = make_kernel(session, (Span){source, 4, 6});
+    expect_valid(kernel);
+    int count;
+    Kernel **threads = read_text(session, thread_text, &count);
+    assert_int_equal(count, 1);
+    expect_valid(threads[0]);
+    bool seen[OP_COUNT] = {0};
+    kernel_visit(kernel, mark_op, seen);
+    kernel_visit(threads[0], mark_op, seen);
+    for (int i = 0; i < OP_COUNT; i++)
+        if (!seen[i])
+            fail_msg("no kernel of this test has the op %s", op_info((OpCode)i)->name);
+    char *text = print_text(session, (Kernel *[]){kernel, threads[0]}, 2);
+    assert_non_null(strstr(
+        text,
+        "kernel @\"every op\" export every stage TYPED (%m: i32, %p: ptr<f32, global> multiple 16 "
+        "reads writes, %k: key i64 = 4096) { # a b.tile:2:3\n"));
+    assert_non_null(strstr(text, "%sum.1 = select"));
+    expect_same_text(session, text);
+    kernel_free(kernel);
+    free_kernels(threads, count);
+    session_free(session);
+}
+
+static void test_read_kernel_verifies(void **state)
+{
+    (void)state;
+    Session *session = session_new();
+    Kernel *kernel = make_kernel(session, (Span){0});
+    char *text = print_text(session, &kernel, 1);
+    kernel_free(kernel);
+    int count;
+    Kernel **kernels = read_text(session, text, &count);
+    expect_valid(kernels[0]);
+    free_kernels(kernels, count);
+    session_free(session);
+}
+
+static double double_of(uint64_t bits)
+{
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+static void test_numbers_read_back(void **state)
+{
+    (void)state;
+    static const double numbers[] = {0.1,    1e300,    -0.0,      1,   3.14159265358979,
+                                     5e-324, INFINITY, -INFINITY, NAN, 1.0 / 3};
+    Session *session = session_new();
+    Kernel *kernel = kernel_new(session, intern_text(session->names, "numbers"), (Span){0});
+    Builder builder = builder_at_end(kernel->host, (Span){0});
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        build_number(&builder, DTYPE_f64, numbers[i]);
+    build_number(&builder, DTYPE_f64, double_of(0x7ff0000000000001));
+    build_const(&builder, DTYPE_i64, INT64_MIN);
+    char *text = print_text(session, &kernel, 1);
+    int count;
+    Kernel **kernels = read_text(session, text, &count);
+    const Op *a = kernel->host->first, *b = kernels[0]->host->first;
+    for (; a != NULL; a = a->next, b = b->next)
+        assert_memory_equal(&a->attrs[0].number, &b->attrs[0].number, sizeof(double));
+    assert_string_equal(print_text(session, kernels, 1), text);
+    kernel_free(kernel);
+    free_kernels(kernels, count);
+    session_free(session);
+}
+
+/* Names that the text cannot hold as they stand are made so, once. */
+static void test_names(void **state)
+{
+    (void)state;
+    static const char *names[] = {"x", "x", "x.1", "12", "a b", "", NULL, "\xc3\xa9t\xc3\xa9", "%"};
+    Session *session = session_new();
+    Kernel *kernel = kernel_new(session, intern(session->names, "a\"\n\xff", 4), (Span){0});
+    Builder builder = builder_at_end(kernel->host, (Span){0});
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        build_const(&builder, DTYPE_i32, 1)->name =
+            names[i] == NULL ? NULL : intern_text(session->names, names[i]);
+    char *text = print_text(session, &kernel, 1);
+    assert_string_equal(text, "kernel @\"a\\\"\\n\\udcff\" stage TYPED () {\n"
+                              "  %x = const {value = 1} : i32\n"
+                              "  %x.1 = const {value = 1} : i32\n"
+                              "  %x.1.1 = const {value = 1} : i32\n"
+                              "  %_12 = const {value = 1} : i32\n"
+                              "  %a_b = const {value = 1} : i32\n"
+                              "  %1 = const {value = 1} : i32\n"
+                              "  %2 = const {value = 1} : i32\n"
+                              "  %\xc3\xa9t\xc3\xa9 = const {value = 1} : i32\n"
+                              "  %_ = const {value = 1} : i32\n"
+                              "}\n");
+    expect_same_text(session, text);
+    kernel_free(kernel);
+    session_free(session);
+}
+
+static const char laid_out_text[] = "kernel @laid stage LAID_OUT () {\n"
+                                    "  %1 = const {value = 1} : i32\n"
+                                    "  launch %1, %1, %1 {warps = 1} {\n"
+                                    "    %2 = iota {dim = 0} : tile<i32, [32], LAYOUT>\n"
+                                    "    %3 = add %2, %2 : tile<i32, [32], LAYOUT>\n"
+                                    "  }\n"
+                                    "}\n";
+
+/* The text with each LAYOUT replaced by what a layout of those 32 elements prints as. */
+static char *with_layout(Session *session, const char *text)
+{
+    LayoutTable *table = layout_table_new(session->arena);
+    const Layout *layout = layout_blocked(table, 1, (int32_t[]){32}, (int[]){0}, 1, 1);
+    Buf printed = {0}, out = {0};
+    layout_print(layout, &printed);
+    for (const char *at; (at = strstr(text, "LAYOUT")) != NULL; text = at + 6) {
+        buf_bytes(&out, text, (size_t)(at - text));
+        buf_text(&out, printed.data);
+    }
+    buf_text(&out, text);
+    char *result = arena_copy_text(session->arena, out.data, out.length);
+    buf_free(&printed);
+    buf_free(&out);
+    return result;
+}
+
+static void test_layouts_read_back(void **state)
+{
+    (void)state;
+    Session *session = session_new();
+    char *text = with_layout(session, laid_out_text);
+    expect_same_text(session, text);
+    int count;
+    Kernel **kernels = read_text(session, text, &count);
+    expect_valid(kernels[0]);
+    free_kernels(kernels, count);
+    session_free(session);
+}
+
+/* ---- copies and changes ---- */
+
+static void test_clone_is_deep(void **state)
+{
+    (void)state;
+    Session *session = session_new();
+    Kernel *kernel = make_kernel(session, (Span){0});
+    int count;
+    Kernel **laid = read_text(session, with_layout(session, laid_out_text), &count);
+    char *text = print_text(session, (Kernel *[]){kernel, laid[0]}, 2);
+    Kernel *copies[2] = {kernel_clone(kernel), kernel_clone(laid[0])};
+    kernel_free(kernel); /* what the copies share with it would be caught now */
+    kernel_free(laid[0]);
+    assert_string_equal(print_text(session, copies, 2), text);
+    expect_valid(copies[0]);
+    expect_valid(copies[1]);
+    free_kernels(copies, 2);
+    session_free(session);
+}
+
+static void erase_adds(Op *op, void *context)
+{
+    if (op->code != OP_add)
+        return;
+    value_replace(context, &op->results[0], op->operands[0]);
+    op_erase(op);
+}
+
+static void test_change(void **state)
+{
+    (void)state;
+    Session *session = session_new();
+    Kernel *kernel = make_kernel(session, (Span){0});
+    kernel_visit(kernel, erase_adds, kernel);
+    expect_valid(kernel);
+    assert_null(strstr(print_text(session, &kernel, 1), " add "));
+    Op *launch = kernel->host->last;
+    assert_int_equal(launch->code, OP_launch);
+    Value *grid = launch->operands[0];
+    assert_int_equal(value_count_uses(kernel, grid), 2);
+    Builder builder = builder_before(launch);
+    Value *a = build_const(&builder, DTYPE_i32, 2), *b = build_const(&builder, DTYPE_i32, 3);
+    Map to = {0};
+    map_set(kernel->arena, &to, grid, a);
+    map_set(kernel->arena, &to, a, b);
+    region_replace(kernel->host, &to);
+    assert_ptr_equal(launch->operands[0], b);
+    op_move_before(b->op, a->op);
+    assert_ptr_equal(b->op->next, a->op);
+    Op *inner = launch_region(launch)->last->regions[0]->first;
+    assert_ptr_equal(op_enclosing(inner, OP_launch), launch);
+    assert_null(op_enclosing(inner, OP_while));
+    builder = builder_after(inner->parent->parent);
+    Map map = {0};
+    Op *copy = op_clone(&builder, inner->parent->parent, &map);
+    assert_ptr_equal(copy, launch_region(launch)->last);
+    expect_valid(kernel);
+    kernel_free(kernel);
+    session_free(session);
+}
+
+static void test_inference(void **state)
+{
+    (void)state;
+    Session *session = session_new();
+    Kernel *kernel = make_kernel(session, (Span){0});
+    Value *m = kernel->parameters[0].value, *k = kernel->parameters[2].value;
+    assert_null(infer_type(kernel->types, OP_add, 2, (Value *[]){m, k}));
+    assert_null(infer_type(kernel->types, OP_add, 1, (Value *[]){m}));
+    assert_null(infer_type(kernel->types, OP_select, 3, (Value *[]){m, m, m}));
+    assert_null(infer_type(kernel->types, OP_cast, 1, (Value *[]){m}));
+    expect_type(infer_type(kernel->types, OP_cmp, 2, (Value *[]){m, m}), "b1");
+    expect_type(infer_type(kernel->types, OP_vec_pack, 2, (Value *[]){m, m}), "vec<i32, 2>");
+    Builder builder = builder_at_end(kernel->host, (Span){0});
+    assert_ptr_equal(build_cast(&builder, DTYPE_i32, m), m);
+    kernel_free(kernel);
+    session_free(session);
+}
+
+/* ---- what the verifier refuses ---- */
+
+/* `body` stands in a device region, with what it most needs defined. */
+static char *device_text(Session *session, const char *stage, const char *body)
+{
+    char *text =
+        arena_printf(session->arena,
+                     "kernel @t stage %s (%%n: i32, %%key: key i32 = 4, %%p: ptr<f32, global>) {\n"
+                     "  %%h = const {value = 1} : i32\n"
+                     "  launch %%h, %%h, %%h {warps = 4} {\n"
+                     "    %%one = const {value = 1} : i32\n"
+                     "    %%long = const {value = 1} : i64\n"
+                     "    %%f = const {number = 1} : f32\n"
+                     "    %%yes = const {value = 1} : b1\n"
+                     "    %s\n"
+                     "  }\n"
+                     "}\n",
+                     stage, body);
+    return with_layout(session, text);
+}
+
+static void expect_refused(Session *session, const char *text, const char *wanted)
+{
+    int count;
+    Kernel **kernels = read_text(session, text, &count);
+    bool holds = kernel_verify(kernels[0]);
+    Buf buf = {0};
+    diag_render(session->diags, DIAG_TEXT, false, &buf);
+    if (holds || strstr(buf.data, wanted) == NULL)
+        fail_msg("expected '%s' for\n%s\nbut got\n%s", wanted, text,
+                 buf.data == NULL ? "nothing" : buf.data);
+    buf_free(&buf);
+    free_kernels(kernels, count);
+}
+
+typedef struct Refusal {
+    const char *stage, *body, *wanted;
+} Refusal;
+
+static const Refusal refusals[] = {
+#define REFUSE(stage, body, wanted) {#stage, body, wanted},
+#include "ir_refusals.def"
+#undef REFUSE
+};
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        Session *session = session_new();
+        expect_refused(session, device_text(session, refusals[i].stage, refusals[i].body),
+                       refusals[i].wanted);
+        session_free(session);
+    }
+}
+
+static void test_host_refusals(void **state)
+{
+    (void)state;
+    static const Refusal rows[] = {
+        {"", "%a = splat %n : tile<i32, [4]>", "not allowed in the host region"},
+        {"", "sync", "not allowed in the host region"},
+        {"", "launch %n, %n, %n {\n}", "{warps} is"},
+        {"", "launch %n, %n, %n {warps = 4} (%a: i32) {\n}", "has no arguments"},
+        {"", "launch %n, %n, %f {warps = 4} {\n}", "extents are integers"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        Session *session = session_new();
+        expect_refused(session,
+                       arena_printf(session->arena,
+                                    "kernel @t stage TYPED (%%n: i32, %%f: f32) {\n%s\n}\n",
+                                    rows[i].body),
+                       rows[i].wanted);
+        session_free(session);
+    }
+    static const char *parameters[][2] = {
+        {"%n: vec<i32, 2>", "neither a scalar nor a pointer"},
+        {"%n: key f32 = 1", "a key is an integer"},
+        {"%n: key i8 = 200", "out of the type's range"},
+        {"%n: i32 multiple 0", "a multiple of nothing"},
+    };
+    for (size_t i = 0; i < sizeof parameters / sizeof parameters[0]; i++) {
+        Session *session = session_new();
+        expect_refused(
+            session,
+            arena_printf(session->arena, "kernel @t stage TYPED (%s) {\n}\n", parameters[i][0]),
+            parameters[i][1]);
+        session_free(session);
+    }
+}
+
+/* Rules that text cannot break. */
+static void test_damage(void **state)
+{
+    (void)state;
+    Session *session = session_new();
+    Kernel *kernel = make_kernel(session, (Span){0});
+    Op *launch = kernel->host->last;
+    Value *saved = launch->operands[0];
+    launch->operands[0] = NULL;
+    assert_false(kernel_verify(kernel));
+    launch->operands[0] = launch_region(launch)->first->results; /* before its definition */
+    assert_false(kernel_verify(kernel));
+    launch->operands[0] = saved;
+    assert_true(kernel_verify(kernel));
+    Op *previous = launch->previous;
+    launch->previous = NULL;
+    assert_false(kernel_verify(kernel));
+    launch->previous = previous;
+    op_move_before(launch, kernel->host->first);
+    assert_false(kernel_verify(kernel));
+    kernel_free(kernel);
+    session_free(session);
+}
+
+/* ---- broken text ---- */
+
+static uint64_t next_random(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return *seed >> 11 ^ *seed << 33;
+}
+
+static void expect_unreadable(const char *text, const char *wanted)
+{
+    Session *session = session_new();
+    int count;
+    assert_null(
+        kernel_read(session, source_from_text(session, "test.ir", text, strlen(text)), &count));
+    Buf buf = {0};
+    diag_render(session->diags, DIAG_TEXT, false, &buf);
+    if (buf.data == NULL || strstr(buf.data, wanted) == NULL)
+        fail_msg("expected '%s' for\n%s\nbut got\n%s", wanted, text,
+                 buf.data == NULL ? "nothing" : buf.data);
+    buf_free(&buf);
+    session_free(session);
+}
+
+static void test_unreadable(void **state)
+{
+    (void)state;
+    static const char *rows[][2] = {
+        {"", "expected 'kernel'"},
+        {"kernel t", "expected '@'"},
+        {"kernel @t stage SOON () {\n}", "the name of a stage"},
+        {"kernel @t stage TYPED () {\n%a = const {value = 1} : i32\n%a = const {value = 1} : "
+         "i32\n}",
+         "defined twice"},
+        {"kernel @t stage TYPED () {\n%a = neg %b : i32\n}", "%b is not defined"},
+        {"kernel @t stage TYPED () {\n%a = frobnicate : i32\n}", "expected an op"},
+        {"kernel @t stage TYPED () {\n%a = const {worth = 1} : i32\n}", "expected an attribute"},
+        {"kernel @t stage TYPED () {\n%a = const {value = 1, value = 2} : i32\n}", "given twice"},
+        {"kernel @t stage TYPED () {\n%a = const {value = 99999999999999999999} : i32\n}",
+         "integer of 64 bits"},
+        {"kernel @t stage TYPED () {\n%a = const {value = 1} : i33\n}", "expected a type"},
+        {"kernel @t stage TYPED () {\n%a = const {value = 1}\n}", "one type for each result"},
+        {"kernel @t stage TYPED () {\n%a = neg : i32\n}", "0 operands instead of 1"},
+        {"kernel @t stage TYPED (%p: ptr<i8, global>) {\n%a = neg %p : i32\n}",
+         "operand 0 is not a scalar"},
+        {"kernel @t stage TYPED () {\n%a = splat : tile<i8, [0]>\n}", "not positive"},
+        {"kernel @t stage TYPED (%v: var<var<i8>>) {\n}", "what the variable holds"},
+        {"kernel @t stage TYPED (%v: tile<i8, [1,1,1,1,1,1,1,1,1]>) {\n}", "too many dimensions"},
+        {"kernel @t stage TYPED (%v: view<i8, [1], []>) {\n}", "as many strides as extents"},
+        {"kernel @t stage TYPED (%v: tile<i8, [4], {nonsense}>) {\n}", "this is no layout"},
+        {"kernel @\"\\q\" stage TYPED () {\n}", "unknown escape"},
+        {"kernel @t stage TYPED () {\n}\nrest", "expected 'kernel'"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        expect_unreadable(rows[i][0], rows[i][1]);
+}
+
+static void test_deep_nesting(void **state)
+{
+    (void)state;
+    Buf buf = {0};
+    buf_text(&buf, "kernel @t stage TYPED (%b: b1) {\n");
+    for (int i = 0; i < 100000; i++)
+        buf_text(&buf, "if %b {\n");
+    expect_unreadable(buf.data, "nested too deeply");
+    buf_free(&buf);
+}
+
+static void read_anything(const char *text, size_t length)
+{
+    Session *session = session_new();
+    int count;
+    Kernel **kernels =
+        kernel_read(session, source_from_text(session, "test.ir", text, length), &count);
+    if (kernels == NULL)
+        assert_true(diag_error_count(session->diags) > 0);
+    for (int i = 0; kernels != NULL && i < count; i++) {
+        kernel_verify(kernels[i]);
+        Kernel *copy = kernel_clone(kernels[i]);
+        assert_string_equal(print_text(session, &copy, 1), print_text(session, &kernels[i], 1));
+        kernel_free(copy);
+    }
+    if (kernels != NULL) {
+        int again;
+        Kernel **second = read_text(session, print_text(session, kernels, count), &again);
+        free_kernels(second, again);
+        free_kernels(kernels, count);
+    }
+    session_free(session);
+}
+
+static char *sample_text(Session *session)
+{
+    Source *source = source_from_text(session, "a.tile", "x\n  yy\n", 7);
+    Kernel *kernel = make_kernel(session, (Span){source, 4, 6});
+    char *text = print_text(session, &kernel, 1);
+    kernel_free(kernel);
+    return arena_printf(session->arena, "%s%s%s", with_layout(session, laid_out_text), thread_text,
+                        text);
+}
+
+static void test_truncation(void **state)
+{
+    (void)state;
+    Session *session = session_new();
+    char *text = sample_text(session);
+    for (size_t length = 0; length <= strlen(text); length++)
+        read_anything(text, length);
+    session_free(session);
+}
+
+static void mutate(char *text, size_t length, uint64_t *seed)
+{
+    static const char pieces[] = "%{}()[]<>,:=@#\"\\-?0123456789ax \n";
+    for (uint64_t edits = 1 + next_random(seed) % 4; edits > 0; edits--) {
+        size_t at = next_random(seed) % length, from = next_random(seed) % length;
+        switch (next_random(seed) % 4) {
+        case 0: text[at] = pieces[next_random(seed) % (sizeof pieces - 1)]; break;
+        case 1: text[at] = (char)next_random(seed); break;
+        case 2: text[at] = text[from]; break;
+        case 3: { /* a few bytes of elsewhere */
+            size_t most = length - (at > from ? at : from), count = next_random(seed) % 12;
+            memmove(text + at, text + from, count < most ? count : most);
+        }
+        }
+    }
+}
+
+static void test_mutations(void **state)
+{
+    (void)state;
+    Session *session = session_new();
+    const char *sample = sample_text(session);
+    size_t length = strlen(sample);
+    uint64_t seed = 7;
+    const char *rounds = getenv("IR_TEST_MUTATIONS");
+    for (int i = rounds == NULL ? 2000 : atoi(rounds); i > 0; i--) {
+        ArenaMark mark = arena_mark(session->arena);
+        char *text = arena_copy_text(session->arena, sample, length);
+        mutate(text, length, &seed);
+        read_anything(text, length);
+        arena_reset(session->arena, mark);
+    }
+    session_free(session);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_every_op),
+        cmocka_unit_test(test_read_kernel_verifies),
+        cmocka_unit_test(test_numbers_read_back),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_layouts_read_back),
+        cmocka_unit_test(test_clone_is_deep),
+        cmocka_unit_test(test_change),
+        cmocka_unit_test(test_inference),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_host_refusals),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_deep_nesting),
+        cmocka_unit_test(test_truncation),
+        cmocka_unit_test(test_mutations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,431 @@
+/* layout_relate_test.c: conversions, derived layouts, vectors and ldmatrix, against enumeration. */
+#include "layout_fixture.h"
+
+/* ---- conversions ---- */
+
+typedef struct Needs {
+    bool registers, warp, same; /* what enumeration found enough */
+} Needs;
+
+static bool thread_holds(const Layout *layout, int thread, int64_t element)
+{
+    for (int reg = 0; reg < layout_registers(layout); reg++)
+        if (element_of(layout, reg, thread) == element)
+            return true;
+    return false;
+}
+
+/* One register of `from` that serves `reg` of `to` in all threads. */
+static int find_common_source(const Layout *from, const Layout *to, int reg, int threads)
+{
+    for (int source = 0; source < layout_registers(from); source++) {
+        bool serves = true;
+        for (int thread = 0; thread < threads && serves; thread++) {
+            int64_t wanted = element_of(to, reg, thread & (layout_threads(to) - 1));
+            serves = wanted < 0 ||
+                     element_of(from, source, thread & (layout_threads(from) - 1)) == wanted;
+        }
+        if (serves)
+            return source;
+    }
+    return -1;
+}
+
+static bool warp_holds(const Layout *layout, int warp, int64_t element)
+{
+    warp &= (1 << layout->bits[LAYOUT_WARP]) - 1;
+    for (int lane = 0; lane < 32; lane++)
+        if (thread_holds(layout, warp * 32 + lane, element))
+            return true;
+    return false;
+}
+
+static bool registers_suffice(const Layout *from, const Layout *to, int threads)
+{
+    for (int reg = 0; reg < layout_registers(to); reg++)
+        if (find_common_source(from, to, reg, threads) < 0)
+            return false;
+    return true;
+}
+
+static bool warps_suffice(const Layout *from, const Layout *to, int threads)
+{
+    for (int reg = 0; reg < layout_registers(to); reg++)
+        for (int thread = 0; thread < threads; thread++) {
+            int64_t wanted = element_of(to, reg, thread & (layout_threads(to) - 1));
+            if (wanted >= 0 && !warp_holds(from, thread >> 5, wanted))
+                return false;
+        }
+    return true;
+}
+
+static void check_sources(const Layout *from, const Layout *to, int threads, bool same)
+{
+    for (int reg = 0; reg < layout_registers(to); reg++) {
+        int source = same ? reg : layout_source_register(from, to, reg);
+        for (int thread = 0; thread < threads; thread++) {
+            int64_t wanted = element_of(to, reg, thread & (layout_threads(to) - 1));
+            if (wanted >= 0)
+                assert_int_equal(element_of(from, source, thread & (layout_threads(from) - 1)),
+                                 wanted);
+        }
+    }
+}
+
+static bool is_padded(const Layout *layout)
+{
+    return layout_size(layout) != element_count(layout);
+}
+
+/* Never too cheap; and exact where nothing is padded. */
+static void check_conversion(const Layout *from, const Layout *to)
+{
+    int threads =
+        layout_threads(from) > layout_threads(to) ? layout_threads(from) : layout_threads(to);
+    Conversion conversion = layout_conversion(from, to);
+    bool registers = registers_suffice(from, to, threads);
+    if (conversion <= CONVERT_REGISTERS) {
+        assert_true(registers);
+        check_sources(from, to, threads, conversion == CONVERT_NONE);
+        return;
+    }
+    if (!is_padded(from) && !is_padded(to))
+        assert_false(registers);
+    bool warps = warps_suffice(from, to, threads);
+    if (conversion == CONVERT_SHUFFLE)
+        assert_true(warps);
+    else if (!is_padded(from) && !is_padded(to))
+        assert_false(warps);
+}
+
+static const int32_t SMALL[][2] = {{1, 8},  {3, 16}, {4, 4},  {8, 8},   {16, 8}, {33, 1},
+                                   {48, 2}, {1, 96}, {6, 10}, {16, 16}, {24, 8}};
+enum { SMALL_COUNT = sizeof SMALL / sizeof *SMALL };
+
+static void test_conversions(void **state)
+{
+    Fixture *fixture = *state;
+    int seen[4] = {0};
+    for (int i = 0; i < 400; i++) {
+        const int32_t *shape = SMALL[random_below(fixture, SMALL_COUNT)];
+        const Layout *from = random_layout(fixture, 2, shape),
+                     *to = random_layout(fixture, 2, shape);
+        check_conversion(from, to);
+        seen[layout_conversion(from, to)]++;
+        assert_int_equal(layout_conversion(from, from), CONVERT_NONE);
+    }
+    for (int kind = CONVERT_NONE; kind <= CONVERT_SHARED; kind++)
+        assert_true(seen[kind] > 0);
+}
+
+static const Layout *read_layout(Fixture *fixture, const char *text)
+{
+    const Layout *layout = layout_read(fixture->table, &text);
+    assert_non_null(layout);
+    return layout;
+}
+
+/* Threads and registers that hold padding alone ask for nothing. */
+static void test_padding_needs_nothing(void **state)
+{
+    Fixture *fixture = *state;
+    static const struct {
+        const char *from, *to;
+        Conversion conversion;
+    } cases[] = {
+        {"{shape [1] block [1] reg [[0]]}", "{shape [1] block [2] reg [[1]]}", CONVERT_NONE},
+        {"{shape [1] block [1] lane [[0]]}", "{shape [1] block [2] lane [[1]]}", CONVERT_NONE},
+        {"{shape [1] block [2] lane [[1]]}", "{shape [1] block [1] lane [[0]]}", CONVERT_SHUFFLE},
+        {"{shape [2] block [2] lane [[0],[1]]}", "{shape [2] block [4] lane [[1],[2]]}",
+         CONVERT_SHUFFLE},
+        {"{shape [2] block [2] reg [[1]] warp [[0]]}", "{shape [2] block [4] reg [[1]] warp [[2]]}",
+         CONVERT_NONE},
+        {"{shape [2, 1] block [2, 1] reg [[1,0]] lane [[0,0]]}",
+         "{shape [2, 1] block [2, 2] reg [[1,1]] lane [[0,1]]}", CONVERT_SHUFFLE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const Layout *from = read_layout(fixture, cases[i].from);
+        const Layout *to = read_layout(fixture, cases[i].to);
+        assert_int_equal(layout_conversion(from, to), cases[i].conversion);
+    }
+}
+
+/* Attention's second product: the accumulator of one dot is operand a of the next without moving.
+ */
+static void test_accumulator_becomes_operand(void **state)
+{
+    Fixture *fixture = *state;
+    MmaShape inst = {16, 8, 16, 16};
+    const Layout *c = layout_mma(fixture->table, DOT_C, inst, 64, 96, 64, 4, 1);
+    const Layout *a = layout_mma(fixture->table, DOT_A, inst, 64, 64, 96, 4, 1);
+    assert_int_equal(layout_conversion(c, a), CONVERT_NONE);
+    check_conversion(c, a);
+    c = layout_mma(fixture->table, DOT_C, inst, 128, 96, 64, 4, 1);
+    a = layout_mma(fixture->table, DOT_A, inst, 128, 64, 96, 4, 1);
+    assert_int_equal(layout_conversion(c, a), CONVERT_REGISTERS);
+    check_conversion(c, a);
+}
+
+static void test_broadcast_is_registers(void **state)
+{
+    Fixture *fixture = *state;
+    for (int i = 0; i < 200; i++) {
+        int32_t shape[2], small[2];
+        random_shape(fixture, 2, shape);
+        const Layout *layout =
+            i % 2 ? random_blocked(fixture, 2, shape) : random_mma(fixture, 2, shape);
+        int dim = random_below(fixture, 2);
+        memcpy(small, shape, sizeof small);
+        small[dim] = 1;
+        const Layout *shrunk = layout_shrink(fixture->table, layout, small);
+        check_covers(shrunk);
+        assert_true(layout_conversion(shrunk, layout) <= CONVERT_REGISTERS);
+        for (int reg = 0; reg < layout_registers(layout); reg++) {
+            int source = layout_source_register(shrunk, layout, reg);
+            for (int thread = 0; thread < layout_threads(layout); thread += 5) {
+                int64_t element = element_of(layout, reg, thread);
+                if (element < 0)
+                    continue;
+                int64_t wanted = dim == 0 ? element % shape[1] : element / shape[1];
+                assert_int_equal(element_of(shrunk, source, thread), wanted);
+            }
+        }
+    }
+}
+
+/* ---- derived ---- */
+
+static void check_same_elements(const Layout *one, const Layout *two)
+{
+    assert_int_equal(layout_registers(one), layout_registers(two));
+    assert_int_equal(layout_threads(one), layout_threads(two));
+    for (int thread = 0; thread < layout_threads(one); thread++)
+        for (int reg = 0; reg < layout_registers(one); reg++)
+            assert_int_equal(element_of(one, reg, thread), element_of(two, reg, thread));
+}
+
+static void test_reshape(void **state)
+{
+    Fixture *fixture = *state;
+    static const struct {
+        int rank, new_rank;
+        int32_t shape[4], new_shape[4];
+        bool possible;
+    } cases[] = {
+        {2, 1, {64, 32}, {2048}, true},
+        {1, 2, {2048}, {64, 32}, true},
+        {2, 3, {64, 32}, {64, 1, 32}, true},
+        {2, 2, {64, 32}, {32, 64}, true},
+        {2, 4, {1, 100}, {1, 1, 100, 1}, true},
+        {2, 1, {48, 64}, {3072}, true},
+        {2, 1, {33, 16}, {528}, true},
+        {3, 2, {4, 8, 100}, {32, 100}, true},
+        {2, 2, {64, 96}, {96, 64}, false},
+        {2, 1, {16, 33}, {528}, false},
+        {3, 0, {1, 1, 1}, {0}, true},
+        {0, 2, {0}, {1, 1}, true},
+        {1, 2, {96}, {3, 32}, true},
+        {1, 2, {96}, {32, 3}, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int vector = 1; vector <= 8; vector *= 8) {
+            const int order[] = {cases[i].rank - 1, cases[i].rank - 2, cases[i].rank - 3};
+            const Layout *layout =
+                layout_blocked(fixture->table, cases[i].rank, cases[i].shape, order, vector, 4);
+            const Layout *other =
+                layout_reshape(fixture->table, layout, cases[i].new_rank, cases[i].new_shape);
+            assert_int_equal(other != NULL, cases[i].possible);
+            if (other != NULL)
+                check_same_elements(layout, other);
+            if (other != NULL)
+                assert_ptr_equal(layout_reshape(fixture->table, other, layout->rank, layout->shape),
+                                 layout);
+        }
+}
+
+static void test_transpose(void **state)
+{
+    Fixture *fixture = *state;
+    for (int i = 0; i < 100; i++) {
+        int32_t shape[3], at[LAYOUT_RANK], other_at[LAYOUT_RANK];
+        int dims[3];
+        random_shape(fixture, 3, shape);
+        random_order(fixture, 3, dims);
+        const Layout *layout = random_blocked(fixture, 3, shape);
+        int repeating = 0;
+        for (int d = 0; d < 3; d++)
+            repeating += layout->repeat[d] > 1;
+        if (repeating > 1)
+            continue;
+        const Layout *other = layout_transpose(fixture->table, layout, dims);
+        assert_int_equal(layout_registers(layout), layout_registers(other));
+        for (int reg = 0; reg < layout_registers(layout); reg++) {
+            layout_coordinates(layout, reg, 21, 0, at);
+            layout_coordinates(other, reg, 21, 0, other_at);
+            for (int d = 0; d < 3; d++)
+                assert_int_equal(other_at[d], at[dims[d]]);
+        }
+    }
+}
+
+static void test_resize(void **state)
+{
+    Fixture *fixture = *state;
+    for (int i = 0; i < 100; i++) {
+        int32_t shape[2], other[2];
+        random_shape(fixture, 2, shape);
+        random_shape(fixture, 2, other);
+        const Layout *layout = random_layout(fixture, 2, shape);
+        const Layout *resized = layout_resize(fixture->table, layout, other);
+        check_covers(resized);
+        assert_memory_equal(resized->shape, other, sizeof other);
+    }
+    const int order[] = {1, 0};
+    const Layout *large = layout_blocked(fixture->table, 2, (int32_t[]){64, 64}, order, 8, 4);
+    const Layout *small = layout_blocked(fixture->table, 2, (int32_t[]){32, 64}, order, 8, 4);
+    assert_ptr_equal(layout_resize(fixture->table, large, small->shape), small);
+    assert_ptr_equal(layout_resize(fixture->table, small, large->shape), large);
+}
+
+/* ---- vectors and ldmatrix ---- */
+
+static void test_shared_vector(void **state)
+{
+    Fixture *fixture = *state;
+    for (int i = 0; i < 200; i++) {
+        int32_t shape[2], at[LAYOUT_RANK];
+        random_shape(fixture, 2, shape);
+        const Layout *registers = random_layout(fixture, 2, shape);
+        const Layout *shared = random_shared(fixture, 2, shape);
+        int vector = layout_shared_vector(registers, shared, 8);
+        for (int thread = 0; thread < layout_threads(registers); thread += 3)
+            for (int reg = 0; reg < layout_registers(registers); reg += vector) {
+                int64_t base = -1;
+                for (int j = 0; j < vector; j++) {
+                    layout_coordinates(registers, reg + j, thread & 31, thread >> 5, at);
+                    if (!layout_is_inside(registers, at))
+                        continue;
+                    int64_t offset = layout_offset(shared, at) - j;
+                    assert_int_equal(offset % vector, 0);
+                    assert_true(base < 0 || base == offset);
+                    base = offset;
+                }
+            }
+    }
+}
+
+static void test_repeats_break_vectors(void **state)
+{
+    Fixture *fixture = *state;
+    const Layout *registers = read_layout(fixture, "{shape [6] block [2] reg [[1]]}");
+    const Layout *shared = read_layout(fixture, "{shape [6] block [8] reg [[1],[2],[5]]}");
+    assert_int_equal(layout_shared_vector(registers, shared, 2), 1); /* element 4 is at 5 */
+    shared = read_layout(fixture, "{shape [6] block [8] reg [[1],[2],[4]]}");
+    assert_int_equal(layout_shared_vector(registers, shared, 2), 2);
+}
+
+/* What ldmatrix puts in the registers, from its definition: matrix i's row r comes from the address
+ * of lane 8 * i + r, which the lowering takes from the registers' layout. */
+static void row_address(const Layout *registers, Ldmatrix load, int reg, int warp, int lane,
+                        int32_t *at)
+{
+    int row = lane & 7, matrix = lane >> 3 & (load.count - 1);
+    for (int i = 0; i < 2; i++)
+        if (matrix >> i & 1)
+            reg |= 1 << load.register_bit[i];
+    if (load.transposed)
+        layout_coordinates(registers, reg | (row & 1), row >> 1, warp, at);
+    else
+        layout_coordinates(registers, reg, row << 2, warp, at);
+}
+
+/* The 16-byte row `row` of matrix `matrix`, and where in it thread `lane` finds its word. */
+static void check_ldmatrix_word(const Layout *registers, const Layout *shared, Ldmatrix load,
+                                int element_bits, int base, int warp, int lane, int matrix)
+{
+    int elements = 32 / element_bits, reg = base;
+    for (int i = 0; i < 2; i++)
+        if (matrix >> i & 1)
+            reg |= 1 << load.register_bit[i];
+    for (int j = 0; j < elements; j++) {
+        int32_t at[LAYOUT_RANK], wanted[LAYOUT_RANK];
+        int row = load.transposed ? 2 * (lane % 4) + j : lane / 4;
+        int column = load.transposed ? lane / 4 : lane % 4 * elements + j;
+        row_address(registers, load, base, warp, matrix * 8 + row, at);
+        layout_coordinates(registers, reg + j, lane, warp, wanted);
+        int64_t offset = layout_offset(shared, at);
+        assert_int_equal(offset * element_bits % 128, 0);
+        assert_int_equal(offset + column, layout_offset(shared, wanted));
+    }
+}
+
+static void check_ldmatrix(const Layout *registers, const Layout *shared, Ldmatrix load,
+                           int element_bits)
+{
+    int elements = 32 / element_bits, mask = elements - 1;
+    for (int i = 0; i < 2 && load.count >> i > 1; i++)
+        mask |= 1 << load.register_bit[i];
+    for (int base = 0; base < layout_registers(registers); base++)
+        for (int thread = 0; thread < layout_threads(registers) && (base & mask) == 0; thread += 3)
+            for (int matrix = 0; matrix < load.count; matrix++)
+                check_ldmatrix_word(registers, shared, load, element_bits, base, thread >> 5,
+                                    thread & 31, matrix);
+}
+
+static void test_ldmatrix(void **state)
+{
+    Fixture *fixture = *state;
+    static const MmaShape instructions[] = {{16, 8, 32, 8}, {16, 8, 16, 16}, {16, 8, 8, 32}};
+    const int orders[2][2] = {{1, 0}, {0, 1}};
+    for (int i = 0; i < 3; i++)
+        for (int operand = DOT_A; operand <= DOT_B; operand++)
+            for (int by_column = 0; by_column < 2; by_column++) {
+                MmaShape inst = instructions[i];
+                const Layout *registers =
+                    layout_mma(fixture->table, (DotOperand)operand, inst, 64, 96, 64, 2, 2);
+                const Layout *shared = layout_swizzled(fixture->table, 2, registers->shape,
+                                                       orders[by_column], inst.element_bits);
+                Ldmatrix load = layout_ldmatrix(registers, shared, inst.element_bits);
+                bool is_along_k = (operand == DOT_A) == (by_column == 0);
+                assert_int_equal(load.possible, is_along_k || inst.element_bits == 16);
+                if (!load.possible)
+                    continue;
+                assert_int_equal(load.transposed, !is_along_k);
+                assert_int_equal(load.count, 4);
+                check_ldmatrix(registers, shared, load, inst.element_bits);
+            }
+}
+
+static void test_ldmatrix_refuses(void **state)
+{
+    Fixture *fixture = *state;
+    const int order[] = {1, 0};
+    const Layout *shared = layout_swizzled(fixture->table, 2, (int32_t[]){64, 64}, order, 16);
+    const Layout *registers = layout_blocked(fixture->table, 2, (int32_t[]){64, 64}, order, 8, 4);
+    assert_false(layout_ldmatrix(registers, shared, 16).possible);
+    MmaShape inst = {16, 8, 16, 16};
+    registers = layout_mma(fixture->table, DOT_A, inst, 64, 64, 64, 2, 2);
+    assert_false(layout_ldmatrix(registers, shared, 64).possible);
+    /* Rows of 8 bytes. */
+    shared = layout_swizzled(fixture->table, 2, (int32_t[]){64, 4}, order, 16);
+    registers = layout_mma(fixture->table, DOT_A, inst, 64, 64, 4, 2, 2);
+    assert_false(layout_ldmatrix(registers, shared, 16).possible);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_conversions),
+        TEST(test_padding_needs_nothing),
+        TEST(test_repeats_break_vectors),
+        TEST(test_accumulator_becomes_operand),
+        TEST(test_broadcast_is_registers),
+        TEST(test_reshape),
+        TEST(test_transpose),
+        TEST(test_resize),
+        TEST(test_shared_vector),
+        TEST(test_ldmatrix),
+        TEST(test_ldmatrix_refuses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
