@@ -92,28 +92,58 @@ static bool start_variant(Stages *stages, Kernel *const *kernels, VariantImages 
     return true;
 }
 
+/* One kernel an architecture, lowered under the same assumptions. NULL: reported. */
+static Kernel **lower_all(Stages *stages, const Kernel *typed, const int64_t *multiples)
+{
+    const ArchList *archs = stages->archs;
+    Kernel **kernels = arena_new_array(stages->session->arena, Kernel *, archs->count);
+    for (size_t i = 0; i < archs->count; i++) {
+        kernels[i] = lower_kernel(stages, typed, &archs->items[i], multiples);
+        if (!kernels[i]) return NULL;
+    }
+    return kernels;
+}
+
+static bool all_same(Kernel *const *a, Kernel *const *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!same_code(a[i], b[i])) return false;
+    return true;
+}
+
+/* Assumes no more than what the code needs, so that more calls get it: each multiple is lowered to the
+ * least that gives the same code on all architectures. Lowering is cheap beside LLVM. */
+static bool relax_multiples(Stages *stages, const Kernel *typed, Kernel *const *aligned, int64_t *multiples)
+{
+    for (int i = 0; i < typed->parameter_count; i++) {
+        int64_t wanted = multiples[i];
+        for (multiples[i] = 1; multiples[i] < wanted; multiples[i] *= 2) {
+            Kernel **kernels = lower_all(stages, typed, multiples);
+            if (!kernels) return false;
+            if (all_same(kernels, aligned, stages->archs->count)) break;
+        }
+    }
+    return true;
+}
+
 /* Up to two variants: aligned first where alignment changes the code on some architecture, then the one that
  * assumes nothing. */
 static bool build_specialisation(Stages *stages, const Kernel *typed, SpecialisationImages *out)
 {
     Arena *arena = stages->session->arena;
-    size_t count = stages->archs->count;
-    const int64_t *multiples = variant_multiples(arena, typed);
-    Kernel **general = arena_new_array(arena, Kernel *, count), **aligned = arena_new_array(arena, Kernel *, count);
-    bool differ = false;
-    for (size_t i = 0; i < count; i++) {
-        general[i] = lower_kernel(stages, typed, &stages->archs->items[i], NULL);
-        if (!general[i]) return false;
-        if (!multiples) continue;
-        aligned[i] = lower_kernel(stages, typed, &stages->archs->items[i], multiples);
-        if (!aligned[i]) return false;
-        differ |= !same_code(general[i], aligned[i]);
-    }
+    int64_t *multiples = variant_multiples(arena, typed);
+    Kernel **general = lower_all(stages, typed, NULL);
+    if (!general) return false;
     out->kernel = general[0];
     out->variants = arena_new_array(arena, VariantImages, 2);
-    if (differ) {
-        if (!start_variant(stages, aligned, &out->variants[out->variant_count])) return false;
-        out->variants[out->variant_count++].multiples = multiples;
+    if (multiples) {
+        Kernel **aligned = lower_all(stages, typed, multiples);
+        if (!aligned) return false;
+        if (!all_same(general, aligned, stages->archs->count)) {
+            if (!relax_multiples(stages, typed, aligned, multiples)) return false;
+            if (!start_variant(stages, aligned, &out->variants[out->variant_count])) return false;
+            out->variants[out->variant_count++].multiples = multiples;
+        }
     }
     if (!start_variant(stages, general, &out->variants[out->variant_count++])) return false;
     out->host_symbol = intern_printf(stages->session->names, "%s_host", typed->name);

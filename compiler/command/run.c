@@ -3,6 +3,7 @@
  * A kernel that is called is built like any other, to an object with all its tables; LLVM's LLJIT loads the object, and libtile, which is
  * part of this program, launches what is in it, on the GPU or on the emulator. */
 #include "command/arrays.h"
+#include "base/vec.h"
 #include "driver.h"
 
 #include "abi.h"
@@ -25,8 +26,7 @@ typedef struct Runner {
     const Options *options;
     ArchList archs;
     Map kernels; /* Kernel * -> const tile_kernel * */
-    LLVMOrcLLJITRef jit;
-    int loaded;
+    VEC(LLVMOrcLLJITRef) jits; /* one a kernel, since specialisations of one kernel have its name */
 } Runner;
 
 static ArrayContext array_context(const Runner *runner, Span at)
@@ -46,7 +46,7 @@ static bool jit_failed(const Runner *runner, LLVMErrorRef error)
 }
 
 /* What generated objects refer to, all of it in this program. */
-static bool define_runtime(const Runner *runner)
+static bool define_runtime(const Runner *runner, LLVMOrcLLJITRef jit)
 {
     const struct {
         const char *name;
@@ -62,26 +62,29 @@ static bool define_runtime(const Runner *runner)
     enum { COUNT = sizeof symbols / sizeof symbols[0] };
     LLVMOrcCSymbolMapPair pairs[COUNT];
     for (int i = 0; i < COUNT; i++)
-        pairs[i] = (LLVMOrcCSymbolMapPair){LLVMOrcLLJITMangleAndIntern(runner->jit, symbols[i].name),
+        pairs[i] = (LLVMOrcCSymbolMapPair){LLVMOrcLLJITMangleAndIntern(jit, symbols[i].name),
                                            {symbols[i].address, {LLVMJITSymbolGenericFlagsExported, 0}}};
-    return !jit_failed(runner, LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(runner->jit), LLVMOrcAbsoluteSymbols(pairs, COUNT)));
+    return !jit_failed(runner, LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(jit), LLVMOrcAbsoluteSymbols(pairs, COUNT)));
 }
 
-static bool open_jit(Runner *runner)
+static LLVMOrcLLJITRef open_jit(Runner *runner)
 {
-    if (runner->jit) return true;
+    LLVMOrcLLJITRef jit;
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
-    return !jit_failed(runner, LLVMOrcCreateLLJIT(&runner->jit, NULL)) && define_runtime(runner);
+    if (jit_failed(runner, LLVMOrcCreateLLJIT(&jit, NULL))) return NULL;
+    vec_push(runner->session->arena, &runner->jits, jit);
+    return define_runtime(runner, jit) ? jit : NULL;
 }
 
 static const tile_kernel *load_object(Runner *runner, const Build *build, const char *symbol)
 {
-    if (!open_jit(runner)) return NULL;
+    LLVMOrcLLJITRef jit = open_jit(runner);
+    if (!jit) return NULL;
     LLVMMemoryBufferRef object = LLVMCreateMemoryBufferWithMemoryRangeCopy(build->object, build->object_size, symbol);
-    if (jit_failed(runner, LLVMOrcLLJITAddObjectFile(runner->jit, LLVMOrcLLJITGetMainJITDylib(runner->jit), object))) return NULL;
+    if (jit_failed(runner, LLVMOrcLLJITAddObjectFile(jit, LLVMOrcLLJITGetMainJITDylib(jit), object))) return NULL;
     LLVMOrcExecutorAddress address;
-    if (jit_failed(runner, LLVMOrcLLJITLookup(runner->jit, &address, symbol))) return NULL;
+    if (jit_failed(runner, LLVMOrcLLJITLookup(jit, &address, symbol))) return NULL;
     return (const tile_kernel *)(uintptr_t)address;
 }
 
@@ -89,14 +92,12 @@ static const tile_kernel *build_kernel(Runner *runner, Kernel *kernel)
 {
     const tile_kernel *known = map_get(&runner->kernels, kernel);
     if (known) return known;
-    /* A name of its own: two specialisations of one kernel live in one process. */
-    Name name = intern_printf(runner->session->names, "%s_%d", kernel->export_name, runner->loaded++);
-    Export export = {.name = name, .specialisations = &kernel, .specialisation_count = 1};
+    Export export = {.name = kernel->export_name, .specialisations = &kernel, .specialisation_count = 1};
     const ExportList exports = {&export, 1};
     Build build;
     const tile_kernel *loaded = NULL;
     if (build_exports(runner->session, runner->options, &runner->archs, &exports, &build))
-        loaded = load_object(runner, &build, arena_printf(runner->session->arena, "%s_kernel", name));
+        loaded = load_object(runner, &build, arena_printf(runner->session->arena, "%s_kernel", kernel->export_name));
     build_free(&build);
     if (loaded) map_set(runner->session->arena, &runner->kernels, kernel, (void *)(uintptr_t)loaded);
     return loaded;
@@ -299,6 +300,6 @@ ExitStatus command_run(Session *session, const Options *options)
         program_run(program, options->inputs.count == 2 ? options->inputs.items[1] : NULL);
         program_free(program);
     }
-    if (runner.jit) LLVMConsumeError(LLVMOrcDisposeLLJIT(runner.jit));
+    for (size_t i = 0; i < runner.jits.count; i++) LLVMConsumeError(LLVMOrcDisposeLLJIT(runner.jits.data[i]));
     return session_status(session);
 }

@@ -18,6 +18,7 @@ typedef struct Writer {
     LLVMModuleRef module;
     LLVMTypeRef pointer, i64, i32;
     Arena *arena;
+    Name export; /* whose tables are being written */
 } Writer;
 
 /* ---- constants ---- */
@@ -110,7 +111,9 @@ static LLVMValueRef entry_table(const Writer *writer, const Image *image)
             if (!emulated) ICE("the host module lacks the emulated kernel '%s'", entry->name);
             LLVMSetLinkage(emulated, LLVMInternalLinkage);
         }
-        LLVMValueRef fields[] = {private_text(writer, entry->name), emulated, number32(writer, entry->warps),
+        /* A cubin is asked for the symbol; the emulator only tells people what it ran. */
+        const char *name = image->kind == IMAGE_EMULATOR ? writer->export : entry->name;
+        LLVMValueRef fields[] = {private_text(writer, name), emulated, number32(writer, entry->warps),
                                  number32(writer, entry->shared_bytes), number32(writer, entry->registers),
                                  number32(writer, entry->spill_bytes)};
         items[i] = structure(writer, 6, fields);
@@ -332,6 +335,7 @@ bool emit_object(Codegen *codegen, Arena *arena, const ExportImages *exports, in
                      .arena = arena};
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
     for (int i = 0; i < count; i++) {
+        writer.export = exports[i].name;
         LLVMValueRef kernel = kernel_global(&writer, &exports[i]);
         launch_entry(&writer, &exports[i], kernel, builder);
         plan_entry(&writer, &exports[i], kernel, builder);

@@ -30,7 +30,8 @@ static int parse_signature(const char *signature, SignaturePart *parts)
         bool star = *c == '*';
         bool optional = length > 0 && c[length - 1] == '=';
         if (length > (size_t)star && count < PARAMETER_LIMIT)
-            parts[count++] = (SignaturePart){c + star, length - star - optional, optional, by_name, star};
+            parts[count++] =
+                (SignaturePart){c + star, length - star - optional, optional, by_name, star};
         by_name |= star;
         c += length;
         c += strspn(c, ", ");
@@ -38,12 +39,15 @@ static int parse_signature(const char *signature, SignaturePart *parts)
     return count;
 }
 
-static Object *complain(Eval *eval, const BuiltinRow *row, const Arguments *arguments, const char *what)
+static Object *complain(Eval *eval, const BuiltinRow *row, const Arguments *arguments,
+                        const char *what)
 {
-    return FAIL(eval, call_arguments, arguments->at, arena_printf(eval->arena, "%s(%s) %s", row->name, row->signature, what));
+    return FAIL(eval, call_arguments, arguments->at,
+                arena_printf(eval->arena, "%s(%s) %s", row->name, row->signature, what));
 }
 
-static bool bind_named(Eval *eval, const BuiltinRow *row, const Arguments *arguments, const SignaturePart *parts, int count, Bound *bound)
+static bool bind_named(Eval *eval, const BuiltinRow *row, const Arguments *arguments,
+                       const SignaturePart *parts, int count, Bound *bound)
 {
     for (size_t i = 0; i < arguments->names.count; i++) {
         Name name = arguments->names.data[i];
@@ -60,14 +64,16 @@ static bool bind_named(Eval *eval, const BuiltinRow *row, const Arguments *argum
     return true;
 }
 
-static bool bind_signature(Eval *eval, const BuiltinRow *row, const Arguments *arguments, Bound *bound)
+static bool bind_signature(Eval *eval, const BuiltinRow *row, const Arguments *arguments,
+                           Bound *bound)
 {
     SignaturePart parts[PARAMETER_LIMIT];
     int count = parse_signature(row->signature, parts);
     size_t given = arguments->positional.count, taken = 0;
     for (int i = 0; i < count; i++) {
         if (parts[i].takes_rest) {
-            bound->rest = object_list(eval, OBJECT_TUPLE, arguments->positional.data + taken, given - taken);
+            bound->rest =
+                object_list(eval, OBJECT_TUPLE, arguments->positional.data + taken, given - taken);
             taken = given;
         } else if (!parts[i].by_name && taken < given) {
             bound->values[i] = arguments->positional.data[taken++];
@@ -105,7 +111,8 @@ Object *builtin_call(Eval *eval, const BuiltinRow *row, const Arguments *argumen
     if (eval->library > 0)
         bound.at = eval->at;
     if (strcmp(row->signature, "**") == 0) {
-        bound.rest = object_list(eval, OBJECT_TUPLE, arguments->positional.data, arguments->positional.count);
+        bound.rest = object_list(eval, OBJECT_TUPLE, arguments->positional.data,
+                                 arguments->positional.count);
         bound.values[0] = named_dict(eval, arguments);
         return row->handler(eval, &bound);
     }
@@ -123,13 +130,15 @@ void builtins_bind(Eval *eval, const char *module, Bindings *bindings)
 {
     for (size_t i = 0; i < ROW_COUNT; i++)
         if (strcmp(ROWS[i].module, module) == 0)
-            bindings_make(eval, bindings, intern_text(eval->session->names, ROWS[i].name))->object = row_object(eval, &ROWS[i]);
+            bindings_make(eval, bindings, intern_text(eval->session->names, ROWS[i].name))->object =
+                row_object(eval, &ROWS[i]);
     if (strcmp(module, "__core__") != 0)
         return;
     for (DType dtype = 0; dtype < DTYPE_COUNT; dtype++) {
         Object *object = object_new(eval, OBJECT_DTYPE);
         object->as.dtype = dtype;
-        bindings_make(eval, bindings, intern_text(eval->session->names, dtype_user_name(dtype)))->object = object;
+        bindings_make(eval, bindings, intern_text(eval->session->names, dtype_user_name(dtype)))
+            ->object = object;
     }
 }
 
@@ -164,15 +173,18 @@ Object *builtin_len(Eval *eval, const Bound *bound)
     if (object->kind == OBJECT_DICT)
         return object_int(eval, (int64_t)object->as.dict.keys.count);
     if (object->kind == OBJECT_INSTANCE) {
-        Object *method = class_find(object->as.instance->class, intern_text(eval->session->names, "__len__"));
+        Object *method =
+            class_find(object->as.instance->class, intern_text(eval->session->names, "__len__"));
         if (method != NULL)
             return call_simple(eval, method, 1, &object, bound->at);
     }
-    if (object->kind == OBJECT_TEXT || object->kind == OBJECT_RANGE || object->kind == OBJECT_ARRAY) {
+    if (object->kind == OBJECT_TEXT || object->kind == OBJECT_RANGE ||
+        object->kind == OBJECT_ARRAY) {
         Object *items = iterate(eval, object, bound->at);
         return items != NULL ? object_int(eval, items->as.list.count) : NULL;
     }
-    return FAIL(eval, expected_kind, bound->at, "the argument of len()", "a container", object_repr(eval, object));
+    return FAIL(eval, expected_kind, bound->at, "the argument of len()", "a container",
+                object_repr(eval, object));
 }
 
 Object *builtin_range(Eval *eval, const Bound *bound)
@@ -182,7 +194,8 @@ Object *builtin_range(Eval *eval, const Bound *bound)
     bool one = given[1] == NULL || (given[1]->kind == OBJECT_NONE && given[2] == NULL);
     range->as.range.start = one ? object_int(eval, 0) : given[0];
     range->as.range.stop = one ? given[0] : given[1];
-    range->as.range.step = given[2] != NULL && given[2]->kind != OBJECT_NONE ? given[2] : object_int(eval, 1);
+    range->as.range.step =
+        given[2] != NULL && given[2]->kind != OBJECT_NONE ? given[2] : object_int(eval, 1);
     range->as.range.unroll = given[3] != NULL && given[3]->kind != OBJECT_NONE ? given[3] : NULL;
     const Object *parts[3] = {range->as.range.start, range->as.range.stop, range->as.range.step};
     for (int i = 0; i < 3; i++) {
@@ -190,7 +203,8 @@ Object *builtin_range(Eval *eval, const Bound *bound)
                      (parts[i]->kind == OBJECT_IR && type_is_scalar(parts[i]->as.ir.value->type) &&
                       dtype_is_integer(parts[i]->as.ir.value->type->dtype));
         if (!whole)
-            return FAIL(eval, expected_kind, bound->at, "a bound of range()", "an integer", object_repr(eval, parts[i]));
+            return FAIL(eval, expected_kind, bound->at, "a bound of range()", "an integer",
+                        object_repr(eval, parts[i]));
     }
     return range;
 }
@@ -198,7 +212,8 @@ Object *builtin_range(Eval *eval, const Bound *bound)
 Object *builtin_zip(Eval *eval, const Bound *bound)
 {
     uint32_t width = bound->rest->as.list.count, shortest = UINT32_MAX;
-    Object *columns = object_list(eval, OBJECT_LIST, NULL, 0), *rows = object_list(eval, OBJECT_LIST, NULL, 0);
+    Object *columns = object_list(eval, OBJECT_LIST, NULL, 0),
+           *rows = object_list(eval, OBJECT_LIST, NULL, 0);
     for (uint32_t i = 0; i < width; i++) {
         Object *items = iterate(eval, bound->rest->as.list.items[i], bound->at);
         if (items == NULL)
@@ -219,11 +234,14 @@ Object *builtin_enumerate(Eval *eval, const Bound *bound)
 {
     int64_t start = 0;
     Object *items = iterate(eval, bound->values[0], bound->at);
-    if (items == NULL || (bound->values[1] != NULL && !object_as_int(eval, bound->values[1], "the start of enumerate()", &start)))
+    if (items == NULL ||
+        (bound->values[1] != NULL &&
+         !object_as_int(eval, bound->values[1], "the start of enumerate()", &start)))
         return NULL;
     Object *rows = object_list(eval, OBJECT_LIST, NULL, 0);
     for (uint32_t i = 0; i < items->as.list.count; i++) {
-        Object *pair[2] = {object_int(eval, (int64_t)((uint64_t)start + i)), items->as.list.items[i]};
+        Object *pair[2] = {object_int(eval, (int64_t)((uint64_t)start + i)),
+                           items->as.list.items[i]};
         list_append(eval, rows, object_list(eval, OBJECT_TUPLE, pair, 2));
     }
     return rows;
@@ -263,7 +281,8 @@ Object *builtin_sorted(Eval *eval, const Bound *bound)
 {
     bool reverse = false;
     Object *items = iterate(eval, bound->values[0], bound->at);
-    if (items == NULL || (bound->values[2] != NULL && !object_truth(eval, bound->values[2], &reverse)))
+    if (items == NULL ||
+        (bound->values[2] != NULL && !object_truth(eval, bound->values[2], &reverse)))
         return NULL;
     Object *keys = object_list(eval, OBJECT_LIST, NULL, 0);
     for (uint32_t i = 0; i < items->as.list.count; i++) {
@@ -274,7 +293,8 @@ Object *builtin_sorted(Eval *eval, const Bound *bound)
         uint32_t place = i;
         for (; place > 0; place--) {
             Object *left = keys->as.list.items[place - 1];
-            Object *less = operate_compare(eval, OPERATOR_Lt, reverse ? left : key, reverse ? key : left, bound->at);
+            Object *less = operate_compare(eval, OPERATOR_Lt, reverse ? left : key,
+                                           reverse ? key : left, bound->at);
             bool moves;
             if (less == NULL || !object_truth(eval, less, &moves))
                 return NULL;
@@ -319,7 +339,8 @@ Object *smaller_or_larger(Eval *eval, Operator wins, Object *a, Object *b, Span 
             left = stage_cast(eval, left, DTYPE_i32);
             right = stage_cast(eval, right, DTYPE_i32);
         }
-        return object_ir(eval, build2(&eval->builder, wins == OPERATOR_Lt ? OP_min : OP_max, left, right));
+        return object_ir(
+            eval, build2(&eval->builder, wins == OPERATOR_Lt ? OP_min : OP_max, left, right));
     }
     Object *better = operate_compare(eval, wins, b, a, at);
     bool truth;
@@ -355,8 +376,10 @@ Object *builtin_abs(Eval *eval, const Bound *bound)
     if (x->kind == OBJECT_FLOAT)
         return object_float(eval, fabs(x->as.number));
     if (!object_is_number(x))
-        return FAIL(eval, expected_kind, bound->at, "the argument of abs()", "a number", object_repr(eval, x));
-    return x->as.integer < 0 ? operate_unary(eval, OPERATOR_USub, x, bound->at) : object_int(eval, x->as.integer);
+        return FAIL(eval, expected_kind, bound->at, "the argument of abs()", "a number",
+                    object_repr(eval, x));
+    return x->as.integer < 0 ? operate_unary(eval, OPERATOR_USub, x, bound->at)
+                             : object_int(eval, x->as.integer);
 }
 
 Object *builtin_round(Eval *eval, const Bound *bound)
@@ -364,8 +387,10 @@ Object *builtin_round(Eval *eval, const Bound *bound)
     Object *x = bound->values[0];
     int64_t digits = 0;
     if (!object_is_number(x))
-        return FAIL(eval, expected_kind, bound->at, "the argument of round()", "a number", object_repr(eval, x));
-    if (bound->values[1] != NULL && !object_as_int(eval, bound->values[1], "the digits of round()", &digits))
+        return FAIL(eval, expected_kind, bound->at, "the argument of round()", "a number",
+                    object_repr(eval, x));
+    if (bound->values[1] != NULL &&
+        !object_as_int(eval, bound->values[1], "the digits of round()", &digits))
         return NULL;
     double number = object_number(x);
     if (bound->values[1] != NULL) {
@@ -380,8 +405,11 @@ Object *builtin_round(Eval *eval, const Bound *bound)
 Object *builtin_divmod(Eval *eval, const Bound *bound)
 {
     Object *pair[2];
-    pair[0] = operate_binary(eval, OPERATOR_FloorDiv, bound->values[0], bound->values[1], bound->at);
-    pair[1] = pair[0] != NULL ? operate_binary(eval, OPERATOR_Mod, bound->values[0], bound->values[1], bound->at) : NULL;
+    pair[0] =
+        operate_binary(eval, OPERATOR_FloorDiv, bound->values[0], bound->values[1], bound->at);
+    pair[1] = pair[0] != NULL ? operate_binary(eval, OPERATOR_Mod, bound->values[0],
+                                               bound->values[1], bound->at)
+                              : NULL;
     return pair[1] != NULL ? object_list(eval, OBJECT_TUPLE, pair, 2) : NULL;
 }
 
@@ -397,7 +425,8 @@ static Object *int_of_text(Eval *eval, const Object *text, Span at)
     char *end;
     long long value = strtoll(text->as.text.data, &end, 0);
     if (end == text->as.text.data || *end != '\0')
-        return FAIL(eval, bad_value, at, arena_printf(eval->arena, "%s is no integer", object_repr(eval, text)));
+        return FAIL(eval, bad_value, at,
+                    arena_printf(eval->arena, "%s is no integer", object_repr(eval, text)));
     return object_int(eval, value);
 }
 
@@ -411,7 +440,8 @@ Object *builtin_int(Eval *eval, const Bound *bound)
     if (x->kind == OBJECT_TEXT)
         return int_of_text(eval, x, bound->at);
     if (!object_is_number(x))
-        return FAIL(eval, expected_kind, bound->at, "the argument of int()", "a number", object_repr(eval, x));
+        return FAIL(eval, expected_kind, bound->at, "the argument of int()", "a number",
+                    object_repr(eval, x));
     if (x->kind != OBJECT_FLOAT)
         return object_int(eval, x->as.integer);
     if (!(fabs(x->as.number) < 9.2e18))
@@ -431,7 +461,8 @@ Object *builtin_float(Eval *eval, const Bound *bound)
     char *end = NULL;
     double number = x->kind == OBJECT_TEXT ? strtod(x->as.text.data, &end) : 0;
     if (end == NULL || end == x->as.text.data || *end != '\0')
-        return FAIL(eval, bad_value, bound->at, arena_printf(eval->arena, "%s is no number", object_repr(eval, x)));
+        return FAIL(eval, bad_value, bound->at,
+                    arena_printf(eval->arena, "%s is no number", object_repr(eval, x)));
     return object_float(eval, number);
 }
 
@@ -447,7 +478,8 @@ Object *builtin_bool(Eval *eval, const Bound *bound)
 
 Object *builtin_str(Eval *eval, const Bound *bound)
 {
-    return bound->values[0] != NULL ? format_object(eval, bound->values[0], "", bound->at) : object_text(eval, "", 0);
+    return bound->values[0] != NULL ? format_object(eval, bound->values[0], "", bound->at)
+                                    : object_text(eval, "", 0);
 }
 
 Object *builtin_repr(Eval *eval, const Bound *bound)
@@ -458,8 +490,10 @@ Object *builtin_repr(Eval *eval, const Bound *bound)
 
 static Object *to_sequence(Eval *eval, const Bound *bound, ObjectKind kind)
 {
-    Object *items = bound->values[0] != NULL ? iterate(eval, bound->values[0], bound->at) : object_list(eval, kind, NULL, 0);
-    return items != NULL ? object_list(eval, kind, items->as.list.items, items->as.list.count) : NULL;
+    Object *items = bound->values[0] != NULL ? iterate(eval, bound->values[0], bound->at)
+                                             : object_list(eval, kind, NULL, 0);
+    return items != NULL ? object_list(eval, kind, items->as.list.items, items->as.list.count)
+                         : NULL;
 }
 
 Object *builtin_tuple(Eval *eval, const Bound *bound)
@@ -523,9 +557,14 @@ Object *builtin_all(Eval *eval, const Bound *bound)
 
 static bool is_instance(const Object *object, const Object *kind)
 {
-    static const struct { const char *name; ObjectKind kind; } KINDS[] = {
-        {"int", OBJECT_INT},     {"int", OBJECT_BOOL},   {"float", OBJECT_FLOAT}, {"bool", OBJECT_BOOL}, {"str", OBJECT_TEXT},
-        {"tuple", OBJECT_TUPLE}, {"list", OBJECT_LIST},  {"dict", OBJECT_DICT},   {"range", OBJECT_RANGE}, {"type", OBJECT_CLASS},
+    static const struct {
+        const char *name;
+        ObjectKind kind;
+    } KINDS[] = {
+        {"int", OBJECT_INT},    {"int", OBJECT_BOOL},  {"float", OBJECT_FLOAT},
+        {"bool", OBJECT_BOOL},  {"str", OBJECT_TEXT},  {"tuple", OBJECT_TUPLE},
+        {"list", OBJECT_LIST},  {"dict", OBJECT_DICT}, {"range", OBJECT_RANGE},
+        {"type", OBJECT_CLASS},
     };
     if (object_is_sequence(kind)) {
         for (uint32_t i = 0; i < kind->as.list.count; i++)
@@ -586,16 +625,19 @@ Object *builtin_getattr(Eval *eval, const Bound *bound)
 Object *builtin_setattr(Eval *eval, const Bound *bound)
 {
     Name name = name_argument(eval, bound->values[1], bound->at);
-    return name != NULL && attribute_set(eval, bound->values[0], name, bound->values[2], bound->at) ? eval->none : NULL;
+    return name != NULL && attribute_set(eval, bound->values[0], name, bound->values[2], bound->at)
+               ? eval->none
+               : NULL;
 }
 
 Object *builtin_callable(Eval *eval, const Bound *bound)
 {
     ObjectKind kind = bound->values[0]->kind;
-    bool calls = kind == OBJECT_FUNCTION || kind == OBJECT_METHOD || kind == OBJECT_BUILTIN || kind == OBJECT_CLASS ||
-                 kind == OBJECT_HOST_FUNCTION;
+    bool calls = kind == OBJECT_FUNCTION || kind == OBJECT_METHOD || kind == OBJECT_BUILTIN ||
+                 kind == OBJECT_CLASS || kind == OBJECT_HOST_FUNCTION;
     if (kind == OBJECT_INSTANCE)
-        calls = class_find(bound->values[0]->as.instance->class, intern_text(eval->session->names, "__call__")) != NULL;
+        calls = class_find(bound->values[0]->as.instance->class,
+                           intern_text(eval->session->names, "__call__")) != NULL;
     return object_bool(eval, calls);
 }
 
@@ -606,7 +648,8 @@ Object *builtin_type(Eval *eval, const Bound *bound)
         return object->as.instance->class;
     const char *name = object_kind_name(object);
     bool found;
-    Object *type = scope_lookup(eval, eval->builtins, intern_text(eval->session->names, name), bound->at, &found);
+    Object *type = scope_lookup(eval, eval->builtins, intern_text(eval->session->names, name),
+                                bound->at, &found);
     return found ? type : object_text(eval, name, strlen(name));
 }
 

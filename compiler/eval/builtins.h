@@ -14,4 +14,19 @@ Object *smaller_or_larger(Eval *eval, Operator wins, Object *a, Object *b, Span 
 /* A run-time number as another element type. NULL: reported. */
 Object *cast_to(Eval *eval, Object *object, DType dtype, Span at);
 
+/* ---- core.c: reading the arguments of core ops; what fails has reported ---- */
+
+bool argument_absent(const Object *object);
+const Type *argument_type(const Object *object);
+Value *argument_value(Eval *eval, Object *object, TypeKind kind, const char *what,
+                      const char *wanted, Span at);
+bool argument_dtype(Eval *eval, const Object *object, Span at, DType *out);
+bool argument_items(Eval *eval, Object *object, const char *what, Span at, int *rank,
+                    Object **items);
+bool argument_ints(Eval *eval, Object *object, const char *what, Span at, int *rank, int64_t *out);
+bool argument_shape(Eval *eval, Object *object, Span at, int *rank, int64_t *shape);
+Object *result_deliver(Eval *eval, Value *value, Object *out);
+Value *core_build(Eval *eval, OpCode code, int count, Value *const *operands, const Type *type);
+TypeTable *core_types(Eval *eval);
+
 #endif

@@ -1,5 +1,6 @@
-/* call.c: calls: binding arguments to parameters, evaluating the body in a scope of its own, the chain of
- * calls that messages show. A function that is called while a kernel is staged is inlined by that. */
+/* call.c: calls: binding arguments to parameters, evaluating the body in a scope of its own, the
+ * chain of calls that messages show. A function that is called while a kernel is staged is inlined
+ * by that. */
 #include "eval/value.h"
 
 #include <string.h>
@@ -11,9 +12,9 @@ typedef struct Binder {
     const Function *function;
     const Nodearguments *parameters;
     Scope *scope;
-    ObjectVec positional;   /* self comes first */
+    ObjectVec positional; /* self comes first */
     const Arguments *given;
-    bool *used;             /* of the named ones */
+    bool *used; /* of the named ones */
 } Binder;
 
 static const Nodearguments *function_parameters(const Function *function)
@@ -24,9 +25,11 @@ static const Nodearguments *function_parameters(const Function *function)
 }
 
 /* `x: int32` makes a run-time scalar of that type from what is given, in a kernel. */
-static Object *convert_argument(Eval *eval, const Function *function, const Nodearg *parameter, Object *value)
+static Object *convert_argument(Eval *eval, const Function *function, const Nodearg *parameter,
+                                Object *value)
 {
-    if (eval->staging == NULL || parameter->annotation == NULL || function->node->kind == NODE_Lambda)
+    if (eval->staging == NULL || parameter->annotation == NULL ||
+        function->node->kind == NODE_Lambda)
         return value;
     if (!object_is_number(value) && value->kind != OBJECT_IR)
         return value;
@@ -82,13 +85,15 @@ static bool complain(const Binder *binder, const char *format, const char *name)
     }
     FAIL(eval, call_arguments, binder->given->at, buf.data);
     if (eval->quiet == 0 && !(binder->function->unit != NULL && binder->function->unit->is_library))
-        diag_note(eval->session->diags, binder->function->node->span, "%s is defined here", binder->function->name);
+        diag_note(eval->session->diags, binder->function->node->span, "%s is defined here",
+                  binder->function->name);
     buf_free(&buf);
     return false;
 }
 
 /* Parameter `index` of the positional ones, `count` of them in all. */
-static bool bind_positional(Binder *binder, const Node *node, uint32_t index, uint32_t count, bool by_name)
+static bool bind_positional(Binder *binder, const Node *node, uint32_t index, uint32_t count,
+                            bool by_name)
 {
     const Nodearg *parameter = NODE_AS(arg, node);
     uint32_t defaults = binder->parameters->defaults.count;
@@ -113,7 +118,8 @@ static bool bind_keyword_only(Binder *binder)
         if (value == NULL)
             value = binder->function->kw_defaults[i];
         if (value == NULL)
-            return complain(binder, "needs the keyword argument '%'", NODE_AS(arg, names.items[i])->arg);
+            return complain(binder, "needs the keyword argument '%'",
+                            NODE_AS(arg, names.items[i])->arg);
         if (!bind_one(binder, names.items[i], value))
             return false;
     }
@@ -124,13 +130,15 @@ static bool bind_rest(Binder *binder, uint32_t count)
 {
     Eval *eval = binder->eval;
     if (binder->parameters->vararg != NULL) {
-        uint32_t taken = binder->positional.count < count ? (uint32_t)binder->positional.count : count;
+        uint32_t taken =
+            binder->positional.count < count ? (uint32_t)binder->positional.count : count;
         Object *rest = object_list(eval, OBJECT_TUPLE, binder->positional.data + taken,
                                    binder->positional.count - taken);
         if (!bind_one(binder, binder->parameters->vararg, rest))
             return false;
     } else if (binder->positional.count > count) {
-        return complain(binder, "takes % positional arguments at most", arena_printf(eval->arena, "%u", count));
+        return complain(binder, "takes % positional arguments at most",
+                        arena_printf(eval->arena, "%u", count));
     }
     Object *extra = object_new(eval, OBJECT_DICT);
     for (size_t i = 0; i < binder->given->names.count; i++) {
@@ -144,9 +152,15 @@ static bool bind_rest(Binder *binder, uint32_t count)
     return binder->parameters->kwarg == NULL || bind_one(binder, binder->parameters->kwarg, extra);
 }
 
-bool bind_arguments(Eval *eval, const Function *function, Object *self, const Arguments *arguments, Scope *scope)
+bool bind_arguments(Eval *eval, const Function *function, Object *self, const Arguments *arguments,
+                    Scope *scope)
 {
-    Binder binder = {eval, function, function_parameters(function), scope, {0}, arguments,
+    Binder binder = {eval,
+                     function,
+                     function_parameters(function),
+                     scope,
+                     {0},
+                     arguments,
                      arena_new_array(eval->arena, bool, arguments->names.count + 1)};
     if (self != NULL)
         vec_push(eval->arena, &binder.positional, self);
@@ -156,7 +170,8 @@ bool bind_arguments(Eval *eval, const Function *function, Object *self, const Ar
     uint32_t count = first.count + then.count;
     for (uint32_t i = 0; i < count; i++) {
         bool by_name = i >= first.count;
-        if (!bind_positional(&binder, by_name ? then.items[i - first.count] : first.items[i], i, count, by_name))
+        if (!bind_positional(&binder, by_name ? then.items[i - first.count] : first.items[i], i,
+                             count, by_name))
             return false;
     }
     return bind_keyword_only(&binder) && bind_rest(&binder, count);
@@ -197,8 +212,15 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
         return NULL;
     if (in_library && eval->library >= 4 * CALL_LIMIT)
         return FAIL(eval, recursion, arguments->at, CALL_LIMIT);
-    Object *first = self != NULL ? self : arguments->positional.count > 0 ? arguments->positional.data[0] : NULL;
-    Frame frame = {.scope = scope, .function = function, .self = first, .control = eval->control, .loop = -1, .caller = eval->frame};
+    Object *first = self != NULL                      ? self
+                    : arguments->positional.count > 0 ? arguments->positional.data[0]
+                                                      : NULL;
+    Frame frame = {.scope = scope,
+                   .function = function,
+                   .self = first,
+                   .control = eval->control,
+                   .loop = -1,
+                   .caller = eval->frame};
     int library = eval->library;
     eval->library = in_library ? library + 1 : 0;
     eval->frame = &frame;
@@ -223,7 +245,9 @@ static Object *call_class(Eval *eval, Object *class, const Arguments *arguments)
         Name name = arguments->names.data[i];
         dict_set(eval, named, object_text(eval, name, strlen(name)), arguments->named.data[i]);
     }
-    Object *pair[2] = {object_list(eval, OBJECT_TUPLE, arguments->positional.data, arguments->positional.count), named};
+    Object *pair[2] = {
+        object_list(eval, OBJECT_TUPLE, arguments->positional.data, arguments->positional.count),
+        named};
     instance->as.instance->arguments = object_list(eval, OBJECT_TUPLE, pair, 2);
     if (constructor == NULL) {
         if (arguments->positional.count + arguments->names.count == 0)
@@ -240,7 +264,8 @@ static Object *call_instance(Eval *eval, Object *instance, const Arguments *argu
 {
     if (is_kernel(instance))
         return launch_instance(eval, instance, arguments);
-    Object *method = class_find(instance->as.instance->class, intern_text(eval->session->names, "__call__"));
+    Object *method =
+        class_find(instance->as.instance->class, intern_text(eval->session->names, "__call__"));
     if (method == NULL || method->kind != OBJECT_FUNCTION)
         return FAIL(eval, not_callable, arguments->at, object_repr(eval, instance));
     return call_function(eval, method, instance, arguments);
@@ -260,14 +285,17 @@ static Object *call_dtype(Eval *eval, Object *dtype, const Arguments *arguments)
             return object_bool(eval, object_number(value) != 0);
         double number = object_number(value);
         if (value->kind == OBJECT_FLOAT && !(number > -9e18 && number < 9e18))
-            return FAIL(eval, literal_range, arguments->at, object_repr(eval, value), dtype_user_name(type));
-        return object_int(eval, dtype_wrap(type, value->kind == OBJECT_FLOAT ? (int64_t)number : value->as.integer));
+            return FAIL(eval, literal_range, arguments->at, object_repr(eval, value),
+                        dtype_user_name(type));
+        return object_int(eval, dtype_wrap(type, value->kind == OBJECT_FLOAT ? (int64_t)number
+                                                                             : value->as.integer));
     }
     Value *operand = stage_operand(eval, value, arguments->at);
     if (operand == NULL)
         return NULL;
     if (operand->type->kind != TYPE_SCALAR && operand->type->kind != TYPE_TILE)
-        return FAIL(eval, expected_kind, arguments->at, "what is converted", "a number", object_repr(eval, value));
+        return FAIL(eval, expected_kind, arguments->at, "what is converted", "a number",
+                    object_repr(eval, value));
     return object_ir(eval, stage_cast(eval, operand, dtype->as.dtype));
 }
 

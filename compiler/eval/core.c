@@ -1,49 +1,55 @@
-/* core.c: the module __core__: the operations that the dialects' libraries are written over. Each checks
- * what its op demands, so that no program can build a broken one. */
+/* core.c: the module __core__: the operations that the dialects' libraries are written over. Each
+ * checks what its op demands, so that no program can build a broken one. */
 #include "eval/builtins.h"
 
 #include <string.h>
 
 /* ---- reading arguments ---- */
 
-static bool is_absent(const Object *object)
+bool argument_absent(const Object *object)
 {
     return object == NULL || object->kind == OBJECT_NONE;
 }
 
-static const Type *staged_type(const Object *object)
+const Type *argument_type(const Object *object)
 {
     if (object == NULL || !object_is_staged(object))
         return NULL;
-    return object->as.ir.value != NULL ? object->as.ir.value->type : object->as.ir.var->type->content;
+    return object->as.ir.value != NULL ? object->as.ir.value->type
+                                       : object->as.ir.var->type->content;
 }
 
 /* A staged argument of one kind of type. NULL: reported. */
-static Value *value_of_kind(Eval *eval, Object *object, TypeKind kind, const char *what, const char *wanted, Span at)
+Value *argument_value(Eval *eval, Object *object, TypeKind kind, const char *what,
+                      const char *wanted, Span at)
 {
     static const char *const NAMES[] = {
-        [TYPE_SCALAR] = "a scalar",       [TYPE_VECTOR] = "a vector",      [TYPE_POINTER] = "a pointer",
-        [TYPE_VIEW] = "a global view",    [TYPE_TILE] = "a register tile", [TYPE_SHARED] = "a shared tile",
+        [TYPE_SCALAR] = "a scalar",      [TYPE_VECTOR] = "a vector",
+        [TYPE_POINTER] = "a pointer",    [TYPE_VIEW] = "a global view",
+        [TYPE_TILE] = "a register tile", [TYPE_SHARED] = "a shared tile",
         [TYPE_VAR] = "a variable",
     };
-    const Type *type = staged_type(object);
+    const Type *type = argument_type(object);
     if (type == NULL || type->kind != kind)
-        return FAIL(eval, expected_kind, at, what, wanted != NULL ? wanted : NAMES[kind], object_repr(eval, object));
+        return FAIL(eval, expected_kind, at, what, wanted != NULL ? wanted : NAMES[kind],
+                    object_repr(eval, object));
     return stage_ready(eval, at) ? stage_value(eval, object) : NULL;
 }
 
-static bool read_dtype(Eval *eval, const Object *object, Span at, DType *out)
+bool argument_dtype(Eval *eval, const Object *object, Span at, DType *out)
 {
     if (object != NULL && object->kind == OBJECT_DTYPE) {
         *out = object->as.dtype;
         return true;
     }
-    FAIL(eval, expected_kind, at, "dtype", "an element type", object != NULL ? object_repr(eval, object) : "missing");
+    FAIL(eval, expected_kind, at, "dtype", "an element type",
+         object != NULL ? object_repr(eval, object) : "missing");
     return false;
 }
 
 /* A list of at most TYPE_RANK items, or a single one. */
-static bool read_items(Eval *eval, Object *object, const char *what, Span at, int *rank, Object **items)
+bool argument_items(Eval *eval, Object *object, const char *what, Span at, int *rank,
+                    Object **items)
 {
     if (!object_is_sequence(object)) {
         *rank = 1;
@@ -60,10 +66,10 @@ static bool read_items(Eval *eval, Object *object, const char *what, Span at, in
     return true;
 }
 
-static bool read_ints(Eval *eval, Object *object, const char *what, Span at, int *rank, int64_t *out)
+bool argument_ints(Eval *eval, Object *object, const char *what, Span at, int *rank, int64_t *out)
 {
     Object *items[TYPE_RANK];
-    if (!read_items(eval, object, what, at, rank, items))
+    if (!argument_items(eval, object, what, at, rank, items))
         return false;
     for (int i = 0; i < *rank; i++)
         if (!object_as_int(eval, items[i], what, &out[i]))
@@ -73,14 +79,16 @@ static bool read_ints(Eval *eval, Object *object, const char *what, Span at, int
 
 enum { TILE_LIMIT = 1 << 24 };
 
-static bool read_shape(Eval *eval, Object *object, Span at, int *rank, int64_t *shape)
+bool argument_shape(Eval *eval, Object *object, Span at, int *rank, int64_t *shape)
 {
-    if (!read_ints(eval, object, "the shape of a tile", at, rank, shape))
+    if (!argument_ints(eval, object, "the shape of a tile", at, rank, shape))
         return false;
     int64_t elements = 1;
     for (int i = 0; i < *rank; i++) {
         if (shape[i] < 1 || shape[i] > TILE_LIMIT || (elements *= shape[i]) > TILE_LIMIT) {
-            FAIL(eval, bad_value, at, arena_printf(eval->arena, "a tile cannot have the shape %s", object_repr(eval, object)));
+            FAIL(eval, bad_value, at,
+                 arena_printf(eval->arena, "a tile cannot have the shape %s",
+                              object_repr(eval, object)));
             return false;
         }
     }
@@ -91,24 +99,25 @@ static bool read_shape(Eval *eval, Object *object, Span at, int *rank, int64_t *
 }
 
 /* Hands the result out, or writes it where `out=` says. */
-static Object *deliver(Eval *eval, Value *value, Object *out)
+Object *result_deliver(Eval *eval, Value *value, Object *out)
 {
     if (value == NULL)
         return NULL;
-    if (is_absent(out))
+    if (argument_absent(out))
         return object_ir(eval, value);
-    const Type *type = staged_type(out);
+    const Type *type = argument_type(out);
     if (type == NULL || type->kind != TYPE_TILE)
-        return FAIL(eval, expected_kind, eval->at, "out", "a register tile", object_repr(eval, out));
+        return FAIL(eval, expected_kind, eval->at, "out", "a register tile",
+                    object_repr(eval, out));
     return tile_write(eval, out, value) ? out : NULL;
 }
 
-static Value *build_typed(Eval *eval, OpCode code, int count, Value *const *operands, const Type *type)
+Value *core_build(Eval *eval, OpCode code, int count, Value *const *operands, const Type *type)
 {
     return build_op(&eval->builder, code, count, operands, 1, &type)->results;
 }
 
-static TypeTable *types_of(Eval *eval)
+TypeTable *core_types(Eval *eval)
 {
     return eval->builder.kernel->types;
 }
@@ -123,11 +132,12 @@ Object *core_attributes(Eval *eval, const Bound *bound)
 static Object *along_dim(Eval *eval, const Bound *bound, OpCode code)
 {
     int64_t dim;
-    if (!stage_ready(eval, bound->at) || !object_as_int(eval, bound->values[0], "the dimension", &dim))
+    if (!stage_ready(eval, bound->at) ||
+        !object_as_int(eval, bound->values[0], "the dimension", &dim))
         return NULL;
     if (dim < 0 || dim > 2)
         return FAIL(eval, bad_value, bound->at, "the grid has three dimensions");
-    Value *value = build_typed(eval, code, 0, NULL, type_scalar(types_of(eval), DTYPE_i32));
+    Value *value = core_build(eval, code, 0, NULL, type_scalar(core_types(eval), DTYPE_i32));
     op_set_int(value->op, ATTR_dim, dim);
     return object_ir(eval, value);
 }
@@ -165,11 +175,15 @@ static void default_strides(Eval *eval, int rank, Value *const *extents, Value *
     Value *product = NULL; /* of what is known at run time only */
     int64_t factor = 1, extent;
     for (int i = rank; i-- > 0;) {
-        Value *known = product == NULL || factor != 1 ? build_const(&eval->builder, DTYPE_i64, factor) : product;
-        strides[i] = product == NULL || factor == 1 ? known : build2(&eval->builder, OP_mul, product, known);
+        Value *known = product == NULL || factor != 1
+                           ? build_const(&eval->builder, DTYPE_i64, factor)
+                           : product;
+        strides[i] =
+            product == NULL || factor == 1 ? known : build2(&eval->builder, OP_mul, product, known);
         if (i == 0)
             return;
-        if (value_constant(extents[i], &extent) && !__builtin_mul_overflow(factor, extent, &extent)) {
+        if (value_constant(extents[i], &extent) &&
+            !__builtin_mul_overflow(factor, extent, &extent)) {
             factor = extent;
             continue;
         }
@@ -178,10 +192,11 @@ static void default_strides(Eval *eval, int rank, Value *const *extents, Value *
     }
 }
 
-static bool read_extents(Eval *eval, Object *object, const char *what, Span at, int *rank, Value **out)
+static bool read_extents(Eval *eval, Object *object, const char *what, Span at, int *rank,
+                         Value **out)
 {
     Object *items[TYPE_RANK];
-    if (!read_items(eval, object, what, at, rank, items))
+    if (!argument_items(eval, object, what, at, rank, items))
         return false;
     for (int i = 0; i < *rank; i++)
         if ((out[i] = extent_value(eval, items[i], at)) == NULL)
@@ -194,22 +209,25 @@ Object *core_view(Eval *eval, const Bound *bound)
     DType dtype;
     int rank, strides_given;
     Value *extents[TYPE_RANK], *strides[TYPE_RANK];
-    Value *pointer = value_of_kind(eval, bound->values[0], TYPE_POINTER, "what is viewed", NULL, bound->at);
-    if (pointer == NULL || !read_dtype(eval, bound->values[1], bound->at, &dtype) ||
+    Value *pointer =
+        argument_value(eval, bound->values[0], TYPE_POINTER, "what is viewed", NULL, bound->at);
+    if (pointer == NULL || !argument_dtype(eval, bound->values[1], bound->at, &dtype) ||
         !read_extents(eval, bound->values[2], "shape", bound->at, &rank, extents))
         return NULL;
     if (rank == 0)
         return FAIL(eval, bad_value, bound->at, "a view has one dimension at least");
-    if (is_absent(bound->values[3])) {
+    if (argument_absent(bound->values[3])) {
         default_strides(eval, rank, extents, strides);
     } else {
         if (!read_extents(eval, bound->values[3], "strides", bound->at, &strides_given, strides))
             return NULL;
         if (strides_given != rank)
-            return FAIL(eval, rank_mismatch, bound->at, "strides", (long long)strides_given, (long long)rank);
+            return FAIL(eval, rank_mismatch, bound->at, "strides", (long long)strides_given,
+                        (long long)rank);
     }
     if (pointer->type->dtype != dtype)
-        pointer = build_typed(eval, OP_ptr_cast, 1, &pointer, type_pointer(types_of(eval), dtype, SPACE_GLOBAL));
+        pointer = core_build(eval, OP_ptr_cast, 1, &pointer,
+                             type_pointer(core_types(eval), dtype, SPACE_GLOBAL));
     return object_ir(eval, build_view(&eval->builder, pointer, rank, extents, strides));
 }
 
@@ -224,8 +242,10 @@ static bool check_dims(Eval *eval, const Access *access, int rank, Span at)
 {
     unsigned seen = 0;
     for (int i = 0; i < access->dim_count; i++) {
-        if (access->dims[i] < 0 || access->dims[i] >= access->view->type->rank || (seen & 1u << access->dims[i])) {
-            FAIL(eval, bad_value, at, "dims names a dimension twice, or one that the view does not have");
+        if (access->dims[i] < 0 || access->dims[i] >= access->view->type->rank ||
+            (seen & 1u << access->dims[i])) {
+            FAIL(eval, bad_value, at,
+                 "dims names a dimension twice, or one that the view does not have");
             return false;
         }
         seen |= 1u << access->dims[i];
@@ -236,11 +256,13 @@ static bool check_dims(Eval *eval, const Access *access, int rank, Span at)
     return false;
 }
 
-static bool read_access(Eval *eval, Object *view, Object *offsets, Object *dims, int tile_rank, Span at, Access *out)
+static bool read_access(Eval *eval, Object *view, Object *offsets, Object *dims, int tile_rank,
+                        Span at, Access *out)
 {
-    out->view = value_of_kind(eval, view, TYPE_VIEW, "the memory", NULL, at);
+    out->view = argument_value(eval, view, TYPE_VIEW, "the memory", NULL, at);
     Object *items[TYPE_RANK];
-    if (out->view == NULL || !read_items(eval, offsets, "offsets", at, &out->offset_count, items))
+    if (out->view == NULL ||
+        !argument_items(eval, offsets, "offsets", at, &out->offset_count, items))
         return false;
     int rank = out->view->type->rank;
     if (out->offset_count != rank) {
@@ -251,8 +273,9 @@ static bool read_access(Eval *eval, Object *view, Object *offsets, Object *dims,
         if ((out->offsets[i] = stage_index(eval, items[i], at)) == NULL)
             return false;
     out->dim_count = -1;
-    if (!is_absent(dims))
-        return read_ints(eval, dims, "dims", at, &out->dim_count, out->dims) && check_dims(eval, out, tile_rank, at);
+    if (!argument_absent(dims))
+        return argument_ints(eval, dims, "dims", at, &out->dim_count, out->dims) &&
+               check_dims(eval, out, tile_rank, at);
     if (tile_rank <= rank)
         return true;
     FAIL(eval, rank_mismatch, at, "the tile's shape", (long long)tile_rank, (long long)rank);
@@ -270,310 +293,35 @@ Object *core_load(Eval *eval, const Bound *bound)
     int rank;
     int64_t shape[TYPE_RANK];
     Access access;
-    if (!stage_ready(eval, bound->at) || !read_shape(eval, bound->values[2], bound->at, &rank, shape) ||
-        !read_access(eval, bound->values[0], bound->values[1], bound->values[3], rank, bound->at, &access))
+    if (!stage_ready(eval, bound->at) ||
+        !argument_shape(eval, bound->values[2], bound->at, &rank, shape) ||
+        !read_access(eval, bound->values[0], bound->values[1], bound->values[3], rank, bound->at,
+                     &access))
         return NULL;
     Value *operands[1 + TYPE_RANK] = {access.view};
     memcpy(operands + 1, access.offsets, sizeof *operands * (size_t)access.offset_count);
-    const Type *type = type_tile(types_of(eval), access.view->type->dtype, rank, shape, NULL);
-    Value *value = build_typed(eval, OP_load, 1 + access.offset_count, operands, type);
+    const Type *type = type_tile(core_types(eval), access.view->type->dtype, rank, shape, NULL);
+    Value *value = core_build(eval, OP_load, 1 + access.offset_count, operands, type);
     set_dims(value->op, &access);
-    return deliver(eval, value, bound->values[4]);
+    return result_deliver(eval, value, bound->values[4]);
 }
 
 Object *core_store(Eval *eval, const Bound *bound)
 {
     Access access;
-    Value *tile = value_of_kind(eval, bound->values[1], TYPE_TILE, "what is stored", NULL, bound->at);
-    if (tile == NULL ||
-        !read_access(eval, bound->values[0], bound->values[2], bound->values[3], tile->type->rank, bound->at, &access))
+    Value *tile =
+        argument_value(eval, bound->values[1], TYPE_TILE, "what is stored", NULL, bound->at);
+    if (tile == NULL || !read_access(eval, bound->values[0], bound->values[2], bound->values[3],
+                                     tile->type->rank, bound->at, &access))
         return NULL;
     DType wanted = access.view->type->dtype;
     if (tile->type->dtype != wanted)
-        return FAIL(eval, dtype_mismatch, bound->at, "what is stored", dtype_user_name(tile->type->dtype), dtype_user_name(wanted));
+        return FAIL(eval, dtype_mismatch, bound->at, "what is stored",
+                    dtype_user_name(tile->type->dtype), dtype_user_name(wanted));
     Value *operands[2 + TYPE_RANK] = {access.view, tile};
     memcpy(operands + 2, access.offsets, sizeof *operands * (size_t)access.offset_count);
-    set_dims(build_op(&eval->builder, OP_store, 2 + access.offset_count, operands, 0, NULL), &access);
-    return eval->none;
-}
-
-/* ---- register tiles ---- */
-
-static Value *coordinates(Eval *eval, int rank, const int64_t *shape, int dim)
-{
-    Value *value = build_typed(eval, OP_iota, 0, NULL, type_tile(types_of(eval), DTYPE_i32, rank, shape, NULL));
-    op_set_int(value->op, ATTR_dim, dim);
-    return value;
-}
-
-/* init(i, j, ...) is evaluated once, on tiles of coordinates. */
-static Object *computed_init(Eval *eval, Object *function, int rank, const int64_t *shape, Span at)
-{
-    Object *indices[TYPE_RANK];
-    for (int i = 0; i < rank; i++)
-        indices[i] = object_ir(eval, coordinates(eval, rank, shape, i));
-    return call_simple(eval, function, rank, indices, at);
-}
-
-static Object *new_tile(Eval *eval, const Type *content, Value *init)
-{
-    const Type *type = type_var(types_of(eval), content);
-    Object *tile = object_new(eval, OBJECT_TILE);
-    tile->as.ir.var = build_op(&eval->builder, OP_var, init != NULL, &init, 1, &type)->results;
-    tile->fresh = true;
-    return tile;
-}
-
-Object *core_tile(Eval *eval, const Bound *bound)
-{
-    DType dtype;
-    int rank;
-    int64_t shape[TYPE_RANK];
-    if (!stage_ready(eval, bound->at) || !read_dtype(eval, bound->values[0], bound->at, &dtype) ||
-        !read_shape(eval, bound->values[1], bound->at, &rank, shape))
-        return NULL;
-    const Type *type = type_tile(types_of(eval), dtype, rank, shape, NULL);
-    Object *init = bound->values[2];
-    if (is_absent(init))
-        return new_tile(eval, type, NULL);
-    if (init->kind == OBJECT_FUNCTION || init->kind == OBJECT_METHOD)
-        init = computed_init(eval, init, rank, shape, bound->at);
-    Value *value = init != NULL ? stage_typed(eval, init, type, bound->at) : NULL;
-    return value != NULL ? new_tile(eval, type, value) : NULL;
-}
-
-Object *core_iota(Eval *eval, const Bound *bound)
-{
-    int rank;
-    int64_t shape[TYPE_RANK], dim;
-    if (!stage_ready(eval, bound->at) || !read_shape(eval, bound->values[0], bound->at, &rank, shape) ||
-        !object_as_int(eval, bound->values[1], "the dimension", &dim))
-        return NULL;
-    if (dim < 0 || dim >= rank)
-        return FAIL(eval, bad_value, bound->at, "the tile has no such dimension");
-    return object_ir(eval, coordinates(eval, rank, shape, (int)dim));
-}
-
-Object *cast_to(Eval *eval, Object *object, DType dtype, Span at)
-{
-    Value *value = stage_operand(eval, object, at);
-    if (value == NULL)
-        return NULL;
-    if (value->type->kind != TYPE_SCALAR && value->type->kind != TYPE_TILE)
-        return FAIL(eval, expected_kind, at, "what is cast", "a number", object_repr(eval, object));
-    return object_ir(eval, stage_cast(eval, value, dtype));
-}
-
-Object *core_cast(Eval *eval, const Bound *bound)
-{
-    DType dtype;
-    if (!read_dtype(eval, bound->values[1], bound->at, &dtype))
-        return NULL;
-    return cast_to(eval, bound->values[0], dtype, bound->at);
-}
-
-Object *core_assign(Eval *eval, const Bound *bound)
-{
-    const Type *type = staged_type(bound->values[0]);
-    if (type == NULL || type->kind != TYPE_TILE)
-        return FAIL(eval, expected_kind, bound->at, "what is assigned to", "a register tile", object_repr(eval, bound->values[0]));
-    const Type *given = staged_type(bound->values[1]);
-    if (given != NULL && given->dtype != type->dtype)
-        return FAIL(eval, dtype_mismatch, bound->at, "the value", dtype_user_name(given->dtype), dtype_user_name(type->dtype));
-    Value *value = stage_typed(eval, bound->values[1], type, bound->at);
-    return value != NULL && tile_write(eval, bound->values[0], value) ? eval->none : NULL;
-}
-
-/* ---- shapes ---- */
-
-Object *core_transpose(Eval *eval, const Bound *bound)
-{
-    Value *tile = value_of_kind(eval, bound->values[0], TYPE_TILE, "what is transposed", NULL, bound->at);
-    if (tile == NULL)
-        return NULL;
-    int rank = tile->type->rank, given = rank;
-    int64_t dims[TYPE_RANK], shape[TYPE_RANK];
-    for (int i = 0; i < rank; i++)
-        dims[i] = rank - 1 - i;
-    if (!is_absent(bound->values[1]) && !read_ints(eval, bound->values[1], "dims", bound->at, &given, dims))
-        return NULL;
-    unsigned seen = 0;
-    for (int i = 0; i < given; i++)
-        seen |= dims[i] >= 0 && dims[i] < rank ? 1u << dims[i] : 0;
-    if (given != rank || seen != (1u << rank) - 1)
-        return FAIL(eval, bad_value, bound->at, "dims is no permutation of the tile's dimensions");
-    for (int i = 0; i < rank; i++)
-        shape[i] = tile->type->shape[dims[i]];
-    Value *value = build_typed(eval, OP_transpose, 1, &tile, type_tile(types_of(eval), tile->type->dtype, rank, shape, NULL));
-    op_set_ints(value->op, ATTR_dims, rank, dims);
-    return object_ir(eval, value);
-}
-
-Object *core_reshape(Eval *eval, const Bound *bound)
-{
-    int rank;
-    int64_t shape[TYPE_RANK];
-    Value *tile = value_of_kind(eval, bound->values[0], TYPE_TILE, "what is reshaped", NULL, bound->at);
-    if (tile == NULL || !read_shape(eval, bound->values[1], bound->at, &rank, shape))
-        return NULL;
-    const Type *type = type_tile(types_of(eval), tile->type->dtype, rank, shape, NULL);
-    if (type_elements(type) != type_elements(tile->type))
-        return FAIL(eval, shape_mismatch, bound->at, type_text(eval->arena, tile->type), object_repr(eval, bound->values[1]));
-    return object_ir(eval, build_typed(eval, OP_reshape, 1, &tile, type));
-}
-
-Object *core_broadcast(Eval *eval, const Bound *bound)
-{
-    int rank;
-    int64_t shape[TYPE_RANK];
-    Value *value = stage_operand(eval, bound->values[0], bound->at);
-    if (value == NULL || !read_shape(eval, bound->values[1], bound->at, &rank, shape))
-        return NULL;
-    if (value->type->kind != TYPE_SCALAR && value->type->kind != TYPE_TILE)
-        return FAIL(eval, expected_kind, bound->at, "what is stretched", "a number", object_repr(eval, bound->values[0]));
-    return object_ir(eval, stage_broadcast(eval, value, rank, shape, bound->at));
-}
-
-/* ---- arithmetic ---- */
-
-static Value *dot_accumulator(Eval *eval, const Bound *bound, const Type *a, const Type *b)
-{
-    DType dtype = dtype_is_float(a->dtype) ? (a->dtype == DTYPE_f64 ? DTYPE_f64 : DTYPE_f32) : DTYPE_i32;
-    if (!is_absent(bound->values[3]) && !read_dtype(eval, bound->values[3], bound->at, &dtype))
-        return NULL;
-    const int64_t shape[2] = {a->shape[0], b->shape[1]};
-    if (is_absent(bound->values[2])) {
-        const Type *type = type_tile(types_of(eval), dtype, 2, shape, NULL);
-        return stage_typed(eval, object_int(eval, 0), type, bound->at);
-    }
-    Value *c = value_of_kind(eval, bound->values[2], TYPE_TILE, "the third operand of dot", NULL, bound->at);
-    if (c == NULL)
-        return NULL;
-    if (c->type->rank != 2 || c->type->shape[0] != shape[0] || c->type->shape[1] != shape[1] || c->type->dtype == DTYPE_b1)
-        return FAIL(eval, shape_mismatch, bound->at, type_text(eval->arena, c->type), "of dot's result");
-    return is_absent(bound->values[3]) ? c : stage_cast(eval, c, dtype);
-}
-
-Object *core_dot(Eval *eval, const Bound *bound)
-{
-    Value *a = value_of_kind(eval, bound->values[0], TYPE_TILE, "the first operand of dot", NULL, bound->at);
-    Value *b = a != NULL ? value_of_kind(eval, bound->values[1], TYPE_TILE, "the second operand of dot", NULL, bound->at) : NULL;
-    if (b == NULL)
-        return NULL;
-    if (a->type->rank != 2 || b->type->rank != 2 || a->type->shape[1] != b->type->shape[0])
-        return FAIL(eval, shape_mismatch, bound->at, type_text(eval->arena, a->type), type_text(eval->arena, b->type));
-    if (a->type->dtype != b->type->dtype || a->type->dtype == DTYPE_b1)
-        return FAIL(eval, dtype_mismatch, bound->at, "the second operand of dot", dtype_user_name(b->type->dtype), dtype_user_name(a->type->dtype));
-    Value *c = dot_accumulator(eval, bound, a->type, b->type);
-    return c != NULL ? deliver(eval, build3(&eval->builder, OP_dot, a, b, c), bound->values[4]) : NULL;
-}
-
-/* Stretches all three to one shape. */
-static bool join_three(Eval *eval, Value **values, Span at)
-{
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < 3; i++) {
-            Value **a = &values[i], **b = &values[(i + 1) % 3];
-            if (!stage_same_shape(eval, at, a, b))
-                return false;
-        }
-    return true;
-}
-
-Object *core_where(Eval *eval, const Bound *bound)
-{
-    Object *x = bound->values[1], *y = bound->values[2];
-    Value *values[3] = {stage_operand(eval, bound->values[0], bound->at)};
-    if (values[0] == NULL)
-        return NULL;
-    if (values[0]->type->kind != TYPE_SCALAR && values[0]->type->kind != TYPE_TILE)
-        return FAIL(eval, expected_kind, bound->at, "the condition", "a boolean", object_repr(eval, bound->values[0]));
-    if (!object_is_staged(x) && !object_is_staged(y)) /* two literals: the wider one gives the type */
-        x = object_ir(eval, stage_operand(eval, y->kind == OBJECT_FLOAT && object_is_number(x) ? object_float(eval, object_number(x)) : x, bound->at));
-    values[0] = stage_cast(eval, values[0], DTYPE_b1);
-    if (x == NULL || !stage_pair(eval, x, y, bound->at, &values[1], &values[2]) || !join_three(eval, values, bound->at))
-        return NULL;
-    return deliver(eval, build3(&eval->builder, OP_select, values[0], values[1], values[2]), bound->values[3]);
-}
-
-static Object *deliver_object(Eval *eval, Object *result, Object *out)
-{
-    if (result == NULL || is_absent(out))
-        return result;
-    Value *value = stage_operand(eval, result, eval->at);
-    return value != NULL ? deliver(eval, value, out) : NULL;
-}
-
-Object *core_add(Eval *eval, const Bound *bound)
-{
-    Object *result = operate_binary(eval, OPERATOR_Add, bound->values[0], bound->values[1], bound->at);
-    return deliver_object(eval, result, bound->values[2]);
-}
-
-Object *core_minimum(Eval *eval, const Bound *bound)
-{
-    Object *result = smaller_or_larger(eval, OPERATOR_Lt, bound->values[0], bound->values[1], bound->at);
-    return deliver_object(eval, result, bound->values[2]);
-}
-
-Object *core_maximum(Eval *eval, const Bound *bound)
-{
-    Object *result = smaller_or_larger(eval, OPERATOR_Gt, bound->values[0], bound->values[1], bound->at);
-    return deliver_object(eval, result, bound->values[2]);
-}
-
-static Object *elementwise(Eval *eval, const Bound *bound, OpCode code, bool floats_only)
-{
-    Value *value = stage_operand(eval, bound->values[0], bound->at);
-    if (value == NULL)
-        return NULL;
-    bool number = value->type->kind == TYPE_SCALAR || value->type->kind == TYPE_TILE;
-    if (!number || value->type->dtype == DTYPE_b1 || (floats_only && !dtype_is_float(value->type->dtype)))
-        return FAIL(eval, expected_kind, bound->at, "the operand", floats_only ? "a float" : "a number",
-                    object_repr(eval, bound->values[0]));
-    return deliver(eval, build1(&eval->builder, code, value), bound->values[1]);
-}
-
-Object *core_absolute(Eval *eval, const Bound *bound)
-{
-    return elementwise(eval, bound, OP_abs, false);
-}
-
-Object *core_sqrt(Eval *eval, const Bound *bound)
-{
-    return elementwise(eval, bound, OP_sqrt, true);
-}
-
-/* ---- shared memory ---- */
-
-Object *core_shared(Eval *eval, const Bound *bound)
-{
-    DType dtype;
-    int rank;
-    int64_t shape[TYPE_RANK];
-    if (!stage_ready(eval, bound->at) || !read_dtype(eval, bound->values[0], bound->at, &dtype) ||
-        !read_shape(eval, bound->values[1], bound->at, &rank, shape))
-        return NULL;
-    return object_ir(eval, build_typed(eval, OP_shared_alloc, 0, NULL, type_shared(types_of(eval), dtype, rank, shape, NULL)));
-}
-
-Object *core_shared_load(Eval *eval, const Bound *bound)
-{
-    Value *shared = value_of_kind(eval, bound->values[0], TYPE_SHARED, "what is loaded", NULL, bound->at);
-    return shared != NULL ? deliver(eval, build1(&eval->builder, OP_shared_load, shared), bound->values[1]) : NULL;
-}
-
-Object *core_shared_store(Eval *eval, const Bound *bound)
-{
-    Value *shared = value_of_kind(eval, bound->values[0], TYPE_SHARED, "where it is stored", NULL, bound->at);
-    Value *tile = shared != NULL ? value_of_kind(eval, bound->values[1], TYPE_TILE, "what is stored", NULL, bound->at) : NULL;
-    if (tile == NULL)
-        return NULL;
-    if (tile->type->dtype != shared->type->dtype)
-        return FAIL(eval, dtype_mismatch, bound->at, "what is stored", dtype_user_name(tile->type->dtype), dtype_user_name(shared->type->dtype));
-    if (!type_same_shape(tile->type, shared->type))
-        return FAIL(eval, shape_mismatch, bound->at, type_text(eval->arena, tile->type), type_text(eval->arena, shared->type));
-    build2(&eval->builder, OP_shared_store, shared, tile);
+    set_dims(build_op(&eval->builder, OP_store, 2 + access.offset_count, operands, 0, NULL),
+             &access);
     return eval->none;
 }
 
@@ -593,18 +341,22 @@ static int64_t common_multiple(int64_t a, int64_t b)
 Object *core_assume_multiple(Eval *eval, const Bound *bound)
 {
     int64_t multiple;
-    if (!stage_ready(eval, bound->at) || !object_as_int(eval, bound->values[1], "the multiple", &multiple))
+    if (!stage_ready(eval, bound->at) ||
+        !object_as_int(eval, bound->values[1], "the multiple", &multiple))
         return NULL;
     Object *condition = bound->values[0];
     if (!object_is_staged(condition) || multiple < 1)
-        return FAIL(eval, bad_value, bound->at, "only 'value % constant == 0' of run-time integers can be assumed");
+        return FAIL(eval, bad_value, bound->at,
+                    "only 'value % constant == 0' of run-time integers can be assumed");
     Value *value = stage_value(eval, condition);
     if (value->type->kind != TYPE_SCALAR || !dtype_is_integer(value->type->dtype))
-        return FAIL(eval, expected_kind, bound->at, "what is assumed of", "an integer", object_repr(eval, condition));
+        return FAIL(eval, expected_kind, bound->at, "what is assumed of", "an integer",
+                    object_repr(eval, condition));
     Kernel *kernel = eval->staging->kernel;
     for (int i = 0; i < kernel->parameter_count; i++)
         if (kernel->parameters[i].value == value) {
-            kernel->parameters[i].multiple = common_multiple(kernel->parameters[i].multiple, multiple);
+            kernel->parameters[i].multiple =
+                common_multiple(kernel->parameters[i].multiple, multiple);
             return eval->none;
         }
     op_set_int(build_op(&eval->builder, OP_assume, 1, &value, 0, NULL), ATTR_multiple, multiple);
@@ -618,11 +370,14 @@ static bool assume_value(Eval *eval, const Value *value, Span at)
     const Op *op = value->op;
     if (op != NULL && op->code == OP_and)
         return assume_value(eval, op->operands[0], at) && assume_value(eval, op->operands[1], at);
-    bool fits = op != NULL && op->code == OP_cmp && strcmp(op_attr(op, ATTR_predicate)->text, "eq") == 0 &&
+    bool fits = op != NULL && op->code == OP_cmp &&
+                strcmp(op_attr(op, ATTR_predicate)->text, "eq") == 0 &&
                 value_constant(op->operands[1], &zero) && zero == 0;
     const Op *rest = fits ? op->operands[0]->op : NULL;
-    if (rest != NULL && (rest->code == OP_floormod || rest->code == OP_rem) && value_constant(rest->operands[1], &multiple)) {
-        Bound fact = {.values = {object_ir(eval, rest->operands[0]), object_int(eval, multiple)}, .at = at};
+    if (rest != NULL && (rest->code == OP_floormod || rest->code == OP_rem) &&
+        value_constant(rest->operands[1], &multiple)) {
+        Bound fact = {.values = {object_ir(eval, rest->operands[0]), object_int(eval, multiple)},
+                      .at = at};
         return core_assume_multiple(eval, &fact) != NULL;
     }
     FAIL(eval, bad_value, at, "only 'value % constant == 0' can be assumed");
@@ -639,7 +394,8 @@ Object *core_assume(Eval *eval, const Bound *bound)
     bool truth;
     if (!object_truth(eval, condition, &truth))
         return NULL;
-    return truth ? eval->none : FAIL(eval, static_assertion, bound->at, ": what is assumed is false");
+    return truth ? eval->none
+                 : FAIL(eval, static_assertion, bound->at, ": what is assumed is false");
 }
 
 Object *core_static_assert(Eval *eval, const Bound *bound)
@@ -650,7 +406,7 @@ Object *core_static_assert(Eval *eval, const Bound *bound)
     if (truth)
         return eval->none;
     Buf text = {0};
-    if (!is_absent(bound->values[1])) {
+    if (!argument_absent(bound->values[1])) {
         buf_text(&text, ": ");
         object_print(eval, bound->values[1], TEXT_STR, &text);
     }
@@ -667,7 +423,7 @@ Object *core_is_static(Eval *eval, const Bound *bound)
 Object *core_pointer_to(Eval *eval, const Bound *bound)
 {
     DType dtype;
-    if (!read_dtype(eval, bound->values[0], bound->at, &dtype))
+    if (!argument_dtype(eval, bound->values[0], bound->at, &dtype))
         return NULL;
     Object *pointer = object_new(eval, OBJECT_POINTER_TYPE);
     pointer->as.dtype = dtype;
@@ -679,14 +435,17 @@ Object *core_pointer_to(Eval *eval, const Bound *bound)
 Object *core_specialise(Eval *eval, const Bound *bound)
 {
     const Object *positional = bound->values[1], *named = bound->values[2];
-    if (!is_kernel(bound->values[0]) || !object_is_sequence(positional) || named->kind != OBJECT_DICT)
-        return FAIL(eval, expected_kind, bound->at, "what is compiled", "a kernel", object_repr(eval, bound->values[0]));
+    if (!is_kernel(bound->values[0]) || !object_is_sequence(positional) ||
+        named->kind != OBJECT_DICT)
+        return FAIL(eval, expected_kind, bound->at, "what is compiled", "a kernel",
+                    object_repr(eval, bound->values[0]));
     Arguments arguments = {.at = bound->at};
     for (uint32_t i = 0; i < positional->as.list.count; i++)
         vec_push(eval->arena, &arguments.positional, positional->as.list.items[i]);
     for (size_t i = 0; i < named->as.dict.keys.count; i++) {
         const Object *key = named->as.dict.keys.data[i];
-        vec_push(eval->arena, &arguments.names, intern(eval->session->names, key->as.text.data, key->as.text.length));
+        vec_push(eval->arena, &arguments.names,
+                 intern(eval->session->names, key->as.text.data, key->as.text.length));
         vec_push(eval->arena, &arguments.named, named->as.dict.values.data[i]);
     }
     return specialise(eval, bound->values[0], &arguments);

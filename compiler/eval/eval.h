@@ -20,10 +20,12 @@ typedef struct EvalOptions {
 
 typedef struct Program Program;
 
-Program *program_new(Session *session, const Source *source, const EvalOptions *options); /* parses; NULL: reported */
+/* Parses; NULL: reported. */
+Program *program_new(Session *session, const Source *source, const EvalOptions *options);
 void program_free(Program *program);
 
-/* What is exported under one C name: a kernel and its specialisations, all with the same parameters. */
+/* What is exported under one C name: a kernel and its specialisations, all with the same
+ * parameters. */
 typedef struct Export {
     Name name;
     Span span;
@@ -36,11 +38,13 @@ typedef struct ExportList {
     int count;
 } ExportList;
 
-/* The module's own exports (`NAME.compile(...)` statements, kernels with no open key), and those of `texts`, each
- * "NAME = EXPR" from the command line, evaluated in the module's scope. False: reported. */
+/* The module's own exports (`NAME.compile(...)` statements, kernels with no open key), and those
+ * of `texts`, each "NAME = EXPR" from the command line, evaluated in the module's scope. Kernels
+ * live until program_free(). False: reported; what could be staged is in `out` all the same. */
 bool program_export(Program *program, const char *const *texts, int text_count, ExportList *out);
 
-/* tilec run: executes the module as __main__ (statements NULL), or the statements in its scope with tile.host's names. */
+/* tilec run: executes the module as __main__ (statements NULL), or the statements in its scope
+ * with tile.host's names. */
 bool program_run(Program *program, const char *statements);
 
 /* Source files that were read beside the program's own: for the depfile. */

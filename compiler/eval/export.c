@@ -1,5 +1,5 @@
-/* export.c: a program: which kernels a module exports, under which names, and for which keys. A module is
- * evaluated as far as that needs, no further. */
+/* export.c: a program: which kernels a module exports, under which names, and for which keys. A
+ * module is evaluated as far as that needs, no further. */
 #include "eval/value.h"
 
 #include <stdio.h>
@@ -48,7 +48,8 @@ static bool make_builtins(Eval *eval)
 static const char *folder_of(Arena *arena, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash == NULL ? "." : arena_copy_text(arena, path, (size_t)(slash - path) + (slash == path));
+    return slash == NULL ? "."
+                         : arena_copy_text(arena, path, (size_t)(slash - path) + (slash == path));
 }
 
 static Name stem_of(Interner *names, const char *path)
@@ -65,8 +66,12 @@ Program *program_new(Session *session, const Source *source, const EvalOptions *
     Program *program = arena_new_of(arena, Program);
     Eval *eval = &program->eval;
     size_t errors = diag_error_count(session->diags);
-    *eval = (Eval){.session = session, .arena = arena, .options = *options, .host = options->host,
-                   .folder = folder_of(arena, source->path), .steps_left = UNROLL_LIMIT};
+    *eval = (Eval){.session = session,
+                   .arena = arena,
+                   .options = *options,
+                   .host = options->host,
+                   .folder = folder_of(arena, source->path),
+                   .steps_left = UNROLL_LIMIT};
     make_singles(eval);
     if (make_builtins(eval))
         program->unit = unit_new(eval, stem_of(session->names, source->path), source, false);
@@ -126,7 +131,8 @@ static Object *eval_or_skip(Program *program, uint32_t index, const Node *node, 
     if (object != NULL)
         return object;
     if (eval->needed_missing) {
-        diag_report(eval->session->diags, DIAG_statement_skipped, node->span, "it needs a host module");
+        diag_report(eval->session->diags, DIAG_statement_skipped, node->span,
+                    "it needs a host module");
         return NULL;
     }
     object = eval_in(eval, statement_scope(eval, program->unit, index), node);
@@ -140,7 +146,8 @@ static bool makes_kernel(Program *program, const Node *node, uint32_t index, int
 
 static bool is_kernel_class(const Object *object)
 {
-    return object != NULL && ((object->kind == OBJECT_CLASS && class_is_kernel(object)) || is_kernel(object));
+    return object != NULL &&
+           ((object->kind == OBJECT_CLASS && class_is_kernel(object)) || is_kernel(object));
 }
 
 static Object *eval_quietly(Program *program, uint32_t index, const Node *node)
@@ -163,7 +170,8 @@ static bool name_makes_kernel(Program *program, const Node *node, uint32_t index
         const Node *statement = program->unit->tree->tree->body.items[place];
         if (statement->kind == NODE_Assign)
             return makes_kernel(program, NODE_AS(Assign, statement)->value, place, depth + 1);
-        if (statement->kind != NODE_ClassDef && statement->kind != NODE_ImportFrom && statement->kind != NODE_FunctionDef)
+        if (statement->kind != NODE_ClassDef && statement->kind != NODE_ImportFrom &&
+            statement->kind != NODE_FunctionDef)
             return false;
         return is_kernel_class(eval_quietly(program, index, node));
     }
@@ -188,7 +196,8 @@ static bool makes_kernel(Program *program, const Node *node, uint32_t index, int
     const NodeAttribute *attribute = NODE_AS(Attribute, node);
     if (is_compile(attribute->attr))
         return makes_kernel(program, attribute->value, index, depth + 1);
-    return attribute->value->kind == NODE_Name && is_kernel_class(eval_quietly(program, index, node));
+    return attribute->value->kind == NODE_Name &&
+           is_kernel_class(eval_quietly(program, index, node));
 }
 
 /* ---- collecting ---- */
@@ -204,8 +213,11 @@ typedef VEC(Entry) EntryVec;
 
 static bool add_specialisation(Eval *eval, Entry *entry, Object *object, Span at)
 {
-    if (entry->instance != NULL && !instances_same(entry->instance, object->as.specialisation->instance)) {
-        FAIL(eval, bad_export, at, arena_printf(eval->arena, "'%s' is exported twice, for different kernels", entry->name));
+    if (entry->instance != NULL &&
+        !instances_same(entry->instance, object->as.specialisation->instance)) {
+        FAIL(eval, bad_export, at,
+             arena_printf(eval->arena, "'%s' is exported twice, for different kernels",
+                          entry->name));
         if (entry->span.source != NULL)
             diag_note(eval->session->diags, entry->span, "it is exported here");
         return false;
@@ -238,11 +250,14 @@ static bool add_export(Eval *eval, EntryVec *entries, Name name, Object *object,
         return true;
     }
     if (!is_kernel(object)) {
-        FAIL(eval, bad_export, at, arena_printf(eval->arena, "'%s' is %s, not a kernel", name, object_repr(eval, object)));
+        FAIL(
+            eval, bad_export, at,
+            arena_printf(eval->arena, "'%s' is %s, not a kernel", name, object_repr(eval, object)));
         return false;
     }
     Object *specialisation = specialise(eval, object, &(Arguments){.at = at});
-    return specialisation != NULL && add_specialisation(eval, find_entry(eval, entries, name, at), specialisation, at);
+    return specialisation != NULL &&
+           add_specialisation(eval, find_entry(eval, entries, name, at), specialisation, at);
 }
 
 /* `name = Class(...)`: exported where no key is open. */
@@ -251,7 +266,8 @@ static bool collect_assign(Program *program, uint32_t index, EntryVec *entries)
     Eval *eval = &program->eval;
     const Node *node = program->unit->tree->tree->body.items[index];
     const NodeAssign *assign = NODE_AS(Assign, node);
-    if (assign->targets.count != 1 || assign->targets.items[0]->kind != NODE_Name || assign->value->kind != NODE_Call)
+    if (assign->targets.count != 1 || assign->targets.items[0]->kind != NODE_Name ||
+        assign->value->kind != NODE_Call)
         return true;
     if (!makes_kernel(program, assign->value, index, 0))
         return true;
@@ -275,13 +291,15 @@ static bool collect_compile(Program *program, uint32_t index, EntryVec *entries)
     if (call->kind != NODE_Call || NODE_AS(Call, call)->func->kind != NODE_Attribute)
         return true;
     const NodeAttribute *attribute = NODE_AS(Attribute, NODE_AS(Call, call)->func);
-    if (!is_compile(attribute->attr) || attribute->value->kind != NODE_Name || !makes_kernel(program, call, index, 0))
+    if (!is_compile(attribute->attr) || attribute->value->kind != NODE_Name ||
+        !makes_kernel(program, call, index, 0))
         return true;
     bool failed = false;
     Object *value = eval_or_skip(program, index, call, &failed);
     if (value == NULL)
         return !failed;
-    return add_export(&program->eval, entries, NODE_AS(Name, attribute->value)->id, value, node->span);
+    return add_export(&program->eval, entries, NODE_AS(Name, attribute->value)->id, value,
+                      node->span);
 }
 
 static bool collect_module(Program *program, EntryVec *entries)
@@ -308,10 +326,13 @@ static bool collect_text(Program *program, const char *text, EntryVec *entries)
         return false;
     Nodes body = module->tree->body;
     const Node *node = body.count == 1 && body.items[0]->kind == NODE_Assign ? body.items[0] : NULL;
-    const Node *target = node != NULL && NODE_AS(Assign, node)->targets.count == 1 ? NODE_AS(Assign, node)->targets.items[0] : NULL;
+    const Node *target = node != NULL && NODE_AS(Assign, node)->targets.count == 1
+                             ? NODE_AS(Assign, node)->targets.items[0]
+                             : NULL;
     if (target == NULL || target->kind != NODE_Name) {
         Span all = {source, 0, (uint32_t)source->length};
-        FAIL(eval, bad_export, body.count > 0 ? body.items[0]->span : all, "an export is written NAME = EXPR");
+        FAIL(eval, bad_export, body.count > 0 ? body.items[0]->span : all,
+             "an export is written NAME = EXPR");
         return false;
     }
     Scope *scope = scope_new(eval, SCOPE_TOP, program->unit->scope, program->unit);
@@ -325,7 +346,8 @@ static void append_key(Buf *out, const Parameter *parameter)
 {
     int64_t key = parameter->key;
     uint64_t magnitude = key < 0 ? 0 - (uint64_t)key : (uint64_t)key;
-    buf_printf(out, "__%s_%s%llu", parameter->name, key < 0 ? "m" : "", (unsigned long long)magnitude);
+    buf_printf(out, "__%s_%s%llu", parameter->name, key < 0 ? "m" : "",
+               (unsigned long long)magnitude);
 }
 
 /* The symbol in the object: the export's name and the keys, readable and different for each. */
@@ -401,10 +423,12 @@ bool program_run(Program *program, const char *statements)
     Name name = intern_text(eval->session->names, "__name__");
     if (statements == NULL) {
         unit->is_eager = true;
-        bindings_make(eval, &unit->scope->bindings, name)->object = object_text(eval, "__main__", strlen("__main__"));
+        bindings_make(eval, &unit->scope->bindings, name)->object =
+            object_text(eval, "__main__", strlen("__main__"));
         return run_statements(eval, unit->scope, unit->tree->tree->body);
     }
-    const Source *source = source_from_text(eval->session, "<statements>", statements, strlen(statements));
+    const Source *source =
+        source_from_text(eval->session, "<statements>", statements, strlen(statements));
     size_t errors = diag_error_count(eval->session->diags);
     const Module *module = parse_source(eval->session, source);
     if (diag_error_count(eval->session->diags) != errors)

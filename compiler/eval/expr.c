@@ -1,5 +1,5 @@
-/* expr.c: expressions of the tree. Each kind of node has a handler; those that do not may not stand where
- * an expression is wanted. */
+/* expr.c: expressions of the tree. Each kind of node has a handler; those that do not may not stand
+ * where an expression is wanted. */
 #include "eval/value.h"
 
 #include <string.h>
@@ -49,7 +49,9 @@ static bool append_element(Eval *eval, Object *list, const Node *node)
         Object *item = eval_expr(eval, node);
         if (item != NULL)
             /* A tuple's tiles are copies, so that `a, b = b, a` exchanges them. */
-            list_append(eval, list, list->kind == OBJECT_TUPLE ? object_hold(eval, item) : object_keep(eval, item));
+            list_append(eval, list,
+                        list->kind == OBJECT_TUPLE ? object_hold(eval, item)
+                                                   : object_keep(eval, item));
         return item != NULL;
     }
     Object *value = eval_expr(eval, NODE_AS(Starred, node)->value);
@@ -84,7 +86,8 @@ static bool spread_dict(Eval *eval, Object *dict, const Node *node)
     if (other == NULL)
         return false;
     if (other->kind != OBJECT_DICT) {
-        FAIL(eval, expected_kind, place(eval, node), "what ** spreads", "a dict", object_kind_name(other));
+        FAIL(eval, expected_kind, place(eval, node), "what ** spreads", "a dict",
+             object_kind_name(other));
         return false;
     }
     for (size_t i = 0; i < other->as.dict.keys.count; i++)
@@ -174,7 +177,8 @@ static Object *eval_compare(Eval *eval, const Node *node)
     for (uint32_t i = 0; i < n->ops.count; i++) {
         Object *right = left != NULL ? eval_expr(eval, n->comparators.items[i]) : NULL;
         Span at = place(eval, node);
-        Object *link = right != NULL ? operate_compare(eval, n->ops.items[i], left, right, at) : NULL;
+        Object *link =
+            right != NULL ? operate_compare(eval, n->ops.items[i], left, right, at) : NULL;
         if (link == NULL)
             return NULL;
         bool known = link->kind == OBJECT_BOOL;
@@ -182,7 +186,7 @@ static Object *eval_compare(Eval *eval, const Node *node)
             return link;
         result = result == NULL || result->kind == OBJECT_BOOL ? link
                  : known                                       ? result
-                                                               : stage_logic(eval, OPERATOR_And, result, link, at);
+                         : stage_logic(eval, OPERATOR_And, result, link, at);
         if (result == NULL)
             return NULL;
         left = right;
@@ -227,16 +231,19 @@ static bool eval_keyword(Eval *eval, const Node *node, Arguments *arguments)
         return true;
     }
     if (value->kind != OBJECT_DICT) {
-        FAIL(eval, expected_kind, place(eval, node), "what ** spreads", "a dict", object_kind_name(value));
+        FAIL(eval, expected_kind, place(eval, node), "what ** spreads", "a dict",
+             object_kind_name(value));
         return false;
     }
     for (size_t i = 0; i < value->as.dict.keys.count; i++) {
         const Object *key = value->as.dict.keys.data[i];
         if (key->kind != OBJECT_TEXT) {
-            FAIL(eval, expected_kind, place(eval, node), "the name of an argument", "a str", object_kind_name(key));
+            FAIL(eval, expected_kind, place(eval, node), "the name of an argument", "a str",
+                 object_kind_name(key));
             return false;
         }
-        vec_push(eval->arena, &arguments->names, intern(eval->session->names, key->as.text.data, key->as.text.length));
+        vec_push(eval->arena, &arguments->names,
+                 intern(eval->session->names, key->as.text.data, key->as.text.length));
         vec_push(eval->arena, &arguments->named, value->as.dict.values.data[i]);
     }
     return true;
@@ -317,7 +324,8 @@ static Object *eval_lambda(Eval *eval, const Node *node)
     const Nodearguments *parameters = NODE_AS(arguments, NODE_AS(Lambda, node)->args);
     Object *object = object_new(eval, OBJECT_FUNCTION);
     Function *function = &object->as.function;
-    *function = (Function){.name = intern_text(eval->session->names, "<lambda>"), .node = node,
+    *function = (Function){.name = intern_text(eval->session->names, "<lambda>"),
+                           .node = node,
                            .closure = scope_for_closure(eval->frame->scope),
                            .unit = eval->frame->scope->unit};
     function->defaults = arena_new_array(eval->arena, Object *, parameters->defaults.count);
@@ -340,7 +348,8 @@ typedef struct Comprehension {
 
 static bool comprehend(Eval *eval, const Comprehension *c, uint32_t level);
 
-static bool comprehend_item(Eval *eval, const Comprehension *c, const Nodecomprehension *generator, uint32_t level)
+static bool comprehend_item(Eval *eval, const Comprehension *c, const Nodecomprehension *generator,
+                            uint32_t level)
 {
     for (uint32_t i = 0; i < generator->ifs.count; i++) {
         Object *test = eval_expr(eval, generator->ifs.items[i]);
@@ -373,7 +382,8 @@ static bool comprehend(Eval *eval, const Comprehension *c, uint32_t level)
     if (items == NULL)
         return false;
     for (uint32_t i = 0; i < items->as.list.count; i++) {
-        if (!eval_step(eval, eval->at) || !assign_target(eval, generator->target, items->as.list.items[i]) ||
+        if (!eval_step(eval, eval->at) ||
+            !assign_target(eval, generator->target, items->as.list.items[i]) ||
             !comprehend_item(eval, c, generator, level))
             return false;
     }
@@ -384,7 +394,8 @@ static Object *run_comprehension(Eval *eval, Nodes generators, const Node *key, 
 {
     Scope *outer = eval->frame->scope;
     Scope *closure = outer->kind == SCOPE_CLASS ? outer->parent : outer;
-    Comprehension c = {generators, key, value, key != NULL ? new_dict(eval) : object_list(eval, OBJECT_LIST, NULL, 0)};
+    Comprehension c = {generators, key, value,
+                       key != NULL ? new_dict(eval) : object_list(eval, OBJECT_LIST, NULL, 0)};
     eval->frame->scope = scope_new(eval, SCOPE_INNER, closure, outer->unit);
     eval->frame->scope->host_names = outer->host_names;
     bool good = comprehend(eval, &c, 0);
@@ -394,12 +405,14 @@ static Object *run_comprehension(Eval *eval, Nodes generators, const Node *key, 
 
 static Object *eval_listcomp(Eval *eval, const Node *node)
 {
-    return run_comprehension(eval, NODE_AS(ListComp, node)->generators, NULL, NODE_AS(ListComp, node)->elt);
+    return run_comprehension(eval, NODE_AS(ListComp, node)->generators, NULL,
+                             NODE_AS(ListComp, node)->elt);
 }
 
 static Object *eval_generator(Eval *eval, const Node *node)
 {
-    return run_comprehension(eval, NODE_AS(GeneratorExp, node)->generators, NULL, NODE_AS(GeneratorExp, node)->elt);
+    return run_comprehension(eval, NODE_AS(GeneratorExp, node)->generators, NULL,
+                             NODE_AS(GeneratorExp, node)->elt);
 }
 
 static Object *eval_dictcomp(Eval *eval, const Node *node)
@@ -413,7 +426,8 @@ static Object *eval_dictcomp(Eval *eval, const Node *node)
 static bool format_value(Eval *eval, const NodeFormattedValue *node, Buf *out)
 {
     Object *value = eval_expr(eval, node->value);
-    Object *spec = value != NULL && node->format_spec != NULL ? eval_expr(eval, node->format_spec) : NULL;
+    Object *spec =
+        value != NULL && node->format_spec != NULL ? eval_expr(eval, node->format_spec) : NULL;
     if (value == NULL || (node->format_spec != NULL && spec == NULL))
         return false;
     if (node->conversion == 'r' || node->conversion == 'a') {
@@ -451,20 +465,35 @@ static Object *eval_joined(Eval *eval, const Node *node)
 typedef Object *Evaluator(Eval *, const Node *);
 
 static Evaluator *const EVALUATORS[NODE_COUNT] = {
-    [NODE_Name] = eval_name,         [NODE_Constant] = eval_constant,     [NODE_Tuple] = eval_tuple,
-    [NODE_List] = eval_list,         [NODE_Set] = NULL,                   [NODE_Dict] = eval_dict,
-    [NODE_BinOp] = eval_binop,       [NODE_UnaryOp] = eval_unaryop,       [NODE_BoolOp] = eval_boolop,
-    [NODE_Compare] = eval_compare,   [NODE_IfExp] = eval_ifexp,           [NODE_NamedExpr] = eval_named,
-    [NODE_Call] = eval_call,         [NODE_Attribute] = eval_attribute,   [NODE_Slice] = eval_slice,
-    [NODE_Subscript] = eval_subscript, [NODE_Lambda] = eval_lambda,       [NODE_ListComp] = eval_listcomp,
-    [NODE_GeneratorExp] = eval_generator, [NODE_DictComp] = eval_dictcomp, [NODE_JoinedStr] = eval_joined,
+    [NODE_Name] = eval_name,
+    [NODE_Constant] = eval_constant,
+    [NODE_Tuple] = eval_tuple,
+    [NODE_List] = eval_list,
+    [NODE_Set] = NULL,
+    [NODE_Dict] = eval_dict,
+    [NODE_BinOp] = eval_binop,
+    [NODE_UnaryOp] = eval_unaryop,
+    [NODE_BoolOp] = eval_boolop,
+    [NODE_Compare] = eval_compare,
+    [NODE_IfExp] = eval_ifexp,
+    [NODE_NamedExpr] = eval_named,
+    [NODE_Call] = eval_call,
+    [NODE_Attribute] = eval_attribute,
+    [NODE_Slice] = eval_slice,
+    [NODE_Subscript] = eval_subscript,
+    [NODE_Lambda] = eval_lambda,
+    [NODE_ListComp] = eval_listcomp,
+    [NODE_GeneratorExp] = eval_generator,
+    [NODE_DictComp] = eval_dictcomp,
+    [NODE_JoinedStr] = eval_joined,
 };
 
 Object *eval_expr(Eval *eval, const Node *node)
 {
     CHECK(node != NULL);
     if (EVALUATORS[node->kind] == NULL)
-        return FAIL(eval, unsupported, node->span, arena_printf(eval->arena, "'%s'", node_kind_name(node->kind)));
+        return FAIL(eval, unsupported, node->span,
+                    arena_printf(eval->arena, "'%s'", node_kind_name(node->kind)));
     if (eval->depth >= DEPTH_LIMIT)
         return FAIL(eval, recursion, node->span, CALL_LIMIT);
     eval->depth++;
@@ -485,7 +514,8 @@ static bool unpack_starred(Eval *eval, Nodes targets, uint32_t star, Object *ite
     uint32_t taken = count + 1 - targets.count;
     Object *middle = object_list(eval, OBJECT_LIST, items->as.list.items + star, taken);
     for (uint32_t i = 0; i < targets.count; i++) {
-        const Node *target = i == star ? NODE_AS(Starred, targets.items[i])->value : targets.items[i];
+        const Node *target =
+            i == star ? NODE_AS(Starred, targets.items[i])->value : targets.items[i];
         Object *item = i == star ? middle : items->as.list.items[i < star ? i : i + taken - 1];
         if (!assign_target(eval, target, item))
             return false;
@@ -515,16 +545,14 @@ bool assign_target(Eval *eval, const Node *target, Object *object)
 {
     switch ((int)target->kind) {
     case NODE_Name:
-        return scope_assign(eval, eval->frame->scope, NODE_AS(Name, target)->id, object, place(eval, target));
-    case NODE_Tuple:
-        place(eval, target);
-        return unpack(eval, NODE_AS(Tuple, target)->elts, object);
-    case NODE_List:
-        place(eval, target);
-        return unpack(eval, NODE_AS(List, target)->elts, object);
+        return scope_assign(eval, eval->frame->scope, NODE_AS(Name, target)->id, object,
+                            place(eval, target));
+    case NODE_Tuple: place(eval, target); return unpack(eval, NODE_AS(Tuple, target)->elts, object);
+    case NODE_List: place(eval, target); return unpack(eval, NODE_AS(List, target)->elts, object);
     case NODE_Attribute: {
         Object *owner = eval_expr(eval, NODE_AS(Attribute, target)->value);
-        return owner != NULL && attribute_set(eval, owner, NODE_AS(Attribute, target)->attr, object, place(eval, target));
+        return owner != NULL && attribute_set(eval, owner, NODE_AS(Attribute, target)->attr, object,
+                                              place(eval, target));
     }
     case NODE_Subscript: {
         Object *owner = eval_expr(eval, NODE_AS(Subscript, target)->value);

@@ -40,46 +40,55 @@ struct HostValue {
 
 typedef enum HostStatus {
     HOST_OK,
-    HOST_UNKNOWN,  /* there is no such thing: not reported, the evaluator says what was asked for */
-    HOST_FAILED,   /* reported to the session */
+    HOST_UNKNOWN, /* there is no such thing: not reported, the evaluator says what was asked for */
+    HOST_FAILED,  /* reported to the session */
 } HostStatus;
 
 typedef struct HostCall HostCall;
 struct HostCall {
-    const char *name;              /* of the function, as `find` was asked */
-    const HostValue *arguments;    /* positional ones; of a method, the array comes first */
+    const char *name;           /* of the function, as `find` was asked */
+    const HostValue *arguments; /* positional ones; of a method, the array comes first */
     int argument_count;
-    const char *const *names;      /* of keyword arguments */
+    const char *const *names; /* of keyword arguments */
     const HostValue *named;
     int named_count;
-    Span at;                       /* the call, for messages */
+    Span at; /* the call, for messages */
     /* Calls a HOST_FUNCTION without arguments (a lambda given to `time`). False: reported. */
     bool (*invoke)(const HostCall *call, const HostValue *function, HostValue *result);
     void *evaluator; /* for invoke */
 };
 
 typedef struct HostLaunch {
-    Kernel *kernel;             /* TYPED; the same pointer for the same specialisation, kept until program_free */
-    const HostValue *arguments; /* one a parameter of the kernel, keys included: numbers and arrays */
+    /* TYPED; the same pointer for the same specialisation, kept until program_free. */
+    Kernel *kernel;
+    /* One a parameter of the kernel, keys included: numbers and arrays. */
+    const HostValue *arguments;
     Span at;
 } HostLaunch;
 
-/* Operators are given as their text: "+", "//", "==", "-", "~". One operand at least is an array. */
+/* Operators are given as their text: "+", "//", "==", "-", "~". One operand at least is an
+ * array. */
 struct Host {
     /* Whether tile.host has a function of that name; methods of arrays are named "array.sum". */
     bool (*find)(struct Host *host, const char *name);
     HostStatus (*call)(struct Host *host, const HostCall *call, HostValue *result);
-    HostStatus (*binary)(struct Host *host, const char *op, const HostValue *left, const HostValue *right,
-                         Span at, HostValue *result); /* comparisons too */
-    HostStatus (*unary)(struct Host *host, const char *op, const HostValue *operand, Span at, HostValue *result);
+    HostStatus (*binary)(struct Host *host, const char *op, const HostValue *left,
+                         const HostValue *right, Span at, HostValue *result); /* comparisons too */
+    HostStatus (*unary)(struct Host *host, const char *op, const HostValue *operand, Span at,
+                        HostValue *result);
     /* index: an int, a slice, `...`, None, or a tuple of them. */
-    HostStatus (*get_item)(struct Host *host, const HostValue *array, const HostValue *index, Span at, HostValue *result);
-    HostStatus (*set_item)(struct Host *host, const HostValue *array, const HostValue *index, const HostValue *value, Span at);
-    HostStatus (*attribute)(struct Host *host, const HostValue *array, const char *name, Span at, HostValue *result); /* shape, dtype, ... */
+    HostStatus (*get_item)(struct Host *host, const HostValue *array, const HostValue *index,
+                           Span at, HostValue *result);
+    HostStatus (*set_item)(struct Host *host, const HostValue *array, const HostValue *index,
+                           const HostValue *value, Span at);
+    HostStatus (*attribute)(struct Host *host, const HostValue *array, const char *name, Span at,
+                            HostValue *result); /* shape, dtype, ... */
     HostStatus (*truth)(struct Host *host, const HostValue *array, Span at, bool *result);
     void (*repr)(struct Host *host, const HostValue *array, Buf *out);
-    HostStatus (*launch)(struct Host *host, const HostLaunch *launch); /* waits, or orders later reads after it */
-    void (*print)(struct Host *host, const char *text, size_t length); /* what print() writes, newline included */
+    /* Waits, or orders later reads after it. */
+    HostStatus (*launch)(struct Host *host, const HostLaunch *launch);
+    /* What print() writes, newline included. */
+    void (*print)(struct Host *host, const char *text, size_t length);
 };
 
 #endif

@@ -5,34 +5,51 @@
 
 /* ---- out ---- */
 
-static bool host_items(Eval *eval, Object *const *objects, size_t count, HostValue *out)
+enum { NESTING = 64 };
+
+static bool convert(Eval *eval, Object *object, int depth, HostValue *out);
+
+static bool host_items(Eval *eval, Object *const *objects, size_t count, int depth, HostValue *out)
 {
+    if (depth > NESTING)
+        return false;
     HostValue *items = arena_new_array(eval->arena, HostValue, count + 1);
     for (size_t i = 0; i < count; i++)
-        if (!host_value(eval, objects[i], &items[i]))
+        if (!convert(eval, objects[i], depth, &items[i]))
             return false;
     out->items = items;
     out->count = (int)count;
     return true;
 }
 
-static bool host_slice(Eval *eval, const Object *slice, HostValue *out)
+static bool host_slice(Eval *eval, const Object *slice, int depth, HostValue *out)
 {
     Object *parts[3] = {slice->as.range.start, slice->as.range.stop, slice->as.range.step};
     for (int i = 0; i < 3; i++)
         parts[i] = parts[i] != NULL ? parts[i] : eval->none;
-    return host_items(eval, parts, 3, out);
+    return host_items(eval, parts, 3, depth, out);
 }
 
-bool host_value(Eval *eval, Object *object, HostValue *out)
+static bool convert(Eval *eval, Object *object, int depth, HostValue *out)
 {
     static const HostKind KINDS[OBJECT_COUNT] = {
-        [OBJECT_BOOL] = HOST_BOOL,   [OBJECT_INT] = HOST_INT,       [OBJECT_FLOAT] = HOST_FLOAT,
-        [OBJECT_TEXT] = HOST_TEXT,   [OBJECT_DTYPE] = HOST_DTYPE,   [OBJECT_ARRAY] = HOST_ARRAY,
-        [OBJECT_TUPLE] = HOST_TUPLE, [OBJECT_LIST] = HOST_LIST,     [OBJECT_SLICE] = HOST_SLICE,
-        [OBJECT_ELLIPSIS] = HOST_ELLIPSIS, [OBJECT_FUNCTION] = HOST_FUNCTION, [OBJECT_METHOD] = HOST_FUNCTION,
-        [OBJECT_BUILTIN] = HOST_FUNCTION,  [OBJECT_INSTANCE] = HOST_FUNCTION, [OBJECT_CLASS] = HOST_FUNCTION,
-        [OBJECT_HOST_FUNCTION] = HOST_FUNCTION, [OBJECT_SPECIALISATION] = HOST_FUNCTION,
+        [OBJECT_BOOL] = HOST_BOOL,
+        [OBJECT_INT] = HOST_INT,
+        [OBJECT_FLOAT] = HOST_FLOAT,
+        [OBJECT_TEXT] = HOST_TEXT,
+        [OBJECT_DTYPE] = HOST_DTYPE,
+        [OBJECT_ARRAY] = HOST_ARRAY,
+        [OBJECT_TUPLE] = HOST_TUPLE,
+        [OBJECT_LIST] = HOST_LIST,
+        [OBJECT_SLICE] = HOST_SLICE,
+        [OBJECT_ELLIPSIS] = HOST_ELLIPSIS,
+        [OBJECT_FUNCTION] = HOST_FUNCTION,
+        [OBJECT_METHOD] = HOST_FUNCTION,
+        [OBJECT_BUILTIN] = HOST_FUNCTION,
+        [OBJECT_INSTANCE] = HOST_FUNCTION,
+        [OBJECT_CLASS] = HOST_FUNCTION,
+        [OBJECT_HOST_FUNCTION] = HOST_FUNCTION,
+        [OBJECT_SPECIALISATION] = HOST_FUNCTION,
     };
     *out = (HostValue){.kind = KINDS[object->kind]};
     switch ((int)object->kind) {
@@ -48,10 +65,16 @@ bool host_value(Eval *eval, Object *object, HostValue *out)
     case OBJECT_DTYPE: out->dtype = object->as.dtype; return true;
     case OBJECT_ARRAY: out->array = object->as.array; return true;
     case OBJECT_TUPLE:
-    case OBJECT_LIST: return host_items(eval, object->as.list.items, object->as.list.count, out);
-    case OBJECT_SLICE: return host_slice(eval, object, out);
+    case OBJECT_LIST:
+        return host_items(eval, object->as.list.items, object->as.list.count, depth + 1, out);
+    case OBJECT_SLICE: return host_slice(eval, object, depth + 1, out);
     default: out->function = object; return out->kind == HOST_FUNCTION;
     }
+}
+
+bool host_value(Eval *eval, Object *object, HostValue *out)
+{
+    return convert(eval, object, 0, out);
 }
 
 static bool cross(Eval *eval, Object *object, Span at, HostValue *out)
@@ -62,7 +85,8 @@ static bool cross(Eval *eval, Object *object, Span at, HostValue *out)
     }
     if (host_value(eval, object, out))
         return true;
-    FAIL(eval, expected_kind, at, "what is given to the host", "a number, text, array or list of such", object_repr(eval, object));
+    FAIL(eval, expected_kind, at, "what is given to the host",
+         "a number, text, array or list of such", object_repr(eval, object));
     return false;
 }
 
@@ -129,9 +153,15 @@ Object *host_call(Eval *eval, Name name, const Arguments *arguments)
     for (size_t i = 0; i < named; i++)
         if (!cross(eval, arguments->named.data[i], arguments->at, &values[count + i]))
             return NULL;
-    HostCall call = {.name = name, .arguments = values, .argument_count = (int)count, .names = arguments->names.data,
-                     .named = values + count, .named_count = (int)named, .at = arguments->at,
-                     .invoke = invoke, .evaluator = eval};
+    HostCall call = {.name = name,
+                     .arguments = values,
+                     .argument_count = (int)count,
+                     .names = arguments->names.data,
+                     .named = values + count,
+                     .named_count = (int)named,
+                     .at = arguments->at,
+                     .invoke = invoke,
+                     .evaluator = eval};
     HostValue result = {0};
     HostStatus status = eval->host->call(eval->host, &call, &result);
     if (status == HOST_UNKNOWN)

@@ -1,5 +1,6 @@
-/* import.c: finds modules: the standard library's, then files beside the program's source and on the
- * import paths. One that is nowhere is a host module: it may be named, and needing it is an error. */
+/* import.c: finds modules: the standard library's, then files beside the program's source and on
+ * the import paths. One that is nowhere is a host module: it may be named, and needing it is an
+ * error. */
 #include "eval/value.h"
 
 #include <string.h>
@@ -14,7 +15,8 @@ Unit *unit_new(Eval *eval, Name name, const Source *source, bool is_library)
     unit->object = object_new(eval, OBJECT_MODULE);
     unit->object->as.unit = unit;
     unit_index(eval, unit);
-    Binding *binding = bindings_make(eval, &unit->scope->bindings, intern_text(eval->session->names, "__name__"));
+    Binding *binding =
+        bindings_make(eval, &unit->scope->bindings, intern_text(eval->session->names, "__name__"));
     binding->object = object_text(eval, name, strlen(name));
     return unit;
 }
@@ -56,7 +58,8 @@ static bool find_library(Eval *eval, const char *stem, Found *out)
         out->source = find_embedded(eval, arena_printf(eval->arena, "%s%s.tile", folders[i], stem));
         if (out->source == NULL) {
             out->is_package = true;
-            out->source = find_embedded(eval, arena_printf(eval->arena, "%s%s/__init__.tile", folders[i], stem));
+            out->source = find_embedded(
+                eval, arena_printf(eval->arena, "%s%s/__init__.tile", folders[i], stem));
         }
         if (out->source != NULL)
             return out->is_library = true;
@@ -99,13 +102,8 @@ static Object *missing_new(Eval *eval, Name path, Span at)
     return object;
 }
 
-/* The C side of the library: names that its text builds upon. */
-static Object *builtin_module(Eval *eval, Name path)
+static Object *bare_module(Eval *eval, Name path, Bindings bindings)
 {
-    Bindings bindings = {0};
-    builtins_bind(eval, path, &bindings);
-    if (bindings.list.count == 0)
-        return NULL;
     Unit *unit = arena_new_of(eval->arena, Unit);
     unit->name = path;
     unit->is_eager = true;
@@ -117,12 +115,22 @@ static Object *builtin_module(Eval *eval, Name path)
     return unit->object;
 }
 
+/* The C side of the library: names that its text builds upon. */
+static Object *builtin_module(Eval *eval, Name path)
+{
+    Bindings bindings = {0};
+    builtins_bind(eval, path, &bindings);
+    return bindings.list.count > 0 ? bare_module(eval, path, bindings) : NULL;
+}
+
 static Object *load_module(Eval *eval, Name path, Span at)
 {
     Object *module = builtin_module(eval, path);
     Found found;
     if (module != NULL)
         return module;
+    if (eval->host != NULL && strcmp(path, "tile.host") == 0)
+        return bare_module(eval, path, (Bindings){0}); /* object.c asks the host for its names */
     size_t errors = diag_error_count(eval->session->diags);
     if (!find_source(eval, path, &found))
         return missing_new(eval, path, at);
@@ -145,9 +153,11 @@ Object *import_module(Eval *eval, Name path, Span at)
 Object *missing_needed(Eval *eval, const Object *missing, Name attribute, Span at)
 {
     Name path = missing->as.missing.path;
-    const char *what = attribute != NULL ? arena_printf(eval->arena, "%s.%s", path, attribute) : path;
+    const char *what =
+        attribute != NULL ? arena_printf(eval->arena, "%s.%s", path, attribute) : path;
     const char *dot = strchr(path, '.');
-    const char *root = dot != NULL ? arena_copy_text(eval->arena, path, (size_t)(dot - path)) : path;
+    const char *root =
+        dot != NULL ? arena_copy_text(eval->arena, path, (size_t)(dot - path)) : path;
     eval->needed_missing = true;
     FAIL(eval, host_module, at, what, root);
     if (eval->quiet == 0)
@@ -173,7 +183,8 @@ Flow eval_import(Eval *eval, const NodeImport *node)
             name = first_part(eval, alias->name);
             module = import_module(eval, name, node->base.span);
         }
-        if (module == NULL || !scope_assign(eval, eval->frame->scope, name, module, node->base.span))
+        if (module == NULL ||
+            !scope_assign(eval, eval->frame->scope, name, module, node->base.span))
             return FLOW_ERROR;
     }
     return FLOW_NEXT;
@@ -195,14 +206,16 @@ static Name absolute_name(Eval *eval, const NodeImportFrom *node)
     Name base = intern(eval->session->names, unit->name, length);
     if (node->module == NULL)
         return base;
-    return length == 0 ? node->module : intern_printf(eval->session->names, "%s.%s", base, node->module);
+    return length == 0 ? node->module
+                       : intern_printf(eval->session->names, "%s.%s", base, node->module);
 }
 
 static Object *imported_name(Eval *eval, Object *module, Name name, Span at)
 {
     if (module->kind == OBJECT_MODULE)
         return attribute_get(eval, module, name, at);
-    return missing_new(eval, intern_printf(eval->session->names, "%s.%s", module->as.missing.path, name), at);
+    return missing_new(
+        eval, intern_printf(eval->session->names, "%s.%s", module->as.missing.path, name), at);
 }
 
 Flow eval_import_from(Eval *eval, const NodeImportFrom *node)
@@ -211,7 +224,8 @@ Flow eval_import_from(Eval *eval, const NodeImportFrom *node)
     Name path = absolute_name(eval, node);
     if (path != NULL && strcmp(path, "__future__") == 0)
         return FLOW_NEXT;
-    Object *module = path != NULL && path[0] != '\0' ? import_module(eval, path, at) : missing_new(eval, "", at);
+    Object *module =
+        path != NULL && path[0] != '\0' ? import_module(eval, path, at) : missing_new(eval, "", at);
     for (uint32_t i = 0; module != NULL && i < node->names.count; i++) {
         const Nodealias *alias = NODE_AS(alias, node->names.items[i]);
         if (strcmp(alias->name, "*") == 0)

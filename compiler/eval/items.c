@@ -21,7 +21,8 @@ bool list_may_change(Eval *eval, const Object *list, Span at)
 static Object *iterate_range(Eval *eval, const Object *range, Span at)
 {
     int64_t start, stop, step;
-    if (!object_as_int(eval, range->as.range.start, "the start of a range that is unrolled", &start) ||
+    if (!object_as_int(eval, range->as.range.start, "the start of a range that is unrolled",
+                       &start) ||
         !object_as_int(eval, range->as.range.stop, "the end of a range that is unrolled", &stop) ||
         !object_as_int(eval, range->as.range.step, "the step of a range that is unrolled", &step))
         return NULL;
@@ -44,7 +45,8 @@ static Object *iterate_text(Eval *eval, const Object *text)
     const char *data = text->as.text.data;
     for (size_t i = 0; i < text->as.text.length;) {
         size_t length = 1;
-        while (i + length < text->as.text.length && ((unsigned char)data[i + length] & 0xC0) == 0x80)
+        while (i + length < text->as.text.length &&
+               ((unsigned char)data[i + length] & 0xC0) == 0x80)
             length++;
         list_append(eval, list, object_text(eval, data + i, length));
         i += length;
@@ -55,7 +57,8 @@ static Object *iterate_text(Eval *eval, const Object *text)
 static Object *iterate_array(Eval *eval, Object *array, Span at)
 {
     bool found;
-    Object *shape = host_attribute(eval, array, intern_text(eval->session->names, "shape"), at, &found);
+    Object *shape =
+        host_attribute(eval, array, intern_text(eval->session->names, "shape"), at, &found);
     if (shape == NULL || !object_is_sequence(shape) || shape->as.list.count == 0)
         return FAIL(eval, not_iterable, at, "this array");
     int64_t length = shape->as.list.items[0]->as.integer;
@@ -71,7 +74,8 @@ static Object *iterate_array(Eval *eval, Object *array, Span at)
 
 static Object *iterate_instance(Eval *eval, Object *object, Span at)
 {
-    Object *method = class_find(object->as.instance->class, intern_text(eval->session->names, "__iter__"));
+    Object *method =
+        class_find(object->as.instance->class, intern_text(eval->session->names, "__iter__"));
     if (method == NULL)
         return FAIL(eval, not_iterable, at, object_repr(eval, object));
     Object *items = call_simple(eval, method, 1, &object, at);
@@ -90,7 +94,8 @@ Object *iterate(Eval *eval, Object *iterable, Span at)
     case OBJECT_RANGE: return iterate_range(eval, iterable, at);
     case OBJECT_TEXT: return iterate_text(eval, iterable);
     case OBJECT_DICT:
-        return object_list(eval, OBJECT_LIST, iterable->as.dict.keys.data, iterable->as.dict.keys.count);
+        return object_list(eval, OBJECT_LIST, iterable->as.dict.keys.data,
+                           iterable->as.dict.keys.count);
     case OBJECT_INSTANCE: return iterate_instance(eval, iterable, at);
     case OBJECT_ARRAY: return iterate_array(eval, iterable, at);
     case OBJECT_MISSING: return missing_needed(eval, iterable, NULL, at);
@@ -100,7 +105,8 @@ Object *iterate(Eval *eval, Object *iterable, Span at)
 
 /* ---- subscripts ---- */
 
-static bool normal_index(Eval *eval, const Object *object, Object *index, int64_t length, Span at, int64_t *out)
+static bool normal_index(Eval *eval, const Object *object, Object *index, int64_t length, Span at,
+                         int64_t *out)
 {
     if (!object_as_int(eval, index, "this index", out))
         return false;
@@ -118,11 +124,13 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
 }
 
 /* Python's slice.indices(): the first index, the step, and how many. */
-static bool slice_indices(Eval *eval, const Object *slice, int64_t length, int64_t *first, int64_t *step, int64_t *count)
+static bool slice_indices(Eval *eval, const Object *slice, int64_t length, int64_t *first,
+                          int64_t *step, int64_t *count)
 {
     int64_t start, stop;
     *step = 1;
-    if (slice->as.range.step != NULL && !object_as_int(eval, slice->as.range.step, "the step of a slice", step))
+    if (slice->as.range.step != NULL &&
+        !object_as_int(eval, slice->as.range.step, "the step of a slice", step))
         return false;
     if (*step == 0 || *step == INT64_MIN) {
         FAIL(eval, bad_value, eval->at, "the step of a slice is zero");
@@ -149,7 +157,8 @@ static bool slice_indices(Eval *eval, const Object *slice, int64_t length, int64
 
 static Object *slice_sequence(Eval *eval, Object *object, const Object *slice)
 {
-    int64_t length = object->kind == OBJECT_TEXT ? (int64_t)object->as.text.length : object->as.list.count;
+    int64_t length =
+        object->kind == OBJECT_TEXT ? (int64_t)object->as.text.length : object->as.list.count;
     int64_t first, step, count;
     if (!slice_indices(eval, slice, length, &first, &step, &count))
         return NULL;
@@ -170,12 +179,14 @@ static Object *dict_item(Eval *eval, Object *dict, Object *key, Span at)
     Object *value = dict_get(dict, key);
     if (value != NULL)
         return value;
-    return FAIL(eval, bad_value, at, arena_printf(eval->arena, "there is no key %s", object_repr(eval, key)));
+    return FAIL(eval, bad_value, at,
+                arena_printf(eval->arena, "there is no key %s", object_repr(eval, key)));
 }
 
 static Object *instance_item(Eval *eval, Object *object, Object *index, Span at)
 {
-    Object *method = class_find(object->as.instance->class, intern_text(eval->session->names, "__getitem__"));
+    Object *method =
+        class_find(object->as.instance->class, intern_text(eval->session->names, "__getitem__"));
     if (method == NULL)
         return FAIL(eval, bad_index, at, object_repr(eval, object), object_kind_name(index));
     return call_simple(eval, method, 2, (Object *[]){object, index}, at);
@@ -189,7 +200,9 @@ Object *item_get(Eval *eval, Object *object, Object *index, Span at)
     case OBJECT_TUPLE:
         if (index->kind == OBJECT_SLICE)
             return slice_sequence(eval, object, index);
-        return normal_index(eval, object, index, object->as.list.count, at, &place) ? object->as.list.items[place] : NULL;
+        return normal_index(eval, object, index, object->as.list.count, at, &place)
+                   ? object->as.list.items[place]
+                   : NULL;
     case OBJECT_TEXT:
         if (index->kind == OBJECT_SLICE)
             return slice_sequence(eval, object, index);
@@ -225,7 +238,8 @@ bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at)
         return true;
     case OBJECT_ARRAY: return host_set_item(eval, object, index, value, at);
     case OBJECT_INSTANCE: {
-        Object *method = class_find(object->as.instance->class, intern_text(eval->session->names, "__setitem__"));
+        Object *method = class_find(object->as.instance->class,
+                                    intern_text(eval->session->names, "__setitem__"));
         if (method != NULL)
             return call_simple(eval, method, 3, (Object *[]){object, index, value}, at) != NULL;
         break;
@@ -292,7 +306,10 @@ static void format_integer(const FormatSpec *spec, int64_t value, Buf *out)
             buf_char(out, magnitude >> bits & 1 ? '1' : '0');
         return;
     }
-    const char *format = spec->type == 'x' ? "%llx" : spec->type == 'X' ? "%llX" : spec->type == 'o' ? "%llo" : "%llu";
+    const char *format = spec->type == 'x'   ? "%llx"
+                         : spec->type == 'X' ? "%llX"
+                         : spec->type == 'o' ? "%llo"
+                                             : "%llu";
     char digits[32];
     int length = snprintf(digits, sizeof digits, format, (unsigned long long)magnitude);
     for (int i = 0; i < length; i++) {
@@ -323,7 +340,8 @@ static void format_float(const FormatSpec *spec, double value, Buf *out)
     }
 }
 
-static Object *pad(Eval *eval, const FormatSpec *spec, const char *sign, const Buf *body, char default_align)
+static Object *pad(Eval *eval, const FormatSpec *spec, const char *sign, const Buf *body,
+                   char default_align)
 {
     char align = spec->align != '\0' ? spec->align : default_align;
     size_t length = strlen(sign) + body->length;
@@ -350,8 +368,10 @@ Object *format_object(Eval *eval, Object *object, const char *text, Span at)
         return FAIL(eval, bad_value, at, arena_printf(eval->arena, "'%s' is no format", text));
     Buf body = {0};
     const char *sign = "";
-    bool number = object_is_number(object) && (spec.type != '\0' || spec.precision >= 0 || spec.commas || spec.sign != '\0');
-    bool as_float = object->kind == OBJECT_FLOAT || (spec.type != '\0' && strchr("eEfFgG%", spec.type) != NULL);
+    bool number = object_is_number(object) &&
+                  (spec.type != '\0' || spec.precision >= 0 || spec.commas || spec.sign != '\0');
+    bool as_float =
+        object->kind == OBJECT_FLOAT || (spec.type != '\0' && strchr("eEfFgG%", spec.type) != NULL);
     if (number || (object->kind == OBJECT_INT && spec.align == '=')) {
         bool negative = object_number(object) < 0;
         sign = negative ? "-" : spec.sign == '+' ? "+" : spec.sign == ' ' ? " " : "";

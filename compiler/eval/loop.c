@@ -36,7 +36,7 @@ Object *stage_choice(Eval *eval, const NodeIfExp *node, Value *condition)
     const Node *sides[2] = {node->body, node->orelse};
     ChangeVec changes[2] = {{0}, {0}};
     Binding *unnamed = arena_new_of(eval->arena, Binding);
-    unnamed->name = intern_text(eval->session->names, "the conditional expression");
+    unnamed->name = intern_text(eval->session->names, "choice");
     Object *object = object_new(eval, OBJECT_MERGE);
     object->as.merge = arena_new_of(eval->arena, Merge);
     Merge *merge = object->as.merge;
@@ -64,10 +64,10 @@ Object *stage_choice(Eval *eval, const NodeIfExp *node, Value *condition)
 
 typedef struct Loop {
     const Node *node;
-    const Node *target;  /* of a for */
+    const Node *target; /* of a for */
     Nodes body;
     OpCode code;
-    Value *bounds[3];    /* of a for: begin, end, step */
+    Value *bounds[3];     /* of a for: begin, end, step */
     Object *start, *step; /* of a for with a negative step: i = start + counter * step */
     int64_t unroll;
     bool runs_once;
@@ -81,7 +81,8 @@ static bool bind_counter(Eval *eval, const Loop *loop, Region *region)
     Object *object = object_ir(eval, counter);
     if (loop->step != NULL) {
         object = operate_binary(eval, OPERATOR_Mult, object, loop->step, eval->at);
-        object = object != NULL ? operate_binary(eval, OPERATOR_Add, object, loop->start, eval->at) : NULL;
+        object = object != NULL ? operate_binary(eval, OPERATOR_Add, object, loop->start, eval->at)
+                                : NULL;
     }
     return object != NULL && assign_target(eval, target, object);
 }
@@ -128,7 +129,8 @@ static Flow stage_loop(Eval *eval, const Loop *loop)
     Span at = eval->at;
     for (int retry = 0; retry < RETRY_LIMIT; retry++) {
         eval_move(eval, at);
-        Op *op = build_op(&eval->builder, loop->code, loop->code == OP_for ? 3 : 0, loop->bounds, 0, NULL);
+        Op *op = build_op(&eval->builder, loop->code, loop->code == OP_for ? 3 : 0, loop->bounds, 0,
+                          NULL);
         if (loop->unroll != 0)
             op_set_int(op, ATTR_unroll, loop->unroll);
         LoopTrial trial = {.start = eval->clock, .outer = eval->trial};
@@ -179,8 +181,6 @@ static bool set_bounds(Eval *eval, Loop *loop, Object *const bounds[3])
 {
     bool wide = is_wide(bounds[0]) || is_wide(bounds[1]) || is_wide(bounds[2]);
     for (int i = 0; i < 3; i++) {
-        if (stage_index(eval, bounds[i], eval->at) == NULL)
-            return false;
         loop->bounds[i] = stage_scalar(eval, bounds[i], wide ? DTYPE_i64 : DTYPE_i32, eval->at);
         if (loop->bounds[i] == NULL)
             return false;
@@ -202,7 +202,8 @@ static bool read_unroll(Eval *eval, const Object *range, Loop *loop, int64_t tri
         loop->unroll = trips;
         return true;
     }
-    FAIL(eval, expected_kind, eval->at, "unroll", "'all' or a positive int", object_repr(eval, unroll));
+    FAIL(eval, expected_kind, eval->at, "unroll", "'all' or a positive int",
+         object_repr(eval, unroll));
     return false;
 }
 

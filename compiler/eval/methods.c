@@ -20,7 +20,8 @@ Object *text_join(Eval *eval, const Bound *bound)
     Buf buf = {0};
     bool good = items != NULL;
     for (uint32_t i = 0; good && i < items->as.list.count; i++) {
-        const Object *item = text_argument(eval, items->as.list.items[i], "what is joined", bound->at);
+        const Object *item =
+            text_argument(eval, items->as.list.items[i], "what is joined", bound->at);
         good = item != NULL;
         if (good && i > 0)
             buf_bytes(&buf, separator->as.text.data, separator->as.text.length);
@@ -61,7 +62,8 @@ Object *text_split(Eval *eval, const Bound *bound)
     if (width == 0)
         return FAIL(eval, bad_value, bound->at, "the separator is empty");
     const char *end = data + length;
-    for (const char *next; (next = memmem(data, (size_t)(end - data), separator->as.text.data, width)) != NULL;) {
+    for (const char *next;
+         (next = memmem(data, (size_t)(end - data), separator->as.text.data, width)) != NULL;) {
         list_append(eval, list, object_text(eval, data, (size_t)(next - data)));
         data = next + width;
     }
@@ -104,12 +106,15 @@ Object *text_strip(Eval *eval, const Bound *bound)
 Object *text_replace(Eval *eval, const Bound *bound)
 {
     const Object *old = text_argument(eval, bound->values[1], "what is replaced", bound->at);
-    const Object *new = old != NULL ? text_argument(eval, bound->values[2], "the replacement", bound->at) : NULL;
+    const Object *new =
+        old != NULL ? text_argument(eval, bound->values[2], "the replacement", bound->at) : NULL;
     if (new == NULL || old->as.text.length == 0)
         return new != NULL ? bound->values[0] : NULL;
-    const char *data = bound->values[0]->as.text.data, *end = data + bound->values[0]->as.text.length;
+    const char *data = bound->values[0]->as.text.data,
+               *end = data + bound->values[0]->as.text.length;
     Buf buf = {0};
-    for (const char *next; (next = memmem(data, (size_t)(end - data), old->as.text.data, old->as.text.length)) != NULL;) {
+    for (const char *next; (next = memmem(data, (size_t)(end - data), old->as.text.data,
+                                          old->as.text.length)) != NULL;) {
         buf_bytes(&buf, data, (size_t)(next - data));
         buf_bytes(&buf, new->as.text.data, new->as.text.length);
         data = next + old->as.text.length;
@@ -122,20 +127,24 @@ Object *text_replace(Eval *eval, const Bound *bound)
 
 Object *text_startswith(Eval *eval, const Bound *bound)
 {
-    const Object *text = bound->values[0], *part = text_argument(eval, bound->values[1], "the prefix", bound->at);
+    const Object *text = bound->values[0],
+                 *part = text_argument(eval, bound->values[1], "the prefix", bound->at);
     if (part == NULL)
         return NULL;
     size_t length = part->as.text.length;
-    return object_bool(eval, length <= text->as.text.length && memcmp(text->as.text.data, part->as.text.data, length) == 0);
+    return object_bool(eval, length <= text->as.text.length &&
+                                 memcmp(text->as.text.data, part->as.text.data, length) == 0);
 }
 
 Object *text_endswith(Eval *eval, const Bound *bound)
 {
-    const Object *text = bound->values[0], *part = text_argument(eval, bound->values[1], "the suffix", bound->at);
+    const Object *text = bound->values[0],
+                 *part = text_argument(eval, bound->values[1], "the suffix", bound->at);
     if (part == NULL)
         return NULL;
     size_t length = part->as.text.length, whole = text->as.text.length;
-    return object_bool(eval, length <= whole && memcmp(text->as.text.data + whole - length, part->as.text.data, length) == 0);
+    return object_bool(eval, length <= whole && memcmp(text->as.text.data + whole - length,
+                                                       part->as.text.data, length) == 0);
 }
 
 /* ---- lists ---- */
@@ -150,7 +159,9 @@ Object *list_method_append(Eval *eval, const Bound *bound)
 
 Object *list_method_extend(Eval *eval, const Bound *bound)
 {
-    Object *items = list_may_change(eval, bound->values[0], bound->at) ? iterate(eval, bound->values[1], bound->at) : NULL;
+    Object *items = list_may_change(eval, bound->values[0], bound->at)
+                        ? iterate(eval, bound->values[1], bound->at)
+                        : NULL;
     for (uint32_t i = 0; items != NULL && i < items->as.list.count; i++)
         list_append(eval, bound->values[0], items->as.list.items[i]);
     return items != NULL ? eval->none : NULL;
@@ -160,13 +171,15 @@ Object *list_method_insert(Eval *eval, const Bound *bound)
 {
     int64_t place;
     Object *list = bound->values[0];
-    if (!list_may_change(eval, list, bound->at) || !object_as_int(eval, bound->values[1], "the index", &place))
+    if (!list_may_change(eval, list, bound->at) ||
+        !object_as_int(eval, bound->values[1], "the index", &place))
         return NULL;
     int64_t count = list->as.list.count;
     place = place < 0 ? place + count : place;
     place = place < 0 ? 0 : place > count ? count : place;
     list_append(eval, list, bound->values[2]);
-    memmove(list->as.list.items + place + 1, list->as.list.items + place, sizeof(Object *) * (size_t)(count - place));
+    memmove(list->as.list.items + place + 1, list->as.list.items + place,
+            sizeof(Object *) * (size_t)(count - place));
     list->as.list.items[place] = object_keep(eval, bound->values[2]);
     return eval->none;
 }
@@ -175,10 +188,12 @@ Object *list_method_pop(Eval *eval, const Bound *bound)
 {
     Object *list = bound->values[0];
     Object *index = bound->values[1] != NULL ? bound->values[1] : object_int(eval, -1);
-    Object *item = list_may_change(eval, list, bound->at) ? item_get(eval, list, index, bound->at) : NULL;
+    Object *item =
+        list_may_change(eval, list, bound->at) ? item_get(eval, list, index, bound->at) : NULL;
     if (item == NULL || index->kind == OBJECT_SLICE)
         return NULL;
-    int64_t place = index->as.integer < 0 ? index->as.integer + list->as.list.count : index->as.integer;
+    int64_t place =
+        index->as.integer < 0 ? index->as.integer + list->as.list.count : index->as.integer;
     size_t after = list->as.list.count - (size_t)place - 1;
     memmove(list->as.list.items + place, list->as.list.items + place + 1, sizeof(Object *) * after);
     list->as.list.count--;
@@ -191,7 +206,8 @@ Object *list_method_index(Eval *eval, const Bound *bound)
     for (uint32_t i = 0; i < list->as.list.count; i++)
         if (object_equal(list->as.list.items[i], bound->values[1]))
             return object_int(eval, i);
-    return FAIL(eval, bad_value, bound->at, arena_printf(eval->arena, "%s is not in it", object_repr(eval, bound->values[1])));
+    return FAIL(eval, bad_value, bound->at,
+                arena_printf(eval->arena, "%s is not in it", object_repr(eval, bound->values[1])));
 }
 
 Object *list_method_count(Eval *eval, const Bound *bound)
@@ -205,7 +221,8 @@ Object *list_method_count(Eval *eval, const Bound *bound)
 
 Object *list_method_copy(Eval *eval, const Bound *bound)
 {
-    return object_list(eval, OBJECT_LIST, bound->values[0]->as.list.items, bound->values[0]->as.list.count);
+    return object_list(eval, OBJECT_LIST, bound->values[0]->as.list.items,
+                       bound->values[0]->as.list.count);
 }
 
 /* ---- dicts ---- */
@@ -220,12 +237,14 @@ Object *dict_method_get(Eval *eval, const Bound *bound)
 
 Object *dict_method_keys(Eval *eval, const Bound *bound)
 {
-    return object_list(eval, OBJECT_LIST, bound->values[0]->as.dict.keys.data, bound->values[0]->as.dict.keys.count);
+    return object_list(eval, OBJECT_LIST, bound->values[0]->as.dict.keys.data,
+                       bound->values[0]->as.dict.keys.count);
 }
 
 Object *dict_method_values(Eval *eval, const Bound *bound)
 {
-    return object_list(eval, OBJECT_LIST, bound->values[0]->as.dict.values.data, bound->values[0]->as.dict.values.count);
+    return object_list(eval, OBJECT_LIST, bound->values[0]->as.dict.values.data,
+                       bound->values[0]->as.dict.values.count);
 }
 
 Object *dict_method_items(Eval *eval, const Bound *bound)
@@ -245,9 +264,11 @@ Object *dict_method_update(Eval *eval, const Bound *bound)
     if (!list_may_change(eval, bound->values[0], bound->at))
         return NULL;
     if (other->kind != OBJECT_DICT)
-        return FAIL(eval, expected_kind, bound->at, "the argument of update()", "a dict", object_repr(eval, other));
+        return FAIL(eval, expected_kind, bound->at, "the argument of update()", "a dict",
+                    object_repr(eval, other));
     for (size_t i = 0; i < other->as.dict.keys.count; i++)
-        dict_set(eval, bound->values[0], other->as.dict.keys.data[i], other->as.dict.values.data[i]);
+        dict_set(eval, bound->values[0], other->as.dict.keys.data[i],
+                 other->as.dict.values.data[i]);
     return eval->none;
 }
 
@@ -273,15 +294,19 @@ Object *dict_method_pop(Eval *eval, const Bound *bound)
             continue;
         Object *value = dict->as.dict.values.data[i];
         size_t after = dict->as.dict.keys.count - i - 1;
-        memmove(dict->as.dict.keys.data + i, dict->as.dict.keys.data + i + 1, sizeof(Object *) * after);
-        memmove(dict->as.dict.values.data + i, dict->as.dict.values.data + i + 1, sizeof(Object *) * after);
+        memmove(dict->as.dict.keys.data + i, dict->as.dict.keys.data + i + 1,
+                sizeof(Object *) * after);
+        memmove(dict->as.dict.values.data + i, dict->as.dict.values.data + i + 1,
+                sizeof(Object *) * after);
         dict->as.dict.keys.count--;
         dict->as.dict.values.count--;
         return value;
     }
     if (bound->values[2] != NULL)
         return bound->values[2];
-    return FAIL(eval, bad_value, bound->at, arena_printf(eval->arena, "there is no key %s", object_repr(eval, bound->values[1])));
+    return FAIL(
+        eval, bad_value, bound->at,
+        arena_printf(eval->arena, "there is no key %s", object_repr(eval, bound->values[1])));
 }
 
 /* ---- element types ---- */
@@ -354,16 +379,20 @@ Object *dtype_method_is_signed(Eval *eval, const Bound *bound)
 
 /* ---- numbers known at compile time ---- */
 
-static Object *of_number(Eval *eval, const Bound *bound, const char *name, double (*function)(double))
+static Object *of_number(Eval *eval, const Bound *bound, const char *name,
+                         double (*function)(double))
 {
     const Object *x = bound->values[0];
     if (object_is_staged(x))
-        return FAIL(eval, unsupported, bound->at, arena_printf(eval->arena, "%s() of a run-time value", name));
+        return FAIL(eval, unsupported, bound->at,
+                    arena_printf(eval->arena, "%s() of a run-time value", name));
     if (!object_is_number(x))
-        return FAIL(eval, expected_kind, bound->at, "the argument", "a number", object_repr(eval, x));
+        return FAIL(eval, expected_kind, bound->at, "the argument", "a number",
+                    object_repr(eval, x));
     double result = function(object_number(x));
     if (isnan(result) && !isnan(object_number(x)))
-        return FAIL(eval, bad_value, bound->at, arena_printf(eval->arena, "%s() is not defined there", name));
+        return FAIL(eval, bad_value, bound->at,
+                    arena_printf(eval->arena, "%s() is not defined there", name));
     return object_float(eval, result);
 }
 
@@ -395,7 +424,8 @@ Object *math_log(Eval *eval, const Bound *bound)
     Object *x = of_number(eval, bound, "log", log);
     if (x == NULL || bound->values[1] == NULL)
         return x;
-    Object *base = of_number(eval, &(Bound){.values = {bound->values[1]}, .at = bound->at}, "log", log);
+    Object *base =
+        of_number(eval, &(Bound){.values = {bound->values[1]}, .at = bound->at}, "log", log);
     return base != NULL ? operate_binary(eval, OPERATOR_Div, x, base, bound->at) : NULL;
 }
 
@@ -403,10 +433,12 @@ Object *math_pow(Eval *eval, const Bound *bound)
 {
     if (!object_is_number(bound->values[0]) || !object_is_number(bound->values[1]))
         return operate_binary(eval, OPERATOR_Pow, bound->values[0], bound->values[1], bound->at);
-    return object_float(eval, pow(object_number(bound->values[0]), object_number(bound->values[1])));
+    return object_float(eval,
+                        pow(object_number(bound->values[0]), object_number(bound->values[1])));
 }
 
-static Object *to_whole(Eval *eval, const Bound *bound, const char *name, double (*function)(double))
+static Object *to_whole(Eval *eval, const Bound *bound, const char *name,
+                        double (*function)(double))
 {
     if (bound->values[0]->kind == OBJECT_INT)
         return bound->values[0];
@@ -430,18 +462,21 @@ Object *math_ceil(Eval *eval, const Bound *bound)
 
 Object *math_isnan(Eval *eval, const Bound *bound)
 {
-    return object_bool(eval, object_is_number(bound->values[0]) && isnan(object_number(bound->values[0])));
+    return object_bool(eval, object_is_number(bound->values[0]) &&
+                                 isnan(object_number(bound->values[0])));
 }
 
 Object *math_isinf(Eval *eval, const Bound *bound)
 {
-    return object_bool(eval, object_is_number(bound->values[0]) && isinf(object_number(bound->values[0])));
+    return object_bool(eval, object_is_number(bound->values[0]) &&
+                                 isinf(object_number(bound->values[0])));
 }
 
 Object *math_gcd(Eval *eval, const Bound *bound)
 {
     int64_t a, b;
-    if (!object_as_int(eval, bound->values[0], "the first number", &a) || !object_as_int(eval, bound->values[1], "the second number", &b))
+    if (!object_as_int(eval, bound->values[0], "the first number", &a) ||
+        !object_as_int(eval, bound->values[1], "the second number", &b))
         return NULL;
     uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
     while (y != 0) {
@@ -449,5 +484,6 @@ Object *math_gcd(Eval *eval, const Bound *bound)
         x = y;
         y = rest;
     }
-    return x > INT64_MAX ? FAIL(eval, int_overflow, bound->at, "gcd") : object_int(eval, (int64_t)x);
+    return x > INT64_MAX ? FAIL(eval, int_overflow, bound->at, "gcd")
+                         : object_int(eval, (int64_t)x);
 }

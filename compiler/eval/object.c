@@ -32,7 +32,8 @@ static Object *new_class(Eval *eval, Name name, const ObjectVec *bases, Span at)
 {
     Object *object = object_new(eval, OBJECT_CLASS);
     object->as.class = arena_new_of(eval->arena, Class);
-    *object->as.class = (Class){.name = name, .bases = bases->data, .base_count = (int)bases->count, .at = at};
+    *object->as.class =
+        (Class){.name = name, .bases = bases->data, .base_count = (int)bases->count, .at = at};
     find_order(eval, object);
     return object;
 }
@@ -50,7 +51,8 @@ static bool eval_bases(Eval *eval, Nodes nodes, ObjectVec *bases)
         if (base->kind == OBJECT_CLASS)
             vec_push(eval->arena, bases, base);
         else if (base->kind != OBJECT_BUILTIN && base->kind != OBJECT_NONE) {
-            FAIL(eval, expected_kind, nodes.items[i]->span, "a base", "a class", object_repr(eval, base));
+            FAIL(eval, expected_kind, nodes.items[i]->span, "a base", "a class",
+                 object_repr(eval, base));
             return false;
         }
     }
@@ -62,8 +64,9 @@ static void own_functions(Object *class)
     const BindingVec *list = &class->as.class->attributes.list;
     for (size_t i = 0; i < list->count; i++) {
         Object *object = list->data[i]->object;
-        bool wrapped = object != NULL && (object->kind == OBJECT_PROPERTY || object->kind == OBJECT_STATIC_METHOD ||
-                                          object->kind == OBJECT_CLASS_METHOD);
+        bool wrapped = object != NULL &&
+                       (object->kind == OBJECT_PROPERTY || object->kind == OBJECT_STATIC_METHOD ||
+                        object->kind == OBJECT_CLASS_METHOD);
         if (wrapped)
             object = object->as.method.function;
         if (object != NULL && object->kind == OBJECT_FUNCTION && object->as.function.owner == NULL)
@@ -80,7 +83,8 @@ Object *class_new(Eval *eval, const NodeClassDef *node)
         vec_push(eval->arena, &bases, eval->root_class);
     Object *class = new_class(eval, node->name, &bases, node->base.span);
     Scope *outer = eval->frame->scope;
-    Scope *scope = scope_new(eval, SCOPE_CLASS, outer->kind == SCOPE_CLASS ? outer->parent : outer, outer->unit);
+    Scope *scope = scope_new(eval, SCOPE_CLASS, outer->kind == SCOPE_CLASS ? outer->parent : outer,
+                             outer->unit);
     eval->frame->scope = scope;
     Flow flow = eval_block(eval, node->body);
     eval->frame->scope = outer;
@@ -160,7 +164,8 @@ static Object *find_in_instance(Eval *eval, Object *object, Name name, Span at, 
         return class;
     Object *fallback = class_find(class, intern_text(eval->session->names, "__getattr__"));
     if (fallback != NULL)
-        return call_simple(eval, fallback, 2, (Object *[]){object, object_text(eval, name, strlen(name))}, at);
+        return call_simple(eval, fallback, 2,
+                           (Object *[]){object, object_text(eval, name, strlen(name))}, at);
     *found = false;
     return NULL;
 }
@@ -181,10 +186,17 @@ static Object *find_in_module(Eval *eval, Object *object, Name name, Span at, bo
 {
     Unit *unit = object->as.unit;
     Object *value = unit_lookup(eval, unit, name, UINT32_MAX, at, found);
+    if (!*found && eval->host != NULL && name_is(unit->name, "tile.host") &&
+        eval->host->find(eval->host, name)) {
+        *found = true;
+        value = object_new(eval, OBJECT_HOST_FUNCTION);
+        value->as.host = name;
+    }
     if (*found || unit->folder == NULL)
         return value;
     eval->quiet++;
-    Object *module = import_module(eval, intern_printf(eval->session->names, "%s.%s", unit->name, name), at);
+    Object *module =
+        import_module(eval, intern_printf(eval->session->names, "%s.%s", unit->name, name), at);
     eval->quiet--;
     *found = module != NULL && module->kind == OBJECT_MODULE;
     return *found ? module : NULL;
@@ -242,7 +254,8 @@ static Object *find_in_staged(Eval *eval, const Object *object, Name name, Span 
         return object_int(eval, type->rank);
     if (!*found)
         return NULL;
-    Object *dtype = object_new(eval, type->kind == TYPE_POINTER ? OBJECT_POINTER_TYPE : OBJECT_DTYPE);
+    Object *dtype =
+        object_new(eval, type->kind == TYPE_POINTER ? OBJECT_POINTER_TYPE : OBJECT_DTYPE);
     dtype->as.dtype = type->dtype;
     return dtype;
 }
@@ -278,7 +291,9 @@ Object *attribute_find(Eval *eval, Object *object, Name name, Span at, bool *fou
     case OBJECT_TILE: value = find_in_staged(eval, object, name, at, found); break;
     case OBJECT_FUNCTION:
         *found = name_is(name, "__name__");
-        value = *found ? object_text(eval, object->as.function.name, strlen(object->as.function.name)) : NULL;
+        value = *found
+                    ? object_text(eval, object->as.function.name, strlen(object->as.function.name))
+                    : NULL;
         break;
     default: break;
     }
@@ -303,9 +318,11 @@ Object *attribute_get(Eval *eval, Object *object, Name name, Span at)
 bool attribute_set(Eval *eval, Object *object, Name name, Object *value, Span at)
 {
     if (object->kind == OBJECT_INSTANCE)
-        return binding_set(eval, bindings_make(eval, &object->as.instance->attributes, name), value, at);
+        return binding_set(eval, bindings_make(eval, &object->as.instance->attributes, name), value,
+                           at);
     if (object->kind == OBJECT_CLASS)
-        return binding_set(eval, bindings_make(eval, &object->as.class->attributes, name), value, at);
+        return binding_set(eval, bindings_make(eval, &object->as.class->attributes, name), value,
+                           at);
     FAIL(eval, unknown_attribute, at, object_repr(eval, object), name);
     return false;
 }

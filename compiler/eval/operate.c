@@ -1,5 +1,5 @@
-/* operate.c: Python's operators. On compile-time values they are computed here; classes of the program
- * may define their own (__add__ and the like); with a run-time value they are staged. */
+/* operate.c: Python's operators. On compile-time values they are computed here; classes of the
+ * program may define their own (__add__ and the like); with a run-time value they are staged. */
 #include "eval/value.h"
 
 #include <math.h>
@@ -7,7 +7,8 @@
 
 static Object *no_operator(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
-    return FAIL(eval, bad_operands, at, operator_text(op), object_repr(eval, left), object_repr(eval, right));
+    return FAIL(eval, bad_operands, at, operator_text(op), object_repr(eval, left),
+                object_repr(eval, right));
 }
 
 /* ---- integers: 64 bits, never silently wrong ---- */
@@ -18,12 +19,33 @@ static int64_t floor_divide(int64_t a, int64_t b)
     return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
-static bool int_add(int64_t a, int64_t b, int64_t *out) { return !__builtin_add_overflow(a, b, out); }
-static bool int_sub(int64_t a, int64_t b, int64_t *out) { return !__builtin_sub_overflow(a, b, out); }
-static bool int_mul(int64_t a, int64_t b, int64_t *out) { return !__builtin_mul_overflow(a, b, out); }
-static bool int_and(int64_t a, int64_t b, int64_t *out) { *out = a & b; return true; }
-static bool int_or(int64_t a, int64_t b, int64_t *out) { *out = a | b; return true; }
-static bool int_xor(int64_t a, int64_t b, int64_t *out) { *out = a ^ b; return true; }
+static bool int_add(int64_t a, int64_t b, int64_t *out)
+{
+    return !__builtin_add_overflow(a, b, out);
+}
+static bool int_sub(int64_t a, int64_t b, int64_t *out)
+{
+    return !__builtin_sub_overflow(a, b, out);
+}
+static bool int_mul(int64_t a, int64_t b, int64_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+static bool int_and(int64_t a, int64_t b, int64_t *out)
+{
+    *out = a & b;
+    return true;
+}
+static bool int_or(int64_t a, int64_t b, int64_t *out)
+{
+    *out = a | b;
+    return true;
+}
+static bool int_xor(int64_t a, int64_t b, int64_t *out)
+{
+    *out = a ^ b;
+    return true;
+}
 
 static bool int_floordiv(int64_t a, int64_t b, int64_t *out)
 {
@@ -67,9 +89,9 @@ static bool int_pow(int64_t a, int64_t b, int64_t *out)
 }
 
 static bool (*const INTEGER[OPERATOR_COUNT])(int64_t, int64_t, int64_t *) = {
-    [OPERATOR_Add] = int_add,       [OPERATOR_Sub] = int_sub,    [OPERATOR_Mult] = int_mul,
-    [OPERATOR_BitAnd] = int_and,    [OPERATOR_BitOr] = int_or,   [OPERATOR_BitXor] = int_xor,
-    [OPERATOR_LShift] = int_shl,    [OPERATOR_RShift] = int_shr, [OPERATOR_Pow] = int_pow,
+    [OPERATOR_Add] = int_add,           [OPERATOR_Sub] = int_sub,    [OPERATOR_Mult] = int_mul,
+    [OPERATOR_BitAnd] = int_and,        [OPERATOR_BitOr] = int_or,   [OPERATOR_BitXor] = int_xor,
+    [OPERATOR_LShift] = int_shl,        [OPERATOR_RShift] = int_shr, [OPERATOR_Pow] = int_pow,
     [OPERATOR_FloorDiv] = int_floordiv, [OPERATOR_Mod] = int_mod,
 };
 
@@ -147,7 +169,8 @@ static Object *concatenate(Eval *eval, Object *left, Object *right)
 
 static Object *repeat(Eval *eval, Object *sequence, int64_t times, Span at)
 {
-    size_t length = sequence->kind == OBJECT_TEXT ? sequence->as.text.length : sequence->as.list.count;
+    size_t length =
+        sequence->kind == OBJECT_TEXT ? sequence->as.text.length : sequence->as.list.count;
     times = times < 0 ? 0 : times;
     if (length > 0 && times > SEQUENCE_LIMIT / (int64_t)length)
         return FAIL(eval, bad_value, at, "the result is too long");
@@ -204,18 +227,31 @@ static Object *operate_containers(Eval *eval, Operator op, Object *left, Object 
 
 /* ---- operators that classes define ---- */
 
-static const struct { const char *left, *right; } METHODS[OPERATOR_COUNT] = {
-    [OPERATOR_Add] = {"__add__", "__radd__"},           [OPERATOR_Sub] = {"__sub__", "__rsub__"},
-    [OPERATOR_Mult] = {"__mul__", "__rmul__"},          [OPERATOR_Div] = {"__truediv__", "__rtruediv__"},
-    [OPERATOR_FloorDiv] = {"__floordiv__", "__rfloordiv__"}, [OPERATOR_Mod] = {"__mod__", "__rmod__"},
-    [OPERATOR_MatMult] = {"__matmul__", "__rmatmul__"}, [OPERATOR_Pow] = {"__pow__", "__rpow__"},
-    [OPERATOR_BitAnd] = {"__and__", "__rand__"},        [OPERATOR_BitOr] = {"__or__", "__ror__"},
-    [OPERATOR_BitXor] = {"__xor__", "__rxor__"},        [OPERATOR_LShift] = {"__lshift__", "__rlshift__"},
-    [OPERATOR_RShift] = {"__rshift__", "__rrshift__"},  [OPERATOR_Eq] = {"__eq__", "__eq__"},
-    [OPERATOR_NotEq] = {"__ne__", "__ne__"},            [OPERATOR_Lt] = {"__lt__", "__gt__"},
-    [OPERATOR_LtE] = {"__le__", "__ge__"},              [OPERATOR_Gt] = {"__gt__", "__lt__"},
-    [OPERATOR_GtE] = {"__ge__", "__le__"},              [OPERATOR_USub] = {"__neg__", NULL},
-    [OPERATOR_UAdd] = {"__pos__", NULL},                [OPERATOR_Invert] = {"__invert__", NULL},
+static const struct {
+    const char *left, *right;
+} METHODS[OPERATOR_COUNT] = {
+    [OPERATOR_Add] = {"__add__", "__radd__"},
+    [OPERATOR_Sub] = {"__sub__", "__rsub__"},
+    [OPERATOR_Mult] = {"__mul__", "__rmul__"},
+    [OPERATOR_Div] = {"__truediv__", "__rtruediv__"},
+    [OPERATOR_FloorDiv] = {"__floordiv__", "__rfloordiv__"},
+    [OPERATOR_Mod] = {"__mod__", "__rmod__"},
+    [OPERATOR_MatMult] = {"__matmul__", "__rmatmul__"},
+    [OPERATOR_Pow] = {"__pow__", "__rpow__"},
+    [OPERATOR_BitAnd] = {"__and__", "__rand__"},
+    [OPERATOR_BitOr] = {"__or__", "__ror__"},
+    [OPERATOR_BitXor] = {"__xor__", "__rxor__"},
+    [OPERATOR_LShift] = {"__lshift__", "__rlshift__"},
+    [OPERATOR_RShift] = {"__rshift__", "__rrshift__"},
+    [OPERATOR_Eq] = {"__eq__", "__eq__"},
+    [OPERATOR_NotEq] = {"__ne__", "__ne__"},
+    [OPERATOR_Lt] = {"__lt__", "__gt__"},
+    [OPERATOR_LtE] = {"__le__", "__ge__"},
+    [OPERATOR_Gt] = {"__gt__", "__lt__"},
+    [OPERATOR_GtE] = {"__ge__", "__le__"},
+    [OPERATOR_USub] = {"__neg__", NULL},
+    [OPERATOR_UAdd] = {"__pos__", NULL},
+    [OPERATOR_Invert] = {"__invert__", NULL},
     [OPERATOR_In] = {"__contains__", NULL},
 };
 
@@ -227,7 +263,8 @@ static Object *find_method(Eval *eval, Object *object, const char *name)
 }
 
 /* *found tells whether a class defines the operator. */
-static Object *operate_classes(Eval *eval, Operator op, Object *left, Object *right, Span at, bool *found)
+static Object *operate_classes(Eval *eval, Operator op, Object *left, Object *right, Span at,
+                               bool *found)
 {
     Object *method = find_method(eval, left, METHODS[op].left);
     *found = true;
@@ -253,7 +290,8 @@ Object *operate_binary(Eval *eval, Operator op, Object *left, Object *right, Spa
     if (left->kind == OBJECT_ARRAY || right->kind == OBJECT_ARRAY)
         return host_binary(eval, operator_text(op), left, right, at);
     bool staged = object_is_staged(left) || object_is_staged(right);
-    if (staged && (object_is_staged(left) || object_is_number(left)) && (object_is_staged(right) || object_is_number(right)))
+    if (staged && (object_is_staged(left) || object_is_number(left)) &&
+        (object_is_staged(right) || object_is_number(right)))
         return stage_binary(eval, op, left, right, at);
     if (left->kind == OBJECT_MISSING || right->kind == OBJECT_MISSING)
         return missing_needed(eval, left->kind == OBJECT_MISSING ? left : right, NULL, at);
@@ -290,8 +328,9 @@ Object *operate_unary(Eval *eval, Operator op, Object *operand, Span at)
     if (operand->kind == OBJECT_FLOAT && op != OPERATOR_Invert)
         return op == OPERATOR_USub ? object_float(eval, -operand->as.number) : operand;
     if (!object_is_number(operand) || operand->kind == OBJECT_FLOAT)
-        return FAIL(eval, expected_kind, at, arena_printf(eval->arena, "the operand of '%s'", operator_text(op)),
-                    "a number", object_repr(eval, operand));
+        return FAIL(eval, expected_kind, at,
+                    arena_printf(eval->arena, "the operand of '%s'", operator_text(op)), "a number",
+                    object_repr(eval, operand));
     if (op == OPERATOR_Invert)
         return object_int(eval, ~operand->as.integer);
     if (op == OPERATOR_UAdd)
@@ -355,7 +394,8 @@ static Object *compare_order(Eval *eval, Operator op, Object *left, Object *righ
 
 static bool contains_text(const Object *whole, const Object *part)
 {
-    return memmem(whole->as.text.data, whole->as.text.length, part->as.text.data, part->as.text.length) != NULL;
+    return memmem(whole->as.text.data, whole->as.text.length, part->as.text.data,
+                  part->as.text.length) != NULL;
 }
 
 static Object *compare_member(Eval *eval, Object *item, Object *container, Span at)
@@ -396,7 +436,8 @@ Object *operate_compare(Eval *eval, Operator op, Object *left, Object *right, Sp
     Object *result = operate_classes(eval, op, left, right, at, &found);
     if (found)
         return result;
-    bool numeric = (object_is_staged(left) || object_is_number(left)) && (object_is_staged(right) || object_is_number(right));
+    bool numeric = (object_is_staged(left) || object_is_number(left)) &&
+                   (object_is_staged(right) || object_is_number(right));
     if (numeric && (object_is_staged(left) || object_is_staged(right)))
         return stage_compare(eval, op, left, right, at);
     if (left->kind == OBJECT_ARRAY || right->kind == OBJECT_ARRAY)

@@ -1,5 +1,5 @@
-/* scope.c: names and where they are bound. A module's names are evaluated when something needs them:
- * a statement sees the last binding above it, a function sees the last one of all. */
+/* scope.c: names and where they are bound. A module's names are evaluated when something needs
+ * them: a statement sees the last binding above it, a function sees the last one of all. */
 #include "eval/value.h"
 
 #include <string.h>
@@ -89,7 +89,8 @@ Object *scope_lookup(Eval *eval, Scope *scope, Name name, Span at, bool *found)
         if (each->kind == SCOPE_CLASS && each != scope)
             continue;
         Object *object = lookup_one(eval, home_scope(each, name), name, at, late, found);
-        /* In statements for `run` a name of tile.host wins over a module that does not exist there. */
+        /* In statements for `run` a name of tile.host wins over a module that does not exist there.
+         */
         if (*found && (object == NULL || object->kind != OBJECT_MISSING || !scope->host_names))
             return object;
         missing = *found ? object : missing;
@@ -141,7 +142,8 @@ void unit_index(Eval *eval, Unit *unit)
     }
 }
 
-/* The state that belongs to the code that is being evaluated, not to the module it happens to need. */
+/* The state that belongs to the code that is being evaluated, not to the module it happens to need.
+ */
 typedef struct Aside {
     Frame *frame;
     Staging *staging;
@@ -212,7 +214,8 @@ Object *unit_lookup(Eval *eval, Unit *unit, Name name, uint32_t index, Span at, 
             return binding_get(eval, binding, at);
         }
     }
-    Binding *own = bindings_get(&unit->scope->bindings, name); /* __name__, and what an eager module bound */
+    Binding *own =
+        bindings_get(&unit->scope->bindings, name); /* __name__, and what an eager module bound */
     if (own == NULL || own->object == NULL)
         return NULL;
     *found = true;
@@ -239,7 +242,8 @@ static void walk_target(const NameWalk *walk, const Node *node)
         walk_target(walk, NODE_AS(Starred, node)->value);
     if (node->kind != NODE_Tuple && node->kind != NODE_List)
         return;
-    Nodes elements = node->kind == NODE_Tuple ? NODE_AS(Tuple, node)->elts : NODE_AS(List, node)->elts;
+    Nodes elements =
+        node->kind == NODE_Tuple ? NODE_AS(Tuple, node)->elts : NODE_AS(List, node)->elts;
     for (uint32_t i = 0; i < elements.count; i++)
         walk_target(walk, elements.items[i]);
 }

@@ -1,10 +1,10 @@
 /* specialise.c: from a kernel and the values of its keys to a staged Kernel.
  *
- * A kernel is an instance of a class that says `__kernel__ = True`; its `__call__` is the kernel function.
- * A parameter annotated int or bool is a key: its value is part of the specialisation. One annotated with
- * an element type or a pointer type is a run-time argument. The function is evaluated in the launch's
- * region; what it sets in `attrs` describes the launch, and the scalar code behind the grid is copied to
- * the host region. */
+ * A kernel is an instance of a class that says `__kernel__ = True`; its `__call__` is the kernel
+ * function. A parameter annotated int or bool is a key: its value is part of the specialisation.
+ * One annotated with an element type or a pointer type is a run-time argument. The function is
+ * evaluated in the launch's region; what it sets in `attrs` describes the launch, and the scalar
+ * code behind the grid is copied to the host region. */
 #include "eval/value.h"
 
 #include <string.h>
@@ -17,7 +17,8 @@ bool class_is_kernel(const Object *class)
         const BindingVec *list = &class->as.class->order[i]->as.class->attributes.list;
         for (size_t j = 0; j < list->count; j++)
             if (strcmp(list->data[j]->name, "__kernel__") == 0)
-                return list->data[j]->object != NULL && list->data[j]->object->kind == OBJECT_BOOL &&
+                return list->data[j]->object != NULL &&
+                       list->data[j]->object->kind == OBJECT_BOOL &&
                        list->data[j]->object->as.integer != 0;
     }
     return false;
@@ -33,12 +34,14 @@ bool instances_same(const Object *a, const Object *b)
     if (a->as.instance == b->as.instance)
         return true;
     const Object *left = a->as.instance->arguments, *right = b->as.instance->arguments;
-    return a->as.instance->class == b->as.instance->class && left != NULL && right != NULL && object_equal(left, right);
+    return a->as.instance->class == b->as.instance->class && left != NULL && right != NULL &&
+           object_equal(left, right);
 }
 
 static Object *kernel_function(Eval *eval, Object *instance, Span at)
 {
-    Object *function = class_find(instance->as.instance->class, intern_text(eval->session->names, "__call__"));
+    Object *function =
+        class_find(instance->as.instance->class, intern_text(eval->session->names, "__call__"));
     if (function != NULL && function->kind == OBJECT_FUNCTION)
         return function;
     return FAIL(eval, unknown_attribute, at, object_repr(eval, instance), "__call__");
@@ -84,10 +87,12 @@ static Object *eval_annotation(Eval *eval, const Function *function, const Node 
     return type;
 }
 
-static bool read_parameter(Eval *eval, const Function *function, const Nodearg *node, Object *otherwise, KernelParameter *out)
+static bool read_parameter(Eval *eval, const Function *function, const Nodearg *node,
+                           Object *otherwise, KernelParameter *out)
 {
     *out = (KernelParameter){.name = node->arg, .span = node->base.span, .otherwise = otherwise};
-    Object *type = node->annotation != NULL ? eval_annotation(eval, function, node->annotation) : NULL;
+    Object *type =
+        node->annotation != NULL ? eval_annotation(eval, function, node->annotation) : NULL;
     if (node->annotation != NULL && type == NULL)
         return false;
     if (type != NULL && read_annotation(type, out))
@@ -101,12 +106,14 @@ static bool read_parameters(Eval *eval, const Function *function, ParameterVec *
 {
     const Nodearguments *arguments = NODE_AS(arguments, NODE_AS(FunctionDef, function->node)->args);
     if (arguments->vararg != NULL || arguments->kwarg != NULL || arguments->kwonlyargs.count > 0) {
-        FAIL(eval, unsupported, function->node->span, "a kernel with *, ** or keyword-only parameters");
+        FAIL(eval, unsupported, function->node->span,
+             "a kernel with *, ** or keyword-only parameters");
         return false;
     }
     uint32_t first = arguments->posonlyargs.count, count = first + arguments->args.count;
     for (uint32_t i = 1; i < count; i++) {
-        const Node *node = i < first ? arguments->posonlyargs.items[i] : arguments->args.items[i - first];
+        const Node *node =
+            i < first ? arguments->posonlyargs.items[i] : arguments->args.items[i - first];
         uint32_t defaults = arguments->defaults.count;
         Object *otherwise = i + defaults >= count ? function->defaults[i + defaults - count] : NULL;
         KernelParameter parameter;
@@ -136,25 +143,31 @@ bool kernel_has_open_key(Eval *eval, Object *instance, bool *out)
 
 /* ---- choosing keys ---- */
 
-static Object *new_specialisation(Eval *eval, Object *instance, const ParameterVec *parameters, Span at)
+static Object *new_specialisation(Eval *eval, Object *instance, const ParameterVec *parameters,
+                                  Span at)
 {
     Object *object = object_new(eval, OBJECT_SPECIALISATION);
     object->as.specialisation = arena_new_of(eval->arena, Specialisation);
-    *object->as.specialisation = (Specialisation){.instance = instance, .key_count = (int)parameters->count, .at = at,
-                                                  .keys = arena_new_array(eval->arena, Object *, parameters->count)};
+    *object->as.specialisation =
+        (Specialisation){.instance = instance,
+                         .key_count = (int)parameters->count,
+                         .at = at,
+                         .keys = arena_new_array(eval->arena, Object *, parameters->count)};
     return object;
 }
 
-static bool set_key(Eval *eval, const KernelParameter *parameter, Object *value, Span at, Object **out)
+static bool set_key(Eval *eval, const KernelParameter *parameter, Object *value, Span at,
+                    Object **out)
 {
     if (parameter->kind != PARAMETER_KEY || value == NULL)
         return true; /* a run-time argument may be given as an example: it says nothing */
     if (value->kind != OBJECT_INT && value->kind != OBJECT_BOOL) {
-        FAIL(eval, expected_kind, at, parameter->name, parameter->dtype == DTYPE_b1 ? "a bool" : "an int",
-             object_repr(eval, value));
+        FAIL(eval, expected_kind, at, parameter->name,
+             parameter->dtype == DTYPE_b1 ? "a bool" : "an int", object_repr(eval, value));
         return false;
     }
-    *out = parameter->dtype == DTYPE_b1 ? object_bool(eval, value->as.integer != 0) : object_int(eval, value->as.integer);
+    *out = parameter->dtype == DTYPE_b1 ? object_bool(eval, value->as.integer != 0)
+                                        : object_int(eval, value->as.integer);
     return true;
 }
 
@@ -168,16 +181,19 @@ static size_t find_parameter(const ParameterVec *parameters, Name name)
 
 static const Object *no_parameter(Eval *eval, const Object *instance, Name name, Span at)
 {
-    return FAIL(eval, call_arguments, at, arena_printf(eval->arena, "%s has no parameter '%s'",
-                                                       instance->as.instance->class->as.class->name, name));
+    return FAIL(eval, call_arguments, at,
+                arena_printf(eval->arena, "%s has no parameter '%s'",
+                             instance->as.instance->class->as.class->name, name));
 }
 
 /* One value a parameter, from positional and named arguments; NULL where none is given. */
-static bool spread_arguments(Eval *eval, Object *instance, const ParameterVec *parameters, const Arguments *arguments, Object **values)
+static bool spread_arguments(Eval *eval, Object *instance, const ParameterVec *parameters,
+                             const Arguments *arguments, Object **values)
 {
     if (arguments->positional.count > parameters->count) {
         FAIL(eval, call_arguments, arguments->at,
-             arena_printf(eval->arena, "the kernel takes %zu arguments, not %zu", parameters->count, arguments->positional.count));
+             arena_printf(eval->arena, "the kernel takes %zu arguments, not %zu", parameters->count,
+                          arguments->positional.count));
         return false;
     }
     for (size_t i = 0; i < arguments->positional.count; i++)
@@ -211,7 +227,8 @@ static Object *remember(Eval *eval, Object *instance, Object *object)
     return object;
 }
 
-static Object *specialise_values(Eval *eval, Object *instance, const ParameterVec *parameters, Object **values, Span at)
+static Object *specialise_values(Eval *eval, Object *instance, const ParameterVec *parameters,
+                                 Object **values, Span at)
 {
     Object *object = new_specialisation(eval, instance, parameters, at);
     for (size_t i = 0; i < parameters->count; i++) {
@@ -256,8 +273,9 @@ static Value *copy_to_host(HostCopy *copy, Value *value)
     const OpInfo *info = value->op != NULL ? op_info(value->op->code) : NULL;
     if (info == NULL || !(info->stages & HOST) || !(info->traits & PURE) || copy->depth > 1000) {
         const char *what = value->name != NULL ? arena_printf(eval->arena, "'%s'", value->name)
-                           : info != NULL      ? arena_printf(eval->arena, "the result of '%s'", info->name)
-                                               : "a loop's counter";
+                           : info != NULL
+                               ? arena_printf(eval->arena, "the result of '%s'", info->name)
+                               : "a loop's counter";
         return FAIL(eval, device_grid, value->op != NULL ? value->op->span : eval->at, what);
     }
     copy->depth++;
@@ -280,7 +298,8 @@ static Value *copy_to_host(HostCopy *copy, Value *value)
 static Object *kernel_attribute(Eval *eval, const char *name)
 {
     Instance *attributes = eval->staging->attributes->as.instance;
-    Binding *binding = bindings_get(&attributes->attributes, intern_text(eval->session->names, name));
+    Binding *binding =
+        bindings_get(&attributes->attributes, intern_text(eval->session->names, name));
     if (binding == NULL || binding->object == NULL)
         return FAIL(eval, no_attribute_set, eval->staging->at, name);
     eval->at = binding->at;
@@ -291,8 +310,10 @@ static bool set_extent(Eval *eval, HostCopy *copy, int dim, Object *extent)
 {
     Value *value;
     if (extent->kind == OBJECT_INT)
-        value = build_const(&copy->builder, extent->as.integer == (int32_t)extent->as.integer ? DTYPE_i32 : DTYPE_i64,
-                            extent->as.integer);
+        value =
+            build_const(&copy->builder,
+                        extent->as.integer == (int32_t)extent->as.integer ? DTYPE_i32 : DTYPE_i64,
+                        extent->as.integer);
     else {
         value = stage_index(eval, extent, eval->at);
         value = value != NULL ? copy_to_host(copy, value) : NULL;
@@ -337,7 +358,8 @@ static bool set_warps(Eval *eval)
 
 /* ---- staging ---- */
 
-static const char *describe_keys(Eval *eval, const ParameterVec *parameters, const Specialisation *specialisation, const char *name)
+static const char *describe_keys(Eval *eval, const ParameterVec *parameters,
+                                 const Specialisation *specialisation, const char *name)
 {
     Buf buf = {0};
     buf_printf(&buf, "%s(", name);
@@ -345,7 +367,8 @@ static const char *describe_keys(Eval *eval, const ParameterVec *parameters, con
     for (int i = 0; i < specialisation->key_count; i++) {
         if (specialisation->keys[i] == NULL)
             continue;
-        buf_printf(&buf, "%s%s=%s", first ? "" : ", ", parameters->data[i].name, object_repr(eval, specialisation->keys[i]));
+        buf_printf(&buf, "%s%s=%s", first ? "" : ", ", parameters->data[i].name,
+                   object_repr(eval, specialisation->keys[i]));
         first = false;
     }
     buf_char(&buf, ')');
@@ -354,10 +377,12 @@ static const char *describe_keys(Eval *eval, const ParameterVec *parameters, con
     return text;
 }
 
-static Object *add_parameter(Eval *eval, Kernel *kernel, const KernelParameter *parameter, Object *key)
+static Object *add_parameter(Eval *eval, Kernel *kernel, const KernelParameter *parameter,
+                             Object *key)
 {
-    const Type *type = parameter->kind == PARAMETER_POINTER ? type_pointer(kernel->types, parameter->dtype, SPACE_GLOBAL)
-                                                            : type_scalar(kernel->types, parameter->dtype);
+    const Type *type = parameter->kind == PARAMETER_POINTER
+                           ? type_pointer(kernel->types, parameter->dtype, SPACE_GLOBAL)
+                           : type_scalar(kernel->types, parameter->dtype);
     Value *value = kernel_add_parameter(kernel, parameter->name, type, parameter->span);
     if (parameter->kind != PARAMETER_KEY)
         return object_ir(eval, value);
@@ -379,7 +404,8 @@ static Op *make_launch(Kernel *kernel, Span at)
 /* Evaluates the kernel function in the launch's region. */
 static bool run_kernel(Eval *eval, const Function *function, Scope *scope, Object *instance)
 {
-    Frame frame = {.scope = scope, .function = function, .self = instance, .loop = -1, .caller = eval->frame};
+    Frame frame = {
+        .scope = scope, .function = function, .self = instance, .loop = -1, .caller = eval->frame};
     eval->frame = &frame;
     eval->staging->frame = &frame;
     Flow flow = eval_block(eval, NODE_AS(FunctionDef, function->node)->body);
@@ -393,7 +419,8 @@ static void bind_self(Eval *eval, const Function *function, Scope *scope, Object
     const Nodearguments *arguments = NODE_AS(arguments, NODE_AS(FunctionDef, function->node)->args);
     Nodes names = arguments->posonlyargs.count > 0 ? arguments->posonlyargs : arguments->args;
     if (names.count > 0)
-        binding_put(eval, bindings_make(eval, &scope->bindings, NODE_AS(arg, names.items[0])->arg), instance, names.items[0]->span);
+        binding_put(eval, bindings_make(eval, &scope->bindings, NODE_AS(arg, names.items[0])->arg),
+                    instance, names.items[0]->span);
 }
 
 typedef struct Outside { /* what staging sets aside */
@@ -407,7 +434,8 @@ typedef struct Outside { /* what staging sets aside */
 
 static Outside leave_outside(Eval *eval, Staging *staging)
 {
-    Outside outside = {eval->staging, eval->builder, eval->trial, eval->at, eval->control, eval->library, eval->steps_left};
+    Outside outside = {eval->staging, eval->builder, eval->trial,     eval->at,
+                       eval->control, eval->library, eval->steps_left};
     eval->staging = staging;
     eval->builder = builder_at_end(launch_region(staging->launch), staging->at);
     eval->trial = NULL;
@@ -428,19 +456,23 @@ static void return_outside(Eval *eval, const Outside *outside)
     eval->steps_left = outside->steps_left;
 }
 
-static bool stage_kernel(Eval *eval, Specialisation *specialisation, const ParameterVec *parameters, Kernel *kernel, const Function *function)
+static bool stage_kernel(Eval *eval, Specialisation *specialisation, const ParameterVec *parameters,
+                         Kernel *kernel, const Function *function)
 {
     Object *attributes_class = object_new(eval, OBJECT_CLASS);
     attributes_class->as.class = arena_new_of(eval->arena, Class);
     attributes_class->as.class->name = intern_text(eval->session->names, "attrs");
-    Staging staging = {.kernel = kernel, .at = specialisation->at, .attributes = instance_new(eval, attributes_class)};
+    Staging staging = {.kernel = kernel,
+                       .at = specialisation->at,
+                       .attributes = instance_new(eval, attributes_class)};
     Scope *scope = scope_new(eval, SCOPE_FUNCTION, function->closure, function->unit);
     staging.launch = make_launch(kernel, function->node->span);
     Outside outside = leave_outside(eval, &staging);
     bind_self(eval, function, scope, specialisation->instance);
     for (size_t i = 0; i < parameters->count; i++) {
         Object *object = add_parameter(eval, kernel, &parameters->data[i], specialisation->keys[i]);
-        binding_put(eval, bindings_make(eval, &scope->bindings, parameters->data[i].name), object, parameters->data[i].span);
+        binding_put(eval, bindings_make(eval, &scope->bindings, parameters->data[i].name), object,
+                    parameters->data[i].span);
     }
     bool good = run_kernel(eval, function, scope, specialisation->instance);
     return_outside(eval, &outside);
@@ -477,18 +509,25 @@ bool specialisation_stage(Eval *eval, Specialisation *specialisation, Name expor
 
 static Name run_symbol(Eval *eval, const Object *instance)
 {
-    return intern_printf(eval->session->names, "%s__run%zu", instance->as.instance->class->as.class->name, eval->kernels.count);
+    return intern_printf(eval->session->names, "%s__run%zu",
+                         instance->as.instance->class->as.class->name, eval->kernels.count);
 }
 
-static Object *launch_values(Eval *eval, Specialisation *specialisation, const ParameterVec *parameters, Object **values, Span at)
+static Object *launch_values(Eval *eval, Specialisation *specialisation,
+                             const ParameterVec *parameters, Object **values, Span at)
 {
     HostValue *arguments = arena_new_array(eval->arena, HostValue, parameters->count);
     for (size_t i = 0; i < parameters->count; i++) {
-        Object *value = specialisation->keys[i] != NULL ? specialisation->keys[i] : values[i] != NULL ? values[i] : parameters->data[i].otherwise;
+        Object *value = specialisation->keys[i] != NULL ? specialisation->keys[i]
+                        : values[i] != NULL             ? values[i]
+                                                        : parameters->data[i].otherwise;
         if (value == NULL)
-            return FAIL(eval, call_arguments, at, arena_printf(eval->arena, "the kernel needs the argument '%s'", parameters->data[i].name));
+            return FAIL(eval, call_arguments, at,
+                        arena_printf(eval->arena, "the kernel needs the argument '%s'",
+                                     parameters->data[i].name));
         if (!host_value(eval, value, &arguments[i]))
-            return FAIL(eval, expected_kind, at, parameters->data[i].name, "a number or an array", object_repr(eval, value));
+            return FAIL(eval, expected_kind, at, parameters->data[i].name, "a number or an array",
+                        object_repr(eval, value));
     }
     HostLaunch launch = {specialisation->kernel, arguments, at};
     return eval->host->launch(eval->host, &launch) == HOST_OK ? eval->none : NULL;
@@ -496,7 +535,8 @@ static Object *launch_values(Eval *eval, Specialisation *specialisation, const P
 
 Object *launch_instance(Eval *eval, Object *callee, const Arguments *arguments)
 {
-    Object *instance = callee->kind == OBJECT_SPECIALISATION ? callee->as.specialisation->instance : callee;
+    Object *instance =
+        callee->kind == OBJECT_SPECIALISATION ? callee->as.specialisation->instance : callee;
     if (eval->staging != NULL)
         return FAIL(eval, unsupported, arguments->at, "a launch in a kernel");
     if (eval->host == NULL)
@@ -507,14 +547,16 @@ Object *launch_instance(Eval *eval, Object *callee, const Arguments *arguments)
     Object **values = arena_new_array(eval->arena, Object *, parameters.count);
     if (!spread_arguments(eval, instance, &parameters, arguments, values))
         return NULL;
-    for (int i = 0; callee->kind == OBJECT_SPECIALISATION && i < callee->as.specialisation->key_count; i++)
+    for (int i = 0;
+         callee->kind == OBJECT_SPECIALISATION && i < callee->as.specialisation->key_count; i++)
         values[i] = values[i] == NULL ? callee->as.specialisation->keys[i] : values[i];
     Object *object = specialise_values(eval, instance, &parameters, values, arguments->at);
     if (object == NULL)
         return NULL;
     Specialisation *specialisation = object->as.specialisation;
     Name name = instance->as.instance->class->as.class->name;
-    if (specialisation->kernel == NULL && !specialisation_stage(eval, specialisation, name, run_symbol(eval, instance)))
+    if (specialisation->kernel == NULL &&
+        !specialisation_stage(eval, specialisation, name, run_symbol(eval, instance)))
         return NULL;
     return launch_values(eval, specialisation, &parameters, values, arguments->at);
 }

@@ -1,6 +1,6 @@
-/* stage.c: operations in which a run-time value takes part become ops. Literals are weakly typed: they
- * take the other side's type. Tiles broadcast as NumPy's arrays do; a scalar is cast to the tile's
- * element type for arithmetic (tile.5, "Types of expressions"). */
+/* stage.c: operations in which a run-time value takes part become ops. Literals are weakly typed:
+ * they take the other side's type. Tiles broadcast as NumPy's arrays do; a scalar is cast to the
+ * tile's element type for arithmetic (tile.5, "Types of expressions"). */
 #include "eval/value.h"
 
 #include <math.h>
@@ -11,11 +11,11 @@
 const char *dtype_user_name(DType dtype)
 {
     static const char *const NAMES[DTYPE_COUNT] = {
-        [DTYPE_b1] = "boolean",    [DTYPE_i8] = "int8",          [DTYPE_i16] = "int16",
-        [DTYPE_i32] = "int32",     [DTYPE_i64] = "int64",        [DTYPE_u8] = "uint8",
-        [DTYPE_u16] = "uint16",    [DTYPE_u32] = "uint32",       [DTYPE_u64] = "uint64",
-        [DTYPE_f16] = "float16",   [DTYPE_bf16] = "bfloat16",    [DTYPE_tf32] = "tfloat32",
-        [DTYPE_f32] = "float32",   [DTYPE_f64] = "float64",      [DTYPE_f8e4m3] = "float8_e4m3",
+        [DTYPE_b1] = "boolean",         [DTYPE_i8] = "int8",       [DTYPE_i16] = "int16",
+        [DTYPE_i32] = "int32",          [DTYPE_i64] = "int64",     [DTYPE_u8] = "uint8",
+        [DTYPE_u16] = "uint16",         [DTYPE_u32] = "uint32",    [DTYPE_u64] = "uint64",
+        [DTYPE_f16] = "float16",        [DTYPE_bf16] = "bfloat16", [DTYPE_tf32] = "tfloat32",
+        [DTYPE_f32] = "float32",        [DTYPE_f64] = "float64",   [DTYPE_f8e4m3] = "float8_e4m3",
         [DTYPE_f8e5m2] = "float8_e5m2",
     };
     return NAMES[dtype] != NULL ? NAMES[dtype] : dtype_name(dtype);
@@ -104,8 +104,10 @@ static Value *stage_literal(Eval *eval, const Object *literal, DType dtype, Span
         return build_const(&eval->builder, dtype, object_number(literal) != 0);
     if (literal->kind == OBJECT_FLOAT) {
         double number = literal->as.number;
-        if (!(fabs(number) < 9e18) || number != (double)(int64_t)number || !int_fits((int64_t)number, dtype))
-            return FAIL(eval, literal_range, at, object_repr(eval, literal), dtype_user_name(dtype));
+        if (!(fabs(number) < 9e18) || number != (double)(int64_t)number ||
+            !int_fits((int64_t)number, dtype))
+            return FAIL(eval, literal_range, at, object_repr(eval, literal),
+                        dtype_user_name(dtype));
         return build_const(&eval->builder, dtype, (int64_t)number);
     }
     if (!int_fits(literal->as.integer, dtype))
@@ -130,7 +132,8 @@ Value *stage_operand(Eval *eval, Object *object, Span at)
         return stage_value(eval, object);
     if (object_is_number(object))
         return stage_literal(eval, object, literal_dtype(object), at);
-    return FAIL(eval, expected_kind, at, "the operand", "a number or a run-time value", object_kind_name(object));
+    return FAIL(eval, expected_kind, at, "the operand", "a number or a run-time value",
+                object_kind_name(object));
 }
 
 Value *stage_scalar(Eval *eval, Object *object, DType dtype, Span at)
@@ -143,7 +146,8 @@ Value *stage_scalar(Eval *eval, Object *object, DType dtype, Span at)
     if (value == NULL)
         return NULL;
     if (value->type->kind != TYPE_SCALAR)
-        return FAIL(eval, expected_kind, at, "this value", "a scalar", type_text(eval->arena, value->type));
+        return FAIL(eval, expected_kind, at, "this value", "a scalar",
+                    type_text(eval->arena, value->type));
     return stage_cast(eval, value, dtype);
 }
 
@@ -153,7 +157,8 @@ Value *stage_index(Eval *eval, Object *object, Span at)
     if (value == NULL)
         return NULL;
     if (value->type->kind != TYPE_SCALAR || !dtype_is_integer(value->type->dtype))
-        return FAIL(eval, expected_kind, at, "an extent or offset", "an integer", object_repr(eval, object));
+        return FAIL(eval, expected_kind, at, "an extent or offset", "an integer",
+                    object_repr(eval, object));
     bool narrow = dtype_bits(value->type->dtype) < 32 || value->type->dtype == DTYPE_i32;
     return stage_cast(eval, value, narrow ? DTYPE_i32 : DTYPE_i64);
 }
@@ -164,7 +169,8 @@ Value *stage_condition(Eval *eval, Object *object, Span at)
     if (value == NULL)
         return NULL;
     if (value->type->kind != TYPE_SCALAR)
-        return FAIL(eval, expected_kind, at, "a condition", "a scalar", type_text(eval->arena, value->type));
+        return FAIL(eval, expected_kind, at, "a condition", "a scalar",
+                    type_text(eval->arena, value->type));
     return stage_cast(eval, value, DTYPE_b1);
 }
 
@@ -188,7 +194,8 @@ static bool join_shapes(const Type *a, const Type *b, int *rank, int64_t *shape)
     *rank = a->rank > b->rank ? a->rank : b->rank;
     for (int i = 0; i < *rank; i++) {
         int from_a = i - (*rank - a->rank), from_b = i - (*rank - b->rank);
-        int64_t left = from_a >= 0 ? a->shape[from_a] : 1, right = from_b >= 0 ? b->shape[from_b] : 1;
+        int64_t left = from_a >= 0 ? a->shape[from_a] : 1,
+                right = from_b >= 0 ? b->shape[from_b] : 1;
         if (left != right && left != 1 && right != 1)
             return false;
         shape[i] = left == 1 ? right : left;
@@ -213,13 +220,15 @@ Value *stage_broadcast(Eval *eval, Value *value, int rank, const int64_t *shape,
     int joined_rank;
     if (!join_shapes(value->type, target, &joined_rank, joined) || joined_rank != rank ||
         memcmp(joined, shape, sizeof *shape * (size_t)rank) != 0)
-        return FAIL(eval, shape_mismatch, at, shape_text(eval, value->type), shape_text(eval, target));
+        return FAIL(eval, shape_mismatch, at, shape_text(eval, value->type),
+                    shape_text(eval, target));
     if (value->type->rank < rank) {
         int missing = rank - value->type->rank;
         int64_t padded[TYPE_RANK];
         for (int i = 0; i < rank; i++)
             padded[i] = i < missing ? 1 : value->type->shape[i - missing];
-        value = build_typed(eval, OP_reshape, value, type_tile(types, value->type->dtype, rank, padded, NULL));
+        value = build_typed(eval, OP_reshape, value,
+                            type_tile(types, value->type->dtype, rank, padded, NULL));
     }
     return value->type == target ? value : build_typed(eval, OP_broadcast, value, target);
 }
@@ -235,32 +244,39 @@ Value *stage_typed(Eval *eval, Object *object, const Type *type, Span at)
     Value *value = stage_operand(eval, object, at);
     if (value == NULL || value->type == type)
         return value;
-    if (type->kind == TYPE_TILE && (value->type->kind == TYPE_SCALAR || value->type->kind == TYPE_TILE))
-        return stage_broadcast(eval, stage_cast(eval, value, type->dtype), type->rank, type->shape, at);
+    if (type->kind == TYPE_TILE &&
+        (value->type->kind == TYPE_SCALAR || value->type->kind == TYPE_TILE))
+        return stage_broadcast(eval, stage_cast(eval, value, type->dtype), type->rank, type->shape,
+                               at);
     return FAIL(eval, expected_kind, at, "this value", type_text(eval->arena, type),
                 type_text(eval->arena, value->type));
 }
 
 /* ---- pairs ---- */
 
-/* The element type in which two operands meet. `exact` is for comparisons, where a literal keeps its own. */
-static bool pair_dtype(Object *left, Object *right, const Type *a, const Type *b, bool exact, DType *out)
+/* The element type in which two operands meet. `exact` is for comparisons, where a literal keeps
+ * its own. */
+static bool pair_dtype(Object *left, Object *right, const Type *a, const Type *b, bool exact,
+                       DType *out)
 {
     if (a == NULL || b == NULL) {
         const Type *staged = a != NULL ? a : b;
         const Object *literal = a != NULL ? right : left;
         bool float_literal = literal->kind == OBJECT_FLOAT && !dtype_is_float(staged->dtype);
         bool wide_literal = literal->kind == OBJECT_INT && dtype_is_integer(staged->dtype) &&
-                            !int_fits(literal->as.integer, staged->dtype) && (exact || staged->kind == TYPE_SCALAR);
+                            !int_fits(literal->as.integer, staged->dtype) &&
+                            (exact || staged->kind == TYPE_SCALAR);
         bool keeps = staged->kind == TYPE_TILE && !exact && staged->dtype != DTYPE_b1;
         *out = staged->dtype;
-        if ((float_literal && !keeps) || wide_literal || (staged->dtype == DTYPE_b1 && literal->kind != OBJECT_BOOL))
+        if ((float_literal && !keeps) || wide_literal ||
+            (staged->dtype == DTYPE_b1 && literal->kind != OBJECT_BOOL))
             return stage_promote(staged->dtype, literal_dtype(literal), out);
         return true;
     }
     bool mixed = (a->kind == TYPE_TILE) != (b->kind == TYPE_TILE);
     const Type *tile = a->kind == TYPE_TILE ? a : b, *scalar = a->kind == TYPE_TILE ? b : a;
-    if (mixed && !exact && dtype_is_float(tile->dtype) >= dtype_is_float(scalar->dtype) && tile->dtype != DTYPE_b1) {
+    if (mixed && !exact && dtype_is_float(tile->dtype) >= dtype_is_float(scalar->dtype) &&
+        tile->dtype != DTYPE_b1) {
         *out = tile->dtype;
         return true;
     }
@@ -294,7 +310,8 @@ static Value *pair_side(Eval *eval, Object *object, Value *value, DType dtype, S
 
 typedef enum PairStyle { PAIR_ARITHMETIC, PAIR_COMPARE } PairStyle;
 
-static bool pair_values(Eval *eval, PairStyle style, Object *left, Object *right, Span at, Value **a, Value **b)
+static bool pair_values(Eval *eval, PairStyle style, Object *left, Object *right, Span at,
+                        Value **a, Value **b)
 {
     if (!stage_ready(eval, at))
         return false;
@@ -303,11 +320,13 @@ static bool pair_values(Eval *eval, PairStyle style, Object *left, Object *right
     bool good = (*a != NULL ? is_arithmetic((*a)->type) : object_is_number(left)) &&
                 (*b != NULL ? is_arithmetic((*b)->type) : object_is_number(right));
     if (!good || (*a == NULL && *b == NULL)) {
-        FAIL(eval, bad_operands, at, "this operation", object_repr(eval, left), object_repr(eval, right));
+        FAIL(eval, bad_operands, at, "this operation", object_repr(eval, left),
+             object_repr(eval, right));
         return false;
     }
     DType dtype;
-    if (!pair_dtype(left, right, *a ? (*a)->type : NULL, *b ? (*b)->type : NULL, style == PAIR_COMPARE, &dtype)) {
+    if (!pair_dtype(left, right, *a ? (*a)->type : NULL, *b ? (*b)->type : NULL,
+                    style == PAIR_COMPARE, &dtype)) {
         FAIL(eval, no_common_type, at, object_repr(eval, left), object_repr(eval, right));
         return false;
     }
@@ -344,14 +363,16 @@ static const BinaryRow BINARY[OPERATOR_COUNT] = {
 
 static Object *no_operator(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
-    return FAIL(eval, bad_operands, at, operator_text(op), object_repr(eval, left), object_repr(eval, right));
+    return FAIL(eval, bad_operands, at, operator_text(op), object_repr(eval, left),
+                object_repr(eval, right));
 }
 
 static const Type *staged_type(const Object *object)
 {
     if (!object_is_staged(object))
         return NULL;
-    return object->as.ir.value != NULL ? object->as.ir.value->type : object->as.ir.var->type->content;
+    return object->as.ir.value != NULL ? object->as.ir.value->type
+                                       : object->as.ir.var->type->content;
 }
 
 static Object *stage_pointer(Eval *eval, Operator op, Object *pointer, Object *index, Span at)
@@ -398,11 +419,13 @@ Object *stage_binary(Eval *eval, Operator op, Object *left, Object *right, Span 
     if (!stage_ready(eval, at))
         return NULL;
     const Type *left_type = staged_type(left), *right_type = staged_type(right);
-    if (is_pointer(left_type) && (op == OPERATOR_Add || op == OPERATOR_Sub) && !is_pointer(right_type))
+    if (is_pointer(left_type) && (op == OPERATOR_Add || op == OPERATOR_Sub) &&
+        !is_pointer(right_type))
         return stage_pointer(eval, op, left, right, at);
     if (is_pointer(right_type) && op == OPERATOR_Add && !is_pointer(left_type))
         return stage_pointer(eval, op, right, left, at);
-    if (op == OPERATOR_Pow && left_type != NULL && is_arithmetic(left_type) && left_type->dtype != DTYPE_b1)
+    if (op == OPERATOR_Pow && left_type != NULL && is_arithmetic(left_type) &&
+        left_type->dtype != DTYPE_b1)
         return stage_power(eval, left, right, at);
     const BinaryRow *row = &BINARY[op];
     if (row->ints == 0)
@@ -420,8 +443,8 @@ Object *stage_binary(Eval *eval, Operator op, Object *left, Object *right, Span 
 Object *stage_compare(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
     static const char *const PREDICATES[OPERATOR_COUNT] = {
-        [OPERATOR_Eq] = "eq", [OPERATOR_NotEq] = "ne", [OPERATOR_Lt] = "lt",
-        [OPERATOR_LtE] = "le", [OPERATOR_Gt] = "gt",  [OPERATOR_GtE] = "ge",
+        [OPERATOR_Eq] = "eq",  [OPERATOR_NotEq] = "ne", [OPERATOR_Lt] = "lt",
+        [OPERATOR_LtE] = "le", [OPERATOR_Gt] = "gt",    [OPERATOR_GtE] = "ge",
     };
     if (PREDICATES[op] == NULL)
         return no_operator(eval, op, left, right, at);
@@ -450,7 +473,9 @@ Object *stage_unary(Eval *eval, Operator op, Object *operand, Span at)
     if (op == OPERATOR_Not)
         return object_ir(eval, build1(&eval->builder, OP_not, stage_cast(eval, value, DTYPE_b1)));
     if (op == OPERATOR_USub)
-        return object_ir(eval, build1(&eval->builder, OP_neg, dtype == DTYPE_b1 ? stage_cast(eval, value, DTYPE_i32) : value));
+        return object_ir(eval,
+                         build1(&eval->builder, OP_neg,
+                                dtype == DTYPE_b1 ? stage_cast(eval, value, DTYPE_i32) : value));
     if (dtype_is_float(dtype))
         return no_unary(eval, op, operand, at);
     return object_ir(eval, build1(&eval->builder, OP_not, value));

@@ -40,7 +40,8 @@ static Flow run_assign(Eval *eval, const Node *node)
 /* In a kernel `x: int32 = e` makes a scalar of that type; any other annotation is for readers. */
 static Object *declared_value(Eval *eval, const NodeAnnAssign *node, Object *value)
 {
-    bool scalar = object_is_number(value) || (value->kind == OBJECT_IR && type_is_scalar(value->as.ir.value->type));
+    bool scalar = object_is_number(value) ||
+                  (value->kind == OBJECT_IR && type_is_scalar(value->as.ir.value->type));
     if (eval->staging == NULL || !scalar)
         return value;
     eval->quiet++;
@@ -83,7 +84,8 @@ static Flow run_augassign(Eval *eval, const Node *node)
     if (result == NULL)
         return FLOW_ERROR;
     /* A named tile is written in place, so that a helper that was given it changes the caller's. */
-    bool in_place = old->kind == OBJECT_TILE && old->as.ir.var != NULL && result->kind == OBJECT_TILE;
+    bool in_place =
+        old->kind == OBJECT_TILE && old->as.ir.var != NULL && result->kind == OBJECT_TILE;
     if (!in_place)
         return assign_target(eval, n->target, result) ? FLOW_NEXT : FLOW_ERROR;
     return tile_write(eval, old, stage_value(eval, result)) ? FLOW_NEXT : FLOW_ERROR;
@@ -126,7 +128,8 @@ static Flow run_delete(Eval *eval, const Node *node)
             return FAIL(eval, unsupported, place(eval, target), "this 'del'"), FLOW_ERROR;
         Binding *binding = bindings_get(&eval->frame->scope->bindings, NODE_AS(Name, target)->id);
         if (binding == NULL)
-            return FAIL(eval, unknown_name, place(eval, target), NODE_AS(Name, target)->id), FLOW_ERROR;
+            return FAIL(eval, unknown_name, place(eval, target), NODE_AS(Name, target)->id),
+                   FLOW_ERROR;
         binding_put(eval, binding, NULL, target->span);
     }
     return FLOW_NEXT;
@@ -171,7 +174,8 @@ static const char *exception_text(Eval *eval, Object *exception)
         return object_repr(eval, exception);
     const Instance *instance = exception->as.instance;
     const char *name = instance->class->as.class->name;
-    const Object *positional = instance->arguments != NULL ? instance->arguments->as.list.items[0] : NULL;
+    const Object *positional =
+        instance->arguments != NULL ? instance->arguments->as.list.items[0] : NULL;
     if (positional == NULL || positional->as.list.count == 0)
         return name;
     Buf buf = {0};
@@ -258,7 +262,8 @@ static bool bind_item(Eval *eval, const Node *target, Object *item)
 {
     if (target->kind != NODE_Name || item->kind != OBJECT_TILE)
         return assign_target(eval, target, item);
-    Binding *binding = bindings_make(eval, &eval->frame->scope->bindings, NODE_AS(Name, target)->id);
+    Binding *binding =
+        bindings_make(eval, &eval->frame->scope->bindings, NODE_AS(Name, target)->id);
     binding_put(eval, binding, object_keep(eval, item), target->span);
     return true;
 }
@@ -332,11 +337,13 @@ static Flow run_while(Eval *eval, const Node *node)
 
 static Object *call_context(Eval *eval, Object *context, const char *name, int count)
 {
-    Object *method = context->kind == OBJECT_INSTANCE
-                         ? class_find(context->as.instance->class, intern_text(eval->session->names, name))
-                         : NULL;
+    Object *method =
+        context->kind == OBJECT_INSTANCE
+            ? class_find(context->as.instance->class, intern_text(eval->session->names, name))
+            : NULL;
     if (method == NULL)
-        return FAIL(eval, unsupported, eval->at, arena_printf(eval->arena, "'with' over %s", object_repr(eval, context)));
+        return FAIL(eval, unsupported, eval->at,
+                    arena_printf(eval->arena, "'with' over %s", object_repr(eval, context)));
     Object *none = eval->none;
     return call_simple(eval, method, count, (Object *[]){context, none, none, none}, eval->at);
 }
@@ -349,7 +356,8 @@ static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)
     Object *context = eval_expr(eval, item->context_expr);
     place(eval, item->context_expr);
     Object *entered = context != NULL ? call_context(eval, context, "__enter__", 1) : NULL;
-    if (entered == NULL || (item->optional_vars != NULL && !assign_target(eval, item->optional_vars, entered)))
+    if (entered == NULL ||
+        (item->optional_vars != NULL && !assign_target(eval, item->optional_vars, entered)))
         return FLOW_ERROR;
     Flow flow = run_with_item(eval, node, index + 1);
     if (flow == FLOW_ERROR)
@@ -408,11 +416,13 @@ static Flow run_functiondef(Eval *eval, const Node *node)
     const NodeFunctionDef *n = NODE_AS(FunctionDef, node);
     Scope *scope = eval->frame->scope;
     Object *object = object_new(eval, OBJECT_FUNCTION);
-    object->as.function = (Function){.name = n->name, .node = node, .closure = scope_for_closure(scope), .unit = scope->unit};
+    object->as.function = (Function){
+        .name = n->name, .node = node, .closure = scope_for_closure(scope), .unit = scope->unit};
     if (!eval_defaults(eval, NODE_AS(arguments, n->args), &object->as.function))
         return FLOW_ERROR;
     object = decorate(eval, n->decorator_list, object);
-    return object != NULL && scope_assign(eval, scope, n->name, object, node->span) ? FLOW_NEXT : FLOW_ERROR;
+    return object != NULL && scope_assign(eval, scope, n->name, object, node->span) ? FLOW_NEXT
+                                                                                    : FLOW_ERROR;
 }
 
 static Flow run_classdef(Eval *eval, const Node *node)
@@ -420,7 +430,9 @@ static Flow run_classdef(Eval *eval, const Node *node)
     const NodeClassDef *n = NODE_AS(ClassDef, node);
     Object *class = class_new(eval, n);
     class = class != NULL ? decorate(eval, n->decorator_list, class) : NULL;
-    return class != NULL && scope_assign(eval, eval->frame->scope, n->name, class, node->span) ? FLOW_NEXT : FLOW_ERROR;
+    return class != NULL && scope_assign(eval, eval->frame->scope, n->name, class, node->span)
+               ? FLOW_NEXT
+               : FLOW_ERROR;
 }
 
 static Flow run_import(Eval *eval, const Node *node)
@@ -440,20 +452,35 @@ static Flow run_import_from(Eval *eval, const Node *node)
 typedef Flow Runner(Eval *, const Node *);
 
 static Runner *const RUNNERS[NODE_COUNT] = {
-    [NODE_Expr] = run_expr,         [NODE_Pass] = run_pass,           [NODE_Assign] = run_assign,
-    [NODE_AnnAssign] = run_annassign, [NODE_AugAssign] = run_augassign, [NODE_Return] = run_return,
-    [NODE_Break] = run_break,       [NODE_Continue] = run_continue,   [NODE_Delete] = run_delete,
-    [NODE_Global] = run_global,     [NODE_Nonlocal] = run_nonlocal,   [NODE_Raise] = run_raise,
-    [NODE_Assert] = run_assert,     [NODE_If] = run_if,               [NODE_For] = run_for,
-    [NODE_While] = run_while,       [NODE_With] = run_with,           [NODE_Try] = run_try,
-    [NODE_FunctionDef] = run_functiondef, [NODE_ClassDef] = run_classdef, [NODE_Import] = run_import,
+    [NODE_Expr] = run_expr,
+    [NODE_Pass] = run_pass,
+    [NODE_Assign] = run_assign,
+    [NODE_AnnAssign] = run_annassign,
+    [NODE_AugAssign] = run_augassign,
+    [NODE_Return] = run_return,
+    [NODE_Break] = run_break,
+    [NODE_Continue] = run_continue,
+    [NODE_Delete] = run_delete,
+    [NODE_Global] = run_global,
+    [NODE_Nonlocal] = run_nonlocal,
+    [NODE_Raise] = run_raise,
+    [NODE_Assert] = run_assert,
+    [NODE_If] = run_if,
+    [NODE_For] = run_for,
+    [NODE_While] = run_while,
+    [NODE_With] = run_with,
+    [NODE_Try] = run_try,
+    [NODE_FunctionDef] = run_functiondef,
+    [NODE_ClassDef] = run_classdef,
+    [NODE_Import] = run_import,
     [NODE_ImportFrom] = run_import_from,
 };
 
 Flow eval_statement(Eval *eval, const Node *statement)
 {
     if (RUNNERS[statement->kind] == NULL) {
-        FAIL(eval, unsupported, place(eval, statement), arena_printf(eval->arena, "'%s'", node_kind_name(statement->kind)));
+        FAIL(eval, unsupported, place(eval, statement),
+             arena_printf(eval->arena, "'%s'", node_kind_name(statement->kind)));
         return FLOW_ERROR;
     }
     if (eval->depth >= STATEMENT_DEPTH) {
@@ -477,7 +504,8 @@ Flow eval_block(Eval *eval, Nodes statements)
 {
     for (uint32_t i = 0; i < statements.count; i++) {
         Flow flow = eval_statement(eval, statements.items[i]);
-        if (flow == FLOW_ERROR && eval->staging != NULL && eval->staging->frame == eval->frame && eval->quiet == 0) {
+        if (flow == FLOW_ERROR && eval->staging != NULL && eval->staging->frame == eval->frame &&
+            eval->quiet == 0) {
             eval->staging->failed = true;
             names_bound(eval, statements.items[i], poison_name, eval);
             continue;

@@ -112,7 +112,8 @@ const char *object_kind_name(const Object *object)
 
 bool object_is_number(const Object *object)
 {
-    return object->kind == OBJECT_BOOL || object->kind == OBJECT_INT || object->kind == OBJECT_FLOAT;
+    return object->kind == OBJECT_BOOL || object->kind == OBJECT_INT ||
+           object->kind == OBJECT_FLOAT;
 }
 
 bool object_is_staged(const Object *object)

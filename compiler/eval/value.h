@@ -1,7 +1,9 @@
 /* value.h: what the evaluator computes with, and the evaluator's own state; private to this folder.
  *
- * An Object is a compile-time value, or a handle of an IR value. Operations on compile-time values are
- * done at once (operate.c); where an IR value takes part they are staged (stage.c). Python's names are
+  * An Object is a compile-time value, or a handle of an IR value. Operations on compile-time
+  * values are
+  * done at once (operate.c); where an IR value takes part they are staged (stage.c). Python's
+  * names are
  * Bindings; what is bound under run-time control is merged afterwards (variable.c).
  *
  * A function that returns NULL, false or FLOW_ERROR has reported why. */
@@ -18,7 +20,7 @@ typedef struct Scope Scope;
 typedef struct Unit Unit;
 typedef struct BuiltinRow BuiltinRow;
 
-/* ---- objects ------------------------------------------------------------------------------------ */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 /* OBJECT(kind, what messages call it) */
 #define OBJECT_KINDS                                                                               \
@@ -52,7 +54,7 @@ typedef struct BuiltinRow BuiltinRow;
     OBJECT(IR, "run-time value")     /* a scalar, pointer, view or shared tile */                  \
     OBJECT(TILE, "register tile")    /* a value, or a variable that can be written in place */     \
     OBJECT(CELL, "run-time variable") /* in bindings alone: a scalar's variable */                 \
-    OBJECT(MERGE, "merged value")    /* in bindings alone: depends on the way taken (variable.c) */ \
+    OBJECT(MERGE, "merged value")    /* in bindings alone: by the way taken (variable.c) */  \
     OBJECT(POISON, "unknown value")  /* in bindings alone: the error was reported */
 
 typedef enum ObjectKind {
@@ -69,7 +71,8 @@ typedef struct Binding {
     Object *object;
     Span at;        /* where it was bound last */
     uint64_t clock; /* when */
-    bool variable;  /* object is a CELL, or a TILE of its own: binding anew in deeper control writes it */
+    /* object is a CELL, or a TILE of its own: binding anew in deeper control writes it */
+    bool variable;
     int control;    /* of a variable: depth of run-time control where it was made */
 } Binding;
 
@@ -115,7 +118,8 @@ typedef struct Specialisation {
     Span at;
 } Specialisation;
 
-/* A name's value after run-time control: on the way through region i it was values[i] (NULL: unbound). */
+/* A name's value after run-time control: on the way through region i it was values[i] (NULL:
+ * unbound). */
 typedef struct Merge {
     Op *control;
     Region *regions[2]; /* of `if`: both; of a loop: the body, and NULL for no iteration */
@@ -133,12 +137,15 @@ struct Object {
         int64_t integer; /* and of BOOL */
         double number;
         struct { const char *data; size_t length; } text;
-        struct { Object **items; uint32_t count, capacity; uint32_t control; } list; /* TUPLE, LIST */
+        /* TUPLE, LIST */
+        struct { Object **items; uint32_t count, capacity; uint32_t control; } list;
         struct { ObjectVec keys, values; uint32_t control; } dict;
-        struct { Object *start, *stop, *step, *unroll; } range; /* and SLICE: NULL where not written */
+        /* and SLICE: NULL where not written */
+        struct { Object *start, *stop, *step, *unroll; } range;
         DType dtype;         /* and of POINTER_TYPE */
         Function function;
-        struct { Object *self, *function; } method; /* PROPERTY and the like: function; SUPER: self, class */
+        /* PROPERTY and the like: function; SUPER: self, class */
+        struct { Object *self, *function; } method;
         const BuiltinRow *builtin;
         Class *class;
         Instance *instance;
@@ -152,7 +159,7 @@ struct Object {
     } as;
 };
 
-/* ---- scopes, units ------------------------------------------------------------------------------ */
+/* ---- scopes, units --------------------------------------------------------------------------- */
 
 typedef enum ScopeKind {
     SCOPE_BUILTINS,
@@ -195,7 +202,7 @@ struct Unit {
 
 typedef VEC(uint32_t) IndexVec;
 
-/* ---- the evaluator ------------------------------------------------------------------------------ */
+/* ---- the evaluator --------------------------------------------------------------------------- */
 
 typedef enum Flow { FLOW_NEXT, FLOW_RETURN, FLOW_BREAK, FLOW_CONTINUE, FLOW_ERROR } Flow;
 
@@ -205,7 +212,8 @@ typedef struct Frame { /* of a call */
     Object *self; /* first argument, for super() */
     Object *result;
     int control; /* depth of run-time control at the call */
-    int loop;    /* depth of run-time control at the innermost unrolled loop; -1: none, or it is staged */
+    /* depth of run-time control at the innermost unrolled loop; -1: none, or it is staged */
+    int loop;
     struct Frame *caller;
 } Frame;
 
@@ -220,7 +228,8 @@ typedef struct Undo {
 
 /* A run-time loop that is being staged. */
 typedef struct LoopTrial {
-    uint64_t start; /* bindings older than this that are read need a variable if they are written too */
+    /* bindings older than this that are read need a variable if they are written too */
+    uint64_t start;
     Map reads;
     struct LoopTrial *outer;
 } LoopTrial;
@@ -230,7 +239,8 @@ typedef struct Staging { /* of the kernel that is being staged */
     Op *launch;
     Object *attributes; /* what the kernel function set: blocks, warps */
     Span at;            /* what asked for it */
-    const Frame *frame; /* of the kernel function: after an error its other statements are still looked at */
+    /* of the kernel function: after an error its other statements are still looked at */
+    const Frame *frame;
     bool failed;
 } Staging;
 
@@ -278,7 +288,7 @@ void *report_end(Eval *eval);
 /* The place of ops and messages is `at` from here on, unless library code is running. */
 void eval_move(Eval *eval, Span at);
 
-/* ---- value.c ------------------------------------------------------------------------------------ */
+/* ---- value.c --------------------------------------------------------------------------------- */
 
 Object *object_new(Eval *eval, ObjectKind kind);
 Object *object_bool(Eval *eval, bool value);
@@ -304,7 +314,7 @@ bool object_truth(Eval *eval, Object *object, bool *out);
 /* Of a call's results: an int that fits, else reported as `what`. */
 bool object_as_int(Eval *eval, Object *object, const char *what, int64_t *out);
 
-/* ---- scope.c ------------------------------------------------------------------------------------ */
+/* ---- scope.c --------------------------------------------------------------------------------- */
 
 Scope *scope_new(Eval *eval, ScopeKind kind, Scope *parent, Unit *unit);
 Binding *bindings_get(const Bindings *bindings, Name name);
@@ -322,7 +332,7 @@ void unit_index(Eval *eval, Unit *unit);
 Scope *scope_for_closure(Scope *scope);
 void names_bound(Eval *eval, const Node *statement, void (*visit)(void *, Name), void *context);
 
-/* ---- variable.c: what is bound under run-time control --------------------------------------------- */
+/* ---- variable.c: what is bound under run-time control ---------------------------------------- */
 
 typedef struct Control { /* what control_leave restores */
     Builder builder;
@@ -342,21 +352,24 @@ void merge_branches(Eval *eval, Op *control, const ChangeVec changes[2]);
 void merge_loop(Eval *eval, Op *loop, const ChangeVec *changes, bool runs_once);
 /* Whether a change must be carried round the loop, by a variable made before it. */
 bool change_is_carried(const LoopTrial *trial, const Change *change);
-/* Turns the binding into a run-time variable here; a literal takes the type of `next`, which it is given
+/* Turns the binding into a run-time variable here; a literal takes the type of `next`, which it
+ * is given
  * later (NULL: unknown). False: reported. */
 bool binding_make_variable(Eval *eval, Binding *binding, const Object *next);
 void binding_note(Eval *eval, Binding *binding); /* before it is changed */
-void binding_put(Eval *eval, Binding *binding, Object *object, Span at); /* by reference, as parameters are */
+/* by reference, as parameters are */
+void binding_put(Eval *eval, Binding *binding, Object *object, Span at);
 Object *merge_lift(Eval *eval, Object *merge, Span at);
 void trial_note_read(Eval *eval, Binding *binding, uint64_t clock);
 /* The object for a new binding: a fresh tile as it is, another register tile copied. */
 Object *object_hold(Eval *eval, Object *object);
-/* The object for a list, a parameter or a loop's target: a named tile by reference, a temporary held. */
+/* The object for a list, a parameter or a loop's target: a named tile by reference, a temporary
+ * held. */
 Object *object_keep(Eval *eval, Object *object);
 /* Writes a register tile in place (out=). False: reported. */
 bool tile_write(Eval *eval, Object *tile, Value *value);
 
-/* ---- expr.c, text.c ------------------------------------------------------------------------------- */
+/* ---- expr.c, text.c -------------------------------------------------------------------------- */
 
 Object *eval_expr(Eval *eval, const Node *node);
 bool assign_target(Eval *eval, const Node *target, Object *object);
@@ -367,14 +380,14 @@ bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at)
 Object *format_object(Eval *eval, Object *object, const char *spec, Span at);
 bool list_may_change(Eval *eval, const Object *list, Span at);
 
-/* ---- operate.c ------------------------------------------------------------------------------------ */
+/* ---- operate.c ------------------------------------------------------------------------------- */
 
 Object *operate_binary(Eval *eval, Operator op, Object *left, Object *right, Span at);
 Object *operate_unary(Eval *eval, Operator op, Object *operand, Span at);
 Object *operate_compare(Eval *eval, Operator op, Object *left, Object *right, Span at);
 Object *operate_not(Eval *eval, Object *operand, Span at);
 
-/* ---- stage.c: operations on IR values -------------------------------------------------------------- */
+/* ---- stage.c: operations on IR values -------------------------------------------------------- */
 
 bool stage_ready(Eval *eval, Span at);           /* a kernel is being staged; else reported */
 Value *stage_value(Eval *eval, Object *object);  /* of an IR or TILE, read now */
@@ -382,30 +395,34 @@ Value *stage_value(Eval *eval, Object *object);  /* of an IR or TILE, read now *
 Value *stage_scalar(Eval *eval, Object *object, DType dtype, Span at);
 Value *stage_operand(Eval *eval, Object *object, Span at); /* a number becomes i32, f32 or b1 */
 Value *stage_cast(Eval *eval, Value *value, DType dtype);
-Value *stage_index(Eval *eval, Object *object, Span at);   /* an extent, stride or offset: i32 or i64 */
+/* an extent, stride or offset: i32 or i64 */
+Value *stage_index(Eval *eval, Object *object, Span at);
 Value *stage_condition(Eval *eval, Object *object, Span at); /* b1 */
 Value *stage_broadcast(Eval *eval, Value *value, int rank, const int64_t *shape, Span at);
-Value *stage_typed(Eval *eval, Object *object, const Type *type, Span at); /* to a scalar or tile type */
+/* to a scalar or tile type */
+Value *stage_typed(Eval *eval, Object *object, const Type *type, Span at);
 Object *stage_binary(Eval *eval, Operator op, Object *left, Object *right, Span at);
 Object *stage_compare(Eval *eval, Operator op, Object *left, Object *right, Span at);
 Object *stage_unary(Eval *eval, Operator op, Object *operand, Span at);
 /* Brings two operands to one type and shape, a literal to the other's; NULL: reported. */
 bool stage_pair(Eval *eval, Object *left, Object *right, Span at, Value **a, Value **b);
-bool stage_same_shape(Eval *eval, Span at, Value **a, Value **b); /* stretches both; false: reported */
+/* stretches both; false: reported */
+bool stage_same_shape(Eval *eval, Span at, Value **a, Value **b);
 bool stage_promote(DType a, DType b, DType *out);
 const char *dtype_user_name(DType dtype);
 
-/* ---- stmt.c, loop.c --------------------------------------------------------------------------------- */
+/* ---- stmt.c, loop.c -------------------------------------------------------------------------- */
 
 Flow eval_block(Eval *eval, Nodes statements);
-bool eval_step(Eval *eval, Span at); /* counts an iteration of a compile-time loop; false: too many, reported */
+/* counts an iteration of a compile-time loop; false: too many, reported */
+bool eval_step(Eval *eval, Span at);
 Flow eval_statement(Eval *eval, const Node *statement);
 Flow stage_for(Eval *eval, const NodeFor *node, Object *range);
 Flow stage_while(Eval *eval, const NodeWhile *node);
 Flow stage_if(Eval *eval, const NodeIf *node, Value *condition);
 Object *stage_choice(Eval *eval, const NodeIfExp *node, Value *condition);
 
-/* ---- call.c, object.c -------------------------------------------------------------------------------- */
+/* ---- call.c, object.c ------------------------------------------------------------------------ */
 
 typedef struct Arguments {
     ObjectVec positional;
@@ -418,16 +435,19 @@ Object *call_object(Eval *eval, Object *callee, const Arguments *arguments);
 Object *call_simple(Eval *eval, Object *callee, int count, Object *const *positional, Span at);
 Object *call_function(Eval *eval, Object *function, Object *self, const Arguments *arguments);
 /* Binds the arguments to the parameters of a function in `scope`. */
-bool bind_arguments(Eval *eval, const Function *function, Object *self, const Arguments *arguments, Scope *scope);
+bool bind_arguments(Eval *eval, const Function *function, Object *self, const Arguments *arguments,
+                    Scope *scope);
 Object *attribute_get(Eval *eval, Object *object, Name name, Span at);
-Object *attribute_find(Eval *eval, Object *object, Name name, Span at, bool *found); /* absent: not reported */
+/* absent: not reported */
+Object *attribute_find(Eval *eval, Object *object, Name name, Span at, bool *found);
 bool attribute_set(Eval *eval, Object *object, Name name, Object *value, Span at);
-Object *class_find(const Object *class, Name name); /* along the method resolution order; NULL if absent */
+/* along the method resolution order; NULL if absent */
+Object *class_find(const Object *class, Name name);
 bool class_derives(const Object *class, const Object *base);
 Object *class_new(Eval *eval, const NodeClassDef *node);
 Object *instance_new(Eval *eval, Object *class);
 
-/* ---- builtins.c, core.c ------------------------------------------------------------------------------- */
+/* ---- builtins.c, core.c ---------------------------------------------------------------------- */
 
 typedef struct Bound { /* a builtin's arguments, in the order of its signature */
     Object *values[12]; /* NULL: not given */
@@ -444,7 +464,8 @@ struct BuiltinRow {
 Object *builtin_call(Eval *eval, const BuiltinRow *row, const Arguments *arguments);
 void builtins_bind(Eval *eval, const char *module, Bindings *bindings); /* all of a module's */
 bool builtin_is(const Object *object, const char *name);
-Object *builtin_method(Eval *eval, Object *self, Name name); /* of text, lists, dicts, dtypes; NULL if absent */
+/* of text, lists, dicts, dtypes; NULL if absent */
+Object *builtin_method(Eval *eval, Object *self, Name name);
 
 /* The standard library's files, as the build embeds them. */
 typedef struct StdlibFile {
@@ -454,29 +475,32 @@ typedef struct StdlibFile {
 extern const StdlibFile stdlib_files[];
 extern const size_t stdlib_file_count;
 
-/* ---- import.c ----------------------------------------------------------------------------------------- */
+/* ---- import.c -------------------------------------------------------------------------------- */
 
 Object *import_module(Eval *eval, Name path, Span at); /* MODULE or MISSING; NULL: reported */
 Unit *unit_new(Eval *eval, Name name, const Source *source, bool is_library);
 Flow eval_import(Eval *eval, const NodeImport *node);
 Flow eval_import_from(Eval *eval, const NodeImportFrom *node);
-Object *missing_needed(Eval *eval, const Object *missing, Name attribute, Span at); /* reports; NULL */
+/* reports; NULL */
+Object *missing_needed(Eval *eval, const Object *missing, Name attribute, Span at);
 
-/* ---- specialise.c, export.c ---------------------------------------------------------------------------- */
+/* ---- specialise.c, export.c ------------------------------------------------------------------ */
 
 bool is_kernel(const Object *object); /* an instance of a class that is marked as a kernel */
 bool class_is_kernel(const Object *class);
 /* `instance.compile(...)`: keys from arguments. */
 Object *specialise(Eval *eval, Object *instance, const Arguments *arguments);
 /* Stages it under a symbol, if it is not yet. False: reported. */
-bool specialisation_stage(Eval *eval, Specialisation *specialisation, Name export_name, Name symbol);
+bool specialisation_stage(Eval *eval, Specialisation *specialisation, Name export_name,
+                          Name symbol);
 bool kernel_has_open_key(Eval *eval, Object *instance, bool *out);
 bool instances_same(const Object *a, const Object *b);
 Object *launch_instance(Eval *eval, Object *instance, const Arguments *arguments);
 
-/* ---- hosting.c: the crossing to the host ---------------------------------------------------------------- */
+/* ---- hosting.c: the crossing to the host ----------------------------------------------------- */
 
-bool host_value(Eval *eval, Object *object, HostValue *out); /* false: it can't cross, not reported */
+/* false: it can't cross, not reported */
+bool host_value(Eval *eval, Object *object, HostValue *out);
 Object *host_object(Eval *eval, const HostValue *value);
 Object *host_call(Eval *eval, Name name, const Arguments *arguments);
 Object *host_binary(Eval *eval, const char *op, Object *left, Object *right, Span at);

@@ -1,10 +1,11 @@
 /* variable.c: names that are bound under run-time control.
  *
- * Every change of a binding inside a run-time region is noted in a journal. When the region is left the
- * bindings are put back, and what they held becomes a Merge: the value on either way. A merge that is
- * never read costs nothing; one that is read becomes a `var` op before the control op, set at the end of
- * each region. A name that a loop's body reads from outside and binds anew must be a variable before the
- * loop begins: the body is staged on trial, and again once such names are known. */
+ * Every change of a binding inside a run-time region is noted in a journal. When the region is left
+ * the bindings are put back, and what they held becomes a Merge: the value on either way. A merge
+ * that is never read costs nothing; one that is read becomes a `var` op before the control op, set
+ * at the end of each region. A name that a loop's body reads from outside and binds anew must be a
+ * variable before the loop begins: the body is staged on trial, and again once such names are
+ * known. */
 #include "eval/value.h"
 
 /* ---- binding ---- */
@@ -13,7 +14,8 @@ void binding_note(Eval *eval, Binding *binding)
 {
     if (eval->control == 0)
         return;
-    Undo undo = {binding, binding->object, binding->at, binding->clock, binding->variable, binding->control};
+    Undo undo = {binding,        binding->object,   binding->at,
+                 binding->clock, binding->variable, binding->control};
     vec_push(eval->arena, &eval->journal, undo);
 }
 
@@ -32,7 +34,8 @@ static const char *describe(Eval *eval, const Object *object)
         return type_text(eval->arena, object->as.ir.var->type->content);
     if (object_is_staged(object)) {
         const Value *value = object->as.ir.value;
-        return type_text(eval->arena, value != NULL ? value->type : object->as.ir.var->type->content);
+        return type_text(eval->arena,
+                         value != NULL ? value->type : object->as.ir.var->type->content);
     }
     return object_kind_name(object);
 }
@@ -43,7 +46,8 @@ static bool may_convert(const Type *from, const Type *to)
     DType common;
     if (from->kind != to->kind || !type_same_shape(from, to))
         return false;
-    return from->dtype == to->dtype || (stage_promote(from->dtype, to->dtype, &common) && common == to->dtype);
+    return from->dtype == to->dtype ||
+           (stage_promote(from->dtype, to->dtype, &common) && common == to->dtype);
 }
 
 static bool variable_write(Eval *eval, Binding *binding, Object *object, Span at)
@@ -55,8 +59,10 @@ static bool variable_write(Eval *eval, Binding *binding, Object *object, Span at
         Value *value = stage_value(eval, object);
         fits = value->type == type || may_convert(value->type, type);
     }
-    if (!fits || (type->kind != TYPE_SCALAR && type->kind != TYPE_TILE && !object_is_staged(object))) {
-        FAIL(eval, variable_type, at, binding->name, type_text(eval->arena, type), describe(eval, object));
+    if (!fits ||
+        (type->kind != TYPE_SCALAR && type->kind != TYPE_TILE && !object_is_staged(object))) {
+        FAIL(eval, variable_type, at, binding->name, type_text(eval->arena, type),
+             describe(eval, object));
         diag_note(eval->session->diags, binding->at, "it was given its type here");
         return false;
     }
@@ -131,12 +137,14 @@ Object *binding_get(Eval *eval, Binding *binding, Span at)
 bool tile_write(Eval *eval, Object *tile, Value *value)
 {
     if (tile->as.ir.var == NULL) {
-        FAIL(eval, bad_value, eval->at, "this tile has no name, so that nothing could see what is written to it");
+        FAIL(eval, bad_value, eval->at,
+             "this tile has no name, so that nothing could see what is written to it");
         return false;
     }
     if (value->type != tile->as.ir.var->type->content) {
         FAIL(eval, expected_kind, eval->at, "what is written to the tile",
-             type_text(eval->arena, tile->as.ir.var->type->content), type_text(eval->arena, value->type));
+             type_text(eval->arena, tile->as.ir.var->type->content),
+             type_text(eval->arena, value->type));
         return false;
     }
     build2(&eval->builder, OP_var_set, tile->as.ir.var, value);
@@ -152,7 +160,9 @@ static bool is_known(const Object *object)
 
 static const Type *literal_type(Eval *eval, const Object *literal)
 {
-    DType dtype = literal->kind == OBJECT_FLOAT ? DTYPE_f32 : literal->kind == OBJECT_BOOL ? DTYPE_b1 : DTYPE_i32;
+    DType dtype = literal->kind == OBJECT_FLOAT  ? DTYPE_f32
+                  : literal->kind == OBJECT_BOOL ? DTYPE_b1
+                                                 : DTYPE_i32;
     if (literal->kind == OBJECT_INT && literal->as.integer != (int32_t)literal->as.integer)
         dtype = DTYPE_i64;
     return type_scalar(eval->builder.kernel->types, dtype);
@@ -167,7 +177,8 @@ static const Type *content_type(Eval *eval, const Object *object)
         return object->as.ir.var->type->content;
     if (!object_is_staged(object))
         return NULL;
-    const Type *type = object->as.ir.value != NULL ? object->as.ir.value->type : object->as.ir.var->type->content;
+    const Type *type =
+        object->as.ir.value != NULL ? object->as.ir.value->type : object->as.ir.var->type->content;
     return type->kind == TYPE_VIEW || type->kind == TYPE_SHARED ? NULL : type;
 }
 
@@ -186,7 +197,8 @@ static const Object *merge_sample(const Object *object)
 {
     while (object != NULL && object->kind == OBJECT_MERGE) {
         const Merge *merge = object->as.merge;
-        bool second = merge->values[0] == NULL || (is_known(merge->values[0]) && merge->values[1] != NULL);
+        bool second =
+            merge->values[0] == NULL || (is_known(merge->values[0]) && merge->values[1] != NULL);
         object = merge->values[second];
     }
     return object;
@@ -354,6 +366,8 @@ bool change_is_carried(const LoopTrial *trial, const Change *change)
 
 /* ---- lifting: a merge that is read ---- */
 
+enum { MERGE_DEPTH = 4000 }; /* a merge of merges of merges ... */
+
 static Builder builder_at_exit(Region *region, Span at)
 {
     Op *last = region->last;
@@ -380,8 +394,10 @@ static const Type *join_types(Eval *eval, const Object *a, const Object *b)
     DType common;
     if (!stage_promote(left->dtype, right->dtype, &common) || left->kind == TYPE_POINTER)
         return NULL;
-    if (object_is_number(a) && (object_is_number(b) || a->kind != OBJECT_FLOAT || dtype_is_float(right->dtype)))
-        return object_is_number(b) ? type_with_dtype(eval->builder.kernel->types, left, common) : right;
+    if (object_is_number(a) &&
+        (object_is_number(b) || a->kind != OBJECT_FLOAT || dtype_is_float(right->dtype)))
+        return object_is_number(b) ? type_with_dtype(eval->builder.kernel->types, left, common)
+                                   : right;
     if (object_is_number(b) && (b->kind != OBJECT_FLOAT || dtype_is_float(left->dtype)))
         return left;
     if (left->kind != right->kind || !type_same_shape(left, right))
@@ -414,14 +430,16 @@ static Object *lift_items(Eval *eval, const Merge *merge, Object *const values[2
 /* The value at the end of region i, or before the control op where there is no such region. */
 static Value *value_at_exit(Eval *eval, const Merge *merge, int i, Object *value, const Type *type)
 {
-    eval->builder = merge->regions[i] != NULL ? builder_at_exit(merge->regions[i], merge->control->span)
-                                              : builder_before(merge->control);
+    eval->builder = merge->regions[i] != NULL
+                        ? builder_at_exit(merge->regions[i], merge->control->span)
+                        : builder_before(merge->control);
     if (value->kind == OBJECT_CELL)
         value = object_ir(eval, build1(&eval->builder, OP_var_get, value->as.ir.var));
     return stage_typed(eval, value, type, merge->at[i]);
 }
 
-static Object *lift_values(Eval *eval, const Merge *merge, Object *const values[2], const Type *type)
+static Object *lift_values(Eval *eval, const Merge *merge, Object *const values[2],
+                           const Type *type)
 {
     Builder saved = eval->builder;
     Value *init = NULL;
@@ -448,9 +466,8 @@ static Object *resolve_value(Eval *eval, Object *value, Span at)
     return value->kind == OBJECT_MERGE ? merge_lift(eval, value, at) : value;
 }
 
-Object *merge_lift(Eval *eval, Object *object, Span at)
+static Object *lift(Eval *eval, Merge *merge, Span at)
 {
-    Merge *merge = object->as.merge;
     if (merge->before != UINT64_MAX)
         trial_note_read(eval, merge->binding, merge->before);
     if (merge->lifted != NULL)
@@ -472,4 +489,14 @@ Object *merge_lift(Eval *eval, Object *object, Span at)
     if (type == NULL)
         return lift_error(eval, merge, values[0], values[1], at);
     return merge->lifted = lift_values(eval, merge, values, type);
+}
+
+Object *merge_lift(Eval *eval, Object *object, Span at)
+{
+    if (eval->depth >= MERGE_DEPTH)
+        return FAIL(eval, recursion, at, MERGE_DEPTH);
+    eval->depth++;
+    Object *lifted = lift(eval, object->as.merge, at);
+    eval->depth--;
+    return lifted;
 }

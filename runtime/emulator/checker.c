@@ -142,18 +142,29 @@ static bool is_in_bounds(Checker *checker, Request *request)
 
 /* ---- faults ---- */
 
-/* The allocation next to an address, to tell how far off it is. */
+/* Bytes between an address and an allocation; 0 inside it. */
+static uintptr_t distance(uintptr_t address, const tile_allocation *allocation)
+{
+    uintptr_t base = (uintptr_t)allocation->base, end = base + allocation->bytes;
+    return address < base ? base - address : address < end ? 0 : address - end;
+}
+
+/* The allocation that an access outside all of them is told against: the one that the same place in the
+ * source met before, else the nearest. */
 static const tile_allocation *nearest(const Request *request)
 {
-    const Checker *checker = request->block->launch->checker;
-    for (uint32_t i = 0; i < checker->allocation_count; i++) {
-        uintptr_t low = (uintptr_t)checker->allocations[i]->base - NEAR_BYTES;
-        if (request->address - low < checker->allocations[i]->bytes + 2 * NEAR_BYTES)
-            return checker->allocations[i];
-    }
     const Launch *launch = request->block->launch;
+    const Checker *checker = launch->checker;
     uint32_t site = request->site < launch->site_count ? request->site : launch->site_count;
-    return checker->site_allocation[site];
+    if (checker->site_allocation[site]) return checker->site_allocation[site];
+    const tile_allocation *best = NULL;
+    for (uint32_t i = 0; i < checker->allocation_count; i++) {
+        const tile_allocation *candidate = checker->allocations[i];
+        if (distance(request->address, candidate) > NEAR_BYTES) continue;
+        if (!best || distance(request->address, candidate) < distance(request->address, best))
+            best = candidate;
+    }
+    return best;
 }
 
 const char *tile_emu_address_text(const Request *request, char out[PLACE_TEXT])

@@ -3,14 +3,14 @@
  *
  *     add_one [--json FILE]
  *
- * Each size runs twice: with the pointers that the allocator gives, and one element further on, where
- * no vector access is aligned. `b` lies between canaries; `a` ends where its allocation ends, so that
- * a memory checker sees a read beyond it. Exit status 5 if anything was wrong. */
+ * Each size runs twice: with the pointers that the allocator gives, and one element further on,
+ * where no vector access is aligned. `b` lies between canaries; `a` ends where its allocation ends,
+ * so that a memory checker sees a read beyond it. Exit status 5 if anything was wrong. */
 #include "bench.h"
 
 #ifndef HEADER
 #define HEADER "add_one.h"
-#define ENTRY add_one
+#define ENTRY  add_one
 #endif
 #include HEADER
 
@@ -48,8 +48,7 @@ static void count_errors(result *result, const float *memory, size_t room)
         if (i < begin || i >= end) {
             result->overwritten += memory[i] != CANARY;
         } else if (!(memory[i] == input((int)(i - begin)) + 1)) {
-            if (!result->wrong++)
-                result->first_wrong = (int)(i - begin);
+            if (!result->wrong++) result->first_wrong = (int)(i - begin);
         }
     }
 }
@@ -59,18 +58,13 @@ static result run(int n, int shift)
     result result = {.n = n, .shift = shift};
     const size_t in = (size_t)(n + shift), room = in + 2 * CANARIES;
     float *a = bench_new(in + 1, sizeof *a), *b = bench_new(room, sizeof *b);
-    for (int i = 0; i < n; i++)
-        a[i + shift] = input(i);
-    for (size_t i = 0; i < room; i++)
-        b[i] = CANARY;
+    for (int i = 0; i < n; i++) a[i + shift] = input(i);
+    for (size_t i = 0; i < room; i++) b[i] = CANARY;
     void *da = upload(a, in ? in : 1), *db = upload(b, room);
     result.status = ENTRY(NULL, n, (float *)da + shift, (float *)db + CANARIES + shift);
-    if (result.status == TILE_OK)
-        result.status = tile_copy_out(b, db, room * sizeof *b, NULL);
-    if (result.status == TILE_OK)
-        result.status = tile_synchronize(NULL);
-    if (result.status == TILE_OK)
-        count_errors(&result, b, room);
+    if (result.status == TILE_OK) result.status = tile_copy_out(b, db, room * sizeof *b, NULL);
+    if (result.status == TILE_OK) result.status = tile_synchronize(NULL);
+    if (result.status == TILE_OK) count_errors(&result, b, room);
     tile_free(da);
     tile_free(db);
     free(a);
@@ -82,12 +76,9 @@ static int print_result(const result *result)
 {
     const int good = !result->status && !result->wrong && !result->overwritten;
     printf("add_one: n = %-8d shift = %d: %s", result->n, result->shift, good ? "ok" : "WRONG");
-    if (result->status)
-        printf(": %s: %s", tile_status_name(result->status), tile_last_error());
-    if (result->wrong)
-        printf(", %d wrong, the first at %d", result->wrong, result->first_wrong);
-    if (result->overwritten)
-        printf(", %d canaries overwritten", result->overwritten);
+    if (result->status) printf(": %s: %s", tile_status_name(result->status), tile_last_error());
+    if (result->wrong) printf(", %d wrong, the first at %d", result->wrong, result->first_wrong);
+    if (result->overwritten) printf(", %d canaries overwritten", result->overwritten);
     printf("\n");
     fflush(stdout);
     return good;
@@ -96,8 +87,7 @@ static int print_result(const result *result)
 static void write_json(const char *path, int runs, int good)
 {
     FILE *file = fopen(path, "w");
-    if (!file)
-        bench_stop(path);
+    if (!file) bench_stop(path);
     fprintf(file, "{\"program\": \"add_one\", \"runs\": %d, \"right\": %d}\n", runs, good);
     fclose(file);
 }
@@ -114,7 +104,6 @@ int main(int count, char **words)
         }
     }
     printf("add_one: %d of %d right\n", good, runs);
-    if (count == 3 && !strcmp(words[1], "--json"))
-        write_json(words[2], runs, good);
+    if (count == 3 && !strcmp(words[1], "--json")) write_json(words[2], runs, good);
     return good == runs ? 0 : 5;
 }

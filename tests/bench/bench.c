@@ -24,8 +24,7 @@ void bench_must(int result, const char *what)
 void *bench_new(size_t count, size_t bytes)
 {
     void *memory = calloc(count ? count : 1, bytes);
-    if (!memory)
-        bench_stop("calloc");
+    if (!memory) bench_stop("calloc");
     return memory;
 }
 
@@ -45,19 +44,16 @@ double bench_random_number(bench_random *random)
     return (double)(bench_random_bits(random) >> 11) * 0x1p-52 - 1;
 }
 
-/* A half is a multiple of 2^-24 below 2^-14, and of 2^(exponent - 10) above. rint() rounds to nearest
- * even in the default mode, so the scaled value is rounded as the format asks. */
+/* A half is a multiple of 2^-24 below 2^-14, and of 2^(exponent - 10) above. rint() rounds to
+ * nearest even in the default mode, so the scaled value is rounded as the format asks. */
 uint16_t bench_half(double value)
 {
     const unsigned sign = signbit(value) ? 0x8000u : 0;
     const double magnitude = fabs(value);
     int exponent;
-    if (isnan(value))
-        return 0x7e00;
-    if (magnitude >= 65520)
-        return (uint16_t)(sign | 0x7c00);
-    if (magnitude < 0x1p-14)
-        return (uint16_t)(sign | (unsigned)rint(magnitude * 0x1p24));
+    if (isnan(value)) return 0x7e00;
+    if (magnitude >= 65520) return (uint16_t)(sign | 0x7c00);
+    if (magnitude < 0x1p-14) return (uint16_t)(sign | (unsigned)rint(magnitude * 0x1p24));
     frexp(magnitude, &exponent); /* magnitude = f * 2^exponent with f in [0.5, 1) */
     /* 1024..2048; the carry of 2048 into the exponent is just what is wanted */
     const unsigned scaled = (unsigned)rint(ldexp(magnitude, 11 - exponent));
@@ -68,10 +64,8 @@ double bench_from_half(uint16_t half)
 {
     const int exponent = half >> 10 & 31, fraction = half & 1023;
     const double sign = half & 0x8000 ? -1 : 1;
-    if (exponent == 31)
-        return fraction ? NAN : sign * INFINITY;
-    if (!exponent)
-        return sign * fraction * 0x1p-24;
+    if (exponent == 31) return fraction ? NAN : sign * INFINITY;
+    if (!exponent) return sign * fraction * 0x1p-24;
     return sign * ldexp(1024 + fraction, exponent - 25);
 }
 
@@ -105,8 +99,7 @@ static void find_calls(bench_gpu *gpu)
 {
     const char *given = getenv("TILE_CUDA_LIBRARY"); /* libtile's name for another driver */
     void *library = dlopen(given ? given : "libcuda.so.1", RTLD_NOW);
-    if (!library)
-        bench_stop("opening libcuda.so.1");
+    if (!library) bench_stop("opening libcuda.so.1");
 #define FIND(field, symbol, parameters) bench_find(library, #symbol, &gpu->field);
     TILE_DRIVER_CALLS(FIND)
     BENCH_CALLS(FIND)

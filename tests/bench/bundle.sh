@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bundle.sh: packs build/bundle.tar.gz: all that the measurements need on a machine that has a GPU and
-# maybe nothing else. There:
+# bundle.sh: packs build/bundle.tar.gz: all that the measurements need on a machine that has a GPU
+# and maybe nothing else. There:
 #
 #     tar xzf bundle.tar.gz && bundle/gpu.sh RESULTS
 #
@@ -16,7 +16,7 @@ most_bytes=$((60 << 20))
 tests/bench/programs.sh
 for folder in samples/*/; do
     name=$(basename "$folder")
-    make -s -C "$folder" TILE_BUILD="$(realpath "$build")" TILE_ARCH=sm_90a,sm_80,emulator \
+    env -u MAKEFLAGS make -s -C "$folder" TILE_BUILD="$(realpath "$build")" TILE_ARCH=sm_90a,sm_80,emulator \
         TILE_OUT="$(realpath "$build")/samples/$name" all
 done
 

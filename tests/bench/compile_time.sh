@@ -4,8 +4,8 @@
 #     compile_time.sh [--runs N] [--json FILE] [SOURCE [TILEC OPTION]... [-- SOURCE ...]...]
 #
 # Each SOURCE is compiled for sm_90a to an object and a header, N times (11), each time by a new
-# process; without one, the kernels of this folder. A row says what ptxas costs: the same source with
-# PTX for the driver to compile. Runs of the rows are interleaved. BUILD is the build folder.
+# process; without one, the kernels of this folder. A row says what ptxas costs: the same source
+# with PTX for the driver to compile. Runs of the rows are interleaved. BUILD is the build folder.
 set -eu
 export LC_ALL=C
 build=$(realpath "${BUILD:-$(dirname "$0")/../../build}")
@@ -65,17 +65,23 @@ done
 
 least_median_most() { # INDEX: in milliseconds
     sort -n "$work/times.$1" 2>/dev/null | awk '{ t[NR] = $1 / 1000 }
-        END { if (NR) printf "%.1f %.1f %.1f", t[1], (t[int((NR + 1) / 2)] + t[int(NR / 2) + 1]) / 2, t[NR] }'
+        END {
+            middle = (t[int((NR + 1) / 2)] + t[int(NR / 2) + 1]) / 2
+            if (NR) printf "%.1f %.1f %.1f", t[1], middle, t[NR]
+        }'
 }
-printf '%-32s %10s %10s %10s   ms, %d runs, load %s\n' row least median most "$runs" "$(cut -d' ' -f1 /proc/loadavg)"
+printf '%-32s %10s %10s %10s   ms, %d runs, load %s\n' row least median most "$runs" \
+    "$(cut -d' ' -f1 /proc/loadavg)"
 [ -z "$json" ] || echo '[' >"$json"
 separator=
 for index in "${!names[@]}"; do
     read -r least median most <<<"$(least_median_most "$index")"
     if [ -z "${median:-}" ]; then printf '%-32s failed\n' "${names[$index]}"; continue; fi
     printf '%-32s %10s %10s %10s\n' "${names[$index]}" "$least" "$median" "$most"
-    [ -z "$json" ] || printf '%s  {"row": "%s", "least_ms": %s, "median_ms": %s, "most_ms": %s, "runs": %d}' \
-        "$separator" "${names[$index]}" "$least" "$median" "$most" "$runs" >>"$json"
+    [ -z "$json" ] || {
+        printf '%s  {"row": "%s", "least_ms": %s, ' "$separator" "${names[$index]}" "$least"
+        printf '"median_ms": %s, "most_ms": %s, "runs": %d}' "$median" "$most" "$runs"
+    } >>"$json"
     separator=$',\n'
 done
 [ -z "$json" ] || printf '\n]\n' >>"$json"

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# gpu.sh RESULTS: checks and measures on a GPU; in an unpacked bundle (bundle.sh), or in the tree after
+# gpu.sh OUT: checks and measures on a GPU; in an unpacked bundle (bundle.sh), or in the tree after
 # tests/bench/programs.sh and `make samples`.
 #
-# Writes RESULTS/log.txt, RESULTS/results.json and RESULTS/summary.txt, whose text is also printed
-# last. Nothing stops the run: each step has its time limit, all of them share GPU_BUDGET seconds
-# (540), and what did not fit is called skipped. No setting of the GPU is touched. With
-# TILE_DEVICE=emulator the checks run on the emulator, which is a rehearsal.
+# Writes OUT/log.txt, OUT/results.json and OUT/summary.txt, whose text is also printed last. Nothing
+# stops the run: each step has its time limit, all of them share GPU_BUDGET seconds (540), and what
+# did not fit is called skipped. No setting of the GPU is touched. With TILE_DEVICE=emulator the
+# checks run on the emulator, which is a rehearsal.
 #
 # CUBLAS_LIBRARY names cuBLAS; else it is looked for. Exit status 1 if a step failed.
 set -u
 export LC_ALL=C
-out=${1:?usage: gpu.sh RESULTS}
+out=${1:?usage: gpu.sh OUT}
 mkdir -p "$out"
 out=$(realpath "$out")
 cd "$(dirname "$0")/../.." || exit
@@ -25,7 +25,7 @@ log=$out/log.txt
 : >"$work/steps"
 deadline=$((SECONDS + ${GPU_BUDGET:-540}))
 
-# ---- steps ----------------------------------------------------------------------------------------
+# ---- steps ---------------------------------------------------------------------------------------
 
 # limited LIMIT COMMAND...: within its limit and what is left; 124 out of time, 125 not even begun
 limited() {
@@ -61,7 +61,7 @@ step() {
 
 seconds_since() { awk -v from="$1" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.1f", to - from }'; }
 
-# ---- programs of the language: tests/exec, and a folder like it ---------------------------------------
+# ---- programs of the language: tests/exec, and a folder like it ----------------------------------
 
 accept_line() { # NUMBER NAME SOURCE STATEMENTS
     local begin=$EPOCHREALTIME status
@@ -78,6 +78,10 @@ counts() { # FILE.accept
     [ -z "$from" ] || [[ ";$milestones;" == *";$from;"* ]]
 }
 
+# Each is a process with a CUDA context of its own: half the processors, from 2 to 8.
+most_jobs=$(($(nproc) / 2))
+most_jobs=$((most_jobs < 2 ? 2 : most_jobs > 8 ? 8 : most_jobs))
+
 accept_folder() { # FOLDER: starts its lines, a few at a time
     local file source line number
     for file in "$1"/*.accept; do
@@ -88,7 +92,7 @@ accept_folder() { # FOLDER: starts its lines, a few at a time
         number=0
         while IFS= read -r line; do
             case $line in from:* | '#'* | '') continue ;; esac
-            while [ "$(jobs -rp | wc -l)" -ge 4 ]; do wait -n; done
+            while [ "$(jobs -rp | wc -l)" -ge "$most_jobs" ]; do wait -n; done
             accepted=$((accepted + 1)) number=$((number + 1))
             accept_line $accepted "run $(basename "$source"): $number" "$source" "$line" &
         done <"$file"
@@ -106,14 +110,15 @@ accept_results() {
     done
 }
 
-# ---- finding things ---------------------------------------------------------------------------------
+# ---- finding things ------------------------------------------------------------------------------
 
 find_cublas() {
     local packages folder
     packages=$(python3 -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])' 2>/dev/null)
     for folder in "$packages/nvidia" /usr/local/cuda/lib64 /usr/local/cuda/targets; do
         [ -d "$folder" ] || continue
-        find -L "$folder" -name 'libcublas.so.[0-9]*' 2>/dev/null | sort | head -n 1 | grep . && return
+        find -L "$folder" -name 'libcublas.so.[0-9]*' 2>/dev/null | sort | head -n 1 | grep . &&
+            return
     done
 }
 
@@ -127,7 +132,7 @@ find_sanitizer() {
 
 gpu_query() { nvidia-smi --query-gpu="$1" --format=csv,noheader 2>/dev/null | head -n 1; }
 
-# ---- the run ------------------------------------------------------------------------------------------
+# ---- the run -------------------------------------------------------------------------------------
 
 environment() {
     uname -a
@@ -189,30 +194,40 @@ sanitize_all() {
     sanitize racecheck "sample matmul" 60 "$build/samples/matmul/matmul"
 }
 
-# ---- results --------------------------------------------------------------------------------------------
+# ---- results -------------------------------------------------------------------------------------
 
-json_text() { sed 's/\\/\\\\/g; s/"/\\"/g; s/\t/ /g' | tr -d '\n'; }
+field() { # START TEXT
+    printf '%s": "%s",\n' "$1" "$(printf %s "$2" | sed 's/\\/\\\\/g; s/"/\\"/g' | tr -d '\n\t')"
+}
 
 launch_json() { # launch: NAME X ns, bare cuLaunchKernelEx Y ns, ratio Z
-    sed -E 's/^launch: (.*) ([0-9.]+) ns, bare cuLaunchKernelEx ([0-9.]+) ns, ratio ([0-9.]+)$/{"entry": "\1", "ns": \2, "bare_ns": \3, "ratio": \4}/' \
-        "$work/launch" 2>/dev/null | paste -sd, -
+    local number='([0-9.]+)'
+    sed -E "s/^launch: (.*) $number ns, bare cuLaunchKernelEx $number ns, ratio $number\$/\
+{\"entry\": \"\1\", \"ns\": \2, \"bare_ns\": \3, \"ratio\": \4}/" "$work/launch" 2>/dev/null |
+        paste -sd, -
 }
 
 steps_json() {
-    awk -F'\t' '{ printf "%s\n  {\"step\": \"%s\", \"result\": \"%s\", \"seconds\": %s}", (NR > 1 ? "," : ""), $1, $2, $3 }' \
-        "$work/steps"
+    awk -F'\t' '{
+            separator = NR > 1 ? "," : ""
+            printf "%s\n  {\"step\": \"%s\", \"result\": \"%s\", ", separator, $1, $2
+            printf "\"seconds\": %s}", $3
+        }' "$work/steps"
 }
 
 file_json() { if [ -s "$1" ]; then cat "$1"; else echo null; fi; }
 
 write_results() {
-    printf '{"date": "%s",\n "gpu": "%s",\n "driver": "%s",\n "state": "%s",\n "tilec": "%s",\n "cublas": "%s",\n' \
-        "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$(gpu_query name | json_text)" "$(gpu_query driver_version | json_text)" \
-        "$(gpu_query clocks.sm,clocks.mem,temperature.gpu,power.draw | json_text)" \
-        "$("$build/tilec" --version 2>/dev/null | json_text)" "$(printf %s "${CUBLAS_LIBRARY:-}" | json_text)"
+    field '{"date' "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    field ' "gpu' "$(gpu_query name)"
+    field ' "driver' "$(gpu_query driver_version)"
+    field ' "state' "$(gpu_query clocks.sm,clocks.mem,temperature.gpu,power.draw)"
+    field ' "tilec' "$("$build/tilec" --version 2>/dev/null)"
+    field ' "cublas' "$CUBLAS_LIBRARY"
     printf ' "steps": [%s],\n "launch": [%s],\n' "$(steps_json)" "$(launch_json)"
-    printf ' "compile": %s,\n "add_one": %s,\n "matmul": %s}\n' "$(file_json "$work/compile.json")" \
-        "$(file_json "$work/add_one.json")" "$(file_json "$work/matmul.json")"
+    printf ' "compile": %s,\n' "$(file_json "$work/compile.json")"
+    printf ' "add_one": %s,\n' "$(file_json "$work/add_one.json")"
+    printf ' "matmul": %s}\n' "$(file_json "$work/matmul.json")"
 }
 
 write_summary() {
@@ -223,7 +238,7 @@ write_summary() {
     cat "$work/tables" 2>/dev/null
     echo
     awk -F'\t' '$2 != "ok" { printf "%-52s %-14s %5s s\n", $1, $2, $3 }' "$work/steps"
-    echo "$(($(wc -l <"$work/steps") - failed)) steps ok, $failed not; log.txt has all that they wrote"
+    echo "$(($(wc -l <"$work/steps") - failed)) steps ok, $failed not; log.txt has their output"
 }
 
 # The last lines that each failed step wrote; no more than a terminal holds.

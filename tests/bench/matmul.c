@@ -4,8 +4,8 @@
  *
  * Measures any kernel with the C entry
  *     matmul(stream, int32_t m, int64_t n, int64_t k, const void *a, const void *b, void *c).
- * Without sizes: checks odd and small m, and times m = 1, 4, 8, 16, with two weights. On the emulator
- * (TILE_DEVICE=emulator) it only checks.
+ * Without sizes: checks odd and small m, and times m = 1, 4, 8, 16, with two weights. On the
+ * emulator (TILE_DEVICE=emulator) it only checks.
  *
  * A check compares every element with a float64 product: within 1e-2 of it, absolute plus relative,
  * and all of them together within 1e-3. c starts out as NaN, between canaries.
@@ -16,7 +16,7 @@
 
 #ifndef HEADER
 #define HEADER "matmul.h"
-#define ENTRY matmul
+#define ENTRY  matmul
 #endif
 #include HEADER
 
@@ -30,8 +30,8 @@
 #include <unistd.h>
 
 #define JOIN_(a, b) a##b
-#define JOIN(a, b) JOIN_(a, b)
-#define PLAN JOIN(ENTRY, _plan)
+#define JOIN(a, b)  JOIN_(a, b)
+#define PLAN        JOIN(ENTRY, _plan)
 
 typedef uint16_t half;
 
@@ -41,8 +41,8 @@ typedef struct shape {
 
 /* ---- operands and the reference -------------------------------------------------------------- */
 
-/* The operands of one (n, k) with as many rows as any check wants, and the product. A check of fewer
- * rows takes the first ones. */
+/* The operands of one (n, k) with as many rows as any check wants, and the product. A check of
+ * fewer rows takes the first ones. */
 typedef struct problem {
     shape shape;
     half *a, *b;
@@ -56,8 +56,7 @@ enum { BLOCK = 64 }; /* columns of the product that are made at a time */
 static void fill(half *to, size_t count, double scale, uint64_t seed)
 {
     bench_random random = {seed};
-    for (size_t i = 0; i < count; i++)
-        to[i] = bench_half(scale * bench_random_number(&random));
+    for (size_t i = 0; i < count; i++) to[i] = bench_half(scale * bench_random_number(&random));
 }
 
 static void multiply_block(problem *problem, int first, const double *value_of)
@@ -68,12 +67,10 @@ static void multiply_block(problem *problem, int first, const double *value_of)
     for (int k = 0; k < shape.k; k++) {
         const half *b = problem->b + (size_t)k * (size_t)shape.n + first;
         const double *a = problem->columns + (size_t)k * (size_t)shape.m;
-        for (int j = 0; j < width; j++)
-            row[j] = value_of[b[j]];
+        for (int j = 0; j < width; j++) row[j] = value_of[b[j]];
         for (int i = 0; i < shape.m; i++) {
             double *sums = problem->product + (size_t)i * (size_t)shape.n + first;
-            for (int j = 0; j < width; j++)
-                sums[j] += a[i] * row[j];
+            for (int j = 0; j < width; j++) sums[j] += a[i] * row[j];
         }
     }
 }
@@ -81,8 +78,7 @@ static void multiply_block(problem *problem, int first, const double *value_of)
 static double *table_of_halves(void)
 {
     double *table = bench_new(65536, sizeof *table);
-    for (unsigned i = 0; i < 65536; i++)
-        table[i] = bench_from_half((half)i);
+    for (unsigned i = 0; i < 65536; i++) table[i] = bench_from_half((half)i);
     return table;
 }
 
@@ -106,8 +102,7 @@ static void multiply(problem *problem)
     for (int i = 0; i < count; i++)
         if (pthread_create(&threads[i], NULL, multiply_blocks, problem))
             bench_stop("pthread_create");
-    for (int i = 0; i < count; i++)
-        pthread_join(threads[i], NULL);
+    for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);
 }
 
 /* Elements of a have variance 1 and those of b 1/k, so that the product's have 1: small enough for
@@ -176,8 +171,7 @@ static void compare(check *check, const problem *problem, const half *memory)
             check->first_wrong = (long long)i;
     }
     for (size_t i = 0; i < CANARIES; i++)
-        check->overwritten +=
-            (memory[i] != POISON) + (memory[CANARIES + count + i] != POISON);
+        check->overwritten += (memory[i] != POISON) + (memory[CANARIES + count + i] != POISON);
     check->error = norm > 0 ? sqrt(distance / norm) : sqrt(distance);
     check->good = !check->wrong && !check->overwritten && check->error <= 1e-3;
 }
@@ -198,20 +192,17 @@ static void run_check(check *check, const problem *problem, multiply_function *f
     const size_t m = (size_t)shape.m, n = (size_t)shape.n, k = (size_t)shape.k;
     const size_t room = m * n + 2 * CANARIES;
     half *memory = bench_new(room, sizeof *memory);
-    for (size_t i = 0; i < room; i++)
-        memory[i] = POISON;
+    for (size_t i = 0; i < room; i++) memory[i] = POISON;
     half *a = upload(problem->a, m * k, check->shift);
     half *b = upload(problem->b, k * n, check->shift);
     half *c = upload(memory, room, check->shift);
     bench_must(tile_synchronize(NULL), "tile_synchronize");
-    check->status = function(stream, shape, a + check->shift, b + check->shift,
-                             c + check->shift + CANARIES);
+    check->status =
+        function(stream, shape, a + check->shift, b + check->shift, c + check->shift + CANARIES);
     if (!check->status)
         check->status = tile_copy_out(memory, c + check->shift, room * sizeof *c, stream);
-    if (!check->status)
-        check->status = tile_synchronize(stream);
-    if (!check->status)
-        compare(check, problem, memory);
+    if (!check->status) check->status = tile_synchronize(stream);
+    if (!check->status) compare(check, problem, memory);
     tile_free(a);
     tile_free(b);
     tile_free(c);
@@ -238,7 +229,8 @@ static struct {
     int (*set_stream)(void *handle, CUstream stream);
     int (*gemm)(void *handle, int transpose_a, int transpose_b, int m, int n, int k,
                 const void *alpha, const void *a, int a_type, int lda, const void *b, int b_type,
-                int ldb, const void *beta, void *c, int c_type, int ldc, int compute, int algorithm);
+                int ldb, const void *beta, void *c, int c_type, int ldc, int compute,
+                int algorithm);
 } cublas;
 
 static int open_cublas(CUstream stream)
@@ -246,8 +238,7 @@ static int open_cublas(CUstream stream)
     const char *names[] = {getenv("CUBLAS_LIBRARY"), "libcublas.so.13", "libcublas.so.12",
                            "libcublas.so"};
     for (size_t i = 0; i < sizeof names / sizeof names[0] && !cublas.library; i++)
-        if (names[i] && *names[i])
-            cublas.library = dlopen(names[i], RTLD_NOW);
+        if (names[i] && *names[i]) cublas.library = dlopen(names[i], RTLD_NOW);
     if (!cublas.library) {
         printf("no cuBLAS: %s\n", dlerror());
         return 0;
@@ -340,8 +331,7 @@ static void load_operands(bench *bench, const problem *problem, shape shape)
 
 static void free_operands(bench *bench)
 {
-    for (int i = 0; i < bench->copies; i++)
-        tile_free(bench->weights[i]);
+    for (int i = 0; i < bench->copies; i++) tile_free(bench->weights[i]);
     tile_free(bench->a);
     tile_free(bench->c);
     free(bench->weights);
@@ -396,8 +386,7 @@ static void measure(bench *bench, timing *timing, int launches)
     timing->launches = launches;
     for (int i = 0; i < bench->contenders; i++) /* warms up */
         sample(bench, contenders[i], 3);
-    for (int round = 0; round < ROUNDS; round++)
-        measure_round(bench, timing, round);
+    for (int round = 0; round < ROUNDS; round++) measure_round(bench, timing, round);
 }
 
 static void measure_shape(bench *bench, const problem *problem, times *times)
@@ -441,14 +430,15 @@ static void print_timing(const char *name, const bench *bench, shape shape, timi
 
 static void print_heading(const bench *bench)
 {
-    printf("\nmicroseconds: median (least..most) of %d rounds in shuffled order, each the median of "
-           "%d samples\n%s, %d multiprocessors, L2 %.0f MiB. Out of an emptied L2: 'alone' one "
-           "launch, 'row' %d launches on rotating weights.\n"
-           "ratio: cuBLAS time / ours, by rounds; control: the same of cuBLAS and cuBLAS\n"
-           "     m      n      k  how        ours              GB/s    cuBLAS              ratio     "
-           "         control\n",
-           ROUNDS, SAMPLES, bench->gpu.name, bench->gpu.multiprocessors,
-           bench->gpu.l2_bytes / 1048576.0, ROW);
+    printf(
+        "\nmicroseconds: median (least..most) of %d rounds in shuffled order, each the median of "
+        "%d samples\n%s, %d multiprocessors, L2 %.0f MiB. Out of an emptied L2: 'alone' one "
+        "launch, 'row' %d launches on rotating weights.\n"
+        "ratio: cuBLAS time / ours, by rounds; control: the same of cuBLAS and cuBLAS\n"
+        "     m      n      k  how        ours              GB/s    cuBLAS              ratio     "
+        "         control\n",
+        ROUNDS, SAMPLES, bench->gpu.name, bench->gpu.multiprocessors,
+        bench->gpu.l2_bytes / 1048576.0, ROW);
 }
 
 static void write_values(FILE *file, const char *name, double *values)
@@ -517,8 +507,7 @@ typedef struct session {
 static void write_json(session *session)
 {
     FILE *file = fopen(session->json, "w");
-    if (!file)
-        bench_stop(session->json);
+    if (!file) bench_stop(session->json);
     fprintf(file, "{\"program\": \"matmul\", \"device\": \"%s\", \"cuda\": %d,\n \"checks\": [",
             session->time_it ? session->bench.gpu.name : "", session->bench.gpu.version);
     for (int i = 0; i < session->check_count; i++) {
@@ -537,8 +526,7 @@ static void write_json(session *session)
 static int one_check(session *session, const problem *problem, const char *who,
                      multiply_function *function, int m, int shift)
 {
-    if (session->check_count == MOST_RUNS)
-        bench_stop("too many checks: the list");
+    if (session->check_count == MOST_RUNS) bench_stop("too many checks: the list");
     check *check = &session->checks[session->check_count++];
     *check = (struct check){.who = who, .shift = shift};
     check->shape = problem->shape;
@@ -567,14 +555,12 @@ static void run_weight(session *session, int n, int k)
     int good[COUNT];
     for (int i = 0; i < COUNT; i++)
         good[i] = one_check(session, problem, "ours", ours, small[i], 0);
-    for (int i = 0; i < ODD; i++)
-        one_check(session, problem, "ours", ours, odd[i], 0);
+    for (int i = 0; i < ODD; i++) one_check(session, problem, "ours", ours, odd[i], 0);
     one_check(session, problem, "ours", ours, odd[0], 1);
     if (session->bench.contenders > 1)
         one_check(session, problem, "cuBLAS", theirs, odd[ODD - 1], 0);
     for (int i = 0; i < COUNT && session->time_it; i++)
-        if (good[i])
-            one_timing(session, problem, small[i]);
+        if (good[i]) one_timing(session, problem, small[i]);
     free_problem(problem);
 }
 
@@ -583,10 +569,8 @@ static void run_shape(session *session, shape shape)
     problem *problem = make_problem(shape, (uint64_t)shape.m);
     const int good = one_check(session, problem, "ours", ours, shape.m, 0);
     one_check(session, problem, "ours", ours, shape.m, 1);
-    if (session->bench.contenders > 1)
-        one_check(session, problem, "cuBLAS", theirs, shape.m, 0);
-    if (good && session->time_it)
-        one_timing(session, problem, shape.m);
+    if (session->bench.contenders > 1) one_check(session, problem, "cuBLAS", theirs, shape.m, 0);
+    if (good && session->time_it) one_timing(session, problem, shape.m);
     free_problem(problem);
 }
 
@@ -613,18 +597,14 @@ static int parse(session *session, int count, char **words)
 int main(int count, char **words)
 {
     static session session;
-    if (!parse(&session, count, words))
-        return 2;
-    if (session.time_it)
-        open_bench(&session.bench);
-    for (int i = 0; i < session.shape_count; i++)
-        run_shape(&session, session.shapes[i]);
+    if (!parse(&session, count, words)) return 2;
+    if (session.time_it) open_bench(&session.bench);
+    for (int i = 0; i < session.shape_count; i++) run_shape(&session, session.shapes[i]);
     if (!session.shape_count) {
         run_weight(&session, 4096, 4096);
         run_weight(&session, 12288, 4096);
     }
-    if (session.times_count)
-        print_heading(&session.bench);
+    if (session.times_count) print_heading(&session.bench);
     for (int i = 0; i < session.times_count; i++) {
         times *times = &session.times[i];
         print_timing("alone", &session.bench, times->shape, &times->alone);
@@ -632,7 +612,6 @@ int main(int count, char **words)
     }
     printf("matmul: %d of %d checks right\n", session.check_count - session.wrong,
            session.check_count);
-    if (session.json)
-        write_json(&session);
+    if (session.json) write_json(&session);
     return session.wrong ? 5 : 0;
 }

@@ -14,7 +14,8 @@ build=${BUILD:-build}
 out=$build/bench
 arch=${BENCH_ARCH:-sm_90a,sm_80,emulator}
 cc=${CC:-gcc}
-flags="-std=c11 -O2 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror -Iruntime -Iruntime/include -Itests/bench"
+flags="-std=c11 -O2 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror"
+flags="$flags -Iruntime -Iruntime/include -Itests/bench"
 libraries="$build/libtile_emulator.a $build/libtile.a -lm -lpthread -ldl"
 
 add_source=${ADD_SOURCE:-tests/bench/kernels/add_one.tile}

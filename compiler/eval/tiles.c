@@ -1,0 +1,329 @@
+/* tiles.c: the part of __core__ that works on tiles in registers and in shared memory. */
+#include "eval/builtins.h"
+
+#include <string.h>
+
+/* ---- register tiles ---- */
+
+static Value *coordinates(Eval *eval, int rank, const int64_t *shape, int dim)
+{
+    Value *value = core_build(eval, OP_iota, 0, NULL,
+                              type_tile(core_types(eval), DTYPE_i32, rank, shape, NULL));
+    op_set_int(value->op, ATTR_dim, dim);
+    return value;
+}
+
+/* init(i, j, ...) is evaluated once, on tiles of coordinates. */
+static Object *computed_init(Eval *eval, Object *function, int rank, const int64_t *shape, Span at)
+{
+    Object *indices[TYPE_RANK];
+    for (int i = 0; i < rank; i++)
+        indices[i] = object_ir(eval, coordinates(eval, rank, shape, i));
+    return call_simple(eval, function, rank, indices, at);
+}
+
+static Object *new_tile(Eval *eval, const Type *content, Value *init)
+{
+    const Type *type = type_var(core_types(eval), content);
+    Object *tile = object_new(eval, OBJECT_TILE);
+    tile->as.ir.var = build_op(&eval->builder, OP_var, init != NULL, &init, 1, &type)->results;
+    tile->fresh = true;
+    return tile;
+}
+
+Object *core_tile(Eval *eval, const Bound *bound)
+{
+    DType dtype;
+    int rank;
+    int64_t shape[TYPE_RANK];
+    if (!stage_ready(eval, bound->at) ||
+        !argument_dtype(eval, bound->values[0], bound->at, &dtype) ||
+        !argument_shape(eval, bound->values[1], bound->at, &rank, shape))
+        return NULL;
+    const Type *type = type_tile(core_types(eval), dtype, rank, shape, NULL);
+    Object *init = bound->values[2];
+    if (argument_absent(init))
+        return new_tile(eval, type, NULL);
+    if (init->kind == OBJECT_FUNCTION || init->kind == OBJECT_METHOD)
+        init = computed_init(eval, init, rank, shape, bound->at);
+    Value *value = init != NULL ? stage_typed(eval, init, type, bound->at) : NULL;
+    return value != NULL ? new_tile(eval, type, value) : NULL;
+}
+
+Object *core_iota(Eval *eval, const Bound *bound)
+{
+    int rank;
+    int64_t shape[TYPE_RANK], dim;
+    if (!stage_ready(eval, bound->at) ||
+        !argument_shape(eval, bound->values[0], bound->at, &rank, shape) ||
+        !object_as_int(eval, bound->values[1], "the dimension", &dim))
+        return NULL;
+    if (dim < 0 || dim >= rank)
+        return FAIL(eval, bad_value, bound->at, "the tile has no such dimension");
+    return object_ir(eval, coordinates(eval, rank, shape, (int)dim));
+}
+
+Object *cast_to(Eval *eval, Object *object, DType dtype, Span at)
+{
+    Value *value = stage_operand(eval, object, at);
+    if (value == NULL)
+        return NULL;
+    if (value->type->kind != TYPE_SCALAR && value->type->kind != TYPE_TILE)
+        return FAIL(eval, expected_kind, at, "what is cast", "a number", object_repr(eval, object));
+    return object_ir(eval, stage_cast(eval, value, dtype));
+}
+
+Object *core_cast(Eval *eval, const Bound *bound)
+{
+    DType dtype;
+    if (!argument_dtype(eval, bound->values[1], bound->at, &dtype))
+        return NULL;
+    return cast_to(eval, bound->values[0], dtype, bound->at);
+}
+
+Object *core_assign(Eval *eval, const Bound *bound)
+{
+    const Type *type = argument_type(bound->values[0]);
+    if (type == NULL || type->kind != TYPE_TILE)
+        return FAIL(eval, expected_kind, bound->at, "what is assigned to", "a register tile",
+                    object_repr(eval, bound->values[0]));
+    const Type *given = argument_type(bound->values[1]);
+    if (given != NULL && given->dtype != type->dtype)
+        return FAIL(eval, dtype_mismatch, bound->at, "the value", dtype_user_name(given->dtype),
+                    dtype_user_name(type->dtype));
+    Value *value = stage_typed(eval, bound->values[1], type, bound->at);
+    return value != NULL && tile_write(eval, bound->values[0], value) ? eval->none : NULL;
+}
+
+/* ---- shapes ---- */
+
+Object *core_transpose(Eval *eval, const Bound *bound)
+{
+    Value *tile =
+        argument_value(eval, bound->values[0], TYPE_TILE, "what is transposed", NULL, bound->at);
+    if (tile == NULL)
+        return NULL;
+    int rank = tile->type->rank, given = rank;
+    int64_t dims[TYPE_RANK], shape[TYPE_RANK];
+    for (int i = 0; i < rank; i++)
+        dims[i] = rank - 1 - i;
+    if (!argument_absent(bound->values[1]) &&
+        !argument_ints(eval, bound->values[1], "dims", bound->at, &given, dims))
+        return NULL;
+    unsigned seen = 0;
+    for (int i = 0; i < given; i++)
+        seen |= dims[i] >= 0 && dims[i] < rank ? 1u << dims[i] : 0;
+    if (given != rank || seen != (1u << rank) - 1)
+        return FAIL(eval, bad_value, bound->at, "dims is no permutation of the tile's dimensions");
+    for (int i = 0; i < rank; i++)
+        shape[i] = tile->type->shape[dims[i]];
+    Value *value = core_build(eval, OP_transpose, 1, &tile,
+                              type_tile(core_types(eval), tile->type->dtype, rank, shape, NULL));
+    op_set_ints(value->op, ATTR_dims, rank, dims);
+    return object_ir(eval, value);
+}
+
+Object *core_reshape(Eval *eval, const Bound *bound)
+{
+    int rank;
+    int64_t shape[TYPE_RANK];
+    Value *tile =
+        argument_value(eval, bound->values[0], TYPE_TILE, "what is reshaped", NULL, bound->at);
+    if (tile == NULL || !argument_shape(eval, bound->values[1], bound->at, &rank, shape))
+        return NULL;
+    const Type *type = type_tile(core_types(eval), tile->type->dtype, rank, shape, NULL);
+    if (type_elements(type) != type_elements(tile->type))
+        return FAIL(eval, shape_mismatch, bound->at, type_text(eval->arena, tile->type),
+                    object_repr(eval, bound->values[1]));
+    return object_ir(eval, core_build(eval, OP_reshape, 1, &tile, type));
+}
+
+Object *core_broadcast(Eval *eval, const Bound *bound)
+{
+    int rank;
+    int64_t shape[TYPE_RANK];
+    Value *value = stage_operand(eval, bound->values[0], bound->at);
+    if (value == NULL || !argument_shape(eval, bound->values[1], bound->at, &rank, shape))
+        return NULL;
+    if (value->type->kind != TYPE_SCALAR && value->type->kind != TYPE_TILE)
+        return FAIL(eval, expected_kind, bound->at, "what is stretched", "a number",
+                    object_repr(eval, bound->values[0]));
+    return object_ir(eval, stage_broadcast(eval, value, rank, shape, bound->at));
+}
+
+/* ---- arithmetic ---- */
+
+static Value *dot_accumulator(Eval *eval, const Bound *bound, const Type *a, const Type *b)
+{
+    DType dtype =
+        dtype_is_float(a->dtype) ? (a->dtype == DTYPE_f64 ? DTYPE_f64 : DTYPE_f32) : DTYPE_i32;
+    if (!argument_absent(bound->values[3]) &&
+        !argument_dtype(eval, bound->values[3], bound->at, &dtype))
+        return NULL;
+    const int64_t shape[2] = {a->shape[0], b->shape[1]};
+    if (argument_absent(bound->values[2])) {
+        const Type *type = type_tile(core_types(eval), dtype, 2, shape, NULL);
+        return stage_typed(eval, object_int(eval, 0), type, bound->at);
+    }
+    Value *c = argument_value(eval, bound->values[2], TYPE_TILE, "the third operand of dot", NULL,
+                              bound->at);
+    if (c == NULL)
+        return NULL;
+    if (c->type->rank != 2 || c->type->shape[0] != shape[0] || c->type->shape[1] != shape[1] ||
+        c->type->dtype == DTYPE_b1)
+        return FAIL(eval, shape_mismatch, bound->at, type_text(eval->arena, c->type),
+                    "of dot's result");
+    return argument_absent(bound->values[3]) ? c : stage_cast(eval, c, dtype);
+}
+
+Object *core_dot(Eval *eval, const Bound *bound)
+{
+    Value *a = argument_value(eval, bound->values[0], TYPE_TILE, "the first operand of dot", NULL,
+                              bound->at);
+    Value *b = a != NULL ? argument_value(eval, bound->values[1], TYPE_TILE,
+                                          "the second operand of dot", NULL, bound->at)
+                         : NULL;
+    if (b == NULL)
+        return NULL;
+    if (a->type->rank != 2 || b->type->rank != 2 || a->type->shape[1] != b->type->shape[0])
+        return FAIL(eval, shape_mismatch, bound->at, type_text(eval->arena, a->type),
+                    type_text(eval->arena, b->type));
+    if (a->type->dtype != b->type->dtype || a->type->dtype == DTYPE_b1)
+        return FAIL(eval, dtype_mismatch, bound->at, "the second operand of dot",
+                    dtype_user_name(b->type->dtype), dtype_user_name(a->type->dtype));
+    Value *c = dot_accumulator(eval, bound, a->type, b->type);
+    return c != NULL
+               ? result_deliver(eval, build3(&eval->builder, OP_dot, a, b, c), bound->values[4])
+               : NULL;
+}
+
+/* Stretches all three to one shape. */
+static bool join_three(Eval *eval, Value **values, Span at)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < 3; i++) {
+            Value **a = &values[i], **b = &values[(i + 1) % 3];
+            if (!stage_same_shape(eval, at, a, b))
+                return false;
+        }
+    return true;
+}
+
+Object *core_where(Eval *eval, const Bound *bound)
+{
+    Object *x = bound->values[1], *y = bound->values[2];
+    Value *values[3] = {stage_operand(eval, bound->values[0], bound->at)};
+    if (values[0] == NULL)
+        return NULL;
+    if (values[0]->type->kind != TYPE_SCALAR && values[0]->type->kind != TYPE_TILE)
+        return FAIL(eval, expected_kind, bound->at, "the condition", "a boolean",
+                    object_repr(eval, bound->values[0]));
+    if (!object_is_staged(x) &&
+        !object_is_staged(y)) /* two literals: the wider one gives the type */
+        x = object_ir(eval, stage_operand(eval,
+                                          y->kind == OBJECT_FLOAT && object_is_number(x)
+                                              ? object_float(eval, object_number(x))
+                                              : x,
+                                          bound->at));
+    values[0] = stage_cast(eval, values[0], DTYPE_b1);
+    if (x == NULL || !stage_pair(eval, x, y, bound->at, &values[1], &values[2]) ||
+        !join_three(eval, values, bound->at))
+        return NULL;
+    return result_deliver(eval, build3(&eval->builder, OP_select, values[0], values[1], values[2]),
+                          bound->values[3]);
+}
+
+static Object *deliver_object(Eval *eval, Object *result, Object *out)
+{
+    if (result == NULL || argument_absent(out))
+        return result;
+    Value *value = stage_operand(eval, result, eval->at);
+    return value != NULL ? result_deliver(eval, value, out) : NULL;
+}
+
+Object *core_add(Eval *eval, const Bound *bound)
+{
+    Object *result =
+        operate_binary(eval, OPERATOR_Add, bound->values[0], bound->values[1], bound->at);
+    return deliver_object(eval, result, bound->values[2]);
+}
+
+Object *core_minimum(Eval *eval, const Bound *bound)
+{
+    Object *result =
+        smaller_or_larger(eval, OPERATOR_Lt, bound->values[0], bound->values[1], bound->at);
+    return deliver_object(eval, result, bound->values[2]);
+}
+
+Object *core_maximum(Eval *eval, const Bound *bound)
+{
+    Object *result =
+        smaller_or_larger(eval, OPERATOR_Gt, bound->values[0], bound->values[1], bound->at);
+    return deliver_object(eval, result, bound->values[2]);
+}
+
+static Object *elementwise(Eval *eval, const Bound *bound, OpCode code, bool floats_only)
+{
+    Value *value = stage_operand(eval, bound->values[0], bound->at);
+    if (value == NULL)
+        return NULL;
+    bool number = value->type->kind == TYPE_SCALAR || value->type->kind == TYPE_TILE;
+    if (!number || value->type->dtype == DTYPE_b1 ||
+        (floats_only && !dtype_is_float(value->type->dtype)))
+        return FAIL(eval, expected_kind, bound->at, "the operand",
+                    floats_only ? "a float" : "a number", object_repr(eval, bound->values[0]));
+    return result_deliver(eval, build1(&eval->builder, code, value), bound->values[1]);
+}
+
+Object *core_absolute(Eval *eval, const Bound *bound)
+{
+    return elementwise(eval, bound, OP_abs, false);
+}
+
+Object *core_sqrt(Eval *eval, const Bound *bound)
+{
+    return elementwise(eval, bound, OP_sqrt, true);
+}
+
+/* ---- shared memory ---- */
+
+Object *core_shared(Eval *eval, const Bound *bound)
+{
+    DType dtype;
+    int rank;
+    int64_t shape[TYPE_RANK];
+    if (!stage_ready(eval, bound->at) ||
+        !argument_dtype(eval, bound->values[0], bound->at, &dtype) ||
+        !argument_shape(eval, bound->values[1], bound->at, &rank, shape))
+        return NULL;
+    return object_ir(eval, core_build(eval, OP_shared_alloc, 0, NULL,
+                                      type_shared(core_types(eval), dtype, rank, shape, NULL)));
+}
+
+Object *core_shared_load(Eval *eval, const Bound *bound)
+{
+    Value *shared =
+        argument_value(eval, bound->values[0], TYPE_SHARED, "what is loaded", NULL, bound->at);
+    return shared != NULL ? result_deliver(eval, build1(&eval->builder, OP_shared_load, shared),
+                                           bound->values[1])
+                          : NULL;
+}
+
+Object *core_shared_store(Eval *eval, const Bound *bound)
+{
+    Value *shared =
+        argument_value(eval, bound->values[0], TYPE_SHARED, "where it is stored", NULL, bound->at);
+    Value *tile = shared != NULL ? argument_value(eval, bound->values[1], TYPE_TILE,
+                                                  "what is stored", NULL, bound->at)
+                                 : NULL;
+    if (tile == NULL)
+        return NULL;
+    if (tile->type->dtype != shared->type->dtype)
+        return FAIL(eval, dtype_mismatch, bound->at, "what is stored",
+                    dtype_user_name(tile->type->dtype), dtype_user_name(shared->type->dtype));
+    if (!type_same_shape(tile->type, shared->type))
+        return FAIL(eval, shape_mismatch, bound->at, type_text(eval->arena, tile->type),
+                    type_text(eval->arena, shared->type));
+    build2(&eval->builder, OP_shared_store, shared, tile);
+    return eval->none;
+}

@@ -1,0 +1,18 @@
+#include "mutant.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(void)
+{
+    enum { M = 64, N = 384, K = 256 };
+    void *a, *b, *c, *zeros = calloc(K * N, 2);
+    tile_alloc(&a, M * K * 2);
+    tile_alloc(&b, K * N * 2);
+    tile_alloc(&c, M * N * 2);
+    tile_copy_in(a, zeros, M * K * 2, NULL);
+    tile_copy_in(b, zeros, K * N * 2, NULL);
+    tile_status status = mm(NULL, M, N, K, a, b, c);
+    printf("%s\n%s\n", tile_status_name(status), tile_last_error());
+    free(zeros);
+    return 0;
+}
