@@ -14,7 +14,9 @@
 #include <errno.h>
 #include <string.h>
 
-enum { VARIANT_MULTIPLE = 16 }; /* of the aligned variant: bytes of an address, or the value of an integer */
+enum {
+    VARIANT_MULTIPLE = 16
+}; /* of the aligned variant: bytes of an address, or the value of an integer */
 
 typedef struct Stages { /* what the steps of a build share */
     Session *session;
@@ -32,7 +34,8 @@ typedef struct Stages { /* what the steps of a build share */
 static bool is_assumable(const Parameter *parameter)
 {
     const Type *type = parameter->value->type;
-    return !parameter->is_key && (type->kind == TYPE_POINTER || (type->kind == TYPE_SCALAR && dtype_is_integer(type->dtype)));
+    return !parameter->is_key && (type->kind == TYPE_POINTER ||
+                                  (type->kind == TYPE_SCALAR && dtype_is_integer(type->dtype)));
 }
 
 static int64_t *variant_multiples(Arena *arena, const Kernel *kernel)
@@ -46,14 +49,17 @@ static int64_t *variant_multiples(Arena *arena, const Kernel *kernel)
     return any ? multiples : NULL;
 }
 
-static Kernel *lower_kernel(Stages *stages, const Kernel *typed, const ArchChoice *arch, const int64_t *multiples)
+static Kernel *lower_kernel(Stages *stages, const Kernel *typed, const ArchChoice *arch,
+                            const int64_t *multiples)
 {
     Kernel *kernel = kernel_clone(typed);
     vec_push(stages->session->arena, &stages->build->kernels, kernel);
-    kernel->name = intern_printf(stages->session->names, "%s%s%s%s", typed->name, multiples ? "_aligned" : "",
-                                 arch->emulator ? "_emulated_" : "", arch->emulator ? arch->target->name : "");
+    kernel->name =
+        intern_printf(stages->session->names, "%s%s%s%s", typed->name, multiples ? "_aligned" : "",
+                      arch->emulator ? "_emulated_" : "", arch->emulator ? arch->target->name : "");
     for (int i = 0; multiples && i < kernel->parameter_count; i++)
-        if (kernel->parameters[i].multiple < multiples[i]) kernel->parameters[i].multiple = multiples[i];
+        if (kernel->parameters[i].multiple < multiples[i])
+            kernel->parameters[i].multiple = multiples[i];
     return passes_run(kernel, arch->target, &stages->passes) ? kernel : NULL;
 }
 
@@ -61,7 +67,8 @@ static Kernel *lower_kernel(Stages *stages, const Kernel *typed, const ArchChoic
 static bool same_code(Kernel *a, Kernel *b)
 {
     Name name = b->name;
-    for (int i = 0; i < a->parameter_count; i++) a->parameters[i].multiple = b->parameters[i].multiple = 1;
+    for (int i = 0; i < a->parameter_count; i++)
+        a->parameters[i].multiple = b->parameters[i].multiple = 1;
     b->name = a->name;
     Buf first = {0}, second = {0};
     kernel_print(a, &first);
@@ -78,7 +85,8 @@ static bool start_image(Stages *stages, Kernel *kernel, const ArchChoice *arch, 
     uint64_t start = os_now_ns();
     bool fine = image_start(stages->codegen, kernel, arch, image);
     if (stages->options->time_report)
-        buf_printf(&stages->times, "%-18s %8.3f ms  %s\n", "LLVM", (double)(os_now_ns() - start) / 1e6, kernel->name);
+        buf_printf(&stages->times, "%-18s %8.3f ms  %s\n", "LLVM",
+                   (double)(os_now_ns() - start) / 1e6, kernel->name);
     vec_push(stages->session->arena, &stages->pending, image);
     return fine;
 }
@@ -86,7 +94,8 @@ static bool start_image(Stages *stages, Kernel *kernel, const ArchChoice *arch, 
 static bool start_variant(Stages *stages, Kernel *const *kernels, VariantImages *out)
 {
     const ArchList *archs = stages->archs;
-    *out = (VariantImages){.images = arena_new_array(stages->session->arena, Image, archs->count), .image_count = (int)archs->count};
+    *out = (VariantImages){.images = arena_new_array(stages->session->arena, Image, archs->count),
+                           .image_count = (int)archs->count};
     for (size_t i = 0; i < archs->count; i++)
         if (!start_image(stages, kernels[i], &archs->items[i], &out->images[i])) return false;
     return true;
@@ -111,9 +120,10 @@ static bool all_same(Kernel *const *a, Kernel *const *b, size_t count)
     return true;
 }
 
-/* Assumes no more than what the code needs, so that more calls get it: each multiple is lowered to the
- * least that gives the same code on all architectures. Lowering is cheap beside LLVM. */
-static bool relax_multiples(Stages *stages, const Kernel *typed, Kernel *const *aligned, int64_t *multiples)
+/* Assumes no more than what the code needs, so that more calls get it: each multiple is lowered to
+ * the least that gives the same code on all architectures. Lowering is cheap beside LLVM. */
+static bool relax_multiples(Stages *stages, const Kernel *typed, Kernel *const *aligned,
+                            int64_t *multiples)
 {
     for (int i = 0; i < typed->parameter_count; i++) {
         int64_t wanted = multiples[i];
@@ -126,8 +136,8 @@ static bool relax_multiples(Stages *stages, const Kernel *typed, Kernel *const *
     return true;
 }
 
-/* Up to two variants: aligned first where alignment changes the code on some architecture, then the one that
- * assumes nothing. */
+/* Up to two variants: aligned first where alignment changes the code on some architecture, then the
+ * one that assumes nothing. */
 static bool build_specialisation(Stages *stages, const Kernel *typed, SpecialisationImages *out)
 {
     Arena *arena = stages->session->arena;
@@ -160,11 +170,16 @@ static bool build_images(Stages *stages, const ExportList *exports, Build *out)
     for (int i = 0; i < exports->count; i++) {
         const Export *export = &exports->items[i];
         ExportImages *images = &out->exports[i];
-        images->name = intern_printf(stages->session->names, "%s%s", stages->options->prefix ? stages->options->prefix : "", export->name);
+        images->name =
+            intern_printf(stages->session->names, "%s%s",
+                          stages->options->prefix ? stages->options->prefix : "", export->name);
         images->specialisation_count = export->specialisation_count;
-        images->specialisations = arena_new_array(arena, SpecialisationImages, export->specialisation_count + 1);
+        images->specialisations =
+            arena_new_array(arena, SpecialisationImages, export->specialisation_count + 1);
         for (int j = 0; j < export->specialisation_count; j++)
-            if (!build_specialisation(stages, export->specialisations[j], &images->specialisations[j])) return false;
+            if (!build_specialisation(stages, export->specialisations[j],
+                                      &images->specialisations[j]))
+                return false;
     }
     return true;
 }
@@ -173,9 +188,11 @@ static bool finish_images(Stages *stages)
 {
     uint64_t start = os_now_ns();
     bool fine = true;
-    for (size_t i = 0; i < stages->pending.count; i++) fine &= image_finish(stages->codegen, stages->pending.data[i]);
+    for (size_t i = 0; i < stages->pending.count; i++)
+        fine &= image_finish(stages->codegen, stages->pending.data[i]);
     if (stages->options->time_report)
-        buf_printf(&stages->times, "%-18s %8.3f ms\n", "waiting for ptxas", (double)(os_now_ns() - start) / 1e6);
+        buf_printf(&stages->times, "%-18s %8.3f ms\n", "waiting for ptxas",
+                   (double)(os_now_ns() - start) / 1e6);
     return fine;
 }
 
@@ -200,20 +217,29 @@ static void show(const Buf *buf)
     if (buf->length) os_write_file("/dev/stderr", buf->data, buf->length);
 }
 
-bool build_exports(Session *session, const Options *options, const ArchList *archs, const ExportList *exports, Build *out)
+bool build_exports(Session *session, const Options *options, const ArchList *archs,
+                   const ExportList *exports, Build *out)
 {
     *out = (Build){0};
     const CodegenOptions codegen = codegen_options(options);
-    Stages stages = {.session = session, .options = options, .archs = archs, .codegen = codegen_new(session, &codegen), .build = out};
+    Stages stages = {.session = session,
+                     .options = options,
+                     .archs = archs,
+                     .codegen = codegen_new(session, &codegen),
+                     .build = out};
     if (!stages.codegen) return false;
-    stages.passes = (PassOptions){.print_after = options->print_after, .verify_each = options->verify_each, .dump = &stages.dump,
+    stages.passes = (PassOptions){.print_after = options->print_after,
+                                  .verify_each = options->verify_each,
+                                  .dump = &stages.dump,
                                   .times = options->time_report ? &stages.times : NULL};
     bool fine = build_images(&stages, exports, out);
     fine = finish_images(&stages) && fine;
     uint64_t start = os_now_ns();
-    fine = fine && emit_object(stages.codegen, session->arena, out->exports, out->export_count, &out->object, &out->object_size);
+    fine = fine && emit_object(stages.codegen, session->arena, out->exports, out->export_count,
+                               &out->object, &out->object_size);
     if (options->time_report)
-        buf_printf(&stages.times, "%-18s %8.3f ms\n", "object", (double)(os_now_ns() - start) / 1e6);
+        buf_printf(&stages.times, "%-18s %8.3f ms\n", "object",
+                   (double)(os_now_ns() - start) / 1e6);
     show(&stages.dump);
     show(&stages.times);
     buf_free(&stages.dump);

@@ -1,4 +1,5 @@
-/* driver.h: from a source file to outputs: the pipeline as a list. The one place that knows every stage. */
+/* driver.h: from a source file to outputs: the pipeline as a list. The one place that knows every
+ * stage. */
 #ifndef TILEC_DRIVER_H
 #define TILEC_DRIVER_H
 
@@ -26,12 +27,15 @@ typedef struct Build {
     size_t object_size;
 } Build;
 
-/* Compiles all specialisations of all exports for all architectures and links them into one object. False: reported. */
-bool build_exports(Session *session, const Options *options, const ArchList *archs, const ExportList *exports, Build *out);
+/* Compiles all specialisations of all exports for all architectures and links them into one object.
+ * False: reported. */
+bool build_exports(Session *session, const Options *options, const ArchList *archs,
+                   const ExportList *exports, Build *out);
 void build_free(Build *build);
 
 /* The commands (commands.def): each returns the exit status and has reported. */
-#define COMMAND(name, arguments, help) ExitStatus command_##name(Session *session, const Options *options);
+#define COMMAND(name, arguments, help)                                                             \
+    ExitStatus command_##name(Session *session, const Options *options);
 #include "commands.def"
 #undef COMMAND
 

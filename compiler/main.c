@@ -30,14 +30,16 @@ static ExitStatus run_command(Session *session, const Options *options)
 #undef COMMAND
     };
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        if (strcmp(commands[i].name, options->command) == 0) return commands[i].run(session, options);
+        if (strcmp(commands[i].name, options->command) == 0)
+            return commands[i].run(session, options);
     return EXIT_USAGE; /* options_parse gives no other names */
 }
 
 static void apply_warnings(Session *session, const Options *options)
 {
     for (int code = 0; options->warnings_are_errors && code < DIAG_COUNT; code++)
-        if (diag_row((DiagCode)code)->severity == SEVERITY_WARNING) diag_promote(session->diags, (DiagCode)code);
+        if (diag_row((DiagCode)code)->severity == SEVERITY_WARNING)
+            diag_promote(session->diags, (DiagCode)code);
 }
 
 static void show_messages(const Session *session, const Options *options)

@@ -16,7 +16,8 @@ typedef struct OptionRow {
 } OptionRow;
 
 static const OptionRow options[] = {
-#define OPTION(field, spelling, kind, argument, help) {spelling, argument, help, kind, offsetof(Options, field)},
+#define OPTION(field, spelling, kind, argument, help)                                              \
+    {spelling, argument, help, kind, offsetof(Options, field)},
 #include "options.def"
 #undef OPTION
 };
@@ -61,7 +62,8 @@ static const OptionRow *find_option(const char *word)
         const OptionRow *row = &options[i];
         size_t length = strlen(row->spelling);
         if (strncmp(word, row->spelling, length) != 0) continue;
-        bool fits = word[length] == '\0' || is_glued(row) || (word[length] == '=' && row->kind != FLAG);
+        bool fits =
+            word[length] == '\0' || is_glued(row) || (word[length] == '=' && row->kind != FLAG);
         if (fits && (!best || length > strlen(best->spelling))) best = row;
     }
     return best;
@@ -73,7 +75,8 @@ static const char *option_argument(Parser *parser, const OptionRow *row, const c
     if (*rest == '=') return rest + 1;
     if (*rest) return rest;
     if (parser->at < parser->words.count) return parser->words.data[parser->at++];
-    diag_report(parser->session->diags, DIAG_option_argument, (Span){0}, row->spelling, row->argument);
+    diag_report(parser->session->diags, DIAG_option_argument, (Span){0}, row->spelling,
+                row->argument);
     return NULL;
 }
 
@@ -127,9 +130,12 @@ static bool read_response(Parser *parser, const char *path, Words *out)
         }
         Buf word = {0};
         for (char quote = 0; *at && (quote || !is_blank(*at)); at++) {
-            if (*at == quote) quote = 0;
-            else if (!quote && (*at == '\'' || *at == '"')) quote = *at;
-            else buf_char(&word, *at);
+            if (*at == quote)
+                quote = 0;
+            else if (!quote && (*at == '\'' || *at == '"'))
+                quote = *at;
+            else
+                buf_char(&word, *at);
         }
         vec_push(arena, out, arena_copy_text(arena, word.data ? word.data : "", word.length));
         buf_free(&word);
@@ -172,9 +178,12 @@ bool options_parse(Session *session, int count, char **words, Options *out)
 
 void options_help(Buf *out)
 {
-    buf_text(out, "usage: tilec [options] FILE -o OUT [-H HEADER]\n       tilec COMMAND ...\n\ncommands:\n");
+    buf_text(
+        out,
+        "usage: tilec [options] FILE -o OUT [-H HEADER]\n       tilec COMMAND ...\n\ncommands:\n");
     for (int i = 0; i < COMMAND_TOTAL; i++)
-        buf_printf(out, "  %-8s %-22s %s\n", commands[i].name, commands[i].arguments, commands[i].help);
+        buf_printf(out, "  %-8s %-22s %s\n", commands[i].name, commands[i].arguments,
+                   commands[i].help);
     buf_text(out, "\noptions:\n");
     for (int i = 0; i < OPTION_TOTAL; i++) {
         char left[64];

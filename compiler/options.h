@@ -9,11 +9,12 @@ typedef struct TextList {
     int count;
 } TextList;
 
-/* One field an option: FLAG bool, VALUE and JOINED const char * (NULL if absent), lists TextList. */
-#define OPTION_FIELD_FLAG(field) bool field;
-#define OPTION_FIELD_VALUE(field) const char *field;
-#define OPTION_FIELD_JOINED(field) const char *field;
-#define OPTION_FIELD_LIST(field) TextList field;
+/* One field an option: FLAG bool, VALUE and JOINED const char * (NULL if absent), lists TextList.
+ */
+#define OPTION_FIELD_FLAG(field)        bool field;
+#define OPTION_FIELD_VALUE(field)       const char *field;
+#define OPTION_FIELD_JOINED(field)      const char *field;
+#define OPTION_FIELD_LIST(field)        TextList field;
 #define OPTION_FIELD_JOINED_LIST(field) TextList field;
 
 typedef struct Options {

@@ -14,7 +14,8 @@ TILE_API tile_status tile_error(tile_status status, const char *format, ...)
 /* The emulator's entry, found through tile_image.run so that libtile itself does not need it: runs
  * one launch to its end. `parameters` are the device's: those of the call without the keys. */
 typedef tile_status tile_emulator_run_function(const tile_image *image, const tile_entry *entry,
-                                               const tile_grid *grid, const void *const *parameters);
+                                               const tile_grid *grid,
+                                               const void *const *parameters);
 TILE_API tile_emulator_run_function tile_emulator_run;
 
 /* Allocations of tile_alloc on the emulator, for its checks: libtile keeps the list. */

@@ -51,8 +51,7 @@ tile_status tile_driver_error(const tile_driver *driver, CUresult result, const 
                               const char *call)
 {
     const char *name = NULL, *text = NULL;
-    if (driver->error_name(result, &name) != CUDA_SUCCESS || !name)
-        name = "an unknown error";
+    if (driver->error_name(result, &name) != CUDA_SUCCESS || !name) name = "an unknown error";
     if (driver->error_string(result, &text) != CUDA_SUCCESS || !text)
         text = "the driver gives no text";
     return tile_error(result, "%s: %s failed with %s (%d): %s", who, call, name, result, text);
@@ -63,11 +62,9 @@ static tile_status describe_gpu(const tile_driver *driver, int ordinal, tile_gpu
     static const char who[] = "opening the CUDA driver";
     int major = 0, minor = 0;
     CUresult result = driver->device_get(&gpu->device, ordinal);
-    if (result != CUDA_SUCCESS)
-        return tile_driver_error(driver, result, who, "cuDeviceGet");
+    if (result != CUDA_SUCCESS) return tile_driver_error(driver, result, who, "cuDeviceGet");
     result = driver->device_name(gpu->name, (int)sizeof gpu->name, gpu->device);
-    if (result != CUDA_SUCCESS)
-        return tile_driver_error(driver, result, who, "cuDeviceGetName");
+    if (result != CUDA_SUCCESS) return tile_driver_error(driver, result, who, "cuDeviceGetName");
     result =
         driver->device_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, gpu->device);
     if (result == CUDA_SUCCESS)
@@ -83,14 +80,11 @@ static tile_status start_driver(tile_driver *driver, int *count)
 {
     static const char who[] = "opening the CUDA driver";
     CUresult result = driver->init(0);
-    if (result != CUDA_SUCCESS)
-        return tile_driver_error(driver, result, who, "cuInit");
+    if (result != CUDA_SUCCESS) return tile_driver_error(driver, result, who, "cuInit");
     result = driver->driver_version(&driver->version);
-    if (result != CUDA_SUCCESS)
-        return tile_driver_error(driver, result, who, "cuDriverGetVersion");
+    if (result != CUDA_SUCCESS) return tile_driver_error(driver, result, who, "cuDriverGetVersion");
     result = driver->device_count(count);
-    if (result != CUDA_SUCCESS)
-        return tile_driver_error(driver, result, who, "cuDeviceGetCount");
+    if (result != CUDA_SUCCESS) return tile_driver_error(driver, result, who, "cuDeviceGetCount");
     return TILE_OK;
 }
 
@@ -98,8 +92,7 @@ static tile_status start_driver(tile_driver *driver, int *count)
 static tile_status complete_driver(const tile_driver *head, int count, tile_driver **out)
 {
     tile_driver *driver = calloc(1, sizeof *driver + (size_t)count * sizeof driver->gpus[0]);
-    if (!driver)
-        return tile_error(TILE_ERROR_MEMORY, "opening the CUDA driver: out of memory");
+    if (!driver) return tile_error(TILE_ERROR_MEMORY, "opening the CUDA driver: out of memory");
     memcpy(driver, head, sizeof *head);
     driver->count = count;
     for (int i = 0; i < count; i++) {
@@ -127,12 +120,9 @@ static tile_status open_driver(tile_driver **out)
     }
     int count = 0;
     tile_status status = find_symbols(&head, path);
-    if (!status)
-        status = start_driver(&head, &count);
-    if (!status)
-        status = complete_driver(&head, count, out);
-    if (status)
-        dlclose(head.library);
+    if (!status) status = start_driver(&head, &count);
+    if (!status) status = complete_driver(&head, count, out);
+    if (status) dlclose(head.library);
     return status;
 }
 
@@ -144,8 +134,7 @@ static tile_status open_driver_once(tile_driver **out)
     tile_driver *driver = atomic_load_explicit(&process->driver, memory_order_relaxed);
     if (!driver) {
         status = open_driver(&driver);
-        if (!status)
-            atomic_store_explicit(&process->driver, driver, memory_order_release);
+        if (!status) atomic_store_explicit(&process->driver, driver, memory_order_release);
     }
     pthread_mutex_unlock(&process->lock);
     *out = driver;
@@ -192,8 +181,7 @@ static tile_status parse_device(const char *text, const char *origin, int *out)
 
 static tile_status check_ordinal(const tile_driver *driver, int ordinal)
 {
-    if (ordinal >= 0 && ordinal < driver->count)
-        return TILE_OK;
+    if (ordinal >= 0 && ordinal < driver->count) return TILE_OK;
     return tile_error(TILE_ERROR_DEVICE, "there is no device cuda:%d: the driver shows %d GPU%s",
                       ordinal, driver->count, driver->count == 1 ? "" : "s");
 }
@@ -210,12 +198,10 @@ static tile_status device_of_environment(int *out)
 tile_status tile_chosen_device(int *out)
 {
     *out = atomic_load_explicit(&tile_the_process.device, memory_order_relaxed);
-    if (*out != TILE_DEVICE_UNDECIDED)
-        return TILE_OK;
+    if (*out != TILE_DEVICE_UNDECIDED) return TILE_OK;
     int device;
     const tile_status status = device_of_environment(&device);
-    if (status)
-        return status;
+    if (status) return status;
     int expected = TILE_DEVICE_UNDECIDED;
     /* tile_set_device in another thread wins. */
     *out = atomic_compare_exchange_strong(&tile_the_process.device, &expected, device) ? device
@@ -231,11 +217,9 @@ tile_status tile_set_device(const char *device)
     if (!status && device && chosen != TILE_DEVICE_EMULATOR) {
         tile_driver *driver = NULL;
         status = tile_driver_get(&driver);
-        if (!status)
-            status = check_ordinal(driver, chosen);
+        if (!status) status = check_ordinal(driver, chosen);
     }
-    if (!status)
-        atomic_store_explicit(&tile_the_process.device, chosen, memory_order_relaxed);
+    if (!status) atomic_store_explicit(&tile_the_process.device, chosen, memory_order_relaxed);
     return status;
 }
 
@@ -264,8 +248,7 @@ static tile_status primary_context(tile_driver *driver, int ordinal, const char 
                                    CUcontext *out)
 {
     const tile_status status = check_ordinal(driver, ordinal);
-    if (status)
-        return status;
+    if (status) return status;
     tile_gpu *gpu = &driver->gpus[ordinal];
     *out = __atomic_load_n(&gpu->primary, __ATOMIC_ACQUIRE);
     return *out ? TILE_OK : retain_primary(driver, gpu, who, out);
@@ -275,8 +258,7 @@ static tile_status push_context(const tile_driver *driver, CUcontext context, co
                                 tile_scope *scope)
 {
     const CUresult result = driver->context_push(context);
-    if (result != CUDA_SUCCESS)
-        return tile_driver_error(driver, result, who, "cuCtxPushCurrent");
+    if (result != CUDA_SUCCESS) return tile_driver_error(driver, result, who, "cuCtxPushCurrent");
     scope->pushed = context;
     return TILE_OK;
 }
@@ -286,8 +268,7 @@ static tile_status current_device(const tile_driver *driver, const char *who, in
 {
     CUdevice device;
     const CUresult result = driver->context_device(&device);
-    if (result != CUDA_SUCCESS)
-        return tile_driver_error(driver, result, who, "cuCtxGetDevice");
+    if (result != CUDA_SUCCESS) return tile_driver_error(driver, result, who, "cuCtxGetDevice");
     for (int i = 0; i < driver->count; i++) {
         if (driver->gpus[i].device == device) {
             *out = i;
@@ -303,20 +284,17 @@ static tile_status context_of(tile_driver *driver, tile_stream stream, const cha
                               CUcontext *current, CUcontext *wanted)
 {
     CUresult result = driver->context_current(current);
-    if (result != CUDA_SUCCESS)
-        return tile_driver_error(driver, result, who, "cuCtxGetCurrent");
+    if (result != CUDA_SUCCESS) return tile_driver_error(driver, result, who, "cuCtxGetCurrent");
     *wanted = *current;
     if ((uintptr_t)stream > CU_STREAM_LAST_SPECIAL) {
         result = driver->stream_context(stream, wanted);
         return result == CUDA_SUCCESS ? TILE_OK
                                       : tile_driver_error(driver, result, who, "cuStreamGetCtx");
     }
-    if (*current)
-        return TILE_OK;
+    if (*current) return TILE_OK;
     int ordinal;
     const tile_status status = tile_chosen_device(&ordinal);
-    if (status)
-        return status;
+    if (status) return status;
     return primary_context(driver, ordinal < 0 ? 0 : ordinal, who, wanted);
 }
 
@@ -326,10 +304,8 @@ tile_status tile_scope_enter(tile_driver *driver, tile_stream stream, const char
     CUcontext current, wanted;
     *out = (tile_scope){.driver = driver};
     tile_status status = context_of(driver, stream, who, &current, &wanted);
-    if (!status && wanted != current)
-        status = push_context(driver, wanted, who, out);
-    if (status || driver->count == 1)
-        return status;
+    if (!status && wanted != current) status = push_context(driver, wanted, who, out);
+    if (status || driver->count == 1) return status;
     status = current_device(driver, who, &out->device);
     return status ? tile_scope_leave(out, who, status) : TILE_OK;
 }
@@ -340,16 +316,13 @@ tile_status tile_scope_enter_device(tile_driver *driver, int device, const char 
     CUcontext current, primary;
     *out = (tile_scope){.driver = driver, .device = device};
     tile_status status = check_ordinal(driver, device);
-    if (status)
-        return status;
+    if (status) return status;
     const CUresult result = driver->context_current(&current);
-    if (result != CUDA_SUCCESS)
-        return tile_driver_error(driver, result, who, "cuCtxGetCurrent");
+    if (result != CUDA_SUCCESS) return tile_driver_error(driver, result, who, "cuCtxGetCurrent");
     if (current) {
         int ordinal;
         status = current_device(driver, who, &ordinal);
-        if (status || ordinal == device)
-            return status;
+        if (status || ordinal == device) return status;
     }
     status = primary_context(driver, device, who, &primary);
     return status ? status : push_context(driver, primary, who, out);
@@ -357,11 +330,9 @@ tile_status tile_scope_enter_device(tile_driver *driver, int device, const char 
 
 tile_status tile_scope_leave(const tile_scope *scope, const char *who, tile_status status)
 {
-    if (!scope->pushed)
-        return status;
+    if (!scope->pushed) return status;
     CUcontext popped;
     const CUresult result = scope->driver->context_pop(&popped);
-    if (result == CUDA_SUCCESS || status)
-        return status;
+    if (result == CUDA_SUCCESS || status) return status;
     return tile_driver_error(scope->driver, result, who, "cuCtxPopCurrent");
 }

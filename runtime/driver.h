@@ -48,31 +48,31 @@ typedef struct CUlaunchConfig {
     CALL(error_name, cuGetErrorName, (CUresult result, const char **text))                         \
     CALL(error_string, cuGetErrorString, (CUresult result, const char **text))                     \
     CALL(device_count, cuDeviceGetCount, (int *count))                                             \
-    CALL(device_get, cuDeviceGet, (CUdevice *device, int ordinal))                                 \
+    CALL(device_get, cuDeviceGet, (CUdevice * device, int ordinal))                                \
     CALL(device_name, cuDeviceGetName, (char *name, int bytes, CUdevice device))                   \
     CALL(device_attribute, cuDeviceGetAttribute, (int *value, int attribute, CUdevice device))     \
-    CALL(primary_retain, cuDevicePrimaryCtxRetain, (CUcontext *context, CUdevice device))          \
-    CALL(context_current, cuCtxGetCurrent, (CUcontext *context))                                   \
+    CALL(primary_retain, cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device))         \
+    CALL(context_current, cuCtxGetCurrent, (CUcontext * context))                                  \
     CALL(context_push, cuCtxPushCurrent_v2, (CUcontext context))                                   \
-    CALL(context_pop, cuCtxPopCurrent_v2, (CUcontext *context))                                    \
-    CALL(context_device, cuCtxGetDevice, (CUdevice *device))                                       \
-    CALL(stream_context, cuStreamGetCtx, (CUstream stream, CUcontext *context))                    \
+    CALL(context_pop, cuCtxPopCurrent_v2, (CUcontext * context))                                   \
+    CALL(context_device, cuCtxGetDevice, (CUdevice * device))                                      \
+    CALL(stream_context, cuStreamGetCtx, (CUstream stream, CUcontext * context))                   \
     CALL(stream_synchronize, cuStreamSynchronize, (CUstream stream))                               \
-    CALL(memory_alloc, cuMemAlloc_v2, (CUdeviceptr *pointer, size_t bytes))                        \
+    CALL(memory_alloc, cuMemAlloc_v2, (CUdeviceptr * pointer, size_t bytes))                       \
     CALL(memory_free, cuMemFree_v2, (CUdeviceptr pointer))                                         \
     CALL(copy_in, cuMemcpyHtoDAsync_v2,                                                            \
          (CUdeviceptr device, const void *host, size_t bytes, CUstream stream))                    \
     CALL(copy_out, cuMemcpyDtoHAsync_v2,                                                           \
          (void *host, CUdeviceptr device, size_t bytes, CUstream stream))                          \
     CALL(library_load, cuLibraryLoadData,                                                          \
-         (CUlibrary *library, const void *code, int *jit_options, void **jit_values,               \
+         (CUlibrary * library, const void *code, int *jit_options, void **jit_values,              \
           unsigned int jit_count, int *options, void **values, unsigned int count))                \
     CALL(library_unload, cuLibraryUnload, (CUlibrary library))                                     \
     CALL(library_kernel, cuLibraryGetKernel,                                                       \
-         (CUkernel *kernel, CUlibrary library, const char *name))                                  \
+         (CUkernel * kernel, CUlibrary library, const char *name))                                 \
     CALL(kernel_attribute, cuKernelSetAttribute,                                                   \
          (int attribute, int value, CUkernel kernel, CUdevice device))                             \
-    CALL(kernel_function, cuKernelGetFunction, (CUfunction *function, CUkernel kernel))            \
+    CALL(kernel_function, cuKernelGetFunction, (CUfunction * function, CUkernel kernel))           \
     CALL(launch, cuLaunchKernelEx,                                                                 \
          (const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra))
 

@@ -31,8 +31,7 @@ void tile_text_add(tile_text *text, const char *format, ...)
     va_start(arguments, format);
     const int length = vsnprintf(text->bytes + text->used, room, format, arguments);
     va_end(arguments);
-    if (length > 0)
-        text->used += (size_t)length < room ? (size_t)length : room - 1;
+    if (length > 0) text->used += (size_t)length < room ? (size_t)length : room - 1;
 }
 
 static const char *own_name(tile_status status)
@@ -54,8 +53,7 @@ static const char *own_name(tile_status status)
 
 const char *tile_status_name(tile_status status)
 {
-    if (status <= 0)
-        return own_name(status);
+    if (status <= 0) return own_name(status);
     /* Only a driver that is open already: naming an error must not open one. */
     const tile_driver *driver =
         atomic_load_explicit(&tile_the_process.driver, memory_order_acquire);

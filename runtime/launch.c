@@ -48,8 +48,7 @@ static int64_t key_value(const void *argument)
 /* What can be wrong with the descriptor and the arguments whatever the kernel does. */
 static tile_status check_call(const tile_kernel *kernel, const void *const *arguments)
 {
-    if (!kernel)
-        return tile_error(TILE_ERROR_ARGUMENT, "the kernel is NULL");
+    if (!kernel) return tile_error(TILE_ERROR_ARGUMENT, "the kernel is NULL");
     if (kernel->abi_version != TILE_ABI_VERSION)
         return tile_error(
             TILE_ERROR_ABI,
@@ -108,8 +107,7 @@ static void describe_keys(tile_text *text, const tile_kernel *kernel, const int6
 {
     const char *separator = "";
     for (uint32_t i = 0; i < kernel->parameter_count; i++) {
-        if (kernel->parameters[i].kind != TILE_PARAMETER_KEY)
-            continue;
+        if (kernel->parameters[i].kind != TILE_PARAMETER_KEY) continue;
         tile_text_add(text, "%s%s%s%" PRId64, separator, kernel->parameters[i].name, equals,
                       *keys++);
         separator = ", ";
@@ -124,8 +122,7 @@ static tile_status missing_specialisation(const invocation *call)
     tile_text_add(&text, "%s: no specialisation for ", kernel->name);
     describe_keys(&text, kernel, call->keys, " = ");
     tile_text_add(&text, "; the object holds ");
-    if (!kernel->specialisation_count)
-        tile_text_add(&text, "none");
+    if (!kernel->specialisation_count) tile_text_add(&text, "none");
     for (uint32_t i = 0; i < kernel->specialisation_count && i < SHOWN; i++) {
         tile_text_add(&text, "%s(", i ? ", " : "");
         describe_keys(&text, kernel, kernel->specialisations[i].keys, " = ");
@@ -145,8 +142,7 @@ static tile_status missing_specialisation(const invocation *call)
 static int keys_match(const invocation *call, const tile_specialisation *specialisation)
 {
     for (uint32_t i = 0; i < call->key_count; i++) {
-        if (call->keys[i] != specialisation->keys[i])
-            return 0;
+        if (call->keys[i] != specialisation->keys[i]) return 0;
     }
     return 1;
 }
@@ -177,8 +173,7 @@ static int is_multiple(int64_t value, uint32_t of)
 static uint32_t broken_assumption(const invocation *call, const tile_variant *variant)
 {
     const tile_kernel *kernel = call->kernel;
-    if (!variant->multiples)
-        return kernel->parameter_count;
+    if (!variant->multiples) return kernel->parameter_count;
     for (uint32_t i = 0; i < kernel->parameter_count; i++) {
         const uint32_t of = variant->multiples[i];
         if (of > 1 && !is_multiple(argument_value(&kernel->parameters[i], call->arguments[i]), of))
@@ -282,12 +277,10 @@ static tile_status compute_grids(invocation *call, const tile_grid *grid)
     tile_status status;
     if (grid) {
         status = take_grid(call, grid);
-        if (status)
-            return status;
+        if (status) return status;
     } else {
         status = specialisation->host(call->arguments, call->grids);
-        if (status)
-            return bad_host(call, status);
+        if (status) return bad_host(call, status);
     }
     for (uint32_t i = 0; i < specialisation->launch_count; i++) {
         const tile_grid *one = &call->grids[i];
@@ -306,15 +299,12 @@ static tile_status resolve(invocation *call, const tile_kernel *kernel, const ti
                            const void *const *arguments)
 {
     tile_status status = check_call(kernel, arguments);
-    if (status)
-        return status;
+    if (status) return status;
     call->kernel = kernel;
     call->arguments = arguments;
     status = split_arguments(call);
-    if (!status)
-        status = find_specialisation(call);
-    if (!status)
-        status = find_variant(call);
+    if (!status) status = find_specialisation(call);
+    if (!status) status = find_variant(call);
     return status ? status : compute_grids(call, grid);
 }
 
@@ -368,12 +358,10 @@ static tile_status launch_loaded(const invocation *call, const tile_scope *scope
                                  const tile_loaded *loaded, tile_stream stream)
 {
     for (uint32_t i = 0; i < call->specialisation->launch_count; i++) {
-        if (is_empty(&call->grids[i]))
-            continue;
+        if (is_empty(&call->grids[i])) continue;
         const tile_status status = launch_one(call, scope, &loaded->image->entries[i],
                                               loaded->kernels[i], &call->grids[i], stream);
-        if (status)
-            return status;
+        if (status) return status;
     }
     return TILE_OK;
 }
@@ -384,17 +372,13 @@ static tile_status launch_on_gpu(const invocation *call, tile_stream stream, uin
     tile_driver *driver = NULL;
     tile_scope scope;
     tile_status status = tile_driver_get(&driver);
-    if (!status)
-        status = tile_scope_enter(driver, stream, name, &scope);
-    if (status)
-        return status;
+    if (!status) status = tile_scope_enter(driver, stream, name, &scope);
+    if (status) return status;
     const tile_loaded *loaded = NULL;
     status = tile_load(driver, call->kernel, call->specialisation_index, call->variant_index,
                        scope.device, &loaded);
-    if (!status)
-        status = check_warps(call, loaded->image, warps);
-    if (!status)
-        status = launch_loaded(call, &scope, loaded, stream);
+    if (!status) status = check_warps(call, loaded->image, warps);
+    if (!status) status = launch_loaded(call, &scope, loaded, stream);
     return tile_scope_leave(&scope, name, status);
 }
 
@@ -409,8 +393,7 @@ static tile_status launch_emulated(const invocation *call, uint32_t warps)
 {
     const tile_image *image = NULL;
     tile_status status = tile_need_emulated(call->kernel, call->variant, &image);
-    if (!status)
-        status = check_warps(call, image, warps);
+    if (!status) status = check_warps(call, image, warps);
     for (uint32_t i = 0; !status && i < call->specialisation->launch_count; i++) {
         if (!is_empty(&call->grids[i]))
             status = run_function(image)(image, &image->entries[i], &call->grids[i],
@@ -425,10 +408,8 @@ tile_status tile_launch(const tile_kernel *kernel, tile_stream stream, const til
     invocation call;
     int device;
     tile_status status = resolve(&call, kernel, grid, arguments);
-    if (!status)
-        status = tile_chosen_device(&device);
-    if (status)
-        return status;
+    if (!status) status = tile_chosen_device(&device);
+    if (status) return status;
     return device == TILE_DEVICE_EMULATOR ? launch_emulated(&call, warps)
                                           : launch_on_gpu(&call, stream, warps);
 }
@@ -440,10 +421,8 @@ static tile_status planned_gpu_image(const invocation *call, const tile_image **
     tile_driver *driver = NULL;
     tile_scope scope;
     tile_status status = tile_driver_get(&driver);
-    if (!status)
-        status = tile_scope_enter(driver, NULL, call->kernel->name, &scope);
-    if (status)
-        return status;
+    if (!status) status = tile_scope_enter(driver, NULL, call->kernel->name, &scope);
+    if (status) return status;
     status = tile_need_image(call->kernel, call->variant, &driver->gpus[scope.device], out);
     return tile_scope_leave(&scope, call->kernel->name, status);
 }
@@ -455,13 +434,11 @@ tile_status tile_plan_launch(const tile_kernel *kernel, const void *const *argum
     int device;
     const tile_image *image = NULL;
     tile_status status = resolve(&call, kernel, NULL, arguments);
-    if (!status)
-        status = tile_chosen_device(&device);
+    if (!status) status = tile_chosen_device(&device);
     if (!status)
         status = device == TILE_DEVICE_EMULATOR ? tile_need_emulated(kernel, call.variant, &image)
                                                 : planned_gpu_image(&call, &image);
-    if (status)
-        return status;
+    if (status) return status;
     *out = (tile_plan){
         .target = image->target,
         .cluster = {1, 1, 1},
@@ -504,8 +481,7 @@ static tile_status prepare_loaded(const tile_driver *driver, const tile_kernel *
 {
     const tile_loaded *loaded = NULL;
     const tile_status status = tile_load(driver, kernel, specialisation, variant, device, &loaded);
-    if (status)
-        return status;
+    if (status) return status;
     return settle(driver, kernel, kernel->specialisations[specialisation].launch_count, loaded);
 }
 
@@ -525,8 +501,7 @@ static tile_status prepare_all(prepare_function *prepare, const tile_driver *dri
     for (uint32_t i = 0; i < kernel->specialisation_count; i++) {
         for (uint32_t j = 0; j < kernel->specialisations[i].variant_count; j++) {
             const tile_status status = prepare(driver, kernel, i, j, device);
-            if (status)
-                return status;
+            if (status) return status;
         }
     }
     return TILE_OK;
@@ -537,10 +512,8 @@ static tile_status prepare_on_gpu(const tile_kernel *kernel, int device)
     tile_driver *driver = NULL;
     tile_scope scope;
     tile_status status = tile_driver_get(&driver);
-    if (!status)
-        status = tile_scope_enter_device(driver, device, kernel->name, &scope);
-    if (status)
-        return status;
+    if (!status) status = tile_scope_enter_device(driver, device, kernel->name, &scope);
+    if (status) return status;
     status = prepare_all(prepare_loaded, driver, kernel, device);
     return tile_scope_leave(&scope, kernel->name, status);
 }
@@ -550,10 +523,8 @@ tile_status tile_prepare(const tile_kernel *kernel, int device)
     static const void *const no_arguments[1];
     int chosen;
     tile_status status = check_call(kernel, no_arguments);
-    if (!status)
-        status = tile_chosen_device(&chosen);
-    if (status)
-        return status;
+    if (!status) status = tile_chosen_device(&chosen);
+    if (status) return status;
     return chosen == TILE_DEVICE_EMULATOR ? prepare_all(prepare_emulated, NULL, kernel, device)
                                           : prepare_on_gpu(kernel, device);
 }

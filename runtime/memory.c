@@ -49,11 +49,9 @@ static size_t upper_bound(uintptr_t address)
 static tile_allocation *search(uintptr_t address, size_t *index)
 {
     const size_t after = upper_bound(address);
-    if (!after)
-        return NULL;
+    if (!after) return NULL;
     tile_allocation *allocation = registry.sorted[after - 1];
-    if (address - (uintptr_t)allocation->base >= allocation->bytes)
-        return NULL;
+    if (address - (uintptr_t)allocation->base >= allocation->bytes) return NULL;
     *index = after - 1;
     return allocation;
 }
@@ -62,8 +60,7 @@ const tile_allocation *tile_find_allocation(const void *address)
 {
     const uintptr_t at = (uintptr_t)address;
     const uint64_t generation = atomic_load_explicit(&registry.generation, memory_order_acquire);
-    if (last.generation == generation && at - last.base < last.bytes)
-        return last.allocation;
+    if (last.generation == generation && at - last.base < last.bytes) return last.allocation;
     size_t index;
     pthread_rwlock_rdlock(&registry.lock);
     const tile_allocation *found = search(at, &index);
@@ -82,8 +79,7 @@ static tile_status out_of_memory(size_t bytes)
 
 static void free_allocation(tile_allocation *allocation)
 {
-    if (!allocation)
-        return;
+    if (!allocation) return;
     free(allocation->base);
     free(allocation->written);
     free(allocation);
@@ -91,12 +87,10 @@ static void free_allocation(tile_allocation *allocation)
 
 static tile_allocation *make_allocation(size_t bytes)
 {
-    if (bytes > SIZE_MAX / 2)
-        return NULL;
+    if (bytes > SIZE_MAX / 2) return NULL;
     const size_t room = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + GUARD;
     tile_allocation *allocation = calloc(1, sizeof *allocation);
-    if (!allocation)
-        return NULL;
+    if (!allocation) return NULL;
     allocation->base = aligned_alloc(ALIGNMENT, room);
     allocation->bytes = bytes;
     allocation->written = calloc(bytes / 8 + 1, 1);
@@ -111,12 +105,10 @@ static tile_allocation *make_allocation(size_t bytes)
 /* Both under the write lock. */
 static int reserve_slot(void)
 {
-    if (registry.count < registry.capacity)
-        return 1;
+    if (registry.count < registry.capacity) return 1;
     const size_t capacity = registry.capacity ? 2 * registry.capacity : 16;
     tile_allocation **grown = realloc(registry.sorted, capacity * sizeof *grown);
-    if (!grown)
-        return 0;
+    if (!grown) return 0;
     registry.sorted = grown;
     registry.capacity = capacity;
     return 1;
@@ -134,8 +126,7 @@ static void insert(tile_allocation *allocation)
 static tile_status emulated_alloc(void **out, size_t bytes)
 {
     tile_allocation *allocation = make_allocation(bytes);
-    if (!allocation)
-        return out_of_memory(bytes);
+    if (!allocation) return out_of_memory(bytes);
     pthread_rwlock_wrlock(&registry.lock);
     const int reserved = reserve_slot();
     if (reserved) {
@@ -157,8 +148,7 @@ static tile_allocation *remove_allocation(const void *pointer)
     size_t index;
     pthread_rwlock_wrlock(&registry.lock);
     tile_allocation *found = search((uintptr_t)pointer, &index);
-    if (found && found->base != pointer)
-        found = NULL;
+    if (found && found->base != pointer) found = NULL;
     if (found) {
         registry.count--;
         memmove(registry.sorted + index, registry.sorted + index + 1,
@@ -197,8 +187,7 @@ static tile_status emulated_range(const char *who, const void *device, size_t by
                           "%s: argument 'device' is %p, in no allocation of tile_alloc", who,
                           device);
     const size_t start = (uintptr_t)device - (uintptr_t)(*out)->base;
-    if (bytes <= (*out)->bytes - start)
-        return TILE_OK;
+    if (bytes <= (*out)->bytes - start) return TILE_OK;
     return tile_error(TILE_ERROR_ARGUMENT,
                       "%s: %zu bytes at byte %zu run past the end of an allocation of %zu bytes",
                       who, bytes, start, (*out)->bytes);
@@ -208,8 +197,7 @@ static tile_status emulated_copy_in(void *device, const void *host, size_t bytes
 {
     const tile_allocation *allocation;
     const tile_status status = emulated_range("tile_copy_in", device, bytes, &allocation);
-    if (status)
-        return status;
+    if (status) return status;
     memcpy(device, host, bytes);
     mark_written(allocation, (uintptr_t)device - (uintptr_t)allocation->base, bytes);
     return TILE_OK;
@@ -219,8 +207,7 @@ static tile_status emulated_copy_out(void *host, const void *device, size_t byte
 {
     const tile_allocation *allocation;
     const tile_status status = emulated_range("tile_copy_out", device, bytes, &allocation);
-    if (!status)
-        memcpy(host, device, bytes);
+    if (!status) memcpy(host, device, bytes);
     return status;
 }
 
@@ -269,13 +256,10 @@ static tile_status on_gpu(transfer_function *function, const char *who, const ch
     tile_driver *driver = NULL;
     tile_scope scope;
     tile_status status = tile_driver_get(&driver);
-    if (!status)
-        status = tile_scope_enter(driver, t->stream, who, &scope);
-    if (status)
-        return status;
+    if (!status) status = tile_scope_enter(driver, t->stream, who, &scope);
+    if (status) return status;
     const CUresult result = function(driver, t);
-    if (result != CUDA_SUCCESS)
-        status = tile_driver_error(driver, result, who, call);
+    if (result != CUDA_SUCCESS) status = tile_driver_error(driver, result, who, call);
     return tile_scope_leave(&scope, who, status);
 }
 
@@ -283,8 +267,7 @@ static tile_status on_gpu(transfer_function *function, const char *who, const ch
 
 static tile_status check_copy(const char *who, const void *device, const void *host)
 {
-    if (device && host)
-        return TILE_OK;
+    if (device && host) return TILE_OK;
     return tile_error(TILE_ERROR_ARGUMENT, "%s: argument '%s' is NULL", who,
                       device ? "host" : "device");
 }
@@ -292,14 +275,11 @@ static tile_status check_copy(const char *who, const void *device, const void *h
 tile_status tile_alloc(void **out, size_t bytes)
 {
     int device;
-    if (!out)
-        return tile_error(TILE_ERROR_ARGUMENT, "tile_alloc: argument 'out' is NULL");
+    if (!out) return tile_error(TILE_ERROR_ARGUMENT, "tile_alloc: argument 'out' is NULL");
     *out = NULL;
     tile_status status = tile_chosen_device(&device);
-    if (status || !bytes)
-        return status;
-    if (device == TILE_DEVICE_EMULATOR)
-        return emulated_alloc(out, bytes);
+    if (status || !bytes) return status;
+    if (device == TILE_DEVICE_EMULATOR) return emulated_alloc(out, bytes);
     transfer t = {.bytes = bytes};
     status = on_gpu(do_alloc, "tile_alloc", "cuMemAlloc", &t);
     if (!status)
@@ -312,8 +292,7 @@ tile_status tile_alloc(void **out, size_t bytes)
 tile_status tile_free(void *pointer)
 {
     int device;
-    if (!pointer)
-        return TILE_OK;
+    if (!pointer) return TILE_OK;
     /* By the pointer, not by the device: the program may have chosen another one since. */
     tile_allocation *allocation = remove_allocation(pointer);
     if (allocation) {
@@ -321,8 +300,7 @@ tile_status tile_free(void *pointer)
         return TILE_OK;
     }
     const tile_status status = tile_chosen_device(&device);
-    if (status)
-        return status;
+    if (status) return status;
     if (device == TILE_DEVICE_EMULATOR)
         return tile_error(TILE_ERROR_ARGUMENT,
                           "tile_free: %p is not the start of an allocation of tile_alloc", pointer);
@@ -333,15 +311,11 @@ tile_status tile_free(void *pointer)
 tile_status tile_copy_in(void *device, const void *host, size_t bytes, tile_stream stream)
 {
     int chosen;
-    if (!bytes)
-        return TILE_OK;
+    if (!bytes) return TILE_OK;
     tile_status status = check_copy("tile_copy_in", device, host);
-    if (!status)
-        status = tile_chosen_device(&chosen);
-    if (status)
-        return status;
-    if (chosen == TILE_DEVICE_EMULATOR)
-        return emulated_copy_in(device, host, bytes);
+    if (!status) status = tile_chosen_device(&chosen);
+    if (status) return status;
+    if (chosen == TILE_DEVICE_EMULATOR) return emulated_copy_in(device, host, bytes);
     transfer t = {.device = (uintptr_t)device, .from = host, .bytes = bytes, .stream = stream};
     return on_gpu(do_copy_in, "tile_copy_in", "cuMemcpyHtoDAsync", &t);
 }
@@ -349,15 +323,11 @@ tile_status tile_copy_in(void *device, const void *host, size_t bytes, tile_stre
 tile_status tile_copy_out(void *host, const void *device, size_t bytes, tile_stream stream)
 {
     int chosen;
-    if (!bytes)
-        return TILE_OK;
+    if (!bytes) return TILE_OK;
     tile_status status = check_copy("tile_copy_out", device, host);
-    if (!status)
-        status = tile_chosen_device(&chosen);
-    if (status)
-        return status;
-    if (chosen == TILE_DEVICE_EMULATOR)
-        return emulated_copy_out(host, device, bytes);
+    if (!status) status = tile_chosen_device(&chosen);
+    if (status) return status;
+    if (chosen == TILE_DEVICE_EMULATOR) return emulated_copy_out(host, device, bytes);
     transfer t = {.device = (uintptr_t)device, .to = host, .bytes = bytes, .stream = stream};
     return on_gpu(do_copy_out, "tile_copy_out", "cuMemcpyDtoHAsync", &t);
 }

@@ -18,10 +18,8 @@ static uint32_t suitability(const tile_image *image, uint32_t compute)
     const int exact = image->compute == compute;
     if (image->kind == TILE_IMAGE_EMULATOR || image->compute > compute || (image->suffix && !exact))
         return 0;
-    if (image->kind == TILE_IMAGE_PTX)
-        return PTX + 2 * image->compute + (image->suffix != 0);
-    if (exact)
-        return EXACT + (image->suffix != 0);
+    if (image->kind == TILE_IMAGE_PTX) return PTX + 2 * image->compute + (image->suffix != 0);
+    if (exact) return EXACT + (image->suffix != 0);
     return image->compute / 10 == compute / 10 ? SAME_MAJOR + image->compute : 0;
 }
 
@@ -42,8 +40,7 @@ const tile_image *tile_pick_image(const tile_variant *variant, uint32_t compute)
 const tile_image *tile_pick_emulated(const tile_variant *variant)
 {
     for (uint64_t i = 0; i < variant->image_count; i++) {
-        if (variant->images[i].kind == TILE_IMAGE_EMULATOR)
-            return &variant->images[i];
+        if (variant->images[i].kind == TILE_IMAGE_EMULATOR) return &variant->images[i];
     }
     return NULL;
 }
@@ -60,8 +57,7 @@ static const char *image_kind_name(const tile_image *image)
 
 static void list_images(tile_text *text, const tile_variant *variant)
 {
-    if (!variant->image_count)
-        tile_text_add(text, "nothing");
+    if (!variant->image_count) tile_text_add(text, "nothing");
     for (uint64_t i = 0; i < variant->image_count; i++)
         tile_text_add(text, "%s%s%s", i ? ", " : "", variant->images[i].target,
                       image_kind_name(&variant->images[i]));
@@ -71,8 +67,7 @@ tile_status tile_need_image(const tile_kernel *kernel, const tile_variant *varia
                             const tile_gpu *gpu, const tile_image **out)
 {
     *out = tile_pick_image(variant, gpu->compute);
-    if (*out)
-        return TILE_OK;
+    if (*out) return TILE_OK;
     tile_text text = {0};
     tile_text_add(
         &text,
@@ -87,8 +82,7 @@ tile_status tile_need_emulated(const tile_kernel *kernel, const tile_variant *va
                                const tile_image **out)
 {
     *out = tile_pick_emulated(variant);
-    if (*out && (*out)->run)
-        return TILE_OK;
+    if (*out && (*out)->run) return TILE_OK;
     tile_text text = {0};
     if (*out) {
         tile_text_add(&text,
@@ -115,8 +109,7 @@ typedef struct kernel_state {
 
 static void free_state(kernel_state *state)
 {
-    if (!state)
-        return;
+    if (!state) return;
     pthread_mutex_destroy(&state->lock);
     free(state->first);
     free(state);
@@ -129,8 +122,7 @@ static kernel_state *make_state(const tile_driver *driver, const tile_kernel *ke
         variants += kernel->specialisations[i].variant_count;
     const size_t slots = variants * (size_t)driver->count;
     kernel_state *state = calloc(1, sizeof *state + slots * sizeof state->slots[0]);
-    if (!state)
-        return NULL;
+    if (!state) return NULL;
     pthread_mutex_init(&state->lock, NULL);
     state->first = calloc(kernel->specialisation_count, sizeof *state->first);
     if (!state->first) {
@@ -150,8 +142,7 @@ static tile_status state_of(const tile_driver *driver, const tile_kernel *kernel
     void *there = __atomic_load_n(kernel->state, __ATOMIC_ACQUIRE);
     if (!there) {
         kernel_state *made = make_state(driver, kernel);
-        if (!made)
-            return tile_error(TILE_ERROR_MEMORY, "%s: out of memory", kernel->name);
+        if (!made) return tile_error(TILE_ERROR_MEMORY, "%s: out of memory", kernel->name);
         if (__atomic_compare_exchange_n(kernel->state, &there, (void *)made, 0, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE))
             there = made;
@@ -166,8 +157,7 @@ static tile_status state_of(const tile_driver *driver, const tile_kernel *kernel
 static tile_status terminated_text(const tile_kernel *kernel, const tile_image *image, char **out)
 {
     *out = malloc(image->size + 1);
-    if (!*out)
-        return tile_error(TILE_ERROR_MEMORY, "%s: out of memory", kernel->name);
+    if (!*out) return tile_error(TILE_ERROR_MEMORY, "%s: out of memory", kernel->name);
     memcpy(*out, image->bytes, image->size);
     (*out)[image->size] = '\0';
     return TILE_OK;
@@ -179,8 +169,7 @@ static tile_status refused_image(const tile_driver *driver, const tile_kernel *k
                                  const char *log)
 {
     const char *name = NULL;
-    if (driver->error_name(result, &name) != CUDA_SUCCESS || !name)
-        name = "an unknown error";
+    if (driver->error_name(result, &name) != CUDA_SUCCESS || !name) name = "an unknown error";
     return tile_error(
         result,
         "%s: the driver (CUDA %d.%d) refuses the image for %s%s on %s of compute capability "
@@ -200,8 +189,7 @@ static tile_status load_library(const tile_driver *driver, const tile_kernel *ke
     if (image->kind == TILE_IMAGE_PTX) {
         char *text;
         const tile_status status = terminated_text(kernel, image, &text);
-        if (status)
-            return status;
+        if (status) return status;
         result = driver->library_load(out, text, options, values, 2, NULL, NULL, 0);
         free(text);
     } else {
@@ -229,14 +217,12 @@ static tile_status load_image(const tile_driver *driver, const tile_kernel *kern
                               tile_loaded **out)
 {
     tile_loaded *loaded = calloc(1, sizeof *loaded + launches * sizeof loaded->kernels[0]);
-    if (!loaded)
-        return tile_error(TILE_ERROR_MEMORY, "%s: out of memory", kernel->name);
+    if (!loaded) return tile_error(TILE_ERROR_MEMORY, "%s: out of memory", kernel->name);
     loaded->image = image;
     tile_status status = load_library(driver, kernel, image, gpu, &loaded->library);
     if (!status) {
         status = find_kernels(driver, kernel, launches, loaded);
-        if (status)
-            driver->library_unload(loaded->library);
+        if (status) driver->library_unload(loaded->library);
     }
     if (status) {
         free(loaded);
@@ -253,8 +239,7 @@ static tile_status too_much_shared(const tile_driver *driver, const tile_kernel 
     driver->device_attribute(&most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
                              gpu->device);
     const char *name = NULL;
-    if (driver->error_name(result, &name) != CUDA_SUCCESS || !name)
-        name = "an unknown error";
+    if (driver->error_name(result, &name) != CUDA_SUCCESS || !name) name = "an unknown error";
     return tile_error(
         result,
         "%s: %s needs %u bytes of shared memory a block, %s has %d: cuKernelSetAttribute "
@@ -268,13 +253,11 @@ static tile_status allow_shared(const tile_driver *driver, const tile_kernel *ke
 {
     for (uint32_t i = 0; i < launches; i++) {
         const tile_entry *entry = &loaded->image->entries[i];
-        if (entry->shared_bytes <= TILE_FREE_SHARED_BYTES)
-            continue;
+        if (entry->shared_bytes <= TILE_FREE_SHARED_BYTES) continue;
         const CUresult result =
             driver->kernel_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                      (int)entry->shared_bytes, loaded->kernels[i], gpu->device);
-        if (result != CUDA_SUCCESS)
-            return too_much_shared(driver, kernel, entry, gpu, result);
+        if (result != CUDA_SUCCESS) return too_much_shared(driver, kernel, entry, gpu, result);
     }
     return TILE_OK;
 }
@@ -291,8 +274,7 @@ static tile_status loaded_image(const tile_driver *driver, const tile_kernel *ke
         }
     }
     const tile_status status = load_image(driver, kernel, image, launches, gpu, out);
-    if (status)
-        return status;
+    if (status) return status;
     (*out)->next = state->loaded;
     state->loaded = *out;
     return TILE_OK;
@@ -312,10 +294,8 @@ static tile_status load_slot(const tile_driver *driver, const tile_kernel *kerne
     if (!status)
         status =
             loaded_image(driver, kernel, state, image, specialisation->launch_count, gpu, &loaded);
-    if (!status)
-        status = allow_shared(driver, kernel, specialisation->launch_count, loaded, gpu);
-    if (!status)
-        atomic_store_explicit(slot, loaded, memory_order_release);
+    if (!status) status = allow_shared(driver, kernel, specialisation->launch_count, loaded, gpu);
+    if (!status) atomic_store_explicit(slot, loaded, memory_order_release);
     return status;
 }
 
@@ -324,13 +304,11 @@ tile_status tile_load(const tile_driver *driver, const tile_kernel *kernel, uint
 {
     kernel_state *state = NULL;
     tile_status status = state_of(driver, kernel, &state);
-    if (status)
-        return status;
+    if (status) return status;
     const size_t place = (size_t)device * state->variants + state->first[specialisation] + variant;
     _Atomic(const tile_loaded *) *slot = &state->slots[place];
     *out = atomic_load_explicit(slot, memory_order_acquire);
-    if (*out)
-        return TILE_OK;
+    if (*out) return TILE_OK;
     const tile_specialisation *wanted = &kernel->specialisations[specialisation];
     pthread_mutex_lock(&state->lock);
     status = load_slot(driver, kernel, state, wanted, &wanted->variants[variant],

@@ -13,7 +13,7 @@
 #include <sanitizer/asan_interface.h>
 enum { GAP = 16 };
 #else
-#define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#define ASAN_POISON_MEMORY_REGION(address, size)   ((void)(address), (void)(size))
 #define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
 enum { GAP = 0 };
 #endif
@@ -39,8 +39,7 @@ static _Noreturn void out_of_memory(size_t bytes)
 Arena *arena_new(void)
 {
     Arena *arena = calloc(1, sizeof *arena);
-    if (arena == NULL)
-        out_of_memory(sizeof *arena);
+    if (arena == NULL) out_of_memory(sizeof *arena);
     return arena;
 }
 
@@ -54,10 +53,8 @@ static void free_last_chunk(Arena *arena)
 
 void arena_free(Arena *arena)
 {
-    if (arena == NULL)
-        return;
-    while (arena->last != NULL)
-        free_last_chunk(arena);
+    if (arena == NULL) return;
+    while (arena->last != NULL) free_last_chunk(arena);
     free(arena);
 }
 
@@ -65,13 +62,10 @@ void arena_free(Arena *arena)
 static void add_chunk(Arena *arena, size_t at_least)
 {
     size_t size = arena->last == NULL ? FIRST_CHUNK : arena->last->size * 2;
-    if (size > LARGEST_CHUNK)
-        size = LARGEST_CHUNK;
-    if (size < at_least)
-        size = at_least;
+    if (size > LARGEST_CHUNK) size = LARGEST_CHUNK;
+    if (size < at_least) size = at_least;
     Chunk *chunk = malloc(sizeof *chunk + size);
-    if (chunk == NULL)
-        out_of_memory(size);
+    if (chunk == NULL) out_of_memory(size);
     chunk->previous = arena->last;
     chunk->size = size;
     chunk->used = 0;
@@ -81,8 +75,7 @@ static void add_chunk(Arena *arena, size_t at_least)
 
 void *arena_alloc(Arena *arena, size_t bytes)
 {
-    if (bytes > SIZE_MAX / 2)
-        out_of_memory(bytes);
+    if (bytes > SIZE_MAX / 2) out_of_memory(bytes);
     size_t needed = (bytes + GAP + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     if (arena->last == NULL || arena->last->size - arena->last->used < needed)
         add_chunk(arena, needed);
@@ -95,8 +88,7 @@ void *arena_alloc(Arena *arena, size_t bytes)
 char *arena_copy_text(Arena *arena, const char *text, size_t length)
 {
     char *copy = arena_alloc(arena, length + 1);
-    if (length > 0)
-        memcpy(copy, text, length);
+    if (length > 0) memcpy(copy, text, length);
     return copy;
 }
 
@@ -123,8 +115,7 @@ void arena_reset(Arena *arena, ArenaMark mark)
         CHECK(arena->last != NULL); /* else the mark is of another arena */
         free_last_chunk(arena);
     }
-    if (arena->last == NULL)
-        return;
+    if (arena->last == NULL) return;
     CHECK(mark.used <= arena->last->used);
     arena->last->used = mark.used;
     ASAN_POISON_MEMORY_REGION(arena->last->data + mark.used, arena->last->size - mark.used);
@@ -134,8 +125,7 @@ void *vec_grow(Arena *arena, const void *data, size_t size, size_t count, size_t
 {
     size_t larger = *capacity == 0 ? 8 : *capacity * 2;
     void *copy = arena_alloc(arena, larger * size);
-    if (count > 0)
-        memcpy(copy, data, count * size);
+    if (count > 0) memcpy(copy, data, count * size);
     *capacity = larger;
     return copy;
 }

@@ -1,7 +1,8 @@
 /* base.h: the front door of base/: memory, names, text, sources, messages, the operating system.
  *
  * Nothing here knows what a compiler is. Every function that can fail says how; memory comes from
- * arenas and is released with them. There are no globals: what must be shared hangs off a Session. */
+ * arenas and is released with them. There are no globals: what must be shared hangs off a Session.
+ */
 #ifndef TILEC_BASE_H
 #define TILEC_BASE_H
 
@@ -28,7 +29,7 @@ ArenaMark arena_mark(const Arena *arena);
 void arena_reset(Arena *arena, ArenaMark mark); /* releases all that came after the mark */
 
 #define arena_new_array(arena, T, count) ((T *)arena_alloc((arena), sizeof(T) * (size_t)(count)))
-#define arena_new_of(arena, T) ((T *)arena_alloc((arena), sizeof(T)))
+#define arena_new_of(arena, T)           ((T *)arena_alloc((arena), sizeof(T)))
 
 /* ---- intern.c: one pointer for each different text ----------------------------------------- */
 
@@ -67,7 +68,7 @@ typedef struct Map {
     struct MapSlot {
         const void *key;
         void *value;
-    } *slots;
+    } * slots;
     size_t count, capacity;
 } Map; /* {0} is an empty map */
 
@@ -122,16 +123,19 @@ typedef struct DiagRow {
 } DiagRow;
 
 const DiagRow *diag_row(DiagCode code);
-DiagCode diag_find(const char *code_or_name); /* "E0101" or "unexpected_token"; DIAG_COUNT if none */
+DiagCode
+diag_find(const char *code_or_name); /* "E0101" or "unexpected_token"; DIAG_COUNT if none */
 
 typedef struct Diags Diags;
 
 /* Reports the row's message with its printf arguments. One report a place and code; after
  * `max_errors` errors the rest is counted only. Notes attach to the report made last. */
 void diag_report(Diags *diags, DiagCode code, Span at, ...);
-void diag_note(Diags *diags, Span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void diag_note(Diags *diags, Span at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Frames are noted under every report made while they are open ("while specialising gemm"). */
-void diag_push_frame(Diags *diags, Span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void diag_push_frame(Diags *diags, Span at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 void diag_pop_frame(Diags *diags);
 void diag_limit_errors(Diags *diags, size_t max_errors);
 void diag_promote(Diags *diags, DiagCode code); /* a warning becomes an error */
@@ -148,7 +152,7 @@ void diag_render(const Diags *diags, DiagFormat format, bool colour, Buf *out);
 /* An invariant of the compiler is broken: says what and where, exits with status 4. */
 _Noreturn void internal_error(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-#define ICE(...) internal_error(__FILE__, __LINE__, __VA_ARGS__)
+#define ICE(...)         internal_error(__FILE__, __LINE__, __VA_ARGS__)
 #define CHECK(condition) ((condition) ? (void)0 : ICE("check failed: %s", #condition))
 
 /* ---- session: what one run of the compiler shares ------------------------------------------ */
@@ -176,7 +180,8 @@ void os_remove_folder(const char *path);
 char *os_find_program(Arena *arena, const char *name); /* by PATH; NULL if there is none */
 
 typedef struct OsProcess OsProcess;
-/* Starts a program with standard output and error collected; NULL with errno set if it can't start. */
+/* Starts a program with standard output and error collected; NULL with errno set if it can't start.
+ */
 OsProcess *os_start(Arena *arena, const char *const *arguments);
 /* Waits; returns the exit status (128 + signal if killed); its output is in *output. */
 int os_wait(OsProcess *process, char **output);

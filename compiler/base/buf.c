@@ -13,11 +13,9 @@ void buf_free(Buf *buf)
 
 static void buf_reserve(Buf *buf, size_t more)
 {
-    if (buf->capacity - buf->length > more)
-        return;
+    if (buf->capacity - buf->length > more) return;
     size_t capacity = buf->capacity == 0 ? 128 : buf->capacity;
-    while (capacity - buf->length <= more)
-        capacity *= 2;
+    while (capacity - buf->length <= more) capacity *= 2;
     char *data = realloc(buf->data, capacity);
     if (data == NULL) {
         fprintf(stderr, "tilec: out of memory (%zu bytes of text)\n", capacity);
@@ -30,8 +28,7 @@ static void buf_reserve(Buf *buf, size_t more)
 void buf_bytes(Buf *buf, const void *bytes, size_t length)
 {
     buf_reserve(buf, length);
-    if (length > 0)
-        memcpy(buf->data + buf->length, bytes, length);
+    if (length > 0) memcpy(buf->data + buf->length, bytes, length);
     buf->length += length;
     buf->data[buf->length] = '\0';
 }
@@ -51,8 +48,7 @@ void buf_vprintf(Buf *buf, const char *format, va_list arguments)
     va_list again;
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, arguments);
-    if (length < 0)
-        ICE("cannot format '%s'", format);
+    if (length < 0) ICE("cannot format '%s'", format);
     buf_reserve(buf, (size_t)length);
     vsnprintf(buf->data + buf->length, (size_t)length + 1, format, again);
     buf->length += (size_t)length;

@@ -43,8 +43,7 @@ static bool was_seen(Diags *diags, DiagCode code, Span at, const char *text)
     Name key = at.source == NULL ? intern_printf(diags->seen_names, "%d %s", (int)code, text)
                                  : intern_printf(diags->seen_names, "%d %p %u", (int)code,
                                                  (const void *)at.source, at.begin);
-    if (map_has(&diags->seen, key))
-        return true;
+    if (map_has(&diags->seen, key)) return true;
     map_set(diags->arena, &diags->seen, key, NULL);
     return false;
 }
@@ -79,29 +78,25 @@ void diag_report(Diags *diags, DiagCode code, Span at, ...)
 {
     const DiagRow *row = diag_row(code);
     diags->last = NULL;
-    if (diags->silenced[code] && row->severity != SEVERITY_ERROR)
-        return;
+    if (diags->silenced[code] && row->severity != SEVERITY_ERROR) return;
     va_list arguments;
     va_start(arguments, at);
     char *text = format_text(diags->arena, row->format, arguments);
     va_end(arguments);
-    if (was_seen(diags, code, at, text))
-        return;
+    if (was_seen(diags, code, at, text)) return;
     Severity severity = diags->promoted[code] ? SEVERITY_ERROR : row->severity;
     diags->count++;
-    if (severity == SEVERITY_ERROR && ++diags->error_count > diags->max_errors)
-        return;
+    if (severity == SEVERITY_ERROR && ++diags->error_count > diags->max_errors) return;
     Report *report = arena_new_of(diags->arena, Report);
-    *report = (Report){.code = code, .severity = severity, .at = at, .text = text,
-                       .frames = copy_frames(diags)};
+    *report = (Report){
+        .code = code, .severity = severity, .at = at, .text = text, .frames = copy_frames(diags)};
     vec_push(diags->arena, &diags->reports, report);
     diags->last = report;
 }
 
 void diag_note(Diags *diags, Span at, const char *format, ...)
 {
-    if (diags->last == NULL)
-        return;
+    if (diags->last == NULL) return;
     va_list arguments;
     va_start(arguments, format);
     Note note = {at, format_text(diags->arena, format, arguments)};
@@ -172,15 +167,12 @@ static int compare_ranked(const void *left, const void *right)
 {
     const Ranked *a = left, *b = right;
     const Span *at = &a->report->at, *other = &b->report->at;
-    if ((at->source == NULL) != (other->source == NULL))
-        return at->source == NULL ? -1 : 1;
+    if ((at->source == NULL) != (other->source == NULL)) return at->source == NULL ? -1 : 1;
     if (at->source != NULL && at->source != other->source) {
         int order = strcmp(at->source->path, other->source->path);
-        if (order != 0)
-            return order;
+        if (order != 0) return order;
     }
-    if (at->source != NULL && at->begin != other->begin)
-        return at->begin < other->begin ? -1 : 1;
+    if (at->source != NULL && at->begin != other->begin) return at->begin < other->begin ? -1 : 1;
     return a->arrival < b->arrival ? -1 : a->arrival > b->arrival;
 }
 
@@ -190,11 +182,9 @@ const Report **diags_sorted(const Diags *diags)
     Ranked *ranked = malloc((count + 1) * sizeof *ranked);
     const Report **sorted = malloc((count + 1) * sizeof *sorted);
     CHECK(ranked != NULL && sorted != NULL);
-    for (size_t i = 0; i < count; i++)
-        ranked[i] = (Ranked){diags->reports.data[i], i};
+    for (size_t i = 0; i < count; i++) ranked[i] = (Ranked){diags->reports.data[i], i};
     qsort(ranked, count, sizeof *ranked, compare_ranked);
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = ranked[i].report;
+    for (size_t i = 0; i < count; i++) sorted[i] = ranked[i].report;
     free(ranked);
     return sorted;
 }
@@ -225,6 +215,5 @@ Session *session_new(void)
 
 void session_free(Session *session)
 {
-    if (session != NULL)
-        arena_free(session->arena);
+    if (session != NULL) arena_free(session->arena);
 }

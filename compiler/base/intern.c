@@ -28,8 +28,7 @@ Interner *interner_new(Arena *arena)
 static uint64_t text_hash(const char *text, size_t length)
 {
     uint64_t hash = 14695981039346656037u;
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 1099511628211u;
+    for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 1099511628211u;
     return hash ^ (hash >> 32);
 }
 
@@ -39,8 +38,7 @@ static Entry *find_entry(const Interner *names, const char *text, size_t length,
     size_t mask = names->capacity - 1;
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
         Entry *entry = &names->entries[i];
-        if (entry->name == NULL)
-            return entry;
+        if (entry->name == NULL) return entry;
         if (entry->hash == hash && entry->length == length &&
             memcmp(entry->name, text, length) == 0)
             return entry;
@@ -60,12 +58,10 @@ static void grow_table(Interner *names)
 
 Name intern(Interner *names, const char *text, size_t length)
 {
-    if (length == 0)
-        text = ""; /* memcmp and memcpy must not see NULL */
+    if (length == 0) text = ""; /* memcmp and memcpy must not see NULL */
     uint64_t hash = text_hash(text, length);
     Entry *entry = find_entry(names, text, length, hash);
-    if (entry->name != NULL)
-        return entry->name;
+    if (entry->name != NULL) return entry->name;
     if (names->count * 2 >= names->capacity) {
         grow_table(names);
         entry = find_entry(names, text, length, hash);

@@ -13,15 +13,13 @@ static size_t home_slot(const Map *map, const void *key)
 static size_t find_slot(const Map *map, const void *key)
 {
     size_t i = home_slot(map, key);
-    while (map->slots[i].key != NULL && map->slots[i].key != key)
-        i = (i + 1) & (map->capacity - 1);
+    while (map->slots[i].key != NULL && map->slots[i].key != key) i = (i + 1) & (map->capacity - 1);
     return i;
 }
 
 void *map_get(const Map *map, const void *key)
 {
-    if (map->count == 0 || key == NULL)
-        return NULL;
+    if (map->count == 0 || key == NULL) return NULL;
     return map->slots[find_slot(map, key)].value;
 }
 
@@ -43,24 +41,20 @@ static void grow_map(Arena *arena, Map *map)
 void map_set(Arena *arena, Map *map, const void *key, void *value)
 {
     CHECK(key != NULL);
-    if (map->count * 4 >= map->capacity * 3)
-        grow_map(arena, map);
+    if (map->count * 4 >= map->capacity * 3) grow_map(arena, map);
     struct MapSlot *slot = &map->slots[find_slot(map, key)];
-    if (slot->key == NULL)
-        map->count++;
+    if (slot->key == NULL) map->count++;
     *slot = (struct MapSlot){key, value};
 }
 
 void map_remove(Map *map, const void *key)
 {
-    if (!map_has(map, key))
-        return;
+    if (!map_has(map, key)) return;
     size_t mask = map->capacity - 1;
     size_t hole = find_slot(map, key);
     for (size_t i = (hole + 1) & mask; map->slots[i].key != NULL; i = (i + 1) & mask) {
         size_t home = home_slot(map, map->slots[i].key);
-        if (((i - home) & mask) < ((i - hole) & mask))
-            continue; /* it would move before its home */
+        if (((i - home) & mask) < ((i - hole) & mask)) continue; /* it would move before its home */
         map->slots[hole] = map->slots[i];
         hole = i;
     }

@@ -24,12 +24,9 @@ static bool read_all(int file, Buf *out)
     char block[64 * 1024];
     for (;;) {
         ssize_t got = read(file, block, sizeof block);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return false;
-        if (got == 0)
-            return true;
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return false;
+        if (got == 0) return true;
         buf_bytes(out, block, (size_t)got);
     }
 }
@@ -38,10 +35,8 @@ static bool write_all(int file, const char *bytes, size_t length)
 {
     while (length > 0) {
         ssize_t put = write(file, bytes, length);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put < 0)
-            return false;
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return false;
         bytes += put;
         length -= (size_t)put;
     }
@@ -58,8 +53,7 @@ static void close_keeping_errno(int file)
 char *os_read_file(Arena *arena, const char *path, size_t *length)
 {
     int file = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return NULL;
+    if (file < 0) return NULL;
     Buf buf = {0};
     bool done = read_all(file, &buf);
     close_keeping_errno(file);
@@ -90,8 +84,7 @@ static int open_beside(const char *path, char *name, size_t size)
             return -1;
         }
         int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (file >= 0 || errno != EEXIST)
-            return file;
+        if (file >= 0 || errno != EEXIST) return file;
     }
     return -1;
 }
@@ -100,10 +93,8 @@ static bool replace_file(const char *path, const void *bytes, size_t length)
 {
     char name[PATH_MAX + 64];
     int file = open_beside(path, name, sizeof name);
-    if (file < 0)
-        return false;
-    if (write_and_close(file, bytes, length) && rename(name, path) == 0)
-        return true;
+    if (file < 0) return false;
+    if (write_and_close(file, bytes, length) && rename(name, path) == 0) return true;
     int kept = errno;
     unlink(name);
     errno = kept;
@@ -133,8 +124,7 @@ bool os_file_exists(const char *path)
 char *os_join_path(Arena *arena, const char *folder, const char *file)
 {
     size_t length = strlen(folder);
-    if (length == 0 || file[0] == '/')
-        return arena_copy_text(arena, file, strlen(file));
+    if (length == 0 || file[0] == '/') return arena_copy_text(arena, file, strlen(file));
     return arena_printf(arena, "%s%s%s", folder, folder[length - 1] == '/' ? "" : "/", file);
 }
 
@@ -177,8 +167,7 @@ char *os_find_program(Arena *arena, const char *name)
         size_t length = strcspn(path, ":");
         char *folder = length == 0 ? "." : arena_copy_text(arena, path, length);
         char *candidate = os_join_path(arena, folder, name);
-        if (is_program(candidate))
-            return candidate;
+        if (is_program(candidate)) return candidate;
         path += length + (path[length] == ':');
     }
     return NULL;
@@ -194,8 +183,7 @@ static int open_nameless(Arena *arena)
 {
     char *name = os_join_path(arena, temp_root(), "tilec-output-XXXXXX");
     int file = mkostemp(name, O_CLOEXEC);
-    if (file >= 0)
-        unlink(name);
+    if (file >= 0) unlink(name);
     return file;
 }
 
@@ -204,13 +192,10 @@ static int spawn_program(pid_t *id, int output, const char *const *arguments)
 {
     posix_spawn_file_actions_t actions;
     int error = posix_spawn_file_actions_init(&actions);
-    if (error != 0)
-        return error;
+    if (error != 0) return error;
     error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (error == 0)
-        error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    if (error == 0)
-        error = posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
+    if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
     if (error == 0)
         error = posix_spawnp(id, arguments[0], &actions, NULL, (char *const *)arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
@@ -222,11 +207,9 @@ OsProcess *os_start(Arena *arena, const char *const *arguments)
     OsProcess *process = arena_new_of(arena, OsProcess);
     process->arena = arena;
     process->output = open_nameless(arena);
-    if (process->output < 0)
-        return NULL;
+    if (process->output < 0) return NULL;
     int error = spawn_program(&process->id, process->output, arguments);
-    if (error == 0)
-        return process;
+    if (error == 0) return process;
     close(process->output);
     errno = error;
     return NULL;
@@ -236,8 +219,7 @@ int os_wait(OsProcess *process, char **output)
 {
     int status;
     pid_t got;
-    do
-        got = waitpid(process->id, &status, 0);
+    do got = waitpid(process->id, &status, 0);
     while (got < 0 && errno == EINTR);
     CHECK(got == process->id);
     Buf buf = {0};

@@ -13,8 +13,7 @@ typedef struct Style {
 
 static Style style_for(bool colour)
 {
-    if (!colour)
-        return (Style){"", "", "", "", "", ""};
+    if (!colour) return (Style){"", "", "", "", "", ""};
     return (Style){"\033[1m", "\033[1;31m", "\033[1;35m", "\033[1;36m", "\033[1;32m", "\033[0m"};
 }
 
@@ -51,8 +50,7 @@ static int cell_width(uint32_t c)
         {0xffe0, 0xffe6}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd},
     };
     for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
-        if (c >= wide[i][0] && c <= wide[i][1])
-            return 2;
+        if (c >= wide[i][0] && c <= wide[i][1]) return 2;
     return 1;
 }
 
@@ -84,8 +82,7 @@ static int column_of(const char *line, size_t length, size_t offset)
 
 static void put_repeated(Buf *out, char c, int count)
 {
-    for (int i = 0; i < count; i++)
-        buf_char(out, c);
+    for (int i = 0; i < count; i++) buf_char(out, c);
 }
 
 /* The cells [from, from + SHOWN_COLUMNS) of the line, tabs as blanks. */
@@ -109,17 +106,14 @@ static void put_excerpt(Buf *out, const Style *style, const char *colour, Span a
     Place place = source_place(at.source, at.begin);
     size_t length;
     const char *line = source_line(at.source, place.line, &length);
-    if (line == NULL)
-        return;
+    if (line == NULL) return;
     size_t start = (size_t)(at.source->text - line) + at.begin; /* offset of the span in the line */
     size_t end = at.end > at.begin ? start + (at.end - at.begin) : start + 1;
-    if (end > length)
-        end = length;
+    if (end > length) end = length;
     int first = column_of(line, length, start);
     int last = end > start ? column_of(line, length, end) : first + 1;
     int from = first < SHOWN_COLUMNS * 3 / 4 ? 0 : first - SHOWN_COLUMNS / 4;
-    if (last > from + SHOWN_COLUMNS)
-        last = from + SHOWN_COLUMNS;
+    if (last > from + SHOWN_COLUMNS) last = from + SHOWN_COLUMNS;
     buf_printf(out, "%*u | ", GUTTER, place.line);
     put_line(out, line, length, from);
     buf_printf(out, "\n%*s | ", GUTTER, "");
@@ -149,8 +143,7 @@ static void put_notes(Buf *out, const Style *style, const NoteVec *notes)
         else
             buf_text(out, "  ");
         buf_printf(out, "%snote:%s %s\n", style->cyan, style->off, note->text);
-        if (note->at.source != NULL)
-            put_excerpt(out, style, style->cyan, note->at);
+        if (note->at.source != NULL) put_excerpt(out, style, style->cyan, note->at);
     }
 }
 
@@ -161,12 +154,10 @@ static void put_report(Buf *out, const Style *style, const Report *report)
     put_place(out, style, report->at);
     buf_printf(out, "%s%s:%s %s%s%s [%s]\n", colour, severity_name(report->severity), style->off,
                style->bold, report->text, style->off, row->code);
-    if (report->at.source != NULL)
-        put_excerpt(out, style, colour, report->at);
+    if (report->at.source != NULL) put_excerpt(out, style, colour, report->at);
     put_notes(out, style, &report->notes);
     put_notes(out, style, &report->frames);
-    if (row->hint != NULL)
-        buf_printf(out, "  %shint:%s %s\n", style->cyan, style->off, row->hint);
+    if (row->hint != NULL) buf_printf(out, "  %shint:%s %s\n", style->cyan, style->off, row->hint);
 }
 
 /* ---- JSON lines ---- */
@@ -179,8 +170,7 @@ static void put_json_text(Buf *out, const char *key, const char *text)
 
 static void put_json_place(Buf *out, Span at)
 {
-    if (at.source == NULL)
-        return;
+    if (at.source == NULL) return;
     Place begin = source_place(at.source, at.begin), end = source_place(at.source, at.end);
     buf_char(out, ',');
     put_json_text(out, "file", at.source->path);

@@ -72,8 +72,7 @@ static uint32_t line_index(const Source *source, uint32_t offset)
 
 Place source_place(const Source *source, uint32_t offset)
 {
-    if (offset > source->length)
-        offset = (uint32_t)source->length;
+    if (offset > source->length) offset = (uint32_t)source->length;
     uint32_t line = line_index(source, offset);
     uint32_t column = 1;
     for (uint32_t i = source->lines[line]; i < offset; i++)
@@ -83,25 +82,19 @@ Place source_place(const Source *source, uint32_t offset)
 
 const char *source_line(const Source *source, uint32_t line, size_t *length)
 {
-    if (line == 0 || line > source->line_count)
-        return NULL;
+    if (line == 0 || line > source->line_count) return NULL;
     size_t begin = source->lines[line - 1];
     size_t end = line < source->line_count ? source->lines[line] : source->length;
-    while (end > begin && (source->text[end - 1] == '\n' || source->text[end - 1] == '\r'))
-        end--;
+    while (end > begin && (source->text[end - 1] == '\n' || source->text[end - 1] == '\r')) end--;
     *length = end - begin;
     return source->text + begin;
 }
 
 Span span_join(Span first, Span last)
 {
-    if (first.source == NULL)
-        return last;
-    if (last.source != first.source)
-        return first;
-    if (last.begin < first.begin)
-        first.begin = last.begin;
-    if (last.end > first.end)
-        first.end = last.end;
+    if (first.source == NULL) return last;
+    if (last.source != first.source) return first;
+    if (last.begin < first.begin) first.begin = last.begin;
+    if (last.end > first.end) first.end = last.end;
     return first;
 }

@@ -3,8 +3,7 @@
 
 static size_t length_of_lead(unsigned char lead)
 {
-    if (lead < 0x80)
-        return 1;
+    if (lead < 0x80) return 1;
     if (lead < 0xc2 || lead > 0xf4) /* a continuation, an overlong form, or past the last plane */
         return 0;
     return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
@@ -14,17 +13,14 @@ size_t utf8_decode(const char *text, size_t length, uint32_t *character)
 {
     const unsigned char *bytes = (const unsigned char *)text;
     size_t count = length == 0 ? 0 : length_of_lead(bytes[0]);
-    if (count == 0 || count > length)
-        return 0;
+    if (count == 0 || count > length) return 0;
     uint32_t c = count == 1 ? bytes[0] : bytes[0] & (0x7fu >> count);
     for (size_t i = 1; i < count; i++) {
-        if ((bytes[i] & 0xc0) != 0x80)
-            return 0;
+        if ((bytes[i] & 0xc0) != 0x80) return 0;
         c = c << 6 | (bytes[i] & 0x3f);
     }
     bool overlong = (count == 3 && c < 0x800) || (count == 4 && c < 0x10000);
-    if (overlong || (c >= 0xd800 && c <= 0xdfff) || c > 0x10ffff)
-        return 0;
+    if (overlong || (c >= 0xd800 && c <= 0xdfff) || c > 0x10ffff) return 0;
     *character = c;
     return count;
 }

@@ -24,7 +24,7 @@
         (vec)->data[(vec)->count++] = (item);                                                      \
     } while (0)
 
-#define vec_pop(vec) ((vec)->data[--(vec)->count])
+#define vec_pop(vec)  ((vec)->data[--(vec)->count])
 #define vec_last(vec) ((vec)->data[(vec)->count - 1])
 
 /* A larger copy of `data` (`count` items of `size` bytes); `capacity` is updated. */

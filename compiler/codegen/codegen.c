@@ -22,8 +22,7 @@ static void on_fatal_error(const char *reason)
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *unused)
 {
     (void)unused;
-    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError)
-        return;
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError) return;
     char *text = LLVMGetDiagInfoDescription(info);
     ICE("LLVM: %s", text);
 }
@@ -50,8 +49,7 @@ static LLVMPassBuilderOptionsRef pass_options(void)
 static void passes_done(LLVMErrorRef error, LLVMPassBuilderOptionsRef options)
 {
     LLVMDisposePassBuilderOptions(options);
-    if (error != NULL)
-        ICE("LLVM: %s", LLVMGetErrorMessage(error));
+    if (error != NULL) ICE("LLVM: %s", LLVMGetErrorMessage(error));
 }
 
 void passes_on_module(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes)
@@ -127,8 +125,7 @@ static bool host_target_make(Codegen *codegen)
     const HostTarget *host = host_find(codegen->host_triple);
     LLVMTargetRef target = NULL;
     char *error = NULL;
-    if (host != NULL)
-        host->initialise();
+    if (host != NULL) host->initialise();
     if (host == NULL || LLVMGetTargetFromTriple(codegen->host_triple, &target, &error)) {
         diag_report(codegen->session->diags, DIAG_unknown_host, (Span){0}, codegen->host_triple);
         LLVMDisposeMessage(error);
@@ -206,14 +203,11 @@ Codegen *codegen_new(Session *session, const CodegenOptions *options)
 
 void codegen_free(Codegen *codegen)
 {
-    if (codegen == NULL)
-        return;
+    if (codegen == NULL) return;
     for (size_t i = 0; i < codegen->gpu_targets.count; i++)
         LLVMDisposeTargetMachine(codegen->gpu_targets.data[i].machine);
-    if (codegen->host_module != NULL)
-        LLVMDisposeModule(codegen->host_module);
-    if (codegen->host_target != NULL)
-        LLVMDisposeTargetMachine(codegen->host_target);
+    if (codegen->host_module != NULL) LLVMDisposeModule(codegen->host_module);
+    if (codegen->host_target != NULL) LLVMDisposeTargetMachine(codegen->host_target);
     LLVMContextDispose(codegen->context);
 }
 
@@ -246,8 +240,7 @@ bool codegen_host_object(Codegen *codegen, Arena *arena, const char **bytes, siz
     char *error = NULL;
     LLVMMemoryBufferRef buffer = NULL;
     module_check(codegen->host_module, "host module");
-    if (codegen->options.optimise > 0)
-        optimise_rest(codegen);
+    if (codegen->options.optimise > 0) optimise_rest(codegen);
     if (LLVMTargetMachineEmitToMemoryBuffer(codegen->host_target, codegen->host_module,
                                             LLVMObjectFile, &error, &buffer))
         ICE("LLVM writes no object: %s", error);

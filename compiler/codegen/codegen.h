@@ -1,5 +1,6 @@
 /* codegen.h: the front door of codegen/: from the program of one thread to an Image, and from a
- * kernel's host region to a host function. The LLVM C API is used here and in emit/, nowhere else. */
+ * kernel's host region to a host function. The LLVM C API is used here and in emit/, nowhere else.
+ */
 #ifndef TILEC_CODEGEN_H
 #define TILEC_CODEGEN_H
 
@@ -10,13 +11,15 @@
 
 typedef struct CodegenOptions {
     const char *host_triple; /* NULL: this machine's */
-    const char *ptxas;       /* NULL: looked for (CUDA_HOME, PATH, /usr/local/cuda); "" for none: PTX is embedded */
-    bool keep_llvm;          /* leave LLVM IR as text in the images */
-    bool lines;              /* -g: line tables */
-    int optimise;            /* 0 to 3 */
+    const char *ptxas; /* NULL: looked for (CUDA_HOME, PATH, /usr/local/cuda); "" for none: PTX is
+                          embedded */
+    bool keep_llvm;    /* leave LLVM IR as text in the images */
+    bool lines;        /* -g: line tables */
+    int optimise;      /* 0 to 3 */
 } CodegenOptions;
 
-typedef struct Codegen Codegen; /* one LLVM context, target machines made on demand, the host module */
+typedef struct Codegen
+    Codegen; /* one LLVM context, target machines made on demand, the host module */
 
 Codegen *codegen_new(Session *session, const CodegenOptions *options); /* NULL: reported */
 void codegen_free(Codegen *codegen);
@@ -24,7 +27,7 @@ void codegen_free(Codegen *codegen);
 typedef enum ImageKind { IMAGE_CUBIN, IMAGE_PTX, IMAGE_EMULATOR } ImageKind;
 
 typedef struct ImageEntry { /* one launch of the kernel */
-    Name name;        /* symbol in the image; of an emulator image, the ramp function in the host module */
+    Name name; /* symbol in the image; of an emulator image, the ramp function in the host module */
     int warps;
     int shared_bytes;
     int registers, spill_bytes; /* from ptxas; 0 if unknown */
@@ -37,27 +40,29 @@ typedef struct Image {
     size_t size;
     ImageEntry *entries;
     int entry_count;
-    const char *ptx;   /* text; NULL for the emulator */
-    const char *llvm;  /* text, with keep_llvm */
+    const char *ptx;  /* text; NULL for the emulator */
+    const char *llvm; /* text, with keep_llvm */
     struct PtxasJob *job;
     const Span *sites; /* of an emulator image: what its accesses' site numbers mean */
     int site_count;
 } Image;
 
-/* Starts on a THREADED kernel; ptxas runs on its own until image_finish. For the emulator the kernel's
- * code goes into the host module. Entries are named kernel->name, with "_1", "_2" for further launches.
- * False: reported. */
+/* Starts on a THREADED kernel; ptxas runs on its own until image_finish. For the emulator the
+ * kernel's code goes into the host module. Entries are named kernel->name, with "_1", "_2" for
+ * further launches. False: reported. */
 bool image_start(Codegen *codegen, Kernel *kernel, const ArchChoice *arch, Image *out);
 bool image_finish(Codegen *codegen, Image *image);
 
-/* Adds `int32_t symbol(const void *const *arguments, tile_grid *grids)` (runtime/include/tile/tile.h) for
- * the kernel's host region to the host module: one grid for each launch; extents below 0 or above
- * 2147483647 (x) or 65535 (y, z) return TILE_ERROR_ARGUMENT (-4). */
+/* Adds `int32_t symbol(const void *const *arguments, tile_grid *grids)`
+ * (runtime/include/tile/tile.h) for the kernel's host region to the host module: one grid for each
+ * launch; extents below 0 or above 2147483647 (x) or 65535 (y, z) return TILE_ERROR_ARGUMENT (-4).
+ */
 bool host_function(Codegen *codegen, Kernel *kernel, const char *symbol);
 
 LLVMModuleRef codegen_host_module(Codegen *codegen);
 LLVMContextRef codegen_context(Codegen *codegen);
-/* Optimises the host module and writes it as a relocatable object (the arena's memory). False: reported. */
+/* Optimises the host module and writes it as a relocatable object (the arena's memory). False:
+ * reported. */
 bool codegen_host_object(Codegen *codegen, Arena *arena, const char **bytes, size_t *size);
 
 #endif

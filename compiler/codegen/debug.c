@@ -17,8 +17,7 @@ struct Lines {
 
 static void module_flag(Gen *gen, const char *name, int64_t value)
 {
-    if (LLVMGetModuleFlag(gen->module, name, strlen(name)) != NULL)
-        return;
+    if (LLVMGetModuleFlag(gen->module, name, strlen(name)) != NULL) return;
     LLVMAddModuleFlag(gen->module, LLVMModuleFlagBehaviorWarning, name, strlen(name),
                       LLVMValueAsMetadata(gen_i32(gen, value)));
 }
@@ -35,8 +34,7 @@ struct Lines *lines_new(Gen *gen)
 
 static Place place_of(const struct Lines *lines, Span span)
 {
-    if (span.source == NULL || span.source != lines->source)
-        return (Place){0};
+    if (span.source == NULL || span.source != lines->source) return (Place){0};
     return source_place(span.source, span.begin);
 }
 
@@ -62,8 +60,7 @@ void lines_function(Gen *gen, const Op *launch, const char *symbol)
 void lines_at(Gen *gen, const Op *op)
 {
     Place place = place_of(gen->lines, op->span);
-    if (place.line == 0)
-        return;
+    if (place.line == 0) return;
     LLVMMetadataRef location = LLVMDIBuilderCreateDebugLocation(
         gen->context, place.line, place.column, gen->lines->subprogram, NULL);
     LLVMSetCurrentDebugLocation2(gen->builder, location);

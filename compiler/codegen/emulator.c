@@ -126,8 +126,7 @@ static void emulator_ldmatrix(Gen *gen, const Op *op, LLVMValueRef row, int coun
     in_store(gen, 2, gen_i32(gen, count));
     in_store(gen, 3, gen_i32(gen, transposed));
     cooperate(gen, TILE_EMU_LDMATRIX, 0);
-    for (int i = 0; i < count; i++)
-        words[i] = out_load(gen, i);
+    for (int i = 0; i < count; i++) words[i] = out_load(gen, i);
 }
 
 static LLVMValueRef pair_of(Gen *gen, const Op *op, int first)
@@ -142,8 +141,7 @@ static LLVMValueRef pair_of(Gen *gen, const Op *op, int first)
 
 static LLVMValueRef half_of(Gen *gen, LLVMValueRef word, bool high)
 {
-    if (high)
-        word = LLVMBuildLShr(gen->builder, word, gen_i32(gen, 16), "");
+    if (high) word = LLVMBuildLShr(gen->builder, word, gen_i32(gen, 16), "");
     return LLVMBuildTrunc(gen->builder, word, gen->types.i16, "");
 }
 
@@ -174,8 +172,7 @@ static LLVMValueRef declared(Gen *gen, const char *name, LLVMTypeRef result, int
                              LLVMTypeRef *types)
 {
     LLVMValueRef function = LLVMGetNamedFunction(gen->module, name);
-    if (function != NULL)
-        return function;
+    if (function != NULL) return function;
     function =
         LLVMAddFunction(gen->module, name, LLVMFunctionType(result, types, (unsigned)count, false));
     function_set_flag(function, "nounwind");
@@ -200,8 +197,7 @@ static LLVMValueRef check_function(Gen *gen)
 {
     GenTypes *types = &gen->types;
     LLVMValueRef function = LLVMGetNamedFunction(gen->module, "tilec_check");
-    if (function != NULL)
-        return function;
+    if (function != NULL) return function;
     LLVMTypeRef parameters[CHECK_ARGUMENTS] = {types->pointer, types->pointer, types->i32,
                                                types->i32,     types->i32,     types->i32};
     LLVMValueRef access =
@@ -271,8 +267,7 @@ static LLVMValueRef load_now(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMT
 static LLVMValueRef emulator_load(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRef type,
                                   LLVMValueRef predicate)
 {
-    if (predicate == NULL)
-        return load_now(gen, op, pointer, type);
+    if (predicate == NULL) return load_now(gen, op, pointer, type);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
     LLVMBasicBlockRef loads = gen_block(gen, "loads"), after = gen_block(gen, "after");
     LLVMBuildCondBr(gen->builder, predicate, loads, after);
@@ -290,8 +285,7 @@ static void store_now(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef
 {
     int bytes = gen_type_bytes(gen, op->operands[1]->type), pieces = (bytes + 15) / 16;
     LLVMTypeRef i128 = LLVMIntTypeInContext(gen->context, 128);
-    if (pieces > 1)
-        value = gen_bitcast(gen, value, LLVMVectorType(i128, (unsigned)pieces));
+    if (pieces > 1) value = gen_bitcast(gen, value, LLVMVectorType(i128, (unsigned)pieces));
     for (int i = 0; i < pieces; i++) {
         LLVMValueRef at = gen_offset(gen, pointer, (int64_t)16 * i);
         at = checked_address(gen, op, at, pieces == 1 ? bytes : 16, TILE_EMU_WRITE);
@@ -398,8 +392,7 @@ static void ramp_parameters(Gen *gen)
         if (is_boolean)
             value =
                 LLVMBuildICmp(gen->builder, LLVMIntNE, value, gen_int(gen, gen->types.i8, 0), "");
-        if (type->kind == TYPE_POINTER)
-            note_argument(gen, value);
+        if (type->kind == TYPE_POINTER) note_argument(gen, value);
         gen_define(gen, parameter->value, value);
     }
 }
@@ -424,8 +417,7 @@ static Name ramp_name(Codegen *codegen, const Kernel *kernel, int launch)
     for (int i = 0;; i++) {
         Name name =
             intern_printf(codegen->session->names, "%s.emulated.%d.%d", kernel->name, i, launch);
-        if (LLVMGetNamedFunction(codegen->host_module, name) == NULL)
-            return name;
+        if (LLVMGetNamedFunction(codegen->host_module, name) == NULL) return name;
     }
 }
 
@@ -478,8 +470,7 @@ bool emulator_image(Codegen *codegen, Kernel *kernel, Image *out)
     LLVMModuleRef module = host_module_new(codegen, kernel->name);
     Sites sites = {0};
     for (const Op *op = kernel->host->first; op != NULL; op = op->next)
-        if (op->code == OP_launch)
-            ramp_emit(codegen, kernel, module, op, out, &sites);
+        if (op->code == OP_launch) ramp_emit(codegen, kernel, module, op, out, &sites);
     module_check(module, kernel->name);
     passes_on_module(module, codegen->host_target,
                      codegen->options.optimise > 0 ? emulator_passes : emulator_passes_quick);

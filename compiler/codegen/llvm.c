@@ -95,8 +95,7 @@ LLVMValueRef gen_intrinsic(Gen *gen, const char *name, int overload_count, LLVMT
                            int count, LLVMValueRef *arguments)
 {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    if (id == 0)
-        ICE("LLVM has no intrinsic '%s'", name);
+    if (id == 0) ICE("LLVM has no intrinsic '%s'", name);
     LLVMValueRef callee =
         LLVMGetIntrinsicDeclaration(gen->module, id, overloads, (size_t)overload_count);
     return LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(callee), callee, arguments,
@@ -127,8 +126,7 @@ void gen_words(Gen *gen, LLVMValueRef value, int count, LLVMValueRef *words)
 
 LLVMValueRef gen_from_words(Gen *gen, int count, LLVMValueRef *words, LLVMTypeRef type)
 {
-    if (count == 1)
-        return gen_bitcast(gen, words[0], type);
+    if (count == 1) return gen_bitcast(gen, words[0], type);
     LLVMTypeRef vector = LLVMVectorType(LLVMTypeOf(words[0]), (unsigned)count);
     LLVMValueRef whole = LLVMGetPoison(vector);
     for (int i = 0; i < count; i++)
@@ -184,8 +182,7 @@ static void held_spill(Gen *gen, Held *held)
     LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
     held->slot = slot_new(gen, LLVMTypeOf(held->value));
     LLVMValueRef next = LLVMGetNextInstruction(held->value);
-    while (next != NULL && LLVMIsAPHINode(next) != NULL)
-        next = LLVMGetNextInstruction(next);
+    while (next != NULL && LLVMIsAPHINode(next) != NULL) next = LLVMGetNextInstruction(next);
     if (next != NULL)
         LLVMPositionBuilderBefore(gen->builder, next);
     else
@@ -197,13 +194,10 @@ static void held_spill(Gen *gen, Held *held)
 LLVMValueRef gen_use(Gen *gen, const Value *value)
 {
     Held *held = map_get(&gen->held, value);
-    if (held == NULL)
-        ICE("op '%s' uses a value that was not made", op_info(gen->op->code)->name);
+    if (held == NULL) ICE("op '%s' uses a value that was not made", op_info(gen->op->code)->name);
     bool is_near = !gen->machine->suspends || held->segment == gen->segment;
-    if (is_near || LLVMIsAInstruction(held->value) == NULL)
-        return held->value;
-    if (held->slot == NULL)
-        held_spill(gen, held);
+    if (is_near || LLVMIsAInstruction(held->value) == NULL) return held->value;
+    if (held->slot == NULL) held_spill(gen, held);
     return LLVMBuildLoad2(gen->builder, LLVMTypeOf(held->value), held->slot, "");
 }
 
@@ -226,11 +220,9 @@ typedef struct Join {
 static bool region_suspends(const Region *region)
 {
     for (const Op *op = region->first; op != NULL; op = op->next) {
-        if (op_info(op->code)->traits & COOP)
-            return true;
+        if (op_info(op->code)->traits & COOP) return true;
         for (int i = 0; i < op->region_count; i++)
-            if (region_suspends(op->regions[i]))
-                return true;
+            if (region_suspends(op->regions[i])) return true;
     }
     return false;
 }
@@ -238,8 +230,7 @@ static bool region_suspends(const Region *region)
 static bool op_suspends(const Gen *gen, const Op *op)
 {
     for (int i = 0; gen->machine->suspends && i < op->region_count; i++)
-        if (region_suspends(op->regions[i]))
-            return true;
+        if (region_suspends(op->regions[i])) return true;
     return false;
 }
 
@@ -250,8 +241,7 @@ static Join join_new(Gen *gen, LLVMBasicBlockRef block, bool in_slots, int count
     Join join = {in_slots, count, arena_new_array(gen->arena, LLVMValueRef, count + 1), block};
     LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
     for (int i = 0; i < count; i++) {
-        if (!in_slots)
-            gen_at(gen, block);
+        if (!in_slots) gen_at(gen, block);
         join.items[i] =
             in_slots ? slot_new(gen, types[i]) : LLVMBuildPhi(gen->builder, types[i], "");
         gen_at(gen, here);
@@ -289,8 +279,7 @@ static LLVMTypeRef *result_types(Gen *gen, const Op *op, int before)
 static LLVMValueRef *operands_from(Gen *gen, const Op *op, int first)
 {
     LLVMValueRef *values = arena_new_array(gen->arena, LLVMValueRef, op->operand_count + 1);
-    for (int i = first; i < op->operand_count; i++)
-        values[i - first] = gen_operand(gen, op, i);
+    for (int i = first; i < op->operand_count; i++) values[i - first] = gen_operand(gen, op, i);
     return values;
 }
 
@@ -300,8 +289,7 @@ void gen_region(Gen *gen, const Region *region)
     gen->yielded_count = 0;
     for (const Op *op = region->first; op != NULL; op = op->next) {
         gen->op = op;
-        if (gen->lines != NULL)
-            lines_at(gen, op);
+        if (gen->lines != NULL) lines_at(gen, op);
         gen_op(gen, op);
     }
 }
@@ -322,8 +310,7 @@ void emit_condition(Gen *gen, const Op *op)
 /* `for`'s unroll attribute as metadata of the branch back. */
 static void loop_hint(Gen *gen, LLVMValueRef branch, int64_t unroll)
 {
-    if (unroll < 1)
-        return;
+    if (unroll < 1) return;
     LLVMContextRef context = gen->context;
     const char *key = unroll == 1 ? "llvm.loop.unroll.disable" : "llvm.loop.unroll.count";
     LLVMMetadataRef parts[2] = {LLVMMDStringInContext2(context, key, strlen(key)),
@@ -364,8 +351,7 @@ static void for_body(Gen *gen, const Op *op, Join *join)
     CHECK(gen->yielded_count == join->count - 1);
     gen->op = op;
     values[0] = for_next(gen, op, gen_use(gen, body->arguments[0]));
-    for (int i = 1; i < join->count; i++)
-        values[i] = gen->yielded[i - 1];
+    for (int i = 1; i < join->count; i++) values[i] = gen->yielded[i - 1];
     join_send(gen, join, values);
     loop_hint(gen, LLVMGetLastInstruction(LLVMGetInsertBlock(gen->builder)),
               op_int(op, ATTR_unroll, 0));
@@ -382,12 +368,10 @@ void gen_for(Gen *gen, const Op *op)
     Join join = join_new(gen, header, in_slots, count, types);
     LLVMValueRef *values = arena_new_array(gen->arena, LLVMValueRef, count);
     values[0] = gen_operand(gen, op, 0);
-    for (int i = 1; i < count; i++)
-        values[i] = gen_operand(gen, op, 2 + i);
+    for (int i = 1; i < count; i++) values[i] = gen_operand(gen, op, 2 + i);
     join_send(gen, &join, values);
     gen_at(gen, header);
-    if (in_slots)
-        gen_new_segment(gen);
+    if (in_slots) gen_new_segment(gen);
     for (int i = 0; i < count; i++) {
         values[i] = join_receive(gen, &join, i, types[i]);
         gen_define(gen, op->regions[0]->arguments[i], values[i]);
@@ -396,10 +380,8 @@ void gen_for(Gen *gen, const Op *op)
     gen_at(gen, body);
     for_body(gen, op, &join);
     gen_at(gen, after);
-    if (in_slots)
-        gen_new_segment(gen);
-    for (int i = 1; i < count; i++)
-        gen_define(gen, &op->results[i - 1], values[i]);
+    if (in_slots) gen_new_segment(gen);
+    for (int i = 1; i < count; i++) gen_define(gen, &op->results[i - 1], values[i]);
 }
 
 void gen_while(Gen *gen, const Op *op)
@@ -409,13 +391,11 @@ void gen_while(Gen *gen, const Op *op)
     LLVMBasicBlockRef header = gen_block(gen, "while"), inside = gen_block(gen, "body");
     LLVMBasicBlockRef after = gen_block(gen, "after");
     LLVMTypeRef *types = arena_new_array(gen->arena, LLVMTypeRef, op->operand_count + 1);
-    for (int i = 0; i < op->operand_count; i++)
-        types[i] = gen_type(gen, op->operands[i]->type);
+    for (int i = 0; i < op->operand_count; i++) types[i] = gen_type(gen, op->operands[i]->type);
     Join join = join_new(gen, header, in_slots, op->operand_count, types);
     join_send(gen, &join, operands_from(gen, op, 0));
     gen_at(gen, header);
-    if (in_slots)
-        gen_new_segment(gen);
+    if (in_slots) gen_new_segment(gen);
     for (int i = 0; i < op->operand_count; i++)
         gen_define(gen, test->arguments[i], join_receive(gen, &join, i, types[i]));
     gen_region(gen, test);
@@ -424,16 +404,13 @@ void gen_while(Gen *gen, const Op *op)
     LLVMBuildCondBr(gen->builder, gen->condition, inside, after);
     gen->condition = NULL;
     gen_at(gen, inside);
-    for (int i = 0; i < body->argument_count; i++)
-        gen_define(gen, body->arguments[i], carried[i]);
+    for (int i = 0; i < body->argument_count; i++) gen_define(gen, body->arguments[i], carried[i]);
     gen_region(gen, body);
     CHECK(gen->yielded_count == join.count);
     join_send(gen, &join, gen->yielded);
     gen_at(gen, after);
-    if (in_slots)
-        gen_new_segment(gen);
-    for (int i = 0; i < op->result_count; i++)
-        gen_define(gen, &op->results[i], carried[i]);
+    if (in_slots) gen_new_segment(gen);
+    for (int i = 0; i < op->result_count; i++) gen_define(gen, &op->results[i], carried[i]);
 }
 
 static void if_branch(Gen *gen, const Region *region, LLVMBasicBlockRef block, Join *join)
@@ -457,8 +434,7 @@ void gen_if(Gen *gen, const Op *op)
         gen_new_segment(gen);
     if_branch(gen, op->regions[1], no, &join);
     gen_at(gen, after);
-    if (in_slots)
-        gen_new_segment(gen);
+    if (in_slots) gen_new_segment(gen);
     for (int i = 0; i < op->result_count; i++)
         gen_define(gen, &op->results[i], join_receive(gen, &join, i, types[i]));
 }

@@ -137,7 +137,7 @@ int gen_type_bytes(const Gen *gen, const Type *type);
 
 /* ---- llvm_ops.c, llvm_arith.c ---- */
 void gen_op(Gen *gen, const Op *op);
-#define OP(name, results, operands, names, regions, traits, stages, text) \
+#define OP(name, results, operands, names, regions, traits, stages, text)                          \
     void emit_##name(Gen *gen, const Op *op);
 #include "ir/ops.def"
 #undef OP

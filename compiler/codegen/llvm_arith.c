@@ -20,8 +20,7 @@ static void emit_float_as(Gen *gen, const Op *op, FloatRule *rule, bool is_nativ
     DType dtype = op->results[0].type->dtype;
     for (int i = 0; i < op->operand_count; i++) {
         operands[i] = gen_operand(gen, op, i);
-        if (!is_native)
-            operands[i] = gen_to_f32(gen, dtype, operands[i]);
+        if (!is_native) operands[i] = gen_to_f32(gen, dtype, operands[i]);
     }
     LLVMValueRef value = rule(gen, operands);
     gen_define_result(gen, op, is_native ? value : gen_from_f32(gen, dtype, value));
@@ -70,8 +69,7 @@ static LLVMValueRef float_sqrt(Gen *gen, LLVMValueRef *x)
 /* Toward zero. In a host region without a library: numbers beyond 2^63 do not occur there. */
 static LLVMValueRef float_truncate(Gen *gen, LLVMValueRef x)
 {
-    if (gen->machine->has_fma)
-        return gen_intrinsic1(gen, "llvm.trunc", x);
+    if (gen->machine->has_fma) return gen_intrinsic1(gen, "llvm.trunc", x);
     LLVMTypeRef types[2] = {gen->types.i64, LLVMTypeOf(x)};
     LLVMValueRef whole = gen_intrinsic(gen, "llvm.fptosi.sat", 2, types, 1, &x);
     return LLVMBuildSIToFP(gen->builder, whole, types[1], "");
@@ -193,11 +191,9 @@ static LLVMValueRef rounds_down(Gen *gen, const Division *it, LLVMValueRef remai
 
 static bool is_power_of_two(LLVMValueRef b, unsigned *shift)
 {
-    if (LLVMIsAConstantInt(b) == NULL || LLVMGetIntTypeWidth(LLVMTypeOf(b)) > 64)
-        return false;
+    if (LLVMIsAConstantInt(b) == NULL || LLVMGetIntTypeWidth(LLVMTypeOf(b)) > 64) return false;
     long long value = LLVMConstIntGetSExtValue(b);
-    if (value <= 0 || (value & (value - 1)) != 0)
-        return false;
+    if (value <= 0 || (value & (value - 1)) != 0) return false;
     *shift = (unsigned)__builtin_ctzll((unsigned long long)value);
     return true;
 }
@@ -205,8 +201,7 @@ static bool is_power_of_two(LLVMValueRef b, unsigned *shift)
 static LLVMValueRef int_floordiv(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
 {
     unsigned shift;
-    if (!is_signed)
-        return int_div(gen, false, a, b);
+    if (!is_signed) return int_div(gen, false, a, b);
     if (is_power_of_two(b, &shift))
         return LLVMBuildAShr(gen->builder, a, gen_int(gen, LLVMTypeOf(a), shift), "");
     Division it = division_new(gen, true, a, b);
@@ -220,8 +215,7 @@ static LLVMValueRef int_floordiv(Gen *gen, bool is_signed, LLVMValueRef a, LLVMV
 static LLVMValueRef int_floormod(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
 {
     unsigned shift;
-    if (!is_signed)
-        return int_rem(gen, false, a, b);
+    if (!is_signed) return int_rem(gen, false, a, b);
     if (is_power_of_two(b, &shift))
         return LLVMBuildAnd(gen->builder, a, gen_int(gen, LLVMTypeOf(a), (1ll << shift) - 1), "");
     Division it = division_new(gen, true, a, b);
@@ -295,23 +289,22 @@ static LLVMValueRef int_shl(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueR
 static LLVMValueRef int_shr(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
 {
     LLVMTypeRef type = LLVMTypeOf(a);
-    if (!is_signed)
-        return shift_logical(gen, LLVMBuildLShr, a, b);
+    if (!is_signed) return shift_logical(gen, LLVMBuildLShr, a, b);
     LLVMValueRef most = gen_int(gen, type, LLVMGetIntTypeWidth(type) - 1);
     return LLVMBuildAShr(gen->builder, a, gen_intrinsic2(gen, "llvm.umin", b, most), "");
 }
 
 /* ---- the handlers ---- */
 
-#define NUMBER(name)                                    \
-    void emit_##name(Gen *gen, const Op *op)            \
-    {                                                   \
-        emit_number(gen, op, int_##name, float_##name); \
+#define NUMBER(name)                                                                               \
+    void emit_##name(Gen *gen, const Op *op)                                                       \
+    {                                                                                              \
+        emit_number(gen, op, int_##name, float_##name);                                            \
     }
-#define INTEGER(name)                        \
-    void emit_##name(Gen *gen, const Op *op) \
-    {                                        \
-        emit_int(gen, op, int_##name);       \
+#define INTEGER(name)                                                                              \
+    void emit_##name(Gen *gen, const Op *op)                                                       \
+    {                                                                                              \
+        emit_int(gen, op, int_##name);                                                             \
     }
 NUMBER(add)
 NUMBER(sub)
@@ -407,8 +400,7 @@ void emit_fma(Gen *gen, const Op *op)
 {
     LLVMValueRef x[3];
     DType dtype = op->results[0].type->dtype;
-    for (int i = 0; i < 3; i++)
-        x[i] = gen_operand(gen, op, i);
+    for (int i = 0; i < 3; i++) x[i] = gen_operand(gen, op, i);
     if (!dtype_is_float(dtype)) {
         gen_define_result(
             gen, op,
@@ -420,8 +412,7 @@ void emit_fma(Gen *gen, const Op *op)
         gen_define_result(gen, op, gen_intrinsic(gen, "llvm.fma", 1, &type, 3, x));
         return;
     }
-    for (int i = 0; i < 3; i++)
-        x[i] = gen_to_f64(gen, dtype, x[i]);
+    for (int i = 0; i < 3; i++) x[i] = gen_to_f64(gen, dtype, x[i]);
     LLVMValueRef sum = sum_to_odd(gen, LLVMBuildFMul(gen->builder, x[0], x[1], ""), x[2]);
     gen_define_result(gen, op, gen_from_f64(gen, dtype, sum));
 }
@@ -444,8 +435,7 @@ static const Predicate *predicate_of(const Op *op)
 {
     const Attr *attr = op_attr(op, ATTR_predicate);
     for (size_t i = 0; attr != NULL && i < sizeof predicates / sizeof *predicates; i++)
-        if (strcmp(predicates[i].name, attr->text) == 0)
-            return &predicates[i];
+        if (strcmp(predicates[i].name, attr->text) == 0) return &predicates[i];
     ICE("cmp: no predicate '%s'", attr != NULL ? attr->text : "");
 }
 

@@ -139,19 +139,15 @@ static LLVMValueRef encode_tf32(Gen *gen, LLVMValueRef value)
 
 LLVMValueRef gen_to_f32(Gen *gen, DType from, LLVMValueRef value)
 {
-    if (from == DTYPE_f32 || from == DTYPE_tf32)
-        return value;
-    if (gen_is_native(gen, from))
-        return LLVMBuildFPExt(gen->builder, value, gen->types.f32, "");
+    if (from == DTYPE_f32 || from == DTYPE_tf32) return value;
+    if (gen_is_native(gen, from)) return LLVMBuildFPExt(gen->builder, value, gen->types.f32, "");
     return from == DTYPE_bf16 ? decode_bf16(gen, value) : decode_small(gen, from, value);
 }
 
 LLVMValueRef gen_from_f32(Gen *gen, DType to, LLVMValueRef value)
 {
-    if (to == DTYPE_f32)
-        return value;
-    if (to == DTYPE_tf32)
-        return encode_tf32(gen, value);
+    if (to == DTYPE_f32) return value;
+    if (to == DTYPE_tf32) return encode_tf32(gen, value);
     if (gen_is_native(gen, to))
         return LLVMBuildFPTrunc(gen->builder, value, gen_dtype(gen, to), "");
     return to == DTYPE_bf16 ? encode_bf16(gen, value) : encode_small(gen, to, value);
@@ -159,8 +155,7 @@ LLVMValueRef gen_from_f32(Gen *gen, DType to, LLVMValueRef value)
 
 LLVMValueRef gen_to_f64(Gen *gen, DType from, LLVMValueRef value)
 {
-    if (from == DTYPE_f64)
-        return value;
+    if (from == DTYPE_f64) return value;
     return LLVMBuildFPExt(gen->builder, gen_to_f32(gen, from, value), gen->types.f64, "");
 }
 
@@ -182,8 +177,7 @@ static LLVMValueRef f32_to_odd(Gen *gen, LLVMValueRef value)
 
 LLVMValueRef gen_from_f64(Gen *gen, DType to, LLVMValueRef value)
 {
-    if (to == DTYPE_f64)
-        return value;
+    if (to == DTYPE_f64) return value;
     if (to == DTYPE_f32 || (to == DTYPE_f16 && gen->machine == &nvptx_machine))
         return LLVMBuildFPTrunc(gen->builder, value, gen_dtype(gen, to), "");
     return gen_from_f32(gen, to, f32_to_odd(gen, value));
@@ -191,10 +185,8 @@ LLVMValueRef gen_from_f64(Gen *gen, DType to, LLVMValueRef value)
 
 static LLVMValueRef float_to_float(Gen *gen, DType from, DType to, LLVMValueRef value)
 {
-    if (from == to)
-        return value;
-    if (from == DTYPE_f64)
-        return gen_from_f64(gen, to, value);
+    if (from == to) return value;
+    if (from == DTYPE_f64) return gen_from_f64(gen, to, value);
     return to == DTYPE_f64 ? gen_to_f64(gen, from, value)
                            : gen_from_f32(gen, to, gen_to_f32(gen, from, value));
 }
@@ -219,8 +211,7 @@ static LLVMValueRef gather_low_bits(Gen *gen, bool is_signed, LLVMValueRef value
     LLVMValueRef high = LLVMBuildAnd(at, size, gen_int(gen, i64, ~0x7ffll), "");
     LLVMValueRef gathered =
         LLVMBuildSelect(at, is_large, LLVMBuildOr(at, high, sticky, ""), size, "");
-    if (!is_signed)
-        return gathered;
+    if (!is_signed) return gathered;
     LLVMValueRef negative = LLVMBuildICmp(at, LLVMIntSLT, value, gen_int(gen, i64, 0), "");
     return LLVMBuildSelect(at, negative, LLVMBuildNeg(at, gathered, ""), gathered, "");
 }
@@ -240,8 +231,7 @@ static LLVMValueRef int_to_float(Gen *gen, DType from, DType to, LLVMValueRef va
     /* The ranges of f16 and the 8-bit floats end before f32 rounds an integer. */
     if (dtype_bits(from) <= 16 || (to != DTYPE_bf16 && to != DTYPE_tf32))
         return gen_from_f32(gen, to, int_to_llvm_float(gen, is_signed, gen->types.f32, value));
-    if (dtype_bits(from) == 64)
-        value = gather_low_bits(gen, is_signed, value);
+    if (dtype_bits(from) == 64) value = gather_low_bits(gen, is_signed, value);
     return gen_from_f64(gen, to, int_to_llvm_float(gen, is_signed, gen->types.f64, value));
 }
 
@@ -249,8 +239,7 @@ static LLVMValueRef int_to_float(Gen *gen, DType from, DType to, LLVMValueRef va
 static LLVMValueRef float_to_int(Gen *gen, DType from, DType to, LLVMValueRef value)
 {
     bool is_signed = dtype_is_signed(to);
-    if (from != DTYPE_f64)
-        value = gen_to_f32(gen, from, value);
+    if (from != DTYPE_f64) value = gen_to_f32(gen, from, value);
     if (gen->machine == &nvptx_machine && from != DTYPE_f64 && dtype_bits(to) == 32)
         return gen_intrinsic(gen, is_signed ? "llvm.nvvm.f2i.rz" : "llvm.nvvm.f2ui.rz", 0, NULL, 1,
                              &value);
@@ -264,28 +253,23 @@ static LLVMValueRef to_boolean(Gen *gen, DType from, LLVMValueRef value)
     LLVMTypeRef type = LLVMTypeOf(value);
     if (!dtype_is_float(from))
         return LLVMBuildICmp(gen->builder, LLVMIntNE, value, gen_int(gen, type, 0), "");
-    if (from != DTYPE_f64)
-        value = gen_to_f32(gen, from, value);
+    if (from != DTYPE_f64) value = gen_to_f32(gen, from, value);
     return LLVMBuildFCmp(gen->builder, LLVMRealUNE, value, LLVMConstReal(LLVMTypeOf(value), 0), "");
 }
 
 static LLVMValueRef int_to_int(Gen *gen, DType from, DType to, LLVMValueRef value)
 {
     LLVMTypeRef type = gen_dtype(gen, to);
-    if (dtype_bits(to) < dtype_bits(from))
-        return LLVMBuildTrunc(gen->builder, value, type, "");
-    if (dtype_bits(to) == dtype_bits(from))
-        return value;
+    if (dtype_bits(to) < dtype_bits(from)) return LLVMBuildTrunc(gen->builder, value, type, "");
+    if (dtype_bits(to) == dtype_bits(from)) return value;
     return dtype_is_signed(from) ? LLVMBuildSExt(gen->builder, value, type, "")
                                  : LLVMBuildZExt(gen->builder, value, type, "");
 }
 
 LLVMValueRef gen_cast(Gen *gen, DType from, DType to, LLVMValueRef value)
 {
-    if (from == to)
-        return value;
-    if (to == DTYPE_b1)
-        return to_boolean(gen, from, value);
+    if (from == to) return value;
+    if (to == DTYPE_b1) return to_boolean(gen, from, value);
     if (dtype_is_float(from))
         return dtype_is_float(to) ? float_to_float(gen, from, to, value)
                                   : float_to_int(gen, from, to, value);

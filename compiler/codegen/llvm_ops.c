@@ -7,7 +7,7 @@
  * does not link. Tile ops have none. */
 typedef void OpHandler(Gen *gen, const Op *op);
 static OpHandler *const handlers[OP_COUNT] = {
-#define OP(name, results, operands, names, regions, traits, stages, text) \
+#define OP(name, results, operands, names, regions, traits, stages, text)                          \
     [OP_##name] = ((stages) & (THREAD | HOST)) ? emit_##name : NULL,
 #include "ir/ops.def"
 #undef OP
@@ -16,16 +16,15 @@ static OpHandler *const handlers[OP_COUNT] = {
 void gen_op(Gen *gen, const Op *op)
 {
     OpHandler *handler = (unsigned)op->code < OP_COUNT ? handlers[op->code] : NULL;
-    if (handler == NULL)
-        ICE("codegen: op '%s' should have been lowered", op_info(op->code)->name);
+    if (handler == NULL) ICE("codegen: op '%s' should have been lowered", op_info(op->code)->name);
     handler(gen, op);
 }
 
 /* A handler of the machine that must be there. */
-#define MACHINE(gen, op, handler)                                                   \
-    ((gen)->machine->handler != NULL                                                \
-         ? (gen)->machine->handler                                                  \
-         : (ICE("%s: no op '%s'", (gen)->machine->name, op_info((op)->code)->name), \
+#define MACHINE(gen, op, handler)                                                                  \
+    ((gen)->machine->handler != NULL                                                               \
+         ? (gen)->machine->handler                                                                 \
+         : (ICE("%s: no op '%s'", (gen)->machine->name, op_info((op)->code)->name),                \
             (gen)->machine->handler))
 
 /* ---- values ---- */

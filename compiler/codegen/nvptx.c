@@ -15,8 +15,7 @@ static LLVMTargetMachineRef machine_make(const Target *target)
 {
     char cpu[32], features[32], *error = NULL;
     LLVMTargetRef llvm = NULL;
-    if (LLVMGetTargetFromTriple("nvptx64-nvidia-cuda", &llvm, &error))
-        ICE("LLVM: %s", error);
+    if (LLVMGetTargetFromTriple("nvptx64-nvidia-cuda", &llvm, &error)) ICE("LLVM: %s", error);
     snprintf(cpu, sizeof cpu, "sm_%d%c", target->number, target->suffix);
     snprintf(features, sizeof features, "+ptx%d", target->ptx);
     return LLVMCreateTargetMachine(llvm, "nvptx64-nvidia-cuda", cpu, features,
@@ -36,8 +35,7 @@ static bool has_short_pointers(LLVMTargetMachineRef machine)
 static LLVMTargetMachineRef machine_with_short_pointers(const Target *target)
 {
     LLVMTargetMachineRef machine = machine_make(target);
-    if (has_short_pointers(machine))
-        return machine;
+    if (has_short_pointers(machine)) return machine;
     static const char *const options[] = {"tilec", "-nvptx-short-ptr"};
     LLVMParseCommandLineOptions(2, options, NULL);
     LLVMDisposeTargetMachine(machine);
@@ -67,8 +65,7 @@ LLVMValueRef nvptx_asm(Gen *gen, LLVMTypeRef result, const char *text, const cha
 {
     LLVMTypeRef types[16];
     CHECK(count <= 16);
-    for (int i = 0; i < count; i++)
-        types[i] = LLVMTypeOf(arguments[i]);
+    for (int i = 0; i < count; i++) types[i] = LLVMTypeOf(arguments[i]);
     LLVMTypeRef function = LLVMFunctionType(result, types, (unsigned)count, false);
     LLVMValueRef code =
         LLVMGetInlineAsm(function, text, strlen(text), constraints, strlen(constraints), true,
@@ -96,8 +93,7 @@ static Access access_of(const Gen *gen, const Op *op, const Type *type)
     Access it = {.bytes = gen_type_bytes(gen, type)};
     int align = access_align(gen, op, type), most = it.bytes < align ? it.bytes : align;
     it.unit = most > 4 ? 4 : most;
-    if (type->kind == TYPE_SCALAR)
-        it.unit = it.bytes;
+    if (type->kind == TYPE_SCALAR) it.unit = it.bytes;
     it.count = type->kind == TYPE_SCALAR ? 1 : most / it.unit;
     it.times = it.bytes / (it.unit * it.count);
     it.space = op->operands[0]->type->space == SPACE_SHARED ? "shared" : "global";
@@ -124,8 +120,7 @@ static const char *vector_suffix(const Access *it)
 static void unit_list(Buf *text, const Access *it, int first)
 {
     buf_text(text, it->count > 1 ? "{" : "");
-    for (int i = 0; i < it->count; i++)
-        buf_printf(text, "%s$%d", i > 0 ? ", " : "", first + i);
+    for (int i = 0; i < it->count; i++) buf_printf(text, "%s$%d", i > 0 ? ", " : "", first + i);
     buf_text(text, it->count > 1 ? "}" : "");
 }
 
@@ -180,8 +175,7 @@ static LLVMValueRef load_predicated(Gen *gen, const Op *op, LLVMValueRef pointer
 static LLVMValueRef nvptx_load(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRef type,
                                LLVMValueRef predicate)
 {
-    if (predicate != NULL)
-        return load_predicated(gen, op, pointer, type, predicate);
+    if (predicate != NULL) return load_predicated(gen, op, pointer, type, predicate);
     LLVMValueRef load = LLVMBuildLoad2(gen->builder, type, pointer, "");
     LLVMSetAlignment(load, (unsigned)access_align(gen, op, op->results[0].type));
     return load;
@@ -218,8 +212,7 @@ static void store_predicated(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMV
     for (int i = 0; i < total; i++) {
         units[i] =
             total == 1 ? bits : LLVMBuildExtractElement(gen->builder, bits, gen_i32(gen, i), "");
-        if (it.unit == 1)
-            units[i] = LLVMBuildZExt(gen->builder, units[i], gen->types.i16, "");
+        if (it.unit == 1) units[i] = LLVMBuildZExt(gen->builder, units[i], gen->types.i16, "");
     }
     for (int i = 0; i < it.times; i++)
         store_piece(gen, &it, gen_offset(gen, pointer, (int64_t)i * it.unit * it.count), predicate,
@@ -332,8 +325,7 @@ const Machine nvptx_machine = {
 static void parameter_align(Gen *gen, int index, const Parameter *parameter)
 {
     int64_t multiple = parameter->multiple;
-    if (parameter->value->type->kind != TYPE_POINTER || multiple <= 1)
-        return;
+    if (parameter->value->type->kind != TYPE_POINTER || multiple <= 1) return;
     uint64_t power = (uint64_t)(multiple & -multiple);
     unsigned kind = LLVMGetEnumAttributeKindForName("align", strlen("align"));
     LLVMAttributeRef attribute =
@@ -395,8 +387,7 @@ static void kernel_emit(Codegen *codegen, Kernel *kernel, LLVMModuleRef module, 
     kernel_define_parameters(&gen);
     gen_region(&gen, launch->regions[0]);
     LLVMBuildRetVoid(gen.builder);
-    if (gen.lines != NULL)
-        lines_finish(&gen);
+    if (gen.lines != NULL) lines_finish(&gen);
     gen_free(&gen);
 }
 
@@ -409,9 +400,9 @@ static const char *message_text(Codegen *codegen, char *message)
 
 /* What a kernel needs: values out of memory, common subexpressions, loops' invariants. default<O2>
  * gave the same PTX for matrix products and elementwise kernels, in up to a third more time. */
-#define PASSES_OF_LOOPS                                                                        \
-    "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"             \
-    "loop-mssa(loop-simplifycfg,licm<no-allowspeculation>,loop-rotate,licm),simplifycfg,loop(" \
+#define PASSES_OF_LOOPS                                                                            \
+    "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"                 \
+    "loop-mssa(loop-simplifycfg,licm<no-allowspeculation>,loop-rotate,licm),simplifycfg,loop("     \
     "indvars),"
 #define PASSES_AFTER_LOOPS "gvn,instcombine<no-verify-fixpoint>,dse,adce,simplifycfg)"
 static const char nvptx_passes[] = PASSES_OF_LOOPS PASSES_AFTER_LOOPS;
@@ -421,8 +412,7 @@ static const char nvptx_passes_unrolling[] = PASSES_OF_LOOPS
 
 static void find_unrolled(Op *op, void *found)
 {
-    if (op->code == OP_for && op_int(op, ATTR_unroll, 0) > 1)
-        *(bool *)found = true;
+    if (op->code == OP_for && op_int(op, ATTR_unroll, 0) > 1) *(bool *)found = true;
 }
 
 static const char *passes_for(Kernel *kernel)
@@ -460,11 +450,9 @@ bool nvptx_image(Codegen *codegen, Kernel *kernel, Image *out)
     LLVMTargetMachineRef machine = machine_of(codegen, out->target);
     LLVMModuleRef module = module_new(codegen, kernel, machine);
     for (const Op *op = kernel->host->first; op != NULL; op = op->next)
-        if (op->code == OP_launch)
-            kernel_emit(codegen, kernel, module, op, out);
+        if (op->code == OP_launch) kernel_emit(codegen, kernel, module, op, out);
     module_check(module, kernel->name);
-    if (codegen->options.optimise > 0)
-        passes_on_module(module, machine, passes_for(kernel));
+    if (codegen->options.optimise > 0) passes_on_module(module, machine, passes_for(kernel));
     if (codegen->options.keep_llvm)
         out->llvm = message_text(codegen, LLVMPrintModuleToString(module));
     out->ptx = module_ptx(codegen, module, machine);

@@ -39,8 +39,7 @@ static int mma_arguments(Gen *gen, const Op *op, const MmaInstruction *row, LLVM
 {
     int inputs = row->a_words + row->b_words;
     LLVMTypeRef word = row->half_operands ? LLVMVectorType(gen->types.f16, 2) : gen->types.i32;
-    for (int i = 0; i < inputs; i++)
-        arguments[i] = gen_bitcast(gen, gen_operand(gen, op, i), word);
+    for (int i = 0; i < inputs; i++) arguments[i] = gen_bitcast(gen, gen_operand(gen, op, i), word);
     for (int i = 0; i < row->c_words; i++)
         arguments[inputs + i] = are_packed(row) ? packed_pair(gen, op, inputs + 2 * i)
                                                 : gen_operand(gen, op, inputs + i);

@@ -17,8 +17,7 @@ struct PtxasJob {
 
 static char *find_in_toolkit(Arena *arena, const char *toolkit)
 {
-    if (toolkit == NULL || toolkit[0] == 0)
-        return NULL;
+    if (toolkit == NULL || toolkit[0] == 0) return NULL;
     char *path = os_join_path(arena, toolkit, "bin/ptxas");
     return os_file_exists(path) ? path : NULL;
 }
@@ -27,11 +26,9 @@ static char *ptxas_find(Codegen *codegen)
 {
     Arena *arena = codegen->session->arena;
     const char *given = codegen->options.ptxas;
-    if (given != NULL)
-        return given[0] == 0 ? NULL : arena_copy_text(arena, given, strlen(given));
+    if (given != NULL) return given[0] == 0 ? NULL : arena_copy_text(arena, given, strlen(given));
     char *path = find_in_toolkit(arena, getenv("CUDA_HOME"));
-    if (path == NULL)
-        path = os_find_program(arena, "ptxas");
+    if (path == NULL) path = os_find_program(arena, "ptxas");
     return path != NULL ? path : find_in_toolkit(arena, "/usr/local/cuda");
 }
 
@@ -45,28 +42,23 @@ static void tool_failed(Codegen *codegen, Span span, const char *text)
 static PtxasJob *job_fail(Codegen *codegen, PtxasJob *job)
 {
     tool_failed(codegen, job->span, strerror(errno));
-    if (job->folder != NULL)
-        os_remove_folder(job->folder);
+    if (job->folder != NULL) os_remove_folder(job->folder);
     return NULL;
 }
 
 PtxasJob *ptxas_start(Codegen *codegen, const Image *image, Span span)
 {
     Arena *arena = codegen->session->arena;
-    if (!codegen->looked_for_ptxas)
-        codegen->ptxas = ptxas_find(codegen);
+    if (!codegen->looked_for_ptxas) codegen->ptxas = ptxas_find(codegen);
     codegen->looked_for_ptxas = true;
-    if (codegen->ptxas == NULL)
-        return NULL;
+    if (codegen->ptxas == NULL) return NULL;
     PtxasJob *job = arena_new_of(arena, PtxasJob);
     job->span = span;
     job->folder = os_temp_folder(arena);
-    if (job->folder == NULL)
-        return job_fail(codegen, job);
+    if (job->folder == NULL) return job_fail(codegen, job);
     char *input = os_join_path(arena, job->folder, "kernel.ptx");
     job->cubin = os_join_path(arena, job->folder, "kernel.cubin");
-    if (!os_write_file(input, image->ptx, image->size))
-        return job_fail(codegen, job);
+    if (!os_write_file(input, image->ptx, image->size)) return job_fail(codegen, job);
     const char *arch = arena_printf(arena, "-arch=sm_%d%s", image->target->number,
                                     image->target->suffix ? "a" : "");
     const char *level = arena_printf(arena, "-O%d", codegen->options.optimise > 0 ? 3 : 0);
@@ -87,12 +79,9 @@ PtxasJob *ptxas_start(Codegen *codegen, const Image *image, Span span)
 static int number_before(const char *line, const char *text)
 {
     const char *at = strstr(line, text);
-    if (at == NULL)
-        return 0;
-    while (at > line && (at[-1] == ' '))
-        at--;
-    while (at > line && at[-1] >= '0' && at[-1] <= '9')
-        at--;
+    if (at == NULL) return 0;
+    while (at > line && (at[-1] == ' ')) at--;
+    while (at > line && at[-1] >= '0' && at[-1] <= '9') at--;
     return atoi(at);
 }
 
@@ -118,12 +107,9 @@ static bool line_is_fault(const char *line)
 
 static void read_line(Image *image, const char *line, ImageEntry **entry, const char **fault)
 {
-    if (*fault == NULL && line_is_fault(line))
-        *fault = line;
-    if (strstr(line, "Compiling entry function") != NULL)
-        *entry = entry_named(image, line);
-    if (*entry == NULL)
-        return;
+    if (*fault == NULL && line_is_fault(line)) *fault = line;
+    if (strstr(line, "Compiling entry function") != NULL) *entry = entry_named(image, line);
+    if (*entry == NULL) return;
     if (strstr(line, "bytes spill stores") != NULL)
         (*entry)->spill_bytes =
             number_before(line, "bytes spill stores") + number_before(line, "bytes spill loads");
@@ -138,8 +124,7 @@ static const char *read_report(Image *image, char *output)
     const char *fault = NULL;
     for (char *line = output; line != NULL && *line != 0;) {
         char *end = strchr(line, '\n');
-        if (end != NULL)
-            *end = 0;
+        if (end != NULL) *end = 0;
         read_line(image, line, &entry, &fault);
         line = end != NULL ? end + 1 : NULL;
     }
@@ -154,12 +139,10 @@ bool ptxas_finish(Codegen *codegen, Image *image)
     int status = os_wait(job->process, &output);
     image->job = NULL;
     const char *fault = read_report(image, output);
-    if (status != 0 && fault == NULL)
-        fault = arena_printf(arena, "exit status %d", status);
+    if (status != 0 && fault == NULL) fault = arena_printf(arena, "exit status %d", status);
     size_t size = 0;
     char *cubin = fault == NULL ? os_read_file(arena, job->cubin, &size) : NULL;
-    if (fault == NULL && cubin == NULL)
-        fault = "it wrote no cubin";
+    if (fault == NULL && cubin == NULL) fault = "it wrote no cubin";
     os_remove_folder(job->folder);
     if (fault != NULL) {
         tool_failed(codegen, job->span, fault);

@@ -26,17 +26,21 @@ static const HostValue *argument(const Arguments *arguments, int index, const ch
 static bool complain(const Arguments *arguments, const char *name, const char *wanted)
 {
     ArrayContext *context = arguments->context;
-    diag_report(context->session->diags, DIAG_bad_array, context->at,
-                arena_printf(context->arena, "%s(): '%s' must be %s", arguments->call->name, name, wanted));
+    diag_report(
+        context->session->diags, DIAG_bad_array, context->at,
+        arena_printf(context->arena, "%s(): '%s' must be %s", arguments->call->name, name, wanted));
     return false;
 }
 
-static bool take_number(const Arguments *arguments, int index, const char *name, double otherwise, double *out)
+static bool take_number(const Arguments *arguments, int index, const char *name, double otherwise,
+                        double *out)
 {
     const HostValue *value = argument(arguments, index, name);
     *out = otherwise;
     if (!value && !isnan(otherwise)) return true;
-    if (!value || (value->kind != HOST_INT && value->kind != HOST_FLOAT && value->kind != HOST_BOOL)) return complain(arguments, name, "a number");
+    if (!value ||
+        (value->kind != HOST_INT && value->kind != HOST_FLOAT && value->kind != HOST_BOOL))
+        return complain(arguments, name, "a number");
     *out = value->kind == HOST_FLOAT ? value->number : (double)value->integer;
     return true;
 }
@@ -67,7 +71,8 @@ static bool take_shape(const Arguments *arguments, int index, int *rank, int64_t
         shape[0] = value->integer;
         return true;
     }
-    bool fine = value && (value->kind == HOST_TUPLE || value->kind == HOST_LIST) && value->count <= ARRAY_RANK;
+    bool fine = value && (value->kind == HOST_TUPLE || value->kind == HOST_LIST) &&
+                value->count <= ARRAY_RANK;
     for (int i = 0; fine && i < value->count; i++) {
         fine = value->items[i].kind == HOST_INT;
         shape[i] = value->items[i].integer;
@@ -105,12 +110,15 @@ static Element number_element(DType dtype, double number)
     return dtype_is_float(dtype) ? (Element){.f = number} : (Element){.i = (int64_t)number};
 }
 
-static HostStatus make_array(const Arguments *arguments, DType dtype, int rank, const int64_t *shape,
-                             Element (*element)(const void *state, DType dtype, int64_t index), const void *state, HostValue *result)
+static HostStatus make_array(const Arguments *arguments, DType dtype, int rank,
+                             const int64_t *shape,
+                             Element (*element)(const void *state, DType dtype, int64_t index),
+                             const void *state, HostValue *result)
 {
     Array *array = array_new(arguments->context, dtype, rank, shape);
     if (!array) return HOST_FAILED;
-    Elements elements = {malloc(sizeof(Element) * (size_t)(array_count(array) + 1)), array_count(array)};
+    Elements elements = {malloc(sizeof(Element) * (size_t)(array_count(array) + 1)),
+                         array_count(array)};
     CHECK(elements.items != NULL);
     for (int64_t i = 0; i < elements.count; i++) elements.items[i] = element(state, dtype, i);
     bool fine = array_write(arguments->context, array, &elements);
@@ -133,7 +141,8 @@ static Element counted_element(const void *state, DType dtype, int64_t index)
 /* SplitMix64 (Steele, Lea and Flood 2014): element i of a seed is the same on every machine. */
 static uint64_t random_bits(uint64_t seed, int64_t index)
 {
-    uint64_t x = seed * UINT64_C(0xD1342543DE82EF95) + ((uint64_t)index + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t x =
+        seed * UINT64_C(0xD1342543DE82EF95) + ((uint64_t)index + 1) * UINT64_C(0x9E3779B97F4A7C15);
     x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
     x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
     return x ^ x >> 31;
@@ -154,7 +163,9 @@ static HostStatus function_full(const Arguments *arguments, HostValue *result)
     int64_t shape[ARRAY_RANK];
     double value;
     DType dtype;
-    if (!take_shape(arguments, 0, &rank, shape) || !take_number(arguments, 1, "value", NAN, &value) || !take_dtype(arguments, 2, DTYPE_f32, &dtype))
+    if (!take_shape(arguments, 0, &rank, shape) ||
+        !take_number(arguments, 1, "value", NAN, &value) ||
+        !take_dtype(arguments, 2, DTYPE_f32, &dtype))
         return HOST_FAILED;
     return make_array(arguments, dtype, rank, shape, same_element, &value, result);
 }
@@ -165,7 +176,8 @@ static HostStatus function_zeros(const Arguments *arguments, HostValue *result)
     int64_t shape[ARRAY_RANK];
     DType dtype;
     const double zero = 0;
-    if (!take_shape(arguments, 0, &rank, shape) || !take_dtype(arguments, 1, DTYPE_f32, &dtype)) return HOST_FAILED;
+    if (!take_shape(arguments, 0, &rank, shape) || !take_dtype(arguments, 1, DTYPE_f32, &dtype))
+        return HOST_FAILED;
     return make_array(arguments, dtype, rank, shape, same_element, &zero, result);
 }
 
@@ -174,7 +186,8 @@ static HostStatus function_empty(const Arguments *arguments, HostValue *result)
     int rank;
     int64_t shape[ARRAY_RANK];
     DType dtype;
-    if (!take_shape(arguments, 0, &rank, shape) || !take_dtype(arguments, 1, DTYPE_f32, &dtype)) return HOST_FAILED;
+    if (!take_shape(arguments, 0, &rank, shape) || !take_dtype(arguments, 1, DTYPE_f32, &dtype))
+        return HOST_FAILED;
     return give_array(result, array_new(arguments->context, dtype, rank, shape));
 }
 
@@ -182,7 +195,9 @@ static HostStatus function_arange(const Arguments *arguments, HostValue *result)
 {
     double count;
     DType dtype;
-    if (!take_number(arguments, 0, "n", NAN, &count) || !take_dtype(arguments, 1, DTYPE_i32, &dtype)) return HOST_FAILED;
+    if (!take_number(arguments, 0, "n", NAN, &count) ||
+        !take_dtype(arguments, 1, DTYPE_i32, &dtype))
+        return HOST_FAILED;
     const int64_t shape[] = {(int64_t)count};
     return make_array(arguments, dtype, 1, shape, counted_element, NULL, result);
 }
@@ -193,7 +208,8 @@ static HostStatus function_random(const Arguments *arguments, HostValue *result)
     int64_t shape[ARRAY_RANK];
     double seed;
     DType dtype;
-    if (!take_shape(arguments, 0, &rank, shape) || !take_dtype(arguments, 1, DTYPE_f32, &dtype) || !take_number(arguments, 2, "seed", 0, &seed))
+    if (!take_shape(arguments, 0, &rank, shape) || !take_dtype(arguments, 1, DTYPE_f32, &dtype) ||
+        !take_number(arguments, 2, "seed", 0, &seed))
         return HOST_FAILED;
     const uint64_t state = (uint64_t)(int64_t)seed;
     return make_array(arguments, dtype, rank, shape, random_element, &state, result);
@@ -206,7 +222,8 @@ static bool is_close(double a, double b, double relative, double absolute)
     return a == b || fabs(a - b) <= absolute + relative * fabs(b); /* NaN is close to nothing */
 }
 
-static void remark_difference(const Arguments *arguments, const Array *shape, int64_t first, double a, double b, int64_t count)
+static void remark_difference(const Arguments *arguments, const Array *shape, int64_t first,
+                              double a, double b, int64_t count)
 {
     Buf place = {0};
     for (int i = 0; i < shape->rank; i++) {
@@ -214,36 +231,44 @@ static void remark_difference(const Arguments *arguments, const Array *shape, in
         for (int j = i + 1; j < shape->rank; j++) below *= shape->shape[j];
         buf_printf(&place, "%s%lld", i ? ", " : "", (long long)(first / below % shape->shape[i]));
     }
-    diag_report(arguments->context->session->diags, DIAG_not_close, arguments->context->at, (long long)count,
-                (long long)array_count(shape), place.data ? place.data : "", a, b);
+    diag_report(arguments->context->session->diags, DIAG_not_close, arguments->context->at,
+                (long long)count, (long long)array_count(shape), place.data ? place.data : "", a,
+                b);
     buf_free(&place);
 }
 
-/* allclose(a, b, rtol, atol): |a - b| <= atol + rtol * |b| for each element; what differs is told in a remark. */
+/* allclose(a, b, rtol, atol): |a - b| <= atol + rtol * |b| for each element; what differs is told
+ * in a remark. */
 static HostStatus function_allclose(const Arguments *arguments, HostValue *result)
 {
     const Array *a, *b;
     double relative, absolute;
-    if (!take_array(arguments, 0, "a", &a) || !take_array(arguments, 1, "b", &b) || !take_number(arguments, 2, "rtol", 1e-5, &relative) ||
+    if (!take_array(arguments, 0, "a", &a) || !take_array(arguments, 1, "b", &b) ||
+        !take_number(arguments, 2, "rtol", 1e-5, &relative) ||
         !take_number(arguments, 3, "atol", 1e-8, &absolute))
         return HOST_FAILED;
     int rank;
     int64_t shape[ARRAY_RANK];
     ArrayContext *context = arguments->context;
-    if (!shape_broadcast(context, a->rank, a->shape, b->rank, b->shape, &rank, shape)) return HOST_FAILED;
+    if (!shape_broadcast(context, a->rank, a->shape, b->rank, b->shape, &rank, shape))
+        return HOST_FAILED;
     Elements x = {0}, y = {0};
     const Array *wide = array_broadcast(context, a, rank, shape);
-    if (!array_read(context, wide, &x) || !array_read(context, array_broadcast(context, b, rank, shape), &y)) {
+    if (!array_read(context, wide, &x) ||
+        !array_read(context, array_broadcast(context, b, rank, shape), &y)) {
         free(x.items);
         return HOST_FAILED;
     }
     int64_t first = -1, count = 0;
     for (int64_t i = 0; i < x.count; i++) {
-        if (is_close(element_number(a->dtype, x.items[i]), element_number(b->dtype, y.items[i]), relative, absolute)) continue;
+        if (is_close(element_number(a->dtype, x.items[i]), element_number(b->dtype, y.items[i]),
+                     relative, absolute))
+            continue;
         if (count++ == 0) first = i;
     }
     if (count)
-        remark_difference(arguments, wide, first, element_number(a->dtype, x.items[first]), element_number(b->dtype, y.items[first]), count);
+        remark_difference(arguments, wide, first, element_number(a->dtype, x.items[first]),
+                          element_number(b->dtype, y.items[first]), count);
     free(x.items);
     free(y.items);
     return give_bool(result, count == 0);
@@ -265,7 +290,8 @@ static double *read_numbers(ArrayContext *context, const Array *array)
     if (!array_read(context, array, &elements)) return NULL;
     double *numbers = malloc(sizeof *numbers * (size_t)(elements.count + 1));
     CHECK(numbers != NULL);
-    for (int64_t i = 0; i < elements.count; i++) numbers[i] = element_number(array->dtype, elements.items[i]);
+    for (int64_t i = 0; i < elements.count; i++)
+        numbers[i] = element_number(array->dtype, elements.items[i]);
     free(elements.items);
     return numbers;
 }
@@ -273,19 +299,23 @@ static double *read_numbers(ArrayContext *context, const Array *array)
 static HostStatus function_matmul(const Arguments *arguments, HostValue *result)
 {
     const Array *a, *b;
-    if (!take_array(arguments, 0, "a", &a) || !take_array(arguments, 1, "b", &b)) return HOST_FAILED;
+    if (!take_array(arguments, 0, "a", &a) || !take_array(arguments, 1, "b", &b))
+        return HOST_FAILED;
     if (a->rank != 2 || b->rank != 2 || a->shape[1] != b->shape[0]) {
         complain(arguments, "b", "a matrix with as many rows as 'a' has columns");
         return HOST_FAILED;
     }
     const int64_t shape[] = {a->shape[0], b->shape[1]};
-    double *x = read_numbers(arguments->context, a), *y = x ? read_numbers(arguments->context, b) : NULL;
+    double *x = read_numbers(arguments->context, a),
+           *y = x ? read_numbers(arguments->context, b) : NULL;
     HostStatus status = HOST_FAILED;
     if (x && y) {
-        Elements product = {malloc(sizeof(Element) * (size_t)(shape[0] * shape[1] + 1)), shape[0] * shape[1]};
+        Elements product = {malloc(sizeof(Element) * (size_t)(shape[0] * shape[1] + 1)),
+                            shape[0] * shape[1]};
         CHECK(product.items != NULL);
         multiply(x, y, product.items, shape[0], shape[1], a->shape[1]);
-        status = give_array(result, array_from_elements(arguments->context, DTYPE_f64, 2, shape, &product));
+        status = give_array(result,
+                            array_from_elements(arguments->context, DTYPE_f64, 2, shape, &product));
         free(product.items);
     }
     free(x);
@@ -298,7 +328,8 @@ static HostStatus function_matmul(const Arguments *arguments, HostValue *result)
 static HostStatus function_load(const Arguments *arguments, HostValue *result)
 {
     const char *path;
-    return take_path(arguments, 0, &path) ? give_array(result, npy_load(arguments->context, path)) : HOST_FAILED;
+    return take_path(arguments, 0, &path) ? give_array(result, npy_load(arguments->context, path))
+                                          : HOST_FAILED;
 }
 
 static HostStatus function_save(const Arguments *arguments, HostValue *result)
@@ -306,7 +337,8 @@ static HostStatus function_save(const Arguments *arguments, HostValue *result)
     const char *path;
     const Array *array;
     *result = (HostValue){.kind = HOST_NONE};
-    if (!take_path(arguments, 0, &path) || !take_array(arguments, 1, "array", &array)) return HOST_FAILED;
+    if (!take_path(arguments, 0, &path) || !take_array(arguments, 1, "array", &array))
+        return HOST_FAILED;
     return npy_save(arguments->context, path, array) ? HOST_OK : HOST_FAILED;
 }
 
@@ -318,8 +350,8 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* time(function): milliseconds a call, the median of some groups of calls after two that warm up; the device has finished at the end of
- * each group. */
+/* time(function): milliseconds a call, the median of some groups of calls after two that warm up;
+ * the device has finished at the end of each group. */
 static HostStatus function_time(const Arguments *arguments, HostValue *result)
 {
     const HostValue *function = argument(arguments, 0, "function");
@@ -350,9 +382,10 @@ static const struct {
     const char *name;
     HostStatus (*run)(const Arguments *arguments, HostValue *result);
 } functions[] = {
-    {"load", function_load},     {"save", function_save},         {"arange", function_arange}, {"zeros", function_zeros},
-    {"empty", function_empty},   {"full", function_full},         {"random", function_random}, {"matmul", function_matmul},
-    {"allclose", function_allclose}, {"time", function_time},
+    {"load", function_load},     {"save", function_save},     {"arange", function_arange},
+    {"zeros", function_zeros},   {"empty", function_empty},   {"full", function_full},
+    {"random", function_random}, {"matmul", function_matmul}, {"allclose", function_allclose},
+    {"time", function_time},
 };
 enum { FUNCTION_TOTAL = sizeof functions / sizeof functions[0] };
 

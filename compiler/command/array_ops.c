@@ -22,12 +22,15 @@ static HostStatus give(HostValue *result, Array *array)
 
 static int dtype_rank(DType dtype) /* a float beats an integer, more bits beat fewer */
 {
-    return (dtype_is_float(dtype) ? 1000 : 0) + dtype_bits(dtype) * 2 + (dtype_is_signed(dtype) ? 0 : 1);
+    return (dtype_is_float(dtype) ? 1000 : 0) + dtype_bits(dtype) * 2 +
+           (dtype_is_signed(dtype) ? 0 : 1);
 }
 
 static DType dtype_promote(DType a, DType b)
 {
-    if (a != b && dtype_bits(a) == 16 && dtype_bits(b) == 16 && dtype_is_float(a) && dtype_is_float(b)) return DTYPE_f32;
+    if (a != b && dtype_bits(a) == 16 && dtype_bits(b) == 16 && dtype_is_float(a) &&
+        dtype_is_float(b))
+        return DTYPE_f32;
     return dtype_rank(a) >= dtype_rank(b) ? a : b;
 }
 
@@ -44,7 +47,6 @@ static bool is_number(const HostValue *value)
 }
 
 /* ---- operators ---- */
-
 
 static int64_t floor_divide(int64_t a, int64_t b)
 {
@@ -77,7 +79,9 @@ static bool binary_integers(const char *op, int64_t a, int64_t b, int64_t *out)
     case '-': *out = (int64_t)((uint64_t)a - (uint64_t)b); return true;
     case '*': *out = (int64_t)((uint64_t)a * (uint64_t)b); return op[1] == '\0';
     case '/': *out = floor_divide(a, b); return true;
-    case '%': *out = (int64_t)((uint64_t)a - (uint64_t)floor_divide(a, b) * (uint64_t)b); return true;
+    case '%':
+        *out = (int64_t)((uint64_t)a - (uint64_t)floor_divide(a, b) * (uint64_t)b);
+        return true;
     case '&': *out = a & b; return true;
     case '|': *out = a | b; return true;
     case '^': *out = a ^ b; return true;
@@ -98,7 +102,7 @@ static int comparison_index(const char *op)
 
 static bool compare(int index, double a, double b)
 {
-    const bool results[] = {a == b, a != b, a < b, a <= b, a > b, a >= b};
+    const bool results[] = {a == b, a != b, a<b, a <= b, a> b, a >= b};
     return results[index];
 }
 
@@ -124,13 +128,16 @@ static Operand operand_of(const HostValue *value, DType other)
     }
     Operand operand = {.dtype = scalar_dtype(value, other)};
     double number = value->kind == HOST_FLOAT ? value->number : (double)value->integer;
-    operand.number = dtype_is_float(operand.dtype) ? (Element){.f = number} : (Element){.i = value->integer};
+    operand.number =
+        dtype_is_float(operand.dtype) ? (Element){.f = number} : (Element){.i = value->integer};
     return operand;
 }
 
 static bool read_operand(ArrayContext *context, Operand *operand, int rank, const int64_t *shape)
 {
-    return !operand->array || array_read(context, array_broadcast(context, operand->array, rank, shape), &operand->elements);
+    return !operand->array ||
+           array_read(context, array_broadcast(context, operand->array, rank, shape),
+                      &operand->elements);
 }
 
 static Element operand_at(const Operand *operand, int64_t index)
@@ -138,15 +145,19 @@ static Element operand_at(const Operand *operand, int64_t index)
     return operand->array ? operand->elements.items[index] : operand->number;
 }
 
-static bool compute(const char *op, DType dtype, const Operand *a, const Operand *b, int64_t index, Element *out)
+static bool compute(const char *op, DType dtype, const Operand *a, const Operand *b, int64_t index,
+                    Element *out)
 {
-    Element x = convert(a->dtype, dtype, operand_at(a, index)), y = convert(b->dtype, dtype, operand_at(b, index));
+    Element x = convert(a->dtype, dtype, operand_at(a, index)),
+            y = convert(b->dtype, dtype, operand_at(b, index));
     int comparison = comparison_index(op);
     if (comparison >= 0) {
-        *out = (Element){.i = compare(comparison, element_number(dtype, x), element_number(dtype, y))};
+        *out =
+            (Element){.i = compare(comparison, element_number(dtype, x), element_number(dtype, y))};
         return true;
     }
-    return dtype_is_float(dtype) ? binary_floats(op, x.f, y.f, &out->f) : binary_integers(op, x.i, y.i, &out->i);
+    return dtype_is_float(dtype) ? binary_floats(op, x.f, y.f, &out->f)
+                                 : binary_integers(op, x.i, y.i, &out->i);
 }
 
 static bool compute_all(const char *op, DType dtype, Operand *a, Operand *b, Elements *out)
@@ -156,22 +167,26 @@ static bool compute_all(const char *op, DType dtype, Operand *a, Operand *b, Ele
     return true;
 }
 
-HostStatus array_binary(ArrayContext *context, const char *op, const HostValue *left, const HostValue *right, HostValue *result)
+HostStatus array_binary(ArrayContext *context, const char *op, const HostValue *left,
+                        const HostValue *right, HostValue *result)
 {
-    bool fine = (left->kind == HOST_ARRAY || is_number(left)) && (right->kind == HOST_ARRAY || is_number(right));
+    bool fine = (left->kind == HOST_ARRAY || is_number(left)) &&
+                (right->kind == HOST_ARRAY || is_number(right));
     if (!fine) return HOST_UNKNOWN;
     const Array *some = left->kind == HOST_ARRAY ? left->array : right->array;
     Operand a = operand_of(left, some->dtype), b = operand_of(right, some->dtype);
     int rank;
     int64_t shape[ARRAY_RANK];
-    if (!shape_broadcast(context, a.array ? a.array->rank : 0, a.array ? a.array->shape : NULL, b.array ? b.array->rank : 0,
-                         b.array ? b.array->shape : NULL, &rank, shape))
+    if (!shape_broadcast(context, a.array ? a.array->rank : 0, a.array ? a.array->shape : NULL,
+                         b.array ? b.array->rank : 0, b.array ? b.array->shape : NULL, &rank,
+                         shape))
         return HOST_FAILED;
     DType dtype = dtype_promote(a.dtype, b.dtype);
     if (strcmp(op, "/") == 0 && !dtype_is_float(dtype)) dtype = DTYPE_f32;
     Array *out = array_new(context, comparison_index(op) >= 0 ? DTYPE_b1 : dtype, rank, shape);
     if (!out) return HOST_FAILED;
-    Elements elements = {malloc(sizeof(Element) * (size_t)(array_count(out) + 1)), array_count(out)};
+    Elements elements = {malloc(sizeof(Element) * (size_t)(array_count(out) + 1)),
+                         array_count(out)};
     CHECK(elements.items != NULL);
     HostStatus status = HOST_FAILED;
     if (read_operand(context, &a, rank, shape) && read_operand(context, &b, rank, shape)) {
@@ -186,7 +201,8 @@ HostStatus array_binary(ArrayContext *context, const char *op, const HostValue *
     return status;
 }
 
-HostStatus array_unary(ArrayContext *context, const char *op, const HostValue *operand, HostValue *result)
+HostStatus array_unary(ArrayContext *context, const char *op, const HostValue *operand,
+                       HostValue *result)
 {
     const Array *array = operand->array;
     if (op[0] == '~' && dtype_is_float(array->dtype)) return HOST_UNKNOWN;
@@ -194,11 +210,15 @@ HostStatus array_unary(ArrayContext *context, const char *op, const HostValue *o
     if (!array_read(context, array, &elements)) return HOST_FAILED;
     for (int64_t i = 0; i < elements.count; i++) {
         Element *element = &elements.items[i];
-        if (op[0] == '-' && dtype_is_float(array->dtype)) element->f = -element->f;
-        else if (op[0] == '-') element->i = (int64_t)(0 - (uint64_t)element->i);
-        else if (op[0] == '~') element->i = array->dtype == DTYPE_b1 ? !element->i : ~element->i;
+        if (op[0] == '-' && dtype_is_float(array->dtype))
+            element->f = -element->f;
+        else if (op[0] == '-')
+            element->i = (int64_t)(0 - (uint64_t)element->i);
+        else if (op[0] == '~')
+            element->i = array->dtype == DTYPE_b1 ? !element->i : ~element->i;
     }
-    HostStatus status = give(result, array_from_elements(context, array->dtype, array->rank, array->shape, &elements));
+    HostStatus status = give(
+        result, array_from_elements(context, array->dtype, array->rank, array->shape, &elements));
     free(elements.items);
     return status;
 }
@@ -218,16 +238,21 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
 }
 
 /* Python's rule for slices of a sequence of `extent` items. */
-static bool apply_slice(const HostValue *slice, int64_t extent, int64_t *start, int64_t *step, int64_t *count)
+static bool apply_slice(const HostValue *slice, int64_t extent, int64_t *start, int64_t *step,
+                        int64_t *count)
 {
     int64_t stop;
     *step = 1;
     if (slice_bound(&slice->items[2], step) && *step == 0) return false;
     int64_t low = *step < 0 ? -1 : 0, high = *step < 0 ? extent - 1 : extent;
-    if (!slice_bound(&slice->items[0], start)) *start = *step < 0 ? high : low;
-    else *start = clamp(*start < 0 ? *start + extent : *start, low, high);
-    if (!slice_bound(&slice->items[1], &stop)) stop = *step < 0 ? low : high;
-    else stop = clamp(stop < 0 ? stop + extent : stop, low, high);
+    if (!slice_bound(&slice->items[0], start))
+        *start = *step < 0 ? high : low;
+    else
+        *start = clamp(*start < 0 ? *start + extent : *start, low, high);
+    if (!slice_bound(&slice->items[1], &stop))
+        stop = *step < 0 ? low : high;
+    else
+        stop = clamp(stop < 0 ? stop + extent : stop, low, high);
     int64_t span = *step > 0 ? stop - *start : *start - stop, size = *step > 0 ? *step : -*step;
     *count = span > 0 ? (span + size - 1) / size : 0;
     return true;
@@ -245,11 +270,13 @@ static void keep_dimension(Selection *selection)
     selection->view->strides[selection->view->rank++] = selection->from->strides[selection->dim++];
 }
 
-static HostStatus select_one(ArrayContext *context, Selection *selection, const HostValue *index, int after)
+static HostStatus select_one(ArrayContext *context, Selection *selection, const HostValue *index,
+                             int after)
 {
     const Array *from = selection->from;
     if (index->kind == HOST_ELLIPSIS) {
-        while (selection->dim < from->rank - after && selection->view->rank < ARRAY_RANK) keep_dimension(selection);
+        while (selection->dim < from->rank - after && selection->view->rank < ARRAY_RANK)
+            keep_dimension(selection);
         return HOST_OK;
     }
     if (selection->view->rank == ARRAY_RANK) return fail(context, "too many dimensions");
@@ -258,8 +285,10 @@ static HostStatus select_one(ArrayContext *context, Selection *selection, const 
         selection->view->strides[selection->view->rank++] = 0;
         return HOST_OK;
     }
-    if (selection->dim == from->rank) return fail(context, "more subscripts than the array has dimensions");
-    int64_t extent = from->shape[selection->dim], stride = from->strides[selection->dim], start, step, count;
+    if (selection->dim == from->rank)
+        return fail(context, "more subscripts than the array has dimensions");
+    int64_t extent = from->shape[selection->dim], stride = from->strides[selection->dim], start,
+            step, count;
     if (index->kind == HOST_INT) {
         int64_t at = index->integer < 0 ? index->integer + extent : index->integer;
         if (at < 0 || at >= extent) return fail(context, "the subscript is outside the array");
@@ -279,7 +308,8 @@ static HostStatus select_one(ArrayContext *context, Selection *selection, const 
 static int consumed(const HostValue *items, int count) /* dimensions that these subscripts take */
 {
     int total = 0;
-    for (int i = 0; i < count; i++) total += items[i].kind == HOST_INT || items[i].kind == HOST_SLICE;
+    for (int i = 0; i < count; i++)
+        total += items[i].kind == HOST_INT || items[i].kind == HOST_SLICE;
     return total;
 }
 
@@ -290,39 +320,53 @@ static Array *select_view(ArrayContext *context, const Array *array, const HostV
     Selection selection = {.from = array, .view = array_view(context, array)};
     selection.view->rank = 0;
     for (int i = 0; i < count; i++)
-        if (select_one(context, &selection, &items[i], consumed(items + i + 1, count - i - 1)) != HOST_OK) return NULL;
-    while (selection.dim < array->rank && selection.view->rank < ARRAY_RANK) keep_dimension(&selection);
+        if (select_one(context, &selection, &items[i], consumed(items + i + 1, count - i - 1)) !=
+            HOST_OK)
+            return NULL;
+    while (selection.dim < array->rank && selection.view->rank < ARRAY_RANK)
+        keep_dimension(&selection);
     return selection.view;
 }
 
-HostStatus array_get_item(ArrayContext *context, const HostValue *array, const HostValue *index, HostValue *result)
+HostStatus array_get_item(ArrayContext *context, const HostValue *array, const HostValue *index,
+                          HostValue *result)
 {
     Array *view = select_view(context, array->array, index);
     if (!view || view->rank > 0) return give(result, view);
     Elements elements;
     if (!array_read(context, view, &elements)) return HOST_FAILED;
-    if (dtype_is_float(view->dtype)) *result = (HostValue){.kind = HOST_FLOAT, .number = elements.items[0].f};
-    else *result = (HostValue){.kind = view->dtype == DTYPE_b1 ? HOST_BOOL : HOST_INT, .integer = elements.items[0].i};
+    if (dtype_is_float(view->dtype))
+        *result = (HostValue){.kind = HOST_FLOAT, .number = elements.items[0].f};
+    else
+        *result = (HostValue){.kind = view->dtype == DTYPE_b1 ? HOST_BOOL : HOST_INT,
+                              .integer = elements.items[0].i};
     free(elements.items);
     return HOST_OK;
 }
 
-HostStatus array_set_item(ArrayContext *context, const HostValue *array, const HostValue *index, const HostValue *value)
+HostStatus array_set_item(ArrayContext *context, const HostValue *array, const HostValue *index,
+                          const HostValue *value)
 {
     Array *view = select_view(context, array->array, index);
     if (!view) return HOST_FAILED;
-    if (value->kind != HOST_ARRAY && !is_number(value)) return fail(context, "only numbers and arrays can be put into an array");
+    if (value->kind != HOST_ARRAY && !is_number(value))
+        return fail(context, "only numbers and arrays can be put into an array");
     Operand source = operand_of(value, view->dtype);
     int rank;
     int64_t shape[ARRAY_RANK];
     if (source.array) {
-        if (!shape_broadcast(context, view->rank, view->shape, source.array->rank, source.array->shape, &rank, shape)) return HOST_FAILED;
-        if (rank != view->rank || memcmp(shape, view->shape, sizeof *shape * (size_t)rank) != 0) return fail(context, "the value is larger than the place");
+        if (!shape_broadcast(context, view->rank, view->shape, source.array->rank,
+                             source.array->shape, &rank, shape))
+            return HOST_FAILED;
+        if (rank != view->rank || memcmp(shape, view->shape, sizeof *shape * (size_t)rank) != 0)
+            return fail(context, "the value is larger than the place");
     }
     if (!read_operand(context, &source, view->rank, view->shape)) return HOST_FAILED;
-    Elements elements = {malloc(sizeof(Element) * (size_t)(array_count(view) + 1)), array_count(view)};
+    Elements elements = {malloc(sizeof(Element) * (size_t)(array_count(view) + 1)),
+                         array_count(view)};
     CHECK(elements.items != NULL);
-    for (int64_t i = 0; i < elements.count; i++) elements.items[i] = convert(source.dtype, view->dtype, operand_at(&source, i));
+    for (int64_t i = 0; i < elements.count; i++)
+        elements.items[i] = convert(source.dtype, view->dtype, operand_at(&source, i));
     bool fine = array_write(context, view, &elements);
     free(elements.items);
     free(source.elements.items);
@@ -342,10 +386,14 @@ typedef struct Repr {
 static void repr_element(const Repr *repr, int64_t index)
 {
     Element element = repr->elements->items[index];
-    if (dtype_is_float(repr->array->dtype)) buf_printf(repr->out, "%.6g", element.f);
-    else if (repr->array->dtype == DTYPE_b1) buf_text(repr->out, element.i ? "True" : "False");
-    else if (repr->array->dtype == DTYPE_u64) buf_printf(repr->out, "%llu", (unsigned long long)element.i);
-    else buf_printf(repr->out, "%lld", (long long)element.i);
+    if (dtype_is_float(repr->array->dtype))
+        buf_printf(repr->out, "%.6g", element.f);
+    else if (repr->array->dtype == DTYPE_b1)
+        buf_text(repr->out, element.i ? "True" : "False");
+    else if (repr->array->dtype == DTYPE_u64)
+        buf_printf(repr->out, "%llu", (unsigned long long)element.i);
+    else
+        buf_printf(repr->out, "%lld", (long long)element.i);
 }
 
 static void repr_dimension(const Repr *repr, int dim, int64_t at)
@@ -356,7 +404,8 @@ static void repr_dimension(const Repr *repr, int dim, int64_t at)
     }
     int64_t extent = repr->array->shape[dim], below = 1;
     for (int i = dim + 1; i < repr->array->rank; i++) below *= repr->array->shape[i];
-    bool last = dim == repr->array->rank - 1, shorten = extent > (last ? 4 * REPR_WHOLE : 2 * REPR_WHOLE);
+    bool last = dim == repr->array->rank - 1,
+         shorten = extent > (last ? 4 * REPR_WHOLE : 2 * REPR_WHOLE);
     buf_char(repr->out, '[');
     for (int64_t i = 0; i < extent; i++) {
         if (i) buf_text(repr->out, last ? ", " : ",\n ");

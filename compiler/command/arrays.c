@@ -43,9 +43,11 @@ Array *array_new(ArrayContext *context, DType dtype, int rank, const int64_t *sh
     for (int i = rank - 1; i >= 0; i--) {
         array->shape[i] = shape[i];
         array->strides[i] = array->storage_elements;
-        if (shape[i] < 0 || __builtin_mul_overflow(array->storage_elements, shape[i], &array->storage_elements) ||
+        if (shape[i] < 0 ||
+            __builtin_mul_overflow(array->storage_elements, shape[i], &array->storage_elements) ||
             array->storage_elements > INT64_C(1) << 40) {
-            diag_report(context->session->diags, DIAG_bad_array, context->at, "an array's extents must be >= 0 and its size below 2^40");
+            diag_report(context->session->diags, DIAG_bad_array, context->at,
+                        "an array's extents must be >= 0 and its size below 2^40");
             return NULL;
         }
     }
@@ -85,7 +87,8 @@ double element_number(DType dtype, Element element)
     return dtype == DTYPE_u64 ? (double)(uint64_t)element.i : (double)element.i;
 }
 
-/* Calls `visit` with each element's address in `bytes`, a copy of the array's storage, in row-major order. */
+/* Calls `visit` with each element's address in `bytes`, a copy of the array's storage, in row-major
+ * order. */
 typedef void ElementVisit(void *context, char *address, int64_t index);
 
 static void visit_elements(const Array *array, char *bytes, ElementVisit *visit, void *context)
@@ -108,7 +111,9 @@ static char *copy_storage(ArrayContext *context, const Array *array)
     size_t bytes = (size_t)array->storage_elements * (size_t)dtype_bytes(array->dtype);
     char *copy = malloc(bytes ? bytes : 1);
     CHECK(copy != NULL);
-    if (check_status(context, tile_copy_out(copy, array->storage, bytes, NULL)) && check_status(context, tile_synchronize(NULL))) return copy;
+    if (check_status(context, tile_copy_out(copy, array->storage, bytes, NULL)) &&
+        check_status(context, tile_synchronize(NULL)))
+        return copy;
     free(copy);
     return NULL;
 }
@@ -152,12 +157,14 @@ bool array_write(ArrayContext *context, const Array *array, const Elements *elem
     if (!copy) return false;
     Transfer transfer = {array->dtype, elements->items};
     visit_elements(array, copy, write_element, &transfer);
-    bool fine = check_status(context, tile_copy_in(array->storage, copy, bytes, NULL)) && check_status(context, tile_synchronize(NULL));
+    bool fine = check_status(context, tile_copy_in(array->storage, copy, bytes, NULL)) &&
+                check_status(context, tile_synchronize(NULL));
     free(copy);
     return fine;
 }
 
-Array *array_from_elements(ArrayContext *context, DType dtype, int rank, const int64_t *shape, const Elements *elements)
+Array *array_from_elements(ArrayContext *context, DType dtype, int rank, const int64_t *shape,
+                           const Elements *elements)
 {
     Array *array = array_new(context, dtype, rank, shape);
     return array && array_write(context, array, elements) ? array : NULL;
@@ -165,14 +172,16 @@ Array *array_from_elements(ArrayContext *context, DType dtype, int rank, const i
 
 /* ---- broadcasting ---- */
 
-bool shape_broadcast(ArrayContext *context, int a_rank, const int64_t *a, int b_rank, const int64_t *b, int *rank, int64_t *shape)
+bool shape_broadcast(ArrayContext *context, int a_rank, const int64_t *a, int b_rank,
+                     const int64_t *b, int *rank, int64_t *shape)
 {
     *rank = a_rank > b_rank ? a_rank : b_rank;
     for (int i = 0; i < *rank; i++) {
         int64_t x = i < *rank - a_rank ? 1 : a[i - (*rank - a_rank)];
         int64_t y = i < *rank - b_rank ? 1 : b[i - (*rank - b_rank)];
         if (x != y && x != 1 && y != 1) {
-            diag_report(context->session->diags, DIAG_bad_array, context->at, "the arrays' shapes do not broadcast");
+            diag_report(context->session->diags, DIAG_bad_array, context->at,
+                        "the arrays' shapes do not broadcast");
             return false;
         }
         shape[i] = x == 1 ? y : x;

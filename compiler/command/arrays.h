@@ -16,7 +16,8 @@ typedef struct Array {
     int64_t storage_elements;
 } Array;
 
-/* One element: integers of every width and sign in i, floats in f (which is exact for all float types). */
+/* One element: integers of every width and sign in i, floats in f (which is exact for all float
+ * types). */
 typedef union Element {
     int64_t i;
     double f;
@@ -42,25 +43,32 @@ Array *array_new(ArrayContext *context, DType dtype, int rank, const int64_t *sh
 Array *array_view(ArrayContext *context, const Array *array); /* a copy of the descriptor */
 char *array_data(const Array *array);                         /* address of element 0 */
 
-/* Elements of an array; malloc'd, to be freed by the caller. Waits for the device. False: reported. */
+/* Elements of an array; malloc'd, to be freed by the caller. Waits for the device. False: reported.
+ */
 bool array_read(ArrayContext *context, const Array *array, Elements *out);
 bool array_write(ArrayContext *context, const Array *array, const Elements *elements);
-Array *array_from_elements(ArrayContext *context, DType dtype, int rank, const int64_t *shape, const Elements *elements);
+Array *array_from_elements(ArrayContext *context, DType dtype, int rank, const int64_t *shape,
+                           const Elements *elements);
 
 Element element_decode(DType dtype, const void *bytes);
 void element_encode(DType dtype, Element element, void *bytes);
 double element_number(DType dtype, Element element);
 
 /* The shape that two shapes broadcast to, as NumPy's rule; false: reported. */
-bool shape_broadcast(ArrayContext *context, int a_rank, const int64_t *a, int b_rank, const int64_t *b, int *rank, int64_t *shape);
+bool shape_broadcast(ArrayContext *context, int a_rank, const int64_t *a, int b_rank,
+                     const int64_t *b, int *rank, int64_t *shape);
 /* A view of `array` stretched to that shape. */
 Array *array_broadcast(ArrayContext *context, const Array *array, int rank, const int64_t *shape);
 
 /* ---- array_ops.c: operators and subscripts, as eval/host.h asks for them ---- */
-HostStatus array_binary(ArrayContext *context, const char *op, const HostValue *left, const HostValue *right, HostValue *result);
-HostStatus array_unary(ArrayContext *context, const char *op, const HostValue *operand, HostValue *result);
-HostStatus array_get_item(ArrayContext *context, const HostValue *array, const HostValue *index, HostValue *result);
-HostStatus array_set_item(ArrayContext *context, const HostValue *array, const HostValue *index, const HostValue *value);
+HostStatus array_binary(ArrayContext *context, const char *op, const HostValue *left,
+                        const HostValue *right, HostValue *result);
+HostStatus array_unary(ArrayContext *context, const char *op, const HostValue *operand,
+                       HostValue *result);
+HostStatus array_get_item(ArrayContext *context, const HostValue *array, const HostValue *index,
+                          HostValue *result);
+HostStatus array_set_item(ArrayContext *context, const HostValue *array, const HostValue *index,
+                          const HostValue *value);
 void array_repr(ArrayContext *context, const Array *array, Buf *out);
 
 /* ---- array_functions.c: the functions of tile.host ---- */

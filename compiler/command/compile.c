@@ -42,7 +42,8 @@ static bool stage_kernels(Output *output)
 {
     if (is_ir_text(output->options)) return read_kernels(output);
     const TextList *texts = &output->options->exports;
-    if (!program_export(output->program, texts->items, texts->count, &output->exports)) return false;
+    if (!program_export(output->program, texts->items, texts->count, &output->exports))
+        return false;
     if (output->exports.count) return true;
     diag_report(output->session->diags, DIAG_no_exports, (Span){0});
     return false;
@@ -50,8 +51,8 @@ static bool stage_kernels(Output *output)
 
 static bool build_all(Output *output)
 {
-    return stage_kernels(output) &&
-           build_exports(output->session, output->options, &output->archs, &output->exports, &output->build);
+    return stage_kernels(output) && build_exports(output->session, output->options, &output->archs,
+                                                  &output->exports, &output->build);
 }
 
 /* ---- the kinds ---- */
@@ -126,7 +127,8 @@ static bool emit_ptx(Output *output)
     return each_image(output, take_ptx);
 }
 
-static bool emit_cubin(Output *output) /* the first one: of the first variant for the first architecture */
+static bool
+emit_cubin(Output *output) /* the first one: of the first variant for the first architecture */
 {
     return each_image(output, take_cubin);
 }
@@ -141,8 +143,8 @@ static bool emit_obj(Output *output)
 static bool emit_header_text(Output *output)
 {
     if (!build_all(output)) return false;
-    emit_header(output->build.exports, output->build.export_count, output->options->output ? output->options->output : "kernels.h",
-                &output->text);
+    emit_header(output->build.exports, output->build.export_count,
+                output->options->output ? output->options->output : "kernels.h", &output->text);
     return true;
 }
 
@@ -158,8 +160,14 @@ static const struct {
     bool (*emit)(Output *output);
     bool needs_output; /* bytes: not for a terminal */
 } kinds[] = {
-    {"ast", emit_ast, false},       {"ir", emit_ir, false},   {"thread-ir", emit_thread_ir, false}, {"llvm", emit_llvm, false},
-    {"ptx", emit_ptx, false},       {"cubin", emit_cubin, true}, {"obj", emit_obj, true},            {"header", emit_header_text, false},
+    {"ast", emit_ast, false},
+    {"ir", emit_ir, false},
+    {"thread-ir", emit_thread_ir, false},
+    {"llvm", emit_llvm, false},
+    {"ptx", emit_ptx, false},
+    {"cubin", emit_cubin, true},
+    {"obj", emit_obj, true},
+    {"header", emit_header_text, false},
     {"manifest", emit_manifest_text, false},
 };
 
@@ -193,7 +201,8 @@ static bool write_depfile(Output *output)
     inputs[0] = options->inputs.items[0];
     for (int i = 0; i < count; i++) inputs[i + 1] = program_input(output->program, i);
     Buf text = {0};
-    emit_depfile(options->depfile_target ? options->depfile_target : options->output, inputs, count + 1, options->depfile_phony, &text);
+    emit_depfile(options->depfile_target ? options->depfile_target : options->output, inputs,
+                 count + 1, options->depfile_phony, &text);
     bool fine = write_output(output->session, depfile_name(output), text.data, text.length);
     buf_free(&text);
     return fine;
@@ -201,9 +210,11 @@ static bool write_depfile(Output *output)
 
 static bool check_usage(Session *session, const Options *options, bool needs_output)
 {
-    const char *fault = options->inputs.count != 1   ? "one source file is needed"
-                        : !options->output && (needs_output || options->depfile || options->depfile_all) ? "-o FILE is needed"
-                                                                                                          : NULL;
+    const char *fault =
+        options->inputs.count != 1 ? "one source file is needed"
+        : !options->output && (needs_output || options->depfile || options->depfile_all)
+            ? "-o FILE is needed"
+            : NULL;
     if (fault) diag_report(session->diags, DIAG_usage, (Span){0}, fault);
     return !fault;
 }
@@ -214,18 +225,21 @@ ExitStatus command_compile(Session *session, const Options *options)
     size_t kind = 0;
     while (kind < sizeof kinds / sizeof kinds[0] && strcmp(kinds[kind].name, name) != 0) kind++;
     if (kind == sizeof kinds / sizeof kinds[0]) {
-        diag_report(session->diags, DIAG_usage, (Span){0}, arena_printf(session->arena, "no such --emit kind: '%s'", name));
+        diag_report(session->diags, DIAG_usage, (Span){0},
+                    arena_printf(session->arena, "no such --emit kind: '%s'", name));
         return EXIT_USAGE;
     }
     if (!check_usage(session, options, kinds[kind].needs_output)) return EXIT_USAGE;
     Output output = {.session = session, .options = options};
-    if (!arch_parse(session, options->arch ? options->arch : "sm_90a,sm_80", &output.archs)) return EXIT_USAGE;
+    if (!arch_parse(session, options->arch ? options->arch : "sm_90a,sm_80", &output.archs))
+        return EXIT_USAGE;
     bool needs_program = kinds[kind].emit != emit_ast && !is_ir_text(options);
     if (needs_program) output.program = open_program(session, options, NULL);
     if (!needs_program || output.program) {
         /* Nothing is written unless all went well: an old output stays whole. */
         bool fine = kinds[kind].emit(&output) && diag_error_count(session->diags) == 0;
-        if (fine && write_output(session, options->output ? options->output : "-", output.text.data, output.text.length)) {
+        if (fine && write_output(session, options->output ? options->output : "-", output.text.data,
+                                 output.text.length)) {
             write_header(&output);
             write_depfile(&output);
         }

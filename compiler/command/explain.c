@@ -5,7 +5,8 @@ ExitStatus command_explain(Session *session, const Options *options)
 {
     DiagCode code = options->inputs.count == 1 ? diag_find(options->inputs.items[0]) : DIAG_COUNT;
     if (code == DIAG_COUNT) {
-        diag_report(session->diags, DIAG_usage, (Span){0}, "explain needs one error code, such as E0107");
+        diag_report(session->diags, DIAG_usage, (Span){0},
+                    "explain needs one error code, such as E0107");
         return EXIT_USAGE;
     }
     const DiagRow *row = diag_row(code);

@@ -1,4 +1,5 @@
-/* npy.c: NumPy's .npy files: a magic, a header that is a Python dict as text, the elements in C order. */
+/* npy.c: NumPy's .npy files: a magic, a header that is a Python dict as text, the elements in C
+ * order. */
 #include "command/arrays.h"
 
 #include "tile/tile.h"
@@ -11,8 +12,9 @@
 static const struct {
     DType dtype;
     const char *descr;
-} descriptors[] = {{DTYPE_b1, "|b1"},  {DTYPE_i8, "|i1"},  {DTYPE_u8, "|u1"},  {DTYPE_i16, "<i2"}, {DTYPE_u16, "<u2"}, {DTYPE_i32, "<i4"},
-                   {DTYPE_u32, "<u4"}, {DTYPE_i64, "<i8"}, {DTYPE_u64, "<u8"}, {DTYPE_f16, "<f2"}, {DTYPE_f32, "<f4"}, {DTYPE_f64, "<f8"}};
+} descriptors[] = {{DTYPE_b1, "|b1"},  {DTYPE_i8, "|i1"},  {DTYPE_u8, "|u1"},  {DTYPE_i16, "<i2"},
+                   {DTYPE_u16, "<u2"}, {DTYPE_i32, "<i4"}, {DTYPE_u32, "<u4"}, {DTYPE_i64, "<i8"},
+                   {DTYPE_u64, "<u8"}, {DTYPE_f16, "<f2"}, {DTYPE_f32, "<f4"}, {DTYPE_f64, "<f8"}};
 enum { DESCRIPTOR_TOTAL = sizeof descriptors / sizeof descriptors[0], PREFIX = 10, ALIGN = 64 };
 
 static Array *refuse(ArrayContext *context, const char *path, const char *why)
@@ -66,20 +68,24 @@ Array *npy_load(ArrayContext *context, const char *path)
     size_t size;
     char *bytes = os_read_file(context->arena, path, &size);
     if (!bytes) return refuse(context, path, strerror(errno));
-    if (size < PREFIX + 2 || memcmp(bytes, "\x93NUMPY", 6) != 0) return refuse(context, path, "it is no .npy file");
+    if (size < PREFIX + 2 || memcmp(bytes, "\x93NUMPY", 6) != 0)
+        return refuse(context, path, "it is no .npy file");
     const unsigned char *raw = (const unsigned char *)bytes;
     bool wide = raw[6] > 1; /* the header's length has four bytes from version 2 on */
     size_t start = wide ? 12 : PREFIX;
-    size_t length = raw[8] | (size_t)raw[9] << 8 | (wide ? (size_t)raw[10] << 16 | (size_t)raw[11] << 24 : 0);
+    size_t length =
+        raw[8] | (size_t)raw[9] << 8 | (wide ? (size_t)raw[10] << 16 | (size_t)raw[11] << 24 : 0);
     if (length > size - start) return refuse(context, path, "its header is cut off");
     const char *header = arena_copy_text(context->arena, bytes + start, length);
     DType dtype;
     int rank;
     int64_t shape[ARRAY_RANK];
-    if (!read_descr(header, &dtype)) return refuse(context, path, "its element type is not supported");
+    if (!read_descr(header, &dtype))
+        return refuse(context, path, "its element type is not supported");
     if (!read_shape(header, &rank, shape)) return refuse(context, path, "its shape cannot be read");
     const char *fortran = find_field(header, "'fortran_order'");
-    if (fortran && strncmp(fortran, "True", 4) == 0) return refuse(context, path, "it is in Fortran order");
+    if (fortran && strncmp(fortran, "True", 4) == 0)
+        return refuse(context, path, "it is in Fortran order");
     Array *array = array_new(context, dtype, rank, shape);
     if (!array) return NULL;
     size_t wanted = (size_t)array_count(array) * (size_t)dtype_bytes(dtype);
@@ -100,7 +106,8 @@ static void print_header(const Array *array, const char *descr, Buf *out)
 {
     Buf text = {0};
     buf_printf(&text, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
-    for (int i = 0; i < array->rank; i++) buf_printf(&text, "%lld,%s", (long long)array->shape[i], i + 1 < array->rank ? " " : "");
+    for (int i = 0; i < array->rank; i++)
+        buf_printf(&text, "%lld,%s", (long long)array->shape[i], i + 1 < array->rank ? " " : "");
     buf_text(&text, "), }");
     while ((PREFIX + text.length + 1) % ALIGN) buf_char(&text, ' ');
     buf_char(&text, '\n');

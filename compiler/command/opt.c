@@ -24,7 +24,8 @@ static bool run_named(Session *session, Kernel *kernel, const Target *target, co
     return true;
 }
 
-static bool run_passes(Session *session, const Options *options, Kernel *kernel, const Target *target)
+static bool run_passes(Session *session, const Options *options, Kernel *kernel,
+                       const Target *target)
 {
     if (!kernel_verify(kernel)) return false;
     if (options->run_passes) return run_named(session, kernel, target, options->run_passes);
@@ -38,7 +39,8 @@ ExitStatus command_opt(Session *session, const Options *options)
     const char *name = options->target ? options->target : "sm_90a";
     const Target *target = target_find(name);
     if (options->inputs.count != 1 || !target) {
-        diag_report(session->diags, DIAG_usage, (Span){0}, target ? "opt needs one file of IR text" : "no such target");
+        diag_report(session->diags, DIAG_usage, (Span){0},
+                    target ? "opt needs one file of IR text" : "no such target");
         return EXIT_USAGE;
     }
     const Source *source = source_from_file(session, options->inputs.items[0]);
@@ -50,7 +52,8 @@ ExitStatus command_opt(Session *session, const Options *options)
         fine = fine && run_passes(session, options, kernels[i], target);
         if (fine) kernel_print(kernels[i], &text);
     }
-    if (fine) write_output(session, options->output ? options->output : "-", text.data, text.length);
+    if (fine)
+        write_output(session, options->output ? options->output : "-", text.data, text.length);
     for (int i = 0; kernels && i < count; i++) kernel_free(kernels[i]);
     buf_free(&text);
     return session_status(session);

@@ -1,4 +1,5 @@
-/* emit.h: the front door of emit/: from images to the object, the header, the manifest and the depfile. */
+/* emit.h: the front door of emit/: from images to the object, the header, the manifest and the
+ * depfile. */
 #ifndef TILEC_EMIT_H
 #define TILEC_EMIT_H
 
@@ -11,8 +12,8 @@ typedef struct VariantImages {
 } VariantImages;
 
 typedef struct SpecialisationImages {
-    const Kernel *kernel;      /* THREADED or earlier: its parameters, keys and launches */
-    const char *host_symbol;   /* of host_function */
+    const Kernel *kernel;    /* THREADED or earlier: its parameters, keys and launches */
+    const char *host_symbol; /* of host_function */
     VariantImages *variants;
     int variant_count;
 } SpecialisationImages;
@@ -23,12 +24,15 @@ typedef struct ExportImages {
     int specialisation_count;
 } ExportImages;
 
-/* Adds tables, images and the typed entries to the code generator's host module and writes the object into `arena`. */
-bool emit_object(Codegen *codegen, Arena *arena, const ExportImages *exports, int count, const char **bytes, size_t *size);
+/* Adds tables, images and the typed entries to the code generator's host module and writes the
+ * object into `arena`. */
+bool emit_object(Codegen *codegen, Arena *arena, const ExportImages *exports, int count,
+                 const char **bytes, size_t *size);
 /* The C header's text. `guard_from` is the header's file name. */
 void emit_header(const ExportImages *exports, int count, const char *guard_from, Buf *out);
 void emit_manifest(const ExportImages *exports, int count, Buf *out); /* JSON */
-/* A Make rule: target: inputs; with `phony` a rule without commands for each input beside the first (-MP). */
+/* A Make rule: target: inputs; with `phony` a rule without commands for each input beside the first
+ * (-MP). */
 void emit_depfile(const char *target, const char *const *inputs, int count, bool phony, Buf *out);
 
 #endif

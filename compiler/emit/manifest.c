@@ -15,17 +15,23 @@ static void print_parameter(const Parameter *parameter, Buf *out)
     buf_char(out, '{');
     print_string("name", parameter->name, out);
     buf_text(out, ", ");
-    print_string("kind", parameter->is_key ? "key" : type->kind == TYPE_POINTER ? "pointer" : "scalar", out);
+    print_string("kind",
+                 parameter->is_key            ? "key"
+                 : type->kind == TYPE_POINTER ? "pointer"
+                                              : "scalar",
+                 out);
     buf_text(out, ", ");
     print_string("dtype", dtype_name(type->dtype), out);
     if (type->kind == TYPE_POINTER)
-        buf_printf(out, ", \"read\": %s, \"written\": %s", parameter->is_read ? "true" : "false", parameter->is_written ? "true" : "false");
+        buf_printf(out, ", \"read\": %s, \"written\": %s", parameter->is_read ? "true" : "false",
+                   parameter->is_written ? "true" : "false");
     buf_char(out, '}');
 }
 
 static void print_image(const Image *image, Buf *out)
 {
-    static const char *const kinds[] = {[IMAGE_CUBIN] = "cubin", [IMAGE_PTX] = "ptx", [IMAGE_EMULATOR] = "emulator"};
+    static const char *const kinds[] = {
+        [IMAGE_CUBIN] = "cubin", [IMAGE_PTX] = "ptx", [IMAGE_EMULATOR] = "emulator"};
     buf_char(out, '{');
     print_string("target", image->target->name, out);
     buf_text(out, ", ");
@@ -35,8 +41,9 @@ static void print_image(const Image *image, Buf *out)
         const ImageEntry *entry = &image->entries[i];
         buf_text(out, i ? ", {" : "{");
         print_string("symbol", entry->name, out);
-        buf_printf(out, ", \"warps\": %d, \"shared_bytes\": %d, \"registers\": %d, \"spill_bytes\": %d}", entry->warps,
-                   entry->shared_bytes, entry->registers, entry->spill_bytes);
+        buf_printf(out,
+                   ", \"warps\": %d, \"shared_bytes\": %d, \"registers\": %d, \"spill_bytes\": %d}",
+                   entry->warps, entry->shared_bytes, entry->registers, entry->spill_bytes);
     }
     buf_text(out, "]}");
 }
@@ -45,7 +52,8 @@ static void print_variant(const VariantImages *variant, const Kernel *kernel, Bu
 {
     buf_text(out, "{\"multiples\": [");
     for (int i = 0; i < kernel->parameter_count; i++)
-        buf_printf(out, "%s%lld", i ? ", " : "", (long long)(variant->multiples ? variant->multiples[i] : 1));
+        buf_printf(out, "%s%lld", i ? ", " : "",
+                   (long long)(variant->multiples ? variant->multiples[i] : 1));
     buf_text(out, "], \"images\": [");
     for (int i = 0; i < variant->image_count; i++) {
         if (i) buf_text(out, ", ");
@@ -61,7 +69,8 @@ static void print_specialisation(const SpecialisationImages *specialisation, Buf
     buf_text(out, "\n      {\"keys\": {");
     for (int i = 0; i < kernel->parameter_count; i++) {
         if (!kernel->parameters[i].is_key) continue;
-        buf_printf(out, "%s\"%s\": %lld", separator, kernel->parameters[i].name, (long long)kernel->parameters[i].key);
+        buf_printf(out, "%s\"%s\": %lld", separator, kernel->parameters[i].name,
+                   (long long)kernel->parameters[i].key);
         separator = ", ";
     }
     buf_text(out, "}, \"variants\": [");

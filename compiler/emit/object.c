@@ -1,4 +1,5 @@
-/* object.c: the kernel tables, images and typed entries as constants and functions of the host module.
+/* object.c: the kernel tables, images and typed entries as constants and functions of the host
+ * module.
  *
  * What is written here is read by libtile: each struct below has the fields of its namesake in
  * runtime/include/tile/tile.h, in order. Only the entries and NAME_kernel are visible outside. */
@@ -51,12 +52,14 @@ static LLVMValueRef private_global(const Writer *writer, LLVMValueRef constant, 
 static LLVMValueRef private_bytes(const Writer *writer, const char *bytes, size_t size)
 {
     /* With a NUL behind: the driver reads PTX as text. */
-    return private_global(writer, LLVMConstStringInContext2(writer->context, bytes, size, false), 16);
+    return private_global(writer, LLVMConstStringInContext2(writer->context, bytes, size, false),
+                          16);
 }
 
 static LLVMValueRef private_text(const Writer *writer, const char *text)
 {
-    LLVMValueRef global = private_global(writer, LLVMConstStringInContext2(writer->context, text, strlen(text), false), 0);
+    LLVMValueRef global = private_global(
+        writer, LLVMConstStringInContext2(writer->context, text, strlen(text), false), 0);
     LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr); /* equal texts may be one */
     return global;
 }
@@ -92,9 +95,12 @@ static LLVMValueRef parameter_table(const Writer *writer, const Kernel *kernel)
     for (int i = 0; i < kernel->parameter_count; i++) {
         const Parameter *parameter = &kernel->parameters[i];
         const Type *type = parameter->value->type;
-        int kind = parameter->is_key ? TILE_PARAMETER_KEY : type->kind == TYPE_POINTER ? TILE_PARAMETER_POINTER : TILE_PARAMETER_SCALAR;
-        LLVMValueRef fields[] = {private_text(writer, parameter->name), private_text(writer, dtype_name(type->dtype)),
-                                 number32(writer, kind), number32(writer, parameter_bytes(parameter))};
+        int kind = parameter->is_key            ? TILE_PARAMETER_KEY
+                   : type->kind == TYPE_POINTER ? TILE_PARAMETER_POINTER
+                                                : TILE_PARAMETER_SCALAR;
+        LLVMValueRef fields[] = {
+            private_text(writer, parameter->name), private_text(writer, dtype_name(type->dtype)),
+            number32(writer, kind), number32(writer, parameter_bytes(parameter))};
         items[i] = structure(writer, 4, fields);
     }
     return private_array(writer, items, kernel->parameter_count);
@@ -113,9 +119,10 @@ static LLVMValueRef entry_table(const Writer *writer, const Image *image)
         }
         /* A cubin is asked for the symbol; the emulator only tells people what it ran. */
         const char *name = image->kind == IMAGE_EMULATOR ? writer->export : entry->name;
-        LLVMValueRef fields[] = {private_text(writer, name), emulated, number32(writer, entry->warps),
-                                 number32(writer, entry->shared_bytes), number32(writer, entry->registers),
-                                 number32(writer, entry->spill_bytes)};
+        LLVMValueRef fields[] = {
+            private_text(writer, name),         emulated,
+            number32(writer, entry->warps),     number32(writer, entry->shared_bytes),
+            number32(writer, entry->registers), number32(writer, entry->spill_bytes)};
         items[i] = structure(writer, 6, fields);
     }
     return private_array(writer, items, image->entry_count);
@@ -127,8 +134,8 @@ static LLVMValueRef site_table(const Writer *writer, const Image *image)
     for (int i = 0; i < image->site_count; i++) {
         Span span = image->sites[i];
         Place place = span.source ? source_place(span.source, span.begin) : (Place){0, 0};
-        LLVMValueRef fields[] = {private_text(writer, span.source ? span.source->path : "?"), number32(writer, place.line),
-                                 number32(writer, place.column)};
+        LLVMValueRef fields[] = {private_text(writer, span.source ? span.source->path : "?"),
+                                 number32(writer, place.line), number32(writer, place.column)};
         items[i] = structure(writer, 3, fields);
     }
     return private_array(writer, items, image->site_count);
@@ -144,12 +151,15 @@ static LLVMValueRef runtime_function(const Writer *writer, const char *name, LLV
 static LLVMValueRef emulator_run(const Writer *writer)
 {
     LLVMTypeRef parameters[] = {writer->pointer, writer->pointer, writer->pointer, writer->pointer};
-    return runtime_function(writer, "tile_emulator_run", LLVMFunctionType(writer->i32, parameters, 4, false));
+    return runtime_function(writer, "tile_emulator_run",
+                            LLVMFunctionType(writer->i32, parameters, 4, false));
 }
 
 static LLVMValueRef image_struct(const Writer *writer, const Image *image)
 {
-    static const int kinds[] = {[IMAGE_CUBIN] = TILE_IMAGE_CUBIN, [IMAGE_PTX] = TILE_IMAGE_PTX, [IMAGE_EMULATOR] = TILE_IMAGE_EMULATOR};
+    static const int kinds[] = {[IMAGE_CUBIN] = TILE_IMAGE_CUBIN,
+                                [IMAGE_PTX] = TILE_IMAGE_PTX,
+                                [IMAGE_EMULATOR] = TILE_IMAGE_EMULATOR};
     bool emulated = image->kind == IMAGE_EMULATOR;
     LLVMValueRef fields[] = {
         private_text(writer, image->target->name),
@@ -174,12 +184,15 @@ static LLVMValueRef multiples_table(const Writer *writer, const int64_t *multipl
     return private_array(writer, items, count);
 }
 
-static LLVMValueRef variant_struct(const Writer *writer, const VariantImages *variant, int parameters)
+static LLVMValueRef variant_struct(const Writer *writer, const VariantImages *variant,
+                                   int parameters)
 {
     LLVMValueRef *images = new_items(writer, variant->image_count);
-    for (int i = 0; i < variant->image_count; i++) images[i] = image_struct(writer, &variant->images[i]);
+    for (int i = 0; i < variant->image_count; i++)
+        images[i] = image_struct(writer, &variant->images[i]);
     LLVMValueRef fields[] = {multiples_table(writer, variant->multiples, parameters),
-                             private_array(writer, images, variant->image_count), number64(writer, variant->image_count)};
+                             private_array(writer, images, variant->image_count),
+                             number64(writer, variant->image_count)};
     return structure(writer, 3, fields);
 }
 
@@ -188,11 +201,13 @@ static LLVMValueRef key_table(const Writer *writer, const Kernel *kernel)
     LLVMValueRef *items = new_items(writer, kernel->parameter_count);
     int count = 0;
     for (int i = 0; i < kernel->parameter_count; i++)
-        if (kernel->parameters[i].is_key) items[count++] = number64(writer, kernel->parameters[i].key);
+        if (kernel->parameters[i].is_key)
+            items[count++] = number64(writer, kernel->parameters[i].key);
     return private_array(writer, items, count);
 }
 
-static LLVMValueRef specialisation_struct(const Writer *writer, const SpecialisationImages *specialisation)
+static LLVMValueRef specialisation_struct(const Writer *writer,
+                                          const SpecialisationImages *specialisation)
 {
     const Kernel *kernel = specialisation->kernel;
     LLVMValueRef host = LLVMGetNamedFunction(writer->module, specialisation->host_symbol);
@@ -201,7 +216,8 @@ static LLVMValueRef specialisation_struct(const Writer *writer, const Specialisa
     LLVMValueRef *variants = new_items(writer, specialisation->variant_count);
     for (int i = 0; i < specialisation->variant_count; i++)
         variants[i] = variant_struct(writer, &specialisation->variants[i], kernel->parameter_count);
-    LLVMValueRef fields[] = {key_table(writer, kernel), host, private_array(writer, variants, specialisation->variant_count),
+    LLVMValueRef fields[] = {key_table(writer, kernel), host,
+                             private_array(writer, variants, specialisation->variant_count),
                              number32(writer, specialisation->variant_count),
                              number32(writer, specialisation->variants[0].images[0].entry_count)};
     return structure(writer, 5, fields);
@@ -219,7 +235,8 @@ static LLVMValueRef kernel_global(const Writer *writer, const ExportImages *expo
 {
     const Kernel *kernel = export->specialisations[0].kernel;
     LLVMValueRef *items = new_items(writer, export->specialisation_count);
-    for (int i = 0; i < export->specialisation_count; i++) items[i] = specialisation_struct(writer, &export->specialisations[i]);
+    for (int i = 0; i < export->specialisation_count; i++)
+        items[i] = specialisation_struct(writer, &export->specialisations[i]);
     LLVMValueRef fields[] = {
         private_text(writer, export->name),
         parameter_table(writer, kernel),
@@ -231,7 +248,8 @@ static LLVMValueRef kernel_global(const Writer *writer, const ExportImages *expo
         number32(writer, 0),
     };
     LLVMValueRef constant = structure(writer, sizeof fields / sizeof fields[0], fields);
-    LLVMValueRef global = LLVMAddGlobal(writer->module, LLVMTypeOf(constant), arena_printf(writer->arena, "%s_kernel", export->name));
+    LLVMValueRef global = LLVMAddGlobal(writer->module, LLVMTypeOf(constant),
+                                        arena_printf(writer->arena, "%s_kernel", export->name));
     LLVMSetInitializer(global, constant);
     LLVMSetGlobalConstant(global, true);
     return global;
@@ -249,18 +267,22 @@ static LLVMTypeRef argument_type(const Writer *writer, const Parameter *paramete
     return LLVMIntTypeInContext(writer->context, (unsigned)dtype_bytes(type->dtype) * 8);
 }
 
-/* Stores the arguments from `first` on and gives the array of pointers to them that libtile takes. */
-static LLVMValueRef pack_arguments(const Writer *writer, LLVMBuilderRef builder, LLVMValueRef function, const Kernel *kernel, unsigned first)
+/* Stores the arguments from `first` on and gives the array of pointers to them that libtile takes.
+ */
+static LLVMValueRef pack_arguments(const Writer *writer, LLVMBuilderRef builder,
+                                   LLVMValueRef function, const Kernel *kernel, unsigned first)
 {
     unsigned count = (unsigned)kernel->parameter_count;
     LLVMTypeRef array_type = LLVMArrayType2(writer->pointer, count ? count : 1);
     LLVMValueRef array = LLVMBuildAlloca(builder, array_type, "arguments");
     for (unsigned i = 0; i < count; i++) {
         LLVMValueRef argument = LLVMGetParam(function, first + i);
-        LLVMValueRef cell = LLVMBuildAlloca(builder, LLVMTypeOf(argument), kernel->parameters[i].name);
+        LLVMValueRef cell =
+            LLVMBuildAlloca(builder, LLVMTypeOf(argument), kernel->parameters[i].name);
         LLVMBuildStore(builder, argument, cell);
         LLVMValueRef indices[] = {number32(writer, 0), number32(writer, i)};
-        LLVMBuildStore(builder, cell, LLVMBuildInBoundsGEP2(builder, array_type, array, indices, 2, ""));
+        LLVMBuildStore(builder, cell,
+                       LLVMBuildInBoundsGEP2(builder, array_type, array, indices, 2, ""));
     }
     return array;
 }
@@ -271,7 +293,8 @@ typedef struct Entry {
     bool takes_arguments;
 } Entry;
 
-static LLVMValueRef begin_entry(const Writer *writer, const Entry *entry, const ExportImages *export, LLVMBuilderRef builder)
+static LLVMValueRef begin_entry(const Writer *writer, const Entry *entry,
+                                const ExportImages *export, LLVMBuilderRef builder)
 {
     const Kernel *kernel = export->specialisations[0].kernel;
     LLVMTypeRef *types = arena_new_array(writer->arena, LLVMTypeRef, kernel->parameter_count + 2);
@@ -280,42 +303,52 @@ static LLVMValueRef begin_entry(const Writer *writer, const Entry *entry, const 
     for (int i = 0; entry->takes_arguments && i < kernel->parameter_count; i++)
         types[count++] = argument_type(writer, &kernel->parameters[i]);
     if (entry->trailing) types[count++] = entry->trailing;
-    LLVMValueRef function = LLVMAddFunction(writer->module, arena_printf(writer->arena, "%s%s", export->name, entry->suffix),
-                                            LLVMFunctionType(writer->i32, types, count, false));
+    LLVMValueRef function = LLVMAddFunction(
+        writer->module, arena_printf(writer->arena, "%s%s", export->name, entry->suffix),
+        LLVMFunctionType(writer->i32, types, count, false));
     LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(writer->context, function, ""));
     return function;
 }
 
-static void finish_entry(const Writer *writer, LLVMBuilderRef builder, const char *callee, LLVMValueRef *operands, unsigned count)
+static void finish_entry(const Writer *writer, LLVMBuilderRef builder, const char *callee,
+                         LLVMValueRef *operands, unsigned count)
 {
     LLVMTypeRef types[FIELDS];
     for (unsigned i = 0; i < count; i++) types[i] = LLVMTypeOf(operands[i]);
     LLVMTypeRef type = LLVMFunctionType(writer->i32, types, count, false);
-    LLVMBuildRet(builder, LLVMBuildCall2(builder, type, runtime_function(writer, callee, type), operands, count, ""));
+    LLVMBuildRet(builder, LLVMBuildCall2(builder, type, runtime_function(writer, callee, type),
+                                         operands, count, ""));
 }
 
 /* tile_status NAME(tile_stream stream, ...) */
-static void launch_entry(const Writer *writer, const ExportImages *export, LLVMValueRef kernel, LLVMBuilderRef builder)
+static void launch_entry(const Writer *writer, const ExportImages *export, LLVMValueRef kernel,
+                         LLVMBuilderRef builder)
 {
     const Entry entry = {.suffix = "", .leading = writer->pointer, .takes_arguments = true};
     LLVMValueRef function = begin_entry(writer, &entry, export, builder);
-    LLVMValueRef arguments = pack_arguments(writer, builder, function, export->specialisations[0].kernel, 1);
-    LLVMValueRef operands[] = {kernel, LLVMGetParam(function, 0), null_pointer(writer), number32(writer, 0), arguments};
+    LLVMValueRef arguments =
+        pack_arguments(writer, builder, function, export->specialisations[0].kernel, 1);
+    LLVMValueRef operands[] = {kernel, LLVMGetParam(function, 0), null_pointer(writer),
+                               number32(writer, 0), arguments};
     finish_entry(writer, builder, "tile_launch", operands, 5);
 }
 
 /* tile_status NAME_plan(..., tile_plan *out) */
-static void plan_entry(const Writer *writer, const ExportImages *export, LLVMValueRef kernel, LLVMBuilderRef builder)
+static void plan_entry(const Writer *writer, const ExportImages *export, LLVMValueRef kernel,
+                       LLVMBuilderRef builder)
 {
     const Entry entry = {.suffix = "_plan", .trailing = writer->pointer, .takes_arguments = true};
     LLVMValueRef function = begin_entry(writer, &entry, export, builder);
-    LLVMValueRef arguments = pack_arguments(writer, builder, function, export->specialisations[0].kernel, 0);
-    LLVMValueRef operands[] = {kernel, arguments, LLVMGetParam(function, LLVMCountParams(function) - 1)};
+    LLVMValueRef arguments =
+        pack_arguments(writer, builder, function, export->specialisations[0].kernel, 0);
+    LLVMValueRef operands[] = {kernel, arguments,
+                               LLVMGetParam(function, LLVMCountParams(function) - 1)};
     finish_entry(writer, builder, "tile_plan_launch", operands, 3);
 }
 
 /* tile_status NAME_prepare(int device) */
-static void prepare_entry(const Writer *writer, const ExportImages *export, LLVMValueRef kernel, LLVMBuilderRef builder)
+static void prepare_entry(const Writer *writer, const ExportImages *export, LLVMValueRef kernel,
+                          LLVMBuilderRef builder)
 {
     const Entry entry = {.suffix = "_prepare", .leading = writer->i32};
     LLVMValueRef function = begin_entry(writer, &entry, export, builder);
@@ -323,7 +356,8 @@ static void prepare_entry(const Writer *writer, const ExportImages *export, LLVM
     finish_entry(writer, builder, "tile_prepare", operands, 2);
 }
 
-bool emit_object(Codegen *codegen, Arena *arena, const ExportImages *exports, int count, const char **bytes, size_t *size)
+bool emit_object(Codegen *codegen, Arena *arena, const ExportImages *exports, int count,
+                 const char **bytes, size_t *size)
 {
     LLVMContextRef context = codegen_context(codegen);
     Writer writer = {.codegen = codegen,

@@ -83,8 +83,7 @@ static bool bind_signature(Eval *eval, const BuiltinRow *row, const Arguments *a
         complain(eval, row, arguments, "got too many arguments");
         return false;
     }
-    if (!bind_named(eval, row, arguments, parts, count, bound))
-        return false;
+    if (!bind_named(eval, row, arguments, parts, count, bound)) return false;
     for (int i = 0; i < count; i++)
         if (bound->values[i] == NULL && !parts[i].optional && !parts[i].takes_rest) {
             complain(eval, row, arguments, "lacks an argument");
@@ -108,8 +107,7 @@ static Object *named_dict(Eval *eval, const Arguments *arguments)
 Object *builtin_call(Eval *eval, const BuiltinRow *row, const Arguments *arguments)
 {
     Bound bound = {.at = arguments->at};
-    if (eval->library > 0)
-        bound.at = eval->at;
+    if (eval->library > 0) bound.at = eval->at;
     if (strcmp(row->signature, "**") == 0) {
         bound.rest = object_list(eval, OBJECT_TUPLE, arguments->positional.data,
                                  arguments->positional.count);
@@ -132,8 +130,7 @@ void builtins_bind(Eval *eval, const char *module, Bindings *bindings)
         if (strcmp(ROWS[i].module, module) == 0)
             bindings_make(eval, bindings, intern_text(eval->session->names, ROWS[i].name))->object =
                 row_object(eval, &ROWS[i]);
-    if (strcmp(module, "__core__") != 0)
-        return;
+    if (strcmp(module, "__core__") != 0) return;
     for (DType dtype = 0; dtype < DTYPE_COUNT; dtype++) {
         Object *object = object_new(eval, OBJECT_DTYPE);
         object->as.dtype = dtype;
@@ -168,15 +165,12 @@ Object *builtin_method(Eval *eval, Object *self, Name name)
 Object *builtin_len(Eval *eval, const Bound *bound)
 {
     Object *object = bound->values[0];
-    if (object_is_sequence(object))
-        return object_int(eval, object->as.list.count);
-    if (object->kind == OBJECT_DICT)
-        return object_int(eval, (int64_t)object->as.dict.keys.count);
+    if (object_is_sequence(object)) return object_int(eval, object->as.list.count);
+    if (object->kind == OBJECT_DICT) return object_int(eval, (int64_t)object->as.dict.keys.count);
     if (object->kind == OBJECT_INSTANCE) {
         Object *method =
             class_find(object->as.instance->class, intern_text(eval->session->names, "__len__"));
-        if (method != NULL)
-            return call_simple(eval, method, 1, &object, bound->at);
+        if (method != NULL) return call_simple(eval, method, 1, &object, bound->at);
     }
     if (object->kind == OBJECT_TEXT || object->kind == OBJECT_RANGE ||
         object->kind == OBJECT_ARRAY) {
@@ -216,8 +210,7 @@ Object *builtin_zip(Eval *eval, const Bound *bound)
            *rows = object_list(eval, OBJECT_LIST, NULL, 0);
     for (uint32_t i = 0; i < width; i++) {
         Object *items = iterate(eval, bound->rest->as.list.items[i], bound->at);
-        if (items == NULL)
-            return NULL;
+        if (items == NULL) return NULL;
         shortest = items->as.list.count < shortest ? items->as.list.count : shortest;
         list_append(eval, columns, items);
     }
@@ -262,8 +255,7 @@ Object *builtin_map(Eval *eval, const Bound *bound)
     Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
     for (uint32_t i = 0; items != NULL && i < items->as.list.count; i++) {
         Object *item = call_simple(eval, bound->values[0], 1, &items->as.list.items[i], bound->at);
-        if (item == NULL)
-            return NULL;
+        if (item == NULL) return NULL;
         list_append(eval, list, item);
     }
     return items != NULL ? list : NULL;
@@ -271,8 +263,7 @@ Object *builtin_map(Eval *eval, const Bound *bound)
 
 static Object *sort_key(Eval *eval, const Bound *bound, Object *item)
 {
-    if (bound->values[1] == NULL || bound->values[1]->kind == OBJECT_NONE)
-        return item;
+    if (bound->values[1] == NULL || bound->values[1]->kind == OBJECT_NONE) return item;
     return call_simple(eval, bound->values[1], 1, &item, bound->at);
 }
 
@@ -287,8 +278,7 @@ Object *builtin_sorted(Eval *eval, const Bound *bound)
     Object *keys = object_list(eval, OBJECT_LIST, NULL, 0);
     for (uint32_t i = 0; i < items->as.list.count; i++) {
         Object *item = items->as.list.items[i], *key = sort_key(eval, bound, item);
-        if (key == NULL)
-            return NULL;
+        if (key == NULL) return NULL;
         list_append(eval, keys, key);
         uint32_t place = i;
         for (; place > 0; place--) {
@@ -296,10 +286,8 @@ Object *builtin_sorted(Eval *eval, const Bound *bound)
             Object *less = operate_compare(eval, OPERATOR_Lt, reverse ? left : key,
                                            reverse ? key : left, bound->at);
             bool moves;
-            if (less == NULL || !object_truth(eval, less, &moves))
-                return NULL;
-            if (!moves)
-                break;
+            if (less == NULL || !object_truth(eval, less, &moves)) return NULL;
+            if (!moves) break;
             keys->as.list.items[place] = left;
             items->as.list.items[place] = items->as.list.items[place - 1];
         }
@@ -316,11 +304,9 @@ static Object *pick(Eval *eval, const Bound *bound, Operator wins)
     Object *items = bound->rest;
     if (items->as.list.count == 1 && !object_is_staged(items->as.list.items[0])) {
         items = iterate(eval, items->as.list.items[0], bound->at);
-        if (items == NULL)
-            return NULL;
+        if (items == NULL) return NULL;
     }
-    if (items->as.list.count == 0 && bound->values[1] != NULL)
-        return bound->values[1];
+    if (items->as.list.count == 0 && bound->values[1] != NULL) return bound->values[1];
     if (items->as.list.count == 0)
         return FAIL(eval, bad_value, bound->at, "there is nothing to choose from");
     Object *best = items->as.list.items[0];
@@ -333,8 +319,7 @@ Object *smaller_or_larger(Eval *eval, Operator wins, Object *a, Object *b, Span 
 {
     if (object_is_staged(a) || object_is_staged(b)) {
         Value *left, *right;
-        if (!stage_pair(eval, a, b, at, &left, &right))
-            return NULL;
+        if (!stage_pair(eval, a, b, at, &left, &right)) return NULL;
         if (left->type->dtype == DTYPE_b1) { /* booleans have no order in the IR */
             left = stage_cast(eval, left, DTYPE_i32);
             right = stage_cast(eval, right, DTYPE_i32);
@@ -344,8 +329,7 @@ Object *smaller_or_larger(Eval *eval, Operator wins, Object *a, Object *b, Span 
     }
     Object *better = operate_compare(eval, wins, b, a, at);
     bool truth;
-    if (better == NULL || !object_truth(eval, better, &truth))
-        return NULL;
+    if (better == NULL || !object_truth(eval, better, &truth)) return NULL;
     return truth ? b : a;
 }
 
@@ -371,10 +355,8 @@ Object *builtin_sum(Eval *eval, const Bound *bound)
 Object *builtin_abs(Eval *eval, const Bound *bound)
 {
     Object *x = bound->values[0];
-    if (object_is_staged(x))
-        return core_absolute(eval, &(Bound){.values = {x}, .at = bound->at});
-    if (x->kind == OBJECT_FLOAT)
-        return object_float(eval, fabs(x->as.number));
+    if (object_is_staged(x)) return core_absolute(eval, &(Bound){.values = {x}, .at = bound->at});
+    if (x->kind == OBJECT_FLOAT) return object_float(eval, fabs(x->as.number));
     if (!object_is_number(x))
         return FAIL(eval, expected_kind, bound->at, "the argument of abs()", "a number",
                     object_repr(eval, x));
@@ -397,8 +379,7 @@ Object *builtin_round(Eval *eval, const Bound *bound)
         double scale = pow(10, (double)digits);
         return x->kind == OBJECT_FLOAT ? object_float(eval, nearbyint(number * scale) / scale) : x;
     }
-    if (!(fabs(number) < 9e18))
-        return FAIL(eval, int_overflow, bound->at, "round");
+    if (!(fabs(number) < 9e18)) return FAIL(eval, int_overflow, bound->at, "round");
     return x->kind == OBJECT_FLOAT ? object_int(eval, (int64_t)nearbyint(number)) : x;
 }
 
@@ -433,31 +414,23 @@ static Object *int_of_text(Eval *eval, const Object *text, Span at)
 Object *builtin_int(Eval *eval, const Bound *bound)
 {
     Object *x = bound->values[0];
-    if (x == NULL)
-        return object_int(eval, 0);
-    if (object_is_staged(x))
-        return cast_to(eval, x, DTYPE_i32, bound->at);
-    if (x->kind == OBJECT_TEXT)
-        return int_of_text(eval, x, bound->at);
+    if (x == NULL) return object_int(eval, 0);
+    if (object_is_staged(x)) return cast_to(eval, x, DTYPE_i32, bound->at);
+    if (x->kind == OBJECT_TEXT) return int_of_text(eval, x, bound->at);
     if (!object_is_number(x))
         return FAIL(eval, expected_kind, bound->at, "the argument of int()", "a number",
                     object_repr(eval, x));
-    if (x->kind != OBJECT_FLOAT)
-        return object_int(eval, x->as.integer);
-    if (!(fabs(x->as.number) < 9.2e18))
-        return FAIL(eval, int_overflow, bound->at, "int");
+    if (x->kind != OBJECT_FLOAT) return object_int(eval, x->as.integer);
+    if (!(fabs(x->as.number) < 9.2e18)) return FAIL(eval, int_overflow, bound->at, "int");
     return object_int(eval, (int64_t)x->as.number);
 }
 
 Object *builtin_float(Eval *eval, const Bound *bound)
 {
     Object *x = bound->values[0];
-    if (x == NULL)
-        return object_float(eval, 0);
-    if (object_is_staged(x))
-        return cast_to(eval, x, DTYPE_f32, bound->at);
-    if (object_is_number(x))
-        return object_float(eval, object_number(x));
+    if (x == NULL) return object_float(eval, 0);
+    if (object_is_staged(x)) return cast_to(eval, x, DTYPE_f32, bound->at);
+    if (object_is_number(x)) return object_float(eval, object_number(x));
     char *end = NULL;
     double number = x->kind == OBJECT_TEXT ? strtod(x->as.text.data, &end) : 0;
     if (end == NULL || end == x->as.text.data || *end != '\0')
@@ -471,8 +444,7 @@ Object *builtin_bool(Eval *eval, const Bound *bound)
     bool truth = false;
     if (bound->values[0] != NULL && object_is_staged(bound->values[0]))
         return cast_to(eval, bound->values[0], DTYPE_b1, bound->at);
-    if (bound->values[0] != NULL && !object_truth(eval, bound->values[0], &truth))
-        return NULL;
+    if (bound->values[0] != NULL && !object_truth(eval, bound->values[0], &truth)) return NULL;
     return object_bool(eval, truth);
 }
 
@@ -522,8 +494,7 @@ Object *builtin_dict(Eval *eval, const Bound *bound)
                 return FAIL(eval, bad_value, bound->at, "dict() takes pairs");
             dict_set(eval, dict, pair->as.list.items[0], pair->as.list.items[1]);
         }
-        if (pairs == NULL)
-            return NULL;
+        if (pairs == NULL) return NULL;
     }
     return dict;
 }
@@ -535,10 +506,8 @@ static Object *any_or_all(Eval *eval, const Bound *bound, bool wanted)
     Object *items = iterate(eval, bound->values[0], bound->at);
     for (uint32_t i = 0; items != NULL && i < items->as.list.count; i++) {
         bool truth;
-        if (!object_truth(eval, items->as.list.items[i], &truth))
-            return NULL;
-        if (truth == wanted)
-            return object_bool(eval, wanted);
+        if (!object_truth(eval, items->as.list.items[i], &truth)) return NULL;
+        if (truth == wanted) return object_bool(eval, wanted);
     }
     return items != NULL ? object_bool(eval, !wanted) : NULL;
 }
@@ -568,15 +537,13 @@ static bool is_instance(const Object *object, const Object *kind)
     };
     if (object_is_sequence(kind)) {
         for (uint32_t i = 0; i < kind->as.list.count; i++)
-            if (is_instance(object, kind->as.list.items[i]))
-                return true;
+            if (is_instance(object, kind->as.list.items[i])) return true;
         return false;
     }
     if (kind->kind == OBJECT_CLASS)
         return object->kind == OBJECT_INSTANCE && class_derives(object->as.instance->class, kind);
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
-        if (KINDS[i].kind == object->kind && builtin_is(kind, KINDS[i].name))
-            return true;
+        if (KINDS[i].kind == object->kind && builtin_is(kind, KINDS[i].name)) return true;
     return false;
 }
 
@@ -602,8 +569,7 @@ Object *builtin_hasattr(Eval *eval, const Bound *bound)
 {
     Name name = name_argument(eval, bound->values[1], bound->at);
     bool found = false;
-    if (name == NULL)
-        return NULL;
+    if (name == NULL) return NULL;
     eval->quiet++;
     Object *value = attribute_find(eval, bound->values[0], name, bound->at, &found);
     eval->quiet--;
@@ -614,10 +580,8 @@ Object *builtin_getattr(Eval *eval, const Bound *bound)
 {
     Name name = name_argument(eval, bound->values[1], bound->at);
     bool found = false;
-    if (name == NULL)
-        return NULL;
-    if (bound->values[2] == NULL)
-        return attribute_get(eval, bound->values[0], name, bound->at);
+    if (name == NULL) return NULL;
+    if (bound->values[2] == NULL) return attribute_get(eval, bound->values[0], name, bound->at);
     Object *value = attribute_find(eval, bound->values[0], name, bound->at, &found);
     return found ? value : bound->values[2];
 }
@@ -644,8 +608,7 @@ Object *builtin_callable(Eval *eval, const Bound *bound)
 Object *builtin_type(Eval *eval, const Bound *bound)
 {
     const Object *object = bound->values[0];
-    if (object->kind == OBJECT_INSTANCE)
-        return object->as.instance->class;
+    if (object->kind == OBJECT_INSTANCE) return object->as.instance->class;
     const char *name = object_kind_name(object);
     bool found;
     Object *type = scope_lookup(eval, eval->builtins, intern_text(eval->session->names, name),
@@ -695,8 +658,7 @@ Object *builtin_classmethod(Eval *eval, const Bound *bound)
 
 Object *builtin_print(Eval *eval, const Bound *bound)
 {
-    if (eval->staging != NULL)
-        return FAIL(eval, unsupported, bound->at, "print() in a kernel");
+    if (eval->staging != NULL) return FAIL(eval, unsupported, bound->at, "print() in a kernel");
     Buf buf = {0};
     const Object *separator = bound->values[1], *end = bound->values[2];
     for (uint32_t i = 0; i < bound->rest->as.list.count; i++) {
@@ -710,8 +672,7 @@ Object *builtin_print(Eval *eval, const Bound *bound)
         buf_bytes(&buf, end->as.text.data, end->as.text.length);
     else
         buf_char(&buf, '\n');
-    if (eval->host != NULL)
-        eval->host->print(eval->host, buf.data, buf.length);
+    if (eval->host != NULL) eval->host->print(eval->host, buf.data, buf.length);
     buf_free(&buf);
     return eval->none;
 }

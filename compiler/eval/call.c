@@ -31,21 +31,17 @@ static Object *convert_argument(Eval *eval, const Function *function, const Node
     if (eval->staging == NULL || parameter->annotation == NULL ||
         function->node->kind == NODE_Lambda)
         return value;
-    if (!object_is_number(value) && value->kind != OBJECT_IR)
-        return value;
-    if (value->kind == OBJECT_IR && !type_is_scalar(value->as.ir.value->type))
-        return value;
+    if (!object_is_number(value) && value->kind != OBJECT_IR) return value;
+    if (value->kind == OBJECT_IR && !type_is_scalar(value->as.ir.value->type)) return value;
     const Node *annotation = parameter->annotation;
-    if (annotation->kind != NODE_Name && annotation->kind != NODE_Attribute)
-        return value;
+    if (annotation->kind != NODE_Name && annotation->kind != NODE_Attribute) return value;
     Scope *saved = eval->frame->scope;
     eval->frame->scope = function->closure;
     eval->quiet++;
     Object *type = eval_expr(eval, annotation);
     eval->quiet--;
     eval->frame->scope = saved;
-    if (type == NULL || type->kind != OBJECT_DTYPE)
-        return value;
+    if (type == NULL || type->kind != OBJECT_DTYPE) return value;
     return object_ir(eval, stage_scalar(eval, value, type->as.dtype, eval->at));
 }
 
@@ -54,8 +50,7 @@ static bool bind_one(Binder *binder, const Node *node, Object *value)
     const Nodearg *parameter = NODE_AS(arg, node);
     Eval *eval = binder->eval;
     value = convert_argument(eval, binder->function, parameter, value);
-    if (value == NULL)
-        return false;
+    if (value == NULL) return false;
     Binding *binding = bindings_make(eval, &binder->scope->bindings, parameter->arg);
     binding_put(eval, binding, object_keep(eval, value), node->span);
     return true;
@@ -103,8 +98,7 @@ static bool bind_positional(Binder *binder, const Node *node, uint32_t index, ui
             return complain(binder, "got more than one value for '%'", parameter->arg);
         return bind_one(binder, node, binder->positional.data[index]);
     }
-    if (named != NULL)
-        return bind_one(binder, node, named);
+    if (named != NULL) return bind_one(binder, node, named);
     if (index + defaults >= count)
         return bind_one(binder, node, binder->function->defaults[index + defaults - count]);
     return complain(binder, "needs the argument '%'", parameter->arg);
@@ -115,13 +109,11 @@ static bool bind_keyword_only(Binder *binder)
     Nodes names = binder->parameters->kwonlyargs;
     for (uint32_t i = 0; i < names.count; i++) {
         Object *value = take_named(binder, NODE_AS(arg, names.items[i])->arg);
-        if (value == NULL)
-            value = binder->function->kw_defaults[i];
+        if (value == NULL) value = binder->function->kw_defaults[i];
         if (value == NULL)
             return complain(binder, "needs the keyword argument '%'",
                             NODE_AS(arg, names.items[i])->arg);
-        if (!bind_one(binder, names.items[i], value))
-            return false;
+        if (!bind_one(binder, names.items[i], value)) return false;
     }
     return true;
 }
@@ -134,16 +126,14 @@ static bool bind_rest(Binder *binder, uint32_t count)
             binder->positional.count < count ? (uint32_t)binder->positional.count : count;
         Object *rest = object_list(eval, OBJECT_TUPLE, binder->positional.data + taken,
                                    binder->positional.count - taken);
-        if (!bind_one(binder, binder->parameters->vararg, rest))
-            return false;
+        if (!bind_one(binder, binder->parameters->vararg, rest)) return false;
     } else if (binder->positional.count > count) {
         return complain(binder, "takes % positional arguments at most",
                         arena_printf(eval->arena, "%u", count));
     }
     Object *extra = object_new(eval, OBJECT_DICT);
     for (size_t i = 0; i < binder->given->names.count; i++) {
-        if (binder->used[i])
-            continue;
+        if (binder->used[i]) continue;
         Name name = binder->given->names.data[i];
         if (binder->parameters->kwarg == NULL)
             return complain(binder, "has no parameter '%'", name);
@@ -162,8 +152,7 @@ bool bind_arguments(Eval *eval, const Function *function, Object *self, const Ar
                      {0},
                      arguments,
                      arena_new_array(eval->arena, bool, arguments->names.count + 1)};
-    if (self != NULL)
-        vec_push(eval->arena, &binder.positional, self);
+    if (self != NULL) vec_push(eval->arena, &binder.positional, self);
     for (size_t i = 0; i < arguments->positional.count; i++)
         vec_push(eval->arena, &binder.positional, arguments->positional.data[i]);
     Nodes first = binder.parameters->posonlyargs, then = binder.parameters->args;
@@ -195,8 +184,7 @@ static Object *run_body(Eval *eval, const Function *function)
     if (function->node->kind == NODE_Lambda)
         return eval_expr(eval, NODE_AS(Lambda, function->node)->body);
     Flow flow = eval_block(eval, NODE_AS(FunctionDef, function->node)->body);
-    if (flow == FLOW_ERROR)
-        return NULL;
+    if (flow == FLOW_ERROR) return NULL;
     return flow == FLOW_RETURN ? eval->frame->result : eval->none;
 }
 
@@ -206,10 +194,8 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
     bool in_library = function->unit != NULL && function->unit->is_library;
     Scope *scope = scope_new(eval, SCOPE_FUNCTION, function->closure, function->unit);
     scope->host_names = function->closure->host_names;
-    if (!bind_arguments(eval, function, self, arguments, scope))
-        return NULL;
-    if (!in_library && !enter_call(eval, function, arguments))
-        return NULL;
+    if (!bind_arguments(eval, function, self, arguments, scope)) return NULL;
+    if (!in_library && !enter_call(eval, function, arguments)) return NULL;
     if (in_library && eval->library >= 4 * CALL_LIMIT)
         return FAIL(eval, recursion, arguments->at, CALL_LIMIT);
     Object *first = self != NULL                      ? self
@@ -227,8 +213,7 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
     Object *result = run_body(eval, function);
     eval->frame = frame.caller;
     eval->library = library;
-    if (!in_library)
-        eval->steps.count--;
+    if (!in_library) eval->steps.count--;
     eval_move(eval, arguments->at);
     return result;
 }
@@ -250,8 +235,7 @@ static Object *call_class(Eval *eval, Object *class, const Arguments *arguments)
         named};
     instance->as.instance->arguments = object_list(eval, OBJECT_TUPLE, pair, 2);
     if (constructor == NULL) {
-        if (arguments->positional.count + arguments->names.count == 0)
-            return instance;
+        if (arguments->positional.count + arguments->names.count == 0) return instance;
         return FAIL(eval, call_arguments, arguments->at,
                     arena_printf(eval->arena, "%s() takes no arguments", class->as.class->name));
     }
@@ -262,8 +246,7 @@ static Object *call_class(Eval *eval, Object *class, const Arguments *arguments)
 
 static Object *call_instance(Eval *eval, Object *instance, const Arguments *arguments)
 {
-    if (is_kernel(instance))
-        return launch_instance(eval, instance, arguments);
+    if (is_kernel(instance)) return launch_instance(eval, instance, arguments);
     Object *method =
         class_find(instance->as.instance->class, intern_text(eval->session->names, "__call__"));
     if (method == NULL || method->kind != OBJECT_FUNCTION)
@@ -281,8 +264,7 @@ static Object *call_dtype(Eval *eval, Object *dtype, const Arguments *arguments)
         DType type = dtype->as.dtype;
         if (dtype_is_float(type))
             return object_float(eval, dtype_decode(type, dtype_encode(type, object_number(value))));
-        if (type == DTYPE_b1)
-            return object_bool(eval, object_number(value) != 0);
+        if (type == DTYPE_b1) return object_bool(eval, object_number(value) != 0);
         double number = object_number(value);
         if (value->kind == OBJECT_FLOAT && !(number > -9e18 && number < 9e18))
             return FAIL(eval, literal_range, arguments->at, object_repr(eval, value),
@@ -291,8 +273,7 @@ static Object *call_dtype(Eval *eval, Object *dtype, const Arguments *arguments)
                                                                              : value->as.integer));
     }
     Value *operand = stage_operand(eval, value, arguments->at);
-    if (operand == NULL)
-        return NULL;
+    if (operand == NULL) return NULL;
     if (operand->type->kind != TYPE_SCALAR && operand->type->kind != TYPE_TILE)
         return FAIL(eval, expected_kind, arguments->at, "what is converted", "a number",
                     object_repr(eval, value));
@@ -302,14 +283,12 @@ static Object *call_dtype(Eval *eval, Object *dtype, const Arguments *arguments)
 static Object *call_method(Eval *eval, const Object *method, const Arguments *arguments)
 {
     Object *function = method->as.method.function, *self = method->as.method.self;
-    if (function->kind == OBJECT_FUNCTION)
-        return call_function(eval, function, self, arguments);
+    if (function->kind == OBJECT_FUNCTION) return call_function(eval, function, self, arguments);
     Arguments more = {.at = arguments->at, .names = arguments->names, .named = arguments->named};
     vec_push(eval->arena, &more.positional, self);
     for (size_t i = 0; i < arguments->positional.count; i++)
         vec_push(eval->arena, &more.positional, arguments->positional.data[i]);
-    if (function->kind == OBJECT_HOST_FUNCTION)
-        return host_call(eval, function->as.host, &more);
+    if (function->kind == OBJECT_HOST_FUNCTION) return host_call(eval, function->as.host, &more);
     return call_object(eval, function, &more);
 }
 
@@ -333,7 +312,6 @@ Object *call_object(Eval *eval, Object *callee, const Arguments *arguments)
 Object *call_simple(Eval *eval, Object *callee, int count, Object *const *positional, Span at)
 {
     Arguments arguments = {.at = at};
-    for (int i = 0; i < count; i++)
-        vec_push(eval->arena, &arguments.positional, positional[i]);
+    for (int i = 0; i < count; i++) vec_push(eval->arena, &arguments.positional, positional[i]);
     return call_object(eval, callee, &arguments);
 }

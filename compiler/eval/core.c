@@ -13,8 +13,7 @@ bool argument_absent(const Object *object)
 
 const Type *argument_type(const Object *object)
 {
-    if (object == NULL || !object_is_staged(object))
-        return NULL;
+    if (object == NULL || !object_is_staged(object)) return NULL;
     return object->as.ir.value != NULL ? object->as.ir.value->type
                                        : object->as.ir.var->type->content;
 }
@@ -61,19 +60,16 @@ bool argument_items(Eval *eval, Object *object, const char *what, Span at, int *
         return false;
     }
     *rank = (int)object->as.list.count;
-    for (int i = 0; i < *rank; i++)
-        items[i] = object->as.list.items[i];
+    for (int i = 0; i < *rank; i++) items[i] = object->as.list.items[i];
     return true;
 }
 
 bool argument_ints(Eval *eval, Object *object, const char *what, Span at, int *rank, int64_t *out)
 {
     Object *items[TYPE_RANK];
-    if (!argument_items(eval, object, what, at, rank, items))
-        return false;
+    if (!argument_items(eval, object, what, at, rank, items)) return false;
     for (int i = 0; i < *rank; i++)
-        if (!object_as_int(eval, items[i], what, &out[i]))
-            return false;
+        if (!object_as_int(eval, items[i], what, &out[i])) return false;
     return true;
 }
 
@@ -81,8 +77,7 @@ enum { TILE_LIMIT = 1 << 24 };
 
 bool argument_shape(Eval *eval, Object *object, Span at, int *rank, int64_t *shape)
 {
-    if (!argument_ints(eval, object, "the shape of a tile", at, rank, shape))
-        return false;
+    if (!argument_ints(eval, object, "the shape of a tile", at, rank, shape)) return false;
     int64_t elements = 1;
     for (int i = 0; i < *rank; i++) {
         if (shape[i] < 1 || shape[i] > TILE_LIMIT || (elements *= shape[i]) > TILE_LIMIT) {
@@ -92,8 +87,7 @@ bool argument_shape(Eval *eval, Object *object, Span at, int *rank, int64_t *sha
             return false;
         }
     }
-    if (*rank > 0)
-        return true;
+    if (*rank > 0) return true;
     FAIL(eval, bad_value, at, "a tile has one dimension at least");
     return false;
 }
@@ -101,10 +95,8 @@ bool argument_shape(Eval *eval, Object *object, Span at, int *rank, int64_t *sha
 /* Hands the result out, or writes it where `out=` says. */
 Object *result_deliver(Eval *eval, Value *value, Object *out)
 {
-    if (value == NULL)
-        return NULL;
-    if (argument_absent(out))
-        return object_ir(eval, value);
+    if (value == NULL) return NULL;
+    if (argument_absent(out)) return object_ir(eval, value);
     const Type *type = argument_type(out);
     if (type == NULL || type->kind != TYPE_TILE)
         return FAIL(eval, expected_kind, eval->at, "out", "a register tile",
@@ -154,8 +146,7 @@ Object *core_grid_size(Eval *eval, const Bound *bound)
 
 Object *core_sync(Eval *eval, const Bound *bound)
 {
-    if (!stage_ready(eval, bound->at))
-        return NULL;
+    if (!stage_ready(eval, bound->at)) return NULL;
     build_op(&eval->builder, OP_sync, 0, NULL, 0, NULL);
     return eval->none;
 }
@@ -180,8 +171,7 @@ static void default_strides(Eval *eval, int rank, Value *const *extents, Value *
                            : product;
         strides[i] =
             product == NULL || factor == 1 ? known : build2(&eval->builder, OP_mul, product, known);
-        if (i == 0)
-            return;
+        if (i == 0) return;
         if (value_constant(extents[i], &extent) &&
             !__builtin_mul_overflow(factor, extent, &extent)) {
             factor = extent;
@@ -196,11 +186,9 @@ static bool read_extents(Eval *eval, Object *object, const char *what, Span at, 
                          Value **out)
 {
     Object *items[TYPE_RANK];
-    if (!argument_items(eval, object, what, at, rank, items))
-        return false;
+    if (!argument_items(eval, object, what, at, rank, items)) return false;
     for (int i = 0; i < *rank; i++)
-        if ((out[i] = extent_value(eval, items[i], at)) == NULL)
-            return false;
+        if ((out[i] = extent_value(eval, items[i], at)) == NULL) return false;
     return true;
 }
 
@@ -214,8 +202,7 @@ Object *core_view(Eval *eval, const Bound *bound)
     if (pointer == NULL || !argument_dtype(eval, bound->values[1], bound->at, &dtype) ||
         !read_extents(eval, bound->values[2], "shape", bound->at, &rank, extents))
         return NULL;
-    if (rank == 0)
-        return FAIL(eval, bad_value, bound->at, "a view has one dimension at least");
+    if (rank == 0) return FAIL(eval, bad_value, bound->at, "a view has one dimension at least");
     if (argument_absent(bound->values[3])) {
         default_strides(eval, rank, extents, strides);
     } else {
@@ -250,8 +237,7 @@ static bool check_dims(Eval *eval, const Access *access, int rank, Span at)
         }
         seen |= 1u << access->dims[i];
     }
-    if (access->dim_count == rank)
-        return true;
+    if (access->dim_count == rank) return true;
     FAIL(eval, rank_mismatch, at, "dims", (long long)access->dim_count, (long long)rank);
     return false;
 }
@@ -270,22 +256,19 @@ static bool read_access(Eval *eval, Object *view, Object *offsets, Object *dims,
         return false;
     }
     for (int i = 0; i < rank; i++)
-        if ((out->offsets[i] = stage_index(eval, items[i], at)) == NULL)
-            return false;
+        if ((out->offsets[i] = stage_index(eval, items[i], at)) == NULL) return false;
     out->dim_count = -1;
     if (!argument_absent(dims))
         return argument_ints(eval, dims, "dims", at, &out->dim_count, out->dims) &&
                check_dims(eval, out, tile_rank, at);
-    if (tile_rank <= rank)
-        return true;
+    if (tile_rank <= rank) return true;
     FAIL(eval, rank_mismatch, at, "the tile's shape", (long long)tile_rank, (long long)rank);
     return false;
 }
 
 static void set_dims(Op *op, const Access *access)
 {
-    if (access->dim_count >= 0)
-        op_set_ints(op, ATTR_dims, access->dim_count, access->dims);
+    if (access->dim_count >= 0) op_set_ints(op, ATTR_dims, access->dim_count, access->dims);
 }
 
 Object *core_load(Eval *eval, const Bound *bound)
@@ -387,13 +370,11 @@ static bool assume_value(Eval *eval, const Value *value, Span at)
 Object *core_assume(Eval *eval, const Bound *bound)
 {
     Object *condition = bound->values[0];
-    if (!stage_ready(eval, bound->at))
-        return NULL;
+    if (!stage_ready(eval, bound->at)) return NULL;
     if (object_is_staged(condition))
         return assume_value(eval, stage_value(eval, condition), bound->at) ? eval->none : NULL;
     bool truth;
-    if (!object_truth(eval, condition, &truth))
-        return NULL;
+    if (!object_truth(eval, condition, &truth)) return NULL;
     return truth ? eval->none
                  : FAIL(eval, static_assertion, bound->at, ": what is assumed is false");
 }
@@ -401,10 +382,8 @@ Object *core_assume(Eval *eval, const Bound *bound)
 Object *core_static_assert(Eval *eval, const Bound *bound)
 {
     bool truth;
-    if (!object_truth(eval, bound->values[0], &truth))
-        return NULL;
-    if (truth)
-        return eval->none;
+    if (!object_truth(eval, bound->values[0], &truth)) return NULL;
+    if (truth) return eval->none;
     Buf text = {0};
     if (!argument_absent(bound->values[1])) {
         buf_text(&text, ": ");
@@ -423,8 +402,7 @@ Object *core_is_static(Eval *eval, const Bound *bound)
 Object *core_pointer_to(Eval *eval, const Bound *bound)
 {
     DType dtype;
-    if (!argument_dtype(eval, bound->values[0], bound->at, &dtype))
-        return NULL;
+    if (!argument_dtype(eval, bound->values[0], bound->at, &dtype)) return NULL;
     Object *pointer = object_new(eval, OBJECT_POINTER_TYPE);
     pointer->as.dtype = dtype;
     return pointer;

@@ -12,8 +12,8 @@
 typedef struct Host Host; /* eval/host.h; NULL when compiling */
 
 typedef struct EvalOptions {
-    const char *stdlib_folder;        /* NULL: the embedded one */
-    const char *const *import_paths;  /* beside the source's own folder */
+    const char *stdlib_folder;       /* NULL: the embedded one */
+    const char *const *import_paths; /* beside the source's own folder */
     int import_path_count;
     Host *host;
 } EvalOptions;

@@ -39,8 +39,7 @@ static bool make_builtins(Eval *eval)
     eval->builtins = own;
     Name name = intern_text(eval->session->names, "prelude");
     Object *prelude = import_module(eval, name, (Span){0});
-    if (prelude == NULL || prelude->kind != OBJECT_MODULE)
-        return false;
+    if (prelude == NULL || prelude->kind != OBJECT_MODULE) return false;
     eval->builtins = prelude->as.unit->scope;
     return true;
 }
@@ -75,16 +74,14 @@ Program *program_new(Session *session, const Source *source, const EvalOptions *
     make_singles(eval);
     if (make_builtins(eval))
         program->unit = unit_new(eval, stem_of(session->names, source->path), source, false);
-    if (program->unit != NULL && diag_error_count(session->diags) == errors)
-        return program;
+    if (program->unit != NULL && diag_error_count(session->diags) == errors) return program;
     program_free(program);
     return NULL;
 }
 
 void program_free(Program *program)
 {
-    if (program == NULL)
-        return;
+    if (program == NULL) return;
     for (size_t i = 0; i < program->eval.kernels.count; i++)
         kernel_free(program->eval.kernels.data[i]);
     arena_free(program->eval.arena);
@@ -128,8 +125,7 @@ static Object *eval_or_skip(Program *program, uint32_t index, const Node *node, 
     eval->quiet++;
     Object *object = eval_in(eval, statement_scope(eval, program->unit, index), node);
     eval->quiet--;
-    if (object != NULL)
-        return object;
+    if (object != NULL) return object;
     if (eval->needed_missing) {
         diag_report(eval->session->diags, DIAG_statement_skipped, node->span,
                     "it needs a host module");
@@ -165,8 +161,7 @@ static bool name_makes_kernel(Program *program, const Node *node, uint32_t index
     const IndexVec *places = map_get(&program->unit->definitions, NODE_AS(Name, node)->id);
     for (size_t i = places != NULL ? places->count : 0; i-- > 0;) {
         uint32_t place = places->data[i];
-        if (place >= index)
-            continue;
+        if (place >= index) continue;
         const Node *statement = program->unit->tree->tree->body.items[place];
         if (statement->kind == NODE_Assign)
             return makes_kernel(program, NODE_AS(Assign, statement)->value, place, depth + 1);
@@ -185,14 +180,11 @@ static bool is_compile(Name name)
 
 static bool makes_kernel(Program *program, const Node *node, uint32_t index, int depth)
 {
-    if (depth > RESOLVE_DEPTH)
-        return false;
-    if (node->kind == NODE_Name)
-        return name_makes_kernel(program, node, index, depth);
+    if (depth > RESOLVE_DEPTH) return false;
+    if (node->kind == NODE_Name) return name_makes_kernel(program, node, index, depth);
     if (node->kind == NODE_Call)
         return makes_kernel(program, NODE_AS(Call, node)->func, index, depth + 1);
-    if (node->kind != NODE_Attribute)
-        return false;
+    if (node->kind != NODE_Attribute) return false;
     const NodeAttribute *attribute = NODE_AS(Attribute, node);
     if (is_compile(attribute->attr))
         return makes_kernel(program, attribute->value, index, depth + 1);
@@ -224,8 +216,7 @@ static bool add_specialisation(Eval *eval, Entry *entry, Object *object, Span at
     }
     entry->instance = object->as.specialisation->instance;
     for (size_t i = 0; i < entry->specialisations.count; i++)
-        if (entry->specialisations.data[i] == object)
-            return true;
+        if (entry->specialisations.data[i] == object) return true;
     vec_push(eval->arena, &entry->specialisations, object);
     return true;
 }
@@ -233,8 +224,7 @@ static bool add_specialisation(Eval *eval, Entry *entry, Object *object, Span at
 static Entry *find_entry(Eval *eval, EntryVec *entries, Name name, Span at)
 {
     for (size_t i = 0; i < entries->count; i++)
-        if (entries->data[i].name == name)
-            return &entries->data[i];
+        if (entries->data[i].name == name) return &entries->data[i];
     vec_push(eval->arena, entries, ((Entry){.name = name, .span = at}));
     return &vec_last(entries);
 }
@@ -245,8 +235,7 @@ static bool add_export(Eval *eval, EntryVec *entries, Name name, Object *object,
         return add_specialisation(eval, find_entry(eval, entries, name, at), object, at);
     if (object_is_sequence(object)) {
         for (uint32_t i = 0; i < object->as.list.count; i++)
-            if (!add_export(eval, entries, name, object->as.list.items[i], at))
-                return false;
+            if (!add_export(eval, entries, name, object->as.list.items[i], at)) return false;
         return true;
     }
     if (!is_kernel(object)) {
@@ -269,15 +258,12 @@ static bool collect_assign(Program *program, uint32_t index, EntryVec *entries)
     if (assign->targets.count != 1 || assign->targets.items[0]->kind != NODE_Name ||
         assign->value->kind != NODE_Call)
         return true;
-    if (!makes_kernel(program, assign->value, index, 0))
-        return true;
+    if (!makes_kernel(program, assign->value, index, 0)) return true;
     bool failed = false, open = false;
     Name name = NODE_AS(Name, assign->targets.items[0])->id;
     Object *value = eval_or_skip(program, index + 1, assign->targets.items[0], &failed);
-    if (value == NULL)
-        return !failed;
-    if (is_kernel(value) && (!kernel_has_open_key(eval, value, &open) || open))
-        return open;
+    if (value == NULL) return !failed;
+    if (is_kernel(value) && (!kernel_has_open_key(eval, value, &open) || open)) return open;
     if (!is_kernel(value) && value->kind != OBJECT_SPECIALISATION && !object_is_sequence(value))
         return true;
     return add_export(eval, entries, name, value, node->span);
@@ -288,16 +274,14 @@ static bool collect_compile(Program *program, uint32_t index, EntryVec *entries)
 {
     const Node *node = program->unit->tree->tree->body.items[index];
     const Node *call = NODE_AS(Expr, node)->value;
-    if (call->kind != NODE_Call || NODE_AS(Call, call)->func->kind != NODE_Attribute)
-        return true;
+    if (call->kind != NODE_Call || NODE_AS(Call, call)->func->kind != NODE_Attribute) return true;
     const NodeAttribute *attribute = NODE_AS(Attribute, NODE_AS(Call, call)->func);
     if (!is_compile(attribute->attr) || attribute->value->kind != NODE_Name ||
         !makes_kernel(program, call, index, 0))
         return true;
     bool failed = false;
     Object *value = eval_or_skip(program, index, call, &failed);
-    if (value == NULL)
-        return !failed;
+    if (value == NULL) return !failed;
     return add_export(&program->eval, entries, NODE_AS(Name, attribute->value)->id, value,
                       node->span);
 }
@@ -307,10 +291,8 @@ static bool collect_module(Program *program, EntryVec *entries)
     Nodes body = program->unit->tree->tree->body;
     bool good = true;
     for (uint32_t i = 0; i < body.count; i++) {
-        if (body.items[i]->kind == NODE_Assign)
-            good &= collect_assign(program, i, entries);
-        if (body.items[i]->kind == NODE_Expr)
-            good &= collect_compile(program, i, entries);
+        if (body.items[i]->kind == NODE_Assign) good &= collect_assign(program, i, entries);
+        if (body.items[i]->kind == NODE_Expr) good &= collect_compile(program, i, entries);
     }
     return good;
 }
@@ -322,8 +304,7 @@ static bool collect_text(Program *program, const char *text, EntryVec *entries)
     const Source *source = source_from_text(eval->session, "<command line>", text, strlen(text));
     size_t errors = diag_error_count(eval->session->diags);
     const Module *module = parse_source(eval->session, source);
-    if (diag_error_count(eval->session->diags) != errors)
-        return false;
+    if (diag_error_count(eval->session->diags) != errors) return false;
     Nodes body = module->tree->body;
     const Node *node = body.count == 1 && body.items[0]->kind == NODE_Assign ? body.items[0] : NULL;
     const Node *target = node != NULL && NODE_AS(Assign, node)->targets.count == 1
@@ -357,12 +338,10 @@ static Name kernel_symbol(Eval *eval, const Kernel *kernel, Map *taken)
     buf_text(&buf, kernel->export_name);
     bool keyed = false;
     for (int i = 0; i < kernel->parameter_count; i++) {
-        if (kernel->parameters[i].is_key)
-            append_key(&buf, &kernel->parameters[i]);
+        if (kernel->parameters[i].is_key) append_key(&buf, &kernel->parameters[i]);
         keyed |= kernel->parameters[i].is_key;
     }
-    if (!keyed)
-        buf_text(&buf, "__0");
+    if (!keyed) buf_text(&buf, "__0");
     Name symbol = intern(eval->session->names, buf.data, buf.length);
     for (int i = 1; map_has(taken, symbol); i++)
         symbol = intern_printf(eval->session->names, "%s_%d", buf.data, i);
@@ -397,8 +376,7 @@ bool program_export(Program *program, const char *const *texts, int text_count, 
     EntryVec entries = {0};
     Map taken = {0};
     bool good = collect_module(program, &entries);
-    for (int i = 0; i < text_count; i++)
-        good &= collect_text(program, texts[i], &entries);
+    for (int i = 0; i < text_count; i++) good &= collect_text(program, texts[i], &entries);
     *out = (ExportList){.items = arena_new_array(eval->arena, Export, entries.count + 1)};
     for (size_t i = 0; i < entries.count; i++)
         good &= stage_entry(eval, &entries.data[i], &taken, &out->items[out->count++]);
@@ -431,8 +409,7 @@ bool program_run(Program *program, const char *statements)
         source_from_text(eval->session, "<statements>", statements, strlen(statements));
     size_t errors = diag_error_count(eval->session->diags);
     const Module *module = parse_source(eval->session, source);
-    if (diag_error_count(eval->session->diags) != errors)
-        return false;
+    if (diag_error_count(eval->session->diags) != errors) return false;
     Scope *scope = scope_new(eval, SCOPE_TOP, unit->scope, unit);
     scope->host_names = true;
     return run_statements(eval, scope, module->tree->body);

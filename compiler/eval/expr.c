@@ -47,8 +47,7 @@ static bool append_element(Eval *eval, Object *list, const Node *node)
 {
     if (node->kind != NODE_Starred) {
         Object *item = eval_expr(eval, node);
-        if (item != NULL)
-            /* A tuple's tiles are copies, so that `a, b = b, a` exchanges them. */
+        if (item != NULL) /* A tuple's tiles are copies, so that `a, b = b, a` exchanges them. */
             list_append(eval, list,
                         list->kind == OBJECT_TUPLE ? object_hold(eval, item)
                                                    : object_keep(eval, item));
@@ -65,8 +64,7 @@ static Object *eval_elements(Eval *eval, ObjectKind kind, Nodes elements)
 {
     Object *list = object_list(eval, kind, NULL, 0);
     for (uint32_t i = 0; i < elements.count; i++)
-        if (!append_element(eval, list, elements.items[i]))
-            return NULL;
+        if (!append_element(eval, list, elements.items[i])) return NULL;
     return list;
 }
 
@@ -83,8 +81,7 @@ static Object *eval_list(Eval *eval, const Node *node)
 static bool spread_dict(Eval *eval, Object *dict, const Node *node)
 {
     Object *other = eval_expr(eval, node);
-    if (other == NULL)
-        return false;
+    if (other == NULL) return false;
     if (other->kind != OBJECT_DICT) {
         FAIL(eval, expected_kind, place(eval, node), "what ** spreads", "a dict",
              object_kind_name(other));
@@ -108,14 +105,12 @@ static Object *eval_dict(Eval *eval, const Node *node)
     Object *dict = new_dict(eval);
     for (uint32_t i = 0; i < n->keys.count; i++) {
         if (n->keys.items[i] == NULL) {
-            if (!spread_dict(eval, dict, n->values.items[i]))
-                return NULL;
+            if (!spread_dict(eval, dict, n->values.items[i])) return NULL;
             continue;
         }
         Object *key = eval_expr(eval, n->keys.items[i]);
         Object *value = key != NULL ? eval_expr(eval, n->values.items[i]) : NULL;
-        if (value == NULL)
-            return NULL;
+        if (value == NULL) return NULL;
         dict_set(eval, dict, key, object_keep(eval, value));
     }
     return dict;
@@ -142,8 +137,7 @@ static Object *stage_logic(Eval *eval, Operator op, Object *left, Object *right,
 {
     Value *a = stage_condition(eval, left, at);
     Value *b = a != NULL ? stage_condition(eval, right, at) : NULL;
-    if (b == NULL)
-        return NULL;
+    if (b == NULL) return NULL;
     return object_ir(eval, build2(&eval->builder, op == OPERATOR_And ? OP_and : OP_or, a, b));
 }
 
@@ -155,16 +149,13 @@ static Object *eval_boolop(Eval *eval, const Node *node)
     for (uint32_t i = 1; result != NULL && i < n->values.count; i++) {
         bool truth;
         if (!object_is_staged(result)) {
-            if (!object_truth(eval, result, &truth))
-                return NULL;
-            if (truth != (n->op == OPERATOR_And))
-                return result;
+            if (!object_truth(eval, result, &truth)) return NULL;
+            if (truth != (n->op == OPERATOR_And)) return result;
             result = eval_expr(eval, n->values.items[i]);
             continue;
         }
         Object *right = eval_expr(eval, n->values.items[i]);
-        if (right == NULL)
-            return NULL;
+        if (right == NULL) return NULL;
         result = stage_logic(eval, n->op, result, right, place(eval, node));
     }
     return result;
@@ -179,16 +170,13 @@ static Object *eval_compare(Eval *eval, const Node *node)
         Span at = place(eval, node);
         Object *link =
             right != NULL ? operate_compare(eval, n->ops.items[i], left, right, at) : NULL;
-        if (link == NULL)
-            return NULL;
+        if (link == NULL) return NULL;
         bool known = link->kind == OBJECT_BOOL;
-        if (known && !link->as.integer)
-            return link;
+        if (known && !link->as.integer) return link;
         result = result == NULL || result->kind == OBJECT_BOOL ? link
                  : known                                       ? result
                          : stage_logic(eval, OPERATOR_And, result, link, at);
-        if (result == NULL)
-            return NULL;
+        if (result == NULL) return NULL;
         left = right;
     }
     return result;
@@ -198,15 +186,13 @@ static Object *eval_ifexp(Eval *eval, const Node *node)
 {
     const NodeIfExp *n = NODE_AS(IfExp, node);
     Object *test = eval_expr(eval, n->test);
-    if (test == NULL)
-        return NULL;
+    if (test == NULL) return NULL;
     if (object_is_staged(test)) {
         Value *condition = stage_condition(eval, test, place(eval, n->test));
         return condition != NULL ? stage_choice(eval, n, condition) : NULL;
     }
     bool truth;
-    if (!object_truth(eval, test, &truth))
-        return NULL;
+    if (!object_truth(eval, test, &truth)) return NULL;
     return eval_expr(eval, truth ? n->body : n->orelse);
 }
 
@@ -223,8 +209,7 @@ static bool eval_keyword(Eval *eval, const Node *node, Arguments *arguments)
 {
     const Nodekeyword *keyword = NODE_AS(keyword, node);
     Object *value = eval_expr(eval, keyword->value);
-    if (value == NULL)
-        return false;
+    if (value == NULL) return false;
     if (keyword->arg != NULL) {
         vec_push(eval->arena, &arguments->names, keyword->arg);
         vec_push(eval->arena, &arguments->named, value);
@@ -253,8 +238,7 @@ static bool eval_argument(Eval *eval, const Node *node, Arguments *arguments)
 {
     if (node->kind != NODE_Starred) {
         Object *value = eval_expr(eval, node);
-        if (value != NULL)
-            vec_push(eval->arena, &arguments->positional, value);
+        if (value != NULL) vec_push(eval->arena, &arguments->positional, value);
         return value != NULL;
     }
     Object *value = eval_expr(eval, NODE_AS(Starred, node)->value);
@@ -268,15 +252,12 @@ static Object *eval_call(Eval *eval, const Node *node)
 {
     const NodeCall *n = NODE_AS(Call, node);
     Object *callee = eval_expr(eval, n->func);
-    if (callee == NULL)
-        return NULL;
+    if (callee == NULL) return NULL;
     Arguments arguments = {0};
     for (uint32_t i = 0; i < n->args.count; i++)
-        if (!eval_argument(eval, n->args.items[i], &arguments))
-            return NULL;
+        if (!eval_argument(eval, n->args.items[i], &arguments)) return NULL;
     for (uint32_t i = 0; i < n->keywords.count; i++)
-        if (!eval_keyword(eval, n->keywords.items[i], &arguments))
-            return NULL;
+        if (!eval_keyword(eval, n->keywords.items[i], &arguments)) return NULL;
     arguments.at = place(eval, node);
     return call_object(eval, callee, &arguments);
 }
@@ -294,13 +275,10 @@ static Object *eval_slice(Eval *eval, const Node *node)
     const Node *parts[3] = {n->lower, n->upper, n->step};
     Object *values[3] = {NULL, NULL, NULL};
     for (int i = 0; i < 3; i++) {
-        if (parts[i] == NULL)
-            continue;
+        if (parts[i] == NULL) continue;
         values[i] = eval_expr(eval, parts[i]);
-        if (values[i] == NULL)
-            return NULL;
-        if (values[i]->kind == OBJECT_NONE)
-            values[i] = NULL;
+        if (values[i] == NULL) return NULL;
+        if (values[i]->kind == OBJECT_NONE) values[i] = NULL;
     }
     Object *slice = object_new(eval, OBJECT_SLICE);
     slice->as.range.start = values[0];
@@ -354,19 +332,14 @@ static bool comprehend_item(Eval *eval, const Comprehension *c, const Nodecompre
     for (uint32_t i = 0; i < generator->ifs.count; i++) {
         Object *test = eval_expr(eval, generator->ifs.items[i]);
         bool truth;
-        if (test == NULL || !object_truth(eval, test, &truth))
-            return false;
-        if (!truth)
-            return true;
+        if (test == NULL || !object_truth(eval, test, &truth)) return false;
+        if (!truth) return true;
     }
-    if (level + 1 < c->generators.count)
-        return comprehend(eval, c, level + 1);
+    if (level + 1 < c->generators.count) return comprehend(eval, c, level + 1);
     Object *key = c->key != NULL ? eval_expr(eval, c->key) : NULL;
-    if (c->key != NULL && key == NULL)
-        return false;
+    if (c->key != NULL && key == NULL) return false;
     Object *value = eval_expr(eval, c->value);
-    if (value == NULL)
-        return false;
+    if (value == NULL) return false;
     if (c->key != NULL)
         dict_set(eval, c->result, key, object_keep(eval, value));
     else
@@ -379,8 +352,7 @@ static bool comprehend(Eval *eval, const Comprehension *c, uint32_t level)
     const Nodecomprehension *generator = NODE_AS(comprehension, c->generators.items[level]);
     Object *iterable = eval_expr(eval, generator->iter);
     Object *items = iterable != NULL ? iterate(eval, iterable, place(eval, generator->iter)) : NULL;
-    if (items == NULL)
-        return false;
+    if (items == NULL) return false;
     for (uint32_t i = 0; i < items->as.list.count; i++) {
         if (!eval_step(eval, eval->at) ||
             !assign_target(eval, generator->target, items->as.list.items[i]) ||
@@ -428,15 +400,13 @@ static bool format_value(Eval *eval, const NodeFormattedValue *node, Buf *out)
     Object *value = eval_expr(eval, node->value);
     Object *spec =
         value != NULL && node->format_spec != NULL ? eval_expr(eval, node->format_spec) : NULL;
-    if (value == NULL || (node->format_spec != NULL && spec == NULL))
-        return false;
+    if (value == NULL || (node->format_spec != NULL && spec == NULL)) return false;
     if (node->conversion == 'r' || node->conversion == 'a') {
         const char *text = object_repr(eval, value);
         value = object_text(eval, text, strlen(text));
     }
     Object *text = format_object(eval, value, spec != NULL ? spec->as.text.data : "", eval->at);
-    if (text != NULL)
-        buf_bytes(out, text->as.text.data, text->as.text.length);
+    if (text != NULL) buf_bytes(out, text->as.text.data, text->as.text.length);
     return text != NULL;
 }
 
@@ -452,8 +422,7 @@ static Object *eval_joined(Eval *eval, const Node *node)
         }
         Object *text = eval_expr(eval, values.items[i]);
         good = text != NULL && text->kind == OBJECT_TEXT;
-        if (good)
-            buf_bytes(&buf, text->as.text.data, text->as.text.length);
+        if (good) buf_bytes(&buf, text->as.text.data, text->as.text.length);
     }
     Object *result = good ? object_text(eval, buf.data, buf.length) : NULL;
     buf_free(&buf);
@@ -494,8 +463,7 @@ Object *eval_expr(Eval *eval, const Node *node)
     if (EVALUATORS[node->kind] == NULL)
         return FAIL(eval, unsupported, node->span,
                     arena_printf(eval->arena, "'%s'", node_kind_name(node->kind)));
-    if (eval->depth >= DEPTH_LIMIT)
-        return FAIL(eval, recursion, node->span, CALL_LIMIT);
+    if (eval->depth >= DEPTH_LIMIT) return FAIL(eval, recursion, node->span, CALL_LIMIT);
     eval->depth++;
     Object *object = EVALUATORS[node->kind](eval, node);
     eval->depth--;
@@ -517,8 +485,7 @@ static bool unpack_starred(Eval *eval, Nodes targets, uint32_t star, Object *ite
         const Node *target =
             i == star ? NODE_AS(Starred, targets.items[i])->value : targets.items[i];
         Object *item = i == star ? middle : items->as.list.items[i < star ? i : i + taken - 1];
-        if (!assign_target(eval, target, item))
-            return false;
+        if (!assign_target(eval, target, item)) return false;
     }
     return true;
 }
@@ -526,18 +493,15 @@ static bool unpack_starred(Eval *eval, Nodes targets, uint32_t star, Object *ite
 static bool unpack(Eval *eval, Nodes targets, Object *object)
 {
     Object *items = iterate(eval, object, eval->at);
-    if (items == NULL)
-        return false;
+    if (items == NULL) return false;
     for (uint32_t i = 0; i < targets.count; i++)
-        if (targets.items[i]->kind == NODE_Starred)
-            return unpack_starred(eval, targets, i, items);
+        if (targets.items[i]->kind == NODE_Starred) return unpack_starred(eval, targets, i, items);
     if (items->as.list.count != targets.count) {
         FAIL(eval, unpack, eval->at, (long long)items->as.list.count, (long long)targets.count);
         return false;
     }
     for (uint32_t i = 0; i < targets.count; i++)
-        if (!assign_target(eval, targets.items[i], items->as.list.items[i]))
-            return false;
+        if (!assign_target(eval, targets.items[i], items->as.list.items[i])) return false;
     return true;
 }
 

@@ -11,12 +11,10 @@ static bool convert(Eval *eval, Object *object, int depth, HostValue *out);
 
 static bool host_items(Eval *eval, Object *const *objects, size_t count, int depth, HostValue *out)
 {
-    if (depth > NESTING)
-        return false;
+    if (depth > NESTING) return false;
     HostValue *items = arena_new_array(eval->arena, HostValue, count + 1);
     for (size_t i = 0; i < count; i++)
-        if (!convert(eval, objects[i], depth, &items[i]))
-            return false;
+        if (!convert(eval, objects[i], depth, &items[i])) return false;
     out->items = items;
     out->count = (int)count;
     return true;
@@ -25,8 +23,7 @@ static bool host_items(Eval *eval, Object *const *objects, size_t count, int dep
 static bool host_slice(Eval *eval, const Object *slice, int depth, HostValue *out)
 {
     Object *parts[3] = {slice->as.range.start, slice->as.range.stop, slice->as.range.step};
-    for (int i = 0; i < 3; i++)
-        parts[i] = parts[i] != NULL ? parts[i] : eval->none;
+    for (int i = 0; i < 3; i++) parts[i] = parts[i] != NULL ? parts[i] : eval->none;
     return host_items(eval, parts, 3, depth, out);
 }
 
@@ -83,8 +80,7 @@ static bool cross(Eval *eval, Object *object, Span at, HostValue *out)
         missing_needed(eval, object, NULL, at);
         return false;
     }
-    if (host_value(eval, object, out))
-        return true;
+    if (host_value(eval, object, out)) return true;
     FAIL(eval, expected_kind, at, "what is given to the host",
          "a number, text, array or list of such", object_repr(eval, object));
     return false;
@@ -133,8 +129,7 @@ static bool invoke(const HostCall *call, const HostValue *function, HostValue *r
     Eval *eval = call->evaluator;
     Object *object = call_simple(eval, function->function, 0, NULL, call->at);
     *result = (HostValue){0};
-    if (object != NULL && !host_value(eval, object, result))
-        *result = (HostValue){0};
+    if (object != NULL && !host_value(eval, object, result)) *result = (HostValue){0};
     return object != NULL;
 }
 
@@ -148,11 +143,9 @@ Object *host_call(Eval *eval, Name name, const Arguments *arguments)
     size_t count = arguments->positional.count, named = arguments->names.count;
     HostValue *values = arena_new_array(eval->arena, HostValue, count + named + 1);
     for (size_t i = 0; i < count; i++)
-        if (!cross(eval, arguments->positional.data[i], arguments->at, &values[i]))
-            return NULL;
+        if (!cross(eval, arguments->positional.data[i], arguments->at, &values[i])) return NULL;
     for (size_t i = 0; i < named; i++)
-        if (!cross(eval, arguments->named.data[i], arguments->at, &values[count + i]))
-            return NULL;
+        if (!cross(eval, arguments->named.data[i], arguments->at, &values[count + i])) return NULL;
     HostCall call = {.name = name,
                      .arguments = values,
                      .argument_count = (int)count,
@@ -164,16 +157,14 @@ Object *host_call(Eval *eval, Name name, const Arguments *arguments)
                      .evaluator = eval};
     HostValue result = {0};
     HostStatus status = eval->host->call(eval->host, &call, &result);
-    if (status == HOST_UNKNOWN)
-        return FAIL(eval, unknown_name, arguments->at, name);
+    if (status == HOST_UNKNOWN) return FAIL(eval, unknown_name, arguments->at, name);
     return take_result(eval, status, &result);
 }
 
 Object *host_binary(Eval *eval, const char *op, Object *left, Object *right, Span at)
 {
     HostValue a, b, result = {0};
-    if (!cross(eval, left, at, &a) || !cross(eval, right, at, &b))
-        return NULL;
+    if (!cross(eval, left, at, &a) || !cross(eval, right, at, &b)) return NULL;
     HostStatus status = eval->host->binary(eval->host, op, &a, &b, at, &result);
     if (status == HOST_UNKNOWN)
         return FAIL(eval, bad_operands, at, op, object_kind_name(left), object_kind_name(right));
@@ -183,8 +174,7 @@ Object *host_binary(Eval *eval, const char *op, Object *left, Object *right, Spa
 Object *host_unary(Eval *eval, const char *op, Object *operand, Span at)
 {
     HostValue value, result = {0};
-    if (!cross(eval, operand, at, &value))
-        return NULL;
+    if (!cross(eval, operand, at, &value)) return NULL;
     HostStatus status = eval->host->unary(eval->host, op, &value, at, &result);
     if (status == HOST_UNKNOWN)
         return FAIL(eval, expected_kind, at, "the operand", "a number", object_kind_name(operand));
@@ -202,8 +192,7 @@ Object *host_attribute(Eval *eval, Object *array, Name name, Span at, bool *foun
 Object *host_item(Eval *eval, Object *array, Object *index, Span at)
 {
     HostValue value = {.kind = HOST_ARRAY, .array = array->as.array}, place, result = {0};
-    if (!cross(eval, index, at, &place))
-        return NULL;
+    if (!cross(eval, index, at, &place)) return NULL;
     HostStatus status = eval->host->get_item(eval->host, &value, &place, at, &result);
     if (status == HOST_UNKNOWN)
         return FAIL(eval, bad_index, at, "an array", object_repr(eval, index));
@@ -213,10 +202,8 @@ Object *host_item(Eval *eval, Object *array, Object *index, Span at)
 bool host_set_item(Eval *eval, Object *array, Object *index, Object *item, Span at)
 {
     HostValue value = {.kind = HOST_ARRAY, .array = array->as.array}, place, content;
-    if (!cross(eval, index, at, &place) || !cross(eval, item, at, &content))
-        return false;
+    if (!cross(eval, index, at, &place) || !cross(eval, item, at, &content)) return false;
     HostStatus status = eval->host->set_item(eval->host, &value, &place, &content, at);
-    if (status == HOST_UNKNOWN)
-        FAIL(eval, bad_index, at, "an array", object_repr(eval, index));
+    if (status == HOST_UNKNOWN) FAIL(eval, bad_index, at, "an array", object_repr(eval, index));
     return status == HOST_OK;
 }

@@ -39,8 +39,7 @@ static const Source *find_embedded(Eval *eval, const char *file)
 static const Source *find_file(Eval *eval, const char *folder, const char *file)
 {
     const char *path = os_join_path(eval->arena, folder, file);
-    if (!os_file_exists(path))
-        return NULL;
+    if (!os_file_exists(path)) return NULL;
     vec_push(eval->arena, &eval->inputs, path);
     return source_from_file(eval->session, path);
 }
@@ -61,8 +60,7 @@ static bool find_library(Eval *eval, const char *stem, Found *out)
             out->source = find_embedded(
                 eval, arena_printf(eval->arena, "%s%s/__init__.tile", folders[i], stem));
         }
-        if (out->source != NULL)
-            return out->is_library = true;
+        if (out->source != NULL) return out->is_library = true;
     }
     return false;
 }
@@ -73,8 +71,7 @@ static bool find_in_folder(Eval *eval, const char *folder, const char *stem, Fou
     for (int i = 0; i < 4; i++) {
         out->source = find_file(eval, folder, arena_printf(eval->arena, "%s%s", stem, ENDINGS[i]));
         out->is_package = i >= 2;
-        if (out->source != NULL)
-            return true;
+        if (out->source != NULL) return true;
     }
     return false;
 }
@@ -84,13 +81,10 @@ static bool find_source(Eval *eval, Name path, Found *out)
     *out = (Found){0};
     char *stem = arena_copy_text(eval->arena, path, strlen(path));
     for (char *c = stem; *c != '\0'; c++)
-        if (*c == '.')
-            *c = '/';
-    if (find_library(eval, stem, out) || find_in_folder(eval, eval->folder, stem, out))
-        return true;
+        if (*c == '.') *c = '/';
+    if (find_library(eval, stem, out) || find_in_folder(eval, eval->folder, stem, out)) return true;
     for (int i = 0; i < eval->options.import_path_count; i++)
-        if (find_in_folder(eval, eval->options.import_paths[i], stem, out))
-            return true;
+        if (find_in_folder(eval, eval->options.import_paths[i], stem, out)) return true;
     return false;
 }
 
@@ -127,13 +121,11 @@ static Object *load_module(Eval *eval, Name path, Span at)
 {
     Object *module = builtin_module(eval, path);
     Found found;
-    if (module != NULL)
-        return module;
+    if (module != NULL) return module;
     if (eval->host != NULL && strcmp(path, "tile.host") == 0)
         return bare_module(eval, path, (Bindings){0}); /* object.c asks the host for its names */
     size_t errors = diag_error_count(eval->session->diags);
-    if (!find_source(eval, path, &found))
-        return missing_new(eval, path, at);
+    if (!find_source(eval, path, &found)) return missing_new(eval, path, at);
     Unit *unit = unit_new(eval, path, found.source, found.is_library);
     unit->folder = found.is_package ? path : NULL;
     return diag_error_count(eval->session->diags) == errors ? unit->object : NULL;
@@ -142,11 +134,9 @@ static Object *load_module(Eval *eval, Name path, Span at)
 Object *import_module(Eval *eval, Name path, Span at)
 {
     Object *module = map_get(&eval->units, path);
-    if (module != NULL)
-        return module;
+    if (module != NULL) return module;
     module = load_module(eval, path, at);
-    if (module != NULL)
-        map_set(eval->arena, &eval->units, path, module);
+    if (module != NULL) map_set(eval->arena, &eval->units, path, module);
     return module;
 }
 
@@ -194,26 +184,22 @@ Flow eval_import(Eval *eval, const NodeImport *node)
 static Name absolute_name(Eval *eval, const NodeImportFrom *node)
 {
     const Unit *unit = eval->frame->scope->unit;
-    if (node->level == 0 || unit == NULL)
-        return node->module;
+    if (node->level == 0 || unit == NULL) return node->module;
     size_t length = strlen(unit->name);
     int up = unit->folder != NULL ? node->level - 1 : node->level;
     for (int i = 0; i < up; i++) {
-        while (length > 0 && unit->name[length - 1] != '.')
-            length--;
+        while (length > 0 && unit->name[length - 1] != '.') length--;
         length -= length > 0;
     }
     Name base = intern(eval->session->names, unit->name, length);
-    if (node->module == NULL)
-        return base;
+    if (node->module == NULL) return base;
     return length == 0 ? node->module
                        : intern_printf(eval->session->names, "%s.%s", base, node->module);
 }
 
 static Object *imported_name(Eval *eval, Object *module, Name name, Span at)
 {
-    if (module->kind == OBJECT_MODULE)
-        return attribute_get(eval, module, name, at);
+    if (module->kind == OBJECT_MODULE) return attribute_get(eval, module, name, at);
     return missing_new(
         eval, intern_printf(eval->session->names, "%s.%s", module->as.missing.path, name), at);
 }
@@ -222,8 +208,7 @@ Flow eval_import_from(Eval *eval, const NodeImportFrom *node)
 {
     Span at = node->base.span;
     Name path = absolute_name(eval, node);
-    if (path != NULL && strcmp(path, "__future__") == 0)
-        return FLOW_NEXT;
+    if (path != NULL && strcmp(path, "__future__") == 0) return FLOW_NEXT;
     Object *module =
         path != NULL && path[0] != '\0' ? import_module(eval, path, at) : missing_new(eval, "", at);
     for (uint32_t i = 0; module != NULL && i < node->names.count; i++) {

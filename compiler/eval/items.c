@@ -10,8 +10,7 @@ enum { ITEM_LIMIT = 1 << 20 };
 bool list_may_change(Eval *eval, const Object *list, Span at)
 {
     uint32_t made = list->kind == OBJECT_DICT ? list->as.dict.control : list->as.list.control;
-    if ((uint32_t)eval->control <= made)
-        return true;
+    if ((uint32_t)eval->control <= made) return true;
     FAIL(eval, changed_under_control, at, object_kind_name(list));
     return false;
 }
@@ -26,15 +25,13 @@ static Object *iterate_range(Eval *eval, const Object *range, Span at)
         !object_as_int(eval, range->as.range.stop, "the end of a range that is unrolled", &stop) ||
         !object_as_int(eval, range->as.range.step, "the step of a range that is unrolled", &step))
         return NULL;
-    if (step == 0)
-        return FAIL(eval, bad_value, at, "the step of a range is zero");
+    if (step == 0) return FAIL(eval, bad_value, at, "the step of a range is zero");
     Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
     for (int64_t i = start; step > 0 ? i < stop : i > stop;) {
         if (list->as.list.count >= ITEM_LIMIT)
             return FAIL(eval, endless, at, (long long)ITEM_LIMIT);
         list_append(eval, list, object_int(eval, i));
-        if (__builtin_add_overflow(i, step, &i))
-            break;
+        if (__builtin_add_overflow(i, step, &i)) break;
     }
     return list;
 }
@@ -65,8 +62,7 @@ static Object *iterate_array(Eval *eval, Object *array, Span at)
     Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
     for (int64_t i = 0; i < length && i < ITEM_LIMIT; i++) {
         Object *item = host_item(eval, array, object_int(eval, i), at);
-        if (item == NULL)
-            return NULL;
+        if (item == NULL) return NULL;
         list_append(eval, list, item);
     }
     return list;
@@ -76,11 +72,9 @@ static Object *iterate_instance(Eval *eval, Object *object, Span at)
 {
     Object *method =
         class_find(object->as.instance->class, intern_text(eval->session->names, "__iter__"));
-    if (method == NULL)
-        return FAIL(eval, not_iterable, at, object_repr(eval, object));
+    if (method == NULL) return FAIL(eval, not_iterable, at, object_repr(eval, object));
     Object *items = call_simple(eval, method, 1, &object, at);
-    if (items == NULL || object_is_sequence(items))
-        return items;
+    if (items == NULL || object_is_sequence(items)) return items;
     return items->kind == OBJECT_INSTANCE ? FAIL(eval, not_iterable, at, object_repr(eval, items))
                                           : iterate(eval, items, at);
 }
@@ -108,12 +102,10 @@ Object *iterate(Eval *eval, Object *iterable, Span at)
 static bool normal_index(Eval *eval, const Object *object, Object *index, int64_t length, Span at,
                          int64_t *out)
 {
-    if (!object_as_int(eval, index, "this index", out))
-        return false;
+    if (!object_as_int(eval, index, "this index", out)) return false;
     int64_t given = *out;
     *out = given < 0 ? given + length : given;
-    if (*out >= 0 && *out < length)
-        return true;
+    if (*out >= 0 && *out < length) return true;
     FAIL(eval, index_range, at, (long long)given, object_kind_name(object), (long long)length);
     return false;
 }
@@ -145,8 +137,7 @@ static bool slice_indices(Eval *eval, const Object *slice, int64_t length, int64
         start = clamp(start < 0 ? start + length : start, low, high);
     }
     if (slice->as.range.stop != NULL) {
-        if (!object_as_int(eval, slice->as.range.stop, "the end of a slice", &stop))
-            return false;
+        if (!object_as_int(eval, slice->as.range.stop, "the end of a slice", &stop)) return false;
         stop = clamp(stop < 0 ? stop + length : stop, low, high);
     }
     *first = start;
@@ -160,8 +151,7 @@ static Object *slice_sequence(Eval *eval, Object *object, const Object *slice)
     int64_t length =
         object->kind == OBJECT_TEXT ? (int64_t)object->as.text.length : object->as.list.count;
     int64_t first, step, count;
-    if (!slice_indices(eval, slice, length, &first, &step, &count))
-        return NULL;
+    if (!slice_indices(eval, slice, length, &first, &step, &count)) return NULL;
     if (object->kind != OBJECT_TEXT) {
         Object *list = object_list(eval, object->kind, NULL, 0);
         for (int64_t i = 0; i < count; i++)
@@ -169,16 +159,14 @@ static Object *slice_sequence(Eval *eval, Object *object, const Object *slice)
         return list;
     }
     char *copy = arena_alloc(eval->arena, (size_t)count + 1);
-    for (int64_t i = 0; i < count; i++)
-        copy[i] = object->as.text.data[first + i * step];
+    for (int64_t i = 0; i < count; i++) copy[i] = object->as.text.data[first + i * step];
     return object_text(eval, copy, (size_t)count);
 }
 
 static Object *dict_item(Eval *eval, Object *dict, Object *key, Span at)
 {
     Object *value = dict_get(dict, key);
-    if (value != NULL)
-        return value;
+    if (value != NULL) return value;
     return FAIL(eval, bad_value, at,
                 arena_printf(eval->arena, "there is no key %s", object_repr(eval, key)));
 }
@@ -198,14 +186,12 @@ Object *item_get(Eval *eval, Object *object, Object *index, Span at)
     switch ((int)object->kind) {
     case OBJECT_LIST:
     case OBJECT_TUPLE:
-        if (index->kind == OBJECT_SLICE)
-            return slice_sequence(eval, object, index);
+        if (index->kind == OBJECT_SLICE) return slice_sequence(eval, object, index);
         return normal_index(eval, object, index, object->as.list.count, at, &place)
                    ? object->as.list.items[place]
                    : NULL;
     case OBJECT_TEXT:
-        if (index->kind == OBJECT_SLICE)
-            return slice_sequence(eval, object, index);
+        if (index->kind == OBJECT_SLICE) return slice_sequence(eval, object, index);
         return normal_index(eval, object, index, (int64_t)object->as.text.length, at, &place)
                    ? object_text(eval, object->as.text.data + place, 1)
                    : NULL;
@@ -232,8 +218,7 @@ bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at)
         object->as.list.items[place] = object_keep(eval, value);
         return true;
     case OBJECT_DICT:
-        if (!list_may_change(eval, object, at))
-            return false;
+        if (!list_may_change(eval, object, at)) return false;
         dict_set(eval, object, index, object_keep(eval, value));
         return true;
     case OBJECT_ARRAY: return host_set_item(eval, object, index, value, at);
@@ -272,8 +257,7 @@ static bool parse_spec(const char *spec, FormatSpec *out)
     } else if (is_align(spec[0])) {
         out->align = *spec++;
     }
-    if (*spec == '+' || *spec == '-' || *spec == ' ')
-        out->sign = *spec++;
+    if (*spec == '+' || *spec == '-' || *spec == ' ') out->sign = *spec++;
     if (*spec == '0' && out->align == '\0') {
         out->fill = '0';
         out->align = '=';
@@ -287,8 +271,7 @@ static bool parse_spec(const char *spec, FormatSpec *out)
     }
     if (*spec == '.') {
         out->precision = (int)clamp(strtol(spec + 1, &end, 10), 0, 100);
-        if (end == spec + 1)
-            return false;
+        if (end == spec + 1) return false;
         spec = end;
     }
     out->type = *spec;
@@ -300,10 +283,8 @@ static void format_integer(const FormatSpec *spec, int64_t value, Buf *out)
     uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     if (spec->type == 'b') {
         int bits = 1;
-        while (bits < 64 && magnitude >> bits != 0)
-            bits++;
-        while (bits-- > 0)
-            buf_char(out, magnitude >> bits & 1 ? '1' : '0');
+        while (bits < 64 && magnitude >> bits != 0) bits++;
+        while (bits-- > 0) buf_char(out, magnitude >> bits & 1 ? '1' : '0');
         return;
     }
     const char *format = spec->type == 'x'   ? "%llx"
@@ -313,8 +294,7 @@ static void format_integer(const FormatSpec *spec, int64_t value, Buf *out)
     char digits[32];
     int length = snprintf(digits, sizeof digits, format, (unsigned long long)magnitude);
     for (int i = 0; i < length; i++) {
-        if (spec->commas && i > 0 && (length - i) % 3 == 0)
-            buf_char(out, ',');
+        if (spec->commas && i > 0 && (length - i) % 3 == 0) buf_char(out, ',');
         buf_char(out, digits[i]);
     }
 }
@@ -334,8 +314,7 @@ static void format_float(const FormatSpec *spec, double value, Buf *out)
     const char *point = strchr(digits, '.');
     size_t whole = point != NULL ? (size_t)(point - digits) : strlen(digits);
     for (size_t i = 0; digits[i] != '\0'; i++) {
-        if (spec->commas && i > 0 && i < whole && (whole - i) % 3 == 0)
-            buf_char(out, ',');
+        if (spec->commas && i > 0 && i < whole && (whole - i) % 3 == 0) buf_char(out, ',');
         buf_char(out, digits[i]);
     }
 }
@@ -348,14 +327,11 @@ static Object *pad(Eval *eval, const FormatSpec *spec, const char *sign, const B
     size_t missing = (size_t)spec->width > length ? (size_t)spec->width - length : 0;
     size_t before = align == '>' ? missing : align == '^' ? missing / 2 : 0;
     Buf out = {0};
-    for (size_t i = 0; i < before; i++)
-        buf_char(&out, spec->fill);
+    for (size_t i = 0; i < before; i++) buf_char(&out, spec->fill);
     buf_text(&out, sign);
-    for (size_t i = 0; align == '=' && i < missing; i++)
-        buf_char(&out, spec->fill);
+    for (size_t i = 0; align == '=' && i < missing; i++) buf_char(&out, spec->fill);
     buf_bytes(&out, body->data != NULL ? body->data : "", body->length);
-    for (size_t i = before; align != '=' && i < missing; i++)
-        buf_char(&out, spec->fill);
+    for (size_t i = before; align != '=' && i < missing; i++) buf_char(&out, spec->fill);
     Object *text = object_text(eval, out.data, out.length);
     buf_free(&out);
     return text;

@@ -48,15 +48,13 @@ Object *stage_choice(Eval *eval, const NodeIfExp *node, Value *condition)
         control_leave(eval, control, &changes[i]);
         merge->regions[i] = op->regions[i];
         merge->at[i] = sides[i]->span;
-        if (merge->values[i] == NULL)
-            return NULL;
+        if (merge->values[i] == NULL) return NULL;
     }
     merge_branches(eval, op, changes);
     Object *lifted = merge_lift(eval, object, node->base.span);
     if (lifted != NULL && lifted->kind == OBJECT_CELL)
         return object_ir(eval, build1(&eval->builder, OP_var_get, lifted->as.ir.var));
-    if (lifted != NULL && lifted->kind == OBJECT_TILE)
-        lifted->fresh = true;
+    if (lifted != NULL && lifted->kind == OBJECT_TILE) lifted->fresh = true;
     return lifted;
 }
 
@@ -92,8 +90,7 @@ static bool stage_test(Eval *eval, const Loop *loop, Region *region, ChangeVec *
     Control control = control_enter(eval, region);
     Object *test = eval_expr(eval, NODE_AS(While, loop->node)->test);
     Value *condition = test != NULL ? stage_condition(eval, test, eval->at) : NULL;
-    if (condition != NULL)
-        build_op(&eval->builder, OP_condition, 1, &condition, 0, NULL);
+    if (condition != NULL) build_op(&eval->builder, OP_condition, 1, &condition, 0, NULL);
     control_leave(eval, control, changes);
     return condition != NULL;
 }
@@ -131,15 +128,13 @@ static Flow stage_loop(Eval *eval, const Loop *loop)
         eval_move(eval, at);
         Op *op = build_op(&eval->builder, loop->code, loop->code == OP_for ? 3 : 0, loop->bounds, 0,
                           NULL);
-        if (loop->unroll != 0)
-            op_set_int(op, ATTR_unroll, loop->unroll);
+        if (loop->unroll != 0) op_set_int(op, ATTR_unroll, loop->unroll);
         LoopTrial trial = {.start = eval->clock, .outer = eval->trial};
         ChangeVec changes = {0};
         eval->trial = &trial;
         Flow flow = stage_body(eval, loop, op, &changes);
         eval->trial = trial.outer;
-        if (flow != FLOW_NEXT)
-            return FLOW_ERROR;
+        if (flow != FLOW_NEXT) return FLOW_ERROR;
         eval_move(eval, at);
         int carried = 0;
         for (size_t i = 0; i < changes.count; i++)
@@ -149,8 +144,7 @@ static Flow stage_loop(Eval *eval, const Loop *loop)
             return FLOW_NEXT;
         }
         op_erase(op); /* before the variables are made, so that they come where it stood */
-        if (!make_variables(eval, &trial, &changes))
-            return FLOW_ERROR;
+        if (!make_variables(eval, &trial, &changes)) return FLOW_ERROR;
     }
     FAIL(eval, bad_value, at, "what this loop carries round never settles");
     return FLOW_ERROR;
@@ -161,8 +155,7 @@ static Flow stage_loop(Eval *eval, const Loop *loop)
 static int64_t trip_count(int64_t start, int64_t stop, int64_t step)
 {
     bool up = step > 0;
-    if (up ? stop <= start : stop >= start)
-        return 0;
+    if (up ? stop <= start : stop >= start) return 0;
     uint64_t distance = up ? (uint64_t)stop - (uint64_t)start : (uint64_t)start - (uint64_t)stop;
     uint64_t width = up ? (uint64_t)step : 0 - (uint64_t)step;
     uint64_t trips = (distance - 1) / width + 1;
@@ -171,8 +164,7 @@ static int64_t trip_count(int64_t start, int64_t stop, int64_t step)
 
 static bool is_wide(const Object *object)
 {
-    if (object->kind == OBJECT_INT)
-        return object->as.integer != (int32_t)object->as.integer;
+    if (object->kind == OBJECT_INT) return object->as.integer != (int32_t)object->as.integer;
     return object->kind == OBJECT_IR && object->as.ir.value->type->dtype != DTYPE_i32 &&
            dtype_bits(object->as.ir.value->type->dtype) >= 32;
 }
@@ -182,8 +174,7 @@ static bool set_bounds(Eval *eval, Loop *loop, Object *const bounds[3])
     bool wide = is_wide(bounds[0]) || is_wide(bounds[1]) || is_wide(bounds[2]);
     for (int i = 0; i < 3; i++) {
         loop->bounds[i] = stage_scalar(eval, bounds[i], wide ? DTYPE_i64 : DTYPE_i32, eval->at);
-        if (loop->bounds[i] == NULL)
-            return false;
+        if (loop->bounds[i] == NULL) return false;
     }
     return true;
 }
@@ -192,8 +183,7 @@ static bool read_unroll(Eval *eval, const Object *range, Loop *loop, int64_t tri
 {
     const Object *unroll = range->as.range.unroll;
     loop->unroll = 0;
-    if (unroll == NULL || unroll->kind == OBJECT_NONE)
-        return true;
+    if (unroll == NULL || unroll->kind == OBJECT_NONE) return true;
     if (unroll->kind == OBJECT_INT && unroll->as.integer > 0) {
         loop->unroll = unroll->as.integer;
         return true;
@@ -223,16 +213,14 @@ Flow stage_for(Eval *eval, const NodeFor *node, Object *range)
     Object *bounds[3] = {range->as.range.start, range->as.range.stop, range->as.range.step};
     int64_t trips = 0;
     bool known = true;
-    for (int i = 0; i < 3; i++)
-        known &= !object_is_staged(bounds[i]);
+    for (int i = 0; i < 3; i++) known &= !object_is_staged(bounds[i]);
     if (bounds[2]->kind == OBJECT_INT && bounds[2]->as.integer == 0) {
         FAIL(eval, bad_value, eval->at, "the step of a range is zero");
         return FLOW_ERROR;
     }
     if (known) {
         trips = trip_count(bounds[0]->as.integer, bounds[1]->as.integer, bounds[2]->as.integer);
-        if (trips == 0)
-            return eval_block(eval, node->orelse);
+        if (trips == 0) return eval_block(eval, node->orelse);
         loop.runs_once = true;
     }
     bool backwards = bounds[2]->kind == OBJECT_INT && bounds[2]->as.integer < 0;
@@ -240,8 +228,7 @@ Flow stage_for(Eval *eval, const NodeFor *node, Object *range)
         FAIL(eval, unsupported, eval->at, "a negative step with run-time bounds");
         return FLOW_ERROR;
     }
-    if (backwards)
-        turn_round(eval, &loop, bounds, trips);
+    if (backwards) turn_round(eval, &loop, bounds, trips);
     if (!read_unroll(eval, range, &loop, trips) || !set_bounds(eval, &loop, bounds))
         return FLOW_ERROR;
     Flow flow = stage_loop(eval, &loop);

@@ -8,8 +8,7 @@
 
 static const Object *text_argument(Eval *eval, const Object *object, const char *what, Span at)
 {
-    if (object->kind == OBJECT_TEXT)
-        return object;
+    if (object->kind == OBJECT_TEXT) return object;
     return FAIL(eval, expected_kind, at, what, "a str", object_repr(eval, object));
 }
 
@@ -23,10 +22,8 @@ Object *text_join(Eval *eval, const Bound *bound)
         const Object *item =
             text_argument(eval, items->as.list.items[i], "what is joined", bound->at);
         good = item != NULL;
-        if (good && i > 0)
-            buf_bytes(&buf, separator->as.text.data, separator->as.text.length);
-        if (good)
-            buf_bytes(&buf, item->as.text.data, item->as.text.length);
+        if (good && i > 0) buf_bytes(&buf, separator->as.text.data, separator->as.text.length);
+        if (good) buf_bytes(&buf, item->as.text.data, item->as.text.length);
     }
     Object *result = good ? object_text(eval, buf.data, buf.length) : NULL;
     buf_free(&buf);
@@ -36,13 +33,10 @@ Object *text_join(Eval *eval, const Bound *bound)
 static void split_words(Eval *eval, Object *list, const char *data, size_t length)
 {
     for (size_t i = 0; i < length;) {
-        while (i < length && strchr(" \t\r\n", data[i]) != NULL)
-            i++;
+        while (i < length && strchr(" \t\r\n", data[i]) != NULL) i++;
         size_t start = i;
-        while (i < length && strchr(" \t\r\n", data[i]) == NULL)
-            i++;
-        if (i > start)
-            list_append(eval, list, object_text(eval, data + start, i - start));
+        while (i < length && strchr(" \t\r\n", data[i]) == NULL) i++;
+        if (i > start) list_append(eval, list, object_text(eval, data + start, i - start));
     }
 }
 
@@ -56,11 +50,9 @@ Object *text_split(Eval *eval, const Bound *bound)
         return list;
     }
     const Object *separator = text_argument(eval, bound->values[1], "the separator", bound->at);
-    if (separator == NULL)
-        return NULL;
+    if (separator == NULL) return NULL;
     size_t width = separator->as.text.length;
-    if (width == 0)
-        return FAIL(eval, bad_value, bound->at, "the separator is empty");
+    if (width == 0) return FAIL(eval, bad_value, bound->at, "the separator is empty");
     const char *end = data + length;
     for (const char *next;
          (next = memmem(data, (size_t)(end - data), separator->as.text.data, width)) != NULL;) {
@@ -76,8 +68,7 @@ static Object *map_letters(Eval *eval, const Object *text, char first, char last
     Object *result = object_text(eval, text->as.text.data, text->as.text.length);
     char *copy = arena_copy_text(eval->arena, text->as.text.data, text->as.text.length);
     for (size_t i = 0; i < text->as.text.length; i++)
-        if (copy[i] >= first && copy[i] <= last)
-            copy[i] = (char)(copy[i] + shift);
+        if (copy[i] >= first && copy[i] <= last) copy[i] = (char)(copy[i] + shift);
     result->as.text.data = copy;
     return result;
 }
@@ -96,10 +87,8 @@ Object *text_strip(Eval *eval, const Bound *bound)
 {
     const char *data = bound->values[0]->as.text.data;
     size_t first = 0, last = bound->values[0]->as.text.length;
-    while (first < last && strchr(" \t\r\n", data[first]) != NULL)
-        first++;
-    while (last > first && strchr(" \t\r\n", data[last - 1]) != NULL)
-        last--;
+    while (first < last && strchr(" \t\r\n", data[first]) != NULL) first++;
+    while (last > first && strchr(" \t\r\n", data[last - 1]) != NULL) last--;
     return object_text(eval, data + first, last - first);
 }
 
@@ -108,8 +97,7 @@ Object *text_replace(Eval *eval, const Bound *bound)
     const Object *old = text_argument(eval, bound->values[1], "what is replaced", bound->at);
     const Object *new =
         old != NULL ? text_argument(eval, bound->values[2], "the replacement", bound->at) : NULL;
-    if (new == NULL || old->as.text.length == 0)
-        return new != NULL ? bound->values[0] : NULL;
+    if (new == NULL || old->as.text.length == 0) return new != NULL ? bound->values[0] : NULL;
     const char *data = bound->values[0]->as.text.data,
                *end = data + bound->values[0]->as.text.length;
     Buf buf = {0};
@@ -129,8 +117,7 @@ Object *text_startswith(Eval *eval, const Bound *bound)
 {
     const Object *text = bound->values[0],
                  *part = text_argument(eval, bound->values[1], "the prefix", bound->at);
-    if (part == NULL)
-        return NULL;
+    if (part == NULL) return NULL;
     size_t length = part->as.text.length;
     return object_bool(eval, length <= text->as.text.length &&
                                  memcmp(text->as.text.data, part->as.text.data, length) == 0);
@@ -140,8 +127,7 @@ Object *text_endswith(Eval *eval, const Bound *bound)
 {
     const Object *text = bound->values[0],
                  *part = text_argument(eval, bound->values[1], "the suffix", bound->at);
-    if (part == NULL)
-        return NULL;
+    if (part == NULL) return NULL;
     size_t length = part->as.text.length, whole = text->as.text.length;
     return object_bool(eval, length <= whole && memcmp(text->as.text.data + whole - length,
                                                        part->as.text.data, length) == 0);
@@ -151,8 +137,7 @@ Object *text_endswith(Eval *eval, const Bound *bound)
 
 Object *list_method_append(Eval *eval, const Bound *bound)
 {
-    if (!list_may_change(eval, bound->values[0], bound->at))
-        return NULL;
+    if (!list_may_change(eval, bound->values[0], bound->at)) return NULL;
     list_append(eval, bound->values[0], object_keep(eval, bound->values[1]));
     return eval->none;
 }
@@ -190,8 +175,7 @@ Object *list_method_pop(Eval *eval, const Bound *bound)
     Object *index = bound->values[1] != NULL ? bound->values[1] : object_int(eval, -1);
     Object *item =
         list_may_change(eval, list, bound->at) ? item_get(eval, list, index, bound->at) : NULL;
-    if (item == NULL || index->kind == OBJECT_SLICE)
-        return NULL;
+    if (item == NULL || index->kind == OBJECT_SLICE) return NULL;
     int64_t place =
         index->as.integer < 0 ? index->as.integer + list->as.list.count : index->as.integer;
     size_t after = list->as.list.count - (size_t)place - 1;
@@ -204,8 +188,7 @@ Object *list_method_index(Eval *eval, const Bound *bound)
 {
     const Object *list = bound->values[0];
     for (uint32_t i = 0; i < list->as.list.count; i++)
-        if (object_equal(list->as.list.items[i], bound->values[1]))
-            return object_int(eval, i);
+        if (object_equal(list->as.list.items[i], bound->values[1])) return object_int(eval, i);
     return FAIL(eval, bad_value, bound->at,
                 arena_printf(eval->arena, "%s is not in it", object_repr(eval, bound->values[1])));
 }
@@ -230,8 +213,7 @@ Object *list_method_copy(Eval *eval, const Bound *bound)
 Object *dict_method_get(Eval *eval, const Bound *bound)
 {
     Object *value = dict_get(bound->values[0], bound->values[1]);
-    if (value != NULL)
-        return value;
+    if (value != NULL) return value;
     return bound->values[2] != NULL ? bound->values[2] : eval->none;
 }
 
@@ -261,8 +243,7 @@ Object *dict_method_items(Eval *eval, const Bound *bound)
 Object *dict_method_update(Eval *eval, const Bound *bound)
 {
     const Object *other = bound->values[1];
-    if (!list_may_change(eval, bound->values[0], bound->at))
-        return NULL;
+    if (!list_may_change(eval, bound->values[0], bound->at)) return NULL;
     if (other->kind != OBJECT_DICT)
         return FAIL(eval, expected_kind, bound->at, "the argument of update()", "a dict",
                     object_repr(eval, other));
@@ -275,10 +256,8 @@ Object *dict_method_update(Eval *eval, const Bound *bound)
 Object *dict_method_setdefault(Eval *eval, const Bound *bound)
 {
     Object *value = dict_get(bound->values[0], bound->values[1]);
-    if (value != NULL)
-        return value;
-    if (!list_may_change(eval, bound->values[0], bound->at))
-        return NULL;
+    if (value != NULL) return value;
+    if (!list_may_change(eval, bound->values[0], bound->at)) return NULL;
     value = bound->values[2] != NULL ? bound->values[2] : eval->none;
     dict_set(eval, bound->values[0], bound->values[1], value);
     return value;
@@ -287,11 +266,9 @@ Object *dict_method_setdefault(Eval *eval, const Bound *bound)
 Object *dict_method_pop(Eval *eval, const Bound *bound)
 {
     Object *dict = bound->values[0];
-    if (!list_may_change(eval, dict, bound->at))
-        return NULL;
+    if (!list_may_change(eval, dict, bound->at)) return NULL;
     for (size_t i = 0; i < dict->as.dict.keys.count; i++) {
-        if (!object_equal(dict->as.dict.keys.data[i], bound->values[1]))
-            continue;
+        if (!object_equal(dict->as.dict.keys.data[i], bound->values[1])) continue;
         Object *value = dict->as.dict.values.data[i];
         size_t after = dict->as.dict.keys.count - i - 1;
         memmove(dict->as.dict.keys.data + i, dict->as.dict.keys.data + i + 1,
@@ -302,8 +279,7 @@ Object *dict_method_pop(Eval *eval, const Bound *bound)
         dict->as.dict.values.count--;
         return value;
     }
-    if (bound->values[2] != NULL)
-        return bound->values[2];
+    if (bound->values[2] != NULL) return bound->values[2];
     return FAIL(
         eval, bad_value, bound->at,
         arena_printf(eval->arena, "there is no key %s", object_repr(eval, bound->values[1])));
@@ -344,8 +320,7 @@ static double largest(DType dtype)
 Object *dtype_attribute_max(Eval *eval, const Bound *bound)
 {
     DType dtype = bound->values[0]->as.dtype;
-    if (dtype_is_float(dtype))
-        return object_float(eval, largest(dtype));
+    if (dtype_is_float(dtype)) return object_float(eval, largest(dtype));
     int bits = dtype_bits(dtype) - dtype_is_signed(dtype);
     if (bits == 64)
         return FAIL(eval, bad_value, bound->at, "the largest uint64 does not fit an int");
@@ -355,10 +330,8 @@ Object *dtype_attribute_max(Eval *eval, const Bound *bound)
 Object *dtype_attribute_min(Eval *eval, const Bound *bound)
 {
     DType dtype = bound->values[0]->as.dtype;
-    if (dtype_is_float(dtype))
-        return object_float(eval, -largest(dtype));
-    if (!dtype_is_signed(dtype))
-        return object_int(eval, 0);
+    if (dtype_is_float(dtype)) return object_float(eval, -largest(dtype));
+    if (!dtype_is_signed(dtype)) return object_int(eval, 0);
     return object_int(eval, (int64_t)(UINT64_MAX << (dtype_bits(dtype) - 1)));
 }
 
@@ -422,8 +395,7 @@ OF_NUMBER(atan)
 Object *math_log(Eval *eval, const Bound *bound)
 {
     Object *x = of_number(eval, bound, "log", log);
-    if (x == NULL || bound->values[1] == NULL)
-        return x;
+    if (x == NULL || bound->values[1] == NULL) return x;
     Object *base =
         of_number(eval, &(Bound){.values = {bound->values[1]}, .at = bound->at}, "log", log);
     return base != NULL ? operate_binary(eval, OPERATOR_Div, x, base, bound->at) : NULL;
@@ -440,13 +412,10 @@ Object *math_pow(Eval *eval, const Bound *bound)
 static Object *to_whole(Eval *eval, const Bound *bound, const char *name,
                         double (*function)(double))
 {
-    if (bound->values[0]->kind == OBJECT_INT)
-        return bound->values[0];
+    if (bound->values[0]->kind == OBJECT_INT) return bound->values[0];
     Object *result = of_number(eval, bound, name, function);
-    if (result == NULL)
-        return NULL;
-    if (!(fabs(result->as.number) < 9.2e18))
-        return FAIL(eval, int_overflow, bound->at, name);
+    if (result == NULL) return NULL;
+    if (!(fabs(result->as.number) < 9.2e18)) return FAIL(eval, int_overflow, bound->at, name);
     return object_int(eval, (int64_t)result->as.number);
 }
 

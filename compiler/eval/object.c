@@ -8,8 +8,7 @@
 static void order_append(Eval *eval, ObjectVec *order, Object *class)
 {
     for (size_t i = 0; i < order->count; i++)
-        if (order->data[i] == class)
-            return;
+        if (order->data[i] == class) return;
     vec_push(eval->arena, order, class);
 }
 
@@ -42,8 +41,7 @@ static bool eval_bases(Eval *eval, Nodes nodes, ObjectVec *bases)
 {
     for (uint32_t i = 0; i < nodes.count; i++) {
         Object *base = eval_expr(eval, nodes.items[i]);
-        if (base == NULL)
-            return false;
+        if (base == NULL) return false;
         if (base->kind == OBJECT_MISSING) {
             missing_needed(eval, base, NULL, nodes.items[i]->span);
             return false;
@@ -67,8 +65,7 @@ static void own_functions(Object *class)
         bool wrapped = object != NULL &&
                        (object->kind == OBJECT_PROPERTY || object->kind == OBJECT_STATIC_METHOD ||
                         object->kind == OBJECT_CLASS_METHOD);
-        if (wrapped)
-            object = object->as.method.function;
+        if (wrapped) object = object->as.method.function;
         if (object != NULL && object->kind == OBJECT_FUNCTION && object->as.function.owner == NULL)
             object->as.function.owner = class;
     }
@@ -77,8 +74,7 @@ static void own_functions(Object *class)
 Object *class_new(Eval *eval, const NodeClassDef *node)
 {
     ObjectVec bases = {0};
-    if (!eval_bases(eval, node->bases, &bases))
-        return NULL;
+    if (!eval_bases(eval, node->bases, &bases)) return NULL;
     if (bases.count == 0 && eval->root_class != NULL)
         vec_push(eval->arena, &bases, eval->root_class);
     Object *class = new_class(eval, node->name, &bases, node->base.span);
@@ -97,8 +93,7 @@ Object *class_find(const Object *class, Name name)
 {
     for (int i = 0; i < class->as.class->order_count; i++) {
         Binding *binding = bindings_get(&class->as.class->order[i]->as.class->attributes, name);
-        if (binding != NULL && binding->object != NULL)
-            return binding->object;
+        if (binding != NULL && binding->object != NULL) return binding->object;
     }
     return NULL;
 }
@@ -106,8 +101,7 @@ Object *class_find(const Object *class, Name name)
 bool class_derives(const Object *class, const Object *base)
 {
     for (int i = 0; i < class->as.class->order_count; i++)
-        if (class->as.class->order[i] == base)
-            return true;
+        if (class->as.class->order[i] == base) return true;
     return false;
 }
 
@@ -132,16 +126,13 @@ static Object *bind_method(Eval *eval, Object *self, Object *function)
 /* What is found in a class, as it is seen through an instance (or the class, self NULL). */
 static Object *bind_found(Eval *eval, Object *self, Object *class, Object *object, Span at)
 {
-    if (object->kind == OBJECT_STATIC_METHOD)
-        return object->as.method.function;
+    if (object->kind == OBJECT_STATIC_METHOD) return object->as.method.function;
     if (object->kind == OBJECT_CLASS_METHOD)
         return bind_method(eval, class, object->as.method.function);
-    if (self == NULL)
-        return object;
+    if (self == NULL) return object;
     if (object->kind == OBJECT_PROPERTY)
         return call_simple(eval, object->as.method.function, 1, &self, at);
-    if (object->kind == OBJECT_FUNCTION)
-        return bind_method(eval, self, object);
+    if (object->kind == OBJECT_FUNCTION) return bind_method(eval, self, object);
     return object;
 }
 
@@ -155,13 +146,10 @@ static Object *find_in_instance(Eval *eval, Object *object, Name name, Span at, 
     Object *class = object->as.instance->class;
     Binding *own = bindings_get(&object->as.instance->attributes, name);
     *found = true;
-    if (own != NULL && own->object != NULL)
-        return binding_get(eval, own, at);
+    if (own != NULL && own->object != NULL) return binding_get(eval, own, at);
     Object *inherited = class_find(class, name);
-    if (inherited != NULL)
-        return bind_found(eval, object, class, inherited, at);
-    if (name_is(name, "__class__"))
-        return class;
+    if (inherited != NULL) return bind_found(eval, object, class, inherited, at);
+    if (name_is(name, "__class__")) return class;
     Object *fallback = class_find(class, intern_text(eval->session->names, "__getattr__"));
     if (fallback != NULL)
         return call_simple(eval, fallback, 2,
@@ -174,8 +162,7 @@ static Object *find_in_class(Eval *eval, Object *object, Name name, Span at, boo
 {
     Object *value = class_find(object, name);
     *found = true;
-    if (value != NULL)
-        return bind_found(eval, NULL, object, value, at);
+    if (value != NULL) return bind_found(eval, NULL, object, value, at);
     if (name_is(name, "__name__"))
         return object_text(eval, object->as.class->name, strlen(object->as.class->name));
     *found = false;
@@ -192,8 +179,7 @@ static Object *find_in_module(Eval *eval, Object *object, Name name, Span at, bo
         value = object_new(eval, OBJECT_HOST_FUNCTION);
         value->as.host = name;
     }
-    if (*found || unit->folder == NULL)
-        return value;
+    if (*found || unit->folder == NULL) return value;
     eval->quiet++;
     Object *module =
         import_module(eval, intern_printf(eval->session->names, "%s.%s", unit->name, name), at);
@@ -208,12 +194,10 @@ static Object *find_in_super(Eval *eval, Object *object, Name name, Span at, boo
     Object *class = self->kind == OBJECT_INSTANCE ? self->as.instance->class : self;
     const Class *c = class->as.class;
     int i = 0;
-    while (i < c->order_count && c->order[i] != after)
-        i++;
+    while (i < c->order_count && c->order[i] != after) i++;
     for (i++; i < c->order_count; i++) {
         Binding *binding = bindings_get(&c->order[i]->as.class->attributes, name);
-        if (binding == NULL || binding->object == NULL)
-            continue;
+        if (binding == NULL || binding->object == NULL) continue;
         *found = true;
         return bind_found(eval, self, class, binding->object, at);
     }
@@ -248,12 +232,9 @@ static Object *find_in_staged(Eval *eval, const Object *object, Name name, Span 
     const Value *value = object->as.ir.value;
     const Type *type = value != NULL ? value->type : object->as.ir.var->type->content;
     *found = name_is(name, "dtype") || name_is(name, "shape") || name_is(name, "ndim");
-    if (name_is(name, "shape"))
-        return static_shape(eval, type, at);
-    if (name_is(name, "ndim"))
-        return object_int(eval, type->rank);
-    if (!*found)
-        return NULL;
+    if (name_is(name, "shape")) return static_shape(eval, type, at);
+    if (name_is(name, "ndim")) return object_int(eval, type->rank);
+    if (!*found) return NULL;
     Object *dtype =
         object_new(eval, type->kind == TYPE_POINTER ? OBJECT_POINTER_TYPE : OBJECT_DTYPE);
     dtype->as.dtype = type->dtype;
@@ -263,11 +244,9 @@ static Object *find_in_staged(Eval *eval, const Object *object, Name name, Span 
 static Object *find_in_array(Eval *eval, Object *object, Name name, Span at, bool *found)
 {
     Object *value = host_attribute(eval, object, name, at, found);
-    if (*found)
-        return value;
+    if (*found) return value;
     Name method = intern_printf(eval->session->names, "array.%s", name);
-    if (!eval->host->find(eval->host, method))
-        return NULL;
+    if (!eval->host->find(eval->host, method)) return NULL;
     *found = true;
     Object *function = object_new(eval, OBJECT_HOST_FUNCTION);
     function->as.host = method;
@@ -297,8 +276,7 @@ Object *attribute_find(Eval *eval, Object *object, Name name, Span at, bool *fou
         break;
     default: break;
     }
-    if (*found)
-        return value;
+    if (*found) return value;
     value = builtin_method(eval, object, name);
     *found = value != NULL;
     return value;
@@ -308,8 +286,7 @@ Object *attribute_get(Eval *eval, Object *object, Name name, Span at)
 {
     bool found;
     Object *value = attribute_find(eval, object, name, at, &found);
-    if (found)
-        return value;
+    if (found) return value;
     if (object->kind == OBJECT_MODULE)
         return FAIL(eval, unknown_import, at, object->as.unit->name, name);
     return FAIL(eval, unknown_attribute, at, object_repr(eval, object), name);

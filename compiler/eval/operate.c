@@ -49,8 +49,7 @@ static bool int_xor(int64_t a, int64_t b, int64_t *out)
 
 static bool int_floordiv(int64_t a, int64_t b, int64_t *out)
 {
-    if (b == -1)
-        return !__builtin_sub_overflow((int64_t)0, a, out);
+    if (b == -1) return !__builtin_sub_overflow((int64_t)0, a, out);
     *out = floor_divide(a, b);
     return true;
 }
@@ -64,8 +63,7 @@ static bool int_mod(int64_t a, int64_t b, int64_t *out)
 static bool int_shl(int64_t a, int64_t b, int64_t *out)
 {
     *out = 0;
-    if (a == 0)
-        return true;
+    if (a == 0) return true;
     return b < 63 && !__builtin_mul_overflow(a, (int64_t)1 << b, out);
 }
 
@@ -79,11 +77,9 @@ static bool int_pow(int64_t a, int64_t b, int64_t *out)
 {
     *out = 1;
     while (b > 0) {
-        if ((b & 1) && __builtin_mul_overflow(*out, a, out))
-            return false;
+        if ((b & 1) && __builtin_mul_overflow(*out, a, out)) return false;
         b >>= 1;
-        if (b > 0 && __builtin_mul_overflow(a, a, &a))
-            return false;
+        if (b > 0 && __builtin_mul_overflow(a, a, &a)) return false;
     }
     return true;
 }
@@ -105,8 +101,7 @@ static Object *operate_ints(Eval *eval, Operator op, Object *left, Object *right
     int64_t a = left->as.integer, b = right->as.integer, result;
     if ((op == OPERATOR_LShift || op == OPERATOR_RShift) && b < 0)
         return FAIL(eval, bad_value, at, "negative shift count");
-    if (!INTEGER[op](a, b, &result))
-        return FAIL(eval, int_overflow, at, operator_text(op));
+    if (!INTEGER[op](a, b, &result)) return FAIL(eval, int_overflow, at, operator_text(op));
     if (is_bits(op) && left->kind == OBJECT_BOOL && right->kind == OBJECT_BOOL)
         return object_bool(eval, result != 0);
     return object_int(eval, result);
@@ -137,8 +132,7 @@ static Object *operate_floats(Eval *eval, Operator op, double a, double b)
 static Object *operate_numbers(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
     bool divides = op == OPERATOR_Div || op == OPERATOR_FloorDiv || op == OPERATOR_Mod;
-    if (divides && object_number(right) == 0)
-        return FAIL(eval, zero_division, at);
+    if (divides && object_number(right) == 0) return FAIL(eval, zero_division, at);
     bool ints = left->kind != OBJECT_FLOAT && right->kind != OBJECT_FLOAT;
     bool negative_power = op == OPERATOR_Pow && ints && right->as.integer < 0;
     if (ints && INTEGER[op] != NULL && !negative_power)
@@ -174,19 +168,16 @@ static Object *repeat(Eval *eval, Object *sequence, int64_t times, Span at)
     times = times < 0 ? 0 : times;
     if (length > 0 && times > SEQUENCE_LIMIT / (int64_t)length)
         return FAIL(eval, bad_value, at, "the result is too long");
-    if (length == 0)
-        times = 0;
+    if (length == 0) times = 0;
     Object *result = sequence->kind == OBJECT_TEXT ? object_text(eval, "", 0)
                                                    : object_list(eval, sequence->kind, NULL, 0);
     Buf buf = {0};
     for (int64_t i = 0; i < times; i++) {
-        if (sequence->kind == OBJECT_TEXT)
-            buf_bytes(&buf, sequence->as.text.data, length);
+        if (sequence->kind == OBJECT_TEXT) buf_bytes(&buf, sequence->as.text.data, length);
         for (size_t j = 0; sequence->kind != OBJECT_TEXT && j < length; j++)
             list_append(eval, result, sequence->as.list.items[j]);
     }
-    if (sequence->kind == OBJECT_TEXT)
-        result = object_text(eval, buf.data, buf.length);
+    if (sequence->kind == OBJECT_TEXT) result = object_text(eval, buf.data, buf.length);
     buf_free(&buf);
     return result;
 }
@@ -257,8 +248,7 @@ static const struct {
 
 static Object *find_method(Eval *eval, Object *object, const char *name)
 {
-    if (object->kind != OBJECT_INSTANCE || name == NULL)
-        return NULL;
+    if (object->kind != OBJECT_INSTANCE || name == NULL) return NULL;
     return class_find(object->as.instance->class, intern_text(eval->session->names, name));
 }
 
@@ -271,8 +261,7 @@ static Object *operate_classes(Eval *eval, Operator op, Object *left, Object *ri
     if (method != NULL)
         return call_simple(eval, method, right != NULL ? 2 : 1, (Object *[]){left, right}, at);
     method = right != NULL ? find_method(eval, right, METHODS[op].right) : NULL;
-    if (method != NULL)
-        return call_simple(eval, method, 2, (Object *[]){right, left}, at);
+    if (method != NULL) return call_simple(eval, method, 2, (Object *[]){right, left}, at);
     *found = false;
     return NULL;
 }
@@ -283,8 +272,7 @@ Object *operate_binary(Eval *eval, Operator op, Object *left, Object *right, Spa
 {
     bool found;
     Object *result = operate_classes(eval, op, left, right, at, &found);
-    if (found)
-        return result;
+    if (found) return result;
     if (object_is_number(left) && object_is_number(right))
         return operate_numbers(eval, op, left, right, at);
     if (left->kind == OBJECT_ARRAY || right->kind == OBJECT_ARRAY)
@@ -300,26 +288,20 @@ Object *operate_binary(Eval *eval, Operator op, Object *left, Object *right, Spa
 
 Object *operate_not(Eval *eval, Object *operand, Span at)
 {
-    if (object_is_staged(operand))
-        return stage_unary(eval, OPERATOR_Not, operand, at);
+    if (object_is_staged(operand)) return stage_unary(eval, OPERATOR_Not, operand, at);
     bool truth;
-    if (!object_truth(eval, operand, &truth))
-        return NULL;
+    if (!object_truth(eval, operand, &truth)) return NULL;
     return object_bool(eval, !truth);
 }
 
 Object *operate_unary(Eval *eval, Operator op, Object *operand, Span at)
 {
     bool found;
-    if (op == OPERATOR_Not)
-        return operate_not(eval, operand, at);
+    if (op == OPERATOR_Not) return operate_not(eval, operand, at);
     Object *result = operate_classes(eval, op, operand, NULL, at, &found);
-    if (found)
-        return result;
-    if (object_is_staged(operand))
-        return stage_unary(eval, op, operand, at);
-    if (operand->kind == OBJECT_ARRAY)
-        return host_unary(eval, operator_text(op), operand, at);
+    if (found) return result;
+    if (object_is_staged(operand)) return stage_unary(eval, op, operand, at);
+    if (operand->kind == OBJECT_ARRAY) return host_unary(eval, operator_text(op), operand, at);
     if (op == OPERATOR_Invert && operand->kind == OBJECT_DTYPE) {
         Object *pointer = object_new(eval, OBJECT_POINTER_TYPE);
         pointer->as.dtype = operand->as.dtype;
@@ -331,12 +313,9 @@ Object *operate_unary(Eval *eval, Operator op, Object *operand, Span at)
         return FAIL(eval, expected_kind, at,
                     arena_printf(eval->arena, "the operand of '%s'", operator_text(op)), "a number",
                     object_repr(eval, operand));
-    if (op == OPERATOR_Invert)
-        return object_int(eval, ~operand->as.integer);
-    if (op == OPERATOR_UAdd)
-        return object_int(eval, operand->as.integer);
-    if (operand->as.integer == INT64_MIN)
-        return FAIL(eval, int_overflow, at, "-");
+    if (op == OPERATOR_Invert) return object_int(eval, ~operand->as.integer);
+    if (op == OPERATOR_UAdd) return object_int(eval, operand->as.integer);
+    if (operand->as.integer == INT64_MIN) return FAIL(eval, int_overflow, at, "-");
     return object_int(eval, -operand->as.integer);
 }
 
@@ -354,8 +333,7 @@ static int order_texts(const Object *a, const Object *b)
 {
     size_t shorter = a->as.text.length < b->as.text.length ? a->as.text.length : b->as.text.length;
     int order = memcmp(a->as.text.data, b->as.text.data, shorter);
-    if (order != 0)
-        return order < 0 ? -1 : 1;
+    if (order != 0) return order < 0 ? -1 : 1;
     return (a->as.text.length > b->as.text.length) - (a->as.text.length < b->as.text.length);
 }
 
@@ -370,11 +348,9 @@ static bool order_objects(const Object *a, const Object *b, int depth, int *out)
         *out = order_texts(a, b);
         return true;
     }
-    if (!object_is_sequence(a) || a->kind != b->kind || depth > 50)
-        return false;
+    if (!object_is_sequence(a) || a->kind != b->kind || depth > 50) return false;
     for (uint32_t i = 0; i < a->as.list.count && i < b->as.list.count; i++) {
-        if (object_equal(a->as.list.items[i], b->as.list.items[i]))
-            continue;
+        if (object_equal(a->as.list.items[i], b->as.list.items[i])) continue;
         return order_objects(a->as.list.items[i], b->as.list.items[i], depth + 1, out);
     }
     *out = (a->as.list.count > b->as.list.count) - (a->as.list.count < b->as.list.count);
@@ -384,8 +360,7 @@ static bool order_objects(const Object *a, const Object *b, int depth, int *out)
 static Object *compare_order(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
     int order;
-    if (!order_objects(left, right, 0, &order))
-        return no_operator(eval, op, left, right, at);
+    if (!order_objects(left, right, 0, &order)) return no_operator(eval, op, left, right, at);
     bool result = (op == OPERATOR_Lt && order == -1) || (op == OPERATOR_Gt && order == 1) ||
                   (op == OPERATOR_LtE && (order == -1 || order == 0)) ||
                   (op == OPERATOR_GtE && (order == 1 || order == 0));
@@ -402,25 +377,20 @@ static Object *compare_member(Eval *eval, Object *item, Object *container, Span 
 {
     if (container->kind == OBJECT_TEXT && item->kind == OBJECT_TEXT)
         return object_bool(eval, contains_text(container, item));
-    if (container->kind == OBJECT_DICT)
-        return object_bool(eval, dict_get(container, item) != NULL);
+    if (container->kind == OBJECT_DICT) return object_bool(eval, dict_get(container, item) != NULL);
     bool found;
     Object *result = operate_classes(eval, OPERATOR_In, container, item, at, &found);
-    if (found)
-        return result;
+    if (found) return result;
     Object *items = iterate(eval, container, at);
-    if (items == NULL)
-        return NULL;
+    if (items == NULL) return NULL;
     for (uint32_t i = 0; i < items->as.list.count; i++)
-        if (object_equal(items->as.list.items[i], item))
-            return eval->yes;
+        if (object_equal(items->as.list.items[i], item)) return eval->yes;
     return eval->no;
 }
 
 static bool is_identical(const Object *a, const Object *b)
 {
-    if (a->kind == OBJECT_LIST || a->kind == OBJECT_DICT || a->kind == OBJECT_TILE)
-        return a == b;
+    if (a->kind == OBJECT_LIST || a->kind == OBJECT_DICT || a->kind == OBJECT_TILE) return a == b;
     return a->kind == b->kind && object_equal(a, b);
 }
 
@@ -434,8 +404,7 @@ Object *operate_compare(Eval *eval, Operator op, Object *left, Object *right, Sp
     }
     bool found;
     Object *result = operate_classes(eval, op, left, right, at, &found);
-    if (found)
-        return result;
+    if (found) return result;
     bool numeric = (object_is_staged(left) || object_is_number(left)) &&
                    (object_is_staged(right) || object_is_number(right));
     if (numeric && (object_is_staged(left) || object_is_staged(right)))

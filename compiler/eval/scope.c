@@ -16,8 +16,7 @@ Scope *scope_new(Eval *eval, ScopeKind kind, Scope *parent, Unit *unit)
 /* A function sees no class scope, and of its module all names. */
 Scope *scope_for_closure(Scope *scope)
 {
-    while (scope->kind == SCOPE_CLASS)
-        scope = scope->parent;
+    while (scope->kind == SCOPE_CLASS) scope = scope->parent;
     return scope->kind == SCOPE_STATEMENT ? scope->unit->scope : scope;
 }
 
@@ -29,8 +28,7 @@ Binding *bindings_get(const Bindings *bindings, Name name)
 Binding *bindings_make(Eval *eval, Bindings *bindings, Name name)
 {
     Binding *binding = map_get(&bindings->map, name);
-    if (binding != NULL)
-        return binding;
+    if (binding != NULL) return binding;
     binding = arena_new_of(eval->arena, Binding);
     binding->name = name;
     map_set(eval->arena, &bindings->map, name, binding);
@@ -43,8 +41,7 @@ Binding *bindings_make(Eval *eval, Bindings *bindings, Name name)
 static Scope *home_scope(Scope *scope, Name name)
 {
     Scope *outside = map_get(&scope->outside, name);
-    if (outside != NULL)
-        return outside;
+    if (outside != NULL) return outside;
     return scope;
 }
 
@@ -86,8 +83,7 @@ Object *scope_lookup(Eval *eval, Scope *scope, Name name, Span at, bool *found)
     bool late = false;
     Object *missing = NULL;
     for (Scope *each = scope; each != NULL; each = each->parent) {
-        if (each->kind == SCOPE_CLASS && each != scope)
-            continue;
+        if (each->kind == SCOPE_CLASS && each != scope) continue;
         Object *object = lookup_one(eval, home_scope(each, name), name, at, late, found);
         /* In statements for `run` a name of tile.host wins over a module that does not exist there.
          */
@@ -106,8 +102,7 @@ Object *name_read(Eval *eval, Name name, Span at)
 {
     bool found;
     Object *object = scope_lookup(eval, eval->frame->scope, name, at, &found);
-    if (!found)
-        return FAIL(eval, unknown_name, at, name);
+    if (!found) return FAIL(eval, unknown_name, at, name);
     return object;
 }
 
@@ -174,10 +169,8 @@ static void step_back(Eval *eval, const Aside *aside)
 static bool thunk_force(Eval *eval, Unit *unit, uint32_t index, Name name, Span at)
 {
     Thunk *thunk = &unit->thunks[index];
-    if (thunk->state == THUNK_DONE)
-        return true;
-    if (thunk->state == THUNK_FAILED)
-        return false;
+    if (thunk->state == THUNK_DONE) return true;
+    if (thunk->state == THUNK_FAILED) return false;
     if (thunk->state == THUNK_RUNNING) {
         FAIL(eval, circular_name, at, name);
         return false;
@@ -202,8 +195,7 @@ Object *unit_lookup(Eval *eval, Unit *unit, Name name, uint32_t index, Span at, 
     const IndexVec *places = unit->is_eager ? NULL : map_get(&unit->definitions, name);
     for (size_t i = places != NULL ? places->count : 0; i-- > 0;) {
         uint32_t place = places->data[i];
-        if (place >= index)
-            continue;
+        if (place >= index) continue;
         if (!thunk_force(eval, unit, place, name, at)) {
             *found = true;
             return NULL;
@@ -216,8 +208,7 @@ Object *unit_lookup(Eval *eval, Unit *unit, Name name, uint32_t index, Span at, 
     }
     Binding *own =
         bindings_get(&unit->scope->bindings, name); /* __name__, and what an eager module bound */
-    if (own == NULL || own->object == NULL)
-        return NULL;
+    if (own == NULL || own->object == NULL) return NULL;
     *found = true;
     return binding_get(eval, own, at);
 }
@@ -234,24 +225,18 @@ static void walk_statement(const NameWalk *walk, const Node *node);
 
 static void walk_target(const NameWalk *walk, const Node *node)
 {
-    if (node == NULL)
-        return;
-    if (node->kind == NODE_Name)
-        walk->visit(walk->context, NODE_AS(Name, node)->id);
-    if (node->kind == NODE_Starred)
-        walk_target(walk, NODE_AS(Starred, node)->value);
-    if (node->kind != NODE_Tuple && node->kind != NODE_List)
-        return;
+    if (node == NULL) return;
+    if (node->kind == NODE_Name) walk->visit(walk->context, NODE_AS(Name, node)->id);
+    if (node->kind == NODE_Starred) walk_target(walk, NODE_AS(Starred, node)->value);
+    if (node->kind != NODE_Tuple && node->kind != NODE_List) return;
     Nodes elements =
         node->kind == NODE_Tuple ? NODE_AS(Tuple, node)->elts : NODE_AS(List, node)->elts;
-    for (uint32_t i = 0; i < elements.count; i++)
-        walk_target(walk, elements.items[i]);
+    for (uint32_t i = 0; i < elements.count; i++) walk_target(walk, elements.items[i]);
 }
 
 static void walk_all(const NameWalk *walk, Nodes nodes)
 {
-    for (uint32_t i = 0; i < nodes.count; i++)
-        walk_statement(walk, nodes.items[i]);
+    for (uint32_t i = 0; i < nodes.count; i++) walk_statement(walk, nodes.items[i]);
 }
 
 static void walk_aliases(const NameWalk *walk, Nodes names)

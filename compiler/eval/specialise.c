@@ -31,8 +31,7 @@ bool is_kernel(const Object *object)
 
 bool instances_same(const Object *a, const Object *b)
 {
-    if (a->as.instance == b->as.instance)
-        return true;
+    if (a->as.instance == b->as.instance) return true;
     const Object *left = a->as.instance->arguments, *right = b->as.instance->arguments;
     return a->as.instance->class == b->as.instance->class && left != NULL && right != NULL &&
            object_equal(left, right);
@@ -42,8 +41,7 @@ static Object *kernel_function(Eval *eval, Object *instance, Span at)
 {
     Object *function =
         class_find(instance->as.instance->class, intern_text(eval->session->names, "__call__"));
-    if (function != NULL && function->kind == OBJECT_FUNCTION)
-        return function;
+    if (function != NULL && function->kind == OBJECT_FUNCTION) return function;
     return FAIL(eval, unknown_attribute, at, object_repr(eval, instance), "__call__");
 }
 
@@ -65,14 +63,12 @@ static bool read_annotation(const Object *type, KernelParameter *out)
 {
     out->kind = PARAMETER_KEY;
     out->dtype = DTYPE_i64;
-    if (builtin_is(type, "int"))
-        return true;
+    if (builtin_is(type, "int")) return true;
     if (builtin_is(type, "bool")) {
         out->dtype = DTYPE_b1;
         return true;
     }
-    if (type->kind != OBJECT_DTYPE && type->kind != OBJECT_POINTER_TYPE)
-        return false;
+    if (type->kind != OBJECT_DTYPE && type->kind != OBJECT_POINTER_TYPE) return false;
     out->kind = type->kind == OBJECT_DTYPE ? PARAMETER_SCALAR : PARAMETER_POINTER;
     out->dtype = type->as.dtype;
     return true;
@@ -93,10 +89,8 @@ static bool read_parameter(Eval *eval, const Function *function, const Nodearg *
     *out = (KernelParameter){.name = node->arg, .span = node->base.span, .otherwise = otherwise};
     Object *type =
         node->annotation != NULL ? eval_annotation(eval, function, node->annotation) : NULL;
-    if (node->annotation != NULL && type == NULL)
-        return false;
-    if (type != NULL && read_annotation(type, out))
-        return true;
+    if (node->annotation != NULL && type == NULL) return false;
+    if (type != NULL && read_annotation(type, out)) return true;
     FAIL(eval, parameter_type, node->base.span, node->arg);
     return false;
 }
@@ -134,8 +128,7 @@ bool kernel_has_open_key(Eval *eval, Object *instance, bool *out)
 {
     ParameterVec parameters = {0};
     *out = false;
-    if (!kernel_parameters(eval, instance, eval->at, &parameters))
-        return false;
+    if (!kernel_parameters(eval, instance, eval->at, &parameters)) return false;
     for (size_t i = 0; i < parameters.count; i++)
         *out |= parameters.data[i].kind == PARAMETER_KEY && parameters.data[i].otherwise == NULL;
     return true;
@@ -174,8 +167,7 @@ static bool set_key(Eval *eval, const KernelParameter *parameter, Object *value,
 static size_t find_parameter(const ParameterVec *parameters, Name name)
 {
     size_t place = 0;
-    while (place < parameters->count && parameters->data[place].name != name)
-        place++;
+    while (place < parameters->count && parameters->data[place].name != name) place++;
     return place;
 }
 
@@ -220,8 +212,7 @@ static Object *remember(Eval *eval, Object *instance, Object *object)
         for (int j = 0; same && j < new->key_count; j++)
             same = (old->keys[j] == NULL) == (new->keys[j] == NULL) &&
                    (new->keys[j] == NULL || object_equal(old->keys[j], new->keys[j]));
-        if (same)
-            return known->data[i];
+        if (same) return known->data[i];
     }
     vec_push(eval->arena, known, object);
     return object;
@@ -236,8 +227,7 @@ static Object *specialise_values(Eval *eval, Object *instance, const ParameterVe
         Object *value = values[i] != NULL ? values[i] : parameter->otherwise;
         if (parameter->kind == PARAMETER_KEY && value == NULL)
             return FAIL(eval, open_key, at, parameter->name);
-        if (!set_key(eval, parameter, value, at, &object->as.specialisation->keys[i]))
-            return NULL;
+        if (!set_key(eval, parameter, value, at, &object->as.specialisation->keys[i])) return NULL;
     }
     return remember(eval, instance, object);
 }
@@ -245,11 +235,9 @@ static Object *specialise_values(Eval *eval, Object *instance, const ParameterVe
 Object *specialise(Eval *eval, Object *instance, const Arguments *arguments)
 {
     ParameterVec parameters = {0};
-    if (!kernel_parameters(eval, instance, arguments->at, &parameters))
-        return NULL;
+    if (!kernel_parameters(eval, instance, arguments->at, &parameters)) return NULL;
     Object **values = arena_new_array(eval->arena, Object *, parameters.count);
-    if (!spread_arguments(eval, instance, &parameters, arguments, values))
-        return NULL;
+    if (!spread_arguments(eval, instance, &parameters, arguments, values)) return NULL;
     return specialise_values(eval, instance, &parameters, values, arguments->at);
 }
 
@@ -265,11 +253,9 @@ typedef struct HostCopy {
 static Value *copy_to_host(HostCopy *copy, Value *value)
 {
     Eval *eval = copy->eval;
-    if (value->op == NULL && value->region == NULL)
-        return value; /* a parameter */
+    if (value->op == NULL && value->region == NULL) return value; /* a parameter */
     Value *known = map_get(&copy->map, value);
-    if (known != NULL)
-        return known;
+    if (known != NULL) return known;
     const OpInfo *info = value->op != NULL ? op_info(value->op->code) : NULL;
     if (info == NULL || !(info->stages & HOST) || !(info->traits & PURE) || copy->depth > 1000) {
         const char *what = value->name != NULL ? arena_printf(eval->arena, "'%s'", value->name)
@@ -283,12 +269,10 @@ static Value *copy_to_host(HostCopy *copy, Value *value)
     for (int i = 0; good && i < value->op->operand_count; i++) {
         Value *operand = copy_to_host(copy, value->op->operands[i]);
         good = operand != NULL;
-        if (good)
-            map_set(eval->arena, &copy->map, value->op->operands[i], operand);
+        if (good) map_set(eval->arena, &copy->map, value->op->operands[i], operand);
     }
     copy->depth--;
-    if (!good)
-        return NULL;
+    if (!good) return NULL;
     Op *clone = op_clone(&copy->builder, value->op, &copy->map);
     Value *result = &clone->results[value->index];
     map_set(eval->arena, &copy->map, value, result);
@@ -318,8 +302,7 @@ static bool set_extent(Eval *eval, HostCopy *copy, int dim, Object *extent)
         value = stage_index(eval, extent, eval->at);
         value = value != NULL ? copy_to_host(copy, value) : NULL;
     }
-    if (value == NULL)
-        return false;
+    if (value == NULL) return false;
     eval->staging->launch->operands[dim] = value;
     return true;
 }
@@ -327,18 +310,15 @@ static bool set_extent(Eval *eval, HostCopy *copy, int dim, Object *extent)
 static bool set_grid(Eval *eval)
 {
     Object *blocks = kernel_attribute(eval, "blocks");
-    if (blocks == NULL)
-        return false;
+    if (blocks == NULL) return false;
     HostCopy copy = {.eval = eval, .builder = builder_before(eval->staging->launch)};
-    if (!object_is_sequence(blocks))
-        return set_extent(eval, &copy, 0, blocks);
+    if (!object_is_sequence(blocks)) return set_extent(eval, &copy, 0, blocks);
     if (blocks->as.list.count < 1 || blocks->as.list.count > 3) {
         FAIL(eval, bad_value, eval->at, "the grid has one to three dimensions");
         return false;
     }
     for (uint32_t i = 0; i < blocks->as.list.count; i++)
-        if (!set_extent(eval, &copy, (int)i, blocks->as.list.items[i]))
-            return false;
+        if (!set_extent(eval, &copy, (int)i, blocks->as.list.items[i])) return false;
     return true;
 }
 
@@ -346,8 +326,7 @@ static bool set_warps(Eval *eval)
 {
     int64_t warps;
     Object *object = kernel_attribute(eval, "warps");
-    if (object == NULL || !object_as_int(eval, object, "the number of warps", &warps))
-        return false;
+    if (object == NULL || !object_as_int(eval, object, "the number of warps", &warps)) return false;
     if (warps < 1 || warps > 32) {
         FAIL(eval, bad_value, eval->at, "a block has 1 to 32 warps");
         return false;
@@ -365,8 +344,7 @@ static const char *describe_keys(Eval *eval, const ParameterVec *parameters,
     buf_printf(&buf, "%s(", name);
     bool first = true;
     for (int i = 0; i < specialisation->key_count; i++) {
-        if (specialisation->keys[i] == NULL)
-            continue;
+        if (specialisation->keys[i] == NULL) continue;
         buf_printf(&buf, "%s%s=%s", first ? "" : ", ", parameters->data[i].name,
                    object_repr(eval, specialisation->keys[i]));
         first = false;
@@ -384,8 +362,7 @@ static Object *add_parameter(Eval *eval, Kernel *kernel, const KernelParameter *
                            ? type_pointer(kernel->types, parameter->dtype, SPACE_GLOBAL)
                            : type_scalar(kernel->types, parameter->dtype);
     Value *value = kernel_add_parameter(kernel, parameter->name, type, parameter->span);
-    if (parameter->kind != PARAMETER_KEY)
-        return object_ir(eval, value);
+    if (parameter->kind != PARAMETER_KEY) return object_ir(eval, value);
     Parameter *added = &kernel->parameters[kernel->parameter_count - 1];
     added->is_key = true;
     added->key = key->as.integer;
@@ -481,8 +458,7 @@ static bool stage_kernel(Eval *eval, Specialisation *specialisation, const Param
 
 bool specialisation_stage(Eval *eval, Specialisation *specialisation, Name export_name, Name symbol)
 {
-    if (specialisation->kernel != NULL)
-        return true;
+    if (specialisation->kernel != NULL) return true;
     ParameterVec parameters = {0};
     Object *function = kernel_function(eval, specialisation->instance, specialisation->at);
     if (function == NULL || !read_parameters(eval, &function->as.function, &parameters))
@@ -542,17 +518,14 @@ Object *launch_instance(Eval *eval, Object *callee, const Arguments *arguments)
     if (eval->host == NULL)
         return FAIL(eval, unsupported, arguments->at, "a launch while compiling");
     ParameterVec parameters = {0};
-    if (!kernel_parameters(eval, instance, arguments->at, &parameters))
-        return NULL;
+    if (!kernel_parameters(eval, instance, arguments->at, &parameters)) return NULL;
     Object **values = arena_new_array(eval->arena, Object *, parameters.count);
-    if (!spread_arguments(eval, instance, &parameters, arguments, values))
-        return NULL;
+    if (!spread_arguments(eval, instance, &parameters, arguments, values)) return NULL;
     for (int i = 0;
          callee->kind == OBJECT_SPECIALISATION && i < callee->as.specialisation->key_count; i++)
         values[i] = values[i] == NULL ? callee->as.specialisation->keys[i] : values[i];
     Object *object = specialise_values(eval, instance, &parameters, values, arguments->at);
-    if (object == NULL)
-        return NULL;
+    if (object == NULL) return NULL;
     Specialisation *specialisation = object->as.specialisation;
     Name name = instance->as.instance->class->as.class->name;
     if (specialisation->kernel == NULL &&

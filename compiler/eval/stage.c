@@ -26,8 +26,7 @@ const char *dtype_user_name(DType dtype)
 static bool promote_floats(DType a, DType b, DType *out)
 {
     int bits_a = dtype_bits(a), bits_b = dtype_bits(b);
-    if (bits_a == 8 || bits_b == 8)
-        return false; /* fp8 goes with itself alone */
+    if (bits_a == 8 || bits_b == 8) return false; /* fp8 goes with itself alone */
     *out = DTYPE_f32;
     if (a == DTYPE_f64 || b == DTYPE_f64)
         *out = DTYPE_f64;
@@ -44,8 +43,7 @@ static DType signed_of_bits(int bits)
 static DType promote_ints(DType a, DType b)
 {
     int bits_a = dtype_bits(a), bits_b = dtype_bits(b);
-    if (dtype_is_signed(a) == dtype_is_signed(b))
-        return bits_a > bits_b ? a : b;
+    if (dtype_is_signed(a) == dtype_is_signed(b)) return bits_a > bits_b ? a : b;
     int bits_signed = dtype_is_signed(a) ? bits_a : bits_b;
     int bits_unsigned = dtype_is_signed(a) ? bits_b : bits_a;
     return signed_of_bits(bits_signed > bits_unsigned ? bits_signed : 2 * bits_unsigned);
@@ -54,13 +52,10 @@ static DType promote_ints(DType a, DType b)
 bool stage_promote(DType a, DType b, DType *out)
 {
     *out = a;
-    if (a == b || b == DTYPE_b1)
-        return true;
+    if (a == b || b == DTYPE_b1) return true;
     *out = b;
-    if (a == DTYPE_b1)
-        return true;
-    if (dtype_is_float(a) && dtype_is_float(b))
-        return promote_floats(a, b, out);
+    if (a == DTYPE_b1) return true;
+    if (dtype_is_float(a) && dtype_is_float(b)) return promote_floats(a, b, out);
     if (dtype_is_float(a) || dtype_is_float(b)) {
         *out = dtype_is_float(a) ? a : b;
         return true;
@@ -73,16 +68,14 @@ bool stage_promote(DType a, DType b, DType *out)
 
 bool stage_ready(Eval *eval, Span at)
 {
-    if (eval->staging != NULL)
-        return true;
+    if (eval->staging != NULL) return true;
     FAIL(eval, outside_kernel, at, "this operation");
     return false;
 }
 
 Value *stage_value(Eval *eval, Object *object)
 {
-    if (object->as.ir.var != NULL)
-        return build1(&eval->builder, OP_var_get, object->as.ir.var);
+    if (object->as.ir.var != NULL) return build1(&eval->builder, OP_var_get, object->as.ir.var);
     return object->as.ir.value;
 }
 
@@ -98,10 +91,8 @@ static bool int_fits(int64_t value, DType dtype)
 
 static Value *stage_literal(Eval *eval, const Object *literal, DType dtype, Span at)
 {
-    if (dtype_is_float(dtype))
-        return build_number(&eval->builder, dtype, object_number(literal));
-    if (dtype == DTYPE_b1)
-        return build_const(&eval->builder, dtype, object_number(literal) != 0);
+    if (dtype_is_float(dtype)) return build_number(&eval->builder, dtype, object_number(literal));
+    if (dtype == DTYPE_b1) return build_const(&eval->builder, dtype, object_number(literal) != 0);
     if (literal->kind == OBJECT_FLOAT) {
         double number = literal->as.number;
         if (!(fabs(number) < 9e18) || number != (double)(int64_t)number ||
@@ -117,34 +108,26 @@ static Value *stage_literal(Eval *eval, const Object *literal, DType dtype, Span
 
 static DType literal_dtype(const Object *literal)
 {
-    if (literal->kind == OBJECT_BOOL)
-        return DTYPE_b1;
-    if (literal->kind == OBJECT_FLOAT)
-        return DTYPE_f32;
+    if (literal->kind == OBJECT_BOOL) return DTYPE_b1;
+    if (literal->kind == OBJECT_FLOAT) return DTYPE_f32;
     return literal->as.integer == (int32_t)literal->as.integer ? DTYPE_i32 : DTYPE_i64;
 }
 
 Value *stage_operand(Eval *eval, Object *object, Span at)
 {
-    if (!stage_ready(eval, at))
-        return NULL;
-    if (object_is_staged(object))
-        return stage_value(eval, object);
-    if (object_is_number(object))
-        return stage_literal(eval, object, literal_dtype(object), at);
+    if (!stage_ready(eval, at)) return NULL;
+    if (object_is_staged(object)) return stage_value(eval, object);
+    if (object_is_number(object)) return stage_literal(eval, object, literal_dtype(object), at);
     return FAIL(eval, expected_kind, at, "the operand", "a number or a run-time value",
                 object_kind_name(object));
 }
 
 Value *stage_scalar(Eval *eval, Object *object, DType dtype, Span at)
 {
-    if (!stage_ready(eval, at))
-        return NULL;
-    if (object_is_number(object))
-        return stage_literal(eval, object, dtype, at);
+    if (!stage_ready(eval, at)) return NULL;
+    if (object_is_number(object)) return stage_literal(eval, object, dtype, at);
     Value *value = stage_operand(eval, object, at);
-    if (value == NULL)
-        return NULL;
+    if (value == NULL) return NULL;
     if (value->type->kind != TYPE_SCALAR)
         return FAIL(eval, expected_kind, at, "this value", "a scalar",
                     type_text(eval->arena, value->type));
@@ -154,8 +137,7 @@ Value *stage_scalar(Eval *eval, Object *object, DType dtype, Span at)
 Value *stage_index(Eval *eval, Object *object, Span at)
 {
     Value *value = stage_operand(eval, object, at);
-    if (value == NULL)
-        return NULL;
+    if (value == NULL) return NULL;
     if (value->type->kind != TYPE_SCALAR || !dtype_is_integer(value->type->dtype))
         return FAIL(eval, expected_kind, at, "an extent or offset", "an integer",
                     object_repr(eval, object));
@@ -166,8 +148,7 @@ Value *stage_index(Eval *eval, Object *object, Span at)
 Value *stage_condition(Eval *eval, Object *object, Span at)
 {
     Value *value = stage_operand(eval, object, at);
-    if (value == NULL)
-        return NULL;
+    if (value == NULL) return NULL;
     if (value->type->kind != TYPE_SCALAR)
         return FAIL(eval, expected_kind, at, "a condition", "a scalar",
                     type_text(eval->arena, value->type));
@@ -196,8 +177,7 @@ static bool join_shapes(const Type *a, const Type *b, int *rank, int64_t *shape)
         int from_a = i - (*rank - a->rank), from_b = i - (*rank - b->rank);
         int64_t left = from_a >= 0 ? a->shape[from_a] : 1,
                 right = from_b >= 0 ? b->shape[from_b] : 1;
-        if (left != right && left != 1 && right != 1)
-            return false;
+        if (left != right && left != 1 && right != 1) return false;
         shape[i] = left == 1 ? right : left;
     }
     return true;
@@ -212,10 +192,8 @@ Value *stage_broadcast(Eval *eval, Value *value, int rank, const int64_t *shape,
 {
     TypeTable *types = eval->builder.kernel->types;
     const Type *target = type_tile(types, value->type->dtype, rank, shape, NULL);
-    if (value->type->kind == TYPE_SCALAR)
-        return build_typed(eval, OP_splat, value, target);
-    if (value->type == target)
-        return value;
+    if (value->type->kind == TYPE_SCALAR) return build_typed(eval, OP_splat, value, target);
+    if (value->type == target) return value;
     int64_t joined[TYPE_RANK];
     int joined_rank;
     if (!join_shapes(value->type, target, &joined_rank, joined) || joined_rank != rank ||
@@ -235,15 +213,13 @@ Value *stage_broadcast(Eval *eval, Value *value, int rank, const int64_t *shape,
 
 Value *stage_typed(Eval *eval, Object *object, const Type *type, Span at)
 {
-    if (type->kind == TYPE_SCALAR)
-        return stage_scalar(eval, object, type->dtype, at);
+    if (type->kind == TYPE_SCALAR) return stage_scalar(eval, object, type->dtype, at);
     if (type->kind == TYPE_TILE && object_is_number(object)) {
         Value *scalar = stage_literal(eval, object, type->dtype, at);
         return scalar == NULL ? NULL : stage_broadcast(eval, scalar, type->rank, type->shape, at);
     }
     Value *value = stage_operand(eval, object, at);
-    if (value == NULL || value->type == type)
-        return value;
+    if (value == NULL || value->type == type) return value;
     if (type->kind == TYPE_TILE &&
         (value->type->kind == TYPE_SCALAR || value->type->kind == TYPE_TILE))
         return stage_broadcast(eval, stage_cast(eval, value, type->dtype), type->rank, type->shape,
@@ -290,8 +266,7 @@ static bool is_arithmetic(const Type *type)
 
 bool stage_same_shape(Eval *eval, Span at, Value **a, Value **b)
 {
-    if ((*a)->type->kind == TYPE_SCALAR && (*b)->type->kind == TYPE_SCALAR)
-        return true;
+    if ((*a)->type->kind == TYPE_SCALAR && (*b)->type->kind == TYPE_SCALAR) return true;
     int rank;
     int64_t shape[TYPE_RANK];
     if (!join_shapes((*a)->type, (*b)->type, &rank, shape)) {
@@ -313,8 +288,7 @@ typedef enum PairStyle { PAIR_ARITHMETIC, PAIR_COMPARE } PairStyle;
 static bool pair_values(Eval *eval, PairStyle style, Object *left, Object *right, Span at,
                         Value **a, Value **b)
 {
-    if (!stage_ready(eval, at))
-        return false;
+    if (!stage_ready(eval, at)) return false;
     *a = object_is_staged(left) ? stage_value(eval, left) : NULL;
     *b = object_is_staged(right) ? stage_value(eval, right) : NULL;
     bool good = (*a != NULL ? is_arithmetic((*a)->type) : object_is_number(left)) &&
@@ -369,8 +343,7 @@ static Object *no_operator(Eval *eval, Operator op, Object *left, Object *right,
 
 static const Type *staged_type(const Object *object)
 {
-    if (!object_is_staged(object))
-        return NULL;
+    if (!object_is_staged(object)) return NULL;
     return object->as.ir.value != NULL ? object->as.ir.value->type
                                        : object->as.ir.var->type->content;
 }
@@ -378,10 +351,8 @@ static const Type *staged_type(const Object *object)
 static Object *stage_pointer(Eval *eval, Operator op, Object *pointer, Object *index, Span at)
 {
     Value *offset = stage_index(eval, index, at);
-    if (offset == NULL)
-        return NULL;
-    if (op == OPERATOR_Sub)
-        offset = build1(&eval->builder, OP_neg, offset);
+    if (offset == NULL) return NULL;
+    if (op == OPERATOR_Sub) offset = build1(&eval->builder, OP_neg, offset);
     return object_ir(eval, build2(&eval->builder, OP_ptr_add, stage_value(eval, pointer), offset));
 }
 
@@ -392,10 +363,8 @@ static Object *stage_power(Eval *eval, Object *left, Object *right, Span at)
         return no_operator(eval, OPERATOR_Pow, left, right, at);
     Value *base = stage_value(eval, left), *result = NULL;
     for (int64_t n = right->as.integer; n > 0; n >>= 1) {
-        if (n & 1)
-            result = result == NULL ? base : build2(&eval->builder, OP_mul, result, base);
-        if (n > 1)
-            base = build2(&eval->builder, OP_mul, base, base);
+        if (n & 1) result = result == NULL ? base : build2(&eval->builder, OP_mul, result, base);
+        if (n > 1) base = build2(&eval->builder, OP_mul, base, base);
     }
     return object_ir(eval, result);
 }
@@ -408,16 +377,14 @@ static bool is_pointer(const Type *type)
 /* Arithmetic on booleans is arithmetic on 0 and 1. */
 static void widen_booleans(Eval *eval, const BinaryRow *row, Value **a, Value **b)
 {
-    if (row->bits || (*a)->type->dtype != DTYPE_b1)
-        return;
+    if (row->bits || (*a)->type->dtype != DTYPE_b1) return;
     *a = stage_cast(eval, *a, DTYPE_i32);
     *b = stage_cast(eval, *b, DTYPE_i32);
 }
 
 Object *stage_binary(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
-    if (!stage_ready(eval, at))
-        return NULL;
+    if (!stage_ready(eval, at)) return NULL;
     const Type *left_type = staged_type(left), *right_type = staged_type(right);
     if (is_pointer(left_type) && (op == OPERATOR_Add || op == OPERATOR_Sub) &&
         !is_pointer(right_type))
@@ -428,15 +395,12 @@ Object *stage_binary(Eval *eval, Operator op, Object *left, Object *right, Span 
         left_type->dtype != DTYPE_b1)
         return stage_power(eval, left, right, at);
     const BinaryRow *row = &BINARY[op];
-    if (row->ints == 0)
-        return no_operator(eval, op, left, right, at);
+    if (row->ints == 0) return no_operator(eval, op, left, right, at);
     Value *a, *b;
-    if (!stage_pair(eval, left, right, at, &a, &b))
-        return NULL;
+    if (!stage_pair(eval, left, right, at, &a, &b)) return NULL;
     widen_booleans(eval, row, &a, &b);
     OpCode code = dtype_is_float(a->type->dtype) ? row->floats : row->ints;
-    if (code == OP_COUNT)
-        return no_operator(eval, op, left, right, at);
+    if (code == OP_COUNT) return no_operator(eval, op, left, right, at);
     return object_ir(eval, build2(&eval->builder, code, a, b));
 }
 
@@ -446,11 +410,9 @@ Object *stage_compare(Eval *eval, Operator op, Object *left, Object *right, Span
         [OPERATOR_Eq] = "eq",  [OPERATOR_NotEq] = "ne", [OPERATOR_Lt] = "lt",
         [OPERATOR_LtE] = "le", [OPERATOR_Gt] = "gt",    [OPERATOR_GtE] = "ge",
     };
-    if (PREDICATES[op] == NULL)
-        return no_operator(eval, op, left, right, at);
+    if (PREDICATES[op] == NULL) return no_operator(eval, op, left, right, at);
     Value *a, *b;
-    if (!pair_values(eval, PAIR_COMPARE, left, right, at, &a, &b))
-        return NULL;
+    if (!pair_values(eval, PAIR_COMPARE, left, right, at, &a, &b)) return NULL;
     return object_ir(eval, build_cmp(&eval->builder, PREDICATES[op], a, b));
 }
 
@@ -462,21 +424,17 @@ static Object *no_unary(Eval *eval, Operator op, Object *operand, Span at)
 
 Object *stage_unary(Eval *eval, Operator op, Object *operand, Span at)
 {
-    if (!stage_ready(eval, at))
-        return NULL;
+    if (!stage_ready(eval, at)) return NULL;
     Value *value = stage_value(eval, operand);
-    if (!is_arithmetic(value->type))
-        return no_unary(eval, op, operand, at);
+    if (!is_arithmetic(value->type)) return no_unary(eval, op, operand, at);
     DType dtype = value->type->dtype;
-    if (op == OPERATOR_UAdd)
-        return object_ir(eval, value);
+    if (op == OPERATOR_UAdd) return object_ir(eval, value);
     if (op == OPERATOR_Not)
         return object_ir(eval, build1(&eval->builder, OP_not, stage_cast(eval, value, DTYPE_b1)));
     if (op == OPERATOR_USub)
         return object_ir(eval,
                          build1(&eval->builder, OP_neg,
                                 dtype == DTYPE_b1 ? stage_cast(eval, value, DTYPE_i32) : value));
-    if (dtype_is_float(dtype))
-        return no_unary(eval, op, operand, at);
+    if (dtype_is_float(dtype)) return no_unary(eval, op, operand, at);
     return object_ir(eval, build1(&eval->builder, OP_not, value));
 }

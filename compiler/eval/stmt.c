@@ -29,11 +29,9 @@ static Flow run_assign(Eval *eval, const Node *node)
 {
     const NodeAssign *n = NODE_AS(Assign, node);
     Object *value = eval_expr(eval, n->value);
-    if (value == NULL)
-        return FLOW_ERROR;
+    if (value == NULL) return FLOW_ERROR;
     for (uint32_t i = 0; i < n->targets.count; i++)
-        if (!assign_target(eval, n->targets.items[i], value))
-            return FLOW_ERROR;
+        if (!assign_target(eval, n->targets.items[i], value)) return FLOW_ERROR;
     return FLOW_NEXT;
 }
 
@@ -42,21 +40,18 @@ static Object *declared_value(Eval *eval, const NodeAnnAssign *node, Object *val
 {
     bool scalar = object_is_number(value) ||
                   (value->kind == OBJECT_IR && type_is_scalar(value->as.ir.value->type));
-    if (eval->staging == NULL || !scalar)
-        return value;
+    if (eval->staging == NULL || !scalar) return value;
     eval->quiet++;
     Object *type = eval_expr(eval, node->annotation);
     eval->quiet--;
-    if (type == NULL || type->kind != OBJECT_DTYPE)
-        return value;
+    if (type == NULL || type->kind != OBJECT_DTYPE) return value;
     return object_ir(eval, stage_scalar(eval, value, type->as.dtype, place(eval, &node->base)));
 }
 
 static Flow run_annassign(Eval *eval, const Node *node)
 {
     const NodeAnnAssign *n = NODE_AS(AnnAssign, node);
-    if (n->value == NULL)
-        return FLOW_NEXT;
+    if (n->value == NULL) return FLOW_NEXT;
     Object *value = eval_expr(eval, n->value);
     value = value != NULL ? declared_value(eval, n, value) : NULL;
     return value != NULL && assign_target(eval, n->target, value) ? FLOW_NEXT : FLOW_ERROR;
@@ -75,19 +70,16 @@ static Flow run_augassign(Eval *eval, const Node *node)
     const NodeAugAssign *n = NODE_AS(AugAssign, node);
     Object *old = eval_expr(eval, n->target);
     Object *operand = old != NULL ? eval_expr(eval, n->value) : NULL;
-    if (operand == NULL)
-        return FLOW_ERROR;
+    if (operand == NULL) return FLOW_ERROR;
     Span at = place(eval, node);
     if (old->kind == OBJECT_LIST && n->op == OPERATOR_Add)
         return extend_list(eval, old, operand, at);
     Object *result = operate_binary(eval, n->op, old, operand, at);
-    if (result == NULL)
-        return FLOW_ERROR;
+    if (result == NULL) return FLOW_ERROR;
     /* A named tile is written in place, so that a helper that was given it changes the caller's. */
     bool in_place =
         old->kind == OBJECT_TILE && old->as.ir.var != NULL && result->kind == OBJECT_TILE;
-    if (!in_place)
-        return assign_target(eval, n->target, result) ? FLOW_NEXT : FLOW_ERROR;
+    if (!in_place) return assign_target(eval, n->target, result) ? FLOW_NEXT : FLOW_ERROR;
     return tile_write(eval, old, stage_value(eval, result)) ? FLOW_NEXT : FLOW_ERROR;
 }
 
@@ -101,10 +93,8 @@ static Flow run_return(Eval *eval, const Node *node)
 {
     const NodeReturn *n = NODE_AS(Return, node);
     Object *value = n->value != NULL ? eval_expr(eval, n->value) : eval->none;
-    if (value == NULL)
-        return FLOW_ERROR;
-    if (eval->control > eval->frame->control)
-        return jump_error(eval, node, "return");
+    if (value == NULL) return FLOW_ERROR;
+    if (eval->control > eval->frame->control) return jump_error(eval, node, "return");
     eval->frame->result = value;
     return FLOW_RETURN;
 }
@@ -168,16 +158,13 @@ static Flow run_nonlocal(Eval *eval, const Node *node)
 
 static const char *exception_text(Eval *eval, Object *exception)
 {
-    if (exception->kind == OBJECT_CLASS)
-        return exception->as.class->name;
-    if (exception->kind != OBJECT_INSTANCE)
-        return object_repr(eval, exception);
+    if (exception->kind == OBJECT_CLASS) return exception->as.class->name;
+    if (exception->kind != OBJECT_INSTANCE) return object_repr(eval, exception);
     const Instance *instance = exception->as.instance;
     const char *name = instance->class->as.class->name;
     const Object *positional =
         instance->arguments != NULL ? instance->arguments->as.list.items[0] : NULL;
-    if (positional == NULL || positional->as.list.count == 0)
-        return name;
+    if (positional == NULL || positional->as.list.count == 0) return name;
     Buf buf = {0};
     object_print(eval, positional->as.list.items[0], TEXT_STR, &buf);
     const char *text = arena_printf(eval->arena, "%s: %s", name, buf.data != NULL ? buf.data : "");
@@ -189,8 +176,7 @@ static Flow run_raise(Eval *eval, const Node *node)
 {
     const NodeRaise *n = NODE_AS(Raise, node);
     Object *exception = n->exc != NULL ? eval_expr(eval, n->exc) : eval->none;
-    if (exception != NULL)
-        FAIL(eval, raised, place(eval, node), exception_text(eval, exception));
+    if (exception != NULL) FAIL(eval, raised, place(eval, node), exception_text(eval, exception));
     return FLOW_ERROR;
 }
 
@@ -200,8 +186,7 @@ static Flow assertion_error(Eval *eval, const NodeAssert *node)
     Span at = node->base.span;
     if (node->msg != NULL) {
         Object *message = eval_expr(eval, node->msg);
-        if (message == NULL)
-            return FLOW_ERROR;
+        if (message == NULL) return FLOW_ERROR;
         Buf buf = {0};
         object_print(eval, message, TEXT_STR, &buf);
         text = arena_printf(eval->arena, ": %s", buf.data != NULL ? buf.data : "");
@@ -221,8 +206,7 @@ static Flow run_assert(Eval *eval, const Node *node)
     Object *test = eval_expr(eval, n->test);
     bool truth;
     place(eval, node);
-    if (test == NULL || !object_truth(eval, test, &truth))
-        return FLOW_ERROR;
+    if (test == NULL || !object_truth(eval, test, &truth)) return FLOW_ERROR;
     return truth ? FLOW_NEXT : assertion_error(eval, n);
 }
 
@@ -232,23 +216,20 @@ static Flow run_if(Eval *eval, const Node *node)
 {
     const NodeIf *n = NODE_AS(If, node);
     Object *test = eval_expr(eval, n->test);
-    if (test == NULL)
-        return FLOW_ERROR;
+    if (test == NULL) return FLOW_ERROR;
     place(eval, n->test);
     if (object_is_staged(test)) {
         Value *condition = stage_condition(eval, test, eval->at);
         return condition != NULL ? stage_if(eval, n, condition) : FLOW_ERROR;
     }
     bool truth;
-    if (!object_truth(eval, test, &truth))
-        return FLOW_ERROR;
+    if (!object_truth(eval, test, &truth)) return FLOW_ERROR;
     return eval_block(eval, truth ? n->body : n->orelse);
 }
 
 bool eval_step(Eval *eval, Span at)
 {
-    if (eval->host != NULL && eval->staging == NULL)
-        return true; /* a run may take its time */
+    if (eval->host != NULL && eval->staging == NULL) return true; /* a run may take its time */
     if (eval->steps_left > 0) {
         eval->steps_left--;
         return true;
@@ -281,12 +262,10 @@ static Flow unroll(Eval *eval, const NodeFor *node, const Object *items)
         eval->frame->loop = eval->control;
         flow = eval_block(eval, node->body);
         eval->frame->loop = outer;
-        if (flow == FLOW_BREAK || flow == FLOW_RETURN || flow == FLOW_ERROR)
-            break;
+        if (flow == FLOW_BREAK || flow == FLOW_RETURN || flow == FLOW_ERROR) break;
     }
     eval->frame->loop = outer;
-    if (flow == FLOW_RETURN || flow == FLOW_ERROR)
-        return flow;
+    if (flow == FLOW_RETURN || flow == FLOW_ERROR) return flow;
     return flow == FLOW_BREAK ? FLOW_NEXT : eval_block(eval, node->orelse);
 }
 
@@ -300,8 +279,7 @@ static Flow run_for(Eval *eval, const Node *node)
 {
     const NodeFor *n = NODE_AS(For, node);
     Object *iterable = eval_expr(eval, n->iter);
-    if (iterable == NULL)
-        return FLOW_ERROR;
+    if (iterable == NULL) return FLOW_ERROR;
     place(eval, n->iter);
     if (iterable->kind == OBJECT_RANGE && eval->staging != NULL && !unrolls_all(iterable))
         return stage_for(eval, n, iterable);
@@ -317,21 +295,15 @@ static Flow run_while(Eval *eval, const Node *node)
         Object *test = eval_expr(eval, n->test);
         bool truth;
         place(eval, n->test);
-        if (test == NULL)
-            return FLOW_ERROR;
-        if (object_is_staged(test))
-            return stage_while(eval, n);
-        if (!object_truth(eval, test, &truth) || !eval_step(eval, eval->at))
-            return FLOW_ERROR;
-        if (!truth)
-            return eval_block(eval, n->orelse);
+        if (test == NULL) return FLOW_ERROR;
+        if (object_is_staged(test)) return stage_while(eval, n);
+        if (!object_truth(eval, test, &truth) || !eval_step(eval, eval->at)) return FLOW_ERROR;
+        if (!truth) return eval_block(eval, n->orelse);
         eval->frame->loop = eval->control;
         Flow flow = eval_block(eval, n->body);
         eval->frame->loop = outer;
-        if (flow == FLOW_BREAK)
-            return FLOW_NEXT;
-        if (flow == FLOW_RETURN || flow == FLOW_ERROR)
-            return flow;
+        if (flow == FLOW_BREAK) return FLOW_NEXT;
+        if (flow == FLOW_RETURN || flow == FLOW_ERROR) return flow;
     }
 }
 
@@ -350,8 +322,7 @@ static Object *call_context(Eval *eval, Object *context, const char *name, int c
 
 static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)
 {
-    if (index == node->items.count)
-        return eval_block(eval, node->body);
+    if (index == node->items.count) return eval_block(eval, node->body);
     const Nodewithitem *item = NODE_AS(withitem, node->items.items[index]);
     Object *context = eval_expr(eval, item->context_expr);
     place(eval, item->context_expr);
@@ -360,8 +331,7 @@ static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)
         (item->optional_vars != NULL && !assign_target(eval, item->optional_vars, entered)))
         return FLOW_ERROR;
     Flow flow = run_with_item(eval, node, index + 1);
-    if (flow == FLOW_ERROR)
-        return flow;
+    if (flow == FLOW_ERROR) return flow;
     place(eval, item->context_expr);
     return call_context(eval, context, "__exit__", 4) != NULL ? flow : FLOW_ERROR;
 }
@@ -376,10 +346,8 @@ static Flow run_try(Eval *eval, const Node *node)
 {
     const NodeTry *n = NODE_AS(Try, node);
     Flow flow = eval_block(eval, n->body);
-    if (flow == FLOW_NEXT)
-        flow = eval_block(eval, n->orelse);
-    if (flow == FLOW_ERROR)
-        return flow;
+    if (flow == FLOW_NEXT) flow = eval_block(eval, n->orelse);
+    if (flow == FLOW_ERROR) return flow;
     Flow last = eval_block(eval, n->finalbody);
     return last == FLOW_NEXT ? flow : last;
 }
@@ -390,8 +358,7 @@ static Object *decorate(Eval *eval, Nodes decorators, Object *object)
 {
     for (uint32_t i = decorators.count; object != NULL && i-- > 0;) {
         Object *decorator = eval_expr(eval, decorators.items[i]);
-        if (decorator == NULL)
-            return NULL;
+        if (decorator == NULL) return NULL;
         object = call_simple(eval, decorator, 1, &object, place(eval, decorators.items[i]));
     }
     return object;
@@ -418,8 +385,7 @@ static Flow run_functiondef(Eval *eval, const Node *node)
     Object *object = object_new(eval, OBJECT_FUNCTION);
     object->as.function = (Function){
         .name = n->name, .node = node, .closure = scope_for_closure(scope), .unit = scope->unit};
-    if (!eval_defaults(eval, NODE_AS(arguments, n->args), &object->as.function))
-        return FLOW_ERROR;
+    if (!eval_defaults(eval, NODE_AS(arguments, n->args), &object->as.function)) return FLOW_ERROR;
     object = decorate(eval, n->decorator_list, object);
     return object != NULL && scope_assign(eval, scope, n->name, object, node->span) ? FLOW_NEXT
                                                                                     : FLOW_ERROR;
@@ -510,8 +476,7 @@ Flow eval_block(Eval *eval, Nodes statements)
             names_bound(eval, statements.items[i], poison_name, eval);
             continue;
         }
-        if (flow != FLOW_NEXT)
-            return flow;
+        if (flow != FLOW_NEXT) return flow;
     }
     return FLOW_NEXT;
 }

@@ -17,8 +17,7 @@ static Value *coordinates(Eval *eval, int rank, const int64_t *shape, int dim)
 static Object *computed_init(Eval *eval, Object *function, int rank, const int64_t *shape, Span at)
 {
     Object *indices[TYPE_RANK];
-    for (int i = 0; i < rank; i++)
-        indices[i] = object_ir(eval, coordinates(eval, rank, shape, i));
+    for (int i = 0; i < rank; i++) indices[i] = object_ir(eval, coordinates(eval, rank, shape, i));
     return call_simple(eval, function, rank, indices, at);
 }
 
@@ -42,8 +41,7 @@ Object *core_tile(Eval *eval, const Bound *bound)
         return NULL;
     const Type *type = type_tile(core_types(eval), dtype, rank, shape, NULL);
     Object *init = bound->values[2];
-    if (argument_absent(init))
-        return new_tile(eval, type, NULL);
+    if (argument_absent(init)) return new_tile(eval, type, NULL);
     if (init->kind == OBJECT_FUNCTION || init->kind == OBJECT_METHOD)
         init = computed_init(eval, init, rank, shape, bound->at);
     Value *value = init != NULL ? stage_typed(eval, init, type, bound->at) : NULL;
@@ -66,8 +64,7 @@ Object *core_iota(Eval *eval, const Bound *bound)
 Object *cast_to(Eval *eval, Object *object, DType dtype, Span at)
 {
     Value *value = stage_operand(eval, object, at);
-    if (value == NULL)
-        return NULL;
+    if (value == NULL) return NULL;
     if (value->type->kind != TYPE_SCALAR && value->type->kind != TYPE_TILE)
         return FAIL(eval, expected_kind, at, "what is cast", "a number", object_repr(eval, object));
     return object_ir(eval, stage_cast(eval, value, dtype));
@@ -76,8 +73,7 @@ Object *cast_to(Eval *eval, Object *object, DType dtype, Span at)
 Object *core_cast(Eval *eval, const Bound *bound)
 {
     DType dtype;
-    if (!argument_dtype(eval, bound->values[1], bound->at, &dtype))
-        return NULL;
+    if (!argument_dtype(eval, bound->values[1], bound->at, &dtype)) return NULL;
     return cast_to(eval, bound->values[0], dtype, bound->at);
 }
 
@@ -101,22 +97,18 @@ Object *core_transpose(Eval *eval, const Bound *bound)
 {
     Value *tile =
         argument_value(eval, bound->values[0], TYPE_TILE, "what is transposed", NULL, bound->at);
-    if (tile == NULL)
-        return NULL;
+    if (tile == NULL) return NULL;
     int rank = tile->type->rank, given = rank;
     int64_t dims[TYPE_RANK], shape[TYPE_RANK];
-    for (int i = 0; i < rank; i++)
-        dims[i] = rank - 1 - i;
+    for (int i = 0; i < rank; i++) dims[i] = rank - 1 - i;
     if (!argument_absent(bound->values[1]) &&
         !argument_ints(eval, bound->values[1], "dims", bound->at, &given, dims))
         return NULL;
     unsigned seen = 0;
-    for (int i = 0; i < given; i++)
-        seen |= dims[i] >= 0 && dims[i] < rank ? 1u << dims[i] : 0;
+    for (int i = 0; i < given; i++) seen |= dims[i] >= 0 && dims[i] < rank ? 1u << dims[i] : 0;
     if (given != rank || seen != (1u << rank) - 1)
         return FAIL(eval, bad_value, bound->at, "dims is no permutation of the tile's dimensions");
-    for (int i = 0; i < rank; i++)
-        shape[i] = tile->type->shape[dims[i]];
+    for (int i = 0; i < rank; i++) shape[i] = tile->type->shape[dims[i]];
     Value *value = core_build(eval, OP_transpose, 1, &tile,
                               type_tile(core_types(eval), tile->type->dtype, rank, shape, NULL));
     op_set_ints(value->op, ATTR_dims, rank, dims);
@@ -167,8 +159,7 @@ static Value *dot_accumulator(Eval *eval, const Bound *bound, const Type *a, con
     }
     Value *c = argument_value(eval, bound->values[2], TYPE_TILE, "the third operand of dot", NULL,
                               bound->at);
-    if (c == NULL)
-        return NULL;
+    if (c == NULL) return NULL;
     if (c->type->rank != 2 || c->type->shape[0] != shape[0] || c->type->shape[1] != shape[1] ||
         c->type->dtype == DTYPE_b1)
         return FAIL(eval, shape_mismatch, bound->at, type_text(eval->arena, c->type),
@@ -183,8 +174,7 @@ Object *core_dot(Eval *eval, const Bound *bound)
     Value *b = a != NULL ? argument_value(eval, bound->values[1], TYPE_TILE,
                                           "the second operand of dot", NULL, bound->at)
                          : NULL;
-    if (b == NULL)
-        return NULL;
+    if (b == NULL) return NULL;
     if (a->type->rank != 2 || b->type->rank != 2 || a->type->shape[1] != b->type->shape[0])
         return FAIL(eval, shape_mismatch, bound->at, type_text(eval->arena, a->type),
                     type_text(eval->arena, b->type));
@@ -203,8 +193,7 @@ static bool join_three(Eval *eval, Value **values, Span at)
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < 3; i++) {
             Value **a = &values[i], **b = &values[(i + 1) % 3];
-            if (!stage_same_shape(eval, at, a, b))
-                return false;
+            if (!stage_same_shape(eval, at, a, b)) return false;
         }
     return true;
 }
@@ -213,8 +202,7 @@ Object *core_where(Eval *eval, const Bound *bound)
 {
     Object *x = bound->values[1], *y = bound->values[2];
     Value *values[3] = {stage_operand(eval, bound->values[0], bound->at)};
-    if (values[0] == NULL)
-        return NULL;
+    if (values[0] == NULL) return NULL;
     if (values[0]->type->kind != TYPE_SCALAR && values[0]->type->kind != TYPE_TILE)
         return FAIL(eval, expected_kind, bound->at, "the condition", "a boolean",
                     object_repr(eval, bound->values[0]));
@@ -235,8 +223,7 @@ Object *core_where(Eval *eval, const Bound *bound)
 
 static Object *deliver_object(Eval *eval, Object *result, Object *out)
 {
-    if (result == NULL || argument_absent(out))
-        return result;
+    if (result == NULL || argument_absent(out)) return result;
     Value *value = stage_operand(eval, result, eval->at);
     return value != NULL ? result_deliver(eval, value, out) : NULL;
 }
@@ -265,8 +252,7 @@ Object *core_maximum(Eval *eval, const Bound *bound)
 static Object *elementwise(Eval *eval, const Bound *bound, OpCode code, bool floats_only)
 {
     Value *value = stage_operand(eval, bound->values[0], bound->at);
-    if (value == NULL)
-        return NULL;
+    if (value == NULL) return NULL;
     bool number = value->type->kind == TYPE_SCALAR || value->type->kind == TYPE_TILE;
     if (!number || value->type->dtype == DTYPE_b1 ||
         (floats_only && !dtype_is_float(value->type->dtype)))
@@ -316,8 +302,7 @@ Object *core_shared_store(Eval *eval, const Bound *bound)
     Value *tile = shared != NULL ? argument_value(eval, bound->values[1], TYPE_TILE,
                                                   "what is stored", NULL, bound->at)
                                  : NULL;
-    if (tile == NULL)
-        return NULL;
+    if (tile == NULL) return NULL;
     if (tile->type->dtype != shared->type->dtype)
         return FAIL(eval, dtype_mismatch, bound->at, "what is stored",
                     dtype_user_name(tile->type->dtype), dtype_user_name(shared->type->dtype));

@@ -9,8 +9,7 @@
 
 bool report_begin(Eval *eval)
 {
-    if (eval->quiet > 0)
-        return false;
+    if (eval->quiet > 0) return false;
     Diags *diags = eval->session->diags;
     for (size_t i = 0; i < eval->steps.count; i++)
         diag_push_frame(diags, eval->steps.data[i].at, "%s", eval->steps.data[i].text);
@@ -26,8 +25,7 @@ void *report_end(Eval *eval)
 
 void eval_move(Eval *eval, Span at)
 {
-    if (eval->library > 0)
-        return;
+    if (eval->library > 0) return;
     eval->at = at;
     eval->builder.span = at;
 }
@@ -72,8 +70,7 @@ Object *object_list(Eval *eval, ObjectKind kind, Object *const *items, size_t co
 {
     Object *list = object_new(eval, kind);
     list->as.list.control = (uint32_t)eval->control;
-    for (size_t i = 0; i < count; i++)
-        list_append(eval, list, items[i]);
+    for (size_t i = 0; i < count; i++) list_append(eval, list, items[i]);
     return list;
 }
 
@@ -90,8 +87,7 @@ void list_append(Eval *eval, Object *list, Object *item)
 
 Object *object_ir(Eval *eval, Value *value)
 {
-    if (value == NULL)
-        return NULL;
+    if (value == NULL) return NULL;
     Object *object = object_new(eval, type_is_tile(value->type) ? OBJECT_TILE : OBJECT_IR);
     object->as.ir.value = value;
     object->fresh = true;
@@ -133,8 +129,7 @@ double object_number(const Object *object)
 
 static bool numbers_equal(const Object *a, const Object *b)
 {
-    if (a->kind != OBJECT_FLOAT && b->kind != OBJECT_FLOAT)
-        return a->as.integer == b->as.integer;
+    if (a->kind != OBJECT_FLOAT && b->kind != OBJECT_FLOAT) return a->as.integer == b->as.integer;
     return object_number(a) == object_number(b);
 }
 
@@ -144,36 +139,28 @@ static bool equal_at(const Object *a, const Object *b, int depth);
 
 static bool lists_equal(const Object *a, const Object *b, int depth)
 {
-    if (a->as.list.count != b->as.list.count)
-        return false;
+    if (a->as.list.count != b->as.list.count) return false;
     for (uint32_t i = 0; i < a->as.list.count; i++)
-        if (!equal_at(a->as.list.items[i], b->as.list.items[i], depth))
-            return false;
+        if (!equal_at(a->as.list.items[i], b->as.list.items[i], depth)) return false;
     return true;
 }
 
 static bool dicts_equal(const Object *a, const Object *b, int depth)
 {
-    if (a->as.dict.keys.count != b->as.dict.keys.count)
-        return false;
+    if (a->as.dict.keys.count != b->as.dict.keys.count) return false;
     for (size_t i = 0; i < a->as.dict.keys.count; i++) {
         const Object *other = dict_get(b, a->as.dict.keys.data[i]);
-        if (other == NULL || !equal_at(a->as.dict.values.data[i], other, depth))
-            return false;
+        if (other == NULL || !equal_at(a->as.dict.values.data[i], other, depth)) return false;
     }
     return true;
 }
 
 static bool equal_at(const Object *a, const Object *b, int depth)
 {
-    if (a == b)
-        return true;
-    if (depth > EQUAL_DEPTH)
-        return false;
-    if (object_is_number(a) && object_is_number(b))
-        return numbers_equal(a, b);
-    if (a->kind != b->kind)
-        return false;
+    if (a == b) return true;
+    if (depth > EQUAL_DEPTH) return false;
+    if (object_is_number(a) && object_is_number(b)) return numbers_equal(a, b);
+    if (a->kind != b->kind) return false;
     switch ((int)a->kind) { /* the rest is equal by identity */
     case OBJECT_NONE:
     case OBJECT_ELLIPSIS: return true;
@@ -204,8 +191,7 @@ bool object_equal(const Object *a, const Object *b)
 Object *dict_get(const Object *dict, const Object *key)
 {
     for (size_t i = 0; i < dict->as.dict.keys.count; i++)
-        if (object_equal(dict->as.dict.keys.data[i], key))
-            return dict->as.dict.values.data[i];
+        if (object_equal(dict->as.dict.keys.data[i], key)) return dict->as.dict.values.data[i];
     return NULL;
 }
 
@@ -239,8 +225,7 @@ static void print_float(double number, Buf *out)
     for (int precision = 1; precision <= 17; precision++) {
         snprintf(digits, sizeof digits, "%.*g", precision, number);
         double back = 0;
-        if (sscanf(digits, "%lf", &back) == 1 && back == number)
-            break;
+        if (sscanf(digits, "%lf", &back) == 1 && back == number) break;
     }
     double magnitude = fabs(number);
     if (magnitude >= 1e16 || (magnitude != 0 && magnitude < 1e-4)) {
@@ -250,8 +235,7 @@ static void print_float(double number, Buf *out)
     if (strchr(digits, 'e') != NULL) /* %g turns to exponents earlier than Python does */
         snprintf(digits, sizeof digits, "%.0f", number);
     buf_text(out, digits);
-    if (strchr(digits, '.') == NULL)
-        buf_text(out, ".0");
+    if (strchr(digits, '.') == NULL) buf_text(out, ".0");
 }
 
 static void print_text(const Object *object, TextStyle style, Buf *out)
@@ -325,8 +309,7 @@ static void print_named(Eval *eval, const Object *object, Buf *out)
 static void print_array(Eval *eval, const Object *object, Buf *out)
 {
     HostValue array = {.kind = HOST_ARRAY, .array = object->as.array};
-    if (eval->host != NULL)
-        eval->host->repr(eval->host, &array, out);
+    if (eval->host != NULL) eval->host->repr(eval->host, &array, out);
 }
 
 static void print_at(Eval *eval, const Object *object, TextStyle style, int depth, Buf *out)

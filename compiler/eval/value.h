@@ -1,9 +1,9 @@
 /* value.h: what the evaluator computes with, and the evaluator's own state; private to this folder.
  *
-  * An Object is a compile-time value, or a handle of an IR value. Operations on compile-time
-  * values are
-  * done at once (operate.c); where an IR value takes part they are staged (stage.c). Python's
-  * names are
+ * An Object is a compile-time value, or a handle of an IR value. Operations on compile-time
+ * values are
+ * done at once (operate.c); where an IR value takes part they are staged (stage.c). Python's
+ * names are
  * Bindings; what is bound under run-time control is merged afterwards (variable.c).
  *
  * A function that returns NULL, false or FLOW_ERROR has reported why. */
@@ -51,17 +51,17 @@ typedef struct BuiltinRow BuiltinRow;
     OBJECT(SPECIALISATION, "compiled kernel")                                                      \
     OBJECT(HOST_FUNCTION, "host function")                                                         \
     OBJECT(ARRAY, "array")                                                                         \
-    OBJECT(IR, "run-time value")     /* a scalar, pointer, view or shared tile */                  \
-    OBJECT(TILE, "register tile")    /* a value, or a variable that can be written in place */     \
+    OBJECT(IR, "run-time value")      /* a scalar, pointer, view or shared tile */                 \
+    OBJECT(TILE, "register tile")     /* a value, or a variable that can be written in place */    \
     OBJECT(CELL, "run-time variable") /* in bindings alone: a scalar's variable */                 \
-    OBJECT(MERGE, "merged value")    /* in bindings alone: by the way taken (variable.c) */  \
-    OBJECT(POISON, "unknown value")  /* in bindings alone: the error was reported */
+    OBJECT(MERGE, "merged value")     /* in bindings alone: by the way taken (variable.c) */       \
+    OBJECT(POISON, "unknown value")   /* in bindings alone: the error was reported */
 
 typedef enum ObjectKind {
 #define OBJECT(kind, name) OBJECT_##kind,
     OBJECT_KINDS
 #undef OBJECT
-    OBJECT_COUNT
+        OBJECT_COUNT
 } ObjectKind;
 
 typedef VEC(Object *) ObjectVec;
@@ -73,7 +73,7 @@ typedef struct Binding {
     uint64_t clock; /* when */
     /* object is a CELL, or a TILE of its own: binding anew in deeper control writes it */
     bool variable;
-    int control;    /* of a variable: depth of run-time control where it was made */
+    int control; /* of a variable: depth of run-time control where it was made */
 } Binding;
 
 typedef VEC(Binding *) BindingVec;
@@ -85,11 +85,11 @@ typedef struct Bindings { /* in order of first binding */
 
 typedef struct Function {
     Name name;
-    const Node *node;      /* FunctionDef or Lambda */
+    const Node *node; /* FunctionDef or Lambda */
     Scope *closure;
-    Object **defaults;     /* of the last positional parameters */
-    Object **kw_defaults;  /* one a keyword-only parameter; NULL: none */
-    Object *owner;         /* the class in whose body it stands, for super() */
+    Object **defaults;    /* of the last positional parameters */
+    Object **kw_defaults; /* one a keyword-only parameter; NULL: none */
+    Object *owner;        /* the class in whose body it stands, for super() */
     Unit *unit;
 } Function;
 
@@ -106,13 +106,13 @@ typedef struct Class {
 typedef struct Instance {
     Object *class;
     Bindings attributes;
-    Object *arguments;      /* of its constructor, positional and named, to tell instances apart */
-    ObjectVec specialised;  /* of a kernel: its SPECIALISATIONs, staged or not */
+    Object *arguments;     /* of its constructor, positional and named, to tell instances apart */
+    ObjectVec specialised; /* of a kernel: its SPECIALISATIONs, staged or not */
 } Instance;
 
 typedef struct Specialisation {
     Object *instance;
-    Object **keys;  /* one a parameter; NULL: a run-time parameter */
+    Object **keys; /* one a parameter; NULL: a run-time parameter */
     int key_count;
     Kernel *kernel; /* once it is staged */
     Span at;
@@ -125,9 +125,9 @@ typedef struct Merge {
     Region *regions[2]; /* of `if`: both; of a loop: the body, and NULL for no iteration */
     Object *values[2];
     Span at[2];
-    uint64_t before;    /* clock of the older value, if one of the values is it; else UINT64_MAX */
+    uint64_t before; /* clock of the older value, if one of the values is it; else UINT64_MAX */
     Binding *binding;
-    Object *lifted;     /* once it was needed */
+    Object *lifted; /* once it was needed */
 } Merge;
 
 struct Object {
@@ -136,25 +136,44 @@ struct Object {
     union {
         int64_t integer; /* and of BOOL */
         double number;
-        struct { const char *data; size_t length; } text;
+        struct {
+            const char *data;
+            size_t length;
+        } text;
         /* TUPLE, LIST */
-        struct { Object **items; uint32_t count, capacity; uint32_t control; } list;
-        struct { ObjectVec keys, values; uint32_t control; } dict;
+        struct {
+            Object **items;
+            uint32_t count, capacity;
+            uint32_t control;
+        } list;
+        struct {
+            ObjectVec keys, values;
+            uint32_t control;
+        } dict;
         /* and SLICE: NULL where not written */
-        struct { Object *start, *stop, *step, *unroll; } range;
-        DType dtype;         /* and of POINTER_TYPE */
+        struct {
+            Object *start, *stop, *step, *unroll;
+        } range;
+        DType dtype; /* and of POINTER_TYPE */
         Function function;
         /* PROPERTY and the like: function; SUPER: self, class */
-        struct { Object *self, *function; } method;
+        struct {
+            Object *self, *function;
+        } method;
         const BuiltinRow *builtin;
         Class *class;
         Instance *instance;
         Unit *unit;
-        struct { Name path; Span at; } missing;
+        struct {
+            Name path;
+            Span at;
+        } missing;
         Specialisation *specialisation;
         Name host;
         void *array;
-        struct { Value *value, *var; } ir; /* IR, TILE; CELL: var */
+        struct {
+            Value *value, *var;
+        } ir; /* IR, TILE; CELL: var */
         Merge *merge;
     } as;
 };
@@ -163,12 +182,12 @@ struct Object {
 
 typedef enum ScopeKind {
     SCOPE_BUILTINS,
-    SCOPE_UNIT,       /* a module's names: evaluated when needed */
-    SCOPE_STATEMENT,  /* one statement of a module: sees what stands above it */
+    SCOPE_UNIT,      /* a module's names: evaluated when needed */
+    SCOPE_STATEMENT, /* one statement of a module: sees what stands above it */
     SCOPE_CLASS,
     SCOPE_FUNCTION,
-    SCOPE_INNER,      /* of a comprehension */
-    SCOPE_TOP,        /* statements that `run` executes in order */
+    SCOPE_INNER, /* of a comprehension */
+    SCOPE_TOP,   /* statements that `run` executes in order */
 } ScopeKind;
 
 struct Scope {
@@ -177,7 +196,7 @@ struct Scope {
     Unit *unit;
     uint32_t index; /* of a statement */
     Bindings bindings;
-    Map outside;    /* names declared global or nonlocal -> the scope where they live */
+    Map outside;     /* names declared global or nonlocal -> the scope where they live */
     bool host_names; /* of SCOPE_TOP: tile.host's names are seen */
 };
 
@@ -189,8 +208,8 @@ typedef struct Thunk {
 
 /* A module: its text and names. */
 struct Unit {
-    Name name;    /* dotted */
-    Name folder;  /* of a package: prefix of its modules; else NULL */
+    Name name;   /* dotted */
+    Name folder; /* of a package: prefix of its modules; else NULL */
     Module *tree;
     Scope *scope;
     Thunk *thunks;   /* one a statement */
@@ -257,23 +276,23 @@ struct Eval {
     Object *none, *yes, *no, *ellipsis, *poison;
     Object *root_class; /* `object` */
     Scope *builtins;
-    Map units;          /* dotted name -> MODULE or MISSING */
+    Map units; /* dotted name -> MODULE or MISSING */
     VEC(const char *) inputs;
     const char *folder; /* of the program's own source */
     Frame *frame;
-    Span at;            /* the user's place: of messages and ops */
-    int library;        /* > 0 inside stdlib code */
-    int quiet;          /* > 0: nothing is reported */
-    int depth;          /* of calls and nested expressions */
+    Span at;             /* the user's place: of messages and ops */
+    int library;         /* > 0 inside stdlib code */
+    int quiet;           /* > 0: nothing is reported */
+    int depth;           /* of calls and nested expressions */
     VEC(CallStep) steps; /* for notes */
     Staging *staging;
     Builder builder;
-    int control;        /* run-time regions that are open */
-    VEC(Undo) journal;  /* bindings changed under run-time control */
+    int control;       /* run-time regions that are open */
+    VEC(Undo) journal; /* bindings changed under run-time control */
     LoopTrial *trial;
     uint64_t clock;
-    bool needed_missing; /* a host module was needed */
-    uint64_t steps_left; /* compile-time loop iterations: no input may run forever */
+    bool needed_missing;   /* a host module was needed */
+    uint64_t steps_left;   /* compile-time loop iterations: no input may run forever */
     VEC(Kernel *) kernels; /* staged by run; freed with the program */
 };
 
@@ -389,8 +408,8 @@ Object *operate_not(Eval *eval, Object *operand, Span at);
 
 /* ---- stage.c: operations on IR values -------------------------------------------------------- */
 
-bool stage_ready(Eval *eval, Span at);           /* a kernel is being staged; else reported */
-Value *stage_value(Eval *eval, Object *object);  /* of an IR or TILE, read now */
+bool stage_ready(Eval *eval, Span at);          /* a kernel is being staged; else reported */
+Value *stage_value(Eval *eval, Object *object); /* of an IR or TILE, read now */
 /* A compile-time number or run-time value as a scalar of the type. NULL: reported. */
 Value *stage_scalar(Eval *eval, Object *object, DType dtype, Span at);
 Value *stage_operand(Eval *eval, Object *object, Span at); /* a number becomes i32, f32 or b1 */
@@ -449,7 +468,7 @@ Object *instance_new(Eval *eval, Object *class);
 
 /* ---- builtins.c, core.c ---------------------------------------------------------------------- */
 
-typedef struct Bound { /* a builtin's arguments, in the order of its signature */
+typedef struct Bound {  /* a builtin's arguments, in the order of its signature */
     Object *values[12]; /* NULL: not given */
     Object *rest;       /* TUPLE of `*rest` */
     Span at;

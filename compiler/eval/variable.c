@@ -12,8 +12,7 @@
 
 void binding_note(Eval *eval, Binding *binding)
 {
-    if (eval->control == 0)
-        return;
+    if (eval->control == 0) return;
     Undo undo = {binding,        binding->object,   binding->at,
                  binding->clock, binding->variable, binding->control};
     vec_push(eval->arena, &eval->journal, undo);
@@ -44,8 +43,7 @@ static const char *describe(Eval *eval, const Object *object)
 static bool may_convert(const Type *from, const Type *to)
 {
     DType common;
-    if (from->kind != to->kind || !type_same_shape(from, to))
-        return false;
+    if (from->kind != to->kind || !type_same_shape(from, to)) return false;
     return from->dtype == to->dtype ||
            (stage_promote(from->dtype, to->dtype, &common) && common == to->dtype);
 }
@@ -67,16 +65,14 @@ static bool variable_write(Eval *eval, Binding *binding, Object *object, Span at
         return false;
     }
     Value *value = stage_typed(eval, object, type, at);
-    if (value == NULL)
-        return false;
+    if (value == NULL) return false;
     build2(&eval->builder, OP_var_set, var, value);
     return true;
 }
 
 Object *object_hold(Eval *eval, Object *object)
 {
-    if (object->kind != OBJECT_TILE)
-        return object;
+    if (object->kind != OBJECT_TILE) return object;
     if (object->fresh && object->as.ir.var != NULL) {
         object->fresh = false;
         return object;
@@ -110,25 +106,20 @@ bool binding_set(Eval *eval, Binding *binding, Object *object, Span at)
 void trial_note_read(Eval *eval, Binding *binding, uint64_t clock)
 {
     for (LoopTrial *trial = eval->trial; trial != NULL; trial = trial->outer)
-        if (clock <= trial->start)
-            map_set(eval->arena, &trial->reads, binding, binding);
+        if (clock <= trial->start) map_set(eval->arena, &trial->reads, binding, binding);
 }
 
 Object *binding_get(Eval *eval, Binding *binding, Span at)
 {
     Object *object = binding->object;
-    if (object->kind == OBJECT_POISON)
-        return NULL;
+    if (object->kind == OBJECT_POISON) return NULL;
     if (object->kind == OBJECT_MERGE) {
         object = merge_lift(eval, object, at);
-        if (object == NULL)
-            return NULL;
-        if (object->kind == OBJECT_POISON)
-            return NULL;
+        if (object == NULL) return NULL;
+        if (object->kind == OBJECT_POISON) return NULL;
         binding->object = object;
     }
-    if (!binding->variable)
-        trial_note_read(eval, binding, binding->clock);
+    if (!binding->variable) trial_note_read(eval, binding, binding->clock);
     if (object->kind == OBJECT_CELL)
         return object_ir(eval, build1(&eval->builder, OP_var_get, object->as.ir.var));
     return object;
@@ -171,12 +162,9 @@ static const Type *literal_type(Eval *eval, const Object *literal)
 /* The type that an object has as the content of a variable; NULL: it can't be one. */
 static const Type *content_type(Eval *eval, const Object *object)
 {
-    if (object_is_number(object))
-        return literal_type(eval, object);
-    if (object->kind == OBJECT_CELL)
-        return object->as.ir.var->type->content;
-    if (!object_is_staged(object))
-        return NULL;
+    if (object_is_number(object)) return literal_type(eval, object);
+    if (object->kind == OBJECT_CELL) return object->as.ir.var->type->content;
+    if (!object_is_staged(object)) return NULL;
     const Type *type =
         object->as.ir.value != NULL ? object->as.ir.value->type : object->as.ir.var->type->content;
     return type->kind == TYPE_VIEW || type->kind == TYPE_SHARED ? NULL : type;
@@ -207,21 +195,18 @@ static const Object *merge_sample(const Object *object)
 bool binding_make_variable(Eval *eval, Binding *binding, const Object *next)
 {
     Object *object = binding_get(eval, binding, eval->at);
-    if (object == NULL)
-        return false;
+    if (object == NULL) return false;
     const Type *type = content_type(eval, object);
     next = merge_sample(next);
     const Type *wanted = next != NULL && object_is_number(object) ? content_type(eval, next) : NULL;
-    if (wanted != NULL && !(object->kind == OBJECT_FLOAT && object_is_number(next)))
-        type = wanted;
+    if (wanted != NULL && !(object->kind == OBJECT_FLOAT && object_is_number(next))) type = wanted;
     if (type == NULL) {
         FAIL(eval, no_variable, eval->at, binding->name, describe(eval, object));
         diag_note(eval->session->diags, binding->at, "it was bound here");
         return false;
     }
     Value *init = stage_typed(eval, object, type, eval->at);
-    if (init == NULL)
-        return false;
+    if (init == NULL) return false;
     binding_note(eval, binding);
     binding->object = variable_object(eval, type, init, binding->name);
     binding->variable = true;
@@ -241,8 +226,7 @@ Control control_enter(Eval *eval, Region *region)
 
 static void record_change(Eval *eval, Map *seen, const Undo *undo, ChangeVec *changed)
 {
-    if (map_has(seen, undo->binding))
-        return;
+    if (map_has(seen, undo->binding)) return;
     map_set(eval->arena, seen, undo->binding, undo->binding);
     Change change = {undo->binding, undo->binding->object, undo->binding->at};
     vec_push(eval->arena, changed, change);
@@ -270,23 +254,20 @@ void control_leave(Eval *eval, Control control, ChangeVec *changed)
 static const Change *find_change(const ChangeVec *changes, const Binding *binding)
 {
     for (size_t i = 0; i < changes->count; i++)
-        if (changes->data[i].binding == binding)
-            return &changes->data[i];
+        if (changes->data[i].binding == binding) return &changes->data[i];
     return NULL;
 }
 
 static bool same_on_both(const Object *a, const Object *b)
 {
-    if (a == NULL || b == NULL)
-        return false;
+    if (a == NULL || b == NULL) return false;
     return a == b || (is_known(a) && is_known(b) && a->kind == b->kind && object_equal(a, b));
 }
 
 /* The older value's clock, if this value is it or was merged from it. */
 static uint64_t older_clock(const Object *value, const Binding *binding)
 {
-    if (value == binding->object)
-        return binding->clock;
+    if (value == binding->object) return binding->clock;
     if (value != NULL && value->kind == OBJECT_MERGE && value->as.merge->binding == binding)
         return value->as.merge->before;
     return UINT64_MAX;
@@ -354,12 +335,9 @@ void merge_loop(Eval *eval, Op *loop, const ChangeVec *changes, bool runs_once)
 bool change_is_carried(const LoopTrial *trial, const Change *change)
 {
     const Binding *binding = change->binding; /* put back to what it was before the loop */
-    if (binding->object == NULL || binding->object->kind == OBJECT_POISON)
-        return false;
-    if (same_on_both(binding->object, change->after))
-        return false;
-    if (map_has(&trial->reads, binding))
-        return true;
+    if (binding->object == NULL || binding->object->kind == OBJECT_POISON) return false;
+    if (same_on_both(binding->object, change->after)) return false;
+    if (map_has(&trial->reads, binding)) return true;
     const Object *after = change->after;
     return after != NULL && after->kind == OBJECT_MERGE && after->as.merge->before <= trial->start;
 }
@@ -371,8 +349,7 @@ enum { MERGE_DEPTH = 4000 }; /* a merge of merges of merges ... */
 static Builder builder_at_exit(Region *region, Span at)
 {
     Op *last = region->last;
-    if (last != NULL && (op_info(last->code)->traits & TERM))
-        return builder_before(last);
+    if (last != NULL && (op_info(last->code)->traits & TERM)) return builder_before(last);
     return builder_at_end(region, at);
 }
 
@@ -389,8 +366,7 @@ static Object *lift_error(Eval *eval, const Merge *merge, const Object *a, const
 static const Type *join_types(Eval *eval, const Object *a, const Object *b)
 {
     const Type *left = content_type(eval, a), *right = content_type(eval, b);
-    if (left == NULL || right == NULL || left == right)
-        return left == NULL ? NULL : right;
+    if (left == NULL || right == NULL || left == right) return left == NULL ? NULL : right;
     DType common;
     if (!stage_promote(left->dtype, right->dtype, &common) || left->kind == TYPE_POINTER)
         return NULL;
@@ -400,8 +376,7 @@ static const Type *join_types(Eval *eval, const Object *a, const Object *b)
                                    : right;
     if (object_is_number(b) && (b->kind != OBJECT_FLOAT || dtype_is_float(left->dtype)))
         return left;
-    if (left->kind != right->kind || !type_same_shape(left, right))
-        return NULL;
+    if (left->kind != right->kind || !type_same_shape(left, right)) return NULL;
     return type_with_dtype(eval->builder.kernel->types, left, common);
 }
 
@@ -413,13 +388,11 @@ static Object *lift_items(Eval *eval, const Merge *merge, Object *const values[2
         item->as.merge = arena_new_of(eval->arena, Merge);
         *item->as.merge = *merge;
         item->as.merge->lifted = NULL;
-        for (int j = 0; j < 2; j++)
-            item->as.merge->values[j] = values[j]->as.list.items[i];
+        for (int j = 0; j < 2; j++) item->as.merge->values[j] = values[j]->as.list.items[i];
         Object *lifted = same_on_both(values[0]->as.list.items[i], values[1]->as.list.items[i])
                              ? values[0]->as.list.items[i]
                              : merge_lift(eval, item, at);
-        if (lifted == NULL)
-            return NULL;
+        if (lifted == NULL) return NULL;
         if (lifted->kind == OBJECT_CELL)
             lifted = object_ir(eval, build1(&eval->builder, OP_var_get, lifted->as.ir.var));
         list_append(eval, tuple, lifted);
@@ -443,8 +416,7 @@ static Object *lift_values(Eval *eval, const Merge *merge, Object *const values[
 {
     Builder saved = eval->builder;
     Value *init = NULL;
-    if (merge->regions[1] == NULL)
-        init = value_at_exit(eval, merge, 1, values[1], type);
+    if (merge->regions[1] == NULL) init = value_at_exit(eval, merge, 1, values[1], type);
     eval->builder = builder_before(merge->control);
     Object *variable = variable_object(eval, type, init, merge->binding->name);
     bool good = merge->regions[1] != NULL || init != NULL;
@@ -453,8 +425,7 @@ static Object *lift_values(Eval *eval, const Merge *merge, Object *const values[
             continue;
         Value *value = value_at_exit(eval, merge, i, values[i], type);
         good = value != NULL;
-        if (good)
-            build2(&eval->builder, OP_var_set, variable->as.ir.var, value);
+        if (good) build2(&eval->builder, OP_var_set, variable->as.ir.var, value);
     }
     eval->builder = saved;
     return good ? variable : NULL;
@@ -468,33 +439,26 @@ static Object *resolve_value(Eval *eval, Object *value, Span at)
 
 static Object *lift(Eval *eval, Merge *merge, Span at)
 {
-    if (merge->before != UINT64_MAX)
-        trial_note_read(eval, merge->binding, merge->before);
-    if (merge->lifted != NULL)
-        return merge->lifted;
+    if (merge->before != UINT64_MAX) trial_note_read(eval, merge->binding, merge->before);
+    if (merge->lifted != NULL) return merge->lifted;
     Object *values[2];
     for (int i = 0; i < 2; i++) {
-        if (merge->values[i] == NULL)
-            return FAIL(eval, maybe_unbound, at, merge->binding->name);
+        if (merge->values[i] == NULL) return FAIL(eval, maybe_unbound, at, merge->binding->name);
         values[i] = resolve_value(eval, merge->values[i], at);
-        if (values[i] == NULL)
-            return NULL;
+        if (values[i] == NULL) return NULL;
     }
-    if (same_on_both(values[0], values[1]))
-        return merge->lifted = values[0];
+    if (same_on_both(values[0], values[1])) return merge->lifted = values[0];
     if (object_is_sequence(values[0]) && values[0]->kind == values[1]->kind &&
         values[0]->as.list.count == values[1]->as.list.count)
         return lift_items(eval, merge, values, at);
     const Type *type = join_types(eval, values[0], values[1]);
-    if (type == NULL)
-        return lift_error(eval, merge, values[0], values[1], at);
+    if (type == NULL) return lift_error(eval, merge, values[0], values[1], at);
     return merge->lifted = lift_values(eval, merge, values, type);
 }
 
 Object *merge_lift(Eval *eval, Object *object, Span at)
 {
-    if (eval->depth >= MERGE_DEPTH)
-        return FAIL(eval, recursion, at, MERGE_DEPTH);
+    if (eval->depth >= MERGE_DEPTH) return FAIL(eval, recursion, at, MERGE_DEPTH);
     eval->depth++;
     Object *lifted = lift(eval, object->as.merge, at);
     eval->depth--;

@@ -31,16 +31,14 @@ Kernel *kernel_new(Session *session, Name name, Span span)
 
 void kernel_free(Kernel *kernel)
 {
-    if (kernel != NULL)
-        arena_free(kernel->arena);
+    if (kernel != NULL) arena_free(kernel->arena);
 }
 
 /* Old storage is left to the arena; lists of operands and parameters are short. */
 static void *grow_array(Arena *arena, const void *old, size_t size, int count)
 {
     char *larger = arena_alloc(arena, size * ((size_t)count + 1));
-    if (count > 0)
-        memcpy(larger, old, size * (size_t)count);
+    if (count > 0) memcpy(larger, old, size * (size_t)count);
     return larger;
 }
 
@@ -99,8 +97,7 @@ static void check_row(const Builder *builder, OpCode code, int operand_count,
                       Value *const *operands, int result_count, const Type *const *result_types)
 {
     Buf fault = {0};
-    if (row_fits(code, operand_count, operands, result_count, result_types, &fault))
-        return;
+    if (row_fits(code, operand_count, operands, result_count, result_types, &fault)) return;
     Place place = builder->span.source == NULL
                       ? (Place){0}
                       : source_place(builder->span.source, builder->span.begin);
@@ -112,8 +109,7 @@ static void add_values(Arena *arena, Op *op, Value *const *operands,
                        const Type *const *result_types)
 {
     op->operands = arena_new_array(arena, Value *, op->operand_count);
-    for (int i = 0; i < op->operand_count; i++)
-        op->operands[i] = operands[i];
+    for (int i = 0; i < op->operand_count; i++) op->operands[i] = operands[i];
     op->results = arena_new_array(arena, Value, op->result_count);
     for (int i = 0; i < op->result_count; i++)
         op->results[i] = (Value){.type = result_types[i], .op = op, .index = i};
@@ -133,8 +129,7 @@ Op *build_op(Builder *builder, OpCode code, int operand_count, Value *const *ope
     op->region_count = (uint16_t)op_info(code)->regions;
     add_values(arena, op, operands, result_types);
     op->regions = arena_new_array(arena, Region *, op->region_count);
-    for (int i = 0; i < op->region_count; i++)
-        op->regions[i] = new_region(builder->kernel, op);
+    for (int i = 0; i < op->region_count; i++) op->regions[i] = new_region(builder->kernel, op);
     link_op(builder, op);
     return op;
 }
@@ -160,8 +155,7 @@ Value *build(Builder *builder, OpCode code, int operand_count, Value *const *ope
         return NULL;
     }
     const Type *type = infer_type(builder->kernel->types, code, operand_count, operands);
-    if (type == NULL)
-        fail_inference(builder, code, operand_count, operands);
+    if (type == NULL) fail_inference(builder, code, operand_count, operands);
     return &build_op(builder, code, operand_count, operands, 1, &type)->results[0];
 }
 
@@ -208,8 +202,7 @@ Value *build_cmp(Builder *builder, const char *predicate, Value *a, Value *b)
 
 Value *build_cast(Builder *builder, DType dtype, Value *a)
 {
-    if (a->type->dtype == dtype)
-        return a;
+    if (a->type->dtype == dtype) return a;
     const Type *type = type_with_dtype(builder->kernel->types, a->type, dtype);
     return &build_op(builder, OP_cast, 1, &a, 1, &type)->results[0];
 }
@@ -222,8 +215,7 @@ Value *build_view(Builder *builder, Value *pointer, int rank, Value *const *exte
     int64_t facts[2 * TYPE_RANK];
     for (int i = 0; i < 2 * rank; i++) {
         operands[1 + i] = i < rank ? extents[i] : strides[i - rank];
-        if (!value_constant(operands[1 + i], &facts[i]))
-            facts[i] = TYPE_DYNAMIC;
+        if (!value_constant(operands[1 + i], &facts[i])) facts[i] = TYPE_DYNAMIC;
     }
     const Type *type =
         type_view(builder->kernel->types, pointer->type->dtype, rank, facts, facts + rank);
@@ -236,10 +228,8 @@ static Attr *attr_slot(Op *op, AttrKey key)
 {
     Arena *arena = op->parent->kernel->arena;
     int place = 0;
-    while (place < op->attr_count && op->attrs[place].key < key)
-        place++;
-    if (place < op->attr_count && op->attrs[place].key == key)
-        return &op->attrs[place];
+    while (place < op->attr_count && op->attrs[place].key < key) place++;
+    if (place < op->attr_count && op->attrs[place].key == key) return &op->attrs[place];
     op->attrs = grow_array(arena, op->attrs, sizeof(Attr), op->attr_count);
     memmove(&op->attrs[place + 1], &op->attrs[place],
             (size_t)(op->attr_count - place) * sizeof(Attr));
@@ -269,16 +259,14 @@ void op_set_ints(Op *op, AttrKey key, int count, const int64_t *values)
 {
     CHECK(attr_kind(key) == ATTR_KIND_INTS && count >= 0);
     int64_t *copy = arena_new_array(op->parent->kernel->arena, int64_t, count);
-    for (int i = 0; i < count; i++)
-        copy[i] = values[i];
+    for (int i = 0; i < count; i++) copy[i] = values[i];
     *attr_slot(op, key) = (Attr){.key = key, .integers = copy, .count = count};
 }
 
 const Attr *op_attr(const Op *op, AttrKey key)
 {
     for (int i = 0; i < op->attr_count; i++)
-        if (op->attrs[i].key == key)
-            return &op->attrs[i];
+        if (op->attrs[i].key == key) return &op->attrs[i];
     return NULL;
 }
 
@@ -292,8 +280,7 @@ bool value_constant(const Value *value, int64_t *out)
 {
     const Attr *attr =
         value->op == NULL || value->op->code != OP_const ? NULL : op_attr(value->op, ATTR_value);
-    if (attr == NULL)
-        return false;
+    if (attr == NULL) return false;
     *out = attr->integer;
     return true;
 }

@@ -12,7 +12,7 @@ typedef struct DTypeRow {
 } DTypeRow;
 
 static const DTypeRow dtype_rows[DTYPE_COUNT] = {
-#define DTYPE(name, class, bits, exponent, mantissa) \
+#define DTYPE(name, class, bits, exponent, mantissa)                                               \
     {#name, DTYPE_CLASS_##class, bits, exponent, mantissa},
 #include "ir/dtypes.def"
 #undef DTYPE
@@ -109,8 +109,7 @@ static uint64_t exponent_mask(const DTypeRow *row)
 static uint64_t overflow_bits(const DTypeRow *row)
 {
     uint64_t infinity = exponent_mask(row);
-    if (!has_infinity(row))
-        return infinity | ((1ull << row->mantissa) - 2);
+    if (!has_infinity(row)) return infinity | ((1ull << row->mantissa) - 2);
     return row->bits == 8 ? infinity - 1 : infinity;
 }
 
@@ -119,19 +118,15 @@ static uint64_t nan_bits(const DTypeRow *row, uint64_t payload)
 {
     uint64_t all = (1ull << row->mantissa) - 1;
     uint64_t kept = payload >> (DOUBLE_MANTISSA - row->mantissa);
-    if (!has_infinity(row))
-        kept = all;
-    if (kept == 0)
-        kept = 1ull << (row->mantissa - 1);
+    if (!has_infinity(row)) kept = all;
+    if (kept == 0) kept = 1ull << (row->mantissa - 1);
     return exponent_mask(row) | kept;
 }
 
 static uint64_t shift_to_even(uint64_t value, int shift)
 {
-    if (shift == 0)
-        return value;
-    if (shift > DOUBLE_MANTISSA + 2)
-        return 0;
+    if (shift == 0) return value;
+    if (shift > DOUBLE_MANTISSA + 2) return 0;
     uint64_t half = 1ull << (shift - 1), rest = value & ((1ull << shift) - 1);
     uint64_t result = value >> shift;
     return result + (rest > half || (rest == half && (result & 1)));
@@ -143,8 +138,7 @@ static uint64_t finite_bits(const DTypeRow *row, int exponent, uint64_t signific
     int bias = (1 << (row->exponent - 1)) - 1, lowest = 1 - bias;
     int shift = DOUBLE_MANTISSA - row->mantissa + (exponent < lowest ? lowest - exponent : 0);
     uint64_t rounded = shift_to_even(significand, shift);
-    if (exponent > lowest)
-        rounded += (uint64_t)(exponent - lowest) << row->mantissa;
+    if (exponent > lowest) rounded += (uint64_t)(exponent - lowest) << row->mantissa;
     uint64_t most = overflow_bits(row);
     return rounded > most ? most : rounded;
 }
@@ -191,12 +185,9 @@ static uint64_t encode_integer(const DTypeRow *row, double number)
     bool is_signed = row->class == DTYPE_CLASS_INT;
     double above = ldexp(1, row->bits - is_signed), below = is_signed ? -above : 0;
     uint64_t mask = row->bits == 64 ? UINT64_MAX : (1ull << row->bits) - 1;
-    if (isnan(number))
-        return 0;
-    if (rounded >= above)
-        return mask >> is_signed;
-    if (rounded <= below)
-        return is_signed ? 1ull << (row->bits - 1) : 0;
+    if (isnan(number)) return 0;
+    if (rounded >= above) return mask >> is_signed;
+    if (rounded <= below) return is_signed ? 1ull << (row->bits - 1) : 0;
     return (is_signed ? (uint64_t)(int64_t)rounded : (uint64_t)rounded) & mask;
 }
 
@@ -227,8 +218,7 @@ double dtype_decode(DType dtype, uint64_t bits)
 int64_t dtype_wrap(DType dtype, int64_t value)
 {
     const DTypeRow *row = row_of(dtype);
-    if (row->class == DTYPE_CLASS_FLOAT || row->bits == 64)
-        return value;
+    if (row->class == DTYPE_CLASS_FLOAT || row->bits == 64) return value;
     uint64_t mask = (1ull << row->bits) - 1, low = (uint64_t)value & mask;
     bool negative = row->class == DTYPE_CLASS_INT && low >> (row->bits - 1);
     return (int64_t)(negative ? low | ~mask : low);

@@ -10,8 +10,7 @@ static const Type *join_elements(TypeTable *types, int count, Value *const *oper
         if (other->kind != joined->kind || other->dtype != joined->dtype ||
             !type_same_shape(other, joined))
             return NULL;
-        if (other->layout != joined->layout)
-            joined = type_with_layout(types, joined, NULL);
+        if (other->layout != joined->layout) joined = type_with_layout(types, joined, NULL);
     }
     return joined;
 }
@@ -34,8 +33,7 @@ static const Type *infer_select(TypeTable *types, int count, Value *const *opera
 
 static const Type *infer_vec_pack(TypeTable *types, int count, Value *const *operands)
 {
-    if (count == 0 || join_elements(types, count, operands) == NULL)
-        return NULL;
+    if (count == 0 || join_elements(types, count, operands) == NULL) return NULL;
     return type_vector(types, operands[0]->type->dtype, count);
 }
 
@@ -46,15 +44,13 @@ static bool operands_fit(OpCode code, int count)
     const char *letters = op_info(code)->operands;
     int least = 0;
     for (; letters[least] != '\0'; least++)
-        if (letters[least] == '*')
-            return count >= least - 1;
+        if (letters[least] == '*') return count >= least - 1;
     return count == least;
 }
 
 const Type *infer_type(TypeTable *types, OpCode code, int operand_count, Value *const *operands)
 {
-    if (!operands_fit(code, operand_count))
-        return NULL;
+    if (!operands_fit(code, operand_count)) return NULL;
     switch ((int)code) { /* the ops that are named have a rule of their own */
     case OP_cmp: return infer_cmp(types, operand_count, operands);
     case OP_select: return infer_select(types, operand_count, operands);

@@ -1,9 +1,9 @@
 /* ir.h: the tile IR: kernels, regions, ops, values, types. The front door of ir/ (with layout.h).
  *
- * One IR in checked stages. A Kernel has a host region (scalar code over the parameters, and `launch`
- * ops in order) and each launch has a device region, which refers to the kernel's parameters and to its
- * own values only. Regions are structured: a region is a list of ops; `for`, `while` and `if` carry
- * theirs. Values are SSA. Everything lives in the kernel's arena. */
+ * One IR in checked stages. A Kernel has a host region (scalar code over the parameters, and
+ * `launch` ops in order) and each launch has a device region, which refers to the kernel's
+ * parameters and to its own values only. Regions are structured: a region is a list of ops; `for`,
+ * `while` and `if` carry theirs. Values are SSA. Everything lives in the kernel's arena. */
 #ifndef TILEC_IR_H
 #define TILEC_IR_H
 
@@ -19,7 +19,12 @@ typedef enum DType {
     DTYPE_COUNT
 } DType;
 
-typedef enum DTypeClass { DTYPE_CLASS_BOOL, DTYPE_CLASS_INT, DTYPE_CLASS_UINT, DTYPE_CLASS_FLOAT } DTypeClass;
+typedef enum DTypeClass {
+    DTYPE_CLASS_BOOL,
+    DTYPE_CLASS_INT,
+    DTYPE_CLASS_UINT,
+    DTYPE_CLASS_FLOAT
+} DTypeClass;
 
 const char *dtype_name(DType dtype); /* "f16" */
 bool dtype_find(const char *name, DType *out);
@@ -40,20 +45,28 @@ int64_t dtype_wrap(DType dtype, int64_t value);
 enum { TYPE_RANK = LAYOUT_RANK };
 #define TYPE_DYNAMIC INT64_MIN /* an extent or stride known at run time only */
 
-typedef enum TypeKind { TYPE_SCALAR, TYPE_VECTOR, TYPE_POINTER, TYPE_VIEW, TYPE_TILE, TYPE_SHARED, TYPE_VAR } TypeKind;
+typedef enum TypeKind {
+    TYPE_SCALAR,
+    TYPE_VECTOR,
+    TYPE_POINTER,
+    TYPE_VIEW,
+    TYPE_TILE,
+    TYPE_SHARED,
+    TYPE_VAR
+} TypeKind;
 typedef enum Space { SPACE_GLOBAL, SPACE_SHARED } Space;
 
 typedef struct Type Type;
 struct Type {
     TypeKind kind;
     DType dtype;
-    Space space;                 /* of a pointer */
-    uint8_t rank;                /* of a view or tile */
-    int32_t count;               /* elements of a vector */
-    int64_t shape[TYPE_RANK];    /* of a view or tile */
-    int64_t strides[TYPE_RANK];  /* of a view, in elements */
-    const Layout *layout;        /* of a register or shared tile; NULL until it is laid out */
-    const Type *content;         /* of a variable */
+    Space space;                /* of a pointer */
+    uint8_t rank;               /* of a view or tile */
+    int32_t count;              /* elements of a vector */
+    int64_t shape[TYPE_RANK];   /* of a view or tile */
+    int64_t strides[TYPE_RANK]; /* of a view, in elements */
+    const Layout *layout;       /* of a register or shared tile; NULL until it is laid out */
+    const Type *content;        /* of a variable */
 };
 
 typedef struct TypeTable TypeTable;
@@ -62,15 +75,18 @@ const Type *type_intern(TypeTable *table, const Type *type);
 const Type *type_scalar(TypeTable *table, DType dtype);
 const Type *type_vector(TypeTable *table, DType dtype, int count);
 const Type *type_pointer(TypeTable *table, DType dtype, Space space);
-const Type *type_tile(TypeTable *table, DType dtype, int rank, const int64_t *shape, const Layout *layout);
-const Type *type_shared(TypeTable *table, DType dtype, int rank, const int64_t *shape, const Layout *layout);
-const Type *type_view(TypeTable *table, DType dtype, int rank, const int64_t *shape, const int64_t *strides);
+const Type *type_tile(TypeTable *table, DType dtype, int rank, const int64_t *shape,
+                      const Layout *layout);
+const Type *type_shared(TypeTable *table, DType dtype, int rank, const int64_t *shape,
+                        const Layout *layout);
+const Type *type_view(TypeTable *table, DType dtype, int rank, const int64_t *shape,
+                      const int64_t *strides);
 const Type *type_var(TypeTable *table, const Type *content);
-const Type *type_with_dtype(TypeTable *table, const Type *type, DType dtype);   /* scalar, tile */
+const Type *type_with_dtype(TypeTable *table, const Type *type, DType dtype); /* scalar, tile */
 const Type *type_with_layout(TypeTable *table, const Type *type, const Layout *layout);
 int64_t type_elements(const Type *type); /* 1 for a scalar */
 bool type_is_scalar(const Type *type);
-bool type_is_tile(const Type *type); /* register tile */
+bool type_is_tile(const Type *type);                /* register tile */
 bool type_same_shape(const Type *a, const Type *b); /* of scalars and tiles */
 /* f32 | vec<f16, 8> | ptr<f16, global> | view<f16, [?, 4096], [4096, 1]> | tile<f32, [64, 128]> |
  * tile<f32, [64, 128], {layout}> | shared<...> | var<tile<...>> */
@@ -89,7 +105,14 @@ typedef enum OpCode {
 typedef enum OpTrait { PURE = 1, READS = 2, WRITES = 4, COOP = 8, TERM = 16, ELEM = 32 } OpTrait;
 
 /* Each stage has all that the ones before it have. */
-typedef enum Stage { STAGE_TYPED, STAGE_LAID_OUT, STAGE_PIPELINED, STAGE_PLACED, STAGE_SYNCED, STAGE_THREADED } Stage;
+typedef enum Stage {
+    STAGE_TYPED,
+    STAGE_LAID_OUT,
+    STAGE_PIPELINED,
+    STAGE_PLACED,
+    STAGE_SYNCED,
+    STAGE_THREADED
+} Stage;
 typedef enum StageMask { TILE = 1, THREAD = 2, BOTH = 3, HOST = 4 } StageMask;
 
 typedef struct OpInfo {
@@ -138,7 +161,7 @@ struct Op {
     Value *results; /* an array, in place */
     Region **regions;
     Attr *attrs;
-    Span span;      /* where in the source */
+    Span span; /* where in the source */
     Op *previous, *next;
     Region *parent;
     void *scratch;
@@ -156,11 +179,11 @@ struct Region {
 
 typedef struct Parameter {
     Name name;
-    Value *value;     /* scalar or pointer */
+    Value *value; /* scalar or pointer */
     Span span;
-    bool is_key;      /* compile-time: the device never sees it; `key` is its value */
+    bool is_key; /* compile-time: the device never sees it; `key` is its value */
     int64_t key;
-    bool is_written;  /* of a pointer: something stores through it (set by passes_run) */
+    bool is_written; /* of a pointer: something stores through it (set by passes_run) */
     bool is_read;
     int64_t multiple; /* value or address is known to be a multiple of this; 1: nothing known */
 } Parameter;
@@ -170,7 +193,7 @@ struct Kernel {
     Session *session;
     TypeTable *types;
     LayoutTable *layouts;
-    Name name;   /* symbol, unique in the object */
+    Name name;        /* symbol, unique in the object */
     Name export_name; /* the C name */
     Span span;
     Stage stage;
@@ -180,7 +203,8 @@ struct Kernel {
     const Source *read_from; /* the IR text, if it was read; places in it are not printed */
 };
 
-Kernel *kernel_new(Session *session, Name name, Span span); /* with an arena of its own and an empty host region */
+Kernel *kernel_new(Session *session, Name name,
+                   Span span); /* with an arena of its own and an empty host region */
 void kernel_free(Kernel *kernel);
 Value *kernel_add_parameter(Kernel *kernel, Name name, const Type *type, Span span);
 /* A deep copy with its own arena, for another target or variant. */
@@ -200,10 +224,10 @@ Builder builder_at_end(Region *region, Span span);
 Builder builder_before(Op *op); /* takes the op's span */
 Builder builder_after(Op *op);
 
-/* The general form: checks counts and kinds against the row (a broken rule is an internal error). Result types are given;
- * attributes are added with op_set_*. */
-Op *build_op(Builder *builder, OpCode code, int operand_count, Value *const *operands, int result_count,
-             const Type *const *result_types);
+/* The general form: checks counts and kinds against the row (a broken rule is an internal error).
+ * Result types are given; attributes are added with op_set_*. */
+Op *build_op(Builder *builder, OpCode code, int operand_count, Value *const *operands,
+             int result_count, const Type *const *result_types);
 /* Ops whose result type follows from the operands (infer.c): elementwise, cmp, var_get, dot, ... */
 Value *build(Builder *builder, OpCode code, int operand_count, Value *const *operands);
 Value *build1(Builder *builder, OpCode code, Value *a);
@@ -214,7 +238,8 @@ Value *build_number(Builder *builder, DType dtype, double number); /* a float ty
 Value *build_cmp(Builder *builder, const char *predicate, Value *a, Value *b);
 Value *build_cast(Builder *builder, DType dtype, Value *a); /* `a` itself if it has that type */
 /* ptr, then rank extents and rank strides; the type's static parts come from `const` operands. */
-Value *build_view(Builder *builder, Value *pointer, int rank, Value *const *extents, Value *const *strides);
+Value *build_view(Builder *builder, Value *pointer, int rank, Value *const *extents,
+                  Value *const *strides);
 /* The regions of an op that has some are made empty by build_op: op->regions[i]. */
 Value *region_add_argument(Region *region, const Type *type, Name name);
 
@@ -231,7 +256,8 @@ const Type *infer_type(TypeTable *types, OpCode code, int operand_count, Value *
 /* ---- walk.c ---- */
 
 typedef void OpVisitor(Op *op, void *context);
-void region_visit(Region *region, OpVisitor *visit, void *context); /* before its regions' ops; the op may be erased */
+void region_visit(Region *region, OpVisitor *visit,
+                  void *context); /* before its regions' ops; the op may be erased */
 void kernel_visit(Kernel *kernel, OpVisitor *visit, void *context);
 /* Every use in the kernel's regions from `value` to `other`. */
 void value_replace(Kernel *kernel, Value *value, Value *other);
@@ -240,7 +266,8 @@ void region_replace(Region *region, const Map *to);
 size_t value_count_uses(const Kernel *kernel, const Value *value);
 void op_erase(Op *op); /* unlinks it; nothing may use its results */
 void op_move_before(Op *op, Op *before);
-/* Copies an op with its regions to the builder's place; operands and results through `map`, which is extended. */
+/* Copies an op with its regions to the builder's place; operands and results through `map`, which
+ * is extended. */
 Op *op_clone(Builder *builder, const Op *op, Map *map);
 Region *launch_region(const Op *launch);
 Op *op_enclosing(const Op *op, OpCode code); /* the nearest one around it, or NULL */
@@ -251,7 +278,8 @@ void kernel_print(const Kernel *kernel, Buf *out);
 void op_print(const Op *op, Buf *out); /* one line, for messages */
 /* All kernels of a text; NULL: reported (DIAG_ir_syntax). */
 Kernel **kernel_read(Session *session, const Source *source, int *count);
-/* Rows, stages, types, definitions before uses. What is broken is reported (DIAG_ir_invalid) and false returned. */
+/* Rows, stages, types, definitions before uses. What is broken is reported (DIAG_ir_invalid) and
+ * false returned. */
 bool kernel_verify(const Kernel *kernel);
 
 #endif

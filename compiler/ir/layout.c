@@ -31,8 +31,7 @@ static uint64_t solver_reduce(const Solver *solver, uint64_t vector, uint64_t *i
 bool solver_add(Solver *solver, uint64_t vector, uint64_t inputs)
 {
     uint64_t rest = solver_reduce(solver, vector, &inputs);
-    if (rest == 0)
-        return false;
+    if (rest == 0) return false;
     solver->vector[top_bit(rest)] = rest;
     solver->inputs[top_bit(rest)] = inputs;
     return true;
@@ -92,8 +91,7 @@ void layout_solver(const Layout *layout, Solver *solver)
 int layout_repeat_index(const Layout *layout, const int32_t *repeats)
 {
     int index = 0;
-    for (int d = 0; d < layout->rank; d++)
-        index = index * layout->repeat[d] + repeats[d];
+    for (int d = 0; d < layout->rank; d++) index = index * layout->repeat[d] + repeats[d];
     return index;
 }
 
@@ -126,8 +124,7 @@ static bool has_valid_extents(const Layout *layout)
     int block_bits = 0;
     int64_t repeats = 1;
     for (int d = 0; d < layout->rank; d++) {
-        if (layout->shape[d] < 1 || !is_power_of_two(layout->block[d]))
-            return false;
+        if (layout->shape[d] < 1 || !is_power_of_two(layout->block[d])) return false;
         block_bits += bits_log2(layout->block[d]);
         repeats *= ((int64_t)layout->shape[d] + layout->block[d] - 1) / layout->block[d];
         if (block_bits > LAYOUT_BITS || repeats > INT32_MAX >> layout->bits[LAYOUT_REGISTER])
@@ -139,8 +136,7 @@ static bool has_valid_extents(const Layout *layout)
 static bool is_within_block(const Layout *layout, const int32_t *coordinates)
 {
     for (int d = 0; d < layout->rank; d++)
-        if (coordinates[d] < 0 || coordinates[d] >= layout->block[d])
-            return false;
+        if (coordinates[d] < 0 || coordinates[d] >= layout->block[d]) return false;
     return true;
 }
 
@@ -152,15 +148,12 @@ bool layout_is_valid(const Layout *layout)
         !has_valid_extents(layout))
         return false;
     int missing = 0;
-    for (int d = 0; d < layout->rank; d++)
-        missing += bits_log2(layout->block[d]);
+    for (int d = 0; d < layout->rank; d++) missing += bits_log2(layout->block[d]);
     Solver solver = {0};
     for (int i = 0; i < layout_index_bits(layout); i++) {
-        if (!is_within_block(layout, layout->basis[i]))
-            return false;
+        if (!is_within_block(layout, layout->basis[i])) return false;
         uint64_t vector = layout_pack(layout, layout->basis[i]);
-        if (vector != 0 && !solver_add(&solver, vector, 0))
-            return false;
+        if (vector != 0 && !solver_add(&solver, vector, 0)) return false;
         missing -= vector != 0;
     }
     return missing == 0;
@@ -214,8 +207,7 @@ const Layout *layout_intern(LayoutTable *table, const Layout *layout)
     Layout copy = canonical(layout);
     Name text = intern(table->texts, (const char *)&copy, sizeof copy);
     Layout *known = map_get(&table->by_text, text);
-    if (known != NULL)
-        return known;
+    if (known != NULL) return known;
     known = arena_new_of(table->arena, Layout);
     *known = copy;
     map_set(table->arena, &table->by_text, text, known);
@@ -227,16 +219,14 @@ const Layout *layout_intern(LayoutTable *table, const Layout *layout)
 const int32_t *layout_basis(const Layout *layout, LayoutAxis axis, int bit)
 {
     int at = bit;
-    for (int before = 0; before < (int)axis; before++)
-        at += layout->bits[before];
+    for (int before = 0; before < (int)axis; before++) at += layout->bits[before];
     return layout->basis[at];
 }
 
 int layout_registers(const Layout *layout)
 {
     int count = 1 << layout->bits[LAYOUT_REGISTER];
-    for (int d = 0; d < layout->rank; d++)
-        count *= layout->repeat[d];
+    for (int d = 0; d < layout->rank; d++) count *= layout->repeat[d];
     return count;
 }
 
@@ -248,8 +238,7 @@ int layout_threads(const Layout *layout)
 int64_t layout_size(const Layout *layout)
 {
     int64_t size = 1;
-    for (int d = 0; d < layout->rank; d++)
-        size *= (int64_t)layout->block[d] * layout->repeat[d];
+    for (int d = 0; d < layout->rank; d++) size *= (int64_t)layout->block[d] * layout->repeat[d];
     return size;
 }
 
@@ -257,11 +246,9 @@ int64_t layout_size(const Layout *layout)
 static void add_basis(const Layout *layout, LayoutAxis axis, int index, int32_t *out)
 {
     for (int bit = 0; bit < layout->bits[axis]; bit++) {
-        if ((index >> bit & 1) == 0)
-            continue;
+        if ((index >> bit & 1) == 0) continue;
         const int32_t *basis = layout_basis(layout, axis, bit);
-        for (int d = 0; d < layout->rank; d++)
-            out[d] ^= basis[d];
+        for (int d = 0; d < layout->rank; d++) out[d] ^= basis[d];
     }
 }
 
@@ -269,20 +256,17 @@ void layout_coordinates(const Layout *layout, int reg, int lane, int warp, int32
 {
     int32_t repeats[LAYOUT_RANK] = {0};
     layout_repeat_split(layout, reg >> layout->bits[LAYOUT_REGISTER], repeats);
-    for (int d = 0; d < layout->rank; d++)
-        out[d] = 0;
+    for (int d = 0; d < layout->rank; d++) out[d] = 0;
     add_basis(layout, LAYOUT_REGISTER, reg, out);
     add_basis(layout, LAYOUT_LANE, lane, out);
     add_basis(layout, LAYOUT_WARP, warp, out);
-    for (int d = 0; d < layout->rank; d++)
-        out[d] += repeats[d] * layout->block[d];
+    for (int d = 0; d < layout->rank; d++) out[d] += repeats[d] * layout->block[d];
 }
 
 bool layout_is_inside(const Layout *layout, const int32_t *coordinates)
 {
     for (int d = 0; d < layout->rank; d++)
-        if (coordinates[d] < 0 || coordinates[d] >= layout->shape[d])
-            return false;
+        if (coordinates[d] < 0 || coordinates[d] >= layout->shape[d]) return false;
     return true;
 }
 
@@ -290,8 +274,7 @@ static uint32_t zero_bits(const Layout *layout, LayoutAxis axis)
 {
     uint32_t mask = 0;
     for (int bit = 0; bit < layout->bits[axis]; bit++)
-        if (layout_pack(layout, layout_basis(layout, axis, bit)) == 0)
-            mask |= UINT32_C(1) << bit;
+        if (layout_pack(layout, layout_basis(layout, axis, bit)) == 0) mask |= UINT32_C(1) << bit;
     return mask;
 }
 
@@ -332,8 +315,7 @@ bool layout_invert(const Layout *layout, int32_t result[LAYOUT_RANK][LAYOUT_BITS
     for (int d = layout->rank - 1; d >= 0; d--)
         for (int bit = 0; bit < bits_log2(layout->block[d]); bit++) {
             uint64_t index;
-            if (!solver_solve(&solver, UINT64_C(1) << bits++, &index))
-                return false;
+            if (!solver_solve(&solver, UINT64_C(1) << bits++, &index)) return false;
             result[d][bit] = (int32_t)index;
         }
     return bits == layout_index_bits(layout); /* else a zero vector: several offsets an element */

@@ -1,16 +1,16 @@
 /* layout.h: which thread and register, or which byte, holds which element of a tile.
  *
- * A layout is linear over GF(2) on a block whose extents are powers of two: each bit of the register
- * index, the lane and the warp has a basis vector of coordinates, and an element's coordinates are the
- * exclusive or of the basis vectors of the bits that are set. The block is repeated along each
- * dimension to cover other extents (96 = 3 x 32); repeats are spread over registers, dimension 0
- * slowest, above the register bits. Where the repeated block still exceeds the tile's shape, the
- * elements past the shape are padding: nothing reads or stores them.
- * A zero basis vector means replication: threads (or registers) that differ in that bit hold the same
+ * A layout is linear over GF(2) on a block whose extents are powers of two: each bit of the
+ * register index, the lane and the warp has a basis vector of coordinates, and an element's
+ * coordinates are the exclusive or of the basis vectors of the bits that are set. The block is
+ * repeated along each dimension to cover other extents (96 = 3 x 32); repeats are spread over
+ * registers, dimension 0 slowest, above the register bits. Where the repeated block still exceeds
+ * the tile's shape, the elements past the shape are padding: nothing reads or stores them. A zero
+ * basis vector means replication: threads (or registers) that differ in that bit hold the same
  * element.
  *
- * A shared tile's layout is the same thing with offset bits in place of register bits and no lanes or
- * warps: element offset -> coordinates. It must be invertible.
+ * A shared tile's layout is the same thing with offset bits in place of register bits and no lanes
+ * or warps: element offset -> coordinates. It must be invertible.
  *
  * After Zhou et al. 2025, "Linear Layouts: Robust Code Generation of Efficient Tensor Computation
  * Using F2". Layouts are interned in a kernel: equal layouts are equal pointers. */
@@ -25,7 +25,7 @@ typedef enum LayoutAxis { LAYOUT_REGISTER, LAYOUT_LANE, LAYOUT_WARP, LAYOUT_AXES
 
 typedef struct Layout {
     uint8_t rank;
-    uint8_t bits[LAYOUT_AXES]; /* of register (or offset), lane and warp index */
+    uint8_t bits[LAYOUT_AXES];   /* of register (or offset), lane and warp index */
     int32_t shape[LAYOUT_RANK];  /* the tile's */
     int32_t block[LAYOUT_RANK];  /* powers of two */
     int32_t repeat[LAYOUT_RANK]; /* block * repeat >= shape */
@@ -46,53 +46,67 @@ int64_t layout_size(const Layout *layout);  /* elements of a shared layout, padd
 void layout_coordinates(const Layout *layout, int reg, int lane, int warp, int32_t *out);
 /* False for padding. */
 bool layout_is_inside(const Layout *layout, const int32_t *coordinates);
-/* Bits of lane and warp index whose basis is zero: threads with any of them set hold replicas. The mask is over
- * the thread index (lane in bits 0-4, warp above). */
+/* Bits of lane and warp index whose basis is zero: threads with any of them set hold replicas. The
+ * mask is over the thread index (lane in bits 0-4, warp above). */
 uint32_t layout_replica_mask(const Layout *layout);
 /* Of a shared layout: the offset in elements of an element. */
 int64_t layout_offset(const Layout *layout, const int32_t *coordinates);
-/* The exclusive-or part of layout_offset: result[dim][bit] is what coordinate bit `bit` of `dim` (within the
- * block) contributes to the offset in the block. False if the layout is not invertible. */
+/* The exclusive-or part of layout_offset: result[dim][bit] is what coordinate bit `bit` of `dim`
+ * (within the block) contributes to the offset in the block. False if the layout is not invertible.
+ */
 bool layout_invert(const Layout *layout, int32_t result[LAYOUT_RANK][LAYOUT_BITS]);
 
 /* ---- making ---- */
-/* Register layout for accesses to memory: `order[0]` is the dimension that is contiguous, vectors of `vector`
- * elements of it per thread, then lanes, then warps along it and the next ones; what is left over repeats in
- * registers, and threads left over are replicas. */
+/* Register layout for accesses to memory: `order[0]` is the dimension that is contiguous, vectors
+ * of `vector` elements of it per thread, then lanes, then warps along it and the next ones; what is
+ * left over repeats in registers, and threads left over are replicas. */
 const Layout *layout_blocked(LayoutTable *table, int rank, const int32_t *shape, const int *order,
                              int vector, int warps);
-/* Row-major shared layout (order[0] contiguous) in which 16-byte chunks of `element_bits` elements are swizzled so that
- * ldmatrix's 8 rows and 16-byte vectors of 8 neighbouring lanes meet no bank conflict. Plain row-major where a row has
- * less than 16 bytes. */
-const Layout *layout_swizzled(LayoutTable *table, int rank, const int32_t *shape, const int *order, int element_bits);
-const Layout *layout_row_major(LayoutTable *table, int rank, const int32_t *shape, const int *order);
+/* Row-major shared layout (order[0] contiguous) in which 16-byte chunks of `element_bits` elements
+ * are swizzled so that ldmatrix's 8 rows and 16-byte vectors of 8 neighbouring lanes meet no bank
+ * conflict. Plain row-major where a row has less than 16 bytes. */
+const Layout *layout_swizzled(LayoutTable *table, int rank, const int32_t *shape, const int *order,
+                              int element_bits);
+const Layout *layout_row_major(LayoutTable *table, int rank, const int32_t *shape,
+                               const int *order);
 
 typedef enum DotOperand { DOT_A, DOT_B, DOT_C } DotOperand;
 typedef struct MmaShape {
-    int m, n, k;       /* of one instruction */
-    int element_bits;  /* of a and b */
+    int m, n, k;      /* of one instruction */
+    int element_bits; /* of a and b */
 } MmaShape;
-/* The layouts of the operands of dot [m, k] @ [k, n] by mma.sync, warps arranged warps_m x warps_n: the instruction's
- * fragments of the PTX manual, extended over warps, then registers. a's and b's contain replicas. */
-const Layout *layout_mma(LayoutTable *table, DotOperand operand, MmaShape instruction, int m, int n, int k,
-                         int warps_m, int warps_n);
+/* The layouts of the operands of dot [m, k] @ [k, n] by mma.sync, warps arranged warps_m x warps_n:
+ * the instruction's fragments of the PTX manual, extended over warps, then registers. a's and b's
+ * contain replicas. */
+const Layout *layout_mma(LayoutTable *table, DotOperand operand, MmaShape instruction, int m, int n,
+                         int k, int warps_m, int warps_n);
 
 /* Derived layouts, so that an op moves no data. */
-const Layout *layout_reshape(LayoutTable *table, const Layout *layout, int rank, const int32_t *shape); /* NULL: not representable */
+const Layout *layout_reshape(LayoutTable *table, const Layout *layout, int rank,
+                             const int32_t *shape); /* NULL: not representable */
 const Layout *layout_transpose(LayoutTable *table, const Layout *layout, const int *dims);
-/* The layout of a tile with extent 1 in those dimensions, so that broadcasting it to `layout` is a copy of registers. */
+/* The layout of a tile with extent 1 in those dimensions, so that broadcasting it to `layout` is a
+ * copy of registers. */
 const Layout *layout_shrink(LayoutTable *table, const Layout *layout, const int32_t *shape);
-const Layout *layout_resize(LayoutTable *table, const Layout *layout, const int32_t *shape); /* same block, another shape */
+const Layout *layout_resize(LayoutTable *table, const Layout *layout,
+                            const int32_t *shape); /* same block, another shape */
 
 /* ---- relating ---- */
-typedef enum Conversion { CONVERT_NONE, CONVERT_REGISTERS, CONVERT_SHUFFLE, CONVERT_SHARED } Conversion;
-/* The cheapest way from one register layout to another. CONVERT_REGISTERS: every thread already has what it needs. */
+typedef enum Conversion {
+    CONVERT_NONE,
+    CONVERT_REGISTERS,
+    CONVERT_SHUFFLE,
+    CONVERT_SHARED
+} Conversion;
+/* The cheapest way from one register layout to another. CONVERT_REGISTERS: every thread already has
+ * what it needs. */
 Conversion layout_conversion(const Layout *from, const Layout *to);
-/* CONVERT_REGISTERS: which of the thread's own registers holds what register `reg` of `to` wants. */
+/* CONVERT_REGISTERS: which of the thread's own registers holds what register `reg` of `to` wants.
+ */
 int layout_source_register(const Layout *from, const Layout *to, int reg);
 
-/* The widest access, in elements (a power of two, at most `limit`), for which consecutive registers of every thread are
- * consecutive, aligned offsets in a shared layout. */
+/* The widest access, in elements (a power of two, at most `limit`), for which consecutive registers
+ * of every thread are consecutive, aligned offsets in a shared layout. */
 int layout_shared_vector(const Layout *registers, const Layout *shared, int limit);
 
 /* How registers are loaded by ldmatrix from a shared tile of 16-bit elements. */

@@ -32,8 +32,7 @@ static bool next_group(const Layout *from, const Layout *to, Group *group)
     }
     while (size[0] != size[1]) {
         int less = size[0] < size[1] ? 0 : 1;
-        if (group->end[less] == sides[less]->rank)
-            return false;
+        if (group->end[less] == sides[less]->rank) return false;
         size[less] *= sides[less]->shape[group->end[less]++];
     }
     return true;
@@ -42,8 +41,7 @@ static bool next_group(const Layout *from, const Layout *to, Group *group)
 /* The first dimension of the group with more than one element, else its end. */
 static int slowest_dim(const Layout *layout, int begin, int end)
 {
-    while (begin < end && layout->shape[begin] == 1)
-        begin++;
+    while (begin < end && layout->shape[begin] == 1) begin++;
     return begin;
 }
 
@@ -54,8 +52,7 @@ static int64_t group_block(const Layout *layout, int begin, int end)
     int64_t block = 1;
     int slowest = slowest_dim(layout, begin, end);
     for (int d = begin; d < end; d++) {
-        if (d != slowest && layout->block[d] != layout->shape[d])
-            return 0;
+        if (d != slowest && layout->block[d] != layout->shape[d]) return 0;
         block *= layout->block[d];
     }
     return block;
@@ -71,15 +68,12 @@ static bool choose_group_blocks(const Layout *from, const Group *group, Layout *
     int64_t block = group_block(from, group->begin[0], group->end[0]);
     int slowest = slowest_dim(to, begin, end);
     for (int d = end - 1; d >= begin; d--) {
-        if (d == slowest)
-            continue;
+        if (d == slowest) continue;
         to->block[d] = to->shape[d];
-        if (block % to->shape[d] != 0)
-            return false;
+        if (block % to->shape[d] != 0) return false;
         block /= to->shape[d];
     }
-    if (slowest < end)
-        to->block[slowest] = (int32_t)block;
+    if (slowest < end) to->block[slowest] = (int32_t)block;
     return slowest < end ? block > 0 : block == 1;
 }
 
@@ -124,8 +118,7 @@ static void drop_dependent_bits(Layout *layout)
     for (int axis = 0; axis < LAYOUT_AXES; axis++)
         for (int bit = 0; bit < layout->bits[axis]; bit++) {
             const int32_t *basis = layout_basis(layout, (LayoutAxis)axis, bit);
-            if (solver_add(&solver, layout_pack(layout, basis), 0))
-                continue;
+            if (solver_add(&solver, layout_pack(layout, basis), 0)) continue;
             if (axis == LAYOUT_REGISTER)
                 remove_bit(layout, LAYOUT_REGISTER, bit--);
             else
@@ -139,11 +132,9 @@ const Layout *layout_shrink(LayoutTable *table, const Layout *layout, const int3
     Layout to = *layout;
     for (int d = 0; d < layout->rank; d++) {
         CHECK(shape[d] == 1 || shape[d] == layout->shape[d]);
-        if (shape[d] != 1)
-            continue;
+        if (shape[d] != 1) continue;
         to.shape[d] = to.block[d] = 1;
-        for (int i = 0; i < layout_index_bits(layout); i++)
-            to.basis[i][d] = 0;
+        for (int i = 0; i < layout_index_bits(layout); i++) to.basis[i][d] = 0;
     }
     drop_dependent_bits(&to);
     return layout_intern(table, &to);
@@ -157,13 +148,10 @@ static int find_upper_half(const Layout *layout, int dim)
 {
     int found = -1, half = layout->block[dim] / 2;
     for (int i = 0; i < layout_index_bits(layout); i++) {
-        if ((layout->basis[i][dim] & half) == 0)
-            continue;
-        if (found >= 0 || i >= layout->bits[LAYOUT_REGISTER])
-            return -1;
+        if ((layout->basis[i][dim] & half) == 0) continue;
+        if (found >= 0 || i >= layout->bits[LAYOUT_REGISTER]) return -1;
         for (int d = 0; d < layout->rank; d++)
-            if (layout->basis[i][d] != (d == dim ? half : 0))
-                return -1;
+            if (layout->basis[i][d] != (d == dim ? half : 0)) return -1;
         found = i;
     }
     return found;
@@ -177,8 +165,7 @@ const Layout *layout_resize(LayoutTable *table, const Layout *layout, const int3
         to.shape[d] = shape[d];
         while (to.block[d] / 2 >= shape[d]) {
             int bit = find_upper_half(&to, d);
-            if (bit < 0)
-                break;
+            if (bit < 0) break;
             remove_bit(&to, LAYOUT_REGISTER, bit);
             to.block[d] /= 2;
         }

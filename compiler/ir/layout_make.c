@@ -18,8 +18,7 @@ typedef struct Maker {
 /* The lowest bit of `dim` not handed out yet; zero when there is none. */
 static int32_t take_bit(Maker *maker, int dim)
 {
-    if (maker->used[dim] >= bits_log2(maker->layout.block[dim]))
-        return 0;
+    if (maker->used[dim] >= bits_log2(maker->layout.block[dim])) return 0;
     return 1 << maker->used[dim]++;
 }
 
@@ -28,14 +27,12 @@ static void add_bit(Maker *maker, LayoutAxis axis, int dim)
 {
     int at = maker->layout.bits[axis]++;
     CHECK(at < LAYOUT_BITS);
-    if (maker->layout.rank > 0)
-        maker->basis[axis][at][dim] = take_bit(maker, dim);
+    if (maker->layout.rank > 0) maker->basis[axis][at][dim] = take_bit(maker, dim);
 }
 
 static void add_bits(Maker *maker, LayoutAxis axis, int dim, int count)
 {
-    for (int i = 0; i < count; i++)
-        add_bit(maker, axis, dim);
+    for (int i = 0; i < count; i++) add_bit(maker, axis, dim);
 }
 
 static void add_replica(Maker *maker, LayoutAxis axis)
@@ -90,8 +87,7 @@ static int32_t choose_tight_block(int32_t extent, int32_t least)
 {
     int64_t above = padded_block(extent), best = least < above ? least : above;
     for (int64_t block = best; block <= above; block *= 2)
-        if (block * repeats_of(extent, block) <= best * repeats_of(extent, best))
-            best = block;
+        if (block * repeats_of(extent, block) <= best * repeats_of(extent, best)) best = block;
     return (int32_t)best;
 }
 
@@ -102,11 +98,9 @@ static void limit_block(Layout *layout, int bits)
         int sum = 0, largest = 0;
         for (int d = 0; d < layout->rank; d++) {
             sum += bits_log2(layout->block[d]);
-            if (layout->block[d] > layout->block[largest])
-                largest = d;
+            if (layout->block[d] > layout->block[largest]) largest = d;
         }
-        if (sum <= bits)
-            return;
+        if (sum <= bits) return;
         layout->block[largest] /= 2;
     }
 }
@@ -151,14 +145,10 @@ static const Layout *spread(LayoutTable *table, Maker *maker, const int *order, 
 {
     int rank = maker->layout.rank;
     limit_block(&maker->layout, LAYOUT_BITS);
-    if (rank > 0)
-        add_vector(maker, order[0], vector);
-    for (int i = 0; i < LANE_BITS; i++)
-        add_next(maker, LAYOUT_LANE, order);
-    for (int i = 0; i < bits_log2(warps); i++)
-        add_next(maker, LAYOUT_WARP, order);
-    for (int i = 0; i < rank; i++)
-        add_rest(maker, LAYOUT_REGISTER, order[i]);
+    if (rank > 0) add_vector(maker, order[0], vector);
+    for (int i = 0; i < LANE_BITS; i++) add_next(maker, LAYOUT_LANE, order);
+    for (int i = 0; i < bits_log2(warps); i++) add_next(maker, LAYOUT_WARP, order);
+    for (int i = 0; i < rank; i++) add_rest(maker, LAYOUT_REGISTER, order[i]);
     return finish(table, maker);
 }
 
@@ -177,8 +167,7 @@ const Layout *layout_blocked(LayoutTable *table, int rank, const int32_t *shape,
         differ |= exact.layout.block[d] != padded.layout.block[d];
     }
     const Layout *layout = spread(table, &exact, order, vector, warps);
-    if (!differ)
-        return layout;
+    if (!differ) return layout;
     const Layout *other = spread(table, &padded, order, vector, warps);
     return layout_registers(other) < layout_registers(layout) ? other : layout;
 }
@@ -188,8 +177,7 @@ const Layout *layout_blocked(LayoutTable *table, int rank, const int32_t *shape,
 static bool is_only_long_dim(int rank, const int32_t *shape, int dim)
 {
     for (int d = 0; d < rank; d++)
-        if (d != dim && shape[d] != 1)
-            return false;
+        if (d != dim && shape[d] != 1) return false;
     return true;
 }
 
@@ -214,8 +202,7 @@ static void make_row_major(Maker *maker, int rank, const int32_t *shape, const i
 {
     start(maker, rank, shape);
     choose_shared_blocks(&maker->layout, order, chunk);
-    for (int i = 0; i < rank; i++)
-        add_rest(maker, LAYOUT_REGISTER, order[i]);
+    for (int i = 0; i < rank; i++) add_rest(maker, LAYOUT_REGISTER, order[i]);
 }
 
 const Layout *layout_row_major(LayoutTable *table, int rank, const int32_t *shape, const int *order)
@@ -270,8 +257,7 @@ static void add_fragment(Maker *maker, MmaShape instruction, int outer, int inne
     add_bits(maker, LAYOUT_REGISTER, inner, word);
     add_bits(maker, LAYOUT_LANE, inner, 2);
     add_bits(maker, LAYOUT_LANE, outer, 3);
-    if (outer_extent == 16)
-        add_bit(maker, LAYOUT_REGISTER, outer);
+    if (outer_extent == 16) add_bit(maker, LAYOUT_REGISTER, outer);
     add_bits(maker, LAYOUT_REGISTER, inner, bits_log2(instruction.k) - word - 2);
 }
 
@@ -281,8 +267,7 @@ static void add_accumulator(Maker *maker, MmaShape instruction)
     add_bit(maker, LAYOUT_REGISTER, 1);
     add_bits(maker, LAYOUT_LANE, 1, 2);
     add_bits(maker, LAYOUT_LANE, 0, 3);
-    if (instruction.m == 16)
-        add_bit(maker, LAYOUT_REGISTER, 0);
+    if (instruction.m == 16) add_bit(maker, LAYOUT_REGISTER, 0);
 }
 
 /* A dimension that the operand lacks is -1: warps along it hold replicas. */

@@ -37,8 +37,7 @@ static void add_repeats(Relation *relation, int input)
 {
     const Layout *from = relation->from;
     for (int d = 0; d < from->rank; d++) {
-        if (relation->is_broadcast[d])
-            continue;
+        if (relation->is_broadcast[d]) continue;
         int32_t coordinates[LAYOUT_RANK] = {0};
         for (int bit = bits_log2(from->block[d]); bit < relation->log[d]; bit++) {
             coordinates[d] = 1 << bit;
@@ -69,8 +68,7 @@ static void relate(Relation *relation, const Layout *from, const Layout *to)
 /* Zero for bits that the layout lacks: threads beyond it hold what those below hold. */
 static uint64_t vector_of(const Relation *relation, const Layout *layout, LayoutAxis axis, int bit)
 {
-    if (bit >= layout->bits[axis])
-        return 0;
+    if (bit >= layout->bits[axis]) return 0;
     return pack_in_box(relation, layout_basis(layout, axis, bit));
 }
 
@@ -78,18 +76,15 @@ static uint64_t vector_of(const Relation *relation, const Layout *layout, Layout
  */
 static bool is_dead(const Layout *layout, LayoutAxis axis, int bit)
 {
-    if (bit >= layout->bits[axis])
-        return false;
+    if (bit >= layout->bits[axis]) return false;
     const int32_t *basis = layout_basis(layout, axis, bit);
     for (int d = 0; d < layout->rank; d++) {
         int32_t above = basis[d] >> bits_log2_above(layout->shape[d]);
-        if (above == 0)
-            continue;
+        if (above == 0) continue;
         int32_t others = 0;
         for (int i = 0; i < layout_index_bits(layout); i++)
             others |= layout->basis[i] == basis ? 0 : layout->basis[i][d];
-        if ((above & ~(others >> bits_log2_above(layout->shape[d]))) != 0)
-            return true;
+        if ((above & ~(others >> bits_log2_above(layout->shape[d]))) != 0) return true;
     }
     return false;
 }
@@ -108,8 +103,7 @@ static bool covers_repeats(const Relation *relation, const Solver *solver)
         int32_t coordinates[LAYOUT_RANK] = {0};
         for (int bit = bits_log2(to->block[d]); bit < log2_covered(to, d); bit++) {
             coordinates[d] = 1 << bit;
-            if (!solver_solve(solver, pack_in_box(relation, coordinates), &inputs))
-                return false;
+            if (!solver_solve(solver, pack_in_box(relation, coordinates), &inputs)) return false;
         }
     }
     return true;
@@ -155,8 +149,7 @@ static bool have_equal_warps(const Relation *relation)
     for (int bit = 0; bit < axis_bits(relation, LAYOUT_WARP); bit++) {
         uint64_t change =
             vector_of(relation, from, LAYOUT_WARP, bit) ^ vector_of(relation, to, LAYOUT_WARP, bit);
-        if (!is_dead(to, LAYOUT_WARP, bit) && !solver_solve(&solver, change, &inputs))
-            return false;
+        if (!is_dead(to, LAYOUT_WARP, bit) && !solver_solve(&solver, change, &inputs)) return false;
     }
     return covers_registers(relation, &solver);
 }
@@ -170,13 +163,11 @@ static int register_of_inputs(const Relation *relation, uint64_t inputs)
     int32_t repeats[LAYOUT_RANK] = {0};
     inputs >>= bits;
     for (int d = 0; d < from->rank; d++) {
-        if (relation->is_broadcast[d])
-            continue;
+        if (relation->is_broadcast[d]) continue;
         int count = relation->log[d] - bits_log2(from->block[d]);
         repeats[d] = (int32_t)(inputs & ((UINT64_C(1) << count) - 1));
         inputs >>= count;
-        if (repeats[d] >= from->repeat[d])
-            return -1;
+        if (repeats[d] >= from->repeat[d]) return -1;
     }
     return low | layout_repeat_index(from, repeats) << bits;
 }
@@ -186,20 +177,17 @@ static int find_source(const Relation *relation, int reg)
     int32_t coordinates[LAYOUT_RANK];
     uint64_t inputs;
     layout_coordinates(relation->to, reg, 0, 0, coordinates);
-    if (!solver_solve(&relation->registers, pack_in_box(relation, coordinates), &inputs))
-        return -1;
+    if (!solver_solve(&relation->registers, pack_in_box(relation, coordinates), &inputs)) return -1;
     return register_of_inputs(relation, inputs);
 }
 
 static bool is_identity(const Relation *relation)
 {
     int count = layout_registers(relation->to);
-    if (count != layout_registers(relation->from))
-        return false;
+    if (count != layout_registers(relation->from)) return false;
     for (int reg = 0; reg < count; reg++) {
         int source = find_source(relation, reg);
-        if (source != reg && source >= 0)
-            return false;
+        if (source != reg && source >= 0) return false;
     }
     return true;
 }
@@ -207,8 +195,7 @@ static bool is_identity(const Relation *relation)
 /* Where padding decides, the answer may be dearer than needed; it is never too cheap. */
 Conversion layout_conversion(const Layout *from, const Layout *to)
 {
-    if (from == to)
-        return CONVERT_NONE;
+    if (from == to) return CONVERT_NONE;
     Relation relation;
     relate(&relation, from, to);
     if (have_equal_threads(&relation) && covers_registers(&relation, &relation.registers))
@@ -241,8 +228,7 @@ static uint32_t offset_in_block(const Layout *shared, int32_t inverse[LAYOUT_RAN
     uint32_t offset = 0;
     for (int d = 0; d < shared->rank; d++)
         for (int bit = 0; bit < bits_log2(shared->block[d]); bit++)
-            if (coordinates[d] >> bit & 1)
-                offset ^= (uint32_t)inverse[d][bit];
+            if (coordinates[d] >> bit & 1) offset ^= (uint32_t)inverse[d][bit];
     return offset;
 }
 
@@ -263,8 +249,7 @@ static uint32_t offsets_of_repeats(const Layout *registers, const Layout *shared
 static bool find_offsets(const Layout *registers, const Layout *shared, Offsets *offsets)
 {
     int32_t inverse[LAYOUT_RANK][LAYOUT_BITS];
-    if (registers->rank != shared->rank || !layout_invert(shared, inverse))
-        return false;
+    if (registers->rank != shared->rank || !layout_invert(shared, inverse)) return false;
     *offsets = (Offsets){0};
     for (int axis = 0; axis < LAYOUT_AXES; axis++)
         for (int bit = 0; bit < registers->bits[axis]; bit++)
@@ -287,14 +272,11 @@ static bool keeps_alignment(const Offsets *offsets, int skipped, uint32_t size)
 int layout_shared_vector(const Layout *registers, const Layout *shared, int limit)
 {
     Offsets offsets;
-    if (!find_offsets(registers, shared, &offsets))
-        return 1;
+    if (!find_offsets(registers, shared, &offsets)) return 1;
     int widest = 1;
     for (int bits = 1; bits <= registers->bits[LAYOUT_REGISTER] && 1 << bits <= limit; bits++) {
-        if (offsets.bits[LAYOUT_REGISTER][bits - 1] != UINT32_C(1) << (bits - 1))
-            break;
-        if (keeps_alignment(&offsets, bits, UINT32_C(1) << bits))
-            widest = 1 << bits;
+        if (offsets.bits[LAYOUT_REGISTER][bits - 1] != UINT32_C(1) << (bits - 1)) break;
+        if (keeps_alignment(&offsets, bits, UINT32_C(1) << bits)) widest = 1 << bits;
     }
     return widest;
 }
@@ -305,8 +287,7 @@ int layout_shared_vector(const Layout *registers, const Layout *shared, int limi
 static bool take_row(Offsets *offsets, LayoutAxis axis, int first, int count, uint32_t *expected)
 {
     for (int bit = first; bit < first + count; bit++) {
-        if (offsets->bits[axis][bit] != *expected)
-            return false;
+        if (offsets->bits[axis][bit] != *expected) return false;
         offsets->bits[axis][bit] = 0;
         *expected *= 2;
     }
@@ -334,8 +315,7 @@ Ldmatrix layout_ldmatrix(const Layout *registers, const Layout *shared, int elem
 {
     Ldmatrix result = {.count = 1};
     Offsets offsets;
-    if (element_bits != 8 && element_bits != 16 && element_bits != 32)
-        return result;
+    if (element_bits != 8 && element_bits != 16 && element_bits != 32) return result;
     int word = bits_log2(32 / element_bits), more = registers->bits[LAYOUT_REGISTER] - word;
     uint32_t chunk = 128 / (uint32_t)element_bits;
     if (more < 0 || registers->bits[LAYOUT_LANE] != 5 || !find_offsets(registers, shared, &offsets))

@@ -35,8 +35,7 @@ void layout_print(const Layout *layout, Buf *out)
     buf_text(out, " block ");
     print_list(layout->block, layout->rank, ", ", out);
     for (int axis = 0; axis < LAYOUT_AXES; axis++)
-        if (layout->bits[axis] > 0)
-            print_axis(layout, (LayoutAxis)axis, out);
+        if (layout->bits[axis] > 0) print_axis(layout, (LayoutAxis)axis, out);
     buf_char(out, '}');
 }
 
@@ -44,15 +43,13 @@ void layout_print(const Layout *layout, Buf *out)
 
 static void skip_space(const char **text)
 {
-    while (**text == ' ' || **text == '\t' || **text == '\n' || **text == '\r')
-        (*text)++;
+    while (**text == ' ' || **text == '\t' || **text == '\n' || **text == '\r') (*text)++;
 }
 
 static bool accept(const char **text, const char *word)
 {
     skip_space(text);
-    if (strncmp(*text, word, strlen(word)) != 0)
-        return false;
+    if (strncmp(*text, word, strlen(word)) != 0) return false;
     *text += strlen(word);
     return true;
 }
@@ -60,13 +57,11 @@ static bool accept(const char **text, const char *word)
 static bool read_number(const char **text, int32_t *number)
 {
     skip_space(text);
-    if (**text < '0' || **text > '9')
-        return false;
+    if (**text < '0' || **text > '9') return false;
     int32_t value = 0;
     const char *at = *text;
     for (; *at >= '0' && *at <= '9'; at++) {
-        if (value > (INT32_MAX - 9) / 10)
-            return false;
+        if (value > (INT32_MAX - 9) / 10) return false;
         value = value * 10 + (*at - '0');
     }
     *text = at;
@@ -77,13 +72,10 @@ static bool read_number(const char **text, int32_t *number)
 static bool read_list(const char **text, int32_t *numbers, int limit, int *count)
 {
     *count = 0;
-    if (!accept(text, "["))
-        return false;
-    if (accept(text, "]"))
-        return true;
+    if (!accept(text, "[")) return false;
+    if (accept(text, "]")) return true;
     do {
-        if (*count == limit || !read_number(text, &numbers[*count]))
-            return false;
+        if (*count == limit || !read_number(text, &numbers[*count])) return false;
         ++*count;
     } while (accept(text, ","));
     return accept(text, "]");
@@ -97,16 +89,12 @@ static bool read_vector(const char **text, const Layout *layout, int32_t *basis)
 
 static bool read_axis(const char **text, Layout *layout, LayoutAxis axis)
 {
-    if (!accept(text, AXIS_NAMES[axis]))
-        return true;
-    if (!accept(text, "["))
-        return false;
-    if (accept(text, "]"))
-        return true;
+    if (!accept(text, AXIS_NAMES[axis])) return true;
+    if (!accept(text, "[")) return false;
+    if (accept(text, "]")) return true;
     do {
         int at = layout_index_bits(layout);
-        if (at == LAYOUT_BITS || !read_vector(text, layout, layout->basis[at]))
-            return false;
+        if (at == LAYOUT_BITS || !read_vector(text, layout, layout->basis[at])) return false;
         layout->bits[axis]++;
     } while (accept(text, ","));
     return accept(text, "]");
@@ -126,13 +114,10 @@ static bool read_extents(const char **text, Layout *layout)
 const Layout *layout_read(LayoutTable *table, const char **text)
 {
     Layout layout = {0};
-    if (!read_extents(text, &layout))
-        return NULL;
+    if (!read_extents(text, &layout)) return NULL;
     for (int axis = 0; axis < LAYOUT_AXES; axis++)
-        if (!read_axis(text, &layout, (LayoutAxis)axis))
-            return NULL;
-    if (!accept(text, "}") || !layout_is_valid(&layout))
-        return NULL;
+        if (!read_axis(text, &layout, (LayoutAxis)axis)) return NULL;
+    if (!accept(text, "}") || !layout_is_valid(&layout)) return NULL;
     return layout_intern(table, &layout);
 }
 
@@ -161,8 +146,7 @@ static size_t cell_width(const Layout *layout, const int32_t *coordinates)
 static bool next_coordinates(const Layout *layout, int count, int32_t *coordinates)
 {
     for (int d = count - 1; d >= 0; d--) {
-        if (++coordinates[d] < layout->shape[d])
-            return true;
+        if (++coordinates[d] < layout->shape[d]) return true;
         coordinates[d] = 0;
     }
     return false;
@@ -183,14 +167,12 @@ static void draw_row(const Layout *layout, int32_t *coordinates, size_t width, B
 {
     int last = layout->rank - 1, columns = layout->rank > 0 ? layout->shape[last] : 1;
     for (int column = 0; column < columns; column++) {
-        if (last >= 0)
-            coordinates[last] = column;
+        if (last >= 0) coordinates[last] = column;
         size_t space = width - cell_width(layout, coordinates) + (column > 0);
         buf_printf(out, "%*s", (int)space, "");
         draw_cell(layout, coordinates, out);
     }
-    if (last >= 0)
-        coordinates[last] = 0;
+    if (last >= 0) coordinates[last] = 0;
     buf_char(out, '\n');
 }
 
@@ -199,8 +181,7 @@ static void draw_legend(const Layout *layout, Buf *out)
     bool is_shared = layout->bits[LAYOUT_LANE] + layout->bits[LAYOUT_WARP] == 0;
     buf_text(out, is_shared ? "offset" : "thread:register");
     int copies = 1 << __builtin_popcount(layout_replica_mask(layout));
-    if (copies > 1)
-        buf_printf(out, ", the first of %d threads that hold each element", copies);
+    if (copies > 1) buf_printf(out, ", the first of %d threads that hold each element", copies);
     buf_char(out, '\n');
 }
 
@@ -218,11 +199,9 @@ void layout_draw(const Layout *layout, Buf *out)
         }
         int rows = layout->rank > 1 ? layout->shape[leading] : 1;
         for (int row = 0; row < rows; row++) {
-            if (layout->rank > 1)
-                coordinates[leading] = row;
+            if (layout->rank > 1) coordinates[leading] = row;
             draw_row(layout, coordinates, width, out);
         }
-        if (layout->rank > 1)
-            coordinates[leading] = 0;
+        if (layout->rank > 1) coordinates[leading] = 0;
     } while (next_coordinates(layout, leading, coordinates));
 }

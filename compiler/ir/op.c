@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const OpInfo op_rows[OP_COUNT] = {
-#define OP(name, results, operands, names, regions, traits, stages, text) \
+#define OP(name, results, operands, names, regions, traits, stages, text)                          \
     {#name, results, operands, names, text, regions, traits, stages},
 #include "ir/ops.def"
 #undef OP
@@ -130,8 +130,7 @@ static bool count_fits(const char *letters, const char *what, int count, Buf *ou
 {
     bool many = takes_any_number(letters);
     int least = (int)strlen(letters) - (many ? 2 : 0);
-    if (many ? count >= least : count == least)
-        return true;
+    if (many ? count >= least : count == least) return true;
     buf_printf(out, "%d %ss instead of %s%d", count, what, many ? "at least " : "", least);
     return false;
 }
@@ -139,8 +138,7 @@ static bool count_fits(const char *letters, const char *what, int count, Buf *ou
 static bool kind_fits(const char *letters, const char *what, int index, const Type *type, Buf *out)
 {
     char letter = letter_at(letters, index);
-    if (type != NULL && letter_takes(letter, type))
-        return true;
+    if (type != NULL && letter_takes(letter, type)) return true;
     buf_printf(out, "%s %d is not %s", what, index, letter_text(letter));
     return false;
 }
@@ -157,7 +155,6 @@ bool row_fits(OpCode code, int operand_count, Value *const *operands, int result
                        out))
             return false;
     for (int i = 0; i < result_count; i++)
-        if (!kind_fits(info->results, "result", i, result_types[i], out))
-            return false;
+        if (!kind_fits(info->results, "result", i, result_types[i], out)) return false;
     return true;
 }

@@ -39,13 +39,11 @@ Places *places_new(Session *session, Arena *scratch)
 static bool take_number(const char *text, size_t *length, uint32_t most, uint32_t *out)
 {
     size_t begin = *length;
-    while (begin > 0 && text[begin - 1] >= '0' && text[begin - 1] <= '9')
-        begin--;
+    while (begin > 0 && text[begin - 1] >= '0' && text[begin - 1] <= '9') begin--;
     if (begin == 0 || begin == *length || *length - begin > 8 || text[begin - 1] != ':')
         return false;
     uint32_t number = 0;
-    for (size_t i = begin; i < *length; i++)
-        number = number * 10 + (uint32_t)(text[i] - '0');
+    for (size_t i = begin; i < *length; i++) number = number * 10 + (uint32_t)(text[i] - '0');
     *length = begin - 1;
     *out = number;
     return number >= 1 && number <= most;
@@ -54,8 +52,7 @@ static bool take_number(const char *text, size_t *length, uint32_t most, uint32_
 static int find_file(Places *places, Name path)
 {
     for (size_t i = 0; i < places->files.count; i++)
-        if (places->files.data[i].path == path)
-            return (int)i;
+        if (places->files.data[i].path == path) return (int)i;
     vec_push(places->scratch, &places->files, ((File){.path = path}));
     return (int)places->files.count - 1;
 }
@@ -68,15 +65,13 @@ void places_add(Places *places, uint32_t ir_line, const char *comment, size_t le
         return;
     named.file = find_file(places, intern(places->session->names, comment + 2, length - 2));
     File *file = &places->files.data[named.file];
-    if (file->lines < named.line)
-        file->lines = named.line;
+    if (file->lines < named.line) file->lines = named.line;
     vec_push(places->scratch, &places->named, named);
 }
 
 static void fill_line(Buf *text, uint32_t width)
 {
-    while (width-- > 0)
-        buf_char(text, ' ');
+    while (width-- > 0) buf_char(text, ' ');
     buf_char(text, '\n');
 }
 
@@ -92,19 +87,16 @@ static void make_stand_in(Places *places, int index)
             widths[named->line] = named->column;
         }
     }
-    if (size > LARGEST_STAND_IN)
-        return;
+    if (size > LARGEST_STAND_IN) return;
     Buf text = {0};
-    for (uint32_t line = 1; line <= file->lines; line++)
-        fill_line(&text, widths[line]);
+    for (uint32_t line = 1; line <= file->lines; line++) fill_line(&text, widths[line]);
     file->source = source_from_text(places->session, file->path, text.data, text.length);
     buf_free(&text);
 }
 
 void places_resolve(Places *places)
 {
-    for (size_t i = 0; i < places->files.count; i++)
-        make_stand_in(places, (int)i);
+    for (size_t i = 0; i < places->files.count; i++) make_stand_in(places, (int)i);
 }
 
 Span places_find(const Places *places, uint32_t ir_line)
@@ -117,12 +109,10 @@ Span places_find(const Places *places, uint32_t ir_line)
         else
             high = middle;
     }
-    if (low == places->named.count || places->named.data[low].ir_line != ir_line)
-        return (Span){0};
+    if (low == places->named.count || places->named.data[low].ir_line != ir_line) return (Span){0};
     const Named *named = &places->named.data[low];
     const Source *source = places->files.data[named->file].source;
-    if (source == NULL)
-        return (Span){0};
+    if (source == NULL) return (Span){0};
     uint32_t begin = source->lines[named->line - 1] + named->column - 1;
     return (Span){source, begin, begin + 1};
 }

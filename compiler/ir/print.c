@@ -38,8 +38,7 @@ static bool is_word(const char *text)
     if ((*text >= '0' && *text <= '9') || *text == '.' || *text == '$' || *text == '\0')
         return false;
     for (; *text != '\0'; text++)
-        if (!is_word_byte((unsigned char)*text))
-            return false;
+        if (!is_word_byte((unsigned char)*text)) return false;
     return true;
 }
 
@@ -50,8 +49,7 @@ static Name readable_name(Printer *printer, Name name)
     bool digits = strspn(name, "0123456789") == strlen(name);
     char *text = arena_printf(printer->arena, "%s%s", digits ? "_" : "", name);
     for (char *c = text; *c != '\0'; c++)
-        if (!is_word_byte((unsigned char)*c))
-            *c = '_';
+        if (!is_word_byte((unsigned char)*c)) *c = '_';
     return intern_text(printer->names, text);
 }
 
@@ -76,8 +74,7 @@ static void name_region(Printer *printer, const Region *region)
     for (const Op *op = region->first; op != NULL; op = op->next) {
         for (int i = 0; i < op->result_count; i++)
             name_value(printer, &op->results[i], op->results[i].name);
-        for (int i = 0; i < op->region_count; i++)
-            name_region(printer, op->regions[i]);
+        for (int i = 0; i < op->region_count; i++) name_region(printer, op->regions[i]);
     }
 }
 
@@ -119,8 +116,7 @@ static void print_number(Printer *printer, double number)
     }
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, number);
-        if (strtod(text, NULL) == number)
-            break;
+        if (strtod(text, NULL) == number) break;
     }
     buf_text(printer->out, text);
 }
@@ -181,8 +177,7 @@ static void print_region(Printer *printer, const Region *region, int depth);
 
 static void indent(Printer *printer, int depth)
 {
-    for (int i = 0; i < depth; i++)
-        buf_text(printer->out, "  ");
+    for (int i = 0; i < depth; i++) buf_text(printer->out, "  ");
 }
 
 static void print_arguments(Printer *printer, const Region *region)
@@ -219,8 +214,7 @@ static void print_op(Printer *printer, const Op *op, int depth)
 
 static void print_region(Printer *printer, const Region *region, int depth)
 {
-    for (const Op *op = region->first; op != NULL; op = op->next)
-        print_op(printer, op, depth);
+    for (const Op *op = region->first; op != NULL; op = op->next) print_op(printer, op, depth);
 }
 
 static void print_parameter(Printer *printer, const Parameter *parameter)
@@ -228,8 +222,7 @@ static void print_parameter(Printer *printer, const Parameter *parameter)
     print_value(printer, parameter->value);
     buf_text(printer->out, parameter->is_key ? ": key " : ": ");
     type_print(parameter->value->type, printer->out);
-    if (parameter->is_key)
-        buf_printf(printer->out, " = %lld", (long long)parameter->key);
+    if (parameter->is_key) buf_printf(printer->out, " = %lld", (long long)parameter->key);
     if (parameter->multiple != 1)
         buf_printf(printer->out, " multiple %lld", (long long)parameter->multiple);
     buf_text(printer->out, parameter->is_read ? " reads" : "");

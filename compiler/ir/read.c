@@ -64,8 +64,7 @@ static void scan(Reader *reader)
             reader->scratch, &reader->tokens,
             ((Token){kind, (uint32_t)(begin - text), (uint32_t)(cursor - text), line, is_first}));
         is_first = false;
-        if (kind == IR_END)
-            return;
+        if (kind == IR_END) return;
     }
 }
 
@@ -82,8 +81,7 @@ static const Token *token_after(const Reader *reader, size_t distance)
 
 static void advance(Reader *reader)
 {
-    if (token(reader)->kind != IR_END)
-        reader->at++;
+    if (token(reader)->kind != IR_END) reader->at++;
 }
 
 static const char *token_text(const Reader *reader, const Token *token)
@@ -114,8 +112,7 @@ static bool expected(Reader *reader, const char *what)
 
 static bool take(Reader *reader, IrToken kind)
 {
-    if (token(reader)->kind != kind)
-        return false;
+    if (token(reader)->kind != kind) return false;
     advance(reader);
     return true;
 }
@@ -134,8 +131,7 @@ static bool is_word(const Reader *reader, const char *word)
 
 static bool take_word(Reader *reader, const char *word)
 {
-    if (!is_word(reader, word))
-        return false;
+    if (!is_word(reader, word)) return false;
     advance(reader);
     return true;
 }
@@ -167,8 +163,7 @@ static Name read_string(Reader *reader)
 /* A bare or quoted word; NULL: reported. */
 static Name read_word(Reader *reader)
 {
-    if (token(reader)->kind == IR_STRING)
-        return read_string(reader);
+    if (token(reader)->kind == IR_STRING) return read_string(reader);
     if (token(reader)->kind != IR_NAME) {
         expected(reader, "a name");
         return NULL;
@@ -180,14 +175,12 @@ static Name read_word(Reader *reader)
 
 static bool read_int(Reader *reader, int64_t *out)
 {
-    if (token(reader)->kind != IR_NUMBER)
-        return expected(reader, "an integer");
+    if (token(reader)->kind != IR_NUMBER) return expected(reader, "an integer");
     const char *text = token_text(reader, token(reader));
     char *end;
     errno = 0;
     *out = strtoll(text, &end, 10);
-    if (*end != '\0' || errno != 0)
-        return expected(reader, "an integer of 64 bits");
+    if (*end != '\0' || errno != 0) return expected(reader, "an integer of 64 bits");
     advance(reader);
     return true;
 }
@@ -202,8 +195,7 @@ static bool read_number(Reader *reader, double *out)
         *out = INFINITY;
         return true;
     }
-    if (token(reader)->kind != IR_NUMBER)
-        return expected(reader, "a number");
+    if (token(reader)->kind != IR_NUMBER) return expected(reader, "a number");
     const char *text = token_text(reader, token(reader));
     if (strncmp(text, "0x", 2) == 0) {
         uint64_t bits = strtoull(text, NULL, 16);
@@ -217,14 +209,11 @@ static bool read_number(Reader *reader, double *out)
 /* [1, 2, 3]; with `dynamic`, ? is TYPE_DYNAMIC. */
 static bool read_ints(Reader *reader, bool dynamic, IntVec *out)
 {
-    if (!need(reader, IR_LBRACKET, "'['"))
-        return false;
-    if (take(reader, IR_RBRACKET))
-        return true;
+    if (!need(reader, IR_LBRACKET, "'['")) return false;
+    if (take(reader, IR_RBRACKET)) return true;
     do {
         int64_t value = TYPE_DYNAMIC;
-        if (!(dynamic && take(reader, IR_QUESTION)) && !read_int(reader, &value))
-            return false;
+        if (!(dynamic && take(reader, IR_QUESTION)) && !read_int(reader, &value)) return false;
         vec_push(reader->scratch, out, value);
     } while (take(reader, IR_COMMA));
     return need(reader, IR_RBRACKET, "']'");
@@ -244,13 +233,10 @@ static bool read_extents(Reader *reader, bool dynamic, int64_t *out, int *rank)
 {
     const Token *begin = token(reader);
     IntVec extents = {0};
-    if (!need(reader, IR_COMMA, "','") || !read_ints(reader, dynamic, &extents))
-        return false;
-    if (extents.count > TYPE_RANK)
-        return fail(reader, begin, "too many dimensions");
+    if (!need(reader, IR_COMMA, "','") || !read_ints(reader, dynamic, &extents)) return false;
+    if (extents.count > TYPE_RANK) return fail(reader, begin, "too many dimensions");
     *rank = (int)extents.count;
-    for (size_t i = 0; i < extents.count; i++)
-        out[i] = extents.data[i];
+    for (size_t i = 0; i < extents.count; i++) out[i] = extents.data[i];
     return true;
 }
 
@@ -259,8 +245,7 @@ static bool read_layout(Reader *reader, const Layout **out)
     const char *text = reader->source->text, *cursor = text + token(reader)->begin;
     *out = layout_read(reader->kernel->layouts, &cursor);
     uint32_t offset = (uint32_t)(cursor - text);
-    while (token(reader)->kind != IR_END && token(reader)->end <= offset)
-        advance(reader);
+    while (token(reader)->kind != IR_END && token(reader)->end <= offset) advance(reader);
     return *out != NULL || fail(reader, token(reader), "this is no layout");
 }
 
@@ -293,8 +278,7 @@ static bool read_view(Reader *reader, Type *type)
 static bool read_pointer(Reader *reader, Type *type)
 {
     type->kind = TYPE_POINTER;
-    if (!read_dtype(reader, &type->dtype) || !need(reader, IR_COMMA, "','"))
-        return false;
+    if (!read_dtype(reader, &type->dtype) || !need(reader, IR_COMMA, "','")) return false;
     type->space = is_word(reader, "shared") ? SPACE_SHARED : SPACE_GLOBAL;
     return take_word(reader, "shared") || take_word(reader, "global") ||
            expected(reader, "'global' or 'shared'");
@@ -317,8 +301,7 @@ static const Type *read_type(Reader *reader);
 /* A variable of variables is refused, which also bounds the recursion. */
 static bool read_var(Reader *reader, Type *type)
 {
-    if (is_word(reader, "var"))
-        return expected(reader, "what the variable holds");
+    if (is_word(reader, "var")) return expected(reader, "what the variable holds");
     type->kind = TYPE_VAR;
     type->content = read_type(reader);
     return type->content != NULL;
@@ -326,18 +309,14 @@ static bool read_var(Reader *reader, Type *type)
 
 static bool read_compound(Reader *reader, Type *type)
 {
-    if (take_word(reader, "vec"))
-        return need(reader, IR_LESS, "'<'") && read_vector(reader, type);
-    if (take_word(reader, "ptr"))
-        return need(reader, IR_LESS, "'<'") && read_pointer(reader, type);
-    if (take_word(reader, "view"))
-        return need(reader, IR_LESS, "'<'") && read_view(reader, type);
+    if (take_word(reader, "vec")) return need(reader, IR_LESS, "'<'") && read_vector(reader, type);
+    if (take_word(reader, "ptr")) return need(reader, IR_LESS, "'<'") && read_pointer(reader, type);
+    if (take_word(reader, "view")) return need(reader, IR_LESS, "'<'") && read_view(reader, type);
     if (take_word(reader, "tile"))
         return need(reader, IR_LESS, "'<'") && read_tile(reader, TYPE_TILE, type);
     if (take_word(reader, "shared"))
         return need(reader, IR_LESS, "'<'") && read_tile(reader, TYPE_SHARED, type);
-    if (take_word(reader, "var"))
-        return need(reader, IR_LESS, "'<'") && read_var(reader, type);
+    if (take_word(reader, "var")) return need(reader, IR_LESS, "'<'") && read_var(reader, type);
     return expected(reader, "a type");
 }
 
@@ -379,12 +358,10 @@ static bool define(Reader *reader, const Token *at, Name name, Value *value)
 
 static bool read_operands(Reader *reader, ValueVec *out)
 {
-    if (token(reader)->kind != IR_VALUE || token(reader)->is_first)
-        return true;
+    if (token(reader)->kind != IR_VALUE || token(reader)->is_first) return true;
     do {
         const Token *at = token(reader);
-        if (!need(reader, IR_VALUE, "a value"))
-            return false;
+        if (!need(reader, IR_VALUE, "a value")) return false;
         Name name = value_name(reader, at);
         if (!map_has(&reader->values, name))
             return fail(reader, at, arena_printf(reader->scratch, "%%%s is not defined", name));
@@ -395,12 +372,10 @@ static bool read_operands(Reader *reader, ValueVec *out)
 
 static bool read_result_names(Reader *reader, NameVec *out)
 {
-    if (token(reader)->kind != IR_VALUE)
-        return true;
+    if (token(reader)->kind != IR_VALUE) return true;
     do {
         const Token *at = token(reader);
-        if (!need(reader, IR_VALUE, "a value"))
-            return false;
+        if (!need(reader, IR_VALUE, "a value")) return false;
         vec_push(reader->scratch, out, value_name(reader, at));
     } while (take(reader, IR_COMMA));
     return need(reader, IR_EQUAL, "'='");
@@ -408,12 +383,10 @@ static bool read_result_names(Reader *reader, NameVec *out)
 
 static bool read_result_types(Reader *reader, TypeVec *out)
 {
-    if (!take(reader, IR_COLON))
-        return true;
+    if (!take(reader, IR_COLON)) return true;
     do {
         const Type *type = read_type(reader);
-        if (type == NULL)
-            return false;
+        if (type == NULL) return false;
         vec_push(reader->scratch, out, type);
     } while (take(reader, IR_COMMA));
     return out->count <= MOST_VALUES || fail(reader, token(reader), "too many results");
@@ -432,8 +405,7 @@ static bool read_attr_value(Reader *reader, Attr *attr)
     case ATTR_KIND_TEXT: return (attr->text = read_word(reader)) != NULL;
     case ATTR_KIND_INTS: break;
     }
-    if (!read_ints(reader, false, &integers))
-        return false;
+    if (!read_ints(reader, false, &integers)) return false;
     attr->integers = integers.data;
     attr->count = (int)integers.count;
     return true;
@@ -448,8 +420,7 @@ static bool read_attr(Reader *reader, AttrVec *out)
         if (out->data[i].key == attr.key)
             return fail(reader, token(reader), "this attribute is given twice");
     advance(reader);
-    if (!need(reader, IR_EQUAL, "'='") || !read_attr_value(reader, &attr))
-        return false;
+    if (!need(reader, IR_EQUAL, "'='") || !read_attr_value(reader, &attr)) return false;
     vec_push(reader->scratch, out, attr);
     return true;
 }
@@ -462,8 +433,7 @@ static bool read_attrs(Reader *reader, AttrVec *out)
         return true;
     advance(reader);
     do
-        if (!read_attr(reader, out))
-            return false;
+        if (!read_attr(reader, out)) return false;
     while (take(reader, IR_COMMA));
     return need(reader, IR_RBRACE, "'}'");
 }
@@ -495,8 +465,7 @@ typedef struct Head {
 static bool read_head(Reader *reader, Head *head)
 {
     head->first = token(reader);
-    if (!read_result_names(reader, &head->names))
-        return false;
+    if (!read_result_names(reader, &head->names)) return false;
     if (token(reader)->kind != IR_NAME || !op_find(token_text(reader, token(reader)), &head->code))
         return expected(reader, "an op");
     advance(reader);
@@ -529,8 +498,7 @@ static Op *make_op(Reader *reader, Region *region, const Head *head)
         build_op(&builder, head->code, operands, head->operands.data, results, head->types.data);
     set_attrs(op, &head->attrs);
     for (int i = 0; i < results; i++)
-        if (!define(reader, head->first, head->names.data[i], &op->results[i]))
-            return NULL;
+        if (!define(reader, head->first, head->names.data[i], &op->results[i])) return NULL;
     return op;
 }
 
@@ -539,25 +507,20 @@ static bool read_region(Reader *reader, Region *region);
 static bool read_op(Reader *reader, Region *region)
 {
     Head head = {0};
-    if (!read_head(reader, &head))
-        return false;
+    if (!read_head(reader, &head)) return false;
     Op *op = make_op(reader, region, &head);
-    if (op == NULL)
-        return false;
+    if (op == NULL) return false;
     for (int i = 0; i < op->region_count; i++)
-        if (!read_region(reader, op->regions[i]))
-            return false;
+        if (!read_region(reader, op->regions[i])) return false;
     return true;
 }
 
 static bool read_arguments(Reader *reader, Region *region)
 {
-    if (!take(reader, IR_LPAREN) || take(reader, IR_RPAREN))
-        return true;
+    if (!take(reader, IR_LPAREN) || take(reader, IR_RPAREN)) return true;
     do {
         const Token *at = token(reader);
-        if (!need(reader, IR_VALUE, "an argument") || !need(reader, IR_COLON, "':'"))
-            return false;
+        if (!need(reader, IR_VALUE, "an argument") || !need(reader, IR_COLON, "':'")) return false;
         const Type *type = read_type(reader);
         if (type == NULL ||
             !define(reader, at, value_name(reader, at), region_add_argument(region, type, NULL)))
@@ -570,12 +533,10 @@ static bool read_region(Reader *reader, Region *region)
 {
     if (reader->depth >= DEEPEST_REGION)
         return fail(reader, token(reader), "regions are nested too deeply");
-    if (!read_arguments(reader, region) || !need(reader, IR_LBRACE, "'{'"))
-        return false;
+    if (!read_arguments(reader, region) || !need(reader, IR_LBRACE, "'{'")) return false;
     reader->depth++;
     while (!take(reader, IR_RBRACE))
-        if (!read_op(reader, region))
-            return false;
+        if (!read_op(reader, region)) return false;
     reader->depth--;
     return true;
 }
@@ -586,8 +547,7 @@ static bool read_facts(Reader *reader, Parameter *parameter)
 {
     if (parameter->is_key && (!need(reader, IR_EQUAL, "'='") || !read_int(reader, &parameter->key)))
         return false;
-    if (take_word(reader, "multiple") && !read_int(reader, &parameter->multiple))
-        return false;
+    if (take_word(reader, "multiple") && !read_int(reader, &parameter->multiple)) return false;
     parameter->is_read = take_word(reader, "reads");
     parameter->is_written = take_word(reader, "writes");
     return true;
@@ -596,12 +556,10 @@ static bool read_facts(Reader *reader, Parameter *parameter)
 static bool read_parameter(Reader *reader)
 {
     const Token *at = token(reader);
-    if (!need(reader, IR_VALUE, "a parameter") || !need(reader, IR_COLON, "':'"))
-        return false;
+    if (!need(reader, IR_VALUE, "a parameter") || !need(reader, IR_COLON, "':'")) return false;
     bool is_key = take_word(reader, "key");
     const Type *type = read_type(reader);
-    if (type == NULL)
-        return false;
+    if (type == NULL) return false;
     Name name = value_name(reader, at);
     Kernel *kernel = reader->kernel;
     Value *value =
@@ -613,21 +571,17 @@ static bool read_parameter(Reader *reader)
 
 static bool read_parameters(Reader *reader)
 {
-    if (!need(reader, IR_LPAREN, "'('"))
-        return false;
-    if (take(reader, IR_RPAREN))
-        return true;
+    if (!need(reader, IR_LPAREN, "'('")) return false;
+    if (take(reader, IR_RPAREN)) return true;
     do
-        if (!read_parameter(reader))
-            return false;
+        if (!read_parameter(reader)) return false;
     while (take(reader, IR_COMMA));
     return need(reader, IR_RPAREN, "')'");
 }
 
 static bool read_stage(Reader *reader)
 {
-    if (!take_word(reader, "stage"))
-        return expected(reader, "'stage'");
+    if (!take_word(reader, "stage")) return expected(reader, "'stage'");
     if (token(reader)->kind != IR_NAME ||
         !stage_find(token_text(reader, token(reader)), &reader->kernel->stage))
         return expected(reader, "the name of a stage");
@@ -649,8 +603,7 @@ static bool read_body(Reader *reader, const Token *first)
     Kernel *kernel = reader->kernel;
     if (take_word(reader, "export") && (kernel->export_name = read_word(reader)) == NULL)
         return false;
-    if (!read_stage(reader) || !read_parameters(reader))
-        return false;
+    if (!read_stage(reader) || !read_parameters(reader)) return false;
     kernel->span = place_of(reader, first);
     return read_region(reader, kernel->host);
 }
@@ -660,14 +613,12 @@ static Kernel *read_kernel(Reader *reader)
 {
     const Token *first = token(reader);
     Name name = read_kernel_name(reader);
-    if (name == NULL)
-        return NULL;
+    if (name == NULL) return NULL;
     reader->kernel = kernel_new(reader->session, name, (Span){0});
     reader->kernel->read_from = reader->source;
     reader->values = (Map){0};
     reader->depth = 0;
-    if (read_body(reader, first))
-        return reader->kernel;
+    if (read_body(reader, first)) return reader->kernel;
     kernel_free(reader->kernel);
     return NULL;
 }
@@ -678,8 +629,7 @@ static Kernel **read_kernels(Reader *reader, int *count)
     do {
         Kernel *kernel = read_kernel(reader);
         if (kernel == NULL) {
-            for (size_t i = 0; i < kernels.count; i++)
-                kernel_free(kernels.data[i]);
+            for (size_t i = 0; i < kernels.count; i++) kernel_free(kernels.data[i]);
             return NULL;
         }
         vec_push(reader->session->arena, &kernels, kernel);

@@ -24,12 +24,9 @@ static bool require(const Check *check, bool condition, const char *text)
 
 bool types_agree(const Kernel *kernel, const Type *a, const Type *b)
 {
-    if (a == b)
-        return true;
-    if (kernel->stage >= STAGE_LAID_OUT || a->kind != b->kind || a->dtype != b->dtype)
-        return false;
-    if (a->kind == TYPE_VAR)
-        return types_agree(kernel, a->content, b->content);
+    if (a == b) return true;
+    if (kernel->stage >= STAGE_LAID_OUT || a->kind != b->kind || a->dtype != b->dtype) return false;
+    if (a->kind == TYPE_VAR) return types_agree(kernel, a->content, b->content);
     return (a->kind == TYPE_TILE || a->kind == TYPE_SHARED) && type_same_shape(a, b);
 }
 
@@ -57,8 +54,7 @@ static bool in_range(const Op *op, AttrKey key, int64_t least, int64_t most)
 static bool is_one_of(const Op *op, AttrKey key, const char *words)
 {
     const Attr *attr = op_attr(op, key);
-    if (attr == NULL || strchr(attr->text, ' ') != NULL || *attr->text == '\0')
-        return false;
+    if (attr == NULL || strchr(attr->text, ' ') != NULL || *attr->text == '\0') return false;
     size_t length = strlen(attr->text);
     for (const char *at = words; (at = strstr(at, attr->text)) != NULL; at += length)
         if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
@@ -316,8 +312,7 @@ static bool check_carried(const Check *check, bool (*rule)(const Check *, const 
 {
     Arena *arena = arena_new();
     const Type **types = arena_new_array(arena, const Type *, check->op->result_count);
-    for (int i = 0; i < check->op->result_count; i++)
-        types[i] = check->op->results[i].type;
+    for (int i = 0; i < check->op->result_count; i++) types[i] = check->op->results[i].type;
     bool holds = rule(check, types);
     arena_free(arena);
     return holds;
@@ -399,8 +394,7 @@ static bool check_iota(const Check *check)
 static bool check_broadcast(const Check *check)
 {
     const Type *from = operand_type(check, 0), *to = result_type(check);
-    if (from->rank != to->rank)
-        return broken(check, "the rank changes");
+    if (from->rank != to->rank) return broken(check, "the rank changes");
     for (int i = 0; i < to->rank; i++)
         if (from->shape[i] != to->shape[i] && from->shape[i] != 1)
             return broken(check, "an extent that is not 1 changes");
@@ -419,8 +413,7 @@ static bool check_reshape(const Check *check)
 static bool are_dimensions(const Attr *dims, int rank, int limit)
 {
     unsigned seen = 0;
-    if (dims == NULL || dims->count != rank)
-        return false;
+    if (dims == NULL || dims->count != rank) return false;
     for (int i = 0; i < rank; i++) {
         if (dims->integers[i] < 0 || dims->integers[i] >= limit || seen & 1u << dims->integers[i])
             return false;
@@ -491,8 +484,7 @@ static bool check_access(const Check *check, const Type *tile, int first_offset)
     for (int i = first_offset; i < op->operand_count; i++)
         if (!dtype_is_integer(operand_type(check, i)->dtype))
             return broken(check, "offsets are integers");
-    if (tile->rank > view->rank)
-        return broken(check, "the tile has more dimensions than the view");
+    if (tile->rank > view->rank) return broken(check, "the tile has more dimensions than the view");
     if (dims != NULL && !are_dimensions(dims, tile->rank, view->rank))
         return broken(check, "{dims} does not name a dimension of the view for each of the tile");
     if (bounds != NULL && bounds->count != view->rank)
@@ -685,7 +677,6 @@ bool rules_hold(const Kernel *kernel, const Op *op, Buf *out)
 {
     Check check = {kernel, op, out};
     Rule *rule = rules[op->code];
-    if (rule != NULL)
-        return rule(&check);
+    if (rule != NULL) return rule(&check);
     return (op_info(op->code)->traits & ELEM) == 0 || check_uniform(&check);
 }

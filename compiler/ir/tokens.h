@@ -12,8 +12,19 @@ typedef enum IrToken {
     IR_NUMBER,  /* -12, 1.5e-3, 0x7ff8, -inf */
     IR_STRING,  /* "..." with the escapes of buf_quoted */
     IR_COMMENT, /* # to the line's end */
-    IR_AT, IR_COMMA, IR_COLON, IR_EQUAL, IR_QUESTION,
-    IR_LPAREN, IR_RPAREN, IR_LBRACE, IR_RBRACE, IR_LBRACKET, IR_RBRACKET, IR_LESS, IR_GREATER,
+    IR_AT,
+    IR_COMMA,
+    IR_COLON,
+    IR_EQUAL,
+    IR_QUESTION,
+    IR_LPAREN,
+    IR_RPAREN,
+    IR_LBRACE,
+    IR_RBRACE,
+    IR_LBRACKET,
+    IR_RBRACKET,
+    IR_LESS,
+    IR_GREATER,
 } IrToken;
 
 /* The next token of NUL-terminated text: *begin is where it begins, *cursor moves to its end. */

@@ -27,12 +27,9 @@ static bool has_shape(TypeKind kind)
 static Type canonical(const Type *type)
 {
     Type result = {.kind = type->kind, .dtype = type->dtype};
-    if (type->kind == TYPE_POINTER)
-        result.space = type->space;
-    if (type->kind == TYPE_VECTOR)
-        result.count = type->count;
-    if (type->kind == TYPE_TILE || type->kind == TYPE_SHARED)
-        result.layout = type->layout;
+    if (type->kind == TYPE_POINTER) result.space = type->space;
+    if (type->kind == TYPE_VECTOR) result.count = type->count;
+    if (type->kind == TYPE_TILE || type->kind == TYPE_SHARED) result.layout = type->layout;
     if (type->kind == TYPE_VAR) {
         result.content = type->content;
         result.dtype = type->content->dtype;
@@ -94,8 +91,7 @@ const Type *type_intern(TypeTable *table, const Type *type)
 {
     Type wanted = canonical(type);
     size_t slot = slot_of(table, &wanted);
-    if (table->slots[slot] != NULL)
-        return table->slots[slot];
+    if (table->slots[slot] != NULL) return table->slots[slot];
     if (table->count * 4 >= table->capacity * 3) {
         grow_table(table);
         slot = slot_of(table, &wanted);
@@ -110,10 +106,8 @@ const Type *type_intern(TypeTable *table, const Type *type)
 const Type *type_import(TypeTable *types, LayoutTable *layouts, const Type *type)
 {
     Type copy = *type;
-    if (type->layout != NULL)
-        copy.layout = layout_intern(layouts, type->layout);
-    if (type->content != NULL)
-        copy.content = type_import(types, layouts, type->content);
+    if (type->layout != NULL) copy.layout = layout_intern(layouts, type->layout);
+    if (type->content != NULL) copy.content = type_import(types, layouts, type->content);
     return type_intern(types, &copy);
 }
 
@@ -138,8 +132,7 @@ static const Type *shaped(TypeTable *table, Type type, int rank, const int64_t *
 {
     CHECK(rank >= 0 && rank <= TYPE_RANK);
     type.rank = (uint8_t)rank;
-    for (int i = 0; i < rank; i++)
-        type.shape[i] = shape[i];
+    for (int i = 0; i < rank; i++) type.shape[i] = shape[i];
     return type_intern(table, &type);
 }
 
@@ -161,8 +154,7 @@ const Type *type_view(TypeTable *table, DType dtype, int rank, const int64_t *sh
 {
     CHECK(rank >= 0 && rank <= TYPE_RANK);
     Type type = {.kind = TYPE_VIEW, .dtype = dtype};
-    for (int i = 0; i < rank; i++)
-        type.strides[i] = strides[i];
+    for (int i = 0; i < rank; i++) type.strides[i] = strides[i];
     return shaped(table, type, rank, shape);
 }
 
@@ -189,13 +181,11 @@ const Type *type_with_layout(TypeTable *table, const Type *type, const Layout *l
 
 int64_t type_elements(const Type *type)
 {
-    if (type->kind == TYPE_VECTOR)
-        return type->count;
+    if (type->kind == TYPE_VECTOR) return type->count;
     int64_t elements = 1;
     if (has_shape(type->kind))
         for (int i = 0; i < type->rank; i++)
-            if (__builtin_mul_overflow(elements, type->shape[i], &elements))
-                return INT64_MAX;
+            if (__builtin_mul_overflow(elements, type->shape[i], &elements)) return INT64_MAX;
     return elements;
 }
 
@@ -211,8 +201,7 @@ bool type_is_tile(const Type *type)
 
 bool type_same_shape(const Type *a, const Type *b)
 {
-    if (type_is_scalar(a) || type_is_scalar(b))
-        return type_is_scalar(a) && type_is_scalar(b);
+    if (type_is_scalar(a) || type_is_scalar(b)) return type_is_scalar(a) && type_is_scalar(b);
     return a->rank == b->rank && memcmp(a->shape, b->shape, sizeof a->shape) == 0;
 }
 

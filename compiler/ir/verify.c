@@ -39,11 +39,9 @@ static void report_parameter(Verifier *verifier, const Parameter *parameter, con
 
 static bool layout_fits(const Type *type)
 {
-    if (type->layout->rank != type->rank)
-        return false;
+    if (type->layout->rank != type->rank) return false;
     for (int i = 0; i < type->rank; i++)
-        if (type->layout->shape[i] != type->shape[i])
-            return false;
+        if (type->layout->shape[i] != type->shape[i]) return false;
     return true;
 }
 
@@ -52,8 +50,7 @@ static const char *tile_fault(const Verifier *verifier, const Type *type)
     for (int i = 0; i < type->rank; i++)
         if (type->shape[i] < 1 || type->shape[i] > INT32_MAX)
             return "a tile's extent is not positive, or too large";
-    if (type->layout != NULL && !layout_fits(type))
-        return "a layout's shape is not its tile's";
+    if (type->layout != NULL && !layout_fits(type)) return "a layout's shape is not its tile's";
     if (type->layout == NULL && verifier->kernel->stage >= STAGE_LAID_OUT)
         return "a tile has no layout";
     if (verifier->kernel->stage == STAGE_THREADED)
@@ -86,8 +83,7 @@ static const char *type_fault(const Verifier *verifier, const Type *type)
 static void check_type(Verifier *verifier, const Op *op, const Type *type)
 {
     const char *fault = type_fault(verifier, type);
-    if (fault != NULL)
-        report(verifier, op, fault);
+    if (fault != NULL) report(verifier, op, fault);
 }
 
 /* ---- scopes ---- */
@@ -112,15 +108,13 @@ static const Parameter *parameter_of(const Kernel *kernel, const Value *value)
 
 static const char *operand_fault(const Verifier *verifier, const Value *value)
 {
-    if (value == NULL)
-        return "an operand is missing";
+    if (value == NULL) return "an operand is missing";
     const Parameter *parameter = parameter_of(verifier->kernel, value);
     if (parameter != NULL)
         return parameter->is_key && verifier->launch != NULL ? "the device does not see keys"
                                                              : NULL;
     const void *place = map_get(&verifier->visible, value);
-    if (place == NULL)
-        return "an operand is not defined here";
+    if (place == NULL) return "an operand is not defined here";
     return place == place_now(verifier) ? NULL : "device code refers to a value of the host region";
 }
 
@@ -129,8 +123,7 @@ static bool check_operands(Verifier *verifier, const Op *op)
     bool holds = true;
     for (int i = 0; i < op->operand_count; i++) {
         const char *fault = operand_fault(verifier, op->operands[i]);
-        if (fault == NULL)
-            continue;
+        if (fault == NULL) continue;
         report(verifier, op, arena_printf(verifier->scratch, "%s (operand %d)", fault, i));
         holds = false;
     }
@@ -143,16 +136,14 @@ static bool check_row(Verifier *verifier, const Op *op)
 {
     Buf fault = {0};
     const Type **types = arena_new_array(verifier->scratch, const Type *, op->result_count);
-    for (int i = 0; i < op->result_count; i++)
-        types[i] = op->results[i].type;
+    for (int i = 0; i < op->result_count; i++) types[i] = op->results[i].type;
     bool fits =
         row_fits(op->code, op->operand_count, op->operands, op->result_count, types, &fault);
     if (fits && op->region_count != op_info(op->code)->regions) {
         buf_text(&fault, "the number of regions is wrong");
         fits = false;
     }
-    if (!fits)
-        report(verifier, op, fault.data);
+    if (!fits) report(verifier, op, fault.data);
     buf_free(&fault);
     return fits;
 }
@@ -170,8 +161,7 @@ static void check_stage(Verifier *verifier, const Op *op)
 static void check_rules(Verifier *verifier, const Op *op)
 {
     Buf fault = {0};
-    if (!rules_hold(verifier->kernel, op, &fault))
-        report(verifier, op, fault.data);
+    if (!rules_hold(verifier->kernel, op, &fault)) report(verifier, op, fault.data);
     buf_free(&fault);
 }
 
@@ -185,8 +175,7 @@ static void check_links(Verifier *verifier, const Op *op, const Region *region)
     for (int i = 0; i < op->region_count; i++)
         linked =
             linked && op->regions[i]->parent == op && op->regions[i]->kernel == verifier->kernel;
-    if (!linked)
-        report(verifier, op, "the lists of ops are damaged");
+    if (!linked) report(verifier, op, "the lists of ops are damaged");
 }
 
 static void check_region(Verifier *verifier, const Region *region);
@@ -194,10 +183,8 @@ static void check_region(Verifier *verifier, const Region *region);
 static void check_regions(Verifier *verifier, const Op *op)
 {
     const Op *outer = verifier->launch;
-    if (op->code == OP_launch)
-        verifier->launch = op;
-    for (int i = 0; i < op->region_count; i++)
-        check_region(verifier, op->regions[i]);
+    if (op->code == OP_launch) verifier->launch = op;
+    for (int i = 0; i < op->region_count; i++) check_region(verifier, op->regions[i]);
     verifier->launch = outer;
 }
 
@@ -206,14 +193,11 @@ static void check_op(Verifier *verifier, const Op *op, const Region *region)
     bool visible = check_operands(verifier, op);
     check_links(verifier, op, region);
     check_stage(verifier, op);
-    for (int i = 0; i < op->result_count; i++)
-        check_type(verifier, op, op->results[i].type);
+    for (int i = 0; i < op->result_count; i++) check_type(verifier, op, op->results[i].type);
     /* A rule may look at any operand, so operands that are missing end it here. */
-    if (check_row(verifier, op) && visible)
-        check_rules(verifier, op);
+    if (check_row(verifier, op) && visible) check_rules(verifier, op);
     check_regions(verifier, op);
-    for (int i = 0; i < op->result_count; i++)
-        show(verifier, &op->results[i]);
+    for (int i = 0; i < op->result_count; i++) show(verifier, &op->results[i]);
 }
 
 static void hide_region(Verifier *verifier, const Region *region)
@@ -221,8 +205,7 @@ static void hide_region(Verifier *verifier, const Region *region)
     for (int i = 0; i < region->argument_count; i++)
         map_remove(&verifier->visible, region->arguments[i]);
     for (const Op *op = region->first; op != NULL; op = op->next)
-        for (int i = 0; i < op->result_count; i++)
-            map_remove(&verifier->visible, &op->results[i]);
+        for (int i = 0; i < op->result_count; i++) map_remove(&verifier->visible, &op->results[i]);
 }
 
 static void check_region(Verifier *verifier, const Region *region)
@@ -231,8 +214,7 @@ static void check_region(Verifier *verifier, const Region *region)
         check_type(verifier, region->parent, region->arguments[i]->type);
         show(verifier, region->arguments[i]);
     }
-    for (const Op *op = region->first; op != NULL; op = op->next)
-        check_op(verifier, op, region);
+    for (const Op *op = region->first; op != NULL; op = op->next) check_op(verifier, op, region);
     hide_region(verifier, region);
 }
 

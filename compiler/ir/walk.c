@@ -6,10 +6,8 @@ void region_visit(Region *region, OpVisitor *visit, void *context)
     for (Op *op = region->first, *next; op != NULL; op = next) {
         next = op->next;
         visit(op, context);
-        if (op->parent == NULL)
-            continue; /* it was erased */
-        for (int i = 0; i < op->region_count; i++)
-            region_visit(op->regions[i], visit, context);
+        if (op->parent == NULL) continue; /* it was erased */
+        for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], visit, context);
     }
 }
 
@@ -22,15 +20,13 @@ void kernel_visit(Kernel *kernel, OpVisitor *visit, void *context)
 
 static Value *follow(const Map *to, Value *value)
 {
-    for (Value *next; (next = map_get(to, value)) != NULL && next != value;)
-        value = next;
+    for (Value *next; (next = map_get(to, value)) != NULL && next != value;) value = next;
     return value;
 }
 
 static void replace_operands(Op *op, void *context)
 {
-    for (int i = 0; i < op->operand_count; i++)
-        op->operands[i] = follow(context, op->operands[i]);
+    for (int i = 0; i < op->operand_count; i++) op->operands[i] = follow(context, op->operands[i]);
 }
 
 void region_replace(Region *region, const Map *to)
@@ -47,8 +43,7 @@ static void replace_one(Op *op, void *context)
 {
     const Replacement *replacement = context;
     for (int i = 0; i < op->operand_count; i++)
-        if (op->operands[i] == replacement->from)
-            op->operands[i] = replacement->to;
+        if (op->operands[i] == replacement->from) op->operands[i] = replacement->to;
 }
 
 void value_replace(Kernel *kernel, Value *value, Value *other)
@@ -60,10 +55,8 @@ static size_t count_in_region(const Region *region, const Value *value)
 {
     size_t uses = 0;
     for (const Op *op = region->first; op != NULL; op = op->next) {
-        for (int i = 0; i < op->operand_count; i++)
-            uses += op->operands[i] == value;
-        for (int i = 0; i < op->region_count; i++)
-            uses += count_in_region(op->regions[i], value);
+        for (int i = 0; i < op->operand_count; i++) uses += op->operands[i] == value;
+        for (int i = 0; i < op->region_count; i++) uses += count_in_region(op->regions[i], value);
     }
     return uses;
 }
@@ -91,8 +84,7 @@ void op_erase(Op *op)
 
 void op_move_before(Op *op, Op *before)
 {
-    if (op == before)
-        return;
+    if (op == before) return;
     unlink_op(op);
     Region *region = before->parent;
     op->parent = region;
@@ -111,8 +103,7 @@ Region *launch_region(const Op *launch)
 Op *op_enclosing(const Op *op, OpCode code)
 {
     for (Op *around = op->parent->parent; around != NULL; around = around->parent->parent)
-        if (around->code == code)
-            return around;
+        if (around->code == code) return around;
     return NULL;
 }
 
@@ -121,8 +112,7 @@ Op *op_enclosing(const Op *op, OpCode code)
 /* An op that was erased belongs to the kernel that it is copied into. */
 static const Type *type_in(const Kernel *kernel, const Op *from, const Type *type)
 {
-    if (from->parent == NULL || from->parent->kernel == kernel)
-        return type;
+    if (from->parent == NULL || from->parent->kernel == kernel) return type;
     return type_import(kernel->types, kernel->layouts, type);
 }
 
@@ -153,19 +143,16 @@ static void clone_region(const Region *from, Region *to, Map *map)
         map_set(to->kernel->arena, map, old, copy);
     }
     Builder inside = builder_at_end(to, (Span){0});
-    for (const Op *op = from->first; op != NULL; op = op->next)
-        op_clone(&inside, op, map);
+    for (const Op *op = from->first; op != NULL; op = op->next) op_clone(&inside, op, map);
 }
 
 Op *op_clone(Builder *builder, const Op *op, Map *map)
 {
     Kernel *kernel = builder->kernel;
     Value **operands = arena_new_array(kernel->arena, Value *, op->operand_count);
-    for (int i = 0; i < op->operand_count; i++)
-        operands[i] = copy_of(map, op->operands[i]);
+    for (int i = 0; i < op->operand_count; i++) operands[i] = copy_of(map, op->operands[i]);
     const Type **types = arena_new_array(kernel->arena, const Type *, op->result_count);
-    for (int i = 0; i < op->result_count; i++)
-        types[i] = type_in(kernel, op, op->results[i].type);
+    for (int i = 0; i < op->result_count; i++) types[i] = type_in(kernel, op, op->results[i].type);
     Op *copy = build_op(builder, op->code, op->operand_count, operands, op->result_count, types);
     copy->span = op->span;
     clone_attrs(op, copy);
@@ -173,8 +160,7 @@ Op *op_clone(Builder *builder, const Op *op, Map *map)
         copy->results[i].name = op->results[i].name;
         map_set(kernel->arena, map, &op->results[i], &copy->results[i]);
     }
-    for (int i = 0; i < op->region_count; i++)
-        clone_region(op->regions[i], copy->regions[i], map);
+    for (int i = 0; i < op->region_count; i++) clone_region(op->regions[i], copy->regions[i], map);
     return copy;
 }
 

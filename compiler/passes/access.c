@@ -62,8 +62,7 @@ int access_contiguous(const Access *access)
 static bool is_aligned(FactTable *facts, const Access *access, int dim, int vector)
 {
     const int64_t bytes = (int64_t)vector * dtype_memory_bits(access->view->dtype) / 8;
-    if (facts_of(facts, access->pointer).multiple % bytes != 0)
-        return false;
+    if (facts_of(facts, access->pointer).multiple % bytes != 0) return false;
     for (int d = 0; d < access->rank; d++) {
         const int64_t offset = facts_of(facts, access->offsets[d]).multiple;
         const int64_t stride = facts_of(facts, access->strides[d]).multiple;
@@ -76,8 +75,7 @@ static bool is_aligned(FactTable *facts, const Access *access, int dim, int vect
 
 static bool is_whole(FactTable *facts, const Access *access, int dim, int vector)
 {
-    if (access->span[dim] % vector != 0)
-        return false;
+    if (access->span[dim] % vector != 0) return false;
     return !(access->bounds[dim] & BOUND_HIGH) ||
            facts_of(facts, access->extents[dim]).multiple % vector == 0;
 }
@@ -95,8 +93,7 @@ Parameter *pointer_parameter(Kernel *kernel, const Value *pointer)
 {
     while (pointer->op && (pointer->op->code == OP_ptr_add || pointer->op->code == OP_ptr_cast))
         pointer = pointer->op->operands[0];
-    if (pointer->op || pointer->region)
-        return NULL;
+    if (pointer->op || pointer->region) return NULL;
     CHECK(pointer->index < kernel->parameter_count);
     return &kernel->parameters[pointer->index];
 }

@@ -34,8 +34,7 @@ static bool same_number(const Value *a, const Value *b)
 static const Value *split_constant(const Value *value, OpCode code, int64_t *constant)
 {
     value = without_casts(value);
-    if (!value->op || value->op->code != code)
-        return NULL;
+    if (!value->op || value->op->code != code) return NULL;
     for (int i = 0; i < 2; i++)
         if (value_constant(without_casts(value->op->operands[i]), constant))
             return value->op->operands[1 - i];
@@ -82,12 +81,9 @@ static bool counts_whole_tiles(const Pass *pass, const Value *count, const Value
 {
     int64_t divisor, added;
     const Value *dividend = split_quotient(count, &divisor);
-    if (!dividend || divisor != tile)
-        return false;
-    if (same_number(dividend, extent))
-        return true;
-    if (facts_of(pass->facts, extent).multiple % tile != 0)
-        return false;
+    if (!dividend || divisor != tile) return false;
+    if (same_number(dividend, extent)) return true;
+    if (facts_of(pass->facts, extent).multiple % tile != 0) return false;
     const Value *base = split_sum(dividend, &added);
     return added < tile && added >= 0 && same_number(base, extent);
 }
@@ -122,8 +118,7 @@ static bool ends_with_extent(const Pass *pass, const Value *offset, const Value 
     /* for k in range(0, extent, span) */
     const Value *variable = without_casts(offset);
     const Value *limit = limit_of_index(variable);
-    if (!limit || !variable->region || !same_number(limit, extent))
-        return false;
+    if (!limit || !variable->region || !same_number(limit, extent)) return false;
     return facts_of(pass->facts, variable).multiple % span == 0 &&
            facts_of(pass->facts, extent).multiple % span == 0;
 }
@@ -152,8 +147,7 @@ static void set_bounds(const Pass *pass, Op *op)
 static void note_parameter(const Pass *pass, const Op *op)
 {
     Parameter *parameter = pointer_parameter(pass->kernel, op->operands[0]->op->operands[0]);
-    if (!parameter)
-        return;
+    if (!parameter) return;
     parameter->is_read |= op->code == OP_load;
     parameter->is_written |= op->code == OP_store;
 }
@@ -161,8 +155,7 @@ static void note_parameter(const Pass *pass, const Op *op)
 static void visit_access(Op *op, void *context)
 {
     const Pass *pass = context;
-    if (!op_is_access(op))
-        return;
+    if (!op_is_access(op)) return;
     set_bounds(pass, op);
     note_parameter(pass, op);
 }

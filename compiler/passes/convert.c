@@ -11,10 +11,8 @@ enum { SECTOR_BYTES = 32 };
 static bool region_holds(const Region *outer, const Region *inner)
 {
     for (;;) {
-        if (inner == outer)
-            return true;
-        if (!inner->parent)
-            return false;
+        if (inner == outer) return true;
+        if (!inner->parent) return false;
         inner = inner->parent->parent;
     }
 }
@@ -31,8 +29,7 @@ static Op *hoist_place(const Value *value, Op *op)
     const Region *home = home_of(value);
     for (Op *around = op->parent->parent; around && around->code == OP_for;
          around = around->parent->parent) {
-        if (!home || region_holds(around->regions[0], home))
-            return op;
+        if (!home || region_holds(around->regions[0], home)) return op;
         op = around;
     }
     return op;
@@ -65,14 +62,12 @@ static Value *earlier_convert(const Op *place, const Value *value, const Layout 
 static void require(Inference *inference, Op *op, int index, const Layout *layout)
 {
     Value *value = op->operands[index];
-    if (value->type->layout == layout)
-        return;
+    if (value->type->layout == layout) return;
     if (is_free_source(value)) {
         value->type = type_with_layout(inference->kernel->types, value->type, layout);
         return;
     }
-    while (value->op && value->op->code == OP_convert)
-        value = value->op->operands[0];
+    while (value->op && value->op->code == OP_convert) value = value->op->operands[0];
     if (value->type->layout == layout) {
         op->operands[index] = value;
         return;
@@ -89,8 +84,7 @@ static void produce(Inference *inference, Op *op, const Layout *layout)
 {
     Value *result = &op->results[0];
     const Layout *chosen = result->type->layout;
-    if (chosen == layout)
-        return;
+    if (chosen == layout) return;
     Builder builder = builder_after(op);
     result->type = type_with_layout(inference->kernel->types, result->type, layout);
     Value *converted = build_convert(inference, &builder, result, chosen);
@@ -102,8 +96,7 @@ static void fit_dot(Inference *inference, Op *op)
 {
     const DotLayouts layouts = propose_dot(inference, op, op->results[0].type->layout);
     const Layout *wanted[3] = {layouts.a, layouts.b, layouts.c};
-    for (int i = 0; i < 3; i++)
-        require(inference, op, i, wanted[i]);
+    for (int i = 0; i < 3; i++) require(inference, op, i, wanted[i]);
     produce(inference, op, layouts.c);
 }
 
@@ -129,8 +122,7 @@ static void fit_rename(Inference *inference, Op *op)
     if (!made) {
         const Layout *plain = propose_default(inference, op->operands[0]->type);
         made = derive_result(inference, op, plain);
-        if (made)
-            require(inference, op, 0, plain);
+        if (made) require(inference, op, 0, plain);
     }
     if (!made) {
         report_reshape(inference, op);
@@ -155,8 +147,7 @@ static FitRule *const fit_rules[OP_COUNT] = {
 
 static void fit_op(Op *op, void *context)
 {
-    if (fit_rules[op->code])
-        fit_rules[op->code](context, op);
+    if (fit_rules[op->code]) fit_rules[op->code](context, op);
 }
 
 /* Renames cost nothing: those of values from before a loop go there, and take their conversions
@@ -164,8 +155,7 @@ static void fit_op(Op *op, void *context)
 static void hoist_rename(Op *op, void *context)
 {
     (void)context;
-    if (fit_rules[op->code] == fit_rename)
-        op_move_before(op, hoist_place(op->operands[0], op));
+    if (fit_rules[op->code] == fit_rename) op_move_before(op, hoist_place(op->operands[0], op));
 }
 
 void insert_converts(Inference *inference)
@@ -198,8 +188,7 @@ static const Layout *shared_layout(const Inference *inference, const Type *from,
               to_dim = longest_run(to->layout, &to_run);
     order[0] = to_run > from_run ? to_dim : from_dim;
     for (int d = from->rank - 1; d >= 0; d--)
-        if (d != order[0])
-            order[count++] = d;
+        if (d != order[0]) order[count++] = d;
     return layout_swizzled(inference->kernel->layouts, from->rank, from->layout->shape, order,
                            dtype_memory_bits(from->dtype));
 }
@@ -217,8 +206,7 @@ static Value *build_shared(const Inference *inference, Builder *builder, const T
 
 static bool goes_through_shared(const Op *op)
 {
-    if (op->code != OP_convert)
-        return false;
+    if (op->code != OP_convert) return false;
     const Conversion way =
         layout_conversion(op->operands[0]->type->layout, op->results[0].type->layout);
     return way == CONVERT_SHARED || way == CONVERT_SHUFFLE;
@@ -253,8 +241,7 @@ static Op *expand_run(Inference *inference, Op *first)
     Op *end = first;
     for (; end && end->code == OP_convert && !(end != first && is_converted(end->operands[0]));
          end = end->next)
-        if (goes_through_shared(end))
-            vec_push(inference->arena, &converts, end);
+        if (goes_through_shared(end)) vec_push(inference->arena, &converts, end);
     Builder loads = builder_at_end(first->parent, first->span);
     loads.before = end;
     Builder stores = builder_before(first);
@@ -274,8 +261,7 @@ static Op *expand_run(Inference *inference, Op *first)
 static void expand_region(Inference *inference, Region *region)
 {
     for (Op *op = region->first; op;) {
-        for (int i = 0; i < op->region_count; i++)
-            expand_region(inference, op->regions[i]);
+        for (int i = 0; i < op->region_count; i++) expand_region(inference, op->regions[i]);
         op = op->code == OP_convert ? expand_run(inference, op) : op->next;
     }
 }

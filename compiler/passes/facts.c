@@ -38,15 +38,13 @@ static int64_t power_of_two_in(int64_t multiple)
 static int64_t multiple_product(int64_t a, int64_t b)
 {
     const Wide product = (Wide)a * b;
-    if (product <= ((Wide)1 << 62))
-        return (int64_t)product;
+    if (product <= ((Wide)1 << 62)) return (int64_t)product;
     return power_of_two_in(a) > power_of_two_in(b) ? power_of_two_in(a) : power_of_two_in(b);
 }
 
 static int64_t multiple_of_number(int64_t number)
 {
-    if (number == INT64_MIN)
-        return (int64_t)1 << 62;
+    if (number == INT64_MIN) return (int64_t)1 << 62;
     return number < 0 ? -number : number;
 }
 
@@ -54,8 +52,7 @@ static Facts facts_unknown(DType dtype)
 {
     Facts facts = {1, INT64_MIN, INT64_MAX};
     const int bits = dtype_bits(dtype);
-    if (dtype_class(dtype) == DTYPE_CLASS_FLOAT || bits == 64)
-        return facts;
+    if (dtype_class(dtype) == DTYPE_CLASS_FLOAT || bits == 64) return facts;
     if (dtype_is_signed(dtype)) {
         facts.low = -((int64_t)1 << (bits - 1));
         facts.high = ((int64_t)1 << (bits - 1)) - 1;
@@ -103,8 +100,7 @@ static Facts rule_const(FactTable *table, const Value *value)
 {
     int64_t number;
     (void)table;
-    if (!value_constant(value, &number))
-        return facts_unknown(value->type->dtype);
+    if (!value_constant(value, &number)) return facts_unknown(value->type->dtype);
     return (Facts){multiple_of_number(number), number, number};
 }
 
@@ -150,14 +146,12 @@ static Facts rule_division(FactTable *table, const Value *value)
 {
     const Facts a = facts_operand(table, value, 0), b = facts_operand(table, value, 1);
     const bool floors = value->op->code == OP_floordiv;
-    if (value->type->dtype == DTYPE_u64 || b.low < 1)
-        return facts_unknown(value->type->dtype);
+    if (value->type->dtype == DTYPE_u64 || b.low < 1) return facts_unknown(value->type->dtype);
     const int64_t least = a.low < 0 ? b.low : b.high, most = a.high < 0 ? b.high : b.low;
     const int64_t low = floors ? floor_quotient(a.low, least) : a.low / least;
     const int64_t high = floors ? floor_quotient(a.high, most) : a.high / most;
     int64_t divisor, multiple = 1;
-    if (is_exact(b, &divisor) && a.multiple % divisor == 0)
-        multiple = a.multiple / divisor;
+    if (is_exact(b, &divisor) && a.multiple % divisor == 0) multiple = a.multiple / divisor;
     return facts_fit(value->type->dtype, multiple, low, high);
 }
 
@@ -167,13 +161,11 @@ static Facts rule_remainder(FactTable *table, const Value *value)
     const int64_t multiple = divisor_common(a.multiple, b.multiple);
     Facts facts = facts_unknown(value->type->dtype);
     facts.multiple = b.low >= 1 && multiple ? multiple : 1;
-    if (value->type->dtype == DTYPE_u64 || b.low < 1)
-        return facts;
+    if (value->type->dtype == DTYPE_u64 || b.low < 1) return facts;
     const bool negative = value->op->code == OP_rem && a.low < 0;
     facts.low = negative ? -(b.high - 1) : 0;
     facts.high = b.high - 1;
-    if (a.low >= 0 && a.high < facts.high)
-        facts.high = a.high;
+    if (a.low >= 0 && a.high < facts.high) facts.high = a.high;
     return facts;
 }
 
@@ -201,8 +193,7 @@ static Facts rule_and(FactTable *table, const Value *value)
     Facts facts = facts_unknown(value->type->dtype);
     const int64_t p = power_of_two_in(a.multiple), q = power_of_two_in(b.multiple);
     facts.multiple = p == 0 || q == 0 ? 0 : p > q ? p : q;
-    if (value->type->dtype == DTYPE_u64 || (a.low < 0 && b.low < 0))
-        return facts;
+    if (value->type->dtype == DTYPE_u64 || (a.low < 0 && b.low < 0)) return facts;
     facts.low = 0;
     facts.high = a.low < 0 || (b.low >= 0 && b.high < a.high) ? b.high : a.high;
     return facts;
@@ -213,11 +204,9 @@ static Facts rule_bits(FactTable *table, const Value *value)
     const Facts a = facts_operand(table, value, 0), b = facts_operand(table, value, 1);
     Facts facts = facts_unknown(value->type->dtype);
     facts.multiple = divisor_common(power_of_two_in(a.multiple), power_of_two_in(b.multiple));
-    if (value->type->dtype == DTYPE_u64 || a.low < 0 || b.low < 0)
-        return facts;
+    if (value->type->dtype == DTYPE_u64 || a.low < 0 || b.low < 0) return facts;
     facts.low = 0;
-    while (facts.high > 1 && facts.high / 2 >= a.high && facts.high / 2 >= b.high)
-        facts.high /= 2;
+    while (facts.high > 1 && facts.high / 2 >= a.high && facts.high / 2 >= b.high) facts.high /= 2;
     return facts;
 }
 
@@ -273,11 +262,9 @@ static Facts rule_block_idx(FactTable *table, const Value *value)
 {
     const Op *launch = op_enclosing(value->op, OP_launch);
     Facts facts = {1, 0, INT32_MAX - 1};
-    if (!launch)
-        return facts;
+    if (!launch) return facts;
     const Facts grid = facts_of(table, launch->operands[op_int(value->op, ATTR_dim, 0)]);
-    if (grid.high >= 1 && grid.high - 1 < facts.high)
-        facts.high = grid.high - 1;
+    if (grid.high >= 1 && grid.high - 1 < facts.high) facts.high = grid.high - 1;
     facts.multiple = facts.high == 0 ? 0 : 1;
     return facts;
 }
@@ -286,8 +273,7 @@ static Facts rule_grid_dim(FactTable *table, const Value *value)
 {
     const Op *launch = op_enclosing(value->op, OP_launch);
     Facts facts = {1, 1, INT32_MAX};
-    if (!launch)
-        return facts;
+    if (!launch) return facts;
     const Facts grid = facts_of(table, launch->operands[op_int(value->op, ATTR_dim, 0)]);
     facts.multiple = grid.multiple ? grid.multiple : 1;
     facts.high = grid.high >= 1 && grid.high < facts.high ? grid.high : facts.high;
@@ -350,15 +336,13 @@ static Facts facts_of_induction(FactTable *table, const Value *value, const Op *
     const Facts step = facts_of(table, loop->operands[2]);
     Facts facts = facts_unknown(value->type->dtype);
     facts.multiple = divisor_common(begin.multiple, step.multiple);
-    if (value->type->dtype == DTYPE_u64)
-        return facts;
+    if (value->type->dtype == DTYPE_u64) return facts;
     facts.low = begin.low;
     facts.high = end.high == INT64_MAX || end.high == INT64_MIN ? end.high : end.high - 1;
     int64_t first, by;
     if (is_exact(begin, &first) && is_exact(step, &by) && by > 0 && facts.high > first)
         facts.high = (int64_t)(first + ((Wide)facts.high - first) / by * by);
-    if (facts.high < facts.low)
-        facts.high = facts.low;
+    if (facts.high < facts.low) facts.high = facts.low;
     if (facts.low == 0 && facts.high == 0)
         facts.multiple = 0;
     else if (facts.multiple == 0)
@@ -382,27 +366,22 @@ static Facts facts_of_parameter(FactTable *table, const Value *value)
         facts = (Facts){dtype_bytes(value->type->dtype), INT64_MIN, INT64_MAX};
     if (parameter->is_key && value->type->kind == TYPE_SCALAR)
         return (Facts){multiple_of_number(parameter->key), parameter->key, parameter->key};
-    if (parameter->multiple > facts.multiple)
-        facts.multiple = parameter->multiple;
+    if (parameter->multiple > facts.multiple) facts.multiple = parameter->multiple;
     return facts;
 }
 
 static Facts facts_compute(FactTable *table, const Value *value)
 {
-    if (value->region)
-        return facts_of_argument(table, value);
-    if (!value->op)
-        return facts_of_parameter(table, value);
-    if (rules[value->op->code])
-        return rules[value->op->code](table, value);
+    if (value->region) return facts_of_argument(table, value);
+    if (!value->op) return facts_of_parameter(table, value);
+    if (rules[value->op->code]) return rules[value->op->code](table, value);
     return facts_unknown(value->type->dtype);
 }
 
 static void note_assumption(Op *op, void *context)
 {
     FactTable *table = context;
-    if (op->code != OP_assume)
-        return;
+    if (op->code != OP_assume) return;
     int64_t *multiple = arena_new_of(table->arena, int64_t);
     *multiple = op_int(op, ATTR_multiple, 1);
     map_set(table->arena, &table->assumed, op->operands[0], multiple);
@@ -411,8 +390,7 @@ static void note_assumption(Op *op, void *context)
 static void apply_assumption(const FactTable *table, const Value *value, Facts *facts)
 {
     const int64_t *assumed = map_get(&table->assumed, value);
-    if (!assumed || *assumed <= 1 || facts->multiple == 0)
-        return;
+    if (!assumed || *assumed <= 1 || facts->multiple == 0) return;
     const int64_t common = divisor_common(facts->multiple, *assumed);
     facts->multiple = multiple_product(facts->multiple / common, *assumed);
 }
@@ -435,8 +413,7 @@ void facts_free(FactTable *table)
 Facts facts_of(FactTable *table, const Value *value)
 {
     const Facts *known = map_get(&table->known, value);
-    if (known)
-        return *known;
+    if (known) return *known;
     Facts *facts = arena_new_of(table->arena, Facts);
     *facts = facts_compute(table, value);
     apply_assumption(table, value, facts);

@@ -89,8 +89,8 @@ static bool fold_integers(OpCode code, DType dtype, int64_t a, int64_t b, int64_
     }
 }
 
-/* Sums, products and quotients of two f16, bf16 or f32 numbers, rounded from double, are the correctly
- * rounded ones: double has more than twice their digits (Figueroa 1995). */
+/* Sums, products and quotients of two f16, bf16 or f32 numbers, rounded from double, are the
+ * correctly rounded ones: double has more than twice their digits (Figueroa 1995). */
 static bool fold_floats(OpCode code, double a, double b, double *out)
 {
     switch ((int)code) {
@@ -134,11 +134,16 @@ static Value *fold_cast(Builder *builder, DType from, DType to, Number a)
         bool unsigned64 = from == DTYPE_u64 && a.i < 0;
         int64_t limit = INT64_C(1) << 53; /* exact in a double */
         if (unsigned64 || a.i > limit || a.i < -limit) return NULL;
-        return make_number(builder, to, (double)(dtype_is_signed(from) ? a.i : (int64_t)unsigned_bits(from, a.i)));
+        return make_number(
+            builder, to, (double)(dtype_is_signed(from) ? a.i : (int64_t)unsigned_bits(from, a.i)));
     }
-    if (!a.is_float) return build_const(builder, to, dtype_wrap(to, dtype_is_signed(from) ? a.i : (int64_t)unsigned_bits(from, a.i)));
+    if (!a.is_float)
+        return build_const(
+            builder, to,
+            dtype_wrap(to, dtype_is_signed(from) ? a.i : (int64_t)unsigned_bits(from, a.i)));
     double whole = trunc(a.f);
-    return whole >= -2147483648.0 && whole <= 2147483647.0 && (int64_t)whole == dtype_wrap(to, (int64_t)whole)
+    return whole >= -2147483648.0 && whole <= 2147483647.0 &&
+                   (int64_t)whole == dtype_wrap(to, (int64_t)whole)
                ? build_const(builder, to, (int64_t)whole)
                : NULL;
 }
@@ -147,14 +152,17 @@ static Value *fold_binary(Builder *builder, const Op *op, Number a, Number b)
 {
     DType dtype = op->operands[0]->type->dtype;
     if (op->code == OP_cmp)
-        return build_const(builder, DTYPE_b1, compare(op_attr(op, ATTR_predicate)->text, order(dtype, a, b)));
+        return build_const(builder, DTYPE_b1,
+                           compare(op_attr(op, ATTR_predicate)->text, order(dtype, a, b)));
     if (a.is_float) {
         double result;
-        return fold_floats(op->code, a.f, b.f, &result) ? make_number(builder, dtype, result) : NULL;
+        return fold_floats(op->code, a.f, b.f, &result) ? make_number(builder, dtype, result)
+                                                        : NULL;
     }
     int64_t result;
-    return fold_integers(op->code, dtype, a.i, b.i, &result) ? build_const(builder, dtype, dtype_wrap(dtype, result))
-                                                             : NULL;
+    return fold_integers(op->code, dtype, a.i, b.i, &result)
+               ? build_const(builder, dtype, dtype_wrap(dtype, result))
+               : NULL;
 }
 
 static Value *fold_unary(Builder *builder, const Op *op, Number a)
@@ -162,8 +170,12 @@ static Value *fold_unary(Builder *builder, const Op *op, Number a)
     DType from = op->operands[0]->type->dtype, to = op->results[0].type->dtype;
     switch ((int)op->code) {
     case OP_cast: return fold_cast(builder, from, to, a);
-    case OP_neg: return a.is_float ? make_number(builder, to, -a.f) : build_const(builder, to, dtype_wrap(to, (int64_t)(0 - (uint64_t)a.i)));
-    case OP_not: return to == DTYPE_b1 ? build_const(builder, to, !a.i) : build_const(builder, to, dtype_wrap(to, ~a.i));
+    case OP_neg:
+        return a.is_float ? make_number(builder, to, -a.f)
+                          : build_const(builder, to, dtype_wrap(to, (int64_t)(0 - (uint64_t)a.i)));
+    case OP_not:
+        return to == DTYPE_b1 ? build_const(builder, to, !a.i)
+                              : build_const(builder, to, dtype_wrap(to, ~a.i));
     default: return NULL;
     }
 }
@@ -173,8 +185,12 @@ Value *fold_constants(Builder *builder, const Op *op)
     Number a, b;
     if (op->result_count != 1 || !type_is_scalar(op->results[0].type)) return NULL;
     if (op->operand_count == 1)
-        return constant_number(op->operands[0], &a) && type_is_scalar(op->operands[0]->type) ? fold_unary(builder, op, a) : NULL;
+        return constant_number(op->operands[0], &a) && type_is_scalar(op->operands[0]->type)
+                   ? fold_unary(builder, op, a)
+                   : NULL;
     if (op->operand_count == 2 && op_info(op->code)->traits & ELEM)
-        return constant_number(op->operands[0], &a) && constant_number(op->operands[1], &b) ? fold_binary(builder, op, a, b) : NULL;
+        return constant_number(op->operands[0], &a) && constant_number(op->operands[1], &b)
+                   ? fold_binary(builder, op, a, b)
+                   : NULL;
     return NULL;
 }

@@ -4,7 +4,8 @@
 
 #include "ir/ir.h"
 
-/* The constant that a pure scalar op on constants gives, built at the builder's place; NULL if it cannot be known. */
+/* The constant that a pure scalar op on constants gives, built at the builder's place; NULL if it
+ * cannot be known. */
 Value *fold_constants(Builder *builder, const Op *op);
 
 #endif

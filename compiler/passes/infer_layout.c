@@ -32,8 +32,7 @@ static void copy_sources(Op *op, void *context)
     Inference *inference = context;
     for (int i = 0; i < op->operand_count; i++) {
         const Op *source = op->operands[i]->op;
-        if (!is_source(source))
-            continue;
+        if (!is_source(source)) continue;
         Map map = {0};
         Builder builder = builder_before(op);
         Op *copy = op_clone(&builder, source, &map);
@@ -45,8 +44,7 @@ static void copy_sources(Op *op, void *context)
 static void drop_originals(Op *op, void *context)
 {
     (void)context;
-    if (is_source(op) && !op->scratch)
-        op_erase(op);
+    if (is_source(op) && !op->scratch) op_erase(op);
     op->scratch = NULL;
 }
 
@@ -54,8 +52,7 @@ static void drop_originals(Op *op, void *context)
 
 static void collect_value(Classes *classes, Value *value)
 {
-    if (value->type->kind != TYPE_TILE)
-        return;
+    if (value->type->kind != TYPE_TILE) return;
     vec_push(classes->inference->arena, &classes->values, value);
     value->scratch = (void *)(uintptr_t)classes->values.count;
 }
@@ -64,17 +61,14 @@ static void collect_op(Op *op, void *context)
 {
     Classes *classes = context;
     Arena *arena = classes->inference->arena;
-    for (int i = 0; i < op->result_count; i++)
-        collect_value(classes, &op->results[i]);
+    for (int i = 0; i < op->result_count; i++) collect_value(classes, &op->results[i]);
     for (int r = 0; r < op->region_count; r++)
         for (int i = 0; i < op->regions[r]->argument_count; i++)
             collect_value(classes, op->regions[r]->arguments[i]);
-    if (op_is_access(op))
-        vec_push(arena, &classes->accesses, op);
+    if (op_is_access(op)) vec_push(arena, &classes->accesses, op);
     if (op->code == OP_broadcast || op->code == OP_reshape || op->code == OP_transpose)
         vec_push(arena, &classes->renames, op);
-    if (op->code == OP_dot)
-        vec_push(arena, &classes->dots, op);
+    if (op->code == OP_dot) vec_push(arena, &classes->dots, op);
 }
 
 static int class_of(const Classes *classes, const Value *value)
@@ -96,8 +90,7 @@ static void unite(Classes *classes, const Value *a, const Value *b)
 
 static void unite_elements(Classes *classes, const Op *op)
 {
-    for (int i = 0; i < op->operand_count; i++)
-        unite(classes, op->operands[i], &op->results[0]);
+    for (int i = 0; i < op->operand_count; i++) unite(classes, op->operands[i], &op->results[0]);
 }
 
 /* What ends `region` carries on to the op's results and back to the arguments of `next` from
@@ -109,8 +102,7 @@ static void unite_end(Classes *classes, const Op *op, const Region *region, cons
     const int skip = end && end->code == OP_condition ? 1 : 0;
     for (int i = skip; end && i < end->operand_count; i++) {
         unite(classes, end->operands[i], &op->results[i - skip]);
-        if (next)
-            unite(classes, end->operands[i], next->arguments[first + i - skip]);
+        if (next) unite(classes, end->operands[i], next->arguments[first + i - skip]);
     }
 }
 
@@ -147,8 +139,7 @@ static void classes_init(Classes *classes)
     classes->parent = arena_new_array(arena, int, classes->values.count + 1);
     classes->layouts = arena_new_array(arena, const Layout *, classes->values.count + 1);
     classes->has_load = arena_new_array(arena, bool, classes->values.count + 1);
-    for (size_t i = 0; i < classes->values.count; i++)
-        classes->parent[i] = (int)i;
+    for (size_t i = 0; i < classes->values.count; i++) classes->parent[i] = (int)i;
     region_visit(classes->inference->region, unite_op, classes);
     for (size_t i = 0; i < classes->accesses.count; i++)
         if (classes->accesses.data[i]->code == OP_load)
@@ -165,20 +156,17 @@ static const Layout *known(const Classes *classes, const Value *value)
 static void choose(Classes *classes, const Value *value, const Layout *layout)
 {
     const Layout **slot = &classes->layouts[class_of(classes, value)];
-    if (!*slot)
-        *slot = layout;
+    if (!*slot) *slot = layout;
 }
 
 static bool spread_through(Classes *classes, const Op *op)
 {
     const Value *operand = op->operands[0], *result = &op->results[0];
     const Layout *above = known(classes, operand), *below = known(classes, result);
-    if (!above == !below)
-        return false;
+    if (!above == !below) return false;
     const Layout *derived = above ? derive_result(classes->inference, op, above)
                                   : derive_operand(classes->inference, op, below);
-    if (derived)
-        choose(classes, above ? result : operand, derived);
+    if (derived) choose(classes, above ? result : operand, derived);
     return derived != NULL;
 }
 
@@ -248,8 +236,7 @@ static void choose_rest(Classes *classes)
 {
     for (size_t i = 0; i < classes->values.count; i++) {
         const Value *value = classes->values.data[i];
-        if (known(classes, value))
-            continue;
+        if (known(classes, value)) continue;
         choose(classes, value, propose_default(classes->inference, value->type));
         spread(classes);
     }
@@ -262,8 +249,7 @@ static void set_layouts(Classes *classes)
         value->type =
             type_with_layout(classes->inference->kernel->types, value->type, known(classes, value));
     }
-    for (size_t i = 0; i < classes->values.count; i++)
-        classes->values.data[i]->scratch = NULL;
+    for (size_t i = 0; i < classes->values.count; i++) classes->values.data[i]->scratch = NULL;
 }
 
 /* ---- shared tiles of the author ---- */
@@ -271,8 +257,7 @@ static void set_layouts(Classes *classes)
 static void lay_out_shared(Op *op, void *context)
 {
     Inference *inference = context;
-    if (op->code != OP_shared_alloc || op->results[0].type->layout)
-        return;
+    if (op->code != OP_shared_alloc || op->results[0].type->layout) return;
     Value *tile = &op->results[0];
     int32_t shape[LAYOUT_RANK];
     int order[LAYOUT_RANK];
@@ -331,8 +316,7 @@ bool pass_infer_layout(Kernel *kernel, const Target *target)
     (void)target;
     bool fine = true;
     for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch)
-            fine &= lay_out_launch(kernel, op);
+        if (op->code == OP_launch) fine &= lay_out_launch(kernel, op);
     kernel->stage = STAGE_LAID_OUT;
     return fine;
 }

@@ -12,8 +12,7 @@
 Value *lower_scalar(const Lower *lower, Value *old)
 {
     Value *known = map_get(&lower->scalars, old);
-    if (known)
-        return known;
+    if (known) return known;
     CHECK(!old->op && !old->region); /* a parameter is the same in both programs */
     return old;
 }
@@ -62,8 +61,7 @@ static void copy_attrs(const Op *from, Op *to)
 static bool same_operands(Value **const *operands, int count, int a, int b)
 {
     for (int i = 0; i < count; i++)
-        if (operands[i][a] != operands[i][b])
-            return false;
+        if (operands[i][a] != operands[i][b]) return false;
     return true;
 }
 
@@ -83,8 +81,7 @@ static void lower_elements(Lower *lower, Op *op)
             results[reg] = results[reg - 1];
             continue;
         }
-        for (int i = 0; i < op->operand_count; i++)
-            operands[i] = tiles[i][reg];
+        for (int i = 0; i < op->operand_count; i++) operands[i] = tiles[i][reg];
         results[reg] = lower_build(lower, op->code, op->operand_count, operands, type);
         copy_attrs(op, results[reg]->op);
     }
@@ -96,8 +93,7 @@ static void lower_splat(Lower *lower, Op *op)
 {
     Value **registers = lower_new_tile(lower, &op->results[0]);
     Value *scalar = lower_scalar(lower, op->operands[0]);
-    for (int reg = 0; reg < register_count(&op->results[0]); reg++)
-        registers[reg] = scalar;
+    for (int reg = 0; reg < register_count(&op->results[0]); reg++) registers[reg] = scalar;
 }
 
 static void lower_iota(Lower *lower, Op *op)
@@ -117,16 +113,14 @@ typedef bool SourceRule(const Op *op, const int32_t *result, int32_t *out);
 static bool broadcast_source(const Op *op, const int32_t *result, int32_t *out)
 {
     const Type *operand = op->operands[0]->type;
-    for (int d = 0; d < operand->rank; d++)
-        out[d] = operand->shape[d] == 1 ? 0 : result[d];
+    for (int d = 0; d < operand->rank; d++) out[d] = operand->shape[d] == 1 ? 0 : result[d];
     return true;
 }
 
 static bool transpose_source(const Op *op, const int32_t *result, int32_t *out)
 {
     const Attr *dims = op_attr(op, ATTR_dims);
-    for (int d = 0; d < dims->count; d++)
-        out[dims->integers[d]] = result[d];
+    for (int d = 0; d < dims->count; d++) out[dims->integers[d]] = result[d];
     return true;
 }
 
@@ -135,8 +129,7 @@ static bool reshape_source(const Op *op, const int32_t *result, int32_t *out)
     const Type *from = op->operands[0]->type, *to = op->results[0].type;
     int64_t place = 0;
     for (int d = 0; d < to->rank; d++) {
-        if (result[d] >= to->shape[d])
-            return false;
+        if (result[d] >= to->shape[d]) return false;
         place = place * to->shape[d] + result[d];
     }
     for (int d = from->rank - 1; d >= 0; d--) {
@@ -203,8 +196,7 @@ static int word_elements(const Value *value)
     int elements = 32 / bits;
     for (int d = 0; d < type->rank; d++) {
         const int run = layout_register_run(type->layout, d);
-        if (run > elements)
-            elements = run < most ? run : most;
+        if (run > elements) elements = run < most ? run : most;
     }
     return register_count(value) % elements == 0 ? elements : 1;
 }
@@ -233,8 +225,7 @@ static void flatten(Lower *lower, Flat *flat, Value *old)
 static Flat flatten_operands(Lower *lower, const Op *op)
 {
     Flat flat = {0};
-    for (int i = 0; i < op->operand_count; i++)
-        flatten(lower, &flat, op->operands[i]);
+    for (int i = 0; i < op->operand_count; i++) flatten(lower, &flat, op->operands[i]);
     for (int i = 0; i < op->result_count; i++) {
         const Value *result = &op->results[i];
         for (int reg = 0; reg < register_count(result); reg += word_elements(result))
@@ -318,11 +309,9 @@ static void lower_nothing(Lower *lower, Op *op)
 static bool has_tiles(const Op *op)
 {
     for (int i = 0; i < op->operand_count; i++)
-        if (op->operands[i]->type->kind == TYPE_TILE)
-            return true;
+        if (op->operands[i]->type->kind == TYPE_TILE) return true;
     for (int i = 0; i < op->result_count; i++)
-        if (op->results[i].type->kind == TYPE_TILE)
-            return true;
+        if (op->results[i].type->kind == TYPE_TILE) return true;
     return false;
 }
 
@@ -361,8 +350,7 @@ static void lower_op(Lower *lower, Op *op)
 
 static void lower_ops(Lower *lower, const Region *from)
 {
-    for (Op *op = from->first; op; op = op->next)
-        lower_op(lower, op);
+    for (Op *op = from->first; op; op = op->next) lower_op(lower, op);
 }
 
 static void lower_launch(Lower *lower, Op *launch)
@@ -382,8 +370,7 @@ bool pass_lower(Kernel *kernel, const Target *target)
     FactTable *facts = facts_new(kernel);
     for (Op *op = kernel->host->first, *next; op; op = next) {
         next = op->next;
-        if (op->code != OP_launch)
-            continue;
+        if (op->code != OP_launch) continue;
         Lower lower = {.kernel = kernel, .target = target, .arena = arena_new(), .facts = facts};
         lower.keys = interner_new(lower.arena);
         lower_launch(&lower, op);

@@ -16,8 +16,7 @@ static Builder hoisted(const Lower *lower, int count, Value *const *operands)
     Builder at = lower->at;
     while (at.region != lower->top) {
         for (int i = 0; i < count; i++)
-            if (home_of(operands[i]) == at.region)
-                return at;
+            if (home_of(operands[i]) == at.region) return at;
         at.before = at.region->parent;
         at.region = at.region->parent->parent;
     }
@@ -45,18 +44,15 @@ static Value *emit(Lower *lower, const Key *key, int count, Value *const *operan
 {
     Name name = intern(lower->keys, (const char *)key, sizeof *key);
     Value *known = map_get(&lower->built, name);
-    if (known)
-        return known;
+    if (known) return known;
     Builder at = hoisted(lower, count, operands);
     Op *op = build_op(&at, (OpCode)key->code, count, operands, 1, &key->type);
     if (key->code == OP_const && dtype_is_float(key->type->dtype))
         op_set_number(op, ATTR_number, 0);
     else if (key->code == OP_const)
         op_set_int(op, ATTR_value, key->number);
-    if (key->code == OP_shared_base)
-        op_set_int(op, ATTR_offset, key->number);
-    if (key->text)
-        op_set_text(op, ATTR_predicate, key->text);
+    if (key->code == OP_shared_base) op_set_int(op, ATTR_offset, key->number);
+    if (key->text) op_set_text(op, ATTR_predicate, key->text);
     map_set(lower->arena, &lower->built, name, &op->results[0]);
     return &op->results[0];
 }
@@ -77,18 +73,15 @@ Value *address_zero(Lower *lower, DType dtype)
 
 static bool folds_to_left(OpCode code, int64_t b)
 {
-    if (code == OP_mul)
-        return b == 1;
+    if (code == OP_mul) return b == 1;
     return b == 0 && (code == OP_add || code == OP_sub || code == OP_xor || code == OP_or ||
                       code == OP_shl || code == OP_shr || code == OP_ptr_add);
 }
 
 static bool fold_numbers(OpCode code, int64_t a, int64_t b, int64_t *out)
 {
-    if (code == OP_add)
-        return !__builtin_add_overflow(a, b, out);
-    if (code == OP_mul)
-        return !__builtin_mul_overflow(a, b, out);
+    if (code == OP_add) return !__builtin_add_overflow(a, b, out);
+    if (code == OP_mul) return !__builtin_mul_overflow(a, b, out);
     return false;
 }
 
@@ -98,10 +91,8 @@ Value *address_op(Lower *lower, OpCode code, Value *a, Value *b)
     const bool a_known = value_constant(a, &x), b_known = value_constant(b, &y);
     if (a_known && !b_known && (code == OP_add || code == OP_mul))
         return address_op(lower, code, b, a);
-    if (b_known && folds_to_left(code, y))
-        return a;
-    if (b_known && y == 0 && (code == OP_mul || code == OP_and))
-        return b;
+    if (b_known && folds_to_left(code, y)) return a;
+    if (b_known && y == 0 && (code == OP_mul || code == OP_and)) return b;
     if (a_known && b_known && fold_numbers(code, x, y, &folded) &&
         dtype_wrap(a->type->dtype, folded) == folded)
         return address_const(lower, a->type->dtype, folded);
@@ -112,10 +103,8 @@ Value *address_op(Lower *lower, OpCode code, Value *a, Value *b)
 Value *address_cast(Lower *lower, DType dtype, Value *a)
 {
     int64_t number;
-    if (a->type->dtype == dtype)
-        return a;
-    if (value_constant(a, &number))
-        return address_const(lower, dtype, dtype_wrap(dtype, number));
+    if (a->type->dtype == dtype) return a;
+    if (value_constant(a, &number)) return address_const(lower, dtype, dtype_wrap(dtype, number));
     const Key key = {.code = OP_cast, .a = a, .type = type_scalar(lower->kernel->types, dtype)};
     return emit(lower, &key, 1, &a);
 }
@@ -132,10 +121,8 @@ Value *address_cmp(Lower *lower, const char *predicate, Value *a, Value *b)
 
 Value *address_and(Lower *lower, Value *a, Value *b)
 {
-    if (!a || a == b)
-        return b;
-    if (!b)
-        return a;
+    if (!a || a == b) return b;
+    if (!b) return a;
     return address_op(lower, OP_and, a, b);
 }
 
@@ -149,8 +136,7 @@ Value *address_shared(Lower *lower, DType dtype, int64_t offset)
 
 Value *address_pointer_to(Lower *lower, DType dtype, Value *pointer)
 {
-    if (pointer->type->dtype == dtype)
-        return pointer;
+    if (pointer->type->dtype == dtype) return pointer;
     const Key key = {.code = OP_ptr_cast,
                      .a = pointer,
                      .type = type_pointer(lower->kernel->types, dtype, pointer->type->space)};
@@ -159,8 +145,7 @@ Value *address_pointer_to(Lower *lower, DType dtype, Value *pointer)
 
 Value *address_add_number(Lower *lower, Value *a, int64_t number)
 {
-    if (!a)
-        return address_const(lower, DTYPE_i32, number);
+    if (!a) return address_const(lower, DTYPE_i32, number);
     const DType dtype = a->type->kind == TYPE_POINTER ? DTYPE_i32 : a->type->dtype;
     return address_op(lower, a->type->kind == TYPE_POINTER ? OP_ptr_add : OP_add, a,
                       address_const(lower, dtype, number));
@@ -168,8 +153,7 @@ Value *address_add_number(Lower *lower, Value *a, int64_t number)
 
 Value *address_xor_number(Lower *lower, Value *a, int64_t number)
 {
-    if (!a)
-        return number ? address_const(lower, DTYPE_i32, number) : NULL;
+    if (!a) return number ? address_const(lower, DTYPE_i32, number) : NULL;
     return address_op(lower, OP_xor, a, address_const(lower, a->type->dtype, number));
 }
 
@@ -189,8 +173,7 @@ static Value *move_bits(Lower *lower, uint32_t mask, int shift)
     const uint32_t kept = shift < 0 ? all >> -shift << -shift : all;
     if (mask != kept)
         value = address_op(lower, OP_and, value, address_const(lower, DTYPE_i32, mask));
-    if (shift > 0)
-        value = address_op(lower, OP_shl, value, address_const(lower, DTYPE_i32, shift));
+    if (shift > 0) value = address_op(lower, OP_shl, value, address_const(lower, DTYPE_i32, shift));
     if (shift < 0)
         value = address_op(lower, OP_shr, value, address_const(lower, DTYPE_i32, -shift));
     return value;
@@ -201,12 +184,10 @@ Value *address_gather(Lower *lower, const int32_t targets[32])
     uint32_t masks[63] = {0}, reached = 0;
     for (int bit = 0; bit < 32; bit++)
         for (int to = 0; to < 31; to++)
-            if (targets[bit] >> to & 1)
-                masks[to - bit + 31] |= UINT32_C(1) << bit;
+            if (targets[bit] >> to & 1) masks[to - bit + 31] |= UINT32_C(1) << bit;
     Value *sum = NULL;
     for (int i = 0; i < 63; i++) {
-        if (!masks[i])
-            continue;
+        if (!masks[i]) continue;
         const int shift = i - 31;
         const uint32_t moved = shift < 0 ? masks[i] >> -shift : masks[i] << shift;
         Value *part = move_bits(lower, masks[i], shift);
@@ -256,13 +237,10 @@ Padding coordinates_padding(Lower *lower, const Coordinates *coordinates, int re
     const Layout *layout = coordinates->layout;
     Padding padding = PADDING_NONE;
     for (int d = 0; d < layout->rank; d++) {
-        if ((int64_t)layout->block[d] * layout->repeat[d] == layout->shape[d])
-            continue;
+        if ((int64_t)layout->block[d] * layout->repeat[d] == layout->shape[d]) continue;
         const Coordinate at = coordinate_at(lower, coordinates, reg, d);
-        if (at.rest >= layout->shape[d])
-            return PADDING_ALL;
-        if (at.rest + coordinates->mask[d] < layout->shape[d])
-            continue;
+        if (at.rest >= layout->shape[d]) return PADDING_ALL;
+        if (at.rest + coordinates->mask[d] < layout->shape[d]) continue;
         Value *limit = address_const(lower, DTYPE_i32, layout->shape[d] - at.rest);
         *predicate = address_and(lower, *predicate, address_cmp(lower, "lt", at.variable, limit));
         padding = PADDING_SOME;
@@ -273,8 +251,7 @@ Padding coordinates_padding(Lower *lower, const Coordinates *coordinates, int re
 Value *address_not_replica(Lower *lower, const Layout *layout)
 {
     const uint32_t mask = layout_replica_mask(layout);
-    if (!mask)
-        return NULL;
+    if (!mask) return NULL;
     Value *bits =
         address_op(lower, OP_and, thread_id(lower), address_const(lower, DTYPE_i32, mask));
     return address_cmp(lower, "eq", bits, address_const(lower, DTYPE_i32, 0));
@@ -285,8 +262,7 @@ int layout_register_replicas(const Layout *layout)
     int mask = 0;
     for (int bit = 0; bit < layout->bits[LAYOUT_REGISTER]; bit++) {
         bool zero = true;
-        for (int d = 0; d < layout->rank; d++)
-            zero &= layout->basis[bit][d] == 0;
+        for (int d = 0; d < layout->rank; d++) zero &= layout->basis[bit][d] == 0;
         mask |= zero ? 1 << bit : 0;
     }
     return mask;
@@ -297,8 +273,7 @@ int layout_register_replicas(const Layout *layout)
 static int64_t place_of(const RegisterIndex *index, const int32_t *coordinates)
 {
     int64_t place = 0;
-    for (int d = 0; d < index->layout->rank; d++)
-        place = place * index->extent[d] + coordinates[d];
+    for (int d = 0; d < index->layout->rank; d++) place = place * index->extent[d] + coordinates[d];
     return place;
 }
 
@@ -323,7 +298,6 @@ RegisterIndex register_index(Lower *lower, const Layout *layout)
 int register_at(const RegisterIndex *index, const int32_t *coordinates)
 {
     for (int d = 0; d < index->layout->rank; d++)
-        if (coordinates[d] < 0 || coordinates[d] >= index->extent[d])
-            return -1;
+        if (coordinates[d] < 0 || coordinates[d] >= index->extent[d]) return -1;
     return index->at[place_of(index, coordinates)];
 }

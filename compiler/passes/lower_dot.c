@@ -25,8 +25,7 @@ static Dot dot_of(Lower *lower, Op *op)
     dot.results = lower_new_tile(lower, &op->results[0]);
     dot.a_index = register_index(lower, op->operands[0]->type->layout);
     dot.b_index = register_index(lower, op->operands[1]->type->layout);
-    for (int reg = 0; reg < layout_registers(dot.c_layout); reg++)
-        dot.results[reg] = dot.c[reg];
+    for (int reg = 0; reg < layout_registers(dot.c_layout); reg++) dot.results[reg] = dot.c[reg];
     return dot;
 }
 
@@ -75,12 +74,10 @@ static void emit_mma(Lower *lower, const Dot *dot, const Corner *corner, int32_t
     count += pack_b(lower, dot, k, corner->column, operands + count);
     const Type *scalar = type_scalar(lower->kernel->types, dot->op->results[0].type->dtype);
     const Type *types[4] = {scalar, scalar, scalar, scalar};
-    for (int i = 0; i < 4; i++)
-        operands[count++] = dot->results[corner->registers[i]];
+    for (int i = 0; i < 4; i++) operands[count++] = dot->results[corner->registers[i]];
     Op *mma = build_op(&lower->at, OP_mma, count, operands, 4, types);
     op_set_text(mma, ATTR_instruction, op_attr(dot->op, ATTR_instruction)->text);
-    for (int i = 0; i < 4; i++)
-        dot->results[corner->registers[i]] = &mma->results[i];
+    for (int i = 0; i < 4; i++) dot->results[corner->registers[i]] = &mma->results[i];
 }
 
 /* Fragments of c that hold anything of the tile. */
@@ -108,20 +105,17 @@ static void lower_mma(Lower *lower, const Dot *dot)
     const int count = find_corners(lower, dot, corners);
     const int32_t depth = (int32_t)dot->op->operands[0]->type->shape[1];
     for (int32_t k = 0; k < depth; k += dot->shape.k)
-        for (int i = 0; i < count; i++)
-            emit_mma(lower, dot, &corners[i], k);
+        for (int i = 0; i < count; i++) emit_mma(lower, dot, &corners[i], k);
 }
 
 /* ---- by hand ---- */
 
 static Value **cast_registers(Lower *lower, Value **registers, const Type *tile, DType dtype)
 {
-    if (tile->dtype == dtype)
-        return registers;
+    if (tile->dtype == dtype) return registers;
     const int count = layout_registers(tile->layout);
     Value **cast = arena_new_array(lower->arena, Value *, count);
-    for (int i = 0; i < count; i++)
-        cast[i] = build_cast(&lower->at, dtype, registers[i]);
+    for (int i = 0; i < count; i++) cast[i] = build_cast(&lower->at, dtype, registers[i]);
     return cast;
 }
 

@@ -28,8 +28,7 @@ Value *memory_pack(Lower *lower, int count, Value *const *elements)
         whole = get && get->code == OP_vec_get && get->operands[0] == first->operands[0] &&
                 op_int(get, ATTR_index, 0) == i;
     }
-    if (whole)
-        return first->operands[0];
+    if (whole) return first->operands[0];
     const Type *type = type_vector(lower->kernel->types, elements[0]->type->dtype, count);
     return lower_build(lower, OP_vec_pack, count, elements, type);
 }
@@ -85,8 +84,7 @@ typedef struct Terms {
 
 static void add_term(Lower *lower, Terms *terms, Value *factor, Value *stride)
 {
-    if (!factor)
-        return;
+    if (!factor) return;
     Value *term = address_op(lower, OP_mul, address_cast(lower, DTYPE_i64, factor),
                              address_cast(lower, DTYPE_i64, stride));
     int at = terms->count++;
@@ -135,8 +133,7 @@ static Value *element_pointer(Lower *lower, const Memory *memory, int reg)
     }
     Value *pointer = add_terms(lower, lower_scalar(lower, access->pointer), &terms);
     for (int d = 0; d < access->rank; d++)
-        if (steps[d])
-            pointer = address_op(lower, OP_ptr_add, pointer, steps[d]);
+        if (steps[d]) pointer = address_op(lower, OP_ptr_add, pointer, steps[d]);
     return address_op(lower, OP_ptr_add, pointer, address_const(lower, DTYPE_i64, constant));
 }
 
@@ -160,8 +157,7 @@ static DType coordinate_dtype(const Lower *lower, const Memory *memory, int dim)
 static Value *dim_predicate(Lower *lower, const Memory *memory, int reg, int dim, Value *predicate)
 {
     const Access *access = &memory->access;
-    if (!access->bounds[dim])
-        return predicate;
+    if (!access->bounds[dim]) return predicate;
     const DType dtype = coordinate_dtype(lower, memory, dim);
     const Coordinate coordinate = view_coordinate(lower, memory, reg, dim);
     Value *at = address_cast(lower, dtype, lower_scalar(lower, access->offsets[dim]));
@@ -182,8 +178,7 @@ static Value *dim_predicate(Lower *lower, const Memory *memory, int reg, int dim
 static Padding vector_predicate(Lower *lower, const Memory *memory, int reg, Value **predicate)
 {
     const Padding padding = coordinates_padding(lower, &memory->coordinates, reg, predicate);
-    if (padding == PADDING_ALL)
-        return padding;
+    if (padding == PADDING_ALL) return padding;
     for (int d = 0; d < memory->access.rank; d++)
         *predicate = dim_predicate(lower, memory, reg, d, *predicate);
     return padding;
@@ -195,24 +190,20 @@ static Padding vector_predicate(Lower *lower, const Memory *memory, int reg, Val
 static bool starts_aligned(const Layout *layout, int dim, int vector)
 {
     int low = 0;
-    while (1 << low < vector)
-        low++;
+    while (1 << low < vector) low++;
     for (int bit = low; bit < layout->bits[LAYOUT_REGISTER] + layout_thread_bits(layout); bit++)
-        if (layout->basis[bit][dim] & (vector - 1))
-            return false;
+        if (layout->basis[bit][dim] & (vector - 1)) return false;
     return layout->block[dim] >= vector;
 }
 
 static int choose_vector(const Lower *lower, const Access *access)
 {
     const int dim = access_contiguous(access);
-    if (dim < 0)
-        return 1;
+    if (dim < 0) return 1;
     const Layout *layout = access->tile->layout;
     const int run = layout_register_run(layout, access->tile_dim[dim]);
     int vector = access_vector(lower->facts, access, dim, run);
-    while (vector > 1 && !starts_aligned(layout, access->tile_dim[dim], vector))
-        vector /= 2;
+    while (vector > 1 && !starts_aligned(layout, access->tile_dim[dim], vector)) vector /= 2;
     return vector;
 }
 
@@ -227,8 +218,7 @@ static Memory memory_of(Lower *lower, Op *op)
 
 static void zero_registers(Lower *lower, DType dtype, int count, Value **registers)
 {
-    for (int i = 0; i < count; i++)
-        registers[i] = address_zero(lower, dtype);
+    for (int i = 0; i < count; i++) registers[i] = address_zero(lower, dtype);
 }
 
 void lower_load(Lower *lower, Op *op)

@@ -26,8 +26,7 @@ static SharedMap shared_map(const Layout *layout)
     CHECK(layout_invert(layout, map.inverse));
     int64_t stride = 1;
     for (int d = 0; d < layout->rank; d++) {
-        while (1 << map.block_bits[d] < layout->block[d])
-            map.block_bits[d]++;
+        while (1 << map.block_bits[d] < layout->block[d]) map.block_bits[d]++;
         stride *= layout->block[d];
     }
     for (int d = layout->rank - 1; d >= 0; d--) {
@@ -42,8 +41,7 @@ static Offset offset_of(const SharedMap *map, const int32_t *coordinates)
     Offset offset = {0};
     for (int d = 0; d < map->layout->rank; d++) {
         for (int bit = 0; bit < map->block_bits[d]; bit++)
-            if (coordinates[d] >> bit & 1)
-                offset.flip ^= map->inverse[d][bit];
+            if (coordinates[d] >> bit & 1) offset.flip ^= map->inverse[d][bit];
         offset.added += (coordinates[d] >> map->block_bits[d]) * map->repeat_stride[d];
     }
     return offset;
@@ -68,11 +66,9 @@ static ThreadOffset thread_offset(Lower *lower, const SharedMap *map, int bits,
     offset.flip = address_gather(lower, flips);
     for (int d = 0; d < map->layout->rank; d++) {
         int32_t repeats[32] = {0};
-        for (int bit = 0; bit < bits; bit++)
-            repeats[bit] = bases[bit][d] >> map->block_bits[d];
+        for (int bit = 0; bit < bits; bit++) repeats[bit] = bases[bit][d] >> map->block_bits[d];
         Value *index = address_gather(lower, repeats);
-        if (!index)
-            continue;
+        if (!index) continue;
         Value *stride = address_const(lower, DTYPE_i32, map->repeat_stride[d]);
         Value *step = address_op(lower, OP_mul, index, stride);
         offset.added = offset.added ? address_op(lower, OP_add, offset.added, step) : step;
@@ -140,8 +136,7 @@ static void narrow_for_padding(SharedAccess *access)
 static bool is_padded(const Layout *layout)
 {
     for (int d = 0; d < layout->rank; d++)
-        if ((int64_t)layout->block[d] * layout->repeat[d] != layout->shape[d])
-            return true;
+        if ((int64_t)layout->block[d] * layout->repeat[d] != layout->shape[d]) return true;
     return false;
 }
 
@@ -156,8 +151,7 @@ static ThreadOffset row_offset(Lower *lower, const SharedMap *map, const Layout 
     for (int i = 0; i < 3; i++)
         bases[i] = how.transposed ? (i == 0 ? layout->basis[0] : layout_thread_basis(layout, i - 1))
                                   : layout_thread_basis(layout, i + 2);
-    for (int i = 0; 1 << i < how.count; i++)
-        bases[3 + i] = layout->basis[how.register_bit[i]];
+    for (int i = 0; 1 << i < how.count; i++) bases[3 + i] = layout->basis[how.register_bit[i]];
     for (int bit = 5; bit < layout_thread_bits(layout); bit++)
         bases[bit] = layout_thread_basis(layout, bit);
     return thread_offset(lower, map, layout_thread_bits(layout), bases);
@@ -166,8 +160,7 @@ static ThreadOffset row_offset(Lower *lower, const SharedMap *map, const Layout 
 /* The register that matrix `index` fills first. */
 static int matrix_register(Ldmatrix how, int reg, int index)
 {
-    for (int i = 0; 1 << i < how.count; i++)
-        reg |= (index >> i & 1) << how.register_bit[i];
+    for (int i = 0; 1 << i < how.count; i++) reg |= (index >> i & 1) << how.register_bit[i];
     return reg;
 }
 
@@ -191,8 +184,7 @@ static void load_matrices(Lower *lower, const SharedAccess *access, Ldmatrix how
     const ThreadOffset thread = row_offset(lower, &access->map, layout, how);
     const int inner = 1 | (matrix_register(how, 0, how.count - 1));
     for (int reg = 0; reg < layout_registers(layout); reg++) {
-        if (reg & inner)
-            continue;
+        if (reg & inner) continue;
         int32_t coordinates[LAYOUT_RANK];
         layout_coordinates(layout, reg, 0, 0, coordinates);
         Value *row =

@@ -40,23 +40,27 @@ int launch_warps(const Op *launch)
 static void dump_after(const PassRow *pass, const Kernel *kernel, const PassOptions *options)
 {
     if (!options->print_after || !options->dump) return;
-    if (strcmp(options->print_after, pass->name) != 0 && strcmp(options->print_after, "all") != 0) return;
+    if (strcmp(options->print_after, pass->name) != 0 && strcmp(options->print_after, "all") != 0)
+        return;
     buf_printf(options->dump, "# after %s\n", pass->name);
     kernel_print(kernel, options->dump);
 }
 
-static bool run_pass(const PassRow *pass, Kernel *kernel, const Target *target, const PassOptions *options)
+static bool run_pass(const PassRow *pass, Kernel *kernel, const Target *target,
+                     const PassOptions *options)
 {
     if (kernel->stage != pass->needs)
-        ICE("pass %s needs %s, the kernel '%s' is %s", pass->name, stage_name(pass->needs), kernel->name,
-            stage_name(kernel->stage));
+        ICE("pass %s needs %s, the kernel '%s' is %s", pass->name, stage_name(pass->needs),
+            kernel->name, stage_name(kernel->stage));
     uint64_t start = os_now_ns();
     size_t errors = diag_error_count(kernel->session->diags);
     bool fine = pass->run(kernel, target);
     if (options->times)
-        buf_printf(options->times, "%-18s %8.3f ms\n", pass->name, (double)(os_now_ns() - start) / 1e6);
+        buf_printf(options->times, "%-18s %8.3f ms\n", pass->name,
+                   (double)(os_now_ns() - start) / 1e6);
     if (!fine) {
-        if (diag_error_count(kernel->session->diags) == errors) ICE("pass %s failed and said nothing", pass->name);
+        if (diag_error_count(kernel->session->diags) == errors)
+            ICE("pass %s failed and said nothing", pass->name);
         return false;
     }
     if (kernel->stage != pass->gives)
@@ -71,7 +75,8 @@ static bool run_pass(const PassRow *pass, Kernel *kernel, const Target *target, 
 
 bool passes_run(Kernel *kernel, const Target *target, const PassOptions *options)
 {
-    /* Start at the first pass whose need the kernel meets: text that `tilec opt` reads may be further on. */
+    /* Start at the first pass whose need the kernel meets: text that `tilec opt` reads may be
+     * further on. */
     int first = 0;
     while (first < PASS_TOTAL && passes[first].needs < kernel->stage) first++;
     for (int i = first; i < PASS_TOTAL; i++) {
@@ -87,8 +92,8 @@ bool pass_run_named(Kernel *kernel, const Target *target, const char *name)
     for (int i = 0; i < PASS_TOTAL; i++) {
         if (strcmp(passes[i].name, name) != 0) continue;
         if (passes[i].needs == kernel->stage) return run_pass(&passes[i], kernel, target, &options);
-        diag_report(kernel->session->diags, DIAG_pass_stage, kernel->span, name, stage_name(passes[i].needs), kernel->name,
-                    stage_name(kernel->stage));
+        diag_report(kernel->session->diags, DIAG_pass_stage, kernel->span, name,
+                    stage_name(passes[i].needs), kernel->name, stage_name(kernel->stage));
         return false;
     }
     diag_report(kernel->session->diags, DIAG_no_such_pass, kernel->span, name);

@@ -63,8 +63,7 @@ static void arrange_warps(const Type *c, MmaShape shape, int warps, int64_t out[
                 continue;
             const bool more = along_m * along_n > out[0] * out[1];
             const int64_t traffic = c->shape[0] / along_m + c->shape[1] / along_n;
-            if (!more && (along_m * along_n < out[0] * out[1] || traffic > best))
-                continue;
+            if (!more && (along_m * along_n < out[0] * out[1] || traffic > best)) continue;
             best = traffic;
             out[0] = along_m;
             out[1] = along_n;
@@ -84,8 +83,7 @@ typedef struct Choice {
 static void mark_sources(Choice *choice, const Value *value, const Op *user)
 {
     const Op *op = value->op;
-    if (!op || map_has(&choice->seen, value))
-        return;
+    if (!op || map_has(&choice->seen, value)) return;
     map_set(choice->arena, &choice->seen, value, choice);
     if (op->code == OP_dot) {
         map_set(choice->arena, &choice->in_rows, op, choice);
@@ -102,8 +100,7 @@ static void mark_chain(Op *dot, void *context)
 {
     Choice *choice = context;
     choice->seen = (Map){0};
-    if (dot->code == OP_dot)
-        mark_sources(choice, dot->operands[0], dot);
+    if (dot->code == OP_dot) mark_sources(choice, dot->operands[0], dot);
 }
 
 /* ---- the choice ---- */
@@ -111,16 +108,13 @@ static void mark_chain(Op *dot, void *context)
 static void choose_instruction(Op *dot, void *context)
 {
     const Choice *choice = context;
-    if (dot->code != OP_dot || op_attr(dot, ATTR_instruction))
-        return;
+    if (dot->code != OP_dot || op_attr(dot, ATTR_instruction)) return;
     const MatrixRow *row = NULL;
     for (int i = 0; i < MATRIX_ROWS && !row; i++)
-        if (row_serves(&matrix_rows[i], dot, choice->target))
-            row = &matrix_rows[i];
+        if (row_serves(&matrix_rows[i], dot, choice->target)) row = &matrix_rows[i];
     Interner *names = choice->kernel->session->names;
     op_set_text(dot, ATTR_instruction, intern_text(names, row ? row->instruction : "fma"));
-    if (!row)
-        return;
+    if (!row) return;
     const int warps = launch_warps(op_enclosing(dot, OP_launch));
     const Type *c = dot->operands[2]->type;
     int64_t arrangement[2] = {warps, 1};

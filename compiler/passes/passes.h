@@ -6,11 +6,11 @@
 #include "target/target.h"
 
 typedef struct PassOptions {
-    const char *print_after;  /* a pass's name, "all", or NULL */
-    const char *stop_after;   /* a pass's name, or NULL */
+    const char *print_after; /* a pass's name, "all", or NULL */
+    const char *stop_after;  /* a pass's name, or NULL */
     bool verify_each;
-    Buf *dump;                /* where --print-after writes */
-    Buf *times;               /* a line a pass, or NULL */
+    Buf *dump;  /* where --print-after writes */
+    Buf *times; /* a line a pass, or NULL */
 } PassOptions;
 
 /* Runs all passes from the kernel's stage on. False: reported. */
@@ -21,7 +21,8 @@ const char *pass_name_at(int index); /* NULL past the end */
 
 typedef struct PassContext {
     const Target *target;
-    int warps; /* of the launch that holds the op at hand: passes set it themselves by launch_warps */
+    int warps; /* of the launch that holds the op at hand: passes set it themselves by launch_warps
+                */
 } PassContext;
 
 /* The passes: each is true if it went well. simplify_again and simplify_threads are simplify. */
@@ -34,15 +35,16 @@ int launch_warps(const Op *launch);
 /* ---- facts.c: what is known of integers ---- */
 
 typedef struct Facts {
-    int64_t multiple;  /* the value is a multiple of this, at least 1; 0: the value is 0. Addresses: in bytes */
+    int64_t multiple;  /* the value is a multiple of this, at least 1; 0: the value is 0. Addresses:
+                          in bytes */
     int64_t low, high; /* and lies in [low, high]; INT64_MIN, INT64_MAX where nothing is known */
 } Facts;
 
 typedef struct FactTable FactTable; /* remembers answers; made anew after a change of the IR */
 FactTable *facts_new(Kernel *kernel);
 void facts_free(FactTable *table);
-/* Of a scalar integer or pointer: parameters' multiples, constants, arithmetic, loop variables, block indices (below a
- * constant grid), `assume`. */
+/* Of a scalar integer or pointer: parameters' multiples, constants, arithmetic, loop variables,
+ * block indices (below a constant grid), `assume`. */
 Facts facts_of(FactTable *table, const Value *value);
 
 #endif

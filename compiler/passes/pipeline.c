@@ -1,15 +1,15 @@
 /* pipeline.c: a loop's loads from global memory are issued some iterations ahead.
  *
- * Needs layouts (to know what a prefetched tile costs in registers); SSA. A load qualifies if its view
- * and offsets follow from the loop variable and from what is defined outside the loop, and if nothing
- * in the loop writes global memory. Its tiles in flight become carried values: loaded for the first
- * iterations before the loop, and for the one `distance` ahead as soon as this iteration's tiles have
- * left their registers. An iteration that has none so far ahead loads its own tile again, which keeps
- * every access inside what the bounds analysis saw.
+ * Needs layouts (to know what a prefetched tile costs in registers); SSA. A load qualifies if its
+ * view and offsets follow from the loop variable and from what is defined outside the loop, and if
+ * nothing in the loop writes global memory. Its tiles in flight become carried values: loaded for
+ * the first iterations before the loop, and for the one `distance` ahead as soon as this
+ * iteration's tiles have left their registers. An iteration that has none so far ahead loads its
+ * own tile again, which keeps every access inside what the bounds analysis saw.
  *
- * With a distance above one the carried tiles move up one place each iteration. A move of a register
- * that is still being loaded waits for it, so the loop asks to be unrolled by the distance: then
- * the moves are renamings. */
+ * With a distance above one the carried tiles move up one place each iteration. A move of a
+ * register that is still being loaded waits for it, so the loop asks to be unrolled by the
+ * distance: then the moves are renamings. */
 #include "passes/passes.h"
 #include "passes/rebuild.h"
 
@@ -45,7 +45,9 @@ static bool is_predictable(const Value *value, const Op *loop)
     const Region *body = loop->regions[0];
     if (value->region) return value->region != body || value->index == 0;
     if (!value->op || !is_inside(value->op, body)) return true;
-    if (value->op->parent != body || value->op->region_count || !(op_info(value->op->code)->traits & PURE)) return false;
+    if (value->op->parent != body || value->op->region_count ||
+        !(op_info(value->op->code)->traits & PURE))
+        return false;
     for (int i = 0; i < value->op->operand_count; i++)
         if (!is_predictable(value->op->operands[i], loop)) return false;
     return true;
@@ -69,7 +71,8 @@ static bool collect_loads(Prefetch *prefetch)
     for (Op *op = prefetch->loop->regions[0]->first; op; op = op->next) {
         if (op->code != OP_load) continue;
         bool predictable = true;
-        for (int i = 0; i < op->operand_count; i++) predictable &= is_predictable(op->operands[i], prefetch->loop);
+        for (int i = 0; i < op->operand_count; i++)
+            predictable &= is_predictable(op->operands[i], prefetch->loop);
         if (!predictable) continue;
         prefetch->bytes += bytes_per_thread(op->results[0].type);
         vec_push(prefetch->kernel->arena, &prefetch->loads, op);
@@ -92,17 +95,21 @@ static int choose_distance(const Prefetch *prefetch)
 {
     int64_t trips = trip_count(prefetch->loop);
     int distance = PREFETCH_DISTANCE;
-    while (distance > 1 && (prefetch->bytes * distance > PREFETCH_BYTES || trips == 0 || trips % distance)) distance /= 2;
+    while (distance > 1 &&
+           (prefetch->bytes * distance > PREFETCH_BYTES || trips == 0 || trips % distance))
+        distance /= 2;
     return distance;
 }
 
-/* Copies what `value` needs of the loop's body to the builder's place, with the loop variable as `map` says. */
+/* Copies what `value` needs of the loop's body to the builder's place, with the loop variable as
+ * `map` says. */
 static Value *copy_slice(Builder *builder, Value *value, const Region *body, Map *map)
 {
     Value *copied = map_get(map, value);
     if (copied) return copied;
     if (!value->op || value->op->parent != body) return value;
-    for (int i = 0; i < value->op->operand_count; i++) copy_slice(builder, value->op->operands[i], body, map);
+    for (int i = 0; i < value->op->operand_count; i++)
+        copy_slice(builder, value->op->operands[i], body, map);
     op_clone(builder, value->op, map);
     return map_get(map, value);
 }
@@ -114,8 +121,8 @@ static Value *copy_load(Builder *builder, const Op *load, const Region *body, Ma
     return copy->results;
 }
 
-/* The tile of iteration `ahead`, before the loop. Where the loop may not run at all, what was proved
- * about its offsets does not hold there: every bound is checked. */
+/* The tile of iteration `ahead`, before the loop. Where the loop may not run at all, what was
+ * proved about its offsets does not hold there: every bound is checked. */
 static Value *load_first(const Prefetch *prefetch, const Op *load, int ahead)
 {
     const Op *loop = prefetch->loop;
@@ -134,11 +141,14 @@ static Value *load_first(const Prefetch *prefetch, const Op *load, int ahead)
     return tile;
 }
 
-/* Where this iteration's tiles have left their registers: before the first op that reads shared memory. */
+/* Where this iteration's tiles have left their registers: before the first op that reads shared
+ * memory. */
 static Op *place_for_next(const Region *body)
 {
     for (Op *op = body->first; op; op = op->next)
-        if (op->code == OP_shared_load || op->code == OP_dot || op->region_count || op->code == OP_yield) return op;
+        if (op->code == OP_shared_load || op->code == OP_dot || op->region_count ||
+            op->code == OP_yield)
+            return op;
     return NULL;
 }
 
@@ -173,14 +183,16 @@ static void carry_loads(Prefetch *prefetch)
             vec_push(arena, &types, prefetch->loads.data[i]->results[0].type);
         }
     }
-    Op *carrying = op_rebuild(loop, (int)operands.count, operands.data, (int)types.count, types.data);
+    Op *carrying =
+        op_rebuild(loop, (int)operands.count, operands.data, (int)types.count, types.data);
     Map results = {0};
     for (int i = 0; i < loop->result_count; i++) {
         carrying->results[i].name = loop->results[i].name;
         map_set(arena, &results, &loop->results[i], &carrying->results[i]);
     }
     region_replace(prefetch->kernel->host, &results);
-    if (prefetch->distance > 1 && !op_attr(carrying, ATTR_unroll)) op_set_int(carrying, ATTR_unroll, prefetch->distance);
+    if (prefetch->distance > 1 && !op_attr(carrying, ATTR_unroll))
+        op_set_int(carrying, ATTR_unroll, prefetch->distance);
     op_erase(loop);
     prefetch->loop = carrying;
 }
@@ -192,8 +204,10 @@ static void advance_queue(const Prefetch *prefetch, Op *load, Value *next, Map *
     Op *yield = region_terminator(body);
     for (int place = 0; place < prefetch->distance; place++) {
         Value *argument = region_add_argument(body, load->results[0].type, load->results[0].name);
-        if (place == 0) map_set(prefetch->kernel->arena, tiles, load->results, argument);
-        else append_operand(prefetch->kernel->arena, yield, argument);
+        if (place == 0)
+            map_set(prefetch->kernel->arena, tiles, load->results, argument);
+        else
+            append_operand(prefetch->kernel->arena, yield, argument);
     }
     append_operand(prefetch->kernel->arena, yield, next);
 }
@@ -203,7 +217,8 @@ static void load_next(const Prefetch *prefetch)
     Region *body = prefetch->loop->regions[0];
     Builder builder = builder_before(place_for_next(body));
     Map map = {0}, tiles = {0};
-    map_set(prefetch->kernel->arena, &map, body->arguments[0], next_index(&builder, prefetch->loop, prefetch->distance));
+    map_set(prefetch->kernel->arena, &map, body->arguments[0],
+            next_index(&builder, prefetch->loop, prefetch->distance));
     for (size_t i = 0; i < prefetch->loads.count; i++) {
         Op *load = prefetch->loads.data[i];
         builder.span = load->span;
@@ -219,7 +234,8 @@ static void pipeline_region(Kernel *kernel, Region *region)
         next = op->next;
         for (int i = 0; i < op->region_count; i++) pipeline_region(kernel, op->regions[i]);
         Prefetch prefetch = {.kernel = kernel, .loop = op};
-        if (op->code != OP_for || !region_terminator(op->regions[0]) || !collect_loads(&prefetch)) continue;
+        if (op->code != OP_for || !region_terminator(op->regions[0]) || !collect_loads(&prefetch))
+            continue;
         prefetch.distance = choose_distance(&prefetch);
         carry_loads(&prefetch);
         load_next(&prefetch);

@@ -1,9 +1,10 @@
 /* promote.c: variables become SSA values.
  *
  * The evaluator gives every name that is assigned under run-time control, and every tile that an op
- * mutates, a `var`. On structured control flow SSA needs no dominance frontiers: an `if` yields, and a
- * loop carries, the variables that are set inside it and live outside it (Brandis and Mössenböck 1994,
- * "Single-pass generation of static single-assignment form for structured languages"). */
+ * mutates, a `var`. On structured control flow SSA needs no dominance frontiers: an `if` yields,
+ * and a loop carries, the variables that are set inside it and live outside it (Brandis and
+ * Mössenböck 1994, "Single-pass generation of static single-assignment form for structured
+ * languages"). */
 #include "passes/passes.h"
 #include "passes/rebuild.h"
 
@@ -26,7 +27,8 @@ static Value *resolve(const Promotion *promotion, Value *value)
 /* What a variable holds that nobody has set: a zero, so that no path is undefined. */
 static Value *default_value(Builder *builder, const Type *type)
 {
-    if (type->kind == TYPE_POINTER || type->kind == TYPE_VIEW || type->kind == TYPE_SHARED) return NULL;
+    if (type->kind == TYPE_POINTER || type->kind == TYPE_VIEW || type->kind == TYPE_SHARED)
+        return NULL;
     Value *zero = dtype_is_float(type->dtype) ? build_number(builder, type->dtype, 0.0)
                                               : build_const(builder, type->dtype, 0);
     if (type->kind == TYPE_SCALAR) return zero;
@@ -70,7 +72,8 @@ static void collect_op(Op *op, void *context)
 static Values variables_set(Promotion *promotion, const Op *op)
 {
     Collection collection = {.promotion = promotion};
-    for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], collect_op, &collection);
+    for (int i = 0; i < op->region_count; i++)
+        region_visit(op->regions[i], collect_op, &collection);
     return collection.set;
 }
 
@@ -78,14 +81,17 @@ static Values variables_set(Promotion *promotion, const Op *op)
 
 static bool promote_region(Promotion *promotion, Region *region);
 
-/* Appends the variables' values at the region's end to its terminator, making one if there is none. */
-static bool extend_terminator(Promotion *promotion, Region *region, const Values *variables, Span span)
+/* Appends the variables' values at the region's end to its terminator, making one if there is none.
+ */
+static bool extend_terminator(Promotion *promotion, Region *region, const Values *variables,
+                              Span span)
 {
     Arena *arena = promotion->kernel->arena;
     Op *old = region_terminator(region);
     Builder builder = old ? builder_before(old) : builder_at_end(region, span);
     Values operands = {0};
-    for (int i = 0; old && i < old->operand_count; i++) vec_push(arena, &operands, resolve(promotion, old->operands[i]));
+    for (int i = 0; old && i < old->operand_count; i++)
+        vec_push(arena, &operands, resolve(promotion, old->operands[i]));
     for (size_t i = 0; i < variables->count; i++) {
         Value *value = variable_value(promotion, variables->data[i], &builder);
         if (!value) return false;
@@ -104,14 +110,16 @@ static Map copy_map(Arena *arena, const Map *map)
     return copy;
 }
 
-/* A copy of `op` with more operands and results that takes over its regions; the old results are replaced. */
+/* A copy of `op` with more operands and results that takes over its regions; the old results are
+ * replaced. */
 static Op *widen_op(Promotion *promotion, Op *op, const Values *variables, bool carried)
 {
     Arena *arena = promotion->kernel->arena;
     Builder builder = builder_before(op);
     Values operands = {0};
     VEC(const Type *) types = {0};
-    for (int i = 0; i < op->operand_count; i++) vec_push(arena, &operands, resolve(promotion, op->operands[i]));
+    for (int i = 0; i < op->operand_count; i++)
+        vec_push(arena, &operands, resolve(promotion, op->operands[i]));
     for (int i = 0; i < op->result_count; i++) vec_push(arena, &types, op->results[i].type);
     for (size_t i = 0; i < variables->count; i++) {
         vec_push(arena, &types, variables->data[i]->type->content);

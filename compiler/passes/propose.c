@@ -5,15 +5,13 @@
 static int log2_down(int64_t number)
 {
     int bits = 0;
-    while (number >> (bits + 1))
-        bits++;
+    while (number >> (bits + 1)) bits++;
     return bits;
 }
 
 static void tile_shape(const Type *tile, int32_t *out)
 {
-    for (int d = 0; d < tile->rank; d++)
-        out[d] = (int32_t)tile->shape[d];
+    for (int d = 0; d < tile->rank; d++) out[d] = (int32_t)tile->shape[d];
 }
 
 /* Elements a thread, as a power of two: longer vectors would leave threads without work. */
@@ -30,8 +28,7 @@ static int elements_each(const Inference *inference, const Type *tile)
 static const Layout *with_all_warps(const Inference *inference, const Layout *layout)
 {
     const int missing = log2_down(inference->warps) - layout->bits[LAYOUT_WARP];
-    if (missing <= 0)
-        return layout;
+    if (missing <= 0) return layout;
     Layout padded = *layout;
     padded.bits[LAYOUT_WARP] = (uint8_t)(layout->bits[LAYOUT_WARP] + missing);
     return layout_intern(inference->kernel->layouts, &padded);
@@ -54,8 +51,7 @@ static bool has_plain_basis(const Layout *layout)
     for (int axis = 0; axis < LAYOUT_AXES; axis++)
         for (int bit = 0; bit < layout->bits[axis]; bit++) {
             const int32_t *basis = layout_basis(layout, (LayoutAxis)axis, bit);
-            if (basis[0] && basis[1])
-                return false;
+            if (basis[0] && basis[1]) return false;
         }
     return true;
 }
@@ -82,8 +78,7 @@ static void add_outer(BasisList *list, const Layout *c, LayoutAxis axis, int out
 {
     for (int bit = 0; bit < c->bits[axis]; bit++) {
         const int32_t coordinate = layout_basis(c, axis, bit)[outer];
-        if (axis != LAYOUT_REGISTER || coordinate)
-            add_basis(list, axis, outer, coordinate);
+        if (axis != LAYOUT_REGISTER || coordinate) add_basis(list, axis, outer, coordinate);
     }
 }
 
@@ -96,11 +91,9 @@ static const Layout *fma_layout(const Inference *inference, const Layout *c, int
     list.layout.block[outer] = c->block[outer];
     list.layout.shape[inner] = (int32_t)k;
     list.layout.block[inner] = (int32_t)(k & -k);
-    if (inner == 1)
-        add_inner(&list, inner);
+    if (inner == 1) add_inner(&list, inner);
     add_outer(&list, c, LAYOUT_REGISTER, outer);
-    if (inner == 0)
-        add_inner(&list, inner);
+    if (inner == 0) add_inner(&list, inner);
     add_outer(&list, c, LAYOUT_LANE, outer);
     add_outer(&list, c, LAYOUT_WARP, outer);
     return layout_intern(inference->kernel->layouts, &list.layout);
@@ -113,8 +106,7 @@ DotLayouts propose_dot(const Inference *inference, const Op *dot, const Layout *
         return (DotLayouts){mma_layout(inference, dot, shape, DOT_A),
                             mma_layout(inference, dot, shape, DOT_B),
                             mma_layout(inference, dot, shape, DOT_C)};
-    if (!c || !has_plain_basis(c))
-        c = propose_default(inference, dot->operands[2]->type);
+    if (!c || !has_plain_basis(c)) c = propose_default(inference, dot->operands[2]->type);
     const int64_t k = dot->operands[0]->type->shape[1];
     return (DotLayouts){fma_layout(inference, c, k, 0), fma_layout(inference, c, k, 1), c};
 }
@@ -125,11 +117,9 @@ DotLayouts propose_dot(const Inference *inference, const Op *dot, const Layout *
 static void make_order(int rank, int first, int *out)
 {
     int count = 0;
-    if (first >= 0)
-        out[count++] = first;
+    if (first >= 0) out[count++] = first;
     for (int d = rank - 1; d >= 0; d--)
-        if (d != first)
-            out[count++] = d;
+        if (d != first) out[count++] = d;
 }
 
 const Layout *propose_default(const Inference *inference, const Type *tile)
@@ -163,8 +153,7 @@ static int extend_run(const Layout *layout, LayoutAxis axis, int dim, int run)
     for (int bit = 0; bit < layout->bits[axis]; bit++) {
         const int32_t *basis = layout_basis(layout, axis, bit);
         for (int d = 0; d < layout->rank; d++)
-            if (basis[d] != (d == dim ? run : 0))
-                return run;
+            if (basis[d] != (d == dim ? run : 0)) return run;
         run *= 2;
     }
     return run;
@@ -179,8 +168,7 @@ int64_t access_segment(const Inference *inference, Op *op, const Layout *layout)
 {
     const Access access = access_of(op);
     const int dim = access_contiguous(&access);
-    if (dim < 0)
-        return 0;
+    if (dim < 0) return 0;
     const int run = layout_register_run(layout, access.tile_dim[dim]);
     const int vector = access_vector(inference->facts, &access, dim, run);
     /* lanes carry a run on only where one access moves all of it */
@@ -195,8 +183,7 @@ static const Layout *transpose_back(const Inference *inference, const Op *op, co
 {
     const Attr *dims = op_attr(op, ATTR_dims);
     int inverse[LAYOUT_RANK];
-    for (int d = 0; d < dims->count; d++)
-        inverse[dims->integers[d]] = d;
+    for (int d = 0; d < dims->count; d++) inverse[dims->integers[d]] = d;
     return layout_transpose(inference->kernel->layouts, result, inverse);
 }
 
@@ -205,10 +192,8 @@ const Layout *derive_operand(const Inference *inference, const Op *op, const Lay
     const Type *operand = op->operands[0]->type;
     int32_t shape[LAYOUT_RANK];
     tile_shape(operand, shape);
-    if (op->code == OP_broadcast)
-        return layout_shrink(inference->kernel->layouts, result, shape);
-    if (op->code == OP_transpose)
-        return transpose_back(inference, op, result);
+    if (op->code == OP_broadcast) return layout_shrink(inference->kernel->layouts, result, shape);
+    if (op->code == OP_transpose) return transpose_back(inference, op, result);
     return layout_reshape(inference->kernel->layouts, result, operand->rank, shape);
 }
 
@@ -217,14 +202,12 @@ const Layout *derive_result(const Inference *inference, const Op *op, const Layo
     const Type *result = op->results[0].type;
     int32_t shape[LAYOUT_RANK];
     int dims[LAYOUT_RANK];
-    if (op->code == OP_broadcast)
-        return NULL;
+    if (op->code == OP_broadcast) return NULL;
     if (op->code == OP_reshape) {
         tile_shape(result, shape);
         return layout_reshape(inference->kernel->layouts, operand, result->rank, shape);
     }
     const Attr *attr = op_attr(op, ATTR_dims);
-    for (int d = 0; d < attr->count; d++)
-        dims[d] = (int)attr->integers[d];
+    for (int d = 0; d < attr->count; d++) dims[d] = (int)attr->integers[d];
     return layout_transpose(inference->kernel->layouts, operand, dims);
 }

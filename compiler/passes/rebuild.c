@@ -1,7 +1,8 @@
 /* rebuild.c: see rebuild.h. */
 #include "passes/rebuild.h"
 
-Op *op_rebuild(Op *op, int operand_count, Value *const *operands, int result_count, const Type *const *types)
+Op *op_rebuild(Op *op, int operand_count, Value *const *operands, int result_count,
+               const Type *const *types)
 {
     Builder builder = builder_before(op);
     Op *fresh = build_op(&builder, op->code, operand_count, operands, result_count, types);

@@ -31,18 +31,15 @@ static Life *life_of(const Lives *lives, const Value *value)
 
 static void extend(Life *life, int first, int last)
 {
-    if (life->first < 0 || first < life->first)
-        life->first = first;
-    if (last > life->last)
-        life->last = last;
+    if (life->first < 0 || first < life->first) life->first = first;
+    if (last > life->last) life->last = last;
 }
 
 static void note_uses(const Lives *lives, const Op *op, int now)
 {
     for (int i = 0; i < op->operand_count; i++) {
         Life *life = life_of(lives, op->operands[i]);
-        if (life)
-            extend(life, now, now);
+        if (life) extend(life, now, now);
     }
 }
 
@@ -52,8 +49,7 @@ static void note_loop(const Lives *lives, const Region *region, int first, int l
     for (const Op *op = region->first; op; op = op->next) {
         for (int i = 0; i < op->operand_count; i++) {
             const uintptr_t index = (uintptr_t)map_get(&lives->by_value, op->operands[i]);
-            if (index && (int)index <= known)
-                extend(&lives->items.data[index - 1], first, last);
+            if (index && (int)index <= known) extend(&lives->items.data[index - 1], first, last);
         }
         for (int r = 0; r < op->region_count; r++)
             note_loop(lives, op->regions[r], first, last, known);
@@ -65,13 +61,11 @@ static void walk_lives(Lives *lives, Region *region)
     for (Op *op = region->first; op; op = op->next) {
         const int start = lives->clock++, known = (int)lives->items.count;
         note_uses(lives, op, start);
-        for (int r = 0; r < op->region_count; r++)
-            walk_lives(lives, op->regions[r]);
+        for (int r = 0; r < op->region_count; r++) walk_lives(lives, op->regions[r]);
         if (op->code == OP_for || op->code == OP_while)
             for (int r = 0; r < op->region_count; r++)
                 note_loop(lives, op->regions[r], start, lives->clock, known);
-        if (op->code != OP_shared_alloc)
-            continue;
+        if (op->code != OP_shared_alloc) continue;
         const Life life = {op, -1, -1, 0, op_int(op, ATTR_bytes, 0)};
         vec_push(lives->arena, &lives->items, life);
         map_set(lives->arena, &lives->by_value, &op->results[0],
@@ -151,8 +145,7 @@ static bool place_launch(Kernel *kernel, Op *launch, const Target *target)
     const int64_t total = place_all(&lives);
     op_set_int(launch, ATTR_bytes, total);
     const bool fits = total <= target->shared_bytes;
-    if (!fits)
-        report_excess(kernel, launch, &lives, total, target);
+    if (!fits) report_excess(kernel, launch, &lives, total, target);
     arena_free(lives.arena);
     return fits;
 }
@@ -161,8 +154,7 @@ bool pass_shared(Kernel *kernel, const Target *target)
 {
     bool fine = true;
     for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch)
-            fine &= place_launch(kernel, op, target);
+        if (op->code == OP_launch) fine &= place_launch(kernel, op, target);
     kernel->stage = STAGE_PLACED;
     return fine;
 }

@@ -1,6 +1,6 @@
 /* simplify.c: folds constants and identities, takes branches that are decided, finds equal pure ops
- * again (common subexpressions, by scope), and drops what nobody needs, values that loops carry for nobody included. Runs at every
- * stage; repeats until nothing changes. */
+ * again (common subexpressions, by scope), and drops what nobody needs, values that loops carry for
+ * nobody included. Runs at every stage; repeats until nothing changes. */
 #include "passes/fold.h"
 #include "passes/passes.h"
 #include "passes/rebuild.h"
@@ -53,15 +53,17 @@ static uint32_t hash_op(const Op *op)
 
 static bool same_attr(const Attr *a, const Attr *b)
 {
-    if (a->key != b->key || a->integer != b->integer || a->text != b->text || a->count != b->count) return false;
+    if (a->key != b->key || a->integer != b->integer || a->text != b->text || a->count != b->count)
+        return false;
     if (memcmp(&a->number, &b->number, sizeof a->number) != 0) return false; /* -0.0 is not 0.0 */
-    return a->count == 0 || memcmp(a->integers, b->integers, sizeof *a->integers * (size_t)a->count) == 0;
+    return a->count == 0 ||
+           memcmp(a->integers, b->integers, sizeof *a->integers * (size_t)a->count) == 0;
 }
 
 static bool same_op(const Op *a, const Op *b)
 {
-    if (a->code != b->code || a->operand_count != b->operand_count || a->result_count != b->result_count ||
-        a->attr_count != b->attr_count)
+    if (a->code != b->code || a->operand_count != b->operand_count ||
+        a->result_count != b->result_count || a->attr_count != b->attr_count)
         return false;
     for (int i = 0; i < a->operand_count; i++)
         if (a->operands[i] != b->operands[i]) return false;
@@ -102,20 +104,22 @@ static bool is_constant(const Value *value, int64_t number)
 
 static bool is_commutative(OpCode code)
 {
-    return code == OP_add || code == OP_mul || code == OP_and || code == OP_or || code == OP_xor || code == OP_min ||
-           code == OP_max;
+    return code == OP_add || code == OP_mul || code == OP_and || code == OP_or || code == OP_xor ||
+           code == OP_min || code == OP_max;
 }
 
 /* Constants to the right, so that the identities and find_equal see one form. */
 static void order_operands(Op *op)
 {
-    if (!is_commutative(op->code) || !op->operands[0]->op || op->operands[0]->op->code != OP_const) return;
+    if (!is_commutative(op->code) || !op->operands[0]->op || op->operands[0]->op->code != OP_const)
+        return;
     Value *first = op->operands[0];
     op->operands[0] = op->operands[1];
     op->operands[1] = first;
 }
 
-/* (x + c) + d = x + (c + d), and the like for *: how index arithmetic of inlined functions shrinks. */
+/* (x + c) + d = x + (c + d), and the like for *: how index arithmetic of inlined functions shrinks.
+ */
 static Value *reassociate(Builder *builder, const Op *op)
 {
     if (op->code != OP_add && op->code != OP_mul) return NULL;
@@ -137,8 +141,10 @@ static Value *identity_with_constant(const Op *op)
     case OP_shl:
     case OP_shr:
     case OP_xor: return is_constant(b, 0) ? a : NULL;
-    case OP_or: return is_constant(b, 0) ? a : a->type->dtype == DTYPE_b1 && is_constant(b, 1) ? b : NULL;
-    case OP_and: return is_constant(b, 0) ? b : a->type->dtype == DTYPE_b1 && is_constant(b, 1) ? a : NULL;
+    case OP_or:
+        return is_constant(b, 0) ? a : a->type->dtype == DTYPE_b1 && is_constant(b, 1) ? b : NULL;
+    case OP_and:
+        return is_constant(b, 0) ? b : a->type->dtype == DTYPE_b1 && is_constant(b, 1) ? a : NULL;
     case OP_mul: return is_constant(b, 1) ? a : is_constant(b, 0) ? b : NULL;
     case OP_div:
     case OP_floordiv: return is_constant(b, 1) ? a : NULL;
@@ -149,15 +155,18 @@ static Value *identity_with_constant(const Op *op)
 static Value *identity(Builder *builder, Op *op)
 {
     if (op->code == OP_cast && op->operands[0]->type == op->results[0].type) return op->operands[0];
-    if (op->code == OP_convert && op->operands[0]->type == op->results[0].type) return op->operands[0];
+    if (op->code == OP_convert && op->operands[0]->type == op->results[0].type)
+        return op->operands[0];
     if (op->code == OP_select) {
         if (op->operands[1] == op->operands[2]) return op->operands[1];
         int64_t constant;
         return value_constant(op->operands[0], &constant) ? op->operands[constant ? 1 : 2] : NULL;
     }
-    if (op->operand_count != 2 || op->result_count != 1 || !(op_info(op->code)->traits & ELEM)) return NULL;
+    if (op->operand_count != 2 || op->result_count != 1 || !(op_info(op->code)->traits & ELEM))
+        return NULL;
     order_operands(op);
-    if (dtype_is_float(op->operands[0]->type->dtype) || !type_is_scalar(op->results[0].type)) return NULL;
+    if (dtype_is_float(op->operands[0]->type->dtype) || !type_is_scalar(op->results[0].type))
+        return NULL;
     Value *value = identity_with_constant(op);
     return value ? value : reassociate(builder, op);
 }
@@ -171,7 +180,8 @@ static void inline_region(Simplifier *simplifier, Op *op, Region *region)
         next = inner->next;
         if (inner->code == OP_yield) {
             for (int i = 0; i < inner->operand_count; i++)
-                map_set(simplifier->kernel->arena, &simplifier->replaced, &op->results[i], inner->operands[i]);
+                map_set(simplifier->kernel->arena, &simplifier->replaced, &op->results[i],
+                        inner->operands[i]);
             op_erase(inner);
         } else {
             op_move_before(inner, op);
@@ -187,10 +197,12 @@ static bool decide(Simplifier *simplifier, Op *op)
         inline_region(simplifier, op, op->regions[begin ? 0 : 1]);
         return true;
     }
-    if (op->code != OP_for || !value_constant(op->operands[0], &begin) || !value_constant(op->operands[1], &end) || begin < end)
+    if (op->code != OP_for || !value_constant(op->operands[0], &begin) ||
+        !value_constant(op->operands[1], &end) || begin < end)
         return false;
     for (int i = 0; i < op->result_count; i++)
-        map_set(simplifier->kernel->arena, &simplifier->replaced, &op->results[i], op->operands[3 + i]);
+        map_set(simplifier->kernel->arena, &simplifier->replaced, &op->results[i],
+                op->operands[3 + i]);
     op_erase(op);
     return true;
 }
@@ -212,7 +224,8 @@ static bool simplify_op(Simplifier *simplifier, Op *op)
         const Op *equal = find_equal(simplifier, op);
         if (equal) {
             for (int i = 0; i < op->result_count; i++)
-                map_set(simplifier->kernel->arena, &simplifier->replaced, &op->results[i], &equal->results[i]);
+                map_set(simplifier->kernel->arena, &simplifier->replaced, &op->results[i],
+                        &equal->results[i]);
             op_erase(op);
             return true;
         }
@@ -225,7 +238,8 @@ static bool simplify_op(Simplifier *simplifier, Op *op)
 
 static void simplify_region(Simplifier *simplifier, Region *region);
 
-/* Device code may use nothing that the host region computes: it is simplified with no op in sight. */
+/* Device code may use nothing that the host region computes: it is simplified with no op in sight.
+ */
 static void simplify_launch(Simplifier *simplifier, Op *launch)
 {
     Known *outside[1 << TABLE_BITS];
@@ -239,7 +253,8 @@ static void simplify_region(Simplifier *simplifier, Region *region)
 {
     size_t mark = simplifier->scope.count;
     for (Op *op = region->first, *next; op; op = next) {
-        for (int i = 0; i < op->operand_count; i++) op->operands[i] = resolve(simplifier, op->operands[i]);
+        for (int i = 0; i < op->operand_count; i++)
+            op->operands[i] = resolve(simplifier, op->operands[i]);
         next = op->next;
         Op *previous = op->previous;
         if (decide(simplifier, op)) { /* what was inlined comes next */
@@ -264,7 +279,8 @@ static void simplify_region(Simplifier *simplifier, Region *region)
 static void count_uses(Op *op, void *context)
 {
     (void)context;
-    for (int i = 0; i < op->operand_count; i++) op->operands[i]->scratch = (char *)op->operands[i]->scratch + 1;
+    for (int i = 0; i < op->operand_count; i++)
+        op->operands[i]->scratch = (char *)op->operands[i]->scratch + 1;
 }
 
 static void clear_uses(Op *op, void *context)
@@ -273,7 +289,8 @@ static void clear_uses(Op *op, void *context)
     for (int i = 0; i < op->operand_count; i++) op->operands[i]->scratch = NULL;
     for (int i = 0; i < op->result_count; i++) op->results[i].scratch = NULL;
     for (int i = 0; i < op->region_count; i++)
-        for (int j = 0; j < op->regions[i]->argument_count; j++) op->regions[i]->arguments[j]->scratch = NULL;
+        for (int j = 0; j < op->regions[i]->argument_count; j++)
+            op->regions[i]->arguments[j]->scratch = NULL;
 }
 
 static void drop_use(Value *value)
@@ -290,7 +307,8 @@ static void drop_operands(Op *op, void *context)
 static bool has_effect(const Op *op)
 {
     if (!op->region_count) return (op_info(op->code)->traits & (WRITES | TERM)) != 0;
-    if (op->code == OP_launch || op->code == OP_while) return true; /* a while may not end: keep it */
+    if (op->code == OP_launch || op->code == OP_while)
+        return true; /* a while may not end: keep it */
     for (int i = 0; i < op->region_count; i++)
         for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
             if (inner->code != OP_yield && has_effect(inner)) return true;
@@ -312,14 +330,16 @@ static void drop_dead(Simplifier *simplifier, Region *region)
             for (int i = op->region_count - 1; i >= 0; i--) drop_dead(simplifier, op->regions[i]);
             continue;
         }
-        for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], drop_operands, NULL);
+        for (int i = 0; i < op->region_count; i++)
+            region_visit(op->regions[i], drop_operands, NULL);
         drop_operands(op, NULL);
         op_erase(op);
         simplifier->changed = true;
     }
 }
 
-/* ---- values that loops carry for nobody: the result unused, the argument only fed back to itself ---- */
+/* ---- values that loops carry for nobody: the result unused, the argument only fed back to itself
+ * ---- */
 
 static Value **remove_at(Value **values, uint16_t *count, int index)
 {
@@ -344,7 +364,8 @@ static void narrow_loop(Simplifier *simplifier, Op *loop, int index)
     for (int i = 0; i < loop->result_count; i++)
         if (i != index) vec_push(arena, &types, loop->results[i].type);
     remove_at(loop->operands, &loop->operand_count, 3 + index);
-    Op *narrow = op_rebuild(loop, loop->operand_count, loop->operands, (int)types.count, types.data);
+    Op *narrow =
+        op_rebuild(loop, loop->operand_count, loop->operands, (int)types.count, types.data);
     remove_argument(narrow->regions[0], 1 + index);
     Op *yield = narrow->regions[0]->last;
     remove_at(yield->operands, &yield->operand_count, index);
@@ -364,7 +385,8 @@ static int find_useless_carry(const Op *loop)
     for (int i = 0; i < loop->result_count; i++) {
         const Value *argument = loop->regions[0]->arguments[1 + i];
         bool feeds_itself = yield->operands[i] == argument;
-        if (!loop->results[i].scratch && (size_t)argument->scratch == (feeds_itself ? 1u : 0u)) return i;
+        if (!loop->results[i].scratch && (size_t)argument->scratch == (feeds_itself ? 1u : 0u))
+            return i;
     }
     return -1;
 }
@@ -379,7 +401,8 @@ static void forward_invariants(Simplifier *simplifier, Op *loop)
         bool used = loop->results[i].scratch || (size_t)argument->scratch > 1;
         if (!used) continue;
         map_set(simplifier->kernel->arena, &simplifier->replaced, argument, loop->operands[3 + i]);
-        map_set(simplifier->kernel->arena, &simplifier->replaced, &loop->results[i], loop->operands[3 + i]);
+        map_set(simplifier->kernel->arena, &simplifier->replaced, &loop->results[i],
+                loop->operands[3 + i]);
         simplifier->changed = true;
     }
 }

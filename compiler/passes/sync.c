@@ -36,16 +36,14 @@ static bool state_has(const State *state, Pending item)
 
 static void state_add(const Sync *sync, State *state, Pending item)
 {
-    if (!state_has(state, item))
-        vec_push(sync->arena, &state->items, item);
+    if (!state_has(state, item)) vec_push(sync->arena, &state->items, item);
 }
 
 /* True if that added something. */
 static bool state_join(const Sync *sync, State *state, const State *other)
 {
     const size_t before = state->items.count;
-    for (size_t i = 0; i < other->items.count; i++)
-        state_add(sync, state, other->items.data[i]);
+    for (size_t i = 0; i < other->items.count; i++) state_add(sync, state, other->items.data[i]);
     return state->items.count != before;
 }
 
@@ -58,8 +56,7 @@ static State state_copy(const Sync *sync, const State *state)
 
 static void state_fence(State *state)
 {
-    for (size_t i = 0; i < state->items.count; i++)
-        state->items.data[i].fenced = true;
+    for (size_t i = 0; i < state->items.count; i++) state->items.data[i].fenced = true;
 }
 
 /* ---- conflicts ---- */
@@ -90,8 +87,7 @@ static bool is_private(const Op *a, const Op *b)
 static bool same_bytes(const Op *a, const Op *b)
 {
     const Op *x = a->operands[0]->op, *y = b->operands[0]->op;
-    if (!x || !y || x->code != OP_shared_alloc || y->code != OP_shared_alloc)
-        return true;
+    if (!x || !y || x->code != OP_shared_alloc || y->code != OP_shared_alloc) return true;
     const int64_t x_begin = op_int(x, ATTR_offset, 0), y_begin = op_int(y, ATTR_offset, 0);
     return x_begin < y_begin + op_int(y, ATTR_bytes, 0) &&
            y_begin < x_begin + op_int(x, ATTR_bytes, 0);
@@ -106,8 +102,7 @@ static bool same_memory(const Sync *sync, const Op *a, const Op *b)
 
 static bool conflicts(const Sync *sync, Pending earlier, const Op *op)
 {
-    if (!writes(earlier.op) && !writes(op))
-        return false;
+    if (!writes(earlier.op) && !writes(op)) return false;
     if (is_shared_access(earlier.op) && is_shared_access(op))
         return same_bytes(earlier.op, op) && !is_private(earlier.op, op);
     return op_is_access(earlier.op) && op_is_access(op) && earlier.fenced &&
@@ -132,8 +127,7 @@ static void insert_barrier(const Sync *sync, Op *before, State *state)
 static void visit_access(const Sync *sync, Op *op, State *state)
 {
     for (size_t i = 0; i < state->items.count; i++) {
-        if (!conflicts(sync, state->items.data[i], op))
-            continue;
+        if (!conflicts(sync, state->items.data[i], op)) continue;
         insert_barrier(sync, op, state);
         break;
     }
@@ -145,8 +139,7 @@ static void walk_once(const Sync *sync, const Op *loop, State *state, State *exi
 {
     walk(sync, loop->regions[0], state);
     *exit = state_copy(sync, state);
-    if (loop->code == OP_while)
-        walk(sync, loop->regions[1], state);
+    if (loop->code == OP_while) walk(sync, loop->regions[1], state);
 }
 
 /* The loop's own conflicts are settled first; a barrier that only what came before it needs goes
@@ -164,8 +157,7 @@ static void visit_loop(const Sync *sync, Op *loop, State *state)
     dry.hit = &hit;
     State entry = state_copy(sync, state), ignored = {0};
     walk_once(&dry, loop, &entry, &ignored);
-    if (hit)
-        insert_barrier(sync, loop, state);
+    if (hit) insert_barrier(sync, loop, state);
     state_join(sync, state, &own);
     state_join(sync, state, &exit);
 }
@@ -194,15 +186,13 @@ static void visit_op(const Sync *sync, Op *op, State *state)
 
 static void walk(const Sync *sync, Region *region, State *state)
 {
-    for (Op *op = region->first; op; op = op->next)
-        visit_op(sync, op, state);
+    for (Op *op = region->first; op; op = op->next) visit_op(sync, op, state);
 }
 
 static void drop_sync(Op *op, void *context)
 {
     (void)context;
-    if (op->code == OP_sync)
-        op_erase(op);
+    if (op->code == OP_sync) op_erase(op);
 }
 
 bool pass_sync(Kernel *kernel, const Target *target)
@@ -210,8 +200,7 @@ bool pass_sync(Kernel *kernel, const Target *target)
     (void)target;
     const Sync sync = {.kernel = kernel, .arena = arena_new()};
     for (Op *op = kernel->host->first; op; op = op->next) {
-        if (op->code != OP_launch)
-            continue;
+        if (op->code != OP_launch) continue;
         State state = {0};
         walk(&sync, launch_region(op), &state);
         region_visit(launch_region(op), drop_sync, NULL);

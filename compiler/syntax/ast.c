@@ -47,8 +47,7 @@ const char *operator_text(Operator op)
 
 const Node *node_check(const Node *node, NodeKind kind)
 {
-    if (node == NULL)
-        ICE("there is no node where a %s is expected", node_kind_name(kind));
+    if (node == NULL) ICE("there is no node where a %s is expected", node_kind_name(kind));
     if (node->kind != kind)
         ICE("a %s where a %s is expected", node_kind_name(node->kind), node_kind_name(kind));
     return node;
@@ -57,13 +56,13 @@ const Node *node_check(const Node *node, NodeKind kind)
 const Field *node_fields(NodeKind kind)
 {
     switch (kind) {
-#define F_NODE(field) {FIELD_NODE, #field, offsetof(This, field)},
-#define F_LIST(field) {FIELD_LIST, #field, offsetof(This, field)},
-#define F_NAME(field) {FIELD_NAME, #field, offsetof(This, field)},
+#define F_NODE(field)  {FIELD_NODE, #field, offsetof(This, field)},
+#define F_LIST(field)  {FIELD_LIST, #field, offsetof(This, field)},
+#define F_NAME(field)  {FIELD_NAME, #field, offsetof(This, field)},
 #define F_NAMES(field) {FIELD_NAMES, #field, offsetof(This, field)},
-#define F_OP(field) {FIELD_OP, #field, offsetof(This, field)},
-#define F_OPS(field) {FIELD_OPS, #field, offsetof(This, field)},
-#define F_INT(field) {FIELD_INT, #field, offsetof(This, field)},
+#define F_OP(field)    {FIELD_OP, #field, offsetof(This, field)},
+#define F_OPS(field)   {FIELD_OPS, #field, offsetof(This, field)},
+#define F_INT(field)   {FIELD_INT, #field, offsetof(This, field)},
 #define F_CONST(field) {FIELD_CONST, #field, offsetof(This, field)},
 #define NODE(kind, fields)                                                                         \
     case NODE_##kind: {                                                                            \
@@ -82,8 +81,7 @@ const Field *node_fields(NodeKind kind)
 #undef F_OPS
 #undef F_INT
 #undef F_CONST
-    case NODE_COUNT:
-        break;
+    case NODE_COUNT: break;
     }
     ICE("no such kind of node: %d", (int)kind);
 }
@@ -94,13 +92,11 @@ void node_visit_children(const Node *node, void (*visit)(void *context, const No
     for (const Field *field = node_fields(node->kind); field->kind != FIELD_END; field++) {
         if (field->kind == FIELD_NODE) {
             const Node *child = *FIELD_OF(Node *, node, field);
-            if (child != NULL)
-                visit(context, child);
+            if (child != NULL) visit(context, child);
         } else if (field->kind == FIELD_LIST) {
             const Nodes *list = FIELD_OF(Nodes, node, field);
             for (uint32_t i = 0; i < list->count; i++)
-                if (list->items[i] != NULL)
-                    visit(context, list->items[i]);
+                if (list->items[i] != NULL) visit(context, list->items[i]);
         }
     }
 }
@@ -115,8 +111,7 @@ static Frame *frame_of(const Node *node)
 static void raise_height(void *context, const Node *child)
 {
     uint32_t *height = context;
-    if (frame_of(child)->height >= *height)
-        *height = frame_of(child)->height + 1;
+    if (frame_of(child)->height >= *height) *height = frame_of(child)->height + 1;
 }
 
 Node *node_make(Parser *parser, const Node *node, size_t size)
@@ -166,8 +161,7 @@ Items *items_new(Parser *parser, Node *first)
 
 Items *items_add(Parser *parser, Items *items, Node *node)
 {
-    if (items->nodes.count == 0)
-        items->begin = node_begin(node);
+    if (items->nodes.count == 0) items->begin = node_begin(node);
     items->end = node_end(node);
     vec_push(parser->session->arena, &items->nodes, node);
     return items;
@@ -183,17 +177,14 @@ Items *items_end(Items *items, uint32_t end)
 Items *items_join(Parser *parser, Items *items, const Items *more)
 {
     uint32_t end = more->end;
-    for (size_t i = 0; i < more->nodes.count; i++)
-        items_add(parser, items, more->nodes.data[i]);
-    if (more->nodes.count > 0)
-        items->end = end;
+    for (size_t i = 0; i < more->nodes.count; i++) items_add(parser, items, more->nodes.data[i]);
+    if (more->nodes.count > 0) items->end = end;
     return items;
 }
 
 Nodes items_list(const Items *items)
 {
-    if (items == NULL)
-        return (Nodes){NULL, 0};
+    if (items == NULL) return (Nodes){NULL, 0};
     return (Nodes){items->nodes.data, (uint32_t)items->nodes.count};
 }
 
@@ -210,7 +201,6 @@ uint32_t items_last(const Items *first, const Items *second, const Items *third)
     const Items *lists[] = {first, second, third};
     uint32_t end = 0;
     for (size_t i = 0; i < 3; i++)
-        if (lists[i] != NULL && lists[i]->end > end)
-            end = lists[i]->end;
+        if (lists[i] != NULL && lists[i]->end > end) end = lists[i]->end;
     return end;
 }

@@ -22,8 +22,7 @@ Operator token_operator(const Parser *parser, Token token)
 {
     const char *text = parser->source->text + token.begin;
     size_t length = token.end - token.begin;
-    if (token.kind == TOKEN_AUGEQ)
-        length--;
+    if (token.kind == TOKEN_AUGEQ) length--;
     for (Operator op = 0; op < OPERATOR_COUNT; op++)
         if (strlen(operator_text(op)) == length && memcmp(operator_text(op), text, length) == 0)
             return op;
@@ -45,7 +44,7 @@ Node *make_binary(Parser *parser, Node *left, Operator op, Node *right)
     return MAKE(BinOp, node_begin(left), node_end(right), .left = left, .op = op, .right = right);
 }
 
-Node *make_unary(Parser *parser, Token op, Operator operator, Node *operand)
+Node *make_unary(Parser *parser, Token op, Operator operator, Node * operand)
 {
     return MAKE(UnaryOp, op.begin, node_end(operand), .op = operator, .operand = operand);
 }
@@ -86,8 +85,7 @@ Node *compare_finish(Parser *parser, CompareChain *chain)
 
 Node *make_tuple_or_one(Parser *parser, Items *items)
 {
-    if (items->nodes.count == 1 && !items->comma)
-        return items->nodes.data[0];
+    if (items->nodes.count == 1 && !items->comma) return items->nodes.data[0];
     return MAKE(Tuple, items->begin, items->end, .elts = items_list(items));
 }
 
@@ -95,8 +93,7 @@ Node *make_group(Parser *parser, Token open, Items *items, Token close)
 {
     Node *first = items->nodes.data[0];
     bool one = items->nodes.count == 1 && !items->comma && first->kind != NODE_withitem;
-    if (!one)
-        return MAKE(Tuple, open.begin, close.end, .elts = items_list(items));
+    if (!one) return MAKE(Tuple, open.begin, close.end, .elts = items_list(items));
     if (first->kind == NODE_Starred)
         complain(parser, node_begin(first), node_end(first),
                  "cannot use a starred expression here");
@@ -197,8 +194,7 @@ static void split_arguments(Parser *parser, Items *arguments, Items **positional
 {
     *positional = items_new(parser, NULL);
     *keywords = items_new(parser, NULL);
-    if (arguments == NULL)
-        return;
+    if (arguments == NULL) return;
     check_order(parser, arguments);
     for (size_t i = 0; i < arguments->nodes.count; i++) {
         Node *node = arguments->nodes.data[i];
@@ -238,8 +234,7 @@ Node *make_class(Parser *parser, Token keyword, Token name, const Items *types, 
 /* A starred index makes a tuple even where it is alone. */
 Node *make_subscript(Parser *parser, Node *value, Items *slices, Token close)
 {
-    if (slices->nodes.data[0]->kind == NODE_Starred)
-        slices->comma = true;
+    if (slices->nodes.data[0]->kind == NODE_Starred) slices->comma = true;
     Node *slice = make_tuple_or_one(parser, slices);
     return MAKE(Subscript, node_begin(value), close.end, .value = value, .slice = slice);
 }
@@ -261,8 +256,7 @@ Node *make_assign(Parser *parser, Node *first, Items *rest)
 {
     Items *targets = items_new(parser, first);
     size_t last = rest->nodes.count - 1;
-    for (size_t i = 0; i < last; i++)
-        items_add(parser, targets, rest->nodes.data[i]);
+    for (size_t i = 0; i < last; i++) items_add(parser, targets, rest->nodes.data[i]);
     return MAKE(Assign, node_begin(first), rest->end, .targets = items_list(targets),
                 .value = rest->nodes.data[last]);
 }
@@ -277,15 +271,12 @@ Node *make_annotated(Parser *parser, Node *target, Node *annotation, Node *value
 /* `with (a, b):` opens two things: what looks like a tuple is the list of items in parentheses. */
 static bool is_item_list(const Node *tuple)
 {
-    if (tuple->kind != NODE_Tuple || node_is_parenthesised(tuple))
-        return false;
+    if (tuple->kind != NODE_Tuple || node_is_parenthesised(tuple)) return false;
     Nodes elements = NODE_AS(Tuple, tuple)->elts;
     for (uint32_t i = 0; i < elements.count; i++) {
         const Node *element = elements.items[i];
-        if (element->kind == NODE_Starred)
-            return false;
-        if (element->kind == NODE_NamedExpr && !node_is_parenthesised(element))
-            return false;
+        if (element->kind == NODE_Starred) return false;
+        if (element->kind == NODE_NamedExpr && !node_is_parenthesised(element)) return false;
     }
     return elements.count > 0;
 }
@@ -296,8 +287,8 @@ static Items *unpack_items(Parser *parser, const NodeTuple *tuple)
     for (uint32_t i = 0; i < tuple->elts.count; i++) {
         Node *element = tuple->elts.items[i];
         if (element->kind != NODE_withitem)
-            element = MAKE(withitem, node_begin(element), node_end(element),
-                           .context_expr = element);
+            element =
+                MAKE(withitem, node_begin(element), node_end(element), .context_expr = element);
         items_add(parser, items, element);
     }
     return items;
@@ -407,9 +398,8 @@ Node *make_try(Parser *parser, Token keyword, Items *body, Items *handlers, Item
         return MAKE(TryStar, keyword.begin, end, .body = items_list(body),
                     .handlers = items_list(handlers), .orelse = items_list(orelse),
                     .finalbody = items_list(finalbody));
-    return MAKE(Try, keyword.begin, end, .body = items_list(body),
-                .handlers = items_list(handlers), .orelse = items_list(orelse),
-                .finalbody = items_list(finalbody));
+    return MAKE(Try, keyword.begin, end, .body = items_list(body), .handlers = items_list(handlers),
+                .orelse = items_list(orelse), .finalbody = items_list(finalbody));
 }
 
 Node *make_handler(Parser *parser, Token keyword, Node *type, const Token *name, const Items *body)

@@ -17,8 +17,7 @@ static void visit(void *context, const Node *node);
 static void visit_list(Checker *checker, const Nodes *list)
 {
     for (uint32_t i = 0; i < list->count; i++)
-        if (list->items[i] != NULL)
-            visit(checker, list->items[i]);
+        if (list->items[i] != NULL) visit(checker, list->items[i]);
 }
 
 static void visit_in(Checker *checker, Scope scope, const Nodes *list)
@@ -50,8 +49,11 @@ static const char *literal_name(const Literal *literal)
     case LITERAL_TRUE: return "True";
     case LITERAL_FALSE: return "False";
     case LITERAL_ELLIPSIS: return "'...'";
-    case LITERAL_INT: case LITERAL_FLOAT: case LITERAL_IMAGINARY: return "a number";
-    case LITERAL_STRING: case LITERAL_BYTES: return "a string";
+    case LITERAL_INT:
+    case LITERAL_FLOAT:
+    case LITERAL_IMAGINARY: return "a number";
+    case LITERAL_STRING:
+    case LITERAL_BYTES: return "a string";
     }
     return "a literal";
 }
@@ -72,8 +74,11 @@ static const char *target_name(const Node *node)
     case NODE_Starred: return "a starred expression";
     case NODE_JoinedStr: return "an f-string";
     case NODE_Await: return "an await expression";
-    case NODE_Yield: case NODE_YieldFrom: return "a yield expression";
-    case NODE_ListComp: case NODE_SetComp: case NODE_DictComp: return "a comprehension";
+    case NODE_Yield:
+    case NODE_YieldFrom: return "a yield expression";
+    case NODE_ListComp:
+    case NODE_SetComp:
+    case NODE_DictComp: return "a comprehension";
     case NODE_GeneratorExp: return "a generator expression";
     }
     return "an expression";
@@ -90,8 +95,7 @@ static void check_targets(Checker *checker, const Nodes *list, TargetRule rule)
             check_target(checker, element, rule);
             continue;
         }
-        if (starred)
-            complain(checker, element, "only one target of an assignment can be starred");
+        if (starred) complain(checker, element, "only one target of an assignment can be starred");
         starred = true;
         check_target(checker, NODE_AS(Starred, element)->value, rule);
     }
@@ -100,21 +104,19 @@ static void check_targets(Checker *checker, const Nodes *list, TargetRule rule)
 static void check_target(Checker *checker, const Node *node, TargetRule rule)
 {
     switch ((int)node->kind) {
-    case NODE_Name: case NODE_Attribute: case NODE_Subscript:
-        return;
+    case NODE_Name:
+    case NODE_Attribute:
+    case NODE_Subscript: return;
     case NODE_Tuple:
-        if (rule == TARGET_SINGLE)
-            break;
+        if (rule == TARGET_SINGLE) break;
         check_targets(checker, &NODE_AS(Tuple, node)->elts, rule);
         return;
     case NODE_List:
-        if (rule == TARGET_SINGLE)
-            break;
+        if (rule == TARGET_SINGLE) break;
         check_targets(checker, &NODE_AS(List, node)->elts, rule);
         return;
     case NODE_Starred: /* check_starred knows whether it may stand here */
-        if (rule == TARGET_ANY)
-            return;
+        if (rule == TARGET_ANY) return;
     }
     diag_report(checker->session->diags, DIAG_bad_assign_target, node->span, target_name(node));
 }
@@ -167,9 +169,13 @@ static void check_named(Checker *checker, const Node *node)
 static void check_starred(Checker *checker, const Node *node)
 {
     switch ((int)checker->parent->kind) {
-    case NODE_Tuple: case NODE_List: case NODE_Set: case NODE_Call: case NODE_ClassDef:
-    case NODE_arg: case NODE_Delete: /* of the last, check_target speaks */
-        return;
+    case NODE_Tuple:
+    case NODE_List:
+    case NODE_Set:
+    case NODE_Call:
+    case NODE_ClassDef:
+    case NODE_arg:
+    case NODE_Delete: /* of the last, check_target speaks */ return;
     }
     complain(checker, node, "cannot use a starred expression here");
 }
@@ -215,8 +221,7 @@ static void check_arguments(Checker *checker, const Node *node)
     if (arguments->vararg != NULL)
         add_args(checker, &all, &(Nodes){(Node **)&arguments->vararg, 1});
     add_args(checker, &all, &arguments->kwonlyargs);
-    if (arguments->kwarg != NULL)
-        add_args(checker, &all, &(Nodes){(Node **)&arguments->kwarg, 1});
+    if (arguments->kwarg != NULL) add_args(checker, &all, &(Nodes){(Node **)&arguments->kwarg, 1});
     check_names(checker, "parameter", all.names.data, all.nodes.data, all.names.count);
 }
 
@@ -237,8 +242,7 @@ static void check_call(Checker *checker, const Node *node)
 
 static void check_return(Checker *checker, const Node *node)
 {
-    if (!checker->scope.function)
-        misplaced(checker, node, "return", "a function");
+    if (!checker->scope.function) misplaced(checker, node, "return", "a function");
 }
 
 static void check_yield(Checker *checker, const Node *node)
@@ -249,8 +253,7 @@ static void check_yield(Checker *checker, const Node *node)
 
 static void check_await(Checker *checker, const Node *node)
 {
-    if (!checker->scope.async)
-        misplaced(checker, node, "await", "an async function");
+    if (!checker->scope.async) misplaced(checker, node, "await", "an async function");
 }
 
 static void check_async(Checker *checker, const Node *node)
@@ -283,8 +286,7 @@ static void check_handlers(Checker *checker, const Nodes *handlers, bool star)
 {
     for (uint32_t i = 0; i < handlers->count; i++) {
         const Node *handler = handlers->items[i];
-        if (NODE_AS(ExceptHandler, handler)->type != NULL)
-            continue;
+        if (NODE_AS(ExceptHandler, handler)->type != NULL) continue;
         Span span = handler->span;
         span.end = span.begin + 6;
         if (star || i + 1 < handlers->count)
@@ -311,8 +313,7 @@ static bool is_irrefutable(const Node *pattern)
         const Node *inner = NODE_AS(MatchAs, pattern)->pattern;
         return inner == NULL || is_irrefutable(inner);
     }
-    if (pattern->kind != NODE_MatchOr)
-        return false;
+    if (pattern->kind != NODE_MatchOr) return false;
     const Nodes *patterns = &NODE_AS(MatchOr, pattern)->patterns;
     return is_irrefutable(patterns->items[patterns->count - 1]);
 }
@@ -362,8 +363,7 @@ static void walk_function(Checker *checker, const Node *node)
     visit_list(checker, &function->decorator_list);
     visit_list(checker, &function->type_params);
     visit(checker, function->args);
-    if (function->returns != NULL)
-        visit(checker, function->returns);
+    if (function->returns != NULL) visit(checker, function->returns);
     Scope inside = {.function = true, .async = node->kind == NODE_AsyncFunctionDef};
     visit_in(checker, inside, &function->body);
 }
@@ -400,8 +400,7 @@ static void walk_generator(Checker *checker, const Node *node)
 static void walk_for(Checker *checker, const Node *node)
 {
     const NodeFor *loop = (const NodeFor *)node; /* the async one has the same fields */
-    if (node->kind == NODE_AsyncFor)
-        check_async(checker, node);
+    if (node->kind == NODE_AsyncFor) check_async(checker, node);
     check_target(checker, loop->target, TARGET_ANY);
     visit(checker, loop->target);
     visit(checker, loop->iter);
@@ -474,8 +473,7 @@ static void visit(void *context, const Node *node)
 {
     Checker *checker = context;
     const Checks *checks = checks_of(node->kind);
-    if (checks->check != NULL)
-        checks->check(checker, node);
+    if (checks->check != NULL) checks->check(checker, node);
     const Node *outer = checker->parent;
     checker->parent = node;
     if (checks->walk != NULL)

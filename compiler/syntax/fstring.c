@@ -17,20 +17,17 @@ static void complain(Parser *parser, const char *begin, const char *end, const c
 
 static bool is_blank(const char *begin, const char *end)
 {
-    while (begin < end && strchr(" \t\f\r\n", *begin) != NULL)
-        begin++;
+    while (begin < end && strchr(" \t\f\r\n", *begin) != NULL) begin++;
     return begin == end;
 }
 
 /* !r, !s, !a as Python numbers them; -1 for none. */
 static int read_conversion(Parser *parser, const FieldShape *field)
 {
-    if (field->conversion == NULL)
-        return -1;
+    if (field->conversion == NULL) return -1;
     char c = field->conversion[0];
     bool known = c == 'r' || c == 's' || c == 'a';
-    if (known && is_blank(field->conversion + 1, field->conversion_end))
-        return c;
+    if (known && is_blank(field->conversion + 1, field->conversion_end)) return c;
     complain(parser, field->conversion - 1, field->conversion_end,
              "after '!' comes 'r', 's' or 'a'");
     return -1;
@@ -61,8 +58,7 @@ static void put_debug_text(Parser *parser, const FieldShape *field, StringParts 
 static void add_field(Parser *parser, const StringShape *shape, const char *open,
                       const FieldShape *field, StringParts *parts)
 {
-    if (field->debug_end != NULL)
-        put_debug_text(parser, field, parts);
+    if (field->debug_end != NULL) put_debug_text(parser, field, parts);
     parts_flush_text(parser, parts);
     if (is_blank(field->expression, field->expression_end)) {
         complain(parser, open, field->end, "there is no expression in this field");
@@ -72,8 +68,7 @@ static void add_field(Parser *parser, const StringShape *shape, const char *open
                               offset_of(parser, field->expression_end));
     int conversion = read_conversion(parser, field);
     Node *format = field->format == NULL ? NULL : make_format(parser, shape, field);
-    if (field->debug_end != NULL && field->conversion == NULL && format == NULL)
-        conversion = 'r';
+    if (field->debug_end != NULL && field->conversion == NULL && format == NULL) conversion = 'r';
     items_add(parser, parts->items,
               MAKE(FormattedValue, offset_of(parser, open), offset_of(parser, field->end),
                    .value = value, .conversion = conversion, .format_spec = format));
@@ -86,8 +81,7 @@ static const char *find_brace(const char *at, const char *end, const StringShape
     while (at < end) {
         bool brace = *at == '{' || *at == '}';
         bool doubled = brace && braces == BRACES_DOUBLED && at + 1 < end && at[1] == *at;
-        if (brace && !doubled)
-            return at;
+        if (brace && !doubled) return at;
         bool named = *at == '\\' && !shape->raw && end - at >= 3 && at[1] == 'N' && at[2] == '{';
         bool escaped = *at == '\\' && end - at >= 2 && at[1] != '{' && at[1] != '}';
         const char *close = named ? memchr(at, '}', (size_t)(end - at)) : NULL;
@@ -105,11 +99,9 @@ static void split_parts(Parser *parser, const StringShape *shape, const char *at
             parts_begin_text(parts, offset_of(parser, at), offset_of(parser, brace));
             decode_text(parser, shape, at, brace, braces, &parts->text);
         }
-        if (brace >= end)
-            return;
+        if (brace >= end) return;
         FieldShape field = {0};
-        if (*brace == '{')
-            field = field_shape(brace, end);
+        if (*brace == '{') field = field_shape(brace, end);
         if (field.end == NULL) {
             complain(parser, brace, brace + 1,
                      *brace == '{' ? "this '{' is never closed" : "a single '}' is not allowed");

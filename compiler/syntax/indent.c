@@ -93,8 +93,7 @@ static Indent measure_indent(const Layout *layout, uint32_t end)
 
 static bool is_ambiguous(Indent indent, Indent top)
 {
-    if (indent.column == top.column)
-        return indent.other != top.other;
+    if (indent.column == top.column) return indent.other != top.other;
     return indent.column > top.column && indent.other <= top.other;
 }
 
@@ -119,8 +118,7 @@ static Token indent_token(Layout *layout, Indent indent, Token token, bool after
     if (!opened)
         diag_report(layout->session->diags, DIAG_unexpected_indent, token_span(layout, token));
     push_indent(layout, indent, token);
-    if (indent.silent || layout->too_deep)
-        return token;
+    if (indent.silent || layout->too_deep) return token;
     layout->held = token;
     layout->has_held = true;
     return make_token(TOKEN_INDENT, token.begin, token.begin);
@@ -130,8 +128,7 @@ static Token indent_token(Layout *layout, Indent indent, Token token, bool after
 static Token dedent_token(Layout *layout, Token token)
 {
     while (layout->indent_count > layout->keep_indents) {
-        if (layout->indents[--layout->indent_count].silent)
-            continue;
+        if (layout->indents[--layout->indent_count].silent) continue;
         layout->held = token;
         layout->has_held = true;
         return make_token(TOKEN_DEDENT, token.begin, token.begin);
@@ -150,14 +147,11 @@ static Token start_line(Layout *layout, Token token, bool after_fault)
     Indent top = layout->indents[layout->indent_count - 1];
     if (token.kind != 0 && is_ambiguous(indent, top))
         diag_report(layout->session->diags, DIAG_tabs_and_spaces, token_span(layout, token));
-    if (indent.column > top.column)
-        return indent_token(layout, indent, token, after_fault);
-    while (layout->indents[layout->keep_indents - 1].column > indent.column)
-        layout->keep_indents--;
+    if (indent.column > top.column) return indent_token(layout, indent, token, after_fault);
+    while (layout->indents[layout->keep_indents - 1].column > indent.column) layout->keep_indents--;
     if (layout->indents[layout->keep_indents - 1].column != indent.column)
         diag_report(layout->session->diags, DIAG_bad_indent, token_span(layout, token));
-    if (layout->last_kind != TOKEN_COLON || after_fault)
-        return dedent_token(layout, token);
+    if (layout->last_kind != TOKEN_COLON || after_fault) return dedent_token(layout, token);
     diag_report(layout->session->diags, DIAG_expected_block,
                 (Span){layout->scanner.source, layout->last_begin, layout->last_end});
     layout->held = token;
@@ -214,8 +208,7 @@ static Token close_bracket(Layout *layout, Token token)
     if (!layout->line_failed) {
         diag_report(layout->session->diags, DIAG_unmatched_bracket, token_span(layout, token),
                     close);
-        if (top != NULL)
-            note_opener(layout, top);
+        if (top != NULL) note_opener(layout, top);
     }
     layout->line_failed = true;
     if (top == NULL || top->open == '\0') {
@@ -242,18 +235,15 @@ const Bracket *layout_close_lost_bracket(Layout *layout)
 {
     size_t depth = layout->bracket_count, lowest = depth;
     Scanner ahead = layout->scanner;
-    if (depth == 0 || is_inside(layout))
-        return NULL;
+    if (depth == 0 || is_inside(layout)) return NULL;
     for (Token token; lowest > 0 && (token = scan_token(&ahead)).kind != 0;) {
         if (token.kind == TOKEN_LPAR || token.kind == TOKEN_LSQB || token.kind == TOKEN_LBRACE)
             depth++;
         if (token.kind == TOKEN_RPAR || token.kind == TOKEN_RSQB || token.kind == TOKEN_RBRACE)
             depth--;
-        if (depth < lowest)
-            lowest = depth;
+        if (depth < lowest) lowest = depth;
     }
-    if (lowest == 0)
-        return NULL;
+    if (lowest == 0) return NULL;
     layout->bracket_count = 0;
     return &layout->brackets[lowest - 1];
 }
@@ -285,8 +275,7 @@ static bool is_match_line(const Layout *layout)
         Token token = scan_token(&ahead);
         if (token.kind == 0 || (token.kind == TOKEN_NEWLINE && depth <= 0))
             return !first && last == TOKEN_COLON;
-        if (token.kind == TOKEN_NEWLINE)
-            continue;
+        if (token.kind == TOKEN_NEWLINE) continue;
         if (first &&
             (token.kind == TOKEN_COLON || token.kind == TOKEN_EQ || token.kind == TOKEN_DOT))
             return false;
@@ -304,8 +293,7 @@ static bool is_type_line(const Layout *layout)
 {
     Scanner ahead = layout->scanner;
     int kind = scan_token(&ahead).kind;
-    if (kind != TOKEN_NAME && kind != TOKEN_CASE)
-        return false;
+    if (kind != TOKEN_NAME && kind != TOKEN_CASE) return false;
     kind = scan_token(&ahead).kind;
     return kind == TOKEN_EQ || kind == TOKEN_LSQB;
 }
@@ -314,8 +302,7 @@ static Token promote_word(const Layout *layout, Token token, bool first_of_line)
 {
     if (first_of_line && token_is(layout, token, "match") && is_match_line(layout))
         token.kind = TOKEN_MATCH;
-    if (token_is(layout, token, "type") && is_type_line(layout))
-        token.kind = TOKEN_TYPE;
+    if (token_is(layout, token, "type") && is_type_line(layout)) token.kind = TOKEN_TYPE;
     return token;
 }
 
@@ -329,10 +316,8 @@ static Token end_token(Layout *layout, Token token)
         layout->at_line_start = true;
         layout->last_kind = TOKEN_NEWLINE;
     }
-    if (layout->bracket_count > 0)
-        report_unclosed(layout);
-    if (layout->at_line_start)
-        return start_line(layout, token, layout->line_failed);
+    if (layout->bracket_count > 0) report_unclosed(layout);
+    if (layout->at_line_start) return start_line(layout, token, layout->line_failed);
     layout->at_line_start = true;
     return make_token(TOKEN_NEWLINE, token.begin, token.begin);
 }
@@ -340,13 +325,13 @@ static Token end_token(Layout *layout, Token token)
 static Token word_or_bracket(Layout *layout, Token token, bool first_of_line)
 {
     switch (token.kind) {
-    case TOKEN_NAME:
-        return promote_word(layout, token, first_of_line);
-    case TOKEN_LPAR: case TOKEN_LSQB: case TOKEN_LBRACE:
-        open_bracket(layout, token);
-        return token;
-    case TOKEN_RPAR: case TOKEN_RSQB: case TOKEN_RBRACE:
-        return close_bracket(layout, token);
+    case TOKEN_NAME: return promote_word(layout, token, first_of_line);
+    case TOKEN_LPAR:
+    case TOKEN_LSQB:
+    case TOKEN_LBRACE: open_bracket(layout, token); return token;
+    case TOKEN_RPAR:
+    case TOKEN_RSQB:
+    case TOKEN_RBRACE: return close_bracket(layout, token);
     }
     return token;
 }
@@ -354,33 +339,26 @@ static Token word_or_bracket(Layout *layout, Token token, bool first_of_line)
 /* Whether a newline means something: not inside brackets, not after a blank line. */
 static bool ends_line(Layout *layout)
 {
-    if (layout->bracket_count > 0 && is_line_of_statement(layout))
-        report_unclosed(layout);
-    if (layout->bracket_count > 0)
-        return false;
+    if (layout->bracket_count > 0 && is_line_of_statement(layout)) report_unclosed(layout);
+    if (layout->bracket_count > 0) return false;
     layout->line = layout->scanner.cursor;
     return !layout->at_line_start;
 }
 
 static Token next_token(Layout *layout)
 {
-    if (layout->supply > 0)
-        return supply_token(layout);
-    if (layout->has_held)
-        return dedent_token(layout, layout->held);
+    if (layout->supply > 0) return supply_token(layout);
+    if (layout->has_held) return dedent_token(layout, layout->held);
     for (;;) {
         Token token = next_raw(layout);
-        if (token.kind == 0)
-            return end_token(layout, token);
+        if (token.kind == 0) return end_token(layout, token);
         if (token.kind == TOKEN_NEWLINE) {
-            if (!ends_line(layout))
-                continue;
+            if (!ends_line(layout)) continue;
             layout->at_line_start = true;
             return token;
         }
         bool first = layout->at_line_start, after_fault = layout->line_failed;
-        if (first)
-            layout->line_failed = false;
+        if (first) layout->line_failed = false;
         report_problem(layout, token);
         token = word_or_bracket(layout, token, first);
         return first ? start_line(layout, token, after_fault) : token;
@@ -390,8 +368,7 @@ static Token next_token(Layout *layout)
 Token layout_next(Layout *layout)
 {
     Token token = next_token(layout);
-    if (layout->too_deep)
-        return make_token(0, layout->end, layout->end);
+    if (layout->too_deep) return make_token(0, layout->end, layout->end);
     if (token.kind != TOKEN_NEWLINE && token.kind != TOKEN_INDENT && token.kind != TOKEN_DEDENT) {
         layout->last_kind = token.kind;
         layout->last_begin = token.begin;

@@ -8,23 +8,22 @@
 
 static int digit_value(char c)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
     return 16;
 }
 
 static unsigned base_of(const char *text, size_t length)
 {
-    if (length < 2 || text[0] != '0')
-        return 10;
+    if (length < 2 || text[0] != '0') return 10;
     switch (text[1]) {
-    case 'x': case 'X': return 16;
-    case 'o': case 'O': return 8;
-    case 'b': case 'B': return 2;
+    case 'x':
+    case 'X': return 16;
+    case 'o':
+    case 'O': return 8;
+    case 'b':
+    case 'B': return 2;
     }
     return 10;
 }
@@ -34,15 +33,12 @@ static void read_integer(Parser *parser, const char *text, size_t length, Litera
     unsigned base = base_of(text, length);
     literal->kind = LITERAL_INT;
     for (size_t i = base == 10 ? 0 : 2; i < length; i++) {
-        if (text[i] == '_')
-            continue;
+        if (text[i] == '_') continue;
         unsigned digit = (unsigned)digit_value(text[i]);
-        if (literal->integer > (UINT64_MAX - digit) / base)
-            literal->too_large = true;
+        if (literal->integer > (UINT64_MAX - digit) / base) literal->too_large = true;
         literal->integer = literal->integer * base + digit;
     }
-    if (!literal->too_large)
-        return;
+    if (!literal->too_large) return;
     literal->integer = 0;
     literal->text = arena_copy_text(parser->session->arena, text, length);
     literal->length = length;
@@ -52,8 +48,7 @@ static void read_float(const char *text, size_t length, Literal *literal)
 {
     Buf digits = {0};
     for (size_t i = 0; i < length; i++)
-        if (text[i] != '_')
-            buf_char(&digits, text[i]);
+        if (text[i] != '_') buf_char(&digits, text[i]);
     literal->number = strtod(digits.data, NULL);
     buf_free(&digits);
 }
@@ -61,8 +56,7 @@ static void read_float(const char *text, size_t length, Literal *literal)
 static bool is_float(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        if (text[i] == '.' || text[i] == 'e' || text[i] == 'E')
-            return base_of(text, length) == 10;
+        if (text[i] == '.' || text[i] == 'e' || text[i] == 'E') return base_of(text, length) == 10;
     return false;
 }
 
@@ -98,8 +92,7 @@ typedef struct Decoder {
 static void bad_escape(const Decoder *decoder, const char *begin, const char *end, const char *why)
 {
     const char *text = decoder->parser->source->text;
-    if (end > decoder->end)
-        end = decoder->end;
+    if (end > decoder->end) end = decoder->end;
     diag_report(decoder->parser->session->diags, DIAG_bad_escape,
                 parser_span(decoder->parser, (uint32_t)(begin - text), (uint32_t)(end - text)),
                 why);
@@ -134,8 +127,7 @@ static void decode_octal(Decoder *decoder)
 {
     uint32_t value = 0;
     for (int i = 0; i < 3 && decoder->at < decoder->end; i++, decoder->at++) {
-        if (*decoder->at < '0' || *decoder->at > '7')
-            break;
+        if (*decoder->at < '0' || *decoder->at > '7') break;
         value = value * 8 + (uint32_t)digit_value(*decoder->at);
     }
     put_value(decoder, value);
@@ -145,8 +137,7 @@ static bool decode_simple(Decoder *decoder, char c)
 {
     static const char from[] = "\\'\"abfnrtv", to[] = "\\'\"\a\b\f\n\r\t\v";
     const char *found = c == '\0' ? NULL : strchr(from, c);
-    if (found != NULL)
-        buf_char(decoder->out, to[found - from]);
+    if (found != NULL) buf_char(decoder->out, to[found - from]);
     return found != NULL;
 }
 
@@ -180,10 +171,8 @@ static void decode_escape(Decoder *decoder)
         return;
     }
     decoder->at++;
-    if (c == '\r' && decoder->at < decoder->end && *decoder->at == '\n')
-        decoder->at++;
-    if (c == '\r' || c == '\n' || decode_simple(decoder, c))
-        return;
+    if (c == '\r' && decoder->at < decoder->end && *decoder->at == '\n') decoder->at++;
+    if (c == '\r' || c == '\n' || decode_simple(decoder, c)) return;
     bool text = !decoder->shape->bytes;
     if (c == 'x')
         decode_hex(decoder, begin, 2);
@@ -206,8 +195,7 @@ static void decode_plain(Decoder *decoder, BraceRule braces)
         decoder->at += next == '\n';
         return;
     }
-    if (braces == BRACES_DOUBLED && (c == '{' || c == '}') && next == c)
-        decoder->at++;
+    if (braces == BRACES_DOUBLED && (c == '{' || c == '}') && next == c) decoder->at++;
     if (decoder->shape->bytes && (unsigned char)c >= 0xc0) /* once a character: at its first byte */
         bad_escape(decoder, decoder->at - 1, decoder->at,
                    "a bytes literal has ASCII characters only; write \\x and its number");
@@ -230,8 +218,7 @@ void decode_text(Parser *parser, const StringShape *shape, const char *begin, co
 
 Strings *strings_add(Parser *parser, Strings *strings, Token token)
 {
-    if (strings == NULL)
-        strings = arena_new_of(parser->session->arena, Strings);
+    if (strings == NULL) strings = arena_new_of(parser->session->arena, Strings);
     vec_push(parser->session->arena, strings, token);
     return strings;
 }
@@ -263,8 +250,7 @@ static Node *make_plain_string(Parser *parser, const Strings *strings, bool byte
 
 void parts_begin_text(StringParts *parts, uint32_t begin, uint32_t end)
 {
-    if (!parts->has_text)
-        parts->text_begin = begin;
+    if (!parts->has_text) parts->text_begin = begin;
     parts->text_end = end;
     parts->has_text = true;
 }

@@ -16,8 +16,7 @@ Node *make_arg(Parser *parser, Token name, Node *annotation)
 
 Params *params_add(Parser *parser, Params *params, Param param)
 {
-    if (params == NULL)
-        params = arena_new_of(parser->session->arena, Params);
+    if (params == NULL) params = arena_new_of(parser->session->arena, Params);
     vec_push(parser->session->arena, params, param);
     return params;
 }
@@ -68,8 +67,7 @@ static void sort_slash(Sorting *sorting, const Param *param)
 
 static void sort_star(Sorting *sorting, const Param *param)
 {
-    if (sorting->star)
-        complain(sorting, param, "'*' may appear only once");
+    if (sorting->star) complain(sorting, param, "'*' may appear only once");
     sorting->star = true;
     sorting->bare_star = param->arg == NULL;
     sorting->vararg = param->arg;
@@ -97,8 +95,7 @@ Node *make_arguments(Parser *parser, const Params *params, uint32_t at)
                        .keyword_defaults = items_new(parser, NULL),
                        .defaults = items_new(parser, NULL)};
     size_t count = params == NULL ? 0 : params->count;
-    for (size_t i = 0; i < count; i++)
-        sort_param(&sorting, &params->data[i]);
+    for (size_t i = 0; i < count; i++) sort_param(&sorting, &params->data[i]);
     if (sorting.bare_star && sorting.keyword_only->nodes.count == 0)
         complain(&sorting, &params->data[count - 1], "a parameter with a name must follow '*'");
     return MAKE(arguments, count == 0 ? at : params->data[0].begin,

@@ -32,8 +32,7 @@ void parser_syntax_error(Parser *parser, Token token, const bool *expected, int 
     bool reported =
         token.kind == TOKEN_BAD || parser->layout.line_failed || parser->layout.too_deep;
     parser->layout.line_failed = true;
-    if (reported)
-        return;
+    if (reported) return;
     const Bracket *lost = layout_close_lost_bracket(&parser->layout);
     if (lost != NULL) {
         report_lost_bracket(parser, lost, token);
@@ -42,8 +41,7 @@ void parser_syntax_error(Parser *parser, Token token, const bool *expected, int 
     diag_report(session->diags, DIAG_syntax, parser_span(parser, token.begin, token.end),
                 token_describe(parser, token),
                 expected_describe(session->arena, expected, kind_count));
-    if (token.kind == TOKEN_EQ)
-        diag_note(session->diags, (Span){0}, "'=' assigns, '==' compares");
+    if (token.kind == TOKEN_EQ) diag_note(session->diags, (Span){0}, "'=' assigns, '==' compares");
 }
 
 void parser_out_of_stack(Parser *parser)
@@ -61,23 +59,21 @@ static void run_grammar(Parser *parser, int first_kind)
         return;
     }
     size_t before = diag_error_count(parser->session->diags);
-    if (first_kind != 0)
-        TileParser(lemon, first_kind, (Token){first_kind, 0, 0, DIAG_COUNT, NULL});
+    if (first_kind != 0) TileParser(lemon, first_kind, (Token){first_kind, 0, 0, DIAG_COUNT, NULL});
     for (;;) {
         Token token = layout_next(&parser->layout);
         if (diag_error_count(parser->session->diags) > before + MAX_ERRORS)
             token = (Token){0, token.begin, token.begin, DIAG_COUNT, NULL};
         TileParser(lemon, token.kind, token);
-        if (token.kind == 0 || parser->layout.too_deep)
-            break;
+        if (token.kind == 0 || parser->layout.too_deep) break;
     }
     TileParserFree(lemon, free);
 }
 
 Node *parse_field(Parser *outer, uint32_t begin, uint32_t end)
 {
-    Parser inner = {.session = outer->session, .source = outer->source,
-                    .field_depth = outer->field_depth + 1};
+    Parser inner = {
+        .session = outer->session, .source = outer->source, .field_depth = outer->field_depth + 1};
     Parser *parser = &inner;
     layout_init(&inner.layout, outer->session, outer->source, begin, end, LAYOUT_INSIDE);
     if (inner.field_depth > MAX_FIELD_DEPTH) {
@@ -89,8 +85,7 @@ Node *parse_field(Parser *outer, uint32_t begin, uint32_t end)
         run_grammar(&inner, TOKEN_FIELD);
     }
     outer->layout.too_deep |= inner.layout.too_deep;
-    if (inner.expression != NULL)
-        return inner.expression;
+    if (inner.expression != NULL) return inner.expression;
     return MAKE(Constant, begin, end, .value = {.kind = LITERAL_ELLIPSIS}); /* reported */
 }
 

@@ -13,8 +13,8 @@
 enum {
     MAX_INDENTS = 100,
     MAX_BRACKETS = 200,
-    MAX_TREE_HEIGHT = 500,     /* so that walks of the tree may recurse */
-    MAX_FIELD_DEPTH = 20,      /* f-strings within f-strings */
+    MAX_TREE_HEIGHT = 500, /* so that walks of the tree may recurse */
+    MAX_FIELD_DEPTH = 20,  /* f-strings within f-strings */
 };
 
 /* ---- grammar/tile.re: raw tokens ---- */
@@ -72,21 +72,21 @@ typedef struct Bracket {
 typedef struct Layout {
     Session *session;
     Scanner scanner;
-    uint32_t end;           /* the text to read ends here */
-    const char *line;       /* where the logical line starts, its indentation included */
+    uint32_t end;     /* the text to read ends here */
+    const char *line; /* where the logical line starts, its indentation included */
     Indent indents[MAX_INDENTS + 1];
     size_t indent_count;
-    size_t keep_indents;    /* owed DEDENTs: the stack must come down to this many */
+    size_t keep_indents; /* owed DEDENTs: the stack must come down to this many */
     Bracket brackets[MAX_BRACKETS];
     size_t bracket_count;
-    Token held;             /* waits behind an INDENT or DEDENTs */
+    Token held; /* waits behind an INDENT or DEDENTs */
     bool has_held;
     bool at_line_start;
-    bool line_failed;       /* something of this logical line was reported */
+    bool line_failed; /* something of this logical line was reported */
     bool too_deep;
-    int last_kind;          /* of the last token handed out, NEWLINE and the like left out */
+    int last_kind; /* of the last token handed out, NEWLINE and the like left out */
     uint32_t last_begin, last_end;
-    int supply;             /* tokens still to come of an INDENT PASS NEWLINE DEDENT made up here */
+    int supply; /* tokens still to come of an INDENT PASS NEWLINE DEDENT made up here */
 } Layout;
 
 /* Reads [begin, end) of the source; `inside` starts in brackets, where lines mean nothing. */
@@ -133,7 +133,14 @@ bool token_starts_statement(int kind);
 /* ---- ast.c: nodes ---- */
 
 typedef enum FieldKind {
-    FIELD_END, FIELD_NODE, FIELD_LIST, FIELD_NAME, FIELD_NAMES, FIELD_OP, FIELD_OPS, FIELD_INT,
+    FIELD_END,
+    FIELD_NODE,
+    FIELD_LIST,
+    FIELD_NAME,
+    FIELD_NAMES,
+    FIELD_OP,
+    FIELD_OPS,
+    FIELD_INT,
     FIELD_CONST,
 } FieldKind;
 
@@ -167,9 +174,9 @@ bool node_is_parenthesised(const Node *node);
 
 Items *items_new(Parser *parser, Node *first); /* first may be NULL: empty */
 Items *items_add(Parser *parser, Items *items, Node *node);
-Items *items_end(Items *items, uint32_t end);   /* a trailing comma ends here */
+Items *items_end(Items *items, uint32_t end); /* a trailing comma ends here */
 Items *items_join(Parser *parser, Items *items, const Items *more);
-Nodes items_list(const Items *items); /* items may be NULL */
+Nodes items_list(const Items *items);                  /* items may be NULL */
 Names items_names(Parser *parser, const Items *items); /* of Name nodes */
 uint32_t items_last(const Items *first, const Items *second,
                     const Items *third); /* NULLs allowed */
@@ -181,7 +188,7 @@ Operator token_operator(const Parser *parser, Token token); /* "<=", "+=", "//" 
 Node *make_name(Parser *parser, Token token);
 Node *make_literal(Parser *parser, Token token, LiteralKind kind);
 Node *make_binary(Parser *parser, Node *left, Operator op, Node *right);
-Node *make_unary(Parser *parser, Token op, Operator operator, Node *operand);
+Node *make_unary(Parser *parser, Token op, Operator operator, Node * operand);
 Node *make_bool(Parser *parser, Operator op, const Items *values);
 Node *make_starred(Parser *parser, Token star, Node *value);
 Node *make_tuple_or_one(Parser *parser, Items *items);

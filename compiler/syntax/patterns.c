@@ -31,8 +31,7 @@ Node *make_pattern_value(Parser *parser, Node *value)
             literal->kind == LITERAL_FALSE)
             return MAKE(MatchSingleton, node_begin(value), node_end(value), .value = *literal);
     }
-    if (value->kind == NODE_JoinedStr)
-        complain(parser, value, "a pattern cannot be an f-string");
+    if (value->kind == NODE_JoinedStr) complain(parser, value, "a pattern cannot be an f-string");
     return MAKE(MatchValue, node_begin(value), node_end(value), .value = value);
 }
 
@@ -40,8 +39,7 @@ Node *make_pattern_as(Parser *parser, Node *pattern, Token name)
 {
     Name text = token_text(parser, name);
     Node *node = MAKE(MatchAs, node_begin(pattern), name.end, .pattern = pattern, .name = text);
-    if (is_wildcard(text))
-        complain(parser, node, "'_' cannot be the name of a match");
+    if (is_wildcard(text)) complain(parser, node, "'_' cannot be the name of a match");
     return node;
 }
 
@@ -67,8 +65,7 @@ Node *make_pattern_group(Parser *parser, Token open, Items *items, Token close)
 {
     Node *first = items->nodes.data[0];
     bool one = items->nodes.count == 1 && !items->comma && first->kind != NODE_MatchStar;
-    if (one)
-        return node_widen(first, open.begin, close.end);
+    if (one) return node_widen(first, open.begin, close.end);
     return MAKE(MatchSequence, open.begin, close.end, .patterns = items_list(items));
 }
 

@@ -58,8 +58,9 @@ static void put_operators(Buf *out, const Operators *operators)
 static void put_scalar(Buf *out, const Node *node, const Field *field)
 {
     switch (field->kind) {
-    case FIELD_END: case FIELD_NODE: case FIELD_LIST:
-        return;
+    case FIELD_END:
+    case FIELD_NODE:
+    case FIELD_LIST: return;
     case FIELD_NAME:
         if (*FIELD_OF(Name, node, field) != NULL)
             buf_printf(out, " %s=%s", field->name, *FIELD_OF(Name, node, field));
@@ -77,9 +78,7 @@ static void put_scalar(Buf *out, const Node *node, const Field *field)
         buf_printf(out, " %s=", field->name);
         put_operators(out, FIELD_OF(Operators, node, field));
         return;
-    case FIELD_INT:
-        buf_printf(out, " %s=%d", field->name, *FIELD_OF(int, node, field));
-        return;
+    case FIELD_INT: buf_printf(out, " %s=%d", field->name, *FIELD_OF(int, node, field)); return;
     case FIELD_CONST:
         buf_printf(out, " %s=", field->name);
         put_literal(out, FIELD_OF(Literal, node, field));
@@ -92,8 +91,7 @@ static void print_node(Printer *printer, const Node *node);
 static void print_child(Printer *printer, const char *name, int index, const Node *child)
 {
     buf_printf(printer->out, "%*s%s", printer->depth * 2, "", name);
-    if (index >= 0)
-        buf_printf(printer->out, "[%d]", index);
+    if (index >= 0) buf_printf(printer->out, "[%d]", index);
     buf_text(printer->out, ": ");
     if (child == NULL)
         buf_text(printer->out, "None\n");
@@ -105,8 +103,7 @@ static void print_children(Printer *printer, const Node *node, const Field *fiel
 {
     if (field->kind == FIELD_NODE && *FIELD_OF(Node *, node, field) != NULL)
         print_child(printer, field->name, -1, *FIELD_OF(Node *, node, field));
-    if (field->kind != FIELD_LIST)
-        return;
+    if (field->kind != FIELD_LIST) return;
     const Nodes *list = FIELD_OF(Nodes, node, field);
     for (uint32_t i = 0; i < list->count; i++)
         print_child(printer, field->name, (int)i, list->items[i]);

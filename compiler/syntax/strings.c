@@ -23,10 +23,8 @@ static bool is_newline(char c)
 
 static bool at_quotes(const char *at, const char *limit, const StringShape *shape)
 {
-    if (at >= limit || *at != shape->quote)
-        return false;
-    if (!shape->triple)
-        return true;
+    if (at >= limit || *at != shape->quote) return false;
+    if (!shape->triple) return true;
     return limit - at >= 3 && at[1] == shape->quote && at[2] == shape->quote;
 }
 
@@ -51,8 +49,7 @@ static StringShape read_opening(const char *begin, const char *limit)
 static const char *skip_escape(const char *at, const char *limit)
 {
     at++;
-    if (at < limit && *at == '\r' && at + 1 < limit && at[1] == '\n')
-        at++;
+    if (at < limit && *at == '\r' && at + 1 < limit && at[1] == '\n') at++;
     return at < limit ? at + 1 : limit;
 }
 
@@ -60,8 +57,7 @@ static const char *skip_escape(const char *at, const char *limit)
 static const char *find_quote(const char *at, const char *limit, const StringShape *shape)
 {
     while (at < limit && !at_quotes(at, limit, shape)) {
-        if (!shape->triple && is_newline(*at))
-            return NULL;
+        if (!shape->triple && is_newline(*at)) return NULL;
         at = *at == '\\' ? skip_escape(at, limit) : at + 1;
     }
     return at < limit ? at : NULL;
@@ -69,11 +65,9 @@ static const char *find_quote(const char *at, const char *limit, const StringSha
 
 static bool is_prefix(const char *begin, const char *end)
 {
-    if (end - begin > 2)
-        return false;
+    if (end - begin > 2) return false;
     for (; begin < end; begin++)
-        if (strchr("bBrRfFuU", *begin) == NULL)
-            return false;
+        if (strchr("bBrRfFuU", *begin) == NULL) return false;
     return true;
 }
 
@@ -98,34 +92,26 @@ static const char *skip_expression(const char *at, const char *limit, int depth,
     int brackets = 0;
     for (*last = at; at < limit;) {
         const char *word = at;
-        while (at < limit && continues_name(*at))
-            at++;
-        if (at >= limit)
-            return NULL;
+        while (at < limit && continues_name(*at)) at++;
+        if (at >= limit) return NULL;
         if (*at == '"' || *at == '\'') {
             at = skip_string(is_prefix(word, at) ? word : at, limit, depth);
-            if (at == NULL)
-                return NULL;
+            if (at == NULL) return NULL;
         }
         if (at > word) {
             *last = at;
             continue;
         }
         if (*at == '#') {
-            while (at < limit && !is_newline(*at))
-                at++;
+            while (at < limit && !is_newline(*at)) at++;
             continue;
         }
         bool not_equal = *at == '!' && at + 1 < limit && at[1] == '=';
-        if (brackets == 0 && (*at == '}' || *at == ':' || (*at == '!' && !not_equal)))
-            return at;
-        if (*at == '(' || *at == '[' || *at == '{')
-            brackets++;
-        if ((*at == ')' || *at == ']' || *at == '}') && brackets > 0)
-            brackets--;
+        if (brackets == 0 && (*at == '}' || *at == ':' || (*at == '!' && !not_equal))) return at;
+        if (*at == '(' || *at == '[' || *at == '{') brackets++;
+        if ((*at == ')' || *at == ']' || *at == '}') && brackets > 0) brackets--;
         at += not_equal ? 2 : 1;
-        if (!is_blank(at[-1]))
-            *last = at;
+        if (!is_blank(at[-1])) *last = at;
     }
     return NULL;
 }
@@ -139,17 +125,13 @@ static const char *skip_format(const char *at, const char *limit, const StringSh
 static const char *skip_field(const char *at, const char *limit, const StringShape *shape,
                               int depth)
 {
-    if (depth > MAX_FIELD_DEPTH)
-        return NULL;
+    if (depth > MAX_FIELD_DEPTH) return NULL;
     const char *last;
     at = skip_expression(at, limit, depth, &last);
     if (at != NULL && *at == '!')
-        while (at < limit && *at != ':' && *at != '}')
-            at++;
-    if (at == NULL || at >= limit)
-        return NULL;
-    if (*at == ':')
-        at = skip_format(at + 1, limit, shape, depth + 1);
+        while (at < limit && *at != ':' && *at != '}') at++;
+    if (at == NULL || at >= limit) return NULL;
+    if (*at == ':') at = skip_format(at + 1, limit, shape, depth + 1);
     return at == NULL ? NULL : at + 1;
 }
 
@@ -178,8 +160,7 @@ static const char *skip_text(const char *at, const char *limit, const StringShap
 {
     while (at != NULL && at < limit && !at_quotes(at, limit, shape)) {
         bool doubled = at + 1 < limit && at[1] == *at;
-        if (!shape->triple && is_newline(*at))
-            return NULL;
+        if (!shape->triple && is_newline(*at)) return NULL;
         if (*at == '\\' && !shape->raw && limit - at >= 3 && at[1] == 'N' && at[2] == '{')
             at = skip_named_character(at, limit);
         else if (*at == '\\' && limit - at >= 2 && at[1] != '{' && at[1] != '}')
@@ -196,15 +177,12 @@ StringShape string_shape(const char *begin, const char *limit)
 {
     StringShape shape = read_opening(begin, limit);
     const char *end = NULL;
-    if (shape.formatted)
-        end = skip_text(shape.body, limit, &shape, 0);
-    if (end == NULL)
-        end = find_quote(shape.body, limit, &shape);
+    if (shape.formatted) end = skip_text(shape.body, limit, &shape, 0);
+    if (end == NULL) end = find_quote(shape.body, limit, &shape);
     shape.closed = end != NULL;
     if (end == NULL) {
         end = shape.body;
-        while (end < limit && (shape.triple || !is_newline(*end)))
-            end++;
+        while (end < limit && (shape.triple || !is_newline(*end))) end++;
     }
     shape.body_end = end;
     shape.end = shape.closed ? end + (shape.triple ? 3 : 1) : end;
@@ -222,8 +200,7 @@ FieldShape field_shape(const char *open, const char *limit)
     FieldShape field = {.expression = open + 1};
     const char *last;
     const char *at = skip_expression(open + 1, limit, 0, &last);
-    if (at == NULL)
-        return field;
+    if (at == NULL) return field;
     field.expression_end = at;
     if (ends_in_debug_sign(open + 1, last)) {
         field.expression_end = last - 1;
@@ -231,15 +208,13 @@ FieldShape field_shape(const char *open, const char *limit)
     }
     if (*at == '!') {
         field.conversion = at + 1;
-        while (at < limit && *at != ':' && *at != '}')
-            at++;
+        while (at < limit && *at != ':' && *at != '}') at++;
         field.conversion_end = at;
     }
     if (at < limit && *at == ':') {
         field.format = at + 1;
         at = skip_format(at + 1, limit, NULL, 0);
     }
-    if (at != NULL && at < limit)
-        field.end = at + 1;
+    if (at != NULL && at < limit) field.end = at + 1;
     return field;
 }

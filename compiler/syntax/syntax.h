@@ -1,8 +1,8 @@
 /* syntax.h: the front door of syntax/: from text to a tree.
  *
- * parse_source() reads a file of the language (Python 3.11's grammar, and 3.12's additions) and gives
- * a tree that is read-only from then on. Errors are reported to the session; what could be read is
- * still returned, so that several errors of a file are found in one run. */
+ * parse_source() reads a file of the language (Python 3.11's grammar, and 3.12's additions) and
+ * gives a tree that is read-only from then on. Errors are reported to the session; what could be
+ * read is still returned, so that several errors of a file are found in one run. */
 #ifndef TILEC_SYNTAX_H
 #define TILEC_SYNTAX_H
 
@@ -43,11 +43,14 @@ typedef struct Operators {
 } Operators;
 
 typedef enum LiteralKind {
-    LITERAL_NONE, LITERAL_TRUE, LITERAL_FALSE, LITERAL_ELLIPSIS,
-    LITERAL_INT,     /* integer; the text too where it does not fit 64 bits */
-    LITERAL_FLOAT,   /* number */
+    LITERAL_NONE,
+    LITERAL_TRUE,
+    LITERAL_FALSE,
+    LITERAL_ELLIPSIS,
+    LITERAL_INT,   /* integer; the text too where it does not fit 64 bits */
+    LITERAL_FLOAT, /* number */
     LITERAL_IMAGINARY,
-    LITERAL_STRING,  /* text, decoded to UTF-8, with its length (it may hold NUL) */
+    LITERAL_STRING, /* text, decoded to UTF-8, with its length (it may hold NUL) */
     LITERAL_BYTES,
 } LiteralKind;
 
@@ -61,13 +64,13 @@ typedef struct Literal {
 } Literal;
 
 /* One struct a kind: NodeBinOp {base, left, op, right}. */
-#define F_NODE(name) Node *name;
-#define F_LIST(name) Nodes name;
-#define F_NAME(name) Name name;
+#define F_NODE(name)  Node *name;
+#define F_LIST(name)  Nodes name;
+#define F_NAME(name)  Name name;
 #define F_NAMES(name) Names name;
-#define F_OP(name) Operator name;
-#define F_OPS(name) Operators name;
-#define F_INT(name) int name;
+#define F_OP(name)    Operator name;
+#define F_OPS(name)   Operators name;
+#define F_INT(name)   int name;
 #define F_CONST(name) Literal name;
 #define NODE(kind, fields)                                                                         \
     typedef struct Node##kind {                                                                    \
@@ -89,9 +92,9 @@ typedef struct Literal {
 #define NODE_AS(type, node) ((const Node##type *)node_check((node), NODE_##type))
 const Node *node_check(const Node *node, NodeKind kind);
 
-const char *node_kind_name(NodeKind kind);    /* "BinOp" */
-const char *operator_name(Operator op);       /* "Add", as in Python's ast */
-const char *operator_text(Operator op);       /* "+" */
+const char *node_kind_name(NodeKind kind); /* "BinOp" */
+const char *operator_name(Operator op);    /* "Add", as in Python's ast */
+const char *operator_text(Operator op);    /* "+" */
 
 typedef struct Module {
     const Source *source;

@@ -11,30 +11,78 @@ const char *token_kind_name(int kind)
 {
     static const char *const names[] = {
         [0] = "the end of the file",
-        [TOKEN_AMP] = "'&'", [TOKEN_AND] = "'and'", [TOKEN_ARROW] = "'->'", [TOKEN_AS] = "'as'",
-        [TOKEN_ASSERT] = "'assert'", [TOKEN_ASYNC] = "'async'", [TOKEN_AT] = "'@'",
-        [TOKEN_AUGEQ] = "an operator with '='", [TOKEN_AWAIT] = "'await'", [TOKEN_BAR] = "'|'",
-        [TOKEN_BREAK] = "'break'", [TOKEN_CARET] = "'^'", [TOKEN_CASE] = "'case'",
-        [TOKEN_CLASS] = "'class'", [TOKEN_COLON] = "':'", [TOKEN_COLONEQ] = "':='",
-        [TOKEN_COMMA] = "','", [TOKEN_COMPARE] = "a comparison", [TOKEN_CONTINUE] = "'continue'",
-        [TOKEN_DEDENT] = "the end of the block", [TOKEN_DEF] = "'def'", [TOKEN_DEL] = "'del'",
-        [TOKEN_DOT] = "'.'", [TOKEN_DOUBLESTAR] = "'**'", [TOKEN_ELIF] = "'elif'",
-        [TOKEN_ELLIPSIS] = "'...'", [TOKEN_ELSE] = "'else'", [TOKEN_EQ] = "'='",
-        [TOKEN_EXCEPT] = "'except'", [TOKEN_FALSE] = "'False'", [TOKEN_FINALLY] = "'finally'",
-        [TOKEN_FOR] = "'for'", [TOKEN_FROM] = "'from'", [TOKEN_GLOBAL] = "'global'",
-        [TOKEN_IF] = "'if'", [TOKEN_IMPORT] = "'import'", [TOKEN_IN] = "'in'",
-        [TOKEN_INDENT] = "an indented block", [TOKEN_IS] = "'is'", [TOKEN_LAMBDA] = "'lambda'",
-        [TOKEN_LBRACE] = "'{'", [TOKEN_LPAR] = "'('", [TOKEN_LSQB] = "'['",
-        [TOKEN_MATCH] = "'match'", [TOKEN_MINUS] = "'-'", [TOKEN_MULOP] = "'//' or '%'",
-        [TOKEN_NAME] = "a name", [TOKEN_NEWLINE] = "the end of the line",
-        [TOKEN_NONE] = "'None'", [TOKEN_NONLOCAL] = "'nonlocal'", [TOKEN_NOT] = "'not'",
-        [TOKEN_NUMBER] = "a number", [TOKEN_OR] = "'or'", [TOKEN_PASS] = "'pass'",
-        [TOKEN_PLUS] = "'+'", [TOKEN_RAISE] = "'raise'", [TOKEN_RBRACE] = "'}'",
-        [TOKEN_RETURN] = "'return'", [TOKEN_RPAR] = "')'", [TOKEN_RSQB] = "']'",
-        [TOKEN_SEMI] = "';'", [TOKEN_SHIFT] = "'<<' or '>>'", [TOKEN_SLASH] = "'/'",
-        [TOKEN_STAR] = "'*'", [TOKEN_STRING] = "a string", [TOKEN_TILDE] = "'~'",
-        [TOKEN_TRUE] = "'True'", [TOKEN_TRY] = "'try'", [TOKEN_TYPE] = "'type'",
-        [TOKEN_WHILE] = "'while'", [TOKEN_WITH] = "'with'", [TOKEN_YIELD] = "'yield'",
+        [TOKEN_AMP] = "'&'",
+        [TOKEN_AND] = "'and'",
+        [TOKEN_ARROW] = "'->'",
+        [TOKEN_AS] = "'as'",
+        [TOKEN_ASSERT] = "'assert'",
+        [TOKEN_ASYNC] = "'async'",
+        [TOKEN_AT] = "'@'",
+        [TOKEN_AUGEQ] = "an operator with '='",
+        [TOKEN_AWAIT] = "'await'",
+        [TOKEN_BAR] = "'|'",
+        [TOKEN_BREAK] = "'break'",
+        [TOKEN_CARET] = "'^'",
+        [TOKEN_CASE] = "'case'",
+        [TOKEN_CLASS] = "'class'",
+        [TOKEN_COLON] = "':'",
+        [TOKEN_COLONEQ] = "':='",
+        [TOKEN_COMMA] = "','",
+        [TOKEN_COMPARE] = "a comparison",
+        [TOKEN_CONTINUE] = "'continue'",
+        [TOKEN_DEDENT] = "the end of the block",
+        [TOKEN_DEF] = "'def'",
+        [TOKEN_DEL] = "'del'",
+        [TOKEN_DOT] = "'.'",
+        [TOKEN_DOUBLESTAR] = "'**'",
+        [TOKEN_ELIF] = "'elif'",
+        [TOKEN_ELLIPSIS] = "'...'",
+        [TOKEN_ELSE] = "'else'",
+        [TOKEN_EQ] = "'='",
+        [TOKEN_EXCEPT] = "'except'",
+        [TOKEN_FALSE] = "'False'",
+        [TOKEN_FINALLY] = "'finally'",
+        [TOKEN_FOR] = "'for'",
+        [TOKEN_FROM] = "'from'",
+        [TOKEN_GLOBAL] = "'global'",
+        [TOKEN_IF] = "'if'",
+        [TOKEN_IMPORT] = "'import'",
+        [TOKEN_IN] = "'in'",
+        [TOKEN_INDENT] = "an indented block",
+        [TOKEN_IS] = "'is'",
+        [TOKEN_LAMBDA] = "'lambda'",
+        [TOKEN_LBRACE] = "'{'",
+        [TOKEN_LPAR] = "'('",
+        [TOKEN_LSQB] = "'['",
+        [TOKEN_MATCH] = "'match'",
+        [TOKEN_MINUS] = "'-'",
+        [TOKEN_MULOP] = "'//' or '%'",
+        [TOKEN_NAME] = "a name",
+        [TOKEN_NEWLINE] = "the end of the line",
+        [TOKEN_NONE] = "'None'",
+        [TOKEN_NONLOCAL] = "'nonlocal'",
+        [TOKEN_NOT] = "'not'",
+        [TOKEN_NUMBER] = "a number",
+        [TOKEN_OR] = "'or'",
+        [TOKEN_PASS] = "'pass'",
+        [TOKEN_PLUS] = "'+'",
+        [TOKEN_RAISE] = "'raise'",
+        [TOKEN_RBRACE] = "'}'",
+        [TOKEN_RETURN] = "'return'",
+        [TOKEN_RPAR] = "')'",
+        [TOKEN_RSQB] = "']'",
+        [TOKEN_SEMI] = "';'",
+        [TOKEN_SHIFT] = "'<<' or '>>'",
+        [TOKEN_SLASH] = "'/'",
+        [TOKEN_STAR] = "'*'",
+        [TOKEN_STRING] = "a string",
+        [TOKEN_TILDE] = "'~'",
+        [TOKEN_TRUE] = "'True'",
+        [TOKEN_TRY] = "'try'",
+        [TOKEN_TYPE] = "'type'",
+        [TOKEN_WHILE] = "'while'",
+        [TOKEN_WITH] = "'with'",
+        [TOKEN_YIELD] = "'yield'",
     };
     if (kind < 0 || (size_t)kind >= sizeof names / sizeof *names)
         return NULL; /* the grammar's own marks: no text is one */
@@ -43,8 +91,7 @@ const char *token_kind_name(int kind)
 
 const char *token_describe(const Parser *parser, Token token)
 {
-    if (token.kind == 0 && parser->field_depth > 0)
-        return "end of the field";
+    if (token.kind == 0 && parser->field_depth > 0) return "end of the field";
     switch (token.kind) {
     case 0: return "end of the file";
     case TOKEN_NEWLINE: return "end of the line";
@@ -107,13 +154,10 @@ static void put_name(Listing *listing, const char *name)
 static void put_group(Listing *listing, bool *left, int kind_count, const Group *group)
 {
     for (size_t i = 0; i < 4 && group->needed[i] != 0; i++)
-        if (group->needed[i] >= kind_count || !left[group->needed[i]])
-            return;
+        if (group->needed[i] >= kind_count || !left[group->needed[i]]) return;
     put_name(listing, group->name);
-    if (group->members[0] == 0)
-        memset(left, 0, (size_t)kind_count * sizeof *left);
-    for (size_t i = 0; i < 24 && group->members[i] != 0; i++)
-        left[group->members[i]] = false;
+    if (group->members[0] == 0) memset(left, 0, (size_t)kind_count * sizeof *left);
+    for (size_t i = 0; i < 24 && group->members[i] != 0; i++) left[group->members[i]] = false;
 }
 
 const char *expected_describe(Arena *arena, const bool *expected, int kind_count)
@@ -126,10 +170,8 @@ const char *expected_describe(Arena *arena, const bool *expected, int kind_count
     for (size_t i = 0; (group = group_at(i)) != NULL; i++)
         put_group(&listing, left, kind_count, group);
     for (int kind = 1; kind < kind_count; kind++)
-        if (left[kind] && token_kind_name(kind) != NULL)
-            put_name(&listing, token_kind_name(kind));
-    if (listing.last == NULL)
-        listing.last = "the end of the expression";
+        if (left[kind] && token_kind_name(kind) != NULL) put_name(&listing, token_kind_name(kind));
+    if (listing.last == NULL) listing.last = "the end of the expression";
     const char *text = listing.last;
     if (listing.text.length > 0)
         text = arena_printf(arena, "%s or %s", listing.text.data, listing.last);
@@ -140,11 +182,24 @@ const char *expected_describe(Arena *arena, const bool *expected, int kind_count
 bool token_starts_statement(int kind)
 {
     switch (kind) {
-    case TOKEN_ASSERT: case TOKEN_BREAK: case TOKEN_CLASS: case TOKEN_CONTINUE: case TOKEN_DEF:
-    case TOKEN_DEL: case TOKEN_ELIF: case TOKEN_EXCEPT: case TOKEN_FINALLY: case TOKEN_GLOBAL:
-    case TOKEN_IMPORT: case TOKEN_NONLOCAL: case TOKEN_PASS: case TOKEN_RAISE: case TOKEN_RETURN:
-    case TOKEN_TRY: case TOKEN_WHILE: case TOKEN_WITH:
-        return true;
+    case TOKEN_ASSERT:
+    case TOKEN_BREAK:
+    case TOKEN_CLASS:
+    case TOKEN_CONTINUE:
+    case TOKEN_DEF:
+    case TOKEN_DEL:
+    case TOKEN_ELIF:
+    case TOKEN_EXCEPT:
+    case TOKEN_FINALLY:
+    case TOKEN_GLOBAL:
+    case TOKEN_IMPORT:
+    case TOKEN_NONLOCAL:
+    case TOKEN_PASS:
+    case TOKEN_RAISE:
+    case TOKEN_RETURN:
+    case TOKEN_TRY:
+    case TOKEN_WHILE:
+    case TOKEN_WITH: return true;
     }
     return false;
 }

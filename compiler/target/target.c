@@ -63,10 +63,8 @@ static bool parse_item(const char *item, size_t length, ArchChoice *choice)
         return choice->target != NULL;
     }
     choice->target = NULL;
-    if (length == prefix)
-        return true;
-    if (item[prefix] != ':')
-        return false;
+    if (length == prefix) return true;
+    if (item[prefix] != ':') return false;
     choice->target = find_target(item + prefix + 1, length - prefix - 1);
     return choice->target != NULL;
 }
@@ -74,8 +72,7 @@ static bool parse_item(const char *item, size_t length, ArchChoice *choice)
 static const Target *default_target(const ArchList *list)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (!list->items[i].emulator)
-            return list->items[i].target;
+        if (!list->items[i].emulator) return list->items[i].target;
     return target_find("sm_90a");
 }
 
@@ -93,10 +90,8 @@ static void finish_list(const ArchList *parsed, ArchList *out)
     const Target *fallback = default_target(parsed);
     for (size_t i = 0; i < parsed->count; i++) {
         ArchChoice choice = parsed->items[i];
-        if (choice.target == NULL)
-            choice.target = fallback;
-        if (!has_choice(out, choice))
-            out->items[out->count++] = choice;
+        if (choice.target == NULL) choice.target = fallback;
+        if (!has_choice(out, choice)) out->items[out->count++] = choice;
     }
 }
 
@@ -113,8 +108,7 @@ bool arch_parse(Session *session, const char *text, ArchList *out)
         }
         vec_push(session->arena, &choices, choice);
         item += length;
-        if (*item == '\0')
-            break;
+        if (*item == '\0') break;
     }
     *out = (ArchList){arena_new_array(session->arena, ArchChoice, choices.count), 0};
     finish_list(&(ArchList){choices.data, choices.count}, out);

@@ -5,7 +5,7 @@
 #include "base/base.h"
 
 typedef enum TargetFeature {
-    HAS_MMA = 1 << 0,      /* mma.sync m16n8k16 on f16 and bf16 */
+    HAS_MMA = 1 << 0, /* mma.sync m16n8k16 on f16 and bf16 */
     HAS_LDMATRIX = 1 << 1,
     HAS_STMATRIX = 1 << 2,
     HAS_CP_ASYNC = 1 << 3,
@@ -18,18 +18,18 @@ typedef enum TargetFeature {
 
 typedef struct Target {
     const char *name, *description;
-    int number;      /* 90 for sm_90a */
-    char suffix;     /* 'a' or 0 */
-    int warp;        /* threads */
+    int number;       /* 90 for sm_90a */
+    char suffix;      /* 'a' or 0 */
+    int warp;         /* threads */
     int shared_bytes; /* the most a block may have */
-    int registers;   /* of a block's multiprocessor */
+    int registers;    /* of a block's multiprocessor */
     unsigned features;
-    int ptx;         /* 86: PTX 8.6 */
+    int ptx; /* 86: PTX 8.6 */
 } Target;
 
 bool target_has(const Target *target, TargetFeature feature);
-const Target *target_find(const char *name);         /* NULL if there is none */
-const Target *target_at(size_t index);               /* NULL past the end */
+const Target *target_find(const char *name); /* NULL if there is none */
+const Target *target_at(size_t index);       /* NULL past the end */
 
 /* One thing to build for, as parsed from --arch. */
 typedef struct ArchChoice {

@@ -1,12 +1,12 @@
-/* emulator/abi.h: what emulated code and the emulator agree on. Shared with the code generator, which
- * builds the same struct as an LLVM type (codegen/emulator.c).
+/* emulator/abi.h: what emulated code and the emulator agree on. Shared with the code generator,
+ * which builds the same struct as an LLVM type (codegen/emulator.c).
  *
  * A kernel's thread program becomes a coroutine: its ramp function
  *     void *ramp(tile_emu_thread *thread, const void *const *parameters)
- * makes the frame (tile_emu_frame), suspends at once and returns the handle. The handle's first word
- * is the resume function, NULL once the thread has ended. Resumed, the coroutine runs to its next
- * cooperative operation: it stores what it wants in thread->op, the operands in thread->in, and
- * suspends; when it is resumed the results are in thread->out.
+ * makes the frame (tile_emu_frame), suspends at once and returns the handle. The handle's first
+ * word is the resume function, NULL once the thread has ended. Resumed, the coroutine runs to its
+ * next cooperative operation: it stores what it wants in thread->op, the operands in thread->in,
+ * and suspends; when it is resumed the results are in thread->out.
  *
  * Ordinary accesses to memory go through tile_emu_access when thread->checked is set, which reports
  * faults and gives the address to use (a scratch area where the access is not allowed). */
@@ -18,15 +18,22 @@
 
 /* Cooperative operations. Operands in `in`, results in `out`, as 32-bit words unless said. */
 typedef enum tile_emu_op {
-    TILE_EMU_NONE,      /* none: gives way to other threads, then goes on (loops that wait for memory) */
+    TILE_EMU_NONE, /* none: gives way to other threads, then goes on (loops that wait for memory) */
     TILE_EMU_BARRIER,   /* block: bar.sync 0 */
     TILE_EMU_WARP_SYNC, /* warp: bar.warp.sync */
-    TILE_EMU_SHUFFLE,   /* warp: in = value, lane or mask or delta, mode (tile_emu_shuffle) -> out = value */
-    TILE_EMU_LDMATRIX,  /* warp: in = address (64 bits, in[0..1]), count 1 2 4, transposed -> out = count words */
-    TILE_EMU_MMA,       /* warp: in = A words, B words, C words; mode = tile_emu_mma -> out = D words */
+    TILE_EMU_SHUFFLE,   /* warp: in = value, lane or mask or delta, mode (tile_emu_shuffle) -> out =
+                           value */
+    TILE_EMU_LDMATRIX,  /* warp: in = address (64 bits, in[0..1]), count 1 2 4, transposed -> out =
+                           count words */
+    TILE_EMU_MMA, /* warp: in = A words, B words, C words; mode = tile_emu_mma -> out = D words */
 } tile_emu_op;
 
-typedef enum tile_emu_shuffle { TILE_EMU_SHUFFLE_IDX, TILE_EMU_SHUFFLE_UP, TILE_EMU_SHUFFLE_DOWN, TILE_EMU_SHUFFLE_XOR } tile_emu_shuffle;
+typedef enum tile_emu_shuffle {
+    TILE_EMU_SHUFFLE_IDX,
+    TILE_EMU_SHUFFLE_UP,
+    TILE_EMU_SHUFFLE_DOWN,
+    TILE_EMU_SHUFFLE_XOR
+} tile_emu_shuffle;
 
 /* mma.sync shapes, as in the PTX manual; A, B, C words a thread */
 typedef enum tile_emu_mma {
@@ -54,7 +61,7 @@ typedef struct tile_emu_thread {
     uint32_t unused;
     uint32_t in[TILE_EMU_IN_WORDS];
     uint32_t out[TILE_EMU_OUT_WORDS];
-    void *owner;       /* the emulator's own record of the thread */
+    void *owner; /* the emulator's own record of the thread */
 } tile_emu_thread;
 
 /* Where in the source something is done. */
@@ -69,11 +76,13 @@ void *tile_emu_frame(tile_emu_thread *thread, uint64_t bytes);
 
 /* One access of `bytes` bytes (1 to 16) in checked mode. `kind` is tile_emu_kind, `space`
  * tile_emu_space. Returns the address to use. */
-void *tile_emu_access(tile_emu_thread *thread, void *address, uint32_t bytes, uint32_t kind, uint32_t space, uint32_t site);
+void *tile_emu_access(tile_emu_thread *thread, void *address, uint32_t bytes, uint32_t kind,
+                      uint32_t space, uint32_t site);
 
 /* Optional, from the ramp, for each pointer parameter: its value. Known arguments decide what an
- * access outside every allocation of tile_alloc is (memory of the caller's own, or a fault); without
- * them the emulator guesses. In fast mode it counts the argument's allocation as written. */
+ * access outside every allocation of tile_alloc is (memory of the caller's own, or a fault);
+ * without them the emulator guesses. In fast mode it counts the argument's allocation as written.
+ */
 void tile_emu_argument(tile_emu_thread *thread, const void *pointer);
 
 #endif

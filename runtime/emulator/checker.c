@@ -13,16 +13,14 @@ enum { NEAR_BYTES = 4096, SHARED_FILL = 0xff /* a NaN in every float format */ }
 Checker *tile_emu_checker_new(const Launch *launch)
 {
     Checker *checker = calloc(1, sizeof *checker);
-    if (!checker)
-        return NULL;
+    if (!checker) return NULL;
     checker->shadow = tile_emu_shadow_new(launch->entry->shared_bytes);
     checker->order = tile_emu_order_new();
     checker->site_allocation =
         calloc((size_t)launch->site_count + 1, sizeof *checker->site_allocation);
     if (checker->shadow && checker->order && checker->site_allocation)
         checker->statistics = tile_emu_statistics_new(launch);
-    if (checker->statistics)
-        return checker;
+    if (checker->statistics) return checker;
     tile_emu_checker_free(checker);
     return NULL;
 }
@@ -75,8 +73,7 @@ static bool holds(const tile_allocation *allocation, uintptr_t address, uint32_t
 static const tile_allocation *look_up(Checker *checker, uintptr_t address, uint32_t bytes)
 {
     for (uint32_t i = 0; i < checker->allocation_count; i++)
-        if (holds(checker->allocations[i], address, bytes))
-            return checker->allocations[i];
+        if (holds(checker->allocations[i], address, bytes)) return checker->allocations[i];
     const tile_allocation *found = tile_find_allocation((const void *)address);
     if (found &&
         checker->allocation_count < sizeof checker->allocations / sizeof *checker->allocations)
@@ -89,11 +86,9 @@ static const tile_allocation *find_allocation(Checker *checker, const Request *r
     const Launch *launch = request->block->launch;
     uint32_t site = request->site < launch->site_count ? request->site : launch->site_count;
     const tile_allocation **hint = &checker->site_allocation[site];
-    if (*hint && holds(*hint, request->address, request->bytes))
-        return *hint;
+    if (*hint && holds(*hint, request->address, request->bytes)) return *hint;
     const tile_allocation *found = look_up(checker, request->address, request->bytes);
-    if (found)
-        *hint = found;
+    if (found) *hint = found;
     return found;
 }
 
@@ -102,8 +97,7 @@ static bool is_near(const Checker *checker, uintptr_t address)
     for (uint32_t i = 0; i < checker->allocation_count; i++) {
         const tile_allocation *allocation = checker->allocations[i];
         uintptr_t low = (uintptr_t)allocation->base - NEAR_BYTES;
-        if (address - low < allocation->bytes + 2 * NEAR_BYTES)
-            return true;
+        if (address - low < allocation->bytes + 2 * NEAR_BYTES) return true;
     }
     return false;
 }
@@ -115,8 +109,7 @@ static bool may_be_foreign(Checker *checker, const Request *request)
 {
     const Launch *launch = request->block->launch;
     uint32_t site = request->site < launch->site_count ? request->site : launch->site_count;
-    if (checker->arguments_known && !checker->foreign_argument)
-        return false;
+    if (checker->arguments_known && !checker->foreign_argument) return false;
     if (!checker->arguments_known &&
         (checker->site_allocation[site] || is_near(checker, request->address)))
         return false;
@@ -134,8 +127,7 @@ static bool is_in_shared(const Request *request)
 
 static bool is_in_bounds(Checker *checker, Request *request)
 {
-    if (request->space == TILE_EMU_SHARED)
-        return is_in_shared(request);
+    if (request->space == TILE_EMU_SHARED) return is_in_shared(request);
     request->allocation = find_allocation(checker, request);
     return request->allocation || may_be_foreign(checker, request);
 }
@@ -149,8 +141,8 @@ static uintptr_t distance(uintptr_t address, const tile_allocation *allocation)
     return address < base ? base - address : address < end ? 0 : address - end;
 }
 
-/* The allocation that an access outside all of them is told against: the one that the same place in the
- * source met before, else the nearest. */
+/* The allocation that an access outside all of them is told against: the one that the same place in
+ * the source met before, else the nearest. */
 static const tile_allocation *nearest(const Request *request)
 {
     const Launch *launch = request->block->launch;
@@ -192,8 +184,7 @@ static void report(const Request *request, FaultKind kind, const char *what)
                                         [TILE_EMU_ATOMIC] = "updates atomically"};
     Block *block = request->block;
     char where[PLACE_TEXT];
-    if (!tile_emu_fault_is_new(block->launch, kind, request->site, NO_SITE))
-        return;
+    if (!tile_emu_fault_is_new(block->launch, kind, request->site, NO_SITE)) return;
     tile_emu_fault_add(block->launch, kind, request->site, NO_SITE,
                        "thread %u of block (%u, %u, %u) %s %u bytes %s%s",
                        request->thread->abi.index, block->index[0], block->index[1],
@@ -221,8 +212,7 @@ static bool was_written(const uint8_t *map, size_t first, size_t end)
 {
     for (size_t index = first / 8; index * 8 < end; index++) {
         uint8_t mask = written_mask(index, first, end);
-        if ((__atomic_load_n(&map[index], __ATOMIC_RELAXED) & mask) != mask)
-            return false;
+        if ((__atomic_load_n(&map[index], __ATOMIC_RELAXED) & mask) != mask) return false;
     }
     return true;
 }
@@ -240,13 +230,11 @@ static void mark_written(uint8_t *map, size_t first, size_t end)
 static void check_written(const Request *request)
 {
     const tile_allocation *allocation = request->allocation;
-    if (!allocation || !allocation->written)
-        return;
+    if (!allocation || !allocation->written) return;
     size_t first = request->address - (uintptr_t)allocation->base, end = first + request->bytes;
     if (request->kind != TILE_EMU_WRITE && !was_written(allocation->written, first, end))
         report(request, FAULT_UNWRITTEN, ", which nobody has written");
-    if (request->kind != TILE_EMU_READ)
-        mark_written(allocation->written, first, end);
+    if (request->kind != TILE_EMU_READ) mark_written(allocation->written, first, end);
 }
 
 /* ---- the front door ---- */
@@ -271,8 +259,7 @@ static bool check_request(Request *request)
 void *tile_emu_check(const Request *request)
 {
     Request copy = *request;
-    if (check_request(&copy))
-        return (void *)request->address;
+    if (check_request(&copy)) return (void *)request->address;
     return memset(request->block->scratch, 0, SCRATCH_BYTES);
 }
 
@@ -288,8 +275,7 @@ TILE_API void *tile_emu_access(tile_emu_thread *thread, void *address, uint32_t 
                        .kind = kind,
                        .space = space,
                        .site = site};
-    if (!check_request(&request))
-        return memset(block->scratch, 0, SCRATCH_BYTES);
+    if (!check_request(&request)) return memset(block->scratch, 0, SCRATCH_BYTES);
     uint32_t operation =
         kind + (space == TILE_EMU_SHARED ? TILE_EMULATOR_SHARED_READ : TILE_EMULATOR_GLOBAL_READ);
     tile_emu_note_access(block->launch->checker->statistics, site, operation, owner->lane,
@@ -302,8 +288,7 @@ TILE_API void tile_emu_argument(tile_emu_thread *thread, const void *pointer)
 {
     const Block *block = ((Thread *)thread->owner)->block;
     Checker *checker = block->launch->checker;
-    if (thread->index || block->id != 1)
-        return;
+    if (thread->index || block->id != 1) return;
     const tile_allocation *allocation = pointer ? tile_find_allocation(pointer) : NULL;
     if (checker) {
         checker->arguments_known = true;

@@ -33,8 +33,7 @@ static bool is_listed(const FaultList *list, FaultKind kind, uint32_t site, uint
         const Fault *fault = &list->seen[i];
         bool same = fault->site == site && fault->other == other;
         bool swapped = fault->site == other && fault->other == site;
-        if (fault->kind == kind && (same || swapped))
-            return true;
+        if (fault->kind == kind && (same || swapped)) return true;
     }
     return false;
 }
@@ -54,8 +53,7 @@ static void append(FaultList *list, const char *text)
 {
     size_t length = strlen(text);
     char *grown = realloc(list->text, list->length + length + 1);
-    if (!grown)
-        return; /* the fault is counted all the same */
+    if (!grown) return; /* the fault is counted all the same */
     memcpy(grown + list->length, text, length + 1);
     list->text = grown;
     list->length += length;
@@ -64,8 +62,7 @@ static void append(FaultList *list, const char *text)
 void tile_emu_fault_add(Launch *launch, FaultKind kind, uint32_t site, uint32_t other,
                         const char *format, ...)
 {
-    if (!tile_emu_fault_is_new(launch, kind, site, other))
-        return;
+    if (!tile_emu_fault_is_new(launch, kind, site, other)) return;
     char message[1024], place[PLACE_TEXT];
     va_list arguments;
     va_start(arguments, format);
@@ -93,8 +90,7 @@ tile_status tile_emu_fault_report(Launch *launch)
     const char *name = launch->entry->name ? launch->entry->name : "?";
     if (launch->no_memory)
         return tile_error(TILE_ERROR_MEMORY, "%s: no memory left for the emulator", name);
-    if (!list->count)
-        return TILE_OK;
+    if (!list->count) return TILE_OK;
     return tile_error(TILE_ERROR_FAULT, "%s: %" PRIu32 "%s fault%s found by the emulator%s", name,
                       list->count, list->more ? " and more" : "", list->count == 1 ? "" : "s",
                       list->text ? list->text : "");

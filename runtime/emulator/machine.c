@@ -61,8 +61,7 @@ static void deal_matrix(Thread *lanes, uint32_t word, uint16_t rows[8][8], bool 
 static void count_phases(Block *block, const Thread *lanes, uint32_t count)
 {
     uintptr_t address[LANES];
-    for (uint32_t lane = 0; lane < LANES; lane++)
-        address[lane] = row_address(&lanes[lane]);
+    for (uint32_t lane = 0; lane < LANES; lane++) address[lane] = row_address(&lanes[lane]);
     uint32_t mask = count == 4 ? UINT32_MAX : (1u << 8 * count) - 1, ideal = 0;
     uint32_t passes = tile_emu_bank_passes(address, mask, 16, &ideal);
     tile_emu_note_operation(block->launch->checker->statistics, lanes->abi.site,
@@ -75,12 +74,9 @@ static void execute_ldmatrix(Block *block, Thread *lanes)
 {
     uint32_t count = lanes->abi.in[2] > 4 ? 4 : lanes->abi.in[2];
     uint16_t rows[4][8][8];
-    for (uint32_t m = 0; m < count; m++)
-        load_rows(block, lanes + 8 * m, rows[m]);
-    for (uint32_t m = 0; m < count; m++)
-        deal_matrix(lanes, m, rows[m], lanes->abi.in[3] != 0);
-    if (block->launch->checker)
-        count_phases(block, lanes, count);
+    for (uint32_t m = 0; m < count; m++) load_rows(block, lanes + 8 * m, rows[m]);
+    for (uint32_t m = 0; m < count; m++) deal_matrix(lanes, m, rows[m], lanes->abi.in[3] != 0);
+    if (block->launch->checker) count_phases(block, lanes, count);
 }
 
 static void count_execution(Block *block, const Thread *lanes, uint32_t operation)
@@ -94,8 +90,7 @@ void tile_emu_execute(Block *block, Thread *lanes)
 {
     switch (lanes->abi.op) {
     case TILE_EMU_WARP_SYNC:
-        if (block->launch->checker)
-            tile_emu_check_warp_sync(block, lanes);
+        if (block->launch->checker) tile_emu_check_warp_sync(block, lanes);
         count_execution(block, lanes, TILE_EMULATOR_WARP_SYNC);
         return;
     case TILE_EMU_SHUFFLE:

@@ -9,8 +9,7 @@ static size_t slot_of(const Map *map, uint64_t key)
 {
     size_t mask = map->capacity - 1;
     size_t slot = (size_t)((key * 0x9E3779B97F4A7C15u) >> 20) & mask;
-    while (map->keys[slot] && map->keys[slot] != key)
-        slot = (slot + 1) & mask;
+    while (map->keys[slot] && map->keys[slot] != key) slot = (slot + 1) & mask;
     return slot;
 }
 
@@ -24,8 +23,7 @@ static bool grow(Map *map)
         return false;
     }
     for (size_t i = 0; i < map->capacity; i++) {
-        if (!map->keys[i])
-            continue;
+        if (!map->keys[i]) continue;
         size_t slot = slot_of(&wider, map->keys[i]);
         wider.keys[slot] = map->keys[i];
         wider.values[slot] = map->values[i];
@@ -37,8 +35,7 @@ static bool grow(Map *map)
 
 uint64_t *tile_emu_map_at(Map *map, uint64_t key)
 {
-    if (map->count * 2 >= map->capacity && !grow(map))
-        return NULL;
+    if (map->count * 2 >= map->capacity && !grow(map)) return NULL;
     size_t slot = slot_of(map, key);
     if (!map->keys[slot]) {
         map->keys[slot] = key;
@@ -49,8 +46,7 @@ uint64_t *tile_emu_map_at(Map *map, uint64_t key)
 
 void tile_emu_map_clear(Map *map)
 {
-    if (!map->count)
-        return;
+    if (!map->count) return;
     memset(map->keys, 0, map->capacity * sizeof *map->keys);
     memset(map->values, 0, map->capacity * sizeof *map->values);
     map->count = 0;

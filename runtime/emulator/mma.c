@@ -92,8 +92,7 @@ INLINE void multiply_rows(float *d, const float *a, const float *b, int depth)
 {
     Row sum[8];
 #pragma GCC unroll 8
-    for (int i = 0; i < 8; i++)
-        memcpy(&sum[i], d + i * COLUMNS, sizeof sum[i]);
+    for (int i = 0; i < 8; i++) memcpy(&sum[i], d + i * COLUMNS, sizeof sum[i]);
     for (int k = 0; k < depth; k++) {
         Row right;
         memcpy(&right, b + k * COLUMNS, sizeof right);
@@ -104,8 +103,7 @@ INLINE void multiply_rows(float *d, const float *a, const float *b, int depth)
         }
     }
 #pragma GCC unroll 8
-    for (int i = 0; i < 8; i++)
-        store_row(d + i * COLUMNS, &sum[i]);
+    for (int i = 0; i < 8; i++) store_row(d + i * COLUMNS, &sum[i]);
 }
 
 INLINE void multiply(float *d, const float *a, const float *b, int depth)
@@ -214,8 +212,7 @@ INLINE void multiply_f16_to_f16(Thread *lanes)
     gather_c_halves(halves, lanes);
     widen(d, halves, ROWS * COLUMNS, false);
     multiply(d, a, b, 16);
-    for (int i = 0; i < ROWS * COLUMNS; i += 8)
-        narrow_f16(halves + i, d + i);
+    for (int i = 0; i < ROWS * COLUMNS; i += 8) narrow_f16(halves + i, d + i);
     deal_d_halves(lanes, halves);
 }
 
@@ -230,10 +227,8 @@ INLINE void multiply_tf32(Thread *lanes)
         b_words[lane % 4 * COLUMNS + lane / 4] = lanes[lane].abi.in[4];
         b_words[(lane % 4 + 4) * COLUMNS + lane / 4] = lanes[lane].abi.in[5];
     }
-    for (int i = 0; i < ROWS * 8; i++)
-        a_words[i] &= 0xffffe000;
-    for (int i = 0; i < 8 * COLUMNS; i++)
-        b_words[i] &= 0xffffe000;
+    for (int i = 0; i < ROWS * 8; i++) a_words[i] &= 0xffffe000;
+    for (int i = 0; i < 8 * COLUMNS; i++) b_words[i] &= 0xffffe000;
     memcpy(a, a_words, sizeof a);
     memcpy(b, b_words, sizeof b);
     gather_c_words(d, lanes);
@@ -257,8 +252,7 @@ INLINE void multiply_s8(Thread *lanes)
     for (int i = 0; i < ROWS; i++) {
         for (int j = 0; j < COLUMNS; j++) {
             int32_t sum = 0; /* at most 32 * 2^14 */
-            for (int k = 0; k < 32; k++)
-                sum += a[i * 32 + k] * column[j][k];
+            for (int k = 0; k < 32; k++) sum += a[i * 32 + k] * column[j][k];
             d[i * COLUMNS + j] += (uint32_t)sum;
         }
     }
@@ -291,8 +285,7 @@ __attribute__((target("avx2"))) static void matrix_avx2(Thread *lanes, uint32_t 
 MatrixFunction *tile_emu_choose_matrix(void)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2"))
-        return matrix_avx2;
+    if (__builtin_cpu_supports("avx2")) return matrix_avx2;
 #endif
     return tile_emu_matrix_portable;
 }

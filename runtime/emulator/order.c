@@ -40,15 +40,13 @@ struct Order {
 Order *tile_emu_order_new(void)
 {
     Order *order = calloc(1, sizeof *order);
-    if (order)
-        order->count = order->block_start = 1;
+    if (order) order->count = order->block_start = 1;
     return order;
 }
 
 void tile_emu_order_free(Order *order)
 {
-    if (!order)
-        return;
+    if (!order) return;
     free(order->events);
     free(order->stack);
     tile_emu_map_free(&order->shared);
@@ -74,8 +72,7 @@ static uint32_t add_event(Order *order, Event event)
     if (order->count >= order->capacity) {
         uint32_t capacity = order->capacity ? order->capacity * 2 : 1024;
         Event *grown = realloc(order->events, capacity * sizeof *grown);
-        if (!grown)
-            return 0;
+        if (!grown) return 0;
         order->events = grown;
         order->capacity = capacity;
     }
@@ -88,8 +85,7 @@ void tile_emu_order_atomic(Order *order, Thread *thread, uintptr_t address, uint
     Block *block = thread->block;
     uint64_t *last =
         tile_emu_map_at(space == TILE_EMU_SHARED ? &order->shared : &order->global, address >> 2);
-    if (!last)
-        return;
+    if (!last) return;
     block->now++;
     Event event = {.block = block->id,
                    .thread = thread->abi.index,
@@ -104,8 +100,7 @@ void tile_emu_order_atomic(Order *order, Thread *thread, uintptr_t address, uint
 
 static uint32_t join(Order *order, uint32_t a, uint32_t b)
 {
-    if (!a || !b || a == b)
-        return a ? a : b;
+    if (!a || !b || a == b) return a ? a : b;
     return add_event(order, (Event){.before = {a, b}});
 }
 
@@ -114,14 +109,12 @@ void tile_emu_order_join(Order *order, Thread *threads, uint32_t count)
     uint32_t joint = 0, previous = 0, first = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t event = threads[i].event;
-        if (!event || event == previous || event == first)
-            continue;
+        if (!event || event == previous || event == first) continue;
         first = first ? first : event;
         joint = join(order, joint, event);
         previous = event;
     }
-    for (uint32_t i = 0; joint && i < count; i++)
-        threads[i].event = joint;
+    for (uint32_t i = 0; joint && i < count; i++) threads[i].event = joint;
 }
 
 static bool push(Order *order, size_t *depth, uint32_t event)
@@ -129,8 +122,7 @@ static bool push(Order *order, size_t *depth, uint32_t event)
     if (*depth == order->stack_capacity) {
         size_t capacity = order->stack_capacity ? order->stack_capacity * 2 : 1024;
         uint32_t *grown = realloc(order->stack, capacity * sizeof *grown);
-        if (!grown)
-            return false;
+        if (!grown) return false;
         order->stack = grown;
         order->stack_capacity = capacity;
     }
@@ -140,13 +132,10 @@ static bool push(Order *order, size_t *depth, uint32_t event)
 
 static bool covers(const Event *event, const Access *access)
 {
-    if (event->block != access->block || access->scope == SCOPE_GRID)
-        return false;
-    if (access->stamp < event->barrier_stamp)
-        return true;
+    if (event->block != access->block || access->scope == SCOPE_GRID) return false;
+    if (access->stamp < event->barrier_stamp) return true;
     bool same_warp = event->thread / LANES == access->thread / LANES;
-    if (access->scope <= SCOPE_WARP && same_warp && access->stamp < event->sync_stamp)
-        return true;
+    if (access->scope <= SCOPE_WARP && same_warp && access->stamp < event->sync_stamp) return true;
     return access->scope == SCOPE_THREAD && access->thread == event->thread &&
            access->stamp < event->stamp;
 }
@@ -166,15 +155,12 @@ static uint32_t walk(Order *order, uint32_t from, const Access *access)
     for (uint32_t visits = 0; depth; visits++) {
         uint32_t index = order->stack[--depth];
         Event *event = &order->events[index];
-        if (visits == MAX_VISITS || covers(event, access))
-            return index;
+        if (visits == MAX_VISITS || covers(event, access)) return index;
         for (int i = 0; i < 2; i++) {
             uint32_t before = event->before[i];
-            if (!before || order->events[before].visit == order->visit)
-                continue;
+            if (!before || order->events[before].visit == order->visit) continue;
             order->events[before].visit = order->visit;
-            if (!push(order, &depth, before))
-                return index;
+            if (!push(order, &depth, before)) return index;
         }
     }
     return 0;
@@ -182,18 +168,15 @@ static uint32_t walk(Order *order, uint32_t from, const Access *access)
 
 bool tile_emu_order_knows(Order *order, uint32_t event, const Access *access)
 {
-    if (!event)
-        return false;
+    if (!event) return false;
     /* Readers in several blocks: who they were is not kept, so a thread that met any atomic is
      * believed to know them. */
-    if (access->scope == SCOPE_GRID)
-        return true;
+    if (access->scope == SCOPE_GRID) return true;
     Memo *memo = memo_of(order, event, access->block);
     if (memo->event == event && memo->block == access->block && access->stamp < memo->stamp)
         return true;
     uint32_t found = walk(order, event, access);
-    if (!found)
-        return false;
+    if (!found) return false;
     const Event *end = &order->events[found];
     if (end->block == access->block && access->stamp < end->barrier_stamp)
         *memo = (Memo){event, access->block, end->barrier_stamp};

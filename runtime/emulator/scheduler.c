@@ -36,21 +36,17 @@ static FrameChunk *frame_chunk_new(size_t bytes)
 {
     size_t whole = 64 + (bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES);
     FrameChunk *chunk = aligned_alloc(64, whole);
-    if (chunk)
-        *chunk = (FrameChunk){.bytes = whole - 64};
+    if (chunk) *chunk = (FrameChunk){.bytes = whole - 64};
     return chunk;
 }
 
 static void *frame_take(FramePool *pool, size_t bytes)
 {
     FrameChunk **link = pool->current ? &pool->current : &pool->first;
-    while (*link && (*link)->bytes - (*link)->used < bytes)
-        link = &(*link)->next;
-    if (!*link)
-        *link = frame_chunk_new(bytes);
+    while (*link && (*link)->bytes - (*link)->used < bytes) link = &(*link)->next;
+    if (!*link) *link = frame_chunk_new(bytes);
     FrameChunk *chunk = *link;
-    if (!chunk)
-        return NULL;
+    if (!chunk) return NULL;
     pool->current = chunk;
     void *frame = (uint8_t *)chunk + 64 + chunk->used;
     chunk->used += bytes;
@@ -59,8 +55,7 @@ static void *frame_take(FramePool *pool, size_t bytes)
 
 static void frames_reset(FramePool *pool)
 {
-    for (FrameChunk *chunk = pool->first; chunk; chunk = chunk->next)
-        chunk->used = 0;
+    for (FrameChunk *chunk = pool->first; chunk; chunk = chunk->next) chunk->used = 0;
     pool->current = pool->first;
 }
 
@@ -77,8 +72,7 @@ TILE_API void *tile_emu_frame(tile_emu_thread *thread, uint64_t bytes)
 {
     Block *block = ((Thread *)thread->owner)->block;
     void *frame = frame_take(&block->frames, (size_t)(bytes + 63) & ~(size_t)63);
-    if (!frame)
-        block->launch->no_memory = block->launch->stopped = true;
+    if (!frame) block->launch->no_memory = block->launch->stopped = true;
     return frame;
 }
 
@@ -102,10 +96,8 @@ static bool has_mode(uint32_t op)
 
 static bool same_wait(const Thread *a, const Thread *b)
 {
-    if (a->state != b->state)
-        return false;
-    if (a->state != THREAD_WAITING)
-        return true;
+    if (a->state != b->state) return false;
+    if (a->state != THREAD_WAITING) return true;
     return a->abi.op == b->abi.op && a->abi.site == b->abi.site &&
            (a->abi.mode == b->abi.mode || !has_mode(a->abi.op));
 }
@@ -113,8 +105,7 @@ static bool same_wait(const Thread *a, const Thread *b)
 static uint32_t lanes_like(const Thread *lanes, uint32_t lane)
 {
     uint32_t mask = 0;
-    for (uint32_t i = 0; i < LANES; i++)
-        mask |= same_wait(&lanes[lane], &lanes[i]) ? 1u << i : 0;
+    for (uint32_t i = 0; i < LANES; i++) mask |= same_wait(&lanes[lane], &lanes[i]) ? 1u << i : 0;
     return mask;
 }
 
@@ -124,11 +115,9 @@ static const char *lanes_text(uint32_t mask, char out[PLACE_TEXT])
     size_t length = 0;
     out[0] = '\0';
     for (uint32_t i = 0; i < LANES && length < PLACE_TEXT; i++) {
-        if (!(mask >> i & 1))
-            continue;
+        if (!(mask >> i & 1)) continue;
         uint32_t last = i;
-        while (last + 1 < LANES && mask >> (last + 1) & 1)
-            last++;
+        while (last + 1 < LANES && mask >> (last + 1) & 1) last++;
         const char *comma = length ? ", " : "";
         length +=
             (size_t)(last > i
@@ -159,8 +148,7 @@ static void report_divergence(Block *block, const Thread *lanes)
     for (uint32_t lane = 0; lane < LANES; lane++) {
         uint32_t mask = lanes_like(lanes, lane);
         bool more = __builtin_popcount(mask) > __builtin_popcount(best);
-        if (lanes[lane].state == THREAD_WAITING && more)
-            best = mask, waiting = lane;
+        if (lanes[lane].state == THREAD_WAITING && more) best = mask, waiting = lane;
     }
     char text[768] = "", numbers[PLACE_TEXT];
     size_t length = 0;
@@ -181,8 +169,7 @@ static void report_divergence(Block *block, const Thread *lanes)
 static const Thread *find_thread(const Block *block, ThreadState state)
 {
     for (uint32_t i = 0; i < block->thread_count; i++)
-        if (block->threads[i].state == state)
-            return &block->threads[i];
+        if (block->threads[i].state == state) return &block->threads[i];
     return NULL;
 }
 
@@ -242,45 +229,36 @@ static uint32_t resume_lanes(Block *block, Thread *lanes)
 {
     uint32_t ready = 0;
     for (uint32_t i = 0; i < LANES; i++) {
-        if (lanes[i].state != THREAD_READY)
-            continue;
+        if (lanes[i].state != THREAD_READY) continue;
         thread_resume(&lanes[i]);
         ready += lanes[i].state == THREAD_READY;
         block->progress |= lanes[i].state != THREAD_READY;
     }
-    if (block->launch->checker)
-        tile_emu_note_round(block->launch->checker->statistics);
+    if (block->launch->checker) tile_emu_note_round(block->launch->checker->statistics);
     return ready;
 }
 
 static bool arrived_together(const Thread *lanes)
 {
     for (uint32_t i = 1; i < LANES; i++)
-        if (!same_wait(&lanes[0], &lanes[i]))
-            return false;
+        if (!same_wait(&lanes[0], &lanes[i])) return false;
     return true;
 }
 
 static void release_lanes(Thread *lanes)
 {
-    for (uint32_t i = 0; i < LANES; i++)
-        lanes[i].state = THREAD_READY;
+    for (uint32_t i = 0; i < LANES; i++) lanes[i].state = THREAD_READY;
 }
 
 /* Runs a warp until it waits for others, or has ended. */
 static WarpState run_warp(Block *block, Thread *lanes)
 {
     for (;;) {
-        if (resume_lanes(block, lanes))
-            return WARP_YIELDS;
-        if (block->launch->stopped)
-            return WARP_YIELDS;
-        if (!arrived_together(lanes))
-            return WARP_DIVERGED;
-        if (lanes->state == THREAD_ENDED)
-            return WARP_ENDED;
-        if (lanes->abi.op == TILE_EMU_BARRIER)
-            return WARP_AT_BARRIER;
+        if (resume_lanes(block, lanes)) return WARP_YIELDS;
+        if (block->launch->stopped) return WARP_YIELDS;
+        if (!arrived_together(lanes)) return WARP_DIVERGED;
+        if (lanes->state == THREAD_ENDED) return WARP_ENDED;
+        if (lanes->abi.op == TILE_EMU_BARRIER) return WARP_AT_BARRIER;
         tile_emu_execute(block, lanes);
         release_lanes(lanes);
     }
@@ -307,10 +285,8 @@ static bool start_threads(Block *block)
         };
         thread->abi.owner = thread;
         thread->handle = ramp(&thread->abi, launch->parameters);
-        if (!thread->handle)
-            return false;
-        if (!resume_function(thread->handle))
-            thread->state = THREAD_ENDED;
+        if (!thread->handle) return false;
+        if (!resume_function(thread->handle)) thread->state = THREAD_ENDED;
     }
     return true;
 }
@@ -323,18 +299,14 @@ static void begin_block(Block *block, uint64_t number)
     block->index[1] = (uint32_t)(number / launch->grid.x % launch->grid.y);
     block->index[2] = (uint32_t)(number / launch->grid.x / launch->grid.y);
     frames_reset(&block->frames);
-    if (launch->checker)
-        tile_emu_check_begin_block(block);
-    if (!start_threads(block))
-        launch->no_memory = launch->stopped = true;
+    if (launch->checker) tile_emu_check_begin_block(block);
+    if (!start_threads(block)) launch->no_memory = launch->stopped = true;
 }
 
 static void release_barrier(Block *block)
 {
-    if (block->launch->checker)
-        tile_emu_check_barrier(block);
-    for (uint32_t i = 0; i < block->thread_count; i++)
-        block->threads[i].state = THREAD_READY;
+    if (block->launch->checker) tile_emu_check_barrier(block);
+    for (uint32_t i = 0; i < block->thread_count; i++) block->threads[i].state = THREAD_READY;
     block->progress = true;
 }
 
@@ -348,8 +320,7 @@ static bool run_round(Block *block, WarpState *states, Tally *tally)
     *tally = (Tally){0};
     for (uint32_t w = 0; w < block->warp_count; w++) {
         Thread *lanes = block->threads + w * LANES;
-        if (states[w] == WARP_YIELDS)
-            states[w] = run_warp(block, lanes);
+        if (states[w] == WARP_YIELDS) states[w] = run_warp(block, lanes);
         if (states[w] == WARP_DIVERGED) {
             report_divergence(block, lanes);
             return false;
@@ -369,10 +340,8 @@ static bool may_wait(const Block *block, uint32_t *idle)
     else
         ++*idle;
     /* Blocks run one at a time where they are checked, so nobody else can write. */
-    if (block->launch->checker)
-        return *idle < IDLE_CHECKED;
-    if (*idle > IDLE_POLITE)
-        sched_yield();
+    if (block->launch->checker) return *idle < IDLE_CHECKED;
+    if (*idle > IDLE_POLITE) sched_yield();
     return *idle < IDLE_FAST;
 }
 
@@ -384,10 +353,8 @@ static bool run_block(Block *block)
     uint32_t idle = 0;
     while (!block->launch->stopped) {
         block->progress = false;
-        if (!run_round(block, states, &tally))
-            return false;
-        if (tally.ended == block->warp_count)
-            return true;
+        if (!run_round(block, states, &tally)) return false;
+        if (tally.ended == block->warp_count) return true;
         if (tally.at_barrier == block->warp_count) {
             release_barrier(block);
             memset(states, 0, sizeof states);
@@ -412,8 +379,7 @@ static bool init_block(Block *block, Launch *launch)
     block->thread_count = block->warp_count * LANES;
     block->threads = aligned_alloc(64, (block->thread_count * sizeof(Thread) + 63) & ~(size_t)63);
     block->memory = aligned_alloc(1024, shared + 2 * RED_ZONE);
-    if (!block->threads || !block->memory)
-        return false;
+    if (!block->threads || !block->memory) return false;
     block->shared = block->memory + RED_ZONE;
     return true;
 }
@@ -422,15 +388,12 @@ static void *run_worker(void *argument)
 {
     Launch *launch = argument;
     Block *block = aligned_alloc(64, (sizeof *block + 63) & ~(size_t)63);
-    if (!block || !init_block(block, launch))
-        launch->no_memory = launch->stopped = true;
+    if (!block || !init_block(block, launch)) launch->no_memory = launch->stopped = true;
     while (!launch->stopped) {
         uint64_t number = launch->next_block++;
-        if (number >= launch->block_count)
-            break;
+        if (number >= launch->block_count) break;
         begin_block(block, number);
-        if (!run_block(block))
-            launch->stopped = true;
+        if (!run_block(block)) launch->stopped = true;
     }
     if (block) {
         frames_free(&block->frames);
@@ -444,8 +407,7 @@ static void *run_worker(void *argument)
 static uint32_t worker_count(const Launch *launch)
 {
     cpu_set_t set;
-    if (launch->checker || sched_getaffinity(0, sizeof set, &set))
-        return 1;
+    if (launch->checker || sched_getaffinity(0, sizeof set, &set)) return 1;
     uint64_t count = (uint64_t)CPU_COUNT(&set);
     count = count < launch->block_count ? count : launch->block_count;
     return count > MAX_WORKERS ? MAX_WORKERS : (uint32_t)count;
@@ -459,8 +421,7 @@ static void run_workers(Launch *launch)
     while (started + 1 < wanted && !pthread_create(&threads[started], NULL, run_worker, launch))
         started++;
     run_worker(launch);
-    for (uint32_t i = 0; i < started; i++)
-        pthread_join(threads[i], NULL);
+    for (uint32_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
 }
 
 static tile_status check_launch(const tile_entry *entry, uint64_t block_count)
@@ -496,10 +457,8 @@ TILE_API tile_status tile_emulator_run(const tile_image *image, const tile_entry
                      .matrix = tile_emu_choose_matrix()};
     bool checked = false;
     tile_status status = check_launch(entry, launch.block_count);
-    if (status == TILE_OK)
-        status = tile_emu_is_checked(&checked);
-    if (status != TILE_OK || !launch.block_count)
-        return status;
+    if (status == TILE_OK) status = tile_emu_is_checked(&checked);
+    if (status != TILE_OK || !launch.block_count) return status;
     if (checked) {
         launch.checker = tile_emu_checker_new(&launch);
         if (!launch.checker)

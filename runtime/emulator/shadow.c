@@ -38,26 +38,21 @@ struct Shadow {
 Shadow *tile_emu_shadow_new(uint32_t shared_bytes)
 {
     Shadow *shadow = calloc(1, sizeof *shadow);
-    if (!shadow)
-        return NULL;
+    if (!shadow) return NULL;
     shadow->shared_pages = (shared_bytes >> PAGE_SHIFT) + 1;
     shadow->shared = calloc(shadow->shared_pages, sizeof *shadow->shared);
-    if (shadow->shared)
-        return shadow;
+    if (shadow->shared) return shadow;
     free(shadow);
     return NULL;
 }
 
 void tile_emu_shadow_free(Shadow *shadow)
 {
-    if (!shadow)
-        return;
-    for (size_t i = 0; i < shadow->shared_pages; i++)
-        free(shadow->shared[i].cells);
+    if (!shadow) return;
+    for (size_t i = 0; i < shadow->shared_pages; i++) free(shadow->shared[i].cells);
     for (size_t i = 0; i < shadow->pages.capacity; i++) {
         Page *page = (Page *)(uintptr_t)shadow->pages.values[i];
-        if (page)
-            free(page->cells);
+        if (page) free(page->cells);
         free(page);
     }
     free(shadow->shared);
@@ -70,10 +65,8 @@ void tile_emu_shadow_free(Shadow *shadow)
 static Page *global_page(Shadow *shadow, uintptr_t address)
 {
     uint64_t *place = tile_emu_map_at(&shadow->pages, address >> PAGE_SHIFT);
-    if (!place)
-        return NULL;
-    if (!*place)
-        *place = (uintptr_t)calloc(1, sizeof(Page));
+    if (!place) return NULL;
+    if (!*place) *place = (uintptr_t)calloc(1, sizeof(Page));
     return (Page *)(uintptr_t)*place;
 }
 
@@ -81,8 +74,7 @@ bool tile_emu_shadow_is_mapped(Shadow *shadow, uintptr_t address)
 {
     size_t size = (size_t)sysconf(_SC_PAGESIZE);
     Page *page = address >> PAGE_SHIFT ? global_page(shadow, address) : NULL;
-    if (!page)
-        return false;
+    if (!page) return false;
     if (page->mapped == MAPPED_UNKNOWN) {
         unsigned char resident;
         bool none = mincore((void *)(address & ~(uintptr_t)(size - 1)), 1, &resident);
@@ -94,12 +86,10 @@ bool tile_emu_shadow_is_mapped(Shadow *shadow, uintptr_t address)
 /* Makes the page's cells no wider than 1 << shift. */
 static bool split_cells(Page *page, uint32_t shift)
 {
-    if (page->cells && page->shift <= shift)
-        return true;
+    if (page->cells && page->shift <= shift) return true;
     size_t count = (size_t)PAGE_BYTES >> shift;
     Cell *cells = page->cells ? malloc(count * sizeof *cells) : calloc(count, sizeof *cells);
-    if (!cells)
-        return false;
+    if (!cells) return false;
     for (size_t i = 0; page->cells && i < count; i++)
         cells[i] = page->cells[i >> (page->shift - shift)];
     free(page->cells);
@@ -114,14 +104,10 @@ static bool split_cells(Page *page, uint32_t shift)
 static bool is_ordered(const Access *before, const Request *request)
 {
     const Block *block = request->block;
-    if (before->block != block->id)
-        return before->block == 0 || request->space == TILE_EMU_SHARED;
-    if (before->scope == SCOPE_GRID)
-        return false;
-    if (before->stamp < block->barrier_stamp)
-        return true;
-    if (before->scope == SCOPE_THREAD && before->thread == request->thread->abi.index)
-        return true;
+    if (before->block != block->id) return before->block == 0 || request->space == TILE_EMU_SHARED;
+    if (before->scope == SCOPE_GRID) return false;
+    if (before->stamp < block->barrier_stamp) return true;
+    if (before->scope == SCOPE_THREAD && before->thread == request->thread->abi.index) return true;
     uint32_t warp = request->thread->warp;
     return before->scope <= SCOPE_WARP && before->thread / LANES == warp &&
            before->stamp < block->sync_stamp[warp];
@@ -162,10 +148,8 @@ static void report_race(const Request *request, const Access *before, bool was_r
 
 static void check_order(const Access *before, const Request *request, Order *order, bool was_read)
 {
-    if (is_ordered(before, request))
-        return;
-    if (request->kind == TILE_EMU_ATOMIC && before->atomic)
-        return;
+    if (is_ordered(before, request)) return;
+    if (request->kind == TILE_EMU_ATOMIC && before->atomic) return;
     if (!tile_emu_fault_is_new(request->block->launch, FAULT_RACE, request->site, before->site))
         return;
     if (!tile_emu_order_knows(order, request->thread->event, before))
@@ -236,8 +220,7 @@ static void touch_page(Page *page, uint32_t offset, uint32_t bytes, Order *order
     bool unwritten = false;
     for (uint32_t i = offset >> page->shift; i < (offset + bytes) >> page->shift; i++)
         unwritten |= touch_cell(&page->cells[i], request, order);
-    if (unwritten && request->space == TILE_EMU_SHARED)
-        report_unwritten(request);
+    if (unwritten && request->space == TILE_EMU_SHARED) report_unwritten(request);
 }
 
 void tile_emu_shadow_access(Shadow *shadow, Order *order, const Request *request)

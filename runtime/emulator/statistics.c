@@ -55,11 +55,9 @@ tile_status tile_emu_is_checked(bool *out)
     int setting = atomic_load(&checked_setting);
     const char *text = getenv("TILE_EMULATOR");
     *out = setting != 0;
-    if (setting >= 0 || !text || !*text || !strcmp(text, "checked"))
-        return TILE_OK;
+    if (setting >= 0 || !text || !*text || !strcmp(text, "checked")) return TILE_OK;
     *out = false;
-    if (!strcmp(text, "fast"))
-        return TILE_OK;
+    if (!strcmp(text, "fast")) return TILE_OK;
     return tile_error(TILE_ERROR_ARGUMENT, "TILE_EMULATOR is '%s', not checked or fast", text);
 }
 
@@ -68,8 +66,7 @@ TILE_API size_t tile_emulator_statistics(tile_emulator_count *out, size_t capaci
     pthread_mutex_lock(&last_launch.lock);
     size_t count = last_launch.count;
     size_t copied = count < capacity ? count : capacity;
-    if (copied)
-        memcpy(out, last_launch.counts, copied * sizeof *out);
+    if (copied) memcpy(out, last_launch.counts, copied * sizeof *out);
     pthread_mutex_unlock(&last_launch.lock);
     return count;
 }
@@ -96,8 +93,7 @@ TILE_API const char *tile_emulator_operation_name(uint32_t operation)
 
 static void statistics_free(Statistics *statistics)
 {
-    if (!statistics)
-        return;
+    if (!statistics) return;
     free(statistics->counters);
     free(statistics->groups);
     free(statistics);
@@ -106,15 +102,13 @@ static void statistics_free(Statistics *statistics)
 Statistics *tile_emu_statistics_new(const Launch *launch)
 {
     Statistics *statistics = calloc(1, sizeof *statistics);
-    if (!statistics)
-        return NULL;
+    if (!statistics) return NULL;
     /* One site more, for places that the image does not name. */
     statistics->counter_count = ((size_t)launch->site_count + 1) * TILE_EMULATOR_OPERATIONS;
     statistics->counters = calloc(statistics->counter_count, sizeof *statistics->counters);
     statistics->groups = malloc(MAX_GROUPS * sizeof *statistics->groups);
     statistics->round = 1;
-    if (statistics->counters && statistics->groups)
-        return statistics;
+    if (statistics->counters && statistics->groups) return statistics;
     statistics_free(statistics);
     return NULL;
 }
@@ -139,8 +133,7 @@ void tile_emu_note_operation(Statistics *statistics, uint32_t site, uint32_t ope
  * its turn is not counted. */
 static uint32_t add_group(Statistics *statistics, Counter *counter, uint32_t bytes)
 {
-    if (statistics->group_count == MAX_GROUPS)
-        return NO_GROUP;
+    if (statistics->group_count == MAX_GROUPS) return NO_GROUP;
     uint32_t index = statistics->group_count++;
     Group *group = &statistics->groups[index];
     group->counter = (uint32_t)(counter - statistics->counters);
@@ -166,17 +159,14 @@ void tile_emu_note_access(Statistics *statistics, uint32_t site, uint32_t operat
     }
     bool same_lane = counter->lane == lane;
     uint32_t index = same_lane ? statistics->groups[counter->current].next : counter->first;
-    if (index == NO_GROUP)
-        index = add_group(statistics, counter, bytes);
-    if (index == NO_GROUP)
-        return;
+    if (index == NO_GROUP) index = add_group(statistics, counter, bytes);
+    if (index == NO_GROUP) return;
     counter->lane = lane;
     counter->current = index;
     Group *group = &statistics->groups[index];
     group->mask |= 1u << lane;
     group->address[lane] = address;
-    if (group->bytes < bytes)
-        group->bytes = bytes;
+    if (group->bytes < bytes) group->bytes = bytes;
 }
 
 /* ---- what a warp access costs ---- */
@@ -191,10 +181,8 @@ static uint32_t phase_passes(const uintptr_t address[LANES], uint32_t mask, uint
         uintptr_t first = address[__builtin_ctz(mask)] >> 2;
         for (uintptr_t word = first; word < first + words; word++) {
             uint32_t bank = word & 31, i = 0;
-            while (i < count[bank] && met[bank][i] != word)
-                i++;
-            if (i == count[bank])
-                met[bank][count[bank]++] = word;
+            while (i < count[bank] && met[bank][i] != word) i++;
+            if (i == count[bank]) met[bank][count[bank]++] = word;
             most = count[bank] > most ? count[bank] : most;
         }
     }
@@ -221,8 +209,7 @@ static uint32_t sort_addresses(const Group *group, uintptr_t out[LANES])
     for (uint32_t mask = group->mask; mask; mask &= mask - 1) {
         uintptr_t address = group->address[__builtin_ctz(mask)];
         uint32_t at = count++;
-        for (; at && out[at - 1] > address; at--)
-            out[at] = out[at - 1];
+        for (; at && out[at - 1] > address; at--) out[at] = out[at - 1];
         out[at] = address;
     }
     return count;
@@ -266,8 +253,7 @@ void tile_emu_note_round(Statistics *statistics)
         else
             count_banks(counter, group);
     }
-    if (statistics->group_count)
-        statistics->round++;
+    if (statistics->group_count) statistics->round++;
     statistics->group_count = 0;
 }
 

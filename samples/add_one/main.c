@@ -8,8 +8,7 @@ enum { COUNT = 1000 }; /* no multiple of the block: the end is part of the test 
 
 static void must(tile_status status)
 {
-    if (status == TILE_OK)
-        return;
+    if (status == TILE_OK) return;
     fprintf(stderr, "add_one: %s: %s\n", tile_status_name(status), tile_last_error());
     exit(3);
 }
@@ -32,14 +31,11 @@ int main(void)
 {
     static float in[COUNT], out[COUNT];
     /* TILE_DEVICE in the environment has the last word. */
-    if (!getenv("TILE_DEVICE") && tile_device_count() == 0)
-        must(tile_set_device("emulator"));
-    for (int i = 0; i < COUNT; i++)
-        in[i] = (float)i / 4;
+    if (!getenv("TILE_DEVICE") && tile_device_count() == 0) must(tile_set_device("emulator"));
+    for (int i = 0; i < COUNT; i++) in[i] = (float)i / 4;
     add_one_on_device(in, out);
     int wrong = 0;
-    for (int i = 0; i < COUNT; i++)
-        wrong += out[i] != in[i] + 1;
+    for (int i = 0; i < COUNT; i++) wrong += out[i] != in[i] + 1;
     printf("add_one: %g %g %g ... %g: %d of %d right\n", out[0], out[1], out[2], out[COUNT - 1],
            COUNT - wrong, COUNT);
     return wrong ? 5 : 0;

@@ -8,7 +8,7 @@
 
 #ifndef HEADER
 #define HEADER "add_one.h"
-#define ENTRY add_one
+#define ENTRY  add_one
 #endif
 #include HEADER
 
@@ -19,10 +19,10 @@
 #include <time.h>
 
 #define JOIN_(a, b) a##b
-#define JOIN(a, b) JOIN_(a, b)
-#define TEXT_(a) #a
-#define TEXT(a) TEXT_(a)
-#define KERNEL JOIN(ENTRY, _kernel)
+#define JOIN(a, b)  JOIN_(a, b)
+#define TEXT_(a)    #a
+#define TEXT(a)     TEXT_(a)
+#define KERNEL      JOIN(ENTRY, _kernel)
 
 enum { ROUNDS = 300, LAUNCHES = 200, COUNT = 128 };
 
@@ -50,23 +50,20 @@ static void stop(const char *what)
 
 static void must(int result, const char *what)
 {
-    if (result)
-        stop(what);
+    if (result) stop(what);
 }
 
 static void find(void *library, const char *name, void *function)
 {
     void *address = dlsym(library, name);
-    if (!address)
-        stop(name);
+    if (!address) stop(name);
     memcpy(function, &address, sizeof address);
 }
 
 static void open_driver(void)
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
-    if (!library)
-        stop("dlopen of libcuda.so.1");
+    if (!library) stop("dlopen of libcuda.so.1");
 #define FIND(field, symbol, parameters) find(library, #symbol, &driver.field);
     TILE_DRIVER_CALLS(FIND)
     find(library, "cuCtxSetCurrent", &driver.context_set);
@@ -91,8 +88,7 @@ static void load_bare(bench *bench, const tile_plan *plan)
     const tile_variant *variant =
         &KERNEL.specialisations[plan->specialisation].variants[plan->variant];
     const tile_image *image = variant->images;
-    while (strcmp(image->target, plan->target))
-        image++;
+    while (strcmp(image->target, plan->target)) image++;
     CUlibrary library;
     CUkernel kernel;
     must(driver.library_load(&library, image->bytes, NULL, NULL, 0, NULL, NULL, 0),
@@ -145,8 +141,7 @@ static double round_of(int (*launch)(bench *), bench *bench)
 {
     struct timespec start, end;
     clock_gettime(CLOCK_MONOTONIC, &start);
-    for (int i = 0; i < LAUNCHES; i++)
-        must(launch(bench), "a launch");
+    for (int i = 0; i < LAUNCHES; i++) must(launch(bench), "a launch");
     clock_gettime(CLOCK_MONOTONIC, &end);
     must(driver.stream_synchronize(bench->stream), "cuStreamSynchronize");
     return ((double)(end.tv_sec - start.tv_sec) * 1e9 + (double)(end.tv_nsec - start.tv_nsec)) /
@@ -173,10 +168,8 @@ static void measure(const char *name, int (*launch)(bench *), bench *bench)
         if (i % 2) /* neither side is always the first of its pair */
             ours_now = round_of(launch, bench);
         bare_now = round_of(launch_bare, bench);
-        if (i % 2 == 0)
-            ours_now = round_of(launch, bench);
-        if (i < 0)
-            continue;
+        if (i % 2 == 0) ours_now = round_of(launch, bench);
+        if (i < 0) continue;
         bare[i] = bare_now;
         ours[i] = ours_now;
         ratio[i] = ours_now / bare_now;

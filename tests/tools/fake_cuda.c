@@ -79,8 +79,7 @@ static CUresult leave(CUresult result)
 
 #define ENTER()                                                                                    \
     do {                                                                                           \
-        if (enter(__func__) != CUDA_SUCCESS)                                                       \
-            return leave(FAKE_ERROR);                                                              \
+        if (enter(__func__) != CUDA_SUCCESS) return leave(FAKE_ERROR);                             \
     } while (0)
 
 /* The declarations come from the list that libtile itself uses, so the two can't differ. */
@@ -141,10 +140,8 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
     ENTER();
     const int compute = state.compute[device - FIRST_HANDLE];
     *value = 227 * 1024;
-    if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
-        *value = compute / 10;
-    if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
-        *value = compute % 10;
+    if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) *value = compute / 10;
+    if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) *value = compute % 10;
     return leave(CUDA_SUCCESS);
 }
 
@@ -176,8 +173,7 @@ CUresult cuCtxPushCurrent_v2(CUcontext context)
 CUresult cuCtxPopCurrent_v2(CUcontext *context)
 {
     const CUresult result = enter(__func__);
-    if (!depth)
-        return leave(201);
+    if (!depth) return leave(201);
     *context = (CUcontext)(void *)stack[--depth];
     return leave(result);
 }
@@ -186,8 +182,7 @@ CUresult cuCtxGetDevice(CUdevice *device)
 {
     ENTER();
     const fake_context *context = fake_cuda_current();
-    if (!context)
-        return leave(201);
+    if (!context) return leave(201);
     *device = FIRST_HANDLE + context->device;
     return leave(CUDA_SUCCESS);
 }
@@ -208,8 +203,7 @@ CUresult cuStreamSynchronize(CUstream stream)
 CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes)
 {
     ENTER();
-    if (!depth || !bytes)
-        return leave(depth ? 1 : 201);
+    if (!depth || !bytes) return leave(depth ? 1 : 201);
     *pointer = (uintptr_t)malloc(bytes);
     state.allocations++;
     return leave(CUDA_SUCCESS);
@@ -218,8 +212,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes)
 CUresult cuMemFree_v2(CUdeviceptr pointer)
 {
     ENTER();
-    if (!depth)
-        return leave(201);
+    if (!depth) return leave(201);
     free((void *)(uintptr_t)pointer);
     state.allocations--;
     return leave(CUDA_SUCCESS);
@@ -250,12 +243,9 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *code, int *jit_option
     (void)values;
     const CUresult result = enter(__func__);
     /* PTX comes with a place for the compiler's log. */
-    if (result != CUDA_SUCCESS && jit_count)
-        strcpy(jit_values[0], "ptxas: syntax error in line 1");
-    if (result != CUDA_SUCCESS)
-        return leave(result);
-    if (!code || count)
-        return leave(1);
+    if (result != CUDA_SUCCESS && jit_count) strcpy(jit_values[0], "ptxas: syntax error in line 1");
+    if (result != CUDA_SUCCESS) return leave(result);
+    if (!code || count) return leave(1);
     if (jit_count && strcmp(code, "ptx text"))
         return leave(218); /* not terminated, or not the text */
     *library = (CUlibrary)(void *)calloc(1, sizeof(fake_library));
@@ -267,8 +257,7 @@ CUresult cuLibraryUnload(CUlibrary library)
 {
     pthread_mutex_lock(&lock);
     fake_library *fake = (fake_library *)(void *)library;
-    for (int i = 0; i < fake->count; i++)
-        free(fake->kernels[i]);
+    for (int i = 0; i < fake->count; i++) free(fake->kernels[i]);
     state.kernels_made -= fake->count;
     free(fake);
     state.libraries--;
@@ -293,8 +282,7 @@ CUresult cuKernelSetAttribute(int attribute, int value, CUkernel kernel, CUdevic
     ENTER();
     if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || device < FIRST_HANDLE)
         return leave(1);
-    if (value > 227 * 1024)
-        return leave(FAKE_ERROR);
+    if (value > 227 * 1024) return leave(FAKE_ERROR);
     state.attributes++;
     return leave(CUDA_SUCCESS);
 }
@@ -302,8 +290,7 @@ CUresult cuKernelSetAttribute(int attribute, int value, CUkernel kernel, CUdevic
 CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
 {
     ENTER();
-    if (!depth)
-        return leave(201);
+    if (!depth) return leave(201);
     *function = (CUfunction)(void *)kernel;
     state.settled++;
     return leave(CUDA_SUCCESS);
@@ -331,10 +318,8 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
     ENTER();
     const fake_stream *stream = (const fake_stream *)(void *)config->hStream;
     const fake_context *context = stream ? stream->context : fake_cuda_current();
-    if (!context)
-        return leave(201);
-    if (extra || !config->gridDimX || !config->gridDimY || !config->gridDimZ)
-        return leave(1);
+    if (!context) return leave(201);
+    if (extra || !config->gridDimX || !config->gridDimY || !config->gridDimZ) return leave(1);
     record(config, (const fake_kernel *)(void *)function, parameters, context);
     return leave(CUDA_SUCCESS);
 }

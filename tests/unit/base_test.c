@@ -18,16 +18,13 @@ static void test_arena(void **state)
     Arena *arena = arena_new();
     char *first = arena_alloc(arena, 10);
     assert_int_equal((uintptr_t)first % 16, 0);
-    for (int i = 0; i < 10; i++)
-        assert_int_equal(first[i], 0);
+    for (int i = 0; i < 10; i++) assert_int_equal(first[i], 0);
     ArenaMark mark = arena_mark(arena);
-    for (int i = 0; i < 1000; i++)
-        memset(arena_alloc(arena, 1000), 0xff, 1000);
+    for (int i = 0; i < 1000; i++) memset(arena_alloc(arena, 1000), 0xff, 1000);
     memset(arena_alloc(arena, 5 * 1024 * 1024), 0xff, 5 * 1024 * 1024);
     arena_reset(arena, mark);
     char *again = arena_alloc(arena, 100);
-    for (int i = 0; i < 100; i++)
-        assert_int_equal(again[i], 0);
+    for (int i = 0; i < 100; i++) assert_int_equal(again[i], 0);
     assert_string_equal(arena_printf(arena, "%d-%s", 7, "x"), "7-x");
     assert_string_equal(arena_printf(arena, "%s", ""), "");
     assert_string_equal(arena_copy_text(arena, "abcdef", 3), "abc");
@@ -51,10 +48,8 @@ static void test_vec(void **state)
     (void)state;
     Arena *arena = arena_new();
     VEC(int) numbers = {0};
-    for (int i = 0; i < 1000; i++)
-        vec_push(arena, &numbers, i);
-    for (int i = 0; i < 1000; i++)
-        assert_int_equal(numbers.data[i], i);
+    for (int i = 0; i < 1000; i++) vec_push(arena, &numbers, i);
+    for (int i = 0; i < 1000; i++) assert_int_equal(numbers.data[i], i);
     assert_int_equal(vec_last(&numbers), 999);
     assert_int_equal(vec_pop(&numbers), 999);
     assert_int_equal(numbers.count, 999);
@@ -67,10 +62,8 @@ static void test_intern(void **state)
     Arena *arena = arena_new();
     Interner *names = interner_new(arena);
     Name kept[2000];
-    for (int i = 0; i < 2000; i++)
-        kept[i] = intern_printf(names, "name%d", i);
-    for (int i = 0; i < 2000; i++)
-        assert_ptr_equal(kept[i], intern_printf(names, "name%d", i));
+    for (int i = 0; i < 2000; i++) kept[i] = intern_printf(names, "name%d", i);
+    for (int i = 0; i < 2000; i++) assert_ptr_equal(kept[i], intern_printf(names, "name%d", i));
     assert_ptr_equal(intern(names, "abc", 2), intern_text(names, "ab"));
     assert_ptr_not_equal(intern(names, "a\0b", 3), intern(names, "a\0c", 3));
     assert_string_equal(intern(names, NULL, 0), "");
@@ -85,11 +78,9 @@ static void test_map(void **state)
     Map map = {0};
     assert_null(map_get(&map, keys));
     map_remove(&map, keys);
-    for (int i = 0; i < 3000; i++)
-        map_set(arena, &map, keys + i, keys + 2999 - i);
+    for (int i = 0; i < 3000; i++) map_set(arena, &map, keys + i, keys + 2999 - i);
     assert_int_equal(map.count, 3000);
-    for (int i = 0; i < 3000; i += 3)
-        map_remove(&map, keys + i);
+    for (int i = 0; i < 3000; i += 3) map_remove(&map, keys + i);
     for (int i = 0; i < 3000; i++) {
         assert_int_equal(map_has(&map, keys + i), i % 3 != 0);
         assert_ptr_equal(map_get(&map, keys + i), i % 3 != 0 ? keys + 2999 - i : NULL);
@@ -106,8 +97,7 @@ static void test_buf(void **state)
     Buf buf = {0};
     buf_printf(&buf, "%s", "");
     assert_string_equal(buf.data, "");
-    for (int i = 0; i < 1000; i++)
-        buf_printf(&buf, "%d,", i);
+    for (int i = 0; i < 1000; i++) buf_printf(&buf, "%d,", i);
     assert_int_equal(buf.length, 10 + 90 * 2 + 900 * 3 + 1000);
     buf_free(&buf);
     buf_quoted(&buf, "a\"\\\n\t\x01\x80\xc3\xa4\0z", 11);
@@ -154,7 +144,8 @@ static void test_places(void **state)
 {
     (void)state;
     Session *session = session_new();
-    static const char text[] = "\xef\xbb\xbf" "ab\r\n\xc3\xa4x\rlast";
+    static const char text[] = "\xef\xbb\xbf"
+                               "ab\r\n\xc3\xa4x\rlast";
     Source *source = source_from_text(session, "a.tile", text, sizeof text - 1);
     assert_place(source, 0, 1, 1);
     assert_place(source, 3, 1, 4);
@@ -249,8 +240,7 @@ static void test_render_odd_places(void **state)
     (void)state;
     Session *session = session_new();
     Buf text = {0};
-    for (int i = 0; i < 500; i++)
-        buf_text(&text, "\xe4\xbd\xa0 \x1b[31m\t\xff");
+    for (int i = 0; i < 500; i++) buf_text(&text, "\xe4\xbd\xa0 \x1b[31m\t\xff");
     Source *source = source_from_text(session, "wide", text.data, text.length);
     for (uint32_t at = 0; at <= source->length; at += 97)
         diag_report(session->diags, DIAG_bad_utf8, (Span){source, at, at + 300});
@@ -353,13 +343,20 @@ static void test_tools(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arena),       cmocka_unit_test(test_reset_to_empty),
-        cmocka_unit_test(test_vec),         cmocka_unit_test(test_intern),
-        cmocka_unit_test(test_map),         cmocka_unit_test(test_buf),
-        cmocka_unit_test(test_utf8),        cmocka_unit_test(test_places),
-        cmocka_unit_test(test_render_text), cmocka_unit_test(test_render_json),
-        cmocka_unit_test(test_render_odd_places), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_diag_table),  cmocka_unit_test(test_files),
+        cmocka_unit_test(test_arena),
+        cmocka_unit_test(test_reset_to_empty),
+        cmocka_unit_test(test_vec),
+        cmocka_unit_test(test_intern),
+        cmocka_unit_test(test_map),
+        cmocka_unit_test(test_buf),
+        cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_render_text),
+        cmocka_unit_test(test_render_json),
+        cmocka_unit_test(test_render_odd_places),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_diag_table),
+        cmocka_unit_test(test_files),
         cmocka_unit_test(test_tools),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

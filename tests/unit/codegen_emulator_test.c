@@ -41,10 +41,8 @@ static void test_mma_emulated(void **state)
     uint16_t a[16 * K], b[K * 8];
     float c[16 * 8];
     int32_t k = K;
-    for (int i = 0; i < 16 * K; i++)
-        a[i] = (uint16_t)dtype_encode(DTYPE_f16, i * 7 % 17 - 8);
-    for (int i = 0; i < K * 8; i++)
-        b[i] = (uint16_t)dtype_encode(DTYPE_f16, i * 5 % 13 - 6);
+    for (int i = 0; i < 16 * K; i++) a[i] = (uint16_t)dtype_encode(DTYPE_f16, i * 7 % 17 - 8);
+    for (int i = 0; i < K * 8; i++) b[i] = (uint16_t)dtype_encode(DTYPE_f16, i * 5 % 13 - 6);
     Made made = made_from(mma_text, &defaults);
     made_load(&made);
     void *device_a = device_new(sizeof a, a), *device_b = device_new(sizeof b, b),
@@ -113,8 +111,7 @@ static void test_predicated_widths(void **state)
         DType dtype;
         assert_true(dtype_find(element, &dtype));
         size_t bytes = 9 * (size_t)dtype_bytes(dtype);
-        if (strstr(type, ", ") != NULL)
-            bytes *= (size_t)atoi(strstr(type, ", ") + 2);
+        if (strstr(type, ", ") != NULL) bytes *= (size_t)atoi(strstr(type, ", ") + 2);
         void *device_in = device_new(bytes, in), *device_out = device_new(sizeof zero, zero);
         const void *parameters[] = {&device_in, &device_out};
         made_run(&made, 1, parameters);
@@ -263,8 +260,7 @@ static int64_t saturate(DType to, double x)
     int bits = dtype_bits(to);
     double low = dtype_is_signed(to) ? -ldexp(1, bits - 1) : 0,
            high = ldexp(1, dtype_is_signed(to) ? bits - 1 : bits);
-    if (x <= low)
-        return (int64_t)(dtype_is_signed(to) ? (uint64_t)-1 << (bits - 1) : 0);
+    if (x <= low) return (int64_t)(dtype_is_signed(to) ? (uint64_t)-1 << (bits - 1) : 0);
     if (x >= high)
         return (int64_t)(bits == 64 && !dtype_is_signed(to)
                              ? ~0ull
@@ -280,18 +276,15 @@ static uint64_t mask_of(DType dtype)
 
 static double value_of(DType dtype, uint64_t bits)
 {
-    if (dtype_is_float(dtype))
-        return dtype_decode(dtype, bits);
+    if (dtype_is_float(dtype)) return dtype_decode(dtype, bits);
     int64_t wrapped = dtype_wrap(dtype, (int64_t)bits);
     return dtype_is_signed(dtype) ? (double)wrapped : (double)(uint64_t)wrapped;
 }
 
 static uint64_t sample_bits(DType from, int i)
 {
-    if (dtype_is_float(from))
-        return dtype_encode(from, samples[i]);
-    if (from == DTYPE_b1)
-        return i & 1;
+    if (dtype_is_float(from)) return dtype_encode(from, samples[i]);
+    if (from == DTYPE_b1) return i & 1;
     return (uint64_t)saturate(dtype_bits(from) == 64 ? DTYPE_i32 : from, samples[i]) &
            mask_of(from);
 }
@@ -299,12 +292,9 @@ static uint64_t sample_bits(DType from, int i)
 static uint64_t cast_wanted(DType from, DType to, uint64_t bits)
 {
     double x = value_of(from, bits);
-    if (to == DTYPE_b1)
-        return x != 0;
-    if (dtype_is_float(to))
-        return dtype_encode(to, x);
-    if (dtype_is_float(from))
-        return (uint64_t)saturate(to, x) & mask_of(to);
+    if (to == DTYPE_b1) return x != 0;
+    if (dtype_is_float(to)) return dtype_encode(to, x);
+    if (dtype_is_float(from)) return (uint64_t)saturate(to, x) & mask_of(to);
     return (uint64_t)(dtype_is_signed(from) ? (int64_t)x : (int64_t)(uint64_t)x) & mask_of(to);
 }
 
@@ -383,10 +373,8 @@ static void operations_on(Buf *text, Results *results, int type)
     snprintf(one, sizeof one, "%%%cx%d", side, type);
     snprintf(two, sizeof two, "%%%cx%d, %%%cy%d", side, type, side, type);
     snprintf(three, sizeof three, "%s, %s", two, one);
-    for (int i = 0; i < 7; i++)
-        operation(text, results, type, float_and_int[i], two);
-    for (int i = 0; i < 7 && !is_float; i++)
-        operation(text, results, type, int_only[i], two);
+    for (int i = 0; i < 7; i++) operation(text, results, type, float_and_int[i], two);
+    for (int i = 0; i < 7 && !is_float; i++) operation(text, results, type, int_only[i], two);
     operation(text, results, type, "neg", one);
     operation(text, results, type, "abs", one);
     if (is_float && side == 'd') {
@@ -438,14 +426,12 @@ static void every_operation(Buf *text)
     int sum = 0;
     parameters_text(text);
     for (int i = 0; i < DTYPE_COUNT; i++)
-        if (i != DTYPE_b1 && i != DTYPE_i64)
-            host_operations(text, i, &sum);
+        if (i != DTYPE_b1 && i != DTYPE_i64) host_operations(text, i, &sum);
     buf_printf(text,
                "launch %%sum%d, %%one, %%one {warps = 1} {\n%%zero = const {value = 0} : i32\n",
                sum);
     for (int i = 0; i < DTYPE_COUNT; i++)
-        if (i != DTYPE_b1)
-            device_operations(text, i);
+        if (i != DTYPE_b1) device_operations(text, i);
     buf_text(text, "}\n}\n");
 }
 
@@ -464,15 +450,13 @@ static void test_objects_need_no_library(void **state)
         char *output, *folder = os_temp_folder(arena),
                       *object = os_join_path(arena, folder, "all.o");
         size_t size;
-        if (i == 0)
-            made_image(&made, "sm_80");
+        if (i == 0) made_image(&made, "sm_80");
         made_image(&made, "emulator");
         assert_true(host_function(made.codegen, made.kernel, "host_function"));
         assert_true(codegen_host_object(made.codegen, arena, &bytes, &size));
         assert_true(os_write_file(object, bytes, size));
         assert_int_equal(run_nothing_undefined(object, arena, &output), 0);
-        if (occurrences(output, " U ") != 3)
-            fputs(output, stderr);
+        if (occurrences(output, " U ") != 3) fputs(output, stderr);
         assert_int_equal(occurrences(output, " U "), 3);
         assert_int_equal(occurrences(output, "tile_emu_access"), 1);
         assert_int_equal(occurrences(output, "tile_emu_frame"), 1);

@@ -32,8 +32,7 @@ static inline void show_messages(Session *session)
 {
     Buf text = {0};
     diag_render(session->diags, DIAG_TEXT, false, &text);
-    if (text.data != NULL)
-        fputs(text.data, stderr);
+    if (text.data != NULL) fputs(text.data, stderr);
     buf_free(&text);
 }
 
@@ -64,8 +63,7 @@ static inline void made_image(Made *made, const char *arch)
 
 static inline void made_free(Made *made)
 {
-    if (made->library != NULL)
-        dlclose(made->library);
+    if (made->library != NULL) dlclose(made->library);
     codegen_free(made->codegen);
     kernel_free(made->kernel);
     session_free(made->session);
@@ -74,8 +72,7 @@ static inline void made_free(Made *made)
 static inline int occurrences(const char *text, const char *part)
 {
     int count = 0;
-    for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part))
-        count++;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part)) count++;
     return count;
 }
 
@@ -88,8 +85,7 @@ static inline void shim_write(const Made *made, const char *path)
     for (int i = 0; i < made->image.entry_count; i++)
         buf_printf(&text, "extern char r%d[] __asm__(\"%s\") H;\n", i, made->image.entries[i].name);
     buf_text(&text, "void *symbol(int i) { void *all[] = {h");
-    for (int i = 0; i < made->image.entry_count; i++)
-        buf_printf(&text, ", r%d", i);
+    for (int i = 0; i < made->image.entry_count; i++) buf_printf(&text, ", r%d", i);
     buf_text(&text, "}; return all[i]; }\n");
     assert_true(os_write_file(path, text.data, text.length));
     buf_free(&text);
@@ -119,12 +115,10 @@ static inline void made_load(Made *made)
     shim_write(made, shim);
     const char *const link[] = {"gcc", "-shared", "-fPIC", "-o", library, object, shim, NULL};
     int status = run_tool(arena, &output, link);
-    if (status != 0)
-        fputs(output, stderr);
+    if (status != 0) fputs(output, stderr);
     assert_int_equal(status, 0);
     made->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    if (made->library == NULL)
-        fprintf(stderr, "%s\n", dlerror());
+    if (made->library == NULL) fprintf(stderr, "%s\n", dlerror());
     assert_non_null(made->library);
     *(void **)&made->symbol = dlsym(made->library, "symbol");
     os_remove_folder(folder);
@@ -151,8 +145,7 @@ static inline void made_run(Made *made, uint32_t blocks, const void *const *para
                         .site_count = (uint32_t)made->image.site_count};
     tile_grid grid = {blocks, 1, 1};
     tile_status status = tile_emulator_run(&image, &run, &grid, parameters);
-    if (status != TILE_OK)
-        fprintf(stderr, "%s\n", tile_last_error());
+    if (status != TILE_OK) fprintf(stderr, "%s\n", tile_last_error());
     free(sites);
     assert_int_equal(status, TILE_OK);
 }
@@ -161,8 +154,7 @@ static inline void *device_new(size_t bytes, const void *content)
 {
     void *memory;
     assert_int_equal(tile_alloc(&memory, bytes), TILE_OK);
-    if (content != NULL)
-        assert_int_equal(tile_copy_in(memory, content, bytes, NULL), TILE_OK);
+    if (content != NULL) assert_int_equal(tile_copy_in(memory, content, bytes, NULL), TILE_OK);
     return memory;
 }
 

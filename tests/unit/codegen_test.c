@@ -27,8 +27,7 @@ static void test_saxpy_ptx(void **state)
 static void test_saxpy_cubin(void **state)
 {
     (void)state;
-    if (!there_is_ptxas())
-        skip();
+    if (!there_is_ptxas()) skip();
     static const char *const archs[] = {"sm_80", "sm_86", "sm_89", "sm_90a"};
     for (int i = 0; i < 4; i++) {
         CodegenOptions options = defaults;

@@ -71,8 +71,7 @@ static void test_rounding_matches_machine(void **state)
             bits = (bits & 0x800fffc000000000u) | (uint64_t)(1023 - 30 + (int)(bits % 50)) << 52 |
                    (bits >> 5 & 1);
         double number = double_of(bits);
-        if (isnan(number))
-            continue;
+        if (isnan(number)) continue;
         float single = (float)number;
         uint32_t single_bits;
         memcpy(&single_bits, &single, sizeof single_bits);

@@ -35,26 +35,26 @@ static void *start(tile_emu_thread *t, const void *const *parameters, void (*bod
 }
 
 /* KERNEL(name) { BEGIN ... SUSPEND(op, site) ... END } */
-#define KERNEL(name) \
-    static void name##_body(Coroutine *c); \
-    static void *name(tile_emu_thread *t, const void *const *p) \
-    { \
-        return start(t, p, name##_body); \
-    } \
+#define KERNEL(name)                                                                               \
+    static void name##_body(Coroutine *c);                                                         \
+    static void *name(tile_emu_thread *t, const void *const *p)                                    \
+    {                                                                                              \
+        return start(t, p, name##_body);                                                           \
+    }                                                                                              \
     static void name##_body(Coroutine *c)
-#define BEGIN \
-    switch (c->state) { \
+#define BEGIN                                                                                      \
+    switch (c->state) {                                                                            \
     case 0:
-#define SUSPEND(operation, place) \
-    do { \
-        c->state = __LINE__; \
-        c->t->op = (operation); \
-        c->t->site = (place); \
-        return; \
-    case __LINE__:; \
+#define SUSPEND(operation, place)                                                                  \
+    do {                                                                                           \
+        c->state = __LINE__;                                                                       \
+        c->t->op = (operation);                                                                    \
+        c->t->site = (place);                                                                      \
+        return;                                                                                    \
+    case __LINE__:;                                                                                \
     } while (0)
-#define END \
-    } \
+#define END                                                                                        \
+    }                                                                                              \
     c->resume = NULL;
 
 enum { SITES = 64 };
@@ -131,16 +131,14 @@ static void assert_fault(tile_status status, const char *text)
 
 static void assert_fine(tile_status status)
 {
-    if (status != TILE_OK)
-        fail_msg("status %d: %s", (int)status, tile_last_error());
+    if (status != TILE_OK) fail_msg("status %d: %s", (int)status, tile_last_error());
 }
 
 static uint32_t *allocate(size_t words, const uint32_t *from)
 {
     void *memory;
     assert_fine(tile_alloc(&memory, words * 4));
-    if (from)
-        assert_fine(tile_copy_in(memory, from, words * 4, NULL));
+    if (from) assert_fine(tile_copy_in(memory, from, words * 4, NULL));
     return memory;
 }
 
@@ -149,8 +147,7 @@ static tile_emulator_count count_at(uint32_t site, uint32_t operation)
     static tile_emulator_count counts[SITES * 4];
     size_t count = tile_emulator_statistics(counts, SITES * 4);
     for (size_t i = 0; i < count; i++)
-        if (counts[i].line == site && counts[i].operation == operation)
-            return counts[i];
+        if (counts[i].line == site && counts[i].operation == operation) return counts[i];
     fail_msg("no count of %s at line %u", tile_emulator_operation_name(operation), site);
     return (tile_emulator_count){0};
 }
@@ -158,8 +155,7 @@ static tile_emulator_count count_at(uint32_t site, uint32_t operation)
 static int set_up(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < SITES; i++)
-        sites[i] = (tile_emu_site){"kernel.tile", i, 5};
+    for (uint32_t i = 0; i < SITES; i++) sites[i] = (tile_emu_site){"kernel.tile", i, 5};
     tile_emulator_set_checked(1);
     return tile_set_device("emulator");
 }
@@ -217,8 +213,7 @@ static void test_grid(void **state)
     assert_fine(launch_grid(indices, 1, 0, (tile_grid){2, 3, 4}, parameters));
     tile_emulator_set_checked(1);
     assert_fine(launch_grid(indices, 1, 0, (tile_grid){2, 3, 4}, parameters));
-    for (int i = 0; i < 24; i++)
-        assert_int_equal(out[i], 2);
+    for (int i = 0; i < 24; i++) assert_int_equal(out[i], 2);
     assert_fine(launch_grid(indices, 1, 0, (tile_grid){0, 3, 4}, parameters));
     tile_free(out);
 }
@@ -271,8 +266,7 @@ KERNEL(load_matrix)
         uint32_t piece = test->swizzled ? row / 2 % 4 : 0;
         uint64_t address = (uint64_t)(uintptr_t)(c->t->shared + row * test->stride + piece * 16);
         memcpy(c->t->in, &address, 8);
-        if (index >= 8 * test->count)
-            memset(c->t->in, 0xee, 8); /* does not matter */
+        if (index >= 8 * test->count) memset(c->t->in, 0xee, 8); /* does not matter */
         c->t->in[2] = test->count;
         c->t->in[3] = test->transposed;
     }
@@ -372,10 +366,8 @@ static Place a_place(const Product *p, uint32_t lane, uint32_t i)
 static Place b_place(const Product *p, uint32_t lane, uint32_t i)
 {
     uint32_t group = lane >> 2, thread = lane % 4;
-    if (p->depth == 16)
-        return (Place){thread * 2 + (i & 1) + (i >= 2 ? 8 : 0), group};
-    if (p->depth == 8)
-        return (Place){i == 0 ? thread : thread + 4, group};
+    if (p->depth == 16) return (Place){thread * 2 + (i & 1) + (i >= 2 ? 8 : 0), group};
+    if (p->depth == 8) return (Place){i == 0 ? thread : thread + 4, group};
     return (Place){thread * 4 + (i & 3) + (i >= 4 ? 16 : 0), group};
 }
 
@@ -452,8 +444,7 @@ static double value_of(const Product *p, uint32_t bits)
 
 static double result_of(const Product *p, uint32_t bits)
 {
-    if (p->mode == TILE_EMU_MMA_M16N8K32_S32_S8)
-        return (int32_t)bits;
+    if (p->mode == TILE_EMU_MMA_M16N8K32_S32_S8) return (int32_t)bits;
     return p->mode == TILE_EMU_MMA_M16N8K16_F16_F16 ? f16_value(bits) : f32_value(bits);
 }
 
@@ -487,12 +478,9 @@ static void fill_product(Product *p, uint32_t mode, uint32_t depth)
     uint32_t c_mode = mode == TILE_EMU_MMA_M16N8K16_F16_F16  ? mode
                       : mode == TILE_EMU_MMA_M16N8K32_S32_S8 ? mode
                                                              : TILE_EMU_MMA_M16N8K8_F32_TF32;
-    for (uint32_t i = 0; i < 16 * depth; i++)
-        p->a[i / depth][i % depth] = random_element(mode);
-    for (uint32_t i = 0; i < 8 * depth; i++)
-        p->b[i / 8][i % 8] = random_element(mode);
-    for (uint32_t i = 0; i < 128; i++)
-        p->c[i / 8][i % 8] = random_element(c_mode);
+    for (uint32_t i = 0; i < 16 * depth; i++) p->a[i / depth][i % depth] = random_element(mode);
+    for (uint32_t i = 0; i < 8 * depth; i++) p->b[i / 8][i % 8] = random_element(mode);
+    for (uint32_t i = 0; i < 128; i++) p->c[i / 8][i % 8] = random_element(c_mode);
 }
 
 static void check_product(const Product *p)
@@ -506,10 +494,8 @@ static void check_product(const Product *p)
             }
             double got = result_of(p, p->d[i][j]);
             double bound = size * ldexp(p->depth + 1, -24);
-            if (p->mode == TILE_EMU_MMA_M16N8K16_F16_F16)
-                bound += fabs(sum) * ldexp(1, -11);
-            if (p->mode == TILE_EMU_MMA_M16N8K32_S32_S8)
-                bound = 0;
+            if (p->mode == TILE_EMU_MMA_M16N8K16_F16_F16) bound += fabs(sum) * ldexp(1, -11);
+            if (p->mode == TILE_EMU_MMA_M16N8K32_S32_S8) bound = 0;
             if (!(fabs(got - sum) <= bound))
                 fail_msg("mode %u, (%u, %u): %.9g instead of %.9g", p->mode, i, j, got, sum);
         }
@@ -545,13 +531,10 @@ static void test_mma_f16_values(void **state)
     (void)state;
     for (uint32_t bits = 0; bits < 0x10000; bits += 128 / 2) {
         Product p = {.mode = TILE_EMU_MMA_M16N8K16_F16_F16, .depth = 16};
-        for (uint32_t i = 0; i < 64; i++)
-            p.a[i / 8][i % 8] = bits + i;
-        for (uint32_t j = 0; j < 8; j++)
-            p.b[j][j] = 0x3c00;
+        for (uint32_t i = 0; i < 64; i++) p.a[i / 8][i % 8] = bits + i;
+        for (uint32_t j = 0; j < 8; j++) p.b[j][j] = 0x3c00;
         bool infinite = (bits & 0x7fff) + 63 >= 0x7c00;
-        if (infinite)
-            memset(p.a[0] + 1, 0, 7 * 4); /* 0 times infinity is no number */
+        if (infinite) memset(p.a[0] + 1, 0, 7 * 4); /* 0 times infinity is no number */
         assert_fine(launch(multiply, 1, 0, 1, &p));
         for (uint32_t i = 0; i < 64 && !infinite; i++) {
             uint32_t expected = bits + i == 0x8000 ? 0 : bits + i; /* +0 - 0 is +0 */
@@ -648,14 +631,11 @@ KERNEL(read_then_write)
 {
     const Exchange *test = pointer_of(c);
     BEGIN
-    if (c->t->index == 0)
-        store_shared(c, 0, 1, 1);
+    if (c->t->index == 0) store_shared(c, 0, 1, 1);
     SUSPEND(TILE_EMU_BARRIER, 2);
     load_shared(c, 0, 3);
-    if (test->kind == TILE_EMU_BARRIER)
-        SUSPEND(TILE_EMU_BARRIER, 4);
-    if (c->t->index == test->distance)
-        store_shared(c, 0, 2, 5);
+    if (test->kind == TILE_EMU_BARRIER) SUSPEND(TILE_EMU_BARRIER, 4);
+    if (c->t->index == test->distance) store_shared(c, 0, 2, 5);
     END
 }
 
@@ -682,10 +662,8 @@ KERNEL(halves)
         void *to = at(c, c->t->shared + 2 * c->t->index, 2, TILE_EMU_WRITE, TILE_EMU_SHARED, 1);
         memcpy(to, &value, 2);
     }
-    if (test->kind == TILE_EMU_BARRIER)
-        SUSPEND(TILE_EMU_BARRIER, 2);
-    if (c->t->index % 2)
-        store_shared(c, c->t->index / 2 * 4, 7, 3);
+    if (test->kind == TILE_EMU_BARRIER) SUSPEND(TILE_EMU_BARRIER, 2);
+    if (c->t->index % 2) store_shared(c, c->t->index / 2 * 4, 7, 3);
     END
 }
 
@@ -702,8 +680,7 @@ static void test_race_bytes(void **state)
 KERNEL(all_write)
 {
     BEGIN
-    if (c->t->index == 0)
-        store_global(c, pointer_of(c), c->t->block[0], 1);
+    if (c->t->index == 0) store_global(c, pointer_of(c), c->t->block[0], 1);
     END
 }
 
@@ -749,12 +726,10 @@ KERNEL(last_block)
     BEGIN
     store_global(c, words + c->t->block[0] * 32 + c->t->index, c->t->index, 1);
     SUSPEND(TILE_EMU_BARRIER, 2);
-    if (c->t->index == 0)
-        store_shared(c, 0, add_global(c, counter, 1, 3), 4);
+    if (c->t->index == 0) store_shared(c, 0, add_global(c, counter, 1, 3), 4);
     SUSPEND(TILE_EMU_BARRIER, 5);
     if (load_shared(c, 0, 6) == blocks - 1)
-        for (uint32_t i = 0; i < blocks; i++)
-            load_global(c, words + i * 32 + (c->t->index ^ 1), 7);
+        for (uint32_t i = 0; i < blocks; i++) load_global(c, words + i * 32 + (c->t->index ^ 1), 7);
     END
 }
 
@@ -764,12 +739,10 @@ KERNEL(last_block_early)
     uint32_t *words = pointer_of(c), blocks = c->t->grid[0], *counter = words + blocks * 32;
     BEGIN
     store_global(c, words + c->t->block[0] * 32 + c->t->index, c->t->index, 1);
-    if (c->t->index == 0)
-        store_shared(c, 0, add_global(c, counter, 1, 3), 4);
+    if (c->t->index == 0) store_shared(c, 0, add_global(c, counter, 1, 3), 4);
     SUSPEND(TILE_EMU_BARRIER, 5);
     if (load_shared(c, 0, 6) == blocks - 1)
-        for (uint32_t i = 0; i < blocks; i++)
-            load_global(c, words + i * 32 + (c->t->index ^ 1), 7);
+        for (uint32_t i = 0; i < blocks; i++) load_global(c, words + i * 32 + (c->t->index ^ 1), 7);
     END
 }
 
@@ -791,8 +764,7 @@ KERNEL(shared_overrun)
 {
     BEGIN
     store_shared(c, c->t->index * 4, 1, 1);
-    if (c->t->index == 3)
-        store_shared(c, (uint32_t)-4, 1, 2);
+    if (c->t->index == 3) store_shared(c, (uint32_t)-4, 1, 2);
     END
 }
 
@@ -851,8 +823,7 @@ static void *told_all_write(tile_emu_thread *t, const void *const *p)
 KERNEL(write_far)
 {
     BEGIN
-    if (c->t->index == 0)
-        store_global(c, (uint32_t *)pointer_of(c) + (1 << 20), 1, 1);
+    if (c->t->index == 0) store_global(c, (uint32_t *)pointer_of(c) + (1 << 20), 1, 1);
     END
 }
 
@@ -896,8 +867,7 @@ KERNEL(read_unwritten)
 {
     uint32_t *words = pointer_of(c);
     BEGIN
-    if (c->t->index < 31)
-        store_shared(c, 4 * c->t->index, 1, 1);
+    if (c->t->index < 31) store_shared(c, 4 * c->t->index, 1, 1);
     SUSPEND(TILE_EMU_BARRIER, 2);
     load_shared(c, 4 * (31 - c->t->index), 3);
     load_global(c, words + c->t->index, 4);
@@ -922,8 +892,7 @@ static void test_unwritten(void **state)
 KERNEL(first_block_writes)
 {
     BEGIN
-    if (c->t->block[0] == 0)
-        store_shared(c, 4 * c->t->index, 1, 1);
+    if (c->t->block[0] == 0) store_shared(c, 4 * c->t->index, 1, 1);
     load_shared(c, 4 * c->t->index, 2);
     END
 }
@@ -982,8 +951,7 @@ KERNEL(spin)
         SUSPEND(TILE_EMU_WARP_SYNC, 1);
         *(volatile uint32_t *)(void *)c->t->shared = test->distance;
     } else {
-        while (!*(volatile uint32_t *)(void *)c->t->shared)
-            SUSPEND(TILE_EMU_NONE, 2);
+        while (!*(volatile uint32_t *)(void *)c->t->shared) SUSPEND(TILE_EMU_NONE, 2);
     }
     SUSPEND(TILE_EMU_BARRIER, 3);
     END
@@ -1012,8 +980,7 @@ KERNEL(write_pattern)
     const Pattern *p = pointer_of(c);
     uint32_t offset = c->t->index * p->stride;
     BEGIN
-    if (p->swizzled)
-        offset ^= c->t->index % 8 * 16;
+    if (p->swizzled) offset ^= c->t->index % 8 * 16;
     memset(at(c, c->t->shared + offset, p->bytes, TILE_EMU_WRITE, TILE_EMU_SHARED, 1), 0, p->bytes);
     END
 }
@@ -1047,10 +1014,8 @@ KERNEL(uneven)
 {
     uint32_t *words = pointer_of(c);
     BEGIN
-    for (uint32_t i = 0; i <= c->t->index % 2; i++)
-        load_global(c, words + 32 * i + c->t->index, 1);
-    if (c->t->index < 8)
-        load_global(c, words + 8 * c->t->index, 2);
+    for (uint32_t i = 0; i <= c->t->index % 2; i++) load_global(c, words + 32 * i + c->t->index, 1);
+    if (c->t->index < 8) load_global(c, words + 8 * c->t->index, 2);
     END
 }
 

@@ -90,8 +90,7 @@ static void device_text(const Kernel *kernel, Buf *out)
          line = strchr(line, '\n') + 1) {
         size_t length = strcspn(line, "\n");
         const char *comment = strstr(line, " # ");
-        if (comment != NULL && comment < line + length)
-            length = (size_t)(comment - line);
+        if (comment != NULL && comment < line + length) length = (size_t)(comment - line);
         buf_bytes(out, line + 4, length - 4);
         buf_char(out, '\n');
     }
@@ -105,8 +104,7 @@ static void assert_staged(const char *body, const char *expected)
     Buf out = {0};
     buf_text(&out, "");
     diag_render(staged.session->diags, DIAG_TEXT, false, &out);
-    if (staged.good)
-        device_text(staged.exports.items[0].specialisations[0], &out);
+    if (staged.good) device_text(staged.exports.items[0].specialisations[0], &out);
     assert_string_equal(out.data, expected);
     buf_free(&out);
     release(&staged);
@@ -506,8 +504,7 @@ static void assert_code(const char *text, DiagCode code, const char *const *expo
     diag_render(staged.session->diags, DIAG_TEXT, false, &out);
     char wanted[16];
     snprintf(wanted, sizeof wanted, "[%s]", diag_row(code)->code);
-    if (strstr(out.data, wanted) == NULL)
-        fail_msg("%s is missing in:\n%s", wanted, out.data);
+    if (strstr(out.data, wanted) == NULL) fail_msg("%s is missing in:\n%s", wanted, out.data);
     buf_free(&out);
     release(&staged);
 }
@@ -630,8 +627,7 @@ static HostStatus fake_call(Host *host, const HostCall *call, HostValue *result)
 {
     if (strcmp(call->name, "twice") == 0) {
         for (int i = 0; i < 2; i++)
-            if (!call->invoke(call, &call->arguments[0], result))
-                return HOST_FAILED;
+            if (!call->invoke(call, &call->arguments[0], result)) return HOST_FAILED;
         return HOST_OK;
     }
     bool makes = strcmp(call->name, "make") == 0;
@@ -713,8 +709,7 @@ static void assert_printed(const char *text, const char *statements, const char 
     FakeHost fake;
     Buf messages = {0};
     size_t errors = run(text, statements, &fake, &messages);
-    if (errors > 0)
-        fail_msg("%s", messages.data);
+    if (errors > 0) fail_msg("%s", messages.data);
     assert_string_equal(fake.printed.data != NULL ? fake.printed.data : "", expected);
     buf_free(&fake.printed);
     buf_free(&messages);
@@ -738,11 +733,10 @@ static void test_python(void **state)
         "print(f'{1:>4}|{3.14159:.2f}|{\"a\"!r}|{12345:,}|{255:x}|{-5:05d}', 'a-b'.split('-'), "
         "'-'.join(['x', 'y']))",
         "   1|3.14|'a'|12,345|ff|-0005 ['a', 'b'] x-y\n");
-    assert_printed(
-        "",
-        "d = {k: v for k, v in zip('ab', [1, 2])}; d['c'] = 3; print(d, d.get('x', 0), "
-        "sorted(d.values(), reverse=True))",
-        "{'a': 1, 'b': 2, 'c': 3} 0 [3, 2, 1]\n");
+    assert_printed("",
+                   "d = {k: v for k, v in zip('ab', [1, 2])}; d['c'] = 3; print(d, d.get('x', 0), "
+                   "sorted(d.values(), reverse=True))",
+                   "{'a': 1, 'b': 2, 'c': 3} 0 [3, 2, 1]\n");
     assert_printed(
         "", "a, *b = range(4); print(a, b, min(b), max(1, 2.5), sum(b), 1 < 2 < 3, 2 in b, not b)",
         "0 [1, 2, 3] 1 2.5 6 True True False\n");
@@ -787,11 +781,10 @@ static const char CLASSES[] = "class A:\n"
 static void test_classes_and_functions(void **state)
 {
     (void)state;
-    assert_printed(
-        CLASSES,
-        "b = B(3); print(b.name(), b.double, b.rest, b.y, b.named, b + 1, B.plain(4), "
-        "isinstance(b, A), A.make().x)",
-        "BA 6 (1,) 2 {'z': 3} 4 4 True 7\n");
+    assert_printed(CLASSES,
+                   "b = B(3); print(b.name(), b.double, b.rest, b.y, b.named, b + 1, B.plain(4), "
+                   "isinstance(b, A), A.make().x)",
+                   "BA 6 (1,) 2 {'z': 3} 4 4 True 7\n");
     assert_printed(CLASSES, "print(outer(), fib(10), add(1), add(1, 2), (lambda x, y=2: x * y)(4))",
                    "2 55 12 6 8\n");
     FakeHost fake;
@@ -820,9 +813,8 @@ static void test_launches(void **state)
     (void)state;
     FakeHost fake;
     Buf messages = {0};
-    const char *statements =
-        "k = Kernel(8); a = make(); k(5, 16, True, a); k(6, 16, True, p=a); "
-        "Kernel(8).compile(k=1, flag=False)";
+    const char *statements = "k = Kernel(8); a = make(); k(5, 16, True, a); k(6, 16, True, p=a); "
+                             "Kernel(8).compile(k=1, flag=False)";
     assert_int_equal(run(MATMUL, statements, &fake, &messages), 0);
     assert_int_equal(fake.launches, 2); /* one kernel for both */
     assert_int_equal(run(MATMUL, "Kernel(8)(5, 16, True)", &fake, &messages), 1);

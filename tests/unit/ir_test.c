@@ -53,8 +53,7 @@ static void test_types(void **state)
 static char *print_text(Session *session, Kernel *const *kernels, int count)
 {
     Buf buf = {0};
-    for (int i = 0; i < count; i++)
-        kernel_print(kernels[i], &buf);
+    for (int i = 0; i < count; i++) kernel_print(kernels[i], &buf);
     char *text = arena_copy_text(session->arena, buf.data == NULL ? "" : buf.data, buf.length);
     buf_free(&buf);
     return text;
@@ -72,16 +71,14 @@ static Kernel **read_text(Session *session, const char *text, int *count)
 {
     Kernel **kernels =
         kernel_read(session, source_from_text(session, "test.ir", text, strlen(text)), count);
-    if (kernels == NULL)
-        show_messages(session);
+    if (kernels == NULL) show_messages(session);
     assert_non_null(kernels);
     return kernels;
 }
 
 static void free_kernels(Kernel **kernels, int count)
 {
-    for (int i = 0; i < count; i++)
-        kernel_free(kernels[i]);
+    for (int i = 0; i < count; i++) kernel_free(kernels[i]);
 }
 
 static void expect_same_text(Session *session, const char *text)
@@ -94,8 +91,7 @@ static void expect_same_text(Session *session, const char *text)
 
 static void expect_valid(const Kernel *kernel)
 {
-    if (!kernel_verify(kernel))
-        show_messages(kernel->session);
+    if (!kernel_verify(kernel)) show_messages(kernel->session);
     assert_int_equal(diag_error_count(kernel->session->diags), 0);
 }
 
@@ -281,8 +277,7 @@ static void test_every_op(void **state)
     kernel_visit(kernel, mark_op, seen);
     kernel_visit(threads[0], mark_op, seen);
     for (int i = 0; i < OP_COUNT; i++)
-        if (!seen[i])
-            fail_msg("no kernel of this test has the op %s", op_info((OpCode)i)->name);
+        if (!seen[i]) fail_msg("no kernel of this test has the op %s", op_info((OpCode)i)->name);
     char *text = print_text(session, (Kernel *[]){kernel, threads[0]}, 2);
     assert_non_null(strstr(
         text,
@@ -429,8 +424,7 @@ static void test_clone_is_deep(void **state)
 
 static void erase_adds(Op *op, void *context)
 {
-    if (op->code != OP_add)
-        return;
+    if (op->code != OP_add) return;
     value_replace(context, &op->results[0], op->operands[0]);
     op_erase(op);
 }
@@ -662,8 +656,7 @@ static void test_deep_nesting(void **state)
     (void)state;
     Buf buf = {0};
     buf_text(&buf, "kernel @t stage TYPED (%b: b1) {\n");
-    for (int i = 0; i < 100000; i++)
-        buf_text(&buf, "if %b {\n");
+    for (int i = 0; i < 100000; i++) buf_text(&buf, "if %b {\n");
     expect_unreadable(buf.data, "nested too deeply");
     buf_free(&buf);
 }
@@ -674,8 +667,7 @@ static void read_anything(const char *text, size_t length)
     int count;
     Kernel **kernels =
         kernel_read(session, source_from_text(session, "test.ir", text, length), &count);
-    if (kernels == NULL)
-        assert_true(diag_error_count(session->diags) > 0);
+    if (kernels == NULL) assert_true(diag_error_count(session->diags) > 0);
     for (int i = 0; kernels != NULL && i < count; i++) {
         kernel_verify(kernels[i]);
         Kernel *copy = kernel_clone(kernels[i]);
@@ -706,8 +698,7 @@ static void test_truncation(void **state)
     (void)state;
     Session *session = session_new();
     char *text = sample_text(session);
-    for (size_t length = 0; length <= strlen(text); length++)
-        read_anything(text, length);
+    for (size_t length = 0; length <= strlen(text); length++) read_anything(text, length);
     session_free(session);
 }
 

@@ -55,16 +55,14 @@ static inline void random_order(Fixture *fixture, int rank, int *order)
 static inline int64_t linear_index(const Layout *layout, const int32_t *coordinates)
 {
     int64_t index = 0;
-    for (int d = 0; d < layout->rank; d++)
-        index = index * layout->shape[d] + coordinates[d];
+    for (int d = 0; d < layout->rank; d++) index = index * layout->shape[d] + coordinates[d];
     return index;
 }
 
 static inline int64_t element_count(const Layout *layout)
 {
     int64_t count = 1;
-    for (int d = 0; d < layout->rank; d++)
-        count *= layout->shape[d];
+    for (int d = 0; d < layout->rank; d++) count *= layout->shape[d];
     return count;
 }
 
@@ -103,8 +101,7 @@ static inline const Layout *random_registers(Fixture *fixture, int rank, const i
     }
     for (int step = 0; count > 1 && step < random_below(fixture, 3) * 4; step++) {
         int into = random_below(fixture, count), from = random_below(fixture, count);
-        for (int d = 0; into != from && d < rank; d++)
-            units[into][d] ^= units[from][d];
+        for (int d = 0; into != from && d < rank; d++) units[into][d] ^= units[from][d];
     }
     /* Register bits until the units fit into 7 thread bits, and sometimes more. */
     int registers = random_below(fixture, count + 1);
@@ -130,8 +127,7 @@ static inline const Layout *random_blocked(Fixture *fixture, int rank, const int
 static inline const Layout *random_mma(Fixture *fixture, int rank, const int32_t *shape)
 {
     static const MmaShape instructions[] = {{16, 8, 16, 16}, {16, 8, 8, 32}, {16, 8, 32, 8}};
-    if (rank != 2)
-        return random_blocked(fixture, rank, shape);
+    if (rank != 2) return random_blocked(fixture, rank, shape);
     DotOperand operand = (DotOperand)random_below(fixture, 3);
     int m = operand == DOT_B ? 16 : shape[0], n = operand == DOT_A ? 8 : shape[1];
     int k = operand == DOT_A ? shape[1] : operand == DOT_B ? shape[0] : 16;
@@ -158,8 +154,7 @@ static inline const Layout *random_shared(Fixture *fixture, int rank, const int3
 {
     int order[LAYOUT_RANK];
     random_order(fixture, rank, order);
-    if (random_below(fixture, 2))
-        return layout_row_major(fixture->table, rank, shape, order);
+    if (random_below(fixture, 2)) return layout_row_major(fixture->table, rank, shape, order);
     return layout_swizzled(fixture->table, rank, shape, order, 8 << random_below(fixture, 3));
 }
 
@@ -171,13 +166,11 @@ static inline void check_covers(const Layout *layout)
     for (int thread = 0; thread < layout_threads(layout); thread++)
         for (int reg = 0; reg < layout_registers(layout) && (thread & replicas) == 0; reg++) {
             int64_t element = element_of(layout, reg, thread);
-            if (element >= 0)
-                held[element]++;
+            if (element >= 0) held[element]++;
             for (uint32_t copy = replicas; copy != 0; copy = (copy - 1) & replicas)
                 assert_int_equal(element_of(layout, reg, thread | (int)copy), element);
         }
-    for (int64_t i = 0; i < count; i++)
-        assert_int_equal(held[i], 1);
+    for (int64_t i = 0; i < count; i++) assert_int_equal(held[i], 1);
     free(held);
 }
 

@@ -10,8 +10,7 @@ typedef struct Needs {
 static bool thread_holds(const Layout *layout, int thread, int64_t element)
 {
     for (int reg = 0; reg < layout_registers(layout); reg++)
-        if (element_of(layout, reg, thread) == element)
-            return true;
+        if (element_of(layout, reg, thread) == element) return true;
     return false;
 }
 
@@ -25,8 +24,7 @@ static int find_common_source(const Layout *from, const Layout *to, int reg, int
             serves = wanted < 0 ||
                      element_of(from, source, thread & (layout_threads(from) - 1)) == wanted;
         }
-        if (serves)
-            return source;
+        if (serves) return source;
     }
     return -1;
 }
@@ -35,16 +33,14 @@ static bool warp_holds(const Layout *layout, int warp, int64_t element)
 {
     warp &= (1 << layout->bits[LAYOUT_WARP]) - 1;
     for (int lane = 0; lane < 32; lane++)
-        if (thread_holds(layout, warp * 32 + lane, element))
-            return true;
+        if (thread_holds(layout, warp * 32 + lane, element)) return true;
     return false;
 }
 
 static bool registers_suffice(const Layout *from, const Layout *to, int threads)
 {
     for (int reg = 0; reg < layout_registers(to); reg++)
-        if (find_common_source(from, to, reg, threads) < 0)
-            return false;
+        if (find_common_source(from, to, reg, threads) < 0) return false;
     return true;
 }
 
@@ -53,8 +49,7 @@ static bool warps_suffice(const Layout *from, const Layout *to, int threads)
     for (int reg = 0; reg < layout_registers(to); reg++)
         for (int thread = 0; thread < threads; thread++) {
             int64_t wanted = element_of(to, reg, thread & (layout_threads(to) - 1));
-            if (wanted >= 0 && !warp_holds(from, thread >> 5, wanted))
-                return false;
+            if (wanted >= 0 && !warp_holds(from, thread >> 5, wanted)) return false;
         }
     return true;
 }
@@ -89,8 +84,7 @@ static void check_conversion(const Layout *from, const Layout *to)
         check_sources(from, to, threads, conversion == CONVERT_NONE);
         return;
     }
-    if (!is_padded(from) && !is_padded(to))
-        assert_false(registers);
+    if (!is_padded(from) && !is_padded(to)) assert_false(registers);
     bool warps = warps_suffice(from, to, threads);
     if (conversion == CONVERT_SHUFFLE)
         assert_true(warps);
@@ -114,8 +108,7 @@ static void test_conversions(void **state)
         seen[layout_conversion(from, to)]++;
         assert_int_equal(layout_conversion(from, from), CONVERT_NONE);
     }
-    for (int kind = CONVERT_NONE; kind <= CONVERT_SHARED; kind++)
-        assert_true(seen[kind] > 0);
+    for (int kind = CONVERT_NONE; kind <= CONVERT_SHARED; kind++) assert_true(seen[kind] > 0);
 }
 
 static const Layout *read_layout(Fixture *fixture, const char *text)
@@ -184,8 +177,7 @@ static void test_broadcast_is_registers(void **state)
             int source = layout_source_register(shrunk, layout, reg);
             for (int thread = 0; thread < layout_threads(layout); thread += 5) {
                 int64_t element = element_of(layout, reg, thread);
-                if (element < 0)
-                    continue;
+                if (element < 0) continue;
                 int64_t wanted = dim == 0 ? element % shape[1] : element / shape[1];
                 assert_int_equal(element_of(shrunk, source, thread), wanted);
             }
@@ -235,8 +227,7 @@ static void test_reshape(void **state)
             const Layout *other =
                 layout_reshape(fixture->table, layout, cases[i].new_rank, cases[i].new_shape);
             assert_int_equal(other != NULL, cases[i].possible);
-            if (other != NULL)
-                check_same_elements(layout, other);
+            if (other != NULL) check_same_elements(layout, other);
             if (other != NULL)
                 assert_ptr_equal(layout_reshape(fixture->table, other, layout->rank, layout->shape),
                                  layout);
@@ -253,17 +244,14 @@ static void test_transpose(void **state)
         random_order(fixture, 3, dims);
         const Layout *layout = random_blocked(fixture, 3, shape);
         int repeating = 0;
-        for (int d = 0; d < 3; d++)
-            repeating += layout->repeat[d] > 1;
-        if (repeating > 1)
-            continue;
+        for (int d = 0; d < 3; d++) repeating += layout->repeat[d] > 1;
+        if (repeating > 1) continue;
         const Layout *other = layout_transpose(fixture->table, layout, dims);
         assert_int_equal(layout_registers(layout), layout_registers(other));
         for (int reg = 0; reg < layout_registers(layout); reg++) {
             layout_coordinates(layout, reg, 21, 0, at);
             layout_coordinates(other, reg, 21, 0, other_at);
-            for (int d = 0; d < 3; d++)
-                assert_int_equal(other_at[d], at[dims[d]]);
+            for (int d = 0; d < 3; d++) assert_int_equal(other_at[d], at[dims[d]]);
         }
     }
 }
@@ -303,8 +291,7 @@ static void test_shared_vector(void **state)
                 int64_t base = -1;
                 for (int j = 0; j < vector; j++) {
                     layout_coordinates(registers, reg + j, thread & 31, thread >> 5, at);
-                    if (!layout_is_inside(registers, at))
-                        continue;
+                    if (!layout_is_inside(registers, at)) continue;
                     int64_t offset = layout_offset(shared, at) - j;
                     assert_int_equal(offset % vector, 0);
                     assert_true(base < 0 || base == offset);
@@ -331,8 +318,7 @@ static void row_address(const Layout *registers, Ldmatrix load, int reg, int war
 {
     int row = lane & 7, matrix = lane >> 3 & (load.count - 1);
     for (int i = 0; i < 2; i++)
-        if (matrix >> i & 1)
-            reg |= 1 << load.register_bit[i];
+        if (matrix >> i & 1) reg |= 1 << load.register_bit[i];
     if (load.transposed)
         layout_coordinates(registers, reg | (row & 1), row >> 1, warp, at);
     else
@@ -345,8 +331,7 @@ static void check_ldmatrix_word(const Layout *registers, const Layout *shared, L
 {
     int elements = 32 / element_bits, reg = base;
     for (int i = 0; i < 2; i++)
-        if (matrix >> i & 1)
-            reg |= 1 << load.register_bit[i];
+        if (matrix >> i & 1) reg |= 1 << load.register_bit[i];
     for (int j = 0; j < elements; j++) {
         int32_t at[LAYOUT_RANK], wanted[LAYOUT_RANK];
         int row = load.transposed ? 2 * (lane % 4) + j : lane / 4;
@@ -363,8 +348,7 @@ static void check_ldmatrix(const Layout *registers, const Layout *shared, Ldmatr
                            int element_bits)
 {
     int elements = 32 / element_bits, mask = elements - 1;
-    for (int i = 0; i < 2 && load.count >> i > 1; i++)
-        mask |= 1 << load.register_bit[i];
+    for (int i = 0; i < 2 && load.count >> i > 1; i++) mask |= 1 << load.register_bit[i];
     for (int base = 0; base < layout_registers(registers); base++)
         for (int thread = 0; thread < layout_threads(registers) && (base & mask) == 0; thread += 3)
             for (int matrix = 0; matrix < load.count; matrix++)
@@ -388,8 +372,7 @@ static void test_ldmatrix(void **state)
                 Ldmatrix load = layout_ldmatrix(registers, shared, inst.element_bits);
                 bool is_along_k = (operand == DOT_A) == (by_column == 0);
                 assert_int_equal(load.possible, is_along_k || inst.element_bits == 16);
-                if (!load.possible)
-                    continue;
+                if (!load.possible) continue;
                 assert_int_equal(load.transposed, !is_along_k);
                 assert_int_equal(load.count, 4);
                 check_ldmatrix(registers, shared, load, inst.element_bits);

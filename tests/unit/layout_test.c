@@ -150,8 +150,7 @@ static void test_mma_fragments_64(void **state)
     for (int lane = 0; lane < 32; lane++) {
         check_fragment(a, 0, lane, lane >> 2, lane % 4);
         check_fragment(b, 0, lane, lane % 4, lane >> 2);
-        for (int i = 0; i < 2; i++)
-            check_fragment(c, i, lane, lane >> 2, lane % 4 * 2 + i);
+        for (int i = 0; i < 2; i++) check_fragment(c, i, lane, lane >> 2, lane % 4 * 2 + i);
     }
 }
 
@@ -259,8 +258,7 @@ static void test_row_major_is_row_major(void **state)
     assert_int_equal(layout_offset(layout, (int32_t[]){3, 5}), 5 * 16 + 3);
     layout = layout_row_major(fixture->table, 1, (int32_t[]){1000}, one);
     assert_true(layout_size(layout) < 1016);
-    for (int32_t i = 0; i < 1000; i++)
-        assert_int_equal(layout_offset(layout, &i), i);
+    for (int32_t i = 0; i < 1000; i++) assert_int_equal(layout_offset(layout, &i), i);
 }
 
 /* Eight accesses of 16 bytes meet no conflict if they touch all 8 groups of 4 banks. */

@@ -22,8 +22,7 @@ static inline void show_reports(const Session *session)
 {
     Buf text = {0};
     diag_render(session->diags, DIAG_TEXT, false, &text);
-    if (text.data)
-        fputs(text.data, stderr);
+    if (text.data) fputs(text.data, stderr);
     buf_free(&text);
 }
 
@@ -33,8 +32,7 @@ static inline Fixture fixture_open(const char *text)
     int count = 0;
     Kernel **kernels = kernel_read(
         fixture.session, source_from_text(fixture.session, "test", text, strlen(text)), &count);
-    if (!kernels || !kernel_verify(kernels[0]))
-        show_reports(fixture.session);
+    if (!kernels || !kernel_verify(kernels[0])) show_reports(fixture.session);
     assert_non_null(kernels);
     assert_int_equal(count, 1);
     fixture.kernel = kernels[0];
@@ -62,11 +60,9 @@ static inline bool fixture_run(Fixture *fixture, Stage stage)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0] && rows[i].gives <= stage; i++) {
         if (fixture->kernel->stage > STAGE_TYPED && rows[i].gives <= fixture->kernel->stage)
             continue;
-        if (rows[i].run && !rows[i].run(fixture->kernel, fixture->target))
-            return false;
+        if (rows[i].run && !rows[i].run(fixture->kernel, fixture->target)) return false;
         fixture->kernel->stage = rows[i].gives;
-        if (kernel_verify(fixture->kernel))
-            continue;
+        if (kernel_verify(fixture->kernel)) continue;
         show_reports(fixture->session);
         fail_msg("the kernel is broken after pass %zu", i);
     }
@@ -106,8 +102,7 @@ typedef struct OpSearch {
 static inline void search_op(Op *op, void *context)
 {
     OpSearch *search = context;
-    if (op->code == search->code && search->left-- == 0)
-        search->found = op;
+    if (op->code == search->code && search->left-- == 0) search->found = op;
 }
 
 static inline Op *fixture_op(const Fixture *fixture, OpCode code, int index)

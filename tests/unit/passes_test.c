@@ -134,8 +134,7 @@ static void check_add_one(const char *parameters, int tile, int warps, int n)
     for (int block = 0; block * tile < n; block++)
         machine_run_block(&machine, fixture.kernel, arguments, block, 0);
     expect_clean(&machine);
-    for (int i = 0; i < 16 * 1024; i++)
-        assert_float_equal(b[i], (i < n ? (float)i + 1 : -1), 0);
+    for (int i = 0; i < 16 * 1024; i++) assert_float_equal(b[i], (i < n ? (float)i + 1 : -1), 0);
     machine_stop(&machine);
     free(a);
     free(b);
@@ -428,8 +427,7 @@ static void test_chain(void **state)
     assert_int_equal(fixture_count(&fixture, OP_shared_alloc), 3);
     assert_true(fixture_run(&fixture, STAGE_THREADED));
     unsigned char *m[4];
-    for (unsigned i = 0; i < 4; i++)
-        m[i] = fill_matrix(i < 3 ? DTYPE_f16 : DTYPE_f32, 64 * 64, i);
+    for (unsigned i = 0; i < 4; i++) m[i] = fill_matrix(i < 3 ? DTYPE_f16 : DTYPE_f32, 64 * 64, i);
     Machine machine;
     uint64_t arguments[4];
     machine_start(&machine, 128);
@@ -451,8 +449,7 @@ static void test_chain(void **state)
             }
             assert_float_equal(element(DTYPE_f32, m[3], row * 64 + column), sum, 0);
         }
-    for (int i = 0; i < 4; i++)
-        free(m[i]);
+    for (int i = 0; i < 4; i++) free(m[i]);
     machine_stop(&machine);
     fixture_close(&fixture);
 }
@@ -471,8 +468,7 @@ static void test_all_passes(void **state)
         Machine machine;
         const PassOptions options = {.verify_each = true};
         const bool fine = passes_run(fixture.kernel, fixture.target, &options);
-        if (!fine)
-            show_reports(fixture.session);
+        if (!fine) show_reports(fixture.session);
         assert_true(fine);
         check_gemm(&gemms[i], &fixture, 72, &machine);
         machine_stop(&machine);
@@ -482,28 +478,28 @@ static void test_all_passes(void **state)
 
 /* ---- placement and barriers ---- */
 
-#define SHARED_HEAD                                                                           \
-    "kernel @k export k stage TYPED (%a: ptr<f32, global> multiple 16, %b: ptr<f32, global> " \
-    "multiple 16, %n: i32) {\n"                                                               \
-    "  %one = const {value = 1} : i32\n"                                                      \
-    "  launch %one, %one, %one {warps = 2} {\n"                                               \
-    "    %u = const {value = 1} : i32\n"                                                      \
-    "    %o = const {value = 0} : i32\n"                                                      \
-    "    %e = const {value = 256} : i32\n"                                                    \
-    "    %va = view %a, %e, %u : view<f32, [256], [1]>\n"                                     \
-    "    %vb = view %b, %e, %u : view<f32, [256], [1]>\n"                                     \
+#define SHARED_HEAD                                                                                \
+    "kernel @k export k stage TYPED (%a: ptr<f32, global> multiple 16, %b: ptr<f32, global> "      \
+    "multiple 16, %n: i32) {\n"                                                                    \
+    "  %one = const {value = 1} : i32\n"                                                           \
+    "  launch %one, %one, %one {warps = 2} {\n"                                                    \
+    "    %u = const {value = 1} : i32\n"                                                           \
+    "    %o = const {value = 0} : i32\n"                                                           \
+    "    %e = const {value = 256} : i32\n"                                                         \
+    "    %va = view %a, %e, %u : view<f32, [256], [1]>\n"                                          \
+    "    %vb = view %b, %e, %u : view<f32, [256], [1]>\n"                                          \
     "    %x = load %va, %o : tile<f32, [256]>\n"
-#define SHARED_TAIL \
-    "  }\n"         \
+#define SHARED_TAIL                                                                                \
+    "  }\n"                                                                                        \
     "}\n"
 
 /* The layouts of stores and loads of one shared tile are the same unless something asks for others,
  * and then each thread reads what it wrote. A broken-up product makes them differ: */
-#define PRODUCT(name, left, right)                                                  \
-    "    %" name "l = reshape %" left " : tile<f32, [16, 16]>\n"                    \
-    "    %" name "r = reshape %" right " : tile<f32, [16, 16]>\n"                   \
-    "    %" name "t = transpose %" name "r {dims = [1, 0]} : tile<f32, [16, 16]>\n" \
-    "    %" name "s = add %" name "l, %" name "t : tile<f32, [16, 16]>\n"           \
+#define PRODUCT(name, left, right)                                                                 \
+    "    %" name "l = reshape %" left " : tile<f32, [16, 16]>\n"                                   \
+    "    %" name "r = reshape %" right " : tile<f32, [16, 16]>\n"                                  \
+    "    %" name "t = transpose %" name "r {dims = [1, 0]} : tile<f32, [16, 16]>\n"                \
+    "    %" name "s = add %" name "l, %" name "t : tile<f32, [16, 16]>\n"                          \
     "    %" name " = reshape %" name "s : tile<f32, [256]>\n"
 
 static void expect_barriers(const char *text, int barriers, int bytes)
@@ -609,8 +605,7 @@ static void run_shared(const char *text, int n, float *out, bool keeps_barriers)
         assert_true(fixture_run(&fixture, STAGE_THREADED));
     }
     float *a = aligned_alloc(64, 1024);
-    for (int i = 0; i < 256; i++)
-        a[i] = (float)i;
+    for (int i = 0; i < 256; i++) a[i] = (float)i;
     Machine machine;
     machine_start(&machine, 64);
     machine_add_buffer(&machine, a, 1024);
@@ -680,8 +675,7 @@ static void test_renames(void **state)
                            "    %z = reshape %q : tile<f32, [256]>\n"
                            "    store %vb, %z, %o\n" SHARED_TAIL,
                0, out, true);
-    for (int i = 0; i < 256; i++)
-        assert_float_equal(out[i], (i + 100 * (i % 16) + i % 16), 0);
+    for (int i = 0; i < 256; i++) assert_float_equal(out[i], (i + 100 * (i % 16) + i % 16), 0);
     free(out);
 }
 
@@ -788,8 +782,7 @@ static void check_window(const char *dims, int rows, int columns, int row_dim, i
     Fixture fixture = fixture_open(text);
     assert_true(fixture_run(&fixture, STAGE_THREADED));
     float *a = aligned_alloc(64, 64 * 188), out[64 * 64];
-    for (int i = 0; i < 3000; i++)
-        a[i] = (float)(i + 1);
+    for (int i = 0; i < 3000; i++) a[i] = (float)(i + 1);
     Machine machine;
     machine_start(&machine, 64);
     machine_add_buffer(&machine, a, 3000 * sizeof(float));
@@ -803,8 +796,7 @@ static void check_window(const char *dims, int rows, int columns, int row_dim, i
             at[row_dim] += row;
             at[column_dim] += column;
             bool inside = true;
-            for (int d = 0; d < 3; d++)
-                inside &= at[d] >= 0 && at[d] < extents[d];
+            for (int d = 0; d < 3; d++) inside &= at[d] >= 0 && at[d] < extents[d];
             const float expected = inside ? (float)(at[0] * 600 + at[1] * 30 + at[2] + 1) : 0;
             assert_float_equal(out[row * columns + column], expected, 0);
         }

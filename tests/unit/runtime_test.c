@@ -23,8 +23,7 @@
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
-        if (!(condition))                                                                          \
-            failed(__FILE__, __LINE__, #condition);                                                \
+        if (!(condition)) failed(__FILE__, __LINE__, #condition);                                  \
     } while (0)
 
 static _Noreturn void failed(const char *file, int line, const char *condition)
@@ -128,8 +127,7 @@ static tile_status fake_run(const tile_image *image, const tile_entry *entry, co
 static int32_t host_one(const void *const *arguments, tile_grid *grids)
 {
     const int32_t n = *(const int32_t *)arguments[0];
-    if (n < 0)
-        return TILE_ERROR_ARGUMENT;
+    if (n < 0) return TILE_ERROR_ARGUMENT;
     grids[0] = (tile_grid){((uint32_t)n + BLOCK - 1) / BLOCK, 1, 1};
     return TILE_OK;
 }
@@ -362,8 +360,7 @@ TEST(image_is_the_best_for_each_device)
     const int32_t n = 1;
     const void *arguments[] = {&n};
     fake->device_count = 9;
-    for (int i = 0; i < 8; i++)
-        fake->compute[i] = rows[i].compute;
+    for (int i = 0; i < 8; i++) fake->compute[i] = rows[i].compute;
     fake->compute[8] = 75;
     for (int i = 0; i < 8; i++) {
         tile_plan plan;
@@ -471,21 +468,14 @@ static tile_status whole_program(void)
     int data = 7, back = 0;
     void *memory = NULL;
     tile_status status = tile_prepare(&kernel, 0);
-    if (!status)
-        status = tile_alloc(&memory, sizeof data);
-    if (!status)
-        status = tile_copy_in(memory, &data, sizeof data, NULL);
-    if (!status)
-        status = call(3, 640, (uintptr_t)memory);
-    if (!status)
-        status = tile_copy_out(&back, memory, sizeof back, NULL);
-    if (!status)
-        status = tile_synchronize(NULL);
-    if (!status)
-        CHECK(back == 7);
+    if (!status) status = tile_alloc(&memory, sizeof data);
+    if (!status) status = tile_copy_in(memory, &data, sizeof data, NULL);
+    if (!status) status = call(3, 640, (uintptr_t)memory);
+    if (!status) status = tile_copy_out(&back, memory, sizeof back, NULL);
+    if (!status) status = tile_synchronize(NULL);
+    if (!status) CHECK(back == 7);
     fake->fail_at = 0;
-    if (tile_free(memory))
-        CHECK(0);
+    if (tile_free(memory)) CHECK(0);
     return status;
 }
 
@@ -512,8 +502,7 @@ static void each_call_fails_once(void **unused)
 {
     (void)unused;
     int number = 1, outcome = 0;
-    for (; number < 200 && !outcome; number++)
-        outcome = run_numbered(one_call_fails, number);
+    for (; number < 200 && !outcome; number++) outcome = run_numbered(one_call_fails, number);
     assert_int_equal(outcome, NOTHING_FAILED);
     assert_in_range(number, 40, 199);
 }
@@ -594,10 +583,8 @@ static void on_threads(void *(*body)(void *))
     CHECK(!pthread_barrier_init(&barrier, NULL, THREADS));
     for (size_t i = 0; i < THREADS; i++)
         CHECK(!pthread_create(&threads[i], NULL, body, (void *)(uintptr_t)i));
-    for (size_t i = 0; i < THREADS; i++)
-        CHECK(!pthread_join(threads[i], NULL));
-    for (size_t i = 0; i < THREADS; i++)
-        CHECK(thread_status[i] == TILE_OK);
+    for (size_t i = 0; i < THREADS; i++) CHECK(!pthread_join(threads[i], NULL));
+    for (size_t i = 0; i < THREADS; i++) CHECK(thread_status[i] == TILE_OK);
 }
 
 TEST(first_call_from_64_threads)
@@ -645,8 +632,7 @@ TEST(emulator_memory_is_watched)
     CHECK(tile_find_allocation(memory + BYTES - 1) == found);
     CHECK(!tile_find_allocation(memory + BYTES) && !tile_find_allocation(memory - 1));
     CHECK(tile_copy_in(memory + 3, text, 42, NULL) == TILE_OK);
-    for (size_t i = 0; i < BYTES; i++)
-        CHECK(is_written(found, i) == (i >= 3 && i < 45));
+    for (size_t i = 0; i < BYTES; i++) CHECK(is_written(found, i) == (i >= 3 && i < 45));
     CHECK(tile_copy_out(back, memory + 3, 42, NULL) == TILE_OK && !memcmp(text, back, 42));
     CHECK(tile_copy_in(memory + 90, text, 11, NULL) == TILE_ERROR_ARGUMENT);
     CHECK(says("11 bytes at byte 90") && says("allocation of 100 bytes"));
@@ -662,16 +648,13 @@ TEST(many_allocations_are_found)
     enum { COUNT = 1000 };
     static uint8_t *memory[COUNT];
     CHECK(tile_set_device("emulator") == TILE_OK);
-    for (size_t i = 0; i < COUNT; i++)
-        CHECK(tile_alloc((void **)&memory[i], 1 + i) == TILE_OK);
-    for (size_t i = 0; i < COUNT; i += 2)
-        CHECK(tile_free(memory[i]) == TILE_OK);
+    for (size_t i = 0; i < COUNT; i++) CHECK(tile_alloc((void **)&memory[i], 1 + i) == TILE_OK);
+    for (size_t i = 0; i < COUNT; i += 2) CHECK(tile_free(memory[i]) == TILE_OK);
     for (size_t i = 1; i < COUNT; i += 2) {
         const tile_allocation *found = tile_find_allocation(memory[i] + i);
         CHECK(found && found->base == memory[i] && !tile_find_allocation(memory[i] + i + 1));
     }
-    for (size_t i = 1; i < COUNT; i += 2)
-        CHECK(tile_free(memory[i]) == TILE_OK);
+    for (size_t i = 1; i < COUNT; i += 2) CHECK(tile_free(memory[i]) == TILE_OK);
 }
 
 static void *use_memory(void *number)
@@ -681,12 +664,10 @@ static void *use_memory(void *number)
     for (size_t i = 0; i < 50; i++) {
         uint8_t *memory;
         thread_status[index] = tile_alloc((void **)&memory, 1 + index);
-        if (thread_status[index])
-            return NULL;
+        if (thread_status[index]) return NULL;
         for (size_t j = 0; j < 20; j++) {
             const tile_allocation *found = tile_find_allocation(memory + index);
-            if (!found || found->base != memory)
-                thread_status[index] = TILE_ERROR_FAULT;
+            if (!found || found->base != memory) thread_status[index] = TILE_ERROR_FAULT;
         }
         tile_free(memory);
     }

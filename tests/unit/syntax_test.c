@@ -21,8 +21,7 @@ static void assert_tree(const char *text, const char *expected)
     Module *module = parse_source(session, source);
     Buf out = {0};
     diag_render(session->diags, DIAG_TEXT, false, &out);
-    if (diag_error_count(session->diags) == 0)
-        print_tree(&module->tree->base, &out);
+    if (diag_error_count(session->diags) == 0) print_tree(&module->tree->base, &out);
     assert_string_equal(out.data, expected);
     buf_free(&out);
     session_free(session);
@@ -327,8 +326,7 @@ static size_t parse_bytes(const char *text, size_t length)
     Module *module = parse_source(session, source);
     size_t errors = diag_error_count(session->diags);
     Buf out = {0};
-    if (errors == 0)
-        print_tree(&module->tree->base, &out);
+    if (errors == 0) print_tree(&module->tree->base, &out);
     diag_render(session->diags, DIAG_TEXT, false, &out);
     buf_free(&out);
     session_free(session);
@@ -339,8 +337,7 @@ static void assert_too_deep(const char *head, const char *part, int count, const
 {
     Buf text = {0};
     buf_text(&text, head);
-    for (int i = 0; i < count; i++)
-        buf_text(&text, part);
+    for (int i = 0; i < count; i++) buf_text(&text, part);
     buf_text(&text, tail);
     assert_true(parse_bytes(text.data, text.length) > 0);
     buf_free(&text);
@@ -362,8 +359,7 @@ static void test_depth(void **state)
     assert_too_deep("if a:\n b\n", "elif a:\n b\n", 100000, "\n");
     assert_too_deep("match x:\n case ", "[", 1000, "\n");
     Buf text = {0};
-    for (int i = 0; i < 300; i++)
-        buf_printf(&text, "%*sif x:\n", i, "");
+    for (int i = 0; i < 300; i++) buf_printf(&text, "%*sif x:\n", i, "");
     assert_true(parse_bytes(text.data, text.length) > 0);
     buf_free(&text);
 }
@@ -394,8 +390,7 @@ static void test_sample(void **state)
 static void test_prefixes(void **state)
 {
     (void)state;
-    for (size_t length = 0; length < sizeof sample; length++)
-        parse_bytes(sample, length);
+    for (size_t length = 0; length < sizeof sample; length++) parse_bytes(sample, length);
 }
 
 /* A fixed sequence: a failure can be seen again. */

@@ -20,8 +20,7 @@ static void test_find(void **state)
     assert_false(target_has(target_find("sm_80"), HAS_WGMMA));
     assert_null(target_find("sm_9"));
     size_t count = 0;
-    while (target_at(count) != NULL)
-        count++;
+    while (target_at(count) != NULL) count++;
     assert_true(count >= 4);
 }
 

@@ -58,20 +58,13 @@ static double machine_float(DType dtype, uint64_t bits)
 static double float_binary(OpCode code, double a, double b)
 {
     switch ((int)code) {
-    case OP_add:
-        return a + b;
-    case OP_sub:
-        return a - b;
-    case OP_mul:
-        return a * b;
-    case OP_div:
-        return a / b;
-    case OP_min:
-        return fmin(a, b);
-    case OP_max:
-        return fmax(a, b);
-    default:
-        abort();
+    case OP_add: return a + b;
+    case OP_sub: return a - b;
+    case OP_mul: return a * b;
+    case OP_div: return a / b;
+    case OP_min: return fmin(a, b);
+    case OP_max: return fmax(a, b);
+    default: abort();
     }
 }
 
@@ -83,51 +76,31 @@ static int64_t floor_division(int64_t a, int64_t b)
 static int64_t int_binary(OpCode code, int64_t a, int64_t b)
 {
     switch ((int)code) {
-    case OP_add:
-        return (int64_t)((uint64_t)a + (uint64_t)b);
-    case OP_sub:
-        return (int64_t)((uint64_t)a - (uint64_t)b);
-    case OP_mul:
-        return (int64_t)((uint64_t)a * (uint64_t)b);
-    case OP_div:
-        return b == 0 ? -1 : a / b;
-    case OP_rem:
-        return b == 0 ? a : a % b;
-    case OP_floordiv:
-        return floor_division(a, b);
-    case OP_floormod:
-        return a - floor_division(a, b) * b;
-    case OP_min:
-        return a < b ? a : b;
-    case OP_max:
-        return a > b ? a : b;
-    case OP_and:
-        return a & b;
-    case OP_or:
-        return a | b;
-    case OP_xor:
-        return a ^ b;
-    case OP_shl:
-        return (int64_t)((uint64_t)a << b);
-    case OP_shr:
-        return a >> b;
-    default:
-        abort();
+    case OP_add: return (int64_t)((uint64_t)a + (uint64_t)b);
+    case OP_sub: return (int64_t)((uint64_t)a - (uint64_t)b);
+    case OP_mul: return (int64_t)((uint64_t)a * (uint64_t)b);
+    case OP_div: return b == 0 ? -1 : a / b;
+    case OP_rem: return b == 0 ? a : a % b;
+    case OP_floordiv: return floor_division(a, b);
+    case OP_floormod: return a - floor_division(a, b) * b;
+    case OP_min: return a < b ? a : b;
+    case OP_max: return a > b ? a : b;
+    case OP_and: return a & b;
+    case OP_or: return a | b;
+    case OP_xor: return a ^ b;
+    case OP_shl: return (int64_t)((uint64_t)a << b);
+    case OP_shr: return a >> b;
+    default: abort();
     }
 }
 
 static bool compare(const char *predicate, double a, double b)
 {
-    if (strcmp(predicate, "eq") == 0)
-        return a == b;
-    if (strcmp(predicate, "ne") == 0)
-        return a != b;
-    if (strcmp(predicate, "lt") == 0)
-        return a < b;
-    if (strcmp(predicate, "le") == 0)
-        return a <= b;
-    if (strcmp(predicate, "gt") == 0)
-        return a > b;
+    if (strcmp(predicate, "eq") == 0) return a == b;
+    if (strcmp(predicate, "ne") == 0) return a != b;
+    if (strcmp(predicate, "lt") == 0) return a < b;
+    if (strcmp(predicate, "le") == 0) return a <= b;
+    if (strcmp(predicate, "gt") == 0) return a > b;
     return a >= b;
 }
 
@@ -138,10 +111,8 @@ static double as_number(DType dtype, uint64_t bits)
 
 static uint64_t cast_bits(DType from, DType to, uint64_t bits)
 {
-    if (to == DTYPE_b1)
-        return as_number(from, bits) != 0;
-    if (dtype_is_float(to))
-        return dtype_encode(to, as_number(from, bits));
+    if (to == DTYPE_b1) return as_number(from, bits) != 0;
+    if (dtype_is_float(to)) return dtype_encode(to, as_number(from, bits));
     return (uint64_t)dtype_wrap(to, dtype_is_float(from) ? (int64_t)machine_float(from, bits)
                                                          : (int64_t)bits);
 }
@@ -151,18 +122,14 @@ static uint64_t scalar_result(const Op *op, uint64_t a, uint64_t b, uint64_t c)
     const DType dtype = op->operands[0]->type->dtype;
     if (op->code == OP_cmp)
         return compare(op_attr(op, ATTR_predicate)->text, as_number(dtype, a), as_number(dtype, b));
-    if (op->code == OP_select)
-        return a ? b : c;
-    if (op->code == OP_cast)
-        return cast_bits(dtype, op->results[0].type->dtype, a);
-    if (op->code == OP_bitcast)
-        return a;
+    if (op->code == OP_select) return a ? b : c;
+    if (op->code == OP_cast) return cast_bits(dtype, op->results[0].type->dtype, a);
+    if (op->code == OP_bitcast) return a;
     if (op->code == OP_not)
         return dtype == DTYPE_b1 ? !a : (uint64_t)dtype_wrap(dtype, ~(int64_t)a);
     if (op->code == OP_neg && !dtype_is_float(dtype))
         return (uint64_t)dtype_wrap(dtype, -(int64_t)a);
-    if (op->code == OP_neg)
-        return dtype_encode(dtype, -machine_float(dtype, a));
+    if (op->code == OP_neg) return dtype_encode(dtype, -machine_float(dtype, a));
     if (op->code == OP_fma)
         return dtype_encode(
             dtype, fma(machine_float(dtype, a), machine_float(dtype, b), machine_float(dtype, c)));
@@ -176,8 +143,7 @@ static void run_scalar(Machine *machine, const Op *op)
 {
     uint64_t *out = machine_value(machine, &op->results[0]);
     const uint64_t *in[3] = {0};
-    for (int i = 0; i < op->operand_count; i++)
-        in[i] = machine_value(machine, op->operands[i]);
+    for (int i = 0; i < op->operand_count; i++) in[i] = machine_value(machine, op->operands[i]);
     for (int t = 0; t < machine->threads; t++)
         out[t] = scalar_result(op, in[0][t], in[1] ? in[1][t] : 0, in[2] ? in[2][t] : 0);
 }
@@ -188,8 +154,7 @@ static bool reaches_buffer(const Machine *machine, uint64_t address, size_t byte
 {
     for (int i = 0; i < machine->buffer_count; i++) {
         const uint64_t base = (uint64_t)(uintptr_t)machine->buffers[i].base;
-        if (address >= base && address + bytes <= base + machine->buffers[i].bytes)
-            return true;
+        if (address >= base && address + bytes <= base + machine->buffers[i].bytes) return true;
     }
     return false;
 }
@@ -207,8 +172,7 @@ static void note_shared(Machine *machine, uint64_t at, size_t bytes, int thread,
             machine->written[byte] = machine->phase;
             continue;
         }
-        if (machine->written[byte] == 0)
-            machine->faults++; /* nobody wrote it */
+        if (machine->written[byte] == 0) machine->faults++; /* nobody wrote it */
         machine->reader[byte] = read_clash ? -2 : thread;
         machine->read[byte] = machine->phase;
     }
@@ -219,8 +183,7 @@ static unsigned char *machine_memory(Machine *machine, const Value *pointer, uin
 {
     machine->misaligned += address % bytes != 0;
     if (pointer->type->space == SPACE_GLOBAL) {
-        if (reaches_buffer(machine, address, bytes))
-            return (unsigned char *)(uintptr_t)address;
+        if (reaches_buffer(machine, address, bytes)) return (unsigned char *)(uintptr_t)address;
     } else if (address + bytes <= MACHINE_SHARED) {
         note_shared(machine, address, bytes, thread, writes);
         return machine->shared + address;
@@ -263,8 +226,7 @@ static void run_ld(Machine *machine, const Op *op)
     uint64_t *out = machine_value(machine, result);
     for (int t = 0; t < machine->threads; t++) {
         memset(out + t * count, 0, sizeof *out * (size_t)count);
-        if (predicate && !predicate[t])
-            continue;
+        if (predicate && !predicate[t]) continue;
         const unsigned char *from =
             machine_memory(machine, op->operands[0], address[t], (size_t)(count * size), t, false);
         for (int i = 0; from && i < count; i++) {
@@ -285,8 +247,7 @@ static void run_st(Machine *machine, const Op *op)
     const uint64_t *predicate =
         op->operand_count > 2 ? machine_value(machine, op->operands[2]) : NULL;
     for (int t = 0; t < machine->threads; t++) {
-        if (predicate && !predicate[t])
-            continue;
+        if (predicate && !predicate[t]) continue;
         unsigned char *to =
             machine_memory(machine, op->operands[0], address[t], (size_t)(count * size), t, true);
         for (int i = 0; to && i < count; i++)
@@ -312,16 +273,14 @@ static void run_ldmatrix(Machine *machine, const Op *op)
                 const unsigned char *from = machine_memory(
                     machine, op->operands[0], address[giver] + (uint64_t)column * 2, 2, t, false);
                 out[t * 2 + half] = 0;
-                if (from)
-                    memcpy(&out[t * 2 + half], from, 2);
+                if (from) memcpy(&out[t * 2 + half], from, 2);
             }
     for (int t = 0; t < machine->threads; t++)
         machine->misaligned += t % 32 < 8 * op->result_count && address[t] % 16 != 0;
     for (int first = 0; first < machine->threads; first += 32)
         for (int m = 0; m < op->result_count; m++) {
             int seen = 0;
-            for (int row = 0; row < 8; row++)
-                seen |= 1 << (address[first + m * 8 + row] / 16 % 8);
+            for (int row = 0; row < 8; row++) seen |= 1 << (address[first + m * 8 + row] / 16 % 8);
             machine->conflicts += seen != 0xff;
         }
 }
@@ -347,8 +306,7 @@ static void run_mma_warp(Machine *machine, const Op *op, int first)
             const int row = lane / 4 + r / 2 * 8, column = lane % 4 * 2 + r % 2;
             double total =
                 as_number(sum, machine_value(machine, op->operands[6 + r])[first + lane]);
-            for (int k = 0; k < depth; k++)
-                total += a[row][k] * b[k][column];
+            for (int k = 0; k < depth; k++) total += a[row][k] * b[k][column];
             machine_value(machine, &op->results[r])[first + lane] =
                 dtype_is_float(sum) ? dtype_encode(sum, total) : (uint64_t)(int64_t)total;
         }
@@ -356,8 +314,7 @@ static void run_mma_warp(Machine *machine, const Op *op, int first)
 
 static void run_mma(Machine *machine, const Op *op)
 {
-    for (int first = 0; first < machine->threads; first += 32)
-        run_mma_warp(machine, op, first);
+    for (int first = 0; first < machine->threads; first += 32) run_mma_warp(machine, op, first);
 }
 
 /* ---- the rest ---- */
@@ -365,8 +322,7 @@ static void run_mma(Machine *machine, const Op *op)
 static void fill(Machine *machine, const Value *value, uint64_t bits)
 {
     uint64_t *out = machine_value(machine, value);
-    for (int t = 0; t < machine->threads; t++)
-        out[t] = bits;
+    for (int t = 0; t < machine->threads; t++) out[t] = bits;
 }
 
 static void run_const(Machine *machine, const Op *op)
@@ -423,8 +379,7 @@ static void pass_on(Machine *machine, Value *const *from, int count, Value *cons
 
 static void pass_to_results(Machine *machine, Value *const *from, const Op *op)
 {
-    for (int i = 0; i < op->result_count; i++)
-        copy_value(machine, from[i], &op->results[i]);
+    for (int i = 0; i < op->result_count; i++) copy_value(machine, from[i], &op->results[i]);
 }
 
 static void run_region(Machine *machine, const Region *region);
@@ -436,14 +391,12 @@ static void run_for(Machine *machine, const Op *op)
     const int64_t end = (int64_t)machine_value(machine, op->operands[1])[0];
     const int64_t step = (int64_t)machine_value(machine, op->operands[2])[0];
     Value *const *carried = op->operands + 3;
-    if (at >= end)
-        pass_to_results(machine, carried, op);
+    if (at >= end) pass_to_results(machine, carried, op);
     for (; at < end; at += step) {
         pass_on(machine, carried, op->result_count, body->arguments + 1);
         fill(machine, body->arguments[0], (uint64_t)at);
         run_region(machine, body);
-        if (op->result_count)
-            carried = body->last->operands;
+        if (op->result_count) carried = body->last->operands;
         pass_to_results(machine, carried, op);
     }
 }
@@ -469,23 +422,16 @@ static void run_if(Machine *machine, const Op *op)
 {
     const Region *taken = op->regions[machine_value(machine, op->operands[0])[0] ? 0 : 1];
     run_region(machine, taken);
-    if (op->result_count)
-        pass_to_results(machine, taken->last->operands, op);
+    if (op->result_count) pass_to_results(machine, taken->last->operands, op);
 }
 
 static void run_op(Machine *machine, const Op *op)
 {
     machine->counts[op->code]++;
     switch ((int)op->code) {
-    case OP_const:
-        run_const(machine, op);
-        return;
-    case OP_ptr_add:
-        run_ptr_add(machine, op);
-        return;
-    case OP_ptr_cast:
-        copy_value(machine, op->operands[0], &op->results[0]);
-        return;
+    case OP_const: run_const(machine, op); return;
+    case OP_ptr_add: run_ptr_add(machine, op); return;
+    case OP_ptr_cast: copy_value(machine, op->operands[0], &op->results[0]); return;
     case OP_block_idx:
         fill(machine, &op->results[0], (uint64_t)machine->block[op_int(op, ATTR_dim, 0)]);
         return;
@@ -499,46 +445,25 @@ static void run_op(Machine *machine, const Op *op)
     case OP_shared_base:
         fill(machine, &op->results[0], (uint64_t)op_int(op, ATTR_offset, 0));
         return;
-    case OP_ld:
-        run_ld(machine, op);
-        return;
-    case OP_st:
-        run_st(machine, op);
-        return;
+    case OP_ld: run_ld(machine, op); return;
+    case OP_st: run_st(machine, op); return;
     case OP_vec_get:
-    case OP_vec_pack:
-        run_vector(machine, op);
-        return;
-    case OP_ldmatrix:
-        run_ldmatrix(machine, op);
-        return;
-    case OP_mma:
-        run_mma(machine, op);
-        return;
-    case OP_barrier:
-        machine->phase++;
-        return;
-    case OP_for:
-        run_for(machine, op);
-        return;
-    case OP_while:
-        run_while(machine, op);
-        return;
-    case OP_if:
-        run_if(machine, op);
-        return;
+    case OP_vec_pack: run_vector(machine, op); return;
+    case OP_ldmatrix: run_ldmatrix(machine, op); return;
+    case OP_mma: run_mma(machine, op); return;
+    case OP_barrier: machine->phase++; return;
+    case OP_for: run_for(machine, op); return;
+    case OP_while: run_while(machine, op); return;
+    case OP_if: run_if(machine, op); return;
     case OP_yield:
-    case OP_condition:
-        return;
-    default:
-        run_scalar(machine, op);
+    case OP_condition: return;
+    default: run_scalar(machine, op);
     }
 }
 
 static void run_region(Machine *machine, const Region *region)
 {
-    for (const Op *op = region->first; op; op = op->next)
-        run_op(machine, op);
+    for (const Op *op = region->first; op; op = op->next) run_op(machine, op);
 }
 
 /* ---- blocks ---- */
