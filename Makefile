@@ -12,6 +12,10 @@ CXX = g++
 LLVM_CONFIG ?= llvm-config-22
 SANITIZE ?=
 
+# What is run is shown in short; in full with V=1.
+Q = $(if $(V),,@)
+say = $(if $(V),@:,@printf '  %-8s %s\n' '$(1)' '$(2)')
+
 WARN = -Wall -Wextra -Wpedantic -Werror
 OPT ?= -O2 -g
 CFLAGS_COMMON = $(OPT) $(WARN) -MMD -MP -D_GNU_SOURCE -ffunction-sections -fdata-sections $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
@@ -19,7 +23,7 @@ LLVM_INCLUDE = $(shell $(LLVM_CONFIG) --includedir 2>/dev/null)
 CFLAGS_COMPILER = -std=c17 $(CFLAGS_COMMON) -Icompiler -I$(BUILD)/gen -Iruntime -Iruntime/include -isystem $(LLVM_INCLUDE)
 CFLAGS_RUNTIME = -std=c11 $(CFLAGS_COMMON) -fPIC -fvisibility=hidden -Iruntime -Iruntime/include
 
-.PHONY: all build deps demo test unit golden exec samples layers check-layers docs install format clean gpu-bundle
+.PHONY: all build deps demo test unit reference grammar golden exec samples layers check-layers docs install format clean gpu-bundle
 all: build
 build: $(BUILD)/tilec $(BUILD)/libtile.a $(BUILD)/libtile.so $(BUILD)/libtile_emulator.a
 
@@ -28,12 +32,14 @@ build: $(BUILD)/tilec $(BUILD)/libtile.a $(BUILD)/libtile.so $(BUILD)/libtile_em
 GEN = $(BUILD)/gen
 $(GEN)/tile_grammar.h $(GEN)/tile_grammar.c &: grammar/tile.y
 	@mkdir -p $(GEN)
-	lemon -d$(GEN) -l -q $<
+	$(call say,LEMON,$@)
+	$(Q)lemon -d$(GEN) -l -q $<
 	mv $(GEN)/tile.c $(GEN)/tile_grammar.c
 	mv $(GEN)/tile.h $(GEN)/tile_grammar.h
 $(GEN)/%_tokens.c: grammar/%.re
 	@mkdir -p $(GEN)
-	re2c -W -Werror -i --no-generation-date -o $@ $<
+	$(call say,RE2C,$@)
+	$(Q)re2c -W -Werror -i --no-generation-date -o $@ $<
 # The standard library as one C array: the compiler carries it.
 STDLIB = $(sort $(shell find stdlib -name '*.tile' 2>/dev/null))
 $(GEN)/stdlib_text.c: compiler/eval/embed.awk $(STDLIB)
@@ -52,7 +58,8 @@ define folder
 OBJ_$(1) = $(call objects,$(1)) $$(patsubst $(GEN)/%.c,$(BUILD)/obj/gen/%.o,$$(GEN_$(1)))
 $(BUILD)/lib/$(1).a: $$(OBJ_$(1))
 	@mkdir -p $$(@D)
-	rm -f $$@; ar rcs $$@ $$^
+	$$(call say,AR,$$@)
+	$$(Q)rm -f $$@; ar rcs $$@ $$^
 .PHONY: folder-$(1)
 folder-$(1): $(BUILD)/lib/$(1).a
 endef
@@ -61,10 +68,12 @@ $(foreach f,$(FOLDERS),$(eval $(call folder,$(f))))
 $(OBJ_syntax): | $(GEN)/tile_grammar.h
 $(BUILD)/obj/%.o: compiler/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_COMPILER) -c $< -o $@
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CFLAGS_COMPILER) -c $< -o $@
 $(BUILD)/obj/gen/%.o: $(GEN)/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_COMPILER) -Wno-unused-parameter -Wno-unused-variable -c $< -o $@
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CFLAGS_COMPILER) -Wno-unused-parameter -Wno-unused-variable -c $< -o $@
 
 MAIN_OBJ = $(patsubst compiler/%.c,$(BUILD)/obj/%.o,$(wildcard compiler/*.c compiler/command/*.c))
 LIBS = $(foreach f,emit codegen passes eval ir syntax target base,$(BUILD)/lib/$(f).a)
@@ -72,7 +81,8 @@ LLVM_LIBS = $(shell $(LLVM_CONFIG) --link-static --ldflags --libs nvptx x86 aarc
 SYSTEM_LIBS = -static-libstdc++ -static-libgcc -Wl,-Bstatic -lz -lzstd -Wl,-Bdynamic -lpthread -ldl -lm
 
 $(BUILD)/tilec: $(MAIN_OBJ) $(LIBS) $(BUILD)/libtile.a $(BUILD)/libtile_emulator.a
-	$(CXX) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -o $@ $(MAIN_OBJ) -Wl,--start-group $(LIBS) -Wl,--end-group \
+	$(call say,LINK,$@)
+	$(Q)$(CXX) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -o $@ $(MAIN_OBJ) -Wl,--start-group $(LIBS) -Wl,--end-group \
 	  -Wl,--whole-archive $(BUILD)/libtile_emulator.a $(BUILD)/libtile.a -Wl,--no-whole-archive \
 	  $(LLVM_LIBS) $(SYSTEM_LIBS) -Wl,--gc-sections -Wl,--export-dynamic-symbol='tile_*' $(if $(SANITIZE),,-s)
 
@@ -82,13 +92,17 @@ RUNTIME_OBJ = $(patsubst runtime/%.c,$(BUILD)/obj/runtime/%.o,$(wildcard runtime
 EMULATOR_OBJ = $(patsubst runtime/%.c,$(BUILD)/obj/runtime/%.o,$(wildcard runtime/emulator/*.c))
 $(BUILD)/obj/runtime/%.o: runtime/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_RUNTIME) -c $< -o $@
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CFLAGS_RUNTIME) -c $< -o $@
 $(BUILD)/libtile.a: $(RUNTIME_OBJ)
-	rm -f $@; ar rcs $@ $^
+	$(call say,AR,$@)
+	$(Q)rm -f $@; ar rcs $@ $^
 $(BUILD)/libtile.so: $(RUNTIME_OBJ)
-	$(CC) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -shared -Wl,-soname,libtile.so.0 -o $@ $^ -ldl -lpthread
+	$(call say,CC,$@)
+	$(Q)$(CC) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -shared -Wl,-soname,libtile.so.0 -o $@ $^ -ldl -lpthread
 $(BUILD)/libtile_emulator.a: $(EMULATOR_OBJ)
-	rm -f $@; ar rcs $@ $^
+	$(call say,AR,$@)
+	$(Q)rm -f $@; ar rcs $@ $^
 
 # ---- tests --------------------------------------------------------------------------------------------
 
@@ -108,31 +122,60 @@ UNIT = $(patsubst tests/unit/%_test.c,$(BUILD)/unit/%_test,$(wildcard tests/unit
 .SECONDEXPANSION:
 $(BUILD)/unit/%_test: tests/unit/%_test.c $$(foreach f,$$(NEEDS_$$*),$(BUILD)/lib/$$(f).a) $$(UNIT_EXTRA_$$*)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_COMPILER) -Wno-missing-field-initializers -o $@ $< $(filter %.a,$^) -lcmocka -ldl -lpthread -lm $(UNIT_LIBS_$*)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CFLAGS_COMPILER) -Wno-missing-field-initializers -o $@ $< $(filter %.a,$^) -lcmocka -ldl -lpthread -lm $(UNIT_LIBS_$*)
+UNIT_EXTRA_tensor = $(BUILD)/libtile.a
+UNIT_EXTRA_launch = $(BUILD)/libtile.a
 UNIT_EXTRA_runtime = $(BUILD)/libtile.a $(BUILD)/unit/libfake_cuda.so
 # The driver that the runtime's test runs against; it lies beside the test program.
 $(BUILD)/unit/libfake_cuda.so: tests/tools/fake_cuda.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_RUNTIME) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -shared -o $@ $< -lpthread
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CFLAGS_RUNTIME) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -shared -o $@ $< -lpthread
 # The cost of a launch, to be run where there is a GPU.
 $(BUILD)/bench/launch: tests/bench/launch.c samples/add_one/add_one.tile $(BUILD)/tilec $(BUILD)/libtile.a
 	@mkdir -p $(@D)
 	$(BUILD)/tilec samples/add_one/add_one.tile --arch=sm_90a -o $(@D)/add_one.o -H $(@D)/add_one.h
-	$(CC) $(CFLAGS_RUNTIME) -I$(@D) -o $@ $< $(@D)/add_one.o $(BUILD)/libtile.a -lpthread -ldl
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CFLAGS_RUNTIME) -I$(@D) -o $@ $< $(@D)/add_one.o $(BUILD)/libtile.a -lpthread -ldl
+# How fast text becomes a tree.
+$(BUILD)/bench/parse_speed: tests/bench/parse_speed.c $(BUILD)/lib/syntax.a $(BUILD)/lib/base.a
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CFLAGS_COMPILER) -o $@ $< $(filter %.a,$^)
+# Broken texts for the parser.
+$(BUILD)/unit/mutate: tests/tools/mutate.c $(BUILD)/lib/syntax.a $(BUILD)/lib/base.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_COMPILER) -o $@ $< $(filter %.a,$^)
+# The errors of math.tile; NUMERICS_ARCH may name GPUs too.
+NUMERICS_ARCH ?= emulator
+$(BUILD)/numerics/check: tests/numerics/check.c tests/numerics/functions.def tests/numerics/kernels.tile $(BUILD)/tilec $(BUILD)/libtile.a $(BUILD)/libtile_emulator.a
+	@mkdir -p $(@D)
+	$(BUILD)/tilec tests/numerics/kernels.tile --arch=$(NUMERICS_ARCH) -o $(@D)/kernels.o -H $(@D)/kernels.h
+	$(call say,CC,$@)
+	$(Q)$(CC) -std=gnu11 $(OPT) $(filter-out -Wpedantic,$(WARN)) -D_GNU_SOURCE $(if $(SANITIZE),-fsanitize=$(SANITIZE)) \
+	  -Iruntime/include -I$(@D) -o $@ $< $(@D)/kernels.o $(BUILD)/libtile_emulator.a $(BUILD)/libtile.a -lm -lpthread -ldl
 UNIT_EXTRA_emulator = $(BUILD)/libtile_emulator.a $(BUILD)/libtile.a
 UNIT_EXTRA_codegen = $(BUILD)/libtile_emulator.a $(BUILD)/libtile.a
 UNIT_EXTRA_codegen_emulator = $(UNIT_EXTRA_codegen)
+# The reference interpreter of tile IR: it may link ir/ alone.
+$(BUILD)/reference/interpret: tests/reference/main.c tests/reference/interpret.c tests/reference/arithmetic.c tests/reference/interpret.h $(BUILD)/lib/ir.a $(BUILD)/lib/base.a
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CFLAGS_COMPILER) -Itests/reference -o $@ $(filter %.c,$^) $(BUILD)/lib/ir.a $(BUILD)/lib/base.a -lm
 # The tests load what they compile, which calls the emulator in the test itself.
 UNIT_LIBS_codegen_emulator = $(UNIT_LIBS_codegen)
 UNIT_LIBS_codegen = -Wl,-u,tile_emulator_run $(LLVM_LIBS) -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic $(SYSTEM_LIBS) -Wl,--gc-sections -Wl,--export-dynamic-symbol='tile_*'
 
 # `deps` may install llvm-config, which the variables above ask: hence the second make.
 test: deps
-	@+$(MAKE) --no-print-directory build $(UNIT)
+	@+$(MAKE) --no-print-directory build $(UNIT) $(BUILD)/unit/mutate $(BUILD)/reference/interpret
 	@BUILD=$(BUILD) tests/run
 unit: $(UNIT)
 	@BUILD=$(BUILD) tests/run unit
-golden exec samples: build
+grammar: $(BUILD)/unit/mutate
+reference: $(BUILD)/reference/interpret
+reference grammar golden exec samples: build
 	@BUILD=$(BUILD) tests/run $@
 layers check-layers:
 	@LC_ALL=C awk -f tests/layers.awk $$(find compiler runtime -name '*.[ch]')
@@ -152,9 +195,26 @@ demo: deps
 	@+$(MAKE) --no-print-directory build
 	@+$(MAKE) --no-print-directory -C samples/add_one TILE_BUILD=$(abspath $(BUILD)) TILE_OUT=$(abspath $(BUILD))/samples/add_one run
 
-docs: $(BUILD)/tilec.1
-$(BUILD)/tilec.1: man/tilec.1.in man/options.awk compiler/options.def compiler/commands.def
-	LC_ALL=C awk -f man/options.awk compiler/options.def compiler/commands.def $< > $@
+VERSION = $(shell sed -n 's/.define TILEC_VERSION "\(.*\)"/\1/p' compiler/options.h)
+# Each page with the table that its lists come from.
+MAN = $(BUILD)/man
+PAGES = $(addprefix $(MAN)/,tilec.1 libtile.3 tile.5 tile-errors.7 tile-ops.7)
+TABLES_tilec.1 = options.awk ../compiler/options.def ../compiler/commands.def
+TABLES_tile.5 = script.awk ../stdlib/tilus/script.tile ../stdlib/tilus/threads.tile
+TABLES_tile-errors.7 = errors.awk ../compiler/base/diag.def
+TABLES_tile-ops.7 = ops.awk ../compiler/ir/ops.def
+docs: $(PAGES) $(BUILD)/tilec.bash
+$(BUILD)/tilec.bash: man/completion.awk compiler/options.def compiler/commands.def
+	@mkdir -p $(@D)
+	$(call say,AWK,$@)
+	$(Q)LC_ALL=C awk -f $^ > $@
+$(MAN)/libtile.3: man/libtile.3
+	@mkdir -p $(@D)
+	cp $< $@
+$(MAN)/%: man/%.in man/text.awk $$(addprefix man/,$$(TABLES_$$*))
+	@mkdir -p $(@D)
+	$(call say,AWK,$@)
+	$(Q)LC_ALL=C awk -f man/text.awk -f $(addprefix man/,$(TABLES_$*)) $< > $@
 
 install: build docs
 	install -D $(BUILD)/tilec $(DESTDIR)$(PREFIX)/bin/tilec
@@ -163,10 +223,10 @@ install: build docs
 	ln -sf libtile.so.0 $(DESTDIR)$(PREFIX)/lib/libtile.so
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/tile runtime/include/tile/*.h
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/tile runtime/tile.mk
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(BUILD)/tilec.1
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man3 man/libtile.3
+	for page in $(PAGES); do install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man$${page##*.} $$page || exit; done
+	install -D -m 644 $(BUILD)/tilec.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tilec
 	mkdir -p $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	sed 's|@PREFIX@|$(PREFIX)|' runtime/libtile.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/libtile.pc
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' runtime/libtile.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/libtile.pc
 
 format:
 	clang-format -i $$(find compiler runtime tests samples -name '*.[ch]')

@@ -12,7 +12,10 @@
 #include "passes/passes.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     VARIANT_MULTIPLE = 16
@@ -24,8 +27,10 @@ typedef struct Stages { /* what the steps of a build share */
     const ArchList *archs;
     Codegen *codegen;
     PassOptions passes;
-    Buf dump, times;
+    Buf dump;
     VEC(Image *) pending;
+    size_t jobs;     /* how many run at a time */
+    size_t finished; /* of the pending ones: the first so many */
     Build *build;
 } Stages;
 
@@ -44,6 +49,19 @@ static int64_t *variant_multiples(Arena *arena, const Kernel *kernel)
     bool any = false;
     for (int i = 0; i < kernel->parameter_count; i++) {
         multiples[i] = is_assumable(&kernel->parameters[i]) ? VARIANT_MULTIPLE : 1;
+        any |= multiples[i] > 1;
+    }
+    return any ? multiples : NULL;
+}
+
+/* What every variant assumes: that a pointer is aligned to its elements. NULL: nothing. */
+static int64_t *element_multiples(Arena *arena, const Kernel *kernel)
+{
+    int64_t *multiples = arena_new_array(arena, int64_t, kernel->parameter_count + 1);
+    bool any = false;
+    for (int i = 0; i < kernel->parameter_count; i++) {
+        const Type *type = kernel->parameters[i].value->type;
+        multiples[i] = type->kind == TYPE_POINTER ? dtype_bytes(type->dtype) : 1;
         any |= multiples[i] > 1;
     }
     return any ? multiples : NULL;
@@ -80,13 +98,23 @@ static bool same_code(Kernel *a, Kernel *b)
     return same;
 }
 
-static bool start_image(Stages *stages, Kernel *kernel, const ArchChoice *arch, Image *image)
+/* Waits until no more than `running` images are with ptxas. */
+static bool finish_images(Stages *stages, size_t running)
 {
     uint64_t start = os_now_ns();
+    bool fine = true;
+    for (; stages->pending.count - stages->finished > running; stages->finished++)
+        fine &= image_finish(stages->codegen, stages->pending.data[stages->finished]);
+    times_add(stages->session->times, "waiting for ptxas", start);
+    return fine;
+}
+
+static bool start_image(Stages *stages, Kernel *kernel, const ArchChoice *arch, Image *image)
+{
+    if (!finish_images(stages, stages->jobs - 1)) return false;
+    uint64_t start = os_now_ns();
     bool fine = image_start(stages->codegen, kernel, arch, image);
-    if (stages->options->time_report)
-        buf_printf(&stages->times, "%-18s %8.3f ms  %s\n", "LLVM",
-                   (double)(os_now_ns() - start) / 1e6, kernel->name);
+    times_add(stages->session->times, "LLVM", start);
     vec_push(stages->session->arena, &stages->pending, image);
     return fine;
 }
@@ -137,7 +165,7 @@ static bool relax_multiples(Stages *stages, const Kernel *typed, Kernel *const *
 }
 
 /* Up to two variants: aligned first where alignment changes the code on some architecture, then the
- * one that assumes nothing. */
+ * one that assumes no more than aligned elements. */
 static bool build_specialisation(Stages *stages, const Kernel *typed, SpecialisationImages *out)
 {
     Arena *arena = stages->session->arena;
@@ -155,7 +183,9 @@ static bool build_specialisation(Stages *stages, const Kernel *typed, Specialisa
             out->variants[out->variant_count++].multiples = multiples;
         }
     }
-    if (!start_variant(stages, general, &out->variants[out->variant_count++])) return false;
+    VariantImages *last = &out->variants[out->variant_count++];
+    if (!start_variant(stages, general, last)) return false;
+    last->multiples = element_multiples(arena, typed);
     out->host_symbol = intern_printf(stages->session->names, "%s_host", typed->name);
     return host_function(stages->codegen, general[0], out->host_symbol);
 }
@@ -184,16 +214,54 @@ static bool build_images(Stages *stages, const ExportList *exports, Build *out)
     return true;
 }
 
-static bool finish_images(Stages *stages)
+void export_each_image(const ExportImages *export, ImageFunction *visit, void *context)
 {
-    uint64_t start = os_now_ns();
-    bool fine = true;
-    for (size_t i = 0; i < stages->pending.count; i++)
-        fine &= image_finish(stages->codegen, stages->pending.data[i]);
-    if (stages->options->time_report)
-        buf_printf(&stages->times, "%-18s %8.3f ms\n", "waiting for ptxas",
-                   (double)(os_now_ns() - start) / 1e6);
-    return fine;
+    for (int i = 0; i < export->specialisation_count; i++)
+        for (int j = 0; j < export->specialisations[i].variant_count; j++)
+            for (int k = 0; k < export->specialisations[i].variants[j].image_count; k++)
+                visit(&export->specialisations[i].variants[j].images[k], context);
+}
+
+/* ---- spills ---- */
+
+typedef struct Spill { /* the places of one export where registers go to memory */
+    Session *session;
+    const Kernel *kernel;
+    int most;
+    Buf notes; /* NUL-separated */
+} Spill;
+
+static void look_at_image(const Image *image, void *context)
+{
+    Spill *spill = context;
+    for (int i = 0; i < image->entry_count; i++) {
+        const ImageEntry *entry = &image->entries[i];
+        if (!entry->spill_bytes) continue;
+        if (entry->spill_bytes > spill->most) spill->most = entry->spill_bytes;
+        buf_printf(&spill->notes, "%s on %s: %d registers, %d bytes of spills", entry->name,
+                   image->target->name, entry->registers, entry->spill_bytes);
+        buf_char(&spill->notes, '\0');
+    }
+}
+
+static void report_spill(const Spill *spill)
+{
+    if (!spill->most) return;
+    diag_report(spill->session->diags, DIAG_spills, spill->kernel->span, spill->kernel->export_name,
+                spill->most);
+    for (size_t at = 0; at < spill->notes.length; at += strlen(spill->notes.data + at) + 1)
+        diag_note(spill->session->diags, (Span){0}, "%s", spill->notes.data + at);
+}
+
+static void warn_of_spills(Session *session, const Build *build)
+{
+    for (int i = 0; i < build->export_count; i++) {
+        const ExportImages *export = &build->exports[i];
+        Spill spill = {.session = session, .kernel = export->specialisations[0].kernel};
+        export_each_image(export, look_at_image, &spill);
+        report_spill(&spill);
+        buf_free(&spill.notes);
+    }
 }
 
 void build_free(Build *build)
@@ -202,13 +270,29 @@ void build_free(Build *build)
     *build = (Build){0};
 }
 
+/* options_parse has seen that these are numbers. */
+static uint64_t tool_limit(const Options *options)
+{
+    return 1000000000ull * (options->timeout ? strtoull(options->timeout, NULL, 10) : 300);
+}
+
+static size_t job_count(const Options *options)
+{
+    if (options->jobs) return strtoul(options->jobs, NULL, 10);
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors > 0 ? (size_t)processors : 1;
+}
+
 static CodegenOptions codegen_options(const Options *options)
 {
     bool no_ptxas = options->ptxas && strcmp(options->ptxas, "none") == 0;
     return (CodegenOptions){.host_triple = options->host,
                             .ptxas = no_ptxas ? "" : options->ptxas,
-                            .keep_llvm = options->emit && strcmp(options->emit, "llvm") == 0,
+                            .keep_llvm = options->save_temps || text_in_list(options->emit, "llvm"),
                             .lines = options->lines,
+                            .tool_limit_ns = tool_limit(options),
+                            .show_tools = options->verbose || options->dry_run,
+                            .run_no_tools = options->dry_run,
                             .optimise = options->optimise ? options->optimise[0] - '0' : 2};
 }
 
@@ -226,24 +310,21 @@ bool build_exports(Session *session, const Options *options, const ArchList *arc
                      .options = options,
                      .archs = archs,
                      .codegen = codegen_new(session, &codegen),
+                     .jobs = job_count(options),
                      .build = out};
     if (!stages.codegen) return false;
     stages.passes = (PassOptions){.print_after = options->print_after,
                                   .verify_each = options->verify_each,
-                                  .dump = &stages.dump,
-                                  .times = options->time_report ? &stages.times : NULL};
+                                  .dump = &stages.dump};
     bool fine = build_images(&stages, exports, out);
-    fine = finish_images(&stages) && fine;
+    fine = finish_images(&stages, 0) && fine;
+    if (fine) warn_of_spills(session, out);
     uint64_t start = os_now_ns();
     fine = fine && emit_object(stages.codegen, session->arena, out->exports, out->export_count,
                                &out->object, &out->object_size);
-    if (options->time_report)
-        buf_printf(&stages.times, "%-18s %8.3f ms\n", "object",
-                   (double)(os_now_ns() - start) / 1e6);
+    times_add(session->times, "object", start);
     show(&stages.dump);
-    show(&stages.times);
     buf_free(&stages.dump);
-    buf_free(&stages.times);
     codegen_free(stages.codegen);
     return fine;
 }
@@ -257,8 +338,13 @@ Program *open_program(Session *session, const Options *options, Host *host)
     const EvalOptions eval = {.stdlib_folder = options->stdlib,
                               .import_paths = options->import_paths.items,
                               .import_path_count = options->import_paths.count,
+                              .defines = options->defines.items,
+                              .define_count = options->defines.count,
                               .host = host};
-    return program_new(session, source, &eval);
+    uint64_t start = os_now_ns();
+    Program *program = program_new(session, source, &eval);
+    times_add(session->times, "parse", start);
+    return program;
 }
 
 ExitStatus session_status(const Session *session)
@@ -274,9 +360,20 @@ ExitStatus session_status(const Session *session)
     return EXIT_SOURCE;
 }
 
+void show_messages(const Session *session, const Options *options)
+{
+    Buf text = {0};
+    bool json = options->diagnostics && strcmp(options->diagnostics, "json") == 0;
+    bool colour = !json && isatty(STDERR_FILENO);
+    diag_render(session->diags, json ? DIAG_JSON : DIAG_TEXT, colour, &text);
+    if (text.length) fwrite(text.data, 1, text.length, stderr);
+    buf_free(&text);
+}
+
 bool write_output(Session *session, const char *path, const void *bytes, size_t length)
 {
     if (os_write_file(path, bytes, length)) return true;
-    diag_report(session->diags, DIAG_cannot_write, (Span){0}, path, strerror(errno));
+    diag_report(session->diags, DIAG_cannot_write, (Span){0},
+                strcmp(path, "-") == 0 ? "standard output" : path, strerror(errno));
     return false;
 }

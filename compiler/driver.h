@@ -33,16 +33,26 @@ bool build_exports(Session *session, const Options *options, const ArchList *arc
                    const ExportList *exports, Build *out);
 void build_free(Build *build);
 
+typedef void ImageFunction(const Image *image, void *context);
+void export_each_image(const ExportImages *export, ImageFunction *visit, void *context);
+
 /* The commands (commands.def): each returns the exit status and has reported. */
 #define COMMAND(name, arguments, help)                                                             \
     ExitStatus command_##name(Session *session, const Options *options);
 #include "commands.def"
 #undef COMMAND
 
+/* arch_parse, for which "native" becomes the architecture of this machine's first GPU. */
+bool choose_archs(Session *session, const char *text, ArchList *out);
+/* arch_parse, for which "native" becomes the architecture of this machine's first GPU (native.c).
+ */
+bool choose_archs(Session *session, const char *text, ArchList *out);
 /* Opens the one input and makes a program of it; NULL: reported. */
 Program *open_program(Session *session, const Options *options, Host *host);
-/* EXIT_DONE, or EXIT_SOURCE or EXIT_TOOL if errors were reported. */
+/* EXIT_DONE, or what the errors that were reported stand for. */
 ExitStatus session_status(const Session *session);
+/* The messages so far, as --diagnostics says, on standard error. */
+void show_messages(const Session *session, const Options *options);
 bool write_output(Session *session, const char *path, const void *bytes, size_t length);
 
 #endif

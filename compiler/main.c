@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static ExitStatus print_text(const char *text)
 {
@@ -42,30 +41,47 @@ static void apply_warnings(Session *session, const Options *options)
             diag_promote(session->diags, (DiagCode)code);
 }
 
-static void show_messages(const Session *session, const Options *options)
+static ExitStatus print_archs(void)
 {
+    const Target *target;
     Buf text = {0};
-    bool json = options->diagnostics && strcmp(options->diagnostics, "json") == 0;
-    bool colour = !json && isatty(STDERR_FILENO);
-    diag_render(session->diags, json ? DIAG_JSON : DIAG_TEXT, colour, &text);
-    if (text.length) fwrite(text.data, 1, text.length, stderr);
+    for (size_t i = 0; (target = target_at(i)) != NULL; i++)
+        buf_printf(&text, "%s\n", target->name);
+    buf_text(&text, "native\nemulator\n");
+    ExitStatus status = print_text(text.data);
+    buf_free(&text);
+    return status;
+}
+
+static ExitStatus run(Session *session, const Options *options)
+{
+    if (options->help) return print_help();
+    if (options->version) return print_text("tilec " TILEC_VERSION "\n");
+    if (options->list_archs) return print_archs();
+    return run_command(session, options);
+}
+
+static void show_times(const Session *session)
+{
+    if (!session->times) return;
+    Buf text = {0};
+    times_print(session->times, &text);
+    fwrite(text.data, 1, text.length, stderr);
     buf_free(&text);
 }
 
 int main(int count, char **words)
 {
     Session *session = session_new();
+    Times times = {0};
     Options options;
     ExitStatus status = EXIT_USAGE;
     if (options_parse(session, count, words, &options)) {
         apply_warnings(session, &options);
-        if (options.help)
-            status = print_help();
-        else if (options.version)
-            status = print_text("tilec " TILEC_VERSION "\n");
-        else
-            status = run_command(session, &options);
+        if (options.time_report) session->times = &times;
+        status = run(session, &options);
     }
+    show_times(session);
     show_messages(session, &options);
     session_free(session);
     return (int)status;

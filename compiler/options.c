@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef enum OptionKind { FLAG, VALUE, JOINED, LIST, JOINED_LIST } OptionKind;
@@ -155,6 +156,50 @@ static bool expand_words(Parser *parser, int count, char **words)
     return true;
 }
 
+/* ---- values ---- */
+
+static bool refuse_value(Session *session, const char *option, const char *value, const char *why)
+{
+    diag_report(session->diags, DIAG_option_value, (Span){0}, option, value, why);
+    return false;
+}
+
+/* What must be a whole number; NULL: not given. */
+static bool check_number(Session *session, const char *option, const char *value, unsigned low,
+                         unsigned high)
+{
+    if (!value) return true;
+    char *end;
+    errno = 0;
+    unsigned long number = strtoul(value, &end, 10);
+    if (value[0] >= '0' && value[0] <= '9' && !*end && !errno && number >= low && number <= high)
+        return true;
+    return refuse_value(
+        session, option, value,
+        arena_printf(session->arena, "a number from %u to %u is needed", low, high));
+}
+
+static bool check_values(Session *session, const Options *options)
+{
+    const char *format = options->diagnostics;
+    bool fine = !format || strcmp(format, "text") == 0 || strcmp(format, "json") == 0 ||
+                refuse_value(session, "--diagnostics", format, "text or json is needed");
+    fine &= check_number(session, "-O", options->optimise, 0, 3);
+    fine &= check_number(session, "-j", options->jobs, 1, 1024);
+    fine &= check_number(session, "--timeout", options->timeout, 1, 1000000);
+    return fine;
+}
+
+bool text_in_list(const char *list, const char *text)
+{
+    size_t length = strlen(text);
+    for (const char *at = list; at; at = strchr(at, ',')) {
+        if (*at == ',') at++;
+        if (strncmp(at, text, length) == 0 && (at[length] == ',' || !at[length])) return true;
+    }
+    return false;
+}
+
 bool options_parse(Session *session, int count, char **words, Options *out)
 {
     Parser parser = {.session = session, .out = out};
@@ -173,7 +218,7 @@ bool options_parse(Session *session, int count, char **words, Options *out)
         } else
             list_add(session->arena, &out->inputs, word);
     }
-    return fine;
+    return check_values(session, out) && fine;
 }
 
 void options_help(Buf *out)

@@ -28,6 +28,7 @@ typedef struct Options {
 /* False: reported. "@FILE" among the words stands for the words in FILE. */
 bool options_parse(Session *session, int count, char **words, Options *out);
 void options_help(Buf *out);
+bool text_in_list(const char *list, const char *text); /* "a,b" holds "b"; NULL holds nothing */
 
 #define TILEC_VERSION "0.1.0"
 

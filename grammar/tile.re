@@ -64,29 +64,13 @@ static Token make_number_token(Scanner *scanner, const Byte *begin, const Byte *
                     number_fault(begin, end, last));
 }
 
-/* Characters beyond ASCII that are no letters, coarsely: enough to say "this is no name" at a
- * typographic quote, a dash or a blank that only looks like one. */
-static bool is_foreign_mark(uint32_t c)
-{
-    static const uint32_t marks[][2] = {
-        {0x80, 0xa9},     {0xab, 0xb4},     {0xb6, 0xb6},     {0xb8, 0xb9},     {0xbb, 0xbf},
-        {0xd7, 0xd7},     {0xf7, 0xf7},     {0x2000, 0x203e}, {0x2041, 0x2053}, {0x2055, 0x2070},
-        {0x20a0, 0x20cf}, {0x2190, 0x2bff}, {0x3000, 0x3004}, {0x3008, 0x3020}, {0xe000, 0xf8ff},
-        {0xfeff, 0xfeff}, {0xff01, 0xff0f}, {0xff1a, 0xff20}, {0x1f000, 0x1faff},
-    };
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        if (c >= marks[i][0] && c <= marks[i][1])
-            return true;
-    return false;
-}
-
 /* A name, or what of it precedes a character that no name may have. */
 static Token make_name_token(Scanner *scanner, const Byte *begin, const Byte *end)
 {
     for (const Byte *at = begin; at < end;) {
         uint32_t c = 0;
         size_t count = utf8_decode((const char *)at, (size_t)(end - at), &c);
-        if (count > 0 && !is_foreign_mark(c)) {
+        if (count > 0 && is_name_character(c, at == begin)) {
             at += count;
             continue;
         }
@@ -142,7 +126,13 @@ again:
     }
     [ \t\f]+                { goto again; }
     "#" [^\r\n\x00]*        { goto again; }
-    "\\" newline            { goto again; }
+    "\\" newline {
+        if (cursor < limit) goto again;
+        return make_bad(scanner, TOKEN_BAD, begin, begin + 1, DIAG_bad_continuation, NULL);
+    }
+    "\\" {
+        return make_bad(scanner, TOKEN_BAD, begin, cursor, DIAG_bad_continuation, NULL);
+    }
     newline                 { KIND(NEWLINE); }
 
     integer | float | imaginary { return make_number_token(scanner, begin, cursor); }

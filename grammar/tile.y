@@ -142,8 +142,10 @@ small(R) ::= FROM(K) dots(D) dotted(M) IMPORT imported(A). {
 small(R) ::= FROM(K) dotted(M) IMPORT imported(A). {
     R = make_import_from(parser, K, 0, M, A, A->end);
 }
-dotted(R) ::= name(A).                { R = A; }
-dotted(R) ::= dotted(A) DOT NAME(T).  { R = make_dotted(parser, A, T); }
+dotted(R) ::= dotted_names(A).        { R = make_dotted(parser, A); }
+%type dotted_names {Items *}
+dotted_names(R) ::= name(A).                      { R = items_new(parser, A); }
+dotted_names(R) ::= dotted_names(A) DOT name(B).  { R = items_add(parser, A, B); }
 %type dots {int}
 dots(R) ::= dot(A).                   { R = A; }
 dots(R) ::= dots(A) dot(B).           { R = A + B; }

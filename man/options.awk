@@ -3,17 +3,12 @@ function field(line, n,   parts, count) { # the n-th "quoted" text of a row
     count = split(line, parts, "\"")
     return parts[2 * n]
 }
-function roff(text) {
-    gsub(/\\/, "\\e", text)
-    gsub(/-/, "\\-", text)
-    return text
-}
-/^OPTION\(/ { options = options ".It Li \"" roff(field($0, 1) " " field($0, 2)) "\"\n" roff(field($0, 3)) "\n"; next }
+/^OPTION\(/ { options = options ".It Li \"" roff(field($0, 1) " " field($0, 2)) "\"\n" fill(field($0, 3)); next }
 /^COMMAND\(/ {
     name = $0
     sub(/^COMMAND\(/, "", name)
     sub(/,.*/, "", name)
-    commands = commands ".It Cm " name " Ar " roff(field($0, 1)) "\n" roff(field($0, 2)) "\n"
+    commands = commands ".It Cm " name " Ar " roff(field($0, 1)) "\n" fill(field($0, 2))
     next
 }
 FILENAME !~ /\.def$/ {

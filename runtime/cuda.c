@@ -153,6 +153,13 @@ int tile_device_count(void)
     return tile_driver_get(&driver) ? 0 : driver->count;
 }
 
+int tile_device_compute(int device)
+{
+    tile_driver *driver = NULL;
+    if (device < 0 || device >= tile_device_count() || tile_driver_get(&driver)) return 0;
+    return (int)driver->gpus[device].compute;
+}
+
 /* ---- the chosen device ----------------------------------------------------------------------- */
 
 /* "cuda", "cuda:N", "emulator"; `origin` is who said so. */

@@ -8,12 +8,12 @@
 #     	$(CC) $(TILE_CFLAGS) -c -o $@ $<
 #
 # Set before the include, or on the command line:
-#   TILE_ARCH    what to compile for
+#   TILE_ARCH    what to compile for: tilec --arch
 #   TILEFLAGS    more options for tilec, such as --export
 #   TILE_OUT     the folder for what is made; empty: beside the sources
 # Given: TILEC, TILE_CFLAGS, TILE_LIBS (the emulator included), TILE_PREFIX (TILE_OUT with a slash).
 
-TILE_ARCH ?= sm_90a,sm_80,emulator
+TILE_ARCH ?= sm_90a,sm_80,compute_80,emulator
 TILE_OUT ?=
 TILE_PREFIX := $(if $(TILE_OUT),$(TILE_OUT)/)
 

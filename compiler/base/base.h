@@ -131,6 +131,10 @@ typedef struct Diags Diags;
 /* Reports the row's message with its printf arguments. One report a place and code; after
  * `max_errors` errors the rest is counted only. Notes attach to the report made last. */
 void diag_report(Diags *diags, DiagCode code, Span at, ...);
+/* The same with a text that is made already. */
+void diag_report_text(Diags *diags, DiagCode code, Span at, const char *text);
+/* A message's text alone. */
+char *diag_text(Arena *arena, DiagCode code, va_list arguments);
 void diag_note(Diags *diags, Span at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Frames are noted under every report made while they are open ("while specialising gemm"). */
@@ -155,12 +159,29 @@ _Noreturn void internal_error(const char *file, int line, const char *format, ..
 #define ICE(...)         internal_error(__FILE__, __LINE__, __VA_ARGS__)
 #define CHECK(condition) ((condition) ? (void)0 : ICE("check failed: %s", #condition))
 
+/* ---- times.c: where the time goes ----------------------------------------------------------- */
+
+/* Stages with the time that each took in all, in the order of their first end. */
+typedef struct Times {
+    struct TimesRow {
+        const char *name; /* kept by the caller */
+        uint64_t total_ns;
+        int count;
+    } rows[64]; /* further names count as the last */
+    int count;
+} Times;
+
+/* Counts the time since `start_ns` (os_now_ns) for the stage; NULL: nobody asked. */
+void times_add(Times *times, const char *name, uint64_t start_ns);
+void times_print(const Times *times, Buf *out); /* a line a stage, and the total */
+
 /* ---- session: what one run of the compiler shares ------------------------------------------ */
 
 struct Session {
     Arena *arena; /* lives as long as the run */
     Interner *names;
     Diags *diags;
+    Times *times; /* NULL: nobody asked */
 };
 
 Session *session_new(void);
@@ -185,6 +206,10 @@ typedef struct OsProcess OsProcess;
 OsProcess *os_start(Arena *arena, const char *const *arguments);
 /* Waits; returns the exit status (128 + signal if killed); its output is in *output. */
 int os_wait(OsProcess *process, char **output);
+enum { OS_TIMED_OUT = -1 };
+/* The same; a program that still runs `limit_ns` after its start is killed: OS_TIMED_OUT. 0 waits
+ * forever. */
+int os_wait_for(OsProcess *process, uint64_t limit_ns, char **output);
 uint64_t os_now_ns(void); /* monotonic */
 
 #endif

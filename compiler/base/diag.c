@@ -57,12 +57,37 @@ static char *format_text(Arena *arena, const char *format, va_list arguments)
     return text;
 }
 
+static bool note_is_same(const Note *a, const Note *b)
+{
+    return a->at.source == b->at.source && a->at.begin == b->at.begin && a->at.end == b->at.end &&
+           strcmp(a->text, b->text) == 0;
+}
+
+/* How many of the frames below the index are the one at it again, as in a recursion. */
+static size_t count_repeats(const Diags *diags, size_t index)
+{
+    size_t repeats = 0;
+    while (repeats < index &&
+           note_is_same(&diags->frames.data[index], &diags->frames.data[index - repeats - 1]))
+        repeats++;
+    return repeats;
+}
+
 /* Innermost first; of a deep chain the middle is left out. */
 static NoteVec copy_frames(Diags *diags)
 {
     NoteVec copy = {0};
     size_t count = diags->frames.count;
     for (size_t i = 0; i < count; i++) {
+        size_t repeats = count_repeats(diags, count - 1 - i);
+        if (repeats > 1) {
+            vec_push(diags->arena, &copy, diags->frames.data[count - 1 - i]);
+            Note again = {(Span){0},
+                          arena_printf(diags->arena, "... the same %zu more times", repeats)};
+            vec_push(diags->arena, &copy, again);
+            i += repeats;
+            continue;
+        }
         if (count > SHOWN_FRAMES && i == SHOWN_FRAMES - 2) {
             size_t skipped = count - SHOWN_FRAMES;
             Note gap = {(Span){0}, arena_printf(diags->arena, "... %zu more steps ...", skipped)};
@@ -74,15 +99,11 @@ static NoteVec copy_frames(Diags *diags)
     return copy;
 }
 
-void diag_report(Diags *diags, DiagCode code, Span at, ...)
+void diag_report_text(Diags *diags, DiagCode code, Span at, const char *text)
 {
     const DiagRow *row = diag_row(code);
     diags->last = NULL;
     if (diags->silenced[code] && row->severity != SEVERITY_ERROR) return;
-    va_list arguments;
-    va_start(arguments, at);
-    char *text = format_text(diags->arena, row->format, arguments);
-    va_end(arguments);
     if (was_seen(diags, code, at, text)) return;
     Severity severity = diags->promoted[code] ? SEVERITY_ERROR : row->severity;
     diags->count++;
@@ -92,6 +113,20 @@ void diag_report(Diags *diags, DiagCode code, Span at, ...)
         .code = code, .severity = severity, .at = at, .text = text, .frames = copy_frames(diags)};
     vec_push(diags->arena, &diags->reports, report);
     diags->last = report;
+}
+
+char *diag_text(Arena *arena, DiagCode code, va_list arguments)
+{
+    return format_text(arena, diag_row(code)->format, arguments);
+}
+
+void diag_report(Diags *diags, DiagCode code, Span at, ...)
+{
+    va_list arguments;
+    va_start(arguments, at);
+    const char *text = diag_text(diags->arena, code, arguments);
+    va_end(arguments);
+    diag_report_text(diags, code, at, text);
 }
 
 void diag_note(Diags *diags, Span at, const char *format, ...)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,6 +177,7 @@ char *os_find_program(Arena *arena, const char *name)
 struct OsProcess {
     Arena *arena;
     pid_t id;
+    uint64_t started_ns;
     int output; /* a nameless file: the program can never block on us, as it could on a full pipe */
 };
 
@@ -208,6 +210,7 @@ OsProcess *os_start(Arena *arena, const char *const *arguments)
     process->arena = arena;
     process->output = open_nameless(arena);
     if (process->output < 0) return NULL;
+    process->started_ns = os_now_ns();
     int error = spawn_program(&process->id, process->output, arguments);
     if (error == 0) return process;
     close(process->output);
@@ -215,20 +218,39 @@ OsProcess *os_start(Arena *arena, const char *const *arguments)
     return NULL;
 }
 
-int os_wait(OsProcess *process, char **output)
+/* False once `limit_ns` has passed since the program was started; 0: there is no limit. */
+static bool wait_within(const OsProcess *process, uint64_t limit_ns, int *status)
+{
+    for (;;) {
+        pid_t got = waitpid(process->id, status, limit_ns ? WNOHANG : 0);
+        if (got == process->id) return true;
+        CHECK(got == 0 || errno == EINTR);
+        if (got == 0 && os_now_ns() - process->started_ns > limit_ns) return false;
+        if (got == 0) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+}
+
+int os_wait_for(OsProcess *process, uint64_t limit_ns, char **output)
 {
     int status;
-    pid_t got;
-    do got = waitpid(process->id, &status, 0);
-    while (got < 0 && errno == EINTR);
-    CHECK(got == process->id);
+    bool ended = wait_within(process, limit_ns, &status);
+    if (!ended) {
+        kill(process->id, SIGKILL);
+        wait_within(process, 0, &status);
+    }
     Buf buf = {0};
     if (lseek(process->output, 0, SEEK_SET) < 0 || !read_all(process->output, &buf))
         buf_text(&buf, "(its output could not be read)\n");
     close(process->output);
     *output = arena_copy_text(process->arena, buf.data, buf.length);
     buf_free(&buf);
+    if (!ended) return OS_TIMED_OUT;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int os_wait(OsProcess *process, char **output)
+{
+    return os_wait_for(process, 0, output);
 }
 
 uint64_t os_now_ns(void)

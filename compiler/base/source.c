@@ -24,7 +24,7 @@ static void find_lines(Session *session, Source *source)
 static Source *make_source(Session *session, const char *path, const char *text, size_t length)
 {
     Source *source = arena_new_of(session->arena, Source);
-    source->path = intern_text(session->names, path);
+    source->path = intern_text(session->names, strcmp(path, "-") == 0 ? "<stdin>" : path);
     if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
         text += 3;
         length -= 3;
@@ -47,6 +47,10 @@ Source *source_from_file(Session *session, const char *path)
     char *text = os_read_file(session->arena, path, &length);
     if (text == NULL) {
         diag_report(session->diags, DIAG_cannot_read, (Span){0}, path, strerror(errno));
+        return NULL;
+    }
+    if (memchr(text, '\0', length) != NULL) {
+        diag_report(session->diags, DIAG_cannot_read, (Span){0}, path, "it is binary, not text");
         return NULL;
     }
     if (length > LARGEST_SOURCE) {

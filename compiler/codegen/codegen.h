@@ -16,6 +16,9 @@ typedef struct CodegenOptions {
     bool keep_llvm;    /* leave LLVM IR as text in the images */
     bool lines;        /* -g: line tables */
     int optimise;      /* 0 to 3 */
+    uint64_t tool_limit_ns; /* after which ptxas is killed; 0: never */
+    bool show_tools;        /* -v: the command of each tool on standard error */
+    bool run_no_tools;      /* -###: that alone */
 } CodegenOptions;
 
 typedef struct Codegen

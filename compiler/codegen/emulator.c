@@ -90,9 +90,15 @@ static void cooperate(Gen *gen, tile_emu_op op, int mode)
     suspend(gen, false);
 }
 
-static void emulator_barrier(Gen *gen)
+static void emulator_give_way(Gen *gen)
 {
-    cooperate(gen, TILE_EMU_BARRIER, 0);
+    cooperate(gen, TILE_EMU_NONE, 0);
+}
+
+static void emulator_barrier(Gen *gen, int index, int count)
+{
+    in_store(gen, 0, gen_i32(gen, count));
+    cooperate(gen, TILE_EMU_BARRIER, index);
 }
 
 static void emulator_warp_sync(Gen *gen)
@@ -310,6 +316,116 @@ static void emulator_store(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMVal
     gen_at(gen, after);
 }
 
+static LLVMAtomicRMWBinOp atomic_operation(const char *mode, DType dtype)
+{
+    static const struct {
+        const char *mode;
+        LLVMAtomicRMWBinOp floats, integers, naturals; /* with and without sign */
+    } rows[] = {
+        {"add", LLVMAtomicRMWBinOpFAdd, LLVMAtomicRMWBinOpAdd, LLVMAtomicRMWBinOpAdd},
+        {"min", LLVMAtomicRMWBinOpFMin, LLVMAtomicRMWBinOpMin, LLVMAtomicRMWBinOpUMin},
+        {"max", LLVMAtomicRMWBinOpFMax, LLVMAtomicRMWBinOpMax, LLVMAtomicRMWBinOpUMax},
+        {"exch", LLVMAtomicRMWBinOpXchg, LLVMAtomicRMWBinOpXchg, LLVMAtomicRMWBinOpXchg},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].mode, mode) == 0)
+            return dtype_is_float(dtype)    ? rows[i].floats
+                   : dtype_is_signed(dtype) ? rows[i].integers
+                                            : rows[i].naturals;
+    ICE("atom: no mode '%s'", mode);
+}
+
+static LLVMValueRef atomic_now(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
+                               LLVMValueRef compare)
+{
+    const DType dtype = op->operands[1]->type->dtype;
+    const char *mode = op_attr(op, ATTR_mode)->text;
+    const LLVMAtomicOrdering order = LLVMAtomicOrderingSequentiallyConsistent;
+    LLVMValueRef at = checked_address(gen, op, pointer, dtype_bits(dtype) / 8, TILE_EMU_ATOMIC);
+    if (strcmp(mode, "cas") != 0)
+        return LLVMBuildAtomicRMW(gen->builder, atomic_operation(mode, dtype), at, value, order,
+                                  false);
+    LLVMTypeRef type = LLVMTypeOf(value),
+                word = LLVMIntTypeInContext(gen->context, (unsigned)dtype_bits(dtype));
+    LLVMValueRef pair = LLVMBuildAtomicCmpXchg(gen->builder, at, gen_bitcast(gen, compare, word),
+                                               gen_bitcast(gen, value, word), order, order, false);
+    return gen_bitcast(gen, LLVMBuildExtractValue(gen->builder, pair, 0, ""), type);
+}
+
+static LLVMValueRef emulator_atomic(Gen *gen, const Op *op, LLVMValueRef pointer,
+                                    LLVMValueRef value, LLVMValueRef compare,
+                                    LLVMValueRef predicate)
+{
+    if (predicate == NULL) return atomic_now(gen, op, pointer, value, compare);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
+    LLVMBasicBlockRef updates = gen_block(gen, "updates"), after = gen_block(gen, "after");
+    LLVMBuildCondBr(gen->builder, predicate, updates, after);
+    gen_at(gen, updates);
+    LLVMValueRef values[2] = {atomic_now(gen, op, pointer, value, compare),
+                              LLVMConstNull(LLVMTypeOf(value))};
+    LLVMBasicBlockRef blocks[2] = {updates, here};
+    LLVMBuildBr(gen->builder, after);
+    gen_at(gen, after);
+    LLVMValueRef phi = LLVMBuildPhi(gen->builder, LLVMTypeOf(value), "");
+    LLVMAddIncoming(phi, values, blocks, 2);
+    return phi;
+}
+
+static void emulator_print(Gen *gen, const char *format, int count, LLVMValueRef *slots)
+{
+    LLVMTypeRef parameters[3] = {gen->types.pointer, gen->types.pointer, gen->types.i32};
+    LLVMValueRef function = declared(gen, "tile_emu_print", gen->types.nothing, 3, parameters);
+    CHECK(2 * count <= TILE_EMU_IN_WORDS);
+    for (int i = 0; i < count; i++)
+        LLVMSetAlignment(LLVMBuildStore(gen->builder, slots[i],
+                                        field(gen, offsetof(tile_emu_thread, in) + 8 * (size_t)i)),
+                         4);
+    LLVMValueRef arguments[3] = {gen->emulator->thread,
+                                 LLVMBuildGlobalStringPtr(gen->builder, format, "format"),
+                                 gen_i32(gen, count)};
+    LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, arguments, 3, "");
+}
+
+/* ---- asynchronous copies ---- */
+
+static void emulator_copy_async(Gen *gen, const Op *op, LLVMValueRef to, LLVMValueRef from,
+                                int bytes, LLVMValueRef inside, LLVMValueRef active)
+{
+    enum { ARGUMENTS = 7 };
+    GenTypes *types = &gen->types;
+    LLVMTypeRef parameters[ARGUMENTS] = {types->pointer, types->pointer, types->pointer, types->i32,
+                                         types->i32,     types->i32,     types->i32};
+    LLVMValueRef function =
+        declared(gen, "tile_emu_copy_async", types->nothing, ARGUMENTS, parameters);
+    LLVMValueRef always = gen_i32(gen, 1);
+    LLVMValueRef arguments[ARGUMENTS] = {
+        gen->emulator->thread,
+        to,
+        from,
+        gen_i32(gen, bytes),
+        LLVMBuildZExt(gen->builder, inside, types->i32, ""),
+        active != NULL ? LLVMBuildZExt(gen->builder, active, types->i32, "") : always,
+        gen_i32(gen, site_of(gen, op))};
+    LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, arguments, ARGUMENTS,
+                   "");
+}
+
+static void emulator_copy_commit(Gen *gen)
+{
+    LLVMValueRef function =
+        declared(gen, "tile_emu_copy_commit", gen->types.nothing, 1, &gen->types.pointer);
+    LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, &gen->emulator->thread,
+                   1, "");
+}
+
+static void emulator_copy_wait(Gen *gen, int groups)
+{
+    LLVMTypeRef parameters[2] = {gen->types.pointer, gen->types.i32};
+    LLVMValueRef function = declared(gen, "tile_emu_copy_wait", gen->types.nothing, 2, parameters);
+    LLVMValueRef arguments[2] = {gen->emulator->thread, gen_i32(gen, groups)};
+    LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, arguments, 2, "");
+}
+
 static LLVMValueRef emulator_shared(Gen *gen, int64_t offset)
 {
     LLVMValueRef base = field_load(gen, offsetof(tile_emu_thread, shared), gen->types.pointer);
@@ -334,6 +450,12 @@ const Machine emulator_machine = {
     .shared = emulator_shared,
     .load = emulator_load,
     .store = emulator_store,
+    .atomic = emulator_atomic,
+    .print = emulator_print,
+    .copy_async = emulator_copy_async,
+    .copy_commit = emulator_copy_commit,
+    .copy_wait = emulator_copy_wait,
+    .give_way = emulator_give_way,
     .barrier = emulator_barrier,
     .warp_sync = emulator_warp_sync,
     .shuffle = emulator_shuffle,

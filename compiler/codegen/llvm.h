@@ -31,7 +31,17 @@ typedef struct Machine {
                          LLVMValueRef predicate);
     void (*store)(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
                   LLVMValueRef predicate);
-    void (*barrier)(Gen *gen);
+    LLVMValueRef (*atomic)(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
+                           LLVMValueRef compare, LLVMValueRef predicate);
+    /* `slots`: 64-bit words */
+    void (*print)(Gen *gen, const char *format, int count, LLVMValueRef *slots);
+    /* `active` NULL: always */
+    void (*copy_async)(Gen *gen, const Op *op, LLVMValueRef to, LLVMValueRef from, int bytes,
+                       LLVMValueRef inside, LLVMValueRef active);
+    void (*copy_commit)(Gen *gen);
+    void (*copy_wait)(Gen *gen, int groups); /* -1: for all copies */
+    void (*give_way)(Gen *gen); /* in a loop that waits for memory; NULL: there is no need */
+    void (*barrier)(Gen *gen, int index, int count); /* count 0: all threads of the block */
     void (*warp_sync)(Gen *gen);
     LLVMValueRef (*shuffle)(Gen *gen, const char *mode, LLVMValueRef word, LLVMValueRef lane);
     void (*ldmatrix)(Gen *gen, const Op *op, LLVMValueRef row, int count, bool transposed,

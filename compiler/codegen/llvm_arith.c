@@ -374,6 +374,21 @@ void emit_sqrt(Gen *gen, const Op *op)
     emit_float(gen, op, float_sqrt);
 }
 
+#define WHOLE(name, intrinsic)                                                                     \
+    static LLVMValueRef float_##name(Gen *gen, LLVMValueRef *x)                                    \
+    {                                                                                              \
+        return gen_intrinsic1(gen, intrinsic, x[0]);                                               \
+    }                                                                                              \
+    void emit_##name(Gen *gen, const Op *op) /* exact, so f32 serves the 16-bit floats */          \
+    {                                                                                              \
+        emit_float_as(gen, op, float_##name, dtype_bits(op->results[0].type->dtype) >= 32);        \
+    }
+WHOLE(floor, "llvm.floor")
+WHOLE(ceil, "llvm.ceil")
+WHOLE(trunc, "llvm.trunc")
+WHOLE(round, "llvm.roundeven")
+#undef WHOLE
+
 /* f64 rounds the exact product of two 16-bit floats and the sum to odd, so that the second
  * rounding, to the 16-bit type, gives what one rounding would. */
 static LLVMValueRef sum_to_odd(Gen *gen, LLVMValueRef a, LLVMValueRef b)

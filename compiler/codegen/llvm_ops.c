@@ -182,11 +182,51 @@ void emit_st(Gen *gen, const Op *op)
     MACHINE(gen, op, store)(gen, op, gen_operand(gen, op, 0), value, predicate);
 }
 
+void emit_atom(Gen *gen, const Op *op)
+{
+    LLVMValueRef predicate = op->operand_count > 3 ? gen_operand(gen, op, 3) : NULL;
+    gen_define_result(gen, op,
+                      MACHINE(gen, op, atomic)(gen, op, gen_operand(gen, op, 0),
+                                               gen_operand(gen, op, 1), gen_operand(gen, op, 2),
+                                               predicate));
+    if (gen->machine->give_way != NULL && op_enclosing(op, OP_while) != NULL)
+        gen->machine->give_way(gen);
+}
+
+void emit_print(Gen *gen, const Op *op)
+{
+    enum { MOST = 12 };
+    LLVMValueRef slots[MOST];
+    CHECK(op->operand_count <= MOST);
+    for (int i = 0; i < op->operand_count; i++)
+        slots[i] = gen_bitcast(gen, gen_operand(gen, op, i), gen->types.i64);
+    MACHINE(gen, op, print)(gen, op_attr(op, ATTR_text)->text, op->operand_count, slots);
+}
+
+void emit_cp_async(Gen *gen, const Op *op)
+{
+    LLVMValueRef active = op->operand_count > 3 ? gen_operand(gen, op, 3) : NULL;
+    MACHINE(gen, op, copy_async)
+    (gen, op, gen_operand(gen, op, 0), gen_operand(gen, op, 1), (int)op_int(op, ATTR_bytes, 0),
+     gen_operand(gen, op, 2), active);
+}
+
+void emit_copy_commit(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, copy_commit)(gen);
+}
+
+void emit_copy_wait(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, copy_wait)(gen, (int)op_int(op, ATTR_count, -1));
+}
+
 /* ---- threads together ---- */
 
 void emit_barrier(Gen *gen, const Op *op)
 {
-    MACHINE(gen, op, barrier)(gen);
+    const int index = (int)op_int(op, ATTR_index, 0), count = (int)op_int(op, ATTR_count, 0);
+    MACHINE(gen, op, barrier)(gen, index, count);
 }
 
 void emit_warp_sync(Gen *gen, const Op *op)

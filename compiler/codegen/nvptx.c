@@ -230,6 +230,103 @@ static void nvptx_store(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueR
     LLVMSetAlignment(store, (unsigned)access_align(gen, op, op->operands[1]->type));
 }
 
+static char atomic_class(const Op *op, DType dtype)
+{
+    const char *mode = op_attr(op, ATTR_mode)->text;
+    if (strcmp(mode, "exch") == 0 || strcmp(mode, "cas") == 0) return 'b';
+    if (dtype_is_float(dtype)) return 'f';
+    /* a sum is the same with and without sign; of 64 bits there is one name */
+    return strcmp(mode, "add") == 0 || !dtype_is_signed(dtype) ? 'u' : 's';
+}
+
+static LLVMValueRef nvptx_atomic(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
+                                 LLVMValueRef compare, LLVMValueRef predicate)
+{
+    Buf text = {0}, constraints = {0};
+    const DType dtype = op->operands[1]->type->dtype;
+    const int bits = dtype_bits(dtype);
+    const bool is_shared = op->operands[0]->type->space == SPACE_SHARED;
+    const bool compares = strcmp(op_attr(op, ATTR_mode)->text, "cas") == 0;
+    const char letter = dtype_is_float(dtype) ? (bits == 64 ? 'd' : 'f') : bits == 64 ? 'l' : 'r';
+    LLVMValueRef arguments[4] = {pointer};
+    int count = 1;
+    if (compares) arguments[count++] = compare;
+    arguments[count++] = value;
+    if (predicate != NULL) {
+        arguments[count++] = predicate;
+        buf_printf(&text, "mov.b%d $0, 0;\n\t@$%d ", bits, count);
+    }
+    buf_printf(&text, "atom.%s.%s.%s.%s.%c%d $0, [$1], $2%s;", op_attr(op, ATTR_order)->text,
+               op_attr(op, ATTR_scope)->text, is_shared ? "shared" : "global",
+               op_attr(op, ATTR_mode)->text, atomic_class(op, dtype), bits, compares ? ", $3" : "");
+    buf_printf(&constraints, "=%s%c,%c,%c,", predicate != NULL ? "&" : "", letter,
+               is_shared ? 'r' : 'l', letter);
+    if (compares) buf_printf(&constraints, "%c,", letter);
+    buf_printf(&constraints, "%s~{memory}", predicate != NULL ? "b," : "");
+    LLVMValueRef old =
+        nvptx_asm(gen, gen_dtype(gen, dtype), text.data, constraints.data, count, arguments);
+    buf_free(&text);
+    buf_free(&constraints);
+    return old;
+}
+
+/* The driver's printf takes its arguments from memory. */
+static void nvptx_print(Gen *gen, const char *format, int count, LLVMValueRef *slots)
+{
+    LLVMTypeRef parameters[2] = {gen->types.pointer, gen->types.pointer};
+    LLVMTypeRef type = LLVMFunctionType(gen->types.i32, parameters, 2, false);
+    LLVMValueRef function = LLVMGetNamedFunction(gen->module, "vprintf");
+    if (function == NULL) function = LLVMAddFunction(gen->module, "vprintf", type);
+    LLVMValueRef text = LLVMConstStringInContext2(gen->context, format, strlen(format), false);
+    LLVMValueRef global =
+        LLVMAddGlobalInAddressSpace(gen->module, LLVMTypeOf(text), "format", SPACE_OF_GLOBAL);
+    LLVMSetInitializer(global, text);
+    LLVMSetGlobalConstant(global, true);
+    LLVMSetLinkage(global, LLVMPrivateLinkage);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
+    LLVMPositionBuilderBefore(gen->builder,
+                              LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(gen->function)));
+    LLVMTypeRef buffer = LLVMArrayType2(gen->types.i64, (uint64_t)(count > 0 ? count : 1));
+    LLVMValueRef memory = LLVMBuildAlloca(gen->builder, buffer, "");
+    LLVMSetAlignment(memory, 8);
+    LLVMPositionBuilderAtEnd(gen->builder, here);
+    for (int i = 0; i < count; i++)
+        LLVMBuildStore(gen->builder, slots[i], gen_offset(gen, memory, (int64_t)8 * i));
+    LLVMValueRef arguments[2] = {LLVMConstAddrSpaceCast(global, gen->types.pointer), memory};
+    LLVMBuildCall2(gen->builder, type, function, arguments, 2, "");
+}
+
+/* Past L1 where it is 16 bytes wide, as what is shared by the block is read once. */
+static void nvptx_copy_async(Gen *gen, const Op *op, LLVMValueRef to, LLVMValueRef from, int bytes,
+                             LLVMValueRef inside, LLVMValueRef active)
+{
+    (void)op;
+    Buf text = {0};
+    LLVMValueRef arguments[4] = {to, from, NULL, active};
+    arguments[2] = LLVMBuildSelect(gen->builder, inside, gen_i32(gen, bytes), gen_i32(gen, 0), "");
+    buf_printf(&text, "%scp.async.%s.shared.global [$0], [$1], %d, $2;", active ? "@$3 " : "",
+               bytes == 16 ? "cg" : "ca", bytes);
+    nvptx_asm(gen, gen->types.nothing, text.data, active ? "r,l,r,b,~{memory}" : "r,l,r,~{memory}",
+              active ? 4 : 3, arguments);
+    buf_free(&text);
+}
+
+static void nvptx_copy_commit(Gen *gen)
+{
+    nvptx_asm(gen, gen->types.nothing, "cp.async.commit_group;", "~{memory}", 0, NULL);
+}
+
+static void nvptx_copy_wait(Gen *gen, int groups)
+{
+    Buf text = {0};
+    if (groups < 0)
+        buf_text(&text, "cp.async.wait_all;");
+    else
+        buf_printf(&text, "cp.async.wait_group %d;", groups);
+    nvptx_asm(gen, gen->types.nothing, text.data, "~{memory}", 0, NULL);
+    buf_free(&text);
+}
+
 /* All of the block's shared memory is one array, whose size the launch gives. */
 static LLVMValueRef nvptx_shared(Gen *gen, int64_t offset)
 {
@@ -277,10 +374,13 @@ static LLVMValueRef nvptx_index(Gen *gen, OpCode code, int dim)
 
 /* ---- threads together ---- */
 
-static void nvptx_barrier(Gen *gen)
+static void nvptx_barrier(Gen *gen, int index, int count)
 {
-    LLVMValueRef number = gen_i32(gen, 0);
-    gen_intrinsic(gen, "llvm.nvvm.barrier.cta.sync.aligned.all", 0, NULL, 1, &number);
+    LLVMValueRef arguments[2] = {gen_i32(gen, index), gen_i32(gen, count)};
+    if (count > 0)
+        gen_intrinsic(gen, "llvm.nvvm.barrier.cta.sync.aligned.count", 0, NULL, 2, arguments);
+    else
+        gen_intrinsic(gen, "llvm.nvvm.barrier.cta.sync.aligned.all", 0, NULL, 1, arguments);
 }
 
 static void nvptx_warp_sync(Gen *gen)
@@ -313,6 +413,11 @@ const Machine nvptx_machine = {
     .shared = nvptx_shared,
     .load = nvptx_load,
     .store = nvptx_store,
+    .atomic = nvptx_atomic,
+    .print = nvptx_print,
+    .copy_async = nvptx_copy_async,
+    .copy_commit = nvptx_copy_commit,
+    .copy_wait = nvptx_copy_wait,
     .barrier = nvptx_barrier,
     .warp_sync = nvptx_warp_sync,
     .shuffle = nvptx_shuffle,
@@ -461,6 +566,7 @@ bool nvptx_image(Codegen *codegen, Kernel *kernel, Image *out)
     out->bytes = out->ptx;
     out->size = strlen(out->ptx);
     size_t errors = diag_error_count(codegen->session->diags);
+    if (target_has(out->target, IS_PORTABLE)) return true;
     out->job = ptxas_start(codegen, out, kernel->span);
     return diag_error_count(codegen->session->diags) == errors;
 }

@@ -46,6 +46,13 @@ static PtxasJob *job_fail(Codegen *codegen, PtxasJob *job)
     return NULL;
 }
 
+/* As a shell would take it. */
+static void show_command(const char *const *arguments)
+{
+    for (; *arguments != NULL; arguments++) fprintf(stderr, " \"%s\"", *arguments);
+    fprintf(stderr, "\n");
+}
+
 PtxasJob *ptxas_start(Codegen *codegen, const Image *image, Span span)
 {
     Arena *arena = codegen->session->arena;
@@ -65,8 +72,17 @@ PtxasJob *ptxas_start(Codegen *codegen, const Image *image, Span span)
     const char *lines = codegen->options.lines ? "-lineinfo" : NULL;
     const char *const arguments[] = {codegen->ptxas, arch,       level, "-v", input,
                                      "-o",           job->cubin, lines, NULL};
+    if (codegen->options.show_tools) show_command(arguments);
+    if (codegen->options.run_no_tools) {
+        os_remove_folder(job->folder);
+        return NULL;
+    }
     job->process = os_start(arena, arguments);
-    return job->process != NULL ? job : job_fail(codegen, job);
+    if (job->process != NULL) return job;
+    tool_failed(codegen, span,
+                arena_printf(arena, "cannot start '%s': %s", codegen->ptxas, strerror(errno)));
+    os_remove_folder(job->folder);
+    return NULL;
 }
 
 /* ---- its report ----
@@ -136,9 +152,14 @@ bool ptxas_finish(Codegen *codegen, Image *image)
     PtxasJob *job = image->job;
     Arena *arena = codegen->session->arena;
     char *output = NULL;
-    int status = os_wait(job->process, &output);
+    int status = os_wait_for(job->process, codegen->options.tool_limit_ns, &output);
     image->job = NULL;
     const char *fault = read_report(image, output);
+    if (status == OS_TIMED_OUT)
+        fault = arena_printf(arena, "it did not end within %llu s and was killed (--timeout)",
+                             (unsigned long long)(codegen->options.tool_limit_ns / 1000000000));
+    if (status > 128 && fault == NULL)
+        fault = arena_printf(arena, "it was killed by signal %d", status - 128);
     if (status != 0 && fault == NULL) fault = arena_printf(arena, "exit status %d", status);
     size_t size = 0;
     char *cubin = fault == NULL ? os_read_file(arena, job->cubin, &size) : NULL;

@@ -1,5 +1,5 @@
 /* array_functions.c: the functions of tile.host. */
-#include "command/arrays.h"
+#include "command/array_arguments.h"
 
 #include "tile/tile.h"
 
@@ -7,139 +7,56 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- arguments ---- */
-
-typedef struct Arguments {
-    ArrayContext *context;
-    const HostCall *call;
-} Arguments;
-
-static const HostValue *argument(const Arguments *arguments, int index, const char *name)
-{
-    const HostCall *call = arguments->call;
-    if (index >= 0 && index < call->argument_count) return &call->arguments[index];
-    for (int i = 0; i < call->named_count; i++)
-        if (strcmp(call->names[i], name) == 0) return &call->named[i];
-    return NULL;
-}
-
-static bool complain(const Arguments *arguments, const char *name, const char *wanted)
-{
-    ArrayContext *context = arguments->context;
-    diag_report(
-        context->session->diags, DIAG_bad_array, context->at,
-        arena_printf(context->arena, "%s(): '%s' must be %s", arguments->call->name, name, wanted));
-    return false;
-}
-
-static bool take_number(const Arguments *arguments, int index, const char *name, double otherwise,
-                        double *out)
-{
-    const HostValue *value = argument(arguments, index, name);
-    *out = otherwise;
-    if (!value && !isnan(otherwise)) return true;
-    if (!value ||
-        (value->kind != HOST_INT && value->kind != HOST_FLOAT && value->kind != HOST_BOOL))
-        return complain(arguments, name, "a number");
-    *out = value->kind == HOST_FLOAT ? value->number : (double)value->integer;
-    return true;
-}
-
-static bool take_array(const Arguments *arguments, int index, const char *name, const Array **out)
-{
-    const HostValue *value = argument(arguments, index, name);
-    if (!value || value->kind != HOST_ARRAY) return complain(arguments, name, "an array");
-    *out = value->array;
-    return true;
-}
-
-static bool take_dtype(const Arguments *arguments, int index, DType otherwise, DType *out)
-{
-    const HostValue *value = argument(arguments, index, "dtype");
-    *out = otherwise;
-    if (!value) return true;
-    if (value->kind != HOST_DTYPE) return complain(arguments, "dtype", "an element type");
-    *out = value->dtype;
-    return true;
-}
-
-static bool take_shape(const Arguments *arguments, int index, int *rank, int64_t *shape)
-{
-    const HostValue *value = argument(arguments, index, "shape");
-    if (value && value->kind == HOST_INT) {
-        *rank = 1;
-        shape[0] = value->integer;
-        return true;
-    }
-    bool fine = value && (value->kind == HOST_TUPLE || value->kind == HOST_LIST) &&
-                value->count <= ARRAY_RANK;
-    for (int i = 0; fine && i < value->count; i++) {
-        fine = value->items[i].kind == HOST_INT;
-        shape[i] = value->items[i].integer;
-    }
-    if (!fine) return complain(arguments, "shape", "an integer or a tuple of at most 8");
-    *rank = value->count;
-    return true;
-}
-
-static bool take_path(const Arguments *arguments, int index, const char **out)
-{
-    const HostValue *value = argument(arguments, index, "path");
-    if (!value || value->kind != HOST_TEXT) return complain(arguments, "path", "a text");
-    *out = value->text;
-    return true;
-}
-
-static HostStatus give_array(HostValue *result, Array *array)
-{
-    if (!array) return HOST_FAILED;
-    *result = (HostValue){.kind = HOST_ARRAY, .array = array};
-    return HOST_OK;
-}
-
-static HostStatus give_bool(HostValue *result, bool value)
-{
-    *result = (HostValue){.kind = HOST_BOOL, .integer = value};
-    return HOST_OK;
-}
-
 /* ---- making arrays ---- */
 
-static Element number_element(DType dtype, double number)
-{
-    return dtype_is_float(dtype) ? (Element){.f = number} : (Element){.i = (int64_t)number};
-}
+/* Fills elements [start, start + count) of an array. */
+typedef void Filler(const void *state, DType dtype, int64_t start, int64_t count, Element *out);
+
+enum { BLOCK = 1024 };
 
 static HostStatus make_array(const Arguments *arguments, DType dtype, int rank,
-                             const int64_t *shape,
-                             Element (*element)(const void *state, DType dtype, int64_t index),
-                             const void *state, HostValue *result)
+                             const int64_t *shape, Filler *fill, const void *state,
+                             HostValue *result)
 {
     Array *array = array_new(arguments->context, dtype, rank, shape);
     if (!array) return HOST_FAILED;
-    Elements elements = {malloc(sizeof(Element) * (size_t)(array_count(array) + 1)),
-                         array_count(array)};
-    CHECK(elements.items != NULL);
-    for (int64_t i = 0; i < elements.count; i++) elements.items[i] = element(state, dtype, i);
-    bool fine = array_write(arguments->context, array, &elements);
-    free(elements.items);
+    int64_t total = array_count(array), size = dtype_bytes(dtype);
+    char *bytes = bytes_new(total, (int)size);
+    Element block[BLOCK];
+    for (int64_t start = 0; start < total; start += BLOCK) {
+        int64_t count = total - start < BLOCK ? total - start : BLOCK;
+        fill(state, dtype, start, count, block);
+        elements_encode(dtype, block, count, bytes + start * size);
+    }
+    bool fine = array_store(arguments->context, array, bytes);
+    free(bytes);
     return fine ? give_array(result, array) : HOST_FAILED;
 }
 
-static Element same_element(const void *state, DType dtype, int64_t index)
+static void fill_same(const void *state, DType dtype, int64_t start, int64_t count, Element *out)
 {
-    (void)index;
-    return number_element(dtype, *(const double *)state);
+    double number = *(const double *)state;
+    (void)start;
+    for (int64_t i = 0; i < count; i++)
+        out[i] = dtype_is_float(dtype) ? (Element){.f = number} : (Element){.i = (int64_t)number};
 }
 
-static Element counted_element(const void *state, DType dtype, int64_t index)
+typedef struct Progression {
+    double start, step;
+} Progression;
+
+static void fill_progression(const void *state, DType dtype, int64_t start, int64_t count,
+                             Element *out)
 {
-    (void)state;
-    return dtype_is_float(dtype) ? (Element){.f = (double)index} : (Element){.i = index};
+    const Progression *progression = state;
+    for (int64_t i = 0; i < count; i++) {
+        double number = progression->start + progression->step * (double)(start + i);
+        out[i] = dtype_is_float(dtype) ? (Element){.f = number} : (Element){.i = (int64_t)number};
+    }
 }
 
 /* SplitMix64 (Steele, Lea and Flood 2014): element i of a seed is the same on every machine. */
-static uint64_t random_bits(uint64_t seed, int64_t index)
+static inline uint64_t random_bits(uint64_t seed, int64_t index)
 {
     uint64_t x =
         seed * UINT64_C(0xD1342543DE82EF95) + ((uint64_t)index + 1) * UINT64_C(0x9E3779B97F4A7C15);
@@ -149,12 +66,43 @@ static uint64_t random_bits(uint64_t seed, int64_t index)
 }
 
 /* Floats are uniform in [-1, 1), integers in [-64, 63] (unsigned: [0, 127]). */
-static Element random_element(const void *state, DType dtype, int64_t index)
+static void fill_random(const void *state, DType dtype, int64_t start, int64_t count, Element *out)
 {
-    uint64_t bits = random_bits(*(const uint64_t *)state, index);
-    if (dtype_is_float(dtype)) return (Element){.f = (double)(bits >> 11) * 0x1p-52 - 1.0};
-    if (dtype == DTYPE_b1) return (Element){.i = (int64_t)(bits >> 63)};
-    return (Element){.i = (int64_t)(bits >> 57) - (dtype_is_signed(dtype) ? 64 : 0)};
+    uint64_t seed = *(const uint64_t *)state;
+    int64_t shift = dtype_is_signed(dtype) ? 64 : 0;
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t bits = random_bits(seed, start + i);
+        if (dtype_is_float(dtype))
+            out[i].f = (double)(bits >> 11) * 0x1p-52 - 1.0;
+        else
+            out[i].i = dtype == DTYPE_b1 ? (int64_t)(bits >> 63) : (int64_t)(bits >> 57) - shift;
+    }
+}
+
+/* Floats in [0, 1). */
+static void fill_uniform(const void *state, DType dtype, int64_t start, int64_t count, Element *out)
+{
+    uint64_t seed = *(const uint64_t *)state;
+    (void)dtype;
+    for (int64_t i = 0; i < count; i++)
+        out[i].f = (double)(random_bits(seed, start + i) >> 11) * 0x1p-53;
+}
+
+/* Box and Muller's pairs; elements 2 j and 2 j + 1 of one pair of numbers (a block starts at an
+ * even one). f32 is exact enough: the tails end at 6.6 standard deviations. */
+static void fill_normal(const void *state, DType dtype, int64_t start, int64_t count, Element *out)
+{
+    uint64_t seed = *(const uint64_t *)state;
+    (void)dtype;
+    for (int64_t i = 0; i < count; i += 2) {
+        uint64_t bits = random_bits(seed, start + i);
+        float radius = sqrtf(-2.0f * logf(((float)(bits >> 33) + 1.0f) * 0x1p-31f));
+        float angle = (float)(bits & 0x7fffffff) * (float)(0x1p-31 * 6.283185307179586);
+        float sine, cosine;
+        sincosf(angle, &sine, &cosine);
+        out[i].f = radius * cosine;
+        if (i + 1 < count) out[i + 1].f = radius * sine;
+    }
 }
 
 static HostStatus function_full(const Arguments *arguments, HostValue *result)
@@ -167,7 +115,7 @@ static HostStatus function_full(const Arguments *arguments, HostValue *result)
         !take_number(arguments, 1, "value", NAN, &value) ||
         !take_dtype(arguments, 2, DTYPE_f32, &dtype))
         return HOST_FAILED;
-    return make_array(arguments, dtype, rank, shape, same_element, &value, result);
+    return make_array(arguments, dtype, rank, shape, fill_same, &value, result);
 }
 
 static HostStatus function_zeros(const Arguments *arguments, HostValue *result)
@@ -178,7 +126,7 @@ static HostStatus function_zeros(const Arguments *arguments, HostValue *result)
     const double zero = 0;
     if (!take_shape(arguments, 0, &rank, shape) || !take_dtype(arguments, 1, DTYPE_f32, &dtype))
         return HOST_FAILED;
-    return make_array(arguments, dtype, rank, shape, same_element, &zero, result);
+    return make_array(arguments, dtype, rank, shape, fill_same, &zero, result);
 }
 
 static HostStatus function_empty(const Arguments *arguments, HostValue *result)
@@ -191,18 +139,22 @@ static HostStatus function_empty(const Arguments *arguments, HostValue *result)
     return give_array(result, array_new(arguments->context, dtype, rank, shape));
 }
 
+/* arange(n, dtype, start=0, step=1): n elements. */
 static HostStatus function_arange(const Arguments *arguments, HostValue *result)
 {
     double count;
+    Progression progression;
     DType dtype;
     if (!take_number(arguments, 0, "n", NAN, &count) ||
-        !take_dtype(arguments, 1, DTYPE_i32, &dtype))
+        !take_dtype(arguments, 1, DTYPE_i32, &dtype) ||
+        !take_number(arguments, 2, "start", 0, &progression.start) ||
+        !take_number(arguments, 3, "step", 1, &progression.step))
         return HOST_FAILED;
     const int64_t shape[] = {(int64_t)count};
-    return make_array(arguments, dtype, 1, shape, counted_element, NULL, result);
+    return make_array(arguments, dtype, 1, shape, fill_progression, &progression, result);
 }
 
-static HostStatus function_random(const Arguments *arguments, HostValue *result)
+static HostStatus make_random(const Arguments *arguments, Filler *fill, HostValue *result)
 {
     int rank;
     int64_t shape[ARRAY_RANK];
@@ -211,8 +163,27 @@ static HostStatus function_random(const Arguments *arguments, HostValue *result)
     if (!take_shape(arguments, 0, &rank, shape) || !take_dtype(arguments, 1, DTYPE_f32, &dtype) ||
         !take_number(arguments, 2, "seed", 0, &seed))
         return HOST_FAILED;
+    if (fill != fill_random && !dtype_is_float(dtype)) {
+        complain(arguments, "dtype", "a float type");
+        return HOST_FAILED;
+    }
     const uint64_t state = (uint64_t)(int64_t)seed;
-    return make_array(arguments, dtype, rank, shape, random_element, &state, result);
+    return make_array(arguments, dtype, rank, shape, fill, &state, result);
+}
+
+static HostStatus function_random(const Arguments *arguments, HostValue *result)
+{
+    return make_random(arguments, fill_random, result);
+}
+
+static HostStatus function_random_uniform(const Arguments *arguments, HostValue *result)
+{
+    return make_random(arguments, fill_uniform, result);
+}
+
+static HostStatus function_random_normal(const Arguments *arguments, HostValue *result)
+{
+    return make_random(arguments, fill_normal, result);
 }
 
 /* ---- checking ---- */
@@ -237,90 +208,96 @@ static void remark_difference(const Arguments *arguments, const Array *shape, in
     buf_free(&place);
 }
 
+typedef struct Comparison {
+    DType a_dtype, b_dtype;
+    const char *a, *b; /* bytes */
+    double relative, absolute;
+    int64_t first, count; /* of what differs */
+    double a_first, b_first;
+} Comparison;
+
+static void compare_block(Comparison *comparison, int64_t start, int64_t count)
+{
+    Element a[BLOCK], b[BLOCK];
+    DType x = comparison->a_dtype, y = comparison->b_dtype;
+    elements_decode(x, comparison->a + start * dtype_bytes(x), count, a);
+    elements_decode(y, comparison->b + start * dtype_bytes(y), count, b);
+    elements_convert(x, DTYPE_f64, count, a);
+    elements_convert(y, DTYPE_f64, count, b);
+    for (int64_t i = 0; i < count; i++) {
+        if (is_close(a[i].f, b[i].f, comparison->relative, comparison->absolute)) continue;
+        if (comparison->count++ > 0) continue;
+        comparison->first = start + i;
+        comparison->a_first = a[i].f;
+        comparison->b_first = b[i].f;
+    }
+}
+
 /* allclose(a, b, rtol, atol): |a - b| <= atol + rtol * |b| for each element; what differs is told
  * in a remark. */
 static HostStatus function_allclose(const Arguments *arguments, HostValue *result)
 {
     const Array *a, *b;
-    double relative, absolute;
+    Comparison comparison = {0};
     if (!take_array(arguments, 0, "a", &a) || !take_array(arguments, 1, "b", &b) ||
-        !take_number(arguments, 2, "rtol", 1e-5, &relative) ||
-        !take_number(arguments, 3, "atol", 1e-8, &absolute))
+        !take_number(arguments, 2, "rtol", 1e-5, &comparison.relative) ||
+        !take_number(arguments, 3, "atol", 1e-8, &comparison.absolute))
         return HOST_FAILED;
     int rank;
     int64_t shape[ARRAY_RANK];
     ArrayContext *context = arguments->context;
     if (!shape_broadcast(context, a->rank, a->shape, b->rank, b->shape, &rank, shape))
         return HOST_FAILED;
-    Elements x = {0}, y = {0};
     const Array *wide = array_broadcast(context, a, rank, shape);
-    if (!array_read(context, wide, &x) ||
-        !array_read(context, array_broadcast(context, b, rank, shape), &y)) {
-        free(x.items);
-        return HOST_FAILED;
-    }
-    int64_t first = -1, count = 0;
-    for (int64_t i = 0; i < x.count; i++) {
-        if (is_close(element_number(a->dtype, x.items[i]), element_number(b->dtype, y.items[i]),
-                     relative, absolute))
-            continue;
-        if (count++ == 0) first = i;
-    }
-    if (count)
-        remark_difference(arguments, wide, first, element_number(a->dtype, x.items[first]),
-                          element_number(b->dtype, y.items[first]), count);
-    free(x.items);
-    free(y.items);
-    return give_bool(result, count == 0);
+    char *x = array_bytes(context, wide),
+         *y = x ? array_bytes(context, array_broadcast(context, b, rank, shape)) : NULL;
+    comparison.a_dtype = a->dtype;
+    comparison.b_dtype = b->dtype;
+    comparison.a = x;
+    comparison.b = y;
+    int64_t total = array_count(wide);
+    for (int64_t start = 0; y && start < total; start += BLOCK)
+        compare_block(&comparison, start, total - start < BLOCK ? total - start : BLOCK);
+    if (y && comparison.count)
+        remark_difference(arguments, wide, comparison.first, comparison.a_first, comparison.b_first,
+                          comparison.count);
+    bool fine = y != NULL;
+    free(x);
+    free(y);
+    return fine ? give_bool(result, comparison.count == 0) : HOST_FAILED;
 }
 
-/* The product in float64 of [m, k] and [k, n]: c[i] += a[i][p] * b[p], rows of b in order. */
-static void multiply(const double *a, const double *b, Element *c, int64_t m, int64_t n, int64_t k)
-{
-    for (int64_t i = 0; i < m; i++) {
-        for (int64_t j = 0; j < n; j++) c[i * n + j].f = 0;
-        for (int64_t p = 0; p < k; p++)
-            for (int64_t j = 0; j < n; j++) c[i * n + j].f += a[i * k + p] * b[p * n + j];
-    }
-}
-
-static double *read_numbers(ArrayContext *context, const Array *array)
-{
-    Elements elements;
-    if (!array_read(context, array, &elements)) return NULL;
-    double *numbers = malloc(sizeof *numbers * (size_t)(elements.count + 1));
-    CHECK(numbers != NULL);
-    for (int64_t i = 0; i < elements.count; i++)
-        numbers[i] = element_number(array->dtype, elements.items[i]);
-    free(elements.items);
-    return numbers;
-}
-
+/* matmul(a, b, out=None) */
 static HostStatus function_matmul(const Arguments *arguments, HostValue *result)
 {
     const Array *a, *b;
+    const HostValue *out = argument(arguments, 2, "out");
     if (!take_array(arguments, 0, "a", &a) || !take_array(arguments, 1, "b", &b))
         return HOST_FAILED;
-    if (a->rank != 2 || b->rank != 2 || a->shape[1] != b->shape[0]) {
-        complain(arguments, "b", "a matrix with as many rows as 'a' has columns");
+    if (out && out->kind != HOST_NONE && out->kind != HOST_ARRAY) {
+        complain(arguments, "out", "an array");
         return HOST_FAILED;
     }
-    const int64_t shape[] = {a->shape[0], b->shape[1]};
-    double *x = read_numbers(arguments->context, a),
-           *y = x ? read_numbers(arguments->context, b) : NULL;
-    HostStatus status = HOST_FAILED;
-    if (x && y) {
-        Elements product = {malloc(sizeof(Element) * (size_t)(shape[0] * shape[1] + 1)),
-                            shape[0] * shape[1]};
-        CHECK(product.items != NULL);
-        multiply(x, y, product.items, shape[0], shape[1], a->shape[1]);
-        status = give_array(result,
-                            array_from_elements(arguments->context, DTYPE_f64, 2, shape, &product));
-        free(product.items);
+    return give_array(result, array_multiply(arguments->context, a, b,
+                                             out && out->kind == HOST_ARRAY ? out->array : NULL));
+}
+
+/* reference(name, a, axis=-1) */
+static HostStatus function_reference(const Arguments *arguments, HostValue *result)
+{
+    const HostValue *name = argument(arguments, 0, "name");
+    const Array *a;
+    double axis;
+    Array *made = NULL;
+    if (!take_array(arguments, 1, "a", &a) || !take_number(arguments, 2, "axis", -1, &axis))
+        return HOST_FAILED;
+    if (axis >= a->rank || !name || name->kind != HOST_TEXT ||
+        !array_reference(arguments->context, name->text, a, (int)axis, &made)) {
+        complain(arguments, "name",
+                 "the name of a reduction, scan or function, with an axis of 'a'");
+        return HOST_FAILED;
     }
-    free(x);
-    free(y);
-    return status;
+    return give_array(result, made);
 }
 
 /* ---- files, time ---- */
@@ -342,69 +319,117 @@ static HostStatus function_save(const Arguments *arguments, HostValue *result)
     return npy_save(arguments->context, path, array) ? HOST_OK : HOST_FAILED;
 }
 
-enum { TIME_GROUPS = 9, TIME_CALLS = 10 };
-
 static int compare_numbers(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-/* time(function): milliseconds a call, the median of some groups of calls after two that warm up;
- * the device has finished at the end of each group. */
+static bool call_often(const HostCall *call, const HostValue *function, int count)
+{
+    HostValue ignored;
+    for (int i = 0; i < count; i++)
+        if (!call->invoke(call, function, &ignored)) return false;
+    return true;
+}
+
+/* time(function, warmup=2, repeat=9, number=10): milliseconds a call, the median of `repeat` groups
+ * of `number` calls after those that warm up; the device has finished at the end of each group. */
 static HostStatus function_time(const Arguments *arguments, HostValue *result)
 {
     const HostValue *function = argument(arguments, 0, "function");
-    HostValue ignored;
-    double times[TIME_GROUPS];
+    double warmup, repeat, number;
     if (!function || function->kind != HOST_FUNCTION) {
         complain(arguments, "function", "a function without arguments");
         return HOST_FAILED;
     }
-    for (int i = 0; i < 2; i++)
-        if (!arguments->call->invoke(arguments->call, function, &ignored)) return HOST_FAILED;
-    for (int group = 0; group < TIME_GROUPS; group++) {
+    if (!take_number(arguments, 1, "warmup", 2, &warmup) ||
+        !take_number(arguments, 2, "repeat", 9, &repeat) ||
+        !take_number(arguments, 3, "number", 10, &number))
+        return HOST_FAILED;
+    int groups = repeat >= 1 && repeat <= 10000 ? (int)repeat : 1;
+    int calls = number >= 1 && number <= 1e9 ? (int)number : 1;
+    double *times = arena_new_array(arguments->context->arena, double, groups);
+    if (!call_often(arguments->call, function, warmup >= 0 && warmup <= 1e9 ? (int)warmup : 0))
+        return HOST_FAILED;
+    for (int group = 0; group < groups; group++) {
         tile_synchronize(NULL);
         uint64_t start = os_now_ns();
-        for (int i = 0; i < TIME_CALLS; i++)
-            if (!arguments->call->invoke(arguments->call, function, &ignored)) return HOST_FAILED;
+        if (!call_often(arguments->call, function, calls)) return HOST_FAILED;
         tile_synchronize(NULL);
-        times[group] = (double)(os_now_ns() - start) / TIME_CALLS / 1e6;
+        times[group] = (double)(os_now_ns() - start) / calls / 1e6;
     }
-    qsort(times, TIME_GROUPS, sizeof times[0], compare_numbers);
-    *result = (HostValue){.kind = HOST_FLOAT, .number = times[TIME_GROUPS / 2]};
+    qsort(times, (size_t)groups, sizeof times[0], compare_numbers);
+    *result = (HostValue){.kind = HOST_FLOAT, .number = times[groups / 2]};
     return HOST_OK;
+}
+
+/* family(array, "torch"): the same memory as an array of that kind: tile, numpy or torch. */
+static HostStatus function_family(const Arguments *arguments, HostValue *result)
+{
+    static const char *const names[] = {"tile", "numpy", "torch"};
+    const Array *array;
+    const HostValue *name = argument(arguments, 1, "name");
+    if (!take_array(arguments, 0, "array", &array)) return HOST_FAILED;
+    for (int i = 0; name && name->kind == HOST_TEXT && i < 3; i++) {
+        if (strcmp(names[i], name->text) != 0) continue;
+        Array *view = array_view(arguments->context, array);
+        view->family = (ArrayFamily)i;
+        return give_array(result, view);
+    }
+    complain(arguments, "name", "'tile', 'numpy' or 'torch'");
+    return HOST_FAILED;
+}
+
+static HostStatus function_synchronize(const Arguments *arguments, HostValue *result)
+{
+    *result = (HostValue){.kind = HOST_NONE};
+    if (tile_synchronize(NULL) == TILE_OK) return HOST_OK;
+    ArrayContext *context = arguments->context;
+    diag_report(context->session->diags, DIAG_device_failed, context->at, tile_last_error());
+    return HOST_FAILED;
 }
 
 /* ---- the table ---- */
 
 static const struct {
     const char *name;
-    HostStatus (*run)(const Arguments *arguments, HostValue *result);
+    ArrayFunction *run;
 } functions[] = {
-    {"load", function_load},     {"save", function_save},     {"arange", function_arange},
-    {"zeros", function_zeros},   {"empty", function_empty},   {"full", function_full},
-    {"random", function_random}, {"matmul", function_matmul}, {"allclose", function_allclose},
+    {"load", function_load},
+    {"save", function_save},
+    {"arange", function_arange},
+    {"zeros", function_zeros},
+    {"empty", function_empty},
+    {"full", function_full},
+    {"random", function_random},
+    {"random_uniform", function_random_uniform},
+    {"random_normal", function_random_normal},
+    {"matmul", function_matmul},
+    {"reference", function_reference},
+    {"allclose", function_allclose},
     {"time", function_time},
+    {"synchronize", function_synchronize},
+    {"family", function_family},
 };
 enum { FUNCTION_TOTAL = sizeof functions / sizeof functions[0] };
 
-static int find_function(const char *name)
+static ArrayFunction *find_function(const char *name)
 {
     for (int i = 0; i < FUNCTION_TOTAL; i++)
-        if (strcmp(functions[i].name, name) == 0) return i;
-    return -1;
+        if (strcmp(functions[i].name, name) == 0) return functions[i].run;
+    return array_method(name);
 }
 
 bool array_function_exists(const char *name)
 {
-    return find_function(name) >= 0;
+    return find_function(name) != NULL;
 }
 
 HostStatus array_call(ArrayContext *context, const HostCall *call, HostValue *result)
 {
-    int index = find_function(call->name);
-    if (index < 0) return HOST_UNKNOWN;
+    ArrayFunction *function = find_function(call->name);
+    if (!function) return HOST_UNKNOWN;
     const Arguments arguments = {context, call};
-    return functions[index].run(&arguments, result);
+    return function(&arguments, result);
 }

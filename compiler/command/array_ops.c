@@ -1,14 +1,15 @@
-/* array_ops.c: operators and subscripts of host arrays. */
+/* array_ops.c: operators of host arrays: blocks of elements are decoded, computed on and encoded.
+ */
 #include "command/arrays.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static HostStatus fail(ArrayContext *context, const char *text)
+static bool complain(ArrayContext *context, const char *text)
 {
     diag_report(context->session->diags, DIAG_bad_array, context->at, text);
-    return HOST_FAILED;
+    return false;
 }
 
 static HostStatus give(HostValue *result, Array *array)
@@ -50,74 +51,119 @@ static bool is_number(const HostValue *value)
 
 static int64_t floor_divide(int64_t a, int64_t b)
 {
+    if (b == 0) return 0; /* as NumPy */
     if (b == -1) return (int64_t)(0 - (uint64_t)a);
     int64_t quotient = a / b;
     return a % b != 0 && (a % b < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
-static bool binary_floats(const char *op, double a, double b, double *out)
+static int64_t floor_modulo(int64_t a, int64_t b)
 {
-    switch (op[0]) {
-    case '+': *out = a + b; return true;
-    case '-': *out = a - b; return true;
-    case '*': *out = op[1] ? pow(a, b) : a * b; return true;
-    case '/': *out = op[1] ? floor(a / b) : a / b; return true;
-    case '%': *out = a - floor(a / b) * b; return true;
-    default: return false;
+    return b == 0 ? 0 : (int64_t)((uint64_t)a - (uint64_t)floor_divide(a, b) * (uint64_t)b);
+}
+
+static int64_t shift_left(int64_t a, int64_t b)
+{
+    return b < 0 || b > 63 ? 0 : (int64_t)((uint64_t)a << b);
+}
+
+static int64_t shift_right(int64_t a, int64_t b)
+{
+    return b < 0 || b > 63 ? (a < 0 ? -1 : 0) : a >> b;
+}
+
+typedef void Loop(const Element *a, const Element *b, Element *out, int64_t count);
+
+#define LOOP(name, type, from, to, expression)                                                     \
+    static void loop_##name(const Element *a, const Element *b, Element *out, int64_t count)       \
+    {                                                                                              \
+        for (int64_t i = 0; i < count; i++) {                                                      \
+            type x = (type)a[i].from, y = (type)b[i].from;                                         \
+            out[i].to = (expression);                                                              \
+        }                                                                                          \
     }
-}
+#define FLOATS(name, expression)   LOOP(name, double, f, f, expression)
+#define INTEGERS(name, expression) LOOP(name, int64_t, i, i, expression)
+#define UNSIGNED(name, expression) LOOP(name, uint64_t, i, i, (int64_t)(expression))
+#define COMPARISON(name, op)                                                                       \
+    LOOP(name##_f, double, f, i, x op y)                                                           \
+    LOOP(name##_i, int64_t, i, i, x op y)                                                          \
+    LOOP(name##_u, uint64_t, i, i, x op y)
 
-static bool binary_integers(const char *op, int64_t a, int64_t b, int64_t *out)
+FLOATS(add_f, x + y)
+FLOATS(sub_f, x - y)
+FLOATS(mul_f, x *y)
+FLOATS(div_f, x / y)
+FLOATS(floordiv_f, floor(x / y))
+FLOATS(mod_f, x - floor(x / y) * y)
+FLOATS(pow_f, pow(x, y))
+UNSIGNED(add_i, x + y)
+UNSIGNED(sub_i, x - y)
+UNSIGNED(mul_i, x *y)
+INTEGERS(floordiv_i, floor_divide(x, y))
+UNSIGNED(floordiv_u, y == 0 ? 0 : x / y)
+INTEGERS(mod_i, floor_modulo(x, y))
+UNSIGNED(mod_u, y == 0 ? 0 : x % y)
+UNSIGNED(and_i, x &y)
+UNSIGNED(or_i, x | y)
+UNSIGNED(xor_i, x ^ y)
+INTEGERS(shl_i, shift_left(x, y))
+INTEGERS(shr_i, shift_right(x, y))
+UNSIGNED(shr_u, y > 63 ? 0 : x >> y)
+COMPARISON(eq, ==)
+COMPARISON(ne, !=)
+COMPARISON(lt, <)
+COMPARISON(le, <=)
+COMPARISON(gt, >)
+COMPARISON(ge, >=)
+
+typedef struct Operation {
+    const char *op;
+    Loop *floats, *integers, *large; /* large: of u64, where it is not the signed loop */
+    bool compares;
+} Operation;
+
+static const Operation operations[] = {
+    {.op = "+", loop_add_f, loop_add_i, NULL},
+    {.op = "-", loop_sub_f, loop_sub_i, NULL},
+    {.op = "*", loop_mul_f, loop_mul_i, NULL},
+    {.op = "/", loop_div_f, NULL, NULL},
+    {.op = "//", loop_floordiv_f, loop_floordiv_i, loop_floordiv_u},
+    {.op = "%", loop_mod_f, loop_mod_i, loop_mod_u},
+    {.op = "**", loop_pow_f, NULL, NULL},
+    {.op = "&", NULL, loop_and_i, NULL},
+    {.op = "|", NULL, loop_or_i, NULL},
+    {.op = "^", NULL, loop_xor_i, NULL},
+    {.op = "<<", NULL, loop_shl_i, NULL},
+    {.op = ">>", NULL, loop_shr_i, loop_shr_u},
+    {.op = "==", loop_eq_f, loop_eq_i, loop_eq_u, true},
+    {.op = "!=", loop_ne_f, loop_ne_i, loop_ne_u, true},
+    {.op = "<", loop_lt_f, loop_lt_i, loop_lt_u, true},
+    {.op = "<=", loop_le_f, loop_le_i, loop_le_u, true},
+    {.op = ">", loop_gt_f, loop_gt_i, loop_gt_u, true},
+    {.op = ">=", loop_ge_f, loop_ge_i, loop_ge_u, true},
+};
+
+static const Operation *find_operation(const char *op)
 {
-    bool divides = op[0] == '/' || op[0] == '%';
-    if (divides && b == 0) {
-        *out = 0; /* as NumPy */
-        return true;
-    }
-    switch (op[0]) {
-    case '+': *out = (int64_t)((uint64_t)a + (uint64_t)b); return true;
-    case '-': *out = (int64_t)((uint64_t)a - (uint64_t)b); return true;
-    case '*': *out = (int64_t)((uint64_t)a * (uint64_t)b); return op[1] == '\0';
-    case '/': *out = floor_divide(a, b); return true;
-    case '%':
-        *out = (int64_t)((uint64_t)a - (uint64_t)floor_divide(a, b) * (uint64_t)b);
-        return true;
-    case '&': *out = a & b; return true;
-    case '|': *out = a | b; return true;
-    case '^': *out = a ^ b; return true;
-    case '<': *out = b < 0 || b > 63 ? 0 : (int64_t)((uint64_t)a << b); return true;
-    case '>': *out = b < 0 || b > 63 ? (a < 0 ? -1 : 0) : a >> b; return true;
-    default: return false;
-    }
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
+        if (strcmp(operations[i].op, op) == 0) return &operations[i];
+    return NULL;
 }
 
-static const char *const comparisons[] = {"==", "!=", "<", "<=", ">", ">="};
-
-static int comparison_index(const char *op)
+static Loop *choose_loop(const Operation *operation, DType dtype)
 {
-    for (int i = 0; i < 6; i++)
-        if (strcmp(comparisons[i], op) == 0) return i;
-    return -1;
+    if (dtype_is_float(dtype)) return operation->floats;
+    return dtype == DTYPE_u64 && operation->large ? operation->large : operation->integers;
 }
 
-static bool compare(int index, double a, double b)
-{
-    const bool results[] = {a == b, a != b, a<b, a <= b, a> b, a >= b};
-    return results[index];
-}
-
-static Element convert(DType from, DType to, Element element)
-{
-    if (dtype_is_float(to)) return (Element){.f = element_number(from, element)};
-    if (!dtype_is_float(from)) return element;
-    return (Element){.i = isnan(element.f) || fabs(element.f) >= 9.2e18 ? 0 : (int64_t)element.f};
-}
+/* ---- operands ---- */
 
 typedef struct Operand {
     DType dtype;
     const Array *array; /* NULL: a number */
     Element number;
-    Elements elements;
+    char *bytes; /* the array's, stretched to the result's shape */
 } Operand;
 
 static Operand operand_of(const HostValue *value, DType other)
@@ -135,36 +181,69 @@ static Operand operand_of(const HostValue *value, DType other)
 
 static bool read_operand(ArrayContext *context, Operand *operand, int rank, const int64_t *shape)
 {
-    return !operand->array ||
-           array_read(context, array_broadcast(context, operand->array, rank, shape),
-                      &operand->elements);
+    if (operand->array)
+        operand->bytes =
+            array_bytes(context, array_broadcast(context, operand->array, rank, shape));
+    return !operand->array || operand->bytes;
 }
 
-static Element operand_at(const Operand *operand, int64_t index)
+enum { BLOCK = 1024 };
+
+static void load_block(const Operand *operand, DType dtype, int64_t start, int64_t count,
+                       Element *out)
 {
-    return operand->array ? operand->elements.items[index] : operand->number;
+    if (operand->array)
+        elements_decode(operand->dtype, operand->bytes + start * dtype_bytes(operand->dtype), count,
+                        out);
+    else
+        for (int64_t i = 0; i < count; i++) out[i] = operand->number;
+    elements_convert(operand->dtype, dtype, count, out);
 }
 
-static bool compute(const char *op, DType dtype, const Operand *a, const Operand *b, int64_t index,
-                    Element *out)
+typedef struct Computation {
+    Loop *loop; /* NULL: the first operand is copied */
+    DType dtype, result;
+    const Operand *a, *b;
+} Computation;
+
+static void compute(const Computation *computation, int64_t total, char *out)
 {
-    Element x = convert(a->dtype, dtype, operand_at(a, index)),
-            y = convert(b->dtype, dtype, operand_at(b, index));
-    int comparison = comparison_index(op);
-    if (comparison >= 0) {
-        *out =
-            (Element){.i = compare(comparison, element_number(dtype, x), element_number(dtype, y))};
-        return true;
+    Element a[BLOCK], b[BLOCK], result[BLOCK];
+    for (int64_t start = 0; start < total; start += BLOCK) {
+        int64_t count = total - start < BLOCK ? total - start : BLOCK;
+        load_block(computation->a, computation->dtype, start, count, a);
+        if (computation->loop) {
+            load_block(computation->b, computation->dtype, start, count, b);
+            computation->loop(a, b, result, count);
+        }
+        elements_encode(computation->result, computation->loop ? result : a, count,
+                        out + start * dtype_bytes(computation->result));
     }
-    return dtype_is_float(dtype) ? binary_floats(op, x.f, y.f, &out->f)
-                                 : binary_integers(op, x.i, y.i, &out->i);
 }
 
-static bool compute_all(const char *op, DType dtype, Operand *a, Operand *b, Elements *out)
+static bool run_computation(ArrayContext *context, const Computation *computation, const Array *out)
 {
-    for (int64_t i = 0; i < out->count; i++)
-        if (!compute(op, dtype, a, b, i, &out->items[i])) return false;
-    return true;
+    int64_t count = array_count(out);
+    char *bytes = bytes_new(count, dtype_bytes(out->dtype));
+    compute(computation, count, bytes);
+    bool fine = array_store(context, out, bytes);
+    free(bytes);
+    return fine;
+}
+
+static bool broadcast_operands(ArrayContext *context, const Operand *a, const Operand *b, int *rank,
+                               int64_t *shape)
+{
+    return shape_broadcast(context, a->array ? a->array->rank : 0,
+                           a->array ? a->array->shape : NULL, b->array ? b->array->rank : 0,
+                           b->array ? b->array->shape : NULL, rank, shape);
+}
+
+static ArrayFamily family_of(const Operand *a, const Operand *b)
+{
+    ArrayFamily x = a->array ? a->array->family : FAMILY_TILE,
+                y = b->array ? b->array->family : FAMILY_TILE;
+    return x > y ? x : y;
 }
 
 HostStatus array_binary(ArrayContext *context, const char *op, const HostValue *left,
@@ -173,256 +252,75 @@ HostStatus array_binary(ArrayContext *context, const char *op, const HostValue *
     bool fine = (left->kind == HOST_ARRAY || is_number(left)) &&
                 (right->kind == HOST_ARRAY || is_number(right));
     if (!fine) return HOST_UNKNOWN;
+    if (strcmp(op, "@") == 0 && left->kind == right->kind)
+        return give(result, array_multiply(context, left->array, right->array, NULL));
+    const Operation *operation = find_operation(op);
+    if (!operation) return HOST_UNKNOWN;
     const Array *some = left->kind == HOST_ARRAY ? left->array : right->array;
     Operand a = operand_of(left, some->dtype), b = operand_of(right, some->dtype);
     int rank;
     int64_t shape[ARRAY_RANK];
-    if (!shape_broadcast(context, a.array ? a.array->rank : 0, a.array ? a.array->shape : NULL,
-                         b.array ? b.array->rank : 0, b.array ? b.array->shape : NULL, &rank,
-                         shape))
-        return HOST_FAILED;
+    if (!broadcast_operands(context, &a, &b, &rank, shape)) return HOST_FAILED;
     DType dtype = dtype_promote(a.dtype, b.dtype);
     if (strcmp(op, "/") == 0 && !dtype_is_float(dtype)) dtype = DTYPE_f32;
-    Array *out = array_new(context, comparison_index(op) >= 0 ? DTYPE_b1 : dtype, rank, shape);
-    if (!out) return HOST_FAILED;
-    Elements elements = {malloc(sizeof(Element) * (size_t)(array_count(out) + 1)),
-                         array_count(out)};
-    CHECK(elements.items != NULL);
-    HostStatus status = HOST_FAILED;
-    if (read_operand(context, &a, rank, shape) && read_operand(context, &b, rank, shape)) {
-        if (!compute_all(op, dtype, &a, &b, &elements))
-            status = fail(context, "arrays of this type have no such operator");
-        else if (array_write(context, out, &elements))
-            status = give(result, out);
+    const Computation computation = {choose_loop(operation, dtype), dtype,
+                                     operation->compares ? DTYPE_b1 : dtype, &a, &b};
+    if (!computation.loop) {
+        complain(context, "arrays of this type have no such operator");
+        return HOST_FAILED;
     }
-    free(elements.items);
-    free(a.elements.items);
-    free(b.elements.items);
-    return status;
+    Array *out = array_new(context, computation.result, rank, shape);
+    if (out) out->family = family_of(&a, &b);
+    fine = out && read_operand(context, &a, rank, shape) &&
+           read_operand(context, &b, rank, shape) && run_computation(context, &computation, out);
+    free(a.bytes);
+    free(b.bytes);
+    return give(result, fine ? out : NULL);
 }
 
 HostStatus array_unary(ArrayContext *context, const char *op, const HostValue *operand,
                        HostValue *result)
 {
     const Array *array = operand->array;
-    if (op[0] == '~' && dtype_is_float(array->dtype)) return HOST_UNKNOWN;
-    Elements elements;
-    if (!array_read(context, array, &elements)) return HOST_FAILED;
-    for (int64_t i = 0; i < elements.count; i++) {
-        Element *element = &elements.items[i];
-        if (op[0] == '-' && dtype_is_float(array->dtype))
-            element->f = -element->f;
-        else if (op[0] == '-')
-            element->i = (int64_t)(0 - (uint64_t)element->i);
-        else if (op[0] == '~')
-            element->i = array->dtype == DTYPE_b1 ? !element->i : ~element->i;
-    }
-    HostStatus status = give(
-        result, array_from_elements(context, array->dtype, array->rank, array->shape, &elements));
-    free(elements.items);
-    return status;
-}
-
-/* ---- subscripts ---- */
-
-static bool slice_bound(const HostValue *value, int64_t *out)
-{
-    if (value->kind == HOST_NONE) return false;
-    *out = value->integer;
-    return true;
-}
-
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
-/* Python's rule for slices of a sequence of `extent` items. */
-static bool apply_slice(const HostValue *slice, int64_t extent, int64_t *start, int64_t *step,
-                        int64_t *count)
-{
-    int64_t stop;
-    *step = 1;
-    if (slice_bound(&slice->items[2], step) && *step == 0) return false;
-    int64_t low = *step < 0 ? -1 : 0, high = *step < 0 ? extent - 1 : extent;
-    if (!slice_bound(&slice->items[0], start))
-        *start = *step < 0 ? high : low;
-    else
-        *start = clamp(*start < 0 ? *start + extent : *start, low, high);
-    if (!slice_bound(&slice->items[1], &stop))
-        stop = *step < 0 ? low : high;
-    else
-        stop = clamp(stop < 0 ? stop + extent : stop, low, high);
-    int64_t span = *step > 0 ? stop - *start : *start - stop, size = *step > 0 ? *step : -*step;
-    *count = span > 0 ? (span + size - 1) / size : 0;
-    return true;
-}
-
-typedef struct Selection { /* the view under construction */
-    const Array *from;
-    Array *view;
-    int dim; /* next of from */
-} Selection;
-
-static void keep_dimension(Selection *selection)
-{
-    selection->view->shape[selection->view->rank] = selection->from->shape[selection->dim];
-    selection->view->strides[selection->view->rank++] = selection->from->strides[selection->dim++];
-}
-
-static HostStatus select_one(ArrayContext *context, Selection *selection, const HostValue *index,
-                             int after)
-{
-    const Array *from = selection->from;
-    if (index->kind == HOST_ELLIPSIS) {
-        while (selection->dim < from->rank - after && selection->view->rank < ARRAY_RANK)
-            keep_dimension(selection);
-        return HOST_OK;
-    }
-    if (selection->view->rank == ARRAY_RANK) return fail(context, "too many dimensions");
-    if (index->kind == HOST_NONE) {
-        selection->view->shape[selection->view->rank] = 1;
-        selection->view->strides[selection->view->rank++] = 0;
-        return HOST_OK;
-    }
-    if (selection->dim == from->rank)
-        return fail(context, "more subscripts than the array has dimensions");
-    int64_t extent = from->shape[selection->dim], stride = from->strides[selection->dim], start,
-            step, count;
-    if (index->kind == HOST_INT) {
-        int64_t at = index->integer < 0 ? index->integer + extent : index->integer;
-        if (at < 0 || at >= extent) return fail(context, "the subscript is outside the array");
-        selection->view->offset += at * stride;
-        selection->dim++;
-        return HOST_OK;
-    }
-    if (index->kind != HOST_SLICE || !apply_slice(index, extent, &start, &step, &count))
-        return fail(context, "an array is subscripted by integers, slices, '...' and None");
-    selection->view->offset += count ? start * stride : 0;
-    selection->view->shape[selection->view->rank] = count;
-    selection->view->strides[selection->view->rank++] = stride * step;
-    selection->dim++;
+    HostValue minus_one = {.kind = HOST_INT, .integer = -1}, zero = {.kind = HOST_INT};
+    if (op[0] == '-' && dtype_is_float(array->dtype)) /* 0 - x would lose the sign of zero */
+        return array_binary(context, "*", operand, &minus_one, result);
+    if (op[0] == '-') return array_binary(context, "-", &zero, operand, result);
+    if (op[0] == '~' && array->dtype == DTYPE_b1)
+        return array_binary(context, "==", operand, &zero, result);
+    if (op[0] == '~' && !dtype_is_float(array->dtype))
+        return array_binary(context, "^", operand, &minus_one, result);
+    if (op[0] != '+') return HOST_UNKNOWN;
+    *result = *operand;
     return HOST_OK;
 }
 
-static int consumed(const HostValue *items, int count) /* dimensions that these subscripts take */
+bool array_assign(ArrayContext *context, const Array *view, const HostValue *value)
 {
-    int total = 0;
-    for (int i = 0; i < count; i++)
-        total += items[i].kind == HOST_INT || items[i].kind == HOST_SLICE;
-    return total;
-}
-
-static Array *select_view(ArrayContext *context, const Array *array, const HostValue *index)
-{
-    const HostValue *items = index->kind == HOST_TUPLE ? index->items : index;
-    int count = index->kind == HOST_TUPLE ? index->count : 1;
-    Selection selection = {.from = array, .view = array_view(context, array)};
-    selection.view->rank = 0;
-    for (int i = 0; i < count; i++)
-        if (select_one(context, &selection, &items[i], consumed(items + i + 1, count - i - 1)) !=
-            HOST_OK)
-            return NULL;
-    while (selection.dim < array->rank && selection.view->rank < ARRAY_RANK)
-        keep_dimension(&selection);
-    return selection.view;
-}
-
-HostStatus array_get_item(ArrayContext *context, const HostValue *array, const HostValue *index,
-                          HostValue *result)
-{
-    Array *view = select_view(context, array->array, index);
-    if (!view || view->rank > 0) return give(result, view);
-    Elements elements;
-    if (!array_read(context, view, &elements)) return HOST_FAILED;
-    if (dtype_is_float(view->dtype))
-        *result = (HostValue){.kind = HOST_FLOAT, .number = elements.items[0].f};
-    else
-        *result = (HostValue){.kind = view->dtype == DTYPE_b1 ? HOST_BOOL : HOST_INT,
-                              .integer = elements.items[0].i};
-    free(elements.items);
-    return HOST_OK;
-}
-
-HostStatus array_set_item(ArrayContext *context, const HostValue *array, const HostValue *index,
-                          const HostValue *value)
-{
-    Array *view = select_view(context, array->array, index);
-    if (!view) return HOST_FAILED;
-    if (value->kind != HOST_ARRAY && !is_number(value))
-        return fail(context, "only numbers and arrays can be put into an array");
-    Operand source = operand_of(value, view->dtype);
     int rank;
     int64_t shape[ARRAY_RANK];
+    if (value->kind != HOST_ARRAY && !is_number(value))
+        return complain(context, "only numbers and arrays can be put into an array");
+    Operand source = operand_of(value, view->dtype);
     if (source.array) {
         if (!shape_broadcast(context, view->rank, view->shape, source.array->rank,
                              source.array->shape, &rank, shape))
-            return HOST_FAILED;
+            return false;
         if (rank != view->rank || memcmp(shape, view->shape, sizeof *shape * (size_t)rank) != 0)
-            return fail(context, "the value is larger than the place");
+            return complain(context, "the value is larger than the place");
     }
-    if (!read_operand(context, &source, view->rank, view->shape)) return HOST_FAILED;
-    Elements elements = {malloc(sizeof(Element) * (size_t)(array_count(view) + 1)),
-                         array_count(view)};
-    CHECK(elements.items != NULL);
-    for (int64_t i = 0; i < elements.count; i++)
-        elements.items[i] = convert(source.dtype, view->dtype, operand_at(&source, i));
-    bool fine = array_write(context, view, &elements);
-    free(elements.items);
-    free(source.elements.items);
-    return fine ? HOST_OK : HOST_FAILED;
+    const Computation copy = {NULL, view->dtype, view->dtype, &source, NULL};
+    bool fine = read_operand(context, &source, view->rank, view->shape) &&
+                run_computation(context, &copy, view);
+    free(source.bytes);
+    return fine;
 }
 
-/* ---- text ---- */
-
-enum { REPR_EDGE = 3, REPR_WHOLE = 6 }; /* long dimensions show their ends */
-
-typedef struct Repr {
-    const Array *array;
-    const Elements *elements;
-    Buf *out;
-} Repr;
-
-static void repr_element(const Repr *repr, int64_t index)
+Array *array_cast(ArrayContext *context, const Array *array, DType dtype)
 {
-    Element element = repr->elements->items[index];
-    if (dtype_is_float(repr->array->dtype))
-        buf_printf(repr->out, "%.6g", element.f);
-    else if (repr->array->dtype == DTYPE_b1)
-        buf_text(repr->out, element.i ? "True" : "False");
-    else if (repr->array->dtype == DTYPE_u64)
-        buf_printf(repr->out, "%llu", (unsigned long long)element.i);
-    else
-        buf_printf(repr->out, "%lld", (long long)element.i);
-}
-
-static void repr_dimension(const Repr *repr, int dim, int64_t at)
-{
-    if (dim == repr->array->rank) {
-        repr_element(repr, at);
-        return;
-    }
-    int64_t extent = repr->array->shape[dim], below = 1;
-    for (int i = dim + 1; i < repr->array->rank; i++) below *= repr->array->shape[i];
-    bool last = dim == repr->array->rank - 1,
-         shorten = extent > (last ? 4 * REPR_WHOLE : 2 * REPR_WHOLE);
-    buf_char(repr->out, '[');
-    for (int64_t i = 0; i < extent; i++) {
-        if (i) buf_text(repr->out, last ? ", " : ",\n ");
-        if (shorten && i == REPR_EDGE) {
-            buf_text(repr->out, last ? "..., " : "...,\n ");
-            i = extent - REPR_EDGE;
-        }
-        repr_dimension(repr, dim + 1, at + i * below);
-    }
-    buf_char(repr->out, ']');
-}
-
-void array_repr(ArrayContext *context, const Array *array, Buf *out)
-{
-    Elements elements;
-    if (!array_read(context, array, &elements)) return;
-    const Repr repr = {array, &elements, out};
-    repr_dimension(&repr, 0, 0);
-    free(elements.items);
+    Array *out = array_new(context, dtype, array->rank, array->shape);
+    if (!out) return NULL;
+    out->family = array->family;
+    const HostValue value = {.kind = HOST_ARRAY, .array = (void *)array};
+    return array_assign(context, out, &value) ? out : NULL;
 }

@@ -1,4 +1,4 @@
-/* arrays.c: arrays in device memory and their elements on the CPU. */
+/* arrays.c: arrays in device memory, and their bytes and elements on the CPU. */
 #include "command/arrays.h"
 
 #include "tile/tile.h"
@@ -39,19 +39,19 @@ static bool check_status(ArrayContext *context, tile_status status)
 Array *array_new(ArrayContext *context, DType dtype, int rank, const int64_t *shape)
 {
     Array *array = arena_new_of(context->arena, Array);
-    *array = (Array){.dtype = dtype, .rank = rank, .storage_elements = 1};
+    int64_t count = 1;
+    *array = (Array){.dtype = dtype, .rank = rank};
     for (int i = rank - 1; i >= 0; i--) {
         array->shape[i] = shape[i];
-        array->strides[i] = array->storage_elements;
-        if (shape[i] < 0 ||
-            __builtin_mul_overflow(array->storage_elements, shape[i], &array->storage_elements) ||
-            array->storage_elements > INT64_C(1) << 40) {
+        array->strides[i] = count;
+        if (shape[i] < 0 || __builtin_mul_overflow(count, shape[i], &count) ||
+            count > INT64_C(1) << 40) {
             diag_report(context->session->diags, DIAG_bad_array, context->at,
                         "an array's extents must be >= 0 and its size below 2^40");
             return NULL;
         }
     }
-    size_t bytes = (size_t)array->storage_elements * (size_t)dtype_bytes(dtype);
+    size_t bytes = (size_t)count * (size_t)dtype_bytes(dtype);
     void *storage;
     if (!check_status(context, tile_alloc(&storage, bytes ? bytes : 1))) return NULL;
     array->storage = storage;
@@ -65,39 +65,68 @@ Array *array_view(ArrayContext *context, const Array *array)
     return view;
 }
 
-/* ---- elements ---- */
+/* ---- bytes ---- */
 
-Element element_decode(DType dtype, const void *bytes)
+void *bytes_new(int64_t count, int size)
 {
-    uint64_t bits = 0;
-    memcpy(&bits, bytes, (size_t)dtype_bytes(dtype));
-    if (dtype_is_float(dtype)) return (Element){.f = dtype_decode(dtype, bits)};
-    return (Element){.i = dtype_wrap(dtype, (int64_t)bits)};
+    void *bytes = malloc((size_t)count * (size_t)size + 1);
+    CHECK(bytes != NULL);
+    return bytes;
 }
 
-void element_encode(DType dtype, Element element, void *bytes)
+/* The elements of storage that a view reaches, relative to its element 0: [low, high]. */
+static void array_span(const Array *array, int64_t *low, int64_t *high)
 {
-    uint64_t bits = dtype_is_float(dtype) ? dtype_encode(dtype, element.f) : (uint64_t)element.i;
-    memcpy(bytes, &bits, (size_t)dtype_bytes(dtype));
+    *low = *high = 0;
+    for (int i = 0; i < array->rank; i++) {
+        int64_t reach = (array->shape[i] - 1) * array->strides[i];
+        *(reach < 0 ? low : high) += reach;
+    }
 }
 
-double element_number(DType dtype, Element element)
+static bool copy_out(ArrayContext *context, void *to, const char *from, int64_t bytes)
 {
-    if (dtype_is_float(dtype)) return element.f;
-    return dtype == DTYPE_u64 ? (double)(uint64_t)element.i : (double)element.i;
+    return check_status(context, tile_copy_out(to, from, (size_t)bytes, NULL)) &&
+           check_status(context, tile_synchronize(NULL));
 }
 
-/* Calls `visit` with each element's address in `bytes`, a copy of the array's storage, in row-major
- * order. */
-typedef void ElementVisit(void *context, char *address, int64_t index);
-
-static void visit_elements(const Array *array, char *bytes, ElementVisit *visit, void *context)
+static bool copy_in(ArrayContext *context, char *to, const void *from, int64_t bytes)
 {
-    int64_t position[ARRAY_RANK] = {0}, count = array_count(array), at = array->offset;
-    int size = dtype_bytes(array->dtype);
-    for (int64_t index = 0; index < count; index++) {
-        visit(context, bytes + at * size, index);
-        for (int dim = array->rank - 1; dim >= 0; dim--) {
+    return check_status(context, tile_copy_in(to, from, (size_t)bytes, NULL)) &&
+           check_status(context, tile_synchronize(NULL));
+}
+
+/* Moves `count` elements between a row of a view, `stride` apart, and packed bytes. */
+#define MOVE_ROW(type)                                                                             \
+    static void move_row_##type(char *row, int64_t stride, char *packed, int64_t count, bool out)  \
+    {                                                                                              \
+        type *strided = (void *)row, *dense = (void *)packed;                                      \
+        if (out)                                                                                   \
+            for (int64_t i = 0; i < count; i++) dense[i] = strided[i * stride];                    \
+        else                                                                                       \
+            for (int64_t i = 0; i < count; i++) strided[i * stride] = dense[i];                    \
+    }
+MOVE_ROW(uint8_t)
+MOVE_ROW(uint16_t)
+MOVE_ROW(uint32_t)
+MOVE_ROW(uint64_t)
+#undef MOVE_ROW
+
+/* All rows in row-major order; `first` is the address of the view's element 0 on the CPU. */
+static void move_rows(const Array *array, char *first, char *packed, bool out)
+{
+    int size = dtype_bytes(array->dtype), last = array->rank - 1;
+    int64_t position[ARRAY_RANK] = {0}, row = last < 0 ? 1 : array->shape[last],
+            stride = last < 0 ? 1 : array->strides[last], count = array_count(array), at = 0;
+    for (int64_t done = 0; done < count; done += row) {
+        char *from = first + at * size, *to = packed + done * size;
+        switch (size) {
+        case 1: move_row_uint8_t(from, stride, to, row, out); break;
+        case 2: move_row_uint16_t(from, stride, to, row, out); break;
+        case 4: move_row_uint32_t(from, stride, to, row, out); break;
+        default: move_row_uint64_t(from, stride, to, row, out); break;
+        }
+        for (int dim = last - 1; dim >= 0; dim--) {
             at += array->strides[dim];
             if (++position[dim] < array->shape[dim]) break;
             at -= array->strides[dim] * array->shape[dim];
@@ -106,60 +135,59 @@ static void visit_elements(const Array *array, char *bytes, ElementVisit *visit,
     }
 }
 
-static char *copy_storage(ArrayContext *context, const Array *array)
+char *array_bytes(ArrayContext *context, const Array *array)
 {
-    size_t bytes = (size_t)array->storage_elements * (size_t)dtype_bytes(array->dtype);
-    char *copy = malloc(bytes ? bytes : 1);
-    CHECK(copy != NULL);
-    if (check_status(context, tile_copy_out(copy, array->storage, bytes, NULL)) &&
-        check_status(context, tile_synchronize(NULL)))
-        return copy;
-    free(copy);
-    return NULL;
+    int64_t low, high, count = array_count(array), size = dtype_bytes(array->dtype);
+    char *packed = bytes_new(count, (int)size);
+    if (count == 0) return packed;
+    if (array_is_contiguous(array)) {
+        if (copy_out(context, packed, array_data(array), count * size)) return packed;
+        free(packed);
+        return NULL;
+    }
+    array_span(array, &low, &high);
+    char *span = bytes_new(high - low + 1, (int)size);
+    bool fine = copy_out(context, span, array_data(array) + low * size, (high - low + 1) * size);
+    if (fine) move_rows(array, span - low * size, packed, true);
+    free(span);
+    if (!fine) free(packed);
+    return fine ? packed : NULL;
 }
 
-typedef struct Transfer {
-    DType dtype;
-    Element *items;
-} Transfer;
-
-static void read_element(void *context, char *address, int64_t index)
+bool array_store(ArrayContext *context, const Array *array, const char *bytes)
 {
-    const Transfer *transfer = context;
-    transfer->items[index] = element_decode(transfer->dtype, address);
+    int64_t low, high, count = array_count(array), size = dtype_bytes(array->dtype);
+    if (count == 0) return true;
+    if (array_is_contiguous(array)) return copy_in(context, array_data(array), bytes, count * size);
+    array_span(array, &low, &high);
+    int64_t reach = (high - low + 1) * size;
+    char *span = bytes_new(reach, 1), *place = array_data(array) + low * size;
+    bool fine = copy_out(context, span, place, reach);
+    if (fine) move_rows(array, span - low * size, (char *)bytes, false);
+    fine = fine && copy_in(context, place, span, reach);
+    free(span);
+    return fine;
 }
 
-static void write_element(void *context, char *address, int64_t index)
-{
-    const Transfer *transfer = context;
-    element_encode(transfer->dtype, transfer->items[index], address);
-}
+/* ---- elements ---- */
 
 bool array_read(ArrayContext *context, const Array *array, Elements *out)
 {
     *out = (Elements){.count = array_count(array)};
-    char *bytes = copy_storage(context, array);
+    char *bytes = array_bytes(context, array);
     if (!bytes) return false;
-    out->items = malloc(sizeof(Element) * (size_t)(out->count ? out->count : 1));
-    CHECK(out->items != NULL);
-    Transfer transfer = {array->dtype, out->items};
-    visit_elements(array, bytes, read_element, &transfer);
+    out->items = bytes_new(out->count, sizeof(Element));
+    elements_decode(array->dtype, bytes, out->count, out->items);
     free(bytes);
     return true;
 }
 
 bool array_write(ArrayContext *context, const Array *array, const Elements *elements)
 {
-    size_t bytes = (size_t)array->storage_elements * (size_t)dtype_bytes(array->dtype);
-    /* A view that covers its storage needs nothing of what was there. */
-    bool whole = array_is_contiguous(array) && array_count(array) == array->storage_elements;
-    char *copy = whole ? malloc(bytes ? bytes : 1) : copy_storage(context, array);
-    if (!copy) return false;
-    Transfer transfer = {array->dtype, elements->items};
-    visit_elements(array, copy, write_element, &transfer);
-    bool fine = check_status(context, tile_copy_in(array->storage, copy, bytes, NULL)) &&
-                check_status(context, tile_synchronize(NULL));
-    free(copy);
+    char *bytes = bytes_new(elements->count, dtype_bytes(array->dtype));
+    elements_encode(array->dtype, elements->items, elements->count, bytes);
+    bool fine = array_store(context, array, bytes);
+    free(bytes);
     return fine;
 }
 

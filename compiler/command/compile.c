@@ -1,19 +1,21 @@
-/* compile.c: tilec FILE -o OUT: an object and a header, or one of the texts on the way. */
+/* compile.c: tilec FILE -o OUT: an object and a header, or the texts on the way. */
 #include "driver.h"
 
 #include "passes/passes.h"
 
 #include <string.h>
 
-/* Where --emit stops: each kind with what writes it. */
+/* What the kinds of output are made from: each step is taken once, when a kind first needs it. */
 typedef struct Output {
     Session *session;
     const Options *options;
     ArchList archs;
     Program *program;
     ExportList exports;
+    Kernel **kernels; /* that were read as IR; the program owns the others */
+    int kernel_count;
     Build build;
-    Buf text;
+    bool is_staged, is_built;
 } Output;
 
 static bool is_ir_text(const Options *options)
@@ -25,20 +27,22 @@ static bool is_ir_text(const Options *options)
 /* Kernels that were written down as IR: each is an export of its own. */
 static bool read_kernels(Output *output)
 {
-    int count = 0;
     const Source *source = source_from_file(output->session, output->options->inputs.items[0]);
-    Kernel **kernels = source ? kernel_read(output->session, source, &count) : NULL;
-    if (!kernels) return false;
+    if (!source) return false;
+    output->kernels = kernel_read(output->session, source, &output->kernel_count);
+    if (!output->kernels) return false;
+    int count = output->kernel_count;
     Export *exports = arena_new_array(output->session->arena, Export, count + 1);
     for (int i = 0; i < count; i++) {
-        if (!kernel_verify(kernels[i])) return false;
-        exports[i] = (Export){kernels[i]->export_name, kernels[i]->span, &kernels[i], 1};
+        Kernel *kernel = output->kernels[i];
+        if (!kernel_verify(kernel)) return false;
+        exports[i] = (Export){kernel->export_name, kernel->span, &output->kernels[i], 1};
     }
     output->exports = (ExportList){exports, count};
     return true;
 }
 
-static bool stage_kernels(Output *output)
+static bool find_exports(Output *output)
 {
     if (is_ir_text(output->options)) return read_kernels(output);
     const TextList *texts = &output->options->exports;
@@ -49,127 +53,239 @@ static bool stage_kernels(Output *output)
     return false;
 }
 
+static bool stage_kernels(Output *output)
+{
+    if (output->is_staged) return true;
+    uint64_t start = os_now_ns();
+    output->is_staged = find_exports(output);
+    times_add(output->session->times, "evaluate", start);
+    return output->is_staged;
+}
+
 static bool build_all(Output *output)
 {
-    return stage_kernels(output) && build_exports(output->session, output->options, &output->archs,
-                                                  &output->exports, &output->build);
+    if (output->is_built) return true;
+    output->is_built =
+        stage_kernels(output) && build_exports(output->session, output->options, &output->archs,
+                                               &output->exports, &output->build);
+    return output->is_built;
 }
 
 /* ---- the kinds ---- */
 
-static bool emit_ast(Output *output)
+static bool emit_ast(Output *output, Buf *out)
 {
     const Source *source = source_from_file(output->session, output->options->inputs.items[0]);
     if (!source) return false;
-    print_tree(&parse_source(output->session, source)->tree->base, &output->text);
+    print_tree(&parse_source(output->session, source)->tree->base, out);
     return true;
 }
 
-static bool emit_ir(Output *output)
+static bool emit_ir(Output *output, Buf *out)
 {
     if (!stage_kernels(output)) return false;
     for (int i = 0; i < output->exports.count; i++)
         for (int j = 0; j < output->exports.items[i].specialisation_count; j++)
-            kernel_print(output->exports.items[i].specialisations[j], &output->text);
+            kernel_print(output->exports.items[i].specialisations[j], out);
     return true;
 }
 
-static bool emit_thread_ir(Output *output)
+static bool lower_and_print(const Output *output, const Kernel *typed, Buf *out)
 {
-    if (!stage_kernels(output)) return false;
     const PassOptions passes = {.verify_each = output->options->verify_each};
-    for (int i = 0; i < output->exports.count; i++) {
-        for (int j = 0; j < output->exports.items[i].specialisation_count; j++) {
-            Kernel *kernel = output->exports.items[i].specialisations[j];
-            if (!passes_run(kernel, output->archs.items[0].target, &passes)) return false;
-            kernel_print(kernel, &output->text);
-        }
-    }
-    return true;
+    Kernel *kernel = kernel_clone(typed);
+    bool fine = passes_run(kernel, output->archs.items[0].target, &passes);
+    if (fine) kernel_print(kernel, out);
+    kernel_free(kernel);
+    return fine;
 }
 
-/* Appends what `take` finds in each image of the build. */
-static bool each_image(Output *output, void (*take)(const Image *image, Buf *out))
+static bool emit_thread_ir(Output *output, Buf *out)
+{
+    bool fine = stage_kernels(output);
+    for (int i = 0; fine && i < output->exports.count; i++)
+        for (int j = 0; fine && j < output->exports.items[i].specialisation_count; j++)
+            fine = lower_and_print(output, output->exports.items[i].specialisations[j], out);
+    return fine;
+}
+
+static bool each_image(Output *output, ImageFunction *take, void *context)
 {
     if (!build_all(output)) return false;
-    for (int i = 0; i < output->build.export_count; i++) {
-        const ExportImages *export = &output->build.exports[i];
-        for (int j = 0; j < export->specialisation_count; j++)
-            for (int k = 0; k < export->specialisations[j].variant_count; k++)
-                for (int l = 0; l < export->specialisations[j].variants[k].image_count; l++)
-                    take(&export->specialisations[j].variants[k].images[l], &output->text);
-    }
+    for (int i = 0; i < output->build.export_count; i++)
+        export_each_image(&output->build.exports[i], take, context);
     return true;
 }
 
-static void take_llvm(const Image *image, Buf *out)
+static void take_llvm(const Image *image, void *out)
 {
     if (image->llvm) buf_text(out, image->llvm);
 }
 
-static void take_ptx(const Image *image, Buf *out)
+static void take_ptx(const Image *image, void *out)
 {
     if (image->ptx) buf_text(out, image->ptx);
 }
 
-static void take_cubin(const Image *image, Buf *out)
+static void take_cubin(const Image *image, void *context)
 {
+    Buf *out = context;
     if (image->kind == IMAGE_CUBIN && !out->length) buf_bytes(out, image->bytes, image->size);
 }
 
-static bool emit_llvm(Output *output)
+static bool emit_llvm(Output *output, Buf *out)
 {
-    return each_image(output, take_llvm);
+    return each_image(output, take_llvm, out);
 }
 
-static bool emit_ptx(Output *output)
+static bool emit_ptx(Output *output, Buf *out)
 {
-    return each_image(output, take_ptx);
+    return each_image(output, take_ptx, out);
 }
 
-static bool
-emit_cubin(Output *output) /* the first one: of the first variant for the first architecture */
+/* The first one: of the first variant for the first architecture. */
+static bool emit_cubin(Output *output, Buf *out)
 {
-    return each_image(output, take_cubin);
+    if (!each_image(output, take_cubin, out)) return false;
+    if (!out->length && !output->options->dry_run)
+        diag_report(output->session->diags, DIAG_no_cubin, (Span){0});
+    return out->length != 0;
 }
 
-static bool emit_obj(Output *output)
+static bool emit_obj(Output *output, Buf *out)
 {
     if (!build_all(output)) return false;
-    buf_bytes(&output->text, output->build.object, output->build.object_size);
+    buf_bytes(out, output->build.object, output->build.object_size);
     return true;
 }
 
-static bool emit_header_text(Output *output)
+static bool emit_header_text(Output *output, Buf *out)
 {
     if (!build_all(output)) return false;
     emit_header(output->build.exports, output->build.export_count,
-                output->options->output ? output->options->output : "kernels.h", &output->text);
+                output->options->output ? output->options->output : "kernels.h", out);
     return true;
 }
 
-static bool emit_manifest_text(Output *output)
+static bool emit_manifest_text(Output *output, Buf *out)
 {
     if (!build_all(output)) return false;
-    emit_manifest(output->build.exports, output->build.export_count, &output->text);
+    emit_manifest(output->build.exports, output->build.export_count, out);
     return true;
 }
 
-static const struct {
-    const char *name;
-    bool (*emit)(Output *output);
-    bool needs_output; /* bytes: not for a terminal */
-} kinds[] = {
-    {"ast", emit_ast, false},
-    {"ir", emit_ir, false},
-    {"thread-ir", emit_thread_ir, false},
-    {"llvm", emit_llvm, false},
-    {"ptx", emit_ptx, false},
-    {"cubin", emit_cubin, true},
-    {"obj", emit_obj, true},
-    {"header", emit_header_text, false},
-    {"manifest", emit_manifest_text, false},
+typedef struct Kind {
+    const char *name, *ending;
+    bool (*emit)(Output *output, Buf *out);
+    bool is_bytes; /* not for a terminal */
+} Kind;
+
+static const Kind kinds[] = {
+    {"ast", ".ast", emit_ast, false},
+    {"ir", ".ir", emit_ir, false},
+    {"thread-ir", ".thread.ir", emit_thread_ir, false},
+    {"llvm", ".ll", emit_llvm, false},
+    {"ptx", ".ptx", emit_ptx, false},
+    {"cubin", ".cubin", emit_cubin, true},
+    {"obj", ".o", emit_obj, true},
+    {"header", ".h", emit_header_text, false},
+    {"manifest", ".json", emit_manifest_text, false},
 };
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+/* Whether the kind is made from the text alone. */
+static bool needs_kernels(const Kind *kind)
+{
+    return kind->emit != emit_ast;
+}
+
+/* ---- where it goes ---- */
+
+typedef struct Result { /* one kind, asked for */
+    const Kind *kind;
+    const char *path;
+    Buf bytes;
+} Result;
+
+typedef struct Results {
+    Result items[KINDS];
+    int count;
+} Results;
+
+/* The path without its ending. */
+static const char *stem_of(Arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    bool has_ending = dot && dot != path && (!slash || dot > slash + 1);
+    return arena_copy_text(arena, path, has_ending ? (size_t)(dot - path) : strlen(path));
+}
+
+static const Kind *find_kind(Session *session, const char *name)
+{
+    const char *known = "";
+    for (int i = 0; i < KINDS; i++) {
+        if (strcmp(kinds[i].name, name) == 0) return &kinds[i];
+        known = arena_printf(session->arena, "%s%s%s", known, i ? ", " : "", kinds[i].name);
+    }
+    diag_report(session->diags, DIAG_option_value, (Span){0}, "--emit", name,
+                arena_printf(session->arena, "known are %s", known));
+    return NULL;
+}
+
+static bool add_kind(Results *results, const Kind *kind)
+{
+    for (int i = 0; i < results->count; i++)
+        if (results->items[i].kind == kind) return true;
+    results->items[results->count++] = (Result){.kind = kind};
+    return true;
+}
+
+static bool find_kinds(Session *session, const Options *options, Results *results)
+{
+    const char *item = options->emit ? options->emit : options->assembly ? "ptx" : "obj";
+    for (;; item++) {
+        size_t length = strcspn(item, ",");
+        const Kind *kind = find_kind(session, arena_copy_text(session->arena, item, length));
+        if (!kind || !add_kind(results, kind)) return false;
+        item += length;
+        if (!*item) return true;
+    }
+}
+
+static bool refuse_usage(Session *session, const char *fault)
+{
+    diag_report(session->diags, DIAG_usage, (Span){0}, fault);
+    return false;
+}
+
+/* One kind goes to -o as it stands, of several each to -o's name with its own ending. */
+static bool find_paths(Session *session, const Options *options, Results *results)
+{
+    bool is_depfile = options->depfile || options->depfile_all;
+    bool is_file = options->output && strcmp(options->output, "-") != 0;
+    if (!options->output && (results->items[0].kind->is_bytes || is_depfile))
+        return refuse_usage(session, "-o FILE is needed");
+    if (!is_file && (results->count > 1 || options->save_temps))
+        return refuse_usage(session, "-o FILE is needed, since several files are written");
+    for (int i = 0; i < results->count; i++) {
+        Result *result = &results->items[i];
+        result->path = options->output ? options->output : "-";
+        if (results->count > 1)
+            result->path =
+                arena_printf(session->arena, "%s%s", stem_of(session->arena, options->output),
+                             result->kind->ending);
+    }
+    return true;
+}
+
+static bool check_inputs(Session *session, const Options *options)
+{
+    if (options->inputs.count == 1) return true;
+    return refuse_usage(session, options->inputs.count == 0
+                                     ? "a source file is needed"
+                                     : "several source files are given, and one object is made of "
+                                       "one source: compile each by itself and link the objects");
+}
 
 /* ---- what comes beside the output ---- */
 
@@ -185,11 +301,9 @@ static bool write_header(Output *output)
 
 static const char *depfile_name(const Output *output)
 {
-    const Options *options = output->options;
-    if (options->depfile_name) return options->depfile_name;
-    const char *object = options->output, *dot = strrchr(object, '.');
-    size_t stem = dot && !strchr(dot, '/') ? (size_t)(dot - object) : strlen(object);
-    return arena_printf(output->session->arena, "%.*s.d", (int)stem, object);
+    Arena *arena = output->session->arena;
+    if (output->options->depfile_name) return output->options->depfile_name;
+    return arena_printf(arena, "%s.d", stem_of(arena, output->options->output));
 }
 
 static bool write_depfile(Output *output)
@@ -198,54 +312,98 @@ static bool write_depfile(Output *output)
     if (!options->depfile && !options->depfile_all) return true;
     int count = output->program ? program_input_count(output->program) : 0;
     const char **inputs = arena_new_array(output->session->arena, const char *, count + 1);
+    int own = strcmp(options->inputs.items[0], "-") != 0; /* standard input is no file */
     inputs[0] = options->inputs.items[0];
-    for (int i = 0; i < count; i++) inputs[i + 1] = program_input(output->program, i);
+    for (int i = 0; i < count; i++) inputs[i + own] = program_input(output->program, i);
     Buf text = {0};
     emit_depfile(options->depfile_target ? options->depfile_target : options->output, inputs,
-                 count + 1, options->depfile_phony, &text);
+                 count + own, options->depfile_phony, &text);
     bool fine = write_output(output->session, depfile_name(output), text.data, text.length);
     buf_free(&text);
     return fine;
 }
 
-static bool check_usage(Session *session, const Options *options, bool needs_output)
+typedef struct Temps {
+    Session *session;
+    const char *stem;
+    bool fine;
+} Temps;
+
+/* Named for the kernel and the GPU; the emulator's names hold theirs, and what its code generator
+ * adds behind a dot says nothing to people. */
+static void write_temp(Temps *temps, const Image *image, const char *ending, const char *bytes,
+                       size_t size)
 {
-    const char *fault =
-        options->inputs.count != 1 ? "one source file is needed"
-        : !options->output && (needs_output || options->depfile || options->depfile_all)
-            ? "-o FILE is needed"
-            : NULL;
-    if (fault) diag_report(session->diags, DIAG_usage, (Span){0}, fault);
-    return !fault;
+    Arena *arena = temps->session->arena;
+    const char *name = image->entries[0].name;
+    const char *kernel = arena_copy_text(arena, name, strcspn(name, "."));
+    const char *path =
+        image->kind == IMAGE_EMULATOR
+            ? arena_printf(arena, "%s.%s%s", temps->stem, kernel, ending)
+            : arena_printf(arena, "%s.%s.%s%s", temps->stem, kernel, image->target->name, ending);
+    temps->fine = temps->fine && write_output(temps->session, path, bytes, size);
+}
+
+static void save_image(const Image *image, void *context)
+{
+    if (image->llvm) write_temp(context, image, ".ll", image->llvm, strlen(image->llvm));
+    if (image->ptx) write_temp(context, image, ".ptx", image->ptx, strlen(image->ptx));
+    if (image->kind == IMAGE_CUBIN) write_temp(context, image, ".cubin", image->bytes, image->size);
+}
+
+static bool save_temps(Output *output)
+{
+    if (!output->options->save_temps || !output->is_built) return true;
+    Temps temps = {.session = output->session,
+                   .stem = stem_of(output->session->arena, output->options->output),
+                   .fine = true};
+    return each_image(output, save_image, &temps) && temps.fine;
+}
+
+/* ---- the command ---- */
+
+/* Nothing is written unless all went well: an old output stays whole. The outputs come last, so
+ * that make sees them only if all else is there. */
+static void write_all(Output *output, const Results *results)
+{
+    bool fine = save_temps(output) && write_header(output) && write_depfile(output);
+    for (int i = 0; fine && i < results->count; i++) {
+        const Result *result = &results->items[i];
+        fine =
+            write_output(output->session, result->path, result->bytes.data, result->bytes.length);
+    }
+}
+
+static bool is_program_needed(const Options *options, const Results *results)
+{
+    bool needed = false;
+    for (int i = 0; i < results->count; i++) needed |= needs_kernels(results->items[i].kind);
+    return needed && !is_ir_text(options);
+}
+
+static void make_results(Output *output, Results *results)
+{
+    bool is_needed = is_program_needed(output->options, results);
+    if (is_needed) output->program = open_program(output->session, output->options, NULL);
+    bool fine = !is_needed || output->program;
+    for (int i = 0; fine && i < results->count; i++)
+        fine = results->items[i].kind->emit(output, &results->items[i].bytes);
+    if (fine && diag_error_count(output->session->diags) == 0 && !output->options->dry_run)
+        write_all(output, results);
 }
 
 ExitStatus command_compile(Session *session, const Options *options)
 {
-    const char *name = options->emit ? options->emit : options->assembly ? "ptx" : "obj";
-    size_t kind = 0;
-    while (kind < sizeof kinds / sizeof kinds[0] && strcmp(kinds[kind].name, name) != 0) kind++;
-    if (kind == sizeof kinds / sizeof kinds[0]) {
-        diag_report(session->diags, DIAG_usage, (Span){0},
-                    arena_printf(session->arena, "no such --emit kind: '%s'", name));
-        return EXIT_USAGE;
-    }
-    if (!check_usage(session, options, kinds[kind].needs_output)) return EXIT_USAGE;
     Output output = {.session = session, .options = options};
-    if (!arch_parse(session, options->arch ? options->arch : "sm_90a,sm_80", &output.archs))
+    Results results = {0};
+    if (!check_inputs(session, options) || !find_kinds(session, options, &results) ||
+        !find_paths(session, options, &results) ||
+        !choose_archs(session, options->arch ? options->arch : ARCH_DEFAULT, &output.archs))
         return EXIT_USAGE;
-    bool needs_program = kinds[kind].emit != emit_ast && !is_ir_text(options);
-    if (needs_program) output.program = open_program(session, options, NULL);
-    if (!needs_program || output.program) {
-        /* Nothing is written unless all went well: an old output stays whole. */
-        bool fine = kinds[kind].emit(&output) && diag_error_count(session->diags) == 0;
-        if (fine && write_output(session, options->output ? options->output : "-", output.text.data,
-                                 output.text.length)) {
-            write_header(&output);
-            write_depfile(&output);
-        }
-    }
-    buf_free(&output.text);
+    make_results(&output, &results);
+    for (int i = 0; i < results.count; i++) buf_free(&results.items[i].bytes);
     build_free(&output.build);
+    for (int i = 0; output.kernels && i < output.kernel_count; i++) kernel_free(output.kernels[i]);
     if (output.program) program_free(output.program);
     return session_status(session);
 }

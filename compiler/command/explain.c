@@ -1,19 +1,29 @@
-/* explain.c: tilec explain CODE. */
+/* explain.c: tilec explain CODE...: what a message means. */
 #include "driver.h"
 
-ExitStatus command_explain(Session *session, const Options *options)
+static bool explain_code(Session *session, const char *name)
 {
-    DiagCode code = options->inputs.count == 1 ? diag_find(options->inputs.items[0]) : DIAG_COUNT;
+    DiagCode code = diag_find(name);
     if (code == DIAG_COUNT) {
-        diag_report(session->diags, DIAG_usage, (Span){0},
-                    "explain needs one error code, such as E0107");
-        return EXIT_USAGE;
+        diag_report(session->diags, DIAG_option_value, (Span){0}, "explain", name,
+                    "there is no such code");
+        return false;
     }
     const DiagRow *row = diag_row(code);
     Buf text = {0};
     buf_printf(&text, "%s (%s)\n\n  %s\n", row->code, row->name, row->format);
     if (row->hint) buf_printf(&text, "\nWhat to do: %s.\n", row->hint);
-    write_output(session, "-", text.data, text.length);
+    bool fine = write_output(session, "-", text.data, text.length);
     buf_free(&text);
+    return fine;
+}
+
+ExitStatus command_explain(Session *session, const Options *options)
+{
+    if (options->inputs.count == 0)
+        diag_report(session->diags, DIAG_usage, (Span){0},
+                    "explain needs an error code, such as E0107");
+    for (int i = 0; i < options->inputs.count; i++)
+        if (!explain_code(session, options->inputs.items[i])) break;
     return session_status(session);
 }

@@ -152,7 +152,8 @@ static bool encode_argument(const Runner *runner, const HostLaunch *launch, int 
     if (value->kind != HOST_ARRAY)
         return refuse_argument(runner, launch->at, parameter, "an array is needed");
     const Array *array = value->array;
-    if (array->dtype != type->dtype)
+    /* a pointer to bytes (void_p) takes any array */
+    if (array->dtype != type->dtype && type->dtype != DTYPE_u8)
         return refuse_argument(runner, launch->at, parameter,
                                arena_printf(runner->session->arena,
                                             "the array is of %s, the kernel wants %s",
@@ -256,24 +257,8 @@ static HostStatus host_set_item(Host *host, const HostValue *array, const HostVa
 static HostStatus host_attribute(Host *host, const HostValue *array, const char *name, Span at,
                                  HostValue *result)
 {
-    (void)at;
-    const Array *of = array->array;
-    if (strcmp(name, "dtype") == 0) {
-        *result = (HostValue){.kind = HOST_DTYPE, .dtype = of->dtype};
-    } else if (strcmp(name, "ndim") == 0) {
-        *result = (HostValue){.kind = HOST_INT, .integer = of->rank};
-    } else if (strcmp(name, "size") == 0) {
-        *result = (HostValue){.kind = HOST_INT, .integer = array_count(of)};
-    } else if (strcmp(name, "shape") == 0) {
-        HostValue *items =
-            arena_new_array(((Runner *)host)->session->arena, HostValue, of->rank + 1);
-        for (int i = 0; i < of->rank; i++)
-            items[i] = (HostValue){.kind = HOST_INT, .integer = of->shape[i]};
-        *result = (HostValue){.kind = HOST_TUPLE, .items = items, .count = of->rank};
-    } else {
-        return HOST_UNKNOWN;
-    }
-    return HOST_OK;
+    ArrayContext context = array_context((Runner *)host, at);
+    return array_attribute(&context, array->array, name, result);
 }
 
 static HostStatus host_truth(Host *host, const HostValue *array, Span at, bool *result)
@@ -311,16 +296,19 @@ static bool choose_device(Runner *runner)
 {
     const char *device = runner->options->device ? runner->options->device : getenv("TILE_DEVICE");
     if (!device || !*device) device = tile_device_count() > 0 ? "cuda" : "emulator";
-    if (tile_set_device(device) != TILE_OK) {
-        diag_report(runner->session->diags, DIAG_usage, (Span){0}, tile_last_error());
+    tile_status status = tile_set_device(device);
+    if (status != TILE_OK) {
+        diag_report(runner->session->diags,
+                    status == TILE_ERROR_DEVICE ? DIAG_bad_device : DIAG_device_failed, (Span){0},
+                    tile_last_error());
         return false;
     }
     if (runner->options->fast_emulator) tile_emulator_set_checked(0);
     bool emulator = strcmp(device, "emulator") == 0;
     const char *archs = runner->options->arch ? runner->options->arch
                         : emulator            ? "emulator"
-                                              : "sm_90a,sm_80";
-    return arch_parse(runner->session, archs, &runner->archs);
+                                              : ARCH_DEFAULT;
+    return choose_archs(runner->session, archs, &runner->archs);
 }
 
 ExitStatus command_run(Session *session, const Options *options)

@@ -6,7 +6,8 @@
 #include "codegen/codegen.h"
 
 typedef struct VariantImages {
-    const int64_t *multiples; /* one a parameter; NULL: assumes nothing */
+    const int64_t *multiples; /* one a parameter: what its address or value must be a multiple of;
+                                 NULL: assumes nothing */
     Image *images;
     int image_count;
 } VariantImages;

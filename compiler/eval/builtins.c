@@ -1,7 +1,9 @@
 /* builtins.c: Python's own functions, as far as kernels and the code around them use them. */
 #include "eval/builtins.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,6 +110,13 @@ Object *builtin_call(Eval *eval, const BuiltinRow *row, const Arguments *argumen
 {
     Bound bound = {.at = arguments->at};
     if (eval->library > 0) bound.at = eval->at;
+    if (strcmp(row->signature, "self, *values, **") == 0) {
+        bound.rest = object_list(eval, OBJECT_TUPLE, arguments->positional.data + 1,
+                                 arguments->positional.count - 1);
+        bound.values[0] = arguments->positional.data[0];
+        bound.values[1] = named_dict(eval, arguments);
+        return row->handler(eval, &bound);
+    }
     if (strcmp(row->signature, "**") == 0) {
         bound.rest = object_list(eval, OBJECT_TUPLE, arguments->positional.data,
                                  arguments->positional.count);
@@ -166,7 +175,13 @@ Object *builtin_len(Eval *eval, const Bound *bound)
 {
     Object *object = bound->values[0];
     if (object_is_sequence(object)) return object_int(eval, object->as.list.count);
-    if (object->kind == OBJECT_DICT) return object_int(eval, (int64_t)object->as.dict.keys.count);
+    if (object->kind == OBJECT_DICT || object->kind == OBJECT_SET)
+        return object_int(eval, (int64_t)object->as.dict.keys.count);
+    if (object->kind == OBJECT_CLASS &&
+        class_find(object, intern_text(eval->session->names, "__class_iter__")) != NULL) {
+        Object *items = iterate(eval, object, bound->at);
+        return items != NULL ? object_int(eval, items->as.list.count) : NULL;
+    }
     if (object->kind == OBJECT_INSTANCE) {
         Object *method =
             class_find(object->as.instance->class, intern_text(eval->session->names, "__len__"));
@@ -203,16 +218,39 @@ Object *builtin_range(Eval *eval, const Bound *bound)
     return range;
 }
 
-Object *builtin_zip(Eval *eval, const Bound *bound)
+static uint32_t range_length(const Object *range)
 {
-    uint32_t width = bound->rest->as.list.count, shortest = UINT32_MAX;
+    const Object *start = range->as.range.start, *stop = range->as.range.stop;
+    const Object *step = range->as.range.step;
+    if (start->kind == OBJECT_IR || stop->kind == OBJECT_IR || step->kind == OBJECT_IR)
+        return UINT32_MAX;
+    double length =
+        ceil(((double)stop->as.integer - (double)start->as.integer) / (double)step->as.integer);
+    return length < 0 ? 0 : length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
+}
+
+/* The rows of what stands side by side, as long as the shortest column. A range may be longer than
+ * could be written out. */
+static Object *zip_rows(Eval *eval, Object *const *iterables, uint32_t width, Span at)
+{
+    uint32_t shortest = UINT32_MAX;
     Object *columns = object_list(eval, OBJECT_LIST, NULL, 0),
            *rows = object_list(eval, OBJECT_LIST, NULL, 0);
     for (uint32_t i = 0; i < width; i++) {
-        Object *items = iterate(eval, bound->rest->as.list.items[i], bound->at);
+        bool range = iterables[i]->kind == OBJECT_RANGE && width > 1;
+        Object *items = range ? iterables[i] : iterate(eval, iterables[i], at);
         if (items == NULL) return NULL;
-        shortest = items->as.list.count < shortest ? items->as.list.count : shortest;
+        uint32_t length = range ? range_length(items) : items->as.list.count;
+        shortest = length < shortest ? length : shortest;
         list_append(eval, columns, items);
+    }
+    for (uint32_t i = 0; i < width; i++) {
+        Object *column = columns->as.list.items[i];
+        if (column->kind != OBJECT_RANGE) continue;
+        column = iterate_some(eval, column, shortest, at);
+        if (column == NULL) return NULL;
+        columns->as.list.items[i] = column;
+        if (column->as.list.count < shortest) shortest = column->as.list.count;
     }
     for (uint32_t i = 0; width > 0 && i < shortest; i++) {
         Object *row = object_list(eval, OBJECT_TUPLE, NULL, 0);
@@ -221,6 +259,24 @@ Object *builtin_zip(Eval *eval, const Bound *bound)
         list_append(eval, rows, row);
     }
     return rows;
+}
+
+Object *builtin_zip(Eval *eval, const Bound *bound)
+{
+    const Object *rest = bound->rest;
+    bool strict = false;
+    if (bound->values[1] != NULL && !object_truth(eval, bound->values[1], &strict)) return NULL;
+    Object *first = NULL, *items = object_list(eval, OBJECT_LIST, NULL, 0);
+    for (uint32_t i = 0; strict && i < rest->as.list.count; i++) {
+        Object *column = iterate(eval, rest->as.list.items[i], bound->at);
+        if (column == NULL) return NULL;
+        first = first == NULL ? column : first;
+        if (column->as.list.count != first->as.list.count)
+            return FAIL(eval, bad_value, bound->at, "the arguments of zip() differ in length");
+        list_append(eval, items, column);
+    }
+    const Object *from = strict ? items : rest;
+    return iterator_new(eval, zip_rows(eval, from->as.list.items, from->as.list.count, bound->at));
 }
 
 Object *builtin_enumerate(Eval *eval, const Bound *bound)
@@ -237,7 +293,7 @@ Object *builtin_enumerate(Eval *eval, const Bound *bound)
                            items->as.list.items[i]};
         list_append(eval, rows, object_list(eval, OBJECT_TUPLE, pair, 2));
     }
-    return rows;
+    return iterator_new(eval, rows);
 }
 
 Object *builtin_reversed(Eval *eval, const Bound *bound)
@@ -246,19 +302,22 @@ Object *builtin_reversed(Eval *eval, const Bound *bound)
     Object *turned = object_list(eval, OBJECT_LIST, NULL, 0);
     for (uint32_t i = items != NULL ? items->as.list.count : 0; i-- > 0;)
         list_append(eval, turned, items->as.list.items[i]);
-    return items != NULL ? turned : NULL;
+    return items != NULL ? iterator_new(eval, turned) : NULL;
 }
 
 Object *builtin_map(Eval *eval, const Bound *bound)
 {
-    Object *items = iterate(eval, bound->values[1], bound->at);
+    Object *rows =
+        zip_rows(eval, bound->rest->as.list.items, bound->rest->as.list.count, bound->at);
     Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
-    for (uint32_t i = 0; items != NULL && i < items->as.list.count; i++) {
-        Object *item = call_simple(eval, bound->values[0], 1, &items->as.list.items[i], bound->at);
+    for (uint32_t i = 0; rows != NULL && i < rows->as.list.count; i++) {
+        const Object *row = rows->as.list.items[i];
+        Object *item = call_simple(eval, bound->values[0], (int)row->as.list.count,
+                                   row->as.list.items, bound->at);
         if (item == NULL) return NULL;
         list_append(eval, list, item);
     }
-    return items != NULL ? list : NULL;
+    return rows != NULL ? iterator_new(eval, list) : NULL;
 }
 
 static Object *sort_key(Eval *eval, const Bound *bound, Object *item)
@@ -299,6 +358,23 @@ Object *builtin_sorted(Eval *eval, const Bound *bound)
 
 /* ---- numbers ---- */
 
+static Object *pick_by_key(Eval *eval, const Bound *bound, const Object *items, Operator wins)
+{
+    Object *best = NULL, *best_key = NULL;
+    for (uint32_t i = 0; i < items->as.list.count; i++) {
+        Object *item = items->as.list.items[i];
+        Object *key = call_simple(eval, bound->values[2], 1, &item, bound->at);
+        Object *better = key == NULL        ? NULL
+                         : best_key == NULL ? eval->yes
+                                            : operate_compare(eval, wins, key, best_key, bound->at);
+        bool truth;
+        if (better == NULL || !object_truth(eval, better, &truth)) return NULL;
+        best = truth ? item : best;
+        best_key = truth ? key : best_key;
+    }
+    return best;
+}
+
 static Object *pick(Eval *eval, const Bound *bound, Operator wins)
 {
     Object *items = bound->rest;
@@ -309,6 +385,8 @@ static Object *pick(Eval *eval, const Bound *bound, Operator wins)
     if (items->as.list.count == 0 && bound->values[1] != NULL) return bound->values[1];
     if (items->as.list.count == 0)
         return FAIL(eval, bad_value, bound->at, "there is nothing to choose from");
+    if (bound->values[2] != NULL && bound->values[2]->kind != OBJECT_NONE)
+        return pick_by_key(eval, bound, items, wins);
     Object *best = items->as.list.items[0];
     for (uint32_t i = 1; best != NULL && i < items->as.list.count; i++)
         best = smaller_or_larger(eval, wins, best, items->as.list.items[i], bound->at);
@@ -376,11 +454,19 @@ Object *builtin_round(Eval *eval, const Bound *bound)
         return NULL;
     double number = object_number(x);
     if (bound->values[1] != NULL) {
-        double scale = pow(10, (double)digits);
-        return x->kind == OBJECT_FLOAT ? object_float(eval, nearbyint(number * scale) / scale) : x;
+        if (x->kind != OBJECT_FLOAT && digits >= 0) return object_int(eval, x->as.integer);
+        if (digits < -18 || digits > 300 || !(fabs(number) < 1e300)) return x;
+        if (digits >= 0) { /* as its decimal digits round */
+            char text[700];
+            snprintf(text, sizeof text, "%.*f", (int)digits, number);
+            return object_float(eval, strtod(text, NULL));
+        }
+        double scale = pow(10, (double)-digits), rounded = nearbyint(number / scale) * scale;
+        return x->kind == OBJECT_FLOAT ? object_float(eval, rounded)
+                                       : object_int(eval, (int64_t)rounded);
     }
     if (!(fabs(number) < 9e18)) return FAIL(eval, int_overflow, bound->at, "round");
-    return x->kind == OBJECT_FLOAT ? object_int(eval, (int64_t)nearbyint(number)) : x;
+    return object_int(eval, x->kind == OBJECT_FLOAT ? (int64_t)nearbyint(number) : x->as.integer);
 }
 
 Object *builtin_divmod(Eval *eval, const Bound *bound)
@@ -396,19 +482,49 @@ Object *builtin_divmod(Eval *eval, const Bound *bound)
 
 Object *builtin_pow(Eval *eval, const Bound *bound)
 {
-    return operate_binary(eval, OPERATOR_Pow, bound->values[0], bound->values[1], bound->at);
+    const Object *modulus = bound->values[2];
+    if (modulus == NULL || modulus->kind == OBJECT_NONE)
+        return operate_binary(eval, OPERATOR_Pow, bound->values[0], bound->values[1], bound->at);
+    int64_t base, power, divisor;
+    if (!object_as_int(eval, bound->values[0], "the base of pow()", &base) ||
+        !object_as_int(eval, bound->values[1], "the exponent of pow()", &power) ||
+        !object_as_int(eval, bound->values[2], "the modulus of pow()", &divisor))
+        return NULL;
+    if (power < 0 || divisor <= 0 || divisor > INT32_MAX)
+        return FAIL(eval, bad_value, bound->at,
+                    "pow() takes a modulus of 1 to 2**31 - 1 and no negative exponent");
+    int64_t result = 1 % divisor;
+    for (base = (base % divisor + divisor) % divisor; power > 0; power >>= 1) {
+        if (power & 1) result = result * base % divisor;
+        base = base * base % divisor;
+    }
+    return object_int(eval, result);
 }
 
 /* ---- conversions ---- */
 
-static Object *int_of_text(Eval *eval, const Object *text, Span at)
+static Object *int_of_text(Eval *eval, const Object *text, int64_t base, Span at)
 {
     char *end;
-    long long value = strtoll(text->as.text.data, &end, 0);
-    if (end == text->as.text.data || *end != '\0')
+    const char *start = text->as.text.data;
+    while (*start == ' ') start++;
+    const char *digits = start + (*start == '-' || *start == '+');
+    bool prefixed = base == 0 && digits[0] == '0' && digits[1] != '\0';
+    bool binary = digits[0] == '0' && (digits[1] | 32) == 'b' && (base == 0 || base == 2);
+    bool octal = digits[0] == '0' && (digits[1] | 32) == 'o' && (base == 0 || base == 8);
+    errno = 0;
+    long long value = binary || octal ? strtoll(digits + 2, &end, binary ? 2 : 8)
+                                      : strtoll(start, &end,
+                                                prefixed ? 16
+                                                : base   ? (int)base
+                                                         : 10);
+    bool empty = end == (binary || octal ? digits + 2 : start);
+    while (*end == ' ' || *end == '\n') end++;
+    if (errno == ERANGE) return FAIL(eval, int_overflow, at, "int");
+    if (empty || *end != '\0')
         return FAIL(eval, bad_value, at,
                     arena_printf(eval->arena, "%s is no integer", object_repr(eval, text)));
-    return object_int(eval, value);
+    return object_int(eval, (binary || octal) && *start == '-' ? -value : value);
 }
 
 Object *builtin_int(Eval *eval, const Bound *bound)
@@ -416,7 +532,15 @@ Object *builtin_int(Eval *eval, const Bound *bound)
     Object *x = bound->values[0];
     if (x == NULL) return object_int(eval, 0);
     if (object_is_staged(x)) return cast_to(eval, x, DTYPE_i32, bound->at);
-    if (x->kind == OBJECT_TEXT) return int_of_text(eval, x, bound->at);
+    int64_t base = 10;
+    if (bound->values[1] != NULL && !object_as_int(eval, bound->values[1], "the base", &base))
+        return NULL;
+    if (x->kind == OBJECT_TEXT) return int_of_text(eval, x, base, bound->at);
+    if (x->kind == OBJECT_INSTANCE) {
+        Object *method =
+            class_find(x->as.instance->class, intern_text(eval->session->names, "__int__"));
+        if (method != NULL) return call_simple(eval, method, 1, &x, bound->at);
+    }
     if (!object_is_number(x))
         return FAIL(eval, expected_kind, bound->at, "the argument of int()", "a number",
                     object_repr(eval, x));
@@ -524,22 +648,23 @@ Object *builtin_all(Eval *eval, const Bound *bound)
 
 /* ---- objects ---- */
 
-static bool is_instance(const Object *object, const Object *kind)
+bool object_is_instance(const Object *object, const Object *kind)
 {
     static const struct {
         const char *name;
         ObjectKind kind;
     } KINDS[] = {
-        {"int", OBJECT_INT},    {"int", OBJECT_BOOL},  {"float", OBJECT_FLOAT},
-        {"bool", OBJECT_BOOL},  {"str", OBJECT_TEXT},  {"tuple", OBJECT_TUPLE},
-        {"list", OBJECT_LIST},  {"dict", OBJECT_DICT}, {"range", OBJECT_RANGE},
-        {"type", OBJECT_CLASS},
+        {"int", OBJECT_INT},   {"int", OBJECT_BOOL},   {"float", OBJECT_FLOAT},
+        {"bool", OBJECT_BOOL}, {"str", OBJECT_TEXT},   {"tuple", OBJECT_TUPLE},
+        {"list", OBJECT_LIST}, {"dict", OBJECT_DICT},  {"range", OBJECT_RANGE},
+        {"set", OBJECT_SET},   {"type", OBJECT_CLASS},
     };
     if (object_is_sequence(kind)) {
         for (uint32_t i = 0; i < kind->as.list.count; i++)
-            if (is_instance(object, kind->as.list.items[i])) return true;
+            if (object_is_instance(object, kind->as.list.items[i])) return true;
         return false;
     }
+    if (kind->kind == OBJECT_CLASS && strcmp(kind->as.class->name, "object") == 0) return true;
     if (kind->kind == OBJECT_CLASS)
         return object->kind == OBJECT_INSTANCE && class_derives(object->as.instance->class, kind);
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
@@ -549,7 +674,7 @@ static bool is_instance(const Object *object, const Object *kind)
 
 Object *builtin_isinstance(Eval *eval, const Bound *bound)
 {
-    return object_bool(eval, is_instance(bound->values[0], bound->values[1]));
+    return object_bool(eval, object_is_instance(bound->values[0], bound->values[1]));
 }
 
 Object *builtin_issubclass(Eval *eval, const Bound *bound)
@@ -605,8 +730,22 @@ Object *builtin_callable(Eval *eval, const Bound *bound)
     return object_bool(eval, calls);
 }
 
+static Object *make_type(Eval *eval, const Bound *bound)
+{
+    ObjectVec bases = {0};
+    const Object *name = bound->values[0], *given = bound->values[1], *dict = bound->values[2];
+    if (name->kind != OBJECT_TEXT || !object_is_sequence(given) || dict->kind != OBJECT_DICT)
+        return FAIL(eval, bad_value, bound->at, "type() takes an object, or name, bases and dict");
+    for (uint32_t i = 0; i < given->as.list.count; i++)
+        if (given->as.list.items[i]->kind == OBJECT_CLASS)
+            vec_push(eval->arena, &bases, given->as.list.items[i]);
+    return class_make(eval, intern(eval->session->names, name->as.text.data, name->as.text.length),
+                      &bases, dict, bound->at);
+}
+
 Object *builtin_type(Eval *eval, const Bound *bound)
 {
+    if (bound->values[1] != NULL && bound->values[2] != NULL) return make_type(eval, bound);
     const Object *object = bound->values[0];
     if (object->kind == OBJECT_INSTANCE) return object->as.instance->class;
     const char *name = object_kind_name(object);
@@ -641,7 +780,26 @@ static Object *wrap(Eval *eval, const Bound *bound, ObjectKind kind)
 
 Object *builtin_property(Eval *eval, const Bound *bound)
 {
-    return wrap(eval, bound, OBJECT_PROPERTY);
+    Object *property = wrap(eval, bound, OBJECT_PROPERTY);
+    property->as.method.self = bound->values[1];
+    return property;
+}
+
+/* @name.setter: a property with both. */
+Object *property_setter(Eval *eval, const Bound *bound)
+{
+    Object *property = object_new(eval, OBJECT_PROPERTY);
+    property->as.method.function = bound->values[0]->as.method.function;
+    property->as.method.self = bound->values[1];
+    return property;
+}
+
+Object *property_getter(Eval *eval, const Bound *bound)
+{
+    Object *property = object_new(eval, OBJECT_PROPERTY);
+    property->as.method.function = bound->values[1];
+    property->as.method.self = bound->values[0]->as.method.self;
+    return property;
 }
 
 Object *builtin_staticmethod(Eval *eval, const Bound *bound)

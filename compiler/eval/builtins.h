@@ -11,6 +11,14 @@
 /* min or max of two: now, or staged. */
 Object *smaller_or_larger(Eval *eval, Operator wins, Object *a, Object *b, Span at);
 
+const Object *text_argument(Eval *eval, const Object *object, const char *what, Span at);
+/* `text % values` */
+Object *text_percent(Eval *eval, const Object *text, Object *values, Span at);
+/* Sets, and what may stand beside them: NULL with *known false where the operator is none of
+ * theirs.
+ */
+Object *operate_sets(Eval *eval, Operator op, Object *left, Object *right, bool *known);
+
 /* A run-time number as another element type. NULL: reported. */
 Object *cast_to(Eval *eval, Object *object, DType dtype, Span at);
 
@@ -28,5 +36,11 @@ bool argument_shape(Eval *eval, Object *object, Span at, int *rank, int64_t *sha
 Object *result_deliver(Eval *eval, Value *value, Object *out);
 Value *core_build(Eval *eval, OpCode code, int count, Value *const *operands, const Type *type);
 TypeTable *core_types(Eval *eval);
+
+/* ---- subscript.c ---- */
+
+/* A view of one element, as subscripts of all dimensions give. */
+bool view_is_element(const Value *view);
+Value *view_load_element(Eval *eval, Value *view); /* a tile of one element */
 
 #endif

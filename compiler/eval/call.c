@@ -184,8 +184,7 @@ static Object *run_body(Eval *eval, const Function *function)
     if (function->node->kind == NODE_Lambda)
         return eval_expr(eval, NODE_AS(Lambda, function->node)->body);
     Flow flow = eval_block(eval, NODE_AS(FunctionDef, function->node)->body);
-    if (flow == FLOW_ERROR) return NULL;
-    return flow == FLOW_RETURN ? eval->frame->result : eval->none;
+    return call_result(eval, flow, function->node->span);
 }
 
 Object *call_function(Eval *eval, Object *object, Object *self, const Arguments *arguments)
@@ -205,12 +204,14 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
                    .function = function,
                    .self = first,
                    .control = eval->control,
-                   .loop = -1,
+
                    .caller = eval->frame};
     int library = eval->library;
     eval->library = in_library ? library + 1 : 0;
     eval->frame = &frame;
+    if (function->yields) frame.yields = object_list(eval, OBJECT_LIST, NULL, 0);
     Object *result = run_body(eval, function);
+    if (result != NULL && function->yields) result = iterator_new(eval, frame.yields);
     eval->frame = frame.caller;
     eval->library = library;
     if (!in_library) eval->steps.count--;
@@ -222,6 +223,9 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
 
 static Object *call_class(Eval *eval, Object *class, const Arguments *arguments)
 {
+    Object *hook = class_find(class, intern_text(eval->session->names, "__class_call__"));
+    if (hook != NULL && hook->kind == OBJECT_FUNCTION)
+        return call_function(eval, hook, class, arguments);
     Object *instance = instance_new(eval, class);
     Name init = intern_text(eval->session->names, "__init__");
     Object *constructor = class_find(class, init);

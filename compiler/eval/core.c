@@ -289,12 +289,24 @@ Object *core_load(Eval *eval, const Bound *bound)
     return result_deliver(eval, value, bound->values[4]);
 }
 
+/* A scalar is stored as a tile of one element: no dimension is spanned. */
+static Value *stored_tile(Eval *eval, Object *object, Object **dims, Span at)
+{
+    const Type *type = argument_type(object);
+    if (type == NULL || type->kind != TYPE_SCALAR)
+        return argument_value(eval, object, TYPE_TILE, "what is stored", NULL, at);
+    const int64_t one = 1;
+    if (!stage_ready(eval, at)) return NULL;
+    if (*dims != NULL && object_is_sequence(*dims) && (*dims)->as.list.count == 0) *dims = NULL;
+    return stage_broadcast(eval, stage_value(eval, object), 1, &one, at);
+}
+
 Object *core_store(Eval *eval, const Bound *bound)
 {
     Access access;
-    Value *tile =
-        argument_value(eval, bound->values[1], TYPE_TILE, "what is stored", NULL, bound->at);
-    if (tile == NULL || !read_access(eval, bound->values[0], bound->values[2], bound->values[3],
+    Object *dims = bound->values[3];
+    Value *tile = stored_tile(eval, bound->values[1], &dims, bound->at);
+    if (tile == NULL || !read_access(eval, bound->values[0], bound->values[2], dims,
                                      tile->type->rank, bound->at, &access))
         return NULL;
     DType wanted = access.view->type->dtype;
@@ -305,6 +317,48 @@ Object *core_store(Eval *eval, const Bound *bound)
     memcpy(operands + 2, access.offsets, sizeof *operands * (size_t)access.offset_count);
     set_dims(build_op(&eval->builder, OP_store, 2 + access.offset_count, operands, 0, NULL),
              &access);
+    return eval->none;
+}
+
+/* ---- asynchronous copies ---- */
+
+Object *core_copy_async(Eval *eval, const Bound *bound)
+{
+    Access access;
+    Value *tile =
+        argument_value(eval, bound->values[1], TYPE_SHARED, "what is copied to", NULL, bound->at);
+    if (tile == NULL || !read_access(eval, bound->values[0], bound->values[2], bound->values[3],
+                                     tile->type->rank, bound->at, &access))
+        return NULL;
+    DType wanted = access.view->type->dtype;
+    if (tile->type->dtype != wanted)
+        return FAIL(eval, dtype_mismatch, bound->at, "what is copied to",
+                    dtype_user_name(tile->type->dtype), dtype_user_name(wanted));
+    Value *operands[2 + TYPE_RANK] = {access.view, tile};
+    memcpy(operands + 2, access.offsets, sizeof *operands * (size_t)access.offset_count);
+    set_dims(build_op(&eval->builder, OP_copy_async, 2 + access.offset_count, operands, 0, NULL),
+             &access);
+    return eval->none;
+}
+
+Object *core_copy_commit(Eval *eval, const Bound *bound)
+{
+    if (!stage_ready(eval, bound->at)) return NULL;
+    build_op(&eval->builder, OP_copy_commit, 0, NULL, 0, NULL);
+    return eval->none;
+}
+
+Object *core_copy_wait(Eval *eval, const Bound *bound)
+{
+    int64_t groups = -1;
+    if (!stage_ready(eval, bound->at)) return NULL;
+    if (!argument_absent(bound->values[0]) &&
+        !object_as_int(eval, bound->values[0], "the number of groups", &groups))
+        return NULL;
+    if (groups < -1 || groups > 63)
+        return FAIL(eval, bad_value, bound->at, "0 to 63 groups may be left under way");
+    Op *wait = build_op(&eval->builder, OP_copy_wait, 0, NULL, 0, NULL);
+    if (groups >= 0) op_set_int(wait, ATTR_count, groups);
     return eval->none;
 }
 

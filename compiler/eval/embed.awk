@@ -2,7 +2,7 @@
 # a line. Run with LC_ALL=C so that bytes stay bytes.
 function escape(line)
 {
-    gsub(/\\/, "\\\\", line)
+    gsub(/\\/, "&&", line)
     gsub(/"/, "\\\"", line)
     gsub(/\t/, "\\t", line)
     gsub(/\r/, "\\r", line)

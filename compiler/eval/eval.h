@@ -15,6 +15,9 @@ typedef struct EvalOptions {
     const char *stdlib_folder;       /* NULL: the embedded one */
     const char *const *import_paths; /* beside the source's own folder */
     int import_path_count;
+    const char *const
+        *defines; /* "NAME=VALUE" or "NAME": what the module's name is, whatever it assigns */
+    int define_count;
     Host *host;
 } EvalOptions;
 

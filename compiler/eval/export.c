@@ -41,6 +41,9 @@ static bool make_builtins(Eval *eval)
     Object *prelude = import_module(eval, name, (Span){0});
     if (prelude == NULL || prelude->kind != OBJECT_MODULE) return false;
     eval->builtins = prelude->as.unit->scope;
+    bool found;
+    eval->root_class = scope_lookup(eval, eval->builtins,
+                                    intern_text(eval->session->names, "object"), (Span){0}, &found);
     return true;
 }
 
@@ -59,6 +62,31 @@ static Name stem_of(Interner *names, const char *path)
     return intern(names, base, dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base));
 }
 
+static Object *eval_in(Eval *eval, Scope *scope, const Node *node);
+
+/* "NAME=VALUE", VALUE an expression without the module's names; "NAME" alone is True. */
+static void define_name(Program *program, const char *text)
+{
+    Eval *eval = &program->eval;
+    if (strchr(text, '=') == NULL) text = arena_printf(eval->arena, "%s=True", text);
+    const Source *source = source_from_text(eval->session, "<command line>", text, strlen(text));
+    size_t errors = diag_error_count(eval->session->diags);
+    Nodes body = parse_source(eval->session, source)->tree->body;
+    if (diag_error_count(eval->session->diags) != errors) return;
+    const NodeAssign *assign = body.count == 1 && body.items[0]->kind == NODE_Assign
+                                   ? NODE_AS(Assign, body.items[0])
+                                   : NULL;
+    if (assign == NULL || assign->targets.count != 1 ||
+        assign->targets.items[0]->kind != NODE_Name) {
+        diag_report(eval->session->diags, DIAG_bad_define, (Span){0}, text);
+        return;
+    }
+    Scope *scope = scope_new(eval, SCOPE_TOP, eval->builtins, program->unit);
+    Object *value = eval_in(eval, scope, assign->value);
+    Name name = NODE_AS(Name, assign->targets.items[0])->id;
+    if (value != NULL) map_set(eval->arena, &program->unit->defined, name, value);
+}
+
 Program *program_new(Session *session, const Source *source, const EvalOptions *options)
 {
     Arena *arena = arena_new();
@@ -74,6 +102,8 @@ Program *program_new(Session *session, const Source *source, const EvalOptions *
     make_singles(eval);
     if (make_builtins(eval))
         program->unit = unit_new(eval, stem_of(session->names, source->path), source, false);
+    for (int i = 0; program->unit != NULL && i < options->define_count; i++)
+        define_name(program, options->defines[i]);
     if (program->unit != NULL && diag_error_count(session->diags) == errors) return program;
     program_free(program);
     return NULL;
@@ -101,7 +131,7 @@ const char *program_input(const Program *program, int index)
 
 static Object *eval_in(Eval *eval, Scope *scope, const Node *node)
 {
-    Frame frame = {.scope = scope, .loop = -1, .caller = eval->frame};
+    Frame frame = {.scope = scope, .caller = eval->frame};
     eval->frame = &frame;
     eval_move(eval, node->span);
     eval->steps_left = UNROLL_LIMIT;
@@ -387,7 +417,7 @@ bool program_export(Program *program, const char *const *texts, int text_count, 
 
 static bool run_statements(Eval *eval, Scope *scope, Nodes body)
 {
-    Frame frame = {.scope = scope, .loop = -1};
+    Frame frame = {.scope = scope};
     eval->frame = &frame;
     Flow flow = eval_block(eval, body);
     eval->frame = NULL;

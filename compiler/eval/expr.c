@@ -78,6 +78,20 @@ static Object *eval_list(Eval *eval, const Node *node)
     return eval_elements(eval, OBJECT_LIST, NODE_AS(List, node)->elts);
 }
 
+static Object *set_of(Eval *eval, const Object *items)
+{
+    if (items == NULL) return NULL;
+    Object *set = set_new(eval);
+    for (uint32_t i = 0; i < items->as.list.count; i++)
+        dict_set(eval, set, items->as.list.items[i], items->as.list.items[i]);
+    return set;
+}
+
+static Object *eval_set(Eval *eval, const Node *node)
+{
+    return set_of(eval, eval_elements(eval, OBJECT_LIST, NODE_AS(Set, node)->elts));
+}
+
 static bool spread_dict(Eval *eval, Object *dict, const Node *node)
 {
     Object *other = eval_expr(eval, node);
@@ -381,10 +395,44 @@ static Object *eval_listcomp(Eval *eval, const Node *node)
                              NODE_AS(ListComp, node)->elt);
 }
 
+/* Its items are made at once. */
 static Object *eval_generator(Eval *eval, const Node *node)
 {
-    return run_comprehension(eval, NODE_AS(GeneratorExp, node)->generators, NULL,
-                             NODE_AS(GeneratorExp, node)->elt);
+    return iterator_new(eval, run_comprehension(eval, NODE_AS(GeneratorExp, node)->generators, NULL,
+                                                NODE_AS(GeneratorExp, node)->elt));
+}
+
+static Object *eval_setcomp(Eval *eval, const Node *node)
+{
+    return set_of(eval, run_comprehension(eval, NODE_AS(SetComp, node)->generators, NULL,
+                                          NODE_AS(SetComp, node)->elt));
+}
+
+/* ---- generators: what they give is collected, once they are called ---- */
+
+static Object *yield_items(Eval *eval, const Node *node, Object *const *items, uint32_t count)
+{
+    Object *yields = eval->frame->yields;
+    if (yields == NULL) return FAIL(eval, unsupported, place(eval, node), "'yield' here");
+    if (!eval_step(eval, place(eval, node)) || !list_may_change(eval, yields, eval->at))
+        return NULL;
+    for (uint32_t i = 0; i < count; i++) list_append(eval, yields, object_keep(eval, items[i]));
+    return eval->none;
+}
+
+static Object *eval_yield(Eval *eval, const Node *node)
+{
+    const NodeYield *n = NODE_AS(Yield, node);
+    Object *value = n->value != NULL ? eval_expr(eval, n->value) : eval->none;
+    return value != NULL ? yield_items(eval, node, &value, 1) : NULL;
+}
+
+static Object *eval_yield_from(Eval *eval, const Node *node)
+{
+    Object *value = eval_expr(eval, NODE_AS(YieldFrom, node)->value);
+    Object *items = value != NULL ? iterate(eval, value, place(eval, node)) : NULL;
+    return items != NULL ? yield_items(eval, node, items->as.list.items, items->as.list.count)
+                         : NULL;
 }
 
 static Object *eval_dictcomp(Eval *eval, const Node *node)
@@ -438,7 +486,10 @@ static Evaluator *const EVALUATORS[NODE_COUNT] = {
     [NODE_Constant] = eval_constant,
     [NODE_Tuple] = eval_tuple,
     [NODE_List] = eval_list,
-    [NODE_Set] = NULL,
+    [NODE_Set] = eval_set,
+    [NODE_SetComp] = eval_setcomp,
+    [NODE_Yield] = eval_yield,
+    [NODE_YieldFrom] = eval_yield_from,
     [NODE_Dict] = eval_dict,
     [NODE_BinOp] = eval_binop,
     [NODE_UnaryOp] = eval_unaryop,

@@ -163,12 +163,15 @@ static Name first_part(Eval *eval, Name path)
     return dot == NULL ? path : intern(eval->session->names, path, (size_t)(dot - path));
 }
 
+static bool module_exists(Eval *eval, const Object *module, Span at);
+
 Flow eval_import(Eval *eval, const NodeImport *node)
 {
     for (uint32_t i = 0; i < node->names.count; i++) {
         const Nodealias *alias = NODE_AS(alias, node->names.items[i]);
         Object *module = import_module(eval, alias->name, node->base.span);
         Name name = alias->asname;
+        if (!module_exists(eval, module, node->base.span)) return FLOW_ERROR;
         if (module != NULL && name == NULL) { /* `import a.b` binds a */
             name = first_part(eval, alias->name);
             module = import_module(eval, name, node->base.span);
@@ -204,6 +207,66 @@ static Object *imported_name(Eval *eval, Object *module, Name name, Span at)
         eval, intern_printf(eval->session->names, "%s.%s", module->as.missing.path, name), at);
 }
 
+typedef struct AllNames {
+    Eval *eval;
+    VEC(Name) names;
+} AllNames;
+
+static void take_name(void *context, Name name)
+{
+    AllNames *all = context;
+    for (size_t i = 0; i < all->names.count; i++)
+        if (all->names.data[i] == name) return;
+    if (name[0] != '_') vec_push(all->eval->arena, &all->names, name);
+}
+
+/* The names of __all__, or all that do not begin with an underscore. */
+static bool module_names(Eval *eval, Object *module, Span at, AllNames *all)
+{
+    bool found = false;
+    Unit *unit = module->as.unit;
+    Object *listed = unit_lookup(eval, unit, intern_text(eval->session->names, "__all__"),
+                                 UINT32_MAX, at, &found);
+    if (found && listed == NULL) return false;
+    for (uint32_t i = 0; listed != NULL && object_is_sequence(listed) && i < listed->as.list.count;
+         i++) {
+        const Object *name = listed->as.list.items[i];
+        if (name->kind == OBJECT_TEXT)
+            vec_push(eval->arena, &all->names,
+                     intern(eval->session->names, name->as.text.data, name->as.text.length));
+    }
+    if (listed != NULL) return true;
+    for (size_t i = 0; i < unit->scope->bindings.list.count; i++)
+        take_name(all, unit->scope->bindings.list.data[i]->name);
+    Nodes body = unit->tree != NULL ? unit->tree->tree->body : (Nodes){0};
+    for (uint32_t i = 0; i < body.count; i++) names_bound(eval, body.items[i], take_name, all);
+    return true;
+}
+
+/* From a host module nothing is known: it binds no name. */
+static bool import_all(Eval *eval, Object *module, Span at)
+{
+    AllNames all = {.eval = eval};
+    if (module->kind != OBJECT_MODULE) return true;
+    if (!module_names(eval, module, at, &all)) return false;
+    for (size_t i = 0; i < all.names.count; i++) {
+        bool found;
+        Object *object = attribute_find(eval, module, all.names.data[i], at, &found);
+        if (found && (object == NULL ||
+                      !scope_assign(eval, eval->frame->scope, all.names.data[i], object, at)))
+            return false;
+    }
+    return true;
+}
+
+/* In a `try`, a module that is nowhere is an ImportError. */
+static bool module_exists(Eval *eval, const Object *module, Span at)
+{
+    if (module == NULL || module->kind != OBJECT_MISSING || eval->attempt == NULL) return true;
+    missing_needed(eval, module, NULL, at);
+    return false;
+}
+
 Flow eval_import_from(Eval *eval, const NodeImportFrom *node)
 {
     Span at = node->base.span;
@@ -211,10 +274,13 @@ Flow eval_import_from(Eval *eval, const NodeImportFrom *node)
     if (path != NULL && strcmp(path, "__future__") == 0) return FLOW_NEXT;
     Object *module =
         path != NULL && path[0] != '\0' ? import_module(eval, path, at) : missing_new(eval, "", at);
+    if (!module_exists(eval, module, at)) return FLOW_ERROR;
     for (uint32_t i = 0; module != NULL && i < node->names.count; i++) {
         const Nodealias *alias = NODE_AS(alias, node->names.items[i]);
-        if (strcmp(alias->name, "*") == 0)
-            return FAIL(eval, unsupported, at, "'import *'"), FLOW_ERROR;
+        if (strcmp(alias->name, "*") == 0) {
+            if (!import_all(eval, module, at)) return FLOW_ERROR;
+            continue;
+        }
         Object *object = imported_name(eval, module, alias->name, alias->base.span);
         Name name = alias->asname != NULL ? alias->asname : alias->name;
         if (object == NULL || !scope_assign(eval, eval->frame->scope, name, object, at))

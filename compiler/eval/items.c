@@ -1,5 +1,5 @@
 /* items.c: what holds other values: iteration, subscripts, text from values. */
-#include "eval/value.h"
+#include "eval/builtins.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,8 @@ enum { ITEM_LIMIT = 1 << 20 };
 
 bool list_may_change(Eval *eval, const Object *list, Span at)
 {
-    uint32_t made = list->kind == OBJECT_DICT ? list->as.dict.control : list->as.list.control;
+    bool keyed = list->kind == OBJECT_DICT || list->kind == OBJECT_SET;
+    uint32_t made = keyed ? list->as.dict.control : list->as.list.control;
     if ((uint32_t)eval->control <= made) return true;
     FAIL(eval, changed_under_control, at, object_kind_name(list));
     return false;
@@ -17,7 +18,7 @@ bool list_may_change(Eval *eval, const Object *list, Span at)
 
 /* ---- iteration ---- */
 
-static Object *iterate_range(Eval *eval, const Object *range, Span at)
+Object *iterate_some(Eval *eval, const Object *range, uint32_t limit, Span at)
 {
     int64_t start, stop, step;
     if (!object_as_int(eval, range->as.range.start, "the start of a range that is unrolled",
@@ -28,12 +29,18 @@ static Object *iterate_range(Eval *eval, const Object *range, Span at)
     if (step == 0) return FAIL(eval, bad_value, at, "the step of a range is zero");
     Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
     for (int64_t i = start; step > 0 ? i < stop : i > stop;) {
+        if (list->as.list.count >= limit) break;
         if (list->as.list.count >= ITEM_LIMIT)
             return FAIL(eval, endless, at, (long long)ITEM_LIMIT);
         list_append(eval, list, object_int(eval, i));
         if (__builtin_add_overflow(i, step, &i)) break;
     }
     return list;
+}
+
+static Object *iterate_range(Eval *eval, const Object *range, Span at)
+{
+    return iterate_some(eval, range, UINT32_MAX, at);
 }
 
 static Object *iterate_text(Eval *eval, const Object *text)
@@ -68,15 +75,75 @@ static Object *iterate_array(Eval *eval, Object *array, Span at)
     return list;
 }
 
+Object *iterator_new(Eval *eval, Object *items)
+{
+    if (items == NULL) return NULL;
+    Object *iterator = object_new(eval, OBJECT_ITERATOR);
+    iterator->as.iterator.items = items;
+    return iterator;
+}
+
+Object *set_new(Eval *eval)
+{
+    Object *set = object_new(eval, OBJECT_SET);
+    set->as.dict.control = (uint32_t)eval->control;
+    return set;
+}
+
+static Object *iterate_iterator(Eval *eval, Object *iterator)
+{
+    const Object *items = iterator->as.iterator.items;
+    Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
+    for (uint32_t i = iterator->as.iterator.next; i < items->as.list.count; i++)
+        list_append(eval, list, items->as.list.items[i]);
+    iterator->as.iterator.next = items->as.list.count;
+    return list;
+}
+
+/* An object with __next__: until it raises StopIteration. */
+static Object *iterate_next(Eval *eval, Object *object, Object *next, Span at)
+{
+    Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
+    while (list->as.list.count < ITEM_LIMIT) {
+        Attempt attempt = {.quiet = eval->quiet + 1, .outer = eval->attempt};
+        eval->attempt = &attempt;
+        eval->quiet++;
+        Object *item = call_simple(eval, next, 1, &object, at);
+        eval->quiet--;
+        eval->attempt = attempt.outer;
+        if (item != NULL) {
+            list_append(eval, list, item);
+            continue;
+        }
+        const Object *exception = attempt.fault.exception;
+        bool ends = exception != NULL &&
+                    strcmp(exception->as.instance->class->as.class->name, "StopIteration") == 0;
+        if (ends || attempt.fault.code == DIAG_stop_iteration) return list;
+        return call_simple(eval, next, 1, &object, at) == NULL ? NULL : list; /* aloud */
+    }
+    return FAIL(eval, endless, at, (long long)ITEM_LIMIT);
+}
+
+static Object *iterate_class(Eval *eval, Object *class, Span at)
+{
+    Object *method = class_find(class, intern_text(eval->session->names, "__class_iter__"));
+    if (method == NULL) return FAIL(eval, not_iterable, at, object_repr(eval, class));
+    Object *items = call_simple(eval, method, 1, &class, at);
+    return items != NULL ? iterate(eval, items, at) : NULL;
+}
+
 static Object *iterate_instance(Eval *eval, Object *object, Span at)
 {
-    Object *method =
-        class_find(object->as.instance->class, intern_text(eval->session->names, "__iter__"));
+    const Object *class = object->as.instance->class;
+    Object *method = class_find(class, intern_text(eval->session->names, "__iter__"));
     if (method == NULL) return FAIL(eval, not_iterable, at, object_repr(eval, object));
     Object *items = call_simple(eval, method, 1, &object, at);
     if (items == NULL || object_is_sequence(items)) return items;
-    return items->kind == OBJECT_INSTANCE ? FAIL(eval, not_iterable, at, object_repr(eval, items))
-                                          : iterate(eval, items, at);
+    if (items->kind != OBJECT_INSTANCE) return iterate(eval, items, at);
+    Object *next =
+        class_find(items->as.instance->class, intern_text(eval->session->names, "__next__"));
+    return next != NULL ? iterate_next(eval, items, next, at)
+                        : FAIL(eval, not_iterable, at, object_repr(eval, items));
 }
 
 Object *iterate(Eval *eval, Object *iterable, Span at)
@@ -87,9 +154,12 @@ Object *iterate(Eval *eval, Object *iterable, Span at)
         return object_list(eval, OBJECT_LIST, iterable->as.list.items, iterable->as.list.count);
     case OBJECT_RANGE: return iterate_range(eval, iterable, at);
     case OBJECT_TEXT: return iterate_text(eval, iterable);
+    case OBJECT_SET:
     case OBJECT_DICT:
         return object_list(eval, OBJECT_LIST, iterable->as.dict.keys.data,
                            iterable->as.dict.keys.count);
+    case OBJECT_ITERATOR: return iterate_iterator(eval, iterable);
+    case OBJECT_CLASS: return iterate_class(eval, iterable, at);
     case OBJECT_INSTANCE: return iterate_instance(eval, iterable, at);
     case OBJECT_ARRAY: return iterate_array(eval, iterable, at);
     case OBJECT_MISSING: return missing_needed(eval, iterable, NULL, at);
@@ -163,12 +233,26 @@ static Object *slice_sequence(Eval *eval, Object *object, const Object *slice)
     return object_text(eval, copy, (size_t)count);
 }
 
+static Object *slice_range(Eval *eval, Object *range, const Object *slice, Span at)
+{
+    const Object *parts[3] = {range->as.range.start, range->as.range.stop, range->as.range.step};
+    int64_t first, step, count;
+    Object *items = iterate_range(eval, range, at);
+    if (items == NULL || !slice_indices(eval, slice, items->as.list.count, &first, &step, &count))
+        return NULL;
+    int64_t start = parts[0]->as.integer, width = parts[2]->as.integer;
+    Object *result = object_new(eval, OBJECT_RANGE);
+    result->as.range.start = object_int(eval, start + first * width);
+    result->as.range.stop = object_int(eval, start + (first + count * step) * width);
+    result->as.range.step = object_int(eval, step * width);
+    return result;
+}
+
 static Object *dict_item(Eval *eval, Object *dict, Object *key, Span at)
 {
     Object *value = dict_get(dict, key);
     if (value != NULL) return value;
-    return FAIL(eval, bad_value, at,
-                arena_printf(eval->arena, "there is no key %s", object_repr(eval, key)));
+    return FAIL(eval, no_key, at, object_repr(eval, key));
 }
 
 static Object *instance_item(Eval *eval, Object *object, Object *index, Span at)
@@ -178,6 +262,14 @@ static Object *instance_item(Eval *eval, Object *object, Object *index, Span at)
     if (method == NULL)
         return FAIL(eval, bad_index, at, object_repr(eval, object), object_kind_name(index));
     return call_simple(eval, method, 2, (Object *[]){object, index}, at);
+}
+
+static Object *class_item(Eval *eval, Object *class, Object *index, Span at)
+{
+    Object *method = class_find(class, intern_text(eval->session->names, "__class_getitem__"));
+    if (method == NULL) return class; /* Generic[T]: for readers */
+    if (method->kind == OBJECT_CLASS_METHOD) method = method->as.method.function;
+    return call_simple(eval, method, 2, (Object *[]){class, index}, at);
 }
 
 Object *item_get(Eval *eval, Object *object, Object *index, Span at)
@@ -196,15 +288,71 @@ Object *item_get(Eval *eval, Object *object, Object *index, Span at)
                    ? object_text(eval, object->as.text.data + place, 1)
                    : NULL;
     case OBJECT_RANGE: {
+        if (index->kind == OBJECT_SLICE) return slice_range(eval, object, index, at);
         Object *items = iterate_range(eval, object, at);
         return items != NULL ? item_get(eval, items, index, at) : NULL;
     }
     case OBJECT_DICT: return dict_item(eval, object, index, at);
     case OBJECT_INSTANCE: return instance_item(eval, object, index, at);
+    case OBJECT_CLASS: return class_item(eval, object, index, at);
+    case OBJECT_BUILTIN: return object; /* list[int]: for readers */
     case OBJECT_ARRAY: return host_item(eval, object, index, at);
+    case OBJECT_IR:
+    case OBJECT_TILE: return subscript_get(eval, object, index, at);
     case OBJECT_MISSING: return missing_needed(eval, object, NULL, at);
     default: return FAIL(eval, bad_index, at, object_repr(eval, object), object_kind_name(index));
     }
+}
+
+/* a[i:j] = items; a step other than 1 replaces as many as there are. */
+static bool slice_set(Eval *eval, Object *list, const Object *slice, Object *value, Span at)
+{
+    int64_t first, step, count;
+    Object *items = list_may_change(eval, list, at) ? iterate(eval, value, at) : NULL;
+    if (items == NULL || !slice_indices(eval, slice, list->as.list.count, &first, &step, &count))
+        return false;
+    if (step != 1 && items->as.list.count != (uint32_t)count) {
+        FAIL(eval, unpack, at, (long long)items->as.list.count, (long long)count);
+        return false;
+    }
+    if (step != 1) {
+        for (int64_t i = 0; i < count; i++)
+            list->as.list.items[first + i * step] = object_keep(eval, items->as.list.items[i]);
+        return true;
+    }
+    Object *whole = object_list(eval, OBJECT_LIST, list->as.list.items, (size_t)first);
+    for (uint32_t i = 0; i < items->as.list.count; i++)
+        list_append(eval, whole, object_keep(eval, items->as.list.items[i]));
+    for (int64_t i = first + count; i < list->as.list.count; i++)
+        list_append(eval, whole, list->as.list.items[i]);
+    uint32_t control = list->as.list.control;
+    list->as.list = whole->as.list;
+    list->as.list.control = control;
+    return true;
+}
+
+bool item_delete(Eval *eval, Object *object, Object *index, Span at)
+{
+    if (object->kind == OBJECT_LIST) {
+        Object *slice = index;
+        if (index->kind != OBJECT_SLICE) {
+            int64_t place;
+            if (!normal_index(eval, object, index, object->as.list.count, at, &place)) return false;
+            slice = object_new(eval, OBJECT_SLICE);
+            slice->as.range.start = object_int(eval, place);
+            slice->as.range.stop = object_int(eval, place + 1);
+        }
+        return slice_set(eval, object, slice, object_list(eval, OBJECT_LIST, NULL, 0), at);
+    }
+    if (object->kind == OBJECT_DICT)
+        return dict_method_pop(eval, &(Bound){.values = {object, index}, .at = at}) != NULL;
+    Name name = intern_text(eval->session->names, "__delitem__");
+    Object *method =
+        object->kind == OBJECT_INSTANCE ? class_find(object->as.instance->class, name) : NULL;
+    if (method != NULL)
+        return call_simple(eval, method, 2, (Object *[]){object, index}, at) != NULL;
+    FAIL(eval, bad_index, at, object_repr(eval, object), object_kind_name(index));
+    return false;
 }
 
 bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at)
@@ -212,6 +360,7 @@ bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at)
     int64_t place;
     switch ((int)object->kind) {
     case OBJECT_LIST:
+        if (index->kind == OBJECT_SLICE) return slice_set(eval, object, index, value, at);
         if (!list_may_change(eval, object, at) ||
             !normal_index(eval, object, index, object->as.list.count, at, &place))
             return false;
@@ -222,6 +371,8 @@ bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at)
         dict_set(eval, object, index, object_keep(eval, value));
         return true;
     case OBJECT_ARRAY: return host_set_item(eval, object, index, value, at);
+    case OBJECT_IR:
+    case OBJECT_TILE: return subscript_set(eval, object, index, value, at);
     case OBJECT_INSTANCE: {
         Object *method = class_find(object->as.instance->class,
                                     intern_text(eval->session->names, "__setitem__"));
@@ -239,7 +390,8 @@ bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at)
 
 typedef struct FormatSpec {
     char fill, align, sign, type;
-    bool commas;
+    bool alternate;
+    char separator;       /* of thousands, or 0 */
     int width, precision; /* -1: not given */
 } FormatSpec;
 
@@ -258,6 +410,8 @@ static bool parse_spec(const char *spec, FormatSpec *out)
         out->align = *spec++;
     }
     if (*spec == '+' || *spec == '-' || *spec == ' ') out->sign = *spec++;
+    out->alternate = *spec == '#';
+    spec += out->alternate;
     if (*spec == '0' && out->align == '\0') {
         out->fill = '0';
         out->align = '=';
@@ -266,8 +420,7 @@ static bool parse_spec(const char *spec, FormatSpec *out)
     out->width = (int)clamp(strtol(spec, &end, 10), 0, 1000);
     spec = end;
     if (*spec == ',' || *spec == '_') {
-        out->commas = true;
-        spec++;
+        out->separator = *spec++;
     }
     if (*spec == '.') {
         out->precision = (int)clamp(strtol(spec + 1, &end, 10), 0, 100);
@@ -294,7 +447,7 @@ static void format_integer(const FormatSpec *spec, int64_t value, Buf *out)
     char digits[32];
     int length = snprintf(digits, sizeof digits, format, (unsigned long long)magnitude);
     for (int i = 0; i < length; i++) {
-        if (spec->commas && i > 0 && (length - i) % 3 == 0) buf_char(out, ',');
+        if (spec->separator && i > 0 && (length - i) % 3 == 0) buf_char(out, spec->separator);
         buf_char(out, digits[i]);
     }
 }
@@ -305,6 +458,7 @@ static void format_float(const FormatSpec *spec, double value, Buf *out)
     double magnitude = value < 0 ? -value : value;
     char digits[512];
     switch (spec->type) {
+    case 'E': snprintf(digits, sizeof digits, "%.*E", precision, magnitude); break;
     case 'e': snprintf(digits, sizeof digits, "%.*e", precision, magnitude); break;
     case 'g':
     case '\0': snprintf(digits, sizeof digits, "%.*g", precision, magnitude); break;
@@ -314,7 +468,8 @@ static void format_float(const FormatSpec *spec, double value, Buf *out)
     const char *point = strchr(digits, '.');
     size_t whole = point != NULL ? (size_t)(point - digits) : strlen(digits);
     for (size_t i = 0; digits[i] != '\0'; i++) {
-        if (spec->commas && i > 0 && i < whole && (whole - i) % 3 == 0) buf_char(out, ',');
+        if (spec->separator && i > 0 && i < whole && (whole - i) % 3 == 0)
+            buf_char(out, spec->separator);
         buf_char(out, digits[i]);
     }
 }
@@ -344,13 +499,21 @@ Object *format_object(Eval *eval, Object *object, const char *text, Span at)
         return FAIL(eval, bad_value, at, arena_printf(eval->arena, "'%s' is no format", text));
     Buf body = {0};
     const char *sign = "";
-    bool number = object_is_number(object) &&
-                  (spec.type != '\0' || spec.precision >= 0 || spec.commas || spec.sign != '\0');
+    bool number =
+        object_is_number(object) && (spec.type != '\0' || spec.precision >= 0 || spec.separator ||
+                                     spec.sign != '\0' || spec.alternate);
     bool as_float =
         object->kind == OBJECT_FLOAT || (spec.type != '\0' && strchr("eEfFgG%", spec.type) != NULL);
     if (number || (object->kind == OBJECT_INT && spec.align == '=')) {
         bool negative = object_number(object) < 0;
         sign = negative ? "-" : spec.sign == '+' ? "+" : spec.sign == ' ' ? " " : "";
+        if (spec.alternate && !as_float)
+            sign = arena_printf(eval->arena, "%s%s", sign,
+                                spec.type == 'x'   ? "0x"
+                                : spec.type == 'X' ? "0X"
+                                : spec.type == 'o' ? "0o"
+                                : spec.type == 'b' ? "0b"
+                                                   : "");
         if (as_float)
             format_float(&spec, object_number(object), &body);
         else

@@ -5,28 +5,52 @@ enum { RETRY_LIMIT = 64 };
 
 /* ---- if ---- */
 
-static Flow stage_branch(Eval *eval, Region *region, Nodes body, ChangeVec *changed)
+static bool statement_leaves(const Node *node)
 {
-    int outer = eval->frame->loop;
+    if (node->kind == NODE_If)
+        return block_leaves(NODE_AS(If, node)->body) && block_leaves(NODE_AS(If, node)->orelse);
+    return node->kind == NODE_Return || node->kind == NODE_Break || node->kind == NODE_Continue;
+}
+
+bool block_leaves(Nodes statements)
+{
+    return statements.count > 0 && statement_leaves(statements.items[statements.count - 1]);
+}
+
+static Flow run_rest(Eval *eval, void *context)
+{
+    return eval_rest(eval, context);
+}
+
+/* rest: what the other branch left to this one; or NULL. */
+static Flow stage_way(Eval *eval, Region *region, const Way *way, Rest *rest, ChangeVec *changed)
+{
     Control control = control_enter(eval, region);
-    eval->frame->loop = -1;
-    Flow flow = eval_block(eval, body);
-    eval->frame->loop = outer;
+    Flow flow = way->run(eval, way->context);
+    if (rest != NULL) rest->taken = true;
+    if (rest != NULL && flow == FLOW_NEXT)
+        flow = eval_rest(eval, rest);
+    else if (rest != NULL && flow == FLOW_MAYBE)
+        flow = stage_rest(eval, run_rest, rest);
     build_op(&eval->builder, OP_yield, 0, NULL, 0, NULL);
     control_leave(eval, control, changed);
     return flow;
 }
 
-Flow stage_if(Eval *eval, const NodeIf *node, Value *condition)
+Flow stage_ways(Eval *eval, Value *condition, const Way ways[2], Rest *rest)
 {
     Op *op = build_op(&eval->builder, OP_if, 1, &condition, 0, NULL);
-    const Nodes bodies[2] = {node->body, node->orelse};
     ChangeVec changes[2] = {{0}, {0}};
-    for (int i = 0; i < 2; i++)
-        if (stage_branch(eval, op->regions[i], bodies[i], &changes[i]) != FLOW_NEXT)
-            return FLOW_ERROR;
-    merge_branches(eval, op, changes);
-    return FLOW_NEXT;
+    Flow flows[2] = {FLOW_NEXT, FLOW_NEXT};
+    int first = ways[1].leaves && !ways[0].leaves;
+    for (int turn = 0; turn < 2; turn++) {
+        int i = turn == 0 ? first : 1 - first;
+        bool takes = turn == 1 && rest != NULL && flow_leaves(flows[1 - i]);
+        flows[i] = stage_way(eval, op->regions[i], &ways[i], takes ? rest : NULL, &changes[i]);
+        if (flows[i] == FLOW_ERROR) return FLOW_ERROR;
+    }
+    merge_branches(eval, op, changes, flows);
+    return flow_join(flows[0], flows[1]);
 }
 
 /* a if condition else b */
@@ -50,7 +74,7 @@ Object *stage_choice(Eval *eval, const NodeIfExp *node, Value *condition)
         merge->at[i] = sides[i]->span;
         if (merge->values[i] == NULL) return NULL;
     }
-    merge_branches(eval, op, changes);
+    merge_branches(eval, op, changes, (Flow[2]){FLOW_NEXT, FLOW_NEXT});
     Object *lifted = merge_lift(eval, object, node->base.span);
     if (lifted != NULL && lifted->kind == OBJECT_CELL)
         return object_ir(eval, build1(&eval->builder, OP_var_get, lifted->as.ir.var));
@@ -63,52 +87,124 @@ Object *stage_choice(Eval *eval, const NodeIfExp *node, Value *condition)
 typedef struct Loop {
     const Node *node;
     const Node *target; /* of a for */
-    Nodes body;
+    Nodes body, orelse;
     OpCode code;
     Value *bounds[3];     /* of a for: begin, end, step */
     Object *start, *step; /* of a for with a negative step: i = start + counter * step */
     int64_t unroll;
     bool runs_once;
+    bool stops; /* a break or return ends it: then a for is a while, too */
+    Binding *stopped, *counter;
 } Loop;
 
-static bool bind_counter(Eval *eval, const Loop *loop, Region *region)
+static bool bind_counter(Eval *eval, const Loop *loop, Value *counter)
 {
-    const Node *target = loop->target;
-    Name name = target->kind == NODE_Name ? NODE_AS(Name, target)->id : NULL;
-    Value *counter = region_add_argument(region, loop->bounds[0]->type, name);
     Object *object = object_ir(eval, counter);
     if (loop->step != NULL) {
         object = operate_binary(eval, OPERATOR_Mult, object, loop->step, eval->at);
         object = object != NULL ? operate_binary(eval, OPERATOR_Add, object, loop->start, eval->at)
                                 : NULL;
     }
-    return object != NULL && assign_target(eval, target, object);
+    return object != NULL && assign_target(eval, loop->target, object);
+}
+
+/* The counter of this iteration goes to the loop's target. */
+static bool begin_iteration(Eval *eval, const Loop *loop, Region *region)
+{
+    jump_clear_all(eval, eval->at);
+    if (loop->target == NULL) return true;
+    const Node *target = loop->target;
+    Name name = target->kind == NODE_Name ? NODE_AS(Name, target)->id : NULL;
+    if (loop->code == OP_for)
+        return bind_counter(eval, loop, region_add_argument(region, loop->bounds[0]->type, name));
+    Object *counter = binding_get(eval, loop->counter, eval->at);
+    return counter != NULL && bind_counter(eval, loop, stage_value(eval, counter));
+}
+
+static bool end_iteration(Eval *eval, const Loop *loop)
+{
+    jump_clear(eval, JUMP_CONTINUE, eval->at);
+    if (!loop->stops) return true;
+    Object *stop = jump_taken(eval, JUMPS_STOP);
+    if (stop == NULL || !binding_set(eval, loop->stopped, stop, eval->at)) return false;
+    if (loop->target == NULL) return true;
+    Object *counter = binding_get(eval, loop->counter, eval->at);
+    if (counter == NULL) return false;
+    Value *next = build2(&eval->builder, OP_add, stage_value(eval, counter), loop->bounds[2]);
+    return binding_set(eval, loop->counter, object_ir(eval, next), eval->at);
+}
+
+static Value *loop_condition(Eval *eval, const Loop *loop)
+{
+    if (loop->target == NULL) {
+        Object *test = eval_expr(eval, NODE_AS(While, loop->node)->test);
+        return test != NULL ? stage_condition(eval, test, eval->at) : NULL;
+    }
+    Object *counter = binding_get(eval, loop->counter, eval->at);
+    if (counter == NULL) return NULL;
+    return build_cmp(&eval->builder, "lt", stage_value(eval, counter), loop->bounds[1]);
+}
+
+typedef struct Test {
+    const Loop *loop;
+    Binding *holds;
+} Test;
+
+static Flow run_test(Eval *eval, void *context)
+{
+    const Test *test = context;
+    Value *condition = loop_condition(eval, test->loop);
+    if (condition == NULL) return FLOW_ERROR;
+    binding_put(eval, test->holds, object_ir(eval, condition), eval->at);
+    return FLOW_NEXT;
+}
+
+static Binding *unnamed_binding(Eval *eval, const char *name, Object *object)
+{
+    Binding *binding = arena_new_of(eval->arena, Binding);
+    binding->name = intern_text(eval->session->names, name);
+    binding->sight = SIGHT_ALL;
+    binding_put(eval, binding, object, eval->at);
+    return binding;
+}
+
+/* A loop that was stopped does not test again. */
+static Value *whole_condition(Eval *eval, const Loop *loop)
+{
+    if (!loop->stops) return loop_condition(eval, loop);
+    Object *stopped = binding_get(eval, loop->stopped, eval->at);
+    Test test = {loop, unnamed_binding(eval, "holds", eval->no)};
+    if (stopped == NULL || stage_unless(eval, stopped, FLOW_NEXT, run_test, &test) == FLOW_ERROR)
+        return NULL;
+    Object *holds = binding_get(eval, test.holds, eval->at);
+    return holds != NULL ? stage_condition(eval, holds, eval->at) : NULL;
 }
 
 static bool stage_test(Eval *eval, const Loop *loop, Region *region, ChangeVec *changes)
 {
     Control control = control_enter(eval, region);
-    Object *test = eval_expr(eval, NODE_AS(While, loop->node)->test);
-    Value *condition = test != NULL ? stage_condition(eval, test, eval->at) : NULL;
+    Value *condition = whole_condition(eval, loop);
     if (condition != NULL) build_op(&eval->builder, OP_condition, 1, &condition, 0, NULL);
     control_leave(eval, control, changes);
     return condition != NULL;
 }
 
-static Flow stage_body(Eval *eval, const Loop *loop, Op *op, ChangeVec *changes)
+/* *stops: whether an iteration may end the loop. */
+static bool stage_body(Eval *eval, const Loop *loop, Op *op, ChangeVec *changes, bool *stops)
 {
     Region *region = op->regions[op->region_count - 1];
-    if (loop->code == OP_while && !stage_test(eval, loop, op->regions[0], changes))
-        return FLOW_ERROR;
-    int outer = eval->frame->loop;
+    Span at = eval->at;
+    if (loop->code == OP_while && !stage_test(eval, loop, op->regions[0], changes)) return false;
     Control control = control_enter(eval, region);
-    eval->frame->loop = -1;
-    bool bound = loop->code != OP_for || bind_counter(eval, loop, region);
-    Flow flow = bound ? eval_block(eval, loop->body) : FLOW_ERROR;
-    eval->frame->loop = outer;
+    bool good = begin_iteration(eval, loop, region);
+    good = good && eval_block(eval, loop->body) != FLOW_ERROR;
+    iteration_close(eval);
+    eval_move(eval, at);
+    *stops = jump_possible(eval, JUMP_BREAK) || jump_possible(eval, JUMP_RETURN);
+    good = good && end_iteration(eval, loop);
     build_op(&eval->builder, OP_yield, 0, NULL, 0, NULL);
     control_leave(eval, control, changes);
-    return flow;
+    return good;
 }
 
 /* The names that must be variables before the loop. */
@@ -121,33 +217,63 @@ static bool make_variables(Eval *eval, const LoopTrial *trial, const ChangeVec *
     return true;
 }
 
-static Flow stage_loop(Eval *eval, const Loop *loop)
+static Op *build_loop(Eval *eval, const Loop *loop)
+{
+    bool counts = loop->code == OP_for;
+    Op *op = build_op(&eval->builder, loop->code, counts ? 3 : 0, loop->bounds, 0, NULL);
+    if (counts && loop->unroll != 0) op_set_int(op, ATTR_unroll, loop->unroll);
+    return op;
+}
+
+/* One trial. *settled: all that is carried round was known. */
+static bool try_loop(Eval *eval, Loop *loop, bool *settled)
 {
     Span at = eval->at;
-    for (int retry = 0; retry < RETRY_LIMIT; retry++) {
-        eval_move(eval, at);
-        Op *op = build_op(&eval->builder, loop->code, loop->code == OP_for ? 3 : 0, loop->bounds, 0,
-                          NULL);
-        if (loop->unroll != 0) op_set_int(op, ATTR_unroll, loop->unroll);
-        LoopTrial trial = {.start = eval->clock, .outer = eval->trial};
-        ChangeVec changes = {0};
-        eval->trial = &trial;
-        Flow flow = stage_body(eval, loop, op, &changes);
-        eval->trial = trial.outer;
-        if (flow != FLOW_NEXT) return FLOW_ERROR;
-        eval_move(eval, at);
-        int carried = 0;
-        for (size_t i = 0; i < changes.count; i++)
-            carried += change_is_carried(&trial, &changes.data[i]);
-        if (carried == 0) {
-            merge_loop(eval, op, &changes, loop->runs_once);
-            return FLOW_NEXT;
-        }
-        op_erase(op); /* before the variables are made, so that they come where it stood */
-        if (!make_variables(eval, &trial, &changes)) return FLOW_ERROR;
+    Op *op = build_loop(eval, loop);
+    LoopTrial trial = {.start = eval->clock, .outer = eval->trial};
+    ChangeVec changes = {0};
+    bool stops = false;
+    eval->trial = &trial;
+    bool good = stage_body(eval, loop, op, &changes, &stops);
+    eval->trial = trial.outer;
+    if (!good) return false;
+    eval_move(eval, at);
+    *settled = !stops || loop->stops;
+    for (size_t i = 0; *settled && i < changes.count; i++)
+        *settled = !change_is_carried(&trial, &changes.data[i]);
+    if (*settled) {
+        merge_loop(eval, op, &changes, loop->runs_once);
+        return true;
     }
-    FAIL(eval, bad_value, at, "what this loop carries round never settles");
-    return FLOW_ERROR;
+    op_erase(op); /* before the variables are made, so that they come where it stood */
+    if (stops && !loop->stops) {
+        loop->stops = true;
+        loop->code = OP_while;
+        loop->stopped = unnamed_binding(eval, "stopped", eval->no);
+        if (loop->target != NULL)
+            loop->counter = unnamed_binding(eval, "counter", object_ir(eval, loop->bounds[0]));
+    }
+    return make_variables(eval, &trial, &changes);
+}
+
+static Flow stage_loop(Eval *eval, Loop *loop, bool endless)
+{
+    Span at = eval->at;
+    bool good = false, settled = false;
+    for (int retry = 0; retry < RETRY_LIMIT && !settled; retry++) {
+        eval_move(eval, at);
+        OpenLoop outer = loop_open(eval);
+        good = try_loop(eval, loop, &settled);
+        loop_close(eval, outer);
+        if (!good) break;
+    }
+    if (good && !settled) FAIL(eval, bad_value, at, "what this loop carries round never settles");
+    if (!good || !settled) return FLOW_ERROR;
+    bool breaks = jump_possible(eval, JUMP_BREAK), returns = jump_possible(eval, JUMP_RETURN);
+    if (!endless || breaks)
+        return finish_loop(eval, breaks || returns ? FLOW_MAYBE : FLOW_NEXT, loop->orelse);
+    if (returns) jump_take(eval, JUMP_RETURN, eval->at); /* there is no other way out */
+    return returns ? FLOW_RETURN : FLOW_GONE;
 }
 
 /* ---- for over a range ---- */
@@ -209,7 +335,11 @@ static void turn_round(Eval *eval, Loop *loop, Object *bounds[3], int64_t trips)
 
 Flow stage_for(Eval *eval, const NodeFor *node, Object *range)
 {
-    Loop loop = {.node = &node->base, .target = node->target, .body = node->body, .code = OP_for};
+    Loop loop = {.node = &node->base,
+                 .target = node->target,
+                 .body = node->body,
+                 .orelse = node->orelse,
+                 .code = OP_for};
     Object *bounds[3] = {range->as.range.start, range->as.range.stop, range->as.range.step};
     int64_t trips = 0;
     bool known = true;
@@ -231,15 +361,25 @@ Flow stage_for(Eval *eval, const NodeFor *node, Object *range)
     if (backwards) turn_round(eval, &loop, bounds, trips);
     if (!read_unroll(eval, range, &loop, trips) || !set_bounds(eval, &loop, bounds))
         return FLOW_ERROR;
-    Flow flow = stage_loop(eval, &loop);
-    return flow == FLOW_NEXT ? eval_block(eval, node->orelse) : flow;
+    return stage_loop(eval, &loop, false);
 }
 
 /* ---- while ---- */
 
+bool is_literal_true(const Node *node)
+{
+    if (node->kind != NODE_Constant) return false;
+    const Literal *literal = &NODE_AS(Constant, node)->value;
+    return literal->kind == LITERAL_TRUE || (literal->kind == LITERAL_INT && literal->integer != 0);
+}
+
 Flow stage_while(Eval *eval, const NodeWhile *node)
 {
-    Loop loop = {.node = &node->base, .body = node->body, .code = OP_while};
-    Flow flow = stage_loop(eval, &loop);
-    return flow == FLOW_NEXT ? eval_block(eval, node->orelse) : flow;
+    bool endless = is_literal_true(node->test);
+    Loop loop = {.node = &node->base,
+                 .body = node->body,
+                 .orelse = node->orelse,
+                 .code = OP_while,
+                 .runs_once = endless};
+    return stage_loop(eval, &loop, endless);
 }

@@ -6,7 +6,7 @@
 
 /* ---- text ---- */
 
-static const Object *text_argument(Eval *eval, const Object *object, const char *what, Span at)
+const Object *text_argument(Eval *eval, const Object *object, const char *what, Span at)
 {
     if (object->kind == OBJECT_TEXT) return object;
     return FAIL(eval, expected_kind, at, what, "a str", object_repr(eval, object));
@@ -30,39 +30,6 @@ Object *text_join(Eval *eval, const Bound *bound)
     return result;
 }
 
-static void split_words(Eval *eval, Object *list, const char *data, size_t length)
-{
-    for (size_t i = 0; i < length;) {
-        while (i < length && strchr(" \t\r\n", data[i]) != NULL) i++;
-        size_t start = i;
-        while (i < length && strchr(" \t\r\n", data[i]) == NULL) i++;
-        if (i > start) list_append(eval, list, object_text(eval, data + start, i - start));
-    }
-}
-
-Object *text_split(Eval *eval, const Bound *bound)
-{
-    Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
-    const char *data = bound->values[0]->as.text.data;
-    size_t length = bound->values[0]->as.text.length;
-    if (bound->values[1] == NULL || bound->values[1]->kind == OBJECT_NONE) {
-        split_words(eval, list, data, length);
-        return list;
-    }
-    const Object *separator = text_argument(eval, bound->values[1], "the separator", bound->at);
-    if (separator == NULL) return NULL;
-    size_t width = separator->as.text.length;
-    if (width == 0) return FAIL(eval, bad_value, bound->at, "the separator is empty");
-    const char *end = data + length;
-    for (const char *next;
-         (next = memmem(data, (size_t)(end - data), separator->as.text.data, width)) != NULL;) {
-        list_append(eval, list, object_text(eval, data, (size_t)(next - data)));
-        data = next + width;
-    }
-    list_append(eval, list, object_text(eval, data, (size_t)(end - data)));
-    return list;
-}
-
 static Object *map_letters(Eval *eval, const Object *text, char first, char last, int shift)
 {
     Object *result = object_text(eval, text->as.text.data, text->as.text.length);
@@ -81,15 +48,6 @@ Object *text_upper(Eval *eval, const Bound *bound)
 Object *text_lower(Eval *eval, const Bound *bound)
 {
     return map_letters(eval, bound->values[0], 'A', 'Z', 'a' - 'A');
-}
-
-Object *text_strip(Eval *eval, const Bound *bound)
-{
-    const char *data = bound->values[0]->as.text.data;
-    size_t first = 0, last = bound->values[0]->as.text.length;
-    while (first < last && strchr(" \t\r\n", data[first]) != NULL) first++;
-    while (last > first && strchr(" \t\r\n", data[last - 1]) != NULL) last--;
-    return object_text(eval, data + first, last - first);
 }
 
 Object *text_replace(Eval *eval, const Bound *bound)
@@ -113,24 +71,43 @@ Object *text_replace(Eval *eval, const Bound *bound)
     return result;
 }
 
+static bool begins_with(const Object *text, const Object *part)
+{
+    size_t length = part->as.text.length;
+    return length <= text->as.text.length &&
+           memcmp(text->as.text.data, part->as.text.data, length) == 0;
+}
+
+static bool ends_with(const Object *text, const Object *part)
+{
+    size_t length = part->as.text.length, whole = text->as.text.length;
+    return length <= whole &&
+           memcmp(text->as.text.data + whole - length, part->as.text.data, length) == 0;
+}
+
+/* One part, or any of a tuple. */
+static Object *test_parts(Eval *eval, const Bound *bound,
+                          bool (*test)(const Object *, const Object *), const char *what)
+{
+    Object *parts = bound->values[1];
+    uint32_t count = object_is_sequence(parts) ? parts->as.list.count : 1;
+    Object *const *items = object_is_sequence(parts) ? parts->as.list.items : &parts;
+    for (uint32_t i = 0; i < count; i++) {
+        const Object *part = text_argument(eval, items[i], what, bound->at);
+        if (part == NULL) return NULL;
+        if (test(bound->values[0], part)) return eval->yes;
+    }
+    return eval->no;
+}
+
 Object *text_startswith(Eval *eval, const Bound *bound)
 {
-    const Object *text = bound->values[0],
-                 *part = text_argument(eval, bound->values[1], "the prefix", bound->at);
-    if (part == NULL) return NULL;
-    size_t length = part->as.text.length;
-    return object_bool(eval, length <= text->as.text.length &&
-                                 memcmp(text->as.text.data, part->as.text.data, length) == 0);
+    return test_parts(eval, bound, begins_with, "the prefix");
 }
 
 Object *text_endswith(Eval *eval, const Bound *bound)
 {
-    const Object *text = bound->values[0],
-                 *part = text_argument(eval, bound->values[1], "the suffix", bound->at);
-    if (part == NULL) return NULL;
-    size_t length = part->as.text.length, whole = text->as.text.length;
-    return object_bool(eval, length <= whole && memcmp(text->as.text.data + whole - length,
-                                                       part->as.text.data, length) == 0);
+    return test_parts(eval, bound, ends_with, "the suffix");
 }
 
 /* ---- lists ---- */
@@ -280,9 +257,7 @@ Object *dict_method_pop(Eval *eval, const Bound *bound)
         return value;
     }
     if (bound->values[2] != NULL) return bound->values[2];
-    return FAIL(
-        eval, bad_value, bound->at,
-        arena_printf(eval->arena, "there is no key %s", object_repr(eval, bound->values[1])));
+    return FAIL(eval, no_key, bound->at, object_repr(eval, bound->values[1]));
 }
 
 /* ---- element types ---- */
@@ -390,7 +365,42 @@ OF_NUMBER(cos)
 OF_NUMBER(tan)
 OF_NUMBER(tanh)
 OF_NUMBER(atan)
+OF_NUMBER(expm1)
+OF_NUMBER(log1p)
+OF_NUMBER(asin)
+OF_NUMBER(acos)
+OF_NUMBER(sinh)
+OF_NUMBER(cosh)
+OF_NUMBER(erf)
+OF_NUMBER(erfc)
+OF_NUMBER(cbrt)
+OF_NUMBER(rint)
+OF_NUMBER(fabs)
 #undef OF_NUMBER
+
+static Object *of_two(Eval *eval, const Bound *bound, const char *name,
+                      double (*function)(double, double))
+{
+    const Object *x = bound->values[0], *y = bound->values[1];
+    if (!object_is_number(x) || !object_is_number(y))
+        return FAIL(eval, expected_kind, bound->at, "an argument", "a number",
+                    object_repr(eval, object_is_number(x) ? y : x));
+    double result = function(object_number(x), object_number(y));
+    if (isnan(result) && !isnan(object_number(x)) && !isnan(object_number(y)))
+        return FAIL(eval, bad_value, bound->at,
+                    arena_printf(eval->arena, "%s() is not defined there", name));
+    return object_float(eval, result);
+}
+
+#define OF_TWO(name)                                                                               \
+    Object *math_##name(Eval *eval, const Bound *bound)                                            \
+    {                                                                                              \
+        return of_two(eval, bound, #name, name);                                                   \
+    }
+OF_TWO(atan2)
+OF_TWO(fmod)
+OF_TWO(copysign)
+#undef OF_TWO
 
 Object *math_log(Eval *eval, const Bound *bound)
 {
@@ -422,6 +432,11 @@ static Object *to_whole(Eval *eval, const Bound *bound, const char *name,
 Object *math_floor(Eval *eval, const Bound *bound)
 {
     return to_whole(eval, bound, "floor", floor);
+}
+
+Object *math_trunc(Eval *eval, const Bound *bound)
+{
+    return to_whole(eval, bound, "trunc", trunc);
 }
 
 Object *math_ceil(Eval *eval, const Bound *bound)

@@ -5,26 +5,49 @@
 
 /* ---- classes ---- */
 
-static void order_append(Eval *eval, ObjectVec *order, Object *class)
+/* Whether a class stands behind the first place of one of the lists. */
+static bool in_tail(const ObjectVec *lists, const size_t *taken, size_t count, const Object *class)
 {
-    for (size_t i = 0; i < order->count; i++)
-        if (order->data[i] == class) return;
-    vec_push(eval->arena, order, class);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = taken[i] + 1; j < lists[i].count; j++)
+            if (lists[i].data[j] == class) return true;
+    return false;
 }
 
-/* Depth first, left to right, a class that several bases share after all of them. */
-static void find_order(Eval *eval, Object *object)
+/* C3, as Python does: the first head that stands in no tail comes next; NULL: there is none. */
+static Object *next_in_order(const ObjectVec *lists, size_t *taken, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (taken[i] == lists[i].count) continue;
+        Object *head = lists[i].data[taken[i]];
+        if (in_tail(lists, taken, count, head)) continue;
+        for (size_t j = 0; j < count; j++)
+            if (taken[j] < lists[j].count && lists[j].data[taken[j]] == head) taken[j]++;
+        return head;
+    }
+    return NULL;
+}
+
+static bool find_order(Eval *eval, Object *object)
 {
     Class *class = object->as.class;
-    ObjectVec backwards = {0};
-    for (int i = class->base_count; i-- > 0;)
-        for (int j = class->bases[i]->as.class->order_count; j-- > 0;)
-            order_append(eval, &backwards, class->bases[i]->as.class->order[j]);
-    class->order = arena_new_array(eval->arena, Object *, backwards.count + 1);
-    class->order[0] = object;
-    for (size_t i = 0; i < backwards.count; i++)
-        class->order[backwards.count - i] = backwards.data[i];
-    class->order_count = (int)backwards.count + 1;
+    size_t count = (size_t) class->base_count + 1, total = 1;
+    ObjectVec *lists = arena_new_array(eval->arena, ObjectVec, count);
+    size_t *taken = arena_new_array(eval->arena, size_t, count);
+    for (int i = 0; i < class->base_count; i++) {
+        const Class *base = class->bases[i]->as.class;
+        for (int j = 0; j < base->order_count; j++)
+            vec_push(eval->arena, &lists[i], base->order[j]);
+        vec_push(eval->arena, &lists[count - 1], class->bases[i]);
+        total += (size_t)base->order_count;
+    }
+    class->order = arena_new_array(eval->arena, Object *, total);
+    class->order[class->order_count++] = object;
+    for (Object *next; (next = next_in_order(lists, taken, count)) != NULL;)
+        class->order[class->order_count++] = next;
+    for (size_t i = 0; i < count; i++)
+        if (taken[i] < lists[i].count) return false;
+    return true;
 }
 
 static Object *new_class(Eval *eval, Name name, const ObjectVec *bases, Span at)
@@ -33,8 +56,8 @@ static Object *new_class(Eval *eval, Name name, const ObjectVec *bases, Span at)
     object->as.class = arena_new_of(eval->arena, Class);
     *object->as.class =
         (Class){.name = name, .bases = bases->data, .base_count = (int)bases->count, .at = at};
-    find_order(eval, object);
-    return object;
+    if (find_order(eval, object)) return object;
+    return FAIL(eval, bad_value, at, "the bases have no order that agrees with their own");
 }
 
 static bool eval_bases(Eval *eval, Nodes nodes, ObjectVec *bases)
@@ -71,6 +94,30 @@ static void own_functions(Object *class)
     }
 }
 
+/* Tells the bases: __init_subclass__ of the next in order, with the keywords of the statement. */
+static bool class_finish(Eval *eval, Object *class, const NodeClassDef *node)
+{
+    Name hook = intern_text(eval->session->names, "__init_subclass__");
+    Arguments arguments = {.at = node->base.span};
+    Object *method = NULL;
+    for (int i = 1; method == NULL && i < class->as.class->order_count; i++) {
+        Binding *binding = bindings_get(&class->as.class->order[i]->as.class->attributes, hook);
+        if (binding != NULL) method = binding->object;
+    }
+    if (method == NULL) return true;
+    if (method->kind == OBJECT_CLASS_METHOD) method = method->as.method.function;
+    for (uint32_t i = 0; i < node->keywords.count; i++) {
+        const Nodekeyword *keyword = NODE_AS(keyword, node->keywords.items[i]);
+        Object *value = eval_expr(eval, keyword->value);
+        if (value == NULL) return false;
+        if (keyword->arg == NULL) continue;
+        vec_push(eval->arena, &arguments.names, keyword->arg);
+        vec_push(eval->arena, &arguments.named, value);
+    }
+    return method->kind != OBJECT_FUNCTION ||
+           call_function(eval, method, class, &arguments) != NULL;
+}
+
 Object *class_new(Eval *eval, const NodeClassDef *node)
 {
     ObjectVec bases = {0};
@@ -78,6 +125,7 @@ Object *class_new(Eval *eval, const NodeClassDef *node)
     if (bases.count == 0 && eval->root_class != NULL)
         vec_push(eval->arena, &bases, eval->root_class);
     Object *class = new_class(eval, node->name, &bases, node->base.span);
+    if (class == NULL) return NULL;
     Scope *outer = eval->frame->scope;
     Scope *scope = scope_new(eval, SCOPE_CLASS, outer->kind == SCOPE_CLASS ? outer->parent : outer,
                              outer->unit);
@@ -86,7 +134,22 @@ Object *class_new(Eval *eval, const NodeClassDef *node)
     eval->frame->scope = outer;
     class->as.class->attributes = scope->bindings;
     own_functions(class);
-    return flow == FLOW_NEXT ? class : NULL;
+    return flow == FLOW_NEXT && class_finish(eval, class, node) ? class : NULL;
+}
+
+Object *class_make(Eval *eval, Name name, const ObjectVec *given, const Object *attributes, Span at)
+{
+    ObjectVec bases = *given;
+    if (bases.count == 0) vec_push(eval->arena, &bases, eval->root_class);
+    Object *class = new_class(eval, name, &bases, at);
+    for (size_t i = 0; class != NULL && i < attributes->as.dict.keys.count; i++) {
+        const Object *key = attributes->as.dict.keys.data[i];
+        Name attribute = intern(eval->session->names, key->as.text.data, key->as.text.length);
+        bindings_make(eval, &class->as.class->attributes, attribute)->object =
+            attributes->as.dict.values.data[i];
+    }
+    if (class != NULL) own_functions(class);
+    return class;
 }
 
 Object *class_find(const Object *class, Name name)
@@ -141,6 +204,19 @@ static bool name_is(Name name, const char *text)
     return strcmp(name, text) == 0;
 }
 
+static Object *attributes_dict(Eval *eval, const Bindings *attributes)
+{
+    Object *dict = object_new(eval, OBJECT_DICT);
+    dict->as.dict.control = (uint32_t)eval->control;
+    for (size_t i = 0; i < attributes->list.count; i++) {
+        Binding *binding = attributes->list.data[i];
+        Object *value = binding->object != NULL ? binding_get(eval, binding, eval->at) : NULL;
+        if (value != NULL)
+            dict_set(eval, dict, object_text(eval, binding->name, strlen(binding->name)), value);
+    }
+    return dict;
+}
+
 static Object *find_in_instance(Eval *eval, Object *object, Name name, Span at, bool *found)
 {
     Object *class = object->as.instance->class;
@@ -148,6 +224,7 @@ static Object *find_in_instance(Eval *eval, Object *object, Name name, Span at, 
     *found = true;
     if (own != NULL && own->object != NULL) return binding_get(eval, own, at);
     Object *inherited = class_find(class, name);
+    if (name_is(name, "__dict__")) return attributes_dict(eval, &object->as.instance->attributes);
     if (inherited != NULL) return bind_found(eval, object, class, inherited, at);
     if (name_is(name, "__class__")) return class;
     Object *fallback = class_find(class, intern_text(eval->session->names, "__getattr__"));
@@ -163,8 +240,14 @@ static Object *find_in_class(Eval *eval, Object *object, Name name, Span at, boo
     Object *value = class_find(object, name);
     *found = true;
     if (value != NULL) return bind_found(eval, NULL, object, value, at);
-    if (name_is(name, "__name__"))
-        return object_text(eval, object->as.class->name, strlen(object->as.class->name));
+    const Class *class = object->as.class;
+    if (name_is(name, "__name__") || name_is(name, "__qualname__"))
+        return object_text(eval, class->name, strlen(class->name));
+    if (name_is(name, "__dict__")) return attributes_dict(eval, &class->attributes);
+    if (name_is(name, "__mro__"))
+        return object_list(eval, OBJECT_TUPLE, class->order, (size_t) class->order_count);
+    if (name_is(name, "__bases__"))
+        return object_list(eval, OBJECT_TUPLE, class->bases, (size_t) class->base_count);
     *found = false;
     return NULL;
 }
@@ -216,13 +299,19 @@ static Object *find_in_range(Eval *eval, const Object *object, Name name, bool *
     return NULL;
 }
 
-static Object *static_shape(Eval *eval, const Type *type, Span at)
+/* An extent that is known at run time only comes from the view that was made with it. */
+static Object *shape_of(Eval *eval, const Value *value, const Type *type, Span at)
 {
     Object *shape = object_list(eval, OBJECT_TUPLE, NULL, 0);
+    const Op *view =
+        value != NULL && value->op != NULL && value->op->code == OP_view ? value->op : NULL;
     for (int i = 0; i < type->rank; i++) {
-        if (type->shape[i] == TYPE_DYNAMIC)
+        const bool dynamic = type->shape[i] == TYPE_DYNAMIC;
+        if (dynamic && view == NULL)
             return FAIL(eval, not_static, at, "this extent", "a run-time value");
-        list_append(eval, shape, object_int(eval, type->shape[i]));
+        list_append(eval, shape,
+                    dynamic ? object_ir(eval, view->operands[1 + i])
+                            : object_int(eval, type->shape[i]));
     }
     return shape;
 }
@@ -232,7 +321,7 @@ static Object *find_in_staged(Eval *eval, const Object *object, Name name, Span 
     const Value *value = object->as.ir.value;
     const Type *type = value != NULL ? value->type : object->as.ir.var->type->content;
     *found = name_is(name, "dtype") || name_is(name, "shape") || name_is(name, "ndim");
-    if (name_is(name, "shape")) return static_shape(eval, type, at);
+    if (name_is(name, "shape")) return shape_of(eval, value, type, at);
     if (name_is(name, "ndim")) return object_int(eval, type->rank);
     if (!*found) return NULL;
     Object *dtype =
@@ -253,6 +342,20 @@ static Object *find_in_array(Eval *eval, Object *object, Name name, Span at, boo
     return bind_method(eval, object, function);
 }
 
+static Object *find_in_function(Eval *eval, const Object *object, Name name, Span at, bool *found)
+{
+    const Function *function = &object->as.function;
+    Binding *binding =
+        function->attributes != NULL ? bindings_get(function->attributes, name) : NULL;
+    *found = true;
+    if (binding != NULL && binding->object != NULL) return binding_get(eval, binding, at);
+    if (name_is(name, "__name__") || name_is(name, "__qualname__"))
+        return object_text(eval, function->name, strlen(function->name));
+    if (name_is(name, "__doc__")) return eval->none;
+    *found = false;
+    return NULL;
+}
+
 Object *attribute_find(Eval *eval, Object *object, Name name, Span at, bool *found)
 {
     *found = false;
@@ -268,10 +371,11 @@ Object *attribute_find(Eval *eval, Object *object, Name name, Span at, bool *fou
     case OBJECT_SLICE: value = find_in_range(eval, object, name, found); break;
     case OBJECT_IR:
     case OBJECT_TILE: value = find_in_staged(eval, object, name, at, found); break;
-    case OBJECT_FUNCTION:
+    case OBJECT_FUNCTION: value = find_in_function(eval, object, name, at, found); break;
+    case OBJECT_BUILTIN:
         *found = name_is(name, "__name__");
         value = *found
-                    ? object_text(eval, object->as.function.name, strlen(object->as.function.name))
+                    ? object_text(eval, object->as.builtin->name, strlen(object->as.builtin->name))
                     : NULL;
         break;
     default: break;
@@ -292,14 +396,63 @@ Object *attribute_get(Eval *eval, Object *object, Name name, Span at)
     return FAIL(eval, unknown_attribute, at, object_repr(eval, object), name);
 }
 
+bool attribute_put(Eval *eval, Object *object, Name name, Object *value, Span at)
+{
+    if (object->kind == OBJECT_FUNCTION && object->as.function.attributes == NULL)
+        object->as.function.attributes = arena_new_of(eval->arena, Bindings);
+    Bindings *attributes = object->kind == OBJECT_INSTANCE   ? &object->as.instance->attributes
+                           : object->kind == OBJECT_CLASS    ? &object->as.class->attributes
+                           : object->kind == OBJECT_FUNCTION ? object->as.function.attributes
+                                                             : NULL;
+    if (attributes != NULL)
+        return binding_set(eval, bindings_make(eval, attributes, name), value, at);
+    FAIL(eval, unknown_attribute, at, object_repr(eval, object), name);
+    return false;
+}
+
+/* A property's setter, or __setattr__. *found false: there is neither. */
+static bool set_by_class(Eval *eval, Object *object, Name name, Object *value, Span at, bool *found)
+{
+    const Object *class = object->as.instance->class;
+    const Object *inherited = class_find(class, name);
+    Object *hook = class_find(class, intern_text(eval->session->names, "__setattr__"));
+    Object *text = object_text(eval, name, strlen(name));
+    *found = true;
+    if (hook != NULL)
+        return call_simple(eval, hook, 3, (Object *[]){object, text, value}, at) != NULL;
+    if (inherited != NULL && inherited->kind == OBJECT_PROPERTY) {
+        Object *setter = inherited->as.method.self;
+        if (setter != NULL)
+            return call_simple(eval, setter, 2, (Object *[]){object, value}, at) != NULL;
+        FAIL(eval, unknown_attribute, at, object_repr(eval, object),
+             arena_printf(eval->arena, "%s' with a setter", name));
+        return false;
+    }
+    *found = false;
+    return false;
+}
+
 bool attribute_set(Eval *eval, Object *object, Name name, Object *value, Span at)
 {
-    if (object->kind == OBJECT_INSTANCE)
-        return binding_set(eval, bindings_make(eval, &object->as.instance->attributes, name), value,
-                           at);
-    if (object->kind == OBJECT_CLASS)
-        return binding_set(eval, bindings_make(eval, &object->as.class->attributes, name), value,
-                           at);
+    bool found = false, good = false;
+    if (object->kind == OBJECT_INSTANCE) good = set_by_class(eval, object, name, value, at, &found);
+    if (found) return good;
+    if (object->kind == OBJECT_CLASS && value->kind == OBJECT_FUNCTION &&
+        value->as.function.owner == NULL)
+        value->as.function.owner = object;
+    return attribute_put(eval, object, name, value, at);
+}
+
+bool attribute_delete(Eval *eval, Object *object, Name name, Span at)
+{
+    Bindings *attributes = object->kind == OBJECT_INSTANCE ? &object->as.instance->attributes
+                           : object->kind == OBJECT_CLASS  ? &object->as.class->attributes
+                                                           : NULL;
+    Binding *binding = attributes != NULL ? bindings_get(attributes, name) : NULL;
+    if (binding != NULL && binding->object != NULL) {
+        binding_put(eval, binding, NULL, at);
+        return true;
+    }
     FAIL(eval, unknown_attribute, at, object_repr(eval, object), name);
     return false;
 }

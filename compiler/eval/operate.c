@@ -1,6 +1,6 @@
 /* operate.c: Python's operators. On compile-time values they are computed here; classes of the
  * program may define their own (__add__ and the like); with a run-time value they are staged. */
-#include "eval/value.h"
+#include "eval/builtins.h"
 
 #include <math.h>
 #include <string.h>
@@ -112,6 +112,7 @@ static Object *operate_ints(Eval *eval, Operator op, Object *left, Object *right
 static double float_mod(double a, double b)
 {
     double rest = fmod(a, b);
+    if (rest == 0) return copysign(0, b);
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
@@ -205,6 +206,10 @@ static Object *merge_dicts(Eval *eval, Object *left, Object *right)
 
 static Object *operate_containers(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
+    bool known;
+    Object *set = operate_sets(eval, op, left, right, &known);
+    if (known) return set;
+    if (op == OPERATOR_Mod && left->kind == OBJECT_TEXT) return text_percent(eval, left, right, at);
     if (op == OPERATOR_Add && left->kind == right->kind && is_repeatable(left))
         return concatenate(eval, left, right);
     if (op == OPERATOR_Mult && is_repeatable(left) && is_count(right))
@@ -377,7 +382,8 @@ static Object *compare_member(Eval *eval, Object *item, Object *container, Span 
 {
     if (container->kind == OBJECT_TEXT && item->kind == OBJECT_TEXT)
         return object_bool(eval, contains_text(container, item));
-    if (container->kind == OBJECT_DICT) return object_bool(eval, dict_get(container, item) != NULL);
+    if (container->kind == OBJECT_DICT || container->kind == OBJECT_SET)
+        return object_bool(eval, dict_get(container, item) != NULL);
     bool found;
     Object *result = operate_classes(eval, OPERATOR_In, container, item, at, &found);
     if (found) return result;
@@ -390,7 +396,9 @@ static Object *compare_member(Eval *eval, Object *item, Object *container, Span 
 
 static bool is_identical(const Object *a, const Object *b)
 {
-    if (a->kind == OBJECT_LIST || a->kind == OBJECT_DICT || a->kind == OBJECT_TILE) return a == b;
+    if (a->kind == OBJECT_LIST || a->kind == OBJECT_DICT || a->kind == OBJECT_SET ||
+        a->kind == OBJECT_TILE)
+        return a == b;
     return a->kind == b->kind && object_equal(a, b);
 }
 
@@ -405,6 +413,10 @@ Object *operate_compare(Eval *eval, Operator op, Object *left, Object *right, Sp
     bool found;
     Object *result = operate_classes(eval, op, left, right, at, &found);
     if (found) return result;
+    if (op == OPERATOR_NotEq) {
+        Object *same = operate_classes(eval, OPERATOR_Eq, left, right, at, &found);
+        if (found) return same != NULL ? operate_not(eval, same, at) : NULL;
+    }
     bool numeric = (object_is_staged(left) || object_is_number(left)) &&
                    (object_is_staged(right) || object_is_number(right));
     if (numeric && (object_is_staged(left) || object_is_staged(right)))
@@ -415,5 +427,7 @@ Object *operate_compare(Eval *eval, Operator op, Object *left, Object *right, Sp
         return missing_needed(eval, left->kind == OBJECT_MISSING ? left : right, NULL, at);
     if (op == OPERATOR_Eq || op == OPERATOR_NotEq)
         return object_bool(eval, object_equal(left, right) == (op == OPERATOR_Eq));
+    Object *set = operate_sets(eval, op, left, right, &found);
+    if (found) return set;
     return compare_order(eval, op, left, right, at);
 }

@@ -55,6 +55,13 @@ bool scope_assign(Eval *eval, Scope *scope, Name name, Object *object, Span at)
 
 static Object *lookup_host(Eval *eval, const Scope *scope, Name name, bool *found)
 {
+    for (DType dtype = 0; scope->host_names && dtype < DTYPE_COUNT; dtype++) {
+        if (strcmp(dtype_user_name(dtype), name) != 0) continue;
+        Object *object = object_new(eval, OBJECT_DTYPE);
+        object->as.dtype = dtype;
+        *found = true;
+        return object;
+    }
     if (!scope->host_names || eval->host == NULL || !eval->host->find(eval->host, name))
         return NULL;
     *found = true;
@@ -65,6 +72,12 @@ static Object *lookup_host(Eval *eval, const Scope *scope, Name name, bool *foun
 
 static Object *lookup_one(Eval *eval, Scope *scope, Name name, Span at, bool late, bool *found)
 {
+    bool of_module = scope->kind == SCOPE_UNIT || scope->kind == SCOPE_STATEMENT;
+    Object *defined = of_module ? map_get(&scope->unit->defined, name) : NULL;
+    if (defined != NULL) {
+        *found = true;
+        return defined;
+    }
     Binding *binding = bindings_get(&scope->bindings, name);
     if (binding != NULL && binding->object != NULL) {
         *found = true;
@@ -179,7 +192,7 @@ static bool thunk_force(Eval *eval, Unit *unit, uint32_t index, Name name, Span 
     thunk->scope = scope_new(eval, SCOPE_STATEMENT, eval->builtins, unit);
     thunk->scope->index = index;
     Aside aside = step_aside(eval);
-    Frame frame = {.scope = thunk->scope, .loop = -1, .caller = aside.frame};
+    Frame frame = {.scope = thunk->scope, .caller = aside.frame};
     eval->frame = &frame;
     eval->library = unit->is_library ? aside.library + 1 : 0;
     Flow flow = eval_statement(eval, unit->tree->tree->body.items[index]);
@@ -189,10 +202,10 @@ static bool thunk_force(Eval *eval, Unit *unit, uint32_t index, Name name, Span 
     return flow != FLOW_ERROR;
 }
 
-Object *unit_lookup(Eval *eval, Unit *unit, Name name, uint32_t index, Span at, bool *found)
+/* Among what the statements at `places` bind; the last ones first. */
+static Object *lookup_places(Eval *eval, Unit *unit, const IndexVec *places, Name name,
+                             uint32_t index, Span at, bool *found)
 {
-    *found = false;
-    const IndexVec *places = unit->is_eager ? NULL : map_get(&unit->definitions, name);
     for (size_t i = places != NULL ? places->count : 0; i-- > 0;) {
         uint32_t place = places->data[i];
         if (place >= index) continue;
@@ -205,6 +218,18 @@ Object *unit_lookup(Eval *eval, Unit *unit, Name name, uint32_t index, Span at, 
             *found = true;
             return binding_get(eval, binding, at);
         }
+    }
+    return NULL;
+}
+
+Object *unit_lookup(Eval *eval, Unit *unit, Name name, uint32_t index, Span at, bool *found)
+{
+    *found = false;
+    Name any = intern_text(eval->session->names, "*"); /* from module import * */
+    for (int i = 0; i < 2 && !unit->is_eager; i++) {
+        const IndexVec *places = map_get(&unit->definitions, i == 0 ? name : any);
+        Object *object = lookup_places(eval, unit, places, name, index, at, found);
+        if (*found) return object;
     }
     Binding *own =
         bindings_get(&unit->scope->bindings, name); /* __name__, and what an eager module bound */
@@ -270,7 +295,14 @@ static void walk_compound(const NameWalk *walk, const Node *node)
         walk_all(walk, NODE_AS(For, node)->body);
         walk_all(walk, NODE_AS(For, node)->orelse);
         break;
-    case NODE_While: walk_all(walk, NODE_AS(While, node)->body); break;
+    case NODE_While:
+        walk_all(walk, NODE_AS(While, node)->body);
+        walk_all(walk, NODE_AS(While, node)->orelse);
+        break;
+    case NODE_Match:
+        for (uint32_t i = 0; i < NODE_AS(Match, node)->cases.count; i++)
+            walk_all(walk, NODE_AS(match_case, NODE_AS(Match, node)->cases.items[i])->body);
+        break;
     case NODE_If:
         walk_all(walk, NODE_AS(If, node)->body);
         walk_all(walk, NODE_AS(If, node)->orelse);

@@ -76,7 +76,7 @@ static bool read_annotation(const Object *type, KernelParameter *out)
 
 static Object *eval_annotation(Eval *eval, const Function *function, const Node *annotation)
 {
-    Frame frame = {.scope = function->closure, .loop = -1, .caller = eval->frame};
+    Frame frame = {.scope = function->closure, .caller = eval->frame};
     eval->frame = &frame;
     Object *type = eval_expr(eval, annotation);
     eval->frame = frame.caller;
@@ -279,7 +279,7 @@ static Value *copy_to_host(HostCopy *copy, Value *value)
     return result;
 }
 
-static Object *kernel_attribute(Eval *eval, const char *name)
+Object *kernel_attribute(Eval *eval, const char *name)
 {
     Instance *attributes = eval->staging->attributes->as.instance;
     Binding *binding =
@@ -328,7 +328,8 @@ static bool set_warps(Eval *eval)
     Object *object = kernel_attribute(eval, "warps");
     if (object == NULL || !object_as_int(eval, object, "the number of warps", &warps)) return false;
     if (warps < 1 || warps > 32) {
-        FAIL(eval, bad_value, eval->at, "a block has 1 to 32 warps");
+        FAIL(eval, bad_value, eval->at,
+             arena_printf(eval->arena, "a block has 1 to 32 warps, not %lld", (long long)warps));
         return false;
     }
     op_set_int(eval->staging->launch, ATTR_warps, warps);
@@ -381,8 +382,7 @@ static Op *make_launch(Kernel *kernel, Span at)
 /* Evaluates the kernel function in the launch's region. */
 static bool run_kernel(Eval *eval, const Function *function, Scope *scope, Object *instance)
 {
-    Frame frame = {
-        .scope = scope, .function = function, .self = instance, .loop = -1, .caller = eval->frame};
+    Frame frame = {.scope = scope, .function = function, .self = instance, .caller = eval->frame};
     eval->frame = &frame;
     eval->staging->frame = &frame;
     Flow flow = eval_block(eval, NODE_AS(FunctionDef, function->node)->body);

@@ -48,9 +48,26 @@ static Object *declared_value(Eval *eval, const NodeAnnAssign *node, Object *val
     return object_ir(eval, stage_scalar(eval, value, type->as.dtype, place(eval, &node->base)));
 }
 
+/* A class keeps the names of its fields in order: dataclasses ask for them. */
+static void note_field(Eval *eval, const NodeAnnAssign *node)
+{
+    Scope *scope = eval->frame->scope;
+    if (scope->kind != SCOPE_CLASS || node->target->kind != NODE_Name) return;
+    Name name = NODE_AS(Name, node->target)->id;
+    Binding *binding =
+        bindings_make(eval, &scope->bindings, intern_text(eval->session->names, "__annotations__"));
+    if (binding->object == NULL) binding->object = object_new(eval, OBJECT_DICT);
+    eval->quiet++;
+    Object *type = eval_expr(eval, node->annotation);
+    eval->quiet--;
+    dict_set(eval, binding->object, object_text(eval, name, strlen(name)),
+             type != NULL ? type : eval->none);
+}
+
 static Flow run_annassign(Eval *eval, const Node *node)
 {
     const NodeAnnAssign *n = NODE_AS(AnnAssign, node);
+    note_field(eval, n);
     if (n->value == NULL) return FLOW_NEXT;
     Object *value = eval_expr(eval, n->value);
     value = value != NULL ? declared_value(eval, n, value) : NULL;
@@ -83,10 +100,9 @@ static Flow run_augassign(Eval *eval, const Node *node)
     return tile_write(eval, old, stage_value(eval, result)) ? FLOW_NEXT : FLOW_ERROR;
 }
 
-static Flow jump_error(Eval *eval, const Node *node, const char *what)
+static bool is_staged_jump(const Eval *eval)
 {
-    FAIL(eval, jump_under_control, place(eval, node), what);
-    return FLOW_ERROR;
+    return eval->control > eval->frame->control;
 }
 
 static Flow run_return(Eval *eval, const Node *node)
@@ -94,35 +110,69 @@ static Flow run_return(Eval *eval, const Node *node)
     const NodeReturn *n = NODE_AS(Return, node);
     Object *value = n->value != NULL ? eval_expr(eval, n->value) : eval->none;
     if (value == NULL) return FLOW_ERROR;
-    if (eval->control > eval->frame->control) return jump_error(eval, node, "return");
-    eval->frame->result = value;
+    if (!is_staged_jump(eval)) {
+        eval->frame->result = value;
+        return FLOW_RETURN;
+    }
+    jump_take(eval, JUMP_RETURN, node->span);
+    binding_put(eval, &frame_jumps(eval)->result, value, node->span);
     return FLOW_RETURN;
 }
 
 static Flow run_break(Eval *eval, const Node *node)
 {
-    return eval->frame->loop == eval->control ? FLOW_BREAK : jump_error(eval, node, "break");
+    if (is_staged_jump(eval)) jump_take(eval, JUMP_BREAK, node->span);
+    return FLOW_BREAK;
 }
 
 static Flow run_continue(Eval *eval, const Node *node)
 {
-    return eval->frame->loop == eval->control ? FLOW_CONTINUE : jump_error(eval, node, "continue");
+    if (is_staged_jump(eval)) jump_take(eval, JUMP_CONTINUE, node->span);
+    return FLOW_CONTINUE;
+}
+
+static bool delete_name(Eval *eval, const Node *target)
+{
+    Name name = NODE_AS(Name, target)->id;
+    Binding *binding = bindings_get(&eval->frame->scope->bindings, name);
+    if (binding == NULL || binding->object == NULL) {
+        FAIL(eval, unknown_name, place(eval, target), name);
+        return false;
+    }
+    binding_put(eval, binding, NULL, target->span);
+    return true;
+}
+
+static bool delete_target(Eval *eval, const Node *target)
+{
+    if (target->kind == NODE_Name) return delete_name(eval, target);
+    if (target->kind == NODE_Attribute) {
+        Object *owner = eval_expr(eval, NODE_AS(Attribute, target)->value);
+        return owner != NULL &&
+               attribute_delete(eval, owner, NODE_AS(Attribute, target)->attr, place(eval, target));
+    }
+    if (target->kind == NODE_Subscript) {
+        Object *owner = eval_expr(eval, NODE_AS(Subscript, target)->value);
+        Object *index = owner != NULL ? eval_expr(eval, NODE_AS(Subscript, target)->slice) : NULL;
+        return index != NULL && item_delete(eval, owner, index, place(eval, target));
+    }
+    FAIL(eval, unsupported, place(eval, target), "this 'del'");
+    return false;
 }
 
 static Flow run_delete(Eval *eval, const Node *node)
 {
     Nodes targets = NODE_AS(Delete, node)->targets;
-    for (uint32_t i = 0; i < targets.count; i++) {
-        const Node *target = targets.items[i];
-        if (target->kind != NODE_Name)
-            return FAIL(eval, unsupported, place(eval, target), "this 'del'"), FLOW_ERROR;
-        Binding *binding = bindings_get(&eval->frame->scope->bindings, NODE_AS(Name, target)->id);
-        if (binding == NULL)
-            return FAIL(eval, unknown_name, place(eval, target), NODE_AS(Name, target)->id),
-                   FLOW_ERROR;
-        binding_put(eval, binding, NULL, target->span);
-    }
+    for (uint32_t i = 0; i < targets.count; i++)
+        if (!delete_target(eval, targets.items[i])) return FLOW_ERROR;
     return FLOW_NEXT;
+}
+
+static Flow run_type_alias(Eval *eval, const Node *node)
+{
+    const NodeTypeAlias *n = NODE_AS(TypeAlias, node);
+    Object *value = n->type_params.count == 0 ? eval_expr(eval, n->value) : eval->none;
+    return value != NULL && assign_target(eval, n->name, value) ? FLOW_NEXT : FLOW_ERROR;
 }
 
 static Scope *find_outside(Eval *eval, Name name)
@@ -154,65 +204,14 @@ static Flow run_nonlocal(Eval *eval, const Node *node)
     return FLOW_NEXT;
 }
 
-/* ---- raise, assert ---- */
-
-static const char *exception_text(Eval *eval, Object *exception)
-{
-    if (exception->kind == OBJECT_CLASS) return exception->as.class->name;
-    if (exception->kind != OBJECT_INSTANCE) return object_repr(eval, exception);
-    const Instance *instance = exception->as.instance;
-    const char *name = instance->class->as.class->name;
-    const Object *positional =
-        instance->arguments != NULL ? instance->arguments->as.list.items[0] : NULL;
-    if (positional == NULL || positional->as.list.count == 0) return name;
-    Buf buf = {0};
-    object_print(eval, positional->as.list.items[0], TEXT_STR, &buf);
-    const char *text = arena_printf(eval->arena, "%s: %s", name, buf.data != NULL ? buf.data : "");
-    buf_free(&buf);
-    return text;
-}
-
-static Flow run_raise(Eval *eval, const Node *node)
-{
-    const NodeRaise *n = NODE_AS(Raise, node);
-    Object *exception = n->exc != NULL ? eval_expr(eval, n->exc) : eval->none;
-    if (exception != NULL) FAIL(eval, raised, place(eval, node), exception_text(eval, exception));
-    return FLOW_ERROR;
-}
-
-static Flow assertion_error(Eval *eval, const NodeAssert *node)
-{
-    const char *text = "";
-    Span at = node->base.span;
-    if (node->msg != NULL) {
-        Object *message = eval_expr(eval, node->msg);
-        if (message == NULL) return FLOW_ERROR;
-        Buf buf = {0};
-        object_print(eval, message, TEXT_STR, &buf);
-        text = arena_printf(eval->arena, ": %s", buf.data != NULL ? buf.data : "");
-        buf_free(&buf);
-    }
-    /* A run's own check is a mismatch; one in a kernel's static part is an error of the program. */
-    if (eval->host != NULL && eval->staging == NULL)
-        FAIL(eval, run_mismatch, at, text);
-    else
-        FAIL(eval, assertion, at, text);
-    return FLOW_ERROR;
-}
-
-static Flow run_assert(Eval *eval, const Node *node)
-{
-    const NodeAssert *n = NODE_AS(Assert, node);
-    Object *test = eval_expr(eval, n->test);
-    bool truth;
-    place(eval, node);
-    if (test == NULL || !object_truth(eval, test, &truth)) return FLOW_ERROR;
-    return truth ? FLOW_NEXT : assertion_error(eval, n);
-}
-
 /* ---- compound statements ---- */
 
-static Flow run_if(Eval *eval, const Node *node)
+static Flow run_branch(Eval *eval, void *context)
+{
+    return eval_block(eval, *(const Nodes *)context);
+}
+
+static Flow run_if(Eval *eval, const Node *node, Rest *rest)
 {
     const NodeIf *n = NODE_AS(If, node);
     Object *test = eval_expr(eval, n->test);
@@ -220,91 +219,14 @@ static Flow run_if(Eval *eval, const Node *node)
     place(eval, n->test);
     if (object_is_staged(test)) {
         Value *condition = stage_condition(eval, test, eval->at);
-        return condition != NULL ? stage_if(eval, n, condition) : FLOW_ERROR;
+        Nodes bodies[2] = {n->body, n->orelse};
+        const Way ways[2] = {{run_branch, &bodies[0], block_leaves(bodies[0])},
+                             {run_branch, &bodies[1], block_leaves(bodies[1])}};
+        return condition != NULL ? stage_ways(eval, condition, ways, rest) : FLOW_ERROR;
     }
     bool truth;
     if (!object_truth(eval, test, &truth)) return FLOW_ERROR;
     return eval_block(eval, truth ? n->body : n->orelse);
-}
-
-bool eval_step(Eval *eval, Span at)
-{
-    if (eval->host != NULL && eval->staging == NULL) return true; /* a run may take its time */
-    if (eval->steps_left > 0) {
-        eval->steps_left--;
-        return true;
-    }
-    FAIL(eval, endless, at, (long long)UNROLL_LIMIT);
-    return false;
-}
-
-/* A loop's target is the item itself: `for acc in tiles` may write to each. */
-static bool bind_item(Eval *eval, const Node *target, Object *item)
-{
-    if (target->kind != NODE_Name || item->kind != OBJECT_TILE)
-        return assign_target(eval, target, item);
-    Binding *binding =
-        bindings_make(eval, &eval->frame->scope->bindings, NODE_AS(Name, target)->id);
-    binding_put(eval, binding, object_keep(eval, item), target->span);
-    return true;
-}
-
-/* Over items that are known now: once for each. */
-static Flow unroll(Eval *eval, const NodeFor *node, const Object *items)
-{
-    int outer = eval->frame->loop;
-    Flow flow = FLOW_NEXT;
-    for (uint32_t i = 0; i < items->as.list.count; i++) {
-        if (!eval_step(eval, eval->at) || !bind_item(eval, node->target, items->as.list.items[i])) {
-            flow = FLOW_ERROR;
-            break;
-        }
-        eval->frame->loop = eval->control;
-        flow = eval_block(eval, node->body);
-        eval->frame->loop = outer;
-        if (flow == FLOW_BREAK || flow == FLOW_RETURN || flow == FLOW_ERROR) break;
-    }
-    eval->frame->loop = outer;
-    if (flow == FLOW_RETURN || flow == FLOW_ERROR) return flow;
-    return flow == FLOW_BREAK ? FLOW_NEXT : eval_block(eval, node->orelse);
-}
-
-static bool unrolls_all(const Object *range)
-{
-    const Object *unroll_by = range->as.range.unroll;
-    return unroll_by != NULL && unroll_by->kind == OBJECT_BOOL && unroll_by->as.integer;
-}
-
-static Flow run_for(Eval *eval, const Node *node)
-{
-    const NodeFor *n = NODE_AS(For, node);
-    Object *iterable = eval_expr(eval, n->iter);
-    if (iterable == NULL) return FLOW_ERROR;
-    place(eval, n->iter);
-    if (iterable->kind == OBJECT_RANGE && eval->staging != NULL && !unrolls_all(iterable))
-        return stage_for(eval, n, iterable);
-    Object *items = iterate(eval, iterable, eval->at);
-    return items != NULL ? unroll(eval, n, items) : FLOW_ERROR;
-}
-
-static Flow run_while(Eval *eval, const Node *node)
-{
-    const NodeWhile *n = NODE_AS(While, node);
-    int outer = eval->frame->loop;
-    for (;;) {
-        Object *test = eval_expr(eval, n->test);
-        bool truth;
-        place(eval, n->test);
-        if (test == NULL) return FLOW_ERROR;
-        if (object_is_staged(test)) return stage_while(eval, n);
-        if (!object_truth(eval, test, &truth) || !eval_step(eval, eval->at)) return FLOW_ERROR;
-        if (!truth) return eval_block(eval, n->orelse);
-        eval->frame->loop = eval->control;
-        Flow flow = eval_block(eval, n->body);
-        eval->frame->loop = outer;
-        if (flow == FLOW_BREAK) return FLOW_NEXT;
-        if (flow == FLOW_RETURN || flow == FLOW_ERROR) return flow;
-    }
 }
 
 static Object *call_context(Eval *eval, Object *context, const char *name, int count)
@@ -320,18 +242,33 @@ static Object *call_context(Eval *eval, Object *context, const char *name, int c
     return call_simple(eval, method, count, (Object *[]){context, none, none, none}, eval->at);
 }
 
+/* The threads that `with` over the object runs its body on; NULL: the object says nothing of that.
+ */
+static Object *thread_range(Eval *eval, Object *context)
+{
+    bool found = false;
+    Name name = intern_text(eval->session->names, "__threads__");
+    if (context->kind != OBJECT_INSTANCE || class_find(context->as.instance->class, name) == NULL)
+        return NULL;
+    Object *range = attribute_find(eval, context, name, eval->at, &found);
+    return found ? range : NULL;
+}
+
 static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)
 {
     if (index == node->items.count) return eval_block(eval, node->body);
     const Nodewithitem *item = NODE_AS(withitem, node->items.items[index]);
     Object *context = eval_expr(eval, item->context_expr);
     place(eval, item->context_expr);
+    const Object *threads = context != NULL ? thread_range(eval, context) : NULL;
+    if (threads != NULL && item->optional_vars == NULL)
+        return stage_group(eval, threads, run_with_item, node, index + 1);
     Object *entered = context != NULL ? call_context(eval, context, "__enter__", 1) : NULL;
     if (entered == NULL ||
         (item->optional_vars != NULL && !assign_target(eval, item->optional_vars, entered)))
         return FLOW_ERROR;
     Flow flow = run_with_item(eval, node, index + 1);
-    if (flow == FLOW_ERROR) return flow;
+    if (flow == FLOW_ERROR && eval->attempt == NULL) return flow;
     place(eval, item->context_expr);
     return call_context(eval, context, "__exit__", 4) != NULL ? flow : FLOW_ERROR;
 }
@@ -339,17 +276,6 @@ static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)
 static Flow run_with(Eval *eval, const Node *node)
 {
     return run_with_item(eval, NODE_AS(With, node), 0);
-}
-
-/* An error is reported where it happens: handlers are never entered. */
-static Flow run_try(Eval *eval, const Node *node)
-{
-    const NodeTry *n = NODE_AS(Try, node);
-    Flow flow = eval_block(eval, n->body);
-    if (flow == FLOW_NEXT) flow = eval_block(eval, n->orelse);
-    if (flow == FLOW_ERROR) return flow;
-    Flow last = eval_block(eval, n->finalbody);
-    return last == FLOW_NEXT ? flow : last;
 }
 
 /* ---- definitions ---- */
@@ -383,8 +309,11 @@ static Flow run_functiondef(Eval *eval, const Node *node)
     const NodeFunctionDef *n = NODE_AS(FunctionDef, node);
     Scope *scope = eval->frame->scope;
     Object *object = object_new(eval, OBJECT_FUNCTION);
-    object->as.function = (Function){
-        .name = n->name, .node = node, .closure = scope_for_closure(scope), .unit = scope->unit};
+    object->as.function = (Function){.name = n->name,
+                                     .node = node,
+                                     .closure = scope_for_closure(scope),
+                                     .unit = scope->unit,
+                                     .yields = node_yields(node)};
     if (!eval_defaults(eval, NODE_AS(arguments, n->args), &object->as.function)) return FLOW_ERROR;
     object = decorate(eval, n->decorator_list, object);
     return object != NULL && scope_assign(eval, scope, n->name, object, node->span) ? FLOW_NEXT
@@ -431,20 +360,22 @@ static Runner *const RUNNERS[NODE_COUNT] = {
     [NODE_Nonlocal] = run_nonlocal,
     [NODE_Raise] = run_raise,
     [NODE_Assert] = run_assert,
-    [NODE_If] = run_if,
     [NODE_For] = run_for,
     [NODE_While] = run_while,
     [NODE_With] = run_with,
     [NODE_Try] = run_try,
+    [NODE_Match] = run_match,
+    [NODE_TypeAlias] = run_type_alias,
     [NODE_FunctionDef] = run_functiondef,
     [NODE_ClassDef] = run_classdef,
     [NODE_Import] = run_import,
     [NODE_ImportFrom] = run_import_from,
 };
 
-Flow eval_statement(Eval *eval, const Node *statement)
+static Flow run_statement(Eval *eval, const Node *statement, Rest *rest)
 {
-    if (RUNNERS[statement->kind] == NULL) {
+    bool branches = statement->kind == NODE_If;
+    if (!branches && RUNNERS[statement->kind] == NULL) {
         FAIL(eval, unsupported, place(eval, statement),
              arena_printf(eval->arena, "'%s'", node_kind_name(statement->kind)));
         return FLOW_ERROR;
@@ -454,9 +385,15 @@ Flow eval_statement(Eval *eval, const Node *statement)
         return FLOW_ERROR;
     }
     eval->depth++;
-    Flow flow = RUNNERS[statement->kind](eval, statement);
+    Flow flow =
+        branches ? run_if(eval, statement, rest) : RUNNERS[statement->kind](eval, statement);
     eval->depth--;
     return flow;
+}
+
+Flow eval_statement(Eval *eval, const Node *statement)
+{
+    return run_statement(eval, statement, NULL);
 }
 
 static void poison_name(void *context, Name name)
@@ -466,17 +403,41 @@ static void poison_name(void *context, Name name)
     binding_put(eval, binding, eval->poison, eval->at);
 }
 
-Flow eval_block(Eval *eval, Nodes statements)
+static Flow run_rest(Eval *eval, void *context)
 {
-    for (uint32_t i = 0; i < statements.count; i++) {
-        Flow flow = eval_statement(eval, statements.items[i]);
-        if (flow == FLOW_ERROR && eval->staging != NULL && eval->staging->frame == eval->frame &&
-            eval->quiet == 0) {
-            eval->staging->failed = true;
-            names_bound(eval, statements.items[i], poison_name, eval);
+    return eval_rest(eval, context);
+}
+
+/* In a kernel's own function the statements behind a wrong one are looked at all the same. */
+static bool goes_on(Eval *eval, const Node *statement)
+{
+    if (eval->staging == NULL || eval->staging->frame != eval->frame || eval->quiet > 0)
+        return false;
+    eval->staging->failed = true;
+    names_bound(eval, statement, poison_name, eval);
+    return true;
+}
+
+Flow eval_rest(Eval *eval, Rest *rest)
+{
+    Nodes statements = rest->statements;
+    for (uint32_t i = rest->index; i < statements.count; i++) {
+        Rest next = {statements, i + 1, false};
+        Flow flow = run_statement(eval, statements.items[i], &next);
+        if (flow == FLOW_ERROR && goes_on(eval, statements.items[i])) {
+            if (next.taken) return FLOW_NEXT;
             continue;
         }
+        if (next.taken) return flow;
+        if (flow == FLOW_MAYBE && i + 1 < statements.count)
+            return stage_rest(eval, run_rest, &next);
         if (flow != FLOW_NEXT) return flow;
     }
     return FLOW_NEXT;
+}
+
+Flow eval_block(Eval *eval, Nodes statements)
+{
+    Rest rest = {statements, 0, false};
+    return eval_rest(eval, &rest);
 }

@@ -63,7 +63,10 @@ Object *core_iota(Eval *eval, const Bound *bound)
 
 Object *cast_to(Eval *eval, Object *object, DType dtype, Span at)
 {
-    Value *value = stage_operand(eval, object, at);
+    /* A literal is rounded once, to the type that is asked for. */
+    bool literal = dtype_is_float(dtype) && object_is_number(object);
+    Value *value =
+        literal ? stage_scalar(eval, object, dtype, at) : stage_operand(eval, object, at);
     if (value == NULL) return NULL;
     if (value->type->kind != TYPE_SCALAR && value->type->kind != TYPE_TILE)
         return FAIL(eval, expected_kind, at, "what is cast", "a number", object_repr(eval, object));
@@ -269,6 +272,67 @@ Object *core_absolute(Eval *eval, const Bound *bound)
 Object *core_sqrt(Eval *eval, const Bound *bound)
 {
     return elementwise(eval, bound, OP_sqrt, true);
+}
+
+Object *core_floor(Eval *eval, const Bound *bound)
+{
+    return elementwise(eval, bound, OP_floor, true);
+}
+
+Object *core_ceil(Eval *eval, const Bound *bound)
+{
+    return elementwise(eval, bound, OP_ceil, true);
+}
+
+Object *core_trunc(Eval *eval, const Bound *bound)
+{
+    return elementwise(eval, bound, OP_trunc, true);
+}
+
+Object *core_round_even(Eval *eval, const Bound *bound)
+{
+    return elementwise(eval, bound, OP_round, true);
+}
+
+/* Rounded once, so nothing is promoted: what is known at run time has one float type, which
+ * literals take. */
+Object *core_fma(Eval *eval, const Bound *bound)
+{
+    const Type *type = NULL;
+    Value *values[3];
+    for (int i = 0; i < 3 && type == NULL; i++) type = argument_type(bound->values[i]);
+    if (type == NULL || !dtype_is_float(type->dtype))
+        return FAIL(eval, expected_kind, bound->at, "what fma multiplies", "a run-time float",
+                    object_repr(eval, bound->values[0]));
+    for (int i = 0; i < 3; i++) {
+        const Type *given = argument_type(bound->values[i]);
+        if (given != NULL && given->dtype != type->dtype)
+            return FAIL(eval, dtype_mismatch, bound->at, "an operand of fma",
+                        dtype_user_name(given->dtype), dtype_user_name(type->dtype));
+        values[i] = given != NULL ? stage_operand(eval, bound->values[i], bound->at)
+                                  : stage_scalar(eval, bound->values[i], type->dtype, bound->at);
+        if (values[i] == NULL) return NULL;
+    }
+    if (!join_three(eval, values, bound->at)) return NULL;
+    return object_ir(eval, build3(&eval->builder, OP_fma, values[0], values[1], values[2]));
+}
+
+Object *core_bitcast(Eval *eval, const Bound *bound)
+{
+    DType dtype;
+    const Type *from = argument_type(bound->values[0]);
+    if (!argument_dtype(eval, bound->values[1], bound->at, &dtype)) return NULL;
+    if (from == NULL || (from->kind != TYPE_SCALAR && from->kind != TYPE_TILE))
+        return FAIL(eval, expected_kind, bound->at, "what is taken as other bits",
+                    "a run-time number", object_repr(eval, bound->values[0]));
+    if (dtype_bits(from->dtype) != dtype_bits(dtype))
+        return FAIL(eval, dtype_mismatch, bound->at, "what is taken as other bits",
+                    dtype_user_name(from->dtype), dtype_user_name(dtype));
+    Value *value = stage_operand(eval, bound->values[0], bound->at);
+    return value == NULL
+               ? NULL
+               : object_ir(eval, core_build(eval, OP_bitcast, 1, &value,
+                                            type_with_dtype(core_types(eval), value->type, dtype)));
 }
 
 /* ---- shared memory ---- */

@@ -155,6 +155,21 @@ static bool dicts_equal(const Object *a, const Object *b, int depth)
     return true;
 }
 
+static bool sets_equal(const Object *a, const Object *b)
+{
+    if (a->as.dict.keys.count != b->as.dict.keys.count) return false;
+    for (size_t i = 0; i < a->as.dict.keys.count; i++)
+        if (dict_get(b, a->as.dict.keys.data[i]) == NULL) return false;
+    return true;
+}
+
+static bool ranges_equal(const Object *a, const Object *b)
+{
+    return object_equal(a->as.range.start, b->as.range.start) &&
+           object_equal(a->as.range.stop, b->as.range.stop) &&
+           object_equal(a->as.range.step, b->as.range.step);
+}
+
 static bool equal_at(const Object *a, const Object *b, int depth)
 {
     if (a == b) return true;
@@ -170,6 +185,8 @@ static bool equal_at(const Object *a, const Object *b, int depth)
     case OBJECT_TUPLE:
     case OBJECT_LIST: return lists_equal(a, b, depth + 1);
     case OBJECT_DICT: return dicts_equal(a, b, depth + 1);
+    case OBJECT_SET: return sets_equal(a, b);
+    case OBJECT_RANGE: return ranges_equal(a, b);
     case OBJECT_DTYPE:
     case OBJECT_POINTER_TYPE: return a->as.dtype == b->as.dtype;
     case OBJECT_BUILTIN: return a->as.builtin == b->as.builtin;
@@ -245,12 +262,19 @@ static void print_text(const Object *object, TextStyle style, Buf *out)
         return;
     }
     bool has_single = memchr(object->as.text.data, '\'', object->as.text.length) != NULL;
-    char quote = has_single ? '"' : '\'';
+    bool has_double = memchr(object->as.text.data, '"', object->as.text.length) != NULL;
+    char quote = has_single && !has_double ? '"' : '\'';
     buf_char(out, quote);
     for (size_t i = 0; i < object->as.text.length; i++) {
         char c = object->as.text.data[i];
         if (c == '\n')
             buf_text(out, "\\n");
+        else if (c == '\t')
+            buf_text(out, "\\t");
+        else if (c == '\r')
+            buf_text(out, "\\r");
+        else if ((unsigned char)c < 32 || c == 127)
+            buf_printf(out, "\\x%02x", (unsigned char)c);
         else if (c == '\\' || c == quote)
             buf_printf(out, "\\%c", c);
         else
@@ -284,6 +308,50 @@ static void print_dict(Eval *eval, const Object *object, int depth, Buf *out)
     buf_char(out, '}');
 }
 
+static void print_set(Eval *eval, const Object *object, int depth, Buf *out)
+{
+    bool empty = object->as.dict.keys.count == 0, frozen = object->as.dict.frozen;
+    buf_text(out, frozen ? "frozenset(" : empty ? "set(" : "");
+    buf_text(out, empty ? "" : "{");
+    for (size_t i = 0; i < object->as.dict.keys.count; i++) {
+        buf_text(out, i == 0 ? "" : ", ");
+        print_at(eval, object->as.dict.keys.data[i], TEXT_REPR, depth, out);
+    }
+    buf_text(out, empty ? "" : "}");
+    buf_text(out, frozen || empty ? ")" : "");
+}
+
+/* By the class's own __str__ or __repr__. */
+static bool print_instance(Eval *eval, const Object *object, TextStyle style, Buf *out)
+{
+    static const char *const NAMES[] = {"__str__", "__repr__"};
+    const Object *class = object->as.instance->class;
+    for (int i = style == TEXT_STR ? 0 : 1; i < 2; i++) {
+        Object *method = class_find(class, intern_text(eval->session->names, NAMES[i]));
+        if (method == NULL || eval->depth > CALL_LIMIT) continue;
+        Object *self = (Object *)object;
+        Object *text = call_simple(eval, method, 1, &self, eval->at);
+        if (text == NULL || text->kind != OBJECT_TEXT) continue;
+        buf_bytes(out, text->as.text.data, text->as.text.length);
+        return true;
+    }
+    return false;
+}
+
+static void print_range(Eval *eval, const Object *object, int depth, Buf *out)
+{
+    const Object *step = object->as.range.step;
+    buf_text(out, "range(");
+    print_at(eval, object->as.range.start, TEXT_REPR, depth, out);
+    buf_text(out, ", ");
+    print_at(eval, object->as.range.stop, TEXT_REPR, depth, out);
+    if (step->kind != OBJECT_INT || step->as.integer != 1) {
+        buf_text(out, ", ");
+        print_at(eval, step, TEXT_REPR, depth, out);
+    }
+    buf_char(out, ')');
+}
+
 static void print_named(Eval *eval, const Object *object, Buf *out)
 {
     switch ((int)object->kind) {
@@ -314,6 +382,10 @@ static void print_array(Eval *eval, const Object *object, Buf *out)
 
 static void print_at(Eval *eval, const Object *object, TextStyle style, int depth, Buf *out)
 {
+    if (object->kind == OBJECT_SET) {
+        print_set(eval, object, depth + 1, out);
+        return;
+    }
     if (depth > PRINT_DEPTH) {
         buf_text(out, "...");
         return;
@@ -328,9 +400,13 @@ static void print_at(Eval *eval, const Object *object, TextStyle style, int dept
     case OBJECT_TUPLE:
     case OBJECT_LIST: print_list(eval, object, depth + 1, out); break;
     case OBJECT_DICT: print_dict(eval, object, depth + 1, out); break;
+    case OBJECT_RANGE: print_range(eval, object, depth + 1, out); break;
     case OBJECT_DTYPE: buf_text(out, dtype_user_name(object->as.dtype)); break;
     case OBJECT_POINTER_TYPE: buf_printf(out, "~%s", dtype_user_name(object->as.dtype)); break;
     case OBJECT_ARRAY: print_array(eval, object, out); break;
+    case OBJECT_INSTANCE:
+        if (!print_instance(eval, object, style, out)) print_named(eval, object, out);
+        break;
     default: print_named(eval, object, out); break;
     }
 }
@@ -351,6 +427,26 @@ const char *object_repr(Eval *eval, const Object *object)
 
 /* ---- truth and numbers ---- */
 
+/* By __bool__, __len__ or the number of items. */
+static bool container_truth(Eval *eval, Object *object, bool *out)
+{
+    static const char *const NAMES[] = {"__bool__", "__len__"};
+    *out = true;
+    if (object->kind == OBJECT_RANGE) {
+        Object *items = iterate(eval, object, eval->at);
+        *out = items != NULL && items->as.list.count > 0;
+        return items != NULL;
+    }
+    for (int i = 0; i < 2; i++) {
+        Object *method =
+            class_find(object->as.instance->class, intern_text(eval->session->names, NAMES[i]));
+        if (method == NULL) continue;
+        Object *result = call_simple(eval, method, 1, (Object *[]){(Object *)object}, eval->at);
+        return result != NULL && object_truth(eval, result, out);
+    }
+    return true;
+}
+
 bool object_truth(Eval *eval, Object *object, bool *out)
 {
     switch ((int)object->kind) {
@@ -361,7 +457,10 @@ bool object_truth(Eval *eval, Object *object, bool *out)
     case OBJECT_TEXT: *out = object->as.text.length > 0; return true;
     case OBJECT_TUPLE:
     case OBJECT_LIST: *out = object->as.list.count > 0; return true;
+    case OBJECT_SET:
     case OBJECT_DICT: *out = object->as.dict.keys.count > 0; return true;
+    case OBJECT_RANGE:
+    case OBJECT_INSTANCE: return container_truth(eval, object, out);
     case OBJECT_IR:
     case OBJECT_TILE:
         FAIL(eval, not_static, eval->at, "this condition", object_repr(eval, object));

@@ -33,6 +33,8 @@ typedef struct BuiltinRow BuiltinRow;
     OBJECT(TUPLE, "tuple")                                                                         \
     OBJECT(LIST, "list")                                                                           \
     OBJECT(DICT, "dict")                                                                           \
+    OBJECT(SET, "set")                                                                             \
+    OBJECT(ITERATOR, "iterator")                                                                   \
     OBJECT(RANGE, "range")                                                                         \
     OBJECT(SLICE, "slice")                                                                         \
     OBJECT(DTYPE, "dtype")                                                                         \
@@ -66,6 +68,13 @@ typedef enum ObjectKind {
 
 typedef VEC(Object *) ObjectVec;
 
+/* Which ways' values what is staged later can see. */
+typedef enum Sight {
+    SIGHT_NAME, /* not those of ways that have left */
+    SIGHT_ALL,  /* of the evaluator's own flags */
+    SIGHT_SET,  /* those where it was set */
+} Sight;
+
 typedef struct Binding {
     Name name;
     Object *object;
@@ -73,6 +82,7 @@ typedef struct Binding {
     uint64_t clock; /* when */
     /* object is a CELL, or a TILE of its own: binding anew in deeper control writes it */
     bool variable;
+    Sight sight;
     int control; /* of a variable: depth of run-time control where it was made */
 } Binding;
 
@@ -89,6 +99,8 @@ typedef struct Function {
     Scope *closure;
     Object **defaults;    /* of the last positional parameters */
     Object **kw_defaults; /* one a keyword-only parameter; NULL: none */
+    bool yields;
+    Bindings *attributes; /* that were given to it, or NULL */
     Object *owner;        /* the class in whose body it stands, for super() */
     Unit *unit;
 } Function;
@@ -125,6 +137,9 @@ typedef struct Merge {
     Region *regions[2]; /* of `if`: both; of a loop: the body, and NULL for no iteration */
     Object *values[2];
     Span at[2];
+    /* Set while what the way has left to is being staged: nobody there reads this value. */
+    const bool *left[2];
+    bool alone;      /* the second way is never taken, or nobody sees that it was */
     uint64_t before; /* clock of the older value, if one of the values is it; else UINT64_MAX */
     Binding *binding;
     Object *lifted; /* once it was needed */
@@ -146,10 +161,16 @@ struct Object {
             uint32_t count, capacity;
             uint32_t control;
         } list;
+        /* DICT; SET: keys alone */
         struct {
             ObjectVec keys, values;
             uint32_t control;
+            bool frozen;
         } dict;
+        struct { /* ITERATOR: over a LIST of its own */
+            Object *items;
+            uint32_t next;
+        } iterator;
         /* and SLICE: NULL where not written */
         struct {
             Object *start, *stop, *step, *unroll;
@@ -215,6 +236,7 @@ struct Unit {
     Thunk *thunks;   /* one a statement */
     Map definitions; /* name -> IndexVec: statements that bind it, in order */
     Object *object;
+    Map defined;     /* name -> Object: -D of the command line; wins over what the module binds */
     bool is_library; /* of the stdlib: messages and ops take the user's place */
     bool is_eager;   /* executed in order: names are just bindings */
 };
@@ -223,16 +245,34 @@ typedef VEC(uint32_t) IndexVec;
 
 /* ---- the evaluator --------------------------------------------------------------------------- */
 
-typedef enum Flow { FLOW_NEXT, FLOW_RETURN, FLOW_BREAK, FLOW_CONTINUE, FLOW_ERROR } Flow;
+typedef enum Flow {
+    FLOW_NEXT,
+    FLOW_RETURN,
+    FLOW_BREAK,
+    FLOW_CONTINUE,
+    FLOW_GONE,  /* every way through has left, but not all of them to the same place */
+    FLOW_MAYBE, /* some ways through have left: Jumps.taken tell which */
+    FLOW_ERROR,
+} Flow;
+
+typedef enum JumpKind { JUMP_CONTINUE, JUMP_BREAK, JUMP_RETURN, JUMP_COUNT } JumpKind;
+
+/* How the ways through a frame's code have left it, where run-time control decides (jump.c). */
+typedef struct Jumps {
+    Binding taken[JUMP_COUNT]; /* booleans, merged as any name is */
+    Binding result;            /* of `return` */
+    /* what jumps lead to the end of: true while it is being staged; NULL outside loops */
+    bool *call, *loop, *iteration;
+} Jumps;
 
 typedef struct Frame { /* of a call */
     Scope *scope;
     const Function *function;
-    Object *self; /* first argument, for super() */
-    Object *result;
-    int control; /* depth of run-time control at the call */
-    /* depth of run-time control at the innermost unrolled loop; -1: none, or it is staged */
-    int loop;
+    Object *self;   /* first argument, for super() */
+    Object *yields; /* of a generator: a LIST of what it gave */
+    Object *result; /* of a `return` that all ways reach */
+    int control;    /* depth of run-time control at the call */
+    Jumps *jumps;   /* made when it is needed */
     struct Frame *caller;
 } Frame;
 
@@ -256,8 +296,9 @@ typedef struct LoopTrial {
 typedef struct Staging { /* of the kernel that is being staged */
     Kernel *kernel;
     Op *launch;
-    Object *attributes; /* what the kernel function set: blocks, warps */
-    Span at;            /* what asked for it */
+    Object *attributes;               /* what the kernel function set: blocks, warps */
+    Span at;                          /* what asked for it */
+    int64_t group_begin, group_count; /* the threads of the group at hand; count 0: all */
     /* of the kernel function: after an error its other statements are still looked at */
     const Frame *frame;
     bool failed;
@@ -267,6 +308,22 @@ typedef struct CallStep {
     Span at;
     const char *text;
 } CallStep;
+
+typedef struct Fault { /* what went wrong */
+    DiagCode code;
+    Span at;
+    const char *text;
+    Object *exception;
+    int control; /* depth of run-time control there */
+} Fault;
+
+/* A `try` that is running: its body is silent, and what went wrong is kept. */
+typedef struct Attempt {
+    int quiet;
+    bool failed;
+    Fault fault;
+    struct Attempt *outer;
+} Attempt;
 
 struct Eval {
     Session *session;
@@ -280,10 +337,13 @@ struct Eval {
     VEC(const char *) inputs;
     const char *folder; /* of the program's own source */
     Frame *frame;
-    Span at;             /* the user's place: of messages and ops */
-    int library;         /* > 0 inside stdlib code */
-    int quiet;           /* > 0: nothing is reported */
-    int depth;           /* of calls and nested expressions */
+    Span at;     /* the user's place: of messages and ops */
+    int library; /* > 0 inside stdlib code */
+    int quiet;   /* > 0: nothing is reported */
+    int depth;   /* of calls and nested expressions */
+    Attempt *attempt;
+    Object *raised;      /* by `raise`, until its fault is noted */
+    Object *handling;    /* by the handler that runs */
     VEC(CallStep) steps; /* for notes */
     Staging *staging;
     Builder builder;
@@ -300,9 +360,12 @@ enum { CALL_LIMIT = 200, UNROLL_LIMIT = 100000 };
 
 /* Reports DIAG_<name> at a place with its arguments, with the chain of calls; gives NULL. */
 #define FAIL(eval, name, ...)                                                                      \
-    (report_begin(eval) ? diag_report((eval)->session->diags, DIAG_##name, __VA_ARGS__) : (void)0, \
+    (report_begin(eval) ? diag_report((eval)->session->diags, DIAG_##name, __VA_ARGS__)            \
+                        : fault_note(eval, DIAG_##name, __VA_ARGS__),                              \
      report_end(eval))
 bool report_begin(Eval *eval);
+/* In silence: a `try` around it may want to know (raise.c). */
+void fault_note(Eval *eval, DiagCode code, Span at, ...);
 void *report_end(Eval *eval);
 /* The place of ops and messages is `at` from here on, unless library code is running. */
 void eval_move(Eval *eval, Span at);
@@ -323,6 +386,7 @@ bool object_is_staged(const Object *object); /* IR or TILE */
 double object_number(const Object *object);
 bool object_is_sequence(const Object *object); /* TUPLE or LIST */
 bool object_equal(const Object *a, const Object *b);
+bool object_is_instance(const Object *object, const Object *kind); /* kind: a type, or a tuple */
 Object *dict_get(const Object *dict, const Object *key);
 void dict_set(Eval *eval, Object *dict, Object *key, Object *value);
 typedef enum TextStyle { TEXT_STR, TEXT_REPR } TextStyle;
@@ -367,7 +431,11 @@ typedef struct Change {
 } Change;
 typedef VEC(Change) ChangeVec;
 void control_leave(Eval *eval, Control control, ChangeVec *changed);
-void merge_branches(Eval *eval, Op *control, const ChangeVec changes[2]);
+/* flows: how each branch ended. */
+void merge_branches(Eval *eval, Op *control, const ChangeVec changes[2], const Flow flows[2]);
+/* After a region that some threads skip: a name that was bound in it has that value for them too if
+ * it had none before. */
+void merge_group(Eval *eval, Op *group, const ChangeVec *changes);
 void merge_loop(Eval *eval, Op *loop, const ChangeVec *changes, bool runs_once);
 /* Whether a change must be carried round the loop, by a variable made before it. */
 bool change_is_carried(const LoopTrial *trial, const Change *change);
@@ -394,10 +462,18 @@ Object *eval_expr(Eval *eval, const Node *node);
 bool assign_target(Eval *eval, const Node *target, Object *object);
 /* A `for` of a comprehension or an unrolled loop over what is known now. NULL: reported. */
 Object *iterate(Eval *eval, Object *iterable, Span at); /* a LIST or TUPLE of the items */
+/* The first items of a range. */
+Object *iterate_some(Eval *eval, const Object *range, uint32_t limit, Span at);
 Object *item_get(Eval *eval, Object *object, Object *index, Span at);
 bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at);
+bool item_delete(Eval *eval, Object *object, Object *index, Span at);
+/* Of register tiles, shared tiles and views of global memory (subscript.c). */
+Object *subscript_get(Eval *eval, Object *object, Object *index, Span at);
+bool subscript_set(Eval *eval, Object *object, Object *index, Object *value, Span at);
 Object *format_object(Eval *eval, Object *object, const char *spec, Span at);
 bool list_may_change(Eval *eval, const Object *list, Span at);
+Object *iterator_new(Eval *eval, Object *items); /* NULL gives NULL */
+Object *set_new(Eval *eval);
 
 /* ---- operate.c ------------------------------------------------------------------------------- */
 
@@ -430,15 +506,87 @@ bool stage_same_shape(Eval *eval, Span at, Value **a, Value **b);
 bool stage_promote(DType a, DType b, DType *out);
 const char *dtype_user_name(DType dtype);
 
-/* ---- stmt.c, loop.c -------------------------------------------------------------------------- */
+/* ---- jump.c: break, continue and return that run-time control decides ------------------------ */
+
+Jumps *frame_jumps(Eval *eval);
+/* This way through the code leaves. */
+void jump_take(Eval *eval, JumpKind kind, Span at);
+void jump_clear(Eval *eval, JumpKind kind, Span at);
+void jump_clear_all(Eval *eval, Span at);
+/* Whether a way that reaches this place may have left like that. */
+bool jump_possible(Eval *eval, JumpKind kind);
+/* A boolean, known or staged: whether this way has left by one of the kinds (a set of bits). */
+Object *jump_taken(Eval *eval, unsigned kinds);
+enum { JUMPS_STOP = 1u << JUMP_BREAK | 1u << JUMP_RETURN, JUMPS_ALL = (1u << JUMP_COUNT) - 1 };
+/* What stands around the loop is put back when it is closed. */
+typedef struct OpenLoop {
+    bool *loop, *iteration;
+} OpenLoop;
+OpenLoop loop_open(Eval *eval);
+void loop_close(Eval *eval, OpenLoop outer);
+void iteration_open(Eval *eval);
+void iteration_close(Eval *eval);
+bool flow_leaves(Flow flow); /* on every way */
+Flow flow_join(Flow a, Flow b);
+/* What marks merges for a branch that ends in `flow`. */
+const bool *jump_target(Eval *eval, Flow flow);
+
+typedef Flow FlowWork(Eval *eval, void *context);
+/* Does the work on the ways that have not left; the others end in flow `other`. */
+Flow stage_unless(Eval *eval, Object *left, Flow other, FlowWork *work, void *context);
+/* The same where Jumps tell which ways have left. */
+Flow stage_rest(Eval *eval, FlowWork *work, void *context);
+/* Behind a loop whose iterations ended in `flow`: runs its `else`, unless it was broken; a return
+ * that it holds goes on. */
+Flow finish_loop(Eval *eval, Flow flow, Nodes orelse);
+/* The result of a call whose body ended in `flow`. NULL: reported. */
+Object *call_result(Eval *eval, Flow flow, Span at);
+
+/* ---- match.c --------------------------------------------------------------------------------- */
+
+Flow run_match(Eval *eval, const Node *node);
+
+/* ---- raise.c --------------------------------------------------------------------------------- */
+
+Flow run_raise(Eval *eval, const Node *node);
+Flow run_assert(Eval *eval, const Node *node);
+Flow run_try(Eval *eval, const Node *node);
+/* An instance of one of Python's own exceptions. */
+Object *exception_new(Eval *eval, const char *name, const char *text);
+
+/* ---- stmt.c, loop.c, unroll.c ---------------------------------------------------------------- */
 
 Flow eval_block(Eval *eval, Nodes statements);
+/* What follows a statement in its block. Where one branch of an `if` leaves, the other takes it. */
+typedef struct Rest {
+    Nodes statements;
+    uint32_t index;
+    bool taken;
+} Rest;
+Flow eval_rest(Eval *eval, Rest *rest);
 /* counts an iteration of a compile-time loop; false: too many, reported */
 bool eval_step(Eval *eval, Span at);
 Flow eval_statement(Eval *eval, const Node *statement);
+/* The rest of a `with`: its items from `index` on, then its body. */
+typedef Flow ThreadsBody(Eval *eval, const NodeWith *node, uint32_t index);
+/* group.c: run by the threads of a range (first, number), relative to those that run it now. */
+Flow stage_group(Eval *eval, const Object *range, ThreadsBody *body, const NodeWith *node,
+                 uint32_t index);
+/* What the kernel function set of self.attrs; NULL: reported that it did not. */
+Object *kernel_attribute(Eval *eval, const char *name);
 Flow stage_for(Eval *eval, const NodeFor *node, Object *range);
 Flow stage_while(Eval *eval, const NodeWhile *node);
-Flow stage_if(Eval *eval, const NodeIf *node, Value *condition);
+bool is_literal_true(const Node *node);
+/* One branch of run-time control. */
+typedef struct Way {
+    FlowWork *run;
+    void *context;
+    bool leaves; /* its text ends in a jump */
+} Way;
+Flow stage_ways(Eval *eval, Value *condition, const Way ways[2], Rest *rest);
+bool block_leaves(Nodes statements);
+Flow run_for(Eval *eval, const Node *node);
+Flow run_while(Eval *eval, const Node *node);
 Object *stage_choice(Eval *eval, const NodeIfExp *node, Value *condition);
 
 /* ---- call.c, object.c ------------------------------------------------------------------------ */
@@ -460,6 +608,11 @@ Object *attribute_get(Eval *eval, Object *object, Name name, Span at);
 /* absent: not reported */
 Object *attribute_find(Eval *eval, Object *object, Name name, Span at, bool *found);
 bool attribute_set(Eval *eval, Object *object, Name name, Object *value, Span at);
+bool attribute_put(Eval *eval, Object *object, Name name, Object *value, Span at); /* as it is */
+bool attribute_delete(Eval *eval, Object *object, Name name, Span at);
+/* A class from its parts: `type(name, bases, dict)`. */
+Object *class_make(Eval *eval, Name name, const ObjectVec *bases, const Object *attributes,
+                   Span at);
 /* along the method resolution order; NULL if absent */
 Object *class_find(const Object *class, Name name);
 bool class_derives(const Object *class, const Object *base);

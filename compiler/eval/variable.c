@@ -117,7 +117,8 @@ Object *binding_get(Eval *eval, Binding *binding, Span at)
         object = merge_lift(eval, object, at);
         if (object == NULL) return NULL;
         if (object->kind == OBJECT_POISON) return NULL;
-        binding->object = object;
+        /* What is read while a way has left is no answer for what is read where it went. */
+        if (binding->object->as.merge->lifted == object) binding->object = object;
     }
     if (!binding->variable) trial_note_read(eval, binding, binding->clock);
     if (object->kind == OBJECT_CELL)
@@ -292,7 +293,8 @@ static void bind_merge(Eval *eval, Binding *binding, const Merge *merge)
     binding_put(eval, binding, object, at);
 }
 
-static void merge_one(Eval *eval, Op *control, Binding *binding, const ChangeVec changes[2])
+static void merge_one(Eval *eval, Op *control, Binding *binding, const ChangeVec changes[2],
+                      const Flow flows[2])
 {
     Merge merge = {.control = control, .before = UINT64_MAX, .binding = binding};
     for (int i = 0; i < 2; i++) {
@@ -300,18 +302,37 @@ static void merge_one(Eval *eval, Op *control, Binding *binding, const ChangeVec
         merge.regions[i] = control->regions[i];
         merge.values[i] = change != NULL ? change->after : binding->object;
         merge.at[i] = change != NULL ? change->at : binding->at;
+        merge.left[i] = jump_target(eval, flows[i]);
         uint64_t clock = older_clock(merge.values[i], binding);
         merge.before = clock < merge.before ? clock : merge.before;
     }
     bind_merge(eval, binding, &merge);
 }
 
-void merge_branches(Eval *eval, Op *control, const ChangeVec changes[2])
+void merge_branches(Eval *eval, Op *control, const ChangeVec changes[2], const Flow flows[2])
 {
     for (int i = 0; i < 2; i++)
         for (size_t j = 0; j < changes[i].count; j++)
             if (i == 0 || find_change(&changes[0], changes[1].data[j].binding) == NULL)
-                merge_one(eval, control, changes[i].data[j].binding, changes);
+                merge_one(eval, control, changes[i].data[j].binding, changes, flows);
+}
+
+void merge_group(Eval *eval, Op *group, const ChangeVec *changes)
+{
+    for (size_t i = 0; i < changes->count; i++) {
+        const Change *change = &changes->data[i];
+        Binding *binding = change->binding;
+        const bool is_new = binding->object == NULL;
+        Merge merge = {.control = group, .binding = binding, .before = UINT64_MAX};
+        for (int j = 0; j < 2; j++) merge.regions[j] = group->regions[j];
+        merge.values[0] = change->after;
+        merge.values[1] = is_new && is_known(change->after) ? change->after : binding->object;
+        merge.alone = is_new;
+        merge.at[0] = change->at;
+        merge.at[1] = is_new ? change->at : binding->at;
+        if (!is_new) merge.before = binding->clock;
+        bind_merge(eval, binding, &merge);
+    }
 }
 
 void merge_loop(Eval *eval, Op *loop, const ChangeVec *changes, bool runs_once)
@@ -323,11 +344,10 @@ void merge_loop(Eval *eval, Op *loop, const ChangeVec *changes, bool runs_once)
         merge.regions[0] = loop->regions[loop->region_count - 1];
         merge.values[0] = change->after;
         merge.at[0] = change->at;
-        merge.values[1] = runs_once && binding->object == NULL ? change->after : binding->object;
+        merge.alone = runs_once && binding->object == NULL;
+        merge.values[1] = merge.alone && is_known(change->after) ? change->after : binding->object;
         merge.at[1] = binding->at;
         merge.before = binding->object != NULL ? binding->clock : UINT64_MAX;
-        if (runs_once && binding->object == NULL && !is_known(change->after))
-            merge.regions[1] = merge.regions[0]; /* the body's value alone */
         bind_merge(eval, binding, &merge);
     }
 }
@@ -382,15 +402,17 @@ static const Type *join_types(Eval *eval, const Object *a, const Object *b)
 
 static Object *lift_items(Eval *eval, const Merge *merge, Object *const values[2], Span at)
 {
-    Object *tuple = object_list(eval, values[0]->kind, NULL, 0);
-    for (uint32_t i = 0; i < values[0]->as.list.count; i++) {
+    const Object *model = values[values[0] == NULL];
+    Object *tuple = object_list(eval, model->kind, NULL, 0);
+    for (uint32_t i = 0; i < model->as.list.count; i++) {
         Object *item = object_new(eval, OBJECT_MERGE);
         item->as.merge = arena_new_of(eval->arena, Merge);
         *item->as.merge = *merge;
         item->as.merge->lifted = NULL;
-        for (int j = 0; j < 2; j++) item->as.merge->values[j] = values[j]->as.list.items[i];
-        Object *lifted = same_on_both(values[0]->as.list.items[i], values[1]->as.list.items[i])
-                             ? values[0]->as.list.items[i]
+        for (int j = 0; j < 2; j++)
+            item->as.merge->values[j] = values[j] != NULL ? values[j]->as.list.items[i] : NULL;
+        Object *lifted = same_on_both(item->as.merge->values[0], item->as.merge->values[1])
+                             ? item->as.merge->values[0]
                              : merge_lift(eval, item, at);
         if (lifted == NULL) return NULL;
         if (lifted->kind == OBJECT_CELL)
@@ -416,13 +438,13 @@ static Object *lift_values(Eval *eval, const Merge *merge, Object *const values[
 {
     Builder saved = eval->builder;
     Value *init = NULL;
-    if (merge->regions[1] == NULL) init = value_at_exit(eval, merge, 1, values[1], type);
+    bool before = merge->regions[1] == NULL && values[1] != NULL;
+    if (before) init = value_at_exit(eval, merge, 1, values[1], type);
     eval->builder = builder_before(merge->control);
     Object *variable = variable_object(eval, type, init, merge->binding->name);
-    bool good = merge->regions[1] != NULL || init != NULL;
+    bool good = !before || init != NULL;
     for (int i = 0; good && i < 2; i++) {
-        if (merge->regions[i] == NULL || (i == 1 && merge->regions[1] == merge->regions[0]))
-            continue;
+        if (merge->regions[i] == NULL || values[i] == NULL) continue;
         Value *value = value_at_exit(eval, merge, i, values[i], type);
         good = value != NULL;
         if (good) build2(&eval->builder, OP_var_set, variable->as.ir.var, value);
@@ -437,23 +459,61 @@ static Object *resolve_value(Eval *eval, Object *value, Span at)
     return value->kind == OBJECT_MERGE ? merge_lift(eval, value, at) : value;
 }
 
+/* Whether nothing that is staged now can see the value of this way. */
+static bool is_unseen(const Merge *merge, int i)
+{
+    if (merge->alone && i == 1) return true;
+    switch (merge->binding->sight) {
+    case SIGHT_ALL: return false;
+    case SIGHT_SET: return merge->values[i] == NULL;
+    case SIGHT_NAME: break;
+    }
+    return merge->left[i] != NULL && *merge->left[i];
+}
+
+static Object *lift_seen(Eval *eval, Merge *merge, Object *const values[2], Span at)
+{
+    const Object *one = values[0] != NULL ? values[0] : values[1];
+    const Object *other = values[1] != NULL ? values[1] : values[0];
+    if (same_on_both(values[0], values[1])) return values[0];
+    if (object_is_sequence(one) && one->kind == other->kind &&
+        one->as.list.count == other->as.list.count)
+        return lift_items(eval, merge, values, at);
+    const Type *type = join_types(eval, one, other);
+    if (type == NULL) return lift_error(eval, merge, one, other, at);
+    return lift_values(eval, merge, values, type);
+}
+
 static Object *lift(Eval *eval, Merge *merge, Span at)
 {
     if (merge->before != UINT64_MAX) trial_note_read(eval, merge->binding, merge->before);
-    if (merge->lifted != NULL) return merge->lifted;
     Object *values[2];
+    bool partial = false;
     for (int i = 0; i < 2; i++) {
+        bool unseen = is_unseen(merge, i);
+        values[i] = NULL;
+        if (unseen && (merge->values[i] == NULL || is_known(merge->values[i]))) {
+            partial |= merge->left[i] != NULL;
+            continue;
+        }
         if (merge->values[i] == NULL) return FAIL(eval, maybe_unbound, at, merge->binding->name);
+        if (merge->lifted != NULL) continue;
         values[i] = resolve_value(eval, merge->values[i], at);
         if (values[i] == NULL) return NULL;
+        const Object *inner = merge->values[i];
+        partial |= inner->kind == OBJECT_MERGE && inner->as.merge->lifted == NULL;
     }
-    if (same_on_both(values[0], values[1])) return merge->lifted = values[0];
-    if (object_is_sequence(values[0]) && values[0]->kind == values[1]->kind &&
-        values[0]->as.list.count == values[1]->as.list.count)
-        return lift_items(eval, merge, values, at);
-    const Type *type = join_types(eval, values[0], values[1]);
-    if (type == NULL) return lift_error(eval, merge, values[0], values[1], at);
-    return merge->lifted = lift_values(eval, merge, values, type);
+    if (merge->lifted != NULL) return merge->lifted;
+    if (values[0] == NULL && values[1] == NULL) {
+        Object *unseen = merge->values[merge->values[0] == NULL];
+        return unseen != NULL ? unseen : FAIL(eval, maybe_unbound, at, merge->binding->name);
+    }
+    const Object *only = values[0] == NULL ? values[1] : values[1] == NULL ? values[0] : NULL;
+    if (only != NULL && is_known(only) && !object_is_sequence(only))
+        return values[values[0] == NULL];
+    Object *lifted = lift_seen(eval, merge, values, at);
+    if (!partial) merge->lifted = lifted;
+    return lifted;
 }
 
 Object *merge_lift(Eval *eval, Object *object, Span at)

@@ -60,6 +60,8 @@ const Type *infer_type(TypeTable *types, OpCode code, int operand_count, Value *
     case OP_grid_dim:
     case OP_thread_id: return type_scalar(types, DTYPE_i32);
     case OP_var_get: return operands[0]->type->content;
+    case OP_scan: return operands[0]->type;
+    case OP_item: return type_scalar(types, operands[0]->type->dtype);
     case OP_dot: return operands[2]->type;
     case OP_shared_load:
         return type_tile(types, operands[0]->type->dtype, operands[0]->type->rank,

@@ -59,7 +59,8 @@ bool layout_invert(const Layout *layout, int32_t result[LAYOUT_RANK][LAYOUT_BITS
 /* ---- making ---- */
 /* Register layout for accesses to memory: `order[0]` is the dimension that is contiguous, vectors
  * of `vector` elements of it per thread, then lanes, then warps along it and the next ones; what is
- * left over repeats in registers, and threads left over are replicas. */
+ * left over repeats in registers, and threads left over are replicas. 0 warps: one thread has all.
+ */
 const Layout *layout_blocked(LayoutTable *table, int rank, const int32_t *shape, const int *order,
                              int vector, int warps);
 /* Row-major shared layout (order[0] contiguous) in which 16-byte chunks of `element_bits` elements
@@ -88,6 +89,15 @@ const Layout *layout_transpose(LayoutTable *table, const Layout *layout, const i
 /* The layout of a tile with extent 1 in those dimensions, so that broadcasting it to `layout` is a
  * copy of registers. */
 const Layout *layout_shrink(LayoutTable *table, const Layout *layout, const int32_t *shape);
+/* What is left of a layout when each warp has combined its elements along the dimensions of the
+ * mask: along each of them one element for every position of warps that differ in it. Asked only of
+ * layouts that layout_is_plain. */
+const Layout *layout_warp_parts(LayoutTable *table, const Layout *layout, unsigned dims);
+/* The layout in which a thread holds all of `parts` that belong to the elements which it has in
+ * `combined`, where the dimensions that differ have extent 1. */
+const Layout *layout_gathered(LayoutTable *table, const Layout *combined, const Layout *parts);
+/* No bit moves along dimensions of the mask and others at once, nor along two of the mask. */
+bool layout_is_plain(const Layout *layout, unsigned dims);
 const Layout *layout_resize(LayoutTable *table, const Layout *layout,
                             const int32_t *shape); /* same block, another shape */
 

@@ -140,6 +140,67 @@ const Layout *layout_shrink(LayoutTable *table, const Layout *layout, const int3
     return layout_intern(table, &to);
 }
 
+/* ---- combined along some dimensions ---- */
+
+static int reduced_along(const int32_t *basis, int rank, unsigned dims)
+{
+    for (int d = 0; d < rank; d++)
+        if (basis[d] && dims >> d & 1) return d;
+    return -1;
+}
+
+bool layout_is_plain(const Layout *layout, unsigned dims)
+{
+    for (int i = 0; i < layout_index_bits(layout); i++) {
+        int others = 0, reduced = 0;
+        for (int d = 0; d < layout->rank; d++) {
+            others += layout->basis[i][d] != 0 && !(dims >> d & 1);
+            reduced += layout->basis[i][d] != 0 && dims >> d & 1;
+        }
+        if (reduced > 1 || (reduced && others)) return false;
+    }
+    return true;
+}
+
+const Layout *layout_warp_parts(LayoutTable *table, const Layout *layout, unsigned dims)
+{
+    Layout to = *layout;
+    for (int d = 0; d < layout->rank; d++)
+        if (dims >> d & 1) to.shape[d] = to.block[d] = 1;
+    const int threads = layout->bits[LAYOUT_REGISTER], warps = threads + layout->bits[LAYOUT_LANE];
+    for (int i = threads; i < layout_index_bits(layout); i++) {
+        const int d = reduced_along(layout->basis[i], layout->rank, dims);
+        if (d < 0) continue;
+        to.basis[i][d] = 0;
+        if (i < warps) continue;
+        to.basis[i][d] = to.block[d];
+        to.shape[d] = to.block[d] *= 2;
+    }
+    for (int bit = threads - 1; bit >= 0; bit--)
+        if (reduced_along(layout->basis[bit], layout->rank, dims) >= 0)
+            remove_bit(&to, LAYOUT_REGISTER, bit);
+    return layout_intern(table, &to);
+}
+
+const Layout *layout_gathered(LayoutTable *table, const Layout *combined, const Layout *parts)
+{
+    Layout to = *combined;
+    int added = 0;
+    for (int d = parts->rank - 1; d >= 0; d--) {
+        if (parts->shape[d] == combined->shape[d]) continue;
+        to.shape[d] = to.block[d] = parts->shape[d];
+        for (int32_t step = 1; step < parts->shape[d]; step *= 2) {
+            CHECK(layout_index_bits(&to) < LAYOUT_BITS);
+            memmove(to.basis[added + 1], to.basis[added],
+                    (size_t)(layout_index_bits(&to) - added) * sizeof to.basis[0]);
+            memset(to.basis[added], 0, sizeof to.basis[0]);
+            to.basis[added++][d] = step;
+            to.bits[LAYOUT_REGISTER]++;
+        }
+    }
+    return layout_intern(table, &to);
+}
+
 /* ---- resize ---- */
 
 /* The register bit that alone holds the upper half of the block along `dim`; -1 if there is none.

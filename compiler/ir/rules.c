@@ -231,6 +231,38 @@ static bool check_block(const Check *check)
            require(check, in_range(check->op, ATTR_dim, 0, 2), "{dim} is 0, 1 or 2");
 }
 
+static bool check_in_group(const Check *check)
+{
+    const int64_t begin = op_int(check->op, ATTR_begin, -1);
+    const int64_t count = op_int(check->op, ATTR_count, 0);
+    return require(check, result_type(check)->dtype == DTYPE_b1, "the result is boolean") &&
+           require(check, begin >= 0 && count > 0 && begin + count <= 1024,
+                   "{begin} and {count} are no threads of a block") &&
+           require(check, count == 1 || (begin % 32 == 0 && count % 32 == 0),
+                   "a group is one thread or whole warps");
+}
+
+static bool check_print(const Check *check)
+{
+    for (int i = 0; i < check->op->operand_count; i++)
+        if (dtype_bits(operand_type(check, i)->dtype) != 64)
+            return broken(check, "what is printed is not 64 bits wide");
+    return require(check, op_attr(check->op, ATTR_text) != NULL, "{text} is missing") &&
+           require(check, check->op->operand_count <= 12, "there are 12 values at most");
+}
+
+static bool check_barrier(const Check *check)
+{
+    const bool is_named = op_attr(check->op, ATTR_index) != NULL;
+    return require(check, is_named == (op_attr(check->op, ATTR_count) != NULL),
+                   "{index} and {count} come together") &&
+           require(check,
+                   !is_named || (in_range(check->op, ATTR_index, 1, 15) &&
+                                 in_range(check->op, ATTR_count, 32, 1024) &&
+                                 op_int(check->op, ATTR_count, 0) % 32 == 0),
+                   "{index} is from 1 to 15, {count} whole warps");
+}
+
 static bool check_assume(const Check *check)
 {
     return require(check, dtype_is_integer(operand_type(check, 0)->dtype),
@@ -441,6 +473,50 @@ static bool check_convert(const Check *check)
                    "the shape changes");
 }
 
+#define COMBINATIONS "add mul max min and or xor"
+
+static bool check_combination(const Check *check, const Type *tile)
+{
+    const bool number = is_one_of(check->op, ATTR_mode, "add mul max min"),
+               bits = is_one_of(check->op, ATTR_mode, "and or xor");
+    return require(check, number || bits, "{mode} is one of " COMBINATIONS) &&
+           require(check, number ? tile->dtype != DTYPE_b1 : !dtype_is_float(tile->dtype),
+                   "{mode} does not go with the element type");
+}
+
+static bool check_reduce(const Check *check)
+{
+    const Type *from = operand_type(check, 0), *to = result_type(check);
+    const Attr *dims = op_attr(check->op, ATTR_dims);
+    if (from->rank != to->rank || dims == NULL || !are_dimensions(dims, dims->count, to->rank))
+        return broken(check, "{dims} does not name dimensions of the tile");
+    bool fine = true;
+    for (int d = 0; d < to->rank; d++) {
+        bool reduced = false;
+        for (int i = 0; i < dims->count; i++) reduced |= dims->integers[i] == d;
+        fine &= reduced ? to->shape[d] == 1 || check->kernel->stage >= STAGE_LAID_OUT
+                        : to->shape[d] == from->shape[d];
+    }
+    return require(check, fine, "extents of {dims} become 1 and the others stay") &&
+           check_same_dtype(check) && check_combination(check, from);
+}
+
+static bool check_scan(const Check *check)
+{
+    const Type *tile = operand_type(check, 0);
+    return require(check, in_range(check->op, ATTR_dim, 0, (int64_t)tile->rank - 1),
+                   "{dim} is a dimension of the tile") &&
+           require(check, type_same_shape(tile, result_type(check)), "the shape changes") &&
+           check_same_dtype(check) && check_combination(check, tile);
+}
+
+static bool check_item(const Check *check)
+{
+    return require(check, type_elements(operand_type(check, 0)) == 1,
+                   "the tile has more than one element") &&
+           check_same_dtype(check);
+}
+
 static bool check_dot(const Check *check)
 {
     const Type *a = operand_type(check, 0), *b = operand_type(check, 1),
@@ -505,12 +581,122 @@ static bool check_store(const Check *check)
     return check_access(check, operand_type(check, 1), 2);
 }
 
+/* Element types that the machine updates at once. */
+static bool has_atomic(const Check *check, DType dtype)
+{
+    if (is_one_of(check->op, ATTR_mode, "min max"))
+        return dtype_is_integer(dtype) && dtype_bits(dtype) >= 32;
+    return dtype_bits(dtype) >= 32 && dtype_bits(dtype) <= 64;
+}
+
+static bool check_atomic_words(const Check *check)
+{
+    return require(check, is_one_of(check->op, ATTR_mode, "add min max exch cas"),
+                   "{mode} is add, min, max, exch or cas") &&
+           require(check, is_one_of(check->op, ATTR_order, "relaxed acquire release acq_rel"),
+                   "{order} is relaxed, acquire, release or acq_rel") &&
+           require(check, is_one_of(check->op, ATTR_scope, "cta gpu sys"),
+                   "{scope} is cta, gpu or sys") &&
+           require(check, has_atomic(check, operand_type(check, 1)->dtype),
+                   "there is no such atomic of this element type");
+}
+
+/* Operand 0 is memory of the tiles' rank; with {dim}, the last operand holds indices. */
+static bool check_places(const Check *check)
+{
+    const Op *op = check->op;
+    const Type *memory = operand_type(check, 0), *value = operand_type(check, 1);
+    const bool scatters = op_attr(op, ATTR_dim) != NULL;
+    for (int i = 2; i < op->operand_count; i++)
+        if (!type_same_shape(operand_type(check, i), value))
+            return broken(check, "the tiles differ in shape");
+    return require(check, memory->kind == TYPE_VIEW || memory->kind == TYPE_SHARED,
+                   "the memory is a view or a shared tile") &&
+           require(check, memory->rank == value->rank && memory->dtype == value->dtype,
+                   "memory and value differ in rank or element type") &&
+           require(check, !scatters || in_range(op, ATTR_dim, 0, value->rank - 1),
+                   "{dim} is no dimension of the tile") &&
+           require(check,
+                   !scatters || dtype_is_integer(operand_type(check, op->operand_count - 1)->dtype),
+                   "the indices are integers");
+}
+
+static bool check_atomic(const Check *check)
+{
+    const int wanted =
+        2 + (op_attr(check->op, ATTR_dim) != NULL) + is_one_of(check->op, ATTR_mode, "cas");
+    return require(check, check->op->operand_count == wanted, "operands are missing") &&
+           check_places(check) && check_atomic_words(check) &&
+           require(check, agree(check, result_type(check), operand_type(check, 1)),
+                   "the result has the value's type");
+}
+
+static bool check_scatter(const Check *check)
+{
+    return require(check, op_attr(check->op, ATTR_dim) != NULL, "{dim} is missing") &&
+           check_places(check);
+}
+
+static bool check_atom(const Check *check)
+{
+    const Type *value = operand_type(check, 1);
+    return require(check, value->dtype == operand_type(check, 0)->dtype,
+                   "the pointer is to another element type") &&
+           require(check, value == operand_type(check, 2) && value == result_type(check),
+                   "value, comparand and result differ in type") &&
+           check_atomic_words(check);
+}
+
+static bool check_copy_async(const Check *check)
+{
+    return check_access(check, operand_type(check, 1), 2) &&
+           require(check, operand_type(check, 1)->kind == TYPE_SHARED, "it goes to a shared tile");
+}
+
+static bool check_cp_async(const Check *check)
+{
+    const int64_t bytes = op_int(check->op, ATTR_bytes, 0);
+    return require(check, bytes == 4 || bytes == 8 || bytes == 16, "{bytes} is 4, 8 or 16") &&
+           require(check,
+                   operand_type(check, 0)->space == SPACE_SHARED &&
+                       operand_type(check, 1)->space == SPACE_GLOBAL,
+                   "it goes from global to shared memory");
+}
+
 static bool check_shared_alloc(const Check *check)
 {
     return require(check,
                    check->kernel->stage < STAGE_PLACED ||
                        in_range(check->op, ATTR_offset, 0, INT32_MAX),
                    "shared memory is placed, but this has no {offset}");
+}
+
+static bool check_shared_reshape(const Check *check)
+{
+    const Op *alloc = check->op->operands[0]->op;
+    return require(check, alloc && alloc->code == OP_shared_alloc, "the operand is a whole tile") &&
+           require(check,
+                   type_elements(operand_type(check, 0)) == type_elements(result_type(check)),
+                   "the shapes hold different numbers of elements") &&
+           check_same_dtype(check);
+}
+
+static bool check_shared_view(const Check *check)
+{
+    const Op *op = check->op;
+    const Type *whole = operand_type(check, 0), *part = result_type(check);
+    const Attr *dims = op_attr(op, ATTR_dims);
+    if (op->operand_count != 1 + whole->rank)
+        return broken(check, "the tile has not as many dimensions as there are offsets");
+    for (int i = 1; i < op->operand_count; i++)
+        if (!dtype_is_integer(operand_type(check, i)->dtype))
+            return broken(check, "offsets are integers");
+    if (!are_dimensions(dims, part->rank, whole->rank))
+        return broken(check, "{dims} does not name a dimension of the tile for each of the part");
+    for (int d = 0; d < part->rank; d++)
+        if (part->shape[d] > whole->shape[dims->integers[d]])
+            return broken(check, "the part is larger than the tile");
+    return check_same_dtype(check);
 }
 
 static bool same_elements(const Check *check, const Type *tile)
@@ -630,6 +816,10 @@ static Rule *const rules[OP_COUNT] = {
     [OP_not] = check_bits,
     [OP_abs] = check_arithmetic,
     [OP_sqrt] = check_floats,
+    [OP_floor] = check_floats,
+    [OP_ceil] = check_floats,
+    [OP_trunc] = check_floats,
+    [OP_round] = check_floats,
     [OP_fma] = check_floats,
     [OP_cmp] = check_cmp,
     [OP_select] = check_select,
@@ -640,6 +830,9 @@ static Rule *const rules[OP_COUNT] = {
     [OP_launch] = check_launch,
     [OP_block_idx] = check_block,
     [OP_grid_dim] = check_block,
+    [OP_in_group] = check_in_group,
+    [OP_barrier] = check_barrier,
+    [OP_print] = check_print,
     [OP_assume] = check_assume,
     [OP_for] = check_for,
     [OP_while] = check_while,
@@ -655,11 +848,21 @@ static Rule *const rules[OP_COUNT] = {
     [OP_reshape] = check_reshape,
     [OP_transpose] = check_transpose,
     [OP_convert] = check_convert,
+    [OP_reduce] = check_reduce,
+    [OP_scan] = check_scan,
+    [OP_item] = check_item,
     [OP_dot] = check_dot,
     [OP_view] = check_view,
     [OP_load] = check_load,
     [OP_store] = check_store,
+    [OP_atomic] = check_atomic,
+    [OP_scatter] = check_scatter,
+    [OP_atom] = check_atom,
+    [OP_copy_async] = check_copy_async,
+    [OP_cp_async] = check_cp_async,
     [OP_shared_alloc] = check_shared_alloc,
+    [OP_shared_reshape] = check_shared_reshape,
+    [OP_shared_view] = check_shared_view,
     [OP_shared_load] = check_shared_load,
     [OP_shared_store] = check_shared_store,
     [OP_thread_id] = check_i32,

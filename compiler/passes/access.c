@@ -29,7 +29,7 @@ static void find_tile_dims(Access *access)
 
 Access access_of(Op *op)
 {
-    const bool stores = op->code == OP_store;
+    const bool stores = op->code != OP_load;
     const Op *view = op->operands[0]->op;
     CHECK(view && view->code == OP_view);
     Access access = {.op = op, .view = op->operands[0]->type, .pointer = view->operands[0]};
@@ -87,6 +87,32 @@ int access_vector(FactTable *facts, const Access *access, int dim, int limit)
                           !is_whole(facts, access, dim, vector)))
         vector /= 2;
     return vector;
+}
+
+/* The same number in every round of all loops around it. */
+static bool is_steady(const Value *value)
+{
+    const Region *region = value->op ? value->op->parent : value->region;
+    for (; region && region->parent; region = region->parent->parent)
+        if (region->parent->code == OP_for || region->parent->code == OP_while) return false;
+    return true;
+}
+
+bool access_is_own(FactTable *facts, Op *a, Op *b, int threads)
+{
+    const Access x = access_of(a), y = access_of(b);
+    const Layout *layout = x.tile->layout;
+    if (a->operands[0] != b->operands[0] || y.tile->layout != layout ||
+        layout_replica_mask(layout) || layout_threads(layout) != threads)
+        return false;
+    for (int d = 0; d < x.rank; d++) {
+        if (x.offsets[d] != y.offsets[d] || x.tile_dim[d] != y.tile_dim[d]) return false;
+        const Facts offset = facts_of(facts, x.offsets[d]);
+        if (offset.low != offset.high && offset.multiple % x.span[d] != 0 &&
+            !is_steady(x.offsets[d]))
+            return false;
+    }
+    return true;
 }
 
 Parameter *pointer_parameter(Kernel *kernel, const Value *pointer)

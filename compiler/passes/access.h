@@ -10,9 +10,9 @@ enum { BOUND_LOW = 1, BOUND_HIGH = 2 };
 /* A load or store of a tile, taken apart. */
 typedef struct Access {
     Op *op;
-    const Type *view, *tile;
-    Value *pointer, *value; /* `value` is the tile that is stored or loaded */
-    int rank;               /* of the view; the arrays go by its dimensions */
+    const Type *view, *tile; /* of a copy_async: a shared tile */
+    Value *pointer, *value;  /* `value` is the tile that is stored or loaded */
+    int rank;                /* of the view; the arrays go by its dimensions */
     Value *extents[TYPE_RANK], *strides[TYPE_RANK], *offsets[TYPE_RANK];
     int tile_dim[TYPE_RANK]; /* which dimension of the tile; -1: extent 1 */
     int64_t span[TYPE_RANK]; /* the tile's extent along it */
@@ -27,6 +27,15 @@ int access_contiguous(const Access *access);
  * aligned in memory and is inside or outside of the view as a whole, wherever it starts at a
  * multiple of its length in the tile. */
 int access_vector(FactTable *facts, const Access *access, int dim, int limit);
+/* True if each of the `threads` meets in one access only elements that it, and nobody else, had in
+ * the other: both have the same tile at the same offsets, and the offsets of other rounds of a loop
+ * are the same ones or at least a tile away. */
+bool access_is_own(FactTable *facts, Op *a, Op *b, int threads);
+/* The shared_alloc that a shared tile is a part of, or is. */
+const Op *shared_root(const Value *tile);
+/* The layout of a shared_view, if its elements lie behind the first one as in a tile of their own;
+ * NULL: they don't, or that can't be seen. */
+const Layout *shared_part_layout(LayoutTable *table, FactTable *facts, const Op *view);
 /* The parameter whose memory a pointer reaches; NULL if that can't be seen. */
 Parameter *pointer_parameter(Kernel *kernel, const Value *pointer);
 /* How many registers from register 0 on are neighbours along the dimension. */

@@ -148,14 +148,16 @@ static void note_parameter(const Pass *pass, const Op *op)
 {
     Parameter *parameter = pointer_parameter(pass->kernel, op->operands[0]->op->operands[0]);
     if (!parameter) return;
-    parameter->is_read |= op->code == OP_load;
-    parameter->is_written |= op->code == OP_store;
+    parameter->is_read |= op->code != OP_store && op->code != OP_scatter;
+    parameter->is_written |= op->code != OP_load && op->code != OP_copy_async;
 }
 
 static void visit_access(Op *op, void *context)
 {
     const Pass *pass = context;
-    if (!op_is_access(op)) return;
+    const bool updates = op->code == OP_atomic || op->code == OP_scatter;
+    if (updates && op->operands[0]->type->kind == TYPE_VIEW) note_parameter(pass, op);
+    if (!op_is_access(op) && op->code != OP_copy_async) return;
     set_bounds(pass, op);
     note_parameter(pass, op);
 }

@@ -100,16 +100,6 @@ static void fit_dot(Inference *inference, Op *op)
     produce(inference, op, layouts.c);
 }
 
-static void report_reshape(Inference *inference, const Op *op)
-{
-    const Kernel *kernel = inference->kernel;
-    diag_report(
-        kernel->session->diags, DIAG_no_layout, op->span,
-        type_text(kernel->arena, type_with_layout(kernel->types, op->operands[0]->type, NULL)),
-        type_text(kernel->arena, type_with_layout(kernel->types, op->results[0].type, NULL)));
-    inference->failed = true;
-}
-
 /* Not every layout can be reshaped: then both sides are converted to and from one that can. */
 static void fit_rename(Inference *inference, Op *op)
 {
@@ -124,47 +114,84 @@ static void fit_rename(Inference *inference, Op *op)
         made = derive_result(inference, op, plain);
         if (made) require(inference, op, 0, plain);
     }
-    if (!made) {
-        report_reshape(inference, op);
-        return;
-    }
-    produce(inference, op, made);
+    if (made)
+        produce(inference, op, made);
+    else
+        reshape_through_shared(inference, op);
 }
 
 static void fit_store(Inference *inference, Op *op)
 {
+    enum { SMALL = 32 }; /* elements that a warp stores at once, however they lie */
+    if (type_elements(op->operands[1]->type) <= SMALL) return;
     const Layout *has = op->operands[1]->type->layout, *likes = propose_access(inference, op);
     const int64_t segment = access_segment(inference, op, has);
     if (segment < SECTOR_BYTES && access_segment(inference, op, likes) > segment)
         require(inference, op, 1, likes);
 }
 
-typedef void FitRule(Inference *inference, Op *op);
-static FitRule *const fit_rules[OP_COUNT] = {
-    [OP_dot] = fit_dot,          [OP_broadcast] = fit_rename, [OP_reshape] = fit_rename,
-    [OP_transpose] = fit_rename, [OP_store] = fit_store,
-};
+/* ---- reductions and scans ---- */
 
-static void fit_op(Op *op, void *context)
+static unsigned dims_mask(const Op *op)
 {
-    if (fit_rules[op->code]) fit_rules[op->code](context, op);
+    const Attr *dims = op_attr(op, ATTR_dims);
+    unsigned mask = 0;
+    for (int i = 0; i < dims->count; i++) mask |= 1u << dims->integers[i];
+    return mask;
 }
 
-/* Renames cost nothing: those of values from before a loop go there, and take their conversions
- * along. */
-static void hoist_rename(Op *op, void *context)
+static const Type *tile_with_layout(const Inference *inference, const Type *tile,
+                                    const Layout *layout)
 {
-    (void)context;
-    if (fit_rules[op->code] == fit_rename) op_move_before(op, hoist_place(op->operands[0], op));
+    int64_t shape[TYPE_RANK];
+    for (int d = 0; d < tile->rank; d++) shape[d] = layout->shape[d];
+    return type_tile(inference->kernel->types, tile->dtype, tile->rank, shape, layout);
 }
 
-void insert_converts(Inference *inference)
+/* Each warp reduces what it has; every thread then fetches the parts of its results and combines
+ * them. */
+static void split_reduce(Inference *inference, Op *op, const Layout *combined, const Layout *parts)
 {
-    region_visit(inference->region, hoist_rename, NULL);
-    region_visit(inference->region, fit_op, inference);
+    Value *result = &op->results[0];
+    const Layout *chosen = result->type->layout;
+    const Type *whole = type_with_layout(inference->kernel->types, result->type, combined);
+    Builder builder = builder_after(op);
+    result->type = tile_with_layout(inference, whole, parts);
+    Value *gathered = build_convert(inference, &builder, result,
+                                    layout_gathered(inference->kernel->layouts, combined, parts));
+    Op *last = build_op(&builder, OP_reduce, 1, &gathered, 1, &whole);
+    last->attrs = op->attrs;
+    last->attr_count = op->attr_count;
+    Value *value = &last->results[0];
+    if (chosen != combined) value = build_convert(inference, &builder, value, chosen);
+    value_replace(inference->kernel, result, value);
+    gathered->op->operands[0] = result;
 }
 
-/* ---- through shared memory ---- */
+static void fit_reduce(Inference *inference, Op *op)
+{
+    const unsigned dims = dims_mask(op);
+    if (!layout_is_plain(op->operands[0]->type->layout, dims))
+        require(inference, op, 0, propose_default(inference, op->operands[0]->type));
+    const Layout *has = op->operands[0]->type->layout;
+    const Layout *combined = derive_result(inference, op, has),
+                 *parts = layout_warp_parts(inference->kernel->layouts, has, dims);
+    bool across_warps = false;
+    for (int d = 0; d < parts->rank; d++) across_warps |= parts->shape[d] != combined->shape[d];
+    if (across_warps)
+        split_reduce(inference, op, combined, parts);
+    else
+        produce(inference, op, combined);
+}
+
+static void fit_scan(Inference *inference, Op *op)
+{
+    const Layout *layout = scan_layout(inference, op, op->operands[0]->type->layout);
+    require(inference, op, 0, layout);
+    produce(inference, op, layout);
+}
+
+/* ---- shared tiles of the compiler ---- */
 
 /* The dimension along which the layout's registers run the furthest, and how far. */
 static int longest_run(const Layout *layout, int *run)
@@ -203,6 +230,54 @@ static Value *build_shared(const Inference *inference, Builder *builder, const T
     op_set_int(alloc, ATTR_bytes, layout_size(layout) * dtype_memory_bits(from->dtype) / 8);
     return &alloc->results[0];
 }
+
+/* One thread alone gets each old element: the others that hold it are told through shared memory.
+ */
+static void fit_atomic(Inference *inference, Op *op)
+{
+    Value *old = &op->results[0];
+    const Layout *layout = old->type->layout;
+    const int threads = inference->warps > 0 ? 32 * inference->warps : 1;
+    if (value_count_uses(inference->kernel, old) == 0 ||
+        (layout_replica_mask(layout) == 0 && layout_threads(layout) == threads))
+        return;
+    Builder after = builder_after(op);
+    Value *shared = build_shared(inference, &after, old->type, old->type);
+    Op *store = build_op(&after, OP_shared_store, 2, (Value *[]){shared, old}, 0, NULL);
+    Op *load = build_op(&after, OP_shared_load, 1, &shared, 1, &old->type);
+    value_replace(inference->kernel, old, &load->results[0]);
+    store->operands[1] = old;
+}
+
+typedef void FitRule(Inference *inference, Op *op);
+static FitRule *const fit_rules[OP_COUNT] = {
+    [OP_dot] = fit_dot,          [OP_broadcast] = fit_rename, [OP_reshape] = fit_rename,
+    [OP_transpose] = fit_rename, [OP_store] = fit_store,      [OP_reduce] = fit_reduce,
+    [OP_scan] = fit_scan,        [OP_atomic] = fit_atomic,
+};
+
+static void fit_op(Op *op, void *context)
+{
+    if (!fit_rules[op->code]) return;
+    inference_enter(context, op);
+    fit_rules[op->code](context, op);
+}
+
+/* Renames cost nothing: those of values from before a loop go there, and take their conversions
+ * along. */
+static void hoist_rename(Op *op, void *context)
+{
+    (void)context;
+    if (fit_rules[op->code] == fit_rename) op_move_before(op, hoist_place(op->operands[0], op));
+}
+
+void insert_converts(Inference *inference)
+{
+    region_visit(inference->region, hoist_rename, NULL);
+    region_visit(inference->region, fit_op, inference);
+}
+
+/* ---- through shared memory ---- */
 
 static bool goes_through_shared(const Op *op)
 {

@@ -9,6 +9,8 @@
  * convert.c inserts a conversion. */
 #include "passes/layouts.h"
 
+#include "passes/group.h"
+
 typedef struct Classes {
     Inference *inference;
     VEC(Value *) values; /* the tiles; Value.scratch is the index + 1 */
@@ -66,7 +68,8 @@ static void collect_op(Op *op, void *context)
         for (int i = 0; i < op->regions[r]->argument_count; i++)
             collect_value(classes, op->regions[r]->arguments[i]);
     if (op_is_access(op)) vec_push(arena, &classes->accesses, op);
-    if (op->code == OP_broadcast || op->code == OP_reshape || op->code == OP_transpose)
+    if (op->code == OP_broadcast || op->code == OP_reshape || op->code == OP_transpose ||
+        op->code == OP_reduce || op->code == OP_scan)
         vec_push(arena, &classes->renames, op);
     if (op->code == OP_dot) vec_push(arena, &classes->dots, op);
 }
@@ -117,6 +120,10 @@ static void unite_op(Op *op, void *context)
     Classes *classes = context;
     if (op_info(op->code)->traits & ELEM || op->code == OP_bitcast) {
         unite_elements(classes, op);
+    } else if (op->code == OP_atomic || op->code == OP_scatter) {
+        for (int i = 2; i < op->operand_count; i++)
+            unite(classes, op->operands[1], op->operands[i]);
+        if (op->code == OP_atomic) unite(classes, op->operands[1], &op->results[0]);
     } else if (op->code == OP_dot) {
         unite(classes, op->operands[2], &op->results[0]);
     } else if (op->code == OP_for) {
@@ -148,6 +155,11 @@ static void classes_init(Classes *classes)
 
 /* ---- choosing ---- */
 
+void inference_enter(Inference *inference, const Op *op)
+{
+    inference->warps = group_warps(op_threads(op));
+}
+
 static const Layout *known(const Classes *classes, const Value *value)
 {
     return classes->layouts[class_of(classes, value)];
@@ -164,6 +176,7 @@ static bool spread_through(Classes *classes, const Op *op)
     const Value *operand = op->operands[0], *result = &op->results[0];
     const Layout *above = known(classes, operand), *below = known(classes, result);
     if (!above == !below) return false;
+    inference_enter(classes->inference, op);
     const Layout *derived = above ? derive_result(classes->inference, op, above)
                                   : derive_operand(classes->inference, op, below);
     if (derived) choose(classes, above ? result : operand, derived);
@@ -183,6 +196,7 @@ static void choose_accumulators(Classes *classes)
 {
     for (size_t i = 0; i < classes->dots.count; i++) {
         const Op *dot = classes->dots.data[i];
+        inference_enter(classes->inference, dot);
         choose(classes, &dot->results[0], propose_dot(classes->inference, dot, NULL).c);
     }
     spread(classes);
@@ -194,6 +208,7 @@ static void choose_dot_operands(Classes *classes)
 {
     for (size_t i = 0; i < classes->dots.count; i++) {
         const Op *dot = classes->dots.data[i];
+        inference_enter(classes->inference, dot);
         const DotLayouts layouts =
             propose_dot(classes->inference, dot, known(classes, &dot->results[0]));
         const Layout *wanted[2] = {layouts.a, layouts.b};
@@ -227,6 +242,7 @@ static void choose_accesses(Classes *classes)
 {
     for (Op *op; (op = heaviest_open_access(classes));) {
         const Value *value = op->code == OP_load ? &op->results[0] : op->operands[1];
+        inference_enter(classes->inference, op);
         choose(classes, value, propose_access(classes->inference, op));
         spread(classes);
     }
@@ -237,6 +253,7 @@ static void choose_rest(Classes *classes)
     for (size_t i = 0; i < classes->values.count; i++) {
         const Value *value = classes->values.data[i];
         if (known(classes, value)) continue;
+        inference_enter(classes->inference, value->op ? value->op : value->region->first);
         choose(classes, value, propose_default(classes->inference, value->type));
         spread(classes);
     }
@@ -254,9 +271,27 @@ static void set_layouts(Classes *classes)
 
 /* ---- shared tiles of the author ---- */
 
+/* A part that does not lie as a tile of its own has a layout all the same; it is not looked at. */
+static void lay_out_part(Inference *inference, Op *op)
+{
+    Value *part = &op->results[0];
+    LayoutTable *table = inference->kernel->layouts;
+    const Layout *layout = shared_part_layout(table, inference->facts, op);
+    if (layout) op_set_int(op, ATTR_aligned, 1);
+    int32_t shape[LAYOUT_RANK];
+    int order[LAYOUT_RANK];
+    for (int d = 0; d < part->type->rank; d++) {
+        shape[d] = (int32_t)part->type->shape[d];
+        order[d] = part->type->rank - 1 - d;
+    }
+    if (!layout) layout = layout_row_major(table, part->type->rank, shape, order);
+    part->type = type_with_layout(inference->kernel->types, part->type, layout);
+}
+
 static void lay_out_shared(Op *op, void *context)
 {
     Inference *inference = context;
+    if (op->code == OP_shared_view) lay_out_part(inference, op);
     if (op->code != OP_shared_alloc || op->results[0].type->layout) return;
     Value *tile = &op->results[0];
     int32_t shape[LAYOUT_RANK];
@@ -273,11 +308,6 @@ static void lay_out_shared(Op *op, void *context)
 }
 
 /* ---- the pass ---- */
-
-static bool is_power_of_two(int number)
-{
-    return number > 0 && (number & (number - 1)) == 0;
-}
 
 static void lay_out(Inference *inference)
 {
@@ -297,12 +327,8 @@ static void lay_out(Inference *inference)
 
 static bool lay_out_launch(Kernel *kernel, Op *launch)
 {
-    const int warps = launch_warps(launch);
-    if (!is_power_of_two(warps) || warps > 32) {
-        diag_report(kernel->session->diags, DIAG_warp_count, launch->span, warps);
-        return false;
-    }
-    Inference inference = {.kernel = kernel, .region = launch_region(launch), .warps = warps};
+    Inference inference = {
+        .kernel = kernel, .region = launch_region(launch), .warps = launch_warps(launch)};
     inference.arena = arena_new();
     inference.facts = facts_new(kernel);
     lay_out(&inference);

@@ -11,9 +11,12 @@ typedef struct Inference {
     Region *region;
     FactTable *facts;
     Arena *arena; /* of the pass */
-    int warps;
+    int warps;    /* that share the tiles of the op at hand; 0: one thread has them */
     bool failed;
 } Inference;
+
+/* Sets `warps` for what is asked about the op. */
+void inference_enter(Inference *inference, const Op *op);
 
 /* ---- propose.c: the layout that an op would like best ---- */
 
@@ -33,10 +36,15 @@ int64_t access_segment(const Inference *inference, Op *op, const Layout *layout)
 const Layout *derive_operand(const Inference *inference, const Op *op, const Layout *result);
 const Layout *derive_result(const Inference *inference, const Op *op, const Layout *operand);
 
+/* The layout of a scan's operand and result: `operand` if that will do. */
+const Layout *scan_layout(const Inference *inference, const Op *op, const Layout *operand);
+
 /* ---- convert.c ---- */
 
 /* Makes each operand's layout the one that its op needs; the values have layouts. */
 void insert_converts(Inference *inference);
+/* reshape.c: a reshape that no layout does without moving elements becomes stores and loads. */
+void reshape_through_shared(Inference *inference, Op *op);
 /* Converts that need shared memory become stores and loads of it. */
 void expand_converts(Inference *inference);
 

@@ -107,6 +107,17 @@ static void lower_iota(Lower *lower, Op *op)
     }
 }
 
+static void lower_in_group(Lower *lower, Op *op)
+{
+    const ThreadGroup group = {(int)op_int(op, ATTR_begin, 0), (int)op_int(op, ATTR_count, 1)};
+    map_set(lower->arena, &lower->scalars, &op->results[0], address_in_group(lower, group));
+}
+
+static void lower_item(Lower *lower, Op *op)
+{
+    map_set(lower->arena, &lower->scalars, &op->results[0], lower_tile(lower, op->operands[0])[0]);
+}
+
 /* Where the operand has what the result has at `result`. */
 typedef bool SourceRule(const Op *op, const int32_t *result, int32_t *out);
 
@@ -283,12 +294,15 @@ static void lower_structured(Lower *lower, Op *op)
                         (int)flat.types.count, flat.types.data);
     copy_attrs(op, copy);
     const Builder outside = lower->at;
+    const ThreadGroup group = lower->group;
     for (int r = 0; r < op->region_count; r++) {
+        lower->group = is_group(op) && r == 0 ? group_threads(op) : group;
         lower->at = builder_at_end(copy->regions[r], op->span);
         add_arguments(lower, op->regions[r], copy->regions[r]);
         lower_ops(lower, op->regions[r]);
     }
     lower->at = outside;
+    lower->group = group;
     bind_results(lower, op, copy);
 }
 
@@ -322,10 +336,19 @@ static LowerRule *const rules[OP_COUNT] = {
     [OP_reshape] = lower_reshape,
     [OP_transpose] = lower_transpose,
     [OP_convert] = lower_convert,
+    [OP_reduce] = lower_reduce,
+    [OP_scan] = lower_scan,
+    [OP_item] = lower_item,
+    [OP_in_group] = lower_in_group,
     [OP_dot] = lower_dot,
     [OP_load] = lower_load,
     [OP_store] = lower_store,
+    [OP_copy_async] = lower_copy_async,
+    [OP_atomic] = lower_atomic,
+    [OP_scatter] = lower_scatter,
     [OP_shared_alloc] = lower_nothing,
+    [OP_shared_reshape] = lower_nothing,
+    [OP_shared_view] = lower_nothing, /* likewise */
     [OP_shared_load] = lower_shared_load,
     [OP_shared_store] = lower_shared_store,
     [OP_view] = lower_nothing, /* its loads and stores look through it */
@@ -359,7 +382,7 @@ static void lower_launch(Lower *lower, Op *launch)
     Op *copy = build_op(&before, OP_launch, launch->operand_count, launch->operands, 0, NULL);
     copy_attrs(launch, copy);
     lower->top = launch_region(copy);
-    lower->threads = 32 * launch_warps(launch);
+    lower->group = (ThreadGroup){0, 32 * launch_warps(launch)};
     lower->at = builder_at_end(lower->top, launch->span);
     lower_ops(lower, launch_region(launch));
     op_erase(launch);

@@ -8,19 +8,20 @@
 
 #include "base/vec.h"
 #include "passes/access.h"
+#include "passes/group.h"
 
 typedef struct Lower {
     Kernel *kernel;
     const Target *target;
-    Arena *arena;     /* of the pass */
-    FactTable *facts; /* of the old program */
-    Region *top;      /* the new region of the launch */
-    Builder at;       /* where ops go */
-    int threads;
-    Map scalars;    /* old Value -> new Value */
-    Map tiles;      /* old Value -> Value *[layout_registers] */
-    Interner *keys; /* of what is built already */
-    Map built;      /* key -> Value */
+    Arena *arena;      /* of the pass */
+    FactTable *facts;  /* of the old program */
+    Region *top;       /* the new region of the launch */
+    Builder at;        /* where ops go */
+    ThreadGroup group; /* the threads that run what is lowered now */
+    Map scalars;       /* old Value -> new Value */
+    Map tiles;         /* old Value -> Value *[layout_registers] */
+    Interner *keys;    /* of what is built already */
+    Map built;         /* key -> Value */
 } Lower;
 
 /* ---- lower.c ---- */
@@ -69,6 +70,8 @@ Padding coordinates_padding(Lower *lower, const Coordinates *coordinates, int re
                             Value **predicate);
 /* A predicate that is true in one of the threads that hold the same elements; NULL: in all. */
 Value *address_not_replica(Lower *lower, const Layout *layout);
+/* True in the threads of the group. */
+Value *address_in_group(Lower *lower, ThreadGroup group);
 /* Registers that repeat a lower one. */
 int layout_register_replicas(const Layout *layout);
 /* Bits of the thread index as coordinates: lanes, then warps. */
@@ -89,9 +92,35 @@ int register_at(const RegisterIndex *index, const int32_t *coordinates); /* -1: 
 typedef void LowerRule(Lower *lower, Op *op);
 LowerRule lower_load, lower_store;               /* lower_memory.c */
 LowerRule lower_shared_load, lower_shared_store; /* lower_shared.c */
+LowerRule lower_atomic, lower_scatter;           /* lower_atomic.c */
+LowerRule lower_copy_async;                      /* lower_async.c */
 LowerRule lower_dot;                             /* lower_dot.c */
+LowerRule lower_reduce, lower_scan;              /* lower_reduce.c */
+
+/* ---- lower_shared.c ---- */
+
+/* The address of an element of a shared tile or of a part of one; coordinates are i32, NULL is 0.
+ */
+Value *shared_element(Lower *lower, const Value *tile, Value *const *coordinates);
+/* The addresses of a tile's elements by registers of the layout. *vector is lowered to how many
+ * registers lie next to each other. */
+Value **shared_pointers(Lower *lower, const Value *tile, const Layout *layout, int *vector);
 
 /* ---- lower_memory.c ---- */
+
+/* A view's part, and the registers that go with it. */
+typedef struct Memory {
+    Access access;
+    Coordinates coordinates;
+    int vector; /* registers an access */
+} Memory;
+
+/* The address of a register's element. */
+Value *memory_pointer(Lower *lower, const Memory *memory, int reg);
+/* Whether it is inside the view; NULL: always. */
+Value *memory_inside(Lower *lower, const Memory *memory, int reg);
+/* Vectors along `dim` start at multiples of their length. */
+bool layout_starts_aligned(const Layout *layout, int dim, int vector);
 
 /* What registers are in memory: a bool is a byte. */
 DType memory_dtype(DType dtype);

@@ -165,11 +165,34 @@ static Value *thread_id(Lower *lower)
     return emit(lower, &key, 0, NULL);
 }
 
-/* (tid & mask) << shift, or >> -shift. Shifting right or masking all bits needs no mask. */
+/* The index among the threads of the group. */
+static Value *index_in_group(Lower *lower)
+{
+    return address_add_number(lower, thread_id(lower), -lower->group.begin);
+}
+
+/* The least power of two that is not below the number of threads. */
+static uint32_t index_limit(const Lower *lower)
+{
+    uint32_t limit = 1;
+    while (limit < (uint32_t)lower->group.count) limit *= 2;
+    return limit;
+}
+
+Value *address_in_group(Lower *lower, ThreadGroup group)
+{
+    Value *index = address_add_number(lower, thread_id(lower), -group.begin);
+    if (group.count == 1)
+        return address_cmp(lower, "eq", index, address_const(lower, DTYPE_i32, 0));
+    return address_cmp(lower, "lt", address_cast(lower, DTYPE_u32, index),
+                       address_const(lower, DTYPE_u32, group.count));
+}
+
+/* (index & mask) << shift, or >> -shift. Shifting right or masking all bits needs no mask. */
 static Value *move_bits(Lower *lower, uint32_t mask, int shift)
 {
-    const uint32_t all = (uint32_t)lower->threads - 1;
-    Value *value = thread_id(lower);
+    const uint32_t all = index_limit(lower) - 1;
+    Value *value = index_in_group(lower);
     const uint32_t kept = shift < 0 ? all >> -shift << -shift : all;
     if (mask != kept)
         value = address_op(lower, OP_and, value, address_const(lower, DTYPE_i32, mask));
@@ -248,13 +271,24 @@ Padding coordinates_padding(Lower *lower, const Coordinates *coordinates, int re
     return padding;
 }
 
+/* Threads above the largest power of two hold what those below hold. */
+static Value *address_not_left_over(Lower *lower, const Layout *layout)
+{
+    const int threads = 1 << layout_thread_bits(layout);
+    if (threads >= lower->group.count) return NULL;
+    return address_cmp(lower, "lt", index_in_group(lower),
+                       address_const(lower, DTYPE_i32, threads));
+}
+
 Value *address_not_replica(Lower *lower, const Layout *layout)
 {
     const uint32_t mask = layout_replica_mask(layout);
-    if (!mask) return NULL;
+    Value *predicate = address_not_left_over(lower, layout);
+    if (!mask) return predicate;
     Value *bits =
-        address_op(lower, OP_and, thread_id(lower), address_const(lower, DTYPE_i32, mask));
-    return address_cmp(lower, "eq", bits, address_const(lower, DTYPE_i32, 0));
+        address_op(lower, OP_and, index_in_group(lower), address_const(lower, DTYPE_i32, mask));
+    return address_and(lower, predicate,
+                       address_cmp(lower, "eq", bits, address_const(lower, DTYPE_i32, 0)));
 }
 
 int layout_register_replicas(const Layout *layout)

@@ -6,12 +6,6 @@
  */
 #include "passes/lower.h"
 
-typedef struct Memory {
-    Access access;
-    Coordinates coordinates;
-    int vector; /* registers an access */
-} Memory;
-
 DType memory_dtype(DType dtype)
 {
     return dtype == DTYPE_b1 ? DTYPE_u8 : dtype;
@@ -113,7 +107,7 @@ static Coordinate view_coordinate(Lower *lower, const Memory *memory, int reg, i
                         : coordinate_at(lower, &memory->coordinates, reg, tile_dim);
 }
 
-static Value *element_pointer(Lower *lower, const Memory *memory, int reg)
+Value *memory_pointer(Lower *lower, const Memory *memory, int reg)
 {
     const Access *access = &memory->access;
     Terms terms = {0};
@@ -174,6 +168,14 @@ static Value *dim_predicate(Lower *lower, const Memory *memory, int reg, int dim
     return predicate;
 }
 
+Value *memory_inside(Lower *lower, const Memory *memory, int reg)
+{
+    Value *predicate = NULL;
+    for (int d = 0; d < memory->access.rank; d++)
+        predicate = dim_predicate(lower, memory, reg, d, predicate);
+    return predicate;
+}
+
 /* What must hold for the vector that starts at the register; PADDING_ALL: it never does. */
 static Padding vector_predicate(Lower *lower, const Memory *memory, int reg, Value **predicate)
 {
@@ -187,7 +189,7 @@ static Padding vector_predicate(Lower *lower, const Memory *memory, int reg, Val
 /* ---- the ops ---- */
 
 /* Vectors start at multiples of their length, so no other bit may move them off. */
-static bool starts_aligned(const Layout *layout, int dim, int vector)
+bool layout_starts_aligned(const Layout *layout, int dim, int vector)
 {
     int low = 0;
     while (1 << low < vector) low++;
@@ -203,7 +205,7 @@ static int choose_vector(const Lower *lower, const Access *access)
     const Layout *layout = access->tile->layout;
     const int run = layout_register_run(layout, access->tile_dim[dim]);
     int vector = access_vector(lower->facts, access, dim, run);
-    while (vector > 1 && !starts_aligned(layout, access->tile_dim[dim], vector)) vector /= 2;
+    while (vector > 1 && !layout_starts_aligned(layout, access->tile_dim[dim], vector)) vector /= 2;
     return vector;
 }
 
@@ -236,8 +238,8 @@ void lower_load(Lower *lower, Op *op)
         else if (vector_predicate(lower, &memory, reg, &predicate) == PADDING_ALL)
             zero_registers(lower, dtype, memory.vector, registers + reg);
         else
-            memory_read(lower, element_pointer(lower, &memory, reg), predicate, dtype,
-                        memory.vector, registers + reg);
+            memory_read(lower, memory_pointer(lower, &memory, reg), predicate, dtype, memory.vector,
+                        registers + reg);
     }
 }
 
@@ -251,7 +253,7 @@ void lower_store(Lower *lower, Op *op)
         Value *predicate = address_not_replica(lower, layout);
         if (reg & replicas || vector_predicate(lower, &memory, reg, &predicate) == PADDING_ALL)
             continue;
-        memory_write(lower, element_pointer(lower, &memory, reg), predicate,
+        memory_write(lower, memory_pointer(lower, &memory, reg), predicate,
                      memory.access.tile->dtype, memory.vector, registers + reg);
     }
 }

@@ -88,8 +88,18 @@ static Value *element_pointer(Lower *lower, Value *base, ThreadOffset thread, Of
     return address_add_number(lower, pointer, (reg.flip & ~shared) + reg.added);
 }
 
+/* A part of a tile, where it does not lie as a tile of its own: each element's place is computed
+ * from its coordinates in the whole tile. */
+typedef struct SharedPart {
+    bool scattered;
+    const Layout *whole;
+    int dims[LAYOUT_RANK];       /* of the whole tile, by the part's dimensions */
+    Value *offsets[LAYOUT_RANK]; /* by the whole tile's dimensions, i32; NULL: zero */
+} SharedPart;
+
 typedef struct SharedAccess {
     SharedMap map;
+    SharedPart part;
     Coordinates coordinates; /* of the registers */
     ThreadOffset thread;
     Value *base;
@@ -97,17 +107,117 @@ typedef struct SharedAccess {
     int vector;
 } SharedAccess;
 
+/* ---- parts ---- */
+
+static SharedPart part_of(Lower *lower, const Value *tile)
+{
+    SharedPart part = {.whole = tile->type->layout};
+    if (tile->op->code == OP_shared_alloc || tile->op->code == OP_shared_reshape) {
+        for (int d = 0; d < tile->type->rank; d++) part.dims[d] = d;
+        return part;
+    }
+    const Op *view = tile->op;
+    const SharedPart above = part_of(lower, view->operands[0]);
+    const Attr *dims = op_attr(view, ATTR_dims);
+    part = above;
+    part.scattered |= !op_int(view, ATTR_aligned, 0);
+    for (int i = 0; i < dims->count; i++) part.dims[i] = above.dims[dims->integers[i]];
+    for (int i = 1; i < view->operand_count; i++) {
+        Value **offset = &part.offsets[above.dims[i - 1]];
+        Value *more = address_cast(lower, DTYPE_i32, lower_scalar(lower, view->operands[i]));
+        *offset = *offset ? address_op(lower, OP_add, *offset, more) : more;
+    }
+    return part;
+}
+
+/* The exclusive or of targets[b] over the bits b of `value` that are set, bits below `count`; NULL:
+ * always zero. */
+static Value *gather_bits(Lower *lower, Value *value, int count, const int32_t *targets)
+{
+    Value *sum = NULL;
+    for (int shift = -LAYOUT_BITS; shift <= LAYOUT_BITS; shift++) {
+        int32_t mask = 0;
+        for (int bit = 0; bit < count; bit++)
+            if (bit + shift >= 0 && targets[bit] >> (bit + shift) & 1) mask |= 1 << bit;
+        if (!mask) continue;
+        Value *moved = address_op(lower, OP_and, value, address_const(lower, DTYPE_i32, mask));
+        moved = address_op(lower, shift < 0 ? OP_shr : OP_shl, moved,
+                           address_const(lower, DTYPE_i32, shift < 0 ? -shift : shift));
+        sum = sum ? address_op(lower, OP_xor, sum, moved) : moved;
+    }
+    return sum;
+}
+
+static Value *added(Lower *lower, Value *a, Value *b)
+{
+    if (!a || !b) return a ? a : b;
+    return address_op(lower, OP_add, a, b);
+}
+
+/* The offset in the whole tile of the element at `at`; NULL: 0. */
+static Value *whole_offset(Lower *lower, const Layout *whole, Value *const *at)
+{
+    const SharedMap map = shared_map(whole);
+    Value *flip = NULL, *sum = NULL;
+    for (int d = 0; d < whole->rank; d++) {
+        if (!at[d]) continue;
+        Value *bits = gather_bits(lower, at[d], map.block_bits[d], map.inverse[d]);
+        if (bits) flip = flip ? address_op(lower, OP_xor, flip, bits) : bits;
+        if (whole->repeat[d] == 1) continue;
+        Value *index =
+            address_op(lower, OP_shr, at[d], address_const(lower, DTYPE_i32, map.block_bits[d]));
+        Value *stride = address_const(lower, DTYPE_i32, map.repeat_stride[d]);
+        sum = added(lower, sum, address_op(lower, OP_mul, index, stride));
+    }
+    return added(lower, flip, sum);
+}
+
+static Value *scattered_pointer(Lower *lower, const SharedAccess *access, int reg)
+{
+    const SharedPart *part = &access->part;
+    Value *at[LAYOUT_RANK] = {NULL};
+    for (int d = 0; d < part->whole->rank; d++) at[d] = part->offsets[d];
+    for (int i = 0; i < access->coordinates.layout->rank; i++) {
+        const Coordinate own = coordinate_at(lower, &access->coordinates, reg, i);
+        Value **place = &at[part->dims[i]];
+        *place = added(lower, *place, own.variable);
+        if (own.rest) *place = address_add_number(lower, *place, own.rest);
+    }
+    Value *offset = whole_offset(lower, part->whole, at);
+    return offset ? address_op(lower, OP_ptr_add, access->base, offset) : access->base;
+}
+
+Value *shared_element(Lower *lower, const Value *tile, Value *const *coordinates)
+{
+    const SharedPart part = part_of(lower, tile);
+    const Op *root = shared_root(tile);
+    Value *at[LAYOUT_RANK] = {NULL};
+    for (int d = 0; d < part.whole->rank; d++) at[d] = part.offsets[d];
+    for (int i = 0; i < tile->type->rank; i++)
+        at[part.dims[i]] = added(lower, at[part.dims[i]], coordinates[i]);
+    Value *base =
+        address_shared(lower, memory_dtype(tile->type->dtype), op_int(root, ATTR_offset, 0));
+    Value *offset = whole_offset(lower, part.whole, at);
+    return offset ? address_op(lower, OP_ptr_add, base, offset) : base;
+}
+
+/* ---- accesses ---- */
+
 static SharedAccess shared_access(Lower *lower, const Value *tile, const Layout *layout)
 {
     SharedAccess access = {.map = shared_map(tile->type->layout), .dtype = tile->type->dtype};
     const int32_t *bases[LAYOUT_BITS];
-    CHECK(tile->op && tile->op->code == OP_shared_alloc);
+    const Op *root = shared_root(tile);
     for (int bit = 0; bit < layout_thread_bits(layout); bit++)
         bases[bit] = layout_thread_basis(layout, bit);
     access.coordinates = coordinates_of(lower, layout);
     access.thread = thread_offset(lower, &access.map, layout_thread_bits(layout), bases);
-    access.base =
-        address_shared(lower, memory_dtype(access.dtype), op_int(tile->op, ATTR_offset, 0));
+    access.base = address_shared(lower, memory_dtype(access.dtype), op_int(root, ATTR_offset, 0));
+    access.part = part_of(lower, tile);
+    access.vector = 1;
+    if (access.part.scattered) return access;
+    Value *first = whole_offset(lower, access.part.whole, access.part.offsets);
+    if (first) access.base = address_op(lower, OP_ptr_add, access.base, first);
     access.vector = layout_shared_vector(layout, tile->type->layout,
                                          ACCESS_BYTES * 8 / dtype_memory_bits(access.dtype));
     return access;
@@ -116,9 +226,20 @@ static SharedAccess shared_access(Lower *lower, const Value *tile, const Layout 
 static Value *register_pointer(Lower *lower, const SharedAccess *access, int reg)
 {
     int32_t coordinates[LAYOUT_RANK];
+    if (access->part.scattered) return scattered_pointer(lower, access, reg);
     layout_coordinates(access->coordinates.layout, reg, 0, 0, coordinates);
     return element_pointer(lower, access->base, access->thread,
                            offset_of(&access->map, coordinates));
+}
+
+Value **shared_pointers(Lower *lower, const Value *tile, const Layout *layout, int *vector)
+{
+    const SharedAccess access = shared_access(lower, tile, layout);
+    Value **pointers = arena_new_array(lower->arena, Value *, layout_registers(layout));
+    if (access.vector < *vector) *vector = access.vector;
+    for (int reg = 0; reg < layout_registers(layout); reg += *vector)
+        pointers[reg] = register_pointer(lower, &access, reg);
+    return pointers;
 }
 
 /* A vector must be tile or padding as a whole. */
@@ -222,7 +343,8 @@ void lower_shared_load(Lower *lower, Op *op)
     Value **registers = lower_new_tile(lower, &op->results[0]);
     const int bits = dtype_memory_bits(access.dtype);
     Ldmatrix how = {0};
-    if (target_has(lower->target, HAS_LDMATRIX) && bits == 16 && !is_padded(layout))
+    if (target_has(lower->target, HAS_LDMATRIX) && bits == 16 && !is_padded(layout) &&
+        !access.part.scattered)
         how = layout_ldmatrix(layout, op->operands[0]->type->layout, bits);
     if (how.possible) {
         load_matrices(lower, &access, how, registers);

@@ -55,9 +55,7 @@ static bool run_pass(const PassRow *pass, Kernel *kernel, const Target *target,
     uint64_t start = os_now_ns();
     size_t errors = diag_error_count(kernel->session->diags);
     bool fine = pass->run(kernel, target);
-    if (options->times)
-        buf_printf(options->times, "%-18s %8.3f ms\n", pass->name,
-                   (double)(os_now_ns() - start) / 1e6);
+    times_add(kernel->session->times, pass->name, start);
     if (!fine) {
         if (diag_error_count(kernel->session->diags) == errors)
             ICE("pass %s failed and said nothing", pass->name);

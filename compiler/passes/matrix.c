@@ -7,6 +7,8 @@
  * another, rows stay with their warp. */
 #include "passes/matrix.h"
 
+#include "passes/group.h"
+
 #include <string.h>
 
 typedef struct MatrixRow {
@@ -46,9 +48,11 @@ bool dot_mma_shape(const Op *dot, MmaShape *out)
     return false;
 }
 
-static bool is_power_of_two(int64_t number)
+/* Warps above a power of two do what those below do. */
+static int power_of_two_below(int number)
 {
-    return number > 0 && (number & (number - 1)) == 0;
+    while (number & (number - 1)) number &= number - 1;
+    return number;
 }
 
 /* Warps beyond the instructions there are hold replicas: a power of two that divides m / 16 or n
@@ -110,17 +114,16 @@ static void choose_instruction(Op *dot, void *context)
     const Choice *choice = context;
     if (dot->code != OP_dot || op_attr(dot, ATTR_instruction)) return;
     const MatrixRow *row = NULL;
-    for (int i = 0; i < MATRIX_ROWS && !row; i++)
+    const int warps = power_of_two_below(group_warps(op_threads(dot)));
+    for (int i = 0; warps > 0 && i < MATRIX_ROWS && !row; i++)
         if (row_serves(&matrix_rows[i], dot, choice->target)) row = &matrix_rows[i];
     Interner *names = choice->kernel->session->names;
     op_set_text(dot, ATTR_instruction, intern_text(names, row ? row->instruction : "fma"));
     if (!row) return;
-    const int warps = launch_warps(op_enclosing(dot, OP_launch));
     const Type *c = dot->operands[2]->type;
     int64_t arrangement[2] = {warps, 1};
-    if (!map_has(&choice->in_rows, dot) || c->shape[0] % (warps * row->shape.m) != 0 ||
-        !is_power_of_two(warps))
-        arrange_warps(c, row->shape, is_power_of_two(warps) ? warps : 1, arrangement);
+    if (!map_has(&choice->in_rows, dot) || c->shape[0] % (warps * row->shape.m) != 0)
+        arrange_warps(c, row->shape, warps, arrangement);
     op_set_ints(dot, ATTR_dims, 2, arrangement);
 }
 

@@ -9,8 +9,7 @@ typedef struct PassOptions {
     const char *print_after; /* a pass's name, "all", or NULL */
     const char *stop_after;  /* a pass's name, or NULL */
     bool verify_each;
-    Buf *dump;  /* where --print-after writes */
-    Buf *times; /* a line a pass, or NULL */
+    Buf *dump; /* where --print-after writes */
 } PassOptions;
 
 /* Runs all passes from the kernel's stage on. False: reported. */

@@ -55,7 +55,8 @@ static bool is_predictable(const Value *value, const Op *loop)
 
 static void find_global_write(Op *op, void *context)
 {
-    if (op->code == OP_store) *(bool *)context = true;
+    if (op->code == OP_store || op->code == OP_atomic || op->code == OP_scatter)
+        *(bool *)context = true;
 }
 
 static int64_t bytes_per_thread(const Type *tile)

@@ -17,7 +17,8 @@ static void tile_shape(const Type *tile, int32_t *out)
 /* Elements a thread, as a power of two: longer vectors would leave threads without work. */
 static int elements_each(const Inference *inference, const Type *tile)
 {
-    const int64_t each = type_elements(tile) / (32 * inference->warps);
+    const int threads = inference->warps > 0 ? 32 * inference->warps : 1;
+    const int64_t each = type_elements(tile) / threads;
     return each < 1 ? 1 : 1 << log2_down(each);
 }
 
@@ -177,6 +178,48 @@ int64_t access_segment(const Inference *inference, Op *op, const Layout *layout)
     return (int64_t)covered * dtype_memory_bits(access.tile->dtype) / 8;
 }
 
+/* ---- scans ---- */
+
+/* A warp has the whole of `dim`, the lanes' bits side by side: lower ones and higher ones are in
+ * registers. */
+static bool fits_scan(const Layout *layout, int dim)
+{
+    const unsigned mask = 1u << dim;
+    int32_t lanes = 0;
+    if (!layout_is_plain(layout, mask)) return false;
+    for (int bit = 0; bit < layout->bits[LAYOUT_WARP]; bit++)
+        if (layout_basis(layout, LAYOUT_WARP, bit)[dim]) return false;
+    for (int bit = 0; bit < layout->bits[LAYOUT_LANE]; bit++) {
+        const int32_t coordinate = layout_basis(layout, LAYOUT_LANE, bit)[dim];
+        if (coordinate & (coordinate - 1)) return false;
+        lanes |= coordinate;
+    }
+    for (int bit = 0; bit < layout->bits[LAYOUT_REGISTER]; bit++) {
+        const int32_t coordinate = layout_basis(layout, LAYOUT_REGISTER, bit)[dim];
+        if (coordinate & (coordinate - 1)) return false;
+    }
+    return lanes == 0 || ((lanes + (lanes & -lanes)) & lanes) == 0;
+}
+
+/* Lanes along `dim` first, then along the others, which alone have the warps. */
+const Layout *scan_layout(const Inference *inference, const Op *op, const Layout *operand)
+{
+    const Type *tile = op->operands[0]->type;
+    const int dim = (int)op_int(op, ATTR_dim, 0);
+    if (operand && fits_scan(operand, dim)) return operand;
+    int32_t shape[LAYOUT_RANK];
+    int order[LAYOUT_RANK];
+    tile_shape(tile, shape);
+    make_order(tile->rank, dim, order);
+    int vector = 1;
+    while (vector < 4 && tile->shape[dim] % (2 * vector) == 0 && tile->shape[dim] > 32 * vector)
+        vector *= 2;
+    LayoutTable *table = inference->kernel->layouts;
+    const Layout *all = layout_blocked(table, tile->rank, shape, order, vector, inference->warps);
+    if (fits_scan(all, dim)) return all;
+    return with_all_warps(inference, layout_blocked(table, tile->rank, shape, order, vector, 1));
+}
+
 /* ---- ops that only rename ---- */
 
 static const Layout *transpose_back(const Inference *inference, const Op *op, const Layout *result)
@@ -192,6 +235,7 @@ const Layout *derive_operand(const Inference *inference, const Op *op, const Lay
     const Type *operand = op->operands[0]->type;
     int32_t shape[LAYOUT_RANK];
     tile_shape(operand, shape);
+    if (op->code == OP_reduce || op->code == OP_scan) return NULL;
     if (op->code == OP_broadcast) return layout_shrink(inference->kernel->layouts, result, shape);
     if (op->code == OP_transpose) return transpose_back(inference, op, result);
     return layout_reshape(inference->kernel->layouts, result, operand->rank, shape);
@@ -203,6 +247,11 @@ const Layout *derive_result(const Inference *inference, const Op *op, const Layo
     int32_t shape[LAYOUT_RANK];
     int dims[LAYOUT_RANK];
     if (op->code == OP_broadcast) return NULL;
+    if (op->code == OP_scan) return scan_layout(inference, op, operand);
+    if (op->code == OP_reduce) {
+        tile_shape(result, shape);
+        return layout_shrink(inference->kernel->layouts, operand, shape);
+    }
     if (op->code == OP_reshape) {
         tile_shape(result, shape);
         return layout_reshape(inference->kernel->layouts, operand, result->rank, shape);

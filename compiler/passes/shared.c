@@ -4,9 +4,14 @@
  * A tile lives from its first to its last use in the order of the text; a tile made outside a loop
  * and used in it lives as long as the loop, since the next iteration may read it. Tiles are placed
  * in the order in which their lives begin, each at the lowest place that no tile alive at the same
- * time has. */
+ * time has. Groups of threads that follow each other may run at the same time: a tile that is made
+ * in one of them never shares a place with one that is made in another, and one from before them
+ * lives as long as they all do. One that is copied to asynchronously lives to the end. */
+#include <limits.h>
+
 #include "base/vec.h"
-#include "passes/passes.h"
+#include "passes/group.h"
+#include "passes/access.h"
 
 enum { SHARED_ALIGN = 128 };
 
@@ -14,6 +19,8 @@ typedef struct Life {
     Op *alloc;
     int first, last; /* -1: never used */
     int64_t offset, bytes;
+    const Op *run,
+        *group; /* the first of the groups that follow each other; the one it is made in */
 } Life;
 
 typedef struct Lives {
@@ -35,11 +42,17 @@ static void extend(Life *life, int first, int last)
     if (last > life->last) life->last = last;
 }
 
+static const Value *tile_used(const Op *op, int operand)
+{
+    const Value *value = op->operands[operand];
+    return value->type->kind == TYPE_SHARED ? &shared_root(value)->results[0] : value;
+}
+
 static void note_uses(const Lives *lives, const Op *op, int now)
 {
     for (int i = 0; i < op->operand_count; i++) {
-        Life *life = life_of(lives, op->operands[i]);
-        if (life) extend(life, now, now);
+        Life *life = life_of(lives, tile_used(op, i));
+        if (life) extend(life, now, op->code == OP_copy_async ? INT_MAX : now);
     }
 }
 
@@ -48,7 +61,7 @@ static void note_loop(const Lives *lives, const Region *region, int first, int l
 {
     for (const Op *op = region->first; op; op = op->next) {
         for (int i = 0; i < op->operand_count; i++) {
-            const uintptr_t index = (uintptr_t)map_get(&lives->by_value, op->operands[i]);
+            const uintptr_t index = (uintptr_t)map_get(&lives->by_value, tile_used(op, i));
             if (index && (int)index <= known) extend(&lives->items.data[index - 1], first, last);
         }
         for (int r = 0; r < op->region_count; r++)
@@ -56,21 +69,57 @@ static void note_loop(const Lives *lives, const Region *region, int first, int l
     }
 }
 
+/* Groups that follow each other. */
+typedef struct Run {
+    const Op *first; /* NULL: there is none */
+    int start, known;
+} Run;
+
+static void note_run(Lives *lives, const Run *run, const Op *end)
+{
+    for (const Op *op = run->first; op && op != end; op = op->next)
+        if (is_group(op)) note_loop(lives, op->regions[0], run->start, lives->clock, run->known);
+}
+
+static void walk_lives(Lives *lives, Region *region);
+
+static void walk_group(Lives *lives, Run *run, Op *op, int start)
+{
+    const size_t known = lives->items.count;
+    if (!run->first) *run = (Run){op, start, (int)known};
+    walk_lives(lives, op->regions[0]);
+    for (size_t i = known; i < lives->items.count; i++) {
+        lives->items.data[i].run = run->first;
+        lives->items.data[i].group = op;
+    }
+}
+
 static void walk_lives(Lives *lives, Region *region)
 {
+    Run run = {0};
     for (Op *op = region->first; op; op = op->next) {
         const int start = lives->clock++, known = (int)lives->items.count;
+        if (is_group(op)) {
+            walk_group(lives, &run, op, start);
+            continue;
+        }
+        if (run.first && !(op_info(op->code)->traits & PURE)) {
+            note_run(lives, &run, op);
+            run = (Run){0};
+        }
         note_uses(lives, op, start);
         for (int r = 0; r < op->region_count; r++) walk_lives(lives, op->regions[r]);
         if (op->code == OP_for || op->code == OP_while)
             for (int r = 0; r < op->region_count; r++)
                 note_loop(lives, op->regions[r], start, lives->clock, known);
         if (op->code != OP_shared_alloc) continue;
-        const Life life = {op, -1, -1, 0, op_int(op, ATTR_bytes, 0)};
+        const Life life = {
+            .alloc = op, .first = -1, .last = -1, .bytes = op_int(op, ATTR_bytes, 0)};
         vec_push(lives->arena, &lives->items, life);
         map_set(lives->arena, &lives->by_value, &op->results[0],
                 (void *)(uintptr_t)lives->items.count);
     }
+    note_run(lives, &run, NULL);
 }
 
 static int64_t align_up(int64_t offset, int64_t align)
@@ -80,7 +129,9 @@ static int64_t align_up(int64_t offset, int64_t align)
 
 static bool overlap(const Life *a, const Life *b)
 {
-    return a->first >= 0 && b->first >= 0 && a->first <= b->last && b->first <= a->last &&
+    const bool apart = a->run && a->run == b->run && a->group != b->group;
+    return a->first >= 0 && b->first >= 0 &&
+           (apart || (a->first <= b->last && b->first <= a->last)) &&
            a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
 }
 

@@ -5,23 +5,50 @@
  * goes before an access that conflicts with one of them: both touch the same bytes of shared memory
  * and one writes, by different threads. A loop is walked again with what its end leaves pending
  * until that adds nothing. Accesses of global memory conflict where the author put a sync between
- * them; the author's syncs are dropped. */
+ * them, and where one reads through the pointer by which the other writes, unless each thread reads
+ * what it writes itself; the author's syncs are dropped.
+ *
+ * An asynchronous copy is under way until its thread waits: no barrier orders it before that. Which
+ * copies a wait is for is not followed: after one, all before it may have landed or not, but for a
+ * wait for all.
+ *
+ * Within a thread group a barrier is the group's own and orders its threads' accesses alone; what
+ * other threads left pending is ordered by a barrier before the group, for all that run the group's
+ * op. */
 #include "base/vec.h"
 #include "passes/access.h"
+#include "passes/group.h"
 
 typedef struct Pending {
     Op *op;
-    bool fenced; /* an author's sync came after it */
+    ThreadGroup group; /* whose it is */
+    bool fenced;       /* an author's sync came after it */
+    bool under_way;    /* an asynchronous copy that nothing has waited for */
 } Pending;
 
 typedef struct State {
     VEC(Pending) items;
 } State;
 
+enum { BARRIERS = 16 }; /* of the machine; 0 is the block's */
+
+/* Which group waits at which of the block's barriers. */
+typedef struct Barriers {
+    ThreadGroup groups[BARRIERS];
+    int count;
+    bool too_many;
+} Barriers;
+
 typedef struct Sync {
     Kernel *kernel;
     Arena *arena;
-    bool *hit; /* if given, barriers are not inserted but reported here */
+    Barriers *barriers;
+    FactTable *facts;
+    ThreadGroup group; /* the threads that run what is walked */
+    /* if given, barriers are not inserted but reported here, for conflicts with what threads
+     * outside `reported` did, or all if its count is 0 */
+    bool *hit;
+    ThreadGroup reported;
 } Sync;
 
 /* ---- sets of accesses ---- */
@@ -29,7 +56,8 @@ typedef struct Sync {
 static bool state_has(const State *state, Pending item)
 {
     for (size_t i = 0; i < state->items.count; i++)
-        if (state->items.data[i].op == item.op && state->items.data[i].fenced == item.fenced)
+        if (state->items.data[i].op == item.op && state->items.data[i].fenced == item.fenced &&
+            state->items.data[i].under_way == item.under_way)
             return true;
     return false;
 }
@@ -54,40 +82,85 @@ static State state_copy(const Sync *sync, const State *state)
     return copy;
 }
 
-static void state_fence(State *state)
+/* A sync of the group's threads: those of other threads are not waited for. */
+static void state_fence(State *state, ThreadGroup group)
 {
-    for (size_t i = 0; i < state->items.count; i++) state->items.data[i].fenced = true;
+    for (size_t i = 0; i < state->items.count; i++)
+        if (group_has(group, state->items.data[i].group)) state->items.data[i].fenced = true;
+}
+
+static void state_clear(State *state, ThreadGroup group)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < state->items.count; i++)
+        if (!group_has(group, state->items.data[i].group) || state->items.data[i].under_way)
+            state->items.data[kept++] = state->items.data[i];
+    state->items.count = kept;
+}
+
+/* The group's copies have landed, or, unless it waits for all, may have. */
+static void state_wait(const Sync *sync, State *state, bool for_all)
+{
+    const size_t count = state->items.count;
+    for (size_t i = 0; i < count; i++) {
+        Pending item = state->items.data[i];
+        if (!item.under_way || !group_has(sync->group, item.group)) continue;
+        item.under_way = false;
+        if (for_all && !state_has(state, item))
+            state->items.data[i] = item;
+        else
+            state_add(sync, state, item);
+    }
 }
 
 /* ---- conflicts ---- */
 
+static bool is_update(const Op *op)
+{
+    return op->code == OP_atomic || op->code == OP_scatter;
+}
+
 static bool is_shared_access(const Op *op)
 {
-    return op->code == OP_shared_load || op->code == OP_shared_store;
+    return op->code == OP_shared_load || op->code == OP_shared_store || op->code == OP_copy_async ||
+           (is_update(op) && op->operands[0]->type->kind == TYPE_SHARED);
+}
+
+static bool is_global_access(const Op *op)
+{
+    return op_is_access(op) || op->code == OP_copy_async ||
+           (is_update(op) && op->operands[0]->type->kind == TYPE_VIEW);
 }
 
 static bool writes(const Op *op)
 {
-    return op->code == OP_store || op->code == OP_shared_store;
+    return op->code == OP_store || op->code == OP_shared_store || is_update(op);
+}
+
+static const Value *shared_operand(const Op *op)
+{
+    return op->operands[op->code == OP_copy_async ? 1 : 0];
 }
 
 static const Layout *register_layout(const Op *op)
 {
-    return op->code == OP_shared_store ? op->operands[1]->type->layout
-                                       : op->results[0].type->layout;
+    return op->code != OP_shared_load ? op->operands[1]->type->layout : op->results[0].type->layout;
 }
 
 /* Every thread reads what it wrote itself. */
-static bool is_private(const Op *a, const Op *b)
+static bool is_private(Pending a, const Op *b, ThreadGroup group)
 {
-    return a->operands[0] == b->operands[0] && register_layout(a) == register_layout(b) &&
-           layout_replica_mask(register_layout(a)) == 0;
+    const Layout *layout = register_layout(b);
+    /* a part of a tile may be another one the next time */
+    return a.op->operands[0] == b->operands[0] &&
+           shared_root(b->operands[0]) == b->operands[0]->op && register_layout(a.op) == layout &&
+           layout_replica_mask(layout) == 0 && a.group.begin == group.begin &&
+           a.group.count == group.count && layout_threads(layout) == group.count;
 }
 
 static bool same_bytes(const Op *a, const Op *b)
 {
-    const Op *x = a->operands[0]->op, *y = b->operands[0]->op;
-    if (!x || !y || x->code != OP_shared_alloc || y->code != OP_shared_alloc) return true;
+    const Op *x = shared_root(shared_operand(a)), *y = shared_root(shared_operand(b));
     const int64_t x_begin = op_int(x, ATTR_offset, 0), y_begin = op_int(y, ATTR_offset, 0);
     return x_begin < y_begin + op_int(y, ATTR_bytes, 0) &&
            y_begin < x_begin + op_int(x, ATTR_bytes, 0);
@@ -100,38 +173,109 @@ static bool same_memory(const Sync *sync, const Op *a, const Op *b)
     return x == y || !x || !y;
 }
 
-static bool conflicts(const Sync *sync, Pending earlier, const Op *op)
+static bool shared_conflict(const Sync *sync, Pending earlier, const Op *op)
 {
-    if (!writes(earlier.op) && !writes(op)) return false;
-    if (is_shared_access(earlier.op) && is_shared_access(op))
-        return same_bytes(earlier.op, op) && !is_private(earlier.op, op);
-    return op_is_access(earlier.op) && op_is_access(op) && earlier.fenced &&
-           same_memory(sync, earlier.op, op);
+    const bool write = writes(earlier.op) || writes(op) || op->code == OP_copy_async ||
+                       earlier.op->code == OP_copy_async;
+    return write && is_shared_access(earlier.op) && is_shared_access(op) &&
+           same_bytes(earlier.op, op) && !is_private(earlier, op, sync->group);
+}
+
+/* A tile is read where the same threads write one, with no sync between: the author sees one tile
+ * after the other, so that is how it has to be. */
+static bool reads_written(const Sync *sync, Pending earlier, Op *op)
+{
+    const bool both_access = op_is_access(earlier.op) && op_is_access(op);
+    return both_access && earlier.op->code != op->code &&
+           earlier.group.begin == sync->group.begin && earlier.group.count == sync->group.count &&
+           pointer_parameter(sync->kernel, op->operands[0]->op->operands[0]) &&
+           !access_is_own(sync->facts, earlier.op, op, sync->group.count);
+}
+
+static bool global_conflict(const Sync *sync, Pending earlier, Op *op)
+{
+    return (writes(earlier.op) || writes(op)) && is_global_access(earlier.op) &&
+           is_global_access(op) && same_memory(sync, earlier.op, op) &&
+           (earlier.fenced || reads_written(sync, earlier, op));
+}
+
+static bool conflicts(const Sync *sync, Pending earlier, Op *op)
+{
+    if (earlier.op->code == OP_atomic && op->code == OP_atomic) return false;
+    if (sync->group.count == 1 && group_has(sync->group, earlier.group)) return false;
+    if (earlier.under_way) return false;
+    return shared_conflict(sync, earlier, op) || global_conflict(sync, earlier, op);
 }
 
 /* ---- the walk ---- */
 
 static void walk(const Sync *sync, Region *region, State *state);
 
+static int barrier_of(const Sync *sync, ThreadGroup group)
+{
+    Barriers *barriers = sync->barriers;
+    for (int i = 0; i < barriers->count; i++)
+        if (barriers->groups[i].begin == group.begin && barriers->groups[i].count == group.count)
+            return i + 1;
+    if (barriers->count == BARRIERS - 1) {
+        barriers->too_many = true;
+        return 1;
+    }
+    barriers->groups[barriers->count++] = group;
+    return barriers->count;
+}
+
+static void build_barrier(const Sync *sync, Op *before)
+{
+    Builder builder = builder_before(before);
+    const int block = 32 * launch_warps(op_enclosing(before, OP_launch));
+    if (sync->group.count == block || sync->group.count > 32) {
+        Op *barrier = build_op(&builder, OP_barrier, 0, NULL, 0, NULL);
+        if (sync->group.count == block) return;
+        op_set_int(barrier, ATTR_index, barrier_of(sync, sync->group));
+        op_set_int(barrier, ATTR_count, sync->group.count);
+    } else if (sync->group.count == 32) {
+        build_op(&builder, OP_warp_sync, 0, NULL, 0, NULL);
+    }
+}
+
 static void insert_barrier(const Sync *sync, Op *before, State *state)
 {
-    *state = (State){0};
-    if (sync->hit) {
-        *sync->hit = true;
-        return;
-    }
-    Builder builder = builder_before(before);
-    build_op(&builder, OP_barrier, 0, NULL, 0, NULL);
+    state_clear(state, sync->group);
+    if (!sync->hit) build_barrier(sync, before);
 }
 
 static void visit_access(const Sync *sync, Op *op, State *state)
 {
+    bool needed = false;
     for (size_t i = 0; i < state->items.count; i++) {
-        if (!conflicts(sync, state->items.data[i], op)) continue;
-        insert_barrier(sync, op, state);
-        break;
+        const Pending *earlier = &state->items.data[i];
+        if (!conflicts(sync, *earlier, op)) continue;
+        needed |= group_has(sync->group, earlier->group);
+        if (sync->hit && (!sync->reported.count || !group_has(sync->reported, earlier->group)))
+            *sync->hit = true;
     }
-    state_add(sync, state, (Pending){op, false});
+    if (needed) insert_barrier(sync, op, state);
+    state_add(sync, state, (Pending){op, sync->group, false, op->code == OP_copy_async});
+}
+
+/* Waits for what others did before the group begins, then walks it. */
+static void visit_group(const Sync *sync, Op *op, State *state)
+{
+    bool hit = false;
+    Sync inner = *sync;
+    inner.group = group_threads(op);
+    Sync dry = inner;
+    dry.hit = &hit;
+    dry.reported = inner.group;
+    State entry = state_copy(sync, state);
+    walk(&dry, op->regions[0], &entry);
+    if (sync->hit) {
+        State seen = state_copy(sync, state); /* before the barrier takes it away */
+        walk(&inner, op->regions[0], &seen);
+    }
+    if (hit) insert_barrier(sync, op, state);
+    walk(&inner, op->regions[0], state);
 }
 
 /* Runs a loop's regions once; `exit` is what is pending where it is left. */
@@ -155,8 +299,13 @@ static void visit_loop(const Sync *sync, Op *loop, State *state)
     bool hit = false;
     Sync dry = *sync;
     dry.hit = &hit;
+    dry.reported = (ThreadGroup){0};
     State entry = state_copy(sync, state), ignored = {0};
     walk_once(&dry, loop, &entry, &ignored);
+    if (sync->hit) {
+        State seen = state_copy(sync, state); /* before the barrier takes it away */
+        walk_once(sync, loop, &seen, &ignored);
+    }
     if (hit) insert_barrier(sync, loop, state);
     state_join(sync, state, &own);
     state_join(sync, state, &exit);
@@ -172,14 +321,18 @@ static void visit_if(const Sync *sync, Op *op, State *state)
 
 static void visit_op(const Sync *sync, Op *op, State *state)
 {
-    if (is_shared_access(op) || op_is_access(op))
+    if (is_shared_access(op) || is_global_access(op))
         visit_access(sync, op, state);
     else if (op->code == OP_barrier)
-        *state = (State){0};
+        state_clear(state, sync->group);
+    else if (op->code == OP_copy_wait)
+        state_wait(sync, state, op_attr(op, ATTR_count) == NULL);
     else if (op->code == OP_sync)
-        state_fence(state);
+        state_fence(state, sync->group);
     else if (op->code == OP_for || op->code == OP_while)
         visit_loop(sync, op, state);
+    else if (is_group(op))
+        visit_group(sync, op, state);
     else if (op->code == OP_if)
         visit_if(sync, op, state);
 }
@@ -195,17 +348,31 @@ static void drop_sync(Op *op, void *context)
     if (op->code == OP_sync) op_erase(op);
 }
 
+static bool sync_launch(Kernel *kernel, Arena *arena, Op *launch)
+{
+    State state = {0};
+    Barriers barriers = {0};
+    const Sync sync = {.kernel = kernel,
+                       .arena = arena,
+                       .barriers = &barriers,
+                       .facts = facts_new(kernel),
+                       .group = {0, 32 * launch_warps(launch)}};
+    walk(&sync, launch_region(launch), &state);
+    facts_free(sync.facts);
+    region_visit(launch_region(launch), drop_sync, NULL);
+    if (barriers.too_many)
+        diag_report(kernel->session->diags, DIAG_too_many_barriers, launch->span);
+    return !barriers.too_many;
+}
+
 bool pass_sync(Kernel *kernel, const Target *target)
 {
     (void)target;
-    const Sync sync = {.kernel = kernel, .arena = arena_new()};
-    for (Op *op = kernel->host->first; op; op = op->next) {
-        if (op->code != OP_launch) continue;
-        State state = {0};
-        walk(&sync, launch_region(op), &state);
-        region_visit(launch_region(op), drop_sync, NULL);
-    }
-    arena_free(sync.arena);
+    bool fine = true;
+    Arena *arena = arena_new();
+    for (Op *op = kernel->host->first; op; op = op->next)
+        if (op->code == OP_launch) fine &= sync_launch(kernel, arena, op);
+    arena_free(arena);
     kernel->stage = STAGE_SYNCED;
-    return true;
+    return fine;
 }

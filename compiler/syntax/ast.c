@@ -204,3 +204,30 @@ uint32_t items_last(const Items *first, const Items *second, const Items *third)
         if (lists[i] != NULL && lists[i]->end > end) end = lists[i]->end;
     return end;
 }
+
+/* ---- yield ---- */
+
+static bool has_yield(const Node *node)
+{
+    if (node == NULL) return false;
+    if (node->kind == NODE_Yield || node->kind == NODE_YieldFrom) return true;
+    if (node->kind == NODE_FunctionDef || node->kind == NODE_Lambda || node->kind == NODE_ClassDef)
+        return false;
+    for (const Field *field = node_fields(node->kind); field->kind != FIELD_END; field++) {
+        if (field->kind == FIELD_NODE && has_yield(*FIELD_OF(Node *, node, field))) return true;
+        if (field->kind != FIELD_LIST) continue;
+        const Nodes *list = FIELD_OF(Nodes, node, field);
+        for (uint32_t i = 0; i < list->count; i++)
+            if (has_yield(list->items[i])) return true;
+    }
+    return false;
+}
+
+bool node_yields(const Node *function)
+{
+    if (function->kind != NODE_FunctionDef) return false;
+    Nodes body = NODE_AS(FunctionDef, function)->body;
+    for (uint32_t i = 0; i < body.count; i++)
+        if (has_yield(body.items[i])) return true;
+    return false;
+}

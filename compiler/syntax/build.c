@@ -11,10 +11,24 @@ static void complain(Parser *parser, uint32_t begin, uint32_t end, const char *t
     diag_report(parser->session->diags, DIAG_bad_arguments, parser_span(parser, begin, end), text);
 }
 
+static bool is_ascii(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)text[i] >= 0x80) return false;
+    return true;
+}
+
 Name token_text(const Parser *parser, Token token)
 {
-    return intern(parser->session->names, parser->source->text + token.begin,
-                  token.end - token.begin);
+    Session *session = parser->session;
+    const char *text = parser->source->text + token.begin;
+    size_t length = token.end - token.begin;
+    if (is_ascii(text, length)) return intern(session->names, text, length);
+    Buf buf = {0};
+    normalise_name(session->arena, text, length, &buf);
+    Name name = intern(session->names, buf.data, buf.length);
+    buf_free(&buf);
+    return name;
 }
 
 /* The operator's text is one of operators.def's; that of an assignment has "=" behind it. */
@@ -350,11 +364,18 @@ Node *make_decorated(Parser *parser, const Items *decorators, Node *definition)
     return definition;
 }
 
-Node *make_dotted(Parser *parser, Node *left, Token name)
+Node *make_dotted(Parser *parser, const Items *parts)
 {
-    Name text = intern_printf(parser->session->names, "%s.%s", NODE_AS(Name, left)->id,
-                              token_text(parser, name));
-    return MAKE(Name, node_begin(left), name.end, .id = text);
+    Nodes list = items_list(parts);
+    Name name = NODE_AS(Name, list.items[0])->id;
+    if (list.count > 1) {
+        Buf text = {0};
+        for (uint32_t i = 0; i < list.count; i++)
+            buf_printf(&text, "%s%s", i == 0 ? "" : ".", NODE_AS(Name, list.items[i])->id);
+        name = intern(parser->session->names, text.data, text.length);
+        buf_free(&text);
+    }
+    return MAKE(Name, parts->begin, parts->end, .id = name);
 }
 
 Node *make_import_from(Parser *parser, Token keyword, int level, Node *module, Items *names,

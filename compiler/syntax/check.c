@@ -182,55 +182,48 @@ static void check_starred(Checker *checker, const Node *node)
 
 /* ---- names given twice ---- */
 
-/* Lists are short: a pair by pair comparison needs no memory. */
-static void check_names(Checker *checker, const char *what, const Name *names,
-                        const Node *const *nodes, size_t count)
+/* The names of one list so far. */
+typedef struct NamesSeen {
+    const char *what;
+    Map names;
+} NamesSeen;
+
+static void check_name(Checker *checker, NamesSeen *seen, Name name, const Node *node)
 {
-    for (size_t i = 1; i < count; i++)
-        for (size_t j = 0; j < i; j++)
-            if (names[i] != NULL && names[i] == names[j]) {
-                diag_report(checker->session->diags, DIAG_duplicate, nodes[i]->span, what,
-                            names[i]);
-                break;
-            }
+    if (name == NULL) return; /* `**x` */
+    if (map_has(&seen->names, name))
+        diag_report(checker->session->diags, DIAG_duplicate, node->span, seen->what, name);
+    map_set(checker->session->arena, &seen->names, name, NULL);
 }
 
-typedef struct NamedNodes {
-    VEC(Name) names;
-    VEC(const Node *) nodes;
-} NamedNodes;
-
-static void add_named(Checker *checker, NamedNodes *all, Name name, const Node *node)
-{
-    vec_push(checker->session->arena, &all->names, name);
-    vec_push(checker->session->arena, &all->nodes, node);
-}
-
-static void add_args(Checker *checker, NamedNodes *all, const Nodes *list)
+static void check_args(Checker *checker, NamesSeen *seen, const Nodes *list)
 {
     for (uint32_t i = 0; i < list->count; i++)
-        add_named(checker, all, NODE_AS(arg, list->items[i])->arg, list->items[i]);
+        check_name(checker, seen, NODE_AS(arg, list->items[i])->arg, list->items[i]);
+}
+
+static void check_one_arg(Checker *checker, NamesSeen *seen, Node *arg)
+{
+    if (arg != NULL) check_args(checker, seen, &(Nodes){&arg, 1});
 }
 
 static void check_arguments(Checker *checker, const Node *node)
 {
     const Nodearguments *arguments = NODE_AS(arguments, node);
-    NamedNodes all = {0};
-    add_args(checker, &all, &arguments->posonlyargs);
-    add_args(checker, &all, &arguments->args);
-    if (arguments->vararg != NULL)
-        add_args(checker, &all, &(Nodes){(Node **)&arguments->vararg, 1});
-    add_args(checker, &all, &arguments->kwonlyargs);
-    if (arguments->kwarg != NULL) add_args(checker, &all, &(Nodes){(Node **)&arguments->kwarg, 1});
-    check_names(checker, "parameter", all.names.data, all.nodes.data, all.names.count);
+    NamesSeen seen = {.what = "parameter"};
+    check_args(checker, &seen, &arguments->posonlyargs);
+    check_args(checker, &seen, &arguments->args);
+    check_one_arg(checker, &seen, arguments->vararg);
+    check_args(checker, &seen, &arguments->kwonlyargs);
+    check_one_arg(checker, &seen, arguments->kwarg);
 }
 
 static void check_keywords(Checker *checker, const Nodes *keywords)
 {
-    NamedNodes all = {0};
+    NamesSeen seen = {.what = "argument"};
+    if (keywords->count < 2) return;
     for (uint32_t i = 0; i < keywords->count; i++)
-        add_named(checker, &all, NODE_AS(keyword, keywords->items[i])->arg, keywords->items[i]);
-    check_names(checker, "argument", all.names.data, all.nodes.data, all.names.count);
+        check_name(checker, &seen, NODE_AS(keyword, keywords->items[i])->arg, keywords->items[i]);
 }
 
 static void check_call(Checker *checker, const Node *node)
@@ -350,8 +343,9 @@ static void check_match_sequence(Checker *checker, const Node *node)
 static void check_match_class(Checker *checker, const Node *node)
 {
     const NodeMatchClass *class = NODE_AS(MatchClass, node);
-    check_names(checker, "attribute", class->kwd_attrs.items,
-                (const Node *const *)class->kwd_patterns.items, class->kwd_attrs.count);
+    NamesSeen seen = {.what = "attribute"};
+    for (uint32_t i = 0; i < class->kwd_attrs.count; i++)
+        check_name(checker, &seen, class->kwd_attrs.items[i], class->kwd_patterns.items[i]);
 }
 
 /* ---- walks into new scopes ---- */

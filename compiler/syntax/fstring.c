@@ -47,12 +47,17 @@ static Node *make_format(Parser *parser, const StringShape *shape, const FieldSh
                 .values = items_list(parts.items));
 }
 
+/* Comments are left out. */
 static void put_debug_text(Parser *parser, const FieldShape *field, StringParts *parts)
 {
     StringShape plain = {.raw = true};
     parts_begin_text(parts, offset_of(parser, field->expression),
                      offset_of(parser, field->debug_end));
-    decode_text(parser, &plain, field->expression, field->debug_end, BRACES_PLAIN, &parts->text);
+    for (const char *at = field->expression, *end = field->debug_end; at < end;) {
+        const char *comment = find_comment(at, end);
+        decode_text(parser, &plain, at, comment, BRACES_PLAIN, &parts->text);
+        for (at = comment; at < end && *at != '\n' && *at != '\r';) at++;
+    }
 }
 
 static void add_field(Parser *parser, const StringShape *shape, const char *open,
@@ -84,8 +89,12 @@ static const char *find_brace(const char *at, const char *end, const StringShape
         if (brace && !doubled) return at;
         bool named = *at == '\\' && !shape->raw && end - at >= 3 && at[1] == 'N' && at[2] == '{';
         bool escaped = *at == '\\' && end - at >= 2 && at[1] != '{' && at[1] != '}';
-        const char *close = named ? memchr(at, '}', (size_t)(end - at)) : NULL;
-        at = close != NULL ? close + 1 : at + (doubled || (escaped && !named) ? 2 : 1);
+        if (named) {
+            const char *close = memchr(at, '}', (size_t)(end - at));
+            at = close == NULL ? end : close + 1;
+        } else {
+            at += doubled || escaped ? 2 : 1;
+        }
     }
     return end;
 }

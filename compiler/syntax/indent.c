@@ -30,6 +30,8 @@ void layout_init(Layout *layout, Session *session, const Source *source, uint32_
     layout->indent_count = layout->keep_indents = 1;
     layout->at_line_start = mode == LAYOUT_FILE;
     layout->last_kind = TOKEN_NEWLINE;
+    layout->first_begin = begin;
+    layout->fault_column = layout->odd_column = NO_COLUMN;
     if (mode == LAYOUT_INSIDE) /* a bracket that no token closes: lines mean nothing inside */
         layout->brackets[layout->bracket_count++] = (Bracket){'\0', begin};
 }
@@ -65,7 +67,11 @@ static void report_problem(Layout *layout, Token token)
     if (token.problem == DIAG_unterminated_string) /* show its start, not all that it swallowed */
         token.end = token.begin + 1;
     diag_report(layout->session->diags, token.problem, token_span(layout, token), detail);
+    const char *slip = character_slip(*text_at(layout, token.begin));
+    if (token.problem == DIAG_bad_character && slip != NULL)
+        diag_note(layout->session->diags, (Span){0}, "%s", slip);
     layout->line_failed = true;
+    layout->fault_column = layout->column;
     if (token.problem == DIAG_unterminated_string && !is_inside(layout))
         layout->bracket_count = 0; /* what closes them is part of the string now */
 }
@@ -111,11 +117,10 @@ static void push_indent(Layout *layout, Indent indent, Token token)
 }
 
 /* A block that nothing opens is read as if it were aligned. */
-static Token indent_token(Layout *layout, Indent indent, Token token, bool after_fault)
+static Token indent_token(Layout *layout, Indent indent, Token token, bool opened, bool reported)
 {
-    bool opened = layout->last_kind == TOKEN_COLON || after_fault;
     indent.silent = !opened;
-    if (!opened)
+    if (!opened && !reported)
         diag_report(layout->session->diags, DIAG_unexpected_indent, token_span(layout, token));
     push_indent(layout, indent, token);
     if (indent.silent || layout->too_deep) return token;
@@ -139,18 +144,39 @@ static Token dedent_token(Layout *layout, Token token)
 
 static Token supply_token(Layout *layout);
 
+/* The `else` of a statement that was refused is read with it: it is no fault of its own. */
+static void note_column(Layout *layout, Indent indent, Token token)
+{
+    bool belongs = token.kind == TOKEN_ELSE || token.kind == TOKEN_ELIF ||
+                   token.kind == TOKEN_EXCEPT || token.kind == TOKEN_FINALLY;
+    belongs = belongs && indent.column == layout->fault_column;
+    layout->column = indent.column;
+    if (belongs) layout->line_failed = true;
+    bool inside = layout->fault_column != NO_COLUMN && indent.column > layout->fault_column;
+    if (!belongs && !inside) layout->fault_column = NO_COLUMN;
+    if (layout->odd_column != NO_COLUMN && indent.column < layout->odd_column)
+        layout->odd_column = NO_COLUMN;
+}
+
 /* `after_fault`: something was wrong with the line before. */
 static Token start_line(Layout *layout, Token token, bool after_fault)
 {
     layout->at_line_start = false;
     Indent indent = token.kind == 0 ? (Indent){0} : measure_indent(layout, token.begin);
     Indent top = layout->indents[layout->indent_count - 1];
-    if (token.kind != 0 && is_ambiguous(indent, top))
+    bool ambiguous = token.kind != 0 && is_ambiguous(indent, top);
+    bool opened = layout->last_kind == TOKEN_COLON || after_fault;
+    note_column(layout, indent, token);
+    if (ambiguous)
         diag_report(layout->session->diags, DIAG_tabs_and_spaces, token_span(layout, token));
-    if (indent.column > top.column) return indent_token(layout, indent, token, after_fault);
+    bool odd = indent.column == layout->odd_column;
+    if (indent.column > top.column && (opened || !odd))
+        return indent_token(layout, indent, token, opened, ambiguous);
     while (layout->indents[layout->keep_indents - 1].column > indent.column) layout->keep_indents--;
-    if (layout->indents[layout->keep_indents - 1].column != indent.column)
+    if (layout->indents[layout->keep_indents - 1].column != indent.column && !odd) {
         diag_report(layout->session->diags, DIAG_bad_indent, token_span(layout, token));
+        layout->odd_column = indent.column;
+    }
     if (layout->last_kind != TOKEN_COLON || after_fault) return dedent_token(layout, token);
     diag_report(layout->session->diags, DIAG_expected_block,
                 (Span){layout->scanner.source, layout->last_begin, layout->last_end});
@@ -196,6 +222,37 @@ static void note_opener(Layout *layout, const Bracket *bracket)
                   "'%c' was opened here", bracket->open);
 }
 
+/* Whether the closing bracket belongs to one further out, and those inside were forgotten. */
+static bool closes_outer(const Layout *layout, char close)
+{
+    for (size_t i = 0; i + 1 < layout->bracket_count; i++)
+        if (closing_of(layout->brackets[i].open) == close) return true;
+    return false;
+}
+
+static Token make_closing(Layout *layout, Token token)
+{
+    char open = layout->brackets[--layout->bracket_count].open;
+    token.kind = open == '(' ? TOKEN_RPAR : open == '[' ? TOKEN_RSQB : TOKEN_RBRACE;
+    return token;
+}
+
+/* Closes the innermost bracket; the token that is there is read again. */
+static Token close_forgotten(Layout *layout, Token token)
+{
+    const Bracket *top = &layout->brackets[layout->bracket_count - 1];
+    if (!layout->line_failed) {
+        Span at = {layout->scanner.source, top->begin, top->begin + 1};
+        diag_report(layout->session->diags, DIAG_unclosed_bracket, at, top->open);
+        diag_note(layout->session->diags, token_span(layout, token), "'%c' does not fit inside it",
+                  *text_at(layout, token.begin));
+    }
+    layout->line_failed = true;
+    layout->scanner.cursor = text_at(layout, token.begin);
+    token.end = token.begin;
+    return make_closing(layout, token);
+}
+
 /* A bracket of the wrong kind stands for the right one; one without an opener is no token. */
 static Token close_bracket(Layout *layout, Token token)
 {
@@ -205,6 +262,7 @@ static Token close_bracket(Layout *layout, Token token)
         layout->bracket_count--;
         return token;
     }
+    if (closes_outer(layout, close)) return close_forgotten(layout, token);
     if (!layout->line_failed) {
         diag_report(layout->session->diags, DIAG_unmatched_bracket, token_span(layout, token),
                     close);
@@ -215,9 +273,7 @@ static Token close_bracket(Layout *layout, Token token)
         token.kind = TOKEN_BAD;
         return token;
     }
-    layout->bracket_count--;
-    token.kind = top->open == '(' ? TOKEN_RPAR : top->open == '[' ? TOKEN_RSQB : TOKEN_RBRACE;
-    return token;
+    return make_closing(layout, token);
 }
 
 /* Of all that are open the innermost is named. */
@@ -358,7 +414,10 @@ static Token next_token(Layout *layout)
             return token;
         }
         bool first = layout->at_line_start, after_fault = layout->line_failed;
-        if (first) layout->line_failed = false;
+        if (first) {
+            layout->line_failed = false;
+            layout->first_begin = token.begin;
+        }
         report_problem(layout, token);
         token = word_or_bracket(layout, token, first);
         return first ? start_line(layout, token, after_fault) : token;

@@ -17,6 +17,8 @@ enum {
     MAX_FIELD_DEPTH = 20,  /* f-strings within f-strings */
 };
 
+#define NO_COLUMN UINT32_MAX
+
 /* ---- grammar/tile.re: raw tokens ---- */
 
 typedef struct Token {
@@ -56,6 +58,14 @@ typedef struct FieldShape {
 } FieldShape;
 
 FieldShape field_shape(const char *open, const char *limit);
+/* The first '#' of a field's text that starts a comment, or `limit`. */
+const char *find_comment(const char *at, const char *limit);
+
+/* ---- unicode.c: names beyond ASCII ---- */
+
+bool is_name_character(uint32_t character, bool first);
+/* The one spelling (NFKC) of a name that may be spelled in several ways. */
+void normalise_name(Arena *arena, const char *text, size_t length, Buf *out);
 
 /* ---- indent.c: NEWLINE, INDENT, DEDENT, brackets ---- */
 
@@ -72,8 +82,12 @@ typedef struct Bracket {
 typedef struct Layout {
     Session *session;
     Scanner scanner;
-    uint32_t end;     /* the text to read ends here */
-    const char *line; /* where the logical line starts, its indentation included */
+    uint32_t end;          /* the text to read ends here */
+    const char *line;      /* where the logical line starts, its indentation included */
+    uint32_t first_begin;  /* its first token */
+    uint32_t column;       /* of that */
+    uint32_t fault_column; /* of the last line with a syntax error, NO_COLUMN once it is left */
+    uint32_t odd_column;   /* of a line that fitted no block: those after it are as they should */
     Indent indents[MAX_INDENTS + 1];
     size_t indent_count;
     size_t keep_indents; /* owed DEDENTs: the stack must come down to this many */
@@ -126,9 +140,18 @@ void parser_out_of_stack(Parser *parser);
 
 const char *token_kind_name(int kind);
 const char *token_describe(const Parser *parser, Token token);
-const char *expected_describe(Arena *arena, const bool *expected, int kind_count);
+const char *expected_describe(const Parser *parser, Token token, const bool *expected,
+                              int kind_count);
 /* Whether a line inside brackets that starts with this token shows that a bracket was forgotten. */
 bool token_starts_statement(int kind);
+
+/* ---- slips.c: notes for those who come from elsewhere ---- */
+
+/* Adds what may have been meant to the syntax error just reported. */
+void note_slip(const Parser *parser, Token token);
+/* Whether the token is a value that follows another inside brackets. */
+bool is_missing_comma(const Parser *parser, Token token);
+const char *character_slip(char c); /* NULL: nothing to say */
 
 /* ---- ast.c: nodes ---- */
 
@@ -211,7 +234,7 @@ Node *make_annotated(Parser *parser, Node *target, Node *annotation, Node *value
 Node *make_with(Parser *parser, Token keyword, Items *items, const Items *body);
 Node *make_async(Parser *parser, Token keyword, Node *statement);
 Node *make_decorated(Parser *parser, const Items *decorators, Node *definition);
-Node *make_dotted(Parser *parser, Node *left, Token name); /* a Name with dots, for imports */
+Node *make_dotted(Parser *parser, const Items *parts); /* a Name with dots, for imports */
 Node *make_import_from(Parser *parser, Token keyword, int level, Node *module, Items *names,
                        uint32_t end);
 Items *make_else(Parser *parser, Token keyword, Node *test, Items *body, Items *orelse);

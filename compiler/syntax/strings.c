@@ -116,6 +116,21 @@ static const char *skip_expression(const char *at, const char *limit, int depth,
     return NULL;
 }
 
+const char *find_comment(const char *at, const char *limit)
+{
+    while (at < limit && *at != '#') {
+        const char *word = at;
+        while (at < limit && continues_name(*at)) at++;
+        if (at < limit && (*at == '"' || *at == '\'')) {
+            at = skip_string(is_prefix(word, at) ? word : at, limit, 0);
+            if (at == NULL) return limit;
+        } else if (at == word) {
+            at++;
+        }
+    }
+    return at;
+}
+
 /* From behind the ':' of a field to its '}', or NULL; fields may stand in it. `shape` is of the
  * string around, whose end it must not pass; NULL where `limit` sees to that. */
 static const char *skip_format(const char *at, const char *limit, const StringShape *shape,

@@ -103,6 +103,8 @@ typedef struct Module {
 
 /* Never NULL; ask diag_error_count() whether the tree is whole. */
 Module *parse_source(Session *session, const Source *source);
+/* Whether a function's body has a `yield` of its own: a call of it makes a generator. */
+bool node_yields(const Node *function);
 /* The tree as text, one node a line, indented, with spans: what --emit=ast prints. */
 void print_tree(const Node *node, Buf *out);
 

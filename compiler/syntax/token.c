@@ -160,11 +160,15 @@ static void put_group(Listing *listing, bool *left, int kind_count, const Group 
     for (size_t i = 0; i < 24 && group->members[i] != 0; i++) left[group->members[i]] = false;
 }
 
-const char *expected_describe(Arena *arena, const bool *expected, int kind_count)
+const char *expected_describe(const Parser *parser, Token token, const bool *expected,
+                              int kind_count)
 {
+    Arena *arena = parser->session->arena;
     bool *left = arena_new_array(arena, bool, kind_count);
     memcpy(left, expected, (size_t)kind_count * sizeof *left);
     left[TOKEN_CASE] = left[TOKEN_CASE] && !left[TOKEN_NAME]; /* it is a name where a name fits */
+    left[TOKEN_SEMI] = left[TOKEN_SEMI] && !left[TOKEN_NEWLINE];   /* true, and no help */
+    if (is_missing_comma(parser, token)) left[TOKEN_COMMA] = true; /* the parser is past it */
     Listing listing = {0};
     const Group *group;
     for (size_t i = 0; (group = group_at(i)) != NULL; i++)

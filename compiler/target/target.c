@@ -38,6 +38,26 @@ static const Target *find_target(const char *name, size_t length)
     return NULL;
 }
 
+/* As the loader picks: the chip's own code, else that of the nearest older chip of its generation,
+ * else PTX. */
+static int chip_rank(const Target *target, int number)
+{
+    enum { EXACT = 3000, SAME_MAJOR = 2000, PORTABLE = 1000 };
+    if (target->number > number) return 0;
+    if (target_has(target, IS_PORTABLE)) return PORTABLE + target->number;
+    if (target->number == number) return EXACT;
+    bool same_major = target->number / 10 == number / 10;
+    return same_major && target->suffix == 0 ? SAME_MAJOR + target->number : 0;
+}
+
+const Target *target_for_chip(int number)
+{
+    const Target *best = NULL, *target;
+    for (size_t i = 0; (target = target_at(i)) != NULL; i++)
+        if (chip_rank(target, number) > (best != NULL ? chip_rank(best, number) : 0)) best = target;
+    return best;
+}
+
 const Target *target_find(const char *name)
 {
     return find_target(name, strlen(name));
@@ -49,7 +69,7 @@ static const char *known_names(Arena *arena)
     const Target *target;
     for (size_t i = 0; (target = target_at(i)) != NULL; i++)
         names = arena_printf(arena, "%s%s, ", names, target->name);
-    return arena_printf(arena, "%semulator, emulator:ARCH", names);
+    return arena_printf(arena, "%snative, emulator, emulator:ARCH", names);
 }
 
 /* One item of the list; a plain "emulator" is left without a target. */

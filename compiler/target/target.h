@@ -14,6 +14,7 @@ typedef enum TargetFeature {
     HAS_WGMMA = 1 << 6,
     HAS_TMA = 1 << 7,
     HAS_CLUSTER = 1 << 8,
+    IS_PORTABLE = 1 << 9, /* PTX, which the driver of any later GPU compiles */
 } TargetFeature;
 
 typedef struct Target {
@@ -27,9 +28,14 @@ typedef struct Target {
     int ptx; /* 86: PTX 8.6 */
 } Target;
 
+/* The row whose code runs best on a chip of this compute capability; NULL if none runs. */
+const Target *target_for_chip(int number);
 bool target_has(const Target *target, TargetFeature feature);
 const Target *target_find(const char *name); /* NULL if there is none */
 const Target *target_at(size_t index);       /* NULL past the end */
+
+/* What is built where --arch does not say: the chips at hand, and PTX for all that are newer. */
+#define ARCH_DEFAULT "sm_90a,sm_80,compute_80"
 
 /* One thing to build for, as parsed from --arch. */
 typedef struct ArchChoice {

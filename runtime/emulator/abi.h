@@ -19,7 +19,7 @@
 /* Cooperative operations. Operands in `in`, results in `out`, as 32-bit words unless said. */
 typedef enum tile_emu_op {
     TILE_EMU_NONE, /* none: gives way to other threads, then goes on (loops that wait for memory) */
-    TILE_EMU_BARRIER,   /* block: bar.sync 0 */
+    TILE_EMU_BARRIER,   /* block: bar.sync mode, in[0] = threads that take part, 0: all */
     TILE_EMU_WARP_SYNC, /* warp: bar.warp.sync */
     TILE_EMU_SHUFFLE,   /* warp: in = value, lane or mask or delta, mode (tile_emu_shuffle) -> out =
                            value */
@@ -78,6 +78,17 @@ void *tile_emu_frame(tile_emu_thread *thread, uint64_t bytes);
  * tile_emu_space. Returns the address to use. */
 void *tile_emu_access(tile_emu_thread *thread, void *address, uint32_t bytes, uint32_t kind,
                       uint32_t space, uint32_t site);
+
+/* printf to the standard output: `in` holds `count` values of 64 bits, as `format` takes them. */
+void tile_emu_print(tile_emu_thread *thread, const char *format, uint32_t count);
+
+/* cp.async: a copy of 4, 8 or 16 bytes, or zeros where `inside` is 0, that lands when the thread
+ * waits for it, as late as the program allows; nothing where `active` is 0. Then its commit_group
+ * and wait_group; groups < 0 is wait_all. */
+void tile_emu_copy_async(tile_emu_thread *thread, void *to, const void *from, uint32_t bytes,
+                         uint32_t inside, uint32_t active, uint32_t site);
+void tile_emu_copy_commit(tile_emu_thread *thread);
+void tile_emu_copy_wait(tile_emu_thread *thread, int32_t groups);
 
 /* Optional, from the ramp, for each pointer parameter: its value. Known arguments decide what an
  * access outside every allocation of tile_alloc is (memory of the caller's own, or a fault);

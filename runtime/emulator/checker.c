@@ -18,7 +18,8 @@ Checker *tile_emu_checker_new(const Launch *launch)
     checker->order = tile_emu_order_new();
     checker->site_allocation =
         calloc((size_t)launch->site_count + 1, sizeof *checker->site_allocation);
-    if (checker->shadow && checker->order && checker->site_allocation)
+    checker->copy_site = calloc((size_t)launch->entry->shared_bytes / 4 + 1, sizeof(uint32_t));
+    if (checker->shadow && checker->order && checker->site_allocation && checker->copy_site)
         checker->statistics = tile_emu_statistics_new(launch);
     if (checker->statistics) return checker;
     tile_emu_checker_free(checker);
@@ -31,6 +32,7 @@ void tile_emu_checker_free(Checker *checker)
     tile_emu_shadow_free(checker->shadow);
     tile_emu_order_free(checker->order);
     free(checker->site_allocation);
+    free(checker->copy_site);
     free(checker);
 }
 
@@ -43,16 +45,25 @@ void tile_emu_check_begin_block(Block *block)
     memset(block->sync_stamp, 0, sizeof block->sync_stamp);
     memset(block->memory, SHARED_FILL, block->launch->entry->shared_bytes + 2 * RED_ZONE);
     tile_emu_order_begin_block(block->launch->checker->order);
+    if (block->launch->checker->copy_count)
+        memset(block->launch->checker->copy_site, 0, block->launch->entry->shared_bytes / 4 * 4);
+    block->launch->checker->copy_count = 0;
 }
 
-void tile_emu_check_barrier(Block *block)
+void tile_emu_check_barrier(Block *block, uint32_t warps)
 {
     Checker *checker = block->launch->checker;
-    block->barrier_stamp = ++block->now;
-    tile_emu_order_join(checker->order, block->threads, block->thread_count);
+    block->now++;
+    if ((uint32_t)__builtin_popcount(warps) == block->warp_count) {
+        block->barrier_stamp = block->now;
+        tile_emu_order_join(checker->order, block->threads, block->thread_count);
+    } else {
+        tile_emu_order_meet(checker->order, block, warps);
+    }
     for (uint32_t warp = 0; warp < block->warp_count; warp++)
-        tile_emu_note_operation(checker->statistics, block->threads[warp * LANES].abi.site,
-                                TILE_EMULATOR_BARRIER, 0, 0);
+        if (warps >> warp & 1)
+            tile_emu_note_operation(checker->statistics, block->threads[warp * LANES].abi.site,
+                                    TILE_EMULATOR_BARRIER, 0, 0);
 }
 
 void tile_emu_check_warp_sync(Block *block, Thread *lanes)
@@ -252,6 +263,7 @@ static bool check_request(Request *request)
         return false;
     }
     check_written(request);
+    if (request->space == TILE_EMU_SHARED && checker->copy_count) tile_emu_check_copies(request);
     tile_emu_shadow_access(checker->shadow, checker->order, request);
     return true;
 }

@@ -2,6 +2,7 @@
  * (emulator/abi.h) and libtile's (../abi.h).
  *
  *   scheduler.c   launches, blocks, warps: who runs next
+ *   async.c       asynchronous copies: what is under way, until it is waited for
  *   machine.c     the warp's cooperative operations; mma.c  the matrix unit
  *   checker.c     one access: bounds, alignment, unwritten memory
  *   shadow.c      races: the last accesses to every byte      order.c  what an atomic orders
@@ -20,7 +21,14 @@
 #include "emulator/abi.h"
 #include "tile/emulator.h"
 
-enum { LANES = 32, MAX_WARPS = 32, RED_ZONE = 1024, SCRATCH_BYTES = 64, MAX_FAULTS = 16 };
+enum {
+    LANES = 32,
+    MAX_WARPS = 32,
+    BARRIERS = 16,
+    RED_ZONE = 1024,
+    SCRATCH_BYTES = 64,
+    MAX_FAULTS = 16
+};
 
 typedef struct Launch Launch;
 typedef struct Block Block;
@@ -31,6 +39,8 @@ typedef struct Thread {
     tile_emu_thread abi; /* first: all that emulated code sees; abi.owner is this record */
     void *handle;        /* of the coroutine */
     Block *block;
+    struct Copy *first_copy, *last_copy; /* async.c: under way, the oldest first */
+    uint32_t copy_group;                 /* the one that the next copy belongs to */
     uint32_t event; /* order.c: the last event that this thread knows of, 0 is none */
     uint8_t state;  /* ThreadState */
     uint8_t warp, lane;
@@ -52,7 +62,9 @@ struct Block {
     uint8_t *memory; /* red zone, shared memory, red zone */
     uint8_t *shared;
     FramePool frames;
+    struct Copy *free_copies;
     bool progress; /* something but waiting happened in this round */
+    bool released; /* a barrier let go in this round */
     /* Clocks of the checker: `now` moves at every event that orders something. An access made
      * before the last barrier has a smaller stamp than `barrier_stamp`, and so on. */
     uint32_t now, barrier_stamp, sync_stamp[MAX_WARPS];
@@ -67,6 +79,7 @@ typedef enum FaultKind {
     FAULT_ALIGNMENT,
     FAULT_UNWRITTEN,
     FAULT_RACE,
+    FAULT_UNFINISHED,
     FAULT_DIVERGENCE,
     FAULT_BARRIER,
     FAULT_DEADLOCK
@@ -114,6 +127,11 @@ const char *tile_emu_place(const Launch *launch, uint32_t site, char out[PLACE_T
 /* TILE_OK, or the status of the whole launch with its message left in tile_error. */
 tile_status tile_emu_fault_report(Launch *launch);
 void tile_emu_fault_free(Launch *launch);
+
+/* ---- scheduler.c ---- */
+
+/* Memory that lasts as long as the block; NULL: none is left, and the launch stops. */
+void *tile_emu_block_memory(Block *block, size_t bytes);
 
 /* ---- machine.c, mma.c ---- */
 
@@ -168,6 +186,7 @@ typedef struct Access {
     uint16_t thread;
     uint8_t scope; /* Scope */
     uint8_t atomic;
+    uint32_t warps; /* of a set of reads of one block: whose they are */
 } Access;
 
 typedef struct Order Order;
@@ -178,6 +197,8 @@ void tile_emu_order_begin_block(Order *order);
 void tile_emu_order_atomic(Order *order, Thread *thread, uintptr_t address, uint32_t space);
 /* All of `threads` know what each of them knows. */
 void tile_emu_order_join(Order *order, Thread *threads, uint32_t count);
+/* The threads of the warps know what each of them did and knows. */
+void tile_emu_order_meet(Order *order, Block *block, uint32_t warps);
 /* Whether `access` comes before all that the event's thread does now. */
 bool tile_emu_order_knows(Order *order, uint32_t event, const Access *access);
 
@@ -199,6 +220,11 @@ void tile_emu_shadow_access(Shadow *shadow, Order *order, const Request *request
 /* Whether the program has memory there at all. */
 bool tile_emu_shadow_is_mapped(Shadow *shadow, uintptr_t address);
 
+/* ---- async.c ---- */
+
+/* Reports an access to shared memory into which a copy is under way. */
+void tile_emu_check_copies(const Request *request);
+
 /* ---- checker.c ---- */
 
 struct Checker {
@@ -208,6 +234,8 @@ struct Checker {
     const tile_allocation **site_allocation; /* by site: where it went last */
     const tile_allocation *allocations[64];  /* some that were met */
     uint32_t allocation_count;
+    uint32_t *copy_site; /* by words of shared memory: 1 + the site of the copy under way to it */
+    uint32_t copy_count; /* under way in the block */
     bool arguments_known;
     bool foreign_argument; /* one that lies in no allocation of libtile */
 };
@@ -220,7 +248,7 @@ void *tile_emu_check(const Request *request);
 const char *tile_emu_address_text(const Request *request, char out[PLACE_TEXT]);
 
 void tile_emu_check_begin_block(Block *block);
-void tile_emu_check_barrier(Block *block);
+void tile_emu_check_barrier(Block *block, uint32_t warps);
 void tile_emu_check_warp_sync(Block *block, Thread *lanes);
 
 #endif

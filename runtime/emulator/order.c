@@ -12,9 +12,11 @@
 
 enum { MEMO = 1024, MAX_VISITS = 1 << 20 };
 
-/* The clocks of the thread that did an atomic, after it; block 0: two events' joint. */
+/* The clocks of the thread that did an atomic, after it; block 0: two events' joint. Where some
+ * warps met at a barrier of their own, all that they did before `stamp`. */
 typedef struct Event {
     uint32_t block, thread;
+    uint32_t warps; /* that met; 0: this is an atomic */
     uint32_t barrier_stamp, sync_stamp, stamp;
     uint32_t before[2]; /* events known to it, 0 is none */
     uint32_t visit;     /* the last walk that came here */
@@ -117,6 +119,24 @@ void tile_emu_order_join(Order *order, Thread *threads, uint32_t count)
     for (uint32_t i = 0; joint && i < count; i++) threads[i].event = joint;
 }
 
+void tile_emu_order_meet(Order *order, Block *block, uint32_t warps)
+{
+    uint32_t joint = 0, previous = 0;
+    for (uint32_t i = 0; i < block->thread_count; i++) {
+        uint32_t event = block->threads[i].event;
+        if (!(warps >> block->threads[i].warp & 1) || !event || event == previous) continue;
+        joint = join(order, joint, event);
+        previous = event;
+    }
+    uint32_t met = add_event(order, (Event){.block = block->id,
+                                            .warps = warps,
+                                            .barrier_stamp = block->barrier_stamp,
+                                            .stamp = block->now,
+                                            .before = {joint, 0}});
+    for (uint32_t i = 0; met && i < block->thread_count; i++)
+        if (warps >> block->threads[i].warp & 1) block->threads[i].event = met;
+}
+
 static bool push(Order *order, size_t *depth, uint32_t event)
 {
     if (*depth == order->stack_capacity) {
@@ -134,6 +154,7 @@ static bool covers(const Event *event, const Access *access)
 {
     if (event->block != access->block || access->scope == SCOPE_GRID) return false;
     if (access->stamp < event->barrier_stamp) return true;
+    if (event->warps) return !(access->warps & ~event->warps) && access->stamp < event->stamp;
     bool same_warp = event->thread / LANES == access->thread / LANES;
     if (access->scope <= SCOPE_WARP && same_warp && access->stamp < event->sync_stamp) return true;
     return access->scope == SCOPE_THREAD && access->thread == event->thread &&

@@ -68,12 +68,16 @@ static void frames_free(FramePool *pool)
     }
 }
 
+void *tile_emu_block_memory(Block *block, size_t bytes)
+{
+    void *memory = frame_take(&block->frames, (bytes + 63) & ~(size_t)63);
+    if (!memory) block->launch->no_memory = block->launch->stopped = true;
+    return memory;
+}
+
 TILE_API void *tile_emu_frame(tile_emu_thread *thread, uint64_t bytes)
 {
-    Block *block = ((Thread *)thread->owner)->block;
-    void *frame = frame_take(&block->frames, (size_t)(bytes + 63) & ~(size_t)63);
-    if (!frame) block->launch->no_memory = block->launch->stopped = true;
-    return frame;
+    return tile_emu_block_memory(((Thread *)thread->owner)->block, (size_t)bytes);
 }
 
 /* ---- what went wrong ---- */
@@ -88,10 +92,10 @@ static const char *operation_text(uint32_t op)
     return op < sizeof NAMES / sizeof *NAMES ? NAMES[op] : "an unknown operation";
 }
 
-/* `mode` means something to these two alone. */
+/* `mode` means something to these alone. */
 static bool has_mode(uint32_t op)
 {
-    return op == TILE_EMU_SHUFFLE || op == TILE_EMU_MMA;
+    return op == TILE_EMU_SHUFFLE || op == TILE_EMU_MMA || op == TILE_EMU_BARRIER;
 }
 
 static bool same_wait(const Thread *a, const Thread *b)
@@ -173,11 +177,42 @@ static const Thread *find_thread(const Block *block, ThreadState state)
     return NULL;
 }
 
+static bool is_block_barrier(const Thread *thread)
+{
+    return !thread->abi.in[0] || thread->abi.in[0] == thread->block->thread_count;
+}
+
+/* Two groups of threads wait at different barriers, each for the other, or for one that has ended.
+ */
+static void report_group_barrier(Block *block, const Thread *waiting)
+{
+    char others[PLACE_TEXT + 64] = "", place[PLACE_TEXT];
+    for (uint32_t i = 0; i < block->thread_count && !*others; i++) {
+        const Thread *other = &block->threads[i];
+        if (other->state == THREAD_WAITING && !same_wait(waiting, other))
+            snprintf(others, sizeof others, "; thread %u waits at %s (%s)", other->abi.index,
+                     operation_text(other->abi.op),
+                     tile_emu_place(block->launch, other->abi.site, place));
+        else if (other->state == THREAD_ENDED)
+            snprintf(others, sizeof others, "; thread %u has ended", other->abi.index);
+    }
+    tile_emu_fault_add(block->launch, FAULT_BARRIER, waiting->abi.site, NO_SITE,
+                       "block (%u, %u, %u): thread %u waits at barrier %u for %u threads, which do "
+                       "not all come%s",
+                       block->index[0], block->index[1], block->index[2], waiting->abi.index,
+                       waiting->abi.mode,
+                       waiting->abi.in[0] ? waiting->abi.in[0] : block->thread_count, others);
+}
+
 /* Some warps have ended while others wait at the block's barrier. */
 static void report_barrier(Block *block)
 {
     const Thread *waiting = find_thread(block, THREAD_WAITING),
                  *ended = find_thread(block, THREAD_ENDED);
+    if (!is_block_barrier(waiting) || !ended) {
+        report_group_barrier(block, waiting);
+        return;
+    }
     uint32_t count = 0;
     for (uint32_t i = 0; i < block->thread_count; i++)
         count += block->threads[i].state == THREAD_ENDED;
@@ -299,20 +334,47 @@ static void begin_block(Block *block, uint64_t number)
     block->index[1] = (uint32_t)(number / launch->grid.x % launch->grid.y);
     block->index[2] = (uint32_t)(number / launch->grid.x / launch->grid.y);
     frames_reset(&block->frames);
+    block->free_copies = NULL;
     if (launch->checker) tile_emu_check_begin_block(block);
     if (!start_threads(block)) launch->no_memory = launch->stopped = true;
-}
-
-static void release_barrier(Block *block)
-{
-    if (block->launch->checker) tile_emu_check_barrier(block);
-    for (uint32_t i = 0; i < block->thread_count; i++) block->threads[i].state = THREAD_READY;
-    block->progress = true;
 }
 
 typedef struct Tally {
     uint32_t at_barrier, ended, yields;
 } Tally;
+
+static void release_warp(Block *block, uint32_t warp, WarpState *states)
+{
+    release_lanes(block->threads + warp * LANES);
+    states[warp] = WARP_YIELDS;
+    block->progress = block->released = true;
+}
+
+/* The warps that wait at a barrier, as a mask, and how many threads it waits for. */
+static uint32_t warps_at(const Block *block, const WarpState *states, uint32_t barrier,
+                         uint32_t *wanted)
+{
+    uint32_t mask = 0;
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        const Thread *first = &block->threads[w * LANES];
+        if (states[w] != WARP_AT_BARRIER || first->abi.mode != barrier) continue;
+        *wanted = first->abi.in[0] ? first->abi.in[0] : block->thread_count;
+        mask |= 1u << w;
+    }
+    return mask;
+}
+
+/* Lets those go on whose barrier all that it waits for have reached. */
+static void release_barriers(Block *block, WarpState *states)
+{
+    for (uint32_t barrier = 0; barrier < BARRIERS; barrier++) {
+        uint32_t wanted = 0, mask = warps_at(block, states, barrier, &wanted);
+        if (!mask || (uint32_t)__builtin_popcount(mask) * LANES < wanted) continue;
+        if (block->launch->checker) tile_emu_check_barrier(block, mask);
+        for (uint32_t w = 0; w < block->warp_count; w++)
+            if (mask >> w & 1) release_warp(block, w, states);
+    }
+}
 
 /* One turn for each warp; false if a warp diverged. */
 static bool run_round(Block *block, WarpState *states, Tally *tally)
@@ -352,13 +414,11 @@ static bool run_block(Block *block)
     Tally tally;
     uint32_t idle = 0;
     while (!block->launch->stopped) {
-        block->progress = false;
+        block->progress = block->released = false;
         if (!run_round(block, states, &tally)) return false;
         if (tally.ended == block->warp_count) return true;
-        if (tally.at_barrier == block->warp_count) {
-            release_barrier(block);
-            memset(states, 0, sizeof states);
-        } else if (!tally.yields) {
+        if (tally.at_barrier) release_barriers(block, states);
+        if (!tally.yields && !block->released) {
             report_barrier(block);
             return false;
         }

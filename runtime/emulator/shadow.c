@@ -165,6 +165,7 @@ static Access access_of(const Request *request)
                     .site = request->site,
                     .thread = (uint16_t)request->thread->abi.index,
                     .scope = SCOPE_THREAD,
+                    .warps = 1u << request->thread->warp,
                     .atomic = request->kind == TILE_EMU_ATOMIC};
 }
 
@@ -177,6 +178,7 @@ static void remember_read(Access *reads, const Request *request)
         bool same_block = reads->block == now.block && reads->scope != SCOPE_GRID;
         bool same_warp = reads->scope <= SCOPE_WARP && reads->thread / LANES == now.thread / LANES;
         now.scope = !same_block ? SCOPE_GRID : same_warp ? SCOPE_WARP : SCOPE_BLOCK;
+        now.warps |= reads->warps;
     }
     *reads = now;
 }

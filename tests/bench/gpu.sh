@@ -269,6 +269,9 @@ check_first
 if [ -n "$gpu" ]; then
     measure
     step "add_one from PTX" 60 "$bench/add_one_ptx"
+    step "add_one, compute_80 alone" 60 "$bench/add_one_portable"
+    step "matmul, compute_80 alone" 90 "$bench/matmul_portable" --no-bench 1 384 256 16 384 256 65 384 256 100 384 256
+    step "numerics, the same bits" 120 tests/bench/same_bits.sh "$bench/numerics_check"
 fi
 check_rest
 [ -z "$gpu" ] || sanitize_all

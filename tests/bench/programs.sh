@@ -6,13 +6,13 @@
 #   ADD_EXPORTS     what tilec is to export, one 'add_one = EXPR' a line; empty: what the file does
 #   MATMUL_SOURCE   file of matmul(m: i32, n: key, k: key, a, b, c: f16 pointers)
 #   MATMUL_EXPORTS  one 'matmul = EXPR' a line; each size that is measured has to be among them
-#   BENCH_ARCH      what to compile for (default sm_90a,sm_80,emulator)
+#   BENCH_ARCH      what to compile for (default sm_90a,sm_80,compute_80,emulator)
 # BUILD is the build folder, CC the C compiler.
 set -eu
 cd "$(dirname "$0")/../.."
 build=${BUILD:-build}
 out=$build/bench
-arch=${BENCH_ARCH:-sm_90a,sm_80,emulator}
+arch=${BENCH_ARCH:-sm_90a,sm_80,compute_80,emulator}
 cc=${CC:-gcc}
 flags="-std=c11 -O2 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror"
 flags="$flags -Iruntime -Iruntime/include -Itests/bench"
@@ -48,8 +48,18 @@ kernel "$out/kernels" add_one "$add_source" "${ADD_EXPORTS:-}" "--arch=$arch"
 kernel "$out/kernels" matmul "$matmul_source" "$matmul_exports" "--arch=$arch"
 # The same without an assembler: the driver compiles the PTX.
 kernel "$out/ptx" add_one "$add_source" "${ADD_EXPORTS:-}" --arch=sm_90a,sm_80 --ptxas=none
+# PTX of the lowest version for every GPU, and nothing else.
+kernel "$out/portable" add_one "$add_source" "${ADD_EXPORTS:-}" --arch=compute_80
+kernel "$out/portable" matmul "$matmul_source" "$matmul_exports" --arch=compute_80
+# The functions of math.tile, to compare a GPU's bits with the emulator's.
+kernel "$out/numerics" kernels tests/numerics/kernels.tile "" "--arch=${NUMERICS_ARCH:-compute_80,emulator}"
 
 program add_one tests/bench/add_one.c "$out/kernels" tests/bench/bench.c "$out/kernels/add_one.o"
 program add_one_ptx tests/bench/add_one.c "$out/ptx" tests/bench/bench.c "$out/ptx/add_one.o"
+program add_one_portable tests/bench/add_one.c "$out/portable" tests/bench/bench.c "$out/portable/add_one.o"
+program matmul_portable tests/bench/matmul.c "$out/portable" -O3 tests/bench/bench.c "$out/portable/matmul.o"
+# shellcheck disable=SC2086 # lists of words
+$cc -std=gnu11 -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -Iruntime/include -I"$out/numerics" -o "$out/numerics_check" \
+    tests/numerics/check.c "$out/numerics/kernels.o" $libraries
 program matmul tests/bench/matmul.c "$out/kernels" -O3 tests/bench/bench.c "$out/kernels/matmul.o"
 program launch tests/bench/launch.c "$out/kernels" "$out/kernels/add_one.o"

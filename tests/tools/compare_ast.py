@@ -1,20 +1,31 @@
 #!/usr/bin/env python3
 """Compares the compiler's trees with CPython's, node by node, places included.
 
-    compare_ast.py [--command 'build/tilec --emit=ast'] FILE...
+    compare_ast.py [--command 'build/tilec --emit=ast'] [--library [--part=I/N]] [FILE|FOLDER...]
 
-Run it under Python 3.12, whose trees have exact places inside f-strings. Prints the first differences
-of each file; the exit status is 1 if there are any.
+A folder stands for all .py files in it. --library takes all files of the Python that runs this, its tests included; --part=1/4 a fixed quarter
+of them. Prints the first differences of each file; the exit status is 1 if there are any.
+
+What is compared otherwise: places inside f-strings from Python 3.12 on, since older ones do not know
+them; characters that are written by name (`\\N{DASH}`), which the compiler leaves open, by looking up
+the names in the text of the literal; files in other encodings than UTF-8 are to be refused.
 """
 import argparse
 import ast
 import json
+import multiprocessing
+import os
 import re
 import shlex
 import subprocess
 import sys
+import sysconfig
+import unicodedata
+import zlib
 
 LINE = re.compile(r"( *)(?:(\w+)(?:\[(\d+)\])?: )?(?:(\w+) (\d+):(\d+)-(\d+):(\d+)(.*)|None)$")
+NAMED = re.compile(rb"(?<!\\)(?:\\\\)*\\N\{([^}]*)\}")  # a character by its name
+EXACT_FIELDS = sys.version_info >= (3, 12)  # places inside f-strings
 PLACELESS = {"Module", "arguments", "comprehension", "withitem", "match_case"}
 OURS_ONLY_IF_EMPTY = {"type_params"}  # fields that an older Python lacks
 
@@ -92,8 +103,8 @@ def constant_matches(ours, value):
 
 
 class Comparison:
-    def __init__(self, spans):
-        self.spans, self.faults = spans, []
+    def __init__(self, text):
+        self.lines, self.faults, self.inside = re.split(rb"(?<=\n)|(?<=\r)(?!\n)", text), [], 0
 
     def fault(self, path, text):
         self.faults.append(f"{path}: {text}")
@@ -108,7 +119,8 @@ class Comparison:
         if ours.kind != kind:
             self.fault(path, f"{ours.kind} at {ours.place}")
             return
-        if kind not in PLACELESS and self.spans:
+        self.inside += kind == "JoinedStr"
+        if kind not in PLACELESS and (EXACT_FIELDS or self.inside <= (kind == "JoinedStr")):
             place = (theirs.lineno, theirs.col_offset, theirs.end_lineno, theirs.end_col_offset)
             if place != ours.place:
                 self.fault(path, f"place {ours.place} instead of {place}")
@@ -119,12 +131,30 @@ class Comparison:
         for name in set(ours.fields) | set(ours.children):
             if name not in known and name not in OURS_ONLY_IF_EMPTY:
                 self.fault(path, f"field {name} is not Python's")
+        self.inside -= kind == "JoinedStr"
+
+    def source(self, place):
+        """The text at a place; its first line starts at `column`, its last one ends at `end`."""
+        line, column, end_line, end = place
+        lines = self.lines[line - 1:end_line]
+        lines[-1] = lines[-1][:end]
+        lines[0] = lines[0][column:]
+        return b"".join(lines)
+
+    def constant(self, ours, value):
+        got = ours.fields.get("value")
+        if got is not None and got[0] == "str" and "\ufffd" in got[1]:
+            text = got[1]
+            for name in NAMED.findall(self.source(ours.place)):
+                text = text.replace("\ufffd", unicodedata.lookup(name.decode()), 1)
+            got = ("str", text)
+        return got is not None and constant_matches(got, value)
 
     def field(self, path, ours, name, value):
         if name == "value" and type(value) in (bool, str, bytes, int, float, complex, type(None),
                                                type(Ellipsis)) and ours.kind in ("Constant",
                                                                                  "MatchSingleton"):
-            if name not in ours.fields or not constant_matches(ours.fields[name], value):
+            if not self.constant(ours, value):
                 self.fault(path, f"{ours.fields.get(name)} instead of {value!r:.80} at {ours.place}")
         elif isinstance(value, list) and value and isinstance(value[0], (str, ast.cmpop)):
             expected = ",".join(v if isinstance(v, str) else type(v).__name__ for v in value)
@@ -157,39 +187,87 @@ class Comparison:
             self.node(f"{path}[{i}]/", mine, theirs)
 
 
-def compare_file(command, path, spans):
+def declares_encoding(text):
+    """Whether one of the first two lines names an encoding, and not all is ASCII."""
+    lines = text.split(b"\n")[:2]
+    return not text.isascii() and any(
+        re.match(rb"[ \t\f]*#.*?coding[:=][ \t]*(?!utf-?_?8)", line, re.I) for line in lines)
+
+
+def compare_file(command, path):
+    """The differences, or None if the file is rightly refused for its encoding."""
     with open(path, "rb") as file:
         text = file.read()
     try:
         theirs = ast.parse(text)
+        if not declares_encoding(text):
+            text.decode()  # else bytes in comments are not looked at
     except (SyntaxError, ValueError) as error:
         theirs = error
     run = subprocess.run(command + [path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     output = run.stdout.decode("utf-8", "surrogateescape")
+    errors = run.stderr.decode("utf-8", "replace")
+    if run.returncode == 1 and declares_encoding(text) and "[E0119]" in errors:
+        return None
     if isinstance(theirs, Exception):
-        return [] if run.returncode == 1 else [f"accepted, but Python says: {theirs}"]
+        if run.returncode == 1 or "encoding" in str(theirs):
+            return []
+        return [f"accepted, but Python says: {theirs}"]
     if run.returncode != 0:
-        return [f"refused (status {run.returncode}): " + run.stderr.decode("utf-8", "replace")[:400]]
-    comparison = Comparison(spans)
+        try:
+            compile(text, path, "exec", dont_inherit=True)
+        except (SyntaxError, ValueError):
+            return []
+        return [f"refused (status {run.returncode}): " + errors[:400]]
+    comparison = Comparison(text.removeprefix(b"\xef\xbb\xbf"))
     comparison.node("", read_tree(output), theirs)
     return comparison.faults
+
+
+def compare_one(job):
+    sys.setrecursionlimit(20000)
+    command, path = job
+    try:
+        return path, compare_file(command, path)
+    except Exception as error:  # a tree that cannot be read is a difference too
+        return path, [f"{type(error).__name__}: {error}"]
+
+
+def python_files(root):
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if name not in ("site-packages", "__pycache__")]
+        yield from (os.path.join(folder, name) for name in files if name.endswith(".py"))
+
+
+def library_files(part):
+    root = sysconfig.get_paths()["stdlib"]
+    index, count = (int(word) for word in part.split("/"))
+    for path in python_files(root):
+        if zlib.crc32(os.path.relpath(path, root).encode()) % count == index - 1:
+            yield path
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--command", default="build/tilec --emit=ast")
-    parser.add_argument("--no-places", action="store_true")
+    parser.add_argument("--library", action="store_true")
+    parser.add_argument("--part", default="1/1")
     parser.add_argument("--show", type=int, default=5)
-    parser.add_argument("files", nargs="+")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("files", nargs="*")
     options = parser.parse_args()
-    sys.setrecursionlimit(20000)
-    different = 0
+    files = sorted(library_files(options.part) if options.library else [])
     for path in options.files:
-        faults = compare_file(shlex.split(options.command), path, not options.no_places)
-        different += bool(faults)
-        for fault in faults[:options.show]:
-            print(f"{path}: {fault}")
-    print(f"{len(options.files)} files, {different} of them differ")
+        files += sorted(python_files(path)) if os.path.isdir(path) else [path]
+    command = shlex.split(options.command)
+    different = encoded = 0
+    with multiprocessing.Pool(options.jobs) as pool:
+        for path, faults in pool.imap(compare_one, [(command, path) for path in files], 8):
+            encoded += faults is None
+            different += bool(faults)
+            for fault in (faults or [])[:options.show]:
+                print(f"{path}: {fault}")
+    print(f"{len(files)} files, {encoded} in other encodings, {different} differ")
     return 1 if different else 0
 
 

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/vec.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -316,6 +317,53 @@ static void test_files(void **state)
     arena_free(arena);
 }
 
+static void test_times(void **state)
+{
+    (void)state;
+    Times times = {0};
+    Buf text = {0};
+    uint64_t start = os_now_ns();
+    times_add(NULL, "nobody asked", start);
+    times_add(&times, "second", start - 3000000);
+    times_add(&times, "first", start - 5000000);
+    times_add(&times, "second", start - 4000000);
+    for (int i = 0; i < 100; i++) { /* more names than rows: counted all the same */
+        char *name = malloc(8);
+        snprintf(name, 8, "n%d", i);
+        times_add(&times, name, os_now_ns());
+        if (i >= 62) free(name);
+    }
+    times_print(&times, &text);
+    char *first = strstr(text.data, "first"), *total = strstr(text.data, "total");
+    assert_true(text.data == strstr(text.data, "second"));
+    assert_non_null(first);
+    assert_true(strtod(text.data + 20, NULL) >= 7 && strtod(first + 20, NULL) >= 5);
+    assert_true(strtod(total + 20, NULL) >= 12);
+    for (int i = 2; i < times.count; i++) free((void *)(uintptr_t)times.rows[i].name);
+    buf_free(&text);
+}
+
+static void test_repeated_frames(void **state)
+{
+    (void)state;
+    Session *session = session_new();
+    Source *source = source_from_text(session, "f", "abc", 3);
+    Span again = {source, 1, 2};
+    diag_push_frame(session->diags, (Span){source, 0, 1}, "outer");
+    for (int i = 0; i < 200; i++) diag_push_frame(session->diags, again, "again");
+    diag_push_frame(session->diags, again, "inner");
+    diag_report(session->diags, DIAG_usage, (Span){0}, "x");
+    Buf text = {0};
+    diag_render(session->diags, DIAG_JSON, false, &text);
+    const char *inner = strstr(text.data, "inner"), *first = strstr(text.data, "again");
+    const char *more = strstr(text.data, "... the same 199 more times");
+    const char *outer = strstr(text.data, "outer");
+    assert_true(inner && first && more && outer && inner < first && first < more && more < outer);
+    assert_null(strstr(first + 1, "again"));
+    buf_free(&text);
+    session_free(session);
+}
+
 static void test_tools(void **state)
 {
     (void)state;
@@ -335,6 +383,12 @@ static void test_tools(void **state)
     assert_int_equal(os_wait(second, &output), 7);
     const char *killed[] = {"sh", "-c", "kill -9 $$", NULL};
     assert_int_equal(os_wait(os_start(arena, killed), &output), 128 + 9);
+    const char *endless[] = {"sleep", "100", NULL}, *brief[] = {"echo", "done", NULL};
+    uint64_t start = os_now_ns();
+    assert_int_equal(os_wait_for(os_start(arena, endless), 50000000, &output), OS_TIMED_OUT);
+    assert_true(os_now_ns() - start < 20000000000u);
+    assert_int_equal(os_wait_for(os_start(arena, brief), 20000000000u, &output), 0);
+    assert_string_equal(output, "done\n");
     const char *missing[] = {"/no/such/program", NULL};
     assert_null(os_start(arena, missing));
     arena_free(arena);
@@ -358,6 +412,8 @@ int main(void)
         cmocka_unit_test(test_diag_table),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_tools),
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_repeated_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

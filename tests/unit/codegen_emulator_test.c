@@ -380,6 +380,10 @@ static void operations_on(Buf *text, Results *results, int type)
     if (is_float && side == 'd') {
         operation(text, results, type, "sqrt", one);
         operation(text, results, type, "fma", three);
+        operation(text, results, type, "floor", one);
+        operation(text, results, type, "ceil", one);
+        operation(text, results, type, "trunc", one);
+        operation(text, results, type, "round", one);
     }
     buf_printf(text, "%%%cc%d = cmp %s {predicate = le} : b1\n", side, type, two);
     snprintf(three, sizeof three, "%%%cc%d, %s", side, type, two);

@@ -584,6 +584,81 @@ typedef struct Exchange {
     uint32_t kind, distance;
 } Exchange;
 
+/* Warps 0 and 1 meet at barrier 1, warps 2 and 3 at barrier 2 (site 2): each reads what its
+ * neighbour in the group wrote. `distance` threads are waited for; `kind` 1: the groups read each
+ * other's. */
+KERNEL(meet)
+{
+    const Exchange *test = pointer_of(c);
+    uint32_t group = c->t->index / 64, from = (c->t->index + 32) % 64 + (group ^ test->kind) * 64;
+    BEGIN
+    store_shared(c, c->t->index * 4, c->t->index, 1);
+    c->t->mode = 1 + group;
+    c->t->in[0] = test->distance;
+    SUSPEND(TILE_EMU_BARRIER, 2);
+    if (load_shared(c, from * 4, 3) != from && !test->kind) abort();
+    SUSPEND(TILE_EMU_BARRIER, 2);
+    store_shared(c, from * 4, 7, 4);
+    END
+}
+
+static void test_group_barrier(void **state)
+{
+    (void)state;
+    for (int checked = 0; checked < 2; checked++) {
+        tile_emulator_set_checked(checked);
+        Exchange test = {0, 64};
+        assert_fine(launch(meet, 4, 512, 5, &test));
+        test.distance = 96;
+        assert_fault(launch(meet, 4, 512, 1, &test),
+                     "kernel.tile:2:5: barrier divergence: block (0, 0, 0): thread 0 waits at "
+                     "barrier 1 for 96 threads, which do not all come; thread 64 waits at the "
+                     "block's barrier (kernel.tile:2:5)");
+    }
+    Exchange across = {1, 64};
+    assert_fault(launch(meet, 4, 512, 1, &across), "kernel.tile:3:5: race: thread");
+}
+
+/* Each thread copies a word for itself and one outside, in two groups, and reads the first after a
+ * wait that leaves `distance` groups under way (site 3); `kind` 1 reads a neighbour's at once. */
+KERNEL(copies)
+{
+    const Exchange *test = pointer_of(c);
+    const uint32_t *from = (const uint32_t *)(const void *)test;
+    uint32_t offset = c->t->index * 4;
+    BEGIN
+    tile_emu_copy_async(c->t, c->t->shared + offset, from, 4, 1, 1, 1);
+    tile_emu_copy_commit(c->t);
+    tile_emu_copy_async(c->t, c->t->shared + 128 + offset, NULL, 4, 0, 1, 2);
+    tile_emu_copy_async(c->t, NULL, NULL, 4, 1, 0, 2); /* not active */
+    tile_emu_copy_commit(c->t);
+    tile_emu_copy_wait(c->t, (int32_t)test->distance);
+    if (test->kind == 0) SUSPEND(TILE_EMU_BARRIER, 4);
+    if (load_shared(c, offset ^ 4, 3) != 0 && test->kind == 0 && test->distance < 2) abort();
+    if (test->distance == 0 && load_shared(c, 128 + offset, 3) != 0) abort();
+    END
+}
+
+static void test_copies(void **state)
+{
+    (void)state;
+    Exchange test = {0, 0};
+    assert_fine(launch(copies, 1, 256, 3, &test));
+    test.distance = 1;
+    assert_fine(launch(copies, 1, 256, 3, &test));
+    test.distance = 2;
+    assert_fault(launch(copies, 1, 256, 1, &test),
+                 "kernel.tile:3:5: unfinished copy: thread 0 of block (0, 0, 0) reads 4 bytes at "
+                 "byte 4 of 256 bytes of shared memory, to which a copy is under way that nobody "
+                 "has waited for; it was started at kernel.tile:1:5");
+    test = (Exchange){1, 0};
+    assert_fault(launch(copies, 1, 256, 1, &test), "kernel.tile:1:5: race: thread 1");
+    tile_emulator_set_checked(0); /* late all the same: the copy is not there yet */
+    test = (Exchange){0, 2};
+    assert_fine(launch(copies, 1, 256, 1, &test));
+    tile_emulator_set_checked(1);
+}
+
 KERNEL(exchange)
 {
     const Exchange *test = pointer_of(c);
@@ -1063,6 +1138,8 @@ int main(void)
         cmocka_unit_test(test_mma_f16_values),
         cmocka_unit_test(test_mma_special),
         cmocka_unit_test(test_mma_versions),
+        cmocka_unit_test(test_group_barrier),
+        cmocka_unit_test(test_copies),
         cmocka_unit_test(test_race_shared),
         cmocka_unit_test(test_race_write_after_read),
         cmocka_unit_test(test_race_bytes),

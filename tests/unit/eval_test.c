@@ -447,7 +447,7 @@ static const Refusal REFUSALS[] = {
     {DIAG_call_arguments, "len()"},
     {DIAG_call_arguments, "Counter(1, 2)"},
     {DIAG_not_callable, "(1)(2)"},
-    {DIAG_bad_value, "x = {}['a']"},
+    {DIAG_no_key, "x = {}['a']"},
     {DIAG_bad_operands, "x = 1 + 'a'"},
     {DIAG_bad_operands, "x = p * 2"},
     {DIAG_bad_operands, "x = (n * 1.5) % 2"},
@@ -461,7 +461,7 @@ static const Refusal REFUSALS[] = {
     {DIAG_assertion, "assert n is None, 'no'"},
     {DIAG_unpack, "a, b = 1, 2, 3"},
     {DIAG_unknown_import, "tilus.nothing"},
-    {DIAG_unsupported, "x = {1, 2}"},
+    {DIAG_unsupported, "x = 2j"},
     {DIAG_not_iterable, "for i in 3:\n    pass"},
     {DIAG_endless, "while True:\n    pass"},
     {DIAG_merge_types, "if n > 1:\n    x = 1\nelse:\n    x = self\ny = x"},
@@ -469,8 +469,11 @@ static const Refusal REFUSALS[] = {
     {DIAG_maybe_unbound, "for i in range(n):\n    x = 1\ny = x + i"},
     {DIAG_changed_under_control, "l = []\nfor i in range(n):\n    l.append(i)"},
     {DIAG_changed_under_control, "d = {}\nif n > 1:\n    d[1] = 2"},
-    {DIAG_jump_under_control, "for i in range(n):\n    break"},
-    {DIAG_jump_under_control, "if n > 1:\n    return"},
+    {DIAG_jump_under_control,
+     "try:\n    if n > 1:\n        raise ValueError('a')\nexcept ValueError:\n    pass"},
+    {DIAG_raised, "try:\n    raise ValueError('a')\nexcept KeyError:\n    pass"},
+    {DIAG_maybe_unbound, "for i in range(n):\n    if i == m:\n        break\n    x = i\ny = x"},
+    {DIAG_stop_iteration, "next(iter([]))"},
     {DIAG_not_static, "self.register_tensor(dtype=float32, shape=[n])"},
     {DIAG_device_grid, "self.attrs.blocks = self.blockIdx.x"},
     {DIAG_variable_type, "x = 1\nfor i in range(n):\n    y = x\n    x = i\n    x = 'text'"},
@@ -740,10 +743,10 @@ static void test_python(void **state)
     assert_printed(
         "", "a, *b = range(4); print(a, b, min(b), max(1, 2.5), sum(b), 1 < 2 < 3, 2 in b, not b)",
         "0 [1, 2, 3] 1 2.5 6 True True False\n");
-    assert_printed(
-        "import math, itertools\n",
-        "print(math.sqrt(16), math.ceil(1.2), math.gcd(12, 18), itertools.product([1, 2], [3]))",
-        "4.0 2 6 [(1, 3), (2, 3)]\n");
+    assert_printed("import math, itertools\n",
+                   "print(math.sqrt(16), math.ceil(1.2), math.gcd(12, 18), "
+                   "list(itertools.product([1, 2], [3])))",
+                   "4.0 2 6 [(1, 3), (2, 3)]\n");
 }
 
 static const char CLASSES[] = "class A:\n"

@@ -122,7 +122,9 @@ static void make_scalars(Maker *maker)
     maker->flag = build_cmp(&maker->b, "lt", maker->x, maker->x);
     maker->x = build3(&maker->b, OP_select, maker->flag, maker->x, maker->x);
     maker->f = build_cast(&maker->b, DTYPE_f32, maker->x);
-    maker->f = build1(&maker->b, OP_sqrt, maker->f);
+    static const OpCode floats[] = {OP_sqrt, OP_floor, OP_ceil, OP_trunc, OP_round};
+    for (size_t i = 0; i < sizeof floats / sizeof floats[0]; i++)
+        maker->f = build1(&maker->b, floats[i], maker->f);
     maker->f =
         build3(&maker->b, OP_fma, maker->f, maker->f, build_number(&maker->b, DTYPE_f32, 0.1));
     make(maker, OP_bitcast, 1, &maker->f, maker->i32);
@@ -167,8 +169,56 @@ static void make_memory(Maker *maker)
     build(&maker->b, OP_sync, 0, NULL);
     build1(&maker->b, OP_shared_load, shared);
     build(&maker->b, OP_barrier, 0, NULL);
+    Value *part = make(maker, OP_shared_view, 3, (Value *[]){shared, maker->x, maker->one},
+                       type_shared(types, DTYPE_f32, 1, (int64_t[]){8}, NULL));
+    op_set_ints(part->op, ATTR_dims, 1, (int64_t[]){1});
+    make(maker, OP_shared_reshape, 1, &shared,
+         type_shared(types, DTYPE_f32, 1, (int64_t[]){256}, NULL));
     Value *variable = make(maker, OP_var, 1, &maker->tile, type_var(types, maker->f32_tile));
     build2(&maker->b, OP_var_set, variable, build1(&maker->b, OP_var_get, variable));
+}
+
+static void make_combinations(Maker *maker)
+{
+    TypeTable *types = maker->kernel->types;
+    const Name add = intern_text(maker->session->names, "add");
+    Value *scan = build1(&maker->b, OP_scan, maker->tile);
+    op_set_int(scan->op, ATTR_dim, 1);
+    op_set_text(scan->op, ATTR_mode, add);
+    op_set_int(scan->op, ATTR_exclusive, 1);
+    Value *sum =
+        make(maker, OP_reduce, 1, &scan, type_tile(types, DTYPE_f32, 2, (int64_t[]){1, 1}, NULL));
+    op_set_ints(sum->op, ATTR_dims, 2, (int64_t[]){0, 1});
+    op_set_text(sum->op, ATTR_mode, add);
+    build1(&maker->b, OP_item, sum);
+}
+
+static void make_copies(Maker *maker)
+{
+    TypeTable *types = maker->kernel->types;
+    Interner *names = maker->session->names;
+    Value *view = build_view(&maker->b, maker->p, 2, (Value *[]){maker->x, maker->one},
+                             (Value *[]){maker->one, maker->one});
+    const Type *type = type_shared(types, view->type->dtype, 2, (int64_t[]){8, 8}, NULL);
+    Value *shared = make(maker, OP_shared_alloc, 0, NULL, type);
+    build(&maker->b, OP_copy_async, 4, (Value *[]){view, shared, maker->x, maker->x});
+    build(&maker->b, OP_copy_commit, 0, NULL);
+    op_set_int(build_op(&maker->b, OP_copy_wait, 0, NULL, 0, NULL), ATTR_count, 1);
+    Value *tile = build1(&maker->b, OP_shared_load, shared);
+    Value *old = make(maker, OP_atomic, 2, (Value *[]){shared, tile}, tile->type);
+    op_set_text(old->op, ATTR_mode, intern_text(names, "add"));
+    op_set_text(old->op, ATTR_order, intern_text(names, "relaxed"));
+    op_set_text(old->op, ATTR_scope, intern_text(names, "cta"));
+    Value *places =
+        make(maker, OP_iota, 0, NULL, type_tile(types, DTYPE_i32, 2, (int64_t[]){8, 8}, NULL));
+    op_set_int(places->op, ATTR_dim, 1);
+    Op *scatter = build_op(&maker->b, OP_scatter, 3, (Value *[]){view, tile, places}, 0, NULL);
+    op_set_int(scatter, ATTR_dim, 1);
+    Value *inside = make(maker, OP_in_group, 0, NULL, type_scalar(types, DTYPE_b1));
+    op_set_int(inside->op, ATTR_begin, 32);
+    op_set_int(inside->op, ATTR_count, 32);
+    Op *print = build_op(&maker->b, OP_print, 0, NULL, 0, NULL);
+    op_set_text(print, ATTR_text, intern_text(names, "%% \"here\"\n"));
 }
 
 static void make_control(Maker *maker)
@@ -225,6 +275,8 @@ static Kernel *make_kernel(Session *session, Span span)
     make_scalars(&maker);
     make_tiles(&maker);
     make_memory(&maker);
+    make_combinations(&maker);
+    make_copies(&maker);
     make_control(&maker);
     return kernel;
 }
@@ -245,6 +297,9 @@ static const char thread_text[] =
     "    warp_sync\n"
     "    barrier\n"
     "    %8 = shuffle %1, %1 {mode = xor} : i32\n"
+    "    %20 = ptr_cast %2 : ptr<i32, shared>\n"
+    "    %21 = atom %20, %1, %1, %3 {mode = min, order = acq_rel, scope = cta} : i32\n"
+    "    cp_async %2, %p, %3 {bytes = 16}\n"
     "    %9, %10 = ldmatrix %2 {count = 2, transposed = 1} : vec<f16, 2>, vec<f16, 2>\n"
     "    %11 = const {number = -0} : f32\n"
     "    %12, %13, %14, %15 = mma %9, %10, %7, %11, %11, %11, %11 {instruction = m16n8k8.f32.f16}"

@@ -185,6 +185,62 @@ static void test_broadcast_is_registers(void **state)
     }
 }
 
+/* ---- combined along a dimension ---- */
+
+/* Every element of the row that warp `warp` holds any of has one part, the same for all that the
+ * warp holds, and another one for another warp's elements. */
+static void check_part(const Layout *layout, const Layout *parts, int dim, int thread)
+{
+    int32_t mine[LAYOUT_RANK], other[LAYOUT_RANK], part[LAYOUT_RANK], other_part[LAYOUT_RANK];
+    for (int warp = 0; warp < 1 << layout->bits[LAYOUT_WARP]; warp++) {
+        layout_coordinates(layout, 0, 0, thread / 32, mine);
+        layout_coordinates(layout, 0, 0, warp, other);
+        layout_coordinates(parts, 0, thread & 31, thread / 32, part);
+        layout_coordinates(parts, 0, thread & 31, warp, other_part);
+        assert_int_equal(mine[dim] == other[dim], part[dim] == other_part[dim]);
+        assert_true(part[dim] < parts->shape[dim]);
+    }
+}
+
+static bool thread_has_all(const Layout *gathered, const Layout *combined, int dim, int thread)
+{
+    int32_t kept[LAYOUT_RANK], at[LAYOUT_RANK];
+    for (int reg = 0; reg < layout_registers(combined); reg++) {
+        uint64_t seen = 0;
+        layout_coordinates(combined, reg, thread & 31, thread / 32, kept);
+        for (int other = 0; other < layout_registers(gathered); other++) {
+            layout_coordinates(gathered, other, thread & 31, thread / 32, at);
+            if (at[1 - dim] == kept[1 - dim]) seen |= UINT64_C(1) << at[dim];
+        }
+        if (seen != (UINT64_C(1) << gathered->shape[dim]) - 1) return false;
+    }
+    return true;
+}
+
+static void test_warp_parts(void **state)
+{
+    Fixture *fixture = *state;
+    static const int32_t shapes[][2] = {{64, 64}, {2, 256}, {3, 1000}, {1, 100}, {96, 5}};
+    static const int orders[][2] = {{1, 0}, {0, 1}};
+    for (int i = 0; i < 5 * 2 * 2; i++) {
+        const int dim = i & 1;
+        const int32_t *shape = shapes[i / 4];
+        const int32_t small[2] = {dim == 0 ? 1 : shape[0], dim == 1 ? 1 : shape[1]};
+        const Layout *layout =
+            layout_blocked(fixture->table, 2, shape, orders[i >> 1 & 1], 1, 1 << i % 5);
+        assert_true(layout_is_plain(layout, 1u << dim));
+        const Layout *combined = layout_shrink(fixture->table, layout, small),
+                     *parts = layout_warp_parts(fixture->table, layout, 1u << dim),
+                     *gathered = layout_gathered(fixture->table, combined, parts);
+        check_covers(parts);
+        assert_int_equal(layout_threads(gathered), layout_threads(layout));
+        for (int thread = 0; thread < layout_threads(layout); thread++) {
+            check_part(layout, parts, dim, thread);
+            assert_true(thread_has_all(gathered, combined, dim, thread));
+        }
+    }
+}
+
 /* ---- derived ---- */
 
 static void check_same_elements(const Layout *one, const Layout *two)
@@ -403,6 +459,7 @@ int main(void)
         TEST(test_repeats_break_vectors),
         TEST(test_accumulator_becomes_operand),
         TEST(test_broadcast_is_registers),
+        TEST(test_warp_parts),
         TEST(test_reshape),
         TEST(test_transpose),
         TEST(test_resize),

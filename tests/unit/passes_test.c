@@ -832,10 +832,6 @@ static void expect_refusal(const char *text, Stage stage, const char *code)
 static void test_refusals(void **state)
 {
     (void)state;
-    Fixture fixture = open_add_one(plain_parameters, 128, 3);
-    assert_false(fixture_run(&fixture, STAGE_LAID_OUT));
-    assert_int_equal(diag_error_count(fixture.session->diags), 1);
-    fixture_close(&fixture);
     expect_refusal(SHARED_HEAD "    %s = shared_alloc : shared<f32, [256, 256]>\n"
                                "    %t = shared_load %s : tile<f32, [256, 256]>\n"
                                "    shared_store %s, %t\n" SHARED_TAIL,

@@ -5,6 +5,7 @@
 #include "abi.h"
 
 #include "../tools/fake_cuda.h"
+#include "tile/dlpack.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -330,6 +331,21 @@ TEST(plan_says_what_a_call_would_do)
     CHECK(plan.registers == 40 && plan.spill_bytes == 8 && plan.variant == 1);
     CHECK(plan.cluster.x == 1 && plan.launches == 1 && plan.specialisation == 0);
     CHECK(fake->libraries == 0 && fake_depth() == 0);
+}
+
+/* Which device a call belongs to, for those who check its tensors. */
+TEST(device_of_a_stream_and_its_capability)
+{
+    fake->device_count = 2;
+    fake->compute[1] = 80;
+    CHECK(tile_device_compute(0) == 90 && tile_device_compute(1) == 80);
+    CHECK(tile_device_compute(2) == 0 && tile_device_compute(-1) == 0);
+    tile_tensors tensors = {.kernel = "scale"};
+    CHECK(tile_tensors_begin(&tensors, NULL) == TILE_OK);
+    CHECK(tensors.device.device_type == kDLCUDA && tensors.device.device_id == 0);
+    CHECK(tile_set_device("cuda:1") == TILE_OK);
+    CHECK(tile_tensors_begin(&tensors, NULL) == TILE_OK && tensors.device.device_id == 1);
+    CHECK(fake_depth() == 0);
 }
 
 /* ---- images -------------------------------------------------------------------------------------
@@ -752,6 +768,7 @@ int main(void)
         cmocka_unit_test(assumption_without_a_general_variant),
         cmocka_unit_test(own_grid_and_warps),
         cmocka_unit_test(plan_says_what_a_call_would_do),
+        cmocka_unit_test(device_of_a_stream_and_its_capability),
         cmocka_unit_test(image_is_the_best_for_each_device),
         cmocka_unit_test(refused_image_tells_the_whole_story),
         cmocka_unit_test(large_shared_memory_is_asked_for_on_each_device_once),

@@ -193,6 +193,34 @@ static void test_soft_keywords(void **state)
                                       "    value: Name 1:13-1:16 id=int\n");
 }
 
+/* Several spellings of a name, characters that may only continue one, and those that may not. */
+static void test_names(void **state)
+{
+    (void)state;
+    assert_tree("\xef\xbd\x97.e\xcc\x81 = \xef\xac\x81\n",
+                "Module 1:0-2:0\n"
+                "  body[0]: Assign 1:0-1:13\n"
+                "    targets[0]: Attribute 1:0-1:7 attr=\xc3\xa9\n"
+                "      value: Name 1:0-1:3 id=w\n"
+                "    value: Name 1:10-1:13 id=fi\n");
+    assert_tree("import a . b . c\n", "Module 1:0-2:0\n"
+                                      "  body[0]: Import 1:0-1:16\n"
+                                      "    names[0]: alias 1:7-1:16 name=a.b.c\n");
+}
+
+/* The text of `{x = }` is without comments, and a '#' in a string is none. */
+static void test_debug_fields(void **state)
+{
+    (void)state;
+    assert_tree("f'{\"#\" # note\n = }'\n",
+                "Module 1:0-3:0\n"
+                "  body[0]: Expr 1:0-2:5\n"
+                "    value: JoinedStr 1:0-2:5\n"
+                "      values[0]: Constant 1:3-2:3 value=\"\\\"#\\\" \\n = \"\n"
+                "      values[1]: FormattedValue 1:2-2:4 conversion=114\n"
+                "        value: Constant 1:3-1:6 value=\"#\"\n");
+}
+
 static void test_line_ends(void **state)
 {
     (void)state;
@@ -239,7 +267,13 @@ static void test_recovery(void **state)
     assert_errors("x = 1 +\ny = 2 2\nz = 3\nw = )\n", "E0107 1:8, E0107 2:7, E0104 4:5");
     assert_errors("for x y:\n    a = 1 +\n    b = 2\nc = * 3 *\n",
                   "E0107 1:7, E0107 2:12, E0107 4:10");
-    assert_errors("if x\n    y = 1\nelse:\n    pass\n", "E0107 1:5, E0107 3:1");
+    assert_errors("if x\n    y = 1\nelse:\n    pass\n", "E0107 1:5");
+    assert_errors("if x:\n    y = 1 1\nelse:\n    pass\nelse:\n    pass\n",
+                  "E0107 2:11, E0107 5:1");
+    assert_errors("f(1, [2, 3)\ng = [1, 2\nh = 3\ni = 3 3\n", "E0103 1:6, E0103 2:5, E0107 4:7");
+    assert_errors("if x:\n    y = 1\n\tz = 2\n", "E0106 3:2");
+    assert_errors("x = 1 + \\\n", "E0120 1:9");
+    assert_errors("x = 1 + \\ \n    2\n", "E0120 1:9");
     assert_errors("def f(:\n    return 1\n\ndef g():\n    return 2 +\n", "E0103 1:6, E0107 5:15");
     assert_errors("class A:\n    def f(self):\n        try:\n            x\n    y = 1\nz = 1 1\n",
                   "E0107 5:5, E0107 6:7");
@@ -272,6 +306,9 @@ static void test_text_errors(void **state)
     assert_errors("x = $\ny = a ? b ? c\n", "E0101 1:5, E0101 2:7");
     assert_errors("x = \xe2\x80\x9chi\xe2\x80\x9d\n", "E0101 1:5");
     assert_errors("x = '\xff'\n", "E0113 1:6");
+    assert_errors("# coding: latin-1\nx = '\xe9'\n", "E0119 1:11");
+    assert_errors("# coding: latin-1\nx = 'e'\n", "");
+    assert_errors("# coding: utf-8\nx = '\xc3\xa9'\n", "");
     assert_errors("'\\x1' '\\u12' b'\xc3\xa4' '\\N{DASH}'\n",
                   "E0111 1:1, E0116 1:2, E0116 1:8, E0116 1:16, W0101 1:20");
 }
@@ -364,6 +401,24 @@ static void test_depth(void **state)
     buf_free(&text);
 }
 
+/* Work must not grow with the square of a list: this takes seconds then. */
+static void test_long_lists(void **state)
+{
+    (void)state;
+    Buf text = {0};
+    buf_text(&text, "def f(a");
+    for (int i = 0; i < 100000; i++) buf_printf(&text, ", a%d", i);
+    buf_text(&text, "): pass\nimport a");
+    for (int i = 0; i < 200000; i++) buf_text(&text, ".a");
+    buf_text(&text, "\nf'{x}");
+    for (int i = 0; i < 200000; i++) buf_text(&text, "\\N{");
+    buf_text(&text, "'\n");
+    uint64_t begin = os_now_ns();
+    parse_bytes(text.data, text.length);
+    assert_true(os_now_ns() - begin < 10000000000u);
+    buf_free(&text);
+}
+
 static const char sample[] =
     "import a.b as c, d\nfrom ..x import (y as z,)\n"
     "@decorated(1, k='v')\nasync def f[T: int](a, /, b: int = 0x1F, *args, c=1.5e3, **kw) -> T:\n"
@@ -431,12 +486,13 @@ int main(void)
         cmocka_unit_test(test_empty),          cmocka_unit_test(test_expressions),
         cmocka_unit_test(test_literals),       cmocka_unit_test(test_fstrings),
         cmocka_unit_test(test_statements),     cmocka_unit_test(test_soft_keywords),
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_debug_fields),
         cmocka_unit_test(test_line_ends),      cmocka_unit_test(test_recovery),
         cmocka_unit_test(test_layout_errors),  cmocka_unit_test(test_text_errors),
         cmocka_unit_test(test_fstring_errors), cmocka_unit_test(test_checks),
         cmocka_unit_test(test_partial_tree),   cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_sample),         cmocka_unit_test(test_prefixes),
-        cmocka_unit_test(test_mutations),
+        cmocka_unit_test(test_long_lists),     cmocka_unit_test(test_sample),
+        cmocka_unit_test(test_prefixes),       cmocka_unit_test(test_mutations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

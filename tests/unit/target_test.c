@@ -55,8 +55,26 @@ static void test_lists(void **state)
     assert_list("emulator:sm_8", "1 errors");
 }
 
+/* What "native" builds runs on the chip: 'a' code on its own alone, and never a newer chip's. */
+static void test_chips(void **state)
+{
+    static const struct {
+        int chip;
+        const char *name;
+    } rows[] = {{80, "sm_80"},       {86, "sm_86"},      {87, "sm_86"},   {89, "sm_89"},
+                {90, "sm_90a"},      {100, "sm_100a"},   {120, "sm_120"}, {121, "sm_120"},
+                {103, "compute_80"}, {110, "compute_80"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(target_for_chip(rows[i].chip)->name, rows[i].name);
+    assert_null(target_for_chip(75));
+    assert_null(target_for_chip(0));
+    assert_true(target_has(target_find("compute_80"), IS_PORTABLE));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_find), cmocka_unit_test(test_lists)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_find), cmocka_unit_test(test_lists),
+                                       cmocka_unit_test(test_chips)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,7 +83,7 @@ typedef struct tile_image {
 
 /* An image set with its assumptions: every argument must be a multiple of its entry in `multiples`
  * (pointers: the address; integers: the value; 0 and 1: anything). Tried in order; the last one
- * assumes nothing. */
+ * asks for no more than pointers that are aligned to their elements. */
 typedef struct tile_variant {
     const uint32_t *multiples; /* one a parameter, or NULL */
     const tile_image *images;
@@ -148,7 +148,8 @@ TILE_API const char *tile_last_error(void);
 /* "cuda", "cuda:1" or "emulator", for this process; NULL takes TILE_DEVICE from the environment,
  * else "cuda". */
 TILE_API tile_status tile_set_device(const char *device);
-TILE_API int tile_device_count(void); /* GPUs that the driver shows; 0 without a driver */
+TILE_API int tile_device_count(void);         /* GPUs that the driver shows; 0 without a driver */
+TILE_API int tile_device_compute(int device); /* 90 for capability 9.0; 0 if there is no such GPU */
 
 /* Memory of the chosen device, and copies in stream order. On the emulator plain host memory, whose
  * bounds and first writes are watched. */

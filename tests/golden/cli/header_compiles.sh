@@ -2,6 +2,7 @@
 set -e
 $TILEC ../passes/add_threads.ir --arch=sm_90a -o $TMP/add.o -H $TMP/add.h
 echo '#include "add.h"
+#include <tile/dlpack.h>
 int main(void) { return add_one(0, 0, 0, 0) != TILE_OK; }' > $TMP/use.c
 cp $TMP/use.c $TMP/use.cpp
 gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -I$TILE_ROOT/runtime/include -I$TMP -c $TMP/use.c -o $TMP/use_c.o

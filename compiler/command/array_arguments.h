@@ -1,0 +1,31 @@
+/* array_arguments.h: what a function of tile.host finds of its arguments, and what it gives. */
+#ifndef TILEC_COMMAND_ARRAY_ARGUMENTS_H
+#define TILEC_COMMAND_ARRAY_ARGUMENTS_H
+
+#include "command/arrays.h"
+
+typedef struct Arguments {
+    ArrayContext *context;
+    const HostCall *call;
+} Arguments;
+
+typedef HostStatus ArrayFunction(const Arguments *arguments, HostValue *result);
+
+/* By position, else by name; NULL if it is not given. */
+const HostValue *argument(const Arguments *arguments, int index, const char *name);
+/* Reports that an argument is not what is wanted; false. */
+bool complain(const Arguments *arguments, const char *name, const char *wanted);
+/* False: reported. `otherwise` NAN: the number must be given. */
+bool take_number(const Arguments *arguments, int index, const char *name, double otherwise,
+                 double *out);
+bool take_array(const Arguments *arguments, int index, const char *name, const Array **out);
+bool take_dtype(const Arguments *arguments, int index, DType otherwise, DType *out);
+bool take_shape(const Arguments *arguments, int index, int *rank, int64_t *shape);
+bool take_path(const Arguments *arguments, int index, const char **out);
+HostStatus give_array(HostValue *result, Array *array); /* NULL: it was reported */
+HostStatus give_bool(HostValue *result, bool value);
+
+/* ---- array_methods.c: NULL if arrays have no method of that name ---- */
+ArrayFunction *array_method(const char *name);
+
+#endif

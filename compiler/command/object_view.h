@@ -1,0 +1,28 @@
+/* object_view.h: an object of tilec as data: sections with their relocations applied, nothing run.
+ */
+#ifndef TILEC_COMMAND_OBJECT_VIEW_H
+#define TILEC_COMMAND_OBJECT_VIEW_H
+
+#include "base/base.h"
+
+typedef struct ObjectView ObjectView;
+
+bool view_is_elf(const char *bytes, size_t size);
+/* NULL with *fault set if it is not what tilec writes. The bytes must stay. */
+const ObjectView *view_open(Arena *arena, const char *bytes, size_t size, const char **fault);
+const char *view_machine(const ObjectView *view);
+
+/* Addresses are the view's own; 0 is NULL. */
+typedef struct ObjectSymbol {
+    const char *name;
+    uint64_t address, size;
+} ObjectSymbol;
+/* The index-th symbol that other objects see and this one defines. False past the end. */
+bool view_symbol(const ObjectView *view, size_t index, ObjectSymbol *out);
+
+/* False if [address, address + size) is not inside a section. */
+bool view_read(const ObjectView *view, uint64_t address, void *out, size_t size);
+const char *view_bytes(const ObjectView *view, uint64_t address, size_t size); /* or NULL */
+const char *view_text(const ObjectView *view, uint64_t address); /* NULL unless it ends */
+
+#endif

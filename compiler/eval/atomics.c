@@ -1,0 +1,176 @@
+/* atomics.c: the part of __core__ that updates memory element by element: atomics, scattered
+ * stores. */
+#include "eval/builtins.h"
+
+#include <string.h>
+
+/* ---- the memory ---- */
+
+/* A view or a shared tile. NULL: reported. */
+static Value *memory_argument(Eval *eval, Object *object, Span at)
+{
+    const Type *type = argument_type(object);
+    if (type != NULL && type->kind == TYPE_SHARED)
+        return argument_value(eval, object, TYPE_SHARED, "the memory", NULL, at);
+    return argument_value(eval, object, TYPE_VIEW, "the memory", "a global view or a shared tile",
+                          at);
+}
+
+/* The tile lies on the memory one to one, but for dimension `scattered` (-1: there is none). */
+static bool check_shapes(Eval *eval, const Type *memory, const Type *tile, int64_t scattered,
+                         Span at)
+{
+    bool fits = memory->rank == tile->rank;
+    for (int d = 0; fits && d < tile->rank; d++)
+        fits = d == scattered || memory->shape[d] == TYPE_DYNAMIC ||
+               memory->shape[d] == tile->shape[d];
+    if (!fits)
+        FAIL(eval, shape_mismatch, at, type_text(eval->arena, memory),
+             type_text(eval->arena, tile));
+    return fits;
+}
+
+static bool check_element(Eval *eval, const Type *memory, const Type *tile, const char *what,
+                          Span at)
+{
+    if (memory->dtype == tile->dtype) return true;
+    FAIL(eval, dtype_mismatch, at, what, dtype_user_name(tile->dtype),
+         dtype_user_name(memory->dtype));
+    return false;
+}
+
+static bool read_dim(Eval *eval, Object *object, int rank, Span at, int64_t *out)
+{
+    *out = -1;
+    if (argument_absent(object)) return true;
+    if (!object_as_int(eval, object, "the dimension", out)) return false;
+    if (*out < 0) *out += rank;
+    if (*out >= 0 && *out < rank) return true;
+    FAIL(eval, bad_value, at, "the tile has no such dimension");
+    return false;
+}
+
+/* Memory, value and, along a dimension, indices. */
+typedef struct Places {
+    Value *memory, *value, *indices; /* indices: NULL: there is no dimension */
+    int64_t dim;
+} Places;
+
+static bool read_places(Eval *eval, Object *memory, Object *value, Object *dim, Object *indices,
+                        Span at, Places *out)
+{
+    *out = (Places){.memory = memory_argument(eval, memory, at)};
+    if (out->memory == NULL) return false;
+    out->value = argument_value(eval, value, TYPE_TILE, "the values", NULL, at);
+    if (out->value == NULL || !read_dim(eval, dim, out->value->type->rank, at, &out->dim) ||
+        !check_shapes(eval, out->memory->type, out->value->type, out->dim, at) ||
+        !check_element(eval, out->memory->type, out->value->type, "the value", at))
+        return false;
+    if (out->dim < 0) return true;
+    out->indices = argument_value(eval, indices, TYPE_TILE, "the indices", NULL, at);
+    if (out->indices == NULL) return false;
+    if (!dtype_is_integer(out->indices->type->dtype)) {
+        FAIL(eval, expected_kind, at, "the indices", "integers", object_repr(eval, indices));
+        return false;
+    }
+    if (type_same_shape(out->indices->type, out->value->type)) return true;
+    FAIL(eval, shape_mismatch, at, type_text(eval->arena, out->indices->type),
+         type_text(eval->arena, out->value->type));
+    return false;
+}
+
+Object *core_scatter(Eval *eval, const Bound *bound)
+{
+    Places places;
+    if (!stage_ready(eval, bound->at) ||
+        !read_places(eval, bound->values[0], bound->values[1], bound->values[2], bound->values[3],
+                     bound->at, &places))
+        return NULL;
+    if (places.dim < 0) return FAIL(eval, bad_value, bound->at, "a scatter has a dimension");
+    Value *operands[3] = {places.memory, places.value, places.indices};
+    op_set_int(build_op(&eval->builder, OP_scatter, 3, operands, 0, NULL), ATTR_dim, places.dim);
+    return eval->none;
+}
+
+/* ---- atomics ---- */
+
+static bool read_word(Eval *eval, Object *object, const char *what, const char *const *words,
+                      Span at, Name *out)
+{
+    for (int i = 0; object->kind == OBJECT_TEXT && words[i] != NULL; i++)
+        if (strcmp(object->as.text.data, words[i]) == 0) {
+            *out = intern_text(eval->session->names, words[i]);
+            return true;
+        }
+    FAIL(eval, bad_value, at,
+         arena_printf(eval->arena, "%s cannot be %s", what, object_repr(eval, object)));
+    return false;
+}
+
+typedef struct Atomic {
+    Places places;
+    Value *compare;
+    Name mode, order, scope;
+    bool negates;
+} Atomic;
+
+static bool read_words(Eval *eval, const Bound *bound, Atomic *out)
+{
+    static const char *const modes[] = {"add", "sub", "min", "max", "exch", "cas", NULL};
+    static const char *const orders[] = {"relaxed", "acquire", "release", "acq_rel", NULL};
+    static const char *const scopes[] = {"cta", "gpu", "sys", NULL};
+    if (!read_word(eval, bound->values[2], "the operation", modes, bound->at, &out->mode) ||
+        !read_word(eval, bound->values[3], "sem", orders, bound->at, &out->order) ||
+        !read_word(eval, bound->values[4], "scope", scopes, bound->at, &out->scope))
+        return false;
+    out->negates = strcmp(out->mode, "sub") == 0;
+    if (out->negates) out->mode = intern_text(eval->session->names, "add");
+    return true;
+}
+
+/* What the machine updates at once. */
+static bool check_dtype(Eval *eval, const Atomic *atomic, Span at)
+{
+    const DType dtype = atomic->places.value->type->dtype;
+    const bool orders = strcmp(atomic->mode, "min") == 0 || strcmp(atomic->mode, "max") == 0;
+    const bool wide = dtype_bits(dtype) == 32 || dtype_bits(dtype) == 64;
+    if (wide && dtype != DTYPE_tf32 && (!orders || dtype_is_integer(dtype))) return true;
+    FAIL(eval, expected_kind, at, "the element type of this atomic",
+         orders ? "an integer of 32 or 64 bits" : "one of 32 or 64 bits", dtype_user_name(dtype));
+    return false;
+}
+
+static bool read_compare(Eval *eval, Object *object, Span at, Atomic *out)
+{
+    if (strcmp(out->mode, "cas") != 0) return true;
+    const Type *type = out->places.value->type;
+    out->compare = argument_value(eval, object, TYPE_TILE, "what is compared", NULL, at);
+    if (out->compare == NULL || !check_element(eval, type, out->compare->type, "the comparand", at))
+        return false;
+    if (type_same_shape(out->compare->type, type)) return true;
+    FAIL(eval, shape_mismatch, at, type_text(eval->arena, out->compare->type),
+         type_text(eval->arena, type));
+    return false;
+}
+
+Object *core_atomic(Eval *eval, const Bound *bound)
+{
+    Atomic atomic = {0};
+    if (!stage_ready(eval, bound->at) || !read_words(eval, bound, &atomic) ||
+        !read_places(eval, bound->values[0], bound->values[1], bound->values[6], bound->values[7],
+                     bound->at, &atomic.places) ||
+        !check_dtype(eval, &atomic, bound->at) ||
+        !read_compare(eval, bound->values[5], bound->at, &atomic))
+        return NULL;
+    Value *operands[4] = {atomic.places.memory, atomic.places.value};
+    if (atomic.negates) operands[1] = build1(&eval->builder, OP_neg, operands[1]);
+    int count = 2;
+    if (atomic.compare != NULL) operands[count++] = atomic.compare;
+    if (atomic.places.indices != NULL) operands[count++] = atomic.places.indices;
+    Value *old = core_build(eval, OP_atomic, count, operands, atomic.places.value->type);
+    op_set_text(old->op, ATTR_mode, atomic.mode);
+    op_set_text(old->op, ATTR_order, atomic.order);
+    op_set_text(old->op, ATTR_scope, atomic.scope);
+    if (atomic.places.dim >= 0) op_set_int(old->op, ATTR_dim, atomic.places.dim);
+    return result_deliver(eval, old, bound->values[8]);
+}

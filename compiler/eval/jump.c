@@ -1,0 +1,197 @@
+/* jump.c: break, continue and return that run-time control decides.
+ *
+ * A way through the code that leaves notes it in a boolean of its frame, which is merged like any
+ * name. What follows is staged where it is not set: in the other branch where one branch leaves for
+ * certain, else under an `if` of its own. Code that is being staged has not left, so the booleans
+ * are known to be false wherever code runs; they are read behind it. */
+#include "eval/value.h"
+
+static bool *open_flag(Eval *eval)
+{
+    bool *flag = arena_new_of(eval->arena, bool);
+    *flag = true;
+    return flag;
+}
+
+Jumps *frame_jumps(Eval *eval)
+{
+    Frame *frame = eval->frame;
+    if (frame->jumps != NULL) return frame->jumps;
+    static const char *const NAMES[JUMP_COUNT] = {"continued", "broken", "returned"};
+    Jumps *jumps = arena_new_of(eval->arena, Jumps);
+    for (int i = 0; i < JUMP_COUNT; i++) {
+        jumps->taken[i].name = intern_text(eval->session->names, NAMES[i]);
+        jumps->taken[i].object = eval->no;
+        jumps->taken[i].sight = SIGHT_ALL;
+    }
+    jumps->result.name = intern_text(eval->session->names, "result");
+    jumps->result.sight = SIGHT_SET;
+    jumps->call = open_flag(eval);
+    return frame->jumps = jumps;
+}
+
+void jump_take(Eval *eval, JumpKind kind, Span at)
+{
+    binding_put(eval, &frame_jumps(eval)->taken[kind], eval->yes, at);
+}
+
+void jump_clear(Eval *eval, JumpKind kind, Span at)
+{
+    binding_put(eval, &frame_jumps(eval)->taken[kind], eval->no, at);
+}
+
+void jump_clear_all(Eval *eval, Span at)
+{
+    for (JumpKind kind = 0; kind < JUMP_COUNT; kind++) jump_clear(eval, kind, at);
+}
+
+bool jump_possible(Eval *eval, JumpKind kind)
+{
+    return eval->frame->jumps != NULL && eval->frame->jumps->taken[kind].object != eval->no;
+}
+
+Object *jump_taken(Eval *eval, unsigned kinds)
+{
+    Object *result = eval->no;
+    for (JumpKind kind = 0; kind < JUMP_COUNT; kind++) {
+        if (!(kinds >> kind & 1) || !jump_possible(eval, kind)) continue;
+        Object *taken = binding_get(eval, &eval->frame->jumps->taken[kind], eval->at);
+        if (taken == NULL || taken == eval->yes) return taken;
+        if (taken == eval->no) continue;
+        result = result == eval->no
+                     ? taken
+                     : object_ir(eval, build2(&eval->builder, OP_or, stage_value(eval, result),
+                                              stage_value(eval, taken)));
+    }
+    return result;
+}
+
+bool flow_leaves(Flow flow)
+{
+    return flow == FLOW_RETURN || flow == FLOW_BREAK || flow == FLOW_CONTINUE || flow == FLOW_GONE;
+}
+
+Flow flow_join(Flow a, Flow b)
+{
+    if (a == FLOW_ERROR || b == FLOW_ERROR) return FLOW_ERROR;
+    if (a == b) return a;
+    return flow_leaves(a) && flow_leaves(b) ? FLOW_GONE : FLOW_MAYBE;
+}
+
+const bool *jump_target(Eval *eval, Flow flow)
+{
+    if (!flow_leaves(flow)) return NULL;
+    const Jumps *jumps = frame_jumps(eval);
+    if (flow == FLOW_RETURN || jumps->loop == NULL) return jumps->call;
+    return flow == FLOW_BREAK ? jumps->loop : jumps->iteration;
+}
+
+OpenLoop loop_open(Eval *eval)
+{
+    Jumps *jumps = frame_jumps(eval);
+    OpenLoop outer = {jumps->loop, jumps->iteration};
+    jumps->loop = open_flag(eval);
+    jumps->iteration = open_flag(eval);
+    return outer;
+}
+
+void loop_close(Eval *eval, OpenLoop outer)
+{
+    Jumps *jumps = eval->frame->jumps;
+    *jumps->loop = *jumps->iteration = false;
+    jumps->loop = outer.loop;
+    jumps->iteration = outer.iteration;
+}
+
+void iteration_open(Eval *eval)
+{
+    frame_jumps(eval)->iteration = open_flag(eval);
+}
+
+void iteration_close(Eval *eval)
+{
+    *eval->frame->jumps->iteration = false;
+}
+
+/* How the ways have ended that have left. */
+static Flow left_flow(Eval *eval)
+{
+    static const Flow FLOWS[JUMP_COUNT] = {FLOW_CONTINUE, FLOW_BREAK, FLOW_RETURN};
+    Flow flow = FLOW_NEXT;
+    for (JumpKind kind = 0; kind < JUMP_COUNT; kind++)
+        if (jump_possible(eval, kind)) flow = flow == FLOW_NEXT ? FLOWS[kind] : FLOW_GONE;
+    return flow;
+}
+
+Flow stage_unless(Eval *eval, Object *left, Flow other, FlowWork *work, void *context)
+{
+    if (left == NULL) return FLOW_ERROR;
+    if (left == eval->yes) return other;
+    Span at = eval->at;
+    if (left == eval->no) {
+        jump_clear_all(eval, at);
+        return work(eval, context);
+    }
+    Value *condition = build1(&eval->builder, OP_not, stage_value(eval, left));
+    Op *op = build_op(&eval->builder, OP_if, 1, &condition, 0, NULL);
+    ChangeVec changes[2] = {{0}, {0}};
+    Flow flows[2] = {FLOW_ERROR, other};
+    for (int i = 0; i < 2; i++) {
+        Control control = control_enter(eval, op->regions[i]);
+        if (i == 0) {
+            jump_clear_all(eval, at);
+            flows[0] = work(eval, context);
+        }
+        build_op(&eval->builder, OP_yield, 0, NULL, 0, NULL);
+        control_leave(eval, control, &changes[i]);
+    }
+    if (flows[0] == FLOW_ERROR) return FLOW_ERROR;
+    merge_branches(eval, op, changes, flows);
+    return flow_join(flows[0], flows[1]);
+}
+
+Flow stage_rest(Eval *eval, FlowWork *work, void *context)
+{
+    Flow other = left_flow(eval);
+    return stage_unless(eval, jump_taken(eval, JUMPS_ALL), other, work, context);
+}
+
+static Flow run_orelse(Eval *eval, void *context)
+{
+    return eval_block(eval, *(const Nodes *)context);
+}
+
+Flow finish_loop(Eval *eval, Flow flow, Nodes orelse)
+{
+    if (flow == FLOW_ERROR || flow == FLOW_RETURN) return flow;
+    bool returns = jump_possible(eval, JUMP_RETURN);
+    Object *left = flow == FLOW_BREAK || orelse.count == 0 ? eval->yes
+                   : flow == FLOW_NEXT                     ? eval->no
+                                                           : jump_taken(eval, JUMPS_STOP);
+    if (jump_possible(eval, JUMP_BREAK)) jump_clear(eval, JUMP_BREAK, eval->at);
+    if (left == eval->no) return eval_block(eval, orelse);
+    return stage_unless(eval, left, returns ? FLOW_MAYBE : FLOW_NEXT, run_orelse, &orelse);
+}
+
+/* ---- the result of a call ---- */
+
+static Flow return_none(Eval *eval, void *context)
+{
+    (void)context;
+    jump_take(eval, JUMP_RETURN, eval->at);
+    binding_put(eval, &frame_jumps(eval)->result, eval->none, eval->at);
+    return FLOW_RETURN;
+}
+
+Object *call_result(Eval *eval, Flow flow, Span at)
+{
+    Frame *frame = eval->frame;
+    if (flow == FLOW_MAYBE) flow = stage_rest(eval, return_none, NULL);
+    if (flow == FLOW_ERROR) return NULL;
+    if (flow == FLOW_NEXT) return eval->none;
+    if (frame->result != NULL) return frame->result;
+    Object *result = binding_get(eval, &frame_jumps(eval)->result, at);
+    *frame->jumps->call = false;
+    if (result != NULL && result->kind == OBJECT_TILE) result->fresh = true;
+    return result;
+}

@@ -1,0 +1,238 @@
+/* match.c: `match`: on what is known now one case is evaluated; literals against a run-time scalar
+ * become a chain of conditions. */
+#include "eval/value.h"
+
+#include <string.h>
+
+static Object *literal_object(Eval *eval, const Literal *literal)
+{
+    return literal->kind == LITERAL_TRUE    ? eval->yes
+           : literal->kind == LITERAL_FALSE ? eval->no
+                                            : eval->none;
+}
+
+static bool pattern_matches(Eval *eval, const Node *pattern, Object *subject, bool *out);
+
+static bool bind_name(Eval *eval, Name name, Object *object, Span at)
+{
+    return name == NULL || scope_assign(eval, eval->frame->scope, name, object, at);
+}
+
+static bool match_value(Eval *eval, const Node *pattern, Object *subject, bool *out)
+{
+    Object *value = eval_expr(eval, NODE_AS(MatchValue, pattern)->value);
+    Object *same =
+        value != NULL ? operate_compare(eval, OPERATOR_Eq, subject, value, pattern->span) : NULL;
+    return same != NULL && object_truth(eval, same, out);
+}
+
+static int find_star(Nodes patterns)
+{
+    for (uint32_t i = 0; i < patterns.count; i++)
+        if (patterns.items[i]->kind == NODE_MatchStar) return (int)i;
+    return -1;
+}
+
+static bool match_sequence(Eval *eval, const Node *pattern, Object *subject, bool *out)
+{
+    Nodes patterns = NODE_AS(MatchSequence, pattern)->patterns;
+    int star = find_star(patterns);
+    *out = object_is_sequence(subject);
+    if (!*out) return true;
+    uint32_t count = subject->as.list.count, fixed = patterns.count - (star >= 0);
+    *out = star >= 0 ? count >= fixed : count == fixed;
+    for (uint32_t i = 0; *out && i < patterns.count; i++) {
+        if ((int)i == star) {
+            Object *middle =
+                object_list(eval, OBJECT_LIST, subject->as.list.items + i, count - fixed);
+            if (!bind_name(eval, NODE_AS(MatchStar, patterns.items[i])->name, middle,
+                           pattern->span))
+                return false;
+            continue;
+        }
+        uint32_t place = star >= 0 && (int)i > star ? i + count - fixed - 1 : i;
+        if (!pattern_matches(eval, patterns.items[i], subject->as.list.items[place], out))
+            return false;
+    }
+    return true;
+}
+
+static bool match_mapping(Eval *eval, const Node *pattern, Object *subject, bool *out)
+{
+    const NodeMatchMapping *n = NODE_AS(MatchMapping, pattern);
+    *out = subject->kind == OBJECT_DICT;
+    Object *rest = object_new(eval, OBJECT_DICT);
+    for (size_t i = 0; *out && i < subject->as.dict.keys.count; i++)
+        dict_set(eval, rest, subject->as.dict.keys.data[i], subject->as.dict.values.data[i]);
+    for (uint32_t i = 0; *out && i < n->keys.count; i++) {
+        Object *key = eval_expr(eval, n->keys.items[i]);
+        Object *value = key != NULL ? dict_get(subject, key) : NULL;
+        *out = value != NULL;
+        if (key == NULL) return false;
+        if (*out && !pattern_matches(eval, n->patterns.items[i], value, out)) return false;
+        for (size_t j = 0; j < rest->as.dict.keys.count; j++) {
+            if (!object_equal(rest->as.dict.keys.data[j], key)) continue;
+            rest->as.dict.keys.data[j] = vec_last(&rest->as.dict.keys);
+            rest->as.dict.values.data[j] = vec_last(&rest->as.dict.values);
+            rest->as.dict.keys.count--;
+            rest->as.dict.values.count--;
+        }
+    }
+    return !*out || bind_name(eval, n->rest, rest, pattern->span);
+}
+
+/* The attribute that a class pattern's positional part stands for; NULL: reported. */
+static Name positional_attribute(Eval *eval, Object *class, uint32_t index, Span at)
+{
+    Object *names = class_find(class, intern_text(eval->session->names, "__match_args__"));
+    if (names != NULL && object_is_sequence(names) && index < names->as.list.count &&
+        names->as.list.items[index]->kind == OBJECT_TEXT) {
+        const Object *text = names->as.list.items[index];
+        return intern(eval->session->names, text->as.text.data, text->as.text.length);
+    }
+    return FAIL(eval, bad_value, at, "the class has no __match_args__ for this pattern");
+}
+
+static bool match_attribute(Eval *eval, const Node *pattern, Object *subject, Name name, bool *out)
+{
+    Object *value = attribute_find(eval, subject, name, pattern->span, out);
+    if (!*out) return true;
+    return value != NULL && pattern_matches(eval, pattern, value, out);
+}
+
+static bool match_class(Eval *eval, const Node *pattern, Object *subject, bool *out)
+{
+    const NodeMatchClass *n = NODE_AS(MatchClass, pattern);
+    Object *class = eval_expr(eval, n->cls);
+    if (class == NULL) return false;
+    *out = object_is_instance(subject, class);
+    bool whole = class->kind != OBJECT_CLASS; /* int(x) binds x to the value itself */
+    for (uint32_t i = 0; *out && i < n->patterns.count; i++) {
+        const Node *part = n->patterns.items[i];
+        Name name = whole ? NULL : positional_attribute(eval, class, i, pattern->span);
+        if (!whole && name == NULL) return false;
+        if (!(whole ? pattern_matches(eval, part, subject, out)
+                    : match_attribute(eval, part, subject, name, out)))
+            return false;
+    }
+    for (uint32_t i = 0; *out && i < n->kwd_patterns.count; i++)
+        if (!match_attribute(eval, n->kwd_patterns.items[i], subject, n->kwd_attrs.items[i], out))
+            return false;
+    return true;
+}
+
+/* False: reported. */
+static bool pattern_matches(Eval *eval, const Node *pattern, Object *subject, bool *out)
+{
+    *out = true;
+    switch ((int)pattern->kind) {
+    case NODE_MatchValue: return match_value(eval, pattern, subject, out);
+    case NODE_MatchSingleton:
+        *out = literal_object(eval, &NODE_AS(MatchSingleton, pattern)->value) == subject;
+        return true;
+    case NODE_MatchSequence: return match_sequence(eval, pattern, subject, out);
+    case NODE_MatchMapping: return match_mapping(eval, pattern, subject, out);
+    case NODE_MatchClass: return match_class(eval, pattern, subject, out);
+    case NODE_MatchOr: {
+        Nodes patterns = NODE_AS(MatchOr, pattern)->patterns;
+        *out = false;
+        for (uint32_t i = 0; !*out && i < patterns.count; i++)
+            if (!pattern_matches(eval, patterns.items[i], subject, out)) return false;
+        return true;
+    }
+    default: break;
+    }
+    const NodeMatchAs *n = NODE_AS(MatchAs, pattern);
+    if (n->pattern != NULL && !pattern_matches(eval, n->pattern, subject, out)) return false;
+    return !*out || bind_name(eval, n->name, subject, pattern->span);
+}
+
+/* ---- against a run-time scalar ---- */
+
+typedef struct Cases {
+    Nodes cases;
+    uint32_t index;
+    Object *subject;
+} Cases;
+
+static Flow run_cases(Eval *eval, void *context);
+
+static Flow run_body(Eval *eval, void *context)
+{
+    const Cases *cases = context;
+    return eval_block(eval, NODE_AS(match_case, cases->cases.items[cases->index])->body);
+}
+
+/* A boolean, known or staged. NULL: reported. */
+static Object *staged_test(Eval *eval, const Node *pattern, Object *subject)
+{
+    if (pattern->kind == NODE_MatchValue) {
+        Object *value = eval_expr(eval, NODE_AS(MatchValue, pattern)->value);
+        return value != NULL ? operate_compare(eval, OPERATOR_Eq, subject, value, pattern->span)
+                             : NULL;
+    }
+    if (pattern->kind == NODE_MatchOr) {
+        Nodes patterns = NODE_AS(MatchOr, pattern)->patterns;
+        Object *result = eval->no;
+        for (uint32_t i = 0; result != NULL && i < patterns.count; i++) {
+            Object *part = staged_test(eval, patterns.items[i], subject);
+            if (part == NULL || part == eval->yes) return part;
+            if (part == eval->no) continue;
+            result = result == eval->no
+                         ? part
+                         : operate_binary(eval, OPERATOR_BitOr, result, part, pattern->span);
+        }
+        return result;
+    }
+    if (pattern->kind == NODE_MatchAs && NODE_AS(MatchAs, pattern)->pattern == NULL)
+        return bind_name(eval, NODE_AS(MatchAs, pattern)->name, subject, pattern->span) ? eval->yes
+                                                                                        : NULL;
+    return FAIL(eval, unsupported, pattern->span, "this pattern for a run-time value");
+}
+
+static Flow run_cases(Eval *eval, void *context)
+{
+    Cases *cases = context;
+    if (cases->index == cases->cases.count) return FLOW_NEXT;
+    const Nodematch_case *each = NODE_AS(match_case, cases->cases.items[cases->index]);
+    Object *test = staged_test(eval, each->pattern, cases->subject);
+    Object *guard = test != NULL && each->guard != NULL ? eval_expr(eval, each->guard) : test;
+    if (guard == NULL) return FLOW_ERROR;
+    if (each->guard != NULL)
+        test = test == eval->yes ? guard
+                                 : operate_binary(eval, OPERATOR_BitAnd, test, guard, eval->at);
+    if (test == NULL) return FLOW_ERROR;
+    Cases next = {cases->cases, cases->index + 1, cases->subject};
+    if (object_is_staged(test)) {
+        Value *condition = stage_condition(eval, test, eval->at);
+        const Way ways[2] = {{run_body, cases, block_leaves(each->body)},
+                             {run_cases, &next, false}};
+        return condition != NULL ? stage_ways(eval, condition, ways, NULL) : FLOW_ERROR;
+    }
+    bool truth;
+    if (!object_truth(eval, test, &truth)) return FLOW_ERROR;
+    return truth ? run_body(eval, cases) : run_cases(eval, &next);
+}
+
+Flow run_match(Eval *eval, const Node *node)
+{
+    const NodeMatch *n = NODE_AS(Match, node);
+    Object *subject = eval_expr(eval, n->subject);
+    if (subject == NULL) return FLOW_ERROR;
+    eval_move(eval, node->span);
+    if (object_is_staged(subject)) {
+        Cases cases = {n->cases, 0, subject};
+        return run_cases(eval, &cases);
+    }
+    for (uint32_t i = 0; i < n->cases.count; i++) {
+        const Nodematch_case *each = NODE_AS(match_case, n->cases.items[i]);
+        bool matches = false;
+        if (!pattern_matches(eval, each->pattern, subject, &matches)) return FLOW_ERROR;
+        if (matches && each->guard != NULL) {
+            Object *guard = eval_expr(eval, each->guard);
+            if (guard == NULL || !object_truth(eval, guard, &matches)) return FLOW_ERROR;
+        }
+        if (matches) return eval_block(eval, each->body);
+    }
+    return FLOW_NEXT;
+}

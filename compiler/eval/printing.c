@@ -1,0 +1,106 @@
+/* printing.c: what a kernel prints: a format as C has them, checked against the values now. */
+#include "eval/builtins.h"
+
+#include <string.h>
+
+enum { MOST = 12 };
+
+typedef struct Format {
+    Eval *eval;
+    Span at;
+    const char *text;
+    Object *const *values;
+    int given, used;
+    Buf out;
+    Value *operands[MOST];
+} Format;
+
+static bool fault(Format *format, const char *text)
+{
+    FAIL(format->eval, bad_value, format->at, text);
+    return false;
+}
+
+/* Integers become 64 bits wide, floats double. */
+static bool take_value(Format *format, char letter)
+{
+    if (format->used == format->given) return fault(format, "the format asks for more values");
+    if (format->used == MOST) return fault(format, "12 values at most are printed at once");
+    Value *value = stage_operand(format->eval, format->values[format->used], format->at);
+    if (value == NULL) return false;
+    const bool wants_float = strchr("eEfFgGaA", letter) != NULL;
+    if (value->type->kind != TYPE_SCALAR || dtype_is_float(value->type->dtype) != wants_float) {
+        FAIL(format->eval, expected_kind, format->at, "what is printed",
+             wants_float ? "a float" : "an integer",
+             object_repr(format->eval, format->values[format->used]));
+        return false;
+    }
+    const DType wide = wants_float                           ? DTYPE_f64
+                       : dtype_is_signed(value->type->dtype) ? DTYPE_i64
+                                                             : DTYPE_u64;
+    format->operands[format->used++] = stage_cast(format->eval, value, wide);
+    return true;
+}
+
+/* %[flags][width][.precision][length]letter; the length is ours. */
+static bool read_conversion(Format *format)
+{
+    const char *start = format->text++;
+    if (*format->text == '%') {
+        buf_text(&format->out, "%%");
+        format->text++;
+        return true;
+    }
+    const size_t flags = strspn(format->text, "-+ #0123456789.");
+    format->text += flags;
+    const size_t shown = 1 + flags, length = strspn(format->text, "hlzjt");
+    const char letter = format->text[length];
+    if (letter == '\0' || strchr("diouxXceEfFgGaA", letter) == NULL || flags > 16)
+        return fault(format, "this format has a conversion that is not one of d i u o x c e f g a");
+    buf_printf(&format->out, "%.*s", (int)shown, start);
+    if (strchr("diouxX", letter) != NULL) buf_text(&format->out, "ll");
+    buf_printf(&format->out, "%c", letter);
+    format->text += length + 1;
+    return take_value(format, letter);
+}
+
+static bool read_format(Format *format)
+{
+    while (*format->text != '\0') {
+        const size_t plain = strcspn(format->text, "%");
+        buf_printf(&format->out, "%.*s", (int)plain, format->text);
+        format->text += plain;
+        if (*format->text == '%' && !read_conversion(format)) return false;
+    }
+    return format->used == format->given || fault(format, "the format asks for fewer values");
+}
+
+Object *core_print(Eval *eval, const Bound *bound)
+{
+    const Object *text = bound->values[0], *values = bound->values[1];
+    if (!stage_ready(eval, bound->at)) return NULL;
+    if (text->kind != OBJECT_TEXT || !object_is_sequence(values))
+        return FAIL(eval, expected_kind, bound->at, "the format", "text known when compiling",
+                    object_repr(eval, bound->values[0]));
+    Format format = {.eval = eval,
+                     .at = bound->at,
+                     .text = text->as.text.data,
+                     .values = values->as.list.items,
+                     .given = (int)values->as.list.count};
+    const bool good = read_format(&format);
+    if (good) {
+        Op *op = build_op(&eval->builder, OP_print, format.used, format.operands, 0, NULL);
+        op_set_text(
+            op, ATTR_text,
+            intern_text(eval->session->names, format.out.data != NULL ? format.out.data : ""));
+    }
+    buf_free(&format.out);
+    return good ? eval->none : NULL;
+}
+
+/* Whether it is a tile in registers. */
+Object *core_is_register(Eval *eval, const Bound *bound)
+{
+    const Type *type = argument_type(bound->values[0]);
+    return object_bool(eval, type != NULL && type->kind == TYPE_TILE);
+}

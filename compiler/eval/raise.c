@@ -1,0 +1,234 @@
+/* raise.c: exceptions that happen now: raise, assert, try. An error that nothing catches is
+ * reported where it happened. */
+#include "eval/value.h"
+
+#include <string.h>
+
+/* What Python calls the errors that a program may count on. */
+static const struct {
+    DiagCode code;
+    const char *exception;
+} EXCEPTIONS[] = {
+    {DIAG_unknown_name, "NameError"},
+    {DIAG_maybe_unbound, "UnboundLocalError"},
+    {DIAG_host_module, "ImportError"},
+    {DIAG_unknown_import, "ImportError"},
+    {DIAG_unknown_attribute, "AttributeError"},
+    {DIAG_unknown_method, "AttributeError"},
+    {DIAG_call_arguments, "TypeError"},
+    {DIAG_not_callable, "TypeError"},
+    {DIAG_bad_value, "ValueError"},
+    {DIAG_bad_operands, "TypeError"},
+    {DIAG_int_overflow, "OverflowError"},
+    {DIAG_zero_division, "ZeroDivisionError"},
+    {DIAG_index_range, "IndexError"},
+    {DIAG_no_key, "KeyError"},
+    {DIAG_bad_index, "TypeError"},
+    {DIAG_recursion, "RecursionError"},
+    {DIAG_assertion, "AssertionError"},
+    {DIAG_static_assertion, "AssertionError"},
+    {DIAG_run_mismatch, "AssertionError"},
+    {DIAG_unpack, "ValueError"},
+    {DIAG_not_iterable, "TypeError"},
+    {DIAG_expected_kind, "TypeError"},
+    {DIAG_stop_iteration, "StopIteration"},
+};
+
+Object *exception_new(Eval *eval, const char *name, const char *text)
+{
+    bool found;
+    Object *class = scope_lookup(eval, eval->builtins, intern_text(eval->session->names, name),
+                                 eval->at, &found);
+    if (class == NULL || class->kind != OBJECT_CLASS) return NULL;
+    Object *argument = object_text(eval, text, strlen(text));
+    return call_simple(eval, class, 1, &argument, eval->at);
+}
+
+void fault_note(Eval *eval, DiagCode code, Span at, ...)
+{
+    Attempt *attempt = eval->attempt;
+    Object *raised = eval->raised;
+    eval->raised = NULL;
+    if (attempt == NULL || attempt->quiet != eval->quiet) return;
+    va_list arguments;
+    va_start(arguments, at);
+    const char *text = diag_text(eval->arena, code, arguments);
+    va_end(arguments);
+    attempt->failed = true;
+    attempt->fault = (Fault){code, at, text, raised, eval->control};
+}
+
+/* ---- raise and assert ---- */
+
+static const char *exception_text(Eval *eval, Object *exception)
+{
+    if (exception->kind != OBJECT_INSTANCE) return object_repr(eval, exception);
+    const char *name = exception->as.instance->class->as.class->name;
+    Buf buf = {0};
+    object_print(eval, exception, TEXT_STR, &buf);
+    const char *text = buf.length == 0 ? name : arena_printf(eval->arena, "%s: %s", name, buf.data);
+    buf_free(&buf);
+    return text;
+}
+
+static void raise_object(Eval *eval, Object *exception, Span at)
+{
+    const char *text = exception_text(eval, exception);
+    eval->raised = exception;
+    FAIL(eval, raised, at, text);
+    eval->raised = NULL;
+}
+
+Flow run_raise(Eval *eval, const Node *node)
+{
+    const NodeRaise *n = NODE_AS(Raise, node);
+    Object *exception = n->exc != NULL ? eval_expr(eval, n->exc) : eval->handling;
+    eval_move(eval, node->span);
+    if (n->exc == NULL && exception == NULL)
+        return FAIL(eval, bad_value, eval->at, "there is no exception to raise again"), FLOW_ERROR;
+    if (exception != NULL && exception->kind == OBJECT_CLASS)
+        exception = call_simple(eval, exception, 0, NULL, eval->at);
+    if (exception != NULL) raise_object(eval, exception, eval->at);
+    return FLOW_ERROR;
+}
+
+static Flow assertion_error(Eval *eval, const NodeAssert *node)
+{
+    const char *text = "";
+    eval_move(eval, node->base.span);
+    Span at = eval->at; /* in a library the call of it */
+    eval->raised = NULL;
+    Object *message = node->msg != NULL ? eval_expr(eval, node->msg) : eval->none;
+    if (message == NULL) return FLOW_ERROR;
+    if (node->msg != NULL) {
+        Buf buf = {0};
+        object_print(eval, message, TEXT_STR, &buf);
+        text = arena_printf(eval->arena, ": %s", buf.data != NULL ? buf.data : "");
+        buf_free(&buf);
+    }
+    if (eval->attempt != NULL)
+        eval->raised = exception_new(eval, "AssertionError", text[0] != '\0' ? text + 2 : "");
+    /* A run's own check is a mismatch; one in a kernel's static part is an error of the program. */
+    if (eval->host != NULL && eval->staging == NULL)
+        FAIL(eval, run_mismatch, at, text);
+    else
+        FAIL(eval, assertion, at, text);
+    return FLOW_ERROR;
+}
+
+Flow run_assert(Eval *eval, const Node *node)
+{
+    const NodeAssert *n = NODE_AS(Assert, node);
+    Object *test = eval_expr(eval, n->test);
+    bool truth;
+    eval_move(eval, node->span);
+    if (test == NULL || !object_truth(eval, test, &truth)) return FLOW_ERROR;
+    return truth ? FLOW_NEXT : assertion_error(eval, n);
+}
+
+/* ---- try ---- */
+
+static Object *fault_exception(Eval *eval, Fault *fault)
+{
+    if (fault->exception != NULL) return fault->exception;
+    for (size_t i = 0; i < sizeof EXCEPTIONS / sizeof *EXCEPTIONS; i++)
+        if (EXCEPTIONS[i].code == fault->code)
+            return fault->exception = exception_new(eval, EXCEPTIONS[i].exception, fault->text);
+    return NULL;
+}
+
+/* It was not caught: the next `try` outside hears of it, else the user. */
+static Flow fault_pass_on(Eval *eval, const Fault *fault)
+{
+    Attempt *outer = eval->attempt;
+    if (outer != NULL && outer->quiet == eval->quiet) {
+        outer->failed = true;
+        outer->fault = *fault;
+    }
+    if (report_begin(eval))
+        diag_report_text(eval->session->diags, fault->code, fault->at,
+                         arena_printf(eval->session->arena, "%s", fault->text));
+    report_end(eval);
+    return FLOW_ERROR;
+}
+
+static bool handler_matches(Eval *eval, const NodeExceptHandler *handler, Object *exception,
+                            bool *failed)
+{
+    if (handler->type == NULL) return true;
+    Object *kinds = eval_expr(eval, handler->type);
+    *failed = kinds == NULL;
+    if (kinds == NULL) return false;
+    Object *const *items = object_is_sequence(kinds) ? kinds->as.list.items : &kinds;
+    uint32_t count = object_is_sequence(kinds) ? kinds->as.list.count : 1;
+    for (uint32_t i = 0; i < count; i++)
+        if (items[i]->kind == OBJECT_CLASS && exception->kind == OBJECT_INSTANCE &&
+            class_derives(exception->as.instance->class, items[i]))
+            return true;
+    return false;
+}
+
+static Flow run_handler(Eval *eval, const NodeExceptHandler *handler, Object *exception)
+{
+    Object *outer = eval->handling;
+    Scope *scope = eval->frame->scope;
+    if (handler->name != NULL &&
+        !scope_assign(eval, scope, handler->name, exception, handler->base.span))
+        return FLOW_ERROR;
+    eval->handling = exception;
+    Flow flow = eval_block(eval, handler->body);
+    eval->handling = outer;
+    Binding *binding = handler->name != NULL ? bindings_get(&scope->bindings, handler->name) : NULL;
+    if (binding != NULL) binding_put(eval, binding, NULL, handler->base.span);
+    return flow;
+}
+
+static Flow handle_fault(Eval *eval, const NodeTry *node, Attempt *attempt)
+{
+    Fault *fault = &attempt->fault;
+    if (!attempt->failed) return FLOW_ERROR;
+    Object *exception = fault_exception(eval, fault);
+    for (uint32_t i = 0; exception != NULL && i < node->handlers.count; i++) {
+        const NodeExceptHandler *handler = NODE_AS(ExceptHandler, node->handlers.items[i]);
+        bool failed = false;
+        if (!handler_matches(eval, handler, exception, &failed)) {
+            if (failed) return FLOW_ERROR;
+            continue;
+        }
+        if (fault->control > eval->control)
+            return FAIL(eval, jump_under_control, fault->at,
+                        "an exception that a run-time condition decides about"),
+                   FLOW_ERROR;
+        return run_handler(eval, handler, exception);
+    }
+    return fault_pass_on(eval, fault);
+}
+
+static Flow run_attempt(Eval *eval, const NodeTry *node)
+{
+    if (node->handlers.count == 0) return eval_block(eval, node->body);
+    Attempt attempt = {.quiet = eval->quiet + 1, .outer = eval->attempt};
+    Span at = eval->at;
+    eval->attempt = &attempt;
+    eval->quiet++;
+    Flow flow = eval_block(eval, node->body);
+    eval->quiet--;
+    eval->attempt = attempt.outer;
+    if (flow == FLOW_NEXT) return eval_block(eval, node->orelse);
+    if (flow != FLOW_ERROR) return flow;
+    eval_move(eval, at);
+    return handle_fault(eval, node, &attempt);
+}
+
+Flow run_try(Eval *eval, const Node *node)
+{
+    const NodeTry *n = NODE_AS(Try, node);
+    eval_move(eval, node->span);
+    Flow flow = run_attempt(eval, n);
+    if (flow == FLOW_ERROR && eval->attempt == NULL) return flow;
+    /* What is returned is known before: the `finally` may return something else. */
+    Object *result = eval->frame->result;
+    Flow last = eval_block(eval, n->finalbody);
+    if (last == FLOW_NEXT) eval->frame->result = result;
+    return last == FLOW_NEXT ? flow : last;
+}

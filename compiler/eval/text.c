@@ -1,0 +1,658 @@
+/* text.c: methods of text, and text made by formats. */
+#include "eval/builtins.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static Object *part_of(Eval *eval, const char *data, const char *end)
+{
+    return object_text(eval, data, (size_t)(end - data));
+}
+
+static const char *text_end(const Object *text)
+{
+    return text->as.text.data + text->as.text.length;
+}
+
+/* ---- splitting ---- */
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static void split_words(Eval *eval, Object *list, const char *data, const char *end, int64_t limit)
+{
+    for (;;) {
+        while (data < end && is_space(*data)) data++;
+        if (data == end) return;
+        const char *start = data;
+        while (data < end && !is_space(*data)) data++;
+        if (limit-- == 0) {
+            while (is_space(end[-1])) end--;
+            data = end;
+        }
+        list_append(eval, list, part_of(eval, start, data));
+    }
+}
+
+static bool split_arguments(Eval *eval, const Bound *bound, const Object **separator,
+                            int64_t *limit)
+{
+    *limit = -1;
+    *separator = NULL;
+    if (bound->values[2] != NULL && !object_as_int(eval, bound->values[2], "maxsplit", limit))
+        return false;
+    if (bound->values[1] == NULL || bound->values[1]->kind == OBJECT_NONE) return true;
+    *separator = text_argument(eval, bound->values[1], "the separator", bound->at);
+    if (*separator != NULL && (*separator)->as.text.length > 0) return true;
+    if (*separator != NULL) FAIL(eval, bad_value, bound->at, "the separator is empty");
+    return false;
+}
+
+static const char *find_part(const char *data, const char *end, const Object *part)
+{
+    return memmem(data, (size_t)(end - data), part->as.text.data, part->as.text.length);
+}
+
+static const char *find_last(const char *data, const char *end, const Object *part)
+{
+    const char *last = NULL;
+    for (const char *next = data; next <= end && (next = find_part(next, end, part)) != NULL;
+         next++)
+        last = next;
+    return last;
+}
+
+Object *text_split(Eval *eval, const Bound *bound)
+{
+    Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
+    const char *data = bound->values[0]->as.text.data, *end = text_end(bound->values[0]);
+    const Object *separator;
+    int64_t limit;
+    if (!split_arguments(eval, bound, &separator, &limit)) return NULL;
+    if (separator == NULL) {
+        split_words(eval, list, data, end, limit);
+        return list;
+    }
+    for (const char *next; limit-- != 0 && (next = find_part(data, end, separator)) != NULL;) {
+        list_append(eval, list, part_of(eval, data, next));
+        data = next + separator->as.text.length;
+    }
+    list_append(eval, list, part_of(eval, data, end));
+    return list;
+}
+
+Object *text_rsplit(Eval *eval, const Bound *bound)
+{
+    const char *data = bound->values[0]->as.text.data, *end = text_end(bound->values[0]);
+    const Object *separator;
+    int64_t limit;
+    if (!split_arguments(eval, bound, &separator, &limit)) return NULL;
+    if (limit < 0) return text_split(eval, bound);
+    if (separator == NULL)
+        return FAIL(eval, unsupported, bound->at, "rsplit() by spaces with maxsplit");
+    Object *backwards = object_list(eval, OBJECT_LIST, NULL, 0);
+    for (const char *next; limit-- != 0 && (next = find_last(data, end, separator)) != NULL;) {
+        list_append(eval, backwards, part_of(eval, next + separator->as.text.length, end));
+        end = next;
+    }
+    list_append(eval, backwards, part_of(eval, data, end));
+    Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
+    for (uint32_t i = backwards->as.list.count; i-- > 0;)
+        list_append(eval, list, backwards->as.list.items[i]);
+    return list;
+}
+
+Object *text_splitlines(Eval *eval, const Bound *bound)
+{
+    Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
+    const char *data = bound->values[0]->as.text.data, *end = text_end(bound->values[0]);
+    while (data < end) {
+        const char *next = memchr(data, '\n', (size_t)(end - data));
+        const char *stop = next != NULL ? next : end;
+        list_append(eval, list,
+                    part_of(eval, data, stop > data && stop[-1] == '\r' ? stop - 1 : stop));
+        data = next != NULL ? next + 1 : end;
+    }
+    return list;
+}
+
+static Object *partition(Eval *eval, const Bound *bound, bool last)
+{
+    const Object *text = bound->values[0];
+    const Object *separator = text_argument(eval, bound->values[1], "the separator", bound->at);
+    if (separator == NULL) return NULL;
+    const char *data = text->as.text.data, *end = text_end(text);
+    const char *found = last ? find_last(data, end, separator) : find_part(data, end, separator);
+    Object *empty = object_text(eval, "", 0), *whole = bound->values[0];
+    Object *parts[3] = {last ? empty : whole, empty, last ? whole : empty};
+    if (found != NULL) {
+        parts[0] = part_of(eval, data, found);
+        parts[1] = bound->values[1];
+        parts[2] = part_of(eval, found + separator->as.text.length, end);
+    }
+    return object_list(eval, OBJECT_TUPLE, parts, 3);
+}
+
+Object *text_partition(Eval *eval, const Bound *bound)
+{
+    return partition(eval, bound, false);
+}
+
+Object *text_rpartition(Eval *eval, const Bound *bound)
+{
+    return partition(eval, bound, true);
+}
+
+/* ---- finding ---- */
+
+static Object *find_at(Eval *eval, const Bound *bound, bool last, bool must)
+{
+    const Object *text = bound->values[0];
+    const Object *part = text_argument(eval, bound->values[1], "what is looked for", bound->at);
+    if (part == NULL) return NULL;
+    const char *found = last ? find_last(text->as.text.data, text_end(text), part)
+                             : find_part(text->as.text.data, text_end(text), part);
+    if (found == NULL && must) return FAIL(eval, bad_value, bound->at, "substring not found");
+    return object_int(eval, found != NULL ? found - text->as.text.data : -1);
+}
+
+Object *text_find(Eval *eval, const Bound *bound)
+{
+    return find_at(eval, bound, false, false);
+}
+
+Object *text_rfind(Eval *eval, const Bound *bound)
+{
+    return find_at(eval, bound, true, false);
+}
+
+Object *text_index(Eval *eval, const Bound *bound)
+{
+    return find_at(eval, bound, false, true);
+}
+
+Object *text_count(Eval *eval, const Bound *bound)
+{
+    const Object *text = bound->values[0];
+    const Object *part = text_argument(eval, bound->values[1], "what is counted", bound->at);
+    if (part == NULL) return NULL;
+    int64_t count = 0;
+    size_t step = part->as.text.length > 0 ? part->as.text.length : 1;
+    const char *end = text_end(text);
+    for (const char *next = text->as.text.data;
+         next <= end && (next = find_part(next, end, part)) != NULL; next += step)
+        count++;
+    return object_int(eval, count);
+}
+
+/* ---- cutting and filling ---- */
+
+static Object *strip(Eval *eval, const Bound *bound, bool left, bool right)
+{
+    const char *first = bound->values[0]->as.text.data, *last = text_end(bound->values[0]);
+    const char *letters = " \t\n\r\v\f";
+    if (bound->values[1] != NULL && bound->values[1]->kind != OBJECT_NONE) {
+        const Object *given = text_argument(eval, bound->values[1], "the letters", bound->at);
+        if (given == NULL) return NULL;
+        letters = given->as.text.data;
+    }
+    while (left && first < last && *first != '\0' && strchr(letters, *first) != NULL) first++;
+    while (right && last > first && last[-1] != '\0' && strchr(letters, last[-1]) != NULL) last--;
+    return part_of(eval, first, last);
+}
+
+Object *text_strip(Eval *eval, const Bound *bound)
+{
+    return strip(eval, bound, true, true);
+}
+
+Object *text_lstrip(Eval *eval, const Bound *bound)
+{
+    return strip(eval, bound, true, false);
+}
+
+Object *text_rstrip(Eval *eval, const Bound *bound)
+{
+    return strip(eval, bound, false, true);
+}
+
+static Object *justify(Eval *eval, const Bound *bound, const char *align)
+{
+    int64_t width;
+    if (!object_as_int(eval, bound->values[1], "the width", &width)) return NULL;
+    const char *fill = bound->values[2] != NULL && bound->values[2]->kind == OBJECT_TEXT
+                           ? bound->values[2]->as.text.data
+                           : " ";
+    int64_t missing = width - (int64_t)bound->values[0]->as.text.length;
+    int64_t left = *align == '<'   ? 0
+                   : *align == '>' ? missing
+                                   : missing / 2 + (missing & width & 1);
+    Buf buf = {0};
+    for (int64_t i = 0; i < left && missing < 4096; i++) buf_text(&buf, fill);
+    buf_bytes(&buf, bound->values[0]->as.text.data, bound->values[0]->as.text.length);
+    for (int64_t i = left; i < missing && missing < 4096; i++) buf_text(&buf, fill);
+    Object *result = object_text(eval, buf.data, buf.length);
+    buf_free(&buf);
+    return result;
+}
+
+Object *text_ljust(Eval *eval, const Bound *bound)
+{
+    return justify(eval, bound, "<");
+}
+
+Object *text_rjust(Eval *eval, const Bound *bound)
+{
+    return justify(eval, bound, ">");
+}
+
+Object *text_center(Eval *eval, const Bound *bound)
+{
+    return justify(eval, bound, "^");
+}
+
+Object *text_zfill(Eval *eval, const Bound *bound)
+{
+    const Object *text = bound->values[0];
+    bool sign = text->as.text.length > 0 && strchr("+-", text->as.text.data[0]) != NULL;
+    Object *digits = part_of(eval, text->as.text.data + sign, text_end(text));
+    int64_t width;
+    if (!object_as_int(eval, bound->values[1], "the width", &width)) return NULL;
+    Bound inner = {.values = {digits, object_int(eval, width - sign), object_text(eval, "0", 1)},
+                   .at = bound->at};
+    Object *filled = text_rjust(eval, &inner);
+    return sign ? operate_binary(eval, OPERATOR_Add, object_text(eval, text->as.text.data, 1),
+                                 filled, bound->at)
+                : filled;
+}
+
+static Object *remove_part(Eval *eval, const Bound *bound, bool front)
+{
+    Object *test = front ? text_startswith(eval, bound) : text_endswith(eval, bound);
+    if (test == NULL || test == eval->no) return test != NULL ? bound->values[0] : NULL;
+    size_t length = bound->values[1]->as.text.length;
+    const char *data = bound->values[0]->as.text.data;
+    return front ? part_of(eval, data + length, text_end(bound->values[0]))
+                 : part_of(eval, data, text_end(bound->values[0]) - length);
+}
+
+Object *text_removeprefix(Eval *eval, const Bound *bound)
+{
+    return remove_part(eval, bound, true);
+}
+
+Object *text_removesuffix(Eval *eval, const Bound *bound)
+{
+    return remove_part(eval, bound, false);
+}
+
+/* ---- letters ---- */
+
+static bool is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static bool is_lower(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_alpha(char c)
+{
+    return is_upper(c) || is_lower(c) || (unsigned char)c >= 128;
+}
+
+static bool is_alnum(char c)
+{
+    return is_alpha(c) || is_digit(c);
+}
+
+static bool is_name(char c)
+{
+    return is_alnum(c) || c == '_';
+}
+
+static Object *capitalize(Eval *eval, const Object *text, bool every_word)
+{
+    char *copy = arena_copy_text(eval->arena, text->as.text.data, text->as.text.length);
+    bool first = true;
+    for (size_t i = 0; i < text->as.text.length; i++) {
+        if (first && is_lower(copy[i]))
+            copy[i] = (char)(copy[i] - 32);
+        else if (!first && is_upper(copy[i]))
+            copy[i] = (char)(copy[i] + 32);
+        first = every_word && !is_alpha(copy[i]);
+    }
+    return object_text(eval, copy, text->as.text.length);
+}
+
+Object *text_capitalize(Eval *eval, const Bound *bound)
+{
+    return capitalize(eval, bound->values[0], false);
+}
+
+Object *text_title(Eval *eval, const Bound *bound)
+{
+    return capitalize(eval, bound->values[0], true);
+}
+
+static Object *all_letters(Eval *eval, const Object *text, bool (*test)(char))
+{
+    for (size_t i = 0; i < text->as.text.length; i++)
+        if (!test(text->as.text.data[i])) return eval->no;
+    return object_bool(eval, text->as.text.length > 0);
+}
+
+/* Whether there are letters of one case and none of the other. */
+static Object *one_case(Eval *eval, const Object *text, bool (*wanted)(char), bool (*other)(char))
+{
+    bool some = false;
+    for (size_t i = 0; i < text->as.text.length; i++) {
+        if (other(text->as.text.data[i])) return eval->no;
+        some |= wanted(text->as.text.data[i]);
+    }
+    return object_bool(eval, some);
+}
+
+Object *text_isdigit(Eval *eval, const Bound *bound)
+{
+    return all_letters(eval, bound->values[0], is_digit);
+}
+
+Object *text_isalpha(Eval *eval, const Bound *bound)
+{
+    return all_letters(eval, bound->values[0], is_alpha);
+}
+
+Object *text_isalnum(Eval *eval, const Bound *bound)
+{
+    return all_letters(eval, bound->values[0], is_alnum);
+}
+
+Object *text_isspace(Eval *eval, const Bound *bound)
+{
+    return all_letters(eval, bound->values[0], is_space);
+}
+
+Object *text_isupper(Eval *eval, const Bound *bound)
+{
+    return one_case(eval, bound->values[0], is_upper, is_lower);
+}
+
+Object *text_islower(Eval *eval, const Bound *bound)
+{
+    return one_case(eval, bound->values[0], is_lower, is_upper);
+}
+
+Object *text_isidentifier(Eval *eval, const Bound *bound)
+{
+    const Object *text = bound->values[0];
+    if (text->as.text.length > 0 && is_digit(text->as.text.data[0])) return eval->no;
+    return all_letters(eval, text, is_name);
+}
+
+/* ---- characters and digits ---- */
+
+Object *builtin_ord(Eval *eval, const Bound *bound)
+{
+    const Object *text = text_argument(eval, bound->values[0], "the argument of ord()", bound->at);
+    if (text == NULL) return NULL;
+    const unsigned char *c = (const unsigned char *)text->as.text.data;
+    size_t length = text->as.text.length;
+    int tail = c[0] < 0x80 ? 0 : c[0] < 0xE0 ? 1 : c[0] < 0xF0 ? 2 : 3;
+    if (length != (size_t)tail + 1)
+        return FAIL(eval, bad_value, bound->at, "ord() takes one character");
+    int64_t value = tail == 0 ? c[0] : c[0] & (0x3F >> tail);
+    for (int i = 1; i <= tail; i++) value = value << 6 | (c[i] & 0x3F);
+    return object_int(eval, value);
+}
+
+Object *builtin_chr(Eval *eval, const Bound *bound)
+{
+    int64_t value;
+    if (!object_as_int(eval, bound->values[0], "the argument of chr()", &value)) return NULL;
+    if (value < 0 || value > 0x10FFFF)
+        return FAIL(eval, bad_value, bound->at, "chr() takes 0 to 0x10ffff");
+    char text[4];
+    int tail = value < 0x80 ? 0 : value < 0x800 ? 1 : value < 0x10000 ? 2 : 3;
+    static const unsigned char LEADS[] = {0, 0xC0, 0xE0, 0xF0};
+    for (int i = tail; i > 0; i--, value >>= 6) text[i] = (char)(0x80 | (value & 0x3F));
+    text[0] = (char)(LEADS[tail] | value);
+    return object_text(eval, text, (size_t)tail + 1);
+}
+
+static Object *digits_of(Eval *eval, const Bound *bound, const char *spec)
+{
+    int64_t value;
+    if (!object_as_int(eval, bound->values[0], "the argument", &value)) return NULL;
+    return format_object(eval, object_int(eval, value), spec, bound->at);
+}
+
+Object *builtin_hex(Eval *eval, const Bound *bound)
+{
+    return digits_of(eval, bound, "#x");
+}
+
+Object *builtin_oct(Eval *eval, const Bound *bound)
+{
+    return digits_of(eval, bound, "#o");
+}
+
+Object *builtin_bin(Eval *eval, const Bound *bound)
+{
+    return digits_of(eval, bound, "#b");
+}
+
+Object *builtin_format(Eval *eval, const Bound *bound)
+{
+    const char *spec = "";
+    if (bound->values[1] != NULL) {
+        const Object *text = text_argument(eval, bound->values[1], "the format", bound->at);
+        if (text == NULL) return NULL;
+        spec = text->as.text.data;
+    }
+    return format_object(eval, bound->values[0], spec, bound->at);
+}
+
+/* ---- '...'.format(...) ---- */
+
+typedef struct Formatting {
+    const Object *values, *named;
+    uint32_t next;
+    Span at;
+} Formatting;
+
+static Object *field_root(Eval *eval, Formatting *formatting, const char *name, size_t length)
+{
+    const Object *values = formatting->values;
+    bool number = length == 0 || is_digit(name[0]);
+    uint32_t index = length == 0 ? formatting->next++ : (uint32_t)strtoul(name, NULL, 10);
+    if (number && index < values->as.list.count) return values->as.list.items[index];
+    if (number)
+        return FAIL(eval, index_range, formatting->at, (long long)index, "the values of format()",
+                    (long long)values->as.list.count);
+    Object *key = object_text(eval, name, length);
+    Object *value = dict_get(formatting->named, key);
+    return value != NULL ? value : FAIL(eval, no_key, formatting->at, object_repr(eval, key));
+}
+
+/* name, then .attribute and [key] */
+static Object *field_value(Eval *eval, Formatting *formatting, const char *field, const char *end)
+{
+    size_t length = strcspn(field, ".[!:}");
+    Object *value = field_root(eval, formatting, field, length);
+    field += length;
+    while (value != NULL && field < end && (*field == '.' || *field == '[')) {
+        bool attribute = *field++ == '.';
+        length = strcspn(field, attribute ? ".[!:}" : "]");
+        Object *key = is_digit(*field) ? object_int(eval, strtol(field, NULL, 10))
+                                       : object_text(eval, field, length);
+        value = attribute ? attribute_get(eval, value, intern(eval->session->names, field, length),
+                                          formatting->at)
+                          : item_get(eval, value, key, formatting->at);
+        field += length + !attribute;
+    }
+    return value;
+}
+
+static Object *format_text(Eval *eval, Formatting *formatting, const char *data, const char *end,
+                           int depth);
+
+/* One {field!conversion:spec}; `end` is its closing brace. */
+static Object *format_field(Eval *eval, Formatting *formatting, const char *data, const char *end,
+                            int depth)
+{
+    Object *value = field_value(eval, formatting, data, end);
+    const char *colon = memchr(data, ':', (size_t)(end - data));
+    const char *mark = memchr(data, '!', (size_t)((colon != NULL ? colon : end) - data));
+    if (value == NULL) return NULL;
+    if (mark != NULL && mark[1] == 'r') {
+        const char *text = object_repr(eval, value);
+        value = object_text(eval, text, strlen(text));
+    }
+    Object *spec = colon == NULL ? object_text(eval, "", 0)
+                                 : format_text(eval, formatting, colon + 1, end, depth + 1);
+    return spec != NULL ? format_object(eval, value, spec->as.text.data, formatting->at) : NULL;
+}
+
+static const char *field_end(const char *data, const char *end)
+{
+    int depth = 1;
+    for (; data < end; data++) {
+        depth += (*data == '{') - (*data == '}');
+        if (depth == 0) return data;
+    }
+    return NULL;
+}
+
+static Object *format_text(Eval *eval, Formatting *formatting, const char *data, const char *end,
+                           int depth)
+{
+    Buf buf = {0};
+    bool good = depth < 3;
+    for (; good && data < end; data++) {
+        if ((*data == '{' || *data == '}') && data + 1 < end && data[1] == *data) {
+            buf_char(&buf, *data++);
+            continue;
+        }
+        if (*data != '{') {
+            buf_char(&buf, *data);
+            continue;
+        }
+        const char *close = field_end(data + 1, end);
+        Object *text =
+            close != NULL ? format_field(eval, formatting, data + 1, close, depth) : NULL;
+        if (close == NULL)
+            FAIL(eval, bad_value, formatting->at, "a '{' of the format is not closed");
+        good = text != NULL;
+        if (good) buf_bytes(&buf, text->as.text.data, text->as.text.length);
+        data = good ? close : data;
+    }
+    Object *result = good ? object_text(eval, buf.data, buf.length) : NULL;
+    buf_free(&buf);
+    return result;
+}
+
+Object *text_format(Eval *eval, const Bound *bound)
+{
+    Formatting formatting = {.values = bound->rest, .named = bound->values[1], .at = bound->at};
+    return format_text(eval, &formatting, bound->values[0]->as.text.data,
+                       text_end(bound->values[0]), 0);
+}
+
+/* ---- 'text' % values ---- */
+
+/* %[(key)][flags][width][.precision]letter as a format specification. */
+static const char *percent_spec(Eval *eval, const char **data)
+{
+    char flags[8] = "", align[2] = "";
+    bool zero = false;
+    size_t count = 0;
+    for (; **data != '\0' && strchr("-+ #0", **data) != NULL; (*data)++) {
+        if (**data == '-')
+            strcpy(align, "<");
+        else if (**data == '0')
+            zero = true;
+        else if (count < sizeof flags - 1)
+            flags[count++] = **data;
+    }
+    size_t width = strspn(*data, "0123456789.");
+    char letter = (*data)[width];
+    const char *numbers = arena_copy_text(eval->arena, *data, width);
+    *data += width;
+    bool text = letter == 's' || letter == 'r';
+    if (align[0] == '\0') strcpy(align, ">");
+    flags[count] = '\0';
+    const char *pad = zero && align[0] != '<' && !text ? "0" : "";
+    char kind[2] = {text ? '\0' : letter == 'i' ? 'd' : letter, '\0'};
+    return arena_printf(eval->arena, "%s%s%s%s%s", pad[0] != '\0' ? "" : align, flags, pad, numbers,
+                        kind);
+}
+
+static Object *percent_value(Eval *eval, Object *values, const char **data, uint32_t *next, Span at)
+{
+    if (**data == '(') {
+        size_t length = strcspn(*data, ")");
+        Object *key = object_text(eval, *data + 1, length - 1);
+        *data += length + ((*data)[length] != '\0');
+        return item_get(eval, values, key, at);
+    }
+    if (values->kind != OBJECT_TUPLE)
+        return (*next)++ == 0 ? values
+                              : FAIL(eval, bad_value, at, "not enough values for the format");
+    if (*next < values->as.list.count) return values->as.list.items[(*next)++];
+    return FAIL(eval, bad_value, at, "not enough values for the format");
+}
+
+static Object *percent_one(Eval *eval, Object *values, const char **data, uint32_t *next, Span at)
+{
+    Object *value = percent_value(eval, values, data, next, at);
+    if (value == NULL) return NULL;
+    const char *spec = percent_spec(eval, data);
+    char letter = **data;
+    if (letter == 's' || letter == 'r') {
+        Buf buf = {0};
+        object_print(eval, value, letter == 's' ? TEXT_STR : TEXT_REPR, &buf);
+        value = object_text(eval, buf.data, buf.length);
+        buf_free(&buf);
+    }
+    if ((letter == 'd' || letter == 'i') && value->kind == OBJECT_FLOAT)
+        value = object_int(eval, (int64_t)value->as.number);
+    return format_object(eval, value, spec, at);
+}
+
+Object *text_percent(Eval *eval, const Object *text, Object *values, Span at)
+{
+    Buf buf = {0};
+    uint32_t next = 0;
+    bool good = true, keyed = false;
+    const char *end = text_end(text);
+    for (const char *data = text->as.text.data; good && data < end; data++) {
+        if (*data != '%' || data[1] == '%') {
+            buf_char(&buf, *data);
+            data += *data == '%';
+            continue;
+        }
+        data++;
+        keyed |= *data == '(';
+        Object *part = percent_one(eval, values, &data, &next, at);
+        good = part != NULL;
+        if (good) buf_bytes(&buf, part->as.text.data, part->as.text.length);
+    }
+    uint32_t given = values->kind == OBJECT_TUPLE ? values->as.list.count : 1;
+    if (good && !keyed && next < given && !(values->kind == OBJECT_DICT)) {
+        FAIL(eval, bad_value, at, "more values than the format takes");
+        good = false;
+    }
+    Object *result = good ? object_text(eval, buf.data, buf.length) : NULL;
+    buf_free(&buf);
+    return result;
+}

@@ -1,0 +1,151 @@
+/* unroll.c: loops over what is known now: the body once for each item. Where run-time control
+ * decides whether an iteration leaves the loop, the others are staged for the ways that stay. */
+#include "eval/value.h"
+
+static Span place(Eval *eval, const Node *node)
+{
+    eval_move(eval, node->span);
+    return eval->at;
+}
+
+bool eval_step(Eval *eval, Span at)
+{
+    if (eval->host != NULL && eval->staging == NULL) return true; /* a run may take its time */
+    if (eval->steps_left > 0) {
+        eval->steps_left--;
+        return true;
+    }
+    FAIL(eval, endless, at, (long long)UNROLL_LIMIT);
+    return false;
+}
+
+typedef struct Unrolling {
+    const Node *node;
+    Nodes body, orelse;
+    const Object *items; /* of a for */
+    uint32_t index;
+    bool guarded;  /* other ways have left the loop */
+    bool finished; /* the rest was staged, `else` and all */
+} Unrolling;
+
+/* A loop's target is the item itself: `for acc in tiles` may write to each. */
+static bool bind_item(Eval *eval, const Node *target, Object *item)
+{
+    if (target->kind != NODE_Name || item->kind != OBJECT_TILE)
+        return assign_target(eval, target, item);
+    Binding *binding =
+        bindings_make(eval, &eval->frame->scope->bindings, NODE_AS(Name, target)->id);
+    binding_put(eval, binding, object_keep(eval, item), target->span);
+    return true;
+}
+
+/* FLOW_NEXT: there is an iteration; FLOW_BREAK: there is none. */
+static Flow next_item(Eval *eval, Unrolling *unrolling)
+{
+    const Object *items = unrolling->items;
+    if (unrolling->index == items->as.list.count) return FLOW_BREAK;
+    Object *item = items->as.list.items[unrolling->index++];
+    const Node *target = NODE_AS(For, unrolling->node)->target;
+    return eval_step(eval, eval->at) && bind_item(eval, target, item) ? FLOW_NEXT : FLOW_ERROR;
+}
+
+static Flow next_test(Eval *eval, Unrolling *unrolling)
+{
+    const NodeWhile *node = NODE_AS(While, unrolling->node);
+    Object *test = eval_expr(eval, node->test);
+    bool truth;
+    place(eval, node->test);
+    if (test == NULL) return FLOW_ERROR;
+    if (object_is_staged(test)) {
+        if (unrolling->guarded && node->orelse.count > 0)
+            return FAIL(eval, unsupported, eval->at, "the 'else' of this loop"), FLOW_ERROR;
+        unrolling->finished = true;
+        return FLOW_BREAK;
+    }
+    if (!object_truth(eval, test, &truth) || !eval_step(eval, eval->at)) return FLOW_ERROR;
+    return truth ? FLOW_NEXT : FLOW_BREAK;
+}
+
+/* The iterations that are left. */
+static Flow run_iterations(Eval *eval, void *context)
+{
+    Unrolling *unrolling = context;
+    for (;;) {
+        Flow flow =
+            unrolling->items != NULL ? next_item(eval, unrolling) : next_test(eval, unrolling);
+        if (flow == FLOW_ERROR) return flow;
+        if (unrolling->finished) return stage_while(eval, NODE_AS(While, unrolling->node));
+        if (flow == FLOW_BREAK) return FLOW_NEXT;
+        if (eval->staging != NULL) iteration_open(eval);
+        flow = eval_block(eval, unrolling->body);
+        if (eval->staging != NULL) iteration_close(eval);
+        if (flow == FLOW_RETURN || flow == FLOW_BREAK || flow == FLOW_ERROR) return flow;
+        if (jump_possible(eval, JUMP_CONTINUE)) jump_clear(eval, JUMP_CONTINUE, eval->at);
+        if (jump_possible(eval, JUMP_BREAK) || jump_possible(eval, JUMP_RETURN)) {
+            if (flow == FLOW_GONE && jump_taken(eval, JUMPS_STOP) == eval->yes) return flow;
+            unrolling->guarded = true;
+            return stage_rest(eval, run_iterations, unrolling);
+        }
+    }
+}
+
+static Flow unroll(Eval *eval, Unrolling *unrolling)
+{
+    bool stages = eval->staging != NULL;
+    OpenLoop outer = stages ? loop_open(eval) : (OpenLoop){0};
+    Flow flow = run_iterations(eval, unrolling);
+    if (stages) loop_close(eval, outer);
+    if (unrolling->finished && !unrolling->guarded) return flow;
+    return finish_loop(eval, flow, unrolling->orelse);
+}
+
+static bool unrolls_all(const Object *range)
+{
+    const Object *unroll_by = range->as.range.unroll;
+    return unroll_by != NULL && unroll_by->kind == OBJECT_BOOL && unroll_by->as.integer;
+}
+
+Flow run_for(Eval *eval, const Node *node)
+{
+    const NodeFor *n = NODE_AS(For, node);
+    Object *iterable = eval_expr(eval, n->iter);
+    if (iterable == NULL) return FLOW_ERROR;
+    place(eval, n->iter);
+    if (iterable->kind == OBJECT_RANGE && eval->staging != NULL && !unrolls_all(iterable))
+        return stage_for(eval, n, iterable);
+    Object *items = iterate(eval, iterable, eval->at);
+    Unrolling unrolling = {.node = node, .body = n->body, .orelse = n->orelse, .items = items};
+    return items != NULL ? unroll(eval, &unrolling) : FLOW_ERROR;
+}
+
+/* Whether a first iteration, on trial, may leave the loop by a run-time condition. */
+static bool stops_at_run_time(Eval *eval, const NodeWhile *node)
+{
+    bool needed_missing = eval->needed_missing;
+    Value *condition = build_const(&eval->builder, DTYPE_b1, 1);
+    Op *op = build_op(&eval->builder, OP_if, 1, &condition, 0, NULL);
+    ChangeVec changes = {0};
+    Control control = control_enter(eval, op->regions[0]);
+    jump_clear_all(eval, eval->at);
+    OpenLoop outer = loop_open(eval);
+    eval->quiet++;
+    Flow flow = eval_block(eval, node->body);
+    eval->quiet--;
+    loop_close(eval, outer);
+    bool stops = flow != FLOW_ERROR && !(flow == FLOW_BREAK || flow == FLOW_RETURN) &&
+                 (jump_possible(eval, JUMP_BREAK) || jump_possible(eval, JUMP_RETURN));
+    control_leave(eval, control, &changes);
+    op_erase(op);
+    eval->needed_missing = needed_missing;
+    return stops;
+}
+
+Flow run_while(Eval *eval, const Node *node)
+{
+    const NodeWhile *n = NODE_AS(While, node);
+    place(eval, n->test);
+    if (eval->staging != NULL && is_literal_true(n->test) && stops_at_run_time(eval, n))
+        return stage_while(eval, n);
+    Unrolling unrolling = {.node = node, .body = n->body, .orelse = n->orelse};
+    return unroll(eval, &unrolling);
+}

@@ -1,0 +1,39 @@
+/* group.c: which threads run an op together. */
+#include "passes/group.h"
+
+#include "passes/passes.h"
+
+bool is_group(const Op *op)
+{
+    return op->code == OP_if && op->operands[0]->op && op->operands[0]->op->code == OP_in_group;
+}
+
+ThreadGroup group_threads(const Op *group)
+{
+    const Op *test = group->operands[0]->op;
+    return (ThreadGroup){(int)op_int(test, ATTR_begin, 0), (int)op_int(test, ATTR_count, 1)};
+}
+
+ThreadGroup op_threads(const Op *op)
+{
+    for (const Region *at = op->parent; at && at->parent; at = at->parent->parent) {
+        if (at->parent->code == OP_launch) return (ThreadGroup){0, 32 * launch_warps(at->parent)};
+        if (is_group(at->parent) && at == at->parent->regions[0]) return group_threads(at->parent);
+    }
+    return (ThreadGroup){0, 32};
+}
+
+int group_warps(ThreadGroup group)
+{
+    return group.count / 32;
+}
+
+bool group_has(ThreadGroup outer, ThreadGroup inner)
+{
+    return inner.begin >= outer.begin && inner.begin + inner.count <= outer.begin + outer.count;
+}
+
+bool group_is_apart(ThreadGroup a, ThreadGroup b)
+{
+    return a.begin + a.count <= b.begin || b.begin + b.count <= a.begin;
+}

@@ -1,0 +1,133 @@
+/* async.c: cp.async, from its definition in the PTX ISA manual. A copy lands when its thread waits
+ * for it: between the start and the wait its destination is nobody's, and both the destination at
+ * the start and all of it at the end are checked as accesses of the thread. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "emulator/emulator.h"
+
+typedef struct Copy Copy;
+struct Copy {
+    Copy *next;
+    uint8_t *to;
+    const uint8_t *from;
+    uint32_t bytes, inside, group, site;
+};
+
+/* ---- destinations ---- */
+
+static bool is_in_shared(const Block *block, const Copy *copy)
+{
+    const uintptr_t offset = (uintptr_t)copy->to - (uintptr_t)block->shared;
+    const uint32_t size = block->launch->entry->shared_bytes;
+    return offset < size && copy->bytes <= size - offset && offset % 4 == 0;
+}
+
+static void mark(Block *block, const Copy *copy, uint32_t value)
+{
+    Checker *checker = block->launch->checker;
+    if (!checker || !is_in_shared(block, copy)) return;
+    uint32_t *words = checker->copy_site + (copy->to - block->shared) / 4;
+    for (uint32_t i = 0; i < copy->bytes / 4; i++) words[i] = value;
+    checker->copy_count += value ? 1u : -1u;
+}
+
+void tile_emu_check_copies(const Request *request)
+{
+    static const char *const VERBS[] = {[TILE_EMU_READ] = "reads",
+                                        [TILE_EMU_WRITE] = "writes",
+                                        [TILE_EMU_ATOMIC] = "updates atomically"};
+    const Block *block = request->block;
+    const uint32_t *words = block->launch->checker->copy_site;
+    const size_t first = (request->address - (uintptr_t)block->shared) / 4;
+    const size_t last = (request->address + request->bytes - 1 - (uintptr_t)block->shared) / 4;
+    uint32_t site = 0;
+    for (size_t i = first; i <= last && !site; i++) site = words[i];
+    if (!site) return;
+    char where[PLACE_TEXT], place[PLACE_TEXT];
+    tile_emu_fault_add(block->launch, FAULT_UNFINISHED, request->site, site - 1,
+                       "thread %u of block (%u, %u, %u) %s %u bytes %s, to which a copy is under "
+                       "way that nobody has waited for; it was started at %s",
+                       request->thread->abi.index, block->index[0], block->index[1],
+                       block->index[2], VERBS[request->kind], request->bytes,
+                       tile_emu_address_text(request, where),
+                       tile_emu_place(block->launch, site - 1, place));
+}
+
+/* ---- copies ---- */
+
+static Copy *copy_new(Block *block)
+{
+    Copy *copy = block->free_copies;
+    if (!copy) return tile_emu_block_memory(block, sizeof *copy);
+    block->free_copies = copy->next;
+    return copy;
+}
+
+static void note_destination(Thread *thread, const Copy *copy)
+{
+    if (!thread->block->launch->checker) return;
+    const Request request = {.thread = thread,
+                             .block = thread->block,
+                             .address = (uintptr_t)copy->to,
+                             .bytes = copy->bytes,
+                             .kind = TILE_EMU_WRITE,
+                             .space = TILE_EMU_SHARED,
+                             .site = copy->site};
+    tile_emu_check(&request);
+}
+
+TILE_API void tile_emu_copy_async(tile_emu_thread *thread, void *to, const void *from,
+                                  uint32_t bytes, uint32_t inside, uint32_t active, uint32_t site)
+{
+    Thread *owner = thread->owner;
+    Copy *copy = active ? copy_new(owner->block) : NULL;
+    if (!copy) return;
+    *copy = (Copy){.to = to,
+                   .from = from,
+                   .bytes = bytes,
+                   .inside = inside,
+                   .group = owner->copy_group,
+                   .site = site};
+    note_destination(owner, copy);
+    mark(owner->block, copy, site + 1);
+    *(owner->last_copy ? &owner->last_copy->next : &owner->first_copy) = copy;
+    owner->last_copy = copy;
+}
+
+TILE_API void tile_emu_copy_commit(tile_emu_thread *thread)
+{
+    ((Thread *)thread->owner)->copy_group++;
+}
+
+static void land(Thread *thread, Copy *copy)
+{
+    const bool checked = thread->abi.checked != 0;
+    uint8_t *to = copy->to;
+    const void *from = copy->from;
+    mark(thread->block, copy, 0);
+    if (checked && copy->inside)
+        from = tile_emu_access(&thread->abi, (void *)(uintptr_t)from, copy->bytes, TILE_EMU_READ,
+                               TILE_EMU_GLOBAL, copy->site);
+    uint8_t bytes[16] = {0};
+    if (copy->inside) memcpy(bytes, from, copy->bytes);
+    if (checked)
+        to = tile_emu_access(&thread->abi, to, copy->bytes, TILE_EMU_WRITE, TILE_EMU_SHARED,
+                             copy->site);
+    memcpy(to, bytes, copy->bytes);
+}
+
+TILE_API void tile_emu_copy_wait(tile_emu_thread *thread, int32_t groups)
+{
+    Thread *owner = thread->owner;
+    Block *block = owner->block;
+    while (owner->first_copy) {
+        Copy *copy = owner->first_copy;
+        if (groups >= 0 && copy->group + (uint32_t)groups >= owner->copy_group) return;
+        owner->first_copy = copy->next;
+        if (!copy->next) owner->last_copy = NULL;
+        land(owner, copy);
+        copy->next = block->free_copies;
+        block->free_copies = copy;
+    }
+}

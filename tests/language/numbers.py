@@ -1,0 +1,27 @@
+# Arithmetic and comparisons on what is known at compile time.
+for a in [7, -7, 0, 13]:
+    for b in [3, -3, 5]:
+        print(a // b, a % b, divmod(a, b), a / b, a * b - b, a & b, a | b, a ^ b, ~a)
+for a in [7.5, -7.5, 0.25]:
+    for b in [2, -2, 0.5]:
+        print(a // b, a % b, a / b, a ** 2, a < b, a >= b)
+print(2 ** 10, 2 ** -1, (-2) ** 3, 9 ** 0.5, -2 ** 2, 1 << 20, -17 >> 2, 5 >> 1)
+print(1 < 2 < 3, 1 < 3 < 2, 3 > 2 == 2, 1 == 1.0, True + True, True == 1, False < True)
+print(0 or "x", 1 and "y", None or 0 or [], not 0, not "a", 1 if [] else 2)
+print(abs(-3), abs(2.5), round(2.5), round(3.5), round(2.675, 2), round(-1.25, 1), round(1234, -2), round(7, 2))
+print(min(3, 1, 2), max([4, 9, 2]), min("b", "a"), max([1, 2, 3], key=lambda x: -x), min([], default=7), sum([1, 2, 3], 10))
+print(pow(3, 4), pow(3, 4, 5), int("12"), int("-0x1f", 16), int("101", 2), int(3.9), int(-3.9), float("1.5"), float(3))
+print(0.1 + 0.2, 1e16, 1e-5, 123456789.0, 1e100, 2.0, -0.0, float("inf"), float("-inf"), float("nan"))
+print(hex(255), oct(8), bin(10), hex(-1), ord("a"), chr(98), (5).bit_length(), (2.0).is_integer())
+print(bool(0), bool([]), bool({}), bool("a"), bool(0.0), bool(None), bool(range(0)), bool(range(2)))
+x = 5
+x += 2; x -= 1; x *= 3; x //= 2; x %= 5; x <<= 3; x |= 1; x ^= 2; x &= 0xFF; x **= 2
+print(x)
+a = b = c = 4
+print(a, b, c)
+import math
+print(math.sqrt(16), math.floor(2.7), math.ceil(2.1), math.gcd(12, 18), math.prod([2, 3, 4]), math.lcm(4, 6), math.pi, math.log2(8))
+if (n := 10) > 5:
+    print(n, (y := n * 2), y)
+print(1_000_000, 0xFF, 0b101, 0o17, 1.5e3, .5)
+print(isinstance(True, int), isinstance(1, bool), isinstance(1.0, (int, float)), isinstance("a", str), isinstance([], (tuple, list)))

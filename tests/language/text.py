@@ -1,0 +1,17 @@
+# Text: methods, slices, the three ways of formatting.
+s = "Hello, World"
+print(s.upper(), s.lower(), s.replace("o", "0"), s.split(", "), s.find("World"), s.find("z"), s.count("l"), s.startswith("He"), s.endswith(("x", "ld")), s[::-1], s[1:4], s[-1], len(s))
+print("  a b ".strip(), "xxaxx".strip("x"), "xxa".lstrip("x"), "axx".rstrip("x"), "a,b,,c".split(","), " a  b ".split(), "a b c".split(" ", 1), "a.b.c".rsplit(".", 1), "l1\nl2".splitlines())
+print("-".join(["a", "b"]), "ab" * 2, "a" + "b", "a" in "abc", "abc" < "abd", "a=b=c".partition("="), "a=b=c".rpartition("="), "x".partition("="))
+print("ab".ljust(5) + "|", "ab".rjust(5, "*"), "ab".center(5, "-"), "abc".center(6, "."), "42".zfill(5), "-42".zfill(5), "hello world".title(), "hELLO".capitalize())
+print("12".isdigit(), "ab".isalpha(), "a1".isalnum(), "AB".isupper(), "ab".islower(), " ".isspace(), "a_1".isidentifier(), "1a".isidentifier(), "prefix_x".removeprefix("prefix_"), "x.py".removesuffix(".py"))
+v, w, n = 3.14159, 42, "name"
+print(f"{v:.2f} {v:8.3f}| {v:<8.1f}| {v:e} {v:g} {w:5d}| {w:<5}| {w:^5}| {w:05d} {w:x} {w:#x} {w:b} {w:o} {w:+d} {n!r} {n:>6}| {n:*^8} {w:,} {1234567:,} {0.25:.0%} {1e6:,.1f}")
+print(f"{w=} {v + 1 = :.1f} {{}} {[1, 2]} {'a' if w else 'b'} {n[0]}{n[-1]} {w:{5}d} {v:.{2}f}")
+print("{} {} {}".format(1, "a", [1]), "{1} {0}".format("a", "b"), "{x} {y:.1f}".format(x=1, y=2.5), "{0:>4}|{0:<4}|".format("z"), "{{}} {}".format(1), "{0[1]} {1.imag}".format([5, 6], 1) if False else "")
+print("%d %s %r %5.2f %x %05d %-4d| %+d %% %c" % (1, "a", "b", 3.14159, 255, 42, 7, 5, "z"), "%s" % [1], "%(k)s" % {"k": 1}, "%3s|%-3s|" % ("a", "b"))
+print(str(1), str(2.5), str(None), str([1, "a"]), repr("it's"), repr('a"b'), repr("a\nb\t\\"), str((1,)), str(True), repr("x"), str({"a": 1}))
+print("a" "b", """multi
+line""", r"\n", "\x41\u00e9\t|", len("é"), "tab\there")
+print(format(3.14159, ".3f"), format(10, "b"), "abc"[1], "abc"[-2:], ord("A"), chr(97))
+print("a\\b", 'single "double"', "don't", "%s and %s" % ("x", "y"), "".join(chr(ord("a") + i) for i in range(5)), sep="|", end="!\n")

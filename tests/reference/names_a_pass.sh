@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# A pass that computes something else, or promises bounds that do not hold, must be named.
+set -u
+case='tests/exec/control.tile | Branches(steps=7) | | n=100 mode=5 a_ptr=100 b_ptr=100'
+out=$(BREAK_AFTER=promote BREAK='s/ add %/ sub %/' tests/reference/check "$case" 2>&1) && { echo "a wrong pass went unseen"; exit 1; }
+grep -q '\.promote\.ir: b_ptr\[0\] is' <<<"$out" || { echo "$out"; exit 1; }
+out=$(BREAK_AFTER=bounds BREAK='s/bounds = \[[0-9]\]/bounds = [0]/' tests/reference/check "$case" 2>&1) && { echo "wrong bounds went unseen"; exit 1; }
+grep -q '\.bounds\.ir: it cannot be run' <<<"$out" || { echo "$out"; exit 1; }
+grep -q '{bounds} promises what does not hold' <<<"$out" || { echo "$out"; exit 1; }
+# What it does not know it says.
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+out=$("$INTERPRET" "$folder" X '' tests/reference/refused.ir 2>&1)
+[ $? -eq 2 ] && grep -q 'this op is not interpreted' <<<"$out" || { echo "$out"; exit 1; }

@@ -1,0 +1,225 @@
+/* launch_test.c: what a call checks before it launches, without any driver: arguments of every
+ * width, many keys, descriptors that ask for too much, names of statuses. */
+#include "abi.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+static int runs;
+
+static tile_status count_run(const tile_image *image, const tile_entry *entry,
+                             const tile_grid *grid, const void *const *parameters)
+{
+    (void)image, (void)entry, (void)grid, (void)parameters;
+    runs++;
+    return TILE_OK;
+}
+
+static int32_t one_block(const void *const *arguments, tile_grid *grids)
+{
+    (void)arguments;
+    grids[0] = (tile_grid){1, 1, 1};
+    return TILE_OK;
+}
+
+static int32_t no_blocks(const void *const *arguments, tile_grid *grids)
+{
+    (void)arguments, (void)grids;
+    return TILE_ERROR_ARGUMENT;
+}
+
+typedef struct Fixture { /* a kernel whose parts a test may change */
+    tile_entry entries[2];
+    tile_image image;
+    tile_variant variant;
+    tile_specialisation specialisations[12];
+    int64_t keys[12];
+    tile_parameter parameters[4];
+    void *state;
+    tile_kernel kernel;
+} Fixture;
+
+static void set_up(Fixture *f, tile_parameter parameter)
+{
+    memset(f, 0, sizeof *f);
+    tile_emulator_run_function *run = count_run;
+    f->entries[0] = (tile_entry){.name = "k", .warps = 1};
+    f->image = (tile_image){.target = "sm_90a", .entries = f->entries, .kind = TILE_IMAGE_EMULATOR};
+    memcpy(&f->image.run, &run, sizeof run);
+    f->variant = (tile_variant){.images = &f->image, .image_count = 1};
+    f->specialisations[0] =
+        (tile_specialisation){.keys = f->keys, .host = one_block, .variants = &f->variant, 1, 1};
+    f->parameters[0] = parameter;
+    f->kernel = (tile_kernel){.name = "k",
+                              .parameters = f->parameters,
+                              .specialisations = f->specialisations,
+                              .state = &f->state,
+                              .abi_version = TILE_ABI_VERSION,
+                              .parameter_count = 1,
+                              .specialisation_count = 1};
+    assert_int_equal(tile_set_device("emulator"), TILE_OK);
+    runs = 0;
+}
+
+static tile_status launch(Fixture *f, const void *value)
+{
+    const void *arguments[] = {value, value, value, value};
+    return tile_launch(&f->kernel, NULL, NULL, 0, arguments);
+}
+
+/* Multiples of 3 cannot be told from a value that was read with the wrong width or sign. */
+static void values_of_every_width(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *type;
+        uint32_t bytes;
+        int64_t value;
+        const char *text;
+    } rows[] = {
+        {"i8", 1, -3, NULL},
+        {"i8", 1, -4, "got -4"},
+        {"u8", 1, 253, "got 253"},
+        {"u8", 1, 252, NULL},
+        {"i16", 2, -3000, NULL},
+        {"i16", 2, -3001, "got -3001"},
+        {"u16", 2, 65535, NULL},
+        {"u16", 2, 65534, "got 65534"},
+        {"i32", 4, -3, NULL},
+        {"u32", 4, 4294967294, "got 4294967294"},
+        {"i64", 8, -300000000000, NULL},
+        {"i64", 8, -300000000001, "got -300000000001"},
+    };
+    static const uint32_t three[] = {3};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        Fixture f;
+        set_up(&f, (tile_parameter){"n", rows[i].type, TILE_PARAMETER_SCALAR, rows[i].bytes});
+        f.variant.multiples = three;
+        unsigned char cell[16];
+        memset(cell, 0x55, sizeof cell); /* what lies behind the value must not count */
+        memcpy(cell, &rows[i].value, rows[i].bytes);
+        assert_int_equal(launch(&f, cell), rows[i].text ? TILE_ERROR_ARGUMENT : TILE_OK);
+        assert_int_equal(runs, rows[i].text ? 0 : 1);
+        if (rows[i].text) assert_non_null(strstr(tile_last_error(), rows[i].text));
+    }
+}
+
+static void many_specialisations(void **unused)
+{
+    (void)unused;
+    Fixture f;
+    set_up(&f, (tile_parameter){"size", "i64", TILE_PARAMETER_KEY, 8});
+    for (int i = 0; i < 12; i++) {
+        f.specialisations[i] = f.specialisations[0];
+        f.keys[i] = i;
+        f.specialisations[i].keys = &f.keys[i];
+    }
+    f.kernel.specialisation_count = 12;
+    int64_t size = 11;
+    assert_int_equal(launch(&f, &size), TILE_OK);
+    size = 12;
+    assert_int_equal(launch(&f, &size), TILE_ERROR_NO_SPECIALISATION);
+    assert_non_null(strstr(tile_last_error(), "(size = 7) and 4 more; add the line "
+                                              "'k.compile(size=12)'"));
+    f.kernel.specialisation_count = 0;
+    assert_int_equal(launch(&f, &size), TILE_ERROR_NO_SPECIALISATION);
+    assert_non_null(strstr(tile_last_error(), "the object holds none"));
+}
+
+static void descriptors_that_ask_for_too_much(void **unused)
+{
+    (void)unused;
+    Fixture f;
+    int64_t value = 0;
+    set_up(&f, (tile_parameter){"n", "i64", TILE_PARAMETER_SCALAR, 8});
+    f.kernel.parameter_count = 257;
+    assert_int_equal(launch(&f, &value), TILE_ERROR_ARGUMENT);
+    assert_string_equal(tile_last_error(), "k: 257 parameters, at most 256 can be passed");
+    f.kernel.parameter_count = 1;
+    f.specialisations[0].launch_count = 65;
+    assert_int_equal(launch(&f, &value), TILE_ERROR_ABI);
+    assert_string_equal(tile_last_error(), "k: 65 launches, at most 64 are possible");
+    f.specialisations[0].launch_count = 1;
+    f.specialisations[0].variant_count = 0;
+    assert_int_equal(launch(&f, &value), TILE_ERROR_ABI);
+    assert_string_equal(tile_last_error(), "k: the descriptor holds no code");
+    assert_int_equal(runs, 0);
+}
+
+/* A refused grid is told with the integers it may come from, and with no other argument. */
+static void refused_grid_names_the_integers(void **unused)
+{
+    (void)unused;
+    Fixture f;
+    int64_t value = -7;
+    set_up(&f, (tile_parameter){"n", "i64", TILE_PARAMETER_SCALAR, 8});
+    f.parameters[1] = (tile_parameter){"scale", "f32", TILE_PARAMETER_SCALAR, 4};
+    f.parameters[2] = (tile_parameter){"half", "bf16", TILE_PARAMETER_SCALAR, 2};
+    f.parameters[3] = (tile_parameter){"data", "f32", TILE_PARAMETER_POINTER, 8};
+    f.kernel.parameter_count = 4;
+    f.specialisations[0].host = no_blocks;
+    assert_int_equal(launch(&f, &value), TILE_ERROR_ARGUMENT);
+    assert_string_equal(tile_last_error(),
+                        "k: the number of blocks is negative or too large for n = -7");
+}
+
+static void no_image_for_the_emulator(void **unused)
+{
+    (void)unused;
+    Fixture f;
+    int64_t value = 0;
+    set_up(&f, (tile_parameter){"n", "i64", TILE_PARAMETER_SCALAR, 8});
+    f.image.run = NULL; /* linked without libtile_emulator */
+    assert_int_equal(launch(&f, &value), TILE_ERROR_NO_EMULATOR);
+    assert_non_null(strstr(tile_last_error(), "add -ltile_emulator before -ltile"));
+    f.image.kind = 17;
+    assert_int_equal(launch(&f, &value), TILE_ERROR_NO_EMULATOR);
+    assert_non_null(strstr(tile_last_error(), "sm_90a (of an unknown kind)"));
+    f.variant.image_count = 0;
+    assert_int_equal(tile_prepare(&f.kernel, 0), TILE_ERROR_NO_EMULATOR);
+    assert_non_null(strstr(tile_last_error(), "the object holds nothing"));
+}
+
+static void names_of_statuses(void **unused)
+{
+    (void)unused;
+    static const struct {
+        tile_status status;
+        const char *name;
+    } rows[] = {
+#define NAME(status) {status, #status}
+        NAME(TILE_OK),
+        NAME(TILE_ERROR_NO_DRIVER),
+        NAME(TILE_ERROR_NO_IMAGE),
+        NAME(TILE_ERROR_NO_SPECIALISATION),
+        NAME(TILE_ERROR_ARGUMENT),
+        NAME(TILE_ERROR_ABI),
+        NAME(TILE_ERROR_NO_EMULATOR),
+        NAME(TILE_ERROR_MEMORY),
+        NAME(TILE_ERROR_FAULT),
+        NAME(TILE_ERROR_DEVICE),
+#undef NAME
+        {-1000, "unknown tile_status"},
+        {719, "unknown CUresult"}, /* no driver was opened that could name it */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_string_equal(tile_status_name(rows[i].status), rows[i].name);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_of_every_width),
+        cmocka_unit_test(many_specialisations),
+        cmocka_unit_test(descriptors_that_ask_for_too_much),
+        cmocka_unit_test(refused_grid_names_the_integers),
+        cmocka_unit_test(no_image_for_the_emulator),
+        cmocka_unit_test(names_of_statuses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
