@@ -10,19 +10,19 @@ flags=$(pkg-config --cflags libtile) libs=$(pkg-config --libs libtile) static=$(
 (sample shared
 echo "== pkg-config, shared"
 $TMP/root/opt/tile/bin/tilec add_one.tile --arch=sm_80,emulator --ptxas=none -o add_one.o -H add_one.h
-gcc $flags -c main.c -o main.o
-gcc -o app main.o add_one.o -L$TMP/root/opt/tile/lib -ltile_emulator $libs -lm
+$TILE_CC $flags -c main.c -o main.o
+$TILE_CC -o app main.o add_one.o -L$TMP/root/opt/tile/lib -ltile_emulator $libs -lm
 LD_LIBRARY_PATH=$TMP/root/opt/tile/lib ./app
 readelf -d app | grep -o 'libtile.so.0')
 (cd shared
 echo "== pkg-config, static"
-gcc -o static main.o add_one.o -L$TMP/root/opt/tile/lib -Wl,-Bstatic -ltile_emulator $libs -Wl,-Bdynamic ${static#$libs} -lm
+$TILE_CC -o static main.o add_one.o -L$TMP/root/opt/tile/lib -Wl,-Bstatic -ltile_emulator $libs -Wl,-Bdynamic ${static#$libs} -lm
 ./static)
 (sample makefile
 echo "== tile.mk"
 printf 'include %s\napp: main.o add_one.o\n\t$(CC) -o $@ $^ $(TILE_LIBS)\nmain.o: main.c add_one.h\n\t$(CC) $(TILE_CFLAGS) -c -o $@ $<\n' \
   $TMP/root/opt/tile/share/tile/tile.mk > Makefile
-make -s CC=gcc TILEFLAGS=--ptxas=none app 
+make -s CC="$TILE_CC" TILEFLAGS=--ptxas=none app 
 LD_LIBRARY_PATH=$TMP/root/opt/tile/lib ./app
-make -s CC=gcc -q app && echo "nothing left to do"
-touch add_one.tile; make -s CC=gcc -q app || echo "a changed kernel is seen")
+make -s CC="$TILE_CC" -q app && echo "nothing left to do"
+touch add_one.tile; make -s CC="$TILE_CC" -q app || echo "a changed kernel is seen")

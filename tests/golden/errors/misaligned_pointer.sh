@@ -17,5 +17,5 @@ int main(void)
     return 0;
 }
 C
-gcc -I$TILE_ROOT/runtime/include -I$TMP -o $TMP/use $TMP/use.c $TMP/add_one.o $TILE_BUILD/libtile_emulator.a $TILE_BUILD/libtile.a -lpthread -ldl -lm
+$TILE_CC -I$TILE_ROOT/runtime/include -I$TMP -o $TMP/use $TMP/use.c $TMP/add_one.o $TILE_BUILD/libtile_emulator.a $TILE_BUILD/libtile.a -lpthread -ldl -lm
 $TMP/use
