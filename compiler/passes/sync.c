@@ -194,9 +194,11 @@ static bool reads_written(const Sync *sync, Pending earlier, Op *op)
 
 static bool global_conflict(const Sync *sync, Pending earlier, Op *op)
 {
-    return (writes(earlier.op) || writes(op)) && is_global_access(earlier.op) &&
-           is_global_access(op) && same_memory(sync, earlier.op, op) &&
-           (earlier.fenced || reads_written(sync, earlier, op));
+    const bool write = writes(earlier.op) || writes(op);
+    if (!write || !is_global_access(earlier.op) || !is_global_access(op)) return false;
+    /* Behind the author's sync two parameters may be one array. */
+    return earlier.fenced ||
+           (same_memory(sync, earlier.op, op) && reads_written(sync, earlier, op));
 }
 
 static bool conflicts(const Sync *sync, Pending earlier, Op *op)
