@@ -132,12 +132,6 @@ $(BUILD)/unit/libfake_cuda.so: tests/tools/fake_cuda.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CFLAGS_RUNTIME) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -shared -o $@ $< -lpthread
-# The cost of a launch, to be run where there is a GPU.
-$(BUILD)/bench/launch: tests/bench/launch.c samples/add_one/add_one.tile $(BUILD)/tilec $(BUILD)/libtile.a
-	@mkdir -p $(@D)
-	$(BUILD)/tilec samples/add_one/add_one.tile --arch=sm_90a -o $(@D)/add_one.o -H $(@D)/add_one.h
-	$(call say,CC,$@)
-	$(Q)$(CC) $(CFLAGS_RUNTIME) -I$(@D) -o $@ $< $(@D)/add_one.o $(BUILD)/libtile.a -lpthread -ldl
 # How fast text becomes a tree.
 $(BUILD)/bench/parse_speed: tests/bench/parse_speed.c $(BUILD)/lib/syntax.a $(BUILD)/lib/base.a
 	@mkdir -p $(@D)

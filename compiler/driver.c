@@ -67,35 +67,37 @@ static int64_t *element_multiples(Arena *arena, const Kernel *kernel)
     return any ? multiples : NULL;
 }
 
-static Kernel *lower_kernel(Stages *stages, const Kernel *typed, const ArchChoice *arch,
-                            const int64_t *multiples)
+/* A lowered copy of a kernel, made under the assumptions; the caller's to free. NULL: reported.
+ * What was assumed is the variant's to say from then on, so that equal code is equal text. */
+static Kernel *lower_copy(const Kernel *typed, const ArchChoice *arch, const int64_t *multiples,
+                          const PassOptions *passes)
 {
     Kernel *kernel = kernel_clone(typed);
-    vec_push(stages->session->arena, &stages->build->kernels, kernel);
     kernel->name =
-        intern_printf(stages->session->names, "%s%s%s%s", typed->name, multiples ? "_aligned" : "",
+        intern_printf(typed->session->names, "%s%s%s%s", typed->name, multiples ? "_aligned" : "",
                       arch->emulator ? "_emulated_" : "", arch->emulator ? arch->target->name : "");
     for (int i = 0; multiples && i < kernel->parameter_count; i++)
         if (kernel->parameters[i].multiple < multiples[i])
             kernel->parameters[i].multiple = multiples[i];
-    return passes_run(kernel, arch->target, &stages->passes) ? kernel : NULL;
+    if (!passes_run(kernel, arch->target, passes)) {
+        kernel_free(kernel);
+        return NULL;
+    }
+    for (int i = 0; i < kernel->parameter_count; i++) kernel->parameters[i].multiple = 1;
+    return kernel;
 }
 
-/* Whether an assumption changed the code: the ops' text is the judge. */
-static bool same_code(Kernel *a, Kernel *b)
+/* The code without the kernel's symbol: whether an assumption changed it, the text is the judge. */
+static const char *code_text(Arena *arena, Kernel *kernel)
 {
-    Name name = b->name;
-    for (int i = 0; i < a->parameter_count; i++)
-        a->parameters[i].multiple = b->parameters[i].multiple = 1;
-    b->name = a->name;
-    Buf first = {0}, second = {0};
-    kernel_print(a, &first);
-    kernel_print(b, &second);
-    b->name = name;
-    bool same = first.length == second.length && memcmp(first.data, second.data, first.length) == 0;
-    buf_free(&first);
-    buf_free(&second);
-    return same;
+    Name name = kernel->name;
+    kernel->name = kernel->export_name;
+    Buf text = {0};
+    kernel_print(kernel, &text);
+    kernel->name = name;
+    const char *copy = arena_copy_text(arena, text.data, text.length);
+    buf_free(&text);
+    return copy;
 }
 
 /* Waits until no more than `running` images are with ptxas. */
@@ -129,39 +131,60 @@ static bool start_variant(Stages *stages, Kernel *const *kernels, VariantImages 
     return true;
 }
 
-/* One kernel an architecture, lowered under the same assumptions. NULL: reported. */
-static Kernel **lower_all(Stages *stages, const Kernel *typed, const int64_t *multiples)
+typedef struct Lowered { /* one an architecture */
+    Kernel **kernels;
+    const char **texts;
+} Lowered;
+
+/* Lowers for all architectures under the same assumptions. False: reported. */
+static bool lower_all(Stages *stages, const Kernel *typed, const int64_t *multiples, Lowered *out)
 {
+    Arena *arena = stages->session->arena;
     const ArchList *archs = stages->archs;
-    Kernel **kernels = arena_new_array(stages->session->arena, Kernel *, archs->count);
+    out->kernels = arena_new_array(arena, Kernel *, archs->count);
+    out->texts = arena_new_array(arena, const char *, archs->count);
     for (size_t i = 0; i < archs->count; i++) {
-        kernels[i] = lower_kernel(stages, typed, &archs->items[i], multiples);
-        if (!kernels[i]) return NULL;
+        out->kernels[i] = lower_copy(typed, &archs->items[i], multiples, &stages->passes);
+        if (!out->kernels[i]) return false;
+        vec_push(arena, &stages->build->kernels, out->kernels[i]);
+        out->texts[i] = code_text(arena, out->kernels[i]);
     }
-    return kernels;
+    return true;
 }
 
-static bool all_same(Kernel *const *a, Kernel *const *b, size_t count)
+static bool same_code(const Lowered *a, const Lowered *b, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (!same_code(a[i], b[i])) return false;
+        if (strcmp(a->texts[i], b->texts[i]) != 0) return false;
     return true;
+}
+
+/* Whether the assumptions give the code of `wanted` on all architectures: a trial, which is not
+ * shown by --print-after and leaves nothing behind. */
+static bool gives_code(Stages *stages, const Kernel *typed, const int64_t *multiples,
+                       const Lowered *wanted)
+{
+    const PassOptions quiet = {.verify_each = stages->passes.verify_each};
+    Arena *arena = stages->session->arena;
+    bool same = true;
+    for (size_t i = 0; same && i < stages->archs->count; i++) {
+        Kernel *kernel = lower_copy(typed, &stages->archs->items[i], multiples, &quiet);
+        same = kernel && strcmp(code_text(arena, kernel), wanted->texts[i]) == 0;
+        if (kernel) kernel_free(kernel);
+    }
+    return same;
 }
 
 /* Assumes no more than what the code needs, so that more calls get it: each multiple is lowered to
  * the least that gives the same code on all architectures. Lowering is cheap beside LLVM. */
-static bool relax_multiples(Stages *stages, const Kernel *typed, Kernel *const *aligned,
+static void relax_multiples(Stages *stages, const Kernel *typed, const Lowered *aligned,
                             int64_t *multiples)
 {
     for (int i = 0; i < typed->parameter_count; i++) {
         int64_t wanted = multiples[i];
-        for (multiples[i] = 1; multiples[i] < wanted; multiples[i] *= 2) {
-            Kernel **kernels = lower_all(stages, typed, multiples);
-            if (!kernels) return false;
-            if (all_same(kernels, aligned, stages->archs->count)) break;
-        }
+        for (multiples[i] = 1; multiples[i] < wanted; multiples[i] *= 2)
+            if (gives_code(stages, typed, multiples, aligned)) break;
     }
-    return true;
 }
 
 /* Up to two variants: aligned first where alignment changes the code on some architecture, then the
@@ -170,24 +193,24 @@ static bool build_specialisation(Stages *stages, const Kernel *typed, Specialisa
 {
     Arena *arena = stages->session->arena;
     int64_t *multiples = variant_multiples(arena, typed);
-    Kernel **general = lower_all(stages, typed, NULL);
-    if (!general) return false;
-    out->kernel = general[0];
+    Lowered general, aligned;
+    if (!lower_all(stages, typed, NULL, &general)) return false;
+    out->kernel = general.kernels[0];
     out->variants = arena_new_array(arena, VariantImages, 2);
     if (multiples) {
-        Kernel **aligned = lower_all(stages, typed, multiples);
-        if (!aligned) return false;
-        if (!all_same(general, aligned, stages->archs->count)) {
-            if (!relax_multiples(stages, typed, aligned, multiples)) return false;
-            if (!start_variant(stages, aligned, &out->variants[out->variant_count])) return false;
+        if (!lower_all(stages, typed, multiples, &aligned)) return false;
+        if (!same_code(&general, &aligned, stages->archs->count)) {
+            relax_multiples(stages, typed, &aligned, multiples);
+            if (!start_variant(stages, aligned.kernels, &out->variants[out->variant_count]))
+                return false;
             out->variants[out->variant_count++].multiples = multiples;
         }
     }
     VariantImages *last = &out->variants[out->variant_count++];
-    if (!start_variant(stages, general, last)) return false;
+    if (!start_variant(stages, general.kernels, last)) return false;
     last->multiples = element_multiples(arena, typed);
     out->host_symbol = intern_printf(stages->session->names, "%s_host", typed->name);
-    return host_function(stages->codegen, general[0], out->host_symbol);
+    return host_function(stages->codegen, general.kernels[0], out->host_symbol);
 }
 
 /* ---- all of them ---- */

@@ -301,44 +301,38 @@ static Value *stored_tile(Eval *eval, Object *object, Object **dims, Span at)
     return stage_broadcast(eval, stage_value(eval, object), 1, &one, at);
 }
 
-Object *core_store(Eval *eval, const Bound *bound)
+/* An op between a view and a tile: the view, the tile, the offsets, {dims}. */
+static Object *stage_transfer(Eval *eval, const Bound *bound, OpCode code, Value *tile,
+                              Object *dims, const char *what)
 {
     Access access;
-    Object *dims = bound->values[3];
-    Value *tile = stored_tile(eval, bound->values[1], &dims, bound->at);
     if (tile == NULL || !read_access(eval, bound->values[0], bound->values[2], dims,
                                      tile->type->rank, bound->at, &access))
         return NULL;
     DType wanted = access.view->type->dtype;
     if (tile->type->dtype != wanted)
-        return FAIL(eval, dtype_mismatch, bound->at, "what is stored",
-                    dtype_user_name(tile->type->dtype), dtype_user_name(wanted));
+        return FAIL(eval, dtype_mismatch, bound->at, what, dtype_user_name(tile->type->dtype),
+                    dtype_user_name(wanted));
     Value *operands[2 + TYPE_RANK] = {access.view, tile};
     memcpy(operands + 2, access.offsets, sizeof *operands * (size_t)access.offset_count);
-    set_dims(build_op(&eval->builder, OP_store, 2 + access.offset_count, operands, 0, NULL),
-             &access);
+    set_dims(build_op(&eval->builder, code, 2 + access.offset_count, operands, 0, NULL), &access);
     return eval->none;
+}
+
+Object *core_store(Eval *eval, const Bound *bound)
+{
+    Object *dims = bound->values[3];
+    Value *tile = stored_tile(eval, bound->values[1], &dims, bound->at);
+    return stage_transfer(eval, bound, OP_store, tile, dims, "what is stored");
 }
 
 /* ---- asynchronous copies ---- */
 
 Object *core_copy_async(Eval *eval, const Bound *bound)
 {
-    Access access;
-    Value *tile =
-        argument_value(eval, bound->values[1], TYPE_SHARED, "what is copied to", NULL, bound->at);
-    if (tile == NULL || !read_access(eval, bound->values[0], bound->values[2], bound->values[3],
-                                     tile->type->rank, bound->at, &access))
-        return NULL;
-    DType wanted = access.view->type->dtype;
-    if (tile->type->dtype != wanted)
-        return FAIL(eval, dtype_mismatch, bound->at, "what is copied to",
-                    dtype_user_name(tile->type->dtype), dtype_user_name(wanted));
-    Value *operands[2 + TYPE_RANK] = {access.view, tile};
-    memcpy(operands + 2, access.offsets, sizeof *operands * (size_t)access.offset_count);
-    set_dims(build_op(&eval->builder, OP_copy_async, 2 + access.offset_count, operands, 0, NULL),
-             &access);
-    return eval->none;
+    const char *what = "what is copied to";
+    Value *tile = argument_value(eval, bound->values[1], TYPE_SHARED, what, NULL, bound->at);
+    return stage_transfer(eval, bound, OP_copy_async, tile, bound->values[3], what);
 }
 
 Object *core_copy_commit(Eval *eval, const Bound *bound)
