@@ -117,6 +117,7 @@ NEEDS_eval = eval ir syntax target base
 NEEDS_passes = passes ir target base
 NEEDS_codegen = codegen ir target base
 NEEDS_codegen_emulator = codegen ir target base
+NEEDS_cache = codegen base
 UNIT_FOLDERS = $(foreach f,$(FOLDERS),$(if $(wildcard tests/unit/$(f)_test.c),$(f)))
 UNIT = $(patsubst tests/unit/%_test.c,$(BUILD)/unit/%_test,$(wildcard tests/unit/*_test.c))
 .SECONDEXPANSION:
@@ -126,6 +127,7 @@ $(BUILD)/unit/%_test: tests/unit/%_test.c $$(foreach f,$$(NEEDS_$$*),$(BUILD)/li
 	$(Q)$(CC) $(CFLAGS_COMPILER) -Wno-missing-field-initializers -o $@ $< $(filter %.a,$^) -lcmocka -ldl -lpthread -lm $(UNIT_LIBS_$*)
 UNIT_EXTRA_tensor = $(BUILD)/libtile.a
 UNIT_EXTRA_launch = $(BUILD)/libtile.a
+UNIT_EXTRA_tune = $(BUILD)/libtile.a $(BUILD)/unit/libfake_cuda.so
 UNIT_EXTRA_runtime = $(BUILD)/libtile.a $(BUILD)/unit/libfake_cuda.so
 # The driver that the runtime's test runs against; it lies beside the test program.
 $(BUILD)/unit/libfake_cuda.so: tests/tools/fake_cuda.c
@@ -159,6 +161,7 @@ $(BUILD)/reference/interpret: tests/reference/main.c tests/reference/interpret.c
 	$(Q)$(CC) $(CFLAGS_COMPILER) -Itests/reference -o $@ $(filter %.c,$^) $(BUILD)/lib/ir.a $(BUILD)/lib/base.a -lm
 # The tests load what they compile, which calls the emulator in the test itself.
 UNIT_LIBS_codegen_emulator = $(UNIT_LIBS_codegen)
+UNIT_LIBS_cache = $(LLVM_LIBS) -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic $(SYSTEM_LIBS) -Wl,--gc-sections
 UNIT_LIBS_codegen = -Wl,-u,tile_emulator_run $(LLVM_LIBS) -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic $(SYSTEM_LIBS) -Wl,--gc-sections -Wl,--export-dynamic-symbol='tile_*'
 
 # `deps` may install llvm-config, which the variables above ask: hence the second make.

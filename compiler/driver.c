@@ -3,13 +3,16 @@
  *   source -> tokens -> tree          syntax/   parse_source (by program_new)
  *   tree -> kernels                   eval/     program_export
  *   kernel -> one thread's program    passes/   passes_run
+ *   (what follows comes from the cache if it was built before)
  *   thread program -> image           codegen/  image_start, image_finish (ptxas runs meanwhile)
  *   host region -> host function      codegen/  host_function
  *   images -> object, header, ...     emit/ */
 #include "driver.h"
 
 #include "base/vec.h"
-#include "passes/passes.h"
+#include "build_cache.h"
+#include "tunings.h"
+#include "units.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,205 +20,27 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    VARIANT_MULTIPLE = 16
-}; /* of the aligned variant: bytes of an address, or the value of an integer */
-
-typedef struct Stages { /* what the steps of a build share */
-    Session *session;
-    const Options *options;
-    const ArchList *archs;
-    Codegen *codegen;
-    PassOptions passes;
-    Buf dump;
-    VEC(Image *) pending;
-    size_t jobs;     /* how many run at a time */
-    size_t finished; /* of the pending ones: the first so many */
-    Build *build;
-} Stages;
-
-/* ---- one specialisation ---- */
-
-static bool is_assumable(const Parameter *parameter)
-{
-    const Type *type = parameter->value->type;
-    return !parameter->is_key && (type->kind == TYPE_POINTER ||
-                                  (type->kind == TYPE_SCALAR && dtype_is_integer(type->dtype)));
-}
-
-static int64_t *variant_multiples(Arena *arena, const Kernel *kernel)
-{
-    int64_t *multiples = arena_new_array(arena, int64_t, kernel->parameter_count + 1);
-    bool any = false;
-    for (int i = 0; i < kernel->parameter_count; i++) {
-        multiples[i] = is_assumable(&kernel->parameters[i]) ? VARIANT_MULTIPLE : 1;
-        any |= multiples[i] > 1;
-    }
-    return any ? multiples : NULL;
-}
-
-/* What every variant assumes: that a pointer is aligned to its elements. NULL: nothing. */
-static int64_t *element_multiples(Arena *arena, const Kernel *kernel)
-{
-    int64_t *multiples = arena_new_array(arena, int64_t, kernel->parameter_count + 1);
-    bool any = false;
-    for (int i = 0; i < kernel->parameter_count; i++) {
-        const Type *type = kernel->parameters[i].value->type;
-        multiples[i] = type->kind == TYPE_POINTER ? dtype_bytes(type->dtype) : 1;
-        any |= multiples[i] > 1;
-    }
-    return any ? multiples : NULL;
-}
-
-/* A lowered copy of a kernel, made under the assumptions; the caller's to free. NULL: reported.
- * What was assumed is the variant's to say from then on, so that equal code is equal text. */
-static Kernel *lower_copy(const Kernel *typed, const ArchChoice *arch, const int64_t *multiples,
-                          const PassOptions *passes)
-{
-    Kernel *kernel = kernel_clone(typed);
-    kernel->name =
-        intern_printf(typed->session->names, "%s%s%s%s", typed->name, multiples ? "_aligned" : "",
-                      arch->emulator ? "_emulated_" : "", arch->emulator ? arch->target->name : "");
-    for (int i = 0; multiples && i < kernel->parameter_count; i++)
-        if (kernel->parameters[i].multiple < multiples[i])
-            kernel->parameters[i].multiple = multiples[i];
-    if (!passes_run(kernel, arch->target, passes)) {
-        kernel_free(kernel);
-        return NULL;
-    }
-    for (int i = 0; i < kernel->parameter_count; i++) kernel->parameters[i].multiple = 1;
-    return kernel;
-}
-
-/* The code without the kernel's symbol: whether an assumption changed it, the text is the judge. */
-static const char *code_text(Arena *arena, Kernel *kernel)
-{
-    Name name = kernel->name;
-    kernel->name = kernel->export_name;
-    Buf text = {0};
-    kernel_print(kernel, &text);
-    kernel->name = name;
-    const char *copy = arena_copy_text(arena, text.data, text.length);
-    buf_free(&text);
-    return copy;
-}
-
-/* Waits until no more than `running` images are with ptxas. */
-static bool finish_images(Stages *stages, size_t running)
-{
-    uint64_t start = os_now_ns();
-    bool fine = true;
-    for (; stages->pending.count - stages->finished > running; stages->finished++)
-        fine &= image_finish(stages->codegen, stages->pending.data[stages->finished]);
-    times_add(stages->session->times, "waiting for ptxas", start);
-    return fine;
-}
-
-static bool start_image(Stages *stages, Kernel *kernel, const ArchChoice *arch, Image *image)
-{
-    if (!finish_images(stages, stages->jobs - 1)) return false;
-    uint64_t start = os_now_ns();
-    bool fine = image_start(stages->codegen, kernel, arch, image);
-    times_add(stages->session->times, "LLVM", start);
-    vec_push(stages->session->arena, &stages->pending, image);
-    return fine;
-}
-
-static bool start_variant(Stages *stages, Kernel *const *kernels, VariantImages *out)
-{
-    const ArchList *archs = stages->archs;
-    *out = (VariantImages){.images = arena_new_array(stages->session->arena, Image, archs->count),
-                           .image_count = (int)archs->count};
-    for (size_t i = 0; i < archs->count; i++)
-        if (!start_image(stages, kernels[i], &archs->items[i], &out->images[i])) return false;
-    return true;
-}
-
-typedef struct Lowered { /* one an architecture */
-    Kernel **kernels;
-    const char **texts;
-} Lowered;
-
-/* Lowers for all architectures under the same assumptions. False: reported. */
-static bool lower_all(Stages *stages, const Kernel *typed, const int64_t *multiples, Lowered *out)
-{
-    Arena *arena = stages->session->arena;
-    const ArchList *archs = stages->archs;
-    out->kernels = arena_new_array(arena, Kernel *, archs->count);
-    out->texts = arena_new_array(arena, const char *, archs->count);
-    for (size_t i = 0; i < archs->count; i++) {
-        out->kernels[i] = lower_copy(typed, &archs->items[i], multiples, &stages->passes);
-        if (!out->kernels[i]) return false;
-        vec_push(arena, &stages->build->kernels, out->kernels[i]);
-        out->texts[i] = code_text(arena, out->kernels[i]);
-    }
-    return true;
-}
-
-static bool same_code(const Lowered *a, const Lowered *b, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(a->texts[i], b->texts[i]) != 0) return false;
-    return true;
-}
-
-/* Whether the assumptions give the code of `wanted` on all architectures: a trial, which is not
- * shown by --print-after and leaves nothing behind. */
-static bool gives_code(Stages *stages, const Kernel *typed, const int64_t *multiples,
-                       const Lowered *wanted)
-{
-    const PassOptions quiet = {.verify_each = stages->passes.verify_each};
-    Arena *arena = stages->session->arena;
-    bool same = true;
-    for (size_t i = 0; same && i < stages->archs->count; i++) {
-        Kernel *kernel = lower_copy(typed, &stages->archs->items[i], multiples, &quiet);
-        same = kernel && strcmp(code_text(arena, kernel), wanted->texts[i]) == 0;
-        if (kernel) kernel_free(kernel);
-    }
-    return same;
-}
-
-/* Assumes no more than what the code needs, so that more calls get it: each multiple is lowered to
- * the least that gives the same code on all architectures. Lowering is cheap beside LLVM. */
-static void relax_multiples(Stages *stages, const Kernel *typed, const Lowered *aligned,
-                            int64_t *multiples)
-{
-    for (int i = 0; i < typed->parameter_count; i++) {
-        int64_t wanted = multiples[i];
-        for (multiples[i] = 1; multiples[i] < wanted; multiples[i] *= 2)
-            if (gives_code(stages, typed, multiples, aligned)) break;
-    }
-}
-
-/* Up to two variants: aligned first where alignment changes the code on some architecture, then the
- * one that assumes no more than aligned elements. */
-static bool build_specialisation(Stages *stages, const Kernel *typed, SpecialisationImages *out)
-{
-    Arena *arena = stages->session->arena;
-    int64_t *multiples = variant_multiples(arena, typed);
-    Lowered general, aligned;
-    if (!lower_all(stages, typed, NULL, &general)) return false;
-    out->kernel = general.kernels[0];
-    out->variants = arena_new_array(arena, VariantImages, 2);
-    if (multiples) {
-        if (!lower_all(stages, typed, multiples, &aligned)) return false;
-        if (!same_code(&general, &aligned, stages->archs->count)) {
-            relax_multiples(stages, typed, &aligned, multiples);
-            if (!start_variant(stages, aligned.kernels, &out->variants[out->variant_count]))
-                return false;
-            out->variants[out->variant_count++].multiples = multiples;
-        }
-    }
-    VariantImages *last = &out->variants[out->variant_count++];
-    if (!start_variant(stages, general.kernels, last)) return false;
-    last->multiples = element_multiples(arena, typed);
-    out->host_symbol = intern_printf(stages->session->names, "%s_host", typed->name);
-    return host_function(stages->codegen, general.kernels[0], out->host_symbol);
-}
-
 /* ---- all of them ---- */
 
-static bool build_images(Stages *stages, const ExportList *exports, Build *out)
+static size_t count_kernels(const Kernel *first)
+{
+    size_t count = 0;
+    for (; first; first = first->next_configuration) count++;
+    return count;
+}
+
+static void add_units(Stages *stages, const Kernel *first, ExportImages *images)
+{
+    for (const Kernel *typed = first; typed; typed = typed->next_configuration) {
+        SpecialisationImages *out = &images->specialisations[images->specialisation_count++];
+        out->kernel = typed;
+        out->host_symbol = intern_printf(stages->session->names, "%s_host", typed->name);
+        vec_push(stages->session->arena, &stages->units,
+                 ((Unit){.typed = typed, .images = out, .row = first}));
+    }
+}
+
+static void plan_exports(Stages *stages, const ExportList *exports, Build *out)
 {
     Arena *arena = stages->session->arena;
     out->exports = arena_new_array(arena, ExportImages, exports->count + 1);
@@ -223,17 +48,184 @@ static bool build_images(Stages *stages, const ExportList *exports, Build *out)
     for (int i = 0; i < exports->count; i++) {
         const Export *export = &exports->items[i];
         ExportImages *images = &out->exports[i];
+        size_t count = 0;
+        for (int j = 0; j < export->specialisation_count; j++)
+            count += count_kernels(export->specialisations[j]);
         images->name =
             intern_printf(stages->session->names, "%s%s",
                           stages->options->prefix ? stages->options->prefix : "", export->name);
-        images->specialisation_count = export->specialisation_count;
-        images->specialisations =
-            arena_new_array(arena, SpecialisationImages, export->specialisation_count + 1);
+        images->specialisations = arena_new_array(arena, SpecialisationImages, count + 1);
         for (int j = 0; j < export->specialisation_count; j++)
-            if (!build_specialisation(stages, export->specialisations[j],
-                                      &images->specialisations[j]))
-                return false;
+            add_units(stages, export->specialisations[j], images);
     }
+}
+
+/* ---- configurations that cannot be built ---- */
+
+static void tell_of_fault(const Stages *stages, const Unit *unit)
+{
+    if (!unit->fault) return;
+    diag_report(stages->session->diags, DIAG_configuration_left_out,
+                unit->fault_at.source ? unit->fault_at : unit->typed->span,
+                unit->typed->configuration, unit->fault);
+}
+
+/* Takes a row's failed configurations out. False: none is left, reported. */
+static bool keep_built(Stages *stages, Unit *row, size_t count, ExportImages *export)
+{
+    SpecialisationImages *first = &export->specialisations[export->specialisation_count];
+    const Unit *failed = NULL;
+    int kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        SpecialisationImages images = *row[i].images;
+        row[i].images = arena_new_of(stages->session->arena, SpecialisationImages);
+        failed = !failed && row[i].fault ? &row[i] : failed;
+        tell_of_fault(stages, &row[i]);
+        if (images.variant_count == 0) continue;
+        row[i].images = &export->specialisations[export->specialisation_count++];
+        *row[i].images = images;
+        kept++;
+    }
+    if (kept && row->typed->configuration) first->configuration_count = kept;
+    if (kept) return true;
+    if (failed)
+        diag_report(stages->session->diags, DIAG_no_configuration, row->typed->span, (int)count,
+                    row->typed->export_name, failed->typed->configuration, failed->fault);
+    return false;
+}
+
+static bool keep_all_built(Stages *stages, Build *build)
+{
+    bool fine = true;
+    size_t at = 0;
+    for (int i = 0; i < build->export_count; i++) {
+        ExportImages *export = &build->exports[i];
+        const size_t end = at + (size_t) export->specialisation_count;
+        export->specialisation_count = 0;
+        while (at < end) {
+            size_t count = 1;
+            Unit *row = &stages->units.data[at];
+            while (at + count < end && row[count].row == row->row) count++;
+            fine = keep_built(stages, row, count, export) && fine;
+            at += count;
+        }
+    }
+    return fine;
+}
+
+/* ---- the object ---- */
+
+/* What tells a configuration's code from other code: its images. */
+static void hash_code(SpecialisationImages *images)
+{
+    Buf bytes = {0};
+    put_unit(images, true, &bytes);
+    const CacheKey key = cache_key(bytes.data, bytes.length);
+    memcpy(&images->code, key.bytes, sizeof images->code);
+    buf_free(&bytes);
+}
+
+/* The host part of each; what its tables say comes from there too. */
+static bool make_hosts(Stages *stages, Build *build)
+{
+    for (int i = 0; i < build->export_count; i++)
+        for (int j = 0; j < build->exports[i].specialisation_count; j++) {
+            SpecialisationImages *images = &build->exports[i].specialisations[j];
+            Kernel *kernel = host_kernel(stages, images->kernel);
+            if (!kernel) return false;
+            images->kernel = kernel;
+        }
+    return true;
+}
+
+static bool write_hosts(Stages *stages, Build *build)
+{
+    for (int i = 0; i < build->export_count; i++)
+        for (int j = 0; j < build->exports[i].specialisation_count; j++) {
+            SpecialisationImages *images = &build->exports[i].specialisations[j];
+            Kernel *kernel = (Kernel *)(uintptr_t)images->kernel;
+            if (!host_function(stages->codegen, kernel, images->host_symbol)) return false;
+            hash_code(images);
+        }
+    return true;
+}
+
+/* What tuning files choose. */
+static bool choose(Stages *stages)
+{
+    for (int i = 0; i < stages->build->export_count; i++)
+        tunings_apply(stages->session, stages->tunings, &stages->build->exports[i]);
+    return true;
+}
+
+/* From kernels to the object. */
+static bool generate(Stages *stages, Build *build)
+{
+    if (!build_units(stages) || !keep_all_built(stages, build) || !make_hosts(stages, build))
+        return false;
+    choose(stages);
+    bool fine = write_hosts(stages, build);
+    uint64_t start = os_now_ns();
+    fine = fine && emit_object(stages->codegen, stages->session->arena, build->exports,
+                               build->export_count, &build->object, &build->object_size);
+    times_add(stages->session->times, "object", start);
+    return fine;
+}
+
+/* ---- the cache ---- */
+
+/* What shows images or the tools that make them needs them made. */
+bool build_is_plain(const Options *options)
+{
+    return !options->save_temps && !text_in_list(options->emit, "llvm") &&
+           !text_in_list(options->emit, "ptx") && !text_in_list(options->emit, "cubin") &&
+           !options->assembly;
+}
+
+/* The text of a kernel holds its names, keys, tensors and places. Those of places in IR text are
+ * not in it, so that text is. */
+static void add_unit(const Unit *unit, Buf *out)
+{
+    const Kernel *kernel = unit->typed;
+    Buf text = {0};
+    kernel_print(kernel, &text);
+    put_text(out, text.data);
+    put_text(out, kernel->read_from ? kernel->read_from->path : "");
+    put_text(out, kernel->read_from ? kernel->read_from->text : "");
+    buf_free(&text);
+}
+
+static CacheKey build_key(const Stages *stages, const Build *build)
+{
+    Buf made_from = {0};
+    codegen_add_identity(stages->codegen, &made_from);
+    put_number(&made_from, stages->first_only);
+    for (size_t i = 0; i < stages->archs->count; i++) {
+        put_text(&made_from, stages->archs->items[i].target->name);
+        put_text(&made_from, stages->archs->items[i].emulator ? "emulator" : "");
+    }
+    for (int i = 0; i < build->export_count; i++) {
+        put_text(&made_from, build->exports[i].name);
+        put_number(&made_from, (uint64_t)build->exports[i].specialisation_count);
+    }
+    for (size_t i = 0; i < stages->units.count; i++) add_unit(&stages->units.data[i], &made_from);
+    tunings_write(stages->tunings, &made_from);
+    CacheKey key = cache_key(made_from.data, made_from.length);
+    buf_free(&made_from);
+    return key;
+}
+
+static bool generate_cached(Stages *stages, Cache *cache, Build *build)
+{
+    uint64_t start = os_now_ns();
+    CacheKey key = build_key(stages, build);
+    const bool found = restore_build(cache, stages, &key);
+    times_add(stages->session->times, "cache", start);
+    if (found) return keep_all_built(stages, build) && make_hosts(stages, build) && choose(stages);
+    if (!generate(stages, build)) return false;
+    start = os_now_ns();
+    store_build(cache, stages, &key);
+    times_add(stages->session->times, "cache", start);
     return true;
 }
 
@@ -306,7 +298,7 @@ static size_t job_count(const Options *options)
     return processors > 0 ? (size_t)processors : 1;
 }
 
-static CodegenOptions codegen_options(const Options *options)
+static CodegenOptions codegen_options(const Options *options, Cache *cache)
 {
     bool no_ptxas = options->ptxas && strcmp(options->ptxas, "none") == 0;
     return (CodegenOptions){.host_triple = options->host,
@@ -316,6 +308,7 @@ static CodegenOptions codegen_options(const Options *options)
                             .tool_limit_ns = tool_limit(options),
                             .show_tools = options->verbose || options->dry_run,
                             .run_no_tools = options->dry_run,
+                            .cache = cache,
                             .optimise = options->optimise ? options->optimise[0] - '0' : 2};
 }
 
@@ -328,24 +321,29 @@ bool build_exports(Session *session, const Options *options, const ArchList *arc
                    const ExportList *exports, Build *out)
 {
     *out = (Build){0};
-    const CodegenOptions codegen = codegen_options(options);
+    /* Tools that are to be shown are to be run. */
+    Cache *cache = options->verbose || options->dry_run ? NULL : open_cache(session, options);
+    const CodegenOptions codegen = codegen_options(options, cache);
+    Tunings tunings = {0};
+    for (int i = 0; i < options->tune.count; i++)
+        if (!tunings_read(session, options->tune.items[i], &tunings)) return false;
     Stages stages = {.session = session,
+                     .tunings = &tunings,
                      .options = options,
                      .archs = archs,
                      .codegen = codegen_new(session, &codegen),
+                     .codegen_options = codegen,
                      .jobs = job_count(options),
+                     .first_only = exports->first_only,
                      .build = out};
     if (!stages.codegen) return false;
     stages.passes = (PassOptions){.print_after = options->print_after,
                                   .verify_each = options->verify_each,
                                   .dump = &stages.dump};
-    bool fine = build_images(&stages, exports, out);
-    fine = finish_images(&stages, 0) && fine;
+    plan_exports(&stages, exports, out);
+    bool fine = cache && build_is_plain(options) ? generate_cached(&stages, cache, out)
+                                                 : generate(&stages, out);
     if (fine) warn_of_spills(session, out);
-    uint64_t start = os_now_ns();
-    fine = fine && emit_object(stages.codegen, session->arena, out->exports, out->export_count,
-                               &out->object, &out->object_size);
-    times_add(session->times, "object", start);
     show(&stages.dump);
     buf_free(&stages.dump);
     codegen_free(stages.codegen);
@@ -363,6 +361,7 @@ Program *open_program(Session *session, const Options *options, Host *host)
                               .import_path_count = options->import_paths.count,
                               .defines = options->defines.items,
                               .define_count = options->defines.count,
+                              .fast_math = options->fast_math,
                               .host = host};
     uint64_t start = os_now_ns();
     Program *program = program_new(session, source, &eval);

@@ -33,6 +33,16 @@ bool build_exports(Session *session, const Options *options, const ArchList *arc
                    const ExportList *exports, Build *out);
 void build_free(Build *build);
 
+/* Kernels in a file of IR text (ir_exports.c). False: reported; the kernels are the caller's to
+ * free all the same. */
+typedef struct KernelList {
+    Kernel **items;
+    int count;
+} KernelList;
+bool is_ir_file(const char *path);
+bool read_ir_exports(Session *session, const char *path, KernelList *kernels, ExportList *out);
+void free_kernels(KernelList *kernels);
+
 typedef void ImageFunction(const Image *image, void *context);
 void export_each_image(const ExportImages *export, ImageFunction *visit, void *context);
 

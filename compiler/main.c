@@ -1,8 +1,13 @@
 /* main.c: argv in, exit status out. */
 #include "driver.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { SIGNAL_STACK = 256 * 1024 };
 
 static ExitStatus print_text(const char *text)
 {
@@ -34,11 +39,23 @@ static ExitStatus run_command(Session *session, const Options *options)
     return EXIT_USAGE; /* options_parse gives no other names */
 }
 
+static bool is_warning(DiagCode code)
+{
+    return code < DIAG_COUNT && diag_row(code)->severity == SEVERITY_WARNING;
+}
+
 static void apply_warnings(Session *session, const Options *options)
 {
+    for (int i = 0; i < options->errors_for.count; i++) {
+        DiagCode code = diag_find(options->errors_for.items[i]);
+        if (is_warning(code))
+            diag_promote(session->diags, code);
+        else
+            diag_report(session->diags, DIAG_option_value, (Span){0},
+                        "-Werror=", options->errors_for.items[i], "there is no such warning");
+    }
     for (int code = 0; options->warnings_are_errors && code < DIAG_COUNT; code++)
-        if (diag_row((DiagCode)code)->severity == SEVERITY_WARNING)
-            diag_promote(session->diags, (DiagCode)code);
+        if (is_warning((DiagCode)code)) diag_promote(session->diags, (DiagCode)code);
 }
 
 static ExitStatus print_archs(void)
@@ -70,8 +87,35 @@ static void show_times(const Session *session)
     buf_free(&text);
 }
 
+/* The stack may be at its end, and whatever is called here may fault or hang as well. */
+static void on_crash(int number)
+{
+    alarm(10);
+    ICE("%s", strsignal(number));
+}
+
+static void set_signals(void)
+{
+    static const int crashes[] = {
+        SIGABRT,
+#if !defined(__SANITIZE_ADDRESS__) /* which tells more */
+        SIGSEGV,
+        SIGBUS,
+        SIGFPE,
+        SIGILL,
+#endif
+    };
+    const stack_t stack = {.ss_sp = malloc(SIGNAL_STACK), .ss_size = SIGNAL_STACK};
+    const struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | SA_RESETHAND};
+    sigaltstack(&stack, NULL);
+    for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
+        sigaction(crashes[i], &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error of the write */
+}
+
 int main(int count, char **words)
 {
+    set_signals();
     Session *session = session_new();
     Times times = {0};
     Options options;

@@ -147,7 +147,9 @@ static bool read_response(Parser *parser, const char *path, Words *out)
 static bool expand_words(Parser *parser, int count, char **words)
 {
     for (int i = 1; i < count; i++) {
-        if (words[i][0] == '@' && words[i][1]) {
+        const bool is_argument =
+            strcmp(words[i - 1], "--export") == 0; /* which takes @FILE itself */
+        if (words[i][0] == '@' && words[i][1] && !is_argument) {
             if (!read_response(parser, words[i] + 1, &parser->words)) return false;
         } else {
             vec_push(parser->session->arena, &parser->words, words[i]);
@@ -200,6 +202,35 @@ bool text_in_list(const char *list, const char *text)
     return false;
 }
 
+/* "@FILE" among the exports stands for the file's lines; those that begin with # say nothing. */
+static bool read_exports(Session *session, Options *out)
+{
+    const TextList given = out->exports;
+    out->exports = (TextList){0};
+    for (int i = 0; i < given.count; i++) {
+        size_t length;
+        if (given.items[i][0] != '@') {
+            list_add(session->arena, &out->exports, given.items[i]);
+            continue;
+        }
+        char *text = os_read_file(session->arena, given.items[i] + 1, &length);
+        if (!text) {
+            diag_report(session->diags, DIAG_cannot_read, (Span){0}, given.items[i] + 1,
+                        strerror(errno));
+            return false;
+        }
+        list_add(session->arena, &out->export_files, given.items[i] + 1);
+        for (char *line = text; line;) {
+            char *end = strchr(line, '\n');
+            if (end) *end = 0;
+            line += strspn(line, " \t\r");
+            if (*line && *line != '#') list_add(session->arena, &out->exports, line);
+            line = end ? end + 1 : NULL;
+        }
+    }
+    return true;
+}
+
 bool options_parse(Session *session, int count, char **words, Options *out)
 {
     Parser parser = {.session = session, .out = out};
@@ -218,7 +249,7 @@ bool options_parse(Session *session, int count, char **words, Options *out)
         } else
             list_add(session->arena, &out->inputs, word);
     }
-    return check_values(session, out) && fine;
+    return read_exports(session, out) && check_values(session, out) && fine;
 }
 
 void options_help(Buf *out)

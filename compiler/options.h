@@ -18,8 +18,9 @@ typedef struct TextList {
 #define OPTION_FIELD_JOINED_LIST(field) TextList field;
 
 typedef struct Options {
-    const char *command; /* of commands.def */
-    TextList inputs;     /* words that are no options */
+    const char *command;   /* of commands.def */
+    TextList inputs;       /* words that are no options */
+    TextList export_files; /* that --export @FILE named; their lines are among the exports */
 #define OPTION(field, spelling, kind, argument, help) OPTION_FIELD_##kind(field)
 #include "options.def"
 #undef OPTION

@@ -11,6 +11,34 @@ TILE_API tile_status tile_error(tile_status status, const char *format, ...)
 #endif
     ;
 
+/* The extents of a kernel's results, one after the other, from the arguments that tile_launch
+ * takes.
+ */
+TILE_API tile_status tile_result_extents(const tile_kernel *kernel, const void *const *arguments,
+                                         int64_t *out);
+
+/* The class of sizes that an integer argument belongs to: calls of one class share what tuning
+ * chose. Two for each power of two: 4097 to 6144 are 6144. */
+TILE_API int64_t tile_size_class(int64_t value);
+
+/* What tuning found, for someone who collects it. */
+typedef struct tile_measured {
+    double nanoseconds; /* of one call; negative: it did not run to its end, or was hopeless */
+} tile_measured;
+typedef struct tile_tuned {
+    const tile_kernel *kernel;
+    const char *device;            /* its name */
+    const int64_t *classes;        /* of the integer arguments in order */
+    const tile_measured *measured; /* one a configuration */
+    uint32_t class_count;
+    uint32_t specialisation; /* the first of the row */
+    uint32_t configuration;  /* the fastest */
+    uint32_t compute;
+    int driver; /* 12080 for 12.8 */
+} tile_tuned;
+typedef void tile_tuned_function(const tile_tuned *tuned, void *context);
+TILE_API void tile_set_tuned(tile_tuned_function *function, void *context);
+
 /* The emulator's entry, found through tile_image.run so that libtile itself does not need it: runs
  * one launch to its end. `parameters` are the device's: those of the call without the keys. */
 typedef tile_status tile_emulator_run_function(const tile_image *image, const tile_entry *entry,

@@ -11,6 +11,7 @@
 tile_process tile_the_process = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
     .device = TILE_DEVICE_UNDECIDED,
+    .tuning = TILE_TUNE_DEFAULT,
 };
 
 /* ---- the driver ------------------------------------------------------------------------------ */

@@ -16,10 +16,12 @@ typedef struct CUstream_st *CUstream;
 typedef struct CUlib_st *CUlibrary;
 typedef struct CUkern_st *CUkernel;
 typedef struct CUfunc_st *CUfunction;
+typedef struct CUevent_st *CUevent;
 typedef unsigned long long CUdeviceptr;
 
 enum {
     CUDA_SUCCESS = 0,
+    CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE = 38,
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
     CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
@@ -58,12 +60,22 @@ typedef struct CUlaunchConfig {
     CALL(context_device, cuCtxGetDevice, (CUdevice * device))                                      \
     CALL(stream_context, cuStreamGetCtx, (CUstream stream, CUcontext * context))                   \
     CALL(stream_synchronize, cuStreamSynchronize, (CUstream stream))                               \
+    CALL(stream_id, cuStreamGetId, (CUstream stream, unsigned long long *id))                      \
+    CALL(stream_is_capturing, cuStreamIsCapturing, (CUstream stream, int *status))                 \
+    CALL(memory_set, cuMemsetD8Async,                                                              \
+         (CUdeviceptr device, unsigned char value, size_t bytes, CUstream stream))                 \
     CALL(memory_alloc, cuMemAlloc_v2, (CUdeviceptr * pointer, size_t bytes))                       \
     CALL(memory_free, cuMemFree_v2, (CUdeviceptr pointer))                                         \
     CALL(copy_in, cuMemcpyHtoDAsync_v2,                                                            \
          (CUdeviceptr device, const void *host, size_t bytes, CUstream stream))                    \
     CALL(copy_out, cuMemcpyDtoHAsync_v2,                                                           \
          (void *host, CUdeviceptr device, size_t bytes, CUstream stream))                          \
+    CALL(copy_device, cuMemcpyDtoDAsync_v2,                                                        \
+         (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                        \
+    CALL(event_create, cuEventCreate, (CUevent * event, unsigned int flags))                       \
+    CALL(event_destroy, cuEventDestroy_v2, (CUevent event))                                        \
+    CALL(event_record, cuEventRecord, (CUevent event, CUstream stream))                            \
+    CALL(event_elapsed, cuEventElapsedTime, (float *milliseconds, CUevent start, CUevent end))     \
     CALL(library_load, cuLibraryLoadData,                                                          \
          (CUlibrary * library, const void *code, int *jit_options, void **jit_values,              \
           unsigned int jit_count, int *options, void **values, unsigned int count))                \

@@ -3,7 +3,7 @@
  * The path of every call after the first takes no lock and allocates nothing: pick the
  * specialisation by the keys, the variant by the arguments, the grids by the compiled host part,
  * and launch. */
-#include "runtime.h"
+#include "tune.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 /* ---- arguments ------------------------------------------------------------------------------- */
 
 /* An integer argument or an address, sign extended. A type is "i32", "u8", "f16", ... */
-static int64_t argument_value(const tile_parameter *parameter, const void *argument)
+int64_t tile_argument_value(const tile_parameter *parameter, const void *argument)
 {
     const int is_unsigned = parameter->type && parameter->type[0] == 'u';
     switch (parameter->bytes) {
@@ -46,7 +46,7 @@ static int64_t key_value(const void *argument)
 }
 
 /* What can be wrong with the descriptor and the arguments whatever the kernel does. */
-static tile_status check_call(const tile_kernel *kernel, const void *const *arguments)
+tile_status tile_check_call(const tile_kernel *kernel, const void *const *arguments)
 {
     if (!kernel) return tile_error(TILE_ERROR_ARGUMENT, "the kernel is NULL");
     if (kernel->abi_version != TILE_ABI_VERSION)
@@ -74,9 +74,13 @@ typedef struct invocation {
     uint32_t specialisation_index;
     uint32_t variant_index;
     uint32_t key_count;
+    uint32_t device_count; /* of device_arguments; workspaces follow them */
     int64_t keys[TILE_MAX_PARAMETERS];
-    const void *parameters[TILE_MAX_PARAMETERS];
+    const void *parameters[TILE_MAX_PARAMETERS + TILE_MAX_WORKSPACES];
     tile_grid grids[TILE_MAX_LAUNCHES];
+    int64_t *extents; /* where those of results go, or NULL */
+    uint64_t workspace_bytes[TILE_MAX_WORKSPACES];
+    void *workspaces[TILE_MAX_WORKSPACES];
 } invocation;
 
 static tile_status split_arguments(invocation *call)
@@ -84,65 +88,56 @@ static tile_status split_arguments(invocation *call)
     const tile_kernel *kernel = call->kernel;
     uint32_t keys = 0, others = 0;
     for (uint32_t i = 0; i < kernel->parameter_count; i++) {
+        const tile_parameter *parameter = &kernel->parameters[i];
         const void *argument = call->arguments[i];
+        if (parameter->kind == TILE_PARAMETER_KEY_FIXED) {
+            call->keys[keys++] = 0;
+            continue;
+        }
         if (!argument)
             return tile_error(TILE_ERROR_ARGUMENT,
                               "%s: no value for argument '%s': arguments[%u] is NULL", kernel->name,
-                              kernel->parameters[i].name, i);
-        if (kernel->parameters[i].kind == TILE_PARAMETER_KEY)
-            call->keys[keys++] = key_value(argument);
-        else
+                              parameter->name, i);
+        if (!tile_is_key(parameter)) {
             call->parameters[others++] = argument;
+            continue;
+        }
+        call->keys[keys] = key_value(argument);
+        if (parameter->kind == TILE_PARAMETER_KEY_TEXT && !call->keys[keys])
+            return tile_error(TILE_ERROR_ARGUMENT, "%s: argument '%s' is NULL, expected a text",
+                              kernel->name, parameter->name);
+        keys++;
     }
     call->key_count = keys;
+    call->device_count = others;
     call->device_arguments = call->parameters;
     return TILE_OK;
 }
 
 /* ---- specialisations ------------------------------------------------------------------------- */
 
-/* "n_size = 4096, k_size = 4096", with `equals` between. */
-static void describe_keys(tile_text *text, const tile_kernel *kernel, const int64_t *keys,
-                          const char *equals)
+static const char *key_text(int64_t key)
 {
-    const char *separator = "";
-    for (uint32_t i = 0; i < kernel->parameter_count; i++) {
-        if (kernel->parameters[i].kind != TILE_PARAMETER_KEY) continue;
-        tile_text_add(text, "%s%s%s%" PRId64, separator, kernel->parameters[i].name, equals,
-                      *keys++);
-        separator = ", ";
-    }
+    return (const char *)(uintptr_t)key;
 }
 
-static tile_status missing_specialisation(const invocation *call)
+/* Keys that differ as numbers may be of a kind that is not compared so. */
+static int same_key(const tile_kernel *kernel, uint32_t index, int64_t a, int64_t b)
 {
-    enum { SHOWN = 8 };
-    const tile_kernel *kernel = call->kernel;
-    tile_text text = {0};
-    tile_text_add(&text, "%s: no specialisation for ", kernel->name);
-    describe_keys(&text, kernel, call->keys, " = ");
-    tile_text_add(&text, "; the object holds ");
-    if (!kernel->specialisation_count) tile_text_add(&text, "none");
-    for (uint32_t i = 0; i < kernel->specialisation_count && i < SHOWN; i++) {
-        tile_text_add(&text, "%s(", i ? ", " : "");
-        describe_keys(&text, kernel, kernel->specialisations[i].keys, " = ");
-        tile_text_add(&text, ")");
+    const tile_parameter *parameter = kernel->parameters;
+    for (uint32_t keys = 0;; parameter++) {
+        if (tile_is_key(parameter) && keys++ == index) break;
     }
-    if (kernel->specialisation_count > SHOWN)
-        tile_text_add(&text, " and %u more", kernel->specialisation_count - SHOWN);
-    tile_text_add(&text, "; add the line '%s.compile(", kernel->name);
-    describe_keys(&text, kernel, call->keys, "=");
-    tile_text_add(&text, ")' to the kernel's file, or --export '%s = %s.compile(", kernel->name,
-                  kernel->name);
-    describe_keys(&text, kernel, call->keys, "=");
-    tile_text_add(&text, ")' to tilec's command line");
-    return tile_error(TILE_ERROR_NO_SPECIALISATION, "%s", text.bytes);
+    if (parameter->kind == TILE_PARAMETER_KEY_FIXED) return 1;
+    return parameter->kind == TILE_PARAMETER_KEY_TEXT && !strcmp(key_text(a), key_text(b));
 }
 
 static int keys_match(const invocation *call, const tile_specialisation *specialisation)
 {
+    const int64_t *keys = specialisation->keys;
     for (uint32_t i = 0; i < call->key_count; i++) {
-        if (call->keys[i] != specialisation->keys[i]) return 0;
+        if (call->keys[i] != keys[i] && !same_key(call->kernel, i, call->keys[i], keys[i]))
+            return 0;
     }
     return 1;
 }
@@ -150,6 +145,7 @@ static int keys_match(const invocation *call, const tile_specialisation *special
 static tile_status find_specialisation(invocation *call)
 {
     const tile_kernel *kernel = call->kernel;
+    if (tile_is_recording()) tile_record_call(kernel, call->keys, call->arguments);
     for (uint32_t i = 0; i < kernel->specialisation_count; i++) {
         if (keys_match(call, &kernel->specialisations[i])) {
             call->specialisation = &kernel->specialisations[i];
@@ -157,7 +153,7 @@ static tile_status find_specialisation(invocation *call)
             return TILE_OK;
         }
     }
-    return missing_specialisation(call);
+    return tile_missing_specialisation(kernel, call->keys, call->arguments);
 }
 
 /* ---- variants -------------------------------------------------------------------------------- */
@@ -176,7 +172,8 @@ static uint32_t broken_assumption(const invocation *call, const tile_variant *va
     if (!variant->multiples) return kernel->parameter_count;
     for (uint32_t i = 0; i < kernel->parameter_count; i++) {
         const uint32_t of = variant->multiples[i];
-        if (of > 1 && !is_multiple(argument_value(&kernel->parameters[i], call->arguments[i]), of))
+        if (of > 1 &&
+            !is_multiple(tile_argument_value(&kernel->parameters[i], call->arguments[i]), of))
             return i;
     }
     return kernel->parameter_count;
@@ -189,7 +186,7 @@ static tile_status no_variant(const invocation *call, uint32_t broken)
     if (!specialisation->variant_count)
         return tile_error(TILE_ERROR_ABI, "%s: the descriptor holds no code", kernel->name);
     const tile_parameter *parameter = &kernel->parameters[broken];
-    const int64_t value = argument_value(parameter, call->arguments[broken]);
+    const int64_t value = tile_argument_value(parameter, call->arguments[broken]);
     const uint32_t of =
         specialisation->variants[specialisation->variant_count - 1].multiples[broken];
     if (parameter->kind == TILE_PARAMETER_POINTER)
@@ -222,7 +219,7 @@ static tile_status find_variant(invocation *call)
 static void describe_integers(tile_text *text, const invocation *call)
 {
     const tile_kernel *kernel = call->kernel;
-    const char *separator = " for ";
+    const char *separator = " (";
     for (uint32_t i = 0; i < kernel->parameter_count; i++) {
         const tile_parameter *parameter = &kernel->parameters[i];
         const int is_float =
@@ -231,15 +228,17 @@ static void describe_integers(tile_text *text, const invocation *call)
             (is_float && parameter->kind == TILE_PARAMETER_SCALAR))
             continue;
         tile_text_add(text, "%s%s = %" PRId64, separator, parameter->name,
-                      argument_value(parameter, call->arguments[i]));
+                      tile_argument_value(parameter, call->arguments[i]));
         separator = ", ";
     }
+    if (*separator == ',') tile_text_add(text, ")");
 }
 
-static tile_status bad_host(const invocation *call, int32_t status)
+static tile_status bad_host(const invocation *call, int32_t status, const char *complaint)
 {
     tile_text text = {0};
-    tile_text_add(&text, "%s: the number of blocks is negative or too large", call->kernel->name);
+    tile_text_add(&text, "%s: %s", call->kernel->name,
+                  complaint ? complaint : "the number of blocks is negative or too large");
     describe_integers(&text, call);
     return tile_error(status, "%s", text.bytes);
 }
@@ -249,7 +248,7 @@ static tile_status bad_grid(const invocation *call, uint32_t launch)
     const tile_grid *grid = &call->grids[launch];
     tile_text text = {0};
     tile_text_add(&text,
-                  "%s: launch %u asks for %u x %u x %u blocks, at most %d x %d x %d are possible:",
+                  "%s: launch %u asks for %u x %u x %u blocks, at most %d x %d x %d are possible",
                   call->kernel->name, launch, grid->x, grid->y, grid->z, TILE_MAX_GRID_X,
                   TILE_MAX_GRID_YZ, TILE_MAX_GRID_YZ);
     describe_integers(&text, call);
@@ -274,13 +273,19 @@ static tile_status compute_grids(invocation *call, const tile_grid *grid)
     if (specialisation->launch_count > TILE_MAX_LAUNCHES)
         return tile_error(TILE_ERROR_ABI, "%s: %u launches, at most %d are possible",
                           call->kernel->name, specialisation->launch_count, TILE_MAX_LAUNCHES);
+    if (specialisation->workspace_count > TILE_MAX_WORKSPACES)
+        return tile_error(TILE_ERROR_ABI, "%s: %u workspaces, at most %d are possible",
+                          call->kernel->name, specialisation->workspace_count, TILE_MAX_WORKSPACES);
     tile_status status;
+    if (!grid || specialisation->workspace_count) {
+        const char *complaint = NULL;
+        status = specialisation->host(call->arguments, call->grids, call->extents,
+                                      call->workspace_bytes, &complaint, NULL);
+        if (status) return bad_host(call, status, complaint);
+    }
     if (grid) {
         status = take_grid(call, grid);
         if (status) return status;
-    } else {
-        status = specialisation->host(call->arguments, call->grids);
-        if (status) return bad_host(call, status);
     }
     for (uint32_t i = 0; i < specialisation->launch_count; i++) {
         const tile_grid *one = &call->grids[i];
@@ -295,17 +300,58 @@ static int is_empty(const tile_grid *grid)
     return !grid->x || !grid->y || !grid->z;
 }
 
-static tile_status resolve(invocation *call, const tile_kernel *kernel, const tile_grid *grid,
-                           const void *const *arguments)
+/* The specialisation for the call. */
+static tile_status select(invocation *call, const tile_kernel *kernel, const void *const *arguments)
 {
-    tile_status status = check_call(kernel, arguments);
+    tile_status status = tile_check_call(kernel, arguments);
     if (status) return status;
     call->kernel = kernel;
     call->arguments = arguments;
+    call->extents = NULL;
     status = split_arguments(call);
-    if (!status) status = find_specialisation(call);
+    return status ? status : find_specialisation(call);
+}
+
+static tile_status resolve(invocation *call, const tile_kernel *kernel, const tile_grid *grid,
+                           const void *const *arguments)
+{
+    tile_status status = select(call, kernel, arguments);
     if (!status) status = find_variant(call);
     return status ? status : compute_grids(call, grid);
+}
+
+tile_status tile_select(const tile_kernel *kernel, const void *const *arguments,
+                        const tile_specialisation **out)
+{
+    invocation call;
+    const tile_status status = select(&call, kernel, arguments);
+    if (!status) *out = call.specialisation;
+    return status;
+}
+
+tile_status tile_result_extents(const tile_kernel *kernel, const void *const *arguments,
+                                int64_t *out)
+{
+    invocation call;
+    const tile_status status = select(&call, kernel, arguments);
+    call.extents = out;
+    return status ? status : compute_grids(&call, NULL);
+}
+
+/* ---- workspaces ------------------------------------------------------------------------------ */
+
+static tile_workspaces workspaces_of(const invocation *call)
+{
+    return (tile_workspaces){.kernel = call->kernel,
+                             .bytes = call->workspace_bytes,
+                             .count = call->specialisation->workspace_count,
+                             .zeroed = call->specialisation->zeroed_workspaces};
+}
+
+static void pass_workspaces(invocation *call)
+{
+    for (uint32_t i = 0; i < call->specialisation->workspace_count; i++)
+        call->parameters[call->device_count + i] = &call->workspaces[i];
 }
 
 /* ---- launching ------------------------------------------------------------------------------- */
@@ -366,20 +412,109 @@ static tile_status launch_loaded(const invocation *call, const tile_scope *scope
     return TILE_OK;
 }
 
-static tile_status launch_on_gpu(const invocation *call, tile_stream stream, uint32_t warps)
+static tile_status launch_in_scope(invocation *call, const tile_scope *scope, tile_stream stream,
+                                   uint32_t warps)
 {
-    const char *name = call->kernel->name;
+    const tile_loaded *loaded = NULL;
+    tile_status status = tile_load(scope->driver, call->kernel, call->specialisation_index,
+                                   call->variant_index, scope->device, &loaded);
+    if (!status) status = check_warps(call, loaded->image, warps);
+    if (!status && call->specialisation->workspace_count) {
+        const tile_workspaces workspaces = workspaces_of(call);
+        status = tile_workspaces_on_gpu(scope->driver, &workspaces, stream, call->workspaces);
+        pass_workspaces(call);
+    }
+    return status ? status : launch_loaded(call, scope, loaded, stream);
+}
+
+/* ---- configurations -------------------------------------------------------------------------- */
+
+/* Makes the call one of the configuration, of the row whose first one it is of. */
+static tile_status take_configuration(invocation *call, uint32_t configuration)
+{
+    call->specialisation_index += configuration;
+    call->specialisation += configuration;
+    const tile_status status = find_variant(call);
+    return status ? status : compute_grids(call, NULL);
+}
+
+typedef struct trial_call {
+    const invocation *call;
+    const tile_scope *scope;
+    tile_stream stream;
+} trial_call;
+
+static tile_status launch_trial(void *context, uint32_t configuration)
+{
+    const trial_call *trial = context;
+    invocation call = *trial->call;
+    call.device_arguments = call.parameters;
+    const tile_status status = take_configuration(&call, configuration);
+    return status ? status : launch_in_scope(&call, trial->scope, trial->stream, 0);
+}
+
+/* How much of each pointer's memory the configurations use, at most. */
+static void find_spans(const invocation *call, uint64_t *spans)
+{
+    memset(spans, 0, call->kernel->parameter_count * sizeof *spans);
+    for (uint32_t i = 0; i < call->specialisation->configuration_count; i++) {
+        tile_grid grids[TILE_MAX_LAUNCHES];
+        uint64_t workspaces[TILE_MAX_WORKSPACES];
+        const char *complaint = NULL;
+        call->specialisation[i].host(call->arguments, grids, NULL, workspaces, &complaint, spans);
+    }
+}
+
+static tile_status choose_now(const invocation *call, const tile_question *question,
+                              const tile_scope *scope, tile_stream stream, uint32_t *choice)
+{
+    uint64_t spans[TILE_MAX_PARAMETERS];
+    trial_call context = {call, scope, stream};
+    const tile_trial trial = {.question = question,
+                              .driver = scope->driver,
+                              .stream = stream,
+                              .arguments = call->arguments,
+                              .spans = spans,
+                              .launch = launch_trial,
+                              .call = &context};
+    find_spans(call, spans);
+    return tile_tune(&trial, choice);
+}
+
+static int is_tuned(const invocation *call)
+{
+    return call->specialisation->configuration_count > 1;
+}
+
+/* The configuration for a call that is resolved for the first one. */
+static tile_status choose_configuration(invocation *call, const tile_scope *scope,
+                                        tile_stream stream, int may_measure)
+{
+    tile_question question = {.kernel = call->kernel,
+                              .first = call->specialisation_index,
+                              .variant = call->variant_index,
+                              .device = scope->device};
+    uint32_t choice = 0;
+    tile_status status = TILE_OK;
+    tile_ask(&question, call->arguments);
+    if ((tile_tuning_mode() == TILE_TUNE_FIRST || !tile_tune_known(&question, &choice)) &&
+        may_measure)
+        status = choose_now(call, &question, scope, stream, &choice);
+    return status || !choice ? status : take_configuration(call, choice);
+}
+
+static tile_status launch_on_gpu(invocation *call, tile_stream stream, int own_grid, uint32_t warps)
+{
     tile_driver *driver = NULL;
     tile_scope scope;
     tile_status status = tile_driver_get(&driver);
-    if (!status) status = tile_scope_enter(driver, stream, name, &scope);
+    if (!status) status = tile_scope_enter(driver, stream, call->kernel->name, &scope);
     if (status) return status;
-    const tile_loaded *loaded = NULL;
-    status = tile_load(driver, call->kernel, call->specialisation_index, call->variant_index,
-                       scope.device, &loaded);
-    if (!status) status = check_warps(call, loaded->image, warps);
-    if (!status) status = launch_loaded(call, &scope, loaded, stream);
-    return tile_scope_leave(&scope, name, status);
+    /* A grid or a block of the caller's is one configuration's. */
+    if (is_tuned(call) && !own_grid && !warps)
+        status = choose_configuration(call, &scope, stream, 1);
+    if (!status) status = launch_in_scope(call, &scope, stream, warps);
+    return tile_scope_leave(&scope, call->kernel->name, status);
 }
 
 static tile_emulator_run_function *run_function(const tile_image *image)
@@ -389,16 +524,28 @@ static tile_emulator_run_function *run_function(const tile_image *image)
     return run;
 }
 
-static tile_status launch_emulated(const invocation *call, uint32_t warps)
+static tile_status run_emulated(const invocation *call, const tile_image *image)
 {
-    const tile_image *image = NULL;
-    tile_status status = tile_need_emulated(call->kernel, call->variant, &image);
-    if (!status) status = check_warps(call, image, warps);
+    tile_status status = TILE_OK;
     for (uint32_t i = 0; !status && i < call->specialisation->launch_count; i++) {
         if (!is_empty(&call->grids[i]))
             status = run_function(image)(image, &image->entries[i], &call->grids[i],
                                          call->device_arguments);
     }
+    return status;
+}
+
+static tile_status launch_emulated(invocation *call, tile_stream stream, uint32_t warps)
+{
+    const tile_image *image = NULL;
+    tile_status status = tile_need_emulated(call->kernel, call->variant, &image);
+    if (!status) status = check_warps(call, image, warps);
+    tile_workspaces workspaces = workspaces_of(call);
+    if (!status) status = tile_workspaces_emulated(&workspaces, stream, call->workspaces);
+    if (status) return status;
+    pass_workspaces(call);
+    status = run_emulated(call, image);
+    tile_workspaces_return(&workspaces, call->workspaces);
     return status;
 }
 
@@ -410,20 +557,22 @@ tile_status tile_launch(const tile_kernel *kernel, tile_stream stream, const til
     tile_status status = resolve(&call, kernel, grid, arguments);
     if (!status) status = tile_chosen_device(&device);
     if (status) return status;
-    return device == TILE_DEVICE_EMULATOR ? launch_emulated(&call, warps)
-                                          : launch_on_gpu(&call, stream, warps);
+    return device == TILE_DEVICE_EMULATOR ? launch_emulated(&call, stream, warps)
+                                          : launch_on_gpu(&call, stream, grid != NULL, warps);
 }
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
-static tile_status planned_gpu_image(const invocation *call, const tile_image **out)
+static tile_status planned_gpu_image(invocation *call, const tile_image **out)
 {
     tile_driver *driver = NULL;
     tile_scope scope;
     tile_status status = tile_driver_get(&driver);
     if (!status) status = tile_scope_enter(driver, NULL, call->kernel->name, &scope);
     if (status) return status;
-    status = tile_need_image(call->kernel, call->variant, &driver->gpus[scope.device], out);
+    if (is_tuned(call)) status = choose_configuration(call, &scope, NULL, 0);
+    if (!status)
+        status = tile_need_image(call->kernel, call->variant, &driver->gpus[scope.device], out);
     return tile_scope_leave(&scope, call->kernel->name, status);
 }
 
@@ -445,6 +594,8 @@ tile_status tile_plan_launch(const tile_kernel *kernel, const void *const *argum
         .specialisation = call.specialisation_index,
         .variant = call.variant_index,
         .launches = call.specialisation->launch_count,
+        .workspace_bytes =
+            tile_workspace_bytes(call.specialisation->workspace_count, call.workspace_bytes),
     };
     if (out->launches) {
         out->grid = call.grids[0];
@@ -495,14 +646,31 @@ static tile_status prepare_emulated(const tile_driver *driver, const tile_kernel
                               &image);
 }
 
+static tile_status prepare_one(prepare_function *prepare, const tile_driver *driver,
+                               const tile_kernel *kernel, uint32_t specialisation, int device)
+{
+    tile_status status = TILE_OK;
+    const uint32_t count = kernel->specialisations[specialisation].variant_count;
+    for (uint32_t i = 0; !status && i < count; i++)
+        status = prepare(driver, kernel, specialisation, i, device);
+    return status;
+}
+
+/* Of configurations one has to be fit for the device. */
 static tile_status prepare_all(prepare_function *prepare, const tile_driver *driver,
                                const tile_kernel *kernel, int device)
 {
-    for (uint32_t i = 0; i < kernel->specialisation_count; i++) {
-        for (uint32_t j = 0; j < kernel->specialisations[i].variant_count; j++) {
-            const tile_status status = prepare(driver, kernel, i, j, device);
-            if (status) return status;
+    for (uint32_t i = 0; i < kernel->specialisation_count;) {
+        const uint32_t row = kernel->specialisations[i].configuration_count;
+        const uint32_t end = i + (row ? row : 1);
+        tile_status status = TILE_OK;
+        int any = 0;
+        for (; i < end; i++) {
+            const tile_status one = prepare_one(prepare, driver, kernel, i, device);
+            any |= !one;
+            if (one) status = one;
         }
+        if (!any) return status;
     }
     return TILE_OK;
 }
@@ -522,7 +690,7 @@ tile_status tile_prepare(const tile_kernel *kernel, int device)
 {
     static const void *const no_arguments[1];
     int chosen;
-    tile_status status = check_call(kernel, no_arguments);
+    tile_status status = tile_check_call(kernel, no_arguments);
     if (!status) status = tile_chosen_device(&chosen);
     if (status) return status;
     return chosen == TILE_DEVICE_EMULATOR ? prepare_all(prepare_emulated, NULL, kernel, device)

@@ -203,6 +203,15 @@ static tile_status emulated_copy_in(void *device, const void *host, size_t bytes
     return TILE_OK;
 }
 
+void tile_clear_emulated(void *pointer, size_t bytes)
+{
+    if (!bytes) return;
+    const tile_allocation *allocation = tile_find_allocation(pointer);
+    memset(pointer, 0, bytes);
+    if (allocation)
+        mark_written(allocation, (uintptr_t)pointer - (uintptr_t)allocation->base, bytes);
+}
+
 static tile_status emulated_copy_out(void *host, const void *device, size_t bytes)
 {
     const tile_allocation *allocation;

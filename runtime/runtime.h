@@ -6,6 +6,8 @@
 #include "abi.h"
 #include "driver.h"
 
+#include "tile/dlpack.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -14,6 +16,7 @@
 enum {
     TILE_MAX_PARAMETERS = 256, /* of one kernel, keys included: bounds the launch path's stack */
     TILE_MAX_LAUNCHES = 64,    /* of one specialisation */
+    TILE_MAX_WORKSPACES = 32,  /* of one specialisation: a bit each in zeroed_workspaces */
     TILE_MAX_GRID_X = 0x7fffffff,
     TILE_MAX_GRID_YZ = 65535,
     TILE_FREE_SHARED_BYTES = 48 * 1024 /* more has to be asked for */
@@ -25,9 +28,12 @@ enum { TILE_DEVICE_UNDECIDED = -2, TILE_DEVICE_EMULATOR = -1 };
 
 /* All that outlives a call, apart from each thread's error text and each kernel's state. */
 typedef struct tile_process {
-    pthread_mutex_t lock;          /* opening the driver, retaining contexts */
-    _Atomic(tile_driver *) driver; /* NULL until opened */
-    atomic_int device;             /* ordinal of a GPU, or one of the two above */
+    pthread_mutex_t lock;                      /* opening the driver, retaining contexts */
+    _Atomic(tile_driver *) driver;             /* NULL until opened */
+    atomic_int device;                         /* ordinal of a GPU, or one of the two above */
+    _Atomic(const tile_allocator *) allocator; /* of results; NULL: there is none */
+    atomic_int tuning;                         /* a tile_tuning */
+    _Atomic(struct tile_listener *) listener;  /* of the log; NULL: there is none */
 } tile_process;
 extern tile_process tile_the_process;
 
@@ -83,6 +89,27 @@ tile_status tile_need_emulated(const tile_kernel *kernel, const tile_variant *va
 tile_status tile_load(const tile_driver *driver, const tile_kernel *kernel, uint32_t specialisation,
                       uint32_t variant, int device, const tile_loaded **out);
 
+/* ---- workspaces (workspace.c) ---------------------------------------------------------------- */
+
+/* What one call needs. */
+typedef struct tile_workspaces {
+    const tile_kernel *kernel;
+    const uint64_t *bytes;
+    uint32_t count;
+    uint32_t zeroed;
+    int is_given; /* tile_set_workspace's */
+} tile_workspaces;
+
+/* With each one's place; what tile_plan says. */
+uint64_t tile_workspace_bytes(uint32_t count, const uint64_t *bytes);
+/* Where each is, those that are to be zero cleared in stream order; in a scope of the stream. */
+tile_status tile_workspaces_on_gpu(const tile_driver *driver, const tile_workspaces *call,
+                                   tile_stream stream, void **places);
+tile_status tile_workspaces_emulated(tile_workspaces *call, tile_stream stream, void **places);
+void tile_workspaces_return(const tile_workspaces *call, void *const *places); /* the emulator's */
+/* Zeroes memory and notes that it was written (memory.c). */
+void tile_clear_emulated(void *pointer, size_t bytes);
+
 /* ---- texts (error.c) ------------------------------------------------------------------------- */
 
 /* A message under construction; what does not fit is cut off. */
@@ -96,5 +123,33 @@ void tile_text_add(tile_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)))
 #endif
     ;
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* What can be wrong with the descriptor and the arguments whatever the kernel does (launch.c). */
+tile_status tile_check_call(const tile_kernel *kernel, const void *const *arguments);
+static inline int tile_is_key(const tile_parameter *parameter)
+{
+    return parameter->kind >= TILE_PARAMETER_KEY;
+}
+/* An integer argument or an address, sign extended. A type is "i32", "u8", "f16", ... */
+int64_t tile_argument_value(const tile_parameter *parameter, const void *argument);
+/* The specialisation for these arguments. */
+tile_status tile_select(const tile_kernel *kernel, const void *const *arguments,
+                        const tile_specialisation **out);
+/* Whether TILE_RECORD names a file, and a line for it that may have been written before (record.c).
+ */
+int tile_is_recording(void);
+void tile_record(const char *text);
+/* The line for a call (specialisation.c). */
+void tile_record_call(const tile_kernel *kernel, const int64_t *keys, const void *const *arguments);
+/* Reports that there is none (specialisation.c). */
+tile_status tile_missing_specialisation(const tile_kernel *kernel, const int64_t *keys,
+                                        const void *const *arguments);
+/* That there is a tensor of this rank, with a shape (tensor.c). */
+tile_status tile_check_rank(const char *kernel, const char *argument, int32_t ndim,
+                            const DLTensor *tensor);
+/* The name of a TILE_DTYPE: "float16", "int8x4" (tensor.c). */
+void tile_add_dtype(tile_text *text, uint32_t dtype);
 
 #endif

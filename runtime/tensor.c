@@ -7,36 +7,52 @@
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-static const char *type_base(uint8_t code)
+typedef struct type_name {
+    const char *text;
+    uint8_t bits; /* that the name says already; 0: they follow it */
+} type_name;
+
+static type_name name_of_type(uint8_t code)
 {
-    static const char *const names[] = {
-        [kDLInt] = "int",
-        [kDLUInt] = "uint",
-        [kDLFloat] = "float",
-        [kDLOpaqueHandle] = "handle",
-        [kDLBfloat] = "bfloat",
-        [kDLComplex] = "complex",
-        [kDLBool] = "bool",
-        [kDLFloat8_e3m4] = "float8_e3m4 of bits ",
-        [kDLFloat8_e4m3] = "float8_e4m3 of bits ",
-        [kDLFloat8_e4m3b11fnuz] = "float8_e4m3b11fnuz of bits ",
-        [kDLFloat8_e4m3fn] = "float8_e4m3fn of bits ",
-        [kDLFloat8_e4m3fnuz] = "float8_e4m3fnuz of bits ",
-        [kDLFloat8_e5m2] = "float8_e5m2 of bits ",
-        [kDLFloat8_e5m2fnuz] = "float8_e5m2fnuz of bits ",
-        [kDLFloat8_e8m0fnu] = "float8_e8m0fnu of bits ",
-        [kDLFloat6_e2m3fn] = "float6_e2m3fn of bits ",
-        [kDLFloat6_e3m2fn] = "float6_e3m2fn of bits ",
-        [kDLFloat4_e2m1fn] = "float4_e2m1fn of bits ",
+    static const type_name names[] = {
+        [kDLInt] = {"int", 0},
+        [kDLUInt] = {"uint", 0},
+        [kDLFloat] = {"float", 0},
+        [kDLOpaqueHandle] = {"handle", 0},
+        [kDLBfloat] = {"bfloat", 0},
+        [kDLComplex] = {"complex", 0},
+        [kDLBool] = {"bool", 8},
+        [kDLFloat8_e3m4] = {"float8_e3m4", 8},
+        [kDLFloat8_e4m3] = {"float8_e4m3", 8},
+        [kDLFloat8_e4m3b11fnuz] = {"float8_e4m3b11fnuz", 8},
+        [kDLFloat8_e4m3fn] = {"float8_e4m3fn", 8},
+        [kDLFloat8_e4m3fnuz] = {"float8_e4m3fnuz", 8},
+        [kDLFloat8_e5m2] = {"float8_e5m2", 8},
+        [kDLFloat8_e5m2fnuz] = {"float8_e5m2fnuz", 8},
+        [kDLFloat8_e8m0fnu] = {"float8_e8m0fnu", 8},
+        [kDLFloat6_e2m3fn] = {"float6_e2m3fn", 6},
+        [kDLFloat6_e3m2fn] = {"float6_e3m2fn", 6},
+        [kDLFloat4_e2m1fn] = {"float4_e2m1fn", 4},
     };
-    return code < sizeof names / sizeof names[0] ? names[code] : "an unknown type of bits ";
+    static const type_name unknown = {"an unknown type", 255};
+    return code < sizeof names / sizeof names[0] ? names[code] : unknown;
 }
 
-/* "float16", "int8x4" */
+/* "float16", "int8x4", "bool", "float8_e4m3fn". */
 static void add_type(tile_text *text, DLDataType type)
 {
-    tile_text_add(text, "%s%u", type_base(type.code), type.bits);
+    const type_name name = name_of_type(type.code);
+    tile_text_add(text, "%s", name.text);
+    if (name.bits == 0)
+        tile_text_add(text, "%u", type.bits);
+    else if (name.bits != type.bits)
+        tile_text_add(text, " of %u bits", type.bits);
     if (type.lanes != 1) tile_text_add(text, "x%u", type.lanes);
+}
+
+void tile_add_dtype(tile_text *text, uint32_t dtype)
+{
+    add_type(text, (DLDataType){(uint8_t)(dtype >> 24), (uint8_t)(dtype >> 16), (uint16_t)dtype});
 }
 
 static const char *device_name(int32_t type)
@@ -74,20 +90,12 @@ static tile_text about(const tile_tensors *call, const tile_tensor_spec *spec)
 
 /* ---- type and rank --------------------------------------------------------------------------- */
 
-static tile_status check_kind(const tile_tensors *call, const tile_tensor_spec *spec,
+static tile_status check_type(const tile_tensors *call, const tile_tensor_spec *spec,
                               const DLTensor *tensor)
 {
-    tile_text text = about(call, spec);
     const DLDataType want = spec->dtype, got = tensor->dtype;
-    if (tensor->ndim != spec->ndim) {
-        tile_text_add(&text, "expected %d dimensions, got %d", (int)spec->ndim, (int)tensor->ndim);
-        return refuse(&text);
-    }
-    if (spec->ndim > 0 && !tensor->shape) {
-        tile_text_add(&text, "its shape is NULL, expected %d extents", (int)spec->ndim);
-        return refuse(&text);
-    }
     if (want.code == got.code && want.bits == got.bits && want.lanes == got.lanes) return TILE_OK;
+    tile_text text = about(call, spec);
     tile_text_add(&text, "expected elements of ");
     add_type(&text, want);
     tile_text_add(&text, ", got ");
@@ -95,31 +103,60 @@ static tile_status check_kind(const tile_tensors *call, const tile_tensor_spec *
     return refuse(&text);
 }
 
+tile_status tile_check_rank(const char *kernel, const char *argument, int32_t ndim,
+                            const DLTensor *tensor)
+{
+    const char *many = ndim == 1 ? "" : "s";
+    if (!tensor)
+        return tile_error(TILE_ERROR_ARGUMENT, "%s: argument '%s': expected a tensor, got NULL",
+                          kernel, argument);
+    if (tensor->ndim != ndim)
+        return tile_error(TILE_ERROR_ARGUMENT, "%s: argument '%s': expected %d dimension%s, got %d",
+                          kernel, argument, (int)ndim, many, (int)tensor->ndim);
+    if (ndim > 0 && !tensor->shape)
+        return tile_error(TILE_ERROR_ARGUMENT,
+                          "%s: argument '%s': its shape is NULL, expected %d extent%s", kernel,
+                          argument, (int)ndim, many);
+    return TILE_OK;
+}
+
 /* ---- extents and strides --------------------------------------------------------------------- */
+
+/* The unknown that a number of a specification stands for, or NULL. */
+static tile_symbol *symbol_of(const tile_tensors *call, int64_t want)
+{
+    const uint64_t index = (uint64_t)want - (uint64_t)TILE_SYMBOL(0);
+    return index < call->symbol_count ? &call->symbols[index] : NULL;
+}
+
+static tile_status wrong_number(const tile_tensors *call, const tile_tensor_spec *spec,
+                                const char *what, int32_t dimension, int64_t want, int64_t got)
+{
+    const tile_symbol *symbol = symbol_of(call, want);
+    tile_text text = about(call, spec);
+    tile_text_add(&text, "expected %s ", what);
+    if (symbol)
+        tile_text_add(&text, "%s = %" PRId64 ", as in dimension %d of '%s',", symbol->name,
+                      symbol->value, (int)symbol->dimension, symbol->argument);
+    else
+        tile_text_add(&text, "%" PRId64, want);
+    tile_text_add(&text, " in dimension %d, got %" PRId64, (int)dimension, got);
+    return refuse(&text);
+}
 
 /* One number of the tensor against one of the specification; `what` is "extent" or "stride". */
 static tile_status check_number(tile_tensors *call, const tile_tensor_spec *spec, const char *what,
                                 int32_t dimension, int64_t want, int64_t got)
 {
     if (want == TILE_ANY || want == got) return TILE_OK;
-    tile_text text = about(call, spec);
-    tile_text_add(&text, "expected %s ", what);
-    const uint64_t index = (uint64_t)want - (uint64_t)TILE_SYMBOL(0);
-    if (index >= call->symbol_count) {
-        tile_text_add(&text, "%" PRId64, want);
-    } else {
-        tile_symbol *symbol = &call->symbols[index];
-        if (!symbol->argument) {
-            symbol->argument = spec->name;
-            symbol->value = got;
-            symbol->dimension = dimension;
-        }
-        if (symbol->value == got) return TILE_OK;
-        tile_text_add(&text, "%s = %" PRId64 ", as in dimension %d of '%s',", symbol->name,
-                      symbol->value, (int)symbol->dimension, symbol->argument);
+    tile_symbol *symbol = symbol_of(call, want);
+    if (symbol && !symbol->argument) {
+        symbol->argument = spec->name;
+        symbol->value = got;
+        symbol->dimension = dimension;
     }
-    tile_text_add(&text, " in dimension %d, got %" PRId64, (int)dimension, got);
-    return refuse(&text);
+    return symbol && symbol->value == got ? TILE_OK
+                                          : wrong_number(call, spec, what, dimension, want, got);
 }
 
 static tile_status check_shape(tile_tensors *call, const tile_tensor_spec *spec,
@@ -180,25 +217,26 @@ static uint32_t element_alignment(const tile_tensor_spec *spec)
 static tile_status check_place(const tile_tensors *call, const tile_tensor_spec *spec,
                                const DLTensor *tensor, int is_empty, void **data)
 {
-    tile_text text = about(call, spec);
     const uint64_t address = (uint64_t)(uintptr_t)tensor->data + tensor->byte_offset;
     const uint32_t alignment = element_alignment(spec);
+    const int is_aligned = alignment <= 1 || address % alignment == 0;
     *data = (void *)(uintptr_t)address;
     if (is_empty) return TILE_OK; /* nothing is read through it */
+    if (tensor->data && is_aligned && is_reachable(call->device, tensor->device)) return TILE_OK;
+    tile_text text = about(call, spec);
     if (!tensor->data) {
         tile_text_add(&text, "its data is NULL");
-    } else if (!is_reachable(call->device, tensor->device)) {
+    } else if (is_aligned) {
         tile_text_add(&text, "expected memory of ");
         add_device(&text, call->device);
-        tile_text_add(&text, ", got ");
+        tile_text_add(&text, call->device.device_type == kDLCPU ? ", where the emulator runs, got "
+                                                                : ", got ");
         add_device(&text, tensor->device);
-    } else if (alignment > 1 && address % alignment) {
+    } else {
         tile_text_add(&text,
                       "expected an address aligned to %u bytes, got 0x%" PRIx64 " (data 0x%" PRIxPTR
                       ", byte_offset %" PRIu64 ")",
                       alignment, address, (uintptr_t)tensor->data, tensor->byte_offset);
-    } else {
-        return TILE_OK;
     }
     return refuse(&text);
 }
@@ -224,10 +262,8 @@ tile_status tile_check_tensor(tile_tensors *call, const tile_tensor_spec *spec,
                               const DLTensor *tensor, void **data)
 {
     int is_empty = 0;
-    if (!tensor)
-        return tile_error(TILE_ERROR_ARGUMENT, "%s: argument '%s': expected a tensor, got NULL",
-                          call->kernel, spec->name);
-    tile_status status = check_kind(call, spec, tensor);
+    tile_status status = tile_check_rank(call->kernel, spec->name, spec->ndim, tensor);
+    if (!status) status = check_type(call, spec, tensor);
     if (!status) status = check_shape(call, spec, tensor, &is_empty);
     if (!status && !is_empty) status = check_strides(call, spec, tensor);
     return status ? status : check_place(call, spec, tensor, is_empty, data);

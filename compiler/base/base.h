@@ -55,6 +55,8 @@ void buf_text(Buf *buf, const char *text);
 void buf_printf(Buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(Buf *buf, const char *format, va_list arguments);
 void buf_quoted(Buf *buf, const char *text, size_t length); /* "..." with C (and JSON) escapes */
+/* The shortest digits that read back as the same number, as Python prints them. */
+void buf_float(Buf *buf, double number);
 
 /* ---- utf8.c -------------------------------------------------------------------------------- */
 
@@ -144,6 +146,20 @@ void diag_pop_frame(Diags *diags);
 void diag_limit_errors(Diags *diags, size_t max_errors);
 void diag_promote(Diags *diags, DiagCode code); /* a warning becomes an error */
 void diag_silence(Diags *diags, DiagCode code); /* a warning or remark is not reported */
+/* What is reported until it is unmuted counts meanwhile, and is then as if it had not been. */
+typedef struct DiagMute {
+    size_t count, error_count;
+    bool muted;
+} DiagMute;
+DiagMute diag_mute(Diags *diags);
+void diag_unmute(Diags *diags, DiagMute before);
+/* The first error since diag_mute, unmuted since or not; NULL: there was none. */
+const char *diag_muted_error(const Diags *diags, Span *at);
+/* What was reported since there were so many reports, as bytes, and such bytes reported again: from
+ * a process that this one forked, whose sources are this one's. */
+size_t diag_report_count(const Diags *diags);
+void diag_put_since(const Diags *diags, size_t count, Buf *out);
+void diag_take(Diags *diags, const char *bytes, size_t length);
 size_t diag_error_count(const Diags *diags);
 /* Whether an error was reported whose code begins with `prefix` ("E06": targets and tools). */
 bool diag_has_errors_of(const Diags *diags, const char *prefix);
@@ -153,7 +169,8 @@ typedef enum DiagFormat { DIAG_TEXT, DIAG_JSON } DiagFormat;
 /* All messages so far in order of place, with carets (and colours), or one JSON object a line. */
 void diag_render(const Diags *diags, DiagFormat format, bool colour, Buf *out);
 
-/* An invariant of the compiler is broken: says what and where, exits with status 4. */
+/* An invariant of the compiler is broken: says what and where, keeps the command and its files, and
+ * exits with status 4 (fault.c). */
 _Noreturn void internal_error(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 #define ICE(...)         internal_error(__FILE__, __LINE__, __VA_ARGS__)

@@ -1,6 +1,7 @@
 /* buf.c: growing text. */
 #include "base/base.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,4 +98,31 @@ void buf_quoted(Buf *buf, const char *text, size_t length)
         i += count == 0 ? 1 : count;
     }
     buf_char(buf, '"');
+}
+
+void buf_float(Buf *out, double number)
+{
+    if (isnan(number)) {
+        buf_text(out, "nan");
+        return;
+    }
+    if (isinf(number)) {
+        buf_text(out, number > 0 ? "inf" : "-inf");
+        return;
+    }
+    char digits[40];
+    for (int precision = 1; precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, number);
+        double back = 0;
+        if (sscanf(digits, "%lf", &back) == 1 && back == number) break;
+    }
+    double magnitude = fabs(number);
+    if (magnitude >= 1e16 || (magnitude != 0 && magnitude < 1e-4)) {
+        buf_text(out, digits);
+        return;
+    }
+    if (strchr(digits, 'e') != NULL) /* %g turns to exponents earlier than Python does */
+        snprintf(digits, sizeof digits, "%.0f", number);
+    buf_text(out, digits);
+    if (strchr(digits, '.') == NULL) buf_text(out, ".0");
 }

@@ -37,12 +37,15 @@ Diags *diags_new(Arena *arena)
 }
 
 /* Whether the code was reported at this place before. Nowhere is no place: a file that is missing
- * and another one are two faults, so there the text decides. */
+ * and another one are two faults, so there the text decides. Remarks of one place may be of several
+ * things, too. */
 static bool was_seen(Diags *diags, DiagCode code, Span at, const char *text)
 {
-    Name key = at.source == NULL ? intern_printf(diags->seen_names, "%d %s", (int)code, text)
-                                 : intern_printf(diags->seen_names, "%d %p %u", (int)code,
-                                                 (const void *)at.source, at.begin);
+    const bool by_text = at.source == NULL || diag_row(code)->severity == SEVERITY_REMARK;
+    Name key = by_text ? intern_printf(diags->seen_names, "%d %p %u %s", (int)code,
+                                       (const void *)at.source, at.begin, text)
+                       : intern_printf(diags->seen_names, "%d %p %u", (int)code,
+                                       (const void *)at.source, at.begin);
     if (map_has(&diags->seen, key)) return true;
     map_set(diags->arena, &diags->seen, key, NULL);
     return false;
@@ -103,6 +106,15 @@ void diag_report_text(Diags *diags, DiagCode code, Span at, const char *text)
 {
     const DiagRow *row = diag_row(code);
     diags->last = NULL;
+    if (diags->muted) {
+        if (row->severity == SEVERITY_ERROR && !diags->muted_error) {
+            diags->muted_error = text;
+            diags->muted_at = at;
+        }
+        diags->count++;
+        diags->error_count += row->severity == SEVERITY_ERROR;
+        return;
+    }
     if (diags->silenced[code] && row->severity != SEVERITY_ERROR) return;
     if (was_seen(diags, code, at, text)) return;
     Severity severity = diags->promoted[code] ? SEVERITY_ERROR : row->severity;
@@ -180,6 +192,101 @@ void diag_limit_errors(Diags *diags, size_t max_errors)
     diags->max_errors = max_errors;
 }
 
+DiagMute diag_mute(Diags *diags)
+{
+    DiagMute before = {diags->count, diags->error_count, diags->muted};
+    diags->muted = true;
+    diags->muted_error = NULL;
+    return before;
+}
+
+const char *diag_muted_error(const Diags *diags, Span *at)
+{
+    *at = diags->muted_at;
+    return diags->muted_error;
+}
+
+void diag_unmute(Diags *diags, DiagMute before)
+{
+    diags->count = before.count;
+    diags->error_count = before.error_count;
+    diags->muted = before.muted;
+    diags->last = NULL;
+}
+
+/* ---- between processes ---- */
+
+static void put_note(Buf *out, Span at, const char *text)
+{
+    const size_t length = strlen(text);
+    buf_bytes(out, &at, sizeof at);
+    buf_bytes(out, &length, sizeof length);
+    buf_bytes(out, text, length);
+}
+
+static void put_notes(Buf *out, const NoteVec *notes)
+{
+    buf_bytes(out, &notes->count, sizeof notes->count);
+    for (size_t i = 0; i < notes->count; i++) put_note(out, notes->data[i].at, notes->data[i].text);
+}
+
+size_t diag_report_count(const Diags *diags)
+{
+    return diags->reports.count;
+}
+
+void diag_put_since(const Diags *diags, size_t count, Buf *out)
+{
+    for (size_t i = count; i < diags->reports.count; i++) {
+        const Report *report = diags->reports.data[i];
+        buf_bytes(out, &report->code, sizeof report->code);
+        put_note(out, report->at, report->text);
+        put_notes(out, &report->notes);
+        put_notes(out, &report->frames);
+    }
+}
+
+static void take(const char **at, void *out, size_t length)
+{
+    memcpy(out, *at, length);
+    *at += length;
+}
+
+static Note take_note(Arena *arena, const char **at)
+{
+    Note note;
+    size_t length;
+    take(at, &note.at, sizeof note.at);
+    take(at, &length, sizeof length);
+    note.text = arena_copy_text(arena, *at, length);
+    *at += length;
+    return note;
+}
+
+static NoteVec take_notes(Arena *arena, const char **at)
+{
+    NoteVec notes = {0};
+    size_t count;
+    take(at, &count, sizeof count);
+    while (count-- > 0) vec_push(arena, &notes, take_note(arena, at));
+    return notes;
+}
+
+void diag_take(Diags *diags, const char *bytes, size_t length)
+{
+    for (const char *at = bytes; at < bytes + length;) {
+        DiagCode code;
+        take(&at, &code, sizeof code);
+        const Note said = take_note(diags->arena, &at);
+        const NoteVec notes = take_notes(diags->arena, &at);
+        const NoteVec frames = take_notes(diags->arena, &at);
+        diag_report_text(diags, code, said.at, said.text);
+        if (!diags->last) continue;
+        diags->last->notes = notes;
+        diags->last->frames = frames;
+    }
+}
+
 void diag_promote(Diags *diags, DiagCode code)
 {
     CHECK(code < DIAG_COUNT);
@@ -222,20 +329,6 @@ const Report **diags_sorted(const Diags *diags)
     for (size_t i = 0; i < count; i++) sorted[i] = ranked[i].report;
     free(ranked);
     return sorted;
-}
-
-/* _Exit: the state is broken, so nothing that was registered to run at exit may see it. */
-void internal_error(const char *file, int line, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fflush(NULL);
-    fprintf(stderr, "tilec: internal error: %s:%d: ", file, line);
-    vfprintf(stderr, format, arguments);
-    fprintf(stderr, "\nThis is a fault of the compiler, not of the program that it was given.\n");
-    fflush(stderr);
-    va_end(arguments);
-    _Exit(4);
 }
 
 Session *session_new(void)

@@ -29,7 +29,9 @@ struct Diags {
     NoteVec frames;
     Report *last; /* takes notes; NULL if the last one was not kept */
     size_t error_count, count, max_errors;
-    bool silenced[DIAG_COUNT], promoted[DIAG_COUNT];
+    bool silenced[DIAG_COUNT], promoted[DIAG_COUNT], muted;
+    const char *muted_error; /* the first one since it was */
+    Span muted_at;
 };
 
 /* The reports in order of file, place and arrival; an array of reports.count pointers, malloc'd. */

@@ -19,6 +19,7 @@ typedef struct CodegenOptions {
     uint64_t tool_limit_ns; /* after which ptxas is killed; 0: never */
     bool show_tools;        /* -v: the command of each tool on standard error */
     bool run_no_tools;      /* -###: that alone */
+    struct Cache *cache;    /* of cubins; NULL: none is used */
 } CodegenOptions;
 
 typedef struct Codegen
@@ -26,6 +27,9 @@ typedef struct Codegen
 
 Codegen *codegen_new(Session *session, const CodegenOptions *options); /* NULL: reported */
 void codegen_free(Codegen *codegen);
+
+/* All that outputs follow from beside the kernels: this program, its tools and options. */
+void codegen_add_identity(Codegen *codegen, Buf *out);
 
 typedef enum ImageKind { IMAGE_CUBIN, IMAGE_PTX, IMAGE_EMULATOR } ImageKind;
 
@@ -56,10 +60,9 @@ typedef struct Image {
 bool image_start(Codegen *codegen, Kernel *kernel, const ArchChoice *arch, Image *out);
 bool image_finish(Codegen *codegen, Image *image);
 
-/* Adds `int32_t symbol(const void *const *arguments, tile_grid *grids)`
- * (runtime/include/tile/tile.h) for the kernel's host region to the host module: one grid for each
- * launch; extents below 0 or above 2147483647 (x) or 65535 (y, z) return TILE_ERROR_ARGUMENT (-4).
- */
+/* Adds a tile_host_function (runtime/include/tile/tile.h) for the kernel's host region to the host
+ * module: one grid for each launch; extents below 0 or above 2147483647 (x) or 65535 (y, z) return
+ * TILE_ERROR_ARGUMENT (-4). */
 bool host_function(Codegen *codegen, Kernel *kernel, const char *symbol);
 
 LLVMModuleRef codegen_host_module(Codegen *codegen);

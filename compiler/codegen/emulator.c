@@ -124,6 +124,13 @@ static LLVMValueRef emulator_shuffle(Gen *gen, const char *mode, LLVMValueRef wo
     ICE("shuffle: no mode '%s'", mode);
 }
 
+static LLVMValueRef emulator_vote(Gen *gen, LLVMValueRef condition)
+{
+    in_store(gen, 0, LLVMBuildZExt(gen->builder, condition, gen->types.i32, ""));
+    cooperate(gen, TILE_EMU_VOTE, 0);
+    return out_load(gen, 0);
+}
+
 static void emulator_ldmatrix(Gen *gen, const Op *op, LLVMValueRef row, int count, bool transposed,
                               LLVMValueRef *words)
 {
@@ -251,6 +258,29 @@ static LLVMValueRef checked_address(Gen *gen, const Op *op, LLVMValueRef pointer
                           CHECK_ARGUMENTS, "");
 }
 
+static LLVMValueRef emulator_check_index(Gen *gen, const Op *op, LLVMValueRef index,
+                                         LLVMValueRef extent)
+{
+    GenTypes *types = &gen->types;
+    LLVMTypeRef parameters[4] = {types->pointer, types->i64, types->i64, types->i32};
+    LLVMValueRef function = declared(gen, "tile_emu_index", types->i64, 4, parameters);
+    LLVMValueRef arguments[4] = {gen->emulator->thread, index, extent,
+                                 gen_i32(gen, site_of(gen, op))};
+    return LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, arguments, 4,
+                          "");
+}
+
+static void emulator_stop(Gen *gen, const Op *op, const char *text)
+{
+    GenTypes *types = &gen->types;
+    LLVMTypeRef parameters[3] = {types->pointer, types->pointer, types->i32};
+    LLVMValueRef function = declared(gen, "tile_emu_stop", types->nothing, 3, parameters);
+    LLVMValueRef arguments[3] = {gen->emulator->thread,
+                                 LLVMBuildGlobalStringPtr(gen->builder, text, ""),
+                                 gen_i32(gen, site_of(gen, op))};
+    LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, arguments, 3, "");
+}
+
 /* A wider value moves as pieces of 16 bytes. The CPU asks for no alignment: a wrong one is the
  * checker's to find. */
 static LLVMValueRef load_now(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRef type)
@@ -325,6 +355,9 @@ static LLVMAtomicRMWBinOp atomic_operation(const char *mode, DType dtype)
         {"add", LLVMAtomicRMWBinOpFAdd, LLVMAtomicRMWBinOpAdd, LLVMAtomicRMWBinOpAdd},
         {"min", LLVMAtomicRMWBinOpFMin, LLVMAtomicRMWBinOpMin, LLVMAtomicRMWBinOpUMin},
         {"max", LLVMAtomicRMWBinOpFMax, LLVMAtomicRMWBinOpMax, LLVMAtomicRMWBinOpUMax},
+        {"and", LLVMAtomicRMWBinOpAnd, LLVMAtomicRMWBinOpAnd, LLVMAtomicRMWBinOpAnd},
+        {"or", LLVMAtomicRMWBinOpOr, LLVMAtomicRMWBinOpOr, LLVMAtomicRMWBinOpOr},
+        {"xor", LLVMAtomicRMWBinOpXor, LLVMAtomicRMWBinOpXor, LLVMAtomicRMWBinOpXor},
         {"exch", LLVMAtomicRMWBinOpXchg, LLVMAtomicRMWBinOpXchg, LLVMAtomicRMWBinOpXchg},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -426,6 +459,158 @@ static void emulator_copy_wait(Gen *gen, int groups)
     LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, arguments, 2, "");
 }
 
+/* ---- mbarriers ---- */
+
+static LLVMValueRef call_barrier(Gen *gen, const char *name, LLVMTypeRef result,
+                                 LLVMValueRef barrier, LLVMValueRef number, int64_t site)
+{
+    LLVMTypeRef types[4] = {gen->types.pointer, gen->types.pointer, gen->types.i32, gen->types.i32};
+    LLVMValueRef arguments[4] = {gen->emulator->thread, barrier, number, gen_i32(gen, site)};
+    LLVMValueRef function = declared(gen, name, result, 4, types);
+    return LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, arguments, 4,
+                          "");
+}
+
+static void emulator_mbarrier_init(Gen *gen, const Op *op, LLVMValueRef barrier, int arrivals,
+                                   LLVMValueRef active)
+{
+    LLVMValueRef count =
+        LLVMBuildSelect(gen->builder, active, gen_i32(gen, arrivals), gen_i32(gen, 0), "");
+    call_barrier(gen, "tile_emu_mbarrier_init", gen->types.nothing, barrier, count,
+                 site_of(gen, op));
+}
+
+static void emulator_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrier,
+                                     LLVMValueRef active)
+{
+    call_barrier(gen, "tile_emu_mbarrier_arrive", gen->types.nothing, barrier,
+                 LLVMBuildZExt(gen->builder, active, gen->types.i32, ""), site_of(gen, op));
+}
+
+static void emulator_copy_arrive(Gen *gen, LLVMValueRef barrier)
+{
+    call_barrier(gen, "tile_emu_copy_arrive", gen->types.nothing, barrier, gen_i32(gen, 1),
+                 site_of(gen, gen->op));
+}
+
+/* Gives way until the phase is complete. */
+static void emulator_mbarrier_wait(Gen *gen, const Op *op)
+{
+    LLVMBasicBlockRef test = gen_block(gen, "test"), again = gen_block(gen, "again"),
+                      after = gen_block(gen, "after");
+    LLVMBuildBr(gen->builder, test);
+    gen_at(gen, test);
+    gen_new_segment(gen);
+    LLVMValueRef done =
+        call_barrier(gen, "tile_emu_mbarrier_test", gen->types.i32, gen_operand(gen, op, 0),
+                     gen_operand(gen, op, 1), site_of(gen, op));
+    done = LLVMBuildICmp(gen->builder, LLVMIntNE, done, gen_i32(gen, 0), "");
+    LLVMBuildCondBr(gen->builder, done, after, again);
+    gen_at(gen, again);
+    emulator_give_way(gen);
+    LLVMBuildBr(gen->builder, test);
+    gen_at(gen, after);
+    gen_new_segment(gen);
+}
+
+/* ---- wgmma ---- */
+
+static void emulator_fence_async(Gen *gen)
+{
+    LLVMValueRef function =
+        declared(gen, "tile_emu_fence_async", gen->types.nothing, 1, &gen->types.pointer);
+    LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, &gen->emulator->thread,
+                   1, "");
+}
+
+/* An array of the thread's own, with the op's operands from `first` on. */
+static LLVMValueRef words_of(Gen *gen, const Op *op, int first, int count)
+{
+    LLVMValueRef words =
+        gen_slot(gen, LLVMArrayType2(gen->types.i32, (uint64_t)(count > 0 ? count : 1)));
+    for (int i = 0; i < count; i++)
+        LLVMBuildStore(gen->builder,
+                       gen_bitcast(gen, gen_operand(gen, op, first + i), gen->types.i32),
+                       gen_offset(gen, words, (int64_t)4 * i));
+    return words;
+}
+
+static LLVMValueRef descriptor_at(Gen *gen, LLVMValueRef pointer, const Attr *operand, int part)
+{
+    LLVMTypeRef wide = gen->types.i64;
+    LLVMValueRef base = field_load(gen, offsetof(tile_emu_thread, shared), gen->types.pointer);
+    LLVMValueRef offset =
+        LLVMBuildSub(gen->builder, LLVMBuildPtrToInt(gen->builder, pointer, wide, ""),
+                     LLVMBuildPtrToInt(gen->builder, base, wide, ""), "");
+    offset = LLVMBuildAdd(gen->builder, offset, gen_int(gen, wide, wgmma_start(operand, part)), "");
+    offset = LLVMBuildLShr(gen->builder, offset, gen_int(gen, wide, 4), "");
+    return LLVMBuildOr(gen->builder, offset, gen_int(gen, wide, (int64_t)wgmma_descriptor(operand)),
+                       "");
+}
+
+static int wgmma_flags(const Wgmma *wgmma)
+{
+    return (wgmma->is_bf16 ? TILE_EMU_WGMMA_BF16 : 0) |
+           (wgmma->left ? 0 : TILE_EMU_WGMMA_REGISTERS) |
+           (wgmma->left && wgmma_is_transposed(wgmma->left) ? TILE_EMU_WGMMA_A_TRANSPOSED : 0) |
+           (wgmma_is_transposed(wgmma->right) ? TILE_EMU_WGMMA_B_TRANSPOSED : 0);
+}
+
+/* One instruction. */
+static void emulator_product(Gen *gen, const Op *op, const Wgmma *wgmma, LLVMValueRef sums,
+                             LLVMValueRef words, int part, int step)
+{
+    const int product = part * wgmma->steps + step, b = wgmma->left ? 1 : wgmma->words;
+    const size_t in = offsetof(tile_emu_thread, in);
+    field_store(gen, in, gen_offset(gen, sums, (int64_t)4 * part * wgmma->n / 2));
+    field_store(gen, in + 8,
+                wgmma->left ? descriptor_at(gen, gen_operand(gen, op, 0), wgmma->left, product)
+                            : gen_offset(gen, words, (int64_t)16 * product));
+    field_store(gen, in + 16, descriptor_at(gen, gen_operand(gen, op, b), wgmma->right, step));
+    in_store(gen, 6, gen_i32(gen, wgmma->n));
+    in_store(gen, 7, gen_i32(gen, wgmma_flags(wgmma)));
+    cooperate(gen, TILE_EMU_WGMMA, 0);
+}
+
+static void build_wgmma_wait(Gen *gen, int groups)
+{
+    LLVMTypeRef parameters[2] = {gen->types.pointer, gen->types.i32};
+    LLVMValueRef function = declared(gen, "tile_emu_wgmma_wait", gen->types.nothing, 2, parameters);
+    LLVMValueRef arguments[2] = {gen->emulator->thread, gen_i32(gen, groups)};
+    LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, arguments, 2, "");
+}
+
+static void build_wgmma_commit(Gen *gen)
+{
+    LLVMValueRef function =
+        declared(gen, "tile_emu_wgmma_commit", gen->types.nothing, 1, &gen->types.pointer);
+    LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, &gen->emulator->thread,
+                   1, "");
+}
+
+static void emulator_wgmma(Gen *gen, const Op *op)
+{
+    const Wgmma wgmma = wgmma_of(op);
+    LLVMValueRef words = words_of(gen, op, 0, wgmma.words),
+                 sums = words_of(gen, op, op->operand_count - wgmma.sums, wgmma.sums);
+    for (int step = 0; step < wgmma.steps; step++)
+        for (int part = 0; part < wgmma.parts; part++)
+            emulator_product(gen, op, &wgmma, sums, words, part, step);
+    build_wgmma_commit(gen);
+    if (!wgmma.is_open) build_wgmma_wait(gen, 0);
+    for (int i = 0; i < wgmma.sums; i++)
+        gen_define(gen, &op->results[i],
+                   LLVMBuildLoad2(gen->builder, gen_type(gen, op->results[i].type),
+                                  gen_offset(gen, sums, (int64_t)4 * i), ""));
+}
+
+static void emulator_wgmma_wait(Gen *gen, const Op *op)
+{
+    build_wgmma_wait(gen, (int)op_int(op, ATTR_count, 0));
+    for (int i = 0; i < op->result_count; i++)
+        gen_define(gen, &op->results[i], gen_operand(gen, op, i));
+}
+
 static LLVMValueRef emulator_shared(Gen *gen, int64_t offset)
 {
     LLVMValueRef base = field_load(gen, offsetof(tile_emu_thread, shared), gen->types.pointer);
@@ -454,13 +639,24 @@ const Machine emulator_machine = {
     .print = emulator_print,
     .copy_async = emulator_copy_async,
     .copy_commit = emulator_copy_commit,
+    .copy_arrive = emulator_copy_arrive,
+    .mbarrier_init = emulator_mbarrier_init,
+    .mbarrier_arrive = emulator_mbarrier_arrive,
+    .mbarrier_wait = emulator_mbarrier_wait,
     .copy_wait = emulator_copy_wait,
     .give_way = emulator_give_way,
     .barrier = emulator_barrier,
     .warp_sync = emulator_warp_sync,
     .shuffle = emulator_shuffle,
+    .vote = emulator_vote,
+    .check_index = emulator_check_index,
+    .stop = emulator_stop,
     .ldmatrix = emulator_ldmatrix,
     .mma = emulator_mma,
+    .wgmma = emulator_wgmma,
+    .wgmma_wait = emulator_wgmma_wait,
+    .fence_async = emulator_fence_async,
+    .approximate = emulator_approximate,
 };
 
 /* ---- the coroutine ---- */
@@ -503,7 +699,7 @@ static void ramp_parameters(Gen *gen)
         const Type *type = parameter->value->type;
         LLVMTypeRef llvm = gen_type(gen, type);
         if (parameter->is_key) {
-            gen_define(gen, parameter->value, gen_int(gen, llvm, parameter->key));
+            gen_define(gen, parameter->value, gen_key(gen, parameter));
             continue;
         }
         bool is_boolean = type->kind == TYPE_SCALAR && type->dtype == DTYPE_b1;

@@ -1,10 +1,14 @@
-/* host.c: a kernel's host region as a function that fills one grid for each launch. */
+/* host.c: a kernel's host region as a function that fills one grid for each launch, and the sizes
+ * of workspaces. */
 #include "codegen/llvm.h"
 
 #include "tile/tile.h"
 
+enum { HOST_ARGUMENTS = 6 };
+#define WORKSPACE_LIMIT (INT64_C(1) << 48) /* bytes: more than any device has */
+
 typedef struct HostFunction {
-    LLVMValueRef grids;
+    LLVMValueRef grids, extents, complaint, workspaces, spans; /* where results go */
     LLVMBasicBlockRef fail;
     int launches;
 } HostFunction;
@@ -39,10 +43,88 @@ static void host_launch(Gen *gen, const Op *op)
     host->launches++;
 }
 
+/* Goes on where the condition holds; else the call is refused with the text. */
+static void host_require(Gen *gen, LLVMValueRef condition, const char *text)
+{
+    HostFunction *host = gen->host;
+    LLVMBasicBlockRef refused = gen_block(gen, ""), next = gen_block(gen, "");
+    LLVMBuildCondBr(gen->builder, condition, next, refused);
+    gen_at(gen, refused);
+    LLVMBuildStore(gen->builder, LLVMBuildGlobalStringPtr(gen->builder, text, ""), host->complaint);
+    LLVMBuildBr(gen->builder, host->fail);
+    gen_at(gen, next);
+}
+
+static void host_workspace_size(Gen *gen, const Op *op)
+{
+    HostFunction *host = gen->host;
+    LLVMValueRef bytes = wide_extent(gen, op, 0);
+    host_require(gen, extent_fits(gen, bytes, WORKSPACE_LIMIT),
+                 "a workspace's size is negative or too large");
+    LLVMBuildStore(gen->builder, bytes,
+                   gen_offset(gen, host->workspaces, 8 * op_int(op, ATTR_index, 0)));
+}
+
+static void host_refuse_unless(Gen *gen, const Op *op)
+{
+    host_require(gen, gen_operand(gen, op, 0), op_attr(op, ATTR_text)->text);
+}
+
+/* Results lie one after the other in `extents`, which is NULL where nobody asks. */
+static int64_t extents_before(const Kernel *kernel, int64_t result)
+{
+    int64_t extents = 0;
+    for (int i = 0; i < kernel->tensor_count && result > 0; i++) {
+        if (!kernel->tensors[i].is_result) continue;
+        extents += kernel->tensors[i].rank;
+        result--;
+    }
+    return extents;
+}
+
+static void host_result_shape(Gen *gen, const Op *op)
+{
+    HostFunction *host = gen->host;
+    int64_t first = extents_before(gen->kernel, op_int(op, ATTR_index, 0));
+    LLVMBasicBlockRef wanted = gen_block(gen, ""), next = gen_block(gen, "");
+    for (int dim = 0; dim < op->operand_count; dim++)
+        host_require(gen, extent_fits(gen, wide_extent(gen, op, dim), INT64_MAX),
+                     "an extent of what it returns is negative");
+    LLVMBuildCondBr(gen->builder, LLVMBuildIsNotNull(gen->builder, host->extents, ""), wanted,
+                    next);
+    gen_at(gen, wanted);
+    for (int dim = 0; dim < op->operand_count; dim++)
+        LLVMBuildStore(gen->builder, wide_extent(gen, op, dim),
+                       gen_offset(gen, host->extents, 8 * (first + dim)));
+    LLVMBuildBr(gen->builder, next);
+    gen_at(gen, next);
+}
+
+/* The largest of what is said of one pointer, all ones being the largest number; `spans` is NULL
+ * where nobody asks. */
+static void host_span(Gen *gen, const Op *op)
+{
+    LLVMBuilderRef builder = gen->builder;
+    LLVMBasicBlockRef wanted = gen_block(gen, ""), next = gen_block(gen, "");
+    LLVMValueRef bytes = wide_extent(gen, op, 0), spans = gen->host->spans;
+    LLVMBuildCondBr(builder, LLVMBuildIsNotNull(builder, spans, ""), wanted, next);
+    gen_at(gen, wanted);
+    LLVMValueRef at = gen_offset(gen, spans, 8 * op_int(op, ATTR_index, 0));
+    LLVMValueRef old = LLVMBuildLoad2(builder, gen->types.i64, at, "");
+    LLVMValueRef more = LLVMBuildICmp(builder, LLVMIntUGT, bytes, old, "");
+    LLVMBuildStore(builder, LLVMBuildSelect(builder, more, bytes, old, ""), at);
+    LLVMBuildBr(builder, next);
+    gen_at(gen, next);
+}
+
 /* Host regions hold scalar arithmetic alone. */
 const Machine host_machine = {
     .name = "host",
     .launch = host_launch,
+    .require = host_refuse_unless,
+    .result_shape = host_result_shape,
+    .workspace_size = host_workspace_size,
+    .span = host_span,
 };
 
 static void host_parameters(Gen *gen)
@@ -52,8 +134,12 @@ static void host_parameters(Gen *gen)
         const Parameter *parameter = &gen->kernel->parameters[i];
         const Type *type = parameter->value->type;
         LLVMTypeRef llvm = gen_type(gen, type);
+        if (parameter->is_workspace) { /* the host only says how large it is */
+            gen_define(gen, parameter->value, LLVMConstNull(llvm));
+            continue;
+        }
         if (parameter->is_key) {
-            gen_define(gen, parameter->value, gen_int(gen, llvm, parameter->key));
+            gen_define(gen, parameter->value, gen_key(gen, parameter));
             continue;
         }
         bool is_boolean = type->kind == TYPE_SCALAR && type->dtype == DTYPE_b1;
@@ -77,13 +163,19 @@ bool host_function(Codegen *codegen, Kernel *kernel, const char *symbol)
 {
     LLVMModuleRef module = codegen->host_module;
     Gen gen = gen_new(codegen, kernel, &host_machine, NULL, module);
-    LLVMTypeRef types[2] = {gen.types.pointer, gen.types.pointer};
-    gen.function =
-        LLVMAddFunction(module, symbol, LLVMFunctionType(gen.types.i32, types, 2, false));
+    LLVMTypeRef pointer = gen.types.pointer;
+    LLVMTypeRef types[HOST_ARGUMENTS] = {pointer, pointer, pointer, pointer, pointer, pointer};
+    gen.function = LLVMAddFunction(module, symbol,
+                                   LLVMFunctionType(gen.types.i32, types, HOST_ARGUMENTS, false));
     LLVMSetVisibility(gen.function, LLVMHiddenVisibility);
     function_set_flag(gen.function, "nounwind");
     gen_at(&gen, gen_block(&gen, "entry"));
-    HostFunction host = {.grids = LLVMGetParam(gen.function, 1), .fail = gen_block(&gen, "fail")};
+    HostFunction host = {.grids = LLVMGetParam(gen.function, 1),
+                         .extents = LLVMGetParam(gen.function, 2),
+                         .workspaces = LLVMGetParam(gen.function, 3),
+                         .complaint = LLVMGetParam(gen.function, 4),
+                         .spans = LLVMGetParam(gen.function, 5),
+                         .fail = gen_block(&gen, "fail")};
     gen.host = &host;
     host_parameters(&gen);
     gen_region(&gen, kernel->host);

@@ -74,6 +74,16 @@ LLVMValueRef gen_int(const Gen *gen, LLVMTypeRef type, int64_t value)
     return LLVMConstInt(type, (unsigned long long)value, true);
 }
 
+/* Floats are kept as the bits of a double; nothing is done with a text. */
+LLVMValueRef gen_key(Gen *gen, const Parameter *parameter)
+{
+    LLVMValueRef bits =
+        LLVMConstInt(LLVMInt64TypeInContext(gen->context), (uint64_t)parameter->key, false);
+    LLVMTypeRef type = gen_type(gen, parameter->value->type);
+    if (dtype_is_float(parameter->value->type->dtype)) return LLVMConstBitCast(bits, type);
+    return gen_int(gen, type, parameter->key);
+}
+
 LLVMValueRef gen_i32(const Gen *gen, int64_t value)
 {
     return gen_int(gen, gen->types.i32, value);
@@ -167,7 +177,7 @@ void gen_define_result(Gen *gen, const Op *op, LLVMValueRef llvm)
     gen_define(gen, &op->results[0], llvm);
 }
 
-static LLVMValueRef slot_new(Gen *gen, LLVMTypeRef type)
+LLVMValueRef gen_slot(Gen *gen, LLVMTypeRef type)
 {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
     LLVMPositionBuilderBefore(gen->builder, gen->first);
@@ -180,7 +190,7 @@ static LLVMValueRef slot_new(Gen *gen, LLVMTypeRef type)
 static void held_spill(Gen *gen, Held *held)
 {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
-    held->slot = slot_new(gen, LLVMTypeOf(held->value));
+    held->slot = gen_slot(gen, LLVMTypeOf(held->value));
     LLVMValueRef next = LLVMGetNextInstruction(held->value);
     while (next != NULL && LLVMIsAPHINode(next) != NULL) next = LLVMGetNextInstruction(next);
     if (next != NULL)
@@ -197,6 +207,7 @@ LLVMValueRef gen_use(Gen *gen, const Value *value)
     if (held == NULL) ICE("op '%s' uses a value that was not made", op_info(gen->op->code)->name);
     bool is_near = !gen->machine->suspends || held->segment == gen->segment;
     if (is_near || LLVMIsAInstruction(held->value) == NULL) return held->value;
+    if (LLVMIsAAllocaInst(held->value) != NULL) return held->value; /* the frame's, everywhere */
     if (held->slot == NULL) held_spill(gen, held);
     return LLVMBuildLoad2(gen->builder, LLVMTypeOf(held->value), held->slot, "");
 }
@@ -243,7 +254,7 @@ static Join join_new(Gen *gen, LLVMBasicBlockRef block, bool in_slots, int count
     for (int i = 0; i < count; i++) {
         if (!in_slots) gen_at(gen, block);
         join.items[i] =
-            in_slots ? slot_new(gen, types[i]) : LLVMBuildPhi(gen->builder, types[i], "");
+            in_slots ? gen_slot(gen, types[i]) : LLVMBuildPhi(gen->builder, types[i], "");
         gen_at(gen, here);
     }
     return join;
@@ -325,21 +336,54 @@ static void loop_hint(Gen *gen, LLVMValueRef branch, int64_t unroll)
     LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(context, node));
 }
 
-static LLVMValueRef for_condition(Gen *gen, const Op *op, LLVMValueRef index)
+/* Where an index could be beyond its type's range after the last trip, the trips that are left are
+ * counted beside it, and nobody looks at that index. A step that is no number would cost a
+ * division: such an index stops at the end. */
+typedef enum ForKind { FOR_PLAIN, FOR_COUNTED, FOR_STOPPED } ForKind;
+
+static ForKind for_kind(const Op *op)
+{
+    const bool is_wide = dtype_bytes(op->operands[0]->type->dtype) == 8;
+    const int64_t largest = is_wide ? INT64_MAX : INT32_MAX;
+    int64_t step, end;
+    if (!value_constant(op->operands[2], &step) || step < 1) return FOR_STOPPED;
+    if (step == 1 || (value_constant(op->operands[1], &end) && end <= largest - step))
+        return FOR_PLAIN;
+    return FOR_COUNTED;
+}
+
+static LLVMValueRef for_runs(Gen *gen, const Op *op, LLVMValueRef index)
 {
     LLVMValueRef end = gen_operand(gen, op, 1);
     bool is_signed = dtype_is_signed(op->operands[0]->type->dtype);
     return LLVMBuildICmp(gen->builder, is_signed ? LLVMIntSLT : LLVMIntULT, index, end, "");
 }
 
-/* Beyond the last index there is no wrapping: `end` lies below the type's largest number by a step.
- */
-static LLVMValueRef for_next(Gen *gen, const Op *op, LLVMValueRef index)
+/* (end - begin - 1) / step + 1, or 0: as numbers without a sign differences do not wrap. */
+static LLVMValueRef for_trips(Gen *gen, const Op *op)
 {
-    LLVMValueRef step = gen_operand(gen, op, 2);
+    LLVMBuilderRef builder = gen->builder;
+    LLVMValueRef begin = gen_operand(gen, op, 0), end = gen_operand(gen, op, 1);
+    LLVMTypeRef type = LLVMTypeOf(begin);
+    LLVMValueRef one = LLVMConstInt(type, 1, false);
+    LLVMValueRef last = LLVMBuildSub(builder, LLVMBuildSub(builder, end, begin, ""), one, "");
+    LLVMValueRef trips = LLVMBuildUDiv(builder, last, gen_operand(gen, op, 2), "");
+    return LLVMBuildSelect(builder, for_runs(gen, op, begin), LLVMBuildAdd(builder, trips, one, ""),
+                           LLVMConstNull(type), "");
+}
+
+static LLVMValueRef for_next(Gen *gen, const Op *op, ForKind kind, LLVMValueRef index)
+{
+    LLVMBuilderRef builder = gen->builder;
+    LLVMValueRef step = gen_operand(gen, op, 2), end = gen_operand(gen, op, 1);
+    if (kind == FOR_STOPPED) {
+        LLVMValueRef left = LLVMBuildSub(builder, end, index, "");
+        LLVMValueRef goes_on = LLVMBuildICmp(builder, LLVMIntULT, step, left, "");
+        return LLVMBuildSelect(builder, goes_on, LLVMBuildAdd(builder, index, step, ""), end, "");
+    }
     if (dtype_is_signed(op->operands[0]->type->dtype))
-        return LLVMBuildNSWAdd(gen->builder, index, step, "");
-    return LLVMBuildNUWAdd(gen->builder, index, step, "");
+        return LLVMBuildNSWAdd(builder, index, step, "");
+    return LLVMBuildNUWAdd(builder, index, step, "");
 }
 
 /* One trip: the block at hand is the body's first; it ends with the branch back. */
@@ -348,10 +392,16 @@ static void for_body(Gen *gen, const Op *op, Join *join)
     const Region *body = op->regions[0];
     gen_region(gen, body);
     LLVMValueRef *values = arena_new_array(gen->arena, LLVMValueRef, join->count);
-    CHECK(gen->yielded_count == join->count - 1);
+    CHECK(gen->yielded_count == op->result_count);
     gen->op = op;
-    values[0] = for_next(gen, op, gen_use(gen, body->arguments[0]));
-    for (int i = 1; i < join->count; i++) values[i] = gen->yielded[i - 1];
+    values[0] = for_next(gen, op, for_kind(op), gen_use(gen, body->arguments[0]));
+    for (int i = 0; i < op->result_count; i++) values[i + 1] = gen->yielded[i];
+    if (for_kind(op) == FOR_COUNTED) {
+        LLVMTypeRef type = LLVMTypeOf(values[0]);
+        LLVMValueRef left = join_receive(gen, join, join->count - 1, type);
+        values[join->count - 1] =
+            LLVMBuildSub(gen->builder, left, LLVMConstInt(type, 1, false), "");
+    }
     join_send(gen, join, values);
     loop_hint(gen, LLVMGetLastInstruction(LLVMGetInsertBlock(gen->builder)),
               op_int(op, ATTR_unroll, 0));
@@ -359,29 +409,31 @@ static void for_body(Gen *gen, const Op *op, Join *join)
 
 void gen_for(Gen *gen, const Op *op)
 {
-    bool in_slots = op_suspends(gen, op);
-    int count = 1 + op->result_count;
+    const bool in_slots = op_suspends(gen, op), counted = for_kind(op) == FOR_COUNTED;
+    const int given = 1 + op->result_count, count = given + counted;
     LLVMBasicBlockRef header = gen_block(gen, "for"), body = gen_block(gen, "body"),
                       after = gen_block(gen, "after");
-    LLVMTypeRef *types = result_types(gen, op, 1);
+    LLVMTypeRef *types = result_types(gen, op, 1); /* room for one more */
     types[0] = gen_type(gen, op->operands[0]->type);
+    if (counted) types[given] = types[0];
     Join join = join_new(gen, header, in_slots, count, types);
     LLVMValueRef *values = arena_new_array(gen->arena, LLVMValueRef, count);
     values[0] = gen_operand(gen, op, 0);
-    for (int i = 1; i < count; i++) values[i] = gen_operand(gen, op, 2 + i);
+    for (int i = 1; i < given; i++) values[i] = gen_operand(gen, op, 2 + i);
+    if (counted) values[given] = for_trips(gen, op);
     join_send(gen, &join, values);
     gen_at(gen, header);
     if (in_slots) gen_new_segment(gen);
-    for (int i = 0; i < count; i++) {
-        values[i] = join_receive(gen, &join, i, types[i]);
-        gen_define(gen, op->regions[0]->arguments[i], values[i]);
-    }
-    LLVMBuildCondBr(gen->builder, for_condition(gen, op, values[0]), body, after);
+    for (int i = 0; i < count; i++) values[i] = join_receive(gen, &join, i, types[i]);
+    for (int i = 0; i < given; i++) gen_define(gen, op->regions[0]->arguments[i], values[i]);
+    LLVMValueRef runs = counted ? LLVMBuildIsNotNull(gen->builder, values[given], "")
+                                : for_runs(gen, op, values[0]);
+    LLVMBuildCondBr(gen->builder, runs, body, after);
     gen_at(gen, body);
     for_body(gen, op, &join);
     gen_at(gen, after);
     if (in_slots) gen_new_segment(gen);
-    for (int i = 1; i < count; i++) gen_define(gen, &op->results[i - 1], values[i]);
+    for (int i = 1; i < given; i++) gen_define(gen, &op->results[i - 1], values[i]);
 }
 
 void gen_while(Gen *gen, const Op *op)

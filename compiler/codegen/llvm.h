@@ -22,9 +22,9 @@ typedef struct GenTypes {
 typedef struct Machine {
     const char *name;
     bool has_f16, has_bf16; /* LLVM's types; else they are 16-bit integers and computed in f32 */
-    bool has_fma;           /* llvm.fma and llvm.trunc need no library */
-    unsigned spaces[2];     /* LLVM's address space of SPACE_GLOBAL and SPACE_SHARED */
-    bool suspends;          /* cooperative ops end a segment: see gen_use */
+    bool has_fma;           /* llvm.fma, trunc, floor and ceil need no library */
+    unsigned spaces[SPACE_COUNT]; /* LLVM's address spaces */
+    bool suspends;                /* cooperative ops end a segment: see gen_use */
     LLVMValueRef (*index)(Gen *gen, OpCode code, int dim); /* thread_id, block_idx, grid_dim */
     LLVMValueRef (*shared)(Gen *gen, int64_t offset);
     LLVMValueRef (*load)(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRef type,
@@ -35,19 +35,38 @@ typedef struct Machine {
                            LLVMValueRef compare, LLVMValueRef predicate);
     /* `slots`: 64-bit words */
     void (*print)(Gen *gen, const char *format, int count, LLVMValueRef *slots);
+    void (*stop)(Gen *gen, const Op *op, const char *text); /* with an error */
     /* `active` NULL: always */
     void (*copy_async)(Gen *gen, const Op *op, LLVMValueRef to, LLVMValueRef from, int bytes,
                        LLVMValueRef inside, LLVMValueRef active);
     void (*copy_commit)(Gen *gen);
+    void (*copy_arrive)(Gen *gen, LLVMValueRef barrier);
+    void (*mbarrier_init)(Gen *gen, const Op *op, LLVMValueRef barrier, int arrivals,
+                          LLVMValueRef active);
+    void (*mbarrier_arrive)(Gen *gen, const Op *op, LLVMValueRef barrier, LLVMValueRef active);
+    void (*mbarrier_wait)(Gen *gen, const Op *op);
     void (*copy_wait)(Gen *gen, int groups); /* -1: for all copies */
     void (*give_way)(Gen *gen); /* in a loop that waits for memory; NULL: there is no need */
     void (*barrier)(Gen *gen, int index, int count); /* count 0: all threads of the block */
     void (*warp_sync)(Gen *gen);
     LLVMValueRef (*shuffle)(Gen *gen, const char *mode, LLVMValueRef word, LLVMValueRef lane);
+    LLVMValueRef (*vote)(Gen *gen, LLVMValueRef condition); /* the lanes where it holds */
+    /* NULL: nobody looks */
+    LLVMValueRef (*check_index)(Gen *gen, const Op *op, LLVMValueRef index, LLVMValueRef extent);
     void (*ldmatrix)(Gen *gen, const Op *op, LLVMValueRef row, int count, bool transposed,
                      LLVMValueRef *words);
     void (*mma)(Gen *gen, const Op *op);
-    void (*launch)(Gen *gen, const Op *op); /* in a host region */
+    void (*wgmma)(Gen *gen, const Op *op);
+    void (*wgmma_wait)(Gen *gen, const Op *op);
+    void (*fence_async)(Gen *gen);
+    /* a tile_emu_function; `b` counts for TILE_EMU_DIV alone */
+    LLVMValueRef (*approximate)(Gen *gen, int function, LLVMValueRef a, LLVMValueRef b);
+    /* In a host region. */
+    void (*launch)(Gen *gen, const Op *op);
+    void (*require)(Gen *gen, const Op *op);
+    void (*result_shape)(Gen *gen, const Op *op);
+    void (*workspace_size)(Gen *gen, const Op *op);
+    void (*span)(Gen *gen, const Op *op);
 } Machine;
 
 extern const Machine nvptx_machine, emulator_machine, host_machine;
@@ -136,7 +155,10 @@ LLVMValueRef gen_intrinsic(Gen *gen, const char *name, int overload_count, LLVMT
 LLVMValueRef gen_intrinsic1(Gen *gen, const char *name,
                             LLVMValueRef a); /* overloaded on its operand */
 LLVMValueRef gen_intrinsic2(Gen *gen, const char *name, LLVMValueRef a, LLVMValueRef b);
+/* Memory of the thread's own, for as long as the function runs. */
+LLVMValueRef gen_slot(Gen *gen, LLVMTypeRef type);
 LLVMValueRef gen_int(const Gen *gen, LLVMTypeRef type, int64_t value);
+LLVMValueRef gen_key(Gen *gen, const Parameter *parameter); /* its value */
 LLVMValueRef gen_i32(const Gen *gen, int64_t value);
 LLVMValueRef gen_bitcast(Gen *gen, LLVMValueRef value, LLVMTypeRef type);
 LLVMValueRef gen_offset(Gen *gen, LLVMValueRef pointer, int64_t bytes);
@@ -151,6 +173,10 @@ void gen_op(Gen *gen, const Op *op);
     void emit_##name(Gen *gen, const Op *op);
 #include "ir/ops.def"
 #undef OP
+
+/* ---- llvm_approx.c ---- */
+LLVMValueRef nvptx_approximate(Gen *gen, int function, LLVMValueRef a, LLVMValueRef b);
+LLVMValueRef emulator_approximate(Gen *gen, int function, LLVMValueRef a, LLVMValueRef b);
 
 /* ---- llvm_cast.c ---- */
 LLVMValueRef gen_cast(Gen *gen, DType from, DType to, LLVMValueRef value);
@@ -167,8 +193,30 @@ bool nvptx_image(Codegen *codegen, Kernel *kernel, Image *out);
 void nvptx_ldmatrix(Gen *gen, const Op *op, LLVMValueRef row, int count, bool transposed,
                     LLVMValueRef *words);
 void nvptx_mma(Gen *gen, const Op *op);
+void nvptx_wgmma(Gen *gen, const Op *op);
+void nvptx_wgmma_wait(Gen *gen, const Op *op);
+void nvptx_fence_async(Gen *gen);
+/* nvptx_barrier.c */
+void nvptx_copy_arrive(Gen *gen, LLVMValueRef barrier);
+void nvptx_mbarrier_init(Gen *gen, const Op *op, LLVMValueRef barrier, int arrivals,
+                         LLVMValueRef active);
+void nvptx_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrier, LLVMValueRef active);
+void nvptx_mbarrier_wait(Gen *gen, const Op *op);
 LLVMValueRef nvptx_asm(Gen *gen, LLVMTypeRef result, const char *text, const char *constraints,
                        int count, LLVMValueRef *arguments);
+
+/* A wgmma op taken apart. */
+typedef struct Wgmma {
+    int n, parts, steps; /* columns; parts of the rows; products along k */
+    int words, sums;     /* of a in registers, 0 if it is in memory; of c */
+    bool is_bf16, is_open;
+    const Attr *left, *right; /* left NULL: a is in registers */
+} Wgmma;
+Wgmma wgmma_of(const Op *op);
+/* The constant bits of the descriptor that {left} or {right} is, and where a part begins. */
+uint64_t wgmma_descriptor(const Attr *operand);
+int64_t wgmma_start(const Attr *operand, int part);
+bool wgmma_is_transposed(const Attr *operand);
 
 /* The instructions of the matrix unit, in the order of tile_emu_mma. */
 typedef struct MmaInstruction {
@@ -184,8 +232,8 @@ bool emulator_image(Codegen *codegen, Kernel *kernel, Image *out);
 
 /* ---- ptxas.c ---- */
 typedef struct PtxasJob PtxasJob;
-/* NULL: there is no ptxas, or it was reported that it does not start. */
-PtxasJob *ptxas_start(Codegen *codegen, const Image *image, Span span);
+/* NULL: there is no ptxas, it was reported that it does not start, or the cache knows the cubin. */
+PtxasJob *ptxas_start(Codegen *codegen, Image *image, Span span);
 bool ptxas_finish(Codegen *codegen, Image *image);
 
 /* ---- debug.c ---- */

@@ -374,19 +374,38 @@ void emit_sqrt(Gen *gen, const Op *op)
     emit_float(gen, op, float_sqrt);
 }
 
-#define WHOLE(name, intrinsic)                                                                     \
+/* Where the intrinsics would call a library: by way of an integer, as far as there are fractions.
+ */
+static LLVMValueRef whole_by_integer(Gen *gen, LLVMValueRef x, LLVMRealPredicate beyond,
+                                     double step)
+{
+    LLVMBuilderRef at = gen->builder;
+    LLVMTypeRef type = LLVMTypeOf(x);
+    LLVMValueRef integer = LLVMBuildFPToSI(at, x, gen->types.i64, "");
+    LLVMValueRef whole = LLVMBuildSIToFP(at, integer, type, "");
+    LLVMValueRef next = LLVMBuildFAdd(at, whole, LLVMConstReal(type, step), "");
+    whole = LLVMBuildSelect(at, LLVMBuildFCmp(at, beyond, whole, x, ""), next, whole, "");
+    whole = gen_intrinsic(gen, "llvm.copysign", 1, &type, 2, (LLVMValueRef[]){whole, x});
+    LLVMValueRef small = LLVMBuildFCmp(at, LLVMRealOLT, gen_intrinsic1(gen, "llvm.fabs", x),
+                                       LLVMConstReal(type, 0x1p52), "");
+    return LLVMBuildSelect(at, small, whole, x, "");
+}
+
+#define WHOLE(name, intrinsic, beyond, step)                                                       \
     static LLVMValueRef float_##name(Gen *gen, LLVMValueRef *x)                                    \
     {                                                                                              \
+        if (!gen->machine->has_fma && (step) < 2)                                                  \
+            return whole_by_integer(gen, x[0], LLVMReal##beyond, step);                            \
         return gen_intrinsic1(gen, intrinsic, x[0]);                                               \
     }                                                                                              \
     void emit_##name(Gen *gen, const Op *op) /* exact, so f32 serves the 16-bit floats */          \
     {                                                                                              \
         emit_float_as(gen, op, float_##name, dtype_bits(op->results[0].type->dtype) >= 32);        \
     }
-WHOLE(floor, "llvm.floor")
-WHOLE(ceil, "llvm.ceil")
-WHOLE(trunc, "llvm.trunc")
-WHOLE(round, "llvm.roundeven")
+WHOLE(floor, "llvm.floor", OGT, -1)
+WHOLE(ceil, "llvm.ceil", OLT, 1)
+WHOLE(trunc, "llvm.trunc", PredicateFalse, 0)
+WHOLE(round, "llvm.roundeven", PredicateFalse, 2)
 #undef WHOLE
 
 /* f64 rounds the exact product of two 16-bit floats and the sum to odd, so that the second

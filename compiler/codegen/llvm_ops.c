@@ -108,6 +108,26 @@ void emit_launch(Gen *gen, const Op *op)
     MACHINE(gen, op, launch)(gen, op);
 }
 
+void emit_workspace_size(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, workspace_size)(gen, op);
+}
+
+void emit_span(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, span)(gen, op);
+}
+
+void emit_require(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, require)(gen, op);
+}
+
+void emit_result_shape(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, result_shape)(gen, op);
+}
+
 static void emit_index(Gen *gen, const Op *op)
 {
     gen_define_result(gen, op,
@@ -160,6 +180,39 @@ void emit_shared_base(Gen *gen, const Op *op)
     gen_define_result(gen, op, MACHINE(gen, op, shared)(gen, op_int(op, ATTR_offset, 0)));
 }
 
+/* An array of the function's own; it is made where the function begins. */
+void emit_local_base(Gen *gen, const Op *op)
+{
+    LLVMTypeRef type = LLVMArrayType2(gen->types.i8, (uint64_t)op_int(op, ATTR_bytes, 1));
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
+    LLVMValueRef first = gen->first;
+    if (first == NULL) first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(gen->function));
+    if (first != NULL) LLVMPositionBuilderBefore(gen->builder, first);
+    LLVMValueRef memory = LLVMBuildAlloca(gen->builder, type, "");
+    LLVMSetAlignment(memory, 16);
+    gen_at(gen, here);
+    gen_define_result(gen, op, memory);
+}
+
+void emit_check_index(Gen *gen, const Op *op)
+{
+    LLVMValueRef index = gen_operand(gen, op, 0);
+    if (gen->machine->check_index != NULL) {
+        LLVMTypeRef wide = gen->types.i64;
+        LLVMValueRef extent = LLVMBuildSExt(gen->builder, gen_operand(gen, op, 1), wide, "");
+        LLVMValueRef checked = gen->machine->check_index(
+            gen, op, LLVMBuildSExt(gen->builder, index, wide, ""), extent);
+        index = LLVMBuildTrunc(gen->builder, checked, LLVMTypeOf(index), "");
+    }
+    gen_define_result(gen, op, index);
+}
+
+/* Of what is the thread's own there is nothing to watch. */
+static bool is_local(const Op *op)
+{
+    return op->operands[0]->type->space == SPACE_LOCAL;
+}
+
 /* Booleans are bytes in memory. */
 void emit_ld(Gen *gen, const Op *op)
 {
@@ -167,7 +220,9 @@ void emit_ld(Gen *gen, const Op *op)
     bool is_boolean = type->dtype == DTYPE_b1 && type->kind == TYPE_SCALAR;
     LLVMTypeRef llvm = is_boolean ? gen->types.i8 : gen_type(gen, type);
     LLVMValueRef predicate = op->operand_count > 1 ? gen_operand(gen, op, 1) : NULL;
-    LLVMValueRef value = MACHINE(gen, op, load)(gen, op, gen_operand(gen, op, 0), llvm, predicate);
+    LLVMValueRef value =
+        is_local(op) ? LLVMBuildLoad2(gen->builder, llvm, gen_operand(gen, op, 0), "")
+                     : MACHINE(gen, op, load)(gen, op, gen_operand(gen, op, 0), llvm, predicate);
     if (is_boolean)
         value = LLVMBuildICmp(gen->builder, LLVMIntNE, value, gen_int(gen, llvm, 0), "");
     gen_define_result(gen, op, value);
@@ -179,7 +234,10 @@ void emit_st(Gen *gen, const Op *op)
     if (LLVMTypeOf(value) == gen->types.i1)
         value = LLVMBuildZExt(gen->builder, value, gen->types.i8, "");
     LLVMValueRef predicate = op->operand_count > 2 ? gen_operand(gen, op, 2) : NULL;
-    MACHINE(gen, op, store)(gen, op, gen_operand(gen, op, 0), value, predicate);
+    if (is_local(op))
+        LLVMBuildStore(gen->builder, value, gen_operand(gen, op, 0));
+    else
+        MACHINE(gen, op, store)(gen, op, gen_operand(gen, op, 0), value, predicate);
 }
 
 void emit_atom(Gen *gen, const Op *op)
@@ -191,6 +249,16 @@ void emit_atom(Gen *gen, const Op *op)
                                                predicate));
     if (gen->machine->give_way != NULL && op_enclosing(op, OP_while) != NULL)
         gen->machine->give_way(gen);
+}
+
+void emit_check(Gen *gen, const Op *op)
+{
+    LLVMBasicBlockRef fails = gen_block(gen, "fails"), after = gen_block(gen, "after");
+    LLVMBuildCondBr(gen->builder, gen_operand(gen, op, 0), after, fails);
+    gen_at(gen, fails);
+    MACHINE(gen, op, stop)(gen, op, op_attr(op, ATTR_text)->text);
+    LLVMBuildBr(gen->builder, after);
+    gen_at(gen, after);
 }
 
 void emit_print(Gen *gen, const Op *op)
@@ -214,6 +282,27 @@ void emit_cp_async(Gen *gen, const Op *op)
 void emit_copy_commit(Gen *gen, const Op *op)
 {
     MACHINE(gen, op, copy_commit)(gen);
+}
+
+void emit_mbarrier_init(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, mbarrier_init)
+    (gen, op, gen_operand(gen, op, 0), (int)op_int(op, ATTR_count, 1), gen_operand(gen, op, 1));
+}
+
+void emit_mbarrier_arrive(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, mbarrier_arrive)(gen, op, gen_operand(gen, op, 0), gen_operand(gen, op, 1));
+}
+
+void emit_mbarrier_wait(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, mbarrier_wait)(gen, op);
+}
+
+void emit_cp_async_arrive(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, copy_arrive)(gen, gen_operand(gen, op, 0));
 }
 
 void emit_copy_wait(Gen *gen, const Op *op)
@@ -244,6 +333,11 @@ void emit_shuffle(Gen *gen, const Op *op)
     gen_define_result(gen, op, gen_bitcast(gen, word, type));
 }
 
+void emit_vote(Gen *gen, const Op *op)
+{
+    gen_define_result(gen, op, MACHINE(gen, op, vote)(gen, gen_operand(gen, op, 0)));
+}
+
 void emit_ldmatrix(Gen *gen, const Op *op)
 {
     LLVMValueRef words[4];
@@ -261,6 +355,21 @@ void emit_mma(Gen *gen, const Op *op)
     MACHINE(gen, op, mma)(gen, op);
 }
 
+void emit_wgmma(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, wgmma)(gen, op);
+}
+
+void emit_wgmma_wait(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, wgmma_wait)(gen, op);
+}
+
+void emit_fence_async(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, fence_async)(gen);
+}
+
 /* ---- instructions of the matrix unit ---- */
 
 static const MmaInstruction mma_instructions[] = {
@@ -269,6 +378,8 @@ static const MmaInstruction mma_instructions[] = {
     {"m16n8k16.f16.f16", "llvm.nvvm.mma.m16n8k16.row.col.f16.f16", 4, 2, 2, 4, true},
     {"m16n8k8.f32.tf32", "llvm.nvvm.mma.m16n8k8.row.col.tf32", 4, 2, 4, 4, false},
     {"m16n8k32.s32.s8", "llvm.nvvm.mma.m16n8k32.row.col.s8", 4, 2, 4, 4, false},
+    {"m16n8k32.f32.e4m3", "llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e4m3.f32", 4, 2, 4, 4, false},
+    {"m16n8k32.f32.e5m2", "llvm.nvvm.mma.m16n8k32.row.col.f32.e5m2.e5m2.f32", 4, 2, 4, 4, false},
 };
 enum { MMA_COUNT = sizeof mma_instructions / sizeof *mma_instructions };
 

@@ -232,8 +232,10 @@ static void nvptx_store(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueR
 
 static char atomic_class(const Op *op, DType dtype)
 {
+    static const char *const of_bits[] = {"exch", "cas", "and", "or", "xor"};
     const char *mode = op_attr(op, ATTR_mode)->text;
-    if (strcmp(mode, "exch") == 0 || strcmp(mode, "cas") == 0) return 'b';
+    for (size_t i = 0; i < sizeof of_bits / sizeof *of_bits; i++)
+        if (strcmp(mode, of_bits[i]) == 0) return 'b';
     if (dtype_is_float(dtype)) return 'f';
     /* a sum is the same with and without sign; of 64 bits there is one name */
     return strcmp(mode, "add") == 0 || !dtype_is_signed(dtype) ? 'u' : 's';
@@ -247,18 +249,26 @@ static LLVMValueRef nvptx_atomic(Gen *gen, const Op *op, LLVMValueRef pointer, L
     const int bits = dtype_bits(dtype);
     const bool is_shared = op->operands[0]->type->space == SPACE_SHARED;
     const bool compares = strcmp(op_attr(op, ATTR_mode)->text, "cas") == 0;
-    const char letter = dtype_is_float(dtype) ? (bits == 64 ? 'd' : 'f') : bits == 64 ? 'l' : 'r';
+    const char letter = bits == 16              ? 'h'
+                        : dtype_is_float(dtype) ? (bits == 64 ? 'd' : 'f')
+                        : bits == 64            ? 'l'
+                                                : 'r';
+    const char *order = op_attr(op, ATTR_order)->text, *scope = op_attr(op, ATTR_scope)->text;
     LLVMValueRef arguments[4] = {pointer};
     int count = 1;
+    if (strcmp(order, "seq_cst") == 0) { /* one order of all: by a fence before the atomic */
+        order = "acq_rel";
+        buf_printf(&text, "fence.sc.%s;\n\t", scope);
+    }
     if (compares) arguments[count++] = compare;
     arguments[count++] = value;
     if (predicate != NULL) {
         arguments[count++] = predicate;
         buf_printf(&text, "mov.b%d $0, 0;\n\t@$%d ", bits, count);
     }
-    buf_printf(&text, "atom.%s.%s.%s.%s.%c%d $0, [$1], $2%s;", op_attr(op, ATTR_order)->text,
-               op_attr(op, ATTR_scope)->text, is_shared ? "shared" : "global",
-               op_attr(op, ATTR_mode)->text, atomic_class(op, dtype), bits, compares ? ", $3" : "");
+    buf_printf(&text, "atom.%s.%s.%s.%s.%c%d $0, [$1], $2%s;", order, scope,
+               is_shared ? "shared" : "global", op_attr(op, ATTR_mode)->text,
+               atomic_class(op, dtype), bits, compares ? ", $3" : "");
     buf_printf(&constraints, "=%s%c,%c,%c,", predicate != NULL ? "&" : "", letter,
                is_shared ? 'r' : 'l', letter);
     if (compares) buf_printf(&constraints, "%c,", letter);
@@ -296,16 +306,34 @@ static void nvptx_print(Gen *gen, const char *format, int count, LLVMValueRef *s
     LLVMBuildCall2(gen->builder, type, function, arguments, 2, "");
 }
 
+/* printf's text is seen if the program looks at it before the context is gone. */
+static void nvptx_stop(Gen *gen, const Op *op, const char *text)
+{
+    Buf format = {0};
+    for (const char *p = text; *p != '\0'; p++) buf_printf(&format, *p == '%' ? "%%%%" : "%c", *p);
+    buf_text(&format, "\n");
+    (void)op;
+    nvptx_print(gen, format.data, 0, NULL);
+    nvptx_asm(gen, gen->types.nothing, "trap;", "~{memory}", 0, NULL);
+    buf_free(&format);
+}
+
 /* Past L1 where it is 16 bytes wide, as what is shared by the block is read once. */
 static void nvptx_copy_async(Gen *gen, const Op *op, LLVMValueRef to, LLVMValueRef from, int bytes,
                              LLVMValueRef inside, LLVMValueRef active)
 {
-    (void)op;
+    const Attr *evict = op_attr(op, ATTR_evict);
     Buf text = {0};
     LLVMValueRef arguments[4] = {to, from, NULL, active};
     arguments[2] = LLVMBuildSelect(gen->builder, inside, gen_i32(gen, bytes), gen_i32(gen, 0), "");
-    buf_printf(&text, "%scp.async.%s.shared.global [$0], [$1], %d, $2;", active ? "@$3 " : "",
-               bytes == 16 ? "cg" : "ca", bytes);
+    if (evict != NULL)
+        buf_printf(&text,
+                   "{\n\t.reg .b64 policy;\n\t"
+                   "createpolicy.fractional.L2::%s.b64 policy, 1.0;\n\t",
+                   evict->text);
+    buf_printf(&text, "%scp.async.%s.shared.global%s [$0], [$1], %d, $2%s", active ? "@$3 " : "",
+               bytes == 16 ? "cg" : "ca", evict != NULL ? ".L2::cache_hint" : "", bytes,
+               evict != NULL ? ", policy;\n\t}" : ";");
     nvptx_asm(gen, gen->types.nothing, text.data, active ? "r,l,r,b,~{memory}" : "r,l,r,~{memory}",
               active ? 4 : 3, arguments);
     buf_free(&text);
@@ -403,6 +431,12 @@ static LLVMValueRef nvptx_shuffle(Gen *gen, const char *mode, LLVMValueRef word,
     ICE("shuffle: no mode '%s'", mode);
 }
 
+static LLVMValueRef nvptx_vote(Gen *gen, LLVMValueRef condition)
+{
+    LLVMValueRef arguments[2] = {gen_i32(gen, -1), condition};
+    return gen_intrinsic(gen, "llvm.nvvm.vote.ballot.sync", 0, NULL, 2, arguments);
+}
+
 const Machine nvptx_machine = {
     .name = "nvptx",
     .has_f16 = true,
@@ -415,14 +449,24 @@ const Machine nvptx_machine = {
     .store = nvptx_store,
     .atomic = nvptx_atomic,
     .print = nvptx_print,
+    .stop = nvptx_stop,
     .copy_async = nvptx_copy_async,
     .copy_commit = nvptx_copy_commit,
+    .copy_arrive = nvptx_copy_arrive,
+    .mbarrier_init = nvptx_mbarrier_init,
+    .mbarrier_arrive = nvptx_mbarrier_arrive,
+    .mbarrier_wait = nvptx_mbarrier_wait,
     .copy_wait = nvptx_copy_wait,
     .barrier = nvptx_barrier,
     .warp_sync = nvptx_warp_sync,
     .shuffle = nvptx_shuffle,
+    .vote = nvptx_vote,
     .ldmatrix = nvptx_ldmatrix,
     .mma = nvptx_mma,
+    .wgmma = nvptx_wgmma,
+    .wgmma_wait = nvptx_wgmma_wait,
+    .fence_async = nvptx_fence_async,
+    .approximate = nvptx_approximate,
 };
 
 /* ---- kernels ---- */
@@ -462,9 +506,8 @@ static void kernel_define_parameters(Gen *gen)
     int index = 0;
     for (int i = 0; i < gen->kernel->parameter_count; i++) {
         const Parameter *parameter = &gen->kernel->parameters[i];
-        LLVMTypeRef type = gen_type(gen, parameter->value->type);
         if (parameter->is_key) {
-            gen_define(gen, parameter->value, gen_int(gen, type, parameter->key));
+            gen_define(gen, parameter->value, gen_key(gen, parameter));
             continue;
         }
         parameter_align(gen, index, parameter);

@@ -1,4 +1,4 @@
-/* nvptx_mma.c: mma.sync and ldmatrix. */
+/* nvptx_mma.c: mma.sync, ldmatrix, wgmma. */
 #include "codegen/llvm.h"
 
 void nvptx_ldmatrix(Gen *gen, const Op *op, LLVMValueRef row, int count, bool transposed,
@@ -59,4 +59,134 @@ void nvptx_mma(Gen *gen, const Op *op)
             value = LLVMBuildExtractElement(gen->builder, value, gen_i32(gen, i % 2), "");
         gen_define(gen, &op->results[i], value);
     }
+}
+
+/* ---- wgmma: inline PTX, as LLVM has no intrinsic for it ---- */
+
+void nvptx_fence_async(Gen *gen)
+{
+    nvptx_asm(gen, gen->types.nothing, "fence.proxy.async.shared::cta;", "~{memory}", 0, NULL);
+}
+
+/* The descriptor of what begins at the pointer. */
+static LLVMValueRef descriptor_at(Gen *gen, LLVMValueRef pointer, const Attr *operand)
+{
+    enum { ADDRESS_BITS = 0x3ffff };
+    LLVMValueRef address = LLVMBuildPtrToInt(gen->builder, pointer, gen->types.i32, "");
+    address = LLVMBuildAnd(gen->builder, address, gen_i32(gen, ADDRESS_BITS), "");
+    address = LLVMBuildLShr(gen->builder, address, gen_i32(gen, 4), "");
+    LLVMValueRef wide = LLVMBuildZExt(gen->builder, address, gen->types.i64, "");
+    return LLVMBuildOr(gen->builder, wide,
+                       gen_int(gen, gen->types.i64, (int64_t)wgmma_descriptor(operand)), "");
+}
+
+static void print_range(Buf *text, int first, int count)
+{
+    buf_text(text, "{");
+    for (int i = 0; i < count; i++) buf_printf(text, "%s$%d", i ? ", " : "", first + i);
+    buf_text(text, "}");
+}
+
+/* One instruction; the operands' numbers are: sums out, sums in, a, b. */
+static void print_product(Buf *text, const Wgmma *wgmma, int part, int step)
+{
+    const char *type = wgmma->is_bf16 ? "bf16" : "f16";
+    const int product = part * wgmma->steps + step, inputs = 2 * wgmma->sums;
+    const int b = inputs + (wgmma->left ? 1 : wgmma->words);
+    if (wgmma->left)
+        buf_printf(text, "add.s64 a, $%d, %lld;\n", inputs,
+                   (long long)wgmma_start(wgmma->left, product) >> 4);
+    buf_printf(text, "add.s64 b, $%d, %lld;\n", b, (long long)wgmma_start(wgmma->right, step) >> 4);
+    buf_printf(text, "wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s.%s ", wgmma->n, type, type);
+    print_range(text, part * wgmma->n / 2, wgmma->n / 2);
+    buf_text(text, ", ");
+    if (wgmma->left)
+        buf_text(text, "a");
+    else
+        print_range(text, inputs + 4 * product, 4);
+    buf_text(text, ", b, p, 1, 1");
+    if (wgmma->left) buf_printf(text, ", %d", wgmma_is_transposed(wgmma->left));
+    buf_printf(text, ", %d;\n", wgmma_is_transposed(wgmma->right));
+}
+
+/* All products are one text, so that nothing comes between them. */
+static void print_wgmma(Buf *text, const Wgmma *wgmma)
+{
+    buf_text(text, "{\n.reg .pred p;\n.reg .b64 a, b;\nsetp.eq.u32 p, 0, 0;\n"
+                   "wgmma.fence.sync.aligned;\n");
+    for (int step = 0; step < wgmma->steps; step++)
+        for (int part = 0; part < wgmma->parts; part++) print_product(text, wgmma, part, step);
+    buf_text(text, "wgmma.commit_group.sync.aligned;\n");
+    buf_text(text, wgmma->is_open ? "}" : "wgmma.wait_group.sync.aligned 0;\n}");
+}
+
+/* `sums` operands that are results, too, then `inputs`, such as "r,r,l". */
+static void print_constraints(Buf *text, int sums, int words, const char *inputs)
+{
+    for (int i = 0; i < sums; i++) buf_text(text, "=f,");
+    for (int i = 0; i < sums; i++) buf_printf(text, "%d,", i);
+    for (int i = 0; i < words; i++) buf_text(text, "r,");
+    buf_text(text, inputs);
+    buf_text(text, "~{memory}");
+}
+
+static void mark_convergent(Gen *gen, LLVMValueRef call)
+{
+    const unsigned kind = LLVMGetEnumAttributeKindForName("convergent", 10);
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(gen->context, kind, 0));
+}
+
+/* Inline PTX whose first `sums` operands are its results, too. */
+static void build_with_sums(Gen *gen, const Op *op, const Buf *text, const Buf *constraints,
+                            int count, LLVMValueRef *arguments)
+{
+    const int sums = op->result_count;
+    LLVMTypeRef *types = arena_new_array(gen->arena, LLVMTypeRef, count + sums + 1);
+    for (int i = 0; i < count; i++) types[i] = LLVMTypeOf(arguments[i]);
+    for (int i = 0; i < sums; i++) types[count + i] = types[i];
+    LLVMTypeRef result =
+        sums == 0   ? gen->types.nothing
+        : sums == 1 ? types[0]
+                    : LLVMStructTypeInContext(gen->context, types + count, (unsigned)sums, false);
+    LLVMTypeRef function = LLVMFunctionType(result, types, (unsigned)count, false);
+    LLVMValueRef code =
+        LLVMGetInlineAsm(function, text->data, text->length, constraints->data, constraints->length,
+                         true, false, LLVMInlineAsmDialectATT, false);
+    LLVMValueRef call =
+        LLVMBuildCall2(gen->builder, function, code, arguments, (unsigned)count, "");
+    mark_convergent(gen, call);
+    for (int i = 0; i < sums; i++)
+        gen_define(gen, &op->results[i],
+                   sums == 1 ? call : LLVMBuildExtractValue(gen->builder, call, (unsigned)i, ""));
+}
+
+void nvptx_wgmma(Gen *gen, const Op *op)
+{
+    const Wgmma wgmma = wgmma_of(op);
+    const int left = wgmma.left ? 1 : wgmma.words, count = wgmma.sums + left + 1;
+    LLVMValueRef *arguments = arena_new_array(gen->arena, LLVMValueRef, count);
+    for (int i = 0; i < wgmma.sums; i++) arguments[i] = gen_operand(gen, op, left + 1 + i);
+    for (int i = 0; i < wgmma.words; i++)
+        arguments[wgmma.sums + i] = gen_bitcast(gen, gen_operand(gen, op, i), gen->types.i32);
+    if (wgmma.left) arguments[wgmma.sums] = descriptor_at(gen, gen_operand(gen, op, 0), wgmma.left);
+    arguments[count - 1] = descriptor_at(gen, gen_operand(gen, op, left), wgmma.right);
+    Buf text = {0}, constraints = {0};
+    print_wgmma(&text, &wgmma);
+    print_constraints(&constraints, wgmma.sums, wgmma.words, wgmma.left ? "l,l," : "l,");
+    build_with_sums(gen, op, &text, &constraints, count, arguments);
+    buf_free(&text);
+    buf_free(&constraints);
+}
+
+void nvptx_wgmma_wait(Gen *gen, const Op *op)
+{
+    LLVMValueRef *arguments = arena_new_array(gen->arena, LLVMValueRef, op->operand_count + 1);
+    Buf text = {0}, constraints = {0};
+    for (int i = 0; i < op->operand_count; i++) arguments[i] = gen_operand(gen, op, i);
+    buf_printf(&text, "wgmma.wait_group.sync.aligned %d;", (int)op_int(op, ATTR_count, 0));
+    print_constraints(&constraints, op->operand_count, 0, "");
+    build_with_sums(gen, op, &text, &constraints, op->operand_count, arguments);
+    buf_free(&text);
+    buf_free(&constraints);
 }

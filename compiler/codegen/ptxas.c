@@ -1,5 +1,6 @@
 /* ptxas.c: NVIDIA's assembler: find it, start it while the compiler goes on, read what it says.
  * Without it the PTX text itself is embedded, and the driver assembles it. */
+#include "codegen/cache.h"
 #include "codegen/llvm.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 struct PtxasJob {
     OsProcess *process;
     char *folder, *cubin;
+    CacheKey key;
     Span span;
 };
 
@@ -30,59 +32,6 @@ static char *ptxas_find(Codegen *codegen)
     char *path = find_in_toolkit(arena, getenv("CUDA_HOME"));
     if (path == NULL) path = os_find_program(arena, "ptxas");
     return path != NULL ? path : find_in_toolkit(arena, "/usr/local/cuda");
-}
-
-/* ---- running it ---- */
-
-static void tool_failed(Codegen *codegen, Span span, const char *text)
-{
-    diag_report(codegen->session->diags, DIAG_tool_failed, span, "ptxas", text);
-}
-
-static PtxasJob *job_fail(Codegen *codegen, PtxasJob *job)
-{
-    tool_failed(codegen, job->span, strerror(errno));
-    if (job->folder != NULL) os_remove_folder(job->folder);
-    return NULL;
-}
-
-/* As a shell would take it. */
-static void show_command(const char *const *arguments)
-{
-    for (; *arguments != NULL; arguments++) fprintf(stderr, " \"%s\"", *arguments);
-    fprintf(stderr, "\n");
-}
-
-PtxasJob *ptxas_start(Codegen *codegen, const Image *image, Span span)
-{
-    Arena *arena = codegen->session->arena;
-    if (!codegen->looked_for_ptxas) codegen->ptxas = ptxas_find(codegen);
-    codegen->looked_for_ptxas = true;
-    if (codegen->ptxas == NULL) return NULL;
-    PtxasJob *job = arena_new_of(arena, PtxasJob);
-    job->span = span;
-    job->folder = os_temp_folder(arena);
-    if (job->folder == NULL) return job_fail(codegen, job);
-    char *input = os_join_path(arena, job->folder, "kernel.ptx");
-    job->cubin = os_join_path(arena, job->folder, "kernel.cubin");
-    if (!os_write_file(input, image->ptx, image->size)) return job_fail(codegen, job);
-    const char *arch = arena_printf(arena, "-arch=sm_%d%s", image->target->number,
-                                    image->target->suffix ? "a" : "");
-    const char *level = arena_printf(arena, "-O%d", codegen->options.optimise > 0 ? 3 : 0);
-    const char *lines = codegen->options.lines ? "-lineinfo" : NULL;
-    const char *const arguments[] = {codegen->ptxas, arch,       level, "-v", input,
-                                     "-o",           job->cubin, lines, NULL};
-    if (codegen->options.show_tools) show_command(arguments);
-    if (codegen->options.run_no_tools) {
-        os_remove_folder(job->folder);
-        return NULL;
-    }
-    job->process = os_start(arena, arguments);
-    if (job->process != NULL) return job;
-    tool_failed(codegen, span,
-                arena_printf(arena, "cannot start '%s': %s", codegen->ptxas, strerror(errno)));
-    os_remove_folder(job->folder);
-    return NULL;
 }
 
 /* ---- its report ----
@@ -147,12 +96,141 @@ static const char *read_report(Image *image, char *output)
     return fault;
 }
 
+/* ---- what it gave before: the length of its report, the report, the cubin ---- */
+
+static bool take_cached(Codegen *codegen, const CacheKey *key, Image *image)
+{
+    const char *bytes;
+    size_t length;
+    uint64_t report;
+    Arena *arena = codegen->session->arena;
+    if (!cache_get(codegen->options.cache, arena, key, &bytes, &length)) return false;
+    if (length < sizeof report) return false;
+    memcpy(&report, bytes, sizeof report);
+    if (report > length - sizeof report) return false;
+    read_report(image, arena_copy_text(arena, bytes + sizeof report, report));
+    image->kind = IMAGE_CUBIN;
+    image->bytes = bytes + sizeof report + report;
+    image->size = length - sizeof report - report;
+    return true;
+}
+
+static void keep(Codegen *codegen, const CacheKey *key, const char *text, const Image *image)
+{
+    const uint64_t report = strlen(text);
+    Buf buf = {0};
+    buf_bytes(&buf, &report, sizeof report);
+    buf_bytes(&buf, text, report);
+    buf_bytes(&buf, image->bytes, image->size);
+    cache_put(codegen->options.cache, key, buf.data, buf.length);
+    buf_free(&buf);
+}
+
+/* ---- running it ---- */
+
+static void tool_failed(Codegen *codegen, Span span, const char *text)
+{
+    diag_report(codegen->session->diags, DIAG_tool_failed, span, "ptxas", text);
+}
+
+static PtxasJob *job_fail(Codegen *codegen, PtxasJob *job)
+{
+    tool_failed(codegen, job->span, strerror(errno));
+    if (job->folder != NULL) os_remove_folder(job->folder);
+    return NULL;
+}
+
+/* As a shell would take it. */
+static void show_command(const char *const *arguments)
+{
+    for (; *arguments != NULL; arguments++) fprintf(stderr, " \"%s\"", *arguments);
+    fprintf(stderr, "\n");
+}
+
+static void look_for_ptxas(Codegen *codegen)
+{
+    if (!codegen->looked_for_ptxas) codegen->ptxas = ptxas_find(codegen);
+    codegen->looked_for_ptxas = true;
+}
+
+void codegen_add_identity(Codegen *codegen, Buf *out)
+{
+    look_for_ptxas(codegen);
+    buf_printf(out, "%s %d %d", codegen->host_triple, codegen->options.optimise,
+               codegen->options.lines);
+    buf_char(out, '\0');
+    cache_add_file(out, "/proc/self/exe");
+    cache_add_file(out, codegen->ptxas != NULL ? codegen->ptxas : "");
+}
+
+/* All that the cubin follows from. */
+static CacheKey cubin_key(Codegen *codegen, const char *const *arguments, const Image *image)
+{
+    Buf made_from = {0};
+    cache_add_file(&made_from, codegen->ptxas);
+    for (; *arguments != NULL; arguments++)
+        buf_bytes(&made_from, *arguments, strlen(*arguments) + 1);
+    buf_bytes(&made_from, image->ptx, image->size);
+    CacheKey key = cache_key(made_from.data, made_from.length);
+    buf_free(&made_from);
+    return key;
+}
+
+static PtxasJob *start_job(Codegen *codegen, PtxasJob *job, const Image *image,
+                           const char *const *flags)
+{
+    enum { MOST = 12 };
+    Arena *arena = codegen->session->arena;
+    const char *arguments[MOST] = {codegen->ptxas};
+    int count = 1;
+    job->folder = os_temp_folder(arena);
+    if (job->folder == NULL) return job_fail(codegen, job);
+    char *input = os_join_path(arena, job->folder, "kernel.ptx");
+    job->cubin = os_join_path(arena, job->folder, "kernel.cubin");
+    if (!os_write_file(input, image->ptx, image->size)) return job_fail(codegen, job);
+    for (; *flags != NULL; flags++) arguments[count++] = *flags;
+    arguments[count++] = input;
+    arguments[count++] = "-o";
+    arguments[count++] = job->cubin;
+    CHECK(count < MOST);
+    if (codegen->options.show_tools) show_command(arguments);
+    if (codegen->options.run_no_tools) {
+        os_remove_folder(job->folder);
+        return NULL;
+    }
+    job->process = os_start(arena, arguments);
+    if (job->process != NULL) return job;
+    tool_failed(codegen, job->span,
+                arena_printf(arena, "cannot start '%s': %s", codegen->ptxas, strerror(errno)));
+    os_remove_folder(job->folder);
+    return NULL;
+}
+
+PtxasJob *ptxas_start(Codegen *codegen, Image *image, Span span)
+{
+    Arena *arena = codegen->session->arena;
+    look_for_ptxas(codegen);
+    if (codegen->ptxas == NULL) return NULL;
+    const char *const flags[] = {arena_printf(arena, "-arch=sm_%d%s", image->target->number,
+                                              image->target->suffix ? "a" : ""),
+                                 arena_printf(arena, "-O%d", codegen->options.optimise > 0 ? 3 : 0),
+                                 "-v", codegen->options.lines ? "-lineinfo" : NULL, NULL};
+    PtxasJob *job = arena_new_of(arena, PtxasJob);
+    job->span = span;
+    if (codegen->options.cache != NULL) {
+        job->key = cubin_key(codegen, flags, image);
+        if (take_cached(codegen, &job->key, image)) return NULL;
+    }
+    return start_job(codegen, job, image, flags);
+}
+
 bool ptxas_finish(Codegen *codegen, Image *image)
 {
     PtxasJob *job = image->job;
     Arena *arena = codegen->session->arena;
     char *output = NULL;
     int status = os_wait_for(job->process, codegen->options.tool_limit_ns, &output);
+    const char *report = arena_copy_text(arena, output, strlen(output));
     image->job = NULL;
     const char *fault = read_report(image, output);
     if (status == OS_TIMED_OUT)
@@ -172,5 +250,6 @@ bool ptxas_finish(Codegen *codegen, Image *image)
     image->kind = IMAGE_CUBIN;
     image->bytes = cubin;
     image->size = size;
+    if (codegen->options.cache != NULL) keep(codegen, &job->key, report, image);
     return true;
 }

@@ -12,39 +12,16 @@ typedef struct Output {
     ArchList archs;
     Program *program;
     ExportList exports;
-    Kernel **kernels; /* that were read as IR; the program owns the others */
-    int kernel_count;
+    KernelList kernels; /* that were read as IR; the program owns the others */
     Build build;
     bool is_staged, is_built;
 } Output;
 
-static bool is_ir_text(const Options *options)
-{
-    const char *dot = strrchr(options->inputs.items[0], '.');
-    return dot && strcmp(dot, ".ir") == 0;
-}
-
-/* Kernels that were written down as IR: each is an export of its own. */
-static bool read_kernels(Output *output)
-{
-    const Source *source = source_from_file(output->session, output->options->inputs.items[0]);
-    if (!source) return false;
-    output->kernels = kernel_read(output->session, source, &output->kernel_count);
-    if (!output->kernels) return false;
-    int count = output->kernel_count;
-    Export *exports = arena_new_array(output->session->arena, Export, count + 1);
-    for (int i = 0; i < count; i++) {
-        Kernel *kernel = output->kernels[i];
-        if (!kernel_verify(kernel)) return false;
-        exports[i] = (Export){kernel->export_name, kernel->span, &output->kernels[i], 1};
-    }
-    output->exports = (ExportList){exports, count};
-    return true;
-}
-
 static bool find_exports(Output *output)
 {
-    if (is_ir_text(output->options)) return read_kernels(output);
+    if (is_ir_file(output->options->inputs.items[0]))
+        return read_ir_exports(output->session, output->options->inputs.items[0], &output->kernels,
+                               &output->exports);
     const TextList *texts = &output->options->exports;
     if (!program_export(output->program, texts->items, texts->count, &output->exports))
         return false;
@@ -311,10 +288,14 @@ static bool write_depfile(Output *output)
     const Options *options = output->options;
     if (!options->depfile && !options->depfile_all) return true;
     int count = output->program ? program_input_count(output->program) : 0;
-    const char **inputs = arena_new_array(output->session->arena, const char *, count + 1);
+    const TextList *tune = &options->tune, *files = &options->export_files;
+    const char **inputs = arena_new_array(output->session->arena, const char *,
+                                          count + tune->count + files->count + 1);
     int own = strcmp(options->inputs.items[0], "-") != 0; /* standard input is no file */
     inputs[0] = options->inputs.items[0];
     for (int i = 0; i < count; i++) inputs[i + own] = program_input(output->program, i);
+    for (int i = 0; i < tune->count; i++) inputs[count++ + own] = tune->items[i];
+    for (int i = 0; i < files->count; i++) inputs[count++ + own] = files->items[i];
     Buf text = {0};
     emit_depfile(options->depfile_target ? options->depfile_target : options->output, inputs,
                  count + own, options->depfile_phony, &text);
@@ -378,7 +359,7 @@ static bool is_program_needed(const Options *options, const Results *results)
 {
     bool needed = false;
     for (int i = 0; i < results->count; i++) needed |= needs_kernels(results->items[i].kind);
-    return needed && !is_ir_text(options);
+    return needed && !is_ir_file(options->inputs.items[0]);
 }
 
 static void make_results(Output *output, Results *results)
@@ -403,7 +384,7 @@ ExitStatus command_compile(Session *session, const Options *options)
     make_results(&output, &results);
     for (int i = 0; i < results.count; i++) buf_free(&results.items[i].bytes);
     build_free(&output.build);
-    for (int i = 0; output.kernels && i < output.kernel_count; i++) kernel_free(output.kernels[i]);
+    free_kernels(&output.kernels);
     if (output.program) program_free(output.program);
     return session_status(session);
 }

@@ -145,6 +145,37 @@ static bool print_variant(const Info *info, const tile_specialisation *specialis
     return true;
 }
 
+/* Whether the parameter is an element type, whose key is then a dtype_code. */
+static bool is_dtype(const Info *info, uint32_t index, const tile_parameter *parameter)
+{
+    if (strcmp(text_at(info, parameter->type), "dtype") == 0) return true;
+    for (uint32_t i = 0; i < info->kernel.tensor_count; i++) {
+        tile_tensor tensor;
+        if (!read_item(info, info->kernel.tensors, i, &tensor, sizeof tensor)) return false;
+        if (tensor.dtype_key == index) return true;
+    }
+    return false;
+}
+
+static void print_key(const Info *info, uint32_t index, const tile_parameter *parameter,
+                      int64_t key)
+{
+    double number;
+    memcpy(&number, &key, sizeof number);
+    const char *text = NULL;
+    if (parameter->kind == TILE_PARAMETER_KEY_TEXT)
+        text = text_at(info, (const char *)(uintptr_t)key);
+    const char *dtype = is_dtype(info, index, parameter) ? dtype_code_name(key) : NULL;
+    if (text)
+        buf_quoted(info->out, text, strlen(text));
+    else if (parameter->kind == TILE_PARAMETER_KEY_FLOAT)
+        buf_float(info->out, number);
+    else if (dtype)
+        buf_text(info->out, dtype);
+    else
+        buf_printf(info->out, "%lld", (long long)key);
+}
+
 static bool print_keys(const Info *info, const int64_t *keys)
 {
     const char *separator = "  with ";
@@ -154,10 +185,10 @@ static bool print_keys(const Info *info, const int64_t *keys)
         int64_t key;
         if (!read_item(info, info->kernel.parameters, i, &parameter, sizeof parameter))
             return false;
-        if (parameter.kind != TILE_PARAMETER_KEY) continue;
+        if (parameter.kind < TILE_PARAMETER_KEY) continue;
         if (!read_item(info, keys, at++, &key, sizeof key)) return false;
-        buf_printf(info->out, "%s%s = %lld", separator, text_at(info, parameter.name),
-                   (long long)key);
+        buf_printf(info->out, "%s%s = ", separator, text_at(info, parameter.name));
+        print_key(info, i, &parameter, key);
         separator = ", ";
     }
     if (at) buf_text(info->out, ":\n");
@@ -171,8 +202,50 @@ static bool print_specialisation(const Info *info, uint32_t index)
                    sizeof specialisation) ||
         !print_keys(info, specialisation.keys))
         return false;
+    if (specialisation.configuration)
+        buf_printf(info->out, "  configuration %s:\n", text_at(info, specialisation.configuration));
     for (uint32_t i = 0; i < specialisation.variant_count; i++)
         if (!print_variant(info, &specialisation, i)) return false;
+    return true;
+}
+
+/* "[1024, N$, K$dyn]": what is no number is a parameter, of the specialisation or of the call. */
+static bool print_extents(const Info *info, const int64_t *extents, uint32_t rank)
+{
+    for (uint32_t i = 0; i < rank; i++) {
+        int64_t extent;
+        tile_parameter parameter;
+        if (!read_item(info, extents, i, &extent, sizeof extent)) return false;
+        const uint64_t k = (uint64_t)extent - (uint64_t)TILE_SYMBOL(0);
+        buf_text(info->out, i ? ", " : " [");
+        if (k >= info->kernel.parameter_count)
+            buf_printf(info->out, "%lld", (long long)extent);
+        else if (read_item(info, info->kernel.parameters, k, &parameter, sizeof parameter))
+            buf_printf(info->out, "%s$%s", text_at(info, parameter.name),
+                       parameter.kind >= TILE_PARAMETER_KEY ? "" : "dyn");
+        else
+            return false;
+    }
+    buf_text(info->out, rank ? "]" : " []");
+    return true;
+}
+
+/* How tensors become parameters: a line each. */
+static bool print_tensors(const Info *info)
+{
+    for (uint32_t i = 0; i < info->kernel.tensor_count; i++) {
+        tile_tensor tensor;
+        if (!read_item(info, info->kernel.tensors, i, &tensor, sizeof tensor)) return false;
+        buf_printf(info->out, "  %s %s", tensor.is_result ? "returns" : "tensor",
+                   text_at(info, tensor.name));
+        if (tensor.is_result)
+            buf_printf(info->out, " of %u dimension%s", tensor.ndim, tensor.ndim == 1 ? "" : "s");
+        else if (!print_extents(info, tensor.shape, tensor.ndim))
+            return false;
+        if (tensor.strides) buf_text(info->out, ", strides");
+        if (tensor.strides && !print_extents(info, tensor.strides, tensor.ndim)) return false;
+        buf_char(info->out, '\n');
+    }
     return true;
 }
 
@@ -181,10 +254,11 @@ static bool print_parameters(const Info *info)
     for (uint32_t i = 0; i < info->kernel.parameter_count; i++) {
         tile_parameter parameter;
         if (!read_item(info, info->kernel.parameters, i, &parameter, sizeof parameter) ||
-            parameter.kind > TILE_PARAMETER_KEY)
+            parameter.kind > TILE_PARAMETER_KEY_FIXED)
             return false;
-        const char *type =
-            parameter.kind == TILE_PARAMETER_KEY ? "key" : text_at(info, parameter.type);
+        const char *type = parameter.kind == TILE_PARAMETER_KEY_FIXED ? "fixed"
+                           : parameter.kind >= TILE_PARAMETER_KEY     ? "key"
+                                                                  : text_at(info, parameter.type);
         buf_printf(info->out, "%s%s: %s%s", i ? ", " : "", text_at(info, parameter.name),
                    parameter.kind == TILE_PARAMETER_POINTER ? "~" : "", type);
     }
@@ -193,7 +267,8 @@ static bool print_parameters(const Info *info)
 
 static bool print_kernel(Info *info, const ObjectSymbol *symbol)
 {
-    if (!view_read(info->view, symbol->address, &info->kernel, sizeof info->kernel)) return false;
+    const size_t known = sizeof info->kernel, size = symbol->size < known ? symbol->size : known;
+    if (!view_read(info->view, symbol->address, &info->kernel, size)) return false;
     buf_printf(info->out, "%s(", text_at(info, info->kernel.name));
     if (info->kernel.abi_version != TILE_ABI_VERSION) {
         buf_printf(info->out,
@@ -206,6 +281,7 @@ static bool print_kernel(Info *info, const ObjectSymbol *symbol)
     buf_printf(info->out, "): %u specialisation%s, ABI version %u\n",
                info->kernel.specialisation_count, info->kernel.specialisation_count == 1 ? "" : "s",
                info->kernel.abi_version);
+    if (!print_tensors(info)) return false;
     for (uint32_t i = 0; i < info->kernel.specialisation_count; i++)
         if (!print_specialisation(info, i)) return false;
     return true;
@@ -215,7 +291,7 @@ static bool is_kernel_symbol(const ObjectSymbol *symbol)
 {
     static const char suffix[] = "_kernel";
     size_t length = strlen(symbol->name);
-    return symbol->size == sizeof(tile_kernel) && length >= sizeof suffix &&
+    return symbol->size > offsetof(tile_kernel, abi_version) && length >= sizeof suffix &&
            strcmp(symbol->name + length - (sizeof suffix - 1), suffix) == 0;
 }
 
@@ -250,23 +326,35 @@ static bool show_object(Session *session, const char *path, const char *bytes, s
     return !fault;
 }
 
-static void show_source(Session *session, const Options *options)
+static void show_exports(Session *session, const Options *options, const ExportList *exports)
 {
     ArchList archs;
-    ExportList exports;
     Build build = {0};
     if (!choose_archs(session, options->arch ? options->arch : ARCH_DEFAULT, &archs)) return;
-    Program *program = open_program(session, options, NULL);
-    if (!program) return;
-    bool fine = program_export(program, options->exports.items, options->exports.count, &exports);
-    if (fine && exports.count == 0) {
+    if (exports->count == 0)
         diag_report(session->diags, DIAG_no_exports, (Span){0});
-        fine = false;
-    }
-    if (fine && build_exports(session, options, &archs, &exports, &build))
+    else if (build_exports(session, options, &archs, exports, &build))
         show_object(session, options->inputs.items[0], build.object, build.object_size);
     build_free(&build);
+}
+
+static void show_source(Session *session, const Options *options)
+{
+    ExportList exports;
+    Program *program = open_program(session, options, NULL);
+    if (!program) return;
+    if (program_export(program, options->exports.items, options->exports.count, &exports))
+        show_exports(session, options, &exports);
     program_free(program);
+}
+
+static void show_ir(Session *session, const Options *options)
+{
+    ExportList exports;
+    KernelList kernels;
+    if (read_ir_exports(session, options->inputs.items[0], &kernels, &exports))
+        show_exports(session, options, &exports);
+    free_kernels(&kernels);
 }
 
 static void show_file(Session *session, const Options *options)
@@ -278,6 +366,8 @@ static void show_file(Session *session, const Options *options)
         diag_report(session->diags, DIAG_cannot_read, (Span){0}, path, strerror(errno));
     else if (*bytes && view_is_elf(bytes, size))
         show_object(session, path, bytes, size);
+    else if (is_ir_file(path))
+        show_ir(session, options);
     else
         show_source(session, options);
 }

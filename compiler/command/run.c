@@ -5,11 +5,13 @@
  * loads the object, and libtile, which is part of this program, launches what is in it, on the GPU
  * or on the emulator. */
 #include "command/arrays.h"
+#include "command/run.h"
 #include "base/vec.h"
 #include "driver.h"
 
 #include "abi.h"
 #include "emulator/abi.h"
+#include "tile/dlpack.h"
 #include "tile/emulator.h"
 
 #include <llvm-c/Core.h>
@@ -21,13 +23,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct Runner {
     Host host; /* first: the evaluator gives it back */
     Session *session;
     const Options *options;
     ArchList archs;
-    Map kernels;               /* Kernel * -> const tile_kernel * */
+    bool is_emulator; /* which does not tune: the first configuration is built alone */
+    Map kernels;      /* Kernel * -> const tile_kernel * */
+    const RunWish *wish;
+    Kernel *launched; /* whose launch is being made */
+    Span launched_at;
     VEC(LLVMOrcLLJITRef) jits; /* one a kernel, since specialisations of one kernel have its name */
 } Runner;
 
@@ -57,9 +64,14 @@ static bool define_runtime(const Runner *runner, LLVMOrcLLJITRef jit)
         {"tile_launch", (uintptr_t)tile_launch},
         {"tile_plan_launch", (uintptr_t)tile_plan_launch},
         {"tile_prepare", (uintptr_t)tile_prepare},
+        {"tile_launch_tensors", (uintptr_t)tile_launch_tensors},
+        {"tile_plan_tensors", (uintptr_t)tile_plan_tensors},
+        {"tile_shape_tensors", (uintptr_t)tile_shape_tensors},
         {"tile_emulator_run", (uintptr_t)tile_emulator_run},
         {"tile_emu_frame", (uintptr_t)tile_emu_frame},
         {"tile_emu_access", (uintptr_t)tile_emu_access},
+        {"tile_emu_index", (uintptr_t)tile_emu_index},
+        {"tile_emu_stop", (uintptr_t)tile_emu_stop},
         {"tile_emu_argument", (uintptr_t)tile_emu_argument},
         {"memcpy", (uintptr_t)memcpy},
         {"memset", (uintptr_t)memset},
@@ -105,7 +117,7 @@ static const tile_kernel *build_kernel(Runner *runner, Kernel *kernel)
     if (known) return known;
     Export export = {
         .name = kernel->export_name, .specialisations = &kernel, .specialisation_count = 1};
-    const ExportList exports = {&export, 1};
+    const ExportList exports = {&export, 1, runner->is_emulator};
     Build build;
     const tile_kernel *loaded = NULL;
     if (build_exports(runner->session, runner->options, &runner->archs, &exports, &build))
@@ -115,6 +127,68 @@ static const tile_kernel *build_kernel(Runner *runner, Kernel *kernel)
     if (loaded)
         map_set(runner->session->arena, &runner->kernels, kernel, (void *)(uintptr_t)loaded);
     return loaded;
+}
+
+/* ---- tuning ---- */
+
+/* The kernel with these classes of sizes. */
+static Tuning new_tuning(const Runner *runner, const Kernel *kernel, const int64_t *classes)
+{
+    Arena *arena = runner->session->arena;
+    const char **names = arena_new_array(arena, const char *, kernel->parameter_count + 1);
+    const int count = tuning_sizes(kernel, names);
+    Tuning tuning;
+    tuning_of(arena, kernel, &tuning);
+    for (int i = 0; i < count; i++)
+        vec_push(arena, &tuning.sizes, ((Named){.name = names[i], .number = (double)classes[i]}));
+    return tuning;
+}
+
+static void hear_tuned(const tile_tuned *tuned, void *context)
+{
+    Runner *runner = context;
+    Arena *arena = runner->session->arena;
+    const tile_specialisation *row = &tuned->kernel->specialisations[tuned->specialisation];
+    Tuning tuning = new_tuning(runner, runner->launched, tuned->classes);
+    tuning.device = arena_copy_text(arena, tuned->device, strlen(tuned->device));
+    tuning.compute = (int)tuned->compute;
+    tuning.driver = tuned->driver;
+    for (uint32_t i = 0; i < row->configuration_count; i++) {
+        const double time = tuned->measured[i].nanoseconds;
+        const char *name =
+            arena_copy_text(arena, row[i].configuration, strlen(row[i].configuration));
+        vec_push(arena, &tuning.times,
+                 ((Named){.name = name, .number = time < 0 ? -1 : time / 1e6}));
+        if (i == tuned->configuration) tuning.choice = name;
+    }
+    tunings_add(arena, runner->wish->tunings, &tuning);
+}
+
+static void hear_library(const char *text, void *context)
+{
+    const Runner *runner = context;
+    diag_report(runner->session->diags, DIAG_library_says, runner->launched_at, text);
+}
+
+/* What would be measured for a launch. */
+static void plan_launch(Runner *runner, const HostLaunch *launch)
+{
+    const Kernel *kernel = launch->kernel;
+    Arena *arena = runner->session->arena;
+    int64_t *classes = arena_new_array(arena, int64_t, kernel->parameter_count + 1);
+    int count = 0;
+    for (int i = 0; i < kernel_argument_count(kernel); i++) {
+        const Type *type = kernel->parameters[i].value->type;
+        if (!kernel->parameters[i].is_key && type->kind == TYPE_SCALAR &&
+            dtype_is_integer(type->dtype))
+            classes[count++] = tile_size_class(launch->arguments[i].integer);
+    }
+    if (!kernel->next_configuration) return;
+    Tuning tuning = new_tuning(runner, kernel, classes);
+    tuning.choice = kernel->configuration;
+    for (; kernel; kernel = kernel->next_configuration)
+        vec_push(arena, &tuning.times, ((Named){.name = kernel->configuration}));
+    tunings_add(arena, runner->wish->tunings, &tuning);
 }
 
 /* ---- launching ---- */
@@ -127,6 +201,14 @@ static bool refuse_argument(const Runner *runner, Span at, const Parameter *para
     return false;
 }
 
+/* The tensor whose address the parameter is, or NULL. */
+static const Tensor *tensor_of(const Kernel *kernel, int parameter)
+{
+    for (int i = 0; i < kernel->tensor_count; i++)
+        if (kernel->tensors[i].pointer == parameter) return &kernel->tensors[i];
+    return NULL;
+}
+
 /* The argument's value as the kernel takes it, in `cell`. */
 static bool encode_argument(const Runner *runner, const HostLaunch *launch, int index,
                             uint64_t *cell)
@@ -136,7 +218,7 @@ static bool encode_argument(const Runner *runner, const HostLaunch *launch, int 
     const Type *type = parameter->value->type;
     bool number = value->kind == HOST_INT || value->kind == HOST_FLOAT || value->kind == HOST_BOOL;
     if (parameter->is_key) {
-        *cell = (uint64_t)value->integer;
+        *cell = parameter->text ? (uint64_t)(uintptr_t)parameter->text : (uint64_t)parameter->key;
         return true;
     }
     if (type->kind != TYPE_POINTER) {
@@ -149,9 +231,15 @@ static bool encode_argument(const Runner *runner, const HostLaunch *launch, int 
         element_encode(type->dtype, element, cell);
         return true;
     }
+    const Tensor *tensor = tensor_of(launch->kernel, index);
+    if (tensor && tensor->is_result) return true; /* its address is not known yet */
     if (value->kind != HOST_ARRAY)
         return refuse_argument(runner, launch->at, parameter, "an array is needed");
     const Array *array = value->array;
+    if (tensor) { /* the evaluator has looked at its type and shape */
+        *cell = (uint64_t)(uintptr_t)array_data(array);
+        return true;
+    }
     /* a pointer to bytes (void_p) takes any array */
     if (array->dtype != type->dtype && type->dtype != DTYPE_u8)
         return refuse_argument(runner, launch->at, parameter,
@@ -194,18 +282,85 @@ static void show_statistics(const Runner *runner)
     fflush(stdout);
 }
 
+/* The extents of all results, one after the other. */
+static bool result_extents(Runner *runner, const HostLaunch *launch, const tile_kernel *kernel,
+                           const void **arguments, int64_t *extents)
+{
+    const tile_specialisation *specialisation = &kernel->specialisations[0];
+    Arena *arena = runner->session->arena;
+    tile_grid *grids = arena_new_array(arena, tile_grid, specialisation->launch_count + 1);
+    uint64_t *workspaces = arena_new_array(arena, uint64_t, specialisation->workspace_count + 1);
+    const char *complaint = NULL;
+    if (specialisation->host(arguments, grids, extents, workspaces, &complaint, NULL) == TILE_OK)
+        return true;
+    diag_report(runner->session->diags, DIAG_call_arguments, launch->at,
+                complaint ? complaint : "the number of blocks is negative or too large");
+    return false;
+}
+
+static const Array *first_array(const HostLaunch *launch)
+{
+    for (int i = 0; i < launch->kernel->parameter_count; i++)
+        if (launch->arguments[i].kind == HOST_ARRAY) return launch->arguments[i].array;
+    return NULL;
+}
+
+/* Makes the arrays that the call gives; their addresses go to the cells. */
+static bool make_results(Runner *runner, const HostLaunch *launch, const tile_kernel *kernel,
+                         const void **arguments, uint64_t *cells)
+{
+    ArrayContext context = array_context(runner, launch->at);
+    const Kernel *typed = launch->kernel;
+    int64_t *extents =
+        arena_new_array(runner->session->arena, int64_t, TYPE_RANK * (typed->tensor_count + 1));
+    const Array *model = first_array(launch);
+    int count = 0, first = 0;
+    for (int i = 0; i < typed->tensor_count; i++) {
+        const Tensor *tensor = &typed->tensors[i];
+        if (!tensor->is_result) continue;
+        if (count == 0 && !result_extents(runner, launch, kernel, arguments, extents)) return false;
+        Array *array = array_new(&context, tensor->dtype, tensor->rank, extents + first);
+        if (!array) return false;
+        if (model) array->family = model->family;
+        cells[tensor->pointer] = (uint64_t)(uintptr_t)array_data(array);
+        launch->results[count++] = (HostValue){.kind = HOST_ARRAY, .array = array};
+        first += tensor->rank;
+    }
+    return true;
+}
+
+static HostStatus host_build(Host *host, Kernel *kernel)
+{
+    return build_kernel((Runner *)host, kernel) ? HOST_OK : HOST_FAILED;
+}
+
+static void host_progress(Host *host, size_t done, size_t total)
+{
+    (void)host;
+    if (!isatty(STDERR_FILENO)) return;
+    fprintf(stderr, done < total ? "\rcompiling: %zu of %zu" : "\r\033[K", done, total);
+    fflush(stderr);
+}
+
 static HostStatus host_launch(Host *host, const HostLaunch *launch)
 {
     Runner *runner = (Runner *)host;
+    if (runner->wish->only_plans) {
+        plan_launch(runner, launch);
+        return HOST_OK;
+    }
     const tile_kernel *kernel = build_kernel(runner, launch->kernel);
     if (!kernel) return HOST_FAILED;
-    int count = launch->kernel->parameter_count;
+    runner->launched = launch->kernel;
+    runner->launched_at = launch->at;
+    int count = kernel_argument_count(launch->kernel);
     uint64_t *cells = arena_new_array(runner->session->arena, uint64_t, count + 1);
     const void **arguments = arena_new_array(runner->session->arena, const void *, count + 1);
     for (int i = 0; i < count; i++) {
         if (!encode_argument(runner, launch, i, &cells[i])) return HOST_FAILED;
         arguments[i] = &cells[i];
     }
+    if (!make_results(runner, launch, kernel, arguments, cells)) return HOST_FAILED;
     HostStatus status =
         report_launch(runner, launch, tile_launch(kernel, NULL, NULL, 0, arguments));
     if (runner->options->statistics) show_statistics(runner);
@@ -276,6 +431,17 @@ static HostStatus host_truth(Host *host, const HostValue *array, Span at, bool *
     return HOST_OK;
 }
 
+static void host_describe(Host *host, const void *array, HostArray *out)
+{
+    const Array *given = array;
+    (void)host;
+    *out = (HostArray){.dtype = given->dtype, .rank = given->rank};
+    for (int i = 0; i < given->rank; i++) {
+        out->shape[i] = given->shape[i];
+        out->strides[i] = given->strides[i];
+    }
+}
+
 static void host_repr(Host *host, const HostValue *array, Buf *out)
 {
     ArrayContext context = array_context((Runner *)host, (Span){0});
@@ -304,20 +470,17 @@ static bool choose_device(Runner *runner)
         return false;
     }
     if (runner->options->fast_emulator) tile_emulator_set_checked(0);
-    bool emulator = strcmp(device, "emulator") == 0;
+    const bool emulator = runner->is_emulator = strcmp(device, "emulator") == 0;
+    /* What runs here is built for this GPU alone. */
     const char *archs = runner->options->arch ? runner->options->arch
                         : emulator            ? "emulator"
-                                              : ARCH_DEFAULT;
+                                              : "native";
     return choose_archs(runner->session, archs, &runner->archs);
 }
 
-ExitStatus command_run(Session *session, const Options *options)
+ExitStatus run_file(Session *session, const Options *options, const char *statements,
+                    const RunWish *wish)
 {
-    if (options->inputs.count < 1 || options->inputs.count > 2) {
-        diag_report(session->diags, DIAG_usage, (Span){0},
-                    "run needs a file, and may take statements");
-        return EXIT_USAGE;
-    }
     Runner runner = {.host = {.find = host_find,
                               .call = host_call,
                               .binary = host_binary,
@@ -325,19 +488,39 @@ ExitStatus command_run(Session *session, const Options *options)
                               .get_item = host_get_item,
                               .set_item = host_set_item,
                               .attribute = host_attribute,
+                              .describe = host_describe,
                               .truth = host_truth,
                               .repr = host_repr,
+                              .build = host_build,
+                              .progress = host_progress,
                               .launch = host_launch,
                               .print = host_print},
                      .session = session,
-                     .options = options};
+                     .options = options,
+                     .wish = wish};
     if (!choose_device(&runner)) return session_status(session);
+    if (wish->tunings) tile_set_tuned(hear_tuned, &runner);
+    tile_set_log(options->verbose || wish->tunings ? hear_library : NULL, &runner);
     Program *program = open_program(session, options, &runner.host);
     if (program) {
-        program_run(program, options->inputs.count == 2 ? options->inputs.items[1] : NULL);
+        program_run(program, statements);
         program_free(program);
     }
+    tile_set_tuned(NULL, NULL);
+    tile_set_log(NULL, NULL);
     for (size_t i = 0; i < runner.jits.count; i++)
         LLVMConsumeError(LLVMOrcDisposeLLJIT(runner.jits.data[i]));
     return session_status(session);
+}
+
+ExitStatus command_run(Session *session, const Options *options)
+{
+    const RunWish nothing = {0};
+    if (options->inputs.count < 1 || options->inputs.count > 2) {
+        diag_report(session->diags, DIAG_usage, (Span){0},
+                    "run needs a file, and may take statements");
+        return EXIT_USAGE;
+    }
+    return run_file(session, options, options->inputs.count == 2 ? options->inputs.items[1] : NULL,
+                    &nothing);
 }

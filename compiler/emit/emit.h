@@ -17,13 +17,33 @@ typedef struct SpecialisationImages {
     const char *host_symbol; /* of host_function */
     VariantImages *variants;
     int variant_count;
+    int configuration_count; /* of the first in a row of configurations: how many are in it; else 0
+                              */
+    uint64_t code;           /* a hash of the images */
 } SpecialisationImages;
+
+typedef struct Choice { /* tile_choice */
+    const char *device;
+    const int64_t *classes;
+    int class_count, specialisation, configuration;
+} Choice;
 
 typedef struct ExportImages {
     Name name;
-    SpecialisationImages *specialisations;
+    SpecialisationImages *specialisations; /* configurations of one follow each other */
     int specialisation_count;
+    const Choice *choices; /* that tuning made before */
+    int choice_count;
 } ExportImages;
+
+/* What an entry takes, in order: arguments as they were declared, then results. */
+typedef struct EntryArgument {
+    const Parameter *parameter; /* of a tensor its pointer */
+    const Tensor *tensor;       /* NULL: a pointer, a scalar or a key */
+} EntryArgument;
+int entry_arguments(const Kernel *kernel,
+                    EntryArgument *out); /* how many; room for each parameter */
+bool has_results(const Kernel *kernel);
 
 /* Adds tables, images and the typed entries to the code generator's host module and writes the
  * object into `arena`. */

@@ -14,7 +14,9 @@ static const char *c_type(const Parameter *parameter)
         [DTYPE_f16] = "uint16_t",  [DTYPE_bf16] = "uint16_t", [DTYPE_tf32] = "float",
         [DTYPE_f32] = "float",     [DTYPE_f64] = "double",    [DTYPE_f8e4m3] = "uint8_t",
         [DTYPE_f8e5m2] = "uint8_t"};
-    return parameter->is_key ? "int64_t" : names[parameter->value->type->dtype];
+    const DType dtype = parameter->value->type->dtype;
+    if (parameter->text) return "const char *";
+    return parameter->is_key && !dtype_is_float(dtype) ? "int64_t" : names[dtype];
 }
 
 /* Names that C or C++ keeps for itself get an underscore. */
@@ -43,46 +45,151 @@ static void print_guard(const char *file, Buf *out)
         buf_char(out, isalnum((unsigned char)*at) ? (char)toupper((unsigned char)*at) : '_');
 }
 
-static void print_parameters(const Kernel *kernel, Buf *out)
+static void print_argument(const Kernel *kernel, const EntryArgument *argument, Buf *out)
 {
-    for (int i = 0; i < kernel->parameter_count; i++) {
-        const Parameter *parameter = &kernel->parameters[i];
-        const char *name = c_name(kernel->arena, parameter->name);
-        if (i) buf_text(out, ", ");
-        if (parameter->value->type->kind == TYPE_POINTER)
-            buf_printf(out, "%svoid *%s", parameter->is_written ? "" : "const ", name);
-        else
-            buf_printf(out, "%s %s", c_type(parameter), name);
-    }
+    const Parameter *parameter = argument->parameter;
+    const char *name = c_name(kernel->arena, parameter->name);
+    if (argument->tensor)
+        buf_printf(out, "%sDLTensor *%s", argument->tensor->is_result ? "" : "const ", name);
+    else if (parameter->value->type->kind == TYPE_POINTER)
+        buf_printf(out, "%svoid *%s", parameter->is_written ? "" : "const ", name);
+    else
+        buf_printf(out, "%s%s%s", c_type(parameter), parameter->text ? "" : " ", name);
 }
 
+/* Between `first`, unless it is empty, and `last`. */
+static void print_arguments(const Kernel *kernel, const char *first, const char *last, Buf *out)
+{
+    EntryArgument *arguments =
+        arena_new_array(kernel->arena, EntryArgument, kernel->parameter_count + 1);
+    int count = entry_arguments(kernel, arguments);
+    const char *separator = *first ? ", " : "";
+    buf_text(out, first);
+    for (int i = 0; i < count; i++) {
+        buf_text(out, separator);
+        print_argument(kernel, &arguments[i], out);
+        separator = ", ";
+    }
+    if (*last) buf_printf(out, "%s%s", separator, last);
+}
+
+static const char *access_text(const Parameter *parameter)
+{
+    return !parameter->is_written ? "read" : parameter->is_read ? "read and written" : "written";
+}
+
+static void print_extents(const Kernel *kernel, const Extent *extents, int rank, Buf *out)
+{
+    buf_char(out, '[');
+    for (int i = 0; i < rank; i++) {
+        const Parameter *parameter = &kernel->parameters[extents[i].parameter];
+        if (i) buf_text(out, ", ");
+        if (extents[i].kind == EXTENT_LITERAL || parameter->is_key)
+            buf_printf(
+                out, "%lld",
+                (long long)(extents[i].kind == EXTENT_LITERAL ? extents[i].value : parameter->key));
+        else
+            buf_text(out, parameter->name);
+    }
+    buf_char(out, ']');
+}
+
+/* "f16 [1024, K], strides [1024, 1]": what a specialisation takes. */
+static void print_tensor(const Kernel *kernel, const Tensor *tensor, Buf *out)
+{
+    buf_printf(out, "%s ", dtype_name(tensor->dtype));
+    print_extents(kernel, tensor->shape, tensor->rank, out);
+    if (!tensor->is_strided) return;
+    buf_text(out, ", strides ");
+    print_extents(kernel, tensor->strides, tensor->rank, out);
+}
+
+static bool has_open_tensors(const Kernel *kernel)
+{
+    for (int i = 0; i < kernel->parameter_count; i++)
+        if (kernel->parameters[i].is_key && kernel_tensor_has(kernel, i)) return true;
+    return false;
+}
+
+/* Whether a tensor's line tells the key. */
+static bool is_told(const Kernel *kernel, int parameter)
+{
+    bool told = kernel_tensor_has(kernel, parameter);
+    for (int i = 0; i < kernel->tensor_count; i++)
+        told &= !(kernel->tensors[i].is_result && kernel->tensors[i].dtype_key == parameter);
+    return told;
+}
+
+/* Within a comment. */
+static void print_key(const Parameter *parameter, Buf *out)
+{
+    Buf text = {0};
+    key_print(parameter, &text);
+    for (size_t i = 0; i < text.length; i++) {
+        buf_char(out, text.data[i]);
+        if (text.data[i] == '*' && i + 1 < text.length && text.data[i + 1] == '/')
+            buf_char(out, '\\');
+    }
+    buf_free(&text);
+}
+
+/* What tells a specialisation from the others: keys, and tensors some of whose numbers are keys. */
 static void print_keys(const Kernel *kernel, Buf *out)
 {
     const char *separator = "";
+    for (int i = 0; has_open_tensors(kernel) && i < kernel->tensor_count; i++) {
+        if (kernel->tensors[i].is_result) continue;
+        buf_printf(out, "%s%s: ", separator, kernel->tensors[i].name);
+        print_tensor(kernel, &kernel->tensors[i], out);
+        separator = "; ";
+    }
     for (int i = 0; i < kernel->parameter_count; i++) {
         const Parameter *parameter = &kernel->parameters[i];
-        if (!parameter->is_key) continue;
-        buf_printf(out, "%s%s = %lld", separator, parameter->name, (long long)parameter->key);
-        separator = ", ";
+        if (!parameter->is_key || kernel_key_is_fixed(kernel, i) || is_told(kernel, i)) continue;
+        buf_printf(out, "%s%s = ", separator, parameter->name);
+        print_key(parameter, out);
+        separator = kernel->tensor_count ? "; " : ", ";
     }
 }
 
 static bool has_keys(const Kernel *kernel)
 {
     for (int i = 0; i < kernel->parameter_count; i++)
-        if (kernel->parameters[i].is_key) return true;
+        if (kernel->parameters[i].is_key && !kernel_key_is_fixed(kernel, i)) return true;
     return false;
+}
+
+static void print_result(const Tensor *tensor, Buf *out)
+{
+    buf_printf(out, "%s of %d dimension%s, returned", dtype_name(tensor->dtype), tensor->rank,
+               tensor->rank == 1 ? "" : "s");
+}
+
+static void print_tensors(const Kernel *kernel, Buf *out)
+{
+    for (int i = 0; i < kernel->tensor_count; i++) {
+        const Tensor *tensor = &kernel->tensors[i];
+        buf_printf(out, " * %s: ", c_name(kernel->arena, tensor->name));
+        if (tensor->is_result)
+            print_result(tensor, out);
+        else if (has_open_tensors(kernel))
+            buf_printf(out, "%d dimension%s, %s", tensor->rank, tensor->rank == 1 ? "" : "s",
+                       access_text(&kernel->parameters[tensor->pointer]));
+        else {
+            print_tensor(kernel, tensor, out);
+            buf_printf(out, ", %s", access_text(&kernel->parameters[tensor->pointer]));
+        }
+        buf_char(out, '\n');
+    }
 }
 
 static void print_pointers(const Kernel *kernel, Buf *out)
 {
-    for (int i = 0; i < kernel->parameter_count; i++) {
+    for (int i = 0; i < kernel_argument_count(kernel); i++) {
         const Parameter *parameter = &kernel->parameters[i];
-        if (parameter->value->type->kind != TYPE_POINTER) continue;
+        if (parameter->value->type->kind != TYPE_POINTER || kernel_tensor_has(kernel, i)) continue;
         buf_printf(out, " * %s: %s in device memory, %s\n", c_name(kernel->arena, parameter->name),
-                   dtype_name(parameter->value->type->dtype),
-                   parameter->is_written ? parameter->is_read ? "read and written" : "written"
-                                         : "read");
+                   dtype_name(parameter->value->type->dtype), access_text(parameter));
     }
 }
 
@@ -96,6 +203,7 @@ static void print_comment(const ExportImages *export, Buf *out)
                    variant->images[i].kind == IMAGE_EMULATOR ? "the emulator of " : "",
                    variant->images[i].target->name);
     buf_text(out, ".\n");
+    print_tensors(kernel, out);
     print_pointers(kernel, out);
     if (has_keys(kernel)) {
         buf_text(out, " * Compiled for these keys; others give TILE_ERROR_NO_SPECIALISATION:\n");
@@ -111,18 +219,34 @@ static void print_comment(const ExportImages *export, Buf *out)
 static void print_export(const ExportImages *export, Buf *out)
 {
     const Kernel *kernel = export->specialisations[0].kernel;
-    const char *comma = kernel->parameter_count ? ", " : "";
     print_comment(export, out);
-    buf_printf(out, "tile_status %s(tile_stream stream%s", export->name, comma);
-    print_parameters(kernel, out);
+    buf_printf(out, "tile_status %s(", export->name);
+    print_arguments(kernel, "tile_stream stream", "", out);
     buf_printf(out,
                ");\n/* Loads the code for a device now: before graph capture, say. */\n"
-               "tile_status %s_prepare(int device);\n/* What the call would do: grid, warps, "
-               "shared memory, variant. */\ntile_status %s_plan(",
-               export->name, export->name);
-    print_parameters(kernel, out);
-    buf_printf(out, "%stile_plan *out);\nextern const tile_kernel %s_kernel;\n\n", comma,
+               "tile_status %s_prepare(int device);\n",
                export->name);
+    if (has_results(kernel)) {
+        buf_printf(out,
+                   "/* Fills in what is returned, but for its data; shape points to room. */\n"
+                   "tile_status %s_shapes(",
+                   export->name);
+        print_arguments(kernel, "", "", out);
+        buf_text(out, ");\n");
+    }
+    buf_printf(out,
+               "/* What the call would do: grid, warps, shared memory, variant. */\n"
+               "tile_status %s_plan(",
+               export->name);
+    print_arguments(kernel, "", "tile_plan *out", out);
+    buf_printf(out, ");\nextern const tile_kernel %s_kernel;\n\n", export->name);
+}
+
+static bool any_tensors(const ExportImages *exports, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (exports[i].specialisations[0].kernel->tensor_count) return true;
+    return false;
 }
 
 void emit_header(const ExportImages *exports, int count, const char *guard_from, Buf *out)
@@ -131,7 +255,9 @@ void emit_header(const ExportImages *exports, int count, const char *guard_from,
     print_guard(guard_from, out);
     buf_text(out, "\n#define ");
     print_guard(guard_from, out);
-    buf_text(out, "\n\n#include <stdbool.h>\n#include <stdint.h>\n\n#include <tile/tile.h>\n\n"
+    buf_text(out, "\n\n#include <stdbool.h>\n#include <stdint.h>\n\n");
+    buf_text(out, any_tensors(exports, count) ? "#include <tile/dlpack.h>\n" : "");
+    buf_text(out, "#include <tile/tile.h>\n\n"
                   "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     for (int i = 0; i < count; i++) print_export(&exports[i], out);
     buf_text(out, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");

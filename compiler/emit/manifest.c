@@ -1,6 +1,7 @@
 /* manifest.c: the same as the header as JSON, for other languages and tools. */
 #include "emit/emit.h"
 
+#include <math.h>
 #include <string.h>
 
 static void print_string(const char *key, const char *text, Buf *out)
@@ -21,11 +22,59 @@ static void print_parameter(const Parameter *parameter, Buf *out)
                                               : "scalar",
                  out);
     buf_text(out, ", ");
-    print_string("dtype", dtype_name(type->dtype), out);
+    print_string("dtype",
+                 parameter->is_dtype       ? "dtype"
+                 : parameter->text != NULL ? "str"
+                                           : dtype_name(type->dtype),
+                 out);
     if (type->kind == TYPE_POINTER)
         buf_printf(out, ", \"read\": %s, \"written\": %s", parameter->is_read ? "true" : "false",
                    parameter->is_written ? "true" : "false");
     buf_char(out, '}');
+}
+
+static void print_extents(const char *key, const Kernel *kernel, const Extent *extents, int rank,
+                          Buf *out)
+{
+    buf_printf(out, ", \"%s\": [", key);
+    for (int i = 0; i < rank; i++) {
+        if (i) buf_text(out, ", ");
+        const char *name = kernel->parameters[extents[i].parameter].name;
+        if (extents[i].kind == EXTENT_PARAMETER)
+            buf_quoted(out, name, strlen(name));
+        else
+            buf_printf(out, "%lld", (long long)extents[i].value);
+    }
+    buf_char(out, ']');
+}
+
+/* Its extents and strides by the parameters that they are: shape and type of a tensor are what the
+ * first specialisation takes. */
+static void print_tensor(const Kernel *kernel, const Tensor *tensor, Buf *out)
+{
+    buf_char(out, '{');
+    print_string("name", tensor->name, out);
+    buf_text(out, ", ");
+    print_string("dtype", dtype_name(tensor->dtype), out);
+    buf_printf(out, ", \"rank\": %d, \"returned\": %s", tensor->rank,
+               tensor->is_result ? "true" : "false");
+    if (!tensor->is_result) print_extents("shape", kernel, tensor->shape, tensor->rank, out);
+    if (tensor->is_strided) print_extents("strides", kernel, tensor->strides, tensor->rank, out);
+    if (tensor->dtype_key >= 0) {
+        buf_text(out, ", ");
+        print_string("dtype_key", kernel->parameters[tensor->dtype_key].name, out);
+    }
+    buf_char(out, '}');
+}
+
+static void print_tensors(const Kernel *kernel, Buf *out)
+{
+    if (kernel->tensor_count == 0) return;
+    buf_text(out, "],\n    \"tensors\": [");
+    for (int i = 0; i < kernel->tensor_count; i++) {
+        if (i) buf_text(out, ", ");
+        print_tensor(kernel, &kernel->tensors[i], out);
+    }
 }
 
 static void print_image(const Image *image, Buf *out)
@@ -51,7 +100,7 @@ static void print_image(const Image *image, Buf *out)
 static void print_variant(const VariantImages *variant, const Kernel *kernel, Buf *out)
 {
     buf_text(out, "{\"multiples\": [");
-    for (int i = 0; i < kernel->parameter_count; i++)
+    for (int i = 0; i < kernel_argument_count(kernel); i++)
         buf_printf(out, "%s%lld", i ? ", " : "",
                    (long long)(variant->multiples ? variant->multiples[i] : 1));
     buf_text(out, "], \"images\": [");
@@ -62,6 +111,18 @@ static void print_variant(const VariantImages *variant, const Kernel *kernel, Bu
     buf_text(out, "]}");
 }
 
+/* JSON has no infinities and no NaN. */
+static void print_key(const Parameter *parameter, Buf *out)
+{
+    double number;
+    memcpy(&number, &parameter->key, sizeof number);
+    const bool quoted =
+        parameter->is_dtype || (dtype_is_float(parameter->value->type->dtype) && !isfinite(number));
+    buf_text(out, quoted ? "\"" : "");
+    key_print(parameter, out);
+    buf_text(out, quoted ? "\"" : "");
+}
+
 static void print_specialisation(const SpecialisationImages *specialisation, Buf *out)
 {
     const Kernel *kernel = specialisation->kernel;
@@ -69,11 +130,16 @@ static void print_specialisation(const SpecialisationImages *specialisation, Buf
     buf_text(out, "\n      {\"keys\": {");
     for (int i = 0; i < kernel->parameter_count; i++) {
         if (!kernel->parameters[i].is_key) continue;
-        buf_printf(out, "%s\"%s\": %lld", separator, kernel->parameters[i].name,
-                   (long long)kernel->parameters[i].key);
+        buf_printf(out, "%s\"%s\": ", separator, kernel->parameters[i].name);
+        print_key(&kernel->parameters[i], out);
         separator = ", ";
     }
-    buf_text(out, "}, \"variants\": [");
+    buf_text(out, "}");
+    if (kernel->configuration) {
+        buf_text(out, ", ");
+        print_string("configuration", kernel->configuration, out);
+    }
+    buf_text(out, ", \"variants\": [");
     for (int i = 0; i < specialisation->variant_count; i++) {
         if (i) buf_text(out, ", ");
         print_variant(&specialisation->variants[i], kernel, out);
@@ -89,10 +155,11 @@ void emit_manifest(const ExportImages *exports, int count, Buf *out)
         buf_text(out, i ? ",\n  {" : "\n  {");
         print_string("name", exports[i].name, out);
         buf_text(out, ", \"parameters\": [");
-        for (int j = 0; j < kernel->parameter_count; j++) {
+        for (int j = 0; j < kernel_argument_count(kernel); j++) {
             if (j) buf_text(out, ", ");
             print_parameter(&kernel->parameters[j], out);
         }
+        print_tensors(kernel, out);
         buf_text(out, "],\n    \"specialisations\": [");
         for (int j = 0; j < exports[i].specialisation_count; j++) {
             if (j) buf_char(out, ',');

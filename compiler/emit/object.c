@@ -89,21 +89,50 @@ static int parameter_bytes(const Parameter *parameter)
     return parameter->is_key || type->kind == TYPE_POINTER ? 8 : dtype_bytes(type->dtype);
 }
 
-static LLVMValueRef parameter_table(const Writer *writer, const Kernel *kernel)
+static int parameter_kind(const Kernel *kernel, int index)
 {
-    LLVMValueRef *items = new_items(writer, kernel->parameter_count);
-    for (int i = 0; i < kernel->parameter_count; i++) {
-        const Parameter *parameter = &kernel->parameters[i];
-        const Type *type = parameter->value->type;
-        int kind = parameter->is_key            ? TILE_PARAMETER_KEY
-                   : type->kind == TYPE_POINTER ? TILE_PARAMETER_POINTER
-                                                : TILE_PARAMETER_SCALAR;
-        LLVMValueRef fields[] = {
-            private_text(writer, parameter->name), private_text(writer, dtype_name(type->dtype)),
-            number32(writer, kind), number32(writer, parameter_bytes(parameter))};
-        items[i] = structure(writer, 4, fields);
+    const Parameter *parameter = &kernel->parameters[index];
+    const Type *type = parameter->value->type;
+    if (!parameter->is_key)
+        return type->kind == TYPE_POINTER ? TILE_PARAMETER_POINTER : TILE_PARAMETER_SCALAR;
+    if (kernel_key_is_fixed(kernel, index)) return TILE_PARAMETER_KEY_FIXED;
+    if (parameter->text != NULL) return TILE_PARAMETER_KEY_TEXT;
+    return dtype_is_float(type->dtype) ? TILE_PARAMETER_KEY_FLOAT : TILE_PARAMETER_KEY;
+}
+
+static const char *parameter_type(const Parameter *parameter)
+{
+    return parameter->is_dtype       ? "dtype"
+           : parameter->text != NULL ? "str"
+                                     : dtype_name(parameter->value->type->dtype);
+}
+
+/* What any of the export's kernels does to a pointer's memory. */
+static int64_t parameter_access(const ExportImages *export, int parameter)
+{
+    int64_t access = 0;
+    for (int i = 0; i < export->specialisation_count; i++) {
+        const Parameter *one = &export->specialisations[i].kernel->parameters[parameter];
+        access |= (one->is_read ? TILE_READ : 0) | (one->is_written ? TILE_WRITTEN : 0);
     }
-    return private_array(writer, items, kernel->parameter_count);
+    return access;
+}
+
+static LLVMValueRef parameter_table(const Writer *writer, const ExportImages *export)
+{
+    const Kernel *kernel = export->specialisations[0].kernel;
+    int count = kernel_argument_count(kernel);
+    LLVMValueRef *items = new_items(writer, count);
+    for (int i = 0; i < count; i++) {
+        const Parameter *parameter = &kernel->parameters[i];
+        LLVMValueRef fields[] = {private_text(writer, parameter->name),
+                                 private_text(writer, parameter_type(parameter)),
+                                 number32(writer, parameter_kind(kernel, i)),
+                                 number32(writer, parameter_bytes(parameter)),
+                                 number32(writer, parameter_access(export, i))};
+        items[i] = structure(writer, 5, fields);
+    }
+    return private_array(writer, items, count);
 }
 
 static LLVMValueRef entry_table(const Writer *writer, const Image *image)
@@ -200,27 +229,105 @@ static LLVMValueRef key_table(const Writer *writer, const Kernel *kernel)
 {
     LLVMValueRef *items = new_items(writer, kernel->parameter_count);
     int count = 0;
-    for (int i = 0; i < kernel->parameter_count; i++)
-        if (kernel->parameters[i].is_key)
-            items[count++] = number64(writer, kernel->parameters[i].key);
+    for (int i = 0; i < kernel->parameter_count; i++) {
+        const Parameter *parameter = &kernel->parameters[i];
+        if (!parameter->is_key) continue;
+        items[count++] = parameter->text != NULL
+                             ? LLVMConstPtrToInt(private_text(writer, parameter->text), writer->i64)
+                             : number64(writer, parameter->key);
+    }
     return private_array(writer, items, count);
+}
+
+/* As tile_tensor has them: what is no number is a parameter's. */
+static LLVMValueRef extent_table(const Writer *writer, const Extent *extents, int rank)
+{
+    LLVMValueRef *items = new_items(writer, rank);
+    for (int i = 0; i < rank; i++)
+        items[i] =
+            number64(writer, extents[i].kind == EXTENT_PARAMETER ? TILE_SYMBOL(extents[i].parameter)
+                                                                 : extents[i].value);
+    return private_array(writer, items, rank);
+}
+
+static LLVMValueRef tensor_table(const Writer *writer, const Kernel *kernel)
+{
+    LLVMValueRef *items = new_items(writer, kernel->tensor_count);
+    for (int i = 0; i < kernel->tensor_count; i++) {
+        const Tensor *tensor = &kernel->tensors[i];
+        LLVMValueRef fields[] = {
+            private_text(writer, tensor->name),
+            tensor->is_result ? null_pointer(writer)
+                              : extent_table(writer, tensor->shape, tensor->rank),
+            tensor->is_strided ? extent_table(writer, tensor->strides, tensor->rank)
+                               : null_pointer(writer),
+            number32(writer, dtype_code(tensor->dtype)),
+            number32(writer, tensor->rank),
+            number32(writer, tensor->pointer),
+            number32(writer, tensor->dtype_key < 0 ? UINT32_MAX : (uint32_t)tensor->dtype_key),
+            number32(writer, tensor->is_result),
+            number32(writer, kernel->parameters[tensor->pointer].is_written),
+        };
+        items[i] = structure(writer, sizeof fields / sizeof fields[0], fields);
+    }
+    return private_array(writer, items, kernel->tensor_count);
+}
+
+static int64_t zeroed_workspaces(const Kernel *kernel)
+{
+    int64_t bits = 0;
+    int first = kernel_argument_count(kernel);
+    for (int i = first; i < kernel->parameter_count; i++)
+        bits |= (int64_t)kernel->parameters[i].is_zeroed << (i - first);
+    return bits;
 }
 
 static LLVMValueRef specialisation_struct(const Writer *writer,
                                           const SpecialisationImages *specialisation)
 {
     const Kernel *kernel = specialisation->kernel;
+    int arguments = kernel_argument_count(kernel);
     LLVMValueRef host = LLVMGetNamedFunction(writer->module, specialisation->host_symbol);
     if (!host) ICE("the host module lacks '%s'", specialisation->host_symbol);
     LLVMSetLinkage(host, LLVMInternalLinkage);
     LLVMValueRef *variants = new_items(writer, specialisation->variant_count);
     for (int i = 0; i < specialisation->variant_count; i++)
-        variants[i] = variant_struct(writer, &specialisation->variants[i], kernel->parameter_count);
-    LLVMValueRef fields[] = {key_table(writer, kernel), host,
+        variants[i] = variant_struct(writer, &specialisation->variants[i], arguments);
+    LLVMValueRef fields[] = {key_table(writer, kernel),
+                             host,
                              private_array(writer, variants, specialisation->variant_count),
                              number32(writer, specialisation->variant_count),
-                             number32(writer, specialisation->variants[0].images[0].entry_count)};
-    return structure(writer, 5, fields);
+                             number32(writer, specialisation->variants[0].images[0].entry_count),
+                             number32(writer, kernel->parameter_count - arguments),
+                             number32(writer, zeroed_workspaces(kernel)),
+                             tensor_table(writer, kernel),
+                             kernel->configuration ? private_text(writer, kernel->configuration)
+                                                   : null_pointer(writer),
+                             number64(writer, (int64_t)specialisation->code),
+                             number32(writer, specialisation->configuration_count),
+                             number32(writer, 0)};
+    return structure(writer, sizeof fields / sizeof fields[0], fields);
+}
+
+static LLVMValueRef choice_table(const Writer *writer, const ExportImages *export)
+{
+    LLVMValueRef *items = new_items(writer, export->choice_count);
+    for (int i = 0; i < export->choice_count; i++) {
+        const Choice *choice = &export->choices[i];
+        LLVMValueRef *classes = new_items(writer, choice->class_count);
+        for (int j = 0; j < choice->class_count; j++)
+            classes[j] = number64(writer, choice->classes[j]);
+        LLVMValueRef fields[] = {
+            choice->device ? private_text(writer, choice->device) : null_pointer(writer),
+            private_array(writer, classes, choice->class_count),
+            number32(writer, choice->class_count),
+            number32(writer, choice->specialisation),
+            number32(writer, choice->configuration),
+            number32(writer, 0),
+        };
+        items[i] = structure(writer, sizeof fields / sizeof fields[0], fields);
+    }
+    return private_array(writer, items, export->choice_count);
 }
 
 static LLVMValueRef state_cell(const Writer *writer)
@@ -239,13 +346,16 @@ static LLVMValueRef kernel_global(const Writer *writer, const ExportImages *expo
         items[i] = specialisation_struct(writer, &export->specialisations[i]);
     LLVMValueRef fields[] = {
         private_text(writer, export->name),
-        parameter_table(writer, kernel),
+        parameter_table(writer, export),
         private_array(writer, items, export->specialisation_count),
         state_cell(writer),
         number32(writer, TILE_ABI_VERSION),
-        number32(writer, kernel->parameter_count),
+        number32(writer, kernel_argument_count(kernel)),
         number32(writer, export->specialisation_count),
-        number32(writer, 0),
+        number32(writer, kernel->tensor_count),
+        tensor_table(writer, kernel),
+        choice_table(writer, export),
+        number64(writer, export->choice_count),
     };
     LLVMValueRef constant = structure(writer, sizeof fields / sizeof fields[0], fields);
     LLVMValueRef global = LLVMAddGlobal(writer->module, LLVMTypeOf(constant),
@@ -260,31 +370,54 @@ static LLVMValueRef kernel_global(const Writer *writer, const ExportImages *expo
 static LLVMTypeRef argument_type(const Writer *writer, const Parameter *parameter)
 {
     const Type *type = parameter->value->type;
-    if (type->kind == TYPE_POINTER) return writer->pointer;
-    if (parameter->is_key) return writer->i64;
+    if (type->kind == TYPE_POINTER || parameter->text != NULL) return writer->pointer;
+    if (parameter->is_key && !dtype_is_float(type->dtype)) return writer->i64;
     if (type->dtype == DTYPE_f32) return LLVMFloatTypeInContext(writer->context);
     if (type->dtype == DTYPE_f64) return LLVMDoubleTypeInContext(writer->context);
     return LLVMIntTypeInContext(writer->context, (unsigned)dtype_bytes(type->dtype) * 8);
 }
 
-/* Stores the arguments from `first` on and gives the array of pointers to them that libtile takes.
- */
-static LLVMValueRef pack_arguments(const Writer *writer, LLVMBuilderRef builder,
-                                   LLVMValueRef function, const Kernel *kernel, unsigned first)
+/* An array of `count` pointers on the stack, and the place of one. */
+static LLVMValueRef new_array(const Writer *writer, LLVMBuilderRef builder, int count)
 {
-    unsigned count = (unsigned)kernel->parameter_count;
-    LLVMTypeRef array_type = LLVMArrayType2(writer->pointer, count ? count : 1);
-    LLVMValueRef array = LLVMBuildAlloca(builder, array_type, "arguments");
-    for (unsigned i = 0; i < count; i++) {
-        LLVMValueRef argument = LLVMGetParam(function, first + i);
+    return LLVMBuildArrayAlloca(builder, writer->pointer, number32(writer, count ? count : 1), "");
+}
+
+static void set_item(const Writer *writer, LLVMBuilderRef builder, LLVMValueRef array, int index,
+                     LLVMValueRef item)
+{
+    LLVMValueRef at = number32(writer, index);
+    LLVMBuildStore(builder, item,
+                   LLVMBuildInBoundsGEP2(builder, writer->pointer, array, &at, 1, ""));
+}
+
+/* The arguments of a call of libtile: an array of the tensors, if the kernel takes some, and one of
+ * pointers to the others. */
+typedef struct Packed {
+    LLVMValueRef tensors, others;
+} Packed;
+
+static Packed pack_arguments(const Writer *writer, LLVMBuilderRef builder, LLVMValueRef function,
+                             const Kernel *kernel, unsigned first)
+{
+    EntryArgument *arguments =
+        arena_new_array(writer->arena, EntryArgument, kernel->parameter_count + 1);
+    int count = entry_arguments(kernel, arguments), others = 0;
+    Packed packed = {new_array(writer, builder, kernel->tensor_count),
+                     new_array(writer, builder, count)};
+    for (int i = 0; i < count; i++) {
+        LLVMValueRef value = LLVMGetParam(function, first + (unsigned)i);
+        if (arguments[i].tensor) {
+            set_item(writer, builder, packed.tensors, (int)(arguments[i].tensor - kernel->tensors),
+                     value);
+            continue;
+        }
         LLVMValueRef cell =
-            LLVMBuildAlloca(builder, LLVMTypeOf(argument), kernel->parameters[i].name);
-        LLVMBuildStore(builder, argument, cell);
-        LLVMValueRef indices[] = {number32(writer, 0), number32(writer, i)};
-        LLVMBuildStore(builder, cell,
-                       LLVMBuildInBoundsGEP2(builder, array_type, array, indices, 2, ""));
+            LLVMBuildAlloca(builder, LLVMTypeOf(value), arguments[i].parameter->name);
+        LLVMBuildStore(builder, value, cell);
+        set_item(writer, builder, packed.others, others++, cell);
     }
-    return array;
+    return packed;
 }
 
 typedef struct Entry {
@@ -300,8 +433,10 @@ static LLVMValueRef begin_entry(const Writer *writer, const Entry *entry,
     LLVMTypeRef *types = arena_new_array(writer->arena, LLVMTypeRef, kernel->parameter_count + 2);
     unsigned count = 0;
     if (entry->leading) types[count++] = entry->leading;
-    for (int i = 0; entry->takes_arguments && i < kernel->parameter_count; i++)
-        types[count++] = argument_type(writer, &kernel->parameters[i]);
+    EntryArgument *arguments =
+        arena_new_array(writer->arena, EntryArgument, kernel->parameter_count + 1);
+    int taken = entry->takes_arguments ? entry_arguments(kernel, arguments) : 0;
+    for (int i = 0; i < taken; i++) types[count++] = argument_type(writer, arguments[i].parameter);
     if (entry->trailing) types[count++] = entry->trailing;
     LLVMValueRef function = LLVMAddFunction(
         writer->module, arena_printf(writer->arena, "%s%s", export->name, entry->suffix),
@@ -326,11 +461,16 @@ static void launch_entry(const Writer *writer, const ExportImages *export, LLVMV
 {
     const Entry entry = {.suffix = "", .leading = writer->pointer, .takes_arguments = true};
     LLVMValueRef function = begin_entry(writer, &entry, export, builder);
-    LLVMValueRef arguments =
-        pack_arguments(writer, builder, function, export->specialisations[0].kernel, 1);
-    LLVMValueRef operands[] = {kernel, LLVMGetParam(function, 0), null_pointer(writer),
-                               number32(writer, 0), arguments};
-    finish_entry(writer, builder, "tile_launch", operands, 5);
+    LLVMValueRef stream = LLVMGetParam(function, 0);
+    const Kernel *typed = export->specialisations[0].kernel;
+    Packed packed = pack_arguments(writer, builder, function, typed, 1);
+    LLVMValueRef plain[] = {kernel, stream, null_pointer(writer), number32(writer, 0),
+                            packed.others};
+    LLVMValueRef tensors[] = {kernel, stream, packed.tensors, packed.others};
+    if (typed->tensor_count)
+        finish_entry(writer, builder, "tile_launch_tensors", tensors, 4);
+    else
+        finish_entry(writer, builder, "tile_launch", plain, 5);
 }
 
 /* tile_status NAME_plan(..., tile_plan *out) */
@@ -339,11 +479,26 @@ static void plan_entry(const Writer *writer, const ExportImages *export, LLVMVal
 {
     const Entry entry = {.suffix = "_plan", .trailing = writer->pointer, .takes_arguments = true};
     LLVMValueRef function = begin_entry(writer, &entry, export, builder);
-    LLVMValueRef arguments =
-        pack_arguments(writer, builder, function, export->specialisations[0].kernel, 0);
-    LLVMValueRef operands[] = {kernel, arguments,
-                               LLVMGetParam(function, LLVMCountParams(function) - 1)};
-    finish_entry(writer, builder, "tile_plan_launch", operands, 3);
+    LLVMValueRef out = LLVMGetParam(function, LLVMCountParams(function) - 1);
+    const Kernel *typed = export->specialisations[0].kernel;
+    Packed packed = pack_arguments(writer, builder, function, typed, 0);
+    LLVMValueRef plain[] = {kernel, packed.others, out};
+    LLVMValueRef tensors[] = {kernel, packed.tensors, packed.others, out};
+    if (typed->tensor_count)
+        finish_entry(writer, builder, "tile_plan_tensors", tensors, 4);
+    else
+        finish_entry(writer, builder, "tile_plan_launch", plain, 3);
+}
+
+/* tile_status NAME_shapes(...) */
+static void shapes_entry(const Writer *writer, const ExportImages *export, LLVMValueRef kernel,
+                         LLVMBuilderRef builder)
+{
+    const Entry entry = {.suffix = "_shapes", .takes_arguments = true};
+    LLVMValueRef function = begin_entry(writer, &entry, export, builder);
+    Packed packed = pack_arguments(writer, builder, function, export->specialisations[0].kernel, 0);
+    LLVMValueRef operands[] = {kernel, packed.tensors, packed.others};
+    finish_entry(writer, builder, "tile_shape_tensors", operands, 3);
 }
 
 /* tile_status NAME_prepare(int device) */
@@ -374,6 +529,8 @@ bool emit_object(Codegen *codegen, Arena *arena, const ExportImages *exports, in
         launch_entry(&writer, &exports[i], kernel, builder);
         plan_entry(&writer, &exports[i], kernel, builder);
         prepare_entry(&writer, &exports[i], kernel, builder);
+        if (has_results(exports[i].specialisations[0].kernel))
+            shapes_entry(&writer, &exports[i], kernel, builder);
     }
     LLVMDisposeBuilder(builder);
     return codegen_host_object(codegen, arena, bytes, size);

@@ -79,6 +79,22 @@ static bool read_places(Eval *eval, Object *memory, Object *value, Object *dim, 
     return false;
 }
 
+/* An index for each dimension: the element's own place, but along `dim`. */
+static int add_indices(Eval *eval, const Places *places, Value **operands, int count)
+{
+    const Type *value = places->value->type;
+    for (int d = 0; d < value->rank; d++) {
+        Value *index = places->indices;
+        if (d != places->dim) {
+            const Type *type = type_with_dtype(core_types(eval), value, DTYPE_i32);
+            index = core_build(eval, OP_iota, 0, NULL, type);
+            op_set_int(index->op, ATTR_dim, d);
+        }
+        operands[count++] = index;
+    }
+    return count;
+}
+
 Object *core_scatter(Eval *eval, const Bound *bound)
 {
     Places places;
@@ -87,8 +103,9 @@ Object *core_scatter(Eval *eval, const Bound *bound)
                      bound->at, &places))
         return NULL;
     if (places.dim < 0) return FAIL(eval, bad_value, bound->at, "a scatter has a dimension");
-    Value *operands[3] = {places.memory, places.value, places.indices};
-    op_set_int(build_op(&eval->builder, OP_scatter, 3, operands, 0, NULL), ATTR_dim, places.dim);
+    Value *operands[2 + TYPE_RANK] = {places.memory, places.value};
+    const int count = add_indices(eval, &places, operands, 2);
+    build_op(&eval->builder, OP_put, count, operands, 0, NULL);
     return eval->none;
 }
 
@@ -107,42 +124,57 @@ static bool read_word(Eval *eval, Object *object, const char *what, const char *
     return false;
 }
 
-typedef struct Atomic {
-    Places places;
-    Value *compare;
-    Name mode, order, scope;
-    bool negates;
-} Atomic;
-
-static bool read_words(Eval *eval, const Bound *bound, Atomic *out)
+static bool check_dtype(Eval *eval, DType dtype, Span at)
 {
-    static const char *const modes[] = {"add", "sub", "min", "max", "exch", "cas", NULL};
-    static const char *const orders[] = {"relaxed", "acquire", "release", "acq_rel", NULL};
-    static const char *const scopes[] = {"cta", "gpu", "sys", NULL};
-    if (!read_word(eval, bound->values[2], "the operation", modes, bound->at, &out->mode) ||
-        !read_word(eval, bound->values[3], "sem", orders, bound->at, &out->order) ||
-        !read_word(eval, bound->values[4], "scope", scopes, bound->at, &out->scope))
-        return false;
-    out->negates = strcmp(out->mode, "sub") == 0;
-    if (out->negates) out->mode = intern_text(eval->session->names, "add");
-    return true;
-}
-
-/* What the machine updates at once. */
-static bool check_dtype(Eval *eval, const Atomic *atomic, Span at)
-{
-    const DType dtype = atomic->places.value->type->dtype;
-    const bool orders = strcmp(atomic->mode, "min") == 0 || strcmp(atomic->mode, "max") == 0;
-    const bool wide = dtype_bits(dtype) == 32 || dtype_bits(dtype) == 64;
-    if (wide && dtype != DTYPE_tf32 && (!orders || dtype_is_integer(dtype))) return true;
-    FAIL(eval, expected_kind, at, "the element type of this atomic",
-         orders ? "an integer of 32 or 64 bits" : "one of 32 or 64 bits", dtype_user_name(dtype));
+    if (dtype_bits(dtype) >= 16 && dtype != DTYPE_tf32) return true;
+    FAIL(eval, expected_kind, at, "the element type of this atomic", "one of 16, 32 or 64 bits",
+         dtype_user_name(dtype));
     return false;
 }
 
+static bool is_bitwise(const char *mode)
+{
+    return strcmp(mode, "and") == 0 || strcmp(mode, "or") == 0 || strcmp(mode, "xor") == 0;
+}
+
+bool atomic_words(Eval *eval, Object *const *arguments, DType dtype, Span at, AtomicWords *out)
+{
+    static const char *const modes[] = {"add", "sub", "min",  "max", "and",
+                                        "or",  "xor", "exch", "cas", NULL};
+    static const char *const orders[] = {"relaxed", "acquire", "release",
+                                         "acq_rel", "seq_cst", NULL};
+    static const char *const scopes[] = {"cta", "gpu", "sys", NULL};
+    if (!read_word(eval, arguments[0], "the operation", modes, at, &out->mode) ||
+        !read_word(eval, arguments[1], "sem", orders, at, &out->order) ||
+        !read_word(eval, arguments[2], "scope", scopes, at, &out->scope))
+        return false;
+    out->negates = strcmp(out->mode, "sub") == 0;
+    out->compares = strcmp(out->mode, "cas") == 0;
+    if (out->negates) out->mode = intern_text(eval->session->names, "add");
+    if (is_bitwise(out->mode) && !dtype_is_integer(dtype)) {
+        FAIL(eval, expected_kind, at, "the element type of this atomic", "an integer",
+             dtype_user_name(dtype));
+        return false;
+    }
+    return check_dtype(eval, dtype, at);
+}
+
+void atomic_set_words(Op *op, const AtomicWords *words)
+{
+    op_set_text(op, ATTR_mode, words->mode);
+    op_set_text(op, ATTR_order, words->order);
+    op_set_text(op, ATTR_scope, words->scope);
+}
+
+typedef struct Atomic {
+    Places places;
+    Value *compare;
+    AtomicWords words;
+} Atomic;
+
 static bool read_compare(Eval *eval, Object *object, Span at, Atomic *out)
 {
-    if (strcmp(out->mode, "cas") != 0) return true;
+    if (!out->words.compares) return true;
     const Type *type = out->places.value->type;
     out->compare = argument_value(eval, object, TYPE_TILE, "what is compared", NULL, at);
     if (out->compare == NULL || !check_element(eval, type, out->compare->type, "the comparand", at))
@@ -156,21 +188,19 @@ static bool read_compare(Eval *eval, Object *object, Span at, Atomic *out)
 Object *core_atomic(Eval *eval, const Bound *bound)
 {
     Atomic atomic = {0};
-    if (!stage_ready(eval, bound->at) || !read_words(eval, bound, &atomic) ||
+    if (!stage_ready(eval, bound->at) ||
         !read_places(eval, bound->values[0], bound->values[1], bound->values[6], bound->values[7],
                      bound->at, &atomic.places) ||
-        !check_dtype(eval, &atomic, bound->at) ||
+        !atomic_words(eval, bound->values + 2, atomic.places.value->type->dtype, bound->at,
+                      &atomic.words) ||
         !read_compare(eval, bound->values[5], bound->at, &atomic))
         return NULL;
-    Value *operands[4] = {atomic.places.memory, atomic.places.value};
-    if (atomic.negates) operands[1] = build1(&eval->builder, OP_neg, operands[1]);
+    Value *operands[3 + TYPE_RANK] = {atomic.places.memory, atomic.places.value};
+    if (atomic.words.negates) operands[1] = build1(&eval->builder, OP_neg, operands[1]);
     int count = 2;
     if (atomic.compare != NULL) operands[count++] = atomic.compare;
-    if (atomic.places.indices != NULL) operands[count++] = atomic.places.indices;
+    count = add_indices(eval, &atomic.places, operands, count);
     Value *old = core_build(eval, OP_atomic, count, operands, atomic.places.value->type);
-    op_set_text(old->op, ATTR_mode, atomic.mode);
-    op_set_text(old->op, ATTR_order, atomic.order);
-    op_set_text(old->op, ATTR_scope, atomic.scope);
-    if (atomic.places.dim >= 0) op_set_int(old->op, ATTR_dim, atomic.places.dim);
+    atomic_set_words(old->op, &atomic.words);
     return result_deliver(eval, old, bound->values[8]);
 }

@@ -187,6 +187,24 @@ static Object *run_body(Eval *eval, const Function *function)
     return call_result(eval, flow, function->node->span);
 }
 
+/* A function says by its attribute __thread_code__ whether it is the program of one thread, in
+ * which effects happen once a thread and integers divide as C's do, as in Warp. Others are what
+ * calls them, but the library. */
+static bool is_thread_code(Eval *eval, const Function *function)
+{
+    Name name = intern_text(eval->session->names, "__thread_code__");
+    const Binding *said = function->attributes ? bindings_get(function->attributes, name) : NULL;
+    if (said != NULL) return said->object == eval->yes;
+    const bool in_library = function->unit != NULL && function->unit->is_library;
+    return !in_library && eval->frame != NULL && eval->frame->is_thread_code;
+}
+
+static bool run_generator(Eval *eval, void *context)
+{
+    const Object *object = context;
+    return run_body(eval, &object->as.function) != NULL;
+}
+
 Object *call_function(Eval *eval, Object *object, Object *self, const Arguments *arguments)
 {
     const Function *function = &object->as.function;
@@ -204,14 +222,16 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
                    .function = function,
                    .self = first,
                    .control = eval->control,
-
+                   .is_thread_code = is_thread_code(eval, function),
                    .caller = eval->frame};
     int library = eval->library;
     eval->library = in_library ? library + 1 : 0;
     eval->frame = &frame;
-    if (function->yields) frame.yields = object_list(eval, OBJECT_LIST, NULL, 0);
-    Object *result = run_body(eval, function);
-    if (result != NULL && function->yields) result = iterator_new(eval, frame.yields);
+    const Lanes lanes = lanes_enter(eval, false);
+    Object *result = function->yields ? generator_new(eval, run_generator, object, &frame,
+                                                      in_library ? NULL : function->name)
+                                      : run_body(eval, function);
+    lanes_leave(eval, lanes);
     eval->frame = frame.caller;
     eval->library = library;
     if (!in_library) eval->steps.count--;
@@ -221,11 +241,8 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
 
 /* ---- what can be called ---- */
 
-static Object *call_class(Eval *eval, Object *class, const Arguments *arguments)
+Object *call_class_itself(Eval *eval, Object *class, const Arguments *arguments)
 {
-    Object *hook = class_find(class, intern_text(eval->session->names, "__class_call__"));
-    if (hook != NULL && hook->kind == OBJECT_FUNCTION)
-        return call_function(eval, hook, class, arguments);
     Object *instance = instance_new(eval, class);
     Name init = intern_text(eval->session->names, "__init__");
     Object *constructor = class_find(class, init);
@@ -246,6 +263,14 @@ static Object *call_class(Eval *eval, Object *class, const Arguments *arguments)
     if (constructor->kind == OBJECT_FUNCTION)
         return call_function(eval, constructor, instance, arguments) != NULL ? instance : NULL;
     return call_object(eval, constructor, arguments) != NULL ? instance : NULL;
+}
+
+static Object *call_class(Eval *eval, Object *class, const Arguments *arguments)
+{
+    Object *hook = class_find(class, intern_text(eval->session->names, "__class_call__"));
+    return hook != NULL && hook->kind == OBJECT_FUNCTION
+               ? call_function(eval, hook, class, arguments)
+               : call_class_itself(eval, class, arguments);
 }
 
 static Object *call_instance(Eval *eval, Object *instance, const Arguments *arguments)

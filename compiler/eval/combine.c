@@ -182,6 +182,16 @@ Object *core_item(Eval *eval, const Bound *bound)
                 type_text(eval->arena, type));
 }
 
+Object *core_item_ptr(Eval *eval, const Bound *bound)
+{
+    Value *view = argument_value(eval, bound->values[0], TYPE_VIEW, "what has an address",
+                                 "a place in global memory", bound->at);
+    if (view == NULL) return NULL;
+    if (view_is_element(view)) return object_ir(eval, view->op->operands[0]);
+    return FAIL(eval, expected_kind, bound->at, "what has an address", "one element of a view",
+                type_text(eval->arena, view->type));
+}
+
 /* ---- shapes ---- */
 
 Object *core_squeeze(Eval *eval, const Bound *bound)

@@ -14,8 +14,7 @@ bool argument_absent(const Object *object)
 const Type *argument_type(const Object *object)
 {
     if (object == NULL || !object_is_staged(object)) return NULL;
-    return object->as.ir.value != NULL ? object->as.ir.value->type
-                                       : object->as.ir.var->type->content;
+    return staged_object_type(object);
 }
 
 /* A staged argument of one kind of type. NULL: reported. */
@@ -26,9 +25,14 @@ Value *argument_value(Eval *eval, Object *object, TypeKind kind, const char *wha
         [TYPE_SCALAR] = "a scalar",      [TYPE_VECTOR] = "a vector",
         [TYPE_POINTER] = "a pointer",    [TYPE_VIEW] = "a global view",
         [TYPE_TILE] = "a register tile", [TYPE_SHARED] = "a shared tile",
-        [TYPE_VAR] = "a variable",
+        [TYPE_LOCAL] = "a local array",  [TYPE_VAR] = "a variable",
     };
     const Type *type = argument_type(object);
+    if (type != NULL && type->kind == TYPE_SCALAR && object->kind == OBJECT_IR &&
+        (kind == TYPE_VIEW || kind == TYPE_SHARED)) {
+        Value *place = element_place(eval, object->as.ir.value);
+        if (place != NULL && place->type->kind == kind) return place;
+    }
     if (type == NULL || type->kind != kind)
         return FAIL(eval, expected_kind, at, what, wanted != NULL ? wanted : NAMES[kind],
                     object_repr(eval, object));
@@ -41,6 +45,9 @@ bool argument_dtype(Eval *eval, const Object *object, Span at, DType *out)
         *out = object->as.dtype;
         return true;
     }
+    if (object != NULL && object->kind == OBJECT_TEXT &&
+        dtype_by_user_name(object->as.text.data, out))
+        return true;
     FAIL(eval, expected_kind, at, "dtype", "an element type",
          object != NULL ? object_repr(eval, object) : "missing");
     return false;
@@ -192,6 +199,13 @@ static bool read_extents(Eval *eval, Object *object, const char *what, Span at, 
     return true;
 }
 
+Value *view_new(Eval *eval, Value *pointer, int rank, Value *const *extents, Value *const *strides)
+{
+    Value *packed[TYPE_RANK];
+    if (strides == NULL) default_strides(eval, rank, extents, packed);
+    return build_view(&eval->builder, pointer, rank, extents, strides != NULL ? strides : packed);
+}
+
 Object *core_view(Eval *eval, const Bound *bound)
 {
     DType dtype;
@@ -326,13 +340,70 @@ Object *core_store(Eval *eval, const Bound *bound)
     return stage_transfer(eval, bound, OP_store, tile, dims, "what is stored");
 }
 
-/* ---- asynchronous copies ---- */
+/* ---- copies to shared memory ---- */
 
-Object *core_copy_async(Eval *eval, const Bound *bound)
+static Object *stage_copy(Eval *eval, const Bound *bound, OpCode code)
 {
     const char *what = "what is copied to";
     Value *tile = argument_value(eval, bound->values[1], TYPE_SHARED, what, NULL, bound->at);
-    return stage_transfer(eval, bound, OP_copy_async, tile, bound->values[3], what);
+    return stage_transfer(eval, bound, code, tile, bound->values[3], what);
+}
+
+Object *core_copy(Eval *eval, const Bound *bound)
+{
+    return stage_copy(eval, bound, OP_copy);
+}
+
+static bool read_evict(Eval *eval, const Object *object, Span at, Name *out)
+{
+    static const char *const words[] = {"evict_normal", "evict_first", "evict_last"};
+    *out = NULL;
+    if (argument_absent(object)) return true;
+    for (int i = 0; i < 3; i++)
+        if (object->kind == OBJECT_TEXT && strcmp(object->as.text.data, words[i]) == 0) {
+            if (i > 0) *out = intern_text(eval->session->names, words[i]);
+            return true;
+        }
+    FAIL(eval, bad_value, at, "evict is 'evict_normal', 'evict_first' or 'evict_last'");
+    return false;
+}
+
+Object *core_copy_async(Eval *eval, const Bound *bound)
+{
+    Name evict;
+    if (!read_evict(eval, bound->values[4], bound->at, &evict)) return NULL;
+    Object *result = stage_copy(eval, bound, OP_copy_async);
+    const Builder *at = &eval->builder;
+    if (result != NULL && evict != NULL)
+        op_set_text(at->before != NULL ? at->before->previous : at->region->last, ATTR_evict,
+                    evict);
+    return result;
+}
+
+/* A range whose loop copies shared tiles ahead; no stages: a plain one. */
+Object *core_pipelined(Eval *eval, const Bound *bound)
+{
+    enum { MOST_STAGES = 64 };
+    int64_t stages;
+    if (!object_as_int(eval, bound->values[3], "the number of stages", &stages)) return NULL;
+    if (stages < 0 || stages > MOST_STAGES)
+        return FAIL(eval, bad_value, bound->at, "a pipelined loop has 0 to 64 stages");
+    Object *range = range_new(eval, bound->values, bound->at);
+    if (range != NULL) range->as.range.stages = stages;
+    return range;
+}
+
+/* A range whose loop's target is what the function makes of each number. */
+Object *core_mapped(Eval *eval, const Bound *bound)
+{
+    const Object *range = bound->values[0];
+    if (range->kind != OBJECT_RANGE)
+        return FAIL(eval, expected_kind, bound->at, "what is mapped", "a range",
+                    object_repr(eval, range));
+    Object *mapped = object_new(eval, OBJECT_RANGE);
+    mapped->as.range = range->as.range;
+    mapped->as.range.map = bound->values[1];
+    return mapped;
 }
 
 Object *core_copy_commit(Eval *eval, const Bound *bound)
@@ -454,25 +525,4 @@ Object *core_pointer_to(Eval *eval, const Bound *bound)
     Object *pointer = object_new(eval, OBJECT_POINTER_TYPE);
     pointer->as.dtype = dtype;
     return pointer;
-}
-
-/* ---- kernels ---- */
-
-Object *core_specialise(Eval *eval, const Bound *bound)
-{
-    const Object *positional = bound->values[1], *named = bound->values[2];
-    if (!is_kernel(bound->values[0]) || !object_is_sequence(positional) ||
-        named->kind != OBJECT_DICT)
-        return FAIL(eval, expected_kind, bound->at, "what is compiled", "a kernel",
-                    object_repr(eval, bound->values[0]));
-    Arguments arguments = {.at = bound->at};
-    for (uint32_t i = 0; i < positional->as.list.count; i++)
-        vec_push(eval->arena, &arguments.positional, positional->as.list.items[i]);
-    for (size_t i = 0; i < named->as.dict.keys.count; i++) {
-        const Object *key = named->as.dict.keys.data[i];
-        vec_push(eval->arena, &arguments.names,
-                 intern(eval->session->names, key->as.text.data, key->as.text.length));
-        vec_push(eval->arena, &arguments.named, named->as.dict.values.data[i]);
-    }
-    return specialise(eval, bound->values[0], &arguments);
 }

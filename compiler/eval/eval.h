@@ -18,6 +18,7 @@ typedef struct EvalOptions {
     const char *const
         *defines; /* "NAME=VALUE" or "NAME": what the module's name is, whatever it assigns */
     int define_count;
+    bool fast_math; /* f32 arithmetic by approximate instructions where there are some */
     Host *host;
 } EvalOptions;
 
@@ -32,13 +33,15 @@ void program_free(Program *program);
 typedef struct Export {
     Name name;
     Span span;
-    Kernel **specialisations; /* TYPED; parameters say which are keys, and their values */
+    /* TYPED; parameters say which are keys, and their values; of configurations the first */
+    Kernel **specialisations;
     int specialisation_count;
 } Export;
 
 typedef struct ExportList {
     Export *items;
     int count;
+    bool first_only; /* of configurations, the first that can be built is all that is wanted */
 } ExportList;
 
 /* The module's own exports (`NAME.compile(...)` statements, kernels with no open key), and those

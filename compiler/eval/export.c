@@ -1,7 +1,8 @@
 /* export.c: a program: which kernels a module exports, under which names, and for which keys. A
  * module is evaluated as far as that needs, no further. */
-#include "eval/value.h"
+#include "eval/kernel.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -112,6 +113,7 @@ Program *program_new(Session *session, const Source *source, const EvalOptions *
 void program_free(Program *program)
 {
     if (program == NULL) return;
+    generators_abandon(&program->eval);
     for (size_t i = 0; i < program->eval.kernels.count; i++)
         kernel_free(program->eval.kernels.data[i]);
     arena_free(program->eval.arena);
@@ -170,10 +172,23 @@ static Object *eval_or_skip(Program *program, uint32_t index, const Node *node, 
 
 static bool makes_kernel(Program *program, const Node *node, uint32_t index, int depth);
 
-static bool is_kernel_class(const Object *object)
+static const Nodes *parts_of(const Node *node)
 {
-    return object != NULL &&
-           ((object->kind == OBJECT_CLASS && class_is_kernel(object)) || is_kernel(object));
+    return node->kind == NODE_Tuple  ? &NODE_AS(Tuple, node)->elts
+           : node->kind == NODE_List ? &NODE_AS(List, node)->elts
+                                     : NULL;
+}
+
+static bool has_star(const Nodes *nodes)
+{
+    for (uint32_t i = 0; i < nodes->count; i++)
+        if (nodes->items[i]->kind == NODE_Starred) return true;
+    return false;
+}
+
+static bool is_maker(const Object *object)
+{
+    return object != NULL && makes_kernels(object);
 }
 
 static Object *eval_quietly(Program *program, uint32_t index, const Node *node)
@@ -195,10 +210,12 @@ static bool name_makes_kernel(Program *program, const Node *node, uint32_t index
         const Node *statement = program->unit->tree->tree->body.items[place];
         if (statement->kind == NODE_Assign)
             return makes_kernel(program, NODE_AS(Assign, statement)->value, place, depth + 1);
+        if (statement->kind == NODE_AnnAssign && NODE_AS(AnnAssign, statement)->value != NULL)
+            return makes_kernel(program, NODE_AS(AnnAssign, statement)->value, place, depth + 1);
         if (statement->kind != NODE_ClassDef && statement->kind != NODE_ImportFrom &&
             statement->kind != NODE_FunctionDef)
             return false;
-        return is_kernel_class(eval_quietly(program, index, node));
+        return is_maker(eval_quietly(program, index, node));
     }
     return false;
 }
@@ -214,12 +231,14 @@ static bool makes_kernel(Program *program, const Node *node, uint32_t index, int
     if (node->kind == NODE_Name) return name_makes_kernel(program, node, index, depth);
     if (node->kind == NODE_Call)
         return makes_kernel(program, NODE_AS(Call, node)->func, index, depth + 1);
+    const Nodes *parts = parts_of(node);
+    for (uint32_t i = 0; parts != NULL && i < parts->count; i++)
+        if (makes_kernel(program, parts->items[i], index, depth + 1)) return true;
     if (node->kind != NODE_Attribute) return false;
     const NodeAttribute *attribute = NODE_AS(Attribute, node);
     if (is_compile(attribute->attr))
         return makes_kernel(program, attribute->value, index, depth + 1);
-    return attribute->value->kind == NODE_Name &&
-           is_kernel_class(eval_quietly(program, index, node));
+    return attribute->value->kind == NODE_Name && is_maker(eval_quietly(program, index, node));
 }
 
 /* ---- collecting ---- */
@@ -261,6 +280,7 @@ static Entry *find_entry(Eval *eval, EntryVec *entries, Name name, Span at)
 
 static bool add_export(Eval *eval, EntryVec *entries, Name name, Object *object, Span at)
 {
+    if (object->kind == OBJECT_NONE) return true; /* of several, one that failed */
     if (object->kind == OBJECT_SPECIALISATION)
         return add_specialisation(eval, find_entry(eval, entries, name, at), object, at);
     if (object_is_sequence(object)) {
@@ -280,23 +300,52 @@ static bool add_export(Eval *eval, EntryVec *entries, Name name, Object *object,
 }
 
 /* `name = Class(...)`: exported where no key is open. */
-static bool collect_assign(Program *program, uint32_t index, EntryVec *entries)
+static bool collect_name(Program *program, uint32_t index, const Node *target, const Node *from,
+                         EntryVec *entries)
 {
     Eval *eval = &program->eval;
-    const Node *node = program->unit->tree->tree->body.items[index];
-    const NodeAssign *assign = NODE_AS(Assign, node);
-    if (assign->targets.count != 1 || assign->targets.items[0]->kind != NODE_Name ||
-        assign->value->kind != NODE_Call)
-        return true;
-    if (!makes_kernel(program, assign->value, index, 0)) return true;
+    if (from->kind != NODE_Call || !makes_kernel(program, from, index, 0)) return true;
     bool failed = false, open = false;
-    Name name = NODE_AS(Name, assign->targets.items[0])->id;
-    Object *value = eval_or_skip(program, index + 1, assign->targets.items[0], &failed);
+    Object *value = eval_or_skip(program, index + 1, target, &failed);
     if (value == NULL) return !failed;
     if (is_kernel(value) && (!kernel_has_open_key(eval, value, &open) || open)) return open;
     if (!is_kernel(value) && value->kind != OBJECT_SPECIALISATION && !object_is_sequence(value))
         return true;
-    return add_export(eval, entries, name, value, node->span);
+    return add_export(eval, entries, NODE_AS(Name, target)->id, value,
+                      program->unit->tree->tree->body.items[index]->span);
+}
+
+/* `a, b = A(), B()` names one each; `a, b = ...` what comes out of one expression. */
+static bool collect_target(Program *program, uint32_t index, const Node *target, const Node *from,
+                           EntryVec *entries)
+{
+    if (target->kind == NODE_Starred) target = NODE_AS(Starred, target)->value;
+    if (target->kind == NODE_Name) return collect_name(program, index, target, from, entries);
+    const Nodes *targets = parts_of(target), *values = parts_of(from);
+    if (targets == NULL || targets->count == 0) return true;
+    if (values != NULL &&
+        (values->count != targets->count || has_star(targets) || has_star(values)))
+        return true;
+    bool good = true;
+    for (uint32_t i = 0; i < targets->count; i++)
+        good &= collect_target(program, index, targets->items[i],
+                               values != NULL ? values->items[i] : from, entries);
+    return good;
+}
+
+static bool collect_assign(Program *program, uint32_t index, EntryVec *entries)
+{
+    const Node *node = program->unit->tree->tree->body.items[index];
+    bool good = true;
+    if (node->kind == NODE_AnnAssign) {
+        const NodeAnnAssign *assign = NODE_AS(AnnAssign, node);
+        return assign->value == NULL ||
+               collect_target(program, index, assign->target, assign->value, entries);
+    }
+    const NodeAssign *assign = NODE_AS(Assign, node);
+    for (uint32_t i = 0; i < assign->targets.count; i++)
+        good &= collect_target(program, index, assign->targets.items[i], assign->value, entries);
+    return good;
 }
 
 /* `name.compile(...)` */
@@ -316,12 +365,31 @@ static bool collect_compile(Program *program, uint32_t index, EntryVec *entries)
                       node->span);
 }
 
+/* A decorated function that became a kernel: exported where no key is open. */
+static bool collect_function(Program *program, uint32_t index, EntryVec *entries)
+{
+    Eval *eval = &program->eval;
+    const Node *node = program->unit->tree->tree->body.items[index];
+    const NodeFunctionDef *function = NODE_AS(FunctionDef, node);
+    bool found, open = false;
+    if (function->decorator_list.count == 0) return true;
+    eval->quiet++;
+    Object *value = scope_lookup(eval, statement_scope(eval, program->unit, index + 1),
+                                 function->name, node->span, &found);
+    eval->quiet--;
+    if (value == NULL || !is_kernel(value)) return true;
+    if (!kernel_has_open_key(eval, value, &open) || open) return open;
+    return add_export(eval, entries, function->name, value, node->span);
+}
+
 static bool collect_module(Program *program, EntryVec *entries)
 {
     Nodes body = program->unit->tree->tree->body;
     bool good = true;
     for (uint32_t i = 0; i < body.count; i++) {
-        if (body.items[i]->kind == NODE_Assign) good &= collect_assign(program, i, entries);
+        if (body.items[i]->kind == NODE_Assign || body.items[i]->kind == NODE_AnnAssign)
+            good &= collect_assign(program, i, entries);
+        if (body.items[i]->kind == NODE_FunctionDef) good &= collect_function(program, i, entries);
         if (body.items[i]->kind == NODE_Expr) good &= collect_compile(program, i, entries);
     }
     return good;
@@ -353,12 +421,29 @@ static bool collect_text(Program *program, const char *text, EntryVec *entries)
 
 /* ---- staging what was collected ---- */
 
+enum { KEY_LETTERS = 40 /* of a key in a symbol */ };
+
+/* As people write it, with letters for what a symbol cannot hold: 0p5 for 0.5, m3 for -3. */
 static void append_key(Buf *out, const Parameter *parameter)
 {
-    int64_t key = parameter->key;
-    uint64_t magnitude = key < 0 ? 0 - (uint64_t)key : (uint64_t)key;
-    buf_printf(out, "__%s_%s%llu", parameter->name, key < 0 ? "m" : "",
-               (unsigned long long)magnitude);
+    Buf text = {0};
+    if (parameter->text != NULL)
+        buf_text(&text, parameter->text);
+    else if (parameter->is_dtype)
+        buf_printf(&text, "%lld", (long long)parameter->key);
+    else
+        key_print(parameter, &text);
+    buf_printf(out, "__%s_", parameter->name);
+    for (size_t i = 0; i < text.length && i < KEY_LETTERS; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        if (isalnum(c) || c == '_')
+            buf_char(out, (char)c);
+        else if (c == '.' || c == '-')
+            buf_char(out, c == '.' ? 'p' : 'm');
+        else if (c != '+' || parameter->text != NULL)
+            buf_printf(out, "x%02x", c);
+    }
+    buf_free(&text);
 }
 
 /* The symbol in the object: the export's name and the keys, readable and different for each. */
@@ -380,6 +465,68 @@ static Name kernel_symbol(Eval *eval, const Kernel *kernel, Map *taken)
     return symbol;
 }
 
+/* Whether calls of one can be calls of the other: types may differ where keys say so. */
+static bool same_interface(const Kernel *a, const Kernel *b)
+{
+    bool same = a->parameter_count == b->parameter_count && a->tensor_count == b->tensor_count;
+    for (int i = 0; same && i < a->parameter_count; i++) {
+        const Parameter *left = &a->parameters[i], *right = &b->parameters[i];
+        same = (left->name == right->name || left->is_workspace) && left->is_key == right->is_key &&
+               left->is_dtype == right->is_dtype && !left->text == !right->text &&
+               left->value->type->kind == right->value->type->kind &&
+               (left->value->type->kind == TYPE_POINTER ||
+                left->value->type->dtype == right->value->type->dtype);
+    }
+    return same;
+}
+
+static bool same_keys(const Kernel *a, const Kernel *b)
+{
+    for (int i = 0; i < a->parameter_count; i++)
+        if (a->parameters[i].is_key && !kernel_key_is_fixed(a, i) &&
+            !keys_equal(&a->parameters[i], &b->parameters[i]))
+            return false;
+    return true;
+}
+
+/* Whether there is something wrong with two of them. */
+typedef const char *PairFault(const Kernel *a, const Kernel *b);
+
+static const char *interface_fault(const Kernel *a, const Kernel *b)
+{
+    return same_interface(a, b) ? NULL : "take different arguments";
+}
+
+static const char *key_fault(const Kernel *a, const Kernel *b)
+{
+    return same_keys(a, b) ? "differ in a value alone that a call cannot give" : NULL;
+}
+
+static bool check_pairs(Eval *eval, const Entry *entry, const Export *export, PairFault *fault)
+{
+    for (int i = 1; i < export->specialisation_count; i++)
+        for (int j = 0; j < i; j++) {
+            const char *what = fault(export->specialisations[i], export->specialisations[j]);
+            if (what == NULL) continue;
+            Span at = entry->specialisations.data[i]->as.specialisation->at;
+            FAIL(eval, bad_export, at,
+                 arena_printf(eval->arena,
+                              "two kernels exported as '%s' %s: export them under different names",
+                              entry->name, what));
+            diag_note(eval->session->diags, entry->specialisations.data[j]->as.specialisation->at,
+                      "the other one is made here");
+            return false;
+        }
+    return true;
+}
+
+/* A call must tell the specialisations of one export from each other. */
+static bool check_export(Eval *eval, const Entry *entry, const Export *export)
+{
+    return check_pairs(eval, entry, export, interface_fault) &&
+           check_pairs(eval, entry, export, key_fault);
+}
+
 static bool stage_entry(Eval *eval, const Entry *entry, Map *taken, Export *out)
 {
     *out = (Export){.name = entry->name, .span = entry->span};
@@ -394,10 +541,18 @@ static bool stage_entry(Eval *eval, const Entry *entry, Map *taken, Export *out)
             good = false;
             continue;
         }
-        copy.kernel->name = kernel_symbol(eval, copy.kernel, taken);
+        for (Kernel *kernel = copy.kernel; kernel != NULL; kernel = kernel->next_configuration)
+            kernel->name = kernel_symbol(eval, kernel, taken);
         out->specialisations[out->specialisation_count++] = copy.kernel;
     }
-    return good;
+    kernels_tie_dtypes(out->specialisations, out->specialisation_count);
+    for (int i = 0; i < out->specialisation_count; i++) {
+        const Kernel *first = out->specialisations[i];
+        for (Kernel *next = first->next_configuration; next; next = next->next_configuration)
+            for (int j = 0; j < first->tensor_count; j++)
+                next->tensors[j].dtype_key = first->tensors[j].dtype_key;
+    }
+    return good && check_export(eval, entry, out);
 }
 
 bool program_export(Program *program, const char *const *texts, int text_count, ExportList *out)
@@ -442,5 +597,6 @@ bool program_run(Program *program, const char *statements)
     if (diag_error_count(eval->session->diags) != errors) return false;
     Scope *scope = scope_new(eval, SCOPE_TOP, unit->scope, unit);
     scope->host_names = true;
+    unit->statements = scope;
     return run_statements(eval, scope, module->tree->body);
 }

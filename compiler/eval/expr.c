@@ -106,17 +106,10 @@ static bool spread_dict(Eval *eval, Object *dict, const Node *node)
     return true;
 }
 
-static Object *new_dict(Eval *eval)
-{
-    Object *dict = object_new(eval, OBJECT_DICT);
-    dict->as.dict.control = (uint32_t)eval->control;
-    return dict;
-}
-
 static Object *eval_dict(Eval *eval, const Node *node)
 {
     const NodeDict *n = NODE_AS(Dict, node);
-    Object *dict = new_dict(eval);
+    Object *dict = dict_new(eval);
     for (uint32_t i = 0; i < n->keys.count; i++) {
         if (n->keys.items[i] == NULL) {
             if (!spread_dict(eval, dict, n->values.items[i])) return NULL;
@@ -147,53 +140,81 @@ static Object *eval_unaryop(Eval *eval, const Node *node)
     return operand != NULL ? operate_unary(eval, n->op, operand, place(eval, node)) : NULL;
 }
 
-static Object *stage_logic(Eval *eval, Operator op, Object *left, Object *right, Span at)
+/* A chain of operands or comparisons, from `index` on. */
+typedef struct Chain {
+    const Node *node;
+    Object *left; /* of a comparison */
+    uint32_t index;
+} Chain;
+
+/* In a parallel loop: both sides are computed, the right one for the iterations that want it. */
+static Object *join_lanes(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
-    Value *a = stage_condition(eval, left, at);
-    Value *b = a != NULL ? stage_condition(eval, right, at) : NULL;
+    const bool lanes = lanes_differ(eval, left) || lanes_differ(eval, right);
+    Value *a = lanes ? lanes_condition(eval, left, at) : stage_condition(eval, left, at);
+    if (a == NULL) return NULL;
+    Value *b = lanes ? lanes_condition(eval, right, at) : stage_condition(eval, right, at);
     if (b == NULL) return NULL;
     return object_ir(eval, build2(&eval->builder, op == OPERATOR_And ? OP_and : OP_or, a, b));
 }
 
-/* Operands known now decide as in Python; both sides of a run-time one are evaluated. */
-static Object *eval_boolop(Eval *eval, const Node *node)
+static Object *eval_lanes(Eval *eval, const NodeBoolOp *node, Object *result, uint32_t index)
 {
-    const NodeBoolOp *n = NODE_AS(BoolOp, node);
-    Object *result = eval_expr(eval, n->values.items[0]);
-    for (uint32_t i = 1; result != NULL && i < n->values.count; i++) {
-        bool truth;
-        if (!object_is_staged(result)) {
-            if (!object_truth(eval, result, &truth)) return NULL;
-            if (truth != (n->op == OPERATOR_And)) return result;
-            result = eval_expr(eval, n->values.items[i]);
-            continue;
-        }
-        Object *right = eval_expr(eval, n->values.items[i]);
-        if (right == NULL) return NULL;
-        result = stage_logic(eval, n->op, result, right, place(eval, node));
+    for (uint32_t i = index; result != NULL && i < node->values.count; i++) {
+        Object *right = lanes_right(eval, node->op, result, node->values.items[i]);
+        result = right != NULL ? join_lanes(eval, node->op, result, right, place(eval, &node->base))
+                               : NULL;
     }
     return result;
 }
 
+/* Operands known now decide as in Python; what follows a run-time one is staged behind it. */
+static Object *eval_operands(Eval *eval, const void *context)
+{
+    const Chain *chain = context;
+    const NodeBoolOp *n = NODE_AS(BoolOp, chain->node);
+    Object *result = eval_expr(eval, n->values.items[chain->index]);
+    if (result == NULL || chain->index + 1 == n->values.count) return result;
+    const Chain rest = {.node = chain->node, .index = chain->index + 1};
+    if (object_is_staged(result) && eval->parallel != NULL)
+        return eval_lanes(eval, n, result, rest.index);
+    if (object_is_staged(result))
+        return stage_logic(eval, n->op, result, eval_operands, &rest, place(eval, chain->node));
+    bool truth;
+    if (!object_truth(eval, result, &truth)) return NULL;
+    return truth != (n->op == OPERATOR_And) ? result : eval_operands(eval, &rest);
+}
+
+static Object *eval_boolop(Eval *eval, const Node *node)
+{
+    const Chain chain = {.node = node};
+    return eval_operands(eval, &chain);
+}
+
+static Object *eval_links(Eval *eval, const void *context)
+{
+    const Chain *chain = context;
+    const NodeCompare *n = NODE_AS(Compare, chain->node);
+    Object *right = eval_expr(eval, n->comparators.items[chain->index]);
+    if (right == NULL) return NULL;
+    Span at = place(eval, chain->node);
+    Object *link = operate_compare(eval, n->ops.items[chain->index], chain->left, right, at);
+    if (link == NULL || chain->index + 1 == n->ops.count) return link;
+    const Chain rest = {chain->node, right, chain->index + 1};
+    if (object_is_staged(link) && eval->parallel != NULL) {
+        Object *others = eval_links(eval, &rest);
+        return others != NULL ? join_lanes(eval, OPERATOR_And, link, others, at) : NULL;
+    }
+    if (object_is_staged(link)) return stage_logic(eval, OPERATOR_And, link, eval_links, &rest, at);
+    bool truth;
+    if (!object_truth(eval, link, &truth)) return NULL;
+    return truth ? eval_links(eval, &rest) : link;
+}
+
 static Object *eval_compare(Eval *eval, const Node *node)
 {
-    const NodeCompare *n = NODE_AS(Compare, node);
-    Object *left = eval_expr(eval, n->left), *result = NULL;
-    for (uint32_t i = 0; i < n->ops.count; i++) {
-        Object *right = left != NULL ? eval_expr(eval, n->comparators.items[i]) : NULL;
-        Span at = place(eval, node);
-        Object *link =
-            right != NULL ? operate_compare(eval, n->ops.items[i], left, right, at) : NULL;
-        if (link == NULL) return NULL;
-        bool known = link->kind == OBJECT_BOOL;
-        if (known && !link->as.integer) return link;
-        result = result == NULL || result->kind == OBJECT_BOOL ? link
-                 : known                                       ? result
-                         : stage_logic(eval, OPERATOR_And, result, link, at);
-        if (result == NULL) return NULL;
-        left = right;
-    }
-    return result;
+    const Chain chain = {.node = node, .left = eval_expr(eval, NODE_AS(Compare, node)->left)};
+    return chain.left != NULL ? eval_links(eval, &chain) : NULL;
 }
 
 static Object *eval_ifexp(Eval *eval, const Node *node)
@@ -201,6 +222,10 @@ static Object *eval_ifexp(Eval *eval, const Node *node)
     const NodeIfExp *n = NODE_AS(IfExp, node);
     Object *test = eval_expr(eval, n->test);
     if (test == NULL) return NULL;
+    if (lanes_differ(eval, test)) {
+        place(eval, n->test);
+        return lanes_choice(eval, n, test);
+    }
     if (object_is_staged(test)) {
         Value *condition = stage_condition(eval, test, place(eval, n->test));
         return condition != NULL ? stage_choice(eval, n, condition) : NULL;
@@ -214,21 +239,37 @@ static Object *eval_named(Eval *eval, const Node *node)
 {
     const NodeNamedExpr *n = NODE_AS(NamedExpr, node);
     Object *value = eval_expr(eval, n->value);
-    return value != NULL && assign_target(eval, n->target, value) ? value : NULL;
+    /* In a comprehension the name is that of the function around it. */
+    Scope *here = eval->frame->scope;
+    while (eval->frame->scope->kind == SCOPE_INNER) eval->frame->scope = eval->frame->scope->parent;
+    bool good = value != NULL && assign_target(eval, n->target, value);
+    eval->frame->scope = here;
+    return good ? value : NULL;
 }
 
 /* ---- calls, attributes ---- */
 
-static bool eval_keyword(Eval *eval, const Node *node, Arguments *arguments)
+static bool add_named(Eval *eval, const Node *node, Name name, Object *value, Arguments *arguments)
+{
+    for (size_t i = 0; i < arguments->names.count; i++)
+        if (arguments->names.data[i] == name) {
+            FAIL(eval, call_arguments, place(eval, node),
+                 arena_printf(eval->arena, "argument '%s' is given twice", name));
+            return false;
+        }
+    vec_push(eval->arena, &arguments->names, name);
+    vec_push(eval->arena, &arguments->named, value);
+    return true;
+}
+
+static bool eval_keyword(Eval *eval, Object *callee, const Node *node, Arguments *arguments)
 {
     const Nodekeyword *keyword = NODE_AS(keyword, node);
-    Object *value = eval_expr(eval, keyword->value);
+    Object *value = keyword->arg == NULL
+                        ? eval_expr(eval, keyword->value)
+                        : eval_argument_of(eval, callee, 0, keyword->arg, keyword->value);
     if (value == NULL) return false;
-    if (keyword->arg != NULL) {
-        vec_push(eval->arena, &arguments->names, keyword->arg);
-        vec_push(eval->arena, &arguments->named, value);
-        return true;
-    }
+    if (keyword->arg != NULL) return add_named(eval, node, keyword->arg, value, arguments);
     if (value->kind != OBJECT_DICT) {
         FAIL(eval, expected_kind, place(eval, node), "what ** spreads", "a dict",
              object_kind_name(value));
@@ -241,17 +282,17 @@ static bool eval_keyword(Eval *eval, const Node *node, Arguments *arguments)
                  object_kind_name(key));
             return false;
         }
-        vec_push(eval->arena, &arguments->names,
-                 intern(eval->session->names, key->as.text.data, key->as.text.length));
-        vec_push(eval->arena, &arguments->named, value->as.dict.values.data[i]);
+        Name name = intern(eval->session->names, key->as.text.data, key->as.text.length);
+        if (!add_named(eval, node, name, value->as.dict.values.data[i], arguments)) return false;
     }
     return true;
 }
 
-static bool eval_argument(Eval *eval, const Node *node, Arguments *arguments)
+static bool eval_argument(Eval *eval, Object *callee, const Node *node, Arguments *arguments)
 {
     if (node->kind != NODE_Starred) {
-        Object *value = eval_expr(eval, node);
+        uint32_t index = (uint32_t)arguments->positional.count;
+        Object *value = eval_argument_of(eval, callee, index, NULL, node);
         if (value != NULL) vec_push(eval->arena, &arguments->positional, value);
         return value != NULL;
     }
@@ -269,9 +310,9 @@ static Object *eval_call(Eval *eval, const Node *node)
     if (callee == NULL) return NULL;
     Arguments arguments = {0};
     for (uint32_t i = 0; i < n->args.count; i++)
-        if (!eval_argument(eval, n->args.items[i], &arguments)) return NULL;
+        if (!eval_argument(eval, callee, n->args.items[i], &arguments)) return NULL;
     for (uint32_t i = 0; i < n->keywords.count; i++)
-        if (!eval_keyword(eval, n->keywords.items[i], &arguments)) return NULL;
+        if (!eval_keyword(eval, callee, n->keywords.items[i], &arguments)) return NULL;
     arguments.at = place(eval, node);
     return call_object(eval, callee, &arguments);
 }
@@ -335,7 +376,8 @@ static Object *eval_lambda(Eval *eval, const Node *node)
 typedef struct Comprehension {
     Nodes generators;
     const Node *key, *value; /* key: of a dict */
-    Object *result;
+    Object *result;          /* NULL: of a generator */
+    Object *first;           /* what it iterates over, if that is known already */
 } Comprehension;
 
 static bool comprehend(Eval *eval, const Comprehension *c, uint32_t level);
@@ -354,6 +396,7 @@ static bool comprehend_item(Eval *eval, const Comprehension *c, const Nodecompre
     if (c->key != NULL && key == NULL) return false;
     Object *value = eval_expr(eval, c->value);
     if (value == NULL) return false;
+    if (c->result == NULL) return generator_yield(eval, object_keep(eval, value), eval->at) != NULL;
     if (c->key != NULL)
         dict_set(eval, c->result, key, object_keep(eval, value));
     else
@@ -364,26 +407,36 @@ static bool comprehend_item(Eval *eval, const Comprehension *c, const Nodecompre
 static bool comprehend(Eval *eval, const Comprehension *c, uint32_t level)
 {
     const Nodecomprehension *generator = NODE_AS(comprehension, c->generators.items[level]);
-    Object *iterable = eval_expr(eval, generator->iter);
-    Object *items = iterable != NULL ? iterate(eval, iterable, place(eval, generator->iter)) : NULL;
-    if (items == NULL) return false;
-    for (uint32_t i = 0; i < items->as.list.count; i++) {
-        if (!eval_step(eval, eval->at) ||
-            !assign_target(eval, generator->target, items->as.list.items[i]) ||
+    Object *iterable = level == 0 && c->first != NULL ? c->first : eval_expr(eval, generator->iter);
+    Object *iterator =
+        iterable != NULL ? iterator_of(eval, iterable, place(eval, generator->iter)) : NULL;
+    while (iterator != NULL) {
+        Object *item;
+        if (!iterator_pull(eval, iterator, eval->at, &item)) return false;
+        if (item == NULL) return true;
+        if (!eval_step(eval, eval->at) || !assign_target(eval, generator->target, item) ||
             !comprehend_item(eval, c, generator, level))
             return false;
     }
-    return true;
+    return false;
+}
+
+static Scope *comprehension_scope(Eval *eval)
+{
+    Scope *outer = eval->frame->scope;
+    Scope *scope = scope_new(eval, SCOPE_INNER, outer->kind == SCOPE_CLASS ? outer->parent : outer,
+                             outer->unit);
+    scope->host_names = outer->host_names;
+    return scope;
 }
 
 static Object *run_comprehension(Eval *eval, Nodes generators, const Node *key, const Node *value)
 {
     Scope *outer = eval->frame->scope;
-    Scope *closure = outer->kind == SCOPE_CLASS ? outer->parent : outer;
     Comprehension c = {generators, key, value,
-                       key != NULL ? new_dict(eval) : object_list(eval, OBJECT_LIST, NULL, 0)};
-    eval->frame->scope = scope_new(eval, SCOPE_INNER, closure, outer->unit);
-    eval->frame->scope->host_names = outer->host_names;
+                       key != NULL ? dict_new(eval) : object_list(eval, OBJECT_LIST, NULL, 0),
+                       NULL};
+    eval->frame->scope = comprehension_scope(eval);
     bool good = comprehend(eval, &c, 0);
     eval->frame->scope = outer;
     return good ? c.result : NULL;
@@ -395,11 +448,25 @@ static Object *eval_listcomp(Eval *eval, const Node *node)
                              NODE_AS(ListComp, node)->elt);
 }
 
-/* Its items are made at once. */
+static bool run_expression(Eval *eval, void *context)
+{
+    return comprehend(eval, context, 0);
+}
+
+/* What it iterates over first is evaluated at once, the rest when it is asked for. */
 static Object *eval_generator(Eval *eval, const Node *node)
 {
-    return iterator_new(eval, run_comprehension(eval, NODE_AS(GeneratorExp, node)->generators, NULL,
-                                                NODE_AS(GeneratorExp, node)->elt));
+    const NodeGeneratorExp *n = NODE_AS(GeneratorExp, node);
+    Comprehension *c = arena_new_of(eval->arena, Comprehension);
+    const Node *iter = NODE_AS(comprehension, n->generators.items[0])->iter;
+    Object *iterable = eval_expr(eval, iter);
+    Object *first = iterable != NULL ? iterator_of(eval, iterable, place(eval, iter)) : NULL;
+    if (first == NULL) return NULL;
+    *c = (Comprehension){n->generators, NULL, n->elt, NULL, first};
+    Frame frame = *eval->frame;
+    frame.scope = comprehension_scope(eval);
+    frame.jumps = NULL;
+    return generator_new(eval, run_expression, c, &frame, NULL);
 }
 
 static Object *eval_setcomp(Eval *eval, const Node *node)
@@ -408,31 +475,27 @@ static Object *eval_setcomp(Eval *eval, const Node *node)
                                           NODE_AS(SetComp, node)->elt));
 }
 
-/* ---- generators: what they give is collected, once they are called ---- */
-
-static Object *yield_items(Eval *eval, const Node *node, Object *const *items, uint32_t count)
-{
-    Object *yields = eval->frame->yields;
-    if (yields == NULL) return FAIL(eval, unsupported, place(eval, node), "'yield' here");
-    if (!eval_step(eval, place(eval, node)) || !list_may_change(eval, yields, eval->at))
-        return NULL;
-    for (uint32_t i = 0; i < count; i++) list_append(eval, yields, object_keep(eval, items[i]));
-    return eval->none;
-}
+/* ---- generators ---- */
 
 static Object *eval_yield(Eval *eval, const Node *node)
 {
     const NodeYield *n = NODE_AS(Yield, node);
     Object *value = n->value != NULL ? eval_expr(eval, n->value) : eval->none;
-    return value != NULL ? yield_items(eval, node, &value, 1) : NULL;
+    return value != NULL ? generator_yield(eval, object_keep(eval, value), place(eval, node))
+                         : NULL;
 }
 
 static Object *eval_yield_from(Eval *eval, const Node *node)
 {
     Object *value = eval_expr(eval, NODE_AS(YieldFrom, node)->value);
-    Object *items = value != NULL ? iterate(eval, value, place(eval, node)) : NULL;
-    return items != NULL ? yield_items(eval, node, items->as.list.items, items->as.list.count)
-                         : NULL;
+    Object *iterator = value != NULL ? iterator_of(eval, value, place(eval, node)) : NULL;
+    while (iterator != NULL) {
+        Object *item;
+        if (!iterator_pull(eval, iterator, eval->at, &item)) return NULL;
+        if (item == NULL) return generator_result(eval, iterator);
+        if (generator_yield(eval, item, place(eval, node)) == NULL) return NULL;
+    }
+    return NULL;
 }
 
 static Object *eval_dictcomp(Eval *eval, const Node *node)
@@ -449,10 +512,7 @@ static bool format_value(Eval *eval, const NodeFormattedValue *node, Buf *out)
     Object *spec =
         value != NULL && node->format_spec != NULL ? eval_expr(eval, node->format_spec) : NULL;
     if (value == NULL || (node->format_spec != NULL && spec == NULL)) return false;
-    if (node->conversion == 'r' || node->conversion == 'a') {
-        const char *text = object_repr(eval, value);
-        value = object_text(eval, text, strlen(text));
-    }
+    if (node->conversion > 0) value = object_converted(eval, value, (char)node->conversion);
     Object *text = format_object(eval, value, spec != NULL ? spec->as.text.data : "", eval->at);
     if (text != NULL) buf_bytes(out, text->as.text.data, text->as.text.length);
     return text != NULL;
@@ -518,7 +578,7 @@ Object *eval_expr(Eval *eval, const Node *node)
     eval->depth++;
     Object *object = EVALUATORS[node->kind](eval, node);
     eval->depth--;
-    return object;
+    return object == NULL || content_settle(eval, object) ? object : NULL;
 }
 
 /* ---- assigning ---- */
@@ -541,6 +601,19 @@ static bool unpack_starred(Eval *eval, Nodes targets, uint32_t star, Object *ite
     return true;
 }
 
+/* `M, K = A.shape` and then `K, N = B.shape`: both are K. */
+static bool assign_item(Eval *eval, const Node *target, Object *item, bool is_extent)
+{
+    Name name = target->kind == NODE_Name ? NODE_AS(Name, target)->id : NULL;
+    if (!is_extent || name == NULL || name[0] == '_') return assign_target(eval, target, item);
+    Binding *binding = bindings_make(eval, &eval->frame->scope->bindings, name);
+    if (binding->is_extent && !extents_agree(eval, binding, item, place(eval, target)))
+        return false;
+    if (!assign_target(eval, target, item)) return false;
+    binding->is_extent = true;
+    return true;
+}
+
 static bool unpack(Eval *eval, Nodes targets, Object *object)
 {
     Object *items = iterate(eval, object, eval->at);
@@ -552,7 +625,9 @@ static bool unpack(Eval *eval, Nodes targets, Object *object)
         return false;
     }
     for (uint32_t i = 0; i < targets.count; i++)
-        if (!assign_target(eval, targets.items[i], items->as.list.items[i])) return false;
+        if (!assign_item(eval, targets.items[i], items->as.list.items[i],
+                         object->is_shape && in_host_part(eval)))
+            return false;
     return true;
 }
 

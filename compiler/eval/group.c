@@ -3,12 +3,19 @@
 
 #include "eval/value.h"
 
-/* The threads that run what is staged now. NULL of warps: reported. */
-static bool current_group(Eval *eval, int64_t *begin, int64_t *count)
+bool group_now(Eval *eval, int64_t *begin, int64_t *count)
 {
     *begin = eval->staging->group_begin;
     *count = eval->staging->group_count;
     if (*count != 0) return true;
+    if (eval->staging->is_function) {
+        if (in_host_part(eval)) {
+            FAIL(eval, bad_value, eval->at, "the threads of a block, outside a launch");
+            return false;
+        }
+        *count = 32 * op_int(eval->staging->launch, ATTR_warps, 1);
+        return true;
+    }
     int64_t warps;
     Object *object = kernel_attribute(eval, "warps");
     if (object == NULL || !object_as_int(eval, object, "the number of warps", &warps)) return false;
@@ -64,7 +71,7 @@ Flow stage_group(Eval *eval, const Object *range, ThreadsBody *body, const NodeW
     int64_t given[2], begin, count;
     int rank;
     const Span at = eval->at;
-    if (!stage_ready(eval, eval->at) || !current_group(eval, &begin, &count) ||
+    if (!stage_ready(eval, eval->at) || !group_now(eval, &begin, &count) ||
         !argument_ints(eval, (Object *)range, "the threads of a group", eval->at, &rank, given))
         return FLOW_ERROR;
     eval_move(eval, at);
@@ -89,7 +96,7 @@ Flow stage_group(Eval *eval, const Object *range, ThreadsBody *body, const NodeW
 Object *core_thread_range(Eval *eval, const Bound *bound)
 {
     int64_t begin, count;
-    if (!stage_ready(eval, bound->at) || !current_group(eval, &begin, &count)) return NULL;
+    if (!stage_ready(eval, bound->at) || !group_now(eval, &begin, &count)) return NULL;
     Object *items[2] = {object_int(eval, begin), object_int(eval, count)};
     return object_list(eval, OBJECT_TUPLE, items, 2);
 }
@@ -98,10 +105,8 @@ Object *core_thread_range(Eval *eval, const Bound *bound)
 Object *core_barrier(Eval *eval, const Bound *bound)
 {
     int64_t begin, count;
-    if (!stage_ready(eval, bound->at) || !current_group(eval, &begin, &count)) return NULL;
+    if (!stage_ready(eval, bound->at) || !group_now(eval, &begin, &count)) return NULL;
     if (count == 1) return eval->none;
-    if (eval->staging->group_count > 32)
-        return FAIL(eval, unsupported, bound->at, "a semaphore in a group of several warps");
     const OpCode code = eval->staging->group_count == 32 ? OP_warp_sync : OP_barrier;
     build_op(&eval->builder, code, 0, NULL, 0, NULL);
     return eval->none;

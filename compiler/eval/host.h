@@ -61,10 +61,19 @@ struct HostCall {
 typedef struct HostLaunch {
     /* TYPED; the same pointer for the same specialisation, kept until program_free. */
     Kernel *kernel;
-    /* One a parameter of the kernel, keys included: numbers and arrays. */
+    /* One a parameter of the kernel, keys included: numbers and arrays. What is given for a result's
+     * pointer counts for nothing. */
     const HostValue *arguments;
+    HostValue *results; /* filled: one array a result of the kernel */
     Span at;
 } HostLaunch;
+
+/* What an array is, for kernels that take its shape. */
+typedef struct HostArray {
+    DType dtype;
+    int rank;
+    int64_t shape[8], strides[8]; /* strides in elements */
+} HostArray;
 
 /* Operators are given as their text: "+", "//", "==", "-", "~". One operand at least is an
  * array. */
@@ -83,8 +92,13 @@ struct Host {
                            const HostValue *value, Span at);
     HostStatus (*attribute)(struct Host *host, const HostValue *array, const char *name, Span at,
                             HostValue *result); /* shape, dtype, ... */
+    void (*describe)(struct Host *host, const void *array, HostArray *out);
     HostStatus (*truth)(struct Host *host, const HostValue *array, Span at, bool *result);
     void (*repr)(struct Host *host, const HostValue *array, Buf *out);
+    /* Makes the code of a kernel now rather than when it is launched first. */
+    HostStatus (*build)(struct Host *host, Kernel *kernel);
+    /* So many of several are built, for someone who watches. */
+    void (*progress)(struct Host *host, size_t done, size_t total);
     /* Waits, or orders later reads after it. */
     HostStatus (*launch)(struct Host *host, const HostLaunch *launch);
     /* What print() writes, newline included. */

@@ -1,8 +1,6 @@
 /* items.c: what holds other values: iteration, subscripts, text from values. */
 #include "eval/builtins.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ITEM_LIMIT = 1 << 20 };
@@ -11,14 +9,20 @@ bool list_may_change(Eval *eval, const Object *list, Span at)
 {
     bool keyed = list->kind == OBJECT_DICT || list->kind == OBJECT_SET;
     uint32_t made = keyed ? list->as.dict.control : list->as.list.control;
-    if ((uint32_t)eval->control <= made) return true;
+    if (!keyed && list->as.list.is_frozen) {
+        FAIL(eval, bad_value, at,
+             "run-time control decides what is in this list: change a copy of it, list(...)");
+        return false;
+    }
+    if ((uint32_t)eval->control <= made && list->kind == OBJECT_SET) return true;
+    if ((uint32_t)eval->control <= made) return content_release(eval, (Object *)list);
     FAIL(eval, changed_under_control, at, object_kind_name(list));
     return false;
 }
 
 /* ---- iteration ---- */
 
-Object *iterate_some(Eval *eval, const Object *range, uint32_t limit, Span at)
+static Object *iterate_range(Eval *eval, const Object *range, Span at)
 {
     int64_t start, stop, step;
     if (!object_as_int(eval, range->as.range.start, "the start of a range that is unrolled",
@@ -29,18 +33,12 @@ Object *iterate_some(Eval *eval, const Object *range, uint32_t limit, Span at)
     if (step == 0) return FAIL(eval, bad_value, at, "the step of a range is zero");
     Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
     for (int64_t i = start; step > 0 ? i < stop : i > stop;) {
-        if (list->as.list.count >= limit) break;
         if (list->as.list.count >= ITEM_LIMIT)
             return FAIL(eval, endless, at, (long long)ITEM_LIMIT);
         list_append(eval, list, object_int(eval, i));
         if (__builtin_add_overflow(i, step, &i)) break;
     }
     return list;
-}
-
-static Object *iterate_range(Eval *eval, const Object *range, Span at)
-{
-    return iterate_some(eval, range, UINT32_MAX, at);
 }
 
 static Object *iterate_text(Eval *eval, const Object *text)
@@ -75,53 +73,11 @@ static Object *iterate_array(Eval *eval, Object *array, Span at)
     return list;
 }
 
-Object *iterator_new(Eval *eval, Object *items)
-{
-    if (items == NULL) return NULL;
-    Object *iterator = object_new(eval, OBJECT_ITERATOR);
-    iterator->as.iterator.items = items;
-    return iterator;
-}
-
 Object *set_new(Eval *eval)
 {
     Object *set = object_new(eval, OBJECT_SET);
     set->as.dict.control = (uint32_t)eval->control;
     return set;
-}
-
-static Object *iterate_iterator(Eval *eval, Object *iterator)
-{
-    const Object *items = iterator->as.iterator.items;
-    Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
-    for (uint32_t i = iterator->as.iterator.next; i < items->as.list.count; i++)
-        list_append(eval, list, items->as.list.items[i]);
-    iterator->as.iterator.next = items->as.list.count;
-    return list;
-}
-
-/* An object with __next__: until it raises StopIteration. */
-static Object *iterate_next(Eval *eval, Object *object, Object *next, Span at)
-{
-    Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
-    while (list->as.list.count < ITEM_LIMIT) {
-        Attempt attempt = {.quiet = eval->quiet + 1, .outer = eval->attempt};
-        eval->attempt = &attempt;
-        eval->quiet++;
-        Object *item = call_simple(eval, next, 1, &object, at);
-        eval->quiet--;
-        eval->attempt = attempt.outer;
-        if (item != NULL) {
-            list_append(eval, list, item);
-            continue;
-        }
-        const Object *exception = attempt.fault.exception;
-        bool ends = exception != NULL &&
-                    strcmp(exception->as.instance->class->as.class->name, "StopIteration") == 0;
-        if (ends || attempt.fault.code == DIAG_stop_iteration) return list;
-        return call_simple(eval, next, 1, &object, at) == NULL ? NULL : list; /* aloud */
-    }
-    return FAIL(eval, endless, at, (long long)ITEM_LIMIT);
 }
 
 static Object *iterate_class(Eval *eval, Object *class, Span at)
@@ -130,20 +86,6 @@ static Object *iterate_class(Eval *eval, Object *class, Span at)
     if (method == NULL) return FAIL(eval, not_iterable, at, object_repr(eval, class));
     Object *items = call_simple(eval, method, 1, &class, at);
     return items != NULL ? iterate(eval, items, at) : NULL;
-}
-
-static Object *iterate_instance(Eval *eval, Object *object, Span at)
-{
-    const Object *class = object->as.instance->class;
-    Object *method = class_find(class, intern_text(eval->session->names, "__iter__"));
-    if (method == NULL) return FAIL(eval, not_iterable, at, object_repr(eval, object));
-    Object *items = call_simple(eval, method, 1, &object, at);
-    if (items == NULL || object_is_sequence(items)) return items;
-    if (items->kind != OBJECT_INSTANCE) return iterate(eval, items, at);
-    Object *next =
-        class_find(items->as.instance->class, intern_text(eval->session->names, "__next__"));
-    return next != NULL ? iterate_next(eval, items, next, at)
-                        : FAIL(eval, not_iterable, at, object_repr(eval, items));
 }
 
 Object *iterate(Eval *eval, Object *iterable, Span at)
@@ -158,9 +100,12 @@ Object *iterate(Eval *eval, Object *iterable, Span at)
     case OBJECT_DICT:
         return object_list(eval, OBJECT_LIST, iterable->as.dict.keys.data,
                            iterable->as.dict.keys.count);
-    case OBJECT_ITERATOR: return iterate_iterator(eval, iterable);
+    case OBJECT_ITERATOR: return iterator_drain(eval, iterable, at);
     case OBJECT_CLASS: return iterate_class(eval, iterable, at);
-    case OBJECT_INSTANCE: return iterate_instance(eval, iterable, at);
+    case OBJECT_INSTANCE: {
+        Object *iterator = iterator_of(eval, iterable, at);
+        return iterator != NULL ? iterate(eval, iterator, at) : NULL;
+    }
     case OBJECT_ARRAY: return iterate_array(eval, iterable, at);
     case OBJECT_MISSING: return missing_needed(eval, iterable, NULL, at);
     default: return FAIL(eval, not_iterable, at, object_repr(eval, iterable));
@@ -172,6 +117,8 @@ Object *iterate(Eval *eval, Object *iterable, Span at)
 static bool normal_index(Eval *eval, const Object *object, Object *index, int64_t length, Span at,
                          int64_t *out)
 {
+    Object *method = special_method(eval, index, "__index__");
+    if (method != NULL && (index = call_simple(eval, method, 1, &index, at)) == NULL) return false;
     if (!object_as_int(eval, index, "this index", out)) return false;
     int64_t given = *out;
     *out = given < 0 ? given + length : given;
@@ -252,7 +199,7 @@ static Object *dict_item(Eval *eval, Object *dict, Object *key, Span at)
 {
     Object *value = dict_get(dict, key);
     if (value != NULL) return value;
-    return FAIL(eval, no_key, at, object_repr(eval, key));
+    return raise_no_key(eval, key, at);
 }
 
 static Object *instance_item(Eval *eval, Object *object, Object *index, Span at)
@@ -312,7 +259,10 @@ static bool slice_set(Eval *eval, Object *list, const Object *slice, Object *val
     if (items == NULL || !slice_indices(eval, slice, list->as.list.count, &first, &step, &count))
         return false;
     if (step != 1 && items->as.list.count != (uint32_t)count) {
-        FAIL(eval, unpack, at, (long long)items->as.list.count, (long long)count);
+        FAIL(eval, bad_value, at,
+             arena_printf(eval->arena,
+                          "attempt to assign sequence of size %u to extended slice of size %lld",
+                          items->as.list.count, (long long)count));
         return false;
     }
     if (step != 1) {
@@ -331,6 +281,26 @@ static bool slice_set(Eval *eval, Object *list, const Object *slice, Object *val
     return true;
 }
 
+static bool slice_delete(Eval *eval, Object *list, const Object *slice, Span at)
+{
+    int64_t first, step, count;
+    if (!list_may_change(eval, list, at) ||
+        !slice_indices(eval, slice, list->as.list.count, &first, &step, &count))
+        return false;
+    if (step < 0) {
+        first += (count - 1) * step;
+        step = -step;
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < list->as.list.count; i++) {
+        const int64_t from = (int64_t)i - first;
+        if (from < 0 || from % step != 0 || from / step >= count)
+            list->as.list.items[kept++] = list->as.list.items[i];
+    }
+    list->as.list.count = kept;
+    return true;
+}
+
 bool item_delete(Eval *eval, Object *object, Object *index, Span at)
 {
     if (object->kind == OBJECT_LIST) {
@@ -342,7 +312,7 @@ bool item_delete(Eval *eval, Object *object, Object *index, Span at)
             slice->as.range.start = object_int(eval, place);
             slice->as.range.stop = object_int(eval, place + 1);
         }
-        return slice_set(eval, object, slice, object_list(eval, OBJECT_LIST, NULL, 0), at);
+        return slice_delete(eval, object, slice, at);
     }
     if (object->kind == OBJECT_DICT)
         return dict_method_pop(eval, &(Bound){.values = {object, index}, .at = at}) != NULL;
@@ -355,18 +325,29 @@ bool item_delete(Eval *eval, Object *object, Object *index, Span at)
     return false;
 }
 
+static bool dict_place(const Object *dict, const Object *key, int64_t *place)
+{
+    for (*place = 0; *place < (int64_t)dict->as.dict.keys.count; ++*place)
+        if (object_equal(dict->as.dict.keys.data[*place], key)) return true;
+    return false;
+}
+
 bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at)
 {
     int64_t place;
     switch ((int)object->kind) {
     case OBJECT_LIST:
         if (index->kind == OBJECT_SLICE) return slice_set(eval, object, index, value, at);
-        if (!list_may_change(eval, object, at) ||
-            !normal_index(eval, object, index, object->as.list.count, at, &place))
-            return false;
+        if (!normal_index(eval, object, index, object->as.list.count, at, &place)) return false;
+        if (!object->as.list.is_frozen && content_owns(eval, object))
+            return content_set(eval, object, (size_t)place, value, at);
+        if (!list_may_change(eval, object, at)) return false;
         object->as.list.items[place] = object_keep(eval, value);
         return true;
     case OBJECT_DICT:
+        if (object->as.dict.mirrored != NULL) return mirror_set(eval, object, index, value, at);
+        if (content_owns(eval, object) && dict_place(object, index, &place))
+            return content_set(eval, object, (size_t)place, value, at);
         if (!list_may_change(eval, object, at)) return false;
         dict_set(eval, object, index, object_keep(eval, value));
         return true;
@@ -386,144 +367,33 @@ bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at)
     return false;
 }
 
-/* ---- format specifications: [[fill]align][sign][0][width][,][.precision][type] ---- */
-
-typedef struct FormatSpec {
-    char fill, align, sign, type;
-    bool alternate;
-    char separator;       /* of thousands, or 0 */
-    int width, precision; /* -1: not given */
-} FormatSpec;
-
-static bool is_align(char c)
+/* What is not ASCII, as repr() escapes what cannot be printed. */
+static void escape_characters(const Buf *text, Buf *out)
 {
-    return c == '<' || c == '>' || c == '^' || c == '=';
-}
-
-static bool parse_spec(const char *spec, FormatSpec *out)
-{
-    *out = (FormatSpec){.fill = ' ', .precision = -1};
-    if (spec[0] != '\0' && is_align(spec[1])) {
-        out->fill = *spec++;
-        out->align = *spec++;
-    } else if (is_align(spec[0])) {
-        out->align = *spec++;
-    }
-    if (*spec == '+' || *spec == '-' || *spec == ' ') out->sign = *spec++;
-    out->alternate = *spec == '#';
-    spec += out->alternate;
-    if (*spec == '0' && out->align == '\0') {
-        out->fill = '0';
-        out->align = '=';
-    }
-    char *end;
-    out->width = (int)clamp(strtol(spec, &end, 10), 0, 1000);
-    spec = end;
-    if (*spec == ',' || *spec == '_') {
-        out->separator = *spec++;
-    }
-    if (*spec == '.') {
-        out->precision = (int)clamp(strtol(spec + 1, &end, 10), 0, 100);
-        if (end == spec + 1) return false;
-        spec = end;
-    }
-    out->type = *spec;
-    return *spec == '\0' || spec[1] == '\0';
-}
-
-static void format_integer(const FormatSpec *spec, int64_t value, Buf *out)
-{
-    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    if (spec->type == 'b') {
-        int bits = 1;
-        while (bits < 64 && magnitude >> bits != 0) bits++;
-        while (bits-- > 0) buf_char(out, magnitude >> bits & 1 ? '1' : '0');
-        return;
-    }
-    const char *format = spec->type == 'x'   ? "%llx"
-                         : spec->type == 'X' ? "%llX"
-                         : spec->type == 'o' ? "%llo"
-                                             : "%llu";
-    char digits[32];
-    int length = snprintf(digits, sizeof digits, format, (unsigned long long)magnitude);
-    for (int i = 0; i < length; i++) {
-        if (spec->separator && i > 0 && (length - i) % 3 == 0) buf_char(out, spec->separator);
-        buf_char(out, digits[i]);
-    }
-}
-
-static void format_float(const FormatSpec *spec, double value, Buf *out)
-{
-    int precision = spec->precision < 0 ? 6 : spec->precision;
-    double magnitude = value < 0 ? -value : value;
-    char digits[512];
-    switch (spec->type) {
-    case 'E': snprintf(digits, sizeof digits, "%.*E", precision, magnitude); break;
-    case 'e': snprintf(digits, sizeof digits, "%.*e", precision, magnitude); break;
-    case 'g':
-    case '\0': snprintf(digits, sizeof digits, "%.*g", precision, magnitude); break;
-    case '%': snprintf(digits, sizeof digits, "%.*f%%", precision, magnitude * 100); break;
-    default: snprintf(digits, sizeof digits, "%.*f", precision, magnitude); break;
-    }
-    const char *point = strchr(digits, '.');
-    size_t whole = point != NULL ? (size_t)(point - digits) : strlen(digits);
-    for (size_t i = 0; digits[i] != '\0'; i++) {
-        if (spec->separator && i > 0 && i < whole && (whole - i) % 3 == 0)
-            buf_char(out, spec->separator);
-        buf_char(out, digits[i]);
-    }
-}
-
-static Object *pad(Eval *eval, const FormatSpec *spec, const char *sign, const Buf *body,
-                   char default_align)
-{
-    char align = spec->align != '\0' ? spec->align : default_align;
-    size_t length = strlen(sign) + body->length;
-    size_t missing = (size_t)spec->width > length ? (size_t)spec->width - length : 0;
-    size_t before = align == '>' ? missing : align == '^' ? missing / 2 : 0;
-    Buf out = {0};
-    for (size_t i = 0; i < before; i++) buf_char(&out, spec->fill);
-    buf_text(&out, sign);
-    for (size_t i = 0; align == '=' && i < missing; i++) buf_char(&out, spec->fill);
-    buf_bytes(&out, body->data != NULL ? body->data : "", body->length);
-    for (size_t i = before; align != '=' && i < missing; i++) buf_char(&out, spec->fill);
-    Object *text = object_text(eval, out.data, out.length);
-    buf_free(&out);
-    return text;
-}
-
-Object *format_object(Eval *eval, Object *object, const char *text, Span at)
-{
-    FormatSpec spec;
-    if (!parse_spec(text, &spec))
-        return FAIL(eval, bad_value, at, arena_printf(eval->arena, "'%s' is no format", text));
-    Buf body = {0};
-    const char *sign = "";
-    bool number =
-        object_is_number(object) && (spec.type != '\0' || spec.precision >= 0 || spec.separator ||
-                                     spec.sign != '\0' || spec.alternate);
-    bool as_float =
-        object->kind == OBJECT_FLOAT || (spec.type != '\0' && strchr("eEfFgG%", spec.type) != NULL);
-    if (number || (object->kind == OBJECT_INT && spec.align == '=')) {
-        bool negative = object_number(object) < 0;
-        sign = negative ? "-" : spec.sign == '+' ? "+" : spec.sign == ' ' ? " " : "";
-        if (spec.alternate && !as_float)
-            sign = arena_printf(eval->arena, "%s%s", sign,
-                                spec.type == 'x'   ? "0x"
-                                : spec.type == 'X' ? "0X"
-                                : spec.type == 'o' ? "0o"
-                                : spec.type == 'b' ? "0b"
-                                                   : "");
-        if (as_float)
-            format_float(&spec, object_number(object), &body);
+    for (size_t i = 0; i < text->length;) {
+        uint32_t character;
+        const size_t length = utf8_decode(text->data + i, text->length - i, &character);
+        if (length <= 1)
+            buf_char(out, text->data[i]);
         else
-            format_integer(&spec, object->as.integer, &body);
-    } else {
-        object_print(eval, object, TEXT_STR, &body);
-        if (spec.precision >= 0 && body.length > (size_t)spec.precision)
-            body.length = (size_t)spec.precision;
+            buf_printf(out,
+                       character < 0x100     ? "\\x%02x"
+                       : character < 0x10000 ? "\\u%04x"
+                                             : "\\U%08x",
+                       character);
+        i += length > 0 ? length : 1;
     }
-    Object *result = pad(eval, &spec, sign, &body, object_is_number(object) ? '>' : '<');
-    buf_free(&body);
-    return result;
+}
+
+Object *object_converted(Eval *eval, Object *object, char conversion)
+{
+    if (conversion == 's' && object->kind == OBJECT_TEXT) return object;
+    Buf buf = {0}, escaped = {0};
+    object_print(eval, object, conversion == 's' ? TEXT_STR : TEXT_REPR, &buf);
+    if (conversion == 'a') escape_characters(&buf, &escaped);
+    const Buf *text = conversion == 'a' ? &escaped : &buf;
+    object = object_text(eval, text->data != NULL ? text->data : "", text->length);
+    buf_free(&buf);
+    buf_free(&escaped);
+    return object;
 }

@@ -188,6 +188,10 @@ Object *call_result(Eval *eval, Flow flow, Span at)
     Frame *frame = eval->frame;
     if (flow == FLOW_MAYBE) flow = stage_rest(eval, return_none, NULL);
     if (flow == FLOW_ERROR) return NULL;
+    if (flow == FLOW_NEXT && eval->parallel != NULL && frame->result != NULL &&
+        frame->result != eval->none)
+        return FAIL(eval, bad_value, at,
+                    "for some iterations of a parallel loop this function returns nothing");
     if (flow == FLOW_NEXT) return eval->none;
     if (frame->result != NULL) return frame->result;
     Object *result = binding_get(eval, &frame_jumps(eval)->result, at);

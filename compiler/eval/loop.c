@@ -39,6 +39,7 @@ static Flow stage_way(Eval *eval, Region *region, const Way *way, Rest *rest, Ch
 
 Flow stage_ways(Eval *eval, Value *condition, const Way ways[2], Rest *rest)
 {
+    if (host_part_refuses(eval, "a branch", eval->at)) return FLOW_ERROR;
     Op *op = build_op(&eval->builder, OP_if, 1, &condition, 0, NULL);
     ChangeVec changes[2] = {{0}, {0}};
     Flow flows[2] = {FLOW_NEXT, FLOW_NEXT};
@@ -53,35 +54,6 @@ Flow stage_ways(Eval *eval, Value *condition, const Way ways[2], Rest *rest)
     return flow_join(flows[0], flows[1]);
 }
 
-/* a if condition else b */
-Object *stage_choice(Eval *eval, const NodeIfExp *node, Value *condition)
-{
-    Op *op = build_op(&eval->builder, OP_if, 1, &condition, 0, NULL);
-    const Node *sides[2] = {node->body, node->orelse};
-    ChangeVec changes[2] = {{0}, {0}};
-    Binding *unnamed = arena_new_of(eval->arena, Binding);
-    unnamed->name = intern_text(eval->session->names, "choice");
-    Object *object = object_new(eval, OBJECT_MERGE);
-    object->as.merge = arena_new_of(eval->arena, Merge);
-    Merge *merge = object->as.merge;
-    *merge = (Merge){.control = op, .before = UINT64_MAX, .binding = unnamed};
-    for (int i = 0; i < 2; i++) {
-        Control control = control_enter(eval, op->regions[i]);
-        merge->values[i] = eval_expr(eval, sides[i]);
-        build_op(&eval->builder, OP_yield, 0, NULL, 0, NULL);
-        control_leave(eval, control, &changes[i]);
-        merge->regions[i] = op->regions[i];
-        merge->at[i] = sides[i]->span;
-        if (merge->values[i] == NULL) return NULL;
-    }
-    merge_branches(eval, op, changes, (Flow[2]){FLOW_NEXT, FLOW_NEXT});
-    Object *lifted = merge_lift(eval, object, node->base.span);
-    if (lifted != NULL && lifted->kind == OBJECT_CELL)
-        return object_ir(eval, build1(&eval->builder, OP_var_get, lifted->as.ir.var));
-    if (lifted != NULL && lifted->kind == OBJECT_TILE) lifted->fresh = true;
-    return lifted;
-}
-
 /* ---- loops: on trial until all that is carried round is known ---- */
 
 typedef struct Loop {
@@ -89,9 +61,10 @@ typedef struct Loop {
     const Node *target; /* of a for */
     Nodes body, orelse;
     OpCode code;
-    Value *bounds[3];     /* of a for: begin, end, step */
+    Value *bounds[3]; /* of a for: begin, end, step */
+    Object *map;
     Object *start, *step; /* of a for with a negative step: i = start + counter * step */
-    int64_t unroll;
+    int64_t unroll, stages;
     bool runs_once;
     bool stops; /* a break or return ends it: then a for is a while, too */
     Binding *stopped, *counter;
@@ -105,7 +78,9 @@ static bool bind_counter(Eval *eval, const Loop *loop, Value *counter)
         object = object != NULL ? operate_binary(eval, OPERATOR_Add, object, loop->start, eval->at)
                                 : NULL;
     }
-    return object != NULL && assign_target(eval, loop->target, object);
+    if (object != NULL && loop->map != NULL)
+        object = call_simple(eval, loop->map, 1, &object, eval->at);
+    return object != NULL && lanes_assign_all(eval, loop->target, object);
 }
 
 /* The counter of this iteration goes to the loop's target. */
@@ -197,7 +172,9 @@ static bool stage_body(Eval *eval, const Loop *loop, Op *op, ChangeVec *changes,
     if (loop->code == OP_while && !stage_test(eval, loop, op->regions[0], changes)) return false;
     Control control = control_enter(eval, region);
     bool good = begin_iteration(eval, loop, region);
+    const Lanes lanes = lanes_enter(eval, true);
     good = good && eval_block(eval, loop->body) != FLOW_ERROR;
+    lanes_leave(eval, lanes);
     iteration_close(eval);
     eval_move(eval, at);
     *stops = jump_possible(eval, JUMP_BREAK) || jump_possible(eval, JUMP_RETURN);
@@ -222,6 +199,7 @@ static Op *build_loop(Eval *eval, const Loop *loop)
     bool counts = loop->code == OP_for;
     Op *op = build_op(&eval->builder, loop->code, counts ? 3 : 0, loop->bounds, 0, NULL);
     if (counts && loop->unroll != 0) op_set_int(op, ATTR_unroll, loop->unroll);
+    if (counts && loop->stages != 0) op_set_int(op, ATTR_stages, loop->stages);
     return op;
 }
 
@@ -230,7 +208,7 @@ static bool try_loop(Eval *eval, Loop *loop, bool *settled)
 {
     Span at = eval->at;
     Op *op = build_loop(eval, loop);
-    LoopTrial trial = {.start = eval->clock, .outer = eval->trial};
+    LoopTrial trial = {.start = eval->clock, .control = eval->control, .outer = eval->trial};
     ChangeVec changes = {0};
     bool stops = false;
     eval->trial = &trial;
@@ -238,7 +216,7 @@ static bool try_loop(Eval *eval, Loop *loop, bool *settled)
     eval->trial = trial.outer;
     if (!good) return false;
     eval_move(eval, at);
-    *settled = !stops || loop->stops;
+    *settled = !trial.again && (!stops || loop->stops);
     for (size_t i = 0; *settled && i < changes.count; i++)
         *settled = !change_is_carried(&trial, &changes.data[i]);
     if (*settled) {
@@ -323,14 +301,28 @@ static bool read_unroll(Eval *eval, const Object *range, Loop *loop, int64_t tri
     return false;
 }
 
-/* A negative step counts up from 0: the `for` op counts up alone. */
-static void turn_round(Eval *eval, Loop *loop, Object *bounds[3], int64_t trips)
+/* (start - stop - step - 1) // -step: below 0 where there are no rounds. NULL: reported. */
+static Object *trips_down(Eval *eval, Object *const *bounds)
 {
+    const int64_t step = bounds[2]->as.integer;
+    Object *span = operate_binary(eval, OPERATOR_Sub, bounds[0], bounds[1], eval->at);
+    if (span == NULL || step == INT64_MIN) return NULL;
+    span = operate_binary(eval, OPERATOR_Add, span, object_int(eval, -step - 1), eval->at);
+    return span != NULL
+               ? operate_binary(eval, OPERATOR_FloorDiv, span, object_int(eval, -step), eval->at)
+               : NULL;
+}
+
+/* A negative step counts up from 0: the `for` op counts up alone. */
+static bool turn_round(Eval *eval, Loop *loop, Object *bounds[3])
+{
+    Object *trips = trips_down(eval, bounds);
     loop->start = bounds[0];
     loop->step = bounds[2];
     bounds[0] = object_int(eval, 0);
-    bounds[1] = object_int(eval, trips);
+    bounds[1] = trips;
     bounds[2] = object_int(eval, 1);
+    return trips != NULL;
 }
 
 Flow stage_for(Eval *eval, const NodeFor *node, Object *range)
@@ -339,7 +331,9 @@ Flow stage_for(Eval *eval, const NodeFor *node, Object *range)
                  .target = node->target,
                  .body = node->body,
                  .orelse = node->orelse,
-                 .code = OP_for};
+                 .code = OP_for,
+                 .stages = range->as.range.stages,
+                 .map = range->as.range.map};
     Object *bounds[3] = {range->as.range.start, range->as.range.stop, range->as.range.step};
     int64_t trips = 0;
     bool known = true;
@@ -354,11 +348,7 @@ Flow stage_for(Eval *eval, const NodeFor *node, Object *range)
         loop.runs_once = true;
     }
     bool backwards = bounds[2]->kind == OBJECT_INT && bounds[2]->as.integer < 0;
-    if (backwards && !known) {
-        FAIL(eval, unsupported, eval->at, "a negative step with run-time bounds");
-        return FLOW_ERROR;
-    }
-    if (backwards) turn_round(eval, &loop, bounds, trips);
+    if (backwards && !turn_round(eval, &loop, bounds)) return FLOW_ERROR;
     if (!read_unroll(eval, range, &loop, trips) || !set_bounds(eval, &loop, bounds))
         return FLOW_ERROR;
     return stage_loop(eval, &loop, false);

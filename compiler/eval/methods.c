@@ -50,23 +50,70 @@ Object *text_lower(Eval *eval, const Bound *bound)
     return map_letters(eval, bound->values[0], 'A', 'Z', 'a' - 'A');
 }
 
+Object *text_swapcase(Eval *eval, const Bound *bound)
+{
+    const Object *text = bound->values[0];
+    char *copy = arena_copy_text(eval->arena, text->as.text.data, text->as.text.length);
+    for (size_t i = 0; i < text->as.text.length; i++)
+        if ((copy[i] >= 'a' && copy[i] <= 'z') || (copy[i] >= 'A' && copy[i] <= 'Z'))
+            copy[i] ^= 'a' ^ 'A';
+    return object_text(eval, copy, text->as.text.length);
+}
+
+Object *text_expandtabs(Eval *eval, const Bound *bound)
+{
+    const Object *text = bound->values[0];
+    int64_t size = 8, column = 0;
+    if (bound->values[1] != NULL && !object_as_int(eval, bound->values[1], "tabsize", &size))
+        return NULL;
+    if (size > 1000) return FAIL(eval, bad_value, bound->at, "tabsize is at most 1000");
+    Buf buf = {0};
+    for (size_t i = 0; i < text->as.text.length; i++) {
+        const char c = text->as.text.data[i];
+        const int64_t spaces = size > 0 ? size - column % size : 0;
+        if (c != '\t') buf_char(&buf, c);
+        for (int64_t s = 0; c == '\t' && s < spaces; s++) buf_char(&buf, ' ');
+        column = c == '\n' || c == '\r' ? 0
+                 : c == '\t'            ? column + spaces
+                                        : column + ((c & 0xC0) != 0x80);
+    }
+    Object *result = object_text(eval, buf.data != NULL ? buf.data : "", buf.length);
+    buf_free(&buf);
+    return result;
+}
+
+/* An empty text stands before each character and at the end. */
+static const char *find_replaced(const char *data, const char *end, const Object *old, bool first)
+{
+    if (old->as.text.length > 0)
+        return memmem(data, (size_t)(end - data), old->as.text.data, old->as.text.length);
+    if (first) return data;
+    if (data == end) return NULL;
+    for (data++; data < end && (*data & 0xC0) == 0x80; data++) continue;
+    return data;
+}
+
 Object *text_replace(Eval *eval, const Bound *bound)
 {
     const Object *old = text_argument(eval, bound->values[1], "what is replaced", bound->at);
     const Object *new =
         old != NULL ? text_argument(eval, bound->values[2], "the replacement", bound->at) : NULL;
-    if (new == NULL || old->as.text.length == 0) return new != NULL ? bound->values[0] : NULL;
+    int64_t count = -1;
+    if (new == NULL ||
+        (bound->values[3] != NULL && !object_as_int(eval, bound->values[3], "the count", &count)))
+        return NULL;
     const char *data = bound->values[0]->as.text.data,
                *end = data + bound->values[0]->as.text.length;
     Buf buf = {0};
-    for (const char *next; (next = memmem(data, (size_t)(end - data), old->as.text.data,
-                                          old->as.text.length)) != NULL;) {
+    bool first = true;
+    for (const char *next; count-- != 0 && (next = find_replaced(data, end, old, first)) != NULL;) {
         buf_bytes(&buf, data, (size_t)(next - data));
         buf_bytes(&buf, new->as.text.data, new->as.text.length);
         data = next + old->as.text.length;
+        first = false;
     }
     buf_bytes(&buf, data, (size_t)(end - data));
-    Object *result = object_text(eval, buf.data, buf.length);
+    Object *result = object_text(eval, buf.data != NULL ? buf.data : "", buf.length);
     buf_free(&buf);
     return result;
 }
@@ -217,27 +264,41 @@ Object *dict_method_items(Eval *eval, const Bound *bound)
     return list;
 }
 
+static bool update_from(Eval *eval, Object *dict, Object *other, Span at)
+{
+    Object *const from = dict_from(eval, other, at);
+    for (size_t i = 0; from != NULL && i < from->as.dict.keys.count; i++)
+        if (!item_set(eval, dict, from->as.dict.keys.data[i], from->as.dict.values.data[i], at))
+            return false;
+    return from != NULL;
+}
+
 Object *dict_method_update(Eval *eval, const Bound *bound)
 {
-    const Object *other = bound->values[1];
-    if (!list_may_change(eval, bound->values[0], bound->at)) return NULL;
-    if (other->kind != OBJECT_DICT)
-        return FAIL(eval, expected_kind, bound->at, "the argument of update()", "a dict",
-                    object_repr(eval, other));
-    for (size_t i = 0; i < other->as.dict.keys.count; i++)
-        dict_set(eval, bound->values[0], other->as.dict.keys.data[i],
-                 other->as.dict.values.data[i]);
-    return eval->none;
+    Object *dict = bound->values[0];
+    if (bound->rest->as.list.count > 1)
+        return FAIL(eval, bad_value, bound->at, "update() takes one positional argument at most");
+    for (uint32_t i = 0; i < bound->rest->as.list.count; i++)
+        if (!update_from(eval, dict, bound->rest->as.list.items[i], bound->at)) return NULL;
+    return update_from(eval, dict, bound->values[1], bound->at) ? eval->none : NULL;
+}
+
+Object *dict_method_fromkeys(Eval *eval, const Bound *bound)
+{
+    Object *keys = iterate(eval, bound->values[0], bound->at);
+    Object *dict = dict_new(eval);
+    for (uint32_t i = 0; keys != NULL && i < keys->as.list.count; i++)
+        dict_set(eval, dict, keys->as.list.items[i],
+                 bound->values[1] != NULL ? bound->values[1] : eval->none);
+    return keys != NULL ? dict : NULL;
 }
 
 Object *dict_method_setdefault(Eval *eval, const Bound *bound)
 {
     Object *value = dict_get(bound->values[0], bound->values[1]);
     if (value != NULL) return value;
-    if (!list_may_change(eval, bound->values[0], bound->at)) return NULL;
     value = bound->values[2] != NULL ? bound->values[2] : eval->none;
-    dict_set(eval, bound->values[0], bound->values[1], value);
-    return value;
+    return item_set(eval, bound->values[0], bound->values[1], value, bound->at) ? value : NULL;
 }
 
 Object *dict_method_pop(Eval *eval, const Bound *bound)
@@ -247,17 +308,14 @@ Object *dict_method_pop(Eval *eval, const Bound *bound)
     for (size_t i = 0; i < dict->as.dict.keys.count; i++) {
         if (!object_equal(dict->as.dict.keys.data[i], bound->values[1])) continue;
         Object *value = dict->as.dict.values.data[i];
-        size_t after = dict->as.dict.keys.count - i - 1;
-        memmove(dict->as.dict.keys.data + i, dict->as.dict.keys.data + i + 1,
-                sizeof(Object *) * after);
-        memmove(dict->as.dict.values.data + i, dict->as.dict.values.data + i + 1,
-                sizeof(Object *) * after);
-        dict->as.dict.keys.count--;
-        dict->as.dict.values.count--;
+        if (dict->as.dict.mirrored == NULL)
+            dict_remove(dict, bound->values[1]);
+        else if (!mirror_delete(eval, dict, bound->values[1], bound->at))
+            return NULL;
         return value;
     }
     if (bound->values[2] != NULL) return bound->values[2];
-    return FAIL(eval, no_key, bound->at, object_repr(eval, bound->values[1]));
+    return raise_no_key(eval, bound->values[1], bound->at);
 }
 
 /* ---- element types ---- */
@@ -376,6 +434,10 @@ OF_NUMBER(erfc)
 OF_NUMBER(cbrt)
 OF_NUMBER(rint)
 OF_NUMBER(fabs)
+OF_NUMBER(asinh)
+OF_NUMBER(acosh)
+OF_NUMBER(atanh)
+OF_NUMBER(lgamma)
 #undef OF_NUMBER
 
 static Object *of_two(Eval *eval, const Bound *bound, const char *name,
@@ -400,7 +462,56 @@ static Object *of_two(Eval *eval, const Bound *bound, const char *name,
 OF_TWO(atan2)
 OF_TWO(fmod)
 OF_TWO(copysign)
+OF_TWO(hypot)
+OF_TWO(remainder)
+OF_TWO(nextafter)
 #undef OF_TWO
+
+Object *math_gamma(Eval *eval, const Bound *bound)
+{
+    return of_number(eval, bound, "gamma", tgamma);
+}
+
+static bool known_number(Eval *eval, Object *object, Span at, double *out)
+{
+    if (object_is_number(object)) {
+        *out = object_number(object);
+        return true;
+    }
+    FAIL(eval, expected_kind, at, "an argument", "a number", object_repr(eval, object));
+    return false;
+}
+
+Object *math_fma(Eval *eval, const Bound *bound)
+{
+    double x[3];
+    for (int i = 0; i < 3; i++)
+        if (!known_number(eval, bound->values[i], bound->at, &x[i])) return NULL;
+    return object_float(eval, fma(x[0], x[1], x[2]));
+}
+
+Object *math_ldexp(Eval *eval, const Bound *bound)
+{
+    double x;
+    int64_t exponent;
+    if (!known_number(eval, bound->values[0], bound->at, &x) ||
+        !object_as_int(eval, bound->values[1], "the exponent", &exponent))
+        return NULL;
+    const int64_t most = 10000; /* beyond all numbers */
+    return object_float(eval, ldexp(x, (int)(exponent > most    ? most
+                                             : exponent < -most ? -most
+                                                                : exponent)));
+}
+
+Object *math_frexp(Eval *eval, const Bound *bound)
+{
+    double x;
+    int exponent = 0;
+    if (!known_number(eval, bound->values[0], bound->at, &x)) return NULL;
+    const double m = frexp(x, &exponent);
+    Object *items[2] = {object_float(eval, m), object_int(eval, isfinite(x) ? exponent : 0)};
+    return object_list(eval, OBJECT_TUPLE, items, 2);
+}
 
 Object *math_log(Eval *eval, const Bound *bound)
 {

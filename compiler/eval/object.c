@@ -94,12 +94,33 @@ static void own_functions(Object *class)
     }
 }
 
+Object *special_method(Eval *eval, const Object *object, const char *name)
+{
+    if (object->kind != OBJECT_INSTANCE) return NULL;
+    return class_find(object->as.instance->class, intern_text(eval->session->names, name));
+}
+
+/* Tells what the body bound: __set_name__ of each value that wants to know. */
+static bool tell_names(Eval *eval, Object *class, Span at)
+{
+    const BindingVec *list = &class->as.class->attributes.list;
+    for (size_t i = 0; i < list->count; i++) {
+        Object *value = list->data[i]->object;
+        Object *method = value != NULL ? special_method(eval, value, "__set_name__") : NULL;
+        Name name = list->data[i]->name;
+        Object *given[] = {value, class, object_text(eval, name, strlen(name))};
+        if (method != NULL && call_simple(eval, method, 3, given, at) == NULL) return false;
+    }
+    return true;
+}
+
 /* Tells the bases: __init_subclass__ of the next in order, with the keywords of the statement. */
 static bool class_finish(Eval *eval, Object *class, const NodeClassDef *node)
 {
     Name hook = intern_text(eval->session->names, "__init_subclass__");
     Arguments arguments = {.at = node->base.span};
     Object *method = NULL;
+    if (!tell_names(eval, class, node->base.span)) return false;
     for (int i = 1; method == NULL && i < class->as.class->order_count; i++) {
         Binding *binding = bindings_get(&class->as.class->order[i]->as.class->attributes, hook);
         if (binding != NULL) method = binding->object;
@@ -192,6 +213,10 @@ static Object *bind_found(Eval *eval, Object *self, Object *class, Object *objec
     if (object->kind == OBJECT_STATIC_METHOD) return object->as.method.function;
     if (object->kind == OBJECT_CLASS_METHOD)
         return bind_method(eval, class, object->as.method.function);
+    Object *getter = special_method(eval, object, "__get__");
+    if (getter != NULL)
+        return call_simple(eval, getter, 3,
+                           (Object *[]){object, self != NULL ? self : eval->none, class}, at);
     if (self == NULL) return object;
     if (object->kind == OBJECT_PROPERTY)
         return call_simple(eval, object->as.method.function, 1, &self, at);
@@ -204,10 +229,17 @@ static bool name_is(Name name, const char *text)
     return strcmp(name, text) == 0;
 }
 
-static Object *attributes_dict(Eval *eval, const Bindings *attributes)
+/* As it is now. An instance has one, which follows the attributes. */
+static Object *attributes_dict(Eval *eval, Object *object)
 {
-    Object *dict = object_new(eval, OBJECT_DICT);
-    dict->as.dict.control = (uint32_t)eval->control;
+    const bool is_class = object->kind == OBJECT_CLASS;
+    const Bindings *attributes =
+        is_class ? &object->as.class->attributes : &object->as.instance->attributes;
+    Object *dict = is_class ? NULL : object->as.instance->dict;
+    if (dict == NULL) dict = dict_new(eval);
+    if (!is_class) object->as.instance->dict = dict;
+    dict->as.dict.mirrored = object;
+    dict->as.dict.keys.count = dict->as.dict.values.count = 0;
     for (size_t i = 0; i < attributes->list.count; i++) {
         Binding *binding = attributes->list.data[i];
         Object *value = binding->object != NULL ? binding_get(eval, binding, eval->at) : NULL;
@@ -222,9 +254,10 @@ static Object *find_in_instance(Eval *eval, Object *object, Name name, Span at, 
     Object *class = object->as.instance->class;
     Binding *own = bindings_get(&object->as.instance->attributes, name);
     *found = true;
-    if (own != NULL && own->object != NULL) return binding_get(eval, own, at);
     Object *inherited = class_find(class, name);
-    if (name_is(name, "__dict__")) return attributes_dict(eval, &object->as.instance->attributes);
+    const bool is_settled = inherited != NULL && special_method(eval, inherited, "__set__") != NULL;
+    if (own != NULL && own->object != NULL && !is_settled) return binding_get(eval, own, at);
+    if (name_is(name, "__dict__")) return attributes_dict(eval, object);
     if (inherited != NULL) return bind_found(eval, object, class, inherited, at);
     if (name_is(name, "__class__")) return class;
     Object *fallback = class_find(class, intern_text(eval->session->names, "__getattr__"));
@@ -243,13 +276,24 @@ static Object *find_in_class(Eval *eval, Object *object, Name name, Span at, boo
     const Class *class = object->as.class;
     if (name_is(name, "__name__") || name_is(name, "__qualname__"))
         return object_text(eval, class->name, strlen(class->name));
-    if (name_is(name, "__dict__")) return attributes_dict(eval, &class->attributes);
+    if (name_is(name, "__dict__")) return attributes_dict(eval, object);
     if (name_is(name, "__mro__"))
         return object_list(eval, OBJECT_TUPLE, class->order, (size_t) class->order_count);
     if (name_is(name, "__bases__"))
         return object_list(eval, OBJECT_TUPLE, class->bases, (size_t) class->base_count);
     *found = false;
     return NULL;
+}
+
+/* The module's own __getattr__, for names that it does not have. */
+static Object *module_fallback(Eval *eval, Unit *unit, Name name, Span at, bool *found)
+{
+    Name own = intern_text(eval->session->names, "__getattr__");
+    if (name == own) return NULL;
+    Object *function = unit_lookup(eval, unit, own, UINT32_MAX, at, found);
+    if (!*found || function == NULL) return NULL;
+    Object *text = object_text(eval, name, strlen(name));
+    return call_simple(eval, function, 1, &text, at);
 }
 
 static Object *find_in_module(Eval *eval, Object *object, Name name, Span at, bool *found)
@@ -262,13 +306,14 @@ static Object *find_in_module(Eval *eval, Object *object, Name name, Span at, bo
         value = object_new(eval, OBJECT_HOST_FUNCTION);
         value->as.host = name;
     }
-    if (*found || unit->folder == NULL) return value;
+    if (*found || unit->folder == NULL)
+        return *found ? value : module_fallback(eval, unit, name, at, found);
     eval->quiet++;
     Object *module =
         import_module(eval, intern_printf(eval->session->names, "%s.%s", unit->name, name), at);
     eval->quiet--;
     *found = module != NULL && module->kind == OBJECT_MODULE;
-    return *found ? module : NULL;
+    return *found ? module : module_fallback(eval, unit, name, at, found);
 }
 
 static Object *find_in_super(Eval *eval, Object *object, Name name, Span at, bool *found)
@@ -313,13 +358,14 @@ static Object *shape_of(Eval *eval, const Value *value, const Type *type, Span a
                     dynamic ? object_ir(eval, view->operands[1 + i])
                             : object_int(eval, type->shape[i]));
     }
+    shape->is_shape = view != NULL;
     return shape;
 }
 
 static Object *find_in_staged(Eval *eval, const Object *object, Name name, Span at, bool *found)
 {
     const Value *value = object->as.ir.value;
-    const Type *type = value != NULL ? value->type : object->as.ir.var->type->content;
+    const Type *type = staged_object_type(object);
     *found = name_is(name, "dtype") || name_is(name, "shape") || name_is(name, "ndim");
     if (name_is(name, "shape")) return shape_of(eval, value, type, at);
     if (name_is(name, "ndim")) return object_int(eval, type->rank);
@@ -367,6 +413,7 @@ Object *attribute_find(Eval *eval, Object *object, Name name, Span at, bool *fou
     case OBJECT_SUPER: return find_in_super(eval, object, name, at, found);
     case OBJECT_MISSING: *found = true; return missing_needed(eval, object, name, at);
     case OBJECT_ARRAY: return find_in_array(eval, object, name, at, found);
+    case OBJECT_PLACE: return place_attribute(eval, object, name, at, found);
     case OBJECT_RANGE:
     case OBJECT_SLICE: value = find_in_range(eval, object, name, found); break;
     case OBJECT_IR:
@@ -376,7 +423,8 @@ Object *attribute_find(Eval *eval, Object *object, Name name, Span at, bool *fou
         *found = name_is(name, "__name__");
         value = *found
                     ? object_text(eval, object->as.builtin->name, strlen(object->as.builtin->name))
-                    : NULL;
+                    : builtin_of_kind(eval, object->as.builtin, name);
+        *found = value != NULL;
         break;
     default: break;
     }
@@ -404,6 +452,8 @@ bool attribute_put(Eval *eval, Object *object, Name name, Object *value, Span at
                            : object->kind == OBJECT_CLASS    ? &object->as.class->attributes
                            : object->kind == OBJECT_FUNCTION ? object->as.function.attributes
                                                              : NULL;
+    if (object->kind == OBJECT_INSTANCE && object->as.instance->dict != NULL)
+        dict_set(eval, object->as.instance->dict, object_text(eval, name, strlen(name)), value);
     if (attributes != NULL)
         return binding_set(eval, bindings_make(eval, attributes, name), value, at);
     FAIL(eval, unknown_attribute, at, object_repr(eval, object), name);
@@ -414,7 +464,7 @@ bool attribute_put(Eval *eval, Object *object, Name name, Object *value, Span at
 static bool set_by_class(Eval *eval, Object *object, Name name, Object *value, Span at, bool *found)
 {
     const Object *class = object->as.instance->class;
-    const Object *inherited = class_find(class, name);
+    Object *inherited = class_find(class, name);
     Object *hook = class_find(class, intern_text(eval->session->names, "__setattr__"));
     Object *text = object_text(eval, name, strlen(name));
     *found = true;
@@ -428,6 +478,9 @@ static bool set_by_class(Eval *eval, Object *object, Name name, Object *value, S
              arena_printf(eval->arena, "%s' with a setter", name));
         return false;
     }
+    Object *setter = inherited != NULL ? special_method(eval, inherited, "__set__") : NULL;
+    if (setter != NULL)
+        return call_simple(eval, setter, 3, (Object *[]){inherited, object, value}, at) != NULL;
     *found = false;
     return false;
 }
@@ -449,10 +502,36 @@ bool attribute_delete(Eval *eval, Object *object, Name name, Span at)
                            : object->kind == OBJECT_CLASS  ? &object->as.class->attributes
                                                            : NULL;
     Binding *binding = attributes != NULL ? bindings_get(attributes, name) : NULL;
+    if (object->kind == OBJECT_INSTANCE && object->as.instance->dict != NULL)
+        dict_remove(object->as.instance->dict, object_text(eval, name, strlen(name)));
     if (binding != NULL && binding->object != NULL) {
         binding_put(eval, binding, NULL, at);
         return true;
     }
     FAIL(eval, unknown_attribute, at, object_repr(eval, object), name);
     return false;
+}
+
+/* The attribute that an item is; NULL: reported. */
+static Name mirrored_name(Eval *eval, const Object *dict, const Object *key, Span at)
+{
+    if (dict->as.dict.mirrored->kind == OBJECT_CLASS)
+        return raise_python(eval, "TypeError",
+                            "the __dict__ of a class is read only: use setattr and delattr", at);
+    if (key->kind != OBJECT_TEXT)
+        return FAIL(eval, expected_kind, at, "an attribute's name", "a str",
+                    object_repr(eval, key));
+    return intern(eval->session->names, key->as.text.data, key->as.text.length);
+}
+
+bool mirror_set(Eval *eval, const Object *dict, const Object *key, Object *value, Span at)
+{
+    Name name = mirrored_name(eval, dict, key, at);
+    return name != NULL && attribute_put(eval, dict->as.dict.mirrored, name, value, at);
+}
+
+bool mirror_delete(Eval *eval, const Object *dict, const Object *key, Span at)
+{
+    Name name = mirrored_name(eval, dict, key, at);
+    return name != NULL && attribute_delete(eval, dict->as.dict.mirrored, name, at);
 }

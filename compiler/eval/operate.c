@@ -125,9 +125,22 @@ static Object *operate_floats(Eval *eval, Operator op, double a, double b)
     case OPERATOR_Div: return object_float(eval, a / b);
     case OPERATOR_FloorDiv: return object_float(eval, floor(a / b));
     case OPERATOR_Mod: return object_float(eval, float_mod(a, b));
-    case OPERATOR_Pow: return object_float(eval, pow(a, b));
     default: return NULL;
     }
+}
+
+/* Where C gives an infinity or none, Python has an exception, or a complex number. */
+static Object *float_power(Eval *eval, double a, double b, Span at)
+{
+    const double power = pow(a, b);
+    if (a == 0 && b < 0)
+        return raise_python(eval, "ZeroDivisionError", "0.0 cannot be raised to a negative power",
+                            at);
+    if (isinf(power) && isfinite(a) && isfinite(b))
+        return raise_python(eval, "OverflowError", "Numerical result out of range", at);
+    if (isnan(power) && !isnan(a) && !isnan(b))
+        return FAIL(eval, unsupported, at, "a complex number");
+    return object_float(eval, power);
 }
 
 static Object *operate_numbers(Eval *eval, Operator op, Object *left, Object *right, Span at)
@@ -138,6 +151,7 @@ static Object *operate_numbers(Eval *eval, Operator op, Object *left, Object *ri
     bool negative_power = op == OPERATOR_Pow && ints && right->as.integer < 0;
     if (ints && INTEGER[op] != NULL && !negative_power)
         return operate_ints(eval, op, left, right, at);
+    if (op == OPERATOR_Pow) return float_power(eval, object_number(left), object_number(right), at);
     Object *result = operate_floats(eval, op, object_number(left), object_number(right));
     return result != NULL ? result : no_operator(eval, op, left, right, at);
 }
@@ -195,8 +209,7 @@ static bool is_count(const Object *object)
 
 static Object *merge_dicts(Eval *eval, Object *left, Object *right)
 {
-    Object *dict = object_new(eval, OBJECT_DICT);
-    dict->as.dict.control = (uint32_t)eval->control;
+    Object *dict = dict_new(eval);
     for (size_t i = 0; i < left->as.dict.keys.count; i++)
         dict_set(eval, dict, left->as.dict.keys.data[i], left->as.dict.values.data[i]);
     for (size_t i = 0; i < right->as.dict.keys.count; i++)
@@ -257,29 +270,59 @@ static Object *find_method(Eval *eval, Object *object, const char *name)
     return class_find(object->as.instance->class, intern_text(eval->session->names, name));
 }
 
+/* What a method gives that leaves the operator to the other side. */
+static bool is_not_implemented(const Object *object)
+{
+    return object != NULL && object->kind == OBJECT_INSTANCE &&
+           strcmp(object->as.instance->class->as.class->name, "NotImplementedType") == 0;
+}
+
 /* *found tells whether a class defines the operator. */
 static Object *operate_classes(Eval *eval, Operator op, Object *left, Object *right, Span at,
                                bool *found)
 {
     Object *method = find_method(eval, left, METHODS[op].left);
     *found = true;
-    if (method != NULL)
-        return call_simple(eval, method, right != NULL ? 2 : 1, (Object *[]){left, right}, at);
+    if (method != NULL) {
+        Object *result =
+            call_simple(eval, method, right != NULL ? 2 : 1, (Object *[]){left, right}, at);
+        if (!is_not_implemented(result)) return result;
+    }
     method = right != NULL ? find_method(eval, right, METHODS[op].right) : NULL;
-    if (method != NULL) return call_simple(eval, method, 2, (Object *[]){right, left}, at);
+    if (method != NULL) {
+        Object *result = call_simple(eval, method, 2, (Object *[]){right, left}, at);
+        if (!is_not_implemented(result)) return result;
+    }
     *found = false;
     return NULL;
 }
 
 /* ---- the operators ---- */
 
+/* As C's integers do, in the program of a thread. */
+static Object *divide_toward_zero(Eval *eval, Operator op, int64_t a, int64_t b, Span at)
+{
+    if (b == 0) return FAIL(eval, bad_value, at, "division by zero");
+    if (b == -1) {
+        if (op == OPERATOR_Mod) return object_int(eval, 0);
+        return a == INT64_MIN ? FAIL(eval, int_overflow, at, operator_text(op))
+                              : object_int(eval, -a);
+    }
+    return object_int(eval, op == OPERATOR_Div ? a / b : a % b);
+}
+
 Object *operate_binary(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
     bool found;
     Object *result = operate_classes(eval, op, left, right, at, &found);
     if (found) return result;
-    if (object_is_number(left) && object_is_number(right))
+    if (object_is_number(left) && object_is_number(right)) {
+        const bool ints = left->kind != OBJECT_FLOAT && right->kind != OBJECT_FLOAT;
+        if (ints && eval->staging != NULL && eval->frame->is_thread_code &&
+            (op == OPERATOR_Div || op == OPERATOR_Mod))
+            return divide_toward_zero(eval, op, left->as.integer, right->as.integer, at);
         return operate_numbers(eval, op, left, right, at);
+    }
     if (left->kind == OBJECT_ARRAY || right->kind == OBJECT_ARRAY)
         return host_binary(eval, operator_text(op), left, right, at);
     bool staged = object_is_staged(left) || object_is_staged(right);
@@ -387,6 +430,9 @@ static Object *compare_member(Eval *eval, Object *item, Object *container, Span 
     bool found;
     Object *result = operate_classes(eval, OPERATOR_In, container, item, at, &found);
     if (found) return result;
+    int64_t count;
+    if (item->kind == OBJECT_INT && range_count(container, &count))
+        return object_bool(eval, range_has(container, item->as.integer));
     Object *items = iterate(eval, container, at);
     if (items == NULL) return NULL;
     for (uint32_t i = 0; i < items->as.list.count; i++)
@@ -400,6 +446,12 @@ static bool is_identical(const Object *a, const Object *b)
         a->kind == OBJECT_TILE)
         return a == b;
     return a->kind == b->kind && object_equal(a, b);
+}
+
+/* Unequal to itself, though the same object in a list or a dict. */
+static bool is_nan(const Object *object)
+{
+    return object->kind == OBJECT_FLOAT && isnan(object->as.number);
 }
 
 Object *operate_compare(Eval *eval, Operator op, Object *left, Object *right, Span at)
@@ -425,8 +477,10 @@ Object *operate_compare(Eval *eval, Operator op, Object *left, Object *right, Sp
         return host_binary(eval, operator_text(op), left, right, at);
     if (left->kind == OBJECT_MISSING || right->kind == OBJECT_MISSING)
         return missing_needed(eval, left->kind == OBJECT_MISSING ? left : right, NULL, at);
-    if (op == OPERATOR_Eq || op == OPERATOR_NotEq)
-        return object_bool(eval, object_equal(left, right) == (op == OPERATOR_Eq));
+    if (op == OPERATOR_Eq || op == OPERATOR_NotEq) {
+        bool same = !is_nan(left) && !is_nan(right) && object_equal(left, right);
+        return object_bool(eval, same == (op == OPERATOR_Eq));
+    }
     Object *set = operate_sets(eval, op, left, right, &found);
     if (found) return set;
     return compare_order(eval, op, left, right, at);

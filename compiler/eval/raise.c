@@ -34,14 +34,18 @@ static const struct {
     {DIAG_stop_iteration, "StopIteration"},
 };
 
-Object *exception_new(Eval *eval, const char *name, const char *text)
+static Object *exception_with(Eval *eval, const char *name, Object *argument)
 {
     bool found;
     Object *class = scope_lookup(eval, eval->builtins, intern_text(eval->session->names, name),
                                  eval->at, &found);
     if (class == NULL || class->kind != OBJECT_CLASS) return NULL;
-    Object *argument = object_text(eval, text, strlen(text));
     return call_simple(eval, class, 1, &argument, eval->at);
+}
+
+Object *exception_new(Eval *eval, const char *name, const char *text)
+{
+    return exception_with(eval, name, object_text(eval, text, strlen(text)));
 }
 
 void fault_note(Eval *eval, DiagCode code, Span at, ...)
@@ -57,6 +61,9 @@ void fault_note(Eval *eval, DiagCode code, Span at, ...)
     attempt->failed = true;
     attempt->fault = (Fault){code, at, text, raised, eval->control};
 }
+
+static Flow fault_pass_on(Eval *eval, const Fault *fault);
+static Object *fault_exception(Eval *eval, Fault *fault);
 
 /* ---- raise and assert ---- */
 
@@ -79,6 +86,60 @@ static void raise_object(Eval *eval, Object *exception, Span at)
     eval->raised = NULL;
 }
 
+void *raise_python(Eval *eval, const char *name, const char *text, Span at)
+{
+    Object *exception = exception_new(eval, name, text);
+    if (exception != NULL) raise_object(eval, exception, at);
+    return NULL;
+}
+
+/* KeyError's argument is the key itself. */
+void *raise_no_key(Eval *eval, Object *key, Span at)
+{
+    eval->raised = exception_with(eval, "KeyError", key);
+    FAIL(eval, no_key, at, object_repr(eval, key));
+    eval->raised = NULL;
+    return NULL;
+}
+
+/* `with`: what the context's __exit__ says of an exception. Its own code runs as that of a `try`'s
+ * handler does. */
+static Flow leave_context(Eval *eval, Attempt *attempt, Object *context, Object *method)
+{
+    Fault *fault = &attempt->fault;
+    Object *exception = attempt->failed ? fault_exception(eval, fault) : NULL;
+    if (!attempt->failed) return FLOW_ERROR;
+    if (exception == NULL || exception->kind != OBJECT_INSTANCE || fault->control > eval->control)
+        return fault_pass_on(eval, fault);
+    Object *given[] = {context, exception->as.instance->class, exception, eval->none};
+    Object *outer = eval->handling;
+    eval->handling = exception;
+    Object *result = call_simple(eval, method, 4, given, eval->at);
+    eval->handling = outer;
+    bool caught = false;
+    if (result == NULL || !object_truth(eval, result, &caught)) return FLOW_ERROR;
+    return caught ? FLOW_NEXT : fault_pass_on(eval, fault);
+}
+
+Flow guard_context(Eval *eval, WithBody *body, const NodeWith *node, uint32_t index,
+                   Object *context, Object *method)
+{
+    Attempt attempt = {.quiet = eval->quiet + 1, .frame = eval->frame, .outer = eval->attempt};
+    const Span at = eval->at;
+    eval->attempt = &attempt;
+    eval->quiet++;
+    Flow flow = body(eval, node, index);
+    eval->quiet--;
+    eval->attempt = attempt.outer;
+    eval_move(eval, at);
+    if (flow == FLOW_ERROR) return leave_context(eval, &attempt, context, method);
+    Object *given[] = {context, eval->none, eval->none, eval->none};
+    Object *result = eval->frame->result;
+    if (call_simple(eval, method, 4, given, eval->at) == NULL) return FLOW_ERROR;
+    eval->frame->result = result;
+    return flow;
+}
+
 Flow run_raise(Eval *eval, const Node *node)
 {
     const NodeRaise *n = NODE_AS(Raise, node);
@@ -88,7 +149,13 @@ Flow run_raise(Eval *eval, const Node *node)
         return FAIL(eval, bad_value, eval->at, "there is no exception to raise again"), FLOW_ERROR;
     if (exception != NULL && exception->kind == OBJECT_CLASS)
         exception = call_simple(eval, exception, 0, NULL, eval->at);
-    if (exception != NULL) raise_object(eval, exception, eval->at);
+    Object *cause = exception != NULL && n->cause != NULL ? eval_expr(eval, n->cause) : NULL;
+    if (exception == NULL || (n->cause != NULL && cause == NULL)) return FLOW_ERROR;
+    if (cause != NULL && exception->kind == OBJECT_INSTANCE &&
+        !attribute_put(eval, exception, intern_text(eval->session->names, "__cause__"), cause,
+                       eval->at))
+        return FLOW_ERROR;
+    raise_object(eval, exception, eval->at);
     return FLOW_ERROR;
 }
 
@@ -116,12 +183,33 @@ static Flow assertion_error(Eval *eval, const NodeAssert *node)
     return FLOW_ERROR;
 }
 
+/* In the host part of a kernel function: the call is refused unless it holds. */
+static Flow require_assertion(Eval *eval, const NodeAssert *node, Object *test)
+{
+    const Span said = node->test->span;
+    Object *message = node->msg != NULL ? eval_expr(eval, node->msg) : eval->none;
+    Value *condition = message != NULL ? stage_condition(eval, test, eval->at) : NULL;
+    if (condition == NULL) return FLOW_ERROR;
+    Buf text = {0};
+    if (node->msg != NULL)
+        object_print(eval, message, TEXT_STR, &text);
+    else
+        buf_printf(&text, "the kernel asserts %.*s", (int)(said.end - said.begin),
+                   said.source->text + said.begin);
+    op_set_text(build_op(&eval->builder, OP_require, 1, &condition, 0, NULL), ATTR_text,
+                intern(eval->session->names, text.data != NULL ? text.data : "", text.length));
+    buf_free(&text);
+    return FLOW_NEXT;
+}
+
 Flow run_assert(Eval *eval, const Node *node)
 {
     const NodeAssert *n = NODE_AS(Assert, node);
     Object *test = eval_expr(eval, n->test);
     bool truth;
     eval_move(eval, node->span);
+    if (test != NULL && object_is_staged(test) && in_host_part(eval))
+        return require_assertion(eval, n, test);
     if (test == NULL || !object_truth(eval, test, &truth)) return FLOW_ERROR;
     return truth ? FLOW_NEXT : assertion_error(eval, n);
 }
@@ -135,6 +223,20 @@ static Object *fault_exception(Eval *eval, Fault *fault)
         if (EXCEPTIONS[i].code == fault->code)
             return fault->exception = exception_new(eval, EXCEPTIONS[i].exception, fault->text);
     return NULL;
+}
+
+bool attempt_raised(Eval *eval, Attempt *attempt, const char *name)
+{
+    bool found;
+    if (!attempt->failed) return false;
+    Object *exception = fault_exception(eval, &attempt->fault);
+    Object *class = scope_lookup(eval, eval->builtins, intern_text(eval->session->names, name),
+                                 eval->at, &found);
+    if (exception != NULL && class != NULL && exception->kind == OBJECT_INSTANCE &&
+        class_derives(exception->as.instance->class, class))
+        return true;
+    fault_pass_on(eval, &attempt->fault);
+    return false;
 }
 
 /* It was not caught: the next `try` outside hears of it, else the user. */
@@ -207,7 +309,7 @@ static Flow handle_fault(Eval *eval, const NodeTry *node, Attempt *attempt)
 static Flow run_attempt(Eval *eval, const NodeTry *node)
 {
     if (node->handlers.count == 0) return eval_block(eval, node->body);
-    Attempt attempt = {.quiet = eval->quiet + 1, .outer = eval->attempt};
+    Attempt attempt = {.quiet = eval->quiet + 1, .frame = eval->frame, .outer = eval->attempt};
     Span at = eval->at;
     eval->attempt = &attempt;
     eval->quiet++;

@@ -233,6 +233,8 @@ Object *unit_lookup(Eval *eval, Unit *unit, Name name, uint32_t index, Span at, 
     }
     Binding *own =
         bindings_get(&unit->scope->bindings, name); /* __name__, and what an eager module bound */
+    if ((own == NULL || own->object == NULL) && unit->statements != NULL)
+        own = bindings_get(&unit->statements->bindings, name);
     if (own == NULL || own->object == NULL) return NULL;
     *found = true;
     return binding_get(eval, own, at);

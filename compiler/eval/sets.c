@@ -245,7 +245,8 @@ Object *dict_method_clear(Eval *eval, const Bound *bound)
 {
     Object *dict = bound->values[0];
     if (!list_may_change(eval, dict, bound->at)) return NULL;
-    dict->as.dict.keys.count = dict->as.dict.values.count = 0;
+    while (dict->as.dict.keys.count > 0)
+        if (!item_delete(eval, dict, vec_last(&dict->as.dict.keys), bound->at)) return NULL;
     return eval->none;
 }
 
@@ -253,9 +254,11 @@ Object *dict_method_popitem(Eval *eval, const Bound *bound)
 {
     Object *dict = bound->values[0];
     if (!list_may_change(eval, dict, bound->at)) return NULL;
-    if (dict->as.dict.keys.count == 0) return FAIL(eval, no_key, bound->at, "in an empty dict");
-    Object *pair[2] = {vec_pop(&dict->as.dict.keys), vec_pop(&dict->as.dict.values)};
-    return object_list(eval, OBJECT_TUPLE, pair, 2);
+    if (dict->as.dict.keys.count == 0)
+        return raise_python(eval, "KeyError", "popitem(): dictionary is empty", bound->at);
+    Object *pair[2] = {vec_last(&dict->as.dict.keys), vec_last(&dict->as.dict.values)};
+    return item_delete(eval, dict, pair[0], bound->at) ? object_list(eval, OBJECT_TUPLE, pair, 2)
+                                                       : NULL;
 }
 
 /* ---- numbers ---- */
@@ -281,47 +284,6 @@ Object *int_method_bit_length(Eval *eval, const Bound *bound)
 Object *int_method_bit_count(Eval *eval, const Bound *bound)
 {
     return object_int(eval, __builtin_popcountll(magnitude_of(bound->values[0])));
-}
-
-/* ---- iterators ---- */
-
-Object *builtin_iter(Eval *eval, const Bound *bound)
-{
-    if (bound->values[0]->kind == OBJECT_ITERATOR) return bound->values[0];
-    return iterator_new(eval, iterate(eval, bound->values[0], bound->at));
-}
-
-Object *builtin_next(Eval *eval, const Bound *bound)
-{
-    Object *iterator = bound->values[0];
-    if (iterator->kind == OBJECT_INSTANCE) {
-        Object *method =
-            class_find(iterator->as.instance->class, intern_text(eval->session->names, "__next__"));
-        if (method != NULL) return call_simple(eval, method, 1, &iterator, bound->at);
-    }
-    if (iterator->kind != OBJECT_ITERATOR)
-        return FAIL(eval, expected_kind, bound->at, "the argument of next()", "an iterator",
-                    object_repr(eval, iterator));
-    const Object *items = iterator->as.iterator.items;
-    if (iterator->as.iterator.next < items->as.list.count)
-        return items->as.list.items[iterator->as.iterator.next++];
-    return bound->values[1] != NULL ? bound->values[1] : FAIL(eval, stop_iteration, bound->at);
-}
-
-Object *builtin_filter(Eval *eval, const Bound *bound)
-{
-    Object *items = iterate(eval, bound->values[1], bound->at);
-    Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
-    for (uint32_t i = 0; items != NULL && i < items->as.list.count; i++) {
-        Object *item = items->as.list.items[i];
-        Object *test = bound->values[0]->kind == OBJECT_NONE
-                           ? item
-                           : call_simple(eval, bound->values[0], 1, &item, bound->at);
-        bool truth;
-        if (test == NULL || !object_truth(eval, test, &truth)) return NULL;
-        if (truth) list_append(eval, list, item);
-    }
-    return items != NULL ? iterator_new(eval, list) : NULL;
 }
 
 /* ---- objects ---- */
@@ -364,6 +326,19 @@ Object *python_attribute_put(Eval *eval, const Bound *bound)
     return name != NULL && attribute_put(eval, bound->values[0], name, bound->values[2], bound->at)
                ? eval->none
                : NULL;
+}
+
+/* As if it had been so all along: whatever run-time control is open, the value is the same. */
+Object *python_attribute_keep(Eval *eval, const Bound *bound)
+{
+    Object *object = bound->values[0], *value = bound->values[2];
+    Name name = name_of(eval, bound->values[1], bound->at);
+    if (name == NULL || object->kind != OBJECT_INSTANCE || !object_is_known(value))
+        return name != NULL ? eval->none : NULL;
+    Binding *binding = bindings_make(eval, &object->as.instance->attributes, name);
+    binding->object = value;
+    binding->at = bound->at;
+    return eval->none;
 }
 
 /* An instance whose __init__ was not called. */

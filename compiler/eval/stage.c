@@ -21,6 +21,35 @@ const char *dtype_user_name(DType dtype)
     return NAMES[dtype] != NULL ? NAMES[dtype] : dtype_name(dtype);
 }
 
+bool dtype_by_user_name(const char *name, DType *out)
+{
+    static const struct {
+        const char *name;
+        DType dtype;
+    } OTHERS[] = {
+        {"bool", DTYPE_b1},
+        {"float", DTYPE_f32},
+        {"int", DTYPE_i32},
+        {"uint", DTYPE_u32},
+        {"float8_e4m3fn", DTYPE_f8e4m3},
+        {"e4m3_float8", DTYPE_f8e4m3},
+        {"short", DTYPE_i16},
+        {"e5m2_float8", DTYPE_f8e5m2},
+        {"half", DTYPE_f16},
+    };
+    for (DType dtype = 0; dtype < DTYPE_COUNT; dtype++)
+        if (strcmp(dtype_user_name(dtype), name) == 0) {
+            *out = dtype;
+            return true;
+        }
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
+        if (strcmp(OTHERS[i].name, name) == 0) {
+            *out = OTHERS[i].dtype;
+            return true;
+        }
+    return false;
+}
+
 /* ---- promotion ---- */
 
 static bool promote_floats(DType a, DType b, DType *out)
@@ -73,10 +102,18 @@ bool stage_ready(Eval *eval, Span at)
     return false;
 }
 
+const Type *staged_object_type(const Object *object)
+{
+    if (object->as.ir.seen != NULL) return object->as.ir.seen;
+    return object->as.ir.value != NULL ? object->as.ir.value->type
+                                       : object->as.ir.var->type->content;
+}
+
 Value *stage_value(Eval *eval, Object *object)
 {
-    if (object->as.ir.var != NULL) return build1(&eval->builder, OP_var_get, object->as.ir.var);
-    return object->as.ir.value;
+    if (object->as.ir.var == NULL) return object->as.ir.value;
+    Value *value = build1(&eval->builder, OP_var_get, object->as.ir.var);
+    return object->as.ir.seen != NULL ? tile_as(eval, value, object->as.ir.seen) : value;
 }
 
 Value *stage_cast(Eval *eval, Value *value, DType dtype)
@@ -343,9 +380,7 @@ static Object *no_operator(Eval *eval, Operator op, Object *left, Object *right,
 
 static const Type *staged_type(const Object *object)
 {
-    if (!object_is_staged(object)) return NULL;
-    return object->as.ir.value != NULL ? object->as.ir.value->type
-                                       : object->as.ir.var->type->content;
+    return object_is_staged(object) ? staged_object_type(object) : NULL;
 }
 
 static Object *stage_pointer(Eval *eval, Operator op, Object *pointer, Object *index, Span at)
@@ -382,6 +417,14 @@ static void widen_booleans(Eval *eval, const BinaryRow *row, Value **a, Value **
     *b = stage_cast(eval, *b, DTYPE_i32);
 }
 
+Value *stage_approximate(Eval *eval, const char *function, Value *a, Value *b)
+{
+    Value *value =
+        b != NULL ? build2(&eval->builder, OP_approx, a, b) : build1(&eval->builder, OP_approx, a);
+    op_set_text(value->op, ATTR_function, intern_text(eval->session->names, function));
+    return value;
+}
+
 Object *stage_binary(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
     if (!stage_ready(eval, at)) return NULL;
@@ -400,7 +443,12 @@ Object *stage_binary(Eval *eval, Operator op, Object *left, Object *right, Span 
     if (!stage_pair(eval, left, right, at, &a, &b)) return NULL;
     widen_booleans(eval, row, &a, &b);
     OpCode code = dtype_is_float(a->type->dtype) ? row->floats : row->ints;
+    if (code == OP_floormod && eval->frame->is_thread_code) code = OP_rem;
     if (code == OP_COUNT) return no_operator(eval, op, left, right, at);
+    /* The library's own divisions are what makes its functions right. */
+    if (code == OP_div && a->type->dtype == DTYPE_f32 && eval->options.fast_math &&
+        eval->library == 0)
+        return object_ir(eval, stage_approximate(eval, "div", a, b));
     return object_ir(eval, build2(&eval->builder, code, a, b));
 }
 

@@ -64,11 +64,24 @@ static void note_field(Eval *eval, const NodeAnnAssign *node)
              type != NULL ? type : eval->none);
 }
 
+/* In the body of a kernel function `A: type` says what the argument is. */
+static Flow declare_argument(Eval *eval, const NodeAnnAssign *node)
+{
+    Name name = node->target->kind == NODE_Name ? NODE_AS(Name, node->target)->id : NULL;
+    if (name == NULL || !tensor_is_awaited(eval, name)) return FLOW_NEXT;
+    Object *type = eval_expr(eval, node->annotation);
+    if (type != NULL && tensor_declare(eval, name, type, place(eval, node->target)))
+        return FLOW_NEXT;
+    eval->staging->frame = NULL; /* all that follows depends on it: it is not looked at */
+    eval->staging->failed = true;
+    return FLOW_ERROR;
+}
+
 static Flow run_annassign(Eval *eval, const Node *node)
 {
     const NodeAnnAssign *n = NODE_AS(AnnAssign, node);
     note_field(eval, n);
-    if (n->value == NULL) return FLOW_NEXT;
+    if (n->value == NULL) return declare_argument(eval, n);
     Object *value = eval_expr(eval, n->value);
     value = value != NULL ? declared_value(eval, n, value) : NULL;
     return value != NULL && assign_target(eval, n->target, value) ? FLOW_NEXT : FLOW_ERROR;
@@ -91,11 +104,14 @@ static Flow run_augassign(Eval *eval, const Node *node)
     Span at = place(eval, node);
     if (old->kind == OBJECT_LIST && n->op == OPERATOR_Add)
         return extend_list(eval, old, operand, at);
+    bool good;
+    if (n->target->kind == NODE_Subscript && element_update(eval, n->op, old, operand, at, &good))
+        return good ? FLOW_NEXT : FLOW_ERROR;
     Object *result = operate_binary(eval, n->op, old, operand, at);
     if (result == NULL) return FLOW_ERROR;
     /* A named tile is written in place, so that a helper that was given it changes the caller's. */
-    bool in_place =
-        old->kind == OBJECT_TILE && old->as.ir.var != NULL && result->kind == OBJECT_TILE;
+    bool in_place = old->kind == OBJECT_TILE && old->as.ir.var != NULL &&
+                    result->kind == OBJECT_TILE && eval->parallel == NULL;
     if (!in_place) return assign_target(eval, n->target, result) ? FLOW_NEXT : FLOW_ERROR;
     return tile_write(eval, old, stage_value(eval, result)) ? FLOW_NEXT : FLOW_ERROR;
 }
@@ -110,9 +126,13 @@ static Flow run_return(Eval *eval, const Node *node)
     const NodeReturn *n = NODE_AS(Return, node);
     Object *value = n->value != NULL ? eval_expr(eval, n->value) : eval->none;
     if (value == NULL) return FLOW_ERROR;
-    if (!is_staged_jump(eval)) {
-        eval->frame->result = value;
-        return FLOW_RETURN;
+    Flow flow = FLOW_RETURN;
+    const bool lanes = lanes_jump(eval, JUMP_RETURN, node->span, &flow);
+    if (flow == FLOW_ERROR) return flow;
+    if (lanes || !is_staged_jump(eval)) {
+        eval->frame->result = lanes_result(eval, value, node->span);
+        eval->frame->returned = place(eval, node);
+        return eval->frame->result != NULL ? FLOW_RETURN : FLOW_ERROR;
     }
     jump_take(eval, JUMP_RETURN, node->span);
     binding_put(eval, &frame_jumps(eval)->result, value, node->span);
@@ -121,12 +141,16 @@ static Flow run_return(Eval *eval, const Node *node)
 
 static Flow run_break(Eval *eval, const Node *node)
 {
+    Flow flow = FLOW_BREAK;
+    if (lanes_jump(eval, JUMP_BREAK, node->span, &flow)) return flow;
     if (is_staged_jump(eval)) jump_take(eval, JUMP_BREAK, node->span);
     return FLOW_BREAK;
 }
 
 static Flow run_continue(Eval *eval, const Node *node)
 {
+    Flow flow = FLOW_CONTINUE;
+    if (lanes_jump(eval, JUMP_CONTINUE, node->span, &flow)) return flow;
     if (is_staged_jump(eval)) jump_take(eval, JUMP_CONTINUE, node->span);
     return FLOW_CONTINUE;
 }
@@ -217,6 +241,9 @@ static Flow run_if(Eval *eval, const Node *node, Rest *rest)
     Object *test = eval_expr(eval, n->test);
     if (test == NULL) return FLOW_ERROR;
     place(eval, n->test);
+    const Nodes ways_of[2] = {n->body, n->orelse};
+    if (lanes_differ(eval, test) || (object_is_staged(test) && lanes_leave_by(eval, ways_of)))
+        return stage_lanes(eval, test, ways_of);
     if (object_is_staged(test)) {
         Value *condition = stage_condition(eval, test, eval->at);
         Nodes bodies[2] = {n->body, n->orelse};
@@ -254,6 +281,16 @@ static Object *thread_range(Eval *eval, Object *context)
     return found ? range : NULL;
 }
 
+/* The __exit__ that hears of exceptions: of a class that is no library's, whose contexts open
+ * launches and loops. A generator may stop in the body. */
+static Object *host_guard(Eval *eval, Object *context)
+{
+    Object *method = special_method(eval, context, "__exit__");
+    const bool own =
+        method != NULL && method->kind == OBJECT_FUNCTION && !method->as.function.unit->is_library;
+    return own && eval->staging == NULL && eval->frame->generator == NULL ? method : NULL;
+}
+
 static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)
 {
     if (index == node->items.count) return eval_block(eval, node->body);
@@ -267,6 +304,8 @@ static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)
     if (entered == NULL ||
         (item->optional_vars != NULL && !assign_target(eval, item->optional_vars, entered)))
         return FLOW_ERROR;
+    Object *guard = host_guard(eval, context);
+    if (guard != NULL) return guard_context(eval, run_with_item, node, index + 1, context, guard);
     Flow flow = run_with_item(eval, node, index + 1);
     if (flow == FLOW_ERROR && eval->attempt == NULL) return flow;
     place(eval, item->context_expr);

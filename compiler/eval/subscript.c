@@ -247,7 +247,7 @@ static Value *pick_elements(Eval *eval, Value *tile, const Subscript *subscript)
     return bitcast(eval, picked, dtype);
 }
 
-static Value *through_shared(Eval *eval, Value *tile)
+Value *tile_through_shared(Eval *eval, Value *tile)
 {
     Value *shared = core_build(eval, OP_shared_alloc, 0, NULL,
                                type_shared(core_types(eval), tile->type->dtype, tile->type->rank,
@@ -261,8 +261,9 @@ static Object *register_get(Eval *eval, Value *tile, const Subscript *subscript)
     int64_t dims[TYPE_RANK], shape[TYPE_RANK];
     const int rank = kept_dims(subscript, dims, shape);
     if (has_slices(subscript))
-        return object_ir(eval, build1(&eval->builder, OP_shared_load,
-                                      shared_part(eval, through_shared(eval, tile), subscript)));
+        return object_ir(eval,
+                         build1(&eval->builder, OP_shared_load,
+                                shared_part(eval, tile_through_shared(eval, tile), subscript)));
     bool all = true;
     for (int d = 0; d < subscript->rank; d++) all &= subscript->parts[d].whole;
     if (all) return object_ir(eval, tile);
@@ -296,7 +297,7 @@ static bool register_set(Eval *eval, Object *object, Value *tile, const Subscrip
 {
     const Type *given = argument_type(value);
     if (has_slices(subscript) && given != NULL && given->kind == TYPE_TILE) {
-        Value *shared = through_shared(eval, tile);
+        Value *shared = tile_through_shared(eval, tile);
         return shared_write(eval, shared_part(eval, shared, subscript), value, subscript->at) &&
                tile_write(eval, object, build1(&eval->builder, OP_shared_load, shared));
     }
@@ -430,39 +431,77 @@ static bool view_write(Eval *eval, Value *view, Object *object, Span at)
 
 /* ---- the operators ---- */
 
-static bool can_subscript(Eval *eval, Object *object, Object *index, Span at, Subscript *subscript)
+static bool in_memory(const Object *object)
 {
     const Type *type = argument_type(object);
-    const bool fits = type != NULL && (type->kind == TYPE_TILE || type->kind == TYPE_SHARED ||
-                                       type->kind == TYPE_VIEW);
-    if (!fits) {
+    return type != NULL && (type->kind == TYPE_TILE || type->kind == TYPE_SHARED ||
+                            type->kind == TYPE_VIEW || type->kind == TYPE_LOCAL);
+}
+
+/* All dimensions have an index: then it is one element of memory. Its indices go to `out`. */
+static bool is_element(const Subscript *subscript, Value **out)
+{
+    for (int d = 0; d < subscript->rank; d++) {
+        if (subscript->parts[d].keeps) return false;
+        out[d] = subscript->parts[d].start;
+    }
+    return subscript->type->kind != TYPE_TILE;
+}
+
+static Value *memory_part(Eval *eval, Value *memory, const Subscript *subscript)
+{
+    if (memory->type->kind == TYPE_SHARED) return shared_part(eval, memory, subscript);
+    if (memory->type->kind == TYPE_VIEW) return view_part(eval, memory, subscript);
+    return FAIL(eval, bad_value, subscript->at,
+                "a local array is read and written an element at a time");
+}
+
+Value *subscript_part(Eval *eval, Value *memory, Object *index, Span at)
+{
+    Subscript subscript;
+    return read_subscript(eval, memory->type, index, at, &subscript)
+               ? memory_part(eval, memory, &subscript)
+               : NULL;
+}
+
+static bool can_subscript(Eval *eval, Object *object, Object *index, Span at, Subscript *subscript)
+{
+    if (!in_memory(object)) {
         FAIL(eval, bad_index, at, object_repr(eval, object), object_kind_name(index));
         return false;
     }
-    return stage_ready(eval, at) && read_subscript(eval, type, index, at, subscript);
+    return stage_ready(eval, at) &&
+           read_subscript(eval, argument_type(object), index, at, subscript);
 }
 
 Object *subscript_get(Eval *eval, Object *object, Object *index, Span at)
 {
     Subscript subscript;
+    if (in_memory(object) && (subscript_has_tile(index) || places_guard(eval, object, index)))
+        return places_get(eval, object, index, at);
     if (!can_subscript(eval, object, index, at, &subscript)) return NULL;
     Value *value = stage_value(eval, object);
+    Value *indices[TYPE_RANK], *part;
     if (value->type->kind == TYPE_TILE) return register_get(eval, value, &subscript);
-    Value *part = value->type->kind == TYPE_SHARED ? shared_part(eval, value, &subscript)
-                                                   : view_part(eval, value, &subscript);
+    if (is_element(&subscript, indices)) return element_get(eval, value, indices);
+    part = memory_part(eval, value, &subscript);
     return part != NULL ? object_ir(eval, part) : NULL;
 }
 
 bool subscript_set(Eval *eval, Object *object, Object *index, Object *given, Span at)
 {
     Subscript subscript;
+    if (in_memory(object) && (eval->parallel != NULL || subscript_has_tile(index)))
+        return places_set(eval, object, index, given, at);
     if (!can_subscript(eval, object, index, at, &subscript)) return false;
     Value *value = stage_value(eval, object);
     if (value->type->kind == TYPE_TILE) return register_set(eval, object, value, &subscript, given);
-    if (value->type->kind == TYPE_SHARED)
-        return shared_write(eval, shared_part(eval, value, &subscript), given, at);
-    Value *part = view_part(eval, value, &subscript);
-    return part != NULL && view_write(eval, part, given, at);
+    Value *indices[TYPE_RANK], *part;
+    if (is_element(&subscript, indices)) return element_set(eval, value, indices, given, at);
+    part = memory_part(eval, value, &subscript);
+    if (part == NULL) return false;
+    return value->type->kind == TYPE_SHARED ? shared_write(eval, part, given, at)
+                                            : view_write(eval, part, given, at);
 }
 
 /* ---- parts by offsets, permuted tiles ---- */

@@ -317,6 +317,31 @@ Object *core_fma(Eval *eval, const Bound *bound)
     return object_ir(eval, build3(&eval->builder, OP_fma, values[0], values[1], values[2]));
 }
 
+/* a and b are f32, or a alone where the function has one operand. */
+Object *core_approximate(Eval *eval, const Bound *bound)
+{
+    const Object *name = bound->values[0];
+    Object *second = argument_absent(bound->values[2]) ? NULL : bound->values[2];
+    Value *a, *b = NULL;
+    if (name->kind != OBJECT_TEXT) return FAIL(eval, bad_value, bound->at, "no function is named");
+    const char *function = arena_copy_text(eval->arena, name->as.text.data, name->as.text.length);
+    if (second == NULL)
+        a = stage_operand(eval, bound->values[1], bound->at);
+    else if (!stage_pair(eval, bound->values[1], second, bound->at, &a, &b))
+        return NULL;
+    if (a == NULL) return NULL;
+    if (a->type->dtype != DTYPE_f32)
+        return FAIL(eval, dtype_mismatch, bound->at, "what is approximated",
+                    dtype_user_name(a->type->dtype), dtype_user_name(DTYPE_f32));
+    return object_ir(eval, stage_approximate(eval, function, a, b));
+}
+
+Object *core_fast_math(Eval *eval, const Bound *bound)
+{
+    (void)bound;
+    return object_bool(eval, eval->options.fast_math);
+}
+
 Object *core_bitcast(Eval *eval, const Bound *bound)
 {
     DType dtype;

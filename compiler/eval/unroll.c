@@ -22,8 +22,8 @@ bool eval_step(Eval *eval, Span at)
 typedef struct Unrolling {
     const Node *node;
     Nodes body, orelse;
-    const Object *items; /* of a for */
-    uint32_t index;
+    Object *items; /* of a for: an iterator */
+    Object *map;   /* of a range, or NULL */
     bool guarded;  /* other ways have left the loop */
     bool finished; /* the rest was staged, `else` and all */
 } Unrolling;
@@ -32,7 +32,7 @@ typedef struct Unrolling {
 static bool bind_item(Eval *eval, const Node *target, Object *item)
 {
     if (target->kind != NODE_Name || item->kind != OBJECT_TILE)
-        return assign_target(eval, target, item);
+        return lanes_assign_all(eval, target, item);
     Binding *binding =
         bindings_make(eval, &eval->frame->scope->bindings, NODE_AS(Name, target)->id);
     binding_put(eval, binding, object_keep(eval, item), target->span);
@@ -42,9 +42,12 @@ static bool bind_item(Eval *eval, const Node *target, Object *item)
 /* FLOW_NEXT: there is an iteration; FLOW_BREAK: there is none. */
 static Flow next_item(Eval *eval, Unrolling *unrolling)
 {
-    const Object *items = unrolling->items;
-    if (unrolling->index == items->as.list.count) return FLOW_BREAK;
-    Object *item = items->as.list.items[unrolling->index++];
+    Object *item;
+    if (!iterator_pull(eval, unrolling->items, eval->at, &item)) return FLOW_ERROR;
+    if (item == NULL) return FLOW_BREAK;
+    if (unrolling->map != NULL &&
+        (item = call_simple(eval, unrolling->map, 1, &item, eval->at)) == NULL)
+        return FLOW_ERROR;
     const Node *target = NODE_AS(For, unrolling->node)->target;
     return eval_step(eval, eval->at) && bind_item(eval, target, item) ? FLOW_NEXT : FLOW_ERROR;
 }
@@ -55,8 +58,9 @@ static Flow next_test(Eval *eval, Unrolling *unrolling)
     Object *test = eval_expr(eval, node->test);
     bool truth;
     place(eval, node->test);
-    if (test == NULL) return FLOW_ERROR;
+    if (test == NULL || !lanes_agree(eval, test, eval->at)) return FLOW_ERROR;
     if (object_is_staged(test)) {
+        if (host_part_refuses(eval, "a loop", eval->at)) return FLOW_ERROR;
         if (unrolling->guarded && node->orelse.count > 0)
             return FAIL(eval, unsupported, eval->at, "the 'else' of this loop"), FLOW_ERROR;
         unrolling->finished = true;
@@ -77,7 +81,9 @@ static Flow run_iterations(Eval *eval, void *context)
         if (unrolling->finished) return stage_while(eval, NODE_AS(While, unrolling->node));
         if (flow == FLOW_BREAK) return FLOW_NEXT;
         if (eval->staging != NULL) iteration_open(eval);
+        const Lanes lanes = lanes_enter(eval, true);
         flow = eval_block(eval, unrolling->body);
+        lanes_leave(eval, lanes);
         if (eval->staging != NULL) iteration_close(eval);
         if (flow == FLOW_RETURN || flow == FLOW_BREAK || flow == FLOW_ERROR) return flow;
         if (jump_possible(eval, JUMP_CONTINUE)) jump_clear(eval, JUMP_CONTINUE, eval->at);
@@ -111,11 +117,20 @@ Flow run_for(Eval *eval, const Node *node)
     Object *iterable = eval_expr(eval, n->iter);
     if (iterable == NULL) return FLOW_ERROR;
     place(eval, n->iter);
-    if (iterable->kind == OBJECT_RANGE && eval->staging != NULL && !unrolls_all(iterable))
+    if (iterable->kind == OBJECT_RANGE && eval->staging != NULL && !in_host_part(eval) &&
+        !unrolls_all(iterable))
         return stage_for(eval, n, iterable);
-    Object *items = iterate(eval, iterable, eval->at);
-    Unrolling unrolling = {.node = node, .body = n->body, .orelse = n->orelse, .items = items};
-    return items != NULL ? unroll(eval, &unrolling) : FLOW_ERROR;
+    if (iterable->kind == OBJECT_PARALLEL) return stage_parallel(eval, n, iterable);
+    Object *map = iterable->kind == OBJECT_RANGE ? iterable->as.range.map : NULL;
+    Object *items = iterator_of(eval, iterable, eval->at);
+    if (items == NULL || !iterator_may_move(eval, items, eval->at)) return FLOW_ERROR;
+    Unrolling unrolling = {
+        .node = node, .body = n->body, .orelse = n->orelse, .items = items, .map = map};
+    const int control = items->as.iterator.control;
+    items->as.iterator.control = CONTROL_ANY;
+    Flow flow = unroll(eval, &unrolling);
+    items->as.iterator.control = unrolling.guarded ? CONTROL_NONE : control;
+    return flow;
 }
 
 /* Whether a first iteration, on trial, may leave the loop by a run-time condition. */
@@ -144,7 +159,8 @@ Flow run_while(Eval *eval, const Node *node)
 {
     const NodeWhile *n = NODE_AS(While, node);
     place(eval, n->test);
-    if (eval->staging != NULL && is_literal_true(n->test) && stops_at_run_time(eval, n))
+    if (eval->staging != NULL && !in_host_part(eval) && is_literal_true(n->test) &&
+        stops_at_run_time(eval, n))
         return stage_while(eval, n);
     Unrolling unrolling = {.node = node, .body = n->body, .orelse = n->orelse};
     return unroll(eval, &unrolling);

@@ -70,6 +70,7 @@ Object *object_list(Eval *eval, ObjectKind kind, Object *const *items, size_t co
 {
     Object *list = object_new(eval, kind);
     list->as.list.control = (uint32_t)eval->control;
+    list->made = ++eval->clock;
     for (size_t i = 0; i < count; i++) list_append(eval, list, items[i]);
     return list;
 }
@@ -170,11 +171,20 @@ static bool ranges_equal(const Object *a, const Object *b)
            object_equal(a->as.range.step, b->as.range.step);
 }
 
+/* float16 == "float16", in whichever dialect it is compared. */
+static bool is_named(DType dtype, const Object *text)
+{
+    DType named;
+    return dtype_by_user_name(text->as.text.data, &named) && named == dtype;
+}
+
 static bool equal_at(const Object *a, const Object *b, int depth)
 {
     if (a == b) return true;
     if (depth > EQUAL_DEPTH) return false;
     if (object_is_number(a) && object_is_number(b)) return numbers_equal(a, b);
+    if (a->kind == OBJECT_DTYPE && b->kind == OBJECT_TEXT) return is_named(a->as.dtype, b);
+    if (a->kind == OBJECT_TEXT && b->kind == OBJECT_DTYPE) return is_named(b->as.dtype, a);
     if (a->kind != b->kind) return false;
     switch ((int)a->kind) { /* the rest is equal by identity */
     case OBJECT_NONE:
@@ -212,6 +222,30 @@ Object *dict_get(const Object *dict, const Object *key)
     return NULL;
 }
 
+Object *dict_new(Eval *eval)
+{
+    Object *dict = object_new(eval, OBJECT_DICT);
+    dict->as.dict.control = (uint32_t)eval->control;
+    dict->made = ++eval->clock;
+    return dict;
+}
+
+static void remove_at(ObjectVec *vec, size_t index)
+{
+    vec->count--;
+    memmove(vec->data + index, vec->data + index + 1, sizeof(Object *) * (vec->count - index));
+}
+
+void dict_remove(Object *dict, const Object *key)
+{
+    for (size_t i = 0; i < dict->as.dict.keys.count; i++)
+        if (object_equal(dict->as.dict.keys.data[i], key)) {
+            remove_at(&dict->as.dict.keys, i);
+            remove_at(&dict->as.dict.values, i);
+            return;
+        }
+}
+
 void dict_set(Eval *eval, Object *dict, Object *key, Object *value)
 {
     for (size_t i = 0; i < dict->as.dict.keys.count; i++)
@@ -226,34 +260,6 @@ void dict_set(Eval *eval, Object *dict, Object *key, Object *value)
 /* ---- printing ---- */
 
 enum { PRINT_DEPTH = 20 };
-
-/* The shortest digits that read back as the same number, as Python prints them. */
-static void print_float(double number, Buf *out)
-{
-    if (isnan(number)) {
-        buf_text(out, "nan");
-        return;
-    }
-    if (isinf(number)) {
-        buf_text(out, number > 0 ? "inf" : "-inf");
-        return;
-    }
-    char digits[40];
-    for (int precision = 1; precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, number);
-        double back = 0;
-        if (sscanf(digits, "%lf", &back) == 1 && back == number) break;
-    }
-    double magnitude = fabs(number);
-    if (magnitude >= 1e16 || (magnitude != 0 && magnitude < 1e-4)) {
-        buf_text(out, digits);
-        return;
-    }
-    if (strchr(digits, 'e') != NULL) /* %g turns to exponents earlier than Python does */
-        snprintf(digits, sizeof digits, "%.0f", number);
-    buf_text(out, digits);
-    if (strchr(digits, '.') == NULL) buf_text(out, ".0");
-}
 
 static void print_text(const Object *object, TextStyle style, Buf *out)
 {
@@ -365,9 +371,7 @@ static void print_named(Eval *eval, const Object *object, Buf *out)
     case OBJECT_MISSING: buf_printf(out, "<host module '%s'>", object->as.missing.path); break;
     case OBJECT_IR:
     case OBJECT_TILE: {
-        const Value *value = object->as.ir.value;
-        const Type *type = value != NULL ? value->type : object->as.ir.var->type->content;
-        buf_printf(out, "<run-time %s>", type_text(eval->arena, type));
+        buf_printf(out, "<run-time %s>", type_text(eval->arena, staged_object_type(object)));
         break;
     }
     default: buf_printf(out, "<%s>", object_kind_name(object)); break;
@@ -394,7 +398,7 @@ static void print_at(Eval *eval, const Object *object, TextStyle style, int dept
     case OBJECT_NONE: buf_text(out, "None"); break;
     case OBJECT_BOOL: buf_text(out, object->as.integer ? "True" : "False"); break;
     case OBJECT_INT: buf_printf(out, "%lld", (long long)object->as.integer); break;
-    case OBJECT_FLOAT: print_float(object->as.number, out); break;
+    case OBJECT_FLOAT: buf_float(out, object->as.number); break;
     case OBJECT_TEXT: print_text(object, style, out); break;
     case OBJECT_ELLIPSIS: buf_text(out, "Ellipsis"); break;
     case OBJECT_TUPLE:

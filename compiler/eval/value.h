@@ -1,10 +1,8 @@
 /* value.h: what the evaluator computes with, and the evaluator's own state; private to this folder.
  *
- * An Object is a compile-time value, or a handle of an IR value. Operations on compile-time
- * values are
- * done at once (operate.c); where an IR value takes part they are staged (stage.c). Python's
- * names are
- * Bindings; what is bound under run-time control is merged afterwards (variable.c).
+ * An Object is a compile-time value, or a handle of an IR value. Operations on compile-time values
+ * are done at once (operate.c); where an IR value takes part they are staged (stage.c). Python's
+ * names are Bindings; what is bound under run-time control is merged afterwards (variable.c).
  *
  * A function that returns NULL, false or FLOW_ERROR has reported why. */
 #ifndef TILEC_EVAL_VALUE_H
@@ -18,6 +16,12 @@ typedef struct Eval Eval;
 typedef struct Object Object;
 typedef struct Scope Scope;
 typedef struct Unit Unit;
+/* kernel.h */
+typedef struct Signature Signature;
+typedef struct Specialisation Specialisation;
+typedef struct TensorType TensorType;
+typedef struct Symbol Symbol;
+typedef struct Result Result;
 typedef struct BuiltinRow BuiltinRow;
 
 /* ---- objects --------------------------------------------------------------------------------- */
@@ -39,6 +43,10 @@ typedef struct BuiltinRow BuiltinRow;
     OBJECT(SLICE, "slice")                                                                         \
     OBJECT(DTYPE, "dtype")                                                                         \
     OBJECT(POINTER_TYPE, "pointer type")                                                           \
+    OBJECT(TENSOR_TYPE, "tensor type")                                                             \
+    OBJECT(SYMBOL, "extent")                                                                       \
+    OBJECT(PLACE, "place in memory")                                                               \
+    OBJECT(PARALLEL, "parallel loop")                                                              \
     OBJECT(FUNCTION, "function")                                                                   \
     OBJECT(METHOD, "method")                                                                       \
     OBJECT(PROPERTY, "property")                                                                   \
@@ -57,7 +65,8 @@ typedef struct BuiltinRow BuiltinRow;
     OBJECT(TILE, "register tile")     /* a value, or a variable that can be written in place */    \
     OBJECT(CELL, "run-time variable") /* in bindings alone: a scalar's variable */                 \
     OBJECT(MERGE, "merged value")     /* in bindings alone: by the way taken (variable.c) */       \
-    OBJECT(POISON, "unknown value")   /* in bindings alone: the error was reported */
+    OBJECT(LANES, "values of a parallel loop") /* in bindings alone: one an iteration, gone */     \
+    OBJECT(POISON, "unknown value")            /* in bindings alone: the error was reported */
 
 typedef enum ObjectKind {
 #define OBJECT(kind, name) OBJECT_##kind,
@@ -65,6 +74,10 @@ typedef enum ObjectKind {
 #undef OBJECT
         OBJECT_COUNT
 } ObjectKind;
+
+typedef struct Generator Generator;
+/* The next item; *item NULL: there is none. False: reported. */
+typedef bool IteratorPull(Eval *eval, Object *iterator, Span at, Object **item);
 
 typedef VEC(Object *) ObjectVec;
 
@@ -82,8 +95,11 @@ typedef struct Binding {
     uint64_t clock; /* when */
     /* object is a CELL, or a TILE of its own: binding anew in deeper control writes it */
     bool variable;
+    bool is_extent; /* given with others that a tensor's shape was unpacked to */
     Sight sight;
-    int control; /* of a variable: depth of run-time control where it was made */
+    int control;   /* of a variable: depth of run-time control where it was made */
+    Object *owner; /* of the items of a list or dict: that one (structure.c) */
+    Value *lanes;  /* in a parallel loop: the iterations that have had it all along; NULL: all */
 } Binding;
 
 typedef VEC(Binding *) BindingVec;
@@ -93,6 +109,10 @@ typedef struct Bindings { /* in order of first binding */
     BindingVec list;
 } Bindings;
 
+/* What a parameter takes of its argument: its value, a place that it can write to, any place, or a
+ * function that evaluates it. */
+typedef enum PlaceKind { PLACE_NONE, PLACE_REF, PLACE_ANY, PLACE_LAZY } PlaceKind;
+
 typedef struct Function {
     Name name;
     const Node *node; /* FunctionDef or Lambda */
@@ -100,6 +120,8 @@ typedef struct Function {
     Object **defaults;    /* of the last positional parameters */
     Object **kw_defaults; /* one a keyword-only parameter; NULL: none */
     bool yields;
+    bool places_known;
+    PlaceKind *places;    /* one a parameter; NULL: values alone (reference.c) */
     Bindings *attributes; /* that were given to it, or NULL */
     Object *owner;        /* the class in whose body it stands, for super() */
     Unit *unit;
@@ -118,17 +140,16 @@ typedef struct Class {
 typedef struct Instance {
     Object *class;
     Bindings attributes;
+    Object *dict;          /* its __dict__, once that was asked for */
     Object *arguments;     /* of its constructor, positional and named, to tell instances apart */
     ObjectVec specialised; /* of a kernel: its SPECIALISATIONs, staged or not */
 } Instance;
 
-typedef struct Specialisation {
-    Object *instance;
-    Object **keys; /* one a parameter; NULL: a run-time parameter */
-    int key_count;
-    Kernel *kernel; /* once it is staged */
-    Span at;
-} Specialisation;
+/* An element or part of memory, or a variable, that an argument names. */
+typedef struct Slot {
+    Object *memory, *index; /* index NULL: all of it */
+    bool assigns;           /* binding the name that stands for it writes to the place */
+} Slot;
 
 /* A name's value after run-time control: on the way through region i it was values[i] (NULL:
  * unbound). */
@@ -147,7 +168,10 @@ typedef struct Merge {
 
 struct Object {
     ObjectKind kind;
-    bool fresh; /* of a TILE: nothing is bound to it yet */
+    bool fresh;       /* of a TILE: nothing is bound to it yet */
+    bool is_shape;    /* of a TUPLE: a tensor's */
+    uint64_t made;    /* of a LIST or DICT: when */
+    Binding *content; /* of one that is changed under run-time control: its items */
     union {
         int64_t integer; /* and of BOOL */
         double number;
@@ -155,25 +179,35 @@ struct Object {
             const char *data;
             size_t length;
         } text;
-        /* TUPLE, LIST */
+        /* TUPLE, LIST; PARALLEL: the extents */
         struct {
             Object **items;
             uint32_t count, capacity;
             uint32_t control;
+            bool has_cells;   /* in bindings alone: parts that are variables are CELLs */
+            bool is_frozen;   /* a reading of such: what is written to it would be lost */
+            const Type *view; /* of a TUPLE that is the parts of a view */
         } list;
         /* DICT; SET: keys alone */
         struct {
             ObjectVec keys, values;
             uint32_t control;
             bool frozen;
+            Object *mirrored; /* whose __dict__ it is, or NULL */
         } dict;
-        struct { /* ITERATOR: over a LIST of its own */
+        struct { /* ITERATOR: over a LIST of its own, or what `pull` makes */
             Object *items;
             uint32_t next;
+            int control; /* depth of run-time control where it was made */
+            bool ended;
+            IteratorPull *pull;
+            Generator *generator;
         } iterator;
-        /* and SLICE: NULL where not written */
+        /* and SLICE: NULL where not written; stages: of a pipelined loop, else 0 */
         struct {
             Object *start, *stop, *step, *unroll;
+            int64_t stages;
+            Object *map; /* of a range: what a loop's target is at each number, or NULL */
         } range;
         DType dtype; /* and of POINTER_TYPE */
         Function function;
@@ -190,11 +224,15 @@ struct Object {
             Span at;
         } missing;
         Specialisation *specialisation;
+        TensorType *tensor;
+        Symbol *symbol;
+        Slot *place;
         Name host;
         void *array;
         struct {
             Value *value, *var;
-        } ir; /* IR, TILE; CELL: var */
+            const Type *seen; /* NULL, or how another name sees the variable's tile (alias.c) */
+        } ir;                 /* IR, TILE; CELL: var */
         Merge *merge;
     } as;
 };
@@ -237,6 +275,7 @@ struct Unit {
     Map definitions; /* name -> IndexVec: statements that bind it, in order */
     Object *object;
     Map defined;     /* name -> Object: -D of the command line; wins over what the module binds */
+    Scope *statements; /* that `run` executes in it: their names are there for its functions */
     bool is_library; /* of the stdlib: messages and ops take the user's place */
     bool is_eager;   /* executed in order: names are just bindings */
 };
@@ -268,11 +307,13 @@ typedef struct Jumps {
 typedef struct Frame { /* of a call */
     Scope *scope;
     const Function *function;
-    Object *self;   /* first argument, for super() */
-    Object *yields; /* of a generator: a LIST of what it gave */
-    Object *result; /* of a `return` that all ways reach */
-    int control;    /* depth of run-time control at the call */
-    Jumps *jumps;   /* made when it is needed */
+    Object *self;         /* first argument, for super() */
+    Generator *generator; /* whose body it is of */
+    Object *result;       /* of a `return` that all ways reach */
+    Span returned;        /* where that is */
+    int control;          /* depth of run-time control at the call */
+    bool is_thread_code;  /* effects happen in each thread; integers divide as C's (call.c) */
+    Jumps *jumps;         /* made when it is needed */
     struct Frame *caller;
 } Frame;
 
@@ -290,12 +331,34 @@ typedef struct LoopTrial {
     /* bindings older than this that are read need a variable if they are written too */
     uint64_t start;
     Map reads;
+    int control; /* depth of run-time control around it */
+    bool again;  /* what was staged is not what the loop does */
     struct LoopTrial *outer;
 } LoopTrial;
 
+/* A data-parallel loop that is being staged: its body is evaluated once, on tiles of its shape. */
+typedef struct Parallel {
+    int rank;
+    int64_t shape[TYPE_RANK];
+    Value *indices[TYPE_RANK]; /* its variables */
+    Value *mask;               /* the iterations that do what is staged now; NULL: all */
+    int depth;                 /* of ways that a tile decides */
+    int base, loops;           /* depth where the loop or call at hand began; its loops */
+    int control, base_control; /* depth of run-time control in the body; where `base` was noted */
+    uint64_t start;            /* bindings older than this are from outside */
+    const Frame *frame;
+} Parallel;
+
 typedef struct Staging { /* of the kernel that is being staged */
     Kernel *kernel;
-    Op *launch;
+    Op *launch; /* that is open; NULL in the host part of a kernel function */
+    Specialisation *specialisation;
+    bool is_function;   /* which opens its launches itself */
+    int64_t threads[3]; /* of the open launch */
+    VEC(Result) results;
+    const Signature *signature;
+    VEC(int) parameter_arguments, tensor_arguments; /* of the Specialisation, as they come */
+    Map symbols;                                    /* names of extents -> Object: what they are */
     Object *attributes;               /* what the kernel function set: blocks, warps */
     Span at;                          /* what asked for it */
     int64_t group_begin, group_count; /* the threads of the group at hand; count 0: all */
@@ -322,6 +385,7 @@ typedef struct Attempt {
     int quiet;
     bool failed;
     Fault fault;
+    const Frame *frame; /* where it stands */
     struct Attempt *outer;
 } Attempt;
 
@@ -350,10 +414,13 @@ struct Eval {
     int control;       /* run-time regions that are open */
     VEC(Undo) journal; /* bindings changed under run-time control */
     LoopTrial *trial;
+    Parallel *parallel; /* NULL: no parallel loop is being staged */
     uint64_t clock;
-    bool needed_missing;   /* a host module was needed */
-    uint64_t steps_left;   /* compile-time loop iterations: no input may run forever */
-    VEC(Kernel *) kernels; /* staged by run; freed with the program */
+    Map warned;                  /* places of warnings, which are given once */
+    bool needed_missing;         /* a host module was needed */
+    uint64_t steps_left;         /* compile-time loop iterations: no input may run forever */
+    VEC(Generator *) generators; /* that have begun and not ended */
+    VEC(Kernel *) kernels;       /* staged by run; freed with the program */
 };
 
 enum { CALL_LIMIT = 200, UNROLL_LIMIT = 100000 };
@@ -366,6 +433,8 @@ enum { CALL_LIMIT = 200, UNROLL_LIMIT = 100000 };
 bool report_begin(Eval *eval);
 /* In silence: a `try` around it may want to know (raise.c). */
 void fault_note(Eval *eval, DiagCode code, Span at, ...);
+/* Whether what ended the attempt is such an exception; what is not is passed on. */
+bool attempt_raised(Eval *eval, Attempt *attempt, const char *name);
 void *report_end(Eval *eval);
 /* The place of ops and messages is `at` from here on, unless library code is running. */
 void eval_move(Eval *eval, Span at);
@@ -387,8 +456,10 @@ double object_number(const Object *object);
 bool object_is_sequence(const Object *object); /* TUPLE or LIST */
 bool object_equal(const Object *a, const Object *b);
 bool object_is_instance(const Object *object, const Object *kind); /* kind: a type, or a tuple */
+Object *dict_new(Eval *eval);
 Object *dict_get(const Object *dict, const Object *key);
 void dict_set(Eval *eval, Object *dict, Object *key, Object *value);
+void dict_remove(Object *dict, const Object *key); /* if it is there */
 typedef enum TextStyle { TEXT_STR, TEXT_REPR } TextStyle;
 void object_print(Eval *eval, const Object *object, TextStyle style, Buf *out);
 const char *object_repr(Eval *eval, const Object *object); /* in the arena */
@@ -415,7 +486,32 @@ void unit_index(Eval *eval, Unit *unit);
 Scope *scope_for_closure(Scope *scope);
 void names_bound(Eval *eval, const Node *statement, void (*visit)(void *, Name), void *context);
 
-/* ---- variable.c: what is bound under run-time control ---------------------------------------- */
+/* ---- structure.c: tuples, lists and views under run-time control ------------------------------
+ */
+
+bool object_is_known(const Object *object);          /* at compile time, with all that it holds */
+bool objects_same(const Object *a, const Object *b); /* for certain */
+const char *object_describe(Eval *eval, const Object *object); /* its type or kind, for messages */
+/* The parts of a tuple, list or view, as a tuple or list; NULL: it has none. */
+Object *object_parts(Eval *eval, Object *object);
+bool parts_alike(const Object *a, const Object *b);
+Object *parts_new(Eval *eval, const Object *model); /* like it, still empty, to hold CELLs */
+/* What a binding holds as a value: CELLs are read. NULL: reported. */
+Object *structure_read(Eval *eval, Object *object);
+/* Writes to the variable that the binding is. False: reported. */
+bool variable_write(Eval *eval, Binding *binding, Object *object, Span at);
+/* A list or dict shows what it holds here. False: reported. */
+bool content_settle(Eval *eval, Object *object);
+bool content_owns(const Eval *eval, const Object *object); /* its items are set by content_set() */
+bool content_set(Eval *eval, Object *object, size_t place, Object *value, Span at);
+/* It may be changed as a whole where it was made. */
+bool content_release(Eval *eval, Object *object);
+
+/* ---- variable.c, merge.c: what is bound under run-time control ---------------------------------
+ */
+
+/* The type that an object has as the content of a variable; NULL: it can't be one. */
+const Type *content_type(Eval *eval, const Object *object);
 
 typedef struct Control { /* what control_leave restores */
     Builder builder;
@@ -439,10 +535,9 @@ void merge_group(Eval *eval, Op *group, const ChangeVec *changes);
 void merge_loop(Eval *eval, Op *loop, const ChangeVec *changes, bool runs_once);
 /* Whether a change must be carried round the loop, by a variable made before it. */
 bool change_is_carried(const LoopTrial *trial, const Change *change);
-/* Turns the binding into a run-time variable here; a literal takes the type of `next`, which it
- * is given
- * later (NULL: unknown). False: reported. */
-bool binding_make_variable(Eval *eval, Binding *binding, const Object *next);
+/* Turns the binding into a run-time variable here; a literal takes the type of `next`, which it is
+ * given later (NULL: unknown). False: reported. */
+bool binding_make_variable(Eval *eval, Binding *binding, Object *next);
 void binding_note(Eval *eval, Binding *binding); /* before it is changed */
 /* by reference, as parameters are */
 void binding_put(Eval *eval, Binding *binding, Object *object, Span at);
@@ -456,24 +551,53 @@ Object *object_keep(Eval *eval, Object *object);
 /* Writes a register tile in place (out=). False: reported. */
 bool tile_write(Eval *eval, Object *tile, Value *value);
 
-/* ---- expr.c, text.c -------------------------------------------------------------------------- */
+/* ---- expr.c, format.c ------------------------------------------------------------------------ */
 
 Object *eval_expr(Eval *eval, const Node *node);
 bool assign_target(Eval *eval, const Node *target, Object *object);
 /* A `for` of a comprehension or an unrolled loop over what is known now. NULL: reported. */
 Object *iterate(Eval *eval, Object *iterable, Span at); /* a LIST or TUPLE of the items */
-/* The first items of a range. */
-Object *iterate_some(Eval *eval, const Object *range, uint32_t limit, Span at);
+/* range(start, stop, step); step NULL: 1, stop NULL: from 0 to start. NULL: reported. */
+Object *range_new(Eval *eval, Object *const given[3], Span at);
+/* How many numbers it has; false: that is not known, or no int64. */
+bool range_count(const Object *range, int64_t *out);
+bool range_has(const Object *range, int64_t number); /* of one whose count is known */
 Object *item_get(Eval *eval, Object *object, Object *index, Span at);
 bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at);
 bool item_delete(Eval *eval, Object *object, Object *index, Span at);
 /* Of register tiles, shared tiles and views of global memory (subscript.c). */
 Object *subscript_get(Eval *eval, Object *object, Object *index, Span at);
+/* `A[i] += x` of an array in the program of a thread happens at once. False: it is no such one. */
+bool element_update(Eval *eval, Operator op, const Object *old, Object *operand, Span at,
+                    bool *good);
 bool subscript_set(Eval *eval, Object *object, Object *index, Object *value, Span at);
+/* As text: by str() for 's', by repr() for 'r' and 'a'. */
+Object *object_converted(Eval *eval, Object *object, char conversion);
 Object *format_object(Eval *eval, Object *object, const char *spec, Span at);
 bool list_may_change(Eval *eval, const Object *list, Span at);
-Object *iterator_new(Eval *eval, Object *items); /* NULL gives NULL */
 Object *set_new(Eval *eval);
+
+/* ---- iterator.c, generator.c -------------------------------------------------------------------
+ */
+
+enum { CONTROL_ANY = INT32_MAX, CONTROL_NONE = -1 };
+Object *iterator_new(Eval *eval, Object *items);            /* over a list; NULL gives NULL */
+Object *iterator_of(Eval *eval, Object *iterable, Span at); /* as iter() */
+/* The next item; *item NULL: there is none. False: reported. */
+bool iterator_pull(Eval *eval, Object *iterator, Span at, Object **item);
+/* Run-time control may decide how far it gets: the depths of control that it may be asked at. */
+bool iterator_may_move(Eval *eval, const Object *iterator, Span at);
+Object *iterator_drain(Eval *eval, Object *iterator, Span at); /* all that is left, as a list */
+
+/* False: it failed, which was reported. */
+typedef bool GeneratorBody(Eval *eval, void *context);
+/* An iterator over what the body yields, evaluated in a frame of its own, by degrees. */
+Object *generator_new(Eval *eval, GeneratorBody *body, void *context, const Frame *frame,
+                      const char *name);
+Object *generator_yield(Eval *eval, Object *item, Span at); /* NULL: the body must end */
+/* What the body of an iterator that has ended returned. */
+Object *generator_result(Eval *eval, const Object *iterator);
+void generators_abandon(Eval *eval);
 
 /* ---- operate.c ------------------------------------------------------------------------------- */
 
@@ -499,12 +623,18 @@ Value *stage_typed(Eval *eval, Object *object, const Type *type, Span at);
 Object *stage_binary(Eval *eval, Operator op, Object *left, Object *right, Span at);
 Object *stage_compare(Eval *eval, Operator op, Object *left, Object *right, Span at);
 Object *stage_unary(Eval *eval, Operator op, Object *operand, Span at);
+/* By the quick instruction, of b too if it is not NULL; both are f32. */
+Value *stage_approximate(Eval *eval, const char *function, Value *a, Value *b);
 /* Brings two operands to one type and shape, a literal to the other's; NULL: reported. */
 bool stage_pair(Eval *eval, Object *left, Object *right, Span at, Value **a, Value **b);
 /* stretches both; false: reported */
 bool stage_same_shape(Eval *eval, Span at, Value **a, Value **b);
 bool stage_promote(DType a, DType b, DType *out);
 const char *dtype_user_name(DType dtype);
+const Type *staged_object_type(const Object *object); /* of a run-time value */
+/* The same bits as a tile of another type. */
+Value *tile_as(Eval *eval, Value *value, const Type *type);
+bool dtype_by_user_name(const char *name, DType *out); /* and by what else it is called */
 
 /* ---- jump.c: break, continue and return that run-time control decides ------------------------ */
 
@@ -548,11 +678,18 @@ Flow run_match(Eval *eval, const Node *node);
 
 /* ---- raise.c --------------------------------------------------------------------------------- */
 
+/* The body of `with` from that item on, and then the context's __exit__, whatever happens. */
+typedef Flow WithBody(Eval *eval, const NodeWith *node, uint32_t index);
+Flow guard_context(Eval *eval, WithBody *body, const NodeWith *node, uint32_t index,
+                   Object *context, Object *method);
 Flow run_raise(Eval *eval, const Node *node);
 Flow run_assert(Eval *eval, const Node *node);
 Flow run_try(Eval *eval, const Node *node);
 /* An instance of one of Python's own exceptions. */
 Object *exception_new(Eval *eval, const char *name, const char *text);
+/* Raises one; give NULL. */
+void *raise_python(Eval *eval, const char *name, const char *text, Span at);
+void *raise_no_key(Eval *eval, Object *key, Span at);
 
 /* ---- stmt.c, loop.c, unroll.c ---------------------------------------------------------------- */
 
@@ -573,6 +710,7 @@ typedef Flow ThreadsBody(Eval *eval, const NodeWith *node, uint32_t index);
 Flow stage_group(Eval *eval, const Object *range, ThreadsBody *body, const NodeWith *node,
                  uint32_t index);
 /* What the kernel function set of self.attrs; NULL: reported that it did not. */
+void workspaces_settle(Kernel *kernel); /* drops those that nothing uses */
 Object *kernel_attribute(Eval *eval, const char *name);
 Flow stage_for(Eval *eval, const NodeFor *node, Object *range);
 Flow stage_while(Eval *eval, const NodeWhile *node);
@@ -587,7 +725,49 @@ Flow stage_ways(Eval *eval, Value *condition, const Way ways[2], Rest *rest);
 bool block_leaves(Nodes statements);
 Flow run_for(Eval *eval, const Node *node);
 Flow run_while(Eval *eval, const Node *node);
+
+/* ---- logic.c ----------------------------------------------------------------------------------
+ */
+
 Object *stage_choice(Eval *eval, const NodeIfExp *node, Value *condition);
+typedef Object *LogicWork(Eval *eval, const void *context);
+/* `left and ...`, `left or ...`: the work gives what stands on the right. */
+Object *stage_logic(Eval *eval, Operator op, Object *left, LogicWork *work, const void *context,
+                    Span at);
+
+/* ---- parallel.c: data-parallel loops ---- */
+
+Flow stage_parallel(Eval *eval, const NodeFor *node, const Object *extents);
+/* Whether iterations of a parallel loop have values of their own for this. */
+bool lanes_differ(const Eval *eval, const Object *object);
+/* What a loop in a parallel one runs by is the same in all iterations; else reported. */
+bool lanes_agree(Eval *eval, const Object *object, Span at);
+/* A boolean of the loop's shape; outside of one as stage_condition. */
+Value *lanes_condition(Eval *eval, Object *object, Span at);
+/* What a binding holds once some iterations have set it to the object. NULL: reported. */
+Object *lanes_bind(Eval *eval, Binding *binding, Object *object, Span at);
+Object *lanes_hold(Eval *eval, Object *object);
+/* An `if` whose test is a tile: both ways are evaluated, under masks. */
+Flow stage_lanes(Eval *eval, Object *test, const Nodes bodies[2]);
+/* Whether a way leaves a parallel loop's iteration, or a call in it: then masks say who does. */
+bool lanes_leave_by(const Eval *eval, const Nodes bodies[2]);
+Object *lanes_choice(Eval *eval, const NodeIfExp *node, Object *test);
+Object *lanes_right(Eval *eval, Operator op, Object *left, const Node *right);
+/* Around a loop's iteration and a call: what leaves it comes back behind it. */
+typedef struct Lanes {
+    Value *mask;
+    int base, loops, control;
+} Lanes;
+Lanes lanes_enter(Eval *eval, bool loops);
+void lanes_leave(Eval *eval, Lanes outer);
+/* True if the jump is one of some iterations of a parallel loop; *flow: how it ends. */
+bool lanes_jump(Eval *eval, JumpKind kind, Span at, Flow *flow);
+/* A `return` behind those that some iterations took. */
+Object *lanes_result(Eval *eval, Object *value, Span at);
+/* A loop's variable is the same for all iterations of a parallel one, whichever run the loop. */
+bool lanes_assign_all(Eval *eval, const Node *target, Object *object);
+/* Whether a builtin may stand in a parallel loop; false: reported. */
+bool lanes_allow(Eval *eval, const BuiltinRow *row, Span at);
 
 /* ---- call.c, object.c ------------------------------------------------------------------------ */
 
@@ -599,6 +779,8 @@ typedef struct Arguments {
 } Arguments;
 
 Object *call_object(Eval *eval, Object *callee, const Arguments *arguments);
+/* An instance of the class, whatever hook it has. */
+Object *call_class_itself(Eval *eval, Object *class, const Arguments *arguments);
 Object *call_simple(Eval *eval, Object *callee, int count, Object *const *positional, Span at);
 Object *call_function(Eval *eval, Object *function, Object *self, const Arguments *arguments);
 /* Binds the arguments to the parameters of a function in `scope`. */
@@ -607,9 +789,14 @@ bool bind_arguments(Eval *eval, const Function *function, Object *self, const Ar
 Object *attribute_get(Eval *eval, Object *object, Name name, Span at);
 /* absent: not reported */
 Object *attribute_find(Eval *eval, Object *object, Name name, Span at, bool *found);
+/* A method of an instance's class, to be called with the instance first; NULL: there is none. */
+Object *special_method(Eval *eval, const Object *object, const char *name);
 bool attribute_set(Eval *eval, Object *object, Name name, Object *value, Span at);
 bool attribute_put(Eval *eval, Object *object, Name name, Object *value, Span at); /* as it is */
 bool attribute_delete(Eval *eval, Object *object, Name name, Span at);
+/* Setting and removing items of an object's __dict__. False: reported. */
+bool mirror_set(Eval *eval, const Object *dict, const Object *key, Object *value, Span at);
+bool mirror_delete(Eval *eval, const Object *dict, const Object *key, Span at);
 /* A class from its parts: `type(name, bases, dict)`. */
 Object *class_make(Eval *eval, Name name, const ObjectVec *bases, const Object *attributes,
                    Span at);
@@ -638,6 +825,8 @@ void builtins_bind(Eval *eval, const char *module, Bindings *bindings); /* all o
 bool builtin_is(const Object *object, const char *name);
 /* of text, lists, dicts, dtypes; NULL if absent */
 Object *builtin_method(Eval *eval, Object *self, Name name);
+/* Such a method as `str.upper` or `dict.fromkeys` is it, whose object is an argument. */
+Object *builtin_of_kind(Eval *eval, const BuiltinRow *kind, Name name);
 
 /* The standard library's files, as the build embeds them. */
 typedef struct StdlibFile {
@@ -656,10 +845,31 @@ Flow eval_import_from(Eval *eval, const NodeImportFrom *node);
 /* reports; NULL */
 Object *missing_needed(Eval *eval, const Object *missing, Name attribute, Span at);
 
+/* ---- reference.c ------------------------------------------------------------------------------
+ */
+
+bool object_is_variable(const Object *object); /* a place that assigning to its name writes to */
+Object *place_read(Eval *eval, const Object *place, Span at);
+bool place_write(Eval *eval, const Object *place, Object *value, Span at);
+Object *place_attribute(Eval *eval, const Object *place, Name name, Span at, bool *found);
+/* An argument as the parameter takes it: of that index, or of that name. */
+Object *eval_argument_of(Eval *eval, Object *callee, uint32_t index, Name name, const Node *node);
+/* Whether what is evaluated stands outside the launches of a kernel function (launches.c). */
+bool in_host_part(const Eval *eval);
+bool host_part_refuses(Eval *eval, const char *what, Span at); /* reported, if we are there */
+/* A name that stands for an extent of two tensors: equal now, or the call is refused. */
+bool extents_agree(Eval *eval, const Binding *binding, Object *extent, Span at);
+/* ---- tensors.c ---- */
+Object *symbol_read(Eval *eval, Object *symbol); /* what it is in this kernel, if that is known */
+bool tensor_is_awaited(Eval *eval, Name name);
+bool tensor_declare(Eval *eval, Name name, Object *type, Span at);
+
 /* ---- specialise.c, export.c ------------------------------------------------------------------ */
 
 bool is_kernel(const Object *object); /* an instance of a class that is marked as a kernel */
 bool class_is_kernel(const Object *class);
+/* What gives kernels: one itself, or what is called or compiled for one. */
+bool makes_kernels(const Object *object);
 /* `instance.compile(...)`: keys from arguments. */
 Object *specialise(Eval *eval, Object *instance, const Arguments *arguments);
 /* Stages it under a symbol, if it is not yet. False: reported. */

@@ -42,15 +42,78 @@ static void *grow_array(Arena *arena, const void *old, size_t size, int count)
     return larger;
 }
 
-Value *kernel_add_parameter(Kernel *kernel, Name name, const Type *type, Span span)
+static Value *insert_parameter(Kernel *kernel, int index, Parameter parameter, const Type *type)
 {
     Value *value = arena_new_of(kernel->arena, Value);
-    *value = (Value){.type = type, .index = kernel->parameter_count, .name = name};
+    *value = (Value){.type = type, .name = parameter.name};
+    parameter.value = value;
     kernel->parameters =
         grow_array(kernel->arena, kernel->parameters, sizeof(Parameter), kernel->parameter_count);
-    kernel->parameters[kernel->parameter_count++] =
-        (Parameter){.name = name, .value = value, .span = span, .multiple = 1};
+    kernel->parameter_count++;
+    for (int i = kernel->parameter_count - 1; i > index; i--)
+        kernel->parameters[i] = kernel->parameters[i - 1];
+    kernel->parameters[index] = parameter;
+    for (int i = index; i < kernel->parameter_count; i++) kernel->parameters[i].value->index = i;
     return value;
+}
+
+int kernel_argument_count(const Kernel *kernel)
+{
+    int count = kernel->parameter_count;
+    while (count > 0 && kernel->parameters[count - 1].is_workspace) count--;
+    return count;
+}
+
+Value *kernel_add_parameter(Kernel *kernel, Name name, const Type *type, Span span)
+{
+    Parameter parameter = {.name = name, .span = span, .multiple = 1};
+    return insert_parameter(kernel, kernel_argument_count(kernel), parameter, type);
+}
+
+Value *kernel_add_workspace(Kernel *kernel, Name name, const Type *type, bool zeroed, Span span)
+{
+    Parameter parameter = {.name = name,
+                           .span = span,
+                           .multiple = WORKSPACE_ALIGN,
+                           .is_workspace = true,
+                           .is_zeroed = zeroed};
+    return insert_parameter(kernel, kernel->parameter_count, parameter, type);
+}
+
+Tensor *kernel_add_tensor(Kernel *kernel, int pointer, int rank, Span span)
+{
+    const Parameter *parameter = &kernel->parameters[pointer];
+    CHECK(rank >= 0 && rank <= TYPE_RANK);
+    kernel->tensors =
+        grow_array(kernel->arena, kernel->tensors, sizeof(Tensor), kernel->tensor_count);
+    Tensor *tensor = &kernel->tensors[kernel->tensor_count++];
+    *tensor = (Tensor){.name = parameter->name,
+                       .span = span,
+                       .dtype = parameter->value->type->dtype,
+                       .rank = rank,
+                       .pointer = pointer,
+                       .dtype_key = -1};
+    return tensor;
+}
+
+static bool extents_have(const Extent *extents, int rank, int parameter)
+{
+    for (int i = 0; i < rank; i++)
+        if (extents[i].kind == EXTENT_PARAMETER && extents[i].parameter == parameter) return true;
+    return false;
+}
+
+bool kernel_tensor_has(const Kernel *kernel, int parameter)
+{
+    for (int i = 0; i < kernel->tensor_count; i++) {
+        const Tensor *tensor = &kernel->tensors[i];
+        if (tensor->pointer == parameter || tensor->dtype_key == parameter) return true;
+        if (tensor->is_result) continue;
+        if (extents_have(tensor->shape, tensor->rank, parameter)) return true;
+        if (tensor->is_strided && extents_have(tensor->strides, tensor->rank, parameter))
+            return true;
+    }
+    return false;
 }
 
 Value *region_add_argument(Region *region, const Type *type, Name name)

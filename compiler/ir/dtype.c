@@ -215,6 +215,19 @@ double dtype_decode(DType dtype, uint64_t bits)
     ICE("no such class of element type");
 }
 
+/* Codes of DLPack's interface, which other libraries know too. */
+int64_t dtype_code(DType dtype)
+{
+    static const uint8_t of_class[] = {[DTYPE_CLASS_BOOL] = 6,
+                                       [DTYPE_CLASS_INT] = 0,
+                                       [DTYPE_CLASS_UINT] = 1,
+                                       [DTYPE_CLASS_FLOAT] = 2};
+    static const uint8_t of_type[DTYPE_COUNT] = {
+        [DTYPE_bf16] = 4, [DTYPE_f8e4m3] = 10, [DTYPE_f8e5m2] = 12};
+    int code = of_type[dtype] != 0 ? of_type[dtype] : of_class[dtype_class(dtype)];
+    return (int64_t)code << 24 | (int64_t)dtype_bytes(dtype) * 8 << 16 | 1;
+}
+
 int64_t dtype_wrap(DType dtype, int64_t value)
 {
     const DTypeRow *row = row_of(dtype);

@@ -62,13 +62,18 @@ const Type *infer_type(TypeTable *types, OpCode code, int operand_count, Value *
     case OP_var_get: return operands[0]->type->content;
     case OP_scan: return operands[0]->type;
     case OP_item: return type_scalar(types, operands[0]->type->dtype);
+    case OP_dot_shared:
     case OP_dot: return operands[2]->type;
     case OP_shared_load:
         return type_tile(types, operands[0]->type->dtype, operands[0]->type->rank,
                          operands[0]->type->shape, NULL);
     case OP_vec_pack: return infer_vec_pack(types, operand_count, operands);
     case OP_vec_get: return type_scalar(types, operands[0]->type->dtype);
-    case OP_shuffle: return operands[0]->type;
+    case OP_shuffle:
+    case OP_check_index: return operands[0]->type;
+    case OP_vote: return type_scalar(types, DTYPE_u32);
+    case OP_element_load:
+    case OP_element_atomic: return type_scalar(types, operands[0]->type->dtype);
     default: break;
     }
     return op_info(code)->traits & ELEM ? join_elements(types, operand_count, operands) : NULL;

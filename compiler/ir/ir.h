@@ -37,6 +37,9 @@ bool dtype_is_signed(DType dtype);  /* INT */
 /* The bits of a number rounded to the type (to nearest even), and back. */
 uint64_t dtype_encode(DType dtype, double number);
 double dtype_decode(DType dtype, uint64_t bits);
+/* DLPack's code, bits and lanes as one number (TILE_DTYPE): a key that says a tensor's type. */
+int64_t dtype_code(DType dtype);
+const char *dtype_code_name(int64_t code); /* of the type with that code; NULL: there is none */
 /* An integer brought into the type's range by wrapping. */
 int64_t dtype_wrap(DType dtype, int64_t value);
 
@@ -52,9 +55,10 @@ typedef enum TypeKind {
     TYPE_VIEW,
     TYPE_TILE,
     TYPE_SHARED,
+    TYPE_LOCAL, /* an array of each thread's own */
     TYPE_VAR
 } TypeKind;
-typedef enum Space { SPACE_GLOBAL, SPACE_SHARED } Space;
+typedef enum Space { SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_COUNT } Space;
 
 typedef struct Type Type;
 struct Type {
@@ -79,6 +83,7 @@ const Type *type_tile(TypeTable *table, DType dtype, int rank, const int64_t *sh
                       const Layout *layout);
 const Type *type_shared(TypeTable *table, DType dtype, int rank, const int64_t *shape,
                         const Layout *layout);
+const Type *type_local(TypeTable *table, DType dtype, int rank, const int64_t *shape);
 const Type *type_view(TypeTable *table, DType dtype, int rank, const int64_t *shape,
                       const int64_t *strides);
 const Type *type_var(TypeTable *table, const Type *content);
@@ -89,7 +94,7 @@ bool type_is_scalar(const Type *type);
 bool type_is_tile(const Type *type);                /* register tile */
 bool type_same_shape(const Type *a, const Type *b); /* of scalars and tiles */
 /* f32 | vec<f16, 8> | ptr<f16, global> | view<f16, [?, 4096], [4096, 1]> | tile<f32, [64, 128]> |
- * tile<f32, [64, 128], {layout}> | shared<...> | var<tile<...>> */
+ * tile<f32, [64, 128], {layout}> | shared<...> | local<f32, [4]> | var<tile<...>> */
 void type_print(const Type *type, Buf *out);
 const char *type_text(Arena *arena, const Type *type);
 
@@ -181,12 +186,44 @@ typedef struct Parameter {
     Name name;
     Value *value; /* scalar or pointer */
     Span span;
-    bool is_key; /* compile-time: the device never sees it; `key` is its value */
-    int64_t key;
+    bool is_key;   /* compile-time: the device never sees it; `key` is its value */
+    bool is_dtype; /* of a key: `key` is a dtype_code */
+    int64_t key;   /* of a float the bits of the double */
+    Name text;     /* of a key that is text: that text; else NULL */
     bool is_written; /* of a pointer: something stores through it (set by passes_run) */
     bool is_read;
-    int64_t multiple; /* value or address is known to be a multiple of this; 1: nothing known */
+    int64_t multiple;  /* value or address is known to be a multiple of this; 1: nothing known */
+    bool is_workspace; /* a pointer that the runtime passes, behind all that the caller does */
+    bool is_zeroed;    /* of a workspace: zero when the kernel's first launch begins */
 } Parameter;
+
+enum { WORKSPACE_ALIGN = 256 }; /* bytes */
+
+/* ---- tensors: how a caller's tensor becomes parameters ----
+ *
+ * A tensor argument is taken apart into a pointer and what is open of its shape, strides and type:
+ * parameters like any others, which the caller does not pass by themselves. A number that occurs
+ * in several places is one parameter; its first place gives the value, the others are checked. */
+
+typedef enum ExtentKind { EXTENT_LITERAL, EXTENT_PARAMETER } ExtentKind;
+
+typedef struct Extent {
+    ExtentKind kind;
+    int64_t value; /* of a literal */
+    int parameter; /* its index: an integer, perhaps a key */
+} Extent;
+
+typedef struct Tensor {
+    Name name; /* its pointer's */
+    Span span;
+    DType dtype; /* that this specialisation is for */
+    int rank;
+    int pointer;     /* index of the parameter */
+    int dtype_key;   /* of the key that holds dtype_code of the type; -1: the type is given */
+    bool is_result;  /* returned: behind the others; result_shape says its extents, it is packed */
+    bool is_strided; /* else packed: row-major strides follow from the shape */
+    Extent shape[TYPE_RANK], strides[TYPE_RANK]; /* in elements; of a result nothing */
+} Tensor;
 
 struct Kernel {
     Arena *arena;
@@ -195,10 +232,17 @@ struct Kernel {
     LayoutTable *layouts;
     Name name;        /* symbol, unique in the object */
     Name export_name; /* the C name */
+    Name source_name; /* what the source calls it; NULL: it was read as IR */
+    /* Of one of several that tuning chooses from, which are alike to callers: what tells it from
+     * the others, "block_m=64, num_warps=4", and the next one; else NULL. */
+    Name configuration;
+    Kernel *next_configuration;
     Span span;
     Stage stage;
     Parameter *parameters;
     int parameter_count;
+    Tensor *tensors; /* arguments in order, then results */
+    int tensor_count;
     Region *host;
     const Source *read_from; /* the IR text, if it was read; places in it are not printed */
 };
@@ -206,7 +250,23 @@ struct Kernel {
 Kernel *kernel_new(Session *session, Name name,
                    Span span); /* with an arena of its own and an empty host region */
 void kernel_free(Kernel *kernel);
+/* Behind the others, but before workspaces, which stay last. */
 Value *kernel_add_parameter(Kernel *kernel, Name name, const Type *type, Span span);
+/* A workspace: a hidden parameter, whose size the host op workspace_size says. */
+Value *kernel_add_workspace(Kernel *kernel, Name name, const Type *type, bool zeroed, Span span);
+int kernel_argument_count(const Kernel *kernel); /* parameters before the workspaces */
+/* A tensor of no strides whose extents are the caller's to fill in, before the next is added. */
+Tensor *kernel_add_tensor(Kernel *kernel, int pointer, int rank, Span span);
+bool kernel_tensor_has(const Kernel *kernel, int parameter); /* comes with a tensor */
+
+/* A key as the dialects write it: 128, 0.5, "fast", float16. */
+void key_print(const Parameter *parameter, Buf *out);
+bool keys_equal(const Parameter *a, const Parameter *b);
+/* A type that no tensor has: a call cannot say it. */
+bool kernel_key_is_fixed(const Kernel *kernel, int parameter);
+/* Of specialisations of one export: a type that tells them apart is that of a tensor wherever it
+ * can be. */
+void kernels_tie_dtypes(Kernel *const *kernels, int count);
 /* A deep copy with its own arena, for another target or variant. */
 Kernel *kernel_clone(const Kernel *kernel);
 

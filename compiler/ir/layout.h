@@ -127,6 +127,21 @@ typedef struct Ldmatrix {
 } Ldmatrix;
 Ldmatrix layout_ldmatrix(const Layout *registers, const Layout *shared, int element_bits);
 
+/* ---- the tensor core ---- */
+
+/* A shared layout of matrices in the last two dimensions: rows cut into panels of 128 bytes, or
+ * whole where they have 64 or 32, the rows of a panel one after the other and their 16-byte chunks
+ * swizzled. NULL: the extents don't allow that. */
+const Layout *layout_panels(LayoutTable *table, int rank, const int32_t *shape, int element_bits);
+/* How an operand of wgmma lies in a shared tile: what its descriptor says, in bytes. */
+typedef struct WgmmaLayout {
+    bool possible, transposed; /* transposed: k is not the contiguous dimension */
+    int swizzle;               /* 128, 64 or 32 */
+    int64_t leading, stride;
+} WgmmaLayout;
+/* `extent` of the other dimension go into one instruction. */
+WgmmaLayout layout_wgmma(const Layout *shared, int k_dim, int32_t extent, int element_bits);
+
 /* ---- text: {shape [64, 16] block [64, 16] reg [[0,1],[8,0]] lane [...] warp [...]} ---- */
 void layout_print(const Layout *layout, Buf *out);
 /* Reads what layout_print wrote, from *text on; NULL with *text at the fault. */

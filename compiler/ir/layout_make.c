@@ -308,3 +308,30 @@ const Layout *layout_mma(LayoutTable *table, DotOperand operand, MmaShape instru
     add_rest(&maker, LAYOUT_REGISTER, 1 - own);
     return finish(table, &maker);
 }
+
+/* ---- shared tiles that the tensor core reads ---- */
+
+const Layout *layout_panels(LayoutTable *table, int rank, const int32_t *shape, int element_bits)
+{
+    enum { ROWS = 8, PANEL_BITS = 1024, LEAST_BITS = 256, CHUNK_BITS = 128 };
+    const int row = rank - 2, column = rank - 1;
+    Maker maker;
+    if (rank < 2) return NULL;
+    start(&maker, rank, shape);
+    for (int d = 0; d < rank; d++) maker.layout.block[d] = shape[d] & -shape[d];
+    int32_t panel = PANEL_BITS / element_bits;
+    if (panel > shape[column]) panel = shape[column];
+    const bool fits = panel * element_bits >= LEAST_BITS && maker.layout.block[row] >= ROWS &&
+                      maker.layout.block[column] % panel == 0;
+    if (!fits) return NULL;
+    limit_block(&maker.layout, LAYOUT_BITS);
+    const int panel_bits = bits_log2(panel), chunk_bits = bits_log2(CHUNK_BITS / element_bits);
+    add_bits(&maker, LAYOUT_REGISTER, column, panel_bits);
+    add_rest(&maker, LAYOUT_REGISTER, row);
+    for (int d = rank - 1; d >= 0; d--) add_rest(&maker, LAYOUT_REGISTER, d);
+    const int flips = panel_bits - chunk_bits;
+    for (int i = 0; i < flips; i++)
+        maker.basis[LAYOUT_REGISTER][panel_bits + (3 - flips) + i][column] |=
+            CHUNK_BITS / element_bits << i;
+    return finish(table, &maker);
+}

@@ -90,6 +90,7 @@ static bool letter_takes(char letter, const Type *type)
     case 'N': return type->kind == TYPE_SCALAR || type->kind == TYPE_TILE;
     case 'T': return type->kind == TYPE_TILE;
     case 'M': return type->kind == TYPE_SHARED;
+    case 'L': return type->kind == TYPE_LOCAL;
     case 'P': return type->kind == TYPE_POINTER;
     case 'V': return type->kind == TYPE_VIEW;
     case 'C': return type->kind == TYPE_VECTOR;
@@ -106,6 +107,7 @@ static const char *letter_text(char letter)
     case 'N': return "a scalar or a register tile";
     case 'T': return "a register tile";
     case 'M': return "a shared tile";
+    case 'L': return "a local array";
     case 'P': return "a pointer";
     case 'V': return "a view";
     case 'C': return "a vector";

@@ -6,6 +6,7 @@
  *     }
  *   }
  *
+ * A kernel of tensors says how they become parameters, a line each before the brace.
  * Every op has one shape: results = name operands {attributes} : result types (arguments) { ... }
  * for each region. A value is printed by its name, made unique, or by a number. */
 #include "ir/rows.h"
@@ -217,16 +218,70 @@ static void print_region(Printer *printer, const Region *region, int depth)
     for (const Op *op = region->first; op != NULL; op = op->next) print_op(printer, op, depth);
 }
 
+static void print_key(Printer *printer, const Parameter *parameter)
+{
+    double number;
+    memcpy(&number, &parameter->key, sizeof number);
+    buf_text(printer->out, " = ");
+    if (parameter->text != NULL)
+        buf_quoted(printer->out, parameter->text, strlen(parameter->text));
+    else if (dtype_is_float(parameter->value->type->dtype))
+        print_number(printer, number);
+    else
+        buf_printf(printer->out, "%lld", (long long)parameter->key);
+}
+
 static void print_parameter(Printer *printer, const Parameter *parameter)
 {
     print_value(printer, parameter->value);
     buf_text(printer->out, parameter->is_key ? ": key " : ": ");
-    type_print(parameter->value->type, printer->out);
-    if (parameter->is_key) buf_printf(printer->out, " = %lld", (long long)parameter->key);
+    buf_text(printer->out, parameter->is_zeroed ? "zeroed " : "");
+    buf_text(printer->out, parameter->is_workspace ? "workspace " : "");
+    if (parameter->is_dtype)
+        buf_text(printer->out, "dtype");
+    else if (parameter->text != NULL)
+        buf_text(printer->out, "str");
+    else
+        type_print(parameter->value->type, printer->out);
+    if (parameter->is_key) print_key(printer, parameter);
     if (parameter->multiple != 1)
         buf_printf(printer->out, " multiple %lld", (long long)parameter->multiple);
     buf_text(printer->out, parameter->is_read ? " reads" : "");
     buf_text(printer->out, parameter->is_written ? " writes" : "");
+}
+
+static void print_extents(Printer *printer, const Kernel *kernel, const Extent *extents, int rank,
+                          bool known)
+{
+    buf_char(printer->out, '[');
+    for (int i = 0; i < rank; i++) {
+        buf_text(printer->out, i == 0 ? "" : ", ");
+        if (!known)
+            buf_char(printer->out, '?');
+        else if (extents[i].kind == EXTENT_PARAMETER)
+            print_value(printer, kernel->parameters[extents[i].parameter].value);
+        else
+            buf_printf(printer->out, "%lld", (long long)extents[i].value);
+    }
+    buf_char(printer->out, ']');
+}
+
+/* "tensor %a [%m, 1024] strides [%s, 1] dtype %a_dtype": the type is that of the pointer. */
+static void print_tensor(Printer *printer, const Kernel *kernel, const Tensor *tensor)
+{
+    buf_text(printer->out, tensor->is_result ? "  result " : "  tensor ");
+    print_value(printer, kernel->parameters[tensor->pointer].value);
+    buf_char(printer->out, ' ');
+    print_extents(printer, kernel, tensor->shape, tensor->rank, !tensor->is_result);
+    if (tensor->is_strided) {
+        buf_text(printer->out, " strides ");
+        print_extents(printer, kernel, tensor->strides, tensor->rank, true);
+    }
+    if (tensor->dtype_key >= 0) {
+        buf_text(printer->out, " dtype ");
+        print_value(printer, kernel->parameters[tensor->dtype_key].value);
+    }
+    print_place(printer, tensor->span);
 }
 
 static void print_kernel(Printer *printer, const Kernel *kernel)
@@ -237,13 +292,20 @@ static void print_kernel(Printer *printer, const Kernel *kernel)
         buf_text(printer->out, " export ");
         print_word(printer, kernel->export_name);
     }
+    if (kernel->configuration != NULL) {
+        buf_text(printer->out, " configuration ");
+        buf_quoted(printer->out, kernel->configuration, strlen(kernel->configuration));
+    }
     buf_printf(printer->out, " stage %s (", stage_name(kernel->stage));
     for (int i = 0; i < kernel->parameter_count; i++) {
         buf_text(printer->out, i == 0 ? "" : ", ");
         print_parameter(printer, &kernel->parameters[i]);
     }
-    buf_text(printer->out, ") {");
+    buf_text(printer->out, kernel->tensor_count > 0 ? ")" : ") {");
     print_place(printer, kernel->span);
+    for (int i = 0; i < kernel->tensor_count; i++)
+        print_tensor(printer, kernel, &kernel->tensors[i]);
+    buf_text(printer->out, kernel->tensor_count > 0 ? "{\n" : "");
     print_region(printer, kernel->host, 1);
     buf_text(printer->out, "}\n");
 }

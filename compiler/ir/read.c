@@ -279,9 +279,11 @@ static bool read_pointer(Reader *reader, Type *type)
 {
     type->kind = TYPE_POINTER;
     if (!read_dtype(reader, &type->dtype) || !need(reader, IR_COMMA, "','")) return false;
-    type->space = is_word(reader, "shared") ? SPACE_SHARED : SPACE_GLOBAL;
+    type->space = is_word(reader, "shared")  ? SPACE_SHARED
+                  : is_word(reader, "local") ? SPACE_LOCAL
+                                             : SPACE_GLOBAL;
     return take_word(reader, "shared") || take_word(reader, "global") ||
-           expected(reader, "'global' or 'shared'");
+           take_word(reader, "local") || expected(reader, "'global', 'shared' or 'local'");
 }
 
 static bool read_vector(Reader *reader, Type *type)
@@ -316,6 +318,8 @@ static bool read_compound(Reader *reader, Type *type)
         return need(reader, IR_LESS, "'<'") && read_tile(reader, TYPE_TILE, type);
     if (take_word(reader, "shared"))
         return need(reader, IR_LESS, "'<'") && read_tile(reader, TYPE_SHARED, type);
+    if (take_word(reader, "local"))
+        return need(reader, IR_LESS, "'<'") && read_tile(reader, TYPE_LOCAL, type);
     if (take_word(reader, "var")) return need(reader, IR_LESS, "'<'") && read_var(reader, type);
     return expected(reader, "a type");
 }
@@ -543,10 +547,23 @@ static bool read_region(Reader *reader, Region *region)
 
 /* ---- kernels ---- */
 
+static bool read_key(Reader *reader, bool is_text, Parameter *parameter)
+{
+    double number;
+    if (!need(reader, IR_EQUAL, "'='")) return false;
+    if (is_text) {
+        if (token(reader)->kind != IR_STRING) return expected(reader, "a text");
+        parameter->text = read_string(reader);
+        return parameter->text != NULL;
+    }
+    if (!dtype_is_float(parameter->value->type->dtype)) return read_int(reader, &parameter->key);
+    if (!read_number(reader, &number)) return false;
+    memcpy(&parameter->key, &number, sizeof number);
+    return true;
+}
+
 static bool read_facts(Reader *reader, Parameter *parameter)
 {
-    if (parameter->is_key && (!need(reader, IR_EQUAL, "'='") || !read_int(reader, &parameter->key)))
-        return false;
     if (take_word(reader, "multiple") && !read_int(reader, &parameter->multiple)) return false;
     parameter->is_read = take_word(reader, "reads");
     parameter->is_written = take_word(reader, "writes");
@@ -557,16 +574,23 @@ static bool read_parameter(Reader *reader)
 {
     const Token *at = token(reader);
     if (!need(reader, IR_VALUE, "a parameter") || !need(reader, IR_COLON, "':'")) return false;
-    bool is_key = take_word(reader, "key");
-    const Type *type = read_type(reader);
+    bool is_key = take_word(reader, "key"), is_zeroed = take_word(reader, "zeroed");
+    bool is_workspace = take_word(reader, "workspace");
+    bool is_dtype = is_key && take_word(reader, "dtype");
+    bool is_text = is_key && !is_dtype && take_word(reader, "str");
+    const Type *type =
+        is_dtype || is_text ? type_scalar(reader->kernel->types, DTYPE_i64) : read_type(reader);
     if (type == NULL) return false;
-    Name name = value_name(reader, at);
+    Name name = value_name(reader, at), lasting = lasting_name(reader, name);
     Kernel *kernel = reader->kernel;
     Value *value =
-        kernel_add_parameter(kernel, lasting_name(reader, name), type, span_from(reader, at));
-    Parameter *parameter = &kernel->parameters[kernel->parameter_count - 1];
+        is_workspace ? kernel_add_workspace(kernel, lasting, type, is_zeroed, span_from(reader, at))
+                     : kernel_add_parameter(kernel, lasting, type, span_from(reader, at));
+    Parameter *parameter = &kernel->parameters[value->index];
     parameter->is_key = is_key;
-    return define(reader, at, name, value) && read_facts(reader, parameter);
+    parameter->is_dtype = is_dtype;
+    return define(reader, at, name, value) && (!is_key || read_key(reader, is_text, parameter)) &&
+           read_facts(reader, parameter);
 }
 
 static bool read_parameters(Reader *reader)
@@ -577,6 +601,70 @@ static bool read_parameters(Reader *reader)
         if (!read_parameter(reader)) return false;
     while (take(reader, IR_COMMA));
     return need(reader, IR_RPAREN, "')'");
+}
+
+/* The index of the parameter that a value names. */
+static bool read_parameter_name(Reader *reader, int *out)
+{
+    const Token *at = token(reader);
+    if (!need(reader, IR_VALUE, "a parameter")) return false;
+    const Value *value = map_get(&reader->values, value_name(reader, at));
+    if (value == NULL) return fail(reader, at, "the kernel has no such parameter");
+    *out = value->index;
+    return true;
+}
+
+static bool read_extent(Reader *reader, bool is_result, Extent *out)
+{
+    if (is_result) return need(reader, IR_QUESTION, "'?': result_shape says a result's extents");
+    out->kind = token(reader)->kind == IR_VALUE ? EXTENT_PARAMETER : EXTENT_LITERAL;
+    return out->kind == EXTENT_PARAMETER ? read_parameter_name(reader, &out->parameter)
+                                         : read_int(reader, &out->value);
+}
+
+static bool read_tensor_extents(Reader *reader, bool is_result, Extent *out, int *rank)
+{
+    *rank = 0;
+    if (!need(reader, IR_LBRACKET, "'['")) return false;
+    if (take(reader, IR_RBRACKET)) return true;
+    do {
+        if (*rank == TYPE_RANK) return fail(reader, token(reader), "too many dimensions");
+        if (!read_extent(reader, is_result, &out[(*rank)++])) return false;
+    } while (take(reader, IR_COMMA));
+    return need(reader, IR_RBRACKET, "']'");
+}
+
+static bool read_tensor(Reader *reader, bool is_result)
+{
+    const Token *first = token(reader);
+    Tensor made = {.dtype_key = -1};
+    int stride_rank;
+    if (!read_parameter_name(reader, &made.pointer) ||
+        !read_tensor_extents(reader, is_result, made.shape, &made.rank))
+        return false;
+    made.is_strided = take_word(reader, "strides");
+    if (made.is_strided && (!read_tensor_extents(reader, false, made.strides, &stride_rank) ||
+                            (stride_rank != made.rank &&
+                             !fail(reader, first, "a tensor has as many strides as extents"))))
+        return false;
+    if (take_word(reader, "dtype") && !read_parameter_name(reader, &made.dtype_key)) return false;
+    Tensor *tensor =
+        kernel_add_tensor(reader->kernel, made.pointer, made.rank, place_of(reader, first));
+    made.name = tensor->name;
+    made.span = tensor->span;
+    made.dtype = tensor->dtype;
+    made.is_result = is_result;
+    *tensor = made;
+    return true;
+}
+
+static bool read_tensors(Reader *reader)
+{
+    for (;;) {
+        bool is_result = take_word(reader, "result");
+        if (!is_result && !take_word(reader, "tensor")) return true;
+        if (!read_tensor(reader, is_result)) return false;
+    }
 }
 
 static bool read_stage(Reader *reader)
@@ -603,7 +691,9 @@ static bool read_body(Reader *reader, const Token *first)
     Kernel *kernel = reader->kernel;
     if (take_word(reader, "export") && (kernel->export_name = read_word(reader)) == NULL)
         return false;
-    if (!read_stage(reader) || !read_parameters(reader)) return false;
+    if (take_word(reader, "configuration") && (kernel->configuration = read_word(reader)) == NULL)
+        return false;
+    if (!read_stage(reader) || !read_parameters(reader) || !read_tensors(reader)) return false;
     kernel->span = place_of(reader, first);
     return read_region(reader, kernel->host);
 }

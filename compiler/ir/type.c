@@ -21,7 +21,7 @@ TypeTable *type_table_new(Arena *arena)
 
 static bool has_shape(TypeKind kind)
 {
-    return kind == TYPE_VIEW || kind == TYPE_TILE || kind == TYPE_SHARED;
+    return kind == TYPE_VIEW || kind == TYPE_TILE || kind == TYPE_SHARED || kind == TYPE_LOCAL;
 }
 
 static Type canonical(const Type *type)
@@ -149,6 +149,11 @@ const Type *type_shared(TypeTable *table, DType dtype, int rank, const int64_t *
                   shape);
 }
 
+const Type *type_local(TypeTable *table, DType dtype, int rank, const int64_t *shape)
+{
+    return shaped(table, (Type){.kind = TYPE_LOCAL, .dtype = dtype}, rank, shape);
+}
+
 const Type *type_view(TypeTable *table, DType dtype, int rank, const int64_t *shape,
                       const int64_t *strides)
 {
@@ -209,7 +214,8 @@ bool type_same_shape(const Type *a, const Type *b)
 
 static const char *space_name(Space space)
 {
-    return space == SPACE_GLOBAL ? "global" : "shared";
+    static const char *const NAMES[SPACE_COUNT] = {"global", "shared", "local"};
+    return NAMES[space];
 }
 
 static void print_extents(int rank, const int64_t *extents, Buf *out)
@@ -255,6 +261,7 @@ void type_print(const Type *type, Buf *out)
     case TYPE_VIEW: print_view(type, out); return;
     case TYPE_TILE: print_tile(type, "tile", out); return;
     case TYPE_SHARED: print_tile(type, "shared", out); return;
+    case TYPE_LOCAL: print_tile(type, "local", out); return;
     case TYPE_VAR:
         buf_text(out, "var<");
         type_print(type->content, out);

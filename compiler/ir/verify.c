@@ -70,10 +70,12 @@ static const char *type_fault(const Verifier *verifier, const Type *type)
         return is_host           ? "a vector in the host region"
                : type->count < 1 ? "a vector is empty"
                                  : NULL;
+    case TYPE_LOCAL: return is_host ? "an array of a thread in the host region" : NULL;
     case TYPE_TILE:
     case TYPE_SHARED: return is_host ? "a tile in the host region" : tile_fault(verifier, type);
     case TYPE_VAR:
-        if (type->content->kind == TYPE_VAR || type->content->kind == TYPE_SHARED)
+        if (type->content->kind == TYPE_VAR || type->content->kind == TYPE_SHARED ||
+            type->content->kind == TYPE_LOCAL)
             return "a variable holds what cannot be assigned";
         return type_fault(verifier, type->content);
     }
@@ -223,12 +225,92 @@ static void check_parameter(Verifier *verifier, const Parameter *parameter)
     const Type *type = parameter->value->type;
     if (type->kind != TYPE_SCALAR && type->kind != TYPE_POINTER)
         report_parameter(verifier, parameter, "it is neither a scalar nor a pointer");
-    if (parameter->is_key && (type->kind != TYPE_SCALAR || dtype_is_float(type->dtype)))
-        report_parameter(verifier, parameter, "a key is an integer or a boolean");
+    if (parameter->is_key &&
+        (type->kind != TYPE_SCALAR || (dtype_is_float(type->dtype) && type->dtype != DTYPE_f64)))
+        report_parameter(verifier, parameter, "a key is an integer, a boolean, an f64 or a text");
     else if (parameter->is_key && dtype_wrap(type->dtype, parameter->key) != parameter->key)
         report_parameter(verifier, parameter, "the key is out of the type's range");
+    if (parameter->is_workspace && (type->kind != TYPE_POINTER || parameter->is_key))
+        report_parameter(verifier, parameter, "a workspace is a pointer");
     if (parameter->multiple < 1)
         report_parameter(verifier, parameter, "it is a multiple of nothing positive");
+}
+
+/* ---- tensors ---- */
+
+static const char *extents_fault(const Kernel *kernel, const Extent *extents, int rank)
+{
+    for (int i = 0; i < rank; i++) {
+        if (extents[i].kind == EXTENT_LITERAL && extents[i].value < 0)
+            return "an extent or stride is negative";
+        if (extents[i].kind == EXTENT_LITERAL) continue;
+        if (extents[i].parameter < 0 || extents[i].parameter >= kernel->parameter_count)
+            return "an extent or stride is no parameter";
+        const Type *type = kernel->parameters[extents[i].parameter].value->type;
+        if (type->kind != TYPE_SCALAR || !dtype_is_integer(type->dtype))
+            return "an extent or stride is no integer";
+    }
+    return NULL;
+}
+
+static const char *dtype_key_fault(const Kernel *kernel, const Tensor *tensor)
+{
+    if (tensor->dtype_key < 0) return NULL;
+    if (tensor->dtype_key >= kernel->parameter_count ||
+        !kernel->parameters[tensor->dtype_key].is_key)
+        return "its type is no key";
+    return kernel->parameters[tensor->dtype_key].key == dtype_code(tensor->dtype)
+               ? NULL
+               : "its key is of another type";
+}
+
+static bool pointer_is_taken(const Kernel *kernel, const Tensor *tensor)
+{
+    for (const Tensor *other = kernel->tensors; other < tensor; other++)
+        if (other->pointer == tensor->pointer) return true;
+    return false;
+}
+
+static bool has_shape(const Kernel *kernel, int result)
+{
+    for (const Op *op = kernel->host->first; op != NULL; op = op->next)
+        if (op->code == OP_result_shape && op_int(op, ATTR_index, -1) == result) return true;
+    return false;
+}
+
+static const char *tensor_fault(const Kernel *kernel, const Tensor *tensor, int result)
+{
+    if (tensor->pointer < 0 || tensor->pointer >= kernel->parameter_count ||
+        kernel->parameters[tensor->pointer].value->type->kind != TYPE_POINTER)
+        return "its parameter is no pointer";
+    if (kernel->parameters[tensor->pointer].value->type->dtype != tensor->dtype)
+        return "its pointer has another element type";
+    if (pointer_is_taken(kernel, tensor)) return "its pointer is another tensor's";
+    if (tensor->is_result)
+        return tensor->is_strided           ? "a result has no strides"
+               : !has_shape(kernel, result) ? "no result_shape says its extents"
+                                            : NULL;
+    if (result > 0) return "it comes behind a result";
+    const char *fault = extents_fault(kernel, tensor->shape, tensor->rank);
+    if (fault == NULL && tensor->is_strided)
+        fault = extents_fault(kernel, tensor->strides, tensor->rank);
+    return fault != NULL ? fault : dtype_key_fault(kernel, tensor);
+}
+
+static void check_tensors(Verifier *verifier)
+{
+    const Kernel *kernel = verifier->kernel;
+    int results = 0;
+    for (int i = 0; i < kernel->tensor_count; i++) {
+        const Tensor *tensor = &kernel->tensors[i];
+        const char *fault = tensor_fault(kernel, tensor, results);
+        results += tensor->is_result;
+        if (fault == NULL) continue;
+        verifier->holds = false;
+        diag_report(kernel->session->diags, DIAG_ir_invalid, tensor->span,
+                    arena_printf(verifier->scratch, "tensor '%s' of kernel '%s': %s",
+                                 tensor->name == NULL ? "" : tensor->name, kernel->name, fault));
+    }
 }
 
 bool kernel_verify(const Kernel *kernel)
@@ -236,6 +318,7 @@ bool kernel_verify(const Kernel *kernel)
     Verifier verifier = {.kernel = kernel, .scratch = arena_new(), .holds = true};
     for (int i = 0; i < kernel->parameter_count; i++)
         check_parameter(&verifier, &kernel->parameters[i]);
+    check_tensors(&verifier);
     check_region(&verifier, kernel->host);
     arena_free(verifier.scratch);
     return verifier.holds;

@@ -168,17 +168,26 @@ Kernel *kernel_clone(const Kernel *kernel)
 {
     Kernel *copy = kernel_new(kernel->session, kernel->name, kernel->span);
     copy->export_name = kernel->export_name;
+    copy->source_name = kernel->source_name;
+    copy->configuration = kernel->configuration;
     copy->stage = kernel->stage;
     copy->read_from = kernel->read_from;
     Map map = {0};
     for (int i = 0; i < kernel->parameter_count; i++) {
         const Parameter *old = &kernel->parameters[i];
         const Type *type = type_import(copy->types, copy->layouts, old->value->type);
-        Value *value = kernel_add_parameter(copy, old->name, type, old->span);
+        Value *value =
+            old->is_workspace
+                ? kernel_add_workspace(copy, old->name, type, old->is_zeroed, old->span)
+                : kernel_add_parameter(copy, old->name, type, old->span);
         value->name = old->value->name;
         copy->parameters[i] = *old;
         copy->parameters[i].value = value;
         map_set(copy->arena, &map, old->value, value);
+    }
+    for (int i = 0; i < kernel->tensor_count; i++) {
+        const Tensor *old = &kernel->tensors[i];
+        *kernel_add_tensor(copy, old->pointer, old->rank, old->span) = *old;
     }
     Builder builder = builder_at_end(copy->host, (Span){0});
     for (const Op *op = kernel->host->first; op != NULL; op = op->next)

@@ -1,6 +1,12 @@
 /* access.c: loads and stores of global memory taken apart, and how wide they can be. */
 #include "passes/access.h"
 
+bool op_is_element(const Op *op)
+{
+    return op->code == OP_element_load || op->code == OP_element_store ||
+           op->code == OP_element_atomic;
+}
+
 bool op_is_access(const Op *op)
 {
     return op->code == OP_load || op->code == OP_store;
@@ -90,7 +96,7 @@ int access_vector(FactTable *facts, const Access *access, int dim, int limit)
 }
 
 /* The same number in every round of all loops around it. */
-static bool is_steady(const Value *value)
+bool value_is_steady(const Value *value)
 {
     const Region *region = value->op ? value->op->parent : value->region;
     for (; region && region->parent; region = region->parent->parent)
@@ -109,10 +115,33 @@ bool access_is_own(FactTable *facts, Op *a, Op *b, int threads)
         if (x.offsets[d] != y.offsets[d] || x.tile_dim[d] != y.tile_dim[d]) return false;
         const Facts offset = facts_of(facts, x.offsets[d]);
         if (offset.low != offset.high && offset.multiple % x.span[d] != 0 &&
-            !is_steady(x.offsets[d]))
+            !value_is_steady(x.offsets[d]))
             return false;
     }
     return true;
+}
+
+/* A number and what it is added to; NULL: nothing. */
+static const Value *split_number(const Value *value, int64_t *number)
+{
+    *number = 0;
+    if (value_constant(value, number)) return NULL;
+    const bool sums = value->op && value->op->code == OP_add;
+    return sums && value_constant(value->op->operands[1], number) ? value->op->operands[0] : value;
+}
+
+bool access_is_apart(Op *a, Op *b)
+{
+    const Access x = access_of(a), y = access_of(b);
+    if (a->operands[0] != b->operands[0]) return false;
+    for (int d = 0; d < x.rank; d++) {
+        int64_t from, to;
+        if (split_number(x.offsets[d], &from) == split_number(y.offsets[d], &to) &&
+            value_is_steady(x.offsets[d]) && value_is_steady(y.offsets[d]) &&
+            (from + x.span[d] <= to || to + y.span[d] <= from))
+            return true;
+    }
+    return false;
 }
 
 Parameter *pointer_parameter(Kernel *kernel, const Value *pointer)

@@ -20,6 +20,20 @@ typedef struct Access {
 } Access;
 
 bool op_is_access(const Op *op);
+/* ---- scattered.c ---- */
+/* One element, by each thread for itself. */
+bool op_is_element(const Op *op);
+/* Each element at indices of its own: gather, put, atomic. */
+bool op_is_scattered(const Op *op);
+/* The tile that such an op moves, and its first index among the operands. */
+Value *scattered_value(Op *op);
+int scattered_first(const Op *op);
+/* Its mask; NULL: it has none. */
+Value *scattered_mask(const Op *op);
+/* The longest vector along the tile's last dimension, a power of two of at most `limit` elements,
+ * whose elements lie side by side and aligned in memory, inside or outside of it, done or masked
+ * out as a whole. */
+int scattered_vector(FactTable *facts, Op *op, int limit);
 Access access_of(Op *op);
 /* The dimension of the view that is contiguous in memory and that the tile spans; -1: none. */
 int access_contiguous(const Access *access);
@@ -31,6 +45,10 @@ int access_vector(FactTable *facts, const Access *access, int dim, int limit);
  * the other: both have the same tile at the same offsets, and the offsets of other rounds of a loop
  * are the same ones or at least a tile away. */
 bool access_is_own(FactTable *facts, Op *a, Op *b, int threads);
+/* The same number in every round of all loops around it. */
+bool value_is_steady(const Value *value);
+/* True if no element is met by both accesses. */
+bool access_is_apart(Op *a, Op *b);
 /* The shared_alloc that a shared tile is a part of, or is. */
 const Op *shared_root(const Value *tile);
 /* The layout of a shared_view, if its elements lie behind the first one as in a tile of their own;

@@ -144,22 +144,28 @@ static void set_bounds(const Pass *pass, Op *op)
     op_set_ints(op, ATTR_bounds, access.rank, bounds);
 }
 
+static bool is_copy(const Op *op)
+{
+    return op->code == OP_copy || op->code == OP_copy_async;
+}
+
+/* What a copy writes is shared memory. */
 static void note_parameter(const Pass *pass, const Op *op)
 {
     Parameter *parameter = pointer_parameter(pass->kernel, op->operands[0]->op->operands[0]);
+    const unsigned traits = op_info(op->code)->traits;
     if (!parameter) return;
-    parameter->is_read |= op->code != OP_store && op->code != OP_scatter;
-    parameter->is_written |= op->code != OP_load && op->code != OP_copy_async;
+    parameter->is_read |= (traits & READS) != 0;
+    parameter->is_written |= traits & WRITES && !is_copy(op);
 }
 
 static void visit_access(Op *op, void *context)
 {
     const Pass *pass = context;
-    const bool updates = op->code == OP_atomic || op->code == OP_scatter;
-    if (updates && op->operands[0]->type->kind == TYPE_VIEW) note_parameter(pass, op);
-    if (!op_is_access(op) && op->code != OP_copy_async) return;
-    set_bounds(pass, op);
-    note_parameter(pass, op);
+    const bool whole = op_is_access(op) || is_copy(op);
+    if (whole) set_bounds(pass, op);
+    if (whole || op_is_scattered(op) || op_is_element(op))
+        if (op->operands[0]->type->kind == TYPE_VIEW) note_parameter(pass, op);
 }
 
 bool pass_bounds(Kernel *kernel, const Target *target)

@@ -96,7 +96,8 @@ static void fit_dot(Inference *inference, Op *op)
 {
     const DotLayouts layouts = propose_dot(inference, op, op->results[0].type->layout);
     const Layout *wanted[3] = {layouts.a, layouts.b, layouts.c};
-    for (int i = 0; i < 3; i++) require(inference, op, i, wanted[i]);
+    for (int i = 0; i < 3; i++)
+        if (op->operands[i]->type->kind == TYPE_TILE) require(inference, op, i, wanted[i]);
     produce(inference, op, layouts.c);
 }
 
@@ -120,10 +121,19 @@ static void fit_rename(Inference *inference, Op *op)
         reshape_through_shared(inference, op);
 }
 
+/* Whether a copy of the tile in shared memory is possible at all. */
+static bool fits_in_shared(const Inference *inference, const Type *tile)
+{
+    return type_elements(tile) * dtype_memory_bits(tile->dtype) / 8 <=
+           inference->target->shared_bytes;
+}
+
 static void fit_store(Inference *inference, Op *op)
 {
     enum { SMALL = 32 }; /* elements that a warp stores at once, however they lie */
-    if (type_elements(op->operands[1]->type) <= SMALL) return;
+    if (type_elements(op->operands[1]->type) <= SMALL ||
+        !fits_in_shared(inference, op->operands[1]->type))
+        return;
     const Layout *has = op->operands[1]->type->layout, *likes = propose_access(inference, op);
     const int64_t segment = access_segment(inference, op, has);
     if (segment < SECTOR_BYTES && access_segment(inference, op, likes) > segment)
@@ -251,9 +261,9 @@ static void fit_atomic(Inference *inference, Op *op)
 
 typedef void FitRule(Inference *inference, Op *op);
 static FitRule *const fit_rules[OP_COUNT] = {
-    [OP_dot] = fit_dot,          [OP_broadcast] = fit_rename, [OP_reshape] = fit_rename,
-    [OP_transpose] = fit_rename, [OP_store] = fit_store,      [OP_reduce] = fit_reduce,
-    [OP_scan] = fit_scan,        [OP_atomic] = fit_atomic,
+    [OP_dot] = fit_dot,        [OP_dot_shared] = fit_dot,   [OP_broadcast] = fit_rename,
+    [OP_reshape] = fit_rename, [OP_transpose] = fit_rename, [OP_store] = fit_store,
+    [OP_reduce] = fit_reduce,  [OP_scan] = fit_scan,        [OP_atomic] = fit_atomic,
 };
 
 static void fit_op(Op *op, void *context)

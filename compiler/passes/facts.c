@@ -293,6 +293,14 @@ static Facts rule_same(FactTable *table, const Value *value)
     return facts_operand(table, value, 0);
 }
 
+/* Of a tile: what holds of all its elements. */
+static Facts rule_iota(FactTable *table, const Value *value)
+{
+    (void)table;
+    const int64_t extent = value->type->shape[op_int(value->op, ATTR_dim, 0)];
+    return (Facts){extent == 1 ? 0 : 1, 0, extent - 1};
+}
+
 static Facts rule_shared_base(FactTable *table, const Value *value)
 {
     (void)table;
@@ -323,6 +331,12 @@ static FactRule *const rules[OP_COUNT] = {
     [OP_grid_dim] = rule_grid_dim,
     [OP_ptr_add] = rule_ptr_add,
     [OP_ptr_cast] = rule_same,
+    [OP_iota] = rule_iota,
+    [OP_splat] = rule_same,
+    [OP_broadcast] = rule_same,
+    [OP_reshape] = rule_same,
+    [OP_transpose] = rule_same,
+    [OP_convert] = rule_same,
     [OP_shared_base] = rule_shared_base,
 };
 
@@ -364,7 +378,8 @@ static Facts facts_of_parameter(FactTable *table, const Value *value)
     Facts facts = facts_unknown(value->type->dtype);
     if (value->type->kind == TYPE_POINTER)
         facts = (Facts){dtype_bytes(value->type->dtype), INT64_MIN, INT64_MAX};
-    if (parameter->is_key && value->type->kind == TYPE_SCALAR)
+    if (parameter->is_key && value->type->kind == TYPE_SCALAR &&
+        !dtype_is_float(value->type->dtype))
         return (Facts){multiple_of_number(parameter->key), parameter->key, parameter->key};
     if (parameter->multiple > facts.multiple) facts.multiple = parameter->multiple;
     return facts;

@@ -2,8 +2,7 @@
  *
  * A tile lies in the registers of the threads that made it, so one that is used by another group
  * goes through shared memory, both ways; one that costs nothing is made again instead. A scalar
- * that a group sets has its new value in the group's threads alone: where other threads would
- * have to agree on it, that is an error. */
+ * that a group sets has its new value in the group's threads alone: see uniform.c. */
 #include "base/vec.h"
 #include "passes/group.h"
 #include "passes/passes.h"
@@ -12,7 +11,6 @@
 typedef struct Groups {
     Kernel *kernel;
     Arena *arena; /* of the pass */
-    bool failed;
 } Groups;
 
 enum { REMAKE_DEPTH = 8 };
@@ -164,112 +162,6 @@ static void cross_borders(Groups *groups, Region *region)
     }
 }
 
-/* ---- scalars on which threads must agree ---- */
-
-typedef struct Agreement {
-    Groups *groups;
-    ThreadGroup threads; /* that must agree */
-    Map seen;
-} Agreement;
-
-static bool differs(Agreement *agreement, const Value *value);
-
-static bool end_differs(Agreement *agreement, const Op *op, int index)
-{
-    for (int r = 0; r < op->region_count; r++) {
-        const Op *end = region_terminator(op->regions[r]);
-        const int first = end && end->code == OP_condition ? 1 : 0;
-        if (first && differs(agreement, end->operands[0])) return true;
-        if (end && index + first < end->operand_count &&
-            differs(agreement, end->operands[index + first]))
-            return true;
-    }
-    return false;
-}
-
-static bool group_differs(Agreement *agreement, const Op *group, int index)
-{
-    const ThreadGroup set = group_threads(group);
-    const Value *in = region_terminator(group->regions[0])->operands[index];
-    const Value *out = region_terminator(group->regions[1])->operands[index];
-    if (group_has(set, agreement->threads)) return differs(agreement, in);
-    if (group_is_apart(set, agreement->threads)) return differs(agreement, out);
-    return in != out || differs(agreement, in);
-}
-
-/* What a loop carries, or an `if` yields, in place `index` among its results. */
-static bool carried_differs(Agreement *agreement, const Op *op, int index)
-{
-    if (is_group(op)) return group_differs(agreement, op, index);
-    const int fixed = op->code == OP_for ? 3 : op->code == OP_if ? 1 : 0;
-    for (int i = 0; i < fixed; i++)
-        if (differs(agreement, op->operands[i])) return true;
-    if (op->code != OP_if && differs(agreement, op->operands[fixed + index])) return true;
-    return end_differs(agreement, op, index);
-}
-
-static bool differs(Agreement *agreement, const Value *value)
-{
-    const Type *type = value->type;
-    if (type->kind == TYPE_TILE || type->kind == TYPE_SHARED || map_has(&agreement->seen, value))
-        return false;
-    map_set(agreement->groups->arena, &agreement->seen, value, agreement);
-    const Op *op = value->op;
-    if (!op && !value->region) return false; /* a parameter */
-    if (!op) {
-        const Op *loop = value->region->parent;
-        const int first = loop->code == OP_for ? 1 : 0;
-        if (value->index >= first) return carried_differs(agreement, loop, value->index - first);
-        for (int i = 0; i < 3; i++)
-            if (differs(agreement, loop->operands[i])) return true;
-        return false;
-    }
-    if (op->region_count) return carried_differs(agreement, op, value->index);
-    for (int i = 0; i < op->operand_count; i++)
-        if (differs(agreement, op->operands[i])) return true;
-    return false;
-}
-
-static void find_cooperative(Op *op, void *context)
-{
-    if (op_info(op->code)->traits & COOP) *(bool *)context = true;
-}
-
-/* Whether the threads that run the op must agree on its operands. */
-static bool needs_agreement(const Op *op)
-{
-    if (op_info(op->code)->traits & COOP) return true;
-    if (!op->region_count || is_group(op)) return false;
-    bool cooperates = false;
-    for (int i = 0; i < op->region_count; i++)
-        region_visit(op->regions[i], find_cooperative, &cooperates);
-    return cooperates;
-}
-
-static bool operand_differs(Agreement *agreement, const Op *op, int index)
-{
-    agreement->seen = (Map){0};
-    return differs(agreement, op->operands[index]);
-}
-
-static void check_agreement(Op *op, void *context)
-{
-    Groups *groups = context;
-    if (!needs_agreement(op)) return;
-    Agreement agreement = {.groups = groups, .threads = op_threads(op)};
-    const int fixed = op->code == OP_for ? 3 : op->code == OP_if ? 1 : op->operand_count;
-    bool differ = false;
-    for (int i = 0; i < fixed && op->code != OP_while; i++)
-        differ |= operand_differs(&agreement, op, i);
-    if (op->code == OP_while) {
-        agreement.seen = (Map){0};
-        differ = differs(&agreement, region_terminator(op->regions[0])->operands[0]);
-    }
-    if (!differ) return;
-    diag_report(groups->kernel->session->diags, DIAG_threads_differ, op->span);
-    groups->failed = true;
-}
-
 static void find_group(Op *op, void *context)
 {
     if (is_group(op)) *(bool *)context = true;
@@ -283,8 +175,6 @@ bool pass_groups(Kernel *kernel, const Target *target)
     if (!any) return true;
     Groups groups = {.kernel = kernel, .arena = arena_new()};
     cross_borders(&groups, kernel->host);
-    for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch) region_visit(launch_region(op), check_agreement, &groups);
     arena_free(groups.arena);
-    return !groups.failed;
+    return true;
 }

@@ -10,13 +10,16 @@
 #include "passes/layouts.h"
 
 #include "passes/group.h"
+#include "passes/matrix.h"
 
 typedef struct Classes {
     Inference *inference;
     VEC(Value *) values; /* the tiles; Value.scratch is the index + 1 */
     VEC(Op *) accesses;
+    VEC(Op *) scattered;
     VEC(Op *) renames; /* broadcast, reshape, transpose */
     VEC(Op *) dots;
+    VEC(Op *) anchors;
     int *parent;            /* union-find */
     const Layout **layouts; /* by root */
     bool *has_load;         /* by root */
@@ -68,10 +71,12 @@ static void collect_op(Op *op, void *context)
         for (int i = 0; i < op->regions[r]->argument_count; i++)
             collect_value(classes, op->regions[r]->arguments[i]);
     if (op_is_access(op)) vec_push(arena, &classes->accesses, op);
+    if (op_is_scattered(op)) vec_push(arena, &classes->scattered, op);
     if (op->code == OP_broadcast || op->code == OP_reshape || op->code == OP_transpose ||
         op->code == OP_reduce || op->code == OP_scan)
         vec_push(arena, &classes->renames, op);
-    if (op->code == OP_dot) vec_push(arena, &classes->dots, op);
+    if (is_dot(op)) vec_push(arena, &classes->dots, op);
+    if (op->code == OP_anchor) vec_push(arena, &classes->anchors, op);
 }
 
 static int class_of(const Classes *classes, const Value *value)
@@ -120,11 +125,14 @@ static void unite_op(Op *op, void *context)
     Classes *classes = context;
     if (op_info(op->code)->traits & ELEM || op->code == OP_bitcast) {
         unite_elements(classes, op);
-    } else if (op->code == OP_atomic || op->code == OP_scatter) {
-        for (int i = 2; i < op->operand_count; i++)
-            unite(classes, op->operands[1], op->operands[i]);
-        if (op->code == OP_atomic) unite(classes, op->operands[1], &op->results[0]);
-    } else if (op->code == OP_dot) {
+    } else if (op_is_scattered(op)) {
+        const Value *value = scattered_value(op);
+        for (int i = 1; i < op->operand_count; i++) unite(classes, value, op->operands[i]);
+        if (op->code == OP_atomic) unite(classes, value, &op->results[0]);
+    } else if (op->code == OP_dot_wait) {
+        for (int i = 0; i < op->operand_count; i++)
+            unite(classes, op->operands[i], &op->results[i]);
+    } else if (is_dot(op)) {
         unite(classes, op->operands[2], &op->results[0]);
     } else if (op->code == OP_for) {
         unite_init(classes, op, op->regions[0], 3, 1);
@@ -202,6 +210,19 @@ static void choose_accumulators(Classes *classes)
     spread(classes);
 }
 
+/* What the author asks for, unless a dot's accumulator has to lie otherwise. */
+static void choose_anchors(Classes *classes)
+{
+    for (size_t i = 0; i < classes->anchors.count; i++) {
+        Op *op = classes->anchors.data[i];
+        inference_enter(classes->inference, op);
+        const Layout *layout = anchor_layout(classes->inference, op);
+        if (layout) choose(classes, op->operands[0], layout);
+        op_erase(op);
+    }
+    spread(classes);
+}
+
 /* Operands that come from nowhere or from shared memory take the fragment's layout; those loaded
  * from global memory are loaded as memory likes it best, and converted. */
 static void choose_dot_operands(Classes *classes)
@@ -213,7 +234,8 @@ static void choose_dot_operands(Classes *classes)
             propose_dot(classes->inference, dot, known(classes, &dot->results[0]));
         const Layout *wanted[2] = {layouts.a, layouts.b};
         for (int o = 0; o < 2; o++)
-            if (!classes->has_load[class_of(classes, dot->operands[o])])
+            if (dot->operands[o]->type->kind == TYPE_TILE &&
+                !classes->has_load[class_of(classes, dot->operands[o])])
                 choose(classes, dot->operands[o], wanted[o]);
     }
     spread(classes);
@@ -244,6 +266,19 @@ static void choose_accesses(Classes *classes)
         const Value *value = op->code == OP_load ? &op->results[0] : op->operands[1];
         inference_enter(classes->inference, op);
         choose(classes, value, propose_access(classes->inference, op));
+        spread(classes);
+    }
+}
+
+/* Neighbours go to neighbouring threads, so that a warp touches as little memory as may be. */
+static void choose_scattered(Classes *classes)
+{
+    for (size_t i = 0; i < classes->scattered.count; i++) {
+        Op *op = classes->scattered.data[i];
+        const Value *value = scattered_value(op);
+        if (known(classes, value)) continue;
+        inference_enter(classes->inference, op);
+        choose(classes, value, propose_scattered(classes->inference, op));
         spread(classes);
     }
 }
@@ -288,10 +323,11 @@ static void lay_out_part(Inference *inference, Op *op)
     part->type = type_with_layout(inference->kernel->types, part->type, layout);
 }
 
-static void lay_out_shared(Op *op, void *context)
+void lay_out_shared(Op *op, void *context)
 {
     Inference *inference = context;
     if (op->code == OP_shared_view) lay_out_part(inference, op);
+    if (op->code == OP_shared_reshape) lay_out_reshaped(inference, op);
     if (op->code != OP_shared_alloc || op->results[0].type->layout) return;
     Value *tile = &op->results[0];
     int32_t shape[LAYOUT_RANK];
@@ -313,22 +349,28 @@ static void lay_out(Inference *inference)
 {
     region_visit(inference->region, copy_sources, inference);
     region_visit(inference->region, drop_originals, inference);
+    region_visit(inference->region, anchor_shared, inference);
+    region_visit(inference->region, prepare_reshaped, inference);
     region_visit(inference->region, lay_out_shared, inference);
     Classes classes = {.inference = inference};
     classes_init(&classes);
     choose_accumulators(&classes);
+    choose_anchors(&classes);
     choose_dot_operands(&classes);
     choose_accesses(&classes);
+    choose_scattered(&classes);
     choose_rest(&classes);
     set_layouts(&classes);
     insert_converts(inference);
     expand_converts(inference);
 }
 
-static bool lay_out_launch(Kernel *kernel, Op *launch)
+static bool lay_out_launch(Kernel *kernel, Op *launch, const Target *target)
 {
-    Inference inference = {
-        .kernel = kernel, .region = launch_region(launch), .warps = launch_warps(launch)};
+    Inference inference = {.kernel = kernel,
+                           .region = launch_region(launch),
+                           .target = target,
+                           .warps = launch_warps(launch)};
     inference.arena = arena_new();
     inference.facts = facts_new(kernel);
     lay_out(&inference);
@@ -339,10 +381,9 @@ static bool lay_out_launch(Kernel *kernel, Op *launch)
 
 bool pass_infer_layout(Kernel *kernel, const Target *target)
 {
-    (void)target;
     bool fine = true;
     for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch) fine &= lay_out_launch(kernel, op);
+        if (op->code == OP_launch) fine &= lay_out_launch(kernel, op, target);
     kernel->stage = STAGE_LAID_OUT;
     return fine;
 }

@@ -11,12 +11,20 @@ typedef struct Inference {
     Region *region;
     FactTable *facts;
     Arena *arena; /* of the pass */
-    int warps;    /* that share the tiles of the op at hand; 0: one thread has them */
+    const Target *target;
+    int warps; /* that share the tiles of the op at hand; 0: one thread has them */
     bool failed;
 } Inference;
 
 /* Sets `warps` for what is asked about the op. */
 void inference_enter(Inference *inference, const Op *op);
+
+/* ---- anchor.c ---- */
+
+/* The layout that an anchor op asks for, for the threads at hand; NULL: reported. */
+const Layout *anchor_layout(Inference *inference, const Op *op);
+/* Of a shared tile: sets it, and erases the op. */
+void anchor_shared(Op *op, void *context);
 
 /* ---- propose.c: the layout that an op would like best ---- */
 
@@ -28,6 +36,7 @@ typedef struct DotLayouts {
 DotLayouts propose_dot(const Inference *inference, const Op *dot, const Layout *c);
 const Layout *propose_access(const Inference *inference, Op *op);
 const Layout *propose_default(const Inference *inference, const Type *tile);
+const Layout *propose_scattered(const Inference *inference, Op *op);
 /* Bytes next to each other in memory that one access of a warp covers when the tile has this
  * layout. */
 int64_t access_segment(const Inference *inference, Op *op, const Layout *layout);
@@ -43,6 +52,11 @@ const Layout *scan_layout(const Inference *inference, const Op *op, const Layout
 
 /* Makes each operand's layout the one that its op needs; the values have layouts. */
 void insert_converts(Inference *inference);
+/* infer_layout.c: gives an op's shared tile its layout; a visitor. */
+void lay_out_shared(Op *op, void *context);
+/* reshape.c: a shared tile that is used in another shape lies so that both have a layout. */
+void prepare_reshaped(Op *op, void *context);
+void lay_out_reshaped(Inference *inference, Op *op);
 /* reshape.c: a reshape that no layout does without moving elements becomes stores and loads. */
 void reshape_through_shared(Inference *inference, Op *op);
 /* Converts that need shared memory become stores and loads of it. */

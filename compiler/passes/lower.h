@@ -70,6 +70,10 @@ Padding coordinates_padding(Lower *lower, const Coordinates *coordinates, int re
                             Value **predicate);
 /* A predicate that is true in one of the threads that hold the same elements; NULL: in all. */
 Value *address_not_replica(Lower *lower, const Layout *layout);
+Value *address_thread_id(Lower *lower);
+/* The value, which is the same in all lanes of each warp, in a form that shows it: made of the
+ * thread index alone. */
+Value *address_uniform(Lower *lower, Value *value);
 /* True in the threads of the group. */
 Value *address_in_group(Lower *lower, ThreadGroup group);
 /* Registers that repeat a lower one. */
@@ -92,9 +96,17 @@ int register_at(const RegisterIndex *index, const int32_t *coordinates); /* -1: 
 typedef void LowerRule(Lower *lower, Op *op);
 LowerRule lower_load, lower_store;               /* lower_memory.c */
 LowerRule lower_shared_load, lower_shared_store; /* lower_shared.c */
-LowerRule lower_atomic, lower_scatter;           /* lower_atomic.c */
+LowerRule lower_gather, lower_put, lower_atomic; /* lower_scattered.c */
+LowerRule lower_thread_id, lower_local_alloc;    /* lower_element.c */
+LowerRule lower_element_load, lower_element_store, lower_element_atomic;
+/* lower_atom.c: what `op` does to one element: a pointer, a value, a comparand, a predicate or NULL.
+ */
+Value *lower_atom(Lower *lower, const Op *op, Value *const operands[4]);
 LowerRule lower_copy_async;                      /* lower_async.c */
 LowerRule lower_dot;                             /* lower_dot.c */
+LowerRule lower_dot_shared, lower_dot_wait;      /* lower_wgmma.c */
+LowerRule lower_slot_init, lower_slot_claim, lower_slot_fill; /* lower_slots.c */
+LowerRule lower_slot_take, lower_slot_give;
 LowerRule lower_reduce, lower_scan;              /* lower_reduce.c */
 
 /* ---- lower_shared.c ---- */

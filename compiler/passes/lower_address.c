@@ -159,7 +159,7 @@ Value *address_xor_number(Lower *lower, Value *a, int64_t number)
 
 /* ---- bits of the thread index ---- */
 
-static Value *thread_id(Lower *lower)
+Value *address_thread_id(Lower *lower)
 {
     const Key key = {.code = OP_thread_id, .type = type_scalar(lower->kernel->types, DTYPE_i32)};
     return emit(lower, &key, 0, NULL);
@@ -168,7 +168,7 @@ static Value *thread_id(Lower *lower)
 /* The index among the threads of the group. */
 static Value *index_in_group(Lower *lower)
 {
-    return address_add_number(lower, thread_id(lower), -lower->group.begin);
+    return address_add_number(lower, address_thread_id(lower), -lower->group.begin);
 }
 
 /* The least power of two that is not below the number of threads. */
@@ -179,9 +179,28 @@ static uint32_t index_limit(const Lower *lower)
     return limit;
 }
 
+Value *address_uniform(Lower *lower, Value *value)
+{
+    Value *operands[2] = {value, address_const(lower, DTYPE_i32, 0)};
+    const Key key = {.code = OP_shuffle, .a = value, .b = operands[1], .type = value->type};
+    return emit(lower, &key, 2, operands);
+}
+
+/* Whole warps: what is the same in all lanes is said to be so. */
+static Value *warp_in_group(Lower *lower, ThreadGroup group)
+{
+    enum { WARP_BITS = 5 };
+    Value *warp = address_op(lower, OP_shr, address_thread_id(lower),
+                             address_const(lower, DTYPE_i32, WARP_BITS));
+    warp = address_add_number(lower, address_uniform(lower, warp), -(group.begin >> WARP_BITS));
+    return address_cmp(lower, "lt", address_cast(lower, DTYPE_u32, warp),
+                       address_const(lower, DTYPE_u32, group.count >> WARP_BITS));
+}
+
 Value *address_in_group(Lower *lower, ThreadGroup group)
 {
-    Value *index = address_add_number(lower, thread_id(lower), -group.begin);
+    if (group.count % 32 == 0) return warp_in_group(lower, group);
+    Value *index = address_add_number(lower, address_thread_id(lower), -group.begin);
     if (group.count == 1)
         return address_cmp(lower, "eq", index, address_const(lower, DTYPE_i32, 0));
     return address_cmp(lower, "lt", address_cast(lower, DTYPE_u32, index),

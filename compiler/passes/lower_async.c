@@ -45,7 +45,8 @@ static void copy_now(Lower *lower, const Memory *memory, int reg, Value *to, Val
     memory_write(lower, to, active, dtype, memory->vector, registers);
 }
 
-static void copy_vector(Lower *lower, const Memory *memory, int reg, Value *to, Value *active)
+static void copy_vector(Lower *lower, const Op *copy, const Memory *memory, int reg, Value *to,
+                        Value *active)
 {
     const int64_t bytes =
         (int64_t)memory->vector * dtype_memory_bits(memory->access.tile->dtype) / 8;
@@ -60,6 +61,8 @@ static void copy_vector(Lower *lower, const Memory *memory, int reg, Value *to, 
     Value *operands[4] = {to, from, inside, active};
     Op *op = build_op(&lower->at, OP_cp_async, active ? 4 : 3, operands, 0, NULL);
     op_set_int(op, ATTR_bytes, bytes);
+    const Attr *evict = op_attr(copy, ATTR_evict);
+    if (evict) op_set_text(op, ATTR_evict, evict->text);
 }
 
 void lower_copy_async(Lower *lower, Op *op)
@@ -70,11 +73,14 @@ void lower_copy_async(Lower *lower, Op *op)
     narrow(&memory.access, layout, &memory.vector);
     Value **to = shared_pointers(lower, op->operands[1], layout, &memory.vector);
     const int replicas = layout_register_replicas(layout);
+    Value *mask = op_attr(op, ATTR_masked)
+                      ? lower_scalar(lower, op->operands[op->operand_count - 1])
+                      : NULL;
     for (int reg = 0; reg < layout_registers(layout); reg += memory.vector) {
-        Value *active = address_not_replica(lower, layout);
+        Value *active = address_and(lower, address_not_replica(lower, layout), mask);
         if (reg & replicas ||
             coordinates_padding(lower, &memory.coordinates, reg, &active) == PADDING_ALL)
             continue;
-        copy_vector(lower, &memory, reg, to[reg], active);
+        copy_vector(lower, op, &memory, reg, to[reg], active);
     }
 }

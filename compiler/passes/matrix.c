@@ -24,6 +24,8 @@ static const MatrixRow matrix_rows[] = {
     {DTYPE_bf16, DTYPE_f32, HAS_MMA, {16, 8, 16, 16}, "m16n8k16.f32.bf16"},
     {DTYPE_tf32, DTYPE_f32, HAS_MMA, {16, 8, 8, 32}, "m16n8k8.f32.tf32"},
     {DTYPE_i8, DTYPE_i32, HAS_MMA, {16, 8, 32, 8}, "m16n8k32.s32.s8"},
+    {DTYPE_f8e4m3, DTYPE_f32, HAS_FP8_MMA, {16, 8, 32, 8}, "m16n8k32.f32.e4m3"},
+    {DTYPE_f8e5m2, DTYPE_f32, HAS_FP8_MMA, {16, 8, 32, 8}, "m16n8k32.f32.e5m2"},
 };
 enum { MATRIX_ROWS = sizeof matrix_rows / sizeof matrix_rows[0] };
 
@@ -37,9 +39,18 @@ static bool row_serves(const MatrixRow *row, const Op *dot, const Target *target
            a->shape[1] % row->shape.k == 0;
 }
 
+bool is_dot(const Op *op)
+{
+    return op->code == OP_dot || op->code == OP_dot_shared;
+}
+
 bool dot_mma_shape(const Op *dot, MmaShape *out)
 {
     const Attr *instruction = op_attr(dot, ATTR_instruction);
+    if (dot->code == OP_dot_shared) { /* each warp of a warpgroup has 16 rows */
+        *out = matrix_rows[0].shape;
+        return true;
+    }
     for (int i = 0; instruction && i < MATRIX_ROWS; i++)
         if (strcmp(instruction->text, matrix_rows[i].instruction) == 0) {
             *out = matrix_rows[i].shape;
@@ -72,6 +83,19 @@ static void arrange_warps(const Type *c, MmaShape shape, int warps, int64_t out[
             out[0] = along_m;
             out[1] = along_n;
         }
+}
+
+static const MatrixRow *find_row(const Op *dot, const Target *target)
+{
+    if (power_of_two_below(group_warps(op_threads(dot))) == 0) return NULL;
+    for (int i = 0; i < MATRIX_ROWS; i++)
+        if (row_serves(&matrix_rows[i], dot, target)) return &matrix_rows[i];
+    return NULL;
+}
+
+bool dot_has_instruction(const Op *dot, const Target *target)
+{
+    return find_row(dot, target) != NULL;
 }
 
 /* ---- products of products ---- */
@@ -113,10 +137,9 @@ static void choose_instruction(Op *dot, void *context)
 {
     const Choice *choice = context;
     if (dot->code != OP_dot || op_attr(dot, ATTR_instruction)) return;
-    const MatrixRow *row = NULL;
+    if (choose_wgmma(choice->kernel, choice->target, dot)) return;
+    const MatrixRow *row = find_row(dot, choice->target);
     const int warps = power_of_two_below(group_warps(op_threads(dot)));
-    for (int i = 0; warps > 0 && i < MATRIX_ROWS && !row; i++)
-        if (row_serves(&matrix_rows[i], dot, choice->target)) row = &matrix_rows[i];
     Interner *names = choice->kernel->session->names;
     op_set_text(dot, ATTR_instruction, intern_text(names, row ? row->instruction : "fma"));
     if (!row) return;

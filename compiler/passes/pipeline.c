@@ -10,6 +10,7 @@
  * With a distance above one the carried tiles move up one place each iteration. A move of a
  * register that is still being loaded waits for it, so the loop asks to be unrolled by the
  * distance: then the moves are renamings. */
+#include "passes/loop.h"
 #include "passes/passes.h"
 #include "passes/rebuild.h"
 
@@ -32,30 +33,10 @@ typedef struct Prefetch {
     int distance;  /* iterations ahead */
 } Prefetch;
 
-static bool is_inside(const Op *op, const Region *region)
-{
-    for (const Region *at = op->parent; at; at = at->parent ? at->parent->parent : NULL)
-        if (at == region) return true;
-    return false;
-}
-
-/* True if `value` follows from the loop variable and from outside by pure ops of the body alone. */
-static bool is_predictable(const Value *value, const Op *loop)
-{
-    const Region *body = loop->regions[0];
-    if (value->region) return value->region != body || value->index == 0;
-    if (!value->op || !is_inside(value->op, body)) return true;
-    if (value->op->parent != body || value->op->region_count ||
-        !(op_info(value->op->code)->traits & PURE))
-        return false;
-    for (int i = 0; i < value->op->operand_count; i++)
-        if (!is_predictable(value->op->operands[i], loop)) return false;
-    return true;
-}
-
 static void find_global_write(Op *op, void *context)
 {
-    if (op->code == OP_store || op->code == OP_atomic || op->code == OP_scatter)
+    if (op->code == OP_store || op->code == OP_atomic || op->code == OP_put ||
+        op->code == OP_element_store || op->code == OP_element_atomic)
         *(bool *)context = true;
 }
 
@@ -73,7 +54,7 @@ static bool collect_loads(Prefetch *prefetch)
         if (op->code != OP_load) continue;
         bool predictable = true;
         for (int i = 0; i < op->operand_count; i++)
-            predictable &= is_predictable(op->operands[i], prefetch->loop);
+            predictable &= loop_foresees(prefetch->loop, op->operands[i]);
         if (!predictable) continue;
         prefetch->bytes += bytes_per_thread(op->results[0].type);
         vec_push(prefetch->kernel->arena, &prefetch->loads, op);
@@ -81,20 +62,10 @@ static bool collect_loads(Prefetch *prefetch)
     return prefetch->loads.count > 0 && prefetch->bytes <= PREFETCH_BYTES;
 }
 
-/* How often a loop runs; 0 if that is not known. */
-static int64_t trip_count(const Op *loop)
-{
-    int64_t begin, end, step;
-    if (!value_constant(loop->operands[0], &begin) || !value_constant(loop->operands[1], &end) ||
-        !value_constant(loop->operands[2], &step) || begin >= end || step < 1)
-        return 0;
-    return (end - begin - 1) / step + 1;
-}
-
 /* As far ahead as registers allow, where unrolling by the distance leaves no remainder. */
 static int choose_distance(const Prefetch *prefetch)
 {
-    int64_t trips = trip_count(prefetch->loop);
+    int64_t trips = loop_trips(prefetch->loop);
     int distance = PREFETCH_DISTANCE;
     while (distance > 1 &&
            (prefetch->bytes * distance > PREFETCH_BYTES || trips == 0 || trips % distance))
@@ -133,7 +104,7 @@ static Value *load_first(const Prefetch *prefetch, const Op *load, int ahead)
     Map map = {0};
     map_set(prefetch->kernel->arena, &map, loop->regions[0]->arguments[0], index);
     Value *tile = copy_load(&builder, load, loop->regions[0], &map);
-    if (trip_count(loop) == 0) {
+    if (loop_trips(loop) == 0) {
         int64_t checks[TYPE_RANK];
         int rank = load->operands[0]->type->rank;
         for (int i = 0; i < rank; i++) checks[i] = 3;
@@ -153,12 +124,24 @@ static Op *place_for_next(const Region *body)
     return NULL;
 }
 
+/* Whether a counter below the loop's end, `distance` steps on, may be beyond what its type holds.
+ */
+static bool may_wrap(const Op *loop, int distance)
+{
+    const int64_t largest = loop->operands[1]->type->dtype == DTYPE_i32 ? INT32_MAX : INT64_MAX / 2;
+    int64_t stop, step;
+    return !value_constant(loop->operands[1], &stop) || !value_constant(loop->operands[2], &step) ||
+           step > (largest - stop) / distance;
+}
+
 static Value *next_index(Builder *builder, const Op *loop, int distance)
 {
     Value *index = loop->regions[0]->arguments[0];
     Value *next = index;
     for (int i = 0; i < distance; i++) next = build2(builder, OP_add, next, loop->operands[2]);
     Value *more = build_cmp(builder, "lt", next, loop->operands[1]);
+    if (may_wrap(loop, distance))
+        more = build2(builder, OP_and, more, build_cmp(builder, "lt", index, next));
     return build3(builder, OP_select, more, next, index);
 }
 

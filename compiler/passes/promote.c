@@ -14,6 +14,7 @@ typedef struct Promotion {
     Kernel *kernel;
     Map current;  /* var op's result -> its value now */
     Map replaced; /* value of an erased op -> what stands for it */
+    Map anchors;  /* var op's result -> the op that said what its layout is to be */
 } Promotion;
 
 typedef VEC(Value *) Values;
@@ -27,8 +28,7 @@ static Value *resolve(const Promotion *promotion, Value *value)
 /* What a variable holds that nobody has set: a zero, so that no path is undefined. */
 static Value *default_value(Builder *builder, const Type *type)
 {
-    if (type->kind == TYPE_POINTER || type->kind == TYPE_VIEW || type->kind == TYPE_SHARED)
-        return NULL;
+    if (type->kind != TYPE_SCALAR && type->kind != TYPE_TILE) return NULL;
     Value *zero = dtype_is_float(type->dtype) ? build_number(builder, type->dtype, 0.0)
                                               : build_const(builder, type->dtype, 0);
     if (type->kind == TYPE_SCALAR) return zero;
@@ -185,17 +185,37 @@ static bool promote_loop(Promotion *promotion, Op *op)
     return true;
 }
 
+static void set_variable(Promotion *promotion, Builder *builder, Value *variable, Value *value)
+{
+    const Op *said = map_get(&promotion->anchors, variable);
+    value = resolve(promotion, value);
+    if (said) {
+        Op *anchor = build_op(builder, OP_anchor, 1, &value, 0, NULL);
+        op_set_text(anchor, ATTR_text, op_attr(said, ATTR_text)->text);
+        anchor->span = said->span;
+    }
+    map_set(promotion->kernel->arena, &promotion->current, variable, value);
+}
+
+/* A variable's layout holds wherever it is said. */
+static void collect_anchor(Op *op, void *context)
+{
+    Promotion *promotion = context;
+    if (op->code != OP_anchor || op->operands[0]->type->kind != TYPE_VAR) return;
+    map_set(promotion->kernel->arena, &promotion->anchors, op->operands[0], op);
+    op_erase(op); /* stays readable: it is the arena's */
+}
+
 static bool promote_op(Promotion *promotion, Op *op)
 {
     Arena *arena = promotion->kernel->arena;
     Builder builder = builder_before(op);
     switch ((int)op->code) {
     case OP_var:
-        if (op->operand_count)
-            map_set(arena, &promotion->current, op->results, resolve(promotion, op->operands[0]));
+        if (op->operand_count) set_variable(promotion, &builder, op->results, op->operands[0]);
         return true; /* erased at the end, when nothing names it */
     case OP_var_set:
-        map_set(arena, &promotion->current, op->operands[0], resolve(promotion, op->operands[1]));
+        set_variable(promotion, &builder, op->operands[0], op->operands[1]);
         op_erase(op);
         return true;
     case OP_var_get: {
@@ -232,6 +252,7 @@ bool pass_promote(Kernel *kernel, const Target *target)
 {
     (void)target;
     Promotion promotion = {.kernel = kernel};
+    kernel_visit(kernel, collect_anchor, &promotion);
     if (!promote_region(&promotion, kernel->host)) return false;
     region_replace(kernel->host, &promotion.replaced);
     kernel_visit(kernel, erase_variable, NULL);

@@ -35,15 +35,49 @@ static const Layout *with_all_warps(const Inference *inference, const Layout *la
     return layout_intern(inference->kernel->layouts, &padded);
 }
 
+/* The bit of a register that has the coordinate; -1: none. */
+static int find_register_bit(const Layout *layout, int dim, int32_t coordinate)
+{
+    for (int bit = 0; bit < layout->bits[LAYOUT_REGISTER]; bit++)
+        if (layout->basis[bit][dim] == coordinate) return bit;
+    return -1;
+}
+
+/* Sums of wgmma, laid out for warpgroups one below the other, as they are with `groups` side by
+ * side: registers leave the upper bits of the column to the warps. */
+static const Layout *share_columns(const Inference *inference, const Layout *layout, int groups)
+{
+    Layout shared = *layout;
+    int count = 0;
+    for (int axis = 0; axis < LAYOUT_AXES; axis++) count += layout->bits[axis];
+    for (int32_t column = layout->shape[1] / groups; column < layout->shape[1]; column *= 2) {
+        const int bit = find_register_bit(&shared, 1, column);
+        CHECK(bit >= 0);
+        for (int i = bit; i + 1 < count; i++)
+            for (int d = 0; d < LAYOUT_RANK; d++) {
+                const int32_t moved = shared.basis[i][d];
+                shared.basis[i][d] = shared.basis[i + 1][d];
+                shared.basis[i + 1][d] = moved;
+            }
+        shared.bits[LAYOUT_REGISTER]--;
+        shared.bits[LAYOUT_WARP]++;
+    }
+    return layout_intern(inference->kernel->layouts, &shared);
+}
+
 static const Layout *mma_layout(const Inference *inference, const Op *dot, MmaShape shape,
                                 DotOperand operand)
 {
     const Attr *arrangement = op_attr(dot, ATTR_dims);
     const Type *a = dot->operands[0]->type, *c = dot->operands[2]->type;
     CHECK(arrangement && arrangement->count == 2);
+    const bool is_shared = dot->code == OP_dot_shared;
+    const int along_n = (int)arrangement->integers[1];
     const Layout *layout =
         layout_mma(inference->kernel->layouts, operand, shape, (int)c->shape[0], (int)c->shape[1],
-                   (int)a->shape[1], (int)arrangement->integers[0], (int)arrangement->integers[1]);
+                   (int)a->shape[1], (int)arrangement->integers[0], is_shared ? 1 : along_n);
+    if (is_shared && operand == DOT_C && along_n > 1)
+        layout = share_columns(inference, layout, along_n);
     return with_all_warps(inference, layout);
 }
 
@@ -123,16 +157,28 @@ static void make_order(int rank, int first, int *out)
         if (d != first) out[count++] = d;
 }
 
-const Layout *propose_default(const Inference *inference, const Type *tile)
+static const Layout *rows_first(const Inference *inference, const Type *tile, int vector)
 {
     int32_t shape[LAYOUT_RANK];
     int order[LAYOUT_RANK];
     tile_shape(tile, shape);
     make_order(tile->rank, -1, order);
+    return layout_blocked(inference->kernel->layouts, tile->rank, shape, order, vector,
+                          inference->warps);
+}
+
+const Layout *propose_default(const Inference *inference, const Type *tile)
+{
     const int each = elements_each(inference, tile),
               most = ACCESS_BYTES * 8 / dtype_memory_bits(tile->dtype);
-    return layout_blocked(inference->kernel->layouts, tile->rank, shape, order,
-                          each < most ? each : most, inference->warps);
+    return rows_first(inference, tile, each < most ? each : most);
+}
+
+const Layout *propose_scattered(const Inference *inference, Op *op)
+{
+    const Type *tile = scattered_value(op)->type;
+    const int limit = elements_each(inference, tile);
+    return rows_first(inference, tile, scattered_vector(inference->facts, op, limit));
 }
 
 const Layout *propose_access(const Inference *inference, Op *op)

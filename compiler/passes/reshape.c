@@ -27,6 +27,43 @@ static const Type *linear_type(const Kernel *kernel, const Type *tile)
                        layout_linear(kernel->layouts, tile));
 }
 
+static void set_linear(const Inference *inference, Value *tile)
+{
+    tile->type = linear_type(inference->kernel, tile->type);
+    if (tile->op->code == OP_shared_alloc)
+        op_set_int(tile->op, ATTR_bytes,
+                   layout_size(tile->type->layout) * dtype_memory_bits(tile->type->dtype) / 8);
+}
+
+/* The tile's own layout in the other shape; NULL: there is none. */
+static const Layout *reshaped_layout(const Inference *inference, const Op *op)
+{
+    const Type *to = op->results[0].type;
+    int32_t shape[LAYOUT_RANK];
+    for (int d = 0; d < to->rank; d++) shape[d] = (int32_t)to->shape[d];
+    return layout_reshape(inference->kernel->layouts, op->operands[0]->type->layout, to->rank,
+                          shape);
+}
+
+void prepare_reshaped(Op *op, void *context)
+{
+    Inference *inference = context;
+    if (op->code != OP_shared_reshape) return;
+    Value *tile = op->operands[0];
+    lay_out_shared(tile->op, inference);
+    if (!reshaped_layout(inference, op)) set_linear(inference, tile);
+}
+
+void lay_out_reshaped(Inference *inference, Op *op)
+{
+    const Layout *layout = reshaped_layout(inference, op);
+    Value *tile = &op->results[0];
+    if (layout)
+        tile->type = type_with_layout(inference->kernel->types, tile->type, layout);
+    else
+        set_linear(inference, tile);
+}
+
 void reshape_through_shared(Inference *inference, Op *op)
 {
     Kernel *kernel = inference->kernel;

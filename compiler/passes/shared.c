@@ -6,7 +6,9 @@
  * in the order in which their lives begin, each at the lowest place that no tile alive at the same
  * time has. Groups of threads that follow each other may run at the same time: a tile that is made
  * in one of them never shares a place with one that is made in another, and one from before them
- * lives as long as they all do. One that is copied to asynchronously lives to the end. */
+ * lives as long as they all do. One that the author copies to asynchronously lives to the
+ * end. A ring's slots, whose own barriers order the groups that use them, live as in a straight
+ * text. */
 #include <limits.h>
 
 #include "base/vec.h"
@@ -48,24 +50,33 @@ static const Value *tile_used(const Op *op, int operand)
     return value->type->kind == TYPE_SHARED ? &shared_root(value)->results[0] : value;
 }
 
+/* A copy that the author waits for, somewhere. */
+static bool is_left_open(const Op *op)
+{
+    return op->code == OP_copy_async && !op_attr(op, ATTR_stages);
+}
+
 static void note_uses(const Lives *lives, const Op *op, int now)
 {
     for (int i = 0; i < op->operand_count; i++) {
         Life *life = life_of(lives, tile_used(op, i));
-        if (life) extend(life, now, op->code == OP_copy_async ? INT_MAX : now);
+        if (life) extend(life, now, is_left_open(op) ? INT_MAX : now);
     }
 }
 
-/* Uses inside a loop of tiles that were made before it: they last for all of the loop. */
-static void note_loop(const Lives *lives, const Region *region, int first, int last, int known)
+/* Uses inside a loop, or groups, of tiles that were made before: they last for all of it. */
+static void note_inside(const Lives *lives, const Region *region, int first, int last, int known,
+                        bool rings)
 {
     for (const Op *op = region->first; op; op = op->next) {
         for (int i = 0; i < op->operand_count; i++) {
             const uintptr_t index = (uintptr_t)map_get(&lives->by_value, tile_used(op, i));
-            if (index && (int)index <= known) extend(&lives->items.data[index - 1], first, last);
+            if (!index || (int)index > known) continue;
+            Life *life = &lives->items.data[index - 1];
+            if (rings || !op_attr(life->alloc, ATTR_ring)) extend(life, first, last);
         }
         for (int r = 0; r < op->region_count; r++)
-            note_loop(lives, op->regions[r], first, last, known);
+            note_inside(lives, op->regions[r], first, last, known, rings);
     }
 }
 
@@ -78,7 +89,8 @@ typedef struct Run {
 static void note_run(Lives *lives, const Run *run, const Op *end)
 {
     for (const Op *op = run->first; op && op != end; op = op->next)
-        if (is_group(op)) note_loop(lives, op->regions[0], run->start, lives->clock, run->known);
+        if (is_group(op))
+            note_inside(lives, op->regions[0], run->start, lives->clock, run->known, false);
 }
 
 static void walk_lives(Lives *lives, Region *region);
@@ -111,7 +123,7 @@ static void walk_lives(Lives *lives, Region *region)
         for (int r = 0; r < op->region_count; r++) walk_lives(lives, op->regions[r]);
         if (op->code == OP_for || op->code == OP_while)
             for (int r = 0; r < op->region_count; r++)
-                note_loop(lives, op->regions[r], start, lives->clock, known);
+                note_inside(lives, op->regions[r], start, lives->clock, known, true);
         if (op->code != OP_shared_alloc) continue;
         const Life life = {
             .alloc = op, .first = -1, .last = -1, .bytes = op_int(op, ATTR_bytes, 0)};

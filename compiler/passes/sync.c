@@ -12,12 +12,20 @@
  * copies a wait is for is not followed: after one, all before it may have landed or not, but for a
  * wait for all.
  *
+ * Where threads may go different ways there is no barrier: what such an `if` or loop needs comes
+ * before it. Within it each thread's own order is all there is.
+ *
+ * The tensor core reads shared memory through a proxy of its own: each barrier is then preceded by
+ * a fence that shows it what the threads wrote.
+ *
+ * What warps of their own copy to a ring is ordered by the ring's own barriers.
+ *
  * Within a thread group a barrier is the group's own and orders its threads' accesses alone; what
  * other threads left pending is ordered by a barrier before the group, for all that run the group's
  * op. */
 #include "base/vec.h"
 #include "passes/access.h"
-#include "passes/group.h"
+#include "passes/agree.h"
 
 typedef struct Pending {
     Op *op;
@@ -44,6 +52,7 @@ typedef struct Sync {
     Arena *arena;
     Barriers *barriers;
     FactTable *facts;
+    Agreement *agreement;
     ThreadGroup group; /* the threads that run what is walked */
     /* if given, barriers are not inserted but reported here, for conflicts with what threads
      * outside `reported` did, or all if its count is 0 */
@@ -113,33 +122,40 @@ static void state_wait(const Sync *sync, State *state, bool for_all)
     }
 }
 
+/* What a pipelined loop copies ahead has landed when its last round has waited. */
+static void state_land(State *state)
+{
+    for (size_t i = 0; i < state->items.count; i++)
+        if (op_attr(state->items.data[i].op, ATTR_stages)) state->items.data[i].under_way = false;
+}
+
 /* ---- conflicts ---- */
 
-static bool is_update(const Op *op)
+static bool is_of(const Op *op, TypeKind memory)
 {
-    return op->code == OP_atomic || op->code == OP_scatter;
+    return (op_is_scattered(op) || op_is_element(op)) && op->operands[0]->type->kind == memory;
 }
 
 static bool is_shared_access(const Op *op)
 {
     return op->code == OP_shared_load || op->code == OP_shared_store || op->code == OP_copy_async ||
-           (is_update(op) && op->operands[0]->type->kind == TYPE_SHARED);
+           op->code == OP_dot_shared || is_of(op, TYPE_SHARED);
 }
 
 static bool is_global_access(const Op *op)
 {
-    return op_is_access(op) || op->code == OP_copy_async ||
-           (is_update(op) && op->operands[0]->type->kind == TYPE_VIEW);
+    return op_is_access(op) || op->code == OP_copy_async || is_of(op, TYPE_VIEW);
+}
+
+static bool is_atomic(const Op *op)
+{
+    return op->code == OP_atomic || op->code == OP_element_atomic;
 }
 
 static bool writes(const Op *op)
 {
-    return op->code == OP_store || op->code == OP_shared_store || is_update(op);
-}
-
-static const Value *shared_operand(const Op *op)
-{
-    return op->operands[op->code == OP_copy_async ? 1 : 0];
+    return op->code == OP_store || op->code == OP_shared_store || op->code == OP_put ||
+           op->code == OP_element_store || is_atomic(op);
 }
 
 static const Layout *register_layout(const Op *op)
@@ -147,9 +163,61 @@ static const Layout *register_layout(const Op *op)
     return op->code != OP_shared_load ? op->operands[1]->type->layout : op->results[0].type->layout;
 }
 
+/* ---- elements ---- */
+
+static int first_index(const Op *op)
+{
+    return op->code == OP_element_load ? 1 : op->code == OP_element_store ? 2 : 3;
+}
+
+/* The thread's index, with a number added or not: another one in each thread. */
+static bool is_own_index(const Value *index)
+{
+    const Op *op = index->op;
+    int64_t number;
+    while (op && (op->code == OP_cast || ((op->code == OP_add || op->code == OP_sub) &&
+                                          value_constant(op->operands[1], &number))))
+        op = op->operands[0]->op;
+    return op && op->code == OP_thread_id;
+}
+
+/* Both are done by one thread, or each thread meets there what no other does, whenever it comes. */
+static bool elements_are_own(const Op *a, const Op *b)
+{
+    if (!op_is_element(a) || !op_is_element(b)) return false;
+    if (op_int(a, ATTR_once, 0) && op_int(b, ATTR_once, 0)) return true;
+    bool own = false;
+    if (a->operands[0] != b->operands[0] || !value_is_steady(a->operands[0])) return false;
+    for (int d = 0; d < a->operands[0]->type->rank; d++) {
+        const Value *x = a->operands[first_index(a) + d], *y = b->operands[first_index(b) + d];
+        if (x != y) return false;
+        own |= is_own_index(x);
+    }
+    return own && !op_int(a, ATTR_once, 0) && !op_int(b, ATTR_once, 0);
+}
+
+/* Each thread is the author's own business in code that it runs by itself; what is done once, or
+ * by all together, comes in the order that the author sees. */
+static bool elements_are_ordered(const Op *a, const Op *b)
+{
+    return op_int(a, ATTR_once, 0) || op_int(b, ATTR_once, 0) || !op_is_element(a) ||
+           !op_is_element(b);
+}
+
+/* No register's layout says which thread meets what. */
+static bool reads_or_writes_itself(const Op *op)
+{
+    return op->code == OP_copy_async || op->code == OP_dot_shared;
+}
+
 /* Every thread reads what it wrote itself. */
 static bool is_private(Pending a, const Op *b, ThreadGroup group)
 {
+    if (op_is_element(a.op) || op_is_element(b))
+        return a.group.begin == group.begin && a.group.count == group.count &&
+               elements_are_own(a.op, b);
+    if (op_is_scattered(a.op) || op_is_scattered(b)) return false;
+    if (reads_or_writes_itself(a.op) || reads_or_writes_itself(b)) return false;
     const Layout *layout = register_layout(b);
     /* a part of a tile may be another one the next time */
     return a.op->operands[0] == b->operands[0] &&
@@ -158,12 +226,21 @@ static bool is_private(Pending a, const Op *b, ThreadGroup group)
            a.group.count == group.count && layout_threads(layout) == group.count;
 }
 
-static bool same_bytes(const Op *a, const Op *b)
+static bool same_part(const Value *a, const Value *b)
 {
-    const Op *x = shared_root(shared_operand(a)), *y = shared_root(shared_operand(b));
+    if (a->type->kind != TYPE_SHARED || b->type->kind != TYPE_SHARED) return false;
+    const Op *x = shared_root(a), *y = shared_root(b);
     const int64_t x_begin = op_int(x, ATTR_offset, 0), y_begin = op_int(y, ATTR_offset, 0);
     return x_begin < y_begin + op_int(y, ATTR_bytes, 0) &&
            y_begin < x_begin + op_int(x, ATTR_bytes, 0);
+}
+
+static bool same_bytes(const Op *a, const Op *b)
+{
+    for (int i = 0; i < a->operand_count; i++)
+        for (int j = 0; j < b->operand_count; j++)
+            if (same_part(a->operands[i], b->operands[j])) return true;
+    return false;
 }
 
 static bool same_memory(const Sync *sync, const Op *a, const Op *b)
@@ -181,15 +258,19 @@ static bool shared_conflict(const Sync *sync, Pending earlier, const Op *op)
            same_bytes(earlier.op, op) && !is_private(earlier, op, sync->group);
 }
 
-/* A tile is read where the same threads write one, with no sync between: the author sees one tile
- * after the other, so that is how it has to be. */
+/* A tile is read or written where the same threads write one, with no sync between: the author sees
+ * one tile after the other, so that is how it has to be. */
 static bool reads_written(const Sync *sync, Pending earlier, Op *op)
 {
-    const bool both_access = op_is_access(earlier.op) && op_is_access(op);
-    return both_access && earlier.op->code != op->code &&
-           earlier.group.begin == sync->group.begin && earlier.group.count == sync->group.count &&
+    if (op_is_element(op) || op_is_element(earlier.op))
+        return elements_are_ordered(earlier.op, op) && !is_private(earlier, op, sync->group);
+    if (op->code == OP_atomic || earlier.op->code == OP_atomic) return false;
+    const bool scattered = op_is_scattered(earlier.op) || op_is_scattered(op);
+    if (!scattered && !(op_is_access(earlier.op) && op_is_access(op))) return false;
+    if (!scattered && earlier.op->code == op->code && access_is_apart(earlier.op, op)) return false;
+    return earlier.group.begin == sync->group.begin && earlier.group.count == sync->group.count &&
            pointer_parameter(sync->kernel, op->operands[0]->op->operands[0]) &&
-           !access_is_own(sync->facts, earlier.op, op, sync->group.count);
+           (scattered || !access_is_own(sync->facts, earlier.op, op, sync->group.count));
 }
 
 static bool global_conflict(const Sync *sync, Pending earlier, Op *op)
@@ -203,7 +284,7 @@ static bool global_conflict(const Sync *sync, Pending earlier, Op *op)
 
 static bool conflicts(const Sync *sync, Pending earlier, Op *op)
 {
-    if (earlier.op->code == OP_atomic && op->code == OP_atomic) return false;
+    if (is_atomic(earlier.op) && is_atomic(op)) return false;
     if (sync->group.count == 1 && group_has(sync->group, earlier.group)) return false;
     if (earlier.under_way) return false;
     return shared_conflict(sync, earlier, op) || global_conflict(sync, earlier, op);
@@ -227,10 +308,40 @@ static int barrier_of(const Sync *sync, ThreadGroup group)
     return barriers->count;
 }
 
+static bool is_fence(const Op *op)
+{
+    return op && op->code == OP_fence_async;
+}
+
+static void find_tensor_core(Op *op, void *context)
+{
+    if (op->code == OP_dot_shared) *(bool *)context = true;
+}
+
+/* Whether the tensor core may read shared memory after the op. */
+static bool reaches_tensor_core(Op *op)
+{
+    bool found = false;
+    for (;;) {
+        for (const Op *at = op; at && !found; at = at->next) {
+            found = at->code == OP_dot_shared;
+            for (int i = 0; i < at->region_count; i++)
+                region_visit(at->regions[i], find_tensor_core, &found);
+        }
+        Op *around = op->parent->parent;
+        if (found || around->code == OP_launch) return found;
+        const bool repeats = around->code == OP_for || around->code == OP_while;
+        for (int i = 0; repeats && i < around->region_count; i++)
+            region_visit(around->regions[i], find_tensor_core, &found);
+        op = around; /* what it holds was looked at, or its other branch is: more than need be */
+    }
+}
+
 static void build_barrier(const Sync *sync, Op *before)
 {
     Builder builder = builder_before(before);
     const int block = 32 * launch_warps(op_enclosing(before, OP_launch));
+    if (reaches_tensor_core(before)) build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
     if (sync->group.count == block || sync->group.count > 32) {
         Op *barrier = build_op(&builder, OP_barrier, 0, NULL, 0, NULL);
         if (sync->group.count == block) return;
@@ -241,13 +352,27 @@ static void build_barrier(const Sync *sync, Op *before)
     }
 }
 
+/* A barrier of the author's in a group of several warps is the group's own. */
+static void visit_barrier(const Sync *sync, Op *barrier, State *state)
+{
+    const int block = 32 * launch_warps(op_enclosing(barrier, OP_launch));
+    Builder builder = builder_before(barrier);
+    if (!sync->hit && !is_fence(barrier->previous) && reaches_tensor_core(barrier))
+        build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
+    state_clear(state, sync->group);
+    if (sync->group.count == block || sync->group.count <= 32) return;
+    op_set_int(barrier, ATTR_index, barrier_of(sync, sync->group));
+    op_set_int(barrier, ATTR_count, sync->group.count);
+}
+
 static void insert_barrier(const Sync *sync, Op *before, State *state)
 {
     state_clear(state, sync->group);
     if (!sync->hit) build_barrier(sync, before);
 }
 
-static void visit_access(const Sync *sync, Op *op, State *state)
+/* Whether a barrier must come between what is pending and the access. */
+static bool needs_barrier(const Sync *sync, Op *op, const State *state)
 {
     bool needed = false;
     for (size_t i = 0; i < state->items.count; i++) {
@@ -257,8 +382,46 @@ static void visit_access(const Sync *sync, Op *op, State *state)
         if (sync->hit && (!sync->reported.count || !group_has(sync->reported, earlier->group)))
             *sync->hit = true;
     }
-    if (needed) insert_barrier(sync, op, state);
+    return needed;
+}
+
+static void add_access(const Sync *sync, Op *op, State *state)
+{
     state_add(sync, state, (Pending){op, sync->group, false, op->code == OP_copy_async});
+}
+
+static void visit_access(const Sync *sync, Op *op, State *state)
+{
+    if (needs_barrier(sync, op, state)) insert_barrier(sync, op, state);
+    add_access(sync, op, state);
+}
+
+/* Code in which the threads may part has no barriers: what it needs comes before it. */
+typedef struct Apart {
+    const Sync *sync;
+    State *state;
+    bool needed, adds;
+} Apart;
+
+static void visit_access_apart(Op *op, void *context)
+{
+    Apart *apart = context;
+    if (!is_shared_access(op) && !is_global_access(op)) return;
+    if (apart->adds)
+        add_access(apart->sync, op, apart->state);
+    else
+        apart->needed |= needs_barrier(apart->sync, op, apart->state);
+}
+
+static void visit_apart(const Sync *sync, Op *op, State *state)
+{
+    Apart apart = {.sync = sync, .state = state};
+    for (apart.adds = false;; apart.adds = true) {
+        for (int r = 0; r < op->region_count; r++)
+            region_visit(op->regions[r], visit_access_apart, &apart);
+        if (apart.adds) return;
+        if (apart.needed) insert_barrier(sync, op, state);
+    }
 }
 
 /* Waits for what others did before the group begins, then walks it. */
@@ -311,6 +474,7 @@ static void visit_loop(const Sync *sync, Op *loop, State *state)
     if (hit) insert_barrier(sync, loop, state);
     state_join(sync, state, &own);
     state_join(sync, state, &exit);
+    if (op_attr(loop, ATTR_stages)) state_land(state);
 }
 
 static void visit_if(const Sync *sync, Op *op, State *state)
@@ -321,20 +485,33 @@ static void visit_if(const Sync *sync, Op *op, State *state)
     state_join(sync, state, &otherwise);
 }
 
+/* What was copied to a ring's slot is shown to the tensor core by those that use it. */
+static void visit_take(const Sync *sync, Op *take)
+{
+    Builder builder = builder_after(take);
+    if (!sync->hit && !is_fence(take->next) && reaches_tensor_core(take))
+        build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
+}
+
 static void visit_op(const Sync *sync, Op *op, State *state)
 {
-    if (is_shared_access(op) || is_global_access(op))
+    if (op->code == OP_copy_async && op_attr(op, ATTR_ring)) return;
+    if (op->code == OP_slot_take)
+        visit_take(sync, op);
+    else if (is_shared_access(op) || is_global_access(op))
         visit_access(sync, op, state);
     else if (op->code == OP_barrier)
-        state_clear(state, sync->group);
+        visit_barrier(sync, op, state);
     else if (op->code == OP_copy_wait)
         state_wait(sync, state, op_attr(op, ATTR_count) == NULL);
     else if (op->code == OP_sync)
         state_fence(state, sync->group);
-    else if (op->code == OP_for || op->code == OP_while)
-        visit_loop(sync, op, state);
     else if (is_group(op))
         visit_group(sync, op, state);
+    else if (op->region_count && threads_part(sync->agreement, op))
+        visit_apart(sync, op, state);
+    else if (op->code == OP_for || op->code == OP_while)
+        visit_loop(sync, op, state);
     else if (op->code == OP_if)
         visit_if(sync, op, state);
 }
@@ -358,9 +535,11 @@ static bool sync_launch(Kernel *kernel, Arena *arena, Op *launch)
                        .arena = arena,
                        .barriers = &barriers,
                        .facts = facts_new(kernel),
+                       .agreement = agreement_new(kernel),
                        .group = {0, 32 * launch_warps(launch)}};
     walk(&sync, launch_region(launch), &state);
     facts_free(sync.facts);
+    agreement_free(sync.agreement);
     region_visit(launch_region(launch), drop_sync, NULL);
     if (barriers.too_many)
         diag_report(kernel->session->diags, DIAG_too_many_barriers, launch->span);

@@ -25,7 +25,11 @@ typedef enum tile_emu_op {
                            value */
     TILE_EMU_LDMATRIX,  /* warp: in = address (64 bits, in[0..1]), count 1 2 4, transposed -> out =
                            count words */
-    TILE_EMU_MMA, /* warp: in = A words, B words, C words; mode = tile_emu_mma -> out = D words */
+    TILE_EMU_MMA,   /* warp: in = A words, B words, C words; mode = tile_emu_mma -> out = D words */
+    TILE_EMU_VOTE,  /* warp: in = condition -> out = the lanes where it is not 0 */
+    TILE_EMU_WGMMA, /* warp: m64nNk16 of f32, for this warp's rows: in = address of the sums (64
+                       bits; read and written), a's descriptor or the address of its 4 words (64
+                       bits), b's descriptor (64 bits), N, flags (tile_emu_wgmma) */
 } tile_emu_op;
 
 typedef enum tile_emu_shuffle {
@@ -35,6 +39,19 @@ typedef enum tile_emu_shuffle {
     TILE_EMU_SHUFFLE_XOR
 } tile_emu_shuffle;
 
+/* the quick instructions: ex2.approx.ftz.f32 and so on, tanh.approx.f32 */
+typedef enum tile_emu_function {
+    TILE_EMU_EX2,
+    TILE_EMU_LG2,
+    TILE_EMU_RCP,
+    TILE_EMU_SQRT,
+    TILE_EMU_RSQRT,
+    TILE_EMU_SIN,
+    TILE_EMU_COS,
+    TILE_EMU_TANH,
+    TILE_EMU_DIV /* alone has a second operand */
+} tile_emu_function;
+
 /* mma.sync shapes, as in the PTX manual; A, B, C words a thread */
 typedef enum tile_emu_mma {
     TILE_EMU_MMA_M16N8K16_F32_F16,  /* 4, 2, 4 */
@@ -42,7 +59,16 @@ typedef enum tile_emu_mma {
     TILE_EMU_MMA_M16N8K16_F16_F16,  /* 4, 2, 2 */
     TILE_EMU_MMA_M16N8K8_F32_TF32,  /* 4, 2, 4 */
     TILE_EMU_MMA_M16N8K32_S32_S8,   /* 4, 2, 4 */
+    TILE_EMU_MMA_M16N8K32_F32_E4M3, /* 4, 2, 4 */
+    TILE_EMU_MMA_M16N8K32_F32_E5M2, /* 4, 2, 4 */
 } tile_emu_mma;
+
+typedef enum tile_emu_wgmma {
+    TILE_EMU_WGMMA_BF16 = 1,         /* else f16 */
+    TILE_EMU_WGMMA_REGISTERS = 2,    /* a is in registers */
+    TILE_EMU_WGMMA_A_TRANSPOSED = 4, /* m is contiguous, not k */
+    TILE_EMU_WGMMA_B_TRANSPOSED = 8, /* n is */
+} tile_emu_wgmma;
 
 typedef enum tile_emu_space { TILE_EMU_GLOBAL, TILE_EMU_SHARED } tile_emu_space;
 typedef enum tile_emu_kind { TILE_EMU_READ, TILE_EMU_WRITE, TILE_EMU_ATOMIC } tile_emu_kind;
@@ -79,6 +105,15 @@ void *tile_emu_frame(tile_emu_thread *thread, uint64_t bytes);
 void *tile_emu_access(tile_emu_thread *thread, void *address, uint32_t bytes, uint32_t kind,
                       uint32_t space, uint32_t site);
 
+/* The index; 0 where it is not from 0 to `extent` - 1, which checked mode reports. */
+int64_t tile_emu_index(tile_emu_thread *thread, int64_t index, int64_t extent, uint32_t site);
+
+/* The launch fails: a condition of the author's does not hold. */
+void tile_emu_stop(tile_emu_thread *thread, const char *text, uint32_t site);
+
+/* What a quick instruction gives, right to the manual's bound. `function` is tile_emu_function. */
+float tile_emu_approximate(uint32_t function, float a, float b);
+
 /* printf to the standard output: `in` holds `count` values of 64 bits, as `format` takes them. */
 void tile_emu_print(tile_emu_thread *thread, const char *format, uint32_t count);
 
@@ -89,6 +124,23 @@ void tile_emu_copy_async(tile_emu_thread *thread, void *to, const void *from, ui
                          uint32_t inside, uint32_t active, uint32_t site);
 void tile_emu_copy_commit(tile_emu_thread *thread);
 void tile_emu_copy_wait(tile_emu_thread *thread, int32_t groups);
+
+/* mbarriers: 8 bytes of shared memory. Initialised for phases of so many arrivals, unless 0; so many
+ * arrivals, 0 or 1; one when the copies that the thread has begun have landed; whether the phase of
+ * this parity is complete. */
+void tile_emu_mbarrier_init(tile_emu_thread *thread, void *barrier, uint32_t arrivals,
+                            uint32_t site);
+void tile_emu_mbarrier_arrive(tile_emu_thread *thread, void *barrier, uint32_t count,
+                              uint32_t site);
+void tile_emu_copy_arrive(tile_emu_thread *thread, void *barrier, uint32_t count, uint32_t site);
+uint32_t tile_emu_mbarrier_test(tile_emu_thread *thread, void *barrier, uint32_t parity,
+                                uint32_t site);
+
+/* wgmma.commit_group and wait_group: until then what wgmma reads in shared memory must stay. */
+void tile_emu_wgmma_commit(tile_emu_thread *thread);
+void tile_emu_wgmma_wait(tile_emu_thread *thread, int32_t groups);
+/* fence.proxy.async */
+void tile_emu_fence_async(tile_emu_thread *thread);
 
 /* Optional, from the ramp, for each pointer parameter: its value. Known arguments decide what an
  * access outside every allocation of tile_alloc is (memory of the caller's own, or a fault);

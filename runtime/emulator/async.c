@@ -117,17 +117,38 @@ static void land(Thread *thread, Copy *copy)
     memcpy(to, bytes, copy->bytes);
 }
 
+struct Copy *tile_emu_take_copies(Thread *thread)
+{
+    Copy *copies = thread->first_copy;
+    thread->first_copy = thread->last_copy = NULL;
+    return copies;
+}
+
+static void finish(Thread *thread, Copy *copy)
+{
+    Block *block = thread->block;
+    land(thread, copy);
+    copy->next = block->free_copies;
+    block->free_copies = copy;
+}
+
+void tile_emu_land_copies(Thread *thread, Copy *copies)
+{
+    for (Copy *next; copies; copies = next) {
+        next = copies->next;
+        finish(thread, copies);
+    }
+}
+
 TILE_API void tile_emu_copy_wait(tile_emu_thread *thread, int32_t groups)
 {
     Thread *owner = thread->owner;
-    Block *block = owner->block;
+    tile_emu_settle_own(owner, groups);
     while (owner->first_copy) {
         Copy *copy = owner->first_copy;
         if (groups >= 0 && copy->group + (uint32_t)groups >= owner->copy_group) return;
         owner->first_copy = copy->next;
         if (!copy->next) owner->last_copy = NULL;
-        land(owner, copy);
-        copy->next = block->free_copies;
-        block->free_copies = copy;
+        finish(owner, copy);
     }
 }

@@ -19,7 +19,11 @@ Checker *tile_emu_checker_new(const Launch *launch)
     checker->site_allocation =
         calloc((size_t)launch->site_count + 1, sizeof *checker->site_allocation);
     checker->copy_site = calloc((size_t)launch->entry->shared_bytes / 4 + 1, sizeof(uint32_t));
-    if (checker->shadow && checker->order && checker->site_allocation && checker->copy_site)
+    checker->reading_site = calloc((size_t)launch->entry->shared_bytes / 16 + 1, sizeof(uint32_t));
+    checker->generic_write = calloc((size_t)launch->entry->shared_bytes / 4 + 1, sizeof(uint32_t));
+    checker->generic_stamp = calloc((size_t)launch->entry->shared_bytes / 4 + 1, sizeof(uint32_t));
+    if (checker->shadow && checker->order && checker->site_allocation && checker->copy_site &&
+        checker->generic_write && checker->generic_stamp && checker->reading_site)
         checker->statistics = tile_emu_statistics_new(launch);
     if (checker->statistics) return checker;
     tile_emu_checker_free(checker);
@@ -33,6 +37,9 @@ void tile_emu_checker_free(Checker *checker)
     tile_emu_order_free(checker->order);
     free(checker->site_allocation);
     free(checker->copy_site);
+    free(checker->generic_write);
+    free(checker->generic_stamp);
+    free(checker->reading_site);
     free(checker);
 }
 
@@ -48,6 +55,8 @@ void tile_emu_check_begin_block(Block *block)
     if (block->launch->checker->copy_count)
         memset(block->launch->checker->copy_site, 0, block->launch->entry->shared_bytes / 4 * 4);
     block->launch->checker->copy_count = 0;
+    memset(block->launch->checker->reading_site, 0, block->launch->entry->shared_bytes / 16 * 4);
+    memset(block->launch->checker->generic_write, 0, block->launch->entry->shared_bytes / 4 * 4);
 }
 
 void tile_emu_check_barrier(Block *block, uint32_t warps)
@@ -264,6 +273,8 @@ static bool check_request(Request *request)
     }
     check_written(request);
     if (request->space == TILE_EMU_SHARED && checker->copy_count) tile_emu_check_copies(request);
+    if (request->space == TILE_EMU_SHARED && request->kind != TILE_EMU_READ)
+        tile_emu_note_generic_write(request);
     tile_emu_shadow_access(checker->shadow, checker->order, request);
     return true;
 }
@@ -308,4 +319,28 @@ TILE_API void tile_emu_argument(tile_emu_thread *thread, const void *pointer)
     } else if (allocation && allocation->written) {
         mark_written(allocation->written, 0, allocation->bytes);
     }
+}
+
+/* ---- what the author says ---- */
+
+TILE_API void tile_emu_stop(tile_emu_thread *thread, const char *text, uint32_t site)
+{
+    Launch *launch = ((Thread *)thread->owner)->block->launch;
+    tile_emu_fault_add(launch, FAULT_ASSERTION, site, NO_SITE, "thread %" PRIu32 ": %s",
+                       thread->index, text);
+}
+
+/* ---- indices ---- */
+
+TILE_API int64_t tile_emu_index(tile_emu_thread *thread, int64_t index, int64_t extent,
+                                uint32_t site)
+{
+    if (index >= 0 && index < extent) return index;
+    Launch *launch = ((Thread *)thread->owner)->block->launch;
+    if (thread->checked)
+        tile_emu_fault_add(launch, FAULT_BOUNDS, site, NO_SITE,
+                           "thread %" PRIu32 " uses the index %" PRId64
+                           " of a dimension of %" PRId64 " elements",
+                           thread->index, index, extent);
+    return 0;
 }

@@ -3,7 +3,8 @@
  *
  *   scheduler.c   launches, blocks, warps: who runs next
  *   async.c       asynchronous copies: what is under way, until it is waited for
- *   machine.c     the warp's cooperative operations; mma.c  the matrix unit
+ *   mbarrier.c    mbarriers, and what will arrive at them
+ *   machine.c     the warp's cooperative operations; mma.c, wgmma.c  the matrix unit
  *   checker.c     one access: bounds, alignment, unwritten memory
  *   shadow.c      races: the last accesses to every byte      order.c  what an atomic orders
  *   statistics.c  counts by source place                      fault.c  the list of faults
@@ -39,8 +40,12 @@ typedef struct Thread {
     tile_emu_thread abi; /* first: all that emulated code sees; abi.owner is this record */
     void *handle;        /* of the coroutine */
     Block *block;
-    struct Copy *first_copy, *last_copy; /* async.c: under way, the oldest first */
-    uint32_t copy_group;                 /* the one that the next copy belongs to */
+    struct Copy *first_copy, *last_copy;          /* async.c: under way, the oldest first */
+    uint32_t copy_group;                          /* the one that the next copy belongs to */
+    struct Reading *first_reading, *last_reading; /* wgmma.c: under way, the oldest first */
+    uint32_t reading_group;
+    uint32_t fences;                   /* of the asynchronous proxy, that it has passed */
+    uint32_t fence_event, fence_stamp; /* what it knew at the last: `event`, `barrier_stamp` */
     uint32_t event; /* order.c: the last event that this thread knows of, 0 is none */
     uint8_t state;  /* ThreadState */
     uint8_t warp, lane;
@@ -63,6 +68,8 @@ struct Block {
     uint8_t *shared;
     FramePool frames;
     struct Copy *free_copies;
+    struct Reading *free_readings;
+    struct Arrival *first_arrival, *last_arrival, *free_arrivals; /* mbarrier.c: to come */
     bool progress; /* something but waiting happened in this round */
     bool released; /* a barrier let go in this round */
     /* Clocks of the checker: `now` moves at every event that orders something. An access made
@@ -80,9 +87,12 @@ typedef enum FaultKind {
     FAULT_UNWRITTEN,
     FAULT_RACE,
     FAULT_UNFINISHED,
+    FAULT_PROXY,
+    FAULT_READING,
     FAULT_DIVERGENCE,
     FAULT_BARRIER,
-    FAULT_DEADLOCK
+    FAULT_DEADLOCK,
+    FAULT_ASSERTION
 } FaultKind;
 
 typedef struct Fault {
@@ -187,6 +197,7 @@ typedef struct Access {
     uint8_t scope; /* Scope */
     uint8_t atomic;
     uint32_t warps; /* of a set of reads of one block: whose they are */
+    uint32_t *stamps; /* of such a set in shared memory: each warp's latest; else NULL */
 } Access;
 
 typedef struct Order Order;
@@ -195,6 +206,8 @@ void tile_emu_order_free(Order *order);
 void tile_emu_order_begin_block(Order *order);
 /* An atomic is taken as an acquire and a release of its address: fences are not seen here. */
 void tile_emu_order_atomic(Order *order, Thread *thread, uintptr_t address, uint32_t space);
+/* The thread knows what the last atomic at an address of shared memory knows. */
+void tile_emu_order_acquire(Order *order, Thread *thread, uintptr_t address);
 /* All of `threads` know what each of them knows. */
 void tile_emu_order_join(Order *order, Thread *threads, uint32_t count);
 /* The threads of the warps know what each of them did and knows. */
@@ -225,6 +238,20 @@ bool tile_emu_shadow_is_mapped(Shadow *shadow, uintptr_t address);
 /* Reports an access to shared memory into which a copy is under way. */
 void tile_emu_check_copies(const Request *request);
 
+/* What the thread has begun to copy, out of its own list; and the end of that. */
+struct Copy *tile_emu_take_copies(Thread *thread);
+void tile_emu_land_copies(Thread *thread, struct Copy *copies);
+
+/* ---- mbarrier.c ---- */
+
+/* The thread has waited for its copies but those of the latest `groups`; < 0: for all. */
+void tile_emu_settle_own(Thread *thread, int32_t groups);
+
+/* ---- wgmma.c ---- */
+
+void tile_emu_execute_wgmma(Block *block, Thread *lanes);
+void tile_emu_note_generic_write(const Request *request);
+
 /* ---- checker.c ---- */
 
 struct Checker {
@@ -235,7 +262,10 @@ struct Checker {
     const tile_allocation *allocations[64];  /* some that were met */
     uint32_t allocation_count;
     uint32_t *copy_site; /* by words of shared memory: 1 + the site of the copy under way to it */
-    uint32_t copy_count; /* under way in the block */
+    uint32_t *reading_site;  /* by chunks of 16 bytes: 1 + the site of a wgmma that reads it */
+    uint32_t *generic_write; /* by words of shared memory: who wrote it last (wgmma.c) */
+    uint32_t *generic_stamp; /* and when: Block.now */
+    uint32_t copy_count;     /* under way in the block */
     bool arguments_known;
     bool foreign_argument; /* one that lies in no allocation of libtile */
 };

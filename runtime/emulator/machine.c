@@ -1,5 +1,5 @@
 /* machine.c: the cooperative operations of a warp, from their definition in the PTX ISA manual,
- * sections "shfl.sync", "ldmatrix" and "bar.warp.sync". The matrix unit is mma.c. */
+ * sections "shfl.sync", "vote.sync", "ldmatrix" and "bar.warp.sync". The matrix unit is mma.c. */
 #include <string.h>
 
 #include "emulator/emulator.h"
@@ -18,6 +18,15 @@ static void execute_shuffle(Thread *lanes)
         }
         lanes[lane].abi.out[0] = lanes[source].abi.in[0];
     }
+}
+
+/* vote.sync.ballot of all lanes. */
+static void execute_vote(Thread *lanes)
+{
+    uint32_t votes = 0;
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        votes |= (uint32_t)(lanes[lane].abi.in[0] != 0) << lane;
+    for (uint32_t lane = 0; lane < LANES; lane++) lanes[lane].abi.out[0] = votes;
 }
 
 static uintptr_t row_address(const Thread *thread)
@@ -97,9 +106,17 @@ void tile_emu_execute(Block *block, Thread *lanes)
         execute_shuffle(lanes);
         count_execution(block, lanes, TILE_EMULATOR_SHUFFLE);
         return;
+    case TILE_EMU_VOTE:
+        execute_vote(lanes);
+        count_execution(block, lanes, TILE_EMULATOR_VOTE);
+        return;
     case TILE_EMU_LDMATRIX: execute_ldmatrix(block, lanes); return;
     case TILE_EMU_MMA:
         block->launch->matrix(lanes, lanes->abi.mode);
+        count_execution(block, lanes, TILE_EMULATOR_MMA);
+        return;
+    case TILE_EMU_WGMMA:
+        tile_emu_execute_wgmma(block, lanes);
         count_execution(block, lanes, TILE_EMULATOR_MMA);
         return;
     default: /* code of a newer compiler */

@@ -1,6 +1,7 @@
 /* mma.c: mma.sync from the fragment layouts of the PTX ISA manual, sections "Matrix Fragments for
  * mma.m16n8k16 with floating point type" (f16, bf16), "for mma.m16n8k8" (tf32) and "for
- * mma.m16n8k32" (s8). Fragments are gathered into dense matrices, multiplied, and dealt out again.
+ * mma.m16n8k32" (s8, fp8). Fragments are gathered into dense matrices, multiplied, and dealt out
+ * again.
  *
  * Every element is c + a0 b0 + a1 b1 + ..., each product and each sum rounded to f32 (products of
  * f16 are exact), in ascending k; an f16 result is rounded once, at the end. The manual leaves
@@ -236,18 +237,24 @@ INLINE void multiply_tf32(Thread *lanes)
     deal_d_words(lanes, d);
 }
 
-/* s8: four elements a word. B's words are rows 4t to 4t + 3 of column g, and those 16 below. Sums
- * wrap around, there is no .satfinite here. */
-INLINE void multiply_s8(Thread *lanes)
+/* Elements of 8 bits: four a word. B's words are rows 4t to 4t + 3 of column g, and those 16 below.
+ */
+INLINE void gather_bytes(void *a, uint8_t column[COLUMNS][32], const Thread *lanes)
 {
-    uint32_t words[ROWS * 8], d[ROWS * COLUMNS];
-    int8_t a[ROWS * 32], column[COLUMNS][32];
-    gather_a_words(words, lanes);
-    memcpy(a, words, sizeof a);
+    gather_a_words(a, lanes);
     for (uint32_t lane = 0; lane < LANES; lane++) {
         memcpy(&column[lane / 4][lane % 4 * 4], &lanes[lane].abi.in[4], 4);
         memcpy(&column[lane / 4][lane % 4 * 4 + 16], &lanes[lane].abi.in[5], 4);
     }
+}
+
+/* Sums wrap around, there is no .satfinite here. */
+INLINE void multiply_s8(Thread *lanes)
+{
+    uint32_t words[ROWS * 8], d[ROWS * COLUMNS];
+    int8_t a[ROWS * 32], column[COLUMNS][32];
+    gather_bytes(words, (uint8_t(*)[32])column, lanes);
+    memcpy(a, words, sizeof a);
     gather_c_words(d, lanes);
     for (int i = 0; i < ROWS; i++) {
         for (int j = 0; j < COLUMNS; j++) {
@@ -259,6 +266,42 @@ INLINE void multiply_s8(Thread *lanes)
     deal_d_words(lanes, d);
 }
 
+/* fp8 to f16, exactly: e5m2 is the upper half of an f16; e4m3 has 3 bits of exponent less range and
+ * one NaN instead of infinities and NaNs. */
+INLINE uint16_t widen_e4m3(uint8_t byte)
+{
+    const uint16_t sign = (uint16_t)((byte & 0x80) << 8);
+    const uint16_t magnitude = byte & 0x7f, exponent = magnitude >> 3;
+    if (magnitude == 0x7f) return sign | 0x7e00;
+    if (exponent) return (uint16_t)(sign | ((magnitude << 7) + (8 << 10)));
+    static const uint16_t SUBNORMALS[8] = {0,      0x1800, 0x1c00, 0x1e00,
+                                           0x2000, 0x2100, 0x2200, 0x2300}; /* n / 512 */
+    return sign | SUBNORMALS[magnitude];
+}
+
+INLINE void widen_bytes(float *out, const uint8_t *in, int count, bool e5m2)
+{
+    uint16_t halves[ROWS * 32];
+    for (int i = 0; i < count; i++) halves[i] = e5m2 ? (uint16_t)(in[i] << 8) : widen_e4m3(in[i]);
+    widen(out, halves, count, false);
+}
+
+INLINE void multiply_fp8(Thread *lanes, bool e5m2)
+{
+    uint32_t words[ROWS * 8];
+    uint8_t bytes[ROWS * 32], column[COLUMNS][32], b_bytes[32 * COLUMNS];
+    float a[ROWS * 32], b[32 * COLUMNS], d[ROWS * COLUMNS];
+    gather_bytes(words, column, lanes);
+    memcpy(bytes, words, sizeof bytes);
+    for (int k = 0; k < 32; k++)
+        for (int j = 0; j < COLUMNS; j++) b_bytes[k * COLUMNS + j] = column[j][k];
+    widen_bytes(a, bytes, ROWS * 32, e5m2);
+    widen_bytes(b, b_bytes, 32 * COLUMNS, e5m2);
+    gather_c_words(d, lanes);
+    multiply(d, a, b, 32);
+    deal_d_words(lanes, d);
+}
+
 INLINE void multiply_matrices(Thread *lanes, uint32_t mode)
 {
     switch ((tile_emu_mma)mode) {
@@ -267,6 +310,8 @@ INLINE void multiply_matrices(Thread *lanes, uint32_t mode)
     case TILE_EMU_MMA_M16N8K16_F16_F16: multiply_f16_to_f16(lanes); return;
     case TILE_EMU_MMA_M16N8K8_F32_TF32: multiply_tf32(lanes); return;
     case TILE_EMU_MMA_M16N8K32_S32_S8: multiply_s8(lanes); return;
+    case TILE_EMU_MMA_M16N8K32_F32_E4M3: multiply_fp8(lanes, false); return;
+    case TILE_EMU_MMA_M16N8K32_F32_E5M2: multiply_fp8(lanes, true); return;
     }
 }
 

@@ -106,6 +106,12 @@ static uint32_t join(Order *order, uint32_t a, uint32_t b)
     return add_event(order, (Event){.before = {a, b}});
 }
 
+void tile_emu_order_acquire(Order *order, Thread *thread, uintptr_t address)
+{
+    const uint64_t *last = tile_emu_map_at(&order->shared, address >> 2);
+    if (last) thread->event = join(order, thread->event, (uint32_t)*last);
+}
+
 void tile_emu_order_join(Order *order, Thread *threads, uint32_t count)
 {
     uint32_t joint = 0, previous = 0, first = 0;
@@ -135,6 +141,22 @@ void tile_emu_order_meet(Order *order, Block *block, uint32_t warps)
                                             .before = {joint, 0}});
     for (uint32_t i = 0; met && i < block->thread_count; i++)
         if (warps >> block->threads[i].warp & 1) block->threads[i].event = met;
+}
+
+/* The warps of a set of reads that the event comes after. */
+static uint32_t warps_covered(const Event *event, const Access *access, uint32_t warps)
+{
+    uint32_t covered = 0;
+    if (event->block != access->block) return 0;
+    for (uint32_t rest = warps; rest; rest &= rest - 1) {
+        const uint32_t warp = (uint32_t)__builtin_ctz(rest), stamp = access->stamps[warp];
+        const uint32_t known = event->warps >> warp & 1 ? event->stamp
+                               : !event->warps && event->thread / LANES == warp
+                                   ? event->sync_stamp
+                                   : event->barrier_stamp;
+        if (stamp < known || stamp < event->barrier_stamp) covered |= 1u << warp;
+    }
+    return covered;
 }
 
 static bool push(Order *order, size_t *depth, uint32_t event)
@@ -171,12 +193,17 @@ static Memo *memo_of(Order *order, uint32_t event, uint32_t block)
 static uint32_t walk(Order *order, uint32_t from, const Access *access)
 {
     size_t depth = 0;
+    uint32_t warps = access->warps;
     order->visit++;
     push(order, &depth, from);
     for (uint32_t visits = 0; depth; visits++) {
         uint32_t index = order->stack[--depth];
         Event *event = &order->events[index];
         if (visits == MAX_VISITS || covers(event, access)) return index;
+        if (access->scope == SCOPE_BLOCK && access->stamps) {
+            warps &= ~warps_covered(event, access, warps);
+            if (!warps) return index;
+        }
         for (int i = 0; i < 2; i++) {
             uint32_t before = event->before[i];
             if (!before || order->events[before].visit == order->visit) continue;

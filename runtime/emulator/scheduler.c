@@ -85,9 +85,14 @@ TILE_API void *tile_emu_frame(tile_emu_thread *thread, uint64_t bytes)
 static const char *operation_text(uint32_t op)
 {
     static const char *const NAMES[] = {
-        [TILE_EMU_NONE] = "a loop that waits",     [TILE_EMU_BARRIER] = "the block's barrier",
-        [TILE_EMU_WARP_SYNC] = "a warp's barrier", [TILE_EMU_SHUFFLE] = "a shuffle",
-        [TILE_EMU_LDMATRIX] = "ldmatrix",          [TILE_EMU_MMA] = "mma",
+        [TILE_EMU_NONE] = "a loop that waits",
+        [TILE_EMU_BARRIER] = "the block's barrier",
+        [TILE_EMU_WARP_SYNC] = "a warp's barrier",
+        [TILE_EMU_SHUFFLE] = "a shuffle",
+        [TILE_EMU_LDMATRIX] = "ldmatrix",
+        [TILE_EMU_MMA] = "mma",
+        [TILE_EMU_VOTE] = "a vote",
+        [TILE_EMU_WGMMA] = "wgmma",
     };
     return op < sizeof NAMES / sizeof *NAMES ? NAMES[op] : "an unknown operation";
 }
@@ -335,6 +340,8 @@ static void begin_block(Block *block, uint64_t number)
     block->index[2] = (uint32_t)(number / launch->grid.x / launch->grid.y);
     frames_reset(&block->frames);
     block->free_copies = NULL;
+    block->free_readings = NULL;
+    block->first_arrival = block->last_arrival = block->free_arrivals = NULL;
     if (launch->checker) tile_emu_check_begin_block(block);
     if (!start_threads(block)) launch->no_memory = launch->stopped = true;
 }

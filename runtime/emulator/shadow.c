@@ -169,6 +169,23 @@ static Access access_of(const Request *request)
                     .atomic = request->kind == TILE_EMU_ATOMIC};
 }
 
+/* The set with this read; each warp's latest is kept, as one that has arrived at an mbarrier need
+ * not wait for the others. NULL: not a set of several warps of shared memory, or no memory. */
+static uint32_t *stamps_with(const Access *reads, const Access *now, const Request *request)
+{
+    if (now->scope != SCOPE_BLOCK || request->space != TILE_EMU_SHARED) return NULL;
+    uint32_t *stamps = reads->scope == SCOPE_BLOCK ? reads->stamps : NULL;
+    if (!stamps) {
+        if (reads->scope == SCOPE_BLOCK) return NULL;
+        stamps = tile_emu_block_memory(request->block, MAX_WARPS * sizeof *stamps);
+        if (!stamps) return NULL;
+        memset(stamps, 0, MAX_WARPS * sizeof *stamps);
+        stamps[reads->thread / LANES] = reads->stamp;
+    }
+    stamps[request->thread->warp] = now->stamp;
+    return stamps;
+}
+
 /* Reads that come before this one are forgotten: what comes after this one comes after them. The
  * others widen to a set, which keeps the last reader's name. */
 static void remember_read(Access *reads, const Request *request)
@@ -179,6 +196,7 @@ static void remember_read(Access *reads, const Request *request)
         bool same_warp = reads->scope <= SCOPE_WARP && reads->thread / LANES == now.thread / LANES;
         now.scope = !same_block ? SCOPE_GRID : same_warp ? SCOPE_WARP : SCOPE_BLOCK;
         now.warps |= reads->warps;
+        now.stamps = stamps_with(reads, &now, request);
     }
     *reads = now;
 }

@@ -83,6 +83,7 @@ TILE_API const char *tile_emulator_operation_name(uint32_t operation)
         [TILE_EMULATOR_LDMATRIX] = "ldmatrix",
         [TILE_EMULATOR_MMA] = "mma",
         [TILE_EMULATOR_SHUFFLE] = "shuffle",
+        [TILE_EMULATOR_VOTE] = "vote",
         [TILE_EMULATOR_WARP_SYNC] = "warp barrier",
         [TILE_EMULATOR_BARRIER] = "barrier",
     };

@@ -102,6 +102,8 @@ static void find_calls(bench_gpu *gpu)
     if (!library) bench_stop("opening libcuda.so.1");
 #define FIND(field, symbol, parameters) bench_find(library, #symbol, &gpu->field);
     TILE_DRIVER_CALLS(FIND)
+#undef FIND
+#define FIND(field, symbol, parameters) bench_find(library, #symbol, &gpu->more.field);
     BENCH_CALLS(FIND)
 #undef FIND
 }
@@ -115,8 +117,8 @@ void bench_gpu_open(bench_gpu *gpu)
     bench_must(gpu->init(0), "cuInit");
     bench_must(gpu->device_get(&device, 0), "cuDeviceGet");
     bench_must(gpu->primary_retain(&context, device), "cuDevicePrimaryCtxRetain");
-    bench_must(gpu->context_set(context), "cuCtxSetCurrent");
-    bench_must(gpu->stream_create(&gpu->stream, NON_BLOCKING), "cuStreamCreate");
+    bench_must(gpu->more.context_set(context), "cuCtxSetCurrent");
+    bench_must(gpu->more.stream_create(&gpu->stream, NON_BLOCKING), "cuStreamCreate");
     bench_must(gpu->device_name(gpu->name, sizeof gpu->name, device), "cuDeviceGetName");
     bench_must(gpu->driver_version(&gpu->version), "cuDriverGetVersion");
     bench_must(gpu->device_attribute(&gpu->multiprocessors, MULTIPROCESSORS, device),

@@ -7,7 +7,7 @@
 # process; without one, the kernels of this folder. A row says what ptxas costs: the same source
 # with PTX for the driver to compile. Runs of the rows are interleaved. BUILD is the build folder.
 set -eu
-export LC_ALL=C
+export LC_ALL=C TILEC_CACHE=off
 build=$(realpath "${BUILD:-$(dirname "$0")/../../build}")
 kernels=$(realpath "$(dirname "$0")/kernels")
 runs=11 json=

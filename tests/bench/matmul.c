@@ -302,8 +302,8 @@ static void open_bench(bench *bench)
 {
     bench_gpu_open(&bench->gpu);
     bench->random.state = 1;
-    bench_must(bench->gpu.event_create(&bench->start, 0), "cuEventCreate");
-    bench_must(bench->gpu.event_create(&bench->end, 0), "cuEventCreate");
+    bench_must(bench->gpu.more.event_create(&bench->start, 0), "cuEventCreate");
+    bench_must(bench->gpu.more.event_create(&bench->end, 0), "cuEventCreate");
     bench_must(tile_alloc(&bench->flush, FLUSH_BYTES), "tile_alloc");
     bench->contenders = open_cublas(bench->gpu.stream) ? CONTENDERS : 1;
 }
@@ -322,7 +322,7 @@ static void load_operands(bench *bench, const problem *problem, shape shape)
     bench->weights[0] = upload(problem->b, n * k, 0);
     for (int i = 1; i < bench->copies; i++) {
         bench_must(tile_alloc(&bench->weights[i], bytes), "tile_alloc");
-        bench_must(bench->gpu.memory_copy((CUdeviceptr)(uintptr_t)bench->weights[i],
+        bench_must(bench->gpu.more.memory_copy((CUdeviceptr)(uintptr_t)bench->weights[i],
                                           (CUdeviceptr)(uintptr_t)bench->weights[0], bytes, NULL),
                    "cuMemcpyDtoDAsync");
     }
@@ -343,16 +343,16 @@ static double sample(bench *bench, multiply_function *function, int launches)
 {
     const bench_gpu *gpu = &bench->gpu;
     float milliseconds = 0;
-    bench_must(gpu->memory_set((CUdeviceptr)(uintptr_t)bench->flush, 0, FLUSH_BYTES, gpu->stream),
+    bench_must(gpu->more.memory_fill((CUdeviceptr)(uintptr_t)bench->flush, 0, FLUSH_BYTES, gpu->stream),
                "cuMemsetD8Async");
-    bench_must(gpu->event_record(bench->start, gpu->stream), "cuEventRecord");
+    bench_must(gpu->more.event_record(bench->start, gpu->stream), "cuEventRecord");
     for (int i = 0; i < launches; i++) {
         const void *weights = bench->weights[bench->next++ % bench->copies];
         bench_must(function(gpu->stream, bench->shape, bench->a, weights, bench->c), "a launch");
     }
-    bench_must(gpu->event_record(bench->end, gpu->stream), "cuEventRecord");
-    bench_must(gpu->event_synchronize(bench->end), "cuEventSynchronize");
-    bench_must(gpu->event_elapsed(&milliseconds, bench->start, bench->end), "cuEventElapsedTime");
+    bench_must(gpu->more.event_record(bench->end, gpu->stream), "cuEventRecord");
+    bench_must(gpu->more.event_synchronize(bench->end), "cuEventSynchronize");
+    bench_must(gpu->more.event_elapsed(&milliseconds, bench->start, bench->end), "cuEventElapsedTime");
     return 1e3 * (double)milliseconds / launches;
 }
 

@@ -1,13 +1,20 @@
 /* check.c: the errors of stdlib/math.tile in units in the last place, against the C library's
  * functions in 128-bit floats (113 digits, themselves right to about one unit of those).
  *
- *   check [--points N] [--table] [--digest] [FUNCTION...]
+ *   check [--points N] [--all] [--table] [--digest] [--dump] [FUNCTION...]
  *
- * N points a function and format (default 20000): half of them bit patterns, which go over all
- * exponents alike, half of them from the range where the function has its shape; then the ends:
- * zeros, infinities, NaN, subnormals, the largest numbers. The 16-bit formats get every pattern.
+ * N points a function and format (default 20000): a quarter of them bit patterns, which go over all
+ * exponents alike, half of them from the range where the function has its shape, a quarter near
+ * multiples of hard places; first come pairs of the ends: zeros, infinities, NaN, subnormals, the
+ * largest numbers. The 16-bit formats get every pattern, and f32 too with --all.
+ *
+ * A quick reference, in double for f32 and in 80-bit floats for f64, sorts out the points whose
+ * error is below the greatest one so far; what is left, and every 64th point, is measured in 128
+ * bits, and there the quick reference has to agree.
+ *
  * --table prints the greatest error of each, --digest a number made of all results, by which two
- * devices are compared: TILE_DEVICE says where the kernels run (the emulator). Exit status 1 if one
+ * devices are compared: TILE_DEVICE says where the kernels run (the emulator); --dump points
+ * of f64 and the reference there, for cross_check.py. Exit status 1 if one
  * is above its bound, or if an infinity, NaN or zero's sign is not where C's is. */
 #include <math.h>
 #include <stdbool.h>
@@ -39,24 +46,57 @@ typedef struct Row {
     TwoKernel *two;
     Wide (*reference)(Wide x);
     Wide (*reference_two)(Wide x, Wide y);
+    long double (*quick)(long double x);
+    long double (*quick_two)(long double x, long double y);
+    double (*quicker)(double x); /* for f32 and less */
+    double (*quicker_two)(double x, double y);
     double low, high; /* the range that half of the points are from */
     double bound;     /* in units in the last place */
 } Row;
 
-static Wide rsqrt_wide(Wide x)
+static Wide inverse_rootf128(Wide x)
 {
     return 1 / sqrtf128(x);
 }
 
-#define ONE(name, wide, low, high, bound32, bound64)                                               \
-    {#name, &f32, name##_f32, NULL, wide, NULL, low, high, bound32},                               \
-        {#name, &f64, name##_f64, NULL, wide, NULL, low, high, bound64},
-#define TWO(name, wide, low, high, bound32, bound64)                                               \
-    {#name, &f32, NULL, name##_f32, NULL, wide, low, high, bound32},                               \
-        {#name, &f64, NULL, name##_f64, NULL, wide, low, high, bound64},
-#define SMALL(name, wide)                                                                          \
-    {#name, &f16, name##_f16, NULL, wide, NULL, 0, 1, 0.51},                                       \
-        {#name, &bf16, name##_bf16, NULL, wide, NULL, 0, 1, 0.51},
+static long double inverse_rootl(long double x)
+{
+    return 1 / sqrtl(x);
+}
+
+static double inverse_root(double x)
+{
+    return 1 / sqrt(x);
+}
+
+/* Exact functions keep to their bound of 0 in the 16-bit formats. */
+#define SMALL_BOUND(bound) ((bound) == 0 ? 0 : 0.51)
+#define ONE_ROW(f, of, number, from, to, most)                                                     \
+    {.name = #f,                                                                                   \
+     .format = &number,                                                                            \
+     .one = f##_##number,                                                                          \
+     .reference = of##f128,                                                                        \
+     .quick = of##l,                                                                               \
+     .quicker = of,                                                                                \
+     .low = from,                                                                                  \
+     .high = to,                                                                                   \
+     .bound = most},
+#define TWO_ROW(f, of, number, from, to, most)                                                     \
+    {.name = #f,                                                                                   \
+     .format = &number,                                                                            \
+     .two = f##_##number,                                                                          \
+     .reference_two = of##f128,                                                                    \
+     .quick_two = of##l,                                                                           \
+     .quicker_two = of,                                                                            \
+     .low = from,                                                                                  \
+     .high = to,                                                                                   \
+     .bound = most},
+#define EACH(row, f, of, from, to, bound32, bound64)                                               \
+    row(f, of, f16, from, to, SMALL_BOUND(bound32))                                                \
+        row(f, of, bf16, from, to, SMALL_BOUND(bound32)) row(f, of, f32, from, to, bound32)        \
+            row(f, of, f64, from, to, bound64)
+#define ONE(f, of, from, to, bound32, bound64) EACH(ONE_ROW, f, of, from, to, bound32, bound64)
+#define TWO(f, of, from, to, bound32, bound64) EACH(TWO_ROW, f, of, from, to, bound32, bound64)
 
 static const Row rows[] = {
 #include "functions.def"
@@ -88,14 +128,24 @@ static uint64_t encode(const Format *format, double value)
 {
     uint64_t bits = 0;
     float narrow = (float)value;
+    _Float16 half = (_Float16)value;
     if (format == &f64)
         memcpy(&bits, &value, sizeof value);
+    else if (format == &f16)
+        memcpy(&bits, &half, sizeof half);
     else
         memcpy(&bits, &narrow, sizeof narrow);
-    return bits;
+    return format == &bf16 ? bits >> 16 : bits;
 }
 
 /* ---- errors ---- */
+
+/* Where the last place of a number below 2 ** exponent is. */
+static int place_of(const Format *format, int exponent)
+{
+    const int place = exponent - format->digits, most = format->most - format->digits;
+    return place < format->least ? format->least : place > most ? most : place;
+}
 
 /* The distance in places of the format at the reference; infinity for what is of another kind. */
 static double error_of(const Format *format, double got, Wide wanted)
@@ -109,10 +159,19 @@ static double error_of(const Format *format, double got, Wide wanted)
     if (isinf(got)) found = got > 0 ? ldexpf128(1, format->most) : -ldexpf128(1, format->most);
     if (found == wanted) return 0;
     frexpf128(wanted, &exponent);
-    int place = exponent - format->digits;
-    if (wanted == 0 || place < format->least) place = format->least;
-    if (place > format->most - format->digits) place = format->most - format->digits;
+    int place = wanted == 0 ? format->least : place_of(format, exponent);
     return (double)ldexpf128(fabsf128(found - wanted), -place);
+}
+
+/* About the same, of finite numbers within the format's range; infinity for others. */
+static double quick_error(const Format *format, double got, long double wanted)
+{
+    int exponent;
+    const double rough = (double)wanted;
+    if (!(fabs(got) < INFINITY) || !(fabs(rough) < ldexp(1, format->most - 1)) || rough == 0)
+        return INFINITY;
+    frexpl(wanted, &exponent);
+    return (double)ldexpl(fabsl(got - wanted), -place_of(format, exponent));
 }
 
 /* Zero where C has the other zero. */
@@ -129,14 +188,6 @@ static uint64_t random_bits(uint64_t *state)
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
-}
-
-static uint64_t random_point(const Row *row, uint64_t *state, bool pattern)
-{
-    const Format *format = row->format;
-    uint64_t bits = random_bits(state);
-    if (pattern) return format == &f64 ? bits : bits & 0xffffffffu;
-    return encode(format, row->low + (row->high - row->low) * (double)(bits >> 11) * 0x1p-53);
 }
 
 static const double ends[] = {
@@ -165,6 +216,8 @@ static const double ends[] = {
     -0x1.fffffep127,
     0x1.fffffffffffffp1023,
     -0x1.fffffffffffffp1023,
+    0x1.8p126, /* whose double is finite */
+    0x1.8p1022,
     0x1p23,
     0x1p24,
     0x1p52,
@@ -199,6 +252,27 @@ static const double ends[] = {
 };
 enum { END_COUNT = sizeof ends / sizeof *ends };
 
+/* Some places beside a multiple of an end. */
+static uint64_t near_end(const Format *format, uint64_t *state)
+{
+    const uint64_t bits = random_bits(state), multiple = bits >> 32;
+    const double scale = bits & 1 ? (double)(multiple >> (bits >> 1 & 31)) : 1;
+    const int64_t step = (int64_t)(random_bits(state) >> (40 + (bits >> 6 & 15))) - 4;
+    return encode(format, ends[(bits >> 10 & 0xffff) % END_COUNT] * scale) + (uint64_t)step;
+}
+
+typedef enum PointKind { PATTERN, NEAR_END, WITHIN } PointKind;
+
+static uint64_t random_point(const Row *row, uint64_t *state, PointKind kind)
+{
+    const Format *format = row->format;
+    const uint64_t mask = UINT64_MAX >> (64 - 8 * format->bytes);
+    if (kind == NEAR_END) return near_end(format, state) & mask;
+    uint64_t bits = random_bits(state);
+    if (kind == PATTERN) return bits & mask;
+    return encode(format, row->low + (row->high - row->low) * (double)(bits >> 11) * 0x1p-53);
+}
+
 typedef struct Points {
     uint64_t *x, *y;
     void *memory[3]; /* x, y and results as the kernels see them, here */
@@ -229,17 +303,18 @@ static void *must(void *memory)
 }
 
 /* `first` numbers the points of all the batches of a row. */
-static void fill(const Row *row, Points *points, uint64_t *state, long first)
+static void fill(const Row *row, Points *points, uint64_t *state, long first, bool all)
 {
-    bool all = row->format->bytes == 2;
+    static const PointKind kinds[2][4] = {{PATTERN, WITHIN, NEAR_END, WITHIN},
+                                          {PATTERN, PATTERN, WITHIN, WITHIN}};
     for (int i = 0; i < points->count; i++) {
-        long number = first + i;
-        bool end = !all && number < END_COUNT * END_COUNT;
+        const long number = first + i;
+        const bool end = number < END_COUNT * END_COUNT;
         points->x[i] = all   ? (uint64_t)number
                        : end ? encode(row->format, ends[number % END_COUNT])
-                             : random_point(row, state, number % 2 == 0);
+                             : random_point(row, state, kinds[0][number % 4]);
         points->y[i] = end ? encode(row->format, ends[number / END_COUNT])
-                           : random_point(row, state, number % 4 < 2);
+                           : random_point(row, state, kinds[1][number / 2 % 4]);
         put(row->format, points->memory[0], i, points->x[i]);
         put(row->format, points->memory[1], i, points->y[i]);
     }
@@ -277,17 +352,44 @@ static void digest(Result *result, double got)
     result->digest ^= result->digest >> 29;
 }
 
+static double error_in_brief(const Row *row, double x, double y, double got)
+{
+    long double wanted;
+    if (row->format == &f64)
+        wanted = row->one ? row->quick(x) : row->quick_two(x, y);
+    else
+        wanted = row->one ? row->quicker(x) : row->quicker_two(x, y);
+    return quick_error(row->format, got, wanted);
+}
+
+/* The reference as the sum of three doubles. */
+static void dump(const Row *row, const Points *points)
+{
+    for (int i = END_COUNT * END_COUNT; i < points->count; i++) {
+        double x = decode(row->format, points->x[i]), y = decode(row->format, points->y[i]);
+        Wide wanted = row->one ? row->reference(x) : row->reference_two(x, y);
+        const double high = (double)wanted, middle = (double)(wanted - high);
+        printf("%s %a %a %a %a %a\n", row->name, x, y, high, middle,
+               (double)(wanted - high - middle));
+    }
+}
+
+static const double SLACK = 0.01; /* of the quick reference, in places */
+
 static void judge(const Row *row, const Points *points, Result *result)
 {
     for (int i = 0; i < points->count; i++) {
         double x = decode(row->format, points->x[i]), y = decode(row->format, points->y[i]);
         double got = decode(row->format, take(row->format, points->memory[2], i));
+        double brief = error_in_brief(row, x, y, got);
+        digest(result, got);
+        if (i % 64 != 0 && brief < result->error - SLACK) continue;
         Wide wanted = row->one ? row->reference(x) : row->reference_two(x, y);
         double error = error_of(row->format, got, wanted);
+        if (brief < INFINITY && fabs(brief - error) > SLACK) error = INFINITY;
         if (has_wrong_zero(got, wanted)) error = INFINITY;
         if (!(error <= result->error))
             *result = (Result){error, x, y, got, (double)wanted, result->digest};
-        digest(result, got);
     }
 }
 
@@ -318,15 +420,15 @@ static void points_free(Points *points)
 
 typedef struct Wishes {
     long points;
-    bool table, digest;
+    bool all, table, digest, dump;
 } Wishes;
 
 static void report(const Row *row, const Wishes *wishes, const Result *result, bool fine)
 {
     if (wishes->table)
-        printf("%-6s %-4s %8.4f of %g\n", row->name, row->format->name, result->error, row->bound);
+        printf("%-9s %-4s %8.4f of %g\n", row->name, row->format->name, result->error, row->bound);
     if (wishes->digest)
-        printf("%-6s %-4s %016llx\n", row->name, row->format->name,
+        printf("%-9s %-4s %016llx\n", row->name, row->format->name,
                (unsigned long long)result->digest);
     if (!fine)
         printf("%s %s(%a, %a) = %a, not %a: %g places\n", row->name, row->format->name, result->x,
@@ -336,7 +438,8 @@ static void report(const Row *row, const Wishes *wishes, const Result *result, b
 
 static bool check_row(const Row *row, const Wishes *wishes)
 {
-    const long count = row->format->bytes == 2 ? 65536 : wishes->points;
+    const bool all = row->one && (row->format->bytes == 2 || (row->format == &f32 && wishes->all));
+    const long count = all ? 1l << 8 * row->format->bytes : wishes->points;
     Points points;
     Result result = {0};
     uint64_t state = 1;
@@ -344,9 +447,10 @@ static bool check_row(const Row *row, const Wishes *wishes)
     points_new(row, &points);
     for (long done = 0; fine && done < count; done += points.count) {
         points.count = (int)(count - done < BATCH ? count - done : BATCH);
-        fill(row, &points, &state, done);
+        fill(row, &points, &state, done, all);
         fine = launch(row, &points);
         if (fine) judge(row, &points, &result);
+        if (wishes->dump && row->format == &f64) dump(row, &points);
     }
     fine = fine && result.error <= row->bound;
     report(row, wishes, &result, fine);
@@ -369,6 +473,10 @@ int main(int count, char **words)
     for (; at < count && words[at][0] == '-'; at++) {
         if (strcmp(words[at], "--table") == 0)
             wishes.table = true;
+        else if (strcmp(words[at], "--all") == 0)
+            wishes.all = true;
+        else if (strcmp(words[at], "--dump") == 0)
+            wishes.dump = true;
         else if (strcmp(words[at], "--digest") == 0)
             wishes.digest = true;
         else if (strcmp(words[at], "--points") == 0 && at + 1 < count)

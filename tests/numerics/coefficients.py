@@ -14,7 +14,7 @@ from mpmath import atan, atanh, cos, erf, erfc, exp, floor, log, mp, mpf, pi, si
 
 mp.prec = 400
 GUARD = 6
-POLYNOMIALS = ("exp", "log", "sin", "cos", "atan", "erf", "erf_one", "erfc", "cbrt")
+POLYNOMIALS = ("exp", "log", "sin", "cos", "atan", "erf", "erf_one", "erfc", "cbrt", "exp_wide", "exp2_wide")
 ERFC_END = {"f32": 10.5, "f64": 28.0}  # erfc is zero from here on
 FORMATS = {
     "f32": dict(digits=24, exponent=8),
@@ -90,6 +90,12 @@ def tables(name):
     root = lambda f: (lambda z: f(sqrt(z)))
     rows = {}
     rows["exp"] = polynomial(safe(lambda r: (exp(r) - 1 - r) / r**2), -half, half, lambda r: r**2, bits)
+    if name == "f32":  # over two binades, where two places will do
+        wide = log(2) * mpf("1.001")
+        tail = safe(lambda r: (exp(r) - 1 - r) / r**2)
+        rows["exp_wide"] = polynomial(tail, -wide, wide, lambda r: r**2 / exp(r), p + 2)
+        power = safe(lambda f: (2**f - 1) / f)
+        rows["exp2_wide"] = polynomial(power, mpf("-1.001"), mpf("1.001"), lambda f: f / 2**f, p + 2)
     log_tail = safe(root(lambda s: ((2 * atanh(s) - 2 * s) / s**3 - mpf(2) / 3) / s**2))
     rows["log"] = polynomial(log_tail, 0, w_most, lambda w: w**2 / 2, bits + form["exponent"] + 3)
     rows["sin"] = polynomial(safe(root(lambda r: (sin(r) - r) / r**3)), 0, z_most, lambda z: z, bits)

@@ -190,6 +190,11 @@ static bool run_assume(Machine *machine, const Op *op)
            refuse(machine, op, "what is assumed does not hold");
 }
 
+static bool run_check(Machine *machine, const Op *op)
+{
+    return integer(op, 0) != 0 || refuse(machine, op, op_attr(op, ATTR_text)->text);
+}
+
 /* ---- control ---- */
 
 static bool run_for(Machine *machine, const Op *op)
@@ -326,19 +331,35 @@ static bool run_iota(Machine *machine, const Op *op)
     return true;
 }
 
+/* A matrix in registers or in shared memory. */
+typedef struct Matrix {
+    const Number *numbers;
+    int64_t strides[2];
+} Matrix;
+
+static Matrix matrix_of(const Op *op, int index)
+{
+    const Type *type = op->operands[index]->type;
+    const SharedTile *shared = &operand(op, index)->shared;
+    if (type->kind != TYPE_SHARED)
+        return (Matrix){operand(op, index)->numbers, {type->shape[1], 1}};
+    return (Matrix){&shared->memory[shared->start], {shared->strides[0], shared->strides[1]}};
+}
+
 /* One element of c + a @ b: floats are summed in f64 and rounded once. */
 static Number dot_element(const Op *op, int64_t row, int64_t column)
 {
-    const Type *a = op->operands[0]->type, *b = op->operands[1]->type, *c = op->operands[2]->type;
-    int64_t k = a->shape[1], n = b->shape[1];
-    const Number *x = operand(op, 0)->numbers + row * k, *y = operand(op, 1)->numbers + column;
-    Number sum = operand(op, 2)->numbers[row * n + column];
-    for (int64_t p = 0; p < k; p++) {
+    const Type *a = op->operands[0]->type, *c = op->operands[2]->type;
+    const Matrix left = matrix_of(op, 0), right = matrix_of(op, 1);
+    const Number *x = left.numbers + row * left.strides[0],
+                 *y = right.numbers + column * right.strides[1];
+    Number sum = operand(op, 2)->numbers[row * c->shape[1] + column];
+    for (int64_t p = 0; p < a->shape[1]; p++, x += left.strides[1], y += right.strides[0]) {
         if (dtype_is_float(c->dtype))
-            sum.f += x[p].f * y[p * n].f;
+            sum.f += x->f * y->f;
         else
-            sum.i = dtype_wrap(
-                c->dtype, (int64_t)((uint64_t)sum.i + (uint64_t)x[p].i * (uint64_t)y[p * n].i));
+            sum.i =
+                dtype_wrap(c->dtype, (int64_t)((uint64_t)sum.i + (uint64_t)x->i * (uint64_t)y->i));
     }
     if (dtype_is_float(c->dtype)) sum.f = number_round(c->dtype, sum.f);
     return sum;
@@ -563,12 +584,77 @@ static bool run_shared_reshape(Machine *machine, const Op *op)
     return true;
 }
 
+/* ---- elements at indices of their own ---- */
+
+typedef struct Element {
+    char *bytes;    /* of global memory; NULL: outside, or masked out */
+    Number *number; /* of a shared tile; likewise */
+    bool wrong;
+} Element;
+
+static int64_t index_at(const Op *op, int operand_index, int64_t i)
+{
+    const Datum *index = operand(op, operand_index);
+    return index->numbers[index->count == 1 ? 0 : i].i;
+}
+
+/* Where element i of a gather or put lies. */
+static Element scattered_element(Machine *machine, const Op *op, int first, int64_t i)
+{
+    const Type *memory = op->operands[0]->type;
+    const View *view = &operand(op, 0)->view;
+    int64_t place[TYPE_RANK], at = 0, size = dtype_bytes(memory->dtype);
+    if (op_int(op, ATTR_masked, 0) && !operand(op, op->operand_count - 1)->numbers[i].i)
+        return (Element){0};
+    for (int d = 0; d < memory->rank; d++) {
+        place[d] = index_at(op, first + d, i);
+        int64_t extent = memory->kind == TYPE_VIEW ? view->shape[d] : memory->shape[d];
+        if (place[d] < 0 || place[d] >= extent) return (Element){0};
+        if (memory->kind == TYPE_VIEW) at += place[d] * view->strides[d];
+    }
+    if (memory->kind == TYPE_SHARED)
+        return (Element){.number = shared_element(&operand(op, 0)->shared, memory, place)};
+    int64_t byte = view->offset + at * size;
+    if (!view->buffer || byte < 0 || byte + size > view->buffer->size)
+        return (Element){.wrong = !refuse(machine, op, "an access outside the argument's memory")};
+    return (Element){.bytes = view->buffer->bytes + byte};
+}
+
+static bool run_gather(Machine *machine, const Op *op)
+{
+    Datum *out = result(machine, op);
+    DType dtype = op->results[0].type->dtype;
+    for (int64_t i = 0; i < out->count; i++) {
+        Element element = scattered_element(machine, op, 1, i);
+        uint64_t bits = 0;
+        if (element.wrong) return false;
+        if (element.bytes) memcpy(&bits, element.bytes, (size_t)dtype_bytes(dtype));
+        out->numbers[i] = element.number ? *element.number : number_decode(dtype, bits);
+    }
+    return true;
+}
+
+static bool run_put(Machine *machine, const Op *op)
+{
+    const Datum *from = operand(op, 1);
+    DType dtype = op->operands[1]->type->dtype;
+    for (int64_t i = 0; i < from->count; i++) {
+        Element element = scattered_element(machine, op, 2, i);
+        uint64_t bits = number_encode(dtype, from->numbers[i]);
+        if (element.wrong) return false;
+        if (element.bytes) memcpy(element.bytes, &bits, (size_t)dtype_bytes(dtype));
+        if (element.number) *element.number = from->numbers[i];
+    }
+    return true;
+}
+
 /* Copies at once, which is one of the moments at which it may be done. */
 static bool run_copy_async(Machine *machine, const Op *op)
 {
     const Type *tile = op->operands[1]->type;
     int64_t place[TYPE_RANK] = {0}, count = type_elements(tile);
     int size = dtype_bytes(tile->dtype);
+    if (op_attr(op, ATTR_masked) && !integer(op, op->operand_count - 1)) return true;
     for (int64_t i = 0; i < count; i++, advance(tile, place)) {
         Access access = find_element(machine, op, 2, tile, place);
         uint64_t bits = 0;
@@ -577,6 +663,11 @@ static bool run_copy_async(Machine *machine, const Op *op)
         *shared_element(&operand(op, 1)->shared, tile, place) = number_decode(tile->dtype, bits);
     }
     return true;
+}
+
+static bool run_wait(Machine *machine, const Op *op)
+{
+    return op->result_count == 0 || run_copy(machine, op);
 }
 
 /* ---- the table ---- */
@@ -591,7 +682,9 @@ static Runner *const runners[OP_COUNT] = {
     [OP_launch] = run_launch,
     [OP_block_idx] = run_block,
     [OP_grid_dim] = run_block,
+    [OP_anchor] = run_nothing,
     [OP_assume] = run_assume,
+    [OP_check] = run_check,
     [OP_for] = run_for,
     [OP_while] = run_while,
     [OP_if] = run_if,
@@ -607,6 +700,8 @@ static Runner *const runners[OP_COUNT] = {
     [OP_transpose] = run_transpose,
     [OP_convert] = run_copy,
     [OP_dot] = run_dot,
+    [OP_dot_shared] = run_dot,
+    [OP_dot_wait] = run_wait,
     [OP_reduce] = run_reduce,
     [OP_scan] = run_scan,
     [OP_item] = run_copy,
@@ -618,6 +713,9 @@ static Runner *const runners[OP_COUNT] = {
     [OP_shared_load] = run_shared_load,
     [OP_shared_store] = run_shared_store,
     [OP_shared_reshape] = run_shared_reshape,
+    [OP_gather] = run_gather,
+    [OP_put] = run_put,
+    [OP_copy] = run_copy_async,
     [OP_copy_async] = run_copy_async,
     [OP_copy_commit] = run_nothing,
     [OP_copy_wait] = run_nothing,

@@ -210,7 +210,8 @@ def compare_file(command, path):
     if run.returncode == 1 and declares_encoding(text) and "[E0119]" in errors:
         return None
     if isinstance(theirs, Exception):
-        if run.returncode == 1 or "encoding" in str(theirs):
+        binary = run.returncode == 2 and "[E0701]" in errors  # zero bytes: not read as text
+        if run.returncode == 1 or binary or "encoding" in str(theirs):
             return []
         return [f"accepted, but Python says: {theirs}"]
     if run.returncode != 0:

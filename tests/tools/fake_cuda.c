@@ -204,8 +204,33 @@ CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes)
 {
     ENTER();
     if (!depth || !bytes) return leave(depth ? 1 : 201);
+    if (state.memory && bytes > state.memory) return leave(2);
     *pointer = (uintptr_t)malloc(bytes);
     state.allocations++;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuStreamGetId(CUstream stream, unsigned long long *id)
+{
+    ENTER();
+    const fake_stream *fake = (const fake_stream *)(void *)stream;
+    *id = fake ? fake->id : 1000;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuStreamIsCapturing(CUstream stream, int *status)
+{
+    ENTER();
+    *status = stream ? ((const fake_stream *)(void *)stream)->capturing : 0;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuMemsetD8Async(CUdeviceptr device, unsigned char value, size_t bytes, CUstream stream)
+{
+    (void)stream;
+    ENTER();
+    memset((void *)(uintptr_t)device, value, bytes);
+    state.cleared += bytes;
     return leave(CUDA_SUCCESS);
 }
 
@@ -231,6 +256,48 @@ CUresult cuMemcpyDtoHAsync_v2(void *host, CUdeviceptr device, size_t bytes, CUst
     (void)stream;
     ENTER();
     memcpy(host, (const void *)(uintptr_t)device, bytes);
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+    (void)stream;
+    ENTER();
+    memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+    state.copied += bytes;
+    return leave(CUDA_SUCCESS);
+}
+
+/* An event is the time of the clock when it was recorded. */
+CUresult cuEventCreate(CUevent *event, unsigned int flags)
+{
+    ENTER();
+    if (flags || !depth) return leave(1);
+    *event = (CUevent)(void *)calloc(1, sizeof(float));
+    state.events++;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuEventDestroy_v2(CUevent event)
+{
+    ENTER();
+    free(event);
+    state.events--;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream)
+{
+    (void)stream;
+    ENTER();
+    *(float *)(void *)event = state.clock;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
+{
+    ENTER();
+    *milliseconds = *(const float *)(const void *)end - *(const float *)(const void *)start;
     return leave(CUDA_SUCCESS);
 }
 
@@ -312,6 +379,20 @@ static void record(const CUlaunchConfig *config, const fake_kernel *kernel, void
     state.launches++;
 }
 
+/* Of the costs, else of FAKE_CUDA_COSTS, "PART=MILLISECONDS,..." by part of the kernel's name. */
+static float cost_of(const char *kernel, const fake_cost *cost)
+{
+    const char *list = getenv("FAKE_CUDA_COSTS");
+    if (cost->kernel[0] || !list) return cost->milliseconds;
+    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        char part[64];
+        float milliseconds;
+        if (sscanf(at, "%63[^=]=%f", part, &milliseconds) == 2 && strstr(kernel, part))
+            return milliseconds;
+    }
+    return 0;
+}
+
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters,
                           void **extra)
 {
@@ -320,6 +401,12 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
     const fake_context *context = stream ? stream->context : fake_cuda_current();
     if (!context) return leave(201);
     if (extra || !config->gridDimX || !config->gridDimY || !config->gridDimZ) return leave(1);
-    record(config, (const fake_kernel *)(void *)function, parameters, context);
+    const fake_kernel *kernel = (const fake_kernel *)(void *)function;
+    const fake_cost *cost = state.costs;
+    while (cost->kernel[0] && strcmp(cost->kernel, kernel->name)) cost++;
+    if (cost->fails) return leave(701);
+    record(config, kernel, parameters, context);
+    state.clock += cost_of(kernel->name, cost);
+    if (state.work) state.work(kernel->name, parameters);
     return leave(CUDA_SUCCESS);
 }

@@ -20,6 +20,8 @@ typedef struct fake_context {
 
 typedef struct fake_stream {
     fake_context *context;
+    unsigned long long id;
+    int capturing;
 } fake_stream;
 
 typedef struct fake_launch {
@@ -30,8 +32,20 @@ typedef struct fake_launch {
     int device;
 } fake_launch;
 
+/* What a launch of a kernel takes, and does to memory; NULL: nothing. */
+typedef struct fake_cost {
+    char kernel[64];
+    float milliseconds;
+    int fails; /* its launch does */
+} fake_cost;
+
+typedef void fake_work(const char *kernel, void **parameters);
+
 typedef struct fake_cuda_state {
     /* set by the test */
+    fake_cost costs[16]; /* ends with an empty name; others take no time */
+    fake_work *work;     /* done by each launch */
+    size_t memory;       /* more in one piece is refused; 0: nothing is */
     int device_count;
     int compute[FAKE_DEVICES];            /* 90 for 9.0 */
     int fail_at;                          /* the n-th call fails; 0: none does */
@@ -41,6 +55,10 @@ typedef struct fake_cuda_state {
     int calls;
     int libraries, kernels_made, retained, allocations;
     int launches, attributes, settled;
+    uint64_t cleared; /* bytes, by cuMemsetD8Async */
+    uint64_t copied;  /* bytes, by cuMemcpyDtoDAsync */
+    int events;
+    float clock; /* milliseconds, of all launches */
     fake_launch last;
     char log[FAKE_LOG]; /* names of calls, each followed by a space */
 } fake_cuda_state;

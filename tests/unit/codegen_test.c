@@ -185,26 +185,27 @@ static void test_host_function(void **state)
     (void)state;
     Made made = made_from(host_text, &defaults);
     made_load(&made);
-    int32_t (*host)(const void *const *, tile_grid *);
+    tile_host_function *host;
+    const char *complaint = NULL;
     *(void **)&host = made.symbol(0);
     assert_int_equal(made.image.entry_count, 2);
     int64_t n = 17, d = 5, key = 3;
     uint16_t f = (uint16_t)dtype_encode(DTYPE_f16, 9.75);
     const void *arguments[] = {&n, &d, &f, &key};
     tile_grid grids[2];
-    assert_int_equal(host(arguments, grids), TILE_OK);
+    assert_int_equal(host(arguments, grids, NULL, NULL, &complaint, NULL), TILE_OK);
     assert_true(grids[0].x == 3 && grids[0].y == 2 && grids[0].z == 9);
     assert_true(grids[1].x == 4 && grids[1].y == 1 && grids[1].z == 3);
     n = -17;
-    assert_int_equal(host(arguments, grids), TILE_ERROR_ARGUMENT); /* -4 */
+    assert_int_equal(host(arguments, grids, NULL, NULL, &complaint, NULL), TILE_ERROR_ARGUMENT); /* -4 */
     d = -5;                                                        /* 3 and -2 */
-    assert_int_equal(host(arguments, grids), TILE_ERROR_ARGUMENT);
+    assert_int_equal(host(arguments, grids, NULL, NULL, &complaint, NULL), TILE_ERROR_ARGUMENT);
     n = 17, d = 0; /* no trap */
-    assert_int_equal(host(arguments, grids), TILE_ERROR_ARGUMENT);
+    assert_int_equal(host(arguments, grids, NULL, NULL, &complaint, NULL), TILE_ERROR_ARGUMENT);
     n = INT64_MIN, d = -1;
-    assert_int_equal(host(arguments, grids), TILE_ERROR_ARGUMENT);
+    assert_int_equal(host(arguments, grids, NULL, NULL, &complaint, NULL), TILE_ERROR_ARGUMENT);
     n = (int64_t)70000 * 70001 + 70000, d = 70001; /* y too large */
-    assert_int_equal(host(arguments, grids), TILE_ERROR_ARGUMENT);
+    assert_int_equal(host(arguments, grids, NULL, NULL, &complaint, NULL), TILE_ERROR_ARGUMENT);
     made_free(&made);
 }
 

@@ -246,6 +246,44 @@ static void test_shuffle(void **state)
     assert_int_equal(count_at(1, TILE_EMULATOR_SHUFFLE).executions, 4);
 }
 
+KERNEL(votes)
+{
+    uint32_t *out = pointer_of(c);
+    BEGIN
+    c->t->in[0] = c->t->index % 3 == 0 ? 7 : 0;
+    SUSPEND(TILE_EMU_VOTE, 1);
+    out[c->t->index] = c->t->out[0];
+    END
+}
+
+static void test_vote(void **state)
+{
+    (void)state;
+    uint32_t out[64];
+    assert_fine(launch(votes, 2, 0, 1, out));
+    for (uint32_t i = 0; i < 64; i++) assert_int_equal(out[i], i < 32 ? 0x49249249 : 0x92492492);
+    assert_int_equal(count_at(1, TILE_EMULATOR_VOTE).executions, 2);
+}
+
+/* An index outside is reported where the launch is checked, and 0 takes its place. */
+KERNEL(indices_checked)
+{
+    int64_t *out = pointer_of(c);
+    BEGIN
+    out[c->t->index] = tile_emu_index(c->t, (int64_t)c->t->index - 1, 30, 1);
+    END
+}
+
+static void test_index(void **state)
+{
+    (void)state;
+    int64_t out[32];
+    assert_fault(launch(indices_checked, 1, 0, 1, out), "out of bounds");
+    assert_int_equal(out[0], 0);
+    assert_int_equal(out[30], 29);
+    assert_int_equal(out[31], 0);
+}
+
 /* ---- ldmatrix ---- */
 
 typedef struct LoadMatrix {
@@ -438,6 +476,11 @@ static double value_of(const Product *p, uint32_t bits)
     case TILE_EMU_MMA_M16N8K16_F32_BF16: return f32_value(bits << 16);
     case TILE_EMU_MMA_M16N8K8_F32_TF32: return f32_value(bits & 0xffffe000);
     case TILE_EMU_MMA_M16N8K32_S32_S8: return (int8_t)bits;
+    case TILE_EMU_MMA_M16N8K32_F32_E4M3:
+        return (bits & 128 ? -1 : 1) * (bits & 0x78
+                                            ? ldexp(8 + (bits & 7), (int)(bits >> 3 & 15) - 10)
+                                            : ldexp(bits & 7, -9));
+    case TILE_EMU_MMA_M16N8K32_F32_E5M2: return f16_value(bits << 8);
     }
     return 0;
 }
@@ -468,6 +511,8 @@ static uint32_t random_element(uint32_t mode)
     case TILE_EMU_MMA_M16N8K8_F32_TF32:
         return sign << 31 | (exponent + 125) << 23 | (fraction & 0x7fffff);
     case TILE_EMU_MMA_M16N8K32_S32_S8: return fraction & 255;
+    case TILE_EMU_MMA_M16N8K32_F32_E4M3: /* all but NaN */ return sign << 7 | fraction % 0x7f;
+    case TILE_EMU_MMA_M16N8K32_F32_E5M2: return sign << 7 | (exponent + 14) << 2 | (fraction & 3);
     }
     return 0;
 }
@@ -505,9 +550,9 @@ static void check_product(const Product *p)
 static void test_mma(void **state)
 {
     (void)state;
-    static const uint32_t DEPTHS[] = {16, 16, 16, 8, 32};
+    static const uint32_t DEPTHS[] = {16, 16, 16, 8, 32, 32, 32};
     Product p;
-    for (uint32_t mode = 0; mode < 5; mode++) {
+    for (uint32_t mode = 0; mode < 7; mode++) {
         for (int round = 0; round < 20; round++) {
             fill_product(&p, mode, DEPTHS[mode]);
             assert_fine(launch(multiply, 1, 0, 1, &p));
@@ -657,6 +702,47 @@ static void test_copies(void **state)
     test = (Exchange){0, 2};
     assert_fine(launch(copies, 1, 256, 1, &test));
     tile_emulator_set_checked(1);
+}
+
+/* Warp 0 copies a word each, which arrive at an mbarrier; warp 1 waits for the phase of parity
+ * `distance`, unless `kind` is 1, and reads them (site 6). `kind` 2: nobody waits for the making.
+ */
+KERNEL(signals)
+{
+    const Exchange *test = pointer_of(c);
+    const uint32_t *from = (const uint32_t *)(const void *)test;
+    const uint32_t offset = 64 + c->t->index % 32 * 4;
+    BEGIN
+    tile_emu_mbarrier_init(c->t, c->t->shared, c->t->index == 0 ? 32 : 0, 1);
+    if (test->kind < 2) SUSPEND(TILE_EMU_BARRIER, 2);
+    if (c->t->index == 1 && test->kind == 2) tile_emu_mbarrier_arrive(c->t, c->t->shared, 1, 4);
+    if (c->t->index < 32) {
+        tile_emu_copy_async(c->t, c->t->shared + offset, from, 4, 1, 1, 3);
+        tile_emu_copy_arrive(c->t, c->t->shared, 1, 4);
+    } else if (test->kind < 2) {
+        while (test->kind == 0 && !tile_emu_mbarrier_test(c->t, c->t->shared, test->distance, 5))
+            SUSPEND(TILE_EMU_NONE, 5);
+        if (load_shared(c, offset, 6) != 0 && test->distance == 0) abort();
+    }
+    END
+}
+
+static void test_mbarriers(void **state)
+{
+    (void)state;
+    for (int checked = 0; checked < 2; checked++) {
+        tile_emulator_set_checked(checked);
+        Exchange test = {0, 0};
+        assert_fine(launch(signals, 2, 256, 3, &test));
+    }
+    Exchange parity = {0, 1}; /* that of the phase before the first: does not wait */
+    assert_fault(launch(signals, 2, 256, 1, &parity),
+                 "kernel.tile:6:5: unfinished copy: thread 32 of block (0, 0, 0) reads 4 bytes");
+    Exchange missing = {1, 1};
+    assert_fault(launch(signals, 2, 256, 1, &missing), "kernel.tile:6:5: unfinished copy");
+    Exchange early = {2, 1};
+    assert_fault(launch(signals, 2, 256, 1, &early),
+                 "kernel.tile:4:5: race: thread 1 of block (0, 0, 0)");
 }
 
 KERNEL(exchange)
@@ -1110,6 +1196,53 @@ static void test_transactions(void **state)
     tile_free(words);
 }
 
+/* The quick instructions at many numbers, against the C library: within the PTX manual's bounds,
+ * relative ones or absolute ones as it has them. */
+static double quick_error(tile_emu_function function, double (*exact)(double), double low,
+                          double high, bool relative)
+{
+    double greatest = 0;
+    for (int i = 0; i < 20000; i++) {
+        const float x = (float)(low + (high - low) * i / 20000);
+        const double wanted = exact((double)x);
+        double error = fabs((double)tile_emu_approximate(function, x, 0) - wanted);
+        if (relative && wanted != 0) error /= fabs(wanted);
+        if (!(error <= greatest)) greatest = error;
+    }
+    return greatest;
+}
+
+static double reciprocal(double x)
+{
+    return 1 / x;
+}
+
+static double reciprocal_root(double x)
+{
+    return 1 / sqrt(x);
+}
+
+static void test_approximations(void **state)
+{
+    (void)state;
+    assert_true(quick_error(TILE_EMU_EX2, exp2, -125, 127, true) < 0x1p-22);
+    assert_true(quick_error(TILE_EMU_LG2, log2, 0.5, 2, false) < 0x1p-22);
+    assert_true(quick_error(TILE_EMU_LG2, log2, 2, 1e30, true) < 0x1p-22);
+    assert_true(quick_error(TILE_EMU_RCP, reciprocal, 1e-3, 1e3, true) < 0x1p-23);
+    assert_true(quick_error(TILE_EMU_SQRT, sqrt, 1e-30, 1e3, true) < 0x1p-23);
+    assert_true(quick_error(TILE_EMU_RSQRT, reciprocal_root, 1e-30, 1e3, true) < 0x1p-22);
+    assert_true(quick_error(TILE_EMU_SIN, sin, -3.1415926, 3.1415926, false) < 0x1p-20);
+    assert_true(quick_error(TILE_EMU_COS, cos, -3.1415926, 3.1415926, false) < 0x1p-20);
+    assert_true(quick_error(TILE_EMU_SIN, sin, -1000, 1000, false) < 0x1p-20);
+    assert_true(quick_error(TILE_EMU_TANH, tanh, -12, 12, true) <= 0x1p-11);
+    assert_true(tile_emu_approximate(TILE_EMU_DIV, 1e-40f, 1) == 0); /* a subnormal operand */
+    assert_true(tile_emu_approximate(TILE_EMU_DIV, 1, 1e38f) == 0);  /* beyond 2^126 */
+    assert_true(tile_emu_approximate(TILE_EMU_DIV, 7, -2) == -3.5f);
+    assert_true(isnan(tile_emu_approximate(TILE_EMU_DIV, INFINITY, 1e38f)));
+    assert_true(isnan(tile_emu_approximate(TILE_EMU_SQRT, -1, 0)));
+    assert_true(tile_emu_approximate(TILE_EMU_TANH, 1e-40f, 0) != 0); /* it keeps subnormals */
+}
+
 static void test_settings(void **state)
 {
     (void)state;
@@ -1131,6 +1264,8 @@ int main(void)
         cmocka_unit_test(test_barrier),
         cmocka_unit_test(test_grid),
         cmocka_unit_test(test_shuffle),
+        cmocka_unit_test(test_vote),
+        cmocka_unit_test(test_index),
         cmocka_unit_test(test_ldmatrix),
         cmocka_unit_test(test_ldmatrix_conflicts),
         cmocka_unit_test(test_ldmatrix_faults),
@@ -1140,6 +1275,7 @@ int main(void)
         cmocka_unit_test(test_mma_versions),
         cmocka_unit_test(test_group_barrier),
         cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_mbarriers),
         cmocka_unit_test(test_race_shared),
         cmocka_unit_test(test_race_write_after_read),
         cmocka_unit_test(test_race_bytes),
@@ -1156,6 +1292,7 @@ int main(void)
         cmocka_unit_test(test_deadlock),
         cmocka_unit_test(test_bank_conflicts),
         cmocka_unit_test(test_transactions),
+        cmocka_unit_test(test_approximations),
         cmocka_unit_test(test_settings),
     };
     return cmocka_run_group_tests_name("emulator", tests, set_up, NULL);

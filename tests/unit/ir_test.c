@@ -127,6 +127,8 @@ static void make_scalars(Maker *maker)
         maker->f = build1(&maker->b, floats[i], maker->f);
     maker->f =
         build3(&maker->b, OP_fma, maker->f, maker->f, build_number(&maker->b, DTYPE_f32, 0.1));
+    maker->f = build2(&maker->b, OP_approx, maker->f, maker->f);
+    op_set_text(maker->f->op, ATTR_function, intern_text(maker->kernel->session->names, "div"));
     make(maker, OP_bitcast, 1, &maker->f, maker->i32);
     Value *q = build2(&maker->b, OP_ptr_add, maker->p, maker->x);
     make(maker, OP_ptr_cast, 1, &q, type_pointer(maker->kernel->types, DTYPE_u8, SPACE_GLOBAL));
@@ -201,19 +203,39 @@ static void make_copies(Maker *maker)
                              (Value *[]){maker->one, maker->one});
     const Type *type = type_shared(types, view->type->dtype, 2, (int64_t[]){8, 8}, NULL);
     Value *shared = make(maker, OP_shared_alloc, 0, NULL, type);
+    build(&maker->b, OP_copy, 4, (Value *[]){view, shared, maker->x, maker->x});
     build(&maker->b, OP_copy_async, 4, (Value *[]){view, shared, maker->x, maker->x});
     build(&maker->b, OP_copy_commit, 0, NULL);
     op_set_int(build_op(&maker->b, OP_copy_wait, 0, NULL, 0, NULL), ATTR_count, 1);
     Value *tile = build1(&maker->b, OP_shared_load, shared);
-    Value *old = make(maker, OP_atomic, 2, (Value *[]){shared, tile}, tile->type);
-    op_set_text(old->op, ATTR_mode, intern_text(names, "add"));
-    op_set_text(old->op, ATTR_order, intern_text(names, "relaxed"));
-    op_set_text(old->op, ATTR_scope, intern_text(names, "cta"));
+    build_op(&maker->b, OP_fence_async, 0, NULL, 0, NULL);
+    Value *sum = make(maker, OP_dot_shared, 3, (Value *[]){shared, shared, tile}, tile->type);
+    op_set_int(sum->op, ATTR_open, 1);
+    op_set_int(make(maker, OP_dot_wait, 1, &sum, sum->type)->op, ATTR_count, 0);
     Value *places =
         make(maker, OP_iota, 0, NULL, type_tile(types, DTYPE_i32, 2, (int64_t[]){8, 8}, NULL));
     op_set_int(places->op, ATTR_dim, 1);
-    Op *scatter = build_op(&maker->b, OP_scatter, 3, (Value *[]){view, tile, places}, 0, NULL);
-    op_set_int(scatter, ATTR_dim, 1);
+    Value *old = make(maker, OP_atomic, 4, (Value *[]){shared, tile, places, maker->x}, tile->type);
+    op_set_text(old->op, ATTR_mode, intern_text(names, "add"));
+    op_set_text(old->op, ATTR_order, intern_text(names, "relaxed"));
+    op_set_text(old->op, ATTR_scope, intern_text(names, "cta"));
+    Value *mask = build_cmp(&maker->b, "lt", places, places);
+    build_op(&maker->b, OP_put, 4, (Value *[]){view, tile, maker->x, places}, 0, NULL);
+    Value *found =
+        make(maker, OP_gather, 4, (Value *[]){shared, places, maker->x, mask}, tile->type);
+    op_set_int(found->op, ATTR_masked, 1);
+    Value *lane = make(maker, OP_thread_id, 0, NULL, maker->i32);
+    Value *array =
+        make(maker, OP_local_alloc, 0, NULL, type_local(types, DTYPE_i32, 1, (int64_t[]){4}));
+    build_op(&maker->b, OP_element_store, 3, (Value *[]){array, maker->x, lane}, 0, NULL);
+    Value *cell = make(maker, OP_shared_alloc, 0, NULL,
+                       type_shared(types, DTYPE_i32, 2, (int64_t[]){2, 4}, NULL));
+    old = build(&maker->b, OP_element_load, 2, (Value *[]){array, lane});
+    old = make(maker, OP_element_atomic, 5, (Value *[]){cell, old, old, lane, lane}, maker->i32);
+    op_set_text(old->op, ATTR_mode, intern_text(names, "add"));
+    op_set_text(old->op, ATTR_order, intern_text(names, "relaxed"));
+    op_set_text(old->op, ATTR_scope, intern_text(names, "cta"));
+    op_set_int(old->op, ATTR_once, 1);
     Value *inside = make(maker, OP_in_group, 0, NULL, type_scalar(types, DTYPE_b1));
     op_set_int(inside->op, ATTR_begin, 32);
     op_set_int(inside->op, ATTR_count, 32);
@@ -245,6 +267,47 @@ static void make_control(Maker *maker)
     }
 }
 
+/* On the host: a workspace and its size. */
+static void make_workspace(Maker *maker, Span span)
+{
+    Value *bytes = build_const(&maker->b, DTYPE_i64, 4096);
+    kernel_add_workspace(maker->kernel, intern_text(maker->session->names, "w"),
+                         type_pointer(maker->kernel->types, DTYPE_f32, SPACE_GLOBAL), true, span);
+    op_set_int(build_op(&maker->b, OP_workspace_size, 1, &bytes, 0, NULL), ATTR_index, 0);
+    op_set_int(build_op(&maker->b, OP_span, 1, &bytes, 0, NULL), ATTR_index,
+               maker->kernel->parameter_count - 1);
+}
+
+/* On the host: a tensor, one that is returned, and what a call must fulfil. */
+static void make_tensors(Maker *maker, Span span)
+{
+    Kernel *kernel = maker->kernel;
+    Interner *names = maker->session->names;
+    Value *r = kernel_add_parameter(kernel, intern_text(names, "r"),
+                                    type_pointer(kernel->types, DTYPE_f32, SPACE_GLOBAL), span);
+    Tensor *tensor = kernel_add_tensor(kernel, 1, 2, span);
+    tensor->is_strided = true;
+    tensor->shape[0] = (Extent){.kind = EXTENT_PARAMETER, .parameter = 0};
+    tensor->shape[1] = (Extent){.kind = EXTENT_PARAMETER, .parameter = 2};
+    tensor->strides[0] = (Extent){.value = 4096};
+    tensor->strides[1] = (Extent){.value = 1};
+    kernel_add_tensor(kernel, r->index, 1, span)->is_result = true;
+    Value *m = kernel->parameters[0].value;
+    Op *shape = build_op(&maker->b, OP_result_shape, 1, &m, 0, NULL);
+    op_set_int(shape, ATTR_index, 0);
+    Value *holds = build_cmp(&maker->b, "ge", m, m);
+    Op *need = build_op(&maker->b, OP_require, 1, &holds, 0, NULL);
+    op_set_text(need, ATTR_text, intern_text(names, "m must be itself"));
+}
+
+static void make_anchor(Maker *maker)
+{
+    static const char text[] = "{shape [16, 16] block [16, 16] reg [[0,1],[0,2],[0,4]] "
+                               "lane [[0,8],[1,0],[2,0],[4,0],[8,0]]}";
+    Op *anchor = build_op(&maker->b, OP_anchor, 1, &maker->tile, 0, NULL);
+    op_set_text(anchor, ATTR_text, intern_text(maker->session->names, text));
+}
+
 static Kernel *make_kernel(Session *session, Span span)
 {
     Maker maker = {.session = session,
@@ -265,6 +328,8 @@ static Kernel *make_kernel(Session *session, Span span)
     maker.b = builder_at_end(kernel->host, span);
     Value *grid = build_const(&maker.b, DTYPE_i32, 4);
     op_set_int(build_op(&maker.b, OP_assume, 1, &maker.m, 0, NULL), ATTR_multiple, 8);
+    make_tensors(&maker, span);
+    make_workspace(&maker, span);
     Op *launch = build_op(&maker.b, OP_launch, 3, (Value *[]){grid, grid, maker.m}, 0, NULL);
     op_set_int(launch, ATTR_warps, 4);
     maker.b = builder_at_end(launch_region(launch), span);
@@ -277,6 +342,7 @@ static Kernel *make_kernel(Session *session, Span span)
     make_memory(&maker);
     make_combinations(&maker);
     make_copies(&maker);
+    make_anchor(&maker);
     make_control(&maker);
     return kernel;
 }
@@ -297,6 +363,14 @@ static const char thread_text[] =
     "    warp_sync\n"
     "    barrier\n"
     "    %8 = shuffle %1, %1 {mode = xor} : i32\n"
+    "    %22 = vote %3 : u32\n"
+    "    %23 = local_base {bytes = 64} : ptr<f16, local>\n"
+    "    %24 = check_index %1, %1 : i32\n"
+    "    check %3 {text = \"a message\"}\n"
+    "    mbarrier_init %2, %3 {count = 4}\n"
+    "    mbarrier_arrive %2, %3\n"
+    "    mbarrier_wait %2, %1\n"
+    "    cp_async_arrive %2\n"
     "    %20 = ptr_cast %2 : ptr<i32, shared>\n"
     "    %21 = atom %20, %1, %1, %3 {mode = min, order = acq_rel, scope = cta} : i32\n"
     "    cp_async %2, %p, %3 {bytes = 16}\n"
@@ -304,6 +378,9 @@ static const char thread_text[] =
     "    %11 = const {number = -0} : f32\n"
     "    %12, %13, %14, %15 = mma %9, %10, %7, %11, %11, %11, %11 {instruction = m16n8k8.f32.f16}"
     " : f32, f32, f32, f32\n"
+    "    %w = wgmma %2, %2, %11 {instruction = wgmma.m64n8k16.f32.f16, left = [128, 16, 1024, 0, 0],"
+    " right = [128, 16, 1024, 1, 0]} : f32\n"
+    "    %v = wgmma_wait %w {count = 0} : f32\n"
     "    %16 = if %3 : i32 {\n"
     "      yield %1\n"
     "    } {\n"
@@ -311,6 +388,20 @@ static const char thread_text[] =
     "    }\n"
     "  }\n"
     "}\n";
+
+static const char slots_text[] = "kernel @slots stage TYPED () {\n"
+                                 "  %one = const {value = 1} : i32\n"
+                                 "  launch %one, %one, %one {warps = 8} {\n"
+                                 "    %1 = shared_alloc : shared<i64, [2, 3]>\n"
+                                 "    slot_init %1 {warps = 4, count = 128}\n"
+                                 "    %2 = const {value = 0} : i32\n"
+                                 "    %3 = cmp %2, %2 {predicate = eq} : b1\n"
+                                 "    slot_claim %1, %2, %2\n"
+                                 "    slot_fill %1, %2\n"
+                                 "    slot_take %1, %2, %2\n"
+                                 "    slot_give %1, %2, %3\n"
+                                 "  }\n"
+                                 "}\n";
 
 static void mark_op(Op *op, void *seen)
 {
@@ -328,7 +419,12 @@ static void test_every_op(void **state)
     Kernel **threads = read_text(session, thread_text, &count);
     assert_int_equal(count, 1);
     expect_valid(threads[0]);
+    Kernel **slots = read_text(session, slots_text, &count);
+    assert_int_equal(count, 1);
+    expect_valid(slots[0]);
     bool seen[OP_COUNT] = {0};
+    kernel_visit(slots[0], mark_op, seen);
+    free_kernels(slots, count);
     kernel_visit(kernel, mark_op, seen);
     kernel_visit(threads[0], mark_op, seen);
     for (int i = 0; i < OP_COUNT; i++)
@@ -337,11 +433,15 @@ static void test_every_op(void **state)
     assert_non_null(strstr(
         text,
         "kernel @\"every op\" export every stage TYPED (%m: i32, %p: ptr<f32, global> multiple 16 "
-        "reads writes, %k: key i64 = 4096) { # a b.tile:2:3\n"));
+        "reads writes, %k: key i64 = 4096, %r: ptr<f32, global>, %w: zeroed workspace ptr<f32, "
+        "global> multiple 256) # a b.tile:2:3\n"
+        "  tensor %p [%m, %k] strides [4096, 1] # a b.tile:2:3\n"
+        "  result %r [?] # a b.tile:2:3\n"
+        "{\n"));
     assert_non_null(strstr(text, "%sum.1 = select"));
     expect_same_text(session, text);
     kernel_free(kernel);
-    free_kernels(threads, count);
+    free_kernels(threads, 1);
     session_free(session);
 }
 
@@ -600,6 +700,10 @@ static void test_host_refusals(void **state)
         {"", "launch %n, %n, %n {\n}", "{warps} is"},
         {"", "launch %n, %n, %n {warps = 4} (%a: i32) {\n}", "has no arguments"},
         {"", "launch %n, %n, %f {warps = 4} {\n}", "extents are integers"},
+        {"", "workspace_size %n {index = 0}", "a size is an i64"},
+        {"", "span %n {index = 0}", "a size is an i64"},
+        {"", "%b = cast %n : i64\nspan %b {index = 1}", "the kernel has no pointer"},
+        {"", "%b = cast %n : i64\nworkspace_size %b {index = 0}", "the kernel has no workspace"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         Session *session = session_new();

@@ -20,16 +20,18 @@ static tile_status count_run(const tile_image *image, const tile_entry *entry,
     return TILE_OK;
 }
 
-static int32_t one_block(const void *const *arguments, tile_grid *grids)
+static int32_t one_block(const void *const *arguments, tile_grid *grids, int64_t *extents,
+                         uint64_t *workspaces, const char **complaint, uint64_t *spans)
 {
-    (void)arguments;
+    (void)arguments, (void)extents, (void)workspaces, (void)complaint, (void)spans;
     grids[0] = (tile_grid){1, 1, 1};
     return TILE_OK;
 }
 
-static int32_t no_blocks(const void *const *arguments, tile_grid *grids)
+static int32_t no_blocks(const void *const *arguments, tile_grid *grids, int64_t *extents,
+                         uint64_t *workspaces, const char **complaint, uint64_t *spans)
 {
-    (void)arguments, (void)grids;
+    (void)arguments, (void)grids, (void)extents, (void)workspaces, (void)complaint, (void)spans;
     return TILE_ERROR_ARGUMENT;
 }
 
@@ -165,7 +167,7 @@ static void refused_grid_names_the_integers(void **unused)
     f.specialisations[0].host = no_blocks;
     assert_int_equal(launch(&f, &value), TILE_ERROR_ARGUMENT);
     assert_string_equal(tile_last_error(),
-                        "k: the number of blocks is negative or too large for n = -7");
+                        "k: the number of blocks is negative or too large (n = -7)");
 }
 
 static void no_image_for_the_emulator(void **unused)

@@ -451,6 +451,58 @@ static void test_ldmatrix_refuses(void **state)
     assert_false(layout_ldmatrix(registers, shared, 16).possible);
 }
 
+/* ---- wgmma ---- */
+
+/* Where the descriptor says an element lies, by the PTX manual: rows of the swizzle's width, 8 of
+ * them `stride` before the next 8, panels of rows `leading` apart. */
+static int64_t described(const WgmmaLayout *layout, int64_t k, int64_t other)
+{
+    const int64_t along = 2 * (layout->transposed ? other : k),
+                  across = layout->transposed ? k : other;
+    const int64_t plain = along / layout->swizzle * layout->leading + across / 8 * layout->stride +
+                          across % 8 * layout->swizzle + along % layout->swizzle;
+    return plain ^ ((plain >> 7 & (layout->swizzle / 16 - 1)) << 4);
+}
+
+static void check_wgmma(const Layout *shared, int k_dim, int extent, int swizzle)
+{
+    const WgmmaLayout found = layout_wgmma(shared, k_dim, extent, 16);
+    assert_true(found.possible);
+    assert_int_equal(found.swizzle, swizzle);
+    assert_int_equal(found.transposed, k_dim == 0);
+    for (int32_t k = 0; k < 16; k++)
+        for (int32_t other = 0; other < extent; other++) {
+            const int32_t at[2] = {k_dim == 0 ? k : other, k_dim == 0 ? other : k};
+            assert_int_equal(described(&found, k, other), 2 * layout_offset(shared, at));
+        }
+}
+
+static void test_wgmma(void **state)
+{
+    LayoutTable *table = ((Fixture *)*state)->table;
+    static const int columns[] = {16, 32, 64, 128, 192, 256};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        const int width = 2 * columns[i] < 128 ? 2 * columns[i] : 128;
+        const Layout *shared = layout_panels(table, 2, (int32_t[]){64, columns[i]}, 16);
+        assert_non_null(shared);
+        check_wgmma(shared, 1, 64, width);         /* a is [64, k], or b [n, k] */
+        check_wgmma(shared, 0, columns[i], width); /* b is [k, n], or a [k, m] */
+    }
+}
+
+static void test_wgmma_refuses(void **state)
+{
+    LayoutTable *table = ((Fixture *)*state)->table;
+    static const int32_t shapes[][2] = {{64, 8}, {64, 24}, {64, 96}, {4, 64}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        assert_null(layout_panels(table, 2, shapes[i], 16));
+    const Layout *shared = layout_row_major(table, 2, (int32_t[]){64, 64}, (int[]){1, 0});
+    assert_false(layout_wgmma(shared, 1, 64, 16).possible);
+    /* rows of 256 bytes in one piece */
+    shared = layout_swizzled(table, 2, (int32_t[]){64, 128}, (int[]){1, 0}, 16);
+    assert_false(layout_wgmma(shared, 1, 64, 16).possible);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -466,6 +518,8 @@ int main(void)
         TEST(test_shared_vector),
         TEST(test_ldmatrix),
         TEST(test_ldmatrix_refuses),
+        TEST(test_wgmma),
+        TEST(test_wgmma_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

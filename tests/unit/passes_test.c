@@ -313,8 +313,11 @@ static void check_gemm(const Gemm *gemm, const Fixture *fixture, int rows, Machi
     machine_add_buffer(machine, c, (size_t)(rows * gemm->width * dtype_bytes(result)));
     const uint64_t arguments[] = {(uint64_t)rows, (uint64_t)(uintptr_t)a, (uint64_t)(uintptr_t)b,
                                   (uint64_t)(uintptr_t)c};
+    const int columns = (gemm->width + gemm->n - 1) / gemm->n;
+    machine->grid[0] = (rows + gemm->m - 1) / gemm->m, machine->grid[1] = columns;
+    machine->grid[2] = 1;
     for (int x = 0; x * gemm->m < rows; x++)
-        for (int y = 0; y * gemm->n < gemm->width; y++)
+        for (int y = 0; y < columns; y++)
             machine_run_block(machine, fixture->kernel, arguments, x, y);
     expect_clean(machine);
     for (int row = 0; row < rows; row++)

@@ -4,7 +4,6 @@
  * libtile opens the driver once in a process, so each scenario runs in a child. */
 #include "abi.h"
 
-#include "../tools/fake_cuda.h"
 #include "tile/dlpack.h"
 
 #include <setjmp.h>
@@ -20,87 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- children -------------------------------------------------------------------------------- */
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) failed(__FILE__, __LINE__, #condition);                                  \
-    } while (0)
-
-static _Noreturn void failed(const char *file, int line, const char *condition)
-{
-    fprintf(stderr, "%s:%d: not so: %s (last error: %s)\n", file, line, condition,
-            tile_last_error());
-    _exit(1);
-}
-
-static int says(const char *part)
-{
-    return strstr(tile_last_error(), part) != NULL;
-}
-
-static fake_cuda_state *fake;
-static fake_cuda_depth_function *fake_depth;
-static fake_cuda_current_function *fake_current;
-static fake_cuda_push_function *fake_push;
-
-static void find(void *library, const char *name, void *function)
-{
-    void *address = dlsym(library, name);
-    CHECK(address);
-    memcpy(function, &address, sizeof address);
-}
-
-/* The library lies beside the test program. */
-static void load_fake(void)
-{
-    char path[4096];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
-    CHECK(length > 0);
-    path[length] = '\0';
-    strcpy(strrchr(path, '/') + 1, "libfake_cuda.so");
-    void *library = dlopen(path, RTLD_NOW);
-    CHECK(library);
-    fake_cuda_state_function *get;
-    find(library, "fake_cuda_get", &get);
-    find(library, "fake_cuda_depth", &fake_depth);
-    find(library, "fake_cuda_current", &fake_current);
-    find(library, "fake_cuda_push", &fake_push);
-    fake = get();
-    setenv("TILE_CUDA_LIBRARY", path, 1);
-    unsetenv("TILE_DEVICE");
-}
-
-/* Runs `body` in a child with the fake driver; `number` is for the body. */
-static int number_of_run;
-static int run_numbered(void (*body)(void), int number)
-{
-    fflush(NULL);
-    const pid_t child = fork();
-    if (!child) {
-        number_of_run = number;
-        load_fake();
-        body();
-        exit(0);
-    }
-    int status = -1;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static void run(void (*body)(void))
-{
-    assert_int_equal(run_numbered(body, 0), 0);
-}
-
-#define TEST(name)                                                                                 \
-    static void name##_body(void);                                                                 \
-    static void name(void **unused)                                                                \
-    {                                                                                              \
-        (void)unused;                                                                              \
-        run(name##_body);                                                                          \
-    }                                                                                              \
-    static void name##_body(void)
+#include "fake_fixture.h"
 
 /* ---- kernels by hand ---------------------------------------------------------------------------
  */
@@ -125,8 +44,13 @@ static tile_status fake_run(const tile_image *image, const tile_entry *entry, co
 }
 
 /* n, size, a, b: one launch of ceil(n / 128) blocks; n < 0 is refused */
-static int32_t host_one(const void *const *arguments, tile_grid *grids)
+static int32_t host_one(const void *const *arguments, tile_grid *grids, int64_t *extents,
+                        uint64_t *workspaces, const char **complaint, uint64_t *spans)
 {
+    (void)spans;
+    (void)extents;
+    (void)workspaces;
+    (void)complaint;
     const int32_t n = *(const int32_t *)arguments[0];
     if (n < 0) return TILE_ERROR_ARGUMENT;
     grids[0] = (tile_grid){((uint32_t)n + BLOCK - 1) / BLOCK, 1, 1};
@@ -134,10 +58,30 @@ static int32_t host_one(const void *const *arguments, tile_grid *grids)
 }
 
 /* The same, and a second launch of one block; the first has n rows in y. */
-static int32_t host_two(const void *const *arguments, tile_grid *grids)
+static int32_t host_two(const void *const *arguments, tile_grid *grids, int64_t *extents,
+                        uint64_t *workspaces, const char **complaint, uint64_t *spans)
 {
+    (void)spans;
+    (void)extents;
+    (void)workspaces;
+    (void)complaint;
     grids[0] = (tile_grid){1, *(const uint32_t *)arguments[0], 1};
     grids[1] = (tile_grid){2, 3, 4};
+    return TILE_OK;
+}
+
+/* Two workspaces: n bytes, which are zeroed, and 8 n bytes. */
+static int32_t host_workspaces(const void *const *arguments, tile_grid *grids, int64_t *extents,
+                               uint64_t *workspaces, const char **complaint, uint64_t *spans)
+{
+    (void)spans;
+    (void)extents;
+    const int32_t n = *(const int32_t *)arguments[0];
+    *complaint = "a workspace's size is negative or too large";
+    if (n < 0) return TILE_ERROR_ARGUMENT;
+    grids[0] = (tile_grid){1, 1, 1};
+    workspaces[0] = (uint64_t)n;
+    workspaces[1] = 8 * (uint64_t)n;
     return TILE_OK;
 }
 
@@ -755,9 +699,120 @@ TEST(wrong_environment_is_said_by_the_first_call)
     CHECK(call(1, 384, 4) == TILE_ERROR_DEVICE && says("cuda:3") && says("1 GPU"));
 }
 
+/* ---- workspaces -------------------------------------------------------------------------------
+ */
+
+static const tile_entry workspace_90[] = {{"workspace_90", NULL, 1, 0, 0, 0}};
+static tile_image workspace_images[] = {
+    {"sm_90", "cubin", workspace_90, NULL, NULL, 5, TILE_IMAGE_CUBIN, 90, 0, 0},
+    {"emulator", NULL, emulated, NULL, NULL, 0, TILE_IMAGE_EMULATOR, 90, 'a', 0}};
+static const tile_variant workspace_variants[] = {{NULL, workspace_images, 2}};
+static const tile_specialisation workspace_specialisations[] = {{.host = host_workspaces,
+                                                                 .variants = workspace_variants,
+                                                                 .variant_count = 1,
+                                                                 .launch_count = 1,
+                                                                 .workspace_count = 2,
+                                                                 .zeroed_workspaces = 1}};
+static void *workspace_states[2];
+static const tile_kernel workspace_kernels[] = {{"sums", parameters, workspace_specialisations,
+                                                 &workspace_states[0], TILE_ABI_VERSION, 1, 1, 0},
+                                                {"others", parameters, workspace_specialisations,
+                                                 &workspace_states[1], TILE_ABI_VERSION, 1, 1, 0}};
+
+/* Where the kernel found its workspaces. */
+static tile_status call_workspaces(int kernel_index, fake_stream *stream, int32_t n,
+                                   char *places[2])
+{
+    const void *arguments[] = {&n};
+    static const int bytes[] = {4, 8, 8, 0};
+    memcpy(fake->parameter_bytes, bytes, sizeof bytes);
+    const tile_status status =
+        tile_launch(&workspace_kernels[kernel_index], stream, NULL, 0, arguments);
+    for (int i = 0; i < 2; i++) places[i] = (char *)(uintptr_t)fake->last.parameters[i + 1];
+    return status;
+}
+
+TEST(workspaces_are_each_kernels_and_streams_own)
+{
+    fake_context *own = fake_push(0);
+    fake_stream first = {own, 7, 0}, second = {own, 8, 0};
+    char *a[2], *b[2];
+    CHECK(call_workspaces(0, &first, 100, a) == TILE_OK && fake->allocations == 1);
+    CHECK(a[1] == a[0] + 256 && fake->last.parameters[0] == 100);
+    CHECK(fake->cleared == 100 && a[0][0] == 0 && a[0][99] == 0);
+    memset(a[0], 1, 100);
+    forget();
+    CHECK(call_workspaces(0, &first, 50, b) == TILE_OK && b[0] == a[0] && b[1] == a[1]);
+    CHECK(!strcmp(fake->log, "cuCtxGetCurrent cuStreamGetCtx cuStreamGetId cuMemsetD8Async "
+                             "cuLaunchKernelEx "));
+    CHECK(a[0][49] == 0 && a[0][50] == 1);
+    CHECK(call_workspaces(0, &second, 50, b) == TILE_OK && b[0] != a[0]);
+    CHECK(call_workspaces(1, &first, 50, b) == TILE_OK && b[0] != a[0] && fake->allocations == 3);
+    CHECK(call_workspaces(0, NULL, 50, b) == TILE_OK && b[0] != a[0] && fake->allocations == 4);
+    CHECK(call_workspaces(0, &first, 0, b) == TILE_OK && fake->allocations == 4);
+}
+
+TEST(workspaces_grow_outside_capture_alone)
+{
+    fake_context *own = fake_push(0);
+    fake_stream stream = {own, 7, 1};
+    char *a[2], *b[2];
+    CHECK(call_workspaces(0, &stream, 100, a) == TILE_ERROR_MEMORY && fake->launches == 0);
+    CHECK(says("sums") && says("1280 bytes") && says("captured") && says("tile_set_workspace"));
+    stream.capturing = 0;
+    CHECK(call_workspaces(0, &stream, 100, a) == TILE_OK);
+    stream.capturing = 1;
+    CHECK(call_workspaces(0, &stream, 100, b) == TILE_OK && b[0] == a[0]);
+    CHECK(call_workspaces(0, &stream, 101, b) == TILE_OK); /* the same after rounding */
+    CHECK(call_workspaces(0, &stream, 1000, b) == TILE_ERROR_MEMORY);
+    stream.capturing = 0;
+    CHECK(call_workspaces(0, &stream, 1000, b) == TILE_OK && b[0] != a[0]);
+    CHECK(fake->allocations == 2); /* a graph may still name the first */
+    fake->fail_name = "cuMemAlloc_v2";
+    CHECK(call_workspaces(0, &stream, 100000, b) == FAKE_ERROR && says("workspace"));
+    CHECK(call_workspaces(0, &stream, -1, b) == TILE_ERROR_ARGUMENT && says("n = -1"));
+    CHECK(says("a workspace's size"));
+}
+
+TEST(workspaces_may_be_the_callers)
+{
+    static _Alignas(256) char memory[2048], emulated_memory[2048];
+    fake_context *own = fake_push(0);
+    fake_stream stream = {own, 7, 1};
+    char *places[2];
+    CHECK(tile_set_workspace(&stream, memory + 8, 2048) == TILE_ERROR_ARGUMENT && says("256"));
+    CHECK(tile_set_workspace(&stream, memory, 2048) == TILE_OK);
+    CHECK(call_workspaces(0, &stream, 100, places) == TILE_OK && places[0] == memory);
+    CHECK(call_workspaces(1, &stream, 100, places) == TILE_OK && places[1] == memory + 256);
+    CHECK(call_workspaces(0, &stream, 1000, places) == TILE_ERROR_ARGUMENT);
+    CHECK(says("2048 bytes") && says("9216") && fake->allocations == 0);
+    const int32_t n = 1000;
+    const void *arguments[] = {&n};
+    tile_plan plan;
+    CHECK(tile_plan_launch(&workspace_kernels[0], arguments, &plan) == TILE_OK);
+    CHECK(plan.workspace_bytes == 9216);
+    CHECK(tile_set_workspace(&stream, NULL, 0) == TILE_OK);
+    stream.capturing = 0;
+    CHECK(call_workspaces(0, &stream, 1000, places) == TILE_OK && fake->allocations == 1);
+    /* the emulator's */
+    CHECK(tile_set_device("emulator") == TILE_OK);
+    tile_emulator_run_function *run_it = fake_run;
+    memcpy(&workspace_images[1].run, &run_it, sizeof run_it);
+    CHECK(tile_set_workspace(NULL, emulated_memory, 2048) == TILE_OK);
+    const int32_t small = 10;
+    const void *few[] = {&small};
+    memset(emulated_memory, 1, 11);
+    CHECK(tile_launch(&workspace_kernels[0], NULL, NULL, 0, few) == TILE_OK && emulated_runs == 1);
+    CHECK(*(char *const *)seen_parameters[1] == emulated_memory);
+    CHECK(emulated_memory[9] == 0 && emulated_memory[10] == 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(workspaces_are_each_kernels_and_streams_own),
+        cmocka_unit_test(workspaces_grow_outside_capture_alone),
+        cmocka_unit_test(workspaces_may_be_the_callers),
         cmocka_unit_test(launch_reaches_the_driver),
         cmocka_unit_test(aligned_variant_needs_every_multiple),
         cmocka_unit_test(second_call_does_nothing_but_launch),

@@ -105,9 +105,9 @@ static void wrong_kind(void **unused)
                  {{kDLFloat, 16, 1}, "float16"},
                  {{kDLFloat, 32, 4}, "float32x4"},
                  {{kDLBfloat, 16, 1}, "bfloat16"},
-                 {{kDLBool, 8, 1}, "bool8"},
-                 {{kDLFloat8_e4m3fn, 8, 1}, "float8_e4m3fn of bits 8"},
-                 {{99, 8, 1}, "an unknown type of bits 8"}};
+                 {{kDLBool, 8, 1}, "bool"},
+                 {{kDLFloat8_e4m3fn, 8, 1}, "float8_e4m3fn"},
+                 {{99, 8, 1}, "an unknown type of 8 bits"}};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         char message[256];
         set_up(&f, 2, 8);
@@ -225,7 +225,7 @@ static void device_of_the_call(void **unused)
     set_up(&f, 2, 8);
     assert_int_equal(tile_set_device("emulator"), TILE_OK);
     assert_int_equal(tile_tensors_begin(&f.call, NULL), TILE_OK);
-    expect(&f, &a_spec, "gemm: argument 'a': expected memory of cpu:0, got cuda:0");
+    expect(&f, &a_spec, "gemm: argument 'a': expected memory of cpu:0, where the emulator runs, got cuda:0");
     f.tensor.device = (DLDevice){kDLCPU, 0};
     expect_right(&f, &a_spec);
     setenv("TILE_CUDA_LIBRARY", "/nowhere/libcuda.so", 1);

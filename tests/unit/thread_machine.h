@@ -259,6 +259,27 @@ static void run_st(Machine *machine, const Op *op)
 
 /* Thread l of a warp gets row l / 4, elements 2 (l % 4) and one more; transposed, the same of the
  * columns. */
+/* At once: what is copied is there earlier than it would be. */
+static void run_cp_async(Machine *machine, const Op *op)
+{
+    const size_t bytes = (size_t)op_int(op, ATTR_bytes, 0);
+    const uint64_t *shared = machine_value(machine, op->operands[0]),
+                   *global = machine_value(machine, op->operands[1]),
+                   *inside = machine_value(machine, op->operands[2]);
+    const uint64_t *active = op->operand_count > 3 ? machine_value(machine, op->operands[3]) : NULL;
+    for (int t = 0; t < machine->threads; t++) {
+        if (active && !active[t]) continue;
+        const unsigned char *from =
+            inside[t] ? machine_memory(machine, op->operands[1], global[t], bytes, t, false) : NULL;
+        unsigned char *to = machine_memory(machine, op->operands[0], shared[t], bytes, t, true);
+        if (!to) continue;
+        if (from)
+            memcpy(to, from, bytes);
+        else
+            memset(to, 0, bytes);
+    }
+}
+
 static void run_ldmatrix(Machine *machine, const Op *op)
 {
     const uint64_t *address = machine_value(machine, op->operands[0]);
@@ -447,6 +468,9 @@ static void run_op(Machine *machine, const Op *op)
         return;
     case OP_ld: run_ld(machine, op); return;
     case OP_st: run_st(machine, op); return;
+    case OP_cp_async: run_cp_async(machine, op); return;
+    case OP_copy_commit:
+    case OP_copy_wait: return;
     case OP_vec_get:
     case OP_vec_pack: run_vector(machine, op); return;
     case OP_ldmatrix: run_ldmatrix(machine, op); return;

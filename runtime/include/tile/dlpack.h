@@ -125,11 +125,6 @@ typedef struct DLManagedTensorVersioned {
 extern "C" {
 #endif
 
-/* An extent or a stride that is no number: the k-th unknown of the call, which takes the first
- * value that it meets and must be the same wherever it stands; or anything. */
-#define TILE_SYMBOL(k) (INT64_MIN + 1 + (int64_t)(k))
-#define TILE_ANY       INT64_MIN
-
 typedef struct tile_symbol {
     const char *name;
     const char *argument; /* whose tensor gave the value; NULL: none so far */
@@ -161,6 +156,34 @@ TILE_API tile_status tile_tensors_begin(tile_tensors *call, tile_stream stream);
  * names kernel, argument, what was expected and what came. */
 TILE_API tile_status tile_check_tensor(tile_tensors *call, const tile_tensor_spec *spec,
                                        const DLTensor *tensor, void **data);
+
+/* ---- calls of kernels that take tensors: what the generated entries do ----
+ *
+ * `tensors`: the arguments in order, then the results. `others[i]` points to the value of the i-th
+ * of the parameters that come with no tensor (keys: int64_t). All is checked: see tile_last_error.
+ */
+
+/* Launches. A result is a tensor of the shape that follows from the arguments, packed; or one whose
+ * data is NULL, whose memory the allocator gives and whose other fields are filled in. */
+TILE_API tile_status tile_launch_tensors(const tile_kernel *kernel, tile_stream stream,
+                                         DLTensor *const *tensors, const void *const *others);
+/* What the call would do. Results may be NULL. */
+TILE_API tile_status tile_plan_tensors(const tile_kernel *kernel, DLTensor *const *tensors,
+                                       const void *const *others, tile_plan *out);
+/* Fills in the results but for their data: `shape` points to room for their extents. */
+TILE_API tile_status tile_shape_tensors(const tile_kernel *kernel, DLTensor *const *tensors,
+                                        const void *const *others);
+/* Of the elements of a packed tensor. */
+TILE_API uint64_t tile_tensor_bytes(const DLTensor *tensor);
+
+/* Gives results their memory: sets `data` of a tensor whose other fields are filled in. The memory
+ * is the caller's, also where the launch fails afterwards. */
+typedef struct tile_allocator {
+    void *context;
+    tile_status (*allocate)(void *context, tile_stream stream, DLTensor *tensor, uint64_t bytes);
+} tile_allocator;
+/* For this process, until it is set anew; NULL: none, results come with memory. */
+TILE_API void tile_set_allocator(const tile_allocator *allocator);
 
 #ifdef __cplusplus
 }

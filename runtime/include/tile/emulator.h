@@ -26,6 +26,7 @@ typedef enum tile_emulator_operation {
     TILE_EMULATOR_SHUFFLE,
     TILE_EMULATOR_WARP_SYNC,
     TILE_EMULATOR_BARRIER,
+    TILE_EMULATOR_VOTE,
     TILE_EMULATOR_OPERATIONS /* how many there are */
 } tile_emulator_operation;
 

@@ -19,7 +19,7 @@ extern "C" {
 #define TILE_API
 #endif
 
-#define TILE_ABI_VERSION 1u
+#define TILE_ABI_VERSION 3u
 
 /* 0 is success, negative numbers are ours, positive ones are the driver's CUresult. */
 typedef int32_t tile_status;
@@ -42,15 +42,44 @@ typedef void *tile_stream; /* a CUstream or cudaStream_t; NULL is the default st
 typedef enum tile_parameter_kind {
     TILE_PARAMETER_SCALAR,
     TILE_PARAMETER_POINTER,
-    TILE_PARAMETER_KEY /* an int64_t that selects the specialisation */
+    TILE_PARAMETER_KEY,       /* an int64_t that selects the specialisation */
+    TILE_PARAMETER_KEY_FLOAT, /* a double that does, to the last bit */
+    TILE_PARAMETER_KEY_TEXT,  /* a const char * that does, by its characters */
+    TILE_PARAMETER_KEY_FIXED  /* the compiler's alone: an argument is not looked at */
 } tile_parameter_kind;
 
 typedef struct tile_parameter {
     const char *name;
-    const char *type; /* "i32", "f16", ...: for a pointer what it points to */
+    const char *type; /* "i32", "f16", ...: for a pointer what it points to; "str", "dtype" */
     uint32_t kind;    /* tile_parameter_kind */
     uint32_t bytes;   /* of the argument itself */
+    uint32_t access;  /* of a pointer: TILE_READ and TILE_WRITTEN, what kernels do to its memory */
 } tile_parameter;
+
+enum { TILE_READ = 1, TILE_WRITTEN = 2 };
+
+/* DLPack's type code, bits and lanes as one number. */
+#define TILE_DTYPE(code, bits, lanes)                                                              \
+    ((uint32_t)(code) << 24 | (uint32_t)(bits) << 16 | (uint32_t)(lanes))
+
+/* An extent or a stride that is no number: the k-th unknown of the call, which takes the first
+ * value that it meets and must be the same wherever it stands; or anything. */
+#define TILE_SYMBOL(k) (INT64_MIN + 1 + (int64_t)(k))
+#define TILE_ANY       INT64_MIN
+
+/* A tensor among the arguments (tile/dlpack.h): parameters that the caller does not pass by
+ * themselves. TILE_SYMBOL(k) stands for the value of parameter k. */
+typedef struct tile_tensor {
+    const char *name;
+    const int64_t *shape;   /* of a result NULL: it follows from the arguments */
+    const int64_t *strides; /* in elements; NULL: packed, the last dimension fastest */
+    uint32_t dtype;         /* TILE_DTYPE that the specialisation takes */
+    uint32_t ndim;
+    uint32_t pointer;   /* index of the parameter that is its address */
+    uint32_t dtype_key; /* of the key that is its type; UINT32_MAX: there is none */
+    uint32_t is_result; /* returned: these come behind the others */
+    uint32_t is_written;
+} tile_tensor;
 
 /* One kernel launch of one image. */
 typedef struct tile_entry {
@@ -94,15 +123,42 @@ typedef struct tile_grid {
     uint32_t x, y, z;
 } tile_grid;
 
+/* Fills one grid for each launch, the extents of results one after the other, and one size in bytes
+ * for each workspace, from the arguments; 0, or TILE_ERROR_ARGUMENT: `complaint` then says why,
+ * unless a grid is negative or too large. `extents` may be NULL, and `spans`: one number a
+ * parameter, raised to the bytes that the kernel uses from a pointer on; TILE_UNKNOWN_SPAN: nobody
+ * knows. */
+typedef int32_t tile_host_function(const void *const *arguments, tile_grid *grids, int64_t *extents,
+                                   uint64_t *workspaces, const char **complaint, uint64_t *spans);
+#define TILE_UNKNOWN_SPAN UINT64_MAX
+
 typedef struct tile_specialisation {
-    const int64_t *keys; /* one for each key parameter, in order */
-    /* Fills one grid for each launch from the arguments; 0, or TILE_ERROR_ARGUMENT where a grid is
-     * negative or too large. */
-    int32_t (*host)(const void *const *arguments, tile_grid *grids);
+    const int64_t *keys; /* one for each key parameter, in order: a number, the bits of a double,
+                            the address of a text, a TILE_DTYPE */
+    tile_host_function *host;
     const tile_variant *variants;
     uint32_t variant_count;
     uint32_t launch_count;
+    uint32_t workspace_count;   /* pointers that the device takes behind the call's arguments */
+    uint32_t zeroed_workspaces; /* bit i: workspace i is zero when the first launch begins */
+    const tile_tensor *tensors; /* the kernel's, with the numbers and the types of this one */
+    /* Of one of several for the same keys, in a row, which tuning chooses from: "block_m=64"; else
+     * NULL. */
+    const char *configuration;
+    uint64_t code;                /* a hash of the images */
+    uint32_t configuration_count; /* of the first of them: how many; else 0 */
+    uint32_t reserved;
 } tile_specialisation;
+
+/* A choice that the object was built with. */
+typedef struct tile_choice {
+    const char *device;     /* its name; NULL: any */
+    const int64_t *classes; /* tile_size_class of each integer argument, in order; keys are none */
+    uint32_t class_count;
+    uint32_t specialisation; /* the first of the row */
+    uint32_t configuration;  /* the chosen one's place in it */
+    uint32_t reserved;
+} tile_choice;
 
 /* What the compiler knows of a kernel; `state` is libtile's. */
 typedef struct tile_kernel {
@@ -113,7 +169,10 @@ typedef struct tile_kernel {
     uint32_t abi_version;
     uint32_t parameter_count;
     uint32_t specialisation_count;
-    uint32_t unused;
+    uint32_t tensor_count;
+    const tile_tensor *tensors; /* arguments in order, then results; those of a specialisation */
+    const tile_choice *choices;
+    uint64_t choice_count;
 } tile_kernel;
 
 /* What a call would do. */
@@ -131,7 +190,8 @@ typedef struct tile_plan {
     uint64_t workspace_bytes;
 } tile_plan;
 
-/* Launches a kernel with `arguments[i]` pointing to the value of parameter i (keys: int64_t).
+/* Launches a kernel with `arguments[i]` pointing to the value of parameter i (a key as its
+ * kind says).
  * `grid` NULL and `warps` 0 take the kernel's own; another `warps` is TILE_ERROR_ARGUMENT. */
 TILE_API tile_status tile_launch(const tile_kernel *kernel, tile_stream stream,
                                  const tile_grid *grid, uint32_t warps,
@@ -140,6 +200,30 @@ TILE_API tile_status tile_plan_launch(const tile_kernel *kernel, const void *con
                                       tile_plan *out);
 /* Loads all of the kernel's code for a device, before graph capture say. */
 TILE_API tile_status tile_prepare(const tile_kernel *kernel, int device);
+
+/* Memory that kernels launched on `stream` use for their workspaces, `bytes` long and aligned to
+ * 256, instead of what libtile allocates and keeps for each kernel and stream; a call that needs
+ * more is refused (tile_plan.workspace_bytes). It is the caller's, and must outlive those launches.
+ * NULL: libtile's again. */
+TILE_API tile_status tile_set_workspace(tile_stream stream, void *pointer, size_t bytes);
+
+/* How a kernel that was built in several configurations chooses one when it is called: */
+typedef enum tile_tuning {
+    /* what the object was built with, else what is kept of an earlier run, else it measures them on
+     * the call's own arguments, and keeps the fastest */
+    TILE_TUNE_ON,
+    TILE_TUNE_FILE,   /* the same, but never measures: the first configuration */
+    TILE_TUNE_OFF,    /* what the object was built with, else the first configuration */
+    TILE_TUNE_FIRST,  /* the first configuration */
+    TILE_TUNE_DEFAULT /* as TILE_TUNE says: on (default), file, off, first */
+} tile_tuning;
+TILE_API tile_status tile_set_tuning(tile_tuning mode); /* of the process */
+
+/* Hears what the library has to say beside errors: one line, without an end of line. NULL: nobody
+ * does. It is called by the thread whose call it is about, in the middle of it: it must launch
+ * nothing. */
+typedef void tile_log_function(const char *text, void *context);
+TILE_API tile_status tile_set_log(tile_log_function *function, void *context);
 
 TILE_API const char *tile_status_name(tile_status status);
 /* The whole story of this thread's last failure; "" if there was none. */

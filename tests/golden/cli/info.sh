@@ -7,6 +7,9 @@ $TILEC add_one.tile --arch=sm_80,compute_80,emulator --ptxas=./ptxas -o add_one.
 $TILEC info add_one.o | count
 $TILEC add_one.tile --arch=sm_80 --ptxas=none --host=aarch64-linux-gnu -o arm.o && $TILEC info arm.o | head -2
 $TILEC info matmul.tile --arch=compute_80 --ptxas=none | count | grep -v '^      '
+$TILEC info $TILE_ROOT/tests/golden/emit/tensor_keys.ir --arch=compute_80 --ptxas=none | sed 's|.*/tensor_keys|tensor_keys|' | count | grep -v '^      '
+echo 'const struct { const char *name; const void *tables[3]; unsigned abi_version, counts[3]; } old_kernel = {"old", {0}, 1, {0}};' > old.c
+gcc -c old.c -o old.o; $TILEC info old.o | count
 echo 'int x;' > none.c; gcc -c none.c -o none.o; gcc -shared none.o -o none.so
 for file in none.o none.so missing.o ptxas; do echo "== $file"; $TILEC info $file 2>&1 | head -3; done
 size=$(stat -c %s add_one.o)

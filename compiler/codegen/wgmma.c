@@ -1,0 +1,44 @@
+/* wgmma.c: what both machines ask of a wgmma op (PTX ISA manual, "Asynchronous Warpgroup Level
+ * Matrix Instructions"). */
+#include "codegen/llvm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SWIZZLE, LEADING, STRIDE, TRANSPOSED, FIXED, WORDS = 4 /* of a, an instruction */ };
+
+Wgmma wgmma_of(const Op *op)
+{
+    const char *name = op_attr(op, ATTR_instruction)->text;
+    Wgmma wgmma = {.left = op_attr(op, ATTR_left), .right = op_attr(op, ATTR_right)};
+    CHECK(strncmp(name, "wgmma.m64n", 10) == 0 && wgmma.right);
+    wgmma.n = atoi(name + 10);
+    wgmma.is_open = op_attr(op, ATTR_open) != NULL;
+    wgmma.is_bf16 = strstr(name, ".bf16") != NULL;
+    wgmma.sums = op->result_count;
+    wgmma.parts = wgmma.sums / (wgmma.n / 2);
+    wgmma.steps = wgmma.right->count - FIXED;
+    wgmma.words = wgmma.left ? 0 : wgmma.parts * wgmma.steps * WORDS;
+    CHECK(op->operand_count == (wgmma.left ? 1 : wgmma.words) + 1 + wgmma.sums);
+    return wgmma;
+}
+
+/* Start (bits 0-13), leading (16-29) and stride (32-45) in 16 bytes; the swizzle (62-63): 1 is 128
+ * bytes, 2 is 64, 3 is 32. */
+uint64_t wgmma_descriptor(const Attr *operand)
+{
+    const int64_t *fields = operand->integers;
+    const uint64_t mode = fields[SWIZZLE] == 128 ? 1 : fields[SWIZZLE] == 64 ? 2 : 3;
+    return (uint64_t)(fields[LEADING] >> 4 & 0x3fff) << 16 |
+           (uint64_t)(fields[STRIDE] >> 4 & 0x3fff) << 32 | mode << 62;
+}
+
+int64_t wgmma_start(const Attr *operand, int part)
+{
+    return operand->integers[FIXED + part];
+}
+
+bool wgmma_is_transposed(const Attr *operand)
+{
+    return operand->integers[TRANSPOSED] != 0;
+}

@@ -1,0 +1,115 @@
+/* alias.c: memory in another shape, or as another element type: the same bits in row-major order,
+ * in the same place. */
+#include "eval/builtins.h"
+
+/* ---- global memory ---- */
+
+/* A product: constant * values[0] * values[1] ... */
+typedef struct Product {
+    enum { FACTORS = 16 } room;
+    int64_t constant;
+    const Value *values[FACTORS];
+    int count;
+} Product;
+
+static bool multiply(Product *product, const Value *value)
+{
+    int64_t known;
+    const Op *op = value->op;
+    if (value_constant(value, &known))
+        return !__builtin_mul_overflow(product->constant, known, &product->constant);
+    if (op != NULL && op->code == OP_cast && dtype_is_integer(op->operands[0]->type->dtype))
+        return multiply(product, op->operands[0]);
+    if (op != NULL && op->code == OP_mul)
+        return multiply(product, op->operands[0]) && multiply(product, op->operands[1]);
+    if (product->count == FACTORS) return false;
+    product->values[product->count++] = value;
+    return true;
+}
+
+static bool same_product(const Product *a, const Product *b)
+{
+    unsigned taken = 0;
+    if (a->constant != b->constant || a->count != b->count) return false;
+    for (int i = 0; i < a->count; i++) {
+        int j = 0;
+        while (j < b->count && (taken >> j & 1 || a->values[i] != b->values[j])) j++;
+        if (j == b->count) return false;
+        taken |= 1u << j;
+    }
+    return true;
+}
+
+static bool is_row_major(const Value *view)
+{
+    const int rank = view->type->rank;
+    Value *const *extents = view->op->operands + 1, *const *strides = extents + rank;
+    Product after = {.constant = 1};
+    for (int d = rank; d-- > 0;) {
+        Product stride = {.constant = 1};
+        int64_t one;
+        const bool single = value_constant(extents[d], &one) && one == 1;
+        if (!single && (!multiply(&stride, strides[d]) || !same_product(&stride, &after)))
+            return false;
+        if (!multiply(&after, extents[d])) return false;
+    }
+    return true;
+}
+
+static Object *alias_view(Eval *eval, Value *view, DType dtype, const Bound *bound)
+{
+    if (view->op == NULL || view->op->code != OP_view || !is_row_major(view))
+        return FAIL(eval, bad_value, bound->at,
+                    "only contiguous memory can be seen in another shape: take all of a tensor's "
+                    "last dimensions, or copy the part");
+    Bound seen = {.at = bound->at};
+    seen.values[0] = object_ir(eval, view->op->operands[0]);
+    seen.values[1] = object_new(eval, OBJECT_DTYPE);
+    seen.values[1]->as.dtype = dtype;
+    seen.values[2] = bound->values[1];
+    return core_view(eval, &seen);
+}
+
+/* ---- register tiles ---- */
+
+static Object *alias_tile(Eval *eval, Object *tile, const Type *type)
+{
+    if (tile->as.ir.var == NULL)
+        return object_ir(eval, tile_as(eval, stage_value(eval, tile), type));
+    Object *alias = object_new(eval, OBJECT_TILE);
+    alias->as.ir.var = tile->as.ir.var;
+    alias->as.ir.seen = type == tile->as.ir.var->type->content ? NULL : type;
+    alias->fresh = true; /* its name is another one of the same tile */
+    return alias;
+}
+
+Value *tile_as(Eval *eval, Value *value, const Type *type)
+{
+    const Type *cast = type_with_dtype(core_types(eval), value->type, type->dtype);
+    if (cast != value->type) value = core_build(eval, OP_bitcast, 1, &value, cast);
+    return value->type == type ? value : core_build(eval, OP_reshape, 1, &value, type);
+}
+
+/* ---- alias(tile, shape, dtype) ---- */
+
+Object *core_alias(Eval *eval, const Bound *bound)
+{
+    int rank;
+    int64_t shape[TYPE_RANK];
+    DType dtype;
+    Object *tile = bound->values[0];
+    const Type *type = argument_type(tile);
+    if (!stage_ready(eval, bound->at) || !argument_dtype(eval, bound->values[2], bound->at, &dtype))
+        return NULL;
+    if (type == NULL || type->kind == TYPE_LOCAL || type->kind == TYPE_SCALAR)
+        return FAIL(eval, expected_kind, bound->at, "what has another shape",
+                    "a register tile, a shared tile or a view", object_repr(eval, tile));
+    if (type->kind == TYPE_VIEW) return alias_view(eval, stage_value(eval, tile), dtype, bound);
+    if (!argument_shape(eval, bound->values[1], bound->at, &rank, shape)) return NULL;
+    if (dtype_bits(dtype) != dtype_bits(type->dtype) ||
+        (dtype != type->dtype && type->kind == TYPE_SHARED))
+        return FAIL(eval, dtype_mismatch, bound->at, "another shape's element",
+                    dtype_user_name(dtype), dtype_user_name(type->dtype));
+    if (type->kind == TYPE_SHARED) return core_reshape_shared(eval, bound);
+    return alias_tile(eval, tile, type_tile(core_types(eval), dtype, rank, shape, NULL));
+}

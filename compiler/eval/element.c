@@ -1,0 +1,381 @@
+/* element.c: code of single threads: elements of memory, arrays of a thread's own, the thread's
+ * index, what the lanes of a warp tell each other. */
+#include "eval/builtins.h"
+
+#include <string.h>
+
+/* ---- elements ---- */
+
+BuiltinHandler core_element_atomic;
+
+/* In most dialects what all threads do alike happens once. */
+static void mark_once(const Eval *eval, Op *op)
+{
+    if (!eval->frame->is_thread_code) op_set_int(op, ATTR_once, 1);
+}
+
+Object *element_get(Eval *eval, Value *memory, Value *const *indices)
+{
+    Value *operands[1 + TYPE_RANK] = {memory};
+    const int rank = memory->type->rank;
+    memcpy(operands + 1, indices, sizeof *indices * (size_t)rank);
+    const Type *type = type_scalar(core_types(eval), memory->type->dtype);
+    return object_ir(eval, core_build(eval, OP_element_load, 1 + rank, operands, type));
+}
+
+static Value *element_value(Eval *eval, Object *object, DType dtype, Span at)
+{
+    const Type *type = argument_type(object);
+    if (type == NULL || type->kind != TYPE_TILE || type_elements(type) != 1)
+        return stage_scalar(eval, object, dtype, at);
+    Bound item = {.values = {object}, .at = at};
+    Object *only = core_item(eval, &item);
+    return only != NULL ? stage_scalar(eval, only, dtype, at) : NULL;
+}
+
+bool element_set(Eval *eval, Value *memory, Value *const *indices, Object *object, Span at)
+{
+    Value *operands[2 + TYPE_RANK] = {memory};
+    const int rank = memory->type->rank;
+    operands[1] = element_value(eval, object, memory->type->dtype, at);
+    if (operands[1] == NULL) return false;
+    memcpy(operands + 2, indices, sizeof *indices * (size_t)rank);
+    mark_once(eval, build_op(&eval->builder, OP_element_store, 2 + rank, operands, 0, NULL));
+    return true;
+}
+
+static bool has_atomic_sum(DType dtype)
+{
+    return dtype_bits(dtype) >= 32 && dtype != DTYPE_tf32;
+}
+
+bool element_update(Eval *eval, Operator op, const Object *old, Object *operand, Span at,
+                    bool *good)
+{
+    const Op *load = old->kind == OBJECT_IR && eval->staging != NULL ? old->as.ir.value->op : NULL;
+    const bool sums = op == OPERATOR_Add || op == OPERATOR_Sub;
+    if (!eval->frame->is_thread_code || !sums || load == NULL || load->code != OP_element_load ||
+        load->operands[0]->type->kind != TYPE_VIEW ||
+        !has_atomic_sum(load->operands[0]->type->dtype))
+        return false;
+    Object *index = object_list(eval, OBJECT_TUPLE, NULL, 0);
+    for (int i = 1; i < load->operand_count; i++)
+        list_append(eval, index, object_ir(eval, load->operands[i]));
+    static const char *const WORDS[] = {"relaxed", "gpu"};
+    Bound bound = {.at = at};
+    bound.values[0] = object_ir(eval, load->operands[0]);
+    bound.values[1] = index;
+    bound.values[2] = operand;
+    bound.values[3] = object_text(eval, op == OPERATOR_Add ? "add" : "sub", 3);
+    for (int i = 0; i < 2; i++) bound.values[4 + i] = object_text(eval, WORDS[i], strlen(WORDS[i]));
+    *good = core_element_atomic(eval, &bound) != NULL;
+    return true;
+}
+
+/* An element that was read is a place as well: the part of the memory that holds it alone. */
+Value *element_place(Eval *eval, Value *value)
+{
+    const Op *load = value->op;
+    if (load == NULL || load->code != OP_element_load ||
+        load->operands[0]->type->kind == TYPE_LOCAL)
+        return NULL;
+    Object *items[TYPE_RANK];
+    for (int i = 1; i < load->operand_count; i++) items[i - 1] = object_ir(eval, load->operands[i]);
+    Object *index = object_list(eval, OBJECT_TUPLE, items, (size_t)load->operand_count - 1);
+    return subscript_part(eval, load->operands[0], index, load->span);
+}
+
+/* ---- indices given apart ---- */
+
+/* A view, shared tile or local array, and an index for each of its dimensions. */
+static Value *read_memory(Eval *eval, Object *object, Object *index, Span at, Value **indices)
+{
+    Object *items[TYPE_RANK];
+    int count;
+    const Type *type = argument_type(object);
+    const bool fits = type != NULL && (type->kind == TYPE_VIEW || type->kind == TYPE_SHARED ||
+                                       type->kind == TYPE_LOCAL);
+    if (!fits)
+        return FAIL(eval, expected_kind, at, "the memory",
+                    "a global view, a shared tile or a local array", object_repr(eval, object));
+    if (!argument_items(eval, index, "the indices", at, &count, items)) return NULL;
+    if (count != type->rank)
+        return FAIL(eval, rank_mismatch, at, "the indices", (long long)count,
+                    (long long)type->rank);
+    for (int i = 0; i < count; i++)
+        if ((indices[i] = stage_index(eval, items[i], at)) == NULL) return NULL;
+    return stage_ready(eval, at) ? stage_value(eval, object) : NULL;
+}
+
+Object *core_element_atomic(Eval *eval, const Bound *bound)
+{
+    AtomicWords words;
+    Value *operands[3 + TYPE_RANK];
+    Object *compare = bound->values[6], *value = bound->values[2];
+    operands[0] = read_memory(eval, bound->values[0], bound->values[1], bound->at, operands + 3);
+    if (operands[0] == NULL ||
+        !atomic_words(eval, bound->values + 3, operands[0]->type->dtype, bound->at, &words))
+        return NULL;
+    if (operands[0]->type->kind == TYPE_LOCAL)
+        return FAIL(eval, bad_value, bound->at, "no other thread sees a local array");
+    const DType dtype = operands[0]->type->dtype;
+    operands[1] = element_value(eval, value, dtype, bound->at);
+    operands[2] =
+        argument_absent(compare) ? operands[1] : element_value(eval, compare, dtype, bound->at);
+    if (operands[1] == NULL || operands[2] == NULL) return NULL;
+    if (words.negates) operands[1] = build1(&eval->builder, OP_neg, operands[1]);
+    Value *old = core_build(eval, OP_element_atomic, 3 + operands[0]->type->rank, operands,
+                            type_scalar(core_types(eval), dtype));
+    atomic_set_words(old->op, &words);
+    mark_once(eval, old->op);
+    return object_ir(eval, old);
+}
+
+/* element_put(memory, indices, value, condition): in the threads where the condition holds. */
+Object *core_element_put(Eval *eval, const Bound *bound)
+{
+    Value *operands[2 + TYPE_RANK];
+    operands[0] = read_memory(eval, bound->values[0], bound->values[1], bound->at, operands + 2);
+    if (operands[0] == NULL) return NULL;
+    operands[1] = element_value(eval, bound->values[2], operands[0]->type->dtype, bound->at);
+    if (operands[1] == NULL) return NULL;
+    Builder at = eval->builder;
+    if (!argument_absent(bound->values[3])) {
+        Value *condition = stage_condition(eval, bound->values[3], bound->at);
+        if (condition == NULL) return NULL;
+        Op *op = build_op(&eval->builder, OP_if, 1, &condition, 0, NULL);
+        at = builder_at_end(op->regions[1], bound->at);
+        build_op(&at, OP_yield, 0, NULL, 0, NULL);
+        at = builder_at_end(op->regions[0], bound->at);
+        build_op(&at, OP_yield, 0, NULL, 0, NULL);
+        at = builder_before(op->regions[0]->first);
+    }
+    build_op(&at, OP_element_store, 2 + operands[0]->type->rank, operands, 0, NULL);
+    return eval->none;
+}
+
+Object *core_element_type(Eval *eval, const Bound *bound)
+{
+    if (!stage_ready(eval, bound->at)) return NULL;
+    const Value *value = stage_operand(eval, bound->values[0], bound->at);
+    if (value == NULL) return NULL;
+    Object *object = object_new(eval, OBJECT_DTYPE);
+    object->as.dtype = value->type->dtype;
+    return object;
+}
+
+Object *core_local(Eval *eval, const Bound *bound)
+{
+    DType dtype;
+    int rank;
+    int64_t shape[TYPE_RANK], elements = 1;
+    if (!stage_ready(eval, bound->at) ||
+        !argument_dtype(eval, bound->values[0], bound->at, &dtype) ||
+        !argument_shape(eval, bound->values[1], bound->at, &rank, shape))
+        return NULL;
+    for (int i = 0; i < rank; i++) elements *= shape[i];
+    if (elements > 1 << 16)
+        return FAIL(eval, bad_value, bound->at, "a local array has 65536 elements at most");
+    return object_ir(eval, core_build(eval, OP_local_alloc, 0, NULL,
+                                      type_local(core_types(eval), dtype, rank, shape)));
+}
+
+/* ---- threads ---- */
+
+/* The thread's index in the block, or in the group at hand. */
+static Value *index_in_group(Eval *eval, int64_t *count)
+{
+    int64_t begin;
+    if (!group_now(eval, &begin, count)) return NULL;
+    Value *index =
+        core_build(eval, OP_thread_id, 0, NULL, type_scalar(core_types(eval), DTYPE_i32));
+    if (begin == 0) return index;
+    return build2(&eval->builder, OP_sub, index, build_const(&eval->builder, DTYPE_i32, begin));
+}
+
+Object *core_thread_index(Eval *eval, const Bound *bound)
+{
+    if (!stage_ready(eval, bound->at)) return NULL;
+    return object_ir(
+        eval, core_build(eval, OP_thread_id, 0, NULL, type_scalar(core_types(eval), DTYPE_i32)));
+}
+
+static Value *scratch(Eval *eval, DType dtype, int64_t count)
+{
+    return core_build(eval, OP_shared_alloc, 0, NULL,
+                      type_shared(core_types(eval), dtype, 1, &count, NULL));
+}
+
+/* A tile that holds what each thread has. */
+Object *core_spread(Eval *eval, const Bound *bound)
+{
+    int64_t count;
+    if (!stage_ready(eval, bound->at)) return NULL;
+    Value *value = stage_operand(eval, bound->values[0], bound->at);
+    Value *index = value != NULL ? index_in_group(eval, &count) : NULL;
+    if (index == NULL) return NULL;
+    if (value->type->kind != TYPE_SCALAR)
+        return FAIL(eval, expected_kind, bound->at, "what each thread gives", "a scalar",
+                    object_repr(eval, bound->values[0]));
+    Value *shared = scratch(eval, value->type->dtype, count);
+    build_op(&eval->builder, OP_element_store, 3, (Value *[]){shared, value, index}, 0, NULL);
+    return object_ir(eval, build1(&eval->builder, OP_shared_load, shared));
+}
+
+/* Each thread's element of a tile that has one for each. */
+Object *core_collect(Eval *eval, const Bound *bound)
+{
+    int64_t count;
+    Value *tile =
+        argument_value(eval, bound->values[0], TYPE_TILE, "what is dealt out", NULL, bound->at);
+    Value *index = tile != NULL ? index_in_group(eval, &count) : NULL;
+    if (index == NULL) return NULL;
+    if (type_elements(tile->type) != count)
+        return FAIL(eval, bad_value, bound->at,
+                    arena_printf(eval->arena, "a tile of %lld elements does not fit %lld threads",
+                                 (long long)type_elements(tile->type), (long long)count));
+    if (tile->type->rank != 1)
+        tile = core_build(eval, OP_reshape, 1, &tile,
+                          type_tile(core_types(eval), tile->type->dtype, 1, &count, NULL));
+    Value *shared = scratch(eval, tile->type->dtype, count);
+    build2(&eval->builder, OP_shared_store, shared, tile);
+    return element_get(eval, shared, &index);
+}
+
+/* ---- lanes of a warp ---- */
+
+static Value *bits_of_width(Eval *eval, Value *value, DType dtype)
+{
+    return core_build(eval, OP_bitcast, 1, &value, type_scalar(core_types(eval), dtype));
+}
+
+static Value *shuffled_word(Eval *eval, Value *word, Value *lane, Name mode)
+{
+    Value *operands[2] = {word, lane};
+    Value *moved = core_build(eval, OP_shuffle, 2, operands, word->type);
+    op_set_text(moved->op, ATTR_mode, mode);
+    return moved;
+}
+
+static Value *shuffled_pair(Eval *eval, Value *value, Value *lane, Name mode)
+{
+    Builder *at = &eval->builder;
+    Value *bits = bits_of_width(eval, value, DTYPE_u64), *half = build_const(at, DTYPE_u64, 32);
+    Value *low = shuffled_word(eval, stage_cast(eval, bits, DTYPE_u32), lane, mode);
+    Value *high = stage_cast(eval, build2(at, OP_shr, bits, half), DTYPE_u32);
+    high = stage_cast(eval, shuffled_word(eval, high, lane, mode), DTYPE_u64);
+    Value *both =
+        build2(at, OP_or, build2(at, OP_shl, high, half), stage_cast(eval, low, DTYPE_u64));
+    return bits_of_width(eval, both, value->type->dtype);
+}
+
+static Value *shuffled(Eval *eval, Value *value, Value *lane, Name mode)
+{
+    const DType dtype = value->type->dtype;
+    const int bits = dtype_bits(dtype);
+    if (bits == 64) return shuffled_pair(eval, value, lane, mode);
+    if (dtype == DTYPE_b1)
+        return stage_cast(eval, shuffled_word(eval, stage_cast(eval, value, DTYPE_u32), lane, mode),
+                          DTYPE_b1);
+    if (bits == 32) {
+        Value *word = shuffled_word(eval, bits_of_width(eval, value, DTYPE_u32), lane, mode);
+        return bits_of_width(eval, word, dtype);
+    }
+    const DType narrow = bits == 16 ? DTYPE_u16 : DTYPE_u8;
+    Value *word = stage_cast(eval, bits_of_width(eval, value, narrow), DTYPE_u32);
+    word = shuffled_word(eval, word, lane, mode);
+    return bits_of_width(eval, stage_cast(eval, word, narrow), dtype);
+}
+
+Object *core_shuffle(Eval *eval, const Bound *bound)
+{
+    static const char *const MODES[] = {"idx", "up", "down", "xor"};
+    const Object *given = bound->values[2];
+    Name mode = NULL;
+    if (!stage_ready(eval, bound->at)) return NULL;
+    for (int i = 0; given->kind == OBJECT_TEXT && i < 4; i++)
+        if (strcmp(given->as.text.data, MODES[i]) == 0)
+            mode = intern_text(eval->session->names, MODES[i]);
+    if (mode == NULL)
+        return FAIL(eval, bad_value, bound->at, "a shuffle is 'idx', 'up', 'down' or 'xor'");
+    Value *value = stage_operand(eval, bound->values[0], bound->at);
+    Value *lane = value != NULL ? stage_scalar(eval, bound->values[1], DTYPE_i32, bound->at) : NULL;
+    if (lane == NULL) return NULL;
+    if (value->type->kind != TYPE_SCALAR)
+        return FAIL(eval, expected_kind, bound->at, "what is shuffled", "a scalar",
+                    object_repr(eval, bound->values[0]));
+    return object_ir(eval, shuffled(eval, value, lane, mode));
+}
+
+Object *core_vote(Eval *eval, const Bound *bound)
+{
+    if (!stage_ready(eval, bound->at)) return NULL;
+    Value *condition = stage_condition(eval, bound->values[0], bound->at);
+    if (condition == NULL) return NULL;
+    return object_ir(
+        eval, core_build(eval, OP_vote, 1, &condition, type_scalar(core_types(eval), DTYPE_u32)));
+}
+
+/* check(condition, text): the kernel ends with an error where the condition does not hold. */
+Object *core_check(Eval *eval, const Bound *bound)
+{
+    bool truth;
+    const Object *text = bound->values[1];
+    if (!stage_ready(eval, bound->at)) return NULL;
+    if (text->kind != OBJECT_TEXT)
+        return FAIL(eval, expected_kind, bound->at, "what a check says", "a text",
+                    object_repr(eval, text));
+    if (!object_is_staged(bound->values[0])) {
+        if (!object_truth(eval, bound->values[0], &truth)) return NULL;
+        if (truth) return eval->none;
+    }
+    Value *condition = stage_condition(eval, bound->values[0], bound->at);
+    if (condition == NULL) return NULL;
+    op_set_text(build_op(&eval->builder, OP_check, 1, &condition, 0, NULL), ATTR_text,
+                intern(eval->session->names, text->as.text.data, text->as.text.length));
+    return eval->none;
+}
+
+Object *core_warp_sync(Eval *eval, const Bound *bound)
+{
+    if (!stage_ready(eval, bound->at)) return NULL;
+    build_op(&eval->builder, OP_warp_sync, 0, NULL, 0, NULL);
+    return eval->none;
+}
+
+/* The value as a digit of the thread's index: index / *stride % *extent. */
+static bool read_digit(const Value *value, int64_t threads, int64_t *stride, int64_t *extent)
+{
+    int64_t by;
+    const Op *op = value->op;
+    *stride = 1;
+    *extent = threads;
+    if (op == NULL) return false;
+    if (op->code == OP_thread_id) return true;
+    if (op->operand_count != 2 || !value_constant(op->operands[1], &by) || by < 1 ||
+        !read_digit(op->operands[0], threads, stride, extent))
+        return false;
+    if (op->code == OP_floordiv || op->code == OP_div) {
+        *stride *= by;
+        *extent = *extent % by == 0 ? *extent / by : *extent / by + 1;
+        return true;
+    }
+    if (op->code != OP_floormod && op->code != OP_rem) return false;
+    if (by < *extent) *extent = by;
+    return true;
+}
+
+/* thread_digit(index): (stride, extent): the threads that differ in this index alone are stride
+ * apart, and as many as extent. */
+Object *core_thread_digit(Eval *eval, const Bound *bound)
+{
+    int64_t begin, count, digit[2];
+    const Type *type = argument_type(bound->values[0]);
+    if (!stage_ready(eval, bound->at) || !group_now(eval, &begin, &count)) return NULL;
+    if (type == NULL || type->kind != TYPE_SCALAR ||
+        !read_digit(stage_value(eval, bound->values[0]), count, &digit[0], &digit[1]))
+        return FAIL(eval, expected_kind, bound->at, "what counts threads",
+                    "one of the thread's indices", object_repr(eval, bound->values[0]));
+    Object *items[2] = {object_int(eval, digit[0]), object_int(eval, digit[1])};
+    return object_list(eval, OBJECT_TUPLE, items, 2);
+}

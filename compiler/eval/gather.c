@@ -1,0 +1,375 @@
+/* gather.c: elements of memory at indices that are tiles: each element of a tile is read from, or
+ * written to, a place of its own. In a parallel loop indices that are scalars do too. */
+#include "eval/builtins.h"
+
+#include <string.h>
+
+typedef struct Places {
+    Value *memory;
+    int rank; /* of the tiles */
+    int64_t shape[TYPE_RANK];
+    Value *indices[TYPE_RANK]; /* one a dimension of the memory */
+    Span at;
+} Places;
+
+/* ---- reading the indices ---- */
+
+bool subscript_has_tile(const Object *index)
+{
+    const Object *const *items = (const Object *const *)&index;
+    uint32_t count = 1;
+    if (object_is_sequence(index)) {
+        items = (const Object *const *)index->as.list.items;
+        count = index->as.list.count;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const Type *type = argument_type(items[i]);
+        if (type != NULL && type->kind == TYPE_TILE) return true;
+    }
+    return false;
+}
+
+bool places_guard(const Eval *eval, const Object *object, const Object *index)
+{
+    const Type *type = argument_type(object);
+    if (eval->parallel == NULL || eval->parallel->mask == NULL || type->kind != TYPE_SHARED)
+        return false;
+    const bool many = object_is_sequence(index);
+    for (uint32_t i = 0; many && i < index->as.list.count; i++)
+        if (index->as.list.items[i]->kind == OBJECT_SLICE) return false;
+    return index->kind != OBJECT_SLICE && type->rank == (many ? (int)index->as.list.count : 1);
+}
+
+static bool read_index(Eval *eval, Places *places, int dim, Object *index)
+{
+    const int64_t extent = places->memory->type->shape[dim];
+    const Type *type = argument_type(index);
+    if (index->kind == OBJECT_INT && index->as.integer < 0 && extent != TYPE_DYNAMIC)
+        index = object_int(eval, index->as.integer + extent);
+    if (type == NULL || type->kind != TYPE_TILE) {
+        if (index->kind == OBJECT_SLICE) {
+            FAIL(eval, unsupported, places->at, "a slice beside an index that is a tile");
+            return false;
+        }
+        return (places->indices[dim] = stage_index(eval, index, places->at)) != NULL;
+    }
+    if (!dtype_is_integer(type->dtype)) {
+        FAIL(eval, expected_kind, places->at, "an index", "an integer", object_repr(eval, index));
+        return false;
+    }
+    const bool narrow = dtype_bits(type->dtype) < 32 || type->dtype == DTYPE_i32;
+    places->indices[dim] =
+        stage_cast(eval, stage_value(eval, index), narrow ? DTYPE_i32 : DTYPE_i64);
+    return true;
+}
+
+/* The shape of the loop, or else that of the tiles together. */
+static bool find_shape(Eval *eval, Places *places)
+{
+    Value *sample = NULL;
+    for (int d = 0; d < places->memory->type->rank && eval->parallel == NULL; d++) {
+        Value *index = places->indices[d];
+        if (index->type->kind != TYPE_TILE) continue;
+        if (sample != NULL && !stage_same_shape(eval, places->at, &sample, &index)) return false;
+        sample = index;
+    }
+    places->rank = sample != NULL ? sample->type->rank : eval->parallel->rank;
+    for (int d = 0; d < places->rank; d++)
+        places->shape[d] = sample != NULL ? sample->type->shape[d] : eval->parallel->shape[d];
+    return true;
+}
+
+static bool read_places(Eval *eval, Value *memory, Object *index, Span at, Places *out)
+{
+    *out = (Places){.memory = memory, .at = at};
+    const bool many = object_is_sequence(index);
+    const int given = many ? (int)index->as.list.count : 1;
+    if (memory->type->kind == TYPE_LOCAL) {
+        FAIL(eval, unsupported, at, "an array of each thread's own in a parallel loop");
+        return false;
+    }
+    if (given != memory->type->rank) {
+        FAIL(eval, rank_mismatch, at, "indices of single elements", (long long)given,
+             (long long)memory->type->rank);
+        return false;
+    }
+    for (int d = 0; d < given; d++)
+        if (!read_index(eval, out, d, many ? index->as.list.items[d] : index)) return false;
+    if (!find_shape(eval, out)) return false;
+    for (int d = 0; d < given; d++) {
+        if (out->indices[d]->type->kind != TYPE_TILE) continue;
+        out->indices[d] = stage_broadcast(eval, out->indices[d], out->rank, out->shape, at);
+        if (out->indices[d] == NULL) return false;
+    }
+    return true;
+}
+
+static const Type *tile_type(Eval *eval, const Places *places, DType dtype)
+{
+    return type_tile(core_types(eval), dtype, places->rank, places->shape, NULL);
+}
+
+/* ---- memory ---- */
+
+static int add_places(Eval *eval, const Places *places, Value **operands, int count, bool *masked)
+{
+    for (int d = 0; d < places->memory->type->rank; d++) operands[count++] = places->indices[d];
+    *masked = eval->parallel != NULL && eval->parallel->mask != NULL;
+    if (*masked) operands[count++] = eval->parallel->mask;
+    return count;
+}
+
+static Value *build_gather(Eval *eval, const Places *places)
+{
+    bool masked;
+    Value *operands[2 + TYPE_RANK] = {places->memory};
+    const int count = add_places(eval, places, operands, 1, &masked);
+    Value *tile = core_build(eval, OP_gather, count, operands,
+                             tile_type(eval, places, places->memory->type->dtype));
+    if (masked) op_set_int(tile->op, ATTR_masked, 1);
+    return tile;
+}
+
+static void build_put(Eval *eval, const Places *places, Value *value)
+{
+    bool masked;
+    Value *operands[3 + TYPE_RANK] = {places->memory, value};
+    const int count = add_places(eval, places, operands, 2, &masked);
+    Op *put = build_op(&eval->builder, OP_put, count, operands, 0, NULL);
+    if (masked) op_set_int(put, ATTR_masked, 1);
+}
+
+/* ---- register tiles ---- */
+
+/* Which variable of the loop each dimension of a tile goes along; -1: its only element. */
+typedef struct Match {
+    int dims[TYPE_RANK];
+    bool uses[TYPE_RANK]; /* of the loop's dimensions */
+} Match;
+
+/* Whether the subscript is made of the loop's own variables, over the whole tile. */
+static bool match_tile(const Eval *eval, const Places *places, Match *out)
+{
+    const Parallel *parallel = eval->parallel;
+    const Type *type = places->memory->type;
+    *out = (Match){0};
+    if (parallel == NULL) return false;
+    for (int d = 0; d < type->rank; d++) {
+        int64_t known;
+        out->dims[d] = -1;
+        for (int i = 0; i < parallel->rank; i++)
+            if (places->indices[d] == parallel->indices[i]) out->dims[d] = i;
+        const int dim = out->dims[d];
+        if (dim < 0 && type->shape[d] == 1 && value_constant(places->indices[d], &known) &&
+            known == 0)
+            continue;
+        if (dim < 0 || out->uses[dim] || type->shape[d] != parallel->shape[dim]) return false;
+        out->uses[dim] = true;
+    }
+    return true;
+}
+
+static Value *reshaped(Eval *eval, Value *tile, int rank, const int64_t *shape)
+{
+    const Type *type = type_tile(core_types(eval), tile->type->dtype, rank, shape, NULL);
+    return tile->type == type ? tile : core_build(eval, OP_reshape, 1, &tile, type);
+}
+
+static Value *transposed(Eval *eval, Value *tile, const int64_t *dims)
+{
+    int64_t shape[TYPE_RANK];
+    const int rank = tile->type->rank;
+    bool same = true;
+    for (int d = 0; d < rank; d++) {
+        shape[d] = tile->type->shape[dims[d]];
+        same &= dims[d] == d;
+    }
+    if (same) return tile;
+    Value *result = core_build(eval, OP_transpose, 1, &tile,
+                               type_tile(core_types(eval), tile->type->dtype, rank, shape, NULL));
+    op_set_ints(result->op, ATTR_dims, rank, dims);
+    return result;
+}
+
+/* The tile with its dimensions in the order of the loop's, stretched over the others. */
+static Value *tile_along(Eval *eval, const Places *places, const Match *match)
+{
+    const Parallel *parallel = eval->parallel;
+    Value *tile = places->memory;
+    int64_t kept[TYPE_RANK], order[TYPE_RANK], apart[TYPE_RANK];
+    int place[TYPE_RANK], count = 0, at = 0;
+    for (int d = 0; d < tile->type->rank; d++)
+        if (match->dims[d] >= 0) {
+            place[match->dims[d]] = count;
+            kept[count++] = tile->type->shape[d];
+        }
+    for (int i = 0; i < parallel->rank; i++) {
+        apart[i] = match->uses[i] ? parallel->shape[i] : 1;
+        if (match->uses[i]) order[at++] = place[i];
+    }
+    if (count > 0) tile = transposed(eval, reshaped(eval, tile, count, kept), order);
+    tile = reshaped(eval, tile, parallel->rank, apart);
+    return stage_broadcast(eval, tile, parallel->rank, parallel->shape, places->at);
+}
+
+/* The other way round: what the loop has for each iteration, as the tile has it. */
+static Value *tile_back(Eval *eval, const Places *places, const Match *match, Value *value)
+{
+    const Parallel *parallel = eval->parallel;
+    const Type *type = places->memory->type;
+    int64_t kept[TYPE_RANK], order[TYPE_RANK];
+    int place[TYPE_RANK], count = 0, at = 0;
+    for (int i = 0; i < parallel->rank; i++)
+        if (match->uses[i]) {
+            place[i] = count;
+            kept[count++] = parallel->shape[i];
+        }
+    for (int d = 0; d < type->rank; d++)
+        if (match->dims[d] >= 0) order[at++] = place[match->dims[d]];
+    if (count > 0) value = transposed(eval, reshaped(eval, value, count, kept), order);
+    return reshaped(eval, value, type->rank, type->shape);
+}
+
+/* Each element of the tile is one iteration's. */
+static bool covers_loop(const Eval *eval, const Match *match)
+{
+    for (int i = 0; i < eval->parallel->rank; i++)
+        if (!match->uses[i] && eval->parallel->shape[i] != 1) return false;
+    return true;
+}
+
+static bool set_register(Eval *eval, Object *object, Places *places, Value *value)
+{
+    Match match;
+    Value *tile = places->memory, *mask = eval->parallel != NULL ? eval->parallel->mask : NULL;
+    if (match_tile(eval, places, &match) && covers_loop(eval, &match)) {
+        value = tile_back(eval, places, &match, value);
+        if (mask != NULL) mask = tile_back(eval, places, &match, mask);
+        if (mask != NULL) value = build3(&eval->builder, OP_select, mask, value, tile);
+        return tile_write(eval, object, value);
+    }
+    places->memory = tile_through_shared(eval, tile);
+    build_put(eval, places, value);
+    return tile_write(eval, object, build1(&eval->builder, OP_shared_load, places->memory));
+}
+
+/* ---- the operators ---- */
+
+Object *places_get(Eval *eval, Object *object, Object *index, Span at)
+{
+    Places places;
+    Match match;
+    if (!stage_ready(eval, at) || !read_places(eval, stage_value(eval, object), index, at, &places))
+        return NULL;
+    if (type_is_tile(places.memory->type)) {
+        if (match_tile(eval, &places, &match))
+            return object_ir(eval, tile_along(eval, &places, &match));
+        places.memory = tile_through_shared(eval, places.memory);
+    }
+    return object_ir(eval, build_gather(eval, &places));
+}
+
+bool places_set(Eval *eval, Object *object, Object *index, Object *given, Span at)
+{
+    Places places;
+    if (!stage_ready(eval, at) || !read_places(eval, stage_value(eval, object), index, at, &places))
+        return false;
+    const bool one = type_elements(tile_type(eval, &places, DTYPE_b1)) == 1;
+    if (!subscript_has_tile(index) && eval->parallel->mask == NULL && !one) {
+        FAIL(eval, bad_value, at,
+             "each iteration of the parallel loop would write this element; write it outside the "
+             "loop, or in one iteration by an `if`");
+        return false;
+    }
+    Value *value =
+        stage_typed(eval, given, tile_type(eval, &places, places.memory->type->dtype), at);
+    if (value == NULL) return false;
+    if (type_is_tile(places.memory->type)) return set_register(eval, object, &places, value);
+    build_put(eval, &places, value);
+    return true;
+}
+
+/* ---- sums of all iterations ---- */
+
+/* Along the dimensions of the loop that the subscript leaves out. */
+static Value *folded(Eval *eval, const Match *match, Value *value, Object *mode, Span at)
+{
+    Object *dims = object_list(eval, OBJECT_LIST, NULL, 0);
+    for (int i = 0; i < eval->parallel->rank; i++)
+        if (!match->uses[i]) list_append(eval, dims, object_int(eval, i));
+    if (dims->as.list.count == 0) return value;
+    Bound bound = {.values = {object_ir(eval, value), mode, dims, eval->yes}, .at = at};
+    Object *result = core_reduce(eval, &bound);
+    return result != NULL ? stage_value(eval, result) : NULL;
+}
+
+/* fold_at(tile, indices, value, mode, none): in a parallel loop, the element of a register tile
+ * becomes what it and the values of all iterations that mean it make; `none` changes nothing. */
+Object *core_fold_at(Eval *eval, const Bound *bound)
+{
+    static const struct {
+        const char *mode;
+        OpCode code;
+    } MODES[] = {{"add", OP_add}, {"max", OP_max}, {"min", OP_min}};
+    Places places;
+    Match match;
+    const Span at = bound->at;
+    Object *tile = bound->values[0], *mode = bound->values[3];
+    const Type *type = argument_type(tile);
+    if (eval->parallel == NULL || type == NULL || type->kind != TYPE_TILE)
+        return FAIL(eval, bad_value, at, "a reducer is updated in a parallel loop");
+    if (!read_places(eval, stage_value(eval, tile), bound->values[1], at, &places)) return NULL;
+    if (!match_tile(eval, &places, &match))
+        return FAIL(eval, bad_value, at,
+                    "the indices of a reducer are the loop's own variables, over all of it");
+    const Type *along = tile_type(eval, &places, type->dtype);
+    Value *value = stage_typed(eval, bound->values[2], along, at);
+    Value *none = stage_typed(eval, bound->values[4], along, at), *mask = eval->parallel->mask;
+    if (value == NULL || none == NULL) return NULL;
+    if (mask != NULL) value = build3(&eval->builder, OP_select, mask, value, none);
+    value = folded(eval, &match, value, mode, at);
+    if (value == NULL) return NULL;
+    value = tile_back(eval, &places, &match, value);
+    for (size_t i = 0; i < sizeof MODES / sizeof *MODES; i++)
+        if (strcmp(mode->as.text.data, MODES[i].mode) == 0)
+            value = build2(&eval->builder, MODES[i].code, places.memory, value);
+    return tile_write(eval, tile, value) ? eval->none : NULL;
+}
+
+/* ---- atomics ---- */
+
+/* atomic_at(memory, indices, value, mode, order, scope, compare): the old elements. */
+Object *core_atomic_at(Eval *eval, const Bound *bound)
+{
+    Places places;
+    const Type *type = argument_type(bound->values[0]);
+    const bool in_memory = type != NULL && (type->kind == TYPE_VIEW || type->kind == TYPE_SHARED);
+    if (!in_memory || !stage_ready(eval, bound->at))
+        return FAIL(eval, expected_kind, bound->at, "the memory", "a view or a shared tile",
+                    object_repr(eval, bound->values[0]));
+    if (eval->parallel == NULL && !subscript_has_tile(bound->values[1]))
+        return FAIL(eval, expected_kind, bound->at, "an index", "a tile",
+                    object_repr(eval, bound->values[1]));
+    if (!read_places(eval, stage_value(eval, bound->values[0]), bound->values[1], bound->at,
+                     &places))
+        return NULL;
+    const Type *tile = tile_type(eval, &places, type->dtype);
+    Value *value = stage_typed(eval, bound->values[2], tile, bound->at), *compare = NULL;
+    AtomicWords words;
+    if (value == NULL || !atomic_words(eval, bound->values + 3, type->dtype, bound->at, &words))
+        return NULL;
+    if (words.compares) {
+        if (argument_absent(bound->values[6]))
+            return FAIL(eval, bad_value, bound->at, "cas needs what it compares with");
+        compare = stage_typed(eval, bound->values[6], tile, bound->at);
+        if (compare == NULL) return NULL;
+    }
+    if (words.negates) value = build1(&eval->builder, OP_neg, value);
+    bool masked;
+    Value *operands[4 + TYPE_RANK] = {places.memory, value, compare};
+    const int count = add_places(eval, &places, operands, 2 + (compare != NULL), &masked);
+    Value *old = core_build(eval, OP_atomic, count, operands, tile);
+    atomic_set_words(old->op, &words);
+    if (masked) op_set_int(old->op, ATTR_masked, 1);
+    return object_ir(eval, old);
+}

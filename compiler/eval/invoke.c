@@ -1,0 +1,225 @@
+/* invoke.c: a kernel that is called, in a run: the specialisation is chosen, what it takes is taken
+ * apart into the parameters, and what it made for the call is given back. */
+#include "eval/kernel.h"
+
+typedef struct Call {
+    Eval *eval;
+    const Signature *signature;
+    Specialisation *specialisation;
+    Object **values;      /* one a parameter of the function; NULL: not given */
+    HostValue *arguments; /* one a parameter of the kernel */
+    const char **from;    /* which argument gave it */
+    Span at;
+} Call;
+
+/* ---- the kernel's parameters ---- */
+
+static bool set_extent(const Call *call, Name name, const char *what, int dim, const Extent *extent,
+                       int64_t value)
+{
+    Eval *eval = call->eval;
+    const Kernel *kernel = call->specialisation->kernel;
+    const Parameter *parameter = &kernel->parameters[extent->parameter];
+    if (extent->kind != EXTENT_PARAMETER || parameter->is_key) return true;
+    HostValue *out = &call->arguments[extent->parameter];
+    const char **from = &call->from[extent->parameter];
+    if (*from != NULL && out->integer != value)
+        return refuse_call(eval, call->at,
+                           arena_printf(eval->arena,
+                                        "argument '%s': %s %d is %lld, but '%s' is %lld in '%s'",
+                                        name, what, dim, (long long)value, parameter->name,
+                                        (long long)out->integer, *from));
+    const DType dtype = parameter->value->type->dtype;
+    if (dtype_wrap(dtype, value) != value)
+        return refuse_call(eval, call->at,
+                           arena_printf(eval->arena,
+                                        "argument '%s': %s %d is %lld: too large for %s", name,
+                                        what, dim, (long long)value, dtype_user_name(dtype)));
+    *out = (HostValue){.kind = HOST_INT, .integer = value};
+    *from = name;
+    return true;
+}
+
+static bool set_tensor(const Call *call, const Tensor *tensor, const KernelParameter *parameter,
+                       Object *value)
+{
+    TensorSpec spec;
+    if (!tensor_spec(call->eval, value, parameter->name, call->at, &spec) ||
+        !host_value(call->eval, value, &call->arguments[tensor->pointer]))
+        return false;
+    for (int i = 0; i < tensor->rank; i++) {
+        if (!set_extent(call, parameter->name, "extent", i, &tensor->shape[i], spec.shape[i]))
+            return false;
+        if (tensor->is_strided &&
+            !set_extent(call, parameter->name, "stride", i, &tensor->strides[i], spec.strides[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool set_tensors(const Call *call)
+{
+    const Kernel *kernel = call->specialisation->kernel;
+    for (int i = 0; i < kernel->tensor_count; i++) {
+        int argument = call->specialisation->tensor_arguments[i];
+        if (argument < 0) continue;
+        const KernelParameter *parameter = &call->signature->parameters.data[argument];
+        if (call->values[argument] == NULL)
+            return refuse_call(call->eval, call->at,
+                               arena_printf(call->eval->arena, "the kernel needs the argument '%s'",
+                                            parameter->name));
+        if (!set_tensor(call, &kernel->tensors[i], parameter, call->values[argument])) return false;
+    }
+    return true;
+}
+
+static bool set_plain(const Call *call, int index)
+{
+    Eval *eval = call->eval;
+    const Kernel *kernel = call->specialisation->kernel;
+    const int argument = call->specialisation->parameter_arguments[index];
+    if (kernel->parameters[index].is_key) {
+        call->arguments[index] =
+            (HostValue){.kind = HOST_INT, .integer = kernel->parameters[index].key};
+        return true;
+    }
+    if (argument < 0 || kernel_tensor_has(kernel, index)) return true;
+    const KernelParameter *parameter = &call->signature->parameters.data[argument];
+    Object *value = call->values[argument] != NULL ? call->values[argument] : parameter->otherwise;
+    if (value == NULL)
+        return refuse_call(
+            eval, call->at,
+            arena_printf(eval->arena, "the kernel needs the argument '%s'", parameter->name));
+    if (host_value(eval, value, &call->arguments[index])) return true;
+    FAIL(eval, expected_kind, call->at, parameter->name, "a number or an array",
+         object_repr(eval, value));
+    return false;
+}
+
+/* ---- results ---- */
+
+static Object *give_results(const Call *call, const HostValue *results, int count)
+{
+    Eval *eval = call->eval;
+    if (count == 0) return eval->none;
+    if (count == 1 && !call->specialisation->gives_tuple) return host_object(eval, &results[0]);
+    Object *tuple = object_list(eval, OBJECT_TUPLE, NULL, 0);
+    for (int i = 0; i < count; i++) list_append(eval, tuple, host_object(eval, &results[i]));
+    return tuple;
+}
+
+static int count_results(const Kernel *kernel)
+{
+    int count = 0;
+    for (int i = 0; i < kernel->tensor_count; i++) count += kernel->tensors[i].is_result;
+    return count;
+}
+
+static Object *launch_values(Call *call)
+{
+    Eval *eval = call->eval;
+    Kernel *kernel = call->specialisation->kernel;
+    const int count = kernel_argument_count(kernel), results = count_results(kernel);
+    call->arguments = arena_new_array(eval->arena, HostValue, kernel->parameter_count + 1);
+    call->from = arena_new_array(eval->arena, const char *, kernel->parameter_count + 1);
+    if (!set_tensors(call)) return NULL;
+    for (int i = 0; i < count; i++)
+        if (!set_plain(call, i)) return NULL;
+    HostLaunch launch = {.kernel = kernel,
+                         .arguments = call->arguments,
+                         .results = arena_new_array(eval->arena, HostValue, results + 1),
+                         .at = call->at};
+    if (eval->host->launch(eval->host, &launch) != HOST_OK) return NULL;
+    return give_results(call, launch.results, results);
+}
+
+/* ---- calls ---- */
+
+/* A compiled function takes what is not part of it: tensors, pointers and run-time numbers. */
+static bool spread_rest(Eval *eval, const Signature *signature,
+                        const Specialisation *specialisation, const Arguments *arguments,
+                        Object **values)
+{
+    Arguments rest = {.at = arguments->at, .names = arguments->names, .named = arguments->named};
+    size_t place = 0, given = 0;
+    for (; place < signature->parameters.count && given < arguments->positional.count; place++) {
+        if (!specialisation_takes(signature, specialisation, place)) continue;
+        values[place] = arguments->positional.data[given++];
+    }
+    if (given < arguments->positional.count)
+        return refuse_call(eval, arguments->at,
+                           arena_printf(eval->arena,
+                                        "the compiled kernel takes %zu arguments, not %zu: its "
+                                        "keys are part of it",
+                                        given, arguments->positional.count));
+    for (size_t i = 0; i < rest.names.count; i++) {
+        place = signature_find(signature, rest.names.data[i]);
+        if (place < signature->parameters.count &&
+            !specialisation_takes(signature, specialisation, place))
+            return refuse_call(eval, arguments->at,
+                               arena_printf(eval->arena,
+                                            "'%s' is part of the compiled kernel: compile another "
+                                            "one for another value",
+                                            rest.names.data[i]));
+    }
+    return spread_arguments(eval, signature, &rest, values);
+}
+
+/* The arrays of a call must be those that the kernel was compiled for. */
+static bool check_tensors(Eval *eval, const Signature *signature,
+                          const Specialisation *specialisation, Object **values, Span at)
+{
+    for (size_t i = 0; i < signature->parameters.count; i++) {
+        const KernelParameter *parameter = &signature->parameters.data[i];
+        if (!specialisation->is_tensor[i] || values[i] == NULL) continue;
+        const Object *key = tensor_key(eval, parameter, values[i], at);
+        if (key == NULL) return false;
+        if (tensor_key_matches(specialisation->keys[i], key)) continue;
+        return refuse_call(eval, at,
+                           arena_printf(eval->arena, "argument '%s': the kernel is compiled as %s",
+                                        parameter->name,
+                                        specialisation_title(eval, signature, specialisation,
+                                                             kernel_name(signature->instance))));
+    }
+    return true;
+}
+
+static Specialisation *choose(Eval *eval, Object *callee, const Signature *signature,
+                              const Arguments *arguments, Object **values)
+{
+    const bool compiled = callee->kind == OBJECT_SPECIALISATION;
+    if (compiled && signature->is_function) {
+        Specialisation *specialisation = callee->as.specialisation;
+        return spread_rest(eval, signature, specialisation, arguments, values) &&
+                       check_tensors(eval, signature, specialisation, values, arguments->at)
+                   ? specialisation
+                   : NULL;
+    }
+    if (!spread_arguments(eval, signature, arguments, values)) return NULL;
+    for (int i = 0; compiled && i < callee->as.specialisation->key_count; i++)
+        values[i] = values[i] == NULL ? callee->as.specialisation->keys[i] : values[i];
+    Object *object = specialise_values(eval, signature, values, arguments->at);
+    return object != NULL ? object->as.specialisation : NULL;
+}
+
+Object *launch_instance(Eval *eval, Object *callee, const Arguments *arguments)
+{
+    Object *instance =
+        callee->kind == OBJECT_SPECIALISATION ? callee->as.specialisation->instance : callee;
+    if (eval->staging != NULL)
+        return FAIL(eval, unsupported, arguments->at, "a launch in a kernel");
+    if (eval->host == NULL)
+        return FAIL(eval, unsupported, arguments->at, "a launch while compiling");
+    Signature signature;
+    if (!signature_read(eval, instance, arguments->at, &signature)) return NULL;
+    Object **values = arena_new_array(eval->arena, Object *, signature.parameters.count + 1);
+    Specialisation *specialisation = choose(eval, callee, &signature, arguments, values);
+    if (specialisation == NULL) return NULL;
+    if (!specialisation_build(eval, specialisation)) return NULL;
+    Call call = {.eval = eval,
+                 .signature = &signature,
+                 .specialisation = specialisation,
+                 .values = values,
+                 .at = arguments->at};
+    return launch_values(&call);
+}

@@ -1,0 +1,160 @@
+/* kernel.h: kernels: what their functions take, specialisations, launches; private to this folder.
+ *
+ * A kernel is an instance of a class that says `__kernel__ = True`. Its kernel function is the
+ * class's `__call__`, which describes its one launch by attributes; or, where the instance has
+ * `__kernel_function__`, that plain function, which opens its launches itself. */
+#ifndef TILEC_EVAL_KERNEL_H
+#define TILEC_EVAL_KERNEL_H
+
+#include "eval/value.h"
+
+/* ---- what value.h's objects are of kernels ---- */
+
+struct Specialisation {
+    Object *instance;
+    Object **keys; /* one a parameter; NULL: a run-time parameter; of a tensor: tensor_key() */
+    bool *is_tensor;
+    int key_count;
+    Kernel *kernel; /* once it is staged; of one with configurations the first one's */
+    /* What tuning chooses from (tuning.c), or empty: names with their values, each of a constructor
+     * or of keys; and the instances that the former made. */
+    ObjectVec configurations, members;
+    bool *is_tuned; /* one a parameter: a key that the configurations give; NULL: none is */
+    /* Which argument of the function gives a parameter's value, or that of a tensor's parameters;
+     * -1: none does. */
+    int *parameter_arguments, *tensor_arguments;
+    bool gives_tuple; /* how it gives its results */
+    Span at;
+};
+
+/* What a tensor's annotation says; or, with all extents known, what stands for a tensor. */
+struct TensorType {
+    int rank;
+    DType dtype;
+    bool any_dtype, is_strided;
+    /* an INT; a SYMBOL; else it is a key of the specialisation */
+    Object *shape[TYPE_RANK], *strides[TYPE_RANK];
+    Span at;
+};
+
+/* An extent or stride that is not known where it is written. */
+struct Symbol {
+    Name name; /* or NULL: it has none of its own */
+    DType dtype;
+    bool is_key; /* known when the kernel is specialised, else at the call */
+    Span at;
+};
+
+/* What a kernel function made to be returned. */
+struct Result {
+    Value *view; /* of its memory: of a pointer of its own */
+    Span at;
+    int order; /* among those that are returned; -1: it is not */
+};
+
+/* ---- signature.c ---- */
+
+typedef enum ParameterKind {
+    PARAMETER_KEY, /* a value that is part of the specialisation */
+    PARAMETER_SCALAR,
+    PARAMETER_POINTER,
+    PARAMETER_TENSOR,
+} ParameterKind;
+
+typedef struct KernelParameter {
+    Name name;
+    Span span;
+    ParameterKind kind;
+    DType dtype;
+    bool is_plain; /* of a key: an int, bool, float or str, as key_kind says */
+    ObjectKind key_kind;
+    bool is_open;   /* unannotated: a key, or a tensor if it is given one */
+    bool is_result; /* made for the call: a tensor, whose extents the others tell */
+    int result_order;
+    bool is_declared;   /* in the function's body: what a tensor's extents are is said there */
+    TensorType *tensor; /* of a tensor; NULL: as it is given */
+    Object *convert;    /* what makes the value of what is given, or NULL */
+    Object *otherwise;  /* the default, or NULL */
+} KernelParameter;
+
+struct Signature {
+    Object *instance, *function;
+    bool is_function; /* opens its launches itself */
+    /* Of one whose function is `f(..., *rest)`: the function whose parameters are the rest, and
+     * what becomes of their annotations; NULL: there is none. */
+    Object *body, *annotate;
+    Name rest;
+    size_t rest_first, rest_count;
+    Object *configurations; /* a list of dicts that tuning chooses from, or NULL */
+    VEC(KernelParameter) parameters;
+};
+
+bool signature_read(Eval *eval, Object *instance, Span at, Signature *out);
+/* Whether it needs no argument to be specialised. */
+bool parameter_is_settled(const KernelParameter *parameter);
+size_t signature_find(const Signature *signature, Name name);
+const char *kernel_name(const Object *instance);
+Object *instance_attribute(Eval *eval, const Object *instance, const char *name); /* or NULL */
+
+/* ---- tensors.c ---- */
+
+/* What is known of a tensor that is given: an array, or what stands for one. */
+typedef struct TensorSpec {
+    DType dtype;
+    int rank;
+    int64_t shape[TYPE_RANK], strides[TYPE_RANK];
+    bool is_placeholder;
+} TensorSpec;
+
+bool object_is_tensor(const Object *object); /* an array, or what stands for one */
+/* False: reported. */
+bool tensor_spec(Eval *eval, Object *object, Name name, Span at, TensorSpec *out);
+bool spec_is_packed(const TensorSpec *spec);
+/* The part of a specialisation that a tensor makes: (dtype, shape, strides), None where it is not
+ * part of it. `given` NULL: nothing is known. NULL: reported. */
+Object *tensor_key(Eval *eval, const KernelParameter *parameter, Object *given, Span at);
+/* Whether a key that was made with all that is known is the one that a specialisation needs. */
+bool tensor_key_matches(const Object *needed, const Object *known);
+/* Of a parameter that is a result. False: reported. */
+bool tensor_extents(Eval *eval, const KernelParameter *parameter, Value **out);
+/* Adds the parameters of a tensor; gives its view in the host region. NULL: reported. */
+Object *tensor_stage(Eval *eval, const KernelParameter *parameter, int argument, Object *key);
+
+/* ---- specialise.c ---- */
+
+bool refuse_call(Eval *eval, Span at, const char *text); /* false */
+/* One value a parameter, from positional and named arguments; NULL where none is given. */
+bool spread_arguments(Eval *eval, const Signature *signature, const Arguments *arguments,
+                      Object **values);
+/* The key that a parameter gets from what is given for it; NULL: reported. */
+Object *specialise_key(Eval *eval, const KernelParameter *parameter, Object *value, Span at);
+Object *specialise_values(Eval *eval, const Signature *signature, Object **values, Span at);
+/* Whether a call gives the function's parameter: it is no key. */
+bool specialisation_takes(const Signature *signature, const Specialisation *specialisation,
+                          size_t parameter);
+/* Stages it under a name of its own, if it is not yet. False: reported. */
+bool specialisation_build(Eval *eval, Specialisation *specialisation);
+const char *specialisation_title(Eval *eval, const Signature *signature,
+                                 const Specialisation *specialisation, const char *name);
+
+/* ---- tuning.c ---- */
+
+/* Which configurations the specialisation chooses from, given the arguments; false: reported. */
+bool tuning_plan(Eval *eval, const Signature *signature, Object *const *values,
+                 Specialisation *specialisation);
+/* The values of a tuned parameter, as its key; NULL: it is not tuned. */
+Object *tuning_key(Eval *eval, const Specialisation *specialisation, Name parameter);
+/* Stages one that has configurations: those that can be built, as a chain of kernels. */
+bool tuning_stage(Eval *eval, const Signature *signature, Specialisation *specialisation,
+                  Name export_name, Name symbol);
+
+/* ---- launches.c: the host part of a kernel function ---- */
+
+/* A tensor that is made for the call: the one that is returned at that place; -1: that is said
+ * later. */
+Object *result_new(Eval *eval, Name name, DType dtype, int rank, Value *const *extents, Span at,
+                   int order);
+/* Copies scalar code that a launch uses into it, checks what is left; orders results. */
+bool launches_finish(Eval *eval, Object *returned);
+
+#endif

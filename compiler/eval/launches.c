@@ -1,0 +1,424 @@
+/* launches.c: the host part of a kernel function.
+ *
+ * A plain function that is a kernel is evaluated in the host region. It opens its launches one
+ * after the other, and makes the tensors that it returns. What a launch uses of the host part is
+ * scalar code over the parameters, and views: it is computed again there. */
+#include "eval/builtins.h"
+#include "eval/kernel.h"
+
+#include <string.h>
+
+bool in_host_part(const Eval *eval)
+{
+    return eval->staging != NULL && eval->staging->is_function && eval->staging->launch == NULL;
+}
+
+static bool host_ready(Eval *eval, const char *what, Span at)
+{
+    if (!stage_ready(eval, at)) return false;
+    if (in_host_part(eval)) {
+        if (eval->control == 0) return true;
+        FAIL(eval, bad_value, at,
+             arena_printf(
+                 eval->arena,
+                 "%s under run-time control: what launches runs once, whatever the arguments",
+                 what));
+        return false;
+    }
+    FAIL(eval, bad_value, at,
+         arena_printf(eval->arena, "%s %s", what,
+                      eval->staging->is_function ? "inside a launch"
+                                                 : "in a kernel that is the method of a class"));
+    if (eval->quiet == 0 && eval->staging->launch != NULL && eval->staging->is_function)
+        diag_note(eval->session->diags, eval->staging->launch->span, "the launch begins here");
+    return false;
+}
+
+bool host_part_refuses(Eval *eval, const char *what, Span at)
+{
+    if (!in_host_part(eval)) return false;
+    FAIL(eval, bad_value, at,
+         arena_printf(eval->arena,
+                      "%s by a run-time value, outside a launch: branch inside the launch, or "
+                      "choose by a condition that is known at compile time",
+                      what));
+    return true;
+}
+
+bool extents_agree(Eval *eval, const Binding *binding, Object *extent, Span at)
+{
+    Object *old = binding->object;
+    if (old->kind == OBJECT_INT && extent->kind == OBJECT_INT) {
+        if (old->as.integer == extent->as.integer) return true;
+        FAIL(eval, bad_value, at,
+             arena_printf(eval->arena, "'%s' is %lld here and %lld before", binding->name,
+                          (long long)extent->as.integer, (long long)old->as.integer));
+        if (eval->quiet == 0)
+            diag_note(eval->session->diags, binding->at, "'%s' is %lld here", binding->name,
+                      (long long)old->as.integer);
+        return false;
+    }
+    if (old->kind == OBJECT_IR && extent->kind == OBJECT_IR &&
+        old->as.ir.value == extent->as.ir.value)
+        return true;
+    Value *a = stage_index(eval, old, at), *b = a != NULL ? stage_index(eval, extent, at) : NULL;
+    if (b == NULL) return false;
+    Value *same = build_cmp(&eval->builder, "eq", stage_cast(eval, a, DTYPE_i64),
+                            stage_cast(eval, b, DTYPE_i64));
+    const char *text =
+        arena_printf(eval->arena, "'%s' differs between the shapes of two tensors", binding->name);
+    op_set_text(build_op(&eval->builder, OP_require, 1, &same, 0, NULL), ATTR_text,
+                intern_text(eval->session->names, text));
+    return true;
+}
+
+/* ---- launches ---- */
+
+static bool read_threads(Eval *eval, Object *object, Span at, int64_t threads[3])
+{
+    enum { MOST = 1024, WARP = 32 };
+    int64_t given[TYPE_RANK], product = 1;
+    int rank;
+    if (!argument_ints(eval, object, "threads", at, &rank, given)) return false;
+    for (int i = 0; i < 3; i++) threads[i] = i < rank ? given[i] : 1;
+    bool fits = rank >= 1 && rank <= 3;
+    for (int i = 0; fits && i < rank; i++) {
+        fits = given[i] >= 1 && given[i] <= MOST;
+        product *= fits ? given[i] : 1;
+    }
+    if (fits && product <= MOST && product % WARP == 0) return true;
+    FAIL(eval, bad_value, at,
+         arena_printf(eval->arena, "a block has a multiple of %d threads, %d at most, not %s: %s",
+                      WARP, MOST, object_repr(eval, object),
+                      fits && product < MOST ? "round it up, and leave the others idle"
+                                             : "give each thread more elements"));
+    return false;
+}
+
+static bool read_blocks(Eval *eval, Object *object, Span at, Value *extents[3])
+{
+    Object *items[TYPE_RANK];
+    int rank;
+    if (!argument_items(eval, object, "the grid", at, &rank, items)) return false;
+    if (rank < 1 || rank > 3) {
+        FAIL(eval, bad_value, at,
+             arena_printf(eval->arena, "the grid has one to three dimensions, not %d", rank));
+        return false;
+    }
+    for (int i = 0; i < 3; i++) {
+        extents[i] =
+            i < rank ? stage_index(eval, items[i], at) : build_const(&eval->builder, DTYPE_i32, 1);
+        if (extents[i] == NULL) return false;
+    }
+    return true;
+}
+
+/* launch_begin(blocks, threads): what follows runs on that grid, until launch_end(). */
+Object *core_launch_begin(Eval *eval, const Bound *bound)
+{
+    Staging *staging = eval->staging;
+    Value *extents[3];
+    int64_t threads[3];
+    if (!host_ready(eval, "a launch", bound->at) ||
+        !read_threads(eval, bound->values[1], bound->at, threads) ||
+        !read_blocks(eval, bound->values[0], bound->at, extents))
+        return NULL;
+    memcpy(staging->threads, threads, sizeof threads);
+    staging->launch = build_op(&eval->builder, OP_launch, 3, extents, 0, NULL);
+    op_set_int(staging->launch, ATTR_warps, threads[0] * threads[1] * threads[2] / 32);
+    staging->launch->span = bound->at;
+    eval->builder = builder_at_end(launch_region(staging->launch), bound->at);
+    return eval->none;
+}
+
+Object *core_launch_end(Eval *eval, const Bound *bound)
+{
+    Staging *staging = eval->staging;
+    if (!stage_ready(eval, bound->at)) return NULL;
+    if (!staging->is_function || staging->launch == NULL)
+        return FAIL(eval, bad_value, bound->at, "no launch is open here");
+    staging->launch = NULL;
+    eval->builder = builder_at_end(staging->kernel->host, bound->at);
+    return eval->none;
+}
+
+/* launch_order(panel, order): how the grid's blocks follow each other. */
+Object *core_launch_order(Eval *eval, const Bound *bound)
+{
+    int64_t panel;
+    const Staging *staging = eval->staging;
+    const Object *order = bound->values[1];
+    if (!stage_ready(eval, bound->at) ||
+        !object_as_int(eval, bound->values[0], "the height of a panel", &panel))
+        return NULL;
+    if (staging->launch == NULL) return FAIL(eval, bad_value, bound->at, "no launch is open here");
+    const bool known = order->kind == OBJECT_TEXT && (strcmp(order->as.text.data, "row") == 0 ||
+                                                      strcmp(order->as.text.data, "column") == 0);
+    if (panel < 1 || panel > INT16_MAX || !known)
+        return FAIL(eval, bad_value, bound->at,
+                    "blocks go by panels of 1 to 32767, by 'row' or 'column'");
+    op_set_int(staging->launch, ATTR_panel, panel);
+    op_set_text(staging->launch, ATTR_order,
+                intern_text(eval->session->names, order->as.text.data));
+    return eval->none;
+}
+
+/* The block's extents in threads, as the launch was given them. */
+Object *core_block_extents(Eval *eval, const Bound *bound)
+{
+    const Staging *staging = eval->staging;
+    if (!stage_ready(eval, bound->at)) return NULL;
+    if (staging->launch == NULL || !staging->is_function)
+        return FAIL(eval, bad_value, bound->at, "no launch is open here");
+    Object *extents = object_list(eval, OBJECT_TUPLE, NULL, 0);
+    for (int i = 0; i < 3; i++) list_append(eval, extents, object_int(eval, staging->threads[i]));
+    return extents;
+}
+
+/* ---- results ---- */
+
+Object *result_new(Eval *eval, Name name, DType dtype, int rank, Value *const *extents, Span at,
+                   int order)
+{
+    Staging *staging = eval->staging;
+    Value *pointer = kernel_add_parameter(
+        staging->kernel, name, type_pointer(staging->kernel->types, dtype, SPACE_GLOBAL), at);
+    vec_push(eval->arena, &staging->parameter_arguments, -1);
+    Result result = {
+        .view = view_new(eval, pointer, rank, extents, NULL), .at = at, .order = order};
+    vec_push(eval->arena, &staging->results, result);
+    return object_ir(eval, result.view);
+}
+
+/* result(dtype, shape): memory that is made for the call, to be returned. */
+Object *core_result(Eval *eval, const Bound *bound)
+{
+    Staging *staging = eval->staging;
+    Object *items[TYPE_RANK];
+    Value *extents[TYPE_RANK];
+    DType dtype;
+    int rank;
+    if (!host_ready(eval, "a tensor to be returned, made", bound->at) ||
+        !argument_dtype(eval, bound->values[0], bound->at, &dtype) ||
+        !argument_items(eval, bound->values[1], "the shape", bound->at, &rank, items))
+        return NULL;
+    if (rank == 0) return FAIL(eval, bad_value, bound->at, "a tensor has one dimension at least");
+    for (int i = 0; i < rank; i++) {
+        extents[i] = items[i]->kind == OBJECT_INT
+                         ? build_const(&eval->builder, DTYPE_i64, items[i]->as.integer)
+                         : stage_index(eval, items[i], bound->at);
+        if (extents[i] == NULL) return NULL;
+    }
+    Name name = intern_printf(eval->session->names, "result_%zu", staging->results.count);
+    return result_new(eval, name, dtype, rank, extents, bound->at, -1);
+}
+
+static bool take_returned(Eval *eval, const Object *object, int order)
+{
+    Staging *staging = eval->staging;
+    for (size_t i = 0; i < staging->results.count; i++) {
+        Result *result = &staging->results.data[i];
+        if (object->kind != OBJECT_IR || object->as.ir.value != result->view) continue;
+        if (result->order < 0) {
+            result->order = order;
+            return true;
+        }
+        FAIL(eval, bad_result, eval->at, "this tensor is returned twice");
+        return false;
+    }
+    FAIL(eval, bad_result, eval->at,
+         arena_printf(eval->arena, "a kernel returns tensors that it made for that, not %s",
+                      object_repr(eval, object)));
+    return false;
+}
+
+static bool take_all_returned(Eval *eval, Object *returned)
+{
+    Staging *staging = eval->staging;
+    if (returned == NULL || returned->kind == OBJECT_NONE) return true;
+    staging->specialisation->gives_tuple = object_is_sequence(returned);
+    if (!object_is_sequence(returned)) return take_returned(eval, returned, 0);
+    for (uint32_t i = 0; i < returned->as.list.count; i++)
+        if (!take_returned(eval, returned->as.list.items[i], (int)i)) return false;
+    return true;
+}
+
+static const Result *result_at(const Staging *staging, int order)
+{
+    for (size_t i = 0; i < staging->results.count; i++)
+        if (staging->results.data[i].order == order) return &staging->results.data[i];
+    return NULL;
+}
+
+static void add_result(Eval *eval, const Result *result, int order)
+{
+    Staging *staging = eval->staging;
+    Kernel *kernel = staging->kernel;
+    const Op *view = result->view->op;
+    const int rank = result->view->type->rank;
+    Value *pointer = view->operands[0];
+    Parameter *parameter = &kernel->parameters[pointer->index];
+    if (result->view->name != NULL) parameter->name = pointer->name = result->view->name;
+    Tensor *tensor = kernel_add_tensor(kernel, pointer->index, rank, result->at);
+    tensor->is_result = true;
+    vec_push(eval->arena, &staging->tensor_arguments, -1);
+    Builder builder = builder_at_end(kernel->host, result->at);
+    op_set_int(build_op(&builder, OP_result_shape, rank, view->operands + 1, 0, NULL), ATTR_index,
+               order);
+}
+
+/* Brings the results' parameters, the last ones, into the order in which they are returned. */
+static void order_parameters(Eval *eval, Kernel *kernel)
+{
+    const Staging *staging = eval->staging;
+    const int count = (int)staging->results.count, first = kernel_argument_count(kernel) - count;
+    Parameter *sorted = arena_new_array(eval->arena, Parameter, count + 1);
+    for (int i = 0; i < count; i++)
+        sorted[i] = kernel->parameters[result_at(staging, i)->view->op->operands[0]->index];
+    for (int i = 0; i < count; i++) {
+        kernel->parameters[first + i] = sorted[i];
+        sorted[i].value->index = first + i;
+    }
+}
+
+static bool finish_results(Eval *eval, Object *returned)
+{
+    Staging *staging = eval->staging;
+    bool good = take_all_returned(eval, returned);
+    for (size_t i = 0; good && i < staging->results.count; i++) {
+        if (staging->results.data[i].order >= 0) continue;
+        FAIL(eval, bad_result, staging->results.data[i].at,
+             "this tensor is made for the call, and never returned");
+        good = false;
+    }
+    if (!good) return false;
+    order_parameters(eval, staging->kernel);
+    for (int i = 0; i < (int)staging->results.count; i++)
+        add_result(eval, result_at(staging, i), i);
+    return true;
+}
+
+/* ---- what launches use of the host part ---- */
+
+typedef struct Import {
+    Eval *eval;
+    Op *launch;
+    Builder builder;
+    Map copies;
+    bool failed;
+} Import;
+
+static const char *value_text(Eval *eval, const Value *value)
+{
+    if (value->name != NULL) return arena_printf(eval->arena, "'%s'", value->name);
+    return value->op != NULL
+               ? arena_printf(eval->arena, "the result of '%s'", op_info(value->op->code)->name)
+               : "a loop's counter";
+}
+
+/* The launch that a value belongs to; NULL: it is the host's. */
+static const Op *launch_of(const Value *value)
+{
+    const Op *op = value->op != NULL       ? value->op
+                   : value->region != NULL ? value->region->parent
+                                           : NULL;
+    if (op == NULL) return NULL;
+    return op->code == OP_launch ? op : op_enclosing(op, OP_launch);
+}
+
+static Value *import_value(Import *import, Value *value, Span at)
+{
+    Eval *eval = import->eval;
+    const Op *launch = launch_of(value);
+    if (launch == import->launch || (value->op == NULL && value->region == NULL)) return value;
+    Value *known = map_get(&import->copies, value);
+    if (known != NULL) return known;
+    if (launch != NULL) return FAIL(eval, other_launch, at, value_text(eval, value));
+    if (!(op_info(value->op->code)->traits & PURE))
+        return FAIL(eval, outside_launch, value->op->span);
+    for (int i = 0; i < value->op->operand_count; i++) {
+        Value *operand = import_value(import, value->op->operands[i], at);
+        if (operand == NULL) return NULL;
+        map_set(eval->arena, &import->copies, value->op->operands[i], operand);
+    }
+    Op *copy = op_clone(&import->builder, value->op, &import->copies);
+    Value *result = &copy->results[value->index];
+    map_set(eval->arena, &import->copies, value, result);
+    return result;
+}
+
+static void import_operands(Op *op, void *context)
+{
+    Import *import = context;
+    for (int i = 0; i < op->operand_count && !import->failed; i++) {
+        Value *value = import_value(import, op->operands[i], op->span);
+        import->failed = value == NULL;
+        if (value != NULL) op->operands[i] = value;
+    }
+}
+
+static bool import_into(Eval *eval, Op *launch)
+{
+    Region *region = launch_region(launch);
+    if (region->first == NULL) return true;
+    Import import = {.eval = eval, .launch = launch, .builder = builder_before(region->first)};
+    region_visit(region, import_operands, &import);
+    return !import.failed;
+}
+
+/* ---- the host region itself ---- */
+
+static bool is_used(const Kernel *kernel, const Op *op)
+{
+    for (int i = 0; i < op->result_count; i++)
+        if (value_count_uses(kernel, &op->results[i]) > 0) return true;
+    return false;
+}
+
+static bool check_host_op(Eval *eval, const Op *op)
+{
+    for (int i = 0; i < op->operand_count; i++)
+        if (launch_of(op->operands[i]) != NULL) {
+            FAIL(eval, device_grid, op->span, "what happens outside launches",
+                 value_text(eval, op->operands[i]));
+            return false;
+        }
+    if (op_info(op->code)->stages & HOST) return true;
+    if (op_info(op->code)->traits & PURE)
+        FAIL(eval, device_grid, op->span, "what happens outside launches",
+             value_text(eval, &op->results[0]));
+    else
+        FAIL(eval, outside_launch, op->span);
+    return false;
+}
+
+/* Backwards, so that what is needed by nothing any more goes with what needed it. */
+static bool check_host(Eval *eval, Kernel *kernel)
+{
+    bool good = true;
+    for (Op *op = kernel->host->last, *previous; op != NULL; op = previous) {
+        previous = op->previous;
+        if ((op_info(op->code)->traits & PURE) && !is_used(kernel, op))
+            op_erase(op);
+        else
+            good &= check_host_op(eval, op);
+    }
+    return good;
+}
+
+bool launches_finish(Eval *eval, Object *returned)
+{
+    Kernel *kernel = eval->staging->kernel;
+    bool good = finish_results(eval, returned), any = false;
+    for (Op *op = kernel->host->first; good && op != NULL; op = op->next) {
+        any |= op->code == OP_launch;
+        if (op->code == OP_launch) good = import_into(eval, op);
+    }
+    if (good && !any) {
+        FAIL(eval, bad_value, kernel->span,
+             "this kernel launches nothing: put what it does on the device under a 'with' that "
+             "launches");
+        return false;
+    }
+    return good && check_host(eval, kernel);
+}

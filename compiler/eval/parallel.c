@@ -1,0 +1,429 @@
+/* parallel.c: data-parallel loops. The body is evaluated once, on tiles with an element for each
+ * iteration: a loop's variable is a tile of its values, and so is what follows from it.
+ *
+ * Where a tile decides, all ways are evaluated, each for the iterations that go that way: a mask
+ * says which these are. What a way binds is chosen by the mask from the new value and the old, and
+ * what it writes to memory is written by those iterations alone. */
+#include "eval/builtins.h"
+
+#include <string.h>
+
+/* ---- the object ---- */
+
+Object *core_parallel(Eval *eval, const Bound *bound)
+{
+    const Object *given = bound->rest;
+    if (given->as.list.count == 1 && object_is_sequence(given->as.list.items[0]))
+        given = given->as.list.items[0];
+    const uint32_t rank = given->as.list.count;
+    if (rank < 1 || rank > TYPE_RANK)
+        return FAIL(eval, rank_mismatch, bound->at, "the extents of a parallel loop",
+                    (long long)rank, (long long)TYPE_RANK);
+    Object *loop = object_list(eval, OBJECT_PARALLEL, NULL, 0);
+    for (uint32_t i = 0; i < rank; i++) {
+        Object *extent = given->as.list.items[i];
+        if (object_is_staged(extent))
+            return FAIL(eval, bad_value, bound->at,
+                        "the extent of a parallel loop is known only at run time: loop over as "
+                        "many elements as there may be, and put the body under an `if`");
+        int64_t count;
+        if (!object_as_int(eval, extent, "the extent of a parallel loop", &count)) return NULL;
+        if (count < 0) return FAIL(eval, bad_value, bound->at, "an extent is negative");
+        list_append(eval, loop, extent);
+    }
+    return loop;
+}
+
+/* Whether a parallel loop's body is being staged. */
+Object *core_is_parallel(Eval *eval, const Bound *bound)
+{
+    (void)bound;
+    return object_bool(eval, eval->parallel != NULL);
+}
+
+/* ---- tiles in the shape of the loop ---- */
+
+bool lanes_differ(const Eval *eval, const Object *object)
+{
+    const Type *type = eval->parallel != NULL ? argument_type(object) : NULL;
+    return type != NULL && type->kind == TYPE_TILE;
+}
+
+bool lanes_agree(Eval *eval, const Object *object, Span at)
+{
+    if (!lanes_differ(eval, object)) return true;
+    FAIL(eval, parallel_control, at, "run this loop");
+    return false;
+}
+
+static Value *stretch(Eval *eval, Value *value, Span at)
+{
+    return stage_broadcast(eval, value, eval->parallel->rank, eval->parallel->shape, at);
+}
+
+Value *lanes_condition(Eval *eval, Object *object, Span at)
+{
+    if (eval->parallel == NULL) return stage_condition(eval, object, at);
+    Value *value = stage_operand(eval, object, at);
+    return value != NULL ? stretch(eval, stage_cast(eval, value, DTYPE_b1), at) : NULL;
+}
+
+static Value *both(Eval *eval, Value *a, Value *b)
+{
+    return a == NULL ? b : b == NULL ? a : build2(&eval->builder, OP_and, a, b);
+}
+
+static Value *either(Eval *eval, Value *a, Value *b)
+{
+    return a == NULL ? b : build2(&eval->builder, OP_or, a, b);
+}
+
+static Value *others(Eval *eval, Value *mask)
+{
+    return build1(&eval->builder, OP_not, mask);
+}
+
+/* a where the mask is true, else b; of tuples and lists part by part. NULL: reported. */
+static Object *choose(Eval *eval, Value *mask, Object *a, Object *b, Span at)
+{
+    if (a == b ||
+        (!object_is_staged(a) && !object_is_staged(b) && a->kind == b->kind && object_equal(a, b)))
+        return a;
+    if (object_is_sequence(a) && a->kind == b->kind && a->as.list.count == b->as.list.count) {
+        Object *parts = object_list(eval, a->kind, NULL, 0);
+        for (uint32_t i = 0; i < a->as.list.count; i++) {
+            Object *part = choose(eval, mask, a->as.list.items[i], b->as.list.items[i], at);
+            if (part == NULL) return NULL;
+            list_append(eval, parts, part);
+        }
+        return parts;
+    }
+    const bool numbers = (object_is_staged(a) || object_is_number(a)) &&
+                         (object_is_staged(b) || object_is_number(b));
+    if (!numbers)
+        return FAIL(eval, expected_kind, at, "what iterations of a parallel loop choose between",
+                    "two numbers", object_repr(eval, object_is_number(a) ? b : a));
+    Bound bound = {.values = {object_ir(eval, mask), a, b}, .at = at};
+    Object *chosen = core_where(eval, &bound);
+    if (chosen == NULL || argument_type(chosen)->rank == eval->parallel->rank) return chosen;
+    return object_ir(eval, stretch(eval, stage_value(eval, chosen), at));
+}
+
+/* ---- names ---- */
+
+/* What the binding held before this iteration; NULL: nothing that counts. */
+static Object *older_value(Eval *eval, const Binding *binding)
+{
+    if (binding->object == NULL || binding->object->kind == OBJECT_LANES) return NULL;
+    return binding->clock > eval->parallel->start || binding->variable ? binding->object : NULL;
+}
+
+/* A variable that a serial loop carries may have become a tile after it was bound to a scalar. */
+static Object *as_tile(Eval *eval, const Binding *binding, Object *object, Span at)
+{
+    const Type *type = binding->variable ? argument_type(binding->object) : NULL;
+    const Type *given = argument_type(object);
+    if (type == NULL || type->kind != TYPE_TILE || given == NULL || given->kind != TYPE_SCALAR)
+        return object;
+    return object_ir(eval, stretch(eval, stage_value(eval, object), at));
+}
+
+Object *lanes_bind(Eval *eval, Binding *binding, Object *object, Span at)
+{
+    const Parallel *parallel = eval->parallel;
+    if (binding->variable && binding->control < parallel->control) {
+        FAIL(eval, parallel_write, at, binding->name);
+        return NULL;
+    }
+    if (older_value(eval, binding) == NULL || binding->lanes == parallel->mask) {
+        if (!binding->variable) binding->lanes = parallel->mask;
+        return as_tile(eval, binding, object, at);
+    }
+    if (parallel->mask == NULL) {
+        binding->lanes = NULL;
+        return as_tile(eval, binding, object, at);
+    }
+    Object *old = binding_get(eval, binding, at);
+    return old != NULL ? choose(eval, parallel->mask, object, old, at) : NULL;
+}
+
+bool lanes_assign_all(Eval *eval, const Node *target, Object *object)
+{
+    if (eval->parallel == NULL) return assign_target(eval, target, object);
+    Value *mask = eval->parallel->mask;
+    eval->parallel->mask = NULL;
+    const bool good = assign_target(eval, target, object);
+    eval->parallel->mask = mask;
+    return good;
+}
+
+Object *lanes_hold(Eval *eval, Object *object)
+{
+    if (object->as.ir.var == NULL || object->fresh) return object;
+    return object_ir(eval, stage_value(eval, object));
+}
+
+/* ---- ways that a tile decides ---- */
+
+Flow stage_lanes(Eval *eval, Object *test, const Nodes bodies[2])
+{
+    Parallel *parallel = eval->parallel;
+    Value *outer = parallel->mask, *left = NULL;
+    Value *condition = lanes_condition(eval, test, eval->at);
+    Flow flows[2] = {FLOW_NEXT, FLOW_NEXT};
+    if (condition == NULL) return FLOW_ERROR;
+    parallel->depth++;
+    for (int i = 0; i < 2; i++) {
+        if (bodies[i].count == 0) continue;
+        Value *own = both(eval, outer, i == 0 ? condition : others(eval, condition));
+        parallel->mask = own;
+        flows[i] = eval_block(eval, bodies[i]);
+        if (flows[i] == FLOW_ERROR) break;
+        if (flow_leaves(flows[i]))
+            left = either(eval, left, own);
+        else if (parallel->mask != own)
+            left = either(eval, left, both(eval, own, others(eval, parallel->mask)));
+    }
+    parallel->depth--;
+    parallel->mask = left != NULL ? both(eval, outer, others(eval, left)) : outer;
+    if (flows[0] == FLOW_ERROR || flows[1] == FLOW_ERROR) return FLOW_ERROR;
+    return flow_leaves(flows[0]) && flow_leaves(flows[1]) ? flow_join(flows[0], flows[1])
+                                                          : FLOW_NEXT;
+}
+
+/* What jumps out of statements, as bits of JumpKind. */
+static unsigned jumps_of(Nodes statements);
+
+static unsigned jumps_of_loop(Nodes body, Nodes orelse)
+{
+    return (jumps_of(body) & 1u << JUMP_RETURN) | jumps_of(orelse);
+}
+
+static unsigned jumps_of(Nodes statements)
+{
+    unsigned jumps = 0;
+    for (uint32_t i = 0; i < statements.count; i++) {
+        const Node *node = statements.items[i];
+        switch ((int)node->kind) {
+        case NODE_Continue: jumps |= 1u << JUMP_CONTINUE; break;
+        case NODE_Break: jumps |= 1u << JUMP_BREAK; break;
+        case NODE_Return: jumps |= 1u << JUMP_RETURN; break;
+        case NODE_If:
+            jumps |= jumps_of(NODE_AS(If, node)->body) | jumps_of(NODE_AS(If, node)->orelse);
+            break;
+        case NODE_For:
+            jumps |= jumps_of_loop(NODE_AS(For, node)->body, NODE_AS(For, node)->orelse);
+            break;
+        case NODE_While:
+            jumps |= jumps_of_loop(NODE_AS(While, node)->body, NODE_AS(While, node)->orelse);
+            break;
+        case NODE_With: jumps |= jumps_of(NODE_AS(With, node)->body); break;
+        default: break;
+        }
+    }
+    return jumps;
+}
+
+bool lanes_leave_by(const Eval *eval, const Nodes bodies[2])
+{
+    if (eval->parallel == NULL || eval->control != eval->parallel->base_control) return false;
+    const unsigned jumps = jumps_of(bodies[0]) | jumps_of(bodies[1]);
+    return jumps != 0 && !(jumps >> JUMP_BREAK & 1);
+}
+
+/* An expression for some of the iterations. */
+static Object *eval_masked(Eval *eval, const Node *node, Value *condition)
+{
+    Parallel *parallel = eval->parallel;
+    Value *outer = parallel->mask;
+    parallel->mask = both(eval, outer, condition);
+    parallel->depth++;
+    Object *value = eval_expr(eval, node);
+    parallel->depth--;
+    parallel->mask = outer;
+    return value;
+}
+
+Object *lanes_choice(Eval *eval, const NodeIfExp *node, Object *test)
+{
+    const Span at = eval->at;
+    Value *condition = lanes_condition(eval, test, at);
+    if (condition == NULL) return NULL;
+    Object *a = eval_masked(eval, node->body, condition);
+    Object *b = a != NULL ? eval_masked(eval, node->orelse, others(eval, condition)) : NULL;
+    return b != NULL ? choose(eval, condition, a, b, at) : NULL;
+}
+
+/* The right side of `and` or `or`, for the iterations that the left one leaves open. */
+Object *lanes_right(Eval *eval, Operator op, Object *left, const Node *right)
+{
+    if (!lanes_differ(eval, left)) return eval_expr(eval, right);
+    Value *condition = lanes_condition(eval, left, eval->at);
+    if (condition == NULL) return NULL;
+    return eval_masked(eval, right, op == OPERATOR_And ? condition : others(eval, condition));
+}
+
+/* ---- jumps ---- */
+
+Lanes lanes_enter(Eval *eval, bool loops)
+{
+    Parallel *parallel = eval->parallel;
+    if (parallel == NULL) return (Lanes){0};
+    const Lanes outer = {parallel->mask, parallel->base, parallel->loops, parallel->base_control};
+    parallel->base = parallel->depth;
+    parallel->loops = loops ? parallel->loops + 1 : 0;
+    parallel->base_control = eval->control;
+    return outer;
+}
+
+void lanes_leave(Eval *eval, Lanes outer)
+{
+    Parallel *parallel = eval->parallel;
+    if (parallel == NULL) return;
+    parallel->mask = outer.mask;
+    parallel->base = outer.base;
+    parallel->loops = outer.loops;
+    parallel->base_control = outer.control;
+}
+
+static bool in_own_frame(const Eval *eval)
+{
+    return eval->parallel->frame == eval->frame && eval->parallel->loops == 0;
+}
+
+bool lanes_jump(Eval *eval, JumpKind kind, Span at, Flow *flow)
+{
+    static const char *const TEXTS[JUMP_COUNT] = {
+        [JUMP_CONTINUE] = "go on to the next one here",
+        [JUMP_BREAK] = "leave the loop",
+        [JUMP_RETURN] = "leave the function",
+    };
+    const Parallel *parallel = eval->parallel;
+    if (parallel == NULL) return false;
+    const bool masked = parallel->depth > parallel->base;
+    if (!masked && !in_own_frame(eval)) return false;
+    *flow = kind == JUMP_CONTINUE ? FLOW_CONTINUE : FLOW_RETURN;
+    bool fine = kind == JUMP_CONTINUE && eval->control == parallel->base_control;
+    if (kind == JUMP_RETURN)
+        fine = eval->frame != parallel->frame && parallel->loops == 0 &&
+               eval->control == parallel->base_control;
+    if (fine) return true;
+    FAIL(eval, parallel_control, at, TEXTS[kind]);
+    *flow = FLOW_ERROR;
+    return true;
+}
+
+Object *lanes_result(Eval *eval, Object *value, Span at)
+{
+    Object *earlier = eval->frame->result;
+    if (eval->parallel == NULL || earlier == NULL || eval->parallel->mask == NULL) return value;
+    return choose(eval, eval->parallel->mask, value, earlier, at);
+}
+
+/* ---- the loop ---- */
+
+static bool bind_index(Eval *eval, const Node *target, Object *const *indices, int rank)
+{
+    if (rank == 1) return assign_target(eval, target, indices[0]);
+    return assign_target(eval, target, object_list(eval, OBJECT_TUPLE, indices, (size_t)rank));
+}
+
+static bool open_loop(Eval *eval, const Object *extents, const Node *target)
+{
+    Parallel *parallel = eval->parallel;
+    Object *indices[TYPE_RANK];
+    parallel->rank = (int)extents->as.list.count;
+    for (int i = 0; i < parallel->rank; i++)
+        parallel->shape[i] = extents->as.list.items[i]->as.integer;
+    const Type *type =
+        type_tile(core_types(eval), DTYPE_i32, parallel->rank, parallel->shape, NULL);
+    for (int i = 0; i < parallel->rank; i++) {
+        Value *index = core_build(eval, OP_iota, 0, NULL, type);
+        op_set_int(index->op, ATTR_dim, i);
+        parallel->indices[i] = index;
+        indices[i] = object_ir(eval, index);
+    }
+    return bind_index(eval, target, indices, parallel->rank);
+}
+
+/* Names that were bound in the body have no value behind the loop, but for what is known now. */
+static bool close_names(Eval *eval, const LoopTrial *trial, const ChangeVec *changes)
+{
+    bool good = true;
+    for (size_t i = 0; i < changes->count; i++) {
+        const Change *change = &changes->data[i];
+        Binding *binding = change->binding;
+        if (change->after == NULL || change->after->kind == OBJECT_POISON) {
+            binding_put(eval, binding, change->after, change->at);
+            continue;
+        }
+        const bool known = object_is_number(change->after) || change->after->kind == OBJECT_TEXT ||
+                           change->after == binding->object;
+        if (binding->object != NULL && !known && map_has(&trial->reads, binding)) {
+            FAIL(eval, parallel_write, change->at, binding->name);
+            good = false;
+        }
+        Object *after = change->after;
+        if (!known) after = object_new(eval, OBJECT_LANES);
+        binding_put(eval, binding, after, change->at);
+    }
+    return good;
+}
+
+static Flow run_body(Eval *eval, const NodeFor *node, const Object *extents)
+{
+    LoopTrial trial = {.start = eval->clock, .control = -1, .outer = eval->trial};
+    ChangeVec changes = {0};
+    Control control = {eval->builder, eval->journal.count};
+    OpenLoop jumps = loop_open(eval);
+    eval->control++;
+    eval->parallel->control = eval->parallel->base_control = eval->control;
+    eval->trial = &trial;
+    Flow flow = open_loop(eval, extents, node->target) ? FLOW_NEXT : FLOW_ERROR;
+    if (flow != FLOW_ERROR) flow = eval_block(eval, node->body);
+    eval->trial = trial.outer;
+    iteration_close(eval);
+    loop_close(eval, jumps);
+    control.builder = eval->builder;
+    control_leave(eval, control, &changes);
+    eval->parallel = NULL;
+    if (flow == FLOW_ERROR || !close_names(eval, &trial, &changes)) return FLOW_ERROR;
+    return FLOW_NEXT;
+}
+
+Flow stage_parallel(Eval *eval, const NodeFor *node, const Object *extents)
+{
+    if (!stage_ready(eval, eval->at)) return FLOW_ERROR;
+    if (eval->parallel != NULL) {
+        FAIL(eval, unsupported, eval->at,
+             "a parallel loop in another (give one loop the extents of both)");
+        return FLOW_ERROR;
+    }
+    for (uint32_t i = 0; i < extents->as.list.count; i++)
+        if (extents->as.list.items[i]->as.integer == 0) return eval_block(eval, node->orelse);
+    Parallel parallel = {.frame = eval->frame, .start = eval->clock};
+    eval->parallel = &parallel;
+    const Flow flow = run_body(eval, node, extents);
+    eval->parallel = NULL;
+    return flow == FLOW_ERROR ? flow : eval_block(eval, node->orelse);
+}
+
+/* ---- what the block does as a whole ---- */
+
+bool lanes_allow(Eval *eval, const BuiltinRow *row, Span at)
+{
+    static const char *const COLLECTIVE[] = {
+        "load",        "store",        "dot",       "reduce",  "scan",         "item",
+        "shared_load", "shared_store", "sync",      "barrier", "atomic",       "scatter",
+        "copy_async",  "copy_commit",  "copy_wait", "copy",    "thread_range",
+    };
+    if (eval->parallel == NULL || strcmp(row->module, "__core__") != 0) return true;
+    for (size_t i = 0; i < sizeof COLLECTIVE / sizeof *COLLECTIVE; i++)
+        if (strcmp(row->name, COLLECTIVE[i]) == 0) {
+            FAIL(eval, unsupported, at,
+                 "an operation of the whole block in a parallel loop, whose body is what each "
+                 "iteration does,");
+            return false;
+        }
+    return true;
+}

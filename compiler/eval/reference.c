@@ -1,0 +1,317 @@
+/* reference.c: places: what a parameter annotated Ref or Place stands for. The place is found when
+ * the argument is evaluated, its indices once. To bind the name of a Ref anew is to write to the
+ * place, to read it is to read from there; a Place is taken apart by the library. Variables of the
+ * program that keep their type are references to memory of their own. */
+#include "eval/builtins.h"
+
+#include <string.h>
+
+static bool is_core(const Object *object, const char *name)
+{
+    return object->kind == OBJECT_BUILTIN && strcmp(object->as.builtin->module, "__core__") == 0 &&
+           strcmp(object->as.builtin->name, name) == 0;
+}
+
+Object *core_marker(Eval *eval, const Bound *bound)
+{
+    return FAIL(eval, unsupported, bound->at, "a call of what marks parameters");
+}
+
+static bool is_memory(const Object *object)
+{
+    const Type *type = argument_type(object);
+    return type != NULL && type->kind != TYPE_SCALAR && type->kind != TYPE_POINTER &&
+           type->kind != TYPE_VECTOR;
+}
+
+static Object *place_new(Eval *eval, Object *memory, Object *index, bool assigns)
+{
+    Object *object = object_new(eval, OBJECT_PLACE);
+    object->as.place = arena_new_of(eval->arena, Slot);
+    *object->as.place = (Slot){memory, index, assigns};
+    return object;
+}
+
+bool object_is_variable(const Object *object)
+{
+    return object != NULL && object->kind == OBJECT_PLACE && object->as.place->assigns;
+}
+
+/* ---- reading and writing ---- */
+
+Object *place_read(Eval *eval, const Object *object, Span at)
+{
+    const Slot *place = object->as.place;
+    if (place->memory->kind == OBJECT_CELL)
+        return object_ir(eval, build1(&eval->builder, OP_var_get, place->memory->as.ir.var));
+    return place->index == NULL ? place->memory : item_get(eval, place->memory, place->index, at);
+}
+
+/* What is written takes the place's type. */
+bool place_write(Eval *eval, const Object *object, Object *value, Span at)
+{
+    const Slot *place = object->as.place;
+    if (place->memory->kind == OBJECT_CELL) {
+        Value *var = place->memory->as.ir.var;
+        Value *scalar = stage_scalar(eval, value, var->type->content->dtype, at);
+        if (scalar != NULL) build2(&eval->builder, OP_var_set, var, scalar);
+        return scalar != NULL;
+    }
+    if (place->index != NULL) return item_set(eval, place->memory, place->index, value, at);
+    if (place->memory->kind == OBJECT_TILE) {
+        Value *tile = stage_typed(eval, value, argument_type(place->memory), at);
+        return tile != NULL && tile_write(eval, place->memory, tile);
+    }
+    FAIL(eval, bad_reference, at, "all of a view or shared tile");
+    return false;
+}
+
+Object *place_attribute(Eval *eval, const Object *object, Name name, Span at, bool *found)
+{
+    const Slot *place = object->as.place;
+    *found = true;
+    if (strcmp(name, "memory") == 0) return place->memory;
+    if (strcmp(name, "index") == 0) return place->index != NULL ? place->index : eval->none;
+    if (strcmp(name, "value") == 0) return place_read(eval, object, at);
+    *found = false;
+    return NULL;
+}
+
+/* ---- variables ---- */
+
+/* variable(dtype, init): a number of that type, which keeps its type whatever is assigned. */
+Object *core_variable(Eval *eval, const Bound *bound)
+{
+    DType dtype;
+    Value *init = NULL;
+    if (!stage_ready(eval, bound->at) || !argument_dtype(eval, bound->values[0], bound->at, &dtype))
+        return NULL;
+    if (in_host_part(eval)) return FAIL(eval, outside_launch, bound->at);
+    if (!argument_absent(bound->values[1])) {
+        init = stage_scalar(eval, bound->values[1], dtype, bound->at);
+        if (init == NULL) return NULL;
+    }
+    const Type *type = type_var(core_types(eval), type_scalar(core_types(eval), dtype));
+    Object *cell = object_new(eval, OBJECT_CELL);
+    cell->as.ir.var = build_op(&eval->builder, OP_var, init != NULL, &init, 1, &type)->results;
+    return place_new(eval, cell, NULL, true);
+}
+
+/* ---- arguments ---- */
+
+static PlaceKind annotation_kind(Eval *eval, const Function *function, const Node *node)
+{
+    const Node *annotation = NODE_AS(arg, node)->annotation;
+    if (annotation == NULL || (annotation->kind != NODE_Name && annotation->kind != NODE_Attribute))
+        return PLACE_NONE;
+    Scope *saved = eval->frame->scope;
+    eval->frame->scope = function->closure;
+    eval->quiet++;
+    Object *type = eval_expr(eval, annotation);
+    eval->quiet--;
+    eval->frame->scope = saved;
+    if (type == NULL) return PLACE_NONE;
+    if (is_core(type, "Lazy")) return PLACE_LAZY;
+    return is_core(type, "Ref") ? PLACE_REF : is_core(type, "Place") ? PLACE_ANY : PLACE_NONE;
+}
+
+static const Nodearguments *parameters_of(const Function *function)
+{
+    return NODE_AS(arguments, NODE_AS(FunctionDef, function->node)->args);
+}
+
+static const Node *parameter_at(const Nodearguments *parameters, uint32_t index)
+{
+    uint32_t first = parameters->posonlyargs.count, then = parameters->args.count;
+    if (index < first) return parameters->posonlyargs.items[index];
+    if (index - first < then) return parameters->args.items[index - first];
+    return index - first - then < parameters->kwonlyargs.count
+               ? parameters->kwonlyargs.items[index - first - then]
+               : NULL;
+}
+
+/* One kind a parameter; NULL: the function takes values alone. */
+static const PlaceKind *function_places(Eval *eval, Function *function)
+{
+    if (function->places_known) return function->places;
+    function->places_known = true;
+    if (function->node->kind != NODE_FunctionDef) return NULL;
+    const Nodearguments *parameters = parameters_of(function);
+    uint32_t count =
+        parameters->posonlyargs.count + parameters->args.count + parameters->kwonlyargs.count;
+    PlaceKind *places = arena_new_array(eval->arena, PlaceKind, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        places[i] = annotation_kind(eval, function, parameter_at(parameters, i));
+        if (places[i] != PLACE_NONE) function->places = places;
+    }
+    return function->places;
+}
+
+static PlaceKind kind_of_argument(Eval *eval, Object *callee, uint32_t index, Name name)
+{
+    bool bound = callee->kind == OBJECT_METHOD;
+    if (bound || callee->kind == OBJECT_STATIC_METHOD) callee = callee->as.method.function;
+    if (eval->staging == NULL || callee->kind != OBJECT_FUNCTION) return PLACE_NONE;
+    const PlaceKind *places = function_places(eval, &callee->as.function);
+    if (places == NULL) return PLACE_NONE;
+    const Nodearguments *parameters = parameters_of(&callee->as.function);
+    for (uint32_t i = 0;; i++) {
+        const Node *parameter = parameter_at(parameters, i);
+        if (parameter == NULL) return PLACE_NONE;
+        if (name != NULL ? NODE_AS(arg, parameter)->arg == name : i == index + bound)
+            return places[i];
+    }
+}
+
+/* The variable that a name stands for, or NULL. */
+static Object *named_variable(Eval *eval, Name name)
+{
+    for (Scope *scope = eval->frame->scope; scope != NULL; scope = scope->parent) {
+        Binding *binding = bindings_get(&scope->bindings, name);
+        if (binding != NULL && binding->object != NULL)
+            return object_is_variable(binding->object) ? binding->object : NULL;
+    }
+    return NULL;
+}
+
+static Object *eval_place(Eval *eval, const Node *node, PlaceKind kind)
+{
+    const bool assigns = kind == PLACE_REF;
+    Object *object, *index;
+    if (node->kind == NODE_Name) {
+        object = named_variable(eval, NODE_AS(Name, node)->id);
+        if (object != NULL) return object;
+    }
+    if (node->kind == NODE_Subscript) {
+        object = eval_expr(eval, NODE_AS(Subscript, node)->value);
+        index = object != NULL ? eval_expr(eval, NODE_AS(Subscript, node)->slice) : NULL;
+        if (index == NULL) return NULL;
+        if (is_memory(object)) return place_new(eval, object, index, assigns);
+        object = item_get(eval, object, index, node->span);
+    } else {
+        object = eval_expr(eval, node);
+    }
+    if (object == NULL || object_is_variable(object)) return object;
+    if (object->kind == OBJECT_PLACE) /* handed on */
+        return assigns ? place_new(eval, object->as.place->memory, object->as.place->index, true)
+                       : object;
+    if (!assigns || is_memory(object)) return place_new(eval, object, NULL, assigns);
+    eval_move(eval, node->span);
+    return FAIL(eval, bad_reference, eval->at, object_repr(eval, object));
+}
+
+/* A function without parameters, whose result is the argument's value. */
+static Object *eval_lazily(Eval *eval, const Node *node)
+{
+    NodeLambda *lambda = arena_new_of(eval->arena, NodeLambda);
+    Nodearguments *parameters = arena_new_of(eval->arena, Nodearguments);
+    parameters->base = (Node){.kind = NODE_arguments, .span = node->span};
+    lambda->base = (Node){.kind = NODE_Lambda, .span = node->span};
+    lambda->args = &parameters->base;
+    lambda->body = (Node *)node;
+    return eval_expr(eval, &lambda->base);
+}
+
+Object *eval_argument_of(Eval *eval, Object *callee, uint32_t index, Name name, const Node *node)
+{
+    PlaceKind kind = kind_of_argument(eval, callee, index, name);
+    if (kind == PLACE_LAZY) return eval_lazily(eval, node);
+    return kind == PLACE_NONE ? eval_expr(eval, node) : eval_place(eval, node, kind);
+}
+
+/* ---- distances that are known though their ends are not ---- */
+
+enum { TERMS = 16, LINEAR_DEPTH = 64 };
+
+typedef struct Linear { /* constant + the sum of factor * value */
+    int64_t constant;
+    const Value *values[TERMS];
+    int64_t factors[TERMS];
+    int count;
+} Linear;
+
+static bool add_term(Linear *linear, const Value *value, int64_t factor)
+{
+    for (int i = 0; i < linear->count; i++)
+        if (linear->values[i] == value)
+            return !__builtin_add_overflow(linear->factors[i], factor, &linear->factors[i]);
+    if (linear->count == TERMS) return false;
+    linear->values[linear->count] = value;
+    linear->factors[linear->count++] = factor;
+    return true;
+}
+
+static bool add_value(Linear *linear, const Value *value, int64_t factor, int depth)
+{
+    int64_t known, product;
+    const Op *op = value->op;
+    if (value_constant(value, &known))
+        return !__builtin_mul_overflow(known, factor, &product) &&
+               !__builtin_add_overflow(linear->constant, product, &linear->constant);
+    if (op == NULL || depth > LINEAR_DEPTH) return add_term(linear, value, factor);
+    switch ((int)op->code) {
+    case OP_add:
+    case OP_sub:
+        return add_value(linear, op->operands[0], factor, depth + 1) &&
+               add_value(linear, op->operands[1], op->code == OP_sub ? -factor : factor, depth + 1);
+    case OP_neg: return add_value(linear, op->operands[0], -factor, depth + 1);
+    case OP_mul:
+        for (int i = 0; i < 2; i++)
+            if (value_constant(op->operands[i], &known))
+                return !__builtin_mul_overflow(known, factor, &product) &&
+                       add_value(linear, op->operands[1 - i], product, depth + 1);
+        return add_term(linear, value, factor);
+    case OP_cast:
+        if (dtype_is_signed(value->type->dtype) && dtype_is_signed(op->operands[0]->type->dtype) &&
+            dtype_bits(value->type->dtype) >= dtype_bits(op->operands[0]->type->dtype))
+            return add_value(linear, op->operands[0], factor, depth + 1);
+        return add_term(linear, value, factor);
+    default: return add_term(linear, value, factor);
+    }
+}
+
+/* difference(a, b): a - b where it is known now, else None. */
+Object *core_difference(Eval *eval, const Bound *bound)
+{
+    Linear linear = {0};
+    for (int i = 0; i < 2; i++) {
+        Value *value = stage_index(eval, bound->values[i], bound->at);
+        if (value == NULL) return NULL;
+        if (!add_value(&linear, value, i == 0 ? 1 : -1, 0)) return eval->none;
+    }
+    for (int i = 0; i < linear.count; i++)
+        if (linear.factors[i] != 0) return eval->none;
+    return object_int(eval, linear.constant);
+}
+
+/* memory_kind(memory): "view", "shared", "register", "local", or "" for what is no memory. */
+Object *core_memory_kind(Eval *eval, const Bound *bound)
+{
+    static const char *const NAMES[] = {[TYPE_VIEW] = "view",
+                                        [TYPE_SHARED] = "shared",
+                                        [TYPE_TILE] = "register",
+                                        [TYPE_LOCAL] = "local"};
+    const Type *type = argument_type(bound->values[0]);
+    const char *name =
+        type != NULL && type->kind < sizeof NAMES / sizeof *NAMES && NAMES[type->kind] != NULL
+            ? NAMES[type->kind]
+            : "";
+    return object_text(eval, name, strlen(name));
+}
+
+/* Whether what a function gives is a function of its own. */
+Object *core_returns_function(Eval *eval, const Bound *bound)
+{
+    const Object *object = bound->values[0];
+    if (object->kind != OBJECT_FUNCTION || object->as.function.node->kind != NODE_FunctionDef)
+        return eval->no;
+    Nodes body = NODE_AS(FunctionDef, object->as.function.node)->body;
+    const Node *last = body.items[body.count - 1];
+    const Node *value = last->kind == NODE_Return ? NODE_AS(Return, last)->value : NULL;
+    if (value == NULL || value->kind != NODE_Name) return eval->no;
+    for (uint32_t i = 0; i < body.count; i++)
+        if (body.items[i]->kind == NODE_FunctionDef &&
+            NODE_AS(FunctionDef, body.items[i])->name == NODE_AS(Name, value)->id)
+            return eval->yes;
+    return eval->no;
+}

@@ -1,0 +1,78 @@
+/* shared_shape.c: shared tiles in other shapes. */
+#include "eval/builtins.h"
+
+#include <string.h>
+
+/* ---- reshape_shared(tile, shape) ---- */
+
+static int64_t elements_of(int rank, const int64_t *shape)
+{
+    int64_t count = 1;
+    for (int d = 0; d < rank; d++) count *= shape[d];
+    return count;
+}
+
+/* How many of the leading dimensions have one index, where all others are spanned wholly and in
+ * order; -1: it is another kind of part. */
+static int leading_indices(const Op *view)
+{
+    const Type *whole = view->operands[0]->type, *part = view->results[0].type;
+    const Attr *dims = op_attr(view, ATTR_dims);
+    const int lead = whole->rank - part->rank;
+    for (int i = 0; i < part->rank; i++) {
+        int64_t offset;
+        if (dims->integers[i] != lead + i || part->shape[i] != whole->shape[lead + i] ||
+            !value_constant(view->operands[1 + lead + i], &offset) || offset != 0)
+            return -1;
+    }
+    return lead;
+}
+
+static Value *reshape_whole(Eval *eval, Value *tile, int rank, const int64_t *shape)
+{
+    if (tile->op->code == OP_shared_reshape) tile = tile->op->operands[0];
+    return core_build(eval, OP_shared_reshape, 1, &tile,
+                      type_shared(core_types(eval), tile->type->dtype, rank, shape, NULL));
+}
+
+/* The same index of the whole tile in another shape. */
+static Value *reshape_part(Eval *eval, const Op *view, int lead, int rank, const int64_t *shape)
+{
+    Value *whole = view->operands[0], *operands[1 + TYPE_RANK];
+    int64_t extents[TYPE_RANK], dims[TYPE_RANK];
+    for (int d = 0; d < lead; d++) extents[d] = whole->type->shape[d];
+    memcpy(extents + lead, shape, (size_t)rank * sizeof *shape);
+    operands[0] = reshape_whole(eval, whole, lead + rank, extents);
+    for (int d = 0; d < lead; d++) operands[1 + d] = view->operands[1 + d];
+    for (int i = 0; i < rank; i++) {
+        dims[i] = lead + i;
+        operands[1 + lead + i] = build_const(&eval->builder, DTYPE_i32, 0);
+    }
+    Value *part = core_build(eval, OP_shared_view, 1 + lead + rank, operands,
+                             type_shared(core_types(eval), whole->type->dtype, rank, shape, NULL));
+    op_set_ints(part->op, ATTR_dims, rank, dims);
+    return part;
+}
+
+Object *core_reshape_shared(Eval *eval, const Bound *bound)
+{
+    int rank;
+    int64_t shape[TYPE_RANK];
+    Value *tile =
+        argument_value(eval, bound->values[0], TYPE_SHARED, "what is reshaped", NULL, bound->at);
+    if (tile == NULL || !argument_shape(eval, bound->values[1], bound->at, &rank, shape))
+        return NULL;
+    if (elements_of(rank, shape) != type_elements(tile->type))
+        return FAIL(eval, shape_mismatch, bound->at, type_text(eval->arena, tile->type),
+                    object_repr(eval, bound->values[1]));
+    if (tile->op != NULL && tile->op->code != OP_shared_view)
+        return object_ir(eval, reshape_whole(eval, tile, rank, shape));
+    const int lead = tile->op != NULL ? leading_indices(tile->op) : -1;
+    const Value *whole = lead < 0 ? NULL : tile->op->operands[0];
+    if (whole == NULL || lead + rank > TYPE_RANK || whole->op == NULL ||
+        whole->op->code == OP_shared_view)
+        return FAIL(eval, expected_kind, bound->at, "what is reshaped",
+                    "a whole shared tile or one index of its first dimensions",
+                    "another part of one");
+    return object_ir(eval, reshape_part(eval, tile->op, lead, rank, shape));
+}

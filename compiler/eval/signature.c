@@ -1,0 +1,339 @@
+/* signature.c: what a kernel's function takes.
+ *
+ * A parameter annotated int, bool, float or str is a key: its value is part of the specialisation.
+ * One annotated with an element type or a pointer type is a run-time argument; a tensor's
+ * annotation says which of its extents are keys. In a plain function any other annotation, or none,
+ * makes a key of any value. */
+#include "eval/kernel.h"
+
+#include <string.h>
+
+/* ---- kernels ---- */
+
+static bool class_says(const Object *class, const char *name)
+{
+    for (int i = 0; i < class->as.class->order_count; i++) {
+        const BindingVec *list = &class->as.class->order[i]->as.class->attributes.list;
+        for (size_t j = 0; j < list->count; j++)
+            if (strcmp(list->data[j]->name, name) == 0)
+                return list->data[j]->object != NULL &&
+                       list->data[j]->object->kind == OBJECT_BOOL &&
+                       list->data[j]->object->as.integer != 0;
+    }
+    return false;
+}
+
+bool class_is_kernel(const Object *class)
+{
+    return class_says(class, "__kernel__");
+}
+
+bool makes_kernels(const Object *object)
+{
+    if (object->kind == OBJECT_CLASS) return class_is_kernel(object);
+    return is_kernel(object) || (object->kind == OBJECT_INSTANCE &&
+                                 class_says(object->as.instance->class, "__kernel_template__"));
+}
+
+bool is_kernel(const Object *object)
+{
+    return object->kind == OBJECT_INSTANCE && class_is_kernel(object->as.instance->class);
+}
+
+Object *instance_attribute(Eval *eval, const Object *instance, const char *name)
+{
+    Name text = intern_text(eval->session->names, name);
+    Binding *own = bindings_get(&instance->as.instance->attributes, text);
+    if (own != NULL && own->object != NULL) return own->object;
+    return class_find(instance->as.instance->class, text);
+}
+
+static Object *own_attribute(const Object *instance, const char *name)
+{
+    const BindingVec *list = &instance->as.instance->attributes.list;
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->data[i]->name, name) == 0) return list->data[i]->object;
+    return NULL;
+}
+
+static Object *plain_function(const Object *instance)
+{
+    return own_attribute(instance, "__kernel_function__");
+}
+
+const char *kernel_name(const Object *instance)
+{
+    const Object *body = own_attribute(instance, "__kernel_body__");
+    const Object *function = body != NULL ? body : plain_function(instance);
+    return function != NULL && function->kind == OBJECT_FUNCTION
+               ? function->as.function.name
+               : instance->as.instance->class->as.class->name;
+}
+
+bool instances_same(const Object *a, const Object *b)
+{
+    if (a->as.instance == b->as.instance) return true;
+    const Object *left = a->as.instance->arguments, *right = b->as.instance->arguments;
+    const Object *first = own_attribute(a, "__configurations__");
+    const Object *second = own_attribute(b, "__configurations__");
+    if ((first == NULL) != (second == NULL) || (first != NULL && !object_equal(first, second)))
+        return false;
+    return a->as.instance->class == b->as.instance->class && left != NULL && right != NULL &&
+           object_equal(left, right);
+}
+
+static bool find_function(Eval *eval, Object *instance, Span at, Signature *out)
+{
+    out->instance = instance;
+    out->function = plain_function(instance);
+    out->is_function = out->function != NULL;
+    out->body = own_attribute(instance, "__kernel_body__");
+    out->annotate = own_attribute(instance, "__kernel_annotation__");
+    if (!out->is_function)
+        out->function =
+            class_find(instance->as.instance->class, intern_text(eval->session->names, "__call__"));
+    if (out->function != NULL && out->function->kind == OBJECT_FUNCTION &&
+        out->function->as.function.node->kind == NODE_FunctionDef)
+        return true;
+    if (out->is_function)
+        FAIL(eval, expected_kind, at, "what becomes a kernel", "a function that 'def' made",
+             object_repr(eval, out->function));
+    else
+        FAIL(eval, unknown_attribute, at, object_repr(eval, instance), "__call__");
+    return false;
+}
+
+/* ---- annotations ---- */
+
+static bool read_plain_key(const Object *type, KernelParameter *out)
+{
+    static const struct {
+        const char *name;
+        ObjectKind kind;
+    } rows[] = {
+        {"int", OBJECT_INT}, {"bool", OBJECT_BOOL}, {"float", OBJECT_FLOAT}, {"str", OBJECT_TEXT}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (!builtin_is(type, rows[i].name)) continue;
+        out->is_plain = true;
+        out->key_kind = rows[i].kind;
+        return true;
+    }
+    return false;
+}
+
+/* How a value of that class is made from what is given: its static method `__key__`. */
+static Object *converter(Eval *eval, const Object *type)
+{
+    if (type->kind != OBJECT_CLASS) return NULL;
+    Object *method = class_find(type, intern_text(eval->session->names, "__key__"));
+    return method != NULL && method->kind == OBJECT_STATIC_METHOD ? method->as.method.function
+                                                                  : NULL;
+}
+
+static bool read_annotation(Eval *eval, const Object *type, bool any_key, KernelParameter *out)
+{
+    out->kind = PARAMETER_KEY;
+    if (read_plain_key(type, out)) return true;
+    if (type->kind == OBJECT_TENSOR_TYPE && any_key) {
+        out->kind = PARAMETER_TENSOR;
+        out->tensor = type->as.tensor;
+        return true;
+    }
+    if (type->kind == OBJECT_DTYPE || type->kind == OBJECT_POINTER_TYPE) {
+        out->kind = type->kind == OBJECT_DTYPE ? PARAMETER_SCALAR : PARAMETER_POINTER;
+        out->dtype = type->as.dtype;
+        return true;
+    }
+    out->convert = converter(eval, type);
+    return any_key;
+}
+
+static Object *eval_annotation(Eval *eval, const Function *function, const Node *annotation)
+{
+    Frame frame = {.scope = function->closure, .caller = eval->frame};
+    eval->frame = &frame;
+    Object *type = eval_expr(eval, annotation);
+    eval->frame = frame.caller;
+    return type;
+}
+
+/* Whether the function's body says `name: type`. */
+static bool is_declared(const Function *function, Name name)
+{
+    Nodes body = NODE_AS(FunctionDef, function->node)->body;
+    for (uint32_t i = 0; i < body.count; i++) {
+        if (body.items[i]->kind != NODE_AnnAssign) continue;
+        const NodeAnnAssign *node = NODE_AS(AnnAssign, body.items[i]);
+        if (node->value == NULL && node->target->kind == NODE_Name &&
+            NODE_AS(Name, node->target)->id == name)
+            return true;
+    }
+    return false;
+}
+
+/* What an annotation of the body says is its dialect's to tell. */
+static Object *parameter_type(Eval *eval, const Signature *signature, const Function *function,
+                              const Node *annotation)
+{
+    Object *type = eval_annotation(eval, function, annotation);
+    if (type == NULL || signature->annotate == NULL || signature->body == NULL ||
+        function != &signature->body->as.function)
+        return type;
+    return call_simple(eval, signature->annotate, 1, &type, annotation->span);
+}
+
+static bool read_parameter(Eval *eval, const Signature *signature, const Function *function,
+                           const Nodearg *node, Object *otherwise, KernelParameter *out)
+{
+    *out = (KernelParameter){.name = node->arg, .span = node->base.span, .otherwise = otherwise};
+    if (node->annotation == NULL && signature->is_function) {
+        out->is_open = true;
+        out->is_declared = is_declared(function, node->arg);
+        return true;
+    }
+    Object *type = node->annotation != NULL
+                       ? parameter_type(eval, signature, function, node->annotation)
+                       : NULL;
+    if (node->annotation != NULL && type == NULL) return false;
+    if (type != NULL && read_annotation(eval, type, signature->is_function, out)) return true;
+    FAIL(eval, parameter_type, node->base.span, node->arg);
+    return false;
+}
+
+static bool add_parameter(Eval *eval, Signature *signature, const Function *function,
+                          const Node *node, Object *otherwise)
+{
+    KernelParameter parameter;
+    if (!read_parameter(eval, signature, function, NODE_AS(arg, node), otherwise, &parameter))
+        return false;
+    vec_push(eval->arena, &signature->parameters, parameter);
+    return true;
+}
+
+/* ---- all of them ---- */
+
+static bool add_positional(Eval *eval, Signature *out, const Function *function, uint32_t from)
+{
+    const Nodearguments *arguments = NODE_AS(arguments, NODE_AS(FunctionDef, function->node)->args);
+    uint32_t first = arguments->posonlyargs.count, count = first + arguments->args.count;
+    for (uint32_t i = from; i < count; i++) {
+        const Node *node =
+            i < first ? arguments->posonlyargs.items[i] : arguments->args.items[i - first];
+        uint32_t defaults = arguments->defaults.count;
+        Object *otherwise = i + defaults >= count ? function->defaults[i + defaults - count] : NULL;
+        if (!add_parameter(eval, out, function, node, otherwise)) return false;
+    }
+    return true;
+}
+
+/* The body's parameters come where the function takes the rest. */
+static bool add_rest(Eval *eval, Signature *out, const Nodearguments *arguments)
+{
+    if (out->body == NULL || arguments->vararg == NULL) return true;
+    const Function *body = &out->body->as.function;
+    const Nodearguments *rest = NODE_AS(arguments, NODE_AS(FunctionDef, body->node)->args);
+    if (rest->vararg != NULL || rest->kwarg != NULL || rest->kwonlyargs.count > 0) {
+        FAIL(eval, unsupported, body->node->span, "a kernel with *, ** or keyword-only parameters");
+        return false;
+    }
+    out->rest = NODE_AS(arg, arguments->vararg)->arg;
+    out->rest_first = out->parameters.count;
+    if (!add_positional(eval, out, body, 0)) return false;
+    out->rest_count = out->parameters.count - out->rest_first;
+    return true;
+}
+
+static bool read_parameters(Eval *eval, Signature *out)
+{
+    const Function *function = &out->function->as.function;
+    const Nodearguments *arguments = NODE_AS(arguments, NODE_AS(FunctionDef, function->node)->args);
+    bool named = arguments->kwonlyargs.count > 0 && !out->is_function;
+    if ((arguments->vararg != NULL && out->body == NULL) || arguments->kwarg != NULL || named) {
+        FAIL(eval, unsupported, function->node->span,
+             out->is_function ? "a kernel with * or ** parameters"
+                              : "a kernel with *, ** or keyword-only parameters");
+        return false;
+    }
+    /* a method: all but self */
+    if (!add_positional(eval, out, function, out->is_function ? 0 : 1) ||
+        !add_rest(eval, out, arguments))
+        return false;
+    for (uint32_t i = 0; i < arguments->kwonlyargs.count; i++)
+        if (!add_parameter(eval, out, function, arguments->kwonlyargs.items[i],
+                           function->kw_defaults[i]))
+            return false;
+    return true;
+}
+
+/* `__results__` of the instance: which parameters the call makes and gives, as Python counts. */
+static bool mark_results(Eval *eval, Span at, Signature *out)
+{
+    Object *results = instance_attribute(eval, out->instance, "__results__");
+    const int64_t count = (int64_t)out->parameters.count;
+    int64_t given;
+    if (results == NULL || results->kind == OBJECT_NONE) return true;
+    if (!object_is_sequence(results)) results = object_list(eval, OBJECT_LIST, &results, 1);
+    for (uint32_t i = 0; i < results->as.list.count; i++) {
+        if (!object_as_int(eval, results->as.list.items[i], "a result", &given)) return false;
+        int64_t place = given < 0 ? given + count : given;
+        KernelParameter *parameter =
+            place >= 0 && place < count ? &out->parameters.data[place] : NULL;
+        if (parameter == NULL || parameter->tensor == NULL || parameter->tensor->any_dtype ||
+            parameter->is_result) {
+            FAIL(eval, bad_result, at,
+                 arena_printf(eval->arena, "argument %lld is no tensor that could be a result",
+                              (long long)given));
+            return false;
+        }
+        parameter->is_result = true;
+        parameter->result_order = (int)i;
+    }
+    return true;
+}
+
+bool signature_read(Eval *eval, Object *instance, Span at, Signature *out)
+{
+    *out = (Signature){0};
+    out->configurations = instance_attribute(eval, instance, "__configurations__");
+    return find_function(eval, instance, at, out) && read_parameters(eval, out) &&
+           mark_results(eval, at, out);
+}
+
+size_t signature_find(const Signature *signature, Name name)
+{
+    size_t place = 0;
+    while (place < signature->parameters.count && signature->parameters.data[place].name != name)
+        place++;
+    return place;
+}
+
+static bool extents_are_settled(Object *const *extents, int rank)
+{
+    for (int i = 0; i < rank; i++) {
+        const Object *extent = extents[i];
+        bool at_run_time = extent->kind == OBJECT_SYMBOL && !extent->as.symbol->is_key;
+        if (extent->kind != OBJECT_INT && extent->kind != OBJECT_IR && !at_run_time) return false;
+    }
+    return true;
+}
+
+bool parameter_is_settled(const KernelParameter *parameter)
+{
+    const TensorType *tensor = parameter->tensor;
+    if (parameter->is_result) return true;
+    if (parameter->kind == PARAMETER_KEY) return parameter->otherwise != NULL;
+    if (parameter->kind != PARAMETER_TENSOR) return true;
+    return tensor != NULL && !tensor->any_dtype &&
+           extents_are_settled(tensor->shape, tensor->rank) &&
+           (!tensor->is_strided || extents_are_settled(tensor->strides, tensor->rank));
+}
+
+bool kernel_has_open_key(Eval *eval, Object *instance, bool *out)
+{
+    Signature signature;
+    *out = false;
+    if (!signature_read(eval, instance, eval->at, &signature)) return false;
+    for (size_t i = 0; i < signature.parameters.count; i++)
+        *out |= !parameter_is_settled(&signature.parameters.data[i]);
+    return true;
+}

@@ -1,0 +1,353 @@
+/* staging.c: from a specialisation to a staged Kernel.
+ *
+ * The `__call__` of a class is evaluated in its launch's region; what it sets in `attrs` describes
+ * the launch, and the scalar code behind the grid is copied to the host region. A plain function is
+ * evaluated in the host region, and opens its launches there (launches.c). */
+#include "eval/kernel.h"
+
+#include <string.h>
+
+/* ---- the grid: scalar code copied to the host region ---- */
+
+typedef struct HostCopy {
+    Eval *eval;
+    Builder builder;
+    const char *wanted;
+    Map map;
+    int depth;
+} HostCopy;
+
+static Value *copy_to_host(HostCopy *copy, Value *value)
+{
+    Eval *eval = copy->eval;
+    if (value->op == NULL && value->region == NULL) return value; /* a parameter */
+    if (value->op != NULL && value->op->parent == eval->staging->kernel->host) return value;
+    Value *known = map_get(&copy->map, value);
+    if (known != NULL) return known;
+    const OpInfo *info = value->op != NULL ? op_info(value->op->code) : NULL;
+    if (info == NULL || !(info->stages & HOST) || !(info->traits & PURE) || copy->depth > 1000) {
+        const char *what = value->name != NULL ? arena_printf(eval->arena, "'%s'", value->name)
+                           : info != NULL
+                               ? arena_printf(eval->arena, "the result of '%s'", info->name)
+                               : "a loop's counter";
+        return FAIL(eval, device_grid, value->op != NULL ? value->op->span : eval->at, copy->wanted,
+                    what);
+    }
+    copy->depth++;
+    bool good = true;
+    for (int i = 0; good && i < value->op->operand_count; i++) {
+        Value *operand = copy_to_host(copy, value->op->operands[i]);
+        good = operand != NULL;
+        if (good) map_set(eval->arena, &copy->map, value->op->operands[i], operand);
+    }
+    copy->depth--;
+    if (!good) return NULL;
+    Op *clone = op_clone(&copy->builder, value->op, &copy->map);
+    Value *result = &clone->results[value->index];
+    map_set(eval->arena, &copy->map, value, result);
+    return result;
+}
+
+Builder stage_host_builder(Eval *eval, Span at)
+{
+    Op *launch = eval->staging->launch;
+    Builder builder = launch != NULL ? builder_before(launch) : eval->builder;
+    builder.span = at;
+    return builder;
+}
+
+Value *stage_on_host(Eval *eval, Value *value, const char *wanted)
+{
+    HostCopy copy = {.eval = eval, .builder = stage_host_builder(eval, eval->at), .wanted = wanted};
+    return eval->staging->launch != NULL ? copy_to_host(&copy, value) : value;
+}
+
+Object *kernel_attribute(Eval *eval, const char *name)
+{
+    Instance *attributes = eval->staging->attributes->as.instance;
+    Binding *binding =
+        bindings_get(&attributes->attributes, intern_text(eval->session->names, name));
+    if (binding == NULL || binding->object == NULL)
+        return FAIL(eval, no_attribute_set, eval->staging->at, name);
+    eval->at = binding->at;
+    return binding_get(eval, binding, binding->at);
+}
+
+static bool set_extent(Eval *eval, HostCopy *copy, int dim, Object *extent)
+{
+    Value *value;
+    if (extent->kind == OBJECT_INT)
+        value =
+            build_const(&copy->builder,
+                        extent->as.integer == (int32_t)extent->as.integer ? DTYPE_i32 : DTYPE_i64,
+                        extent->as.integer);
+    else {
+        value = stage_index(eval, extent, eval->at);
+        value = value != NULL ? copy_to_host(copy, value) : NULL;
+    }
+    if (value == NULL) return false;
+    eval->staging->launch->operands[dim] = value;
+    return true;
+}
+
+static bool set_grid(Eval *eval)
+{
+    Object *blocks = kernel_attribute(eval, "blocks");
+    if (blocks == NULL) return false;
+    HostCopy copy = {
+        .eval = eval, .builder = builder_before(eval->staging->launch), .wanted = "the grid"};
+    if (!object_is_sequence(blocks)) return set_extent(eval, &copy, 0, blocks);
+    if (blocks->as.list.count < 1 || blocks->as.list.count > 3) {
+        FAIL(eval, bad_value, eval->at, "the grid has one to three dimensions");
+        return false;
+    }
+    for (uint32_t i = 0; i < blocks->as.list.count; i++)
+        if (!set_extent(eval, &copy, (int)i, blocks->as.list.items[i])) return false;
+    return true;
+}
+
+static bool set_warps(Eval *eval)
+{
+    int64_t warps;
+    Object *object = kernel_attribute(eval, "warps");
+    if (object == NULL || !object_as_int(eval, object, "the number of warps", &warps)) return false;
+    if (warps < 1 || warps > 32) {
+        FAIL(eval, bad_value, eval->at,
+             arena_printf(eval->arena, "a block has 1 to 32 warps, not %lld", (long long)warps));
+        return false;
+    }
+    op_set_int(eval->staging->launch, ATTR_warps, warps);
+    return true;
+}
+
+/* ---- setting aside ---- */
+
+static Op *make_launch(Kernel *kernel, Span at)
+{
+    Builder builder = builder_at_end(kernel->host, at);
+    Value *one = build_const(&builder, DTYPE_i32, 1);
+    Op *launch = build_op(&builder, OP_launch, 3, (Value *[]){one, one, one}, 0, NULL);
+    op_set_int(launch, ATTR_warps, 1);
+    return launch;
+}
+
+static void bind_self(Eval *eval, const Function *function, Scope *scope, Object *instance)
+{
+    const Nodearguments *arguments = NODE_AS(arguments, NODE_AS(FunctionDef, function->node)->args);
+    Nodes names = arguments->posonlyargs.count > 0 ? arguments->posonlyargs : arguments->args;
+    if (names.count > 0)
+        binding_put(eval, bindings_make(eval, &scope->bindings, NODE_AS(arg, names.items[0])->arg),
+                    instance, names.items[0]->span);
+}
+
+typedef struct Outside { /* what staging sets aside */
+    Staging *staging;
+    Builder builder;
+    LoopTrial *trial;
+    Span at;
+    int control, library;
+    uint64_t steps_left;
+} Outside;
+
+static Outside leave_outside(Eval *eval, Staging *staging)
+{
+    Kernel *kernel = staging->kernel;
+    Outside outside = {eval->staging, eval->builder, eval->trial,     eval->at,
+                       eval->control, eval->library, eval->steps_left};
+    eval->staging = staging;
+    eval->builder = builder_at_end(
+        staging->launch != NULL ? launch_region(staging->launch) : kernel->host, staging->at);
+    eval->trial = NULL;
+    eval->control = 0;
+    eval->library = 0;
+    eval->steps_left = UNROLL_LIMIT;
+    return outside;
+}
+
+static void return_outside(Eval *eval, const Outside *outside)
+{
+    eval->staging = outside->staging;
+    eval->builder = outside->builder;
+    eval->trial = outside->trial;
+    eval->at = outside->at;
+    eval->control = outside->control;
+    eval->library = outside->library;
+    eval->steps_left = outside->steps_left;
+}
+
+/* ---- parameters ---- */
+
+static const Type *key_type(TypeTable *types, const Object *key)
+{
+    switch (key->kind) {
+    case OBJECT_BOOL: return type_scalar(types, DTYPE_b1);
+    case OBJECT_FLOAT: return type_scalar(types, DTYPE_f64);
+    case OBJECT_INT:
+    case OBJECT_DTYPE:
+    case OBJECT_TEXT: return type_scalar(types, DTYPE_i64);
+    default: return NULL;
+    }
+}
+
+/* A number, text or element type is a key of the IR too; other values are known to the evaluator
+ * alone. */
+static void add_key(Kernel *kernel, const KernelParameter *parameter, const Object *key)
+{
+    const Type *type = key_type(kernel->types, key);
+    if (type == NULL) return;
+    int index = kernel_add_parameter(kernel, parameter->name, type, parameter->span)->index;
+    Parameter *added = &kernel->parameters[index];
+    added->is_key = true;
+    added->is_dtype = key->kind == OBJECT_DTYPE;
+    if (key->kind == OBJECT_TEXT)
+        added->text = intern(kernel->session->names, key->as.text.data, key->as.text.length);
+    else if (key->kind == OBJECT_FLOAT)
+        memcpy(&added->key, &key->as.number, sizeof added->key);
+    else
+        added->key = added->is_dtype ? dtype_code(key->as.dtype) : key->as.integer;
+}
+
+/* What the function's parameter is bound to; NULL: reported. */
+static Object *stage_parameter(Eval *eval, const KernelParameter *parameter, int argument,
+                               Object *key)
+{
+    Kernel *kernel = eval->staging->kernel;
+    if (eval->staging->specialisation->is_tensor[argument])
+        return parameter->is_declared ? eval->none : tensor_stage(eval, parameter, argument, key);
+    if (key != NULL) {
+        const bool *is_tuned = eval->staging->specialisation->is_tuned;
+        if (is_tuned == NULL || !is_tuned[argument]) add_key(kernel, parameter, key);
+        return key;
+    }
+    const Type *type = parameter->kind == PARAMETER_POINTER
+                           ? type_pointer(kernel->types, parameter->dtype, SPACE_GLOBAL)
+                           : type_scalar(kernel->types, parameter->dtype);
+    return object_ir(eval, kernel_add_parameter(kernel, parameter->name, type, parameter->span));
+}
+
+/* What the call makes comes behind what it is given. */
+static bool stage_results(Eval *eval, Scope *scope)
+{
+    const Signature *signature = eval->staging->signature;
+    Value *extents[TYPE_RANK];
+    for (size_t i = 0; i < signature->parameters.count; i++) {
+        const KernelParameter *parameter = &signature->parameters.data[i];
+        if (!parameter->is_result) continue;
+        if (!tensor_extents(eval, parameter, extents)) return false;
+        Object *object =
+            result_new(eval, parameter->name, parameter->tensor->dtype, parameter->tensor->rank,
+                       extents, parameter->span, parameter->result_order);
+        binding_put(eval, bindings_make(eval, &scope->bindings, parameter->name), object,
+                    parameter->span);
+    }
+    return true;
+}
+
+static bool stage_parameters(Eval *eval, Scope *scope)
+{
+    const Signature *signature = eval->staging->signature;
+    Kernel *kernel = eval->staging->kernel;
+    Object *rest = object_list(eval, OBJECT_TUPLE, NULL, 0);
+    if (signature->rest != NULL)
+        binding_put(eval, bindings_make(eval, &scope->bindings, signature->rest), rest, eval->at);
+    for (size_t i = 0; i < signature->parameters.count; i++) {
+        const KernelParameter *parameter = &signature->parameters.data[i];
+        if (parameter->is_result) continue;
+        Object *object =
+            stage_parameter(eval, parameter, (int)i, eval->staging->specialisation->keys[i]);
+        if (object == NULL) return false;
+        if (i - signature->rest_first < signature->rest_count)
+            list_append(eval, rest, object);
+        else
+            binding_put(eval, bindings_make(eval, &scope->bindings, parameter->name), object,
+                        parameter->span);
+        while (eval->staging->parameter_arguments.count < (size_t)kernel->parameter_count)
+            vec_push(eval->arena, &eval->staging->parameter_arguments, (int)i);
+    }
+    return true;
+}
+
+/* ---- the function ---- */
+
+/* Evaluates the kernel function: a method in its launch's region, a plain one in the host's. */
+static bool run_kernel(Eval *eval, Scope *scope)
+{
+    Staging *staging = eval->staging;
+    const Function *function = &staging->signature->function->as.function;
+    Frame frame = {.scope = scope,
+                   .function = function,
+                   .self = staging->is_function ? NULL : staging->signature->instance,
+                   .caller = eval->frame};
+    eval->frame = &frame;
+    staging->frame = &frame;
+    Flow flow = eval_block(eval, NODE_AS(FunctionDef, function->node)->body);
+    bool good = flow != FLOW_ERROR && !staging->failed;
+    if (flow == FLOW_RETURN) eval->at = frame.returned;
+    if (good && staging->is_function)
+        good = launches_finish(eval, flow == FLOW_RETURN ? frame.result : NULL);
+    else
+        good = good && set_grid(eval) && set_warps(eval);
+    eval->frame = frame.caller;
+    return good;
+}
+
+static Object *new_attributes(Eval *eval)
+{
+    Object *class = object_new(eval, OBJECT_CLASS);
+    class->as.class = arena_new_of(eval->arena, Class);
+    class->as.class->name = intern_text(eval->session->names, "attrs");
+    return instance_new(eval, class);
+}
+
+static bool stage_kernel(Eval *eval, const Signature *signature, Specialisation *specialisation,
+                         Kernel *kernel)
+{
+    const Function *function = &signature->function->as.function;
+    Staging staging = {.kernel = kernel,
+                       .at = specialisation->at,
+                       .signature = signature,
+                       .specialisation = specialisation,
+                       .is_function = signature->is_function};
+    Scope *scope = scope_new(eval, SCOPE_FUNCTION, function->closure, function->unit);
+    if (!staging.is_function) staging.launch = make_launch(kernel, function->node->span);
+    Outside outside = leave_outside(eval, &staging);
+    staging.attributes = new_attributes(eval);
+    if (!staging.is_function) {
+        bind_self(eval, function, scope, specialisation->instance);
+    }
+    bool good =
+        stage_parameters(eval, scope) && stage_results(eval, scope) && run_kernel(eval, scope);
+    return_outside(eval, &outside);
+    specialisation->parameter_arguments = staging.parameter_arguments.data;
+    specialisation->tensor_arguments = staging.tensor_arguments.data;
+    return good;
+}
+
+bool specialisation_stage(Eval *eval, Specialisation *specialisation, Name export_name, Name symbol)
+{
+    if (specialisation->kernel != NULL) return true;
+    Signature signature;
+    if (!signature_read(eval, specialisation->instance, specialisation->at, &signature))
+        return false;
+    if (specialisation->configurations.count > 0)
+        return tuning_stage(eval, &signature, specialisation, export_name, symbol);
+    Kernel *kernel = kernel_new(eval->session, symbol, signature.function->as.function.node->span);
+    kernel->export_name = export_name;
+    kernel->source_name = intern_text(eval->session->names, kernel_name(specialisation->instance));
+    const char *title = specialisation_title(eval, &signature, specialisation, export_name);
+    CallStep step = {specialisation->at, arena_printf(eval->arena, "while specialising %s", title)};
+    vec_push(eval->arena, &eval->steps, step);
+    size_t errors = diag_error_count(eval->session->diags);
+    bool good = stage_kernel(eval, &signature, specialisation, kernel);
+    eval->steps.count--;
+    good = good && diag_error_count(eval->session->diags) == errors;
+    if (good) workspaces_settle(kernel);
+    good = good && kernel_verify(kernel);
+    if (!good) {
+        kernel_free(kernel);
+        return false;
+    }
+    specialisation->kernel = kernel;
+    vec_push(eval->arena, &eval->kernels, kernel);
+    return true;
+}

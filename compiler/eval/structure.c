@@ -1,0 +1,465 @@
+/* structure.c: values of several parts under run-time control: tuples, lists, views of memory. In a
+ * variable each part that changes is a variable of its own (a CELL); one that does not stays what
+ * it is. A view's parts are its pointer, extents and strides.
+ *
+ * A list or dict that is changed under run-time control keeps its items in a binding, so that they
+ * are merged and carried as a name's value is. */
+#include "eval/value.h"
+
+#include <string.h>
+
+/* ---- asking ---- */
+
+enum { KNOWN_DEPTH = 50 }; /* a list may hold itself */
+
+static bool is_known_at(const Object *object, int depth)
+{
+    if (object_is_staged(object) || object->kind == OBJECT_CELL || object->kind == OBJECT_MERGE)
+        return false;
+    if (!object_is_sequence(object)) return true;
+    for (uint32_t i = 0; depth < KNOWN_DEPTH && i < object->as.list.count; i++)
+        if (!is_known_at(object->as.list.items[i], depth + 1)) return false;
+    return depth < KNOWN_DEPTH;
+}
+
+bool object_is_known(const Object *object)
+{
+    return is_known_at(object, 0);
+}
+
+bool objects_same(const Object *a, const Object *b)
+{
+    if (a == NULL || b == NULL) return false;
+    if (a == b) return true;
+    if (a->kind == OBJECT_IR && b->kind == OBJECT_IR) return a->as.ir.value == b->as.ir.value;
+    return a->kind == b->kind && object_is_known(a) && object_is_known(b) && object_equal(a, b);
+}
+
+static void describe_parts(Eval *eval, const Object *object, Buf *out)
+{
+    bool list = object->kind == OBJECT_LIST;
+    buf_text(out, list ? "list [" : "tuple (");
+    for (uint32_t i = 0; i < object->as.list.count; i++) {
+        if (i > 0) buf_text(out, ", ");
+        if (i == 8) {
+            buf_text(out, "...");
+            break;
+        }
+        buf_text(out, object_describe(eval, object->as.list.items[i]));
+    }
+    buf_text(out, list ? "]" : ")");
+}
+
+const char *object_describe(Eval *eval, const Object *object)
+{
+    if (object->kind == OBJECT_CELL) return type_text(eval->arena, staged_object_type(object));
+    if (object_is_staged(object)) {
+        return type_text(eval->arena, staged_object_type(object));
+    }
+    if (object_is_sequence(object) && object->as.list.view != NULL)
+        return type_text(eval->arena, object->as.list.view);
+    if (!object_is_sequence(object) || eval->depth > 2 * KNOWN_DEPTH + CALL_LIMIT * 10)
+        return object_kind_name(object);
+    Buf buf = {0};
+    eval->depth++;
+    describe_parts(eval, object, &buf);
+    eval->depth--;
+    const char *text = arena_copy_text(eval->arena, buf.data, buf.length);
+    buf_free(&buf);
+    return text;
+}
+
+/* ---- parts ---- */
+
+static Object *view_parts(Eval *eval, const Object *object)
+{
+    const Op *op = object->as.ir.value->op;
+    Object *parts = object_list(eval, OBJECT_TUPLE, NULL, 0);
+    parts->as.list.view = op->results[0].type;
+    for (int i = 0; i < op->operand_count; i++) {
+        int64_t constant;
+        list_append(eval, parts,
+                    i > 0 && value_constant(op->operands[i], &constant)
+                        ? object_int(eval, constant)
+                        : object_ir(eval, op->operands[i]));
+    }
+    return parts;
+}
+
+Object *object_parts(Eval *eval, Object *object)
+{
+    if (object_is_sequence(object)) return object;
+    bool is_view = object->kind == OBJECT_IR && object->as.ir.value->op != NULL &&
+                   object->as.ir.value->op->code == OP_view;
+    return is_view ? view_parts(eval, object) : NULL;
+}
+
+bool parts_alike(const Object *a, const Object *b)
+{
+    return a != NULL && b != NULL && a->kind == b->kind && a->as.list.count == b->as.list.count &&
+           a->as.list.view == b->as.list.view;
+}
+
+Object *parts_new(Eval *eval, const Object *model)
+{
+    Object *parts = object_list(eval, model->kind, NULL, 0);
+    parts->as.list.view = model->as.list.view;
+    parts->as.list.has_cells = true;
+    return parts;
+}
+
+static Object *rebuild_view(Eval *eval, const Object *parts)
+{
+    const Type *type = parts->as.list.view;
+    Value *operands[1 + 2 * TYPE_RANK];
+    for (uint32_t i = 0; i < parts->as.list.count; i++) {
+        Object *part = parts->as.list.items[i];
+        operands[i] =
+            object_is_staged(part) ? stage_value(eval, part) : stage_index(eval, part, eval->at);
+        if (operands[i] == NULL) return NULL;
+    }
+    return object_ir(
+        eval,
+        build_op(&eval->builder, OP_view, (int)parts->as.list.count, operands, 1, &type)->results);
+}
+
+static Object *read_cell(Eval *eval, const Object *cell)
+{
+    Object *object = object_ir(eval, build1(&eval->builder, OP_var_get, cell->as.ir.var));
+    if (object->kind == OBJECT_TILE) object->fresh = false;
+    return object;
+}
+
+Object *structure_read(Eval *eval, Object *object)
+{
+    if (object->kind == OBJECT_CELL) return read_cell(eval, object);
+    if (!object_is_sequence(object) || !object->as.list.has_cells) return object;
+    Object *read = object_list(eval, object->kind, NULL, 0);
+    read->as.list.is_frozen = object->kind == OBJECT_LIST;
+    for (uint32_t i = 0; i < object->as.list.count; i++)
+        list_append(eval, read, structure_read(eval, object->as.list.items[i]));
+    if (object->as.list.view == NULL) return read;
+    read->as.list.view = object->as.list.view;
+    return rebuild_view(eval, read);
+}
+
+/* ---- variables ---- */
+
+/* All that a value may be, merges opened. */
+static void collect(Eval *eval, Object *object, Map *seen, ObjectVec *out)
+{
+    if (object == NULL || map_has(seen, object)) return;
+    map_set(eval->arena, seen, object, object);
+    if (object->kind != OBJECT_MERGE) {
+        vec_push(eval->arena, out, object);
+        return;
+    }
+    for (int i = 0; i < 2; i++) collect(eval, object->as.merge->values[i], seen, out);
+}
+
+static ObjectVec part_of_each(Eval *eval, const ObjectVec *nexts, const Object *parts, uint32_t i)
+{
+    ObjectVec found = {0};
+    for (size_t j = 0; j < nexts->count; j++) {
+        Object *next = object_parts(eval, nexts->data[j]);
+        if (parts_alike(parts, next)) vec_push(eval->arena, &found, next->as.list.items[i]);
+    }
+    return found;
+}
+
+static bool is_unchanged(const Object *object, const ObjectVec *nexts)
+{
+    for (size_t i = 0; i < nexts->count; i++)
+        if (!objects_same(object, nexts->data[i])) return false;
+    return true;
+}
+
+/* The type of a variable that holds the object now, and one of `nexts` later. NULL: there is none.
+ */
+static const Type *variable_type(Eval *eval, const Object *object, const ObjectVec *nexts)
+{
+    const Type *type = content_type(eval, object);
+    const bool spreads = eval->parallel != NULL && type != NULL && type->kind == TYPE_SCALAR;
+    if ((!object_is_number(object) && !spreads) || nexts->count == 0) return type;
+    const Object *next = nexts->data[0];
+    for (size_t i = 1; i < nexts->count && object_is_known(next); i++) next = nexts->data[i];
+    for (size_t i = 0; i < nexts->count && eval->parallel != NULL; i++)
+        if (lanes_differ(eval, nexts->data[i])) next = nexts->data[i];
+    const Type *wanted = content_type(eval, next);
+    if (!object_is_number(object) && wanted != NULL && wanted->kind != TYPE_TILE) return type;
+    bool keeps = object->kind == OBJECT_FLOAT && object_is_number(next);
+    return wanted != NULL && !keeps ? wanted : type;
+}
+
+static Object *make_cell(Eval *eval, const Type *type, Object *object, Name name)
+{
+    Value *init = stage_typed(eval, object, type, eval->at);
+    if (init == NULL) return NULL;
+    const Type *var = type_var(eval->builder.kernel->types, type);
+    Op *op = build_op(&eval->builder, OP_var, 1, &init, 1, &var);
+    op->results[0].name = name;
+    Object *cell = object_new(eval, OBJECT_CELL);
+    cell->as.ir.var = op->results;
+    return cell;
+}
+
+typedef struct Maker {
+    Eval *eval;
+    Binding *binding;
+} Maker;
+
+static Object *make_parts(const Maker *maker, Object *object, const ObjectVec *nexts, int depth);
+
+static Object *make_part(const Maker *maker, Object *object, const ObjectVec *nexts, int depth)
+{
+    Eval *eval = maker->eval;
+    if (is_unchanged(object, nexts)) return object;
+    if (object_parts(eval, object) != NULL) return make_parts(maker, object, nexts, depth + 1);
+    const Type *type = variable_type(eval, object, nexts);
+    if (type != NULL) return make_cell(eval, type, object, maker->binding->name);
+    FAIL(eval, no_variable, eval->at, maker->binding->name,
+         arena_printf(eval->arena, "%s in part", object_describe(eval, object)));
+    diag_note(eval->session->diags, maker->binding->at, "it was bound here");
+    return NULL;
+}
+
+static Object *make_parts(const Maker *maker, Object *object, const ObjectVec *nexts, int depth)
+{
+    Eval *eval = maker->eval;
+    const Object *parts = object_parts(eval, object);
+    if (depth > KNOWN_DEPTH) return FAIL(eval, recursion, eval->at, KNOWN_DEPTH);
+    Object *made = parts_new(eval, parts);
+    for (uint32_t i = 0; i < parts->as.list.count; i++) {
+        ObjectVec part_nexts = part_of_each(eval, nexts, parts, i);
+        Object *part = make_part(maker, parts->as.list.items[i], &part_nexts, depth);
+        if (part == NULL) return NULL;
+        list_append(eval, made, part);
+    }
+    return made;
+}
+
+bool binding_make_variable(Eval *eval, Binding *binding, Object *next)
+{
+    Object *object = binding_get(eval, binding, eval->at);
+    if (object == NULL) return false;
+    ObjectVec nexts = {0};
+    Map seen = {0};
+    collect(eval, next, &seen, &nexts);
+    Object *made = NULL;
+    if (object_parts(eval, object) != NULL) {
+        const Maker maker = {eval, binding};
+        made = make_parts(&maker, object, &nexts, 0);
+        if (made == NULL) return false;
+    } else {
+        const Type *type = variable_type(eval, object, &nexts);
+        if (type == NULL) {
+            FAIL(eval, no_variable, eval->at, binding->name, object_describe(eval, object));
+            diag_note(eval->session->diags, binding->at, "it was bound here");
+            return false;
+        }
+        made = make_cell(eval, type, object, binding->name);
+        if (made == NULL) return false;
+        if (type_is_tile(type)) made->kind = OBJECT_TILE;
+    }
+    binding_note(eval, binding);
+    binding->object = made;
+    binding->variable = true;
+    binding->control = eval->control;
+    return true;
+}
+
+/* ---- writing to a variable ---- */
+
+typedef struct Writer {
+    Eval *eval;
+    Binding *binding;
+    Object *whole; /* that is written */
+    Span at;
+} Writer;
+
+/* Whether a value of one dtype may be written to a variable of another without being asked. */
+static bool may_convert(const Type *from, const Type *to)
+{
+    DType common;
+    if (from->kind != to->kind || !type_same_shape(from, to)) return false;
+    return from->dtype == to->dtype ||
+           (stage_promote(from->dtype, to->dtype, &common) && common == to->dtype);
+}
+
+static bool differs(const Writer *writer)
+{
+    Eval *eval = writer->eval;
+    const Binding *binding = writer->binding;
+    FAIL(eval, variable_type, writer->at, binding->name, object_describe(eval, binding->object),
+         object_describe(eval, writer->whole));
+    if (eval->quiet == 0)
+        diag_note(eval->session->diags, binding->at, "it was given its type here");
+    return false;
+}
+
+static bool write_cell(const Writer *writer, Value *var, Object *object)
+{
+    Eval *eval = writer->eval;
+    const Type *type = var->type->content;
+    bool fits = object_is_number(object);
+    if (object_is_staged(object)) {
+        Value *value = stage_value(eval, object);
+        fits = value->type == type || may_convert(value->type, type);
+    }
+    if (!fits ||
+        (type->kind != TYPE_SCALAR && type->kind != TYPE_TILE && !object_is_staged(object)))
+        return differs(writer);
+    Value *value = stage_typed(eval, object, type, writer->at);
+    if (value == NULL) return false;
+    build2(&eval->builder, OP_var_set, var, value);
+    return true;
+}
+
+/* Before the region at that depth of control that is open. */
+static Builder builder_outside(const Eval *eval, int control)
+{
+    Op *op = eval->builder.region->parent;
+    for (int depth = eval->control - 1; depth > control; depth--) op = op->parent->parent;
+    return builder_before(op);
+}
+
+/* A part that was the same until now becomes a variable; the loop that is being staged begins anew,
+ * as it may have read it. */
+static bool widen(const Writer *writer, Object **part, Object *object)
+{
+    Eval *eval = writer->eval;
+    int control = writer->binding->control;
+    ObjectVec nexts = {0};
+    vec_push(eval->arena, &nexts, object);
+    const Type *type = variable_type(eval, *part, &nexts);
+    if (type == NULL || content_type(eval, object) == NULL) return differs(writer);
+    Builder saved = eval->builder;
+    eval->builder = builder_outside(eval, control);
+    Object *cell = make_cell(eval, type, *part, writer->binding->name);
+    eval->builder = saved;
+    if (cell == NULL) return false;
+    *part = cell;
+    for (LoopTrial *trial = eval->trial; trial != NULL; trial = trial->outer)
+        if (trial->control == control) trial->again = true;
+    return write_cell(writer, cell->as.ir.var, object);
+}
+
+static bool write_part(const Writer *writer, Object **held, Object *object)
+{
+    Eval *eval = writer->eval;
+    if ((*held)->kind == OBJECT_CELL) return write_cell(writer, (*held)->as.ir.var, object);
+    if (objects_same(*held, object)) return true;
+    if (!object_is_sequence(*held) || !(*held)->as.list.has_cells) {
+        if (object_parts(eval, *held) == NULL) return widen(writer, held, object);
+        *held = object_parts(eval, *held);
+        Object *copy = parts_new(eval, *held);
+        for (uint32_t i = 0; i < (*held)->as.list.count; i++)
+            list_append(eval, copy, (*held)->as.list.items[i]);
+        *held = copy;
+    }
+    const Object *parts = object_parts(eval, object);
+    if (!parts_alike(*held, parts)) return differs(writer);
+    for (uint32_t i = 0; i < parts->as.list.count; i++)
+        if (!write_part(writer, &(*held)->as.list.items[i], parts->as.list.items[i])) return false;
+    return true;
+}
+
+/* In a parallel loop iterations may come to differ in what was one number for all. */
+static bool spread(const Writer *writer, Object *object)
+{
+    Eval *eval = writer->eval;
+    Binding *binding = writer->binding;
+    const Type *type = content_type(eval, object);
+    DType dtype;
+    if (!stage_promote(binding->object->as.ir.var->type->content->dtype, type->dtype, &dtype))
+        return differs(writer);
+    type = type_with_dtype(eval->builder.kernel->types, type, dtype);
+    Builder saved = eval->builder;
+    eval->builder = builder_outside(eval, binding->control);
+    Object *tile = make_cell(eval, type, structure_read(eval, binding->object), binding->name);
+    eval->builder = saved;
+    if (tile == NULL) return false;
+    tile->kind = OBJECT_TILE;
+    for (LoopTrial *trial = eval->trial; trial != NULL; trial = trial->outer)
+        if (trial->control == binding->control) trial->again = true;
+    binding->object = tile;
+    return write_cell(writer, tile->as.ir.var, object);
+}
+
+bool variable_write(Eval *eval, Binding *binding, Object *object, Span at)
+{
+    const Writer writer = {eval, binding, object, at};
+    if (binding->object->kind == OBJECT_CELL && lanes_differ(eval, object))
+        return spread(&writer, object);
+    if (binding->object->kind == OBJECT_TILE)
+        return write_cell(&writer, binding->object->as.ir.var, object);
+    return write_part(&writer, &binding->object, object);
+}
+
+/* ---- lists and dicts that are changed under run-time control ---- */
+
+typedef struct Items {
+    Object **items;
+    size_t count;
+    uint32_t control;
+} Items;
+
+static Items items_of(Object *object)
+{
+    if (object->kind == OBJECT_DICT)
+        return (Items){object->as.dict.values.data, object->as.dict.values.count,
+                       object->as.dict.control};
+    return (Items){object->as.list.items, object->as.list.count, object->as.list.control};
+}
+
+static Binding *make_content(Eval *eval, Object *object)
+{
+    if (object->content != NULL) return object->content;
+    Items items = items_of(object);
+    Binding *content = arena_new_of(eval->arena, Binding);
+    content->name = intern_text(eval->session->names, "an item");
+    content->object = object_list(eval, OBJECT_TUPLE, items.items, items.count);
+    content->clock = object->made;
+    content->at = eval->at;
+    content->owner = object;
+    return object->content = content;
+}
+
+bool content_settle(Eval *eval, Object *object)
+{
+    bool holds = object->kind == OBJECT_LIST || object->kind == OBJECT_DICT;
+    if (!holds || eval->staging == NULL) return true;
+    Items items = items_of(object);
+    if (object->content == NULL) {
+        if (eval->trial == NULL || (uint32_t)eval->control <= items.control || items.count == 0)
+            return true;
+        make_content(eval, object); /* the loop may change it: its reading is to be known */
+    }
+    const Object *now = binding_get(eval, object->content, eval->at);
+    for (size_t i = 0; now != NULL && i < items.count && i < now->as.list.count; i++)
+        items.items[i] = now->as.list.items[i];
+    return now != NULL;
+}
+
+bool content_owns(const Eval *eval, const Object *object)
+{
+    return object->content != NULL || (uint32_t)eval->control > items_of((Object *)object).control;
+}
+
+bool content_set(Eval *eval, Object *object, size_t place, Object *value, Span at)
+{
+    Binding *content = make_content(eval, object);
+    if (!content_settle(eval, object)) return false;
+    Items items = items_of(object);
+    Object *next = object_list(eval, OBJECT_TUPLE, items.items, items.count);
+    next->as.list.items[place] = object_hold(eval, value);
+    return binding_set(eval, content, next, at) && content_settle(eval, object);
+}
+
+bool content_release(Eval *eval, Object *object)
+{
+    if (object->content == NULL) return true;
+    if (!content_settle(eval, object)) return false;
+    object->content = NULL;
+    return true;
+}

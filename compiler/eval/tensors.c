@@ -1,0 +1,538 @@
+/* tensors.c: tensors that kernels take: their annotations, what a specialisation knows of them, the
+ * parameters that they become. An extent or stride is a number of the annotation, a key of the
+ * specialisation, or known at the call; one that has a name is the same wherever that stands. */
+#include "eval/builtins.h"
+#include "eval/kernel.h"
+
+#include <string.h>
+
+/* ---- annotations ---- */
+
+static bool read_extents(Eval *eval, Object *object, const char *what, Span at, int *rank,
+                         Object **out)
+{
+    if (!argument_items(eval, object, what, at, rank, out)) return false;
+    for (int i = 0; i < *rank; i++) {
+        bool fits = out[i]->kind == OBJECT_SYMBOL || builtin_is(out[i], "int") ||
+                    (out[i]->kind == OBJECT_INT && out[i]->as.integer >= 0);
+        if (out[i]->kind == OBJECT_IR || fits) continue;
+        FAIL(eval, expected_kind, at, what, "made of ints, 'int' and names of extents",
+             object_repr(eval, out[i]));
+        return false;
+    }
+    return true;
+}
+
+Object *core_tensor_type(Eval *eval, const Bound *bound)
+{
+    TensorType *tensor = arena_new_of(eval->arena, TensorType);
+    int strides;
+    *tensor = (TensorType){.at = bound->at, .any_dtype = argument_absent(bound->values[1])};
+    if ((!tensor->any_dtype &&
+         !argument_dtype(eval, bound->values[1], bound->at, &tensor->dtype)) ||
+        !read_extents(eval, bound->values[0], "the shape", bound->at, &tensor->rank, tensor->shape))
+        return NULL;
+    tensor->is_strided = !argument_absent(bound->values[2]);
+    if (tensor->is_strided) {
+        if (!read_extents(eval, bound->values[2], "the strides", bound->at, &strides,
+                          tensor->strides))
+            return NULL;
+        if (strides != tensor->rank)
+            return FAIL(eval, rank_mismatch, bound->at, "strides", (long long)strides,
+                        (long long)tensor->rank);
+    }
+    Object *object = object_new(eval, OBJECT_TENSOR_TYPE);
+    object->as.tensor = tensor;
+    return object;
+}
+
+/* symbol(name, dtype, key): an extent that is known later, by its name if it has one. */
+Object *core_symbol(Eval *eval, const Bound *bound)
+{
+    Symbol *symbol = arena_new_of(eval->arena, Symbol);
+    *symbol = (Symbol){.dtype = DTYPE_i32, .at = bound->at};
+    if (!argument_absent(bound->values[0])) {
+        const Object *name = text_argument(eval, bound->values[0], "the name", bound->at);
+        if (name == NULL) return NULL;
+        symbol->name = intern(eval->session->names, name->as.text.data, name->as.text.length);
+    }
+    if (!argument_absent(bound->values[1]) &&
+        (!argument_dtype(eval, bound->values[1], bound->at, &symbol->dtype) ||
+         !dtype_is_integer(symbol->dtype)))
+        return FAIL(eval, bad_value, bound->at, "an extent is an integer");
+    if (!argument_absent(bound->values[2]) &&
+        !object_truth(eval, bound->values[2], &symbol->is_key))
+        return NULL;
+    Object *object = object_new(eval, OBJECT_SYMBOL);
+    object->as.symbol = symbol;
+    return object;
+}
+
+/* ---- what is known of a tensor ---- */
+
+bool object_is_tensor(const Object *object)
+{
+    return object->kind == OBJECT_ARRAY || object->kind == OBJECT_TENSOR_TYPE;
+}
+
+static void pack(TensorSpec *spec)
+{
+    int64_t stride = 1;
+    for (int i = spec->rank; i-- > 0; stride *= spec->shape[i]) spec->strides[i] = stride;
+}
+
+bool spec_is_packed(const TensorSpec *spec)
+{
+    int64_t stride = 1;
+    for (int i = 0; i < spec->rank; i++)
+        if (spec->shape[i] == 0) return true;
+    for (int i = spec->rank; i-- > 0; stride *= spec->shape[i])
+        if (spec->shape[i] != 1 && spec->strides[i] != stride) return false;
+    return true;
+}
+
+static bool known_extents(Eval *eval, Object *const *extents, int rank, Name name, Span at,
+                          int64_t *out)
+{
+    for (int i = 0; i < rank; i++) {
+        if (extents[i]->kind != OBJECT_INT) {
+            FAIL(eval, bad_value, at,
+                 arena_printf(eval->arena,
+                              "what stands for the tensor '%s' has no known extent %d: write it as "
+                              "a number",
+                              name, i));
+            return false;
+        }
+        out[i] = extents[i]->as.integer;
+    }
+    return true;
+}
+
+bool tensor_spec(Eval *eval, Object *object, Name name, Span at, TensorSpec *out)
+{
+    *out = (TensorSpec){.is_placeholder = object->kind == OBJECT_TENSOR_TYPE};
+    if (out->is_placeholder) {
+        const TensorType *tensor = object->as.tensor;
+        out->rank = tensor->rank;
+        out->dtype = tensor->dtype;
+        if (!known_extents(eval, tensor->shape, tensor->rank, name, at, out->shape)) return false;
+        pack(out);
+        return !tensor->is_strided ||
+               known_extents(eval, tensor->strides, tensor->rank, name, at, out->strides);
+    }
+    if (object->kind != OBJECT_ARRAY) {
+        FAIL(eval, expected_kind, at, arena_printf(eval->arena, "argument '%s'", name), "an array",
+             object_repr(eval, object));
+        return false;
+    }
+    HostArray array;
+    eval->host->describe(eval->host, object->as.array, &array);
+    if (array.rank > TYPE_RANK) {
+        FAIL(eval, rank_mismatch, at, name, (long long)array.rank, (long long)TYPE_RANK);
+        return false;
+    }
+    out->dtype = array.dtype;
+    out->rank = array.rank;
+    memcpy(out->shape, array.shape, sizeof *out->shape * (size_t)array.rank);
+    memcpy(out->strides, array.strides, sizeof *out->strides * (size_t)array.rank);
+    return true;
+}
+
+/* ---- keys ---- */
+
+/* A name that another tensor told already stands for a number, or for a parameter. */
+static Object *extent_key(Eval *eval, const Object *extent, int64_t known)
+{
+    bool is_key = extent->kind == OBJECT_SYMBOL
+                      ? extent->as.symbol->is_key
+                      : extent->kind != OBJECT_INT && extent->kind != OBJECT_IR;
+    return is_key ? object_int(eval, known) : eval->none;
+}
+
+static bool refuse(Eval *eval, const KernelParameter *parameter, Span at, const char *text)
+{
+    FAIL(eval, call_arguments, at,
+         arena_printf(eval->arena, "argument '%s': %s", parameter->name, text));
+    if (eval->quiet == 0)
+        diag_note(eval->session->diags, parameter->span, "'%s' is declared here", parameter->name);
+    return false;
+}
+
+static bool check_extents(Eval *eval, const KernelParameter *parameter, Object *const *wanted,
+                          const int64_t *given, const char *what, Span at)
+{
+    for (int i = 0; i < parameter->tensor->rank; i++)
+        if (wanted[i]->kind == OBJECT_INT && wanted[i]->as.integer != given[i])
+            return refuse(eval, parameter, at,
+                          arena_printf(eval->arena, "%s %d is %lld, and the kernel is for %lld",
+                                       what, i, (long long)given[i],
+                                       (long long)wanted[i]->as.integer));
+    return true;
+}
+
+/* A placeholder's element type is only a remark of its author: the annotation's is what counts. */
+static bool check_dtype(Eval *eval, const KernelParameter *parameter, const TensorSpec *given,
+                        Span at)
+{
+    const TensorType *tensor = parameter->tensor;
+    if (tensor->any_dtype || tensor->dtype == given->dtype) return true;
+    if (!given->is_placeholder)
+        return refuse(eval, parameter, at,
+                      arena_printf(eval->arena, "the array is of %s, and the kernel is for %s",
+                                   dtype_user_name(given->dtype), dtype_user_name(tensor->dtype)));
+    Name place = intern_printf(eval->session->names, "%p %u %s", (const void *)at.source, at.begin,
+                               parameter->name);
+    if (map_has(&eval->warned, place)) return true; /* even in silence: it may be looked at once */
+    map_set(eval->arena, &eval->warned, place, eval);
+    diag_report(eval->session->diags, DIAG_placeholder, at, parameter->name,
+                dtype_user_name(given->dtype), dtype_user_name(tensor->dtype));
+    return true;
+}
+
+static bool check_spec(Eval *eval, const KernelParameter *parameter, const TensorSpec *given,
+                       Span at)
+{
+    const TensorType *tensor = parameter->tensor;
+    if (tensor->rank != given->rank)
+        return refuse(eval, parameter, at,
+                      arena_printf(eval->arena, "its rank is %d, and the kernel is for rank %d",
+                                   given->rank, tensor->rank));
+    if (!check_dtype(eval, parameter, given, at) ||
+        !check_extents(eval, parameter, tensor->shape, given->shape, "extent", at))
+        return false;
+    if (tensor->is_strided)
+        return check_extents(eval, parameter, tensor->strides, given->strides, "stride", at);
+    if (spec_is_packed(given)) return true;
+    return refuse(eval, parameter, at,
+                  "the array is not contiguous: annotate its strides, or copy it");
+}
+
+static Object *keys_of(Eval *eval, Object *const *extents, int rank, const int64_t *known)
+{
+    Object *keys = object_list(eval, OBJECT_TUPLE, NULL, 0);
+    for (int i = 0; i < rank; i++)
+        list_append(eval, keys,
+                    extents != NULL ? extent_key(eval, extents[i], known[i])
+                                    : object_int(eval, known[i]));
+    return keys;
+}
+
+static Object *dtype_object(Eval *eval, DType dtype)
+{
+    Object *object = object_new(eval, OBJECT_DTYPE);
+    object->as.dtype = dtype;
+    return object;
+}
+
+Object *tensor_key(Eval *eval, const KernelParameter *parameter, Object *given, Span at)
+{
+    const TensorType *tensor = parameter->tensor;
+    TensorSpec spec = {0};
+    if (given == NULL && !parameter_is_settled(parameter))
+        return FAIL(eval, open_key, at, parameter->name);
+    if (given == NULL) {
+        spec.rank = tensor->rank;
+    } else if (!tensor_spec(eval, given, parameter->name, at, &spec) ||
+               (tensor != NULL && !check_spec(eval, parameter, &spec, at))) {
+        return NULL;
+    }
+    bool strided = tensor != NULL ? tensor->is_strided : !spec_is_packed(&spec);
+    bool typed = tensor == NULL || tensor->any_dtype;
+    Object *parts[] = {
+        typed ? dtype_object(eval, spec.dtype) : eval->none,
+        keys_of(eval, tensor != NULL ? tensor->shape : NULL, spec.rank, spec.shape),
+        strided ? keys_of(eval, tensor != NULL ? tensor->strides : NULL, spec.rank, spec.strides)
+                : eval->none};
+    return object_list(eval, OBJECT_TUPLE, parts, 3);
+}
+
+bool tensor_key_matches(const Object *needed, const Object *known)
+{
+    if (needed->kind == OBJECT_NONE) return true;
+    if (needed->kind != OBJECT_TUPLE || known->kind != OBJECT_TUPLE)
+        return object_equal(needed, known);
+    if (needed->as.list.count != known->as.list.count) return false;
+    for (uint32_t i = 0; i < needed->as.list.count; i++)
+        if (!tensor_key_matches(needed->as.list.items[i], known->as.list.items[i])) return false;
+    return true;
+}
+
+/* ---- staging ---- */
+
+typedef struct Part { /* the extents of a tensor, or its strides */
+    const KernelParameter *parameter;
+    const TensorType *tensor; /* NULL: all is known */
+    Object *const *extents;   /* of the type */
+    Object *keys;
+    const char *what; /* in the names of parameters */
+    DType dtype;      /* of one that has no name */
+    Extent *out;
+    Value **values;
+} Part;
+
+static Object *symbol_value(Eval *eval, const Symbol *symbol)
+{
+    return symbol->name != NULL ? map_get(&eval->staging->symbols, symbol->name) : NULL;
+}
+
+static int add_extent(Eval *eval, const Part *part, Name name, DType dtype)
+{
+    Kernel *kernel = eval->staging->kernel;
+    return kernel_add_parameter(kernel, name, type_scalar(kernel->types, dtype),
+                                part->parameter->span)
+        ->index;
+}
+
+/* The same name stood before: with a key the two are compared now. */
+static bool agrees(Eval *eval, const Part *part, int dim, const Symbol *symbol, const Object *known,
+                   const Object *key)
+{
+    if (key->kind != OBJECT_INT || known->kind != OBJECT_INT ||
+        key->as.integer == known->as.integer)
+        return true;
+    FAIL(eval, call_arguments, eval->staging->at,
+         arena_printf(eval->arena, "argument '%s': %s %d is %lld, but '%s' is %lld elsewhere",
+                      part->parameter->name, part->what, dim, (long long)key->as.integer,
+                      symbol->name, (long long)known->as.integer));
+    if (eval->quiet == 0)
+        diag_note(eval->session->diags, part->parameter->span, "'%s' is declared here",
+                  part->parameter->name);
+    return false;
+}
+
+static bool stage_symbol(Eval *eval, const Part *part, int dim, const Symbol *symbol, Object *key)
+{
+    Kernel *kernel = eval->staging->kernel;
+    Object *known = symbol_value(eval, symbol);
+    Extent *out = &part->out[dim];
+    if (known != NULL && known->kind == OBJECT_IR) {
+        *out = (Extent){.kind = EXTENT_PARAMETER, .parameter = known->as.ir.value->index};
+        part->values[dim] = stage_index(eval, known, part->parameter->span);
+        return true;
+    }
+    if (known != NULL && !agrees(eval, part, dim, symbol, known, key)) return false;
+    Name name = symbol->name != NULL && !symbol->is_key
+                    ? symbol->name
+                    : intern_printf(eval->session->names, "%s_%s_%d", part->parameter->name,
+                                    part->what, dim);
+    DType dtype = symbol->is_key ? DTYPE_i64 : symbol->name != NULL ? symbol->dtype : part->dtype;
+    int index = add_extent(eval, part, name, dtype);
+    *out = (Extent){.kind = EXTENT_PARAMETER, .parameter = index};
+    Parameter *added = &kernel->parameters[index];
+    Object *value = object_ir(eval, added->value);
+    part->values[dim] = stage_index(eval, value, part->parameter->span);
+    if (symbol->is_key) {
+        added->is_key = true;
+        added->key = key->as.integer;
+        value = key;
+        part->values[dim] = build_const(&eval->builder, DTYPE_i64, key->as.integer);
+    }
+    if (symbol->name != NULL && known == NULL)
+        map_set(eval->arena, &eval->staging->symbols, symbol->name, value);
+    return true;
+}
+
+static bool stage_extent(Eval *eval, const Part *part, int dim)
+{
+    const Object *extent = part->tensor != NULL ? part->extents[dim] : NULL;
+    Object *key = part->keys->as.list.items[dim];
+    if (extent != NULL && extent->kind == OBJECT_SYMBOL)
+        return stage_symbol(eval, part, dim, extent->as.symbol, key);
+    if (extent != NULL && extent->kind == OBJECT_INT) {
+        part->out[dim] = (Extent){.kind = EXTENT_LITERAL, .value = extent->as.integer};
+        part->values[dim] = build_const(&eval->builder, DTYPE_i64, extent->as.integer);
+        return true;
+    }
+    if (extent != NULL && extent->kind == OBJECT_IR) {
+        Value *value = extent->as.ir.value;
+        part->out[dim] = (Extent){.kind = EXTENT_PARAMETER, .parameter = value->index};
+        part->values[dim] = stage_index(eval, part->extents[dim], part->parameter->span);
+        if (value->op == NULL && value->region == NULL) return part->values[dim] != NULL;
+        FAIL(eval, bad_value, part->parameter->span,
+             "an extent of an argument is a number or a name, nothing computed");
+        return false;
+    }
+    const Symbol unnamed = {.is_key = true};
+    return stage_symbol(eval, part, dim, &unnamed, key);
+}
+
+static bool stage_extents(Eval *eval, const Part *part, int rank)
+{
+    for (int i = 0; i < rank; i++)
+        if (!stage_extent(eval, part, i)) return false;
+    return true;
+}
+
+static int add_dtype_key(Eval *eval, const KernelParameter *parameter, DType dtype)
+{
+    Kernel *kernel = eval->staging->kernel;
+    Name name = intern_printf(eval->session->names, "%s_dtype", parameter->name);
+    int index =
+        kernel_add_parameter(kernel, name, type_scalar(kernel->types, DTYPE_i64), parameter->span)
+            ->index;
+    kernel->parameters[index].is_key = true;
+    kernel->parameters[index].is_dtype = true;
+    kernel->parameters[index].key = dtype_code(dtype);
+    return index;
+}
+
+/* The parameters of a tensor of that type, the pointer first. */
+static Object *stage_tensor(Eval *eval, const KernelParameter *parameter, int argument,
+                            const TensorType *tensor, const Object *key)
+{
+    Kernel *kernel = eval->staging->kernel;
+    const Object *dtype = key->as.list.items[0], *strides = key->as.list.items[2];
+    const DType type = dtype->kind == OBJECT_DTYPE ? dtype->as.dtype : tensor->dtype;
+    Part part = {.parameter = parameter,
+                 .tensor = tensor,
+                 .extents = tensor != NULL ? tensor->shape : NULL,
+                 .keys = key->as.list.items[1],
+                 .what = "shape",
+                 .dtype = DTYPE_i32};
+    Value *extents[TYPE_RANK], *steps[TYPE_RANK];
+    const int rank = (int)part.keys->as.list.count;
+    Tensor filled = {.is_strided = strides->kind != OBJECT_NONE, .dtype_key = -1};
+    Value *pointer = kernel_add_parameter(
+        kernel, parameter->name, type_pointer(kernel->types, type, SPACE_GLOBAL), parameter->span);
+    part.out = filled.shape;
+    part.values = extents;
+    if (!stage_extents(eval, &part, rank)) return NULL;
+    if (filled.is_strided) {
+        part.extents = tensor != NULL ? tensor->strides : NULL;
+        part.keys = key->as.list.items[2];
+        part.what = "stride";
+        part.dtype = DTYPE_i64;
+        part.out = filled.strides;
+        part.values = steps;
+        if (!stage_extents(eval, &part, rank)) return NULL;
+    }
+    if (dtype->kind == OBJECT_DTYPE) filled.dtype_key = add_dtype_key(eval, parameter, type);
+    Tensor *added = kernel_add_tensor(kernel, pointer->index, rank, parameter->span);
+    added->is_strided = filled.is_strided;
+    added->dtype_key = filled.dtype_key;
+    memcpy(added->shape, filled.shape, sizeof filled.shape);
+    memcpy(added->strides, filled.strides, sizeof filled.strides);
+    vec_push(eval->arena, &eval->staging->tensor_arguments, argument);
+    while ((int)eval->staging->parameter_arguments.count < kernel_argument_count(kernel))
+        vec_push(eval->arena, &eval->staging->parameter_arguments, argument);
+    return object_ir(eval,
+                     view_new(eval, pointer, rank, extents, filled.is_strided ? steps : NULL));
+}
+
+Object *tensor_stage(Eval *eval, const KernelParameter *parameter, int argument, Object *key)
+{
+    return stage_tensor(eval, parameter, argument, parameter->tensor, key);
+}
+
+bool tensor_extents(Eval *eval, const KernelParameter *parameter, Value **out)
+{
+    const TensorType *tensor = parameter->tensor;
+    for (int i = 0; i < tensor->rank; i++) {
+        Object *extent = tensor->shape[i];
+        if (extent->kind == OBJECT_SYMBOL) extent = symbol_value(eval, extent->as.symbol);
+        if (extent == NULL || (extent->kind != OBJECT_INT && extent->kind != OBJECT_IR)) {
+            FAIL(eval, bad_result, parameter->span,
+                 arena_printf(eval->arena, "no argument tells extent %d of the result '%s'", i,
+                              parameter->name));
+            return false;
+        }
+        out[i] = extent->kind == OBJECT_INT
+                     ? build_const(&eval->builder, DTYPE_i64, extent->as.integer)
+                     : extent->as.ir.value;
+    }
+    return true;
+}
+
+Object *symbol_read(Eval *eval, Object *symbol)
+{
+    Object *value = eval->staging != NULL ? symbol_value(eval, symbol->as.symbol) : NULL;
+    return value != NULL ? value : symbol;
+}
+
+/* ---- tensors that are declared in the body ---- */
+
+/* `name: type` in the body of a kernel function: whether the name is an argument that waits for it.
+ */
+bool tensor_is_awaited(Eval *eval, Name name)
+{
+    const Staging *staging = eval->staging;
+    if (staging == NULL || staging->frame != eval->frame) return false;
+    size_t place = signature_find(staging->signature, name);
+    return place < staging->signature->parameters.count &&
+           staging->signature->parameters.data[place].is_declared;
+}
+
+/* What was not known to be open when the specialisation was chosen is no part of it. */
+static Object *needed_key(Eval *eval, const TensorType *tensor, const Object *known)
+{
+    const Object *shape = known->as.list.items[1], *strides = known->as.list.items[2];
+    Object *lists[2] = {object_list(eval, OBJECT_TUPLE, NULL, 0),
+                        object_list(eval, OBJECT_TUPLE, NULL, 0)};
+    for (int i = 0; i < tensor->rank; i++) {
+        list_append(eval, lists[0],
+                    extent_key(eval, tensor->shape[i], shape->as.list.items[i]->as.integer));
+        if (tensor->is_strided)
+            list_append(
+                eval, lists[1],
+                extent_key(eval, tensor->strides[i], strides->as.list.items[i]->as.integer));
+    }
+    return object_list(eval, OBJECT_TUPLE,
+                       (Object *[]){tensor->any_dtype ? known->as.list.items[0] : eval->none,
+                                    lists[0], tensor->is_strided ? lists[1] : eval->none},
+                       3);
+}
+
+/* The key of what was given, all of which is in `known`, for a tensor of that type. */
+static bool check_known(Eval *eval, const KernelParameter *parameter, Object *known, Span at)
+{
+    const Object *shape = known->as.list.items[1], *strides = known->as.list.items[2];
+    TensorSpec spec = {.rank = (int)shape->as.list.count,
+                       .dtype = known->as.list.items[0]->as.dtype,
+                       .is_placeholder = parameter->kind == PARAMETER_KEY};
+    for (int i = 0; i < spec.rank; i++) spec.shape[i] = shape->as.list.items[i]->as.integer;
+    pack(&spec);
+    for (int i = 0; strides->kind == OBJECT_TUPLE && i < spec.rank; i++)
+        spec.strides[i] = strides->as.list.items[i]->as.integer;
+    return check_spec(eval, parameter, &spec, at);
+}
+
+static Object *with_strides(Eval *eval, Object *known)
+{
+    if (known->as.list.items[2]->kind == OBJECT_TUPLE) return known;
+    Object *strides = object_list(eval, OBJECT_TUPLE, NULL, 0);
+    const Object *shape = known->as.list.items[1];
+    for (uint32_t i = 0; i < shape->as.list.count; i++) {
+        int64_t stride = 1;
+        for (uint32_t j = i + 1; j < shape->as.list.count; j++)
+            stride *= shape->as.list.items[j]->as.integer;
+        list_append(eval, strides, object_int(eval, stride));
+    }
+    return object_list(eval, OBJECT_TUPLE,
+                       (Object *[]){known->as.list.items[0], known->as.list.items[1], strides}, 3);
+}
+
+bool tensor_declare(Eval *eval, Name name, Object *type, Span at)
+{
+    Staging *staging = eval->staging;
+    size_t place = signature_find(staging->signature, name);
+    KernelParameter parameter = staging->signature->parameters.data[place];
+    Object **key = &staging->specialisation->keys[place];
+    if (type->kind != OBJECT_TENSOR_TYPE) {
+        FAIL(eval, expected_kind, at, "the type of a kernel's argument", "a tensor type",
+             object_repr(eval, type));
+        return false;
+    }
+    if (*key == NULL || (*key)->kind != OBJECT_TUPLE) {
+        FAIL(eval, open_key, staging->at, name);
+        return false;
+    }
+    parameter.tensor = type->as.tensor;
+    parameter.span = at;
+    if (!check_known(eval, &parameter, *key, staging->at)) return false;
+    Object *known = parameter.tensor->is_strided ? with_strides(eval, *key) : *key;
+    *key = needed_key(eval, parameter.tensor, known);
+    Object *view = stage_tensor(eval, &parameter, (int)place, parameter.tensor, *key);
+    if (view == NULL) return false;
+    binding_put(eval, bindings_make(eval, &eval->frame->scope->bindings, name), view, at);
+    return true;
+}

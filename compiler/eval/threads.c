@@ -1,0 +1,133 @@
+/* threads.c: the part of __core__ that kernels are made of whose function is the program of one
+ * thread, as Warp's are. */
+#include "eval/builtins.h"
+
+#include <string.h>
+
+/* ---- what a function unpacks ---- */
+
+static bool calls_name(const Node *node, Name name)
+{
+    if (node->kind != NODE_Call) return false;
+    const Node *callee = NODE_AS(Call, node)->func;
+    if (callee->kind == NODE_Attribute) return NODE_AS(Attribute, callee)->attr == name;
+    return callee->kind == NODE_Name && NODE_AS(Name, callee)->id == name;
+}
+
+static uint32_t targets_of(const Node *target)
+{
+    if (target->kind == NODE_Tuple) return NODE_AS(Tuple, target)->elts.count;
+    if (target->kind == NODE_List) return NODE_AS(List, target)->elts.count;
+    return 1;
+}
+
+static uint32_t most_unpacked(Nodes statements, Name name);
+
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint32_t unpacked_by(const Node *statement, Name name)
+{
+    switch ((int)statement->kind) {
+    case NODE_Assign: {
+        const NodeAssign *n = NODE_AS(Assign, statement);
+        return calls_name(n->value, name) && n->targets.count == 1 ? targets_of(n->targets.items[0])
+                                                                   : 0;
+    }
+    case NODE_If:
+        return larger(most_unpacked(NODE_AS(If, statement)->body, name),
+                      most_unpacked(NODE_AS(If, statement)->orelse, name));
+    case NODE_For: return most_unpacked(NODE_AS(For, statement)->body, name);
+    case NODE_While: return most_unpacked(NODE_AS(While, statement)->body, name);
+    case NODE_With: return most_unpacked(NODE_AS(With, statement)->body, name);
+    default: return 0;
+    }
+}
+
+static uint32_t most_unpacked(Nodes statements, Name name)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < statements.count; i++)
+        most = larger(most, unpacked_by(statements.items[i], name));
+    return most;
+}
+
+/* unpacked(function, name): to how many names at most a statement of the function's body binds
+ * what a call of `name` gives; 1 if none does. */
+Object *core_unpacked(Eval *eval, const Bound *bound)
+{
+    const Object *function = bound->values[0], *name = bound->values[1];
+    if (function->kind != OBJECT_FUNCTION || function->as.function.node->kind != NODE_FunctionDef ||
+        name->kind != OBJECT_TEXT)
+        return FAIL(eval, expected_kind, bound->at, "what becomes a kernel",
+                    "a function that 'def' made", object_repr(eval, function));
+    Name callee = intern(eval->session->names, name->as.text.data, name->as.text.length);
+    Nodes body = NODE_AS(FunctionDef, function->as.function.node)->body;
+    return object_int(eval, larger(1, most_unpacked(body, callee)));
+}
+
+/* ---- threads beyond the end ---- */
+
+static void find_joint(Op *op, void *context)
+{
+    bool joint = op_info(op->code)->traits & COOP;
+    for (int i = 0; i < op->result_count; i++) joint |= type_is_tile(op->results[i].type);
+    *(bool *)context |= joint;
+}
+
+/* Its ops come to stand before the `if`, which goes. */
+static void dissolve(Op *op)
+{
+    for (Op *inner = op->regions[0]->first, *next; inner != NULL; inner = next) {
+        next = inner->next;
+        if (inner->code != OP_yield) op_move_before(inner, op);
+    }
+    op_erase(op);
+}
+
+/* guarded(condition, function, arguments): calls the function in the threads where the condition
+ * holds; but in all of them if it has tiles, which belong to all. True: it has. */
+Object *core_guarded(Eval *eval, const Bound *bound)
+{
+    ChangeVec changes = {0};
+    bool joint = false;
+    const Object *arguments = bound->values[2];
+    if (!stage_ready(eval, bound->at) || !object_is_sequence(arguments)) return NULL;
+    Value *condition = stage_condition(eval, bound->values[0], bound->at);
+    if (condition == NULL) return NULL;
+    Op *op = build_op(&eval->builder, OP_if, 1, &condition, 0, NULL);
+    Builder others = builder_at_end(op->regions[1], bound->at);
+    build_op(&others, OP_yield, 0, NULL, 0, NULL);
+    Control control = control_enter(eval, op->regions[0]);
+    Object *result = call_simple(eval, bound->values[1], (int)arguments->as.list.count,
+                                 arguments->as.list.items, bound->at);
+    build_op(&eval->builder, OP_yield, 0, NULL, 0, NULL);
+    control_leave(eval, control, &changes);
+    if (result == NULL) return NULL;
+    region_visit(op->regions[0], find_joint, &joint);
+    if (joint) dissolve(op);
+    return object_bool(eval, joint);
+}
+
+/* require(condition, text): in the host part: a call for which it does not hold is refused. */
+Object *core_require(Eval *eval, const Bound *bound)
+{
+    bool truth;
+    const Object *text = bound->values[1];
+    if (!stage_ready(eval, bound->at)) return NULL;
+    if (!in_host_part(eval) || text->kind != OBJECT_TEXT)
+        return FAIL(eval, bad_value, bound->at, "only the host part of a kernel refuses a call");
+    if (!object_is_staged(bound->values[0])) {
+        if (!object_truth(eval, bound->values[0], &truth)) return NULL;
+        return truth ? eval->none
+                     : FAIL(eval, call_arguments, bound->at,
+                            arena_copy_text(eval->arena, text->as.text.data, text->as.text.length));
+    }
+    Value *condition = stage_condition(eval, bound->values[0], bound->at);
+    if (condition == NULL) return NULL;
+    op_set_text(build_op(&eval->builder, OP_require, 1, &condition, 0, NULL), ATTR_text,
+                intern(eval->session->names, text->as.text.data, text->as.text.length));
+    return eval->none;
+}

@@ -1,0 +1,105 @@
+/* workspace.c: memory of a call's own, which all its blocks and launches share. */
+#include "eval/builtins.h"
+
+#include <string.h>
+
+enum { WORKSPACES = 32 }; /* of one kernel: a bit each in tile_specialisation */
+
+/* ---- the size, in the host region ---- */
+
+static Value *number(Builder *builder, int64_t value)
+{
+    return build_const(builder, DTYPE_i64, value);
+}
+
+/* bytes * extent; -1 where it is negative or above what any device has. */
+static Value *times(Builder *builder, Value *bytes, Value *extent)
+{
+    Value *zero = number(builder, 0);
+    Value *at_least_one = build2(builder, OP_max, extent, number(builder, 1));
+    Value *most = build2(builder, OP_div, number(builder, INT64_C(1) << 48), at_least_one);
+    Value *wrong = build2(builder, OP_or, build_cmp(builder, "lt", extent, zero),
+                          build_cmp(builder, "lt", bytes, zero));
+    wrong = build2(builder, OP_or, wrong, build_cmp(builder, "gt", bytes, most));
+    return build3(builder, OP_select, wrong, number(builder, -1),
+                  build2(builder, OP_mul, bytes, extent));
+}
+
+static Value *host_extent(Eval *eval, Builder *builder, Object *extent, Span at)
+{
+    if (extent->kind == OBJECT_INT) return number(builder, extent->as.integer);
+    Value *value = stage_index(eval, extent, at);
+    value = value != NULL ? stage_on_host(eval, value, "a workspace's size") : NULL;
+    return value != NULL ? build_cast(builder, DTYPE_i64, value) : NULL;
+}
+
+static bool state_size(Eval *eval, int index, DType dtype, int rank, Object **shape, Span at)
+{
+    Value *extents[TYPE_RANK];
+    for (int i = 0; i < rank; i++) {
+        Builder builder = stage_host_builder(eval, at);
+        if ((extents[i] = host_extent(eval, &builder, shape[i], at)) == NULL) return false;
+    }
+    Builder builder = stage_host_builder(eval, at);
+    Value *bytes = number(&builder, dtype_bytes(dtype));
+    for (int i = 0; i < rank; i++) bytes = times(&builder, bytes, extents[i]);
+    Op *op = build_op(&builder, OP_workspace_size, 1, &bytes, 0, NULL);
+    op_set_int(op, ATTR_index, index);
+    return true;
+}
+
+/* ---- workspace(dtype, shape, zero=False) ---- */
+
+Object *core_workspace(Eval *eval, const Bound *bound)
+{
+    DType dtype;
+    int rank;
+    Object *shape[TYPE_RANK];
+    bool zeroed = false;
+    if (!stage_ready(eval, bound->at) ||
+        !argument_dtype(eval, bound->values[0], bound->at, &dtype) ||
+        !argument_items(eval, bound->values[1], "shape", bound->at, &rank, shape) ||
+        (bound->values[2] != NULL && !object_truth(eval, bound->values[2], &zeroed)))
+        return NULL;
+    Kernel *kernel = eval->staging->kernel;
+    int index = kernel->parameter_count - kernel_argument_count(kernel);
+    if (index == WORKSPACES)
+        return FAIL(eval, bad_value, bound->at,
+                    arena_printf(eval->arena, "a kernel has %d workspaces at most", WORKSPACES));
+    if (!state_size(eval, index, dtype, rank, shape, bound->at)) return NULL;
+    Value *pointer =
+        kernel_add_workspace(kernel, intern_printf(eval->session->names, "workspace_%d", index),
+                             type_pointer(kernel->types, dtype, SPACE_GLOBAL), zeroed, bound->at);
+    Object *values[] = {object_ir(eval, pointer), bound->values[0], bound->values[1], NULL};
+    Bound view = {.at = bound->at};
+    memcpy(view.values, values, sizeof values);
+    return core_view(eval, &view);
+}
+
+/* ---- those that nothing uses, of a loop's trials say ---- */
+
+static void drop(Kernel *kernel, int index)
+{
+    int first = kernel_argument_count(kernel);
+    for (Op *op = kernel->host->first, *next; op != NULL; op = next) {
+        next = op->next;
+        if (op->code != OP_workspace_size) continue;
+        int64_t of = op_int(op, ATTR_index, 0);
+        if (of == index)
+            op_erase(op);
+        else if (of > index)
+            op_set_int(op, ATTR_index, of - 1);
+    }
+    kernel->parameter_count--;
+    for (int i = first + index; i < kernel->parameter_count; i++) {
+        kernel->parameters[i] = kernel->parameters[i + 1];
+        kernel->parameters[i].value->index = i;
+    }
+}
+
+void workspaces_settle(Kernel *kernel)
+{
+    int first = kernel_argument_count(kernel);
+    for (int i = kernel->parameter_count; i-- > first;)
+        if (value_count_uses(kernel, kernel->parameters[i].value) == 0) drop(kernel, i - first);
+}

@@ -1,0 +1,64 @@
+/* layout_wgmma.c: how a shared tile is described to wgmma (PTX ISA manual, "Shared Memory Matrix
+ * Layout" and "Matrix Descriptor Format"): found by asking the layout where elements lie, so that
+ * whatever lies as the tensor core wants it can be its operand. */
+#include "ir/layout.h"
+
+enum { ROWS = 8, CHUNK_BYTES = 16, PRODUCT_BYTES = 32 /* of k, an instruction */ };
+
+typedef struct Asked {
+    const Layout *layout;
+    int along, across; /* the contiguous dimension, and the other */
+    int bytes;         /* of an element */
+} Asked;
+
+static int64_t byte_at(const Asked *asked, int32_t along, int32_t across)
+{
+    int32_t coordinates[LAYOUT_RANK] = {0};
+    coordinates[asked->along] = along;
+    coordinates[asked->across] = across;
+    return layout_offset(asked->layout, coordinates) * asked->bytes;
+}
+
+/* 8 rows of `width` bytes, one after the other, chunks flipped by the address's bits from 7 up. */
+static bool is_swizzled(const Asked *asked, int width)
+{
+    const int32_t elements = width / asked->bytes;
+    if (asked->layout->shape[asked->along] < elements || asked->layout->shape[asked->across] < ROWS)
+        return false;
+    for (int32_t row = 0; row < ROWS; row++)
+        for (int32_t i = 0; i < elements; i++) {
+            const int64_t plain = (int64_t)row * width + i * asked->bytes;
+            const int64_t flip = (plain >> 7 & (width / CHUNK_BYTES - 1)) * CHUNK_BYTES;
+            if (byte_at(asked, i, row) != (plain ^ flip)) return false;
+        }
+    return true;
+}
+
+/* Whether parts of `step` elements along one dimension lie evenly; *stride: how far apart. */
+static bool lie_evenly(const Asked *asked, bool along, int32_t step, int32_t extent,
+                       int64_t *stride)
+{
+    *stride = CHUNK_BYTES; /* where there is but one, it does not matter */
+    for (int32_t i = step; i < extent; i += step) {
+        const int64_t at = along ? byte_at(asked, i, 0) : byte_at(asked, 0, i);
+        if (i == step) *stride = at;
+        if (at != i / step * *stride) return false;
+    }
+    return true;
+}
+
+WgmmaLayout layout_wgmma(const Layout *shared, int k_dim, int32_t extent, int element_bits)
+{
+    WgmmaLayout found = {.swizzle = 128};
+    Asked asked = {shared, k_dim, 1 - k_dim, element_bits / 8};
+    if (shared->rank != 2 || asked.bytes < 1) return found;
+    found.transposed = byte_at(&asked, 1, 0) != asked.bytes;
+    if (found.transposed) asked = (Asked){shared, 1 - k_dim, k_dim, asked.bytes};
+    while (found.swizzle > CHUNK_BYTES && !is_swizzled(&asked, found.swizzle)) found.swizzle /= 2;
+    if (found.swizzle == CHUNK_BYTES) return found;
+    const int32_t width = found.swizzle / asked.bytes, depth = PRODUCT_BYTES / asked.bytes;
+    found.possible =
+        lie_evenly(&asked, true, width, found.transposed ? extent : width, &found.leading) &&
+        lie_evenly(&asked, false, ROWS, found.transposed ? depth : extent, &found.stride);
+    return found;
+}

@@ -1,0 +1,70 @@
+/* rules.h: what the files of rules share: the verifier's rules of single ops, one function an op.
+ */
+#ifndef TILEC_IR_RULES_H
+#define TILEC_IR_RULES_H
+
+#include "ir/rows.h"
+
+#include <string.h>
+
+/* The rule of an op, which says what is broken. */
+typedef struct Check {
+    const Kernel *kernel;
+    const Op *op;
+    Buf *out;
+} Check;
+
+static inline bool broken(const Check *check, const char *text)
+{
+    buf_text(check->out, text);
+    return false;
+}
+
+static inline bool require(const Check *check, bool condition, const char *text)
+{
+    return condition || broken(check, text);
+}
+
+static inline const Type *operand_type(const Check *check, int index)
+{
+    return check->op->operands[index]->type;
+}
+
+static inline const Type *result_type(const Check *check)
+{
+    return check->op->results[0].type;
+}
+
+static inline bool agree(const Check *check, const Type *a, const Type *b)
+{
+    return types_agree(check->kernel, a, b);
+}
+
+static inline bool in_range(const Op *op, AttrKey key, int64_t least, int64_t most)
+{
+    const Attr *attr = op_attr(op, key);
+    return attr != NULL && attr->integer >= least && attr->integer <= most;
+}
+
+static inline bool is_one_of(const Op *op, AttrKey key, const char *words)
+{
+    const Attr *attr = op_attr(op, key);
+    if (attr == NULL || strchr(attr->text, ' ') != NULL || *attr->text == '\0') return false;
+    size_t length = strlen(attr->text);
+    for (const char *at = words; (at = strstr(at, attr->text)) != NULL; at += length)
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
+typedef bool Rule(const Check *check);
+Rule rule_anchor, rule_assume, rule_barrier, rule_block, rule_condition, rule_for, rule_i32,
+    rule_if, rule_in_group, rule_launch, rule_print, rule_var, rule_var_get, rule_var_set,
+    rule_while, rule_yield, rule_atom, rule_atomic, rule_broadcast, rule_convert, rule_copy,
+    rule_cp_async, rule_dot, rule_element_atomic, rule_element_load, rule_element_store,
+    rule_gather, rule_iota, rule_item, rule_load, rule_local_alloc, rule_put, rule_reduce,
+    rule_reshape, rule_same_dtype, rule_scan, rule_shared_alloc, rule_shared_load,
+    rule_shared_reshape, rule_shared_store, rule_shared_view, rule_store, rule_transpose, rule_view,
+    rule_vote;
+
+#endif

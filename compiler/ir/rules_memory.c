@@ -1,0 +1,378 @@
+/* rules_memory.c: the rules of tiles and of memory: views, shared tiles, elements. */
+#include "ir/rules.h"
+
+/* ---- tiles ---- */
+
+bool rule_same_dtype(const Check *check)
+{
+    return require(check, result_type(check)->dtype == operand_type(check, 0)->dtype,
+                   "the element type changes");
+}
+
+bool rule_iota(const Check *check)
+{
+    return rule_i32(check) &&
+           require(check, in_range(check->op, ATTR_dim, 0, (int64_t)result_type(check)->rank - 1),
+                   "{dim} is a dimension of the tile");
+}
+
+bool rule_broadcast(const Check *check)
+{
+    const Type *from = operand_type(check, 0), *to = result_type(check);
+    if (from->rank != to->rank) return broken(check, "the rank changes");
+    for (int i = 0; i < to->rank; i++)
+        if (from->shape[i] != to->shape[i] && from->shape[i] != 1)
+            return broken(check, "an extent that is not 1 changes");
+    return rule_same_dtype(check);
+}
+
+bool rule_reshape(const Check *check)
+{
+    return rule_same_dtype(check) &&
+           require(check,
+                   type_elements(operand_type(check, 0)) == type_elements(result_type(check)),
+                   "the number of elements changes");
+}
+
+/* {dims} names `rank` different dimensions of 0 to limit - 1. */
+static bool are_dimensions(const Attr *dims, int rank, int limit)
+{
+    unsigned seen = 0;
+    if (dims == NULL || dims->count != rank) return false;
+    for (int i = 0; i < rank; i++) {
+        if (dims->integers[i] < 0 || dims->integers[i] >= limit || seen & 1u << dims->integers[i])
+            return false;
+        seen |= 1u << dims->integers[i];
+    }
+    return true;
+}
+
+bool rule_transpose(const Check *check)
+{
+    const Type *from = operand_type(check, 0), *to = result_type(check);
+    const Attr *dims = op_attr(check->op, ATTR_dims);
+    if (from->rank != to->rank || !are_dimensions(dims, to->rank, to->rank))
+        return broken(check, "{dims} is no permutation of the dimensions");
+    for (int i = 0; i < to->rank; i++)
+        if (to->shape[i] != from->shape[dims->integers[i]])
+            return broken(check, "the result's shape is not the transposed one");
+    return rule_same_dtype(check);
+}
+
+bool rule_convert(const Check *check)
+{
+    return rule_same_dtype(check) &&
+           require(check, type_same_shape(operand_type(check, 0), result_type(check)),
+                   "the shape changes");
+}
+
+#define COMBINATIONS "add mul max min and or xor"
+
+static bool check_combination(const Check *check, const Type *tile)
+{
+    const bool number = is_one_of(check->op, ATTR_mode, "add mul max min"),
+               bits = is_one_of(check->op, ATTR_mode, "and or xor");
+    return require(check, number || bits, "{mode} is one of " COMBINATIONS) &&
+           require(check, number ? tile->dtype != DTYPE_b1 : !dtype_is_float(tile->dtype),
+                   "{mode} does not go with the element type");
+}
+
+bool rule_reduce(const Check *check)
+{
+    const Type *from = operand_type(check, 0), *to = result_type(check);
+    const Attr *dims = op_attr(check->op, ATTR_dims);
+    if (from->rank != to->rank || dims == NULL || !are_dimensions(dims, dims->count, to->rank))
+        return broken(check, "{dims} does not name dimensions of the tile");
+    bool fine = true;
+    for (int d = 0; d < to->rank; d++) {
+        bool reduced = false;
+        for (int i = 0; i < dims->count; i++) reduced |= dims->integers[i] == d;
+        fine &= reduced ? to->shape[d] == 1 || check->kernel->stage >= STAGE_LAID_OUT
+                        : to->shape[d] == from->shape[d];
+    }
+    return require(check, fine, "extents of {dims} become 1 and the others stay") &&
+           rule_same_dtype(check) && check_combination(check, from);
+}
+
+bool rule_scan(const Check *check)
+{
+    const Type *tile = operand_type(check, 0);
+    return require(check, in_range(check->op, ATTR_dim, 0, (int64_t)tile->rank - 1),
+                   "{dim} is a dimension of the tile") &&
+           require(check, type_same_shape(tile, result_type(check)), "the shape changes") &&
+           rule_same_dtype(check) && check_combination(check, tile);
+}
+
+bool rule_item(const Check *check)
+{
+    return require(check, type_elements(operand_type(check, 0)) == 1,
+                   "the tile has more than one element") &&
+           rule_same_dtype(check);
+}
+
+bool rule_dot(const Check *check)
+{
+    const Type *a = operand_type(check, 0), *b = operand_type(check, 1),
+               *c = operand_type(check, 2);
+    bool shapes = a->rank == 2 && b->rank == 2 && c->rank == 2 && a->shape[0] == c->shape[0] &&
+                  a->shape[1] == b->shape[0] && b->shape[1] == c->shape[1];
+    return require(check, shapes, "the shapes are not [m, k], [k, n] and [m, n]") &&
+           require(check, a->dtype != DTYPE_b1 && b->dtype != DTYPE_b1 && c->dtype != DTYPE_b1,
+                   "the operands are numbers") &&
+           require(check, agree(check, result_type(check), c), "the result is not of c's type");
+}
+
+/* ---- memory ---- */
+
+bool rule_view(const Check *check)
+{
+    const Type *view = result_type(check);
+    if (check->op->operand_count != 1 + 2 * view->rank)
+        return broken(check, "a view has an extent and a stride for each dimension");
+    for (int i = 0; i < 2 * view->rank; i++) {
+        int64_t said = i < view->rank ? view->shape[i] : view->strides[i - view->rank], value;
+        DType dtype = operand_type(check, 1 + i)->dtype;
+        if (dtype != DTYPE_i32 && dtype != DTYPE_i64)
+            return broken(check, "extents and strides are i32 or i64");
+        if (said != TYPE_DYNAMIC && value_constant(check->op->operands[1 + i], &value) &&
+            value != said)
+            return broken(check, "an extent or stride contradicts the view's type");
+    }
+    return require(check, operand_type(check, 0)->space == SPACE_GLOBAL,
+                   "a view is of global memory") &&
+           rule_same_dtype(check);
+}
+
+static bool check_access(const Check *check, const Type *tile, int first_offset)
+{
+    const Op *op = check->op;
+    const Type *view = operand_type(check, 0);
+    const Attr *dims = op_attr(op, ATTR_dims), *bounds = op_attr(op, ATTR_bounds);
+    const int offsets = op->operand_count - first_offset - (op_attr(op, ATTR_masked) != NULL);
+    if (offsets != view->rank)
+        return broken(check, "the view has not as many dimensions as there are offsets");
+    for (int i = first_offset; i < first_offset + offsets; i++)
+        if (!dtype_is_integer(operand_type(check, i)->dtype))
+            return broken(check, "offsets are integers");
+    if (tile->rank > view->rank) return broken(check, "the tile has more dimensions than the view");
+    if (dims != NULL && !are_dimensions(dims, tile->rank, view->rank))
+        return broken(check, "{dims} does not name a dimension of the view for each of the tile");
+    if (bounds != NULL && bounds->count != view->rank)
+        return broken(check, "{bounds} has not one entry for each dimension of the view");
+    for (int i = 0; bounds != NULL && i < bounds->count; i++)
+        if (bounds->integers[i] < 0 || bounds->integers[i] > 3)
+            return broken(check, "{bounds} has entries from 0 to 3");
+    return require(check, tile->dtype == view->dtype, "tile and view differ in element type");
+}
+
+bool rule_load(const Check *check)
+{
+    return check_access(check, result_type(check), 1);
+}
+
+bool rule_store(const Check *check)
+{
+    return check_access(check, operand_type(check, 1), 2);
+}
+
+/* What the machine updates at once; atomics of other element types are loops of it. */
+static bool has_atomic(const Check *check, DType dtype)
+{
+    const int bits = dtype_bits(dtype);
+    if (is_one_of(check->op, ATTR_mode, "and or xor") && !dtype_is_integer(dtype)) return false;
+    if (check->op->code != OP_atom) return bits >= 16 && dtype != DTYPE_tf32;
+    if (is_one_of(check->op, ATTR_mode, "cas")) return bits >= 16;
+    return bits >= 32 && (dtype_is_integer(dtype) || !is_one_of(check->op, ATTR_mode, "min max"));
+}
+
+static bool check_atomic_words(const Check *check)
+{
+    return require(check, is_one_of(check->op, ATTR_mode, "add min max and or xor exch cas"),
+                   "{mode} is add, min, max, and, or, xor, exch or cas") &&
+           require(check,
+                   is_one_of(check->op, ATTR_order, "relaxed acquire release acq_rel seq_cst"),
+                   "{order} is relaxed, acquire, release, acq_rel or seq_cst") &&
+           require(check, is_one_of(check->op, ATTR_scope, "cta gpu sys"),
+                   "{scope} is cta, gpu or sys") &&
+           require(check, has_atomic(check, operand_type(check, 1)->dtype),
+                   "there is no such atomic of this element type");
+}
+
+/* Operand 0 is memory; from operand `first` on come one index a dimension of it and, if {masked}, a
+ * mask: scalars, or tiles of the shape of `value`. */
+static bool check_places(const Check *check, const Type *value, int first)
+{
+    const Op *op = check->op;
+    const Type *memory = operand_type(check, 0);
+    const int masked = op_int(op, ATTR_masked, 0) != 0;
+    if (memory->kind != TYPE_VIEW && memory->kind != TYPE_SHARED)
+        return broken(check, "the memory is a view or a shared tile");
+    if (op->operand_count != first + memory->rank + masked)
+        return broken(check, "there is not one index for each dimension of the memory");
+    for (int i = 2; i < op->operand_count; i++)
+        if (type_is_tile(operand_type(check, i)) && !type_same_shape(operand_type(check, i), value))
+            return broken(check, "the tiles differ in shape");
+    for (int i = first; i < first + memory->rank; i++)
+        if (!dtype_is_integer(operand_type(check, i)->dtype))
+            return broken(check, "the indices are integers");
+    const Type *mask = masked ? operand_type(check, op->operand_count - 1) : NULL;
+    return require(check, mask == NULL || (type_is_tile(mask) && mask->dtype == DTYPE_b1),
+                   "the mask is a boolean tile") &&
+           require(check, memory->dtype == value->dtype, "memory and value differ in element type");
+}
+
+bool rule_gather(const Check *check)
+{
+    const int first = 1;
+    for (int i = first; i < check->op->operand_count; i++)
+        if (type_is_tile(operand_type(check, i)) &&
+            !type_same_shape(operand_type(check, i), result_type(check)))
+            return broken(check, "the tiles differ in shape");
+    return check_places(check, result_type(check), first);
+}
+
+bool rule_put(const Check *check)
+{
+    return check_places(check, operand_type(check, 1), 2);
+}
+
+bool rule_atomic(const Check *check)
+{
+    const Type *value = operand_type(check, 1);
+    const int compares = is_one_of(check->op, ATTR_mode, "cas");
+    return check_places(check, value, 2 + compares) && check_atomic_words(check) &&
+           require(check, !compares || agree(check, operand_type(check, 2), value),
+                   "the comparand has the value's type") &&
+           require(check, agree(check, result_type(check), value),
+                   "the result has the value's type");
+}
+
+bool rule_atom(const Check *check)
+{
+    const Type *value = operand_type(check, 1);
+    return require(check, value->dtype == operand_type(check, 0)->dtype,
+                   "the pointer is to another element type") &&
+           require(check, value == operand_type(check, 2) && value == result_type(check),
+                   "value, comparand and result differ in type") &&
+           check_atomic_words(check);
+}
+
+bool rule_copy(const Check *check)
+{
+    return check_access(check, operand_type(check, 1), 2) &&
+           require(check, operand_type(check, 1)->kind == TYPE_SHARED, "it goes to a shared tile");
+}
+
+bool rule_cp_async(const Check *check)
+{
+    const int64_t bytes = op_int(check->op, ATTR_bytes, 0);
+    return require(check, bytes == 4 || bytes == 8 || bytes == 16, "{bytes} is 4, 8 or 16") &&
+           require(check,
+                   operand_type(check, 0)->space == SPACE_SHARED &&
+                       operand_type(check, 1)->space == SPACE_GLOBAL,
+                   "it goes from global to shared memory");
+}
+
+bool rule_shared_alloc(const Check *check)
+{
+    return require(check,
+                   check->kernel->stage < STAGE_PLACED ||
+                       in_range(check->op, ATTR_offset, 0, INT32_MAX),
+                   "shared memory is placed, but this has no {offset}");
+}
+
+bool rule_shared_reshape(const Check *check)
+{
+    const Op *alloc = check->op->operands[0]->op;
+    return require(check, alloc && alloc->code == OP_shared_alloc, "the operand is a whole tile") &&
+           require(check,
+                   type_elements(operand_type(check, 0)) == type_elements(result_type(check)),
+                   "the shapes hold different numbers of elements") &&
+           rule_same_dtype(check);
+}
+
+bool rule_shared_view(const Check *check)
+{
+    const Op *op = check->op;
+    const Type *whole = operand_type(check, 0), *part = result_type(check);
+    const Attr *dims = op_attr(op, ATTR_dims);
+    if (op->operand_count != 1 + whole->rank)
+        return broken(check, "the tile has not as many dimensions as there are offsets");
+    for (int i = 1; i < op->operand_count; i++)
+        if (!dtype_is_integer(operand_type(check, i)->dtype))
+            return broken(check, "offsets are integers");
+    if (!are_dimensions(dims, part->rank, whole->rank))
+        return broken(check, "{dims} does not name a dimension of the tile for each of the part");
+    for (int d = 0; d < part->rank; d++)
+        if (part->shape[d] > whole->shape[dims->integers[d]])
+            return broken(check, "the part is larger than the tile");
+    return rule_same_dtype(check);
+}
+
+static bool same_elements(const Check *check, const Type *tile)
+{
+    const Type *shared = operand_type(check, 0);
+    return require(check, tile->dtype == shared->dtype && type_same_shape(tile, shared),
+                   "tile and shared tile differ in shape or element type");
+}
+
+bool rule_shared_load(const Check *check)
+{
+    return same_elements(check, result_type(check));
+}
+
+bool rule_shared_store(const Check *check)
+{
+    return same_elements(check, operand_type(check, 1));
+}
+
+/* ---- elements ---- */
+
+bool rule_local_alloc(const Check *check)
+{
+    const Type *type = result_type(check);
+    int64_t elements = type_elements(type);
+    return require(check, type->rank > 0 && elements > 0 && elements <= 1 << 20,
+                   "the array is empty or too large");
+}
+
+/* Operand 0 is memory, whose indices begin at operand `first`. */
+static bool check_element(const Check *check, int first)
+{
+    const Op *op = check->op;
+    const Type *memory = operand_type(check, 0);
+    if (memory->kind != TYPE_VIEW && memory->kind != TYPE_SHARED && memory->kind != TYPE_LOCAL)
+        return broken(check, "the memory is a view, a shared tile or a local array");
+    if (op->operand_count != first + memory->rank)
+        return broken(check, "there is not one index for each dimension of the memory");
+    for (int i = first; i < op->operand_count; i++)
+        if (!dtype_is_integer(operand_type(check, i)->dtype))
+            return broken(check, "the indices are integers");
+    for (int i = 1; i < first; i++)
+        if (operand_type(check, i)->dtype != memory->dtype)
+            return broken(check, "memory and value differ in element type");
+    return true;
+}
+
+bool rule_element_load(const Check *check)
+{
+    return check_element(check, 1) && rule_same_dtype(check);
+}
+
+bool rule_element_store(const Check *check)
+{
+    return check_element(check, 2);
+}
+
+bool rule_element_atomic(const Check *check)
+{
+    return check_element(check, 3) && rule_same_dtype(check) && check_atomic_words(check) &&
+           require(check, operand_type(check, 0)->kind != TYPE_LOCAL,
+                   "no other thread sees a local array");
+}
+
+bool rule_vote(const Check *check)
+{
+    return require(check, operand_type(check, 0)->dtype == DTYPE_b1, "the condition is boolean") &&
+           require(check, result_type(check)->dtype == DTYPE_u32, "the result is a u32");
+}

@@ -1,0 +1,68 @@
+/* lower_slots.c: the barriers of a ring's slots: an mbarrier a slot for each way. */
+#include "passes/lower.h"
+
+enum { FILLED, GIVEN, WAYS, WARP = 32 };
+
+/* The mbarrier of the slot; `slot` is an i32. */
+static Value *barrier_at(Lower *lower, const Op *op, int way, Value *slot)
+{
+    Value *at[LAYOUT_RANK] = {address_const(lower, DTYPE_i32, way), slot};
+    return shared_element(lower, op->operands[0], at);
+}
+
+static Value *slot_of(Lower *lower, const Op *op)
+{
+    return lower_scalar(lower, op->operands[1]);
+}
+
+static void init(Lower *lower, const Op *op, int way, int64_t arrivals)
+{
+    Value *once = address_in_group(lower, (ThreadGroup){lower->group.begin, 1});
+    for (int slot = 0; slot < op->operands[0]->type->shape[1]; slot++) {
+        Value *number = address_const(lower, DTYPE_i32, slot);
+        Value *operands[2] = {barrier_at(lower, op, way, number), once};
+        op_set_int(build_op(&lower->at, OP_mbarrier_init, 2, operands, 0, NULL), ATTR_count,
+                   arrivals);
+    }
+}
+
+void lower_slot_init(Lower *lower, Op *op)
+{
+    init(lower, op, FILLED, op_int(op, ATTR_count, 1));
+    init(lower, op, GIVEN, op_int(op, ATTR_warps, 1));
+}
+
+static void await(Lower *lower, const Op *op, int way)
+{
+    Value *operands[2] = {barrier_at(lower, op, way, slot_of(lower, op)),
+                          lower_scalar(lower, op->operands[2])};
+    build_op(&lower->at, OP_mbarrier_wait, 2, operands, 0, NULL);
+}
+
+void lower_slot_claim(Lower *lower, Op *op)
+{
+    await(lower, op, GIVEN);
+}
+
+void lower_slot_take(Lower *lower, Op *op)
+{
+    await(lower, op, FILLED);
+}
+
+void lower_slot_fill(Lower *lower, Op *op)
+{
+    Value *barrier = barrier_at(lower, op, FILLED, slot_of(lower, op));
+    build_op(&lower->at, OP_cp_async_arrive, 1, &barrier, 0, NULL);
+}
+
+/* One lane speaks for the warp, once all have come. */
+void lower_slot_give(Lower *lower, Op *op)
+{
+    Value *lane = address_op(lower, OP_and, address_thread_id(lower),
+                             address_const(lower, DTYPE_i32, WARP - 1));
+    Value *first = address_cmp(lower, "eq", lane, address_const(lower, DTYPE_i32, 0));
+    Value *operands[2] = {barrier_at(lower, op, GIVEN, slot_of(lower, op)),
+                          address_and(lower, first, lower_scalar(lower, op->operands[2]))};
+    build_op(&lower->at, OP_warp_sync, 0, NULL, 0, NULL);
+    build_op(&lower->at, OP_mbarrier_arrive, 2, operands, 0, NULL);
+}

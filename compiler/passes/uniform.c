@@ -1,0 +1,239 @@
+/* uniform.c: what threads do together they have to reach together, with the same values; needs and
+ * leaves a TYPED kernel in SSA, behind groups.
+ *
+ * An op of all threads under control by which they may part comes before that if it can; else it is
+ * an error that shows both places. So is one that depends on a value that differs. An effect that
+ * is to happen once happens in every thread where they differ on its place or value, or do not all
+ * come there; what an atomic found that happens once goes to the others through shared memory. */
+#include "base/vec.h"
+#include "passes/agree.h"
+
+typedef struct Uniform {
+    Kernel *kernel;
+    Agreement *agreement;
+    bool failed;
+} Uniform;
+
+/* ---- what threads do together ---- */
+
+static bool has_tiles(const Op *op)
+{
+    for (int i = 0; i < op->operand_count; i++)
+        if (op->operands[i]->type->kind == TYPE_TILE) return true;
+    for (int i = 0; i < op->result_count; i++)
+        if (op->results[i].type->kind == TYPE_TILE) return true;
+    return false;
+}
+
+static bool is_cooperative(const Op *op)
+{
+    return op_info(op->code)->traits & COOP;
+}
+
+static bool is_joint(const Op *op)
+{
+    return is_cooperative(op) || has_tiles(op);
+}
+
+/* The first one that is cooperative by itself, else the first of all. */
+static void find_joint(Op *op, void *context)
+{
+    const Op **found = context;
+    if (is_joint(op) && (!*found || (is_cooperative(op) && !is_cooperative(*found)))) *found = op;
+}
+
+static const Op *joint_inside(const Op *op)
+{
+    const Op *found = NULL;
+    for (int i = 0; i < op->region_count && !is_group(op); i++)
+        region_visit(op->regions[i], find_joint, &found);
+    return found;
+}
+
+static bool is_thread_group(const Op *op)
+{
+    return op->code == OP_in_group || is_group(op);
+}
+
+/* Of the library's own code there is nothing to show. */
+static bool is_shown(const Op *op)
+{
+    return op->span.source && op->span.source->path[0] != '<';
+}
+
+static void note_source(const Uniform *uniform, const Op *source, const Op *user)
+{
+    if (is_shown(source) && source->span.begin != user->span.begin && !is_thread_group(source))
+        diag_note(uniform->kernel->session->diags, source->span, "the threads differ from here on");
+    else if (is_thread_group(source))
+        diag_note(uniform->kernel->session->diags, source->span,
+                  "this thread group sets a value for its own threads alone");
+}
+
+static void check_control(Uniform *uniform, const Op *op)
+{
+    const Op *joint = joint_inside(op), *source = NULL;
+    if (joint) source = threads_part(uniform->agreement, op);
+    if (!source) return;
+    diag_report(uniform->kernel->session->diags, DIAG_threads_part, joint->span);
+    diag_note(uniform->kernel->session->diags, op->span, "here they may go different ways");
+    note_source(uniform, source, op);
+    uniform->failed = true;
+}
+
+/* Each lane brings a value of its own to these. */
+static bool takes_any_values(const Op *op)
+{
+    return op->code == OP_shuffle || op->code == OP_vote;
+}
+
+static void check_values(Uniform *uniform, const Op *op)
+{
+    const Op *source = NULL;
+    if (!is_joint(op) || op->region_count || takes_any_values(op) ||
+        op_info(op->code)->traits & TERM)
+        return;
+    for (int i = 0; i < op->operand_count && !source; i++)
+        source = threads_differ(uniform->agreement, op->operands[i], op_threads(op));
+    if (!source) return;
+    diag_report(uniform->kernel->session->diags, DIAG_threads_differ, op->span);
+    note_source(uniform, source, op);
+    uniform->failed = true;
+}
+
+static void check_op(Op *op, void *context)
+{
+    if (op->region_count && op->code != OP_launch)
+        check_control(context, op);
+    else
+        check_values(context, op);
+}
+
+/* ---- what can be done before the threads part ---- */
+
+typedef struct Hoist {
+    Arena *arena;
+    Op *control;
+    VEC(Op *) joint;
+} Hoist;
+
+static void collect_joint(Op *op, void *context)
+{
+    Hoist *hoist = context;
+    if (is_joint(op) && op_info(op->code)->traits & PURE) vec_push(hoist->arena, &hoist->joint, op);
+}
+
+static bool is_outside(const Op *control, const Value *value)
+{
+    const Region *region = value->op ? value->op->parent : value->region;
+    for (; region && region->parent; region = region->parent->parent)
+        if (region->parent == control) return false;
+    return true;
+}
+
+enum { HOIST_DEPTH = 64 };
+
+/* It follows from what is known before the control op by ops without effects. */
+static bool can_come_before(const Op *control, const Value *value, int depth)
+{
+    if (is_outside(control, value)) return true;
+    const Op *op = value->op;
+    if (!op || depth == 0 || op->region_count || !(op_info(op->code)->traits & PURE)) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!can_come_before(control, op->operands[i], depth - 1)) return false;
+    return true;
+}
+
+static void bring_before(Op *control, const Value *value)
+{
+    if (is_outside(control, value)) return;
+    for (int i = 0; i < value->op->operand_count; i++)
+        bring_before(control, value->op->operands[i]);
+    op_move_before(value->op, control);
+}
+
+/* Tiles that follow from others are made where all threads are. */
+static void hoist_joint(Op *op, void *context)
+{
+    const Uniform *uniform = context;
+    if (!op->region_count || op->code == OP_launch || !joint_inside(op) ||
+        !threads_part(uniform->agreement, op))
+        return;
+    Hoist hoist = {.arena = uniform->kernel->arena, .control = op};
+    for (int r = 0; r < op->region_count; r++) region_visit(op->regions[r], collect_joint, &hoist);
+    for (size_t i = 0; i < hoist.joint.count; i++)
+        for (int j = 0; j < hoist.joint.data[i]->result_count; j++)
+            if (can_come_before(op, &hoist.joint.data[i]->results[j], HOIST_DEPTH))
+                bring_before(op, &hoist.joint.data[i]->results[j]);
+}
+
+/* ---- what is done once ---- */
+
+static bool all_come(const Uniform *uniform, const Op *op)
+{
+    for (const Region *at = op->parent; at->parent->code != OP_launch; at = at->parent->parent) {
+        if (is_group(at->parent) && at == at->parent->regions[0]) return true;
+        if (threads_part(uniform->agreement, at->parent)) return false;
+    }
+    return true;
+}
+
+static bool all_agree(const Uniform *uniform, const Op *op)
+{
+    for (int i = 0; i < op->operand_count; i++)
+        if (threads_differ(uniform->agreement, op->operands[i], op_threads(op))) return false;
+    return all_come(uniform, op);
+}
+
+/* The thread that has it tells the others. */
+static void share_result(Kernel *kernel, Op *op)
+{
+    const int64_t one = 1;
+    Value *result = &op->results[0];
+    const Type *type = type_shared(kernel->types, result->type->dtype, 1, &one, NULL);
+    Builder after = builder_after(op);
+    Value *shared = build_op(&after, OP_shared_alloc, 0, NULL, 1, &type)->results;
+    Value *zero = build_const(&after, DTYPE_i32, 0);
+    Value *told = build2(&after, OP_element_load, shared, zero);
+    value_replace(kernel, result, told);
+    Builder before = builder_before(told->op);
+    Op *store = build_op(&before, OP_element_store, 3, (Value *[]){shared, result, zero}, 0, NULL);
+    op_set_int(store, ATTR_once, 1);
+}
+
+static void settle_once(Op *op, void *context)
+{
+    Uniform *uniform = context;
+    if (!op_int(op, ATTR_once, 0)) return;
+    if (op->operands[0]->type->kind == TYPE_LOCAL || !all_agree(uniform, op)) {
+        op_set_int(op, ATTR_once, 0);
+        agreement_free(uniform->agreement); /* what followed from it may differ now */
+        uniform->agreement = agreement_new(uniform->kernel);
+    } else if (op->code == OP_element_atomic && op_threads(op).count > 1 &&
+               value_count_uses(uniform->kernel, &op->results[0]) > 0) {
+        share_result(uniform->kernel, op);
+    }
+}
+
+/* ---- the pass ---- */
+
+static void find_reason(Op *op, void *context)
+{
+    *(bool *)context |= op->code == OP_thread_id || op->code == OP_in_group ||
+                        op->code == OP_element_atomic || op->code == OP_element_store;
+}
+
+bool pass_uniform(Kernel *kernel, const Target *target)
+{
+    (void)target;
+    bool any = false;
+    kernel_visit(kernel, find_reason, &any);
+    if (!any) return true;
+    Uniform uniform = {.kernel = kernel, .agreement = agreement_new(kernel)};
+    kernel_visit(kernel, settle_once, &uniform);
+    kernel_visit(kernel, hoist_joint, &uniform);
+    for (Op *op = kernel->host->first; op; op = op->next)
+        if (op->code == OP_launch) region_visit(launch_region(op), check_op, &uniform);
+    agreement_free(uniform.agreement);
+    return !uniform.failed;
+}

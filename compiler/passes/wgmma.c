@@ -1,0 +1,234 @@
+/* wgmma.c: products that the tensor core of sm_90a reads from shared memory: which dots can be
+ * such, and what becomes of them.
+ *
+ * Warps lie along m, 16 rows each, 64 a warpgroup, then warpgroups along n; b, and a unless it
+ * comes from registers, must be what a shared tile holds when the dot runs. The tile gets the
+ * layout that the tensor core reads.
+ */
+#include "passes/access.h"
+#include "passes/group.h"
+#include "passes/matrix.h"
+
+#include <string.h>
+
+enum {
+    GROUP = 128, /* threads of a warpgroup */
+    GROUP_ROWS = 64,
+    DEPTH = 16,
+    MOST_COLUMNS = 256,
+    ACCUMULATORS = 200, /* a thread */
+    SWIZZLE_BYTES = 1024
+};
+
+/* A matrix of a shared tile: dimension i is the tile's dims[i]. */
+typedef struct Matrix {
+    Op *load;    /* that brings it to registers */
+    Value *tile; /* loaded, [k, m] and so on, if it is transposed behind that */
+    bool transposed;
+    Op *alloc;
+    const Layout *layout;
+} Matrix;
+
+/* ---- operands ---- */
+
+static bool swaps(const Op *op)
+{
+    const Attr *dims = op_attr(op, ATTR_dims);
+    return dims->count == 2 && dims->integers[0] == 1;
+}
+
+static bool starts_whole(const Op *view, int64_t dim, int64_t extent)
+{
+    int64_t offset;
+    return view->operands[0]->type->shape[dim] == extent &&
+           value_constant(view->operands[1 + dim], &offset) && offset == 0;
+}
+
+/* Follows parts up to the tile; false where one is not made of whole matrices. */
+static bool find_alloc(Matrix *matrix, int64_t dims[2])
+{
+    const Value *at = matrix->tile;
+    if (at->type->rank != 2) return false;
+    for (dims[0] = 0, dims[1] = 1; at->op->code == OP_shared_view; at = at->op->operands[0]) {
+        const Attr *view = op_attr(at->op, ATTR_dims);
+        for (int i = 0; i < 2; i++) {
+            const int64_t extent = at->type->shape[dims[i]];
+            dims[i] = view->integers[dims[i]];
+            if (!starts_whole(at->op, dims[i], extent)) return false;
+        }
+    }
+    matrix->alloc = at->op;
+    const int rank = at->type->rank;
+    return at->op->code == OP_shared_alloc && dims[0] + dims[1] == 2 * rank - 3;
+}
+
+static void shape_of(const Type *type, int first, int32_t *out)
+{
+    for (int d = first; d < type->rank; d++) out[d - first] = (int32_t)type->shape[d];
+}
+
+static const Layout *whole_layout(const Kernel *kernel, const Type *type)
+{
+    int32_t shape[LAYOUT_RANK];
+    shape_of(type, 0, shape);
+    return layout_panels(kernel->layouts, type->rank, shape, dtype_bits(type->dtype));
+}
+
+/* The layout that the operand will have, as the dot sees it. */
+static bool lay_out(const Kernel *kernel, Matrix *matrix)
+{
+    int64_t dims[2];
+    if (!find_alloc(matrix, dims)) return false;
+    const Type *type = matrix->alloc->results[0].type;
+    const int bits = dtype_bits(type->dtype);
+    int32_t shape[LAYOUT_RANK];
+    const Layout *whole = whole_layout(kernel, type);
+    shape_of(type, type->rank - 2, shape);
+    const Layout *plain = layout_panels(kernel->layouts, 2, shape, bits);
+    if (!whole || !plain || (type->layout && type->layout != whole) ||
+        layout_size(plain) * bits / 8 % SWIZZLE_BYTES != 0)
+        return false;
+    const bool swapped = (dims[0] > dims[1]) != matrix->transposed;
+    matrix->layout = swapped ? layout_transpose(kernel->layouts, plain, (int[]){1, 0}) : plain;
+    return true;
+}
+
+/* Nothing is written between the load and the dot, so that the dot may read in its place. */
+static bool is_still_there(const Op *load, const Op *dot)
+{
+    if (load->parent != dot->parent) return false;
+    for (const Op *op = load; op != dot; op = op->next)
+        if (!op || (op_info(op->code)->traits & WRITES && op->code != OP_copy_commit)) return false;
+    return true;
+}
+
+static bool find_matrix(const Kernel *kernel, const Op *dot, int operand, Matrix *out)
+{
+    Value *value = dot->operands[operand];
+    *out = (Matrix){0};
+    for (; value->op && value->op->code == OP_transpose && swaps(value->op);
+         value = value->op->operands[0])
+        out->transposed = !out->transposed;
+    if (!value->op || value->op->code != OP_shared_load) return false;
+    out->load = value->op;
+    out->tile = value->op->operands[0];
+    return is_still_there(out->load, dot) && lay_out(kernel, out);
+}
+
+/* ---- the choice ---- */
+
+/* Warpgroups along m and along n. */
+typedef struct Groups {
+    int m, n;
+} Groups;
+
+/* As many along m as there are rows for; columns are even parts of a power of two. */
+static bool arrange_groups(const Type *c, int groups, Groups *out)
+{
+    *out = (Groups){groups, 1};
+    while (out->m > 1 && c->shape[0] % ((int64_t)GROUP_ROWS * out->m) != 0) {
+        out->m /= 2;
+        out->n *= 2;
+    }
+    const int64_t columns = c->shape[1] / out->n;
+    return c->shape[0] % ((int64_t)GROUP_ROWS * out->m) == 0 && columns % 8 == 0 &&
+           (out->n == 1 || (c->shape[1] & (c->shape[1] - 1)) == 0) && columns <= MOST_COLUMNS &&
+           c->shape[0] / out->m * columns / GROUP <= ACCUMULATORS;
+}
+
+static bool shapes_fit(const Op *dot, ThreadGroup group, Groups *out)
+{
+    const Type *a = dot->operands[0]->type, *c = dot->operands[2]->type;
+    const int groups = group.count / GROUP;
+    if (group.count % GROUP != 0 || group.begin % GROUP != 0 || groups & (groups - 1)) return false;
+    return c->rank == 2 && c->dtype == DTYPE_f32 &&
+           (a->dtype == DTYPE_f16 || a->dtype == DTYPE_bf16) &&
+           dot->operands[1]->type->dtype == a->dtype && a->shape[1] % DEPTH == 0 &&
+           arrange_groups(c, groups, out);
+}
+
+static void give_layout(const Kernel *kernel, const Matrix *matrix)
+{
+    Value *tile = &matrix->alloc->results[0];
+    if (tile->type->layout) return;
+    const Layout *layout = whole_layout(kernel, tile->type);
+    tile->type = type_with_layout(kernel->types, tile->type, layout);
+    op_set_int(matrix->alloc, ATTR_bytes, layout_size(layout) * dtype_bits(tile->type->dtype) / 8);
+    op_set_int(matrix->alloc, ATTR_align, SWIZZLE_BYTES);
+}
+
+/* The tile as the dot sees it. */
+static Value *build_operand(const Kernel *kernel, Builder *builder, const Matrix *matrix)
+{
+    const Type *type = matrix->tile->type;
+    if (!matrix->transposed) return matrix->tile;
+    const int64_t shape[2] = {type->shape[1], type->shape[0]}, dims[2] = {1, 0};
+    Value *zero = build_const(builder, DTYPE_i32, 0);
+    const Type *turned = type_shared(kernel->types, type->dtype, 2, shape, NULL);
+    Op *view =
+        build_op(builder, OP_shared_view, 3, (Value *[]){matrix->tile, zero, zero}, 1, &turned);
+    op_set_ints(view, ATTR_dims, 2, dims);
+    return &view->results[0];
+}
+
+static Name instruction_name(const Kernel *kernel, const Op *dot, Groups groups)
+{
+    Buf text = {0};
+    const char *operand = dtype_name(dot->operands[1]->type->dtype);
+    buf_printf(&text, "wgmma.m64n%dk16.f32.%s", (int)dot->results[0].type->shape[1] / groups.n,
+               operand);
+    Name name = intern_text(kernel->session->names, text.data);
+    buf_free(&text);
+    return name;
+}
+
+static void replace_dot(Kernel *kernel, Op *dot, const Matrix *a, const Matrix *b, Groups groups)
+{
+    Builder builder = builder_before(dot);
+    Value *operands[3] = {dot->operands[0], build_operand(kernel, &builder, b), dot->operands[2]};
+    if (a->tile) operands[0] = build_operand(kernel, &builder, a);
+    Op *shared = build_op(&builder, OP_dot_shared, 3, operands, 1, &dot->results[0].type);
+    op_set_text(shared, ATTR_instruction, instruction_name(kernel, dot, groups));
+    op_set_ints(shared, ATTR_dims, 2, (int64_t[]){groups.m * GROUP / 32, groups.n});
+    if (op_attr(dot, ATTR_open)) op_set_int(shared, ATTR_open, 1);
+    shared->results[0].name = dot->results[0].name;
+    value_replace(kernel, &dot->results[0], &shared->results[0]);
+    op_erase(dot);
+}
+
+/* *a has no tile if it stays in registers. */
+static bool find_operands(const Kernel *kernel, const Target *target, const Op *dot, Matrix *a,
+                          Matrix *b, Groups *groups)
+{
+    if (!target_has(target, HAS_WGMMA) || !shapes_fit(dot, op_threads(dot), groups) ||
+        !find_matrix(kernel, dot, 1, b))
+        return false;
+    const Type *c = dot->results[0].type;
+    const int bits = dtype_bits(dot->operands[1]->type->dtype);
+    const int32_t columns = (int32_t)c->shape[1] / groups->n;
+    const WgmmaLayout layout = layout_wgmma(b->layout, 0, columns, bits);
+    if (!layout.possible) return false;
+    if (groups->n > 1 && layout.transposed && columns * bits / 8 % layout.swizzle != 0)
+        return false;
+    if (!find_matrix(kernel, dot, 0, a) || !layout_wgmma(a->layout, 1, GROUP_ROWS, bits).possible)
+        *a = (Matrix){0};
+    return true;
+}
+
+bool wgmma_fits(const Kernel *kernel, const Target *target, const Op *dot)
+{
+    Matrix a, b;
+    Groups groups;
+    return find_operands(kernel, target, dot, &a, &b, &groups) && a.tile;
+}
+
+bool choose_wgmma(Kernel *kernel, const Target *target, Op *dot)
+{
+    Matrix a, b;
+    Groups groups;
+    if (!find_operands(kernel, target, dot, &a, &b, &groups)) return false;
+    give_layout(kernel, &b);
+    if (a.tile) give_layout(kernel, &a);
+    replace_dot(kernel, dot, &a, &b, groups);
+    return true;
+}

@@ -1,0 +1,350 @@
+/* units.c: from a TYPED kernel to the images of its variants on all architectures. */
+#include "units.h"
+
+#include <string.h>
+
+enum {
+    VARIANT_MULTIPLE = 16
+}; /* of the aligned variant: bytes of an address, or the value of an integer */
+
+/* ---- what a variant assumes ---- */
+
+static bool is_assumable(const Parameter *parameter)
+{
+    const Type *type = parameter->value->type;
+    return !parameter->is_key && !parameter->is_workspace &&
+           (type->kind == TYPE_POINTER ||
+            (type->kind == TYPE_SCALAR && dtype_is_integer(type->dtype)));
+}
+
+static int64_t *variant_multiples(Arena *arena, const Kernel *kernel)
+{
+    int64_t *multiples = arena_new_array(arena, int64_t, kernel->parameter_count + 1);
+    bool any = false;
+    for (int i = 0; i < kernel->parameter_count; i++) {
+        multiples[i] = is_assumable(&kernel->parameters[i]) ? VARIANT_MULTIPLE : 1;
+        any |= multiples[i] > 1;
+    }
+    return any ? multiples : NULL;
+}
+
+/* What every variant assumes: that a pointer is aligned to its elements. NULL: nothing. */
+static int64_t *element_multiples(Arena *arena, const Kernel *kernel)
+{
+    int64_t *multiples = arena_new_array(arena, int64_t, kernel->parameter_count + 1);
+    bool any = false;
+    for (int i = 0; i < kernel->parameter_count; i++) {
+        const Type *type = kernel->parameters[i].value->type;
+        multiples[i] = type->kind == TYPE_POINTER ? dtype_bytes(type->dtype) : 1;
+        any |= multiples[i] > 1;
+    }
+    return any ? multiples : NULL;
+}
+
+/* A lowered copy of a kernel, made under the assumptions; the caller's to free. NULL: reported.
+ * What was assumed is the variant's to say from then on, so that equal code is equal text. */
+static Kernel *lower_copy(const Kernel *typed, const ArchChoice *arch, const int64_t *multiples,
+                          const PassOptions *passes)
+{
+    Kernel *kernel = kernel_clone(typed);
+    kernel->name =
+        intern_printf(typed->session->names, "%s%s%s%s", typed->name, multiples ? "_aligned" : "",
+                      arch->emulator ? "_emulated_" : "", arch->emulator ? arch->target->name : "");
+    for (int i = 0; multiples && i < kernel->parameter_count; i++)
+        if (kernel->parameters[i].multiple < multiples[i])
+            kernel->parameters[i].multiple = multiples[i];
+    if (!passes_run(kernel, arch->target, passes)) {
+        kernel_free(kernel);
+        return NULL;
+    }
+    for (int i = 0; i < kernel->parameter_count; i++) kernel->parameters[i].multiple = 1;
+    return kernel;
+}
+
+/* The code without the kernel's symbol: whether an assumption changed it, the text is the judge. */
+static const char *code_text(Arena *arena, Kernel *kernel)
+{
+    Name name = kernel->name;
+    kernel->name = kernel->export_name;
+    Buf text = {0};
+    kernel_print(kernel, &text);
+    kernel->name = name;
+    const char *copy = arena_copy_text(arena, text.data, text.length);
+    buf_free(&text);
+    return copy;
+}
+
+/* ---- images ---- */
+
+bool finish_images(Stages *stages, size_t running)
+{
+    uint64_t start = os_now_ns();
+    bool fine = true;
+    for (; stages->pending.count - stages->finished > running; stages->finished++)
+        fine &= image_finish(stages->codegen, stages->pending.data[stages->finished]);
+    times_add(stages->session->times, "waiting for ptxas", start);
+    return fine;
+}
+
+static bool start_image(Stages *stages, Kernel *kernel, const ArchChoice *arch, Image *image)
+{
+    if (!finish_images(stages, stages->jobs - 1)) return false;
+    uint64_t start = os_now_ns();
+    bool fine = image_start(stages->codegen, kernel, arch, image);
+    times_add(stages->session->times, "LLVM", start);
+    vec_push(stages->session->arena, &stages->pending, image);
+    return fine;
+}
+
+/* ---- variants ---- */
+
+typedef struct Lowered { /* one an architecture; NULL: a configuration that it has no room for */
+    Kernel **kernels;
+    const char **texts;
+} Lowered;
+
+/* Lowers for all architectures under the same assumptions. A configuration may fail on some of
+ * them. False: reported. */
+static bool lower_all(Stages *stages, const Kernel *typed, const int64_t *multiples, Lowered *out)
+{
+    Arena *arena = stages->session->arena;
+    const ArchList *archs = stages->archs;
+    bool any = false;
+    out->kernels = arena_new_array(arena, Kernel *, archs->count);
+    out->texts = arena_new_array(arena, const char *, archs->count);
+    for (size_t i = 0; i < archs->count; i++) {
+        out->kernels[i] = lower_copy(typed, &archs->items[i], multiples, &stages->passes);
+        out->texts[i] = "";
+        if (!out->kernels[i] && !typed->configuration) return false;
+        if (!out->kernels[i]) continue;
+        any = true;
+        vec_push(arena, &stages->build->kernels, out->kernels[i]);
+        out->texts[i] = code_text(arena, out->kernels[i]);
+    }
+    return any;
+}
+
+static bool same_code(const Lowered *a, const Lowered *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(a->texts[i], b->texts[i]) != 0) return false;
+    return true;
+}
+
+/* Whether the assumptions give the code of `wanted` on all architectures: a trial, which is not
+ * shown by --print-after and leaves nothing behind. */
+static bool gives_code(Stages *stages, const Kernel *typed, const int64_t *multiples,
+                       const Lowered *wanted)
+{
+    const PassOptions quiet = {.verify_each = stages->passes.verify_each};
+    Arena *arena = stages->session->arena;
+    bool same = true;
+    for (size_t i = 0; same && i < stages->archs->count; i++) {
+        if (!wanted->kernels[i]) continue;
+        Kernel *kernel = lower_copy(typed, &stages->archs->items[i], multiples, &quiet);
+        same = kernel && strcmp(code_text(arena, kernel), wanted->texts[i]) == 0;
+        if (kernel) kernel_free(kernel);
+    }
+    return same;
+}
+
+/* Assumes no more than what the code needs, so that more calls get it: each multiple is lowered to
+ * the least that gives the same code on all architectures. Lowering is cheap beside LLVM. */
+static void relax_multiples(Stages *stages, const Kernel *typed, const Lowered *aligned,
+                            int64_t *multiples)
+{
+    for (int i = 0; i < typed->parameter_count; i++) {
+        int64_t wanted = multiples[i];
+        for (multiples[i] = 1; multiples[i] < wanted; multiples[i] *= 2)
+            if (gives_code(stages, typed, multiples, aligned)) break;
+    }
+}
+
+static bool add_variant(Stages *stages, const Lowered *lowered, const int64_t *multiples,
+                        SpecialisationImages *out)
+{
+    const ArchList *archs = stages->archs;
+    VariantImages *images = &out->variants[out->variant_count++];
+    *images =
+        (VariantImages){.multiples = multiples,
+                        .images = arena_new_array(stages->session->arena, Image, archs->count)};
+    for (size_t i = 0; i < archs->count; i++)
+        if (lowered->kernels[i] && !start_image(stages, lowered->kernels[i], &archs->items[i],
+                                                &images->images[images->image_count++]))
+            return false;
+    return true;
+}
+
+/* Up to two variants: aligned first where alignment changes the code on some architecture, then the
+ * one that assumes no more than aligned elements. */
+static bool start_variants(Stages *stages, const Kernel *typed, SpecialisationImages *out)
+{
+    Arena *arena = stages->session->arena;
+    int64_t *multiples = variant_multiples(arena, typed);
+    Lowered general, aligned;
+    if (!lower_all(stages, typed, NULL, &general)) return false;
+    out->variants = arena_new_array(arena, VariantImages, 2);
+    if (multiples) {
+        if (!lower_all(stages, typed, multiples, &aligned)) return false;
+        if (!same_code(&general, &aligned, stages->archs->count)) {
+            relax_multiples(stages, typed, &aligned, multiples);
+            if (!add_variant(stages, &aligned, multiples, out)) return false;
+        }
+    }
+    return add_variant(stages, &general, element_multiples(arena, typed), out);
+}
+
+bool unit_start(Stages *stages, Unit *unit)
+{
+    Diags *diags = stages->session->diags;
+    DiagMute mute = {0};
+    if (unit->typed->configuration && !finish_images(stages, 0)) return false;
+    if (unit->typed->configuration) mute = diag_mute(diags);
+    bool fine = start_variants(stages, unit->typed, unit->images);
+    if (!unit->typed->configuration) return fine;
+    /* Whether it can be built is known when all tools have answered. */
+    fine = finish_images(stages, 0) && fine;
+    if (!fine) {
+        unit->fault = diag_muted_error(diags, &unit->fault_at);
+        unit->images->variant_count = 0;
+    }
+    diag_unmute(diags, mute);
+    return true;
+}
+
+Kernel *host_kernel(Stages *stages, const Kernel *typed)
+{
+    const PassOptions passes = {.stop_after = "spans"};
+    Kernel *kernel = kernel_clone(typed);
+    vec_push(stages->session->arena, &stages->build->kernels, kernel);
+    return passes_run(kernel, stages->archs->items[0].target, &passes) ? kernel : NULL;
+}
+
+/* ---- as bytes ---- */
+
+void put_number(Buf *out, uint64_t number)
+{
+    buf_bytes(out, &number, sizeof number);
+}
+
+void put_text(Buf *out, const char *text)
+{
+    buf_bytes(out, text, strlen(text) + 1);
+}
+
+static void put_image(const Image *image, bool with_bytes, Buf *out)
+{
+    put_text(out, image->target->name);
+    put_number(out, image->kind);
+    put_number(out, image->size);
+    put_number(out, (uint64_t)image->entry_count);
+    for (int i = 0; i < image->entry_count; i++) {
+        const ImageEntry *entry = &image->entries[i];
+        put_text(out, entry->name);
+        put_number(out, (uint64_t)entry->warps);
+        put_number(out, (uint64_t)entry->shared_bytes);
+        put_number(out, (uint64_t)entry->registers);
+        put_number(out, (uint64_t)entry->spill_bytes);
+    }
+    if (with_bytes && image->bytes) buf_bytes(out, image->bytes, image->size);
+}
+
+void put_unit(const SpecialisationImages *images, bool with_bytes, Buf *out)
+{
+    put_number(out, (uint64_t)images->variant_count);
+    for (int i = 0; i < images->variant_count; i++) {
+        const VariantImages *variant = &images->variants[i];
+        const int count = kernel_argument_count(images->kernel);
+        put_number(out, variant->multiples ? (uint64_t)count : 0);
+        for (int j = 0; variant->multiples && j < count; j++)
+            put_number(out, (uint64_t)variant->multiples[j]);
+        put_number(out, (uint64_t)variant->image_count);
+        for (int j = 0; j < variant->image_count; j++)
+            put_image(&variant->images[j], with_bytes, out);
+    }
+}
+
+const char *taker_bytes(Taker *taker, size_t count)
+{
+    const char *bytes = taker->at;
+    taker->failed |= count > taker->left;
+    if (taker->failed) return NULL;
+    taker->at += count;
+    taker->left -= count;
+    return bytes;
+}
+
+uint64_t taker_number(Taker *taker)
+{
+    uint64_t number = 0;
+    const char *bytes = taker_bytes(taker, sizeof number);
+    if (bytes) memcpy(&number, bytes, sizeof number);
+    return number;
+}
+
+const char *taker_text(Taker *taker)
+{
+    return taker->failed ? NULL : taker_bytes(taker, strnlen(taker->at, taker->left) + 1);
+}
+
+/* How many of something follow: each is a byte at least. */
+static uint64_t take_count(Taker *taker)
+{
+    const uint64_t count = taker_number(taker);
+    taker->failed |= count > taker->left;
+    return taker->failed ? 0 : count;
+}
+
+static void take_entry(Taker *taker, ImageEntry *out)
+{
+    const char *name = taker_text(taker);
+    out->name = name ? intern_text(taker->session->names, name) : NULL;
+    out->warps = (int)taker_number(taker);
+    out->shared_bytes = (int)taker_number(taker);
+    out->registers = (int)taker_number(taker);
+    out->spill_bytes = (int)taker_number(taker);
+}
+
+static void take_image(Taker *taker, const ArchList *archs, bool with_bytes, Image *out)
+{
+    const char *target = taker_text(taker);
+    *out = (Image){0};
+    for (size_t i = 0; target && i < archs->count; i++)
+        if (strcmp(archs->items[i].target->name, target) == 0) out->target = archs->items[i].target;
+    taker->failed |= !out->target;
+    out->kind = (ImageKind)taker_number(taker);
+    out->size = taker_number(taker);
+    const uint64_t count = take_count(taker);
+    out->entries = arena_new_array(taker->session->arena, ImageEntry, count + 1);
+    out->entry_count = (int)count;
+    for (uint64_t i = 0; i < count; i++) take_entry(taker, &out->entries[i]);
+    if (with_bytes && out->kind != IMAGE_EMULATOR) out->bytes = taker_bytes(taker, out->size);
+    if (out->kind == IMAGE_PTX) out->ptx = out->bytes;
+}
+
+static void take_variant(Taker *taker, const ArchList *archs, bool with_bytes, int arguments,
+                         VariantImages *out)
+{
+    Arena *arena = taker->session->arena;
+    const uint64_t multiples = take_count(taker);
+    *out = (VariantImages){0};
+    if (multiples && multiples != (uint64_t)arguments) taker->failed = true;
+    if (taker->failed) return;
+    int64_t *numbers = arena_new_array(arena, int64_t, multiples + 1);
+    for (uint64_t i = 0; i < multiples; i++) numbers[i] = (int64_t)taker_number(taker);
+    if (multiples) out->multiples = numbers;
+    const uint64_t images = take_count(taker);
+    out->images = arena_new_array(arena, Image, images + 1);
+    for (uint64_t i = 0; i < images && !taker->failed; i++)
+        take_image(taker, archs, with_bytes, &out->images[out->image_count++]);
+}
+
+void take_unit(Taker *taker, const ArchList *archs, bool with_bytes, SpecialisationImages *out)
+{
+    const uint64_t count = take_count(taker);
+    out->variants = arena_new_array(taker->session->arena, VariantImages, count + 1);
+    out->variant_count = 0;
+    for (uint64_t i = 0; i < count && !taker->failed; i++)
+        take_variant(taker, archs, with_bytes, kernel_argument_count(out->kernel),
+                     &out->variants[out->variant_count++]);
+}

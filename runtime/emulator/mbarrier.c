@@ -1,0 +1,161 @@
+/* mbarrier.c: mbarriers, from their definition in the PTX ISA manual: phases of a number of
+ * arrivals, of which the first has parity 0. An arrival is a release, a test that finds the phase
+ * complete an acquire. What arrives when copies have landed does so when somebody tests the
+ * barrier, or the thread waits for its copies: as late as the program allows. */
+#include <string.h>
+
+#include "emulator/emulator.h"
+
+enum { MAGIC = 0x6d62 };
+
+/* The 8 bytes. */
+typedef struct Barrier {
+    uint16_t magic, phase, expected, pending;
+} Barrier;
+
+typedef struct Arrival Arrival;
+struct Arrival {
+    Arrival *next;
+    Barrier *barrier;
+    Thread *thread;
+    struct Copy *copies;
+    uint32_t group, site;
+};
+
+static Request request_of(Thread *thread, const Barrier *barrier, uint32_t kind, uint32_t site)
+{
+    return (Request){.thread = thread,
+                     .block = thread->block,
+                     .address = (uintptr_t)barrier,
+                     .bytes = sizeof *barrier,
+                     .kind = kind,
+                     .space = TILE_EMU_SHARED,
+                     .site = site};
+}
+
+/* Whether there is an mbarrier. */
+static bool is_made(const Thread *thread, const Barrier *barrier, uint32_t site)
+{
+    const Block *block = thread->block;
+    const uintptr_t offset = (uintptr_t)barrier - (uintptr_t)block->shared;
+    const bool inside = offset % sizeof *barrier == 0 &&
+                        offset + sizeof *barrier <= block->launch->entry->shared_bytes;
+    if (inside && barrier->magic == MAGIC) return true;
+    tile_emu_fault_add(block->launch, FAULT_BARRIER, site, NO_SITE,
+                       "thread %u of block (%u, %u, %u) uses an mbarrier that nobody has made",
+                       thread->abi.index, block->index[0], block->index[1], block->index[2]);
+    block->launch->stopped = true;
+    return false;
+}
+
+TILE_API void tile_emu_mbarrier_init(tile_emu_thread *thread, void *barrier, uint32_t arrivals,
+                                     uint32_t site)
+{
+    Barrier *made = barrier;
+    if (!arrivals) return;
+    if (thread->checked) {
+        const Request request = request_of(thread->owner, made, TILE_EMU_WRITE, site);
+        made = tile_emu_check(&request);
+    }
+    *made =
+        (Barrier){.magic = MAGIC, .expected = (uint16_t)arrivals, .pending = (uint16_t)arrivals};
+}
+
+static void arrive(Thread *thread, Barrier *barrier, uint32_t site)
+{
+    if (!is_made(thread, barrier, site)) return;
+    if (thread->abi.checked) {
+        const Request request = request_of(thread, barrier, TILE_EMU_ATOMIC, site);
+        tile_emu_check(&request);
+    }
+    if (--barrier->pending) return;
+    barrier->pending = barrier->expected;
+    barrier->phase ^= 1;
+}
+
+TILE_API void tile_emu_mbarrier_arrive(tile_emu_thread *thread, void *barrier, uint32_t count,
+                                       uint32_t site)
+{
+    Thread *owner = thread->owner;
+    if (!count) return;
+    arrive(owner, barrier, site);
+    owner->block->progress = true;
+}
+
+/* ---- arrivals to come ---- */
+
+TILE_API void tile_emu_copy_arrive(tile_emu_thread *thread, void *barrier, uint32_t count,
+                                   uint32_t site)
+{
+    Thread *owner = thread->owner;
+    Block *block = owner->block;
+    Arrival *arrival = block->free_arrivals;
+    if (arrival)
+        block->free_arrivals = arrival->next;
+    else
+        arrival = tile_emu_block_memory(block, sizeof *arrival);
+    if (!arrival || !is_made(owner, barrier, site)) return;
+    (void)count;
+    *arrival = (Arrival){.barrier = barrier,
+                         .thread = owner,
+                         .copies = tile_emu_take_copies(owner),
+                         .group = owner->copy_group,
+                         .site = site};
+    *(block->last_arrival ? &block->last_arrival->next : &block->first_arrival) = arrival;
+    block->last_arrival = arrival;
+}
+
+static void settle(Block *block, Arrival **link, Arrival *previous)
+{
+    Arrival *arrival = *link;
+    *link = arrival->next;
+    if (!arrival->next) block->last_arrival = previous;
+    tile_emu_land_copies(arrival->thread, arrival->copies);
+    arrive(arrival->thread, arrival->barrier, arrival->site);
+    arrival->next = block->free_arrivals;
+    block->free_arrivals = arrival;
+    block->progress = true;
+}
+
+void tile_emu_settle_own(Thread *thread, int32_t groups)
+{
+    Block *block = thread->block;
+    Arrival *previous = NULL;
+    for (Arrival **link = &block->first_arrival; *link;) {
+        Arrival *arrival = *link;
+        const bool landed = groups < 0 || arrival->group + (uint32_t)groups < thread->copy_group;
+        if (arrival->thread == thread && landed) {
+            settle(block, link, previous);
+        } else {
+            previous = arrival;
+            link = &arrival->next;
+        }
+    }
+}
+
+static bool is_complete(const Barrier *barrier, uint32_t parity)
+{
+    return barrier->phase != (parity & 1);
+}
+
+TILE_API uint32_t tile_emu_mbarrier_test(tile_emu_thread *thread, void *barrier, uint32_t parity,
+                                         uint32_t site)
+{
+    Thread *owner = thread->owner;
+    Block *block = owner->block;
+    Arrival *previous = NULL;
+    if (!is_made(owner, barrier, site)) return 0;
+    for (Arrival **link = &block->first_arrival; *link && !is_complete(barrier, parity);) {
+        if ((*link)->barrier == barrier) {
+            settle(block, link, previous);
+        } else {
+            previous = *link;
+            link = &previous->next;
+        }
+    }
+    if (!is_complete(barrier, parity)) return 0;
+    block->progress = true;
+    if (thread->checked)
+        tile_emu_order_acquire(block->launch->checker->order, owner, (uintptr_t)barrier);
+    return 1;
+}

@@ -1,0 +1,295 @@
+/* wgmma.c: wgmma.mma_async m64nNk16 from its definition in the PTX ISA manual ("Asynchronous
+ * Warpgroup Level Matrix Instructions"), for each warp its 16 rows: operands are found by their
+ * matrix descriptors, products are those of mma.sync. And the asynchronous proxy, through which
+ * they are read: what a thread wrote is seen there when it has fenced, or one that knew of it. They
+ * may be read until the warpgroup has waited: each lane keeps what it reads for the others, and
+ * reads it again then. */
+#include <string.h>
+
+#include "emulator/emulator.h"
+
+enum {
+    ROWS = 16,
+    DEPTH = 16,
+    COLUMNS = 8,
+    CHUNK = 16,
+    MOST_COLUMNS = 256,
+    THREAD_BITS = 11 /* of a word of `generic_write`; fences above */
+};
+
+/* ---- the asynchronous proxy ---- */
+
+static uint32_t mark_of(const Thread *thread)
+{
+    return (thread->abi.index + 1) | thread->fences << THREAD_BITS;
+}
+
+static void check_readings(const Request *request, size_t begin)
+{
+    const Block *block = request->block;
+    const uint32_t *chunks = block->launch->checker->reading_site;
+    uint32_t site = 0;
+    for (size_t i = begin / CHUNK; i <= (begin + request->bytes - 1) / CHUNK && !site; i++)
+        site = chunks[i];
+    if (!site) return;
+    char where[PLACE_TEXT], place[PLACE_TEXT];
+    tile_emu_fault_add(block->launch, FAULT_READING, request->site, site - 1,
+                       "thread %u of block (%u, %u, %u) writes %u bytes %s, which the tensor core "
+                       "may still read, as nobody has waited for it; it was started at %s",
+                       request->thread->abi.index, block->index[0], block->index[1],
+                       block->index[2], request->bytes, tile_emu_address_text(request, where),
+                       tile_emu_place(block->launch, site - 1, place));
+}
+
+void tile_emu_note_generic_write(const Request *request)
+{
+    uint32_t *words = request->block->launch->checker->generic_write;
+    const size_t begin = request->address - (uintptr_t)request->block->shared;
+    check_readings(request, begin);
+    for (size_t i = begin / 4; i <= (begin + request->bytes - 1) / 4; i++) {
+        words[i] = mark_of(request->thread);
+        request->block->launch->checker->generic_stamp[i] = request->block->now;
+    }
+}
+
+TILE_API void tile_emu_fence_async(tile_emu_thread *thread)
+{
+    Thread *owner = thread->owner;
+    owner->fences++;
+    owner->fence_event = owner->event;
+    owner->fence_stamp = owner->block->barrier_stamp;
+}
+
+/* The writer has fenced since, or the reader has, when it knew of the write. */
+static bool is_fenced(const Thread *reader, size_t word)
+{
+    const Block *block = reader->block;
+    const Checker *checker = block->launch->checker;
+    const uint32_t mark = checker->generic_write[word], stamp = checker->generic_stamp[word];
+    const uint32_t writer = mark & ((1u << THREAD_BITS) - 1);
+    if (!writer || mark != mark_of(&block->threads[writer - 1])) return true;
+    if (stamp < reader->fence_stamp) return true;
+    const Access access = {.block = block->id,
+                           .stamp = stamp,
+                           .thread = (uint16_t)(writer - 1),
+                           .scope = SCOPE_THREAD,
+                           .warps = 1u << block->threads[writer - 1].warp};
+    return tile_emu_order_knows(checker->order, reader->fence_event, &access);
+}
+
+static void check_proxy(const Request *request)
+{
+    const Block *block = request->block;
+    const uint32_t *words = block->launch->checker->generic_write;
+    const size_t offset = request->address - (uintptr_t)block->shared;
+    if (offset + request->bytes > block->launch->entry->shared_bytes) return;
+    for (size_t i = offset / 4; i < (offset + request->bytes) / 4; i++) {
+        const uint32_t writer = words[i] & ((1u << THREAD_BITS) - 1);
+        if (is_fenced(request->thread, i)) continue;
+        char where[PLACE_TEXT];
+        tile_emu_fault_add(block->launch, FAULT_PROXY, request->site, NO_SITE,
+                           "the tensor core reads for thread %u of block (%u, %u, %u) %u bytes %s, "
+                           "which thread %u wrote and has not fenced since (fence.proxy.async)",
+                           request->thread->abi.index, block->index[0], block->index[1],
+                           block->index[2], request->bytes, tile_emu_address_text(request, where),
+                           writer - 1);
+        return;
+    }
+}
+
+/* ---- what is under way ---- */
+
+typedef struct Reading Reading;
+struct Reading {
+    Reading *next;
+    uint32_t offset, group, site;
+};
+
+static void check_read(Thread *thread, uint32_t offset, uint32_t site)
+{
+    Block *block = thread->block;
+    const Request request = {.thread = thread,
+                             .block = block,
+                             .address = (uintptr_t)block->shared + offset,
+                             .bytes = CHUNK,
+                             .kind = TILE_EMU_READ,
+                             .space = TILE_EMU_SHARED,
+                             .site = site};
+    tile_emu_check(&request);
+    check_proxy(&request);
+}
+
+static bool is_in_shared(const Block *block, uint32_t offset)
+{
+    return offset % CHUNK == 0 && offset + CHUNK <= block->launch->entry->shared_bytes;
+}
+
+static void begin_reading(Thread *thread, uint32_t offset)
+{
+    Block *block = thread->block;
+    Reading *reading = block->free_readings;
+    check_read(thread, offset, thread->abi.site);
+    if (!is_in_shared(block, offset)) return;
+    if (reading)
+        block->free_readings = reading->next;
+    else
+        reading = tile_emu_block_memory(block, sizeof *reading);
+    if (!reading) return;
+    *reading =
+        (Reading){.offset = offset, .group = thread->reading_group, .site = thread->abi.site};
+    *(thread->last_reading ? &thread->last_reading->next : &thread->first_reading) = reading;
+    thread->last_reading = reading;
+    block->launch->checker->reading_site[offset / CHUNK] = reading->site + 1;
+}
+
+TILE_API void tile_emu_wgmma_commit(tile_emu_thread *thread)
+{
+    ((Thread *)thread->owner)->reading_group++;
+}
+
+TILE_API void tile_emu_wgmma_wait(tile_emu_thread *thread, int32_t groups)
+{
+    Thread *owner = thread->owner;
+    Block *block = owner->block;
+    while (owner->first_reading) {
+        Reading *reading = owner->first_reading;
+        if (reading->group + (uint32_t)groups >= owner->reading_group) return;
+        owner->first_reading = reading->next;
+        if (!reading->next) owner->last_reading = NULL;
+        block->launch->checker->reading_site[reading->offset / CHUNK] = 0;
+        check_read(owner, reading->offset, reading->site);
+        reading->next = block->free_readings;
+        block->free_readings = reading;
+    }
+}
+
+/* ---- operands in shared memory ---- */
+
+typedef struct Descriptor {
+    uint32_t start, leading, stride, width; /* bytes; width of the swizzled rows */
+} Descriptor;
+
+static uint64_t long_at(const Thread *thread, int word)
+{
+    uint64_t value;
+    memcpy(&value, thread->abi.in + word, sizeof value);
+    return value;
+}
+
+/* Without a swizzle (mode 0) rows are 16 bytes. */
+static Descriptor decode(uint64_t bits)
+{
+    static const uint32_t WIDTHS[] = {CHUNK, 128, 64, 32};
+    return (Descriptor){.start = (uint32_t)(bits & 0x3fff) << 4,
+                        .leading = (uint32_t)(bits >> 16 & 0x3fff) << 4,
+                        .stride = (uint32_t)(bits >> 32 & 0x3fff) << 4,
+                        .width = WIDTHS[bits >> 62]};
+}
+
+/* Where the 16 bytes begin that hold elements `along` and the 7 next ones of row `across`: rows of
+ * `width` bytes, 8 of them `stride` apart from the next 8, panels of rows `leading` apart. */
+static uint32_t chunk_offset(const Descriptor *matrix, uint32_t along, uint32_t across)
+{
+    const uint32_t bytes = 2 * along;
+    const uint32_t plain = matrix->start + bytes / matrix->width * matrix->leading +
+                           across / 8 * matrix->stride + across % 8 * matrix->width +
+                           bytes % matrix->width;
+    return plain ^ ((plain >> 7 & (matrix->width / CHUNK - 1)) * CHUNK);
+}
+
+static void read_chunk(Block *block, Thread *thread, uint32_t offset, uint16_t out[8])
+{
+    memset(out, 0, CHUNK);
+    if (block->launch->checker) begin_reading(thread, offset);
+    if (is_in_shared(block, offset)) memcpy(out, block->shared + offset, CHUNK);
+}
+
+/* out[row * DEPTH + k] for `rows` rows from `first` on: rows of a, columns of b. */
+static void read_operand(Block *block, Thread *lanes, uint64_t bits, bool transposed,
+                         uint32_t first, uint32_t rows, uint16_t *out)
+{
+    const Descriptor matrix = decode(bits);
+    uint32_t chunk = 0;
+    uint16_t elements[8];
+    if (!transposed) {
+        for (uint32_t row = 0; row < rows; row++)
+            for (uint32_t k = 0; k < DEPTH; k += 8) {
+                read_chunk(block, &lanes[chunk++ % LANES], chunk_offset(&matrix, k, first + row),
+                           elements);
+                memcpy(out + row * DEPTH + k, elements, sizeof elements);
+            }
+        return;
+    }
+    for (uint32_t k = 0; k < DEPTH; k++)
+        for (uint32_t row = 0; row < rows; row += 8) {
+            read_chunk(block, &lanes[chunk++ % LANES], chunk_offset(&matrix, first + row, k),
+                       elements);
+            for (uint32_t i = 0; i < 8; i++) out[(row + i) * DEPTH + k] = elements[i];
+        }
+}
+
+/* ---- the product ---- */
+
+/* Words of mma.sync's fragments, as the manual deals them. */
+static uint32_t pair_at(const uint16_t *matrix, uint32_t row, uint32_t k)
+{
+    return matrix[row * DEPTH + k] | (uint32_t)matrix[row * DEPTH + k + 1] << 16;
+}
+
+static void deal_a(uint32_t out[4], uint32_t lane, const uint16_t *a)
+{
+    const uint32_t row = lane / 4, k = lane % 4 * 2;
+    for (uint32_t i = 0; i < 4; i++) out[i] = pair_at(a, row + i % 2 * 8, k + i / 2 * 8);
+}
+
+typedef struct Operands {
+    uint32_t *sums[LANES];
+    uint32_t a[LANES][4];
+    uint16_t b[MOST_COLUMNS * DEPTH];
+    uint32_t columns, mode;
+} Operands;
+
+static void read_operands(Block *block, Thread *lanes, Operands *operands)
+{
+    const uint32_t flags = lanes->abi.in[7];
+    uint16_t a[ROWS * DEPTH];
+    operands->columns = lanes->abi.in[6] < MOST_COLUMNS ? lanes->abi.in[6] : MOST_COLUMNS;
+    operands->mode = flags & TILE_EMU_WGMMA_BF16 ? TILE_EMU_MMA_M16N8K16_F32_BF16
+                                                 : TILE_EMU_MMA_M16N8K16_F32_F16;
+    if (!(flags & TILE_EMU_WGMMA_REGISTERS))
+        read_operand(block, lanes, long_at(lanes, 2), flags & TILE_EMU_WGMMA_A_TRANSPOSED,
+                     lanes->warp % 4 * ROWS, ROWS, a);
+    read_operand(block, lanes, long_at(lanes, 4), flags & TILE_EMU_WGMMA_B_TRANSPOSED, 0,
+                 operands->columns, operands->b);
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        operands->sums[lane] = (uint32_t *)(uintptr_t)long_at(&lanes[lane], 0);
+        if (flags & TILE_EMU_WGMMA_REGISTERS)
+            memcpy(operands->a[lane], (void *)(uintptr_t)long_at(&lanes[lane], 2),
+                   sizeof operands->a[lane]);
+        else
+            deal_a(operands->a[lane], lane, a);
+    }
+}
+
+/* 8 columns: one product of mma.sync. */
+static void multiply_columns(Block *block, Thread *lanes, const Operands *operands, uint32_t column)
+{
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        uint32_t *in = lanes[lane].abi.in;
+        memcpy(in, operands->a[lane], 16);
+        for (uint32_t i = 0; i < 2; i++)
+            in[4 + i] = pair_at(operands->b, column + lane / 4, lane % 4 * 2 + i * 8);
+        memcpy(in + 6, operands->sums[lane] + column / 2, 16);
+    }
+    block->launch->matrix(lanes, operands->mode);
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        memcpy(operands->sums[lane] + column / 2, lanes[lane].abi.out, 16);
+}
+
+void tile_emu_execute_wgmma(Block *block, Thread *lanes)
+{
+    Operands operands;
+    read_operands(block, lanes, &operands);
+    for (uint32_t column = 0; column < operands.columns; column += COLUMNS)
+        multiply_columns(block, lanes, &operands, column);
+}

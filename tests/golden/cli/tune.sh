@@ -1,0 +1,70 @@
+# Configurations measured on a driver that pretends; what was found is an input of the next compile.
+cd $TMP
+export TILE_DEVICE=cuda TILE_CUDA_LIBRARY=$TILE_BUILD/unit/libfake_cuda.so TILE_CACHE=$TMP/cache
+cat > scale.py <<'END'
+import tilus
+from tilus import float32, int32
+from tilus.utils import cdiv
+
+
+@tilus.autotune("block, warps", [(32, 1), (64, 1), (64, 2)])
+class Scale(tilus.Script):
+    def __init__(self, block, warps):
+        super().__init__()
+        self.block = block
+        self.warps = warps
+
+    def __call__(self, n: int32, by: int, a_ptr: ~float32):
+        self.attrs.blocks = cdiv(n, self.block)
+        self.attrs.warps = self.warps
+        a = self.global_view(a_ptr, dtype=float32, shape=[n])
+        offset: int32 = self.block * self.blockIdx.x
+        tile = self.load_global(a, offsets=[offset], shape=[self.block])
+        self.store_global(a, tile * by, offsets=[offset])
+END
+cat > ptxas <<'END'
+#!/bin/sh
+for last in "$@"; do [ "$before" = -o ] && echo cubin > "$last"; before=$last; done
+END
+chmod +x ptxas
+tune() { $TILEC tune scale.py --ptxas=./ptxas --arch=sm_90a "$@"; }
+call='Scale()(4096, 3, zeros((4096,), float32))'
+echo '== a plan'
+tune --args "$call" --args 'Scale()(5000, 3, zeros((5000,), float32))' --args 'Scale(block=64)(10, 2, zeros((10,), float32))' --plan
+echo '== measured'
+FAKE_CUDA_COSTS=run0_0=3,run0_1=1,run0_2=2 tune --args "$call" -o one.json && cat one.json
+FAKE_CUDA_COSTS=run0_0=1,run0_1=2,run0_2=3 tune "k = Scale(); a = zeros((9000,), float32); k(9000, 3, a)" -o two.json
+ls cache 2>/dev/null
+echo '== merged'
+$TILEC tune --merge one.json two.json one.json -o both.json && cat both.json
+echo '== built in'
+build() { $TILEC scale.py --ptxas=./ptxas --arch=sm_90a --export 'scale = Scale().compile(by=3)' -o $1.o -H scale.h "${@:2}"; }
+build plain
+build tuned --tune both.json -MMD
+tr ' ' '\n' < tuned.d | grep json
+cmp -s plain.o tuned.o || echo 'the objects differ'
+$TILEC info tuned.o | grep configuration
+cat > main.c <<'END'
+#include "scale.h"
+#include <stdio.h>
+int main(void)
+{
+    static const int32_t sizes[] = {4096, 5000, 9000};
+    for (int i = 0; i < 3; i++) {
+        tile_plan plan = {0};
+        tile_status status = scale(NULL, sizes[i], 3, &plan); /* never followed */
+        if (status) printf("%s: %s\n", tile_status_name(status), tile_last_error());
+        status = scale_plan(sizes[i], 3, &plan, &plan);
+        printf("%d: configuration %u\n", sizes[i], plan.specialisation);
+    }
+    return 0;
+}
+END
+$TILE_CC -I$TILE_ROOT/runtime/include -I. main.c tuned.o $TILE_BUILD/libtile.a -o main -ldl -lpthread && TILE_TUNE=off ./main
+echo '== refused'
+sed 's/block=64, warps=1/block=128, warps=1/' one.json > old.json; build old --tune old.json 2>&1 | head -1
+sed 's/"choice"/"chosen"/' one.json > bad.json; build bad --tune bad.json
+head -c 150 one.json > cut.json; build cut --tune cut.json
+build none --tune none.json
+$TILEC tune scale.py
+TILE_DEVICE=emulator TILE_CUDA_LIBRARY= $TILEC tune scale.py --args "$call"; echo "status $?"

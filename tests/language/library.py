@@ -1,0 +1,166 @@
+# What programs use of functools, collections and contextlib, and what dicts, texts and objects say for themselves.
+import contextlib
+from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
+from functools import cached_property
+
+
+def attempt(function):
+    try:
+        print(function())
+    except Exception as e:
+        print(type(e).__name__, e)
+
+
+class Cached:
+    def __init__(self):
+        self.computed = 0
+
+    @cached_property
+    def parts(self):
+        self.computed += 1
+        return [self.computed]
+
+
+c = Cached()
+print(c.parts, c.parts, c.parts is c.parts, c.computed)
+c.parts.append(4)
+print(c.parts, Cached().parts, isinstance(Cached.parts, cached_property))
+c.parts = 7
+print(c.parts)
+del c.parts
+print(c.parts, c.computed)
+
+
+class Plain:
+    pass
+
+
+o = Plain()
+o.a = 1
+kept = o.__dict__
+o.__dict__["b"] = 2
+print(o.b, o.__dict__, vars(o) is kept)
+o.__dict__.update({"c": 3}, d=4)
+o.e = 5
+print(o.c, o.d, kept, kept["e"], o.__dict__.setdefault("a", 9), o.__dict__.setdefault("f", 6), o.f)
+del o.__dict__["b"]
+del o.c
+print(hasattr(o, "b"), kept, o.__dict__.pop("d"), hasattr(o, "d"), {**vars(o)}, dict(o.__dict__, a=0), o.a)
+o.__dict__.clear()
+print(vars(o), hasattr(o, "a"))
+
+d = {"a": 1}
+for wrong in (lambda: d["q"], lambda: d[3], lambda: d[(1, "2")], lambda: d.pop("q"), lambda: {}.popitem(), lambda: {1}.remove(2), lambda: "{x}".format(y=1)):
+    attempt(wrong)
+
+
+def replace(step, items):
+    numbers = [1, 2, 3, 4]
+    numbers[::step] = items
+    return numbers
+
+
+def remove(piece):
+    numbers = list(range(10))
+    del numbers[piece]
+    return numbers
+
+
+for items in ([1, 2, 3], [1], [0, 0]):
+    attempt(lambda: replace(2, items))
+print([remove(piece) for piece in (slice(None, None, 2), slice(None, None, -3), slice(7, 1, -2), slice(3, 6), slice(5, 2), slice(1, None, 20))])
+
+d.update(b=2)
+d.update([("c", 3), "de"], f=4)
+d.update({"a": 0}, g=5)
+d.update()
+print(d, dict.fromkeys("abc"), dict.fromkeys([1, 2], 0), dict([("x", 1)], y=2), dict({"x": 1}, x=3), list(map(str.upper, "ab")))
+print("aaaa".replace("a", "b", 2), "aaaa".replace("a", "b", -1), "aaaa".replace("a", "b", 0), "abé".replace("", "-", 2), "abé".replace("", "-"), "".replace("", "x"))
+print("aBc1".swapcase(), "ABc".casefold(), "a\tbc\td".expandtabs(), "a\tbc\td".expandtabs(4), "a\n\tb".expandtabs(4), "a\tb".expandtabs(0))
+
+lists = defaultdict(list)
+lists["a"].append(1)
+lists["a"].append(2)
+print(lists["b"], lists == {"a": [1, 2], "b": []}, dict(lists), "z" in lists, len(lists), lists.get("q"), list(lists))
+counts = defaultdict(int, {"a": 5}, b=2)
+counts["x"] += 3
+print(sorted(counts.items()), [key for key in counts])
+attempt(lambda: defaultdict(None)["a"])
+letters = Counter("abracadabra")
+print(letters, letters["a"], letters["z"], "z" in letters, letters.most_common(2), letters.total(), sorted(letters.elements()))
+letters.update("aaa")
+letters.subtract({"a": 2})
+print(letters["a"], Counter(a=1, b=2) + Counter(a=3), Counter(a=3, b=1) - Counter(a=1, b=4), Counter(a=1) & Counter(a=5), Counter(a=1) | Counter(a=5), Counter())
+q = deque([1, 2, 3])
+q.append(4)
+q.appendleft(0)
+print(q, q.pop(), q.popleft(), q, len(q), q[0], q[-1], list(q))
+q.rotate(1)
+print(q)
+q.rotate(-2)
+q.extend([7, 8])
+q.extendleft([9, 10])
+print(q, 2 in q, q.count(2), q == deque([1]))
+q = deque(maxlen=2)
+q.extend([1, 2, 3])
+print(q, q.maxlen, bool(deque()), [each for each in q])
+attempt(lambda: deque().popleft())
+o = OrderedDict(a=1, b=2)
+o["c"] = 3
+o.move_to_end("a")
+print(list(o.items()), o.popitem(), o.popitem(last=False), o == {"c": 3}, len(o))
+Point = namedtuple("Point", "x y", defaults=[7])
+p = Point(1)
+x, y = p
+print(p, x, y, p[1], p._replace(x=5), p._asdict(), Point._fields, Point._field_defaults, p == (1, 7))
+
+
+@contextlib.contextmanager
+def around(x):
+    print("in", x)
+    try:
+        yield x * 2
+    finally:
+        print("out", x)
+
+
+with around(3) as v:
+    print(v)
+
+
+def fails():
+    with around(4), around(5):
+        raise ValueError("inside")
+
+
+attempt(fails)
+
+
+def leaves():
+    for i in range(3):
+        with around(i):
+            if i == 1:
+                return i
+
+
+print(leaves())
+
+
+@around(9)
+def decorated():
+    print("body")
+
+
+decorated()
+with contextlib.nullcontext(5) as n, contextlib.nullcontext():
+    print(n)
+
+
+class Closed:
+    def close(self):
+        print("closed")
+
+
+with contextlib.closing(Closed()):
+    print("open")
+print(issubclass(KeyError, (ValueError, LookupError)), issubclass(KeyError, (ValueError, (IndexError,))), issubclass(KeyError, ()))

@@ -1,0 +1,217 @@
+# What classes may define for themselves, and what the language says around them.
+from functools import cache, lru_cache, wraps
+
+
+class Vector:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __add__(self, other):
+        return Vector(self.x + other.x, self.y + other.y) if isinstance(other, Vector) else NotImplemented
+
+    def __radd__(self, other):
+        return Vector(self.x + other, self.y + other)
+
+    def __eq__(self, other):
+        return (self.x, self.y) == (other.x, other.y) if isinstance(other, Vector) else NotImplemented
+
+    def __abs__(self):
+        return abs(self.x) + abs(self.y)
+
+    def __float__(self):
+        return float(self.x)
+
+    def __index__(self):
+        return self.x
+
+    def __str__(self):
+        return "a vector"
+
+    def __repr__(self):
+        return f"Vector({self.x}, {self.y})"
+
+    def __format__(self, spec):
+        return f"<{spec}>"
+
+
+class Reverse:
+    def __radd__(self, other):
+        return ("reverse", other)
+
+
+v, w = Vector(1, 2), Vector(-3, 4)
+print(v + w, 5 + v, v == Vector(1, 2), v != w, v == 1, v != 1, abs(w), float(w), [10, 20, 30][v], "abc"[v])
+print(str(v), f"{v}", f"{v:abc}", f"{v!s:>10}|", f"{v!r}", "%s %r" % (v, v), "{} {!s} {!r:>14} {:x}".format(v, v, v, v), format(v, "q"))
+print(v + Reverse())
+for wrong in (lambda: v + "a", lambda: v + 1):
+    try:
+        print(wrong())
+    except TypeError:
+        print("no such operator")
+
+
+class Doubled:
+    """A descriptor: what is set is stored twice as large."""
+
+    def __set_name__(self, owner, name):
+        self.name = name
+        self.owner = owner.__name__
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else getattr(instance, "_" + self.name, "unset")
+
+    def __set__(self, instance, value):
+        setattr(instance, "_" + self.name, value * 2)
+
+
+class Holder:
+    width = Doubled()
+    height = Doubled()
+
+
+h = Holder()
+print(h.width)
+h.width, h.height = 4, "ab"
+print(h.width, h.height, Holder.width.name, Holder.height.owner)
+
+
+class Dynamic:
+    known = 1
+
+    def __getattr__(self, name):
+        if name.startswith("dyn"):
+            return name.upper()
+        raise AttributeError(name)
+
+
+d = Dynamic()
+print(d.dyn_x, d.known, hasattr(d, "other"), getattr(d, "other", 5), getattr(d, "dynamo", 5))
+try:
+    getattr(d, "other")
+except AttributeError as e:
+    print("none:", e)
+
+
+class Context:
+    def __init__(self, catches):
+        self.catches = catches
+
+    def __enter__(self):
+        print("enter")
+        return self
+
+    def __exit__(self, kind, exception, trace):
+        print("exit", None if kind is None else kind.__name__, exception)
+        return self.catches
+
+
+with Context(True) as c, Context(False):
+    print("inside", c.catches)
+    raise ValueError("caught")
+try:
+    with Context(False):
+        raise KeyError("missing")
+except KeyError as e:
+    print("passed on", e)
+
+
+def leaves(way):
+    for i in range(3):
+        with Context(True):
+            if way == "return":
+                return i
+            if way == "break":
+                break
+            if way == "continue":
+                continue
+            1 / 0
+    return "end"
+
+
+print([leaves(way) for way in ("return", "break", "continue", "raise")])
+
+
+class Failure(Exception):
+    def __init__(self, number):
+        super().__init__(f"failure {number}")
+        self.number = number
+
+
+try:
+    try:
+        raise Failure(3)
+    except Failure as e:
+        raise RuntimeError("wrapped") from e
+except RuntimeError as e:
+    print(e, "from", e.__cause__, e.__cause__.number, ValueError("x").__cause__)
+
+
+def takes(a, *, b=0, **rest):
+    return a, b, rest
+
+
+for call in (lambda: takes(1, b=2, **{"b": 3}), lambda: takes(1, **{"c": 1}, **{"c": 2}), lambda: takes(**{"a": 1}, b=2, **{"c": 3})):
+    try:
+        print(call())
+    except TypeError:
+        print("given twice")
+
+
+def inner():
+    yield 1
+    yield 2
+    return "returned"
+
+
+def outer():
+    result = yield from inner()
+    yield result
+    yield from [3, 4]
+    print("then", (yield from ()))
+
+
+print(list(outer()))
+
+
+def walrus(numbers):
+    squares = [last := n * n for n in numbers]
+    return squares, last, any((found := n) > 2 for n in numbers), found
+
+
+print(walrus([1, 2, 3, 4]))
+
+made = []
+
+
+@lru_cache(maxsize=None)
+def fibonacci(n):
+    made.append(n)
+    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+
+@cache
+def pair(x, y=0):
+    made.append((x, y))
+    return x, y
+
+
+print(fibonacci(50), len(made), fibonacci.__name__)
+print(pair(1), pair(1), pair(1, 2), pair(1, y=2), pair(1.0), len(made))
+
+
+def traced(function):
+    @wraps(function)
+    def call(*args, **named):
+        return function(*args, **named)
+
+    return call
+
+
+@traced
+def documented():
+    """What it does."""
+
+
+print(documented.__name__, f"{65:c}{8364:c}")
+print(len(range(0, 10**12, 3)), len(range(-2, -2147483646, -48)), len(range(5, 5)), len(range(3, 9, -1)), 7 in range(10**15), 8 in range(1, 10**15, 3))
+print(-5 in range(10, -10, -5), -10 in range(10, -10, -5), 11 in range(10, -10, -5), len(range(-2**62, 2**62, 2**61)))
