@@ -339,6 +339,23 @@ int64_t op_int(const Op *op, AttrKey key, int64_t otherwise)
     return attr == NULL ? otherwise : attr->integer;
 }
 
+unsigned op_dims_mask(const Op *op)
+{
+    const Attr *dims = op_attr(op, ATTR_dims);
+    unsigned mask = 0;
+    for (int i = 0; i < dims->count; i++) mask |= 1u << dims->integers[i];
+    return mask;
+}
+
+bool op_has_tiles(const Op *op)
+{
+    for (int i = 0; i < op->operand_count; i++)
+        if (op->operands[i]->type->kind == TYPE_TILE) return true;
+    for (int i = 0; i < op->result_count; i++)
+        if (op->results[i].type->kind == TYPE_TILE) return true;
+    return false;
+}
+
 bool value_constant(const Value *value, int64_t *out)
 {
     const Attr *attr =

@@ -186,10 +186,10 @@ typedef struct Parameter {
     Name name;
     Value *value; /* scalar or pointer */
     Span span;
-    bool is_key;   /* compile-time: the device never sees it; `key` is its value */
-    bool is_dtype; /* of a key: `key` is a dtype_code */
-    int64_t key;   /* of a float the bits of the double */
-    Name text;     /* of a key that is text: that text; else NULL */
+    bool is_key;     /* compile-time: the device never sees it; `key` is its value */
+    bool is_dtype;   /* of a key: `key` is a dtype_code */
+    int64_t key;     /* of a float the bits of the double */
+    Name text;       /* of a key that is text: that text; else NULL */
     bool is_written; /* of a pointer: something stores through it (set by passes_run) */
     bool is_read;
     int64_t multiple;  /* value or address is known to be a multiple of this; 1: nothing known */
@@ -309,6 +309,8 @@ void op_set_text(Op *op, AttrKey key, Name text);
 void op_set_ints(Op *op, AttrKey key, int count, const int64_t *values);
 const Attr *op_attr(const Op *op, AttrKey key); /* NULL if absent */
 int64_t op_int(const Op *op, AttrKey key, int64_t otherwise);
+unsigned op_dims_mask(const Op *op); /* bit d: dimension d is among its `dims` */
+bool op_has_tiles(const Op *op);     /* a register tile among its operands or results */
 bool value_constant(const Value *value, int64_t *out); /* a `const` of an integer or boolean type */
 /* The result type that `code` has for these operands; NULL if there is none (infer.c). */
 const Type *infer_type(TypeTable *types, OpCode code, int operand_count, Value *const *operands);

@@ -270,6 +270,13 @@ bool layout_is_inside(const Layout *layout, const int32_t *coordinates)
     return true;
 }
 
+bool layout_is_padded(const Layout *layout)
+{
+    for (int d = 0; d < layout->rank; d++)
+        if ((int64_t)layout->block[d] * layout->repeat[d] != layout->shape[d]) return true;
+    return false;
+}
+
 static uint32_t zero_bits(const Layout *layout, LayoutAxis axis)
 {
     uint32_t mask = 0;

@@ -46,6 +46,7 @@ int64_t layout_size(const Layout *layout);  /* elements of a shared layout, padd
 void layout_coordinates(const Layout *layout, int reg, int lane, int warp, int32_t *out);
 /* False for padding. */
 bool layout_is_inside(const Layout *layout, const int32_t *coordinates);
+bool layout_is_padded(const Layout *layout);
 /* Bits of lane and warp index whose basis is zero: threads with any of them set hold replicas. The
  * mask is over the thread index (lane in bits 0-4, warp above). */
 uint32_t layout_replica_mask(const Layout *layout);

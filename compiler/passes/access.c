@@ -18,6 +18,13 @@ int dtype_memory_bits(DType dtype)
     return bits < 8 ? 8 : bits;
 }
 
+int64_t type_bytes(const Type *type)
+{
+    const bool is_laid_out = type->kind == TYPE_SHARED && type->layout;
+    return (is_laid_out ? layout_size(type->layout) : type_elements(type)) *
+           dtype_memory_bits(type->dtype) / 8;
+}
+
 static void find_tile_dims(Access *access)
 {
     const Attr *dims = op_attr(access->op, ATTR_dims);

@@ -60,5 +60,7 @@ Parameter *pointer_parameter(Kernel *kernel, const Value *pointer);
 int layout_register_run(const Layout *layout, int dim);
 /* A bool has 8 bits in memory. */
 int dtype_memory_bits(DType dtype);
+/* Of a tile in memory: of one that is laid out in shared memory with the layout's padding. */
+int64_t type_bytes(const Type *type);
 
 #endif

@@ -124,8 +124,7 @@ static void fit_rename(Inference *inference, Op *op)
 /* Whether a copy of the tile in shared memory is possible at all. */
 static bool fits_in_shared(const Inference *inference, const Type *tile)
 {
-    return type_elements(tile) * dtype_memory_bits(tile->dtype) / 8 <=
-           inference->target->shared_bytes;
+    return type_bytes(tile) <= inference->target->shared_bytes;
 }
 
 static void fit_store(Inference *inference, Op *op)
@@ -141,14 +140,6 @@ static void fit_store(Inference *inference, Op *op)
 }
 
 /* ---- reductions and scans ---- */
-
-static unsigned dims_mask(const Op *op)
-{
-    const Attr *dims = op_attr(op, ATTR_dims);
-    unsigned mask = 0;
-    for (int i = 0; i < dims->count; i++) mask |= 1u << dims->integers[i];
-    return mask;
-}
 
 static const Type *tile_with_layout(const Inference *inference, const Type *tile,
                                     const Layout *layout)
@@ -180,7 +171,7 @@ static void split_reduce(Inference *inference, Op *op, const Layout *combined, c
 
 static void fit_reduce(Inference *inference, Op *op)
 {
-    const unsigned dims = dims_mask(op);
+    const unsigned dims = op_dims_mask(op);
     if (!layout_is_plain(op->operands[0]->type->layout, dims))
         require(inference, op, 0, propose_default(inference, op->operands[0]->type));
     const Layout *has = op->operands[0]->type->layout;
@@ -237,7 +228,7 @@ static Value *build_shared(const Inference *inference, Builder *builder, const T
     const Layout *layout = shared_layout(inference, from, to);
     const Type *type = type_shared(types, from->dtype, from->rank, from->shape, layout);
     Op *alloc = build_op(builder, OP_shared_alloc, 0, NULL, 1, &type);
-    op_set_int(alloc, ATTR_bytes, layout_size(layout) * dtype_memory_bits(from->dtype) / 8);
+    op_set_int(alloc, ATTR_bytes, type_bytes(type));
     return &alloc->results[0];
 }
 

@@ -304,7 +304,7 @@ static void stretch_feed(const Loop *loop, const Feed *feed, int factor)
 static int64_t tile_bytes(const Op *alloc)
 {
     const Type *type = alloc->results[0].type;
-    return type_elements(type) * dtype_memory_bits(type->dtype) / 8;
+    return type_bytes(type);
 }
 
 static int64_t round_bytes(const Loop *loop)
@@ -378,7 +378,7 @@ static int64_t loaded_bytes(const Loop *loop)
     int64_t bytes = 0;
     for (size_t i = 0; i < loop->feeds.count; i++) {
         const Type *tile = loop->feeds.data[i].load->results[0].type;
-        bytes += type_elements(tile) * dtype_memory_bits(tile->dtype) / 8;
+        bytes += type_bytes(tile);
     }
     return bytes;
 }

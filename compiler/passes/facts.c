@@ -19,7 +19,7 @@ typedef Facts FactRule(FactTable *table, const Value *value);
 
 /* ---- numbers ---- */
 
-static int64_t divisor_common(int64_t a, int64_t b)
+int64_t divisor_common(int64_t a, int64_t b)
 {
     while (b) {
         const int64_t rest = a % b;

@@ -320,15 +320,6 @@ static void lower_nothing(Lower *lower, Op *op)
     (void)op;
 }
 
-static bool has_tiles(const Op *op)
-{
-    for (int i = 0; i < op->operand_count; i++)
-        if (op->operands[i]->type->kind == TYPE_TILE) return true;
-    for (int i = 0; i < op->result_count; i++)
-        if (op->results[i].type->kind == TYPE_TILE) return true;
-    return false;
-}
-
 static LowerRule *const rules[OP_COUNT] = {
     [OP_splat] = lower_splat,
     [OP_iota] = lower_iota,
@@ -378,7 +369,7 @@ static void lower_op(Lower *lower, Op *op)
     lower->at.span = op->span;
     if (rules[op->code])
         rules[op->code](lower, op);
-    else if (has_tiles(op))
+    else if (op_has_tiles(op))
         lower_elements(lower, op);
     else
         op_clone(&lower->at, op, &lower->scalars);

@@ -89,7 +89,8 @@ typedef struct RegisterIndex {
     int *at; /* -1: another thread */
 } RegisterIndex;
 RegisterIndex register_index(Lower *lower, const Layout *layout);
-int register_at(const RegisterIndex *index, const int32_t *coordinates); /* -1: another thread's */
+int register_at(const RegisterIndex *index, const int32_t *coordinates);  /* -1: another thread's */
+int register_of(const RegisterIndex *index, int32_t row, int32_t column); /* the thread has it */
 
 /* ---- one lowering an op ---- */
 
@@ -99,15 +100,16 @@ LowerRule lower_shared_load, lower_shared_store; /* lower_shared.c */
 LowerRule lower_gather, lower_put, lower_atomic; /* lower_scattered.c */
 LowerRule lower_thread_id, lower_local_alloc;    /* lower_element.c */
 LowerRule lower_element_load, lower_element_store, lower_element_atomic;
-/* lower_atom.c: what `op` does to one element: a pointer, a value, a comparand, a predicate or NULL.
+/* lower_atom.c: what `op` does to one element: a pointer, a value, a comparand, a predicate or
+ * NULL.
  */
 Value *lower_atom(Lower *lower, const Op *op, Value *const operands[4]);
-LowerRule lower_copy_async;                      /* lower_async.c */
-LowerRule lower_dot;                             /* lower_dot.c */
-LowerRule lower_dot_shared, lower_dot_wait;      /* lower_wgmma.c */
+LowerRule lower_copy_async;                                   /* lower_async.c */
+LowerRule lower_dot;                                          /* lower_dot.c */
+LowerRule lower_dot_shared, lower_dot_wait;                   /* lower_wgmma.c */
 LowerRule lower_slot_init, lower_slot_claim, lower_slot_fill; /* lower_slots.c */
 LowerRule lower_slot_take, lower_slot_give;
-LowerRule lower_reduce, lower_scan;              /* lower_reduce.c */
+LowerRule lower_reduce, lower_scan; /* lower_reduce.c */
 
 /* ---- lower_shared.c ---- */
 

@@ -354,3 +354,10 @@ int register_at(const RegisterIndex *index, const int32_t *coordinates)
         if (coordinates[d] < 0 || coordinates[d] >= index->extent[d]) return -1;
     return index->at[place_of(index, coordinates)];
 }
+
+int register_of(const RegisterIndex *index, int32_t row, int32_t column)
+{
+    const int reg = register_at(index, (int32_t[]){row, column});
+    CHECK(reg >= 0);
+    return reg;
+}

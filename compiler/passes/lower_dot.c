@@ -29,13 +29,6 @@ static Dot dot_of(Lower *lower, Op *op)
     return dot;
 }
 
-static int find(const RegisterIndex *index, int32_t row, int32_t column)
-{
-    const int reg = register_at(index, (int32_t[]){row, column});
-    CHECK(reg >= 0);
-    return reg;
-}
-
 /* ---- the matrix unit ---- */
 
 /* 32-bit words of a fragment, in the manual's order: a has two halves of k for each 8 rows, rows
@@ -46,7 +39,7 @@ static int pack_a(Lower *lower, const Dot *dot, int32_t row, int32_t k, Value **
     int count = 0;
     for (int half = 0; half < dot->shape.k; half += 4 * word)
         for (int eight = 0; eight < dot->shape.m; eight += 8) {
-            const int reg = find(&dot->a_index, row + eight, k + half);
+            const int reg = register_of(&dot->a_index, row + eight, k + half);
             out[count++] = memory_pack(lower, word, dot->a + reg);
         }
     return count;
@@ -57,7 +50,8 @@ static int pack_b(Lower *lower, const Dot *dot, int32_t k, int32_t column, Value
     const int word = 32 / dot->shape.element_bits;
     int count = 0;
     for (int half = 0; half < dot->shape.k; half += 4 * word)
-        out[count++] = memory_pack(lower, word, dot->b + find(&dot->b_index, k + half, column));
+        out[count++] =
+            memory_pack(lower, word, dot->b + register_of(&dot->b_index, k + half, column));
     return count;
 }
 
@@ -89,11 +83,11 @@ static int find_corners(Lower *lower, const Dot *dot, Corner *out)
         int32_t at[LAYOUT_RANK];
         layout_coordinates(dot->c_layout, reg, 0, 0, at);
         if (at[0] % dot->shape.m != 0 || at[1] % dot->shape.n != 0 ||
-            !layout_is_inside(dot->c_layout, at) || find(&index, at[0], at[1]) != reg)
+            !layout_is_inside(dot->c_layout, at) || register_of(&index, at[0], at[1]) != reg)
             continue;
         Corner corner = {.row = at[0], .column = at[1]};
         for (int i = 0; i < 4; i++)
-            corner.registers[i] = find(&index, at[0] + i / 2 * 8, at[1] + i % 2);
+            corner.registers[i] = register_of(&index, at[0] + i / 2 * 8, at[1] + i % 2);
         out[count++] = corner;
     }
     return count;
@@ -140,8 +134,8 @@ static void lower_fma(Lower *lower, Dot *dot)
             int32_t at[LAYOUT_RANK];
             layout_coordinates(dot->c_layout, reg, 0, 0, at);
             dot->results[reg] =
-                multiply_add(lower, dot->a[find(&dot->a_index, at[0], k)],
-                             dot->b[find(&dot->b_index, k, at[1])], dot->results[reg]);
+                multiply_add(lower, dot->a[register_of(&dot->a_index, at[0], k)],
+                             dot->b[register_of(&dot->b_index, k, at[1])], dot->results[reg]);
         }
 }
 

@@ -103,14 +103,6 @@ static Value *shuffle_xor(Lower *lower, Value *value, int mask)
 
 /* ---- reduce ---- */
 
-static unsigned dims_of(const Op *op)
-{
-    const Attr *dims = op_attr(op, ATTR_dims);
-    unsigned mask = 0;
-    for (int i = 0; i < dims->count; i++) mask |= 1u << dims->integers[i];
-    return mask;
-}
-
 /* Register `reg` of the tile, padding as the identity; NULL: all of it is padding. */
 static Value *masked_register(Lower *lower, const Coordinates *coordinates, Value *const *registers,
                               int reg, Value *identity)
@@ -176,7 +168,7 @@ static ValueVec *gather_registers(Lower *lower, const Op *op, unsigned dims, Val
 void lower_reduce(Lower *lower, Op *op)
 {
     const Layout *from = op->operands[0]->type->layout, *to = op->results[0].type->layout;
-    const unsigned dims = dims_of(op);
+    const unsigned dims = op_dims_mask(op);
     const OpCode code = combination_of(op);
     Value *identity = identity_of(lower, code, op->results[0].type->dtype);
     ValueVec *groups = gather_registers(lower, op, dims, identity);

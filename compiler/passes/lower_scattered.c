@@ -133,18 +133,11 @@ static void copy_registers(Value **to, Value *const *from, int count)
     for (int i = 0; i < count; i++) to[i] = from[i];
 }
 
-static bool is_padded(const Layout *layout)
-{
-    for (int d = 0; d < layout->rank; d++)
-        if ((int64_t)layout->block[d] * layout->repeat[d] != layout->shape[d]) return true;
-    return false;
-}
-
 void lower_gather(Lower *lower, Op *op)
 {
     const Scattered scattered = scattered_of(lower, op);
     const DType dtype = op->results[0].type->dtype;
-    const bool padded = is_padded(scattered.layout);
+    const bool padded = layout_is_padded(scattered.layout);
     Value **registers = lower_new_tile(lower, &op->results[0]);
     for (int reg = 0; reg < layout_registers(scattered.layout); reg += scattered.vector) {
         Value *predicate = NULL;

@@ -254,13 +254,6 @@ static void narrow_for_padding(SharedAccess *access)
 
 /* ---- ldmatrix ---- */
 
-static bool is_padded(const Layout *layout)
-{
-    for (int d = 0; d < layout->rank; d++)
-        if ((int64_t)layout->block[d] * layout->repeat[d] != layout->shape[d]) return true;
-    return false;
-}
-
 /* Lane i gives the address of row i & 7 of matrix i >> 3. In an upright matrix a row is what four
  * lanes hold, so the row's bits are those of lanes 2 to 4; transposed, a row goes through the
  * register's pair and lanes 0 and 1. */
@@ -343,7 +336,7 @@ void lower_shared_load(Lower *lower, Op *op)
     Value **registers = lower_new_tile(lower, &op->results[0]);
     const int bits = dtype_memory_bits(access.dtype);
     Ldmatrix how = {0};
-    if (target_has(lower->target, HAS_LDMATRIX) && bits == 16 && !is_padded(layout) &&
+    if (target_has(lower->target, HAS_LDMATRIX) && bits == 16 && !layout_is_padded(layout) &&
         !access.part.scattered)
         how = layout_ldmatrix(layout, op->operands[0]->type->layout, bits);
     if (how.possible) {

@@ -99,13 +99,6 @@ static void describe_right(Lower *lower, const Product *product, Op *wgmma)
 
 /* ---- operands in registers ---- */
 
-static int find(const RegisterIndex *index, int32_t row, int32_t column)
-{
-    const int reg = register_at(index, (int32_t[]){row, column});
-    CHECK(reg >= 0);
-    return reg;
-}
-
 /* A part's words by k, 4 an instruction: two halves of k for each 8 rows, rows first. */
 static int pack_left(Lower *lower, const Product *product, Value **out)
 {
@@ -117,7 +110,7 @@ static int pack_left(Lower *lower, const Product *product, Value **out)
         for (int32_t k = 0; k < product->k; k += DEPTH / 2)
             for (int32_t eight = 0; eight < 16; eight += 8)
                 out[count++] = memory_pack(
-                    lower, 2, registers + find(&index, first_row(product, part) + eight, k));
+                    lower, 2, registers + register_of(&index, first_row(product, part) + eight, k));
     return count;
 }
 
@@ -129,7 +122,8 @@ static int collect_sums(Lower *lower, const Product *product, int *out)
     for (int part = 0; part < product->parts; part++)
         for (int32_t column = 0; column < product->n; column += 8)
             for (int i = 0; i < 4; i++)
-                out[count++] = find(&index, first_row(product, part) + i / 2 * 8, column + i % 2);
+                out[count++] =
+                    register_of(&index, first_row(product, part) + i / 2 * 8, column + i % 2);
     return count;
 }
 

@@ -45,5 +45,6 @@ void facts_free(FactTable *table);
 /* Of a scalar integer or pointer: parameters' multiples, constants, arithmetic, loop variables,
  * block indices (below a constant grid), `assume`. */
 Facts facts_of(FactTable *table, const Value *value);
+int64_t divisor_common(int64_t a, int64_t b); /* the greatest one */
 
 #endif

@@ -16,7 +16,6 @@
 
 #include "base/vec.h"
 
-#include <string.h>
 
 enum {
     PREFETCH_BYTES = 256,  /* registers a thread may spend on tiles in flight */
@@ -145,40 +144,16 @@ static Value *next_index(Builder *builder, const Op *loop, int distance)
     return build3(builder, OP_select, more, next, index);
 }
 
-static void append_operand(Arena *arena, Op *op, Value *value)
-{
-    Value **operands = arena_new_array(arena, Value *, op->operand_count + 1);
-    if (op->operand_count) memcpy(operands, op->operands, sizeof *operands * op->operand_count);
-    operands[op->operand_count++] = value;
-    op->operands = operands;
-}
-
 static void carry_loads(Prefetch *prefetch)
 {
-    Op *loop = prefetch->loop;
-    Arena *arena = prefetch->kernel->arena;
-    VEC(Value *) operands = {0};
-    VEC(const Type *) types = {0};
-    for (int i = 0; i < loop->operand_count; i++) vec_push(arena, &operands, loop->operands[i]);
-    for (int i = 0; i < loop->result_count; i++) vec_push(arena, &types, loop->results[i].type);
-    for (size_t i = 0; i < prefetch->loads.count; i++) {
-        for (int ahead = 0; ahead < prefetch->distance; ahead++) {
-            vec_push(arena, &operands, load_first(prefetch, prefetch->loads.data[i], ahead));
-            vec_push(arena, &types, prefetch->loads.data[i]->results[0].type);
-        }
-    }
-    Op *carrying =
-        op_rebuild(loop, (int)operands.count, operands.data, (int)types.count, types.data);
-    Map results = {0};
-    for (int i = 0; i < loop->result_count; i++) {
-        carrying->results[i].name = loop->results[i].name;
-        map_set(arena, &results, &loop->results[i], &carrying->results[i]);
-    }
-    region_replace(prefetch->kernel->host, &results);
-    if (prefetch->distance > 1 && !op_attr(carrying, ATTR_unroll))
-        op_set_int(carrying, ATTR_unroll, prefetch->distance);
-    op_erase(loop);
-    prefetch->loop = carrying;
+    VEC(Value *) first = {0};
+    for (size_t i = 0; i < prefetch->loads.count; i++)
+        for (int ahead = 0; ahead < prefetch->distance; ahead++)
+            vec_push(prefetch->kernel->arena, &first,
+                     load_first(prefetch, prefetch->loads.data[i], ahead));
+    prefetch->loop = loop_carry(prefetch->loop, (int)first.count, first.data);
+    if (prefetch->distance > 1 && !op_attr(prefetch->loop, ATTR_unroll))
+        op_set_int(prefetch->loop, ATTR_unroll, prefetch->distance);
 }
 
 /* One load's places in the queue: the first is this iteration's tile, the last is loaded now. */
@@ -191,9 +166,9 @@ static void advance_queue(const Prefetch *prefetch, Op *load, Value *next, Map *
         if (place == 0)
             map_set(prefetch->kernel->arena, tiles, load->results, argument);
         else
-            append_operand(prefetch->kernel->arena, yield, argument);
+            op_add_operands(yield, 1, &argument);
     }
-    append_operand(prefetch->kernel->arena, yield, next);
+    op_add_operands(yield, 1, &next);
 }
 
 static void load_next(const Prefetch *prefetch)

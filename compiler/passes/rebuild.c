@@ -1,6 +1,10 @@
 /* rebuild.c: see rebuild.h. */
 #include "passes/rebuild.h"
 
+#include "base/vec.h"
+
+#include <string.h>
+
 Op *op_rebuild(Op *op, int operand_count, Value *const *operands, int result_count,
                const Type *const *types)
 {
@@ -14,6 +18,40 @@ Op *op_rebuild(Op *op, int operand_count, Value *const *operands, int result_cou
     }
     op->region_count = 0;
     return fresh;
+}
+
+Op *loop_carry(Op *loop, int count, Value *const *first)
+{
+    Kernel *kernel = loop->parent->kernel;
+    VEC(Value *) operands = {0};
+    VEC(const Type *) types = {0};
+    for (int i = 0; i < loop->operand_count; i++)
+        vec_push(kernel->arena, &operands, loop->operands[i]);
+    for (int i = 0; i < loop->result_count; i++)
+        vec_push(kernel->arena, &types, loop->results[i].type);
+    for (int i = 0; i < count; i++) {
+        vec_push(kernel->arena, &operands, first[i]);
+        vec_push(kernel->arena, &types, first[i]->type);
+    }
+    Op *wide = op_rebuild(loop, (int)operands.count, operands.data, (int)types.count, types.data);
+    Map results = {0};
+    for (int i = 0; i < loop->result_count; i++) {
+        wide->results[i].name = loop->results[i].name;
+        map_set(kernel->arena, &results, &loop->results[i], &wide->results[i]);
+    }
+    region_replace(kernel->host, &results);
+    op_erase(loop);
+    return wide;
+}
+
+void op_add_operands(Op *op, int count, Value *const *values)
+{
+    const int had = op->operand_count;
+    Value **operands = arena_new_array(op->parent->kernel->arena, Value *, had + count);
+    if (had) memcpy(operands, op->operands, sizeof *operands * (size_t)had);
+    memcpy(operands + had, values, sizeof *operands * (size_t)count);
+    op->operands = operands;
+    op->operand_count = (uint16_t)(had + count);
 }
 
 Op *region_terminator(const Region *region)

@@ -1,5 +1,5 @@
-/* rebuild.h: changing how many operands and results an op with regions has, for promote, simplify
- * and pipeline. */
+/* rebuild.h: changing how many operands and results an op with regions has, for promote, simplify,
+ * pipeline and ring. */
 #ifndef TILEC_PASSES_REBUILD_H
 #define TILEC_PASSES_REBUILD_H
 
@@ -10,6 +10,11 @@
  * erase. */
 Op *op_rebuild(Op *op, int operand_count, Value *const *operands, int result_count,
                const Type *const *types);
+
+/* A `for` that carries `first` too, behind what it carries already, in the place of `loop`, which
+ * is gone. The region's new arguments and what it yields for them are the caller's to add. */
+Op *loop_carry(Op *loop, int count, Value *const *first);
+void op_add_operands(Op *op, int count, Value *const *values); /* behind those it has */
 
 /* A region's last op if it is a terminator, else NULL. */
 Op *region_terminator(const Region *region);

@@ -30,9 +30,7 @@ static const Type *linear_type(const Kernel *kernel, const Type *tile)
 static void set_linear(const Inference *inference, Value *tile)
 {
     tile->type = linear_type(inference->kernel, tile->type);
-    if (tile->op->code == OP_shared_alloc)
-        op_set_int(tile->op, ATTR_bytes,
-                   layout_size(tile->type->layout) * dtype_memory_bits(tile->type->dtype) / 8);
+    if (tile->op->code == OP_shared_alloc) op_set_int(tile->op, ATTR_bytes, type_bytes(tile->type));
 }
 
 /* The tile's own layout in the other shape; NULL: there is none. */
@@ -71,8 +69,7 @@ void reshape_through_shared(Inference *inference, Op *op)
     const Type *stored = linear_type(kernel, from->type), *loaded = linear_type(kernel, to->type);
     Builder builder = builder_before(op);
     Op *alloc = build_op(&builder, OP_shared_alloc, 0, NULL, 1, &stored);
-    op_set_int(alloc, ATTR_bytes,
-               layout_size(stored->layout) * dtype_memory_bits(stored->dtype) / 8);
+    op_set_int(alloc, ATTR_bytes, type_bytes(stored));
     build2(&builder, OP_shared_store, alloc->results, from);
     Op *other = build_op(&builder, OP_shared_reshape, 1, &alloc->results, 1, &loaded);
     Op *load = build_op(&builder, OP_shared_load, 1, &other->results, 1, &to->type);

@@ -20,6 +20,7 @@
 
 #include "passes/group.h"
 #include "passes/matrix.h"
+#include "passes/loop.h"
 #include "passes/rebuild.h"
 
 #include <string.h>
@@ -102,27 +103,12 @@ static bool only_reads(const Op *op)
            op->code == OP_gather;
 }
 
-/* What `value` is follows from the loop's variable and from before the loop by pure ops of the
- * body. */
-static bool is_predictable(const Value *value, const Op *loop)
-{
-    const Region *body = loop->regions[0];
-    if (value->region) return value->region != body || value->index == 0;
-    if (!value->op || !ring_is_inside(value->op, body)) return true;
-    if (value->op->parent != body || value->op->region_count ||
-        !(op_info(value->op->code)->traits & PURE))
-        return false;
-    for (int i = 0; i < value->op->operand_count; i++)
-        if (!is_predictable(value->op->operands[i], loop)) return false;
-    return true;
-}
-
 static const char *fault_of_copy(const Pipeline *pipeline, const Op *copy)
 {
     if (copy->operands[1]->op->code != OP_shared_alloc)
         return "it goes to a part of a tile, or to a tile that another loop left in a ring";
     for (int i = 0; i < copy->operand_count; i++)
-        if (i != 1 && !is_predictable(copy->operands[i], pipeline->loop))
+        if (i != 1 && !loop_foresees(pipeline->loop, copy->operands[i]))
             return "where it copies from is not known before the round";
     return NULL;
 }
@@ -302,42 +288,17 @@ static void copy_first_rounds(const Pipeline *pipeline)
 
 void ring_carry(Pipeline *pipeline, const int first[SLOTS], Value *arguments[SLOTS])
 {
-    Op *loop = pipeline->loop;
-    Arena *arena = pipeline->pass->arena;
-    Builder builder = builder_before(loop);
-    VEC(Value *) operands = {0};
-    VEC(const Type *) types = {0};
-    for (int i = 0; i < loop->operand_count; i++) vec_push(arena, &operands, loop->operands[i]);
-    for (int i = 0; i < loop->result_count; i++) vec_push(arena, &types, loop->results[i].type);
-    for (int i = 0; i < SLOTS; i++) {
-        vec_push(arena, &operands, build_const(&builder, DTYPE_i32, first[i]));
-        vec_push(arena, &types, type_scalar(pipeline->pass->kernel->types, DTYPE_i32));
-    }
-    Op *carrying =
-        op_rebuild(loop, (int)operands.count, operands.data, (int)types.count, types.data);
-    Map results = {0};
-    for (int i = 0; i < loop->result_count; i++) {
-        carrying->results[i].name = loop->results[i].name;
-        map_set(arena, &results, &loop->results[i], &carrying->results[i]);
-    }
-    region_replace(pipeline->pass->kernel->host, &results);
-    Region *body = carrying->regions[0];
+    Builder builder = builder_before(pipeline->loop);
+    Value *slots[SLOTS];
+    for (int i = 0; i < SLOTS; i++) slots[i] = build_const(&builder, DTYPE_i32, first[i]);
+    pipeline->loop = loop_carry(pipeline->loop, SLOTS, slots);
     for (int i = 0; i < SLOTS; i++)
-        arguments[i] = region_add_argument(body, types.data[loop->result_count], NULL);
-    op_erase(loop);
-    pipeline->loop = carrying;
+        arguments[i] = region_add_argument(pipeline->loop->regions[0], slots[i]->type, NULL);
 }
 
 void ring_yield(const Pipeline *pipeline, Value *const carried[SLOTS])
 {
-    Op *yield = region_terminator(pipeline->loop->regions[0]);
-    Arena *arena = pipeline->pass->kernel->arena;
-    const int count = yield->operand_count;
-    Value **operands = arena_new_array(arena, Value *, count + SLOTS);
-    if (count) memcpy(operands, yield->operands, sizeof *operands * (size_t)count);
-    memcpy(operands + count, carried, sizeof *carried * SLOTS);
-    yield->operands = operands;
-    yield->operand_count = (uint16_t)(count + SLOTS);
+    op_add_operands(region_terminator(pipeline->loop->regions[0]), SLOTS, carried);
 }
 
 Value *ring_next(const Pipeline *pipeline, Builder *builder, Value *slot, Value **is_last)
@@ -582,7 +543,7 @@ static bool is_in_loop(const Op *op)
 static bool goes_through_registers(const Op *copy)
 {
     const Type *tile = copy->operands[1]->type;
-    const int64_t bytes = type_elements(tile) * dtype_memory_bits(tile->dtype) / 8;
+    const int64_t bytes = type_bytes(tile);
     return is_in_loop(copy) && bytes <= (int64_t)REGISTER_BYTES * op_threads(copy).count;
 }
 

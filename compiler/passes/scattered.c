@@ -34,16 +34,6 @@ typedef struct Run {
     int64_t multiple;
 } Run;
 
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-    while (b) {
-        const int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a < 0 ? -a : a;
-}
-
 static bool run_of(FactTable *facts, const Value *value, int depth, Run *out);
 
 /* Of an op that works on one element at a time. */
@@ -55,7 +45,7 @@ static bool run_of_elements(FactTable *facts, const Op *op, int depth, Run *out)
         if (!run_of(facts, op->operands[i], depth, &b)) return false;
         const bool sums = op->code == OP_add || (op->code == OP_sub && (i == 0 || !b.step));
         if (b.step && !sums && op->code != OP_cast) return false;
-        a = i == 0 ? b : (Run){a.step + b.step, common_divisor(a.multiple, b.multiple)};
+        a = i == 0 ? b : (Run){a.step + b.step, divisor_common(a.multiple, b.multiple)};
     }
     *out = a;
     if (op->code == OP_add || op->code == OP_sub || op->code == OP_cast) return a.step <= 1;

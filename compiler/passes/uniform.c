@@ -16,15 +16,6 @@ typedef struct Uniform {
 
 /* ---- what threads do together ---- */
 
-static bool has_tiles(const Op *op)
-{
-    for (int i = 0; i < op->operand_count; i++)
-        if (op->operands[i]->type->kind == TYPE_TILE) return true;
-    for (int i = 0; i < op->result_count; i++)
-        if (op->results[i].type->kind == TYPE_TILE) return true;
-    return false;
-}
-
 static bool is_cooperative(const Op *op)
 {
     return op_info(op->code)->traits & COOP;
@@ -32,7 +23,7 @@ static bool is_cooperative(const Op *op)
 
 static bool is_joint(const Op *op)
 {
-    return is_cooperative(op) || has_tiles(op);
+    return is_cooperative(op) || op_has_tiles(op);
 }
 
 /* The first one that is cooperative by itself, else the first of all. */

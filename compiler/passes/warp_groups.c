@@ -74,7 +74,7 @@ static int64_t bytes_of_round(const Pipeline *pipeline)
     int64_t bytes = 0;
     for (size_t i = 0; i < pipeline->rings.count; i++) {
         const Type *tile = pipeline->rings.data[i].alloc->results[0].type;
-        bytes += type_elements(tile) * dtype_memory_bits(tile->dtype) / 8;
+        bytes += type_bytes(tile);
     }
     return bytes;
 }
