@@ -2,7 +2,7 @@
 #ifndef TILEC_EVAL_BUILTINS_H
 #define TILEC_EVAL_BUILTINS_H
 
-#include "eval/value.h"
+#include "eval/evaluate.h"
 
 #define BUILTIN(module, name, signature, handler) BuiltinHandler handler;
 #include "eval/builtins.def"
@@ -35,12 +35,14 @@ bool argument_items(Eval *eval, Object *object, const char *what, Span at, int *
                     Object **items);
 bool argument_ints(Eval *eval, Object *object, const char *what, Span at, int *rank, int64_t *out);
 bool argument_shape(Eval *eval, Object *object, Span at, int *rank, int64_t *shape);
+/* One of as many elements as `type` has. */
+bool argument_reshape(Eval *eval, const Type *type, Object *object, Span at, int *rank,
+                      int64_t *shape);
 Object *result_deliver(Eval *eval, Value *value, Object *out);
 Value *core_build(Eval *eval, OpCode code, int count, Value *const *operands, const Type *type);
 TypeTable *core_types(Eval *eval);
 /* strides NULL: row-major */
-Value *view_new(Eval *eval, Value *pointer, int rank, Value *const *extents,
-                Value *const *strides);
+Value *view_new(Eval *eval, Value *pointer, int rank, Value *const *extents, Value *const *strides);
 
 /* ---- specialise.c: scalars of the host region ---- */
 
@@ -71,7 +73,8 @@ void atomic_set_words(Op *op, const AtomicWords *words);
 
 Object *element_get(Eval *eval, Value *memory, Value *const *indices);
 bool element_set(Eval *eval, Value *memory, Value *const *indices, Object *object, Span at);
-/* Where a value was read from, as a view or shared tile of one element; NULL: from no such place. */
+/* Where a value was read from, as a view or shared tile of one element; NULL: from no such place.
+ */
 Value *element_place(Eval *eval, Value *value);
 
 /* ---- group.c ---- */

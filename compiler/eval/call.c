@@ -1,7 +1,7 @@
 /* call.c: calls: binding arguments to parameters, evaluating the body in a scope of its own, the
  * chain of calls that messages show. A function that is called while a kernel is staged is inlined
  * by that. */
-#include "eval/value.h"
+#include "eval/evaluate.h"
 
 #include <string.h>
 
@@ -33,14 +33,7 @@ static Object *convert_argument(Eval *eval, const Function *function, const Node
         return value;
     if (!object_is_number(value) && value->kind != OBJECT_IR) return value;
     if (value->kind == OBJECT_IR && !type_is_scalar(value->as.ir.value->type)) return value;
-    const Node *annotation = parameter->annotation;
-    if (annotation->kind != NODE_Name && annotation->kind != NODE_Attribute) return value;
-    Scope *saved = eval->frame->scope;
-    eval->frame->scope = function->closure;
-    eval->quiet++;
-    Object *type = eval_expr(eval, annotation);
-    eval->quiet--;
-    eval->frame->scope = saved;
+    const Object *type = annotation_value(eval, function, parameter->annotation);
     if (type == NULL || type->kind != OBJECT_DTYPE) return value;
     return object_ir(eval, stage_scalar(eval, value, type->as.dtype, eval->at));
 }

@@ -99,6 +99,17 @@ bool argument_shape(Eval *eval, Object *object, Span at, int *rank, int64_t *sha
     return false;
 }
 
+bool argument_reshape(Eval *eval, const Type *type, Object *object, Span at, int *rank,
+                      int64_t *shape)
+{
+    if (!argument_shape(eval, object, at, rank, shape)) return false;
+    int64_t elements = 1;
+    for (int i = 0; i < *rank; i++) elements *= shape[i];
+    if (elements == type_elements(type)) return true;
+    FAIL(eval, shape_mismatch, at, type_text(eval->arena, type), object_repr(eval, object));
+    return false;
+}
+
 /* Hands the result out, or writes it where `out=` says. */
 Object *result_deliver(Eval *eval, Value *value, Object *out)
 {

@@ -1,6 +1,6 @@
 /* expr.c: expressions of the tree. Each kind of node has a handler; those that do not may not stand
  * where an expression is wanted. */
-#include "eval/value.h"
+#include "eval/evaluate.h"
 
 #include <string.h>
 
@@ -78,18 +78,9 @@ static Object *eval_list(Eval *eval, const Node *node)
     return eval_elements(eval, OBJECT_LIST, NODE_AS(List, node)->elts);
 }
 
-static Object *set_of(Eval *eval, const Object *items)
-{
-    if (items == NULL) return NULL;
-    Object *set = set_new(eval);
-    for (uint32_t i = 0; i < items->as.list.count; i++)
-        dict_set(eval, set, items->as.list.items[i], items->as.list.items[i]);
-    return set;
-}
-
 static Object *eval_set(Eval *eval, const Node *node)
 {
-    return set_of(eval, eval_elements(eval, OBJECT_LIST, NODE_AS(Set, node)->elts));
+    return set_from_items(eval, eval_elements(eval, OBJECT_LIST, NODE_AS(Set, node)->elts));
 }
 
 static bool spread_dict(Eval *eval, Object *dict, const Node *node)
@@ -352,25 +343,33 @@ static Object *eval_subscript(Eval *eval, const Node *node)
 
 /* ---- functions and comprehensions ---- */
 
-static Object *eval_lambda(Eval *eval, const Node *node)
+static bool eval_defaults(Eval *eval, const Nodearguments *parameters, Function *function)
 {
-    const Nodearguments *parameters = NODE_AS(arguments, NODE_AS(Lambda, node)->args);
-    Object *object = object_new(eval, OBJECT_FUNCTION);
-    Function *function = &object->as.function;
-    *function = (Function){.name = intern_text(eval->session->names, "<lambda>"),
-                           .node = node,
-                           .closure = scope_for_closure(eval->frame->scope),
-                           .unit = eval->frame->scope->unit};
     function->defaults = arena_new_array(eval->arena, Object *, parameters->defaults.count);
     function->kw_defaults = arena_new_array(eval->arena, Object *, parameters->kwonlyargs.count);
     for (uint32_t i = 0; i < parameters->defaults.count; i++)
         if ((function->defaults[i] = eval_expr(eval, parameters->defaults.items[i])) == NULL)
-            return NULL;
+            return false;
     for (uint32_t i = 0; i < parameters->kw_defaults.count; i++)
         if (parameters->kw_defaults.items[i] != NULL &&
             (function->kw_defaults[i] = eval_expr(eval, parameters->kw_defaults.items[i])) == NULL)
-            return NULL;
-    return object;
+            return false;
+    return true;
+}
+
+Object *function_new(Eval *eval, const Node *node, Name name, const Nodearguments *parameters)
+{
+    Scope *scope = eval->frame->scope;
+    Object *object = object_new(eval, OBJECT_FUNCTION);
+    object->as.function = (Function){
+        .name = name, .node = node, .closure = scope_for_closure(scope), .unit = scope->unit};
+    return eval_defaults(eval, parameters, &object->as.function) ? object : NULL;
+}
+
+static Object *eval_lambda(Eval *eval, const Node *node)
+{
+    return function_new(eval, node, intern_text(eval->session->names, "<lambda>"),
+                        NODE_AS(arguments, NODE_AS(Lambda, node)->args));
 }
 
 typedef struct Comprehension {
@@ -471,8 +470,8 @@ static Object *eval_generator(Eval *eval, const Node *node)
 
 static Object *eval_setcomp(Eval *eval, const Node *node)
 {
-    return set_of(eval, run_comprehension(eval, NODE_AS(SetComp, node)->generators, NULL,
-                                          NODE_AS(SetComp, node)->elt));
+    return set_from_items(eval, run_comprehension(eval, NODE_AS(SetComp, node)->generators, NULL,
+                                                  NODE_AS(SetComp, node)->elt));
 }
 
 /* ---- generators ---- */

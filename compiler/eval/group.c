@@ -1,7 +1,7 @@
 /* group.c: `with` over a group of threads: a region that is the group's alone. */
 #include "eval/builtins.h"
 
-#include "eval/value.h"
+#include "eval/evaluate.h"
 
 bool group_now(Eval *eval, int64_t *begin, int64_t *count)
 {

@@ -1,5 +1,5 @@
 /* hosting.c: the crossing between the evaluator's objects and the host's plain values. */
-#include "eval/value.h"
+#include "eval/evaluate.h"
 
 #include <string.h>
 

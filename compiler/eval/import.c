@@ -1,7 +1,7 @@
 /* import.c: finds modules: the standard library's, then files beside the program's source and on
  * the import paths. One that is nowhere is a host module: it may be named, and needing it is an
  * error. */
-#include "eval/value.h"
+#include "eval/evaluate.h"
 
 #include <string.h>
 

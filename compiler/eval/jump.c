@@ -4,7 +4,7 @@
  * name. What follows is staged where it is not set: in the other branch where one branch leaves for
  * certain, else under an `if` of its own. Code that is being staged has not left, so the booleans
  * are known to be false wherever code runs; they are read behind it. */
-#include "eval/value.h"
+#include "eval/evaluate.h"
 
 static bool *open_flag(Eval *eval)
 {

@@ -6,7 +6,7 @@
 #ifndef TILEC_EVAL_KERNEL_H
 #define TILEC_EVAL_KERNEL_H
 
-#include "eval/value.h"
+#include "eval/evaluate.h"
 
 /* ---- what value.h's objects are of kernels ---- */
 

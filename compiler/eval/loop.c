@@ -1,5 +1,5 @@
 /* loop.c: control whose condition or count is known at run time only: regions. */
-#include "eval/value.h"
+#include "eval/evaluate.h"
 
 enum { RETRY_LIMIT = 64 };
 

@@ -1,6 +1,6 @@
 /* match.c: `match`: on what is known now one case is evaluated; literals against a run-time scalar
  * become a chain of conditions. */
-#include "eval/value.h"
+#include "eval/evaluate.h"
 
 #include <string.h>
 

@@ -385,6 +385,13 @@ Object *dtype_method_is_signed(Eval *eval, const Bound *bound)
 
 /* ---- numbers known at compile time ---- */
 
+static Object *defined(Eval *eval, double result, bool is_defined, const char *name, Span at)
+{
+    return is_defined ? object_float(eval, result)
+                      : FAIL(eval, bad_value, at,
+                             arena_printf(eval->arena, "%s() is not defined there", name));
+}
+
 static Object *of_number(Eval *eval, const Bound *bound, const char *name,
                          double (*function)(double))
 {
@@ -396,10 +403,7 @@ static Object *of_number(Eval *eval, const Bound *bound, const char *name,
         return FAIL(eval, expected_kind, bound->at, "the argument", "a number",
                     object_repr(eval, x));
     double result = function(object_number(x));
-    if (isnan(result) && !isnan(object_number(x)))
-        return FAIL(eval, bad_value, bound->at,
-                    arena_printf(eval->arena, "%s() is not defined there", name));
-    return object_float(eval, result);
+    return defined(eval, result, !isnan(result) || isnan(object_number(x)), name, bound->at);
 }
 
 Object *math_sqrt(Eval *eval, const Bound *bound)
@@ -440,18 +444,25 @@ OF_NUMBER(atanh)
 OF_NUMBER(lgamma)
 #undef OF_NUMBER
 
+static bool known_number(Eval *eval, Object *object, Span at, double *out)
+{
+    if (object_is_number(object)) {
+        *out = object_number(object);
+        return true;
+    }
+    FAIL(eval, expected_kind, at, "an argument", "a number", object_repr(eval, object));
+    return false;
+}
+
 static Object *of_two(Eval *eval, const Bound *bound, const char *name,
                       double (*function)(double, double))
 {
-    const Object *x = bound->values[0], *y = bound->values[1];
-    if (!object_is_number(x) || !object_is_number(y))
-        return FAIL(eval, expected_kind, bound->at, "an argument", "a number",
-                    object_repr(eval, object_is_number(x) ? y : x));
-    double result = function(object_number(x), object_number(y));
-    if (isnan(result) && !isnan(object_number(x)) && !isnan(object_number(y)))
-        return FAIL(eval, bad_value, bound->at,
-                    arena_printf(eval->arena, "%s() is not defined there", name));
-    return object_float(eval, result);
+    double x, y;
+    if (!known_number(eval, bound->values[0], bound->at, &x) ||
+        !known_number(eval, bound->values[1], bound->at, &y))
+        return NULL;
+    const double result = function(x, y);
+    return defined(eval, result, !isnan(result) || isnan(x) || isnan(y), name, bound->at);
 }
 
 #define OF_TWO(name)                                                                               \
@@ -470,16 +481,6 @@ OF_TWO(nextafter)
 Object *math_gamma(Eval *eval, const Bound *bound)
 {
     return of_number(eval, bound, "gamma", tgamma);
-}
-
-static bool known_number(Eval *eval, Object *object, Span at, double *out)
-{
-    if (object_is_number(object)) {
-        *out = object_number(object);
-        return true;
-    }
-    FAIL(eval, expected_kind, at, "an argument", "a number", object_repr(eval, object));
-    return false;
 }
 
 Object *math_fma(Eval *eval, const Bound *bound)

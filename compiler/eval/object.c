@@ -1,5 +1,5 @@
 /* object.c: attributes, classes and their instances. */
-#include "eval/value.h"
+#include "eval/evaluate.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* raise.c: exceptions that happen now: raise, assert, try. An error that nothing catches is
  * reported where it happened. */
-#include "eval/value.h"
+#include "eval/evaluate.h"
 
 #include <string.h>
 

@@ -99,17 +99,22 @@ Object *core_variable(Eval *eval, const Bound *bound)
 
 /* ---- arguments ---- */
 
-static PlaceKind annotation_kind(Eval *eval, const Function *function, const Node *node)
+Object *annotation_value(Eval *eval, const Function *function, const Node *annotation)
 {
-    const Node *annotation = NODE_AS(arg, node)->annotation;
     if (annotation == NULL || (annotation->kind != NODE_Name && annotation->kind != NODE_Attribute))
-        return PLACE_NONE;
+        return NULL;
     Scope *saved = eval->frame->scope;
     eval->frame->scope = function->closure;
     eval->quiet++;
     Object *type = eval_expr(eval, annotation);
     eval->quiet--;
     eval->frame->scope = saved;
+    return type;
+}
+
+static PlaceKind annotation_kind(Eval *eval, const Function *function, const Node *node)
+{
+    const Object *type = annotation_value(eval, function, NODE_AS(arg, node)->annotation);
     if (type == NULL) return PLACE_NONE;
     if (is_core(type, "Lazy")) return PLACE_LAZY;
     return is_core(type, "Ref") ? PLACE_REF : is_core(type, "Place") ? PLACE_ANY : PLACE_NONE;

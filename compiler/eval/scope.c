@@ -1,6 +1,6 @@
 /* scope.c: names and where they are bound. A module's names are evaluated when something needs
  * them: a statement sees the last binding above it, a function sees the last one of all. */
-#include "eval/value.h"
+#include "eval/evaluate.h"
 
 #include <string.h>
 
@@ -150,30 +150,24 @@ void unit_index(Eval *eval, Unit *unit)
     }
 }
 
-/* The state that belongs to the code that is being evaluated, not to the module it happens to need.
- */
-typedef struct Aside {
-    Frame *frame;
-    Staging *staging;
-    LoopTrial *trial;
-    Span at;
-    int control, library;
-} Aside;
-
-static Aside step_aside(Eval *eval)
+Aside step_aside(Eval *eval)
 {
-    Aside aside = {eval->frame, eval->staging, eval->trial, eval->at, eval->control, eval->library};
+    const Aside aside = {eval->frame,    eval->staging, eval->builder, eval->trial,
+                         eval->parallel, eval->at,      eval->control, eval->library};
     eval->staging = NULL;
     eval->trial = NULL;
+    eval->parallel = NULL;
     eval->control = 0;
     return aside;
 }
 
-static void step_back(Eval *eval, const Aside *aside)
+void step_back(Eval *eval, const Aside *aside)
 {
     eval->frame = aside->frame;
     eval->staging = aside->staging;
+    eval->builder = aside->builder;
     eval->trial = aside->trial;
+    eval->parallel = aside->parallel;
     eval->at = aside->at;
     eval->control = aside->control;
     eval->library = aside->library;

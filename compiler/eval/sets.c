@@ -4,14 +4,18 @@
 #include <math.h>
 #include <string.h>
 
-static Object *set_from(Eval *eval, Object *iterable, Span at)
+Object *set_from_items(Eval *eval, const Object *items)
 {
-    Object *items = iterate(eval, iterable, at);
     if (items == NULL) return NULL;
     Object *set = set_new(eval);
     for (uint32_t i = 0; i < items->as.list.count; i++)
         dict_set(eval, set, items->as.list.items[i], items->as.list.items[i]);
     return set;
+}
+
+static Object *set_from(Eval *eval, Object *iterable, Span at)
+{
+    return set_from_items(eval, iterate(eval, iterable, at));
 }
 
 Object *builtin_set(Eval *eval, const Bound *bound)

@@ -5,13 +5,6 @@
 
 /* ---- reshape_shared(tile, shape) ---- */
 
-static int64_t elements_of(int rank, const int64_t *shape)
-{
-    int64_t count = 1;
-    for (int d = 0; d < rank; d++) count *= shape[d];
-    return count;
-}
-
 /* How many of the leading dimensions have one index, where all others are spanned wholly and in
  * order; -1: it is another kind of part. */
 static int leading_indices(const Op *view)
@@ -60,11 +53,9 @@ Object *core_reshape_shared(Eval *eval, const Bound *bound)
     int64_t shape[TYPE_RANK];
     Value *tile =
         argument_value(eval, bound->values[0], TYPE_SHARED, "what is reshaped", NULL, bound->at);
-    if (tile == NULL || !argument_shape(eval, bound->values[1], bound->at, &rank, shape))
+    if (tile == NULL ||
+        !argument_reshape(eval, tile->type, bound->values[1], bound->at, &rank, shape))
         return NULL;
-    if (elements_of(rank, shape) != type_elements(tile->type))
-        return FAIL(eval, shape_mismatch, bound->at, type_text(eval->arena, tile->type),
-                    object_repr(eval, bound->values[1]));
     if (tile->op != NULL && tile->op->code != OP_shared_view)
         return object_ir(eval, reshape_whole(eval, tile, rank, shape));
     const int lead = tile->op != NULL ? leading_indices(tile->op) : -1;

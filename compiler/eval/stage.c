@@ -1,7 +1,7 @@
 /* stage.c: operations in which a run-time value takes part become ops. Literals are weakly typed:
  * they take the other side's type. Tiles broadcast as NumPy's arrays do; a scalar is cast to the
  * tile's element type for arithmetic (tile.5, "Types of expressions"). */
-#include "eval/value.h"
+#include "eval/evaluate.h"
 
 #include <math.h>
 #include <string.h>

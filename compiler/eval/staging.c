@@ -140,39 +140,15 @@ static void bind_self(Eval *eval, const Function *function, Scope *scope, Object
                     instance, names.items[0]->span);
 }
 
-typedef struct Outside { /* what staging sets aside */
-    Staging *staging;
-    Builder builder;
-    LoopTrial *trial;
-    Span at;
-    int control, library;
-    uint64_t steps_left;
-} Outside;
-
-static Outside leave_outside(Eval *eval, Staging *staging)
+/* The kernel's own counts begin anew; its steps are not the caller's. */
+static void begin_kernel(Eval *eval, Staging *staging)
 {
-    Kernel *kernel = staging->kernel;
-    Outside outside = {eval->staging, eval->builder, eval->trial,     eval->at,
-                       eval->control, eval->library, eval->steps_left};
     eval->staging = staging;
-    eval->builder = builder_at_end(
-        staging->launch != NULL ? launch_region(staging->launch) : kernel->host, staging->at);
-    eval->trial = NULL;
-    eval->control = 0;
+    eval->builder = builder_at_end(staging->launch != NULL ? launch_region(staging->launch)
+                                                           : staging->kernel->host,
+                                   staging->at);
     eval->library = 0;
     eval->steps_left = UNROLL_LIMIT;
-    return outside;
-}
-
-static void return_outside(Eval *eval, const Outside *outside)
-{
-    eval->staging = outside->staging;
-    eval->builder = outside->builder;
-    eval->trial = outside->trial;
-    eval->at = outside->at;
-    eval->control = outside->control;
-    eval->library = outside->library;
-    eval->steps_left = outside->steps_left;
 }
 
 /* ---- parameters ---- */
@@ -310,14 +286,15 @@ static bool stage_kernel(Eval *eval, const Signature *signature, Specialisation 
                        .is_function = signature->is_function};
     Scope *scope = scope_new(eval, SCOPE_FUNCTION, function->closure, function->unit);
     if (!staging.is_function) staging.launch = make_launch(kernel, function->node->span);
-    Outside outside = leave_outside(eval, &staging);
+    const Aside aside = step_aside(eval);
+    const uint64_t steps_left = eval->steps_left;
+    begin_kernel(eval, &staging);
     staging.attributes = new_attributes(eval);
-    if (!staging.is_function) {
-        bind_self(eval, function, scope, specialisation->instance);
-    }
+    if (!staging.is_function) bind_self(eval, function, scope, specialisation->instance);
     bool good =
         stage_parameters(eval, scope) && stage_results(eval, scope) && run_kernel(eval, scope);
-    return_outside(eval, &outside);
+    step_back(eval, &aside);
+    eval->steps_left = steps_left;
     specialisation->parameter_arguments = staging.parameter_arguments.data;
     specialisation->tensor_arguments = staging.tensor_arguments.data;
     return good;

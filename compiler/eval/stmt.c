@@ -1,5 +1,5 @@
 /* stmt.c: statements. What is known now is done now; loop.c stages the rest. */
-#include "eval/value.h"
+#include "eval/evaluate.h"
 
 #include <string.h>
 
@@ -329,31 +329,13 @@ static Object *decorate(Eval *eval, Nodes decorators, Object *object)
     return object;
 }
 
-static bool eval_defaults(Eval *eval, const Nodearguments *parameters, Function *function)
-{
-    function->defaults = arena_new_array(eval->arena, Object *, parameters->defaults.count);
-    function->kw_defaults = arena_new_array(eval->arena, Object *, parameters->kwonlyargs.count);
-    for (uint32_t i = 0; i < parameters->defaults.count; i++)
-        if ((function->defaults[i] = eval_expr(eval, parameters->defaults.items[i])) == NULL)
-            return false;
-    for (uint32_t i = 0; i < parameters->kw_defaults.count; i++)
-        if (parameters->kw_defaults.items[i] != NULL &&
-            (function->kw_defaults[i] = eval_expr(eval, parameters->kw_defaults.items[i])) == NULL)
-            return false;
-    return true;
-}
-
 static Flow run_functiondef(Eval *eval, const Node *node)
 {
     const NodeFunctionDef *n = NODE_AS(FunctionDef, node);
     Scope *scope = eval->frame->scope;
-    Object *object = object_new(eval, OBJECT_FUNCTION);
-    object->as.function = (Function){.name = n->name,
-                                     .node = node,
-                                     .closure = scope_for_closure(scope),
-                                     .unit = scope->unit,
-                                     .yields = node_yields(node)};
-    if (!eval_defaults(eval, NODE_AS(arguments, n->args), &object->as.function)) return FLOW_ERROR;
+    Object *object = function_new(eval, node, n->name, NODE_AS(arguments, n->args));
+    if (object == NULL) return FLOW_ERROR;
+    object->as.function.yields = node_yields(node);
     object = decorate(eval, n->decorator_list, object);
     return object != NULL && scope_assign(eval, scope, n->name, object, node->span) ? FLOW_NEXT
                                                                                     : FLOW_ERROR;

@@ -124,12 +124,10 @@ Object *core_reshape(Eval *eval, const Bound *bound)
     int64_t shape[TYPE_RANK];
     Value *tile =
         argument_value(eval, bound->values[0], TYPE_TILE, "what is reshaped", NULL, bound->at);
-    if (tile == NULL || !argument_shape(eval, bound->values[1], bound->at, &rank, shape))
+    if (tile == NULL ||
+        !argument_reshape(eval, tile->type, bound->values[1], bound->at, &rank, shape))
         return NULL;
     const Type *type = type_tile(core_types(eval), tile->type->dtype, rank, shape, NULL);
-    if (type_elements(type) != type_elements(tile->type))
-        return FAIL(eval, shape_mismatch, bound->at, type_text(eval->arena, tile->type),
-                    object_repr(eval, bound->values[1]));
     return object_ir(eval, core_build(eval, OP_reshape, 1, &tile, type));
 }
 

@@ -1,6 +1,6 @@
 /* unroll.c: loops over what is known now: the body once for each item. Where run-time control
  * decides whether an iteration leaves the loop, the others are staged for the ways that stay. */
-#include "eval/value.h"
+#include "eval/evaluate.h"
 
 static Span place(Eval *eval, const Node *node)
 {

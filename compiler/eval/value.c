@@ -1,5 +1,5 @@
 /* value.c: compile-time values: making, comparing, printing them. */
-#include "eval/value.h"
+#include "eval/evaluate.h"
 
 #include <math.h>
 #include <stdio.h>

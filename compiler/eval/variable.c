@@ -6,7 +6,7 @@
  * at the end of each region. A name that a loop's body reads from outside and binds anew must be a
  * variable before the loop begins: the body is staged on trial, and again once such names are
  * known. */
-#include "eval/value.h"
+#include "eval/evaluate.h"
 
 /* ---- binding ---- */
 

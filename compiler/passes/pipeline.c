@@ -16,7 +16,6 @@
 
 #include "base/vec.h"
 
-
 enum {
     PREFETCH_BYTES = 256,  /* registers a thread may spend on tiles in flight */
     PREFETCH_DISTANCE = 4, /* hides the latency of DRAM behind loops that do little else */

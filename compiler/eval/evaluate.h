@@ -1,0 +1,354 @@
+/* evaluate.h: what the evaluator does with value.h's objects, a section a file; private to this
+ * folder. */
+#ifndef TILEC_EVAL_EVALUATE_H
+#define TILEC_EVAL_EVALUATE_H
+
+#include "eval/value.h"
+
+/* ---- expr.c, format.c ------------------------------------------------------------------------ */
+
+Object *eval_expr(Eval *eval, const Node *node);
+/* A function of this scope, its defaults evaluated. NULL: reported. */
+Object *function_new(Eval *eval, const Node *node, Name name, const Nodearguments *parameters);
+bool assign_target(Eval *eval, const Node *target, Object *object);
+/* A `for` of a comprehension or an unrolled loop over what is known now. NULL: reported. */
+Object *iterate(Eval *eval, Object *iterable, Span at); /* a LIST or TUPLE of the items */
+/* range(start, stop, step); step NULL: 1, stop NULL: from 0 to start. NULL: reported. */
+Object *range_new(Eval *eval, Object *const given[3], Span at);
+/* How many numbers it has; false: that is not known, or no int64. */
+bool range_count(const Object *range, int64_t *out);
+bool range_has(const Object *range, int64_t number); /* of one whose count is known */
+Object *item_get(Eval *eval, Object *object, Object *index, Span at);
+bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at);
+bool item_delete(Eval *eval, Object *object, Object *index, Span at);
+/* Of register tiles, shared tiles and views of global memory (subscript.c). */
+Object *subscript_get(Eval *eval, Object *object, Object *index, Span at);
+/* `A[i] += x` of an array in the program of a thread happens at once. False: it is no such one. */
+bool element_update(Eval *eval, Operator op, const Object *old, Object *operand, Span at,
+                    bool *good);
+bool subscript_set(Eval *eval, Object *object, Object *index, Object *value, Span at);
+/* As text: by str() for 's', by repr() for 'r' and 'a'. */
+Object *object_converted(Eval *eval, Object *object, char conversion);
+Object *format_object(Eval *eval, Object *object, const char *spec, Span at);
+bool list_may_change(Eval *eval, const Object *list, Span at);
+Object *set_new(Eval *eval);
+Object *set_from_items(Eval *eval, const Object *items); /* of a list; NULL gives NULL */
+
+/* ---- iterator.c, generator.c -------------------------------------------------------------------
+ */
+
+enum { CONTROL_ANY = INT32_MAX, CONTROL_NONE = -1 };
+Object *iterator_new(Eval *eval, Object *items);            /* over a list; NULL gives NULL */
+Object *iterator_of(Eval *eval, Object *iterable, Span at); /* as iter() */
+/* The next item; *item NULL: there is none. False: reported. */
+bool iterator_pull(Eval *eval, Object *iterator, Span at, Object **item);
+/* Run-time control may decide how far it gets: the depths of control that it may be asked at. */
+bool iterator_may_move(Eval *eval, const Object *iterator, Span at);
+Object *iterator_drain(Eval *eval, Object *iterator, Span at); /* all that is left, as a list */
+
+/* False: it failed, which was reported. */
+typedef bool GeneratorBody(Eval *eval, void *context);
+/* An iterator over what the body yields, evaluated in a frame of its own, by degrees. */
+Object *generator_new(Eval *eval, GeneratorBody *body, void *context, const Frame *frame,
+                      const char *name);
+Object *generator_yield(Eval *eval, Object *item, Span at); /* NULL: the body must end */
+/* What the body of an iterator that has ended returned. */
+Object *generator_result(Eval *eval, const Object *iterator);
+void generators_abandon(Eval *eval);
+
+/* ---- operate.c ------------------------------------------------------------------------------- */
+
+Object *operate_binary(Eval *eval, Operator op, Object *left, Object *right, Span at);
+Object *operate_unary(Eval *eval, Operator op, Object *operand, Span at);
+Object *operate_compare(Eval *eval, Operator op, Object *left, Object *right, Span at);
+Object *operate_not(Eval *eval, Object *operand, Span at);
+
+/* ---- stage.c: operations on IR values -------------------------------------------------------- */
+
+bool stage_ready(Eval *eval, Span at);          /* a kernel is being staged; else reported */
+Value *stage_value(Eval *eval, Object *object); /* of an IR or TILE, read now */
+/* A compile-time number or run-time value as a scalar of the type. NULL: reported. */
+Value *stage_scalar(Eval *eval, Object *object, DType dtype, Span at);
+Value *stage_operand(Eval *eval, Object *object, Span at); /* a number becomes i32, f32 or b1 */
+Value *stage_cast(Eval *eval, Value *value, DType dtype);
+/* an extent, stride or offset: i32 or i64 */
+Value *stage_index(Eval *eval, Object *object, Span at);
+Value *stage_condition(Eval *eval, Object *object, Span at); /* b1 */
+Value *stage_broadcast(Eval *eval, Value *value, int rank, const int64_t *shape, Span at);
+/* to a scalar or tile type */
+Value *stage_typed(Eval *eval, Object *object, const Type *type, Span at);
+Object *stage_binary(Eval *eval, Operator op, Object *left, Object *right, Span at);
+Object *stage_compare(Eval *eval, Operator op, Object *left, Object *right, Span at);
+Object *stage_unary(Eval *eval, Operator op, Object *operand, Span at);
+/* By the quick instruction, of b too if it is not NULL; both are f32. */
+Value *stage_approximate(Eval *eval, const char *function, Value *a, Value *b);
+/* Brings two operands to one type and shape, a literal to the other's; NULL: reported. */
+bool stage_pair(Eval *eval, Object *left, Object *right, Span at, Value **a, Value **b);
+/* stretches both; false: reported */
+bool stage_same_shape(Eval *eval, Span at, Value **a, Value **b);
+bool stage_promote(DType a, DType b, DType *out);
+const char *dtype_user_name(DType dtype);
+const Type *staged_object_type(const Object *object); /* of a run-time value */
+/* The same bits as a tile of another type. */
+Value *tile_as(Eval *eval, Value *value, const Type *type);
+bool dtype_by_user_name(const char *name, DType *out); /* and by what else it is called */
+
+/* ---- jump.c: break, continue and return that run-time control decides ------------------------ */
+
+Jumps *frame_jumps(Eval *eval);
+/* This way through the code leaves. */
+void jump_take(Eval *eval, JumpKind kind, Span at);
+void jump_clear(Eval *eval, JumpKind kind, Span at);
+void jump_clear_all(Eval *eval, Span at);
+/* Whether a way that reaches this place may have left like that. */
+bool jump_possible(Eval *eval, JumpKind kind);
+/* A boolean, known or staged: whether this way has left by one of the kinds (a set of bits). */
+Object *jump_taken(Eval *eval, unsigned kinds);
+enum { JUMPS_STOP = 1u << JUMP_BREAK | 1u << JUMP_RETURN, JUMPS_ALL = (1u << JUMP_COUNT) - 1 };
+/* What stands around the loop is put back when it is closed. */
+typedef struct OpenLoop {
+    bool *loop, *iteration;
+} OpenLoop;
+OpenLoop loop_open(Eval *eval);
+void loop_close(Eval *eval, OpenLoop outer);
+void iteration_open(Eval *eval);
+void iteration_close(Eval *eval);
+bool flow_leaves(Flow flow); /* on every way */
+Flow flow_join(Flow a, Flow b);
+/* What marks merges for a branch that ends in `flow`. */
+const bool *jump_target(Eval *eval, Flow flow);
+
+typedef Flow FlowWork(Eval *eval, void *context);
+/* Does the work on the ways that have not left; the others end in flow `other`. */
+Flow stage_unless(Eval *eval, Object *left, Flow other, FlowWork *work, void *context);
+/* The same where Jumps tell which ways have left. */
+Flow stage_rest(Eval *eval, FlowWork *work, void *context);
+/* Behind a loop whose iterations ended in `flow`: runs its `else`, unless it was broken; a return
+ * that it holds goes on. */
+Flow finish_loop(Eval *eval, Flow flow, Nodes orelse);
+/* The result of a call whose body ended in `flow`. NULL: reported. */
+Object *call_result(Eval *eval, Flow flow, Span at);
+
+/* ---- match.c --------------------------------------------------------------------------------- */
+
+Flow run_match(Eval *eval, const Node *node);
+
+/* ---- raise.c --------------------------------------------------------------------------------- */
+
+/* The body of `with` from that item on, and then the context's __exit__, whatever happens. */
+typedef Flow WithBody(Eval *eval, const NodeWith *node, uint32_t index);
+Flow guard_context(Eval *eval, WithBody *body, const NodeWith *node, uint32_t index,
+                   Object *context, Object *method);
+Flow run_raise(Eval *eval, const Node *node);
+Flow run_assert(Eval *eval, const Node *node);
+Flow run_try(Eval *eval, const Node *node);
+/* An instance of one of Python's own exceptions. */
+Object *exception_new(Eval *eval, const char *name, const char *text);
+/* Raises one; give NULL. */
+void *raise_python(Eval *eval, const char *name, const char *text, Span at);
+void *raise_no_key(Eval *eval, Object *key, Span at);
+
+/* ---- stmt.c, loop.c, unroll.c ---------------------------------------------------------------- */
+
+Flow eval_block(Eval *eval, Nodes statements);
+/* What follows a statement in its block. Where one branch of an `if` leaves, the other takes it. */
+typedef struct Rest {
+    Nodes statements;
+    uint32_t index;
+    bool taken;
+} Rest;
+Flow eval_rest(Eval *eval, Rest *rest);
+/* counts an iteration of a compile-time loop; false: too many, reported */
+bool eval_step(Eval *eval, Span at);
+Flow eval_statement(Eval *eval, const Node *statement);
+/* The rest of a `with`: its items from `index` on, then its body. */
+typedef Flow ThreadsBody(Eval *eval, const NodeWith *node, uint32_t index);
+/* group.c: run by the threads of a range (first, number), relative to those that run it now. */
+Flow stage_group(Eval *eval, const Object *range, ThreadsBody *body, const NodeWith *node,
+                 uint32_t index);
+/* What the kernel function set of self.attrs; NULL: reported that it did not. */
+void workspaces_settle(Kernel *kernel); /* drops those that nothing uses */
+Object *kernel_attribute(Eval *eval, const char *name);
+Flow stage_for(Eval *eval, const NodeFor *node, Object *range);
+Flow stage_while(Eval *eval, const NodeWhile *node);
+bool is_literal_true(const Node *node);
+/* One branch of run-time control. */
+typedef struct Way {
+    FlowWork *run;
+    void *context;
+    bool leaves; /* its text ends in a jump */
+} Way;
+Flow stage_ways(Eval *eval, Value *condition, const Way ways[2], Rest *rest);
+bool block_leaves(Nodes statements);
+Flow run_for(Eval *eval, const Node *node);
+Flow run_while(Eval *eval, const Node *node);
+
+/* ---- logic.c ----------------------------------------------------------------------------------
+ */
+
+Object *stage_choice(Eval *eval, const NodeIfExp *node, Value *condition);
+typedef Object *LogicWork(Eval *eval, const void *context);
+/* `left and ...`, `left or ...`: the work gives what stands on the right. */
+Object *stage_logic(Eval *eval, Operator op, Object *left, LogicWork *work, const void *context,
+                    Span at);
+
+/* ---- parallel.c: data-parallel loops ---- */
+
+Flow stage_parallel(Eval *eval, const NodeFor *node, const Object *extents);
+/* Whether iterations of a parallel loop have values of their own for this. */
+bool lanes_differ(const Eval *eval, const Object *object);
+/* What a loop in a parallel one runs by is the same in all iterations; else reported. */
+bool lanes_agree(Eval *eval, const Object *object, Span at);
+/* A boolean of the loop's shape; outside of one as stage_condition. */
+Value *lanes_condition(Eval *eval, Object *object, Span at);
+/* What a binding holds once some iterations have set it to the object. NULL: reported. */
+Object *lanes_bind(Eval *eval, Binding *binding, Object *object, Span at);
+Object *lanes_hold(Eval *eval, Object *object);
+/* An `if` whose test is a tile: both ways are evaluated, under masks. */
+Flow stage_lanes(Eval *eval, Object *test, const Nodes bodies[2]);
+/* Whether a way leaves a parallel loop's iteration, or a call in it: then masks say who does. */
+bool lanes_leave_by(const Eval *eval, const Nodes bodies[2]);
+Object *lanes_choice(Eval *eval, const NodeIfExp *node, Object *test);
+Object *lanes_right(Eval *eval, Operator op, Object *left, const Node *right);
+/* Around a loop's iteration and a call: what leaves it comes back behind it. */
+typedef struct Lanes {
+    Value *mask;
+    int base, loops, control;
+} Lanes;
+Lanes lanes_enter(Eval *eval, bool loops);
+void lanes_leave(Eval *eval, Lanes outer);
+/* True if the jump is one of some iterations of a parallel loop; *flow: how it ends. */
+bool lanes_jump(Eval *eval, JumpKind kind, Span at, Flow *flow);
+/* A `return` behind those that some iterations took. */
+Object *lanes_result(Eval *eval, Object *value, Span at);
+/* A loop's variable is the same for all iterations of a parallel one, whichever run the loop. */
+bool lanes_assign_all(Eval *eval, const Node *target, Object *object);
+/* Whether a builtin may stand in a parallel loop; false: reported. */
+bool lanes_allow(Eval *eval, const BuiltinRow *row, Span at);
+
+/* ---- call.c, object.c ------------------------------------------------------------------------ */
+
+typedef struct Arguments {
+    ObjectVec positional;
+    VEC(Name) names;
+    ObjectVec named;
+    Span at;
+} Arguments;
+
+Object *call_object(Eval *eval, Object *callee, const Arguments *arguments);
+/* An instance of the class, whatever hook it has. */
+Object *call_class_itself(Eval *eval, Object *class, const Arguments *arguments);
+Object *call_simple(Eval *eval, Object *callee, int count, Object *const *positional, Span at);
+Object *call_function(Eval *eval, Object *function, Object *self, const Arguments *arguments);
+/* Binds the arguments to the parameters of a function in `scope`. */
+bool bind_arguments(Eval *eval, const Function *function, Object *self, const Arguments *arguments,
+                    Scope *scope);
+Object *attribute_get(Eval *eval, Object *object, Name name, Span at);
+/* absent: not reported */
+Object *attribute_find(Eval *eval, Object *object, Name name, Span at, bool *found);
+/* A method of an instance's class, to be called with the instance first; NULL: there is none. */
+Object *special_method(Eval *eval, const Object *object, const char *name);
+bool attribute_set(Eval *eval, Object *object, Name name, Object *value, Span at);
+bool attribute_put(Eval *eval, Object *object, Name name, Object *value, Span at); /* as it is */
+bool attribute_delete(Eval *eval, Object *object, Name name, Span at);
+/* Setting and removing items of an object's __dict__. False: reported. */
+bool mirror_set(Eval *eval, const Object *dict, const Object *key, Object *value, Span at);
+bool mirror_delete(Eval *eval, const Object *dict, const Object *key, Span at);
+/* A class from its parts: `type(name, bases, dict)`. */
+Object *class_make(Eval *eval, Name name, const ObjectVec *bases, const Object *attributes,
+                   Span at);
+/* along the method resolution order; NULL if absent */
+Object *class_find(const Object *class, Name name);
+bool class_derives(const Object *class, const Object *base);
+Object *class_new(Eval *eval, const NodeClassDef *node);
+Object *instance_new(Eval *eval, Object *class);
+
+/* ---- builtins.c, core.c ---------------------------------------------------------------------- */
+
+typedef struct Bound {  /* a builtin's arguments, in the order of its signature */
+    Object *values[12]; /* NULL: not given */
+    Object *rest;       /* TUPLE of `*rest` */
+    Span at;
+} Bound;
+
+typedef Object *BuiltinHandler(Eval *eval, const Bound *bound);
+struct BuiltinRow {
+    const char *module, *name, *signature;
+    BuiltinHandler *handler;
+};
+
+Object *builtin_call(Eval *eval, const BuiltinRow *row, const Arguments *arguments);
+void builtins_bind(Eval *eval, const char *module, Bindings *bindings); /* all of a module's */
+bool builtin_is(const Object *object, const char *name);
+/* of text, lists, dicts, dtypes; NULL if absent */
+Object *builtin_method(Eval *eval, Object *self, Name name);
+/* Such a method as `str.upper` or `dict.fromkeys` is it, whose object is an argument. */
+Object *builtin_of_kind(Eval *eval, const BuiltinRow *kind, Name name);
+
+/* The standard library's files, as the build embeds them. */
+typedef struct StdlibFile {
+    const char *name, *text;
+    size_t length;
+} StdlibFile;
+extern const StdlibFile stdlib_files[];
+extern const size_t stdlib_file_count;
+
+/* ---- import.c -------------------------------------------------------------------------------- */
+
+Object *import_module(Eval *eval, Name path, Span at); /* MODULE or MISSING; NULL: reported */
+Unit *unit_new(Eval *eval, Name name, const Source *source, bool is_library);
+Flow eval_import(Eval *eval, const NodeImport *node);
+Flow eval_import_from(Eval *eval, const NodeImportFrom *node);
+/* reports; NULL */
+Object *missing_needed(Eval *eval, const Object *missing, Name attribute, Span at);
+
+/* ---- reference.c ------------------------------------------------------------------------------
+ */
+
+/* What a name stands for as an annotation, in silence; NULL: it is no name, or stands for nothing.
+ */
+Object *annotation_value(Eval *eval, const Function *function, const Node *annotation);
+bool object_is_variable(const Object *object); /* a place that assigning to its name writes to */
+Object *place_read(Eval *eval, const Object *place, Span at);
+bool place_write(Eval *eval, const Object *place, Object *value, Span at);
+Object *place_attribute(Eval *eval, const Object *place, Name name, Span at, bool *found);
+/* An argument as the parameter takes it: of that index, or of that name. */
+Object *eval_argument_of(Eval *eval, Object *callee, uint32_t index, Name name, const Node *node);
+/* Whether what is evaluated stands outside the launches of a kernel function (launches.c). */
+bool in_host_part(const Eval *eval);
+bool host_part_refuses(Eval *eval, const char *what, Span at); /* reported, if we are there */
+/* A name that stands for an extent of two tensors: equal now, or the call is refused. */
+bool extents_agree(Eval *eval, const Binding *binding, Object *extent, Span at);
+/* ---- tensors.c ---- */
+Object *symbol_read(Eval *eval, Object *symbol); /* what it is in this kernel, if that is known */
+bool tensor_is_awaited(Eval *eval, Name name);
+bool tensor_declare(Eval *eval, Name name, Object *type, Span at);
+
+/* ---- specialise.c, export.c ------------------------------------------------------------------ */
+
+bool is_kernel(const Object *object); /* an instance of a class that is marked as a kernel */
+bool class_is_kernel(const Object *class);
+/* What gives kernels: one itself, or what is called or compiled for one. */
+bool makes_kernels(const Object *object);
+/* `instance.compile(...)`: keys from arguments. */
+Object *specialise(Eval *eval, Object *instance, const Arguments *arguments);
+/* Stages it under a symbol, if it is not yet. False: reported. */
+bool specialisation_stage(Eval *eval, Specialisation *specialisation, Name export_name,
+                          Name symbol);
+bool kernel_has_open_key(Eval *eval, Object *instance, bool *out);
+bool instances_same(const Object *a, const Object *b);
+Object *launch_instance(Eval *eval, Object *instance, const Arguments *arguments);
+
+/* ---- hosting.c: the crossing to the host ----------------------------------------------------- */
+
+/* false: it can't cross, not reported */
+bool host_value(Eval *eval, Object *object, HostValue *out);
+Object *host_object(Eval *eval, const HostValue *value);
+Object *host_call(Eval *eval, Name name, const Arguments *arguments);
+Object *host_binary(Eval *eval, const char *op, Object *left, Object *right, Span at);
+Object *host_unary(Eval *eval, const char *op, Object *operand, Span at);
+Object *host_attribute(Eval *eval, Object *array, Name name, Span at, bool *found);
+Object *host_item(Eval *eval, Object *array, Object *index, Span at);
+bool host_set_item(Eval *eval, Object *array, Object *index, Object *value, Span at);
+
+#endif
