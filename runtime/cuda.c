@@ -48,14 +48,20 @@ static tile_status find_symbols(tile_driver *driver, const char *path)
     return TILE_OK;
 }
 
+const char *tile_driver_error_name(const tile_driver *driver, CUresult result)
+{
+    const char *name = NULL;
+    return driver->error_name(result, &name) == CUDA_SUCCESS && name ? name : "an unknown error";
+}
+
 tile_status tile_driver_error(const tile_driver *driver, CUresult result, const char *who,
                               const char *call)
 {
-    const char *name = NULL, *text = NULL;
-    if (driver->error_name(result, &name) != CUDA_SUCCESS || !name) name = "an unknown error";
+    const char *text = NULL;
     if (driver->error_string(result, &text) != CUDA_SUCCESS || !text)
         text = "the driver gives no text";
-    return tile_error(result, "%s: %s failed with %s (%d): %s", who, call, name, result, text);
+    return tile_error(result, "%s: %s failed with %s (%d): %s", who, call,
+                      tile_driver_error_name(driver, result), result, text);
 }
 
 static tile_status describe_gpu(const tile_driver *driver, int ordinal, tile_gpu *gpu)

@@ -168,15 +168,13 @@ static tile_status refused_image(const tile_driver *driver, const tile_kernel *k
                                  const tile_image *image, const tile_gpu *gpu, CUresult result,
                                  const char *log)
 {
-    const char *name = NULL;
-    if (driver->error_name(result, &name) != CUDA_SUCCESS || !name) name = "an unknown error";
     return tile_error(
         result,
         "%s: the driver (CUDA %d.%d) refuses the image for %s%s on %s of compute capability "
         "%u.%u: cuLibraryLoadData failed with %s (%d)%s%s",
         kernel->name, driver->version / 1000, driver->version % 1000 / 10, image->target,
-        image_kind_name(image), gpu->name, gpu->compute / 10, gpu->compute % 10, name, result,
-        *log ? ": " : "", log);
+        image_kind_name(image), gpu->name, gpu->compute / 10, gpu->compute % 10,
+        tile_driver_error_name(driver, result), result, *log ? ": " : "", log);
 }
 
 static tile_status load_library(const tile_driver *driver, const tile_kernel *kernel,
@@ -238,13 +236,12 @@ static tile_status too_much_shared(const tile_driver *driver, const tile_kernel 
     int most = 0;
     driver->device_attribute(&most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
                              gpu->device);
-    const char *name = NULL;
-    if (driver->error_name(result, &name) != CUDA_SUCCESS || !name) name = "an unknown error";
     return tile_error(
         result,
         "%s: %s needs %u bytes of shared memory a block, %s has %d: cuKernelSetAttribute "
         "failed with %s (%d)",
-        kernel->name, entry->name, entry->shared_bytes, gpu->name, most, name, result);
+        kernel->name, entry->name, entry->shared_bytes, gpu->name, most,
+        tile_driver_error_name(driver, result), result);
 }
 
 /* The attribute belongs to a kernel on one device, so each device asks anew. */

@@ -41,6 +41,7 @@ extern tile_process tile_the_process;
  * remembered: the next call tries again. */
 tile_status tile_driver_get(tile_driver **out);
 
+const char *tile_driver_error_name(const tile_driver *driver, CUresult result);
 /* Reports a failed driver call as `who`: `call`, and returns the CUresult as status. */
 tile_status tile_driver_error(const tile_driver *driver, CUresult result, const char *who,
                               const char *call);

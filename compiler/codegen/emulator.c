@@ -697,19 +697,11 @@ static void ramp_parameters(Gen *gen)
     for (int i = 0; i < gen->kernel->parameter_count; i++) {
         const Parameter *parameter = &gen->kernel->parameters[i];
         const Type *type = parameter->value->type;
-        LLVMTypeRef llvm = gen_type(gen, type);
         if (parameter->is_key) {
             gen_define(gen, parameter->value, gen_key(gen, parameter));
             continue;
         }
-        bool is_boolean = type->kind == TYPE_SCALAR && type->dtype == DTYPE_b1;
-        LLVMValueRef at = gen_offset(gen, parameters, (int64_t)sizeof(void *) * index++);
-        LLVMValueRef place = LLVMBuildLoad2(gen->builder, gen->types.pointer, at, "");
-        LLVMValueRef value =
-            LLVMBuildLoad2(gen->builder, is_boolean ? gen->types.i8 : llvm, place, "");
-        if (is_boolean)
-            value =
-                LLVMBuildICmp(gen->builder, LLVMIntNE, value, gen_int(gen, gen->types.i8, 0), "");
+        LLVMValueRef value = gen_argument(gen, type, parameters, index++);
         if (type->kind == TYPE_POINTER) note_argument(gen, value);
         gen_define(gen, parameter->value, value);
     }

@@ -132,25 +132,15 @@ static void host_parameters(Gen *gen)
     LLVMValueRef arguments = LLVMGetParam(gen->function, 0);
     for (int i = 0; i < gen->kernel->parameter_count; i++) {
         const Parameter *parameter = &gen->kernel->parameters[i];
-        const Type *type = parameter->value->type;
-        LLVMTypeRef llvm = gen_type(gen, type);
         if (parameter->is_workspace) { /* the host only says how large it is */
-            gen_define(gen, parameter->value, LLVMConstNull(llvm));
+            gen_define(gen, parameter->value, LLVMConstNull(gen_type(gen, parameter->value->type)));
             continue;
         }
         if (parameter->is_key) {
             gen_define(gen, parameter->value, gen_key(gen, parameter));
             continue;
         }
-        bool is_boolean = type->kind == TYPE_SCALAR && type->dtype == DTYPE_b1;
-        LLVMValueRef at = gen_offset(gen, arguments, (int64_t)sizeof(void *) * i);
-        LLVMValueRef place = LLVMBuildLoad2(gen->builder, gen->types.pointer, at, "");
-        LLVMValueRef value =
-            LLVMBuildLoad2(gen->builder, is_boolean ? gen->types.i8 : llvm, place, "");
-        if (is_boolean)
-            value =
-                LLVMBuildICmp(gen->builder, LLVMIntNE, value, gen_int(gen, gen->types.i8, 0), "");
-        gen_define(gen, parameter->value, value);
+        gen_define(gen, parameter->value, gen_argument(gen, parameter->value->type, arguments, i));
     }
 }
 

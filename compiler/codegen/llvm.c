@@ -84,6 +84,17 @@ LLVMValueRef gen_key(Gen *gen, const Parameter *parameter)
     return gen_int(gen, type, parameter->key);
 }
 
+LLVMValueRef gen_argument(Gen *gen, const Type *type, LLVMValueRef arguments, int index)
+{
+    const bool is_boolean = type->kind == TYPE_SCALAR && type->dtype == DTYPE_b1;
+    LLVMValueRef at = gen_offset(gen, arguments, (int64_t)sizeof(void *) * index);
+    LLVMValueRef place = LLVMBuildLoad2(gen->builder, gen->types.pointer, at, "");
+    LLVMValueRef value =
+        LLVMBuildLoad2(gen->builder, is_boolean ? gen->types.i8 : gen_type(gen, type), place, "");
+    if (!is_boolean) return value;
+    return LLVMBuildICmp(gen->builder, LLVMIntNE, value, gen_int(gen, gen->types.i8, 0), "");
+}
+
 LLVMValueRef gen_i32(const Gen *gen, int64_t value)
 {
     return gen_int(gen, gen->types.i32, value);

@@ -159,6 +159,8 @@ LLVMValueRef gen_intrinsic2(Gen *gen, const char *name, LLVMValueRef a, LLVMValu
 LLVMValueRef gen_slot(Gen *gen, LLVMTypeRef type);
 LLVMValueRef gen_int(const Gen *gen, LLVMTypeRef type, int64_t value);
 LLVMValueRef gen_key(Gen *gen, const Parameter *parameter); /* its value */
+/* What the pointer of that index in an array of pointers points to; a bool is a byte there. */
+LLVMValueRef gen_argument(Gen *gen, const Type *type, LLVMValueRef arguments, int index);
 LLVMValueRef gen_i32(const Gen *gen, int64_t value);
 LLVMValueRef gen_bitcast(Gen *gen, LLVMValueRef value, LLVMTypeRef type);
 LLVMValueRef gen_offset(Gen *gen, LLVMValueRef pointer, int64_t bytes);
