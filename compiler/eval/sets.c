@@ -148,18 +148,51 @@ Object *set_method_difference(Eval *eval, const Bound *bound)
     return combine_all(eval, bound, OPERATOR_Sub);
 }
 
-Object *set_method_update(Eval *eval, const Bound *bound)
-{
-    if (!may_change(eval, bound->values[0], bound->at)) return NULL;
-    Object *all = combine_all(eval, bound, OPERATOR_BitOr);
-    if (all != NULL) add_all(eval, bound->values[0], all);
-    return all != NULL ? eval->none : NULL;
-}
-
 Object *set_method_symmetric(Eval *eval, const Bound *bound)
 {
     Object *other = set_from(eval, bound->values[1], bound->at);
     return other != NULL ? combine(eval, OPERATOR_BitXor, bound->values[0], other) : NULL;
+}
+
+/* `set` holds what `content` does from here on. */
+static Object *replace_content(Eval *eval, Object *set, const Object *content, Span at)
+{
+    if (content == NULL || !may_change(eval, set, at)) return NULL;
+    set->as.dict.keys.count = set->as.dict.values.count = 0;
+    add_all(eval, set, content);
+    return eval->none;
+}
+
+Object *set_method_update(Eval *eval, const Bound *bound)
+{
+    return replace_content(eval, bound->values[0], set_method_union(eval, bound), bound->at);
+}
+
+Object *set_method_intersection_update(Eval *eval, const Bound *bound)
+{
+    return replace_content(eval, bound->values[0], set_method_intersection(eval, bound), bound->at);
+}
+
+Object *set_method_difference_update(Eval *eval, const Bound *bound)
+{
+    return replace_content(eval, bound->values[0], set_method_difference(eval, bound), bound->at);
+}
+
+Object *set_method_symmetric_update(Eval *eval, const Bound *bound)
+{
+    return replace_content(eval, bound->values[0], set_method_symmetric(eval, bound), bound->at);
+}
+
+/* Which item is nobody's business; the last one is taken quickest. */
+Object *set_method_pop(Eval *eval, const Bound *bound)
+{
+    Object *set = bound->values[0];
+    if (!may_change(eval, set, bound->at)) return NULL;
+    if (set->as.dict.keys.count == 0)
+        return raise_python(eval, "KeyError", "pop from an empty set", bound->at);
+    Object *item = vec_last(&set->as.dict.keys);
+    dict_remove(set, item);
+    return item;
 }
 
 Object *set_method_issubset(Eval *eval, const Bound *bound)

@@ -281,14 +281,13 @@ static Object *thread_range(Eval *eval, Object *context)
     return found ? range : NULL;
 }
 
-/* The __exit__ that hears of exceptions: of a class that is no library's, whose contexts open
- * launches and loops. A generator may stop in the body. */
+/* The __exit__ that hears of exceptions: not in a kernel, where contexts open launches and loops. A
+ * generator may stop in the body. */
 static Object *host_guard(Eval *eval, Object *context)
 {
     Object *method = special_method(eval, context, "__exit__");
-    const bool own =
-        method != NULL && method->kind == OBJECT_FUNCTION && !method->as.function.unit->is_library;
-    return own && eval->staging == NULL && eval->frame->generator == NULL ? method : NULL;
+    const bool hears = eval->staging == NULL && eval->frame->generator == NULL;
+    return hears && method != NULL && method->kind == OBJECT_FUNCTION ? method : NULL;
 }
 
 static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)

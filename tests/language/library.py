@@ -164,3 +164,71 @@ class Closed:
 with contextlib.closing(Closed()):
     print("open")
 print(issubclass(KeyError, (ValueError, LookupError)), issubclass(KeyError, (ValueError, (IndexError,))), issubclass(KeyError, ()))
+
+
+class Noisy:
+    def __init__(self, name, swallow=False, fault=None):
+        self.name, self.swallow, self.fault = name, swallow, fault
+
+    def __enter__(self):
+        print("enter", self.name)
+        return self.name
+
+    def __exit__(self, kind, exception, trace):
+        print("exit", self.name, kind.__name__ if kind else None, exception)
+        if self.fault:
+            raise self.fault
+        return self.swallow
+
+
+def suppressed(kinds, fault):
+    with contextlib.suppress(*kinds):
+        fault()
+        print("not reached")
+    return "after"
+
+
+def raising(exception):
+    raise exception
+
+
+for kinds, fault in (((KeyError,), lambda: d["q"]), ((LookupError,), lambda: [][1]), ((ValueError, TypeError), lambda: int("x")),
+                     ((ValueError,), lambda: raising(KeyError("k"))), ((KeyError,), lambda: OrderedDict().popitem()), ((AttributeError,), lambda: o.nothing)):
+    attempt(lambda: suppressed(kinds, fault))
+
+
+def stacked(fault, *contexts):
+    with contextlib.ExitStack() as stack:
+        stack.callback(print, "called", 1, end=".\n")
+        for context in contexts:
+            print(stack.enter_context(context))
+        stack.push(Noisy("pushed"))
+        stack.push(lambda kind, exception, trace: print("function", exception))
+        if fault:
+            raise fault
+        return "done"
+    return "swallowed"
+
+
+attempt(lambda: stacked(None, Noisy("a"), Noisy("b", True)))
+attempt(lambda: stacked(ValueError("v"), Noisy("a"), Noisy("b", True), Noisy("c")))
+attempt(lambda: stacked(ValueError("v"), Noisy("a"), Noisy("b")))
+attempt(lambda: stacked(None, Noisy("a"), Noisy("b", fault=KeyError("late"))))
+attempt(lambda: stacked(ValueError("v"), Noisy("a", True), Noisy("b", fault=TypeError("late"))))
+stack = contextlib.ExitStack()
+stack.enter_context(Noisy("moved"))
+moved = stack.pop_all()
+stack.close()
+print("still open")
+moved.close()
+
+numbers = {1, 2, 3}
+taken = sorted(numbers.pop() for _ in range(3))
+print(taken, numbers)
+attempt(lambda: set().pop())
+numbers = {1, 2, 3, 4}
+numbers.intersection_update([1, 2, 3], {3, 2})
+print(sorted(numbers))
+numbers.difference_update([2])
+numbers.symmetric_difference_update({3, 5})
+print(sorted(numbers))
