@@ -316,7 +316,7 @@ Object *place_attribute(Eval *eval, const Object *place, Name name, Span at, boo
 Object *eval_argument_of(Eval *eval, Object *callee, uint32_t index, Name name, const Node *node);
 /* Whether what is evaluated stands outside the launches of a kernel function (launches.c). */
 bool in_host_part(const Eval *eval);
-bool host_part_refuses(Eval *eval, const char *what, Span at); /* reported, if we are there */
+bool host_part_refuses_loop(Eval *eval, Span at); /* reported, if we are there */
 /* A name that stands for an extent of two tensors: equal now, or the call is refused. */
 bool extents_agree(Eval *eval, const Binding *binding, Object *extent, Span at);
 /* ---- tensors.c ---- */

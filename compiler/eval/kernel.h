@@ -156,5 +156,7 @@ Object *result_new(Eval *eval, Name name, DType dtype, int rank, Value *const *e
                    int order);
 /* Copies scalar code that a launch uses into it, checks what is left; orders results. */
 bool launches_finish(Eval *eval, Object *returned);
+/* host_branches.c: the host part without branches. False: reported. */
+bool host_branches_flatten(Eval *eval, Kernel *kernel);
 
 #endif

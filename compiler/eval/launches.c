@@ -16,15 +16,7 @@ bool in_host_part(const Eval *eval)
 static bool host_ready(Eval *eval, const char *what, Span at)
 {
     if (!stage_ready(eval, at)) return false;
-    if (in_host_part(eval)) {
-        if (eval->control == 0) return true;
-        FAIL(eval, bad_value, at,
-             arena_printf(
-                 eval->arena,
-                 "%s under run-time control: what launches runs once, whatever the arguments",
-                 what));
-        return false;
-    }
+    if (in_host_part(eval)) return true;
     FAIL(eval, bad_value, at,
          arena_printf(eval->arena, "%s %s", what,
                       eval->staging->is_function ? "inside a launch"
@@ -34,14 +26,12 @@ static bool host_ready(Eval *eval, const char *what, Span at)
     return false;
 }
 
-bool host_part_refuses(Eval *eval, const char *what, Span at)
+bool host_part_refuses_loop(Eval *eval, Span at)
 {
     if (!in_host_part(eval)) return false;
     FAIL(eval, bad_value, at,
-         arena_printf(eval->arena,
-                      "%s by a run-time value, outside a launch: branch inside the launch, or "
-                      "choose by a condition that is known at compile time",
-                      what));
+         "a loop by a run-time value, outside a launch: loop inside the launch, or as often as is "
+         "known at compile time");
     return true;
 }
 
@@ -137,8 +127,8 @@ Object *core_launch_end(Eval *eval, const Bound *bound)
     if (!stage_ready(eval, bound->at)) return NULL;
     if (!staging->is_function || staging->launch == NULL)
         return FAIL(eval, bad_value, bound->at, "no launch is open here");
+    eval->builder = builder_at_end(staging->launch->parent, bound->at);
     staging->launch = NULL;
-    eval->builder = builder_at_end(staging->kernel->host, bound->at);
     return eval->none;
 }
 
@@ -203,6 +193,10 @@ Object *core_result(Eval *eval, const Bound *bound)
         !argument_items(eval, bound->values[1], "the shape", bound->at, &rank, items))
         return NULL;
     if (rank == 0) return FAIL(eval, bad_value, bound->at, "a tensor has one dimension at least");
+    if (eval->control > 0)
+        return FAIL(eval, bad_value, bound->at,
+                    "a tensor to be returned, made under run-time control: make it before, with "
+                    "extents that the branch chooses");
     for (int i = 0; i < rank; i++) {
         extents[i] = items[i]->kind == OBJECT_INT
                          ? build_const(&eval->builder, DTYPE_i64, items[i]->as.integer)
@@ -235,7 +229,7 @@ static bool take_returned(Eval *eval, const Object *object, int order)
 static bool take_all_returned(Eval *eval, Object *returned)
 {
     Staging *staging = eval->staging;
-    if (returned == NULL || returned->kind == OBJECT_NONE) return true;
+    if (returned->kind == OBJECT_NONE) return true;
     staging->specialisation->gives_tuple = object_is_sequence(returned);
     if (!object_is_sequence(returned)) return take_returned(eval, returned, 0);
     for (uint32_t i = 0; i < returned->as.list.count; i++)
@@ -409,7 +403,7 @@ static bool check_host(Eval *eval, Kernel *kernel)
 bool launches_finish(Eval *eval, Object *returned)
 {
     Kernel *kernel = eval->staging->kernel;
-    bool good = finish_results(eval, returned), any = false;
+    bool good = finish_results(eval, returned) && host_branches_flatten(eval, kernel), any = false;
     for (Op *op = kernel->host->first; good && op != NULL; op = op->next) {
         any |= op->code == OP_launch;
         if (op->code == OP_launch) good = import_into(eval, op);

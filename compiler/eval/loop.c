@@ -39,7 +39,6 @@ static Flow stage_way(Eval *eval, Region *region, const Way *way, Rest *rest, Ch
 
 Flow stage_ways(Eval *eval, Value *condition, const Way ways[2], Rest *rest)
 {
-    if (host_part_refuses(eval, "a branch", eval->at)) return FLOW_ERROR;
     Op *op = build_op(&eval->builder, OP_if, 1, &condition, 0, NULL);
     ChangeVec changes[2] = {{0}, {0}};
     Flow flows[2] = {FLOW_NEXT, FLOW_NEXT};

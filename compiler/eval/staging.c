@@ -259,10 +259,12 @@ static bool run_kernel(Eval *eval, Scope *scope)
     Flow flow = eval_block(eval, NODE_AS(FunctionDef, function->node)->body);
     bool good = flow != FLOW_ERROR && !staging->failed;
     if (flow == FLOW_RETURN) eval->at = frame.returned;
-    if (good && staging->is_function)
-        good = launches_finish(eval, flow == FLOW_RETURN ? frame.result : NULL);
-    else
+    if (good && staging->is_function) {
+        Object *returned = call_result(eval, flow, eval->at);
+        good = returned != NULL && launches_finish(eval, returned);
+    } else {
         good = good && set_grid(eval) && set_warps(eval);
+    }
     eval->frame = frame.caller;
     return good;
 }

@@ -60,7 +60,7 @@ static Flow next_test(Eval *eval, Unrolling *unrolling)
     place(eval, node->test);
     if (test == NULL || !lanes_agree(eval, test, eval->at)) return FLOW_ERROR;
     if (object_is_staged(test)) {
-        if (host_part_refuses(eval, "a loop", eval->at)) return FLOW_ERROR;
+        if (host_part_refuses_loop(eval, eval->at)) return FLOW_ERROR;
         if (unrolling->guarded && node->orelse.count > 0)
             return FAIL(eval, unsupported, eval->at, "the 'else' of this loop"), FLOW_ERROR;
         unrolling->finished = true;

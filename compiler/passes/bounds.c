@@ -94,7 +94,12 @@ static const Value *limit_of_index(const Value *index)
     index = without_casts(index);
     if (index->op && index->op->code == OP_block_idx) {
         const Op *launch = op_enclosing(index->op, OP_launch);
-        return launch ? launch->operands[op_int(index->op, ATTR_dim, 0)] : NULL;
+        const Value *count = launch ? launch->operands[op_int(index->op, ATTR_dim, 0)] : NULL;
+        int64_t none; /* a launch of one way of a branch: there are no blocks on the other */
+        if (count && count->op && count->op->code == OP_select &&
+            value_constant(count->op->operands[2], &none) && none == 0)
+            return count->op->operands[1];
+        return count;
     }
     const Op *loop = index->region ? index->region->parent : NULL;
     int64_t begin, step;
