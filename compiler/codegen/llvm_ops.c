@@ -253,6 +253,7 @@ void emit_atom(Gen *gen, const Op *op)
 
 void emit_check(Gen *gen, const Op *op)
 {
+    if (op_int(op, ATTR_emulated, 0) && gen->machine->check_index == NULL) return;
     LLVMBasicBlockRef fails = gen_block(gen, "fails"), after = gen_block(gen, "after");
     LLVMBuildCondBr(gen->builder, gen_operand(gen, op, 0), after, fails);
     gen_at(gen, fails);

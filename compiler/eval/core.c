@@ -438,76 +438,7 @@ Object *core_copy_wait(Eval *eval, const Bound *bound)
     return eval->none;
 }
 
-/* ---- facts ---- */
-
-static int64_t common_multiple(int64_t a, int64_t b)
-{
-    int64_t x = a, y = b, result;
-    while (y != 0) {
-        int64_t rest = x % y;
-        x = y;
-        y = rest;
-    }
-    return __builtin_mul_overflow(a / x, b, &result) ? a : result;
-}
-
-Object *core_assume_multiple(Eval *eval, const Bound *bound)
-{
-    int64_t multiple;
-    if (!stage_ready(eval, bound->at) ||
-        !object_as_int(eval, bound->values[1], "the multiple", &multiple))
-        return NULL;
-    Object *condition = bound->values[0];
-    if (!object_is_staged(condition) || multiple < 1)
-        return FAIL(eval, bad_value, bound->at,
-                    "only 'value % constant == 0' of run-time integers can be assumed");
-    Value *value = stage_value(eval, condition);
-    if (value->type->kind != TYPE_SCALAR || !dtype_is_integer(value->type->dtype))
-        return FAIL(eval, expected_kind, bound->at, "what is assumed of", "an integer",
-                    object_repr(eval, condition));
-    Kernel *kernel = eval->staging->kernel;
-    for (int i = 0; i < kernel->parameter_count; i++)
-        if (kernel->parameters[i].value == value) {
-            kernel->parameters[i].multiple =
-                common_multiple(kernel->parameters[i].multiple, multiple);
-            return eval->none;
-        }
-    op_set_int(build_op(&eval->builder, OP_assume, 1, &value, 0, NULL), ATTR_multiple, multiple);
-    return eval->none;
-}
-
-/* `a % 16 == 0`, alone or joined by `and`, as it was staged. */
-static bool assume_value(Eval *eval, const Value *value, Span at)
-{
-    int64_t zero, multiple;
-    const Op *op = value->op;
-    if (op != NULL && op->code == OP_and)
-        return assume_value(eval, op->operands[0], at) && assume_value(eval, op->operands[1], at);
-    bool fits = op != NULL && op->code == OP_cmp &&
-                strcmp(op_attr(op, ATTR_predicate)->text, "eq") == 0 &&
-                value_constant(op->operands[1], &zero) && zero == 0;
-    const Op *rest = fits ? op->operands[0]->op : NULL;
-    if (rest != NULL && (rest->code == OP_floormod || rest->code == OP_rem) &&
-        value_constant(rest->operands[1], &multiple)) {
-        Bound fact = {.values = {object_ir(eval, rest->operands[0]), object_int(eval, multiple)},
-                      .at = at};
-        return core_assume_multiple(eval, &fact) != NULL;
-    }
-    FAIL(eval, bad_value, at, "only 'value % constant == 0' can be assumed");
-    return false;
-}
-
-Object *core_assume(Eval *eval, const Bound *bound)
-{
-    Object *condition = bound->values[0];
-    if (!stage_ready(eval, bound->at)) return NULL;
-    if (object_is_staged(condition))
-        return assume_value(eval, stage_value(eval, condition), bound->at) ? eval->none : NULL;
-    bool truth;
-    if (!object_truth(eval, condition, &truth)) return NULL;
-    return truth ? eval->none
-                 : FAIL(eval, static_assertion, bound->at, ": what is assumed is false");
-}
+/* ---- what is known when compiling ---- */
 
 Object *core_static_assert(Eval *eval, const Bound *bound)
 {

@@ -114,6 +114,9 @@ static void flatten_op(Flatten *flatten, Op *op, Op *before, Value *path)
         vec_push(arena, &flatten->spent, op);
         break;
     }
+    case OP_assume: /* of one way alone: its requirement stays */
+        if (path != NULL) vec_push(arena, &flatten->spent, op);
+        break;
     case OP_launch: region_visit(launch_region(op), read_variable, flatten); break;
     default: read_variable(op, flatten);
     }

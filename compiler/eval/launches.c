@@ -351,12 +351,28 @@ static void import_operands(Op *op, void *context)
     }
 }
 
+/* What is assumed of host values holds of their copies. */
+static void import_facts(Import *import)
+{
+    for (const Op *op = import->launch->parent->first; op != import->launch; op = op->next) {
+        bool used = op->code == OP_assume;
+        for (int i = 0; i < op->operand_count && used; i++)
+            used = op->operands[i]->op == NULL || map_has(&import->copies, op->operands[i]);
+        for (int i = 0, copied = 0; i < op->operand_count && used; i++) {
+            copied += op->operands[i]->op != NULL;
+            if (i + 1 == op->operand_count && copied)
+                op_clone(&import->builder, op, &import->copies);
+        }
+    }
+}
+
 static bool import_into(Eval *eval, Op *launch)
 {
     Region *region = launch_region(launch);
     if (region->first == NULL) return true;
     Import import = {.eval = eval, .launch = launch, .builder = builder_before(region->first)};
     region_visit(region, import_operands, &import);
+    if (!import.failed) import_facts(&import);
     return !import.failed;
 }
 

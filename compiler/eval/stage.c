@@ -378,6 +378,21 @@ static Object *no_operator(Eval *eval, Operator op, Object *left, Object *right,
                 object_repr(eval, right));
 }
 
+/* What operators on run-time floats are in the library's `math`. */
+static const char *const MATH[OPERATOR_COUNT] = {
+    [OPERATOR_FloorDiv] = "floor_quotient",
+    [OPERATOR_Mod] = "modulo",
+    [OPERATOR_Pow] = "pow",
+};
+
+static Object *call_math(Eval *eval, Operator op, Object *left, Object *right, Span at)
+{
+    Name function = intern_text(eval->session->names, MATH[op]);
+    Object *module = import_module(eval, intern_text(eval->session->names, "math"), at);
+    Object *called = module != NULL ? attribute_get(eval, module, function, at) : NULL;
+    return called != NULL ? call_simple(eval, called, 2, (Object *[]){left, right}, at) : NULL;
+}
+
 static const Type *staged_type(const Object *object)
 {
     return object_is_staged(object) ? staged_object_type(object) : NULL;
@@ -391,11 +406,20 @@ static Object *stage_pointer(Eval *eval, Operator op, Object *pointer, Object *i
     return object_ir(eval, build2(&eval->builder, OP_ptr_add, stage_value(eval, pointer), offset));
 }
 
+static bool is_float(const Object *object)
+{
+    const Type *type = staged_type(object);
+    return type != NULL ? dtype_is_float(type->dtype) : object->kind == OBJECT_FLOAT;
+}
+
 /* x ** n for a small literal n: as few multiplications as squaring needs. */
 static Object *stage_power(Eval *eval, Object *left, Object *right, Span at)
 {
-    if (right->kind != OBJECT_INT || right->as.integer < 1 || right->as.integer > 64)
-        return no_operator(eval, OPERATOR_Pow, left, right, at);
+    const Type *type = staged_type(left);
+    const bool few = right->kind == OBJECT_INT && right->as.integer >= 1 && right->as.integer <= 64;
+    if (!few && (type == NULL || dtype_is_float(type->dtype) || is_float(right)))
+        return call_math(eval, OPERATOR_Pow, left, right, at);
+    if (!few) return no_operator(eval, OPERATOR_Pow, left, right, at);
     Value *base = stage_value(eval, left), *result = NULL;
     for (int64_t n = right->as.integer; n > 0; n >>= 1) {
         if (n & 1) result = result == NULL ? base : build2(&eval->builder, OP_mul, result, base);
@@ -434,8 +458,8 @@ Object *stage_binary(Eval *eval, Operator op, Object *left, Object *right, Span 
         return stage_pointer(eval, op, left, right, at);
     if (is_pointer(right_type) && op == OPERATOR_Add && !is_pointer(left_type))
         return stage_pointer(eval, op, right, left, at);
-    if (op == OPERATOR_Pow && left_type != NULL && is_arithmetic(left_type) &&
-        left_type->dtype != DTYPE_b1)
+    if (op == OPERATOR_Pow &&
+        (left_type == NULL || (is_arithmetic(left_type) && left_type->dtype != DTYPE_b1)))
         return stage_power(eval, left, right, at);
     const BinaryRow *row = &BINARY[op];
     if (row->ints == 0) return no_operator(eval, op, left, right, at);
@@ -444,6 +468,8 @@ Object *stage_binary(Eval *eval, Operator op, Object *left, Object *right, Span 
     widen_booleans(eval, row, &a, &b);
     OpCode code = dtype_is_float(a->type->dtype) ? row->floats : row->ints;
     if (code == OP_floormod && eval->frame->is_thread_code) code = OP_rem;
+    if (code == OP_COUNT && MATH[op] != NULL)
+        return call_math(eval, op, object_ir(eval, a), object_ir(eval, b), at);
     if (code == OP_COUNT) return no_operator(eval, op, left, right, at);
     /* The library's own divisions are what makes its functions right. */
     if (code == OP_div && a->type->dtype == DTYPE_f32 && eval->options.fast_math &&

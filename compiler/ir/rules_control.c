@@ -84,8 +84,12 @@ bool rule_anchor(const Check *check)
 
 bool rule_assume(const Check *check)
 {
-    return require(check, dtype_is_integer(operand_type(check, 0)->dtype),
+    const int count = check->op->operand_count;
+    return require(check,
+                   dtype_is_integer(operand_type(check, 0)->dtype) &&
+                       (count < 2 || dtype_is_integer(operand_type(check, 1)->dtype)),
                    "the value is an integer") &&
+           require(check, count <= 2, "there is one limit at most") &&
            require(check, in_range(check->op, ATTR_multiple, 1, INT64_MAX),
                    "{multiple} is positive");
 }

@@ -13,30 +13,35 @@ typedef struct Pass {
     FactTable *facts;
 } Pass;
 
-static const Value *without_casts(const Value *value)
+/* Numbers of the host part are computed again in each launch. */
+static bool same_sum(const Value *a, const Value *b, int depth)
 {
-    while (value->op && value->op->code == OP_cast && value->type->kind == TYPE_SCALAR &&
-           dtype_is_integer(value->op->operands[0]->type->dtype) &&
-           dtype_bits(value->op->operands[0]->type->dtype) <= dtype_bits(value->type->dtype))
-        value = value->op->operands[0];
-    return value;
+    int64_t x, y;
+    a = value_uncast(a);
+    b = value_uncast(b);
+    if (a == b || (value_constant(a, &x) && value_constant(b, &y) && x == y)) return true;
+    const Op *p = a->op, *q = b->op;
+    bool same = depth > 0 && p && q && p->code == q->code && a->type == b->type &&
+                op_info(p->code)->traits & PURE && p->attr_count == 0 && q->attr_count == 0 &&
+                p->operand_count == q->operand_count && p->operand_count > 0;
+    for (int i = 0; same && i < p->operand_count; i++)
+        same = same_sum(p->operands[i], q->operands[i], depth - 1);
+    return same;
 }
 
 static bool same_number(const Value *a, const Value *b)
 {
-    int64_t x, y;
-    a = without_casts(a);
-    b = without_casts(b);
-    return a == b || (value_constant(a, &x) && value_constant(b, &y) && x == y);
+    enum { DEPTH = 6 };
+    return same_sum(a, b, DEPTH);
 }
 
 /* The other operand of a commutative op that has a constant; NULL if it has none. */
 static const Value *split_constant(const Value *value, OpCode code, int64_t *constant)
 {
-    value = without_casts(value);
+    value = value_uncast(value);
     if (!value->op || value->op->code != code) return NULL;
     for (int i = 0; i < 2; i++)
-        if (value_constant(without_casts(value->op->operands[i]), constant))
+        if (value_constant(value_uncast(value->op->operands[i]), constant))
             return value->op->operands[1 - i];
     return NULL;
 }
@@ -52,9 +57,9 @@ static const Value *split_sum(const Value *value, int64_t *added)
         if (rest) {
             *added += number;
         } else {
-            const Value *base = without_casts(value);
+            const Value *base = value_uncast(value);
             if (!base->op || base->op->code != OP_sub ||
-                !value_constant(without_casts(base->op->operands[1]), &number))
+                !value_constant(value_uncast(base->op->operands[1]), &number))
                 return base;
             *added -= number;
             rest = base->op->operands[0];
@@ -67,9 +72,9 @@ static const Value *split_sum(const Value *value, int64_t *added)
  * nothing. */
 static const Value *split_quotient(const Value *value, int64_t *divisor)
 {
-    value = without_casts(value);
+    value = value_uncast(value);
     if (!value->op || (value->op->code != OP_floordiv && value->op->code != OP_div) ||
-        !value_constant(without_casts(value->op->operands[1]), divisor))
+        !value_constant(value_uncast(value->op->operands[1]), divisor))
         return NULL;
     return value->op->operands[0];
 }
@@ -91,7 +96,7 @@ static bool counts_whole_tiles(const Pass *pass, const Value *count, const Value
 /* What a loop's variable from 0 in steps of 1, or a block's index, stays below. */
 static const Value *limit_of_index(const Value *index)
 {
-    index = without_casts(index);
+    index = value_uncast(index);
     if (index->op && index->op->code == OP_block_idx) {
         const Op *launch = op_enclosing(index->op, OP_launch);
         const Value *count = launch ? launch->operands[op_int(index->op, ATTR_dim, 0)] : NULL;
@@ -121,7 +126,7 @@ static bool ends_with_extent(const Pass *pass, const Value *offset, const Value 
         return limit && counts_whole_tiles(pass, limit, extent, scale);
     }
     /* for k in range(0, extent, span) */
-    const Value *variable = without_casts(offset);
+    const Value *variable = value_uncast(offset);
     const Value *limit = limit_of_index(variable);
     if (!limit || !variable->region || !same_number(limit, extent)) return false;
     return facts_of(pass->facts, variable).multiple % span == 0 &&
@@ -134,6 +139,11 @@ static bool stays_below(const Pass *pass, const Access *access, int dim)
     const Facts extent = facts_of(pass->facts, access->extents[dim]);
     if (offset.high < INT64_MAX - access->span[dim] &&
         offset.high + access->span[dim] <= extent.low)
+        return true;
+    int64_t added, gap;
+    const Value *base = split_sum(access->offsets[dim], &added);
+    if (facts_gap(pass->facts, base, access->extents[dim], &gap) &&
+        added + access->span[dim] <= gap)
         return true;
     return ends_with_extent(pass, access->offsets[dim], access->extents[dim], access->span[dim]);
 }

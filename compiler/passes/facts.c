@@ -12,7 +12,13 @@ struct FactTable {
     Kernel *kernel;
     Arena *arena;
     Map known;   /* Value -> Facts */
-    Map assumed; /* Value -> int64_t: the author's word */
+    Map assumed; /* Value -> Assumed: the author's word */
+};
+
+typedef struct Assumed Assumed;
+struct Assumed {
+    const Op *op;
+    const Assumed *next;
 };
 
 typedef Facts FactRule(FactTable *table, const Value *value);
@@ -393,21 +399,64 @@ static Facts facts_compute(FactTable *table, const Value *value)
     return facts_unknown(value->type->dtype);
 }
 
+/* What is said of a value holds where the value is there. */
+static bool is_said_of_all(const Op *op, const Value *value)
+{
+    if (value->region) return op->parent == value->region;
+    if (value->op) return op->parent == value->op->parent;
+    return op->parent->parent == NULL; /* a parameter */
+}
+
 static void note_assumption(Op *op, void *context)
 {
     FactTable *table = context;
-    if (op->code != OP_assume) return;
-    int64_t *multiple = arena_new_of(table->arena, int64_t);
-    *multiple = op_int(op, ATTR_multiple, 1);
-    map_set(table->arena, &table->assumed, op->operands[0], multiple);
+    if (op->code != OP_assume || !is_said_of_all(op, op->operands[0])) return;
+    Assumed *assumed = arena_new_of(table->arena, Assumed);
+    *assumed = (Assumed){.op = op, .next = map_get(&table->assumed, op->operands[0])};
+    map_set(table->arena, &table->assumed, op->operands[0], assumed);
 }
 
 static void apply_assumption(const FactTable *table, const Value *value, Facts *facts)
 {
-    const int64_t *assumed = map_get(&table->assumed, value);
-    if (!assumed || *assumed <= 1 || facts->multiple == 0) return;
-    const int64_t common = divisor_common(facts->multiple, *assumed);
-    facts->multiple = multiple_product(facts->multiple / common, *assumed);
+    for (const Assumed *assumed = map_get(&table->assumed, value); assumed;
+         assumed = assumed->next) {
+        const int64_t multiple = op_int(assumed->op, ATTR_multiple, 1);
+        const int64_t low = op_int(assumed->op, ATTR_low, INT64_MIN);
+        const int64_t high = op_int(assumed->op, ATTR_high, INT64_MAX);
+        if (multiple > 1 && facts->multiple != 0) {
+            const int64_t common = divisor_common(facts->multiple, multiple);
+            facts->multiple = multiple_product(facts->multiple / common, multiple);
+        }
+        if (value->type->dtype == DTYPE_u64 || low > facts->high || high < facts->low) continue;
+        if (low > facts->low) facts->low = low;
+        if (high < facts->high) facts->high = high;
+        if (facts->low == 0 && facts->high == 0) facts->multiple = 0;
+    }
+}
+
+const Value *value_uncast(const Value *value)
+{
+    while (value->op && value->op->code == OP_cast && value->type->kind == TYPE_SCALAR &&
+           dtype_is_integer(value->op->operands[0]->type->dtype) &&
+           dtype_bits(value->op->operands[0]->type->dtype) <= dtype_bits(value->type->dtype))
+        value = value->op->operands[0];
+    return value;
+}
+
+bool facts_gap(const FactTable *table, const Value *value, const Value *limit, int64_t *gap)
+{
+    bool found = false;
+    value = value_uncast(value);
+    limit = value_uncast(limit);
+    for (const Assumed *assumed = map_get(&table->assumed, value); assumed;
+         assumed = assumed->next) {
+        const Op *op = assumed->op;
+        if (op->operand_count < 2 || value_uncast(op->operands[1]) != limit) continue;
+        const int64_t known = op_int(op, ATTR_gap, 0);
+        if (!found || known > *gap) *gap = known;
+        found = true;
+    }
+    return found;
 }
 
 FactTable *facts_new(Kernel *kernel)

@@ -356,7 +356,7 @@ static LowerRule *const rules[OP_COUNT] = {
     [OP_shared_load] = lower_shared_load,
     [OP_shared_store] = lower_shared_store,
     [OP_view] = lower_nothing, /* its loads and stores look through it */
-    [OP_assume] = lower_nothing,
+    [OP_assume] = lower_assume,
     [OP_for] = lower_structured,
     [OP_while] = lower_structured,
     [OP_if] = lower_structured,
@@ -404,6 +404,10 @@ bool pass_lower(Kernel *kernel, const Target *target)
         arena_free(lower.arena);
     }
     facts_free(facts);
+    for (Op *op = kernel->host->first, *next; op; op = next) {
+        next = op->next;
+        if (op->code == OP_assume) op_erase(op); /* its require stays */
+    }
     kernel->stage = STAGE_THREADED;
     return true;
 }

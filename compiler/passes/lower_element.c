@@ -18,6 +18,14 @@ static bool is_within(Lower *lower, const Element *element, int dim, Facts exten
     return index.low >= 0 && index.high < extent.low;
 }
 
+static bool is_assumed(Lower *lower, const Element *element, int dim, const Value *extent)
+{
+    const Value *index = element->op->operands[element->first + dim];
+    int64_t gap;
+    return facts_of(lower->facts, index).low >= 0 && facts_gap(lower->facts, index, extent, &gap) &&
+           gap >= 1;
+}
+
 /* ---- views ---- */
 
 static bool is_narrow(const Value *value)
@@ -28,7 +36,9 @@ static bool is_narrow(const Value *value)
 /* One comparison without sign finds what is below 0, too. */
 static void require_inside(Lower *lower, Element *element, int dim, Value *old_extent)
 {
-    if (is_within(lower, element, dim, facts_of(lower->facts, old_extent))) return;
+    if (is_within(lower, element, dim, facts_of(lower->facts, old_extent)) ||
+        is_assumed(lower, element, dim, old_extent))
+        return;
     Value *index = index_of(lower, element, dim), *extent = lower_scalar(lower, old_extent);
     const bool narrow = is_narrow(index) && is_narrow(extent);
     const DType with_sign = narrow ? DTYPE_i32 : DTYPE_i64,

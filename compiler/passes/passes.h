@@ -46,5 +46,8 @@ void facts_free(FactTable *table);
  * block indices (below a constant grid), `assume`. */
 Facts facts_of(FactTable *table, const Value *value);
 int64_t divisor_common(int64_t a, int64_t b); /* the greatest one */
+/* Whether some value + gap <= limit was assumed; the largest such gap. */
+bool facts_gap(const FactTable *table, const Value *value, const Value *limit, int64_t *gap);
+const Value *value_uncast(const Value *value); /* without casts that lose nothing */
 
 #endif

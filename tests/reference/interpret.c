@@ -186,8 +186,12 @@ static bool run_nothing(Machine *machine, const Op *op)
 
 static bool run_assume(Machine *machine, const Op *op)
 {
-    return integer(op, 0) % op_int(op, ATTR_multiple, 1) == 0 ||
-           refuse(machine, op, "what is assumed does not hold");
+    const int64_t value = integer(op, 0), gap = op_int(op, ATTR_gap, 0);
+    const bool holds = value % op_int(op, ATTR_multiple, 1) == 0 &&
+                       value >= op_int(op, ATTR_low, INT64_MIN) &&
+                       value <= op_int(op, ATTR_high, INT64_MAX) &&
+                       (op->operand_count < 2 || value + gap <= integer(op, 1));
+    return holds || refuse(machine, op, "what is assumed does not hold");
 }
 
 static bool run_check(Machine *machine, const Op *op)

@@ -479,7 +479,7 @@ static const Refusal REFUSALS[] = {
     {DIAG_variable_type, "x = 1\nfor i in range(n):\n    y = x\n    x = i\n    x = 'text'"},
     {DIAG_no_variable, "x = 'a'\nfor i in range(n):\n    y = x\n    x = 'b'"},
     {DIAG_static_assertion, "self.static_assert(1 > 2, 'no')"},
-    {DIAG_bad_value, "self.assume(n > 1)"},
+    {DIAG_static_assertion, "self.assume(1 > 2)"},
     {DIAG_bad_value, "self.attrs.warps = 33"},
     {DIAG_shape_mismatch, "a = self.register_tensor(dtype=float32, shape=[3])\n"
                           "b = self.register_tensor(dtype=float32, shape=[4])\nc = a + b"},
