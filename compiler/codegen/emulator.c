@@ -523,16 +523,17 @@ static void emulator_fence_async(Gen *gen)
                    1, "");
 }
 
-/* An array of the thread's own, with the op's operands from `first` on. */
-static LLVMValueRef words_of(Gen *gen, const Op *op, int first, int count)
+/* An array of the thread's own, with the op's operands from `first` on, one after the other. */
+static LLVMValueRef array_of(Gen *gen, const Op *op, int first, int count)
 {
-    LLVMValueRef words =
+    LLVMValueRef array =
         gen_slot(gen, LLVMArrayType2(gen->types.i32, (uint64_t)(count > 0 ? count : 1)));
-    for (int i = 0; i < count; i++)
-        LLVMBuildStore(gen->builder,
-                       gen_bitcast(gen, gen_operand(gen, op, first + i), gen->types.i32),
-                       gen_offset(gen, words, (int64_t)4 * i));
-    return words;
+    for (int i = 0; i < count; i++) {
+        const Value *operand = op->operands[first + i];
+        LLVMBuildStore(gen->builder, gen_operand(gen, op, first + i),
+                       gen_offset(gen, array, (int64_t)gen_type_bytes(gen, operand->type) * i));
+    }
+    return array;
 }
 
 static LLVMValueRef descriptor_at(Gen *gen, LLVMValueRef pointer, const Attr *operand, int part)
@@ -550,26 +551,27 @@ static LLVMValueRef descriptor_at(Gen *gen, LLVMValueRef pointer, const Attr *op
 
 static int wgmma_flags(const Wgmma *wgmma)
 {
-    return (wgmma->is_bf16 ? TILE_EMU_WGMMA_BF16 : 0) |
-           (wgmma->left ? 0 : TILE_EMU_WGMMA_REGISTERS) |
+    return (wgmma->left ? 0 : TILE_EMU_WGMMA_REGISTERS) |
            (wgmma->left && wgmma_is_transposed(wgmma->left) ? TILE_EMU_WGMMA_A_TRANSPOSED : 0) |
            (wgmma_is_transposed(wgmma->right) ? TILE_EMU_WGMMA_B_TRANSPOSED : 0);
 }
 
 /* One instruction. */
 static void emulator_product(Gen *gen, const Op *op, const Wgmma *wgmma, LLVMValueRef sums,
-                             LLVMValueRef words, int part, int step)
+                             LLVMValueRef words, const int at[3])
 {
-    const int product = part * wgmma->steps + step, b = wgmma->left ? 1 : wgmma->words;
+    const int part = at[0], piece = at[1], step = at[2], left = part * wgmma->steps + step,
+              right = step * wgmma->pieces + piece, b = wgmma->left ? 1 : wgmma->words;
     const size_t in = offsetof(tile_emu_thread, in);
-    field_store(gen, in, gen_offset(gen, sums, (int64_t)4 * part * wgmma->n / 2));
+    const int64_t first = (int64_t)(part * wgmma->pieces + piece) * wgmma->sums_each;
+    field_store(gen, in, gen_offset(gen, sums, 4 * first));
     field_store(gen, in + 8,
-                wgmma->left ? descriptor_at(gen, gen_operand(gen, op, 0), wgmma->left, product)
-                            : gen_offset(gen, words, (int64_t)16 * product));
-    field_store(gen, in + 16, descriptor_at(gen, gen_operand(gen, op, b), wgmma->right, step));
+                wgmma->left ? descriptor_at(gen, gen_operand(gen, op, 0), wgmma->left, left)
+                            : gen_offset(gen, words, (int64_t)16 * left));
+    field_store(gen, in + 16, descriptor_at(gen, gen_operand(gen, op, b), wgmma->right, right));
     in_store(gen, 6, gen_i32(gen, wgmma->n));
     in_store(gen, 7, gen_i32(gen, wgmma_flags(wgmma)));
-    cooperate(gen, TILE_EMU_WGMMA, 0);
+    cooperate(gen, TILE_EMU_WGMMA, wgmma->kind);
 }
 
 static void build_wgmma_wait(Gen *gen, int groups)
@@ -591,17 +593,21 @@ static void build_wgmma_commit(Gen *gen)
 static void emulator_wgmma(Gen *gen, const Op *op)
 {
     const Wgmma wgmma = wgmma_of(op);
-    LLVMValueRef words = words_of(gen, op, 0, wgmma.words),
-                 sums = words_of(gen, op, op->operand_count - wgmma.sums, wgmma.sums);
+    LLVMValueRef words = array_of(gen, op, 0, wgmma.words),
+                 sums = array_of(gen, op, op->operand_count - wgmma.scalars, wgmma.scalars);
     for (int step = 0; step < wgmma.steps; step++)
         for (int part = 0; part < wgmma.parts; part++)
-            emulator_product(gen, op, &wgmma, sums, words, part, step);
+            for (int piece = 0; piece < wgmma.pieces; piece++)
+                emulator_product(gen, op, &wgmma, sums, words, (int[]){part, piece, step});
     build_wgmma_commit(gen);
     if (!wgmma.is_open) build_wgmma_wait(gen, 0);
-    for (int i = 0; i < wgmma.sums; i++)
+    for (int i = 0; i < wgmma.scalars; i++) {
+        const Type *type = op->results[i].type;
         gen_define(gen, &op->results[i],
-                   LLVMBuildLoad2(gen->builder, gen_type(gen, op->results[i].type),
-                                  gen_offset(gen, sums, (int64_t)4 * i), ""));
+                   LLVMBuildLoad2(gen->builder, gen_type(gen, type),
+                                  gen_offset(gen, sums, (int64_t)gen_type_bytes(gen, type) * i),
+                                  ""));
+    }
 }
 
 static void emulator_wgmma_wait(Gen *gen, const Op *op)

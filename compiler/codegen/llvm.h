@@ -209,9 +209,13 @@ LLVMValueRef nvptx_asm(Gen *gen, LLVMTypeRef result, const char *text, const cha
 
 /* A wgmma op taken apart. */
 typedef struct Wgmma {
-    int n, parts, steps; /* columns; parts of the rows; products along k */
-    int words, sums;     /* of a in registers, 0 if it is in memory; of c */
-    bool is_bf16, is_open;
+    const char *shape;            /* "m64n128k16.f32.f16" */
+    int n;                        /* columns of an instruction */
+    int kind;                     /* the mma.sync that does 8 of them for a warp: of mma_at */
+    int parts, pieces, steps;     /* products along m, n and k */
+    int words;                    /* of a in registers, 0 if it is in memory */
+    int scalars, sums, sums_each; /* of c: in the IR, in 32-bit words, and an instruction's */
+    bool is_open;
     const Attr *left, *right; /* left NULL: a is in registers */
 } Wgmma;
 Wgmma wgmma_of(const Op *op);
@@ -226,7 +230,8 @@ typedef struct MmaInstruction {
     int a_words, b_words, c_words, scalars; /* a thread; scalars: of C and D in the IR */
     bool half_operands;                     /* the intrinsic takes <2 x half>, else i32 */
 } MmaInstruction;
-int mma_find(const Op *op); /* an index; internal error if there is none */
+int mma_find(const Op *op);          /* an index; internal error if there is none */
+int mma_find_kind(const char *kind); /* by the name from its `k` on */
 const MmaInstruction *mma_at(int index);
 
 /* ---- emulator.c ---- */

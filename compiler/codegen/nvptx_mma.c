@@ -1,6 +1,8 @@
 /* nvptx_mma.c: mma.sync, ldmatrix, wgmma. */
 #include "codegen/llvm.h"
 
+#include <string.h>
+
 void nvptx_ldmatrix(Gen *gen, const Op *op, LLVMValueRef row, int count, bool transposed,
                     LLVMValueRef *words)
 {
@@ -87,26 +89,39 @@ static void print_range(Buf *text, int first, int count)
     buf_text(text, "}");
 }
 
-/* One instruction; the operands' numbers are: sums out, sums in, a, b. */
-static void print_product(Buf *text, const Wgmma *wgmma, int part, int step)
+/* What follows the predicate that says to add: signs, which integers lack, and, for elements of 16
+ * bits, which operands are transposed. */
+static void print_immediates(Buf *text, const Wgmma *wgmma)
 {
-    const char *type = wgmma->is_bf16 ? "bf16" : "f16";
-    const int product = part * wgmma->steps + step, inputs = 2 * wgmma->sums;
+    if (strstr(wgmma->shape, ".s32.")) return;
+    buf_text(text, ", 1, 1");
+    if (!strstr(wgmma->shape, "k16.")) return;
+    if (wgmma->left) buf_printf(text, ", %d", wgmma_is_transposed(wgmma->left));
+    buf_printf(text, ", %d", wgmma_is_transposed(wgmma->right));
+}
+
+/* One instruction; the operands' numbers are: sums out, sums in, a, b. */
+static void print_product(Buf *text, const Wgmma *wgmma, int part, int piece, int step)
+{
+    const int left = part * wgmma->steps + step, inputs = 2 * wgmma->sums,
+              right = step * wgmma->pieces + piece;
     const int b = inputs + (wgmma->left ? 1 : wgmma->words);
     if (wgmma->left)
         buf_printf(text, "add.s64 a, $%d, %lld;\n", inputs,
-                   (long long)wgmma_start(wgmma->left, product) >> 4);
-    buf_printf(text, "add.s64 b, $%d, %lld;\n", b, (long long)wgmma_start(wgmma->right, step) >> 4);
-    buf_printf(text, "wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s.%s ", wgmma->n, type, type);
-    print_range(text, part * wgmma->n / 2, wgmma->n / 2);
+                   (long long)wgmma_start(wgmma->left, left) >> 4);
+    buf_printf(text, "add.s64 b, $%d, %lld;\n", b,
+               (long long)wgmma_start(wgmma->right, right) >> 4);
+    buf_printf(text, "wgmma.mma_async.sync.aligned.%s%s ", wgmma->shape,
+               strrchr(wgmma->shape, '.'));
+    print_range(text, (part * wgmma->pieces + piece) * wgmma->sums_each, wgmma->sums_each);
     buf_text(text, ", ");
     if (wgmma->left)
         buf_text(text, "a");
     else
-        print_range(text, inputs + 4 * product, 4);
-    buf_text(text, ", b, p, 1, 1");
-    if (wgmma->left) buf_printf(text, ", %d", wgmma_is_transposed(wgmma->left));
-    buf_printf(text, ", %d;\n", wgmma_is_transposed(wgmma->right));
+        print_range(text, inputs + 4 * left, 4);
+    buf_text(text, ", b, p");
+    print_immediates(text, wgmma);
+    buf_text(text, ";\n");
 }
 
 /* All products are one text, so that nothing comes between them. */
@@ -115,15 +130,19 @@ static void print_wgmma(Buf *text, const Wgmma *wgmma)
     buf_text(text, "{\n.reg .pred p;\n.reg .b64 a, b;\nsetp.eq.u32 p, 0, 0;\n"
                    "wgmma.fence.sync.aligned;\n");
     for (int step = 0; step < wgmma->steps; step++)
-        for (int part = 0; part < wgmma->parts; part++) print_product(text, wgmma, part, step);
+        for (int part = 0; part < wgmma->parts; part++)
+            for (int piece = 0; piece < wgmma->pieces; piece++)
+                print_product(text, wgmma, part, piece, step);
     buf_text(text, "wgmma.commit_group.sync.aligned;\n");
     buf_text(text, wgmma->is_open ? "}" : "wgmma.wait_group.sync.aligned 0;\n}");
 }
 
 /* `sums` operands that are results, too, then `inputs`, such as "r,r,l". */
-static void print_constraints(Buf *text, int sums, int words, const char *inputs)
+static void print_constraints(Buf *text, int sums, LLVMValueRef *values, int words,
+                              const char *inputs)
 {
-    for (int i = 0; i < sums; i++) buf_text(text, "=f,");
+    for (int i = 0; i < sums; i++)
+        buf_text(text, LLVMGetTypeKind(LLVMTypeOf(values[i])) == LLVMFloatTypeKind ? "=f," : "=r,");
     for (int i = 0; i < sums; i++) buf_printf(text, "%d,", i);
     for (int i = 0; i < words; i++) buf_text(text, "r,");
     buf_text(text, inputs);
@@ -137,11 +156,40 @@ static void mark_convergent(Gen *gen, LLVMValueRef call)
                              LLVMCreateEnumAttribute(gen->context, kind, 0));
 }
 
-/* Inline PTX whose first `sums` operands are its results, too. */
-static void build_with_sums(Gen *gen, const Op *op, const Buf *text, const Buf *constraints,
-                            int count, LLVMValueRef *arguments)
+/* The op's operands from `first` on as words: those of 16 bits two and two. Gives how many. */
+static int pack_sums(Gen *gen, const Op *op, int first, LLVMValueRef *words)
 {
-    const int sums = op->result_count;
+    int count = 0;
+    for (int i = first; i < op->operand_count; i++) {
+        const bool is_half = op->operands[i]->type->dtype == DTYPE_f16;
+        words[count++] = is_half ? gen_bitcast(gen, packed_pair(gen, op, i), gen->types.i32)
+                                 : gen_operand(gen, op, i);
+        i += is_half;
+    }
+    return count;
+}
+
+static void define_sums(Gen *gen, const Op *op, int words, LLVMValueRef result)
+{
+    for (int i = 0, at = 0; i < op->result_count; i++, at++) {
+        LLVMValueRef word =
+            words == 1 ? result : LLVMBuildExtractValue(gen->builder, result, (unsigned)at, "");
+        if (op->results[i].type->dtype != DTYPE_f16) {
+            gen_define(gen, &op->results[i], word);
+            continue;
+        }
+        word = gen_bitcast(gen, word, LLVMVectorType(gen->types.f16, 2));
+        for (int half = 0; half < 2; half++)
+            gen_define(gen, &op->results[i + half],
+                       LLVMBuildExtractElement(gen->builder, word, gen_i32(gen, half), ""));
+        i++;
+    }
+}
+
+/* Inline PTX whose first `sums` arguments are its results, too. */
+static void build_with_sums(Gen *gen, const Op *op, const Buf *text, const Buf *constraints,
+                            int sums, int count, LLVMValueRef *arguments)
+{
     LLVMTypeRef *types = arena_new_array(gen->arena, LLVMTypeRef, count + sums + 1);
     for (int i = 0; i < count; i++) types[i] = LLVMTypeOf(arguments[i]);
     for (int i = 0; i < sums; i++) types[count + i] = types[i];
@@ -156,9 +204,7 @@ static void build_with_sums(Gen *gen, const Op *op, const Buf *text, const Buf *
     LLVMValueRef call =
         LLVMBuildCall2(gen->builder, function, code, arguments, (unsigned)count, "");
     mark_convergent(gen, call);
-    for (int i = 0; i < sums; i++)
-        gen_define(gen, &op->results[i],
-                   sums == 1 ? call : LLVMBuildExtractValue(gen->builder, call, (unsigned)i, ""));
+    define_sums(gen, op, sums, call);
 }
 
 void nvptx_wgmma(Gen *gen, const Op *op)
@@ -166,15 +212,15 @@ void nvptx_wgmma(Gen *gen, const Op *op)
     const Wgmma wgmma = wgmma_of(op);
     const int left = wgmma.left ? 1 : wgmma.words, count = wgmma.sums + left + 1;
     LLVMValueRef *arguments = arena_new_array(gen->arena, LLVMValueRef, count);
-    for (int i = 0; i < wgmma.sums; i++) arguments[i] = gen_operand(gen, op, left + 1 + i);
+    CHECK(pack_sums(gen, op, left + 1, arguments) == wgmma.sums);
     for (int i = 0; i < wgmma.words; i++)
         arguments[wgmma.sums + i] = gen_bitcast(gen, gen_operand(gen, op, i), gen->types.i32);
     if (wgmma.left) arguments[wgmma.sums] = descriptor_at(gen, gen_operand(gen, op, 0), wgmma.left);
     arguments[count - 1] = descriptor_at(gen, gen_operand(gen, op, left), wgmma.right);
     Buf text = {0}, constraints = {0};
     print_wgmma(&text, &wgmma);
-    print_constraints(&constraints, wgmma.sums, wgmma.words, wgmma.left ? "l,l," : "l,");
-    build_with_sums(gen, op, &text, &constraints, count, arguments);
+    print_constraints(&constraints, wgmma.sums, arguments, wgmma.words, wgmma.left ? "l,l," : "l,");
+    build_with_sums(gen, op, &text, &constraints, wgmma.sums, count, arguments);
     buf_free(&text);
     buf_free(&constraints);
 }
@@ -183,10 +229,10 @@ void nvptx_wgmma_wait(Gen *gen, const Op *op)
 {
     LLVMValueRef *arguments = arena_new_array(gen->arena, LLVMValueRef, op->operand_count + 1);
     Buf text = {0}, constraints = {0};
-    for (int i = 0; i < op->operand_count; i++) arguments[i] = gen_operand(gen, op, i);
+    const int sums = pack_sums(gen, op, 0, arguments);
     buf_printf(&text, "wgmma.wait_group.sync.aligned %d;", (int)op_int(op, ATTR_count, 0));
-    print_constraints(&constraints, op->operand_count, 0, "");
-    build_with_sums(gen, op, &text, &constraints, op->operand_count, arguments);
+    print_constraints(&constraints, sums, arguments, 0, "");
+    build_with_sums(gen, op, &text, &constraints, sums, sums, arguments);
     buf_free(&text);
     buf_free(&constraints);
 }

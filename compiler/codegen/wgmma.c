@@ -11,15 +11,22 @@ Wgmma wgmma_of(const Op *op)
 {
     const char *name = op_attr(op, ATTR_instruction)->text;
     Wgmma wgmma = {.left = op_attr(op, ATTR_left), .right = op_attr(op, ATTR_right)};
-    CHECK(strncmp(name, "wgmma.m64n", 10) == 0 && wgmma.right);
+    const Attr *dims = op_attr(op, ATTR_dims);
+    CHECK(strncmp(name, "wgmma.m64n", 10) == 0 && wgmma.right && dims && dims->count == 3);
+    wgmma.shape = name + sizeof "wgmma." - 1;
     wgmma.n = atoi(name + 10);
+    wgmma.kind = mma_find_kind(strchr(name, 'k'));
     wgmma.is_open = op_attr(op, ATTR_open) != NULL;
-    wgmma.is_bf16 = strstr(name, ".bf16") != NULL;
-    wgmma.sums = op->result_count;
-    wgmma.parts = wgmma.sums / (wgmma.n / 2);
-    wgmma.steps = wgmma.right->count - FIXED;
+    wgmma.parts = (int)dims->integers[0];
+    wgmma.pieces = (int)dims->integers[1];
+    wgmma.steps = (int)dims->integers[2];
+    const MmaInstruction *row = mma_at(wgmma.kind);
+    wgmma.scalars = op->result_count;
+    wgmma.sums = wgmma.scalars * row->c_words / row->scalars;
+    wgmma.sums_each = wgmma.sums / (wgmma.parts * wgmma.pieces);
     wgmma.words = wgmma.left ? 0 : wgmma.parts * wgmma.steps * WORDS;
-    CHECK(op->operand_count == (wgmma.left ? 1 : wgmma.words) + 1 + wgmma.sums);
+    CHECK(op->operand_count == (wgmma.left ? 1 : wgmma.words) + 1 + wgmma.scalars &&
+          wgmma.scalars == wgmma.parts * wgmma.pieces * wgmma.n / 2);
     return wgmma;
 }
 

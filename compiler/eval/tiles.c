@@ -183,9 +183,11 @@ Object *core_dot(Eval *eval, const Bound *bound)
         return FAIL(eval, dtype_mismatch, bound->at, "the second operand of dot",
                     dtype_user_name(b->type->dtype), dtype_user_name(a->type->dtype));
     Value *c = dot_accumulator(eval, bound, a->type, b->type);
-    return c != NULL
-               ? result_deliver(eval, build3(&eval->builder, OP_dot, a, b, c), bound->values[4])
-               : NULL;
+    if (c == NULL) return NULL;
+    Value *dot = build3(&eval->builder, OP_dot, a, b, c);
+    if (a->type->dtype == DTYPE_f32 && !argument_absent(bound->values[5]))
+        op_set_int(dot->op, ATTR_tf32, 1);
+    return result_deliver(eval, dot, bound->values[4]);
 }
 
 /* Stretches all three to one shape. */

@@ -3,7 +3,12 @@
  * whatever lies as the tensor core wants it can be its operand. */
 #include "ir/layout.h"
 
-enum { ROWS = 8, CHUNK_BYTES = 16, PRODUCT_BYTES = 32 /* of k, an instruction */ };
+enum {
+    ROWS = 8,
+    CHUNK_BYTES = 16,
+    PRODUCT_BYTES = 32 /* of k, an instruction */,
+    TRANSPOSABLE_BITS = 16
+};
 
 typedef struct Asked {
     const Layout *layout;
@@ -54,6 +59,7 @@ WgmmaLayout layout_wgmma(const Layout *shared, int k_dim, int32_t extent, int el
     if (shared->rank != 2 || asked.bytes < 1) return found;
     found.transposed = byte_at(&asked, 1, 0) != asked.bytes;
     if (found.transposed) asked = (Asked){shared, 1 - k_dim, k_dim, asked.bytes};
+    if (found.transposed && element_bits != TRANSPOSABLE_BITS) return found;
     while (found.swizzle > CHUNK_BYTES && !is_swizzled(&asked, found.swizzle)) found.swizzle /= 2;
     if (found.swizzle == CHUNK_BYTES) return found;
     const int32_t width = found.swizzle / asked.bytes, depth = PRODUCT_BYTES / asked.bytes;

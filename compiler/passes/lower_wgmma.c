@@ -1,15 +1,21 @@
 /* lower_wgmma.c: a dot in shared memory as one thread's part of it: a warpgroup's rows, 64 at a
- * time, its columns, 16 of k. */
+ * time, its columns, as many as an instruction has, 32 bytes of k. */
 #include "passes/lower.h"
+#include "passes/matrix.h"
 
-enum { ROWS = 64, DEPTH = 16, GROUP_THREAD_BITS = 7, FIXED = 4 /* of {left} and {right} */ };
+#include <stdlib.h>
+
+enum { ROWS = 64, GROUP_THREAD_BITS = 7, FIXED = 4 /* of {left} and {right} */, A_WORDS = 4 };
 
 typedef struct Product {
     Op *op;
-    int groups;   /* warpgroups, one below the other; then others beside them */
-    int32_t m, k; /* of the dot */
-    int32_t n;    /* columns of a warpgroup */
-    int parts;    /* of the rows, a warpgroup */
+    int groups;        /* warpgroups, one below the other; then others beside them */
+    int32_t m, k;      /* of the dot */
+    int32_t n;         /* columns of a warpgroup */
+    int32_t columns;   /* of an instruction */
+    MmaShape shape;    /* of what a warp does of one, 8 columns at a time */
+    int parts, pieces; /* of a warpgroup's rows and columns */
+    int steps;         /* along k */
 } Product;
 
 static Product product_of(Op *op)
@@ -20,7 +26,12 @@ static Product product_of(Op *op)
     product.m = (int32_t)c->shape[0];
     product.n = (int32_t)(c->shape[1] / warps[1]);
     product.k = (int32_t)a->shape[1];
+    const char *instruction = op_attr(op, ATTR_instruction)->text;
+    CHECK(dot_mma_shape(op, &product.shape));
+    product.columns = atoi(instruction + sizeof "wgmma.m64n" - 1);
     product.parts = product.m / ROWS / product.groups;
+    product.pieces = product.n / product.columns;
+    product.steps = product.k / product.shape.k;
     return product;
 }
 
@@ -78,11 +89,10 @@ static void describe_left(Lower *lower, const Product *product, Op *wgmma)
 {
     const Type *tile = product->op->operands[0]->type;
     int count = FIXED;
-    int64_t *text =
-        arena_new_array(lower->arena, int64_t, FIXED + product->parts * (product->k / DEPTH));
+    int64_t *text = arena_new_array(lower->arena, int64_t, FIXED + product->parts * product->steps);
     describe(layout_wgmma(tile->layout, 1, ROWS, dtype_bits(tile->dtype)), text);
     for (int part = 0; part < product->parts; part++)
-        for (int32_t k = 0; k < product->k; k += DEPTH)
+        for (int32_t k = 0; k < product->k; k += product->shape.k)
             text[count++] = start_of(tile, first_row(product, part), k);
     op_set_ints(wgmma, ATTR_left, count, text);
 }
@@ -91,9 +101,12 @@ static void describe_right(Lower *lower, const Product *product, Op *wgmma)
 {
     const Type *tile = product->op->operands[1]->type;
     int count = FIXED;
-    int64_t *text = arena_new_array(lower->arena, int64_t, FIXED + product->k / DEPTH);
-    describe(layout_wgmma(tile->layout, 0, product->n, dtype_bits(tile->dtype)), text);
-    for (int32_t k = 0; k < product->k; k += DEPTH) text[count++] = start_of(tile, k, 0);
+    int64_t *text =
+        arena_new_array(lower->arena, int64_t, FIXED + product->steps * product->pieces);
+    describe(layout_wgmma(tile->layout, 0, product->columns, dtype_bits(tile->dtype)), text);
+    for (int32_t k = 0; k < product->k; k += product->shape.k)
+        for (int32_t column = 0; column < product->n; column += product->columns)
+            text[count++] = start_of(tile, k, column);
     op_set_ints(wgmma, ATTR_right, count, text);
 }
 
@@ -103,14 +116,16 @@ static void describe_right(Lower *lower, const Product *product, Op *wgmma)
 static int pack_left(Lower *lower, const Product *product, Value **out)
 {
     const Value *a = product->op->operands[0];
+    const int word = 32 / product->shape.element_bits;
     const RegisterIndex index = register_index(lower, a->type->layout);
     Value **registers = lower_tile(lower, a);
     int count = 0;
     for (int part = 0; part < product->parts; part++)
-        for (int32_t k = 0; k < product->k; k += DEPTH / 2)
+        for (int32_t k = 0; k < product->k; k += product->shape.k / 2)
             for (int32_t eight = 0; eight < 16; eight += 8)
                 out[count++] = memory_pack(
-                    lower, 2, registers + register_of(&index, first_row(product, part) + eight, k));
+                    lower, word,
+                    registers + register_of(&index, first_row(product, part) + eight, k));
     return count;
 }
 
@@ -132,7 +147,7 @@ void lower_dot_shared(Lower *lower, Op *op)
     const Product product = product_of(op);
     const bool from_registers = op->operands[0]->type->kind == TYPE_TILE;
     const int sums = product.parts * product.n / 2;
-    const int words = from_registers ? product.parts * product.k / 4 : 1;
+    const int words = from_registers ? product.parts * product.steps * A_WORDS : 1;
     Value **operands = arena_new_array(lower->arena, Value *, words + 1 + sums),
           **c = lower_tile(lower, op->operands[2]),
           **results = lower_new_tile(lower, &op->results[0]);
@@ -151,6 +166,7 @@ void lower_dot_shared(Lower *lower, Op *op)
     }
     Op *wgmma = build_op(&lower->at, OP_wgmma, words + 1 + sums, operands, sums, types);
     op_set_text(wgmma, ATTR_instruction, op_attr(op, ATTR_instruction)->text);
+    op_set_ints(wgmma, ATTR_dims, 3, (int64_t[]){product.parts, product.pieces, product.steps});
     if (op_attr(op, ATTR_open)) op_set_int(wgmma, ATTR_open, 1);
     if (!from_registers) describe_left(lower, &product, wgmma);
     describe_right(lower, &product, wgmma);

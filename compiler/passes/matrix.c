@@ -11,32 +11,36 @@
 
 #include <string.h>
 
-typedef struct MatrixRow {
-    DType operand, accumulator;
-    unsigned feature;
-    MmaShape shape;
-    const char *instruction;
-} MatrixRow;
-
 static const MatrixRow matrix_rows[] = {
     {DTYPE_f16, DTYPE_f32, HAS_MMA, {16, 8, 16, 16}, "m16n8k16.f32.f16"},
     {DTYPE_f16, DTYPE_f16, HAS_MMA, {16, 8, 16, 16}, "m16n8k16.f16.f16"},
     {DTYPE_bf16, DTYPE_f32, HAS_MMA, {16, 8, 16, 16}, "m16n8k16.f32.bf16"},
     {DTYPE_tf32, DTYPE_f32, HAS_MMA, {16, 8, 8, 32}, "m16n8k8.f32.tf32"},
     {DTYPE_i8, DTYPE_i32, HAS_MMA, {16, 8, 32, 8}, "m16n8k32.s32.s8"},
+    {DTYPE_u8, DTYPE_i32, HAS_MMA, {16, 8, 32, 8}, "m16n8k32.s32.u8"},
     {DTYPE_f8e4m3, DTYPE_f32, HAS_FP8_MMA, {16, 8, 32, 8}, "m16n8k32.f32.e4m3"},
     {DTYPE_f8e5m2, DTYPE_f32, HAS_FP8_MMA, {16, 8, 32, 8}, "m16n8k32.f32.e5m2"},
 };
 enum { MATRIX_ROWS = sizeof matrix_rows / sizeof matrix_rows[0] };
 
-static bool row_serves(const MatrixRow *row, const Op *dot, const Target *target)
+/* f32 counts as tf32 where the dot says so. */
+static bool serves_operand(const MatrixRow *row, const Op *dot, int operand)
 {
-    const Type *a = dot->operands[0]->type, *b = dot->operands[1]->type,
-               *c = dot->operands[2]->type;
-    return a->dtype == row->operand && b->dtype == row->operand && c->dtype == row->accumulator &&
-           (target->features & row->feature) == row->feature && c->rank == 2 &&
-           c->shape[0] % row->shape.m == 0 && c->shape[1] % row->shape.n == 0 &&
-           a->shape[1] % row->shape.k == 0;
+    const DType dtype = dot->operands[operand]->type->dtype;
+    return dtype == row->operand ||
+           (dtype == DTYPE_f32 && row->operand == DTYPE_tf32 && op_attr(dot, ATTR_tf32));
+}
+
+const MatrixRow *matrix_row(const Op *dot, const Target *target)
+{
+    for (int i = 0; i < MATRIX_ROWS; i++) {
+        const MatrixRow *row = &matrix_rows[i];
+        if (serves_operand(row, dot, 0) && serves_operand(row, dot, 1) &&
+            dot->operands[2]->type->dtype == row->accumulator &&
+            (target->features & row->feature) == row->feature)
+            return row;
+    }
+    return NULL;
 }
 
 bool is_dot(const Op *op)
@@ -44,15 +48,13 @@ bool is_dot(const Op *op)
     return op->code == OP_dot || op->code == OP_dot_shared;
 }
 
+/* Each warp of a warpgroup has 16 rows, as with mma.sync. */
 bool dot_mma_shape(const Op *dot, MmaShape *out)
 {
     const Attr *instruction = op_attr(dot, ATTR_instruction);
-    if (dot->code == OP_dot_shared) { /* each warp of a warpgroup has 16 rows */
-        *out = matrix_rows[0].shape;
-        return true;
-    }
-    for (int i = 0; instruction && i < MATRIX_ROWS; i++)
-        if (strcmp(instruction->text, matrix_rows[i].instruction) == 0) {
+    const char *kind = instruction ? strchr(instruction->text, 'k') : NULL;
+    for (int i = 0; kind && i < MATRIX_ROWS; i++)
+        if (strcmp(kind, strchr(matrix_rows[i].instruction, 'k')) == 0) {
             *out = matrix_rows[i].shape;
             return true;
         }
@@ -88,9 +90,13 @@ static void arrange_warps(const Type *c, MmaShape shape, int warps, int64_t out[
 static const MatrixRow *find_row(const Op *dot, const Target *target)
 {
     if (power_of_two_below(group_warps(op_threads(dot))) == 0) return NULL;
-    for (int i = 0; i < MATRIX_ROWS; i++)
-        if (row_serves(&matrix_rows[i], dot, target)) return &matrix_rows[i];
-    return NULL;
+    const MatrixRow *row = matrix_row(dot, target);
+    const Type *c = dot->operands[2]->type;
+    return row && c->rank == 2 && c->shape[0] % row->shape.m == 0 &&
+                   c->shape[1] % row->shape.n == 0 &&
+                   dot->operands[0]->type->shape[1] % row->shape.k == 0
+               ? row
+               : NULL;
 }
 
 bool dot_has_instruction(const Op *dot, const Target *target)

@@ -4,6 +4,17 @@
 
 #include "passes/passes.h"
 
+/* How the matrix unit multiplies elements of a type. wgmma has the types and the depth of mma.sync,
+ * which the instruction's name is, from its `k` on. */
+typedef struct MatrixRow {
+    DType operand, accumulator;
+    unsigned feature;
+    MmaShape shape;
+    const char *instruction; /* of mma.sync */
+} MatrixRow;
+/* The row of the dot's types; NULL: the target has none. */
+const MatrixRow *matrix_row(const Op *dot, const Target *target);
+
 /* A matrix product, by registers or in shared memory. */
 bool is_dot(const Op *op);
 /* Whether the target has a matrix instruction for it. */

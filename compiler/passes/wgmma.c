@@ -14,9 +14,8 @@
 enum {
     GROUP = 128, /* threads of a warpgroup */
     GROUP_ROWS = 64,
-    DEPTH = 16,
-    MOST_COLUMNS = 256,
-    ACCUMULATORS = 200, /* a thread */
+    MOST_COLUMNS = 256,  /* of an instruction */
+    SUM_BITS = 200 * 32, /* a thread */
     SWIZZLE_BYTES = 1024
 };
 
@@ -117,33 +116,54 @@ static bool find_matrix(const Kernel *kernel, const Op *dot, int operand, Matrix
 
 /* ---- the choice ---- */
 
-/* Warpgroups along m and along n. */
-typedef struct Groups {
-    int m, n;
-} Groups;
+typedef struct Arrangement {
+    const MatrixRow *row;
+    int m, n;        /* warpgroups along m and along n */
+    int32_t columns; /* of one instruction */
+} Arrangement;
+
+/* The manual's table: multiples of 8, with integers beyond 24 of 16. */
+static bool columns_are_legal(int64_t columns, bool integer)
+{
+    return columns % 8 == 0 && columns <= MOST_COLUMNS &&
+           (!integer || columns <= 24 || columns % 16 == 0);
+}
+
+/* The fewest instructions side by side. */
+static bool choose_columns(int64_t all, bool integer, int32_t *out)
+{
+    for (int64_t pieces = 1; all % 8 == 0 && pieces <= all / 8; pieces++)
+        if (all % pieces == 0 && columns_are_legal(all / pieces, integer)) {
+            *out = (int32_t)(all / pieces);
+            return true;
+        }
+    return false;
+}
 
 /* As many along m as there are rows for; columns are even parts of a power of two. */
-static bool arrange_groups(const Type *c, int groups, Groups *out)
+static bool arrange_groups(const Type *c, int groups, Arrangement *out)
 {
-    *out = (Groups){groups, 1};
+    out->m = groups;
+    out->n = 1;
     while (out->m > 1 && c->shape[0] % ((int64_t)GROUP_ROWS * out->m) != 0) {
         out->m /= 2;
         out->n *= 2;
     }
     const int64_t columns = c->shape[1] / out->n;
-    return c->shape[0] % ((int64_t)GROUP_ROWS * out->m) == 0 && columns % 8 == 0 &&
-           (out->n == 1 || (c->shape[1] & (c->shape[1] - 1)) == 0) && columns <= MOST_COLUMNS &&
-           c->shape[0] / out->m * columns / GROUP <= ACCUMULATORS;
+    return c->shape[0] % ((int64_t)GROUP_ROWS * out->m) == 0 &&
+           (out->n == 1 || (c->shape[1] & (c->shape[1] - 1)) == 0) &&
+           choose_columns(columns, !dtype_is_float(c->dtype), &out->columns) &&
+           c->shape[0] / out->m * columns / GROUP * dtype_bits(c->dtype) <= SUM_BITS;
 }
 
-static bool shapes_fit(const Op *dot, ThreadGroup group, Groups *out)
+static bool shapes_fit(const Op *dot, const Target *target, Arrangement *out)
 {
     const Type *a = dot->operands[0]->type, *c = dot->operands[2]->type;
+    const ThreadGroup group = op_threads(dot);
     const int groups = group.count / GROUP;
     if (group.count % GROUP != 0 || group.begin % GROUP != 0 || groups & (groups - 1)) return false;
-    return c->rank == 2 && c->dtype == DTYPE_f32 &&
-           (a->dtype == DTYPE_f16 || a->dtype == DTYPE_bf16) &&
-           dot->operands[1]->type->dtype == a->dtype && a->shape[1] % DEPTH == 0 &&
+    out->row = matrix_row(dot, target);
+    return out->row && c->rank == 2 && a->shape[1] % out->row->shape.k == 0 &&
            arrange_groups(c, groups, out);
 }
 
@@ -171,25 +191,25 @@ static Value *build_operand(const Kernel *kernel, Builder *builder, const Matrix
     return &view->results[0];
 }
 
-static Name instruction_name(const Kernel *kernel, const Op *dot, Groups groups)
+static Name instruction_name(const Kernel *kernel, const Arrangement *arrangement)
 {
     Buf text = {0};
-    const char *operand = dtype_name(dot->operands[1]->type->dtype);
-    buf_printf(&text, "wgmma.m64n%dk16.f32.%s", (int)dot->results[0].type->shape[1] / groups.n,
-               operand);
+    buf_printf(&text, "wgmma.m64n%d%s", arrangement->columns,
+               strchr(arrangement->row->instruction, 'k'));
     Name name = intern_text(kernel->session->names, text.data);
     buf_free(&text);
     return name;
 }
 
-static void replace_dot(Kernel *kernel, Op *dot, const Matrix *a, const Matrix *b, Groups groups)
+static void replace_dot(Kernel *kernel, Op *dot, const Matrix *a, const Matrix *b,
+                        const Arrangement *arrangement)
 {
     Builder builder = builder_before(dot);
     Value *operands[3] = {dot->operands[0], build_operand(kernel, &builder, b), dot->operands[2]};
     if (a->tile) operands[0] = build_operand(kernel, &builder, a);
     Op *shared = build_op(&builder, OP_dot_shared, 3, operands, 1, &dot->results[0].type);
-    op_set_text(shared, ATTR_instruction, instruction_name(kernel, dot, groups));
-    op_set_ints(shared, ATTR_dims, 2, (int64_t[]){groups.m * GROUP / 32, groups.n});
+    op_set_text(shared, ATTR_instruction, instruction_name(kernel, arrangement));
+    op_set_ints(shared, ATTR_dims, 2, (int64_t[]){arrangement->m * GROUP / 32, arrangement->n});
     if (op_attr(dot, ATTR_open)) op_set_int(shared, ATTR_open, 1);
     shared->results[0].name = dot->results[0].name;
     value_replace(kernel, &dot->results[0], &shared->results[0]);
@@ -198,17 +218,17 @@ static void replace_dot(Kernel *kernel, Op *dot, const Matrix *a, const Matrix *
 
 /* *a has no tile if it stays in registers. */
 static bool find_operands(const Kernel *kernel, const Target *target, const Op *dot, Matrix *a,
-                          Matrix *b, Groups *groups)
+                          Matrix *b, Arrangement *arrangement)
 {
-    if (!target_has(target, HAS_WGMMA) || !shapes_fit(dot, op_threads(dot), groups) ||
+    if (!target_has(target, HAS_WGMMA) || !shapes_fit(dot, target, arrangement) ||
         !find_matrix(kernel, dot, 1, b))
         return false;
-    const Type *c = dot->results[0].type;
+    const int64_t all = dot->results[0].type->shape[1];
     const int bits = dtype_bits(dot->operands[1]->type->dtype);
-    const int32_t columns = (int32_t)c->shape[1] / groups->n;
-    const WgmmaLayout layout = layout_wgmma(b->layout, 0, columns, bits);
+    const WgmmaLayout layout = layout_wgmma(b->layout, 0, arrangement->columns, bits);
     if (!layout.possible) return false;
-    if (groups->n > 1 && layout.transposed && columns * bits / 8 % layout.swizzle != 0)
+    if (all > arrangement->columns && layout.transposed &&
+        arrangement->columns * bits / 8 % layout.swizzle != 0)
         return false;
     if (!find_matrix(kernel, dot, 0, a) || !layout_wgmma(a->layout, 1, GROUP_ROWS, bits).possible)
         *a = (Matrix){0};
@@ -218,17 +238,17 @@ static bool find_operands(const Kernel *kernel, const Target *target, const Op *
 bool wgmma_fits(const Kernel *kernel, const Target *target, const Op *dot)
 {
     Matrix a, b;
-    Groups groups;
-    return find_operands(kernel, target, dot, &a, &b, &groups) && a.tile;
+    Arrangement arrangement;
+    return find_operands(kernel, target, dot, &a, &b, &arrangement) && a.tile;
 }
 
 bool choose_wgmma(Kernel *kernel, const Target *target, Op *dot)
 {
     Matrix a, b;
-    Groups groups;
-    if (!find_operands(kernel, target, dot, &a, &b, &groups)) return false;
+    Arrangement arrangement;
+    if (!find_operands(kernel, target, dot, &a, &b, &arrangement)) return false;
     give_layout(kernel, &b);
     if (a.tile) give_layout(kernel, &a);
-    replace_dot(kernel, dot, &a, &b, groups);
+    replace_dot(kernel, dot, &a, &b, &arrangement);
     return true;
 }

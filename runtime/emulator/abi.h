@@ -27,9 +27,10 @@ typedef enum tile_emu_op {
                            count words */
     TILE_EMU_MMA,   /* warp: in = A words, B words, C words; mode = tile_emu_mma -> out = D words */
     TILE_EMU_VOTE,  /* warp: in = condition -> out = the lanes where it is not 0 */
-    TILE_EMU_WGMMA, /* warp: m64nNk16 of f32, for this warp's rows: in = address of the sums (64
-                       bits; read and written), a's descriptor or the address of its 4 words (64
-                       bits), b's descriptor (64 bits), N, flags (tile_emu_wgmma) */
+    TILE_EMU_WGMMA, /* warp: m64nN, 32 bytes of k, for this warp's rows: in = address of the words
+                       of the sums (64 bits; read and written), a's descriptor or the address of its
+                       4 words (64 bits), b's descriptor (64 bits), N, flags (tile_emu_wgmma); mode
+                       = tile_emu_mma */
 } tile_emu_op;
 
 typedef enum tile_emu_shuffle {
@@ -59,15 +60,15 @@ typedef enum tile_emu_mma {
     TILE_EMU_MMA_M16N8K16_F16_F16,  /* 4, 2, 2 */
     TILE_EMU_MMA_M16N8K8_F32_TF32,  /* 4, 2, 4 */
     TILE_EMU_MMA_M16N8K32_S32_S8,   /* 4, 2, 4 */
+    TILE_EMU_MMA_M16N8K32_S32_U8,   /* 4, 2, 4 */
     TILE_EMU_MMA_M16N8K32_F32_E4M3, /* 4, 2, 4 */
     TILE_EMU_MMA_M16N8K32_F32_E5M2, /* 4, 2, 4 */
 } tile_emu_mma;
 
 typedef enum tile_emu_wgmma {
-    TILE_EMU_WGMMA_BF16 = 1,         /* else f16 */
-    TILE_EMU_WGMMA_REGISTERS = 2,    /* a is in registers */
-    TILE_EMU_WGMMA_A_TRANSPOSED = 4, /* m is contiguous, not k */
-    TILE_EMU_WGMMA_B_TRANSPOSED = 8, /* n is */
+    TILE_EMU_WGMMA_REGISTERS = 1,    /* a is in registers */
+    TILE_EMU_WGMMA_A_TRANSPOSED = 2, /* m is contiguous, not k */
+    TILE_EMU_WGMMA_B_TRANSPOSED = 4, /* n is */
 } tile_emu_wgmma;
 
 typedef enum tile_emu_space { TILE_EMU_GLOBAL, TILE_EMU_SHARED } tile_emu_space;
@@ -125,9 +126,9 @@ void tile_emu_copy_async(tile_emu_thread *thread, void *to, const void *from, ui
 void tile_emu_copy_commit(tile_emu_thread *thread);
 void tile_emu_copy_wait(tile_emu_thread *thread, int32_t groups);
 
-/* mbarriers: 8 bytes of shared memory. Initialised for phases of so many arrivals, unless 0; so many
- * arrivals, 0 or 1; one when the copies that the thread has begun have landed; whether the phase of
- * this parity is complete. */
+/* mbarriers: 8 bytes of shared memory. Initialised for phases of so many arrivals, unless 0; so
+ * many arrivals, 0 or 1; one when the copies that the thread has begun have landed; whether the
+ * phase of this parity is complete. */
 void tile_emu_mbarrier_init(tile_emu_thread *thread, void *barrier, uint32_t arrivals,
                             uint32_t site);
 void tile_emu_mbarrier_arrive(tile_emu_thread *thread, void *barrier, uint32_t count,

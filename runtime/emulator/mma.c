@@ -1,7 +1,7 @@
 /* mma.c: mma.sync from the fragment layouts of the PTX ISA manual, sections "Matrix Fragments for
  * mma.m16n8k16 with floating point type" (f16, bf16), "for mma.m16n8k8" (tf32) and "for
- * mma.m16n8k32" (s8, fp8). Fragments are gathered into dense matrices, multiplied, and dealt out
- * again.
+ * mma.m16n8k32" (s8, u8, fp8). Fragments are gathered into dense matrices, multiplied, and dealt
+ * out again.
  *
  * Every element is c + a0 b0 + a1 b1 + ..., each product and each sum rounded to f32 (products of
  * f16 are exact), in ascending k; an f16 result is rounded once, at the end. The manual leaves
@@ -249,17 +249,19 @@ INLINE void gather_bytes(void *a, uint8_t column[COLUMNS][32], const Thread *lan
 }
 
 /* Sums wrap around, there is no .satfinite here. */
-INLINE void multiply_s8(Thread *lanes)
+INLINE void multiply_bytes(Thread *lanes, bool is_signed)
 {
     uint32_t words[ROWS * 8], d[ROWS * COLUMNS];
-    int8_t a[ROWS * 32], column[COLUMNS][32];
-    gather_bytes(words, (uint8_t(*)[32])column, lanes);
+    uint8_t a[ROWS * 32], column[COLUMNS][32];
+    gather_bytes(words, column, lanes);
     memcpy(a, words, sizeof a);
     gather_c_words(d, lanes);
     for (int i = 0; i < ROWS; i++) {
         for (int j = 0; j < COLUMNS; j++) {
-            int32_t sum = 0; /* at most 32 * 2^14 */
-            for (int k = 0; k < 32; k++) sum += a[i * 32 + k] * column[j][k];
+            int32_t sum = 0; /* at most 32 * 2^16 */
+            for (int k = 0; k < 32; k++)
+                sum += is_signed ? (int8_t)a[i * 32 + k] * (int8_t)column[j][k]
+                                 : a[i * 32 + k] * column[j][k];
             d[i * COLUMNS + j] += (uint32_t)sum;
         }
     }
@@ -309,7 +311,8 @@ INLINE void multiply_matrices(Thread *lanes, uint32_t mode)
     case TILE_EMU_MMA_M16N8K16_F32_BF16: multiply_halves(lanes, true); return;
     case TILE_EMU_MMA_M16N8K16_F16_F16: multiply_f16_to_f16(lanes); return;
     case TILE_EMU_MMA_M16N8K8_F32_TF32: multiply_tf32(lanes); return;
-    case TILE_EMU_MMA_M16N8K32_S32_S8: multiply_s8(lanes); return;
+    case TILE_EMU_MMA_M16N8K32_S32_S8: multiply_bytes(lanes, true); return;
+    case TILE_EMU_MMA_M16N8K32_S32_U8: multiply_bytes(lanes, false); return;
     case TILE_EMU_MMA_M16N8K32_F32_E4M3: multiply_fp8(lanes, false); return;
     case TILE_EMU_MMA_M16N8K32_F32_E5M2: multiply_fp8(lanes, true); return;
     }

@@ -1,4 +1,4 @@
-/* wgmma.c: wgmma.mma_async m64nNk16 from its definition in the PTX ISA manual ("Asynchronous
+/* wgmma.c: wgmma.mma_async m64nN from its definition in the PTX ISA manual ("Asynchronous
  * Warpgroup Level Matrix Instructions"), for each warp its 16 rows: operands are found by their
  * matrix descriptors, products are those of mma.sync. And the asynchronous proxy, through which
  * they are read: what a thread wrote is seen there when it has fenced, or one that knew of it. They
@@ -10,7 +10,7 @@
 
 enum {
     ROWS = 16,
-    DEPTH = 16,
+    DEPTH = 32, /* bytes of k */
     COLUMNS = 8,
     CHUNK = 16,
     MOST_COLUMNS = 256,
@@ -186,81 +186,87 @@ static Descriptor decode(uint64_t bits)
                         .width = WIDTHS[bits >> 62]};
 }
 
-/* Where the 16 bytes begin that hold elements `along` and the 7 next ones of row `across`: rows of
- * `width` bytes, 8 of them `stride` apart from the next 8, panels of rows `leading` apart. */
-static uint32_t chunk_offset(const Descriptor *matrix, uint32_t along, uint32_t across)
+/* Where the 16 bytes begin that are `bytes` from the start of row `across`: rows of `width` bytes,
+ * 8 of them `stride` apart from the next 8, panels of rows `leading` apart. */
+static uint32_t chunk_offset(const Descriptor *matrix, uint32_t bytes, uint32_t across)
 {
-    const uint32_t bytes = 2 * along;
     const uint32_t plain = matrix->start + bytes / matrix->width * matrix->leading +
                            across / 8 * matrix->stride + across % 8 * matrix->width +
                            bytes % matrix->width;
     return plain ^ ((plain >> 7 & (matrix->width / CHUNK - 1)) * CHUNK);
 }
 
-static void read_chunk(Block *block, Thread *thread, uint32_t offset, uint16_t out[8])
+static void read_chunk(Block *block, Thread *thread, uint32_t offset, void *out)
 {
     memset(out, 0, CHUNK);
     if (block->launch->checker) begin_reading(thread, offset);
     if (is_in_shared(block, offset)) memcpy(out, block->shared + offset, CHUNK);
 }
 
-/* out[row * DEPTH + k] for `rows` rows from `first` on: rows of a, columns of b. */
-static void read_operand(Block *block, Thread *lanes, uint64_t bits, bool transposed,
-                         uint32_t first, uint32_t rows, uint16_t *out)
+/* A matrix's rows of a, or columns of b: so many bytes of k each. */
+typedef uint8_t Line[DEPTH];
+
+/* out[row], for `rows` rows from `first` on. */
+static void read_lines(Block *block, Thread *lanes, uint64_t bits, uint32_t first, uint32_t rows,
+                       Line *out)
 {
     const Descriptor matrix = decode(bits);
     uint32_t chunk = 0;
-    uint16_t elements[8];
-    if (!transposed) {
-        for (uint32_t row = 0; row < rows; row++)
-            for (uint32_t k = 0; k < DEPTH; k += 8) {
-                read_chunk(block, &lanes[chunk++ % LANES], chunk_offset(&matrix, k, first + row),
-                           elements);
-                memcpy(out + row * DEPTH + k, elements, sizeof elements);
-            }
-        return;
-    }
-    for (uint32_t k = 0; k < DEPTH; k++)
-        for (uint32_t row = 0; row < rows; row += 8) {
-            read_chunk(block, &lanes[chunk++ % LANES], chunk_offset(&matrix, first + row, k),
-                       elements);
-            for (uint32_t i = 0; i < 8; i++) out[(row + i) * DEPTH + k] = elements[i];
+    for (uint32_t row = 0; row < rows; row++)
+        for (uint32_t k = 0; k < DEPTH; k += CHUNK)
+            read_chunk(block, &lanes[chunk++ % LANES], chunk_offset(&matrix, k, first + row),
+                       out[row] + k);
+}
+
+/* The same where k is not contiguous, which elements of 2 bytes alone can have. */
+static void read_across(Block *block, Thread *lanes, uint64_t bits, uint32_t first, uint32_t rows,
+                        Line *out)
+{
+    const Descriptor matrix = decode(bits);
+    uint32_t chunk = 0;
+    uint16_t elements[CHUNK / 2];
+    for (uint32_t k = 0; k < DEPTH; k += 2)
+        for (uint32_t row = 0; row < rows; row += CHUNK / 2) {
+            read_chunk(block, &lanes[chunk++ % LANES],
+                       chunk_offset(&matrix, 2 * (first + row), k / 2), elements);
+            for (uint32_t i = 0; i < CHUNK / 2; i++) memcpy(out[row + i] + k, &elements[i], 2);
         }
 }
 
 /* ---- the product ---- */
 
-/* Words of mma.sync's fragments, as the manual deals them. */
-static uint32_t pair_at(const uint16_t *matrix, uint32_t row, uint32_t k)
+/* A word of a line, as mma.sync's fragments have them for elements of any size. */
+static uint32_t word_at(const Line line, uint32_t word)
 {
-    return matrix[row * DEPTH + k] | (uint32_t)matrix[row * DEPTH + k + 1] << 16;
+    uint32_t value;
+    memcpy(&value, line + 4 * word, sizeof value);
+    return value;
 }
 
-static void deal_a(uint32_t out[4], uint32_t lane, const uint16_t *a)
+static void deal_a(uint32_t out[4], uint32_t lane, Line *a)
 {
-    const uint32_t row = lane / 4, k = lane % 4 * 2;
-    for (uint32_t i = 0; i < 4; i++) out[i] = pair_at(a, row + i % 2 * 8, k + i / 2 * 8);
+    for (uint32_t i = 0; i < 4; i++)
+        out[i] = word_at(a[lane / 4 + i % 2 * 8], lane % 4 + i / 2 * 4);
 }
 
 typedef struct Operands {
     uint32_t *sums[LANES];
     uint32_t a[LANES][4];
-    uint16_t b[MOST_COLUMNS * DEPTH];
+    Line b[MOST_COLUMNS];
     uint32_t columns, mode;
 } Operands;
 
 static void read_operands(Block *block, Thread *lanes, Operands *operands)
 {
     const uint32_t flags = lanes->abi.in[7];
-    uint16_t a[ROWS * DEPTH];
+    Line a[ROWS];
     operands->columns = lanes->abi.in[6] < MOST_COLUMNS ? lanes->abi.in[6] : MOST_COLUMNS;
-    operands->mode = flags & TILE_EMU_WGMMA_BF16 ? TILE_EMU_MMA_M16N8K16_F32_BF16
-                                                 : TILE_EMU_MMA_M16N8K16_F32_F16;
+    operands->mode = lanes->abi.mode;
     if (!(flags & TILE_EMU_WGMMA_REGISTERS))
-        read_operand(block, lanes, long_at(lanes, 2), flags & TILE_EMU_WGMMA_A_TRANSPOSED,
-                     lanes->warp % 4 * ROWS, ROWS, a);
-    read_operand(block, lanes, long_at(lanes, 4), flags & TILE_EMU_WGMMA_B_TRANSPOSED, 0,
-                 operands->columns, operands->b);
+        (flags & TILE_EMU_WGMMA_A_TRANSPOSED ? read_across : read_lines)(
+            block, lanes, long_at(lanes, 2), lanes->warp % 4 * ROWS, ROWS, a);
+    (flags & TILE_EMU_WGMMA_B_TRANSPOSED ? read_across : read_lines)(
+        block, lanes, long_at(lanes, 4), 0, operands->columns, operands->b);
     for (uint32_t lane = 0; lane < LANES; lane++) {
         operands->sums[lane] = (uint32_t *)(uintptr_t)long_at(&lanes[lane], 0);
         if (flags & TILE_EMU_WGMMA_REGISTERS)
@@ -271,19 +277,26 @@ static void read_operands(Block *block, Thread *lanes, Operands *operands)
     }
 }
 
+/* Words of sums that a lane has of 8 columns: 4 elements. */
+static uint32_t sum_words(uint32_t mode)
+{
+    return mode == TILE_EMU_MMA_M16N8K16_F16_F16 ? 2 : 4;
+}
+
 /* 8 columns: one product of mma.sync. */
 static void multiply_columns(Block *block, Thread *lanes, const Operands *operands, uint32_t column)
 {
+    const uint32_t words = sum_words(operands->mode), first = column / COLUMNS * words;
     for (uint32_t lane = 0; lane < LANES; lane++) {
         uint32_t *in = lanes[lane].abi.in;
         memcpy(in, operands->a[lane], 16);
         for (uint32_t i = 0; i < 2; i++)
-            in[4 + i] = pair_at(operands->b, column + lane / 4, lane % 4 * 2 + i * 8);
-        memcpy(in + 6, operands->sums[lane] + column / 2, 16);
+            in[4 + i] = word_at(operands->b[column + lane / 4], lane % 4 + 4 * i);
+        memcpy(in + 6, operands->sums[lane] + first, 4 * words);
     }
     block->launch->matrix(lanes, operands->mode);
     for (uint32_t lane = 0; lane < LANES; lane++)
-        memcpy(operands->sums[lane] + column / 2, lanes[lane].abi.out, 16);
+        memcpy(operands->sums[lane] + first, lanes[lane].abi.out, 4 * words);
 }
 
 void tile_emu_execute_wgmma(Block *block, Thread *lanes)

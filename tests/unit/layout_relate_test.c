@@ -455,25 +455,26 @@ static void test_ldmatrix_refuses(void **state)
 
 /* Where the descriptor says an element lies, by the PTX manual: rows of the swizzle's width, 8 of
  * them `stride` before the next 8, panels of rows `leading` apart. */
-static int64_t described(const WgmmaLayout *layout, int64_t k, int64_t other)
+static int64_t described(const WgmmaLayout *layout, int bytes, int64_t k, int64_t other)
 {
-    const int64_t along = 2 * (layout->transposed ? other : k),
+    const int64_t along = bytes * (layout->transposed ? other : k),
                   across = layout->transposed ? k : other;
     const int64_t plain = along / layout->swizzle * layout->leading + across / 8 * layout->stride +
                           across % 8 * layout->swizzle + along % layout->swizzle;
     return plain ^ ((plain >> 7 & (layout->swizzle / 16 - 1)) << 4);
 }
 
-static void check_wgmma(const Layout *shared, int k_dim, int extent, int swizzle)
+static void check_wgmma(const Layout *shared, int k_dim, int extent, int swizzle, int bytes)
 {
-    const WgmmaLayout found = layout_wgmma(shared, k_dim, extent, 16);
+    const WgmmaLayout found = layout_wgmma(shared, k_dim, extent, 8 * bytes);
     assert_true(found.possible);
     assert_int_equal(found.swizzle, swizzle);
     assert_int_equal(found.transposed, k_dim == 0);
-    for (int32_t k = 0; k < 16; k++)
+    for (int32_t k = 0; k < 32 / bytes; k++)
         for (int32_t other = 0; other < extent; other++) {
             const int32_t at[2] = {k_dim == 0 ? k : other, k_dim == 0 ? other : k};
-            assert_int_equal(described(&found, k, other), 2 * layout_offset(shared, at));
+            assert_int_equal(described(&found, bytes, k, other),
+                             bytes * layout_offset(shared, at));
         }
 }
 
@@ -485,9 +486,23 @@ static void test_wgmma(void **state)
         const int width = 2 * columns[i] < 128 ? 2 * columns[i] : 128;
         const Layout *shared = layout_panels(table, 2, (int32_t[]){64, columns[i]}, 16);
         assert_non_null(shared);
-        check_wgmma(shared, 1, 64, width);         /* a is [64, k], or b [n, k] */
-        check_wgmma(shared, 0, columns[i], width); /* b is [k, n], or a [k, m] */
+        check_wgmma(shared, 1, 64, width, 2);         /* a is [64, k], or b [n, k] */
+        check_wgmma(shared, 0, columns[i], width, 2); /* b is [k, n], or a [k, m] */
     }
+}
+
+/* Elements of 1 and 4 bytes, with k contiguous; the other way is for 2 bytes alone. */
+static void test_wgmma_bytes(void **state)
+{
+    LayoutTable *table = ((Fixture *)*state)->table;
+    for (int bytes = 1; bytes <= 4; bytes *= 4)
+        for (int width = 32; width <= 256; width *= 2) {
+            const Layout *shared =
+                layout_panels(table, 2, (int32_t[]){72, width / bytes}, 8 * bytes);
+            assert_non_null(shared);
+            check_wgmma(shared, 1, 72, width < 128 ? width : 128, bytes);
+            assert_false(layout_wgmma(shared, 0, width / bytes, 8 * bytes).possible);
+        }
 }
 
 static void test_wgmma_refuses(void **state)
@@ -519,6 +534,7 @@ int main(void)
         TEST(test_ldmatrix),
         TEST(test_ldmatrix_refuses),
         TEST(test_wgmma),
+        TEST(test_wgmma_bytes),
         TEST(test_wgmma_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,6 +139,45 @@ static void test_mma_fragments_32(void **state)
     }
 }
 
+/* ---- wgmma: the manual's tables for m64nN, a warpgroup's thread and its registers ---- */
+
+static void check_group(const Layout *layout, int reg, int thread, int row, int column)
+{
+    int32_t at[LAYOUT_RANK];
+    layout_coordinates(layout, reg, thread % 32, thread / 32, at);
+    assert_int_equal(at[0], row);
+    assert_int_equal(at[1], column);
+}
+
+/* The accumulator, of 40 columns, which 8 does not divide into a power of two. */
+static void test_wgmma_sums(void **state)
+{
+    Fixture *fixture = *state;
+    MmaShape inst = {16, 8, 16, 16};
+    const Layout *c = layout_mma(fixture->table, DOT_C, inst, 64, 40, 16, 4, 1);
+    assert_int_equal(layout_registers(c), 20);
+    for (int thread = 0; thread < 128; thread++)
+        for (int i = 0; i < 20; i++)
+            check_group(c, i, thread, thread / 32 * 16 + thread % 32 / 4 + i % 4 / 2 * 8,
+                        i / 4 * 8 + thread % 4 * 2 + i % 2);
+}
+
+/* a in registers: 32 bytes of k, words of 4 bytes, of elements of 1, 2, 4 bytes. */
+static void test_wgmma_left(void **state)
+{
+    Fixture *fixture = *state;
+    for (int bytes = 1; bytes <= 4; bytes *= 2) {
+        const int word = 4 / bytes;
+        MmaShape inst = {16, 8, 8 * word, 8 * bytes};
+        const Layout *a = layout_mma(fixture->table, DOT_A, inst, 64, 8, 8 * word, 4, 1);
+        assert_int_equal(layout_registers(a), 4 * word);
+        for (int thread = 0; thread < 128; thread++)
+            for (int i = 0; i < 4 * word; i++)
+                check_group(a, i, thread, thread / 32 * 16 + thread % 32 / 4 + i / word % 2 * 8,
+                            (i / word / 2 * 4 + thread % 4) * word + i % word);
+    }
+}
+
 /* f64 m8n8k4: one element of a and b a thread. */
 static void test_mma_fragments_64(void **state)
 {
@@ -432,6 +471,8 @@ int main(void)
         TEST(test_mma_fragments_8),
         TEST(test_mma_fragments_32),
         TEST(test_mma_fragments_64),
+        TEST(test_wgmma_sums),
+        TEST(test_wgmma_left),
         TEST(test_mma_register_order),
         TEST(test_mma_covers_once),
         TEST(test_shared_round_trips),
