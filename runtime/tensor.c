@@ -210,7 +210,7 @@ static int is_reachable(DLDevice from, DLDevice memory)
 
 static uint32_t element_alignment(const tile_tensor_spec *spec)
 {
-    const uint32_t bytes = (uint32_t)spec->dtype.bits * spec->dtype.lanes / 8;
+    const uint32_t bytes = ((uint32_t)spec->dtype.bits * spec->dtype.lanes + 7) / 8;
     return spec->alignment ? spec->alignment : bytes & (0u - bytes);
 }
 

@@ -240,6 +240,17 @@ static LLVMValueRef check_function(Gen *gen)
     return function;
 }
 
+/* Of a byte's part the kind says which bits are meant. */
+static LLVMValueRef kind_of(Gen *gen, const Op *op, tile_emu_kind kind)
+{
+    const bool loads = op->code == OP_ld_bits;
+    if (!loads && op->code != OP_st_bits) return gen_i32(gen, kind);
+    const DType dtype = loads ? op->results[0].type->dtype : op->operands[1]->type->dtype;
+    LLVMValueRef mask = gen_i32(gen, ((1 << dtype_bits(dtype)) - 1) << TILE_EMU_KIND_BITS);
+    mask = LLVMBuildShl(gen->builder, mask, gen_operand(gen, op, loads ? 1 : 2), "");
+    return LLVMBuildOr(gen->builder, mask, gen_i32(gen, kind), "");
+}
+
 /* The address to use for an access of at most 16 bytes. */
 static LLVMValueRef checked_address(Gen *gen, const Op *op, LLVMValueRef pointer, int bytes,
                                     tile_emu_kind kind)
@@ -250,7 +261,7 @@ static LLVMValueRef checked_address(Gen *gen, const Op *op, LLVMValueRef pointer
         gen->emulator->thread,
         pointer,
         gen_i32(gen, bytes),
-        gen_i32(gen, kind),
+        kind_of(gen, op, kind),
         gen_i32(gen, is_shared ? TILE_EMU_SHARED : TILE_EMU_GLOBAL),
         gen_i32(gen, site_of(gen, op)),
     };
@@ -342,6 +353,33 @@ static void emulator_store(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMVal
     LLVMBuildCondBr(gen->builder, predicate, stores, after);
     gen_at(gen, stores);
     store_now(gen, op, pointer, value);
+    LLVMBuildBr(gen->builder, after);
+    gen_at(gen, after);
+}
+
+static void store_bits_now(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef mask,
+                           LLVMValueRef set)
+{
+    const LLVMAtomicOrdering order = LLVMAtomicOrderingMonotonic;
+    LLVMValueRef at = checked_address(gen, op, pointer, 1, TILE_EMU_WRITE);
+    LLVMValueRef keep = LLVMBuildNot(gen->builder, mask, "");
+    keep = LLVMBuildTrunc(gen->builder, keep, gen->types.i8, "");
+    set = LLVMBuildTrunc(gen->builder, set, gen->types.i8, "");
+    LLVMBuildAtomicRMW(gen->builder, LLVMAtomicRMWBinOpAnd, at, keep, order, false);
+    LLVMBuildAtomicRMW(gen->builder, LLVMAtomicRMWBinOpOr, at, set, order, false);
+}
+
+static void emulator_store_bits(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef mask,
+                                LLVMValueRef set, LLVMValueRef predicate)
+{
+    if (predicate == NULL) {
+        store_bits_now(gen, op, pointer, mask, set);
+        return;
+    }
+    LLVMBasicBlockRef stores = gen_block(gen, "stores"), after = gen_block(gen, "after");
+    LLVMBuildCondBr(gen->builder, predicate, stores, after);
+    gen_at(gen, stores);
+    store_bits_now(gen, op, pointer, mask, set);
     LLVMBuildBr(gen->builder, after);
     gen_at(gen, after);
 }
@@ -641,6 +679,7 @@ const Machine emulator_machine = {
     .shared = emulator_shared,
     .load = emulator_load,
     .store = emulator_store,
+    .store_bits = emulator_store_bits,
     .atomic = emulator_atomic,
     .print = emulator_print,
     .copy_async = emulator_copy_async,

@@ -44,14 +44,16 @@ LLVMTypeRef gen_dtype(const Gen *gen, DType dtype)
 
 LLVMTypeRef gen_dtype_in_memory(const Gen *gen, DType dtype)
 {
-    return dtype == DTYPE_b1 ? gen->types.i8 : gen_dtype(gen, dtype);
+    return dtype_bits(dtype) < 8 ? gen->types.i8 : gen_dtype(gen, dtype);
 }
 
 LLVMTypeRef gen_type(const Gen *gen, const Type *type)
 {
     switch (type->kind) {
     case TYPE_SCALAR: return gen_dtype(gen, type->dtype);
-    case TYPE_VECTOR: return LLVMVectorType(gen_dtype(gen, type->dtype), (unsigned)type->count);
+    case TYPE_VECTOR:
+        if (dtype_is_packed(type->dtype)) return gen_packed_type(gen, type);
+        return LLVMVectorType(gen_dtype(gen, type->dtype), (unsigned)type->count);
     case TYPE_POINTER:
         return LLVMPointerTypeInContext(gen->context, gen->machine->spaces[type->space]);
     default:
@@ -63,7 +65,7 @@ LLVMTypeRef gen_type(const Gen *gen, const Type *type)
 int gen_type_bytes(const Gen *gen, const Type *type)
 {
     (void)gen;
-    return dtype_bytes(type->dtype) * (type->kind == TYPE_VECTOR ? type->count : 1);
+    return (int)dtype_memory_bytes(type->dtype, type->kind == TYPE_VECTOR ? type->count : 1);
 }
 
 /* ---- small helpers ---- */

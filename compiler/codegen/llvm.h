@@ -31,6 +31,9 @@ typedef struct Machine {
                          LLVMValueRef predicate);
     void (*store)(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
                   LLVMValueRef predicate);
+    /* Sets the bits of `mask` of a byte, i32s of at most 8 bits, and leaves the others alone. */
+    void (*store_bits)(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef mask,
+                       LLVMValueRef set, LLVMValueRef predicate);
     LLVMValueRef (*atomic)(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
                            LLVMValueRef compare, LLVMValueRef predicate);
     /* `slots`: 64-bit words */
@@ -175,6 +178,13 @@ void gen_op(Gen *gen, const Op *op);
     void emit_##name(Gen *gen, const Op *op);
 #include "ir/ops.def"
 #undef OP
+
+/* ---- llvm_packed.c: vectors of numbers of less than a byte ---- */
+LLVMTypeRef gen_packed_type(const Gen *gen, const Type *vector);
+LLVMValueRef gen_packed_get(Gen *gen, const Type *type, LLVMValueRef vector, int index);
+LLVMValueRef gen_packed_pack(Gen *gen, const Op *op);
+void nvptx_store_bits(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef mask,
+                      LLVMValueRef set, LLVMValueRef predicate);
 
 /* ---- llvm_approx.c ---- */
 LLVMValueRef nvptx_approximate(Gen *gen, int function, LLVMValueRef a, LLVMValueRef b);

@@ -63,6 +63,7 @@ static SmallFloat small_float(DType dtype)
     case DTYPE_f16: return (SmallFloat){16, 5, 10, 0x7c00, 0x7c00, 0x7fff};
     case DTYPE_f8e5m2: return (SmallFloat){8, 5, 2, 0x7b, 0x7c, 0x7f};
     case DTYPE_f8e4m3: return (SmallFloat){8, 4, 3, 0x7e, 0x7e, 0x7f}; /* no infinity */
+    case DTYPE_f4e2m1: return (SmallFloat){4, 2, 1, 7, 8, 7};          /* nor NaN: 8 is the sign */
     default: ICE("no small float: %s", dtype_name(dtype));
     }
 }

@@ -62,6 +62,10 @@ void emit_bitcast(Gen *gen, const Op *op)
 
 void emit_vec_pack(Gen *gen, const Op *op)
 {
+    if (dtype_is_packed(op->results[0].type->dtype)) {
+        gen_define_result(gen, op, gen_packed_pack(gen, op));
+        return;
+    }
     LLVMValueRef vector = LLVMGetPoison(gen_type(gen, op->results[0].type));
     for (int i = 0; i < op->operand_count; i++)
         vector = LLVMBuildInsertElement(gen->builder, vector, gen_operand(gen, op, i),
@@ -71,9 +75,13 @@ void emit_vec_pack(Gen *gen, const Op *op)
 
 void emit_vec_get(Gen *gen, const Op *op)
 {
-    LLVMValueRef index = gen_i32(gen, op_int(op, ATTR_index, 0));
+    const Type *type = op->operands[0]->type;
+    const int64_t index = op_int(op, ATTR_index, 0);
+    LLVMValueRef vector = gen_operand(gen, op, 0);
     gen_define_result(gen, op,
-                      LLVMBuildExtractElement(gen->builder, gen_operand(gen, op, 0), index, ""));
+                      dtype_is_packed(type->dtype)
+                          ? gen_packed_get(gen, type, vector, (int)index)
+                          : LLVMBuildExtractElement(gen->builder, vector, gen_i32(gen, index), ""));
 }
 
 /* ---- pointers ---- */
@@ -86,6 +94,10 @@ void emit_ptr_add(Gen *gen, const Op *op)
     if (!dtype_is_signed(index_type->dtype) &&
         dtype_bits(index_type->dtype) < 64) /* GEP extends by sign */
         index = LLVMBuildZExt(gen->builder, index, gen->types.i64, "");
+    const DType dtype = op->results[0].type->dtype;
+    if (dtype_is_packed(dtype)) /* whole bytes of them */
+        index = LLVMBuildSDiv(gen->builder, index,
+                              gen_int(gen, LLVMTypeOf(index), 8 / dtype_bits(dtype)), "");
     gen_define_result(gen, op, LLVMBuildGEP2(gen->builder, element, pointer, &index, 1, ""));
 }
 

@@ -447,6 +447,7 @@ const Machine nvptx_machine = {
     .shared = nvptx_shared,
     .load = nvptx_load,
     .store = nvptx_store,
+    .store_bits = nvptx_store_bits,
     .atomic = nvptx_atomic,
     .print = nvptx_print,
     .stop = nvptx_stop,

@@ -249,7 +249,7 @@ HostStatus array_attribute(ArrayContext *context, const Array *array, const char
     if (strcmp(name, "size") == 0 && array->family != FAMILY_TORCH) /* torch's is a method */
         return give_integer(result, array_count(array));
     if (strcmp(name, "nbytes") == 0)
-        return give_integer(result, array_count(array) * dtype_bytes(array->dtype));
+        return give_integer(result, dtype_memory_bytes(array->dtype, array_count(array)));
     if (strcmp(name, "T") == 0) return give_array(result, transpose(context, array));
     if (strcmp(name, "dtype") == 0) {
         *result = (HostValue){.kind = HOST_DTYPE, .dtype = array->dtype};

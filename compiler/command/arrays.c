@@ -25,7 +25,7 @@ bool array_is_contiguous(const Array *array)
 
 char *array_data(const Array *array)
 {
-    return array->storage + array->offset * dtype_bytes(array->dtype);
+    return array->storage + array->offset * dtype_memory_bits(array->dtype) / 8;
 }
 
 static bool check_status(ArrayContext *context, tile_status status)
@@ -51,7 +51,7 @@ Array *array_new(ArrayContext *context, DType dtype, int rank, const int64_t *sh
             return NULL;
         }
     }
-    size_t bytes = (size_t)count * (size_t)dtype_bytes(dtype);
+    size_t bytes = (size_t)dtype_memory_bytes(dtype, count);
     void *storage;
     if (!check_status(context, tile_alloc(&storage, bytes ? bytes : 1))) return NULL;
     array->storage = storage;
@@ -84,16 +84,82 @@ static void array_span(const Array *array, int64_t *low, int64_t *high)
     }
 }
 
-static bool copy_out(ArrayContext *context, void *to, const char *from, int64_t bytes)
+static bool bytes_out(ArrayContext *context, void *to, const char *from, int64_t bytes)
 {
     return check_status(context, tile_copy_out(to, from, (size_t)bytes, NULL)) &&
            check_status(context, tile_synchronize(NULL));
 }
 
-static bool copy_in(ArrayContext *context, char *to, const void *from, int64_t bytes)
+static bool bytes_in(ArrayContext *context, char *to, const void *from, int64_t bytes)
 {
     return check_status(context, tile_copy_in(to, from, (size_t)bytes, NULL)) &&
            check_status(context, tile_synchronize(NULL));
+}
+
+/* Elements of less than a byte are packed on the device alone: on the CPU each has its byte. The
+ * bytes on the device that hold elements [first, first + count). */
+typedef struct Packed {
+    char *at, *bytes;
+    int64_t size;
+    int bits;
+    int64_t skipped; /* elements of the first byte that come before */
+} Packed;
+
+static Packed packed_of(const Array *array, int64_t first, int64_t count)
+{
+    const int bits = dtype_memory_bits(array->dtype), each = 8 / bits;
+    Packed packed = {.bits = bits, .skipped = first % each};
+    packed.at = array->storage + first / each;
+    packed.size = dtype_memory_bytes(array->dtype, packed.skipped + count);
+    packed.bytes = bytes_new(packed.size, 1);
+    return packed;
+}
+
+static void unpack(const Packed *packed, int64_t count, char *elements)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t bit = (packed->skipped + i) * packed->bits;
+        const int byte = (unsigned char)packed->bytes[bit / 8];
+        elements[i] = (char)(byte >> bit % 8 & ((1 << packed->bits) - 1));
+    }
+}
+
+static void pack(const Packed *packed, int64_t count, const char *elements)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t bit = (packed->skipped + i) * packed->bits;
+        const int mask = ((1 << packed->bits) - 1) << bit % 8;
+        const int byte = packed->bytes[bit / 8] & ~mask;
+        packed->bytes[bit / 8] = (char)(byte | (elements[i] << bit % 8 & mask));
+    }
+}
+
+/* `count` elements of storage from element `first` on. */
+static bool copy_out(ArrayContext *context, void *to, const Array *array, int64_t first,
+                     int64_t count)
+{
+    const int size = dtype_bytes(array->dtype);
+    if (!dtype_is_packed(array->dtype))
+        return bytes_out(context, to, array->storage + first * size, count * size);
+    const Packed packed = packed_of(array, first, count);
+    const bool fine = bytes_out(context, packed.bytes, packed.at, packed.size);
+    if (fine) unpack(&packed, count, to);
+    free(packed.bytes);
+    return fine;
+}
+
+static bool copy_in(ArrayContext *context, const Array *array, int64_t first, int64_t count,
+                    const void *from)
+{
+    const int size = dtype_bytes(array->dtype);
+    if (!dtype_is_packed(array->dtype))
+        return bytes_in(context, array->storage + first * size, from, count * size);
+    const Packed packed = packed_of(array, first, count);
+    bool fine = bytes_out(context, packed.bytes, packed.at, packed.size);
+    if (fine) pack(&packed, count, from);
+    fine = fine && bytes_in(context, packed.at, packed.bytes, packed.size);
+    free(packed.bytes);
+    return fine;
 }
 
 /* Moves `count` elements between a row of a view, `stride` apart, and packed bytes. */
@@ -141,13 +207,13 @@ char *array_bytes(ArrayContext *context, const Array *array)
     char *packed = bytes_new(count, (int)size);
     if (count == 0) return packed;
     if (array_is_contiguous(array)) {
-        if (copy_out(context, packed, array_data(array), count * size)) return packed;
+        if (copy_out(context, packed, array, array->offset, count)) return packed;
         free(packed);
         return NULL;
     }
     array_span(array, &low, &high);
     char *span = bytes_new(high - low + 1, (int)size);
-    bool fine = copy_out(context, span, array_data(array) + low * size, (high - low + 1) * size);
+    bool fine = copy_out(context, span, array, array->offset + low, high - low + 1);
     if (fine) move_rows(array, span - low * size, packed, true);
     free(span);
     if (!fine) free(packed);
@@ -158,13 +224,13 @@ bool array_store(ArrayContext *context, const Array *array, const char *bytes)
 {
     int64_t low, high, count = array_count(array), size = dtype_bytes(array->dtype);
     if (count == 0) return true;
-    if (array_is_contiguous(array)) return copy_in(context, array_data(array), bytes, count * size);
+    if (array_is_contiguous(array)) return copy_in(context, array, array->offset, count, bytes);
     array_span(array, &low, &high);
-    int64_t reach = (high - low + 1) * size;
-    char *span = bytes_new(reach, 1), *place = array_data(array) + low * size;
-    bool fine = copy_out(context, span, place, reach);
+    const int64_t first = array->offset + low, reach = high - low + 1;
+    char *span = bytes_new(reach, (int)size);
+    bool fine = copy_out(context, span, array, first, reach);
     if (fine) move_rows(array, span - low * size, (char *)bytes, false);
-    fine = fine && copy_in(context, place, span, reach);
+    fine = fine && copy_in(context, array, first, reach, span);
     free(span);
     return fine;
 }

@@ -236,6 +236,9 @@ static bool encode_argument(const Runner *runner, const HostLaunch *launch, int 
     if (value->kind != HOST_ARRAY)
         return refuse_argument(runner, launch->at, parameter, "an array is needed");
     const Array *array = value->array;
+    if (array->offset * dtype_memory_bits(array->dtype) % 8 != 0)
+        return refuse_argument(runner, launch->at, parameter,
+                               "the array does not begin with a byte: take a copy");
     if (tensor) { /* the evaluator has looked at its type and shape */
         *cell = (uint64_t)(uintptr_t)array_data(array);
         return true;

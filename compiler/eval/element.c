@@ -281,7 +281,7 @@ static Value *shuffled(Eval *eval, Value *value, Value *lane, Name mode)
         Value *word = shuffled_word(eval, bits_of_width(eval, value, DTYPE_u32), lane, mode);
         return bits_of_width(eval, word, dtype);
     }
-    const DType narrow = bits == 16 ? DTYPE_u16 : DTYPE_u8;
+    const DType narrow = dtype_unsigned(dtype);
     Value *word = stage_cast(eval, bits_of_width(eval, value, narrow), DTYPE_u32);
     word = shuffled_word(eval, word, lane, mode);
     return bits_of_width(eval, stage_cast(eval, word, narrow), dtype);

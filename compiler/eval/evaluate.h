@@ -89,6 +89,8 @@ bool stage_same_shape(Eval *eval, Span at, Value **a, Value **b);
 bool stage_promote(DType a, DType b, DType *out);
 const char *dtype_user_name(DType dtype);
 const Type *staged_object_type(const Object *object); /* of a run-time value */
+/* A shared tile, or one index of it, as one of another tile's element type and shape. */
+Object *shared_as(Eval *eval, Object *tile, const Type *seen, Span at);
 /* The same bits as a tile of another type. */
 Value *tile_as(Eval *eval, Value *value, const Type *type);
 bool dtype_by_user_name(const char *name, DType *out); /* and by what else it is called */

@@ -21,28 +21,29 @@ static int leading_indices(const Op *view)
     return lead;
 }
 
-static Value *reshape_whole(Eval *eval, Value *tile, int rank, const int64_t *shape)
+static Value *reshape_whole(Eval *eval, Value *tile, DType dtype, int rank, const int64_t *shape)
 {
     if (tile->op->code == OP_shared_reshape) tile = tile->op->operands[0];
     return core_build(eval, OP_shared_reshape, 1, &tile,
-                      type_shared(core_types(eval), tile->type->dtype, rank, shape, NULL));
+                      type_shared(core_types(eval), dtype, rank, shape, NULL));
 }
 
 /* The same index of the whole tile in another shape. */
-static Value *reshape_part(Eval *eval, const Op *view, int lead, int rank, const int64_t *shape)
+static Value *reshape_part(Eval *eval, const Op *view, int lead, const Type *seen)
 {
+    const int rank = seen->rank;
     Value *whole = view->operands[0], *operands[1 + TYPE_RANK];
     int64_t extents[TYPE_RANK], dims[TYPE_RANK];
     for (int d = 0; d < lead; d++) extents[d] = whole->type->shape[d];
-    memcpy(extents + lead, shape, (size_t)rank * sizeof *shape);
-    operands[0] = reshape_whole(eval, whole, lead + rank, extents);
+    memcpy(extents + lead, seen->shape, (size_t)rank * sizeof *extents);
+    operands[0] = reshape_whole(eval, whole, seen->dtype, lead + rank, extents);
     for (int d = 0; d < lead; d++) operands[1 + d] = view->operands[1 + d];
     for (int i = 0; i < rank; i++) {
         dims[i] = lead + i;
         operands[1 + lead + i] = build_const(&eval->builder, DTYPE_i32, 0);
     }
     Value *part = core_build(eval, OP_shared_view, 1 + lead + rank, operands,
-                             type_shared(core_types(eval), whole->type->dtype, rank, shape, NULL));
+                             type_shared(core_types(eval), seen->dtype, rank, seen->shape, NULL));
     op_set_ints(part->op, ATTR_dims, rank, dims);
     return part;
 }
@@ -51,19 +52,28 @@ Object *core_reshape_shared(Eval *eval, const Bound *bound)
 {
     int rank;
     int64_t shape[TYPE_RANK];
-    Value *tile =
+    const Value *tile =
         argument_value(eval, bound->values[0], TYPE_SHARED, "what is reshaped", NULL, bound->at);
     if (tile == NULL ||
         !argument_reshape(eval, tile->type, bound->values[1], bound->at, &rank, shape))
         return NULL;
+    const Type *seen = type_tile(core_types(eval), tile->type->dtype, rank, shape, NULL);
+    return shared_as(eval, bound->values[0], seen, bound->at);
+}
+
+Object *shared_as(Eval *eval, Object *object, const Type *seen, Span at)
+{
+    const int rank = seen->rank;
+    Value *tile = argument_value(eval, object, TYPE_SHARED, "what is reshaped", NULL, at);
+    if (tile == NULL) return NULL;
     if (tile->op != NULL && tile->op->code != OP_shared_view)
-        return object_ir(eval, reshape_whole(eval, tile, rank, shape));
+        return object_ir(eval, reshape_whole(eval, tile, seen->dtype, rank, seen->shape));
     const int lead = tile->op != NULL ? leading_indices(tile->op) : -1;
     const Value *whole = lead < 0 ? NULL : tile->op->operands[0];
     if (whole == NULL || lead + rank > TYPE_RANK || whole->op == NULL ||
         whole->op->code == OP_shared_view)
-        return FAIL(eval, expected_kind, bound->at, "what is reshaped",
+        return FAIL(eval, expected_kind, at, "what is reshaped",
                     "a whole shared tile or one index of its first dimensions",
                     "another part of one");
-    return object_ir(eval, reshape_part(eval, tile->op, lead, rank, shape));
+    return object_ir(eval, reshape_part(eval, tile->op, lead, seen));
 }

@@ -11,12 +11,29 @@
 const char *dtype_user_name(DType dtype)
 {
     static const char *const NAMES[DTYPE_COUNT] = {
-        [DTYPE_b1] = "boolean",         [DTYPE_i8] = "int8",       [DTYPE_i16] = "int16",
-        [DTYPE_i32] = "int32",          [DTYPE_i64] = "int64",     [DTYPE_u8] = "uint8",
-        [DTYPE_u16] = "uint16",         [DTYPE_u32] = "uint32",    [DTYPE_u64] = "uint64",
-        [DTYPE_f16] = "float16",        [DTYPE_bf16] = "bfloat16", [DTYPE_tf32] = "tfloat32",
-        [DTYPE_f32] = "float32",        [DTYPE_f64] = "float64",   [DTYPE_f8e4m3] = "float8_e4m3",
+        [DTYPE_b1] = "boolean",
+        [DTYPE_i8] = "int8",
+        [DTYPE_i16] = "int16",
+        [DTYPE_i32] = "int32",
+        [DTYPE_i64] = "int64",
+        [DTYPE_u8] = "uint8",
+        [DTYPE_u16] = "uint16",
+        [DTYPE_u32] = "uint32",
+        [DTYPE_u64] = "uint64",
+        [DTYPE_f16] = "float16",
+        [DTYPE_bf16] = "bfloat16",
+        [DTYPE_tf32] = "tfloat32",
+        [DTYPE_f32] = "float32",
+        [DTYPE_f64] = "float64",
+        [DTYPE_f8e4m3] = "float8_e4m3",
         [DTYPE_f8e5m2] = "float8_e5m2",
+        [DTYPE_i1] = "int1",
+        [DTYPE_i2] = "int2",
+        [DTYPE_i4] = "int4",
+        [DTYPE_u1] = "uint1",
+        [DTYPE_u2] = "uint2",
+        [DTYPE_u4] = "uint4",
+        [DTYPE_f4e2m1] = "float4_e2m1",
     };
     return NAMES[dtype] != NULL ? NAMES[dtype] : dtype_name(dtype);
 }
@@ -36,6 +53,7 @@ bool dtype_by_user_name(const char *name, DType *out)
         {"short", DTYPE_i16},
         {"e5m2_float8", DTYPE_f8e5m2},
         {"half", DTYPE_f16},
+        {"float4_e2m1fn", DTYPE_f4e2m1},
     };
     for (DType dtype = 0; dtype < DTYPE_COUNT; dtype++)
         if (strcmp(dtype_user_name(dtype), name) == 0) {
@@ -55,7 +73,7 @@ bool dtype_by_user_name(const char *name, DType *out)
 static bool promote_floats(DType a, DType b, DType *out)
 {
     int bits_a = dtype_bits(a), bits_b = dtype_bits(b);
-    if (bits_a == 8 || bits_b == 8) return false; /* fp8 goes with itself alone */
+    if (bits_a <= 8 || bits_b <= 8) return false; /* small floats go with themselves alone */
     *out = DTYPE_f32;
     if (a == DTYPE_f64 || b == DTYPE_f64)
         *out = DTYPE_f64;

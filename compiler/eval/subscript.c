@@ -209,14 +209,6 @@ static Value *chosen_elements(Eval *eval, const Type *tile, const Subscript *sub
     return mask;
 }
 
-static DType bits_dtype(DType dtype)
-{
-    static const DType WORDS[] = {DTYPE_u8, DTYPE_u16, DTYPE_u32, DTYPE_u64};
-    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
-        if (dtype_bits(WORDS[i]) == dtype_bits(dtype)) return WORDS[i];
-    return dtype;
-}
-
 static Value *bitcast(Eval *eval, Value *value, DType dtype)
 {
     if (value->type->dtype == dtype) return value;
@@ -230,7 +222,7 @@ static Value *pick_elements(Eval *eval, Value *tile, const Subscript *subscript)
     int64_t shape[TYPE_RANK], dims[TYPE_RANK];
     int count = 0;
     const DType dtype = tile->type->dtype;
-    Value *bits = bitcast(eval, tile, dtype == DTYPE_b1 ? dtype : bits_dtype(dtype));
+    Value *bits = bitcast(eval, tile, dtype == DTYPE_b1 ? dtype : dtype_unsigned(dtype));
     Value *zero = stage_broadcast(eval, build_const(&eval->builder, bits->type->dtype, 0),
                                   tile->type->rank, tile->type->shape, subscript->at);
     Value *mask = chosen_elements(eval, tile->type, subscript);

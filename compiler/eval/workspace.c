@@ -25,6 +25,15 @@ static Value *times(Builder *builder, Value *bytes, Value *extent)
                   build2(builder, OP_mul, bytes, extent));
 }
 
+/* The bytes of so many elements of less than a byte; a negative number stays one. */
+static Value *packed(Builder *builder, DType dtype, Value *count)
+{
+    const int each = 8 / dtype_memory_bits(dtype);
+    Value *last = build2(builder, OP_add, count, number(builder, each - 1));
+    return build3(builder, OP_select, build_cmp(builder, "lt", count, number(builder, 0)), count,
+                  build2(builder, OP_div, last, number(builder, each)));
+}
+
 static Value *host_extent(Eval *eval, Builder *builder, Object *extent, Span at)
 {
     if (extent->kind == OBJECT_INT) return number(builder, extent->as.integer);
@@ -41,8 +50,9 @@ static bool state_size(Eval *eval, int index, DType dtype, int rank, Object **sh
         if ((extents[i] = host_extent(eval, &builder, shape[i], at)) == NULL) return false;
     }
     Builder builder = stage_host_builder(eval, at);
-    Value *bytes = number(&builder, dtype_bytes(dtype));
+    Value *bytes = number(&builder, dtype_is_packed(dtype) ? 1 : dtype_bytes(dtype));
     for (int i = 0; i < rank; i++) bytes = times(&builder, bytes, extents[i]);
+    if (dtype_is_packed(dtype)) bytes = packed(&builder, dtype, bytes);
     Op *op = build_op(&builder, OP_workspace_size, 1, &bytes, 0, NULL);
     op_set_int(op, ATTR_index, index);
     return true;

@@ -49,9 +49,24 @@ int dtype_bits(DType dtype)
     return row_of(dtype)->bits;
 }
 
+bool dtype_is_packed(DType dtype)
+{
+    return row_of(dtype)->bits < 8 && row_of(dtype)->class != DTYPE_CLASS_BOOL;
+}
+
+int dtype_memory_bits(DType dtype)
+{
+    return dtype_class(dtype) == DTYPE_CLASS_BOOL ? 8 : row_of(dtype)->bits;
+}
+
 int dtype_bytes(DType dtype)
 {
     return (row_of(dtype)->bits + 7) / 8;
+}
+
+int64_t dtype_memory_bytes(DType dtype, int64_t count)
+{
+    return (count * dtype_memory_bits(dtype) + 7) / 8;
 }
 
 bool dtype_is_float(DType dtype)
@@ -96,7 +111,13 @@ static int padding_bits(const DTypeRow *row)
 /* f8e4m3 spends its largest exponent on numbers: no infinity, one NaN. */
 static bool has_infinity(const DTypeRow *row)
 {
-    return !(row->exponent == 4 && row->mantissa == 3);
+    return row->bits > 4 && !(row->exponent == 4 && row->mantissa == 3);
+}
+
+/* Floats of less than a byte are numbers all of them. */
+static bool has_nan(const DTypeRow *row)
+{
+    return row->bits >= 8;
 }
 
 static uint64_t exponent_mask(const DTypeRow *row)
@@ -104,19 +125,20 @@ static uint64_t exponent_mask(const DTypeRow *row)
     return ((1ull << row->exponent) - 1) << row->mantissa;
 }
 
-/* What a magnitude beyond the largest number becomes: 8-bit floats saturate, as the GPU's
- * conversions do. */
+/* What a magnitude beyond the largest number becomes: floats of 8 bits and less saturate, as the
+ * GPU's conversions do. */
 static uint64_t overflow_bits(const DTypeRow *row)
 {
-    uint64_t infinity = exponent_mask(row);
-    if (!has_infinity(row)) return infinity | ((1ull << row->mantissa) - 2);
+    uint64_t infinity = exponent_mask(row), all = infinity | ((1ull << row->mantissa) - 1);
+    if (!has_infinity(row)) return has_nan(row) ? all - 1 : all;
     return row->bits == 8 ? infinity - 1 : infinity;
 }
 
-/* A NaN keeps the upper bits of its payload. */
+/* A NaN keeps the upper bits of its payload; where there is none it is the largest number. */
 static uint64_t nan_bits(const DTypeRow *row, uint64_t payload)
 {
     uint64_t all = (1ull << row->mantissa) - 1;
+    if (!has_nan(row)) return overflow_bits(row);
     uint64_t kept = payload >> (DOUBLE_MANTISSA - row->mantissa);
     if (!has_infinity(row)) kept = all;
     if (kept == 0) kept = 1ull << (row->mantissa - 1);
@@ -166,7 +188,7 @@ static double decode_float(const DTypeRow *row, uint64_t bits)
     int exponent = (int)((bits & exponent_mask(row)) >> row->mantissa);
     uint64_t sign = bits >> (row->exponent + row->mantissa) & 1;
     int bias = (1 << (row->exponent - 1)) - 1;
-    bool top = exponent == (1 << row->exponent) - 1;
+    bool top = has_nan(row) && exponent == (1 << row->exponent) - 1;
     if (top && (has_infinity(row) || fraction == (1ull << row->mantissa) - 1))
         return double_of_bits(sign << 63 | 0x7ffull << DOUBLE_MANTISSA |
                               fraction << (DOUBLE_MANTISSA - row->mantissa));
@@ -223,9 +245,18 @@ int64_t dtype_code(DType dtype)
                                        [DTYPE_CLASS_UINT] = 1,
                                        [DTYPE_CLASS_FLOAT] = 2};
     static const uint8_t of_type[DTYPE_COUNT] = {
-        [DTYPE_bf16] = 4, [DTYPE_f8e4m3] = 10, [DTYPE_f8e5m2] = 12};
+        [DTYPE_bf16] = 4, [DTYPE_f8e4m3] = 10, [DTYPE_f8e5m2] = 12, [DTYPE_f4e2m1] = 17};
     int code = of_type[dtype] != 0 ? of_type[dtype] : of_class[dtype_class(dtype)];
-    return (int64_t)code << 24 | (int64_t)dtype_bytes(dtype) * 8 << 16 | 1;
+    return (int64_t)code << 24 | (int64_t)dtype_memory_bits(dtype) << 16 | 1;
+}
+
+DType dtype_unsigned(DType dtype)
+{
+    for (int i = 0; i < DTYPE_COUNT; i++)
+        if (dtype_rows[i].class == DTYPE_CLASS_UINT &&
+            dtype_rows[i].bits == dtype_memory_bits(dtype))
+            return (DType)i;
+    ICE("no unsigned integer of %s's width", dtype_name(dtype));
 }
 
 int64_t dtype_wrap(DType dtype, int64_t value)

@@ -30,7 +30,10 @@ const char *dtype_name(DType dtype); /* "f16" */
 bool dtype_find(const char *name, DType *out);
 DTypeClass dtype_class(DType dtype);
 int dtype_bits(DType dtype);
-int dtype_bytes(DType dtype); /* in memory: at least 1 */
+bool dtype_is_packed(DType dtype);                      /* several to a byte of memory */
+int dtype_memory_bits(DType dtype);                     /* of an element in memory: a bool has 8 */
+int dtype_bytes(DType dtype);                           /* likewise: at least 1 */
+int64_t dtype_memory_bytes(DType dtype, int64_t count); /* of so many elements in a row */
 bool dtype_is_float(DType dtype);
 bool dtype_is_integer(DType dtype); /* INT or UINT */
 bool dtype_is_signed(DType dtype);  /* INT */
@@ -40,6 +43,8 @@ double dtype_decode(DType dtype, uint64_t bits);
 /* DLPack's code, bits and lanes as one number (TILE_DTYPE): a key that says a tensor's type. */
 int64_t dtype_code(DType dtype);
 const char *dtype_code_name(int64_t code); /* of the type with that code; NULL: there is none */
+/* The unsigned integer of the same width; of a bool, whose bits nobody sees, u8. */
+DType dtype_unsigned(DType dtype);
 /* An integer brought into the type's range by wrapping. */
 int64_t dtype_wrap(DType dtype, int64_t value);
 

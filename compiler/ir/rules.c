@@ -214,6 +214,38 @@ static bool check_st(const Check *check)
     return check_word(check, operand_type(check, 1), 2);
 }
 
+/* The byte's pointer, the number's type, the bit, and the operand that is the predicate. */
+static bool check_bits_of_byte(const Check *check, DType number, int bit)
+{
+    const Op *op = check->op;
+    return require(check, dtype_is_packed(number), "the number has less than a byte") &&
+           require(check, operand_type(check, 0)->dtype == DTYPE_u8, "the pointer is to a byte") &&
+           require(check, operand_type(check, bit)->dtype == DTYPE_i32, "the bit is an i32") &&
+           require(check, op->operand_count <= bit + 2, "there is one predicate at most") &&
+           require(check,
+                   op->operand_count == bit + 1 || operand_type(check, bit + 1)->dtype == DTYPE_b1,
+                   "the predicate is boolean");
+}
+
+static bool check_ld_bits(const Check *check)
+{
+    return check_bits_of_byte(check, result_type(check)->dtype, 1);
+}
+
+static bool check_st_bits(const Check *check)
+{
+    return check_bits_of_byte(check, operand_type(check, 1)->dtype, 2);
+}
+
+static bool check_vec_cast(const Check *check)
+{
+    const Type *from = operand_type(check, 0), *to = result_type(check);
+    return require(check, from->count == to->count, "the vector has another length") &&
+           require(check, dtype_is_float(to->dtype), "the result is of floats") &&
+           require(check, from->count * dtype_bits(from->dtype) <= 32,
+                   "the operand is a word at most");
+}
+
 static bool check_vec_pack(const Check *check)
 {
     return require(check, check->op->operand_count == result_type(check)->count,
@@ -413,6 +445,9 @@ static Rule *const rules[OP_COUNT] = {
     [OP_st] = check_st,
     [OP_vec_pack] = check_vec_pack,
     [OP_vec_get] = check_vec_get,
+    [OP_vec_cast] = check_vec_cast,
+    [OP_ld_bits] = check_ld_bits,
+    [OP_st_bits] = check_st_bits,
     [OP_shuffle] = check_shuffle,
     [OP_ldmatrix] = check_ldmatrix,
     [OP_mma] = check_mma,

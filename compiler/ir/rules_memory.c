@@ -284,11 +284,12 @@ bool rule_shared_alloc(const Check *check)
 bool rule_shared_reshape(const Check *check)
 {
     const Op *alloc = check->op->operands[0]->op;
+    const Type *from = operand_type(check, 0), *to = result_type(check);
     return require(check, alloc && alloc->code == OP_shared_alloc, "the operand is a whole tile") &&
            require(check,
-                   type_elements(operand_type(check, 0)) == type_elements(result_type(check)),
-                   "the shapes hold different numbers of elements") &&
-           rule_same_dtype(check);
+                   type_elements(from) * dtype_memory_bits(from->dtype) ==
+                       type_elements(to) * dtype_memory_bits(to->dtype),
+                   "the shapes hold different numbers of elements");
 }
 
 bool rule_shared_view(const Check *check)

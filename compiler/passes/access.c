@@ -12,17 +12,11 @@ bool op_is_access(const Op *op)
     return op->code == OP_load || op->code == OP_store;
 }
 
-int dtype_memory_bits(DType dtype)
-{
-    const int bits = dtype_bits(dtype);
-    return bits < 8 ? 8 : bits;
-}
-
 int64_t type_bytes(const Type *type)
 {
     const bool is_laid_out = type->kind == TYPE_SHARED && type->layout;
-    return (is_laid_out ? layout_size(type->layout) : type_elements(type)) *
-           dtype_memory_bits(type->dtype) / 8;
+    return dtype_memory_bytes(type->dtype,
+                              is_laid_out ? layout_size(type->layout) : type_elements(type));
 }
 
 static void find_tile_dims(Access *access)
@@ -74,8 +68,8 @@ int access_contiguous(const Access *access)
 /* The address of a vector's start is a multiple of its size whatever the other coordinates are. */
 static bool is_aligned(FactTable *facts, const Access *access, int dim, int vector)
 {
-    const int64_t bytes = (int64_t)vector * dtype_memory_bits(access->view->dtype) / 8;
-    if (facts_of(facts, access->pointer).multiple % bytes != 0) return false;
+    const int64_t size = facts_address_unit(access->view->dtype, vector);
+    if (facts_of(facts, access->pointer).multiple % size != 0) return false;
     for (int d = 0; d < access->rank; d++) {
         const int64_t offset = facts_of(facts, access->offsets[d]).multiple;
         const int64_t stride = facts_of(facts, access->strides[d]).multiple;

@@ -58,8 +58,6 @@ const Layout *shared_part_layout(LayoutTable *table, FactTable *facts, const Op 
 Parameter *pointer_parameter(Kernel *kernel, const Value *pointer);
 /* How many registers from register 0 on are neighbours along the dimension. */
 int layout_register_run(const Layout *layout, int dim);
-/* A bool has 8 bits in memory. */
-int dtype_memory_bits(DType dtype);
 /* Of a tile in memory: of one that is laid out in shared memory with the layout's padding. */
 int64_t type_bytes(const Type *type);
 

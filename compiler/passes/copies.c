@@ -122,7 +122,7 @@ static bool is_wide(const Loop *loop, Op *load)
     const int dim = access_contiguous(&access);
     const int vector = dim < 0 ? 0 : access_vector(facts, &access, dim, MOST);
     facts_free(facts);
-    return vector * dtype_memory_bits(access.view->dtype) / 8 >= LEAST_BYTES;
+    return dtype_memory_bytes(access.view->dtype, vector) >= LEAST_BYTES;
 }
 
 static bool is_ahead(const Loop *loop, Op *load)

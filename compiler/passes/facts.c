@@ -287,11 +287,32 @@ static Facts rule_grid_dim(FactTable *table, const Value *value)
     return facts;
 }
 
+int64_t facts_address_unit(DType dtype, int64_t count)
+{
+    return dtype_is_packed(dtype) ? count : dtype_memory_bytes(dtype, count);
+}
+
 static Facts rule_ptr_add(FactTable *table, const Value *value)
 {
     const Facts pointer = facts_operand(table, value, 0), index = facts_operand(table, value, 1);
-    const int64_t bytes = multiple_product(index.multiple, dtype_bytes(value->type->dtype));
-    return (Facts){divisor_common(pointer.multiple, bytes), INT64_MIN, INT64_MAX};
+    const int64_t unit = facts_address_unit(value->type->dtype, 1);
+    return (Facts){divisor_common(pointer.multiple, multiple_product(index.multiple, unit)),
+                   INT64_MIN, INT64_MAX};
+}
+
+/* Of a byte's address, whatever lies there. */
+static int64_t elements_a_byte(DType dtype)
+{
+    return dtype_is_packed(dtype) ? 8 / dtype_memory_bits(dtype) : 1;
+}
+
+static Facts rule_ptr_cast(FactTable *table, const Value *value)
+{
+    Facts facts = facts_operand(table, value, 0);
+    const int64_t from = elements_a_byte(value->op->operands[0]->type->dtype);
+    facts.multiple = facts.multiple % from == 0 ? facts.multiple / from : 1;
+    facts.multiple = multiple_product(facts.multiple, elements_a_byte(value->type->dtype));
+    return facts;
 }
 
 static Facts rule_same(FactTable *table, const Value *value)
@@ -336,7 +357,7 @@ static FactRule *const rules[OP_COUNT] = {
     [OP_block_idx] = rule_block_idx,
     [OP_grid_dim] = rule_grid_dim,
     [OP_ptr_add] = rule_ptr_add,
-    [OP_ptr_cast] = rule_same,
+    [OP_ptr_cast] = rule_ptr_cast,
     [OP_iota] = rule_iota,
     [OP_splat] = rule_same,
     [OP_broadcast] = rule_same,
@@ -388,6 +409,7 @@ static Facts facts_of_parameter(FactTable *table, const Value *value)
         !dtype_is_float(value->type->dtype))
         return (Facts){multiple_of_number(parameter->key), parameter->key, parameter->key};
     if (parameter->multiple > facts.multiple) facts.multiple = parameter->multiple;
+    if (value->type->kind == TYPE_POINTER) facts.multiple *= elements_a_byte(value->type->dtype);
     return facts;
 }
 

@@ -340,7 +340,7 @@ void lay_out_shared(Op *op, void *context)
     const Layout *layout =
         layout_swizzled(inference->kernel->layouts, tile->type->rank, shape, order, bits);
     tile->type = type_with_layout(inference->kernel->types, tile->type, layout);
-    op_set_int(op, ATTR_bytes, layout_size(layout) * bits / 8);
+    op_set_int(op, ATTR_bytes, dtype_memory_bytes(tile->type->dtype, layout_size(layout)));
 }
 
 /* ---- the pass ---- */

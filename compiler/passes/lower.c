@@ -87,6 +87,26 @@ static void lower_elements(Lower *lower, Op *op)
     }
 }
 
+static void lower_cast(Lower *lower, Op *op)
+{
+    Value *result = &op->results[0];
+    if (result->type->kind != TYPE_TILE) {
+        op_clone(&lower->at, op, &lower->scalars);
+        return;
+    }
+    CHECK(op->operands[0]->type->layout == result->type->layout);
+    Value **from = lower_tile(lower, op->operands[0]), **to = lower_new_tile(lower, result);
+    const int count = register_count(result);
+    for (int reg = 0, done; reg < count; reg += done) {
+        done = 1;
+        if (reg > 0 && from[reg] == from[reg - 1])
+            to[reg] = to[reg - 1];
+        else if ((done = packed_cast(lower, result->type->dtype, from + reg, count - reg,
+                                     to + reg)) == 0)
+            to[reg] = build_cast(&lower->at, result->type->dtype, from[reg]), done = 1;
+    }
+}
+
 /* ---- other names ---- */
 
 static void lower_splat(Lower *lower, Op *op)
@@ -321,6 +341,7 @@ static void lower_nothing(Lower *lower, Op *op)
 }
 
 static LowerRule *const rules[OP_COUNT] = {
+    [OP_cast] = lower_cast,
     [OP_splat] = lower_splat,
     [OP_iota] = lower_iota,
     [OP_broadcast] = lower_broadcast,

@@ -121,6 +121,16 @@ Value *shared_element(Lower *lower, const Value *tile, Value *const *coordinates
  * registers lie next to each other. */
 Value **shared_pointers(Lower *lower, const Value *tile, const Layout *layout, int *vector);
 
+/* ---- lower_packed.c: elements of less than a byte ---- */
+
+/* The address of the first of a whole byte. */
+Value *packed_address(Lower *lower, Value *pointer);
+/* One element, wherever it lies. */
+Value *packed_read(Lower *lower, Value *pointer, Value *predicate);
+void packed_write(Lower *lower, Value *pointer, Value *predicate, Value *value);
+/* Casts as many of the registers from `reg` on as it does at once; 0: none. */
+int packed_cast(Lower *lower, DType to, Value *const *from, int count, Value **registers);
+
 /* ---- lower_memory.c ---- */
 
 /* A view's part, and the registers that go with it. */
@@ -144,6 +154,8 @@ void memory_read(Lower *lower, Value *pointer, Value *predicate, DType dtype, in
                  Value **registers);
 void memory_write(Lower *lower, Value *pointer, Value *predicate, DType dtype, int count,
                   Value *const *registers);
+/* The pointer as one to elements of the type; of packed ones, to a whole byte's first. */
+Value *memory_address(Lower *lower, DType dtype, Value *pointer);
 Value *memory_pack(Lower *lower, int count, Value *const *elements);
 Value *memory_element(Lower *lower, Value *vector, int index);
 

@@ -36,7 +36,7 @@ static void narrow(const Access *access, const Layout *layout, int *vector)
 static void copy_now(Lower *lower, const Memory *memory, int reg, Value *to, Value *inside,
                      Value *active)
 {
-    enum { MOST = ACCESS_BYTES };
+    enum { MOST = 8 * ACCESS_BYTES };
     Value *registers[MOST];
     const DType dtype = memory->access.tile->dtype;
     CHECK(memory->vector <= MOST);
@@ -48,17 +48,16 @@ static void copy_now(Lower *lower, const Memory *memory, int reg, Value *to, Val
 static void copy_vector(Lower *lower, const Op *copy, const Memory *memory, int reg, Value *to,
                         Value *active)
 {
-    const int64_t bytes =
-        (int64_t)memory->vector * dtype_memory_bits(memory->access.tile->dtype) / 8;
+    const int64_t bytes = dtype_memory_bytes(memory->access.tile->dtype, memory->vector);
     Value *inside = memory_inside(lower, memory, reg);
     if (bytes < LEAST_BYTES) {
         copy_now(lower, memory, reg, to, inside, active);
         return;
     }
-    Value *from = address_pointer_to(lower, memory_dtype(memory->access.tile->dtype),
-                                     memory_pointer(lower, memory, reg));
+    const DType dtype = memory_dtype(memory->access.tile->dtype);
+    Value *from = memory_address(lower, dtype, memory_pointer(lower, memory, reg));
     if (!inside) inside = address_const(lower, DTYPE_b1, 1);
-    Value *operands[4] = {to, from, inside, active};
+    Value *operands[4] = {memory_address(lower, dtype, to), from, inside, active};
     Op *op = build_op(&lower->at, OP_cp_async, active ? 4 : 3, operands, 0, NULL);
     op_set_int(op, ATTR_bytes, bytes);
     const Attr *evict = op_attr(copy, ATTR_evict);
@@ -73,9 +72,8 @@ void lower_copy_async(Lower *lower, Op *op)
     narrow(&memory.access, layout, &memory.vector);
     Value **to = shared_pointers(lower, op->operands[1], layout, &memory.vector);
     const int replicas = layout_register_replicas(layout);
-    Value *mask = op_attr(op, ATTR_masked)
-                      ? lower_scalar(lower, op->operands[op->operand_count - 1])
-                      : NULL;
+    Value *mask =
+        op_attr(op, ATTR_masked) ? lower_scalar(lower, op->operands[op->operand_count - 1]) : NULL;
     for (int reg = 0; reg < layout_registers(layout); reg += memory.vector) {
         Value *active = address_and(lower, address_not_replica(lower, layout), mask);
         if (reg & replicas ||

@@ -127,7 +127,7 @@ void lower_local_alloc(Lower *lower, Op *op)
     const DType dtype = memory_dtype(array->dtype);
     const Type *type = type_pointer(lower->kernel->types, dtype, SPACE_LOCAL);
     Value *base = lower_build(lower, OP_local_base, 0, NULL, type);
-    op_set_int(base->op, ATTR_bytes, type_elements(array) * dtype_memory_bits(dtype) / 8);
+    op_set_int(base->op, ATTR_bytes, dtype_memory_bytes(dtype, type_elements(array)));
     map_set(lower->arena, &lower->scalars, &op->results[0], base);
 }
 

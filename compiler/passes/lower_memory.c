@@ -35,9 +35,10 @@ Value *memory_element(Lower *lower, Value *vector, int index)
     return element;
 }
 
-static int64_t access_bytes(DType dtype, int count)
+Value *memory_address(Lower *lower, DType dtype, Value *pointer)
 {
-    return (int64_t)dtype_memory_bits(dtype) / 8 * count;
+    return address_pointer_to(lower, dtype,
+                              dtype_is_packed(dtype) ? packed_address(lower, pointer) : pointer);
 }
 
 void memory_read(Lower *lower, Value *pointer, Value *predicate, DType dtype, int count,
@@ -45,10 +46,15 @@ void memory_read(Lower *lower, Value *pointer, Value *predicate, DType dtype, in
 {
     TypeTable *types = lower->kernel->types;
     const DType stored = memory_dtype(dtype);
-    Value *operands[2] = {address_pointer_to(lower, stored, pointer), predicate};
+    if (count * dtype_memory_bits(dtype) % 8 != 0) {
+        for (int i = 0; i < count; i++)
+            registers[i] = packed_read(lower, address_add_number(lower, pointer, i), predicate);
+        return;
+    }
+    Value *operands[2] = {memory_address(lower, stored, pointer), predicate};
     const Type *type = count == 1 ? type_scalar(types, stored) : type_vector(types, stored, count);
     Value *read = lower_build(lower, OP_ld, predicate ? 2 : 1, operands, type);
-    op_set_int(read->op, ATTR_align, access_bytes(dtype, count));
+    op_set_int(read->op, ATTR_align, dtype_memory_bytes(dtype, count));
     for (int i = 0; i < count; i++) {
         Value *element = count == 1 ? read : memory_element(lower, read, i);
         registers[i] = stored == dtype ? element : build_cast(&lower->at, dtype, element);
@@ -59,14 +65,19 @@ void memory_write(Lower *lower, Value *pointer, Value *predicate, DType dtype, i
                   Value *const *registers)
 {
     const DType stored = memory_dtype(dtype);
+    if (count * dtype_memory_bits(dtype) % 8 != 0) {
+        for (int i = 0; i < count; i++)
+            packed_write(lower, address_add_number(lower, pointer, i), predicate, registers[i]);
+        return;
+    }
     Value **elements = arena_new_array(lower->arena, Value *, count);
     for (int i = 0; i < count; i++)
         elements[i] = stored == dtype ? registers[i] : build_cast(&lower->at, stored, registers[i]);
-    Value *operands[3] = {address_pointer_to(lower, stored, pointer),
+    Value *operands[3] = {memory_address(lower, stored, pointer),
                           count == 1 ? elements[0] : memory_pack(lower, count, elements),
                           predicate};
     Op *write = build_op(&lower->at, OP_st, predicate ? 3 : 2, operands, 0, NULL);
-    op_set_int(write, ATTR_align, access_bytes(dtype, count));
+    op_set_int(write, ATTR_align, dtype_memory_bytes(dtype, count));
 }
 
 /* ---- addresses ---- */

@@ -93,7 +93,7 @@ static Value *shuffle_xor(Lower *lower, Value *value, int mask)
     const int bits = dtype_bits(dtype);
     if (bits == 64) return shuffle_wide(lower, value, mask);
     if (bits == 32) return shuffle_word(lower, value, mask);
-    const DType integer = bits == 16 ? DTYPE_u16 : DTYPE_u8;
+    const DType integer = dtype_unsigned(dtype);
     const bool is_bool = dtype == DTYPE_b1;
     Value *narrow = build_as(lower, is_bool ? OP_cast : OP_bitcast, value, integer);
     Value *word = shuffle_word(lower, build_as(lower, OP_cast, narrow, DTYPE_u32), mask);

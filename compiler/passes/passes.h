@@ -35,7 +35,7 @@ int launch_warps(const Op *launch);
 
 typedef struct Facts {
     int64_t multiple;  /* the value is a multiple of this, at least 1; 0: the value is 0. Addresses:
-                          in bytes */
+                          in bytes, those of packed elements in elements */
     int64_t low, high; /* and lies in [low, high]; INT64_MIN, INT64_MAX where nothing is known */
 } Facts;
 
@@ -49,5 +49,7 @@ int64_t divisor_common(int64_t a, int64_t b); /* the greatest one */
 /* Whether some value + gap <= limit was assumed; the largest such gap. */
 bool facts_gap(const FactTable *table, const Value *value, const Value *limit, int64_t *gap);
 const Value *value_uncast(const Value *value); /* without casts that lose nothing */
+/* So many elements in the unit of an address's multiple. */
+int64_t facts_address_unit(DType dtype, int64_t count);
 
 #endif

@@ -221,7 +221,7 @@ int64_t access_segment(const Inference *inference, Op *op, const Layout *layout)
     /* lanes carry a run on only where one access moves all of it */
     const int covered =
         vector < run ? vector : extend_run(layout, LAYOUT_LANE, access.tile_dim[dim], run);
-    return (int64_t)covered * dtype_memory_bits(access.tile->dtype) / 8;
+    return dtype_memory_bytes(access.tile->dtype, covered);
 }
 
 /* ---- scans ---- */

@@ -38,6 +38,8 @@ static const Layout *reshaped_layout(const Inference *inference, const Op *op)
 {
     const Type *to = op->results[0].type;
     int32_t shape[LAYOUT_RANK];
+    if (dtype_memory_bits(to->dtype) != dtype_memory_bits(op->operands[0]->type->dtype))
+        return NULL;
     for (int d = 0; d < to->rank; d++) shape[d] = (int32_t)to->shape[d];
     return layout_reshape(inference->kernel->layouts, op->operands[0]->type->layout, to->rank,
                           shape);

@@ -398,7 +398,7 @@ static bool is_wide(FactTable *facts, Op *copy)
     const int dim = access_contiguous(&access);
     if (dim < 0) return false;
     const int vector = access_vector(facts, &access, dim, MOST);
-    return vector * dtype_memory_bits(access.view->dtype) / 8 >= LEAST_BYTES;
+    return dtype_memory_bytes(access.view->dtype, vector) >= LEAST_BYTES;
 }
 
 static bool is_copied_ahead(const Pipeline *pipeline, const Op *copy)

@@ -89,8 +89,9 @@ static int contiguous_dim(const Value *view)
 static bool is_aligned(FactTable *facts, const Op *op, int contiguous, int64_t vector)
 {
     const Value *view = op->operands[0];
-    const int rank = view->type->rank, bits = dtype_memory_bits(view->type->dtype);
-    if (facts_of(facts, view->op->operands[0]).multiple % (vector * bits / 8) != 0) return false;
+    const int rank = view->type->rank;
+    const int64_t size = facts_address_unit(view->type->dtype, vector);
+    if (facts_of(facts, view->op->operands[0]).multiple % size != 0) return false;
     for (int d = 0; d < rank; d++) {
         const Value *index = op->operands[scattered_first(op) + d];
         Run run = {0, 1};

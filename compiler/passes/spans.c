@@ -56,6 +56,7 @@ static Value *view_bytes(Spans *spans, const Op *view)
     }
     Value *bits = build2(to, OP_mul, build2(to, OP_add, last, number(spans, 1)),
                          number(spans, dtype_memory_bits(type->dtype)));
+    if (dtype_is_packed(type->dtype)) bits = build2(to, OP_add, bits, number(spans, 7));
     Value *bytes = build2(to, OP_div, bits, number(spans, 8));
     Value *is_empty = build_cmp(to, "lt", least, number(spans, 1));
     return build3(to, OP_select, is_empty, number(spans, 0), bytes);

@@ -72,7 +72,13 @@ typedef enum tile_emu_wgmma {
 } tile_emu_wgmma;
 
 typedef enum tile_emu_space { TILE_EMU_GLOBAL, TILE_EMU_SHARED } tile_emu_space;
-typedef enum tile_emu_kind { TILE_EMU_READ, TILE_EMU_WRITE, TILE_EMU_ATOMIC } tile_emu_kind;
+/* Of an access to a part of a byte, the bits from TILE_EMU_KIND_BITS on say which. */
+typedef enum tile_emu_kind {
+    TILE_EMU_READ,
+    TILE_EMU_WRITE,
+    TILE_EMU_ATOMIC,
+    TILE_EMU_KIND_BITS = 8
+} tile_emu_kind;
 
 enum { TILE_EMU_IN_WORDS = 24, TILE_EMU_OUT_WORDS = 16 };
 

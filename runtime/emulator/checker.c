@@ -295,12 +295,13 @@ TILE_API void *tile_emu_access(tile_emu_thread *thread, void *address, uint32_t 
                        .block = block,
                        .address = (uintptr_t)address,
                        .bytes = bytes,
-                       .kind = kind,
+                       .kind = kind & ((1u << TILE_EMU_KIND_BITS) - 1),
+                       .bits = (uint8_t)(kind >> TILE_EMU_KIND_BITS),
                        .space = space,
                        .site = site};
     if (!check_request(&request)) return memset(block->scratch, 0, SCRATCH_BYTES);
-    uint32_t operation =
-        kind + (space == TILE_EMU_SHARED ? TILE_EMULATOR_SHARED_READ : TILE_EMULATOR_GLOBAL_READ);
+    uint32_t operation = request.kind + (space == TILE_EMU_SHARED ? TILE_EMULATOR_SHARED_READ
+                                                                  : TILE_EMULATOR_GLOBAL_READ);
     tile_emu_note_access(block->launch->checker->statistics, site, operation, owner->lane,
                          request.address, bytes);
     return address;

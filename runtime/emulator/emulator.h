@@ -196,7 +196,8 @@ typedef struct Access {
     uint16_t thread;
     uint8_t scope; /* Scope */
     uint8_t atomic;
-    uint32_t warps; /* of a set of reads of one block: whose they are */
+    uint8_t bits;     /* of a byte's part: which; 0: all */
+    uint32_t warps;   /* of a set of reads of one block: whose they are */
     uint32_t *stamps; /* of such a set in shared memory: each warp's latest; else NULL */
 } Access;
 
@@ -222,6 +223,7 @@ typedef struct Request {
     Block *block;
     uintptr_t address;
     uint32_t bytes, kind, space, site;
+    uint8_t bits;                      /* of a byte's part: which; 0: all */
     const tile_allocation *allocation; /* global: where it lies, or NULL */
 } Request;
 

@@ -149,6 +149,7 @@ static void report_race(const Request *request, const Access *before, bool was_r
 static void check_order(const Access *before, const Request *request, Order *order, bool was_read)
 {
     if (is_ordered(before, request)) return;
+    if (before->bits && request->bits && !(before->bits & request->bits)) return;
     if (request->kind == TILE_EMU_ATOMIC && before->atomic) return;
     if (!tile_emu_fault_is_new(request->block->launch, FAULT_RACE, request->site, before->site))
         return;
@@ -166,7 +167,8 @@ static Access access_of(const Request *request)
                     .thread = (uint16_t)request->thread->abi.index,
                     .scope = SCOPE_THREAD,
                     .warps = 1u << request->thread->warp,
-                    .atomic = request->kind == TILE_EMU_ATOMIC};
+                    .atomic = request->kind == TILE_EMU_ATOMIC,
+                    .bits = request->bits};
 }
 
 /* The set with this read; each warp's latest is kept, as one that has arrived at an mbarrier need
@@ -196,6 +198,7 @@ static void remember_read(Access *reads, const Request *request)
         bool same_warp = reads->scope <= SCOPE_WARP && reads->thread / LANES == now.thread / LANES;
         now.scope = !same_block ? SCOPE_GRID : same_warp ? SCOPE_WARP : SCOPE_BLOCK;
         now.warps |= reads->warps;
+        now.bits = now.bits && reads->bits ? now.bits | reads->bits : 0;
         now.stamps = stamps_with(reads, &now, request);
     }
     *reads = now;

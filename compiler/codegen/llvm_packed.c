@@ -1,0 +1,265 @@
+/* llvm_packed.c: numbers of less than a byte. A vector of them is the words that it fills in a
+ * machine's registers, the first number in the lowest bits. */
+#include "codegen/llvm.h"
+
+enum { WORD = 32 };
+
+/* ---- vectors ---- */
+
+LLVMTypeRef gen_packed_type(const Gen *gen, const Type *vector)
+{
+    const int bits = vector->count * dtype_bits(vector->dtype);
+    if (bits <= WORD) return LLVMIntTypeInContext(gen->context, (unsigned)bits);
+    CHECK(bits % WORD == 0);
+    return LLVMVectorType(gen->types.i32, (unsigned)(bits / WORD));
+}
+
+static LLVMValueRef shifted(Gen *gen, LLVMValueRef word, int bits, bool left)
+{
+    LLVMValueRef amount = gen_int(gen, LLVMTypeOf(word), bits);
+    if (bits == 0) return word;
+    return left ? LLVMBuildShl(gen->builder, word, amount, "")
+                : LLVMBuildLShr(gen->builder, word, amount, "");
+}
+
+LLVMValueRef gen_packed_get(Gen *gen, const Type *type, LLVMValueRef vector, int index)
+{
+    const int bits = dtype_bits(type->dtype), at = index * bits;
+    if (type->count * bits > WORD)
+        vector = LLVMBuildExtractElement(gen->builder, vector, gen_i32(gen, at / WORD), "");
+    vector = shifted(gen, vector, at % WORD, false);
+    LLVMTypeRef number = gen_dtype(gen, type->dtype);
+    return LLVMTypeOf(vector) == number ? vector : LLVMBuildTrunc(gen->builder, vector, number, "");
+}
+
+static LLVMValueRef pack_word(Gen *gen, const Op *op, int first, int count, LLVMTypeRef type)
+{
+    const int bits = dtype_bits(op->results[0].type->dtype);
+    LLVMValueRef word = NULL;
+    for (int i = 0; i < count; i++) {
+        LLVMValueRef number = gen_operand(gen, op, first + i);
+        if (LLVMTypeOf(number) != type) number = LLVMBuildZExt(gen->builder, number, type, "");
+        number = shifted(gen, number, i * bits, true);
+        word = word != NULL ? LLVMBuildOr(gen->builder, word, number, "") : number;
+    }
+    return word;
+}
+
+LLVMValueRef gen_packed_pack(Gen *gen, const Op *op)
+{
+    const Type *type = op->results[0].type;
+    LLVMTypeRef llvm = gen_packed_type(gen, type);
+    const int each = WORD / dtype_bits(type->dtype);
+    if (type->count <= each) return pack_word(gen, op, 0, type->count, llvm);
+    LLVMValueRef vector = LLVMGetPoison(llvm);
+    for (int i = 0; i < type->count / each; i++)
+        vector = LLVMBuildInsertElement(gen->builder, vector,
+                                        pack_word(gen, op, i * each, each, gen->types.i32),
+                                        gen_i32(gen, i), "");
+    return vector;
+}
+
+/* ---- to floats, by pairs ----
+ *
+ * An integer of a few bits in the lowest places of a float's significand, below an exponent that
+ * gives the last place the weight 1, is that power of two plus the integer: what is subtracted then
+ * is exact. The sign is flipped on the way, which adds half the range. */
+
+typedef struct Pairing {
+    DType to;
+    int bits, count;
+    bool is_signed;
+    LLVMValueRef words[8]; /* shifted, so that each number is the lowest of a byte of one */
+} Pairing;
+
+static LLVMValueRef half_word(Gen *gen, uint32_t half)
+{
+    return LLVMConstInt(gen->types.i32, half | half << 16, false);
+}
+
+/* Byte `low` of a in the lower half, byte `high` of b in the upper; other bytes are anything. */
+static LLVMValueRef two_bytes(Gen *gen, LLVMValueRef a, int low, LLVMValueRef b, int high)
+{
+    if (gen->machine == &nvptx_machine) {
+        LLVMValueRef operands[3] = {a, b, gen_i32(gen, low | (4 + high) << 8)};
+        return gen_intrinsic(gen, "llvm.nvvm.prmt", 0, NULL, 3, operands);
+    }
+    LLVMValueRef lower =
+        LLVMBuildAnd(gen->builder, shifted(gen, a, 8 * low, false), gen_i32(gen, 0xff), "");
+    LLVMValueRef upper =
+        LLVMBuildAnd(gen->builder, shifted(gen, b, 8 * high, false), gen_i32(gen, 0xff), "");
+    return LLVMBuildOr(gen->builder, lower, shifted(gen, upper, 16, true), "");
+}
+
+/* The two numbers from `index` on, each in the lowest bits of a half. */
+static LLVMValueRef two_numbers(Gen *gen, const Pairing *pairing, int index)
+{
+    const int each = 8 / pairing->bits;
+    return two_bytes(gen, pairing->words[index % each], index / each,
+                     pairing->words[(index + 1) % each], (index + 1) / each);
+}
+
+/* Half of a word as a float, or a pair of them, times a number or less it. */
+static LLVMValueRef pair_op(Gen *gen, DType dtype, LLVMOpcode code, LLVMValueRef pair,
+                            double number, LLVMValueRef *second)
+{
+    const uint32_t bits = (uint32_t)dtype_encode(dtype, number);
+    LLVMTypeRef half = gen_dtype(gen, dtype), type = LLVMVectorType(half, 2);
+    LLVMValueRef results[2];
+    pair = gen_bitcast(gen, pair, type);
+    if (gen_is_native(gen, dtype)) {
+        LLVMValueRef by = LLVMConstBitCast(half_word(gen, bits), type);
+        pair = LLVMBuildBinOp(gen->builder, code, pair, by, "");
+    }
+    for (int i = 0; i < 2; i++) {
+        results[i] = LLVMBuildExtractElement(gen->builder, pair, gen_i32(gen, i), "");
+        if (gen_is_native(gen, dtype)) continue;
+        LLVMValueRef by = LLVMConstReal(gen->types.f32, number);
+        results[i] = LLVMBuildBinOp(gen->builder, code, gen_to_f32(gen, dtype, results[i]), by, "");
+        results[i] = gen_from_f32(gen, dtype, results[i]);
+    }
+    *second = results[1];
+    return results[0];
+}
+
+static int significand_bits(DType dtype)
+{
+    return dtype == DTYPE_f32 ? 23 : dtype == DTYPE_f16 ? 10 : 7;
+}
+
+static LLVMValueRef integers_of(Gen *gen, const Pairing *pairing, int index, LLVMValueRef *second)
+{
+    const double weight = (double)(1 << significand_bits(pairing->to));
+    const uint32_t sign = pairing->is_signed ? 1u << (pairing->bits - 1) : 0;
+    LLVMValueRef pair = two_numbers(gen, pairing, index);
+    pair = LLVMBuildAnd(gen->builder, pair, half_word(gen, (1u << pairing->bits) - 1), "");
+    const uint32_t magic = (uint32_t)dtype_encode(pairing->to, weight) ^ sign;
+    pair = LLVMBuildXor(gen->builder, pair, half_word(gen, magic), "");
+    return pair_op(gen, pairing->to, LLVMFSub, pair, weight + sign, second);
+}
+
+/* Sign and magnitude of e2m1 in the places of a wider float, which is too small by the difference
+ * of the exponents' biases. */
+static LLVMValueRef floats_of(Gen *gen, const Pairing *pairing, int index, LLVMValueRef *second)
+{
+    const int shift = significand_bits(pairing->to) - 1;
+    LLVMValueRef pair = two_numbers(gen, pairing, index);
+    LLVMValueRef sign =
+        LLVMBuildAnd(gen->builder, shifted(gen, pair, 12, true), half_word(gen, 0x8000), "");
+    LLVMValueRef rest = LLVMBuildAnd(gen->builder, shifted(gen, pair, shift, true),
+                                     half_word(gen, 7u << shift), "");
+    pair = LLVMBuildOr(gen->builder, sign, rest, "");
+    const double scale = pairing->to == DTYPE_f16 ? 0x1p14 : 0x1p126;
+    return pair_op(gen, pairing->to, LLVMFMul, pair, scale, second);
+}
+
+static LLVMValueRef f32_of_integer(Gen *gen, const Pairing *pairing, int index)
+{
+    const uint32_t sign = pairing->is_signed ? 1u << (pairing->bits - 1) : 0;
+    LLVMValueRef number = shifted(gen, pairing->words[0], index * pairing->bits, false);
+    number = LLVMBuildAnd(gen->builder, number, gen_i32(gen, (1 << pairing->bits) - 1), "");
+    number = LLVMBuildXor(gen->builder, number, gen_i32(gen, 0x4b000000 ^ sign), "");
+    return LLVMBuildFSub(gen->builder, gen_bitcast(gen, number, gen->types.f32),
+                         LLVMConstReal(gen->types.f32, 0x1p23 + sign), "");
+}
+
+static void cast_pairs(Gen *gen, const Type *from, Pairing *pairing, LLVMValueRef *results)
+{
+    for (int i = 1; i < 8 / pairing->bits; i++)
+        pairing->words[i] = shifted(gen, pairing->words[0], i * pairing->bits, false);
+    for (int i = 0; i < pairing->count; i += 2)
+        results[i] = dtype_is_float(from->dtype) ? floats_of(gen, pairing, i, &results[i + 1])
+                                                 : integers_of(gen, pairing, i, &results[i + 1]);
+}
+
+void emit_vec_cast(Gen *gen, const Op *op)
+{
+    const Type *from = op->operands[0]->type, *to = op->results[0].type;
+    LLVMValueRef vector = gen_operand(gen, op, 0), results[WORD];
+    Pairing pairing = {.to = to->dtype,
+                       .bits = dtype_bits(from->dtype),
+                       .count = from->count,
+                       .is_signed = dtype_is_signed(from->dtype)};
+    LLVMTypeRef word = LLVMIntTypeInContext(gen->context, (unsigned)(pairing.bits * from->count));
+    vector = gen_bitcast(gen, vector, word);
+    if (word != gen->types.i32) vector = LLVMBuildZExt(gen->builder, vector, gen->types.i32, "");
+    pairing.words[0] = vector;
+    if (to->dtype == DTYPE_f32)
+        for (int i = 0; i < from->count; i++) results[i] = f32_of_integer(gen, &pairing, i);
+    else
+        cast_pairs(gen, from, &pairing, results);
+    LLVMValueRef all = LLVMGetPoison(gen_type(gen, to));
+    for (int i = 0; i < from->count; i++)
+        all = LLVMBuildInsertElement(gen->builder, all, results[i], gen_i32(gen, i), "");
+    gen_define_result(gen, op, all);
+}
+
+/* ---- single numbers in memory ---- */
+
+static bool is_local(const Op *op)
+{
+    return op->operands[0]->type->space == SPACE_LOCAL;
+}
+
+void emit_ld_bits(Gen *gen, const Op *op)
+{
+    LLVMValueRef predicate = op->operand_count > 2 ? gen_operand(gen, op, 2) : NULL;
+    LLVMValueRef pointer = gen_operand(gen, op, 0), byte;
+    if (is_local(op))
+        byte = LLVMBuildLoad2(gen->builder, gen->types.i8, pointer, "");
+    else
+        byte = gen->machine->load(gen, op, pointer, gen->types.i8, predicate);
+    LLVMValueRef bit = LLVMBuildTrunc(gen->builder, gen_operand(gen, op, 1), gen->types.i8, "");
+    byte = LLVMBuildLShr(gen->builder, byte, bit, "");
+    gen_define_result(
+        gen, op,
+        LLVMBuildTrunc(gen->builder, byte, gen_dtype(gen, op->results[0].type->dtype), ""));
+}
+
+void emit_st_bits(Gen *gen, const Op *op)
+{
+    const int bits = dtype_bits(op->operands[1]->type->dtype);
+    LLVMValueRef predicate = op->operand_count > 3 ? gen_operand(gen, op, 3) : NULL;
+    LLVMValueRef pointer = gen_operand(gen, op, 0), bit = gen_operand(gen, op, 2);
+    LLVMValueRef mask = LLVMBuildShl(gen->builder, gen_i32(gen, (1 << bits) - 1), bit, "");
+    LLVMValueRef set = LLVMBuildZExt(gen->builder, gen_operand(gen, op, 1), gen->types.i32, "");
+    set = LLVMBuildShl(gen->builder, set, bit, "");
+    if (!is_local(op)) {
+        gen->machine->store_bits(gen, op, pointer, mask, set, predicate);
+        return;
+    }
+    LLVMValueRef byte = LLVMBuildLoad2(gen->builder, gen->types.i8, pointer, "");
+    LLVMValueRef keep = LLVMBuildNot(gen->builder, mask, "");
+    keep = LLVMBuildTrunc(gen->builder, keep, gen->types.i8, "");
+    byte = LLVMBuildAnd(gen->builder, byte, keep, "");
+    set = LLVMBuildTrunc(gen->builder, set, gen->types.i8, "");
+    LLVMBuildStore(gen->builder, LLVMBuildOr(gen->builder, byte, set, ""), pointer);
+}
+
+/* The word around the byte; the two halves of the change leave other bits alone each by itself. */
+void nvptx_store_bits(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef mask,
+                      LLVMValueRef set, LLVMValueRef predicate)
+{
+    const bool is_shared = op->operands[0]->type->space == SPACE_SHARED;
+    const char *space = is_shared ? "cta.shared" : "gpu.global", *guard = predicate ? "@$3 " : "";
+    LLVMTypeRef whole = is_shared ? gen->types.i32 : gen->types.i64;
+    LLVMValueRef address = LLVMBuildPtrToInt(gen->builder, pointer, whole, "");
+    LLVMValueRef byte = LLVMBuildAnd(gen->builder, address, gen_int(gen, whole, 3), ""),
+                 arguments[4];
+    LLVMValueRef shift =
+        LLVMBuildTrunc(gen->builder, shifted(gen, byte, 3, true), gen->types.i32, "");
+    address = LLVMBuildSub(gen->builder, address, byte, "");
+    mask = LLVMBuildShl(gen->builder, mask, shift, "");
+    arguments[0] = address;
+    arguments[1] = LLVMBuildNot(gen->builder, mask, "");
+    arguments[2] = LLVMBuildShl(gen->builder, set, shift, "");
+    arguments[3] = predicate;
+    Buf text = {0};
+    buf_printf(&text, "%sred.relaxed.%s.and.b32 [$0], $1;\n\t%sred.relaxed.%s.or.b32 [$0], $2;",
+               guard, space, guard, space);
+    const char *constraints = is_shared   ? predicate ? "r,r,r,b,~{memory}" : "r,r,r,~{memory}"
+                              : predicate ? "l,r,r,b,~{memory}"
+                                          : "l,r,r,~{memory}";
+    nvptx_asm(gen, gen->types.nothing, text.data, constraints, predicate ? 4 : 3, arguments);
+    buf_free(&text);
+}
