@@ -12,14 +12,15 @@ typedef struct SharedTile { /* a shared tile or a part of one: row-major element
 
 typedef struct View {
     Buffer *buffer;
-    int64_t offset; /* bytes */
+    int64_t offset; /* bits */
     int64_t shape[TYPE_RANK], strides[TYPE_RANK];
 } View;
 
 /* What a value holds while the kernel runs; it hangs off Value.scratch and is written anew each
  * time the op is reached. */
 typedef struct Datum {
-    Number *numbers; /* of a scalar, a tile, a variable's content; the bytes' offset of a pointer */
+    Number
+        *numbers; /* of a scalar, a tile, a variable's content; the offset of a pointer, in bits */
     int64_t count;
     Buffer *buffer; /* of a pointer */
     View view;
@@ -165,7 +166,7 @@ static bool run_bitcast(Machine *machine, const Op *op)
 static bool run_pointer(Machine *machine, const Op *op)
 {
     Datum *out = result(machine, op);
-    int64_t size = dtype_bytes(op->operands[0]->type->dtype);
+    int64_t size = dtype_memory_bits(op->operands[0]->type->dtype);
     datum_copy(out, operand(op, 0));
     if (op->code == OP_ptr_add) out->numbers[0].i += integer(op, 1) * size;
     return true;
@@ -442,8 +443,45 @@ static bool run_view(Machine *machine, const Op *op)
     return true;
 }
 
+/* An element in global memory. */
+typedef struct Spot {
+    char *bytes; /* NULL: outside the view, or masked out */
+    int bit;     /* where in a byte it begins, if it is less than one */
+} Spot;
+
+/* False: outside the argument's memory. */
+static bool find_spot(Machine *machine, const Op *op, const View *view, int64_t element, Spot *out)
+{
+    const int size = dtype_memory_bits(op->operands[0]->type->dtype);
+    const int64_t bit = view->offset + element * size;
+    if (!view->buffer || bit < 0 || bit + size > view->buffer->size * 8)
+        return refuse(machine, op, "an access outside the argument's memory");
+    *out = (Spot){view->buffer->bytes + bit / 8, (int)(bit % 8)};
+    return true;
+}
+
+static Number read_spot(Spot place, DType dtype)
+{
+    uint64_t bits = 0;
+    if (place.bytes) memcpy(&bits, place.bytes, (size_t)dtype_bytes(dtype));
+    if (dtype_is_packed(dtype)) bits = bits >> place.bit & ((1u << dtype_bits(dtype)) - 1);
+    return number_decode(dtype, bits);
+}
+
+static void write_spot(Spot place, DType dtype, Number number)
+{
+    uint64_t bits = number_encode(dtype, number), old = 0;
+    const uint64_t mask = ((UINT64_C(1) << dtype_bits(dtype) % 64) - 1) << place.bit;
+    if (!place.bytes) return;
+    if (dtype_is_packed(dtype)) {
+        memcpy(&old, place.bytes, 1);
+        bits = (old & ~mask) | (bits << place.bit & mask);
+    }
+    memcpy(place.bytes, &bits, (size_t)dtype_bytes(dtype));
+}
+
 typedef struct Access { /* one element of a load or store */
-    char *bytes;        /* NULL: outside the view */
+    Spot place;
     bool wrong;
 } Access;
 
@@ -460,7 +498,8 @@ static Access find_element(Machine *machine, const Op *op, int first_offset, con
     const Type *type = op->operands[0]->type;
     const View *view = &operand(op, 0)->view;
     const Attr *dims = op_attr(op, ATTR_dims);
-    int64_t coordinate[TYPE_RANK], at = 0, size = dtype_bytes(type->dtype);
+    int64_t coordinate[TYPE_RANK], at = 0;
+    Access access = {0};
     bool inside = true;
     for (int i = 0; i < type->rank; i++) coordinate[i] = integer(op, first_offset + i);
     for (int i = 0; i < tile->rank; i++)
@@ -472,11 +511,8 @@ static Access find_element(Machine *machine, const Op *op, int first_offset, con
         inside = inside && !side;
         at += coordinate[i] * view->strides[i];
     }
-    if (!inside) return (Access){0};
-    int64_t byte = view->offset + at * size;
-    if (!view->buffer || byte < 0 || byte + size > view->buffer->size)
-        return (Access){.wrong = !refuse(machine, op, "an access outside the argument's memory")};
-    return (Access){.bytes = view->buffer->bytes + byte};
+    if (inside) access.wrong = !find_spot(machine, op, view, at, &access.place);
+    return access;
 }
 
 static bool run_load(Machine *machine, const Op *op)
@@ -484,13 +520,10 @@ static bool run_load(Machine *machine, const Op *op)
     const Type *tile = op->results[0].type;
     int64_t place[TYPE_RANK] = {0};
     Datum *out = result(machine, op);
-    int size = dtype_bytes(tile->dtype);
     for (int64_t i = 0; i < out->count; i++, advance(tile, place)) {
         Access access = find_element(machine, op, 1, tile, place);
-        uint64_t bits = 0;
         if (access.wrong) return false;
-        if (access.bytes) memcpy(&bits, access.bytes, (size_t)size);
-        out->numbers[i] = number_decode(tile->dtype, bits);
+        out->numbers[i] = read_spot(access.place, tile->dtype);
     }
     return true;
 }
@@ -500,12 +533,10 @@ static bool run_store(Machine *machine, const Op *op)
     const Type *tile = op->operands[1]->type;
     int64_t place[TYPE_RANK] = {0};
     const Datum *from = operand(op, 1);
-    int size = dtype_bytes(tile->dtype);
     for (int64_t i = 0; i < from->count; i++, advance(tile, place)) {
         Access access = find_element(machine, op, 2, tile, place);
-        uint64_t bits = number_encode(tile->dtype, from->numbers[i]);
         if (access.wrong) return false;
-        if (access.bytes) memcpy(access.bytes, &bits, (size_t)size);
+        write_spot(access.place, tile->dtype, from->numbers[i]);
     }
     return true;
 }
@@ -580,6 +611,8 @@ static bool run_shared_reshape(Machine *machine, const Op *op)
     const Type *type = op->results[0].type;
     SharedTile *out = &result(machine, op)->shared;
     int64_t stride = 1;
+    if (dtype_memory_bits(type->dtype) != dtype_memory_bits(op->operands[0]->type->dtype))
+        return refuse(machine, op, "only elements of one size are interpreted");
     *out = operand(op, 0)->shared;
     for (int dim = type->rank - 1; dim >= 0; dim--) {
         out->strides[dim] = stride;
@@ -591,8 +624,8 @@ static bool run_shared_reshape(Machine *machine, const Op *op)
 /* ---- elements at indices of their own ---- */
 
 typedef struct Element {
-    char *bytes;    /* of global memory; NULL: outside, or masked out */
-    Number *number; /* of a shared tile; likewise */
+    Spot place;     /* in global memory */
+    Number *number; /* of a shared tile; NULL: outside, or masked out */
     bool wrong;
 } Element;
 
@@ -607,7 +640,8 @@ static Element scattered_element(Machine *machine, const Op *op, int first, int6
 {
     const Type *memory = op->operands[0]->type;
     const View *view = &operand(op, 0)->view;
-    int64_t place[TYPE_RANK], at = 0, size = dtype_bytes(memory->dtype);
+    int64_t place[TYPE_RANK], at = 0;
+    Element element = {0};
     if (op_int(op, ATTR_masked, 0) && !operand(op, op->operand_count - 1)->numbers[i].i)
         return (Element){0};
     for (int d = 0; d < memory->rank; d++) {
@@ -618,10 +652,8 @@ static Element scattered_element(Machine *machine, const Op *op, int first, int6
     }
     if (memory->kind == TYPE_SHARED)
         return (Element){.number = shared_element(&operand(op, 0)->shared, memory, place)};
-    int64_t byte = view->offset + at * size;
-    if (!view->buffer || byte < 0 || byte + size > view->buffer->size)
-        return (Element){.wrong = !refuse(machine, op, "an access outside the argument's memory")};
-    return (Element){.bytes = view->buffer->bytes + byte};
+    element.wrong = !find_spot(machine, op, view, at, &element.place);
+    return element;
 }
 
 static bool run_gather(Machine *machine, const Op *op)
@@ -630,10 +662,8 @@ static bool run_gather(Machine *machine, const Op *op)
     DType dtype = op->results[0].type->dtype;
     for (int64_t i = 0; i < out->count; i++) {
         Element element = scattered_element(machine, op, 1, i);
-        uint64_t bits = 0;
         if (element.wrong) return false;
-        if (element.bytes) memcpy(&bits, element.bytes, (size_t)dtype_bytes(dtype));
-        out->numbers[i] = element.number ? *element.number : number_decode(dtype, bits);
+        out->numbers[i] = element.number ? *element.number : read_spot(element.place, dtype);
     }
     return true;
 }
@@ -644,9 +674,8 @@ static bool run_put(Machine *machine, const Op *op)
     DType dtype = op->operands[1]->type->dtype;
     for (int64_t i = 0; i < from->count; i++) {
         Element element = scattered_element(machine, op, 2, i);
-        uint64_t bits = number_encode(dtype, from->numbers[i]);
         if (element.wrong) return false;
-        if (element.bytes) memcpy(element.bytes, &bits, (size_t)dtype_bytes(dtype));
+        write_spot(element.place, dtype, from->numbers[i]);
         if (element.number) *element.number = from->numbers[i];
     }
     return true;
@@ -657,14 +686,12 @@ static bool run_copy_async(Machine *machine, const Op *op)
 {
     const Type *tile = op->operands[1]->type;
     int64_t place[TYPE_RANK] = {0}, count = type_elements(tile);
-    int size = dtype_bytes(tile->dtype);
     if (op_attr(op, ATTR_masked) && !integer(op, op->operand_count - 1)) return true;
     for (int64_t i = 0; i < count; i++, advance(tile, place)) {
         Access access = find_element(machine, op, 2, tile, place);
-        uint64_t bits = 0;
         if (access.wrong) return false;
-        if (access.bytes) memcpy(&bits, access.bytes, (size_t)size);
-        *shared_element(&operand(op, 1)->shared, tile, place) = number_decode(tile->dtype, bits);
+        *shared_element(&operand(op, 1)->shared, tile, place) =
+            read_spot(access.place, tile->dtype);
     }
     return true;
 }

@@ -202,8 +202,16 @@ static int run_nothing_undefined(const char *object, Arena *arena, char **output
 }
 
 /* out[i] = cast of in[i], for one pair of types, 32 values. */
-static void cast_text(Buf *text, const char *from, const char *to)
+/* An element of less than a byte is the lowest bits of one. */
+static const char *memory_name(DType dtype)
 {
+    return dtype_name(dtype_is_packed(dtype) ? DTYPE_u8 : dtype);
+}
+
+static void cast_text(Buf *text, DType from_dtype, DType to_dtype)
+{
+    const char *from = memory_name(from_dtype), *to = memory_name(to_dtype);
+    const bool reads_bits = dtype_is_packed(from_dtype), writes_bits = dtype_is_packed(to_dtype);
     buf_printf(text,
                "kernel @cast stage THREADED (%%in: ptr<%s, global> reads, %%out: ptr<%s, global> "
                "writes) {\n"
@@ -212,12 +220,15 @@ static void cast_text(Buf *text, const char *from, const char *to)
                "    %%i = thread_id : i32\n"
                "    %%p = ptr_add %%in, %%i : ptr<%s, global>\n"
                "    %%q = ptr_add %%out, %%i : ptr<%s, global>\n"
-               "    %%x = ld %%p : %s\n"
+               "    %%bit = const {value = 0} : i32\n"
+               "    %%x = %s : %s\n"
                "    %%y = cast %%x : %s\n"
-               "    st %%q, %%y\n"
+               "    %s\n"
                "  }\n"
                "}\n",
-               from, to, from, to, from, to);
+               from, to, from, to, reads_bits ? "ld_bits %p, %bit" : "ld %p",
+               dtype_name(from_dtype), dtype_name(to_dtype),
+               writes_bits ? "st_bits %q, %y, %bit" : "st %q, %y");
 }
 
 static const double samples[32] = {
@@ -270,7 +281,7 @@ static int64_t saturate(DType to, double x)
 
 static uint64_t mask_of(DType dtype)
 {
-    int bits = dtype_bytes(dtype) * 8;
+    int bits = dtype_memory_bits(dtype);
     return bits == 64 ? ~0ull : (1ull << bits) - 1;
 }
 
@@ -303,7 +314,7 @@ static void check_cast(DType from, DType to, bool must_run)
     Buf text = {0};
     uint8_t in[32 * 8] = {0}, out[32 * 8];
     int from_bytes = dtype_bytes(from), to_bytes = dtype_bytes(to);
-    cast_text(&text, dtype_name(from), dtype_name(to));
+    cast_text(&text, from, to);
     Made made = made_from(text.data, &no_ptxas);
     made_image(&made, "sm_80");
     for (int i = 0; i < 32; i++) {
@@ -320,6 +331,7 @@ static void check_cast(DType from, DType to, bool must_run)
         for (int i = 0; i < 32; i++) {
             uint64_t got = 0, wanted = cast_wanted(from, to, sample_bits(from, i));
             memcpy(&got, out + i * to_bytes, (size_t)to_bytes);
+            got &= mask_of(to);
             if (got != wanted)
                 fprintf(stderr, "cast %s -> %s of %g: %llx, wanted %llx\n", dtype_name(from),
                         dtype_name(to), value_of(from, sample_bits(from, i)),

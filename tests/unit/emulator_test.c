@@ -476,6 +476,7 @@ static double value_of(const Product *p, uint32_t bits)
     case TILE_EMU_MMA_M16N8K16_F32_BF16: return f32_value(bits << 16);
     case TILE_EMU_MMA_M16N8K8_F32_TF32: return f32_value(bits & 0xffffe000);
     case TILE_EMU_MMA_M16N8K32_S32_S8: return (int8_t)bits;
+    case TILE_EMU_MMA_M16N8K32_S32_U8: return (uint8_t)bits;
     case TILE_EMU_MMA_M16N8K32_F32_E4M3:
         return (bits & 128 ? -1 : 1) * (bits & 0x78
                                             ? ldexp(8 + (bits & 7), (int)(bits >> 3 & 15) - 10)
@@ -485,9 +486,14 @@ static double value_of(const Product *p, uint32_t bits)
     return 0;
 }
 
+static bool has_integers(uint32_t mode)
+{
+    return mode == TILE_EMU_MMA_M16N8K32_S32_S8 || mode == TILE_EMU_MMA_M16N8K32_S32_U8;
+}
+
 static double result_of(const Product *p, uint32_t bits)
 {
-    if (p->mode == TILE_EMU_MMA_M16N8K32_S32_S8) return (int32_t)bits;
+    if (has_integers(p->mode)) return (int32_t)bits;
     return p->mode == TILE_EMU_MMA_M16N8K16_F16_F16 ? f16_value(bits) : f32_value(bits);
 }
 
@@ -510,7 +516,8 @@ static uint32_t random_element(uint32_t mode)
         return sign << 15 | (exponent + 125) << 7 | (fraction & 127);
     case TILE_EMU_MMA_M16N8K8_F32_TF32:
         return sign << 31 | (exponent + 125) << 23 | (fraction & 0x7fffff);
-    case TILE_EMU_MMA_M16N8K32_S32_S8: return fraction & 255;
+    case TILE_EMU_MMA_M16N8K32_S32_S8:
+    case TILE_EMU_MMA_M16N8K32_S32_U8: return fraction & 255;
     case TILE_EMU_MMA_M16N8K32_F32_E4M3: /* all but NaN */ return sign << 7 | fraction % 0x7f;
     case TILE_EMU_MMA_M16N8K32_F32_E5M2: return sign << 7 | (exponent + 14) << 2 | (fraction & 3);
     }
@@ -520,9 +527,9 @@ static uint32_t random_element(uint32_t mode)
 static void fill_product(Product *p, uint32_t mode, uint32_t depth)
 {
     *p = (Product){.mode = mode, .depth = depth};
-    uint32_t c_mode = mode == TILE_EMU_MMA_M16N8K16_F16_F16  ? mode
-                      : mode == TILE_EMU_MMA_M16N8K32_S32_S8 ? mode
-                                                             : TILE_EMU_MMA_M16N8K8_F32_TF32;
+    uint32_t c_mode = mode == TILE_EMU_MMA_M16N8K16_F16_F16 || has_integers(mode)
+                          ? mode
+                          : TILE_EMU_MMA_M16N8K8_F32_TF32;
     for (uint32_t i = 0; i < 16 * depth; i++) p->a[i / depth][i % depth] = random_element(mode);
     for (uint32_t i = 0; i < 8 * depth; i++) p->b[i / 8][i % 8] = random_element(mode);
     for (uint32_t i = 0; i < 128; i++) p->c[i / 8][i % 8] = random_element(c_mode);
@@ -540,7 +547,7 @@ static void check_product(const Product *p)
             double got = result_of(p, p->d[i][j]);
             double bound = size * ldexp(p->depth + 1, -24);
             if (p->mode == TILE_EMU_MMA_M16N8K16_F16_F16) bound += fabs(sum) * ldexp(1, -11);
-            if (p->mode == TILE_EMU_MMA_M16N8K32_S32_S8) bound = 0;
+            if (has_integers(p->mode)) bound = 0;
             if (!(fabs(got - sum) <= bound))
                 fail_msg("mode %u, (%u, %u): %.9g instead of %.9g", p->mode, i, j, got, sum);
         }
@@ -550,9 +557,9 @@ static void check_product(const Product *p)
 static void test_mma(void **state)
 {
     (void)state;
-    static const uint32_t DEPTHS[] = {16, 16, 16, 8, 32, 32, 32};
+    static const uint32_t DEPTHS[] = {16, 16, 16, 8, 32, 32, 32, 32};
     Product p;
-    for (uint32_t mode = 0; mode < 7; mode++) {
+    for (uint32_t mode = 0; mode < 8; mode++) {
         for (int round = 0; round < 20; round++) {
             fill_product(&p, mode, DEPTHS[mode]);
             assert_fine(launch(multiply, 1, 0, 1, &p));
