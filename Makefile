@@ -20,12 +20,13 @@ WARN = -Wall -Wextra -Wpedantic -Werror
 OPT ?= -O2 -g
 CFLAGS_COMMON = $(OPT) $(WARN) -MMD -MP -D_GNU_SOURCE -ffunction-sections -fdata-sections $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 LLVM_INCLUDE = $(shell $(LLVM_CONFIG) --includedir 2>/dev/null)
-CFLAGS_COMPILER = -std=c17 $(CFLAGS_COMMON) -Icompiler -I$(BUILD)/gen -Iruntime -Iruntime/include -isystem $(LLVM_INCLUDE)
+# Position-independent, since they are a shared library too.
+CFLAGS_COMPILER = -std=c17 $(CFLAGS_COMMON) -fPIC -fvisibility=hidden -Icompiler -I$(BUILD)/gen -Iruntime -Iruntime/include -isystem $(LLVM_INCLUDE)
 CFLAGS_RUNTIME = -std=c11 $(CFLAGS_COMMON) -fPIC -fvisibility=hidden -Iruntime -Iruntime/include
 
 .PHONY: all build deps demo test unit reference grammar golden exec samples layers check-layers docs install format clean gpu-bundle
 all: build
-build: $(BUILD)/tilec $(BUILD)/libtile.a $(BUILD)/libtile.so $(BUILD)/libtile_emulator.a
+build: $(BUILD)/tilec $(BUILD)/libtile.a $(BUILD)/libtile.so $(BUILD)/libtile_emulator.a $(BUILD)/libtilec.so
 
 # ---- generated sources ---------------------------------------------------------------------------
 
@@ -85,6 +86,14 @@ $(BUILD)/tilec: $(MAIN_OBJ) $(LIBS) $(BUILD)/libtile.a $(BUILD)/libtile_emulator
 	$(Q)$(CXX) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -o $@ $(MAIN_OBJ) -Wl,--start-group $(LIBS) -Wl,--end-group \
 	  -Wl,--whole-archive $(BUILD)/libtile_emulator.a $(BUILD)/libtile.a -Wl,--no-whole-archive \
 	  $(LLVM_LIBS) $(SYSTEM_LIBS) -Wl,--gc-sections -Wl,--export-dynamic-symbol='tile_*' $(if $(SANITIZE),,-s)
+
+# The compiler inside other programs: what the commands and main add is left out, and an internal error is no exit.
+LIBRARY_OBJ = $(patsubst compiler/%.c,$(BUILD)/obj/%.o,$(filter-out compiler/main.c compiler/native.c,$(wildcard compiler/*.c)) $(wildcard compiler/library/*.c))
+$(BUILD)/libtilec.so: $(LIBRARY_OBJ) $(LIBS)
+	$(call say,LINK,$@)
+	$(Q)$(CXX) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -shared -Wl,-soname,libtilec.so.0 -o $@ $(LIBRARY_OBJ) \
+	  -Wl,--start-group $(LIBS) -Wl,--end-group $(LLVM_LIBS) $(SYSTEM_LIBS) -Wl,--exclude-libs,ALL -Wl,-Bsymbolic \
+	  -Wl,--gc-sections $(if $(SANITIZE),,-Wl,-z,defs -s)
 
 # ---- the runtime ------------------------------------------------------------------------------------
 
@@ -217,13 +226,15 @@ install: build docs
 	install -D $(BUILD)/tilec $(DESTDIR)$(PREFIX)/bin/tilec
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib $(BUILD)/libtile.a $(BUILD)/libtile_emulator.a
 	install -D $(BUILD)/libtile.so $(DESTDIR)$(PREFIX)/lib/libtile.so.0
-	ln -sf libtile.so.0 $(DESTDIR)$(PREFIX)/lib/libtile.so
+	install $(BUILD)/libtilec.so $(DESTDIR)$(PREFIX)/lib/libtilec.so.0
+	for name in libtile libtilec; do ln -sf $$name.so.0 $(DESTDIR)$(PREFIX)/lib/$$name.so || exit; done
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/tile runtime/include/tile/*.h
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/tile runtime/tile.mk
 	for page in $(PAGES); do install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man$${page##*.} $$page || exit; done
 	install -D -m 644 $(BUILD)/tilec.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tilec
 	mkdir -p $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' runtime/libtile.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/libtile.pc
+	for name in libtile libtilec; do \
+	  sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' runtime/$$name.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$name.pc || exit; done
 
 format:
 	clang-format -i $$(find compiler runtime tests samples -name '*.[ch]')

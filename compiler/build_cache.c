@@ -5,7 +5,9 @@
 
 Cache *open_cache(Session *session, const Options *options)
 {
-    const char *fault, *folder = options->no_cache ? NULL : cache_folder(session->arena);
+    const char *fault, *folder = options->no_cache ? NULL
+                                 : options->cache  ? options->cache
+                                                   : cache_folder(session->arena);
     return folder ? cache_open(session->arena, folder, CACHE_LIMIT, &fault) : NULL;
 }
 

@@ -54,6 +54,7 @@ static void plan_exports(Stages *stages, const ExportList *exports, Build *out)
         images->name =
             intern_printf(stages->session->names, "%s%s",
                           stages->options->prefix ? stages->options->prefix : "", export->name);
+        images->plain_name = export->name;
         images->specialisations = arena_new_array(arena, SpecialisationImages, count + 1);
         for (int j = 0; j < export->specialisation_count; j++)
             add_units(stages, export->specialisations[j], images);
@@ -166,8 +167,9 @@ static bool generate(Stages *stages, Build *build)
     choose(stages);
     bool fine = write_hosts(stages, build);
     uint64_t start = os_now_ns();
-    fine = fine && emit_object(stages->codegen, stages->session->arena, build->exports,
-                               build->export_count, &build->object, &build->object_size);
+    fine = fine &&
+           emit_object(stages->codegen, stages->session->arena, build->exports, build->export_count,
+                       &stages->wish.emit, &build->object, &build->object_size);
     times_add(stages->session->times, "object", start);
     return fine;
 }
@@ -195,11 +197,23 @@ static void add_unit(const Unit *unit, Buf *out)
     buf_free(&text);
 }
 
+static void add_emit_wish(const EmitWish *wish, Buf *out)
+{
+    const Carried *carried = wish->carried;
+    put_number(out, wish->tables_only);
+    for (int i = 0; carried && i < carried->word_count; i++) put_text(out, carried->words[i]);
+    for (int i = 0; carried && i < carried->file_count; i++) {
+        put_text(out, carried->files[i]->path);
+        put_text(out, carried->files[i]->text);
+    }
+}
+
 static CacheKey build_key(const Stages *stages, const Build *build)
 {
     Buf made_from = {0};
     codegen_add_identity(stages->codegen, &made_from);
-    put_number(&made_from, stages->first_only);
+    put_number(&made_from, stages->wish.first_only);
+    add_emit_wish(&stages->wish.emit, &made_from);
     for (size_t i = 0; i < stages->archs->count; i++) {
         put_text(&made_from, stages->archs->items[i].target->name);
         put_text(&made_from, stages->archs->items[i].emulator ? "emulator" : "");
@@ -318,7 +332,7 @@ static void show(const Buf *buf)
 }
 
 bool build_exports(Session *session, const Options *options, const ArchList *archs,
-                   const ExportList *exports, Build *out)
+                   const ExportList *exports, const BuildWish *wish, Build *out)
 {
     *out = (Build){0};
     /* Tools that are to be shown are to be run. */
@@ -334,7 +348,7 @@ bool build_exports(Session *session, const Options *options, const ArchList *arc
                      .codegen = codegen_new(session, &codegen),
                      .codegen_options = codegen,
                      .jobs = job_count(options),
-                     .first_only = exports->first_only,
+                     .wish = *wish,
                      .build = out};
     if (!stages.codegen) return false;
     stages.passes = (PassOptions){.print_after = options->print_after,
@@ -352,21 +366,28 @@ bool build_exports(Session *session, const Options *options, const ArchList *arc
 
 /* ---- what commands share ---- */
 
-Program *open_program(Session *session, const Options *options, Host *host)
+Program *open_source(Session *session, const Options *options, const Source *source,
+                     const Carried *carried, Host *host)
 {
-    Source *source = source_from_file(session, options->inputs.items[0]);
-    if (!source) return NULL;
     const EvalOptions eval = {.stdlib_folder = options->stdlib,
                               .import_paths = options->import_paths.items,
                               .import_path_count = options->import_paths.count,
                               .defines = options->defines.items,
                               .define_count = options->defines.count,
                               .fast_math = options->fast_math,
+                              .files = carried ? carried->files : NULL,
+                              .file_count = carried ? carried->file_count : 0,
                               .host = host};
     uint64_t start = os_now_ns();
     Program *program = program_new(session, source, &eval);
     times_add(session->times, "parse", start);
     return program;
+}
+
+Program *open_program(Session *session, const Options *options, Host *host)
+{
+    const Source *source = source_from_file(session, options->inputs.items[0]);
+    return source ? open_source(session, options, source, NULL, host) : NULL;
 }
 
 ExitStatus session_status(const Session *session)

@@ -27,10 +27,16 @@ typedef struct Build {
     size_t object_size;
 } Build;
 
+typedef struct BuildWish {
+    EmitWish emit;
+    bool first_only; /* of several configurations the first that can be built is all */
+    bool in_threads; /* others run beside this one: no process may be forked */
+} BuildWish;
+
 /* Compiles all specialisations of all exports for all architectures and links them into one object.
  * False: reported. */
 bool build_exports(Session *session, const Options *options, const ArchList *archs,
-                   const ExportList *exports, Build *out);
+                   const ExportList *exports, const BuildWish *wish, Build *out);
 void build_free(Build *build);
 
 /* Kernels in a file of IR text (ir_exports.c). False: reported; the kernels are the caller's to
@@ -52,13 +58,18 @@ void export_each_image(const ExportImages *export, ImageFunction *visit, void *c
 #include "commands.def"
 #undef COMMAND
 
-/* arch_parse, for which "native" becomes the architecture of this machine's first GPU. */
-bool choose_archs(Session *session, const char *text, ArchList *out);
 /* arch_parse, for which "native" becomes the architecture of this machine's first GPU (native.c).
  */
 bool choose_archs(Session *session, const char *text, ArchList *out);
 /* Opens the one input and makes a program of it; NULL: reported. */
 Program *open_program(Session *session, const Options *options, Host *host);
+/* The same of a text; what is carried stands for all files (or NULL). */
+Program *open_source(Session *session, const Options *options, const Source *source,
+                     const Carried *carried, Host *host);
+
+/* What an object carries of a program and the options that it was compiled with (carry.c). */
+Carried *carry_program(Session *session, const Options *options, const Source *main,
+                       const Program *program);
 /* EXIT_DONE, or what the errors that were reported stand for. */
 ExitStatus session_status(const Session *session);
 /* The messages so far, as --diagnostics says, on standard error. */

@@ -32,7 +32,7 @@ typedef struct Stages { /* what the steps of a build share */
     VEC(Image *) pending;
     size_t jobs;     /* how many run at a time */
     size_t finished; /* of the pending ones: the first so many */
-    bool first_only; /* of several configurations the first that can be built is all */
+    BuildWish wish;
     Build *build;
 } Stages;
 

@@ -189,7 +189,7 @@ static bool build_here(Stages *stages)
     for (size_t i = 0; i < stages->units.count; i++) {
         Unit *unit = &stages->units.data[i];
         const Unit *before = i > 0 ? unit - 1 : NULL;
-        unit->is_skipped = stages->first_only && before && before->row == unit->row &&
+        unit->is_skipped = stages->wish.first_only && before && before->row == unit->row &&
                            (before->is_skipped || before->images->variant_count > 0);
         if (!unit->is_skipped && !unit_start(stages, unit)) return false;
     }
@@ -202,8 +202,8 @@ static bool can_fork(const Stages *stages)
     const Options *options = stages->options;
     for (size_t i = 0; i < stages->archs->count; i++)
         if (stages->archs->items[i].emulator) return false;
-    return !stages->first_only && !options->print_after && !options->verbose && !options->dry_run &&
-           build_is_plain(options);
+    return !stages->wish.first_only && !stages->wish.in_threads && !options->print_after &&
+           !options->verbose && !options->dry_run && build_is_plain(options);
 }
 
 bool build_units(Stages *stages)

@@ -39,12 +39,42 @@ typedef struct tile_tuned {
 typedef void tile_tuned_function(const tile_tuned *tuned, void *context);
 TILE_API void tile_set_tuned(tile_tuned_function *function, void *context);
 
-/* The emulator's entry, found through tile_image.run so that libtile itself does not need it: runs
- * one launch to its end. `parameters` are the device's: those of the call without the keys. */
+/* The emulator, found through tile_image.emulator so that libtile itself does not need it. `run`
+ * runs one launch to its end; `parameters` are the device's: those of the call without the keys.
+ * `symbols` is what emulated code refers to. */
 typedef tile_status tile_emulator_run_function(const tile_image *image, const tile_entry *entry,
                                                const tile_grid *grid,
                                                const void *const *parameters);
 TILE_API tile_emulator_run_function tile_emulator_run;
+typedef struct tile_emulator_symbol {
+    const char *name;
+    void (*address)(void);
+} tile_emulator_symbol;
+typedef struct tile_emulator {
+    tile_emulator_run_function *run;
+    const tile_emulator_symbol *symbols;
+    uint64_t symbol_count;
+} tile_emulator;
+TILE_API extern const tile_emulator tile_the_emulator;
+
+/* ---- libtilec -------------------------------------------------------------------------------- */
+
+/* A specialisation that a call asks for. */
+typedef struct tile_build_request {
+    uint32_t abi_version;
+    uint32_t compute_count;
+    const uint32_t *computes; /* of the GPUs to compile for; none: for the emulator */
+    const tile_emulator *emulator;
+    const char *emulated; /* the architecture that the emulator is */
+    const tile_source *source;
+    const char *wanted; /* "mm = mm.compile(n_size=4096)" */
+    const char *cache;  /* a folder for results; NULL: none is kept */
+} tile_build_request;
+/* A kernel with that specialisation alone, for as long as the process lives; or why there is none,
+ * of at most `bytes` bytes, the compiler's messages included. Any number of threads may call. */
+typedef tile_status tile_build_function(const tile_build_request *request, const tile_kernel **out,
+                                        char *fault, size_t bytes);
+TILE_API tile_build_function tilec_build;
 
 /* Allocations of tile_alloc on the emulator, for its checks: libtile keeps the list. */
 typedef struct tile_allocation {

@@ -116,44 +116,22 @@ static tile_status split_arguments(invocation *call)
 
 /* ---- specialisations ------------------------------------------------------------------------- */
 
-static const char *key_text(int64_t key)
-{
-    return (const char *)(uintptr_t)key;
-}
-
-/* Keys that differ as numbers may be of a kind that is not compared so. */
-static int same_key(const tile_kernel *kernel, uint32_t index, int64_t a, int64_t b)
-{
-    const tile_parameter *parameter = kernel->parameters;
-    for (uint32_t keys = 0;; parameter++) {
-        if (tile_is_key(parameter) && keys++ == index) break;
-    }
-    if (parameter->kind == TILE_PARAMETER_KEY_FIXED) return 1;
-    return parameter->kind == TILE_PARAMETER_KEY_TEXT && !strcmp(key_text(a), key_text(b));
-}
-
-static int keys_match(const invocation *call, const tile_specialisation *specialisation)
-{
-    const int64_t *keys = specialisation->keys;
-    for (uint32_t i = 0; i < call->key_count; i++) {
-        if (call->keys[i] != keys[i] && !same_key(call->kernel, i, call->keys[i], keys[i]))
-            return 0;
-    }
-    return 1;
-}
-
 static tile_status find_specialisation(invocation *call)
 {
     const tile_kernel *kernel = call->kernel;
     if (tile_is_recording()) tile_record_call(kernel, call->keys, call->arguments);
     for (uint32_t i = 0; i < kernel->specialisation_count; i++) {
-        if (keys_match(call, &kernel->specialisations[i])) {
+        if (tile_same_keys(kernel, call->keys, kernel->specialisations[i].keys, call->key_count)) {
             call->specialisation = &kernel->specialisations[i];
             call->specialisation_index = i;
             return TILE_OK;
         }
     }
-    return tile_missing_specialisation(kernel, call->keys, call->arguments);
+    const tile_status status =
+        tile_build_missing(kernel, call->keys, call->key_count, call->arguments, &call->kernel);
+    call->specialisation = call->kernel->specialisations;
+    call->specialisation_index = 0;
+    return status;
 }
 
 /* ---- variants -------------------------------------------------------------------------------- */
@@ -517,20 +495,14 @@ static tile_status launch_on_gpu(invocation *call, tile_stream stream, int own_g
     return tile_scope_leave(&scope, call->kernel->name, status);
 }
 
-static tile_emulator_run_function *run_function(const tile_image *image)
-{
-    tile_emulator_run_function *run;
-    memcpy(&run, &image->run, sizeof run);
-    return run;
-}
-
 static tile_status run_emulated(const invocation *call, const tile_image *image)
 {
+    const tile_emulator *emulator = image->emulator;
     tile_status status = TILE_OK;
     for (uint32_t i = 0; !status && i < call->specialisation->launch_count; i++) {
         if (!is_empty(&call->grids[i]))
-            status = run_function(image)(image, &image->entries[i], &call->grids[i],
-                                         call->device_arguments);
+            status =
+                emulator->run(image, &image->entries[i], &call->grids[i], call->device_arguments);
     }
     return status;
 }

@@ -82,7 +82,7 @@ tile_status tile_need_emulated(const tile_kernel *kernel, const tile_variant *va
                                const tile_image **out)
 {
     *out = tile_pick_emulated(variant);
-    if (*out && (*out)->run) return TILE_OK;
+    if (*out && (*out)->emulator) return TILE_OK;
     tile_text text = {0};
     if (*out) {
         tile_text_add(&text,

@@ -34,6 +34,7 @@ typedef struct tile_process {
     _Atomic(const tile_allocator *) allocator; /* of results; NULL: there is none */
     atomic_int tuning;                         /* a tile_tuning */
     _Atomic(struct tile_listener *) listener;  /* of the log; NULL: there is none */
+    _Atomic(const char *) compiler;            /* tile_set_compiler's */
 } tile_process;
 extern tile_process tile_the_process;
 
@@ -125,6 +126,12 @@ void tile_text_add(tile_text *text, const char *format, ...)
 #endif
     ;
 
+/* ---- files (tune_file.c) --------------------------------------------------------------------- */
+
+/* TILE_CACHE, else tile in XDG_CACHE_HOME or ~/.cache. Whether there is one that is ours. */
+int tile_cache_folder(char *path, int make);
+enum { TILE_PATH_BYTES = 4096 };
+
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 /* What can be wrong with the descriptor and the arguments whatever the kernel does (launch.c). */
@@ -144,9 +151,18 @@ int tile_is_recording(void);
 void tile_record(const char *text);
 /* The line for a call (specialisation.c). */
 void tile_record_call(const tile_kernel *kernel, const int64_t *keys, const void *const *arguments);
-/* Reports that there is none (specialisation.c). */
+/* The same as a text that stays whole. */
+void tile_add_call(tile_text *text, const tile_kernel *kernel, const int64_t *keys,
+                   const void *const *arguments);
+/* Whether keys of the kernel are the same (build.c). */
+int tile_same_keys(const tile_kernel *kernel, const int64_t *a, const int64_t *b, uint32_t count);
+/* A kernel with the specialisation that the object lacks: compiled before, or now, or the error
+ * that says what is missing; then *out stays as it is (build.c). */
+tile_status tile_build_missing(const tile_kernel *kernel, const int64_t *keys, uint32_t key_count,
+                               const void *const *arguments, const tile_kernel **out);
+/* Reports that there is none, and what else there is to say (specialisation.c). */
 tile_status tile_missing_specialisation(const tile_kernel *kernel, const int64_t *keys,
-                                        const void *const *arguments);
+                                        const void *const *arguments, const char *more);
 /* That there is a tensor of this rank, with a shape (tensor.c). */
 tile_status tile_check_rank(const char *kernel, const char *argument, int32_t ndim,
                             const DLTensor *tensor);

@@ -158,18 +158,36 @@ static void describe(tile_text *text, const numbers *from, int as_code)
     }
 }
 
-void tile_record_call(const tile_kernel *kernel, const int64_t *keys, const void *const *arguments)
+static const char *plain_name(const tile_kernel *kernel)
+{
+    return kernel->plain_name ? kernel->plain_name : kernel->name;
+}
+
+static void add_compile(tile_text *text, const numbers *asked)
+{
+    tile_text_add(text, "%s.compile(", plain_name(asked->kernel));
+    describe(text, asked, 1);
+    tile_text_add(text, ")");
+}
+
+void tile_add_call(tile_text *text, const tile_kernel *kernel, const int64_t *keys,
+                   const void *const *arguments)
 {
     const numbers asked = {kernel, kernel->tensors, keys, arguments};
+    tile_text_add(text, "%s = ", plain_name(kernel));
+    add_compile(text, &asked);
+}
+
+void tile_record_call(const tile_kernel *kernel, const int64_t *keys, const void *const *arguments)
+{
     tile_text text = {0};
-    tile_text_add(&text, "%s = %s.compile(", kernel->name, kernel->name);
-    describe(&text, &asked, 1);
-    tile_text_add(&text, ")\n");
+    tile_add_call(&text, kernel, keys, arguments);
+    tile_text_add(&text, "\n");
     tile_record(text.bytes);
 }
 
 tile_status tile_missing_specialisation(const tile_kernel *kernel, const int64_t *keys,
-                                        const void *const *arguments)
+                                        const void *const *arguments, const char *more)
 {
     enum { SHOWN = 8 };
     const numbers asked = {kernel, kernel->tensors, keys, arguments};
@@ -189,11 +207,10 @@ tile_status tile_missing_specialisation(const tile_kernel *kernel, const int64_t
         tile_text_add(&text, ")");
     }
     if (count > SHOWN) tile_text_add(&text, " and %u more", count - SHOWN);
-    tile_text_add(&text, "; add the line '%s.compile(", kernel->name);
-    describe(&text, &asked, 1);
-    tile_text_add(&text, ")' to the kernel's file, or --export '%s = %s.compile(", kernel->name,
-                  kernel->name);
-    describe(&text, &asked, 1);
-    tile_text_add(&text, ")' to tilec's command line");
+    tile_text_add(&text, "; add the line '");
+    add_compile(&text, &asked);
+    tile_text_add(&text, "' to the kernel's file, or --export '");
+    tile_add_call(&text, kernel, keys, arguments);
+    tile_text_add(&text, "' to tilec's command line%s", more);
     return tile_error(TILE_ERROR_NO_SPECIALISATION, "%s", text.bytes);
 }

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define FIRST_LINE "tile tuning 1\n"
-enum { MOST_BYTES = 1 << 16, PATH_BYTES = 4096 };
+enum { MOST_BYTES = 1 << 16 };
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
@@ -96,26 +96,25 @@ static void make_folder(char *path)
     mkdir(path, 0700);
 }
 
-/* TILE_CACHE, else tile in XDG_CACHE_HOME or ~/.cache. Whether there is one that is ours. */
-static int find_folder(char *path, int make)
+int tile_cache_folder(char *path, int make)
 {
     const char *named = secure_getenv("TILE_CACHE"), *cache = secure_getenv("XDG_CACHE_HOME");
     const char *home = secure_getenv("HOME");
     int length = -1;
     if (named && *named)
-        length = strcmp(named, "off") == 0 ? -1 : snprintf(path, PATH_BYTES, "%s", named);
+        length = strcmp(named, "off") == 0 ? -1 : snprintf(path, TILE_PATH_BYTES, "%s", named);
     else if (cache && *cache == '/')
-        length = snprintf(path, PATH_BYTES, "%s/tile", cache);
+        length = snprintf(path, TILE_PATH_BYTES, "%s/tile", cache);
     else if (home && *home == '/')
-        length = snprintf(path, PATH_BYTES, "%s/.cache/tile", home);
-    if (length < 0 || length >= PATH_BYTES / 2) return 0;
+        length = snprintf(path, TILE_PATH_BYTES, "%s/.cache/tile", home);
+    if (length < 0 || length >= TILE_PATH_BYTES / 2) return 0;
     if (make) make_folder(path);
     return is_own_folder(path);
 }
 
 static int find_path(const text *question, char *path, int make)
 {
-    if (question->failed || !find_folder(path, make)) return 0;
+    if (question->failed || !tile_cache_folder(path, make)) return 0;
     const uint64_t hash = hash_bytes(hash_start, question->bytes, question->used);
     const uint64_t other = hash_bytes(~hash_start, question->bytes, question->used);
     sprintf(path + strlen(path), "/%016" PRIx64 "%016" PRIx64 ".tune", hash, other);
@@ -154,7 +153,7 @@ static int write_all(int file, const char *bytes, size_t count)
 
 static void write_file(const char *path, const text *content)
 {
-    char beside[PATH_BYTES + 16];
+    char beside[TILE_PATH_BYTES + 16];
     snprintf(beside, sizeof beside, "%s.XXXXXX", path);
     const int file = mkstemp(beside);
     if (file < 0) return;
@@ -196,7 +195,7 @@ static int read_answer(const char *file, size_t size, const char *at, uint32_t c
 
 int tile_tune_read(const tile_question *question, const tile_driver *driver, uint32_t *chosen)
 {
-    char path[PATH_BYTES];
+    char path[TILE_PATH_BYTES];
     text asked = new_text(), file = new_text();
     int found = 0;
     if (!asked.failed && !file.failed) {
@@ -215,7 +214,7 @@ int tile_tune_read(const tile_question *question, const tile_driver *driver, uin
 void tile_tune_write(const tile_question *question, const tile_driver *driver, uint32_t chosen,
                      const double *nanoseconds)
 {
-    char path[PATH_BYTES];
+    char path[TILE_PATH_BYTES];
     text out = new_text();
     if (!out.failed) {
         add_question(&out, question, driver);

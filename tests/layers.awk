@@ -10,6 +10,7 @@ BEGIN {
     allow["emit"] = "emit codegen ir target base runtime"
     allow["command"] = "command driver emit codegen passes eval ir syntax target base runtime"
     allow["driver"] = allow["command"]
+    allow["library"] = "library driver codegen base target runtime"
     allow["runtime"] = "runtime"
 }
 

@@ -215,6 +215,8 @@ bool os_file_exists(const char *path);
 char *os_join_path(Arena *arena, const char *folder, const char *file);
 char *os_temp_folder(Arena *arena); /* a fresh private folder, or NULL */
 void os_remove_folder(const char *path);
+/* The program or the library that this code is in. */
+char *os_own_file(Arena *arena);
 char *os_find_program(Arena *arena, const char *name); /* by PATH; NULL if there is none */
 
 typedef struct OsProcess OsProcess;

@@ -201,6 +201,14 @@ Codegen *codegen_new(Session *session, const CodegenOptions *options)
     return codegen;
 }
 
+void codegen_prepare(Session *session)
+{
+    const CodegenOptions nothing = {0};
+    Codegen *codegen = codegen_new(session, &nothing);
+    if (codegen != NULL) nvptx_prepare(codegen);
+    codegen_free(codegen);
+}
+
 void codegen_free(Codegen *codegen)
 {
     if (codegen == NULL) return;

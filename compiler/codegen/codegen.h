@@ -25,6 +25,8 @@ typedef struct CodegenOptions {
 typedef struct Codegen
     Codegen; /* one LLVM context, target machines made on demand, the host module */
 
+/* What LLVM does once a process, before several threads make code generators. */
+void codegen_prepare(Session *session);
 Codegen *codegen_new(Session *session, const CodegenOptions *options); /* NULL: reported */
 void codegen_free(Codegen *codegen);
 

@@ -202,6 +202,7 @@ bool gen_is_native(const Gen *gen, DType dtype);
 
 /* ---- nvptx.c, nvptx_mma.c ---- */
 bool nvptx_image(Codegen *codegen, Kernel *kernel, Image *out);
+void nvptx_prepare(Codegen *codegen); /* of codegen_prepare */
 void nvptx_ldmatrix(Gen *gen, const Op *op, LLVMValueRef row, int count, bool transposed,
                     LLVMValueRef *words);
 void nvptx_mma(Gen *gen, const Op *op);

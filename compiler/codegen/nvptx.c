@@ -58,6 +58,11 @@ static LLVMTargetMachineRef machine_of(Codegen *codegen, const Target *target)
     return made.machine;
 }
 
+void nvptx_prepare(Codegen *codegen)
+{
+    machine_of(codegen, target_at(0));
+}
+
 /* ---- inline PTX ---- */
 
 LLVMValueRef nvptx_asm(Gen *gen, LLVMTypeRef result, const char *text, const char *constraints,

@@ -159,7 +159,7 @@ void codegen_add_identity(Codegen *codegen, Buf *out)
     buf_printf(out, "%s %d %d", codegen->host_triple, codegen->options.optimise,
                codegen->options.lines);
     buf_char(out, '\0');
-    cache_add_file(out, "/proc/self/exe");
+    cache_add_file(out, os_own_file(codegen->session->arena));
     cache_add_file(out, codegen->ptxas != NULL ? codegen->ptxas : "");
 }
 

@@ -10,6 +10,7 @@ typedef struct Output {
     Session *session;
     const Options *options;
     ArchList archs;
+    const Source *source;
     Program *program;
     ExportList exports;
     KernelList kernels; /* that were read as IR; the program owns the others */
@@ -42,9 +43,13 @@ static bool stage_kernels(Output *output)
 static bool build_all(Output *output)
 {
     if (output->is_built) return true;
-    output->is_built =
-        stage_kernels(output) && build_exports(output->session, output->options, &output->archs,
-                                               &output->exports, &output->build);
+    if (!stage_kernels(output)) return false;
+    BuildWish wish = {0};
+    if (output->options->with_source)
+        wish.emit.carried =
+            carry_program(output->session, output->options, output->source, output->program);
+    output->is_built = build_exports(output->session, output->options, &output->archs,
+                                     &output->exports, &wish, &output->build);
     return output->is_built;
 }
 
@@ -257,7 +262,11 @@ static bool find_paths(Session *session, const Options *options, Results *result
 
 static bool check_inputs(Session *session, const Options *options)
 {
-    if (options->inputs.count == 1) return true;
+    const bool is_one = options->inputs.count == 1;
+    if (options->with_source &&
+        (options->stdlib || (is_one && is_ir_file(options->inputs.items[0]))))
+        return refuse_usage(session, "--with-source is for programs, and the built-in library");
+    if (is_one) return true;
     return refuse_usage(session, options->inputs.count == 0
                                      ? "a source file is needed"
                                      : "several source files are given, and one object is made of "
@@ -293,7 +302,7 @@ static bool write_depfile(Output *output)
                                           count + tune->count + files->count + 1);
     int own = strcmp(options->inputs.items[0], "-") != 0; /* standard input is no file */
     inputs[0] = options->inputs.items[0];
-    for (int i = 0; i < count; i++) inputs[i + own] = program_input(output->program, i);
+    for (int i = 0; i < count; i++) inputs[i + own] = program_input(output->program, i)->path;
     for (int i = 0; i < tune->count; i++) inputs[count++ + own] = tune->items[i];
     for (int i = 0; i < files->count; i++) inputs[count++ + own] = files->items[i];
     Buf text = {0};
@@ -365,7 +374,10 @@ static bool is_program_needed(const Options *options, const Results *results)
 static void make_results(Output *output, Results *results)
 {
     bool is_needed = is_program_needed(output->options, results);
-    if (is_needed) output->program = open_program(output->session, output->options, NULL);
+    if (is_needed)
+        output->source = source_from_file(output->session, output->options->inputs.items[0]);
+    if (output->source)
+        output->program = open_source(output->session, output->options, output->source, NULL, NULL);
     bool fine = !is_needed || output->program;
     for (int i = 0; fine && i < results->count; i++)
         fine = results->items[i].kind->emit(output, &results->items[i].bytes);

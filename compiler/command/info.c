@@ -278,9 +278,9 @@ static bool print_kernel(Info *info, const ObjectSymbol *symbol)
         return true;
     }
     if (!print_parameters(info)) return false;
-    buf_printf(info->out, "): %u specialisation%s, ABI version %u\n",
+    buf_printf(info->out, "): %u specialisation%s, %sABI version %u\n",
                info->kernel.specialisation_count, info->kernel.specialisation_count == 1 ? "" : "s",
-               info->kernel.abi_version);
+               info->kernel.source ? "with its source, " : "", info->kernel.abi_version);
     if (!print_tensors(info)) return false;
     for (uint32_t i = 0; i < info->kernel.specialisation_count; i++)
         if (!print_specialisation(info, i)) return false;
@@ -333,7 +333,7 @@ static void show_exports(Session *session, const Options *options, const ExportL
     if (!choose_archs(session, options->arch ? options->arch : ARCH_DEFAULT, &archs)) return;
     if (exports->count == 0)
         diag_report(session->diags, DIAG_no_exports, (Span){0});
-    else if (build_exports(session, options, &archs, exports, &build))
+    else if (build_exports(session, options, &archs, exports, &(BuildWish){0}, &build))
         show_object(session, options->inputs.items[0], build.object, build.object_size);
     build_free(&build);
 }

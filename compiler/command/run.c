@@ -7,18 +7,13 @@
 #include "command/arrays.h"
 #include "command/run.h"
 #include "base/vec.h"
-#include "driver.h"
+#include "load.h"
 
-#include "abi.h"
-#include "emulator/abi.h"
 #include "tile/dlpack.h"
 #include "tile/emulator.h"
 
-#include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/LLJIT.h>
-#include <llvm-c/Orc.h>
-#include <llvm-c/Target.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,73 +38,7 @@ static ArrayContext array_context(const Runner *runner, Span at)
     return (ArrayContext){.session = runner->session, .arena = runner->session->arena, .at = at};
 }
 
-/* ---- loading what was built ---- */
-
-static bool jit_failed(const Runner *runner, LLVMErrorRef error)
-{
-    if (!error) return false;
-    char *text = LLVMGetErrorMessage(error);
-    diag_report(runner->session->diags, DIAG_jit_failed, (Span){0}, text);
-    LLVMDisposeErrorMessage(text);
-    return true;
-}
-
-/* What generated objects refer to, all of it in this program. */
-static bool define_runtime(const Runner *runner, LLVMOrcLLJITRef jit)
-{
-    const struct {
-        const char *name;
-        LLVMOrcExecutorAddress address;
-    } symbols[] = {
-        {"tile_launch", (uintptr_t)tile_launch},
-        {"tile_plan_launch", (uintptr_t)tile_plan_launch},
-        {"tile_prepare", (uintptr_t)tile_prepare},
-        {"tile_launch_tensors", (uintptr_t)tile_launch_tensors},
-        {"tile_plan_tensors", (uintptr_t)tile_plan_tensors},
-        {"tile_shape_tensors", (uintptr_t)tile_shape_tensors},
-        {"tile_emulator_run", (uintptr_t)tile_emulator_run},
-        {"tile_emu_frame", (uintptr_t)tile_emu_frame},
-        {"tile_emu_access", (uintptr_t)tile_emu_access},
-        {"tile_emu_index", (uintptr_t)tile_emu_index},
-        {"tile_emu_stop", (uintptr_t)tile_emu_stop},
-        {"tile_emu_argument", (uintptr_t)tile_emu_argument},
-        {"memcpy", (uintptr_t)memcpy},
-        {"memset", (uintptr_t)memset},
-        {"memmove", (uintptr_t)memmove},
-    };
-    enum { COUNT = sizeof symbols / sizeof symbols[0] };
-    LLVMOrcCSymbolMapPair pairs[COUNT];
-    for (int i = 0; i < COUNT; i++)
-        pairs[i] =
-            (LLVMOrcCSymbolMapPair){LLVMOrcLLJITMangleAndIntern(jit, symbols[i].name),
-                                    {symbols[i].address, {LLVMJITSymbolGenericFlagsExported, 0}}};
-    return !jit_failed(runner, LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(jit),
-                                                     LLVMOrcAbsoluteSymbols(pairs, COUNT)));
-}
-
-static LLVMOrcLLJITRef open_jit(Runner *runner)
-{
-    LLVMOrcLLJITRef jit;
-    LLVMInitializeNativeTarget();
-    LLVMInitializeNativeAsmPrinter();
-    if (jit_failed(runner, LLVMOrcCreateLLJIT(&jit, NULL))) return NULL;
-    vec_push(runner->session->arena, &runner->jits, jit);
-    return define_runtime(runner, jit) ? jit : NULL;
-}
-
-static const tile_kernel *load_object(Runner *runner, const Build *build, const char *symbol)
-{
-    LLVMOrcLLJITRef jit = open_jit(runner);
-    if (!jit) return NULL;
-    LLVMMemoryBufferRef object =
-        LLVMCreateMemoryBufferWithMemoryRangeCopy(build->object, build->object_size, symbol);
-    if (jit_failed(runner,
-                   LLVMOrcLLJITAddObjectFile(jit, LLVMOrcLLJITGetMainJITDylib(jit), object)))
-        return NULL;
-    LLVMOrcExecutorAddress address;
-    if (jit_failed(runner, LLVMOrcLLJITLookup(jit, &address, symbol))) return NULL;
-    return (const tile_kernel *)(uintptr_t)address;
-}
+/* ---- building ---- */
 
 static const tile_kernel *build_kernel(Runner *runner, Kernel *kernel)
 {
@@ -117,12 +46,15 @@ static const tile_kernel *build_kernel(Runner *runner, Kernel *kernel)
     if (known) return known;
     Export export = {
         .name = kernel->export_name, .specialisations = &kernel, .specialisation_count = 1};
-    const ExportList exports = {&export, 1, runner->is_emulator};
+    const ExportList exports = {&export, 1};
+    const BuildWish wish = {.emit = {.tables_only = true}, .first_only = runner->is_emulator};
     Build build;
     const tile_kernel *loaded = NULL;
-    if (build_exports(runner->session, runner->options, &runner->archs, &exports, &build))
-        loaded = load_object(
-            runner, &build, arena_printf(runner->session->arena, "%s_kernel", kernel->export_name));
+    LLVMOrcLLJITRef jit = NULL;
+    if (build_exports(runner->session, runner->options, &runner->archs, &exports, &wish, &build))
+        loaded =
+            load_kernel(runner->session, &build, build.exports[0].name, &tile_the_emulator, &jit);
+    if (jit) vec_push(runner->session->arena, &runner->jits, jit);
     build_free(&build);
     if (loaded)
         map_set(runner->session->arena, &runner->kernels, kernel, (void *)(uintptr_t)loaded);

@@ -29,7 +29,7 @@ typedef struct Choice { /* tile_choice */
 } Choice;
 
 typedef struct ExportImages {
-    Name name;
+    Name name, plain_name;                 /* with the prefix, and without */
     SpecialisationImages *specialisations; /* configurations of one follow each other */
     int specialisation_count;
     const Choice *choices; /* that tuning made before */
@@ -45,10 +45,23 @@ int entry_arguments(const Kernel *kernel,
                     EntryArgument *out); /* how many; room for each parameter */
 bool has_results(const Kernel *kernel);
 
+/* What the kernels were compiled from, for libtilec: options, and the files, the program's first.
+ */
+typedef struct Carried {
+    const char *const *words;
+    const Source *const *files;
+    int word_count, file_count;
+} Carried;
+
+typedef struct EmitWish {
+    const Carried *carried; /* goes into the object; or NULL */
+    bool tables_only;       /* no entries for C */
+} EmitWish;
+
 /* Adds tables, images and the typed entries to the code generator's host module and writes the
  * object into `arena`. */
 bool emit_object(Codegen *codegen, Arena *arena, const ExportImages *exports, int count,
-                 const char **bytes, size_t *size);
+                 const EmitWish *wish, const char **bytes, size_t *size);
 /* The C header's text. `guard_from` is the header's file name. */
 void emit_header(const ExportImages *exports, int count, const char *guard_from, Buf *out);
 void emit_manifest(const ExportImages *exports, int count, Buf *out); /* JSON */

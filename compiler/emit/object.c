@@ -19,7 +19,9 @@ typedef struct Writer {
     LLVMModuleRef module;
     LLVMTypeRef pointer, i64, i32;
     Arena *arena;
-    Name export; /* whose tables are being written */
+    Name export;            /* whose tables are being written */
+    const Carried *carried; /* or NULL */
+    LLVMValueRef words, files;
 } Writer;
 
 /* ---- constants ---- */
@@ -177,11 +179,11 @@ static LLVMValueRef runtime_function(const Writer *writer, const char *name, LLV
     return function ? function : LLVMAddFunction(writer->module, name, type);
 }
 
-static LLVMValueRef emulator_run(const Writer *writer)
+static LLVMValueRef emulator_table(const Writer *writer)
 {
-    LLVMTypeRef parameters[] = {writer->pointer, writer->pointer, writer->pointer, writer->pointer};
-    return runtime_function(writer, "tile_emulator_run",
-                            LLVMFunctionType(writer->i32, parameters, 4, false));
+    static const char name[] = "tile_the_emulator";
+    LLVMValueRef global = LLVMGetNamedGlobal(writer->module, name);
+    return global ? global : LLVMAddGlobal(writer->module, writer->pointer, name);
 }
 
 static LLVMValueRef image_struct(const Writer *writer, const Image *image)
@@ -195,7 +197,7 @@ static LLVMValueRef image_struct(const Writer *writer, const Image *image)
         emulated ? null_pointer(writer) : private_bytes(writer, image->bytes, image->size),
         entry_table(writer, image),
         site_table(writer, image),
-        emulated ? emulator_run(writer) : null_pointer(writer),
+        emulated ? emulator_table(writer) : null_pointer(writer),
         number64(writer, (int64_t)image->size),
         number32(writer, kinds[image->kind]),
         number32(writer, image->target->number),
@@ -338,6 +340,33 @@ static LLVMValueRef state_cell(const Writer *writer)
     return cell;
 }
 
+/* The words and the files: one table for all kernels of the object. */
+static void carry(Writer *writer, const Carried *carried)
+{
+    LLVMValueRef *words = new_items(writer, carried->word_count);
+    LLVMValueRef *files = new_items(writer, carried->file_count);
+    for (int i = 0; i < carried->word_count; i++)
+        words[i] = private_text(writer, carried->words[i]);
+    for (int i = 0; i < carried->file_count; i++) {
+        const Source *file = carried->files[i];
+        LLVMValueRef fields[] = {private_text(writer, file->path), private_text(writer, file->text),
+                                 number64(writer, (int64_t)file->length)};
+        files[i] = structure(writer, 3, fields);
+    }
+    writer->carried = carried;
+    writer->words = private_array(writer, words, carried->word_count);
+    writer->files = private_array(writer, files, carried->file_count);
+}
+
+static LLVMValueRef source_struct(const Writer *writer)
+{
+    if (!writer->carried) return null_pointer(writer);
+    LLVMValueRef fields[] = {writer->words, writer->files,
+                             number64(writer, writer->carried->word_count),
+                             number64(writer, writer->carried->file_count)};
+    return private_global(writer, structure(writer, 4, fields), 0);
+}
+
 static LLVMValueRef kernel_global(const Writer *writer, const ExportImages *export)
 {
     const Kernel *kernel = export->specialisations[0].kernel;
@@ -356,6 +385,9 @@ static LLVMValueRef kernel_global(const Writer *writer, const ExportImages *expo
         tensor_table(writer, kernel),
         choice_table(writer, export),
         number64(writer, export->choice_count),
+        private_text(writer, export->plain_name),
+        source_struct(writer),
+        writer->carried ? state_cell(writer) : null_pointer(writer),
     };
     LLVMValueRef constant = structure(writer, sizeof fields / sizeof fields[0], fields);
     LLVMValueRef global = LLVMAddGlobal(writer->module, LLVMTypeOf(constant),
@@ -511,8 +543,18 @@ static void prepare_entry(const Writer *writer, const ExportImages *export, LLVM
     finish_entry(writer, builder, "tile_prepare", operands, 2);
 }
 
+static void write_entries(const Writer *writer, const ExportImages *export, LLVMValueRef kernel,
+                          LLVMBuilderRef builder)
+{
+    launch_entry(writer, export, kernel, builder);
+    plan_entry(writer, export, kernel, builder);
+    prepare_entry(writer, export, kernel, builder);
+    if (has_results(export->specialisations[0].kernel))
+        shapes_entry(writer, export, kernel, builder);
+}
+
 bool emit_object(Codegen *codegen, Arena *arena, const ExportImages *exports, int count,
-                 const char **bytes, size_t *size)
+                 const EmitWish *wish, const char **bytes, size_t *size)
 {
     LLVMContextRef context = codegen_context(codegen);
     Writer writer = {.codegen = codegen,
@@ -523,14 +565,11 @@ bool emit_object(Codegen *codegen, Arena *arena, const ExportImages *exports, in
                      .i32 = LLVMInt32TypeInContext(context),
                      .arena = arena};
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+    if (wish->carried) carry(&writer, wish->carried);
     for (int i = 0; i < count; i++) {
         writer.export = exports[i].name;
         LLVMValueRef kernel = kernel_global(&writer, &exports[i]);
-        launch_entry(&writer, &exports[i], kernel, builder);
-        plan_entry(&writer, &exports[i], kernel, builder);
-        prepare_entry(&writer, &exports[i], kernel, builder);
-        if (has_results(exports[i].specialisations[0].kernel))
-            shapes_entry(&writer, &exports[i], kernel, builder);
+        if (!wish->tables_only) write_entries(&writer, &exports[i], kernel, builder);
     }
     LLVMDisposeBuilder(builder);
     return codegen_host_object(codegen, arena, bytes, size);

@@ -19,6 +19,8 @@ typedef struct EvalOptions {
         *defines; /* "NAME=VALUE" or "NAME": what the module's name is, whatever it assigns */
     int define_count;
     bool fast_math; /* f32 arithmetic by approximate instructions where there are some */
+    const Source *const *files; /* what stands for all files of users'; NULL: the disk's */
+    int file_count;
     Host *host;
 } EvalOptions;
 
@@ -41,7 +43,6 @@ typedef struct Export {
 typedef struct ExportList {
     Export *items;
     int count;
-    bool first_only; /* of configurations, the first that can be built is all that is wanted */
 } ExportList;
 
 /* The module's own exports (`NAME.compile(...)` statements, kernels with no open key), and those
@@ -49,12 +50,17 @@ typedef struct ExportList {
  * live until program_free(). False: reported; what could be staged is in `out` all the same. */
 bool program_export(Program *program, const char *const *texts, int text_count, ExportList *out);
 
+/* The one specialisation that `wanted` names, "NAME = NAME.compile(...)", of what the module and
+ * the texts export as NAME: what its call leaves open is as in those that there are. */
+bool program_export_wanted(Program *program, const char *const *texts, int text_count,
+                           const char *wanted, ExportList *out);
+
 /* tilec run: executes the module as __main__ (statements NULL), or the statements in its scope
  * with tile.host's names. */
 bool program_run(Program *program, const char *statements);
 
 /* Source files that were read beside the program's own: for the depfile. */
 int program_input_count(const Program *program);
-const char *program_input(const Program *program, int index);
+const Source *program_input(const Program *program, int index);
 
 #endif

@@ -124,7 +124,7 @@ int program_input_count(const Program *program)
     return (int)program->eval.inputs.count;
 }
 
-const char *program_input(const Program *program, int index)
+const Source *program_input(const Program *program, int index)
 {
     return program->eval.inputs.data[index];
 }
@@ -395,8 +395,31 @@ static bool collect_module(Program *program, EntryVec *entries)
     return good;
 }
 
+/* What the expression of an export sees beside the module: the kernels that are exported already,
+ * and what stands for tensors in lines that libtile writes. */
+static Scope *text_scope(Program *program, const char *text, const EntryVec *known)
+{
+    Eval *eval = &program->eval;
+    Interner *names = eval->session->names;
+    Scope *scope = scope_new(eval, SCOPE_TOP, program->unit->scope, program->unit);
+    bool found = strstr(text, "T.") == NULL;
+    eval->quiet++;
+    if (!found)
+        scope_lookup(eval, program->unit->scope, intern_text(names, "T"), (Span){0}, &found);
+    if (!found)
+        bindings_make(eval, &scope->bindings, intern_text(names, "T"))->object =
+            import_module(eval, intern_text(names, "tilelang.language"), (Span){0});
+    eval->quiet--;
+    for (size_t i = 0; i < known->count; i++)
+        if (known->data[i].instance != NULL)
+            bindings_make(eval, &scope->bindings, known->data[i].name)->object =
+                known->data[i].instance;
+    return scope;
+}
+
 /* "NAME = EXPR" of the command line. */
-static bool collect_text(Program *program, const char *text, EntryVec *entries)
+static bool collect_text(Program *program, const char *text, const EntryVec *known,
+                         EntryVec *entries)
 {
     Eval *eval = &program->eval;
     const Source *source = source_from_text(eval->session, "<command line>", text, strlen(text));
@@ -414,8 +437,7 @@ static bool collect_text(Program *program, const char *text, EntryVec *entries)
              "an export is written NAME = EXPR");
         return false;
     }
-    Scope *scope = scope_new(eval, SCOPE_TOP, program->unit->scope, program->unit);
-    Object *value = eval_in(eval, scope, NODE_AS(Assign, node)->value);
+    Object *value = eval_in(eval, text_scope(program, text, known), NODE_AS(Assign, node)->value);
     return value != NULL && add_export(eval, entries, NODE_AS(Name, target)->id, value, node->span);
 }
 
@@ -561,10 +583,38 @@ bool program_export(Program *program, const char *const *texts, int text_count, 
     EntryVec entries = {0};
     Map taken = {0};
     bool good = collect_module(program, &entries);
-    for (int i = 0; i < text_count; i++) good &= collect_text(program, texts[i], &entries);
+    for (int i = 0; i < text_count; i++)
+        good &= collect_text(program, texts[i], &entries, &entries);
     *out = (ExportList){.items = arena_new_array(eval->arena, Export, entries.count + 1)};
     for (size_t i = 0; i < entries.count; i++)
         good &= stage_entry(eval, &entries.data[i], &taken, &out->items[out->count++]);
+    return good;
+}
+
+/* The first specialisation of what goes by the name that the text begins with. */
+static const Specialisation *find_model(Eval *eval, const EntryVec *entries, const char *text)
+{
+    Name name = intern(eval->session->names, text, strcspn(text, " ="));
+    for (size_t i = 0; i < entries->count; i++)
+        if (entries->data[i].name == name && entries->data[i].specialisations.count > 0)
+            return entries->data[i].specialisations.data[0]->as.specialisation;
+    return NULL;
+}
+
+bool program_export_wanted(Program *program, const char *const *texts, int text_count,
+                           const char *wanted, ExportList *out)
+{
+    Eval *eval = &program->eval;
+    EntryVec known = {0}, entries = {0};
+    Map taken = {0};
+    bool good = collect_module(program, &known);
+    for (int i = 0; i < text_count; i++) good &= collect_text(program, texts[i], &known, &known);
+    eval->model = find_model(eval, &known, wanted);
+    good = good && collect_text(program, wanted, &known, &entries);
+    eval->model = NULL;
+    *out = (ExportList){.items = arena_new_array(eval->arena, Export, entries.count + 1)};
+    for (size_t i = 0; good && i < entries.count; i++)
+        good = stage_entry(eval, &entries.data[i], &taken, &out->items[out->count++]);
     return good;
 }
 

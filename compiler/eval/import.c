@@ -39,9 +39,13 @@ static const Source *find_embedded(Eval *eval, const char *file)
 static const Source *find_file(Eval *eval, const char *folder, const char *file)
 {
     const char *path = os_join_path(eval->arena, folder, file);
-    if (!os_file_exists(path)) return NULL;
-    vec_push(eval->arena, &eval->inputs, path);
-    return source_from_file(eval->session, path);
+    const EvalOptions *options = &eval->options;
+    for (int i = 0; i < options->file_count; i++)
+        if (strcmp(options->files[i]->path, path) == 0) return options->files[i];
+    if (options->files != NULL || !os_file_exists(path)) return NULL;
+    const Source *source = source_from_file(eval->session, path);
+    if (source != NULL) vec_push(eval->arena, &eval->inputs, source);
+    return source;
 }
 
 typedef struct Found {

@@ -152,13 +152,22 @@ static Object *remember(Eval *eval, const Signature *signature, Object *object)
     return object;
 }
 
+/* What a parameter is that the call leaves open. */
+static Object *open_value(const Eval *eval, const Signature *signature, size_t parameter)
+{
+    const Specialisation *model = eval->model;
+    const bool is_model = model != NULL && model->instance == signature->instance &&
+                          !model->is_tensor[parameter] && model->keys[parameter] != NULL;
+    return is_model ? model->keys[parameter] : signature->parameters.data[parameter].otherwise;
+}
+
 Object *specialise_values(Eval *eval, const Signature *signature, Object **values, Span at)
 {
     Object *object = new_specialisation(eval, signature->instance, signature->parameters.count, at);
     if (!tuning_plan(eval, signature, values, object->as.specialisation)) return NULL;
     for (size_t i = 0; i < signature->parameters.count; i++) {
         const KernelParameter *parameter = &signature->parameters.data[i];
-        Object *value = values[i] != NULL ? values[i] : parameter->otherwise;
+        Object *value = values[i] != NULL ? values[i] : open_value(eval, signature, i);
         Specialisation *new = object->as.specialisation;
         new->keys[i] = tuning_key(eval, new, parameter->name);
         if (new->keys[i] == NULL &&

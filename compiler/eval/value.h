@@ -399,8 +399,9 @@ struct Eval {
     Object *root_class; /* `object` */
     Scope *builtins;
     Map units; /* dotted name -> MODULE or MISSING */
-    VEC(const char *) inputs;
-    const char *folder; /* of the program's own source */
+    VEC(const Source *) inputs;
+    const char *folder;          /* of the program's own source */
+    const Specialisation *model; /* whose values stand for what a specialisation leaves open */
     Frame *frame;
     Span at;     /* the user's place: of messages and ops */
     int library; /* > 0 inside stdlib code */

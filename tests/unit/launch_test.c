@@ -19,6 +19,7 @@ static tile_status count_run(const tile_image *image, const tile_entry *entry,
     runs++;
     return TILE_OK;
 }
+static const tile_emulator counting_emulator = {.run = count_run};
 
 static int32_t one_block(const void *const *arguments, tile_grid *grids, int64_t *extents,
                          uint64_t *workspaces, const char **complaint, uint64_t *spans)
@@ -49,10 +50,9 @@ typedef struct Fixture { /* a kernel whose parts a test may change */
 static void set_up(Fixture *f, tile_parameter parameter)
 {
     memset(f, 0, sizeof *f);
-    tile_emulator_run_function *run = count_run;
     f->entries[0] = (tile_entry){.name = "k", .warps = 1};
     f->image = (tile_image){.target = "sm_90a", .entries = f->entries, .kind = TILE_IMAGE_EMULATOR};
-    memcpy(&f->image.run, &run, sizeof run);
+    f->image.emulator = &counting_emulator;
     f->variant = (tile_variant){.images = &f->image, .image_count = 1};
     f->specialisations[0] =
         (tile_specialisation){.keys = f->keys, .host = one_block, .variants = &f->variant, 1, 1};
@@ -176,7 +176,7 @@ static void no_image_for_the_emulator(void **unused)
     Fixture f;
     int64_t value = 0;
     set_up(&f, (tile_parameter){"n", "i64", TILE_PARAMETER_SCALAR, 8});
-    f.image.run = NULL; /* linked without libtile_emulator */
+    f.image.emulator = NULL; /* linked without libtile_emulator */
     assert_int_equal(launch(&f, &value), TILE_ERROR_NO_EMULATOR);
     assert_non_null(strstr(tile_last_error(), "add -ltile_emulator before -ltile"));
     f.image.kind = 17;

@@ -42,6 +42,7 @@ static tile_status fake_run(const tile_image *image, const tile_entry *entry, co
     memcpy(seen_parameters, parameters, 3 * sizeof parameters[0]);
     return emulated_status ? tile_error(emulated_status, "a race") : TILE_OK;
 }
+static const tile_emulator fake_emulator = {.run = fake_run};
 
 /* n, size, a, b: one launch of ceil(n / 128) blocks; n < 0 is refused */
 static int32_t host_one(const void *const *arguments, tile_grid *grids, int64_t *extents,
@@ -648,8 +649,7 @@ TEST(emulator_runs_without_a_driver)
     setenv("TILE_CUDA_LIBRARY", "/nonexistent", 1);
     setenv("TILE_DEVICE", "emulator", 1);
     CHECK(call(300, 384, 4) == TILE_ERROR_NO_EMULATOR && says("-ltile_emulator"));
-    tile_emulator_run_function *function = fake_run;
-    memcpy(&general_images[1].run, &function, sizeof function);
+    general_images[1].emulator = &fake_emulator;
     CHECK(call(300, 384, 4) == TILE_OK && emulated_runs == 1);
     CHECK(!strcmp(seen_entry, "emulated") && seen_grid.x == 3);
     CHECK(call(0, 384, 4) == TILE_OK && emulated_runs == 1);
@@ -662,8 +662,7 @@ TEST(emulator_runs_without_a_driver)
 
 TEST(emulator_gets_the_parameters_without_keys)
 {
-    tile_emulator_run_function *function = fake_run;
-    memcpy(&general_images[1].run, &function, sizeof function);
+    general_images[1].emulator = &fake_emulator;
     int32_t n = 5;
     int64_t size = 384;
     uint64_t a = 4, b = 8;
@@ -796,8 +795,7 @@ TEST(workspaces_may_be_the_callers)
     CHECK(call_workspaces(0, &stream, 1000, places) == TILE_OK && fake->allocations == 1);
     /* the emulator's */
     CHECK(tile_set_device("emulator") == TILE_OK);
-    tile_emulator_run_function *run_it = fake_run;
-    memcpy(&workspace_images[1].run, &run_it, sizeof run_it);
+    workspace_images[1].emulator = &fake_emulator;
     CHECK(tile_set_workspace(NULL, emulated_memory, 2048) == TILE_OK);
     const int32_t small = 10;
     const void *few[] = {&small};

@@ -19,7 +19,7 @@ extern "C" {
 #define TILE_API
 #endif
 
-#define TILE_ABI_VERSION 3u
+#define TILE_ABI_VERSION 4u
 
 /* 0 is success, negative numbers are ours, positive ones are the driver's CUresult. */
 typedef int32_t tile_status;
@@ -102,7 +102,7 @@ typedef struct tile_image {
     const void *bytes;         /* cubin or PTX text; NULL for the emulator */
     const tile_entry *entries; /* one for each launch of the specialisation */
     const void *sites;         /* the emulator's source places, else NULL */
-    void *run;                 /* tile_emulator_run of an emulator image, else NULL */
+    const void *emulator;      /* the emulator's tile_emulator of its images, else NULL */
     uint64_t size;
     uint32_t kind;    /* tile_image_kind */
     uint32_t compute; /* 90 for sm_90a */
@@ -160,7 +160,21 @@ typedef struct tile_choice {
     uint32_t reserved;
 } tile_choice;
 
-/* What the compiler knows of a kernel; `state` is libtile's. */
+/* What a kernel was compiled from, for libtilec to compile it for other keys: the options as words,
+ * the texts of the program's files, the main one first. */
+typedef struct tile_file {
+    const char *path;
+    const char *text;
+    uint64_t bytes;
+} tile_file;
+typedef struct tile_source {
+    const char *const *words;
+    const tile_file *files;
+    uint64_t word_count;
+    uint64_t file_count;
+} tile_source;
+
+/* What the compiler knows of a kernel; `state` and `later` are libtile's. */
 typedef struct tile_kernel {
     const char *name;
     const tile_parameter *parameters;
@@ -173,6 +187,9 @@ typedef struct tile_kernel {
     const tile_tensor *tensors; /* arguments in order, then results; those of a specialisation */
     const tile_choice *choices;
     uint64_t choice_count;
+    const char *plain_name;    /* without tilec's --prefix */
+    const tile_source *source; /* NULL: it was not put into the object */
+    void **later;              /* what was compiled for it since; with `source` */
 } tile_kernel;
 
 /* What a call would do. */
@@ -224,6 +241,11 @@ TILE_API tile_status tile_set_tuning(tile_tuning mode); /* of the process */
  * nothing. */
 typedef void tile_log_function(const char *text, void *context);
 TILE_API tile_status tile_set_log(tile_log_function *function, void *context);
+
+/* The library that compiles what a call asks for and an object lacks, if the object holds its
+ * source (tilec --with-source): a path, "off", or NULL: TILE_COMPILER, else libtilec.so.0 where it
+ * is installed. The text is the caller's, and stays. */
+TILE_API tile_status tile_set_compiler(const char *library);
 
 TILE_API const char *tile_status_name(tile_status status);
 /* The whole story of this thread's last failure; "" if there was none. */
