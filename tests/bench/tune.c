@@ -1,6 +1,7 @@
 /* tune.c: does tuning choose well, does it leave the arguments as it must, and what does it cost?
  *
- *     tune [N]    of n x n x n products (default 4096), whose kernels header tuned.h declares
+ *     tune [N]    of n x n x n products (default 4096), whose kernels headers tuned.h and
+ * tuned_add.h declare
  *
  * The choice of the first call is set beside a measurement of each configuration of its own: other
  * events, another order in each round, medians. A kernel that adds to its result is tuned too, and
@@ -9,6 +10,7 @@
 #include "bench.h"
 
 #include "tuned.h"
+#include "tuned_add.h"
 
 #include <math.h>
 #include <stdlib.h>
