@@ -5,6 +5,7 @@
  * loads the object, and libtile, which is part of this program, launches what is in it, on the GPU
  * or on the emulator. */
 #include "command/arrays.h"
+#include "command/object_calls.h"
 #include "command/run.h"
 #include "base/vec.h"
 #include "load.h"
@@ -28,7 +29,8 @@ typedef struct Runner {
     bool is_emulator; /* which does not tune: the first configuration is built alone */
     Map kernels;      /* Kernel * -> const tile_kernel * */
     const RunWish *wish;
-    Kernel *launched; /* whose launch is being made */
+    ObjectKernels *objects; /* of the file, if it is one; else NULL */
+    Kernel *launched;       /* whose launch is being made; NULL: an object's */
     Span launched_at;
     VEC(LLVMOrcLLJITRef) jits; /* one a kernel, since specialisations of one kernel have its name */
 } Runner;
@@ -81,7 +83,11 @@ static void hear_tuned(const tile_tuned *tuned, void *context)
     Runner *runner = context;
     Arena *arena = runner->session->arena;
     const tile_specialisation *row = &tuned->kernel->specialisations[tuned->specialisation];
-    Tuning tuning = new_tuning(runner, runner->launched, tuned->classes);
+    Tuning tuning;
+    if (runner->launched)
+        tuning = new_tuning(runner, runner->launched, tuned->classes);
+    else
+        object_tuning(arena, tuned, &tuning);
     tuning.device = arena_copy_text(arena, tuned->device, strlen(tuned->device));
     tuning.compute = (int)tuned->compute;
     tuning.driver = tuned->driver;
@@ -187,19 +193,6 @@ static bool encode_argument(const Runner *runner, const HostLaunch *launch, int 
     return true;
 }
 
-static HostStatus report_launch(Runner *runner, const HostLaunch *launch, tile_status status)
-{
-    if (status == TILE_OK) return HOST_OK;
-    bool found = status == TILE_ERROR_FAULT;
-    bool wrong_call = status == TILE_ERROR_ARGUMENT;
-    diag_report(runner->session->diags,
-                found        ? DIAG_run_fault
-                : wrong_call ? DIAG_call_arguments
-                             : DIAG_device_failed,
-                launch->at, tile_last_error());
-    return HOST_FAILED;
-}
-
 enum { COUNTS = 256 }; /* places in one kernel: more are left out */
 
 static void show_statistics(const Runner *runner)
@@ -297,7 +290,7 @@ static HostStatus host_launch(Host *host, const HostLaunch *launch)
     }
     if (!make_results(runner, launch, kernel, arguments, cells)) return HOST_FAILED;
     HostStatus status =
-        report_launch(runner, launch, tile_launch(kernel, NULL, NULL, 0, arguments));
+        launch_status(runner->session, launch->at, tile_launch(kernel, NULL, NULL, 0, arguments));
     if (runner->options->statistics) show_statistics(runner);
     return status;
 }
@@ -306,14 +299,18 @@ static HostStatus host_launch(Host *host, const HostLaunch *launch)
 
 static bool host_find(Host *host, const char *name)
 {
-    (void)host;
-    return array_function_exists(name);
+    return array_function_exists(name) || object_kernel(((Runner *)host)->objects, name);
 }
 
 static HostStatus host_call(Host *host, const HostCall *call, HostValue *result)
 {
-    ArrayContext context = array_context((Runner *)host, call->at);
-    return array_call(&context, call, result);
+    Runner *runner = (Runner *)host;
+    ArrayContext context = array_context(runner, call->at);
+    const tile_kernel *kernel = object_kernel(runner->objects, call->name);
+    if (!kernel) return array_call(&context, call, result);
+    runner->launched = NULL;
+    runner->launched_at = call->at;
+    return object_kernel_call(&context, kernel, runner->is_emulator, call, result);
 }
 
 static HostStatus host_binary(Host *host, const char *op, const HostValue *left,
@@ -413,6 +410,17 @@ static bool choose_device(Runner *runner)
     return choose_archs(runner->session, archs, &runner->archs);
 }
 
+/* A source, or an object, whose kernels are then names beside those of tile.host. */
+static Program *open_file(Runner *runner)
+{
+    const char *path = runner->options->inputs.items[0];
+    if (!is_object_file(path)) return open_program(runner->session, runner->options, &runner->host);
+    runner->objects = object_kernels_open(runner->session, path);
+    if (!runner->objects) return NULL;
+    return open_source(runner->session, runner->options,
+                       source_from_text(runner->session, path, "", 0), NULL, &runner->host);
+}
+
 ExitStatus run_file(Session *session, const Options *options, const char *statements,
                     const RunWish *wish)
 {
@@ -436,13 +444,14 @@ ExitStatus run_file(Session *session, const Options *options, const char *statem
     if (!choose_device(&runner)) return session_status(session);
     if (wish->tunings) tile_set_tuned(hear_tuned, &runner);
     tile_set_log(options->verbose || wish->tunings ? hear_library : NULL, &runner);
-    Program *program = open_program(session, options, &runner.host);
+    Program *program = open_file(&runner);
     if (program) {
         program_run(program, statements);
         program_free(program);
     }
     tile_set_tuned(NULL, NULL);
     tile_set_log(NULL, NULL);
+    if (runner.objects) object_kernels_close(runner.objects);
     for (size_t i = 0; i < runner.jits.count; i++)
         LLVMConsumeError(LLVMOrcDisposeLLJIT(runner.jits.data[i]));
     return session_status(session);

@@ -1,5 +1,6 @@
 /* tune.c: tilec tune: the configurations of kernels, measured before the program is built that
  * they are for. */
+#include "command/object_calls.h"
 #include "command/run.h"
 
 #include <stdio.h>
@@ -70,6 +71,8 @@ ExitStatus command_tune(Session *session, const Options *options)
     if (options->merge) return merge(session, options);
     if (options->inputs.count > 2 || (options->inputs.count == 1 && !options->calls.count))
         return usage(session, "tune needs a file and --args, or statements that call its kernels");
+    if (options->plan && is_object_file(options->inputs.items[0]))
+        return usage(session, "tune --plan needs the source");
     setenv("TILE_CACHE", "off", 1); /* what was measured on other days is measured again */
     const ExitStatus status = run_file(session, options, statements(session, options), &wish);
     if (status != EXIT_DONE) return status;
