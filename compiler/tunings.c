@@ -282,6 +282,25 @@ static void report_names(const NamedVec *list, Buf *out)
     }
 }
 
+/* A line each, and how long it is beside the slowest one as a bar. */
+static void report_times(const Named *times, size_t count, const char *choice, Buf *out)
+{
+    enum { BAR = 24 };
+    static const char bar[BAR + 1] = "########################";
+    double most = 0;
+    for (size_t i = 0; i < count; i++) most = times[i].number > most ? times[i].number : most;
+    for (size_t i = 0; i < count; i++) {
+        const char *mark = strcmp(times[i].name, choice) == 0 ? "*" : " ";
+        const int length = most > 0 ? (int)(BAR * times[i].number / most + 0.5) : BAR;
+        if (times[i].number < 0)
+            buf_printf(out, " %s     left out        %-*s  %s\n", mark, BAR, "", times[i].name);
+        else
+            buf_printf(out, " %s %10.4f ms %5.2fx  %-*.*s  %s\n", mark, times[i].number,
+                       times[0].number > 0 ? times[i].number / times[0].number : 1.0, BAR, length,
+                       bar, times[i].name);
+    }
+}
+
 void tunings_report(Arena *arena, const Tunings *tunings, Buf *out)
 {
     for (size_t i = 0; i < tunings->items.count; i++) {
@@ -294,15 +313,7 @@ void tunings_report(Arena *arena, const Tunings *tunings, Buf *out)
         report_names(&tuning->keys, out);
         report_names(&tuning->sizes, out);
         buf_printf(out, " on %s\n", tuning->device);
-        for (size_t j = 0; j < tuning->times.count; j++) {
-            const char *mark = strcmp(times[j].name, tuning->choice) == 0 ? "*" : " ";
-            if (times[j].number < 0)
-                buf_printf(out, " %s     left out        %s\n", mark, times[j].name);
-            else
-                buf_printf(out, " %s %10.4f ms %5.2fx  %s\n", mark, times[j].number,
-                           times[0].number > 0 ? times[j].number / times[0].number : 1.0,
-                           times[j].name);
-        }
+        report_times(times, tuning->times.count, tuning->choice, out);
     }
 }
 

@@ -61,6 +61,47 @@ int main(void)
 }
 END
 $TILE_CC -I$TILE_ROOT/runtime/include -I. main.c tuned.o $TILE_BUILD/libtile.a -o main -ldl -lpthread && TILE_TUNE=off ./main
+echo '== an object, whose program is not at hand'
+FAKE_CUDA_COSTS=by_3_2=1,by_3_1=2,by_3=3 $TILEC tune plain.o --args 'scale(9000, 3, zeros((9000,), float32))' -o object.json && cat object.json
+build from_object --tune object.json
+$TILE_CC -I$TILE_ROOT/runtime/include -I. main.c from_object.o $TILE_BUILD/libtile.a -o main -ldl -lpthread && TILE_TUNE=off ./main
+$TILEC run plain.o 'scale(9000, 4, zeros((9000,), float32))' 2>&1 | cut -c1-80
+$TILEC run plain.o 'scale(9000, zeros((9000,), float32), 3)' 2>&1 | head -1
+$TILEC run plain.o 'scale(9000, a_ptr=zeros((9000,), float32))' 2>&1 | head -1
+$TILEC tune plain.o --plan --args 'scale(9000, 3, zeros((9000,), float32))'
+echo '== two types'
+cat > double.py <<'END'
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.autotune(configs=[dict(block=32), dict(block=64)])
+@tilelang.jit
+def twice(A: T.Tensor[[T.dyn["n"]], None], block: int = 16):
+    n, = A.shape
+    with T.Kernel(T.ceildiv(n, block), threads=32) as bx:
+        for i in T.Parallel(block):
+            A[bx * block + i] = A[bx * block + i] * 2
+END
+FAKE_CUDA_COSTS=run0_1=2,run0=1,_1=1,run=2 $TILEC tune double.py --ptxas=./ptxas --arch=sm_90a --args 'twice(zeros((500,), float32))' --args 'twice(zeros((500,), float16))' -o double.json
+$TILEC double.py --ptxas=./ptxas --arch=sm_90a --tune double.json -o double.o -H double.h --export 'twice = twice.compile(T.Tensor((8,), T.float16))' --export 'twice = twice.compile(T.Tensor((8,), T.float32))'
+cat > double.c <<'END'
+#include "double.h"
+#include <stdio.h>
+int main(void)
+{
+    for (int bits = 16; bits <= 32; bits *= 2) {
+        int64_t n = 500;
+        DLTensor a = {(void *)256, {kDLCUDA, 0}, 1, {kDLFloat, (uint8_t)bits, 1}, &n, NULL, 0};
+        tile_plan plan = {0};
+        if (twice(NULL, &a)) printf("%s\n", tile_last_error());
+        if (twice_plan(&a, &plan)) printf("%s\n", tile_last_error());
+        printf("%d bits: specialisation %u\n", bits, plan.specialisation);
+    }
+    return 0;
+}
+END
+$TILE_CC -I$TILE_ROOT/runtime/include -I. double.c double.o $TILE_BUILD/libtile.a -o double -ldl -lpthread && TILE_TUNE=off ./double
 echo '== refused'
 sed 's/block=64, warps=1/block=128, warps=1/' one.json > old.json; build old --tune old.json 2>&1 | head -1
 sed 's/"choice"/"chosen"/' one.json > bad.json; build bad --tune bad.json
