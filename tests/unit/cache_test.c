@@ -253,7 +253,7 @@ static void full_disk(void **state)
 
 /* ---- many at a time ---- */
 
-enum { WRITERS = 6, ROUNDS = 150, KEYS = 4, LARGE = 30000 };
+enum { WRITERS = 16, ROUNDS = 100, KEYS = 4, LARGE = 30000, KILLS = 200 };
 
 /* Puts what the key says, or looks whether what is there is that. */
 static bool one_round(Fixture *f, int writer, int round)
@@ -278,24 +278,26 @@ static pid_t start_writer(Fixture *f, int writer)
     _exit(!fine);
 }
 
+/* Each does all its rounds; many are killed as they write, and begin again. */
 static void several_writers(void **state)
 {
     Fixture *f = *state;
     pid_t writers[WRITERS];
+    unsigned random = 1;
     int status;
     for (int i = 0; i < WRITERS; i++) writers[i] = start_writer(f, i);
+    for (int kills = 0; kills < KILLS; kills++) {
+        random = random * 1103515245 + 12345;
+        const int which = (int)(random >> 16) % WRITERS;
+        usleep(random >> 20 & 511);
+        kill(writers[which], SIGKILL);
+        waitpid(writers[which], &status, 0);
+        assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+        writers[which] = start_writer(f, which);
+    }
     for (int i = 0; i < WRITERS; i++) {
         waitpid(writers[i], &status, 0);
         assert_int_equal(status, 0);
-    }
-    for (int i = 0; i < WRITERS; i++) { /* some are killed as they write */
-        writers[i] = start_writer(f, i);
-        usleep(1000);
-        if (i % 2) kill(writers[i], SIGKILL);
-    }
-    for (int i = 0; i < WRITERS; i++) {
-        waitpid(writers[i], &status, 0);
-        assert_true(i % 2 || status == 0);
     }
     for (int i = 0; i < KEYS; i++) assert_true(one_round(f, i, 1));
 }

@@ -485,7 +485,7 @@ static void busy_body(void)
 /* Processes that read and write one folder, some killed at any moment, while files vanish. */
 static void sixteen_processes_share_a_folder(void **unused)
 {
-    enum { PROCESSES = 16, ROUNDS = 6 };
+    enum { PROCESSES = 16, ROUNDS = 100 };
     (void)unused;
     unsigned random = 1;
     for (int round = 0; round < ROUNDS; round++) {
@@ -498,14 +498,14 @@ static void sixteen_processes_share_a_folder(void **unused)
             busy_body();
             _exit(0);
         }
+        if (round % 4 == 0) empty_folder();
         for (int i = 0; i < PROCESSES; i++) {
-            int status = 0, killed;
+            int status = 0;
             random = random * 1103515245 + 12345;
-            killed = i % 2 == 0;
-            const struct timespec pause = {.tv_nsec = (long)(random >> 16) % 8 * 500 * 1000};
+            const int killed = random >> 16 & 1;
+            const struct timespec pause = {.tv_nsec = (long)(random >> 17) % 8 * 20 * 1000};
             nanosleep(&pause, NULL);
             if (killed) kill(processes[i], SIGKILL);
-            if (i == PROCESSES / 2) empty_folder();
             assert_int_equal(waitpid(processes[i], &status, 0), processes[i]);
             assert_true(WIFSIGNALED(status) ? killed : WEXITSTATUS(status) == 0);
         }
