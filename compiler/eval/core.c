@@ -243,6 +243,19 @@ Object *core_view(Eval *eval, const Bound *bound)
     return object_ir(eval, build_view(&eval->builder, pointer, rank, extents, strides));
 }
 
+/* outside(view, value): what reads find that are not inside of the view. */
+Object *core_outside(Eval *eval, const Bound *bound)
+{
+    Value *view =
+        argument_value(eval, bound->values[0], TYPE_VIEW, "what is read", NULL, bound->at);
+    if (view == NULL) return NULL;
+    if (!object_is_number(bound->values[1]) || view->op == NULL || view->op->code != OP_view)
+        return FAIL(eval, expected_kind, bound->at, "what is read outside of a tensor",
+                    "a number that is known at compile time", object_repr(eval, bound->values[1]));
+    op_set_number(view->op, ATTR_outside, object_number(bound->values[1]));
+    return eval->none;
+}
+
 typedef struct Access {
     Value *view;
     int offset_count, dim_count;

@@ -6,7 +6,7 @@
  * range ends early enough, or where the offset counts whole tiles of an extent that is made of
  * whole tiles: i * T with i below cdiv(E, T) and E a multiple of T, i being a loop's variable or a
  * block's index. */
-#include "passes/access.h"
+#include "passes/outside.h"
 
 typedef struct Pass {
     Kernel *kernel;
@@ -180,7 +180,10 @@ static void visit_access(Op *op, void *context)
     const bool whole = op_is_access(op) || is_copy(op);
     if (whole) set_bounds(pass, op);
     if (whole || op_is_scattered(op) || op_is_element(op))
-        if (op->operands[0]->type->kind == TYPE_VIEW) note_parameter(pass, op);
+        if (op->operands[0]->type->kind == TYPE_VIEW) {
+            note_parameter(pass, op);
+            outside_choose(pass->kernel, pass->facts, op);
+        }
 }
 
 bool pass_bounds(Kernel *kernel, const Target *target)

@@ -1,0 +1,11 @@
+/* outside.h: what is read outside of a view; private to this folder. */
+#ifndef TILEC_PASSES_OUTSIDE_H
+#define TILEC_PASSES_OUTSIDE_H
+
+#include "passes/access.h"
+
+/* An op with bounds that reads a view reads what the view's {outside} says where it is not inside
+ * of it. The op may be erased. */
+void outside_choose(Kernel *kernel, FactTable *facts, Op *op);
+
+#endif
