@@ -344,31 +344,43 @@ static Object *find_in_range(Eval *eval, const Object *object, Name name, bool *
     return NULL;
 }
 
-/* An extent that is known at run time only comes from the view that was made with it. */
-static Object *shape_of(Eval *eval, const Value *value, const Type *type, Span at)
+/* Extents, or strides: what is known at run time only comes from the view that was made with it. */
+static Object *extents_of(Eval *eval, const Op *view, int first, const int64_t *known, int rank,
+                          Span at)
 {
-    Object *shape = object_list(eval, OBJECT_TUPLE, NULL, 0);
-    const Op *view =
-        value != NULL && value->op != NULL && value->op->code == OP_view ? value->op : NULL;
-    for (int i = 0; i < type->rank; i++) {
-        const bool dynamic = type->shape[i] == TYPE_DYNAMIC;
+    Object *extents = object_list(eval, OBJECT_TUPLE, NULL, 0);
+    for (int i = 0; i < rank; i++) {
+        const bool dynamic = known[i] == TYPE_DYNAMIC;
         if (dynamic && view == NULL)
             return FAIL(eval, not_static, at, "this extent", "a run-time value");
-        list_append(eval, shape,
-                    dynamic ? object_ir(eval, view->operands[1 + i])
-                            : object_int(eval, type->shape[i]));
+        list_append(eval, extents,
+                    dynamic ? object_ir(eval, view->operands[first + i])
+                            : object_int(eval, known[i]));
     }
-    shape->is_shape = view != NULL;
+    return extents;
+}
+
+static Object *shape_of(Eval *eval, const Op *view, const Type *type, Span at)
+{
+    Object *shape = extents_of(eval, view, 1, type->shape, type->rank, at);
+    if (shape != NULL) shape->is_shape = view != NULL;
     return shape;
 }
 
-static Object *find_in_staged(Eval *eval, const Object *object, Name name, Span at, bool *found)
+static Object *find_in_staged(Eval *eval, Object *object, Name name, Span at, bool *found)
 {
     const Value *value = object->as.ir.value;
     const Type *type = staged_object_type(object);
-    *found = name_is(name, "dtype") || name_is(name, "shape") || name_is(name, "ndim");
-    if (name_is(name, "shape")) return shape_of(eval, value, type, at);
+    const Op *view =
+        value != NULL && value->op != NULL && value->op->code == OP_view ? value->op : NULL;
+    *found = true;
+    if (name_is(name, "shape")) return shape_of(eval, view, type, at);
     if (name_is(name, "ndim")) return object_int(eval, type->rank);
+    if (name_is(name, "strides") && view != NULL)
+        return extents_of(eval, view, 1 + type->rank, type->strides, type->rank, at);
+    if (name_is(name, "data") && type->kind != TYPE_SCALAR)
+        return view != NULL ? object_ir(eval, view->operands[0]) : object;
+    *found = name_is(name, "dtype");
     if (!*found) return NULL;
     Object *dtype =
         object_new(eval, type->kind == TYPE_POINTER ? OBJECT_POINTER_TYPE : OBJECT_DTYPE);
