@@ -190,6 +190,8 @@ static Specialisation *choose(Eval *eval, Object *callee, const Signature *signa
     const bool compiled = callee->kind == OBJECT_SPECIALISATION;
     if (compiled && signature->is_function) {
         Specialisation *specialisation = callee->as.specialisation;
+        if (specialisation->told != NULL && !specialisation_build(eval, specialisation))
+            return NULL; /* what it is for shows when its tensors are declared */
         return spread_rest(eval, signature, specialisation, arguments, values) &&
                        check_tensors(eval, signature, specialisation, values, arguments->at)
                    ? specialisation

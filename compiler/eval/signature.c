@@ -4,6 +4,7 @@
  * One annotated with an element type or a pointer type is a run-time argument; a tensor's
  * annotation says which of its extents are keys. In a plain function any other annotation, or none,
  * makes a key of any value. */
+#include "eval/builtins.h"
 #include "eval/kernel.h"
 
 #include <string.h>
@@ -336,4 +337,78 @@ bool kernel_has_open_key(Eval *eval, Object *instance, bool *out)
     for (size_t i = 0; i < signature.parameters.count; i++)
         *out |= !parameter_is_settled(&signature.parameters.data[i]);
     return true;
+}
+
+/* ---- as text ---- */
+
+/* An extent as the lazy JIT shows it: a number; NAME$ known when compiling, NAME$dyn at the call.
+ */
+static void print_extent(const KernelParameter *parameter, const Object *extent, const char *what,
+                         int dim, Buf *out)
+{
+    const Symbol *symbol = extent->kind == OBJECT_SYMBOL ? extent->as.symbol : NULL;
+    if (extent->kind == OBJECT_INT) {
+        buf_printf(out, "%lld", (long long)extent->as.integer);
+        return;
+    }
+    if (symbol != NULL && symbol->name != NULL)
+        buf_text(out, symbol->name);
+    else
+        buf_printf(out, "%s_%s_%d", parameter->name, what, dim);
+    buf_text(out, symbol != NULL && !symbol->is_key ? "$dyn" : "$");
+}
+
+static void print_extents(const KernelParameter *parameter, Object *const *extents,
+                          const char *what, Buf *out)
+{
+    buf_char(out, '[');
+    for (int i = 0; i < parameter->tensor->rank; i++) {
+        buf_text(out, i > 0 ? ", " : "");
+        print_extent(parameter, extents[i], what, i, out);
+    }
+    buf_char(out, ']');
+}
+
+static void print_parameter(const KernelParameter *parameter, Buf *out)
+{
+    const TensorType *tensor = parameter->tensor;
+    if (parameter->kind == PARAMETER_SCALAR) {
+        buf_printf(out, "%s$dyn", parameter->name);
+    } else if (parameter->kind == PARAMETER_POINTER) {
+        buf_text(out, "ptr");
+    } else if (tensor == NULL) {
+        buf_printf(out, "%s$", parameter->name);
+    } else {
+        buf_text(out, tensor->is_strided ? "StridedTensor[" : "Tensor[");
+        print_extents(parameter, tensor->shape, "shape", out);
+        buf_text(out, ", ");
+        if (tensor->is_strided) {
+            print_extents(parameter, tensor->strides, "stride", out);
+            buf_text(out, ", ");
+        }
+        if (tensor->any_dtype)
+            buf_printf(out, "%s_dtype$]", parameter->name);
+        else
+            buf_printf(out, "%s]", dtype_user_name(tensor->dtype));
+    }
+}
+
+/* signature(kernel): what each parameter is, as text, by its name. */
+Object *core_signature(Eval *eval, const Bound *bound)
+{
+    Signature signature;
+    Object *all = dict_new(eval);
+    if (!is_kernel(bound->values[0]))
+        return FAIL(eval, expected_kind, bound->at, "what has a signature", "a kernel",
+                    object_repr(eval, bound->values[0]));
+    if (!signature_read(eval, bound->values[0], bound->at, &signature)) return NULL;
+    for (size_t i = 0; i < signature.parameters.count; i++) {
+        const KernelParameter *parameter = &signature.parameters.data[i];
+        Buf text = {0};
+        print_parameter(parameter, &text);
+        dict_set(eval, all, object_text(eval, parameter->name, strlen(parameter->name)),
+                 object_text(eval, text.data, text.length));
+        buf_free(&text);
+    }
+    return all;
 }

@@ -92,6 +92,15 @@ bool refuse_call(Eval *eval, Span at, const char *text)
     return false;
 }
 
+/* A number for an extent that the body names, of a tensor that it declares. */
+static bool may_be_extent(const Signature *signature, const Object *value)
+{
+    bool declares = false;
+    for (size_t i = 0; i < signature->parameters.count; i++)
+        declares |= signature->parameters.data[i].is_declared;
+    return signature->told != NULL && declares && value->kind == OBJECT_INT;
+}
+
 bool spread_arguments(Eval *eval, const Signature *signature, const Arguments *arguments,
                       Object **values)
 {
@@ -107,6 +116,11 @@ bool spread_arguments(Eval *eval, const Signature *signature, const Arguments *a
     for (size_t i = 0; i < arguments->names.count; i++) {
         Name name = arguments->names.data[i];
         size_t place = signature_find(signature, name);
+        if (place == count && may_be_extent(signature, arguments->named.data[i])) {
+            dict_set(eval, signature->told, object_text(eval, name, strlen(name)),
+                     arguments->named.data[i]);
+            continue;
+        }
         if (place == count || signature->parameters.data[place].is_result)
             return refuse_call(eval, arguments->at,
                                arena_printf(eval->arena, "%s has no parameter '%s'",
@@ -131,14 +145,17 @@ static bool same_value(const Object *a, const Object *b)
 
 static bool same_keys(const Specialisation *old, const Specialisation *new)
 {
+    const bool by_name =
+        old->told != NULL && new->told != NULL &&object_equal(old->told, new->told);
     for (int i = 0; i < new->key_count; i++) {
         const Object *a = old->keys[i], *b = new->keys[i];
+        if (by_name && b != NULL && old->is_tensor[i] && b->kind == OBJECT_NONE) continue;
         if ((a == NULL) != (b == NULL) || old->is_tensor[i] != new->is_tensor[i]) return false;
         if (a == NULL) continue;
         bool same = old->is_tensor[i] ? tensor_key_matches(a, b) : same_value(a, b);
         if (!same || a->kind != b->kind) return false;
     }
-    return old->key_count == new->key_count;
+    return old->key_count == new->key_count && (new->told == NULL || by_name);
 }
 
 /* The specialisation that was made before with the same keys, or this one. */
@@ -165,11 +182,17 @@ Object *specialise_values(Eval *eval, const Signature *signature, Object **value
 {
     Object *object = new_specialisation(eval, signature->instance, signature->parameters.count, at);
     if (!tuning_plan(eval, signature, values, object->as.specialisation)) return NULL;
+    if (signature->told != NULL && signature->told->as.dict.keys.count > 0)
+        object->as.specialisation->told = signature->told;
     for (size_t i = 0; i < signature->parameters.count; i++) {
         const KernelParameter *parameter = &signature->parameters.data[i];
         Object *value = values[i] != NULL ? values[i] : open_value(eval, signature, i);
         Specialisation *new = object->as.specialisation;
         new->keys[i] = tuning_key(eval, new, parameter->name);
+        if (new->told != NULL && value == NULL && parameter->is_declared) {
+            new->keys[i] = eval->none;
+            new->is_tensor[i] = true;
+        }
         if (new->keys[i] == NULL &&
             !set_key(eval, parameter, value, at, &new->keys[i], &new->is_tensor[i]))
             return NULL;
@@ -184,6 +207,7 @@ static Object *specialise_among(Eval *eval, Object *instance, const Arguments *a
     if (!signature_read(eval, instance, arguments->at, &signature)) return NULL;
     if (configurations != NULL && object_is_sequence(configurations))
         signature.configurations = configurations;
+    if (signature.is_function) signature.told = dict_new(eval);
     Object **values = arena_new_array(eval->arena, Object *, signature.parameters.count + 1);
     if (!spread_arguments(eval, &signature, arguments, values)) return NULL;
     return specialise_values(eval, &signature, values, arguments->at);
@@ -208,6 +232,10 @@ static void print_key(Eval *eval, const KernelParameter *parameter, const Object
 {
     if (!is_tensor) {
         buf_text(out, object_repr(eval, key));
+        return;
+    }
+    if (key->kind == OBJECT_NONE) {
+        buf_text(out, "[...]");
         return;
     }
     const Object *dtype = key->as.list.items[0], *shape = key->as.list.items[1];
@@ -235,6 +263,12 @@ const char *specialisation_title(Eval *eval, const Signature *signature,
         const KernelParameter *parameter = &signature->parameters.data[i];
         buf_printf(&buf, "%s%s=", first ? "" : ", ", parameter->name);
         print_key(eval, parameter, specialisation->keys[i], specialisation->is_tensor[i], &buf);
+        first = false;
+    }
+    const Object *told = specialisation->told;
+    for (size_t i = 0; told != NULL && i < told->as.dict.keys.count; i++) {
+        buf_printf(&buf, "%s%s=%s", first ? "" : ", ", told->as.dict.keys.data[i]->as.text.data,
+                   object_repr(eval, told->as.dict.values.data[i]));
         first = false;
     }
     buf_char(&buf, ')');

@@ -261,7 +261,8 @@ static bool run_kernel(Eval *eval, Scope *scope)
     if (flow == FLOW_RETURN) eval->at = frame.returned;
     if (good && staging->is_function) {
         Object *returned = call_result(eval, flow, eval->at);
-        good = returned != NULL && launches_finish(eval, returned);
+        good = returned != NULL && launches_finish(eval, returned) &&
+               tensors_take_told(eval, staging->specialisation);
     } else {
         good = good && set_grid(eval) && set_warps(eval);
     }

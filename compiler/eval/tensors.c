@@ -511,6 +511,67 @@ static Object *with_strides(Eval *eval, Object *known)
                        (Object *[]){known->as.list.items[0], known->as.list.items[1], strides}, 3);
 }
 
+/* The number that was told for an extent by its name; NULL: none was. */
+static const Object *told_extent(Eval *eval, const Object *extent)
+{
+    const Object *told = eval->staging->specialisation->told;
+    if (told == NULL || extent->kind != OBJECT_SYMBOL || extent->as.symbol->name == NULL)
+        return NULL;
+    const char *name = extent->as.symbol->name;
+    return dict_get(told, object_text(eval, name, strlen(name)));
+}
+
+/* What would be known of a tensor that is given, from the extents that were told. NULL: reported.
+ */
+static Object *known_by_name(Eval *eval, const TensorType *tensor, Name name, Span at)
+{
+    Object *lists[2] = {object_list(eval, OBJECT_TUPLE, NULL, 0),
+                        object_list(eval, OBJECT_TUPLE, NULL, 0)};
+    if (tensor->any_dtype)
+        return FAIL(eval, bad_value, at,
+                    arena_printf(eval->arena,
+                                 "the element type of '%s' is that of its argument, which is not "
+                                 "given",
+                                 name));
+    for (int i = 0; i < tensor->rank * (tensor->is_strided ? 2 : 1); i++) {
+        const Object *extent =
+            i < tensor->rank ? tensor->shape[i] : tensor->strides[i - tensor->rank];
+        const Object *number = told_extent(eval, extent);
+        if (number == NULL && extent->kind == OBJECT_INT) number = extent;
+        const bool is_open = extent->kind == OBJECT_IR ||
+                             (extent->kind == OBJECT_SYMBOL && !extent->as.symbol->is_key);
+        if (number == NULL && !is_open)
+            return FAIL(eval, bad_value, eval->staging->at,
+                        arena_printf(eval->arena,
+                                     "extent %d of '%s' is not told: give it by its name, or a "
+                                     "tensor for '%s'",
+                                     i % tensor->rank, name, name));
+        list_append(eval, lists[i >= tensor->rank],
+                    object_int(eval, number != NULL ? number->as.integer : 0));
+    }
+    Object *dtype = dtype_object(eval, tensor->dtype);
+    return object_list(eval, OBJECT_TUPLE,
+                       (Object *[]){dtype, lists[0], tensor->is_strided ? lists[1] : eval->none},
+                       3);
+}
+
+bool tensors_take_told(Eval *eval, const Specialisation *specialisation)
+{
+    const Object *told = specialisation->told;
+    for (size_t i = 0; told != NULL && i < told->as.dict.keys.count; i++) {
+        const Object *name = told->as.dict.keys.data[i];
+        const Name interned =
+            intern(eval->session->names, name->as.text.data, name->as.text.length);
+        const Object *known = map_get(&eval->staging->symbols, interned);
+        if (known != NULL && known->kind == OBJECT_INT) continue;
+        FAIL(eval, call_arguments, specialisation->at,
+             arena_printf(eval->arena, "%s has no parameter '%s', and no extent of that name",
+                          kernel_name(specialisation->instance), interned));
+        return false;
+    }
+    return true;
+}
+
 bool tensor_declare(Eval *eval, Name name, Object *type, Span at)
 {
     Staging *staging = eval->staging;
@@ -522,6 +583,8 @@ bool tensor_declare(Eval *eval, Name name, Object *type, Span at)
              object_repr(eval, type));
         return false;
     }
+    if (*key == eval->none && (*key = known_by_name(eval, type->as.tensor, name, at)) == NULL)
+        return false;
     if (*key == NULL || (*key)->kind != OBJECT_TUPLE) {
         FAIL(eval, open_key, staging->at, name);
         return false;
