@@ -183,6 +183,8 @@ Object *builtin_method(Eval *eval, Object *self, Name name)
 Object *builtin_len(Eval *eval, const Bound *bound)
 {
     Object *object = bound->values[0];
+    Object *own = special_method(eval, object, "__len__");
+    if (own != NULL) return call_simple(eval, own, 1, &object, bound->at);
     if (object_is_sequence(object)) return object_int(eval, object->as.list.count);
     if (object->kind == OBJECT_DICT || object->kind == OBJECT_SET)
         return object_int(eval, (int64_t)object->as.dict.keys.count);
@@ -190,11 +192,6 @@ Object *builtin_len(Eval *eval, const Bound *bound)
         class_find(object, intern_text(eval->session->names, "__class_iter__")) != NULL) {
         Object *items = iterate(eval, object, bound->at);
         return items != NULL ? object_int(eval, items->as.list.count) : NULL;
-    }
-    if (object->kind == OBJECT_INSTANCE) {
-        Object *method =
-            class_find(object->as.instance->class, intern_text(eval->session->names, "__len__"));
-        if (method != NULL) return call_simple(eval, method, 1, &object, bound->at);
     }
     int64_t count;
     if (range_count(object, &count)) return object_int(eval, count);
@@ -367,8 +364,9 @@ bool object_is_instance(const Object *object, const Object *kind)
         return false;
     }
     if (kind->kind == OBJECT_CLASS && strcmp(kind->as.class->name, "object") == 0) return true;
-    if (kind->kind == OBJECT_CLASS)
-        return object->kind == OBJECT_INSTANCE && class_derives(object->as.instance->class, kind);
+    const Object *class = object_class(object);
+    if (kind->kind == OBJECT_CLASS) return class != NULL && class_derives(class, kind);
+    if (class != NULL) return false;
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
         if (KINDS[i].kind == object->kind && builtin_is(kind, KINDS[i].name)) return true;
     return false;
@@ -438,9 +436,7 @@ Object *builtin_callable(Eval *eval, const Bound *bound)
     ObjectKind kind = bound->values[0]->kind;
     bool calls = kind == OBJECT_FUNCTION || kind == OBJECT_METHOD || kind == OBJECT_BUILTIN ||
                  kind == OBJECT_CLASS || kind == OBJECT_HOST_FUNCTION;
-    if (kind == OBJECT_INSTANCE)
-        calls = class_find(bound->values[0]->as.instance->class,
-                           intern_text(eval->session->names, "__call__")) != NULL;
+    calls = calls || special_method(eval, bound->values[0], "__call__") != NULL;
     return object_bool(eval, calls);
 }
 
@@ -461,7 +457,15 @@ Object *builtin_type(Eval *eval, const Bound *bound)
 {
     if (bound->values[1] != NULL && bound->values[2] != NULL) return make_type(eval, bound);
     const Object *object = bound->values[0];
-    if (object->kind == OBJECT_INSTANCE) return object->as.instance->class;
+    Object *own = special_method(eval, object, "__type_of__");
+    if (own != NULL) return call_simple(eval, own, 1, bound->values, bound->at);
+    if (object_class(object) != NULL) return object_class(object);
+    const Type *staged = object_is_staged(object) ? staged_object_type(object) : NULL;
+    if (staged != NULL && (type_is_scalar(staged) || type_is_tile(staged))) {
+        Object *dtype = object_new(eval, OBJECT_DTYPE);
+        dtype->as.dtype = staged->dtype;
+        return dtype;
+    }
     const char *name = object_kind_name(object);
     bool found;
     Object *type = scope_lookup(eval, eval->builtins, intern_text(eval->session->names, name),

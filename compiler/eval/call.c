@@ -269,8 +269,7 @@ static Object *call_class(Eval *eval, Object *class, const Arguments *arguments)
 static Object *call_instance(Eval *eval, Object *instance, const Arguments *arguments)
 {
     if (is_kernel(instance)) return launch_instance(eval, instance, arguments);
-    Object *method =
-        class_find(instance->as.instance->class, intern_text(eval->session->names, "__call__"));
+    Object *method = special_method(eval, instance, "__call__");
     if (method == NULL || method->kind != OBJECT_FUNCTION)
         return FAIL(eval, not_callable, arguments->at, object_repr(eval, instance));
     return call_function(eval, method, instance, arguments);
@@ -321,6 +320,7 @@ Object *call_object(Eval *eval, Object *callee, const Arguments *arguments)
     case OBJECT_METHOD: return call_method(eval, callee, arguments);
     case OBJECT_BUILTIN: return builtin_call(eval, callee->as.builtin, arguments);
     case OBJECT_CLASS: return call_class(eval, callee, arguments);
+    case OBJECT_TUPLE:
     case OBJECT_INSTANCE: return call_instance(eval, callee, arguments);
     case OBJECT_DTYPE: return call_dtype(eval, callee, arguments);
     case OBJECT_STATIC_METHOD: return call_object(eval, callee->as.method.function, arguments);

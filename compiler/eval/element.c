@@ -8,10 +8,10 @@
 
 BuiltinHandler core_element_atomic;
 
-/* In most dialects what all threads do alike happens once. */
+/* A store that all threads do alike happens once; in most dialects an update, too. */
 static void mark_once(const Eval *eval, Op *op)
 {
-    if (!eval->frame->is_thread_code) op_set_int(op, ATTR_once, 1);
+    if (op->code == OP_element_store || !eval->frame->is_thread_code) op_set_int(op, ATTR_once, 1);
 }
 
 Object *element_get(Eval *eval, Value *memory, Value *const *indices)
@@ -131,6 +131,37 @@ Object *core_element_atomic(Eval *eval, const Bound *bound)
     return object_ir(eval, old);
 }
 
+/* tile_element(tile, indices): of a register tile, at indices that may differ between threads. */
+Object *core_tile_element(Eval *eval, const Bound *bound)
+{
+    Object *items[TYPE_RANK];
+    Value *operands[1 + TYPE_RANK];
+    int count;
+    operands[0] =
+        argument_value(eval, bound->values[0], TYPE_TILE, "what has elements", NULL, bound->at);
+    if (operands[0] == NULL ||
+        !argument_items(eval, bound->values[1], "the indices", bound->at, &count, items))
+        return NULL;
+    const Type *type = operands[0]->type;
+    if (count != type->rank)
+        return FAIL(eval, rank_mismatch, bound->at, "the indices", (long long)count,
+                    (long long)type->rank);
+    for (int i = 0; i < count; i++) {
+        Object *index = items[i];
+        if (index->kind == OBJECT_INT && index->as.integer < 0)
+            index = object_int(eval, index->as.integer + type->shape[i]);
+        const bool known = index->kind == OBJECT_INT;
+        if (known && (index->as.integer < 0 || index->as.integer >= type->shape[i]))
+            return FAIL(eval, index_range, bound->at, (long long)items[i]->as.integer,
+                        "this dimension", (long long)type->shape[i]);
+        if ((operands[1 + i] = stage_index(eval, index, bound->at)) == NULL) return NULL;
+    }
+    if (type_elements(type) == 1)
+        return object_ir(eval, build1(&eval->builder, OP_item, operands[0]));
+    return object_ir(eval, core_build(eval, OP_element_load, 1 + count, operands,
+                                      type_scalar(core_types(eval), type->dtype)));
+}
+
 /* element_put(memory, indices, value, condition): in the threads where the condition holds. */
 Object *core_element_put(Eval *eval, const Bound *bound)
 {
@@ -150,7 +181,8 @@ Object *core_element_put(Eval *eval, const Bound *bound)
         build_op(&at, OP_yield, 0, NULL, 0, NULL);
         at = builder_before(op->regions[0]->first);
     }
-    build_op(&at, OP_element_store, 2 + operands[0]->type->rank, operands, 0, NULL);
+    mark_once(eval,
+              build_op(&at, OP_element_store, 2 + operands[0]->type->rank, operands, 0, NULL));
     return eval->none;
 }
 

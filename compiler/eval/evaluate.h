@@ -59,6 +59,8 @@ void generators_abandon(Eval *eval);
 /* ---- operate.c ------------------------------------------------------------------------------- */
 
 Object *operate_binary(Eval *eval, Operator op, Object *left, Object *right, Span at);
+/* `left op= right`: by the class's own method (__iadd__ and the like) if it has one. */
+Object *operate_in_place(Eval *eval, Operator op, Object *left, Object *right, Span at);
 Object *operate_unary(Eval *eval, Operator op, Object *operand, Span at);
 Object *operate_compare(Eval *eval, Operator op, Object *left, Object *right, Span at);
 Object *operate_not(Eval *eval, Object *operand, Span at);
@@ -264,6 +266,20 @@ Object *class_find(const Object *class, Name name);
 bool class_derives(const Object *class, const Object *base);
 Object *class_new(Eval *eval, const NodeClassDef *node);
 Object *instance_new(Eval *eval, Object *class);
+/* Of an instance or a record; NULL: it has none. */
+Object *object_class(const Object *object);
+
+/* ---- record.c: tuples of a class of their own, which are values -------------------------------- */
+
+bool object_is_record(const Object *object);
+Object *record_new(Eval *eval, Object *class, Object *const *parts, size_t count);
+/* A part by its name in the class's `__fields__`; NULL: there is none of that name. */
+Object *record_field(Eval *eval, const Object *record, Name name);
+/* Like it, but for one thing: an item or a part by name. NULL: reported. */
+Object *record_with_item(Eval *eval, Object *record, Object *index, Object *value, Span at);
+Object *record_with_field(Eval *eval, Object *record, Name name, Object *value, Span at);
+/* As a name keeps it: with register tiles of its own, unless its class is a `__reference__`. */
+Object *record_hold(Eval *eval, Object *record, bool temporaries);
 
 /* ---- builtins.c, core.c ---------------------------------------------------------------------- */
 

@@ -639,14 +639,23 @@ bool assign_target(Eval *eval, const Node *target, Object *object)
     case NODE_Tuple: place(eval, target); return unpack(eval, NODE_AS(Tuple, target)->elts, object);
     case NODE_List: place(eval, target); return unpack(eval, NODE_AS(List, target)->elts, object);
     case NODE_Attribute: {
-        Object *owner = eval_expr(eval, NODE_AS(Attribute, target)->value);
-        return owner != NULL && attribute_set(eval, owner, NODE_AS(Attribute, target)->attr, object,
-                                              place(eval, target));
+        const Node *whole = NODE_AS(Attribute, target)->value;
+        Name name = NODE_AS(Attribute, target)->attr;
+        Object *owner = eval_expr(eval, whole);
+        if (owner == NULL || !object_is_record(owner))
+            return owner != NULL && attribute_set(eval, owner, name, object, place(eval, target));
+        owner = record_with_field(eval, owner, name, object, place(eval, target));
+        return owner != NULL && assign_target(eval, whole, owner);
     }
     case NODE_Subscript: {
-        Object *owner = eval_expr(eval, NODE_AS(Subscript, target)->value);
+        const Node *whole = NODE_AS(Subscript, target)->value;
+        Object *owner = eval_expr(eval, whole);
         Object *index = owner != NULL ? eval_expr(eval, NODE_AS(Subscript, target)->slice) : NULL;
-        return index != NULL && item_set(eval, owner, index, object, place(eval, target));
+        if (index == NULL || !object_is_record(owner) ||
+            special_method(eval, owner, "__setitem__") != NULL)
+            return index != NULL && item_set(eval, owner, index, object, place(eval, target));
+        owner = record_with_item(eval, owner, index, object, place(eval, target));
+        return owner != NULL && assign_target(eval, whole, owner);
     }
     default: break;
     }

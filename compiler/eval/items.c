@@ -90,6 +90,8 @@ static Object *iterate_class(Eval *eval, Object *class, Span at)
 
 Object *iterate(Eval *eval, Object *iterable, Span at)
 {
+    if (object_is_record(iterable) && special_method(eval, iterable, "__iter__") != NULL)
+        return iterate(eval, iterator_of(eval, iterable, at), at);
     switch ((int)iterable->kind) {
     case OBJECT_LIST:
     case OBJECT_TUPLE: /* a copy: the body may change the list */
@@ -204,8 +206,7 @@ static Object *dict_item(Eval *eval, Object *dict, Object *key, Span at)
 
 static Object *instance_item(Eval *eval, Object *object, Object *index, Span at)
 {
-    Object *method =
-        class_find(object->as.instance->class, intern_text(eval->session->names, "__getitem__"));
+    Object *method = special_method(eval, object, "__getitem__");
     if (method == NULL)
         return FAIL(eval, bad_index, at, object_repr(eval, object), object_kind_name(index));
     return call_simple(eval, method, 2, (Object *[]){object, index}, at);
@@ -222,6 +223,7 @@ static Object *class_item(Eval *eval, Object *class, Object *index, Span at)
 Object *item_get(Eval *eval, Object *object, Object *index, Span at)
 {
     int64_t place;
+    if (object_is_record(object)) return instance_item(eval, object, index, at);
     switch ((int)object->kind) {
     case OBJECT_LIST:
     case OBJECT_TUPLE:
@@ -354,9 +356,9 @@ bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at)
     case OBJECT_ARRAY: return host_set_item(eval, object, index, value, at);
     case OBJECT_IR:
     case OBJECT_TILE: return subscript_set(eval, object, index, value, at);
+    case OBJECT_TUPLE:
     case OBJECT_INSTANCE: {
-        Object *method = class_find(object->as.instance->class,
-                                    intern_text(eval->session->names, "__setitem__"));
+        Object *method = special_method(eval, object, "__setitem__");
         if (method != NULL)
             return call_simple(eval, method, 3, (Object *[]){object, index, value}, at) != NULL;
         break;

@@ -118,8 +118,7 @@ static bool pull_next(Eval *eval, Object *iterator, Span at, Object **item)
 
 static Object *iterator_of_instance(Eval *eval, Object *object, Span at)
 {
-    const Object *class = object->as.instance->class;
-    Object *method = class_find(class, intern_text(eval->session->names, "__iter__"));
+    Object *method = special_method(eval, object, "__iter__");
     if (method == NULL) return FAIL(eval, not_iterable, at, object_repr(eval, object));
     Object *items = call_simple(eval, method, 1, &object, at);
     if (items == NULL || items->kind != OBJECT_INSTANCE)
@@ -133,7 +132,9 @@ static Object *iterator_of_instance(Eval *eval, Object *object, Span at)
 Object *iterator_of(Eval *eval, Object *iterable, Span at)
 {
     if (iterable->kind == OBJECT_ITERATOR) return iterable;
-    if (iterable->kind == OBJECT_INSTANCE) return iterator_of_instance(eval, iterable, at);
+    if (iterable->kind == OBJECT_INSTANCE ||
+        (object_is_record(iterable) && special_method(eval, iterable, "__iter__") != NULL))
+        return iterator_of_instance(eval, iterable, at);
     if (is_plain_range(iterable)) return pulling(eval, pull_range, iterable);
     return iterator_new(eval, iterate(eval, iterable, at));
 }

@@ -226,11 +226,8 @@ Object *builtin_int(Eval *eval, const Bound *bound)
     if (bound->values[1] != NULL && !object_as_int(eval, bound->values[1], "the base", &base))
         return NULL;
     if (x->kind == OBJECT_TEXT) return int_of_text(eval, x, base, bound->at);
-    if (x->kind == OBJECT_INSTANCE) {
-        Object *method =
-            class_find(x->as.instance->class, intern_text(eval->session->names, "__int__"));
-        if (method != NULL) return call_simple(eval, method, 1, &x, bound->at);
-    }
+    Object *method = special_method(eval, x, "__int__");
+    if (method != NULL) return call_simple(eval, method, 1, &x, bound->at);
     if (!object_is_number(x))
         return FAIL(eval, expected_kind, bound->at, "the argument of int()", "a number",
                     object_repr(eval, x));

@@ -94,10 +94,16 @@ static void own_functions(Object *class)
     }
 }
 
+Object *object_class(const Object *object)
+{
+    if (object->kind == OBJECT_INSTANCE) return object->as.instance->class;
+    return object->kind == OBJECT_TUPLE ? object->as.list.class : NULL;
+}
+
 Object *special_method(Eval *eval, const Object *object, const char *name)
 {
-    if (object->kind != OBJECT_INSTANCE) return NULL;
-    return class_find(object->as.instance->class, intern_text(eval->session->names, name));
+    const Object *class = object_class(object);
+    return class != NULL ? class_find(class, intern_text(eval->session->names, name)) : NULL;
 }
 
 /* Tells what the body bound: __set_name__ of each value that wants to know. */
@@ -268,6 +274,22 @@ static Object *find_in_instance(Eval *eval, Object *object, Name name, Span at, 
     return NULL;
 }
 
+static Object *find_in_record(Eval *eval, Object *object, Name name, Span at, bool *found)
+{
+    Object *class = object->as.list.class, *field = record_field(eval, object, name);
+    *found = true;
+    if (field != NULL) return field;
+    Object *inherited = class_find(class, name);
+    if (inherited != NULL) return bind_found(eval, object, class, inherited, at);
+    if (name_is(name, "__class__")) return class;
+    Object *fallback = class_find(class, intern_text(eval->session->names, "__getattr__"));
+    if (fallback != NULL)
+        return call_simple(eval, fallback, 2,
+                           (Object *[]){object, object_text(eval, name, strlen(name))}, at);
+    *found = false;
+    return NULL;
+}
+
 static Object *find_in_class(Eval *eval, Object *object, Name name, Span at, bool *found)
 {
     Object *value = class_find(object, name);
@@ -319,7 +341,7 @@ static Object *find_in_module(Eval *eval, Object *object, Name name, Span at, bo
 static Object *find_in_super(Eval *eval, Object *object, Name name, Span at, bool *found)
 {
     Object *self = object->as.method.self, *after = object->as.method.function;
-    Object *class = self->kind == OBJECT_INSTANCE ? self->as.instance->class : self;
+    Object *class = object_class(self) != NULL ? object_class(self) : self;
     const Class *c = class->as.class;
     int i = 0;
     while (i < c->order_count && c->order[i] != after) i++;
@@ -418,6 +440,7 @@ Object *attribute_find(Eval *eval, Object *object, Name name, Span at, bool *fou
 {
     *found = false;
     Object *value = NULL;
+    if (object_is_record(object)) return find_in_record(eval, object, name, at, found);
     switch ((int)object->kind) {
     case OBJECT_INSTANCE: return find_in_instance(eval, object, name, at, found);
     case OBJECT_CLASS: return find_in_class(eval, object, name, at, found);

@@ -266,8 +266,7 @@ static const struct {
 
 static Object *find_method(Eval *eval, Object *object, const char *name)
 {
-    if (object->kind != OBJECT_INSTANCE || name == NULL) return NULL;
-    return class_find(object->as.instance->class, intern_text(eval->session->names, name));
+    return name != NULL ? special_method(eval, object, name) : NULL;
 }
 
 /* What a method gives that leaves the operator to the other side. */
@@ -332,6 +331,18 @@ Object *operate_binary(Eval *eval, Operator op, Object *left, Object *right, Spa
     if (left->kind == OBJECT_MISSING || right->kind == OBJECT_MISSING)
         return missing_needed(eval, left->kind == OBJECT_MISSING ? left : right, NULL, at);
     return operate_containers(eval, op, left, right, at);
+}
+
+Object *operate_in_place(Eval *eval, Operator op, Object *left, Object *right, Span at)
+{
+    const char *name = METHODS[op].left; /* __add__: __iadd__ */
+    Object *method = NULL;
+    if (object_class(left) != NULL)
+        method = find_method(eval, left, arena_printf(eval->arena, "__i%s", name + 2));
+    Object *result =
+        method != NULL ? call_simple(eval, method, 2, (Object *[]){left, right}, at) : NULL;
+    const bool is_done = method != NULL && !is_not_implemented(result);
+    return is_done ? result : operate_binary(eval, op, left, right, at);
 }
 
 Object *operate_not(Eval *eval, Object *operand, Span at)

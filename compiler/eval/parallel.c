@@ -91,6 +91,7 @@ static Object *choose(Eval *eval, Value *mask, Object *a, Object *b, Span at)
         return a;
     if (object_is_sequence(a) && a->kind == b->kind && a->as.list.count == b->as.list.count) {
         Object *parts = object_list(eval, a->kind, NULL, 0);
+        parts->as.list.class = a->as.list.class;
         for (uint32_t i = 0; i < a->as.list.count; i++) {
             Object *part = choose(eval, mask, a->as.list.items[i], b->as.list.items[i], at);
             if (part == NULL) return NULL;
@@ -406,6 +407,50 @@ Flow stage_parallel(Eval *eval, const NodeFor *node, const Object *extents)
     const Flow flow = run_body(eval, node, extents);
     eval->parallel = NULL;
     return flow == FLOW_ERROR ? flow : eval_block(eval, node->orelse);
+}
+
+/* ---- a function of elements ---- */
+
+/* A number as a tile of the loop's shape, a tuple part by part; what is known of a record stays so.
+ * NULL: reported. */
+static Object *stretch_all(Eval *eval, Object *object, bool of_record, Span at)
+{
+    if (!object_is_sequence(object)) {
+        if (!object_is_staged(object) && (of_record || !object_is_number(object))) return object;
+        Value *value = stage_operand(eval, object, at);
+        return value != NULL ? object_ir(eval, stretch(eval, value, at)) : NULL;
+    }
+    Object *parts = object_list(eval, object->kind, NULL, 0);
+    parts->as.list.class = object->as.list.class;
+    of_record = of_record || object_is_record(object);
+    for (uint32_t i = 0; i < object->as.list.count; i++) {
+        Object *part = stretch_all(eval, object->as.list.items[i], of_record, at);
+        if (part == NULL) return NULL;
+        list_append(eval, parts, part);
+    }
+    return parts;
+}
+
+/* elementwise(function, shape, arguments): what the function gives for each element of the
+ * arguments, tiles of that shape, as a parallel loop's body would be evaluated. */
+Object *core_elementwise(Eval *eval, const Bound *bound)
+{
+    const Object *arguments = bound->values[2];
+    Parallel parallel = {.frame = eval->frame,
+                         .start = eval->clock,
+                         .control = eval->control,
+                         .base_control = eval->control};
+    if (!stage_ready(eval, bound->at) || !object_is_sequence(arguments)) return NULL;
+    if (eval->parallel != NULL)
+        return FAIL(eval, unsupported, bound->at, "an operation of tiles in a parallel loop");
+    if (!argument_shape(eval, bound->values[1], bound->at, &parallel.rank, parallel.shape))
+        return NULL;
+    eval->parallel = &parallel;
+    Object *result = call_simple(eval, bound->values[0], (int)arguments->as.list.count,
+                                 arguments->as.list.items, bound->at);
+    if (result != NULL) result = stretch_all(eval, result, false, bound->at);
+    eval->parallel = NULL;
+    return result;
 }
 
 /* ---- what the block does as a whole ---- */

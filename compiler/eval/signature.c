@@ -184,7 +184,8 @@ static Object *parameter_type(Eval *eval, const Signature *signature, const Func
 }
 
 static bool read_parameter(Eval *eval, const Signature *signature, const Function *function,
-                           const Nodearg *node, Object *otherwise, KernelParameter *out)
+                           const Nodearg *node, const Object *type, Object *otherwise,
+                           KernelParameter *out)
 {
     *out = (KernelParameter){.name = node->arg, .span = node->base.span, .otherwise = otherwise};
     if (node->annotation == NULL && signature->is_function) {
@@ -192,23 +193,61 @@ static bool read_parameter(Eval *eval, const Signature *signature, const Functio
         out->is_declared = is_declared(function, node->arg);
         return true;
     }
-    Object *type = node->annotation != NULL
-                       ? parameter_type(eval, signature, function, node->annotation)
-                       : NULL;
-    if (node->annotation != NULL && type == NULL) return false;
     if (type != NULL && read_annotation(eval, type, signature->is_function, out)) return true;
     FAIL(eval, parameter_type, node->base.span, node->arg);
     return false;
+}
+
+/* What a dialect takes apart into several: pairs of a name's ending and a type. */
+static bool add_parts(Eval *eval, Signature *signature, const Function *function,
+                      const Nodearg *node, const Object *parts)
+{
+    for (uint32_t i = 0; i < parts->as.list.count; i++) {
+        const Object *const *pair = (const Object *const *)parts->as.list.items[i]->as.list.items;
+        KernelParameter parameter;
+        if (!read_parameter(eval, signature, function, node, pair[1], NULL, &parameter))
+            return false;
+        parameter.name =
+            intern_printf(eval->session->names, "%s_%s", node->arg, pair[0]->as.text.data);
+        vec_push(eval->arena, &signature->parameters, parameter);
+    }
+    return true;
 }
 
 static bool add_parameter(Eval *eval, Signature *signature, const Function *function,
                           const Node *node, Object *otherwise)
 {
     KernelParameter parameter;
-    if (!read_parameter(eval, signature, function, NODE_AS(arg, node), otherwise, &parameter))
-        return false;
+    const Nodearg *arg = NODE_AS(arg, node);
+    const Object *type = NULL;
+    if (arg->annotation != NULL) {
+        type = parameter_type(eval, signature, function, arg->annotation);
+        if (type == NULL) return false;
+        if (type->kind == OBJECT_LIST) return add_parts(eval, signature, function, arg, type);
+    }
+    if (!read_parameter(eval, signature, function, arg, type, otherwise, &parameter)) return false;
     vec_push(eval->arena, &signature->parameters, parameter);
     return true;
+}
+
+/* annotations(function): what those of its parameters are, in order; None: it has none. */
+Object *core_annotations(Eval *eval, const Bound *bound)
+{
+    Object *function = bound->values[0];
+    if (function->kind != OBJECT_FUNCTION || function->as.function.node->kind != NODE_FunctionDef)
+        return FAIL(eval, expected_kind, bound->at, "what has annotations",
+                    "a function that 'def' made", object_repr(eval, function));
+    const Node *list = NODE_AS(FunctionDef, function->as.function.node)->args;
+    Nodes parameters = NODE_AS(arguments, list)->args;
+    Object *types = object_list(eval, OBJECT_TUPLE, NULL, 0);
+    for (uint32_t i = 0; i < parameters.count; i++) {
+        const Node *node = NODE_AS(arg, parameters.items[i])->annotation;
+        Object *type =
+            node != NULL ? eval_annotation(eval, &function->as.function, node) : eval->none;
+        if (type == NULL) return NULL;
+        list_append(eval, types, type);
+    }
+    return types;
 }
 
 /* ---- all of them ---- */

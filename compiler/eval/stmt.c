@@ -95,10 +95,35 @@ static Flow extend_list(Eval *eval, Object *list, Object *more, Span at)
     return items != NULL ? FLOW_NEXT : FLOW_ERROR;
 }
 
+/* `a[i] += x` where a's class says how. *old: what a[i] is where it does not; NULL: reported. */
+static bool updated_by_class(Eval *eval, const NodeAugAssign *node, Object **old, Flow *flow)
+{
+    const NodeSubscript *target = NODE_AS(Subscript, node->target);
+    Object *owner = eval_expr(eval, target->value);
+    Object *index = owner != NULL ? eval_expr(eval, target->slice) : NULL;
+    Object *method = index != NULL ? special_method(eval, owner, "__update_item__") : NULL;
+    *old = NULL;
+    if (index != NULL && method == NULL)
+        *old = item_get(eval, owner, index, place(eval, &target->base));
+    if (method == NULL) return false;
+    const char *op = operator_text(node->op);
+    Object *operand = eval_expr(eval, node->value);
+    Object *given[] = {owner, index, object_text(eval, op, strlen(op)), operand};
+    *flow = operand != NULL && call_simple(eval, method, 4, given, place(eval, &node->base)) != NULL
+                ? FLOW_NEXT
+                : FLOW_ERROR;
+    return true;
+}
+
 static Flow run_augassign(Eval *eval, const Node *node)
 {
     const NodeAugAssign *n = NODE_AS(AugAssign, node);
-    Object *old = eval_expr(eval, n->target);
+    Flow flow;
+    Object *old = NULL;
+    if (n->target->kind != NODE_Subscript)
+        old = eval_expr(eval, n->target);
+    else if (updated_by_class(eval, n, &old, &flow))
+        return flow;
     Object *operand = old != NULL ? eval_expr(eval, n->value) : NULL;
     if (operand == NULL) return FLOW_ERROR;
     Span at = place(eval, node);
@@ -107,8 +132,9 @@ static Flow run_augassign(Eval *eval, const Node *node)
     bool good;
     if (n->target->kind == NODE_Subscript && element_update(eval, n->op, old, operand, at, &good))
         return good ? FLOW_NEXT : FLOW_ERROR;
-    Object *result = operate_binary(eval, n->op, old, operand, at);
+    Object *result = operate_in_place(eval, n->op, old, operand, at);
     if (result == NULL) return FLOW_ERROR;
+    if (result == old && object_class(old) != NULL) return FLOW_NEXT;
     /* A named tile is written in place, so that a helper that was given it changes the caller's. */
     bool in_place = old->kind == OBJECT_TILE && old->as.ir.var != NULL &&
                     result->kind == OBJECT_TILE && eval->parallel == NULL;

@@ -97,13 +97,14 @@ Object *object_parts(Eval *eval, Object *object)
 bool parts_alike(const Object *a, const Object *b)
 {
     return a != NULL && b != NULL && a->kind == b->kind && a->as.list.count == b->as.list.count &&
-           a->as.list.view == b->as.list.view;
+           a->as.list.view == b->as.list.view && a->as.list.class == b->as.list.class;
 }
 
 Object *parts_new(Eval *eval, const Object *model)
 {
     Object *parts = object_list(eval, model->kind, NULL, 0);
     parts->as.list.view = model->as.list.view;
+    parts->as.list.class = model->as.list.class;
     parts->as.list.has_cells = true;
     return parts;
 }
@@ -130,6 +131,16 @@ static Object *read_cell(Eval *eval, const Object *cell)
     return object;
 }
 
+/* A tile in a record is the variable itself: it can be written in place. */
+static Object *read_part(Eval *eval, Object *part, bool of_record)
+{
+    if (!of_record || part->kind != OBJECT_CELL || !type_is_tile(part->as.ir.var->type->content))
+        return structure_read(eval, part);
+    Object *tile = object_new(eval, OBJECT_TILE);
+    tile->as.ir.var = part->as.ir.var;
+    return tile;
+}
+
 Object *structure_read(Eval *eval, Object *object)
 {
     if (object->kind == OBJECT_CELL) return read_cell(eval, object);
@@ -137,7 +148,9 @@ Object *structure_read(Eval *eval, Object *object)
     Object *read = object_list(eval, object->kind, NULL, 0);
     read->as.list.is_frozen = object->kind == OBJECT_LIST;
     for (uint32_t i = 0; i < object->as.list.count; i++)
-        list_append(eval, read, structure_read(eval, object->as.list.items[i]));
+        list_append(eval, read,
+                    read_part(eval, object->as.list.items[i], object_is_record(object)));
+    read->as.list.class = object->as.list.class;
     if (object->as.list.view == NULL) return read;
     read->as.list.view = object->as.list.view;
     return rebuild_view(eval, read);

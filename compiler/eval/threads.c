@@ -68,6 +68,28 @@ Object *core_unpacked(Eval *eval, const Bound *bound)
     return object_int(eval, larger(1, most_unpacked(body, callee)));
 }
 
+/* earlier(function): what the name of a module's function was bound to before it; None: to nothing.
+ */
+Object *core_earlier(Eval *eval, const Bound *bound)
+{
+    const Object *object = bound->values[0];
+    if (object->kind != OBJECT_FUNCTION || object->as.function.unit == NULL) return eval->none;
+    Unit *unit = object->as.function.unit;
+    Nodes body = unit->tree->tree->body;
+    bool found;
+    for (uint32_t i = 0; i < body.count; i++) {
+        if (body.items[i] != object->as.function.node) continue;
+        Object *earlier = unit_lookup(eval, unit, object->as.function.name, i, bound->at, &found);
+        return found ? earlier : eval->none;
+    }
+    return eval->none;
+}
+
+Object *core_is_function(Eval *eval, const Bound *bound)
+{
+    return object_bool(eval, bound->values[0]->kind == OBJECT_FUNCTION);
+}
+
 /* ---- threads beyond the end ---- */
 
 static void find_joint(Op *op, void *context)
@@ -87,8 +109,39 @@ static void dissolve(Op *op)
     op_erase(op);
 }
 
+typedef struct Effects {
+    Arena *arena;
+    VEC(Op *) ops;
+} Effects;
+
+static void find_effect(Op *op, void *context)
+{
+    Effects *effects = context;
+    const bool writes = op->code == OP_element_store || op->code == OP_element_atomic;
+    if (op->code == OP_print || op->code == OP_check ||
+        (writes && op->operands[0]->type->kind != TYPE_LOCAL))
+        vec_push(effects->arena, &effects->ops, op);
+}
+
+/* An op of a thread's own under an `if`; where it does not happen its result is zero. */
+static void guard_effect(Eval *eval, Op *op, Value *condition)
+{
+    const Type *types[] = {op->result_count > 0 ? op->results[0].type : NULL};
+    Builder at = builder_before(op);
+    Op *when = build_op(&at, OP_if, 1, &condition, op->result_count, types);
+    if (op->result_count > 0) value_replace(eval->staging->kernel, op->results, when->results);
+    Builder inside = builder_at_end(when->regions[0], op->span);
+    Builder outside = builder_at_end(when->regions[1], op->span);
+    Value *done = op->results, *none = NULL;
+    if (op->result_count > 0)
+        none = dtype_is_float(types[0]->dtype) ? build_number(&outside, types[0]->dtype, 0)
+                                               : build_const(&outside, types[0]->dtype, 0);
+    op_move_before(op, build_op(&inside, OP_yield, op->result_count, &done, 0, NULL));
+    build_op(&outside, OP_yield, op->result_count, &none, 0, NULL);
+}
+
 /* guarded(condition, function, arguments): calls the function in the threads where the condition
- * holds; but in all of them if it has tiles, which belong to all. True: it has. */
+ * holds; if it has tiles, which belong to all, its other effects alone are theirs. True: it has. */
 Object *core_guarded(Eval *eval, const Bound *bound)
 {
     ChangeVec changes = {0};
@@ -107,7 +160,12 @@ Object *core_guarded(Eval *eval, const Bound *bound)
     control_leave(eval, control, &changes);
     if (result == NULL) return NULL;
     region_visit(op->regions[0], find_joint, &joint);
-    if (joint) dissolve(op);
+    if (!joint) return eval->no;
+    Effects effects = {.arena = eval->arena};
+    region_visit(op->regions[0], find_effect, &effects);
+    dissolve(op);
+    for (size_t i = 0; i < effects.ops.count; i++)
+        guard_effect(eval, effects.ops.data[i], condition);
     return object_bool(eval, joint);
 }
 

@@ -140,7 +140,7 @@ static bool equal_at(const Object *a, const Object *b, int depth);
 
 static bool lists_equal(const Object *a, const Object *b, int depth)
 {
-    if (a->as.list.count != b->as.list.count) return false;
+    if (a->as.list.count != b->as.list.count || a->as.list.class != b->as.list.class) return false;
     for (uint32_t i = 0; i < a->as.list.count; i++)
         if (!equal_at(a->as.list.items[i], b->as.list.items[i], depth)) return false;
     return true;
@@ -331,7 +331,7 @@ static void print_set(Eval *eval, const Object *object, int depth, Buf *out)
 static bool print_instance(Eval *eval, const Object *object, TextStyle style, Buf *out)
 {
     static const char *const NAMES[] = {"__str__", "__repr__"};
-    const Object *class = object->as.instance->class;
+    const Object *class = object_class(object);
     for (int i = style == TEXT_STR ? 0 : 1; i < 2; i++) {
         Object *method = class_find(class, intern_text(eval->session->names, NAMES[i]));
         if (method == NULL || eval->depth > CALL_LIMIT) continue;
@@ -402,7 +402,10 @@ static void print_at(Eval *eval, const Object *object, TextStyle style, int dept
     case OBJECT_TEXT: print_text(object, style, out); break;
     case OBJECT_ELLIPSIS: buf_text(out, "Ellipsis"); break;
     case OBJECT_TUPLE:
-    case OBJECT_LIST: print_list(eval, object, depth + 1, out); break;
+    case OBJECT_LIST:
+        if (!object_is_record(object) || !print_instance(eval, object, style, out))
+            print_list(eval, object, depth + 1, out);
+        break;
     case OBJECT_DICT: print_dict(eval, object, depth + 1, out); break;
     case OBJECT_RANGE: print_range(eval, object, depth + 1, out); break;
     case OBJECT_DTYPE: buf_text(out, dtype_user_name(object->as.dtype)); break;
@@ -442,8 +445,7 @@ static bool container_truth(Eval *eval, Object *object, bool *out)
         return items != NULL;
     }
     for (int i = 0; i < 2; i++) {
-        Object *method =
-            class_find(object->as.instance->class, intern_text(eval->session->names, NAMES[i]));
+        Object *method = special_method(eval, object, NAMES[i]);
         if (method == NULL) continue;
         Object *result = call_simple(eval, method, 1, (Object *[]){(Object *)object}, eval->at);
         return result != NULL && object_truth(eval, result, out);
@@ -453,6 +455,7 @@ static bool container_truth(Eval *eval, Object *object, bool *out)
 
 bool object_truth(Eval *eval, Object *object, bool *out)
 {
+    if (object_is_record(object)) return container_truth(eval, object, out);
     switch ((int)object->kind) {
     case OBJECT_NONE: *out = false; return true;
     case OBJECT_BOOL:

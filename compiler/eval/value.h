@@ -188,6 +188,7 @@ struct Object {
             bool has_cells;   /* in bindings alone: parts that are variables are CELLs */
             bool is_frozen;   /* a reading of such: what is written to it would be lost */
             const Type *view; /* of a TUPLE that is the parts of a view */
+            Object *class;    /* of a TUPLE that is a record: its class (record.c) */
         } list;
         /* DICT; SET: keys alone */
         struct {

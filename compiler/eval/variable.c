@@ -29,6 +29,7 @@ void binding_put(Eval *eval, Binding *binding, Object *object, Span at)
 
 Object *object_hold(Eval *eval, Object *object)
 {
+    if (object_is_record(object)) return record_hold(eval, object, false);
     if (object->kind != OBJECT_TILE) return object;
     if (eval->parallel != NULL) return lanes_hold(eval, object);
     if (object->fresh && object->as.ir.var != NULL) {
@@ -44,6 +45,7 @@ Object *object_hold(Eval *eval, Object *object)
 
 Object *object_keep(Eval *eval, Object *object)
 {
+    if (object_is_record(object)) return record_hold(eval, object, true);
     bool temporary = object->kind == OBJECT_TILE && object->as.ir.var == NULL;
     return temporary ? object_hold(eval, object) : object;
 }

@@ -342,7 +342,10 @@ static bool check_element(const Check *check, int first)
 {
     const Op *op = check->op;
     const Type *memory = operand_type(check, 0);
-    if (memory->kind != TYPE_VIEW && memory->kind != TYPE_SHARED && memory->kind != TYPE_LOCAL)
+    const bool tile =
+        memory->kind == TYPE_TILE && first == 1 && check->kernel->stage == STAGE_TYPED;
+    if (memory->kind != TYPE_VIEW && memory->kind != TYPE_SHARED && memory->kind != TYPE_LOCAL &&
+        !tile)
         return broken(check, "the memory is a view, a shared tile or a local array");
     if (op->operand_count != first + memory->rank)
         return broken(check, "there is not one index for each dimension of the memory");

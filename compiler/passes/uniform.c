@@ -8,6 +8,8 @@
 #include "base/vec.h"
 #include "passes/agree.h"
 
+#include <string.h>
+
 typedef struct Uniform {
     Kernel *kernel;
     Agreement *agreement;
@@ -160,10 +162,25 @@ static void hoist_joint(Op *op, void *context)
 
 /* ---- what is done once ---- */
 
+/* An `if` whose first region runs in the block's first threads, by their number. */
+static bool is_for_first(const Op *op)
+{
+    int64_t count;
+    const Op *condition = op->code == OP_if ? op->operands[0]->op : NULL;
+    if (!condition || condition->code != OP_cmp ||
+        strcmp(op_attr(condition, ATTR_predicate)->text, "lt") != 0)
+        return false;
+    const Op *index = condition->operands[0]->op;
+    return index && index->code == OP_thread_id && value_constant(condition->operands[1], &count) &&
+           count > 0;
+}
+
+/* Also if some do not that could not be the one to do it for all: that is the first thread. */
 static bool all_come(const Uniform *uniform, const Op *op)
 {
     for (const Region *at = op->parent; at->parent->code != OP_launch; at = at->parent->parent) {
         if (is_group(at->parent) && at == at->parent->regions[0]) return true;
+        if (is_for_first(at->parent) && at == at->parent->regions[0]) continue;
         if (threads_part(uniform->agreement, at->parent)) return false;
     }
     return true;

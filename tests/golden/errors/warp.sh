@@ -35,7 +35,7 @@ END
 cd "$TMP"
 run() { TILE_DEVICE=emulator TILE_EMULATOR=checked "$TILEC" run kernels.tile "a = zeros((100,), float32); b = zeros((10, 10), float32); $1" 2>&1 | sed 's|\(<stdlib>/[a-z/]*.tile\):[0-9:]*|\1|' | grep -v '^ *[0-9]* | \( *run(\|a = \)\|^ *| *^'; }
 run 'wp.launch(sums, dim=100, inputs=[a, a], block_dim=64)'
-run 'wp.launch(sums, dim=64, inputs=[a, a], block_dim=50)'
+run 'wp.launch(sums, dim=64, inputs=[a, a], block_dim=2000)'
 run 'wp.launch(sums, dim=(10, 10), inputs=[a, a], block_dim=64)'
 run 'wp.launch(sums, dim=64, inputs=[a, b], block_dim=64)'
 run 'wp.launch(sums, dim=64, inputs=[a, zeros((64,), int32)], block_dim=64)'

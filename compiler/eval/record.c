@@ -1,0 +1,122 @@
+/* record.c: records: tuples of a class, whose methods and operators they have. A record is a value:
+ * to assign to a part of it makes another one and binds that, wherever the record was read. So
+ * records are merged, carried round loops and chosen between part by part, as tuples are. */
+#include "eval/builtins.h"
+
+#include <string.h>
+
+bool object_is_record(const Object *object)
+{
+    return object->kind == OBJECT_TUPLE && object->as.list.class != NULL;
+}
+
+Object *record_new(Eval *eval, Object *class, Object *const *parts, size_t count)
+{
+    Object *record = object_list(eval, OBJECT_TUPLE, parts, count);
+    record->as.list.class = class;
+    return record;
+}
+
+/* record(class, parts) */
+Object *core_record(Eval *eval, const Bound *bound)
+{
+    Object *class = bound->values[0];
+    const Object *parts = bound->values[1];
+    if (class->kind != OBJECT_CLASS || !object_is_sequence(parts))
+        return FAIL(eval, expected_kind, bound->at, "a record", "a class and a tuple",
+                    object_repr(eval, class));
+    return record_new(eval, class, parts->as.list.items, parts->as.list.count);
+}
+
+/* parts(record): a plain tuple of them; of anything else None. */
+Object *core_parts(Eval *eval, const Bound *bound)
+{
+    const Object *record = bound->values[0];
+    if (!object_is_record(record)) return eval->none;
+    return object_list(eval, OBJECT_TUPLE, record->as.list.items, record->as.list.count);
+}
+
+/* ---- parts by name ---- */
+
+/* -1: there is none. */
+static int64_t field_place(Eval *eval, const Object *record, Name name)
+{
+    const Object *fields =
+        class_find(record->as.list.class, intern_text(eval->session->names, "__fields__"));
+    if (fields == NULL || !object_is_sequence(fields)) return -1;
+    for (uint32_t i = 0; i < fields->as.list.count && i < record->as.list.count; i++) {
+        const Object *field = fields->as.list.items[i];
+        if (field->kind == OBJECT_TEXT && strcmp(field->as.text.data, name) == 0) return i;
+    }
+    return -1;
+}
+
+Object *record_field(Eval *eval, const Object *record, Name name)
+{
+    const int64_t place = field_place(eval, record, name);
+    return place >= 0 ? record->as.list.items[place] : NULL;
+}
+
+Object *record_with_field(Eval *eval, Object *record, Name name, Object *value, Span at)
+{
+    Object *method = special_method(eval, record, "__with_field__");
+    if (method != NULL)
+        return call_simple(eval, method, 3,
+                           (Object *[]){record, object_text(eval, name, strlen(name)), value}, at);
+    const int64_t place = field_place(eval, record, name);
+    if (place < 0) return FAIL(eval, unknown_attribute, at, object_repr(eval, record), name);
+    Object *other =
+        record_new(eval, record->as.list.class, record->as.list.items, record->as.list.count);
+    other->as.list.items[place] = value;
+    return other;
+}
+
+Object *record_with_item(Eval *eval, Object *record, Object *index, Object *value, Span at)
+{
+    Object *method = special_method(eval, record, "__with_item__");
+    if (method == NULL)
+        return FAIL(eval, bad_index, at, object_repr(eval, record), object_kind_name(index));
+    return call_simple(eval, method, 3, (Object *[]){record, index, value}, at);
+}
+
+/* ---- names ---- */
+
+static bool is_reference(Eval *eval, const Object *record)
+{
+    const Object *said =
+        class_find(record->as.list.class, intern_text(eval->session->names, "__reference__"));
+    return said == eval->yes;
+}
+
+/* The record whose parts are made of these; the same one if they stay the same. */
+static Object *with_parts(Eval *eval, Object *record, Object *(*make)(Eval *, Object *))
+{
+    Object *parts = NULL;
+    for (uint32_t i = 0; i < record->as.list.count; i++) {
+        Object *part = record->as.list.items[i], *made = make(eval, part);
+        if (made == part) continue;
+        if (parts == NULL) {
+            parts = object_list(eval, record->kind, record->as.list.items, record->as.list.count);
+            parts->as.list.class = record->as.list.class;
+        }
+        parts->as.list.items[i] = made;
+    }
+    return parts != NULL ? parts : record;
+}
+
+static Object *hold_part(Eval *eval, Object *part)
+{
+    if (object_is_record(part)) return record_hold(eval, part, false);
+    return part->kind == OBJECT_TUPLE ? with_parts(eval, part, hold_part) : object_hold(eval, part);
+}
+
+static Object *keep_part(Eval *eval, Object *part)
+{
+    return part->kind == OBJECT_TUPLE ? with_parts(eval, part, keep_part) : object_keep(eval, part);
+}
+
+Object *record_hold(Eval *eval, Object *record, bool temporaries)
+{
+    const bool keeps = temporaries || is_reference(eval, record);
+    return with_parts(eval, record, keeps ? keep_part : hold_part);
+}
