@@ -405,7 +405,8 @@ static const char *const MATH[OPERATOR_COUNT] = {
 
 static Object *call_math(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
-    Name function = intern_text(eval->session->names, MATH[op]);
+    const bool as_c = op == OPERATOR_Mod && eval->frame->is_thread_code;
+    Name function = intern_text(eval->session->names, as_c ? "fmod" : MATH[op]);
     Object *module = import_module(eval, intern_text(eval->session->names, "math"), at);
     Object *called = module != NULL ? attribute_get(eval, module, function, at) : NULL;
     return called != NULL ? call_simple(eval, called, 2, (Object *[]){left, right}, at) : NULL;

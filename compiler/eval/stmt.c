@@ -95,42 +95,27 @@ static Flow extend_list(Eval *eval, Object *list, Object *more, Span at)
     return items != NULL ? FLOW_NEXT : FLOW_ERROR;
 }
 
-/* `a[i] += x` where a's class says how. *old: what a[i] is where it does not; NULL: reported. */
-static bool updated_by_class(Eval *eval, const NodeAugAssign *node, Object **old, Flow *flow)
+/* `a[i] += x` where a's class says how. */
+static Flow update_by_class(Eval *eval, const NodeAugAssign *node, Object *method, Object *owner,
+                            Object *index)
 {
-    const NodeSubscript *target = NODE_AS(Subscript, node->target);
-    Object *owner = eval_expr(eval, target->value);
-    Object *index = owner != NULL ? eval_expr(eval, target->slice) : NULL;
-    Object *method = index != NULL ? special_method(eval, owner, "__update_item__") : NULL;
-    *old = NULL;
-    if (index != NULL && method == NULL)
-        *old = item_get(eval, owner, index, place(eval, &target->base));
-    if (method == NULL) return false;
     const char *op = operator_text(node->op);
     Object *operand = eval_expr(eval, node->value);
     Object *given[] = {owner, index, object_text(eval, op, strlen(op)), operand};
-    *flow = operand != NULL && call_simple(eval, method, 4, given, place(eval, &node->base)) != NULL
-                ? FLOW_NEXT
-                : FLOW_ERROR;
-    return true;
+    Span at = place(eval, &node->base);
+    return operand != NULL && call_simple(eval, method, 4, given, at) != NULL ? FLOW_NEXT
+                                                                              : FLOW_ERROR;
 }
 
-static Flow run_augassign(Eval *eval, const Node *node)
+static Flow update_value(Eval *eval, const NodeAugAssign *n, Object *old, bool is_element)
 {
-    const NodeAugAssign *n = NODE_AS(AugAssign, node);
-    Flow flow;
-    Object *old = NULL;
-    if (n->target->kind != NODE_Subscript)
-        old = eval_expr(eval, n->target);
-    else if (updated_by_class(eval, n, &old, &flow))
-        return flow;
     Object *operand = old != NULL ? eval_expr(eval, n->value) : NULL;
     if (operand == NULL) return FLOW_ERROR;
-    Span at = place(eval, node);
+    Span at = place(eval, &n->base);
     if (old->kind == OBJECT_LIST && n->op == OPERATOR_Add)
         return extend_list(eval, old, operand, at);
     bool good;
-    if (n->target->kind == NODE_Subscript && element_update(eval, n->op, old, operand, at, &good))
+    if (is_element && element_update(eval, n->op, old, operand, at, &good))
         return good ? FLOW_NEXT : FLOW_ERROR;
     Object *result = operate_in_place(eval, n->op, old, operand, at);
     if (result == NULL) return FLOW_ERROR;
@@ -140,6 +125,21 @@ static Flow run_augassign(Eval *eval, const Node *node)
                     result->kind == OBJECT_TILE && eval->parallel == NULL;
     if (!in_place) return assign_target(eval, n->target, result) ? FLOW_NEXT : FLOW_ERROR;
     return tile_write(eval, old, stage_value(eval, result)) ? FLOW_NEXT : FLOW_ERROR;
+}
+
+static Flow run_augassign(Eval *eval, const Node *node)
+{
+    const NodeAugAssign *n = NODE_AS(AugAssign, node);
+    if (n->target->kind != NODE_Subscript)
+        return update_value(eval, n, eval_expr(eval, n->target), false);
+    const NodeSubscript *target = NODE_AS(Subscript, n->target);
+    Object *owner = eval_expr(eval, target->value);
+    Object *index = owner != NULL ? eval_expr(eval, target->slice) : NULL;
+    if (index == NULL) return FLOW_ERROR;
+    Object *method = special_method(eval, owner, "__update_item__");
+    if (method != NULL) return update_by_class(eval, n, method, owner, index);
+    Object *old = item_get(eval, owner, index, place(eval, n->target));
+    return update_value(eval, n, old, object_is_staged(owner));
 }
 
 static bool is_staged_jump(const Eval *eval)
