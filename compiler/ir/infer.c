@@ -63,6 +63,7 @@ const Type *infer_type(TypeTable *types, OpCode code, int operand_count, Value *
     case OP_scan: return operands[0]->type;
     case OP_item: return type_scalar(types, operands[0]->type->dtype);
     case OP_dot_shared:
+    case OP_dot_slices:
     case OP_dot: return operands[2]->type;
     case OP_shared_load:
         return type_tile(types, operands[0]->type->dtype, operands[0]->type->rank,

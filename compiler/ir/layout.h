@@ -83,6 +83,17 @@ typedef struct MmaShape {
 const Layout *layout_mma(LayoutTable *table, DotOperand operand, MmaShape instruction, int m, int n,
                          int k, int warps_m, int warps_n);
 
+/* The sums [m, n] of a product by multiplying and adding, of which each thread has a part as square
+ * as may be, in vectors of so many along m and n; NULL: that does not fit the shape. */
+const Layout *layout_fma_sums(LayoutTable *table, const int32_t shape[2], const int vectors[2],
+                              int warps);
+/* Sums for which there are the next ones: no bit moves along both dimensions. */
+bool layout_is_fma_sums(const Layout *layout);
+/* a (`outer` is 0) or b (1) for sums c: the whole of k in each thread, its elements next to each
+ * other if k_first. */
+const Layout *layout_fma_operand(LayoutTable *table, const Layout *c, int32_t k, int outer,
+                                 bool k_first);
+
 /* Derived layouts, so that an op moves no data. */
 const Layout *layout_reshape(LayoutTable *table, const Layout *layout, int rank,
                              const int32_t *shape); /* NULL: not representable */

@@ -417,6 +417,7 @@ static Rule *const rules[OP_COUNT] = {
     [OP_item] = rule_item,
     [OP_dot] = rule_dot,
     [OP_dot_shared] = rule_dot,
+    [OP_dot_slices] = rule_dot,
     [OP_view] = rule_view,
     [OP_load] = rule_load,
     [OP_store] = rule_store,

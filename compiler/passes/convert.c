@@ -252,9 +252,10 @@ static void fit_atomic(Inference *inference, Op *op)
 
 typedef void FitRule(Inference *inference, Op *op);
 static FitRule *const fit_rules[OP_COUNT] = {
-    [OP_dot] = fit_dot,        [OP_dot_shared] = fit_dot,   [OP_broadcast] = fit_rename,
-    [OP_reshape] = fit_rename, [OP_transpose] = fit_rename, [OP_store] = fit_store,
-    [OP_reduce] = fit_reduce,  [OP_scan] = fit_scan,        [OP_atomic] = fit_atomic,
+    [OP_dot] = fit_dot,          [OP_dot_shared] = fit_dot, [OP_dot_slices] = fit_dot,
+    [OP_broadcast] = fit_rename, [OP_reshape] = fit_rename, [OP_transpose] = fit_rename,
+    [OP_store] = fit_store,      [OP_reduce] = fit_reduce,  [OP_scan] = fit_scan,
+    [OP_atomic] = fit_atomic,
 };
 
 static void fit_op(Op *op, void *context)

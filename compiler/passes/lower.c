@@ -354,6 +354,7 @@ static LowerRule *const rules[OP_COUNT] = {
     [OP_in_group] = lower_in_group,
     [OP_dot] = lower_dot,
     [OP_dot_shared] = lower_dot_shared,
+    [OP_dot_slices] = lower_dot_fma,
     [OP_dot_wait] = lower_dot_wait,
     [OP_load] = lower_load,
     [OP_store] = lower_store,

@@ -107,6 +107,7 @@ LowerRule lower_element_load, lower_element_store, lower_element_atomic;
 Value *lower_atom(Lower *lower, const Op *op, Value *const operands[4]);
 LowerRule lower_copy_async;                                   /* lower_async.c */
 LowerRule lower_dot;                                          /* lower_dot.c */
+LowerRule lower_dot_fma;                                      /* lower_fma.c */
 LowerRule lower_dot_shared, lower_dot_wait;                   /* lower_wgmma.c */
 LowerRule lower_slot_init, lower_slot_claim, lower_slot_fill; /* lower_slots.c */
 LowerRule lower_slot_take, lower_slot_give;
@@ -120,6 +121,12 @@ Value *shared_element(Lower *lower, const Value *tile, Value *const *coordinates
 /* The addresses of a tile's elements by registers of the layout. *vector is lowered to how many
  * registers lie next to each other. */
 Value **shared_pointers(Lower *lower, const Value *tile, const Layout *layout, int *vector);
+
+/* The registers of a tile in the layout, each read, with those that come with it, when it is first
+ * asked for. */
+typedef struct SharedReader SharedReader;
+SharedReader *shared_reader(Lower *lower, const Value *tile, const Layout *layout);
+Value *shared_reader_at(Lower *lower, SharedReader *reader, int reg);
 
 /* ---- lower_packed.c: elements of less than a byte ---- */
 

@@ -1,4 +1,4 @@
-/* lower_dot.c: dot by the matrix unit, or by multiplying and adding.
+/* lower_dot.c: dot by the matrix unit.
  *
  * Which register holds which element of a fragment is looked up by coordinates: thread 0's are
  * those of the fragment's corner, and the other threads' differ by the same amount in all operands.
@@ -102,48 +102,14 @@ static void lower_mma(Lower *lower, const Dot *dot)
         for (int i = 0; i < count; i++) emit_mma(lower, dot, &corners[i], k);
 }
 
-/* ---- by hand ---- */
-
-static Value **cast_registers(Lower *lower, Value **registers, const Type *tile, DType dtype)
-{
-    if (tile->dtype == dtype) return registers;
-    const int count = layout_registers(tile->layout);
-    Value **cast = arena_new_array(lower->arena, Value *, count);
-    for (int i = 0; i < count; i++) cast[i] = build_cast(&lower->at, dtype, registers[i]);
-    return cast;
-}
-
-static Value *multiply_add(Lower *lower, Value *a, Value *b, Value *sum)
-{
-    const Type *type = sum->type;
-    if (dtype_is_float(type->dtype))
-        return lower_build(lower, OP_fma, 3, (Value *[]){a, b, sum}, type);
-    Value *product = lower_build(lower, OP_mul, 2, (Value *[]){a, b}, type);
-    return lower_build(lower, OP_add, 2, (Value *[]){sum, product}, type);
-}
-
-static void lower_fma(Lower *lower, Dot *dot)
-{
-    const Type *a = dot->op->operands[0]->type, *b = dot->op->operands[1]->type;
-    const DType dtype = dot->op->results[0].type->dtype;
-    const int count = layout_registers(dot->c_layout);
-    dot->a = cast_registers(lower, dot->a, a, dtype);
-    dot->b = cast_registers(lower, dot->b, b, dtype);
-    for (int32_t k = 0; k < a->shape[1]; k++)
-        for (int reg = 0; reg < count; reg++) {
-            int32_t at[LAYOUT_RANK];
-            layout_coordinates(dot->c_layout, reg, 0, 0, at);
-            dot->results[reg] =
-                multiply_add(lower, dot->a[register_of(&dot->a_index, at[0], k)],
-                             dot->b[register_of(&dot->b_index, k, at[1])], dot->results[reg]);
-        }
-}
-
 void lower_dot(Lower *lower, Op *op)
 {
+    MmaShape shape;
+    if (!dot_mma_shape(op, &shape)) {
+        lower_dot_fma(lower, op);
+        return;
+    }
     Dot dot = dot_of(lower, op);
-    if (dot_mma_shape(op, &dot.shape))
-        lower_mma(lower, &dot);
-    else
-        lower_fma(lower, &dot);
+    dot.shape = shape;
+    lower_mma(lower, &dot);
 }

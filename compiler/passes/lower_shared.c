@@ -309,24 +309,54 @@ static void load_matrices(Lower *lower, const SharedAccess *access, Ldmatrix how
 
 /* ---- the ops ---- */
 
+/* The vector from register `reg` on, which is no replica. */
+static void load_vector(Lower *lower, const SharedAccess *access, int reg, Value **registers)
+{
+    Value *predicate = NULL;
+    if (coordinates_padding(lower, &access->coordinates, reg, &predicate) == PADDING_ALL) {
+        for (int i = 0; i < access->vector; i++)
+            registers[reg + i] = address_zero(lower, access->dtype);
+    } else {
+        memory_read(lower, register_pointer(lower, access, reg), predicate, access->dtype,
+                    access->vector, registers + reg);
+    }
+}
+
 static void load_vectors(Lower *lower, const SharedAccess *access, Value **registers)
 {
     const Layout *layout = access->coordinates.layout;
     const int replicas = layout_register_replicas(layout);
     for (int reg = 0; reg < layout_registers(layout); reg += access->vector) {
-        Value *predicate = NULL;
-        if (reg & replicas) {
+        if (reg & replicas)
             memcpy(registers + reg, registers + (reg & ~replicas),
                    (size_t)access->vector * sizeof *registers);
-        } else if (coordinates_padding(lower, &access->coordinates, reg, &predicate) ==
-                   PADDING_ALL) {
-            for (int i = 0; i < access->vector; i++)
-                registers[reg + i] = address_zero(lower, access->dtype);
-        } else {
-            memory_read(lower, register_pointer(lower, access, reg), predicate, access->dtype,
-                        access->vector, registers + reg);
-        }
+        else
+            load_vector(lower, access, reg, registers);
     }
+}
+
+struct SharedReader {
+    SharedAccess access;
+    int replicas;
+    Value **registers; /* NULL: not read yet */
+};
+
+SharedReader *shared_reader(Lower *lower, const Value *tile, const Layout *layout)
+{
+    SharedReader *reader = arena_new_of(lower->arena, SharedReader);
+    reader->access = shared_access(lower, tile, layout);
+    reader->replicas = layout_register_replicas(layout);
+    reader->registers = arena_new_array(lower->arena, Value *, layout_registers(layout));
+    narrow_for_padding(&reader->access);
+    return reader;
+}
+
+Value *shared_reader_at(Lower *lower, SharedReader *reader, int reg)
+{
+    reg &= ~reader->replicas;
+    if (!reader->registers[reg])
+        load_vector(lower, &reader->access, reg - reg % reader->access.vector, reader->registers);
+    return reader->registers[reg];
 }
 
 void lower_shared_load(Lower *lower, Op *op)

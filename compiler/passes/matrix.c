@@ -45,7 +45,7 @@ const MatrixRow *matrix_row(const Op *dot, const Target *target)
 
 bool is_dot(const Op *op)
 {
-    return op->code == OP_dot || op->code == OP_dot_shared;
+    return op->code == OP_dot || op->code == OP_dot_shared || op->code == OP_dot_slices;
 }
 
 /* Each warp of a warpgroup has 16 rows, as with mma.sync. */
@@ -145,6 +145,7 @@ static void choose_instruction(Op *dot, void *context)
     if (dot->code != OP_dot || op_attr(dot, ATTR_instruction)) return;
     if (choose_wgmma(choice->kernel, choice->target, dot)) return;
     const MatrixRow *row = find_row(dot, choice->target);
+    if (!row && choose_slices(choice->kernel, dot)) return;
     const int warps = power_of_two_below(group_warps(op_threads(dot)));
     Interner *names = choice->kernel->session->names;
     op_set_text(dot, ATTR_instruction, intern_text(names, row ? row->instruction : "fma"));

@@ -15,6 +15,17 @@ typedef struct MatrixRow {
 /* The row of the dot's types; NULL: the target has none. */
 const MatrixRow *matrix_row(const Op *dot, const Target *target);
 
+/* A matrix of a shared tile, as it is when the dot runs. */
+typedef struct InPlace {
+    Value *tile; /* loaded, [k, m] and so on, if it is transposed behind that */
+    bool transposed;
+} InPlace;
+bool find_in_place(const Op *dot, int operand, InPlace *out);
+/* The tile as the dot sees it. */
+Value *build_in_place(const Kernel *kernel, Builder *builder, const InPlace *place);
+/* A dot by fma whose operands both lie in shared memory reads them there; true if it does. */
+bool choose_slices(Kernel *kernel, Op *dot);
+
 /* A matrix product, by registers or in shared memory. */
 bool is_dot(const Op *op);
 /* Whether the target has a matrix instruction for it. */

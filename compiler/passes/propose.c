@@ -81,57 +81,37 @@ static const Layout *mma_layout(const Inference *inference, const Op *dot, MmaSh
     return with_all_warps(inference, layout);
 }
 
-static bool has_plain_basis(const Layout *layout)
+/* The elements of a shared tile that lie side by side along `dim` and can be read at once. */
+static int shared_run(const Value *tile, int dim)
 {
-    for (int axis = 0; axis < LAYOUT_AXES; axis++)
-        for (int bit = 0; bit < layout->bits[axis]; bit++) {
-            const int32_t *basis = layout_basis(layout, (LayoutAxis)axis, bit);
-            if (basis[0] && basis[1]) return false;
-        }
-    return true;
+    int32_t next[LAYOUT_RANK] = {0};
+    const int most = ACCESS_BYTES * 8 / dtype_memory_bits(tile->type->dtype);
+    next[dim] = 1;
+    return tile->type->shape[dim] % most == 0 && layout_offset(tile->type->layout, next) == 1 ? most
+                                                                                              : 1;
 }
 
-typedef struct BasisList {
-    Layout layout;
-    int count;
-} BasisList;
-
-static void add_basis(BasisList *list, LayoutAxis axis, int dim, int32_t coordinate)
+static const Layout *fma_sums(const Inference *inference, const Op *dot)
 {
-    CHECK(list->count < LAYOUT_BITS);
-    list->layout.basis[list->count++][dim] = coordinate;
-    list->layout.bits[axis]++;
+    const Type *c = dot->operands[2]->type;
+    const Layout *layout = NULL;
+    int32_t shape[LAYOUT_RANK];
+    tile_shape(c, shape);
+    if (dot->code == OP_dot_slices)
+        layout = layout_fma_sums(
+            inference->kernel->layouts, shape,
+            (int[]){shared_run(dot->operands[0], 0), shared_run(dot->operands[1], 1)},
+            inference->warps);
+    return layout ? layout : propose_default(inference, c);
 }
 
-static void add_inner(BasisList *list, int inner)
+static DotLayouts fma_layouts(const Inference *inference, const Op *dot, const Layout *c)
 {
-    for (int32_t step = 1; step < list->layout.block[inner]; step *= 2)
-        add_basis(list, LAYOUT_REGISTER, inner, step);
-}
-
-static void add_outer(BasisList *list, const Layout *c, LayoutAxis axis, int outer)
-{
-    for (int bit = 0; bit < c->bits[axis]; bit++) {
-        const int32_t coordinate = layout_basis(c, axis, bit)[outer];
-        if (axis != LAYOUT_REGISTER || coordinate) add_basis(list, axis, outer, coordinate);
-    }
-}
-
-/* An operand of a dot by fma: threads as in c, the whole of k in each thread's registers. */
-static const Layout *fma_layout(const Inference *inference, const Layout *c, int64_t k, int outer)
-{
-    const int inner = 1 - outer;
-    BasisList list = {.layout = {.rank = 2}};
-    list.layout.shape[outer] = c->shape[outer];
-    list.layout.block[outer] = c->block[outer];
-    list.layout.shape[inner] = (int32_t)k;
-    list.layout.block[inner] = (int32_t)(k & -k);
-    if (inner == 1) add_inner(&list, inner);
-    add_outer(&list, c, LAYOUT_REGISTER, outer);
-    if (inner == 0) add_inner(&list, inner);
-    add_outer(&list, c, LAYOUT_LANE, outer);
-    add_outer(&list, c, LAYOUT_WARP, outer);
-    return layout_intern(inference->kernel->layouts, &list.layout);
+    LayoutTable *table = inference->kernel->layouts;
+    const int32_t k = (int32_t)dot->operands[0]->type->shape[1];
+    if (!c || !layout_is_fma_sums(c)) c = fma_sums(inference, dot);
+    return (DotLayouts){layout_fma_operand(table, c, k, 0, true),
+                        layout_fma_operand(table, c, k, 1, false), c};
 }
 
 DotLayouts propose_dot(const Inference *inference, const Op *dot, const Layout *c)
@@ -141,9 +121,7 @@ DotLayouts propose_dot(const Inference *inference, const Op *dot, const Layout *
         return (DotLayouts){mma_layout(inference, dot, shape, DOT_A),
                             mma_layout(inference, dot, shape, DOT_B),
                             mma_layout(inference, dot, shape, DOT_C)};
-    if (!c || !has_plain_basis(c)) c = propose_default(inference, dot->operands[2]->type);
-    const int64_t k = dot->operands[0]->type->shape[1];
-    return (DotLayouts){fma_layout(inference, c, k, 0), fma_layout(inference, c, k, 1), c};
+    return fma_layouts(inference, dot, c);
 }
 
 /* ---- memory ---- */

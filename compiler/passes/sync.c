@@ -139,7 +139,7 @@ static bool is_of(const Op *op, TypeKind memory)
 static bool is_shared_access(const Op *op)
 {
     return op->code == OP_shared_load || op->code == OP_shared_store || op->code == OP_copy_async ||
-           op->code == OP_dot_shared || is_of(op, TYPE_SHARED);
+           op->code == OP_dot_shared || op->code == OP_dot_slices || is_of(op, TYPE_SHARED);
 }
 
 static bool is_global_access(const Op *op)
@@ -207,7 +207,7 @@ static bool elements_are_ordered(const Op *a, const Op *b)
 /* No register's layout says which thread meets what. */
 static bool reads_or_writes_itself(const Op *op)
 {
-    return op->code == OP_copy_async || op->code == OP_dot_shared;
+    return op->code == OP_copy_async || op->code == OP_dot_shared || op->code == OP_dot_slices;
 }
 
 /* Every thread reads what it wrote itself. */

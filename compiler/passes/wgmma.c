@@ -21,20 +21,12 @@ enum {
 
 /* A matrix of a shared tile: dimension i is the tile's dims[i]. */
 typedef struct Matrix {
-    Op *load;    /* that brings it to registers */
-    Value *tile; /* loaded, [k, m] and so on, if it is transposed behind that */
-    bool transposed;
+    InPlace place; /* no tile: it is in registers */
     Op *alloc;
     const Layout *layout;
 } Matrix;
 
 /* ---- operands ---- */
-
-static bool swaps(const Op *op)
-{
-    const Attr *dims = op_attr(op, ATTR_dims);
-    return dims->count == 2 && dims->integers[0] == 1;
-}
 
 static bool starts_whole(const Op *view, int64_t dim, int64_t extent)
 {
@@ -46,7 +38,7 @@ static bool starts_whole(const Op *view, int64_t dim, int64_t extent)
 /* Follows parts up to the tile; false where one is not made of whole matrices. */
 static bool find_alloc(Matrix *matrix, int64_t dims[2])
 {
-    const Value *at = matrix->tile;
+    const Value *at = matrix->place.tile;
     if (at->type->rank != 2) return false;
     for (dims[0] = 0, dims[1] = 1; at->op->code == OP_shared_view; at = at->op->operands[0]) {
         const Attr *view = op_attr(at->op, ATTR_dims);
@@ -87,31 +79,15 @@ static bool lay_out(const Kernel *kernel, Matrix *matrix)
     if (!whole || !plain || (type->layout && type->layout != whole) ||
         layout_size(plain) * bits / 8 % SWIZZLE_BYTES != 0)
         return false;
-    const bool swapped = (dims[0] > dims[1]) != matrix->transposed;
+    const bool swapped = (dims[0] > dims[1]) != matrix->place.transposed;
     matrix->layout = swapped ? layout_transpose(kernel->layouts, plain, (int[]){1, 0}) : plain;
-    return true;
-}
-
-/* Nothing is written between the load and the dot, so that the dot may read in its place. */
-static bool is_still_there(const Op *load, const Op *dot)
-{
-    if (load->parent != dot->parent) return false;
-    for (const Op *op = load; op != dot; op = op->next)
-        if (!op || (op_info(op->code)->traits & WRITES && op->code != OP_copy_commit)) return false;
     return true;
 }
 
 static bool find_matrix(const Kernel *kernel, const Op *dot, int operand, Matrix *out)
 {
-    Value *value = dot->operands[operand];
     *out = (Matrix){0};
-    for (; value->op && value->op->code == OP_transpose && swaps(value->op);
-         value = value->op->operands[0])
-        out->transposed = !out->transposed;
-    if (!value->op || value->op->code != OP_shared_load) return false;
-    out->load = value->op;
-    out->tile = value->op->operands[0];
-    return is_still_there(out->load, dot) && lay_out(kernel, out);
+    return find_in_place(dot, operand, &out->place) && lay_out(kernel, out);
 }
 
 /* ---- the choice ---- */
@@ -177,20 +153,6 @@ static void give_layout(const Kernel *kernel, const Matrix *matrix)
     op_set_int(matrix->alloc, ATTR_align, SWIZZLE_BYTES);
 }
 
-/* The tile as the dot sees it. */
-static Value *build_operand(const Kernel *kernel, Builder *builder, const Matrix *matrix)
-{
-    const Type *type = matrix->tile->type;
-    if (!matrix->transposed) return matrix->tile;
-    const int64_t shape[2] = {type->shape[1], type->shape[0]}, dims[2] = {1, 0};
-    Value *zero = build_const(builder, DTYPE_i32, 0);
-    const Type *turned = type_shared(kernel->types, type->dtype, 2, shape, NULL);
-    Op *view =
-        build_op(builder, OP_shared_view, 3, (Value *[]){matrix->tile, zero, zero}, 1, &turned);
-    op_set_ints(view, ATTR_dims, 2, dims);
-    return &view->results[0];
-}
-
 static Name instruction_name(const Kernel *kernel, const Arrangement *arrangement)
 {
     Buf text = {0};
@@ -205,8 +167,9 @@ static void replace_dot(Kernel *kernel, Op *dot, const Matrix *a, const Matrix *
                         const Arrangement *arrangement)
 {
     Builder builder = builder_before(dot);
-    Value *operands[3] = {dot->operands[0], build_operand(kernel, &builder, b), dot->operands[2]};
-    if (a->tile) operands[0] = build_operand(kernel, &builder, a);
+    Value *operands[3] = {dot->operands[0], build_in_place(kernel, &builder, &b->place),
+                          dot->operands[2]};
+    if (a->place.tile) operands[0] = build_in_place(kernel, &builder, &a->place);
     Op *shared = build_op(&builder, OP_dot_shared, 3, operands, 1, &dot->results[0].type);
     op_set_text(shared, ATTR_instruction, instruction_name(kernel, arrangement));
     op_set_ints(shared, ATTR_dims, 2, (int64_t[]){arrangement->m * GROUP / 32, arrangement->n});
@@ -239,7 +202,7 @@ bool wgmma_fits(const Kernel *kernel, const Target *target, const Op *dot)
 {
     Matrix a, b;
     Arrangement arrangement;
-    return find_operands(kernel, target, dot, &a, &b, &arrangement) && a.tile;
+    return find_operands(kernel, target, dot, &a, &b, &arrangement) && a.place.tile;
 }
 
 bool choose_wgmma(Kernel *kernel, const Target *target, Op *dot)
@@ -248,7 +211,7 @@ bool choose_wgmma(Kernel *kernel, const Target *target, Op *dot)
     Arrangement arrangement;
     if (!find_operands(kernel, target, dot, &a, &b, &arrangement)) return false;
     give_layout(kernel, &b);
-    if (a.tile) give_layout(kernel, &a);
+    if (a.place.tile) give_layout(kernel, &a);
     replace_dot(kernel, dot, &a, &b, &arrangement);
     return true;
 }

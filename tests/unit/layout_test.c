@@ -238,6 +238,52 @@ static void test_mma_covers_once(void **state)
     assert_int_equal(layout_registers(c), 4 * 3 * 3);
 }
 
+/* ---- products by multiplying and adding ---- */
+
+/* How many different coordinates of `dim` a thread's registers have. */
+static int extent_of_thread(const Layout *layout, int dim)
+{
+    bool seen[256] = {false};
+    int count = 0;
+    for (int reg = 0; reg < layout_registers(layout); reg++) {
+        int32_t at[LAYOUT_RANK];
+        layout_coordinates(layout, reg, 0, 0, at);
+        count += !seen[at[dim]];
+        seen[at[dim]] = true;
+    }
+    return count;
+}
+
+/* A thread's part is as square as may be; its vectors come first, and lanes read 8 of them side by
+ * side. */
+static void test_fma_sums(void **state)
+{
+    LayoutTable *table = ((Fixture *)*state)->table;
+    static const int cases[][7] = {/* m, n, vectors, warps, rows, columns a thread */
+                                   {128, 128, 1, 4, 8, 8, 8},  {128, 128, 4, 4, 8, 8, 8},
+                                   {128, 128, 4, 1, 4, 16, 8}, {64, 128, 1, 4, 4, 8, 8},
+                                   {128, 32, 1, 4, 4, 8, 4},   {96, 48, 1, 4, 1, 12, 12},
+                                   {32, 32, 1, 4, 8, 1, 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int *row = cases[i], *vectors = row + 2;
+        const Layout *layout = layout_fma_sums(table, (int32_t[]){row[0], row[1]}, vectors, row[4]);
+        assert_non_null(layout);
+        check_covers(layout);
+        assert_int_equal(layout_replica_mask(layout), 0);
+        assert_int_equal(extent_of_thread(layout, 0), row[5]);
+        assert_int_equal(extent_of_thread(layout, 1), row[6]);
+        assert_int_equal(layout_basis(layout, LAYOUT_LANE, 0)[1], vectors[1]);
+        for (int outer = 0; outer < 2; outer++) {
+            const Layout *operand = layout_fma_operand(table, layout, 16, outer, true);
+            check_covers(operand);
+            assert_int_equal(layout_registers(operand), 16 * row[5 + outer]);
+            assert_int_equal(layout_basis(operand, LAYOUT_REGISTER, 0)[1 - outer], 1);
+        }
+    }
+    assert_null(layout_fma_sums(table, (int32_t[]){8, 8}, (int[]){1, 1}, 4));
+    assert_null(layout_fma_sums(table, (int32_t[]){100, 100}, (int[]){1, 1}, 4));
+}
+
 /* ---- shared ---- */
 
 static void test_shared_round_trips(void **state)
@@ -475,6 +521,7 @@ int main(void)
         TEST(test_wgmma_left),
         TEST(test_mma_register_order),
         TEST(test_mma_covers_once),
+        TEST(test_fma_sums),
         TEST(test_shared_round_trips),
         TEST(test_invert_agrees_with_offset),
         TEST(test_row_major_is_row_major),

@@ -1,0 +1,12 @@
+# Full precision by multiplying and adding: reads of shared memory are wide and few beside the products, whichever operand is
+# transposed; accesses by the element alone are those that put them there.
+while IFS= read -r kernel; do
+  echo "$kernel"
+  $TILEC --arch=sm_90a --export "product = $kernel" --emit=ptx $TILE_ROOT/tests/exec/dot_slices.tile |
+    awk '/\.entry/ { mine = /_aligned/ } mine && match($0, /(ld\.shared|fma\.rn|cp\.async\.c[ag])[.a-z0-9]*/) { print substr($0, RSTART, RLENGTH) }' | sort | uniq -c
+done <<'END'
+Product(128, 128, 16, warps=8, stages=3)
+Product(128, 128, 16, a="km", b="nk", warps=8)
+Product(64, 64, 16, a="km")
+Product(128, 256, 8, warps=8)
+END
