@@ -319,6 +319,10 @@ const Layout *layout_panels(LayoutTable *table, int rank, const int32_t *shape, 
     if (rank < 2) return NULL;
     start(&maker, rank, shape);
     for (int d = 0; d < rank; d++) maker.layout.block[d] = shape[d] & -shape[d];
+    /* a block that a matrix repeats must not hold others: each matrix lies in one piece */
+    const bool repeats =
+        maker.layout.block[row] != shape[row] || maker.layout.block[column] != shape[column];
+    for (int d = 0; repeats && d < row; d++) maker.layout.block[d] = 1;
     int32_t panel = PANEL_BITS / element_bits;
     if (panel > shape[column]) panel = shape[column];
     const bool fits = panel * element_bits >= LEAST_BITS && maker.layout.block[row] >= ROWS &&

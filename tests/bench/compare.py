@@ -18,13 +18,14 @@ import json
 import math
 import os
 import random
+import re
 import statistics
 import time
 
 import torch
+from products import L2_BYTES, Product, read_plan
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "bench", "compare")
-L2_BYTES = 256 << 20
 IDLE_SECONDS = 0.12
 
 
@@ -51,7 +52,15 @@ class DLTensor(ctypes.Structure):
     ]
 
 
-DLPACK_CODES = {torch.float16: (2, 16), torch.float32: (2, 32), torch.bfloat16: (4, 16), torch.int8: (0, 8)}
+DLPACK_CODES = {
+    torch.float16: (2, 16),
+    torch.float32: (2, 32),
+    torch.bfloat16: (4, 16),
+    torch.int8: (0, 8),
+    torch.int32: (0, 32),
+    torch.float8_e4m3fn: (10, 8),
+    torch.float8_e5m2: (12, 8),
+}
 
 
 def dl_tensor(tensor):
@@ -78,6 +87,12 @@ class Library:
         self.story = self.library.tile_last_error
         self.story.restype = ctypes.c_char_p
 
+    def bind_pointers(self, sizes, tensors):
+        """A function that launches a script: sizes, then pointers."""
+        arguments = [ctypes.c_int64(size) for size in sizes] + [ctypes.c_void_p(tensor.data_ptr()) for tensor in tensors]
+        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        return self.launcher([stream, *arguments], tensors)
+
     def bind(self, operands, keys, results):
         """A function that launches on these tensors."""
         descriptors = [dl_tensor(tensor) for tensor in operands + results]
@@ -86,66 +101,18 @@ class Library:
         arguments = [*places[:count], *(ctypes.c_int64(key) for key in keys), *places[count:]]
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
 
+        return self.launcher([stream, *arguments], (descriptors, operands, results))
+
+    def launcher(self, arguments, keep):
         def launch():
-            if self.entry(stream, *arguments) != 0:
+            if self.entry(*arguments) != 0:
                 raise RuntimeError(self.story().decode())
 
-        launch.keep = descriptors, operands, results
+        launch.keep = keep
         return launch
 
 
-# ---- products -----------------------------------------------------------------------------------
-
-
-class Product:
-    """One row: c = a @ b of a shape and types, on as many sets of operands as L2 can't hold."""
-
-    def __init__(self, name, m, n, k, dtype, out_dtype):
-        self.name, self.shape, self.dtype, self.out_dtype = name, (m, n, k), dtype, out_dtype
-        out_bytes = torch.empty(0, dtype=out_dtype).element_size()
-        count = max(2, math.ceil(L2_BYTES / (2 * (m * k + k * n) + out_bytes * m * n)))
-        generator = torch.Generator(device="cuda").manual_seed(m * 7 + n * 3 + k)
-
-        def operand(rows, columns, scale):
-            values = torch.randn(rows, columns, device="cuda", generator=generator)
-            return (values * scale).to(dtype)
-
-        self.sets = [
-            (operand(m, k, 1), operand(k, n, 1 / math.sqrt(k)), torch.empty(m, n, device="cuda", dtype=out_dtype))
-            for _ in range(count)
-        ]
-        self.contenders = {}
-
-    def add(self, name, bind):
-        """bind(a, b, c) gives a function that launches once; what is wrong is not measured."""
-        try:
-            launches = [bind(*operands) for operands in self.sets]
-            error = self.check(launches[0])
-        except Exception as failure:  # a peer that does not run is a row of the table, not the end
-            print(f"{self.name}: {name}: {type(failure).__name__}: {failure}", flush=True)
-            return
-        if error is not None:
-            print(f"{self.name}: {name}: WRONG: {error}", flush=True)
-            return
-        self.contenders[name] = launches
-
-    def check(self, launch):
-        a, b, c = self.sets[0]
-        c.fill_(math.nan)
-        launch()
-        torch.cuda.synchronize()
-        expected = a.double() @ b.double()
-        bound = 1e-2 + 1e-2 * expected.abs()
-        wrong = ~((c.double() - expected).abs() <= bound)
-        count = int(wrong.sum())
-        relative = float((c.double() - expected).norm() / expected.norm())
-        if count or not relative <= 2e-3:
-            return f"{count} elements, relative error {relative:.1e}"
-        return None
-
-    def flops(self):
-        m, n, k = self.shape
-        return 2.0 * m * n * k
+# ---- measuring ----------------------------------------------------------------------------------
 
 
 def sustained(launches, repeats):
@@ -236,12 +203,6 @@ def print_rows(rows):
 # ---- contenders ---------------------------------------------------------------------------------
 
 
-def cublas(a, b, c):
-    if c.dtype == a.dtype:
-        return lambda: torch.mm(a, b, out=c)
-    return lambda: torch.mm(a, b, out_dtype=c.dtype, out=c)
-
-
 def tilelang_gemm(block_m, block_n, block_k, threads, stages):
     """The same kernel in today's TileLang; compiled once a shape and type."""
     import tilelang
@@ -287,20 +248,36 @@ def peer(text):
     return tilelang_gemm(*map(int, tile.split("x")), int(threads), int(stages))
 
 
-def products(text):
-    """The rows of a plan."""
-    dtypes = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
-    for line in text.splitlines():
-        words = line.split("#")[0].split()
-        if words:
-            name, m, n, k, dtype, out_dtype, *contenders = words
-            yield name, int(m), int(n), int(k), dtypes[dtype], dtypes[out_dtype], contenders
+def sizes_of(product):
+    """What a script takes before its pointers."""
+    before = [product.batch] if product.batch else []
+    return before + list(product.shape) + ([product.groups] if product.groups else [])
+
+
+def tensors_of(product, a, b, c, more):
+    """A script's pointers: scales come before the result, ends of groups behind it."""
+    return [a, b, *more, c] if product.weights else [a, b, c, *more]
+
+
+def add_contender(product, contender, peers):
+    place, _, label = contender.partition("=")
+    kind, *rest = place.split(":")
+    if kind in peers:
+        product.add(label or place, lambda a, b, c, more: peer(rest[0])(a, b, c))
+    elif kind == "script":
+        library = Library(rest[0], rest[1])
+        product.add(label or place, lambda *all: library.bind_pointers(sizes_of(product), tensors_of(product, *all)))
+    elif kind not in PEERS:
+        library = Library(kind, rest[0])
+        keys = [int(key) for key in rest[1].split(",")] if len(rest) > 1 else []
+        product.add(label or place, lambda a, b, c, more: library.bind((a, b), keys, (c,)))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out")
     parser.add_argument("--plan", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "compare.plan"))
+    parser.add_argument("--rows", default="", help="a regular expression: only the rows of such names")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--milliseconds", type=float, default=20, help="of each sustained sample")
     parser.add_argument("--peers", default="tilelang", help="other compilers to try, by commas")
@@ -318,19 +295,14 @@ def main():
     }
     with open(options.plan) as plan:
         plan = plan.read()
-    for name, m, n, k, dtype, out_dtype, contenders in products(plan):
-        product = Product(name, m, n, k, dtype, out_dtype)
-        product.add("cuBLAS", cublas)
-        product.add("cuBLAS again", cublas)
+    for arguments, contenders in read_plan(plan):
+        if not re.search(options.rows, arguments[0]):
+            continue
+        product = Product(*arguments)
+        product.add("cuBLAS", product.vendor)
+        product.add("cuBLAS again", product.vendor)
         for contender in contenders:
-            place, _, label = contender.partition("=")
-            kind, *rest = place.split(":")
-            if kind in options.peers.split(","):
-                product.add(label or place, lambda a, b, c: peer(rest[0])(a, b, c))
-            elif kind not in PEERS:
-                library = Library(kind, rest[0])
-                keys = [int(key) for key in rest[1].split(",")] if len(rest) > 1 else []
-                product.add(label or place, lambda a, b, c: library.bind((a, b), keys, (c,)))
+            add_contender(product, contender, options.peers.split(","))
         if "cuBLAS" not in product.contenders:
             continue
         rows = summarise(product, measure(product, options.rounds, options.milliseconds * 1e3))

@@ -1,29 +1,114 @@
 #!/usr/bin/env bash
-# compare.sh: builds the kernels that compare.py measures into build/bench/compare, each as a shared
-# library with the runtime in it.
+# compare.sh [LIBRARY...]: builds the kernels that compare.py measures into build/bench/compare, each
+# library of them with the runtime in it (default: all).
 #   GEMM_SOURCE   file of the function gemm (default: tests/bench/kernels/gemm.tile)
 # BUILD is the build folder, CC the C compiler.
 set -eu
 cd "$(dirname "$0")/../.."
 build=${BUILD:-build}
 out=$build/bench/compare
-gemm_source=${GEMM_SOURCE:-tests/bench/kernels/gemm.tile}
+kernels=tests/bench/kernels
+wanted=" $* "
 mkdir -p "$out"
 
 # library NAME SOURCE EXPORT...
 library() {
     local name=$1 source=$2 line
     local options=()
+    [ "$wanted" = "  " ] || [[ $wanted == *" $name "* ]] || return 0
     for line in "${@:3}"; do options+=(--export "$line"); done
     "$build/tilec" "$source" --arch=sm_90a "${options[@]}" -o "$out/$name.o" -H "$out/$name.h"
     ${CC:-gcc} -shared -o "$out/$name.so" "$out/$name.o" \
         -Wl,--whole-archive "$build/libtile.a" -Wl,--no-whole-archive -lpthread -ldl
 }
 
-tensors() { # M N K [REST]: arguments of gemm for these sizes
-    printf 'A=T.Tensor((%s, %s), T.float16), B=T.Tensor((%s, %s), T.float16)%s' "$1" "$3" "$3" "$2" "${4:-}"
+tensors() { # M N K DTYPE [REST]: arguments of gemm for these sizes
+    printf 'A=T.Tensor((%s, %s), T.%s), B=T.Tensor((%s, %s), T.%s)%s' "$1" "$3" "$4" "$3" "$2" "$4" "${5:-}"
 }
 
-library gemm "$gemm_source" \
-    "gemm = gemm.compile($(tensors 4096 4096 4096))" \
-    "gemm = gemm.compile($(tensors 8192 8192 8192))"
+turned() { # the same with B given transposed
+    printf 'A=T.Tensor((%s, %s), T.%s), B=T.Tensor((%s, %s), T.%s)%s' "$1" "$3" "$4" "$2" "$3" "$4" "${5:-}"
+}
+
+tile() { # BLOCK_M BLOCK_N BLOCK_K THREADS STAGES OUT_DTYPE
+    printf ', block_M=%s, block_N=%s, block_K=%s, threads=%s, stages=%s, out_dtype=T.%s' "$@"
+}
+
+# the author's own tile
+library gemm "${GEMM_SOURCE:-$kernels/gemm.tile}" \
+    "gemm = gemm.compile($(tensors 4096 4096 4096 float16))" \
+    "gemm = gemm.compile($(tensors 8192 8192 8192 float16))"
+
+# half precision, a tile for it
+half=()
+for dtype in float16 bfloat16; do
+    for size in "4096 4096 4096" "8192 8192 8192" "16384 4096 4096"; do
+        half+=("gemm = gemm.compile($(tensors $size $dtype "$(tile 128 256 64 256 4 $dtype)"))")
+        half+=("gemm_nt = gemm_nt.compile($(turned $size $dtype "$(tile 128 256 64 256 4 $dtype)"))")
+    done
+done
+library half "$kernels/gemm.tile" "${half[@]}"
+
+# small ones
+library small "$kernels/gemm.tile" \
+    "gemm = gemm.compile($(tensors 2048 2048 2048 float16 "$(tile 128 256 64 256 4 float16)"))" \
+    "gemm = gemm.compile($(tensors 2048 2048 2048 float16 "$(tile 128 128 64 128 4 float16)"))" \
+    "gemm = gemm.compile($(tensors 1024 1024 1024 float16 "$(tile 128 64 64 128 4 float16)"))" \
+    "gemm = gemm.compile($(tensors 1024 1024 1024 float16 "$(tile 64 128 64 128 4 float16)"))" \
+    "gemm = gemm.compile($(tensors 512 512 512 float16 "$(tile 64 64 128 128 4 float16)"))"
+
+# sizes that tiles do not divide
+library ragged "$kernels/gemm.tile" \
+    "gemm = gemm_any.compile($(tile 128 256 64 256 4 float16 | cut -c3-))" \
+    "gemm = gemm_any.compile($(tile 128 192 64 256 4 float16 | cut -c3-))" \
+    "gemm = gemm_any.compile($(tile 128 64 64 128 4 float16 | cut -c3-))"
+
+# other types
+library types "$kernels/gemm.tile" \
+    "gemm = gemm_nt.compile($(turned 4096 4096 4096 float8_e4m3 "$(tile 128 256 128 256 4 bfloat16)"))" \
+    "gemm = gemm_nt.compile($(turned 8192 8192 8192 float8_e4m3 "$(tile 128 256 128 256 4 bfloat16)"))" \
+    "gemm = gemm_nt.compile($(turned 4096 4096 4096 int8 "$(tile 128 256 128 256 4 int32)"))" \
+    "gemm = gemm_nt.compile($(turned 4096 4096 4096 int8 "$(tile 128 128 128 128 3 int32)"))" \
+    "gemm = gemm_nt.compile($(turned 4096 4096 4096 float32 "$(tile 128 256 32 256 4 float32)"))" \
+    "gemm = gemm_nt.compile($(turned 4096 4096 4096 float32 "$(tile 128 128 32 128 4 float32)"))"
+
+# full precision
+library full "$kernels/library.tile" \
+    "p8 = Product(128, 128, 8, stages=4, warps=8, dtype=float32).compile(n=4096, k=4096)" \
+    "p16 = Product(128, 128, 16, stages=3, warps=8, dtype=float32).compile(n=4096, k=4096)" \
+    "p32 = Product(128, 128, 32, stages=2, warps=8, dtype=float32).compile(n=4096, k=4096)" \
+    "wide = Product(128, 256, 16, stages=3, warps=8, dtype=float32).compile(n=4096, k=4096)" \
+    "tall = Product(256, 128, 16, stages=3, warps=8, dtype=float32).compile(n=4096, k=4096)" \
+    "few = Product(128, 128, 16, stages=3, warps=4, dtype=float32).compile(n=4096, k=4096)"
+
+# few rows of A
+skinny="compile(n=12288, k=4096)"
+library skinny "$kernels/library.tile" \
+    "s4 = FewRows(splits=4).$skinny" \
+    "s4_6 = FewRows(splits=4, stages=6).$skinny" \
+    "s4_k128 = FewRows(128, 128, 4, stages=3).$skinny" \
+    "s3_n96 = FewRows(96, 64, 3).$skinny" \
+    "s4_n64 = FewRows(64, 128, 4).$skinny" \
+    "s2_n64 = FewRows(64, 128, 2).$skinny" \
+    "s8 = FewRows(256, 64, 8).$skinny" \
+    "s5 = FewRows(256, 64, 8, stages=3, warps=8).$skinny" \
+    "s4_32 = FewRows(splits=4, rows=32).$skinny" \
+    "s4_64 = FewRows(splits=4, rows=64).$skinny"
+
+# many products at once; shares of k
+library many "$kernels/library.tile" \
+    "batched = Batched(128, 256, 64, warps=8).compile(n=1024, k=1024)" \
+    "batched_128 = Batched(128, 128, 64, warps=4).compile(n=1024, k=1024)" \
+    "grouped = Grouped(128, 256, 64, warps=8).compile(n=4096, k=4096, groups=32)" \
+    "grouped_128 = Grouped(128, 128, 64, warps=4).compile(n=4096, k=4096, groups=32)" \
+    "split4 = Product(64, 64, 64, 4, warps=4).compile(n=512, k=512)" \
+    "split2 = Product(64, 64, 128, 2, stages=2, warps=4).compile(n=512, k=512)" \
+    "split1 = Product(64, 32, 128, 1, stages=4, warps=4).compile(n=512, k=512)"
+
+# narrow weights
+library narrow "$kernels/library.tile" \
+    "i8 = Widened(128, 128, 64, warps=4).compile(n=8192, k=8192)" \
+    "i8_256 = Widened(128, 256, 64, warps=8).compile(n=8192, k=8192)" \
+    "e4m3 = Widened(128, 256, 64, warps=8, weights=float8_e4m3).compile(n=8192, k=8192)" \
+    "i8_16 = Widened(16, 64, 128, warps=4).compile(n=8192, k=8192)" \
+    "e4m3_16 = Widened(16, 64, 128, warps=4, weights=float8_e4m3).compile(n=8192, k=8192)"
