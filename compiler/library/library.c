@@ -100,8 +100,7 @@ static void compile(Session *session, Job *job)
 {
     Options options;
     Program *program = NULL;
-    if (job->request->abi_version == TILE_ABI_VERSION &&
-        read_options(session, job->request, &options)) {
+    if (read_options(session, job->request, &options)) {
         const Carried *carried = read_files(session, job->request->source);
         program = open_source(session, &options, carried->files[0], carried, NULL);
     }
@@ -171,6 +170,11 @@ tile_status tilec_build(const tile_build_request *request, const tile_kernel **o
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     Job job = {.request = request, .fault = fault, .fault_bytes = bytes};
     pthread_once(&once, prepare_once);
+    if (request->abi_version != TILE_ABI_VERSION) {
+        snprintf(fault, bytes, "libtilec knows version %u of libtile's binary interface, not %u",
+                 TILE_ABI_VERSION, request->abi_version);
+        return TILE_ERROR_NO_SPECIALISATION;
+    }
     const int error = on_thread(run, &job);
     if (error) {
         snprintf(fault, bytes, "no thread for it: %s", strerror(error));

@@ -143,6 +143,42 @@ $TILE_CC -I$TILE_ROOT/runtime/include -I. threads.c add.o $TILE_BUILD/libtile_em
 rm -rf cache
 ./threads | sort | uniq -c
 ls cache | wc -l
+echo '== threads of a block'
+cat > twice.py <<'END'
+import warp as wp
+
+
+@wp.kernel
+def twice(a: wp.array(dtype=float), b: wp.array(dtype=float)):
+    i = wp.tid()
+    b[i] = a[i] * float(wp.block_dim())
+
+
+twice.compile(block_dim=64)
+END
+cat > twice.c <<'END'
+#include "twice.h"
+#include <stdio.h>
+int main(void)
+{
+    int64_t n = 100;
+    float host[100];
+    void *a, *b;
+    tile_alloc(&a, sizeof host), tile_alloc(&b, sizeof host);
+    for (int i = 0; i < n; i++) host[i] = (float)i;
+    tile_copy_in(a, host, sizeof host, NULL);
+    DLTensor A = {a, {kDLCPU, 0}, 1, {kDLFloat, 32, 1}, &n, NULL, 0}, B = A;
+    B.data = b;
+    for (int block = 32; block <= 128; block *= 2) {
+        if (twice(NULL, (int32_t)n, &A, &B, block, 0)) printf("%s\n", tile_last_error());
+        tile_copy_out(host, b, sizeof host, NULL);
+        printf("%d threads: %g\n", block, host[99] / 99);
+    }
+    return 0;
+}
+END
+$TILEC twice.py --with-source --arch=emulator -o twice.o -H twice.h &&
+$TILE_CC -I$TILE_ROOT/runtime/include -I. twice.c twice.o $TILE_BUILD/libtile_emulator.a $TILE_BUILD/libtile.a -o twice -ldl -lpthread -lm && ./twice
 echo '== configurations, on a driver that pretends'
 cat > scale.py <<'END'
 import tilus
