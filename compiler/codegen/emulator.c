@@ -525,10 +525,10 @@ static void emulator_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrie
                  LLVMBuildZExt(gen->builder, active, gen->types.i32, ""), site_of(gen, op));
 }
 
-static void emulator_copy_arrive(Gen *gen, LLVMValueRef barrier)
+static void emulator_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier)
 {
-    call_barrier(gen, "tile_emu_copy_arrive", gen->types.nothing, barrier, gen_i32(gen, 1),
-                 site_of(gen, gen->op));
+    call_barrier(gen, "tile_emu_copy_arrive", gen->types.nothing, barrier,
+                 gen_i32(gen, op_int(op, ATTR_extra, 0)), site_of(gen, op));
 }
 
 /* Gives way until the phase is complete. */
@@ -620,6 +620,13 @@ static void build_wgmma_wait(Gen *gen, int groups)
     LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, arguments, 2, "");
 }
 
+/* wgmma.wait_group is .sync: the lanes leave it together. */
+static void await_wgmma(Gen *gen, int groups)
+{
+    build_wgmma_wait(gen, groups);
+    emulator_warp_sync(gen);
+}
+
 static void build_wgmma_commit(Gen *gen)
 {
     LLVMValueRef function =
@@ -638,7 +645,7 @@ static void emulator_wgmma(Gen *gen, const Op *op)
             for (int piece = 0; piece < wgmma.pieces; piece++)
                 emulator_product(gen, op, &wgmma, sums, words, (int[]){part, piece, step});
     build_wgmma_commit(gen);
-    if (!wgmma.is_open) build_wgmma_wait(gen, 0);
+    if (!wgmma.is_open) await_wgmma(gen, 0);
     for (int i = 0; i < wgmma.scalars; i++) {
         const Type *type = op->results[i].type;
         gen_define(gen, &op->results[i],
@@ -650,7 +657,7 @@ static void emulator_wgmma(Gen *gen, const Op *op)
 
 static void emulator_wgmma_wait(Gen *gen, const Op *op)
 {
-    build_wgmma_wait(gen, (int)op_int(op, ATTR_count, 0));
+    await_wgmma(gen, (int)op_int(op, ATTR_count, 0));
     for (int i = 0; i < op->result_count; i++)
         gen_define(gen, &op->results[i], gen_operand(gen, op, i));
 }

@@ -43,7 +43,7 @@ typedef struct Machine {
     void (*copy_async)(Gen *gen, const Op *op, LLVMValueRef to, LLVMValueRef from, int bytes,
                        LLVMValueRef inside, LLVMValueRef active);
     void (*copy_commit)(Gen *gen);
-    void (*copy_arrive)(Gen *gen, LLVMValueRef barrier);
+    void (*copy_arrive)(Gen *gen, const Op *op, LLVMValueRef barrier);
     void (*mbarrier_init)(Gen *gen, const Op *op, LLVMValueRef barrier, int arrivals,
                           LLVMValueRef active);
     void (*mbarrier_arrive)(Gen *gen, const Op *op, LLVMValueRef barrier, LLVMValueRef active);
@@ -210,7 +210,7 @@ void nvptx_wgmma(Gen *gen, const Op *op);
 void nvptx_wgmma_wait(Gen *gen, const Op *op);
 void nvptx_fence_async(Gen *gen);
 /* nvptx_barrier.c */
-void nvptx_copy_arrive(Gen *gen, LLVMValueRef barrier);
+void nvptx_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier);
 void nvptx_mbarrier_init(Gen *gen, const Op *op, LLVMValueRef barrier, int arrivals,
                          LLVMValueRef active);
 void nvptx_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrier, LLVMValueRef active);

@@ -315,7 +315,7 @@ void emit_mbarrier_wait(Gen *gen, const Op *op)
 
 void emit_cp_async_arrive(Gen *gen, const Op *op)
 {
-    MACHINE(gen, op, copy_arrive)(gen, gen_operand(gen, op, 0));
+    MACHINE(gen, op, copy_arrive)(gen, op, gen_operand(gen, op, 0));
 }
 
 void emit_copy_wait(Gen *gen, const Op *op)

@@ -67,6 +67,7 @@ void nvptx_mma(Gen *gen, const Op *op)
 
 void nvptx_fence_async(Gen *gen)
 {
+    if (!target_has(gen->target, HAS_CLUSTER)) return; /* there is one proxy */
     nvptx_asm(gen, gen->types.nothing, "fence.proxy.async.shared::cta;", "~{memory}", 0, NULL);
 }
 

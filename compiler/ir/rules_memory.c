@@ -292,6 +292,23 @@ bool rule_shared_reshape(const Check *check)
                    "the shapes hold different numbers of elements");
 }
 
+/* A row of mbarriers, and which. */
+bool rule_signal(const Check *check)
+{
+    const Op *op = check->op;
+    const Type *tile = operand_type(check, 0);
+    const Attr *counts = op_attr(op, ATTR_counts);
+    bool fits = tile->rank == 1 && tile->dtype == DTYPE_i64;
+    for (int i = 1; fits && i < op->operand_count; i++)
+        fits = operand_type(check, i)->dtype == DTYPE_i32;
+    if (op->code == OP_signal_init)
+        fits = fits && counts != NULL && counts->count == tile->shape[0];
+    for (int i = 0; fits && counts != NULL && i < counts->count; i++)
+        fits = counts->integers[i] >= 1 && counts->integers[i] <= UINT16_MAX;
+    return require(check, fits,
+                   "mbarriers are a row of i64, of 1 to 65535 arrivals, with an i32 each way");
+}
+
 bool rule_shared_view(const Check *check)
 {
     const Op *op = check->op;

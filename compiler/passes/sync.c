@@ -18,7 +18,9 @@
  * The tensor core reads shared memory through a proxy of its own: each barrier is then preceded by
  * a fence that shows it what the threads wrote.
  *
- * What warps of their own copy to a ring is ordered by the ring's own barriers.
+ * What warps of their own copy to a ring is ordered by the ring's own barriers. So is what thread
+ * groups do beside each other by the author's own mbarriers, in a launch that has some; and what is
+ * copied to one is under way until somebody has waited for that.
  *
  * Within a thread group a barrier is the group's own and orders its threads' accesses alone; what
  * other threads left pending is ordered by a barrier before the group, for all that run the group's
@@ -54,6 +56,8 @@ typedef struct Sync {
     FactTable *facts;
     Agreement *agreement;
     ThreadGroup group; /* the threads that run what is walked */
+    bool tensor_core;  /* it reads shared memory in this launch */
+    bool signals;      /* the author's mbarriers order what groups do beside each other */
     /* if given, barriers are not inserted but reported here, for conflicts with what threads
      * outside `reported` did, or all if its count is 0 */
     bool *hit;
@@ -287,6 +291,7 @@ static bool conflicts(const Sync *sync, Pending earlier, Op *op)
     if (is_atomic(earlier.op) && is_atomic(op)) return false;
     if (sync->group.count == 1 && group_has(sync->group, earlier.group)) return false;
     if (earlier.under_way) return false;
+    if (sync->signals && group_is_apart(earlier.group, sync->group)) return false;
     return shared_conflict(sync, earlier, op) || global_conflict(sync, earlier, op);
 }
 
@@ -493,11 +498,21 @@ static void visit_take(const Sync *sync, Op *take)
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
 }
 
+/* What was written is shown to the tensor core by those that wrote it, too. */
+static void visit_arrive(const Sync *sync, Op *arrive)
+{
+    Builder builder = builder_before(arrive);
+    if (!sync->hit && !is_fence(arrive->previous) && sync->tensor_core)
+        build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
+}
+
 static void visit_op(const Sync *sync, Op *op, State *state)
 {
     if (op->code == OP_copy_async && op_attr(op, ATTR_ring)) return;
-    if (op->code == OP_slot_take)
+    if (op->code == OP_slot_take || op->code == OP_signal_wait)
         visit_take(sync, op);
+    else if (op->code == OP_signal_arrive || op->code == OP_signal_copied)
+        visit_arrive(sync, op);
     else if (is_shared_access(op) || is_global_access(op))
         visit_access(sync, op, state);
     else if (op->code == OP_barrier)
@@ -527,11 +542,21 @@ static void drop_sync(Op *op, void *context)
     if (op->code == OP_sync) op_erase(op);
 }
 
+static void find_signals(Op *op, void *context)
+{
+    if (op->code == OP_signal_init) *(bool *)context = true;
+}
+
 static bool sync_launch(Kernel *kernel, Arena *arena, Op *launch)
 {
     State state = {0};
     Barriers barriers = {0};
-    const Sync sync = {.kernel = kernel,
+    bool signals = false, tensor_core = false;
+    region_visit(launch_region(launch), find_signals, &signals);
+    region_visit(launch_region(launch), find_tensor_core, &tensor_core);
+    const Sync sync = {.signals = signals,
+                       .tensor_core = tensor_core,
+                       .kernel = kernel,
                        .arena = arena,
                        .barriers = &barriers,
                        .facts = facts_new(kernel),

@@ -133,13 +133,13 @@ void tile_emu_copy_commit(tile_emu_thread *thread);
 void tile_emu_copy_wait(tile_emu_thread *thread, int32_t groups);
 
 /* mbarriers: 8 bytes of shared memory. Initialised for phases of so many arrivals, unless 0; so
- * many arrivals, 0 or 1; one when the copies that the thread has begun have landed; whether the
- * phase of this parity is complete. */
+ * many arrivals, 0 or 1; one when the copies that the thread has begun have landed, which counts
+ * beside the phase's own if `extra`; whether the phase of this parity is complete. */
 void tile_emu_mbarrier_init(tile_emu_thread *thread, void *barrier, uint32_t arrivals,
                             uint32_t site);
 void tile_emu_mbarrier_arrive(tile_emu_thread *thread, void *barrier, uint32_t count,
                               uint32_t site);
-void tile_emu_copy_arrive(tile_emu_thread *thread, void *barrier, uint32_t count, uint32_t site);
+void tile_emu_copy_arrive(tile_emu_thread *thread, void *barrier, uint32_t extra, uint32_t site);
 uint32_t tile_emu_mbarrier_test(tile_emu_thread *thread, void *barrier, uint32_t parity,
                                 uint32_t site);
 

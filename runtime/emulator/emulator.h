@@ -47,7 +47,9 @@ typedef struct Thread {
     uint32_t fences;                   /* of the asynchronous proxy, that it has passed */
     uint32_t fence_event, fence_stamp; /* what it knew at the last: `event`, `barrier_stamp` */
     uint32_t event; /* order.c: the last event that this thread knows of, 0 is none */
-    uint8_t state;  /* ThreadState */
+    const struct Barrier *awaited; /* mbarrier.c: where it waits; NULL: nowhere */
+    uint8_t parity;                /* for which phase */
+    uint8_t state;                 /* ThreadState */
     uint8_t warp, lane;
 } Thread;
 
@@ -247,6 +249,8 @@ void tile_emu_land_copies(Thread *thread, struct Copy *copies);
 /* ---- mbarrier.c ---- */
 
 /* The thread has waited for its copies but those of the latest `groups`; < 0: for all. */
+/* Where a thread waits that nobody helps. */
+void tile_emu_awaited_text(const Thread *thread, char text[PLACE_TEXT]);
 void tile_emu_settle_own(Thread *thread, int32_t groups);
 
 /* ---- wgmma.c ---- */

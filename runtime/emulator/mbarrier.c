@@ -2,6 +2,7 @@
  * arrivals, of which the first has parity 0. An arrival is a release, a test that finds the phase
  * complete an acquire. What arrives when copies have landed does so when somebody tests the
  * barrier, or the thread waits for its copies: as late as the program allows. */
+#include <stdio.h>
 #include <string.h>
 
 #include "emulator/emulator.h"
@@ -84,7 +85,7 @@ TILE_API void tile_emu_mbarrier_arrive(tile_emu_thread *thread, void *barrier, u
 
 /* ---- arrivals to come ---- */
 
-TILE_API void tile_emu_copy_arrive(tile_emu_thread *thread, void *barrier, uint32_t count,
+TILE_API void tile_emu_copy_arrive(tile_emu_thread *thread, void *barrier, uint32_t extra,
                                    uint32_t site)
 {
     Thread *owner = thread->owner;
@@ -95,7 +96,7 @@ TILE_API void tile_emu_copy_arrive(tile_emu_thread *thread, void *barrier, uint3
     else
         arrival = tile_emu_block_memory(block, sizeof *arrival);
     if (!arrival || !is_made(owner, barrier, site)) return;
-    (void)count;
+    if (extra) ((Barrier *)barrier)->pending++;
     *arrival = (Arrival){.barrier = barrier,
                          .thread = owner,
                          .copies = tile_emu_take_copies(owner),
@@ -138,6 +139,21 @@ static bool is_complete(const Barrier *barrier, uint32_t parity)
     return barrier->phase != (parity & 1);
 }
 
+void tile_emu_awaited_text(const Thread *thread, char text[PLACE_TEXT])
+{
+    const Barrier *barrier = thread->awaited;
+    if (!barrier) {
+        snprintf(text, PLACE_TEXT, "for memory that nobody writes any more");
+        return;
+    }
+    snprintf(
+        text, PLACE_TEXT,
+        "for the phase of parity %u of the mbarrier at byte %u of shared memory, where %u of %u "
+        "arrivals are missing and nobody arrives any more",
+        thread->parity, (unsigned)((const uint8_t *)barrier - thread->block->shared),
+        barrier->pending, barrier->expected);
+}
+
 TILE_API uint32_t tile_emu_mbarrier_test(tile_emu_thread *thread, void *barrier, uint32_t parity,
                                          uint32_t site)
 {
@@ -153,7 +169,9 @@ TILE_API uint32_t tile_emu_mbarrier_test(tile_emu_thread *thread, void *barrier,
             link = &previous->next;
         }
     }
-    if (!is_complete(barrier, parity)) return 0;
+    owner->awaited = is_complete(barrier, parity) ? NULL : barrier;
+    owner->parity = parity & 1;
+    if (owner->awaited) return 0;
     block->progress = true;
     if (thread->checked)
         tile_emu_order_acquire(block->launch->checker->order, owner, (uintptr_t)barrier);

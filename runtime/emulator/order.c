@@ -143,8 +143,22 @@ void tile_emu_order_meet(Order *order, Block *block, uint32_t warps)
         if (warps >> block->threads[i].warp & 1) block->threads[i].event = met;
 }
 
+/* Of each warp, the lanes that have done an atomic of their own after an access. */
+typedef struct Lanes {
+    uint32_t of_warp[LANES];
+} Lanes;
+
+/* Lanes that did something together are known one by one, too: once all have been met. */
+static bool lane_completes(Lanes *lanes, const Event *event, uint32_t warp, uint32_t stamp)
+{
+    if (event->warps || event->thread / LANES != warp || stamp >= event->stamp) return false;
+    lanes->of_warp[warp] |= 1u << event->thread % LANES;
+    return lanes->of_warp[warp] == UINT32_MAX;
+}
+
 /* The warps of a set of reads that the event comes after. */
-static uint32_t warps_covered(const Event *event, const Access *access, uint32_t warps)
+static uint32_t warps_covered(const Event *event, const Access *access, uint32_t warps,
+                              Lanes *lanes)
 {
     uint32_t covered = 0;
     if (event->block != access->block) return 0;
@@ -154,7 +168,9 @@ static uint32_t warps_covered(const Event *event, const Access *access, uint32_t
                                : !event->warps && event->thread / LANES == warp
                                    ? event->sync_stamp
                                    : event->barrier_stamp;
-        if (stamp < known || stamp < event->barrier_stamp) covered |= 1u << warp;
+        if (stamp < known || stamp < event->barrier_stamp ||
+            lane_completes(lanes, event, warp, stamp))
+            covered |= 1u << warp;
     }
     return covered;
 }
@@ -194,6 +210,7 @@ static uint32_t walk(Order *order, uint32_t from, const Access *access)
 {
     size_t depth = 0;
     uint32_t warps = access->warps;
+    Lanes lanes = {0};
     order->visit++;
     push(order, &depth, from);
     for (uint32_t visits = 0; depth; visits++) {
@@ -201,9 +218,12 @@ static uint32_t walk(Order *order, uint32_t from, const Access *access)
         Event *event = &order->events[index];
         if (visits == MAX_VISITS || covers(event, access)) return index;
         if (access->scope == SCOPE_BLOCK && access->stamps) {
-            warps &= ~warps_covered(event, access, warps);
+            warps &= ~warps_covered(event, access, warps, &lanes);
             if (!warps) return index;
         }
+        if (access->scope == SCOPE_WARP && event->block == access->block &&
+            lane_completes(&lanes, event, access->thread / LANES, access->stamp))
+            return index;
         for (int i = 0; i < 2; i++) {
             uint32_t before = event->before[i];
             if (!before || order->events[before].visit == order->visit) continue;

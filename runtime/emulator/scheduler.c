@@ -233,15 +233,16 @@ static void report_deadlock(Block *block)
 {
     const Thread *spinning = find_thread(block, THREAD_READY),
                  *waiting = find_thread(block, THREAD_WAITING);
-    char place[PLACE_TEXT] = "", others[PLACE_TEXT + 64] = "";
+    char place[PLACE_TEXT] = "", others[PLACE_TEXT + 64] = "", awaited[PLACE_TEXT];
+    tile_emu_awaited_text(spinning, awaited);
     if (waiting)
         snprintf(others, sizeof others, ", while thread %u waits at %s (%s)", waiting->abi.index,
                  operation_text(waiting->abi.op),
                  tile_emu_place(block->launch, waiting->abi.site, place));
-    tile_emu_fault_add(
-        block->launch, FAULT_DEADLOCK, spinning->abi.site, waiting ? waiting->abi.site : NO_SITE,
-        "block (%u, %u, %u): thread %u waits for memory that nobody writes any more%s",
-        block->index[0], block->index[1], block->index[2], spinning->abi.index, others);
+    tile_emu_fault_add(block->launch, FAULT_DEADLOCK, spinning->abi.site,
+                       waiting ? waiting->abi.site : NO_SITE,
+                       "block (%u, %u, %u): thread %u waits %s%s", block->index[0], block->index[1],
+                       block->index[2], spinning->abi.index, awaited, others);
 }
 
 /* ---- warps ---- */

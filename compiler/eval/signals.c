@@ -1,0 +1,70 @@
+/* signals.c: mbarriers of the author's own. */
+#include "eval/builtins.h"
+
+/* signals(counts): a row of them, each with as many arrivals a phase. */
+Object *core_signals(Eval *eval, const Bound *bound)
+{
+    enum { MOST = UINT16_MAX, ROW = 128 };
+    int count;
+    int64_t counts[ROW], shape[1];
+    if (!stage_ready(eval, bound->at)) return NULL;
+    Object *all = iterate(eval, bound->values[0], bound->at);
+    if (all == NULL) return NULL;
+    count = (int)all->as.list.count;
+    if (count < 1 || count > ROW)
+        return FAIL(eval, bad_value, bound->at, "there are one to 128 barriers in a row");
+    for (int i = 0; i < count; i++) {
+        if (!object_as_int(eval, all->as.list.items[i], "the arrivals at a barrier", &counts[i]))
+            return NULL;
+        if (counts[i] < 1 || counts[i] > MOST)
+            return FAIL(eval, bad_value, bound->at, "a barrier has 1 to 65535 arrivals");
+    }
+    shape[0] = count;
+    Value *tile = core_build(eval, OP_shared_alloc, 0, NULL,
+                             type_shared(core_types(eval), DTYPE_i64, 1, shape, NULL));
+    op_set_ints(build_op(&eval->builder, OP_signal_init, 1, &tile, 0, NULL), ATTR_counts, count,
+                counts);
+    build_op(&eval->builder, OP_barrier, 0, NULL, 0, NULL);
+    return object_ir(eval, tile);
+}
+
+static Op *signal_op(Eval *eval, const Bound *bound, OpCode code, int numbers)
+{
+    Value *operands[3] = {
+        argument_value(eval, bound->values[0], TYPE_SHARED, "the barriers", NULL, bound->at)};
+    for (int i = 0; operands[0] != NULL && i < numbers; i++)
+        if ((operands[1 + i] = stage_scalar(eval, bound->values[1 + i], DTYPE_i32, bound->at)) ==
+            NULL)
+            return NULL;
+    return operands[0] != NULL ? build_op(&eval->builder, code, 1 + numbers, operands, 0, NULL)
+                               : NULL;
+}
+
+Object *core_signal_arrive(Eval *eval, const Bound *bound)
+{
+    return signal_op(eval, bound, OP_signal_arrive, 1) != NULL ? eval->none : NULL;
+}
+
+/* signal_copied(barriers, index, arrives): for the copies that were begun. */
+Object *core_signal_copied(Eval *eval, const Bound *bound)
+{
+    bool arrives = false;
+    if (!argument_absent(bound->values[2]) && !object_truth(eval, bound->values[2], &arrives))
+        return NULL;
+    Op *op = signal_op(eval, bound, OP_signal_copied, 1);
+    if (op != NULL && arrives) op_set_int(op, ATTR_arrives, 1);
+    return op != NULL ? eval->none : NULL;
+}
+
+Object *core_signal_wait(Eval *eval, const Bound *bound)
+{
+    return signal_op(eval, bound, OP_signal_wait, 2) != NULL ? eval->none : NULL;
+}
+
+/* What this thread wrote to shared memory is for the tensor core to see. */
+Object *core_fence_async(Eval *eval, const Bound *bound)
+{
+    if (!stage_ready(eval, bound->at)) return NULL;
+    build_op(&eval->builder, OP_fence_async, 0, NULL, 0, NULL);
+    return eval->none;
+}
