@@ -187,7 +187,24 @@ Object *core_dot(Eval *eval, const Bound *bound)
     Value *dot = build3(&eval->builder, OP_dot, a, b, c);
     if (a->type->dtype == DTYPE_f32 && !argument_absent(bound->values[5]))
         op_set_int(dot->op, ATTR_tf32, 1);
+    bool open = false;
+    if (!argument_absent(bound->values[6]) && !object_truth(eval, bound->values[6], &open))
+        return NULL;
+    if (open) op_set_int(dot->op, ATTR_open, 1);
     return result_deliver(eval, dot, bound->values[4]);
+}
+
+/* dot_wait(count): all products that are open are done, but for so many of the latest. */
+Object *core_dot_wait(Eval *eval, const Bound *bound)
+{
+    int64_t count;
+    if (!stage_ready(eval, bound->at) ||
+        !object_as_int(eval, bound->values[0], "the products under way", &count))
+        return NULL;
+    if (count < 0 || count > 7)
+        return FAIL(eval, bad_value, bound->at, "0 to 7 products may be under way");
+    op_set_int(build_op(&eval->builder, OP_dot_wait, 0, NULL, 0, NULL), ATTR_count, count);
+    return eval->none;
 }
 
 /* Stretches all three to one shape. */

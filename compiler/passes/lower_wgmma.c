@@ -167,7 +167,7 @@ void lower_dot_shared(Lower *lower, Op *op)
     Op *wgmma = build_op(&lower->at, OP_wgmma, words + 1 + sums, operands, sums, types);
     op_set_text(wgmma, ATTR_instruction, op_attr(op, ATTR_instruction)->text);
     op_set_ints(wgmma, ATTR_dims, 3, (int64_t[]){product.parts, product.pieces, product.steps});
-    if (op_attr(op, ATTR_open)) op_set_int(wgmma, ATTR_open, 1);
+    if (op_int(op, ATTR_open, 0)) op_set_int(wgmma, ATTR_open, 1);
     if (!from_registers) describe_left(lower, &product, wgmma);
     describe_right(lower, &product, wgmma);
     for (int i = 0; i < sums; i++) results[places[i]] = &wgmma->results[i];
@@ -175,6 +175,13 @@ void lower_dot_shared(Lower *lower, Op *op)
 
 void lower_dot_wait(Lower *lower, Op *op)
 {
+    for (int i = 0; i < op->operand_count && !target_has(lower->target, HAS_WGMMA); i++) {
+        Value **sums = lower_tile(lower, op->operands[i]),
+              **results = lower_new_tile(lower, &op->results[i]);
+        for (int reg = 0; reg < layout_registers(op->operands[i]->type->layout); reg++)
+            results[reg] = sums[reg]; /* done long since */
+    }
+    if (!target_has(lower->target, HAS_WGMMA)) return;
     VEC(Value *) sums = {0};
     VEC(const Type *) types = {0};
     for (int i = 0; i < op->operand_count; i++)

@@ -173,7 +173,7 @@ static void replace_dot(Kernel *kernel, Op *dot, const Matrix *a, const Matrix *
     Op *shared = build_op(&builder, OP_dot_shared, 3, operands, 1, &dot->results[0].type);
     op_set_text(shared, ATTR_instruction, instruction_name(kernel, arrangement));
     op_set_ints(shared, ATTR_dims, 2, (int64_t[]){arrangement->m * GROUP / 32, arrangement->n});
-    if (op_attr(dot, ATTR_open)) op_set_int(shared, ATTR_open, 1);
+    if (op_int(dot, ATTR_open, 0)) op_set_int(shared, ATTR_open, 1);
     shared->results[0].name = dot->results[0].name;
     value_replace(kernel, &dot->results[0], &shared->results[0]);
     op_erase(dot);
