@@ -68,6 +68,15 @@ Object *core_unpacked(Eval *eval, const Bound *bound)
     return object_int(eval, larger(1, most_unpacked(body, callee)));
 }
 
+/* calls(function, prefix): whether the function's own text calls something whose name begins so. */
+Object *core_calls(Eval *eval, const Bound *bound)
+{
+    const Object *function = bound->values[0], *prefix = bound->values[1];
+    if (function->kind != OBJECT_FUNCTION || prefix->kind != OBJECT_TEXT) return eval->no;
+    const char *text = arena_copy_text(eval->arena, prefix->as.text.data, prefix->as.text.length);
+    return object_bool(eval, node_calls(function->as.function.node, text));
+}
+
 /* earlier(function): what the name of a module's function was bound to before it; None: to nothing.
  */
 Object *core_earlier(Eval *eval, const Bound *bound)

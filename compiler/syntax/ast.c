@@ -205,29 +205,59 @@ uint32_t items_last(const Items *first, const Items *second, const Items *third)
     return end;
 }
 
-/* ---- yield ---- */
+/* ---- what a function's body holds ---- */
 
-static bool has_yield(const Node *node)
+typedef bool NodeTest(const Node *node, const char *text);
+
+/* Functions and classes in it are not looked into. */
+static bool holds(const Node *node, NodeTest *test, const char *text)
 {
     if (node == NULL) return false;
-    if (node->kind == NODE_Yield || node->kind == NODE_YieldFrom) return true;
+    if (test(node, text)) return true;
     if (node->kind == NODE_FunctionDef || node->kind == NODE_Lambda || node->kind == NODE_ClassDef)
         return false;
     for (const Field *field = node_fields(node->kind); field->kind != FIELD_END; field++) {
-        if (field->kind == FIELD_NODE && has_yield(*FIELD_OF(Node *, node, field))) return true;
+        if (field->kind == FIELD_NODE && holds(*FIELD_OF(Node *, node, field), test, text))
+            return true;
         if (field->kind != FIELD_LIST) continue;
         const Nodes *list = FIELD_OF(Nodes, node, field);
         for (uint32_t i = 0; i < list->count; i++)
-            if (has_yield(list->items[i])) return true;
+            if (holds(list->items[i], test, text)) return true;
     }
     return false;
 }
 
-bool node_yields(const Node *function)
+static bool body_holds(const Node *function, NodeTest *test, const char *text)
 {
     if (function->kind != NODE_FunctionDef) return false;
     Nodes body = NODE_AS(FunctionDef, function)->body;
     for (uint32_t i = 0; i < body.count; i++)
-        if (has_yield(body.items[i])) return true;
+        if (holds(body.items[i], test, text)) return true;
     return false;
+}
+
+static bool is_yield(const Node *node, const char *text)
+{
+    (void)text;
+    return node->kind == NODE_Yield || node->kind == NODE_YieldFrom;
+}
+
+static bool is_call_of(const Node *node, const char *prefix)
+{
+    if (node->kind != NODE_Call) return false;
+    const Node *callee = NODE_AS(Call, node)->func;
+    Name name = callee->kind == NODE_Attribute ? NODE_AS(Attribute, callee)->attr
+                : callee->kind == NODE_Name    ? NODE_AS(Name, callee)->id
+                                               : NULL;
+    return name != NULL && strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+bool node_yields(const Node *function)
+{
+    return body_holds(function, is_yield, NULL);
+}
+
+bool node_calls(const Node *function, const char *prefix)
+{
+    return body_holds(function, is_call_of, prefix);
 }
