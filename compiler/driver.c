@@ -358,6 +358,7 @@ bool build_exports(Session *session, const Options *options, const ArchList *arc
     bool fine = cache && build_is_plain(options) ? generate_cached(&stages, cache, out)
                                                  : generate(&stages, out);
     if (fine) warn_of_spills(session, out);
+    if (fine && options->performance) report_performance(&stages);
     show(&stages.dump);
     buf_free(&stages.dump);
     codegen_free(stages.codegen);

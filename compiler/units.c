@@ -17,7 +17,7 @@ static bool is_assumable(const Parameter *parameter)
             (type->kind == TYPE_SCALAR && dtype_is_integer(type->dtype)));
 }
 
-static int64_t *variant_multiples(Arena *arena, const Kernel *kernel)
+int64_t *variant_multiples(Arena *arena, const Kernel *kernel)
 {
     int64_t *multiples = arena_new_array(arena, int64_t, kernel->parameter_count + 1);
     bool any = false;

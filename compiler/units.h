@@ -36,6 +36,9 @@ typedef struct Stages { /* what the steps of a build share */
     Build *build;
 } Stages;
 
+/* What the aligned variant of two may assume of each parameter; NULL: there is nothing to assume. */
+int64_t *variant_multiples(Arena *arena, const Kernel *kernel);
+
 /* Lowers a unit and starts on its images. False: it failed, and is no configuration: reported. */
 bool unit_start(Stages *stages, Unit *unit);
 /* Waits until no more than `running` images are with ptxas. */
@@ -49,6 +52,9 @@ bool build_is_plain(const Options *options);
 
 /* All units, by so many processes at a time. False: reported. */
 bool build_units(Stages *stages);
+
+/* Says of each kernel what was made of it, and why no more (remarks.c). */
+void report_performance(const Stages *stages);
 
 /* A unit's variants as bytes, with those of the images or without. */
 void put_unit(const SpecialisationImages *images, bool with_bytes, Buf *out);

@@ -230,6 +230,13 @@ typedef struct Tensor {
     Extent shape[TYPE_RANK], strides[TYPE_RANK]; /* in elements; of a result nothing */
 } Tensor;
 
+/* What a pass says of how fast the kernel will be, to who asked. */
+typedef struct Remark {
+    struct Remark *next;
+    Span span;
+    const char *text;
+} Remark;
+
 struct Kernel {
     Arena *arena;
     Session *session;
@@ -250,6 +257,8 @@ struct Kernel {
     int tensor_count;
     Region *host;
     const Source *read_from; /* the IR text, if it was read; places in it are not printed */
+    bool wants_remarks;
+    Remark *remarks; /* the latest first */
 };
 
 Kernel *kernel_new(Session *session, Name name,
@@ -272,7 +281,10 @@ bool kernel_key_is_fixed(const Kernel *kernel, int parameter);
 /* Of specialisations of one export: a type that tells them apart is that of a tensor wherever it
  * can be. */
 void kernels_tie_dtypes(Kernel *const *kernels, int count);
-/* A deep copy with its own arena, for another target or variant. */
+/* Nothing, unless the kernel wants remarks. */
+void kernel_remark(Kernel *kernel, Span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A deep copy with its own arena, for another target or variant; it wants no remarks. */
 Kernel *kernel_clone(const Kernel *kernel);
 
 /* ---- build.c: the only way to make an op ---- */

@@ -66,33 +66,42 @@ int access_contiguous(const Access *access)
 }
 
 /* The address of a vector's start is a multiple of its size whatever the other coordinates are. */
-static bool is_aligned(FactTable *facts, const Access *access, int dim, int vector)
+static const char *fault_of_address(FactTable *facts, const Access *access, int dim, int vector)
 {
     const int64_t size = facts_address_unit(access->view->dtype, vector);
-    if (facts_of(facts, access->pointer).multiple % size != 0) return false;
+    if (facts_of(facts, access->pointer).multiple % size != 0)
+        return "the address is not known to be a multiple of more";
     for (int d = 0; d < access->rank; d++) {
         const int64_t offset = facts_of(facts, access->offsets[d]).multiple;
         const int64_t stride = facts_of(facts, access->strides[d]).multiple;
         const bool offset_fits = offset % vector == 0, stride_fits = stride % vector == 0;
-        if (d == dim ? !offset_fits : !stride_fits && !(offset_fits && access->span[d] == 1))
-            return false;
+        if (d == dim && !offset_fits)
+            return "the first index is not known to be a multiple of more";
+        if (d != dim && !stride_fits && !(offset_fits && access->span[d] == 1))
+            return "rows are not known to be a multiple of more apart";
     }
-    return true;
+    return NULL;
 }
 
-static bool is_whole(FactTable *facts, const Access *access, int dim, int vector)
+static const char *fault_of_extent(FactTable *facts, const Access *access, int dim, int vector)
 {
-    if (access->span[dim] % vector != 0) return false;
-    return !(access->bounds[dim] & BOUND_HIGH) ||
-           facts_of(facts, access->extents[dim]).multiple % vector == 0;
+    if (access->span[dim] % vector != 0) return "the tile's rows are no multiple of more";
+    return access->bounds[dim] & BOUND_HIGH &&
+                   facts_of(facts, access->extents[dim]).multiple % vector != 0
+               ? "the tensor's rows are not known to be a multiple of more"
+               : NULL;
+}
+
+const char *access_fault(FactTable *facts, const Access *access, int dim, int vector)
+{
+    const char *fault = fault_of_address(facts, access, dim, vector);
+    return fault ? fault : fault_of_extent(facts, access, dim, vector);
 }
 
 int access_vector(FactTable *facts, const Access *access, int dim, int limit)
 {
     int vector = ACCESS_BYTES * 8 / dtype_memory_bits(access->view->dtype);
-    while (vector > 1 && (vector > limit || !is_aligned(facts, access, dim, vector) ||
-                          !is_whole(facts, access, dim, vector)))
-        vector /= 2;
+    while (vector > 1 && (vector > limit || access_fault(facts, access, dim, vector))) vector /= 2;
     return vector;
 }
 

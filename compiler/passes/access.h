@@ -41,6 +41,8 @@ int access_contiguous(const Access *access);
  * aligned in memory and is inside or outside of the view as a whole, wherever it starts at a
  * multiple of its length in the tile. */
 int access_vector(FactTable *facts, const Access *access, int dim, int limit);
+/* Why such a vector is not possible; NULL: it is. */
+const char *access_fault(FactTable *facts, const Access *access, int dim, int vector);
 /* True if each of the `threads` meets in one access only elements that it, and nobody else, had in
  * the other: both have the same tile at the same offsets, and the offsets of other rounds of a loop
  * are the same ones or at least a tile away. */

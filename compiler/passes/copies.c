@@ -383,13 +383,37 @@ static int64_t loaded_bytes(const Loop *loop)
     return bytes;
 }
 
+static bool has_dot(const Region *body)
+{
+    for (const Op *op = body->first; op; op = op->next)
+        if (op->code == OP_dot) return true;
+    return false;
+}
+
+/* NULL, or why the loop's loads do not become copies to shared memory. */
+static const char *fault_of_loop(Loop *loop)
+{
+    if (!body_is_plain(loop->body))
+        return "it does more than load, multiply and keep in shared memory";
+    if (!is_whole_block(loop)) return "not all threads of the block take part";
+    find_feeds(loop);
+    if (!loop->feeds.count)
+        return "no operand of a matrix instruction is loaded, 8 bytes or more at a time, from "
+               "where is known before the round";
+    return choose_stages(loop, loaded_bytes(loop)) < 2 ? "shared memory has no room for two rounds"
+                                                       : NULL;
+}
+
 static void consider(Loop *loop)
 {
-    if (op_attr(loop->op, ATTR_stages) || !region_terminator(loop->body) ||
-        !body_is_plain(loop->body) || !is_whole_block(loop))
+    if (op_attr(loop->op, ATTR_stages) || !region_terminator(loop->body) || !has_dot(loop->body))
         return;
-    find_feeds(loop);
-    if (!loop->feeds.count || choose_stages(loop, loaded_bytes(loop)) < 2) return;
+    const char *fault = fault_of_loop(loop);
+    if (fault) {
+        kernel_remark(loop->kernel, loop->op->span,
+                      "a loop of products not found to be pipelined: %s", fault);
+        return;
+    }
     move_syncs(loop);
     make_copies(loop);
     join_rounds(loop);

@@ -148,6 +148,8 @@ typedef struct Memory {
     int vector; /* registers an access */
 } Memory;
 
+/* Says how wide the accesses are, and why not wider, if they could be. */
+void memory_remark(Lower *lower, const Memory *memory);
 /* The address of a register's element. */
 Value *memory_pointer(Lower *lower, const Memory *memory, int reg);
 /* Whether it is inside the view; NULL: always. */

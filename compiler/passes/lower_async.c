@@ -71,6 +71,7 @@ void lower_copy_async(Lower *lower, Op *op)
     memory.coordinates = coordinates_of(lower, layout);
     narrow(&memory.access, layout, &memory.vector);
     Value **to = shared_pointers(lower, op->operands[1], layout, &memory.vector);
+    memory_remark(lower, &memory);
     const int replicas = layout_register_replicas(layout);
     Value *mask =
         op_attr(op, ATTR_masked) ? lower_scalar(lower, op->operands[op->operand_count - 1]) : NULL;

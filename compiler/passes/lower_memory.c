@@ -220,12 +220,40 @@ static int choose_vector(const Lower *lower, const Access *access)
     return vector;
 }
 
+static const char *fault_of_vector(Lower *lower, const Memory *memory)
+{
+    const Access *access = &memory->access;
+    const int dim = access_contiguous(access);
+    if (dim < 0) return "no dimension that the tile spans is contiguous";
+    const char *fault = access_fault(lower->facts, access, dim, 2 * memory->vector);
+    return fault ? fault : "threads have no more neighbours each";
+}
+
+void memory_remark(Lower *lower, const Memory *memory)
+{
+    const Access *access = &memory->access;
+    const int dim = access_contiguous(access);
+    const int64_t element = dtype_memory_bits(access->view->dtype) / 8,
+                  bytes = memory->vector * element,
+                  row = dim < 0 ? ACCESS_BYTES : access->span[dim] * element;
+    const char *what = access->op->code == OP_store  ? "a store"
+                       : access->op->code == OP_load ? "a load"
+                                                     : "a copy";
+    if (bytes < ACCESS_BYTES && bytes < row)
+        kernel_remark(lower->kernel, access->op->span, "%s of %lld bytes at a time: %s", what,
+                      (long long)bytes, fault_of_vector(lower, memory));
+    else
+        kernel_remark(lower->kernel, access->op->span, "%s of %lld bytes at a time", what,
+                      (long long)bytes);
+}
+
 static Memory memory_of(Lower *lower, Op *op)
 {
     Memory memory = {.access = access_of(op)};
     CHECK(memory.access.tile->layout);
     memory.coordinates = coordinates_of(lower, memory.access.tile->layout);
     memory.vector = choose_vector(lower, &memory.access);
+    memory_remark(lower, &memory);
     return memory;
 }
 

@@ -139,12 +139,34 @@ static void mark_chain(Op *dot, void *context)
 
 /* ---- the choice ---- */
 
+static const char *fault_of_row(const Op *dot, const Target *target)
+{
+    return matrix_row(dot, target) ? "its sizes are no multiples of any" : "none has these types";
+}
+
+/* Of a dot that is not wgmma's. */
+static void remark_dot(const Choice *choice, const Op *dot, const MatrixRow *row, const char *fault)
+{
+    const Type *c = dot->operands[2]->type;
+    const long long m = c->shape[0], n = c->shape[1], k = dot->operands[0]->type->shape[1];
+    if (row)
+        kernel_remark(choice->kernel, dot->span,
+                      "a product of %lld x %lld x %lld by mma.sync.%s, not wgmma: %s", m, n, k,
+                      row->instruction, fault);
+    else
+        kernel_remark(choice->kernel, dot->span,
+                      "a product of %lld x %lld x %lld by fma, not a matrix instruction: %s", m, n,
+                      k, fault_of_row(dot, choice->target));
+}
+
 static void choose_instruction(Op *dot, void *context)
 {
     const Choice *choice = context;
     if (dot->code != OP_dot || op_attr(dot, ATTR_instruction)) return;
-    if (choose_wgmma(choice->kernel, choice->target, dot)) return;
+    const char *fault = choose_wgmma(choice->kernel, choice->target, dot);
+    if (!fault) return;
     const MatrixRow *row = find_row(dot, choice->target);
+    remark_dot(choice, dot, row, fault);
     if (!row && choose_slices(choice->kernel, dot)) return;
     const int warps = power_of_two_below(group_warps(op_threads(dot)));
     Interner *names = choice->kernel->session->names;

@@ -32,8 +32,8 @@ bool is_dot(const Op *op);
 bool dot_has_instruction(const Op *dot, const Target *target);
 /* Whether it can be one in shared memory, for wgmma. */
 bool wgmma_fits(const Kernel *kernel, const Target *target, const Op *dot);
-/* Makes it one in shared memory, for wgmma, if that can be. */
-bool choose_wgmma(Kernel *kernel, const Target *target, Op *dot);
+/* Makes it one in shared memory, for wgmma: NULL, or why that cannot be. */
+const char *choose_wgmma(Kernel *kernel, const Target *target, Op *dot);
 /* The shape of the dot's matrix instruction; false if it is computed by fma. */
 bool dot_mma_shape(const Op *dot, MmaShape *out);
 

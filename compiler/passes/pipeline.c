@@ -43,11 +43,19 @@ static int64_t bytes_per_thread(const Type *tile)
     return (int64_t)layout_registers(tile->layout) * dtype_bytes(tile->dtype);
 }
 
-static bool collect_loads(Prefetch *prefetch)
+static bool loads_tiles(const Region *body)
+{
+    for (const Op *op = body->first; op; op = op->next)
+        if (op->code == OP_load) return true;
+    return false;
+}
+
+/* NULL, or why nothing is loaded ahead. */
+static const char *collect_loads(Prefetch *prefetch)
 {
     bool writes = false;
     region_visit(prefetch->loop->regions[0], find_global_write, &writes);
-    if (writes) return false;
+    if (writes) return "it writes global memory, which its loads may read";
     for (Op *op = prefetch->loop->regions[0]->first; op; op = op->next) {
         if (op->code != OP_load) continue;
         bool predictable = true;
@@ -57,7 +65,10 @@ static bool collect_loads(Prefetch *prefetch)
         prefetch->bytes += bytes_per_thread(op->results[0].type);
         vec_push(prefetch->kernel->arena, &prefetch->loads, op);
     }
-    return prefetch->loads.count > 0 && prefetch->bytes <= PREFETCH_BYTES;
+    if (!prefetch->loads.count) return "where they are is not known before the round";
+    return prefetch->bytes > PREFETCH_BYTES
+               ? "they would take more than 256 bytes of a thread's registers"
+               : NULL;
 }
 
 /* As far ahead as registers allow, where unrolling by the distance leaves no remainder. */
@@ -192,9 +203,19 @@ static void pipeline_region(Kernel *kernel, Region *region)
         next = op->next;
         for (int i = 0; i < op->region_count; i++) pipeline_region(kernel, op->regions[i]);
         Prefetch prefetch = {.kernel = kernel, .loop = op};
-        if (op->code != OP_for || !region_terminator(op->regions[0]) || !collect_loads(&prefetch))
+        if (op->code != OP_for || !region_terminator(op->regions[0]) ||
+            !loads_tiles(op->regions[0]))
             continue;
+        const char *fault = collect_loads(&prefetch);
+        if (fault) {
+            kernel_remark(kernel, op->span, "a loop whose loads are not made ahead: %s", fault);
+            continue;
+        }
         prefetch.distance = choose_distance(&prefetch);
+        kernel_remark(
+            kernel, op->span,
+            "a loop whose loads are made %d rounds ahead, in %lld bytes of a thread's registers",
+            prefetch.distance, (long long)(prefetch.distance * prefetch.bytes));
         carry_loads(&prefetch);
         load_next(&prefetch);
     }

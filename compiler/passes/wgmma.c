@@ -116,8 +116,9 @@ static bool choose_columns(int64_t all, bool integer, int32_t *out)
     return false;
 }
 
-/* As many along m as there are rows for; columns are even parts of a power of two. */
-static bool arrange_groups(const Type *c, int groups, Arrangement *out)
+/* As many along m as there are rows for; columns are even parts of a power of two. NULL, or why
+ * that cannot be. */
+static const char *fault_of_groups(const Type *c, int groups, Arrangement *out)
 {
     out->m = groups;
     out->n = 1;
@@ -126,21 +127,28 @@ static bool arrange_groups(const Type *c, int groups, Arrangement *out)
         out->n *= 2;
     }
     const int64_t columns = c->shape[1] / out->n;
-    return c->shape[0] % ((int64_t)GROUP_ROWS * out->m) == 0 &&
-           (out->n == 1 || (c->shape[1] & (c->shape[1] - 1)) == 0) &&
-           choose_columns(columns, !dtype_is_float(c->dtype), &out->columns) &&
-           c->shape[0] / out->m * columns / GROUP * dtype_bits(c->dtype) <= SUM_BITS;
+    if (c->shape[0] % ((int64_t)GROUP_ROWS * out->m) != 0) return "its rows are no multiple of 64";
+    if (out->n > 1 && c->shape[1] & (c->shape[1] - 1))
+        return "warpgroups side by side need columns that are a power of two";
+    if (!choose_columns(columns, !dtype_is_float(c->dtype), &out->columns))
+        return "its columns are no multiple of 8";
+    return c->shape[0] / out->m * columns / GROUP * dtype_bits(c->dtype) > SUM_BITS
+               ? "its sums need more registers than threads have"
+               : NULL;
 }
 
-static bool shapes_fit(const Op *dot, const Target *target, Arrangement *out)
+static const char *fault_of_shapes(const Op *dot, const Target *target, Arrangement *out)
 {
     const Type *a = dot->operands[0]->type, *c = dot->operands[2]->type;
     const ThreadGroup group = op_threads(dot);
     const int groups = group.count / GROUP;
-    if (group.count % GROUP != 0 || group.begin % GROUP != 0 || groups & (groups - 1)) return false;
     out->row = matrix_row(dot, target);
-    return out->row && c->rank == 2 && a->shape[1] % out->row->shape.k == 0 &&
-           arrange_groups(c, groups, out);
+    if (!target_has(target, HAS_WGMMA)) return "the architecture has none";
+    if (!out->row || c->rank != 2) return "it has no instruction for these types";
+    if (group.count % GROUP != 0 || group.begin % GROUP != 0 || groups & (groups - 1))
+        return "it takes warpgroups of 128 threads, a power of two of them";
+    if (a->shape[1] % out->row->shape.k != 0) return "k is no multiple of 32 bytes";
+    return fault_of_groups(c, groups, out);
 }
 
 static void give_layout(const Kernel *kernel, const Matrix *matrix)
@@ -179,39 +187,50 @@ static void replace_dot(Kernel *kernel, Op *dot, const Matrix *a, const Matrix *
     op_erase(dot);
 }
 
-/* *a has no tile if it stays in registers. */
-static bool find_operands(const Kernel *kernel, const Target *target, const Op *dot, Matrix *a,
-                          Matrix *b, Arrangement *arrangement)
+/* *a has no tile if it stays in registers. NULL, or why it cannot be. */
+static const char *find_operands(const Kernel *kernel, const Target *target, const Op *dot,
+                                 Matrix *a, Matrix *b, Arrangement *arrangement)
 {
-    if (!target_has(target, HAS_WGMMA) || !shapes_fit(dot, target, arrangement) ||
-        !find_matrix(kernel, dot, 1, b))
-        return false;
+    const char *fault = fault_of_shapes(dot, target, arrangement);
+    if (fault) return fault;
+    if (!find_matrix(kernel, dot, 1, b))
+        return b->place.tile
+                   ? "b's shared tile cannot lie as it must: 8 rows, 32 bytes or more each"
+                   : "b does not lie in shared memory when it runs";
     const int64_t all = dot->results[0].type->shape[1];
     const int bits = dtype_bits(dot->operands[1]->type->dtype);
     const WgmmaLayout layout = layout_wgmma(b->layout, 0, arrangement->columns, bits);
-    if (!layout.possible) return false;
+    if (!layout.possible)
+        return layout.transposed ? "of b, k is not contiguous, as it must be but for 16 bits"
+                                 : "b's shared tile has a layout of another use";
     if (all > arrangement->columns && layout.transposed &&
         arrangement->columns * bits / 8 % layout.swizzle != 0)
-        return false;
+        return "its instructions side by side would begin within a swizzled row of b";
     if (!find_matrix(kernel, dot, 0, a) || !layout_wgmma(a->layout, 1, GROUP_ROWS, bits).possible)
         *a = (Matrix){0};
-    return true;
+    return NULL;
 }
 
 bool wgmma_fits(const Kernel *kernel, const Target *target, const Op *dot)
 {
     Matrix a, b;
     Arrangement arrangement;
-    return find_operands(kernel, target, dot, &a, &b, &arrangement) && a.place.tile;
+    return !find_operands(kernel, target, dot, &a, &b, &arrangement) && a.place.tile;
 }
 
-bool choose_wgmma(Kernel *kernel, const Target *target, Op *dot)
+const char *choose_wgmma(Kernel *kernel, const Target *target, Op *dot)
 {
     Matrix a, b;
     Arrangement arrangement;
-    if (!find_operands(kernel, target, dot, &a, &b, &arrangement)) return false;
+    const char *fault = find_operands(kernel, target, dot, &a, &b, &arrangement);
+    if (fault) return fault;
     give_layout(kernel, &b);
     if (a.place.tile) give_layout(kernel, &a);
+    const Type *c = dot->results[0].type;
+    kernel_remark(
+        kernel, dot->span, "a product of %lld x %lld x %lld by %s, a from %s",
+        (long long)c->shape[0], (long long)c->shape[1], (long long)dot->operands[0]->type->shape[1],
+        instruction_name(kernel, &arrangement), a.place.tile ? "shared memory" : "registers");
     replace_dot(kernel, dot, &a, &b, &arrangement);
-    return true;
+    return NULL;
 }

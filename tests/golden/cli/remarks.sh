@@ -1,0 +1,21 @@
+# -Rperf: what was made of each loop, product and access, for which architectures and variants, and why no more; from the cache, too.
+cd $TMP
+printf '#!/bin/sh\nfor last in "$@"; do [ "$before" = -o ] && echo "release 12.8," > "$last"; before=$last; done\necho "ptxas info : Compiling entry function '"'x'"' for"\n' > ptxas; chmod +x ptxas
+said() { # ARCHS FILE KERNEL
+  echo "$2: $3 for $1"
+  $TILEC -Rperf --ptxas=./ptxas --arch=$1 --export "product = $3" $TILE_ROOT/tests/exec/$2.tile -o out.o 2>&1 | sed -nE "s|^[^ ]*/$2.tile:([0-9]*):[0-9]*: remark: (.*) \[R0502\]|  \1: \2|p"
+}
+said sm_90a,sm_80 pipelined_gemm 'Gemm(128, 256, 32, 3, 8, transposed=True).compile(n=4096, k=4096)'
+said sm_90a,sm_80 plain_loop 'Plain(128, 128, 32, 8).compile(n=4096, k=4096)'
+said sm_90a,sm_80 plain_loop 'Plain(128, 128, 32, 8).compile(n=4096, k=4096)' | cksum > again; said sm_90a,sm_80 plain_loop 'Plain(128, 128, 32, 8).compile(n=4096, k=4096)' | cksum | cmp - again
+said sm_90a dot_slices 'Product(64, 64, 16, stages=3)'
+while IFS= read -r kernel; do said sm_90a wgmma_types "$kernel" | sed -n '/^  45: a product of/p'; done <<'END'
+Product(64, 64, 64, float16, float32, doubled=True)
+Product(64, 64, 64, float8_e4m3, float32, b="kn")
+Product(32, 64, 64, float16, float32)
+Product(64, 64, 64, float16, float32, warps=2)
+Product(64, 60, 64, float16, float32)
+Product(64, 64, 24, float8_e4m3, float32)
+Product(64, 24, 48, float16, float32, b="kn")
+Product(128, 512, 32, float16, float32, b="kn")
+END
