@@ -166,6 +166,14 @@ tile_status tile_missing_specialisation(const tile_kernel *kernel, const int64_t
 /* That there is a tensor of this rank, with a shape (tensor.c). */
 tile_status tile_check_rank(const char *kernel, const char *argument, int32_t ndim,
                             const DLTensor *tensor);
+/* A tensor of vectors as one of numbers, whose last dimension they are, in `room`, where so many
+ * dimensions are asked for; else the tensor itself (tensor.c). */
+enum { TILE_MOST_DIMENSIONS = 16 };
+typedef struct tile_numbers {
+    DLTensor tensor;
+    int64_t shape[TILE_MOST_DIMENSIONS], strides[TILE_MOST_DIMENSIONS];
+} tile_numbers;
+const DLTensor *tile_as_numbers(const DLTensor *tensor, int32_t ndim, tile_numbers *room);
 /* The name of a TILE_DTYPE: "float16", "int8x4" (tensor.c). */
 void tile_add_dtype(tile_text *text, uint32_t dtype);
 

@@ -120,6 +120,27 @@ tile_status tile_check_rank(const char *kernel, const char *argument, int32_t nd
     return TILE_OK;
 }
 
+const DLTensor *tile_as_numbers(const DLTensor *tensor, int32_t ndim, tile_numbers *room)
+{
+    if (!tensor || tensor->dtype.lanes <= 1 || tensor->ndim + 1 != ndim || !tensor->shape ||
+        ndim > TILE_MOST_DIMENSIONS)
+        return tensor;
+    const int64_t lanes = tensor->dtype.lanes;
+    room->tensor = *tensor;
+    room->tensor.ndim = ndim;
+    room->tensor.dtype.lanes = 1;
+    room->tensor.shape = room->shape;
+    room->tensor.strides = tensor->strides ? room->strides : NULL;
+    room->shape[ndim - 1] = lanes;
+    room->strides[ndim - 1] = 1;
+    for (int32_t i = 0; i < ndim - 1; i++) {
+        room->shape[i] = tensor->shape[i];
+        if (tensor->strides && __builtin_mul_overflow(tensor->strides[i], lanes, &room->strides[i]))
+            room->strides[i] = INT64_MAX;
+    }
+    return &room->tensor;
+}
+
 /* ---- extents and strides --------------------------------------------------------------------- */
 
 /* The unknown that a number of a specification stands for, or NULL. */
@@ -262,6 +283,8 @@ tile_status tile_check_tensor(tile_tensors *call, const tile_tensor_spec *spec,
                               const DLTensor *tensor, void **data)
 {
     int is_empty = 0;
+    tile_numbers room;
+    if (spec->dtype.lanes == 1) tensor = tile_as_numbers(tensor, spec->ndim, &room);
     tile_status status = tile_check_rank(call->kernel, spec->name, spec->ndim, tensor);
     if (!status) status = check_type(call, spec, tensor);
     if (!status) status = check_shape(call, spec, tensor, &is_empty);

@@ -47,8 +47,10 @@ static tile_status give_number(tensor_call *call, const tile_tensor *spec, const
                       kernel->name, spec->name, what, dimension, got, INT32_MAX);
 }
 
-static tile_status take_apart(tensor_call *call, const tile_tensor *spec, const DLTensor *tensor)
+static tile_status take_apart(tensor_call *call, const tile_tensor *spec, const DLTensor *given)
 {
+    tile_numbers room;
+    const DLTensor *tensor = tile_as_numbers(given, (int32_t)spec->ndim, &room);
     tile_status status =
         tile_check_rank(call->kernel->name, spec->name, (int32_t)spec->ndim, tensor);
     if (status) return status;

@@ -46,6 +46,7 @@ static bool bind_one(Binder *binder, const Node *node, Object *value)
     if (value == NULL) return false;
     Binding *binding = bindings_make(eval, &binder->scope->bindings, parameter->arg);
     binding_put(eval, binding, object_keep(eval, value), node->span);
+    if (eval->parallel != NULL) binding->lanes = eval->parallel->mask; /* they alone are here */
     return true;
 }
 

@@ -326,6 +326,9 @@ Object *missing_needed(Eval *eval, const Object *missing, Name attribute, Span a
 /* What a name stands for as an annotation, in silence; NULL: it is no name, or stands for nothing.
  */
 Object *annotation_value(Eval *eval, const Function *function, const Node *annotation);
+/* Whether it is a library's own object with memory in its attribute of this name. */
+bool holds_memory(Eval *eval, const Object *object);
+Name memory_name(Eval *eval);
 bool object_is_variable(const Object *object); /* a place that assigning to its name writes to */
 Object *place_read(Eval *eval, const Object *place, Span at);
 bool place_write(Eval *eval, const Object *place, Object *value, Span at);

@@ -35,6 +35,7 @@ struct TensorType {
     bool any_dtype, is_strided;
     /* an INT; a SYMBOL; else it is a key of the specialisation */
     Object *shape[TYPE_RANK], *strides[TYPE_RANK];
+    Object *seen; /* what makes of the view what the parameter is; NULL: it is the view */
     Span at;
 };
 

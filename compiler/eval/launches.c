@@ -207,9 +207,12 @@ Object *core_result(Eval *eval, const Bound *bound)
     return result_new(eval, name, dtype, rank, extents, bound->at, -1);
 }
 
-static bool take_returned(Eval *eval, const Object *object, int order)
+static bool take_returned(Eval *eval, Object *given, int order)
 {
     Staging *staging = eval->staging;
+    const Object *object =
+        holds_memory(eval, given) ? attribute_get(eval, given, memory_name(eval), eval->at) : given;
+    if (object == NULL) return false;
     for (size_t i = 0; i < staging->results.count; i++) {
         Result *result = &staging->results.data[i];
         if (object->kind != OBJECT_IR || object->as.ir.value != result->view) continue;

@@ -17,8 +17,20 @@ Object *core_marker(Eval *eval, const Bound *bound)
     return FAIL(eval, unsupported, bound->at, "a call of what marks parameters");
 }
 
-static bool is_memory(const Object *object)
+Name memory_name(Eval *eval)
 {
+    return intern_text(eval->session->names, "__memory__");
+}
+
+bool holds_memory(Eval *eval, const Object *object)
+{
+    return object->kind == OBJECT_INSTANCE &&
+           class_find(object->as.instance->class, memory_name(eval)) != NULL;
+}
+
+static bool is_memory(Eval *eval, const Object *object)
+{
+    if (holds_memory(eval, object)) return true;
     const Type *type = argument_type(object);
     return type != NULL && type->kind != TYPE_SCALAR && type->kind != TYPE_POINTER &&
            type->kind != TYPE_VECTOR;
@@ -191,7 +203,7 @@ static Object *eval_place(Eval *eval, const Node *node, PlaceKind kind)
         object = eval_expr(eval, NODE_AS(Subscript, node)->value);
         index = object != NULL ? eval_expr(eval, NODE_AS(Subscript, node)->slice) : NULL;
         if (index == NULL) return NULL;
-        if (is_memory(object)) return place_new(eval, object, index, assigns);
+        if (is_memory(eval, object)) return place_new(eval, object, index, assigns);
         object = item_get(eval, object, index, node->span);
     } else {
         object = eval_expr(eval, node);
@@ -200,7 +212,7 @@ static Object *eval_place(Eval *eval, const Node *node, PlaceKind kind)
     if (object->kind == OBJECT_PLACE) /* handed on */
         return assigns ? place_new(eval, object->as.place->memory, object->as.place->index, true)
                        : object;
-    if (!assigns || is_memory(object)) return place_new(eval, object, NULL, assigns);
+    if (!assigns || is_memory(eval, object)) return place_new(eval, object, NULL, assigns);
     eval_move(eval, node->span);
     return FAIL(eval, bad_reference, eval->at, object_repr(eval, object));
 }

@@ -41,6 +41,7 @@ Object *core_tensor_type(Eval *eval, const Bound *bound)
             return FAIL(eval, rank_mismatch, bound->at, "strides", (long long)strides,
                         (long long)tensor->rank);
     }
+    if (!argument_absent(bound->values[3])) tensor->seen = bound->values[3];
     Object *object = object_new(eval, OBJECT_TENSOR_TYPE);
     object->as.tensor = tensor;
     return object;
@@ -415,8 +416,10 @@ static Object *stage_tensor(Eval *eval, const KernelParameter *parameter, int ar
     vec_push(eval->arena, &eval->staging->tensor_arguments, argument);
     while ((int)eval->staging->parameter_arguments.count < kernel_argument_count(kernel))
         vec_push(eval->arena, &eval->staging->parameter_arguments, argument);
-    return object_ir(eval,
-                     view_new(eval, pointer, rank, extents, filled.is_strided ? steps : NULL));
+    Object *view =
+        object_ir(eval, view_new(eval, pointer, rank, extents, filled.is_strided ? steps : NULL));
+    if (tensor == NULL || tensor->seen == NULL) return view;
+    return call_simple(eval, tensor->seen, 1, &view, parameter->span);
 }
 
 Object *tensor_stage(Eval *eval, const KernelParameter *parameter, int argument, Object *key)
