@@ -163,6 +163,7 @@ static bool match_tile(const Eval *eval, const Places *places, Match *out)
         if (dim < 0 && type->shape[d] == 1 && value_constant(places->indices[d], &known) &&
             known == 0)
             continue;
+        if (dim >= 0 && parallel->divided[dim]) eval->parallel->whole = true;
         if (dim < 0 || out->uses[dim] || type->shape[d] != parallel->shape[dim]) return false;
         out->uses[dim] = true;
     }
@@ -320,8 +321,10 @@ Object *core_fold_at(Eval *eval, const Bound *bound)
         return FAIL(eval, bad_value, at, "a reducer is updated in a parallel loop");
     if (!read_places(eval, stage_value(eval, tile), bound->values[1], at, &places)) return NULL;
     if (!match_tile(eval, &places, &match))
-        return FAIL(eval, bad_value, at,
-                    "the indices of a reducer are the loop's own variables, over all of it");
+        return eval->parallel->whole
+                   ? NULL
+                   : FAIL(eval, bad_value, at,
+                          "the indices of a reducer are the loop's own variables, over all of it");
     const Type *along = tile_type(eval, &places, type->dtype);
     Value *value = stage_typed(eval, bound->values[2], along, at);
     Value *none = stage_typed(eval, bound->values[4], along, at), *mask = eval->parallel->mask;

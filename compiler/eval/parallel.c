@@ -329,20 +329,100 @@ static bool bind_index(Eval *eval, const Node *target, Object *const *indices, i
     return assign_target(eval, target, object_list(eval, OBJECT_TUPLE, indices, (size_t)rank));
 }
 
-static bool open_loop(Eval *eval, const Object *extents, const Node *target)
+/* Iterations that are too many for registers go in parts, one after the other: a run-time loop
+ * along each dimension that is divided. */
+typedef struct Parts {
+    int64_t extents[TYPE_RANK]; /* of a part */
+    Op *loops[TYPE_RANK];       /* NULL: the dimension is whole */
+    Builder after;              /* where the outermost one ends */
+} Parts;
+
+/* A register has one element of most tiles, and a thread has 255. */
+enum { MOST_ELEMENTS = 256, PART_ELEMENTS = 32 };
+
+static int64_t greatest_divisor(int64_t number, int64_t most)
+{
+    int64_t divisor = most < 1 ? 1 : most < number ? most : number;
+    while (number % divisor != 0) divisor--;
+    return divisor;
+}
+
+static int64_t threads_around(const Eval *eval)
+{
+    const Staging *staging = eval->staging;
+    if (staging->group_count > 0) return staging->group_count;
+    return staging->is_function ? staging->threads[0] * staging->threads[1] * staging->threads[2]
+                                : 128;
+}
+
+static void divide(const Eval *eval, const Object *extents, Parts *parts, bool whole)
+{
+    const int rank = (int)extents->as.list.count;
+    const int64_t threads = threads_around(eval);
+    int64_t count = 1;
+    for (int i = 0; i < rank; i++) {
+        parts->extents[i] = extents->as.list.items[i]->as.integer;
+        count *= parts->extents[i];
+    }
+    for (int i = 0; i < rank && !whole && count > MOST_ELEMENTS * threads; i++) {
+        const int64_t rest = count / parts->extents[i];
+        parts->extents[i] =
+            greatest_divisor(parts->extents[i], PART_ELEMENTS * threads / (rest < 1 ? 1 : rest));
+        count = rest * parts->extents[i];
+    }
+}
+
+/* The loops over the parts, each in the one before. */
+static void open_parts(Eval *eval, const Object *extents, Parts *parts, bool whole)
+{
+    divide(eval, extents, parts, whole);
+    parts->after = eval->builder;
+    for (uint32_t i = 0; i < extents->as.list.count; i++) {
+        const int64_t extent = extents->as.list.items[i]->as.integer;
+        if (parts->extents[i] == extent) continue;
+        Value *bounds[3] = {build_const(&eval->builder, DTYPE_i32, 0),
+                            build_const(&eval->builder, DTYPE_i32, extent),
+                            build_const(&eval->builder, DTYPE_i32, parts->extents[i])};
+        Op *loop = parts->loops[i] = build_op(&eval->builder, OP_for, 3, bounds, 0, NULL);
+        op_set_int(loop, ATTR_unroll, 1);
+        region_add_argument(loop->regions[0], bounds[0]->type, NULL);
+        eval->builder = builder_at_end(loop->regions[0], eval->builder.span);
+    }
+}
+
+static void close_parts(Eval *eval, const Parts *parts)
+{
+    for (int i = TYPE_RANK; i-- > 0;) {
+        if (parts->loops[i] == NULL) continue;
+        Builder end = builder_at_end(parts->loops[i]->regions[0], eval->builder.span);
+        build_op(&end, OP_yield, 0, NULL, 0, NULL);
+    }
+    eval->builder = parts->after;
+}
+
+/* The loop's variable along a dimension: not its index in the part, where the part is not all. */
+static Value *index_in_all(Eval *eval, const Parts *parts, int dim, Value *index)
+{
+    if (parts->loops[dim] == NULL) return index;
+    Value *start = parts->loops[dim]->regions[0]->arguments[0];
+    return build2(&eval->builder, OP_add, index,
+                  core_build(eval, OP_splat, 1, &start, index->type));
+}
+
+static bool open_loop(Eval *eval, const Object *extents, const Parts *parts, const Node *target)
 {
     Parallel *parallel = eval->parallel;
     Object *indices[TYPE_RANK];
     parallel->rank = (int)extents->as.list.count;
-    for (int i = 0; i < parallel->rank; i++)
-        parallel->shape[i] = extents->as.list.items[i]->as.integer;
+    for (int i = 0; i < parallel->rank; i++) parallel->shape[i] = parts->extents[i];
     const Type *type =
         type_tile(core_types(eval), DTYPE_i32, parallel->rank, parallel->shape, NULL);
     for (int i = 0; i < parallel->rank; i++) {
         Value *index = core_build(eval, OP_iota, 0, NULL, type);
         op_set_int(index->op, ATTR_dim, i);
-        parallel->indices[i] = index;
-        indices[i] = object_ir(eval, index);
+        parallel->divided[i] = parts->loops[i] != NULL;
+        parallel->indices[i] = index_in_all(eval, parts, i, index);
+        indices[i] = object_ir(eval, parallel->indices[i]);
     }
     return bind_index(eval, target, indices, parallel->rank);
 }
@@ -371,7 +451,7 @@ static bool close_names(Eval *eval, const LoopTrial *trial, const ChangeVec *cha
     return good;
 }
 
-static Flow run_body(Eval *eval, const NodeFor *node, const Object *extents)
+static Flow run_body(Eval *eval, const NodeFor *node, const Object *extents, bool whole)
 {
     LoopTrial trial = {.start = eval->clock, .control = -1, .outer = eval->trial};
     ChangeVec changes = {0};
@@ -380,16 +460,25 @@ static Flow run_body(Eval *eval, const NodeFor *node, const Object *extents)
     eval->control++;
     eval->parallel->control = eval->parallel->base_control = eval->control;
     eval->trial = &trial;
-    Flow flow = open_loop(eval, extents, node->target) ? FLOW_NEXT : FLOW_ERROR;
+    Parts parts = {0};
+    open_parts(eval, extents, &parts, whole);
+    Flow flow = open_loop(eval, extents, &parts, node->target) ? FLOW_NEXT : FLOW_ERROR;
     if (flow != FLOW_ERROR) flow = eval_block(eval, node->body);
     eval->trial = trial.outer;
     iteration_close(eval);
     loop_close(eval, jumps);
+    close_parts(eval, &parts);
     control.builder = eval->builder;
     control_leave(eval, control, &changes);
+    if (eval->parallel->whole) return FLOW_NEXT; /* it is not over yet */
     eval->parallel = NULL;
     if (flow == FLOW_ERROR || !close_names(eval, &trial, &changes)) return FLOW_ERROR;
     return FLOW_NEXT;
+}
+
+static Op *last_op(const Builder *builder)
+{
+    return builder->before != NULL ? builder->before->previous : builder->region->last;
 }
 
 Flow stage_parallel(Eval *eval, const NodeFor *node, const Object *extents)
@@ -404,7 +493,14 @@ Flow stage_parallel(Eval *eval, const NodeFor *node, const Object *extents)
         if (extents->as.list.items[i]->as.integer == 0) return eval_block(eval, node->orelse);
     Parallel parallel = {.frame = eval->frame, .start = eval->clock};
     eval->parallel = &parallel;
-    const Flow flow = run_body(eval, node, extents);
+    const Op *last = last_op(&eval->builder);
+    Flow flow = run_body(eval, node, extents, false);
+    if (parallel.whole) {
+        for (Op *op; (op = last_op(&eval->builder)) != last;) op_erase(op);
+        parallel = (Parallel){.frame = eval->frame, .start = eval->clock};
+        eval->parallel = &parallel;
+        flow = run_body(eval, node, extents, true);
+    }
     eval->parallel = NULL;
     return flow == FLOW_ERROR ? flow : eval_block(eval, node->orelse);
 }

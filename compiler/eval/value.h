@@ -343,6 +343,8 @@ typedef struct Parallel {
     int rank;
     int64_t shape[TYPE_RANK];
     Value *indices[TYPE_RANK]; /* its variables */
+    bool divided[TYPE_RANK];   /* the body is evaluated for parts of the loop: along these */
+    bool whole;                /* which a register tile's elements are all of: it must not be */
     Value *mask;               /* the iterations that do what is staged now; NULL: all */
     int depth;                 /* of ways that a tile decides */
     int base, loops;           /* depth where the loop or call at hand began; its loops */
