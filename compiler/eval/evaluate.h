@@ -63,6 +63,8 @@ Object *operate_binary(Eval *eval, Operator op, Object *left, Object *right, Spa
 Object *operate_in_place(Eval *eval, Operator op, Object *left, Object *right, Span at);
 Object *operate_unary(Eval *eval, Operator op, Object *operand, Span at);
 Object *operate_compare(Eval *eval, Operator op, Object *left, Object *right, Span at);
+/* Reports that the operands have no such operator; NULL. */
+Object *no_operator(Eval *eval, Operator op, Object *left, Object *right, Span at);
 Object *operate_not(Eval *eval, Object *operand, Span at);
 
 /* ---- stage.c: operations on IR values -------------------------------------------------------- */
@@ -269,7 +271,8 @@ Object *instance_new(Eval *eval, Object *class);
 /* Of an instance or a record; NULL: it has none. */
 Object *object_class(const Object *object);
 
-/* ---- record.c: tuples of a class of their own, which are values -------------------------------- */
+/* ---- record.c: tuples of a class of their own, which are values --------------------------------
+ */
 
 bool object_is_record(const Object *object);
 Object *record_new(Eval *eval, Object *class, Object *const *parts, size_t count);

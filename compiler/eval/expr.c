@@ -7,17 +7,11 @@
 enum { DEPTH_LIMIT = 2500 };
 
 /* The place for what happens at this node: the user's, if library code is running. */
-static Span place(Eval *eval, const Node *node)
-{
-    eval_move(eval, node->span);
-    return eval->at;
-}
-
 /* ---- leaves ---- */
 
 static Object *eval_name(Eval *eval, const Node *node)
 {
-    return name_read(eval, NODE_AS(Name, node)->id, place(eval, node));
+    return name_read(eval, NODE_AS(Name, node)->id, eval_move_to(eval, node));
 }
 
 static Object *eval_constant(Eval *eval, const Node *node)
@@ -30,14 +24,15 @@ static Object *eval_constant(Eval *eval, const Node *node)
     case LITERAL_ELLIPSIS: return eval->ellipsis;
     case LITERAL_INT:
         if (literal->too_large || literal->integer > INT64_MAX)
-            return FAIL(eval, bad_value, place(eval, node), "this integer does not fit in 64 bits");
+            return FAIL(eval, bad_value, eval_move_to(eval, node),
+                        "this integer does not fit in 64 bits");
         return object_int(eval, (int64_t)literal->integer);
     case LITERAL_FLOAT: return object_float(eval, literal->number);
     case LITERAL_STRING: return object_text(eval, literal->text, literal->length);
     case LITERAL_IMAGINARY:
     case LITERAL_BYTES: break;
     }
-    return FAIL(eval, unsupported, place(eval, node), "this kind of literal");
+    return FAIL(eval, unsupported, eval_move_to(eval, node), "this kind of literal");
 }
 
 /* ---- containers ---- */
@@ -54,7 +49,7 @@ static bool append_element(Eval *eval, Object *list, const Node *node)
         return item != NULL;
     }
     Object *value = eval_expr(eval, NODE_AS(Starred, node)->value);
-    Object *items = value != NULL ? iterate(eval, value, place(eval, node)) : NULL;
+    Object *items = value != NULL ? iterate(eval, value, eval_move_to(eval, node)) : NULL;
     for (uint32_t i = 0; items != NULL && i < items->as.list.count; i++)
         list_append(eval, list, items->as.list.items[i]);
     return items != NULL;
@@ -88,7 +83,7 @@ static bool spread_dict(Eval *eval, Object *dict, const Node *node)
     Object *other = eval_expr(eval, node);
     if (other == NULL) return false;
     if (other->kind != OBJECT_DICT) {
-        FAIL(eval, expected_kind, place(eval, node), "what ** spreads", "a dict",
+        FAIL(eval, expected_kind, eval_move_to(eval, node), "what ** spreads", "a dict",
              object_kind_name(other));
         return false;
     }
@@ -121,14 +116,15 @@ static Object *eval_binop(Eval *eval, const Node *node)
     const NodeBinOp *n = NODE_AS(BinOp, node);
     Object *left = eval_expr(eval, n->left);
     Object *right = left != NULL ? eval_expr(eval, n->right) : NULL;
-    return right != NULL ? operate_binary(eval, n->op, left, right, place(eval, node)) : NULL;
+    return right != NULL ? operate_binary(eval, n->op, left, right, eval_move_to(eval, node))
+                         : NULL;
 }
 
 static Object *eval_unaryop(Eval *eval, const Node *node)
 {
     const NodeUnaryOp *n = NODE_AS(UnaryOp, node);
     Object *operand = eval_expr(eval, n->operand);
-    return operand != NULL ? operate_unary(eval, n->op, operand, place(eval, node)) : NULL;
+    return operand != NULL ? operate_unary(eval, n->op, operand, eval_move_to(eval, node)) : NULL;
 }
 
 /* A chain of operands or comparisons, from `index` on. */
@@ -153,8 +149,9 @@ static Object *eval_lanes(Eval *eval, const NodeBoolOp *node, Object *result, ui
 {
     for (uint32_t i = index; result != NULL && i < node->values.count; i++) {
         Object *right = lanes_right(eval, node->op, result, node->values.items[i]);
-        result = right != NULL ? join_lanes(eval, node->op, result, right, place(eval, &node->base))
-                               : NULL;
+        result = right != NULL
+                     ? join_lanes(eval, node->op, result, right, eval_move_to(eval, &node->base))
+                     : NULL;
     }
     return result;
 }
@@ -170,7 +167,8 @@ static Object *eval_operands(Eval *eval, const void *context)
     if (object_is_staged(result) && eval->parallel != NULL)
         return eval_lanes(eval, n, result, rest.index);
     if (object_is_staged(result))
-        return stage_logic(eval, n->op, result, eval_operands, &rest, place(eval, chain->node));
+        return stage_logic(eval, n->op, result, eval_operands, &rest,
+                           eval_move_to(eval, chain->node));
     bool truth;
     if (!object_truth(eval, result, &truth)) return NULL;
     return truth != (n->op == OPERATOR_And) ? result : eval_operands(eval, &rest);
@@ -188,7 +186,7 @@ static Object *eval_links(Eval *eval, const void *context)
     const NodeCompare *n = NODE_AS(Compare, chain->node);
     Object *right = eval_expr(eval, n->comparators.items[chain->index]);
     if (right == NULL) return NULL;
-    Span at = place(eval, chain->node);
+    Span at = eval_move_to(eval, chain->node);
     Object *link = operate_compare(eval, n->ops.items[chain->index], chain->left, right, at);
     if (link == NULL || chain->index + 1 == n->ops.count) return link;
     const Chain rest = {chain->node, right, chain->index + 1};
@@ -214,11 +212,11 @@ static Object *eval_ifexp(Eval *eval, const Node *node)
     Object *test = eval_expr(eval, n->test);
     if (test == NULL) return NULL;
     if (lanes_differ(eval, test)) {
-        place(eval, n->test);
+        eval_move_to(eval, n->test);
         return lanes_choice(eval, n, test);
     }
     if (object_is_staged(test)) {
-        Value *condition = stage_condition(eval, test, place(eval, n->test));
+        Value *condition = stage_condition(eval, test, eval_move_to(eval, n->test));
         return condition != NULL ? stage_choice(eval, n, condition) : NULL;
     }
     bool truth;
@@ -244,7 +242,7 @@ static bool add_named(Eval *eval, const Node *node, Name name, Object *value, Ar
 {
     for (size_t i = 0; i < arguments->names.count; i++)
         if (arguments->names.data[i] == name) {
-            FAIL(eval, call_arguments, place(eval, node),
+            FAIL(eval, call_arguments, eval_move_to(eval, node),
                  arena_printf(eval->arena, "argument '%s' is given twice", name));
             return false;
         }
@@ -262,14 +260,14 @@ static bool eval_keyword(Eval *eval, Object *callee, const Node *node, Arguments
     if (value == NULL) return false;
     if (keyword->arg != NULL) return add_named(eval, node, keyword->arg, value, arguments);
     if (value->kind != OBJECT_DICT) {
-        FAIL(eval, expected_kind, place(eval, node), "what ** spreads", "a dict",
+        FAIL(eval, expected_kind, eval_move_to(eval, node), "what ** spreads", "a dict",
              object_kind_name(value));
         return false;
     }
     for (size_t i = 0; i < value->as.dict.keys.count; i++) {
         const Object *key = value->as.dict.keys.data[i];
         if (key->kind != OBJECT_TEXT) {
-            FAIL(eval, expected_kind, place(eval, node), "the name of an argument", "a str",
+            FAIL(eval, expected_kind, eval_move_to(eval, node), "the name of an argument", "a str",
                  object_kind_name(key));
             return false;
         }
@@ -288,7 +286,7 @@ static bool eval_argument(Eval *eval, Object *callee, const Node *node, Argument
         return value != NULL;
     }
     Object *value = eval_expr(eval, NODE_AS(Starred, node)->value);
-    Object *items = value != NULL ? iterate(eval, value, place(eval, node)) : NULL;
+    Object *items = value != NULL ? iterate(eval, value, eval_move_to(eval, node)) : NULL;
     for (uint32_t i = 0; items != NULL && i < items->as.list.count; i++)
         vec_push(eval->arena, &arguments->positional, items->as.list.items[i]);
     return items != NULL;
@@ -304,7 +302,7 @@ static Object *eval_call(Eval *eval, const Node *node)
         if (!eval_argument(eval, callee, n->args.items[i], &arguments)) return NULL;
     for (uint32_t i = 0; i < n->keywords.count; i++)
         if (!eval_keyword(eval, callee, n->keywords.items[i], &arguments)) return NULL;
-    arguments.at = place(eval, node);
+    arguments.at = eval_move_to(eval, node);
     return call_object(eval, callee, &arguments);
 }
 
@@ -312,7 +310,7 @@ static Object *eval_attribute(Eval *eval, const Node *node)
 {
     const NodeAttribute *n = NODE_AS(Attribute, node);
     Object *object = eval_expr(eval, n->value);
-    return object != NULL ? attribute_get(eval, object, n->attr, place(eval, node)) : NULL;
+    return object != NULL ? attribute_get(eval, object, n->attr, eval_move_to(eval, node)) : NULL;
 }
 
 static Object *eval_slice(Eval *eval, const Node *node)
@@ -338,7 +336,7 @@ static Object *eval_subscript(Eval *eval, const Node *node)
     const NodeSubscript *n = NODE_AS(Subscript, node);
     Object *object = eval_expr(eval, n->value);
     Object *index = object != NULL ? eval_expr(eval, n->slice) : NULL;
-    return index != NULL ? item_get(eval, object, index, place(eval, node)) : NULL;
+    return index != NULL ? item_get(eval, object, index, eval_move_to(eval, node)) : NULL;
 }
 
 /* ---- functions and comprehensions ---- */
@@ -408,7 +406,7 @@ static bool comprehend(Eval *eval, const Comprehension *c, uint32_t level)
     const Nodecomprehension *generator = NODE_AS(comprehension, c->generators.items[level]);
     Object *iterable = level == 0 && c->first != NULL ? c->first : eval_expr(eval, generator->iter);
     Object *iterator =
-        iterable != NULL ? iterator_of(eval, iterable, place(eval, generator->iter)) : NULL;
+        iterable != NULL ? iterator_of(eval, iterable, eval_move_to(eval, generator->iter)) : NULL;
     while (iterator != NULL) {
         Object *item;
         if (!iterator_pull(eval, iterator, eval->at, &item)) return false;
@@ -459,7 +457,7 @@ static Object *eval_generator(Eval *eval, const Node *node)
     Comprehension *c = arena_new_of(eval->arena, Comprehension);
     const Node *iter = NODE_AS(comprehension, n->generators.items[0])->iter;
     Object *iterable = eval_expr(eval, iter);
-    Object *first = iterable != NULL ? iterator_of(eval, iterable, place(eval, iter)) : NULL;
+    Object *first = iterable != NULL ? iterator_of(eval, iterable, eval_move_to(eval, iter)) : NULL;
     if (first == NULL) return NULL;
     *c = (Comprehension){n->generators, NULL, n->elt, NULL, first};
     Frame frame = *eval->frame;
@@ -480,19 +478,19 @@ static Object *eval_yield(Eval *eval, const Node *node)
 {
     const NodeYield *n = NODE_AS(Yield, node);
     Object *value = n->value != NULL ? eval_expr(eval, n->value) : eval->none;
-    return value != NULL ? generator_yield(eval, object_keep(eval, value), place(eval, node))
+    return value != NULL ? generator_yield(eval, object_keep(eval, value), eval_move_to(eval, node))
                          : NULL;
 }
 
 static Object *eval_yield_from(Eval *eval, const Node *node)
 {
     Object *value = eval_expr(eval, NODE_AS(YieldFrom, node)->value);
-    Object *iterator = value != NULL ? iterator_of(eval, value, place(eval, node)) : NULL;
+    Object *iterator = value != NULL ? iterator_of(eval, value, eval_move_to(eval, node)) : NULL;
     while (iterator != NULL) {
         Object *item;
         if (!iterator_pull(eval, iterator, eval->at, &item)) return NULL;
         if (item == NULL) return generator_result(eval, iterator);
-        if (generator_yield(eval, item, place(eval, node)) == NULL) return NULL;
+        if (generator_yield(eval, item, eval_move_to(eval, node)) == NULL) return NULL;
     }
     return NULL;
 }
@@ -606,7 +604,7 @@ static bool assign_item(Eval *eval, const Node *target, Object *item, bool is_ex
     Name name = target->kind == NODE_Name ? NODE_AS(Name, target)->id : NULL;
     if (!is_extent || name == NULL || name[0] == '_') return assign_target(eval, target, item);
     Binding *binding = bindings_make(eval, &eval->frame->scope->bindings, name);
-    if (binding->is_extent && !extents_agree(eval, binding, item, place(eval, target)))
+    if (binding->is_extent && !extents_agree(eval, binding, item, eval_move_to(eval, target)))
         return false;
     if (!assign_target(eval, target, item)) return false;
     binding->is_extent = true;
@@ -635,16 +633,21 @@ bool assign_target(Eval *eval, const Node *target, Object *object)
     switch ((int)target->kind) {
     case NODE_Name:
         return scope_assign(eval, eval->frame->scope, NODE_AS(Name, target)->id, object,
-                            place(eval, target));
-    case NODE_Tuple: place(eval, target); return unpack(eval, NODE_AS(Tuple, target)->elts, object);
-    case NODE_List: place(eval, target); return unpack(eval, NODE_AS(List, target)->elts, object);
+                            eval_move_to(eval, target));
+    case NODE_Tuple:
+        eval_move_to(eval, target);
+        return unpack(eval, NODE_AS(Tuple, target)->elts, object);
+    case NODE_List:
+        eval_move_to(eval, target);
+        return unpack(eval, NODE_AS(List, target)->elts, object);
     case NODE_Attribute: {
         const Node *whole = NODE_AS(Attribute, target)->value;
         Name name = NODE_AS(Attribute, target)->attr;
         Object *owner = eval_expr(eval, whole);
         if (owner == NULL || !object_is_record(owner))
-            return owner != NULL && attribute_set(eval, owner, name, object, place(eval, target));
-        owner = record_with_field(eval, owner, name, object, place(eval, target));
+            return owner != NULL &&
+                   attribute_set(eval, owner, name, object, eval_move_to(eval, target));
+        owner = record_with_field(eval, owner, name, object, eval_move_to(eval, target));
         return owner != NULL && assign_target(eval, whole, owner);
     }
     case NODE_Subscript: {
@@ -653,12 +656,13 @@ bool assign_target(Eval *eval, const Node *target, Object *object)
         Object *index = owner != NULL ? eval_expr(eval, NODE_AS(Subscript, target)->slice) : NULL;
         if (index == NULL || !object_is_record(owner) ||
             special_method(eval, owner, "__setitem__") != NULL)
-            return index != NULL && item_set(eval, owner, index, object, place(eval, target));
-        owner = record_with_item(eval, owner, index, object, place(eval, target));
+            return index != NULL &&
+                   item_set(eval, owner, index, object, eval_move_to(eval, target));
+        owner = record_with_item(eval, owner, index, object, eval_move_to(eval, target));
         return owner != NULL && assign_target(eval, whole, owner);
     }
     default: break;
     }
-    FAIL(eval, bad_assign_target, place(eval, target), node_kind_name(target->kind));
+    FAIL(eval, bad_assign_target, eval_move_to(eval, target), node_kind_name(target->kind));
     return false;
 }

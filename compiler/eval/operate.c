@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static Object *no_operator(Eval *eval, Operator op, Object *left, Object *right, Span at)
+Object *no_operator(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
     return FAIL(eval, bad_operands, at, operator_text(op), object_repr(eval, left),
                 object_repr(eval, right));

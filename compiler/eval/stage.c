@@ -390,12 +390,6 @@ static const BinaryRow BINARY[OPERATOR_COUNT] = {
     [OPERATOR_RShift] = {OP_shr, OP_COUNT, false},
 };
 
-static Object *no_operator(Eval *eval, Operator op, Object *left, Object *right, Span at)
-{
-    return FAIL(eval, bad_operands, at, operator_text(op), object_repr(eval, left),
-                object_repr(eval, right));
-}
-
 /* What operators on run-time floats are in the library's `math`. */
 static const char *const MATH[OPERATOR_COUNT] = {
     [OPERATOR_FloorDiv] = "floor_quotient",

@@ -5,12 +5,6 @@
 
 enum { STATEMENT_DEPTH = 2500 };
 
-static Span place(Eval *eval, const Node *node)
-{
-    eval_move(eval, node->span);
-    return eval->at;
-}
-
 /* ---- simple statements ---- */
 
 static Flow run_expr(Eval *eval, const Node *node)
@@ -45,7 +39,8 @@ static Object *declared_value(Eval *eval, const NodeAnnAssign *node, Object *val
     Object *type = eval_expr(eval, node->annotation);
     eval->quiet--;
     if (type == NULL || type->kind != OBJECT_DTYPE) return value;
-    return object_ir(eval, stage_scalar(eval, value, type->as.dtype, place(eval, &node->base)));
+    return object_ir(eval,
+                     stage_scalar(eval, value, type->as.dtype, eval_move_to(eval, &node->base)));
 }
 
 /* A class keeps the names of its fields in order: dataclasses ask for them. */
@@ -70,7 +65,7 @@ static Flow declare_argument(Eval *eval, const NodeAnnAssign *node)
     Name name = node->target->kind == NODE_Name ? NODE_AS(Name, node->target)->id : NULL;
     if (name == NULL || !tensor_is_awaited(eval, name)) return FLOW_NEXT;
     Object *type = eval_expr(eval, node->annotation);
-    if (type != NULL && tensor_declare(eval, name, type, place(eval, node->target)))
+    if (type != NULL && tensor_declare(eval, name, type, eval_move_to(eval, node->target)))
         return FLOW_NEXT;
     eval->staging->frame = NULL; /* all that follows depends on it: it is not looked at */
     eval->staging->failed = true;
@@ -102,7 +97,7 @@ static Flow update_by_class(Eval *eval, const NodeAugAssign *node, Object *metho
     const char *op = operator_text(node->op);
     Object *operand = eval_expr(eval, node->value);
     Object *given[] = {owner, index, object_text(eval, op, strlen(op)), operand};
-    Span at = place(eval, &node->base);
+    Span at = eval_move_to(eval, &node->base);
     return operand != NULL && call_simple(eval, method, 4, given, at) != NULL ? FLOW_NEXT
                                                                               : FLOW_ERROR;
 }
@@ -111,7 +106,7 @@ static Flow update_value(Eval *eval, const NodeAugAssign *n, Object *old, bool i
 {
     Object *operand = old != NULL ? eval_expr(eval, n->value) : NULL;
     if (operand == NULL) return FLOW_ERROR;
-    Span at = place(eval, &n->base);
+    Span at = eval_move_to(eval, &n->base);
     if (old->kind == OBJECT_LIST && n->op == OPERATOR_Add)
         return extend_list(eval, old, operand, at);
     bool good;
@@ -138,7 +133,7 @@ static Flow run_augassign(Eval *eval, const Node *node)
     if (index == NULL) return FLOW_ERROR;
     Object *method = special_method(eval, owner, "__update_item__");
     if (method != NULL) return update_by_class(eval, n, method, owner, index);
-    Object *old = item_get(eval, owner, index, place(eval, n->target));
+    Object *old = item_get(eval, owner, index, eval_move_to(eval, n->target));
     return update_value(eval, n, old, object_is_staged(owner));
 }
 
@@ -157,7 +152,7 @@ static Flow run_return(Eval *eval, const Node *node)
     if (flow == FLOW_ERROR) return flow;
     if (lanes || !is_staged_jump(eval)) {
         eval->frame->result = lanes_result(eval, value, node->span);
-        eval->frame->returned = place(eval, node);
+        eval->frame->returned = eval_move_to(eval, node);
         return eval->frame->result != NULL ? FLOW_RETURN : FLOW_ERROR;
     }
     jump_take(eval, JUMP_RETURN, node->span);
@@ -186,7 +181,7 @@ static bool delete_name(Eval *eval, const Node *target)
     Name name = NODE_AS(Name, target)->id;
     Binding *binding = bindings_get(&eval->frame->scope->bindings, name);
     if (binding == NULL || binding->object == NULL) {
-        FAIL(eval, unknown_name, place(eval, target), name);
+        FAIL(eval, unknown_name, eval_move_to(eval, target), name);
         return false;
     }
     binding_put(eval, binding, NULL, target->span);
@@ -198,15 +193,15 @@ static bool delete_target(Eval *eval, const Node *target)
     if (target->kind == NODE_Name) return delete_name(eval, target);
     if (target->kind == NODE_Attribute) {
         Object *owner = eval_expr(eval, NODE_AS(Attribute, target)->value);
-        return owner != NULL &&
-               attribute_delete(eval, owner, NODE_AS(Attribute, target)->attr, place(eval, target));
+        return owner != NULL && attribute_delete(eval, owner, NODE_AS(Attribute, target)->attr,
+                                                 eval_move_to(eval, target));
     }
     if (target->kind == NODE_Subscript) {
         Object *owner = eval_expr(eval, NODE_AS(Subscript, target)->value);
         Object *index = owner != NULL ? eval_expr(eval, NODE_AS(Subscript, target)->slice) : NULL;
-        return index != NULL && item_delete(eval, owner, index, place(eval, target));
+        return index != NULL && item_delete(eval, owner, index, eval_move_to(eval, target));
     }
-    FAIL(eval, unsupported, place(eval, target), "this 'del'");
+    FAIL(eval, unsupported, eval_move_to(eval, target), "this 'del'");
     return false;
 }
 
@@ -248,7 +243,7 @@ static Flow run_nonlocal(Eval *eval, const Node *node)
     for (uint32_t i = 0; i < names.count; i++) {
         Scope *scope = find_outside(eval, names.items[i]);
         if (scope == NULL)
-            return FAIL(eval, unknown_name, place(eval, node), names.items[i]), FLOW_ERROR;
+            return FAIL(eval, unknown_name, eval_move_to(eval, node), names.items[i]), FLOW_ERROR;
         map_set(eval->arena, &eval->frame->scope->outside, names.items[i], scope);
     }
     return FLOW_NEXT;
@@ -266,7 +261,7 @@ static Flow run_if(Eval *eval, const Node *node, Rest *rest)
     const NodeIf *n = NODE_AS(If, node);
     Object *test = eval_expr(eval, n->test);
     if (test == NULL) return FLOW_ERROR;
-    place(eval, n->test);
+    eval_move_to(eval, n->test);
     const Nodes ways_of[2] = {n->body, n->orelse};
     if (lanes_differ(eval, test) || (object_is_staged(test) && lanes_leave_by(eval, ways_of)))
         return stage_lanes(eval, test, ways_of);
@@ -321,7 +316,7 @@ static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)
     if (index == node->items.count) return eval_block(eval, node->body);
     const Nodewithitem *item = NODE_AS(withitem, node->items.items[index]);
     Object *context = eval_expr(eval, item->context_expr);
-    place(eval, item->context_expr);
+    eval_move_to(eval, item->context_expr);
     const Object *threads = context != NULL ? thread_range(eval, context) : NULL;
     if (threads != NULL && item->optional_vars == NULL)
         return stage_group(eval, threads, run_with_item, node, index + 1);
@@ -333,7 +328,7 @@ static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)
     if (guard != NULL) return guard_context(eval, run_with_item, node, index + 1, context, guard);
     Flow flow = run_with_item(eval, node, index + 1);
     if (flow == FLOW_ERROR && eval->attempt == NULL) return flow;
-    place(eval, item->context_expr);
+    eval_move_to(eval, item->context_expr);
     return call_context(eval, context, "__exit__", 4) != NULL ? flow : FLOW_ERROR;
 }
 
@@ -349,7 +344,7 @@ static Object *decorate(Eval *eval, Nodes decorators, Object *object)
     for (uint32_t i = decorators.count; object != NULL && i-- > 0;) {
         Object *decorator = eval_expr(eval, decorators.items[i]);
         if (decorator == NULL) return NULL;
-        object = call_simple(eval, decorator, 1, &object, place(eval, decorators.items[i]));
+        object = call_simple(eval, decorator, 1, &object, eval_move_to(eval, decorators.items[i]));
     }
     return object;
 }
@@ -378,13 +373,13 @@ static Flow run_classdef(Eval *eval, const Node *node)
 
 static Flow run_import(Eval *eval, const Node *node)
 {
-    place(eval, node);
+    eval_move_to(eval, node);
     return eval_import(eval, NODE_AS(Import, node));
 }
 
 static Flow run_import_from(Eval *eval, const Node *node)
 {
-    place(eval, node);
+    eval_move_to(eval, node);
     return eval_import_from(eval, NODE_AS(ImportFrom, node));
 }
 
@@ -422,12 +417,12 @@ static Flow run_statement(Eval *eval, const Node *statement, Rest *rest)
 {
     bool branches = statement->kind == NODE_If;
     if (!branches && RUNNERS[statement->kind] == NULL) {
-        FAIL(eval, unsupported, place(eval, statement),
+        FAIL(eval, unsupported, eval_move_to(eval, statement),
              arena_printf(eval->arena, "'%s'", node_kind_name(statement->kind)));
         return FLOW_ERROR;
     }
     if (eval->depth >= STATEMENT_DEPTH) {
-        FAIL(eval, recursion, place(eval, statement), CALL_LIMIT);
+        FAIL(eval, recursion, eval_move_to(eval, statement), CALL_LIMIT);
         return FLOW_ERROR;
     }
     eval->depth++;

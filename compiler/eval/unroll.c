@@ -2,12 +2,6 @@
  * decides whether an iteration leaves the loop, the others are staged for the ways that stay. */
 #include "eval/evaluate.h"
 
-static Span place(Eval *eval, const Node *node)
-{
-    eval_move(eval, node->span);
-    return eval->at;
-}
-
 bool eval_step(Eval *eval, Span at)
 {
     if (eval->host != NULL && eval->staging == NULL) return true; /* a run may take its time */
@@ -57,7 +51,7 @@ static Flow next_test(Eval *eval, Unrolling *unrolling)
     const NodeWhile *node = NODE_AS(While, unrolling->node);
     Object *test = eval_expr(eval, node->test);
     bool truth;
-    place(eval, node->test);
+    eval_move_to(eval, node->test);
     if (test == NULL || !lanes_agree(eval, test, eval->at)) return FLOW_ERROR;
     if (object_is_staged(test)) {
         if (host_part_refuses_loop(eval, eval->at)) return FLOW_ERROR;
@@ -116,7 +110,7 @@ Flow run_for(Eval *eval, const Node *node)
     const NodeFor *n = NODE_AS(For, node);
     Object *iterable = eval_expr(eval, n->iter);
     if (iterable == NULL) return FLOW_ERROR;
-    place(eval, n->iter);
+    eval_move_to(eval, n->iter);
     if (iterable->kind == OBJECT_RANGE && eval->staging != NULL && !in_host_part(eval) &&
         !unrolls_all(iterable))
         return stage_for(eval, n, iterable);
@@ -158,7 +152,7 @@ static bool stops_at_run_time(Eval *eval, const NodeWhile *node)
 Flow run_while(Eval *eval, const Node *node)
 {
     const NodeWhile *n = NODE_AS(While, node);
-    place(eval, n->test);
+    eval_move_to(eval, n->test);
     if (eval->staging != NULL && !in_host_part(eval) && is_literal_true(n->test) &&
         stops_at_run_time(eval, n))
         return stage_while(eval, n);

@@ -30,6 +30,12 @@ void eval_move(Eval *eval, Span at)
     eval->builder.span = at;
 }
 
+Span eval_move_to(Eval *eval, const Node *node)
+{
+    eval_move(eval, node->span);
+    return eval->at;
+}
+
 /* ---- making ---- */
 
 Object *object_new(Eval *eval, ObjectKind kind)

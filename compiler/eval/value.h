@@ -443,6 +443,7 @@ bool attempt_raised(Eval *eval, Attempt *attempt, const char *name);
 void *report_end(Eval *eval);
 /* The place of ops and messages is `at` from here on, unless library code is running. */
 void eval_move(Eval *eval, Span at);
+Span eval_move_to(Eval *eval, const Node *node); /* moves to the node, and says where that is */
 
 /* ---- value.c --------------------------------------------------------------------------------- */
 

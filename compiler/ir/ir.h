@@ -350,6 +350,8 @@ void op_move_before(Op *op, Op *before);
 Op *op_clone(Builder *builder, const Op *op, Map *map);
 Region *launch_region(const Op *launch);
 Op *op_enclosing(const Op *op, OpCode code); /* the nearest one around it, or NULL */
+Region *value_home(const Value *value);      /* where it is defined; NULL of a parameter */
+bool region_holds(const Region *outer, const Region *inner); /* or is it; `inner` may be NULL */
 
 /* ---- print.c, read.c, verify.c ---- */
 

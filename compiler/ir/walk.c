@@ -107,6 +107,18 @@ Op *op_enclosing(const Op *op, OpCode code)
     return NULL;
 }
 
+Region *value_home(const Value *value)
+{
+    return value->op != NULL ? value->op->parent : value->region;
+}
+
+bool region_holds(const Region *outer, const Region *inner)
+{
+    for (; inner != NULL; inner = inner->parent != NULL ? inner->parent->parent : NULL)
+        if (inner == outer) return true;
+    return false;
+}
+
 /* ---- copies ---- */
 
 /* An op that was erased belongs to the kernel that it is copied into. */
@@ -176,10 +188,9 @@ Kernel *kernel_clone(const Kernel *kernel)
     for (int i = 0; i < kernel->parameter_count; i++) {
         const Parameter *old = &kernel->parameters[i];
         const Type *type = type_import(copy->types, copy->layouts, old->value->type);
-        Value *value =
-            old->is_workspace
-                ? kernel_add_workspace(copy, old->name, type, old->is_zeroed, old->span)
-                : kernel_add_parameter(copy, old->name, type, old->span);
+        Value *value = old->is_workspace
+                           ? kernel_add_workspace(copy, old->name, type, old->is_zeroed, old->span)
+                           : kernel_add_parameter(copy, old->name, type, old->span);
         value->name = old->value->name;
         copy->parameters[i] = *old;
         copy->parameters[i].value = value;

@@ -105,6 +105,23 @@ int access_vector(FactTable *facts, const Access *access, int dim, int limit)
     return vector;
 }
 
+bool access_is_wide(FactTable *facts, Op *op)
+{
+    enum { LEAST_BYTES = 8, MOST = 64 };
+    const Access access = access_of(op);
+    const int dim = access_contiguous(&access);
+    if (dim < 0) return false;
+    const int vector = access_vector(facts, &access, dim, MOST);
+    return dtype_memory_bytes(access.view->dtype, vector) >= LEAST_BYTES;
+}
+
+bool op_swaps(const Op *op)
+{
+    if (op->code != OP_transpose) return false;
+    const Attr *dims = op_attr(op, ATTR_dims);
+    return dims->count == 2 && dims->integers[0] == 1;
+}
+
 /* The same number in every round of all loops around it. */
 bool value_is_steady(const Value *value)
 {

@@ -43,6 +43,8 @@ int access_contiguous(const Access *access);
 int access_vector(FactTable *facts, const Access *access, int dim, int limit);
 /* Why such a vector is not possible; NULL: it is. */
 const char *access_fault(FactTable *facts, const Access *access, int dim, int vector);
+/* Whether a copy of it moves several bytes at a time. */
+bool access_is_wide(FactTable *facts, Op *op);
 /* True if each of the `threads` meets in one access only elements that it, and nobody else, had in
  * the other: both have the same tile at the same offsets, and the offsets of other rounds of a loop
  * are the same ones or at least a tile away. */
@@ -60,6 +62,7 @@ const Layout *shared_part_layout(LayoutTable *table, FactTable *facts, const Op 
 Parameter *pointer_parameter(Kernel *kernel, const Value *pointer);
 /* How many registers from register 0 on are neighbours along the dimension. */
 int layout_register_run(const Layout *layout, int dim);
+bool op_swaps(const Op *op); /* a transpose of two dimensions */
 /* Of a tile in memory: of one that is laid out in shared memory with the layout's padding. */
 int64_t type_bytes(const Type *type);
 

@@ -8,25 +8,11 @@ enum { SECTOR_BYTES = 32 };
 
 /* ---- inserting ---- */
 
-static bool region_holds(const Region *outer, const Region *inner)
-{
-    for (;;) {
-        if (inner == outer) return true;
-        if (!inner->parent) return false;
-        inner = inner->parent->parent;
-    }
-}
-
-static const Region *home_of(const Value *value)
-{
-    return value->op ? value->op->parent : value->region;
-}
-
 /* The outermost place at which a value is known and which comes with `op`: before the loops that
  * don't change it. */
 static Op *hoist_place(const Value *value, Op *op)
 {
-    const Region *home = home_of(value);
+    const Region *home = value_home(value);
     for (Op *around = op->parent->parent; around && around->code == OP_for;
          around = around->parent->parent) {
         if (!home || region_holds(around->regions[0], home)) return op;

@@ -20,7 +20,6 @@
 #include "base/vec.h"
 
 enum {
-    LEAST_BYTES = 8, /* that a copy moves at a time */
     WGMMA_DEPTH = 128,
     MMA_DEPTH = 64, /* bytes along k, a round */
     MOST_STAGES = 6,
@@ -75,12 +74,6 @@ static bool is_whole_block(const Loop *loop)
 
 /* ---- which loads ---- */
 
-static bool swaps(const Op *op)
-{
-    const Attr *dims = op_attr(op, ATTR_dims);
-    return dims->count == 2 && dims->integers[0] == 1;
-}
-
 static bool is_used_once(const Loop *loop, const Op *op)
 {
     return value_count_uses(loop->kernel, &op->results[0]) == 1;
@@ -116,13 +109,10 @@ static Op *store_to(const Loop *loop, const Op *alloc)
 
 static bool is_wide(const Loop *loop, Op *load)
 {
-    enum { MOST = 64 };
     FactTable *facts = facts_new(loop->kernel);
-    const Access access = access_of(load);
-    const int dim = access_contiguous(&access);
-    const int vector = dim < 0 ? 0 : access_vector(facts, &access, dim, MOST);
+    const bool wide = access_is_wide(facts, load);
     facts_free(facts);
-    return dtype_memory_bytes(access.view->dtype, vector) >= LEAST_BYTES;
+    return wide;
 }
 
 static bool is_ahead(const Loop *loop, Op *load)
@@ -138,8 +128,7 @@ static bool find_feed(const Loop *loop, Op *dot, int operand, Feed *out)
 {
     Op *op = dot->operands[operand]->op;
     *out = (Feed){.dot = dot, .operand = operand, .k_dim = 1 - operand};
-    for (; op && op->code == OP_transpose && swaps(op) && is_used_once(loop, op);
-         op = op->operands[0]->op)
+    for (; op && op_swaps(op) && is_used_once(loop, op); op = op->operands[0]->op)
         out->k_dim = 1 - out->k_dim;
     if (!op || op->parent != loop->body) return false;
     out->load = op;

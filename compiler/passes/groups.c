@@ -17,18 +17,6 @@ enum { REMAKE_DEPTH = 8 };
 
 /* ---- tiles that go in ---- */
 
-static bool region_holds(const Region *outer, const Region *inner)
-{
-    for (; inner; inner = inner->parent ? inner->parent->parent : NULL)
-        if (inner == outer) return true;
-    return false;
-}
-
-static const Region *home_of(const Value *value)
-{
-    return value->op ? value->op->parent : value->region;
-}
-
 /* Follows from scalars by elementwise ops and renamings. */
 static bool is_remade(const Value *value, int depth)
 {
@@ -90,7 +78,7 @@ static void bring_in_operands(Op *op, void *context)
     for (int i = 0; i < op->operand_count; i++) {
         Value *operand = op->operands[i];
         if (operand->type->kind == TYPE_TILE &&
-            !region_holds(border->group->regions[0], home_of(operand)))
+            !region_holds(border->group->regions[0], value_home(operand)))
             op->operands[i] = bring_in(border, operand);
     }
 }
@@ -109,7 +97,7 @@ static Value *bring_out(Op *group, int index, Builder *after)
     Op *yield = region_terminator(group->regions[0]);
     Value *tile = yield->operands[index];
     Builder before = builder_before(group), end = builder_before(yield);
-    if (is_remade(tile, REMAKE_DEPTH) && !region_holds(group->regions[0], home_of(tile)))
+    if (is_remade(tile, REMAKE_DEPTH) && !region_holds(group->regions[0], value_home(tile)))
         return tile;
     Value *shared = shared_copy(&before, tile);
     build2(&end, OP_shared_store, shared, tile);

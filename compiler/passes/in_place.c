@@ -1,11 +1,6 @@
 /* in_place.c: operands of a dot that it can read where they lie in shared memory. */
+#include "passes/access.h"
 #include "passes/matrix.h"
-
-static bool swaps(const Op *op)
-{
-    const Attr *dims = op_attr(op, ATTR_dims);
-    return dims->count == 2 && dims->integers[0] == 1;
-}
 
 /* Nothing is written between the load and the dot, so that the dot may read in its place. */
 static bool is_still_there(const Op *load, const Op *dot)
@@ -20,8 +15,7 @@ bool find_in_place(const Op *dot, int operand, InPlace *out)
 {
     Value *value = dot->operands[operand];
     *out = (InPlace){0};
-    for (; value->op && value->op->code == OP_transpose && swaps(value->op);
-         value = value->op->operands[0])
+    for (; value->op && op_swaps(value->op); value = value->op->operands[0])
         out->transposed = !out->transposed;
     if (!value->op || value->op->code != OP_shared_load || !is_still_there(value->op, dot))
         return false;

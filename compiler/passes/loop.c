@@ -10,19 +10,11 @@ int64_t loop_trips(const Op *loop)
     return (end - begin - 1) / step + 1;
 }
 
-static bool is_inside(const Value *value, const Region *body)
-{
-    const Region *at = value->op ? value->op->parent : value->region;
-    for (; at; at = at->parent ? at->parent->parent : NULL)
-        if (at == body) return true;
-    return false;
-}
-
 bool loop_foresees(const Op *loop, const Value *value)
 {
     const Region *body = loop->regions[0];
     if (value->region == body) return value->index == 0;
-    if (!is_inside(value, body)) return true;
+    if (!region_holds(body, value_home(value))) return true;
     if (!value->op || value->op->parent != body || value->op->region_count ||
         !(op_info(value->op->code)->traits & PURE))
         return false;
@@ -47,7 +39,7 @@ bool loop_slope(const Op *loop, const Value *value, int64_t *slope)
 {
     const Region *body = loop->regions[0];
     *slope = value->region == body && value->index == 0;
-    if (*slope || !is_inside(value, body)) return true;
+    if (*slope || !region_holds(body, value_home(value))) return true;
     const Op *op = value->op;
     if (!op || op->parent != body || !(op_info(op->code)->traits & PURE)) return false;
     int64_t slopes[2] = {0};

@@ -6,17 +6,12 @@
 
 /* ---- where ops go ---- */
 
-static const Region *home_of(const Value *value)
-{
-    return value->op ? value->op->parent : value->region;
-}
-
 static Builder hoisted(const Lower *lower, int count, Value *const *operands)
 {
     Builder at = lower->at;
     while (at.region != lower->top) {
         for (int i = 0; i < count; i++)
-            if (home_of(operands[i]) == at.region) return at;
+            if (value_home(operands[i]) == at.region) return at;
         at.before = at.region->parent;
         at.region = at.region->parent->parent;
     }
@@ -25,7 +20,7 @@ static Builder hoisted(const Lower *lower, int count, Value *const *operands)
 
 int address_depth(const Lower *lower, const Value *value)
 {
-    const Region *region = home_of(value);
+    const Region *region = value_home(value);
     int depth = 0;
     for (; region && region != lower->top && region->parent; region = region->parent->parent)
         depth++;

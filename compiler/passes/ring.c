@@ -31,9 +31,7 @@ enum { REGISTER_BYTES = 128 }; /* of a tile a thread, that may go through regist
 
 bool ring_is_inside(const Op *op, const Region *region)
 {
-    for (const Region *at = op->parent; at; at = at->parent ? at->parent->parent : NULL)
-        if (at == region) return true;
-    return false;
+    return region_holds(region, op->parent);
 }
 
 static bool is_rename(const Op *op)
@@ -390,17 +388,6 @@ static int sum_of(const Pipeline *pipeline, const Op *dot)
                : -1;
 }
 
-/* Copies of several bytes at a time. */
-static bool is_wide(FactTable *facts, Op *copy)
-{
-    enum { LEAST_BYTES = 8, MOST = 64 };
-    const Access access = access_of(copy);
-    const int dim = access_contiguous(&access);
-    if (dim < 0) return false;
-    const int vector = access_vector(facts, &access, dim, MOST);
-    return dtype_memory_bytes(access.view->dtype, vector) >= LEAST_BYTES;
-}
-
 static bool is_copied_ahead(const Pipeline *pipeline, const Op *copy)
 {
     for (size_t i = 0; i < pipeline->rings.count; i++)
@@ -417,7 +404,7 @@ static Op *only_dot(const Pipeline *pipeline, FactTable *facts)
         const bool tile = op->result_count && op->results[0].type->kind == TYPE_TILE;
         if (op->region_count) return NULL;
         if (op->code == OP_copy) {
-            if (!is_copied_ahead(pipeline, op) || !is_wide(facts, op)) return NULL;
+            if (!is_copied_ahead(pipeline, op) || !access_is_wide(facts, op)) return NULL;
         } else if (op->code == OP_dot) {
             if (dot) return NULL;
             dot = op;
