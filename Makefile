@@ -24,7 +24,7 @@ LLVM_INCLUDE = $(shell $(LLVM_CONFIG) --includedir 2>/dev/null)
 CFLAGS_COMPILER = -std=c17 $(CFLAGS_COMMON) -fPIC -fvisibility=hidden -Icompiler -I$(BUILD)/gen -Iruntime -Iruntime/include -isystem $(LLVM_INCLUDE)
 CFLAGS_RUNTIME = -std=c11 $(CFLAGS_COMMON) -fPIC -fvisibility=hidden -Iruntime -Iruntime/include
 
-.PHONY: all build deps demo test unit reference grammar golden exec samples layers check-layers docs install format clean gpu-bundle
+.PHONY: all build deps demo test unit reference grammar golden exec samples layers check-layers docs install format clean fuzz gpu-bundle
 all: build
 build: $(BUILD)/tilec $(BUILD)/libtile.a $(BUILD)/libtile.so $(BUILD)/libtile_emulator.a $(BUILD)/libtilec.so
 
@@ -174,9 +174,52 @@ UNIT_LIBS_codegen_emulator = $(UNIT_LIBS_codegen)
 UNIT_LIBS_cache = $(LLVM_LIBS) -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic $(SYSTEM_LIBS) -Wl,--gc-sections
 UNIT_LIBS_codegen = -Wl,-u,tile_emulator_run $(LLVM_LIBS) -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic $(SYSTEM_LIBS) -Wl,--gc-sections -Wl,--export-dynamic-symbol='tile_*'
 
+# ---- libFuzzer: `make fuzz` gives each target FUZZ_SECONDS; clang with its run-time libraries is needed ------------
+
+FUZZ_CC ?= clang
+FUZZ_SECONDS ?= 60
+FUZZ ?= parse eval ir tune cache object
+FUZZ_SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-sanitize=function
+FUZZ_INCLUDE = -D_GNU_SOURCE -Icompiler -I$(GEN) -Iruntime -Iruntime/include -isystem $(LLVM_INCLUDE)
+FUZZ_FLAGS = -w -O1 -g -fno-omit-frame-pointer -ffunction-sections -fdata-sections $(FUZZ_SANITIZE) $(FUZZ_INCLUDE)
+FUZZ_PARTS = base target syntax ir eval passes
+FUZZ_LINK = -Wl,--wrap=internal_error -Wl,--gc-sections -lpthread -lm
+# Where it starts, beside what was found before.
+FUZZ_SEEDS_parse = tests/exec tests/language tests/golden/syntax
+FUZZ_SEEDS_eval = tests/exec tests/golden/eval
+FUZZ_SEEDS_ir = tests/golden/ir tests/golden/passes
+FUZZ_EXTRA_cache = compiler/units.c
+FUZZ_EXTRA_object = compiler/command/object_view.c compiler/command/object_print.c
+$(BUILD)/fuzz/obj/%.o: compiler/%.c
+	@mkdir -p $(@D)
+	$(call say,CLANG,$@)
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -std=c17 -fsanitize=fuzzer-no-link -c $< -o $@
+$(BUILD)/fuzz/obj/gen/%.o: $(GEN)/%.c
+	@mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -std=c17 -fsanitize=fuzzer-no-link -c $< -o $@
+$(BUILD)/fuzz/compiler.a: $(foreach f,$(FUZZ_PARTS),$(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(OBJ_$(f))))
+	$(Q)rm -f $@; ar rcs $@ $^
+$(BUILD)/fuzz/%: tests/fuzz/targets/%.c tests/fuzz/targets/fuzz.h $(BUILD)/fuzz/compiler.a $$(FUZZ_EXTRA_$$*)
+	$(call say,CLANG,$@)
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -std=c17 -fsanitize=fuzzer -o $@ $(filter %.c,$^) $(BUILD)/fuzz/compiler.a $(FUZZ_LINK)
+# What a run finds stays in build/fuzz/corpus; what crashes, in build/fuzz.
+fuzz: $(addprefix fuzz-,$(FUZZ))
+fuzz-%: $(BUILD)/fuzz/%
+	@mkdir -p $(BUILD)/fuzz/corpus/$*
+	$< -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=8192 -verbosity=0 -print_final_stats=1 \
+	  $(patsubst %,-dict=%,$(wildcard tests/fuzz/corpus/$*.dict)) -artifact_prefix=$(BUILD)/fuzz/$*- \
+	  $(BUILD)/fuzz/corpus/$* tests/fuzz/corpus/$* $(FUZZ_SEEDS_$*)
+# The same without libFuzzer, on what is kept in tests/fuzz/corpus: part of the tests.
+REPLAY = $(addprefix $(BUILD)/fuzz/replay_,parse eval ir tune cache object)
+$(BUILD)/fuzz/replay_%: tests/fuzz/targets/replay.c tests/fuzz/targets/%.c tests/fuzz/targets/fuzz.h $(foreach f,passes eval ir syntax target base,$(BUILD)/lib/$(f).a) $$(FUZZ_EXTRA_$$*)
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) -w -g -ffunction-sections -fdata-sections $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(FUZZ_INCLUDE) -std=c17 -o $@ $(filter %.c,$^) \
+	  -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(FUZZ_LINK)
+
 # `deps` may install llvm-config, which the variables above ask: hence the second make.
 test: deps
-	@+$(MAKE) --no-print-directory build $(UNIT) $(BUILD)/unit/mutate $(BUILD)/reference/interpret
+	@+$(MAKE) --no-print-directory build $(UNIT) $(REPLAY) $(BUILD)/unit/mutate $(BUILD)/reference/interpret
 	@BUILD=$(BUILD) tests/run
 unit: $(UNIT)
 	@BUILD=$(BUILD) tests/run unit

@@ -11,7 +11,7 @@
 #include <elf.h>
 #include <string.h>
 
-enum { SECTION_SHIFT = 40, MOST_SECTIONS = 4096 }; /* room for 1 TiB a section */
+enum { SECTION_SHIFT = 40, MOST_SECTIONS = 4096, LONGEST_TEXT = 1 << 16 }; /* 1 TiB a section */
 
 typedef struct Section {
     Elf64_Shdr header;
@@ -58,6 +58,7 @@ static bool read_header(ObjectView *view, const char **fault)
 static bool read_sections(ObjectView *view)
 {
     int count = view->header.e_shnum;
+    uint64_t room = view->size; /* sections lie side by side, so they are no more than the file */
     view->sections = arena_new_array(view->arena, Section, count + 1);
     for (int i = 0; i < count; i++) {
         Section *section = &view->sections[i];
@@ -65,7 +66,10 @@ static bool read_sections(ObjectView *view)
                view->bytes + view->header.e_shoff + (size_t)i * sizeof(Elf64_Shdr),
                sizeof section->header);
         if (section->header.sh_type == SHT_NOBITS || section->header.sh_type == SHT_NULL) continue;
-        if (!is_inside(view, section->header.sh_offset, section->header.sh_size)) return false;
+        if (!is_inside(view, section->header.sh_offset, section->header.sh_size) ||
+            section->header.sh_size > room)
+            return false;
+        room -= section->header.sh_size;
         section->bytes = arena_copy_text(view->arena, view->bytes + section->header.sh_offset,
                                          section->header.sh_size);
     }
@@ -126,6 +130,7 @@ static const char *section_text(const Section *section, uint64_t offset)
 {
     if (!section || !section->bytes || offset >= section->header.sh_size) return NULL;
     size_t room = section->header.sh_size - offset;
+    if (room > LONGEST_TEXT) room = LONGEST_TEXT;
     return memchr(section->bytes + offset, '\0', room) ? section->bytes + offset : NULL;
 }
 
@@ -163,6 +168,11 @@ const ObjectView *view_open(Arena *arena, const char *bytes, size_t size, const 
     if (!read_header(view, fault)) return NULL;
     *fault = "its sections are broken";
     return read_sections(view) && resolve(view) ? view : NULL;
+}
+
+size_t view_size(const ObjectView *view)
+{
+    return view->size;
 }
 
 const char *view_machine(const ObjectView *view)

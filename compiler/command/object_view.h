@@ -11,6 +11,7 @@ bool view_is_elf(const char *bytes, size_t size);
 /* NULL with *fault set if it is not what tilec writes. The bytes must stay. */
 const ObjectView *view_open(Arena *arena, const char *bytes, size_t size, const char **fault);
 const char *view_machine(const ObjectView *view);
+size_t view_size(const ObjectView *view);
 
 /* Addresses are the view's own; 0 is NULL. */
 typedef struct ObjectSymbol {
@@ -24,5 +25,8 @@ bool view_symbol(const ObjectView *view, size_t index, ObjectSymbol *out);
 bool view_read(const ObjectView *view, uint64_t address, void *out, size_t size);
 const char *view_bytes(const ObjectView *view, uint64_t address, size_t size); /* or NULL */
 const char *view_text(const ObjectView *view, uint64_t address); /* NULL unless it ends */
+
+/* What its kernels are (object_print.c). NULL, or what is wrong with the object. */
+const char *view_print(const ObjectView *view, Buf *out);
 
 #endif

@@ -280,7 +280,7 @@ static void count_uses(Op *op, void *context)
 {
     (void)context;
     for (int i = 0; i < op->operand_count; i++)
-        op->operands[i]->scratch = (char *)op->operands[i]->scratch + 1;
+        op->operands[i]->scratch = (void *)((uintptr_t)op->operands[i]->scratch + 1);
 }
 
 static void clear_uses(Op *op, void *context)

@@ -1,0 +1,30 @@
+/* eval.c: a program: all that is evaluated at compile time, its kernels staged and checked, and
+ * their passes up to one thread's program. */
+#include "fuzz.h"
+#include "eval/eval.h"
+#include "passes/passes.h"
+
+static void lower(const Kernel *typed)
+{
+    const PassOptions options = {.verify_each = true};
+    CHECK(kernel_verify(typed));
+    Kernel *kernel = kernel_clone(typed);
+    passes_run(kernel, target_find("sm_90a"), &options);
+    kernel_free(kernel);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const EvalOptions options = {0};
+    Session *session = session_new();
+    Program *program =
+        program_new(session, fuzz_source(session, "fuzz.tile", data, size), &options);
+    ExportList exports = {0};
+    if (program && program_export(program, NULL, 0, &exports))
+        for (int i = 0; i < exports.count; i++)
+            for (int j = 0; j < exports.items[i].specialisation_count; j++)
+                lower(exports.items[i].specialisations[j]);
+    if (program) program_free(program);
+    fuzz_close(session);
+    return 0;
+}
