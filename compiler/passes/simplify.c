@@ -295,7 +295,7 @@ static void clear_uses(Op *op, void *context)
 
 static void drop_use(Value *value)
 {
-    value->scratch = (char *)value->scratch - 1;
+    value->scratch = (void *)((uintptr_t)value->scratch - 1);
 }
 
 static void drop_operands(Op *op, void *context)
