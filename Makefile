@@ -199,15 +199,21 @@ $(BUILD)/fuzz/obj/gen/%.o: $(GEN)/%.c
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -std=c17 -fsanitize=fuzzer-no-link -c $< -o $@
 $(BUILD)/fuzz/compiler.a: $(foreach f,$(FUZZ_PARTS),$(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(OBJ_$(f))))
 	$(Q)rm -f $@; ar rcs $@ $^
-$(BUILD)/fuzz/%: tests/fuzz/targets/%.c tests/fuzz/targets/fuzz.h $(BUILD)/fuzz/compiler.a $$(FUZZ_EXTRA_$$*)
+$(BUILD)/fuzz/%: tests/fuzz/targets/%.c tests/fuzz/targets/fuzz.h tests/fuzz/targets/mutate_text.h $(BUILD)/fuzz/compiler.a $$(FUZZ_EXTRA_$$*)
 	$(call say,CLANG,$@)
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -std=c17 -fsanitize=fuzzer -o $@ $(filter %.c,$^) $(BUILD)/fuzz/compiler.a $(FUZZ_LINK)
+$(BUILD)/fuzz/ir.dict: compiler/ir/ops.def compiler/ir/dtypes.def compiler/ir/attrs.def
+	LC_ALL=C sed -nE 's/^[A-Z_]+\(([a-zA-Z0-9_]+).*/"\1"/p' $^ > $@
+$(BUILD)/fuzz/eval.dict: compiler/eval/builtins.def compiler/ir/dtypes.def
+	LC_ALL=C sed -nE 's/^BUILTIN\("[^"]*", ("[^"]*").*/\1/p; s/^DTYPE\(([a-z0-9_]+).*/"\1"/p' $^ | sort -u > $@
+FUZZ_WORDS_ir = $(BUILD)/fuzz/ir.dict
+FUZZ_WORDS_eval = $(BUILD)/fuzz/eval.dict
 # What a run finds stays in build/fuzz/corpus; what crashes, in build/fuzz.
 fuzz: $(addprefix fuzz-,$(FUZZ))
-fuzz-%: $(BUILD)/fuzz/%
+fuzz-%: $(BUILD)/fuzz/% $$(FUZZ_WORDS_$$*)
 	@mkdir -p $(BUILD)/fuzz/corpus/$*
 	$< -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=8192 -verbosity=0 -print_final_stats=1 \
-	  $(patsubst %,-dict=%,$(wildcard tests/fuzz/corpus/$*.dict)) -artifact_prefix=$(BUILD)/fuzz/$*- \
+	  $(addprefix -dict=,$(FUZZ_WORDS_$*)) -artifact_prefix=$(BUILD)/fuzz/$*- \
 	  $(BUILD)/fuzz/corpus/$* tests/fuzz/corpus/$* $(FUZZ_SEEDS_$*)
 # The same without libFuzzer, on what is kept in tests/fuzz/corpus: part of the tests.
 REPLAY = $(addprefix $(BUILD)/fuzz/replay_,parse eval ir tune cache object)

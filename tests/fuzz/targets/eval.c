@@ -1,6 +1,7 @@
 /* eval.c: a program: all that is evaluated at compile time, its kernels staged and checked, and
  * their passes up to one thread's program. */
 #include "fuzz.h"
+#include "mutate_text.h"
 #include "eval/eval.h"
 #include "passes/passes.h"
 

@@ -1,6 +1,7 @@
 /* ir.c: a text of kernels: read, checked, printed and read again; what the verifier lets through
  * goes through the passes. */
 #include "fuzz.h"
+#include "mutate_text.h"
 #include "passes/passes.h"
 
 static Kernel *read_one(Session *session, const char *path, const char *text, size_t length)

@@ -1,5 +1,6 @@
 /* parse.c: a source: scanner, layout, grammar, checks, the tree as text. */
 #include "fuzz.h"
+#include "mutate_text.h"
 #include "syntax/parser.h"
 
 static void check_place(void *context, const Node *node)
