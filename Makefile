@@ -144,6 +144,13 @@ $(BUILD)/unit/libfake_cuda.so: tests/tools/fake_cuda.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CFLAGS_RUNTIME) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -shared -o $@ $< -lpthread
+# libtile's allocations go through the test; the plug-in that it loads and unloads has a libtile of its own.
+UNIT_EXTRA_faults = $(BUILD)/libtile.a $(BUILD)/unit/libfake_cuda.so $(BUILD)/unit/libkernel.so
+UNIT_LIBS_faults = $(foreach f,malloc calloc realloc aligned_alloc free,-Wl,--wrap=$(f))
+$(BUILD)/unit/libkernel.so: tests/tools/kernel_library.c $(BUILD)/libtile.a
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CFLAGS_RUNTIME) -Wno-missing-field-initializers $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -shared -o $@ $^ -ldl -lpthread
 # How fast text becomes a tree.
 $(BUILD)/bench/parse_speed: tests/bench/parse_speed.c $(BUILD)/lib/syntax.a $(BUILD)/lib/base.a
 	@mkdir -p $(@D)

@@ -133,13 +133,21 @@ static tile_status open_driver(tile_driver **out)
     return status;
 }
 
+static tile_status refuse_child(void)
+{
+    return tile_error(TILE_ERROR_NO_DRIVER,
+                      "this process was forked from one that had opened the CUDA driver, which "
+                      "works there alone: start it with exec, or fork before the first call");
+}
+
 static tile_status open_driver_once(tile_driver **out)
 {
     tile_process *process = &tile_the_process;
+    tile_watch_forks();
     pthread_mutex_lock(&process->lock);
-    tile_status status = TILE_OK;
+    tile_status status = process->was_forked ? refuse_child() : TILE_OK;
     tile_driver *driver = atomic_load_explicit(&process->driver, memory_order_relaxed);
-    if (!driver) {
+    if (!driver && !status) {
         status = open_driver(&driver);
         if (!status) atomic_store_explicit(&process->driver, driver, memory_order_release);
     }
@@ -213,6 +221,7 @@ tile_status tile_chosen_device(int *out)
 {
     *out = atomic_load_explicit(&tile_the_process.device, memory_order_relaxed);
     if (*out != TILE_DEVICE_UNDECIDED) return TILE_OK;
+    tile_watch_forks();
     int device;
     const tile_status status = device_of_environment(&device);
     if (status) return status;
@@ -226,6 +235,7 @@ tile_status tile_chosen_device(int *out)
 tile_status tile_set_device(const char *device)
 {
     int chosen;
+    tile_watch_forks();
     tile_status status =
         device ? parse_device(device, "tile_set_device", &chosen) : device_of_environment(&chosen);
     if (!status && device && chosen != TILE_DEVICE_EMULATOR) {

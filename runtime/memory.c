@@ -22,6 +22,21 @@ static struct {
     atomic_uint_least64_t generation; /* changes with the list */
 } registry = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
+void tile_memory_lock(void)
+{
+    pthread_rwlock_wrlock(&registry.lock);
+}
+
+void tile_memory_unlock(void)
+{
+    pthread_rwlock_unlock(&registry.lock);
+}
+
+void tile_memory_unlock_child(void)
+{
+    pthread_rwlock_init(&registry.lock, NULL);
+}
+
 /* A copy, since the allocation itself may be freed by the time a thread looks again. */
 typedef struct last_hit {
     uint64_t generation;

@@ -28,8 +28,9 @@ enum { TILE_DEVICE_UNDECIDED = -2, TILE_DEVICE_EMULATOR = -1 };
 
 /* All that outlives a call, apart from each thread's error text and each kernel's state. */
 typedef struct tile_process {
-    pthread_mutex_t lock;                      /* opening the driver, retaining contexts */
-    _Atomic(tile_driver *) driver;             /* NULL until opened */
+    pthread_mutex_t lock;          /* opening the driver, retaining contexts */
+    _Atomic(tile_driver *) driver; /* NULL until opened */
+    int was_forked; /* the driver was open in the process that this is a child of; under the lock */
     atomic_int device;                         /* ordinal of a GPU, or one of the two above */
     _Atomic(const tile_allocator *) allocator; /* of results; NULL: there is none */
     atomic_int tuning;                         /* a tile_tuning */
@@ -37,6 +38,13 @@ typedef struct tile_process {
     _Atomic(const char *) compiler;            /* tile_set_compiler's */
 } tile_process;
 extern tile_process tile_the_process;
+
+/* From the first call on, a fork leaves the child with free locks (fork.c). */
+void tile_watch_forks(void);
+/* The list of the emulator's allocations, for a fork (memory.c). */
+void tile_memory_lock(void);
+void tile_memory_unlock(void);
+void tile_memory_unlock_child(void);
 
 /* The driver, opened by the first call. Errors: TILE_ERROR_NO_DRIVER, a CUresult. A failure is not
  * remembered: the next call tries again. */

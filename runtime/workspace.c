@@ -84,10 +84,16 @@ static uint64_t aligned(uint64_t bytes)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+/* More than any device has: what is beyond it asks for it, and is refused. */
+static const uint64_t most_bytes = UINT64_C(1) << 62;
+
 uint64_t tile_workspace_bytes(uint32_t count, const uint64_t *bytes)
 {
     uint64_t total = 0;
-    for (uint32_t i = 0; i < count; i++) total += aligned(bytes[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        if (bytes[i] > most_bytes - total) return most_bytes;
+        total += aligned(bytes[i]);
+    }
     return total;
 }
 

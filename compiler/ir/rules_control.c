@@ -36,7 +36,7 @@ bool rule_in_group(const Check *check)
     const int64_t begin = op_int(check->op, ATTR_begin, -1);
     const int64_t count = op_int(check->op, ATTR_count, 0);
     return require(check, result_type(check)->dtype == DTYPE_b1, "the result is boolean") &&
-           require(check, begin >= 0 && count > 0 && begin + count <= 1024,
+           require(check, begin >= 0 && count > 0 && count <= 1024 && begin <= 1024 - count,
                    "{begin} and {count} are no threads of a block") &&
            require(check, count == 1 || (begin % 32 == 0 && count % 32 == 0),
                    "a group is one thread or whole warps");
