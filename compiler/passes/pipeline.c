@@ -10,6 +10,7 @@
  * With a distance above one the carried tiles move up one place each iteration. A move of a
  * register that is still being loaded waits for it, so the loop asks to be unrolled by the
  * distance: then the moves are renamings. */
+#include "passes/access.h"
 #include "passes/loop.h"
 #include "passes/passes.h"
 #include "passes/rebuild.h"
@@ -17,7 +18,9 @@
 #include "base/vec.h"
 
 enum {
-    PREFETCH_BYTES = 256,  /* registers a thread may spend on tiles in flight */
+    PREFETCH_BYTES = 256, /* registers a thread may spend on tiles in flight */
+    LOOP_BYTES = 4 * 191, /* on them and on what the loop carries: 64 are left for its addresses and
+                             operands */
     PREFETCH_DISTANCE = 4, /* hides the latency of DRAM behind loops that do little else */
 };
 
@@ -27,8 +30,10 @@ typedef struct Prefetch {
     Kernel *kernel;
     Op *loop;
     Ops loads;
-    int64_t bytes; /* of one iteration's tiles, a thread */
-    int distance;  /* iterations ahead */
+    int64_t bytes;  /* of one iteration's tiles, a thread */
+    int64_t flying; /* the same while they are being loaded */
+    int64_t most;   /* of all iterations' */
+    int distance;   /* iterations ahead */
 } Prefetch;
 
 static void find_global_write(Op *op, void *context)
@@ -50,10 +55,34 @@ static bool loads_tiles(const Region *body)
     return false;
 }
 
+/* What is left beside the tiles that the loop carries, its sums say. */
+static int64_t prefetch_room(const Op *loop)
+{
+    int64_t room = LOOP_BYTES;
+    for (int i = 0; i < loop->result_count; i++)
+        if (loop->results[i].type->kind == TYPE_TILE)
+            room -= bytes_per_thread(loop->results[i].type);
+    return room < PREFETCH_BYTES ? room : PREFETCH_BYTES;
+}
+
+/* While it is being loaded: what comes in pieces smaller than a register has one for each. */
+static int64_t bytes_in_flight(Op *load)
+{
+    enum { REGISTER_BYTES = 4 };
+    const Access access = access_of(load);
+    const Layout *layout = access.tile->layout;
+    const int dim = access_contiguous(&access);
+    const int run = dim < 0 ? 1 : layout_register_run(layout, access.tile_dim[dim]);
+    const int64_t bytes = bytes_per_thread(access.tile);
+    const int64_t pieces = layout_registers(layout) / run * REGISTER_BYTES;
+    return bytes > pieces ? bytes : pieces;
+}
+
 /* NULL, or why nothing is loaded ahead. */
 static const char *collect_loads(Prefetch *prefetch)
 {
     bool writes = false;
+    prefetch->most = prefetch_room(prefetch->loop);
     region_visit(prefetch->loop->regions[0], find_global_write, &writes);
     if (writes) return "it writes global memory, which its loads may read";
     for (Op *op = prefetch->loop->regions[0]->first; op; op = op->next) {
@@ -63,12 +92,11 @@ static const char *collect_loads(Prefetch *prefetch)
             predictable &= loop_foresees(prefetch->loop, op->operands[i]);
         if (!predictable) continue;
         prefetch->bytes += bytes_per_thread(op->results[0].type);
+        prefetch->flying += bytes_in_flight(op);
         vec_push(prefetch->kernel->arena, &prefetch->loads, op);
     }
     if (!prefetch->loads.count) return "where they are is not known before the round";
-    return prefetch->bytes > PREFETCH_BYTES
-               ? "they would take more than 256 bytes of a thread's registers"
-               : NULL;
+    return prefetch->bytes > prefetch->most ? "a thread has no registers left for them" : NULL;
 }
 
 /* As far ahead as registers allow, where unrolling by the distance leaves no remainder. */
@@ -77,7 +105,7 @@ static int choose_distance(const Prefetch *prefetch)
     int64_t trips = loop_trips(prefetch->loop);
     int distance = PREFETCH_DISTANCE;
     while (distance > 1 &&
-           (prefetch->bytes * distance > PREFETCH_BYTES || trips == 0 || trips % distance))
+           (prefetch->flying * distance > prefetch->most || trips == 0 || trips % distance))
         distance /= 2;
     return distance;
 }
