@@ -242,10 +242,12 @@ static void put_image(const Image *image, bool with_bytes, Buf *out)
         const ImageEntry *entry = &image->entries[i];
         put_text(out, entry->name);
         put_number(out, (uint64_t)entry->warps);
+        put_number(out, (uint64_t)entry->persistent);
         put_number(out, (uint64_t)entry->shared_bytes);
         put_number(out, (uint64_t)entry->registers);
         put_number(out, (uint64_t)entry->spill_bytes);
     }
+    if (with_bytes) put_text(out, image->maps ? image->maps : "");
     if (with_bytes && image->bytes) buf_bytes(out, image->bytes, image->size);
 }
 
@@ -300,6 +302,7 @@ static void take_entry(Taker *taker, ImageEntry *out)
     const char *name = taker_text(taker);
     out->name = name ? intern_text(taker->session->names, name) : NULL;
     out->warps = (int)taker_number(taker);
+    out->persistent = (int)taker_number(taker);
     out->shared_bytes = (int)taker_number(taker);
     out->registers = (int)taker_number(taker);
     out->spill_bytes = (int)taker_number(taker);
@@ -318,6 +321,8 @@ static void take_image(Taker *taker, const ArchList *archs, bool with_bytes, Ima
     out->entries = arena_new_array(taker->session->arena, ImageEntry, count + 1);
     out->entry_count = (int)count;
     for (uint64_t i = 0; i < count; i++) take_entry(taker, &out->entries[i]);
+    const char *maps = with_bytes ? taker_text(taker) : NULL;
+    out->maps = maps && *maps ? maps : NULL;
     if (with_bytes && out->kind != IMAGE_EMULATOR) out->bytes = taker_bytes(taker, out->size);
     if (out->kind == IMAGE_PTX) out->ptx = out->bytes;
 }

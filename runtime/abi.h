@@ -39,6 +39,12 @@ typedef struct tile_tuned {
 typedef void tile_tuned_function(const tile_tuned *tuned, void *context);
 TILE_API void tile_set_tuned(tile_tuned_function *function, void *context);
 
+/* A tensor map as kernels take it: of the driver's making (CUtensorMap), or, for the emulator, a
+ * tile_tensor_map. */
+typedef struct tile_encoded_map {
+    _Alignas(64) uint8_t bytes[128];
+} tile_encoded_map;
+
 /* The emulator, found through tile_image.emulator so that libtile itself does not need it. `run`
  * runs one launch to its end; `parameters` are the device's: those of the call without the keys.
  * `symbols` is what emulated code refers to. */

@@ -21,11 +21,20 @@ typedef unsigned long long CUdeviceptr;
 
 enum {
     CUDA_SUCCESS = 0,
+    CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
     CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE = 38,
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
     CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
     CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+    CU_TENSOR_MAP_DATA_TYPE_UINT8 = 0,
+    CU_TENSOR_MAP_DATA_TYPE_UINT16 = 1,
+    CU_TENSOR_MAP_DATA_TYPE_UINT32 = 2,
+    CU_TENSOR_MAP_DATA_TYPE_UINT64 = 4,
+    CU_TENSOR_MAP_SWIZZLE_32B = 1,
+    CU_TENSOR_MAP_SWIZZLE_64B = 2,
+    CU_TENSOR_MAP_SWIZZLE_128B = 3,
+    CU_TENSOR_MAP_L2_PROMOTION_128B = 2,
     CU_JIT_ERROR_LOG_BUFFER = 5,
     CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6
 };
@@ -76,6 +85,10 @@ typedef struct CUlaunchConfig {
     CALL(event_destroy, cuEventDestroy_v2, (CUevent event))                                        \
     CALL(event_record, cuEventRecord, (CUevent event, CUstream stream))                            \
     CALL(event_elapsed, cuEventElapsedTime, (float *milliseconds, CUevent start, CUevent end))     \
+    CALL(map_encode, cuTensorMapEncodeTiled,                                                       \
+         (void *map, int type, unsigned int rank, void *pointer, const uint64_t *extents,          \
+          const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave,     \
+          int swizzle, int promotion, int fill))                                                   \
     CALL(library_load, cuLibraryLoadData,                                                          \
          (CUlibrary * library, const void *code, int *jit_options, void **jit_values,              \
           unsigned int jit_count, int *options, void **values, unsigned int count))                \
@@ -84,6 +97,8 @@ typedef struct CUlaunchConfig {
          (CUkernel * kernel, CUlibrary library, const char *name))                                 \
     CALL(kernel_attribute, cuKernelSetAttribute,                                                   \
          (int attribute, int value, CUkernel kernel, CUdevice device))                             \
+    CALL(blocks_at_a_time, cuOccupancyMaxActiveBlocksPerMultiprocessor,                            \
+         (int *blocks, CUfunction function, int threads, size_t shared))                           \
     CALL(kernel_function, cuKernelGetFunction, (CUfunction * function, CUkernel kernel))           \
     CALL(launch, cuLaunchKernelEx,                                                                 \
          (const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra))

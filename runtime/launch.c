@@ -76,7 +76,8 @@ typedef struct invocation {
     uint32_t key_count;
     uint32_t device_count; /* of device_arguments; workspaces follow them */
     int64_t keys[TILE_MAX_PARAMETERS];
-    const void *parameters[TILE_MAX_PARAMETERS + TILE_MAX_WORKSPACES];
+    const void *parameters[TILE_MAX_PARAMETERS + TILE_MAX_WORKSPACES + TILE_MAX_MAPS];
+    tile_encoded_map maps[TILE_MAX_MAPS];
     tile_grid grids[TILE_MAX_LAUNCHES];
     int64_t *extents; /* where those of results go, or NULL */
     uint64_t workspace_bytes[TILE_MAX_WORKSPACES];
@@ -176,14 +177,25 @@ static tile_status no_variant(const invocation *call, uint32_t broken)
                       parameter->name, of, value);
 }
 
+/* What the images of a variant take as tensor maps can be such. */
+static int maps_fit(const invocation *call, const tile_variant *variant)
+{
+    int fit = 1;
+    for (uint64_t i = 0; i < variant->image_count; i++)
+        fit = fit && tile_maps_fit(&variant->images[i], call->arguments);
+    return fit;
+}
+
 static tile_status find_variant(invocation *call)
 {
     const tile_specialisation *specialisation = call->specialisation;
     uint32_t broken = 0;
     for (uint32_t i = 0; i < specialisation->variant_count; i++) {
-        broken = broken_assumption(call, &specialisation->variants[i]);
-        if (broken == call->kernel->parameter_count) {
-            call->variant = &specialisation->variants[i];
+        const tile_variant *variant = &specialisation->variants[i];
+        broken = broken_assumption(call, variant);
+        if (broken == call->kernel->parameter_count &&
+            (i + 1 == specialisation->variant_count || maps_fit(call, variant))) {
+            call->variant = variant;
             call->variant_index = i;
             return TILE_OK;
         }
@@ -332,6 +344,13 @@ static void pass_workspaces(invocation *call)
         call->parameters[call->device_count + i] = &call->workspaces[i];
 }
 
+/* Behind the workspaces. */
+static void pass_maps(invocation *call, const tile_image *image)
+{
+    const uint32_t first = call->device_count + call->specialisation->workspace_count;
+    for (uint64_t i = 0; i < image->map_count; i++) call->parameters[first + i] = &call->maps[i];
+}
+
 /* ---- launching ------------------------------------------------------------------------------- */
 
 static tile_status check_warps(const invocation *call, const tile_image *image, uint32_t warps)
@@ -356,13 +375,23 @@ static tile_status failed_launch(const invocation *call, const tile_scope *scope
     return tile_driver_error(scope->driver, result, who.bytes, "cuLaunchKernelEx");
 }
 
+tile_grid tile_persistent_grid(const tile_grid *grid, uint32_t at_a_time)
+{
+    const uint64_t blocks = (uint64_t)grid->x * grid->y * grid->z, most = at_a_time ? at_a_time : 1;
+    const uint64_t turns = (blocks + most - 1) / most;
+    return (tile_grid){(uint32_t)((blocks + turns - 1) / turns), 1, 1};
+}
+
 /* The driver takes a CUkernel for a CUfunction and finds the function of the stream's context
  * itself. That costs nothing measurable, and keeping functions by context here would go wrong as
  * soon as a new context gets the address of a destroyed one. */
 static tile_status launch_one(const invocation *call, const tile_scope *scope,
-                              const tile_entry *entry, CUkernel kernel, const tile_grid *grid,
-                              tile_stream stream)
+                              const tile_entry *entry, const tile_loaded_kernel *loaded,
+                              const tile_grid *whole, tile_stream stream)
 {
+    const tile_grid own =
+        entry->persistent ? tile_persistent_grid(whole, loaded->at_a_time) : *whole;
+    const tile_grid *grid = &own;
     const CUlaunchConfig config = {
         .gridDimX = grid->x,
         .gridDimY = grid->y,
@@ -373,7 +402,7 @@ static tile_status launch_one(const invocation *call, const tile_scope *scope,
         .sharedMemBytes = entry->shared_bytes,
         .hStream = stream,
     };
-    const CUresult result = scope->driver->launch(&config, (CUfunction)(void *)kernel,
+    const CUresult result = scope->driver->launch(&config, (CUfunction)(void *)loaded->kernel,
                                                   (void **)(uintptr_t)call->device_arguments, NULL);
     return result == CUDA_SUCCESS ? TILE_OK : failed_launch(call, scope, entry, grid, result);
 }
@@ -384,7 +413,7 @@ static tile_status launch_loaded(const invocation *call, const tile_scope *scope
     for (uint32_t i = 0; i < call->specialisation->launch_count; i++) {
         if (is_empty(&call->grids[i])) continue;
         const tile_status status = launch_one(call, scope, &loaded->image->entries[i],
-                                              loaded->kernels[i], &call->grids[i], stream);
+                                              &loaded->kernels[i], &call->grids[i], stream);
         if (status) return status;
     }
     return TILE_OK;
@@ -402,6 +431,10 @@ static tile_status launch_in_scope(invocation *call, const tile_scope *scope, ti
         status = tile_workspaces_on_gpu(scope->driver, &workspaces, stream, call->workspaces);
         pass_workspaces(call);
     }
+    if (!status)
+        status = tile_maps_on_gpu(scope->driver, call->kernel, loaded->image, call->arguments,
+                                  call->maps);
+    if (!status) pass_maps(call, loaded->image);
     return status ? status : launch_loaded(call, scope, loaded, stream);
 }
 
@@ -497,12 +530,14 @@ static tile_status launch_on_gpu(invocation *call, tile_stream stream, int own_g
 
 static tile_status run_emulated(const invocation *call, const tile_image *image)
 {
+    enum { AT_A_TIME = 4 /* few, so that there are several turns */ };
     const tile_emulator *emulator = image->emulator;
     tile_status status = TILE_OK;
     for (uint32_t i = 0; !status && i < call->specialisation->launch_count; i++) {
-        if (!is_empty(&call->grids[i]))
-            status =
-                emulator->run(image, &image->entries[i], &call->grids[i], call->device_arguments);
+        tile_grid grid = call->grids[i];
+        if (is_empty(&grid)) continue;
+        if (image->entries[i].persistent) grid = tile_persistent_grid(&grid, AT_A_TIME);
+        status = emulator->run(image, &image->entries[i], &grid, call->device_arguments);
     }
     return status;
 }
@@ -516,6 +551,8 @@ static tile_status launch_emulated(invocation *call, tile_stream stream, uint32_
     if (!status) status = tile_workspaces_emulated(&workspaces, stream, call->workspaces);
     if (status) return status;
     pass_workspaces(call);
+    tile_maps_emulated(image, call->arguments, call->maps);
+    pass_maps(call, image);
     status = run_emulated(call, image);
     tile_workspaces_return(&workspaces, call->workspaces);
     return status;
@@ -588,7 +625,7 @@ static tile_status settle(const tile_driver *driver, const tile_kernel *kernel, 
 {
     for (uint32_t i = 0; i < launches; i++) {
         CUfunction function;
-        const CUresult result = driver->kernel_function(&function, loaded->kernels[i]);
+        const CUresult result = driver->kernel_function(&function, loaded->kernels[i].kernel);
         if (result != CUDA_SUCCESS)
             return tile_driver_error(driver, result, kernel->name, "cuKernelGetFunction");
     }

@@ -202,7 +202,7 @@ static tile_status find_kernels(const tile_driver *driver, const tile_kernel *ke
                                 uint32_t launches, tile_loaded *loaded)
 {
     for (uint32_t i = 0; i < launches; i++) {
-        const CUresult result = driver->library_kernel(&loaded->kernels[i], loaded->library,
+        const CUresult result = driver->library_kernel(&loaded->kernels[i].kernel, loaded->library,
                                                        loaded->image->entries[i].name);
         if (result != CUDA_SUCCESS)
             return tile_driver_error(driver, result, kernel->name, "cuLibraryGetKernel");
@@ -251,10 +251,32 @@ static tile_status allow_shared(const tile_driver *driver, const tile_kernel *ke
     for (uint32_t i = 0; i < launches; i++) {
         const tile_entry *entry = &loaded->image->entries[i];
         if (entry->shared_bytes <= TILE_FREE_SHARED_BYTES) continue;
-        const CUresult result =
-            driver->kernel_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                     (int)entry->shared_bytes, loaded->kernels[i], gpu->device);
+        const CUresult result = driver->kernel_attribute(
+            CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)entry->shared_bytes,
+            loaded->kernels[i].kernel, gpu->device);
         if (result != CUDA_SUCCESS) return too_much_shared(driver, kernel, entry, gpu, result);
+    }
+    return TILE_OK;
+}
+
+/* How many blocks of those that take turns the device runs at a time. */
+static tile_status count_blocks(const tile_driver *driver, const tile_kernel *kernel,
+                                uint32_t launches, tile_loaded *loaded, const tile_gpu *gpu)
+{
+    for (uint32_t i = 0; i < launches; i++) {
+        const tile_entry *entry = &loaded->image->entries[i];
+        int processors = 0, blocks = 0;
+        if (!entry->persistent) continue;
+        CUresult result = driver->device_attribute(
+            &processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, gpu->device);
+        if (result == CUDA_SUCCESS)
+            result =
+                driver->blocks_at_a_time(&blocks, (CUfunction)(void *)loaded->kernels[i].kernel,
+                                         (int)entry->warps * 32, entry->shared_bytes);
+        if (result != CUDA_SUCCESS)
+            return tile_driver_error(driver, result, kernel->name,
+                                     "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+        loaded->kernels[i].at_a_time = (uint32_t)(processors * (blocks > 0 ? blocks : 1));
     }
     return TILE_OK;
 }
@@ -292,6 +314,7 @@ static tile_status load_slot(const tile_driver *driver, const tile_kernel *kerne
         status =
             loaded_image(driver, kernel, state, image, specialisation->launch_count, gpu, &loaded);
     if (!status) status = allow_shared(driver, kernel, specialisation->launch_count, loaded, gpu);
+    if (!status) status = count_blocks(driver, kernel, specialisation->launch_count, loaded, gpu);
     if (!status) atomic_store_explicit(slot, loaded, memory_order_release);
     return status;
 }

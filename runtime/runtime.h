@@ -16,6 +16,7 @@
 enum {
     TILE_MAX_PARAMETERS = 256, /* of one kernel, keys included: bounds the launch path's stack */
     TILE_MAX_LAUNCHES = 64,    /* of one specialisation */
+    TILE_MAX_MAPS = 16,        /* of one image */
     TILE_MAX_WORKSPACES = 32,  /* of one specialisation: a bit each in zeroed_workspaces */
     TILE_MAX_GRID_X = 0x7fffffff,
     TILE_MAX_GRID_YZ = 65535,
@@ -77,13 +78,22 @@ tile_status tile_scope_leave(const tile_scope *scope, const char *who, tile_stat
 
 /* ---- images (module.c) ----------------------------------------------------------------------- */
 
+typedef struct tile_loaded_kernel {
+    CUkernel kernel;
+    uint32_t at_a_time; /* blocks that a device runs, of one whose blocks take turns */
+} tile_loaded_kernel;
+
 /* An image that the driver holds. Its kernels belong to no context. */
 typedef struct tile_loaded {
     struct tile_loaded *next;
     const tile_image *image;
     CUlibrary library;
-    CUkernel kernels[]; /* one a launch */
+    tile_loaded_kernel kernels[]; /* one a launch */
 } tile_loaded;
+
+/* The blocks to launch for a grid whose blocks take turns, `at_a_time` of them: as few as do it in
+ * as many turns. */
+tile_grid tile_persistent_grid(const tile_grid *grid, uint32_t at_a_time);
 
 /* The image of `variant` for a GPU; NULL if there is none. */
 const tile_image *tile_pick_image(const tile_variant *variant, uint32_t compute);
@@ -119,6 +129,17 @@ tile_status tile_workspaces_emulated(tile_workspaces *call, tile_stream stream, 
 void tile_workspaces_return(const tile_workspaces *call, void *const *places); /* the emulator's */
 /* Zeroes memory and notes that it was written (memory.c). */
 void tile_clear_emulated(void *pointer, size_t bytes);
+
+/* ---- tensor maps (tensor_map.c) -------------------------------------------------------------- */
+
+/* Whether what the image's kernels take of these arguments can be described by tensor maps. */
+int tile_maps_fit(const tile_image *image, const void *const *arguments);
+/* Makes them; an image without any needs no driver. */
+tile_status tile_maps_on_gpu(const tile_driver *driver, const tile_kernel *kernel,
+                             const tile_image *image, const void *const *arguments,
+                             tile_encoded_map *out);
+void tile_maps_emulated(const tile_image *image, const void *const *arguments,
+                        tile_encoded_map *out);
 
 /* ---- texts (error.c) ------------------------------------------------------------------------- */
 

@@ -268,11 +268,28 @@ static int launch_count(const Kernel *kernel)
     return count;
 }
 
+/* What maps_function needs of the kernel, for whoever writes the object. */
+static const char *maps_text(Codegen *codegen, const Kernel *kernel)
+{
+    if (!kernel_map_count(kernel)) return NULL;
+    Kernel *copy = kernel_clone(kernel);
+    Buf text = {0};
+    for (Op *op = copy->host->first, *next; op; op = next) {
+        next = op->next;
+        if (op->code == OP_launch) op_erase(op);
+    }
+    kernel_print(copy, &text);
+    const char *lasting = arena_copy_text(codegen->session->arena, text.data, text.length);
+    buf_free(&text);
+    kernel_free(copy);
+    return lasting;
+}
+
 bool image_start(Codegen *codegen, Kernel *kernel, const ArchChoice *arch, Image *out)
 {
     CHECK(kernel->stage == STAGE_THREADED);
     int count = launch_count(kernel);
-    *out = (Image){.target = arch->target, .entry_count = 0};
+    *out = (Image){.target = arch->target, .maps = maps_text(codegen, kernel)};
     out->entries = arena_new_array(codegen->session->arena, ImageEntry, count + 1);
     return arch->emulator ? emulator_image(codegen, kernel, out)
                           : nvptx_image(codegen, kernel, out);

@@ -38,6 +38,7 @@ typedef enum ImageKind { IMAGE_CUBIN, IMAGE_PTX, IMAGE_EMULATOR } ImageKind;
 typedef struct ImageEntry { /* one launch of the kernel */
     Name name; /* symbol in the image; of an emulator image, the ramp function in the host module */
     int warps;
+    int persistent; /* each block does the work of several of the grid */
     int shared_bytes;
     int registers, spill_bytes; /* from ptxas; 0 if unknown */
 } ImageEntry;
@@ -49,6 +50,8 @@ typedef struct Image {
     size_t size;
     ImageEntry *entries;
     int entry_count;
+    const char *maps; /* the kernel without its launches, as IR text: what tensor maps it takes;
+                         NULL: none */
     const char *ptx;  /* text; NULL for the emulator */
     const char *llvm; /* text, with keep_llvm */
     struct PtxasJob *job;
@@ -66,6 +69,9 @@ bool image_finish(Codegen *codegen, Image *image);
  * module: one grid for each launch; extents below 0 or above 2147483647 (x) or 65535 (y, z) return
  * TILE_ERROR_ARGUMENT (-4). */
 bool host_function(Codegen *codegen, Kernel *kernel, const char *symbol);
+
+/* Adds a tile_map_function for an image's `maps` to the host module; how many there are. */
+int maps_function(Codegen *codegen, const char *maps, const char *symbol);
 
 LLVMModuleRef codegen_host_module(Codegen *codegen);
 LLVMContextRef codegen_context(Codegen *codegen);

@@ -521,8 +521,61 @@ static void emulator_mbarrier_init(Gen *gen, const Op *op, LLVMValueRef barrier,
 static void emulator_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrier,
                                      LLVMValueRef active)
 {
+    LLVMValueRef zero = gen_i32(gen, 0), bytes = gen_i32(gen, op_int(op, ATTR_bytes, 0));
+    if (op_attr(op, ATTR_bytes))
+        call_barrier(gen, "tile_emu_mbarrier_expect", gen->types.nothing, barrier,
+                     LLVMBuildSelect(gen->builder, active, bytes, zero, ""), site_of(gen, op));
     call_barrier(gen, "tile_emu_mbarrier_arrive", gen->types.nothing, barrier,
                  LLVMBuildZExt(gen->builder, active, gen->types.i32, ""), site_of(gen, op));
+}
+
+/* What a thread does by a function that has nothing to say: the thread, then the arguments. */
+static void call_unit(Gen *gen, const char *name, int count, LLVMValueRef *arguments)
+{
+    enum { MOST = 8 };
+    LLVMTypeRef types[MOST];
+    LLVMValueRef all[MOST] = {gen->emulator->thread};
+    CHECK(count < MOST);
+    for (int i = 0; i < count; i++) all[1 + i] = arguments[i];
+    for (int i = 0; i <= count; i++) types[i] = LLVMTypeOf(all[i]);
+    LLVMValueRef function = declared(gen, name, gen->types.nothing, count + 1, types);
+    LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, all,
+                   (unsigned)count + 1, "");
+}
+
+/* Operands before the `first` coordinate, of which the last says whether it is active; coordinates
+ * go through the thread's record. */
+static void emulate_tensor(Gen *gen, const Op *op, const char *name, int first)
+{
+    LLVMValueRef arguments[8];
+    for (int i = first; i < op->operand_count; i++)
+        in_store(gen, i - first, gen_operand(gen, op, i));
+    for (int i = 0; i < first; i++) arguments[i] = gen_operand(gen, op, i);
+    arguments[first - 1] = LLVMBuildZExt(gen->builder, arguments[first - 1], gen->types.i32, "");
+    arguments[first] = gen_i32(gen, op->operand_count - first);
+    arguments[first + 1] = gen_i32(gen, site_of(gen, op));
+    call_unit(gen, name, first + 2, arguments);
+}
+
+static void emulator_tensor_copy(Gen *gen, const Op *op)
+{
+    emulate_tensor(gen, op, "tile_emu_tensor_copy", 4);
+}
+
+static void emulator_tensor_store(Gen *gen, const Op *op)
+{
+    emulate_tensor(gen, op, "tile_emu_tensor_store", 3);
+}
+
+static void emulator_tensor_commit(Gen *gen)
+{
+    call_unit(gen, "tile_emu_tensor_commit", 0, NULL);
+}
+
+static void emulator_tensor_wait(Gen *gen, int groups)
+{
+    LLVMValueRef count = gen_i32(gen, groups);
+    call_unit(gen, "tile_emu_tensor_wait", 1, &count);
 }
 
 static void emulator_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier)
@@ -695,6 +748,10 @@ const Machine emulator_machine = {
     .mbarrier_init = emulator_mbarrier_init,
     .mbarrier_arrive = emulator_mbarrier_arrive,
     .mbarrier_wait = emulator_mbarrier_wait,
+    .tensor_copy = emulator_tensor_copy,
+    .tensor_store = emulator_tensor_store,
+    .tensor_commit = emulator_tensor_commit,
+    .tensor_wait = emulator_tensor_wait,
     .copy_wait = emulator_copy_wait,
     .give_way = emulator_give_way,
     .barrier = emulator_barrier,
@@ -753,6 +810,10 @@ static void ramp_parameters(Gen *gen)
             gen_define(gen, parameter->value, gen_key(gen, parameter));
             continue;
         }
+        if (parameter_is_map(parameter)) {
+            gen_define(gen, parameter->value, gen_place(gen, parameters, index++));
+            continue;
+        }
         LLVMValueRef value = gen_argument(gen, type, parameters, index++);
         if (type->kind == TYPE_POINTER) note_argument(gen, value);
         gen_define(gen, parameter->value, value);
@@ -792,6 +853,7 @@ static void ramp_emit(Codegen *codegen, Kernel *kernel, LLVMModuleRef module, co
     *entry = (ImageEntry){
         .name = ramp_name(codegen, kernel, out->entry_count),
         .warps = (int)op_int(launch, ATTR_warps, 1),
+        .persistent = (int)op_int(launch, ATTR_persistent, 0),
         .shared_bytes = (int)op_int(launch, ATTR_bytes, 0),
     };
     out->entry_count++;

@@ -2,13 +2,15 @@
  * of workspaces. */
 #include "codegen/llvm.h"
 
+#include <string.h>
+
 #include "tile/tile.h"
 
 enum { HOST_ARGUMENTS = 6 };
 #define WORKSPACE_LIMIT (INT64_C(1) << 48) /* bytes: more than any device has */
 
 typedef struct HostFunction {
-    LLVMValueRef grids, extents, complaint, workspaces, spans; /* where results go */
+    LLVMValueRef grids, extents, complaint, workspaces, spans, maps; /* where results go */
     LLVMBasicBlockRef fail;
     int launches;
 } HostFunction;
@@ -117,6 +119,54 @@ static void host_span(Gen *gen, const Op *op)
     gen_at(gen, next);
 }
 
+/* ---- tensor maps: a function of an image's own ---- */
+
+static void store_map_field(Gen *gen, LLVMValueRef map, size_t offset, LLVMValueRef value)
+{
+    LLVMBuildStore(gen->builder, value, gen_offset(gen, map, (int64_t)offset));
+}
+
+/* One tile_tensor_map. */
+static void maps_tensor_map(Gen *gen, const Op *op)
+{
+    const Attr *box = op_attr(op, ATTR_dims);
+    const DType dtype = op->operands[0]->type->dtype;
+    LLVMTypeRef i64 = gen->types.i64;
+    LLVMValueRef map = gen_offset(gen, gen->host->maps,
+                                  op_int(op, ATTR_index, 0) * (int64_t)sizeof(tile_tensor_map));
+    store_map_field(gen, map, offsetof(tile_tensor_map, pointer), gen_operand(gen, op, 0));
+    for (int i = 0; i < box->count; i++) {
+        const size_t at = (size_t)i * 8;
+        LLVMValueRef stride = i ? gen_operand(gen, op, box->count + i) : gen_int(gen, i64, 1);
+        stride = LLVMBuildMul(gen->builder, stride, gen_int(gen, i64, dtype_bytes(dtype)), "");
+        store_map_field(gen, map, offsetof(tile_tensor_map, extents) + at,
+                        gen_operand(gen, op, 1 + i));
+        store_map_field(gen, map, offsetof(tile_tensor_map, strides) + at, stride);
+        store_map_field(gen, map, offsetof(tile_tensor_map, box) + at / 2,
+                        gen_i32(gen, box->integers[i]));
+    }
+    store_map_field(gen, map, offsetof(tile_tensor_map, rank), gen_i32(gen, box->count));
+    store_map_field(gen, map, offsetof(tile_tensor_map, bytes), gen_i32(gen, dtype_bytes(dtype)));
+    store_map_field(gen, map, offsetof(tile_tensor_map, swizzle),
+                    gen_i32(gen, op_int(op, ATTR_swizzle, 0)));
+}
+
+static void maps_nothing(Gen *gen, const Op *op)
+{
+    (void)gen;
+    (void)op;
+}
+
+static const Machine maps_machine = {
+    .name = "maps",
+    .launch = maps_nothing,
+    .require = maps_nothing,
+    .result_shape = maps_nothing,
+    .workspace_size = maps_nothing,
+    .span = maps_nothing,
+    .tensor_map = maps_tensor_map,
+};
+
 /* Host regions hold scalar arithmetic alone. */
 const Machine host_machine = {
     .name = "host",
@@ -125,6 +175,7 @@ const Machine host_machine = {
     .result_shape = host_result_shape,
     .workspace_size = host_workspace_size,
     .span = host_span,
+    .tensor_map = maps_nothing,
 };
 
 static void host_parameters(Gen *gen)
@@ -132,7 +183,8 @@ static void host_parameters(Gen *gen)
     LLVMValueRef arguments = LLVMGetParam(gen->function, 0);
     for (int i = 0; i < gen->kernel->parameter_count; i++) {
         const Parameter *parameter = &gen->kernel->parameters[i];
-        if (parameter->is_workspace) { /* the host only says how large it is */
+        if (parameter->is_workspace ||
+            parameter_is_map(parameter)) { /* the host only describes it */
             gen_define(gen, parameter->value, LLVMConstNull(gen_type(gen, parameter->value->type)));
             continue;
         }
@@ -174,4 +226,33 @@ bool host_function(Codegen *codegen, Kernel *kernel, const char *symbol)
     host_return(&gen, TILE_ERROR_ARGUMENT);
     gen_free(&gen);
     return true;
+}
+
+static void build_maps(Codegen *codegen, Kernel *kernel, const char *symbol)
+{
+    Gen gen = gen_new(codegen, kernel, &maps_machine, NULL, codegen->host_module);
+    LLVMTypeRef types[2] = {gen.types.pointer, gen.types.pointer};
+    gen.function = LLVMAddFunction(codegen->host_module, symbol,
+                                   LLVMFunctionType(gen.types.nothing, types, 2, false));
+    LLVMSetLinkage(gen.function, LLVMInternalLinkage);
+    function_set_flag(gen.function, "nounwind");
+    gen_at(&gen, gen_block(&gen, "entry"));
+    HostFunction host = {.maps = LLVMGetParam(gen.function, 1)};
+    gen.host = &host;
+    host_parameters(&gen);
+    gen_region(&gen, kernel->host);
+    LLVMBuildRetVoid(gen.builder);
+    gen_free(&gen);
+}
+
+int maps_function(Codegen *codegen, const char *maps, const char *symbol)
+{
+    int kernels = 0;
+    Source *source = source_from_text(codegen->session, symbol, maps, strlen(maps));
+    Kernel **kernel = kernel_read(codegen->session, source, &kernels);
+    if (!kernel || kernels != 1) ICE("'%s' is no kernel", symbol);
+    const int count = kernel_map_count(kernel[0]);
+    build_maps(codegen, kernel[0], symbol);
+    kernel_free(kernel[0]);
+    return count;
 }

@@ -86,11 +86,17 @@ LLVMValueRef gen_key(Gen *gen, const Parameter *parameter)
     return gen_int(gen, type, parameter->key);
 }
 
+/* Where a packed argument is. */
+LLVMValueRef gen_place(Gen *gen, LLVMValueRef arguments, int index)
+{
+    LLVMValueRef at = gen_offset(gen, arguments, (int64_t)sizeof(void *) * index);
+    return LLVMBuildLoad2(gen->builder, gen->types.pointer, at, "");
+}
+
 LLVMValueRef gen_argument(Gen *gen, const Type *type, LLVMValueRef arguments, int index)
 {
     const bool is_boolean = type->kind == TYPE_SCALAR && type->dtype == DTYPE_b1;
-    LLVMValueRef at = gen_offset(gen, arguments, (int64_t)sizeof(void *) * index);
-    LLVMValueRef place = LLVMBuildLoad2(gen->builder, gen->types.pointer, at, "");
+    LLVMValueRef place = gen_place(gen, arguments, index);
     LLVMValueRef value =
         LLVMBuildLoad2(gen->builder, is_boolean ? gen->types.i8 : gen_type(gen, type), place, "");
     if (!is_boolean) return value;

@@ -47,6 +47,10 @@ typedef struct Machine {
     void (*mbarrier_init)(Gen *gen, const Op *op, LLVMValueRef barrier, int arrivals,
                           LLVMValueRef active);
     void (*mbarrier_arrive)(Gen *gen, const Op *op, LLVMValueRef barrier, LLVMValueRef active);
+    void (*tensor_copy)(Gen *gen, const Op *op);
+    void (*tensor_store)(Gen *gen, const Op *op);
+    void (*tensor_commit)(Gen *gen);
+    void (*tensor_wait)(Gen *gen, int groups);
     void (*mbarrier_wait)(Gen *gen, const Op *op);
     void (*copy_wait)(Gen *gen, int groups); /* -1: for all copies */
     void (*give_way)(Gen *gen); /* in a loop that waits for memory; NULL: there is no need */
@@ -70,6 +74,7 @@ typedef struct Machine {
     void (*result_shape)(Gen *gen, const Op *op);
     void (*workspace_size)(Gen *gen, const Op *op);
     void (*span)(Gen *gen, const Op *op);
+    void (*tensor_map)(Gen *gen, const Op *op);
 } Machine;
 
 extern const Machine nvptx_machine, emulator_machine, host_machine;
@@ -162,7 +167,9 @@ LLVMValueRef gen_intrinsic2(Gen *gen, const char *name, LLVMValueRef a, LLVMValu
 LLVMValueRef gen_slot(Gen *gen, LLVMTypeRef type);
 LLVMValueRef gen_int(const Gen *gen, LLVMTypeRef type, int64_t value);
 LLVMValueRef gen_key(Gen *gen, const Parameter *parameter); /* its value */
-/* What the pointer of that index in an array of pointers points to; a bool is a byte there. */
+/* The pointer of that index in an array of pointers, and what it points to; a bool is a byte there.
+ */
+LLVMValueRef gen_place(Gen *gen, LLVMValueRef arguments, int index);
 LLVMValueRef gen_argument(Gen *gen, const Type *type, LLVMValueRef arguments, int index);
 LLVMValueRef gen_i32(const Gen *gen, int64_t value);
 LLVMValueRef gen_bitcast(Gen *gen, LLVMValueRef value, LLVMTypeRef type);
@@ -215,6 +222,10 @@ void nvptx_mbarrier_init(Gen *gen, const Op *op, LLVMValueRef barrier, int arriv
                          LLVMValueRef active);
 void nvptx_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrier, LLVMValueRef active);
 void nvptx_mbarrier_wait(Gen *gen, const Op *op);
+void nvptx_tensor_copy(Gen *gen, const Op *op);
+void nvptx_tensor_store(Gen *gen, const Op *op);
+void nvptx_tensor_commit(Gen *gen);
+void nvptx_tensor_wait(Gen *gen, int groups);
 LLVMValueRef nvptx_asm(Gen *gen, LLVMTypeRef result, const char *text, const char *constraints,
                        int count, LLVMValueRef *arguments);
 

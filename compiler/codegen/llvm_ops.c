@@ -130,6 +130,11 @@ void emit_span(Gen *gen, const Op *op)
     MACHINE(gen, op, span)(gen, op);
 }
 
+void emit_tensor_map(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, tensor_map)(gen, op);
+}
+
 void emit_require(Gen *gen, const Op *op)
 {
     MACHINE(gen, op, require)(gen, op);
@@ -306,6 +311,26 @@ void emit_mbarrier_init(Gen *gen, const Op *op)
 void emit_mbarrier_arrive(Gen *gen, const Op *op)
 {
     MACHINE(gen, op, mbarrier_arrive)(gen, op, gen_operand(gen, op, 0), gen_operand(gen, op, 1));
+}
+
+void emit_cp_tensor(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, tensor_copy)(gen, op);
+}
+
+void emit_st_tensor(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, tensor_store)(gen, op);
+}
+
+void emit_tensor_commit(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, tensor_commit)(gen);
+}
+
+void emit_tensor_wait(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, tensor_wait)(gen, (int)op_int(op, ATTR_count, 0));
 }
 
 void emit_mbarrier_wait(Gen *gen, const Op *op)

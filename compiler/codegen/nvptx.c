@@ -7,6 +7,8 @@
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 
+#include "abi.h"
+
 enum { PTX_KERNEL = 71, SPACE_OF_GLOBAL = 1, SPACE_OF_SHARED = 3, SHARED_ALIGN = 1024 };
 
 /* ---- target machines ---- */
@@ -462,6 +464,10 @@ const Machine nvptx_machine = {
     .mbarrier_init = nvptx_mbarrier_init,
     .mbarrier_arrive = nvptx_mbarrier_arrive,
     .mbarrier_wait = nvptx_mbarrier_wait,
+    .tensor_copy = nvptx_tensor_copy,
+    .tensor_store = nvptx_tensor_store,
+    .tensor_commit = nvptx_tensor_commit,
+    .tensor_wait = nvptx_tensor_wait,
     .copy_wait = nvptx_copy_wait,
     .barrier = nvptx_barrier,
     .warp_sync = nvptx_warp_sync,
@@ -477,15 +483,38 @@ const Machine nvptx_machine = {
 
 /* ---- kernels ---- */
 
+static void add_attribute(Gen *gen, int index, LLVMAttributeRef attribute)
+{
+    LLVMAddAttributeAtIndex(gen->function, (LLVMAttributeIndex)(index + 1), attribute);
+}
+
+static unsigned attribute_kind(const char *name)
+{
+    return LLVMGetEnumAttributeKindForName(name, strlen(name));
+}
+
+/* A tensor map is passed whole, and the tensor unit reads it where it is. */
+static void declare_map(Gen *gen, int index)
+{
+    static const char constant[] = "nvvm.grid_constant";
+    LLVMTypeRef bytes = LLVMArrayType2(gen->types.i8, sizeof(tile_encoded_map));
+    add_attribute(gen, index,
+                  LLVMCreateTypeAttribute(gen->context, attribute_kind("byval"), bytes));
+    add_attribute(
+        gen, index,
+        LLVMCreateEnumAttribute(gen->context, attribute_kind("align"), _Alignof(tile_encoded_map)));
+    add_attribute(gen, index,
+                  LLVMCreateStringAttribute(gen->context, constant, strlen(constant), "", 0));
+}
+
 static void parameter_align(Gen *gen, int index, const Parameter *parameter)
 {
     int64_t multiple = parameter->multiple;
     if (parameter->value->type->kind != TYPE_POINTER || multiple <= 1) return;
     uint64_t power = (uint64_t)(multiple & -multiple);
-    unsigned kind = LLVMGetEnumAttributeKindForName("align", strlen("align"));
-    LLVMAttributeRef attribute =
-        LLVMCreateEnumAttribute(gen->context, kind, power > 256 ? 256 : power);
-    LLVMAddAttributeAtIndex(gen->function, (LLVMAttributeIndex)(index + 1), attribute);
+    add_attribute(
+        gen, index,
+        LLVMCreateEnumAttribute(gen->context, attribute_kind("align"), power > 256 ? 256 : power));
 }
 
 /* The device's parameters are those that are no keys, in order. */
@@ -517,6 +546,7 @@ static void kernel_define_parameters(Gen *gen)
             continue;
         }
         parameter_align(gen, index, parameter);
+        if (parameter_is_map(parameter)) declare_map(gen, index);
         gen_define(gen, parameter->value, LLVMGetParam(gen->function, (unsigned)index++));
     }
 }
@@ -530,6 +560,7 @@ static void kernel_emit(Codegen *codegen, Kernel *kernel, LLVMModuleRef module, 
                                         : intern_printf(codegen->session->names, "%s_%d",
                                                         kernel->name, out->entry_count);
     entry->warps = (int)op_int(launch, ATTR_warps, 1);
+    entry->persistent = (int)op_int(launch, ATTR_persistent, 0);
     entry->shared_bytes = (int)op_int(launch, ATTR_bytes, 0);
     out->entry_count++;
     kernel_declare(&gen, entry->name, entry->warps);

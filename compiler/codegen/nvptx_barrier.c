@@ -1,5 +1,6 @@
-/* nvptx_barrier.c: mbarriers, as inline PTX. What is older than Hopper has no window of a cluster
- * to name, gives the phase's state to a register, and can only test. */
+/* nvptx_barrier.c: mbarriers, and copies by the tensor unit, which arrive at them, as inline PTX.
+ * What is older than Hopper has no window of a cluster to name, gives the phase's state to a
+ * register, and can only test. */
 #include "codegen/llvm.h"
 
 #include <stdio.h>
@@ -32,12 +33,17 @@ void nvptx_mbarrier_init(Gen *gen, const Op *op, LLVMValueRef barrier, int arriv
 
 void nvptx_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrier, LLVMValueRef active)
 {
-    (void)op;
-    barrier_asm(gen,
-                is_new(gen) ? "@$1 mbarrier.arrive.shared::cta.b64 _, [$0];"
-                            : "{\n\t.reg .b64 state;\n\t"
-                              "@$1 mbarrier.arrive.shared.b64 state, [$0];\n\t}",
-                "r,b,~{memory}", barrier, active);
+    const Attr *bytes = op_attr(op, ATTR_bytes);
+    char text[96];
+    if (bytes) /* on Hopper alone */
+        snprintf(text, sizeof text, "@$1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], %d;",
+                 (int)bytes->integer);
+    else
+        snprintf(text, sizeof text, "%s",
+                 is_new(gen) ? "@$1 mbarrier.arrive.shared::cta.b64 _, [$0];"
+                             : "{\n\t.reg .b64 state;\n\t"
+                               "@$1 mbarrier.arrive.shared.b64 state, [$0];\n\t}");
+    barrier_asm(gen, text, "r,b,~{memory}", barrier, active);
 }
 
 void nvptx_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier)
@@ -58,4 +64,65 @@ void nvptx_mbarrier_wait(Gen *gen, const Op *op)
              "@!done bra again;\n\t}",
              is_new(gen) ? "try" : "test", space(gen));
     barrier_asm(gen, text, "r,r,~{memory}", gen_operand(gen, op, 0), gen_operand(gen, op, 1));
+}
+
+/* ---- the tensor unit ---- */
+
+/* "{$4, $5}" and "r,r,". */
+static void list_coordinates(Buf *text, Buf *constraints, int first, int end)
+{
+    buf_char(text, '{');
+    for (int i = first; i < end; i++) {
+        buf_printf(text, "%s$%d", i > first ? ", " : "", i);
+        buf_text(constraints, "r,");
+    }
+    buf_char(text, '}');
+}
+
+static void build_tensor(Gen *gen, const Op *op, Buf *text, Buf *constraints)
+{
+    LLVMValueRef arguments[16];
+    for (int i = 0; i < op->operand_count; i++) arguments[i] = gen_operand(gen, op, i);
+    buf_text(constraints, "~{memory}");
+    nvptx_asm(gen, gen->types.nothing, text->data, constraints->data, op->operand_count, arguments);
+    buf_free(text);
+    buf_free(constraints);
+}
+
+void nvptx_tensor_copy(Gen *gen, const Op *op)
+{
+    enum { FIRST = 4 /* coordinate */ };
+    Buf text = {0}, constraints = {0};
+    buf_text(&constraints, "l,r,r,b,");
+    buf_printf(&text,
+               "@$3 cp.async.bulk.tensor.%dd.shared::cluster.global.tile.mbarrier::"
+               "complete_tx::bytes [$1], [$0, ",
+               op->operand_count - FIRST);
+    list_coordinates(&text, &constraints, FIRST, op->operand_count);
+    buf_text(&text, "], [$2];");
+    build_tensor(gen, op, &text, &constraints);
+}
+
+void nvptx_tensor_store(Gen *gen, const Op *op)
+{
+    enum { FIRST = 3 };
+    Buf text = {0}, constraints = {0};
+    buf_text(&constraints, "l,r,b,");
+    buf_printf(&text, "@$2 cp.async.bulk.tensor.%dd.global.shared::cta.tile.bulk_group [$0, ",
+               op->operand_count - FIRST);
+    list_coordinates(&text, &constraints, FIRST, op->operand_count);
+    buf_text(&text, "], [$1];");
+    build_tensor(gen, op, &text, &constraints);
+}
+
+void nvptx_tensor_commit(Gen *gen)
+{
+    nvptx_asm(gen, gen->types.nothing, "cp.async.bulk.commit_group;", "~{memory}", 0, NULL);
+}
+
+void nvptx_tensor_wait(Gen *gen, int groups)
+{
+    char text[64];
+    snprintf(text, sizeof text, "cp.async.bulk.wait_group.read %d;", groups);
+    nvptx_asm(gen, gen->types.nothing, text, "~{memory}", 0, NULL);
 }

@@ -151,10 +151,11 @@ static LLVMValueRef entry_table(const Writer *writer, const Image *image)
         /* A cubin is asked for the symbol; the emulator only tells people what it ran. */
         const char *name = image->kind == IMAGE_EMULATOR ? writer->export : entry->name;
         LLVMValueRef fields[] = {
-            private_text(writer, name),         emulated,
-            number32(writer, entry->warps),     number32(writer, entry->shared_bytes),
-            number32(writer, entry->registers), number32(writer, entry->spill_bytes)};
-        items[i] = structure(writer, 6, fields);
+            private_text(writer, name),          emulated,
+            number32(writer, entry->warps),      number32(writer, entry->shared_bytes),
+            number32(writer, entry->registers),  number32(writer, entry->spill_bytes),
+            number32(writer, entry->persistent), number32(writer, 0)};
+        items[i] = structure(writer, sizeof fields / sizeof fields[0], fields);
     }
     return private_array(writer, items, image->entry_count);
 }
@@ -186,8 +187,20 @@ static LLVMValueRef emulator_table(const Writer *writer)
     return global ? global : LLVMAddGlobal(writer->module, writer->pointer, name);
 }
 
+/* The function that describes an image's tensor maps, and how many there are. */
+static LLVMValueRef maps_of(const Writer *writer, const Image *image, int *count)
+{
+    *count = 0;
+    if (!image->maps) return null_pointer(writer);
+    const char *symbol = arena_printf(writer->arena, "%s_maps", image->entries[0].name);
+    *count = maps_function(writer->codegen, image->maps, symbol);
+    return LLVMGetNamedFunction(writer->module, symbol);
+}
+
 static LLVMValueRef image_struct(const Writer *writer, const Image *image)
 {
+    int map_count;
+    LLVMValueRef maps = maps_of(writer, image, &map_count);
     static const int kinds[] = {[IMAGE_CUBIN] = TILE_IMAGE_CUBIN,
                                 [IMAGE_PTX] = TILE_IMAGE_PTX,
                                 [IMAGE_EMULATOR] = TILE_IMAGE_EMULATOR};
@@ -203,6 +216,8 @@ static LLVMValueRef image_struct(const Writer *writer, const Image *image)
         number32(writer, image->target->number),
         number32(writer, image->target->suffix),
         number32(writer, image->site_count),
+        maps,
+        number64(writer, map_count),
     };
     return structure(writer, sizeof fields / sizeof fields[0], fields);
 }
@@ -300,7 +315,7 @@ static LLVMValueRef specialisation_struct(const Writer *writer,
                              private_array(writer, variants, specialisation->variant_count),
                              number32(writer, specialisation->variant_count),
                              number32(writer, specialisation->variants[0].images[0].entry_count),
-                             number32(writer, kernel->parameter_count - arguments),
+                             number32(writer, kernel_workspace_count(kernel)),
                              number32(writer, zeroed_workspaces(kernel)),
                              tensor_table(writer, kernel),
                              kernel->configuration ? private_text(writer, kernel->configuration)

@@ -57,17 +57,43 @@ static Value *insert_parameter(Kernel *kernel, int index, Parameter parameter, c
     return value;
 }
 
+bool parameter_is_map(const Parameter *parameter)
+{
+    const Type *type = parameter->value->type;
+    return type->kind == TYPE_POINTER && type->space == SPACE_PARAM;
+}
+
+int kernel_map_count(const Kernel *kernel)
+{
+    int count = 0, all = kernel->parameter_count;
+    while (count < all && parameter_is_map(&kernel->parameters[all - 1 - count])) count++;
+    return count;
+}
+
 int kernel_argument_count(const Kernel *kernel)
 {
-    int count = kernel->parameter_count;
+    int count = kernel->parameter_count - kernel_map_count(kernel);
     while (count > 0 && kernel->parameters[count - 1].is_workspace) count--;
     return count;
+}
+
+int kernel_workspace_count(const Kernel *kernel)
+{
+    return kernel->parameter_count - kernel_map_count(kernel) - kernel_argument_count(kernel);
 }
 
 Value *kernel_add_parameter(Kernel *kernel, Name name, const Type *type, Span span)
 {
     Parameter parameter = {.name = name, .span = span, .multiple = 1};
-    return insert_parameter(kernel, kernel_argument_count(kernel), parameter, type);
+    const bool is_map = type->kind == TYPE_POINTER && type->space == SPACE_PARAM;
+    const int index = is_map ? kernel->parameter_count : kernel_argument_count(kernel);
+    return insert_parameter(kernel, index, parameter, type);
+}
+
+Value *kernel_add_map(Kernel *kernel, Name name, Span span)
+{
+    const Type *type = type_pointer(kernel->types, DTYPE_u8, SPACE_PARAM);
+    return kernel_add_parameter(kernel, name, type, span);
 }
 
 Value *kernel_add_workspace(Kernel *kernel, Name name, const Type *type, bool zeroed, Span span)
@@ -77,7 +103,8 @@ Value *kernel_add_workspace(Kernel *kernel, Name name, const Type *type, bool ze
                            .multiple = WORKSPACE_ALIGN,
                            .is_workspace = true,
                            .is_zeroed = zeroed};
-    return insert_parameter(kernel, kernel->parameter_count, parameter, type);
+    return insert_parameter(kernel, kernel->parameter_count - kernel_map_count(kernel), parameter,
+                            type);
 }
 
 Tensor *kernel_add_tensor(Kernel *kernel, int pointer, int rank, Span span)

@@ -63,7 +63,7 @@ typedef enum TypeKind {
     TYPE_LOCAL, /* an array of each thread's own */
     TYPE_VAR
 } TypeKind;
-typedef enum Space { SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_COUNT } Space;
+typedef enum Space { SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_PARAM, SPACE_COUNT } Space;
 
 typedef struct Type Type;
 struct Type {
@@ -264,11 +264,17 @@ struct Kernel {
 Kernel *kernel_new(Session *session, Name name,
                    Span span); /* with an arena of its own and an empty host region */
 void kernel_free(Kernel *kernel);
-/* Behind the others, but before workspaces, which stay last. */
+/* Behind the others, but before workspaces and tensor maps, which stay last. A pointer to
+ * SPACE_PARAM is a tensor map. */
 Value *kernel_add_parameter(Kernel *kernel, Name name, const Type *type, Span span);
 /* A workspace: a hidden parameter, whose size the host op workspace_size says. */
 Value *kernel_add_workspace(Kernel *kernel, Name name, const Type *type, bool zeroed, Span span);
-int kernel_argument_count(const Kernel *kernel); /* parameters before the workspaces */
+/* A tensor map, which the runtime makes as the host op tensor_map says: behind all others. */
+Value *kernel_add_map(Kernel *kernel, Name name, Span span);
+bool parameter_is_map(const Parameter *parameter);
+int kernel_map_count(const Kernel *kernel);
+int kernel_workspace_count(const Kernel *kernel);
+int kernel_argument_count(const Kernel *kernel); /* parameters that the caller passes */
 /* A tensor of no strides whose extents are the caller's to fill in, before the next is added. */
 Tensor *kernel_add_tensor(Kernel *kernel, int pointer, int rank, Span span);
 bool kernel_tensor_has(const Kernel *kernel, int parameter); /* comes with a tensor */

@@ -110,6 +110,9 @@ const Layout *layout_warp_parts(LayoutTable *table, const Layout *layout, unsign
 const Layout *layout_gathered(LayoutTable *table, const Layout *combined, const Layout *parts);
 /* No bit moves along dimensions of the mask and others at once, nor along two of the mask. */
 bool layout_is_plain(const Layout *layout, unsigned dims);
+/* The layout of a part of a tile, of this shape and at a multiple of it in each dimension, held by
+ * the threads as the tile is; NULL: not all of them have a part of it. */
+const Layout *layout_part(LayoutTable *table, const Layout *layout, const int32_t *shape);
 const Layout *layout_resize(LayoutTable *table, const Layout *layout,
                             const int32_t *shape); /* same block, another shape */
 
@@ -153,6 +156,15 @@ typedef struct WgmmaLayout {
 } WgmmaLayout;
 /* `extent` of the other dimension go into one instruction. */
 WgmmaLayout layout_wgmma(const Layout *shared, int k_dim, int32_t extent, int element_bits);
+
+/* How the tensor unit fills a shared tile of two dimensions: boxes of `columns`, of swizzled rows
+ * of `swizzle` bytes each that lie one after the other. */
+typedef struct LayoutBoxes {
+    bool possible;
+    int swizzle; /* 128, 64 or 32 */
+    int32_t columns;
+} LayoutBoxes;
+LayoutBoxes layout_boxes(const Layout *shared, int element_bits);
 
 /* ---- text: {shape [64, 16] block [64, 16] reg [[0,1],[8,0]] lane [...] warp [...]} ---- */
 void layout_print(const Layout *layout, Buf *out);

@@ -233,3 +233,39 @@ const Layout *layout_resize(LayoutTable *table, const Layout *layout, const int3
     }
     return layout_intern(table, &to);
 }
+
+/* Whether the bit moves within one part, or from part to part. */
+static bool stays_inside(const Layout *layout, int bit, const int32_t *shape, bool *fits)
+{
+    bool inside = true, outside = true;
+    for (int d = 0; d < layout->rank; d++) {
+        inside &= layout->basis[bit][d] < shape[d];
+        outside &= layout->basis[bit][d] % shape[d] == 0;
+    }
+    *fits = inside || outside;
+    return inside;
+}
+
+const Layout *layout_part(LayoutTable *table, const Layout *layout, const int32_t *shape)
+{
+    Layout part = *layout;
+    int count = 0, bit = 0;
+    for (int d = 0; d < layout->rank; d++) {
+        const int32_t least = shape[d] < layout->block[d] ? shape[d] : layout->block[d];
+        if (shape[d] == layout->shape[d]) continue;
+        if (least & (least - 1) || shape[d] % least != 0) return NULL;
+        part.shape[d] = shape[d];
+        part.block[d] = least;
+        part.repeat[d] = shape[d] / least;
+    }
+    for (int axis = 0; axis < LAYOUT_AXES; axis++)
+        for (int i = 0; i < layout->bits[axis]; i++, bit++) {
+            bool fits;
+            const bool inside = stays_inside(layout, bit, part.shape, &fits);
+            if (!fits || (!inside && axis != LAYOUT_REGISTER)) return NULL;
+            if (!inside) part.bits[axis]--;
+            if (inside) memcpy(part.basis[count++], layout->basis[bit], sizeof *part.basis);
+        }
+    while (count < LAYOUT_BITS) memset(part.basis[count++], 0, sizeof *part.basis);
+    return layout_intern(table, &part);
+}

@@ -68,3 +68,19 @@ WgmmaLayout layout_wgmma(const Layout *shared, int k_dim, int32_t extent, int el
         lie_evenly(&asked, false, ROWS, found.transposed ? depth : extent, &found.stride);
     return found;
 }
+
+LayoutBoxes layout_boxes(const Layout *shared, int element_bits)
+{
+    LayoutBoxes found = {.swizzle = 128};
+    const Asked asked = {shared, 1, 0, element_bits / 8};
+    int64_t stride, panel;
+    if (shared->rank != 2 || asked.bytes < 1) return found;
+    while (found.swizzle > CHUNK_BYTES && !is_swizzled(&asked, found.swizzle)) found.swizzle /= 2;
+    if (found.swizzle == CHUNK_BYTES) return found;
+    found.columns = found.swizzle / asked.bytes;
+    found.possible = shared->shape[1] % found.columns == 0 &&
+                     lie_evenly(&asked, true, found.columns, shared->shape[1], &panel) &&
+                     lie_evenly(&asked, false, ROWS, shared->shape[0], &stride) &&
+                     (shared->shape[0] == ROWS || stride == (int64_t)ROWS * found.swizzle);
+    return found;
+}

@@ -320,11 +320,54 @@ static const Tensor *result_tensor(const Kernel *kernel, int64_t index)
 static bool check_workspace_size(const Check *check)
 {
     const Op *op = check->op;
-    int count = check->kernel->parameter_count - kernel_argument_count(check->kernel);
+    const int count = kernel_workspace_count(check->kernel);
     return require(check, operand_type(check, 0)->dtype == DTYPE_i64, "a size is an i64") &&
            require(check, in_range(op, ATTR_index, 0, count - 1),
                    "the kernel has no workspace {index}") &&
            require(check, op->parent == check->kernel->host, "it stands in no region of an op");
+}
+
+static bool check_tensor_map(const Check *check)
+{
+    enum { MOST = 5 };
+    const Op *op = check->op;
+    const Attr *box = op_attr(op, ATTR_dims);
+    for (int i = 1; i < op->operand_count; i++)
+        if (operand_type(check, i)->dtype != DTYPE_i64)
+            return broken(check, "extents and strides are i64");
+    return require(check, box != NULL && box->count >= 1 && box->count <= MOST,
+                   "a box has 1 to 5 dimensions") &&
+           require(check, op->operand_count == 2 * box->count,
+                   "there is an extent a dimension and a stride for each but the first") &&
+           require(check, in_range(op, ATTR_index, 0, kernel_map_count(check->kernel) - 1),
+                   "the kernel has no tensor map {index}") &&
+           require(check, op->parent == check->kernel->host, "it stands in no region of an op");
+}
+
+static bool check_coordinates(const Check *check, int first)
+{
+    enum { MOST = 5 };
+    const int count = check->op->operand_count;
+    for (int i = first; i < count; i++)
+        if (operand_type(check, i)->dtype != DTYPE_i32) return broken(check, "coordinates are i32");
+    return require(check, count > first && count <= first + MOST, "there are 1 to 5 coordinates") &&
+           require(check, operand_type(check, 0)->space == SPACE_PARAM,
+                   "the first operand is a tensor map") &&
+           require(check, operand_type(check, 1)->space == SPACE_SHARED,
+                   "the second operand is in shared memory");
+}
+
+static bool check_st_tensor(const Check *check)
+{
+    return check_coordinates(check, 3);
+}
+
+static bool check_cp_tensor(const Check *check)
+{
+    return check_coordinates(check, 4) &&
+           require(check, operand_type(check, 2)->space == SPACE_SHARED,
+                   "the barrier is in shared memory") &&
+           require(check, in_range(check->op, ATTR_bytes, 1, INT32_MAX), "it has {bytes}");
 }
 
 static bool check_span(const Check *check)
@@ -395,6 +438,12 @@ static Rule *const rules[OP_COUNT] = {
     [OP_result_shape] = check_result_shape,
     [OP_workspace_size] = check_workspace_size,
     [OP_span] = check_span,
+    [OP_tensor_map] = check_tensor_map,
+    [OP_cp_tensor] = check_cp_tensor,
+    [OP_st_tensor] = check_st_tensor,
+    [OP_tensor_store] = rule_copy,
+    [OP_part] = rule_part,
+    [OP_tensor_copy] = rule_tensor_copy,
     [OP_print] = rule_print,
     [OP_anchor] = rule_anchor,
     [OP_assume] = rule_assume,

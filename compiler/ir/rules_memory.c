@@ -9,6 +9,16 @@ bool rule_same_dtype(const Check *check)
                    "the element type changes");
 }
 
+bool rule_part(const Check *check)
+{
+    const Type *from = operand_type(check, 0), *to = result_type(check);
+    const Attr *begins = op_attr(check->op, ATTR_begins);
+    bool fine = begins != NULL && begins->count == from->rank && to->rank == from->rank;
+    for (int d = 0; fine && d < from->rank; d++)
+        fine = begins->integers[d] >= 0 && begins->integers[d] + to->shape[d] <= from->shape[d];
+    return require(check, fine, "it is no part of the tile") && rule_same_dtype(check);
+}
+
 bool rule_iota(const Check *check)
 {
     return rule_i32(check) &&
@@ -261,6 +271,14 @@ bool rule_copy(const Check *check)
 {
     return check_access(check, operand_type(check, 1), 2) &&
            require(check, operand_type(check, 1)->kind == TYPE_SHARED, "it goes to a shared tile");
+}
+
+bool rule_tensor_copy(const Check *check)
+{
+    const Type *barriers = operand_type(check, 2);
+    return check_access(check, operand_type(check, 1), 4) &&
+           require(check, barriers->dtype == DTYPE_i64 && barriers->rank == 2,
+                   "the barriers are those of a ring");
 }
 
 bool rule_cp_async(const Check *check)

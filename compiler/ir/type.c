@@ -214,7 +214,7 @@ bool type_same_shape(const Type *a, const Type *b)
 
 static const char *space_name(Space space)
 {
-    static const char *const NAMES[SPACE_COUNT] = {"global", "shared", "local"};
+    static const char *const NAMES[SPACE_COUNT] = {"global", "shared", "local", "param"};
     return NAMES[space];
 }
 

@@ -37,6 +37,7 @@ static void find_tile_dims(Access *access)
 Access access_of(Op *op)
 {
     const bool stores = op->code != OP_load;
+    const int first_offset = op->code == OP_tensor_copy ? 4 : stores ? 2 : 1;
     const Op *view = op->operands[0]->op;
     CHECK(view && view->code == OP_view);
     Access access = {.op = op, .view = op->operands[0]->type, .pointer = view->operands[0]};
@@ -47,7 +48,7 @@ Access access_of(Op *op)
     for (int d = 0; d < access.rank; d++) {
         access.extents[d] = view->operands[1 + d];
         access.strides[d] = view->operands[1 + access.rank + d];
-        access.offsets[d] = op->operands[(stores ? 2 : 1) + d];
+        access.offsets[d] = op->operands[first_offset + d];
         access.bounds[d] = bounds ? (int)bounds->integers[d] : BOUND_LOW | BOUND_HIGH;
     }
     find_tile_dims(&access);

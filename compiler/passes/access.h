@@ -10,7 +10,7 @@ enum { BOUND_LOW = 1, BOUND_HIGH = 2 };
 /* A load or store of a tile, taken apart. */
 typedef struct Access {
     Op *op;
-    const Type *view, *tile; /* of a copy_async: a shared tile */
+    const Type *view, *tile; /* of a copy: a shared tile */
     Value *pointer, *value;  /* `value` is the tile that is stored or loaded */
     int rank;                /* of the view; the arrays go by its dimensions */
     Value *extents[TYPE_RANK], *strides[TYPE_RANK], *offsets[TYPE_RANK];
@@ -58,6 +58,30 @@ const Op *shared_root(const Value *tile);
 /* The layout of a shared_view, if its elements lie behind the first one as in a tile of their own;
  * NULL: they don't, or that can't be seen. */
 const Layout *shared_part_layout(LayoutTable *table, FactTable *facts, const Op *view);
+/* ---- host_value.c ---- */
+/* Whether the host can compute the value. */
+bool value_is_on_host(const Value *value);
+/* The value in the host region, its scalar code copied to the builder's place; NULL: the host
+ * cannot know it. `copied` says what is there already, and is extended. */
+Value *value_on_host(Builder *builder, Value *value, Map *copied);
+/* ---- tensor_copy.c: copies by the tensor unit ---- */
+enum { TENSOR_RANK = 5 };
+/* How a copy is done: boxes of a tensor map, dimensions from the innermost. */
+typedef struct TensorCopy {
+    Access access;
+    int swizzle;              /* bytes */
+    int dim[TENSOR_RANK];     /* of the view */
+    int64_t box[TENSOR_RANK]; /* extents */
+    int32_t rows, columns;    /* of the tile, a box */
+} TensorCopy;
+/* How a tile of this layout would be copied as `copy` says; false: there is no way. */
+bool tensor_copy_of(Op *copy, const Layout *layout, TensorCopy *out);
+/* Whether the memory is such that the tensor unit can do so. */
+bool tensor_copy_fits(FactTable *facts, const TensorCopy *copy);
+/* Whether the tensor unit can write what `store` does, through shared memory, so many columns at a
+ * time; 0: none. */
+bool tensor_store_fits(FactTable *facts, Op *store);
+int32_t tensor_store_columns(const Type *tile);
 /* The parameter whose memory a pointer reaches; NULL if that can't be seen. */
 Parameter *pointer_parameter(Kernel *kernel, const Value *pointer);
 /* How many registers from register 0 on are neighbours along the dimension. */

@@ -115,7 +115,11 @@ static bool fits_in_shared(const Inference *inference, const Type *tile)
 
 static void fit_store(Inference *inference, Op *op)
 {
-    enum { SMALL = 32 }; /* elements that a warp stores at once, however they lie */
+    enum { SMALL = 32 };            /* elements that a warp stores at once, however they lie */
+    if (op_attr(op, ATTR_tensor)) { /* else as it lies: no room is left for a conversion */
+        store_by_tensor(inference, op);
+        return;
+    }
     if (type_elements(op->operands[1]->type) <= SMALL ||
         !fits_in_shared(inference, op->operands[1]->type))
         return;

@@ -48,6 +48,10 @@ const Layout *derive_result(const Inference *inference, const Op *op, const Layo
 /* The layout of a scan's operand and result: `operand` if that will do. */
 const Layout *scan_layout(const Inference *inference, const Op *op, const Layout *operand);
 
+/* ---- tensor_store.c ---- */
+/* Makes a store that is {tensor} one by the tensor unit; false: its tile does not lie so. */
+bool store_by_tensor(Inference *inference, Op *store);
+
 /* ---- convert.c ---- */
 
 /* Makes each operand's layout the one that its op needs; the values have layouts. */

@@ -155,6 +155,13 @@ static bool transpose_source(const Op *op, const int32_t *result, int32_t *out)
     return true;
 }
 
+static bool part_source(const Op *op, const int32_t *result, int32_t *out)
+{
+    const Attr *begins = op_attr(op, ATTR_begins);
+    for (int d = 0; d < begins->count; d++) out[d] = result[d] + (int32_t)begins->integers[d];
+    return true;
+}
+
 static bool reshape_source(const Op *op, const int32_t *result, int32_t *out)
 {
     const Type *from = op->operands[0]->type, *to = op->results[0].type;
@@ -188,6 +195,11 @@ static void rename_registers(Lower *lower, Op *op, SourceRule *source)
 static void lower_broadcast(Lower *lower, Op *op)
 {
     rename_registers(lower, op, broadcast_source);
+}
+
+static void lower_part(Lower *lower, Op *op)
+{
+    rename_registers(lower, op, part_source);
 }
 
 static void lower_transpose(Lower *lower, Op *op)
@@ -346,6 +358,7 @@ static LowerRule *const rules[OP_COUNT] = {
     [OP_iota] = lower_iota,
     [OP_broadcast] = lower_broadcast,
     [OP_reshape] = lower_reshape,
+    [OP_part] = lower_part,
     [OP_transpose] = lower_transpose,
     [OP_convert] = lower_convert,
     [OP_reduce] = lower_reduce,
@@ -364,6 +377,8 @@ static LowerRule *const rules[OP_COUNT] = {
     [OP_signal_arrive] = lower_signal_arrive,
     [OP_signal_copied] = lower_signal_copied,
     [OP_signal_wait] = lower_signal_wait,
+    [OP_tensor_copy] = lower_tensor_copy,
+    [OP_tensor_store] = lower_tensor_store,
     [OP_slot_init] = lower_slot_init,
     [OP_slot_claim] = lower_slot_claim,
     [OP_slot_fill] = lower_slot_fill,

@@ -10,6 +10,12 @@
 #include "passes/access.h"
 #include "passes/group.h"
 
+/* A tensor map that is a parameter of the kernel already. */
+typedef struct MadeMap {
+    TensorCopy copy;
+    Value *map;
+} MadeMap;
+
 typedef struct Lower {
     Kernel *kernel;
     const Target *target;
@@ -22,6 +28,7 @@ typedef struct Lower {
     Map tiles;         /* old Value -> Value *[layout_registers] */
     Interner *keys;    /* of what is built already */
     Map built;         /* key -> Value */
+    VEC(MadeMap) maps;
 } Lower;
 
 /* ---- lower.c ---- */
@@ -76,6 +83,8 @@ Value *address_thread_id(Lower *lower);
 Value *address_uniform(Lower *lower, Value *value);
 /* True in the threads of the group. */
 Value *address_in_group(Lower *lower, ThreadGroup group);
+/* True in the first thread of those that run what is lowered now. */
+Value *address_first_thread(Lower *lower);
 /* Registers that repeat a lower one. */
 int layout_register_replicas(const Layout *layout);
 /* Bits of the thread index as coordinates: lanes, then warps. */
@@ -112,6 +121,9 @@ LowerRule lower_dot_fma;                                      /* lower_fma.c */
 LowerRule lower_dot_shared, lower_dot_wait;                   /* lower_wgmma.c */
 LowerRule lower_slot_init, lower_slot_claim, lower_slot_fill; /* lower_slots.c */
 LowerRule lower_slot_take, lower_slot_give;
+LowerRule lower_tensor_copy, lower_tensor_store; /* lower_tensor.c */
+/* The mbarrier of a ring's slot that says that it is filled (lower_slots.c). */
+Value *slot_filled(Lower *lower, const Value *barriers, Value *slot);
 LowerRule lower_reduce, lower_scan; /* lower_reduce.c */
 
 /* ---- lower_shared.c ---- */

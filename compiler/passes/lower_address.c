@@ -202,6 +202,12 @@ Value *address_in_group(Lower *lower, ThreadGroup group)
                        address_const(lower, DTYPE_u32, group.count));
 }
 
+Value *address_first_thread(Lower *lower)
+{
+    return lower->group.count == 1 ? address_const(lower, DTYPE_b1, 1)
+                                   : address_in_group(lower, (ThreadGroup){lower->group.begin, 1});
+}
+
 /* (index & mask) << shift, or >> -shift. Shifting right or masking all bits needs no mask. */
 static Value *move_bits(Lower *lower, uint32_t mask, int shift)
 {

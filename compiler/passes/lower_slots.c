@@ -4,10 +4,15 @@
 enum { FILLED, GIVEN, WAYS, WARP = 32 };
 
 /* The mbarrier of the slot; `slot` is an i32. */
-static Value *barrier_at(Lower *lower, const Op *op, int way, Value *slot)
+static Value *barrier_at(Lower *lower, const Value *barriers, int way, Value *slot)
 {
     Value *at[LAYOUT_RANK] = {address_const(lower, DTYPE_i32, way), slot};
-    return shared_element(lower, op->operands[0], at);
+    return shared_element(lower, barriers, at);
+}
+
+Value *slot_filled(Lower *lower, const Value *barriers, Value *slot)
+{
+    return barrier_at(lower, barriers, FILLED, lower_scalar(lower, slot));
 }
 
 static Value *slot_of(Lower *lower, const Op *op)
@@ -17,10 +22,10 @@ static Value *slot_of(Lower *lower, const Op *op)
 
 static void init(Lower *lower, const Op *op, int way, int64_t arrivals)
 {
-    Value *once = address_in_group(lower, (ThreadGroup){lower->group.begin, 1});
+    Value *once = address_first_thread(lower);
     for (int slot = 0; slot < op->operands[0]->type->shape[1]; slot++) {
         Value *number = address_const(lower, DTYPE_i32, slot);
-        Value *operands[2] = {barrier_at(lower, op, way, number), once};
+        Value *operands[2] = {barrier_at(lower, op->operands[0], way, number), once};
         op_set_int(build_op(&lower->at, OP_mbarrier_init, 2, operands, 0, NULL), ATTR_count,
                    arrivals);
     }
@@ -34,7 +39,7 @@ void lower_slot_init(Lower *lower, Op *op)
 
 static void await(Lower *lower, const Op *op, int way)
 {
-    Value *operands[2] = {barrier_at(lower, op, way, slot_of(lower, op)),
+    Value *operands[2] = {barrier_at(lower, op->operands[0], way, slot_of(lower, op)),
                           lower_scalar(lower, op->operands[2])};
     build_op(&lower->at, OP_mbarrier_wait, 2, operands, 0, NULL);
 }
@@ -49,10 +54,18 @@ void lower_slot_take(Lower *lower, Op *op)
     await(lower, op, FILLED);
 }
 
+/* The tensor unit's bytes are expected by one thread. */
 void lower_slot_fill(Lower *lower, Op *op)
 {
-    Value *barrier = barrier_at(lower, op, FILLED, slot_of(lower, op));
-    build_op(&lower->at, OP_cp_async_arrive, 1, &barrier, 0, NULL);
+    const Attr *bytes = op_attr(op, ATTR_bytes);
+    Value *operands[2] = {slot_filled(lower, op->operands[0], op->operands[1]), NULL};
+    if (!bytes) {
+        build_op(&lower->at, OP_cp_async_arrive, 1, operands, 0, NULL);
+        return;
+    }
+    operands[1] = address_first_thread(lower);
+    op_set_int(build_op(&lower->at, OP_mbarrier_arrive, 2, operands, 0, NULL), ATTR_bytes,
+               bytes->integer);
 }
 
 /* One lane speaks for the warp, once all have come. */
@@ -61,7 +74,7 @@ void lower_slot_give(Lower *lower, Op *op)
     Value *lane = address_op(lower, OP_and, address_thread_id(lower),
                              address_const(lower, DTYPE_i32, WARP - 1));
     Value *first = address_cmp(lower, "eq", lane, address_const(lower, DTYPE_i32, 0));
-    Value *operands[2] = {barrier_at(lower, op, GIVEN, slot_of(lower, op)),
+    Value *operands[2] = {barrier_at(lower, op->operands[0], GIVEN, slot_of(lower, op)),
                           address_and(lower, first, lower_scalar(lower, op->operands[2]))};
     build_op(&lower->at, OP_warp_sync, 0, NULL, 0, NULL);
     build_op(&lower->at, OP_mbarrier_arrive, 2, operands, 0, NULL);

@@ -284,14 +284,11 @@ static void copy_first_rounds(const Pipeline *pipeline)
     }
 }
 
-void ring_carry(Pipeline *pipeline, const int first[SLOTS], Value *arguments[SLOTS])
+void ring_carry(Pipeline *pipeline, Value *const first[SLOTS], Value *arguments[SLOTS])
 {
-    Builder builder = builder_before(pipeline->loop);
-    Value *slots[SLOTS];
-    for (int i = 0; i < SLOTS; i++) slots[i] = build_const(&builder, DTYPE_i32, first[i]);
-    pipeline->loop = loop_carry(pipeline->loop, SLOTS, slots);
+    pipeline->loop = loop_carry(pipeline->loop, SLOTS, first);
     for (int i = 0; i < SLOTS; i++)
-        arguments[i] = region_add_argument(pipeline->loop->regions[0], slots[i]->type, NULL);
+        arguments[i] = region_add_argument(pipeline->loop->regions[0], first[i]->type, NULL);
 }
 
 void ring_yield(const Pipeline *pipeline, Value *const carried[SLOTS])
@@ -365,11 +362,26 @@ static void move_ring(const Pipeline *pipeline, const Ring *ring, Value *const a
     }
 }
 
+/* The tile, if the slots stand for it everywhere, and names of its parts. */
+static void drop_tile(const Pipeline *pipeline, const Ring *ring)
+{
+    const Kernel *kernel = pipeline->pass->kernel;
+    for (size_t i = pipeline->uses.count; i-- > 0;) {
+        Op *use = pipeline->uses.data[i];
+        if (is_rename(use) && uses_tile(use, ring->alloc) &&
+            value_count_uses(kernel, &use->results[0]) == 0)
+            op_erase(use);
+    }
+    if (value_count_uses(kernel, &ring->alloc->results[0]) == 0) op_erase(ring->alloc);
+}
+
 void ring_move_uses(const Pipeline *pipeline, Value *const arguments[SLOTS])
 {
     for (size_t i = 0; i < pipeline->rings.count; i++)
         move_ring(pipeline, &pipeline->rings.data[i], arguments);
     for (size_t i = 0; i < pipeline->rings.count; i++) op_erase(pipeline->rings.data[i].copy);
+    for (size_t i = 0; i < pipeline->rings.count; i++)
+        drop_tile(pipeline, &pipeline->rings.data[i]);
 }
 
 /* ---- a dot under way ---- */
@@ -455,7 +467,7 @@ static Value *build_dot_wait(Builder *builder, Value *tile)
 }
 
 /* What goes into the loop must not be a constant, as the tensor core writes it all the time. */
-void ring_leave_open(const Pipeline *pipeline)
+Op *ring_leave_open(const Pipeline *pipeline)
 {
     Op *loop = pipeline->loop;
     const int index = sum_of(pipeline, pipeline->open);
@@ -468,11 +480,12 @@ void ring_leave_open(const Pipeline *pipeline)
     value_replace(pipeline->pass->kernel, sum, whole);
     whole->op->operands[0] = sum;
     op_set_int(pipeline->open, ATTR_open, 1);
+    return whole->op;
 }
 
 static void build_pipeline(Pipeline *pipeline)
 {
-    Value *arguments[SLOTS];
+    Value *arguments[SLOTS], *first[SLOTS];
     for (size_t i = 0; i < pipeline->rings.count; i++) {
         Ring *ring = &pipeline->rings.data[i];
         Builder builder =
@@ -480,8 +493,10 @@ static void build_pipeline(Pipeline *pipeline)
         ring_make_slots(pipeline, &builder, ring);
     }
     copy_first_rounds(pipeline);
-    ring_carry(pipeline, (const int[SLOTS]){0, pipeline->stages - 1, pipeline->ahead, 0},
-               arguments);
+    const int slots[SLOTS] = {0, pipeline->stages - 1, pipeline->ahead, 0};
+    Builder before = builder_before(pipeline->loop);
+    for (int i = 0; i < SLOTS; i++) first[i] = build_const(&before, DTYPE_i32, slots[i]);
+    ring_carry(pipeline, first, arguments);
     advance(pipeline, pipeline->rings.data[0].copy, arguments);
     yield_slots(pipeline, arguments);
     ring_move_uses(pipeline, arguments);
@@ -494,7 +509,8 @@ static void build_loop(Pipeline *pipeline)
 {
     enum { SLOTS_ENOUGH = 4, SLOTS_ENOUGH_SPLIT = 3 };
     Op *dot = tensor_dot(pipeline);
-    const bool splits = dot && can_split(pipeline);
+    const bool splits = dot && can_split(pipeline, dot);
+    pipeline->ahead = pipeline->stages - 1;
     if (dot && pipeline->stages >= (splits ? SLOTS_ENOUGH_SPLIT : SLOTS_ENOUGH)) {
         pipeline->open = dot;
         pipeline->ahead--;

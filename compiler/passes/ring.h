@@ -25,8 +25,10 @@ typedef struct Pipeline {
     const Pass *pass;
     Op *loop;
     int stages;
-    int ahead; /* rounds that copies are ahead of their use */
-    Op *open;  /* a dot that is left under way till the next round; NULL: there is none */
+    int ahead;       /* rounds that copies are ahead of their use */
+    bool by_tensor;  /* producers of their own copy by the tensor unit */
+    bool persistent; /* a block does the work of several */
+    Op *open;        /* a dot that is left under way till the next round; NULL: there is none */
     VEC(Ring) rings;
     Ops uses; /* of shared tiles in the launch, in order */
 } Pipeline;
@@ -45,19 +47,38 @@ Value *ring_slot(const Pipeline *pipeline, Builder *builder, const Ring *ring, V
  */
 Value *ring_copy_slice(Builder *builder, Value *value, const Region *region, Map *map);
 /* The loop with i32 values that begin as `first` after its own; *arguments are its rounds'. */
-void ring_carry(Pipeline *pipeline, const int first[SLOTS], Value *arguments[SLOTS]);
+void ring_carry(Pipeline *pipeline, Value *const first[SLOTS], Value *arguments[SLOTS]);
 void ring_yield(const Pipeline *pipeline, Value *const carried[SLOTS]);
 /* The slot after `slot`; *is_last if that is the first again. */
 Value *ring_next(const Pipeline *pipeline, Builder *builder, Value *slot, Value **is_last);
 /* Uses of the rings' tiles become uses of slots. */
 void ring_move_uses(const Pipeline *pipeline, Value *const arguments[SLOTS]);
-/* The loop's open dot is waited for a round later. */
-void ring_leave_open(const Pipeline *pipeline);
+/* The loop's open dot is waited for a round later; the wait behind the loop. */
+Op *ring_leave_open(const Pipeline *pipeline);
+
+/* ---- turns.c: a block that does the work of several ---- */
+
+/* What a group of threads does for each block whose turn it is: ops before the region's end. */
+typedef struct Turn {
+    Region *region;
+    Value *slot, *parity;        /* at its beginning */
+    Value *index[3], *extent[3]; /* of the block and the grid; NULL: there is but one turn */
+} Turn;
+
+/* Whether it does not matter which block runs when: none waits for another. */
+bool turns_may_differ(const Op *launch);
+/* Makes `region` a loop over the blocks that fall to this one. */
+Turn turns_begin(const Pass *pass, Region *region, int parity);
+/* The one turn of a block that has no others. */
+Turn turns_only(Region *region, int parity);
+/* Values of the launch that a turn has its own for, into `map`. */
+void turns_know(const Pass *pass, const Turn *turn, Map *map);
+void turns_end(const Turn *turn, Value *slot, Value *parity);
 
 /* ---- warp_groups.c ---- */
 
 /* Whether warps of their own may fill the rings of the loop, whose only work is `dot`. */
-bool can_split(const Pipeline *pipeline);
+bool can_split(Pipeline *pipeline, const Op *dot);
 /* Lets them do it. */
 void split(Pipeline *pipeline);
 

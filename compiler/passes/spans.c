@@ -11,29 +11,16 @@
 typedef struct Spans {
     Kernel *kernel;
     Builder builder; /* at the end of the host region */
-    Map to_host;
+    Map copied;
     FactTable *facts;
     Value *least; /* what must not be negative for the view at hand, the least of it; or NULL */
 } Spans;
 
 enum { CHAIN = 1000 }; /* ops behind a number: more are given up */
 
-/* The value in the host region, its scalar code copied there; NULL: the host cannot know it. */
-static Value *on_host(Spans *spans, Value *value, int depth)
+static Value *on_host(Spans *spans, Value *value)
 {
-    if (!value->op && !value->region) return value; /* a parameter */
-    if (value->op && value->op->parent == spans->kernel->host) return value;
-    Value *known = map_get(&spans->to_host, value);
-    if (known) return known;
-    const OpInfo *info = value->op ? op_info(value->op->code) : NULL;
-    if (!info || !(info->stages & HOST) || !(info->traits & PURE) || depth > CHAIN) return NULL;
-    for (int i = 0; i < value->op->operand_count; i++) {
-        Value *operand = on_host(spans, value->op->operands[i], depth + 1);
-        if (!operand) return NULL;
-        map_set(spans->kernel->arena, &spans->to_host, value->op->operands[i], operand);
-    }
-    Op *copy = op_clone(&spans->builder, value->op, &spans->to_host);
-    return &copy->results[value->index];
+    return value_on_host(&spans->builder, value, &spans->copied);
 }
 
 static Value *number(Spans *spans, int64_t value)
@@ -55,7 +42,7 @@ static bool is_positive(Spans *spans, Value *value, int depth)
     if (value->type->kind != TYPE_SCALAR || !dtype_is_integer(value->type->dtype) || depth > CHAIN)
         return false;
     if (facts_of(spans->facts, value).low >= 0) return true;
-    Value *exact = on_host(spans, value, 0);
+    Value *exact = on_host(spans, value);
     if (exact) {
         require(spans, exact);
         return true;
@@ -145,7 +132,7 @@ static Value *most_of_op(Spans *spans, const Op *op, int depth)
 static Value *most_of(Spans *spans, Value *value, int depth)
 {
     if (value->type->kind != TYPE_SCALAR || depth > CHAIN) return NULL;
-    Value *most = on_host(spans, value, 0);
+    Value *most = on_host(spans, value);
     if (most) return build_cast(&spans->builder, DTYPE_i64, most);
     most = value->op ? most_of_op(spans, value->op, depth + 1)
                      : most_of_variable(spans, value, depth + 1);

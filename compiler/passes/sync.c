@@ -15,8 +15,8 @@
  * Where threads may go different ways there is no barrier: what such an `if` or loop needs comes
  * before it. Within it each thread's own order is all there is.
  *
- * The tensor core reads shared memory through a proxy of its own: each barrier is then preceded by
- * a fence that shows it what the threads wrote.
+ * The tensor core, and the tensor unit, use shared memory through a proxy of their own: a barrier
+ * that comes after threads wrote is preceded by a fence that shows them what.
  *
  * What warps of their own copy to a ring is ordered by the ring's own barriers. So is what thread
  * groups do beside each other by the author's own mbarriers, in a launch that has some; and what is
@@ -143,7 +143,8 @@ static bool is_of(const Op *op, TypeKind memory)
 static bool is_shared_access(const Op *op)
 {
     return op->code == OP_shared_load || op->code == OP_shared_store || op->code == OP_copy_async ||
-           op->code == OP_dot_shared || op->code == OP_dot_slices || is_of(op, TYPE_SHARED);
+           op->code == OP_dot_shared || op->code == OP_dot_slices ||
+           op->code == OP_tensor_store || is_of(op, TYPE_SHARED);
 }
 
 static bool is_global_access(const Op *op)
@@ -211,7 +212,8 @@ static bool elements_are_ordered(const Op *a, const Op *b)
 /* No register's layout says which thread meets what. */
 static bool reads_or_writes_itself(const Op *op)
 {
-    return op->code == OP_copy_async || op->code == OP_dot_shared || op->code == OP_dot_slices;
+    return op->code == OP_copy_async || op->code == OP_dot_shared || op->code == OP_dot_slices ||
+           op->code == OP_tensor_store;
 }
 
 /* Every thread reads what it wrote itself. */
@@ -318,18 +320,24 @@ static bool is_fence(const Op *op)
     return op && op->code == OP_fence_async;
 }
 
-static void find_tensor_core(Op *op, void *context)
+/* What does not read shared memory as threads do. */
+static bool is_async_reader(const Op *op)
 {
-    if (op->code == OP_dot_shared) *(bool *)context = true;
+    return op->code == OP_dot_shared || op->code == OP_tensor_store;
 }
 
-/* Whether the tensor core may read shared memory after the op. */
+static void find_tensor_core(Op *op, void *context)
+{
+    if (is_async_reader(op)) *(bool *)context = true;
+}
+
+/* Whether the tensor core, or unit, may read shared memory after the op. */
 static bool reaches_tensor_core(Op *op)
 {
     bool found = false;
     for (;;) {
         for (const Op *at = op; at && !found; at = at->next) {
-            found = at->code == OP_dot_shared;
+            found = is_async_reader(at);
             for (int i = 0; i < at->region_count; i++)
                 region_visit(at->regions[i], find_tensor_core, &found);
         }
@@ -342,11 +350,29 @@ static bool reaches_tensor_core(Op *op)
     }
 }
 
-static void build_barrier(const Sync *sync, Op *before)
+static bool writes_shared(const Op *op)
+{
+    return op->code == OP_slot_init || op->code == OP_copy_async ||
+           (is_shared_access(op) && writes(op));
+}
+
+/* Whether a barrier at the op has to show the tensor core what threads wrote since the last. */
+static bool needs_fence(const Sync *sync, Op *op, const State *state)
+{
+    bool written = false;
+    for (size_t i = 0; i < state->items.count && !written; i++) {
+        const Pending *item = &state->items.data[i];
+        written =
+            group_has(sync->group, item->group) && !item->under_way && writes_shared(item->op);
+    }
+    return written && reaches_tensor_core(op);
+}
+
+static void build_barrier(const Sync *sync, Op *before, bool fence)
 {
     Builder builder = builder_before(before);
     const int block = 32 * launch_warps(op_enclosing(before, OP_launch));
-    if (reaches_tensor_core(before)) build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
+    if (fence) build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
     if (sync->group.count == block || sync->group.count > 32) {
         Op *barrier = build_op(&builder, OP_barrier, 0, NULL, 0, NULL);
         if (sync->group.count == block) return;
@@ -362,7 +388,7 @@ static void visit_barrier(const Sync *sync, Op *barrier, State *state)
 {
     const int block = 32 * launch_warps(op_enclosing(barrier, OP_launch));
     Builder builder = builder_before(barrier);
-    if (!sync->hit && !is_fence(barrier->previous) && reaches_tensor_core(barrier))
+    if (!is_fence(barrier->previous) && needs_fence(sync, barrier, state))
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
     state_clear(state, sync->group);
     if (sync->group.count == block || sync->group.count <= 32) return;
@@ -372,8 +398,9 @@ static void visit_barrier(const Sync *sync, Op *barrier, State *state)
 
 static void insert_barrier(const Sync *sync, Op *before, State *state)
 {
+    const bool fence = needs_fence(sync, before, state);
     state_clear(state, sync->group);
-    if (!sync->hit) build_barrier(sync, before);
+    if (!sync->hit) build_barrier(sync, before, fence);
 }
 
 /* Whether a barrier must come between what is pending and the access. */
@@ -494,6 +521,7 @@ static void visit_if(const Sync *sync, Op *op, State *state)
 static void visit_take(const Sync *sync, Op *take)
 {
     Builder builder = builder_after(take);
+    if (op_attr(take, ATTR_tensor)) return; /* both are of one proxy */
     if (!sync->hit && !is_fence(take->next) && reaches_tensor_core(take))
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
 }
@@ -513,6 +541,8 @@ static void visit_op(const Sync *sync, Op *op, State *state)
         visit_take(sync, op);
     else if (op->code == OP_signal_arrive || op->code == OP_signal_copied)
         visit_arrive(sync, op);
+    else if (op->code == OP_slot_init)
+        add_access(sync, op, state); /* that no other conflicts with */
     else if (is_shared_access(op) || is_global_access(op))
         visit_access(sync, op, state);
     else if (op->code == OP_barrier)

@@ -7,6 +7,9 @@
  * the round's work; give back the slot of the round, or, while a product is still under way, that
  *         of the round before
  *
+ * Where the tensor unit can do the copies, the producer is one thread, which says how many bytes
+ * are to land. Else producers copy with each of their threads.
+ *
  * No thread waits for all others, and copies are ahead as far as there are slots. The producers
  * begin at once: so what they read must not be written before the loop. */
 #include "passes/ring.h"
@@ -86,24 +89,124 @@ static bool is_alone(const Pipeline *pipeline)
     return 2 * pipeline->stages * bytes_of_round(pipeline) > pipeline->pass->target->shared_bytes;
 }
 
-/* As few as have not more than COPIES a round to begin each. */
+static int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The one warp that has the tensor unit copy costs no block its place on the multiprocessor, by its
+ * registers. */
+static bool costs_nothing(const Pipeline *pipeline, const Op *dot)
+{
+    enum { OTHERS = 32 /* registers of a thread beside its sums */ };
+    const Target *target = pipeline->pass->target;
+    const int threads = consumers_of(pipeline);
+    const int64_t each = type_elements(dot->results[0].type) / threads + OTHERS,
+                  room = target->shared_bytes / (pipeline->stages * bytes_of_round(pipeline)),
+                  before = at_most(room, target->registers / (each * threads)),
+                  after = at_most(room, target->registers / (each * (threads + WARP)));
+    return after >= before;
+}
+
+/* One, or as few as have not more than COPIES a round to begin each. */
 static int producers_of(const Pipeline *pipeline)
 {
+    if (pipeline->by_tensor) return 1;
     const int64_t bytes = bytes_of_round(pipeline);
     int threads = WARP;
     while ((int64_t)threads * COPIES * COPY_BYTES < bytes && threads < 4 * WARP) threads *= 2;
     return threads;
 }
 
-bool can_split(const Pipeline *pipeline)
+static bool is_by_tensor(const Pipeline *pipeline, FactTable *facts, Op *copy)
+{
+    const Type *tile = copy->operands[1]->type;
+    const int32_t shape[2] = {(int32_t)tile->shape[0], (int32_t)tile->shape[1]};
+    const Layout *layout = tile->rank == 2 ? layout_panels(pipeline->pass->kernel->layouts, 2,
+                                                           shape, dtype_bits(tile->dtype))
+                                           : NULL;
+    TensorCopy how;
+    return layout && tensor_copy_of(copy, layout, &how) && tensor_copy_fits(facts, &how);
+}
+
+/* The tensor unit can do all of a round's copies to tiles that lie as wgmma reads them. */
+static bool are_by_tensor(const Pipeline *pipeline)
+{
+    enum { MOST_BYTES = 1 << 20 }; /* that a barrier counts */
+    if (!target_has(pipeline->pass->target, HAS_TMA) || bytes_of_round(pipeline) >= MOST_BYTES)
+        return false;
+    FactTable *facts = facts_new(pipeline->pass->kernel);
+    bool all = true;
+    for (size_t i = 0; i < pipeline->rings.count; i++)
+        all = all && is_by_tensor(pipeline, facts, pipeline->rings.data[i].copy);
+    facts_free(facts);
+    return all;
+}
+
+/* ---- several blocks in turn ---- */
+
+typedef struct Room {
+    FactTable *facts;
+    int buffers;   /* of a store by the tensor unit, at most */
+    int64_t bytes; /* of shared memory, that others than the ring take */
+    bool marks;    /* stores are told */
+} Room;
+
+/* A store by the tensor unit is under way while the next block's work begins. */
+static void add_tile_bytes(Op *op, void *context)
+{
+    Room *room = context;
+    if (op->code == OP_shared_alloc) room->bytes += type_bytes(op->results[0].type);
+    if (op->code != OP_store) return;
+    const Type *tile = op->operands[1]->type;
+    const int64_t parts =
+        tensor_store_fits(room->facts, op) ? tile->shape[1] / tensor_store_columns(tile) : 0;
+    const int64_t count = parts < room->buffers ? parts : room->buffers;
+    if (count && room->marks) op_set_int(op, ATTR_tensor, count);
+    room->bytes += parts ? type_bytes(tile) / parts * count : type_bytes(tile);
+}
+
+/* The ring's slots are in use while a block's end, which goes through shared memory, is at work.
+ * Slots that leave no room for that are given up, but for as many as it takes. */
+static bool has_room(Pipeline *pipeline, int buffers)
+{
+    enum { RESERVED = 2048, LEAST = 3 };
+    int stages = pipeline->stages;
+    Room room = {facts_new(pipeline->pass->kernel), buffers, -bytes_of_round(pipeline), false};
+    region_visit(pipeline->pass->launch, add_tile_bytes, &room);
+    const int64_t most = pipeline->pass->target->shared_bytes - RESERVED - room.bytes;
+    while (stages > LEAST && stages * bytes_of_round(pipeline) > most) stages--;
+    room.marks = stages * bytes_of_round(pipeline) <= most;
+    if (room.marks) {
+        region_visit(pipeline->pass->launch, add_tile_bytes, &room);
+        pipeline->stages = stages;
+    }
+    facts_free(room.facts);
+    return room.marks;
+}
+
+static bool is_persistent(Pipeline *pipeline)
+{
+    enum { ALL = 64, FEW = 2 };
+    return pipeline->by_tensor && turns_may_differ(pipeline->pass->launch->parent) &&
+           (has_room(pipeline, ALL) || has_room(pipeline, FEW));
+}
+
+bool can_split(Pipeline *pipeline, const Op *dot)
 {
     bool grouped = false;
-    if (pipeline->loop->parent != pipeline->pass->launch || !is_alone(pipeline)) return false;
+    pipeline->by_tensor = are_by_tensor(pipeline);
+    if (pipeline->loop->parent != pipeline->pass->launch ||
+        !(pipeline->by_tensor ? costs_nothing(pipeline, dot) : is_alone(pipeline)))
+        return false;
     for (size_t i = 0; i < pipeline->rings.count; i++)
         if (pipeline->rings.data[i].is_shared) return false;
     region_visit(pipeline->pass->launch, find_group, &grouped);
-    return !grouped && consumers_of(pipeline) + producers_of(pipeline) <= MOST_THREADS &&
-           are_known(pipeline) && starts_freely(pipeline);
+    if (grouped || consumers_of(pipeline) + producers_of(pipeline) > MOST_THREADS ||
+        !are_known(pipeline) || !starts_freely(pipeline))
+        return false;
+    pipeline->persistent = is_persistent(pipeline);
+    return true;
 }
 
 /* ---- the groups ---- */
@@ -157,17 +260,21 @@ static void copy_known(const Pipeline *pipeline, Builder *builder, Value *value,
         copy_known(pipeline, builder, value->op->operands[i], map);
 }
 
-static void copy_ring(const Pipeline *pipeline, Builder *builder, const Ring *ring, Value *slot,
-                      Map *map)
+static void copy_ring(const Pipeline *pipeline, Builder *builder, const Ring *ring,
+                      Value *const slot[2], Map *map)
 {
-    Value *operands[2 + TYPE_RANK];
+    Value *operands[4 + TYPE_RANK];
     const Op *copy = ring->copy;
+    int count = 0;
     builder->span = copy->span;
-    for (int o = 0; o < copy->operand_count; o++)
-        operands[o] =
-            o == 1 ? ring_slot(pipeline, builder, ring, slot)
+    for (int o = 0; o < copy->operand_count; o++) {
+        operands[count++] =
+            o == 1 ? ring_slot(pipeline, builder, ring, slot[1])
                    : ring_copy_slice(builder, copy->operands[o], pipeline->pass->launch, map);
-    Op *begun = build_op(builder, OP_copy_async, copy->operand_count, operands, 0, NULL);
+        for (int i = 0; i < 2 && o == 1 && pipeline->by_tensor; i++) operands[count++] = slot[i];
+    }
+    Op *begun = build_op(builder, pipeline->by_tensor ? OP_tensor_copy : OP_copy_async, count,
+                         operands, 0, NULL);
     begun->attrs = copy->attrs;
     begun->attr_count = copy->attr_count;
     op_set_int(begun, ATTR_stages, pipeline->stages);
@@ -175,7 +282,7 @@ static void copy_ring(const Pipeline *pipeline, Builder *builder, const Ring *ri
 }
 
 /* The producers' loop, with the slot and the parity after its index; `map` gets what it needs. */
-static Op *build_rounds(const Pipeline *pipeline, Builder *builder, Map *map)
+static Op *build_rounds(const Pipeline *pipeline, Builder *builder, const Turn *turn, Map *map)
 {
     const Op *loop = pipeline->loop;
     const Type *i32 = type_scalar(pipeline->pass->kernel->types, DTYPE_i32);
@@ -187,8 +294,8 @@ static Op *build_rounds(const Pipeline *pipeline, Builder *builder, Map *map)
         for (int i = 0; i < copy->operand_count; i++)
             if (i != 1) copy_known(pipeline, builder, copy->operands[i], map);
     }
-    operands[3] = build_const(builder, DTYPE_i32, 0);
-    operands[4] = build_const(builder, DTYPE_i32, 1);
+    operands[3] = turn->slot;
+    operands[4] = turn->parity;
     Op *rounds = build_op(builder, OP_for, 5, operands, 2, (const Type *[]){i32, i32});
     op_set_int(rounds, ATTR_unroll, 1);
     region_add_argument(rounds->regions[0], loop->operands[0]->type, NULL);
@@ -196,24 +303,38 @@ static Op *build_rounds(const Pipeline *pipeline, Builder *builder, Map *map)
     return rounds;
 }
 
+static Turn begin_turn(const Pipeline *pipeline, Region *group, int parity)
+{
+    return pipeline->persistent ? turns_begin(pipeline->pass, group, parity)
+                                : turns_only(group, parity);
+}
+
 static void build_producers(const Pipeline *pipeline, Region *region, Value *barriers)
 {
     const Op *loop = pipeline->loop;
-    Builder builder = builder_before(region->last);
+    const Turn turn = begin_turn(pipeline, region, 1);
+    Builder builder = builder_before(turn.region->last);
     Map map = {0};
+    turns_know(pipeline->pass, &turn, &map);
     builder.span = loop->span;
-    Region *body = build_rounds(pipeline, &builder, &map)->regions[0];
+    Op *rounds = build_rounds(pipeline, &builder, &turn, &map);
+    Region *body = rounds->regions[0];
     Value *slot = body->arguments[1], *parity = body->arguments[2], *is_last;
     map_set(pipeline->pass->arena, &map, loop->regions[0]->arguments[0], body->arguments[0]);
     Builder inside = builder_at_end(body, loop->span);
     build_op(&inside, OP_slot_claim, 3, (Value *[]){barriers, slot, parity}, 0, NULL);
+    Value *filled[2] = {barriers, slot};
+    if (pipeline->by_tensor)
+        op_set_int(build_op(&inside, OP_slot_fill, 2, filled, 0, NULL), ATTR_bytes,
+                   bytes_of_round(pipeline));
     for (size_t r = 0; r < pipeline->rings.count; r++)
-        copy_ring(pipeline, &inside, &pipeline->rings.data[r], slot, &map);
-    build_op(&inside, OP_slot_fill, 2, (Value *[]){barriers, slot}, 0, NULL);
+        copy_ring(pipeline, &inside, &pipeline->rings.data[r], filled, &map);
+    if (!pipeline->by_tensor) build_op(&inside, OP_slot_fill, 2, filled, 0, NULL);
     Value *next[2] = {ring_next(pipeline, &inside, slot, &is_last), NULL};
     next[1] = next_parity(&inside, parity, is_last);
     build_op(&inside, OP_yield, 2, next, 0, NULL);
-    build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL);
+    if (!pipeline->by_tensor) build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL);
+    turns_end(&turn, &rounds->results[0], &rounds->results[1]);
 }
 
 /* ---- consumers ---- */
@@ -230,22 +351,47 @@ static void build_give(const Pipeline *pipeline, Value *barriers, Value *const a
     build_op(&builder, OP_slot_give, 3, (Value *[]){barriers, slot, given}, 0, NULL);
 }
 
-static void build_consumers(Pipeline *pipeline, Value *barriers)
+/* What the last round has read, once the product has been waited for. */
+static void give_last(const Pipeline *pipeline, Value *barriers, Op *after)
 {
-    Value *arguments[SLOTS], *is_last;
-    ring_carry(pipeline, (const int[SLOTS]){[SLOT_BEFORE] = pipeline->stages - 1}, arguments);
+    Op *loop = pipeline->loop;
+    Builder builder = builder_after(after);
+    Value *any = build_cmp(&builder, "lt", loop->operands[0], loop->operands[1]);
+    Value *last = &loop->results[loop->result_count - SLOTS + SLOT_LAST];
+    build_op(&builder, OP_slot_give, 3, (Value *[]){barriers, last, any}, 0, NULL);
+}
+
+/* The loop's results of `turn`'s names. */
+static void end_turn(const Pipeline *pipeline, const Turn *turn)
+{
+    Value *results = &pipeline->loop->results[pipeline->loop->result_count - SLOTS];
+    Map map = {0};
+    turns_know(pipeline->pass, turn, &map);
+    region_replace(turn->region, &map);
+    turns_end(turn, &results[SLOT_READ], &results[SLOT_PARITY]);
+}
+
+static void build_consumers(Pipeline *pipeline, const Turn *turn, Value *barriers)
+{
+    Value *arguments[SLOTS], *is_last, *first[SLOTS];
+    for (int i = 0; i < SLOTS; i++) first[i] = turn->slot;
+    first[SLOT_PARITY] = turn->parity;
+    ring_carry(pipeline, first, arguments);
     Region *body = pipeline->loop->regions[0];
     Value *read = arguments[SLOT_READ], *parity = arguments[SLOT_PARITY];
     Builder start = builder_before(body->first);
-    build_op(&start, OP_slot_take, 3, (Value *[]){barriers, read, parity}, 0, NULL);
+    Op *take = build_op(&start, OP_slot_take, 3, (Value *[]){barriers, read, parity}, 0, NULL);
+    if (pipeline->by_tensor) op_set_int(take, ATTR_tensor, 1);
     ring_move_uses(pipeline, arguments);
     Builder end = builder_before(region_terminator(body));
     Value *next = ring_next(pipeline, &end, read, &is_last);
     Value *carried[SLOTS] = {[SLOT_READ] = next, [SLOT_BEFORE] = read, [SLOT_LAST] = read};
     carried[SLOT_PARITY] = next_parity(&end, parity, is_last);
     ring_yield(pipeline, carried);
-    if (pipeline->open) ring_leave_open(pipeline);
+    Op *wait = pipeline->open ? ring_leave_open(pipeline) : NULL;
     build_give(pipeline, barriers, arguments);
+    if (wait && pipeline->persistent) give_last(pipeline, barriers, wait);
+    end_turn(pipeline, turn);
 }
 
 void split(Pipeline *pipeline)
@@ -262,11 +408,12 @@ void split(Pipeline *pipeline)
     builder.span = pipeline->loop->span;
     Value *barriers = build_barriers(pipeline, &builder);
     build_producers(pipeline, build_group(&builder, consumers, producers), barriers);
-    Region *all = build_group(&builder, 0, consumers);
+    const Turn turn = begin_turn(pipeline, build_group(&builder, 0, consumers), 0);
     for (Op *op = first; op; op = next) {
         next = op->next;
-        op_move_before(op, all->last);
+        op_move_before(op, turn.region->last);
     }
-    build_consumers(pipeline, barriers);
-    op_set_int(launch->parent, ATTR_warps, (consumers + producers) / WARP);
+    build_consumers(pipeline, &turn, barriers);
+    if (pipeline->persistent) op_set_int(launch->parent, ATTR_persistent, 1);
+    op_set_int(launch->parent, ATTR_warps, (consumers + producers + WARP - 1) / WARP);
 }

@@ -143,6 +143,21 @@ void tile_emu_copy_arrive(tile_emu_thread *thread, void *barrier, uint32_t extra
 uint32_t tile_emu_mbarrier_test(tile_emu_thread *thread, void *barrier, uint32_t parity,
                                 uint32_t site);
 
+/* mbarrier.expect_tx; 0 bytes: nothing. */
+void tile_emu_mbarrier_expect(tile_emu_thread *thread, void *barrier, uint32_t bytes,
+                              uint32_t site);
+/* cp.async.bulk.tensor to shared memory, of `rank` coordinates in `in`; lands when somebody waits
+ * at the mbarrier for its bytes. Nothing where `active` is 0. */
+void tile_emu_tensor_copy(tile_emu_thread *thread, const void *map, void *to, void *barrier,
+                          uint32_t active, uint32_t rank, uint32_t site);
+
+/* The other way, then cp.async.bulk.commit_group and wait_group.read: until then what is written
+ * must stay. */
+void tile_emu_tensor_store(tile_emu_thread *thread, const void *map, void *from, uint32_t active,
+                           uint32_t rank, uint32_t site);
+void tile_emu_tensor_commit(tile_emu_thread *thread);
+void tile_emu_tensor_wait(tile_emu_thread *thread, uint32_t groups);
+
 /* wgmma.commit_group and wait_group: until then what wgmma reads in shared memory must stay. */
 void tile_emu_wgmma_commit(tile_emu_thread *thread);
 void tile_emu_wgmma_wait(tile_emu_thread *thread, int32_t groups);

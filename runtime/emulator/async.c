@@ -16,20 +16,14 @@ struct Copy {
 
 /* ---- destinations ---- */
 
-static bool is_in_shared(const Block *block, const Copy *copy)
-{
-    const uintptr_t offset = (uintptr_t)copy->to - (uintptr_t)block->shared;
-    const uint32_t size = block->launch->entry->shared_bytes;
-    return offset < size && copy->bytes <= size - offset && offset % 4 == 0;
-}
-
-static void mark(Block *block, const Copy *copy, uint32_t value)
+void tile_emu_mark_copy(Block *block, const uint8_t *to, uint32_t bytes, uint32_t site)
 {
     Checker *checker = block->launch->checker;
-    if (!checker || !is_in_shared(block, copy)) return;
-    uint32_t *words = checker->copy_site + (copy->to - block->shared) / 4;
-    for (uint32_t i = 0; i < copy->bytes / 4; i++) words[i] = value;
-    checker->copy_count += value ? 1u : -1u;
+    const uintptr_t offset = (uintptr_t)to - (uintptr_t)block->shared;
+    const uint32_t size = block->launch->entry->shared_bytes;
+    if (!checker || offset >= size || bytes > size - offset || offset % 4 != 0) return;
+    for (uint32_t i = 0; i < bytes / 4; i++) checker->copy_site[offset / 4 + i] = site;
+    checker->copy_count += site ? 1u : -1u;
 }
 
 void tile_emu_check_copies(const Request *request)
@@ -90,7 +84,7 @@ TILE_API void tile_emu_copy_async(tile_emu_thread *thread, void *to, const void 
                    .group = owner->copy_group,
                    .site = site};
     note_destination(owner, copy);
-    mark(owner->block, copy, site + 1);
+    tile_emu_mark_copy(owner->block, to, bytes, site + 1);
     *(owner->last_copy ? &owner->last_copy->next : &owner->first_copy) = copy;
     owner->last_copy = copy;
 }
@@ -105,7 +99,7 @@ static void land(Thread *thread, Copy *copy)
     const bool checked = thread->abi.checked != 0;
     uint8_t *to = copy->to;
     const void *from = copy->from;
-    mark(thread->block, copy, 0);
+    tile_emu_mark_copy(thread->block, to, copy->bytes, 0);
     if (checked && copy->inside)
         from = tile_emu_access(&thread->abi, (void *)(uintptr_t)from, copy->bytes, TILE_EMU_READ,
                                TILE_EMU_GLOBAL, copy->site);

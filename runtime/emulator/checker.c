@@ -259,6 +259,12 @@ static void check_written(const Request *request)
 
 /* ---- the front door ---- */
 
+static void note_write(const Request *request)
+{
+    if (request->proxy == PROXY_GENERIC) tile_emu_note_generic_write(request);
+    if (request->proxy == PROXY_ASYNC) tile_emu_note_async_write(request);
+}
+
 /* False where the access may not be done. */
 static bool check_request(Request *request)
 {
@@ -273,8 +279,7 @@ static bool check_request(Request *request)
     }
     check_written(request);
     if (request->space == TILE_EMU_SHARED && checker->copy_count) tile_emu_check_copies(request);
-    if (request->space == TILE_EMU_SHARED && request->kind != TILE_EMU_READ)
-        tile_emu_note_generic_write(request);
+    if (request->space == TILE_EMU_SHARED && request->kind != TILE_EMU_READ) note_write(request);
     tile_emu_shadow_access(checker->shadow, checker->order, request);
     return true;
 }

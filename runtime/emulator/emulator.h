@@ -3,7 +3,7 @@
  *
  *   scheduler.c   launches, blocks, warps: who runs next
  *   async.c       asynchronous copies: what is under way, until it is waited for
- *   mbarrier.c    mbarriers, and what will arrive at them
+ *   mbarrier.c    mbarriers, and what will arrive at them      tensor.c  the tensor unit's copies
  *   machine.c     the warp's cooperative operations; mma.c, wgmma.c  the matrix unit
  *   checker.c     one access: bounds, alignment, unwritten memory
  *   shadow.c      races: the last accesses to every byte      order.c  what an atomic orders
@@ -44,6 +44,8 @@ typedef struct Thread {
     uint32_t copy_group;                          /* the one that the next copy belongs to */
     struct Reading *first_reading, *last_reading; /* wgmma.c: under way, the oldest first */
     uint32_t reading_group;
+    struct Box *first_store, *last_store; /* tensor.c: that it has begun to write */
+    uint32_t store_group;
     uint32_t fences;                   /* of the asynchronous proxy, that it has passed */
     uint32_t fence_event, fence_stamp; /* what it knew at the last: `event`, `barrier_stamp` */
     uint32_t event; /* order.c: the last event that this thread knows of, 0 is none */
@@ -70,6 +72,8 @@ struct Block {
     uint8_t *shared;
     FramePool frames;
     struct Copy *free_copies;
+    struct Box *first_box, *last_box, *free_boxes; /* tensor.c: under way, the oldest first */
+    uint32_t stores;                               /* of the tensor unit, under way */
     struct Reading *free_readings;
     struct Arrival *first_arrival, *last_arrival, *free_arrivals; /* mbarrier.c: to come */
     bool progress; /* something but waiting happened in this round */
@@ -220,11 +224,16 @@ bool tile_emu_order_knows(Order *order, uint32_t event, const Access *access);
 
 /* ---- shadow.c ---- */
 
+/* Through which memory is accessed: what one has written, the other sees behind a fence. An
+ * mbarrier is for both. */
+typedef enum Proxy { PROXY_GENERIC, PROXY_ASYNC, PROXY_ANY } Proxy;
+
 typedef struct Request {
     Thread *thread;
     Block *block;
     uintptr_t address;
     uint32_t bytes, kind, space, site;
+    Proxy proxy;
     uint8_t bits;                      /* of a byte's part: which; 0: all */
     const tile_allocation *allocation; /* global: where it lies, or NULL */
 } Request;
@@ -242,6 +251,9 @@ bool tile_emu_shadow_is_mapped(Shadow *shadow, uintptr_t address);
 /* Reports an access to shared memory into which a copy is under way. */
 void tile_emu_check_copies(const Request *request);
 
+/* A copy to shared memory is under way from the site, or, 0, no more. */
+void tile_emu_mark_copy(Block *block, const uint8_t *to, uint32_t bytes, uint32_t site);
+
 /* What the thread has begun to copy, out of its own list; and the end of that. */
 struct Copy *tile_emu_take_copies(Thread *thread);
 void tile_emu_land_copies(Thread *thread, struct Copy *copies);
@@ -253,7 +265,24 @@ void tile_emu_land_copies(Thread *thread, struct Copy *copies);
 void tile_emu_awaited_text(const Thread *thread, char text[PLACE_TEXT]);
 void tile_emu_settle_own(Thread *thread, int32_t groups);
 
+bool tile_emu_mbarrier_is_made(Thread *thread, const void *barrier, uint32_t site);
+/* So many bytes have landed. */
+void tile_emu_mbarrier_land(Thread *thread, void *barrier, uint32_t bytes, uint32_t site);
+
+/* ---- tensor.c ---- */
+
+/* Lets the oldest copy land that arrives at the barrier; false: there is none. */
+bool tile_emu_land_box(Block *block, const void *barrier);
+/* Reports copies that are under way when their block has ended. */
+void tile_emu_check_boxes(Block *block);
+
 /* ---- wgmma.c ---- */
+
+/* Reports what of the bytes a thread wrote and nobody has fenced since; `what` uses them, as "the
+ * tensor core reads". */
+void tile_emu_check_proxy(const Request *request, const char *what);
+/* A write by another way than a thread's own. */
+void tile_emu_note_async_write(const Request *request);
 
 void tile_emu_execute_wgmma(Block *block, Thread *lanes);
 void tile_emu_note_generic_write(const Request *request);

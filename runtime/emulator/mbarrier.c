@@ -9,10 +9,12 @@
 
 enum { MAGIC = 0x6d62 };
 
-/* The 8 bytes. */
+/* The 8 bytes. A phase is complete when all have arrived and all bytes that were to land have. */
 typedef struct Barrier {
-    uint16_t magic, phase, expected, pending;
+    uint64_t magic : 16, phase : 1, expected : 11, pending : 11;
+    int64_t bytes : 25; /* still to land */
 } Barrier;
+_Static_assert(sizeof(Barrier) == 8, "an mbarrier has 8 bytes");
 
 typedef struct Arrival Arrival;
 struct Arrival {
@@ -31,6 +33,7 @@ static Request request_of(Thread *thread, const Barrier *barrier, uint32_t kind,
                      .bytes = sizeof *barrier,
                      .kind = kind,
                      .space = TILE_EMU_SHARED,
+                     .proxy = kind == TILE_EMU_WRITE ? PROXY_GENERIC : PROXY_ANY,
                      .site = site};
 }
 
@@ -58,20 +61,48 @@ TILE_API void tile_emu_mbarrier_init(tile_emu_thread *thread, void *barrier, uin
         const Request request = request_of(thread->owner, made, TILE_EMU_WRITE, site);
         made = tile_emu_check(&request);
     }
-    *made =
-        (Barrier){.magic = MAGIC, .expected = (uint16_t)arrivals, .pending = (uint16_t)arrivals};
+    *made = (Barrier){.magic = MAGIC, .expected = arrivals & 0x7ff, .pending = arrivals & 0x7ff};
+}
+
+static void note_update(Thread *thread, const Barrier *barrier, uint32_t site)
+{
+    const Request request = request_of(thread, barrier, TILE_EMU_ATOMIC, site);
+    if (thread->abi.checked) tile_emu_check(&request);
+}
+
+static void complete(Barrier *barrier)
+{
+    if (barrier->pending || barrier->bytes) return;
+    barrier->pending = barrier->expected;
+    barrier->phase ^= 1;
 }
 
 static void arrive(Thread *thread, Barrier *barrier, uint32_t site)
 {
     if (!is_made(thread, barrier, site)) return;
-    if (thread->abi.checked) {
-        const Request request = request_of(thread, barrier, TILE_EMU_ATOMIC, site);
-        tile_emu_check(&request);
-    }
-    if (--barrier->pending) return;
-    barrier->pending = barrier->expected;
-    barrier->phase ^= 1;
+    note_update(thread, barrier, site);
+    barrier->pending--;
+    complete(barrier);
+}
+
+TILE_API void tile_emu_mbarrier_expect(tile_emu_thread *thread, void *barrier, uint32_t bytes,
+                                       uint32_t site)
+{
+    Barrier *at = barrier;
+    if (bytes && is_made(thread->owner, at, site)) at->bytes += (int32_t)bytes;
+}
+
+bool tile_emu_mbarrier_is_made(Thread *thread, const void *barrier, uint32_t site)
+{
+    return is_made(thread, barrier, site);
+}
+
+void tile_emu_mbarrier_land(Thread *thread, void *barrier, uint32_t bytes, uint32_t site)
+{
+    Barrier *at = barrier;
+    note_update(thread, at, site);
+    at->bytes -= (int32_t)bytes;
+    complete(at);
 }
 
 TILE_API void tile_emu_mbarrier_arrive(tile_emu_thread *thread, void *barrier, uint32_t count,
@@ -151,7 +182,7 @@ void tile_emu_awaited_text(const Thread *thread, char text[PLACE_TEXT])
         "for the phase of parity %u of the mbarrier at byte %u of shared memory, where %u of %u "
         "arrivals are missing and nobody arrives any more",
         thread->parity, (unsigned)((const uint8_t *)barrier - thread->block->shared),
-        barrier->pending, barrier->expected);
+        (unsigned)barrier->pending, (unsigned)barrier->expected);
 }
 
 TILE_API uint32_t tile_emu_mbarrier_test(tile_emu_thread *thread, void *barrier, uint32_t parity,
@@ -169,6 +200,7 @@ TILE_API uint32_t tile_emu_mbarrier_test(tile_emu_thread *thread, void *barrier,
             link = &previous->next;
         }
     }
+    while (!is_complete(barrier, parity) && tile_emu_land_box(block, barrier)) continue;
     owner->awaited = is_complete(barrier, parity) ? NULL : barrier;
     owner->parity = parity & 1;
     if (owner->awaited) return 0;

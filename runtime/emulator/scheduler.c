@@ -341,6 +341,8 @@ static void begin_block(Block *block, uint64_t number)
     block->index[2] = (uint32_t)(number / launch->grid.x / launch->grid.y);
     frames_reset(&block->frames);
     block->free_copies = NULL;
+    block->stores = 0;
+    block->first_box = block->last_box = block->free_boxes = NULL;
     block->free_readings = NULL;
     block->first_arrival = block->last_arrival = block->free_arrivals = NULL;
     if (launch->checker) tile_emu_check_begin_block(block);
@@ -424,7 +426,10 @@ static bool run_block(Block *block)
     while (!block->launch->stopped) {
         block->progress = block->released = false;
         if (!run_round(block, states, &tally)) return false;
-        if (tally.ended == block->warp_count) return true;
+        if (tally.ended == block->warp_count) {
+            if (block->first_box || block->stores) tile_emu_check_boxes(block);
+            return true;
+        }
         if (tally.at_barrier) release_barriers(block, states);
         if (!tally.yields && !block->released) {
             report_barrier(block);

@@ -35,7 +35,7 @@ static void check_readings(const Request *request, size_t begin)
     char where[PLACE_TEXT], place[PLACE_TEXT];
     tile_emu_fault_add(block->launch, FAULT_READING, request->site, site - 1,
                        "thread %u of block (%u, %u, %u) writes %u bytes %s, which the tensor core "
-                       "may still read, as nobody has waited for it; it was started at %s",
+                       "or unit may still read, as nobody has waited for it; it was started at %s",
                        request->thread->abi.index, block->index[0], block->index[1],
                        block->index[2], request->bytes, tile_emu_address_text(request, where),
                        tile_emu_place(block->launch, site - 1, place));
@@ -50,6 +50,14 @@ void tile_emu_note_generic_write(const Request *request)
         words[i] = mark_of(request->thread);
         request->block->launch->checker->generic_stamp[i] = request->block->now;
     }
+}
+
+void tile_emu_note_async_write(const Request *request)
+{
+    uint32_t *words = request->block->launch->checker->generic_write;
+    const size_t begin = request->address - (uintptr_t)request->block->shared;
+    check_readings(request, begin);
+    for (size_t i = begin / 4; i <= (begin + request->bytes - 1) / 4; i++) words[i] = 0;
 }
 
 TILE_API void tile_emu_fence_async(tile_emu_thread *thread)
@@ -77,7 +85,7 @@ static bool is_fenced(const Thread *reader, size_t word)
     return tile_emu_order_knows(checker->order, reader->fence_event, &access);
 }
 
-static void check_proxy(const Request *request)
+void tile_emu_check_proxy(const Request *request, const char *what)
 {
     const Block *block = request->block;
     const uint32_t *words = block->launch->checker->generic_write;
@@ -88,9 +96,9 @@ static void check_proxy(const Request *request)
         if (is_fenced(request->thread, i)) continue;
         char where[PLACE_TEXT];
         tile_emu_fault_add(block->launch, FAULT_PROXY, request->site, NO_SITE,
-                           "the tensor core reads for thread %u of block (%u, %u, %u) %u bytes %s, "
-                           "which thread %u wrote and has not fenced since (fence.proxy.async)",
-                           request->thread->abi.index, block->index[0], block->index[1],
+                           "%s for thread %u of block (%u, %u, %u) %u bytes %s, which thread %u "
+                           "wrote and has not fenced since (fence.proxy.async)",
+                           what, request->thread->abi.index, block->index[0], block->index[1],
                            block->index[2], request->bytes, tile_emu_address_text(request, where),
                            writer - 1);
         return;
@@ -114,9 +122,10 @@ static void check_read(Thread *thread, uint32_t offset, uint32_t site)
                              .bytes = CHUNK,
                              .kind = TILE_EMU_READ,
                              .space = TILE_EMU_SHARED,
+                             .proxy = PROXY_ASYNC,
                              .site = site};
     tile_emu_check(&request);
-    check_proxy(&request);
+    tile_emu_check_proxy(&request, "the tensor core reads");
 }
 
 static bool is_in_shared(const Block *block, uint32_t offset)

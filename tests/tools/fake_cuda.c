@@ -234,6 +234,36 @@ CUresult cuMemsetD8Async(CUdeviceptr device, unsigned char value, size_t bytes, 
     return leave(CUDA_SUCCESS);
 }
 
+/* What it was told, in order. */
+CUresult cuTensorMapEncodeTiled(void *map, int type, unsigned int rank, void *pointer,
+                                const uint64_t *extents, const uint64_t *strides,
+                                const uint32_t *box, const uint32_t *steps, int interleave,
+                                int swizzle, int promotion, int fill)
+{
+    ENTER();
+    uint64_t told[16] = {(uintptr_t)pointer, (uint64_t)type, rank, (uint64_t)swizzle};
+    if (rank < 1 || rank > 5 || (uintptr_t)pointer % 16 || interleave || fill) return leave(1);
+    (void)promotion;
+    for (unsigned int i = 0; i < rank; i++) {
+        if (!extents[i] || !box[i] || box[i] > 256 || steps[i] != 1) return leave(1);
+        if (i && strides[i - 1] % 16) return leave(1);
+        if (i < 4) told[4 + 3 * i] = extents[i];
+        if (i < 4) told[5 + 3 * i] = i ? strides[i - 1] : 0;
+        if (i < 4) told[6 + 3 * i] = box[i];
+    }
+    memcpy(map, told, sizeof told);
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
+                                                     size_t shared)
+{
+    (void)function;
+    ENTER();
+    *blocks = threads > 0 && shared <= 232448 ? 1 : 0;
+    return leave(CUDA_SUCCESS);
+}
+
 CUresult cuMemFree_v2(CUdeviceptr pointer)
 {
     ENTER();

@@ -4,7 +4,11 @@
 
 int main(void)
 {
-    enum { M = 64, N = 384, K = 256 };
+    enum {
+        M = 128,
+        /* more blocks than run at a time, of those that take turns */ N = 384,
+        K = 256
+    };
     void *a, *b, *c, *zeros = calloc(K * N, 2);
     tile_alloc(&a, M * K * 2);
     tile_alloc(&b, K * N * 2);

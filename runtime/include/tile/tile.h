@@ -81,6 +81,20 @@ typedef struct tile_tensor {
     uint32_t is_written;
 } tile_tensor;
 
+/* Memory that the tensor unit copies boxes of, dimensions from the innermost. */
+typedef struct tile_tensor_map {
+    const void *pointer;
+    int64_t extents[5];
+    int64_t strides[5]; /* in bytes */
+    uint32_t box[5];    /* extents */
+    uint32_t rank;
+    uint32_t bytes;   /* of an element */
+    uint32_t swizzle; /* bytes of a row in shared memory: 32, 64, 128 */
+} tile_tensor_map;
+
+/* Fills in what an image's kernels take behind all other parameters. */
+typedef void tile_map_function(const void *const *arguments, tile_tensor_map *out);
+
 /* One kernel launch of one image. */
 typedef struct tile_entry {
     const char *name; /* symbol in the image */
@@ -89,6 +103,8 @@ typedef struct tile_entry {
     uint32_t shared_bytes; /* dynamic shared memory */
     uint32_t registers;    /* a thread; 0 if unknown */
     uint32_t spill_bytes;  /* a thread */
+    uint32_t persistent; /* blocks take turns: as many are launched as the device runs at a time */
+    uint32_t reserved;
 } tile_entry;
 
 typedef enum tile_image_kind {
@@ -108,6 +124,8 @@ typedef struct tile_image {
     uint32_t compute; /* 90 for sm_90a */
     uint32_t suffix;  /* 'a' or 0 */
     uint32_t site_count;
+    tile_map_function *maps; /* NULL if there are none */
+    uint64_t map_count;
 } tile_image;
 
 /* An image set with its assumptions: every argument must be a multiple of its entry in `multiples`

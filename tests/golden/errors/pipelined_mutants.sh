@@ -14,7 +14,7 @@ for kernel in ring wgmma open warp_groups; do
   $TILEC opt --run=bounds,ring,matrix,infer_layout,pipeline,shared,sync $TMP/start.ir > $TMP/whole.ir
   cp $TMP/whole.ir $TMP/mutant.ir
   echo "$kernel"; run
-  for op in barrier fence_async copy_wait copy_commit dot_wait slot_init slot_claim slot_fill slot_take slot_give; do
+  for op in barrier fence_async copy_wait copy_commit dot_wait slot_init slot_claim slot_fill slot_take slot_give tensor_commit tensor_wait; do
     for number in $(seq $(grep -cw "^ *$op" $TMP/whole.ir)); do
       awk -v op=$op -v number=$number '$1 == op && ++n == number { next } { print }' $TMP/whole.ir > $TMP/mutant.ir
       echo "$kernel without $op $number"; run

@@ -1,0 +1,103 @@
+/* lower_tensor.c: copies by the tensor unit: a tensor map, which becomes a parameter of the kernel
+ * that the runtime makes as the host region says, and one thread's instructions, a box each. */
+#include "passes/lower.h"
+
+#include <string.h>
+
+/* ---- maps ---- */
+
+static Value *wide_on_host(Builder *builder, Value *value, Map *copied)
+{
+    return build_cast(builder, DTYPE_i64, value_on_host(builder, value, copied));
+}
+
+/* One that describes the same view for boxes of the same shape. */
+static Value *known_map(const Lower *lower, const TensorCopy *copy)
+{
+    for (size_t i = 0; i < lower->maps.count; i++) {
+        const TensorCopy *known = &lower->maps.data[i].copy;
+        if (known->access.op->operands[0] == copy->access.op->operands[0] &&
+            known->swizzle == copy->swizzle && memcmp(known->box, copy->box, sizeof copy->box) == 0)
+            return lower->maps.data[i].map;
+    }
+    return NULL;
+}
+
+static Value *make_map(Lower *lower, const TensorCopy *copy)
+{
+    Kernel *kernel = lower->kernel;
+    Value *known = known_map(lower, copy);
+    if (known) return known;
+    const Access *access = &copy->access;
+    Builder builder = builder_at_end(kernel->host, access->op->span);
+    Map copied = {0};
+    Value *operands[2 * TENSOR_RANK];
+    int count = 0;
+    operands[count++] = value_on_host(&builder, access->pointer, &copied);
+    for (int i = 0; i < access->rank; i++)
+        operands[count++] = wide_on_host(&builder, access->extents[copy->dim[i]], &copied);
+    for (int i = 1; i < access->rank; i++)
+        operands[count++] = wide_on_host(&builder, access->strides[copy->dim[i]], &copied);
+    const int index = kernel_map_count(kernel);
+    Value *map = kernel_add_map(
+        kernel, intern_printf(kernel->session->names, "tensor_map_%d", index), access->op->span);
+    Op *op = build_op(&builder, OP_tensor_map, count, operands, 0, NULL);
+    op_set_int(op, ATTR_index, index);
+    op_set_ints(op, ATTR_dims, access->rank, copy->box);
+    op_set_int(op, ATTR_swizzle, copy->swizzle);
+    const MadeMap made = {*copy, map};
+    vec_push(lower->arena, &lower->maps, made);
+    return map;
+}
+
+/* ---- boxes ---- */
+
+typedef struct Boxes {
+    TensorCopy copy;
+    Value *map, *barrier; /* no barrier: they are written */
+} Boxes;
+
+/* The box that begins at this row and column of the tile. */
+static void move_box(Lower *lower, const Boxes *boxes, int32_t row, int32_t column)
+{
+    const TensorCopy *copy = &boxes->copy;
+    const Access *access = &copy->access;
+    Value *operands[4 + TENSOR_RANK], *start[LAYOUT_RANK] = {NULL};
+    start[0] = address_const(lower, DTYPE_i32, row);
+    start[1] = address_const(lower, DTYPE_i32, column);
+    int count = 0;
+    operands[count++] = boxes->map;
+    operands[count++] = shared_element(lower, access->op->operands[1], start);
+    if (boxes->barrier) operands[count++] = boxes->barrier;
+    operands[count++] = address_first_thread(lower);
+    for (int i = 0; i < access->rank; i++) {
+        const int d = copy->dim[i], tile_dim = access->tile_dim[d];
+        Value *at = address_cast(lower, DTYPE_i32, lower_scalar(lower, access->offsets[d]));
+        if (tile_dim >= 0) at = address_add_number(lower, at, tile_dim == 0 ? row : column);
+        operands[count++] = at;
+    }
+    Op *op = build_op(&lower->at, boxes->barrier ? OP_cp_tensor : OP_st_tensor, count, operands, 0,
+                      NULL);
+    if (boxes->barrier) op_set_int(op, ATTR_bytes, (int64_t)copy->rows * copy->swizzle);
+}
+
+static void move_boxes(Lower *lower, Op *op, Value *barrier)
+{
+    Boxes boxes = {.barrier = barrier};
+    CHECK(tensor_copy_of(op, op->operands[1]->type->layout, &boxes.copy));
+    const Type *tile = boxes.copy.access.tile;
+    boxes.map = make_map(lower, &boxes.copy);
+    for (int32_t row = 0; row < tile->shape[0]; row += boxes.copy.rows)
+        for (int32_t column = 0; column < tile->shape[1]; column += boxes.copy.columns)
+            move_box(lower, &boxes, row, column);
+}
+
+void lower_tensor_copy(Lower *lower, Op *op)
+{
+    move_boxes(lower, op, slot_filled(lower, op->operands[2], op->operands[3]));
+}
+
+void lower_tensor_store(Lower *lower, Op *op)
+{
+    move_boxes(lower, op, NULL);
+}

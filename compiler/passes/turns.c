@@ -1,0 +1,119 @@
+/* turns.c: a launch that is no larger than the machine, each of whose blocks does the work of
+ * several, one after the other:
+ *
+ *     for number = block index; number < blocks of the grid; number += blocks that were launched
+ *
+ * so that warps that copy are ahead of those that compute from one block to the next. The runtime
+ * launches that many for a launch that is {persistent}. */
+#include "passes/ring.h"
+
+#include "passes/rebuild.h"
+
+/* ---- whether ---- */
+
+static void look_for_waits(Op *op, void *context)
+{
+    if (op->code == OP_atomic || op->code == OP_element_atomic || op->code == OP_while)
+        *(bool *)context = true;
+}
+
+bool turns_may_differ(const Op *launch)
+{
+    bool may_wait = false;
+    region_visit(launch_region(launch), look_for_waits, &may_wait);
+    return !may_wait && !op_attr(launch, ATTR_panel);
+}
+
+/* ---- a turn ---- */
+
+static Value *number(Builder *builder, int value)
+{
+    return build_const(builder, DTYPE_i32, value);
+}
+
+static Value *launched(Builder *builder, OpCode code)
+{
+    const Type *type = type_scalar(builder->kernel->types, DTYPE_i32);
+    Op *op = build_op(builder, code, 0, NULL, 1, &type);
+    op_set_int(op, ATTR_dim, 0);
+    return &op->results[0];
+}
+
+/* Which block it is, by its place in the grid. */
+static void find_index(Builder *builder, Turn *turn, Value *place)
+{
+    turn->index[0] = build2(builder, OP_rem, place, turn->extent[0]);
+    Value *above = build2(builder, OP_div, place, turn->extent[0]);
+    turn->index[1] = build2(builder, OP_rem, above, turn->extent[1]);
+    turn->index[2] = build2(builder, OP_div, above, turn->extent[1]);
+}
+
+Turn turns_begin(const Pass *pass, Region *region, int parity)
+{
+    const Op *launch = pass->launch->parent;
+    const Type *i32 = type_scalar(pass->kernel->types, DTYPE_i32);
+    Builder builder = builder_before(region->last);
+    Turn turn = {0};
+    Map map = {0};
+    builder.span = launch->span;
+    for (int d = 0; d < 3; d++) {
+        Value *extent = ring_copy_slice(&builder, launch->operands[d], pass->kernel->host, &map);
+        turn.extent[d] = build_cast(&builder, DTYPE_i32, extent);
+    }
+    Value *blocks = build2(&builder, OP_mul, turn.extent[0], turn.extent[1]);
+    Value *operands[5] = {
+        launched(&builder, OP_block_idx), build2(&builder, OP_mul, blocks, turn.extent[2]),
+        launched(&builder, OP_grid_dim), number(&builder, 0), number(&builder, parity)};
+    Op *loop = build_op(&builder, OP_for, 5, operands, 2, (const Type *[]){i32, i32});
+    op_set_int(loop, ATTR_unroll, 1);
+    turn.region = loop->regions[0];
+    Value *place = region_add_argument(turn.region, i32, NULL);
+    turn.slot = region_add_argument(turn.region, i32, NULL);
+    turn.parity = region_add_argument(turn.region, i32, NULL);
+    Builder inside = builder_at_end(turn.region, launch->span);
+    find_index(&inside, &turn, place);
+    build_op(&inside, OP_yield, 2, (Value *[]){turn.slot, turn.parity}, 0, NULL);
+    return turn;
+}
+
+Turn turns_only(Region *region, int parity)
+{
+    Builder builder = builder_before(region->last);
+    Turn turn = {.region = region};
+    turn.slot = number(&builder, 0);
+    turn.parity = number(&builder, parity);
+    return turn;
+}
+
+/* ---- what a turn knows ---- */
+
+typedef struct Knowledge {
+    const Pass *pass;
+    const Turn *turn;
+    Map *map;
+} Knowledge;
+
+static void know(Op *op, void *context)
+{
+    const Knowledge *knowledge = context;
+    Value *const *known = op->code == OP_block_idx  ? knowledge->turn->index
+                          : op->code == OP_grid_dim ? knowledge->turn->extent
+                                                    : NULL;
+    if (known)
+        map_set(knowledge->pass->arena, knowledge->map, &op->results[0],
+                known[op_int(op, ATTR_dim, 0)]);
+}
+
+void turns_know(const Pass *pass, const Turn *turn, Map *map)
+{
+    Knowledge knowledge = {pass, turn, map};
+    if (turn->index[0]) region_visit(pass->launch, know, &knowledge);
+}
+
+void turns_end(const Turn *turn, Value *slot, Value *parity)
+{
+    Op *yield = region_terminator(turn->region);
+    if (!turn->index[0]) return;
+    yield->operands[0] = slot;
+    yield->operands[1] = parity;
+}

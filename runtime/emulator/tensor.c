@@ -1,0 +1,275 @@
+/* tensor.c: cp.async.bulk.tensor in tile mode, from its definition in the PTX ISA manual, both
+ * ways, through the asynchronous proxy. A box that is copied to shared memory lands as a whole when
+ * somebody tests the mbarrier that counts its bytes, as late as the program allows: between its
+ * start and then its destination is nobody's. One that is written to global memory is read when its
+ * thread waits for that: until then it must stay as it is. */
+#include <string.h>
+
+#include "emulator/emulator.h"
+
+enum { CHUNK = 16, RANK = 5, ALIGNMENT = 128 };
+
+typedef struct Box Box;
+struct Box {
+    Box *next;
+    const tile_tensor_map *map;
+    uint8_t *shared;
+    void *barrier; /* of one that is copied to shared memory */
+    Thread *thread;
+    int32_t start[RANK];
+    uint32_t bytes, site;
+    uint32_t group; /* of one that is written */
+};
+
+static Request request_of(const Box *box, const void *address, uint32_t bytes, uint32_t kind,
+                          uint32_t space)
+{
+    return (Request){.thread = box->thread,
+                     .block = box->thread->block,
+                     .address = (uintptr_t)address,
+                     .bytes = bytes,
+                     .kind = kind,
+                     .space = space,
+                     .proxy = PROXY_ASYNC,
+                     .site = box->site};
+}
+
+/* ---- the start ---- */
+
+static uint32_t box_bytes(const tile_tensor_map *map)
+{
+    uint32_t bytes = map->bytes;
+    for (uint32_t i = 0; i < map->rank; i++) bytes *= map->box[i];
+    return bytes;
+}
+
+static bool is_aligned(const Box *box)
+{
+    const Block *block = box->thread->block;
+    const uintptr_t offset = (uintptr_t)box->shared - (uintptr_t)block->shared;
+    if (offset % ALIGNMENT == 0 && offset + box->bytes <= block->launch->entry->shared_bytes)
+        return true;
+    tile_emu_fault_add(block->launch, FAULT_ALIGNMENT, box->site, NO_SITE,
+                       "thread %u of block (%u, %u, %u) copies a box to byte %td of %u bytes of "
+                       "shared memory: it must lie inside, at a multiple of %d",
+                       box->thread->abi.index, block->index[0], block->index[1], block->index[2],
+                       (ptrdiff_t)offset, block->launch->entry->shared_bytes, (int)ALIGNMENT);
+    return false;
+}
+
+/* Both what was done with the destination before, and what nobody has shown to the other proxy. */
+static void note_destination(const Box *box)
+{
+    const Request barrier = request_of(box, box->barrier, 8, TILE_EMU_READ, TILE_EMU_SHARED);
+    tile_emu_check_proxy(&barrier, "the tensor unit uses");
+    for (uint32_t at = 0; at < box->bytes; at += CHUNK) {
+        const Request request =
+            request_of(box, box->shared + at, CHUNK, TILE_EMU_WRITE, TILE_EMU_SHARED);
+        tile_emu_check_proxy(&request, "the tensor unit writes");
+        tile_emu_check(&request);
+    }
+    tile_emu_mark_copy(box->thread->block, box->shared, box->bytes, box->site + 1);
+}
+
+/* NULL: there is no memory, or it was reported that it cannot be. */
+static Box *box_new(Thread *thread, const void *map, void *shared, uint32_t rank, uint32_t site)
+{
+    Block *block = thread->block;
+    Box *box = block->free_boxes;
+    if (box)
+        block->free_boxes = box->next;
+    else
+        box = tile_emu_block_memory(block, sizeof *box);
+    if (!box) return NULL;
+    *box = (Box){
+        .map = map, .shared = shared, .thread = thread, .bytes = box_bytes(map), .site = site};
+    memcpy(box->start, thread->abi.in, rank * sizeof box->start[0]);
+    return is_aligned(box) ? box : NULL;
+}
+
+static void box_free(Box *box)
+{
+    Block *block = box->thread->block;
+    box->next = block->free_boxes;
+    block->free_boxes = box;
+}
+
+TILE_API void tile_emu_tensor_copy(tile_emu_thread *thread, const void *map, void *to,
+                                   void *barrier, uint32_t active, uint32_t rank, uint32_t site)
+{
+    Thread *owner = thread->owner;
+    Block *block = owner->block;
+    if (!active || !tile_emu_mbarrier_is_made(owner, barrier, site)) return;
+    Box *box = box_new(owner, map, to, rank, site);
+    if (!box) return;
+    box->barrier = barrier;
+    if (thread->checked) note_destination(box);
+    *(block->last_box ? &block->last_box->next : &block->first_box) = box;
+    block->last_box = box;
+}
+
+/* ---- the landing ---- */
+
+/* How many bytes from `column` on, at most a chunk's, lie inside; before `*skip` none do. */
+static uint32_t inside_of(const tile_tensor_map *map, int64_t column, uint32_t most, uint32_t *skip)
+{
+    const int64_t first = column < 0 ? -column : 0, left = map->extents[0] - column;
+    const int64_t count = left < most ? left : most;
+    *skip = (uint32_t)(first < most ? first : most);
+    return count > first ? (uint32_t)(count - first) : 0;
+}
+
+static void read_chunk(const Box *box, const uint8_t *row, int64_t column, uint8_t out[CHUNK])
+{
+    const tile_tensor_map *map = box->map;
+    uint32_t skip, count = inside_of(map, column, CHUNK / map->bytes, &skip);
+    memset(out, 0, CHUNK);
+    if (!row || !count) return;
+    const void *from = row + (column + skip) * map->bytes;
+    const Request request =
+        request_of(box, from, count * map->bytes, TILE_EMU_READ, TILE_EMU_GLOBAL);
+    if (box->thread->abi.checked) from = tile_emu_check(&request);
+    memcpy(out + skip * map->bytes, from, count * map->bytes);
+}
+
+/* The memory of the box's row `number`; NULL: it is outside. */
+static const uint8_t *row_at(const Box *box, uint32_t number)
+{
+    const tile_tensor_map *map = box->map;
+    const uint8_t *row = map->pointer;
+    for (uint32_t i = 1; i < map->rank; i++) {
+        const int64_t at = (int64_t)box->start[i] + number % map->box[i];
+        if (at < 0 || at >= map->extents[i]) return NULL;
+        row += at * map->strides[i];
+        number /= map->box[i];
+    }
+    return row;
+}
+
+/* Bits of the address from 7 on flip those from 4 on. */
+static uint8_t *swizzled(const Box *box, uint32_t offset)
+{
+    const uint8_t *shared = box->thread->block->shared;
+    const uintptr_t plain = (uintptr_t)(box->shared - shared) + offset;
+    const uintptr_t flip = plain >> 7 & (box->map->swizzle / CHUNK - 1);
+    return box->thread->block->shared + (plain ^ flip * CHUNK);
+}
+
+static void land(const Box *box)
+{
+    const tile_tensor_map *map = box->map;
+    const uint32_t width = map->box[0] * map->bytes;
+    tile_emu_mark_copy(box->thread->block, box->shared, box->bytes, 0);
+    for (uint32_t at = 0; at < box->bytes; at += CHUNK) {
+        uint8_t chunk[CHUNK];
+        void *to = swizzled(box, at);
+        read_chunk(box, row_at(box, at / width), box->start[0] + (int64_t)(at % width / map->bytes),
+                   chunk);
+        const Request request = request_of(box, to, CHUNK, TILE_EMU_WRITE, TILE_EMU_SHARED);
+        if (box->thread->abi.checked) to = tile_emu_check(&request);
+        memcpy(to, chunk, CHUNK);
+    }
+    tile_emu_mbarrier_land(box->thread, box->barrier, box->bytes, box->site);
+}
+
+bool tile_emu_land_box(Block *block, const void *barrier)
+{
+    Box *previous = NULL;
+    for (Box **link = &block->first_box; *link; previous = *link, link = &previous->next) {
+        Box *box = *link;
+        if (box->barrier != barrier) continue;
+        *link = box->next;
+        if (!box->next) block->last_box = previous;
+        land(box);
+        box_free(box);
+        block->progress = true;
+        return true;
+    }
+    return false;
+}
+
+/* ---- the other way ---- */
+
+/* Whether the thread may read it so, and that nobody may write it, as long as `mark` is not 0. */
+static void note_source(const Box *box, uint32_t mark)
+{
+    const Block *block = box->thread->block;
+    for (uint32_t at = 0; at < box->bytes; at += CHUNK) {
+        const Request request =
+            request_of(box, box->shared + at, CHUNK, TILE_EMU_READ, TILE_EMU_SHARED);
+        block->launch->checker->reading_site[(box->shared + at - block->shared) / CHUNK] = mark;
+        tile_emu_check_proxy(&request, "the tensor unit reads");
+        tile_emu_check(&request);
+    }
+}
+
+TILE_API void tile_emu_tensor_store(tile_emu_thread *thread, const void *map, void *from,
+                                    uint32_t active, uint32_t rank, uint32_t site)
+{
+    Thread *owner = thread->owner;
+    Box *box = active ? box_new(owner, map, from, rank, site) : NULL;
+    if (!box) return;
+    box->group = owner->store_group;
+    if (thread->checked) note_source(box, site + 1);
+    *(owner->last_store ? &owner->last_store->next : &owner->first_store) = box;
+    owner->last_store = box;
+    owner->block->stores++;
+}
+
+TILE_API void tile_emu_tensor_commit(tile_emu_thread *thread)
+{
+    ((Thread *)thread->owner)->store_group++;
+}
+
+static void write_chunk(const Box *box, uint8_t *row, int64_t column, const uint8_t in[CHUNK])
+{
+    const tile_tensor_map *map = box->map;
+    uint32_t skip, count = inside_of(map, column, CHUNK / map->bytes, &skip);
+    if (!row || !count) return;
+    void *to = row + (column + skip) * map->bytes;
+    const Request request =
+        request_of(box, to, count * map->bytes, TILE_EMU_WRITE, TILE_EMU_GLOBAL);
+    if (box->thread->abi.checked) to = tile_emu_check(&request);
+    memcpy(to, in + skip * map->bytes, count * map->bytes);
+}
+
+static void write_box(const Box *box)
+{
+    const uint32_t width = box->map->box[0] * box->map->bytes;
+    if (box->thread->abi.checked) note_source(box, 0);
+    for (uint32_t at = 0; at < box->bytes; at += CHUNK)
+        write_chunk(box, (uint8_t *)(uintptr_t)row_at(box, at / width),
+                    box->start[0] + (int64_t)(at % width / box->map->bytes), swizzled(box, at));
+}
+
+TILE_API void tile_emu_tensor_wait(tile_emu_thread *thread, uint32_t groups)
+{
+    Thread *owner = thread->owner;
+    while (owner->first_store && owner->first_store->group + groups < owner->store_group) {
+        Box *box = owner->first_store;
+        owner->first_store = box->next;
+        if (!box->next) owner->last_store = NULL;
+        owner->block->stores--;
+        write_box(box);
+        box_free(box);
+    }
+}
+
+/* ---- the block's end ---- */
+
+static void report_unfinished(const Block *block, const Box *box, const char *what)
+{
+    tile_emu_fault_add(block->launch, FAULT_UNFINISHED, box->site, NO_SITE,
+                       "block (%u, %u, %u) ends while the tensor unit %s its shared memory: nobody "
+                       "has waited for that",
+                       block->index[0], block->index[1], block->index[2], what);
+}
+
+void tile_emu_check_boxes(Block *block)
+{
+    if (!block->launch->checker) return;
+    if (block->first_box) report_unfinished(block, block->first_box, "copies to");
+    for (uint32_t i = 0; block->stores && i < block->thread_count; i++)
+        if (block->threads[i].first_store)
+            report_unfinished(block, block->threads[i].first_store, "reads");
+}
