@@ -142,15 +142,27 @@ class Product:
         launch()
         torch.cuda.synchronize()
         expected = self.expected(a, b, more)
-        size = float(expected.norm()) / math.sqrt(expected.numel())  # of an element, more or less
-        exact = self.dtype == torch.int8
-        full = self.kind == "f32"
-        bound = 0 if exact else (1e-4 if full else 1e-2) * (size + expected.abs())
-        wrong = int((~((c.double() - expected).abs() <= bound)).sum())
+        each, all = self.bounds(expected)
+        wrong = int((~((c.double() - expected).abs() <= each)).sum())
         relative = float((c.double() - expected).norm() / expected.norm())
-        if wrong or not relative <= (0 if exact else 1e-5 if full else 4e-3 if self.dtype.itemsize == 1 else 2e-3):
+        if wrong or not relative <= all:
             return f"{wrong} elements, relative error {relative:.1e}"
         return None
+
+    def bounds(self, expected):
+        """What an element may be off, and the whole by its norm. Integers are exact. Of floats the result is rounded, and a sum of
+        k products of random sign may lose sqrt(k) times its last bit: the elements' size is that of such a sum, and the largest of
+        millions of errors is about six of their deviations. What is summed has 24 bits; of tf32 operands have 10; of fp8 the matrix unit keeps some 14 of
+        each sum of 32 products and of what they are added to, whoever asks it."""
+        if self.dtype == torch.int8:
+            return 0, 0
+        k = self.shape[2]
+        size = float(expected.norm()) / math.sqrt(expected.numel())
+        summed = {"e4m3": 2.0**-13, "e5m2": 2.0**-13, "tf32": 2.0**-9, "f32": 2.0**-24}.get(self.kind, 2.0**-11)
+        steps = {"e4m3": k / 32, "e5m2": k / 32, "f32": k}.get(self.kind, 1)
+        rounded = 2.0**-8 if self.out_dtype == torch.bfloat16 else 2.0**-11 if self.out_dtype == torch.float16 else 2.0**-24
+        deviation = summed * math.sqrt(steps)
+        return 6 * deviation * size + rounded * expected.abs(), deviation + rounded
 
     def flops(self):
         m, n, k = self.shape
