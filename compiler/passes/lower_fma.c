@@ -2,35 +2,57 @@
  * memory as they are needed. */
 #include "passes/lower.h"
 
+enum { WORDS = 200 /* of 32 bits, that a thread may spend on sums and what it reads ahead */ };
+
 typedef struct Operand {
     RegisterIndex index;
+    int outer;       /* its dimension that is not k */
+    int32_t run;     /* how many of k one read brings */
+    int32_t *others; /* the coordinates of a thread along `outer` */
+    int count;
     Value **registers;    /* NULL: to be read, */
     SharedReader *reader; /* or of another type, to be cast, once each */
     Value **cast;
 } Operand;
 
 /* Whether k or the other dimension lies side by side in a thread: what makes the longer reads. */
-static const Layout *slices_layout(const Lower *lower, const Type *tile, const Layout *c, int outer)
+static const Layout *slices_layout(const Lower *lower, const Type *tile, const Layout *c, int outer,
+                                   int32_t *run)
 {
     LayoutTable *table = lower->kernel->layouts;
     const int32_t k = (int32_t)tile->shape[1 - outer];
     const int limit = ACCESS_BYTES * 8 / dtype_memory_bits(tile->dtype);
-    const Layout *plain = layout_fma_operand(table, c, k, outer, outer == 0),
-                 *other = layout_fma_operand(table, c, k, outer, outer != 0);
-    return layout_shared_vector(other, tile->layout, limit) >
-                   layout_shared_vector(plain, tile->layout, limit)
-               ? other
-               : plain;
+    const Layout *along = layout_fma_operand(table, c, k, outer, true),
+                 *across = layout_fma_operand(table, c, k, outer, false);
+    const int long_run = layout_shared_vector(along, tile->layout, limit);
+    *run = long_run > layout_shared_vector(across, tile->layout, limit) ? long_run : 1;
+    return *run > 1 ? along : across;
+}
+
+/* The thread's rows or columns, each once. */
+static void find_others(Lower *lower, const Layout *c, Operand *operand)
+{
+    const int all = layout_registers(c);
+    operand->others = arena_new_array(lower->arena, int32_t, all);
+    for (int reg = 0; reg < all; reg++) {
+        int32_t at[LAYOUT_RANK];
+        bool found = false;
+        layout_coordinates(c, reg, 0, 0, at);
+        for (int i = 0; i < operand->count; i++) found |= operand->others[i] == at[operand->outer];
+        if (!found) operand->others[operand->count++] = at[operand->outer];
+    }
 }
 
 static Operand operand_of(Lower *lower, const Op *dot, int number)
 {
     const Value *value = dot->operands[number];
     const bool is_shared = value->type->kind == TYPE_SHARED;
-    const Layout *layout =
-        is_shared ? slices_layout(lower, value->type, dot->results[0].type->layout, number)
-                  : value->type->layout;
-    Operand operand = {.index = register_index(lower, layout)};
+    const Layout *c = dot->results[0].type->layout;
+    Operand operand = {.outer = number, .run = 1};
+    const Layout *layout = is_shared ? slices_layout(lower, value->type, c, number, &operand.run)
+                                     : value->type->layout;
+    operand.index = register_index(lower, layout);
+    find_others(lower, c, &operand);
     if (is_shared)
         operand.reader = shared_reader(lower, value, layout);
     else
@@ -59,6 +81,29 @@ static Value *multiply_add(Lower *lower, Value *a, Value *b, Value *sum)
     return lower_build(lower, OP_add, 2, (Value *[]){sum, product}, type);
 }
 
+/* Every `step`th of the thread's elements at this k, from `first` on. */
+static void read_at(Lower *lower, Operand *operand, int32_t k, int first, int step, DType dtype)
+{
+    for (int i = first; i < operand->count; i += step) {
+        const int32_t other = operand->others[i];
+        operand_at(lower, operand, operand->outer ? k : other, operand->outer ? other : k, dtype);
+    }
+}
+
+/* Part of what the next run of k needs, so that all of it is there when that begins. */
+static void read_ahead(Lower *lower, Operand *operand, int32_t k, int32_t depth, DType dtype)
+{
+    const int32_t run = operand->run;
+    if (k == 0) read_at(lower, operand, 0, 0, 1, dtype);
+    if (k + run < depth) read_at(lower, operand, k + run, k % run, run, dtype);
+}
+
+/* Twice what a run of k needs of both, beside the sums. */
+static bool has_room(const Operand *a, const Operand *b, int sums, DType dtype)
+{
+    return (sums + 2 * (a->count * a->run + b->count * b->run)) * dtype_bits(dtype) <= 32 * WORDS;
+}
+
 void lower_dot_fma(Lower *lower, Op *op)
 {
     Value **c = lower_tile(lower, op->operands[2]),
@@ -70,11 +115,15 @@ void lower_dot_fma(Lower *lower, Op *op)
     Operand a = operand_of(lower, op, 0), b = operand_of(lower, op, 1);
     CHECK(op->operands[2]->type->layout == layout);
     for (int reg = 0; reg < count; reg++) results[reg] = c[reg];
-    for (int32_t k = 0; k < depth; k++)
+    const bool ahead = a.reader && b.reader && has_room(&a, &b, count, dtype);
+    for (int32_t k = 0; k < depth; k++) {
+        if (ahead) read_ahead(lower, &a, k, depth, dtype);
+        if (ahead) read_ahead(lower, &b, k, depth, dtype);
         for (int reg = 0; reg < count; reg++) {
             int32_t at[LAYOUT_RANK];
             layout_coordinates(layout, reg, 0, 0, at);
             results[reg] = multiply_add(lower, operand_at(lower, &a, at[0], k, dtype),
                                         operand_at(lower, &b, k, at[1], dtype), results[reg]);
         }
+    }
 }
