@@ -153,6 +153,37 @@ static LLVMValueRef floats_of(Gen *gen, const Pairing *pairing, int index, LLVMV
     return pair_op(gen, pairing->to, LLVMFMul, pair, scale, second);
 }
 
+/* e4m3 or e5m2 as f16, which has all their numbers: an instruction from sm_89 on; e5m2 is the upper
+ * half of an f16 anyway. */
+static LLVMValueRef bytes_of(Gen *gen, DType from, const Pairing *pairing, int index,
+                             LLVMValueRef *second)
+{
+    const bool is_e5m2 = from == DTYPE_f8e5m2;
+    LLVMValueRef pair;
+    if (gen->machine == &nvptx_machine && target_has(gen->target, HAS_FP8_MMA)) {
+        pair = shifted(gen, pairing->words[0], 8 * index, false);
+        pair = LLVMBuildTrunc(gen->builder, pair, gen->types.i16, "");
+        pair = gen_intrinsic(
+            gen, is_e5m2 ? "llvm.nvvm.e5m2x2.to.f16x2.rn" : "llvm.nvvm.e4m3x2.to.f16x2.rn", 0, NULL,
+            1, &pair);
+    } else if (is_e5m2) {
+        pair = shifted(gen, two_numbers(gen, pairing, index), 8, true);
+        pair = LLVMBuildAnd(gen->builder, pair, half_word(gen, 0xff00), "");
+        pair = gen_bitcast(gen, pair, LLVMVectorType(gen->types.f16, 2));
+    } else {
+        LLVMValueRef results[2];
+        for (int i = 0; i < 2; i++) {
+            LLVMValueRef byte = shifted(gen, pairing->words[0], 8 * (index + i), false);
+            byte = LLVMBuildTrunc(gen->builder, byte, gen_dtype(gen, from), "");
+            results[i] = gen_cast(gen, from, DTYPE_f16, byte);
+        }
+        *second = results[1];
+        return results[0];
+    }
+    *second = LLVMBuildExtractElement(gen->builder, pair, gen_i32(gen, 1), "");
+    return LLVMBuildExtractElement(gen->builder, pair, gen_i32(gen, 0), "");
+}
+
 static LLVMValueRef f32_of_integer(Gen *gen, const Pairing *pairing, int index)
 {
     const uint32_t sign = pairing->is_signed ? 1u << (pairing->bits - 1) : 0;
@@ -168,8 +199,10 @@ static void cast_pairs(Gen *gen, const Type *from, Pairing *pairing, LLVMValueRe
     for (int i = 1; i < 8 / pairing->bits; i++)
         pairing->words[i] = shifted(gen, pairing->words[0], i * pairing->bits, false);
     for (int i = 0; i < pairing->count; i += 2)
-        results[i] = dtype_is_float(from->dtype) ? floats_of(gen, pairing, i, &results[i + 1])
-                                                 : integers_of(gen, pairing, i, &results[i + 1]);
+        results[i] = pairing->bits == 8 && dtype_is_float(from->dtype)
+                         ? bytes_of(gen, from->dtype, pairing, i, &results[i + 1])
+                     : dtype_is_float(from->dtype) ? floats_of(gen, pairing, i, &results[i + 1])
+                                                   : integers_of(gen, pairing, i, &results[i + 1]);
 }
 
 void emit_vec_cast(Gen *gen, const Op *op)

@@ -109,10 +109,12 @@ static int run_of(Value *const *elements, int count, int most)
     return most;
 }
 
-static bool is_cast_by_word(DType from, DType to)
+static bool is_cast_by_word(const Lower *lower, DType from, DType to)
 {
     if (to != DTYPE_f16 && to != DTYPE_bf16 && to != DTYPE_f32) return false;
     if (from == DTYPE_f4e2m1) return to != DTYPE_f32;
+    if (from == DTYPE_f8e4m3) return to == DTYPE_f16 && target_has(lower->target, HAS_FP8_MMA);
+    if (from == DTYPE_f8e5m2) return to == DTYPE_f16;
     return dtype_is_packed(from) ||
            (dtype_is_integer(from) && dtype_bits(from) == 8 && to == DTYPE_f16);
 }
@@ -120,7 +122,7 @@ static bool is_cast_by_word(DType from, DType to)
 int packed_cast(Lower *lower, DType to, Value *const *from, int count, Value **registers)
 {
     const DType dtype = from[0]->type->dtype;
-    if (!is_cast_by_word(dtype, to) || count < 2) return 0;
+    if (!is_cast_by_word(lower, dtype, to) || count < 2) return 0;
     int run = run_of(from, count, 32 / dtype_bits(dtype));
     if (run < 2) run = 2;
     const Type *type = type_vector(lower->kernel->types, to, run);
