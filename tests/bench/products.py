@@ -19,6 +19,7 @@ DTYPES = {
     "e4m3": torch.float8_e4m3fn,
     "e5m2": torch.float8_e5m2,
     "i8": torch.int8,
+    "i4": torch.uint8,  # two in one
     "i32": torch.int32,
 }
 
@@ -32,6 +33,7 @@ class Product:
         self.transposed = options.get("b") == "nk" or "weights" in options
         self.batch, self.groups = int(options.get("batch", 0)), int(options.get("groups", 0))
         self.weights = DTYPES[options["weights"]] if "weights" in options else None
+        self.packed = options.get("weights") == "i4"
         self.generator = torch.Generator(device="cuda").manual_seed(m * 7 + n * 3 + k)
         count = self.batch or 1
         sizes = count * m * k * self.dtype.itemsize + count * m * n * self.out_dtype.itemsize
@@ -40,8 +42,9 @@ class Product:
         self.contenders = {}
 
     def random(self, shape, scale, dtype):
-        if dtype == torch.int8:
-            return torch.randint(-128, 128, shape, device="cuda", generator=self.generator).to(dtype)
+        if not dtype.is_floating_point:
+            least = 0 if dtype == torch.uint8 else -128
+            return torch.randint(least, least + 256, shape, device="cuda", generator=self.generator).to(dtype)
         values = torch.randn(*shape, device="cuda", generator=self.generator)
         return (values * scale).to(dtype)
 
@@ -52,7 +55,8 @@ class Product:
         a = self.random(before + [m, k], 1, self.dtype)
         b_scale = 1 if self.weights or self.dtype.itemsize == 1 else 1 / math.sqrt(k)
         before = [self.groups] if self.groups else before
-        b = self.random(before + ([n, k] if self.transposed else [k, n]), b_scale, self.weights or self.dtype)
+        b_shape = [n, k // 2 if self.packed else k] if self.transposed else [k, n]
+        b = self.random(before + b_shape, b_scale, self.weights or self.dtype)
         c = torch.empty(([self.batch] if self.batch else []) + [m, n], device="cuda", dtype=self.out_dtype)
         return a, b, c, self.more()
 
@@ -62,14 +66,22 @@ class Product:
             cuts = torch.randperm(m - 1, device="cuda", generator=self.generator)[: self.groups - 1] + 1
             return (torch.cat([cuts.sort().values, torch.tensor([m], device="cuda")]).int(),)
         if self.weights:
-            scale = 1 / (math.sqrt(k) * (74 if self.weights == torch.int8 else 1))
+            scale = 1 / (math.sqrt(k) * (4.6 if self.packed else 74 if self.weights == torch.int8 else 1))
             return (torch.rand(n, 1, device="cuda", generator=self.generator) * scale,)
         return ()
 
     def plain_right(self, b, more):
         """b as [k, n], widened."""
+        b = self.unpacked(b)
         b = b.transpose(-1, -2) if self.transposed else b
         return (b.to(self.dtype) * more[0].T).to(self.dtype) if self.weights else b
+
+    def unpacked(self, b):
+        """Numbers of 4 bits apart, the lower one first."""
+        if not self.packed:
+            return b
+        numbers = torch.stack([b & 15, b >> 4], -1).flatten(-2).to(torch.int8)
+        return (numbers ^ 8) - 8
 
     # ---- the vendor's library -------------------------------------------------------------------
 
@@ -119,6 +131,7 @@ class Product:
         if self.groups:
             ends = [0] + more[0].tolist()
             return torch.cat([a[ends[i] : ends[i + 1]].double() @ self.plain_right(b, more)[i].double() for i in range(self.groups)])
+        b = self.unpacked(b)
         right = b.transpose(-1, -2) if self.transposed else b
         product = a.double() @ right.double()
         return product * more[0].T.double() if self.weights else product
