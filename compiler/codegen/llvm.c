@@ -95,11 +95,13 @@ LLVMValueRef gen_place(Gen *gen, LLVMValueRef arguments, int index)
 
 LLVMValueRef gen_argument(Gen *gen, const Type *type, LLVMValueRef arguments, int index)
 {
-    const bool is_boolean = type->kind == TYPE_SCALAR && type->dtype == DTYPE_b1;
+    const bool is_byte = type->kind == TYPE_SCALAR && dtype_bits(type->dtype) < 8;
     LLVMValueRef place = gen_place(gen, arguments, index);
     LLVMValueRef value =
-        LLVMBuildLoad2(gen->builder, is_boolean ? gen->types.i8 : gen_type(gen, type), place, "");
-    if (!is_boolean) return value;
+        LLVMBuildLoad2(gen->builder, is_byte ? gen->types.i8 : gen_type(gen, type), place, "");
+    if (!is_byte) return value;
+    if (type->dtype != DTYPE_b1)
+        return LLVMBuildTrunc(gen->builder, value, gen_type(gen, type), "");
     return LLVMBuildICmp(gen->builder, LLVMIntNE, value, gen_int(gen, gen->types.i8, 0), "");
 }
 

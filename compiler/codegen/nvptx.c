@@ -517,6 +517,13 @@ static void parameter_align(Gen *gen, int index, const Parameter *parameter)
         LLVMCreateEnumAttribute(gen->context, attribute_kind("align"), power > 256 ? 256 : power));
 }
 
+/* A packed number comes in a byte of its own. */
+static LLVMTypeRef parameter_type(const Gen *gen, const Type *type)
+{
+    const bool is_packed = type->kind == TYPE_SCALAR && dtype_is_packed(type->dtype);
+    return is_packed ? gen->types.i8 : gen_type(gen, type);
+}
+
 /* The device's parameters are those that are no keys, in order. */
 static void kernel_declare(Gen *gen, const char *symbol, int warps)
 {
@@ -526,7 +533,7 @@ static void kernel_declare(Gen *gen, const char *symbol, int warps)
     char threads[32];
     for (int i = 0; i < kernel->parameter_count; i++)
         if (!kernel->parameters[i].is_key)
-            types[count++] = gen_type(gen, kernel->parameters[i].value->type);
+            types[count++] = parameter_type(gen, kernel->parameters[i].value->type);
     LLVMTypeRef type = LLVMFunctionType(gen->types.nothing, types, (unsigned)count, false);
     gen->function = LLVMAddFunction(gen->module, symbol, type);
     LLVMSetFunctionCallConv(gen->function, PTX_KERNEL);
@@ -547,7 +554,10 @@ static void kernel_define_parameters(Gen *gen)
         }
         parameter_align(gen, index, parameter);
         if (parameter_is_map(parameter)) declare_map(gen, index);
-        gen_define(gen, parameter->value, LLVMGetParam(gen->function, (unsigned)index++));
+        LLVMValueRef value = LLVMGetParam(gen->function, (unsigned)index++);
+        if (parameter_type(gen, parameter->value->type) != gen_type(gen, parameter->value->type))
+            value = LLVMBuildTrunc(gen->builder, value, gen_type(gen, parameter->value->type), "");
+        gen_define(gen, parameter->value, value);
     }
 }
 

@@ -130,7 +130,7 @@ static void pack(const Packed *packed, int64_t count, const char *elements)
         const int64_t bit = (packed->skipped + i) * packed->bits;
         const int mask = ((1 << packed->bits) - 1) << bit % 8;
         const int byte = packed->bytes[bit / 8] & ~mask;
-        packed->bytes[bit / 8] = (char)(byte | (elements[i] << bit % 8 & mask));
+        packed->bytes[bit / 8] = (char)(byte | ((unsigned char)elements[i] << bit % 8 & mask));
     }
 }
 

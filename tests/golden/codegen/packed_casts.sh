@@ -17,13 +17,13 @@ def widen(A: T.Tensor[[1024], T.int4]):
     return B
 
 
-# One element a thread: its bits of a word, and no others, are changed.
+# One element a thread: its bits of a word, and no others, are changed. A number comes in a byte.
 @tilelang.jit
-def one(A: T.Tensor[[32], T.int8]):
+def one(A: T.Tensor[[32], T.int8], x: T.int4):
     B = T.empty((32,), T.int4)
     with T.Kernel(1, threads=32):
         i = T.get_thread_binding()
-        B[i] = T.Cast("int4", A[i])
+        B[i] = T.Cast("int4", A[i]) + x
     return B
 
 
@@ -34,3 +34,4 @@ $TILEC --emit=ptx widen.tile --arch=sm_90a --ptxas=none -o all.ptx
 awk '/\.entry widen[^ ]*_aligned/ { inside = 1 } inside; /ret;/ { inside = 0 }' all.ptx |
   grep -oE '(prmt|and|xor|add\.rn|cvt\.rn|ld\.global|st\.global)[.a-z0-9]*' | sort | uniq -c
 grep -oE 'red\.relaxed[.a-z0-9]*' all.ptx
+grep -oE 'param .u8 one|param .u8 [a-z_0-9]*param_1' all.ptx | sort | uniq -c
