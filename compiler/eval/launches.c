@@ -153,6 +153,16 @@ Object *core_launch_order(Eval *eval, const Bound *bound)
     return eval->none;
 }
 
+/* Where threads do something together they are taken to go the same way. */
+Object *core_launch_agrees(Eval *eval, const Bound *bound)
+{
+    if (!stage_ready(eval, bound->at)) return NULL;
+    if (eval->staging->launch == NULL)
+        return FAIL(eval, bad_value, bound->at, "no launch is open here");
+    op_set_int(eval->staging->launch, ATTR_agree, 1);
+    return eval->none;
+}
+
 /* The block's extents in threads, as the launch was given them. */
 Object *core_block_extents(Eval *eval, const Bound *bound)
 {

@@ -6,7 +6,7 @@
  * is to happen once happens in every thread where they differ on its place or value, or do not all
  * come there; what an atomic found that happens once goes to the others through shared memory. */
 #include "base/vec.h"
-#include "passes/agree.h"
+#include "passes/agreed.h"
 
 #include <string.h>
 
@@ -223,6 +223,21 @@ static void settle_once(Op *op, void *context)
     }
 }
 
+/* ---- control by what threads found ---- */
+
+static void agree_control(Op *op, void *context)
+{
+    Uniform *uniform = context;
+    const Op *launch = op_enclosing(op, OP_launch);
+    if (!op->region_count || !launch || !op_int(launch, ATTR_agree, 0) || is_group(op)) return;
+    const Op *joint = joint_inside(op);
+    if (!joint || !threads_part(uniform->agreement, op) ||
+        !control_agree(uniform->agreement, uniform->kernel, op, joint))
+        return;
+    agreement_free(uniform->agreement);
+    uniform->agreement = agreement_new(uniform->kernel);
+}
+
 /* ---- the pass ---- */
 
 static void find_reason(Op *op, void *context)
@@ -240,6 +255,7 @@ bool pass_uniform(Kernel *kernel, const Target *target)
     Uniform uniform = {.kernel = kernel, .agreement = agreement_new(kernel)};
     kernel_visit(kernel, settle_once, &uniform);
     kernel_visit(kernel, hoist_joint, &uniform);
+    kernel_visit(kernel, agree_control, &uniform);
     for (Op *op = kernel->host->first; op; op = op->next)
         if (op->code == OP_launch) region_visit(launch_region(op), check_op, &uniform);
     agreement_free(uniform.agreement);

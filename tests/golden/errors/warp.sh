@@ -18,7 +18,14 @@ def pairs(out: wp.array2d(dtype=float)):
 @wp.kernel
 def parted(a: wp.array(dtype=float), out: wp.array(dtype=float)):
     i = wp.tid()
-    if a[i] > 0.5:
+    if i % 2 == 0:
+        out[i] = wp.tile_sum(wp.tile(a[i]))[0]
+
+
+@wp.kernel
+def parted_by_data(a: wp.array(dtype=float), out: wp.array(dtype=float)):
+    i = wp.tid()
+    if a[i] == 0.0:
         out[i] = wp.tile_sum(wp.tile(a[i]))[0]
 
 
@@ -42,5 +49,6 @@ run 'wp.launch(sums, dim=64, inputs=[a, zeros((64,), int32)], block_dim=64)'
 run 'wp.launch_tiled(pairs, dim=(1, 2, 3), inputs=[b], block_dim=32)'
 run 'wp.launch(pairs, dim=(5, 5), inputs=[b.T], block_dim=32)'
 run 'wp.launch(parted, dim=64, inputs=[a, a], block_dim=64)'
+run 'a[7] = 1; wp.launch(parted_by_data, dim=64, inputs=[a, a], block_dim=64)'
 run 'wp.launch(racing, dim=64, inputs=[a], block_dim=64)'
 run 'wp.launch(starred, dim=64, inputs=[a], block_dim=64)'
