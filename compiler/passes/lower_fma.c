@@ -104,6 +104,47 @@ static bool has_room(const Operand *a, const Operand *b, int sums, DType dtype)
     return (sums + 2 * (a->count * a->run + b->count * b->run)) * dtype_bits(dtype) <= 32 * WORDS;
 }
 
+/* ---- copies to other slots, meanwhile ---- */
+
+typedef struct Copies {
+    VEC(Op *) begun; /* the latest first */
+    Op *commit;
+} Copies;
+
+/* The copies that this thread has begun since it last waited for anything, as one group. Narrow
+ * ones are too many: each would keep its address in registers meanwhile. */
+static Copies find_copies(Lower *lower)
+{
+    Copies copies = {0};
+    for (Op *op = lower->at.region->last; op; op = op->previous) {
+        if (op->code == OP_copy_commit && !copies.commit)
+            copies.commit = op;
+        else if (op->code == OP_cp_async && copies.commit &&
+                 op_int(op, ATTR_bytes, 0) == ACCESS_BYTES)
+            vec_push(lower->arena, &copies.begun, op);
+        else if (op->code == OP_cp_async)
+            return (Copies){0};
+        else if (op_info(op->code)->traits & (WRITES | COOP))
+            break;
+    }
+    return copies;
+}
+
+/* A copy lands at any time until it is waited for, so it may as well begin later: spread over the
+ * products, copies don't keep the first reads of the operands waiting. */
+static void spread_copies(const Copies *copies, Op *const *ends, int32_t depth)
+{
+    const int32_t count = (int32_t)copies->begun.count;
+    if (!count || depth < 2) return;
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t k = (count - i) * (depth - 1) / (count + 1);
+        op_move_before(copies->begun.data[i], ends[k]);
+    }
+    op_move_before(copies->commit, ends[depth - 1]);
+}
+
+/* ---- the op ---- */
+
 void lower_dot_fma(Lower *lower, Op *op)
 {
     Value **c = lower_tile(lower, op->operands[2]),
@@ -113,6 +154,8 @@ void lower_dot_fma(Lower *lower, Op *op)
     const int count = layout_registers(layout);
     const int32_t depth = (int32_t)op->operands[0]->type->shape[1];
     Operand a = operand_of(lower, op, 0), b = operand_of(lower, op, 1);
+    const Copies copies = find_copies(lower);
+    Op **ends = arena_new_array(lower->arena, Op *, depth); /* the last of each k */
     CHECK(op->operands[2]->type->layout == layout);
     for (int reg = 0; reg < count; reg++) results[reg] = c[reg];
     const bool ahead = a.reader && b.reader && has_room(&a, &b, count, dtype);
@@ -125,5 +168,7 @@ void lower_dot_fma(Lower *lower, Op *op)
             results[reg] = multiply_add(lower, operand_at(lower, &a, at[0], k, dtype),
                                         operand_at(lower, &b, k, at[1], dtype), results[reg]);
         }
+        ends[k] = results[count - 1]->op;
     }
+    if (a.reader && b.reader) spread_copies(&copies, ends, depth);
 }
