@@ -77,18 +77,20 @@ static LLVMValueRef half_word(Gen *gen, uint32_t half)
     return LLVMConstInt(gen->types.i32, half | half << 16, false);
 }
 
-/* Byte `low` of a in the lower half, byte `high` of b in the upper; other bytes are anything. */
+/* Byte `low` of a in the lower half, byte `high` of b in the upper; the other bytes are a's first,
+ * on both machines, so that the emulator sees whether they are masked. */
 static LLVMValueRef two_bytes(Gen *gen, LLVMValueRef a, int low, LLVMValueRef b, int high)
 {
     if (gen->machine == &nvptx_machine) {
         LLVMValueRef operands[3] = {a, b, gen_i32(gen, low | (4 + high) << 8)};
         return gen_intrinsic(gen, "llvm.nvvm.prmt", 0, NULL, 3, operands);
     }
-    LLVMValueRef lower =
-        LLVMBuildAnd(gen->builder, shifted(gen, a, 8 * low, false), gen_i32(gen, 0xff), "");
-    LLVMValueRef upper =
-        LLVMBuildAnd(gen->builder, shifted(gen, b, 8 * high, false), gen_i32(gen, 0xff), "");
-    return LLVMBuildOr(gen->builder, lower, shifted(gen, upper, 16, true), "");
+    LLVMValueRef bytes[3] = {a, shifted(gen, a, 8 * low, false), shifted(gen, b, 8 * high, false)};
+    for (int i = 0; i < 3; i++)
+        bytes[i] = LLVMBuildAnd(gen->builder, bytes[i], gen_i32(gen, 0xff), "");
+    LLVMValueRef others = LLVMBuildMul(gen->builder, bytes[0], gen_i32(gen, 0x01000100), "");
+    LLVMValueRef pair = LLVMBuildOr(gen->builder, bytes[1], shifted(gen, bytes[2], 16, true), "");
+    return LLVMBuildOr(gen->builder, pair, others, "");
 }
 
 /* The two numbers from `index` on, each in the lowest bits of a half. */

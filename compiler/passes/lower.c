@@ -98,12 +98,15 @@ static void lower_cast(Lower *lower, Op *op)
     Value **from = lower_tile(lower, op->operands[0]), **to = lower_new_tile(lower, result);
     const int count = register_count(result);
     for (int reg = 0, done; reg < count; reg += done) {
-        done = 1;
-        if (reg > 0 && from[reg] == from[reg - 1])
+        if (reg > 0 && from[reg] == from[reg - 1]) {
             to[reg] = to[reg - 1];
-        else if ((done = packed_cast(lower, result->type->dtype, from + reg, count - reg,
-                                     to + reg)) == 0)
-            to[reg] = build_cast(&lower->at, result->type->dtype, from[reg]), done = 1;
+            done = 1;
+            continue;
+        }
+        done = packed_cast(lower, result->type->dtype, from + reg, count - reg, to + reg);
+        if (done > 0) continue;
+        to[reg] = build_cast(&lower->at, result->type->dtype, from[reg]);
+        done = 1;
     }
 }
 
