@@ -376,6 +376,8 @@ Program *open_source(Session *session, const Options *options, const Source *sou
                               .defines = options->defines.items,
                               .define_count = options->defines.count,
                               .fast_math = options->fast_math,
+                              .max_calls =
+                                  options->max_calls ? strtoull(options->max_calls, NULL, 10) : 0,
                               .files = carried ? carried->files : NULL,
                               .file_count = carried ? carried->file_count : 0,
                               .host = host};

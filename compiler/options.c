@@ -188,6 +188,7 @@ static bool check_values(Session *session, const Options *options)
                 refuse_value(session, "--diagnostics", format, "text or json is needed");
     fine &= check_number(session, "-O", options->optimise, 0, 3);
     fine &= check_number(session, "-j", options->jobs, 1, 1024);
+    fine &= check_number(session, "--max-calls", options->max_calls, 1, 1000000000);
     fine &= check_number(session, "--timeout", options->timeout, 1, 1000000);
     return fine;
 }

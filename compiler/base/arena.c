@@ -28,6 +28,7 @@ typedef struct Chunk {
 
 struct Arena {
     Chunk *last;
+    size_t bytes; /* of all chunks */
 };
 
 static _Noreturn void out_of_memory(size_t bytes)
@@ -47,6 +48,7 @@ static void free_last_chunk(Arena *arena)
 {
     Chunk *chunk = arena->last;
     arena->last = chunk->previous;
+    arena->bytes -= chunk->size;
     ASAN_UNPOISON_MEMORY_REGION(chunk->data, chunk->size);
     free(chunk);
 }
@@ -68,9 +70,15 @@ static void add_chunk(Arena *arena, size_t at_least)
     if (chunk == NULL) out_of_memory(size);
     chunk->previous = arena->last;
     chunk->size = size;
+    arena->bytes += size;
     chunk->used = 0;
     ASAN_POISON_MEMORY_REGION(chunk->data, size);
     arena->last = chunk;
+}
+
+size_t arena_bytes(const Arena *arena)
+{
+    return arena->bytes;
 }
 
 void *arena_alloc(Arena *arena, size_t bytes)

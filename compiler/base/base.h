@@ -23,6 +23,7 @@ Arena *arena_new(void);
 void arena_free(Arena *arena);
 /* Zeroed memory, aligned to 16 bytes. Ends the process with a message if the system has none. */
 void *arena_alloc(Arena *arena, size_t bytes);
+size_t arena_bytes(const Arena *arena); /* that it takes */
 char *arena_copy_text(Arena *arena, const char *text, size_t length); /* NUL-terminated */
 char *arena_printf(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 ArenaMark arena_mark(const Arena *arena);

@@ -203,6 +203,7 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
 {
     const Function *function = &object->as.function;
     bool in_library = function->unit != NULL && function->unit->is_library;
+    if (!eval_may_call(eval, arguments->at)) return NULL;
     Scope *scope = scope_new(eval, SCOPE_FUNCTION, function->closure, function->unit);
     scope->host_names = function->closure->host_names;
     if (!bind_arguments(eval, function, self, arguments, scope)) return NULL;

@@ -166,6 +166,7 @@ typedef struct Rest {
 Flow eval_rest(Eval *eval, Rest *rest);
 /* counts an iteration of a compile-time loop; false: too many, reported */
 bool eval_step(Eval *eval, Span at);
+bool eval_may_call(Eval *eval, Span at); /* as often as this; false: reported */
 Flow eval_statement(Eval *eval, const Node *statement);
 /* The rest of a `with`: its items from `index` on, then its body. */
 typedef Flow ThreadsBody(Eval *eval, const NodeWith *node, uint32_t index);

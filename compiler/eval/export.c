@@ -99,6 +99,7 @@ Program *program_new(Session *session, const Source *source, const EvalOptions *
                    .options = *options,
                    .host = options->host,
                    .folder = folder_of(arena, source->path),
+                   .calls_left = options->max_calls ? options->max_calls : CALLS_LIMIT,
                    .steps_left = UNROLL_LIMIT};
     make_singles(eval);
     if (make_builtins(eval))

@@ -70,13 +70,7 @@ static bool match_mapping(Eval *eval, const Node *pattern, Object *subject, bool
         *out = value != NULL;
         if (key == NULL) return false;
         if (*out && !pattern_matches(eval, n->patterns.items[i], value, out)) return false;
-        for (size_t j = 0; j < rest->as.dict.keys.count; j++) {
-            if (!object_equal(rest->as.dict.keys.data[j], key)) continue;
-            rest->as.dict.keys.data[j] = vec_last(&rest->as.dict.keys);
-            rest->as.dict.values.data[j] = vec_last(&rest->as.dict.values);
-            rest->as.dict.keys.count--;
-            rest->as.dict.values.count--;
-        }
+        dict_remove(rest, key);
     }
     return !*out || bind_name(eval, n->rest, rest, pattern->span);
 }

@@ -158,10 +158,17 @@ static Object *operate_numbers(Eval *eval, Operator op, Object *left, Object *ri
 
 /* ---- sequences ---- */
 
-enum { SEQUENCE_LIMIT = 1 << 20 };
+enum { SEQUENCE_LIMIT = 1 << 20, JOINED_LIMIT = 1 << 28 };
 
-static Object *concatenate(Eval *eval, Object *left, Object *right)
+static size_t length_of(const Object *sequence)
 {
+    return sequence->kind == OBJECT_TEXT ? sequence->as.text.length : sequence->as.list.count;
+}
+
+static Object *concatenate(Eval *eval, Object *left, Object *right, Span at)
+{
+    if (length_of(left) + length_of(right) > JOINED_LIMIT)
+        return FAIL(eval, bad_value, at, "the result is too long");
     if (left->kind == OBJECT_TEXT) {
         Buf buf = {0};
         buf_bytes(&buf, left->as.text.data, left->as.text.length);
@@ -178,8 +185,7 @@ static Object *concatenate(Eval *eval, Object *left, Object *right)
 
 static Object *repeat(Eval *eval, Object *sequence, int64_t times, Span at)
 {
-    size_t length =
-        sequence->kind == OBJECT_TEXT ? sequence->as.text.length : sequence->as.list.count;
+    size_t length = length_of(sequence);
     times = times < 0 ? 0 : times;
     if (length > 0 && times > SEQUENCE_LIMIT / (int64_t)length)
         return FAIL(eval, bad_value, at, "the result is too long");
@@ -224,7 +230,7 @@ static Object *operate_containers(Eval *eval, Operator op, Object *left, Object 
     if (known) return set;
     if (op == OPERATOR_Mod && left->kind == OBJECT_TEXT) return text_percent(eval, left, right, at);
     if (op == OPERATOR_Add && left->kind == right->kind && is_repeatable(left))
-        return concatenate(eval, left, right);
+        return concatenate(eval, left, right, at);
     if (op == OPERATOR_Mult && is_repeatable(left) && is_count(right))
         return repeat(eval, left, right->as.integer, at);
     if (op == OPERATOR_Mult && is_repeatable(right) && is_count(left))

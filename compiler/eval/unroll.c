@@ -2,9 +2,37 @@
  * decides whether an iteration leaves the loop, the others are staged for the ways that stay. */
 #include "eval/evaluate.h"
 
+/* A run may take its time. */
+static bool is_unlimited(const Eval *eval)
+{
+    return eval->host != NULL && eval->staging == NULL;
+}
+
+static bool has_memory(Eval *eval, Span at)
+{
+    if (arena_bytes(eval->arena) <= MEMORY_LIMIT) return true;
+    FAIL(eval, too_much, at,
+         arena_printf(eval->session->arena, "%zu GB of memory", MEMORY_LIMIT >> 30));
+    return false;
+}
+
+bool eval_may_call(Eval *eval, Span at)
+{
+    if (is_unlimited(eval)) return true;
+    if (eval->calls_left > 0) {
+        eval->calls_left--;
+        return has_memory(eval, at);
+    }
+    const uint64_t most = eval->options.max_calls ? eval->options.max_calls : CALLS_LIMIT;
+    FAIL(eval, too_much, at,
+         arena_printf(eval->session->arena, "%llu calls", (unsigned long long)most));
+    return false;
+}
+
 bool eval_step(Eval *eval, Span at)
 {
-    if (eval->host != NULL && eval->staging == NULL) return true; /* a run may take its time */
+    if (is_unlimited(eval)) return true;
+    if (!has_memory(eval, at)) return false;
     if (eval->steps_left > 0) {
         eval->steps_left--;
         return true;

@@ -221,48 +221,6 @@ bool object_equal(const Object *a, const Object *b)
     return equal_at(a, b, 0);
 }
 
-Object *dict_get(const Object *dict, const Object *key)
-{
-    for (size_t i = 0; i < dict->as.dict.keys.count; i++)
-        if (object_equal(dict->as.dict.keys.data[i], key)) return dict->as.dict.values.data[i];
-    return NULL;
-}
-
-Object *dict_new(Eval *eval)
-{
-    Object *dict = object_new(eval, OBJECT_DICT);
-    dict->as.dict.control = (uint32_t)eval->control;
-    dict->made = ++eval->clock;
-    return dict;
-}
-
-static void remove_at(ObjectVec *vec, size_t index)
-{
-    vec->count--;
-    memmove(vec->data + index, vec->data + index + 1, sizeof(Object *) * (vec->count - index));
-}
-
-void dict_remove(Object *dict, const Object *key)
-{
-    for (size_t i = 0; i < dict->as.dict.keys.count; i++)
-        if (object_equal(dict->as.dict.keys.data[i], key)) {
-            remove_at(&dict->as.dict.keys, i);
-            remove_at(&dict->as.dict.values, i);
-            return;
-        }
-}
-
-void dict_set(Eval *eval, Object *dict, Object *key, Object *value)
-{
-    for (size_t i = 0; i < dict->as.dict.keys.count; i++)
-        if (object_equal(dict->as.dict.keys.data[i], key)) {
-            dict->as.dict.values.data[i] = value;
-            return;
-        }
-    vec_push(eval->arena, &dict->as.dict.keys, key);
-    vec_push(eval->arena, &dict->as.dict.values, value);
-}
-
 /* ---- printing ---- */
 
 enum { PRINT_DEPTH = 20 };

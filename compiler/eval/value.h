@@ -24,6 +24,7 @@ typedef struct TensorType TensorType;
 typedef struct Symbol Symbol;
 typedef struct Result Result;
 typedef struct BuiltinRow BuiltinRow;
+typedef struct DictIndex DictIndex;
 
 /* ---- objects --------------------------------------------------------------------------------- */
 
@@ -193,6 +194,7 @@ struct Object {
         /* DICT; SET: keys alone */
         struct {
             ObjectVec keys, values;
+            DictIndex *index; /* dict.c's, or NULL */
             uint32_t control;
             bool frozen;
             Object *mirrored; /* whose __dict__ it is, or NULL */
@@ -424,11 +426,13 @@ struct Eval {
     Map warned;                  /* places of warnings, which are given once */
     bool needed_missing;         /* a host module was needed */
     uint64_t steps_left;         /* compile-time loop iterations: no input may run forever */
+    uint64_t calls_left;         /* of functions; as above, for the whole program */
     VEC(Generator *) generators; /* that have begun and not ended */
     VEC(Kernel *) kernels;       /* staged by run; freed with the program */
 };
 
-enum { CALL_LIMIT = 200, UNROLL_LIMIT = 100000 };
+enum { CALL_LIMIT = 200, UNROLL_LIMIT = 100000, CALLS_LIMIT = 5000000 };
+#define MEMORY_LIMIT ((size_t)2 << 30) /* bytes, of what is evaluated */
 
 /* Reports DIAG_<name> at a place with its arguments, with the chain of calls; gives NULL. */
 #define FAIL(eval, name, ...)                                                                      \
@@ -462,6 +466,7 @@ double object_number(const Object *object);
 bool object_is_sequence(const Object *object); /* TUPLE or LIST */
 bool object_equal(const Object *a, const Object *b);
 bool object_is_instance(const Object *object, const Object *kind); /* kind: a type, or a tuple */
+/* dict.c */
 Object *dict_new(Eval *eval);
 Object *dict_get(const Object *dict, const Object *key);
 void dict_set(Eval *eval, Object *dict, Object *key, Object *value);

@@ -47,3 +47,33 @@ print(list(itertools.starmap(pow, [(2, 3), (3, 2)])), list(itertools.takewhile(l
 print(functools.reduce(lambda v, w: v * w, [1, 2, 3, 4]), functools.reduce(operator.add, [1, 2], 10), functools.partial(pow, 2)(5), operator.itemgetter(1)([5, 6]))
 nested = {"a": [1, {"b": (2, None)}]}; print(nested, nested["a"][1]["b"][0])
 matrix = [[0] * 3 for _ in range(2)]; matrix[1][2] = 5; print(matrix)
+
+# Many keys, of all kinds that may be equal to each other, taken away and put back.
+many = {}
+for i in range(200):
+    many[i] = i
+    many[str(i)] = -i
+    many[(i, str(i))] = i * i
+    many[i + 0.5] = i
+print(len(many), many[7.0], many["7"], many[7, "7"], many[7.5], True in many, many[True], many[-0.0], (7, 7) in many, 200 in many)
+for i in range(0, 200, 3):
+    del many[i]
+    many.pop(str(i))
+print(len(many), 3 in many, 4 in many, "3" in many, list(many)[:6], list(many)[-2:])
+for i in range(0, 200, 3):
+    many[i] = "again"
+print(len(many), many[3], many[4], list(many)[-2:], many == dict(reversed(list(many.items()))))
+many.clear()
+for i in range(40):
+    many[i // 2] = i
+print(many, 20 in many)
+distinct = {x % 50 for x in range(1000)} | {float(x) for x in range(60)}
+print(len(distinct), 59 in distinct, 60 in distinct, sorted(distinct - set(range(50))))
+while len(distinct) > 3:
+    distinct.pop()
+distinct.update(range(100))
+print(len(distinct), 99 in distinct)
+print(len({(a, (b, str(c))) for a in range(9) for b in range(9) for c in range(9)}), len({"a": 1} | {str(i): i for i in range(100)}))
+match {str(i): i for i in range(30)}:
+    case {"3": three, "29": last, **rest}:
+        print(three, last, len(rest), "3" in rest, "4" in rest)

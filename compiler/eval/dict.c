@@ -1,0 +1,163 @@
+/* dict.c: dicts and sets: keys in order of insertion, and an index of them once there are many. */
+#include "eval/evaluate.h"
+
+#include <string.h>
+
+enum { FEW = 16, HASH_DEPTH = 4 };
+
+/* By hash, open-addressed: a key's place and one, or 0. It is what the keys are as long as their
+ * number is the one that it was made for: who takes keys away sets it to NO_COUNT, or clears all.
+ */
+struct DictIndex {
+    uint32_t *slots;
+    size_t capacity, count;
+};
+#define NO_COUNT SIZE_MAX
+
+/* ---- hashes: what is equal has one hash ---- */
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static uint64_t hash_pointer(const void *pointer)
+{
+    return mix(1, (uint64_t)(uintptr_t)pointer);
+}
+
+static uint64_t hash_number(const Object *object)
+{
+    const double number = object_number(object) + 0.0; /* one zero */
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return mix(2, bits);
+}
+
+/* A type is equal to its name. */
+static uint64_t hash_text(const Object *object)
+{
+    DType dtype;
+    if (dtype_by_user_name(object->as.text.data, &dtype)) return mix(3, dtype);
+    uint64_t hash = 4;
+    for (size_t i = 0; i < object->as.text.length; i++)
+        hash = mix(hash, (unsigned char)object->as.text.data[i]);
+    return hash;
+}
+
+static uint64_t hash_at(const Object *object, int depth)
+{
+    if (object_is_number(object)) return hash_number(object);
+    switch ((int)object->kind) {
+    case OBJECT_TEXT: return hash_text(object);
+    case OBJECT_DTYPE: return mix(3, object->as.dtype);
+    case OBJECT_INSTANCE: return hash_pointer(object->as.instance);
+    case OBJECT_CLASS: return hash_pointer(object->as.class);
+    case OBJECT_IR: return hash_pointer(object->as.ir.value);
+    case OBJECT_TUPLE: break;
+    default: return (uint64_t)object->kind; /* equal by what it holds, which may change */
+    }
+    uint64_t hash = mix(5, object->as.list.count);
+    for (uint32_t i = 0; i < object->as.list.count && depth < HASH_DEPTH; i++)
+        hash = mix(hash, hash_at(object->as.list.items[i], depth + 1));
+    return hash;
+}
+
+/* ---- the index ---- */
+
+static size_t first_slot(const DictIndex *index, const Object *key)
+{
+    return (size_t)(hash_at(key, 0) & (index->capacity - 1));
+}
+
+static void index_add(const DictIndex *index, const Object *key, size_t place)
+{
+    size_t slot = first_slot(index, key);
+    while (index->slots[slot] != 0) slot = (slot + 1) & (index->capacity - 1);
+    index->slots[slot] = (uint32_t)place + 1;
+}
+
+static void index_all(Eval *eval, Object *dict)
+{
+    const ObjectVec *keys = &dict->as.dict.keys;
+    DictIndex *index = dict->as.dict.index;
+    if (index == NULL) index = dict->as.dict.index = arena_new_of(eval->arena, DictIndex);
+    if (index->capacity < 2 * keys->count) {
+        index->capacity = 64;
+        while (index->capacity < 4 * keys->count) index->capacity *= 2;
+        index->slots = arena_new_array(eval->arena, uint32_t, index->capacity);
+    } else {
+        memset(index->slots, 0, sizeof *index->slots * index->capacity);
+    }
+    for (size_t i = 0; i < keys->count; i++) index_add(index, keys->data[i], i);
+    index->count = keys->count;
+}
+
+/* The key's place, or how many there are. */
+static size_t find(const Object *dict, const Object *key)
+{
+    const ObjectVec *keys = &dict->as.dict.keys;
+    const DictIndex *index = dict->as.dict.index;
+    size_t place = 0;
+    if (index == NULL || index->count != keys->count) {
+        while (place < keys->count && !object_equal(keys->data[place], key)) place++;
+        return place;
+    }
+    for (size_t slot = first_slot(index, key); index->slots[slot] != 0;
+         slot = (slot + 1) & (index->capacity - 1)) {
+        place = index->slots[slot] - 1;
+        if (object_equal(keys->data[place], key)) return place;
+    }
+    return keys->count;
+}
+
+/* ---- the interface ---- */
+
+Object *dict_new(Eval *eval)
+{
+    Object *dict = object_new(eval, OBJECT_DICT);
+    dict->as.dict.control = (uint32_t)eval->control;
+    dict->made = ++eval->clock;
+    return dict;
+}
+
+Object *dict_get(const Object *dict, const Object *key)
+{
+    const size_t place = find(dict, key);
+    return place < dict->as.dict.keys.count ? dict->as.dict.values.data[place] : NULL;
+}
+
+void dict_set(Eval *eval, Object *dict, Object *key, Object *value)
+{
+    ObjectVec *keys = &dict->as.dict.keys;
+    const size_t place = find(dict, key);
+    if (place < keys->count) {
+        dict->as.dict.values.data[place] = value;
+        return;
+    }
+    vec_push(eval->arena, keys, key);
+    vec_push(eval->arena, &dict->as.dict.values, value);
+    DictIndex *index = dict->as.dict.index;
+    if (index != NULL && index->count == place && 2 * keys->count <= index->capacity) {
+        index_add(index, key, place);
+        index->count = keys->count;
+    } else if (keys->count > FEW) {
+        index_all(eval, dict);
+    }
+}
+
+static void remove_at(ObjectVec *vec, size_t index)
+{
+    vec->count--;
+    memmove(vec->data + index, vec->data + index + 1, sizeof(Object *) * (vec->count - index));
+}
+
+void dict_remove(Object *dict, const Object *key)
+{
+    const size_t place = find(dict, key);
+    if (place == dict->as.dict.keys.count) return;
+    remove_at(&dict->as.dict.keys, place);
+    remove_at(&dict->as.dict.values, place);
+    if (dict->as.dict.index != NULL) dict->as.dict.index->count = NO_COUNT;
+}
