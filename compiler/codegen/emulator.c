@@ -584,6 +584,12 @@ static void emulator_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier)
                  gen_i32(gen, op_int(op, ATTR_extra, 0)), site_of(gen, op));
 }
 
+static LLVMValueRef emulator_mbarrier_phase(Gen *gen, const Op *op, LLVMValueRef barrier)
+{
+    return call_barrier(gen, "tile_emu_mbarrier_phase", gen->types.i32, barrier, gen_i32(gen, 0),
+                        site_of(gen, op));
+}
+
 /* Gives way until the phase is complete. */
 static void emulator_mbarrier_wait(Gen *gen, const Op *op)
 {
@@ -747,6 +753,7 @@ const Machine emulator_machine = {
     .copy_arrive = emulator_copy_arrive,
     .mbarrier_init = emulator_mbarrier_init,
     .mbarrier_arrive = emulator_mbarrier_arrive,
+    .mbarrier_phase = emulator_mbarrier_phase,
     .mbarrier_wait = emulator_mbarrier_wait,
     .tensor_copy = emulator_tensor_copy,
     .tensor_store = emulator_tensor_store,

@@ -51,6 +51,7 @@ typedef struct Machine {
     void (*tensor_store)(Gen *gen, const Op *op);
     void (*tensor_commit)(Gen *gen);
     void (*tensor_wait)(Gen *gen, int groups);
+    LLVMValueRef (*mbarrier_phase)(Gen *gen, const Op *op, LLVMValueRef barrier);
     void (*mbarrier_wait)(Gen *gen, const Op *op);
     void (*copy_wait)(Gen *gen, int groups); /* -1: for all copies */
     void (*give_way)(Gen *gen); /* in a loop that waits for memory; NULL: there is no need */
@@ -221,6 +222,7 @@ void nvptx_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier);
 void nvptx_mbarrier_init(Gen *gen, const Op *op, LLVMValueRef barrier, int arrivals,
                          LLVMValueRef active);
 void nvptx_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrier, LLVMValueRef active);
+LLVMValueRef nvptx_mbarrier_phase(Gen *gen, const Op *op, LLVMValueRef barrier);
 void nvptx_mbarrier_wait(Gen *gen, const Op *op);
 void nvptx_tensor_copy(Gen *gen, const Op *op);
 void nvptx_tensor_store(Gen *gen, const Op *op);

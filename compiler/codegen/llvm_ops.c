@@ -333,6 +333,12 @@ void emit_tensor_wait(Gen *gen, const Op *op)
     MACHINE(gen, op, tensor_wait)(gen, (int)op_int(op, ATTR_count, 0));
 }
 
+void emit_mbarrier_phase(Gen *gen, const Op *op)
+{
+    gen_define(gen, &op->results[0],
+               MACHINE(gen, op, mbarrier_phase)(gen, op, gen_operand(gen, op, 0)));
+}
+
 void emit_mbarrier_wait(Gen *gen, const Op *op)
 {
     MACHINE(gen, op, mbarrier_wait)(gen, op);

@@ -54,6 +54,19 @@ void nvptx_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier)
     barrier_asm(gen, text, "r,~{memory}", barrier, NULL);
 }
 
+/* The phase before the one under way is complete: if that has parity 0, this one has 1. */
+LLVMValueRef nvptx_mbarrier_phase(Gen *gen, const Op *op, LLVMValueRef barrier)
+{
+    char text[128];
+    (void)op;
+    snprintf(text, sizeof text,
+             "{\n\t.reg .pred odd;\n\t"
+             "mbarrier.test_wait.parity.%s.b64 odd, [$1], 0;\n\t"
+             "selp.b32 $0, 1, 0, odd;\n\t}",
+             space(gen));
+    return nvptx_asm(gen, gen->types.i32, text, "=r,r,~{memory}", 1, &barrier);
+}
+
 /* try_wait gives up after a time that the machine chooses. */
 void nvptx_mbarrier_wait(Gen *gen, const Op *op)
 {

@@ -114,6 +114,7 @@ Object *core_launch_begin(Eval *eval, const Bound *bound)
         !read_blocks(eval, bound->values[0], bound->at, extents))
         return NULL;
     memcpy(staging->threads, threads, sizeof threads);
+    memset(staging->named, 0, sizeof staging->named);
     staging->launch = build_op(&eval->builder, OP_launch, 3, extents, 0, NULL);
     op_set_int(staging->launch, ATTR_warps, threads[0] * threads[1] * threads[2] / 32);
     staging->launch->span = bound->at;

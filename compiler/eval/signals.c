@@ -1,5 +1,6 @@
 /* signals.c: mbarriers of the author's own. */
 #include "eval/builtins.h"
+#include "eval/kernel.h"
 
 /* signals(counts): a row of them, each with as many arrivals a phase. */
 Object *core_signals(Eval *eval, const Bound *bound)
@@ -28,6 +29,39 @@ Object *core_signals(Eval *eval, const Bound *bound)
     return object_ir(eval, tile);
 }
 
+/* named_signal(number, count): the launch's barrier of that number, made where the launch begins.
+ */
+Object *core_named_signal(Eval *eval, const Bound *bound)
+{
+    int64_t number, count;
+    Staging *staging = eval->staging;
+    const int64_t shape[1] = {1};
+    if (!stage_ready(eval, bound->at) ||
+        !object_as_int(eval, bound->values[0], "the barrier's number", &number) ||
+        !object_as_int(eval, bound->values[1], "the arrivals at a barrier", &count))
+        return NULL;
+    if (staging->launch == NULL) return FAIL(eval, bad_value, bound->at, "no launch is open here");
+    if (number < 0 || number > 15 || count < 1 || count > UINT16_MAX)
+        return FAIL(eval, bad_value, bound->at,
+                    "barriers have numbers from 0 to 15, and 1 to 65535 arrivals");
+    if (staging->named[number].row != NULL && staging->named[number].count != count)
+        return FAIL(eval, bad_value, bound->at,
+                    arena_printf(eval->arena, "barrier %lld is one of %lld threads elsewhere",
+                                 (long long)number, (long long)staging->named[number].count));
+    if (staging->named[number].row == NULL) {
+        Region *region = launch_region(staging->launch);
+        Builder start = region->first != NULL ? builder_before(region->first) : eval->builder;
+        start.span = bound->at;
+        const Type *type = type_shared(core_types(eval), DTYPE_i64, 1, shape, NULL);
+        Value *row = build_op(&start, OP_shared_alloc, 0, NULL, 1, &type)->results;
+        op_set_ints(build_op(&start, OP_signal_init, 1, &row, 0, NULL), ATTR_counts, 1, &count);
+        build_op(&start, OP_barrier, 0, NULL, 0, NULL);
+        staging->named[number].row = row;
+        staging->named[number].count = count;
+    }
+    return object_ir(eval, staging->named[number].row);
+}
+
 static Op *signal_op(Eval *eval, const Bound *bound, OpCode code, int numbers)
 {
     Value *operands[3] = {
@@ -43,6 +77,11 @@ static Op *signal_op(Eval *eval, const Bound *bound, OpCode code, int numbers)
 Object *core_signal_arrive(Eval *eval, const Bound *bound)
 {
     return signal_op(eval, bound, OP_signal_arrive, 1) != NULL ? eval->none : NULL;
+}
+
+Object *core_signal_meet(Eval *eval, const Bound *bound)
+{
+    return signal_op(eval, bound, OP_signal_meet, 1) != NULL ? eval->none : NULL;
 }
 
 /* signal_copied(barriers, index, arrives): for the copies that were begun. */

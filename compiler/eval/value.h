@@ -368,6 +368,10 @@ typedef struct Staging { /* of the kernel that is being staged */
     Object *attributes;               /* what the kernel function set: blocks, warps */
     Span at;                          /* what asked for it */
     int64_t group_begin, group_count; /* the threads of the group at hand; count 0: all */
+    struct {
+        Value *row; /* NULL: it was not used */
+        int64_t count;
+    } named[16]; /* barriers that the open launch knows by number */
     /* of the kernel function: after an error its other statements are still looked at */
     const Frame *frame;
     bool failed;

@@ -482,6 +482,7 @@ static Rule *const rules[OP_COUNT] = {
     [OP_signal_init] = rule_signal,
     [OP_signal_arrive] = rule_signal,
     [OP_signal_copied] = rule_signal,
+    [OP_signal_meet] = rule_signal,
     [OP_signal_wait] = rule_signal,
     [OP_shared_view] = rule_shared_view,
     [OP_shared_load] = rule_shared_load,

@@ -379,6 +379,7 @@ static LowerRule *const rules[OP_COUNT] = {
     [OP_signal_init] = lower_signal_init,
     [OP_signal_arrive] = lower_signal_arrive,
     [OP_signal_copied] = lower_signal_copied,
+    [OP_signal_meet] = lower_signal_meet,
     [OP_signal_wait] = lower_signal_wait,
     [OP_tensor_copy] = lower_tensor_copy,
     [OP_tensor_store] = lower_tensor_store,

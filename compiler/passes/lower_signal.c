@@ -48,6 +48,16 @@ void lower_signal_copied(Lower *lower, Op *op)
     if (!op_int(op, ATTR_arrives, 0)) op_set_int(arrive, ATTR_extra, 1);
 }
 
+void lower_signal_meet(Lower *lower, Op *op)
+{
+    Value *barrier = barrier_of(lower, op);
+    const Type *type = type_scalar(lower->kernel->types, DTYPE_i32);
+    Value *phase = lower_build(lower, OP_mbarrier_phase, 1, &barrier, type);
+    Value *arrive[2] = {barrier, address_const(lower, DTYPE_b1, 1)};
+    build_op(&lower->at, OP_mbarrier_arrive, 2, arrive, 0, NULL);
+    build_op(&lower->at, OP_mbarrier_wait, 2, (Value *[]){barrier, phase}, 0, NULL);
+}
+
 void lower_signal_wait(Lower *lower, Op *op)
 {
     Value *operands[2] = {barrier_of(lower, op),

@@ -537,10 +537,10 @@ static void visit_arrive(const Sync *sync, Op *arrive)
 static void visit_op(const Sync *sync, Op *op, State *state)
 {
     if (op->code == OP_copy_async && op_attr(op, ATTR_ring)) return;
-    if (op->code == OP_slot_take || op->code == OP_signal_wait)
-        visit_take(sync, op);
-    else if (op->code == OP_signal_arrive || op->code == OP_signal_copied)
+    if (op->code == OP_signal_arrive || op->code == OP_signal_copied || op->code == OP_signal_meet)
         visit_arrive(sync, op);
+    if (op->code == OP_slot_take || op->code == OP_signal_wait || op->code == OP_signal_meet)
+        visit_take(sync, op);
     else if (op->code == OP_slot_init)
         add_access(sync, op, state); /* that no other conflicts with */
     else if (is_shared_access(op) || is_global_access(op))

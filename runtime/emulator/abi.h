@@ -140,6 +140,9 @@ void tile_emu_mbarrier_init(tile_emu_thread *thread, void *barrier, uint32_t arr
 void tile_emu_mbarrier_arrive(tile_emu_thread *thread, void *barrier, uint32_t count,
                               uint32_t site);
 void tile_emu_copy_arrive(tile_emu_thread *thread, void *barrier, uint32_t extra, uint32_t site);
+/* The parity of the phase under way. */
+uint32_t tile_emu_mbarrier_phase(tile_emu_thread *thread, void *barrier, uint32_t unused,
+                                 uint32_t site);
 uint32_t tile_emu_mbarrier_test(tile_emu_thread *thread, void *barrier, uint32_t parity,
                                 uint32_t site);
 

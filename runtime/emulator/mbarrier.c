@@ -170,6 +170,14 @@ static bool is_complete(const Barrier *barrier, uint32_t parity)
     return barrier->phase != (parity & 1);
 }
 
+TILE_API uint32_t tile_emu_mbarrier_phase(tile_emu_thread *thread, void *barrier, uint32_t unused,
+                                          uint32_t site)
+{
+    (void)unused;
+    if (!is_made(thread->owner, barrier, site)) return 0;
+    return ((const Barrier *)barrier)->phase;
+}
+
 void tile_emu_awaited_text(const Thread *thread, char text[PLACE_TEXT])
 {
     const Barrier *barrier = thread->awaited;
