@@ -125,6 +125,7 @@ struct Codegen {
 
 typedef struct NvptxTarget {
     const Target *target;
+    int ptx; /* the version */
     LLVMTargetMachineRef machine;
 } NvptxTarget;
 

@@ -13,13 +13,13 @@ enum { PTX_KERNEL = 71, SPACE_OF_GLOBAL = 1, SPACE_OF_SHARED = 3, SHARED_ALIGN =
 
 /* ---- target machines ---- */
 
-static LLVMTargetMachineRef machine_make(const Target *target)
+static LLVMTargetMachineRef machine_make(const Target *target, int ptx)
 {
     char cpu[32], features[32], *error = NULL;
     LLVMTargetRef llvm = NULL;
     if (LLVMGetTargetFromTriple("nvptx64-nvidia-cuda", &llvm, &error)) ICE("LLVM: %s", error);
     snprintf(cpu, sizeof cpu, "sm_%d%c", target->number, target->suffix);
-    snprintf(features, sizeof features, "+ptx%d", target->ptx);
+    snprintf(features, sizeof features, "+ptx%d", ptx);
     return LLVMCreateTargetMachine(llvm, "nvptx64-nvidia-cuda", cpu, features,
                                    LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
 }
@@ -34,35 +34,36 @@ static bool has_short_pointers(LLVMTargetMachineRef machine)
 
 /* Shared memory has 32-bit addresses. LLVM takes that as an option of the process, which may be
  * given once. */
-static LLVMTargetMachineRef machine_with_short_pointers(const Target *target)
+static LLVMTargetMachineRef machine_with_short_pointers(const Target *target, int ptx)
 {
-    LLVMTargetMachineRef machine = machine_make(target);
+    LLVMTargetMachineRef machine = machine_make(target, ptx);
     if (has_short_pointers(machine)) return machine;
     static const char *const options[] = {"tilec", "-nvptx-short-ptr"};
     LLVMParseCommandLineOptions(2, options, NULL);
     LLVMDisposeTargetMachine(machine);
-    machine = machine_make(target);
+    machine = machine_make(target, ptx);
     CHECK(has_short_pointers(machine));
     return machine;
 }
 
-static LLVMTargetMachineRef machine_of(Codegen *codegen, const Target *target)
+static LLVMTargetMachineRef machine_of(Codegen *codegen, const Target *target, int ptx)
 {
     for (size_t i = 0; i < codegen->gpu_targets.count; i++)
-        if (codegen->gpu_targets.data[i].target == target)
+        if (codegen->gpu_targets.data[i].target == target &&
+            codegen->gpu_targets.data[i].ptx == ptx)
             return codegen->gpu_targets.data[i].machine;
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
-    NvptxTarget made = {target, machine_with_short_pointers(target)};
+    NvptxTarget made = {target, ptx, machine_with_short_pointers(target, ptx)};
     vec_push(codegen->session->arena, &codegen->gpu_targets, made);
     return made.machine;
 }
 
 void nvptx_prepare(Codegen *codegen)
 {
-    machine_of(codegen, target_at(0));
+    machine_of(codegen, target_at(0), target_at(0)->ptx);
 }
 
 /* ---- inline PTX ---- */
@@ -641,9 +642,26 @@ static LLVMModuleRef module_new(Codegen *codegen, const Kernel *kernel,
     return module;
 }
 
+/* What waits for a phase by its parity is as young as this. */
+static void find_parity(Op *op, void *context)
+{
+    enum { PARITY = 71 };
+    int *version = context;
+    if ((op->code == OP_mbarrier_wait || op->code == OP_mbarrier_phase) && *version < PARITY)
+        *version = PARITY;
+}
+
+static int ptx_version(Kernel *kernel, const Target *target)
+{
+    int version = target->ptx;
+    kernel_visit(kernel, find_parity, &version);
+    return version;
+}
+
 bool nvptx_image(Codegen *codegen, Kernel *kernel, Image *out)
 {
-    LLVMTargetMachineRef machine = machine_of(codegen, out->target);
+    LLVMTargetMachineRef machine =
+        machine_of(codegen, out->target, ptx_version(kernel, out->target));
     LLVMModuleRef module = module_new(codegen, kernel, machine);
     for (const Op *op = kernel->host->first; op != NULL; op = op->next)
         if (op->code == OP_launch) kernel_emit(codegen, kernel, module, op, out);

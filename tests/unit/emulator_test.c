@@ -725,7 +725,7 @@ KERNEL(signals)
     if (c->t->index == 1 && test->kind == 2) tile_emu_mbarrier_arrive(c->t, c->t->shared, 1, 4);
     if (c->t->index < 32) {
         tile_emu_copy_async(c->t, c->t->shared + offset, from, 4, 1, 1, 3);
-        tile_emu_copy_arrive(c->t, c->t->shared, 1, 4);
+        tile_emu_copy_arrive(c->t, c->t->shared, 0, 4);
     } else if (test->kind < 2) {
         while (test->kind == 0 && !tile_emu_mbarrier_test(c->t, c->t->shared, test->distance, 5))
             SUSPEND(TILE_EMU_NONE, 5);
