@@ -532,9 +532,22 @@ Object *builtin_classmethod(Eval *eval, const Bound *bound)
 
 /* ---- output ---- */
 
+/* As the attribute `__print__` of the function says that calls it. */
+static Object *print_in_kernel(Eval *eval, const Bound *bound)
+{
+    const Function *function = eval->frame->function;
+    const Binding *own =
+        function != NULL && function->attributes != NULL
+            ? bindings_get(function->attributes, intern_text(eval->session->names, "__print__"))
+            : NULL;
+    if (own == NULL) return FAIL(eval, unsupported, bound->at, "print() in a kernel");
+    return call_simple(eval, own->object, (int)bound->rest->as.list.count,
+                       bound->rest->as.list.items, bound->at);
+}
+
 Object *builtin_print(Eval *eval, const Bound *bound)
 {
-    if (eval->staging != NULL) return FAIL(eval, unsupported, bound->at, "print() in a kernel");
+    if (eval->staging != NULL) return print_in_kernel(eval, bound);
     Buf buf = {0};
     const Object *separator = bound->values[1], *end = bound->values[2];
     for (uint32_t i = 0; i < bound->rest->as.list.count; i++) {

@@ -154,6 +154,13 @@ Object *core_launch_order(Eval *eval, const Bound *bound)
     return eval->none;
 }
 
+/* Whether device code is being staged. */
+Object *core_in_launch(Eval *eval, const Bound *bound)
+{
+    (void)bound;
+    return object_bool(eval, eval->staging != NULL && !in_host_part(eval));
+}
+
 /* Where threads do something together they are taken to go the same way. */
 Object *core_launch_agrees(Eval *eval, const Bound *bound)
 {

@@ -204,6 +204,7 @@ Value *stage_condition(Eval *eval, Object *object, Span at)
 {
     Value *value = stage_operand(eval, object, at);
     if (value == NULL) return NULL;
+    if (value->type->kind == TYPE_VIEW) return build_const(&eval->builder, DTYPE_b1, 1);
     if (value->type->kind != TYPE_SCALAR)
         return FAIL(eval, expected_kind, at, "a condition", "a scalar",
                     type_text(eval->arena, value->type));

@@ -139,6 +139,18 @@ bool tensor_spec(Eval *eval, Object *object, Name name, Span at, TensorSpec *out
     return true;
 }
 
+/* tensor_strides(x): of an array, in elements; None of anything else. */
+Object *core_tensor_strides(Eval *eval, const Bound *bound)
+{
+    TensorSpec spec;
+    if (!object_is_tensor(bound->values[0])) return eval->none;
+    if (!tensor_spec(eval, bound->values[0], "", bound->at, &spec)) return NULL;
+    Object *strides = object_list(eval, OBJECT_TUPLE, NULL, 0);
+    for (int i = 0; i < spec.rank; i++)
+        list_append(eval, strides, object_int(eval, spec.strides[i]));
+    return strides;
+}
+
 /* ---- keys ---- */
 
 /* A name that another tensor told already stands for a number, or for a parameter. */

@@ -133,6 +133,20 @@ static bool unrolls_all(const Object *range)
     return unroll_by != NULL && unroll_by->kind == OBJECT_BOOL && unroll_by->as.integer;
 }
 
+/* A function whose attribute __unroll__ names something wants loops that call it unrolled. */
+static bool must_unroll(Eval *eval, const Node *loop, const Object *range)
+{
+    const Function *function = eval->frame->function;
+    if (function == NULL || function->attributes == NULL) return false;
+    const Binding *said =
+        bindings_get(function->attributes, intern_text(eval->session->names, "__unroll__"));
+    const bool known = object_is_known(range->as.range.start) &&
+                       object_is_known(range->as.range.stop) &&
+                       object_is_known(range->as.range.step);
+    return said != NULL && said->object->kind == OBJECT_TEXT && known &&
+           node_calls(loop, said->object->as.text.data);
+}
+
 Flow run_for(Eval *eval, const Node *node)
 {
     const NodeFor *n = NODE_AS(For, node);
@@ -140,7 +154,7 @@ Flow run_for(Eval *eval, const Node *node)
     if (iterable == NULL) return FLOW_ERROR;
     eval_move_to(eval, n->iter);
     if (iterable->kind == OBJECT_RANGE && eval->staging != NULL && !in_host_part(eval) &&
-        !unrolls_all(iterable))
+        !unrolls_all(iterable) && !must_unroll(eval, node, iterable))
         return stage_for(eval, n, iterable);
     if (iterable->kind == OBJECT_PARALLEL) return stage_parallel(eval, n, iterable);
     Object *map = iterable->kind == OBJECT_RANGE ? iterable->as.range.map : NULL;

@@ -229,8 +229,9 @@ static bool holds(const Node *node, NodeTest *test, const char *text)
 
 static bool body_holds(const Node *function, NodeTest *test, const char *text)
 {
-    if (function->kind != NODE_FunctionDef) return false;
-    Nodes body = NODE_AS(FunctionDef, function)->body;
+    if (function->kind != NODE_FunctionDef && function->kind != NODE_For) return false;
+    Nodes body = function->kind == NODE_For ? NODE_AS(For, function)->body
+                                            : NODE_AS(FunctionDef, function)->body;
     for (uint32_t i = 0; i < body.count; i++)
         if (holds(body.items[i], test, text)) return true;
     return false;

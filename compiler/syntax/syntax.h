@@ -105,7 +105,7 @@ typedef struct Module {
 Module *parse_source(Session *session, const Source *source);
 /* Whether a function's body has a `yield` of its own: a call of it makes a generator. */
 bool node_yields(const Node *function);
-/* Whether it calls something whose name, or attribute, begins so. */
+/* Whether a function, or a `for`, calls something whose name, or attribute, begins so. */
 bool node_calls(const Node *function, const char *prefix);
 /* The tree as text, one node a line, indented, with spans: what --emit=ast prints. */
 void print_tree(const Node *node, Buf *out);
