@@ -50,6 +50,7 @@ static bool share_out(const Bits *bits, const int vectors[2], int warp_bits, Sha
     const int all[2] = {left(bits, 0), left(bits, 1)};
     int rest = all[0] + all[1] - LANE_BITS - warp_bits;
     *out = (Shares){.vectors = {0}};
+    if (rest < 0) return false;
     for (int d = 0; d < 2; d++) {
         out->vectors[d] = out->registers[d] = at_most(at_most(vectors[d], all[d]), rest);
         rest -= out->vectors[d];

@@ -11,8 +11,9 @@ typedef struct Loop {
     const Op *rings[TILES]; /* shared_allocs */
     int count;
     bool takes, fills; /* slots of another group, for one */
-    int64_t waits;     /* until so many groups of copies are under way; -1: it does not */
-    const Op *copy;
+    bool by_unit;      /* it is the tensor unit that fills them */
+    bool copies;
+    int64_t waits; /* until so many groups of copies are under way; -1: it does not */
 } Loop;
 
 static void note_ring(Loop *loop, const Value *tile)
@@ -24,19 +25,14 @@ static void note_ring(Loop *loop, const Value *tile)
     loop->rings[loop->count++] = root;
 }
 
-static bool is_copy(const Op *op)
-{
-    return op->operand_count > 1 && op->operands[0]->type->kind == TYPE_VIEW &&
-           op->operands[1]->type->kind == TYPE_SHARED;
-}
-
 static void look_at(Loop *loop, const Op *op)
 {
     for (int i = 0; i < op->operand_count && op->code != OP_shared_view; i++)
         note_ring(loop, op->operands[i]);
     loop->takes |= op->code == OP_slot_take;
     loop->fills |= op->code == OP_slot_fill || op->code == OP_slot_claim;
-    if (is_copy(op)) loop->copy = op;
+    loop->by_unit |= op->code == OP_slot_take && op_attr(op, ATTR_tensor);
+    loop->copies |= op->code == OP_copy_async;
     if (op->code == OP_copy_wait) loop->waits = op_int(op, ATTR_count, 0);
 }
 
@@ -44,6 +40,19 @@ static void look_at(Loop *loop, const Op *op)
 static void find_producers(Op *op, void *context)
 {
     if (op->code == OP_slot_fill) *(int *)context = op_threads(op).count;
+}
+
+static const char *who_fills(Kernel *kernel, const Loop *loop, Buf *out)
+{
+    int producers = 0;
+    if (loop->by_unit) return "which the tensor unit fills";
+    if (loop->takes) {
+        kernel_visit(kernel, find_producers, &producers);
+        buf_printf(out, "which %d threads of their own fill", producers);
+    } else {
+        buf_printf(out, "copied to %d rounds ahead", (int)loop->waits + 1);
+    }
+    return out->data;
 }
 
 static int64_t slot_bytes(const Loop *loop)
@@ -58,38 +67,40 @@ static int64_t slot_bytes(const Loop *loop)
 
 static void remark_ring(Kernel *kernel, const Loop *loop)
 {
-    const int64_t slots = loop->rings[0]->results[0].type->shape[0];
-    int producers = 0;
-    kernel_visit(kernel, find_producers, &producers);
-    if (loop->takes)
-        kernel_remark(
-            kernel, loop->op->span,
-            "a loop pipelined over %lld slots of %lld bytes, which %d threads of their own fill",
-            (long long)slots, (long long)slot_bytes(loop), producers);
-    else
-        kernel_remark(kernel, loop->op->span,
-                      "a loop pipelined over %lld slots of %lld bytes, copied to %lld rounds ahead",
-                      (long long)slots, (long long)slot_bytes(loop), (long long)(loop->waits + 1));
+    const long long slots = loop->rings[0]->results[0].type->shape[0];
+    Buf text = {0};
+    kernel_remark(kernel, loop->op->span, "a loop pipelined over %lld slots of %lld bytes, %s",
+                  slots, (long long)slot_bytes(loop), who_fills(kernel, loop, &text));
+    buf_free(&text);
 }
 
-static void explain_loop(Op *op, void *context)
+static void explain_loop(Kernel *kernel, const Op *op)
 {
-    if (op->code != OP_for && op->code != OP_while) return;
-    Kernel *kernel = context;
     Loop loop = {.op = op, .waits = -1};
     const Region *body = op->regions[op->region_count - 1];
     for (const Op *inner = body->first; inner; inner = inner->next) look_at(&loop, inner);
     if (loop.fills && !loop.takes) return; /* the other half of one that is told of */
-    if (loop.takes || (loop.count && loop.copy && loop.waits >= 0))
+    if (loop.count && (loop.takes || (loop.copies && loop.waits >= 0)))
         remark_ring(kernel, &loop);
-    else if (loop.copy)
+    else if (loop.copies)
         kernel_remark(kernel, op->span,
                       "a loop not pipelined: each round waits for its own copies to shared memory");
+}
+
+static void explain_op(Op *op, void *context)
+{
+    Kernel *kernel = context;
+    if (op->code == OP_for || op->code == OP_while) explain_loop(kernel, op);
+    if (op->code == OP_tensor_copy) kernel_remark(kernel, op->span, "a copy by the tensor unit");
+    if (op->code == OP_tensor_store) kernel_remark(kernel, op->span, "a store by the tensor unit");
+    if (op->code == OP_launch && op_attr(op, ATTR_persistent))
+        kernel_remark(kernel, kernel->span,
+                      "blocks take turns: as many as the device runs at a time are launched");
 }
 
 bool pass_explain(Kernel *kernel, const Target *target)
 {
     (void)target;
-    if (kernel->wants_remarks) kernel_visit(kernel, explain_loop, kernel);
+    if (kernel->wants_remarks) kernel_visit(kernel, explain_op, kernel);
     return true;
 }

@@ -210,6 +210,7 @@ static void make_copies(Maker *maker)
     Value *tile = build1(&maker->b, OP_shared_load, shared);
     build_op(&maker->b, OP_fence_async, 0, NULL, 0, NULL);
     Value *sum = make(maker, OP_dot_shared, 3, (Value *[]){shared, shared, tile}, tile->type);
+    make(maker, OP_dot_slices, 3, (Value *[]){shared, shared, tile}, tile->type);
     op_set_int(sum->op, ATTR_open, 1);
     op_set_int(make(maker, OP_dot_wait, 1, &sum, sum->type)->op, ATTR_count, 0);
     Value *places =
