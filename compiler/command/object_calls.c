@@ -46,9 +46,10 @@ static bool load_all(Session *session, const Build *object, const char *path, Ob
 {
     static const char suffix[] = "_kernel";
     const size_t tail = sizeof suffix - 1;
-    const char *fault = "it holds no kernels";
+    const char *fault;
     ObjectSymbol symbol;
     const ObjectView *view = view_open(session->arena, object->object, object->object_size, &fault);
+    if (view) fault = "it holds no kernels";
     for (size_t i = 0; view && view_symbol(view, i, &symbol); i++) {
         const size_t length = strlen(symbol.name);
         if (length <= tail || strcmp(symbol.name + length - tail, suffix) != 0) continue;

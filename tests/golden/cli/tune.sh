@@ -69,6 +69,8 @@ $TILEC run plain.o 'scale(9000, 4, zeros((9000,), float32))' 2>&1 | cut -c1-80
 $TILEC run plain.o 'scale(9000, zeros((9000,), float32), 3)' 2>&1 | head -1
 $TILEC run plain.o 'scale(9000, a_ptr=zeros((9000,), float32))' 2>&1 | head -1
 $TILEC tune plain.o --plan --args 'scale(9000, 3, zeros((9000,), float32))'
+head -c 3000 plain.o > cut.o; $TILEC run cut.o 'print(1)'
+echo 'int kernel_of_another_kind;' | $TILE_CC -c -x c - -o other.o; $TILEC run other.o 'print(1)'
 echo '== two types'
 cat > double.py <<'END'
 import tilelang
