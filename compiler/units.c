@@ -5,7 +5,7 @@
 
 enum {
     VARIANT_MULTIPLE = 16
-}; /* of the aligned variant: bytes of an address, or the value of an integer */
+}; /* of the aligned variant: bytes of an address, or the least value of an integer */
 
 /* ---- what a variant assumes ---- */
 
@@ -17,12 +17,28 @@ static bool is_assumable(const Parameter *parameter)
             (type->kind == TYPE_SCALAR && dtype_is_integer(type->dtype)));
 }
 
+/* An extent of elements of less than a byte fills the widest access by more of them. */
+static int64_t integer_multiple(const Kernel *kernel)
+{
+    int64_t multiple = VARIANT_MULTIPLE;
+    for (int i = 0; i < kernel->parameter_count; i++) {
+        const DType dtype = kernel->parameters[i].value->type->dtype;
+        if (!dtype_is_packed(dtype)) continue;
+        const int64_t each = VARIANT_MULTIPLE * 8 / dtype_memory_bits(dtype);
+        multiple = each > multiple ? each : multiple;
+    }
+    return multiple;
+}
+
 int64_t *variant_multiples(Arena *arena, const Kernel *kernel)
 {
     int64_t *multiples = arena_new_array(arena, int64_t, kernel->parameter_count + 1);
+    const int64_t of_integers = integer_multiple(kernel);
     bool any = false;
     for (int i = 0; i < kernel->parameter_count; i++) {
-        multiples[i] = is_assumable(&kernel->parameters[i]) ? VARIANT_MULTIPLE : 1;
+        const Parameter *parameter = &kernel->parameters[i];
+        const bool is_pointer = parameter->value->type->kind == TYPE_POINTER;
+        multiples[i] = !is_assumable(parameter) ? 1 : is_pointer ? VARIANT_MULTIPLE : of_integers;
         any |= multiples[i] > 1;
     }
     return any ? multiples : NULL;
