@@ -176,12 +176,13 @@ static bool generate(Stages *stages, Build *build)
 
 /* ---- the cache ---- */
 
-/* What shows images or the tools that make them needs them made. */
+/* What shows images or the tools that make them needs them made; so does what is said of a mutant.
+ */
 bool build_is_plain(const Options *options)
 {
     return !options->save_temps && !text_in_list(options->emit, "llvm") &&
            !text_in_list(options->emit, "ptx") && !text_in_list(options->emit, "cubin") &&
-           !options->assembly;
+           !options->assembly && !options->leave_out;
 }
 
 /* The text of a kernel holds its names, keys, tensors and places. Those of places in IR text are
@@ -353,6 +354,7 @@ bool build_exports(Session *session, const Options *options, const ArchList *arc
     if (!stages.codegen) return false;
     stages.passes = (PassOptions){.print_after = options->print_after,
                                   .verify_each = options->verify_each,
+                                  .leave_out = options->leave_out ? atoi(options->leave_out) : 0,
                                   .dump = &stages.dump};
     plan_exports(&stages, exports, out);
     bool fine = cache && build_is_plain(options) ? generate_cached(&stages, cache, out)

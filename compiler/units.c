@@ -152,7 +152,8 @@ static bool same_code(const Lowered *a, const Lowered *b, size_t count)
 static bool gives_code(Stages *stages, const Kernel *typed, const int64_t *multiples,
                        const Lowered *wanted)
 {
-    const PassOptions quiet = {.verify_each = stages->passes.verify_each};
+    const PassOptions quiet = {.verify_each = stages->passes.verify_each,
+                               .leave_out = stages->passes.leave_out};
     Arena *arena = stages->session->arena;
     bool same = true;
     for (size_t i = 0; same && i < stages->archs->count; i++) {
