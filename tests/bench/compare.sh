@@ -68,47 +68,32 @@ library types "$kernels/gemm.tile" \
     "gemm = gemm_nt.compile($(turned 4096 4096 4096 float8_e4m3 "$(tile 128 256 128 256 4 bfloat16)"))" \
     "gemm = gemm_nt.compile($(turned 8192 8192 8192 float8_e4m3 "$(tile 128 256 128 256 4 bfloat16)"))" \
     "gemm = gemm_nt.compile($(turned 4096 4096 4096 int8 "$(tile 128 256 128 256 4 int32)"))" \
-    "gemm = gemm_nt.compile($(turned 4096 4096 4096 int8 "$(tile 128 128 128 128 3 int32)"))" \
-    "gemm = gemm_nt.compile($(turned 4096 4096 4096 float32 "$(tile 128 256 32 256 4 float32)"))" \
-    "gemm = gemm_nt.compile($(turned 4096 4096 4096 float32 "$(tile 128 128 32 128 4 float32)"))"
+    "gemm = gemm_nt.compile($(turned 4096 4096 4096 float32 "$(tile 128 256 32 256 4 float32)"))"
 
 # full precision
 library full "$kernels/library.tile" \
-    "p8 = Product(128, 128, 8, stages=4, warps=8, dtype=float32).compile(n=4096, k=4096)" \
-    "p16 = Product(128, 128, 16, stages=3, warps=8, dtype=float32).compile(n=4096, k=4096)" \
-    "p32 = Product(128, 128, 32, stages=2, warps=8, dtype=float32).compile(n=4096, k=4096)" \
-    "wide = Product(128, 256, 16, stages=3, warps=8, dtype=float32).compile(n=4096, k=4096)" \
-    "tall = Product(256, 128, 16, stages=3, warps=8, dtype=float32).compile(n=4096, k=4096)" \
-    "few = Product(128, 128, 16, stages=3, warps=4, dtype=float32).compile(n=4096, k=4096)"
+    "square = Product(128, 128, 64, stages=2, warps=8, dtype=float32).compile(n=4096, k=4096)" \
+    "wide = Product(128, 256, 64, stages=2, warps=8, dtype=float32).compile(n=4096, k=4096)"
 
 # few rows of A
 skinny="compile(n=12288, k=4096)"
 library skinny "$kernels/library.tile" \
-    "s4 = FewRows(splits=4).$skinny" \
-    "s4_6 = FewRows(splits=4, stages=6).$skinny" \
-    "s4_k128 = FewRows(128, 128, 4, stages=3).$skinny" \
-    "s3_n96 = FewRows(96, 64, 3).$skinny" \
-    "s4_n64 = FewRows(64, 128, 4).$skinny" \
-    "s2_n64 = FewRows(64, 128, 2).$skinny" \
-    "s8 = FewRows(256, 64, 8).$skinny" \
-    "s5 = FewRows(256, 64, 8, stages=3, warps=8).$skinny" \
-    "s4_32 = FewRows(splits=4, rows=32).$skinny" \
-    "s4_64 = FewRows(splits=4, rows=64).$skinny"
+    "few = FewRows().$skinny" \
+    "few_64 = FewRows(block_k=64, rows=64, stages=6).$skinny"
 
 # many products at once; shares of k
 library many "$kernels/library.tile" \
     "batched = Batched(128, 256, 64, warps=8).compile(n=1024, k=1024)" \
-    "batched_128 = Batched(128, 128, 64, warps=4).compile(n=1024, k=1024)" \
     "grouped = Grouped(128, 256, 64, warps=8).compile(n=4096, k=4096, groups=32)" \
-    "grouped_128 = Grouped(128, 128, 64, warps=4).compile(n=4096, k=4096, groups=32)" \
-    "split4 = Product(64, 64, 64, 4, warps=4).compile(n=512, k=512)" \
     "split2 = Product(64, 64, 128, 2, stages=2, warps=4).compile(n=512, k=512)" \
     "split1 = Product(64, 32, 128, 1, stages=4, warps=4).compile(n=512, k=512)"
 
-# narrow weights
+# narrow weights: many rows, and few, where reading them is what takes time
+narrow="compile(n=8192, k=8192)"
 library narrow "$kernels/library.tile" \
-    "i8 = Widened(128, 128, 64, warps=4).compile(n=8192, k=8192)" \
-    "i8_256 = Widened(128, 256, 64, warps=8).compile(n=8192, k=8192)" \
-    "e4m3 = Widened(128, 256, 64, warps=8, weights=float8_e4m3).compile(n=8192, k=8192)" \
-    "i8_16 = Widened(16, 64, 128, warps=4).compile(n=8192, k=8192)" \
-    "e4m3_16 = Widened(16, 64, 128, warps=4, weights=float8_e4m3).compile(n=8192, k=8192)"
+    "i8 = Widened(128, 128, 64, weights=int8).$narrow" \
+    "e4m3 = Widened(128, 128, 64, weights=float8_e4m3).$narrow" \
+    "i4 = Widened(128, 128, 64, weights=int4).$narrow" \
+    "i8_16 = Widened(16, 64, 256, 3, stages=3, weights=int8).$narrow" \
+    "e4m3_16 = Widened(16, 64, 128, 3, stages=5, weights=float8_e4m3).$narrow" \
+    "i4_16 = Widened(16, 64, 256, 3, stages=4, weights=int4).$narrow"
