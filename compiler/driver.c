@@ -354,7 +354,6 @@ bool build_exports(Session *session, const Options *options, const ArchList *arc
     if (!stages.codegen) return false;
     stages.passes = (PassOptions){.print_after = options->print_after,
                                   .verify_each = options->verify_each,
-                                  .leave_out = options->leave_out ? atoi(options->leave_out) : 0,
                                   .dump = &stages.dump};
     plan_exports(&stages, exports, out);
     bool fine = cache && build_is_plain(options) ? generate_cached(&stages, cache, out)

@@ -1,6 +1,7 @@
 /* units.c: from a TYPED kernel to the images of its variants on all architectures. */
 #include "units.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -152,8 +153,7 @@ static bool same_code(const Lowered *a, const Lowered *b, size_t count)
 static bool gives_code(Stages *stages, const Kernel *typed, const int64_t *multiples,
                        const Lowered *wanted)
 {
-    const PassOptions quiet = {.verify_each = stages->passes.verify_each,
-                               .leave_out = stages->passes.leave_out};
+    const PassOptions quiet = {.verify_each = stages->passes.verify_each};
     Arena *arena = stages->session->arena;
     bool same = true;
     for (size_t i = 0; same && i < stages->archs->count; i++) {
@@ -181,10 +181,13 @@ static bool add_variant(Stages *stages, const Lowered *lowered, const int64_t *m
                         SpecialisationImages *out)
 {
     const ArchList *archs = stages->archs;
+    const char *index = stages->options->leave_out;
     VariantImages *images = &out->variants[out->variant_count++];
     *images =
         (VariantImages){.multiples = multiples,
                         .images = arena_new_array(stages->session->arena, Image, archs->count)};
+    for (size_t i = 0; index && i < archs->count; i++)
+        if (lowered->kernels[i]) mutant_make(lowered->kernels[i], atoi(index));
     for (size_t i = 0; i < archs->count; i++)
         if (lowered->kernels[i] && !start_image(stages, lowered->kernels[i], &archs->items[i],
                                                 &images->images[images->image_count++]))

@@ -81,8 +81,6 @@ bool passes_run(Kernel *kernel, const Target *target, const PassOptions *options
         if (!run_pass(&passes[i], kernel, target, options)) return false;
         if (options->stop_after && strcmp(options->stop_after, passes[i].name) == 0) break;
     }
-    if (options->leave_out && kernel->stage == STAGE_THREADED)
-        mutant_make(kernel, options->leave_out);
     return true;
 }
 

@@ -24,7 +24,10 @@ void mutant_make(Kernel *kernel, int index)
     Mutant mutant = {.left = index};
     kernel_visit(kernel, look, &mutant);
     Op *op = mutant.found;
-    if (!op) return;
+    if (!op) {
+        diag_report(kernel->session->diags, DIAG_no_mutant, kernel->span, kernel->name);
+        return;
+    }
     diag_report(kernel->session->diags, DIAG_mutant, op->span, kernel->name,
                 op_info(op->code)->name);
     for (int i = 0; i < op->result_count; i++) /* a wait hands its operands on */

@@ -9,7 +9,6 @@ typedef struct PassOptions {
     const char *print_after; /* a pass's name, "all", or NULL */
     const char *stop_after;  /* a pass's name, or NULL */
     bool verify_each;
-    int leave_out; /* of the ops that order others, this one, from 1 on (mutant.c) */
     Buf *dump; /* where --print-after writes */
 } PassOptions;
 
@@ -20,7 +19,7 @@ bool pass_run_named(Kernel *kernel, const Target *target, const char *name);
 const char *pass_name_at(int index); /* NULL past the end */
 
 /* mutant.c: a THREADED kernel without the index-th op, from 1 on, that makes threads or copies wait
- * for each other; that is remarked. There may be no such op. */
+ * for each other; that is remarked, and if there is no such op. */
 void mutant_make(Kernel *kernel, int index);
 
 typedef struct PassContext {
