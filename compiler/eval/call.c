@@ -168,7 +168,8 @@ static bool enter_call(Eval *eval, const Function *function, const Arguments *ar
         FAIL(eval, recursion, arguments->at, CALL_LIMIT);
         return false;
     }
-    CallStep step = {arguments->at, arena_printf(eval->arena, "in the call of %s", function->name)};
+    const Span at = eval->library > 0 ? eval->at : arguments->at;
+    CallStep step = {at, arena_printf(eval->arena, "in the call of %s", function->name)};
     vec_push(eval->arena, &eval->steps, step);
     return true;
 }

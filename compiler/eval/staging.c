@@ -254,9 +254,14 @@ static bool run_kernel(Eval *eval, Scope *scope)
                    .function = function,
                    .self = staging->is_function ? NULL : staging->signature->instance,
                    .caller = eval->frame};
+    const int library = eval->library;
+    const bool in_library = function->unit != NULL && function->unit->is_library;
+    if (in_library) eval->at = staging->kernel->span; /* which is that of the text behind it */
+    eval->library = in_library ? library + 1 : 0;
     eval->frame = &frame;
     staging->frame = &frame;
     Flow flow = eval_block(eval, NODE_AS(FunctionDef, function->node)->body);
+    eval->library = library;
     bool good = flow != FLOW_ERROR && !staging->failed;
     if (flow == FLOW_RETURN) eval->at = frame.returned;
     if (good && staging->is_function) {
@@ -311,7 +316,8 @@ bool specialisation_stage(Eval *eval, Specialisation *specialisation, Name expor
         return false;
     if (specialisation->configurations.count > 0)
         return tuning_stage(eval, &signature, specialisation, export_name, symbol);
-    Kernel *kernel = kernel_new(eval->session, symbol, signature.function->as.function.node->span);
+    const Object *text = signature.body != NULL ? signature.body : signature.function;
+    Kernel *kernel = kernel_new(eval->session, symbol, text->as.function.node->span);
     kernel->export_name = export_name;
     kernel->source_name = intern_text(eval->session->names, kernel_name(specialisation->instance));
     const char *title = specialisation_title(eval, &signature, specialisation, export_name);
