@@ -25,7 +25,7 @@ def run(tilec, file, statements, number):
         return None, {("something", "it")}, False
     left_out = set()
     for line in done.stdout.splitlines():
-        if '"R0502"' in line:
+        if '"R0504"' in line:
             message = json.loads(line)
             operation = message["message"].split("without this ")[1]
             left_out.add((operation, f'{os.path.basename(message["file"])}:{message["line"]}'))
