@@ -545,6 +545,15 @@ static void kernel_declare(Gen *gen, const char *symbol, int warps)
     function_set_flag(gen->function, "nounwind");
 }
 
+/* Before the tensor unit needs it. */
+static void prefetch_map(Gen *gen, LLVMValueRef map)
+{
+    nvptx_asm(gen, gen->types.nothing,
+              "{\n\t.reg .pred first;\n\t.reg .b32 thread;\n\tmov.u32 thread, %tid.x;\n\t"
+              "setp.eq.u32 first, thread, 0;\n\t@first prefetch.tensormap [$0];\n\t}",
+              "l,~{memory}", 1, &map);
+}
+
 static void kernel_define_parameters(Gen *gen)
 {
     int index = 0;
@@ -555,8 +564,12 @@ static void kernel_define_parameters(Gen *gen)
             continue;
         }
         parameter_align(gen, index, parameter);
-        if (parameter_is_map(parameter)) declare_map(gen, index);
-        LLVMValueRef value = LLVMGetParam(gen->function, (unsigned)index++);
+        LLVMValueRef value = LLVMGetParam(gen->function, (unsigned)index);
+        if (parameter_is_map(parameter)) {
+            declare_map(gen, index);
+            prefetch_map(gen, value);
+        }
+        index++;
         if (parameter_type(gen, parameter->value->type) != gen_type(gen, parameter->value->type))
             value = LLVMBuildTrunc(gen->builder, value, gen_type(gen, parameter->value->type), "");
         gen_define(gen, parameter->value, value);

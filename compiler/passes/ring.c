@@ -517,6 +517,8 @@ static void build_loop(Pipeline *pipeline)
     }
     if (splits)
         split(pipeline);
+    else if (dot && can_fill(pipeline))
+        fill(pipeline);
     else
         build_pipeline(pipeline);
 }

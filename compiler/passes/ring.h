@@ -81,5 +81,19 @@ void turns_end(const Turn *turn, Value *slot, Value *parity);
 bool can_split(Pipeline *pipeline, const Op *dot);
 /* Lets them do it. */
 void split(Pipeline *pipeline);
+/* The barriers of the rings' slots, made where the builder is. */
+Value *ring_make_barriers(const Pipeline *pipeline, Builder *builder);
+/* The parity of a slot's next lap, which changes after the last slot. */
+Value *ring_next_parity(Builder *builder, Value *parity, Value *is_last);
+/* A round's copies to its slot by the tensor unit: `filled` are the barriers and the slot, `map` has
+ * the values of `region` that are there already. */
+void ring_copy_by_tensor(const Pipeline *pipeline, Builder *builder, Value *const filled[2],
+                         const Region *region, Map *map);
+
+/* ---- tensor_ring.c ---- */
+
+/* Whether one of the threads that compute may have the tensor unit fill the rings, and that. */
+bool can_fill(const Pipeline *pipeline);
+void fill(Pipeline *pipeline);
 
 #endif

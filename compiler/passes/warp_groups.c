@@ -192,18 +192,31 @@ static bool is_persistent(Pipeline *pipeline)
            (has_room(pipeline, ALL) || has_room(pipeline, FEW));
 }
 
-bool can_split(Pipeline *pipeline, const Op *dot)
+/* No tile is used outside of the loop, no threads go ways of their own, and what is copied is not
+ * written before. */
+static bool is_free(const Pipeline *pipeline)
 {
     bool grouped = false;
+    for (size_t i = 0; i < pipeline->rings.count; i++)
+        if (pipeline->rings.data[i].is_shared) return false;
+    region_visit(pipeline->pass->launch, find_group, &grouped);
+    return !grouped && starts_freely(pipeline);
+}
+
+bool can_fill(const Pipeline *pipeline)
+{
+    return pipeline->by_tensor && pipeline->loop->parent == pipeline->pass->launch &&
+           is_free(pipeline);
+}
+
+bool can_split(Pipeline *pipeline, const Op *dot)
+{
     pipeline->by_tensor = are_by_tensor(pipeline);
     if (pipeline->loop->parent != pipeline->pass->launch ||
         !(pipeline->by_tensor ? costs_nothing(pipeline, dot) : is_alone(pipeline)))
         return false;
-    for (size_t i = 0; i < pipeline->rings.count; i++)
-        if (pipeline->rings.data[i].is_shared) return false;
-    region_visit(pipeline->pass->launch, find_group, &grouped);
-    if (grouped || consumers_of(pipeline) + producers_of(pipeline) > MOST_THREADS ||
-        !are_known(pipeline) || !starts_freely(pipeline))
+    if (!is_free(pipeline) || consumers_of(pipeline) + producers_of(pipeline) > MOST_THREADS ||
+        !are_known(pipeline))
         return false;
     pipeline->persistent = is_persistent(pipeline);
     return true;
@@ -226,7 +239,7 @@ static Region *build_group(Builder *builder, int begin, int count)
     return group->regions[0];
 }
 
-static Value *build_barriers(const Pipeline *pipeline, Builder *builder)
+Value *ring_make_barriers(const Pipeline *pipeline, Builder *builder)
 {
     const int64_t shape[2] = {2, pipeline->stages};
     const Type *type = type_shared(pipeline->pass->kernel->types, DTYPE_i64, 2, shape, NULL);
@@ -239,7 +252,7 @@ static Value *build_barriers(const Pipeline *pipeline, Builder *builder)
 }
 
 /* The parity changes with every lap. */
-static Value *next_parity(Builder *builder, Value *parity, Value *is_last)
+Value *ring_next_parity(Builder *builder, Value *parity, Value *is_last)
 {
     Value *other = build2(builder, OP_sub, build_const(builder, DTYPE_i32, 1), parity);
     return build3(builder, OP_select, is_last, other, parity);
@@ -261,16 +274,15 @@ static void copy_known(const Pipeline *pipeline, Builder *builder, Value *value,
 }
 
 static void copy_ring(const Pipeline *pipeline, Builder *builder, const Ring *ring,
-                      Value *const slot[2], Map *map)
+                      Value *const slot[2], const Region *region, Map *map)
 {
     Value *operands[4 + TYPE_RANK];
     const Op *copy = ring->copy;
     int count = 0;
     builder->span = copy->span;
     for (int o = 0; o < copy->operand_count; o++) {
-        operands[count++] =
-            o == 1 ? ring_slot(pipeline, builder, ring, slot[1])
-                   : ring_copy_slice(builder, copy->operands[o], pipeline->pass->launch, map);
+        operands[count++] = o == 1 ? ring_slot(pipeline, builder, ring, slot[1])
+                                   : ring_copy_slice(builder, copy->operands[o], region, map);
         for (int i = 0; i < 2 && o == 1 && pipeline->by_tensor; i++) operands[count++] = slot[i];
     }
     Op *begun = build_op(builder, pipeline->by_tensor ? OP_tensor_copy : OP_copy_async, count,
@@ -279,6 +291,23 @@ static void copy_ring(const Pipeline *pipeline, Builder *builder, const Ring *ri
     begun->attr_count = copy->attr_count;
     op_set_int(begun, ATTR_stages, pipeline->stages);
     op_set_int(begun, ATTR_ring, 1);
+}
+
+void ring_copy_by_tensor(const Pipeline *pipeline, Builder *builder, Value *const filled[2],
+                         const Region *region, Map *map)
+{
+    Op *fill = build_op(builder, OP_slot_fill, 2, filled, 0, NULL);
+    op_set_int(fill, ATTR_bytes, bytes_of_round(pipeline));
+    for (size_t r = 0; r < pipeline->rings.count; r++)
+        copy_ring(pipeline, builder, &pipeline->rings.data[r], filled, region, map);
+}
+
+static void copy_by_threads(const Pipeline *pipeline, Builder *builder, Value *const filled[2],
+                            const Region *region, Map *map)
+{
+    for (size_t r = 0; r < pipeline->rings.count; r++)
+        copy_ring(pipeline, builder, &pipeline->rings.data[r], filled, region, map);
+    build_op(builder, OP_slot_fill, 2, filled, 0, NULL);
 }
 
 /* The producers' loop, with the slot and the parity after its index; `map` gets what it needs. */
@@ -324,14 +353,10 @@ static void build_producers(const Pipeline *pipeline, Region *region, Value *bar
     Builder inside = builder_at_end(body, loop->span);
     build_op(&inside, OP_slot_claim, 3, (Value *[]){barriers, slot, parity}, 0, NULL);
     Value *filled[2] = {barriers, slot};
-    if (pipeline->by_tensor)
-        op_set_int(build_op(&inside, OP_slot_fill, 2, filled, 0, NULL), ATTR_bytes,
-                   bytes_of_round(pipeline));
-    for (size_t r = 0; r < pipeline->rings.count; r++)
-        copy_ring(pipeline, &inside, &pipeline->rings.data[r], filled, &map);
-    if (!pipeline->by_tensor) build_op(&inside, OP_slot_fill, 2, filled, 0, NULL);
+    (pipeline->by_tensor ? ring_copy_by_tensor : copy_by_threads)(pipeline, &inside, filled,
+                                                                  pipeline->pass->launch, &map);
     Value *next[2] = {ring_next(pipeline, &inside, slot, &is_last), NULL};
-    next[1] = next_parity(&inside, parity, is_last);
+    next[1] = ring_next_parity(&inside, parity, is_last);
     build_op(&inside, OP_yield, 2, next, 0, NULL);
     if (!pipeline->by_tensor) build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL);
     turns_end(&turn, &rounds->results[0], &rounds->results[1]);
@@ -386,7 +411,7 @@ static void build_consumers(Pipeline *pipeline, const Turn *turn, Value *barrier
     Builder end = builder_before(region_terminator(body));
     Value *next = ring_next(pipeline, &end, read, &is_last);
     Value *carried[SLOTS] = {[SLOT_READ] = next, [SLOT_BEFORE] = read, [SLOT_LAST] = read};
-    carried[SLOT_PARITY] = next_parity(&end, parity, is_last);
+    carried[SLOT_PARITY] = ring_next_parity(&end, parity, is_last);
     ring_yield(pipeline, carried);
     Op *wait = pipeline->open ? ring_leave_open(pipeline) : NULL;
     build_give(pipeline, barriers, arguments);
@@ -406,7 +431,7 @@ void split(Pipeline *pipeline)
         op_set_int(ring->slots->op, ATTR_ring, 1);
     }
     builder.span = pipeline->loop->span;
-    Value *barriers = build_barriers(pipeline, &builder);
+    Value *barriers = ring_make_barriers(pipeline, &builder);
     build_producers(pipeline, build_group(&builder, consumers, producers), barriers);
     const Turn turn = begin_turn(pipeline, build_group(&builder, 0, consumers), 0);
     for (Op *op = first; op; op = next) {
