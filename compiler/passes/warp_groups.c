@@ -15,6 +15,7 @@
 #include "passes/ring.h"
 
 #include "passes/group.h"
+#include "passes/loop.h"
 #include "passes/rebuild.h"
 
 enum {
@@ -148,19 +149,29 @@ static bool are_by_tensor(const Pipeline *pipeline)
 typedef struct Room {
     FactTable *facts;
     int buffers;   /* of a store by the tensor unit, at most */
+    bool is_short; /* the loop: what delays the next block's copies costs less than it saves */
     int64_t bytes; /* of shared memory, that others than the ring take */
     bool marks;    /* stores are told */
 } Room;
 
-/* A store by the tensor unit is under way while the next block's work begins. */
+/* A store by the tensor unit is under way while the next block's work begins, whose copies it
+ * delays: that pays where there is little to store, or to do before the next. */
+static int64_t parts_of_store(const Room *room, Op *store)
+{
+    enum { FEW = 2 };
+    const Type *tile = store->operands[1]->type;
+    if (!tensor_store_fits(room->facts, store)) return 0;
+    const int64_t parts = tile->shape[1] / tensor_store_columns(tile);
+    return parts <= FEW || room->is_short ? parts : 0;
+}
+
 static void add_tile_bytes(Op *op, void *context)
 {
     Room *room = context;
     if (op->code == OP_shared_alloc) room->bytes += type_bytes(op->results[0].type);
     if (op->code != OP_store) return;
     const Type *tile = op->operands[1]->type;
-    const int64_t parts =
-        tensor_store_fits(room->facts, op) ? tile->shape[1] / tensor_store_columns(tile) : 0;
+    const int64_t parts = parts_of_store(room, op);
     const int64_t count = parts < room->buffers ? parts : room->buffers;
     if (count && room->marks) op_set_int(op, ATTR_tensor, count);
     room->bytes += parts ? type_bytes(tile) / parts * count : type_bytes(tile);
@@ -170,9 +181,13 @@ static void add_tile_bytes(Op *op, void *context)
  * Slots that leave no room for that are given up, but for as many as it takes. */
 static bool has_room(Pipeline *pipeline, int buffers)
 {
-    enum { RESERVED = 2048, LEAST = 3 };
+    enum { RESERVED = 2048, LEAST = 3, SHORT = 32 /* rounds */ };
     int stages = pipeline->stages;
-    Room room = {facts_new(pipeline->pass->kernel), buffers, -bytes_of_round(pipeline), false};
+    const int64_t rounds = loop_trips(pipeline->loop);
+    Room room = {.facts = facts_new(pipeline->pass->kernel),
+                 .buffers = buffers,
+                 .is_short = rounds > 0 && rounds <= SHORT,
+                 .bytes = -bytes_of_round(pipeline)};
     region_visit(pipeline->pass->launch, add_tile_bytes, &room);
     const int64_t most = pipeline->pass->target->shared_bytes - RESERVED - room.bytes;
     while (stages > LEAST && stages * bytes_of_round(pipeline) > most) stages--;

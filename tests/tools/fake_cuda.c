@@ -140,6 +140,7 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
     ENTER();
     const int compute = state.compute[device - FIRST_HANDLE];
     *value = 227 * 1024;
+    if (attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) *value = 132;
     if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) *value = compute / 10;
     if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) *value = compute % 10;
     return leave(CUDA_SUCCESS);

@@ -752,6 +752,168 @@ static void test_mbarriers(void **state)
                  "kernel.tile:4:5: race: thread 1 of block (0, 0, 0)");
 }
 
+/* ---- the tensor unit: warp 0 copies or stores a box of 8 rows of 64 bytes, warp 1 waits ----
+ *
+ * Memory has 5 rows of 40 elements; the box begins at row 2 and column 16, or, to the left of all,
+ * column -8. What is left out: */
+typedef enum Lack {
+    LACKS_NOTHING,
+    LACKS_EXPECTATION, /* of the bytes: the barrier's phase ends without them */
+    LACKS_WAIT,
+    LACKS_FENCE,  /* between the barrier's making, or the box's writing, and the unit */
+    LACKS_READERS /* nobody waits at all */
+} Lack;
+enum { BOX_ROWS = 8, BOX_COLUMNS = 32, MAP_ROWS = 5, MAP_COLUMNS = 40, BOX_AT = 1024 };
+
+typedef struct Boxed {
+    _Alignas(64) tile_tensor_map map;
+    _Alignas(16) uint16_t memory[MAP_ROWS * MAP_COLUMNS];
+    int column;
+    Lack lack;
+} Boxed;
+
+static uint16_t element_of(const Boxed *test, int row, int column)
+{
+    row += 2;
+    column += test->column;
+    return row < MAP_ROWS && column >= 0 && column < MAP_COLUMNS
+               ? test->memory[row * MAP_COLUMNS + column]
+               : 0;
+}
+
+/* Where an element of the box lies: 16 bytes of each row are flipped by the bits of the address
+ * from 7 on, of which rows of 64 bytes have two. */
+static uint32_t place_of(int row, int column)
+{
+    const uint32_t plain = (uint32_t)(row * 64 + column * 2);
+    return BOX_AT + (plain ^ (plain >> 7 & 3) * 16);
+}
+
+static uint16_t read_half(Coroutine *c, uint32_t offset, uint32_t site)
+{
+    return (uint16_t)(load_shared(c, offset & ~3u, site) >> (offset & 2 ? 16 : 0));
+}
+
+KERNEL(boxed_copy)
+{
+    const Boxed *test = pointer_of(c);
+    BEGIN
+    tile_emu_mbarrier_init(c->t, c->t->shared, c->t->index == 0 ? 1 : 0, 1);
+    if (test->lack != LACKS_FENCE) tile_emu_fence_async(c->t);
+    SUSPEND(TILE_EMU_BARRIER, 2);
+    if (c->t->index == 0) {
+        if (test->lack != LACKS_EXPECTATION)
+            tile_emu_mbarrier_expect(c->t, c->t->shared, BOX_ROWS * BOX_COLUMNS * 2, 3);
+        tile_emu_mbarrier_arrive(c->t, c->t->shared, 1, 3);
+    }
+    c->t->in[0] = (uint32_t)test->column;
+    c->t->in[1] = 2;
+    tile_emu_tensor_copy(c->t, &test->map, c->t->shared + BOX_AT, c->t->shared, c->t->index == 0, 2,
+                         4);
+    if (c->t->index >= 32 && test->lack != LACKS_READERS) {
+        while (test->lack != LACKS_WAIT && !tile_emu_mbarrier_test(c->t, c->t->shared, 0, 5))
+            SUSPEND(TILE_EMU_NONE, 5);
+        for (int i = (int)c->t->index - 32; i < BOX_ROWS * BOX_COLUMNS; i += 32) {
+            const int row = i / BOX_COLUMNS, column = i % BOX_COLUMNS;
+            if (read_half(c, place_of(row, column), 6) != element_of(test, row, column) &&
+                test->lack == LACKS_NOTHING)
+                abort();
+        }
+    }
+    END
+}
+
+KERNEL(boxed_store)
+{
+    const Boxed *test = pointer_of(c);
+    BEGIN
+    for (int i = (int)c->t->index; i < BOX_ROWS * BOX_COLUMNS / 2; i += 32) {
+        const int row = i / (BOX_COLUMNS / 2), column = i % (BOX_COLUMNS / 2) * 2;
+        store_shared(c, place_of(row, column),
+                     (uint32_t)(row * 100 + column) | (uint32_t)(row * 100 + column + 1) << 16, 1);
+    }
+    if (test->lack != LACKS_FENCE) tile_emu_fence_async(c->t);
+    SUSPEND(TILE_EMU_BARRIER, 2);
+    c->t->in[0] = (uint32_t)test->column;
+    c->t->in[1] = 2;
+    tile_emu_tensor_store(c->t, &test->map, c->t->shared + BOX_AT, c->t->index == 0, 2, 4);
+    tile_emu_tensor_commit(c->t);
+    if (test->lack != LACKS_READERS && test->lack != LACKS_WAIT) tile_emu_tensor_wait(c->t, 0);
+    c->t->in[0] = 0; /* all threads */
+    SUSPEND(TILE_EMU_BARRIER, 2);
+    if (test->lack != LACKS_READERS) store_shared(c, BOX_AT + c->t->index * 4, 0, 6);
+    tile_emu_tensor_wait(c->t, test->lack == LACKS_READERS ? 1 : 0);
+    END
+}
+
+static Boxed boxed(int column, Lack lack)
+{
+    Boxed test = {.map = {.extents = {MAP_COLUMNS, MAP_ROWS},
+                          .strides = {2, MAP_COLUMNS * 2},
+                          .box = {BOX_COLUMNS, BOX_ROWS},
+                          .rank = 2,
+                          .bytes = 2,
+                          .swizzle = 64},
+                  .column = column,
+                  .lack = lack};
+    for (int i = 0; i < MAP_ROWS * MAP_COLUMNS; i++) test.memory[i] = (uint16_t)(1000 + i);
+    return test;
+}
+
+static void expect_boxes(Ramp *ramp, uint32_t warps, uint32_t blocks, const char *const faults[])
+{
+    for (int lack = LACKS_NOTHING; lack <= LACKS_READERS; lack++) {
+        if (!faults[lack]) continue;
+        for (int column = -8; column <= 16; column += 24) {
+            Boxed test = boxed(column, (Lack)lack);
+            test.map.pointer = test.memory;
+            const tile_status status = launch(ramp, warps, 2048, blocks, &test);
+            if (*faults[lack])
+                assert_fault(status, faults[lack]);
+            else
+                assert_fine(status);
+        }
+    }
+}
+
+static void test_tensor_copies(void **state)
+{
+    (void)state;
+    static const char *const faults[] = {
+        [LACKS_NOTHING] = "",
+        [LACKS_EXPECTATION] = "kernel.tile:6:5: unfinished copy: thread 32 of block (0, 0, 0)",
+        [LACKS_WAIT] = "kernel.tile:6:5: unfinished copy: thread 32 of block (0, 0, 0)",
+        [LACKS_FENCE] = "kernel.tile:4:5: unfenced write: the tensor unit uses for thread 0",
+        [LACKS_READERS] = "kernel.tile:4:5: unfinished copy: block (0, 0, 0) ends while"};
+    static const char *const fast[5] = {""};
+    expect_boxes(boxed_copy, 2, 2, faults);
+    tile_emulator_set_checked(0);
+    expect_boxes(boxed_copy, 2, 2, fast);
+    tile_emulator_set_checked(1);
+}
+
+static void test_tensor_stores(void **state)
+{
+    (void)state;
+    static const char *const faults[] = {
+        [LACKS_NOTHING] = "",
+        [LACKS_EXPECTATION] = NULL,
+        [LACKS_WAIT] = "kernel.tile:6:5: unfinished read: thread",
+        [LACKS_FENCE] = "kernel.tile:4:5: unfenced write: the tensor unit reads for thread 0",
+        [LACKS_READERS] = "kernel.tile:4:5: unfinished copy: block (0, 0, 0) ends while"};
+    expect_boxes(boxed_store, 1, 1, faults);
+    Boxed test = boxed(16, LACKS_NOTHING);
+    test.map.pointer = test.memory;
+    assert_fine(launch(boxed_store, 1, 2048, 1, &test));
+    for (int row = 0; row < MAP_ROWS; row++)
+        for (int column = 0; column < MAP_COLUMNS; column++) {
+            const int written = row >= 2 && column >= 16;
+            assert_int_equal(test.memory[row * MAP_COLUMNS + column],
+                             written ? (row - 2) * 100 + column - 16
+                                     : 1000 + row * MAP_COLUMNS + column);
+        }
+}
+
 KERNEL(exchange)
 {
     const Exchange *test = pointer_of(c);
@@ -1296,6 +1458,8 @@ int main(void)
         cmocka_unit_test(test_unwritten),
         cmocka_unit_test(test_unwritten_by_block),
         cmocka_unit_test(test_divergence),
+        cmocka_unit_test(test_tensor_copies),
+        cmocka_unit_test(test_tensor_stores),
         cmocka_unit_test(test_deadlock),
         cmocka_unit_test(test_bank_conflicts),
         cmocka_unit_test(test_transactions),

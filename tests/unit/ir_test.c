@@ -397,7 +397,22 @@ static const char thread_text[] =
     "  }\n"
     "}\n";
 
-static const char slots_text[] = "kernel @slots stage TYPED () {\n"
+static const char maps_text[] =
+    "kernel @maps stage THREADED (%p: ptr<f16, global>, %map: ptr<u8, param>) {\n"
+    "  %w = const {value = 64} : i64\n"
+    "  tensor_map %p, %w, %w, %w {dims = [64, 64], index = 0, swizzle = 128}\n"
+    "  %one = const {value = 1} : i32\n"
+    "  launch %one, %one, %one {warps = 1, persistent = 1} {\n"
+    "    %1 = shared_base {offset = 0} : ptr<f16, shared>\n"
+    "    %2 = shared_base {offset = 8192} : ptr<i64, shared>\n"
+    "    %3 = const {value = 0} : i32\n"
+    "    %4 = const {value = 1} : b1\n"
+    "    cp_tensor %map, %1, %2, %4, %3, %3 {bytes = 8192}\n"
+    "    st_tensor %map, %1, %4, %3, %3\n"
+    "  }\n"
+    "}\n";
+
+static const char slots_text[] = "kernel @slots stage TYPED (%p: ptr<f16, global>) {\n"
                                  "  %one = const {value = 1} : i32\n"
                                  "  launch %one, %one, %one {warps = 8} {\n"
                                  "    %1 = shared_alloc : shared<i64, [2, 3]>\n"
@@ -414,6 +429,16 @@ static const char slots_text[] = "kernel @slots stage TYPED () {\n"
                                  "    signal_copied %4, %one {arrives = 1}\n"
                                  "    signal_meet %4, %2\n"
                                  "    signal_wait %4, %one, %2\n"
+                                 "    %w = const {value = 64} : i64\n"
+                                 "    %u = const {value = 1} : i64\n"
+                                 "    %v = view %p, %w, %w, %w, %u : view<f16, [64, 64], [64, 1]>\n"
+                                 "    %t = shared_alloc : shared<f16, [64, 64]>\n"
+                                 "    tensor_copy %v, %t, %1, %2, %2, %2\n"
+                                 "    tensor_store %v, %t, %2, %2\n"
+                                 "    tensor_commit\n"
+                                 "    tensor_wait {count = 0}\n"
+                                 "    %r = shared_load %t : tile<f16, [64, 64]>\n"
+                                 "    %q = part %r {begins = [0, 32]} : tile<f16, [64, 32]>\n"
                                  "  }\n"
                                  "}\n";
 
@@ -436,7 +461,15 @@ static void test_every_op(void **state)
     Kernel **slots = read_text(session, slots_text, &count);
     assert_int_equal(count, 1);
     expect_valid(slots[0]);
+    Kernel **maps = read_text(session, maps_text, &count);
+    assert_int_equal(count, 1);
+    expect_valid(maps[0]);
+    assert_int_equal(kernel_map_count(maps[0]), 1);
+    assert_int_equal(kernel_argument_count(maps[0]), 1);
+    expect_same_text(session, print_text(session, maps, 1));
     bool seen[OP_COUNT] = {0};
+    kernel_visit(maps[0], mark_op, seen);
+    free_kernels(maps, count);
     kernel_visit(slots[0], mark_op, seen);
     free_kernels(slots, count);
     kernel_visit(kernel, mark_op, seen);
@@ -716,6 +749,8 @@ static void test_host_refusals(void **state)
         {"", "launch %n, %n, %f {warps = 4} {\n}", "extents are integers"},
         {"", "workspace_size %n {index = 0}", "a size is an i64"},
         {"", "span %n {index = 0}", "a size is an i64"},
+        {"", "%b = cast %n : i64\n%q = const {value = 0} : i64\nspan %b {index = 7}",
+         "the kernel has no pointer"},
         {"", "%b = cast %n : i64\nspan %b {index = 1}", "the kernel has no pointer"},
         {"", "%b = cast %n : i64\nworkspace_size %b {index = 0}", "the kernel has no workspace"},
     };

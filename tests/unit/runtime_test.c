@@ -698,6 +698,103 @@ TEST(wrong_environment_is_said_by_the_first_call)
     CHECK(call(1, 384, 4) == TILE_ERROR_DEVICE && says("cuda:3") && says("1 GPU"));
 }
 
+/* ---- tensor maps, and blocks that take turns ---------------------------------------------------
+ */
+
+/* Of `n` rows of 64 halves at the pointer. */
+static void map_rows(const void *const *arguments, tile_tensor_map *out)
+{
+    int32_t n;
+    memcpy(&n, arguments[0], sizeof n);
+    memcpy(&out->pointer, arguments[1], sizeof out->pointer);
+    out->extents[0] = 64;
+    out->extents[1] = n;
+    out->strides[0] = 2;
+    out->strides[1] = 128;
+    out->box[0] = 64;
+    out->box[1] = 8;
+    out->rank = 2;
+    out->bytes = 2;
+    out->swizzle = 128;
+}
+
+static int32_t host_rows(const void *const *arguments, tile_grid *grids, int64_t *extents,
+                         uint64_t *sizes, const char **complaint, uint64_t *spans)
+{
+    int32_t n;
+    (void)extents, (void)sizes, (void)complaint, (void)spans;
+    memcpy(&n, arguments[0], sizeof n);
+    grids[0] = (tile_grid){32, (uint32_t)n / 8 + 1, 1};
+    return TILE_OK;
+}
+
+static const tile_entry by_map[] = {{.name = "by_map", .warps = 5, .persistent = 1}};
+static const tile_entry by_threads[] = {{.name = "by_threads", .warps = 4}};
+static const tile_image map_images[] = {{.target = "sm_90a",
+                                         .bytes = "cubin",
+                                         .entries = by_map,
+                                         .size = 5,
+                                         .compute = 90,
+                                         .suffix = 'a',
+                                         .maps = map_rows,
+                                         .map_count = 1}};
+static const tile_image thread_images[] = {{.target = "sm_90a",
+                                            .bytes = "cubin",
+                                            .entries = by_threads,
+                                            .size = 5,
+                                            .compute = 90,
+                                            .suffix = 'a'}};
+static const uint32_t map_multiples[] = {1, 16};
+static const tile_variant map_variants[] = {{map_multiples, map_images, 1},
+                                            {NULL, thread_images, 1}};
+static const tile_specialisation map_specialisations[] = {
+    {.host = host_rows, .variants = map_variants, .variant_count = 2, .launch_count = 1}};
+static const tile_parameter map_parameters[] = {{"n", "i32", TILE_PARAMETER_SCALAR, 4},
+                                                {"p", "f16", TILE_PARAMETER_POINTER, 8}};
+static void *map_state;
+static const tile_kernel map_kernel = {
+    "rows", map_parameters, map_specialisations, &map_state, TILE_ABI_VERSION, 2, 1, 0};
+
+static tile_status call_rows(int32_t n, uint64_t pointer)
+{
+    const int bytes[] = {4, 8, n > 0 && pointer % 16 == 0 ? 8 : 0, 0};
+    const void *arguments[] = {&n, &pointer};
+    memcpy(fake->parameter_bytes, bytes, sizeof bytes);
+    forget();
+    return tile_launch(&map_kernel, NULL, NULL, 0, arguments);
+}
+
+TEST(tensor_maps_are_made_and_kept)
+{
+    CHECK(call_rows(100, 4096) == TILE_OK && !strcmp(fake->last.kernel, "by_map"));
+    CHECK(strstr(fake->log, "cuTensorMapEncodeTiled"));
+    CHECK(fake->last.parameters[0] == 100 && fake->last.parameters[1] == 4096);
+    CHECK(fake->last.parameters[2] == 4096); /* what the driver was told first */
+    CHECK(call_rows(100, 4096) == TILE_OK && !strstr(fake->log, "cuTensorMapEncodeTiled"));
+    CHECK(call_rows(100, 8192) == TILE_OK && strstr(fake->log, "cuTensorMapEncodeTiled"));
+    CHECK(fake->last.parameters[2] == 8192);
+    CHECK(call_rows(101, 8192) == TILE_OK && strstr(fake->log, "cuTensorMapEncodeTiled"));
+    fake->fail_name = "cuTensorMapEncodeTiled";
+    CHECK(call_rows(102, 8192) == FAKE_ERROR && says("rows") && says("cuTensorMapEncodeTiled"));
+    CHECK(call_rows(101, 8192) == TILE_OK);
+}
+
+TEST(what_no_tensor_map_can_say_takes_another_variant)
+{
+    CHECK(call_rows(100, 4098) == TILE_OK && !strcmp(fake->last.kernel, "by_threads"));
+    CHECK(call_rows(0, 4096) == TILE_OK && !strcmp(fake->last.kernel, "by_threads"));
+    CHECK(call_rows(1, 4096) == TILE_OK && !strcmp(fake->last.kernel, "by_map"));
+}
+
+TEST(blocks_that_take_turns_are_as_many_as_run_at_a_time)
+{
+    CHECK(call_rows(127, 4096) == TILE_OK && fake->last.grid[0] == 128); /* 512 in 4 turns */
+    CHECK(fake->last.grid[1] == 1 && fake->last.block[0] == 160);
+    CHECK(call_rows(31, 4096) == TILE_OK && fake->last.grid[0] == 128); /* in one */
+    CHECK(call_rows(39, 4096) == TILE_OK && fake->last.grid[0] == 80);  /* 160 in 2 */
+    CHECK(call_rows(127, 4098) == TILE_OK && fake->last.grid[0] == 32 && fake->last.grid[1] == 16);
+}
+
 /* ---- workspaces -------------------------------------------------------------------------------
  */
 
@@ -808,6 +905,9 @@ TEST(workspaces_may_be_the_callers)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tensor_maps_are_made_and_kept),
+        cmocka_unit_test(what_no_tensor_map_can_say_takes_another_variant),
+        cmocka_unit_test(blocks_that_take_turns_are_as_many_as_run_at_a_time),
         cmocka_unit_test(workspaces_are_each_kernels_and_streams_own),
         cmocka_unit_test(workspaces_grow_outside_capture_alone),
         cmocka_unit_test(workspaces_may_be_the_callers),
