@@ -6,16 +6,18 @@ while read -r arch file kernel; do
   echo "$arch $kernel"
   $TILEC --arch=$arch --export "gemm = $kernel.compile(n=4096, k=4096)" --emit=ptx $TILE_ROOT/tests/exec/$file.tile > $TMP/all.ptx
   awk '
-    function forget() { products = other = all = 0; split("", seen) }
-    /^\$L__BB[0-9_]+:/ { start = $1; sub(/:.*/, "", start); forget(); next }
+    /^\$L__BB[0-9_]+:/ { label = $1; sub(/:.*/, "", label); starts[label] = count; next }
     /^\t?[a-z@]/ {
       name = ""
       if (match($0, /(mbarrier|ldmatrix|mma\.sync|wgmma|cp\.async|fence|bar|ld\.global|st\.shared|ld\.shared)\.[.:a-z0-9_]*/)) name = substr($0, RSTART, RLENGTH)
-      if (name != "") seen[name]++; else if (/^\t?[a-z]/ && !/^\tmov/) other++
-      products += name ~ /mma/; all += !/mov/
-      if (/bra/ && products && index($0, start ";") && (best == "" || all < best)) {
-        best = all; others = other; result = ""
-        for (name in seen) result = result sprintf("%6d %s\n", seen[name], name)
+      names[count++] = name != "" ? name : /^\tmov/ ? "mov" : "other"
+      if (match($0, /bra.*\$L__BB[0-9_]+/) && match($0, /\$L__BB[0-9_]+/) && (label = substr($0, RSTART, RLENGTH)) in starts) {
+        split("", seen); products = all = 0
+        for (i = starts[label]; i < count; i++) { seen[names[i]]++; products += names[i] ~ /mma/; all += names[i] != "mov" }
+        if (products && (best == "" || all < best)) {
+          best = all; others = seen["other"]; result = ""
+          for (name in seen) if (name != "other" && name != "mov") result = result sprintf("%6d %s\n", seen[name], name)
+        }
       }
     }
     END { printf "%s", result; print others " other instructions" }' $TMP/all.ptx | sort -k2
