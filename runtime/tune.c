@@ -13,6 +13,7 @@
 typedef struct choice {
     struct choice *next;
     uint32_t chosen;
+    uint64_t code; /* of the configuration: another plug-in's kernel may get a kernel's address */
     tile_question question;
 } choice;
 
@@ -142,10 +143,17 @@ static int is_same(const tile_question *a, const tile_question *b)
            memcmp(a->classes, b->classes, a->class_count * sizeof a->classes[0]) == 0;
 }
 
+static int is_answer(const choice *one, const tile_question *question)
+{
+    return is_same(&one->question, question) &&
+           one->chosen < tile_configuration(question, 0)->configuration_count &&
+           one->code == tile_configuration(question, one->chosen)->code;
+}
+
 int tile_tune_known(const tile_question *question, uint32_t *chosen)
 {
     const choice *one = atomic_load_explicit(bucket_of(question), memory_order_acquire);
-    while (one && !is_same(&one->question, question)) one = one->next;
+    while (one && !is_answer(one, question)) one = one->next;
     if (one) *chosen = one->chosen;
     return one != NULL;
 }
@@ -157,6 +165,7 @@ static void remember(const tile_question *question, uint32_t chosen)
         offsetof(choice, question.classes) + question->class_count * sizeof question->classes[0];
     choice *made = calloc(1, bytes);
     if (!made) return;
+    made->code = tile_configuration(question, chosen)->code;
     made->chosen = chosen;
     memcpy(&made->question, question, bytes - offsetof(choice, question));
     _Atomic(choice *) *bucket = bucket_of(question);

@@ -295,6 +295,24 @@ TEST(first_configuration_is_one_that_fits)
     CHECK(tile_prepare(&kernel, 0) == TILE_OK);
 }
 
+/* As where a plug-in was unloaded, and another one lies where it lay. */
+TEST(kernel_in_the_place_of_another)
+{
+    set_up();
+    empty_folder();
+    CHECK(call_on(NULL, N, a, c) == TILE_OK && called("block_64"));
+    kernel_state = NULL;
+    kernel.specialisation_count = 1;
+    specialisations[0].configuration_count = 1;
+    CHECK(call_on(NULL, N, a, c) == TILE_OK && called("block_128"));
+    kernel.specialisation_count = specialisations[0].configuration_count = 3;
+    kernel_state = NULL;
+    specialisations[1].code = 77;
+    fake->costs[2].milliseconds = 0.5f;
+    CHECK(call_on(NULL, N, a, c) == TILE_OK && called("block_32"));
+    CHECK(call_on(NULL, N, a, c) == TILE_OK && called("block_32"));
+}
+
 static void *call_from_thread(void *unused)
 {
     float own[N] = {0}, *to = own;
@@ -427,6 +445,7 @@ static void every_damaged_byte_is_seen(void **unused)
 
 static void other_code_body(void)
 {
+    kernel_state = NULL;
     specialisations[1].code = 77;
     measure_again_body();
 }
@@ -542,6 +561,7 @@ int main(void)
         cmocka_unit_test(modes),
         cmocka_unit_test(choice_of_the_object),
         cmocka_unit_test(first_configuration_is_one_that_fits),
+        cmocka_unit_test(kernel_in_the_place_of_another),
         cmocka_unit_test(threads_that_call_at_once_get_one_answer),
         cmocka_unit_test(each_call_of_the_driver_fails_once),
         cmocka_unit_test(second_process_starts_with_the_winner),
