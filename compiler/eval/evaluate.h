@@ -211,6 +211,10 @@ Value *lanes_condition(Eval *eval, Object *object, Span at);
 /* What a binding holds once some iterations have set it to the object. NULL: reported. */
 Object *lanes_bind(Eval *eval, Binding *binding, Object *object, Span at);
 Object *lanes_hold(Eval *eval, Object *object);
+/* Whether the test holds in some of the iterations at hand: a boolean. NULL: reported. */
+Value *lanes_any(Eval *eval, Object *test, Span at);
+/* What follows is done by those alone where the test holds; `depth` is one more. False: reported. */
+bool lanes_narrow(Eval *eval, Object *test, Span at);
 /* An `if` whose test is a tile: both ways are evaluated, under masks. */
 Flow stage_lanes(Eval *eval, Object *test, const Nodes bodies[2]);
 /* Whether a way leaves a parallel loop's iteration, or a call in it: then masks say who does. */

@@ -112,6 +112,7 @@ static Value *loop_condition(Eval *eval, const Loop *loop)
 {
     if (loop->target == NULL) {
         Object *test = eval_expr(eval, NODE_AS(While, loop->node)->test);
+        if (test != NULL && lanes_differ(eval, test)) return lanes_any(eval, test, eval->at);
         return test != NULL ? stage_condition(eval, test, eval->at) : NULL;
     }
     Object *counter = binding_get(eval, loop->counter, eval->at);
@@ -163,6 +164,21 @@ static bool stage_test(Eval *eval, const Loop *loop, Region *region, ChangeVec *
     return condition != NULL;
 }
 
+/* In a parallel loop, a `while` goes on for the iterations whose test holds. */
+static bool run_round(Eval *eval, const Loop *loop)
+{
+    Object *test = NULL;
+    if (eval->parallel != NULL && loop->target == NULL) {
+        test = eval_expr(eval, NODE_AS(While, loop->node)->test);
+        if (test == NULL) return false;
+    }
+    const bool masked = test != NULL && lanes_differ(eval, test);
+    if (masked && !lanes_narrow(eval, test, eval->at)) return false;
+    const bool good = eval_block(eval, loop->body) != FLOW_ERROR;
+    if (masked) eval->parallel->depth--;
+    return good;
+}
+
 /* *stops: whether an iteration may end the loop. */
 static bool stage_body(Eval *eval, const Loop *loop, Op *op, ChangeVec *changes, bool *stops)
 {
@@ -172,7 +188,7 @@ static bool stage_body(Eval *eval, const Loop *loop, Op *op, ChangeVec *changes,
     Control control = control_enter(eval, region);
     bool good = begin_iteration(eval, loop, region);
     const Lanes lanes = lanes_enter(eval, true);
-    good = good && eval_block(eval, loop->body) != FLOW_ERROR;
+    good = good && run_round(eval, loop);
     lanes_leave(eval, lanes);
     iteration_close(eval);
     eval_move(eval, at);

@@ -192,6 +192,34 @@ Flow stage_lanes(Eval *eval, Object *test, const Nodes bodies[2])
                                                           : FLOW_NEXT;
 }
 
+Value *lanes_any(Eval *eval, Object *test, Span at)
+{
+    int64_t ones[TYPE_RANK], dims[TYPE_RANK];
+    Value *condition = lanes_condition(eval, test, at);
+    if (condition == NULL) return NULL;
+    condition = both(eval, eval->parallel->mask, condition);
+    const int rank = condition->type->rank;
+    for (int i = 0; i < rank; i++) {
+        ones[i] = 1;
+        dims[i] = i;
+    }
+    Value *any = core_build(eval, OP_reduce, 1, &condition,
+                            type_tile(core_types(eval), DTYPE_b1, rank, ones, NULL));
+    op_set_ints(any->op, ATTR_dims, rank, dims);
+    op_set_text(any->op, ATTR_mode, intern_text(eval->session->names, "or"));
+    return build1(&eval->builder, OP_item, any);
+}
+
+bool lanes_narrow(Eval *eval, Object *test, Span at)
+{
+    Parallel *parallel = eval->parallel;
+    Value *condition = lanes_condition(eval, test, at);
+    if (condition == NULL) return false;
+    parallel->mask = both(eval, parallel->mask, condition);
+    parallel->depth++;
+    return true;
+}
+
 /* What jumps out of statements, as bits of JumpKind. */
 static unsigned jumps_of(Nodes statements);
 
