@@ -2,6 +2,7 @@
 # compare.sh [LIBRARY...]: builds the kernels that compare.py measures into build/bench/compare, each
 # library of them with the runtime in it (default: all).
 #   GEMM_SOURCE   file of the function gemm (default: tests/bench/kernels/gemm.tile)
+#   MATMUL_SOURCE file of the class Matmul (default: tests/bench/kernels/matmul.tile)
 # BUILD is the build folder, CC the C compiler.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -80,6 +81,9 @@ skinny="compile(n=12288, k=4096)"
 library skinny "$kernels/library.tile" \
     "few = FewRows().$skinny" \
     "few_64 = FewRows(block_k=64, rows=64, stages=6).$skinny"
+
+# the plainest text of all, for few rows
+library matmul "${MATMUL_SOURCE:-$kernels/matmul.tile}" "matmul = Matmul().compile(n_size=12288, k_size=4096)"
 
 # many products at once; shares of k
 library many "$kernels/library.tile" \
