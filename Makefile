@@ -188,7 +188,7 @@ FUZZ_SECONDS ?= 60
 FUZZ ?= parse eval ir tune cache object
 FUZZ_SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-sanitize=function
 FUZZ_INCLUDE = -D_GNU_SOURCE -Icompiler -I$(GEN) -Iruntime -Iruntime/include -isystem $(LLVM_INCLUDE)
-FUZZ_FLAGS = -w -O1 -g -fno-omit-frame-pointer -ffunction-sections -fdata-sections $(FUZZ_SANITIZE) $(FUZZ_INCLUDE)
+FUZZ_FLAGS = -w -O1 -g -MMD -MP -fno-omit-frame-pointer -ffunction-sections -fdata-sections $(FUZZ_SANITIZE) $(FUZZ_INCLUDE)
 FUZZ_PARTS = base target syntax ir eval passes
 FUZZ_LINK = -Wl,--wrap=internal_error -Wl,--gc-sections -lpthread -lm
 # Where it starts, beside what was found before.
