@@ -407,10 +407,9 @@ Object *core_copy_async(Eval *eval, const Bound *bound)
 /* A range whose loop copies shared tiles ahead; no stages: a plain one. */
 Object *core_pipelined(Eval *eval, const Bound *bound)
 {
-    enum { MOST_STAGES = 64 };
     int64_t stages;
     if (!object_as_int(eval, bound->values[3], "the number of stages", &stages)) return NULL;
-    if (stages < 0 || stages > MOST_STAGES)
+    if (stages < 0 || stages > LOOP_STAGES)
         return FAIL(eval, bad_value, bound->at, "a pipelined loop has 0 to 64 stages");
     Object *range = range_new(eval, bound->values, bound->at);
     if (range != NULL) range->as.range.stages = stages;

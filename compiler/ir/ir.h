@@ -203,6 +203,7 @@ typedef struct Parameter {
 } Parameter;
 
 enum { WORKSPACE_ALIGN = 256 }; /* bytes */
+enum { LOOP_STAGES = 64 };      /* of a pipelined loop, at most */
 
 /* ---- tensors: how a caller's tensor becomes parameters ----
  *

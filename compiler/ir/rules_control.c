@@ -175,7 +175,10 @@ static bool check_carried(const Check *check, bool (*rule)(const Check *, const 
 
 bool rule_for(const Check *check)
 {
-    return check_carried(check, check_for_types);
+    const bool plain = op_attr(check->op, ATTR_stages) == NULL;
+    return check_carried(check, check_for_types) &&
+           require(check, plain || in_range(check->op, ATTR_stages, 0, LOOP_STAGES),
+                   "a loop has 0 to 64 {stages}");
 }
 
 bool rule_while(const Check *check)
