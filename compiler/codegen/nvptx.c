@@ -671,6 +671,78 @@ static int ptx_version(Kernel *kernel, const Target *target)
     return version;
 }
 
+/* ---- what LLVM puts between the last products and the wait for them ----
+ *
+ * LLVM moves what is computed for later to the start of the block behind the loop, before the
+ * wait. ptxas then finds the sums read too early, and gives up that the products be under way. */
+
+static bool is_last_wait(LLVMValueRef at)
+{
+    size_t length = 0;
+    if (LLVMIsACallInst(at) == NULL) return false;
+    LLVMValueRef called = LLVMGetCalledValue(at);
+    if (LLVMIsAInlineAsm(called) == NULL) return false;
+    const char *text = LLVMGetInlineAsmAsmString(called, &length);
+    static const char wait[] = "wgmma.wait_group.sync.aligned 0;";
+    return length == sizeof wait - 1 && memcmp(text, wait, length) == 0;
+}
+
+static bool is_before(LLVMValueRef at, LLVMValueRef other)
+{
+    while (at != NULL && at != other) at = LLVMGetNextInstruction(at);
+    return at != NULL;
+}
+
+static bool is_extreme(LLVMValueRef at)
+{
+    static const char *const names[] = {"llvm.smin", "llvm.smax", "llvm.umin", "llvm.umax"};
+    if (LLVMIsACallInst(at) == NULL) return false;
+    const unsigned id = LLVMGetIntrinsicID(LLVMGetCalledValue(at));
+    for (size_t i = 0; id != 0 && i < sizeof names / sizeof *names; i++)
+        if (id == LLVMLookupIntrinsicID(names[i], strlen(names[i]))) return true;
+    return false;
+}
+
+/* Is it computed from values only, none of whose uses is at the wait or before it? */
+static bool can_follow(LLVMValueRef at, LLVMValueRef wait)
+{
+    if (LLVMIsABinaryOperator(at) == NULL && LLVMIsACastInst(at) == NULL &&
+        LLVMIsAGetElementPtrInst(at) == NULL && LLVMIsASelectInst(at) == NULL &&
+        LLVMIsAICmpInst(at) == NULL && LLVMIsAFreezeInst(at) == NULL && !is_extreme(at))
+        return false;
+    for (LLVMUseRef use = LLVMGetFirstUse(at); use != NULL; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        const bool is_here = LLVMGetInstructionParent(user) == LLVMGetInstructionParent(at);
+        if (is_here && LLVMIsAPHINode(user) == NULL && is_before(user, wait)) return false;
+    }
+    return true;
+}
+
+static void wait_first(LLVMBuilderRef builder, LLVMValueRef wait)
+{
+    LLVMValueRef next = LLVMGetNextInstruction(wait);
+    for (LLVMValueRef at = LLVMGetPreviousInstruction(wait), before; at != NULL; at = before) {
+        before = LLVMGetPreviousInstruction(at);
+        if (!can_follow(at, wait)) continue;
+        LLVMInstructionRemoveFromParent(at);
+        LLVMPositionBuilderBefore(builder, next);
+        LLVMInsertIntoBuilder(builder, at);
+        next = at;
+    }
+}
+
+static void last_waits_first(LLVMModuleRef module)
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f != NULL; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b != NULL;
+             b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef at = LLVMGetFirstInstruction(b); at != NULL;
+                 at = LLVMGetNextInstruction(at))
+                if (is_last_wait(at)) wait_first(builder, at);
+    LLVMDisposeBuilder(builder);
+}
+
 bool nvptx_image(Codegen *codegen, Kernel *kernel, Image *out)
 {
     LLVMTargetMachineRef machine =
@@ -680,6 +752,8 @@ bool nvptx_image(Codegen *codegen, Kernel *kernel, Image *out)
         if (op->code == OP_launch) kernel_emit(codegen, kernel, module, op, out);
     module_check(module, kernel->name);
     if (codegen->options.optimise > 0) passes_on_module(module, machine, passes_for(kernel));
+    last_waits_first(module);
+    module_check(module, kernel->name);
     if (codegen->options.keep_llvm)
         out->llvm = message_text(codegen, LLVMPrintModuleToString(module));
     out->ptx = module_ptx(codegen, module, machine);
