@@ -44,7 +44,7 @@ typedef struct Shares {
 } Shares;
 
 /* A thread's part is as square as may be, since what it reads of a and b is as long as that is high
- * and wide; longer along what lies in vectors, as the other operand comes several of k at a time.
+ * and wide.
  * Lanes side by side read one row of b at a time. */
 static bool share_out(const Bits *bits, const int vectors[2], int warp_bits, Shares *out)
 {
@@ -62,8 +62,7 @@ static bool share_out(const Bits *bits, const int vectors[2], int warp_bits, Sha
         const int room[2] = {all[0] - out->registers[0] - out->lanes[0],
                              all[1] - out->registers[1] - out->lanes[1]};
         const int ahead = out->registers[1] - out->registers[0];
-        const bool higher = ahead > 0 || (ahead == 0 && out->vectors[0] > out->vectors[1]);
-        const int dim = room[0] > 0 && (room[1] <= 0 || higher) ? 0 : 1;
+        const int dim = room[0] > 0 && (room[1] <= 0 || ahead >= 0) ? 0 : 1;
         if (room[dim] <= 0) return false;
         out->registers[dim]++;
         rest--;

@@ -2,7 +2,7 @@
  * memory as they are needed. */
 #include "passes/lower.h"
 
-enum { WORDS = 232 /* of 32 bits, that a thread may spend on sums and what it reads ahead */ };
+enum { WORDS = 200 /* of 32 bits, that a thread may spend on sums and what it reads ahead */ };
 
 typedef struct Operand {
     RegisterIndex index;

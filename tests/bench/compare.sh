@@ -74,12 +74,13 @@ library types "$kernels/gemm.tile" \
 # full precision
 library full "$kernels/library.tile" \
     "square = Product(128, 128, 64, stages=2, warps=8, dtype=float32).compile(n=4096, k=4096)" \
-    "wide = Product(128, 256, 64, stages=2, warps=8, dtype=float32).compile(n=4096, k=4096)"
+    "wide = Product(128, 256, 32, stages=3, warps=8, dtype=float32).compile(n=4096, k=4096)"
 
 # few rows of A
 skinny="compile(n=12288, k=4096)"
 library skinny "$kernels/library.tile" \
     "few = FewRows().$skinny" \
+    "few_32 = FewRows(rows=32).$skinny" \
     "few_64 = FewRows(block_k=64, rows=64, stages=6).$skinny"
 
 # the plainest text of all, for few rows

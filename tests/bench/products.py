@@ -167,15 +167,15 @@ class Product:
         k products of random sign may lose sqrt(k) times its last bit: the elements' size is that of such a sum, and the largest of
         millions of errors is about six of their deviations. What is summed has 24 bits; tf32 operands have 10. Of fp8 the matrix
         unit adds 32 products at a time to what it has, and cuts the sum to 14 bits: each time up to 2^-13 of what there is is lost,
-        which on the way is half the result on average, and half of what others of its size come to."""
+        which on the way is no more than the result and what others of its size come to; half of that on average."""
         if self.dtype == torch.int8:
             return 0, 0
         k = self.shape[2]
         size = float(expected.norm()) / math.sqrt(expected.numel())
         rounded = 2.0**-8 if self.out_dtype == torch.bfloat16 else 2.0**-11 if self.out_dtype == torch.float16 else 2.0**-24
         if self.dtype.itemsize == 1:
-            lost = 2.0**-13 * (k / 32) / 2
-            return lost * (size + expected.abs()) + rounded * expected.abs(), lost + rounded
+            lost = 2.0**-13 * (k / 32)
+            return lost * (size + expected.abs()) + rounded * expected.abs(), lost / 2 + rounded
         deviation = {"tf32": 2.0**-9, "f32": 2.0**-24 * math.sqrt(k)}.get(self.kind, 2.0**-11)
         return 6 * deviation * size + rounded * expected.abs(), deviation + rounded
 
