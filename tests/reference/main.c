@@ -1,10 +1,11 @@
 /* main.c: interpret OUT INSTANCE 'NAME=VALUE ...' FILE.ir...
  *
- * Runs the first kernel of each IR text on the same arguments: VALUE is a number, or the extents of
- * an array ("65x72") of random elements, or "65x72:VALUE" of equal ones. What the first text leaves
- * in the arrays is what the others must leave, bit for bit. OUT gets the arrays before and after as
- * NAME.in.npy and NAME.out.npy, and `statements`, which have `tilec run` do the same with the whole
- * compiler. Exit status: 0 all agree, 1 they do not, 2 something could not be run. */
+ * Runs the kernel of each IR text that is exported as `reference`, or else the last one, on the
+ * same arguments: VALUE is a number, or the extents of an array ("65x72") of random elements, or
+ * "65x72:VALUE" of equal ones. What the first text leaves in the arrays is what the others must
+ * leave, bit for bit. OUT gets the arrays before and after as NAME.in.npy and NAME.out.npy, and
+ * `statements`, which have `tilec run` do the same with the whole compiler. Exit status: 0 all
+ * agree, 1 they do not, 2 something could not be run. */
 #include "interpret.h"
 
 #include <stdio.h>
@@ -131,15 +132,20 @@ static bool open_kernel(Run *run, const char *path, const char *settings)
     const Source *source = source_from_file(run->session, path);
     int count = 0;
     Kernel **kernels = source ? kernel_read(run->session, source, &count) : NULL;
-    if (!kernels || count == 0 || !kernel_verify(kernels[0])) {
+    int chosen = count - 1;
+    for (int i = 0; i < count; i++)
+        if (kernels[i]->export_name && strcmp(kernels[i]->export_name, "reference") == 0)
+            chosen = i;
+    if (!kernels || count == 0 || !kernel_verify(kernels[chosen])) {
         Buf text = {0};
         diag_render(run->session->diags, DIAG_TEXT, false, &text);
         fprintf(stderr, "%s", text.data ? text.data : "no kernel\n");
         buf_free(&text);
         return false;
     }
-    run->kernel = kernels[0];
-    for (int i = 1; i < count; i++) kernel_free(kernels[i]);
+    run->kernel = kernels[chosen];
+    for (int i = 0; i < count; i++)
+        if (i != chosen) kernel_free(kernels[i]);
     run->arguments =
         arena_new_array(run->session->arena, Argument, run->kernel->parameter_count + 1);
     run->shapes = arena_new_array(run->session->arena, char *, run->kernel->parameter_count + 1);
