@@ -138,7 +138,8 @@ static Value *gather_bits(Lower *lower, Value *value, int count, const int32_t *
     for (int shift = -LAYOUT_BITS; shift <= LAYOUT_BITS; shift++) {
         int32_t mask = 0;
         for (int bit = 0; bit < count; bit++)
-            if (bit + shift >= 0 && targets[bit] >> (bit + shift) & 1) mask |= 1 << bit;
+            if (bit + shift >= 0 && bit + shift <= LAYOUT_BITS && targets[bit] >> (bit + shift) & 1)
+                mask |= 1 << bit;
         if (!mask) continue;
         Value *moved = address_op(lower, OP_and, value, address_const(lower, DTYPE_i32, mask));
         moved = address_op(lower, shift < 0 ? OP_shr : OP_shl, moved,
