@@ -192,6 +192,21 @@ static LLVMValueRef declared(Gen *gen, const char *name, LLVMTypeRef result, int
     return function;
 }
 
+/* A function of the emulator's runtime is called with the thread, then the arguments. */
+static LLVMValueRef call_runtime(Gen *gen, const char *name, LLVMTypeRef result, int count,
+                                 const LLVMValueRef *arguments)
+{
+    enum { MOST = 8 };
+    LLVMTypeRef types[MOST];
+    LLVMValueRef all[MOST] = {gen->emulator->thread};
+    CHECK(count < MOST);
+    for (int i = 0; i < count; i++) all[1 + i] = arguments[i];
+    for (int i = 0; i <= count; i++) types[i] = LLVMTypeOf(all[i]);
+    LLVMValueRef function = declared(gen, name, result, count + 1, types);
+    return LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, all,
+                          (unsigned)count + 1, "");
+}
+
 static void emulated_attributes(LLVMValueRef function)
 {
     const char *triple = LLVMGetTarget(LLVMGetGlobalParent(function));
@@ -272,24 +287,15 @@ static LLVMValueRef checked_address(Gen *gen, const Op *op, LLVMValueRef pointer
 static LLVMValueRef emulator_check_index(Gen *gen, const Op *op, LLVMValueRef index,
                                          LLVMValueRef extent)
 {
-    GenTypes *types = &gen->types;
-    LLVMTypeRef parameters[4] = {types->pointer, types->i64, types->i64, types->i32};
-    LLVMValueRef function = declared(gen, "tile_emu_index", types->i64, 4, parameters);
-    LLVMValueRef arguments[4] = {gen->emulator->thread, index, extent,
-                                 gen_i32(gen, site_of(gen, op))};
-    return LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, arguments, 4,
-                          "");
+    LLVMValueRef arguments[] = {index, extent, gen_i32(gen, site_of(gen, op))};
+    return call_runtime(gen, "tile_emu_index", gen->types.i64, 3, arguments);
 }
 
 static void emulator_stop(Gen *gen, const Op *op, const char *text)
 {
-    GenTypes *types = &gen->types;
-    LLVMTypeRef parameters[3] = {types->pointer, types->pointer, types->i32};
-    LLVMValueRef function = declared(gen, "tile_emu_stop", types->nothing, 3, parameters);
-    LLVMValueRef arguments[3] = {gen->emulator->thread,
-                                 LLVMBuildGlobalStringPtr(gen->builder, text, ""),
-                                 gen_i32(gen, site_of(gen, op))};
-    LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, arguments, 3, "");
+    LLVMValueRef arguments[] = {LLVMBuildGlobalStringPtr(gen->builder, text, ""),
+                                gen_i32(gen, site_of(gen, op))};
+    call_runtime(gen, "tile_emu_stop", gen->types.nothing, 2, arguments);
 }
 
 /* A wider value moves as pieces of 16 bytes. The CPU asks for no alignment: a wrong one is the
@@ -444,17 +450,14 @@ static LLVMValueRef emulator_atomic(Gen *gen, const Op *op, LLVMValueRef pointer
 
 static void emulator_print(Gen *gen, const char *format, int count, LLVMValueRef *slots)
 {
-    LLVMTypeRef parameters[3] = {gen->types.pointer, gen->types.pointer, gen->types.i32};
-    LLVMValueRef function = declared(gen, "tile_emu_print", gen->types.nothing, 3, parameters);
     CHECK(2 * count <= TILE_EMU_IN_WORDS);
     for (int i = 0; i < count; i++)
         LLVMSetAlignment(LLVMBuildStore(gen->builder, slots[i],
                                         field(gen, offsetof(tile_emu_thread, in) + 8 * (size_t)i)),
                          4);
-    LLVMValueRef arguments[3] = {gen->emulator->thread,
-                                 LLVMBuildGlobalStringPtr(gen->builder, format, "format"),
-                                 gen_i32(gen, count)};
-    LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, arguments, 3, "");
+    LLVMValueRef arguments[] = {LLVMBuildGlobalStringPtr(gen->builder, format, "format"),
+                                gen_i32(gen, count)};
+    call_runtime(gen, "tile_emu_print", gen->types.nothing, 2, arguments);
 }
 
 /* ---- asynchronous copies ---- */
@@ -462,39 +465,26 @@ static void emulator_print(Gen *gen, const char *format, int count, LLVMValueRef
 static void emulator_copy_async(Gen *gen, const Op *op, LLVMValueRef to, LLVMValueRef from,
                                 int bytes, LLVMValueRef inside, LLVMValueRef active)
 {
-    enum { ARGUMENTS = 7 };
-    GenTypes *types = &gen->types;
-    LLVMTypeRef parameters[ARGUMENTS] = {types->pointer, types->pointer, types->pointer, types->i32,
-                                         types->i32,     types->i32,     types->i32};
-    LLVMValueRef function =
-        declared(gen, "tile_emu_copy_async", types->nothing, ARGUMENTS, parameters);
-    LLVMValueRef always = gen_i32(gen, 1);
-    LLVMValueRef arguments[ARGUMENTS] = {
-        gen->emulator->thread,
-        to,
-        from,
-        gen_i32(gen, bytes),
-        LLVMBuildZExt(gen->builder, inside, types->i32, ""),
-        active != NULL ? LLVMBuildZExt(gen->builder, active, types->i32, "") : always,
-        gen_i32(gen, site_of(gen, op))};
-    LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, arguments, ARGUMENTS,
-                   "");
+    const LLVMTypeRef i32 = gen->types.i32;
+    LLVMValueRef arguments[] = {to,
+                                from,
+                                gen_i32(gen, bytes),
+                                LLVMBuildZExt(gen->builder, inside, i32, ""),
+                                active != NULL ? LLVMBuildZExt(gen->builder, active, i32, "")
+                                               : gen_i32(gen, 1),
+                                gen_i32(gen, site_of(gen, op))};
+    call_runtime(gen, "tile_emu_copy_async", gen->types.nothing, 6, arguments);
 }
 
 static void emulator_copy_commit(Gen *gen)
 {
-    LLVMValueRef function =
-        declared(gen, "tile_emu_copy_commit", gen->types.nothing, 1, &gen->types.pointer);
-    LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, &gen->emulator->thread,
-                   1, "");
+    call_runtime(gen, "tile_emu_copy_commit", gen->types.nothing, 0, NULL);
 }
 
 static void emulator_copy_wait(Gen *gen, int groups)
 {
-    LLVMTypeRef parameters[2] = {gen->types.pointer, gen->types.i32};
-    LLVMValueRef function = declared(gen, "tile_emu_copy_wait", gen->types.nothing, 2, parameters);
-    LLVMValueRef arguments[2] = {gen->emulator->thread, gen_i32(gen, groups)};
-    LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, arguments, 2, "");
+    LLVMValueRef count = gen_i32(gen, groups);
+    call_runtime(gen, "tile_emu_copy_wait", gen->types.nothing, 1, &count);
 }
 
 /* ---- mbarriers ---- */
@@ -502,11 +492,8 @@ static void emulator_copy_wait(Gen *gen, int groups)
 static LLVMValueRef call_barrier(Gen *gen, const char *name, LLVMTypeRef result,
                                  LLVMValueRef barrier, LLVMValueRef number, int64_t site)
 {
-    LLVMTypeRef types[4] = {gen->types.pointer, gen->types.pointer, gen->types.i32, gen->types.i32};
-    LLVMValueRef arguments[4] = {gen->emulator->thread, barrier, number, gen_i32(gen, site)};
-    LLVMValueRef function = declared(gen, name, result, 4, types);
-    return LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, arguments, 4,
-                          "");
+    LLVMValueRef arguments[] = {barrier, number, gen_i32(gen, site)};
+    return call_runtime(gen, name, result, 3, arguments);
 }
 
 static void emulator_mbarrier_init(Gen *gen, const Op *op, LLVMValueRef barrier, int arrivals,
@@ -529,20 +516,6 @@ static void emulator_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrie
                  LLVMBuildZExt(gen->builder, active, gen->types.i32, ""), site_of(gen, op));
 }
 
-/* What a thread does by a function that has nothing to say: the thread, then the arguments. */
-static void call_unit(Gen *gen, const char *name, int count, LLVMValueRef *arguments)
-{
-    enum { MOST = 8 };
-    LLVMTypeRef types[MOST];
-    LLVMValueRef all[MOST] = {gen->emulator->thread};
-    CHECK(count < MOST);
-    for (int i = 0; i < count; i++) all[1 + i] = arguments[i];
-    for (int i = 0; i <= count; i++) types[i] = LLVMTypeOf(all[i]);
-    LLVMValueRef function = declared(gen, name, gen->types.nothing, count + 1, types);
-    LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, all,
-                   (unsigned)count + 1, "");
-}
-
 /* Operands before the `first` coordinate, of which the last says whether it is active; coordinates
  * go through the thread's record. */
 static void emulate_tensor(Gen *gen, const Op *op, const char *name, int first)
@@ -554,7 +527,7 @@ static void emulate_tensor(Gen *gen, const Op *op, const char *name, int first)
     arguments[first - 1] = LLVMBuildZExt(gen->builder, arguments[first - 1], gen->types.i32, "");
     arguments[first] = gen_i32(gen, op->operand_count - first);
     arguments[first + 1] = gen_i32(gen, site_of(gen, op));
-    call_unit(gen, name, first + 2, arguments);
+    call_runtime(gen, name, gen->types.nothing, first + 2, arguments);
 }
 
 static void emulator_tensor_copy(Gen *gen, const Op *op)
@@ -569,13 +542,13 @@ static void emulator_tensor_store(Gen *gen, const Op *op)
 
 static void emulator_tensor_commit(Gen *gen)
 {
-    call_unit(gen, "tile_emu_tensor_commit", 0, NULL);
+    call_runtime(gen, "tile_emu_tensor_commit", gen->types.nothing, 0, NULL);
 }
 
 static void emulator_tensor_wait(Gen *gen, int groups)
 {
     LLVMValueRef count = gen_i32(gen, groups);
-    call_unit(gen, "tile_emu_tensor_wait", 1, &count);
+    call_runtime(gen, "tile_emu_tensor_wait", gen->types.nothing, 1, &count);
 }
 
 static void emulator_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier)
@@ -614,10 +587,7 @@ static void emulator_mbarrier_wait(Gen *gen, const Op *op)
 
 static void emulator_fence_async(Gen *gen)
 {
-    LLVMValueRef function =
-        declared(gen, "tile_emu_fence_async", gen->types.nothing, 1, &gen->types.pointer);
-    LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, &gen->emulator->thread,
-                   1, "");
+    call_runtime(gen, "tile_emu_fence_async", gen->types.nothing, 0, NULL);
 }
 
 /* An array of the thread's own, with the op's operands from `first` on, one after the other. */
@@ -673,10 +643,8 @@ static void emulator_product(Gen *gen, const Op *op, const Wgmma *wgmma, LLVMVal
 
 static void build_wgmma_wait(Gen *gen, int groups)
 {
-    LLVMTypeRef parameters[2] = {gen->types.pointer, gen->types.i32};
-    LLVMValueRef function = declared(gen, "tile_emu_wgmma_wait", gen->types.nothing, 2, parameters);
-    LLVMValueRef arguments[2] = {gen->emulator->thread, gen_i32(gen, groups)};
-    LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, arguments, 2, "");
+    LLVMValueRef count = gen_i32(gen, groups);
+    call_runtime(gen, "tile_emu_wgmma_wait", gen->types.nothing, 1, &count);
 }
 
 /* wgmma.wait_group is .sync: the lanes leave it together. */
@@ -688,10 +656,7 @@ static void await_wgmma(Gen *gen, int groups)
 
 static void build_wgmma_commit(Gen *gen)
 {
-    LLVMValueRef function =
-        declared(gen, "tile_emu_wgmma_commit", gen->types.nothing, 1, &gen->types.pointer);
-    LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, &gen->emulator->thread,
-                   1, "");
+    call_runtime(gen, "tile_emu_wgmma_commit", gen->types.nothing, 0, NULL);
 }
 
 static void emulator_wgmma(Gen *gen, const Op *op)

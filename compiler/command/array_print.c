@@ -4,6 +4,7 @@
  * exponents where magnitudes are far apart; lines of 80 columns; of more than 1000 elements the
  * three at each end of a dimension; a type other than the default is named. */
 #include "command/arrays.h"
+#include "eval/evaluate.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -196,31 +197,16 @@ static void print_body(const Printer *printer, int indent)
     }
 }
 
+/* torch's name, where it is not the language's. */
 static const char *torch_name(DType dtype)
 {
-    static const char *const names[DTYPE_COUNT] = {[DTYPE_b1] = "bool",
-                                                   [DTYPE_i8] = "int8",
-                                                   [DTYPE_i16] = "int16",
-                                                   [DTYPE_i32] = "int32",
-                                                   [DTYPE_i64] = "int64",
-                                                   [DTYPE_u8] = "uint8",
-                                                   [DTYPE_u16] = "uint16",
-                                                   [DTYPE_u32] = "uint32",
-                                                   [DTYPE_u64] = "uint64",
-                                                   [DTYPE_f16] = "float16",
-                                                   [DTYPE_bf16] = "bfloat16",
-                                                   [DTYPE_f32] = "float32",
-                                                   [DTYPE_f64] = "float64",
-                                                   [DTYPE_f8e4m3] = "float8_e4m3fn",
-                                                   [DTYPE_f8e5m2] = "float8_e5m2",
-                                                   [DTYPE_i1] = "int1",
-                                                   [DTYPE_i2] = "int2",
-                                                   [DTYPE_i4] = "int4",
-                                                   [DTYPE_u1] = "uint1",
-                                                   [DTYPE_u2] = "uint2",
-                                                   [DTYPE_u4] = "uint4",
-                                                   [DTYPE_f4e2m1] = "float4_e2m1fn"};
-    return names[dtype] ? names[dtype] : dtype_name(dtype);
+    switch (dtype) {
+    case DTYPE_b1: return "bool";
+    case DTYPE_tf32: return dtype_name(dtype);
+    case DTYPE_f8e4m3: return "float8_e4m3fn";
+    case DTYPE_f4e2m1: return "float4_e2m1fn";
+    default: return dtype_user_name(dtype);
+    }
 }
 
 static void print_suffix(Buf *out, size_t start, const char *text, int indent)

@@ -255,15 +255,11 @@ static Object *attributes_dict(Eval *eval, Object *object)
     return dict;
 }
 
-static Object *find_in_instance(Eval *eval, Object *object, Name name, Span at, bool *found)
+/* What an object has by its class: `inherited` is what the class itself has under the name, or
+ * NULL. */
+static Object *find_by_class(Eval *eval, Object *object, Object *class, Object *inherited,
+                             Name name, Span at, bool *found)
 {
-    Object *class = object->as.instance->class;
-    Binding *own = bindings_get(&object->as.instance->attributes, name);
-    *found = true;
-    Object *inherited = class_find(class, name);
-    const bool is_settled = inherited != NULL && special_method(eval, inherited, "__set__") != NULL;
-    if (own != NULL && own->object != NULL && !is_settled) return binding_get(eval, own, at);
-    if (name_is(name, "__dict__")) return attributes_dict(eval, object);
     if (inherited != NULL) return bind_found(eval, object, class, inherited, at);
     if (name_is(name, "__class__")) return class;
     Object *fallback = class_find(class, intern_text(eval->session->names, "__getattr__"));
@@ -274,20 +270,24 @@ static Object *find_in_instance(Eval *eval, Object *object, Name name, Span at, 
     return NULL;
 }
 
+static Object *find_in_instance(Eval *eval, Object *object, Name name, Span at, bool *found)
+{
+    Object *class = object->as.instance->class;
+    Binding *own = bindings_get(&object->as.instance->attributes, name);
+    *found = true;
+    Object *inherited = class_find(class, name);
+    const bool is_settled = inherited != NULL && special_method(eval, inherited, "__set__") != NULL;
+    if (own != NULL && own->object != NULL && !is_settled) return binding_get(eval, own, at);
+    if (name_is(name, "__dict__")) return attributes_dict(eval, object);
+    return find_by_class(eval, object, class, inherited, name, at, found);
+}
+
 static Object *find_in_record(Eval *eval, Object *object, Name name, Span at, bool *found)
 {
     Object *class = object->as.list.class, *field = record_field(eval, object, name);
     *found = true;
     if (field != NULL) return field;
-    Object *inherited = class_find(class, name);
-    if (inherited != NULL) return bind_found(eval, object, class, inherited, at);
-    if (name_is(name, "__class__")) return class;
-    Object *fallback = class_find(class, intern_text(eval->session->names, "__getattr__"));
-    if (fallback != NULL)
-        return call_simple(eval, fallback, 2,
-                           (Object *[]){object, object_text(eval, name, strlen(name))}, at);
-    *found = false;
-    return NULL;
+    return find_by_class(eval, object, class, class_find(class, name), name, at, found);
 }
 
 static Object *find_in_class(Eval *eval, Object *object, Name name, Span at, bool *found)
