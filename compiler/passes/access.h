@@ -2,6 +2,7 @@
 #ifndef TILEC_PASSES_ACCESS_H
 #define TILEC_PASSES_ACCESS_H
 
+#include "passes/agree.h"
 #include "passes/passes.h"
 
 enum { ACCESS_BYTES = 16 }; /* of the widest access */
@@ -55,6 +56,18 @@ bool value_is_steady(const Value *value);
 bool access_is_apart(Op *a, Op *b);
 /* The shared_alloc that a shared tile is a part of, or is. */
 const Op *shared_root(const Value *tile);
+/* ---- part_apart.c ---- */
+/* In which round of the loops around it an access was made, seen from one that is made now: the
+ * same; the one before of `loop`, or some before that, and the same of all others; without a loop,
+ * some earlier one. */
+typedef struct Round {
+    enum { ROUND_SAME, ROUND_BEFORE, ROUND_EARLIER } when;
+    const Op *loop;
+} Round;
+/* Whether two parts of a shared tile, one met in that round and one now, have no byte in common. */
+bool shared_parts_apart(Agreement *agreement, const Value *earlier, Round round,
+                        const Value *later);
+/* ---- shared_part.c ---- */
 /* The layout of a shared_view, if its elements lie behind the first one as in a tile of their own;
  * NULL: they don't, or that can't be seen. */
 const Layout *shared_part_layout(LayoutTable *table, FactTable *facts, const Op *view);

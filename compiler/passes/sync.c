@@ -4,7 +4,8 @@
  * The region is walked in order with the set of accesses made since the last barrier. A barrier
  * goes before an access that conflicts with one of them: both touch the same bytes of shared memory
  * and one writes, by different threads. A loop is walked again with what its end leaves pending
- * until that adds nothing. Accesses of global memory conflict where the author put a sync between
+ * until that adds nothing; what is pending says which round it was made in, so that a ring's slots
+ * are told apart. Accesses of global memory conflict where the author put a sync between
  * them, and where one reads through the pointer by which the other writes, unless each thread reads
  * what it writes itself; the author's syncs are dropped.
  *
@@ -34,6 +35,7 @@ typedef struct Pending {
     ThreadGroup group; /* whose it is */
     bool fenced;       /* an author's sync came after it */
     bool under_way;    /* an asynchronous copy that nothing has waited for */
+    Round round;
 } Pending;
 
 typedef struct State {
@@ -70,7 +72,9 @@ static bool state_has(const State *state, Pending item)
 {
     for (size_t i = 0; i < state->items.count; i++)
         if (state->items.data[i].op == item.op && state->items.data[i].fenced == item.fenced &&
-            state->items.data[i].under_way == item.under_way)
+            state->items.data[i].under_way == item.under_way &&
+            state->items.data[i].round.when == item.round.when &&
+            state->items.data[i].round.loop == item.round.loop)
             return true;
     return false;
 }
@@ -86,6 +90,17 @@ static bool state_join(const Sync *sync, State *state, const State *other)
     const size_t before = state->items.count;
     for (size_t i = 0; i < other->items.count; i++) state_add(sync, state, other->items.data[i]);
     return state->items.count != before;
+}
+
+/* What the end of a round leaves to the next one. */
+static void state_age(State *state, const Op *loop)
+{
+    for (size_t i = 0; i < state->items.count; i++) {
+        Round *round = &state->items.data[i].round;
+        const bool again = round->when == ROUND_SAME || round->loop == loop;
+        *round =
+            (Round){round->when == ROUND_SAME ? ROUND_BEFORE : ROUND_EARLIER, again ? loop : NULL};
+    }
 }
 
 static State state_copy(const Sync *sync, const State *state)
@@ -143,8 +158,8 @@ static bool is_of(const Op *op, TypeKind memory)
 static bool is_shared_access(const Op *op)
 {
     return op->code == OP_shared_load || op->code == OP_shared_store || op->code == OP_copy_async ||
-           op->code == OP_dot_shared || op->code == OP_dot_slices ||
-           op->code == OP_tensor_store || is_of(op, TYPE_SHARED);
+           op->code == OP_dot_shared || op->code == OP_dot_slices || op->code == OP_tensor_store ||
+           is_of(op, TYPE_SHARED);
 }
 
 static bool is_global_access(const Op *op)
@@ -232,20 +247,21 @@ static bool is_private(Pending a, const Op *b, ThreadGroup group)
            a.group.count == group.count && layout_threads(layout) == group.count;
 }
 
-static bool same_part(const Value *a, const Value *b)
+static bool same_part(const Sync *sync, const Value *a, Round round, const Value *b)
 {
     if (a->type->kind != TYPE_SHARED || b->type->kind != TYPE_SHARED) return false;
     const Op *x = shared_root(a), *y = shared_root(b);
     const int64_t x_begin = op_int(x, ATTR_offset, 0), y_begin = op_int(y, ATTR_offset, 0);
     return x_begin < y_begin + op_int(y, ATTR_bytes, 0) &&
-           y_begin < x_begin + op_int(x, ATTR_bytes, 0);
+           y_begin < x_begin + op_int(x, ATTR_bytes, 0) &&
+           !shared_parts_apart(sync->agreement, a, round, b);
 }
 
-static bool same_bytes(const Op *a, const Op *b)
+static bool same_bytes(const Sync *sync, Pending a, const Op *b)
 {
-    for (int i = 0; i < a->operand_count; i++)
+    for (int i = 0; i < a.op->operand_count; i++)
         for (int j = 0; j < b->operand_count; j++)
-            if (same_part(a->operands[i], b->operands[j])) return true;
+            if (same_part(sync, a.op->operands[i], a.round, b->operands[j])) return true;
     return false;
 }
 
@@ -261,7 +277,7 @@ static bool shared_conflict(const Sync *sync, Pending earlier, const Op *op)
     const bool write = writes(earlier.op) || writes(op) || op->code == OP_copy_async ||
                        earlier.op->code == OP_copy_async;
     return write && is_shared_access(earlier.op) && is_shared_access(op) &&
-           same_bytes(earlier.op, op) && !is_private(earlier, op, sync->group);
+           same_bytes(sync, earlier, op) && !is_private(earlier, op, sync->group);
 }
 
 /* A tile is read or written where the same threads write one, with no sync between: the author sees
@@ -419,7 +435,8 @@ static bool needs_barrier(const Sync *sync, Op *op, const State *state)
 
 static void add_access(const Sync *sync, Op *op, State *state)
 {
-    state_add(sync, state, (Pending){op, sync->group, false, op->code == OP_copy_async});
+    state_add(sync, state,
+              (Pending){op, sync->group, false, op->code == OP_copy_async, {ROUND_SAME, NULL}});
 }
 
 static void visit_access(const Sync *sync, Op *op, State *state)
@@ -491,6 +508,7 @@ static void visit_loop(const Sync *sync, Op *loop, State *state)
     for (bool changed = true; changed;) {
         State body = state_copy(sync, &own);
         walk_once(sync, loop, &body, &exit);
+        state_age(&body, loop);
         changed = state_join(sync, &own, &body);
     }
     bool hit = false;

@@ -581,6 +581,60 @@ static void test_barriers(void **state)
                     1, 0);
 }
 
+#define RING_ROUND(counter)                                                                        \
+    "      %wi = add %" counter ", %cw : i32\n"                                                    \
+    "      %w = floormod %wi, %cs : i32\n"                                                         \
+    "      %sw = shared_view %s, %w, %o {dims = [1]} : shared<f32, [256]>\n"                       \
+    "      shared_store %sw, %c\n"                                                                 \
+    "      %ri = add %" counter ", %cr : i32\n"                                                    \
+    "      %rm = floormod %ri, %cs : i32\n"                                                        \
+    "      %sr = shared_view %s, %rm, %o {dims = [1]} : shared<f32, [256]>\n"                      \
+    "      %y = shared_load %sr : tile<f32, [256]>\n"                                              \
+    "      %yl = reshape %y : tile<f32, [16, 16]>\n"                                               \
+    "      %yt = transpose %yl {dims = [1, 0]} : tile<f32, [16, 16]>\n"                            \
+    "      %yf = reshape %yt : tile<f32, [256]>\n"                                                 \
+    "      %cc = add %yf, %c : tile<f32, [256]>\n"                                                 \
+    "      %ki = add %k, %u : i32\n"                                                               \
+    "      %kn = floormod %ki, %cs : i32\n"                                                        \
+    "      yield %cc, %kn\n"                                                                       \
+    "    }\n"                                                                                      \
+    "    store %vb, %r, %o\n" SHARED_TAIL
+
+/* A ring of the author's own: a slot is written and one is read in each round. */
+static void expect_ring_barriers(int slots, int written, int read, bool carried, int barriers)
+{
+    char numbers[512], text[4096];
+    snprintf(numbers, sizeof numbers,
+             "    %%s = shared_alloc : shared<f32, [%d, 256]>\n"
+             "    %%cs = const {value = %d} : i32\n"
+             "    %%cw = const {value = %d} : i32\n"
+             "    %%cr = const {value = %d} : i32\n",
+             slots, slots, written, read);
+    snprintf(text, sizeof text, "%s%s%s%s", SHARED_HEAD, numbers,
+             "    %r, %j = for %o, %n, %u, %x, %o : tile<f32, [256]>, i32 "
+             "(%i: i32, %c: tile<f32, [256]>, %k: i32) {\n",
+             carried ? RING_ROUND("k") : RING_ROUND("i"));
+    Fixture fixture = fixture_open(text);
+    assert_true(fixture_run(&fixture, STAGE_SYNCED));
+    assert_int_equal(fixture_count(&fixture, OP_barrier), barriers);
+    fixture_close(&fixture);
+}
+
+/* One barrier a round is enough where what is written was read in an earlier round, and what is
+ * read was written in one; a ring of a single slot needs two. */
+static void test_ring_barriers(void **state)
+{
+    (void)state;
+    for (int carried = 0; carried < 2; carried++) {
+        expect_ring_barriers(3, 2, 0, carried, 1);
+        expect_ring_barriers(4, 2, 0, carried, 1);
+        expect_ring_barriers(2, 1, 0, carried, 1);
+        expect_ring_barriers(2, 0, 0, carried, 1);
+        expect_ring_barriers(2, 2, 0, carried, 1); /* the same slot */
+        expect_ring_barriers(1, 0, 0, carried, 2);
+    }
+}
+
 /* Two tiles that live at once lie side by side; a third that comes after the first takes its place.
  */
 static void test_placement(void **state)
@@ -853,16 +907,16 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_facts),      cmocka_unit_test(test_add_one),
-        cmocka_unit_test(test_odd_tiles),  cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_widths),     cmocka_unit_test(test_matmul_ops),
-        cmocka_unit_test(test_matmul),     cmocka_unit_test(test_matmul_by_hand),
-        cmocka_unit_test(test_barriers),   cmocka_unit_test(test_placement),
-        cmocka_unit_test(test_loops),      cmocka_unit_test(test_renames),
-        cmocka_unit_test(test_chain),      cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_booleans),   cmocka_unit_test(test_disagreement),
-        cmocka_unit_test(test_hoisting),   cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_all_passes),
+        cmocka_unit_test(test_facts),        cmocka_unit_test(test_add_one),
+        cmocka_unit_test(test_odd_tiles),    cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_widths),       cmocka_unit_test(test_matmul_ops),
+        cmocka_unit_test(test_matmul),       cmocka_unit_test(test_matmul_by_hand),
+        cmocka_unit_test(test_barriers),     cmocka_unit_test(test_ring_barriers),
+        cmocka_unit_test(test_placement),    cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_renames),      cmocka_unit_test(test_chain),
+        cmocka_unit_test(test_windows),      cmocka_unit_test(test_booleans),
+        cmocka_unit_test(test_disagreement), cmocka_unit_test(test_hoisting),
+        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_all_passes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
