@@ -24,7 +24,7 @@ LLVM_INCLUDE = $(shell $(LLVM_CONFIG) --includedir 2>/dev/null)
 CFLAGS_COMPILER = -std=c17 $(CFLAGS_COMMON) -fPIC -fvisibility=hidden -Icompiler -I$(BUILD)/gen -Iruntime -Iruntime/include -isystem $(LLVM_INCLUDE)
 CFLAGS_RUNTIME = -std=c11 $(CFLAGS_COMMON) -fPIC -fvisibility=hidden -Iruntime -Iruntime/include
 
-.PHONY: all build deps demo test unit reference grammar golden exec samples layers check-layers docs install format clean fuzz mutants gpu-bundle
+.PHONY: all build deps demo test unit reference grammar golden exec samples layers check-layers docs install format clean fuzz mutants coverage gpu-bundle
 all: build
 build: $(BUILD)/tilec $(BUILD)/libtile.a $(BUILD)/libtile.so $(BUILD)/libtile_emulator.a $(BUILD)/libtilec.so
 
@@ -215,6 +215,12 @@ $(BUILD)/fuzz/eval.dict: compiler/eval/builtins.def compiler/ir/dtypes.def
 	LC_ALL=C sed -nE 's/^BUILTIN\("[^"]*", ("[^"]*").*/\1/p; s/^DTYPE\(([a-z0-9_]+).*/"\1"/p' $^ | sort -u > $@
 FUZZ_WORDS_ir = $(BUILD)/fuzz/ir.dict
 FUZZ_WORDS_eval = $(BUILD)/fuzz/eval.dict
+# Which lines the tests run. Another build folder, as the objects count for themselves.
+COVERAGE = gcc --coverage -fprofile-update=atomic
+coverage:
+	@find $(BUILD)/coverage -name '*.gcda' -delete 2>/dev/null; true
+	-@+$(MAKE) --no-print-directory test BUILD=$(BUILD)/coverage OPT=-O1 CC='$(COVERAGE)' CXX='g++ --coverage'
+	python3 tests/coverage.py $(BUILD)/coverage --least 90 compiler/syntax compiler/eval compiler/ir compiler/passes
 # Each barrier, fence, commit and wait of each program of the suite left out: hours.
 mutants: build
 	python3 tests/fuzz/mutants.py $(BUILD)/tilec tests/exec/*.accept
