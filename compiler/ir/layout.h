@@ -64,6 +64,9 @@ bool layout_invert(const Layout *layout, int32_t result[LAYOUT_RANK][LAYOUT_BITS
  */
 const Layout *layout_blocked(LayoutTable *table, int rank, const int32_t *shape, const int *order,
                              int vector, int warps);
+/* The same where a warp has all of order[0]: warps are along the other dimensions only. */
+const Layout *layout_lines(LayoutTable *table, int rank, const int32_t *shape, const int *order,
+                           int vector, int warps);
 /* Row-major shared layout (order[0] contiguous) in which 16-byte chunks of `element_bits` elements
  * are swizzled so that ldmatrix's 8 rows and 16-byte vectors of 8 neighbouring lanes meet no bank
  * conflict. Plain row-major where a row has less than 16 bytes. */

@@ -118,9 +118,10 @@ static void start(Maker *maker, int rank, const int32_t *shape)
 
 /* ---- blocked ---- */
 
-static void add_next(Maker *maker, LayoutAxis axis, const int *order)
+/* Along the first of `count` dimensions that has bits left. */
+static void add_next(Maker *maker, LayoutAxis axis, const int *order, int count)
 {
-    for (int i = 0; i < maker->layout.rank; i++)
+    for (int i = 0; i < count; i++)
         if (bits_left(maker, order[i]) > 0) {
             add_bit(maker, axis, order[i]);
             return;
@@ -139,23 +140,25 @@ static void add_vector(Maker *maker, int dim, int vector)
 }
 
 /* The maker's blocks are chosen. Warps that are not a power of two are rounded down: those above
- * hold replicas. */
+ * hold replicas. They leave the first `lines` dimensions of the order alone. */
 static const Layout *spread(LayoutTable *table, Maker *maker, const int *order, int vector,
-                            int warps)
+                            int warps, int lines)
 {
-    int rank = maker->layout.rank;
+    const int rank = maker->layout.rank;
     limit_block(&maker->layout, LAYOUT_BITS);
     if (rank > 0) add_vector(maker, order[0], vector);
-    for (int i = 0; warps > 0 && i < LANE_BITS; i++) add_next(maker, LAYOUT_LANE, order);
-    for (int i = 0; warps > 0 && i < bits_log2(warps); i++) add_next(maker, LAYOUT_WARP, order);
+    for (int i = 0; warps > 0 && i < LANE_BITS; i++)
+        add_next(maker, LAYOUT_LANE, order, rank);
+    for (int i = 0; warps > 0 && i < bits_log2(warps); i++)
+        add_next(maker, LAYOUT_WARP, order + lines, rank - lines);
     for (int i = 0; i < rank; i++) add_rest(maker, LAYOUT_REGISTER, order[i]);
     return finish(table, maker);
 }
 
 /* Repeating a small block can leave threads idle that padding would use: whichever holds fewer
  * registers. */
-const Layout *layout_blocked(LayoutTable *table, int rank, const int32_t *shape, const int *order,
-                             int vector, int warps)
+static const Layout *blocked(LayoutTable *table, int rank, const int32_t *shape, const int *order,
+                             int vector, int warps, int lines)
 {
     Maker exact, padded;
     start(&exact, rank, shape);
@@ -166,10 +169,22 @@ const Layout *layout_blocked(LayoutTable *table, int rank, const int32_t *shape,
         padded.layout.block[d] = padded_block(shape[d]);
         differ |= exact.layout.block[d] != padded.layout.block[d];
     }
-    const Layout *layout = spread(table, &exact, order, vector, warps);
+    const Layout *layout = spread(table, &exact, order, vector, warps, lines);
     if (!differ) return layout;
-    const Layout *other = spread(table, &padded, order, vector, warps);
+    const Layout *other = spread(table, &padded, order, vector, warps, lines);
     return layout_registers(other) < layout_registers(layout) ? other : layout;
+}
+
+const Layout *layout_blocked(LayoutTable *table, int rank, const int32_t *shape, const int *order,
+                             int vector, int warps)
+{
+    return blocked(table, rank, shape, order, vector, warps, 0);
+}
+
+const Layout *layout_lines(LayoutTable *table, int rank, const int32_t *shape, const int *order,
+                           int vector, int warps)
+{
+    return blocked(table, rank, shape, order, vector, warps, 1);
 }
 
 /* ---- shared ---- */

@@ -238,10 +238,8 @@ const Layout *scan_layout(const Inference *inference, const Op *op, const Layout
     int vector = 1;
     while (vector < 4 && tile->shape[dim] % (2 * vector) == 0 && tile->shape[dim] > 32 * vector)
         vector *= 2;
-    LayoutTable *table = inference->kernel->layouts;
-    const Layout *all = layout_blocked(table, tile->rank, shape, order, vector, inference->warps);
-    if (fits_scan(all, dim)) return all;
-    return with_all_warps(inference, layout_blocked(table, tile->rank, shape, order, vector, 1));
+    return layout_lines(inference->kernel->layouts, tile->rank, shape, order, vector,
+                        inference->warps);
 }
 
 /* ---- ops that only rename ---- */

@@ -102,3 +102,7 @@ library narrow "$kernels/library.tile" \
     "i8_16 = Widened(16, 64, 256, 3, stages=3, weights=int8).$narrow" \
     "e4m3_16 = Widened(16, 64, 128, 3, stages=5, weights=float8_e4m3).$narrow" \
     "i4_16 = Widened(16, 64, 256, 3, stages=4, weights=int4).$narrow"
+
+# the kernels that Warp compiles too; compare_warp.py says which
+mapfile -t warp < <(python3 tests/bench/compare_warp.py --exports)
+library warp "$kernels/warp_tiles.py" "${warp[@]}"
