@@ -79,15 +79,15 @@ def vectors(count):
 
 def pairs(size, dtype, count):
     def make(torch):
-        kind = getattr(torch, dtype)
-        keys = torch.randn(count, device="cuda") if kind.is_floating_point else torch.randint(-(2**31), 2**31 - 1, (count,), device="cuda")
+        keys = torch.randperm(count, device="cuda") * 255 - 2**31  # no two alike: not all sorts are stable
+        keys = keys.int() if dtype == "int32" else torch.randperm(count, device="cuda").float() - count // 2
         values = torch.arange(count, device="cuda", dtype=torch.int32)
 
         def work(keys, values):
             ordered, places = keys.view(-1, size).sort(stable=True)
             return ordered.flatten(), values.view(-1, size).gather(1, places).flatten()
 
-        return [keys.to(kind), values], [torch.empty_like(values, dtype=kind), torch.empty_like(values)], work
+        return [keys, values], [torch.empty_like(keys), torch.empty_like(values)], work
 
     return make
 
