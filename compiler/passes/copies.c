@@ -144,14 +144,21 @@ static bool find_feed(const Loop *loop, Op *dot, int operand, Feed *out)
     return out->load && is_ahead(loop, out->load);
 }
 
+/* A product by multiplying and adding reads both operands in shared memory, or none. */
+static void find_feeds_of(Loop *loop, Op *dot)
+{
+    Feed feeds[2];
+    const bool found[2] = {find_feed(loop, dot, 0, &feeds[0]), find_feed(loop, dot, 1, &feeds[1])};
+    const bool both = found[0] && found[1] && dot->operands[2]->type->rank == 2;
+    for (int i = 0; i < 2; i++)
+        if (both || (found[i] && dot_has_instruction(dot, loop->target)))
+            vec_push(loop->arena, &loop->feeds, feeds[i]);
+}
+
 static void find_feeds(Loop *loop)
 {
     for (Op *op = loop->body->first; op; op = op->next)
-        for (int i = 0; op->code == OP_dot && i < 2; i++) {
-            Feed feed;
-            if (dot_has_instruction(op, loop->target) && find_feed(loop, op, i, &feed))
-                vec_push(loop->arena, &loop->feeds, feed);
-        }
+        if (op->code == OP_dot) find_feeds_of(loop, op);
 }
 
 /* ---- loads become copies ---- */
