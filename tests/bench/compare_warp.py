@@ -142,12 +142,11 @@ def exports():
             print(f"{row.entry(i)} = {expression}.compile(block_dim={block_dim})")
 
 
-def tilec_launch(library_of, row, i, read, written):
+def tilec_launch(library, row, i, read, written):
     from compare import dl_tensor
     import torch
 
     _, block_dim, dims = row.kernels[i]
-    library = library_of("warp", row.entry(i))
     descriptors = [dl_tensor(tensor) for tensor in read + written]
     stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
     keys = [ctypes.c_int64(block_dim), ctypes.c_int64(1 if row.tiled else 0)]
@@ -227,7 +226,7 @@ def mistake(torch, row, wanted, got):
     return None
 
 
-def contenders_of(torch, row, sets, with_warp):
+def contenders_of(torch, row, sets, library, with_warp):
     """Launches of each contender, of those that compute what is wanted."""
     from compare import Library
 
@@ -235,7 +234,7 @@ def contenders_of(torch, row, sets, with_warp):
     wanted = work(*[x.double() if x.is_floating_point() else x for x in read])
     candidates = {}
     for i in range(len(row.kernels)):
-        candidates["tilec " + row.label(i)] = lambda r, w, i=i: tilec_launch(Library, row, i, r, w)
+        candidates["tilec " + row.label(i)] = lambda r, w, i=i: tilec_launch(Library(library, row.entry(i)), row, i, r, w)
     for i in range(len(row.kernels) if with_warp else 0):
         kernel = warp_kernel(row.kernels[i][0])
         candidates["Warp " + row.label(i)] = lambda r, w, i=i, kernel=kernel: warp_launch(row, i, kernel, r, w)
@@ -314,6 +313,7 @@ def main():
     parser.add_argument("--rows", default="", help="a regular expression: only the rows of such names")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--milliseconds", type=float, default=10, help="of each sample")
+    parser.add_argument("--library", default="warp", help="of build/bench/compare: the kernels by tilec")
     parser.add_argument("--no-warp", action="store_true", help="tilec and the bases alone")
     options = parser.parse_args()
     if options.exports:
@@ -349,7 +349,7 @@ def run(options):
         sets = [row.operands(torch)]
         size = sum(tensor.nbytes for tensor in sets[0][0] + sets[0][1])
         sets += [row.operands(torch) for _ in range(max(1, math.ceil(L2_BYTES / size) - 1))]
-        contenders = contenders_of(torch, row, sets, not options.no_warp)
+        contenders = contenders_of(torch, row, sets, options.library, not options.no_warp)
         for result in summarise(row, measure(contenders, options.rounds, options.milliseconds * 1e3)):
             show(result, "TFLOP/s" if row.flops else "GB/s")
             results["rows"].append(result)
