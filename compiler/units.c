@@ -263,6 +263,8 @@ static void put_image(const Image *image, bool with_bytes, Buf *out)
         put_text(out, entry->name);
         put_number(out, (uint64_t)entry->warps);
         put_number(out, (uint64_t)entry->persistent);
+        put_number(out, (uint64_t)entry->cooperative);
+        for (int d = 0; d < 3; d++) put_number(out, (uint64_t)entry->cluster[d]);
         put_number(out, (uint64_t)entry->shared_bytes);
         put_number(out, (uint64_t)entry->registers);
         put_number(out, (uint64_t)entry->spill_bytes);
@@ -323,6 +325,8 @@ static void take_entry(Taker *taker, ImageEntry *out)
     out->name = name ? intern_text(taker->session->names, name) : NULL;
     out->warps = (int)taker_number(taker);
     out->persistent = (int)taker_number(taker);
+    out->cooperative = (int)taker_number(taker);
+    for (int d = 0; d < 3; d++) out->cluster[d] = (int)taker_number(taker);
     out->shared_bytes = (int)taker_number(taker);
     out->registers = (int)taker_number(taker);
     out->spill_bytes = (int)taker_number(taker);

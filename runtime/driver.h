@@ -43,12 +43,26 @@ enum {
  * current, as NULL does. */
 enum { CU_STREAM_LAST_SPECIAL = 2 };
 
+enum { CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4 };
+
+typedef struct CUlaunchAttribute {
+    int id;
+    char pad[4];
+    union {
+        char pad[64];
+        int cooperative;
+        struct {
+            unsigned int x, y, z;
+        } cluster;
+    } value;
+} CUlaunchAttribute;
+
 typedef struct CUlaunchConfig {
     unsigned int gridDimX, gridDimY, gridDimZ;
     unsigned int blockDimX, blockDimY, blockDimZ;
     unsigned int sharedMemBytes;
     CUstream hStream;
-    void *attrs;
+    CUlaunchAttribute *attrs;
     unsigned int numAttrs;
 } CUlaunchConfig;
 

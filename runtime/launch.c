@@ -382,6 +382,55 @@ tile_grid tile_persistent_grid(const tile_grid *grid, uint32_t at_a_time)
     return (tile_grid){(uint32_t)((blocks + turns - 1) / turns), 1, 1};
 }
 
+/* ---- blocks together ---- */
+
+static uint64_t block_count(const tile_grid *grid)
+{
+    return (uint64_t)grid->x * grid->y * grid->z;
+}
+
+/* Clusters are whole. */
+static tile_status check_company(const invocation *call, const tile_entry *entry,
+                                 const tile_grid *grid)
+{
+    const uint32_t extents[3] = {grid->x, grid->y, grid->z};
+    for (int i = 0; i < 3; i++) {
+        if (!entry->cluster[i] || extents[i] % entry->cluster[i] == 0) continue;
+        tile_text text = {0};
+        tile_text_add(&text, "%s: %u x %u x %u blocks are not whole clusters of %u x %u x %u",
+                      call->kernel->name, grid->x, grid->y, grid->z, entry->cluster[0],
+                      entry->cluster[1], entry->cluster[2]);
+        describe_integers(&text, call);
+        return tile_error(TILE_ERROR_ARGUMENT, "%s", text.bytes);
+    }
+    return TILE_OK;
+}
+
+static tile_status too_many_blocks(const invocation *call, const tile_scope *scope,
+                                   const tile_entry *entry, const tile_grid *grid,
+                                   uint32_t at_a_time)
+{
+    return tile_error(
+        TILE_ERROR_ARGUMENT,
+        "%s: %s: its blocks wait for each other, so all %u x %u x %u have to run at a "
+        "time, and device %d (%s) runs %u of %u warps and %u bytes of shared memory",
+        call->kernel->name, entry->name, grid->x, grid->y, grid->z, scope->device,
+        scope->driver->gpus[scope->device].name, at_a_time, entry->warps, entry->shared_bytes);
+}
+
+static unsigned launch_attributes(const tile_entry *entry, CUlaunchAttribute out[2])
+{
+    unsigned count = 0;
+    if (entry->cluster[0])
+        out[count++] = (CUlaunchAttribute){
+            .id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+            .value.cluster = {entry->cluster[0], entry->cluster[1], entry->cluster[2]}};
+    if (entry->cooperative)
+        out[count++] =
+            (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
+    return count;
+}
+
 /* The driver takes a CUkernel for a CUfunction and finds the function of the stream's context
  * itself. That costs nothing measurable, and keeping functions by context here would go wrong as
  * soon as a new context gets the address of a destroyed one. */
@@ -392,6 +441,11 @@ static tile_status launch_one(const invocation *call, const tile_scope *scope,
     const tile_grid own =
         entry->persistent ? tile_persistent_grid(whole, loaded->at_a_time) : *whole;
     const tile_grid *grid = &own;
+    CUlaunchAttribute attributes[2];
+    const tile_status status = check_company(call, entry, grid);
+    if (status) return status;
+    if (entry->cooperative && loaded->at_a_time < block_count(grid))
+        return too_many_blocks(call, scope, entry, grid, loaded->at_a_time);
     const CUlaunchConfig config = {
         .gridDimX = grid->x,
         .gridDimY = grid->y,
@@ -401,6 +455,8 @@ static tile_status launch_one(const invocation *call, const tile_scope *scope,
         .blockDimZ = 1,
         .sharedMemBytes = entry->shared_bytes,
         .hStream = stream,
+        .attrs = attributes,
+        .numAttrs = launch_attributes(entry, attributes),
     };
     const CUresult result = scope->driver->launch(&config, (CUfunction)(void *)loaded->kernel,
                                                   (void **)(uintptr_t)call->device_arguments, NULL);
@@ -537,6 +593,8 @@ static tile_status run_emulated(const invocation *call, const tile_image *image)
         tile_grid grid = call->grids[i];
         if (is_empty(&grid)) continue;
         if (image->entries[i].persistent) grid = tile_persistent_grid(&grid, AT_A_TIME);
+        status = check_company(call, &image->entries[i], &grid);
+        if (status) return status;
         status = emulator->run(image, &image->entries[i], &grid, call->device_arguments);
     }
     return status;
@@ -612,6 +670,9 @@ tile_status tile_plan_launch(const tile_kernel *kernel, const void *const *argum
         out->shared_bytes = image->entries[0].shared_bytes;
         out->registers = image->entries[0].registers;
         out->spill_bytes = image->entries[0].spill_bytes;
+        if (image->entries[0].cluster[0])
+            out->cluster = (tile_grid){image->entries[0].cluster[0], image->entries[0].cluster[1],
+                                       image->entries[0].cluster[2]};
     }
     return TILE_OK;
 }

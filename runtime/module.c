@@ -259,14 +259,14 @@ static tile_status allow_shared(const tile_driver *driver, const tile_kernel *ke
     return TILE_OK;
 }
 
-/* How many blocks of those that take turns the device runs at a time. */
+/* How many blocks of those that take turns, or wait for each other, the device runs at a time. */
 static tile_status count_blocks(const tile_driver *driver, const tile_kernel *kernel,
                                 uint32_t launches, tile_loaded *loaded, const tile_gpu *gpu)
 {
     for (uint32_t i = 0; i < launches; i++) {
         const tile_entry *entry = &loaded->image->entries[i];
         int processors = 0, blocks = 0;
-        if (!entry->persistent) continue;
+        if (!entry->persistent && !entry->cooperative) continue;
         CUresult result = driver->device_attribute(
             &processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, gpu->device);
         if (result == CUDA_SUCCESS)

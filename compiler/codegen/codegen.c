@@ -285,6 +285,19 @@ static const char *maps_text(Codegen *codegen, const Kernel *kernel)
     return lasting;
 }
 
+int entry_blocks(const ImageEntry *entry)
+{
+    return entry->cluster[0] * entry->cluster[1] * entry->cluster[2];
+}
+
+void entry_set_company(ImageEntry *entry, const Op *launch)
+{
+    const Attr *cluster = op_attr(launch, ATTR_cluster);
+    entry->persistent = (int)op_int(launch, ATTR_persistent, 0);
+    entry->cooperative = (int)op_int(launch, ATTR_cooperative, 0);
+    for (int i = 0; i < 3; i++) entry->cluster[i] = cluster != NULL ? (int)cluster->integers[i] : 1;
+}
+
 bool image_start(Codegen *codegen, Kernel *kernel, const ArchChoice *arch, Image *out)
 {
     CHECK(kernel->stage == STAGE_THREADED);

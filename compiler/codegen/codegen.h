@@ -38,10 +38,16 @@ typedef enum ImageKind { IMAGE_CUBIN, IMAGE_PTX, IMAGE_EMULATOR } ImageKind;
 typedef struct ImageEntry { /* one launch of the kernel */
     Name name; /* symbol in the image; of an emulator image, the ramp function in the host module */
     int warps;
-    int persistent; /* each block does the work of several of the grid */
+    int persistent;  /* each block does the work of several of the grid */
+    int cluster[3];  /* extents in blocks */
+    int cooperative; /* blocks wait for each other */
     int shared_bytes;
     int registers, spill_bytes; /* from ptxas; 0 if unknown */
 } ImageEntry;
+
+/* What the launch says of its blocks: persistent, cluster, cooperative. */
+void entry_set_company(ImageEntry *entry, const Op *launch);
+int entry_blocks(const ImageEntry *entry); /* of a cluster */
 
 typedef struct Image {
     const Target *target;

@@ -270,7 +270,8 @@ static LLVMValueRef kind_of(Gen *gen, const Op *op, tile_emu_kind kind)
 static LLVMValueRef checked_address(Gen *gen, const Op *op, LLVMValueRef pointer, int bytes,
                                     tile_emu_kind kind)
 {
-    bool is_shared = op->operands[0]->type->space == SPACE_SHARED;
+    const Space space = op->operands[0]->type->space;
+    const bool is_shared = space == SPACE_SHARED || space == SPACE_CLUSTER;
     LLVMValueRef function = check_function(gen);
     LLVMValueRef arguments[CHECK_ARGUMENTS] = {
         gen->emulator->thread,
@@ -518,26 +519,32 @@ static void emulator_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrie
 
 /* Operands before the `first` coordinate, of which the last says whether it is active; coordinates
  * go through the thread's record. */
-static void emulate_tensor(Gen *gen, const Op *op, const char *name, int first)
+static int tensor_arguments(Gen *gen, const Op *op, int first, int end, LLVMValueRef *arguments)
 {
-    LLVMValueRef arguments[8];
-    for (int i = first; i < op->operand_count; i++)
-        in_store(gen, i - first, gen_operand(gen, op, i));
+    for (int i = first; i < end; i++) in_store(gen, i - first, gen_operand(gen, op, i));
     for (int i = 0; i < first; i++) arguments[i] = gen_operand(gen, op, i);
     arguments[first - 1] = LLVMBuildZExt(gen->builder, arguments[first - 1], gen->types.i32, "");
-    arguments[first] = gen_i32(gen, op->operand_count - first);
-    arguments[first + 1] = gen_i32(gen, site_of(gen, op));
-    call_runtime(gen, name, gen->types.nothing, first + 2, arguments);
+    arguments[first] = gen_i32(gen, end - first);
+    return first + 1;
 }
 
 static void emulator_tensor_copy(Gen *gen, const Op *op)
 {
-    emulate_tensor(gen, op, "tile_emu_tensor_copy", 4);
+    LLVMValueRef arguments[8];
+    const bool cast = op_attr(op, ATTR_cast) != NULL;
+    const int end = op->operand_count - cast;
+    int count = tensor_arguments(gen, op, 4, end, arguments);
+    arguments[count++] = cast ? gen_operand(gen, op, end) : gen_i32(gen, 0);
+    arguments[count++] = gen_i32(gen, site_of(gen, op));
+    call_runtime(gen, "tile_emu_tensor_copy", gen->types.nothing, count, arguments);
 }
 
 static void emulator_tensor_store(Gen *gen, const Op *op)
 {
-    emulate_tensor(gen, op, "tile_emu_tensor_store", 3);
+    LLVMValueRef arguments[8];
+    int count = tensor_arguments(gen, op, 3, op->operand_count, arguments);
+    arguments[count++] = gen_i32(gen, site_of(gen, op));
+    call_runtime(gen, "tile_emu_tensor_store", gen->types.nothing, count, arguments);
 }
 
 static void emulator_tensor_commit(Gen *gen)
@@ -581,6 +588,37 @@ static void emulator_mbarrier_wait(Gen *gen, const Op *op)
     LLVMBuildBr(gen->builder, test);
     gen_at(gen, after);
     gen_new_segment(gen);
+}
+
+/* ---- blocks together ---- */
+
+static LLVMValueRef emulator_cluster_rank(Gen *gen)
+{
+    return field_load(gen, offsetof(tile_emu_thread, rank), gen->types.i32);
+}
+
+static LLVMValueRef emulator_cluster_address(Gen *gen, const Op *op, LLVMValueRef pointer,
+                                             LLVMValueRef rank)
+{
+    LLVMValueRef arguments[] = {pointer, rank, gen_i32(gen, site_of(gen, op))};
+    return call_runtime(gen, "tile_emu_cluster_address", gen->types.pointer, 3, arguments);
+}
+
+static void emulator_cluster_arrive(Gen *gen, bool relaxed)
+{
+    cooperate(gen, TILE_EMU_CLUSTER_ARRIVE, relaxed);
+}
+
+static void emulator_cluster_wait(Gen *gen)
+{
+    cooperate(gen, TILE_EMU_CLUSTER_WAIT, 0);
+}
+
+/* The emulator needs no count to know who has come. */
+static void emulator_grid_sync(Gen *gen, LLVMValueRef count)
+{
+    (void)count;
+    cooperate(gen, TILE_EMU_GRID_SYNC, 0);
 }
 
 /* ---- wgmma ---- */
@@ -725,6 +763,11 @@ const Machine emulator_machine = {
     .tensor_commit = emulator_tensor_commit,
     .tensor_wait = emulator_tensor_wait,
     .copy_wait = emulator_copy_wait,
+    .cluster_rank = emulator_cluster_rank,
+    .cluster_address = emulator_cluster_address,
+    .cluster_arrive = emulator_cluster_arrive,
+    .cluster_wait = emulator_cluster_wait,
+    .grid_sync = emulator_grid_sync,
     .give_way = emulator_give_way,
     .barrier = emulator_barrier,
     .warp_sync = emulator_warp_sync,
@@ -825,9 +868,9 @@ static void ramp_emit(Codegen *codegen, Kernel *kernel, LLVMModuleRef module, co
     *entry = (ImageEntry){
         .name = ramp_name(codegen, kernel, out->entry_count),
         .warps = (int)op_int(launch, ATTR_warps, 1),
-        .persistent = (int)op_int(launch, ATTR_persistent, 0),
         .shared_bytes = (int)op_int(launch, ATTR_bytes, 0),
     };
+    entry_set_company(entry, launch);
     out->entry_count++;
     gen.function =
         LLVMAddFunction(module, entry->name, LLVMFunctionType(gen.types.pointer, types, 2, false));

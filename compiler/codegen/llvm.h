@@ -57,6 +57,12 @@ typedef struct Machine {
     void (*give_way)(Gen *gen); /* in a loop that waits for memory; NULL: there is no need */
     void (*barrier)(Gen *gen, int index, int count); /* count 0: all threads of the block */
     void (*warp_sync)(Gen *gen);
+    LLVMValueRef (*cluster_rank)(Gen *gen);
+    LLVMValueRef (*cluster_address)(Gen *gen, const Op *op, LLVMValueRef pointer,
+                                    LLVMValueRef rank);
+    void (*cluster_arrive)(Gen *gen, bool relaxed);
+    void (*cluster_wait)(Gen *gen);
+    void (*grid_sync)(Gen *gen, LLVMValueRef count);
     LLVMValueRef (*shuffle)(Gen *gen, const char *mode, LLVMValueRef word, LLVMValueRef lane);
     LLVMValueRef (*vote)(Gen *gen, LLVMValueRef condition); /* the lanes where it holds */
     /* NULL: nobody looks */
@@ -229,6 +235,13 @@ void nvptx_tensor_copy(Gen *gen, const Op *op);
 void nvptx_tensor_store(Gen *gen, const Op *op);
 void nvptx_tensor_commit(Gen *gen);
 void nvptx_tensor_wait(Gen *gen, int groups);
+/* nvptx_cluster.c */
+LLVMValueRef nvptx_cluster_rank(Gen *gen);
+LLVMValueRef nvptx_cluster_address(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef rank);
+void nvptx_cluster_arrive(Gen *gen, bool relaxed);
+void nvptx_cluster_wait(Gen *gen);
+void nvptx_grid_sync(Gen *gen, LLVMValueRef count);
+bool nvptx_in_cluster(const Gen *gen); /* the launch at hand has clusters of several blocks */
 LLVMValueRef nvptx_asm(Gen *gen, LLVMTypeRef result, const char *text, const char *constraints,
                        int count, LLVMValueRef *arguments);
 

@@ -354,6 +354,35 @@ void emit_copy_wait(Gen *gen, const Op *op)
     MACHINE(gen, op, copy_wait)(gen, (int)op_int(op, ATTR_count, -1));
 }
 
+/* ---- blocks together ---- */
+
+void emit_cluster_rank(Gen *gen, const Op *op)
+{
+    gen_define(gen, &op->results[0], MACHINE(gen, op, cluster_rank)(gen));
+}
+
+void emit_cluster_address(Gen *gen, const Op *op)
+{
+    gen_define(gen, &op->results[0],
+               MACHINE(gen, op, cluster_address)(gen, op, gen_operand(gen, op, 0),
+                                                 gen_operand(gen, op, 1)));
+}
+
+void emit_cluster_arrive(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, cluster_arrive)(gen, op_int(op, ATTR_relaxed, 0) != 0);
+}
+
+void emit_cluster_wait(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, cluster_wait)(gen);
+}
+
+void emit_grid_sync(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, grid_sync)(gen, gen_operand(gen, op, 0));
+}
+
 /* ---- threads together ---- */
 
 void emit_barrier(Gen *gen, const Op *op)

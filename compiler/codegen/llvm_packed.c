@@ -275,8 +275,12 @@ void emit_st_bits(Gen *gen, const Op *op)
 void nvptx_store_bits(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef mask,
                       LLVMValueRef set, LLVMValueRef predicate)
 {
-    const bool is_shared = op->operands[0]->type->space == SPACE_SHARED;
-    const char *space = is_shared ? "cta.shared" : "gpu.global", *guard = predicate ? "@$3 " : "";
+    const Space in = op->operands[0]->type->space;
+    const bool is_shared = in == SPACE_SHARED || in == SPACE_CLUSTER;
+    const char *space = in == SPACE_SHARED    ? "cta.shared"
+                        : in == SPACE_CLUSTER ? "cluster.shared::cluster"
+                                              : "gpu.global",
+               *guard = predicate ? "@$3 " : "";
     LLVMTypeRef whole = is_shared ? gen->types.i32 : gen->types.i64;
     LLVMValueRef address = LLVMBuildPtrToInt(gen->builder, pointer, whole, "");
     LLVMValueRef byte = LLVMBuildAnd(gen->builder, address, gen_int(gen, whole, 3), ""),

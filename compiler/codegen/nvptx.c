@@ -9,7 +9,13 @@
 
 #include "abi.h"
 
-enum { PTX_KERNEL = 71, SPACE_OF_GLOBAL = 1, SPACE_OF_SHARED = 3, SHARED_ALIGN = 1024 };
+enum {
+    PTX_KERNEL = 71,
+    SPACE_OF_GLOBAL = 1,
+    SPACE_OF_SHARED = 3,
+    SPACE_OF_CLUSTER = 7,
+    SHARED_ALIGN = 1024
+};
 
 /* ---- target machines ---- */
 
@@ -104,7 +110,10 @@ static Access access_of(const Gen *gen, const Op *op, const Type *type)
     if (type->kind == TYPE_SCALAR) it.unit = it.bytes;
     it.count = type->kind == TYPE_SCALAR ? 1 : most / it.unit;
     it.times = it.bytes / (it.unit * it.count);
-    it.space = op->operands[0]->type->space == SPACE_SHARED ? "shared" : "global";
+    const Space space = op->operands[0]->type->space;
+    it.space = space == SPACE_SHARED    ? "shared"
+               : space == SPACE_CLUSTER ? "shared::cluster"
+                                        : "global";
     CHECK(it.unit * it.count * it.times == it.bytes);
     return it;
 }
@@ -255,13 +264,15 @@ static LLVMValueRef nvptx_atomic(Gen *gen, const Op *op, LLVMValueRef pointer, L
     Buf text = {0}, constraints = {0};
     const DType dtype = op->operands[1]->type->dtype;
     const int bits = dtype_bits(dtype);
-    const bool is_shared = op->operands[0]->type->space == SPACE_SHARED;
+    const bool in_cluster = op->operands[0]->type->space == SPACE_CLUSTER;
+    const bool is_shared = op->operands[0]->type->space == SPACE_SHARED || in_cluster;
     const bool compares = strcmp(op_attr(op, ATTR_mode)->text, "cas") == 0;
     const char letter = bits == 16              ? 'h'
                         : dtype_is_float(dtype) ? (bits == 64 ? 'd' : 'f')
                         : bits == 64            ? 'l'
                                                 : 'r';
     const char *order = op_attr(op, ATTR_order)->text, *scope = op_attr(op, ATTR_scope)->text;
+    if (in_cluster && strcmp(scope, "cta") == 0) scope = "cluster";
     LLVMValueRef arguments[4] = {pointer};
     int count = 1;
     if (strcmp(order, "seq_cst") == 0) { /* one order of all: by a fence before the atomic */
@@ -275,8 +286,10 @@ static LLVMValueRef nvptx_atomic(Gen *gen, const Op *op, LLVMValueRef pointer, L
         buf_printf(&text, "mov.b%d $0, 0;\n\t@$%d ", bits, count);
     }
     buf_printf(&text, "atom.%s.%s.%s.%s.%c%d $0, [$1], $2%s;", order, scope,
-               is_shared ? "shared" : "global", op_attr(op, ATTR_mode)->text,
-               atomic_class(op, dtype), bits, compares ? ", $3" : "");
+               in_cluster  ? "shared::cluster"
+               : is_shared ? "shared"
+                           : "global",
+               op_attr(op, ATTR_mode)->text, atomic_class(op, dtype), bits, compares ? ", $3" : "");
     buf_printf(&constraints, "=%s%c,%c,%c,", predicate != NULL ? "&" : "", letter,
                is_shared ? 'r' : 'l', letter);
     if (compares) buf_printf(&constraints, "%c,", letter);
@@ -450,7 +463,9 @@ const Machine nvptx_machine = {
     .has_f16 = true,
     .has_bf16 = true,
     .has_fma = true,
-    .spaces = {[SPACE_GLOBAL] = SPACE_OF_GLOBAL, [SPACE_SHARED] = SPACE_OF_SHARED},
+    .spaces = {[SPACE_GLOBAL] = SPACE_OF_GLOBAL,
+               [SPACE_SHARED] = SPACE_OF_SHARED,
+               [SPACE_CLUSTER] = SPACE_OF_CLUSTER},
     .index = nvptx_index,
     .shared = nvptx_shared,
     .load = nvptx_load,
@@ -460,6 +475,11 @@ const Machine nvptx_machine = {
     .print = nvptx_print,
     .stop = nvptx_stop,
     .copy_async = nvptx_copy_async,
+    .cluster_rank = nvptx_cluster_rank,
+    .cluster_address = nvptx_cluster_address,
+    .cluster_arrive = nvptx_cluster_arrive,
+    .cluster_wait = nvptx_cluster_wait,
+    .grid_sync = nvptx_grid_sync,
     .copy_commit = nvptx_copy_commit,
     .copy_arrive = nvptx_copy_arrive,
     .mbarrier_init = nvptx_mbarrier_init,
@@ -585,10 +605,16 @@ static void kernel_emit(Codegen *codegen, Kernel *kernel, LLVMModuleRef module, 
                                         : intern_printf(codegen->session->names, "%s_%d",
                                                         kernel->name, out->entry_count);
     entry->warps = (int)op_int(launch, ATTR_warps, 1);
-    entry->persistent = (int)op_int(launch, ATTR_persistent, 0);
+    entry_set_company(entry, launch);
     entry->shared_bytes = (int)op_int(launch, ATTR_bytes, 0);
     out->entry_count++;
     kernel_declare(&gen, entry->name, entry->warps);
+    if (entry_blocks(entry) > 1) {
+        char text[32];
+        snprintf(text, sizeof text, "%d,%d,%d", entry->cluster[0], entry->cluster[1],
+                 entry->cluster[2]);
+        function_set_text(gen.function, "nvvm.cluster_dim", text);
+    }
     if (codegen->options.lines) {
         gen.lines = lines_new(&gen);
         lines_function(&gen, launch, entry->name);

@@ -15,6 +15,12 @@ static const char *space(const Gen *gen)
     return is_new(gen) ? "shared::cta" : "shared";
 }
 
+/* Whether a pointer is to another block's memory, maybe. */
+static bool is_remote(const Op *op)
+{
+    return op->operands[0]->type->space == SPACE_CLUSTER;
+}
+
 static void barrier_asm(Gen *gen, const char *text, const char *constraints, LLVMValueRef barrier,
                         LLVMValueRef number)
 {
@@ -35,7 +41,10 @@ void nvptx_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrier, LLVMVal
 {
     const Attr *bytes = op_attr(op, ATTR_bytes);
     char text[96];
-    if (bytes) /* on Hopper alone */
+    if (is_remote(op))
+        snprintf(text, sizeof text, "%s",
+                 "@$1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [$0];");
+    else if (bytes) /* on Hopper alone */
         snprintf(text, sizeof text, "@$1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], %d;",
                  (int)bytes->integer);
     else
@@ -67,15 +76,18 @@ LLVMValueRef nvptx_mbarrier_phase(Gen *gen, const Op *op, LLVMValueRef barrier)
     return nvptx_asm(gen, gen->types.i32, text, "=r,r,~{memory}", 1, &barrier);
 }
 
-/* try_wait gives up after a time that the machine chooses. */
+/* try_wait gives up after a time that the machine chooses. Those that arrive may be of other
+ * blocks.
+ */
 void nvptx_mbarrier_wait(Gen *gen, const Op *op)
 {
     char text[192];
     snprintf(text, sizeof text,
              "{\n\t.reg .pred done;\nagain:\n\t"
-             "mbarrier.%s_wait.parity.%s.b64 done, [$0], $1;\n\t"
+             "mbarrier.%s_wait.parity%s.%s.b64 done, [$0], $1;\n\t"
              "@!done bra again;\n\t}",
-             is_new(gen) ? "try" : "test", space(gen));
+             is_new(gen) ? "try" : "test", nvptx_in_cluster(gen) ? ".acquire.cluster" : "",
+             space(gen));
     barrier_asm(gen, text, "r,r,~{memory}", gen_operand(gen, op, 0), gen_operand(gen, op, 1));
 }
 
@@ -106,13 +118,17 @@ void nvptx_tensor_copy(Gen *gen, const Op *op)
 {
     enum { FIRST = 4 /* coordinate */ };
     Buf text = {0}, constraints = {0};
+    const int cast = op_attr(op, ATTR_cast) != NULL, end = op->operand_count - cast;
     buf_text(&constraints, "l,r,r,b,");
+    buf_text(&text, cast ? "{\n\t.reg .b16 blocks;\n\t" : "");
+    if (cast) buf_printf(&text, "cvt.u16.u32 blocks, $%d;\n\t", end);
     buf_printf(&text,
                "@$3 cp.async.bulk.tensor.%dd.shared::cluster.global.tile.mbarrier::"
-               "complete_tx::bytes [$1], [$0, ",
-               op->operand_count - FIRST);
-    list_coordinates(&text, &constraints, FIRST, op->operand_count);
-    buf_text(&text, "], [$2];");
+               "complete_tx::bytes%s [$1], [$0, ",
+               end - FIRST, cast ? ".multicast::cluster" : "");
+    list_coordinates(&text, &constraints, FIRST, end);
+    buf_text(&text, cast ? "], [$2], blocks;\n\t}" : "], [$2];");
+    buf_text(&constraints, cast ? "r," : "");
     build_tensor(gen, op, &text, &constraints);
 }
 

@@ -137,6 +137,16 @@ static LLVMValueRef parameter_table(const Writer *writer, const ExportImages *ex
     return private_array(writer, items, count);
 }
 
+/* The bytes `cluster` and `cooperative` of a tile_entry, as hosts that are little-endian have them.
+ */
+static int64_t company_of(const ImageEntry *entry)
+{
+    int64_t word = entry->cooperative ? 1 : 0;
+    for (int i = 2; i >= 0; i--)
+        word = word << 8 | (entry_blocks(entry) > 1 ? entry->cluster[i] : 0);
+    return word;
+}
+
 static LLVMValueRef entry_table(const Writer *writer, const Image *image)
 {
     LLVMValueRef *items = new_items(writer, image->entry_count);
@@ -154,7 +164,7 @@ static LLVMValueRef entry_table(const Writer *writer, const Image *image)
             private_text(writer, name),          emulated,
             number32(writer, entry->warps),      number32(writer, entry->shared_bytes),
             number32(writer, entry->registers),  number32(writer, entry->spill_bytes),
-            number32(writer, entry->persistent), number32(writer, 0)};
+            number32(writer, entry->persistent), number32(writer, company_of(entry))};
         items[i] = structure(writer, sizeof fields / sizeof fields[0], fields);
     }
     return private_array(writer, items, image->entry_count);

@@ -174,6 +174,8 @@ typedef Flow ThreadsBody(Eval *eval, const NodeWith *node, uint32_t index);
 Flow stage_group(Eval *eval, const Object *range, ThreadsBody *body, const NodeWith *node,
                  uint32_t index);
 /* What the kernel function set of self.attrs; NULL: reported that it did not. */
+/* Zero at first; NULL: reported. */
+Value *workspace_pointer(Eval *eval, DType dtype, int64_t count, Span at);
 void workspaces_settle(Kernel *kernel); /* drops those that nothing uses */
 Object *kernel_attribute(Eval *eval, const char *name);
 Flow stage_for(Eval *eval, const NodeFor *node, Object *range);
@@ -213,7 +215,8 @@ Object *lanes_bind(Eval *eval, Binding *binding, Object *object, Span at);
 Object *lanes_hold(Eval *eval, Object *object);
 /* Whether the test holds in some of the iterations at hand: a boolean. NULL: reported. */
 Value *lanes_any(Eval *eval, Object *test, Span at);
-/* What follows is done by those alone where the test holds; `depth` is one more. False: reported. */
+/* What follows is done by those alone where the test holds; `depth` is one more. False: reported.
+ */
 bool lanes_narrow(Eval *eval, Object *test, Span at);
 /* An `if` whose test is a tile: both ways are evaluated, under masks. */
 Flow stage_lanes(Eval *eval, Object *test, const Nodes bodies[2]);

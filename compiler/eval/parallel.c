@@ -584,7 +584,7 @@ bool lanes_allow(Eval *eval, const BuiltinRow *row, Span at)
     static const char *const COLLECTIVE[] = {
         "load",        "store",        "dot",       "reduce",  "scan",         "item",
         "shared_load", "shared_store", "sync",      "barrier", "atomic",       "scatter",
-        "copy_async",  "copy_commit",  "copy_wait", "copy",    "thread_range",
+        "copy_async",  "copy_commit",  "copy_wait", "copy",    "thread_range", "grid_sync",
     };
     if (eval->parallel == NULL || strcmp(row->module, "__core__") != 0) return true;
     for (size_t i = 0; i < sizeof COLLECTIVE / sizeof *COLLECTIVE; i++)

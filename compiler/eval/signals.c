@@ -74,9 +74,11 @@ static Op *signal_op(Eval *eval, const Bound *bound, OpCode code, int numbers)
                                : NULL;
 }
 
+/* signal_arrive(barriers, index, rank): at those of the cluster's block of that rank, if given. */
 Object *core_signal_arrive(Eval *eval, const Bound *bound)
 {
-    return signal_op(eval, bound, OP_signal_arrive, 1) != NULL ? eval->none : NULL;
+    const int numbers = argument_absent(bound->values[2]) ? 1 : 2;
+    return signal_op(eval, bound, OP_signal_arrive, numbers) != NULL ? eval->none : NULL;
 }
 
 Object *core_signal_meet(Eval *eval, const Bound *bound)

@@ -60,6 +60,24 @@ static bool state_size(Eval *eval, int index, DType dtype, int rank, Object **sh
 
 /* ---- workspace(dtype, shape, zero=False) ---- */
 
+static Value *add_workspace(Eval *eval, DType dtype, int rank, Object **shape, bool zeroed, Span at)
+{
+    Kernel *kernel = eval->staging->kernel;
+    int index = kernel->parameter_count - kernel_argument_count(kernel);
+    if (index == WORKSPACES)
+        return FAIL(eval, bad_value, at,
+                    arena_printf(eval->arena, "a kernel has %d workspaces at most", WORKSPACES));
+    if (!state_size(eval, index, dtype, rank, shape, at)) return NULL;
+    return kernel_add_workspace(kernel, intern_printf(eval->session->names, "workspace_%d", index),
+                                type_pointer(kernel->types, dtype, SPACE_GLOBAL), zeroed, at);
+}
+
+Value *workspace_pointer(Eval *eval, DType dtype, int64_t count, Span at)
+{
+    Object *shape = object_int(eval, count);
+    return add_workspace(eval, dtype, 1, &shape, true, at);
+}
+
 Object *core_workspace(Eval *eval, const Bound *bound)
 {
     DType dtype;
@@ -71,15 +89,8 @@ Object *core_workspace(Eval *eval, const Bound *bound)
         !argument_items(eval, bound->values[1], "shape", bound->at, &rank, shape) ||
         (bound->values[2] != NULL && !object_truth(eval, bound->values[2], &zeroed)))
         return NULL;
-    Kernel *kernel = eval->staging->kernel;
-    int index = kernel->parameter_count - kernel_argument_count(kernel);
-    if (index == WORKSPACES)
-        return FAIL(eval, bad_value, bound->at,
-                    arena_printf(eval->arena, "a kernel has %d workspaces at most", WORKSPACES));
-    if (!state_size(eval, index, dtype, rank, shape, bound->at)) return NULL;
-    Value *pointer =
-        kernel_add_workspace(kernel, intern_printf(eval->session->names, "workspace_%d", index),
-                             type_pointer(kernel->types, dtype, SPACE_GLOBAL), zeroed, bound->at);
+    Value *pointer = add_workspace(eval, dtype, rank, shape, zeroed, bound->at);
+    if (pointer == NULL) return NULL;
     Object *values[] = {object_ir(eval, pointer), bound->values[0], bound->values[1], NULL};
     Bound view = {.at = bound->at};
     memcpy(view.values, values, sizeof values);

@@ -58,6 +58,7 @@ const Type *infer_type(TypeTable *types, OpCode code, int operand_count, Value *
     case OP_ptr_add: return operands[0]->type;
     case OP_block_idx:
     case OP_grid_dim:
+    case OP_cluster_rank:
     case OP_thread_id: return type_scalar(types, DTYPE_i32);
     case OP_var_get: return operands[0]->type->content;
     case OP_scan: return operands[0]->type;
@@ -65,6 +66,8 @@ const Type *infer_type(TypeTable *types, OpCode code, int operand_count, Value *
     case OP_dot_shared:
     case OP_dot_slices:
     case OP_dot: return operands[2]->type;
+    case OP_shared_peer: return operands[0]->type;
+    case OP_cluster_address: return type_pointer(types, operands[0]->type->dtype, SPACE_CLUSTER);
     case OP_shared_load:
         return type_tile(types, operands[0]->type->dtype, operands[0]->type->rank,
                          operands[0]->type->shape, NULL);

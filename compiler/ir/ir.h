@@ -63,7 +63,14 @@ typedef enum TypeKind {
     TYPE_LOCAL, /* an array of each thread's own */
     TYPE_VAR
 } TypeKind;
-typedef enum Space { SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_PARAM, SPACE_COUNT } Space;
+typedef enum Space {
+    SPACE_GLOBAL,
+    SPACE_SHARED,
+    SPACE_LOCAL,
+    SPACE_PARAM,
+    SPACE_CLUSTER,
+    SPACE_COUNT
+} Space;
 
 typedef struct Type Type;
 struct Type {
@@ -83,6 +90,7 @@ TypeTable *type_table_new(Arena *arena);
 const Type *type_intern(TypeTable *table, const Type *type);
 const Type *type_scalar(TypeTable *table, DType dtype);
 const Type *type_vector(TypeTable *table, DType dtype, int count);
+const char *space_name(Space space);
 const Type *type_pointer(TypeTable *table, DType dtype, Space space);
 const Type *type_tile(TypeTable *table, DType dtype, int rank, const int64_t *shape,
                       const Layout *layout);

@@ -279,13 +279,11 @@ static bool read_pointer(Reader *reader, Type *type)
 {
     type->kind = TYPE_POINTER;
     if (!read_dtype(reader, &type->dtype) || !need(reader, IR_COMMA, "','")) return false;
-    type->space = is_word(reader, "shared")  ? SPACE_SHARED
-                  : is_word(reader, "local") ? SPACE_LOCAL
-                  : is_word(reader, "param") ? SPACE_PARAM
-                                             : SPACE_GLOBAL;
-    return take_word(reader, "shared") || take_word(reader, "global") ||
-           take_word(reader, "local") || take_word(reader, "param") ||
-           expected(reader, "'global', 'shared', 'local' or 'param'");
+    for (int i = 0; i < SPACE_COUNT; i++) {
+        type->space = (Space)i;
+        if (take_word(reader, space_name(type->space))) return true;
+    }
+    return expected(reader, "'global', 'shared', 'local', 'param' or 'cluster'");
 }
 
 static bool read_vector(Reader *reader, Type *type)

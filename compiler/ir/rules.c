@@ -347,8 +347,9 @@ static bool check_tensor_map(const Check *check)
 static bool check_coordinates(const Check *check, int first)
 {
     enum { MOST = 5 };
-    const int count = check->op->operand_count;
-    for (int i = first; i < count; i++)
+    const int cast = op_attr(check->op, ATTR_cast) != NULL; /* behind them, an i32 too */
+    const int count = check->op->operand_count - cast;
+    for (int i = first; i < count + cast; i++)
         if (operand_type(check, i)->dtype != DTYPE_i32) return broken(check, "coordinates are i32");
     return require(check, count > first && count <= first + MOST, "there are 1 to 5 coordinates") &&
            require(check, operand_type(check, 0)->space == SPACE_PARAM,
@@ -439,6 +440,10 @@ static Rule *const rules[OP_COUNT] = {
     [OP_workspace_size] = check_workspace_size,
     [OP_span] = check_span,
     [OP_tensor_map] = check_tensor_map,
+    [OP_cluster_rank] = rule_i32,
+    [OP_cluster_address] = rule_cluster_address,
+    [OP_shared_peer] = rule_shared_peer,
+    [OP_grid_sync] = rule_grid_sync,
     [OP_cp_tensor] = check_cp_tensor,
     [OP_st_tensor] = check_st_tensor,
     [OP_tensor_store] = rule_copy,

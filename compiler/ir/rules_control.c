@@ -17,7 +17,8 @@ bool rule_launch(const Check *check)
            require(check, !op_attr(op, ATTR_panel) || in_range(op, ATTR_panel, 1, INT16_MAX),
                    "a {panel} has one row at least") &&
            require(check, !op_attr(op, ATTR_order) || is_one_of(op, ATTR_order, "row column"),
-                   "{order} is row or column");
+                   "{order} is row or column") &&
+           rule_cluster(check, op);
 }
 
 bool rule_i32(const Check *check)

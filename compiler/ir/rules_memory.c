@@ -158,7 +158,8 @@ static bool check_access(const Check *check, const Type *tile, int first_offset)
     const Op *op = check->op;
     const Type *view = operand_type(check, 0);
     const Attr *dims = op_attr(op, ATTR_dims), *bounds = op_attr(op, ATTR_bounds);
-    const int offsets = op->operand_count - first_offset - (op_attr(op, ATTR_masked) != NULL);
+    const int offsets = op->operand_count - first_offset - (op_attr(op, ATTR_masked) != NULL) -
+                        (op_attr(op, ATTR_cast) != NULL);
     if (offsets != view->rank)
         return broken(check, "the view has not as many dimensions as there are offsets");
     for (int i = first_offset; i < first_offset + offsets; i++)
@@ -267,18 +268,30 @@ bool rule_atom(const Check *check)
            check_atomic_words(check);
 }
 
+/* Not in another block of the cluster. */
+static bool is_of_block(const Value *tile)
+{
+    for (; tile->op != NULL && tile->op->operand_count > 0; tile = tile->op->operands[0])
+        if (tile->op->code == OP_shared_peer) return false;
+    return true;
+}
+
 bool rule_copy(const Check *check)
 {
     return check_access(check, operand_type(check, 1), 2) &&
-           require(check, operand_type(check, 1)->kind == TYPE_SHARED, "it goes to a shared tile");
+           require(check, operand_type(check, 1)->kind == TYPE_SHARED,
+                   "it goes to a shared tile") &&
+           require(check, is_of_block(check->op->operands[1]),
+                   "it goes to the block's own shared memory");
 }
 
 bool rule_tensor_copy(const Check *check)
 {
     const Type *barriers = operand_type(check, 2);
     return check_access(check, operand_type(check, 1), 4) &&
-           require(check, barriers->dtype == DTYPE_i64 && barriers->rank == 2,
-                   "the barriers are those of a ring");
+           require(check,
+                   barriers->dtype == DTYPE_i64 && (barriers->rank == 2 || barriers->rank == 1),
+                   "the barriers are those of a ring, or the author's");
 }
 
 bool rule_cp_async(const Check *check)
@@ -319,6 +332,7 @@ bool rule_signal(const Check *check)
     bool fits = tile->rank == 1 && tile->dtype == DTYPE_i64;
     for (int i = 1; fits && i < op->operand_count; i++)
         fits = operand_type(check, i)->dtype == DTYPE_i32;
+    if (op->operand_count > 3) fits = false;
     if (op->code == OP_signal_init)
         fits = fits && counts != NULL && counts->count == tile->shape[0];
     for (int i = 0; fits && counts != NULL && i < counts->count; i++)

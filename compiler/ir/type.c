@@ -212,9 +212,9 @@ bool type_same_shape(const Type *a, const Type *b)
 
 /* ---- text ---- */
 
-static const char *space_name(Space space)
+const char *space_name(Space space)
 {
-    static const char *const NAMES[SPACE_COUNT] = {"global", "shared", "local", "param"};
+    static const char *const NAMES[SPACE_COUNT] = {"global", "shared", "local", "param", "cluster"};
     return NAMES[space];
 }
 

@@ -56,6 +56,8 @@ bool value_is_steady(const Value *value);
 bool access_is_apart(Op *a, Op *b);
 /* The shared_alloc that a shared tile is a part of, or is. */
 const Op *shared_root(const Value *tile);
+/* The rank of the block in whose memory it is; NULL: the block's own. */
+Value *shared_rank(const Value *tile);
 /* ---- part_apart.c ---- */
 /* In which round of the loops around it an access was made, seen from one that is made now: the
  * same; the one before of `loop`, or some before that, and the same of all others; without a loop,

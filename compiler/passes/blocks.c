@@ -65,7 +65,7 @@ static void order_blocks(Kernel *kernel, Op *launch)
     const Attr *word = op_attr(launch, ATTR_order);
     const int64_t panel = op_int(launch, ATTR_panel, 0);
     Region *body = launch->regions[0];
-    if (panel == 0 || body->first == NULL) return;
+    if (panel == 0 || body->first == NULL || launch_has_company(launch)) return;
     Order order = {.kernel = kernel, .at = builder_before(body->first)};
     choose(&order, panel, word != NULL && strcmp(word->text, "column") == 0 ? 1 : 0);
     region_visit(body, use_index, &order);

@@ -275,6 +275,14 @@ static Facts rule_block_idx(FactTable *table, const Value *value)
     return facts;
 }
 
+static Facts rule_cluster_rank(FactTable *table, const Value *value)
+{
+    const Op *launch = op_enclosing(value->op, OP_launch);
+    (void)table;
+    const int64_t blocks = launch ? launch_cluster(launch) : INT16_MAX;
+    return (Facts){blocks == 1 ? 0 : 1, 0, blocks - 1};
+}
+
 static Facts rule_grid_dim(FactTable *table, const Value *value)
 {
     const Op *launch = op_enclosing(value->op, OP_launch);
@@ -356,6 +364,7 @@ static FactRule *const rules[OP_COUNT] = {
     [OP_cast] = rule_cast,
     [OP_block_idx] = rule_block_idx,
     [OP_grid_dim] = rule_grid_dim,
+    [OP_cluster_rank] = rule_cluster_rank,
     [OP_ptr_add] = rule_ptr_add,
     [OP_ptr_cast] = rule_ptr_cast,
     [OP_iota] = rule_iota,

@@ -326,6 +326,7 @@ static void lay_out_part(Inference *inference, Op *op)
 void lay_out_shared(Op *op, void *context)
 {
     Inference *inference = context;
+    if (op->code == OP_shared_peer) op->results[0].type = op->operands[0]->type;
     if (op->code == OP_shared_view) lay_out_part(inference, op);
     if (op->code == OP_shared_reshape) lay_out_reshaped(inference, op);
     if (op->code != OP_shared_alloc || op->results[0].type->layout) return;

@@ -397,6 +397,7 @@ static LowerRule *const rules[OP_COUNT] = {
     [OP_put] = lower_put,
     [OP_shared_alloc] = lower_nothing,
     [OP_shared_reshape] = lower_nothing,
+    [OP_shared_peer] = lower_nothing,
     [OP_shared_view] = lower_nothing, /* likewise */
     [OP_shared_load] = lower_shared_load,
     [OP_shared_store] = lower_shared_store,

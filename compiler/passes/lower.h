@@ -47,6 +47,8 @@ Value *address_cast(Lower *lower, DType dtype, Value *a);
 Value *address_cmp(Lower *lower, const char *predicate, Value *a, Value *b);
 Value *address_and(Lower *lower, Value *a, Value *b); /* of predicates; NULL is true */
 Value *address_shared(Lower *lower, DType dtype, int64_t offset);
+/* The same place of shared memory in another block of the cluster. */
+Value *address_in_cluster(Lower *lower, Value *pointer, Value *rank);
 Value *address_pointer_to(Lower *lower, DType dtype, Value *pointer);
 /* Loops around the place where a value is made: 0 outside of all. */
 int address_depth(const Lower *lower, const Value *value);

@@ -129,6 +129,16 @@ Value *address_shared(Lower *lower, DType dtype, int64_t offset)
     return emit(lower, &key, 0, NULL);
 }
 
+Value *address_in_cluster(Lower *lower, Value *pointer, Value *rank)
+{
+    const Key key = {.code = OP_cluster_address,
+                     .a = pointer,
+                     .b = rank,
+                     .type =
+                         type_pointer(lower->kernel->types, pointer->type->dtype, SPACE_CLUSTER)};
+    return emit(lower, &key, 2, (Value *[]){pointer, rank});
+}
+
 Value *address_pointer_to(Lower *lower, DType dtype, Value *pointer)
 {
     if (pointer->type->dtype == dtype) return pointer;

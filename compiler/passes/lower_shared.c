@@ -112,7 +112,7 @@ typedef struct SharedAccess {
 static SharedPart part_of(Lower *lower, const Value *tile)
 {
     SharedPart part = {.whole = tile->type->layout};
-    if (tile->op->code == OP_shared_alloc || tile->op->code == OP_shared_reshape) {
+    if (tile->op->code != OP_shared_view) {
         for (int d = 0; d < tile->type->rank; d++) part.dims[d] = d;
         return part;
     }
@@ -188,16 +188,23 @@ static Value *scattered_pointer(Lower *lower, const SharedAccess *access, int re
     return offset ? address_op(lower, OP_ptr_add, access->base, offset) : access->base;
 }
 
+/* Where the tile's memory begins, in its own block or another one of the cluster. */
+static Value *base_of(Lower *lower, const Value *tile)
+{
+    Value *rank = shared_rank(tile);
+    Value *base = address_shared(lower, memory_dtype(tile->type->dtype),
+                                 op_int(shared_root(tile), ATTR_offset, 0));
+    return rank ? address_in_cluster(lower, base, lower_scalar(lower, rank)) : base;
+}
+
 Value *shared_element(Lower *lower, const Value *tile, Value *const *coordinates)
 {
     const SharedPart part = part_of(lower, tile);
-    const Op *root = shared_root(tile);
     Value *at[LAYOUT_RANK] = {NULL};
     for (int d = 0; d < part.whole->rank; d++) at[d] = part.offsets[d];
     for (int i = 0; i < tile->type->rank; i++)
         at[part.dims[i]] = added(lower, at[part.dims[i]], coordinates[i]);
-    Value *base =
-        address_shared(lower, memory_dtype(tile->type->dtype), op_int(root, ATTR_offset, 0));
+    Value *base = base_of(lower, tile);
     Value *offset = whole_offset(lower, part.whole, at);
     return offset ? address_op(lower, OP_ptr_add, base, offset) : base;
 }
@@ -208,12 +215,11 @@ static SharedAccess shared_access(Lower *lower, const Value *tile, const Layout 
 {
     SharedAccess access = {.map = shared_map(tile->type->layout), .dtype = tile->type->dtype};
     const int32_t *bases[LAYOUT_BITS];
-    const Op *root = shared_root(tile);
     for (int bit = 0; bit < layout_thread_bits(layout); bit++)
         bases[bit] = layout_thread_basis(layout, bit);
     access.coordinates = coordinates_of(lower, layout);
     access.thread = thread_offset(lower, &access.map, layout_thread_bits(layout), bases);
-    access.base = address_shared(lower, memory_dtype(access.dtype), op_int(root, ATTR_offset, 0));
+    access.base = base_of(lower, tile);
     access.part = part_of(lower, tile);
     access.vector = 1;
     if (access.part.scattered) return access;

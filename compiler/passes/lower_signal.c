@@ -38,6 +38,8 @@ void lower_signal_init(Lower *lower, Op *op)
 void lower_signal_arrive(Lower *lower, Op *op)
 {
     Value *operands[2] = {barrier_of(lower, op), address_const(lower, DTYPE_b1, 1)};
+    if (op->operand_count > 2)
+        operands[0] = address_in_cluster(lower, operands[0], lower_scalar(lower, op->operands[2]));
     build_op(&lower->at, OP_mbarrier_arrive, 2, operands, 0, NULL);
 }
 

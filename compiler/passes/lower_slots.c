@@ -12,7 +12,9 @@ static Value *barrier_at(Lower *lower, const Value *barriers, int way, Value *sl
 
 Value *slot_filled(Lower *lower, const Value *barriers, Value *slot)
 {
-    return barrier_at(lower, barriers, FILLED, lower_scalar(lower, slot));
+    Value *at[LAYOUT_RANK] = {lower_scalar(lower, slot)};
+    if (barriers->type->rank == 1) return shared_element(lower, barriers, at); /* the author's */
+    return barrier_at(lower, barriers, FILLED, at[0]);
 }
 
 static Value *slot_of(Lower *lower, const Op *op)

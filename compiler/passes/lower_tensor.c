@@ -55,6 +55,7 @@ static Value *make_map(Lower *lower, const TensorCopy *copy)
 typedef struct Boxes {
     TensorCopy copy;
     Value *map, *barrier; /* no barrier: they are written */
+    Value *cast;          /* to which blocks; NULL: the own one */
 } Boxes;
 
 /* The box that begins at this row and column of the tile. */
@@ -62,7 +63,7 @@ static void move_box(Lower *lower, const Boxes *boxes, int32_t row, int32_t colu
 {
     const TensorCopy *copy = &boxes->copy;
     const Access *access = &copy->access;
-    Value *operands[4 + TENSOR_RANK], *start[LAYOUT_RANK] = {NULL};
+    Value *operands[5 + TENSOR_RANK], *start[LAYOUT_RANK] = {NULL};
     start[0] = address_const(lower, DTYPE_i32, row);
     start[1] = address_const(lower, DTYPE_i32, column);
     int count = 0;
@@ -76,8 +77,10 @@ static void move_box(Lower *lower, const Boxes *boxes, int32_t row, int32_t colu
         if (tile_dim >= 0) at = address_add_number(lower, at, tile_dim == 0 ? row : column);
         operands[count++] = at;
     }
+    if (boxes->cast) operands[count++] = boxes->cast;
     Op *op = build_op(&lower->at, boxes->barrier ? OP_cp_tensor : OP_st_tensor, count, operands, 0,
                       NULL);
+    if (boxes->cast) op_set_int(op, ATTR_cast, 1);
     if (boxes->barrier) op_set_int(op, ATTR_bytes, (int64_t)copy->rows * copy->swizzle);
 }
 
@@ -86,6 +89,8 @@ static void move_boxes(Lower *lower, Op *op, Value *barrier)
     Boxes boxes = {.barrier = barrier};
     CHECK(tensor_copy_of(op, op->operands[1]->type->layout, &boxes.copy));
     const Type *tile = boxes.copy.access.tile;
+    if (op_attr(op, ATTR_cast))
+        boxes.cast = lower_scalar(lower, op->operands[op->operand_count - 1]);
     boxes.map = make_map(lower, &boxes.copy);
     for (int32_t row = 0; row < tile->shape[0]; row += boxes.copy.rows)
         for (int32_t column = 0; column < tile->shape[1]; column += boxes.copy.columns)

@@ -100,7 +100,7 @@ bool pass_order(Kernel *kernel, const Target *target)
 {
     (void)target;
     for (Op *op = kernel->host->first; op; op = op->next) {
-        if (op->code != OP_launch) continue;
+        if (op->code != OP_launch || launch_has_company(op)) continue;
         Traits traits = {0};
         region_visit(launch_region(op), look, &traits);
         if (traits.pipelined && traits.uses[0] && traits.uses[1] && !traits.may_wait)

@@ -34,6 +34,9 @@ typedef struct PassContext {
 #undef PASS
 
 int launch_warps(const Op *launch);
+int64_t launch_cluster(const Op *launch); /* blocks of a cluster */
+/* Its blocks stand for themselves: no other may do their work, or come in another order. */
+bool launch_has_company(const Op *launch);
 
 /* ---- facts.c: what is known of integers ---- */
 

@@ -6,9 +6,9 @@
  * in the order in which their lives begin, each at the lowest place that no tile alive at the same
  * time has. Groups of threads that follow each other may run at the same time: a tile that is made
  * in one of them never shares a place with one that is made in another, and one from before them
- * lives as long as they all do. One that the author copies to asynchronously lives to the
- * end. A ring's slots, whose own barriers order the groups that use them, live as in a straight
- * text. */
+ * lives as long as they all do. One that the author copies to asynchronously lives to the end, one
+ * that other blocks of the cluster use always. A ring's slots, whose own barriers order the groups
+ * that use them, live as in a straight text. */
 #include <limits.h>
 
 #include "base/vec.h"
@@ -56,11 +56,21 @@ static bool is_left_open(const Op *op)
     return op->code == OP_copy_async && !op_attr(op, ATTR_stages);
 }
 
+/* Other blocks of the cluster use its tiles, when these may not: whose those are stays so. */
+static bool is_between_blocks(const Op *op)
+{
+    return op->code == OP_shared_peer || op_attr(op, ATTR_cast) ||
+           (op->code == OP_signal_arrive && op->operand_count > 2);
+}
+
 static void note_uses(const Lives *lives, const Op *op, int now)
 {
     for (int i = 0; i < op->operand_count; i++) {
         Life *life = life_of(lives, tile_used(op, i));
-        if (life) extend(life, now, is_left_open(op) ? INT_MAX : now);
+        if (life && is_between_blocks(op))
+            extend(life, 0, INT_MAX);
+        else if (life)
+            extend(life, now, is_left_open(op) ? INT_MAX : now);
     }
 }
 
@@ -201,9 +211,26 @@ static void report_excess(const Kernel *kernel, const Op *launch, const Lives *l
     }
 }
 
+static void find_cluster_op(Op *op, void *context)
+{
+    Op **found = context;
+    if (!*found && (is_between_blocks(op) || op->code == OP_cluster_arrive)) *found = op;
+}
+
+/* What only some machines have. */
+static bool has_clusters(const Kernel *kernel, Op *launch, const Target *target)
+{
+    Op *found = launch_cluster(launch) > 1 ? launch : NULL;
+    if (!found) region_visit(launch_region(launch), find_cluster_op, &found);
+    if (!found || target_has(target, HAS_CLUSTER)) return true;
+    diag_report(kernel->session->diags, DIAG_no_clusters, found->span, target->name);
+    return false;
+}
+
 static bool place_launch(Kernel *kernel, Op *launch, const Target *target)
 {
     Lives lives = {.arena = arena_new()};
+    if (!has_clusters(kernel, launch, target)) return false;
     walk_lives(&lives, launch_region(launch));
     const int64_t total = place_all(&lives);
     op_set_int(launch, ATTR_bytes, total);

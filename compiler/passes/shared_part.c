@@ -3,9 +3,16 @@
 
 #include <string.h>
 
+Value *shared_rank(const Value *tile)
+{
+    while (tile->op->code == OP_shared_view) tile = tile->op->operands[0];
+    return tile->op->code == OP_shared_peer ? tile->op->operands[1] : NULL;
+}
+
 const Op *shared_root(const Value *tile)
 {
-    while (tile->op && (tile->op->code == OP_shared_view || tile->op->code == OP_shared_reshape))
+    while (tile->op && (tile->op->code == OP_shared_view || tile->op->code == OP_shared_reshape ||
+                        tile->op->code == OP_shared_peer))
         tile = tile->op->operands[0];
     CHECK(tile->op && tile->op->code == OP_shared_alloc);
     return tile->op;

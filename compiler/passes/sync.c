@@ -304,8 +304,18 @@ static bool global_conflict(const Sync *sync, Pending earlier, Op *op)
            (same_memory(sync, earlier.op, op) && reads_written(sync, earlier, op));
 }
 
+/* With a thread that arrives at an mbarrier comes what it did before, and what the author's sync
+ * put before that. */
+static bool is_arrival(const Op *op)
+{
+    return op->code == OP_signal_arrive || op->code == OP_signal_copied ||
+           op->code == OP_signal_meet;
+}
+
 static bool conflicts(const Sync *sync, Pending earlier, Op *op)
 {
+    if (is_arrival(op))
+        return earlier.fenced && !earlier.under_way && group_has(sync->group, earlier.group);
     if (is_atomic(earlier.op) && is_atomic(op)) return false;
     if (sync->group.count == 1 && group_has(sync->group, earlier.group)) return false;
     if (earlier.under_way) return false;
@@ -368,7 +378,7 @@ static bool reaches_tensor_core(Op *op)
 
 static bool writes_shared(const Op *op)
 {
-    return op->code == OP_slot_init || op->code == OP_copy_async ||
+    return op->code == OP_slot_init || op->code == OP_signal_init || op->code == OP_copy_async ||
            (is_shared_access(op) && writes(op));
 }
 
@@ -410,6 +420,19 @@ static void visit_barrier(const Sync *sync, Op *barrier, State *state)
     if (sync->group.count == block || sync->group.count <= 32) return;
     op_set_int(barrier, ATTR_index, barrier_of(sync, sync->group));
     op_set_int(barrier, ATTR_count, sync->group.count);
+}
+
+/* Barriers of several blocks are barriers of the block's threads, too. */
+static void visit_meeting(const Sync *sync, Op *op, State *state)
+{
+    Builder builder = builder_before(op);
+    const bool releases = op->code != OP_cluster_wait && !op_int(op, ATTR_relaxed, 0);
+    if (releases && !sync->hit && !is_fence(op->previous) && needs_fence(sync, op, state))
+        build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
+    const Op *arrive = op->code == OP_cluster_wait ? op->previous : NULL;
+    if (op->code == OP_grid_sync ||
+        (arrive && arrive->code == OP_cluster_arrive && !op_int(arrive, ATTR_relaxed, 0)))
+        state_clear(state, sync->group);
 }
 
 static void insert_barrier(const Sync *sync, Op *before, State *state)
@@ -455,7 +478,8 @@ typedef struct Apart {
 static void visit_access_apart(Op *op, void *context)
 {
     Apart *apart = context;
-    if (!is_shared_access(op) && !is_global_access(op)) return;
+    if (!is_shared_access(op) && !is_global_access(op) && !is_arrival(op)) return;
+    if (apart->adds && is_arrival(op)) return;
     if (apart->adds)
         add_access(apart->sync, op, apart->state);
     else
@@ -555,14 +579,19 @@ static void visit_arrive(const Sync *sync, Op *arrive)
 static void visit_op(const Sync *sync, Op *op, State *state)
 {
     if (op->code == OP_copy_async && op_attr(op, ATTR_ring)) return;
-    if (op->code == OP_signal_arrive || op->code == OP_signal_copied || op->code == OP_signal_meet)
+    if (is_arrival(op)) {
+        if (needs_barrier(sync, op, state)) insert_barrier(sync, op, state);
         visit_arrive(sync, op);
+    }
     if (op->code == OP_slot_take || op->code == OP_signal_wait || op->code == OP_signal_meet)
         visit_take(sync, op);
-    else if (op->code == OP_slot_init)
+    else if (op->code == OP_slot_init || op->code == OP_signal_init)
         add_access(sync, op, state); /* that no other conflicts with */
     else if (is_shared_access(op) || is_global_access(op))
         visit_access(sync, op, state);
+    else if (op->code == OP_cluster_arrive || op->code == OP_cluster_wait ||
+             op->code == OP_grid_sync)
+        visit_meeting(sync, op, state);
     else if (op->code == OP_barrier)
         visit_barrier(sync, op, state);
     else if (op->code == OP_copy_wait)

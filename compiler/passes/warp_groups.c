@@ -203,7 +203,8 @@ static bool has_room(Pipeline *pipeline, int buffers)
 static bool is_persistent(Pipeline *pipeline)
 {
     enum { ALL = 64, FEW = 2 };
-    return pipeline->by_tensor && turns_may_differ(pipeline->pass->launch->parent) &&
+    const Op *launch = pipeline->pass->launch->parent;
+    return pipeline->by_tensor && !launch_has_company(launch) && turns_may_differ(launch) &&
            (has_room(pipeline, ALL) || has_room(pipeline, FEW));
 }
 

@@ -31,6 +31,9 @@ typedef enum tile_emu_op {
                        of the sums (64 bits; read and written), a's descriptor or the address of its
                        4 words (64 bits), b's descriptor (64 bits), N, flags (tile_emu_wgmma); mode
                        = tile_emu_mma */
+    TILE_EMU_CLUSTER_ARRIVE, /* warp: barrier.cluster.arrive, .relaxed if mode */
+    TILE_EMU_CLUSTER_WAIT,   /* warp: barrier.cluster.wait */
+    TILE_EMU_GRID_SYNC,      /* warp: all threads of the launch wait for each other */
 } tile_emu_op;
 
 typedef enum tile_emu_shuffle {
@@ -91,7 +94,7 @@ typedef struct tile_emu_thread {
     uint32_t op;       /* tile_emu_op, set before a suspension */
     uint32_t mode;     /* of the op */
     uint32_t site;     /* index into the image's sites, of the op */
-    uint32_t unused;
+    uint32_t rank;     /* of the block in its cluster */
     uint32_t in[TILE_EMU_IN_WORDS];
     uint32_t out[TILE_EMU_OUT_WORDS];
     void *owner; /* the emulator's own record of the thread */
@@ -146,13 +149,18 @@ uint32_t tile_emu_mbarrier_phase(tile_emu_thread *thread, void *barrier, uint32_
 uint32_t tile_emu_mbarrier_test(tile_emu_thread *thread, void *barrier, uint32_t parity,
                                 uint32_t site);
 
+/* mapa: where in the cluster's block `rank` lies what is at `pointer` in this one. */
+void *tile_emu_cluster_address(tile_emu_thread *thread, void *pointer, uint32_t rank,
+                               uint32_t site);
+
 /* mbarrier.expect_tx; 0 bytes: nothing. */
 void tile_emu_mbarrier_expect(tile_emu_thread *thread, void *barrier, uint32_t bytes,
                               uint32_t site);
 /* cp.async.bulk.tensor to shared memory, of `rank` coordinates in `in`; lands when somebody waits
- * at the mbarrier for its bytes. Nothing where `active` is 0. */
+ * at the mbarrier for its bytes. Nothing where `active` is 0. Where `blocks` is not 0: in those of
+ * the cluster, at the same place, and for the same mbarrier, of each. */
 void tile_emu_tensor_copy(tile_emu_thread *thread, const void *map, void *to, void *barrier,
-                          uint32_t active, uint32_t rank, uint32_t site);
+                          uint32_t active, uint32_t rank, uint32_t blocks, uint32_t site);
 
 /* The other way, then cp.async.bulk.commit_group and wait_group.read: until then what is written
  * must stay. */

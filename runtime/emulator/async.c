@@ -18,12 +18,12 @@ struct Copy {
 
 void tile_emu_mark_copy(Block *block, const uint8_t *to, uint32_t bytes, uint32_t site)
 {
-    Checker *checker = block->launch->checker;
+    Watch *watch = block->watch;
     const uintptr_t offset = (uintptr_t)to - (uintptr_t)block->shared;
     const uint32_t size = block->launch->entry->shared_bytes;
-    if (!checker || offset >= size || bytes > size - offset || offset % 4 != 0) return;
-    for (uint32_t i = 0; i < bytes / 4; i++) checker->copy_site[offset / 4 + i] = site;
-    checker->copy_count += site ? 1u : -1u;
+    if (!watch || offset >= size || bytes > size - offset || offset % 4 != 0) return;
+    for (uint32_t i = 0; i < bytes / 4; i++) watch->copy_site[offset / 4 + i] = site;
+    watch->copy_count += site ? 1u : -1u;
 }
 
 void tile_emu_check_copies(const Request *request)
@@ -32,9 +32,10 @@ void tile_emu_check_copies(const Request *request)
                                         [TILE_EMU_WRITE] = "writes",
                                         [TILE_EMU_ATOMIC] = "updates atomically"};
     const Block *block = request->block;
-    const uint32_t *words = block->launch->checker->copy_site;
-    const size_t first = (request->address - (uintptr_t)block->shared) / 4;
-    const size_t last = (request->address + request->bytes - 1 - (uintptr_t)block->shared) / 4;
+    const uint32_t *words = request->home->watch->copy_site;
+    const size_t first = (request->address - (uintptr_t)request->home->shared) / 4;
+    const size_t last =
+        (request->address + request->bytes - 1 - (uintptr_t)request->home->shared) / 4;
     uint32_t site = 0;
     for (size_t i = first; i <= last && !site; i++) site = words[i];
     if (!site) return;

@@ -8,22 +8,21 @@
 
 #include "emulator/emulator.h"
 
-enum { NEAR_BYTES = 4096, SHARED_FILL = 0xff /* a NaN in every float format */ };
+enum {
+    NEAR_BYTES = 4096,
+    SHARED_FILL = 0xff /* a NaN in every float format */,
+    MAX_THREADS = MAX_WARPS * LANES
+};
 
 Checker *tile_emu_checker_new(const Launch *launch)
 {
     Checker *checker = calloc(1, sizeof *checker);
     if (!checker) return NULL;
-    checker->shadow = tile_emu_shadow_new(launch->entry->shared_bytes);
+    checker->shadow = tile_emu_shadow_new(0);
     checker->order = tile_emu_order_new();
     checker->site_allocation =
         calloc((size_t)launch->site_count + 1, sizeof *checker->site_allocation);
-    checker->copy_site = calloc((size_t)launch->entry->shared_bytes / 4 + 1, sizeof(uint32_t));
-    checker->reading_site = calloc((size_t)launch->entry->shared_bytes / 16 + 1, sizeof(uint32_t));
-    checker->generic_write = calloc((size_t)launch->entry->shared_bytes / 4 + 1, sizeof(uint32_t));
-    checker->generic_stamp = calloc((size_t)launch->entry->shared_bytes / 4 + 1, sizeof(uint32_t));
-    if (checker->shadow && checker->order && checker->site_allocation && checker->copy_site &&
-        checker->generic_write && checker->generic_stamp && checker->reading_site)
+    if (checker->shadow && checker->order && checker->site_allocation)
         checker->statistics = tile_emu_statistics_new(launch);
     if (checker->statistics) return checker;
     tile_emu_checker_free(checker);
@@ -36,27 +35,54 @@ void tile_emu_checker_free(Checker *checker)
     tile_emu_shadow_free(checker->shadow);
     tile_emu_order_free(checker->order);
     free(checker->site_allocation);
-    free(checker->copy_site);
-    free(checker->generic_write);
-    free(checker->generic_stamp);
-    free(checker->reading_site);
     free(checker);
+}
+
+Watch *tile_emu_watch_new(const Launch *launch)
+{
+    const size_t bytes = launch->entry->shared_bytes;
+    Watch *watch = calloc(1, sizeof *watch);
+    if (!watch) return NULL;
+    watch->shadow = tile_emu_shadow_new((uint32_t)bytes);
+    watch->copy_site = calloc(bytes / 4 + 1, sizeof(uint32_t));
+    watch->reading_site = calloc(bytes / 16 + 1, sizeof(uint32_t));
+    watch->generic_write = calloc(bytes / 4 + 1, sizeof(uint32_t));
+    watch->generic_stamp = calloc(bytes / 4 + 1, sizeof(uint32_t));
+    watch->generic_rank = calloc(bytes / 4 + 1, 1);
+    if (watch->shadow && watch->copy_site && watch->reading_site && watch->generic_write &&
+        watch->generic_stamp && watch->generic_rank)
+        return watch;
+    tile_emu_watch_free(watch);
+    return NULL;
+}
+
+void tile_emu_watch_free(Watch *watch)
+{
+    if (!watch) return;
+    tile_emu_shadow_free(watch->shadow);
+    free(watch->copy_site);
+    free(watch->reading_site);
+    free(watch->generic_write);
+    free(watch->generic_stamp);
+    free(watch->generic_rank);
+    free(watch);
 }
 
 /* ---- clocks ---- */
 
 void tile_emu_check_begin_block(Block *block)
 {
+    Watch *watch = block->watch;
+    const size_t bytes = block->launch->entry->shared_bytes;
     block->now = 1;
     block->barrier_stamp = 0;
     memset(block->sync_stamp, 0, sizeof block->sync_stamp);
-    memset(block->memory, SHARED_FILL, block->launch->entry->shared_bytes + 2 * RED_ZONE);
-    tile_emu_order_begin_block(block->launch->checker->order);
-    if (block->launch->checker->copy_count)
-        memset(block->launch->checker->copy_site, 0, block->launch->entry->shared_bytes / 4 * 4);
-    block->launch->checker->copy_count = 0;
-    memset(block->launch->checker->reading_site, 0, block->launch->entry->shared_bytes / 16 * 4);
-    memset(block->launch->checker->generic_write, 0, block->launch->entry->shared_bytes / 4 * 4);
+    memset(block->memory, SHARED_FILL, bytes + 2 * RED_ZONE);
+    if (watch->copy_count) memset(watch->copy_site, 0, bytes / 4 * 4);
+    watch->copy_count = 0;
+    watch->visits = NULL;
+    memset(watch->reading_site, 0, bytes / 16 * 4);
+    memset(watch->generic_write, 0, bytes / 4 * 4);
 }
 
 void tile_emu_check_barrier(Block *block, uint32_t warps)
@@ -140,14 +166,90 @@ static bool may_be_foreign(Checker *checker, const Request *request)
 
 static bool is_in_shared(const Request *request)
 {
-    uint32_t size = request->block->launch->entry->shared_bytes;
-    uintptr_t offset = request->address - (uintptr_t)request->block->shared;
+    uint32_t size = request->home->launch->entry->shared_bytes;
+    uintptr_t offset = request->address - (uintptr_t)request->home->shared;
     return offset < size && request->bytes <= size - offset;
+}
+
+/* ---- other blocks of the cluster ---- */
+
+static void report_visit(const Request *request, const char *why)
+{
+    const Block *block = request->block, *home = request->home;
+    tile_emu_fault_add(block->launch, FAULT_BOUNDS, request->site, NO_SITE,
+                       "thread %u of block (%u, %u, %u) uses the shared memory of block "
+                       "(%u, %u, %u), which %s: the cluster's blocks have to wait for each other",
+                       request->thread->abi.index, block->index[0], block->index[1],
+                       block->index[2], home->index[0], home->index[1], home->index[2], why);
+}
+
+/* Whether the thread has heard of the block since it began. */
+static bool has_begun(const Request *request)
+{
+    const Access begin = {.block = request->home->id, .scope = SCOPE_THREAD};
+    return tile_emu_order_knows(request->block->launch->checker->order, request->thread->event,
+                                &begin);
+}
+
+/* False where the memory is gone. */
+static bool check_visit(const Request *request)
+{
+    Block *home = request->home;
+    Watch *watch = home->watch;
+    const size_t count = (size_t)home->cluster->count * MAX_THREADS;
+    if (home->ended) {
+        report_visit(request, "has ended");
+        return false;
+    }
+    if (!has_begun(request)) report_visit(request, "may not have begun");
+    if (!watch->visits) {
+        watch->visits = tile_emu_block_memory(home, count * sizeof *watch->visits);
+        if (!watch->visits) return false;
+        memset(watch->visits, 0, count * sizeof *watch->visits);
+    }
+    watch->visits[request->block->rank * MAX_THREADS + request->thread->abi.index] =
+        request->block->now;
+    watch->visit_site = request->site;
+    return true;
+}
+
+/* A thread's latest visit that the block need not know of before it ends; NULL: there is none. */
+static const Thread *late_visitor(Block *block)
+{
+    const Cluster *cluster = block->cluster;
+    for (uint32_t i = 0; i < cluster->count * MAX_THREADS; i++) {
+        const Access visit = {.block = cluster->blocks[i / MAX_THREADS].id,
+                              .stamp = block->watch->visits[i],
+                              .thread = (uint16_t)(i % MAX_THREADS),
+                              .scope = SCOPE_THREAD,
+                              .warps = 1u << i % MAX_THREADS / LANES};
+        if (visit.stamp &&
+            !tile_emu_order_knows(block->launch->checker->order, block->threads->event, &visit))
+            return &cluster->blocks[i / MAX_THREADS].threads[i % MAX_THREADS];
+    }
+    return NULL;
+}
+
+void tile_emu_check_end_block(Block *block)
+{
+    const Watch *watch = block->watch;
+    if (!watch->visits) return;
+    tile_emu_order_join(block->launch->checker->order, block->threads, block->thread_count);
+    const Thread *visitor = late_visitor(block);
+    if (visitor)
+        tile_emu_fault_add(block->launch, FAULT_BOUNDS, watch->visit_site, NO_SITE,
+                           "block (%u, %u, %u) may have ended when thread %u of block (%u, %u, %u) "
+                           "uses its shared memory: the cluster's blocks have to wait for each "
+                           "other",
+                           block->index[0], block->index[1], block->index[2], visitor->abi.index,
+                           visitor->block->index[0], visitor->block->index[1],
+                           visitor->block->index[2]);
 }
 
 static bool is_in_bounds(Checker *checker, Request *request)
 {
-    if (request->space == TILE_EMU_SHARED) return is_in_shared(request);
+    if (request->space == TILE_EMU_SHARED)
+        return is_in_shared(request) && (request->home == request->block || check_visit(request));
     request->allocation = find_allocation(checker, request);
     return request->allocation || may_be_foreign(checker, request);
 }
@@ -182,9 +284,14 @@ static const tile_allocation *nearest(const Request *request)
 const char *tile_emu_address_text(const Request *request, char out[PLACE_TEXT])
 {
     if (request->space == TILE_EMU_SHARED) {
-        int64_t offset = (int64_t)(request->address - (uintptr_t)request->block->shared);
-        snprintf(out, PLACE_TEXT, "at byte %" PRId64 " of %" PRIu32 " bytes of shared memory",
-                 offset, request->block->launch->entry->shared_bytes);
+        const Block *home = request->home;
+        const int64_t offset = (int64_t)(request->address - (uintptr_t)home->shared);
+        int length =
+            snprintf(out, PLACE_TEXT, "at byte %" PRId64 " of %" PRIu32 " bytes of shared memory",
+                     offset, home->launch->entry->shared_bytes);
+        if (home != request->block)
+            snprintf(out + length, PLACE_TEXT - (size_t)length, " of block (%u, %u, %u)",
+                     home->index[0], home->index[1], home->index[2]);
         return out;
     }
     const tile_allocation *allocation =
@@ -269,6 +376,8 @@ static void note_write(const Request *request)
 static bool check_request(Request *request)
 {
     Checker *checker = request->block->launch->checker;
+    const bool is_shared = request->space == TILE_EMU_SHARED;
+    if (is_shared) request->home = tile_emu_home(request->block, request->address);
     if (!is_aligned(request->address, request->bytes)) {
         report(request, FAULT_ALIGNMENT, ", which is not a multiple of them");
         return false;
@@ -278,9 +387,10 @@ static bool check_request(Request *request)
         return false;
     }
     check_written(request);
-    if (request->space == TILE_EMU_SHARED && checker->copy_count) tile_emu_check_copies(request);
-    if (request->space == TILE_EMU_SHARED && request->kind != TILE_EMU_READ) note_write(request);
-    tile_emu_shadow_access(checker->shadow, checker->order, request);
+    if (is_shared && request->home->watch->copy_count) tile_emu_check_copies(request);
+    if (is_shared && request->kind != TILE_EMU_READ) note_write(request);
+    tile_emu_shadow_access(is_shared ? request->home->watch->shadow : checker->shadow,
+                           checker->order, request);
     return true;
 }
 

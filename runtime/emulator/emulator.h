@@ -2,8 +2,10 @@
  * (emulator/abi.h) and libtile's (../abi.h).
  *
  *   scheduler.c   launches, blocks, warps: who runs next
+ *   cluster.c     blocks that run together: their barriers, each other's shared memory
  *   async.c       asynchronous copies: what is under way, until it is waited for
  *   mbarrier.c    mbarriers, and what will arrive at them      tensor.c  the tensor unit's copies
+ *   stuck.c       threads that wait for ever
  *   machine.c     the warp's cooperative operations; mma.c, wgmma.c  the matrix unit
  *   checker.c     one access: bounds, alignment, unwritten memory
  *   shadow.c      races: the last accesses to every byte      order.c  what an atomic orders
@@ -33,6 +35,7 @@ enum {
 
 typedef struct Launch Launch;
 typedef struct Block Block;
+typedef struct Watch Watch;
 
 typedef enum ThreadState { THREAD_READY, THREAD_WAITING, THREAD_ENDED } ThreadState;
 
@@ -61,12 +64,47 @@ typedef struct FramePool {
     FrameChunk *first, *current;
 } FramePool;
 
-/* The block that a worker runs now; its memory serves one block after another. */
+typedef enum WarpState {
+    WARP_YIELDS,
+    WARP_AT_BARRIER,
+    WARP_AT_CLUSTER,
+    WARP_AT_GRID,
+    WARP_ENDED,
+    WARP_DIVERGED
+} WarpState;
+
+/* Blocks that see each other's shared memory and have a barrier of their own. */
+typedef struct Cluster {
+    Block *blocks;
+    uint32_t count;
+    uint32_t phase;      /* of its barrier, how many are complete */
+    uint32_t arrived[2]; /* order.c: what those knew that have arrived, in even and odd phases */
+} Cluster;
+
+/* The blocks that a worker runs now, in turns: those of a cluster, or, where blocks wait for each
+ * other, of the whole launch. */
+typedef struct Team {
+    Launch *launch;
+    Block *blocks;
+    Cluster *clusters;
+    uint32_t count, cluster_count;
+    uint32_t first_id; /* of its blocks */
+} Team;
+
+/* A block that a worker runs; its memory serves one block after another. */
 struct Block {
     Launch *launch;
+    Team *team;
+    Cluster *cluster;
+    uint32_t rank; /* in the cluster */
+    Watch *watch;  /* checker.c; NULL: a fast launch */
+    WarpState states[MAX_WARPS];
+    uint32_t arrivals[MAX_WARPS], waits[MAX_WARPS]; /* at the cluster's barrier, by warps */
+    uint32_t at_barrier, yields;                    /* warps, in this round */
+    bool ended;
     Thread *threads;
     uint32_t thread_count, warp_count;
-    uint32_t id; /* its place in the grid, plus 1 */
+    uint32_t id; /* its place in the order in which blocks run, plus 1 */
     uint32_t index[3];
     uint8_t *memory; /* red zone, shared memory, red zone */
     uint8_t *shared;
@@ -122,7 +160,9 @@ struct Launch {
     tile_grid grid;
     const void *const *parameters;
     uint64_t block_count;
-    _Atomic uint64_t next_block;
+    uint32_t cluster[3];  /* extents in blocks */
+    uint32_t team_blocks; /* that run together */
+    _Atomic uint64_t next_team;
     _Atomic bool stopped; /* a fault that nothing can follow, or no memory */
     _Atomic bool no_memory;
     MatrixFunction *matrix;
@@ -148,6 +188,28 @@ void tile_emu_fault_free(Launch *launch);
 
 /* Memory that lasts as long as the block; NULL: none is left, and the launch stops. */
 void *tile_emu_block_memory(Block *block, size_t bytes);
+/* A warp that waits for others goes on. */
+void tile_emu_release_warp(Block *block, uint32_t warp);
+/* The indices of the block that runs as the `number`-th. */
+void tile_emu_block_index(const Launch *launch, uint64_t number, uint32_t out[3]);
+
+/* ---- cluster.c ---- */
+
+/* The block of the same cluster in whose shared memory, or next to it, the address is; else the
+ * block itself. */
+Block *tile_emu_home(Block *block, uintptr_t address);
+/* A warp arrives at its cluster's barrier; what it did before with it unless that is `relaxed`. */
+void tile_emu_cluster_arrive(Block *block, Thread *lanes, bool relaxed);
+/* Lets those go on whose cluster, or launch, has met. */
+void tile_emu_release_clusters(Team *team);
+void tile_emu_release_grid(Team *team);
+
+/* ---- stuck.c ---- */
+
+/* Whether two lanes of a warp do the same: wait at one operation, or run, or have ended. */
+bool tile_emu_same_wait(const Thread *a, const Thread *b);
+void tile_emu_report_divergence(const Block *block, const Thread *lanes);
+void tile_emu_report_stuck(const Team *team);
 
 /* ---- machine.c, mma.c ---- */
 
@@ -193,32 +255,42 @@ tile_status tile_emu_is_checked(bool *out);
 
 typedef enum Scope { SCOPE_THREAD, SCOPE_WARP, SCOPE_BLOCK, SCOPE_GRID } Scope;
 
+/* Of a set of reads, those of one warp: the latest, and by which lanes. */
+typedef struct WarpReads {
+    uint32_t stamp, lanes;
+} WarpReads;
+
 /* An access, or a set of reads none of which is ordered before another: those of several threads of
  * one warp, several warps of one block, several blocks. */
 typedef struct Access {
     uint32_t block; /* Block.id; 0: none */
-    uint32_t stamp; /* Block.now; of a set, the latest */
+    uint32_t stamp; /* Block.now; of a set, the latest; 0: the block's beginning */
     uint32_t site;
     uint16_t thread;
     uint8_t scope; /* Scope */
     uint8_t atomic;
     uint8_t bits;     /* of a byte's part: which; 0: all */
     uint32_t warps;   /* of a set of reads of one block: whose they are */
-    uint32_t *stamps; /* of such a set in shared memory: each warp's latest; else NULL */
+    WarpReads *reads; /* of such a set in shared memory: by warps; of several blocks' by their
+                         ranks, then warps; else NULL */
 } Access;
 
 typedef struct Order Order;
 Order *tile_emu_order_new(void);
 void tile_emu_order_free(Order *order);
-void tile_emu_order_begin_block(Order *order);
+void tile_emu_order_begin_team(Order *order);
 /* An atomic is taken as an acquire and a release of its address: fences are not seen here. */
 void tile_emu_order_atomic(Order *order, Thread *thread, uintptr_t address, uint32_t space);
 /* The thread knows what the last atomic at an address of shared memory knows. */
 void tile_emu_order_acquire(Order *order, Thread *thread, uintptr_t address);
 /* All of `threads` know what each of them knows. */
 void tile_emu_order_join(Order *order, Thread *threads, uint32_t count);
-/* The threads of the warps know what each of them did and knows. */
-void tile_emu_order_meet(Order *order, Block *block, uint32_t warps);
+/* The threads of the warps know what each of them did and knows; that as an event. */
+uint32_t tile_emu_order_meet(Order *order, Block *block, uint32_t warps);
+/* What both know. */
+uint32_t tile_emu_order_both(Order *order, uint32_t a, uint32_t b);
+/* What a warp did and knows, though its lanes do not learn of each other. */
+uint32_t tile_emu_order_gather(Order *order, Block *block, uint32_t warp);
 /* Whether `access` comes before all that the event's thread does now. */
 bool tile_emu_order_knows(Order *order, uint32_t event, const Access *access);
 
@@ -230,7 +302,8 @@ typedef enum Proxy { PROXY_GENERIC, PROXY_ASYNC, PROXY_ANY } Proxy;
 
 typedef struct Request {
     Thread *thread;
-    Block *block;
+    Block *block; /* the thread's */
+    Block *home;  /* shared: in whose memory it is; found by the checker */
     uintptr_t address;
     uint32_t bytes, kind, space, site;
     Proxy proxy;
@@ -243,6 +316,8 @@ Shadow *tile_emu_shadow_new(uint32_t shared_bytes);
 void tile_emu_shadow_free(Shadow *shadow);
 /* Compares an access with those before it, and remembers it. */
 void tile_emu_shadow_access(Shadow *shadow, Order *order, const Request *request);
+/* Whether the thread comes after a set of reads of several blocks of its cluster. */
+bool tile_emu_shadow_knows_all(Order *order, Thread *thread, const WarpReads *reads);
 /* Whether the program has memory there at all. */
 bool tile_emu_shadow_is_mapped(Shadow *shadow, uintptr_t address);
 
@@ -290,29 +365,41 @@ void tile_emu_note_generic_write(const Request *request);
 /* ---- checker.c ---- */
 
 struct Checker {
-    Shadow *shadow;
+    Shadow *shadow; /* of global memory */
     Order *order;
     Statistics *statistics;
     const tile_allocation **site_allocation; /* by site: where it went last */
     const tile_allocation *allocations[64];  /* some that were met */
     uint32_t allocation_count;
-    uint32_t *copy_site; /* by words of shared memory: 1 + the site of the copy under way to it */
-    uint32_t *reading_site;  /* by chunks of 16 bytes: 1 + the site of a wgmma that reads it */
-    uint32_t *generic_write; /* by words of shared memory: who wrote it last (wgmma.c) */
-    uint32_t *generic_stamp; /* and when: Block.now */
-    uint32_t copy_count;     /* under way in the block */
     bool arguments_known;
     bool foreign_argument; /* one that lies in no allocation of libtile */
 };
 
+/* What is kept of a block's shared memory. */
+struct Watch {
+    Shadow *shadow;
+    uint32_t *copy_site;     /* by words: 1 + the site of the copy under way to it */
+    uint32_t *reading_site;  /* by chunks of 16 bytes: 1 + the site of a wgmma that reads it */
+    uint32_t *generic_write; /* by words: who wrote it last (wgmma.c) */
+    uint32_t *generic_stamp; /* and when: its Block.now */
+    uint8_t *generic_rank;   /* and in which block of the cluster */
+    uint32_t *visits;    /* of other blocks: each thread's latest, by ranks, then threads; or NULL */
+    uint32_t visit_site; /* of the last one */
+    uint32_t copy_count; /* under way to the block */
+};
+
 Checker *tile_emu_checker_new(const Launch *launch);
 void tile_emu_checker_free(Checker *checker);
+Watch *tile_emu_watch_new(const Launch *launch);
+void tile_emu_watch_free(Watch *watch);
 /* The address to use for an access, its faults reported. */
 void *tile_emu_check(const Request *request);
 /* "at byte 12 of shared memory" and the like; returns `out`. */
 const char *tile_emu_address_text(const Request *request, char out[PLACE_TEXT]);
 
 void tile_emu_check_begin_block(Block *block);
+/* Nobody may use its shared memory any more. */
+void tile_emu_check_end_block(Block *block);
 void tile_emu_check_barrier(Block *block, uint32_t warps);
 void tile_emu_check_warp_sync(Block *block, Thread *lanes);
 

@@ -119,6 +119,10 @@ void tile_emu_execute(Block *block, Thread *lanes)
         tile_emu_execute_wgmma(block, lanes);
         count_execution(block, lanes, TILE_EMULATOR_MMA);
         return;
+    case TILE_EMU_CLUSTER_ARRIVE:
+        tile_emu_cluster_arrive(block, lanes, lanes->abi.mode != 0);
+        count_execution(block, lanes, TILE_EMULATOR_BARRIER);
+        return;
     default: /* code of a newer compiler */
         tile_emu_fault_add(block->launch, FAULT_DEADLOCK, lanes->abi.site, NO_SITE,
                            "operation %u is unknown to this emulator", lanes->abi.op);

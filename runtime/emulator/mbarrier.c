@@ -40,8 +40,8 @@ static Request request_of(Thread *thread, const Barrier *barrier, uint32_t kind,
 /* Whether there is an mbarrier. */
 static bool is_made(const Thread *thread, const Barrier *barrier, uint32_t site)
 {
-    const Block *block = thread->block;
-    const uintptr_t offset = (uintptr_t)barrier - (uintptr_t)block->shared;
+    const Block *block = thread->block, *home = tile_emu_home(thread->block, (uintptr_t)barrier);
+    const uintptr_t offset = (uintptr_t)barrier - (uintptr_t)home->shared;
     const bool inside = offset % sizeof *barrier == 0 &&
                         offset + sizeof *barrier <= block->launch->entry->shared_bytes;
     if (inside && barrier->magic == MAGIC) return true;

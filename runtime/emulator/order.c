@@ -30,7 +30,7 @@ typedef struct Memo {
 struct Order {
     Event *events; /* the first is none */
     uint32_t count, capacity;
-    uint32_t block_start; /* events from here on are of this block alone, unless: */
+    uint32_t team_start; /* events from here on are of this team alone, unless: */
     bool met_global;
     uint32_t visit;
     uint32_t *stack;
@@ -42,7 +42,7 @@ struct Order {
 Order *tile_emu_order_new(void)
 {
     Order *order = calloc(1, sizeof *order);
-    if (order) order->count = order->block_start = 1;
+    if (order) order->count = order->team_start = 1;
     return order;
 }
 
@@ -56,15 +56,15 @@ void tile_emu_order_free(Order *order)
     free(order);
 }
 
-/* Events of atomics in shared memory alone cannot be reached from other blocks. */
-void tile_emu_order_begin_block(Order *order)
+/* Events of atomics in shared memory alone cannot be reached from other teams. */
+void tile_emu_order_begin_team(Order *order)
 {
     tile_emu_map_clear(&order->shared);
-    if (!order->met_global && order->count > order->block_start) {
-        order->count = order->block_start;
+    if (!order->met_global && order->count > order->team_start) {
+        order->count = order->team_start;
         memset(order->memo, 0, sizeof order->memo);
     }
-    order->block_start = order->count;
+    order->team_start = order->count;
     order->met_global = false;
 }
 
@@ -125,7 +125,12 @@ void tile_emu_order_join(Order *order, Thread *threads, uint32_t count)
     for (uint32_t i = 0; joint && i < count; i++) threads[i].event = joint;
 }
 
-void tile_emu_order_meet(Order *order, Block *block, uint32_t warps)
+uint32_t tile_emu_order_both(Order *order, uint32_t a, uint32_t b)
+{
+    return join(order, a, b);
+}
+
+static uint32_t add_meeting(Order *order, const Block *block, uint32_t warps)
 {
     uint32_t joint = 0, previous = 0;
     for (uint32_t i = 0; i < block->thread_count; i++) {
@@ -134,13 +139,25 @@ void tile_emu_order_meet(Order *order, Block *block, uint32_t warps)
         joint = join(order, joint, event);
         previous = event;
     }
-    uint32_t met = add_event(order, (Event){.block = block->id,
-                                            .warps = warps,
-                                            .barrier_stamp = block->barrier_stamp,
-                                            .stamp = block->now,
-                                            .before = {joint, 0}});
+    return add_event(order, (Event){.block = block->id,
+                                    .warps = warps,
+                                    .barrier_stamp = block->barrier_stamp,
+                                    .stamp = block->now,
+                                    .before = {joint, 0}});
+}
+
+uint32_t tile_emu_order_meet(Order *order, Block *block, uint32_t warps)
+{
+    const uint32_t met = add_meeting(order, block, warps);
     for (uint32_t i = 0; met && i < block->thread_count; i++)
         if (warps >> block->threads[i].warp & 1) block->threads[i].event = met;
+    return met;
+}
+
+uint32_t tile_emu_order_gather(Order *order, Block *block, uint32_t warp)
+{
+    block->now++;
+    return add_meeting(order, block, 1u << warp);
 }
 
 /* Of each warp, the lanes that have done an atomic of their own after an access. */
@@ -149,11 +166,11 @@ typedef struct Lanes {
 } Lanes;
 
 /* Lanes that did something together are known one by one, too: once all have been met. */
-static bool lane_completes(Lanes *lanes, const Event *event, uint32_t warp, uint32_t stamp)
+static bool lane_completes(Lanes *lanes, const Event *event, uint32_t warp, WarpReads reads)
 {
-    if (event->warps || event->thread / LANES != warp || stamp >= event->stamp) return false;
+    if (event->warps || event->thread / LANES != warp || reads.stamp >= event->stamp) return false;
     lanes->of_warp[warp] |= 1u << event->thread % LANES;
-    return lanes->of_warp[warp] == UINT32_MAX;
+    return (lanes->of_warp[warp] & reads.lanes) == reads.lanes;
 }
 
 /* The warps of a set of reads that the event comes after. */
@@ -163,13 +180,13 @@ static uint32_t warps_covered(const Event *event, const Access *access, uint32_t
     uint32_t covered = 0;
     if (event->block != access->block) return 0;
     for (uint32_t rest = warps; rest; rest &= rest - 1) {
-        const uint32_t warp = (uint32_t)__builtin_ctz(rest), stamp = access->stamps[warp];
+        const uint32_t warp = (uint32_t)__builtin_ctz(rest), stamp = access->reads[warp].stamp;
         const uint32_t known = event->warps >> warp & 1 ? event->stamp
                                : !event->warps && event->thread / LANES == warp
                                    ? event->sync_stamp
                                    : event->barrier_stamp;
         if (stamp < known || stamp < event->barrier_stamp ||
-            lane_completes(lanes, event, warp, stamp))
+            lane_completes(lanes, event, warp, access->reads[warp]))
             covered |= 1u << warp;
     }
     return covered;
@@ -191,6 +208,7 @@ static bool push(Order *order, size_t *depth, uint32_t event)
 static bool covers(const Event *event, const Access *access)
 {
     if (event->block != access->block || access->scope == SCOPE_GRID) return false;
+    if (!access->stamp) return true; /* the block's beginning */
     if (access->stamp < event->barrier_stamp) return true;
     if (event->warps) return !(access->warps & ~event->warps) && access->stamp < event->stamp;
     bool same_warp = event->thread / LANES == access->thread / LANES;
@@ -217,12 +235,13 @@ static uint32_t walk(Order *order, uint32_t from, const Access *access)
         uint32_t index = order->stack[--depth];
         Event *event = &order->events[index];
         if (visits == MAX_VISITS || covers(event, access)) return index;
-        if (access->scope == SCOPE_BLOCK && access->stamps) {
+        if (access->scope == SCOPE_BLOCK && access->reads) {
             warps &= ~warps_covered(event, access, warps, &lanes);
             if (!warps) return index;
         }
         if (access->scope == SCOPE_WARP && event->block == access->block &&
-            lane_completes(&lanes, event, access->thread / LANES, access->stamp))
+            lane_completes(&lanes, event, access->thread / LANES,
+                           (WarpReads){access->stamp, UINT32_MAX}))
             return index;
         for (int i = 0; i < 2; i++) {
             uint32_t before = event->before[i];

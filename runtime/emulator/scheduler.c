@@ -1,13 +1,13 @@
-/* scheduler.c: runs a launch. Workers take blocks in order; within a block the threads of a warp
- * are resumed one after another until each waits, then the warp's operation is executed, and so on
- * until all of the block waits at its barrier. Blocks start in order, so one that waits for memory
- * written by an earlier block is served.
+/* scheduler.c: runs a launch. Workers take blocks in order, those that run together as a team;
+ * within a block the threads of a warp are resumed one after another until each waits, then the
+ * warp's operation is executed, and so on until all of the block waits at its barrier. Blocks start
+ * in order, so one that waits for memory written by an earlier block is served.
  *
  * Cooperative operations are convergent: bar.sync is .aligned, shfl.sync and bar.warp.sync get the
  * mask of all lanes, ldmatrix and mma.sync need all of them (PTX ISA, the sections of these names),
  * so lanes that wait at different ones wait for ever. */
+#include <inttypes.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,174 +80,7 @@ TILE_API void *tile_emu_frame(tile_emu_thread *thread, uint64_t bytes)
     return tile_emu_block_memory(((Thread *)thread->owner)->block, (size_t)bytes);
 }
 
-/* ---- what went wrong ---- */
-
-static const char *operation_text(uint32_t op)
-{
-    static const char *const NAMES[] = {
-        [TILE_EMU_NONE] = "a loop that waits",
-        [TILE_EMU_BARRIER] = "the block's barrier",
-        [TILE_EMU_WARP_SYNC] = "a warp's barrier",
-        [TILE_EMU_SHUFFLE] = "a shuffle",
-        [TILE_EMU_LDMATRIX] = "ldmatrix",
-        [TILE_EMU_MMA] = "mma",
-        [TILE_EMU_VOTE] = "a vote",
-        [TILE_EMU_WGMMA] = "wgmma",
-    };
-    return op < sizeof NAMES / sizeof *NAMES ? NAMES[op] : "an unknown operation";
-}
-
-/* `mode` means something to these alone. */
-static bool has_mode(uint32_t op)
-{
-    return op == TILE_EMU_SHUFFLE || op == TILE_EMU_MMA || op == TILE_EMU_BARRIER;
-}
-
-static bool same_wait(const Thread *a, const Thread *b)
-{
-    if (a->state != b->state) return false;
-    if (a->state != THREAD_WAITING) return true;
-    return a->abi.op == b->abi.op && a->abi.site == b->abi.site &&
-           (a->abi.mode == b->abi.mode || !has_mode(a->abi.op));
-}
-
-static uint32_t lanes_like(const Thread *lanes, uint32_t lane)
-{
-    uint32_t mask = 0;
-    for (uint32_t i = 0; i < LANES; i++) mask |= same_wait(&lanes[lane], &lanes[i]) ? 1u << i : 0;
-    return mask;
-}
-
-/* Lane numbers as "0-3, 8". */
-static const char *lanes_text(uint32_t mask, char out[PLACE_TEXT])
-{
-    size_t length = 0;
-    out[0] = '\0';
-    for (uint32_t i = 0; i < LANES && length < PLACE_TEXT; i++) {
-        if (!(mask >> i & 1)) continue;
-        uint32_t last = i;
-        while (last + 1 < LANES && mask >> (last + 1) & 1) last++;
-        const char *comma = length ? ", " : "";
-        length +=
-            (size_t)(last > i
-                         ? snprintf(out + length, PLACE_TEXT - length, "%s%u-%u", comma, i, last)
-                         : snprintf(out + length, PLACE_TEXT - length, "%s%u", comma, i));
-        i = last;
-    }
-    return out;
-}
-
-static void describe_lanes(const Launch *launch, const Thread *lanes, uint32_t mask, char *out,
-                           size_t size)
-{
-    char numbers[PLACE_TEXT], place[PLACE_TEXT];
-    const Thread *first = &lanes[__builtin_ctz(mask)];
-    lanes_text(mask, numbers);
-    if (first->state == THREAD_ENDED)
-        snprintf(out, size, "; lanes %s have ended", numbers);
-    else
-        snprintf(out, size, "; lanes %s are at %s (%s)", numbers, operation_text(first->abi.op),
-                 tile_emu_place(launch, first->abi.site, place));
-}
-
-/* The lanes of a warp wait at different operations, or some have ended. */
-static void report_divergence(Block *block, const Thread *lanes)
-{
-    uint32_t best = 0, waiting = 0; /* the operation where most lanes are */
-    for (uint32_t lane = 0; lane < LANES; lane++) {
-        uint32_t mask = lanes_like(lanes, lane);
-        bool more = __builtin_popcount(mask) > __builtin_popcount(best);
-        if (lanes[lane].state == THREAD_WAITING && more) best = mask, waiting = lane;
-    }
-    char text[768] = "", numbers[PLACE_TEXT];
-    size_t length = 0;
-    for (uint32_t rest = ~best; rest && length < sizeof text - 1;) {
-        uint32_t mask = lanes_like(lanes, (uint32_t)__builtin_ctz(rest));
-        describe_lanes(block->launch, lanes, mask, text + length, sizeof text - length);
-        length += strlen(text + length);
-        rest &= ~mask;
-    }
-    const Thread *first = &lanes[waiting];
-    FaultKind kind = first->abi.op == TILE_EMU_BARRIER ? FAULT_BARRIER : FAULT_DIVERGENCE;
-    tile_emu_fault_add(block->launch, kind, first->abi.site, NO_SITE,
-                       "warp %u of block (%u, %u, %u): lanes %s are at %s, which needs all lanes%s",
-                       first->warp, block->index[0], block->index[1], block->index[2],
-                       lanes_text(best, numbers), operation_text(first->abi.op), text);
-}
-
-static const Thread *find_thread(const Block *block, ThreadState state)
-{
-    for (uint32_t i = 0; i < block->thread_count; i++)
-        if (block->threads[i].state == state) return &block->threads[i];
-    return NULL;
-}
-
-static bool is_block_barrier(const Thread *thread)
-{
-    return !thread->abi.in[0] || thread->abi.in[0] == thread->block->thread_count;
-}
-
-/* Two groups of threads wait at different barriers, each for the other, or for one that has ended.
- */
-static void report_group_barrier(Block *block, const Thread *waiting)
-{
-    char others[PLACE_TEXT + 64] = "", place[PLACE_TEXT];
-    for (uint32_t i = 0; i < block->thread_count && !*others; i++) {
-        const Thread *other = &block->threads[i];
-        if (other->state == THREAD_WAITING && !same_wait(waiting, other))
-            snprintf(others, sizeof others, "; thread %u waits at %s (%s)", other->abi.index,
-                     operation_text(other->abi.op),
-                     tile_emu_place(block->launch, other->abi.site, place));
-        else if (other->state == THREAD_ENDED)
-            snprintf(others, sizeof others, "; thread %u has ended", other->abi.index);
-    }
-    tile_emu_fault_add(block->launch, FAULT_BARRIER, waiting->abi.site, NO_SITE,
-                       "block (%u, %u, %u): thread %u waits at barrier %u for %u threads, which do "
-                       "not all come%s",
-                       block->index[0], block->index[1], block->index[2], waiting->abi.index,
-                       waiting->abi.mode,
-                       waiting->abi.in[0] ? waiting->abi.in[0] : block->thread_count, others);
-}
-
-/* Some warps have ended while others wait at the block's barrier. */
-static void report_barrier(Block *block)
-{
-    const Thread *waiting = find_thread(block, THREAD_WAITING),
-                 *ended = find_thread(block, THREAD_ENDED);
-    if (!is_block_barrier(waiting) || !ended) {
-        report_group_barrier(block, waiting);
-        return;
-    }
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < block->thread_count; i++)
-        count += block->threads[i].state == THREAD_ENDED;
-    tile_emu_fault_add(
-        block->launch, FAULT_BARRIER, waiting->abi.site, NO_SITE,
-        "block (%u, %u, %u): thread %u waits for all threads at the block's barrier, and %u of %u "
-        "have ended, thread %u the first",
-        block->index[0], block->index[1], block->index[2], waiting->abi.index, count,
-        block->thread_count, ended->abi.index);
-}
-
-static void report_deadlock(Block *block)
-{
-    const Thread *spinning = find_thread(block, THREAD_READY),
-                 *waiting = find_thread(block, THREAD_WAITING);
-    char place[PLACE_TEXT] = "", others[PLACE_TEXT + 64] = "", awaited[PLACE_TEXT];
-    tile_emu_awaited_text(spinning, awaited);
-    if (waiting)
-        snprintf(others, sizeof others, ", while thread %u waits at %s (%s)", waiting->abi.index,
-                 operation_text(waiting->abi.op),
-                 tile_emu_place(block->launch, waiting->abi.site, place));
-    tile_emu_fault_add(block->launch, FAULT_DEADLOCK, spinning->abi.site,
-                       waiting ? waiting->abi.site : NO_SITE,
-                       "block (%u, %u, %u): thread %u waits %s%s", block->index[0], block->index[1],
-                       block->index[2], spinning->abi.index, awaited, others);
-}
-
 /* ---- warps ---- */
-
-typedef enum WarpState { WARP_YIELDS, WARP_AT_BARRIER, WARP_ENDED, WARP_DIVERGED } WarpState;
 
 static ResumeFunction *resume_function(const void *handle)
 {
@@ -282,7 +115,7 @@ static uint32_t resume_lanes(Block *block, Thread *lanes)
 static bool arrived_together(const Thread *lanes)
 {
     for (uint32_t i = 1; i < LANES; i++)
-        if (!same_wait(&lanes[0], &lanes[i])) return false;
+        if (!tile_emu_same_wait(&lanes[0], &lanes[i])) return false;
     return true;
 }
 
@@ -300,6 +133,8 @@ static WarpState run_warp(Block *block, Thread *lanes)
         if (!arrived_together(lanes)) return WARP_DIVERGED;
         if (lanes->state == THREAD_ENDED) return WARP_ENDED;
         if (lanes->abi.op == TILE_EMU_BARRIER) return WARP_AT_BARRIER;
+        if (lanes->abi.op == TILE_EMU_CLUSTER_WAIT) return WARP_AT_CLUSTER;
+        if (lanes->abi.op == TILE_EMU_GRID_SYNC) return WARP_AT_GRID;
         tile_emu_execute(block, lanes);
         release_lanes(lanes);
     }
@@ -319,7 +154,8 @@ static bool start_threads(Block *block)
                     .checked = launch->checker != NULL,
                     .block = {block->index[0], block->index[1], block->index[2]},
                     .grid = {launch->grid.x, launch->grid.y, launch->grid.z},
-                    .shared = block->shared},
+                    .shared = block->shared,
+                    .rank = block->rank},
             .block = block,
             .warp = (uint8_t)(i / LANES),
             .lane = (uint8_t)(i % LANES),
@@ -332,14 +168,30 @@ static bool start_threads(Block *block)
     return true;
 }
 
+void tile_emu_block_index(const Launch *launch, uint64_t number, uint32_t out[3])
+{
+    const uint32_t extents[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
+    const uint32_t *cluster = launch->cluster;
+    const uint64_t blocks = (uint64_t)cluster[0] * cluster[1] * cluster[2];
+    uint64_t rank = number % blocks, which = number / blocks;
+    for (int i = 0; i < 3; i++) {
+        const uint32_t clusters = extents[i] / cluster[i];
+        out[i] = (uint32_t)(which % clusters * cluster[i] + rank % cluster[i]);
+        which /= clusters;
+        rank /= cluster[i];
+    }
+}
+
 static void begin_block(Block *block, uint64_t number)
 {
     Launch *launch = block->launch;
     block->id = (uint32_t)number + 1;
-    block->index[0] = (uint32_t)(number % launch->grid.x);
-    block->index[1] = (uint32_t)(number / launch->grid.x % launch->grid.y);
-    block->index[2] = (uint32_t)(number / launch->grid.x / launch->grid.y);
+    tile_emu_block_index(launch, number, block->index);
     frames_reset(&block->frames);
+    memset(block->states, 0, sizeof block->states);
+    memset(block->arrivals, 0, sizeof block->arrivals);
+    memset(block->waits, 0, sizeof block->waits);
+    block->ended = false;
     block->free_copies = NULL;
     block->stores = 0;
     block->first_box = block->last_box = block->free_boxes = NULL;
@@ -349,25 +201,20 @@ static void begin_block(Block *block, uint64_t number)
     if (!start_threads(block)) launch->no_memory = launch->stopped = true;
 }
 
-typedef struct Tally {
-    uint32_t at_barrier, ended, yields;
-} Tally;
-
-static void release_warp(Block *block, uint32_t warp, WarpState *states)
+void tile_emu_release_warp(Block *block, uint32_t warp)
 {
     release_lanes(block->threads + warp * LANES);
-    states[warp] = WARP_YIELDS;
+    block->states[warp] = WARP_YIELDS;
     block->progress = block->released = true;
 }
 
 /* The warps that wait at a barrier, as a mask, and how many threads it waits for. */
-static uint32_t warps_at(const Block *block, const WarpState *states, uint32_t barrier,
-                         uint32_t *wanted)
+static uint32_t warps_at(const Block *block, uint32_t barrier, uint32_t *wanted)
 {
     uint32_t mask = 0;
     for (uint32_t w = 0; w < block->warp_count; w++) {
         const Thread *first = &block->threads[w * LANES];
-        if (states[w] != WARP_AT_BARRIER || first->abi.mode != barrier) continue;
+        if (block->states[w] != WARP_AT_BARRIER || first->abi.mode != barrier) continue;
         *wanted = first->abi.in[0] ? first->abi.in[0] : block->thread_count;
         mask |= 1u << w;
     }
@@ -375,105 +222,181 @@ static uint32_t warps_at(const Block *block, const WarpState *states, uint32_t b
 }
 
 /* Lets those go on whose barrier all that it waits for have reached. */
-static void release_barriers(Block *block, WarpState *states)
+static void release_barriers(Block *block)
 {
     for (uint32_t barrier = 0; barrier < BARRIERS; barrier++) {
-        uint32_t wanted = 0, mask = warps_at(block, states, barrier, &wanted);
+        uint32_t wanted = 0, mask = warps_at(block, barrier, &wanted);
         if (!mask || (uint32_t)__builtin_popcount(mask) * LANES < wanted) continue;
         if (block->launch->checker) tile_emu_check_barrier(block, mask);
         for (uint32_t w = 0; w < block->warp_count; w++)
-            if (mask >> w & 1) release_warp(block, w, states);
+            if (mask >> w & 1) tile_emu_release_warp(block, w);
     }
 }
 
 /* One turn for each warp; false if a warp diverged. */
-static bool run_round(Block *block, WarpState *states, Tally *tally)
+static bool run_warps(Block *block)
 {
-    *tally = (Tally){0};
+    uint32_t ended = 0;
+    block->at_barrier = block->yields = 0;
     for (uint32_t w = 0; w < block->warp_count; w++) {
         Thread *lanes = block->threads + w * LANES;
-        if (states[w] == WARP_YIELDS) states[w] = run_warp(block, lanes);
-        if (states[w] == WARP_DIVERGED) {
-            report_divergence(block, lanes);
+        if (block->states[w] == WARP_YIELDS) block->states[w] = run_warp(block, lanes);
+        if (block->states[w] == WARP_DIVERGED) {
+            tile_emu_report_divergence(block, lanes);
             return false;
         }
-        tally->at_barrier += states[w] == WARP_AT_BARRIER;
-        tally->ended += states[w] == WARP_ENDED;
-        tally->yields += states[w] == WARP_YIELDS;
+        block->at_barrier += block->states[w] == WARP_AT_BARRIER;
+        ended += block->states[w] == WARP_ENDED;
+        block->yields += block->states[w] == WARP_YIELDS;
     }
+    block->ended = ended == block->warp_count;
     return true;
 }
 
-/* Whether a block whose warps only wait for memory may hope. */
-static bool may_wait(const Block *block, uint32_t *idle)
+static void end_block(Block *block)
 {
-    if (block->progress)
+    if (block->first_box || block->stores) tile_emu_check_boxes(block);
+    if (block->watch) tile_emu_check_end_block(block);
+}
+
+/* One turn for each block; false after a fault that ends the launch. */
+static bool run_round(Team *team)
+{
+    for (uint32_t i = 0; i < team->count; i++) {
+        Block *block = &team->blocks[i];
+        block->progress = block->released = false;
+        if (block->ended) continue;
+        if (!run_warps(block)) return false;
+        if (block->ended) end_block(block);
+        if (block->at_barrier) release_barriers(block);
+    }
+    tile_emu_release_clusters(team);
+    tile_emu_release_grid(team);
+    return true;
+}
+
+typedef struct Tally {
+    uint32_t ended, yields;
+    bool progress, released;
+} Tally;
+
+static Tally tally_of(const Team *team)
+{
+    Tally tally = {0};
+    for (uint32_t i = 0; i < team->count; i++) {
+        const Block *block = &team->blocks[i];
+        tally.ended += block->ended;
+        tally.yields += block->yields;
+        tally.progress |= block->progress;
+        tally.released |= block->released;
+    }
+    return tally;
+}
+
+/* Whether blocks whose warps only wait for memory may hope. */
+static bool may_wait(const Team *team, bool progress, uint32_t *idle)
+{
+    if (progress)
         *idle = 0;
     else
         ++*idle;
-    /* Blocks run one at a time where they are checked, so nobody else can write. */
-    if (block->launch->checker) return *idle < IDLE_CHECKED;
+    /* Teams run one at a time where they are checked, so nobody else can write. */
+    if (team->launch->checker) return *idle < IDLE_CHECKED;
     if (*idle > IDLE_POLITE) sched_yield();
     return *idle < IDLE_FAST;
 }
 
 /* False after a fault that ends the launch. */
-static bool run_block(Block *block)
+static bool run_team(Team *team)
 {
-    WarpState states[MAX_WARPS] = {WARP_YIELDS};
-    Tally tally;
     uint32_t idle = 0;
-    while (!block->launch->stopped) {
-        block->progress = block->released = false;
-        if (!run_round(block, states, &tally)) return false;
-        if (tally.ended == block->warp_count) {
-            if (block->first_box || block->stores) tile_emu_check_boxes(block);
-            return true;
-        }
-        if (tally.at_barrier) release_barriers(block, states);
-        if (!tally.yields && !block->released) {
-            report_barrier(block);
-            return false;
-        }
-        if (!may_wait(block, &idle)) {
-            report_deadlock(block);
+    while (!team->launch->stopped) {
+        if (!run_round(team)) return false;
+        const Tally tally = tally_of(team);
+        if (tally.ended == team->count) return true;
+        const bool stuck = !tally.yields && !tally.released;
+        if (stuck || !may_wait(team, tally.progress, &idle)) {
+            if (!team->launch->stopped) tile_emu_report_stuck(team);
             return false;
         }
     }
     return false;
 }
 
-/* ---- launches ---- */
+/* ---- teams ---- */
 
-static bool init_block(Block *block, Launch *launch)
+static bool init_block(Block *block, Team *team, uint32_t place)
 {
+    Launch *launch = team->launch;
     size_t shared = ((size_t)launch->entry->shared_bytes + 1023) & ~(size_t)1023;
-    *block = (Block){.launch = launch, .warp_count = launch->entry->warps};
+    const uint32_t size = team->count / team->cluster_count;
+    *block = (Block){.launch = launch,
+                     .team = team,
+                     .cluster = &team->clusters[place / size],
+                     .rank = place % size,
+                     .warp_count = launch->entry->warps};
     block->thread_count = block->warp_count * LANES;
     block->threads = aligned_alloc(64, (block->thread_count * sizeof(Thread) + 63) & ~(size_t)63);
     block->memory = aligned_alloc(1024, shared + 2 * RED_ZONE);
-    if (!block->threads || !block->memory) return false;
     block->shared = block->memory + RED_ZONE;
-    return true;
+    if (launch->checker) block->watch = tile_emu_watch_new(launch);
+    return block->threads && block->memory && (block->watch || !launch->checker);
 }
+
+static void team_free(Team *team)
+{
+    for (uint32_t i = 0; team->blocks && i < team->count; i++) {
+        Block *block = &team->blocks[i];
+        frames_free(&block->frames);
+        tile_emu_watch_free(block->watch);
+        free(block->threads);
+        free(block->memory);
+    }
+    free(team->blocks);
+    free(team->clusters);
+}
+
+/* False: there is no memory. */
+static bool init_team(Team *team, Launch *launch)
+{
+    const uint32_t size = launch->cluster[0] * launch->cluster[1] * launch->cluster[2];
+    const size_t bytes = (launch->team_blocks * sizeof(Block) + 63) & ~(size_t)63;
+    *team = (Team){.launch = launch,
+                   .blocks = aligned_alloc(64, bytes),
+                   .clusters = calloc(launch->team_blocks / size, sizeof(Cluster)),
+                   .count = launch->team_blocks,
+                   .cluster_count = launch->team_blocks / size};
+    if (team->blocks) memset(team->blocks, 0, bytes);
+    bool made = team->blocks && team->clusters;
+    for (uint32_t i = 0; made && i < team->count; i++) made = init_block(&team->blocks[i], team, i);
+    return made;
+}
+
+static void begin_team(Team *team, uint64_t number)
+{
+    const uint32_t size = team->count / team->cluster_count;
+    team->first_id = (uint32_t)(number * team->count) + 1;
+    if (team->launch->checker) tile_emu_order_begin_team(team->launch->checker->order);
+    for (uint32_t i = 0; i < team->cluster_count; i++)
+        team->clusters[i] = (Cluster){.blocks = team->blocks + (size_t)i * size, .count = size};
+    for (uint32_t i = 0; i < team->count; i++)
+        begin_block(&team->blocks[i], number * team->count + i);
+}
+
+/* ---- launches ---- */
 
 static void *run_worker(void *argument)
 {
     Launch *launch = argument;
-    Block *block = aligned_alloc(64, (sizeof *block + 63) & ~(size_t)63);
-    if (!block || !init_block(block, launch)) launch->no_memory = launch->stopped = true;
+    Team team;
+    if (!init_team(&team, launch)) launch->no_memory = launch->stopped = true;
     while (!launch->stopped) {
-        uint64_t number = launch->next_block++;
-        if (number >= launch->block_count) break;
-        begin_block(block, number);
-        if (!run_block(block)) launch->stopped = true;
+        uint64_t number = launch->next_team++;
+        if (number >= launch->block_count / launch->team_blocks) break;
+        begin_team(&team, number);
+        if (!run_team(&team)) launch->stopped = true;
     }
-    if (block) {
-        frames_free(&block->frames);
-        free(block->threads);
-        free(block->memory);
-    }
-    free(block);
+    team_free(&team);
     return NULL;
 }
 
@@ -482,7 +405,8 @@ static uint32_t worker_count(const Launch *launch)
     cpu_set_t set;
     if (launch->checker || sched_getaffinity(0, sizeof set, &set)) return 1;
     uint64_t count = (uint64_t)CPU_COUNT(&set);
-    count = count < launch->block_count ? count : launch->block_count;
+    const uint64_t teams = launch->block_count / launch->team_blocks;
+    count = count < teams ? count : teams;
     return count > MAX_WORKERS ? MAX_WORKERS : (uint32_t)count;
 }
 
@@ -497,6 +421,16 @@ static void run_workers(Launch *launch)
     for (uint32_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
 }
 
+/* As many as an H100 runs at a time, but for what registers allow. */
+static uint32_t resident_blocks(const tile_entry *entry)
+{
+    enum { PROCESSORS = 132, WARPS = 64, BLOCKS = 32, SHARED = 228 << 10, RESERVED = 1 << 10 };
+    const uint32_t by_warps = WARPS / entry->warps,
+                   by_memory = SHARED / (entry->shared_bytes + RESERVED);
+    const uint32_t blocks = by_warps < by_memory ? by_warps : by_memory;
+    return PROCESSORS * (blocks > BLOCKS ? (uint32_t)BLOCKS : blocks);
+}
+
 static tile_status check_launch(const tile_entry *entry, uint64_t block_count)
 {
     const char *name = entry->name ? entry->name : "?";
@@ -508,6 +442,13 @@ static tile_status check_launch(const tile_entry *entry, uint64_t block_count)
                           name, entry->warps, (int)MAX_WARPS);
     if (block_count >= UINT32_MAX)
         return tile_error(TILE_ERROR_ARGUMENT, "%s: too many blocks for the emulator", name);
+    if (entry->cooperative && block_count > resident_blocks(entry))
+        return tile_error(TILE_ERROR_ARGUMENT,
+                          "%s: its blocks wait for each other, so all %" PRIu64
+                          " have to run at a time, and the emulator's machine runs %u of %u warps "
+                          "and %u bytes of shared memory",
+                          name, block_count, resident_blocks(entry), entry->warps,
+                          entry->shared_bytes);
     return TILE_OK;
 }
 
@@ -516,6 +457,18 @@ static uint64_t count_blocks(const tile_grid *grid)
 {
     uint64_t plane = (uint64_t)grid->x * grid->y, count;
     return __builtin_mul_overflow(plane, (uint64_t)grid->z, &count) ? UINT64_MAX : count;
+}
+
+/* What runs together: a cluster, or, where blocks wait for each other, all. */
+static void set_teams(Launch *launch)
+{
+    uint32_t blocks = 1;
+    for (int i = 0; i < 3; i++) {
+        const uint32_t extent = launch->entry->cluster[i];
+        launch->cluster[i] = extent ? extent : 1;
+        blocks *= launch->cluster[i];
+    }
+    launch->team_blocks = launch->entry->cooperative ? (uint32_t)launch->block_count : blocks;
 }
 
 TILE_API tile_status tile_emulator_run(const tile_image *image, const tile_entry *entry,
@@ -532,6 +485,7 @@ TILE_API tile_status tile_emulator_run(const tile_image *image, const tile_entry
     tile_status status = check_launch(entry, launch.block_count);
     if (status == TILE_OK) status = tile_emu_is_checked(&checked);
     if (status != TILE_OK || !launch.block_count) return status;
+    set_teams(&launch);
     if (checked) {
         launch.checker = tile_emu_checker_new(&launch);
         if (!launch.checker)

@@ -2,7 +2,8 @@
  * since then (the epochs of FastTrack, Flanagan and Freund 2009). Threads of a GPU are ordered by
  * few things, so a clock needs no vector: an access comes before the present of another thread of
  * its block if it is older than the block's last barrier, or than their warp's last, or is known by
- * way of an atomic (order.c). Blocks are not ordered among each other, launches are.
+ * way of an atomic, or of a barrier of several blocks (order.c). Blocks are not ordered among each
+ * other otherwise, launches are.
  *
  * A cell is as wide as the narrowest access to its page so far, at most 16 bytes: narrower accesses
  * split the page's cells, and that loses nothing. */
@@ -104,7 +105,9 @@ static bool split_cells(Page *page, uint32_t shift)
 static bool is_ordered(const Access *before, const Request *request)
 {
     const Block *block = request->block;
-    if (before->block != block->id) return before->block == 0 || request->space == TILE_EMU_SHARED;
+    if (before->block != block->id)
+        return before->block == 0 ||
+               (request->space == TILE_EMU_SHARED && before->block < block->team->first_id);
     if (before->scope == SCOPE_GRID) return false;
     if (before->stamp < block->barrier_stamp) return true;
     if (before->scope == SCOPE_THREAD && before->thread == request->thread->abi.index) return true;
@@ -128,15 +131,15 @@ static const char *earlier_text(const Access *access, bool was_read)
 static void report_race(const Request *request, const Access *before, bool was_read)
 {
     const Launch *launch = request->block->launch;
-    const tile_grid *grid = &launch->grid;
     char where[PLACE_TEXT], place[PLACE_TEXT], who[PLACE_TEXT];
-    uint32_t number = before->block - 1, x = number % grid->x, y = number / grid->x % grid->y;
-    uint32_t z = number / grid->x / grid->y;
+    uint32_t index[3];
+    tile_emu_block_index(launch, before->block - 1, index);
     bool own = before->block == request->block->id && before->thread == request->thread->abi.index;
     if (own)
         snprintf(who, sizeof who, "another thread");
     else
-        snprintf(who, sizeof who, "thread %u of block (%u, %u, %u)", before->thread, x, y, z);
+        snprintf(who, sizeof who, "thread %u of block (%u, %u, %u)", before->thread, index[0],
+                 index[1], index[2]);
     tile_emu_fault_add(
         request->block->launch, FAULT_RACE, request->site, before->site,
         "thread %u of block (%u, %u, %u) %s %u bytes %s, not ordered with %s by %s at %s",
@@ -153,8 +156,36 @@ static void check_order(const Access *before, const Request *request, Order *ord
     if (request->kind == TILE_EMU_ATOMIC && before->atomic) return;
     if (!tile_emu_fault_is_new(request->block->launch, FAULT_RACE, request->site, before->site))
         return;
-    if (!tile_emu_order_knows(order, request->thread->event, before))
-        report_race(request, before, was_read);
+    const bool known = before->scope == SCOPE_GRID && before->reads
+                           ? tile_emu_shadow_knows_all(order, request->thread, before->reads)
+                           : tile_emu_order_knows(order, request->thread->event, before);
+    if (!known) report_race(request, before, was_read);
+}
+
+/* Whether it comes after what the warps of one block did: it may be the thread's own. */
+static bool knows_block(Order *order, Thread *thread, const Access *access)
+{
+    const Block *block = thread->block;
+    if (access->block == block->id && access->stamp < block->barrier_stamp) return true;
+    return tile_emu_order_knows(order, thread->event, access);
+}
+
+bool tile_emu_shadow_knows_all(Order *order, Thread *thread, const WarpReads *reads)
+{
+    const Cluster *cluster = thread->block->cluster;
+    for (uint32_t rank = 0; rank < cluster->count; rank++) {
+        const WarpReads *own = reads + (size_t)rank * MAX_WARPS;
+        Access access = {.block = cluster->blocks[rank].id,
+                         .scope = SCOPE_BLOCK,
+                         .reads = (WarpReads *)(uintptr_t)own};
+        for (uint32_t warp = 0; warp < MAX_WARPS; warp++) {
+            access.warps |= (uint32_t)(own[warp].stamp != 0) << warp;
+            access.stamp = own[warp].stamp > access.stamp ? own[warp].stamp : access.stamp;
+        }
+        access.thread = access.warps ? (uint16_t)(__builtin_ctz(access.warps) * LANES) : 0;
+        if (access.warps && !knows_block(order, thread, &access)) return false;
+    }
+    return true;
 }
 
 /* ---- one cell ---- */
@@ -171,21 +202,37 @@ static Access access_of(const Request *request)
                     .bits = request->bits};
 }
 
+/* The set as one of `rank`'s block among others. */
+static void put_reads(const Access *reads, uint32_t rank, WarpReads *out)
+{
+    out += (size_t)rank * MAX_WARPS;
+    if (reads->scope == SCOPE_BLOCK && reads->reads)
+        memcpy(out, reads->reads, MAX_WARPS * sizeof *out);
+    else
+        out[reads->thread / LANES] = (WarpReads){
+            reads->stamp, reads->scope == SCOPE_THREAD ? 1u << reads->thread % LANES : UINT32_MAX};
+}
+
 /* The set with this read; each warp's latest is kept, as one that has arrived at an mbarrier need
  * not wait for the others. NULL: not a set of several warps of shared memory, or no memory. */
-static uint32_t *stamps_with(const Access *reads, const Access *now, const Request *request)
+static WarpReads *reads_with(const Access *reads, const Access *now, const Request *request)
 {
-    if (now->scope != SCOPE_BLOCK || request->space != TILE_EMU_SHARED) return NULL;
-    uint32_t *stamps = reads->scope == SCOPE_BLOCK ? reads->stamps : NULL;
-    if (!stamps) {
-        if (reads->scope == SCOPE_BLOCK) return NULL;
-        stamps = tile_emu_block_memory(request->block, MAX_WARPS * sizeof *stamps);
-        if (!stamps) return NULL;
-        memset(stamps, 0, MAX_WARPS * sizeof *stamps);
-        stamps[reads->thread / LANES] = reads->stamp;
+    const Cluster *cluster = request->block->cluster;
+    const bool of_blocks = now->scope == SCOPE_GRID;
+    if (now->scope < SCOPE_BLOCK || request->space != TILE_EMU_SHARED) return NULL;
+    const size_t count = (of_blocks ? (size_t)cluster->count : 1) * MAX_WARPS;
+    WarpReads *all = reads->scope == now->scope ? reads->reads : NULL;
+    if (!all) {
+        if (reads->scope == now->scope) return NULL;
+        all = tile_emu_block_memory(request->home, count * sizeof *all);
+        if (!all) return NULL;
+        memset(all, 0, count * sizeof *all);
+        put_reads(reads, of_blocks ? reads->block - cluster->blocks->id : 0, all);
     }
-    stamps[request->thread->warp] = now->stamp;
-    return stamps;
+    WarpReads *own = all + (of_blocks ? request->block->rank * MAX_WARPS : 0);
+    own[request->thread->warp].stamp = now->stamp;
+    own[request->thread->warp].lanes |= 1u << request->thread->lane;
+    return all;
 }
 
 /* Reads that come before this one are forgotten: what comes after this one comes after them. The
@@ -199,7 +246,7 @@ static void remember_read(Access *reads, const Request *request)
         now.scope = !same_block ? SCOPE_GRID : same_warp ? SCOPE_WARP : SCOPE_BLOCK;
         now.warps |= reads->warps;
         now.bits = now.bits && reads->bits ? now.bits | reads->bits : 0;
-        now.stamps = stamps_with(reads, &now, request);
+        now.reads = reads_with(reads, &now, request);
     }
     *reads = now;
 }
@@ -216,10 +263,10 @@ static void report_unwritten(const Request *request)
             request->block->index[2], request->bytes, tile_emu_address_text(request, where));
 }
 
-/* True if the cell was never written in this block, which counts for shared memory. */
+/* True if the cell was never written since the block began, which counts for shared memory. */
 static bool touch_cell(Cell *cell, const Request *request, Order *order)
 {
-    bool unwritten = cell->write.block != request->block->id;
+    bool unwritten = cell->write.block < request->block->team->first_id;
     check_order(&cell->write, request, order, false);
     if (request->kind == TILE_EMU_READ) {
         remember_read(&cell->read, request);
@@ -249,7 +296,7 @@ static void touch_page(Page *page, uint32_t offset, uint32_t bytes, Order *order
 void tile_emu_shadow_access(Shadow *shadow, Order *order, const Request *request)
 {
     bool is_shared = request->space == TILE_EMU_SHARED;
-    uintptr_t at = request->address - (is_shared ? (uintptr_t)request->block->shared : 0);
+    uintptr_t at = request->address - (is_shared ? (uintptr_t)request->home->shared : 0);
     uintptr_t end = at + request->bytes;
     while (at < end) {
         uint32_t offset = at & (PAGE_BYTES - 1);

@@ -11,6 +11,7 @@ static const tile_emulator_symbol symbols[] = {
     SYMBOL(tile_emu_access),
     SYMBOL(tile_emu_approximate),
     SYMBOL(tile_emu_argument),
+    SYMBOL(tile_emu_cluster_address),
     SYMBOL(tile_emu_copy_arrive),
     SYMBOL(tile_emu_copy_async),
     SYMBOL(tile_emu_copy_commit),

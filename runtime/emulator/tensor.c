@@ -16,6 +16,7 @@ struct Box {
     uint8_t *shared;
     void *barrier; /* of one that is copied to shared memory */
     Thread *thread;
+    Block *home; /* whose shared memory it is */
     int32_t start[RANK];
     uint32_t bytes, site;
     uint32_t group; /* of one that is written */
@@ -46,7 +47,7 @@ static uint32_t box_bytes(const tile_tensor_map *map)
 static bool is_aligned(const Box *box)
 {
     const Block *block = box->thread->block;
-    const uintptr_t offset = (uintptr_t)box->shared - (uintptr_t)block->shared;
+    const uintptr_t offset = (uintptr_t)box->shared - (uintptr_t)box->home->shared;
     if (offset % ALIGNMENT == 0 && offset + box->bytes <= block->launch->entry->shared_bytes)
         return true;
     tile_emu_fault_add(block->launch, FAULT_ALIGNMENT, box->site, NO_SITE,
@@ -68,44 +69,74 @@ static void note_destination(const Box *box)
         tile_emu_check_proxy(&request, "the tensor unit writes");
         tile_emu_check(&request);
     }
-    tile_emu_mark_copy(box->thread->block, box->shared, box->bytes, box->site + 1);
+    tile_emu_mark_copy(box->home, box->shared, box->bytes, box->site + 1);
 }
 
 /* NULL: there is no memory, or it was reported that it cannot be. */
-static Box *box_new(Thread *thread, const void *map, void *shared, uint32_t rank, uint32_t site)
+static Box *box_new(Thread *thread, Block *home, const void *map, void *shared, uint32_t rank,
+                    uint32_t site)
 {
-    Block *block = thread->block;
-    Box *box = block->free_boxes;
+    Box *box = home->free_boxes;
     if (box)
-        block->free_boxes = box->next;
+        home->free_boxes = box->next;
     else
-        box = tile_emu_block_memory(block, sizeof *box);
+        box = tile_emu_block_memory(home, sizeof *box);
     if (!box) return NULL;
-    *box = (Box){
-        .map = map, .shared = shared, .thread = thread, .bytes = box_bytes(map), .site = site};
+    *box = (Box){.map = map,
+                 .shared = shared,
+                 .thread = thread,
+                 .home = home,
+                 .bytes = box_bytes(map),
+                 .site = site};
     memcpy(box->start, thread->abi.in, rank * sizeof box->start[0]);
     return is_aligned(box) ? box : NULL;
 }
 
 static void box_free(Box *box)
 {
-    Block *block = box->thread->block;
-    box->next = block->free_boxes;
-    block->free_boxes = box;
+    Block *home = box->home;
+    box->next = home->free_boxes;
+    home->free_boxes = box;
+}
+
+/* Where a place of one block's shared memory is in another's of its cluster. */
+static void *in_block(const Block *from, const Block *to, void *place)
+{
+    return to->shared + ((uint8_t *)place - from->shared);
+}
+
+static void copy_to(Thread *thread, Block *home, const Box *like, uint32_t rank)
+{
+    Block *own = thread->block;
+    void *barrier = in_block(own, home, like->barrier);
+    if (!tile_emu_mbarrier_is_made(thread, barrier, like->site)) return;
+    Box *box =
+        box_new(thread, home, like->map, in_block(own, home, like->shared), rank, like->site);
+    if (!box) return;
+    box->barrier = barrier;
+    if (thread->abi.checked) note_destination(box);
+    *(home->last_box ? &home->last_box->next : &home->first_box) = box;
+    home->last_box = box;
 }
 
 TILE_API void tile_emu_tensor_copy(tile_emu_thread *thread, const void *map, void *to,
-                                   void *barrier, uint32_t active, uint32_t rank, uint32_t site)
+                                   void *barrier, uint32_t active, uint32_t rank, uint32_t blocks,
+                                   uint32_t site)
 {
     Thread *owner = thread->owner;
-    Block *block = owner->block;
-    if (!active || !tile_emu_mbarrier_is_made(owner, barrier, site)) return;
-    Box *box = box_new(owner, map, to, rank, site);
-    if (!box) return;
-    box->barrier = barrier;
-    if (thread->checked) note_destination(box);
-    *(block->last_box ? &block->last_box->next : &block->first_box) = box;
-    block->last_box = box;
+    const Cluster *cluster = owner->block->cluster;
+    const Box like = {.map = map, .shared = to, .barrier = barrier, .site = site};
+    if (!active) return;
+    if (!blocks) blocks = 1u << owner->block->rank;
+    for (; blocks; blocks &= blocks - 1) {
+        const uint32_t other = (uint32_t)__builtin_ctz(blocks);
+        if (other < cluster->count)
+            copy_to(owner, &cluster->blocks[other], &like, rank);
+        else
+            tile_emu_fault_add(owner->block->launch, FAULT_BOUNDS, site, NO_SITE,
+                               "thread %u copies a box to block %u of a cluster of %u blocks",
+                               thread->index, other, cluster->count);
+    }
 }
 
 /* ---- the landing ---- */
@@ -149,17 +180,17 @@ static const uint8_t *row_at(const Box *box, uint32_t number)
 /* Bits of the address from 7 on flip those from 4 on. */
 static uint8_t *swizzled(const Box *box, uint32_t offset)
 {
-    const uint8_t *shared = box->thread->block->shared;
+    uint8_t *shared = box->home->shared;
     const uintptr_t plain = (uintptr_t)(box->shared - shared) + offset;
     const uintptr_t flip = plain >> 7 & (box->map->swizzle / CHUNK - 1);
-    return box->thread->block->shared + (plain ^ flip * CHUNK);
+    return shared + (plain ^ flip * CHUNK);
 }
 
 static void land(const Box *box)
 {
     const tile_tensor_map *map = box->map;
     const uint32_t width = map->box[0] * map->bytes;
-    tile_emu_mark_copy(box->thread->block, box->shared, box->bytes, 0);
+    tile_emu_mark_copy(box->home, box->shared, box->bytes, 0);
     for (uint32_t at = 0; at < box->bytes; at += CHUNK) {
         uint8_t chunk[CHUNK];
         void *to = swizzled(box, at);
@@ -197,7 +228,7 @@ static void note_source(const Box *box, uint32_t mark)
     for (uint32_t at = 0; at < box->bytes; at += CHUNK) {
         const Request request =
             request_of(box, box->shared + at, CHUNK, TILE_EMU_READ, TILE_EMU_SHARED);
-        block->launch->checker->reading_site[(box->shared + at - block->shared) / CHUNK] = mark;
+        block->watch->reading_site[(box->shared + at - block->shared) / CHUNK] = mark;
         tile_emu_check_proxy(&request, "the tensor unit reads");
         tile_emu_check(&request);
     }
@@ -207,7 +238,7 @@ TILE_API void tile_emu_tensor_store(tile_emu_thread *thread, const void *map, vo
                                     uint32_t active, uint32_t rank, uint32_t site)
 {
     Thread *owner = thread->owner;
-    Box *box = active ? box_new(owner, map, from, rank, site) : NULL;
+    Box *box = active ? box_new(owner, owner->block, map, from, rank, site) : NULL;
     if (!box) return;
     box->group = owner->store_group;
     if (thread->checked) note_source(box, site + 1);

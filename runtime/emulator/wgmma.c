@@ -27,7 +27,7 @@ static uint32_t mark_of(const Thread *thread)
 static void check_readings(const Request *request, size_t begin)
 {
     const Block *block = request->block;
-    const uint32_t *chunks = block->launch->checker->reading_site;
+    const uint32_t *chunks = request->home->watch->reading_site;
     uint32_t site = 0;
     for (size_t i = begin / CHUNK; i <= (begin + request->bytes - 1) / CHUNK && !site; i++)
         site = chunks[i];
@@ -43,19 +43,20 @@ static void check_readings(const Request *request, size_t begin)
 
 void tile_emu_note_generic_write(const Request *request)
 {
-    uint32_t *words = request->block->launch->checker->generic_write;
-    const size_t begin = request->address - (uintptr_t)request->block->shared;
+    Watch *watch = request->home->watch;
+    const size_t begin = request->address - (uintptr_t)request->home->shared;
     check_readings(request, begin);
     for (size_t i = begin / 4; i <= (begin + request->bytes - 1) / 4; i++) {
-        words[i] = mark_of(request->thread);
-        request->block->launch->checker->generic_stamp[i] = request->block->now;
+        watch->generic_write[i] = mark_of(request->thread);
+        watch->generic_stamp[i] = request->block->now;
+        watch->generic_rank[i] = (uint8_t)request->block->rank;
     }
 }
 
 void tile_emu_note_async_write(const Request *request)
 {
-    uint32_t *words = request->block->launch->checker->generic_write;
-    const size_t begin = request->address - (uintptr_t)request->block->shared;
+    uint32_t *words = request->home->watch->generic_write;
+    const size_t begin = request->address - (uintptr_t)request->home->shared;
     check_readings(request, begin);
     for (size_t i = begin / 4; i <= (begin + request->bytes - 1) / 4; i++) words[i] = 0;
 }
@@ -68,38 +69,41 @@ TILE_API void tile_emu_fence_async(tile_emu_thread *thread)
     owner->fence_stamp = owner->block->barrier_stamp;
 }
 
-/* The writer has fenced since, or the reader has, when it knew of the write. */
-static bool is_fenced(const Thread *reader, size_t word)
+/* The writer of a word of the home's memory has fenced since, or the reader has, when it knew of
+ * the write. */
+static bool is_fenced(const Thread *reader, const Block *home, size_t word)
 {
-    const Block *block = reader->block;
-    const Checker *checker = block->launch->checker;
-    const uint32_t mark = checker->generic_write[word], stamp = checker->generic_stamp[word];
+    const Watch *watch = home->watch;
+    const Block *block = &home->cluster->blocks[watch->generic_rank[word]];
+    const uint32_t mark = watch->generic_write[word], stamp = watch->generic_stamp[word];
     const uint32_t writer = mark & ((1u << THREAD_BITS) - 1);
     if (!writer || mark != mark_of(&block->threads[writer - 1])) return true;
-    if (stamp < reader->fence_stamp) return true;
+    if (block == reader->block && stamp < reader->fence_stamp) return true;
     const Access access = {.block = block->id,
                            .stamp = stamp,
                            .thread = (uint16_t)(writer - 1),
                            .scope = SCOPE_THREAD,
                            .warps = 1u << block->threads[writer - 1].warp};
-    return tile_emu_order_knows(checker->order, reader->fence_event, &access);
+    return tile_emu_order_knows(home->launch->checker->order, reader->fence_event, &access);
 }
 
 void tile_emu_check_proxy(const Request *request, const char *what)
 {
-    const Block *block = request->block;
-    const uint32_t *words = block->launch->checker->generic_write;
-    const size_t offset = request->address - (uintptr_t)block->shared;
-    if (offset + request->bytes > block->launch->entry->shared_bytes) return;
+    const Block *block = request->block, *home = tile_emu_home(request->block, request->address);
+    const uint32_t *words = home->watch->generic_write;
+    const size_t offset = request->address - (uintptr_t)home->shared;
+    if (offset + request->bytes > home->launch->entry->shared_bytes) return;
     for (size_t i = offset / 4; i < (offset + request->bytes) / 4; i++) {
         const uint32_t writer = words[i] & ((1u << THREAD_BITS) - 1);
-        if (is_fenced(request->thread, i)) continue;
+        if (is_fenced(request->thread, home, i)) continue;
         char where[PLACE_TEXT];
+        Request named = *request;
+        named.home = (Block *)(uintptr_t)home;
         tile_emu_fault_add(block->launch, FAULT_PROXY, request->site, NO_SITE,
                            "%s for thread %u of block (%u, %u, %u) %u bytes %s, which thread %u "
                            "wrote and has not fenced since (fence.proxy.async)",
                            what, request->thread->abi.index, block->index[0], block->index[1],
-                           block->index[2], request->bytes, tile_emu_address_text(request, where),
+                           block->index[2], request->bytes, tile_emu_address_text(&named, where),
                            writer - 1);
         return;
     }
@@ -148,7 +152,7 @@ static void begin_reading(Thread *thread, uint32_t offset)
         (Reading){.offset = offset, .group = thread->reading_group, .site = thread->abi.site};
     *(thread->last_reading ? &thread->last_reading->next : &thread->first_reading) = reading;
     thread->last_reading = reading;
-    block->launch->checker->reading_site[offset / CHUNK] = reading->site + 1;
+    block->watch->reading_site[offset / CHUNK] = reading->site + 1;
 }
 
 TILE_API void tile_emu_wgmma_commit(tile_emu_thread *thread)
@@ -165,7 +169,7 @@ TILE_API void tile_emu_wgmma_wait(tile_emu_thread *thread, int32_t groups)
         if (reading->group + (uint32_t)groups >= owner->reading_group) return;
         owner->first_reading = reading->next;
         if (!reading->next) owner->last_reading = NULL;
-        block->launch->checker->reading_site[reading->offset / CHUNK] = 0;
+        block->watch->reading_site[reading->offset / CHUNK] = 0;
         check_read(owner, reading->offset, reading->site);
         reading->next = block->free_readings;
         block->free_readings = reading;

@@ -809,7 +809,7 @@ KERNEL(boxed_copy)
     c->t->in[0] = (uint32_t)test->column;
     c->t->in[1] = 2;
     tile_emu_tensor_copy(c->t, &test->map, c->t->shared + BOX_AT, c->t->shared, c->t->index == 0, 2,
-                         4);
+                         0, 4);
     if (c->t->index >= 32 && test->lack != LACKS_READERS) {
         while (test->lack != LACKS_WAIT && !tile_emu_mbarrier_test(c->t, c->t->shared, 0, 5))
             SUSPEND(TILE_EMU_NONE, 5);
@@ -890,6 +890,93 @@ static void test_tensor_copies(void **state)
     tile_emulator_set_checked(0);
     expect_boxes(boxed_copy, 2, 2, fast);
     tile_emulator_set_checked(1);
+}
+
+/* ---- a box for several blocks of a cluster ---- */
+
+static uint32_t load_peer(Coroutine *c, uint32_t rank, uint32_t offset, uint32_t site)
+{
+    uint32_t value;
+    void *place = tile_emu_cluster_address(c->t, c->t->shared + offset, rank, site);
+    memcpy(&value, at(c, place, 4, TILE_EMU_READ, TILE_EMU_SHARED, site), 4);
+    return value;
+}
+
+/* The first block of three copies to itself and to the third; each tells the first that it has seen
+ * the box, before which nobody ends. LACKS_READERS: but nobody waits for that. */
+KERNEL(cast_copy)
+{
+    const Boxed *test = pointer_of(c);
+    const bool takes = c->t->rank != 1;
+    BEGIN
+    tile_emu_mbarrier_init(c->t, c->t->shared, c->t->index == 0 ? 1 : 0, 1);
+    tile_emu_mbarrier_init(c->t, c->t->shared + 8, c->t->index == 0 ? 2 : 0, 1);
+    if (test->lack != LACKS_FENCE) tile_emu_fence_async(c->t);
+    SUSPEND(TILE_EMU_CLUSTER_ARRIVE, 2);
+    SUSPEND(TILE_EMU_CLUSTER_WAIT, 2);
+    if (c->t->index == 0 && takes) {
+        tile_emu_mbarrier_expect(c->t, c->t->shared, BOX_ROWS * BOX_COLUMNS * 2, 3);
+        tile_emu_mbarrier_arrive(c->t, c->t->shared, 1, 3);
+    }
+    c->t->in[0] = (uint32_t)test->column;
+    c->t->in[1] = 2;
+    tile_emu_tensor_copy(c->t, &test->map, c->t->shared + BOX_AT, c->t->shared,
+                         c->t->index == 0 && c->t->rank == 0, 2, 5, 4);
+    while (takes && test->lack != LACKS_WAIT && !tile_emu_mbarrier_test(c->t, c->t->shared, 0, 5))
+        SUSPEND(TILE_EMU_NONE, 5);
+    for (int i = (int)c->t->index; takes && i < BOX_ROWS * BOX_COLUMNS; i += 32) {
+        const int row = i / BOX_COLUMNS, column = i % BOX_COLUMNS;
+        if (read_half(c, place_of(row, column), 6) != element_of(test, row, column) &&
+            test->lack == LACKS_NOTHING)
+            abort();
+    }
+    if (takes && c->t->index == 0)
+        tile_emu_mbarrier_arrive(c->t, tile_emu_cluster_address(c->t, c->t->shared + 8, 0, 7), 1,
+                                 7);
+    while (test->lack != LACKS_READERS && c->t->rank == 0 &&
+           !tile_emu_mbarrier_test(c->t, c->t->shared + 8, 0, 8))
+        SUSPEND(TILE_EMU_NONE, 8);
+    if (c->t->rank == 0 && test->lack == LACKS_NOTHING) load_peer(c, 0, BOX_AT, 9);
+    END
+}
+
+static tile_status launch_cluster(Ramp *ramp, uint32_t blocks, uint8_t size, void *pointer)
+{
+    const void *parameters[] = {&pointer};
+    tile_entry entry = {
+        .name = "kernel", .warps = 1, .shared_bytes = 2048, .cluster = {size, 1, 1}};
+    memcpy(&entry.emulated, &ramp, sizeof ramp);
+    tile_image image = {.target = "emulator", .sites = sites, .site_count = SITES};
+    return tile_emulator_run(&image, &entry, &(tile_grid){blocks, 1, 1}, parameters);
+}
+
+static void test_cast_copies(void **state)
+{
+    (void)state;
+    static const char *const faults[] = {
+        [LACKS_NOTHING] = "",
+        [LACKS_EXPECTATION] = NULL,
+        [LACKS_WAIT] = "kernel.tile:6:5: unfinished copy: thread 0 of block (0, 0, 0)",
+        [LACKS_FENCE] = "kernel.tile:4:5: unfenced write: the tensor unit uses for thread 0",
+        [LACKS_READERS] = "kernel.tile:7:5: out of bounds: thread 0 of block (2, 0, 0) uses the "
+                          "shared memory of block (0, 0, 0), which has ended"};
+    for (int lack = LACKS_NOTHING; lack <= LACKS_READERS; lack++) {
+        if (!faults[lack]) continue;
+        Boxed test = boxed(16, (Lack)lack);
+        test.map.pointer = test.memory;
+        const tile_status status = launch_cluster(cast_copy, 6, 3, &test);
+        if (*faults[lack])
+            assert_fault(status, faults[lack]);
+        else
+            assert_fine(status);
+    }
+    Boxed test = boxed(16, LACKS_NOTHING);
+    test.map.pointer = test.memory;
+    tile_emulator_set_checked(0);
+    assert_fine(launch_cluster(cast_copy, 6, 3, &test));
+    tile_emulator_set_checked(1);
+    assert_fault(launch_cluster(cast_copy, 2, 2, &test),
+                 "copies a box to block 2 of a cluster of 2 blocks");
 }
 
 static void test_tensor_stores(void **state)
@@ -1459,6 +1546,7 @@ int main(void)
         cmocka_unit_test(test_unwritten_by_block),
         cmocka_unit_test(test_divergence),
         cmocka_unit_test(test_tensor_copies),
+        cmocka_unit_test(test_cast_copies),
         cmocka_unit_test(test_tensor_stores),
         cmocka_unit_test(test_deadlock),
         cmocka_unit_test(test_bank_conflicts),

@@ -408,7 +408,11 @@ static const char maps_text[] =
     "    %3 = const {value = 0} : i32\n"
     "    %4 = const {value = 1} : b1\n"
     "    cp_tensor %map, %1, %2, %4, %3, %3 {bytes = 8192}\n"
+    "    %5 = const {value = 3} : i32\n"
+    "    cp_tensor %map, %1, %2, %4, %3, %3, %5 {bytes = 8192, cast = 1}\n"
     "    st_tensor %map, %1, %4, %3, %3\n"
+    "    %6 = cluster_address %2, %3 : ptr<i64, cluster>\n"
+    "    mbarrier_arrive %6, %4\n"
     "  }\n"
     "}\n";
 
@@ -427,6 +431,7 @@ static const char slots_text[] = "kernel @slots stage TYPED (%p: ptr<f16, global
                                  "    signal_init %4 {counts = [128, 1]}\n"
                                  "    signal_arrive %4, %2\n"
                                  "    signal_copied %4, %2 {arrives = 1}\n"
+                                 "    signal_arrive %4, %2, %2\n"
                                  "    signal_meet %4, %2\n"
                                  "    signal_wait %4, %2, %2\n"
                                  "    %w = const {value = 64} : i64\n"
@@ -434,6 +439,7 @@ static const char slots_text[] = "kernel @slots stage TYPED (%p: ptr<f16, global
                                  "    %v = view %p, %w, %w, %w, %u : view<f16, [64, 64], [64, 1]>\n"
                                  "    %t = shared_alloc : shared<f16, [64, 64]>\n"
                                  "    tensor_copy %v, %t, %1, %2, %2, %2\n"
+                                 "    tensor_copy %v, %t, %4, %2, %2, %2, %2 {cast = 1}\n"
                                  "    tensor_store %v, %t, %2, %2\n"
                                  "    tensor_commit\n"
                                  "    tensor_wait {count = 0}\n"
@@ -441,6 +447,19 @@ static const char slots_text[] = "kernel @slots stage TYPED (%p: ptr<f16, global
                                  "    %q = part %r {begins = [0, 32]} : tile<f16, [64, 32]>\n"
                                  "  }\n"
                                  "}\n";
+
+static const char clusters_text[] =
+    "kernel @clusters stage TYPED (%count: ptr<u32, global>) {\n"
+    "  %one = const {value = 1} : i32\n"
+    "  launch %one, %one, %one {warps = 1, cluster = [2, 1, 1], cooperative = 1} {\n"
+    "    %1 = cluster_rank : i32\n"
+    "    %2 = shared_alloc : shared<f16, [64]>\n"
+    "    cluster_arrive {relaxed = 1}\n"
+    "    cluster_wait\n"
+    "    %3 = shared_peer %2, %1 : shared<f16, [64]>\n"
+    "    grid_sync %count\n"
+    "  }\n"
+    "}\n";
 
 static void mark_op(Op *op, void *seen)
 {
@@ -467,7 +486,13 @@ static void test_every_op(void **state)
     assert_int_equal(kernel_map_count(maps[0]), 1);
     assert_int_equal(kernel_argument_count(maps[0]), 1);
     expect_same_text(session, print_text(session, maps, 1));
+    Kernel **clusters = read_text(session, clusters_text, &count);
+    assert_int_equal(count, 1);
+    expect_valid(clusters[0]);
+    expect_same_text(session, print_text(session, clusters, 1));
     bool seen[OP_COUNT] = {0};
+    kernel_visit(clusters[0], mark_op, seen);
+    free_kernels(clusters, count);
     kernel_visit(maps[0], mark_op, seen);
     free_kernels(maps, count);
     kernel_visit(slots[0], mark_op, seen);
@@ -746,6 +771,9 @@ static void test_host_refusals(void **state)
         {"", "sync", "not allowed in the host region"},
         {"", "launch %n, %n, %n {\n}", "{warps} is"},
         {"", "launch %n, %n, %n {warps = 4} (%a: i32) {\n}", "has no arguments"},
+        {"", "launch %n, %n, %n {warps = 4, cluster = [2, 17, 1]} {\n}", "1 to 16 blocks"},
+        {"", "launch %n, %n, %n {warps = 4, cluster = [4, 8, 1]} {\n}", "16 blocks at most"},
+        {"", "launch %n, %n, %n {warps = 4, cluster = [2, 1]} {\n}", "three extents"},
         {"", "launch %n, %n, %f {warps = 4} {\n}", "extents are integers"},
         {"", "workspace_size %n {index = 0}", "a size is an i64"},
         {"", "span %n {index = 0}", "a size is an i64"},

@@ -104,7 +104,8 @@ typedef struct tile_entry {
     uint32_t registers;    /* a thread; 0 if unknown */
     uint32_t spill_bytes;  /* a thread */
     uint32_t persistent; /* blocks take turns: as many are launched as the device runs at a time */
-    uint32_t reserved;
+    uint8_t cluster[3];  /* extents of a cluster in blocks; 0: 1 */
+    uint8_t cooperative; /* blocks wait for each other: all have to run at a time */
 } tile_entry;
 
 typedef enum tile_image_kind {
