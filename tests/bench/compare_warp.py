@@ -119,7 +119,7 @@ ROWS = [
     Row("vec3", vectors(MEMORY // 4), [("scale_vectors(1024)", 256, [MEMORY // 4096])], moved=6 * MEMORY),
     Row("row-sums", matrix(8192, 8192, "float32", lambda x: (x.sum(1),), (8192,)), [("row_sums(8192, wp.float32)", 256, [8192]), ("row_sums(8192, wp.float32)", 512, [8192])], moved=4 << 26),
     Row("axis-sums", matrix(1 << 20, 64, "float32", lambda x: (x.sum(1),), (1 << 20,)), [("axis_sums(64, 64)", 128, [1 << 14])], moved=4 << 26),
-    Row("softmax", matrix(8192, 8192, "float16", lambda x: (x.softmax(1),)), [("softmax(8192)", 512, [8192]), ("softmax(8192)", 256, [8192])], moved=4 << 26),
+    Row("softmax", matrix(8192, 8192, "float16", lambda x: (x.softmax(1),)), [("softmax(8192)", 512, [8192]), ("softmax(8192)", 1024, [8192])], moved=4 << 26),
     Row("chain", memory("float32", work=chained), [("chain(1024)", 256, [MEMORY // 1024]), ("chain(4096)", 64, [MEMORY // 4096])], moved=8 * MEMORY),
     Row("scan", matrix(MEMORY // 4096, 4096, "float32", lambda x: (x.cumsum(1),)), [("scan_rows(4096, wp.float32)", 256, [MEMORY // 4096])], moved=8 * MEMORY),
     Row("scan-small", matrix(MEMORY // 1024, 1024, "float32", lambda x: (x.cumsum(1),)), [("scan_rows(1024, wp.float32)", 128, [MEMORY // 1024])], moved=8 * MEMORY),
@@ -338,6 +338,7 @@ def run(options):
     if not options.no_warp:
         import warp as wp
 
+        wp.init()
         results["warp"] = wp.__version__
         print(f"Warp {wp.__version__} compiled in {fill_cache(rows):.1f} s", flush=True)
     torch.backends.cuda.matmul.allow_tf32 = False
