@@ -21,6 +21,7 @@ import statistics
 import subprocess
 import sys
 import time
+import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MEMORY = 1 << 26  # elements of rows that move memory
@@ -247,8 +248,8 @@ def contenders_of(torch, row, sets, library, with_warp):
             launches[0]()
             torch.cuda.synchronize()
             error = mistake(torch, row, wanted, written)
-        except Exception as failure:
-            error = f"{type(failure).__name__}: {str(failure)[-300:]}"
+        except Exception:
+            error = traceback.format_exc(limit=-3)
         if error is None:
             contenders[name] = launches
         else:
@@ -351,6 +352,8 @@ def run(options):
         size = sum(tensor.nbytes for tensor in sets[0][0] + sets[0][1])
         sets += [row.operands(torch) for _ in range(max(1, math.ceil(L2_BYTES / size) - 1))]
         contenders = contenders_of(torch, row, sets, options.library, not options.no_warp)
+        if row is rows[0] and not options.no_warp and not any(name.startswith("Warp") for name in contenders):
+            sys.exit("Warp does not run")
         for result in summarise(row, measure(contenders, options.rounds, options.milliseconds * 1e3)):
             show(result, "TFLOP/s" if row.flops else "GB/s")
             results["rows"].append(result)
