@@ -224,6 +224,7 @@ void nvptx_mma(Gen *gen, const Op *op);
 void nvptx_wgmma(Gen *gen, const Op *op);
 void nvptx_wgmma_wait(Gen *gen, const Op *op);
 void nvptx_fence_async(Gen *gen);
+void nvptx_registers(Gen *gen, const Op *op);
 /* nvptx_barrier.c */
 void nvptx_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier);
 void nvptx_mbarrier_init(Gen *gen, const Op *op, LLVMValueRef barrier, int arrivals,
@@ -244,6 +245,8 @@ void nvptx_grid_sync(Gen *gen, LLVMValueRef count);
 bool nvptx_in_cluster(const Gen *gen); /* the launch at hand has clusters of several blocks */
 LLVMValueRef nvptx_asm(Gen *gen, LLVMTypeRef result, const char *text, const char *constraints,
                        int count, LLVMValueRef *arguments);
+/* (word & mask) ^ flip. */
+LLVMValueRef nvptx_masked(Gen *gen, LLVMValueRef word, uint32_t mask, uint32_t flip);
 
 /* A wgmma op taken apart. */
 typedef struct Wgmma {

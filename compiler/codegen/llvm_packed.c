@@ -93,6 +93,26 @@ static LLVMValueRef two_bytes(Gen *gen, LLVMValueRef a, int low, LLVMValueRef b,
     return LLVMBuildOr(gen->builder, pair, others, "");
 }
 
+static LLVMValueRef masked(Gen *gen, LLVMValueRef word, uint32_t mask, uint32_t flip)
+{
+    if (gen->machine == &nvptx_machine) return nvptx_masked(gen, word, mask, flip);
+    word = LLVMBuildAnd(gen->builder, word, gen_int(gen, gen->types.i32, mask), "");
+    return LLVMBuildXor(gen->builder, word, gen_int(gen, gen->types.i32, flip), "");
+}
+
+/* Two bytes of a word, each below `above` in its half. */
+static LLVMValueRef two_bytes_below(Gen *gen, LLVMValueRef word, int low, int high, uint32_t above)
+{
+    if (gen->machine == &nvptx_machine) {
+        LLVMValueRef operands[3] = {word, gen_i32(gen, above),
+                                    gen_i32(gen, low | 4 << 4 | high << 8 | 4 << 12)};
+        return gen_intrinsic(gen, "llvm.nvvm.prmt", 0, NULL, 3, operands);
+    }
+    LLVMValueRef pair = two_bytes(gen, word, low, word, high);
+    pair = LLVMBuildAnd(gen->builder, pair, half_word(gen, 0xff), "");
+    return LLVMBuildOr(gen->builder, pair, half_word(gen, above << 8), "");
+}
+
 /* The two numbers from `index` on, each in the lowest bits of a half. */
 static LLVMValueRef two_numbers(Gen *gen, const Pairing *pairing, int index)
 {
@@ -101,24 +121,34 @@ static LLVMValueRef two_numbers(Gen *gen, const Pairing *pairing, int index)
                      pairing->words[(index + 1) % each], (index + 1) / each);
 }
 
-/* Half of a word as a float, or a pair of them, times a number or less it. */
-static LLVMValueRef pair_op(Gen *gen, DType dtype, LLVMOpcode code, LLVMValueRef pair,
-                            double number, LLVMValueRef *second)
+/* Each half of a word as a float, times a number, plus another, which is exact. */
+static LLVMValueRef pair_scaled(Gen *gen, DType dtype, LLVMValueRef pair, const double by[2],
+                                const double plus[2], LLVMValueRef *second)
 {
-    const uint32_t bits = (uint32_t)dtype_encode(dtype, number);
     LLVMTypeRef half = gen_dtype(gen, dtype), type = LLVMVectorType(half, 2);
-    LLVMValueRef results[2];
+    LLVMValueRef results[2], numbers[2];
+    const double *const of[2] = {by, plus};
     pair = gen_bitcast(gen, pair, type);
-    if (gen_is_native(gen, dtype)) {
-        LLVMValueRef by = LLVMConstBitCast(half_word(gen, bits), type);
-        pair = LLVMBuildBinOp(gen->builder, code, pair, by, "");
+    for (int i = 0; i < 2; i++) {
+        const uint32_t low = (uint32_t)dtype_encode(dtype, of[i][0]),
+                       high = (uint32_t)dtype_encode(dtype, of[i][1]);
+        numbers[i] = LLVMConstInt(gen->types.i32, low | high << 16, false);
+    }
+    for (int i = 0; i < 2; i++) numbers[i] = LLVMConstBitCast(numbers[i], type);
+    if (gen_is_native(gen, dtype) && gen->machine == &nvptx_machine) {
+        LLVMValueRef operands[3] = {pair, numbers[0], numbers[1]};
+        pair = gen_intrinsic(gen, "llvm.fma", 1, &type, 3, operands);
+    } else if (gen_is_native(gen, dtype)) {
+        pair = LLVMBuildFMul(gen->builder, pair, numbers[0], "");
+        pair = LLVMBuildFAdd(gen->builder, pair, numbers[1], "");
     }
     for (int i = 0; i < 2; i++) {
         results[i] = LLVMBuildExtractElement(gen->builder, pair, gen_i32(gen, i), "");
         if (gen_is_native(gen, dtype)) continue;
-        LLVMValueRef by = LLVMConstReal(gen->types.f32, number);
-        results[i] = LLVMBuildBinOp(gen->builder, code, gen_to_f32(gen, dtype, results[i]), by, "");
-        results[i] = gen_from_f32(gen, dtype, results[i]);
+        LLVMValueRef wide = gen_to_f32(gen, dtype, results[i]);
+        wide = LLVMBuildFMul(gen->builder, wide, LLVMConstReal(gen->types.f32, by[i]), "");
+        wide = LLVMBuildFAdd(gen->builder, wide, LLVMConstReal(gen->types.f32, plus[i]), "");
+        results[i] = gen_from_f32(gen, dtype, wide);
     }
     *second = results[1];
     return results[0];
@@ -129,15 +159,47 @@ static int significand_bits(DType dtype)
     return dtype == DTYPE_f32 ? 23 : dtype == DTYPE_f16 ? 10 : 7;
 }
 
+/* Two integers of a few bits each that share a byte, where the float's significand holds it: the
+ * upper one counts by its place, and is divided by that. */
+static LLVMValueRef neighbours_of(Gen *gen, const Pairing *pairing, int index, LLVMValueRef *second)
+{
+    const int bits = pairing->bits, at = index % (8 / bits) * bits;
+    const double weight = (double)(1 << significand_bits(pairing->to));
+    const uint32_t mask = (1u << bits) - 1, sign = pairing->is_signed ? 1u << (bits - 1) : 0,
+                   exponent = (uint32_t)dtype_encode(pairing->to, weight);
+    const int shifts[2] = {at, at + bits};
+    LLVMValueRef pair =
+        two_bytes(gen, pairing->words[0], index * bits / 8, pairing->words[0], index * bits / 8);
+    const uint32_t masks = mask << shifts[0] | mask << shifts[1] << 16,
+                   signs = sign << shifts[0] | sign << shifts[1] << 16;
+    double by[2], plus[2];
+    pair = masked(gen, pair, masks, (exponent | exponent << 16) ^ signs);
+    for (int i = 0; i < 2; i++) {
+        by[i] = 1.0 / (1 << shifts[i]);
+        plus[i] = -(weight * by[i] + sign);
+    }
+    return pair_scaled(gen, pairing->to, pair, by, plus, second);
+}
+
 static LLVMValueRef integers_of(Gen *gen, const Pairing *pairing, int index, LLVMValueRef *second)
 {
     const double weight = (double)(1 << significand_bits(pairing->to));
-    const uint32_t sign = pairing->is_signed ? 1u << (pairing->bits - 1) : 0;
-    LLVMValueRef pair = two_numbers(gen, pairing, index);
-    pair = LLVMBuildAnd(gen->builder, pair, half_word(gen, (1u << pairing->bits) - 1), "");
-    const uint32_t magic = (uint32_t)dtype_encode(pairing->to, weight) ^ sign;
-    pair = LLVMBuildXor(gen->builder, pair, half_word(gen, magic), "");
-    return pair_op(gen, pairing->to, LLVMFSub, pair, weight + sign, second);
+    const uint32_t sign = pairing->is_signed ? 1u << (pairing->bits - 1) : 0,
+                   exponent = (uint32_t)dtype_encode(pairing->to, weight);
+    static const double one[2] = {1, 1};
+    const double plus[2] = {-(weight + sign), -(weight + sign)};
+    LLVMValueRef pair;
+    if (pairing->bits < 8 && significand_bits(pairing->to) >= 8)
+        return neighbours_of(gen, pairing, index, second);
+    if (pairing->bits == 8 && significand_bits(pairing->to) >= 8) {
+        pair = two_bytes_below(gen, pairing->words[0], index, index + 1, exponent >> 8);
+        pair = LLVMBuildXor(gen->builder, pair, half_word(gen, sign), "");
+    } else {
+        pair = two_numbers(gen, pairing, index);
+        const uint32_t mask = (1u << pairing->bits) - 1, flip = exponent ^ sign;
+        pair = masked(gen, pair, mask | mask << 16, flip | flip << 16);
+    }
+    return pair_scaled(gen, pairing->to, pair, one, plus, second);
 }
 
 /* Sign and magnitude of e2m1 in the places of a wider float, which is too small by the difference
@@ -152,7 +214,8 @@ static LLVMValueRef floats_of(Gen *gen, const Pairing *pairing, int index, LLVMV
                                      half_word(gen, 7u << shift), "");
     pair = LLVMBuildOr(gen->builder, sign, rest, "");
     const double scale = pairing->to == DTYPE_f16 ? 0x1p14 : 0x1p126;
-    return pair_op(gen, pairing->to, LLVMFMul, pair, scale, second);
+    return pair_scaled(gen, pairing->to, pair, (double[]){scale, scale}, (double[]){-0.0, -0.0},
+                       second);
 }
 
 /* e4m3 or e5m2 as f16, which has all their numbers: an instruction from sm_89 on; e5m2 is the upper

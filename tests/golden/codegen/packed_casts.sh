@@ -1,4 +1,5 @@
-# How eight int4 of a word become f16 on the GPU: a byte twice (prmt), the bits that count and the exponent (and, xor), less 1032.
+# How eight int4 of a word become f16 on the GPU: a byte twice (prmt), of each the bits that count below an exponent (lop3), and both
+# less what that adds, the upper one sixteenfold (fma).
 cd $TMP
 cat > widen.tile <<'T'
 import tilelang
@@ -32,6 +33,6 @@ one.compile()
 T
 $TILEC --emit=ptx widen.tile --arch=sm_90a --ptxas=none -o all.ptx
 awk '/\.entry widen[^ ]*_aligned/ { inside = 1 } inside; /ret;/ { inside = 0 }' all.ptx |
-  grep -oE '(prmt|and|xor|add\.rn|cvt\.rn|ld\.global|st\.global)[.a-z0-9]*' | sort | uniq -c
+  grep -oE '(prmt|and|xor|lop3|fma\.rn|add\.rn|cvt\.rn|ld\.global|st\.global)[.a-z0-9]*' | sort | uniq -c
 grep -oE 'red\.relaxed[.a-z0-9]*' all.ptx
 grep -oE 'param .u8 one|param .u8 [a-z_0-9]*param_1' all.ptx | sort | uniq -c
