@@ -13,28 +13,28 @@ enum {
 typedef struct Asked {
     const Layout *layout;
     int along, across; /* the contiguous dimension, and the other */
-    int bytes;         /* of an element */
+    int bits;          /* of an element */
 } Asked;
 
-static int64_t byte_at(const Asked *asked, int32_t along, int32_t across)
+static int64_t bit_at(const Asked *asked, int32_t along, int32_t across)
 {
     int32_t coordinates[LAYOUT_RANK] = {0};
     coordinates[asked->along] = along;
     coordinates[asked->across] = across;
-    return layout_offset(asked->layout, coordinates) * asked->bytes;
+    return layout_offset(asked->layout, coordinates) * asked->bits;
 }
 
 /* 8 rows of `width` bytes, one after the other, chunks flipped by the address's bits from 7 up. */
 static bool is_swizzled(const Asked *asked, int width)
 {
-    const int32_t elements = width / asked->bytes;
+    const int32_t elements = width * 8 / asked->bits;
     if (asked->layout->shape[asked->along] < elements || asked->layout->shape[asked->across] < ROWS)
         return false;
     for (int32_t row = 0; row < ROWS; row++)
         for (int32_t i = 0; i < elements; i++) {
-            const int64_t plain = (int64_t)row * width + i * asked->bytes;
-            const int64_t flip = (plain >> 7 & (width / CHUNK_BYTES - 1)) * CHUNK_BYTES;
-            if (byte_at(asked, i, row) != (plain ^ flip)) return false;
+            const int64_t plain = (int64_t)row * width * 8 + i * asked->bits;
+            const int64_t flip = (plain >> 10 & (width / CHUNK_BYTES - 1)) * CHUNK_BYTES * 8;
+            if (bit_at(asked, i, row) != (plain ^ flip)) return false;
         }
     return true;
 }
@@ -45,7 +45,7 @@ static bool lie_evenly(const Asked *asked, bool along, int32_t step, int32_t ext
 {
     *stride = CHUNK_BYTES; /* where there is but one, it does not matter */
     for (int32_t i = step; i < extent; i += step) {
-        const int64_t at = along ? byte_at(asked, i, 0) : byte_at(asked, 0, i);
+        const int64_t at = (along ? bit_at(asked, i, 0) : bit_at(asked, 0, i)) / 8;
         if (i == step) *stride = at;
         if (at != i / step * *stride) return false;
     }
@@ -55,14 +55,14 @@ static bool lie_evenly(const Asked *asked, bool along, int32_t step, int32_t ext
 WgmmaLayout layout_wgmma(const Layout *shared, int k_dim, int32_t extent, int element_bits)
 {
     WgmmaLayout found = {.swizzle = 128};
-    Asked asked = {shared, k_dim, 1 - k_dim, element_bits / 8};
-    if (shared->rank != 2 || asked.bytes < 1) return found;
-    found.transposed = byte_at(&asked, 1, 0) != asked.bytes;
-    if (found.transposed) asked = (Asked){shared, 1 - k_dim, k_dim, asked.bytes};
+    Asked asked = {shared, k_dim, 1 - k_dim, element_bits};
+    if (shared->rank != 2 || element_bits < 8) return found;
+    found.transposed = bit_at(&asked, 1, 0) != asked.bits;
+    if (found.transposed) asked = (Asked){shared, 1 - k_dim, k_dim, asked.bits};
     if (found.transposed && element_bits != TRANSPOSABLE_BITS) return found;
     while (found.swizzle > CHUNK_BYTES && !is_swizzled(&asked, found.swizzle)) found.swizzle /= 2;
     if (found.swizzle == CHUNK_BYTES) return found;
-    const int32_t width = found.swizzle / asked.bytes, depth = PRODUCT_BYTES / asked.bytes;
+    const int32_t width = found.swizzle * 8 / asked.bits, depth = PRODUCT_BYTES * 8 / asked.bits;
     found.possible =
         lie_evenly(&asked, true, width, found.transposed ? extent : width, &found.leading) &&
         lie_evenly(&asked, false, ROWS, found.transposed ? depth : extent, &found.stride);
@@ -72,12 +72,12 @@ WgmmaLayout layout_wgmma(const Layout *shared, int k_dim, int32_t extent, int el
 LayoutBoxes layout_boxes(const Layout *shared, int element_bits)
 {
     LayoutBoxes found = {.swizzle = 128};
-    const Asked asked = {shared, 1, 0, element_bits / 8};
+    const Asked asked = {shared, 1, 0, element_bits};
     int64_t stride, panel;
-    if (shared->rank != 2 || asked.bytes < 1) return found;
+    if (shared->rank != 2) return found;
     while (found.swizzle > CHUNK_BYTES && !is_swizzled(&asked, found.swizzle)) found.swizzle /= 2;
     if (found.swizzle == CHUNK_BYTES) return found;
-    found.columns = found.swizzle / asked.bytes;
+    found.columns = found.swizzle * 8 / asked.bits;
     found.possible = shared->shape[1] % found.columns == 0 &&
                      lie_evenly(&asked, true, found.columns, shared->shape[1], &panel) &&
                      lie_evenly(&asked, false, ROWS, shared->shape[0], &stride) &&

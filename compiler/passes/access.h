@@ -86,9 +86,11 @@ typedef struct TensorCopy {
     Access access;
     int swizzle;              /* bytes */
     int dim[TENSOR_RANK];     /* of the view */
-    int64_t box[TENSOR_RANK]; /* extents */
+    int64_t box[TENSOR_RANK]; /* extents, in what the map counts */
     int32_t rows, columns;    /* of the tile, a box */
 } TensorCopy;
+/* Elements that a tensor map counts as one along the contiguous dimension: those of a byte. */
+int tensor_unit(DType dtype);
 /* How a tile of this layout would be copied as `copy` says; false: there is no way. */
 bool tensor_copy_of(Op *copy, const Layout *layout, TensorCopy *out);
 /* Whether the memory is such that the tensor unit can do so. */

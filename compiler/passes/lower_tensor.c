@@ -23,6 +23,22 @@ static Value *known_map(const Lower *lower, const TensorCopy *copy)
     return NULL;
 }
 
+/* A number of elements as one of what the map counts. */
+static Value *in_units(Builder *builder, Value *elements, DType dtype)
+{
+    const int unit = tensor_unit(dtype);
+    if (unit == 1) return elements;
+    return build2(builder, OP_div, elements, build_const(builder, elements->type->dtype, unit));
+}
+
+static Value *map_pointer(Builder *builder, const Access *access, Map *copied)
+{
+    Value *pointer = value_on_host(builder, access->pointer, copied);
+    if (tensor_unit(access->view->dtype) == 1) return pointer;
+    const Type *byte = type_pointer(builder->kernel->types, DTYPE_u8, pointer->type->space);
+    return &build_op(builder, OP_ptr_cast, 1, &pointer, 1, &byte)->results[0];
+}
+
 static Value *make_map(Lower *lower, const TensorCopy *copy)
 {
     Kernel *kernel = lower->kernel;
@@ -33,11 +49,15 @@ static Value *make_map(Lower *lower, const TensorCopy *copy)
     Map copied = {0};
     Value *operands[2 * TENSOR_RANK];
     int count = 0;
-    operands[count++] = value_on_host(&builder, access->pointer, &copied);
-    for (int i = 0; i < access->rank; i++)
-        operands[count++] = wide_on_host(&builder, access->extents[copy->dim[i]], &copied);
+    const DType dtype = access->view->dtype;
+    operands[count++] = map_pointer(&builder, access, &copied);
+    for (int i = 0; i < access->rank; i++) {
+        Value *extent = wide_on_host(&builder, access->extents[copy->dim[i]], &copied);
+        operands[count++] = i ? extent : in_units(&builder, extent, dtype);
+    }
     for (int i = 1; i < access->rank; i++)
-        operands[count++] = wide_on_host(&builder, access->strides[copy->dim[i]], &copied);
+        operands[count++] = in_units(
+            &builder, wide_on_host(&builder, access->strides[copy->dim[i]], &copied), dtype);
     const int index = kernel_map_count(kernel);
     Value *map = kernel_add_map(
         kernel, intern_printf(kernel->session->names, "tensor_map_%d", index), access->op->span);
@@ -75,6 +95,7 @@ static void move_box(Lower *lower, const Boxes *boxes, int32_t row, int32_t colu
         const int d = copy->dim[i], tile_dim = access->tile_dim[d];
         Value *at = address_cast(lower, DTYPE_i32, lower_scalar(lower, access->offsets[d]));
         if (tile_dim >= 0) at = address_add_number(lower, at, tile_dim == 0 ? row : column);
+        if (!i) at = in_units(&lower->at, at, access->view->dtype);
         operands[count++] = at;
     }
     if (boxes->cast) operands[count++] = boxes->cast;

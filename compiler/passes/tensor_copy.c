@@ -4,10 +4,17 @@
 
 enum { MOST_ROWS = 256, UNIT_BYTES = 16 };
 
+int tensor_unit(DType dtype)
+{
+    enum { BYTE = 8 };
+    const int bits = dtype_memory_bits(dtype);
+    return bits < BYTE ? BYTE / bits : 1;
+}
+
 /* A view that the host knows before the launch, whose rows begin at multiples of 16 bytes. */
 static bool has_map(FactTable *facts, const Access *access, int contiguous)
 {
-    const int64_t bytes = dtype_memory_bits(access->view->dtype) / 8;
+    const int64_t bits = dtype_memory_bits(access->view->dtype);
     const Parameter *parameter = pointer_parameter(access->op->parent->kernel, access->pointer);
     if (!parameter || parameter->is_workspace) return false; /* whose place is found later */
     if (facts_of(facts, access->pointer).multiple % UNIT_BYTES != 0 ||
@@ -16,10 +23,14 @@ static bool has_map(FactTable *facts, const Access *access, int contiguous)
     for (int d = 0; d < access->rank; d++) {
         if (!value_is_on_host(access->extents[d]) || !value_is_on_host(access->strides[d]))
             return false;
-        if (d != contiguous && facts_of(facts, access->strides[d]).multiple * bytes % UNIT_BYTES)
+        if (d != contiguous &&
+            facts_of(facts, access->strides[d]).multiple * bits % (UNIT_BYTES * 8))
             return false;
     }
-    return true;
+    /* rows are whole units of the map, and boxes begin at one */
+    const int each = tensor_unit(access->view->dtype);
+    return facts_of(facts, access->extents[contiguous]).multiple % each == 0 &&
+           facts_of(facts, access->offsets[contiguous]).multiple % each == 0;
 }
 
 /* Coordinates are i32. */
@@ -43,6 +54,7 @@ static void order_dims(TensorCopy *copy, int contiguous)
         const int tile_dim = copy->access.tile_dim[copy->dim[i]];
         copy->box[i] = tile_dim < 0 ? 1 : tile_dim == 0 ? copy->rows : copy->columns;
     }
+    copy->box[0] /= tensor_unit(copy->access.view->dtype);
 }
 
 bool tensor_copy_of(Op *copy, const Layout *layout, TensorCopy *out)
@@ -50,7 +62,7 @@ bool tensor_copy_of(Op *copy, const Layout *layout, TensorCopy *out)
     *out = (TensorCopy){.access = access_of(copy)};
     const Access *access = &out->access;
     const int contiguous = access_contiguous(access), bits = dtype_bits(access->view->dtype);
-    if (access->rank > TENSOR_RANK || access->tile->rank != 2 || contiguous < 0 || bits < 8 ||
+    if (access->rank > TENSOR_RANK || access->tile->rank != 2 || contiguous < 0 ||
         access->tile_dim[contiguous] != 1 || op_attr(copy, ATTR_evict))
         return false;
     const LayoutBoxes boxes = layout_boxes(layout, bits);
