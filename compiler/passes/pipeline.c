@@ -39,7 +39,8 @@ typedef struct Prefetch {
 static void find_global_write(Op *op, void *context)
 {
     if (op->code == OP_store || op->code == OP_atomic || op->code == OP_put ||
-        op->code == OP_element_store || op->code == OP_element_atomic)
+        op->code == OP_element_store || op->code == OP_element_atomic ||
+        op->code == OP_tensor_store)
         *(bool *)context = true;
 }
 
