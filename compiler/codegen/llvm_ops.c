@@ -438,6 +438,12 @@ void emit_wgmma_wait(Gen *gen, const Op *op)
     MACHINE(gen, op, wgmma_wait)(gen, op);
 }
 
+/* An emulated thread has as many as it takes. */
+void emit_registers(Gen *gen, const Op *op)
+{
+    if (gen->machine == &nvptx_machine) nvptx_registers(gen, op);
+}
+
 void emit_fence_async(Gen *gen, const Op *op)
 {
     MACHINE(gen, op, fence_async)(gen);

@@ -65,6 +65,15 @@ void nvptx_mma(Gen *gen, const Op *op)
 
 /* ---- wgmma: inline PTX, as LLVM has no intrinsic for it ---- */
 
+void nvptx_registers(Gen *gen, const Op *op)
+{
+    Buf text = {0};
+    buf_printf(&text, "setmaxnreg.%s.sync.aligned.u32 %d;", op_attr(op, ATTR_mode)->text,
+               (int)op_int(op, ATTR_count, 0));
+    nvptx_asm(gen, gen->types.nothing, text.data, "~{memory}", 0, NULL);
+    buf_free(&text);
+}
+
 void nvptx_fence_async(Gen *gen)
 {
     if (!target_has(gen->target, HAS_CLUSTER)) return; /* there is one proxy */

@@ -30,8 +30,12 @@ bool choose_slices(Kernel *kernel, Op *dot);
 bool is_dot(const Op *op);
 /* Whether the target has a matrix instruction for it. */
 bool dot_has_instruction(const Op *dot, const Target *target);
-/* Whether it can be one in shared memory, for wgmma. */
+/* Whether it can be one in shared memory, for wgmma; and whether it can if its left operand may
+ * come from registers. */
 bool wgmma_fits(const Kernel *kernel, const Target *target, const Op *dot);
+bool wgmma_can(const Kernel *kernel, const Target *target, const Op *dot);
+/* Gives a shared tile the layout that wgmma reads, and the tensor unit fills. */
+void wgmma_lay_out(const Kernel *kernel, Value *tile);
 /* Makes it one in shared memory, for wgmma: NULL, or why that cannot be. */
 const char *choose_wgmma(Kernel *kernel, const Target *target, Op *dot);
 /* The shape of the dot's matrix instruction; false if it is computed by fma. */

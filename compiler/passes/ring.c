@@ -226,6 +226,7 @@ void ring_make_slots(const Pipeline *pipeline, Builder *builder, Ring *ring)
         type_shared(pipeline->pass->kernel->types, tile->dtype, tile->rank + 1, shape, NULL);
     ring->slots = &build_op(builder, OP_shared_alloc, 0, NULL, 1, &type)->results[0];
     ring->slots->name = ring->alloc->results[0].name;
+    if (pipeline->by_tensor) wgmma_lay_out(pipeline->pass->kernel, ring->slots);
 }
 
 Value *ring_copy_slice(Builder *builder, Value *value, const Region *region, Map *map)
@@ -407,8 +408,14 @@ static bool is_copied_ahead(const Pipeline *pipeline, const Op *copy)
     return false;
 }
 
-/* The only dot of a body that does nothing else with tiles. While it is under way its sums must
- * stay in their registers, which more work, or copies by the element, would need. */
+static bool prepares(const Op *op)
+{
+    return op_info(op->code)->traits & ELEM && op->results[0].type->kind == TYPE_TILE;
+}
+
+/* The only dot of a body that does nothing else with tiles but to prepare operands, element by
+ * element. While it is under way its sums must stay in their registers, which more work, or copies
+ * by the element, would need. */
 static Op *only_dot(const Pipeline *pipeline, FactTable *facts)
 {
     Op *dot = NULL;
@@ -421,6 +428,7 @@ static Op *only_dot(const Pipeline *pipeline, FactTable *facts)
             if (dot) return NULL;
             dot = op;
         } else if (op->code != OP_shared_load && op->code != OP_transpose && op->code != OP_yield &&
+                   op->code != OP_splat && !prepares(op) &&
                    (tile || !(op_info(op->code)->traits & PURE))) {
             return NULL;
         }
@@ -428,32 +436,35 @@ static Op *only_dot(const Pipeline *pipeline, FactTable *facts)
     return dot;
 }
 
-/* Its operands are tiles that the loop copies ahead: of others nothing is known when it ends. */
-static bool reads_rings(const Pipeline *pipeline, const Op *dot)
+/* The value is a tile that the loop copies ahead, or made of such, element by element: of others
+ * nothing is known when the loop ends. */
+static bool reads_rings(const Pipeline *pipeline, const Value *value)
 {
-    for (int o = 0; o < 2; o++) {
-        const Value *value = dot->operands[o];
-        bool found = false;
-        while (value->op && value->op->code == OP_transpose) value = value->op->operands[0];
-        if (!value->op || value->op->code != OP_shared_load) return false;
-        const Op *alloc = shared_root(value->op->operands[0]);
+    const Op *op = value->op;
+    if (!op) return false;
+    if (op->code == OP_splat) return true;
+    if (op->code == OP_shared_load) {
         for (size_t i = 0; i < pipeline->rings.count; i++)
-            found |= pipeline->rings.data[i].alloc == alloc;
-        if (!found) return false;
+            if (pipeline->rings.data[i].alloc == shared_root(op->operands[0])) return true;
+        return false;
     }
+    if (op->code != OP_transpose && !prepares(op)) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!reads_rings(pipeline, op->operands[i])) return false;
     return true;
 }
 
-/* The only work of the loop, if that is a product that the tensor core reads in the slots and whose
- * sums nothing else touches. */
+/* The only work of the loop, if that is a product that the tensor core reads in the slots, its left
+ * operand perhaps from registers, and whose sums nothing else touches. */
 static Op *tensor_dot(const Pipeline *pipeline)
 {
     enum { SUMS = 128 /* a thread */ };
     FactTable *facts = facts_new(pipeline->pass->kernel);
     Op *dot = pipeline->rings.count ? only_dot(pipeline, facts) : NULL;
     facts_free(facts);
-    if (!dot || sum_of(pipeline, dot) < 0 || !reads_rings(pipeline, dot) ||
-        !wgmma_fits(pipeline->pass->kernel, pipeline->pass->target, dot) ||
+    if (!dot || sum_of(pipeline, dot) < 0 || !reads_rings(pipeline, dot->operands[0]) ||
+        !reads_rings(pipeline, dot->operands[1]) ||
+        !wgmma_can(pipeline->pass->kernel, pipeline->pass->target, dot) ||
         type_elements(dot->results[0].type) > (int64_t)SUMS * op_threads(dot).count)
         return NULL;
     return dot;
@@ -504,14 +515,16 @@ static void build_pipeline(Pipeline *pipeline)
 }
 
 /* With slots enough, the tensor core need not be waited for in the round that it starts in: the
- * slot that it reads is filled again a round later. */
+ * slot that it reads is filled again a round later. Registers that it reads could not be. */
 static void build_loop(Pipeline *pipeline)
 {
     enum { SLOTS_ENOUGH = 4, SLOTS_ENOUGH_SPLIT = 3 };
     Op *dot = tensor_dot(pipeline);
     const bool splits = dot && can_split(pipeline, dot);
+    const bool may_stay_open =
+        dot && wgmma_fits(pipeline->pass->kernel, pipeline->pass->target, dot);
     pipeline->ahead = pipeline->stages - 1;
-    if (dot && pipeline->stages >= (splits ? SLOTS_ENOUGH_SPLIT : SLOTS_ENOUGH)) {
+    if (may_stay_open && pipeline->stages >= (splits ? SLOTS_ENOUGH_SPLIT : SLOTS_ENOUGH)) {
         pipeline->open = dot;
         pipeline->ahead--;
     }

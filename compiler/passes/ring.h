@@ -27,6 +27,7 @@ typedef struct Pipeline {
     int stages;
     int ahead;       /* rounds that copies are ahead of their use */
     bool by_tensor;  /* producers of their own copy by the tensor unit */
+    bool lends;      /* producers are a warpgroup, whose registers the others get */
     bool persistent; /* a block does the work of several */
     Op *open;        /* a dot that is left under way till the next round; NULL: there is none */
     VEC(Ring) rings;
@@ -85,8 +86,8 @@ void split(Pipeline *pipeline);
 Value *ring_make_barriers(const Pipeline *pipeline, Builder *builder);
 /* The parity of a slot's next lap, which changes after the last slot. */
 Value *ring_next_parity(Builder *builder, Value *parity, Value *is_last);
-/* A round's copies to its slot by the tensor unit: `filled` are the barriers and the slot, `map` has
- * the values of `region` that are there already. */
+/* A round's copies to its slot by the tensor unit: `filled` are the barriers and the slot, `map`
+ * has the values of `region` that are there already. */
 void ring_copy_by_tensor(const Pipeline *pipeline, Builder *builder, Value *const filled[2],
                          const Region *region, Map *map);
 

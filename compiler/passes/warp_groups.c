@@ -15,11 +15,13 @@
 #include "passes/ring.h"
 
 #include "passes/group.h"
+#include "passes/matrix.h"
 #include "passes/loop.h"
 #include "passes/rebuild.h"
 
 enum {
     WARP = 32,
+    GROUP = 128, /* threads of a warpgroup */
     MOST_THREADS = 512,
     COPY_BYTES = 16,
     COPIES = 32 /* by a thread a round */
@@ -63,11 +65,6 @@ static bool starts_freely(const Pipeline *pipeline)
     return true;
 }
 
-static void find_group(Op *op, void *context)
-{
-    if (op->code == OP_in_group) *(bool *)context = true;
-}
-
 static int consumers_of(const Pipeline *pipeline)
 {
     return WARP * launch_warps(pipeline->pass->launch->parent);
@@ -107,6 +104,35 @@ static bool costs_nothing(const Pipeline *pipeline, const Op *dot)
                   before = at_most(room, target->registers / (each * threads)),
                   after = at_most(room, target->registers / (each * (threads + WARP)));
     return after >= before;
+}
+
+/* Of a thread that computes: its sums, the left operand if it goes through registers, and others.
+ */
+static int64_t registers_of(const Pipeline *pipeline, const Op *dot)
+{
+    enum { OTHERS = 32, WORD = 32 };
+    const int threads = consumers_of(pipeline);
+    const Type *left = dot->operands[0]->type, *sum = dot->results[0].type;
+    const int64_t words = type_elements(left) / threads * dtype_bits(left->dtype) / WORD;
+    const bool in_place = wgmma_fits(pipeline->pass->kernel, pipeline->pass->target, dot);
+    return type_elements(sum) / threads + (in_place ? 0 : words) + OTHERS;
+}
+
+/* Of each thread where a multiprocessor has one such block: its quarters have whole warps. */
+static int64_t registers_for(const Pipeline *pipeline, int threads)
+{
+    enum { QUARTERS = 4, UNIT = 8 };
+    const int warps = (threads + QUARTERS * WARP - 1) / (QUARTERS * WARP);
+    return pipeline->pass->target->registers / QUARTERS / WARP / warps / UNIT * UNIT;
+}
+
+/* One warp more would leave the others too few registers, which a warpgroup can give away. */
+static bool must_lend(const Pipeline *pipeline, const Op *dot)
+{
+    const int consumers = consumers_of(pipeline);
+    return pipeline->by_tensor && is_alone(pipeline) && consumers % GROUP == 0 &&
+           consumers + GROUP <= MOST_THREADS &&
+           registers_of(pipeline, dot) > registers_for(pipeline, consumers + WARP);
 }
 
 /* One, or as few as have not more than COPIES a round to begin each. */
@@ -208,15 +234,13 @@ static bool is_persistent(Pipeline *pipeline)
            (has_room(pipeline, ALL) || has_room(pipeline, FEW));
 }
 
-/* No tile is used outside of the loop, no threads go ways of their own, and what is copied is not
- * written before. */
+/* No tile is used outside of the loop, and what is copied is not written before. Groups of threads
+ * that the author makes behind the loop are parts of the consumers. */
 static bool is_free(const Pipeline *pipeline)
 {
-    bool grouped = false;
     for (size_t i = 0; i < pipeline->rings.count; i++)
         if (pipeline->rings.data[i].is_shared) return false;
-    region_visit(pipeline->pass->launch, find_group, &grouped);
-    return !grouped && starts_freely(pipeline);
+    return starts_freely(pipeline);
 }
 
 bool can_fill(const Pipeline *pipeline)
@@ -234,6 +258,7 @@ bool can_split(Pipeline *pipeline, const Op *dot)
     if (!is_free(pipeline) || consumers_of(pipeline) + producers_of(pipeline) > MOST_THREADS ||
         !are_known(pipeline))
         return false;
+    pipeline->lends = must_lend(pipeline, dot);
     pipeline->persistent = is_persistent(pipeline);
     return true;
 }
@@ -435,11 +460,44 @@ static void build_consumers(Pipeline *pipeline, const Turn *turn, Value *barrier
     end_turn(pipeline, turn);
 }
 
+static void set_registers(Region *group, const char *mode, int64_t count)
+{
+    Builder builder = builder_before(group->first);
+    Op *op = build_op(&builder, OP_registers, 0, NULL, 0, NULL);
+    op_set_int(op, ATTR_count, count);
+    op_set_text(op, ATTR_mode, intern_text(builder.kernel->session->names, mode));
+}
+
+enum { PRODUCERS_KEEP = 24, MOST_REGISTERS = 240 };
+
+/* The producers' group, inside of the warpgroup that gives its registers away, if one does. */
+static Region *build_producers_group(const Pipeline *pipeline, Builder *builder)
+{
+    const int consumers = consumers_of(pipeline), producers = producers_of(pipeline);
+    if (!pipeline->lends) return build_group(builder, consumers, producers);
+    Region *all = build_group(builder, consumers, GROUP);
+    set_registers(all, "dec", PRODUCERS_KEEP);
+    Builder inside = builder_before(all->last);
+    return build_group(&inside, consumers, producers);
+}
+
+static Region *build_consumers_group(const Pipeline *pipeline, Builder *builder)
+{
+    enum { UNIT = 8 };
+    const int consumers = consumers_of(pipeline);
+    Region *group = build_group(builder, 0, consumers);
+    const int64_t left = pipeline->pass->target->registers - GROUP * PRODUCERS_KEEP;
+    if (pipeline->lends)
+        set_registers(group, "inc", at_most(left / consumers / UNIT * UNIT, MOST_REGISTERS));
+    return group;
+}
+
 void split(Pipeline *pipeline)
 {
     Region *launch = pipeline->pass->launch;
     Op *first = launch->first, *next;
-    const int consumers = consumers_of(pipeline), producers = producers_of(pipeline);
+    const int more = pipeline->lends ? GROUP : producers_of(pipeline);
+    const int threads = consumers_of(pipeline) + more;
     Builder builder = builder_before(first);
     for (size_t i = 0; i < pipeline->rings.count; i++) {
         Ring *ring = &pipeline->rings.data[i];
@@ -448,13 +506,13 @@ void split(Pipeline *pipeline)
     }
     builder.span = pipeline->loop->span;
     Value *barriers = ring_make_barriers(pipeline, &builder);
-    build_producers(pipeline, build_group(&builder, consumers, producers), barriers);
-    const Turn turn = begin_turn(pipeline, build_group(&builder, 0, consumers), 0);
+    build_producers(pipeline, build_producers_group(pipeline, &builder), barriers);
+    const Turn turn = begin_turn(pipeline, build_consumers_group(pipeline, &builder), 0);
     for (Op *op = first; op; op = next) {
         next = op->next;
         op_move_before(op, turn.region->last);
     }
     build_consumers(pipeline, &turn, barriers);
     if (pipeline->persistent) op_set_int(launch->parent, ATTR_persistent, 1);
-    op_set_int(launch->parent, ATTR_warps, (consumers + producers + WARP - 1) / WARP);
+    op_set_int(launch->parent, ATTR_warps, (threads + WARP - 1) / WARP);
 }

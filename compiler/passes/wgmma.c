@@ -154,11 +154,7 @@ static const char *fault_of_shapes(const Op *dot, const Target *target, Arrangem
 static void give_layout(const Kernel *kernel, const Matrix *matrix)
 {
     Value *tile = &matrix->alloc->results[0];
-    if (tile->type->layout) return;
-    const Layout *layout = whole_layout(kernel, tile->type);
-    tile->type = type_with_layout(kernel->types, tile->type, layout);
-    op_set_int(matrix->alloc, ATTR_bytes, layout_size(layout) * dtype_bits(tile->type->dtype) / 8);
-    op_set_int(matrix->alloc, ATTR_align, SWIZZLE_BYTES);
+    if (!tile->type->layout) wgmma_lay_out(kernel, tile);
 }
 
 static Name instruction_name(const Kernel *kernel, const Arrangement *arrangement)
@@ -211,11 +207,27 @@ static const char *find_operands(const Kernel *kernel, const Target *target, con
     return NULL;
 }
 
+bool wgmma_can(const Kernel *kernel, const Target *target, const Op *dot)
+{
+    Matrix a, b;
+    Arrangement arrangement;
+    return !find_operands(kernel, target, dot, &a, &b, &arrangement);
+}
+
 bool wgmma_fits(const Kernel *kernel, const Target *target, const Op *dot)
 {
     Matrix a, b;
     Arrangement arrangement;
     return !find_operands(kernel, target, dot, &a, &b, &arrangement) && a.place.tile;
+}
+
+void wgmma_lay_out(const Kernel *kernel, Value *tile)
+{
+    const Layout *layout = whole_layout(kernel, tile->type);
+    CHECK(layout && tile->op->code == OP_shared_alloc);
+    tile->type = type_with_layout(kernel->types, tile->type, layout);
+    op_set_int(tile->op, ATTR_bytes, dtype_memory_bytes(tile->type->dtype, layout_size(layout)));
+    op_set_int(tile->op, ATTR_align, SWIZZLE_BYTES);
 }
 
 const char *choose_wgmma(Kernel *kernel, const Target *target, Op *dot)

@@ -96,12 +96,12 @@ library many "$kernels/library.tile" \
 # narrow weights: many rows, and few, where reading them is what takes time
 narrow="compile(n=8192, k=8192)"
 library narrow "$kernels/library.tile" \
-    "i8 = Widened(128, 128, 64, weights=int8).$narrow" \
-    "e4m3 = Widened(128, 128, 64, weights=float8_e4m3).$narrow" \
-    "i4 = Widened(128, 128, 64, weights=int4).$narrow" \
-    "i8_16 = Widened(16, 64, 256, 3, stages=3, weights=int8).$narrow" \
-    "e4m3_16 = Widened(16, 64, 128, 3, stages=5, weights=float8_e4m3).$narrow" \
-    "i4_16 = Widened(16, 64, 256, 3, stages=4, weights=int4).$narrow"
+    "i8 = Widened(weights=int8).$narrow" \
+    "e4m3 = Widened(stages=3, weights=float8_e4m3).$narrow" \
+    "i4 = Widened(weights=int4).$narrow" \
+    "i8_16 = Widened(16, 64, 256, 3, stages=3, warps=4, weights=int8).$narrow" \
+    "e4m3_16 = Widened(16, 64, 128, 3, stages=5, warps=4, weights=float8_e4m3).$narrow" \
+    "i4_16 = Widened(16, 64, 256, 3, stages=4, warps=4, weights=int4).$narrow"
 
 # the kernels that Warp compiles too; compare_warp.py says which
 mapfile -t warp < <(python3 tests/bench/compare_warp.py --exports)

@@ -443,6 +443,7 @@ static const char slots_text[] = "kernel @slots stage TYPED (%p: ptr<f16, global
                                  "    tensor_store %v, %t, %2, %2\n"
                                  "    tensor_commit\n"
                                  "    tensor_wait {count = 0}\n"
+                                 "    registers {count = 24, mode = \"dec\"}\n"
                                  "    %r = shared_load %t : tile<f16, [64, 64]>\n"
                                  "    %q = part %r {begins = [0, 32]} : tile<f16, [64, 32]>\n"
                                  "  }\n"
