@@ -13,7 +13,7 @@
 /* ---- the allocator: the Makefile has the linker put these before libtile's calls ----------------
  */
 
-static int allocations, fail_allocation, live;
+static _Atomic int allocations, fail_allocation, live; /* threads count as well */
 
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t count, size_t bytes);
