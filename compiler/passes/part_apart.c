@@ -5,8 +5,9 @@
 
 /* (root + number) mod modulus, or without a modulus (0) */
 typedef struct Slot {
-    const Value *root; /* NULL: 0 */
-    int64_t number, modulus;
+    const Value *root; /* NULL: 0, or */
+    const Op *loop;    /* if given: `step` times the number of rounds that it has behind it */
+    int64_t number, modulus, step;
 } Slot;
 
 static int64_t floor_mod(int64_t value, int64_t modulus)
@@ -54,30 +55,28 @@ static Slot slot_carried(const Op *loop, const Value *value)
     return slot_as_written(loop->regions[0]->last->operands[value->index - 1]);
 }
 
-/* A number that counts rounds by `i = (i + 1) % n` is its own remainder. */
+/* Numbers that a loop counts by `i = (i + 1) % n` are told by their first one and its rounds, so
+ * that several of them can be compared. */
 static Slot slot_of(const Value *index)
 {
     Slot slot = slot_as_written(index);
     const Op *loop = carrying_loop(slot.root);
-    if (!loop || slot.modulus) return slot;
     int64_t first;
+    if (!loop || !value_constant(loop->operands[2 + slot.root->index], &first)) return slot;
     const Slot next = slot_carried(loop, slot.root);
-    if (slot.number == 0 && next.root == slot.root && next.modulus &&
-        value_constant(loop->operands[2 + slot.root->index], &first) && first >= 0 &&
-        first < next.modulus)
-        slot.modulus = next.modulus;
-    return slot;
+    const bool is_remainder =
+        slot.modulus == 0 && slot.number == 0 && first >= 0 && first < next.modulus;
+    if (next.root != slot.root || (next.modulus != slot.modulus && !is_remainder)) return slot;
+    return (Slot){
+        .loop = loop, .number = first + slot.number, .modulus = next.modulus, .step = next.number};
 }
 
-/* By how much the root grew since the round before; false if that is not known. */
+/* By how much it grew since the round before; false if that is not known. */
 static bool growth(const Op *loop, const Slot *slot, int64_t *by)
 {
     int64_t step;
-    if (carrying_loop(slot->root) == loop) {
-        const Slot next = slot_carried(loop, slot->root);
-        *by = next.number;
-        return next.root == slot->root && (next.modulus == 0 || next.modulus == slot->modulus);
-    }
+    *by = slot->loop == loop ? slot->step : 0;
+    if (slot->loop) return slot->loop == loop || region_holds(slot->loop->regions[0], loop->parent);
     if (!loop_slope(loop, slot->root, by)) return false;
     if (*by == 0) return true;
     if (loop->code != OP_for || !value_constant(loop->operands[2], &step)) return false;
@@ -90,7 +89,8 @@ static bool growth(const Op *loop, const Slot *slot, int64_t *by)
 static bool slot_now(Slot *slot, Round round)
 {
     int64_t by;
-    if (!slot->root || round.when == ROUND_SAME || value_is_steady(slot->root)) return true;
+    if (round.when == ROUND_SAME || (!slot->root && !slot->loop)) return true;
+    if (slot->root && value_is_steady(slot->root)) return true;
     if (!round.loop || !growth(round.loop, slot, &by)) return false;
     if (round.when == ROUND_EARLIER && (slot->modulus || by < 0)) return by == 0;
     slot->number -= round.when == ROUND_EARLIER ? 2 * by : by;
@@ -99,7 +99,8 @@ static bool slot_now(Slot *slot, Round round)
 
 static bool slots_differ(Slot a, Slot b, int64_t span_a, int64_t span_b, bool or_below)
 {
-    if (a.root != b.root || a.modulus != b.modulus) return false;
+    if (a.root != b.root || a.loop != b.loop || a.modulus != b.modulus || a.step != b.step)
+        return false;
     if (a.modulus)
         return span_a == 1 && span_b == 1 && floor_mod(a.number - b.number, a.modulus) != 0;
     return a.number + span_a <= b.number || (!or_below && b.number + span_b <= a.number);
@@ -129,7 +130,7 @@ bool shared_parts_apart(Agreement *agreement, const Value *earlier, Round round,
         Slot a = slot_of(earlier->op->operands[1 + d]), b = slot_of(later->op->operands[1 + d]);
         if (slot_now(&a, round) &&
             slots_differ(a, b, part_span(earlier->op, d), part_span(later->op, d),
-                         a.root && round.when == ROUND_EARLIER) &&
+                         round.when == ROUND_EARLIER && (a.root || a.loop)) &&
             (!a.root || !threads_differ(agreement, a.root, block)))
             return true;
     }

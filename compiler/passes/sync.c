@@ -42,7 +42,8 @@ typedef struct State {
     VEC(Pending) items;
 } State;
 
-enum { BARRIERS = 16 }; /* of the machine; 0 is the block's */
+enum { BARRIERS = 16 };   /* of the machine; 0 is the block's */
+enum { MOST_TRIED = 64 }; /* barriers, whether they can be left out: time goes by the square */
 
 /* Which group waits at which of the block's barriers. */
 typedef struct Barriers {
@@ -50,6 +51,8 @@ typedef struct Barriers {
     int count;
     bool too_many;
 } Barriers;
+
+typedef VEC(Op *) OpVec;
 
 typedef struct Sync {
     Kernel *kernel;
@@ -60,6 +63,9 @@ typedef struct Sync {
     ThreadGroup group; /* the threads that run what is walked */
     bool tensor_core;  /* it reads shared memory in this launch */
     bool signals;      /* the author's mbarriers order what groups do beside each other */
+    OpVec *inserted;   /* barriers */
+    const Op *ignored; /* a barrier that is taken for not there */
+    bool fences;       /* barriers get the fences that they need */
     /* if given, barriers are not inserted but reported here, for conflicts with what threads
      * outside `reported` did, or all if its count is 0 */
     bool *hit;
@@ -394,27 +400,23 @@ static bool needs_fence(const Sync *sync, Op *op, const State *state)
     return written && reaches_tensor_core(op);
 }
 
-static void build_barrier(const Sync *sync, Op *before, bool fence)
+static void build_barrier(const Sync *sync, Op *before)
 {
     Builder builder = builder_before(before);
     const int block = 32 * launch_warps(op_enclosing(before, OP_launch));
-    if (fence) build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
-    if (sync->group.count == block || sync->group.count > 32) {
-        Op *barrier = build_op(&builder, OP_barrier, 0, NULL, 0, NULL);
-        if (sync->group.count == block) return;
-        op_set_int(barrier, ATTR_index, barrier_of(sync, sync->group));
-        op_set_int(barrier, ATTR_count, sync->group.count);
-    } else if (sync->group.count == 32) {
-        build_op(&builder, OP_warp_sync, 0, NULL, 0, NULL);
-    }
+    const bool warp = sync->group.count == 32 && block > 32;
+    if (sync->group.count < 32) return;
+    Op *barrier = build_op(&builder, warp ? OP_warp_sync : OP_barrier, 0, NULL, 0, NULL);
+    vec_push(sync->arena, sync->inserted, barrier);
 }
 
-/* A barrier of the author's in a group of several warps is the group's own. */
+/* A barrier in a group of several warps is the group's own. */
 static void visit_barrier(const Sync *sync, Op *barrier, State *state)
 {
     const int block = 32 * launch_warps(op_enclosing(barrier, OP_launch));
     Builder builder = builder_before(barrier);
-    if (!is_fence(barrier->previous) && needs_fence(sync, barrier, state))
+    if (barrier == sync->ignored) return;
+    if (sync->fences && !is_fence(barrier->previous) && needs_fence(sync, barrier, state))
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
     state_clear(state, sync->group);
     if (sync->group.count == block || sync->group.count <= 32) return;
@@ -427,7 +429,7 @@ static void visit_meeting(const Sync *sync, Op *op, State *state)
 {
     Builder builder = builder_before(op);
     const bool releases = op->code != OP_cluster_wait && !op_int(op, ATTR_relaxed, 0);
-    if (releases && !sync->hit && !is_fence(op->previous) && needs_fence(sync, op, state))
+    if (releases && sync->fences && !is_fence(op->previous) && needs_fence(sync, op, state))
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
     const Op *arrive = op->code == OP_cluster_wait ? op->previous : NULL;
     if (op->code == OP_grid_sync ||
@@ -437,9 +439,8 @@ static void visit_meeting(const Sync *sync, Op *op, State *state)
 
 static void insert_barrier(const Sync *sync, Op *before, State *state)
 {
-    const bool fence = needs_fence(sync, before, state);
     state_clear(state, sync->group);
-    if (!sync->hit) build_barrier(sync, before, fence);
+    if (!sync->hit) build_barrier(sync, before);
 }
 
 /* Whether a barrier must come between what is pending and the access. */
@@ -564,7 +565,7 @@ static void visit_take(const Sync *sync, Op *take)
 {
     Builder builder = builder_after(take);
     if (op_attr(take, ATTR_tensor)) return; /* both are of one proxy */
-    if (!sync->hit && !is_fence(take->next) && reaches_tensor_core(take))
+    if (sync->fences && !is_fence(take->next) && reaches_tensor_core(take))
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
 }
 
@@ -572,7 +573,7 @@ static void visit_take(const Sync *sync, Op *take)
 static void visit_arrive(const Sync *sync, Op *arrive)
 {
     Builder builder = builder_before(arrive);
-    if (!sync->hit && !is_fence(arrive->previous) && sync->tensor_core)
+    if (sync->fences && !is_fence(arrive->previous) && sync->tensor_core)
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
 }
 
@@ -592,7 +593,7 @@ static void visit_op(const Sync *sync, Op *op, State *state)
     else if (op->code == OP_cluster_arrive || op->code == OP_cluster_wait ||
              op->code == OP_grid_sync)
         visit_meeting(sync, op, state);
-    else if (op->code == OP_barrier)
+    else if (op->code == OP_barrier || (op->code == OP_warp_sync && sync->group.count == 32))
         visit_barrier(sync, op, state);
     else if (op->code == OP_copy_wait)
         state_wait(sync, state, op_attr(op, ATTR_count) == NULL);
@@ -624,10 +625,39 @@ static void find_signals(Op *op, void *context)
     if (op->code == OP_signal_init) *(bool *)context = true;
 }
 
+/* The launch is walked from its start, which says whether its barriers are enough. */
+static bool is_ordered(Sync sync, Op *launch)
+{
+    bool hit = false;
+    State state = {0};
+    sync.hit = &hit;
+    walk(&sync, launch_region(launch), &state);
+    return !hit;
+}
+
+/* What was put before an access in a loop may do for those before it, too, in the next round; so
+ * may the author's own. */
+static void drop_idle_barriers(Sync sync, Op *launch)
+{
+    for (size_t i = 0; i < sync.inserted->count && sync.inserted->count <= MOST_TRIED; i++) {
+        sync.ignored = sync.inserted->data[i];
+        if (is_ordered(sync, launch)) op_erase(sync.inserted->data[i]);
+    }
+}
+
+static void place_barriers(Sync sync, Op *launch)
+{
+    State state = {0}, again = {0};
+    walk(&sync, launch_region(launch), &state);
+    drop_idle_barriers(sync, launch);
+    sync.fences = true;
+    walk(&sync, launch_region(launch), &again);
+}
+
 static bool sync_launch(Kernel *kernel, Arena *arena, Op *launch)
 {
-    State state = {0};
     Barriers barriers = {0};
+    OpVec inserted = {0};
     bool signals = false, tensor_core = false;
     region_visit(launch_region(launch), find_signals, &signals);
     region_visit(launch_region(launch), find_tensor_core, &tensor_core);
@@ -636,10 +666,11 @@ static bool sync_launch(Kernel *kernel, Arena *arena, Op *launch)
                        .kernel = kernel,
                        .arena = arena,
                        .barriers = &barriers,
+                       .inserted = &inserted,
                        .facts = facts_new(kernel),
                        .agreement = agreement_new(kernel),
                        .group = {0, 32 * launch_warps(launch)}};
-    walk(&sync, launch_region(launch), &state);
+    place_barriers(sync, launch);
     facts_free(sync.facts);
     agreement_free(sync.agreement);
     region_visit(launch_region(launch), drop_sync, NULL);
