@@ -195,6 +195,30 @@ static bool add_variant(Stages *stages, const Lowered *lowered, const int64_t *m
     return true;
 }
 
+static void find_cast(Op *op, void *context)
+{
+    if (op->code == OP_signal_copied && op->operand_count > 2) *(bool *)context = true;
+}
+
+/* What only the tensor unit can do asks for alignment: there is no other variant. */
+static bool is_for_tensor_unit(const Kernel *typed)
+{
+    bool found = false;
+    kernel_visit((Kernel *)(uintptr_t)typed, find_cast, &found);
+    return found;
+}
+
+static bool start_aligned(Stages *stages, const Kernel *typed, int64_t *multiples,
+                          SpecialisationImages *out)
+{
+    Lowered aligned;
+    if (!lower_all(stages, typed, multiples, &aligned)) return false;
+    const DiagMute mute = diag_mute(stages->session->diags); /* trials may be refused */
+    relax_multiples(stages, typed, &aligned, multiples);
+    diag_unmute(stages->session->diags, mute);
+    return add_variant(stages, &aligned, multiples, out);
+}
+
 /* Up to two variants: aligned first where alignment changes the code on some architecture, then the
  * one that assumes no more than aligned elements. */
 static bool start_variants(Stages *stages, const Kernel *typed, SpecialisationImages *out)
@@ -202,8 +226,10 @@ static bool start_variants(Stages *stages, const Kernel *typed, SpecialisationIm
     Arena *arena = stages->session->arena;
     int64_t *multiples = variant_multiples(arena, typed);
     Lowered general, aligned;
-    if (!lower_all(stages, typed, NULL, &general)) return false;
     out->variants = arena_new_array(arena, VariantImages, 2);
+    if (multiples && is_for_tensor_unit(typed))
+        return start_aligned(stages, typed, multiples, out);
+    if (!lower_all(stages, typed, NULL, &general)) return false;
     if (multiples) {
         if (!lower_all(stages, typed, multiples, &aligned)) return false;
         if (!same_code(&general, &aligned, stages->archs->count)) {

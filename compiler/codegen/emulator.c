@@ -564,6 +564,14 @@ static void emulator_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier)
                  gen_i32(gen, op_int(op, ATTR_extra, 0)), site_of(gen, op));
 }
 
+static void emulator_mbarrier_expect(Gen *gen, const Op *op)
+{
+    LLVMValueRef active = LLVMBuildZExt(gen->builder, gen_operand(gen, op, 2), gen->types.i32, "");
+    LLVMValueRef bytes = LLVMBuildMul(gen->builder, gen_operand(gen, op, 1), active, "");
+    call_barrier(gen, "tile_emu_mbarrier_expect", gen->types.nothing, gen_operand(gen, op, 0),
+                 bytes, site_of(gen, op));
+}
+
 static LLVMValueRef emulator_mbarrier_phase(Gen *gen, const Op *op, LLVMValueRef barrier)
 {
     return call_barrier(gen, "tile_emu_mbarrier_phase", gen->types.i32, barrier, gen_i32(gen, 0),
@@ -756,6 +764,7 @@ const Machine emulator_machine = {
     .copy_arrive = emulator_copy_arrive,
     .mbarrier_init = emulator_mbarrier_init,
     .mbarrier_arrive = emulator_mbarrier_arrive,
+    .mbarrier_expect = emulator_mbarrier_expect,
     .mbarrier_phase = emulator_mbarrier_phase,
     .mbarrier_wait = emulator_mbarrier_wait,
     .tensor_copy = emulator_tensor_copy,

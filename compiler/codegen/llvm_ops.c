@@ -313,6 +313,11 @@ void emit_mbarrier_arrive(Gen *gen, const Op *op)
     MACHINE(gen, op, mbarrier_arrive)(gen, op, gen_operand(gen, op, 0), gen_operand(gen, op, 1));
 }
 
+void emit_mbarrier_expect(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, mbarrier_expect)(gen, op);
+}
+
 void emit_cp_tensor(Gen *gen, const Op *op)
 {
     MACHINE(gen, op, tensor_copy)(gen, op);

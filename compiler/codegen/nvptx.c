@@ -501,6 +501,7 @@ const Machine nvptx_machine = {
     .copy_arrive = nvptx_copy_arrive,
     .mbarrier_init = nvptx_mbarrier_init,
     .mbarrier_arrive = nvptx_mbarrier_arrive,
+    .mbarrier_expect = nvptx_mbarrier_expect,
     .mbarrier_phase = nvptx_mbarrier_phase,
     .mbarrier_wait = nvptx_mbarrier_wait,
     .tensor_copy = nvptx_tensor_copy,

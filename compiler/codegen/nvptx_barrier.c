@@ -55,6 +55,16 @@ void nvptx_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrier, LLVMVal
     barrier_asm(gen, text, "r,b,~{memory}", barrier, active);
 }
 
+/* On Hopper alone. */
+void nvptx_mbarrier_expect(Gen *gen, const Op *op)
+{
+    LLVMValueRef arguments[3];
+    for (int i = 0; i < 3; i++) arguments[i] = gen_operand(gen, op, i);
+    nvptx_asm(gen, gen->types.nothing,
+              "@$2 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], $1;", "r,r,b,~{memory}", 3,
+              arguments);
+}
+
 void nvptx_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier)
 {
     char text[80];

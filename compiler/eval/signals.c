@@ -29,13 +29,42 @@ Object *core_signals(Eval *eval, const Bound *bound)
     return object_ir(eval, tile);
 }
 
+/* A barrier that is made where the launch begins, for all blocks of a cluster. */
+static Value *first_signal(Eval *eval, int64_t count, Span at)
+{
+    const int64_t shape[1] = {1};
+    const Op *launch = eval->staging->launch;
+    Region *region = launch_region(launch);
+    Builder start = region->first != NULL ? builder_before(region->first) : eval->builder;
+    start.span = at;
+    const Type *type = type_shared(core_types(eval), DTYPE_i64, 1, shape, NULL);
+    Value *row = build_op(&start, OP_shared_alloc, 0, NULL, 1, &type)->results;
+    op_set_ints(build_op(&start, OP_signal_init, 1, &row, 0, NULL), ATTR_counts, 1, &count);
+    if (op_attr(launch, ATTR_cluster) != NULL) {
+        build_op(&start, OP_cluster_arrive, 0, NULL, 0, NULL);
+        build_op(&start, OP_cluster_wait, 0, NULL, 0, NULL);
+    } else {
+        build_op(&start, OP_barrier, 0, NULL, 0, NULL);
+    }
+    return row;
+}
+
+/* meeting(): such a barrier, of all threads of the block. */
+Object *core_meeting(Eval *eval, const Bound *bound)
+{
+    if (!stage_ready(eval, bound->at)) return NULL;
+    if (eval->staging->launch == NULL)
+        return FAIL(eval, bad_value, bound->at, "no launch is open here");
+    return object_ir(
+        eval, first_signal(eval, 32 * op_int(eval->staging->launch, ATTR_warps, 1), bound->at));
+}
+
 /* named_signal(number, count): the launch's barrier of that number, made where the launch begins.
  */
 Object *core_named_signal(Eval *eval, const Bound *bound)
 {
     int64_t number, count;
     Staging *staging = eval->staging;
-    const int64_t shape[1] = {1};
     if (!stage_ready(eval, bound->at) ||
         !object_as_int(eval, bound->values[0], "the barrier's number", &number) ||
         !object_as_int(eval, bound->values[1], "the arrivals at a barrier", &count))
@@ -49,14 +78,7 @@ Object *core_named_signal(Eval *eval, const Bound *bound)
                     arena_printf(eval->arena, "barrier %lld is one of %lld threads elsewhere",
                                  (long long)number, (long long)staging->named[number].count));
     if (staging->named[number].row == NULL) {
-        Region *region = launch_region(staging->launch);
-        Builder start = region->first != NULL ? builder_before(region->first) : eval->builder;
-        start.span = bound->at;
-        const Type *type = type_shared(core_types(eval), DTYPE_i64, 1, shape, NULL);
-        Value *row = build_op(&start, OP_shared_alloc, 0, NULL, 1, &type)->results;
-        op_set_ints(build_op(&start, OP_signal_init, 1, &row, 0, NULL), ATTR_counts, 1, &count);
-        build_op(&start, OP_barrier, 0, NULL, 0, NULL);
-        staging->named[number].row = row;
+        staging->named[number].row = first_signal(eval, count, bound->at);
         staging->named[number].count = count;
     }
     return object_ir(eval, staging->named[number].row);
@@ -86,14 +108,29 @@ Object *core_signal_meet(Eval *eval, const Bound *bound)
     return signal_op(eval, bound, OP_signal_meet, 1) != NULL ? eval->none : NULL;
 }
 
-/* signal_copied(barriers, index, arrives): for the copies that were begun. */
+/* signal_copied(barriers, index, arrives, mask): for the copies that were begun, or, with a mask,
+ * for the last one, which goes to those blocks of the cluster. */
 Object *core_signal_copied(Eval *eval, const Bound *bound)
 {
     bool arrives = false;
     if (!argument_absent(bound->values[2]) && !object_truth(eval, bound->values[2], &arrives))
         return NULL;
-    Op *op = signal_op(eval, bound, OP_signal_copied, 1);
+    Bound with_mask = *bound;
+    with_mask.values[2] = bound->values[3];
+    const int numbers = argument_absent(bound->values[3]) ? 1 : 2;
+    Op *op = signal_op(eval, &with_mask, OP_signal_copied, numbers);
     if (op != NULL && arrives) op_set_int(op, ATTR_arrives, 1);
+    return op != NULL ? eval->none : NULL;
+}
+
+/* signal_expect(barriers, index, bytes, once): they have to land, too. */
+Object *core_signal_expect(Eval *eval, const Bound *bound)
+{
+    bool once = false;
+    if (!argument_absent(bound->values[3]) && !object_truth(eval, bound->values[3], &once))
+        return NULL;
+    Op *op = signal_op(eval, bound, OP_signal_expect, 2);
+    if (op != NULL && once) op_set_int(op, ATTR_once, 1);
     return op != NULL ? eval->none : NULL;
 }
 

@@ -486,6 +486,7 @@ static Rule *const rules[OP_COUNT] = {
     [OP_shared_reshape] = rule_shared_reshape,
     [OP_signal_init] = rule_signal,
     [OP_signal_arrive] = rule_signal,
+    [OP_signal_expect] = rule_signal,
     [OP_signal_copied] = rule_signal,
     [OP_signal_meet] = rule_signal,
     [OP_signal_wait] = rule_signal,

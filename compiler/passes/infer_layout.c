@@ -352,7 +352,9 @@ static void lay_out(Inference *inference)
     region_visit(inference->region, drop_originals, inference);
     region_visit(inference->region, anchor_shared, inference);
     region_visit(inference->region, prepare_reshaped, inference);
+    region_visit(inference->region, lay_out_for_copies, inference);
     region_visit(inference->region, lay_out_shared, inference);
+    region_visit(inference->region, copy_for_signals, inference);
     Classes classes = {.inference = inference};
     classes_init(&classes);
     choose_accumulators(&classes);

@@ -52,6 +52,10 @@ const Layout *scan_layout(const Inference *inference, const Op *op, const Layout
 /* Makes a store that is {tensor} one by the tensor unit; false: its tile does not lie so. */
 bool store_by_tensor(Inference *inference, Op *store);
 
+/* ---- signal_copy.c: visitors, before shared tiles are laid out and after ---- */
+void lay_out_for_copies(Op *op, void *context);
+void copy_for_signals(Op *op, void *context);
+
 /* ---- convert.c ---- */
 
 /* Makes each operand's layout the one that its op needs; the values have layouts. */

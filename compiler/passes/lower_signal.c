@@ -43,6 +43,14 @@ void lower_signal_arrive(Lower *lower, Op *op)
     build_op(&lower->at, OP_mbarrier_arrive, 2, operands, 0, NULL);
 }
 
+void lower_signal_expect(Lower *lower, Op *op)
+{
+    Value *operands[3] = {barrier_of(lower, op), lower_scalar(lower, op->operands[2]),
+                          op_int(op, ATTR_once, 0) ? address_first_thread(lower)
+                                                   : address_const(lower, DTYPE_b1, 1)};
+    build_op(&lower->at, OP_mbarrier_expect, 3, operands, 0, NULL);
+}
+
 void lower_signal_copied(Lower *lower, Op *op)
 {
     Value *barrier = barrier_of(lower, op);

@@ -214,7 +214,9 @@ static void report_excess(const Kernel *kernel, const Op *launch, const Lives *l
 static void find_cluster_op(Op *op, void *context)
 {
     Op **found = context;
-    if (!*found && (is_between_blocks(op) || op->code == OP_cluster_arrive)) *found = op;
+    if (!*found &&
+        (is_between_blocks(op) || op->code == OP_cluster_arrive || op->code == OP_signal_expect))
+        *found = op;
 }
 
 /* What only some machines have. */
@@ -223,7 +225,10 @@ static bool has_clusters(const Kernel *kernel, Op *launch, const Target *target)
     Op *found = launch_cluster(launch) > 1 ? launch : NULL;
     if (!found) region_visit(launch_region(launch), find_cluster_op, &found);
     if (!found || target_has(target, HAS_CLUSTER)) return true;
-    diag_report(kernel->session->diags, DIAG_no_clusters, found->span, target->name);
+    diag_report(kernel->session->diags, DIAG_no_clusters, found->span,
+                found->code == OP_signal_expect ? "an mbarrier waits for bytes here"
+                                                : "blocks work together in clusters here",
+                target->name);
     return false;
 }
 

@@ -161,6 +161,12 @@ static bool is_of(const Op *op, TypeKind memory)
     return (op_is_scattered(op) || op_is_element(op)) && op->operands[0]->type->kind == memory;
 }
 
+/* By the tensor unit, for an mbarrier of the author's. */
+static bool is_signal_copy(const Op *op)
+{
+    return op->code == OP_tensor_copy && op->operands[2]->type->rank == 1;
+}
+
 static bool is_shared_access(const Op *op)
 {
     return op->code == OP_shared_load || op->code == OP_shared_store || op->code == OP_copy_async ||
@@ -234,7 +240,7 @@ static bool elements_are_ordered(const Op *a, const Op *b)
 static bool reads_or_writes_itself(const Op *op)
 {
     return op->code == OP_copy_async || op->code == OP_dot_shared || op->code == OP_dot_slices ||
-           op->code == OP_tensor_store;
+           op->code == OP_tensor_store || is_signal_copy(op);
 }
 
 /* Every thread reads what it wrote itself. */
@@ -278,10 +284,15 @@ static bool same_memory(const Sync *sync, const Op *a, const Op *b)
     return x == y || !x || !y;
 }
 
+static bool begins_copy(const Op *op)
+{
+    return op->code == OP_copy_async || is_signal_copy(op);
+}
+
 static bool shared_conflict(const Sync *sync, Pending earlier, const Op *op)
 {
-    const bool write = writes(earlier.op) || writes(op) || op->code == OP_copy_async ||
-                       earlier.op->code == OP_copy_async;
+    const bool write =
+        writes(earlier.op) || writes(op) || begins_copy(op) || begins_copy(earlier.op);
     return write && is_shared_access(earlier.op) && is_shared_access(op) &&
            same_bytes(sync, earlier, op) && !is_private(earlier, op, sync->group);
 }
@@ -352,10 +363,10 @@ static bool is_fence(const Op *op)
     return op && op->code == OP_fence_async;
 }
 
-/* What does not read shared memory as threads do. */
+/* What does not use shared memory as threads do. */
 static bool is_async_reader(const Op *op)
 {
-    return op->code == OP_dot_shared || op->code == OP_tensor_store;
+    return op->code == OP_dot_shared || op->code == OP_tensor_store || is_signal_copy(op);
 }
 
 static void find_tensor_core(Op *op, void *context)
@@ -459,8 +470,7 @@ static bool needs_barrier(const Sync *sync, Op *op, const State *state)
 
 static void add_access(const Sync *sync, Op *op, State *state)
 {
-    state_add(sync, state,
-              (Pending){op, sync->group, false, op->code == OP_copy_async, {ROUND_SAME, NULL}});
+    state_add(sync, state, (Pending){op, sync->group, false, begins_copy(op), {ROUND_SAME, NULL}});
 }
 
 static void visit_access(const Sync *sync, Op *op, State *state)

@@ -413,6 +413,7 @@ static const char maps_text[] =
     "    st_tensor %map, %1, %4, %3, %3\n"
     "    %6 = cluster_address %2, %3 : ptr<i64, cluster>\n"
     "    mbarrier_arrive %6, %4\n"
+    "    mbarrier_expect %2, %5, %4\n"
     "  }\n"
     "}\n";
 
@@ -432,6 +433,8 @@ static const char slots_text[] = "kernel @slots stage TYPED (%p: ptr<f16, global
                                  "    signal_arrive %4, %2\n"
                                  "    signal_copied %4, %2 {arrives = 1}\n"
                                  "    signal_arrive %4, %2, %2\n"
+                                 "    signal_expect %4, %2, %2 {once = 1}\n"
+                                 "    signal_copied %4, %2, %2\n"
                                  "    signal_meet %4, %2\n"
                                  "    signal_wait %4, %2, %2\n"
                                  "    %w = const {value = 64} : i64\n"

@@ -108,3 +108,22 @@ def pair(A: T.Tensor((4,), T.int32)):
         A[bx] = bx
 T
 $TILEC -c pair.tile -o pair.o --arch=sm_80
+one_copy() { # NAME COLUMNS MASK
+    cat > cast.tile <<T
+import tilelang.language as T
+
+
+@T.prim_func
+def $1(A: T.Tensor((64, $2), T.float16)):
+    with T.ClusterKernel(4, cluster_dims=4, threads=32) as bx:
+        s = T.alloc_shared((8, $2), T.float16)
+        T.copy_cluster(A[bx * 8, 0], s, cluster_mask=$3)
+T
+}
+echo "no such blocks"
+one_copy beyond 64 16; $TILEC check cast.tile
+echo "a copy that the tensor unit cannot do"
+one_copy narrow 12 3; $TILEC -c cast.tile --arch=sm_90a -o cast.o
+echo "a tensor that is not aligned"
+one_copy wide 64 3; $TILEC run cast.tile 'a = random((65 * 64,), float16); b = a[1:4097].reshape((64, 64)); wide(b)' 2>&1 |
+    sed -n '/error/p' | sed 's/0x[0-9a-f]*/ADDRESS/'

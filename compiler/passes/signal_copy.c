@@ -1,0 +1,134 @@
+/* signal_copy.c: copies that an author's mbarrier waits for, by the tensor unit where it can do
+ * them:
+ *
+ *     copy_async view, tile, offsets; signal_copied barriers, index
+ *
+ * becomes the first thread's expect of the bytes and its tensor_copy. Tiles that are copied to so
+ * get a layout for that, unless they have one. */
+#include "passes/layouts.h"
+
+static bool is_mark(const Op *op)
+{
+    return op->code == OP_signal_copied && !op_int(op, ATTR_arrives, 0);
+}
+
+/* The copy that stands before its mark, but for scalar code; NULL: another one, too. */
+static Op *copy_before(const Op *mark)
+{
+    Op *op = mark->previous;
+    while (op && op_info(op->code)->traits & PURE) op = op->previous;
+    return op && op->code == OP_copy_async && !op_attr(op, ATTR_masked) ? op : NULL;
+}
+
+/* The tile that a copy goes to, whole or by a last plane of two dimensions. */
+static Op *alloc_of(const Op *copy)
+{
+    const Value *tile = copy->operands[1];
+    if (tile->op->code == OP_shared_view) {
+        const Attr *dims = op_attr(tile->op, ATTR_dims);
+        const Type *whole = tile->op->operands[0]->type;
+        if (dims->count != 2 || dims->integers[0] != whole->rank - 2 ||
+            dims->integers[1] != whole->rank - 1)
+            return NULL;
+        tile = tile->op->operands[0];
+    }
+    return tile->op->code == OP_shared_alloc ? tile->op : NULL;
+}
+
+static const Layout *panels_of(const Inference *inference, const Type *tile, int first)
+{
+    int32_t shape[LAYOUT_RANK];
+    for (int d = first; d < tile->rank; d++) shape[d - first] = (int32_t)tile->shape[d];
+    return layout_panels(inference->kernel->layouts, tile->rank - first, shape,
+                         dtype_bits(tile->dtype));
+}
+
+typedef struct Writer {
+    Kernel *kernel;
+    const Parameter *parameter;
+    bool found;
+} Writer;
+
+static void find_writer(Op *op, void *context)
+{
+    Writer *writer = context;
+    const bool reads = op->code == OP_load || op->code == OP_gather || op->code == OP_copy_async ||
+                       op->code == OP_copy || op->code == OP_element_load;
+    if (!op->operand_count || op->operands[0]->type->kind != TYPE_VIEW || reads) return;
+    const Parameter *written = pointer_parameter(writer->kernel, op->operands[0]->op->operands[0]);
+    writer->found |= !written || written == writer->parameter;
+}
+
+/* What threads write in this launch the tensor unit need not see. */
+static bool is_only_read(const Inference *inference, const Op *copy)
+{
+    Writer writer = {.kernel = inference->kernel};
+    writer.parameter = pointer_parameter(inference->kernel, copy->operands[0]->op->operands[0]);
+    region_visit(inference->region, find_writer, &writer);
+    return writer.parameter && !writer.found;
+}
+
+static bool is_possible(const Inference *inference, Op *copy, const Layout *layout)
+{
+    TensorCopy tensor;
+    return is_only_read(inference, copy) && target_has(inference->target, HAS_TMA) && layout &&
+           tensor_copy_of(copy, layout, &tensor) && tensor_copy_fits(inference->facts, &tensor);
+}
+
+void lay_out_for_copies(Op *op, void *context)
+{
+    enum { ALIGN = 1024 };
+    Inference *inference = context;
+    Op *copy = is_mark(op) ? copy_before(op) : NULL, *alloc = copy ? alloc_of(copy) : NULL;
+    const Type *part = copy ? copy->operands[1]->type : NULL;
+    if (!alloc || alloc->results[0].type->layout || part->rank != 2 || dtype_bits(part->dtype) < 8)
+        return;
+    Value *tile = &alloc->results[0];
+    const Layout *layout = panels_of(inference, tile->type, 0);
+    if (!layout || !is_possible(inference, copy, panels_of(inference, part, 0))) return;
+    tile->type = type_with_layout(inference->kernel->types, tile->type, layout);
+    op_set_int(alloc, ATTR_bytes, type_bytes(tile->type));
+    op_set_int(alloc, ATTR_align, ALIGN);
+}
+
+static void build_expect(Builder *builder, const Op *mark, const Type *tile)
+{
+    const int64_t bytes = type_elements(tile) * dtype_bits(tile->dtype) / 8;
+    Value *operands[3] = {mark->operands[0], mark->operands[1],
+                          build_const(builder, DTYPE_i32, bytes)};
+    op_set_int(build_op(builder, OP_signal_expect, 3, operands, 0, NULL), ATTR_once, 1);
+}
+
+static void build_copy(Builder *builder, const Op *copy, const Op *mark)
+{
+    Value *operands[5 + TYPE_RANK] = {copy->operands[0], copy->operands[1], mark->operands[0],
+                                      mark->operands[1]};
+    const bool cast = mark->operand_count > 2;
+    int count = 4;
+    for (int i = 2; i < copy->operand_count; i++) operands[count++] = copy->operands[i];
+    if (cast) operands[count++] = mark->operands[2];
+    Op *moved = build_op(builder, OP_tensor_copy, count, operands, 0, NULL);
+    const Attr *dims = op_attr(copy, ATTR_dims);
+    if (dims) op_set_ints(moved, ATTR_dims, dims->count, dims->integers);
+    if (cast) op_set_int(moved, ATTR_cast, 1);
+}
+
+void copy_for_signals(Op *op, void *context)
+{
+    Inference *inference = context;
+    Op *copy = is_mark(op) ? copy_before(op) : NULL;
+    if (!copy) return;
+    const Value *tile = copy->operands[1];
+    const bool aligned = tile->op->code == OP_shared_alloc || op_int(tile->op, ATTR_aligned, 0);
+    if (!aligned || !is_possible(inference, copy, tile->type->layout)) {
+        if (op->operand_count == 2) return;
+        diag_report(inference->kernel->session->diags, DIAG_no_cast, op->span);
+        inference->failed = true;
+        return;
+    }
+    Builder builder = builder_before(op);
+    if (op->operand_count == 2) build_expect(&builder, op, tile->type);
+    build_copy(&builder, copy, op);
+    op_erase(copy);
+    op_erase(op);
+}
