@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""mutants.py [--seconds N] TILEC FILE.accept...: runs each line of statements with one barrier, fence, commit or wait of its kernels
+"""mutants.py [--seconds N] [--jobs N] TILEC FILE.accept...: runs each line of statements with one barrier, fence, commit or wait of its kernels
 left out (`--leave-out`), one at a time, on the emulator. It has to report each that is needed: by a fault, by wrong results, by a deadlock. The
 others are listed, with the line of source that they stand for: nobody needs them, or this line of statements does not come to where they are
 needed. Of a kernel with a variant for aligned arguments only what both lack is listed: the other may be the one that did not run.
 
 Exit status 1 if a program fails that lacks nothing."""
 import argparse
+import concurrent.futures
 import json
 import os
 import subprocess
@@ -62,23 +63,28 @@ def statements_of(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("tilec")
     parser.add_argument("accept", nargs="+")
     options = parser.parse_args()
     until = time.monotonic() + options.seconds
-    failed, all_reported, all_silent, all_unsure = False, 0, 0, 0
+    tests = []
     for path in options.accept:
         file = next(f for f in (path[:-7] + ".tile", path[:-7] + ".py") if os.path.exists(f))
-        for number, statements in enumerate(statements_of(path), 1):
-            found = mutants_of(options.tilec, file, statements, until)
+        tests += [(file, number, statements) for number, statements in enumerate(statements_of(path), 1)]
+    failed, all_reported, all_silent, all_unsure = False, 0, 0, 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        results = pool.map(lambda test: mutants_of(options.tilec, test[0], test[2], until), tests)
+        for (file, number, _), found in zip(tests, results):
             if found is None:
                 print(f"{os.path.basename(file)} {number}: fails as it stands")
                 failed = True
                 continue
-            all_reported += found[0]
-            all_silent += len(found[1])
-            all_unsure += found[2]
-            for index, left_out in found[1]:
+            reported, silent, unsure = found
+            all_reported += reported
+            all_silent += len(silent)
+            all_unsure += unsure
+            for index, left_out in silent:
                 text = ", ".join(f"{operation} of {place}" for operation, place in sorted(left_out))
                 print(f"{os.path.basename(file)} {number}: not needed: {index}: {text}")
             sys.stdout.flush()
