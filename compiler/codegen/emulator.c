@@ -82,12 +82,17 @@ static void suspend(Gen *gen, bool is_last)
     gen_new_segment(gen);
 }
 
-static void cooperate(Gen *gen, tile_emu_op op, int mode)
+static void cooperate_at(Gen *gen, tile_emu_op op, LLVMValueRef mode)
 {
     field_store(gen, offsetof(tile_emu_thread, op), gen_i32(gen, op));
-    field_store(gen, offsetof(tile_emu_thread, mode), gen_i32(gen, mode));
+    field_store(gen, offsetof(tile_emu_thread, mode), mode);
     field_store(gen, offsetof(tile_emu_thread, site), gen_i32(gen, site_of(gen, gen->op)));
     suspend(gen, false);
+}
+
+static void cooperate(Gen *gen, tile_emu_op op, int mode)
+{
+    cooperate_at(gen, op, gen_i32(gen, mode));
 }
 
 static void emulator_give_way(Gen *gen)
@@ -95,10 +100,10 @@ static void emulator_give_way(Gen *gen)
     cooperate(gen, TILE_EMU_NONE, 0);
 }
 
-static void emulator_barrier(Gen *gen, int index, int count)
+static void emulator_barrier(Gen *gen, LLVMValueRef index, int count)
 {
     in_store(gen, 0, gen_i32(gen, count));
-    cooperate(gen, TILE_EMU_BARRIER, index);
+    cooperate_at(gen, TILE_EMU_BARRIER, index);
 }
 
 static void emulator_warp_sync(Gen *gen)
@@ -140,6 +145,16 @@ static void emulator_ldmatrix(Gen *gen, const Op *op, LLVMValueRef row, int coun
     in_store(gen, 3, gen_i32(gen, transposed));
     cooperate(gen, TILE_EMU_LDMATRIX, 0);
     for (int i = 0; i < count; i++) words[i] = out_load(gen, i);
+}
+
+static void emulator_stmatrix(Gen *gen, LLVMValueRef row, int count, bool transposed,
+                              const LLVMValueRef *words)
+{
+    field_store(gen, offsetof(tile_emu_thread, in), row); /* in[0..1] */
+    in_store(gen, 2, gen_i32(gen, count));
+    in_store(gen, 3, gen_i32(gen, transposed));
+    for (int i = 0; i < count; i++) in_store(gen, 4 + i, words[i]);
+    cooperate(gen, TILE_EMU_STMATRIX, 0);
 }
 
 static LLVMValueRef pair_of(Gen *gen, const Op *op, int first)
@@ -785,6 +800,7 @@ const Machine emulator_machine = {
     .check_index = emulator_check_index,
     .stop = emulator_stop,
     .ldmatrix = emulator_ldmatrix,
+    .stmatrix = emulator_stmatrix,
     .mma = emulator_mma,
     .wgmma = emulator_wgmma,
     .wgmma_wait = emulator_wgmma_wait,

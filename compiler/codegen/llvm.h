@@ -56,7 +56,7 @@ typedef struct Machine {
     void (*mbarrier_wait)(Gen *gen, const Op *op);
     void (*copy_wait)(Gen *gen, int groups); /* -1: for all copies */
     void (*give_way)(Gen *gen); /* in a loop that waits for memory; NULL: there is no need */
-    void (*barrier)(Gen *gen, int index, int count); /* count 0: all threads of the block */
+    void (*barrier)(Gen *gen, LLVMValueRef index, int count); /* count 0: all threads of the block */
     void (*warp_sync)(Gen *gen);
     LLVMValueRef (*cluster_rank)(Gen *gen);
     LLVMValueRef (*cluster_address)(Gen *gen, const Op *op, LLVMValueRef pointer,
@@ -68,6 +68,8 @@ typedef struct Machine {
     LLVMValueRef (*vote)(Gen *gen, LLVMValueRef condition); /* the lanes where it holds */
     /* NULL: nobody looks */
     LLVMValueRef (*check_index)(Gen *gen, const Op *op, LLVMValueRef index, LLVMValueRef extent);
+    void (*stmatrix)(Gen *gen, LLVMValueRef row, int count, bool transposed,
+                     const LLVMValueRef *words);
     void (*ldmatrix)(Gen *gen, const Op *op, LLVMValueRef row, int count, bool transposed,
                      LLVMValueRef *words);
     void (*mma)(Gen *gen, const Op *op);
@@ -219,6 +221,8 @@ bool gen_is_native(const Gen *gen, DType dtype);
 /* ---- nvptx.c, nvptx_mma.c ---- */
 bool nvptx_image(Codegen *codegen, Kernel *kernel, Image *out);
 void nvptx_prepare(Codegen *codegen); /* of codegen_prepare */
+void nvptx_stmatrix(Gen *gen, LLVMValueRef row, int count, bool transposed,
+                    const LLVMValueRef *words);
 void nvptx_ldmatrix(Gen *gen, const Op *op, LLVMValueRef row, int count, bool transposed,
                     LLVMValueRef *words);
 void nvptx_mma(Gen *gen, const Op *op);

@@ -392,8 +392,9 @@ void emit_grid_sync(Gen *gen, const Op *op)
 
 void emit_barrier(Gen *gen, const Op *op)
 {
-    const int index = (int)op_int(op, ATTR_index, 0), count = (int)op_int(op, ATTR_count, 0);
-    MACHINE(gen, op, barrier)(gen, index, count);
+    LLVMValueRef index = gen_i32(gen, op_int(op, ATTR_index, 0));
+    if (op->operand_count) index = LLVMBuildAdd(gen->builder, index, gen_operand(gen, op, 0), "");
+    MACHINE(gen, op, barrier)(gen, index, (int)op_int(op, ATTR_count, 0));
 }
 
 void emit_warp_sync(Gen *gen, const Op *op)
@@ -414,6 +415,17 @@ void emit_shuffle(Gen *gen, const Op *op)
 void emit_vote(Gen *gen, const Op *op)
 {
     gen_define_result(gen, op, MACHINE(gen, op, vote)(gen, gen_operand(gen, op, 0)));
+}
+
+void emit_stmatrix(Gen *gen, const Op *op)
+{
+    LLVMValueRef words[4];
+    const int count = op->operand_count - 1;
+    CHECK(count == 1 || count == 2 || count == 4);
+    for (int i = 0; i < count; i++)
+        words[i] = gen_bitcast(gen, gen_operand(gen, op, 1 + i), gen->types.i32);
+    MACHINE(gen, op, stmatrix)
+    (gen, gen_operand(gen, op, 0), count, op_int(op, ATTR_transposed, 0) != 0, words);
 }
 
 void emit_ldmatrix(Gen *gen, const Op *op)

@@ -440,9 +440,9 @@ static LLVMValueRef nvptx_index(Gen *gen, OpCode code, int dim)
 
 /* ---- threads together ---- */
 
-static void nvptx_barrier(Gen *gen, int index, int count)
+static void nvptx_barrier(Gen *gen, LLVMValueRef index, int count)
 {
-    LLVMValueRef arguments[2] = {gen_i32(gen, index), gen_i32(gen, count)};
+    LLVMValueRef arguments[2] = {index, gen_i32(gen, count)};
     if (count > 0)
         gen_intrinsic(gen, "llvm.nvvm.barrier.cta.sync.aligned.count", 0, NULL, 2, arguments);
     else
@@ -514,6 +514,7 @@ const Machine nvptx_machine = {
     .shuffle = nvptx_shuffle,
     .vote = nvptx_vote,
     .ldmatrix = nvptx_ldmatrix,
+    .stmatrix = nvptx_stmatrix,
     .mma = nvptx_mma,
     .wgmma = nvptx_wgmma,
     .wgmma_wait = nvptx_wgmma_wait,

@@ -1,4 +1,4 @@
-/* nvptx_mma.c: mma.sync, ldmatrix, wgmma. */
+/* nvptx_mma.c: mma.sync, ldmatrix, stmatrix, wgmma. */
 #include "codegen/llvm.h"
 
 #include <string.h>
@@ -20,6 +20,23 @@ void nvptx_ldmatrix(Gen *gen, const Op *op, LLVMValueRef row, int count, bool tr
     for (int i = 0; i < count; i++)
         words[i] =
             count == 1 ? result : LLVMBuildExtractValue(gen->builder, result, (unsigned)i, "");
+}
+
+void nvptx_stmatrix(Gen *gen, LLVMValueRef row, int count, bool transposed,
+                    const LLVMValueRef *words)
+{
+    static const char *const names[2][3] = {
+        {"llvm.nvvm.stmatrix.sync.aligned.m8n8.x1.b16",
+         "llvm.nvvm.stmatrix.sync.aligned.m8n8.x2.b16",
+         "llvm.nvvm.stmatrix.sync.aligned.m8n8.x4.b16"},
+        {"llvm.nvvm.stmatrix.sync.aligned.m8n8.x1.trans.b16",
+         "llvm.nvvm.stmatrix.sync.aligned.m8n8.x2.trans.b16",
+         "llvm.nvvm.stmatrix.sync.aligned.m8n8.x4.trans.b16"},
+    };
+    LLVMTypeRef pointer = LLVMTypeOf(row);
+    LLVMValueRef arguments[5] = {row};
+    for (int i = 0; i < count; i++) arguments[1 + i] = words[i];
+    gen_intrinsic(gen, names[transposed][count >> 1], 1, &pointer, 1 + (unsigned)count, arguments);
 }
 
 /* Accumulators of 16 bits share words in pairs. */

@@ -271,17 +271,35 @@ static bool check_shuffle(const Check *check)
                    "{mode} is idx, up, down or xor");
 }
 
+static bool is_pair(const Type *type)
+{
+    return type->count == 2 && dtype_bits(type->dtype) == 16;
+}
+
+static bool check_matrices(const Check *check, int count)
+{
+    return require(check,
+                   op_int(check->op, ATTR_count, 0) == count &&
+                       (count == 1 || count == 2 || count == 4),
+                   "{count} is 1, 2 or 4, and the number of matrices") &&
+           require(check, operand_type(check, 0)->space == SPACE_SHARED,
+                   "the rows lie in shared memory");
+}
+
 static bool check_ldmatrix(const Check *check)
 {
-    const Op *op = check->op;
-    int64_t count = op_int(op, ATTR_count, 0);
-    if (count != op->result_count || (count != 1 && count != 2 && count != 4))
-        return broken(check, "{count} is 1, 2 or 4, and the number of results");
-    for (int i = 0; i < op->result_count; i++)
-        if (op->results[i].type->count != 2 || dtype_bits(op->results[i].type->dtype) != 16)
+    for (int i = 0; i < check->op->result_count; i++)
+        if (!is_pair(check->op->results[i].type))
             return broken(check, "the results are vectors of two 16-bit elements");
-    return require(check, operand_type(check, 0)->space == SPACE_SHARED,
-                   "the rows lie in shared memory");
+    return check_matrices(check, check->op->result_count);
+}
+
+static bool check_stmatrix(const Check *check)
+{
+    for (int i = 1; i < check->op->operand_count; i++)
+        if (!is_pair(operand_type(check, i)))
+            return broken(check, "the words are vectors of two 16-bit elements");
+    return check_matrices(check, check->op->operand_count - 1);
 }
 
 static bool check_wait(const Check *check)
@@ -511,6 +529,7 @@ static Rule *const rules[OP_COUNT] = {
     [OP_st_bits] = check_st_bits,
     [OP_shuffle] = check_shuffle,
     [OP_ldmatrix] = check_ldmatrix,
+    [OP_stmatrix] = check_stmatrix,
     [OP_mma] = check_mma,
     [OP_wgmma] = check_mma,
     [OP_wgmma_wait] = check_wait,

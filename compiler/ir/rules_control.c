@@ -54,6 +54,7 @@ bool rule_print(const Check *check)
 
 bool rule_barrier(const Check *check)
 {
+    const int64_t parts = op_int(check->op, ATTR_parts, 1);
     const bool is_named = op_attr(check->op, ATTR_index) != NULL;
     return require(check, is_named == (op_attr(check->op, ATTR_count) != NULL),
                    "{index} and {count} come together") &&
@@ -61,7 +62,16 @@ bool rule_barrier(const Check *check)
                    !is_named || (in_range(check->op, ATTR_index, 1, 15) &&
                                  in_range(check->op, ATTR_count, 32, 1024) &&
                                  op_int(check->op, ATTR_count, 0) % 32 == 0),
-                   "{index} is from 1 to 15, {count} whole warps");
+                   "{index} is from 1 to 15, {count} whole warps") &&
+           require(check,
+                   parts == 1 || (is_named && in_range(check->op, ATTR_parts, 2, 8) &&
+                                  op_int(check->op, ATTR_index, 1) + parts <= 16),
+                   "{parts} have a barrier each, up to 15") &&
+           require(check,
+                   check->op->operand_count == 0 || (check->op->operand_count == 1 && parts > 1 &&
+                                                     operand_type(check, 0)->kind == TYPE_SCALAR &&
+                                                     operand_type(check, 0)->dtype == DTYPE_i32),
+                   "which of the {parts} it is, is an i32");
 }
 
 bool rule_anchor(const Check *check)

@@ -99,6 +99,8 @@ bool tensor_copy_fits(FactTable *facts, const TensorCopy *copy);
  * time; 0: none. */
 bool tensor_store_fits(FactTable *facts, Op *store);
 int32_t tensor_store_columns(const Type *tile);
+/* And so many rows, of the tile that so many threads hold, each warpgroup its own. */
+int32_t tensor_store_rows(const Type *tile, int threads);
 /* The parameter whose memory a pointer reaches; NULL if that can't be seen. */
 Parameter *pointer_parameter(Kernel *kernel, const Value *pointer);
 /* How many registers from register 0 on are neighbours along the dimension. */

@@ -87,6 +87,10 @@ Value *address_uniform(Lower *lower, Value *value);
 Value *address_in_group(Lower *lower, ThreadGroup group);
 /* True in the first thread of those that run what is lowered now. */
 Value *address_first_thread(Lower *lower);
+/* True in the first thread of each of so many equal parts of them. */
+Value *address_first_of_part(Lower *lower, int parts);
+/* Which part a thread is of, as many times; NULL: there is but one. */
+Value *address_part(Lower *lower, int parts, int32_t times);
 /* Registers that repeat a lower one. */
 int layout_register_replicas(const Layout *layout);
 /* Bits of the thread index as coordinates: lanes, then warps. */
@@ -124,7 +128,8 @@ LowerRule lower_dot_fma;                                      /* lower_fma.c */
 LowerRule lower_dot_shared, lower_dot_wait;                   /* lower_wgmma.c */
 LowerRule lower_slot_init, lower_slot_claim, lower_slot_fill; /* lower_slots.c */
 LowerRule lower_slot_take, lower_slot_give;
-LowerRule lower_tensor_copy, lower_tensor_store; /* lower_tensor.c */
+LowerRule lower_tensor_copy, lower_tensor_store, lower_tensor_wait,
+    lower_barrier; /* lower_tensor.c */
 /* The mbarrier of a ring's slot that says that it is filled (lower_slots.c). */
 Value *slot_filled(Lower *lower, const Value *barriers, Value *slot);
 LowerRule lower_reduce, lower_scan; /* lower_reduce.c */

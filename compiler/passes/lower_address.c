@@ -218,6 +218,24 @@ Value *address_first_thread(Lower *lower)
                                    : address_in_group(lower, (ThreadGroup){lower->group.begin, 1});
 }
 
+Value *address_first_of_part(Lower *lower, int parts)
+{
+    if (parts == 1) return address_first_thread(lower);
+    Value *index = address_op(lower, OP_and, index_in_group(lower),
+                              address_const(lower, DTYPE_i32, lower->group.count / parts - 1));
+    return address_cmp(lower, "eq", index, address_const(lower, DTYPE_i32, 0));
+}
+
+Value *address_part(Lower *lower, int parts, int32_t times)
+{
+    int32_t targets[32] = {0};
+    int first = 0;
+    if (parts == 1) return NULL;
+    while (1 << first < lower->group.count / parts) first++;
+    for (int bit = 0; 1 << bit < parts; bit++) targets[first + bit] = times << bit;
+    return address_uniform(lower, address_gather(lower, targets));
+}
+
 /* (index & mask) << shift, or >> -shift. Shifting right or masking all bits needs no mask. */
 static Value *move_bits(Lower *lower, uint32_t mask, int shift)
 {

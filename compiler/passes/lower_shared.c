@@ -299,7 +299,18 @@ static void read_matrices(Lower *lower, Value *row, Ldmatrix how, DType dtype, i
                 memory_element(lower, &op->results[i], half);
 }
 
-static void load_matrices(Lower *lower, const SharedAccess *access, Ldmatrix how, Value **registers)
+static void write_matrices(Lower *lower, Value *row, Ldmatrix how, int reg, Value *const *registers)
+{
+    Value *operands[5] = {row};
+    for (int i = 0; i < how.count; i++)
+        operands[1 + i] = memory_pack(lower, 2, registers + matrix_register(how, reg, i));
+    Op *op = build_op(&lower->at, OP_stmatrix, 1 + how.count, operands, 0, NULL);
+    op_set_int(op, ATTR_count, how.count);
+    op_set_int(op, ATTR_transposed, how.transposed);
+}
+
+static void move_matrices(Lower *lower, const SharedAccess *access, Ldmatrix how, bool write,
+                          Value **registers)
 {
     const Layout *layout = access->coordinates.layout;
     const ThreadOffset thread = row_offset(lower, &access->map, layout, how);
@@ -310,8 +321,24 @@ static void load_matrices(Lower *lower, const SharedAccess *access, Ldmatrix how
         layout_coordinates(layout, reg, 0, 0, coordinates);
         Value *row =
             element_pointer(lower, access->base, thread, offset_of(&access->map, coordinates));
-        read_matrices(lower, row, how, access->dtype, reg, registers);
+        if (write)
+            write_matrices(lower, row, how, reg, registers);
+        else
+            read_matrices(lower, row, how, access->dtype, reg, registers);
     }
+}
+
+/* Whether an access is of whole matrices of 16-bit elements, if the machine can. */
+static bool find_matrices(const Lower *lower, TargetFeature feature, const SharedAccess *access,
+                          const Value *tile, Ldmatrix *how)
+{
+    const Layout *layout = access->coordinates.layout;
+    const int bits = dtype_memory_bits(access->dtype);
+    if (!target_has(lower->target, feature) || bits != 16 || layout_is_padded(layout) ||
+        access->part.scattered)
+        return false;
+    *how = layout_ldmatrix(layout, tile->type->layout, bits);
+    return how->possible;
 }
 
 /* ---- the ops ---- */
@@ -371,13 +398,9 @@ void lower_shared_load(Lower *lower, Op *op)
     const Layout *layout = op->results[0].type->layout;
     SharedAccess access = shared_access(lower, op->operands[0], layout);
     Value **registers = lower_new_tile(lower, &op->results[0]);
-    const int bits = dtype_memory_bits(access.dtype);
-    Ldmatrix how = {0};
-    if (target_has(lower->target, HAS_LDMATRIX) && bits == 16 && !layout_is_padded(layout) &&
-        !access.part.scattered)
-        how = layout_ldmatrix(layout, op->operands[0]->type->layout, bits);
-    if (how.possible) {
-        load_matrices(lower, &access, how, registers);
+    Ldmatrix how;
+    if (find_matrices(lower, HAS_LDMATRIX, &access, op->operands[0], &how)) {
+        move_matrices(lower, &access, how, false, registers);
         return;
     }
     narrow_for_padding(&access);
@@ -390,6 +413,13 @@ void lower_shared_store(Lower *lower, Op *op)
     SharedAccess access = shared_access(lower, op->operands[0], layout);
     Value **registers = lower_tile(lower, op->operands[1]);
     const int replicas = layout_register_replicas(layout);
+    Ldmatrix how;
+    /* Lanes write for each other: no thread finds what it wrote without waiting for its warp. */
+    if (op_attr(op, ATTR_tensor) && !replicas && !layout_replica_mask(layout) &&
+        find_matrices(lower, HAS_STMATRIX, &access, op->operands[0], &how)) {
+        move_matrices(lower, &access, how, true, registers);
+        return;
+    }
     narrow_for_padding(&access);
     for (int reg = 0; reg < layout_registers(layout); reg += access.vector) {
         Value *predicate = address_not_replica(lower, layout);

@@ -76,6 +76,7 @@ typedef struct Boxes {
     TensorCopy copy;
     Value *map, *barrier; /* no barrier: they are written */
     Value *cast;          /* to which blocks; NULL: the own one */
+    Value *active, *row;  /* the first row of the thread's part; NULL: there are no parts */
 } Boxes;
 
 /* The box that begins at this row and column of the tile. */
@@ -84,16 +85,17 @@ static void move_box(Lower *lower, const Boxes *boxes, int32_t row, int32_t colu
     const TensorCopy *copy = &boxes->copy;
     const Access *access = &copy->access;
     Value *operands[5 + TENSOR_RANK], *start[LAYOUT_RANK] = {NULL};
-    start[0] = address_const(lower, DTYPE_i32, row);
+    start[0] = address_add_number(lower, boxes->row, row);
     start[1] = address_const(lower, DTYPE_i32, column);
     int count = 0;
     operands[count++] = boxes->map;
     operands[count++] = shared_element(lower, access->op->operands[1], start);
     if (boxes->barrier) operands[count++] = boxes->barrier;
-    operands[count++] = address_first_thread(lower);
+    operands[count++] = boxes->active;
     for (int i = 0; i < access->rank; i++) {
         const int d = copy->dim[i], tile_dim = access->tile_dim[d];
         Value *at = address_cast(lower, DTYPE_i32, lower_scalar(lower, access->offsets[d]));
+        if (tile_dim == 0 && boxes->row) at = address_op(lower, OP_add, at, boxes->row);
         if (tile_dim >= 0) at = address_add_number(lower, at, tile_dim == 0 ? row : column);
         if (!i) at = in_units(&lower->at, at, access->view->dtype);
         operands[count++] = at;
@@ -107,13 +109,16 @@ static void move_box(Lower *lower, const Boxes *boxes, int32_t row, int32_t colu
 
 static void move_boxes(Lower *lower, Op *op, Value *barrier)
 {
-    Boxes boxes = {.barrier = barrier};
+    const int parts = (int)op_int(op, ATTR_parts, 1);
+    Boxes boxes = {.barrier = barrier, .active = address_first_of_part(lower, parts)};
     CHECK(tensor_copy_of(op, op->operands[1]->type->layout, &boxes.copy));
     const Type *tile = boxes.copy.access.tile;
+    const int32_t rows = (int32_t)tile->shape[0] / parts;
+    boxes.row = address_part(lower, parts, rows);
     if (op_attr(op, ATTR_cast))
         boxes.cast = lower_scalar(lower, op->operands[op->operand_count - 1]);
     boxes.map = make_map(lower, &boxes.copy);
-    for (int32_t row = 0; row < tile->shape[0]; row += boxes.copy.rows)
+    for (int32_t row = 0; row < rows; row += boxes.copy.rows)
         for (int32_t column = 0; column < tile->shape[1]; column += boxes.copy.columns)
             move_box(lower, &boxes, row, column);
 }
@@ -126,4 +131,18 @@ void lower_tensor_copy(Lower *lower, Op *op)
 void lower_tensor_store(Lower *lower, Op *op)
 {
     move_boxes(lower, op, NULL);
+}
+
+void lower_tensor_wait(Lower *lower, Op *op)
+{
+    Op *wait = build_op(&lower->at, OP_tensor_wait, 0, NULL, 0, NULL);
+    op_set_int(wait, ATTR_count, op_int(op, ATTR_count, 0));
+}
+
+void lower_barrier(Lower *lower, Op *op)
+{
+    Value *part = address_part(lower, (int)op_int(op, ATTR_parts, 1), 1);
+    Op *barrier = build_op(&lower->at, OP_barrier, part ? 1 : 0, &part, 0, NULL);
+    barrier->attrs = op->attrs;
+    barrier->attr_count = op->attr_count;
 }

@@ -36,6 +36,7 @@ typedef struct Pending {
     bool fenced;       /* an author's sync came after it */
     bool under_way;    /* an asynchronous copy that nothing has waited for */
     Round round;
+    bool met; /* the parts of the threads have met since, each for itself */
 } Pending;
 
 typedef struct State {
@@ -80,7 +81,8 @@ static bool state_has(const State *state, Pending item)
         if (state->items.data[i].op == item.op && state->items.data[i].fenced == item.fenced &&
             state->items.data[i].under_way == item.under_way &&
             state->items.data[i].round.when == item.round.when &&
-            state->items.data[i].round.loop == item.round.loop)
+            state->items.data[i].round.loop == item.round.loop &&
+            state->items.data[i].met == item.met)
             return true;
     return false;
 }
@@ -132,6 +134,13 @@ static void state_clear(State *state, ThreadGroup group)
     state->items.count = kept;
 }
 
+/* The parts of a group of threads have met, each for itself. */
+static void state_meet(State *state, ThreadGroup group)
+{
+    for (size_t i = 0; i < state->items.count; i++)
+        state->items.data[i].met |= group_has(group, state->items.data[i].group);
+}
+
 /* The group's copies have landed, or, unless it waits for all, may have. */
 static void state_wait(const Sync *sync, State *state, bool for_all)
 {
@@ -171,7 +180,7 @@ static bool is_shared_access(const Op *op)
 {
     return op->code == OP_shared_load || op->code == OP_shared_store || op->code == OP_copy_async ||
            op->code == OP_dot_shared || op->code == OP_dot_slices || op->code == OP_tensor_store ||
-           is_of(op, TYPE_SHARED);
+           (op->code == OP_tensor_wait && op->operand_count) || is_of(op, TYPE_SHARED);
 }
 
 static bool is_global_access(const Op *op)
@@ -240,7 +249,7 @@ static bool elements_are_ordered(const Op *a, const Op *b)
 static bool reads_or_writes_itself(const Op *op)
 {
     return op->code == OP_copy_async || op->code == OP_dot_shared || op->code == OP_dot_slices ||
-           op->code == OP_tensor_store || is_signal_copy(op);
+           op->code == OP_tensor_store || op->code == OP_tensor_wait || is_signal_copy(op);
 }
 
 /* Every thread reads what it wrote itself. */
@@ -340,6 +349,16 @@ static bool conflicts(const Sync *sync, Pending earlier, Op *op)
     return shared_conflict(sync, earlier, op) || global_conflict(sync, earlier, op);
 }
 
+/* What one part of the threads does is never for another part to wait for. */
+static bool within_parts(const Sync *sync, Pending earlier, const Op *op)
+{
+    const int64_t parts = op_int(op, ATTR_parts, 1);
+    return parts > 1 && op_int(earlier.op, ATTR_parts, 1) == parts &&
+           earlier.group.begin == sync->group.begin && earlier.group.count == sync->group.count &&
+           earlier.op->operands[earlier.op->code == OP_tensor_store] ==
+               op->operands[op->code == OP_tensor_store];
+}
+
 /* ---- the walk ---- */
 
 static void walk(const Sync *sync, Region *region, State *state);
@@ -356,6 +375,18 @@ static int barrier_of(const Sync *sync, ThreadGroup group)
     }
     barriers->groups[barriers->count++] = group;
     return barriers->count;
+}
+
+/* The parts' barriers follow each other. */
+static int barriers_of(const Sync *sync, ThreadGroup group, int parts)
+{
+    ThreadGroup part = {group.begin, group.count / parts};
+    const int first = barrier_of(sync, part);
+    for (int i = 1; i < parts; i++) {
+        part.begin += part.count;
+        sync->barriers->too_many |= barrier_of(sync, part) != first + i;
+    }
+    return first;
 }
 
 static bool is_fence(const Op *op)
@@ -405,34 +436,37 @@ static bool needs_fence(const Sync *sync, Op *op, const State *state)
     bool written = false;
     for (size_t i = 0; i < state->items.count && !written; i++) {
         const Pending *item = &state->items.data[i];
-        written =
-            group_has(sync->group, item->group) && !item->under_way && writes_shared(item->op);
+        written = group_has(sync->group, item->group) && !item->under_way && !item->met &&
+                  writes_shared(item->op);
     }
     return written && reaches_tensor_core(op);
 }
 
-static void build_barrier(const Sync *sync, Op *before)
+/* Of all threads, or of each of so many parts for itself. */
+static void build_barrier(const Sync *sync, Op *before, int parts)
 {
     Builder builder = builder_before(before);
     const int block = 32 * launch_warps(op_enclosing(before, OP_launch));
     const bool warp = sync->group.count == 32 && block > 32;
     if (sync->group.count < 32) return;
     Op *barrier = build_op(&builder, warp ? OP_warp_sync : OP_barrier, 0, NULL, 0, NULL);
+    if (parts > 1) op_set_int(barrier, ATTR_parts, parts);
     vec_push(sync->arena, sync->inserted, barrier);
 }
 
 /* A barrier in a group of several warps is the group's own. */
 static void visit_barrier(const Sync *sync, Op *barrier, State *state)
 {
-    const int block = 32 * launch_warps(op_enclosing(barrier, OP_launch));
+    const int block = 32 * launch_warps(op_enclosing(barrier, OP_launch)),
+              parts = (int)op_int(barrier, ATTR_parts, 1);
     Builder builder = builder_before(barrier);
     if (barrier == sync->ignored) return;
     if (sync->fences && !is_fence(barrier->previous) && needs_fence(sync, barrier, state))
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
-    state_clear(state, sync->group);
-    if (sync->group.count == block || sync->group.count <= 32) return;
-    op_set_int(barrier, ATTR_index, barrier_of(sync, sync->group));
-    op_set_int(barrier, ATTR_count, sync->group.count);
+    (parts > 1 ? state_meet : state_clear)(state, sync->group);
+    if ((parts == 1 && sync->group.count == block) || sync->group.count <= 32) return;
+    op_set_int(barrier, ATTR_index, barriers_of(sync, sync->group, parts));
+    op_set_int(barrier, ATTR_count, sync->group.count / parts);
 }
 
 /* Barriers of several blocks are barriers of the block's threads, too. */
@@ -448,20 +482,29 @@ static void visit_meeting(const Sync *sync, Op *op, State *state)
         state_clear(state, sync->group);
 }
 
-static void insert_barrier(const Sync *sync, Op *before, State *state)
+/* For each of so many parts of the threads. */
+static void insert_barriers(const Sync *sync, Op *before, State *state, int parts)
 {
-    state_clear(state, sync->group);
-    if (!sync->hit) build_barrier(sync, before);
+    (parts > 1 ? state_meet : state_clear)(state, sync->group);
+    if (!sync->hit) build_barrier(sync, before, parts);
 }
 
-/* Whether a barrier must come between what is pending and the access. */
-static bool needs_barrier(const Sync *sync, Op *op, const State *state)
+static void insert_barrier(const Sync *sync, Op *before, State *state)
 {
-    bool needed = false;
+    insert_barriers(sync, before, state, 1);
+}
+
+/* Whether a barrier must come between what is pending and the access: of all threads, or of each of
+ * their parts for itself, so many; 0: none. */
+static int needs_barrier(const Sync *sync, Op *op, const State *state)
+{
+    int needed = 0;
     for (size_t i = 0; i < state->items.count; i++) {
         const Pending *earlier = &state->items.data[i];
-        if (!conflicts(sync, *earlier, op)) continue;
-        needed |= group_has(sync->group, earlier->group);
+        const bool apart = within_parts(sync, *earlier, op);
+        if (!conflicts(sync, *earlier, op) || (apart && earlier->met)) continue;
+        if (group_has(sync->group, earlier->group))
+            needed = apart && needed != 1 ? (int)op_int(op, ATTR_parts, 1) : 1;
         if (sync->hit && (!sync->reported.count || !group_has(sync->reported, earlier->group)))
             *sync->hit = true;
     }
@@ -470,12 +513,14 @@ static bool needs_barrier(const Sync *sync, Op *op, const State *state)
 
 static void add_access(const Sync *sync, Op *op, State *state)
 {
-    state_add(sync, state, (Pending){op, sync->group, false, begins_copy(op), {ROUND_SAME, NULL}});
+    state_add(sync, state,
+              (Pending){op, sync->group, false, begins_copy(op), {ROUND_SAME, NULL}, false});
 }
 
 static void visit_access(const Sync *sync, Op *op, State *state)
 {
-    if (needs_barrier(sync, op, state)) insert_barrier(sync, op, state);
+    const int parts = needs_barrier(sync, op, state);
+    if (parts) insert_barriers(sync, op, state, parts);
     add_access(sync, op, state);
 }
 
@@ -494,7 +539,7 @@ static void visit_access_apart(Op *op, void *context)
     if (apart->adds)
         add_access(apart->sync, op, apart->state);
     else
-        apart->needed |= needs_barrier(apart->sync, op, apart->state);
+        apart->needed |= needs_barrier(apart->sync, op, apart->state) != 0;
 }
 
 static void visit_apart(const Sync *sync, Op *op, State *state)

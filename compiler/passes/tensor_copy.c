@@ -2,6 +2,8 @@
  * cuTensorMapEncodeTiled), and how. */
 #include "passes/access.h"
 
+#include "passes/group.h"
+
 enum { MOST_ROWS = 256, UNIT_BYTES = 16 };
 
 int tensor_unit(DType dtype)
@@ -68,7 +70,8 @@ bool tensor_copy_of(Op *copy, const Layout *layout, TensorCopy *out)
     const LayoutBoxes boxes = layout_boxes(layout, bits);
     out->swizzle = boxes.swizzle;
     out->columns = boxes.columns;
-    for (out->rows = (int32_t)access->tile->shape[0]; out->rows > MOST_ROWS; out->rows /= 2)
+    out->rows = (int32_t)(access->tile->shape[0] / op_int(copy, ATTR_parts, 1));
+    for (; out->rows > MOST_ROWS; out->rows /= 2)
         if (out->rows % 2) return false;
     order_dims(out, contiguous);
     return boxes.possible;
@@ -118,12 +121,19 @@ int32_t tensor_store_columns(const Type *tile)
                                                                                    : 0;
 }
 
+int32_t tensor_store_rows(const Type *tile, int threads)
+{
+    enum { GROUP = 128, GROUP_ROWS = 64 };
+    const int rows = threads / GROUP * GROUP_ROWS;
+    return rows && tile->shape[0] % rows == 0 ? rows : (int32_t)tile->shape[0];
+}
+
 bool tensor_store_fits(FactTable *facts, Op *store)
 {
     const Access access = access_of(store);
     const int contiguous = access_contiguous(&access);
     const int32_t columns = tensor_store_columns(access.tile),
-                  shape[2] = {(int32_t)access.tile->shape[0], columns};
+                  shape[2] = {tensor_store_rows(access.tile, op_threads(store).count), columns};
     LayoutTable *layouts = store->parent->kernel->layouts;
     return columns && access.rank <= TENSOR_RANK && contiguous >= 0 &&
            access.tile_dim[contiguous] == 1 && shape[0] <= MOST_ROWS &&

@@ -1,11 +1,12 @@
-/* tensor_store.c: a store by the tensor unit: parts of its tile go to buffers in shared memory, and
- * from there on their own. A part has some columns, or some rows where warps share the columns. As
- * many at a time as there are buffers:
+/* tensor_store.c: a store by the tensor unit: parts of its tile, some rows and columns each, go to
+ * buffers in shared memory, one after the other, and from there on their own:
  *
- *     wait until the buffers have been read; parts to the buffers; begin to store from there
+ *     for each part: wait until its buffer has been read; the part to the buffer; begin to store
+ * from there
  *
- * The end of the threads' work waits for what is still under way; the next block's work does not.
- */
+ * Where each warpgroup holds rows of its own it also stores them itself, and none waits for
+ * another: one may do the next block's work while another still stores. The end of the threads'
+ * work waits for what is still under way; the next block's work does not. */
 #include "passes/layouts.h"
 
 #include "passes/group.h"
@@ -13,12 +14,15 @@
 
 enum { ROWS, COLUMNS };
 
+enum { GROUP_BITS = 7 /* of a thread's index in its warpgroup */ };
+
 typedef struct Staged {
     Inference *inference;
     Op *store;
     Access access;
     const Layout *part; /* of the registers */
     int32_t shape[2];   /* of a part */
+    int groups;         /* warpgroups that each hold rows of their own of a part; else 1 */
     int count;          /* of buffers */
     Value **buffers;
 } Staged;
@@ -41,20 +45,30 @@ static Value *make_buffer(const Staged *staged)
     return &alloc->results[0];
 }
 
-/* Where a part begins: they follow each other along one dimension. */
-static void find_begin(const Staged *staged, int index, int64_t begins[2])
+/* How many warpgroups there are, if each holds the rows of a part that are its turn, and no others.
+ */
+static int groups_of(const Layout *part, int threads)
 {
-    const bool by_rows = staged->shape[COLUMNS] == staged->access.tile->shape[COLUMNS];
-    begins[ROWS] = by_rows ? (int64_t)index * staged->shape[ROWS] : 0;
-    begins[COLUMNS] = by_rows ? 0 : (int64_t)index * staged->shape[COLUMNS];
+    const int groups = threads >> GROUP_BITS,
+              bits = part->bits[LAYOUT_LANE] + part->bits[LAYOUT_WARP];
+    const int32_t rows = groups ? part->shape[ROWS] / groups : 0;
+    if (groups < 2 || groups & (groups - 1) || 1 << bits != threads ||
+        rows * groups != part->shape[ROWS] || part->block[ROWS] != part->shape[ROWS] ||
+        rows % 8 != 0)
+        return 1;
+    for (int bit = 0; bit < part->bits[LAYOUT_REGISTER] + bits; bit++) {
+        const int thread = bit - part->bits[LAYOUT_REGISTER] - GROUP_BITS;
+        const int32_t *basis = part->basis[bit];
+        if (thread >= 0 ? basis[ROWS] != rows << thread || basis[COLUMNS] : basis[ROWS] >= rows)
+            return 1;
+    }
+    return groups;
 }
 
-static Value *part_at(const Staged *staged, Builder *builder, int index)
+static Value *part_at(const Staged *staged, Builder *builder, const int64_t begins[2])
 {
     const Type *tile = staged->access.tile;
     const int64_t shape[2] = {staged->shape[ROWS], staged->shape[COLUMNS]};
-    int64_t begins[2];
-    find_begin(staged, index, begins);
     const Type *type =
         type_tile(staged->inference->kernel->types, tile->dtype, 2, shape, staged->part);
     Op *part = build_op(builder, OP_part, 1, &staged->store->operands[1], 1, &type);
@@ -62,40 +76,55 @@ static Value *part_at(const Staged *staged, Builder *builder, int index)
     return &part->results[0];
 }
 
-static void wait_for(Builder *builder, int count)
+/* Of the threads that this is for, if it is for parts of them. */
+static void set_groups(const Staged *staged, Op *op)
 {
-    op_set_int(build_op(builder, OP_tensor_wait, 0, NULL, 0, NULL), ATTR_count, count);
+    if (staged->groups > 1) op_set_int(op, ATTR_parts, staged->groups);
 }
 
-static void store_part(const Staged *staged, Builder *builder, Value *buffer, int index)
+static void begin_store(const Staged *staged, Builder *builder, Value *buffer,
+                        const int64_t begins[2])
 {
     const Op *store = staged->store;
     Value *operands[2 + TYPE_RANK] = {store->operands[0], buffer};
-    int64_t begins[2];
-    find_begin(staged, index, begins);
     for (int d = 0; d < staged->access.rank; d++) {
         Value *offset = staged->access.offsets[d];
-        const int tile_dim = staged->access.tile_dim[d];
-        const int64_t begin = tile_dim < 0 ? 0 : begins[tile_dim];
-        if (begin)
-            offset =
-                build2(builder, OP_add, offset, build_const(builder, offset->type->dtype, begin));
+        const int dim = staged->access.tile_dim[d];
+        if (dim >= 0 && begins[dim])
+            offset = build2(builder, OP_add, offset,
+                            build_const(builder, offset->type->dtype, begins[dim]));
         operands[2 + d] = offset;
     }
     Op *moved = build_op(builder, OP_tensor_store, store->operand_count, operands, 0, NULL);
     const Attr *dims = op_attr(store, ATTR_dims);
     if (dims) op_set_ints(moved, ATTR_dims, dims->count, dims->integers);
+    set_groups(staged, moved);
+    build_op(builder, OP_tensor_commit, 0, NULL, 0, NULL);
 }
 
-/* As many parts as there are buffers, from one on. */
-static void store_parts(const Staged *staged, Builder *builder, int first, int all)
+/* How many stores begin between one from this part's buffer and the next: before that was there a
+ * part of this tile, or of the one before. */
+static int stores_between(const Staged *staged, int part, int parts)
 {
-    const int count = all - first < staged->count ? all - first : staged->count;
-    wait_for(builder, 0);
-    for (int i = 0; i < count; i++)
-        build2(builder, OP_shared_store, staged->buffers[i], part_at(staged, builder, first + i));
-    for (int i = 0; i < count; i++) store_part(staged, builder, staged->buffers[i], first + i);
-    build_op(builder, OP_tensor_commit, 0, NULL, 0, NULL);
+    if (part >= staged->count) return staged->count - 1;
+    const int before = part + (parts - 1 - part) / staged->count * staged->count;
+    return parts - 1 - before + part;
+}
+
+static void store_part(const Staged *staged, Builder *builder, int part, int parts)
+{
+    const int64_t across = staged->access.tile->shape[COLUMNS] / staged->shape[COLUMNS],
+                  begins[2] = {part / across * staged->shape[ROWS],
+                               part % across * staged->shape[COLUMNS]};
+    Value *buffer = staged->buffers[part % staged->count];
+    Op *wait = build_op(builder, OP_tensor_wait, 1, &buffer, 0, NULL);
+    op_set_int(wait, ATTR_count, stores_between(staged, part, parts));
+    set_groups(staged, wait);
+    Value *operands[2] = {buffer, part_at(staged, builder, begins)};
+    Op *filled = build_op(builder, OP_shared_store, 2, operands, 0, NULL);
+    op_set_int(filled, ATTR_tensor, 1);
+    set_groups(staged, filled);
+    begin_store(staged, builder, buffer, begins);
 }
 
 /* What the threads at hand do last in the launch. */
@@ -118,22 +147,32 @@ static bool cut(Staged *staged, int64_t rows, int64_t columns)
     return staged->part && layout_panels(layouts, 2, staged->shape, dtype_bits(tile->dtype));
 }
 
+/* A part has some columns, or some rows where warps share the columns. */
+static bool find_part(Staged *staged, int threads)
+{
+    const Type *tile = staged->access.tile;
+    const int64_t rows = tensor_store_rows(tile, threads), columns = tensor_store_columns(tile),
+                  parts = tile->shape[ROWS] / rows * tile->shape[COLUMNS] / columns;
+    return cut(staged, rows, columns) ||
+           (tile->shape[ROWS] % parts == 0 &&
+            cut(staged, tile->shape[ROWS] / parts, tile->shape[COLUMNS]));
+}
+
 bool store_by_tensor(Inference *inference, Op *store)
 {
     Staged staged = {.inference = inference, .store = store, .access = access_of(store)};
-    const int64_t *shape = staged.access.tile->shape;
-    const int32_t columns = tensor_store_columns(staged.access.tile);
-    const int parts = (int)(shape[COLUMNS] / columns);
-    if (!cut(&staged, shape[ROWS], columns) &&
-        (shape[ROWS] % parts != 0 || !cut(&staged, shape[ROWS] / parts, shape[COLUMNS])))
-        return false;
+    const Type *tile = staged.access.tile;
+    const int threads = op_threads(store).count;
+    if (!find_part(&staged, threads)) return false;
+    staged.groups = groups_of(staged.part, threads);
+    const int parts = (int)(tile->shape[ROWS] / staged.shape[ROWS] * tile->shape[COLUMNS] /
+                            staged.shape[COLUMNS]);
     staged.count = (int)op_int(store, ATTR_tensor, 1);
     staged.buffers = arena_new_array(inference->arena, Value *, staged.count);
     for (int i = 0; i < staged.count; i++) staged.buffers[i] = make_buffer(&staged);
     Builder builder = builder_before(store), end = end_of_work(store);
-    for (int first = 0; first < parts; first += staged.count)
-        store_parts(&staged, &builder, first, parts);
-    wait_for(&end, 0);
+    for (int part = 0; part < parts; part++) store_part(&staged, &builder, part, parts);
+    op_set_int(build_op(&end, OP_tensor_wait, 0, NULL, 0, NULL), ATTR_count, 0);
     op_erase(store);
     return true;
 }

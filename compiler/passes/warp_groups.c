@@ -174,46 +174,38 @@ static bool are_by_tensor(const Pipeline *pipeline)
 
 typedef struct Room {
     FactTable *facts;
-    int buffers;   /* of a store by the tensor unit, at most */
-    bool is_short; /* the loop: what delays the next block's copies costs less than it saves */
     int64_t bytes; /* of shared memory, that others than the ring take */
     bool marks;    /* stores are told */
 } Room;
 
-/* A store by the tensor unit is under way while the next block's work begins, whose copies it
- * delays: that pays where there is little to store, or to do before the next. */
 static int64_t parts_of_store(const Room *room, Op *store)
 {
-    enum { FEW = 2 };
     const Type *tile = store->operands[1]->type;
     if (!tensor_store_fits(room->facts, store)) return 0;
-    const int64_t parts = tile->shape[1] / tensor_store_columns(tile);
-    return parts <= FEW || room->is_short ? parts : 0;
+    return tile->shape[1] / tensor_store_columns(tile) *
+           (tile->shape[0] / tensor_store_rows(tile, op_threads(store).count));
 }
 
 static void add_tile_bytes(Op *op, void *context)
 {
+    enum { BUFFERS = 2 }; /* one is written while the other is read */
     Room *room = context;
     if (op->code == OP_shared_alloc) room->bytes += type_bytes(op->results[0].type);
     if (op->code != OP_store) return;
     const Type *tile = op->operands[1]->type;
     const int64_t parts = parts_of_store(room, op);
-    const int64_t count = parts < room->buffers ? parts : room->buffers;
+    const int64_t count = at_most(parts, BUFFERS);
     if (count && room->marks) op_set_int(op, ATTR_tensor, count);
     room->bytes += parts ? type_bytes(tile) / parts * count : type_bytes(tile);
 }
 
 /* The ring's slots are in use while a block's end, which goes through shared memory, is at work.
  * Slots that leave no room for that are given up, but for as many as it takes. */
-static bool has_room(Pipeline *pipeline, int buffers)
+static bool has_room(Pipeline *pipeline)
 {
-    enum { RESERVED = 2048, LEAST = 3, SHORT = 32 /* rounds */ };
+    enum { RESERVED = 2048, LEAST = 3 };
     int stages = pipeline->stages;
-    const int64_t rounds = loop_trips(pipeline->loop);
-    Room room = {.facts = facts_new(pipeline->pass->kernel),
-                 .buffers = buffers,
-                 .is_short = rounds > 0 && rounds <= SHORT,
-                 .bytes = -bytes_of_round(pipeline)};
+    Room room = {.facts = facts_new(pipeline->pass->kernel), .bytes = -bytes_of_round(pipeline)};
     region_visit(pipeline->pass->launch, add_tile_bytes, &room);
     const int64_t most = pipeline->pass->target->shared_bytes - RESERVED - room.bytes;
     while (stages > LEAST && stages * bytes_of_round(pipeline) > most) stages--;
@@ -228,10 +220,9 @@ static bool has_room(Pipeline *pipeline, int buffers)
 
 static bool is_persistent(Pipeline *pipeline)
 {
-    enum { ALL = 64, FEW = 2 };
     const Op *launch = pipeline->pass->launch->parent;
     return pipeline->by_tensor && !launch_has_company(launch) && turns_may_differ(launch) &&
-           (has_room(pipeline, ALL) || has_room(pipeline, FEW));
+           has_room(pipeline);
 }
 
 /* No tile is used outside of the loop, and what is copied is not written before. Groups of threads
@@ -492,6 +483,22 @@ static Region *build_consumers_group(const Pipeline *pipeline, Builder *builder)
     return group;
 }
 
+/* What comes behind a thread's own branch in the text is not known to be run by whole warps, so
+ * that addresses there are in no uniform registers. The consumers come first, then, where all of
+ * the ring is in use to the end; elsewhere their last work gets the room of slots that the
+ * producers, before them, have done with. */
+static void build_groups(const Pipeline *pipeline, Builder *builder, Region **copying,
+                         Region **computing)
+{
+    if (pipeline->persistent) {
+        *computing = build_consumers_group(pipeline, builder);
+        *copying = build_producers_group(pipeline, builder);
+    } else {
+        *copying = build_producers_group(pipeline, builder);
+        *computing = build_consumers_group(pipeline, builder);
+    }
+}
+
 void split(Pipeline *pipeline)
 {
     Region *launch = pipeline->pass->launch;
@@ -506,8 +513,10 @@ void split(Pipeline *pipeline)
     }
     builder.span = pipeline->loop->span;
     Value *barriers = ring_make_barriers(pipeline, &builder);
-    build_producers(pipeline, build_producers_group(pipeline, &builder), barriers);
-    const Turn turn = begin_turn(pipeline, build_consumers_group(pipeline, &builder), 0);
+    Region *copying, *computing;
+    build_groups(pipeline, &builder, &copying, &computing);
+    build_producers(pipeline, copying, barriers);
+    const Turn turn = begin_turn(pipeline, computing, 0);
     for (Op *op = first; op; op = next) {
         next = op->next;
         op_move_before(op, turn.region->last);

@@ -34,6 +34,7 @@ typedef enum tile_emu_op {
     TILE_EMU_CLUSTER_ARRIVE, /* warp: barrier.cluster.arrive, .relaxed if mode */
     TILE_EMU_CLUSTER_WAIT,   /* warp: barrier.cluster.wait */
     TILE_EMU_GRID_SYNC,      /* warp: all threads of the launch wait for each other */
+    TILE_EMU_STMATRIX,       /* warp: in = as for ldmatrix, then count words */
 } tile_emu_op;
 
 typedef enum tile_emu_shuffle {

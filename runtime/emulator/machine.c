@@ -36,8 +36,8 @@ static uintptr_t row_address(const Thread *thread)
     return (uintptr_t)address;
 }
 
-/* The 8 rows of one matrix, 16 bytes each, whose addresses `suppliers` hold. */
-static void load_rows(Block *block, Thread *suppliers, uint16_t rows[8][8])
+/* Row by row one matrix, 16 bytes each, whose addresses `suppliers` hold. */
+static void move_rows(Block *block, Thread *suppliers, uint16_t rows[8][8], uint32_t kind)
 {
     for (uint32_t row = 0; row < 8; row++) {
         Thread *thread = &suppliers[row];
@@ -45,12 +45,14 @@ static void load_rows(Block *block, Thread *suppliers, uint16_t rows[8][8])
                            .block = block,
                            .address = row_address(thread),
                            .bytes = 16,
-                           .kind = TILE_EMU_READ,
+                           .kind = kind,
                            .space = TILE_EMU_SHARED,
                            .site = thread->abi.site};
-        const void *from =
-            block->launch->checker ? tile_emu_check(&request) : (const void *)request.address;
-        memcpy(rows[row], from, 16);
+        void *place = block->launch->checker ? tile_emu_check(&request) : (void *)request.address;
+        if (kind == TILE_EMU_READ)
+            memcpy(rows[row], place, 16);
+        else
+            memcpy(place, rows[row], 16);
     }
 }
 
@@ -66,26 +68,52 @@ static void deal_matrix(Thread *lanes, uint32_t word, uint16_t rows[8][8], bool 
     }
 }
 
+/* The elements of which ldmatrix gives them to their lanes. */
+static void collect_matrix(const Thread *lanes, uint32_t word, uint16_t rows[8][8], bool transposed)
+{
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        const uint32_t i = lane / 4, j = lane % 4 * 2, both = lanes[lane].abi.in[4 + word];
+        *(transposed ? &rows[j][i] : &rows[i][j]) = (uint16_t)both;
+        *(transposed ? &rows[j + 1][i] : &rows[i][j + 1]) = (uint16_t)(both >> 16);
+    }
+}
+
 /* A phase is one matrix: 8 rows of 16 bytes meet the 32 banks. */
-static void count_phases(Block *block, const Thread *lanes, uint32_t count)
+static void count_phases(Block *block, const Thread *lanes, uint32_t count, uint32_t operation)
 {
     uintptr_t address[LANES];
     for (uint32_t lane = 0; lane < LANES; lane++) address[lane] = row_address(&lanes[lane]);
     uint32_t mask = count == 4 ? UINT32_MAX : (1u << 8 * count) - 1, ideal = 0;
     uint32_t passes = tile_emu_bank_passes(address, mask, 16, &ideal);
-    tile_emu_note_operation(block->launch->checker->statistics, lanes->abi.site,
-                            TILE_EMULATOR_LDMATRIX, passes, ideal);
+    tile_emu_note_operation(block->launch->checker->statistics, lanes->abi.site, operation, passes,
+                            ideal);
 }
 
 /* Matrix m takes its row addresses from lanes 8m to 8m + 7; those of the other lanes do not matter.
  */
+static uint32_t matrix_count(const Thread *lanes)
+{
+    return lanes->abi.in[2] > 4 ? 4 : lanes->abi.in[2];
+}
+
 static void execute_ldmatrix(Block *block, Thread *lanes)
 {
-    uint32_t count = lanes->abi.in[2] > 4 ? 4 : lanes->abi.in[2];
+    const uint32_t count = matrix_count(lanes);
     uint16_t rows[4][8][8];
-    for (uint32_t m = 0; m < count; m++) load_rows(block, lanes + 8 * m, rows[m]);
+    for (uint32_t m = 0; m < count; m++) move_rows(block, lanes + 8 * m, rows[m], TILE_EMU_READ);
     for (uint32_t m = 0; m < count; m++) deal_matrix(lanes, m, rows[m], lanes->abi.in[3] != 0);
-    if (block->launch->checker) count_phases(block, lanes, count);
+    if (block->launch->checker) count_phases(block, lanes, count, TILE_EMULATOR_LDMATRIX);
+}
+
+static void execute_stmatrix(Block *block, Thread *lanes)
+{
+    const uint32_t count = matrix_count(lanes);
+    uint16_t rows[8][8];
+    for (uint32_t m = 0; m < count; m++) {
+        collect_matrix(lanes, m, rows, lanes->abi.in[3] != 0);
+        move_rows(block, lanes + 8 * m, rows, TILE_EMU_WRITE);
+    }
+    if (block->launch->checker) count_phases(block, lanes, count, TILE_EMULATOR_STMATRIX);
 }
 
 static void count_execution(Block *block, const Thread *lanes, uint32_t operation)
@@ -111,6 +139,7 @@ void tile_emu_execute(Block *block, Thread *lanes)
         count_execution(block, lanes, TILE_EMULATOR_VOTE);
         return;
     case TILE_EMU_LDMATRIX: execute_ldmatrix(block, lanes); return;
+    case TILE_EMU_STMATRIX: execute_stmatrix(block, lanes); return;
     case TILE_EMU_MMA:
         block->launch->matrix(lanes, lanes->abi.mode);
         count_execution(block, lanes, TILE_EMULATOR_MMA);

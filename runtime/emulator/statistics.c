@@ -81,6 +81,7 @@ TILE_API const char *tile_emulator_operation_name(uint32_t operation)
         [TILE_EMULATOR_SHARED_WRITE] = "shared write",
         [TILE_EMULATOR_SHARED_ATOMIC] = "shared atomic",
         [TILE_EMULATOR_LDMATRIX] = "ldmatrix",
+        [TILE_EMULATOR_STMATRIX] = "stmatrix",
         [TILE_EMULATOR_MMA] = "mma",
         [TILE_EMULATOR_SHUFFLE] = "shuffle",
         [TILE_EMULATOR_VOTE] = "vote",
@@ -266,7 +267,7 @@ static tile_emulator_count count_of(const Counter *counter, size_t index, const 
     size_t site = index / TILE_EMULATOR_OPERATIONS;
     uint32_t operation = index % TILE_EMULATOR_OPERATIONS;
     const tile_emu_site *place = site < launch->site_count ? &launch->sites[site] : &UNKNOWN;
-    bool banks = operation >= TILE_EMULATOR_SHARED_READ && operation <= TILE_EMULATOR_LDMATRIX;
+    bool banks = operation >= TILE_EMULATOR_SHARED_READ && operation <= TILE_EMULATOR_STMATRIX;
     return (tile_emulator_count){.file = place->file,
                                  .line = place->line,
                                  .column = place->column,

@@ -12,6 +12,7 @@ static const char *operation_text(uint32_t op)
         [TILE_EMU_WARP_SYNC] = "a warp's barrier",
         [TILE_EMU_SHUFFLE] = "a shuffle",
         [TILE_EMU_LDMATRIX] = "ldmatrix",
+        [TILE_EMU_STMATRIX] = "stmatrix",
         [TILE_EMU_MMA] = "mma",
         [TILE_EMU_VOTE] = "a vote",
         [TILE_EMU_WGMMA] = "wgmma",

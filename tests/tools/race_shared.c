@@ -5,7 +5,7 @@
 int main(void)
 {
     enum {
-        M = 128,
+        M = 256,
         /* more blocks than run at a time, of those that take turns */ N = 384,
         K = 256
     };

@@ -353,6 +353,57 @@ static void test_ldmatrix_conflicts(void **state)
     assert_int_equal(count_at(3, TILE_EMULATOR_LDMATRIX).bank_conflicts, 0);
 }
 
+typedef struct StoreMatrix {
+    uint32_t count, transposed;
+    uint16_t out[32][8];
+} StoreMatrix;
+
+/* Rows of 16 bytes, 48 bytes apart; lane l's word m holds 256 l + 2 m and the next number. */
+KERNEL(store_matrix)
+{
+    StoreMatrix *test = pointer_of(c);
+    uint32_t index = c->t->index;
+    BEGIN
+    {
+        uint64_t address = (uint64_t)(uintptr_t)(c->t->shared + index * 48);
+        memcpy(c->t->in, &address, 8);
+        if (index >= 8 * test->count) memset(c->t->in, 0xee, 8); /* does not matter */
+        c->t->in[2] = test->count;
+        c->t->in[3] = test->transposed;
+        for (uint32_t m = 0; m < 4; m++)
+            c->t->in[4 + m] = (256 * index + 2 * m) | (256 * index + 2 * m + 1) << 16;
+    }
+    SUSPEND(TILE_EMU_STMATRIX, 3);
+    SUSPEND(TILE_EMU_WARP_SYNC, 4);
+    if (index < 8 * test->count) memcpy(test->out[index], c->t->shared + index * 48, 16);
+    END
+}
+
+/* What ldmatrix would give each lane is what the lane had. */
+static void test_stmatrix(void **state)
+{
+    (void)state;
+    for (uint32_t count = 1; count <= 4; count *= 2)
+        for (uint32_t transposed = 0; transposed < 2; transposed++) {
+            StoreMatrix test = {.count = count, .transposed = transposed};
+            assert_fine(launch(store_matrix, 1, 48 * 32, 1, &test));
+            for (uint32_t at = 0; at < 64 * count; at++) {
+                uint32_t row = at / 8 % 8, column = at % 8, m = at / 64;
+                uint32_t i = transposed ? column : row, j = transposed ? row : column;
+                assert_int_equal(test.out[at / 8][column], 256 * (4 * i + j / 2) + 2 * m + j % 2);
+            }
+        }
+}
+
+static void test_stmatrix_faults(void **state)
+{
+    (void)state;
+    StoreMatrix test = {.count = 4};
+    assert_fault(launch(store_matrix, 1, 48 * 31, 1, &test),
+                 "kernel.tile:3:5: out of bounds: thread 31 of block (0, 0, 0) writes 16 bytes at "
+                 "byte 1488");
+}
+
 KERNEL(load_matrix_outside)
 {
     BEGIN
@@ -1525,6 +1576,8 @@ int main(void)
         cmocka_unit_test(test_ldmatrix),
         cmocka_unit_test(test_ldmatrix_conflicts),
         cmocka_unit_test(test_ldmatrix_faults),
+        cmocka_unit_test(test_stmatrix),
+        cmocka_unit_test(test_stmatrix_faults),
         cmocka_unit_test(test_mma),
         cmocka_unit_test(test_mma_f16_values),
         cmocka_unit_test(test_mma_special),

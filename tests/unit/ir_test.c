@@ -382,6 +382,7 @@ static const char thread_text[] =
     "    %21 = atom %20, %1, %1, %3 {mode = min, order = acq_rel, scope = cta} : i32\n"
     "    cp_async %2, %p, %3 {bytes = 16}\n"
     "    %9, %10 = ldmatrix %2 {count = 2, transposed = 1} : vec<f16, 2>, vec<f16, 2>\n"
+    "    stmatrix %2, %9, %10 {count = 2}\n"
     "    %11 = const {number = -0} : f32\n"
     "    %12, %13, %14, %15 = mma %9, %10, %7, %11, %11, %11, %11 {instruction = m16n8k8.f32.f16}"
     " : f32, f32, f32, f32\n"

@@ -1,4 +1,4 @@
-# Pipelined loops, of mma, of wgmma, of wgmma that stays under way for a round, and of wgmma beside warps that copy, with one of their barriers, fences, waits or commits taken out at a time: the emulator finds
+# Pipelined loops, of mma, of wgmma, of wgmma that stays under way for a round, and of two warpgroups of wgmma that each store rows of their own, beside warps that copy, with one of their barriers, fences, waits or commits taken out at a time: the emulator finds
 # fault with each, and none with the whole.
 set -e
 run() {
@@ -9,6 +9,7 @@ run() {
 for kernel in ring wgmma open warp_groups; do
   case $kernel in
     open) sed 's/stages = 3/stages = 4/; s/%e = const {value = 4}/%e = const {value = 8}/; s/d64 = const {value = 64}/d64 = const {value = 32}/; s/\[64, 64\]/[64, 32]/g' ../passes/wgmma.ir | sed '/sb = shared_alloc\|%y = shared_load/s/\[64, 128\]/[32, 128]/' > $TMP/start.ir ;;
+    warp_groups) sed 's/warps = 4/warps = 8/; s/value = 63/value = 127/; /%c64 = \|%d64m = /s/= 64/= 128/; /%d256 = /s/= 256/= 128/; s/\[64, 256\]/[128, 128]/g' ../passes/$kernel.ir | sed '/%sa = shared_alloc\|%x = shared_load/s/\[64, 64\]/[128, 64]/; /%sb = shared_alloc\|%y = shared_load/s/\[128, 128\]/[64, 128]/' > $TMP/start.ir ;;
     *) cp ../passes/$kernel.ir $TMP/start.ir ;;
   esac
   $TILEC opt --run=bounds,ring,matrix,infer_layout,pipeline,shared,sync $TMP/start.ir > $TMP/whole.ir
