@@ -172,10 +172,20 @@ UNIT_EXTRA_emulator = $(BUILD)/libtile_emulator.a $(BUILD)/libtile.a
 UNIT_EXTRA_codegen = $(BUILD)/libtile_emulator.a $(BUILD)/libtile.a
 UNIT_EXTRA_codegen_emulator = $(UNIT_EXTRA_codegen)
 # The reference interpreter of tile IR: it may link ir/ alone.
-$(BUILD)/reference/interpret: tests/reference/main.c tests/reference/interpret.c tests/reference/arithmetic.c tests/reference/interpret.h $(BUILD)/lib/ir.a $(BUILD)/lib/base.a
+INTERPRETER = $(foreach f,interpret memory threads arithmetic,$(BUILD)/reference/$(f).o)
+$(BUILD)/reference/%.o: tests/reference/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CFLAGS_COMPILER) -Itests/reference -o $@ $(filter %.c,$^) $(BUILD)/lib/ir.a $(BUILD)/lib/base.a -lm
+	$(Q)$(CC) $(CFLAGS_COMPILER) -Itests/reference -c $< -o $@
+$(BUILD)/reference/interpret: $(BUILD)/reference/main.o $(INTERPRETER) $(BUILD)/lib/ir.a $(BUILD)/lib/base.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -o $@ $^ -lm
+# `tilec run` with the interpreter looking on.
+$(BUILD)/reference/differ: $(BUILD)/reference/differ.o $(INTERPRETER) $(filter-out %/obj/main.o,$(MAIN_OBJ)) $(LIBS) $(BUILD)/libtile.a $(BUILD)/libtile_emulator.a
+	$(call say,LINK,$@)
+	$(Q)$(CXX) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -o $@ $(filter %.o,$^) -Wl,--start-group $(LIBS) -Wl,--end-group \
+	  -Wl,--whole-archive $(BUILD)/libtile_emulator.a $(BUILD)/libtile.a -Wl,--no-whole-archive \
+	  $(LLVM_LIBS) $(SYSTEM_LIBS) -Wl,--gc-sections -Wl,--export-dynamic-symbol='tile_*' $(if $(SANITIZE),,-s)
 # The tests load what they compile, which calls the emulator in the test itself.
 UNIT_LIBS_codegen_emulator = $(UNIT_LIBS_codegen)
 UNIT_LIBS_cache = $(LLVM_LIBS) -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic $(SYSTEM_LIBS) -Wl,--gc-sections

@@ -289,8 +289,12 @@ static HostStatus host_launch(Host *host, const HostLaunch *launch)
         arguments[i] = &cells[i];
     }
     if (!make_results(runner, launch, kernel, arguments, cells)) return HOST_FAILED;
+    RunWatch *watch = runner->wish->watch;
+    if (watch && !watch->before(watch, runner->session, launch, cells)) return HOST_FAILED;
     HostStatus status =
         launch_status(runner->session, launch->at, tile_launch(kernel, NULL, NULL, 0, arguments));
+    if (watch && status == HOST_OK && !watch->after(watch, runner->session, launch, cells))
+        status = HOST_FAILED;
     if (runner->options->statistics) show_statistics(runner);
     return status;
 }

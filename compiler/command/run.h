@@ -4,10 +4,23 @@
 
 #include "tunings.h"
 
+#include "eval/host.h"
+
+/* Who looks on at launches: tests. The cells are the arguments as the kernel takes them, those of
+ * results included. False: reported, and the run ends. */
+typedef struct RunWatch RunWatch;
+struct RunWatch {
+    bool (*before)(RunWatch *watch, Session *session, const HostLaunch *launch,
+                   const uint64_t *cells);
+    bool (*after)(RunWatch *watch, Session *session, const HostLaunch *launch,
+                  const uint64_t *cells);
+};
+
 /* What a run is to find out beside what the program does. */
 typedef struct RunWish {
     Tunings *tunings; /* what is measured, or NULL */
     bool only_plans;  /* launches are noted there, and not made */
+    RunWatch *watch;  /* or NULL */
 } RunWish;
 
 /* Runs the file as __main__, or the statements in its scope. */

@@ -1,43 +1,11 @@
 /* interpret.c: runs a kernel's host region and, for each launch, its blocks one after the other. */
-#include "interpret.h"
+#include "machine.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-typedef struct SharedTile { /* a shared tile or a part of one: row-major elements of `memory` */
-    Number *memory;
-    int64_t start, strides[TYPE_RANK];
-} SharedTile;
-
-typedef struct View {
-    Buffer *buffer;
-    int64_t offset; /* bits */
-    int64_t shape[TYPE_RANK], strides[TYPE_RANK];
-} View;
-
-/* What a value holds while the kernel runs; it hangs off Value.scratch and is written anew each
- * time the op is reached. */
-typedef struct Datum {
-    Number
-        *numbers; /* of a scalar, a tile, a variable's content; the offset of a pointer, in bits */
-    int64_t count;
-    Buffer *buffer; /* of a pointer */
-    View view;
-    SharedTile shared;
-} Datum;
-
-typedef struct Machine {
-    Kernel *kernel;
-    int64_t block[3], grid[3];
-    Value **yielded; /* by the terminator that ended the last region */
-    int yielded_count;
-    bool condition;
-} Machine;
-
-static bool run_region(Machine *machine, const Region *region);
-
-static bool refuse(const Machine *machine, const Op *op, const char *why)
+bool refuse(const Machine *machine, const Op *op, const char *why)
 {
     Buf text = {0};
     op_print(op, &text);
@@ -46,39 +14,99 @@ static bool refuse(const Machine *machine, const Op *op, const char *why)
     return false;
 }
 
+/* ---- threads ---- */
+
+bool is_active(const Machine *machine, int64_t thread)
+{
+    return !machine->active || machine->active[thread];
+}
+
+int64_t first_active(const Machine *machine)
+{
+    int64_t thread = 0;
+    while (thread < machine->threads - 1 && !is_active(machine, thread)) thread++;
+    return thread;
+}
+
+/* The active threads for which `which` is what is wanted; false: there is none. */
+static bool narrow(Machine *machine, const Datum *which, bool wanted, const bool **out)
+{
+    bool *threads = arena_new_array(machine->kernel->arena, bool, machine->threads), any = false;
+    for (int64_t i = 0; i < machine->threads; i++) {
+        threads[i] = is_active(machine, i) && (number_at(which, i).i != 0) == wanted;
+        any |= threads[i];
+    }
+    *out = threads;
+    return any;
+}
+
 /* ---- data ---- */
 
-static Datum *datum_of(Machine *machine, Value *value)
+/* Threads may have their own. */
+static bool may_differ(const Type *type)
+{
+    return type->kind == TYPE_SCALAR || type->kind == TYPE_POINTER || type->kind == TYPE_VIEW;
+}
+
+static const Type *content_of(const Type *type)
+{
+    return type->kind == TYPE_VAR ? type->content : type;
+}
+
+Datum *datum_of(Machine *machine, Value *value)
 {
     if (value->scratch) return value->scratch;
-    const Type *type = value->type->kind == TYPE_VAR ? value->type->content : value->type;
+    const Type *type = content_of(value->type);
     Datum *datum = arena_new_of(machine->kernel->arena, Datum);
-    bool dense = type->kind == TYPE_TILE || type->kind == TYPE_SHARED;
-    datum->count = dense ? type_elements(type) : 1;
-    datum->numbers = arena_new_array(machine->kernel->arena, Number, datum->count);
+    int64_t room = type->kind == TYPE_TILE || type->kind == TYPE_SHARED ? type_elements(type) : 1;
+    datum->count = room;
+    if (may_differ(type)) room = machine->threads;
+    if (type->kind == TYPE_LOCAL) datum->count = room = type_elements(type) * machine->threads;
+    datum->numbers = arena_new_array(machine->kernel->arena, Number, room);
     value->scratch = datum;
     return datum;
 }
 
-static void datum_copy(Datum *to, const Datum *from)
+void datum_copy(Datum *to, const Datum *from)
 {
     Number *numbers = to->numbers;
-    memcpy(numbers, from->numbers, sizeof *numbers * (size_t)to->count);
+    memcpy(numbers, from->numbers, sizeof *numbers * (size_t)from->count);
     *to = *from;
     to->numbers = numbers;
 }
 
-static const Datum *operand(const Op *op, int index)
+Number number_at(const Datum *datum, int64_t thread)
+{
+    return datum->numbers[datum->count == 1 ? 0 : thread];
+}
+
+/* What the active threads assign; the others keep what they have. */
+static void datum_assign(const Machine *machine, const Type *type, Datum *to, const Datum *from)
+{
+    if (!machine->active || !may_differ(content_of(type))) {
+        datum_copy(to, from);
+        return;
+    }
+    for (int64_t i = to->count == 1 ? 1 : machine->threads; i < machine->threads; i++)
+        to->numbers[i] = to->numbers[0];
+    for (int64_t i = 0; i < machine->threads; i++)
+        if (machine->active[i]) to->numbers[i] = number_at(from, i);
+    to->count = machine->threads;
+    to->buffer = from->buffer;
+    to->view = from->view;
+}
+
+const Datum *operand(const Op *op, int index)
 {
     return op->operands[index]->scratch;
 }
 
-static int64_t integer(const Op *op, int index)
+int64_t integer(const Machine *machine, const Op *op, int index)
 {
-    return operand(op, index)->numbers[0].i;
+    return number_at(operand(op, index), first_active(machine)).i;
 }
 
-static Datum *result(Machine *machine, const Op *op)
+Datum *result(Machine *machine, const Op *op)
 {
     return datum_of(machine, &op->results[0]);
 }
@@ -93,7 +121,8 @@ static void copy_values(Machine *machine, int count, Value *const *from, Value *
         held[i].numbers = arena_new_array(machine->kernel->arena, Number, source->count);
         memcpy(held[i].numbers, source->numbers, sizeof(Number) * (size_t)source->count);
     }
-    for (int i = 0; i < count; i++) datum_copy(datum_of(machine, to[i]), &held[i]);
+    for (int i = 0; i < count; i++)
+        datum_assign(machine, to[i]->type, datum_of(machine, to[i]), &held[i]);
 }
 
 /* `copy_values` between arrays of a marked stretch of the arena. */
@@ -115,7 +144,7 @@ static void move_to_results(Machine *machine, const Op *op, Value *const *from)
 /* ---- places in tiles ---- */
 
 /* The next place in row-major order. */
-static void advance(const Type *type, int64_t *place)
+void advance(const Type *type, int64_t *place)
 {
     for (int dim = type->rank - 1; dim >= 0; dim--) {
         if (++place[dim] < type->shape[dim]) return;
@@ -123,7 +152,7 @@ static void advance(const Type *type, int64_t *place)
     }
 }
 
-static int64_t index_of(const Type *type, const int64_t *place)
+int64_t index_of(const Type *type, const int64_t *place)
 {
     int64_t index = 0;
     for (int dim = 0; dim < type->rank; dim++) index = index * type->shape[dim] + place[dim];
@@ -140,14 +169,24 @@ static bool run_const(Machine *machine, const Op *op)
     return true;
 }
 
+/* So many numbers a scalar has that is made of the operands. */
+static int64_t widest(const Op *op)
+{
+    int64_t count = 1;
+    for (int i = 0; i < op->operand_count; i++)
+        if (operand(op, i)->count > count) count = operand(op, i)->count;
+    return count;
+}
+
 static bool run_elementwise(Machine *machine, const Op *op)
 {
     Datum *out = result(machine, op);
     DType dtype = op->operands[op->operand_count - 1]->type->dtype;
+    if (may_differ(op->results[0].type)) out->count = widest(op);
     for (int64_t i = 0; i < out->count; i++) {
         Number operands[3];
         for (int j = 0; j < op->operand_count && j < 3; j++)
-            operands[j] = operand(op, j)->numbers[i];
+            operands[j] = number_at(operand(op, j), i);
         if (!compute_element(op, dtype, op->results[0].type->dtype, operands, &out->numbers[i]))
             return refuse(machine, op, "this op is not interpreted");
     }
@@ -168,7 +207,9 @@ static bool run_pointer(Machine *machine, const Op *op)
     Datum *out = result(machine, op);
     int64_t size = dtype_memory_bits(op->operands[0]->type->dtype);
     datum_copy(out, operand(op, 0));
-    if (op->code == OP_ptr_add) out->numbers[0].i += integer(op, 1) * size;
+    out->count = widest(op);
+    for (int64_t i = 0; i < out->count && op->code == OP_ptr_add; i++)
+        out->numbers[i].i = number_at(operand(op, 0), i).i + number_at(operand(op, 1), i).i * size;
     return true;
 }
 
@@ -187,33 +228,65 @@ static bool run_nothing(Machine *machine, const Op *op)
 
 static bool run_assume(Machine *machine, const Op *op)
 {
-    const int64_t value = integer(op, 0), gap = op_int(op, ATTR_gap, 0);
-    const bool holds = value % op_int(op, ATTR_multiple, 1) == 0 &&
-                       value >= op_int(op, ATTR_low, INT64_MIN) &&
-                       value <= op_int(op, ATTR_high, INT64_MAX) &&
-                       (op->operand_count < 2 || value + gap <= integer(op, 1));
+    bool holds = true;
+    for (int64_t i = 0; i < machine->threads && holds; i++) {
+        const int64_t value = number_at(operand(op, 0), i).i, gap = op_int(op, ATTR_gap, 0);
+        if (!is_active(machine, i)) continue;
+        holds = value % op_int(op, ATTR_multiple, 1) == 0 &&
+                value >= op_int(op, ATTR_low, INT64_MIN) &&
+                value <= op_int(op, ATTR_high, INT64_MAX) &&
+                (op->operand_count < 2 || value + gap <= number_at(operand(op, 1), i).i);
+    }
     return holds || refuse(machine, op, "what is assumed does not hold");
 }
 
 static bool run_check(Machine *machine, const Op *op)
 {
-    return integer(op, 0) != 0 || refuse(machine, op, op_attr(op, ATTR_text)->text);
+    for (int64_t i = 0; i < machine->threads; i++)
+        if (is_active(machine, i) && !number_at(operand(op, 0), i).i)
+            return refuse(machine, op, op_attr(op, ATTR_text)->text);
+    return true;
 }
 
 /* ---- control ---- */
 
+/* The threads that have rounds left; false: none has. */
+static bool begin_round(Machine *machine, const Op *op, Datum *variable, const bool *entered)
+{
+    const Datum *end = operand(op, 1);
+    if (variable->count == 1 && end->count == 1) return variable->numbers[0].i < end->numbers[0].i;
+    bool *threads = arena_new_array(machine->kernel->arena, bool, machine->threads), any = false;
+    for (int64_t i = 0; i < machine->threads; i++) {
+        threads[i] =
+            (!entered || entered[i]) && number_at(variable, i).i < number_at(end, i).i;
+        any |= threads[i];
+    }
+    machine->active = threads;
+    return any;
+}
+
 static bool run_for(Machine *machine, const Op *op)
 {
     const Region *region = op->regions[0];
-    int carried = op->operand_count - 3;
-    int64_t end = integer(op, 1), step = integer(op, 2);
-    if (step <= 0) return refuse(machine, op, "the step is not positive");
+    const bool *entered = machine->active;
+    const Datum *step = operand(op, 2);
+    const int carried = op->operand_count - 3;
+    Datum *variable = datum_of(machine, region->arguments[0]);
+    for (int64_t i = 0; i < machine->threads; i++)
+        if (is_active(machine, i) && number_at(step, i).i <= 0)
+            return refuse(machine, op, "the step is not positive");
     move_values(machine, carried, op->operands + 3, region->arguments + 1);
-    for (int64_t i = integer(op, 0); i < end; i += step) {
-        datum_of(machine, region->arguments[0])->numbers[0].i = i;
+    datum_copy(variable, operand(op, 0));
+    for (int64_t i = variable->count; i < step->count; i++)
+        variable->numbers[i] = variable->numbers[0];
+    if (step->count > variable->count) variable->count = step->count;
+    while (begin_round(machine, op, variable, entered)) {
         if (!run_region(machine, region)) return false;
         move_values(machine, carried, machine->yielded, region->arguments + 1);
+        for (int64_t i = 0; i < variable->count; i++)
+            variable->numbers[i].i += number_at(step, i).i;
     }
+    machine->active = entered;
     move_to_results(machine, op, region->arguments + 1);
     return true;
 }
@@ -221,29 +294,43 @@ static bool run_for(Machine *machine, const Op *op)
 static bool run_while(Machine *machine, const Op *op)
 {
     const Region *test = op->regions[0], *body = op->regions[1];
+    const bool *entered = machine->active;
     move_values(machine, op->operand_count, op->operands, test->arguments);
     for (;;) {
         if (!run_region(machine, test)) return false;
-        if (!machine->condition) break;
+        const Datum *condition = machine->condition;
+        move_to_results(machine, op, machine->yielded); /* of threads that leave now, the last */
+        if (condition->count == 1 ? !condition->numbers[0].i
+                                  : !narrow(machine, condition, true, &machine->active))
+            break;
         move_values(machine, body->argument_count, machine->yielded, body->arguments);
         if (!run_region(machine, body)) return false;
         move_values(machine, test->argument_count, machine->yielded, test->arguments);
     }
-    move_to_results(machine, op, machine->yielded);
+    machine->active = entered;
     return true;
 }
 
 static bool run_if(Machine *machine, const Op *op)
 {
-    if (!run_region(machine, op->regions[integer(op, 0) ? 0 : 1])) return false;
-    move_to_results(machine, op, machine->yielded);
+    const Datum *condition = operand(op, 0);
+    const bool *entered = machine->active;
+    for (int side = 0; side < 2; side++) {
+        machine->active = entered;
+        if (condition->count == 1 ? (condition->numbers[0].i != 0) == side
+                                  : !narrow(machine, condition, !side, &machine->active))
+            continue;
+        if (!run_region(machine, op->regions[side])) return false;
+        move_to_results(machine, op, machine->yielded);
+    }
+    machine->active = entered;
     return true;
 }
 
 static bool run_yield(Machine *machine, const Op *op)
 {
     int first = op->code == OP_condition;
-    machine->condition = first && integer(op, 0);
+    machine->condition = first ? operand(op, 0) : NULL;
     machine->yielded = op->operands + first;
     machine->yielded_count = op->operand_count - first;
     return true;
@@ -252,7 +339,7 @@ static bool run_yield(Machine *machine, const Op *op)
 static bool run_var(Machine *machine, const Op *op)
 {
     Datum *out = result(machine, op);
-    if (op->operand_count == 1) datum_copy(out, operand(op, 0));
+    if (op->operand_count == 1) datum_assign(machine, op->results[0].type, out, operand(op, 0));
     return true;
 }
 
@@ -264,18 +351,21 @@ static bool run_copy(Machine *machine, const Op *op) /* var_get, convert, reshap
 
 static bool run_var_set(Machine *machine, const Op *op)
 {
-    datum_copy(datum_of(machine, op->operands[0]), operand(op, 1));
+    datum_assign(machine, op->operands[0]->type, datum_of(machine, op->operands[0]),
+                 operand(op, 1));
     return true;
 }
 
 static bool run_launch(Machine *machine, const Op *op)
 {
-    for (int dim = 0; dim < 3; dim++) machine->grid[dim] = integer(op, dim);
+    for (int dim = 0; dim < 3; dim++) machine->grid[dim] = operand(op, dim)->numbers[0].i;
     int64_t *block = machine->block;
+    machine->threads = (int)op_int(op, ATTR_warps, 1) * 32;
     for (block[2] = 0; block[2] < machine->grid[2]; block[2]++)
         for (block[1] = 0; block[1] < machine->grid[1]; block[1]++)
             for (block[0] = 0; block[0] < machine->grid[0]; block[0]++)
                 if (!run_region(machine, op->regions[0])) return false;
+    machine->threads = 1;
     return true;
 }
 
@@ -284,7 +374,8 @@ static bool run_launch(Machine *machine, const Op *op)
 static bool run_splat(Machine *machine, const Op *op)
 {
     Datum *out = result(machine, op);
-    for (int64_t i = 0; i < out->count; i++) out->numbers[i] = operand(op, 0)->numbers[0];
+    const Number number = number_at(operand(op, 0), first_active(machine));
+    for (int64_t i = 0; i < out->count; i++) out->numbers[i] = number;
     return true;
 }
 
@@ -334,6 +425,18 @@ static bool run_iota(Machine *machine, const Op *op)
     Datum *out = result(machine, op);
     for (int64_t i = 0; i < out->count; i++, advance(type, place)) out->numbers[i].i = place[dim];
     return true;
+}
+
+static void choose_part(const Op *op, const int64_t *place, int64_t *from)
+{
+    const Attr *begins = op_attr(op, ATTR_begins);
+    for (int dim = 0; dim < op->results[0].type->rank; dim++)
+        from[dim] = begins->integers[dim] + place[dim];
+}
+
+static bool run_part(Machine *machine, const Op *op)
+{
+    return run_choice(machine, op, choose_part);
 }
 
 /* A matrix in registers or in shared memory. */
@@ -428,282 +531,12 @@ static bool run_scan(Machine *machine, const Op *op)
     return true;
 }
 
-/* ---- memory ---- */
-
-static bool run_view(Machine *machine, const Op *op)
-{
-    Datum *out = result(machine, op);
-    const Datum *pointer = operand(op, 0);
-    int rank = op->results[0].type->rank;
-    out->view = (View){.buffer = pointer->buffer, .offset = pointer->numbers[0].i};
-    for (int i = 0; i < rank; i++) {
-        out->view.shape[i] = integer(op, 1 + i);
-        out->view.strides[i] = integer(op, 1 + rank + i);
-    }
-    return true;
-}
-
-/* An element in global memory. */
-typedef struct Spot {
-    char *bytes; /* NULL: outside the view, or masked out */
-    int bit;     /* where in a byte it begins, if it is less than one */
-} Spot;
-
-/* False: outside the argument's memory. */
-static bool find_spot(Machine *machine, const Op *op, const View *view, int64_t element, Spot *out)
-{
-    const int size = dtype_memory_bits(op->operands[0]->type->dtype);
-    const int64_t bit = view->offset + element * size;
-    if (!view->buffer || bit < 0 || bit + size > view->buffer->size * 8)
-        return refuse(machine, op, "an access outside the argument's memory");
-    *out = (Spot){view->buffer->bytes + bit / 8, (int)(bit % 8)};
-    return true;
-}
-
-static Number read_spot(Spot place, DType dtype)
-{
-    uint64_t bits = 0;
-    if (place.bytes) memcpy(&bits, place.bytes, (size_t)dtype_bytes(dtype));
-    if (dtype_is_packed(dtype)) bits = bits >> place.bit & ((1u << dtype_bits(dtype)) - 1);
-    return number_decode(dtype, bits);
-}
-
-static void write_spot(Spot place, DType dtype, Number number)
-{
-    uint64_t bits = number_encode(dtype, number), old = 0;
-    const uint64_t mask = ((UINT64_C(1) << dtype_bits(dtype) % 64) - 1) << place.bit;
-    if (!place.bytes) return;
-    if (dtype_is_packed(dtype)) {
-        memcpy(&old, place.bytes, 1);
-        bits = (old & ~mask) | (bits << place.bit & mask);
-    }
-    memcpy(place.bytes, &bits, (size_t)dtype_bytes(dtype));
-}
-
-typedef struct Access { /* one element of a load or store */
-    Spot place;
-    bool wrong;
-} Access;
-
-/* Whether the op promises that a coordinate is never on that side (1 below, 2 above). */
-static bool promised(const Op *op, int dim, int side)
-{
-    const Attr *bounds = op_attr(op, ATTR_bounds);
-    return bounds && !(bounds->integers[dim] & side);
-}
-
-static Access find_element(Machine *machine, const Op *op, int first_offset, const Type *tile,
-                           const int64_t *place)
-{
-    const Type *type = op->operands[0]->type;
-    const View *view = &operand(op, 0)->view;
-    const Attr *dims = op_attr(op, ATTR_dims);
-    int64_t coordinate[TYPE_RANK], at = 0;
-    Access access = {0};
-    bool inside = true;
-    for (int i = 0; i < type->rank; i++) coordinate[i] = integer(op, first_offset + i);
-    for (int i = 0; i < tile->rank; i++)
-        coordinate[dims ? dims->integers[i] : type->rank - tile->rank + i] += place[i];
-    for (int i = 0; i < type->rank; i++) {
-        int side = coordinate[i] < 0 ? 1 : coordinate[i] >= view->shape[i] ? 2 : 0;
-        if (side && promised(op, i, side))
-            return (Access){.wrong = !refuse(machine, op, "{bounds} promises what does not hold")};
-        inside = inside && !side;
-        at += coordinate[i] * view->strides[i];
-    }
-    if (inside) access.wrong = !find_spot(machine, op, view, at, &access.place);
-    return access;
-}
-
-static bool run_load(Machine *machine, const Op *op)
-{
-    const Type *tile = op->results[0].type;
-    int64_t place[TYPE_RANK] = {0};
-    Datum *out = result(machine, op);
-    for (int64_t i = 0; i < out->count; i++, advance(tile, place)) {
-        Access access = find_element(machine, op, 1, tile, place);
-        if (access.wrong) return false;
-        out->numbers[i] = read_spot(access.place, tile->dtype);
-    }
-    return true;
-}
-
-static bool run_store(Machine *machine, const Op *op)
-{
-    const Type *tile = op->operands[1]->type;
-    int64_t place[TYPE_RANK] = {0};
-    const Datum *from = operand(op, 1);
-    for (int64_t i = 0; i < from->count; i++, advance(tile, place)) {
-        Access access = find_element(machine, op, 2, tile, place);
-        if (access.wrong) return false;
-        write_spot(access.place, tile->dtype, from->numbers[i]);
-    }
-    return true;
-}
-
-/* ---- shared memory ---- */
-
-/* What nobody wrote is a NaN, or a number that no test has: it is seen in the results. */
-static bool run_shared_alloc(Machine *machine, const Op *op)
-{
-    const Type *type = op->results[0].type;
-    Datum *out = result(machine, op);
-    int64_t stride = 1;
-    for (int64_t i = 0; i < out->count; i++)
-        out->numbers[i] = dtype_is_float(type->dtype)
-                              ? (Number){.f = NAN}
-                              : (Number){.i = dtype_wrap(type->dtype, 0x5a5a5a5a)};
-    out->shared = (SharedTile){.memory = out->numbers};
-    for (int dim = type->rank - 1; dim >= 0; dim--) {
-        out->shared.strides[dim] = stride;
-        stride *= type->shape[dim];
-    }
-    return true;
-}
-
-static bool run_shared_view(Machine *machine, const Op *op)
-{
-    const Type *source = op->operands[0]->type, *type = op->results[0].type;
-    const Attr *dims = op_attr(op, ATTR_dims);
-    const SharedTile *from = &operand(op, 0)->shared;
-    SharedTile *out = &result(machine, op)->shared;
-    *out = (SharedTile){.memory = from->memory, .start = from->start};
-    for (int i = 0; i < source->rank; i++) {
-        int64_t offset = integer(op, 1 + i);
-        if (offset < 0 || offset >= source->shape[i])
-            return refuse(machine, op, "an offset outside the shared tile");
-        out->start += offset * from->strides[i];
-    }
-    for (int i = 0; i < type->rank; i++)
-        out->strides[i] = from->strides[dims ? dims->integers[i] : source->rank - type->rank + i];
-    return true;
-}
-
-static Number *shared_element(const SharedTile *tile, const Type *type, const int64_t *place)
-{
-    int64_t at = tile->start;
-    for (int i = 0; i < type->rank; i++) at += place[i] * tile->strides[i];
-    return &tile->memory[at];
-}
-
-static bool run_shared_load(Machine *machine, const Op *op)
-{
-    const Type *type = op->results[0].type;
-    int64_t place[TYPE_RANK] = {0};
-    Datum *out = result(machine, op);
-    for (int64_t i = 0; i < out->count; i++, advance(type, place))
-        out->numbers[i] = *shared_element(&operand(op, 0)->shared, type, place);
-    return true;
-}
-
-static bool run_shared_store(Machine *machine, const Op *op)
-{
-    const Type *type = op->operands[1]->type;
-    int64_t place[TYPE_RANK] = {0};
-    (void)machine;
-    for (int64_t i = 0; i < operand(op, 1)->count; i++, advance(type, place))
-        *shared_element(&operand(op, 0)->shared, type, place) = operand(op, 1)->numbers[i];
-    return true;
-}
-
-static bool run_shared_reshape(Machine *machine, const Op *op)
-{
-    const Type *type = op->results[0].type;
-    SharedTile *out = &result(machine, op)->shared;
-    int64_t stride = 1;
-    if (dtype_memory_bits(type->dtype) != dtype_memory_bits(op->operands[0]->type->dtype))
-        return refuse(machine, op, "only elements of one size are interpreted");
-    *out = operand(op, 0)->shared;
-    for (int dim = type->rank - 1; dim >= 0; dim--) {
-        out->strides[dim] = stride;
-        stride *= type->shape[dim];
-    }
-    return true;
-}
-
-/* ---- elements at indices of their own ---- */
-
-typedef struct Element {
-    Spot place;     /* in global memory */
-    Number *number; /* of a shared tile; NULL: outside, or masked out */
-    bool wrong;
-} Element;
-
-static int64_t index_at(const Op *op, int operand_index, int64_t i)
-{
-    const Datum *index = operand(op, operand_index);
-    return index->numbers[index->count == 1 ? 0 : i].i;
-}
-
-/* Where element i of a gather or put lies. */
-static Element scattered_element(Machine *machine, const Op *op, int first, int64_t i)
-{
-    const Type *memory = op->operands[0]->type;
-    const View *view = &operand(op, 0)->view;
-    int64_t place[TYPE_RANK], at = 0;
-    Element element = {0};
-    if (op_int(op, ATTR_masked, 0) && !operand(op, op->operand_count - 1)->numbers[i].i)
-        return (Element){0};
-    for (int d = 0; d < memory->rank; d++) {
-        place[d] = index_at(op, first + d, i);
-        int64_t extent = memory->kind == TYPE_VIEW ? view->shape[d] : memory->shape[d];
-        if (place[d] < 0 || place[d] >= extent) return (Element){0};
-        if (memory->kind == TYPE_VIEW) at += place[d] * view->strides[d];
-    }
-    if (memory->kind == TYPE_SHARED)
-        return (Element){.number = shared_element(&operand(op, 0)->shared, memory, place)};
-    element.wrong = !find_spot(machine, op, view, at, &element.place);
-    return element;
-}
-
-static bool run_gather(Machine *machine, const Op *op)
-{
-    Datum *out = result(machine, op);
-    DType dtype = op->results[0].type->dtype;
-    for (int64_t i = 0; i < out->count; i++) {
-        Element element = scattered_element(machine, op, 1, i);
-        if (element.wrong) return false;
-        out->numbers[i] = element.number ? *element.number : read_spot(element.place, dtype);
-    }
-    return true;
-}
-
-static bool run_put(Machine *machine, const Op *op)
-{
-    const Datum *from = operand(op, 1);
-    DType dtype = op->operands[1]->type->dtype;
-    for (int64_t i = 0; i < from->count; i++) {
-        Element element = scattered_element(machine, op, 2, i);
-        if (element.wrong) return false;
-        write_spot(element.place, dtype, from->numbers[i]);
-        if (element.number) *element.number = from->numbers[i];
-    }
-    return true;
-}
-
-/* Copies at once, which is one of the moments at which it may be done. */
-static bool run_copy_async(Machine *machine, const Op *op)
-{
-    const Type *tile = op->operands[1]->type;
-    int64_t place[TYPE_RANK] = {0}, count = type_elements(tile);
-    if (op_attr(op, ATTR_masked) && !integer(op, op->operand_count - 1)) return true;
-    for (int64_t i = 0; i < count; i++, advance(tile, place)) {
-        Access access = find_element(machine, op, 2, tile, place);
-        if (access.wrong) return false;
-        *shared_element(&operand(op, 1)->shared, tile, place) =
-            read_spot(access.place, tile->dtype);
-    }
-    return true;
-}
-
 static bool run_wait(Machine *machine, const Op *op)
 {
     return op->result_count == 0 || run_copy(machine, op);
 }
 
 /* ---- the table ---- */
-
-typedef bool Runner(Machine *machine, const Op *op);
 
 static Runner *const runners[OP_COUNT] = {
     [OP_const] = run_const,
@@ -729,6 +562,7 @@ static Runner *const runners[OP_COUNT] = {
     [OP_broadcast] = run_broadcast,
     [OP_reshape] = run_copy,
     [OP_transpose] = run_transpose,
+    [OP_part] = run_part,
     [OP_convert] = run_copy,
     [OP_dot] = run_dot,
     [OP_dot_shared] = run_dot,
@@ -747,16 +581,46 @@ static Runner *const runners[OP_COUNT] = {
     [OP_shared_reshape] = run_shared_reshape,
     [OP_gather] = run_gather,
     [OP_put] = run_put,
+    [OP_atomic] = run_atomic,
     [OP_copy] = run_copy_async,
     [OP_copy_async] = run_copy_async,
     [OP_copy_commit] = run_nothing,
     [OP_copy_wait] = run_nothing,
+    [OP_tensor_copy] = run_tensor_copy,
+    [OP_tensor_store] = run_tensor_store,
+    [OP_tensor_commit] = run_nothing,
+    [OP_tensor_wait] = run_nothing,
+    [OP_slot_init] = run_together,
+    [OP_slot_claim] = run_together,
+    [OP_slot_fill] = run_together,
+    [OP_slot_take] = run_together,
+    [OP_slot_give] = run_together,
+    [OP_signal_init] = run_together,
+    [OP_signal_arrive] = run_together,
+    [OP_signal_copied] = run_together,
+    [OP_signal_meet] = run_together,
+    [OP_signal_wait] = run_together,
+    [OP_fence_async] = run_nothing,
+    [OP_require] = run_check,
+    [OP_result_shape] = run_nothing,
+    [OP_span] = run_nothing,
+    [OP_tensor_map] = run_nothing,
+    [OP_workspace_size] = run_workspace,
+    [OP_print] = run_nothing,
+    [OP_in_group] = run_group,
+    [OP_thread_id] = run_thread,
+    [OP_vote] = run_vote,
+    [OP_shuffle] = run_shuffle,
+    [OP_local_alloc] = run_local_alloc,
+    [OP_element_load] = run_element_load,
+    [OP_element_store] = run_element_store,
+    [OP_element_atomic] = run_element_atomic,
     [OP_sync] = run_nothing,
     [OP_barrier] = run_nothing,
     [OP_warp_sync] = run_nothing,
 };
 
-static bool run_region(Machine *machine, const Region *region)
+bool run_region(Machine *machine, const Region *region)
 {
     machine->yielded = NULL;
     machine->yielded_count = 0;
@@ -771,13 +635,14 @@ static bool run_region(Machine *machine, const Region *region)
 
 bool interpret_kernel(Kernel *kernel, const Argument *arguments)
 {
-    Machine machine = {.kernel = kernel};
+    Machine machine = {.kernel = kernel, .arguments = arguments, .threads = 1};
     if (kernel->stage > STAGE_PIPELINED) {
         fprintf(stderr, "%s: kernels are interpreted up to PIPELINED, this one is %s\n",
                 kernel->name, stage_name(kernel->stage));
         return false;
     }
     for (int i = 0; i < kernel->parameter_count; i++) {
+        if (parameter_is_map(&kernel->parameters[i])) continue;
         Datum *datum = datum_of(&machine, kernel->parameters[i].value);
         datum->numbers[0] = arguments[i].number;
         datum->buffer = arguments[i].buffer;

@@ -1,0 +1,378 @@
+/* differ.c: differ [--passes] [--hash] [--do=STATEMENTS] [OPTION...] FILE...:
+ * runs each program as `tilec run` does, and
+ * has the reference interpreter do each launch, too.
+ *
+ * The TYPED IR of a launch is interpreted on a copy of its arrays; what the kernel leaves in them must
+ * be the same bits (one NaN is like another). Where it is not, the IR after each pass up to PIPELINED
+ * is interpreted, and the first pass that makes a difference is named; with --passes always. --hash:
+ * nothing is interpreted, the arrays' contents are hashed, for a comparison of devices and of runs.
+ * OPTIONs are tilec's. A line a program: "same FILE", "differs FILE: why", "fails FILE: why", with
+ * "skipped N" behind where N launches could not be interpreted, and "hash H". Exit status: 0 if all
+ * went well. */
+#include "command/run.h"
+#include "interpret.h"
+#include "passes/passes.h"
+#include "units.h"
+
+#include "command/arrays.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct Memory { /* what arrays that share storage hold */
+    const char *storage, *low, *high;
+    char *bytes; /* the copy of [low, high) that is interpreted on */
+} Memory;
+
+typedef struct Differ {
+    RunWatch watch; /* first */
+    bool each_pass, only_hash;
+    const char *statements; /* run in the file's scope; NULL: the file as __main__ */
+    const Target *target;
+    Memory *memories;
+    int memory_count;
+    Argument *arguments;
+    Buffer *buffers;
+    char *before; /* all memories, one after the other, as they were */
+    bool interpreted;
+    const char *trouble; /* the first one */
+    int skipped;
+    uint64_t hash;
+} Differ;
+
+/* ---- arguments ---- */
+
+static const Array *array_of(const HostLaunch *launch, int parameter)
+{
+    const Kernel *kernel = launch->kernel;
+    int result = 0;
+    for (int i = 0; i < kernel->tensor_count; i++) {
+        if (!kernel->tensors[i].is_result) continue;
+        if (kernel->tensors[i].pointer == parameter) return launch->results[result].array;
+        result++;
+    }
+    return launch->arguments[parameter].kind == HOST_ARRAY ? launch->arguments[parameter].array
+                                                           : NULL;
+}
+
+static void array_reach(const Array *array, const char **low, const char **high)
+{
+    int64_t first = 0, last = 0;
+    for (int i = 0; i < array->rank; i++) {
+        const int64_t reach = (array->shape[i] - 1) * array->strides[i];
+        *(reach < 0 ? &first : &last) += reach;
+    }
+    if (array_count(array) == 0) last = first - 1;
+    *low = array_data(array) - dtype_memory_bytes(array->dtype, -first);
+    *high = array_data(array) + dtype_memory_bytes(array->dtype, last + 1);
+}
+
+static Memory *memory_of(Differ *differ, const Array *array)
+{
+    Memory *memory = differ->memories;
+    const char *low, *high;
+    array_reach(array, &low, &high);
+    while (memory < differ->memories + differ->memory_count && memory->storage != array->storage)
+        memory++;
+    if (memory == differ->memories + differ->memory_count) {
+        *memory = (Memory){.storage = array->storage, .low = low, .high = high};
+        differ->memory_count++;
+    }
+    if (low < memory->low) memory->low = low;
+    if (high > memory->high) memory->high = high;
+    return memory;
+}
+
+static void fill_argument(Differ *differ, const HostLaunch *launch, int index, uint64_t cell)
+{
+    const Parameter *parameter = &launch->kernel->parameters[index];
+    const DType dtype = parameter->value->type->dtype;
+    const Array *array = array_of(launch, index);
+    Argument *argument = &differ->arguments[index];
+    if (parameter->is_key)
+        argument->number.i = parameter->key;
+    else if (!array)
+        argument->number = number_decode(dtype, cell);
+    if (!array) return;
+    const Memory *memory = memory_of(differ, array);
+    const int64_t offset = array_data(array) - memory->low;
+    differ->buffers[index] = (Buffer){.name = parameter->name,
+                                      .dtype = dtype,
+                                      .bytes = memory->bytes + offset,
+                                      .size = memory->high - memory->low - offset};
+    argument->buffer = &differ->buffers[index];
+}
+
+/* Copies of all memories that the launch reaches, and the arguments that name them. */
+static void take_arguments(Differ *differ, Arena *arena, const HostLaunch *launch,
+                           const uint64_t *cells)
+{
+    const int count = kernel_argument_count(launch->kernel);
+    differ->memories = arena_new_array(arena, Memory, count + 1);
+    differ->memory_count = 0;
+    differ->arguments = arena_new_array(arena, Argument, launch->kernel->parameter_count + 1);
+    differ->buffers = arena_new_array(arena, Buffer, count + 1);
+    for (int i = 0; i < count; i++)
+        if (array_of(launch, i)) memory_of(differ, array_of(launch, i));
+    for (int i = 0; i < differ->memory_count; i++) {
+        Memory *memory = &differ->memories[i];
+        memory->bytes = arena_alloc(arena, (size_t)(memory->high - memory->low) + 1);
+    }
+    for (int i = 0; i < count; i++) fill_argument(differ, launch, i, cells[i]);
+}
+
+/* The copies as the memory is: on the emulator it is this process's. */
+static void copy_memories(Differ *differ)
+{
+    for (int i = 0; i < differ->memory_count; i++) {
+        Memory *memory = &differ->memories[i];
+        memcpy(memory->bytes, memory->low, (size_t)(memory->high - memory->low));
+    }
+}
+
+static void keep_memories(Differ *differ, Arena *arena)
+{
+    size_t size = 1, at = 0;
+    for (int i = 0; i < differ->memory_count; i++)
+        size += (size_t)(differ->memories[i].high - differ->memories[i].low);
+    differ->before = arena_alloc(arena, size);
+    for (int i = 0; i < differ->memory_count; i++) {
+        size = (size_t)(differ->memories[i].high - differ->memories[i].low);
+        memcpy(differ->before + at, differ->memories[i].low, size);
+        at += size;
+    }
+}
+
+static void reset_copies(Differ *differ)
+{
+    size_t at = 0;
+    for (int i = 0; i < differ->memory_count; i++) {
+        Memory *memory = &differ->memories[i];
+        const size_t size = (size_t)(memory->high - memory->low);
+        memcpy(memory->bytes, differ->before + at, size);
+        at += size;
+    }
+}
+
+/* ---- comparing ---- */
+
+/* Bits of one element; of all NaNs the same. */
+static uint64_t element_bits(DType dtype, const char *bytes)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, bytes, (size_t)dtype_bytes(dtype));
+    if (!dtype_is_float(dtype) || dtype_is_packed(dtype)) return bits;
+    const double number = dtype_decode(dtype, bits);
+    return number == number ? bits : UINT64_MAX;
+}
+
+/* The first element in which the kernel's results and the interpreter's differ, or NULL. */
+static const char *find_difference(const Differ *differ, Arena *arena, const HostLaunch *launch)
+{
+    for (int i = 0; i < kernel_argument_count(launch->kernel); i++) {
+        const Buffer *buffer = differ->arguments[i].buffer;
+        if (!buffer) continue;
+        const char *real = array_data(array_of(launch, i));
+        const int size = dtype_bytes(buffer->dtype);
+        for (int64_t j = 0; j + size <= buffer->size; j += size) {
+            const uint64_t got = element_bits(buffer->dtype, real + j);
+            const uint64_t wanted = element_bits(buffer->dtype, buffer->bytes + j);
+            if (got == wanted) continue;
+            return arena_printf(arena, "%s[%lld] is %#llx, should be %#llx", buffer->name,
+                                (long long)(j / size), (unsigned long long)got,
+                                (unsigned long long)wanted);
+        }
+    }
+    return NULL;
+}
+
+static void hash_arrays(Differ *differ, Session *session, const HostLaunch *launch)
+{
+    ArrayContext context = {.session = session, .arena = session->arena, .at = launch->at};
+    for (int i = 0; i < kernel_argument_count(launch->kernel); i++) {
+        const Array *array = array_of(launch, i);
+        char *bytes = array ? array_bytes(&context, array) : NULL;
+        if (!bytes) continue;
+        const int size = dtype_bytes(array->dtype);
+        for (int64_t j = 0; j < array_count(array); j++)
+            differ->hash = (differ->hash ^ element_bits(array->dtype, bytes + j * size)) *
+                           UINT64_C(0x100000001b3);
+        free(bytes);
+    }
+}
+
+/* ---- interpreting ---- */
+
+/* What the interpreter says goes to standard error: kept out of the way. */
+static bool interpret_quietly(Kernel *kernel, const Argument *arguments)
+{
+    fflush(stderr);
+    const int kept = dup(STDERR_FILENO), nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    const bool quiet = !getenv("DIFFER_VERBOSE");
+    if (quiet) dup2(nowhere, STDERR_FILENO);
+    const bool done = interpret_kernel(kernel, arguments);
+    fflush(stderr);
+    if (quiet) dup2(kept, STDERR_FILENO);
+    close(kept);
+    close(nowhere);
+    return done;
+}
+
+static bool interpret_copy(Differ *differ, const Kernel *kernel)
+{
+    Kernel *copy = kernel_clone(kernel);
+    Argument *arguments = arena_new_array(copy->arena, Argument, copy->parameter_count + 1);
+    memcpy(arguments, differ->arguments, sizeof *arguments * (size_t)kernel_argument_count(kernel));
+    const bool done = interpret_quietly(copy, arguments);
+    kernel_free(copy);
+    return done;
+}
+
+/* The first pass after which the interpreter finds something else than the kernel left in memory if
+ * `faulty`, than in `wanted` if not. NULL: there is none. */
+static const char *guilty_pass(Differ *differ, Session *session, const HostLaunch *launch,
+                               bool aligned)
+{
+    Kernel *kernel = kernel_clone(launch->kernel);
+    const int64_t *multiples = aligned ? variant_multiples(session->arena, kernel) : NULL;
+    const char *name, *guilty = NULL;
+    size_t size = 0, at = 0;
+    for (int i = 0; multiples && i < kernel->parameter_count; i++)
+        if (kernel->parameters[i].multiple < multiples[i])
+            kernel->parameters[i].multiple = multiples[i];
+    for (int i = 0; i < differ->memory_count; i++)
+        size += (size_t)(differ->memories[i].high - differ->memories[i].low);
+    char *wanted = arena_alloc(session->arena, size + 1);
+    for (int i = 0; i < differ->memory_count; i++) {
+        const Memory *memory = &differ->memories[i];
+        memcpy(wanted + at, memory->bytes, (size_t)(memory->high - memory->low));
+        at += (size_t)(memory->high - memory->low);
+    }
+    for (int i = 0; !guilty && (name = pass_name_at(i)) && kernel->stage < STAGE_PIPELINED; i++) {
+        if (!pass_run_named(kernel, differ->target, name)) {
+            guilty = name;
+            break;
+        }
+        reset_copies(differ);
+        if (!interpret_copy(differ, kernel)) break;
+        at = 0;
+        for (int j = 0; !guilty && j < differ->memory_count; j++) {
+            const Memory *memory = &differ->memories[j];
+            if (memcmp(memory->bytes, wanted + at, (size_t)(memory->high - memory->low)) != 0)
+                guilty = name;
+            at += (size_t)(memory->high - memory->low);
+        }
+    }
+    at = 0;
+    for (int i = 0; i < differ->memory_count; i++) {
+        const Memory *memory = &differ->memories[i];
+        memcpy(memory->bytes, wanted + at, (size_t)(memory->high - memory->low));
+        at += (size_t)(memory->high - memory->low);
+    }
+    kernel_free(kernel);
+    return guilty;
+}
+
+static void name_pass(Differ *differ, Session *session, const HostLaunch *launch, const char *what)
+{
+    for (int aligned = 0; aligned < 2; aligned++) {
+        const char *guilty = guilty_pass(differ, session, launch, aligned);
+        if (!guilty) continue;
+        differ->trouble = arena_printf(session->arena, "%s%sthe pass %s%s", what ? what : "",
+                                       what ? ": " : "", guilty, aligned ? " (aligned)" : "");
+        return;
+    }
+    if (what)
+        differ->trouble =
+            arena_printf(session->arena, "%s: no pass up to PIPELINED", what);
+}
+
+static bool watch_before(RunWatch *watch, Session *session, const HostLaunch *launch,
+                         const uint64_t *cells)
+{
+    Differ *differ = (Differ *)watch;
+    if (differ->only_hash || differ->trouble) return true;
+    take_arguments(differ, session->arena, launch, cells);
+    copy_memories(differ);
+    keep_memories(differ, session->arena);
+    differ->interpreted = interpret_copy(differ, launch->kernel);
+    if (!differ->interpreted) differ->skipped++;
+    if (differ->interpreted && differ->each_pass) name_pass(differ, session, launch, NULL);
+    return true;
+}
+
+static bool watch_after(RunWatch *watch, Session *session, const HostLaunch *launch,
+                        const uint64_t *cells)
+{
+    Differ *differ = (Differ *)watch;
+    (void)cells;
+    hash_arrays(differ, session, launch);
+    if (differ->only_hash || differ->trouble || !differ->interpreted) return true;
+    const char *what = find_difference(differ, session->arena, launch);
+    if (what) name_pass(differ, session, launch, what);
+    return true;
+}
+
+/* ---- programs ---- */
+
+static bool run_program(Differ *differ, int count, char **words, char *path)
+{
+    Session *session = session_new();
+    Options options;
+    char *all[64] = {words[0], "run", "--no-cache"};
+    int total = 3;
+    for (int i = 0; i < count && total < 62; i++) all[total++] = words[i + 1];
+    all[total++] = path;
+    differ->trouble = NULL;
+    differ->skipped = 0;
+    differ->hash = UINT64_C(0xcbf29ce484222325);
+    ExitStatus status = EXIT_USAGE;
+    if (options_parse(session, total, all, &options)) {
+        const char *arch = options.arch ? strchr(options.arch, ':') : NULL;
+        const RunWish wish = {.watch = &differ->watch};
+        differ->target = target_find(arch ? arch + 1 : "sm_90a");
+        status = run_file(session, &options, differ->statements, &wish);
+    }
+    const char *end = differ->trouble ? "differs" : status != EXIT_DONE ? "fails" : "same";
+    printf("%s %s", end, path);
+    if (differ->trouble) printf(": %s", differ->trouble);
+    if (!differ->trouble && status != EXIT_DONE) {
+        Buf text = {0};
+        diag_render(session->diags, DIAG_TEXT, false, &text);
+        printf(": status %d: %.*s", (int)status, (int)(text.length < 2000 ? text.length : 2000),
+               text.data ? text.data : "");
+        buf_free(&text);
+    }
+    if (differ->skipped) printf(" skipped %d", differ->skipped);
+    printf(" hash %016llx\n", (unsigned long long)differ->hash);
+    fflush(stdout);
+    session_free(session);
+    return !differ->trouble && status == EXIT_DONE;
+}
+
+int main(int count, char **words)
+{
+    Differ differ = {.watch = {watch_before, watch_after}};
+    char *options[32] = {words[0]};
+    int option_count = 0, first = 1;
+    bool fine = true;
+    for (; first < count && words[first][0] == '-' && option_count < 30; first++) {
+        if (strcmp(words[first], "--passes") == 0)
+            differ.each_pass = true;
+        else if (strcmp(words[first], "--hash") == 0)
+            differ.only_hash = true;
+        else if (strncmp(words[first], "--do=", 5) == 0)
+            differ.statements = words[first] + 5;
+        else
+            options[++option_count] = words[first];
+    }
+    for (int i = first; i < count; i++) {
+        printf("run %s\n", words[i]); /* who reads this knows which one did not come back */
+        fflush(stdout);
+        fine &= run_program(&differ, option_count, options, words[i]);
+    }
+    return fine ? 0 : 1;
+}
