@@ -185,7 +185,7 @@ $(BUILD)/reference/differ: $(BUILD)/reference/differ.o $(INTERPRETER) $(filter-o
 	$(call say,LINK,$@)
 	$(Q)$(CXX) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -o $@ $(filter %.o,$^) -Wl,--start-group $(LIBS) -Wl,--end-group \
 	  -Wl,--whole-archive $(BUILD)/libtile_emulator.a $(BUILD)/libtile.a -Wl,--no-whole-archive \
-	  $(LLVM_LIBS) $(SYSTEM_LIBS) -Wl,--gc-sections -Wl,--export-dynamic-symbol='tile_*' $(if $(SANITIZE),,-s)
+	  $(LLVM_LIBS) $(SYSTEM_LIBS) -Wl,--gc-sections -Wl,--export-dynamic-symbol='tile_*'
 # The tests load what they compile, which calls the emulator in the test itself.
 UNIT_LIBS_codegen_emulator = $(UNIT_LIBS_codegen)
 UNIT_LIBS_cache = $(LLVM_LIBS) -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic $(SYSTEM_LIBS) -Wl,--gc-sections

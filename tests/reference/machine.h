@@ -73,10 +73,10 @@ typedef struct Element {
 } Element;
 
 /* The element of a view or shared tile at the place, as this thread sees it. */
-Element memory_element(Machine *machine, const Op *op, const int64_t *place, int64_t thread);
+Element find_place(Machine *machine, const Op *op, const int64_t *place, int64_t thread);
 Number element_read(const Op *op, const Element *element, DType dtype);
 void element_write(const Element *element, DType dtype, Number number);
-Number *shared_element(const SharedTile *tile, const Type *type, const int64_t *place);
+Number *find_shared(const SharedTile *tile, const Type *type, const int64_t *place);
 /* What an atomic leaves there; false: no such mode. */
 bool atomic_result(const char *mode, DType dtype, Number old, Number value, Number compare,
                    Number *out);

@@ -160,7 +160,7 @@ bool run_shared_view(Machine *machine, const Op *op)
     return true;
 }
 
-Number *shared_element(const SharedTile *tile, const Type *type, const int64_t *place)
+Number *find_shared(const SharedTile *tile, const Type *type, const int64_t *place)
 {
     int64_t at = tile->start;
     for (int i = 0; i < type->rank; i++) at += place[i] * tile->strides[i];
@@ -173,7 +173,7 @@ bool run_shared_load(Machine *machine, const Op *op)
     int64_t place[TYPE_RANK] = {0};
     Datum *out = result(machine, op);
     for (int64_t i = 0; i < out->count; i++, advance(type, place))
-        out->numbers[i] = *shared_element(&operand(op, 0)->shared, type, place);
+        out->numbers[i] = *find_shared(&operand(op, 0)->shared, type, place);
     return true;
 }
 
@@ -183,7 +183,7 @@ bool run_shared_store(Machine *machine, const Op *op)
     int64_t place[TYPE_RANK] = {0};
     (void)machine;
     for (int64_t i = 0; i < operand(op, 1)->count; i++, advance(type, place))
-        *shared_element(&operand(op, 0)->shared, type, place) = operand(op, 1)->numbers[i];
+        *find_shared(&operand(op, 0)->shared, type, place) = operand(op, 1)->numbers[i];
     return true;
 }
 
@@ -204,7 +204,7 @@ bool run_shared_reshape(Machine *machine, const Op *op)
 
 /* ---- elements at indices of their own ---- */
 
-Element memory_element(Machine *machine, const Op *op, const int64_t *place, int64_t thread)
+Element find_place(Machine *machine, const Op *op, const int64_t *place, int64_t thread)
 {
     const Type *memory = op->operands[0]->type;
     const View *view = &operand(op, 0)->view;
@@ -216,7 +216,7 @@ Element memory_element(Machine *machine, const Op *op, const int64_t *place, int
         if (memory->kind == TYPE_VIEW) at += place[d] * view->strides[d];
     }
     if (memory->kind == TYPE_SHARED)
-        element.number = shared_element(&operand(op, 0)->shared, memory, place);
+        element.number = find_shared(&operand(op, 0)->shared, memory, place);
     else if (memory->kind == TYPE_TILE)
         element.number = &operand(op, 0)->numbers[index_of(memory, place)];
     else
@@ -252,7 +252,7 @@ static Element scattered_element(Machine *machine, const Op *op, int first, int6
         const bool is_tile = op->operands[first + d]->type->kind == TYPE_TILE;
         place[d] = is_tile ? index->numbers[i].i : integer(machine, op, first + d);
     }
-    return memory_element(machine, op, place, first_active(machine));
+    return find_place(machine, op, place, first_active(machine));
 }
 
 bool run_gather(Machine *machine, const Op *op)
@@ -323,7 +323,7 @@ static bool copy_now(Machine *machine, const Op *op, int first)
     for (int64_t i = 0; i < count; i++, advance(tile, place)) {
         Access access = find_element(machine, op, first, tile, place);
         if (access.wrong) return false;
-        *shared_element(&operand(op, 1)->shared, tile, place) =
+        *find_shared(&operand(op, 1)->shared, tile, place) =
             read_access(op, &access, tile->dtype);
     }
     return true;
@@ -350,7 +350,7 @@ bool run_tensor_store(Machine *machine, const Op *op)
         if (access.wrong) return false;
         if (!access.is_outside)
             write_spot(access.place, tile->dtype,
-                       *shared_element(&operand(op, 1)->shared, tile, place));
+                       *find_shared(&operand(op, 1)->shared, tile, place));
     }
     return true;
 }

@@ -91,7 +91,7 @@ static Element thread_element(Machine *machine, const Op *op, int first, int64_t
     const Type *memory = op->operands[0]->type;
     int64_t place[TYPE_RANK];
     for (int d = 0; d < memory->rank; d++) place[d] = number_at(operand(op, first + d), thread).i;
-    if (memory->kind != TYPE_LOCAL) return memory_element(machine, op, place, thread);
+    if (memory->kind != TYPE_LOCAL) return find_place(machine, op, place, thread);
     for (int d = 0; d < memory->rank; d++)
         if (place[d] < 0 || place[d] >= memory->shape[d])
             return (Element){.wrong = !refuse(machine, op, "an index outside the array")};

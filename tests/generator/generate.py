@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""generate.py [--dialect NAME] [--seed N] [--count N] [--jobs N] [--passes] [--keep FOLDER] [BUILD]: random
+programs, run on the checked emulator and by the reference interpreter (tests/reference/differ.c), which must
+leave the same bits in every array after every launch.
+
+A program is a dialect and a seed, the same on every machine. Programs are free of undefined behaviour: what the
+emulator reports of one (a race, an access outside) is a fault, and so is one that does not compile. For each
+fault the command that shows it again is printed; with --keep the program is written there. --show prints the
+program, --write FOLDER writes all programs."""
+import argparse
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+
+BATCH = 25
+LIMIT = 120  # seconds a batch
+MEMORY = 6 << 20  # KiB
+
+
+def program(dialect, seed):
+    if dialect == "tilus":
+        from tilus_programs import program as made
+    elif dialect == "warp":
+        from warp_programs import program as made
+    else:
+        from tilelang_programs import program as made
+    return made(seed)
+
+
+def options_of(seed):
+    """Which GPU's program the emulator runs."""
+    return ["--arch=emulator:" + ("sm_80" if seed // BATCH % 3 == 0 else "sm_90a")]
+
+
+def run(differ, seed, paths, more):
+    """Lines of differ, one a program; of one that ends the process a line like the others."""
+    environment = dict(os.environ, TILE_DEVICE="emulator", TILE_EMULATOR="checked")
+    lines, left = [], list(paths)
+    while left:
+        command = ["bash", "-c", f'ulimit -v {MEMORY} -t {LIMIT}; exec "$@"', "-", differ] + more + options_of(seed) + left
+        try:
+            done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=10 * LIMIT,
+                                  errors="replace")
+            output, status = done.stdout, done.returncode
+        except subprocess.TimeoutExpired as error:
+            output, status = (error.stdout or b"").decode(errors="replace"), "timeout"
+        begun = None
+        for line in output.splitlines():
+            word, _, rest = line.partition(" ")
+            if word == "run" and rest in left:
+                begun = rest
+                left.remove(rest)
+            elif word in ("same", "differs", "fails") and begun and rest.startswith(begun):
+                lines.append((begun, word, rest[len(begun):]))
+                begun = None
+            elif lines and begun is None and lines[-1][1] == "fails":
+                path, word, rest = lines.pop()
+                lines.append((path, word, rest + "\n" + line))
+        if begun:
+            lines.append((begun, "crashes", f": {status}: {output[-600:]}"))
+        elif left and not output:
+            lines += [(path, "crashes", f": {status}") for path in left]
+            break
+    return lines
+
+
+def check(options, first, count, report):
+    differ = os.path.join(options.build, "reference", "differ")
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {}
+        for seed in range(first, first + count):
+            path = os.path.join(folder, f"{options.dialect}_{seed}.tile")
+            with open(path, "w") as file:
+                file.write(program(options.dialect, seed))
+            paths[path] = seed
+        for path, word, rest in run(differ, first, list(paths), ["--passes"] if options.passes else []):
+            report(paths[path], word, rest.replace(folder + "/", ""))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", nargs="?", default="build")
+    parser.add_argument("--dialect", choices=["tilus", "tilelang", "warp"], default="warp")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=BATCH)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--passes", action="store_true")
+    parser.add_argument("--keep")
+    parser.add_argument("--write")
+    parser.add_argument("--log")
+    parser.add_argument("--show", action="store_true")
+    options = parser.parse_args()
+    seeds = range(options.seed, options.seed + options.count)
+    if options.show:
+        print(program(options.dialect, options.seed), end="")
+        return 0
+    if options.write:
+        os.makedirs(options.write, exist_ok=True)
+        for seed in seeds:
+            with open(os.path.join(options.write, f"{options.dialect}_{seed}.tile"), "w") as file:
+                file.write(program(options.dialect, seed))
+        return 0
+    lock, counts, batches = threading.Lock(), {}, queue.Queue()
+
+    def report(seed, word, rest):
+        with lock:
+            counts[word] = counts.get(word, 0) + 1
+            if " skipped " in rest:
+                counts["in part"] = counts.get("in part", 0) + 1
+            if word != "same":
+                print(f"{word}{rest[:1500]}\n  again: tests/generator/generate.py --dialect {options.dialect} --seed {seed} "
+                      f"--count 1 {options.build}", flush=True)
+                if options.keep:
+                    os.makedirs(options.keep, exist_ok=True)
+                    with open(os.path.join(options.keep, f"{options.dialect}_{seed}.tile"), "w") as file:
+                        file.write(program(options.dialect, seed))
+            if options.log:
+                with open(options.log, "a") as file:
+                    file.write(f"{options.dialect} {seed} {word}{' ' + rest[rest.index(' skipped '):] if ' skipped ' in rest else ''}\n")
+
+    first = options.seed
+    while first < options.seed + options.count:  # batches begin at multiples, so that a seed's architecture is its own
+        count = min(BATCH - first % BATCH, options.seed + options.count - first)
+        batches.put((first, count))
+        first += count
+
+    def work():
+        while True:
+            try:
+                begin, count = batches.get_nowait()
+            except queue.Empty:
+                return
+            check(options, begin, count, report)
+    workers = [threading.Thread(target=work) for _ in range(options.jobs)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    good = counts.pop("same", 0)
+    print(f"{options.dialect}: {good} programs the same, {', '.join(f'{n} {word}' for word, n in counts.items()) or 'none wrong'}")
+    return 0 if good == options.count else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
