@@ -258,6 +258,19 @@ bool node_yields(const Node *function)
     return body_holds(function, is_yield, NULL);
 }
 
+int node_blocks(const Node *node, Nodes blocks[NODE_BLOCKS])
+{
+    int count = 0;
+    for (const Field *field = node_fields(node->kind); field->kind != FIELD_END; field++) {
+        if (field->kind != FIELD_LIST || count == NODE_BLOCKS) continue;
+        const Nodes *list = FIELD_OF(Nodes, node, field);
+        if (list->count && list->items[0] && list->items[0]->kind >= NODE_FunctionDef &&
+            list->items[0]->kind <= NODE_Continue)
+            blocks[count++] = *list;
+    }
+    return count;
+}
+
 bool node_calls(const Node *function, const char *prefix)
 {
     return body_holds(function, is_call_of, prefix);

@@ -176,10 +176,6 @@ typedef struct Field {
 const Field *node_fields(NodeKind kind); /* up to FIELD_END */
 #define FIELD_OF(T, node, field) ((const T *)((const char *)(node) + (field)->offset))
 
-/* Calls visit(context, child) for each child that is there, in order. */
-void node_visit_children(const Node *node, void (*visit)(void *context, const Node *child),
-                         void *context);
-
 /* A copy of `node`, `size` bytes, in the session's arena. While a tree is built each node also has
  * outer bounds, which parentheses around it widen. */
 Node *node_make(Parser *parser, const Node *node, size_t size);

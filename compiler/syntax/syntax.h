@@ -107,6 +107,12 @@ Module *parse_source(Session *session, const Source *source);
 bool node_yields(const Node *function);
 /* Whether a function, or a `for`, calls something whose name, or attribute, begins so. */
 bool node_calls(const Node *function, const char *prefix);
+/* Calls visit(context, child) for each child that is there, in order. */
+void node_visit_children(const Node *node, void (*visit)(void *context, const Node *child),
+                         void *context);
+/* The lists of statements that a node has, those without any left out; so many. */
+enum { NODE_BLOCKS = 4 };
+int node_blocks(const Node *node, Nodes blocks[NODE_BLOCKS]);
 /* The tree as text, one node a line, indented, with spans: what --emit=ast prints. */
 void print_tree(const Node *node, Buf *out);
 
