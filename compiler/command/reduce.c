@@ -46,11 +46,12 @@ static bool was_tried(Reducer *reducer, const Buf *text)
 static bool holds(Reducer *reducer, const char *text, size_t length)
 {
     Session *session = session_new();
-    const char *words[] = {
-        "sh", "-c", arena_printf(session->arena, "%s \"$1\"", reducer->options->reduce_test),
-        "sh", reducer->path, NULL};
     const char *limit = reducer->options->timeout;
     const uint64_t seconds = limit ? strtoull(limit, NULL, 10) : TEST_SECONDS;
+    /* What the command starts ends in time, too: many programs that are tried do not. */
+    const char *command = arena_printf(session->arena, "ulimit -t %llu; %s \"$1\"",
+                                       (unsigned long long)seconds, reducer->options->reduce_test);
+    const char *words[] = {"sh", "-c", command, "sh", reducer->path, NULL};
     char *output = NULL;
     reducer->tests++;
     OsProcess *process = os_write_file(reducer->path, text, length)

@@ -22,6 +22,7 @@ Jumps *frame_jumps(Eval *eval)
     for (int i = 0; i < JUMP_COUNT; i++) {
         jumps->taken[i].name = intern_text(eval->session->names, NAMES[i]);
         jumps->taken[i].object = eval->no;
+        jumps->taken[i].clock = ++eval->clock; /* a call in a loop does not go back before it */
         jumps->taken[i].sight = SIGHT_ALL;
     }
     jumps->result.name = intern_text(eval->session->names, "result");
