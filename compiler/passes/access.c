@@ -132,6 +132,16 @@ bool value_is_steady(const Value *value)
     return true;
 }
 
+Ldmatrix access_matrices(const Target *target, TargetFeature feature, const Layout *registers,
+                         const Value *tile)
+{
+    const int bits = dtype_memory_bits(tile->type->dtype);
+    if (!target_has(target, feature) || bits != 16 || layout_is_padded(registers) ||
+        !tile->type->layout)
+        return (Ldmatrix){0};
+    return layout_ldmatrix(registers, tile->type->layout, bits);
+}
+
 bool access_is_own(FactTable *facts, Op *a, Op *b, int threads)
 {
     const Access x = access_of(a), y = access_of(b);

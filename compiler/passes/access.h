@@ -56,6 +56,10 @@ bool value_is_steady(const Value *value);
 bool access_is_apart(Op *a, Op *b);
 /* The shared_alloc that a shared tile is a part of, or is. */
 const Op *shared_root(const Value *tile);
+/* How a shared tile that is whole, or a part that lies like one, is read or written by matrices, if
+ * the target has that: then a warp's threads move what others of it hold. */
+Ldmatrix access_matrices(const Target *target, TargetFeature feature, const Layout *registers,
+                         const Value *tile);
 /* The rank of the block in whose memory it is; NULL: the block's own. */
 Value *shared_rank(const Value *tile);
 /* ---- part_apart.c ---- */

@@ -332,13 +332,8 @@ static void move_matrices(Lower *lower, const SharedAccess *access, Ldmatrix how
 static bool find_matrices(const Lower *lower, TargetFeature feature, const SharedAccess *access,
                           const Value *tile, Ldmatrix *how)
 {
-    const Layout *layout = access->coordinates.layout;
-    const int bits = dtype_memory_bits(access->dtype);
-    if (!target_has(lower->target, feature) || bits != 16 || layout_is_padded(layout) ||
-        access->part.scattered)
-        return false;
-    *how = layout_ldmatrix(layout, tile->type->layout, bits);
-    return how->possible;
+    *how = access_matrices(lower->target, feature, access->coordinates.layout, tile);
+    return how->possible && !access->part.scattered;
 }
 
 /* ---- the ops ---- */

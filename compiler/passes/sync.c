@@ -57,6 +57,7 @@ typedef VEC(Op *) OpVec;
 
 typedef struct Sync {
     Kernel *kernel;
+    const Target *target;
     Arena *arena;
     Barriers *barriers;
     FactTable *facts;
@@ -252,14 +253,24 @@ static bool reads_or_writes_itself(const Op *op)
            op->code == OP_tensor_store || op->code == OP_tensor_wait || is_signal_copy(op);
 }
 
-/* Every thread reads what it wrote itself. */
-static bool is_private(Pending a, const Op *b, ThreadGroup group)
+/* Threads of a warp read for each other. */
+static bool reads_matrices(const Sync *sync, const Op *op)
 {
+    return op->code == OP_shared_load &&
+           access_matrices(sync->target, HAS_LDMATRIX, register_layout(op), op->operands[0])
+               .possible;
+}
+
+/* Every thread reads what it wrote itself. */
+static bool is_private(const Sync *sync, Pending a, const Op *b)
+{
+    const ThreadGroup group = sync->group;
     if (op_is_element(a.op) || op_is_element(b))
         return a.group.begin == group.begin && a.group.count == group.count &&
                elements_are_own(a.op, b);
     if (op_is_scattered(a.op) || op_is_scattered(b)) return false;
     if (reads_or_writes_itself(a.op) || reads_or_writes_itself(b)) return false;
+    if (reads_matrices(sync, a.op) || reads_matrices(sync, b)) return false;
     const Layout *layout = register_layout(b);
     /* a part of a tile may be another one the next time */
     return a.op->operands[0] == b->operands[0] &&
@@ -303,7 +314,7 @@ static bool shared_conflict(const Sync *sync, Pending earlier, const Op *op)
     const bool write =
         writes(earlier.op) || writes(op) || begins_copy(op) || begins_copy(earlier.op);
     return write && is_shared_access(earlier.op) && is_shared_access(op) &&
-           same_bytes(sync, earlier, op) && !is_private(earlier, op, sync->group);
+           same_bytes(sync, earlier, op) && !is_private(sync, earlier, op);
 }
 
 /* A tile is read or written where the same threads write one, with no sync between: the author sees
@@ -311,7 +322,7 @@ static bool shared_conflict(const Sync *sync, Pending earlier, const Op *op)
 static bool reads_written(const Sync *sync, Pending earlier, Op *op)
 {
     if (op_is_element(op) || op_is_element(earlier.op))
-        return elements_are_ordered(earlier.op, op) && !is_private(earlier, op, sync->group);
+        return elements_are_ordered(earlier.op, op) && !is_private(sync, earlier, op);
     if (op->code == OP_atomic || earlier.op->code == OP_atomic) return false;
     const bool scattered = op_is_scattered(earlier.op) || op_is_scattered(op);
     if (!scattered && !(op_is_access(earlier.op) && op_is_access(op))) return false;
@@ -709,7 +720,7 @@ static void place_barriers(Sync sync, Op *launch)
     walk(&sync, launch_region(launch), &again);
 }
 
-static bool sync_launch(Kernel *kernel, Arena *arena, Op *launch)
+static bool sync_launch(Kernel *kernel, const Target *target, Arena *arena, Op *launch)
 {
     Barriers barriers = {0};
     OpVec inserted = {0};
@@ -719,6 +730,7 @@ static bool sync_launch(Kernel *kernel, Arena *arena, Op *launch)
     const Sync sync = {.signals = signals,
                        .tensor_core = tensor_core,
                        .kernel = kernel,
+                       .target = target,
                        .arena = arena,
                        .barriers = &barriers,
                        .inserted = &inserted,
@@ -736,11 +748,10 @@ static bool sync_launch(Kernel *kernel, Arena *arena, Op *launch)
 
 bool pass_sync(Kernel *kernel, const Target *target)
 {
-    (void)target;
     bool fine = true;
     Arena *arena = arena_new();
     for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch) fine &= sync_launch(kernel, arena, op);
+        if (op->code == OP_launch) fine &= sync_launch(kernel, target, arena, op);
     arena_free(arena);
     kernel->stage = STAGE_SYNCED;
     return fine;
