@@ -199,13 +199,27 @@ static bool stage_body(Eval *eval, const Loop *loop, Op *op, ChangeVec *changes,
     return good;
 }
 
+/* A name that nothing in the loop reads, and that has no value on some way to it, is one without
+ * any: who reads it behind the loop is told so. */
+static bool forget_unbound(Eval *eval, Binding *binding)
+{
+    eval->quiet++;
+    const bool unbound = binding_get(eval, binding, eval->at) == NULL;
+    eval->quiet--;
+    if (unbound) binding_put(eval, binding, NULL, eval->at);
+    return unbound;
+}
+
 /* The names that must be variables before the loop. */
 static bool make_variables(Eval *eval, const LoopTrial *trial, const ChangeVec *changes)
 {
-    for (size_t i = 0; i < changes->count; i++)
-        if (change_is_carried(trial, &changes->data[i]) &&
-            !binding_make_variable(eval, changes->data[i].binding, changes->data[i].after))
-            return false;
+    for (size_t i = 0; i < changes->count; i++) {
+        const Change *change = &changes->data[i];
+        if (!change_is_carried(trial, change)) continue;
+        if (!map_has(&trial->reads, change->binding) && forget_unbound(eval, change->binding))
+            continue;
+        if (!binding_make_variable(eval, change->binding, change->after)) return false;
+    }
     return true;
 }
 

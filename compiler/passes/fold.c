@@ -89,6 +89,12 @@ static bool fold_integers(OpCode code, DType dtype, int64_t a, int64_t b, int64_
     }
 }
 
+/* Of two zeros the negative one is less. */
+static bool is_less(double a, double b)
+{
+    return a < b || (a == b && signbit(a) && !signbit(b));
+}
+
 /* Sums, products and quotients of two f16, bf16 or f32 numbers, rounded from double, are the
  * correctly rounded ones: double has more than twice their digits (Figueroa 1995). */
 static bool fold_floats(OpCode code, double a, double b, double *out)
@@ -98,8 +104,8 @@ static bool fold_floats(OpCode code, double a, double b, double *out)
     case OP_sub: *out = a - b; return true;
     case OP_mul: *out = a * b; return true;
     case OP_div: *out = a / b; return true;
-    case OP_min: *out = fmin(a, b); return true;
-    case OP_max: *out = fmax(a, b); return true;
+    case OP_min: *out = is_less(a, b) || isnan(b) ? a : b; return true;
+    case OP_max: *out = is_less(a, b) || isnan(a) ? b : a; return true;
     default: return false;
     }
 }

@@ -109,6 +109,13 @@ static double fused(DType dtype, double a, double b, double c)
     return sum;
 }
 
+/* Whether a is the minimum: not a NaN beside a number, and of zeros the negative one. */
+static bool smaller(double a, double b)
+{
+    if (isnan(a) || isnan(b)) return isnan(b);
+    return a < b || (a == b && signbit(a));
+}
+
 static double binary_float(OpCode code, double a, double b)
 {
     switch ((int)code) {
@@ -117,8 +124,8 @@ static double binary_float(OpCode code, double a, double b)
     case OP_mul: return a * b;
     case OP_div: return a / b;
     case OP_rem: return fmod(a, b);
-    case OP_min: return fmin(a, b);
-    default: return fmax(a, b);
+    case OP_min: return smaller(a, b) ? a : b;
+    default: return smaller(-a, -b) ? a : b;
     }
 }
 
