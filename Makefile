@@ -251,12 +251,12 @@ $(BUILD)/fuzz/replay_%: tests/fuzz/targets/replay.c tests/fuzz/targets/%.c tests
 
 # `deps` may install llvm-config, which the variables above ask: hence the second make.
 test: deps
-	@+$(MAKE) --no-print-directory build $(UNIT) $(REPLAY) $(BUILD)/unit/mutate $(BUILD)/reference/interpret
+	@+$(MAKE) --no-print-directory build $(UNIT) $(REPLAY) $(BUILD)/unit/mutate $(BUILD)/reference/interpret $(BUILD)/reference/differ
 	@BUILD=$(BUILD) tests/run
 unit: $(UNIT)
 	@BUILD=$(BUILD) tests/run unit
 grammar: $(BUILD)/unit/mutate
-reference: $(BUILD)/reference/interpret
+reference: $(BUILD)/reference/interpret $(BUILD)/reference/differ
 reference grammar golden exec samples: build
 	@BUILD=$(BUILD) tests/run $@
 layers check-layers:

@@ -2,8 +2,8 @@
  * still ends with 0.
  *
  * Whatever an edit leaves is written to a file of the same name in a folder of its own, whose path
- * is the command's last word; what the command refuses is not looked at again. Rounds are repeated
- * until none of them finds anything more. */
+ * is $1 in the command, or its last word; what the command refuses is not looked at again. Rounds
+ * are repeated until none of them finds anything more. */
 #include "command/reduce.h"
 
 #include "driver.h"
@@ -49,14 +49,15 @@ static bool holds(Reducer *reducer, const char *text, size_t length)
     const char *limit = reducer->options->timeout;
     const uint64_t seconds = limit ? strtoull(limit, NULL, 10) : TEST_SECONDS;
     /* What the command starts ends in time, too: many programs that are tried do not. */
-    const char *command = arena_printf(session->arena, "ulimit -t %llu; %s \"$1\"",
-                                       (unsigned long long)seconds, reducer->options->reduce_test);
+    const char *test = reducer->options->reduce_test;
+    const char *command =
+        arena_printf(session->arena, "ulimit -t %llu; %s%s", (unsigned long long)seconds, test,
+                     strstr(test, "$1") ? "" : " \"$1\"");
     const char *words[] = {"sh", "-c", command, "sh", reducer->path, NULL};
     char *output = NULL;
     reducer->tests++;
-    OsProcess *process = os_write_file(reducer->path, text, length)
-                             ? os_start(session->arena, words)
-                             : NULL;
+    OsProcess *process =
+        os_write_file(reducer->path, text, length) ? os_start(session->arena, words) : NULL;
     const int status = process ? os_wait_for(process, seconds * 1000000000, &output) : 1;
     session_free(session);
     return status == 0;
@@ -78,8 +79,8 @@ static bool try_edit(Reducer *reducer, const Edit *edit)
 {
     Buf text = {0};
     apply(edit, reducer->text, reducer->length, &text);
-    const bool same = text.length == reducer->length &&
-                      memcmp(text.data, reducer->text, text.length) == 0;
+    const bool same =
+        text.length == reducer->length && memcmp(text.data, reducer->text, text.length) == 0;
     const bool better =
         !same && !was_tried(reducer, &text) && holds(reducer, text.data, text.length);
     if (better) {
@@ -112,7 +113,8 @@ static bool run_round(Reducer *reducer, EditRound round)
         EditVec edits = {0};
         edits_find(session, reducer->text, reducer->length, round, &edits);
         again = false;
-        for (; first < edits.count && !again; first++) again = try_edit(reducer, &edits.data[first]);
+        for (; first < edits.count && !again; first++)
+            again = try_edit(reducer, &edits.data[first]);
         if (again) first--;
         any |= again;
         show_progress(reducer, false);

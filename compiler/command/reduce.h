@@ -21,9 +21,10 @@ typedef VEC(Edit) EditVec;
 
 /* In the order in which they are worth trying. */
 typedef enum EditRound {
-    EDITS_STATEMENTS, /* statements left out, by halves of a block down to single ones; control whose
-                         body is all that is left of it */
-    EDITS_PARAMETERS, /* the i-th parameter of a function, and the i-th of every so many arguments */
+    EDITS_STATEMENTS,  /* statements left out, by halves of a block down to single ones; control
+                          whose  body is all that is left of it */
+    EDITS_PARAMETERS,  /* the i-th parameter of a function, and the i-th of every so many arguments
+                        */
     EDITS_EXPRESSIONS, /* an expression's own part in its place, items of lists left out, 0 */
     EDITS_NUMBERS,     /* smaller numbers */
     EDIT_ROUNDS,

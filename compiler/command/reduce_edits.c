@@ -73,7 +73,8 @@ static void drop_statements(Finder *finder, const Nodes *block, uint32_t first, 
     if (whole && count == 1 && block->items[0]->kind == NODE_Pass) return;
     if (whole || !owns_lines(finder, begin, end)) {
         const uint32_t from = finder->text[begin - (begin > 0)] == '@' ? begin - 1 : begin;
-        if (count > 1 || block->items[first]->kind != NODE_Pass) add_edit(finder, from, end, "pass");
+        if (count > 1 || block->items[first]->kind != NODE_Pass)
+            add_edit(finder, from, end, "pass");
         return;
     }
     add_edit(finder, line_begin(finder, begin), line_end(finder, end), "");
@@ -109,6 +110,19 @@ static void unwrap(Finder *finder, const Node *statement, const Nodes *block)
     if (text) add_edit(finder, begin, statement->span.end, text);
 }
 
+/* Lines without anything on them, all of them at once. */
+static void drop_blank_lines(Finder *finder)
+{
+    Edit edit = {.piece_count = 0};
+    for (uint32_t at = 0; at < finder->length && edit.piece_count < EDIT_PIECES;) {
+        uint32_t end = at;
+        while (end < finder->length && finder->text[end] == '\n') end++;
+        if (end > at) edit.pieces[edit.piece_count++] = (Piece){at, end, ""};
+        at = line_end(finder, end);
+    }
+    if (edit.piece_count) vec_push(finder->session->arena, finder->out, edit);
+}
+
 static void find_in_blocks(Finder *finder, const Node *node)
 {
     Nodes blocks[NODE_BLOCKS];
@@ -134,8 +148,7 @@ static uint32_t skip_blanks(const Finder *finder, uint32_t at)
 static Piece drop_item(const Finder *finder, uint32_t begin, uint32_t end)
 {
     const uint32_t next = skip_blanks(finder, end);
-    if (finder->text[next] == ',')
-        return (Piece){begin, skip_blanks(finder, next + 1), ""};
+    if (finder->text[next] == ',') return (Piece){begin, skip_blanks(finder, next + 1), ""};
     uint32_t before = begin;
     while (before > 0 && isspace((unsigned char)finder->text[before - 1])) before--;
     if (before > 0 && finder->text[before - 1] == ',') before--;
@@ -252,8 +265,7 @@ static void find_smaller(Finder *finder, const Node *node)
     for (int i = 0; i < 3; i++)
         if ((i == 0 || smaller[i] > smaller[i - 1]) && smaller[i] < literal->integer)
             add_edit(finder, node->span.begin, node->span.end,
-                     arena_printf(finder->session->arena, "%llu",
-                                  (unsigned long long)smaller[i]));
+                     arena_printf(finder->session->arena, "%llu", (unsigned long long)smaller[i]));
 }
 
 /* ---- the tree ---- */
@@ -273,7 +285,9 @@ void edits_find(Session *session, const char *text, size_t length, EditRound rou
 {
     const Source *source = source_from_text(session, "reduced", text, length);
     const Module *module = parse_source(session, source);
-    Finder finder = {session, text,  (uint32_t)length, round,
-                     out,     module ? &module->tree->base : NULL};
-    if (diag_error_count(session->diags) == 0) find_in(&finder, finder.module);
+    Finder finder = {session, text, (uint32_t)length,
+                     round,   out,  module ? &module->tree->base : NULL};
+    if (diag_error_count(session->diags)) return;
+    find_in(&finder, finder.module);
+    if (round == EDITS_STATEMENTS) drop_blank_lines(&finder);
 }

@@ -2,13 +2,13 @@
  * runs each program as `tilec run` does, and
  * has the reference interpreter do each launch, too.
  *
- * The TYPED IR of a launch is interpreted on a copy of its arrays; what the kernel leaves in them must
- * be the same bits (one NaN is like another). Where it is not, the IR after each pass up to PIPELINED
- * is interpreted, and the first pass that makes a difference is named; with --passes always. --hash:
- * nothing is interpreted, the arrays' contents are hashed, for a comparison of devices and of runs.
- * OPTIONs are tilec's. A line a program: "same FILE", "differs FILE: why", "fails FILE: why", with
- * "skipped N" behind where N launches could not be interpreted, and "hash H". Exit status: 0 if all
- * went well. */
+ * The TYPED IR of a launch is interpreted on a copy of its arrays; what the kernel leaves in them
+ * must be the same bits (one NaN is like another). Where it is not, the IR after each pass up to
+ * PIPELINED is interpreted, and the first pass that makes a difference is named; with --passes
+ * always. --hash: nothing is interpreted, the arrays' contents are hashed, for a comparison of
+ * devices and of runs. OPTIONs are tilec's. A line a program: "same FILE", "differs FILE: why",
+ * "fails FILE: why", with "skipped N" behind where N launches could not be interpreted, and "hash
+ * H". Exit status: 0 if all went well. */
 #include "command/run.h"
 #include "interpret.h"
 #include "passes/passes.h"
@@ -285,9 +285,7 @@ static void name_pass(Differ *differ, Session *session, const HostLaunch *launch
                                        what ? ": " : "", guilty, aligned ? " (aligned)" : "");
         return;
     }
-    if (what)
-        differ->trouble =
-            arena_printf(session->arena, "%s: no pass up to PIPELINED", what);
+    if (what) differ->trouble = arena_printf(session->arena, "%s: no pass up to PIPELINED", what);
 }
 
 static bool watch_before(RunWatch *watch, Session *session, const HostLaunch *launch,

@@ -257,8 +257,7 @@ static bool begin_round(Machine *machine, const Op *op, Datum *variable, const b
     if (variable->count == 1 && end->count == 1) return variable->numbers[0].i < end->numbers[0].i;
     bool *threads = arena_new_array(machine->kernel->arena, bool, machine->threads), any = false;
     for (int64_t i = 0; i < machine->threads; i++) {
-        threads[i] =
-            (!entered || entered[i]) && number_at(variable, i).i < number_at(end, i).i;
+        threads[i] = (!entered || entered[i]) && number_at(variable, i).i < number_at(end, i).i;
         any |= threads[i];
     }
     machine->active = threads;

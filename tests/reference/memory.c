@@ -89,7 +89,8 @@ static Access find_element(Machine *machine, const Op *op, int first_offset, con
             return (Access){.wrong = !refuse(machine, op, "{bounds} promises what does not hold")};
         at += coordinate[i] * view->strides[i];
     }
-    if (!access.is_outside) access.wrong = !find_spot(machine, op, at, first_active(machine), &access.place);
+    if (!access.is_outside)
+        access.wrong = !find_spot(machine, op, at, first_active(machine), &access.place);
     return access;
 }
 
@@ -132,8 +133,7 @@ bool run_shared_alloc(Machine *machine, const Op *op)
     const Type *type = op->results[0].type;
     Datum *out = result(machine, op);
     int64_t stride = 1;
-    for (int64_t i = 0; i < out->count; i++)
-        out->numbers[i] = number_unwritten(type->dtype);
+    for (int64_t i = 0; i < out->count; i++) out->numbers[i] = number_unwritten(type->dtype);
     out->shared = (SharedTile){.memory = out->numbers};
     for (int dim = type->rank - 1; dim >= 0; dim--) {
         out->shared.strides[dim] = stride;
@@ -323,8 +323,7 @@ static bool copy_now(Machine *machine, const Op *op, int first)
     for (int64_t i = 0; i < count; i++, advance(tile, place)) {
         Access access = find_element(machine, op, first, tile, place);
         if (access.wrong) return false;
-        *find_shared(&operand(op, 1)->shared, tile, place) =
-            read_access(op, &access, tile->dtype);
+        *find_shared(&operand(op, 1)->shared, tile, place) = read_access(op, &access, tile->dtype);
     }
     return true;
 }

@@ -27,8 +27,7 @@ bool run_group(Machine *machine, const Op *op)
     const int64_t begin = op_int(op, ATTR_begin, 0), count = op_int(op, ATTR_count, 0);
     Datum *out = result(machine, op);
     out->count = machine->threads;
-    for (int64_t i = 0; i < out->count; i++)
-        out->numbers[i].i = i >= begin && i < begin + count;
+    for (int64_t i = 0; i < out->count; i++) out->numbers[i].i = i >= begin && i < begin + count;
     return true;
 }
 
