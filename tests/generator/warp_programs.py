@@ -230,7 +230,7 @@ class Kernel:
     def index(self, extent, uniform):
         """A place in a dimension: inside mostly; what is outside reads zero."""
         text = self.scalar("int32", uniform, 1)
-number = self.numbers[0][0]  # known at run time only: what is known to be outside is refused
+        number = self.numbers[0][0]  # known at run time only: what is known to be outside is refused
         return f"wp.abs({text}) % {extent}" if self.chance(0.8) else f"{text} + {number}"
 
     def element(self, dtype, uniform, depth):
