@@ -91,6 +91,12 @@ Object *place_attribute(Eval *eval, const Object *object, Name name, Span at, bo
 
 /* ---- variables ---- */
 
+/* variable_at(memory, index): an element, by the name that it is given. */
+Object *core_variable_at(Eval *eval, const Bound *bound)
+{
+    return place_new(eval, bound->values[0], bound->values[1], true);
+}
+
 /* variable(dtype, init): a number of that type, which keeps its type whatever is assigned. */
 Object *core_variable(Eval *eval, const Bound *bound)
 {
