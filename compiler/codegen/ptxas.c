@@ -11,6 +11,7 @@
 struct PtxasJob {
     OsProcess *process;
     char *folder, *cubin;
+    const char *const *flags;
     CacheKey key;
     Span span;
 };
@@ -176,8 +177,7 @@ static CacheKey cubin_key(Codegen *codegen, const char *const *arguments, const 
     return key;
 }
 
-static PtxasJob *start_job(Codegen *codegen, PtxasJob *job, const Image *image,
-                           const char *const *flags)
+static PtxasJob *start_job(Codegen *codegen, PtxasJob *job, const char *ptx)
 {
     enum { MOST = 12 };
     Arena *arena = codegen->session->arena;
@@ -187,8 +187,8 @@ static PtxasJob *start_job(Codegen *codegen, PtxasJob *job, const Image *image,
     if (job->folder == NULL) return job_fail(codegen, job);
     char *input = os_join_path(arena, job->folder, "kernel.ptx");
     job->cubin = os_join_path(arena, job->folder, "kernel.cubin");
-    if (!os_write_file(input, image->ptx, image->size)) return job_fail(codegen, job);
-    for (; *flags != NULL; flags++) arguments[count++] = *flags;
+    if (!os_write_file(input, ptx, strlen(ptx))) return job_fail(codegen, job);
+    for (int i = 0; job->flags[i] != NULL; i++) arguments[count++] = job->flags[i];
     arguments[count++] = input;
     arguments[count++] = "-o";
     arguments[count++] = job->cubin;
@@ -206,50 +206,126 @@ static PtxasJob *start_job(Codegen *codegen, PtxasJob *job, const Image *image,
     return NULL;
 }
 
+static const char *const *flags_for(Codegen *codegen, const Image *image)
+{
+    Arena *arena = codegen->session->arena;
+    const char **flags = arena_new_array(arena, const char *, 5);
+    flags[0] = arena_printf(arena, "-arch=sm_%d%s", image->target->number,
+                            image->target->suffix ? "a" : "");
+    flags[1] = arena_printf(arena, "-O%d", codegen->options.optimise > 0 ? 3 : 0);
+    flags[2] = "-v";
+    flags[3] = codegen->options.lines ? "-lineinfo" : NULL;
+    flags[4] = NULL;
+    return flags;
+}
+
 PtxasJob *ptxas_start(Codegen *codegen, Image *image, Span span)
 {
     Arena *arena = codegen->session->arena;
     look_for_ptxas(codegen);
     if (codegen->ptxas == NULL) return NULL;
-    const char *const flags[] = {arena_printf(arena, "-arch=sm_%d%s", image->target->number,
-                                              image->target->suffix ? "a" : ""),
-                                 arena_printf(arena, "-O%d", codegen->options.optimise > 0 ? 3 : 0),
-                                 "-v", codegen->options.lines ? "-lineinfo" : NULL, NULL};
     PtxasJob *job = arena_new_of(arena, PtxasJob);
     job->span = span;
+    job->flags = flags_for(codegen, image);
     if (codegen->options.cache != NULL) {
-        job->key = cubin_key(codegen, flags, image);
+        job->key = cubin_key(codegen, job->flags, image);
         if (take_cached(codegen, &job->key, image)) return NULL;
     }
-    return start_job(codegen, job, image, flags);
+    return start_job(codegen, job, image->ptx);
+}
+
+/* Waits for the job: the image gets the cubin, and its entries what the report says. NULL: it went
+ * wrong, as *fault tells; else the report. */
+static const char *end_job(Codegen *codegen, PtxasJob *job, Image *image, const char **fault)
+{
+    Arena *arena = codegen->session->arena;
+    char *output = NULL;
+    int status = os_wait_for(job->process, codegen->options.tool_limit_ns, &output);
+    const char *report = arena_copy_text(arena, output, strlen(output));
+    *fault = read_report(image, output);
+    if (status == OS_TIMED_OUT)
+        *fault = arena_printf(arena, "it did not end within %llu s and was killed (--timeout)",
+                              (unsigned long long)(codegen->options.tool_limit_ns / 1000000000));
+    if (status > 128 && *fault == NULL)
+        *fault = arena_printf(arena, "it was killed by signal %d", status - 128);
+    if (status != 0 && *fault == NULL) *fault = arena_printf(arena, "exit status %d", status);
+    size_t size = 0;
+    char *cubin = *fault == NULL ? os_read_file(arena, job->cubin, &size) : NULL;
+    if (*fault == NULL && cubin == NULL) *fault = "it wrote no cubin";
+    os_remove_folder(job->folder);
+    if (*fault != NULL) return NULL;
+    image->kind = IMAGE_CUBIN;
+    image->bytes = cubin;
+    image->size = size;
+    return report;
+}
+
+/* ---- fewer registers, for more blocks ----
+ *
+ * ptxas takes what registers it likes. Where few threads are on a multiprocessor for that, and not
+ * many fewer registers would let another block on, it is asked for that once more. Products keep
+ * theirs: what they have in registers is what they are fast by. */
+
+enum {
+    THREADS = 2048,     /* of a multiprocessor */
+    FEW_THREADS = 1024, /* below or at that, another block is worth it */
+    REGISTER_UNIT = 8,  /* by which a thread's registers are dealt out */
+    LEAST_PERCENT = 65  /* of the registers taken that must be left */
+};
+
+static const char ONE_BLOCK[] = ".minnctapersm 1\n";
+
+/* So many blocks, for which the registers would be enough; 0: as it is. */
+static int blocks_to_try(const Codegen *codegen, const Image *image)
+{
+    const ImageEntry *entry = image->entries;
+    const int threads = image->target->warp * (entry->warps > 0 ? entry->warps : 1);
+    if (codegen->options.optimise == 0 || image->entry_count != 1 || entry->registers == 0 ||
+        entry->spill_bytes > 0 || entry->persistent || entry_blocks(entry) > 1 ||
+        entry->cooperative || strstr(image->ptx, "mma") != NULL)
+        return 0;
+    const int taken = (entry->registers + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
+    const int more = image->target->registers / (taken * threads) + 1;
+    const int left = image->target->registers / (more * threads) / REGISTER_UNIT * REGISTER_UNIT;
+    const bool room = more * threads <= THREADS && (more - 1) * threads <= FEW_THREADS &&
+                      more * (entry->shared_bytes + 1024) <= image->target->shared_bytes;
+    return room && left * 100 >= taken * LEAST_PERCENT ? more : 0;
+}
+
+static char *with_blocks(Arena *arena, const char *ptx, int blocks)
+{
+    const char *at = strstr(ptx, ONE_BLOCK);
+    if (at == NULL) return NULL;
+    return arena_printf(arena, "%.*s.minnctapersm %d\n%s", (int)(at - ptx), ptx, blocks,
+                        at + sizeof ONE_BLOCK - 1);
+}
+
+/* The report of the image as it is now: a better one, or the one given. */
+static const char *try_more_blocks(Codegen *codegen, PtxasJob *job, Image *image,
+                                   const char *report)
+{
+    const int blocks = blocks_to_try(codegen, image);
+    char *ptx = blocks > 0 ? with_blocks(codegen->session->arena, image->ptx, blocks) : NULL;
+    if (ptx == NULL || start_job(codegen, job, ptx) == NULL) return report;
+    const Image old = *image;
+    const ImageEntry old_entry = *image->entries;
+    const char *fault, *better = end_job(codegen, job, image, &fault);
+    if (better != NULL && image->entries->spill_bytes == 0) return better;
+    *image = old;
+    *image->entries = old_entry;
+    return report;
 }
 
 bool ptxas_finish(Codegen *codegen, Image *image)
 {
     PtxasJob *job = image->job;
-    Arena *arena = codegen->session->arena;
-    char *output = NULL;
-    int status = os_wait_for(job->process, codegen->options.tool_limit_ns, &output);
-    const char *report = arena_copy_text(arena, output, strlen(output));
+    const char *fault, *report = end_job(codegen, job, image, &fault);
     image->job = NULL;
-    const char *fault = read_report(image, output);
-    if (status == OS_TIMED_OUT)
-        fault = arena_printf(arena, "it did not end within %llu s and was killed (--timeout)",
-                             (unsigned long long)(codegen->options.tool_limit_ns / 1000000000));
-    if (status > 128 && fault == NULL)
-        fault = arena_printf(arena, "it was killed by signal %d", status - 128);
-    if (status != 0 && fault == NULL) fault = arena_printf(arena, "exit status %d", status);
-    size_t size = 0;
-    char *cubin = fault == NULL ? os_read_file(arena, job->cubin, &size) : NULL;
-    if (fault == NULL && cubin == NULL) fault = "it wrote no cubin";
-    os_remove_folder(job->folder);
-    if (fault != NULL) {
+    if (report == NULL) {
         tool_failed(codegen, job->span, fault);
         return false;
     }
-    image->kind = IMAGE_CUBIN;
-    image->bytes = cubin;
-    image->size = size;
+    report = try_more_blocks(codegen, job, image, report);
     if (codegen->options.cache != NULL) keep(codegen, &job->key, report, image);
     return true;
 }
