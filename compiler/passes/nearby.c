@@ -30,7 +30,11 @@ typedef struct Nearby {
 static bool may_move(const Op *op)
 {
     const unsigned traits = op_info(op->code)->traits;
-    return (traits & PURE) && !(traits & (COOP | TERM)) && op->region_count == 0;
+    if (op->code != OP_if) return (traits & PURE) && !(traits & (COOP | TERM));
+    for (int i = 0; i < op->region_count; i++)
+        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
+            if (inner->code != OP_yield && (inner->region_count || !may_move(inner))) return false;
+    return true;
 }
 
 static bool is_here(const Nearby *nearby, const Value *value)

@@ -1,0 +1,238 @@
+/* seldom.c: what a choice seldom takes is computed where it is taken only.
+ *
+ * A tile has no branches: both sides of a choice are computed for all elements. Where its second
+ * side takes many ops that nothing else needs, the elements of a thread whose choices follow each
+ * other get a branch: none of them takes it, or all have it computed, and choose. */
+#include "passes/passes.h"
+
+#include "base/vec.h"
+
+#include <stdlib.h>
+
+enum {
+    MANY = 24,   /* ops for each element, for which a branch pays */
+    TOGETHER = 4 /* elements, so that what branches give does not fill the registers */
+};
+
+typedef VEC(Op *) OpVec;
+typedef VEC(Value *) ValueVec;
+
+typedef struct Part {
+    int number;       /* of an op, in its region */
+    int uses, within; /* of its results, and those by ops that can be moved */
+    bool found, moves;
+} Part;
+
+typedef struct Seldom {
+    Kernel *kernel;
+    Arena *arena;
+    Region *region;
+    OpVec run;   /* selects that follow each other */
+    OpVec found; /* what their second sides come from */
+} Seldom;
+
+static Part *part_of(const Op *op)
+{
+    return op->scratch;
+}
+
+/* The op of the region that makes the value; NULL: there is none. */
+static Op *maker(const Seldom *seldom, const Value *value)
+{
+    return value->op && value->op->parent == seldom->region ? value->op : NULL;
+}
+
+static bool may_move(const Op *op)
+{
+    const unsigned traits = op_info(op->code)->traits;
+    return (traits & PURE) && !(traits & (COOP | TERM)) && op->region_count == 0 &&
+           op->code != OP_const;
+}
+
+/* ---- what comes from where ---- */
+
+static void count_uses(Op *op, void *context)
+{
+    for (int i = 0; i < op->operand_count; i++) {
+        Op *from = maker(context, op->operands[i]);
+        if (from) part_of(from)->uses++;
+    }
+}
+
+static void number_ops(Seldom *seldom)
+{
+    int number = 0;
+    for (Op *op = seldom->region->first; op; op = op->next) {
+        op->scratch = arena_new_array(seldom->arena, Part, 1);
+        *part_of(op) = (Part){.number = number++};
+    }
+    region_visit(seldom->region, count_uses, seldom);
+}
+
+static void find(Seldom *seldom, const Value *value)
+{
+    Op *op = maker(seldom, value);
+    if (!op || !may_move(op) || part_of(op)->found ||
+        part_of(op)->number >= part_of(seldom->run.data[0])->number)
+        return;
+    part_of(op)->found = true;
+    vec_push(seldom->arena, &seldom->found, op);
+}
+
+static void note_use(const Seldom *seldom, const Value *value)
+{
+    const Op *op = maker(seldom, value);
+    if (op && part_of(op)->found) part_of(op)->within++;
+}
+
+static int compare_last_first(const void *a, const void *b)
+{
+    return part_of(*(Op *const *)b)->number - part_of(*(Op *const *)a)->number;
+}
+
+/* Those that only the second sides need, which are so many. */
+static int choose_moves(Seldom *seldom)
+{
+    for (size_t i = 0; i < seldom->run.count; i++) find(seldom, seldom->run.data[i]->operands[2]);
+    for (size_t i = 0; i < seldom->found.count; i++)
+        for (int k = 0; k < seldom->found.data[i]->operand_count; k++)
+            find(seldom, seldom->found.data[i]->operands[k]);
+    for (size_t i = 0; i < seldom->run.count; i++)
+        note_use(seldom, seldom->run.data[i]->operands[2]);
+    int count = 0;
+    qsort(seldom->found.data, seldom->found.count, sizeof(Op *), compare_last_first);
+    for (size_t i = 0; i < seldom->found.count; i++) {
+        Op *op = seldom->found.data[i];
+        if (part_of(op)->within != part_of(op)->uses) continue;
+        part_of(op)->moves = true;
+        count++;
+        for (int k = 0; k < op->operand_count; k++) note_use(seldom, op->operands[k]);
+    }
+    return count;
+}
+
+static void forget_moves(Seldom *seldom)
+{
+    for (size_t i = 0; i < seldom->found.count; i++) {
+        Part *part = part_of(seldom->found.data[i]);
+        part->found = part->moves = false;
+        part->within = 0;
+    }
+    seldom->found.count = 0;
+}
+
+/* ---- the branch ---- */
+
+static void build_yield(Region *region, Span span, Value **values, size_t count)
+{
+    Builder at = builder_at_end(region, span);
+    build_op(&at, OP_yield, (int)count, values, 0, NULL);
+}
+
+static void move_rest(const Seldom *seldom, const Op *branch)
+{
+    for (size_t i = seldom->found.count; i-- > 0;)
+        if (part_of(seldom->found.data[i])->moves)
+            op_move_before(seldom->found.data[i], branch->regions[1]->last);
+}
+
+static Op *build_branch(const Seldom *seldom, const ValueVec *conditions)
+{
+    const size_t count = seldom->run.count;
+    Op *first = seldom->run.data[0];
+    Builder at = builder_before(first);
+    Value *none = conditions->data[0];
+    for (size_t i = 1; i < conditions->count; i++)
+        none = build2(&at, OP_and, none, conditions->data[i]);
+    const Type **types = arena_new_array(seldom->arena, const Type *, count);
+    Value **quick = arena_new_array(seldom->arena, Value *, count),
+          **chosen = arena_new_array(seldom->arena, Value *, count);
+    for (size_t i = 0; i < count; i++) types[i] = seldom->run.data[i]->results[0].type;
+    Op *branch = build_op(&at, OP_if, 1, &none, (int)count, types);
+    for (size_t i = 0; i < count; i++) {
+        quick[i] = seldom->run.data[i]->operands[1];
+        chosen[i] = &seldom->run.data[i]->results[0];
+    }
+    build_yield(branch->regions[0], first->span, quick, count);
+    for (size_t i = 0; i < count; i++)
+        value_replace(seldom->kernel, chosen[i], &branch->results[i]);
+    build_yield(branch->regions[1], first->span, chosen, count);
+    return branch;
+}
+
+static Op *take_apart(const Seldom *seldom, const ValueVec *conditions)
+{
+    Op *branch = build_branch(seldom, conditions);
+    for (Op *op = branch; op && !op->scratch; op = op->previous) {
+        op->scratch = arena_new_array(seldom->arena, Part, 1);
+        *part_of(op) = (Part){0};
+    }
+    move_rest(seldom, branch);
+    for (size_t i = 0; i < seldom->run.count; i++)
+        op_move_before(seldom->run.data[i], branch->regions[1]->last);
+    return branch;
+}
+
+/* ---- where ---- */
+
+static bool is_choice(const Op *op)
+{
+    return op->code == OP_select && op->operands[0]->type->kind == TYPE_SCALAR;
+}
+
+static bool holds(const ValueVec *values, const Value *value)
+{
+    for (size_t i = 0; i < values->count; i++)
+        if (values->data[i] == value) return true;
+    return false;
+}
+
+static bool needs_another(const Op *op, const OpVec *run)
+{
+    for (size_t i = 0; i < run->count; i++)
+        for (int k = 0; k < op->operand_count; k++)
+            if (op->operands[k] == &run->data[i]->results[0]) return true;
+    return false;
+}
+
+/* From `op` on the selects of a few conditions, as long as none needs another one. */
+static ValueVec find_run(Seldom *seldom, Op *op)
+{
+    ValueVec conditions = {0};
+    OpVec between = {0};
+    seldom->run.count = 0;
+    for (; op && (op->code == OP_const || is_choice(op)); op = op->next) {
+        if (op->code == OP_const) continue;
+        if (needs_another(op, &between)) break;
+        vec_push(seldom->arena, &between, op);
+        const bool is_old = holds(&conditions, op->operands[0]);
+        if (!is_old && conditions.count == TOGETHER) continue;
+        if (!is_old) vec_push(seldom->arena, &conditions, op->operands[0]);
+        vec_push(seldom->arena, &seldom->run, op);
+    }
+    return conditions;
+}
+
+static void look(Kernel *kernel, Region *region)
+{
+    Seldom seldom = {.kernel = kernel, .arena = kernel->arena, .region = region};
+    for (Op *op = region->first; op; op = op->next)
+        for (int i = 0; i < op->region_count; i++) look(kernel, op->regions[i]);
+    number_ops(&seldom);
+    for (Op *op = region->first; op; op = op->next) {
+        if (!is_choice(op)) continue;
+        const ValueVec conditions = find_run(&seldom, op);
+        if (choose_moves(&seldom) >= MANY * (int)conditions.count)
+            op = take_apart(&seldom, &conditions);
+        forget_moves(&seldom);
+    }
+    for (Op *op = region->first; op; op = op->next) op->scratch = NULL;
+}
+
+bool pass_seldom(Kernel *kernel, const Target *target)
+{
+    (void)target;
+    for (Op *op = kernel->host->first; op; op = op->next)
+        if (op->code == OP_launch) look(kernel, op->regions[0]);
+    return true;
+}
