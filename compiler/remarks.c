@@ -61,6 +61,7 @@ static void remark_entries(Kernel *kernel, const Image *image)
         if (entry->registers)
             buf_printf(&text, ", %d registers a thread, %d bytes of spills", entry->registers,
                        entry->spill_bytes);
+        if (entry->serialised) buf_text(&text, ", wgmma instructions wait for each other");
         kernel_remark(kernel, kernel->span, "%s", text.data);
         buf_free(&text);
     }

@@ -93,23 +93,73 @@ static const char *code_text(Arena *arena, Kernel *kernel)
 
 /* ---- images ---- */
 
+static int spills_of(const Image *image)
+{
+    int bytes = 0;
+    for (int i = 0; i < image->entry_count; i++) bytes += image->entries[i].spill_bytes;
+    return bytes;
+}
+
+static bool is_serialised(const Image *image)
+{
+    for (int i = 0; i < image->entry_count; i++)
+        if (image->entries[i].serialised) return true;
+    return false;
+}
+
+static void find_wgmma(Op *op, void *context)
+{
+    if (op->code == OP_wgmma) *(bool *)context = true;
+}
+
+/* What wgmma leaves too few registers for is tried by mma.sync, which takes its operands and sums
+ * in smaller pieces, and is kept where that spills less. */
+static bool try_without_wgmma(Stages *stages, const Pending *pending)
+{
+    Session *session = stages->session;
+    const PassOptions quiet = {.verify_each = stages->passes.verify_each};
+    Target *target = arena_new_of(session->arena, Target);
+    *target = *pending->arch->target;
+    target->features &= ~(unsigned)HAS_WGMMA;
+    const ArchChoice arch = {.target = target};
+    Kernel *kernel = lower_copy(pending->typed, &arch, pending->multiples, &quiet);
+    Image *image = pending->image, other;
+    if (!kernel) return false;
+    vec_push(session->arena, &stages->build->kernels, kernel);
+    if (!image_start(stages->codegen, kernel, &arch, &other) ||
+        !image_finish(stages->codegen, &other))
+        return false;
+    if (spills_of(&other) < spills_of(image) || (is_serialised(image) && !spills_of(&other)))
+        *image = other;
+    return true;
+}
+
+static bool finish_image(Stages *stages, const Pending *pending)
+{
+    const Image *image = pending->image;
+    if (!image_finish(stages->codegen, pending->image)) return false;
+    return !pending->has_wgmma || (!is_serialised(image) && !spills_of(image)) ||
+           try_without_wgmma(stages, pending);
+}
+
 bool finish_images(Stages *stages, size_t running)
 {
     uint64_t start = os_now_ns();
     bool fine = true;
     for (; stages->pending.count - stages->finished > running; stages->finished++)
-        fine &= image_finish(stages->codegen, stages->pending.data[stages->finished]);
+        fine &= finish_image(stages, &stages->pending.data[stages->finished]);
     times_add(stages->session->times, "waiting for ptxas", start);
     return fine;
 }
 
-static bool start_image(Stages *stages, Kernel *kernel, const ArchChoice *arch, Image *image)
+static bool start_image(Stages *stages, Kernel *kernel, Pending pending)
 {
     if (!finish_images(stages, stages->jobs - 1)) return false;
     uint64_t start = os_now_ns();
-    bool fine = image_start(stages->codegen, kernel, arch, image);
+    bool fine = image_start(stages->codegen, kernel, pending.arch, pending.image);
     times_add(stages->session->times, "LLVM", start);
-    vec_push(stages->session->arena, &stages->pending, image);
+    if (!stages->options->leave_out) kernel_visit(kernel, find_wgmma, &pending.has_wgmma);
+    vec_push(stages->session->arena, &stages->pending, pending);
     return fine;
 }
 
@@ -177,8 +227,9 @@ static void relax_multiples(Stages *stages, const Kernel *typed, const Lowered *
     }
 }
 
-static bool add_variant(Stages *stages, const Lowered *lowered, const int64_t *multiples,
-                        SpecialisationImages *out)
+/* `assumed` is what it was lowered with, `multiples` what it says. */
+static bool add_variant(Stages *stages, const Kernel *typed, const Lowered *lowered,
+                        const int64_t *assumed, const int64_t *multiples, SpecialisationImages *out)
 {
     const ArchList *archs = stages->archs;
     const char *index = stages->options->leave_out;
@@ -188,10 +239,14 @@ static bool add_variant(Stages *stages, const Lowered *lowered, const int64_t *m
                         .images = arena_new_array(stages->session->arena, Image, archs->count)};
     for (size_t i = 0; index && i < archs->count; i++)
         if (lowered->kernels[i]) mutant_make(lowered->kernels[i], atoi(index));
-    for (size_t i = 0; i < archs->count; i++)
-        if (lowered->kernels[i] && !start_image(stages, lowered->kernels[i], &archs->items[i],
-                                                &images->images[images->image_count++]))
-            return false;
+    for (size_t i = 0; i < archs->count; i++) {
+        if (!lowered->kernels[i]) continue;
+        const Pending pending = {.image = &images->images[images->image_count++],
+                                 .typed = typed,
+                                 .arch = &archs->items[i],
+                                 .multiples = assumed};
+        if (!start_image(stages, lowered->kernels[i], pending)) return false;
+    }
     return true;
 }
 
@@ -216,7 +271,7 @@ static bool start_aligned(Stages *stages, const Kernel *typed, int64_t *multiple
     const DiagMute mute = diag_mute(stages->session->diags); /* trials may be refused */
     relax_multiples(stages, typed, &aligned, multiples);
     diag_unmute(stages->session->diags, mute);
-    return add_variant(stages, &aligned, multiples, out);
+    return add_variant(stages, typed, &aligned, multiples, multiples, out);
 }
 
 /* Up to two variants: aligned first where alignment changes the code on some architecture, then the
@@ -234,10 +289,10 @@ static bool start_variants(Stages *stages, const Kernel *typed, SpecialisationIm
         if (!lower_all(stages, typed, multiples, &aligned)) return false;
         if (!same_code(&general, &aligned, stages->archs->count)) {
             relax_multiples(stages, typed, &aligned, multiples);
-            if (!add_variant(stages, &aligned, multiples, out)) return false;
+            if (!add_variant(stages, typed, &aligned, multiples, multiples, out)) return false;
         }
     }
-    return add_variant(stages, &general, element_multiples(arena, typed), out);
+    return add_variant(stages, typed, &general, NULL, element_multiples(arena, typed), out);
 }
 
 bool unit_start(Stages *stages, Unit *unit)
@@ -294,6 +349,7 @@ static void put_image(const Image *image, bool with_bytes, Buf *out)
         put_number(out, (uint64_t)entry->shared_bytes);
         put_number(out, (uint64_t)entry->registers);
         put_number(out, (uint64_t)entry->spill_bytes);
+        put_number(out, (uint64_t)entry->serialised);
     }
     if (with_bytes) put_text(out, image->maps ? image->maps : "");
     if (with_bytes && image->bytes) buf_bytes(out, image->bytes, image->size);
@@ -356,6 +412,7 @@ static void take_entry(Taker *taker, ImageEntry *out)
     out->shared_bytes = (int)taker_number(taker);
     out->registers = (int)taker_number(taker);
     out->spill_bytes = (int)taker_number(taker);
+    out->serialised = (int)taker_number(taker);
 }
 
 static void take_image(Taker *taker, const ArchList *archs, bool with_bytes, Image *out)

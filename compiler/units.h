@@ -19,6 +19,15 @@ typedef struct Unit {
 
 struct Tunings; /* tunings.h */
 
+/* An image whose tools may still be at work. */
+typedef struct Pending {
+    Image *image;
+    const Kernel *typed;
+    const ArchChoice *arch;
+    const int64_t *multiples; /* that it was lowered with; NULL: none */
+    bool has_wgmma;
+} Pending;
+
 typedef struct Stages { /* what the steps of a build share */
     Session *session;
     const Options *options;
@@ -29,14 +38,15 @@ typedef struct Stages { /* what the steps of a build share */
     PassOptions passes;
     Buf dump;
     VEC(Unit) units;
-    VEC(Image *) pending;
+    VEC(Pending) pending;
     size_t jobs;     /* how many run at a time */
     size_t finished; /* of the pending ones: the first so many */
     BuildWish wish;
     Build *build;
 } Stages;
 
-/* What the aligned variant of two may assume of each parameter; NULL: there is nothing to assume. */
+/* What the aligned variant of two may assume of each parameter; NULL: there is nothing to assume.
+ */
 int64_t *variant_multiples(Arena *arena, const Kernel *kernel);
 
 /* Lowers a unit and starts on its images. False: it failed, and is no configuration: reported. */

@@ -43,6 +43,7 @@ typedef struct ImageEntry { /* one launch of the kernel */
     int cooperative; /* blocks wait for each other */
     int shared_bytes;
     int registers, spill_bytes; /* from ptxas; 0 if unknown */
+    int serialised;             /* ptxas has wgmma instructions wait for each other */
 } ImageEntry;
 
 /* What the launch says of its blocks: persistent, cluster, cooperative. */

@@ -64,16 +64,21 @@ static ImageEntry *entry_named(Image *image, const char *line)
     return NULL;
 }
 
-/* Advice C75xx means that ptxas gave up an instruction that the kernel was built around. */
 static bool line_is_fault(const char *line)
 {
-    return strstr(line, "(C75") != NULL || strstr(line, "error ") != NULL ||
-           strstr(line, "fatal ") != NULL;
+    return strstr(line, "error ") != NULL || strstr(line, "fatal ") != NULL;
+}
+
+/* C75xx: wgmma instructions wait for each other, for want of registers as a rule. */
+static bool line_is_advice(const char *line)
+{
+    return strstr(line, "(C75") != NULL;
 }
 
 static void read_line(Image *image, const char *line, ImageEntry **entry, const char **fault)
 {
     if (*fault == NULL && line_is_fault(line)) *fault = line;
+    if (line_is_advice(line) && entry_named(image, line)) entry_named(image, line)->serialised = 1;
     if (strstr(line, "Compiling entry function") != NULL) *entry = entry_named(image, line);
     if (*entry == NULL) return;
     if (strstr(line, "bytes spill stores") != NULL)

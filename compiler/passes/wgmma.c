@@ -143,7 +143,10 @@ static const char *fault_of_shapes(const Op *dot, const Target *target, Arrangem
     const ThreadGroup group = op_threads(dot);
     const int groups = group.count / GROUP;
     out->row = matrix_row(dot, target);
-    if (!target_has(target, HAS_WGMMA)) return "the architecture has none";
+    if (!target_has(target, HAS_WGMMA))
+        return target_has(target_find(target->name), HAS_WGMMA)
+                   ? "it leaves too few registers for the rest"
+                   : "the architecture has none";
     if (!out->row || c->rank != 2) return "it has no instruction for these types";
     if (group.count % GROUP != 0 || group.begin % GROUP != 0 || groups & (groups - 1))
         return "it takes warpgroups of 128 threads, a power of two of them";
