@@ -203,9 +203,12 @@ static bool stage_body(Eval *eval, const Loop *loop, Op *op, ChangeVec *changes,
  * any: who reads it behind the loop is told so. */
 static bool forget_unbound(Eval *eval, Binding *binding)
 {
+    LoopTrial *trial = eval->trial;
+    eval->trial = NULL; /* to ask is not to read */
     eval->quiet++;
     const bool unbound = binding_get(eval, binding, eval->at) == NULL;
     eval->quiet--;
+    eval->trial = trial;
     if (unbound) binding_put(eval, binding, NULL, eval->at);
     return unbound;
 }

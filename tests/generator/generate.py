@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""generate.py [--dialect NAME] [--seed N] [--count N] [--jobs N] [--passes] [--keep FOLDER] [BUILD]: random
+"""generate.py [--dialect NAME] [--seed N] [--count N] [--jobs N] [--seconds N] [--passes] [--keep FOLDER] [BUILD]: random
 programs, run on the checked emulator and by the reference interpreter (tests/reference/differ.c), which must
 leave the same bits in every array after every launch.
 
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
@@ -38,12 +39,13 @@ def options_of(seed):
     return ["--arch=emulator:" + ("sm_80" if seed // BATCH % 3 == 0 else "sm_90a")]
 
 
-def run(differ, seed, paths, more):
+def run(differ, paths, options, device="emulator"):
     """Lines of differ, one a program; of one that ends the process a line like the others."""
-    environment = dict(os.environ, TILE_DEVICE="emulator", TILE_EMULATOR="checked")
+    environment = dict(os.environ, TILE_DEVICE=device, TILE_EMULATOR="checked")
+    limits = f"ulimit -t {LIMIT}" + (f" -v {MEMORY}" if device == "emulator" else "")
     lines, left = [], list(paths)
     while left:
-        command = ["bash", "-c", f'ulimit -v {MEMORY} -t {LIMIT}; exec "$@"', "-", differ] + more + options_of(seed) + left
+        command = ["bash", "-c", limits + '; exec "$@"', "-", differ] + options + left
         try:
             done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=10 * LIMIT,
                                   errors="replace")
@@ -79,7 +81,7 @@ def check(options, first, count, report):
             with open(path, "w") as file:
                 file.write(program(options.dialect, seed))
             paths[path] = seed
-        for path, word, rest in run(differ, first, list(paths), ["--passes"] if options.passes else []):
+        for path, word, rest in run(differ, list(paths), options_of(first) + (["--passes"] if options.passes else [])):
             report(paths[path], word, rest.replace(folder + "/", ""))
 
 
@@ -94,6 +96,7 @@ def main():
     parser.add_argument("--keep")
     parser.add_argument("--write")
     parser.add_argument("--log")
+    parser.add_argument("--seconds", type=float, help="begin nothing more after so long")
     parser.add_argument("--show", action="store_true")
     options = parser.parse_args()
     seeds = range(options.seed, options.seed + options.count)
@@ -130,8 +133,10 @@ def main():
         batches.put((first, count))
         first += count
 
+    end = time.monotonic() + options.seconds if options.seconds else None
+
     def work():
-        while True:
+        while not end or time.monotonic() < end:
             try:
                 begin, count = batches.get_nowait()
             except queue.Empty:
@@ -144,7 +149,7 @@ def main():
         worker.join()
     good = counts.pop("same", 0)
     print(f"{options.dialect}: {good} programs the same, {', '.join(f'{n} {word}' for word, n in counts.items()) or 'none wrong'}")
-    return 0 if good == options.count else 1
+    return 0 if not set(counts) - {"in part"} else 1
 
 
 if __name__ == "__main__":

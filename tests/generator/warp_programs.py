@@ -463,6 +463,8 @@ class Kernel:
 
     def bind(self, tile, letter="t"):
         name = self.program.fresh(letter)
+        if tile.text.startswith(("wp.tile_reshape", "wp.tile_transpose")):  # a view, whose name a loop cannot give to another tile
+            tile = Tile(f"{tile.text} + {self.literal_zero(tile.dtype)}", tile.dtype, tile.shape, tile.bound)
         self.line(f"{name} = {tile.text}")
         return self.declare(Tile(name, tile.dtype, tile.shape, tile.bound))
 
