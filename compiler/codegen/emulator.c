@@ -579,12 +579,21 @@ static void emulator_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier)
                  gen_i32(gen, op_int(op, ATTR_extra, 0)), site_of(gen, op));
 }
 
-static void emulator_mbarrier_expect(Gen *gen, const Op *op)
+static void barrier_bytes(Gen *gen, const Op *op, const char *name)
 {
     LLVMValueRef active = LLVMBuildZExt(gen->builder, gen_operand(gen, op, 2), gen->types.i32, "");
     LLVMValueRef bytes = LLVMBuildMul(gen->builder, gen_operand(gen, op, 1), active, "");
-    call_barrier(gen, "tile_emu_mbarrier_expect", gen->types.nothing, gen_operand(gen, op, 0),
-                 bytes, site_of(gen, op));
+    call_barrier(gen, name, gen->types.nothing, gen_operand(gen, op, 0), bytes, site_of(gen, op));
+}
+
+static void emulator_mbarrier_expect(Gen *gen, const Op *op)
+{
+    barrier_bytes(gen, op, "tile_emu_mbarrier_expect");
+}
+
+static void emulator_mbarrier_complete(Gen *gen, const Op *op)
+{
+    barrier_bytes(gen, op, "tile_emu_mbarrier_complete");
 }
 
 static LLVMValueRef emulator_mbarrier_phase(Gen *gen, const Op *op, LLVMValueRef barrier)
@@ -780,6 +789,7 @@ const Machine emulator_machine = {
     .mbarrier_init = emulator_mbarrier_init,
     .mbarrier_arrive = emulator_mbarrier_arrive,
     .mbarrier_expect = emulator_mbarrier_expect,
+    .mbarrier_complete = emulator_mbarrier_complete,
     .mbarrier_phase = emulator_mbarrier_phase,
     .mbarrier_wait = emulator_mbarrier_wait,
     .tensor_copy = emulator_tensor_copy,

@@ -48,6 +48,7 @@ typedef struct Machine {
                           LLVMValueRef active);
     void (*mbarrier_arrive)(Gen *gen, const Op *op, LLVMValueRef barrier, LLVMValueRef active);
     void (*mbarrier_expect)(Gen *gen, const Op *op);
+    void (*mbarrier_complete)(Gen *gen, const Op *op);
     void (*tensor_copy)(Gen *gen, const Op *op);
     void (*tensor_store)(Gen *gen, const Op *op);
     void (*tensor_commit)(Gen *gen);
@@ -236,6 +237,7 @@ void nvptx_mbarrier_init(Gen *gen, const Op *op, LLVMValueRef barrier, int arriv
                          LLVMValueRef active);
 void nvptx_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrier, LLVMValueRef active);
 void nvptx_mbarrier_expect(Gen *gen, const Op *op);
+void nvptx_mbarrier_complete(Gen *gen, const Op *op);
 LLVMValueRef nvptx_mbarrier_phase(Gen *gen, const Op *op, LLVMValueRef barrier);
 void nvptx_mbarrier_wait(Gen *gen, const Op *op);
 void nvptx_tensor_copy(Gen *gen, const Op *op);

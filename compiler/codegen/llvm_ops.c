@@ -318,6 +318,11 @@ void emit_mbarrier_expect(Gen *gen, const Op *op)
     MACHINE(gen, op, mbarrier_expect)(gen, op);
 }
 
+void emit_mbarrier_complete(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, mbarrier_complete)(gen, op);
+}
+
 void emit_cp_tensor(Gen *gen, const Op *op)
 {
     MACHINE(gen, op, tensor_copy)(gen, op);

@@ -502,6 +502,7 @@ const Machine nvptx_machine = {
     .mbarrier_init = nvptx_mbarrier_init,
     .mbarrier_arrive = nvptx_mbarrier_arrive,
     .mbarrier_expect = nvptx_mbarrier_expect,
+    .mbarrier_complete = nvptx_mbarrier_complete,
     .mbarrier_phase = nvptx_mbarrier_phase,
     .mbarrier_wait = nvptx_mbarrier_wait,
     .tensor_copy = nvptx_tensor_copy,

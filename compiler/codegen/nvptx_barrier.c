@@ -55,14 +55,25 @@ void nvptx_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrier, LLVMVal
     barrier_asm(gen, text, "r,b,~{memory}", barrier, active);
 }
 
-/* On Hopper alone. */
-void nvptx_mbarrier_expect(Gen *gen, const Op *op)
+static void barrier_bytes(Gen *gen, const Op *op, const char *text)
 {
     LLVMValueRef arguments[3];
     for (int i = 0; i < 3; i++) arguments[i] = gen_operand(gen, op, i);
-    nvptx_asm(gen, gen->types.nothing,
-              "@$2 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], $1;", "r,r,b,~{memory}", 3,
-              arguments);
+    nvptx_asm(gen, gen->types.nothing, text, "r,r,b,~{memory}", 3, arguments);
+}
+
+/* These are on Hopper alone. */
+void nvptx_mbarrier_expect(Gen *gen, const Op *op)
+{
+    barrier_bytes(gen, op, "@$2 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], $1;");
+}
+
+/* There is no release but by a fence. */
+void nvptx_mbarrier_complete(Gen *gen, const Op *op)
+{
+    barrier_bytes(gen, op,
+                  "fence.acq_rel.cluster;\n\t"
+                  "@$2 mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [$0], $1;");
 }
 
 void nvptx_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier)

@@ -86,7 +86,7 @@ Object *core_named_signal(Eval *eval, const Bound *bound)
 
 static Op *signal_op(Eval *eval, const Bound *bound, OpCode code, int numbers)
 {
-    Value *operands[3] = {
+    Value *operands[4] = {
         argument_value(eval, bound->values[0], TYPE_SHARED, "the barriers", NULL, bound->at)};
     for (int i = 0; operands[0] != NULL && i < numbers; i++)
         if ((operands[1 + i] = stage_scalar(eval, bound->values[1 + i], DTYPE_i32, bound->at)) ==
@@ -132,6 +132,13 @@ Object *core_signal_expect(Eval *eval, const Bound *bound)
     Op *op = signal_op(eval, bound, OP_signal_expect, 2);
     if (op != NULL && once) op_set_int(op, ATTR_once, 1);
     return op != NULL ? eval->none : NULL;
+}
+
+/* signal_complete(barriers, index, bytes, rank): the block has written them to that block's memory.
+ */
+Object *core_signal_complete(Eval *eval, const Bound *bound)
+{
+    return signal_op(eval, bound, OP_signal_complete, 3) != NULL ? eval->none : NULL;
 }
 
 Object *core_signal_wait(Eval *eval, const Bound *bound)

@@ -379,6 +379,7 @@ static LowerRule *const rules[OP_COUNT] = {
     [OP_signal_init] = lower_signal_init,
     [OP_signal_arrive] = lower_signal_arrive,
     [OP_signal_expect] = lower_signal_expect,
+    [OP_signal_complete] = lower_signal_complete,
     [OP_signal_copied] = lower_signal_copied,
     [OP_signal_meet] = lower_signal_meet,
     [OP_signal_wait] = lower_signal_wait,

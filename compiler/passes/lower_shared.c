@@ -394,7 +394,8 @@ void lower_shared_load(Lower *lower, Op *op)
     SharedAccess access = shared_access(lower, op->operands[0], layout);
     Value **registers = lower_new_tile(lower, &op->results[0]);
     Ldmatrix how;
-    if (find_matrices(lower, HAS_LDMATRIX, &access, op->operands[0], &how)) {
+    if (!shared_rank(op->operands[0]) &&
+        find_matrices(lower, HAS_LDMATRIX, &access, op->operands[0], &how)) {
         move_matrices(lower, &access, how, false, registers);
         return;
     }
@@ -410,7 +411,8 @@ void lower_shared_store(Lower *lower, Op *op)
     const int replicas = layout_register_replicas(layout);
     Ldmatrix how;
     /* Lanes write for each other: no thread finds what it wrote without waiting for its warp. */
-    if (op_attr(op, ATTR_tensor) && !replicas && !layout_replica_mask(layout) &&
+    if (op_attr(op, ATTR_tensor) && !shared_rank(op->operands[0]) && !replicas &&
+        !layout_replica_mask(layout) &&
         find_matrices(lower, HAS_STMATRIX, &access, op->operands[0], &how)) {
         move_matrices(lower, &access, how, true, registers);
         return;

@@ -51,6 +51,14 @@ void lower_signal_expect(Lower *lower, Op *op)
     build_op(&lower->at, OP_mbarrier_expect, 3, operands, 0, NULL);
 }
 
+void lower_signal_complete(Lower *lower, Op *op)
+{
+    Value *rank = lower_scalar(lower, op->operands[3]);
+    Value *operands[3] = {address_in_cluster(lower, barrier_of(lower, op), rank),
+                          lower_scalar(lower, op->operands[2]), address_first_thread(lower)};
+    build_op(&lower->at, OP_mbarrier_complete, 3, operands, 0, NULL);
+}
+
 void lower_signal_copied(Lower *lower, Op *op)
 {
     Value *barrier = barrier_of(lower, op);

@@ -59,7 +59,7 @@ static bool is_left_open(const Op *op)
 /* Other blocks of the cluster use its tiles, when these may not: whose those are stays so. */
 static bool is_between_blocks(const Op *op)
 {
-    return op->code == OP_shared_peer || op_attr(op, ATTR_cast) ||
+    return op->code == OP_shared_peer || op_attr(op, ATTR_cast) || op->code == OP_signal_complete ||
            (op->code == OP_signal_arrive && op->operand_count > 2);
 }
 

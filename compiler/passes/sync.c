@@ -346,7 +346,7 @@ static bool global_conflict(const Sync *sync, Pending earlier, Op *op)
 static bool is_arrival(const Op *op)
 {
     return op->code == OP_signal_arrive || op->code == OP_signal_copied ||
-           op->code == OP_signal_meet;
+           op->code == OP_signal_meet || op->code == OP_signal_complete;
 }
 
 static bool conflicts(const Sync *sync, Pending earlier, Op *op)

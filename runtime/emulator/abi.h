@@ -157,6 +157,9 @@ void *tile_emu_cluster_address(tile_emu_thread *thread, void *pointer, uint32_t 
 /* mbarrier.expect_tx; 0 bytes: nothing. */
 void tile_emu_mbarrier_expect(tile_emu_thread *thread, void *barrier, uint32_t bytes,
                               uint32_t site);
+/* mbarrier.complete_tx behind a fence, of any block of the cluster; 0 bytes: nothing. */
+void tile_emu_mbarrier_complete(tile_emu_thread *thread, void *barrier, uint32_t bytes,
+                                uint32_t site);
 /* cp.async.bulk.tensor to shared memory, of `rank` coordinates in `in`; lands when somebody waits
  * at the mbarrier for its bytes. Nothing where `active` is 0. Where `blocks` is not 0: in those of
  * the cluster, at the same place, and for the same mbarrier, of each. */

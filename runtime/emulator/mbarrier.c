@@ -105,6 +105,15 @@ void tile_emu_mbarrier_land(Thread *thread, void *barrier, uint32_t bytes, uint3
     complete(at);
 }
 
+TILE_API void tile_emu_mbarrier_complete(tile_emu_thread *thread, void *barrier, uint32_t bytes,
+                                         uint32_t site)
+{
+    Thread *owner = thread->owner;
+    if (!bytes || !is_made(owner, barrier, site)) return;
+    tile_emu_mbarrier_land(owner, barrier, bytes, site);
+    owner->block->progress = true;
+}
+
 TILE_API void tile_emu_mbarrier_arrive(tile_emu_thread *thread, void *barrier, uint32_t count,
                                        uint32_t site)
 {
@@ -185,12 +194,13 @@ void tile_emu_awaited_text(const Thread *thread, char text[PLACE_TEXT])
         snprintf(text, PLACE_TEXT, "for memory that nobody writes any more");
         return;
     }
-    snprintf(
-        text, PLACE_TEXT,
-        "for the phase of parity %u of the mbarrier at byte %u of shared memory, where %u of %u "
-        "arrivals are missing and nobody arrives any more",
-        thread->parity, (unsigned)((const uint8_t *)barrier - thread->block->shared),
-        (unsigned)barrier->pending, (unsigned)barrier->expected);
+    char bytes[64] = "";
+    if (barrier->bytes) snprintf(bytes, sizeof bytes, " and %d bytes", (int)barrier->bytes);
+    snprintf(text, PLACE_TEXT,
+             "for the phase of parity %u of the mbarrier at byte %u of shared memory, where %u of "
+             "%u arrivals%s are missing and nobody arrives any more",
+             thread->parity, (unsigned)((const uint8_t *)barrier - thread->block->shared),
+             (unsigned)barrier->pending, (unsigned)barrier->expected, bytes);
 }
 
 TILE_API uint32_t tile_emu_mbarrier_test(tile_emu_thread *thread, void *barrier, uint32_t parity,

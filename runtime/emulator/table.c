@@ -20,6 +20,7 @@ static const tile_emulator_symbol symbols[] = {
     SYMBOL(tile_emu_frame),
     SYMBOL(tile_emu_index),
     SYMBOL(tile_emu_mbarrier_arrive),
+    SYMBOL(tile_emu_mbarrier_complete),
     SYMBOL(tile_emu_mbarrier_expect),
     SYMBOL(tile_emu_mbarrier_phase),
     SYMBOL(tile_emu_mbarrier_init),

@@ -415,6 +415,7 @@ static const char maps_text[] =
     "    %6 = cluster_address %2, %3 : ptr<i64, cluster>\n"
     "    mbarrier_arrive %6, %4\n"
     "    mbarrier_expect %2, %5, %4\n"
+    "    mbarrier_complete %6, %5, %4\n"
     "  }\n"
     "}\n";
 
@@ -436,6 +437,7 @@ static const char slots_text[] = "kernel @slots stage TYPED (%p: ptr<f16, global
                                  "    signal_arrive %4, %2, %2\n"
                                  "    signal_expect %4, %2, %2 {once = 1}\n"
                                  "    signal_copied %4, %2, %2\n"
+                                 "    signal_complete %4, %2, %2, %2\n"
                                  "    signal_meet %4, %2\n"
                                  "    signal_wait %4, %2, %2\n"
                                  "    %w = const {value = 64} : i64\n"

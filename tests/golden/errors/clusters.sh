@@ -65,6 +65,23 @@ def meet(A: T.Tensor[[T.dyn], T.int32], n: T.int32):
 
 
 @tilelang.lazy_jit
+def pushed(A: T.Tensor[[4, 64], T.float32]):
+    B = T.empty((4, 64), T.float32)
+    with T.ClusterKernel(4, cluster_dims=2, threads=64) as bx:
+        own = T.alloc_shared((64,), T.float32)
+        inbox = T.alloc_shared((64,), T.float32)
+        full = T.alloc_cluster_barrier(1)
+        T.copy(A[bx, 0], own)
+        if T.get_thread_binding() == 0:
+            T.mbarrier_arrive_expect_tx(full, 256)
+        T.copy_cluster(own, inbox, dst_block=1 - T.block_rank_in_cluster(), remote_barrier=full)
+        T.mbarrier_wait_parity(full, 0)  # bytes
+        T.copy(inbox, B[bx, 0])
+        T.cluster_sync()  # last
+    return B
+
+
+@tilelang.lazy_jit
 def large(A: T.Tensor[[16], T.int32]):
     with T.ClusterKernel(16, cluster_dims=16, threads=32) as bx:
         A[bx] = bx
@@ -97,6 +114,11 @@ run "blocks that meet" 'a = zeros((9,), int32); meet(a, 9); print("fine", [a[i] 
 run "blocks that do not all meet" 'a = zeros((9,), int32); meet(a, 7)'
 sed 's/T.sync_grid()  # all/pass/' whole.tile > mutant.tile; run "blocks that do not meet" 'a = zeros((9,), int32); meet(a, 7)'
 sed 's/if bx < n:/if bx < N:/' whole.tile > mutant.tile; run "more blocks than run at a time" 'a = zeros((5000,), int32); meet(a, 5000)'
+pushed='a = random((4, 64), float32); b = pushed(a); print("fine", all([b[i, j] == a[i ^ 1, j] for i in range(4) for j in range(64)]))'
+cp whole.tile mutant.tile; run "bytes that another block sends" "$pushed"
+grep -v "# bytes" whole.tile > mutant.tile; run "without waiting for them" "$pushed"
+grep -v "# last" whole.tile > mutant.tile; run "without a last meeting" "$pushed"
+sed 's/expect_tx(full, 256)/expect_tx(full, 512)/' whole.tile > mutant.tile; run "more bytes than come" "$pushed"
 echo "a GPU without clusters"
 cat > pair.tile <<'T'
 import tilelang.language as T
