@@ -147,8 +147,7 @@ static const Layout *spread(LayoutTable *table, Maker *maker, const int *order, 
     const int rank = maker->layout.rank;
     limit_block(&maker->layout, LAYOUT_BITS);
     if (rank > 0) add_vector(maker, order[0], vector);
-    for (int i = 0; warps > 0 && i < LANE_BITS; i++)
-        add_next(maker, LAYOUT_LANE, order, rank);
+    for (int i = 0; warps > 0 && i < LANE_BITS; i++) add_next(maker, LAYOUT_LANE, order, rank);
     for (int i = 0; warps > 0 && i < bits_log2(warps); i++)
         add_next(maker, LAYOUT_WARP, order + lines, rank - lines);
     for (int i = 0; i < rank; i++) add_rest(maker, LAYOUT_REGISTER, order[i]);

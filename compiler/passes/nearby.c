@@ -1,9 +1,9 @@
 /* nearby.c: what is computed for one register of a tile is computed next to its use.
  *
- * Lowering makes each op of a tile one op for every register. Of a tile with many registers a thread
- * then has the intermediate results of all elements at a time, which are more than there are
- * registers: so each element goes the whole way from where it is loaded to where it is stored before
- * the next one does. Effects keep their order, and all ops where that would not help. */
+ * Lowering makes each op of a tile one op for every register. Of a tile with many registers a
+ * thread then has the intermediate results of all elements at a time, which are more than there are
+ * registers: so each element goes the whole way from where it is loaded to where it is stored
+ * before the next one does. Effects keep their order, and all ops where that would not help. */
 #include "passes/passes.h"
 
 #include "base/vec.h"
@@ -84,9 +84,10 @@ static int most_words(Nearby *nearby)
     int number = 0;
     for (Op *op = nearby->region->first; op; op = op->next, number++) {
         const int last = ((Seat *)op->scratch)->last;
-        if (last <= number) continue;
-        words += words_of(op);
-        ends[last] += words_of(op);
+        if (last > number) {
+            words += words_of(op);
+            ends[last] += words_of(op);
+        }
         most = words > most ? words : most;
         words -= ends[number];
     }
@@ -136,8 +137,7 @@ static void change_order(Nearby *nearby)
     for (size_t i = 0; i < ops.count; i++)
         if (!may_move(ops.data[i])) place(nearby, ops.data[i]);
     if (most_words(nearby) < before) return;
-    for (size_t i = 0; i + 1 < ops.count; i++)
-        op_move_before(ops.data[i], ops.data[ops.count - 1]);
+    for (size_t i = 0; i + 1 < ops.count; i++) op_move_before(ops.data[i], ops.data[ops.count - 1]);
 }
 
 static void order_region(Kernel *kernel, Region *region)

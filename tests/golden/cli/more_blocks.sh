@@ -1,0 +1,39 @@
+# A kernel that keeps blocks off a multiprocessor by not many registers is given to ptxas again, which is asked for
+# another block; what it then gives is kept if nothing is spilled.
+cd $TMP
+cat > add.py <<'END'
+import warp as wp
+
+@wp.kernel
+def add(a: wp.array(dtype=float), b: wp.array(dtype=float)):
+    i = wp.tid()
+    b[i] = a[i] + b[i]
+END
+cat > ptxas <<'END'
+#!/bin/bash
+for last in "$@"; do
+    [ "$before" = -o ] && cubin=$last
+    [[ $last == *.ptx ]] && ptx=$last
+    before=$last
+done
+name=$(sed -n 's/.*\.entry \([a-z_0-9]*\).*/\1/p' "$ptx" | head -1)
+blocks=$(sed -n 's/^\.minnctapersm //p' "$ptx")
+echo "asked for $blocks blocks of $(sed -n 's/^\.maxntid \([0-9]*\).*/\1/p' "$ptx")" >> log
+registers=$FIRST spills=0
+[ "$blocks" = 1 ] || registers=$SECOND spills=$SPILLS
+echo "ptxas info    : Compiling entry function '$name' for 'sm_90a'"
+echo "    0 bytes stack frame, $spills bytes spill stores, 0 bytes spill loads"
+echo "ptxas info    : Used $registers registers, used 0 barriers"
+echo "cubin of $registers registers" > "$cubin"
+END
+chmod +x ptxas
+build() { # FIRST SECOND SPILLS BLOCK_DIM
+    rm -f log
+    FIRST=$1 SECOND=$2 SPILLS=$3 $TILEC add.py --arch=sm_90a --no-cache --ptxas=./ptxas --export "k = add.compile(block_dim=$4)" -o k.o -H k.h
+    sort log | uniq -c
+    $TILEC info k.o | grep -o '[0-9]* registers, [0-9]* bytes of spills'
+}
+echo "== fewer registers will do"; build 48 40 0 512
+echo "== not without spills"; build 48 40 8 512
+echo "== too many to give up"; build 120 64 0 512
+echo "== enough threads as it is"; build 40 32 0 256
