@@ -491,8 +491,31 @@ void emit_cmp(Gen *gen, const Op *op)
     gen_define_result(gen, op, result);
 }
 
+/* `x` unless it is beyond a number, else the number: PTX has an instruction for that by which NaN
+ * stays NaN, as here. Zeros have two signs, which it orders. */
+static const char *bound_intrinsic(const Gen *gen, const Op *op)
+{
+    const Op *cmp = op->operands[0]->op, *bound = op->operands[1]->op;
+    if (gen->machine != &nvptx_machine || cmp == NULL || cmp->code != OP_cmp ||
+        cmp->operands[0] != op->operands[2] || cmp->operands[1] != op->operands[1] ||
+        bound == NULL || bound->code != OP_const || op->results[0].type->kind != TYPE_SCALAR ||
+        op->results[0].type->dtype != DTYPE_f32 || op_attr(bound, ATTR_number)->number == 0)
+        return NULL;
+    const char *predicate = op_attr(cmp, ATTR_predicate)->text;
+    return strcmp(predicate, "lt") == 0   ? "llvm.maximum"
+           : strcmp(predicate, "gt") == 0 ? "llvm.minimum"
+                                          : NULL;
+}
+
 void emit_select(Gen *gen, const Op *op)
 {
+    const char *intrinsic = bound_intrinsic(gen, op);
+    if (intrinsic != NULL) {
+        LLVMValueRef x[2] = {gen_operand(gen, op, 2), gen_operand(gen, op, 1)};
+        LLVMTypeRef type = LLVMTypeOf(x[0]);
+        gen_define_result(gen, op, gen_intrinsic(gen, intrinsic, 1, &type, 2, x));
+        return;
+    }
     LLVMValueRef condition = gen_operand(gen, op, 0);
     LLVMValueRef a = gen_operand(gen, op, 1), b = gen_operand(gen, op, 2);
     gen_define_result(gen, op, LLVMBuildSelect(gen->builder, condition, a, b, ""));

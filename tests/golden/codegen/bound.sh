@@ -1,0 +1,16 @@
+# A number that a bound replaces where it is below, and that stays NaN, is one instruction; so not where zero is the bound.
+cd $TMP
+cat > bound.py <<'END'
+import warp as wp
+
+@wp.kernel
+def bound(a: wp.array(dtype=float), b: wp.array(dtype=float), low: float):
+    i = wp.tid()
+    x = a[i]
+    b[4 * i] = wp.where(x < -2.0, -2.0, x)
+    b[4 * i + 1] = wp.where(x > 3.0, 3.0, x)
+    b[4 * i + 2] = wp.where(x < 0.0, 0.0, x)
+    b[4 * i + 3] = wp.where(x < low, low, x)
+END
+$TILEC bound.py --arch=sm_80 --export 'k = bound.compile(block_dim=32)' --emit=ptx -o k.ptx
+grep -oE '(max|min)\.NaN\.f32|setp\.[a-z]*\.f32|selp\.f32' k.ptx | sort | uniq -c
