@@ -403,6 +403,13 @@ static void record(const CUlaunchConfig *config, const fake_kernel *kernel, void
     memcpy(last->grid, &config->gridDimX, sizeof last->grid);
     memcpy(last->block, &config->blockDimX, sizeof last->block);
     last->shared_bytes = config->sharedMemBytes;
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const CUlaunchAttribute *attribute = &config->attrs[i];
+        if (attribute->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            memcpy(last->cluster, &attribute->value.cluster, sizeof last->cluster);
+        if (attribute->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+            last->cooperative = (uint32_t)attribute->value.cooperative;
+    }
     last->context = context;
     last->device = context->device;
     for (int i = 0; i < FAKE_PARAMETERS && state.parameter_bytes[i]; i++)

@@ -795,6 +795,81 @@ TEST(blocks_that_take_turns_are_as_many_as_run_at_a_time)
     CHECK(call_rows(127, 4098) == TILE_OK && fake->last.grid[0] == 32 && fake->last.grid[1] == 16);
 }
 
+/* ---- blocks together ----------------------------------------------------------------------------
+ */
+
+static int32_t host_blocks(const void *const *arguments, tile_grid *grids, int64_t *extents,
+                           uint64_t *sizes, const char **complaint, uint64_t *spans)
+{
+    int32_t n;
+    (void)extents, (void)sizes, (void)complaint, (void)spans;
+    memcpy(&n, arguments[0], sizeof n);
+    grids[0] = (tile_grid){(uint32_t)n, 2, 1};
+    grids[1] = (tile_grid){(uint32_t)n, 1, 1};
+    return TILE_OK;
+}
+
+static const tile_entry together[] = {{.name = "pairs", .warps = 4, .cluster = {2, 1, 1}},
+                                      {.name = "meeting", .warps = 4, .cooperative = 1}};
+static const tile_image together_images[] = {{.target = "sm_90a",
+                                              .bytes = "cubin",
+                                              .entries = together,
+                                              .size = 5,
+                                              .compute = 90,
+                                              .suffix = 'a'}};
+static const tile_variant together_variants[] = {{NULL, together_images, 1}};
+static const tile_specialisation together_specialisations[] = {
+    {.host = host_blocks, .variants = together_variants, .variant_count = 1, .launch_count = 2}};
+static const tile_parameter together_parameters[] = {{"n", "i32", TILE_PARAMETER_SCALAR, 4}};
+static void *together_state;
+static const tile_kernel together_kernel = {"together",
+                                            together_parameters,
+                                            together_specialisations,
+                                            &together_state,
+                                            TILE_ABI_VERSION,
+                                            1,
+                                            1,
+                                            0};
+
+static uint32_t first_cluster[3]; /* what the first launch of a call says */
+
+static void keep_first(const char *kernel, void **parameters)
+{
+    (void)parameters;
+    if (!strcmp(kernel, "pairs")) memcpy(first_cluster, fake->last.cluster, sizeof first_cluster);
+}
+
+static tile_status call_together(int32_t n)
+{
+    const int bytes[] = {4, 0};
+    const void *arguments[] = {&n};
+    memcpy(fake->parameter_bytes, bytes, sizeof bytes);
+    fake->work = keep_first;
+    forget();
+    const tile_status status = tile_launch(&together_kernel, NULL, NULL, 0, arguments);
+    fake->work = NULL;
+    return status;
+}
+
+TEST(clusters_and_meetings_are_asked_for)
+{
+    const int32_t n = 128;
+    tile_plan plan;
+    CHECK(call_together(n) == TILE_OK && !strcmp(fake->last.kernel, "meeting"));
+    CHECK(fake->last.cooperative == 1 && fake->last.cluster[0] == 0);
+    CHECK(first_cluster[0] == 2 && first_cluster[1] == 1 && first_cluster[2] == 1);
+    CHECK(tile_plan_launch(&together_kernel, (const void *[]){&n}, &plan) == TILE_OK);
+    CHECK(plan.cluster.x == 2 && plan.cluster.y == 1 && plan.cluster.z == 1);
+}
+
+TEST(clusters_are_whole_and_all_that_meet_run)
+{
+    CHECK(call_together(7) == TILE_ERROR_ARGUMENT && says("7 x 2 x 1") && says("2 x 1 x 1"));
+    CHECK(says("n = 7"));
+    CHECK(call_together(134) == TILE_ERROR_ARGUMENT && says("wait for each other"));
+    CHECK(says("134 x 1 x 1") && says("runs 132"));
+}
+
 /* ---- workspaces -------------------------------------------------------------------------------
  */
 
@@ -908,6 +983,8 @@ int main(void)
         cmocka_unit_test(tensor_maps_are_made_and_kept),
         cmocka_unit_test(what_no_tensor_map_can_say_takes_another_variant),
         cmocka_unit_test(blocks_that_take_turns_are_as_many_as_run_at_a_time),
+        cmocka_unit_test(clusters_and_meetings_are_asked_for),
+        cmocka_unit_test(clusters_are_whole_and_all_that_meet_run),
         cmocka_unit_test(workspaces_are_each_kernels_and_streams_own),
         cmocka_unit_test(workspaces_grow_outside_capture_alone),
         cmocka_unit_test(workspaces_may_be_the_callers),
