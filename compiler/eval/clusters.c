@@ -12,38 +12,52 @@ static Op *launch_at_hand(Eval *eval, Span at)
     return eval->staging->launch;
 }
 
-/* launch_cluster(extents): how many blocks along x, y and z make a cluster. */
-Object *core_launch_cluster(Eval *eval, const Bound *bound)
+static bool grid_is_whole(Eval *eval, const Op *launch, const int64_t extents[3], Span at)
+{
+    for (int i = 0; i < 3; i++) {
+        int64_t grid;
+        if (!value_constant(launch->operands[i], &grid) || grid % extents[i] == 0) continue;
+        FAIL(
+            eval, bad_value, at,
+            arena_printf(eval->arena,
+                         "the grid's dimension %d has %lld blocks, which are not whole clusters of "
+                         "%lld",
+                         i, (long long)grid, (long long)extents[i]));
+        return false;
+    }
+    return true;
+}
+
+bool launch_set_cluster(Eval *eval, Op *launch, Object *object, Span at)
 {
     int rank;
     int64_t given[TYPE_RANK], extents[3] = {1, 1, 1}, blocks = 1;
-    Op *launch = launch_at_hand(eval, bound->at);
-    if (launch == NULL ||
-        !argument_ints(eval, bound->values[0], "a cluster's extents", bound->at, &rank, given))
-        return NULL;
+    if (!argument_ints(eval, object, "a cluster's extents", at, &rank, given)) return false;
     bool fits = rank >= 1 && rank <= 3;
     for (int i = 0; fits && i < rank; i++) {
         fits = given[i] >= 1 && given[i] <= MOST_BLOCKS;
         extents[i] = given[i];
         blocks *= fits ? given[i] : 1;
     }
-    if (!fits || blocks > MOST_BLOCKS)
-        return FAIL(eval, bad_value, bound->at,
-                    arena_printf(eval->arena,
-                                 "a cluster has one to three dimensions and %d blocks at most, "
-                                 "not %s",
-                                 (int)MOST_BLOCKS, object_repr(eval, bound->values[0])));
-    for (int i = 0; i < 3; i++) {
-        int64_t grid;
-        if (value_constant(launch->operands[i], &grid) && grid % extents[i] != 0)
-            return FAIL(eval, bad_value, bound->at,
-                        arena_printf(eval->arena,
-                                     "the grid's dimension %d has %lld blocks, which are not whole "
-                                     "clusters of %lld",
-                                     i, (long long)grid, (long long)extents[i]));
+    if (!fits || blocks > MOST_BLOCKS) {
+        FAIL(eval, bad_value, at,
+             arena_printf(eval->arena,
+                          "a cluster has one to three dimensions and %d blocks at most, not %s",
+                          (int)MOST_BLOCKS, object_repr(eval, object)));
+        return false;
     }
+    if (!grid_is_whole(eval, launch, extents, at)) return false;
     if (blocks > 1) op_set_ints(launch, ATTR_cluster, 3, extents);
-    return eval->none;
+    return true;
+}
+
+/* launch_cluster(extents): how many blocks along x, y and z make a cluster. */
+Object *core_launch_cluster(Eval *eval, const Bound *bound)
+{
+    Op *launch = launch_at_hand(eval, bound->at);
+    return launch != NULL && launch_set_cluster(eval, launch, bound->values[0], bound->at)
+               ? eval->none
+               : NULL;
 }
 
 /* The extents of a cluster, as the launch was given them. */

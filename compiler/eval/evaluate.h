@@ -174,6 +174,8 @@ typedef Flow ThreadsBody(Eval *eval, const NodeWith *node, uint32_t index);
 Flow stage_group(Eval *eval, const Object *range, ThreadsBody *body, const NodeWith *node,
                  uint32_t index);
 /* What the kernel function set of self.attrs; NULL: reported that it did not. */
+/* clusters.c: how many blocks make a cluster. False: reported. */
+bool launch_set_cluster(Eval *eval, Op *launch, Object *object, Span at);
 /* Zero at first; NULL: reported. */
 Value *workspace_pointer(Eval *eval, DType dtype, int64_t count, Span at);
 void workspaces_settle(Kernel *kernel); /* drops those that nothing uses */

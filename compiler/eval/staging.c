@@ -120,6 +120,17 @@ static bool set_warps(Eval *eval)
     return true;
 }
 
+/* Without the attribute blocks are by themselves. */
+static bool set_cluster(Eval *eval)
+{
+    Instance *attributes = eval->staging->attributes->as.instance;
+    const Binding *binding =
+        bindings_get(&attributes->attributes, intern_text(eval->session->names, "cluster_blocks"));
+    if (binding == NULL || binding->object == NULL) return true;
+    Object *extents = kernel_attribute(eval, "cluster_blocks");
+    return extents != NULL && launch_set_cluster(eval, eval->staging->launch, extents, binding->at);
+}
+
 /* ---- setting aside ---- */
 
 static Op *make_launch(Kernel *kernel, Span at)
@@ -269,7 +280,7 @@ static bool run_kernel(Eval *eval, Scope *scope)
         good = returned != NULL && launches_finish(eval, returned) &&
                tensors_take_told(eval, staging->specialisation);
     } else {
-        good = good && set_grid(eval) && set_warps(eval);
+        good = good && set_grid(eval) && set_cluster(eval) && set_warps(eval);
     }
     eval->frame = frame.caller;
     return good;
