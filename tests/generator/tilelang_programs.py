@@ -13,6 +13,7 @@ from tile.host import arange, zeros
 """
 INTS = ["int32", "int32", "int32", "int8", "uint8", "int16", "int64", "uint32"]
 FLOATS = ["float32", "float32", "float16", "float16", "bfloat16", "float64"]
+PACKED = ["int4", "uint4", "int4"]
 EXACT = {"float32": 2 ** 24, "float64": 2 ** 53, "float16": 2 ** 11, "bfloat16": 2 ** 8}
 PRODUCTS = [("float16", "float32"), ("float16", "float32"), ("bfloat16", "float32"), ("int8", "int32"), ("float32", "float32"),
             ("float64", "float64"), ("float8_e4m3", "float32"), ("float8_e5m2", "float32"), ("float16", "float16")]
@@ -165,6 +166,9 @@ class Kernel:
         if kind == 0:
             source = self.pick(["int32", "int8", "uint8", "int16"] if not is_float(dtype) else ["int32", "int16", "uint8"])
             return f"T.cast({self.element(source, variables, extents, written, depth - 1)}, '{dtype}')"
+        if kind == 2 and self.chance(0.4):
+            packed = self.input(self.pick(PACKED), self.pick([1, 2]), True)
+            return f"T.cast({packed.name}[{self.place(variables, extents, packed.shape, False)}], '{dtype}')"
         if kind == 1:
             return f"T.if_then_else({self.test(variables, extents, written)}, {a}, {self.element(dtype, variables, extents, written, depth - 1)})"
         b = self.element(dtype, variables, extents, written, depth - 1)
@@ -306,6 +310,9 @@ class Kernel:
             m, n = 32, 16
         if source.startswith("float8") or source == "int8":
             k = max(k, 32)
+        stages, size = self.pick([0, 1, 2, 2, 3, 4]), {"float64": 8, "float32": 4}.get(source, 2)
+        while k * (m + n) * size * max(1, stages) > 64000:
+            k, stages = max(16, k // 2), max(1, stages - 1)
         trips = self.trips() if total != "float16" else self.pick(["1", "2"])
         turned_a, turned_b = self.chance(0.25), self.chance(0.3)
         a_shape, b_shape = ((k, m) if turned_a else (m, k)), ((n, k) if turned_b else (k, n))
@@ -317,7 +324,7 @@ class Kernel:
         self.scopes[-1].remove(b)
         self.line(f"T.clear({c.name})")
         step = self.fresh("k")
-        self.line(f"for {step} in T.Pipelined({trips}, num_stages={self.pick([0, 1, 2, 2, 3, 4])}):")
+        self.line(f"for {step} in T.Pipelined({trips}, num_stages={stages}):")
         across = f"{self.blocks} * {m}"
         self.line(f"    T.copy({left.name}[{f'{step} * {k}, {across}' if turned_a else f'{across}, {step} * {k}'}], {a.name})")
         self.line(f"    T.copy({right.name}[{f'0, {step} * {k}' if turned_b else f'{step} * {k}, 0'}], {b.name})")
@@ -400,7 +407,7 @@ class Kernel:
 
     def values(self, buffer):
         count, unsigned = count_of(buffer.shape), buffer.dtype.startswith("u")
-        modulus, shift = (7, 0 if unsigned else 3) if buffer.bound else (self.pick([13, 61, 127]), 0 if unsigned else self.pick([0, 6, 40]))
+        modulus, shift = (7, 0 if unsigned else 3) if buffer.bound or buffer.dtype in PACKED else (self.pick([13, 61, 127]), 0 if unsigned else self.pick([0, 6, 40]))
         text = f"(arange({count}, T.int32) * {self.random.randrange(1, 90)} + {self.random.randrange(50)}) % {modulus} - {shift}"
         if is_float(buffer.dtype) and not buffer.bound:
             text = f"({text}) / {self.pick([1, 2, 8])}.0"

@@ -5,7 +5,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fuzz"))
 import element_types as types  # noqa: E402
-from kernels import Kernel  # noqa: E402
+from kernels import Expression, Kernel, Statement  # noqa: E402
 
 HEAD = """import tilus
 from tilus import (bfloat16, boolean, float16, float32, float64, int16, int32, int64, int8, uint16,
@@ -13,6 +13,65 @@ from tilus import (bfloat16, boolean, float16, float32, float64, int16, int32, i
 from tile.host import arange, zeros
 
 """
+
+
+class Program(Kernel):
+    """What the kernels of tests/fuzz are, with reductions, scans and loops that are left; nothing computes it but the
+    reference interpreter."""
+    in_for = 0
+
+    def made(self, dtype, shape, text):
+        return Expression(dtype, shape, text, None)
+
+    def reduced(self, dtype, shape, depth):
+        """Along a dimension that the result lacks, or keeps as 1."""
+        extent, at = self.pick([2, 3, 8, 16, 33]), self.random.randrange(len(shape) + 1)
+        if len(shape) > 2 or extent * _count(shape) > 2100:
+            return self.scanned(dtype, shape, depth)
+        a = self.tile(dtype, tuple(shape[:at]) + (extent,) + tuple(shape[at:]), depth)
+        words = ["max", "min"] if types.is_float(dtype) else ["sum", "max", "min"]
+        return self.made(dtype, shape, f"self.{self.pick(words)}({a.text}, dim={at})")
+
+    def scanned(self, dtype, shape, depth):
+        if types.is_float(dtype):
+            return Kernel.tile(self, dtype, shape, depth)
+        a = self.tile(dtype, shape, depth)
+        exclusive = ", exclusive=True" if self.chance(0.3) else ""
+        return self.made(dtype, shape, f"self.cumsum({a.text}, dim={self.random.randrange(len(shape))}{exclusive})")
+
+    def tile(self, dtype, shape, depth):
+        if depth > 0 and self.budget > 0 and dtype != "boolean" and self.chance(0.12):
+            self.budget -= 1
+            return self.pick([self.reduced, self.scanned])(dtype, tuple(shape), depth - 1)
+        return Kernel.tile(self, dtype, shape, depth)
+
+    def loop(self):
+        self.in_for += 1
+        made = Kernel.loop(self)
+        self.in_for -= 1
+        if "'all'" in made.lines[0]:
+            made.bodies[0][:] = [s for s in made.bodies[0] if not getattr(s, "jumps", False)]
+        return made
+
+    def while_loop(self):
+        kept, self.in_for = self.in_for, 0
+        made = Kernel.while_loop(self)
+        self.in_for = kept
+        return made
+
+    def statement(self):
+        if self.in_for and self.chance(0.06):
+            made = Statement([f"if {self.condition().text}: {self.pick(['break', 'continue'])}"], None)
+            made.jumps = True
+            return made
+        return Kernel.statement(self)
+
+
+def _count(shape):
+    total = 1
+    for extent in shape:
+        total *= extent
+    return total
 
 
 def values(source, buffer):
@@ -30,7 +89,7 @@ def values(source, buffer):
 
 
 def program(seed):
-    kernel = Kernel(f"K{seed}", seed, shared_only=seed % 4 == 0)
+    kernel = Program(f"K{seed}", seed, shared_only=seed % 4 == 0)
     source = random.Random(-seed)
     text = HEAD + "\n".join(kernel.lines()).replace(": ~uint16", ": ~{}") + "\n"
     pointers = [b.dtype for b in kernel.buffers if b.dtype in ("uint16", "bfloat16")]

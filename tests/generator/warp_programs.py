@@ -13,6 +13,7 @@ from tile.host import arange, zeros
 BLOCK_DIMS = [32, 32, 64, 64, 96, 128, 128, 256]
 INTS = ["int32", "int32", "int32", "int64", "uint32", "int8", "uint8", "int16", "uint64"]
 FLOATS = ["float32", "float32", "float32", "float16", "float64", "bfloat16"]
+INDEX = "int32"
 SCAN_TYPES = ["float32", "int32", "uint32"]
 EXACT = {"float32": 2 ** 24, "float64": 2 ** 53, "float16": 2 ** 11, "bfloat16": 2 ** 8}
 
@@ -207,6 +208,9 @@ class Kernel:
             return f"wp.where({self.condition(uniform, depth - 1)}, {self.scalar(dtype, uniform, depth - 1)}, {self.scalar(dtype, uniform, depth - 1)})"
         if kind == 3 and dtype in ("float32", "int32"):
             return f"{self.helper(dtype)}({self.scalar(dtype, uniform, depth - 1)}, {self.scalar(dtype, uniform, depth - 1)})"
+        if kind == 5 and dtype == "float32" and self.vectors() and not uniform:
+            vector = self.pick(self.vectors())
+            return self.pick([f"{vector}[wp.abs({self.scalar('int32', False, 0)}) % 3]", f"{vector}[{self.pick([0, 1, 2])}]", f"wp.dot({vector}, {vector})"])
         if kind == 4 and not uniform:
             tile = self.readable(dtype)
             if tile:
@@ -220,6 +224,29 @@ class Kernel:
                           "({} / {c})", "({} % {c})", "({} // {c})", "({} >> {s})", "({} << {s})", "({} / ({} | {one}))", "({} % ({} | {one}))"])
         return form.format(a, b, one=self.literal_one(dtype), c=self.typed(dtype, self.pick([1, 2, 3, 7, 16, 64])),
                            s=self.typed(dtype, self.pick([1, 2, 3, 5])))
+
+    def vectors(self):
+        return [v for scope in self.scopes for v in scope.get("vectors", [])]
+
+    def new_vector(self):
+        """Numbers of each thread's own."""
+        known = self.vectors()
+        if known and self.chance(0.5):
+            vector = self.pick(known)
+            if self.chance(0.5):
+                return self.line(f"{vector}[wp.abs({self.scalar('int32', False, 1)}) % 3] = {self.scalar('float32', False)}")
+            scaled = f"{vector} * {self.converted('float32', self.scalar('float32', False, 1))}"
+            return self.line(f"{vector} = {self.pick([f'{vector} + {self.pick(known)}', scaled])}")
+        name = self.program.fresh("v")
+        self.line(f"{name} = wp.vec3({', '.join(self.converted('float32', self.scalar('float32', False, 1)) for _ in range(3))})")
+        self.scopes[-1].setdefault("vectors", []).append(name)
+
+    def draw(self):
+        state, name = self.program.fresh("s"), self.program.fresh("x")
+        self.line(f"{state} = wp.rand_init({self.random.randrange(100)}, {self.scalar('int32', False, 0)})")
+        kind = self.pick([("int32", "wp.randi({})"), ("int32", "wp.randi({}, -10, 20)"), ("float32", "wp.randf({})")])
+        self.line(f"{name} = {kind[1].format(state)}")
+        self.declare(Scalar(name, kind[0], False, name))
 
     def typed(self, dtype, number):
         return str(number) if dtype == "int32" else f"wp.{dtype}({number})"
@@ -264,7 +291,7 @@ class Kernel:
         if not known:
             return None
         tile = self.pick(known)
-        return f"{tile.text}[{', '.join(f'wp.abs({self.atom(chr(105) + chr(110) + chr(116) + chr(51) + chr(50), False)}) % {e}' for e in tile.shape)}]"
+        return f"{tile.text}[{', '.join(f'wp.abs({self.atom(INDEX, False)}) % {e}' for e in tile.shape)}]"
 
     def load(self, dtype, shape, small=False):
         rank = max(len(shape), self.pick([1, 2])) if len(shape) < 3 else 3
@@ -404,10 +431,10 @@ class Kernel:
 
     def statement(self):
         together = self.kind == "tiled" and not self.divergent
-        kinds = [self.new_scalar] * 2 + [self.change_scalar] * 3 + [self.own_output] * 2 + [self.add_atomic]
+        kinds = [self.new_scalar] * 2 + [self.change_scalar] * 3 + [self.own_output] * 2 + [self.add_atomic, self.new_vector, self.new_vector, self.draw]
         if together:
             kinds += [self.new_tile] * 5 + [self.change_tile] * 3 + [self.output] * 2 + [self.add_tile, self.reduce_tile, self.reduce_tile, self.unpack,
-                                                                                         self.assign_part, self.set_element, self.accumulate]
+                                                                                         self.assign_part, self.set_element, self.accumulate, self.accumulate, self.add_tile, self.assign_part, self.pick_rows, self.sort]
         if self.depth < 4:
             kinds += [self.branch] * 2 + [self.loop] * 2 + [self.while_loop]
         if self.loops and self.jumps:
@@ -498,6 +525,19 @@ class Kernel:
         self.line(f"    wp.tile_matmul(wp.tile_load({rows.name}, shape=({m}, {k}), offset=({self.blocks} * {m}, {step} * {k})), "
                   f"wp.tile_load({columns.name}, shape=({k}, {n}), offset=({step} * {k}, 0)), {total})")
         self.declare(Tile(total, sum_type, (m, n)))
+
+    def pick_rows(self):
+        dtype = self.pick(["float32", "int32", "float16"])
+        rows, width = self.pick([3, 5, 8]), self.pick([4, 16, 33])
+        source, index = self.input(dtype, 2), self.input("int32", 1)
+        name = self.program.fresh("q")
+        self.line(f"{name} = wp.tile_load({index.name}, shape={rows}, offset={self.pick([0, 1, 7])})")
+        self.bind(Tile(f"wp.tile_load_indexed({source.name}, {name}, shape=({rows}, {width}), offset=(0, {self.pick([0, 1])}))", dtype, (rows, width)))
+
+    def sort(self):
+        dtype, count = self.pick(["int32", "float32"]), self.pick([5, 16, 32, 40])
+        keys, values = self.bind(self.load(dtype, (count,))), self.bind(self.load("int32", (count,)))
+        self.line(f"wp.tile_sort({keys.text}, {values.text})")
 
     def uniform_trips(self):
         return self.pick([name for name, _ in self.numbers])
