@@ -31,9 +31,11 @@ static bool read_index(Eval *eval, const Subscript *subscript, int dim, Object *
     if (index->kind == OBJECT_INT) {
         const int64_t given = index->as.integer;
         int64_t place = given < 0 && extent != TYPE_DYNAMIC ? given + extent : given;
+        if (place < 0 && extent == TYPE_DYNAMIC)
+            return FAIL(eval, negative_index, subscript->at, (long long)given), false;
         if (place < 0 || (extent != TYPE_DYNAMIC && place >= extent)) {
             FAIL(eval, index_range, subscript->at, (long long)given, "this dimension",
-                 extent == TYPE_DYNAMIC ? -1LL : (long long)extent);
+                 (long long)extent);
             return false;
         }
         part->known_start = place;
