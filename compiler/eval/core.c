@@ -217,6 +217,20 @@ Value *view_new(Eval *eval, Value *pointer, int rank, Value *const *extents, Val
     return build_view(&eval->builder, pointer, rank, extents, strides != NULL ? strides : packed);
 }
 
+/* pointer_at(address, dtype): to elements at that place of global memory. */
+Object *core_pointer_at(Eval *eval, const Bound *bound)
+{
+    DType dtype;
+    Value *address;
+    if (!stage_ready(eval, bound->at) || !argument_dtype(eval, bound->values[1], bound->at, &dtype))
+        return NULL;
+    address = stage_scalar(eval, bound->values[0], DTYPE_i64, bound->at);
+    return address == NULL
+               ? NULL
+               : object_ir(eval, core_build(eval, OP_bitcast, 1, &address,
+                                            type_pointer(core_types(eval), dtype, SPACE_GLOBAL)));
+}
+
 Object *core_view(Eval *eval, const Bound *bound)
 {
     DType dtype;

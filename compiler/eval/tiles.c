@@ -359,11 +359,22 @@ Object *core_fast_math(Eval *eval, const Bound *bound)
     return object_bool(eval, eval->options.fast_math);
 }
 
+/* Its address, an integer. */
+static Object *address_of(Eval *eval, Object *pointer, DType dtype)
+{
+    Value *value = stage_value(eval, pointer);
+    return object_ir(eval,
+                     core_build(eval, OP_bitcast, 1, &value, type_scalar(core_types(eval), dtype)));
+}
+
 Object *core_bitcast(Eval *eval, const Bound *bound)
 {
     DType dtype;
     const Type *from = argument_type(bound->values[0]);
     if (!argument_dtype(eval, bound->values[1], bound->at, &dtype)) return NULL;
+    if (from != NULL && from->kind == TYPE_POINTER && dtype_is_integer(dtype) &&
+        dtype_bits(dtype) == 64)
+        return address_of(eval, bound->values[0], dtype);
     if (from == NULL || (from->kind != TYPE_SCALAR && from->kind != TYPE_TILE))
         return FAIL(eval, expected_kind, bound->at, "what is taken as other bits",
                     "a run-time number", object_repr(eval, bound->values[0]));
