@@ -298,11 +298,33 @@ void entry_set_company(ImageEntry *entry, const Op *launch)
     for (int i = 0; i < 3; i++) entry->cluster[i] = cluster != NULL ? (int)cluster->integers[i] : 1;
 }
 
+typedef struct Shares {
+    int fma, all;
+} Shares;
+
+static void count_fma(Op *op, void *context)
+{
+    Shares *shares = context;
+    shares->all++;
+    shares->fma += op->code == OP_fma;
+}
+
+/* Most of it multiplies and adds, in an order in which neighbours share operands. ptxas would mix
+ * what may run at the same time, and read more registers than their banks give at once. */
+static bool is_in_order(Kernel *kernel)
+{
+    Shares shares = {0};
+    kernel_visit(kernel, count_fma, &shares);
+    return 2 * shares.fma > shares.all;
+}
+
 bool image_start(Codegen *codegen, Kernel *kernel, const ArchChoice *arch, Image *out)
 {
     CHECK(kernel->stage == STAGE_THREADED);
     int count = launch_count(kernel);
-    *out = (Image){.target = arch->target, .maps = maps_text(codegen, kernel)};
+    *out = (Image){.target = arch->target,
+                   .maps = maps_text(codegen, kernel),
+                   .in_order = is_in_order(kernel)};
     out->entries = arena_new_array(codegen->session->arena, ImageEntry, count + 1);
     return arch->emulator ? emulator_image(codegen, kernel, out)
                           : nvptx_image(codegen, kernel, out);

@@ -61,6 +61,7 @@ typedef struct Image {
                          NULL: none */
     const char *ptx;  /* text; NULL for the emulator */
     const char *llvm; /* text, with keep_llvm */
+    bool in_order;    /* ptxas leaves instructions in their order */
     struct PtxasJob *job;
     const Span *sites; /* of an emulator image: what its accesses' site numbers mean */
     int site_count;

@@ -211,13 +211,18 @@ static PtxasJob *start_job(Codegen *codegen, PtxasJob *job, const char *ptx)
     return NULL;
 }
 
+static int level_of(const Codegen *codegen, const Image *image)
+{
+    return codegen->options.optimise == 0 ? 0 : image->in_order ? 1 : 3;
+}
+
 static const char *const *flags_for(Codegen *codegen, const Image *image)
 {
     Arena *arena = codegen->session->arena;
     const char **flags = arena_new_array(arena, const char *, 5);
     flags[0] = arena_printf(arena, "-arch=sm_%d%s", image->target->number,
                             image->target->suffix ? "a" : "");
-    flags[1] = arena_printf(arena, "-O%d", codegen->options.optimise > 0 ? 3 : 0);
+    flags[1] = arena_printf(arena, "-O%d", level_of(codegen, image));
     flags[2] = "-v";
     flags[3] = codegen->options.lines ? "-lineinfo" : NULL;
     flags[4] = NULL;
@@ -287,7 +292,7 @@ static int blocks_to_try(const Codegen *codegen, const Image *image)
     const int threads = image->target->warp * (entry->warps > 0 ? entry->warps : 1);
     if (codegen->options.optimise == 0 || image->entry_count != 1 || entry->registers == 0 ||
         entry->spill_bytes > 0 || entry->persistent || entry_blocks(entry) > 1 ||
-        entry->cooperative || strstr(image->ptx, "mma") != NULL)
+        entry->cooperative || image->in_order || strstr(image->ptx, "mma") != NULL)
         return 0;
     const int taken = (entry->registers + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
     const int more = image->target->registers / (taken * threads) + 1;
@@ -305,20 +310,37 @@ static char *with_blocks(Arena *arena, const char *ptx, int blocks)
                         at + sizeof ONE_BLOCK - 1);
 }
 
-/* The report of the image as it is now: a better one, or the one given. */
+/* The report of the image as it is now: that of another run, if it spills less than `limit`, or the
+ * one given. */
+static const char *try_again(Codegen *codegen, PtxasJob *job, Image *image, const char *ptx,
+                             int limit, const char *report)
+{
+    if (start_job(codegen, job, ptx) == NULL) return report;
+    const Image old = *image;
+    const ImageEntry old_entry = *image->entries;
+    const char *fault, *better = end_job(codegen, job, image, &fault);
+    if (better != NULL && image->entries->spill_bytes < limit) return better;
+    *image = old;
+    *image->entries = old_entry;
+    return report;
+}
+
 static const char *try_more_blocks(Codegen *codegen, PtxasJob *job, Image *image,
                                    const char *report)
 {
     const int blocks = blocks_to_try(codegen, image);
     char *ptx = blocks > 0 ? with_blocks(codegen->session->arena, image->ptx, blocks) : NULL;
-    if (ptx == NULL || start_job(codegen, job, ptx) == NULL) return report;
-    const Image old = *image;
-    const ImageEntry old_entry = *image->entries;
-    const char *fault, *better = end_job(codegen, job, image, &fault);
-    if (better != NULL && image->entries->spill_bytes == 0) return better;
-    *image = old;
-    *image->entries = old_entry;
-    return report;
+    return ptx != NULL ? try_again(codegen, job, image, ptx, 1, report) : report;
+}
+
+/* An order that was kept may need more registers than ptxas's own. */
+static const char *try_any_order(Codegen *codegen, PtxasJob *job, Image *image, const char *report)
+{
+    const int spills = image->entries->spill_bytes;
+    if (!image->in_order || image->entry_count != 1 || spills == 0) return report;
+    image->in_order = false;
+    job->flags = flags_for(codegen, image);
+    return try_again(codegen, job, image, image->ptx, spills, report);
 }
 
 bool ptxas_finish(Codegen *codegen, Image *image)
@@ -330,6 +352,7 @@ bool ptxas_finish(Codegen *codegen, Image *image)
         tool_failed(codegen, job->span, fault);
         return false;
     }
+    report = try_any_order(codegen, job, image, report);
     report = try_more_blocks(codegen, job, image, report);
     if (codegen->options.cache != NULL) keep(codegen, &job->key, report, image);
     return true;

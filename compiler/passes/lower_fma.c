@@ -138,12 +138,29 @@ static void spread_copies(const Copies *copies, Op *const *ends, int32_t depth)
     if (!count || depth < 2) return;
     for (int32_t i = 0; i < count; i++) {
         const int32_t k = (count - i) * (depth - 1) / (count + 1);
-        op_move_before(copies->begun.data[i], ends[k]);
+        op_move_before(copies->begun.data[i], ends[k]->next);
     }
     op_move_before(copies->commit, ends[depth - 1]);
 }
 
 /* ---- the op ---- */
+
+/* The sums row after row, every other row backwards: then each product has an element of a or b
+ * with the one before it, and reads fewer registers. */
+static int *order_of(Lower *lower, const Layout *layout, const Operand *a, const Operand *b)
+{
+    const int all = layout_registers(layout);
+    int *order = arena_new_array(lower->arena, int, all);
+    int32_t(*at)[LAYOUT_RANK] = arena_alloc(lower->arena, sizeof *at * (size_t)all);
+    for (int reg = 0; reg < all; reg++) layout_coordinates(layout, reg, 0, 0, at[reg]);
+    for (int i = 0, count = 0; i < a->count; i++)
+        for (int j = 0; j < b->count; j++) {
+            const int32_t row = a->others[i], column = b->others[i % 2 ? b->count - 1 - j : j];
+            for (int reg = 0; reg < all; reg++)
+                if (at[reg][0] == row && at[reg][1] == column) order[count++] = reg;
+        }
+    return order;
+}
 
 void lower_dot_fma(Lower *lower, Op *op)
 {
@@ -156,19 +173,21 @@ void lower_dot_fma(Lower *lower, Op *op)
     Operand a = operand_of(lower, op, 0), b = operand_of(lower, op, 1);
     const Copies copies = find_copies(lower);
     Op **ends = arena_new_array(lower->arena, Op *, depth); /* the last of each k */
+    const int *order = order_of(lower, layout, &a, &b);
     CHECK(op->operands[2]->type->layout == layout);
     for (int reg = 0; reg < count; reg++) results[reg] = c[reg];
     const bool ahead = a.reader && b.reader && has_room(&a, &b, count, dtype);
     for (int32_t k = 0; k < depth; k++) {
         if (ahead) read_ahead(lower, &a, k, depth, dtype);
         if (ahead) read_ahead(lower, &b, k, depth, dtype);
-        for (int reg = 0; reg < count; reg++) {
+        for (int i = 0; i < count; i++) {
+            const int reg = order[i];
             int32_t at[LAYOUT_RANK];
             layout_coordinates(layout, reg, 0, 0, at);
             results[reg] = multiply_add(lower, operand_at(lower, &a, at[0], k, dtype),
                                         operand_at(lower, &b, k, at[1], dtype), results[reg]);
         }
-        ends[k] = results[count - 1]->op;
+        ends[k] = results[order[count - 1]]->op;
     }
     if (a.reader && b.reader) spread_copies(&copies, ends, depth);
 }
