@@ -73,8 +73,8 @@ library types "$kernels/gemm.tile" \
 
 # full precision
 library full "$kernels/library.tile" \
-    "square = Product(128, 128, 64, stages=2, warps=8, dtype=float32).compile(n=4096, k=4096)" \
-    "wide = Product(128, 256, 32, stages=3, warps=8, dtype=float32).compile(n=4096, k=4096)"
+    "square = Product(128, 128, 16, stages=4, warps=4, dtype=float32).compile(n=4096, k=4096)" \
+    "wide = Product(128, 256, 16, stages=4, warps=8, dtype=float32).compile(n=4096, k=4096)"
 
 # few rows of A
 skinny="compile(n=12288, k=4096)"
