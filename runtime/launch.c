@@ -375,11 +375,14 @@ static tile_status failed_launch(const invocation *call, const tile_scope *scope
     return tile_driver_error(scope->driver, result, who.bytes, "cuLaunchKernelEx");
 }
 
-tile_grid tile_persistent_grid(const tile_grid *grid, uint32_t at_a_time)
+tile_grid tile_persistent_grid(const tile_entry *entry, const tile_grid *grid, uint32_t at_a_time)
 {
-    const uint64_t blocks = (uint64_t)grid->x * grid->y * grid->z, most = at_a_time ? at_a_time : 1;
-    const uint64_t turns = (blocks + most - 1) / most;
-    return (tile_grid){(uint32_t)((blocks + turns - 1) / turns), 1, 1};
+    const uint64_t unit = entry->cluster[0] ? entry->cluster[0] : 1,
+                   blocks = (uint64_t)grid->x * grid->y * grid->z,
+                   clusters = (blocks + unit - 1) / unit,
+                   most = at_a_time > unit ? at_a_time / unit : 1,
+                   turns = (clusters + most - 1) / most;
+    return (tile_grid){(uint32_t)((clusters + turns - 1) / turns * unit), 1, 1};
 }
 
 /* ---- blocks together ---- */
@@ -439,7 +442,7 @@ static tile_status launch_one(const invocation *call, const tile_scope *scope,
                               const tile_grid *whole, tile_stream stream)
 {
     const tile_grid own =
-        entry->persistent ? tile_persistent_grid(whole, loaded->at_a_time) : *whole;
+        entry->persistent ? tile_persistent_grid(entry, whole, loaded->at_a_time) : *whole;
     const tile_grid *grid = &own;
     CUlaunchAttribute attributes[2];
     const tile_status status = check_company(call, entry, grid);
@@ -592,7 +595,8 @@ static tile_status run_emulated(const invocation *call, const tile_image *image)
     for (uint32_t i = 0; !status && i < call->specialisation->launch_count; i++) {
         tile_grid grid = call->grids[i];
         if (is_empty(&grid)) continue;
-        if (image->entries[i].persistent) grid = tile_persistent_grid(&grid, AT_A_TIME);
+        if (image->entries[i].persistent)
+            grid = tile_persistent_grid(&image->entries[i], &grid, AT_A_TIME);
         status = check_company(call, &image->entries[i], &grid);
         if (status) return status;
         status = emulator->run(image, &image->entries[i], &grid, call->device_arguments);

@@ -93,7 +93,7 @@ typedef struct tile_loaded {
 
 /* The blocks to launch for a grid whose blocks take turns, `at_a_time` of them: as few as do it in
  * as many turns. */
-tile_grid tile_persistent_grid(const tile_grid *grid, uint32_t at_a_time);
+tile_grid tile_persistent_grid(const tile_entry *entry, const tile_grid *grid, uint32_t at_a_time);
 
 /* The image of `variant` for a GPU; NULL if there is none. */
 const tile_image *tile_pick_image(const tile_variant *variant, uint32_t compute);

@@ -42,8 +42,8 @@ void nvptx_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrier, LLVMVal
     const Attr *bytes = op_attr(op, ATTR_bytes);
     char text[96];
     if (is_remote(op))
-        snprintf(text, sizeof text, "%s",
-                 "@$1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [$0];");
+        snprintf(text, sizeof text, "@$1 mbarrier.arrive%s.shared::cluster.b64 _, [$0];",
+                 op_attr(op, ATTR_scope) ? "" : ".release.cluster");
     else if (bytes) /* on Hopper alone */
         snprintf(text, sizeof text, "@$1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], %d;",
                  (int)bytes->integer);
@@ -107,7 +107,8 @@ void nvptx_mbarrier_wait(Gen *gen, const Op *op)
              "{\n\t.reg .pred done;\nagain:\n\t"
              "mbarrier.%s_wait.parity%s.%s.b64 done, [$0], $1;\n\t"
              "@!done bra again;\n\t}",
-             is_new(gen) ? "try" : "test", nvptx_in_cluster(gen) ? ".acquire.cluster" : "",
+             is_new(gen) ? "try" : "test",
+             nvptx_in_cluster(gen) && !op_attr(op, ATTR_scope) ? ".acquire.cluster" : "",
              space(gen));
     barrier_asm(gen, text, "r,r,~{memory}", gen_operand(gen, op, 0), gen_operand(gen, op, 1));
 }

@@ -96,6 +96,10 @@ static void explain_op(Op *op, void *context)
     if (op->code == OP_launch && op_attr(op, ATTR_persistent))
         kernel_remark(kernel, kernel->span,
                       "blocks take turns: as many as the device runs at a time are launched");
+    if (op->code == OP_launch && op_attr(op, ATTR_persistent) && launch_cluster(op) > 1)
+        kernel_remark(kernel, kernel->span,
+                      "two blocks copy what both need together, as rows are not whole lines of 128 "
+                      "bytes: each half of it, if the grid is even along x");
 }
 
 bool pass_explain(Kernel *kernel, const Target *target)

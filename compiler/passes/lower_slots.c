@@ -22,12 +22,15 @@ static Value *slot_of(Lower *lower, const Op *op)
     return lower_scalar(lower, op->operands[1]);
 }
 
+/* Each slot's by a thread of its own: all at once. */
 static void init(Lower *lower, const Op *op, int way, int64_t arrivals)
 {
-    Value *once = address_first_thread(lower);
-    for (int slot = 0; slot < op->operands[0]->type->shape[1]; slot++) {
-        Value *number = address_const(lower, DTYPE_i32, slot);
-        Value *operands[2] = {barrier_at(lower, op->operands[0], way, number), once};
+    const int slots = (int)op->operands[0]->type->shape[1];
+    for (int first = 0; first < slots; first += WARP) {
+        const int count = slots - first < WARP ? slots - first : WARP;
+        Value *slot = address_add_number(lower, address_thread_id(lower), first);
+        Value *operands[2] = {barrier_at(lower, op->operands[0], way, slot),
+                              address_in_group(lower, (ThreadGroup){0, count})};
         op_set_int(build_op(&lower->at, OP_mbarrier_init, 2, operands, 0, NULL), ATTR_count,
                    arrivals);
     }
@@ -39,11 +42,19 @@ void lower_slot_init(Lower *lower, Op *op)
     init(lower, op, GIVEN, op_int(op, ATTR_warps, 1));
 }
 
+/* What a slot's barriers order are copies by the tensor unit and what the tensor core reads, of
+ * which the block's own order is enough: no caches are to be emptied for the cluster's sake. */
+static void set_scope(Lower *lower, const Op *from, Op *made)
+{
+    if (launch_cluster(op_enclosing(from, OP_launch)) > 1)
+        op_set_text(made, ATTR_scope, intern_text(lower->kernel->session->names, "cta"));
+}
+
 static void await(Lower *lower, const Op *op, int way)
 {
     Value *operands[2] = {barrier_at(lower, op->operands[0], way, slot_of(lower, op)),
                           lower_scalar(lower, op->operands[2])};
-    build_op(&lower->at, OP_mbarrier_wait, 2, operands, 0, NULL);
+    set_scope(lower, op, build_op(&lower->at, OP_mbarrier_wait, 2, operands, 0, NULL));
 }
 
 void lower_slot_claim(Lower *lower, Op *op)
@@ -80,4 +91,7 @@ void lower_slot_give(Lower *lower, Op *op)
                           address_and(lower, first, lower_scalar(lower, op->operands[2]))};
     build_op(&lower->at, OP_warp_sync, 0, NULL, 0, NULL);
     build_op(&lower->at, OP_mbarrier_arrive, 2, operands, 0, NULL);
+    if (op->operand_count == 3) return;
+    operands[0] = address_in_cluster(lower, operands[0], lower_scalar(lower, op->operands[3]));
+    set_scope(lower, op, build_op(&lower->at, OP_mbarrier_arrive, 2, operands, 0, NULL));
 }

@@ -68,6 +68,7 @@ static void build_order(Builder *builder, Value *out[2])
     Value *columns = build2(builder, OP_min, most, build2(builder, OP_sub, width, first));
     out[0] = build2(builder, OP_add, first, build2(builder, OP_rem, rest, columns));
     out[1] = build2(builder, OP_div, rest, columns);
+    op_set_int(out[1]->op, ATTR_pair, 1); /* COLUMNS is even */
 }
 
 typedef struct Renaming {

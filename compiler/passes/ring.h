@@ -10,6 +10,7 @@ typedef struct Ring {
     Op *copy, *alloc;
     Value *slots;   /* the ring */
     bool is_shared; /* the tile is used outside of the loop, too */
+    int half; /* of two blocks that need the same, each copies half along this dimension; -1 */
 } Ring;
 
 typedef VEC(Op *) Ops;
@@ -25,11 +26,13 @@ typedef struct Pipeline {
     const Pass *pass;
     Op *loop;
     int stages;
-    int ahead;       /* rounds that copies are ahead of their use */
-    bool by_tensor;  /* producers of their own copy by the tensor unit */
-    bool lends;      /* producers are a warpgroup, whose registers the others get */
-    bool persistent; /* a block does the work of several */
-    Op *open;        /* a dot that is left under way till the next round; NULL: there is none */
+    int ahead;            /* rounds that copies are ahead of their use */
+    bool by_tensor;       /* producers of their own copy by the tensor unit */
+    bool lends;           /* producers are a warpgroup, whose registers the others get */
+    bool persistent;      /* a block does the work of several */
+    bool pairs;           /* two blocks copy some of the tiles together */
+    Value *rank, *paired; /* of pairs: which block it is; whether the two need the same */
+    Op *open; /* a dot that is left under way till the next round; NULL: there is none */
     VEC(Ring) rings;
     Ops uses; /* of shared tiles in the launch, in order */
 } Pipeline;
@@ -90,6 +93,20 @@ Value *ring_next_parity(Builder *builder, Value *parity, Value *is_last);
  * has the values of `region` that are there already. */
 void ring_copy_by_tensor(const Pipeline *pipeline, Builder *builder, Value *const filled[2],
                          const Region *region, Map *map);
+
+/* ---- pairs.c: two blocks that copy what both need once ---- */
+
+/* Which tiles two neighbouring blocks would do well to copy together. */
+void pairs_find(Pipeline *pipeline);
+/* What is known of the pair, made where the builder is: at the launch's beginning. */
+void pairs_begin(Pipeline *pipeline, Builder *builder);
+/* A round's copy of the ring's tile: the own half, to both blocks, or all of it. */
+void pairs_copy(const Pipeline *pipeline, Builder *builder, const Ring *ring,
+                Value *const filled[2], const Region *region, Map *map);
+/* The blocks of a pair meet: all threads of both. */
+void pairs_meet(Builder *builder);
+/* The block that a slot is given back to, too. */
+Value *pairs_other(const Pipeline *pipeline, Builder *builder);
 
 /* ---- tensor_ring.c ---- */
 

@@ -60,7 +60,8 @@ static bool is_left_open(const Op *op)
 static bool is_between_blocks(const Op *op)
 {
     return op->code == OP_shared_peer || op_attr(op, ATTR_cast) || op->code == OP_signal_complete ||
-           (op->code == OP_signal_arrive && op->operand_count > 2);
+           (op->code == OP_signal_arrive && op->operand_count > 2) ||
+           (op->code == OP_slot_give && op->operand_count > 3);
 }
 
 static void note_uses(const Lives *lives, const Op *op, int now)

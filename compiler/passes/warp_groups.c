@@ -251,6 +251,7 @@ bool can_split(Pipeline *pipeline, const Op *dot)
         return false;
     pipeline->lends = must_lend(pipeline, dot);
     pipeline->persistent = is_persistent(pipeline);
+    pairs_find(pipeline);
     return true;
 }
 
@@ -278,8 +279,11 @@ Value *ring_make_barriers(const Pipeline *pipeline, Builder *builder)
     Value *barriers = &build_op(builder, OP_shared_alloc, 0, NULL, 1, &type)->results[0];
     Op *init = build_op(builder, OP_slot_init, 1, &barriers, 0, NULL);
     op_set_int(init, ATTR_count, producers_of(pipeline));
-    op_set_int(init, ATTR_warps, consumers_of(pipeline) / WARP);
-    build_op(builder, OP_barrier, 0, NULL, 0, NULL);
+    op_set_int(init, ATTR_warps, consumers_of(pipeline) / WARP * (pipeline->pairs ? 2 : 1));
+    if (pipeline->pairs)
+        pairs_meet(builder);
+    else
+        build_op(builder, OP_barrier, 0, NULL, 0, NULL);
     return barriers;
 }
 
@@ -330,8 +334,11 @@ void ring_copy_by_tensor(const Pipeline *pipeline, Builder *builder, Value *cons
 {
     Op *fill = build_op(builder, OP_slot_fill, 2, filled, 0, NULL);
     op_set_int(fill, ATTR_bytes, bytes_of_round(pipeline));
-    for (size_t r = 0; r < pipeline->rings.count; r++)
-        copy_ring(pipeline, builder, &pipeline->rings.data[r], filled, region, map);
+    for (size_t r = 0; r < pipeline->rings.count; r++) {
+        const Ring *ring = &pipeline->rings.data[r];
+        const bool shares = pipeline->pairs && ring->half >= 0;
+        (shares ? pairs_copy : copy_ring)(pipeline, builder, ring, filled, region, map);
+    }
 }
 
 static void copy_by_threads(const Pipeline *pipeline, Builder *builder, Value *const filled[2],
@@ -396,6 +403,14 @@ static void build_producers(const Pipeline *pipeline, Region *region, Value *bar
 
 /* ---- consumers ---- */
 
+static void build_give_to(const Pipeline *pipeline, Builder *builder, Value *barriers, Value *slot,
+                          Value *given)
+{
+    Value *operands[4] = {barriers, slot, given};
+    if (pipeline->pairs) operands[3] = pairs_other(pipeline, builder);
+    build_op(builder, OP_slot_give, pipeline->pairs ? 4 : 3, operands, 0, NULL);
+}
+
 /* Gives back what was read in the round before while this round's product is under way. */
 static void build_give(const Pipeline *pipeline, Value *barriers, Value *const arguments[SLOTS])
 {
@@ -405,7 +420,7 @@ static void build_give(const Pipeline *pipeline, Value *barriers, Value *const a
     Value *given = pipeline->open ? build_cmp(&builder, "ne", loop->regions[0]->arguments[0],
                                               loop->operands[0])
                                   : build_const(&builder, DTYPE_b1, 1);
-    build_op(&builder, OP_slot_give, 3, (Value *[]){barriers, slot, given}, 0, NULL);
+    build_give_to(pipeline, &builder, barriers, slot, given);
 }
 
 /* What the last round has read, once the product has been waited for. */
@@ -415,7 +430,7 @@ static void give_last(const Pipeline *pipeline, Value *barriers, Op *after)
     Builder builder = builder_after(after);
     Value *any = build_cmp(&builder, "lt", loop->operands[0], loop->operands[1]);
     Value *last = &loop->results[loop->result_count - SLOTS + SLOT_LAST];
-    build_op(&builder, OP_slot_give, 3, (Value *[]){barriers, last, any}, 0, NULL);
+    build_give_to(pipeline, &builder, barriers, last, any);
 }
 
 /* The loop's results of `turn`'s names. */
@@ -512,6 +527,7 @@ void split(Pipeline *pipeline)
         op_set_int(ring->slots->op, ATTR_ring, 1);
     }
     builder.span = pipeline->loop->span;
+    if (pipeline->pairs) pairs_begin(pipeline, &builder);
     Value *barriers = ring_make_barriers(pipeline, &builder);
     Region *copying, *computing;
     build_groups(pipeline, &builder, &copying, &computing);
@@ -523,5 +539,10 @@ void split(Pipeline *pipeline)
     }
     build_consumers(pipeline, &turn, barriers);
     if (pipeline->persistent) op_set_int(launch->parent, ATTR_persistent, 1);
+    if (pipeline->pairs) {
+        Builder end = builder_at_end(launch, pipeline->loop->span);
+        pairs_meet(&end);
+        op_set_ints(launch->parent, ATTR_cluster, 3, (int64_t[]){2, 1, 1});
+    }
     op_set_int(launch->parent, ATTR_warps, (threads + WARP - 1) / WARP);
 }

@@ -2,11 +2,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifndef COLUMNS
+#define COLUMNS 384
+#endif
+
 int main(void)
 {
     enum {
         M = 256,
-        /* more blocks than run at a time, of those that take turns */ N = 384,
+        N = COLUMNS, /* more blocks than run at a time, of those that take turns */
         K = 256
     };
     void *a, *b, *c, *zeros = calloc(K * N, 2);

@@ -870,6 +870,39 @@ TEST(clusters_are_whole_and_all_that_meet_run)
     CHECK(says("134 x 1 x 1") && says("runs 132"));
 }
 
+static const tile_entry by_pair[] = {
+    {.name = "by_pair", .warps = 5, .persistent = 1, .cluster = {2, 1, 1}}};
+static const tile_image couple_images[] = {{.target = "sm_90a",
+                                            .bytes = "cubin",
+                                            .entries = by_pair,
+                                            .size = 5,
+                                            .compute = 90,
+                                            .suffix = 'a'}};
+static const tile_variant couple_variants[] = {{NULL, couple_images, 1}};
+static const tile_specialisation couple_specialisations[] = {
+    {.host = host_rows, .variants = couple_variants, .variant_count = 1, .launch_count = 1}};
+static void *couple_state;
+static const tile_kernel couple_kernel = {
+    "rows", map_parameters, couple_specialisations, &couple_state, TILE_ABI_VERSION, 2, 1, 0};
+
+static uint32_t blocks_in_pairs(int32_t n)
+{
+    const int bytes[] = {4, 8, 0};
+    const uint64_t pointer = 4096;
+    const void *arguments[] = {&n, &pointer};
+    memcpy(fake->parameter_bytes, bytes, sizeof bytes);
+    forget();
+    CHECK(tile_launch(&couple_kernel, NULL, NULL, 0, arguments) == TILE_OK);
+    return fake->last.grid[0];
+}
+
+TEST(clusters_of_blocks_that_take_turns_are_whole)
+{
+    CHECK(blocks_in_pairs(127) == 128); /* 512 in 4 turns */
+    CHECK(blocks_in_pairs(39) == 80);   /* 160 in 2 */
+    CHECK(blocks_in_pairs(71) == 96);   /* 288: 144 clusters in 3 turns of 64 */
+}
+
 /* ---- workspaces -------------------------------------------------------------------------------
  */
 
@@ -985,6 +1018,7 @@ int main(void)
         cmocka_unit_test(blocks_that_take_turns_are_as_many_as_run_at_a_time),
         cmocka_unit_test(clusters_and_meetings_are_asked_for),
         cmocka_unit_test(clusters_are_whole_and_all_that_meet_run),
+        cmocka_unit_test(clusters_of_blocks_that_take_turns_are_whole),
         cmocka_unit_test(workspaces_are_each_kernels_and_streams_own),
         cmocka_unit_test(workspaces_grow_outside_capture_alone),
         cmocka_unit_test(workspaces_may_be_the_callers),
