@@ -51,8 +51,9 @@ static Value *build_index(Builder *builder, OpCode code, int dim)
     return &op->results[0];
 }
 
-/* The number of blocks may take more than 32 bits. */
-static void build_order(Builder *builder, Value *out[2])
+/* The number of blocks may take more than 32 bits. Where groups are known to be `whole`, all have as
+ * many columns. */
+static void build_order(Builder *builder, bool whole, Value *out[2])
 {
     Value *width = build_index(builder, OP_grid_dim, 0);
     Value *wide[2] = {build_cast(builder, DTYPE_i64, width),
@@ -65,7 +66,8 @@ static void build_order(Builder *builder, Value *out[2])
     Value *group = build_cast(builder, DTYPE_i32, build2(builder, OP_div, number, each));
     Value *rest = build_cast(builder, DTYPE_i32, build2(builder, OP_rem, number, each));
     Value *first = build2(builder, OP_mul, group, most);
-    Value *columns = build2(builder, OP_min, most, build2(builder, OP_sub, width, first));
+    Value *columns =
+        whole ? most : build2(builder, OP_min, most, build2(builder, OP_sub, width, first));
     out[0] = build2(builder, OP_add, first, build2(builder, OP_rem, rest, columns));
     out[1] = build2(builder, OP_div, rest, columns);
     op_set_int(out[1]->op, ATTR_pair, 1); /* COLUMNS is even */
@@ -90,7 +92,10 @@ static void reorder(Kernel *kernel, Op *launch)
     Value *indices[2];
     Op *rest = region->first;
     Builder builder = builder_before(rest);
-    build_order(&builder, indices);
+    int64_t width;
+    const bool known = value_constant(launch->operands[0], &width);
+    if (known && width <= COLUMNS) return; /* one group, row by row: as they are */
+    build_order(&builder, known && width % COLUMNS == 0, indices);
     for (Op *op = region->first; op != rest; op = op->next) op->scratch = op;
     Renaming renaming = {.kernel = kernel, .indices = indices};
     region_visit(region, rename_index, &renaming);
