@@ -2,7 +2,8 @@
  * copies half of it, to both.
  *
  * That is no gain where rows begin at lines of the cache, as blocks that run at a time find there
- * what others read; where they don't, each row of a box is two requests.
+ * what others read; where they don't, each row of a box is two requests. Nor with small tiles,
+ * which are for products that are over before it has paid for the two's meeting.
  *
  * Only where the grid is even along x do both need the same: elsewhere each copies all of it for
  * itself, and gives its own slots back twice, so that the barriers' counts are always the same. */
@@ -10,7 +11,7 @@
 
 #include "passes/rebuild.h"
 
-enum { LINE = 128, ROWS_OF_SWIZZLE = 8, BLOCKS = 2 };
+enum { LINE = 128, ROWS_OF_SWIZZLE = 8, BLOCKS = 2, LARGE = 128 * 256 /* sums */ };
 
 /* ---- whether ---- */
 
@@ -52,10 +53,11 @@ static int half_of(FactTable *facts, Op *copy)
     return find_half(access.tile);
 }
 
-void pairs_find(Pipeline *pipeline)
+void pairs_find(Pipeline *pipeline, const Op *dot)
 {
     FactTable *facts = facts_new(pipeline->pass->kernel);
-    const bool may = pipeline->persistent && target_has(pipeline->pass->target, HAS_CLUSTER);
+    const bool may = pipeline->persistent && target_has(pipeline->pass->target, HAS_CLUSTER) &&
+                     type_elements(dot->results[0].type) >= LARGE;
     for (size_t i = 0; i < pipeline->rings.count; i++) {
         Ring *ring = &pipeline->rings.data[i];
         ring->half = may ? half_of(facts, ring->copy) : -1;

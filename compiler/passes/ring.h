@@ -97,7 +97,7 @@ void ring_copy_by_tensor(const Pipeline *pipeline, Builder *builder, Value *cons
 /* ---- pairs.c: two blocks that copy what both need once ---- */
 
 /* Which tiles two neighbouring blocks would do well to copy together. */
-void pairs_find(Pipeline *pipeline);
+void pairs_find(Pipeline *pipeline, const Op *dot);
 /* What is known of the pair, made where the builder is: at the launch's beginning. */
 void pairs_begin(Pipeline *pipeline, Builder *builder);
 /* A round's copy of the ring's tile: the own half, to both blocks, or all of it. */

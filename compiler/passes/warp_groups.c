@@ -251,7 +251,7 @@ bool can_split(Pipeline *pipeline, const Op *dot)
         return false;
     pipeline->lends = must_lend(pipeline, dot);
     pipeline->persistent = is_persistent(pipeline);
-    pairs_find(pipeline);
+    pairs_find(pipeline, dot);
     return true;
 }
 

@@ -54,15 +54,16 @@ library half "$kernels/gemm.tile" "${half[@]}"
 library small "$kernels/gemm.tile" \
     "gemm = gemm.compile($(tensors 2048 2048 2048 float16 "$(tile 128 256 64 256 4 float16)"))" \
     "gemm = gemm.compile($(tensors 2048 2048 2048 float16 "$(tile 128 128 64 128 4 float16)"))" \
-    "gemm = gemm.compile($(tensors 1024 1024 1024 float16 "$(tile 128 64 64 128 4 float16)"))" \
-    "gemm = gemm.compile($(tensors 1024 1024 1024 float16 "$(tile 64 128 64 128 4 float16)"))" \
+    "gemm = gemm.compile($(tensors 1024 1024 1024 float16 "$(tile 64 128 64 128 8 float16)"))" \
+    "gemm = gemm.compile($(tensors 1024 1024 1024 float16 "$(tile 64 128 128 128 4 float16)"))" \
+    "gemm = gemm.compile($(tensors 1024 1024 1024 float16 "$(tile 128 64 128 128 4 float16)"))" \
     "gemm = gemm.compile($(tensors 512 512 512 float16 "$(tile 64 64 128 128 4 float16)"))"
 
 # sizes that tiles do not divide
 library ragged "$kernels/gemm.tile" \
-    "gemm = gemm_any.compile($(tile 128 256 64 256 4 float16 | cut -c3-))" \
-    "gemm = gemm_any.compile($(tile 128 192 64 256 4 float16 | cut -c3-))" \
-    "gemm = gemm_any.compile($(tile 128 64 64 128 4 float16 | cut -c3-))"
+    "gemm = gemm_any.compile($(tile 256 128 64 256 4 float16 | cut -c3-))" \
+    "gemm = gemm_any.compile($(tile 128 128 64 128 6 float16 | cut -c3-))" \
+    "gemm = gemm_any.compile($(tile 128 128 64 256 5 float16 | cut -c3-))"
 
 # other types
 library types "$kernels/gemm.tile" \

@@ -2,6 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifndef ROWS
+#define ROWS 256
+#endif
 #ifndef COLUMNS
 #define COLUMNS 384
 #endif
@@ -9,7 +12,7 @@
 int main(void)
 {
     enum {
-        M = 256,
+        M = ROWS,
         N = COLUMNS, /* more blocks than run at a time, of those that take turns */
         K = 256
     };
