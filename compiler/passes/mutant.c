@@ -2,10 +2,11 @@
  * that, unless nobody needed it. */
 #include "passes/passes.h"
 
-static const OpCode ordering[] = {OP_barrier,         OP_warp_sync,     OP_fence_async,
-                                  OP_copy_commit,     OP_copy_wait,     OP_wgmma_wait,
-                                  OP_mbarrier_arrive, OP_mbarrier_wait, OP_cp_async_arrive,
-                                  OP_tensor_commit,   OP_tensor_wait};
+static const OpCode ordering[] = {
+    OP_barrier,         OP_warp_sync,     OP_fence_async,     OP_copy_commit,
+    OP_copy_wait,       OP_wgmma_wait,    OP_mbarrier_arrive, OP_mbarrier_wait,
+    OP_cp_async_arrive, OP_tensor_commit, OP_tensor_wait,     OP_cluster_arrive,
+    OP_cluster_wait,    OP_grid_sync,     OP_mbarrier_expect, OP_mbarrier_complete};
 
 typedef struct Mutant {
     int left;

@@ -53,7 +53,8 @@ static void find_writer(Op *op, void *context)
 {
     Writer *writer = context;
     const bool reads = op->code == OP_load || op->code == OP_gather || op->code == OP_copy_async ||
-                       op->code == OP_copy || op->code == OP_element_load;
+                       op->code == OP_copy || op->code == OP_tensor_copy ||
+                       op->code == OP_element_load;
     if (!op->operand_count || op->operands[0]->type->kind != TYPE_VIEW || reads) return;
     const Parameter *written = pointer_parameter(writer->kernel, op->operands[0]->op->operands[0]);
     writer->found |= !written || written == writer->parameter;
