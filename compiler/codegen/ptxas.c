@@ -169,6 +169,14 @@ void codegen_add_identity(Codegen *codegen, Buf *out)
     cache_add_file(out, codegen->ptxas != NULL ? codegen->ptxas : "");
 }
 
+/* Of fewer registers, for more blocks (below). */
+enum {
+    THREADS = 2048,     /* of a multiprocessor */
+    FEW_THREADS = 1024, /* below or at that, another block is worth it */
+    REGISTER_UNIT = 8,  /* by which a thread's registers are dealt out */
+    LEAST_PERCENT = 65  /* of the registers taken that must be left */
+};
+
 /* All that the cubin follows from. */
 static CacheKey cubin_key(Codegen *codegen, const char *const *arguments, const Image *image)
 {
@@ -176,6 +184,7 @@ static CacheKey cubin_key(Codegen *codegen, const char *const *arguments, const 
     cache_add_file(&made_from, codegen->ptxas);
     for (; *arguments != NULL; arguments++)
         buf_bytes(&made_from, *arguments, strlen(*arguments) + 1);
+    buf_printf(&made_from, "%d %d", FEW_THREADS, LEAST_PERCENT);
     buf_bytes(&made_from, image->ptx, image->size);
     CacheKey key = cache_key(made_from.data, made_from.length);
     buf_free(&made_from);
@@ -275,13 +284,6 @@ static const char *end_job(Codegen *codegen, PtxasJob *job, Image *image, const 
  * ptxas takes what registers it likes. Where few threads are on a multiprocessor for that, and not
  * many fewer registers would let another block on, it is asked for that once more. Products keep
  * theirs: what they have in registers is what they are fast by. */
-
-enum {
-    THREADS = 2048,     /* of a multiprocessor */
-    FEW_THREADS = 1024, /* below or at that, another block is worth it */
-    REGISTER_UNIT = 8,  /* by which a thread's registers are dealt out */
-    LEAST_PERCENT = 65  /* of the registers taken that must be left */
-};
 
 static const char ONE_BLOCK[] = ".minnctapersm 1\n";
 

@@ -139,8 +139,10 @@ static void add_vector(Maker *maker, int dim, int vector)
     add_bits(maker, LAYOUT_REGISTER, dim, bits < left ? bits : left);
 }
 
-/* The maker's blocks are chosen. Warps that are not a power of two are rounded down: those above
- * hold replicas. They leave the first `lines` dimensions of the order alone. */
+/* The maker's blocks are chosen. In one dimension a warp's elements are side by side, so that its
+ * accesses follow each other in memory; in more, warps are side by side. Warps that are not a power
+ * of two are rounded down: those above hold replicas. They leave the first `lines` dimensions of
+ * the order alone. */
 static const Layout *spread(LayoutTable *table, Maker *maker, const int *order, int vector,
                             int warps, int lines)
 {
@@ -148,6 +150,8 @@ static const Layout *spread(LayoutTable *table, Maker *maker, const int *order, 
     limit_block(&maker->layout, LAYOUT_BITS);
     if (rank > 0) add_vector(maker, order[0], vector);
     for (int i = 0; warps > 0 && i < LANE_BITS; i++) add_next(maker, LAYOUT_LANE, order, rank);
+    const int left = rank == 1 && warps > 0 ? bits_left(maker, 0) - bits_log2(warps) : 0;
+    if (left > 0 && !lines) add_bits(maker, LAYOUT_REGISTER, 0, left);
     for (int i = 0; warps > 0 && i < bits_log2(warps); i++)
         add_next(maker, LAYOUT_WARP, order + lines, rank - lines);
     for (int i = 0; i < rank; i++) add_rest(maker, LAYOUT_REGISTER, order[i]);
