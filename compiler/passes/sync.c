@@ -23,6 +23,9 @@
  * groups do beside each other by the author's own mbarriers, in a launch that has some; and what is
  * copied to one is under way until somebody has waited for that.
  *
+ * Equal parts of the threads that each use rows of their own of a tile ({parts}) wait each for
+ * itself, where that is all that conflicts.
+ *
  * Within a thread group a barrier is the group's own and orders its threads' accesses alone; what
  * other threads left pending is ordered by a barrier before the group, for all that run the group's
  * op. */

@@ -1,8 +1,7 @@
 /* tensor_store.c: a store by the tensor unit: parts of its tile, some rows and columns each, go to
  * buffers in shared memory, one after the other, and from there on their own:
  *
- *     for each part: wait until its buffer has been read; the part to the buffer; begin to store
- * from there
+ *     for each part: wait until its buffer has been read; the part to the buffer; begin to store it
  *
  * Where each warpgroup holds rows of its own it also stores them itself, and none waits for
  * another: one may do the next block's work while another still stores. The end of the threads'
