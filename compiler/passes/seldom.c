@@ -100,6 +100,7 @@ static int choose_moves(Seldom *seldom)
     for (size_t i = 0; i < seldom->run.count; i++)
         note_use(seldom, seldom->run.data[i]->operands[2]);
     int count = 0;
+    if (seldom->found.count == 0) return 0;
     qsort(seldom->found.data, seldom->found.count, sizeof(Op *), compare_last_first);
     for (size_t i = 0; i < seldom->found.count; i++) {
         Op *op = seldom->found.data[i];
