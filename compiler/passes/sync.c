@@ -312,8 +312,22 @@ static bool begins_copy(const Op *op)
     return op->code == OP_copy_async || is_signal_copy(op);
 }
 
+/* What an mbarrier is for: among themselves such ops are in order, whoever else has its memory
+ * before or after it must wait. */
+static bool uses_mbarriers(const Op *op)
+{
+    return op->code == OP_slot_init || op->code == OP_slot_claim || op->code == OP_slot_fill ||
+           op->code == OP_slot_take || op->code == OP_slot_give;
+}
+
 static bool shared_conflict(const Sync *sync, Pending earlier, const Op *op)
 {
+    if (uses_mbarriers(earlier.op) && uses_mbarriers(op))
+        return shared_root(earlier.op->operands[0]) != shared_root(op->operands[0]) &&
+               same_bytes(sync, earlier, op);
+    if (uses_mbarriers(earlier.op) || uses_mbarriers(op))
+        return is_shared_access(uses_mbarriers(op) ? earlier.op : op) &&
+               same_bytes(sync, earlier, op);
     const bool write =
         writes(earlier.op) || writes(op) || begins_copy(op) || begins_copy(earlier.op);
     return write && is_shared_access(earlier.op) && is_shared_access(op) &&
@@ -655,7 +669,9 @@ static void visit_op(const Sync *sync, Op *op, State *state)
     }
     if (op->code == OP_slot_take || op->code == OP_signal_wait || op->code == OP_signal_meet)
         visit_take(sync, op);
-    else if (op->code == OP_slot_init || op->code == OP_signal_init)
+    if (uses_mbarriers(op))
+        visit_access(sync, op, state);
+    else if (op->code == OP_signal_init)
         add_access(sync, op, state); /* that no other conflicts with */
     else if (is_shared_access(op) || is_global_access(op))
         visit_access(sync, op, state);
