@@ -136,6 +136,7 @@ static void change_order(Nearby *nearby)
     if (before <= MANY_WORDS) return;
     for (size_t i = 0; i < ops.count; i++)
         if (!may_move(ops.data[i])) place(nearby, ops.data[i]);
+    for (size_t i = 0; i < ops.count; i++) place(nearby, ops.data[i]); /* what nobody uses */
     if (most_words(nearby) < before) return;
     for (size_t i = 0; i + 1 < ops.count; i++) op_move_before(ops.data[i], ops.data[ops.count - 1]);
 }
