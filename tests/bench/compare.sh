@@ -81,8 +81,8 @@ library full "$kernels/library.tile" \
 skinny="compile(n=12288, k=4096)"
 library skinny "$kernels/library.tile" \
     "few = FewRows().$skinny" \
-    "few_32 = FewRows(rows=32).$skinny" \
-    "few_64 = FewRows(block_k=64, rows=64, stages=6).$skinny"
+    "few_32 = FewRows(block_k=64, rows=32, stages=6).$skinny" \
+    "few_64 = FewRows(block_k=64, rows=64, stages=5).$skinny"
 
 # the plainest text of all, for few rows
 library matmul "${MATMUL_SOURCE:-$kernels/matmul.tile}" "matmul = Matmul().compile(n_size=12288, k_size=4096)"
