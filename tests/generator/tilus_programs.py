@@ -49,6 +49,8 @@ class Program(Kernel):
         self.in_for += 1
         made = Kernel.loop(self)
         self.in_for -= 1
+        # a counter of 64 bits is not what is assigned to an int32 under run-time control
+        self.params = [(name, "int32" if kind == "int64" else kind, value) for name, kind, value in self.params]
         if "'all'" in made.lines[0]:
             made.bodies[0][:] = [s for s in made.bodies[0] if not getattr(s, "jumps", False)]
         return made

@@ -124,37 +124,38 @@ static void take_arguments(Differ *differ, Arena *arena, const HostLaunch *launc
     for (int i = 0; i < count; i++) fill_argument(differ, launch, i, cells[i]);
 }
 
-/* The copies as the memory is: on the emulator it is this process's. */
-static void copy_memories(Differ *differ)
+static size_t memory_size(const Memory *memory)
 {
-    for (int i = 0; i < differ->memory_count; i++) {
-        Memory *memory = &differ->memories[i];
-        memcpy(memory->bytes, memory->low, (size_t)(memory->high - memory->low));
-    }
+    return (size_t)(memory->high - memory->low);
 }
 
-static void keep_memories(Differ *differ, Arena *arena)
+/* Memories one after the other: as they are in the copies, or, `real`, on the emulator. */
+static char *keep_memories(const Differ *differ, Arena *arena, bool real)
 {
     size_t size = 1, at = 0;
-    for (int i = 0; i < differ->memory_count; i++)
-        size += (size_t)(differ->memories[i].high - differ->memories[i].low);
-    differ->before = arena_alloc(arena, size);
-    for (int i = 0; i < differ->memory_count; i++) {
-        size = (size_t)(differ->memories[i].high - differ->memories[i].low);
-        memcpy(differ->before + at, differ->memories[i].low, size);
-        at += size;
+    for (int i = 0; i < differ->memory_count; i++) size += memory_size(&differ->memories[i]);
+    char *kept = arena_alloc(arena, size);
+    for (int i = 0; i < differ->memory_count; at += memory_size(&differ->memories[i++])) {
+        const Memory *memory = &differ->memories[i];
+        memcpy(kept + at, real ? memory->low : memory->bytes, memory_size(memory));
     }
+    return kept;
 }
 
-static void reset_copies(Differ *differ)
+static void put_copies(Differ *differ, const char *kept)
 {
     size_t at = 0;
-    for (int i = 0; i < differ->memory_count; i++) {
-        Memory *memory = &differ->memories[i];
-        const size_t size = (size_t)(memory->high - memory->low);
-        memcpy(memory->bytes, differ->before + at, size);
-        at += size;
-    }
+    for (int i = 0; i < differ->memory_count; at += memory_size(&differ->memories[i++]))
+        memcpy(differ->memories[i].bytes, kept + at, memory_size(&differ->memories[i]));
+}
+
+static bool same_copies(const Differ *differ, const char *kept)
+{
+    size_t at = 0;
+    for (int i = 0; i < differ->memory_count; at += memory_size(&differ->memories[i++]))
+        if (memcmp(differ->memories[i].bytes, kept + at, memory_size(&differ->memories[i])) != 0)
+            return false;
+    return true;
 }
 
 /* ---- comparing ---- */
@@ -231,47 +232,28 @@ static bool interpret_copy(Differ *differ, const Kernel *kernel)
     return done;
 }
 
-/* The first pass after which the interpreter finds something else than the kernel left in memory if
- * `faulty`, than in `wanted` if not. NULL: there is none. */
+/* The first pass after which the interpreter leaves something else in the copies than what is there
+ * now, or that fails. NULL: there is none up to PIPELINED, or up to what is not interpreted. */
 static const char *guilty_pass(Differ *differ, Session *session, const HostLaunch *launch,
                                bool aligned)
 {
     Kernel *kernel = kernel_clone(launch->kernel);
     const int64_t *multiples = aligned ? variant_multiples(session->arena, kernel) : NULL;
+    const char *wanted = keep_memories(differ, session->arena, false);
     const char *name, *guilty = NULL;
-    size_t size = 0, at = 0;
     for (int i = 0; multiples && i < kernel->parameter_count; i++)
         if (kernel->parameters[i].multiple < multiples[i])
             kernel->parameters[i].multiple = multiples[i];
-    for (int i = 0; i < differ->memory_count; i++)
-        size += (size_t)(differ->memories[i].high - differ->memories[i].low);
-    char *wanted = arena_alloc(session->arena, size + 1);
-    for (int i = 0; i < differ->memory_count; i++) {
-        const Memory *memory = &differ->memories[i];
-        memcpy(wanted + at, memory->bytes, (size_t)(memory->high - memory->low));
-        at += (size_t)(memory->high - memory->low);
-    }
     for (int i = 0; !guilty && (name = pass_name_at(i)) && kernel->stage < STAGE_PIPELINED; i++) {
-        if (!pass_run_named(kernel, differ->target, name)) {
+        put_copies(differ, differ->before);
+        if (!pass_run_named(kernel, differ->target, name))
             guilty = name;
+        else if (!interpret_copy(differ, kernel))
             break;
-        }
-        reset_copies(differ);
-        if (!interpret_copy(differ, kernel)) break;
-        at = 0;
-        for (int j = 0; !guilty && j < differ->memory_count; j++) {
-            const Memory *memory = &differ->memories[j];
-            if (memcmp(memory->bytes, wanted + at, (size_t)(memory->high - memory->low)) != 0)
-                guilty = name;
-            at += (size_t)(memory->high - memory->low);
-        }
+        else if (!same_copies(differ, wanted))
+            guilty = name;
     }
-    at = 0;
-    for (int i = 0; i < differ->memory_count; i++) {
-        const Memory *memory = &differ->memories[i];
-        memcpy(memory->bytes, wanted + at, (size_t)(memory->high - memory->low));
-        at += (size_t)(memory->high - memory->low);
-    }
+    put_copies(differ, wanted);
     kernel_free(kernel);
     return guilty;
 }
@@ -294,8 +276,8 @@ static bool watch_before(RunWatch *watch, Session *session, const HostLaunch *la
     Differ *differ = (Differ *)watch;
     if (differ->only_hash || differ->trouble) return true;
     take_arguments(differ, session->arena, launch, cells);
-    copy_memories(differ);
-    keep_memories(differ, session->arena);
+    differ->before = keep_memories(differ, session->arena, true);
+    put_copies(differ, differ->before);
     differ->interpreted = interpret_copy(differ, launch->kernel);
     if (!differ->interpreted) differ->skipped++;
     if (differ->interpreted && differ->each_pass) name_pass(differ, session, launch, NULL);
