@@ -16,7 +16,7 @@ int main(void)
         N = COLUMNS, /* more blocks than run at a time, of those that take turns */
         K = 256
     };
-    void *a, *b, *c, *zeros = calloc(K * N, 2);
+    void *a, *b, *c, *zeros = calloc(K * (M > N ? M : N), 2); /* of the larger operand */
     tile_alloc(&a, M * K * 2);
     tile_alloc(&b, K * N * 2);
     tile_alloc(&c, M * N * 2);
