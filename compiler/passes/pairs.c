@@ -53,11 +53,20 @@ static int half_of(FactTable *facts, Op *copy)
     return find_half(access.tile);
 }
 
+/* Both copy the same rounds: what one begins the other waits for. */
+static bool has_same_rounds(const Op *loop)
+{
+    for (int i = 0; i < 3; i++)
+        if (differs_along_x(loop->operands[i])) return false;
+    return true;
+}
+
 void pairs_find(Pipeline *pipeline, const Op *dot)
 {
     FactTable *facts = facts_new(pipeline->pass->kernel);
     const bool may = pipeline->persistent && target_has(pipeline->pass->target, HAS_CLUSTER) &&
-                     type_elements(dot->results[0].type) >= LARGE;
+                     type_elements(dot->results[0].type) >= LARGE &&
+                     has_same_rounds(pipeline->loop);
     for (size_t i = 0; i < pipeline->rings.count; i++) {
         Ring *ring = &pipeline->rings.data[i];
         ring->half = may ? half_of(facts, ring->copy) : -1;
