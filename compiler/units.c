@@ -282,8 +282,7 @@ static bool start_variants(Stages *stages, const Kernel *typed, SpecialisationIm
     int64_t *multiples = variant_multiples(arena, typed);
     Lowered general, aligned;
     out->variants = arena_new_array(arena, VariantImages, 2);
-    if (multiples && is_for_tensor_unit(typed))
-        return start_aligned(stages, typed, multiples, out);
+    if (multiples && is_for_tensor_unit(typed)) return start_aligned(stages, typed, multiples, out);
     if (!lower_all(stages, typed, NULL, &general)) return false;
     if (multiples) {
         if (!lower_all(stages, typed, multiples, &aligned)) return false;

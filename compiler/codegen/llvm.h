@@ -57,7 +57,8 @@ typedef struct Machine {
     void (*mbarrier_wait)(Gen *gen, const Op *op);
     void (*copy_wait)(Gen *gen, int groups); /* -1: for all copies */
     void (*give_way)(Gen *gen); /* in a loop that waits for memory; NULL: there is no need */
-    void (*barrier)(Gen *gen, LLVMValueRef index, int count); /* count 0: all threads of the block */
+    void (*barrier)(Gen *gen, LLVMValueRef index,
+                    int count); /* count 0: all threads of the block */
     void (*warp_sync)(Gen *gen);
     LLVMValueRef (*cluster_rank)(Gen *gen);
     LLVMValueRef (*cluster_address)(Gen *gen, const Op *op, LLVMValueRef pointer,

@@ -174,12 +174,7 @@ Object *core_element_put(Eval *eval, const Bound *bound)
     if (!argument_absent(bound->values[3])) {
         Value *condition = stage_condition(eval, bound->values[3], bound->at);
         if (condition == NULL) return NULL;
-        Op *op = build_op(&eval->builder, OP_if, 1, &condition, 0, NULL);
-        at = builder_at_end(op->regions[1], bound->at);
-        build_op(&at, OP_yield, 0, NULL, 0, NULL);
-        at = builder_at_end(op->regions[0], bound->at);
-        build_op(&at, OP_yield, 0, NULL, 0, NULL);
-        at = builder_before(op->regions[0]->first);
+        at = builder_before(build_branch(&eval->builder, condition)->regions[0]->first);
     }
     mark_once(eval,
               build_op(&at, OP_element_store, 2 + operands[0]->type->rank, operands, 0, NULL));

@@ -282,6 +282,16 @@ Value *build_number(Builder *builder, DType dtype, double number)
     return &op->results[0];
 }
 
+Op *build_branch(Builder *builder, Value *condition)
+{
+    Op *branch = build_op(builder, OP_if, 1, &condition, 0, NULL);
+    for (int i = 0; i < branch->region_count; i++) {
+        Builder end = builder_at_end(branch->regions[i], builder->span);
+        build_op(&end, OP_yield, 0, NULL, 0, NULL);
+    }
+    return branch;
+}
+
 Value *build_cmp(Builder *builder, const char *predicate, Value *a, Value *b)
 {
     Value *result = build2(builder, OP_cmp, a, b);

@@ -328,6 +328,8 @@ Value *build3(Builder *builder, OpCode code, Value *a, Value *b, Value *c);
 Value *build_const(Builder *builder, DType dtype, int64_t value);
 Value *build_number(Builder *builder, DType dtype, double number); /* a float type */
 Value *build_cmp(Builder *builder, const char *predicate, Value *a, Value *b);
+/* An `if` without results, whose sides do nothing yet. */
+Op *build_branch(Builder *builder, Value *condition);
 Value *build_cast(Builder *builder, DType dtype, Value *a); /* `a` itself if it has that type */
 /* ptr, then rank extents and rank strides; the type's static parts come from `const` operands. */
 Value *build_view(Builder *builder, Value *pointer, int rank, Value *const *extents,

@@ -6,8 +6,7 @@
  * thing of all its threads: it never differs. Answers are found on demand; what has been looked
  * at without finding a difference is remembered. */
 #include "passes/agree.h"
-
-#include "base/vec.h"
+#include "passes/op_vec.h"
 
 struct Agreement {
     Arena *arena;
@@ -16,8 +15,6 @@ struct Agreement {
     Map stores;          /* local_alloc -> OpVec: what is stored to it */
     Op *source;          /* of the last difference found */
 };
-
-typedef VEC(Op *) OpVec;
 
 static void note_store(Op *op, void *context)
 {

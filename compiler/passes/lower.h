@@ -113,10 +113,10 @@ typedef void LowerRule(Lower *lower, Op *op);
 LowerRule lower_load, lower_store;               /* lower_memory.c */
 LowerRule lower_shared_load, lower_shared_store; /* lower_shared.c */
 LowerRule lower_gather, lower_put, lower_atomic; /* lower_scattered.c */
-LowerRule lower_signal_init, lower_signal_arrive, lower_signal_expect, lower_signal_complete, lower_signal_copied,
-    lower_signal_meet, lower_signal_wait;     /* lower_signal.c */
-LowerRule lower_assume;                       /* lower_assume.c */
-LowerRule lower_thread_id, lower_local_alloc; /* lower_element.c */
+LowerRule lower_signal_init, lower_signal_arrive, lower_signal_expect, lower_signal_complete,
+    lower_signal_copied, lower_signal_meet, lower_signal_wait; /* lower_signal.c */
+LowerRule lower_assume;                                        /* lower_assume.c */
+LowerRule lower_thread_id, lower_local_alloc;                  /* lower_element.c */
 LowerRule lower_element_load, lower_element_store, lower_element_atomic;
 /* lower_atom.c: what `op` does to one element: a pointer, a value, a comparand, a predicate or
  * NULL.

@@ -5,8 +5,7 @@
  * registers: so each element goes the whole way from where it is loaded to where it is stored
  * before the next one does. Effects keep their order, and all ops where that would not help. */
 #include "passes/passes.h"
-
-#include "base/vec.h"
+#include "passes/op_vec.h"
 
 #include <string.h>
 
@@ -17,8 +16,6 @@ typedef struct Seat {
     int last; /* of an op of the region: the number of the last op there that uses its results */
     bool placed;
 } Seat;
-
-typedef VEC(Op *) OpVec;
 
 typedef struct Nearby {
     Arena *arena;

@@ -51,8 +51,8 @@ static Value *build_index(Builder *builder, OpCode code, int dim)
     return &op->results[0];
 }
 
-/* The number of blocks may take more than 32 bits. Where groups are known to be `whole`, all have as
- * many columns. */
+/* The number of blocks may take more than 32 bits. Where groups are known to be `whole`, all have
+ * as many columns. */
 static void build_order(Builder *builder, bool whole, Value *out[2])
 {
     Value *width = build_index(builder, OP_grid_dim, 0);

@@ -77,11 +77,6 @@ void pairs_find(Pipeline *pipeline, const Op *dot)
 
 /* ---- what they do ---- */
 
-static Value *number(Builder *builder, int value)
-{
-    return build_const(builder, DTYPE_i32, value);
-}
-
 void pairs_begin(Pipeline *pipeline, Builder *builder)
 {
     const Op *launch = pipeline->pass->launch->parent;
@@ -90,14 +85,14 @@ void pairs_begin(Pipeline *pipeline, Builder *builder)
     Map map = {0};
     Value *along = ring_copy_slice(builder, launch->operands[0], kernel->host, &map);
     along = build_cast(builder, DTYPE_i32, along);
-    Value *odd = build2(builder, OP_rem, along, number(builder, BLOCKS));
-    pipeline->paired = build_cmp(builder, "eq", odd, number(builder, 0));
+    Value *odd = build2(builder, OP_rem, along, ring_number(builder, BLOCKS));
+    pipeline->paired = build_cmp(builder, "eq", odd, ring_number(builder, 0));
     pipeline->rank = &build_op(builder, OP_cluster_rank, 0, NULL, 1, &i32)->results[0];
 }
 
 Value *pairs_other(const Pipeline *pipeline, Builder *builder)
 {
-    Value *other = build2(builder, OP_sub, number(builder, 1), pipeline->rank);
+    Value *other = build2(builder, OP_sub, ring_number(builder, 1), pipeline->rank);
     return build3(builder, OP_select, pipeline->paired, other, pipeline->rank);
 }
 
@@ -114,7 +109,7 @@ static Value *half_slot(const Pipeline *pipeline, Builder *builder, const Ring *
     const Type *tile = ring->alloc->results[0].type;
     int64_t shape[2] = {tile->shape[0], tile->shape[1]};
     shape[ring->half] /= BLOCKS;
-    Value *operands[4] = {ring->slots, slot, number(builder, 0), number(builder, 0)};
+    Value *operands[4] = {ring->slots, slot, ring_number(builder, 0), ring_number(builder, 0)};
     operands[2 + ring->half] = begin;
     const Type *type = type_shared(pipeline->pass->kernel->types, tile->dtype, 2, shape, NULL);
     Op *view = build_op(builder, OP_shared_view, 4, operands, 1, &type);
@@ -130,7 +125,7 @@ static void copy_half(const Pipeline *pipeline, Builder *builder, const Ring *ri
     const Access access = access_of(ring->copy);
     const int64_t extent = ring->alloc->results[0].type->shape[ring->half] / BLOCKS;
     Value *operands[5 + TYPE_RANK];
-    Value *begin = build2(builder, OP_mul, which, number(builder, (int)extent));
+    Value *begin = build2(builder, OP_mul, which, ring_number(builder, (int)extent));
     int count = 0;
     operands[count++] = offsets[0];
     operands[count++] = half_slot(pipeline, builder, ring, filled[1], begin);
@@ -160,17 +155,13 @@ void pairs_copy(const Pipeline *pipeline, Builder *builder, const Ring *ring,
     builder->span = copy->span;
     for (int i = 0; i < copy->operand_count; i++)
         if (i != 1) offsets[i] = ring_copy_slice(builder, copy->operands[i], region, map);
-    Value *own = build2(builder, OP_shl, number(builder, 1), pipeline->rank);
-    Value *both = number(builder, (1 << BLOCKS) - 1);
+    Value *own = build2(builder, OP_shl, ring_number(builder, 1), pipeline->rank);
+    Value *both = ring_number(builder, (1 << BLOCKS) - 1);
     copy_half(pipeline, builder, ring, pipeline->rank,
               build3(builder, OP_select, pipeline->paired, both, own), filled, offsets);
-    Op *branch = build_op(builder, OP_if, 1, &pipeline->paired, 0, NULL);
-    for (int i = 0; i < 2; i++) {
-        Builder end = builder_at_end(branch->regions[i], builder->span);
-        build_op(&end, OP_yield, 0, NULL, 0, NULL);
-    }
+    Op *branch = build_branch(builder, pipeline->paired);
     Builder alone = builder_before(branch->regions[1]->last);
     alone.span = copy->span;
-    Value *rest = build2(&alone, OP_sub, number(&alone, 1), pipeline->rank);
+    Value *rest = build2(&alone, OP_sub, ring_number(&alone, 1), pipeline->rank);
     copy_half(pipeline, &alone, ring, rest, own, filled, offsets);
 }

@@ -14,6 +14,7 @@
 #include "passes/loop.h"
 #include "passes/passes.h"
 #include "passes/rebuild.h"
+#include "passes/op_vec.h"
 
 #include "base/vec.h"
 
@@ -24,12 +25,10 @@ enum {
     PREFETCH_DISTANCE = 4, /* hides the latency of DRAM behind loops that do little else */
 };
 
-typedef VEC(Op *) Ops;
-
 typedef struct Prefetch {
     Kernel *kernel;
     Op *loop;
-    Ops loads;
+    OpVec loads;
     int64_t bytes;  /* of one iteration's tiles, a thread */
     int64_t flying; /* the same while they are being loaded */
     int64_t most;   /* of all iterations' */

@@ -6,15 +6,12 @@
  * System/6000 processor, 1990) unless something overflows or loses bits as a subnormal number. So
  * the sizes of all numbers are looked at first; where one is out of bounds, all are divided. */
 #include "passes/passes.h"
-
-#include "base/vec.h"
+#include "passes/op_vec.h"
 
 enum { ENOUGH = 4 };
 
 /* Magnitudes for which the quotient and the rest are normal numbers. */
 static const double LEAST = 0x1p-60, LEAST_DIVISOR = 1, MOST = 0x1p60;
-
-typedef VEC(Op *) OpVec;
 
 /* The divisions from `op` on that follow each other and have its divisor. */
 static OpVec run_from(Arena *arena, Op *op)

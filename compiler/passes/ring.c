@@ -216,6 +216,11 @@ Value *ring_slot(const Pipeline *pipeline, Builder *builder, const Ring *ring, V
     return &view->results[0];
 }
 
+Value *ring_number(Builder *builder, int value)
+{
+    return build_const(builder, DTYPE_i32, value);
+}
+
 void ring_make_slots(const Pipeline *pipeline, Builder *builder, Ring *ring)
 {
     const Type *tile = ring->alloc->results[0].type;

@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "passes/access.h"
+#include "passes/op_vec.h"
 
 /* A tile that is copied ahead. */
 typedef struct Ring {
@@ -12,8 +13,6 @@ typedef struct Ring {
     bool is_shared; /* the tile is used outside of the loop, too */
     int half; /* of two blocks that need the same, each copies half along this dimension; -1 */
 } Ring;
-
-typedef VEC(Op *) Ops;
 
 typedef struct Pass {
     Kernel *kernel;
@@ -34,7 +33,7 @@ typedef struct Pipeline {
     Value *rank, *paired; /* of pairs: which block it is; whether the two need the same */
     Op *open; /* a dot that is left under way till the next round; NULL: there is none */
     VEC(Ring) rings;
-    Ops uses; /* of shared tiles in the launch, in order */
+    OpVec uses; /* of shared tiles in the launch, in order */
 } Pipeline;
 
 /* What the rounds carry: the slot that is read, the one that was read in the round before, and
@@ -44,6 +43,7 @@ enum { SLOT_READ, SLOT_BEFORE, SLOT_FREE, SLOT_LAST, SLOTS, SLOT_PARITY = SLOT_F
 /* ---- ring.c ---- */
 
 bool ring_is_inside(const Op *op, const Region *region);
+Value *ring_number(Builder *builder, int value); /* an i32 */
 /* The ring's tiles, made where the builder is. */
 void ring_make_slots(const Pipeline *pipeline, Builder *builder, Ring *ring);
 Value *ring_slot(const Pipeline *pipeline, Builder *builder, const Ring *ring, Value *slot);

@@ -4,6 +4,7 @@
  * side takes many ops that nothing else needs, the elements of a thread whose choices follow each
  * other get a branch: none of them takes it, or all have it computed, and choose. */
 #include "passes/passes.h"
+#include "passes/op_vec.h"
 
 #include "base/vec.h"
 
@@ -14,7 +15,6 @@ enum {
     TOGETHER = 4 /* elements, so that what branches give does not fill the registers */
 };
 
-typedef VEC(Op *) OpVec;
 typedef VEC(Value *) ValueVec;
 
 typedef struct Part {
@@ -137,7 +137,7 @@ static void move_rest(const Seldom *seldom, const Op *branch)
             op_move_before(seldom->found.data[i], branch->regions[1]->last);
 }
 
-static Op *build_branch(const Seldom *seldom, const ValueVec *conditions)
+static Op *build_choice(const Seldom *seldom, const ValueVec *conditions)
 {
     const size_t count = seldom->run.count;
     Op *first = seldom->run.data[0];
@@ -163,7 +163,7 @@ static Op *build_branch(const Seldom *seldom, const ValueVec *conditions)
 
 static Op *take_apart(const Seldom *seldom, const ValueVec *conditions)
 {
-    Op *branch = build_branch(seldom, conditions);
+    Op *branch = build_choice(seldom, conditions);
     for (Op *op = branch; op && !op->scratch; op = op->previous) {
         op->scratch = arena_new_array(seldom->arena, Part, 1);
         *part_of(op) = (Part){0};

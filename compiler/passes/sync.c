@@ -32,6 +32,7 @@
 #include "base/vec.h"
 #include "passes/access.h"
 #include "passes/agree.h"
+#include "passes/op_vec.h"
 
 typedef struct Pending {
     Op *op;
@@ -55,8 +56,6 @@ typedef struct Barriers {
     int count;
     bool too_many;
 } Barriers;
-
-typedef VEC(Op *) OpVec;
 
 typedef struct Sync {
     Kernel *kernel;

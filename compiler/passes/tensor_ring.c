@@ -24,12 +24,7 @@ static void begin_round(const Pipeline *pipeline, Builder *builder, Value *index
 {
     const Region *body = pipeline->loop->regions[0];
     Value *exists = build_cmp(builder, "lt", index, pipeline->loop->operands[1]);
-    Op *branch = build_op(builder, OP_if, 1, &exists, 0, NULL);
-    for (int i = 0; i < 2; i++) {
-        Builder end = builder_at_end(branch->regions[i], builder->span);
-        build_op(&end, OP_yield, 0, NULL, 0, NULL);
-    }
-    Builder inside = builder_before(branch->regions[0]->last);
+    Builder inside = builder_before(build_branch(builder, exists)->regions[0]->last);
     Map map = {0};
     map_set(pipeline->pass->arena, &map, body->arguments[0], index);
     ring_copy_by_tensor(pipeline, &inside, filled, body, &map);

@@ -26,11 +26,6 @@ bool turns_may_differ(const Op *launch)
 
 /* ---- a turn ---- */
 
-static Value *number(Builder *builder, int value)
-{
-    return build_const(builder, DTYPE_i32, value);
-}
-
 static Value *launched(Builder *builder, OpCode code)
 {
     const Type *type = type_scalar(builder->kernel->types, DTYPE_i32);
@@ -63,7 +58,7 @@ Turn turns_begin(const Pass *pass, Region *region, int parity)
     Value *blocks = build2(&builder, OP_mul, turn.extent[0], turn.extent[1]);
     Value *operands[5] = {
         launched(&builder, OP_block_idx), build2(&builder, OP_mul, blocks, turn.extent[2]),
-        launched(&builder, OP_grid_dim), number(&builder, 0), number(&builder, parity)};
+        launched(&builder, OP_grid_dim), ring_number(&builder, 0), ring_number(&builder, parity)};
     Op *loop = build_op(&builder, OP_for, 5, operands, 2, (const Type *[]){i32, i32});
     op_set_int(loop, ATTR_unroll, 1);
     turn.region = loop->regions[0];
@@ -80,8 +75,8 @@ Turn turns_only(Region *region, int parity)
 {
     Builder builder = builder_before(region->last);
     Turn turn = {.region = region};
-    turn.slot = number(&builder, 0);
-    turn.parity = number(&builder, parity);
+    turn.slot = ring_number(&builder, 0);
+    turn.parity = ring_number(&builder, parity);
     return turn;
 }
 

@@ -263,13 +263,7 @@ static Region *build_group(Builder *builder, int begin, int count)
     Op *test = build_op(builder, OP_in_group, 0, NULL, 1, &boolean);
     op_set_int(test, ATTR_begin, begin);
     op_set_int(test, ATTR_count, count);
-    Value *inside = &test->results[0];
-    Op *group = build_op(builder, OP_if, 1, &inside, 0, NULL);
-    for (int i = 0; i < 2; i++) {
-        Builder end = builder_at_end(group->regions[i], builder->span);
-        build_op(&end, OP_yield, 0, NULL, 0, NULL);
-    }
-    return group->regions[0];
+    return build_branch(builder, &test->results[0])->regions[0];
 }
 
 Value *ring_make_barriers(const Pipeline *pipeline, Builder *builder)

@@ -383,7 +383,7 @@ struct Watch {
     uint32_t *generic_write; /* by words: who wrote it last (wgmma.c) */
     uint32_t *generic_stamp; /* and when: its Block.now */
     uint8_t *generic_rank;   /* and in which block of the cluster */
-    uint32_t *visits;    /* of other blocks: each thread's latest, by ranks, then threads; or NULL */
+    uint32_t *visits; /* of other blocks: each thread's latest, by ranks, then threads; or NULL */
     uint32_t visit_site; /* of the last one */
     uint32_t copy_count; /* under way to the block */
 };
