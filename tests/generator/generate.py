@@ -34,6 +34,18 @@ def program(dialect, seed):
     return made(seed)
 
 
+def write_program(folder, dialect, seed):
+    path = os.path.join(folder, f"{dialect}_{seed}.tile")
+    with open(path, "w") as file:
+        file.write(program(dialect, seed))
+    return path
+
+
+def write_programs(folder, dialect, first, count):
+    """Their seeds, by path."""
+    return {write_program(folder, dialect, seed): seed for seed in range(first, first + count)}
+
+
 def options_of(seed):
     """Which GPU's program the emulator runs."""
     return ["--arch=emulator:" + ("sm_80" if seed // BATCH % 3 == 0 else "sm_90a")]
@@ -79,12 +91,7 @@ def hash_of(rest):
 def check(options, first, count, report):
     differ = os.path.join(options.build, "reference", "differ")
     with tempfile.TemporaryDirectory() as folder:
-        paths = {}
-        for seed in range(first, first + count):
-            path = os.path.join(folder, f"{options.dialect}_{seed}.tile")
-            with open(path, "w") as file:
-                file.write(program(options.dialect, seed))
-            paths[path] = seed
+        paths = write_programs(folder, options.dialect, first, count)
         lines = run(differ, list(paths), options_of(first) + (["--passes"] if options.passes else []))
         if options.twice:
             again = {path: rest for path, _, rest in run(differ, list(paths), options_of(first) + ["--hash", "--fast-emulator"])}
@@ -116,8 +123,7 @@ def main():
     if options.write:
         os.makedirs(options.write, exist_ok=True)
         for seed in seeds:
-            with open(os.path.join(options.write, f"{options.dialect}_{seed}.tile"), "w") as file:
-                file.write(program(options.dialect, seed))
+            write_program(options.write, options.dialect, seed)
         return 0
     lock, counts, batches = threading.Lock(), {}, queue.Queue()
 
@@ -131,8 +137,7 @@ def main():
                       f"--count 1 {options.build}", flush=True)
                 if options.keep:
                     os.makedirs(options.keep, exist_ok=True)
-                    with open(os.path.join(options.keep, f"{options.dialect}_{seed}.tile"), "w") as file:
-                        file.write(program(options.dialect, seed))
+                    write_program(options.keep, options.dialect, seed)
             if options.log:
                 with open(options.log, "a") as file:
                     file.write(f"{options.dialect} {seed} {word}{' ' + rest[rest.index(' skipped '):] if ' skipped ' in rest else ''}\n")

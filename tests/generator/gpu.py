@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
-from generate import BATCH, program, run  # noqa: E402
+from generate import BATCH, run, write_program, write_programs  # noqa: E402
 
 
 def hashes(lines):
@@ -38,12 +38,7 @@ def on_gpu(differ, paths):
 def check(options, dialect, first, count):
     differ = os.path.join(options.build, "reference", "differ")
     with tempfile.TemporaryDirectory() as folder:
-        paths = {}
-        for seed in range(first, first + count):
-            path = os.path.join(folder, f"{dialect}_{seed}.tile")
-            with open(path, "w") as file:
-                file.write(program(dialect, seed))
-            paths[path] = seed
+        paths = write_programs(folder, dialect, first, count)
         emulated = hashes(run(differ, list(paths), ["--hash", "--fast-emulator", "--arch=emulator:sm_90a"]))
         real = [hashes(on_gpu(differ, list(paths))) for _ in range(2)]
         wrong = []
@@ -56,8 +51,7 @@ def check(options, dialect, first, count):
             wrong.append((seed, why.replace(folder + "/", "")))
             if options.keep:
                 os.makedirs(options.keep, exist_ok=True)
-                with open(os.path.join(options.keep, f"{dialect}_{seed}.tile"), "w") as file:
-                    file.write(program(dialect, seed))
+                write_program(options.keep, dialect, seed)
         return dialect, count, wrong
 
 

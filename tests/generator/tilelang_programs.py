@@ -6,6 +6,8 @@ iteration writes at its own place, and reads elsewhere only what the loop does n
 numbers."""
 import random
 
+from choices import Choices
+
 HEAD = """import tilelang
 import tilelang.language as T
 from tile.host import arange, zeros
@@ -37,7 +39,7 @@ class Buffer:
         self.name, self.dtype, self.shape, self.kind, self.bound = name, dtype, tuple(shape), kind, bound
 
 
-class Kernel:
+class Kernel(Choices):
     def __init__(self, program):
         self.program, self.random = program, program.random
         self.name = program.fresh("kernel")
@@ -57,17 +59,8 @@ class Kernel:
         for _ in range(2):
             self.output()
 
-    def pick(self, items):
-        return self.random.choice(items)
-
-    def chance(self, probability):
-        return self.random.random() < probability
-
     def fresh(self, letter):
         return self.program.fresh(letter)
-
-    def line(self, text):
-        self.body.append("    " * self.depth + text)
 
     def dtype(self):
         return self.pick(["float32", "int32"] + INTS + FLOATS)

@@ -6,6 +6,8 @@ atomics of one kind whose sums are exact; threads part only where nothing is don
 that are summed are small integers."""
 import random
 
+from choices import Choices
+
 HEAD = """import warp as wp
 from tile.host import arange, zeros
 
@@ -89,7 +91,7 @@ class Program:
             yield kernel.call()
 
 
-class Kernel:
+class Kernel(Choices):
     def __init__(self, program, kind):
         self.program, self.random, self.kind = program, program.random, kind
         self.name = program.fresh("kernel")
@@ -130,15 +132,6 @@ class Kernel:
             self.output()
 
     # ---- small things ----
-
-    def pick(self, items):
-        return self.random.choice(items)
-
-    def chance(self, probability):
-        return self.random.random() < probability
-
-    def line(self, text):
-        self.body.append("    " * self.depth + text)
 
     def declare(self, thing):
         self.scopes[-1]["tiles" if isinstance(thing, Tile) else "scalars"].append(thing)

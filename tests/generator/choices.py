@@ -1,0 +1,14 @@
+"""What the generators of all dialects do by chance, and how they write lines."""
+
+
+class Choices:
+    """Needs self.random, and of a writer self.body and self.depth."""
+
+    def pick(self, items):
+        return self.random.choice(items)
+
+    def chance(self, probability):
+        return self.random.random() < probability
+
+    def line(self, text):
+        self.body.append("    " * self.depth + text)
