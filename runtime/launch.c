@@ -375,22 +375,21 @@ static tile_status failed_launch(const invocation *call, const tile_scope *scope
     return tile_driver_error(scope->driver, result, who.bytes, "cuLaunchKernelEx");
 }
 
+static uint64_t block_count(const tile_grid *grid)
+{
+    return (uint64_t)grid->x * grid->y * grid->z;
+}
+
 tile_grid tile_persistent_grid(const tile_entry *entry, const tile_grid *grid, uint32_t at_a_time)
 {
     const uint64_t unit = entry->cluster[0] ? entry->cluster[0] : 1,
-                   blocks = (uint64_t)grid->x * grid->y * grid->z,
-                   clusters = (blocks + unit - 1) / unit,
+                   clusters = (block_count(grid) + unit - 1) / unit,
                    most = at_a_time > unit ? at_a_time / unit : 1,
                    turns = (clusters + most - 1) / most;
     return (tile_grid){(uint32_t)((clusters + turns - 1) / turns * unit), 1, 1};
 }
 
 /* ---- blocks together ---- */
-
-static uint64_t block_count(const tile_grid *grid)
-{
-    return (uint64_t)grid->x * grid->y * grid->z;
-}
 
 /* Clusters are whole. */
 static tile_status check_company(const invocation *call, const tile_entry *entry,
