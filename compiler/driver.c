@@ -176,13 +176,12 @@ static bool generate(Stages *stages, Build *build)
 
 /* ---- the cache ---- */
 
-/* What shows images or the tools that make them needs them made; so does what is said of a mutant.
- */
+/* What shows images or the tools that make them needs them made. */
 bool build_is_plain(const Options *options)
 {
     return !options->save_temps && !text_in_list(options->emit, "llvm") &&
            !text_in_list(options->emit, "ptx") && !text_in_list(options->emit, "cubin") &&
-           !options->assembly && !options->leave_out;
+           !options->assembly;
 }
 
 /* The text of a kernel holds its names, keys, tensors and places. Those of places in IR text are
@@ -356,8 +355,9 @@ bool build_exports(Session *session, const Options *options, const ArchList *arc
                                   .verify_each = options->verify_each,
                                   .dump = &stages.dump};
     plan_exports(&stages, exports, out);
-    bool fine = cache && build_is_plain(options) ? generate_cached(&stages, cache, out)
-                                                 : generate(&stages, out);
+    bool fine = cache && build_is_plain(options) && !wish->mutants
+                    ? generate_cached(&stages, cache, out)
+                    : generate(&stages, out);
     if (fine) warn_of_spills(session, out);
     if (fine && options->performance) report_performance(&stages);
     show(&stages.dump);

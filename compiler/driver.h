@@ -6,6 +6,7 @@
 #include "emit/emit.h"
 #include "eval/eval.h"
 #include "options.h"
+#include "passes/passes.h"
 
 #include "base/vec.h"
 
@@ -30,6 +31,7 @@ typedef struct Build {
 typedef struct BuildWish {
     EmitWish emit;
     bool first_only; /* of several configurations the first that can be built is all */
+    MutantVec *mutants; /* if given, kernels are made to do without each of these, which are added */
     bool in_threads; /* others run beside this one: no process may be forked */
 } BuildWish;
 

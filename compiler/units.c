@@ -158,7 +158,7 @@ static bool start_image(Stages *stages, Kernel *kernel, Pending pending)
     uint64_t start = os_now_ns();
     bool fine = image_start(stages->codegen, kernel, pending.arch, pending.image);
     times_add(stages->session->times, "LLVM", start);
-    if (!stages->options->leave_out) kernel_visit(kernel, find_wgmma, &pending.has_wgmma);
+    kernel_visit(kernel, find_wgmma, &pending.has_wgmma);
     vec_push(stages->session->arena, &stages->pending, pending);
     return fine;
 }
@@ -232,13 +232,14 @@ static bool add_variant(Stages *stages, const Kernel *typed, const Lowered *lowe
                         const int64_t *assumed, const int64_t *multiples, SpecialisationImages *out)
 {
     const ArchList *archs = stages->archs;
-    const char *index = stages->options->leave_out;
     VariantImages *images = &out->variants[out->variant_count++];
     *images =
         (VariantImages){.multiples = multiples,
                         .images = arena_new_array(stages->session->arena, Image, archs->count)};
-    for (size_t i = 0; index && i < archs->count; i++)
-        if (lowered->kernels[i]) mutant_make(lowered->kernels[i], atoi(index));
+    for (size_t i = 0; stages->wish.mutants && i < archs->count; i++)
+        if (lowered->kernels[i])
+            mutants_make(lowered->kernels[i], lowered->texts[i], stages->session->arena,
+                         stages->wish.mutants);
     for (size_t i = 0; i < archs->count; i++) {
         if (!lowered->kernels[i]) continue;
         const Pending pending = {.image = &images->images[images->image_count++],

@@ -307,6 +307,14 @@ static LLVMValueRef emulator_check_index(Gen *gen, const Op *op, LLVMValueRef in
     return call_runtime(gen, "tile_emu_index", gen->types.i64, 3, arguments);
 }
 
+static LLVMValueRef emulator_left_out(Gen *gen, int64_t number, LLVMValueRef holds)
+{
+    LLVMTypeRef word = gen->types.i32;
+    LLVMValueRef arguments[] = {gen_i32(gen, number), LLVMBuildZExt(gen->builder, holds, word, "")};
+    LLVMValueRef left_out = call_runtime(gen, "tile_emu_left_out", word, 2, arguments);
+    return LLVMBuildTrunc(gen->builder, left_out, gen->types.i1, "");
+}
+
 static void emulator_stop(Gen *gen, const Op *op, const char *text)
 {
     LLVMValueRef arguments[] = {LLVMBuildGlobalStringPtr(gen->builder, text, ""),
@@ -808,6 +816,7 @@ const Machine emulator_machine = {
     .shuffle = emulator_shuffle,
     .vote = emulator_vote,
     .check_index = emulator_check_index,
+    .left_out = emulator_left_out,
     .stop = emulator_stop,
     .ldmatrix = emulator_ldmatrix,
     .stmatrix = emulator_stmatrix,

@@ -70,6 +70,8 @@ typedef struct Machine {
     LLVMValueRef (*vote)(Gen *gen, LLVMValueRef condition); /* the lanes where it holds */
     /* NULL: nobody looks */
     LLVMValueRef (*check_index)(Gen *gen, const Op *op, LLVMValueRef index, LLVMValueRef extent);
+    /* NULL: nothing is left out */
+    LLVMValueRef (*left_out)(Gen *gen, int64_t number, LLVMValueRef holds);
     void (*stmatrix)(Gen *gen, LLVMValueRef row, int count, bool transposed,
                      const LLVMValueRef *words);
     void (*ldmatrix)(Gen *gen, const Op *op, LLVMValueRef row, int count, bool transposed,

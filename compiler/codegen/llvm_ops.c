@@ -224,6 +224,15 @@ void emit_check_index(Gen *gen, const Op *op)
     gen_define_result(gen, op, index);
 }
 
+void emit_left_out(Gen *gen, const Op *op)
+{
+    LLVMTypeRef boolean = gen->types.i1;
+    LLVMValueRef holds = op->operand_count ? gen_operand(gen, op, 0) : gen_int(gen, boolean, 0);
+    const int64_t number = op_int(op, ATTR_index, 0);
+    gen_define_result(gen, op,
+                      gen->machine->left_out ? gen->machine->left_out(gen, number, holds) : holds);
+}
+
 /* Of what is the thread's own there is nothing to watch. */
 static bool is_local(const Op *op)
 {

@@ -6,6 +6,7 @@
  * or on the emulator. */
 #include "command/arrays.h"
 #include "command/object_calls.h"
+#include "command/mutants.h"
 #include "command/run.h"
 #include "base/vec.h"
 #include "load.h"
@@ -27,11 +28,12 @@ typedef struct Runner {
     const Options *options;
     ArchList archs;
     bool is_emulator; /* which does not tune: the first configuration is built alone */
-    Map kernels;      /* Kernel * -> const tile_kernel * */
+    Map kernels;      /* Kernel *, or Name of its text -> const tile_kernel * */
     const RunWish *wish;
     ObjectKernels *objects; /* of the file, if it is one; else NULL */
     Kernel *launched;       /* whose launch is being made; NULL: an object's */
     Span launched_at;
+    MutantVec mutants;         /* if ops are to be left out */
     VEC(LLVMOrcLLJITRef) jits; /* one a kernel, since specialisations of one kernel have its name */
 } Runner;
 
@@ -42,14 +44,41 @@ static ArrayContext array_context(const Runner *runner, Span at)
 
 /* ---- building ---- */
 
+/* What the kernel is but for its symbol: the same in all that are made of the same text. */
+static Name kernel_text(const Runner *runner, Kernel *kernel)
+{
+    Buf text = {0};
+    for (; kernel; kernel = kernel->next_configuration) {
+        const Name symbol = kernel->name;
+        kernel->name = kernel->export_name;
+        kernel_print(kernel, &text);
+        kernel->name = symbol;
+    }
+    const Name name = intern(runner->session->names, text.data, text.length);
+    buf_free(&text);
+    return name;
+}
+
+static const tile_kernel *known_kernel(Runner *runner, Kernel *kernel)
+{
+    Arena *arena = runner->session->arena;
+    void *known = map_get(&runner->kernels, kernel);
+    if (known) return known;
+    known = map_get(&runner->kernels, kernel_text(runner, kernel));
+    if (known) map_set(arena, &runner->kernels, kernel, known);
+    return known;
+}
+
 static const tile_kernel *build_kernel(Runner *runner, Kernel *kernel)
 {
-    const tile_kernel *known = map_get(&runner->kernels, kernel);
+    const tile_kernel *known = known_kernel(runner, kernel);
     if (known) return known;
     Export export = {
         .name = kernel->export_name, .specialisations = &kernel, .specialisation_count = 1};
     const ExportList exports = {&export, 1};
-    const BuildWish wish = {.emit = {.tables_only = true}, .first_only = runner->is_emulator};
+    const BuildWish wish = {.emit = {.tables_only = true},
+                            .first_only = runner->is_emulator,
+                            .mutants = wants_mutants(runner->options) ? &runner->mutants : NULL};
     Build build;
     const tile_kernel *loaded = NULL;
     LLVMOrcLLJITRef jit = NULL;
@@ -58,8 +87,10 @@ static const tile_kernel *build_kernel(Runner *runner, Kernel *kernel)
             load_kernel(runner->session, &build, build.exports[0].name, &tile_the_emulator, &jit);
     if (jit) vec_push(runner->session->arena, &runner->jits, jit);
     build_free(&build);
-    if (loaded)
-        map_set(runner->session->arena, &runner->kernels, kernel, (void *)(uintptr_t)loaded);
+    void *built = (void *)(uintptr_t)loaded;
+    if (!loaded) return NULL;
+    map_set(runner->session->arena, &runner->kernels, kernel, built);
+    map_set(runner->session->arena, &runner->kernels, kernel_text(runner, kernel), built);
     return loaded;
 }
 
@@ -407,6 +438,11 @@ static bool choose_device(Runner *runner)
     }
     if (runner->options->fast_emulator) tile_emulator_set_checked(0);
     const bool emulator = runner->is_emulator = strcmp(device, "emulator") == 0;
+    if (!emulator && wants_mutants(runner->options)) {
+        diag_report(runner->session->diags, DIAG_usage, (Span){0},
+                    "ops are left out on the emulator alone: --device=emulator");
+        return false;
+    }
     /* What runs here is built for this GPU alone. */
     const char *archs = runner->options->arch ? runner->options->arch
                         : emulator            ? "emulator"
@@ -450,7 +486,10 @@ ExitStatus run_file(Session *session, const Options *options, const char *statem
     tile_set_log(options->verbose || wish->tunings ? hear_library : NULL, &runner);
     Program *program = open_file(&runner);
     if (program) {
-        program_run(program, statements);
+        if (wants_mutants(options))
+            run_mutants(session, options, program, statements, &runner.mutants);
+        else
+            program_run(program, statements);
         program_free(program);
     }
     tile_set_tuned(NULL, NULL);

@@ -2,6 +2,7 @@
 #ifndef TILEC_PASSES_H
 #define TILEC_PASSES_H
 
+#include "base/vec.h"
 #include "ir/ir.h"
 #include "target/target.h"
 
@@ -18,9 +19,17 @@ bool passes_run(Kernel *kernel, const Target *target, const PassOptions *options
 bool pass_run_named(Kernel *kernel, const Target *target, const char *name);
 const char *pass_name_at(int index); /* NULL past the end */
 
-/* mutant.c: a THREADED kernel without the index-th op, from 1 on, that makes threads or copies wait
- * for each other; that is remarked, and if there is no such op. */
-void mutant_make(Kernel *kernel, int index);
+/* One op that a kernel can be run without. */
+typedef struct Mutant {
+    Name kernel;
+    const char *code; /* tells kernels of one name apart */
+    Span span;
+    const char *what; /* "barrier" */
+} Mutant;
+typedef VEC(Mutant) MutantVec;
+/* mutant.c: in a THREADED kernel, each op that others are ordered by, and each predicate, goes by a
+ * left_out of its number in `out`, from 1 on. `code` is the kernel's text. */
+void mutants_make(Kernel *kernel, const char *code, Arena *arena, MutantVec *out);
 
 typedef struct PassContext {
     const Target *target;

@@ -179,6 +179,10 @@ void tile_emu_wgmma_wait(tile_emu_thread *thread, int32_t groups);
 /* fence.proxy.async */
 void tile_emu_fence_async(tile_emu_thread *thread);
 
+/* Nonzero if the op of this number is left out, or `holds` is nonzero; if it is not, the thread has
+ * come to where that makes a difference. */
+uint32_t tile_emu_left_out(tile_emu_thread *thread, uint32_t number, uint32_t holds);
+
 /* Optional, from the ramp, for each pointer parameter: its value. Known arguments decide what an
  * access outside every allocation of tile_alloc is (memory of the caller's own, or a fault);
  * without them the emulator guesses. In fast mode it counts the argument's allocation as written.

@@ -10,8 +10,9 @@
  *   checker.c     one access: bounds, alignment, unwritten memory
  *   shadow.c      races: the last accesses to every byte      order.c  what an atomic orders
  *   statistics.c  counts by source place                      fault.c  the list of faults
+ *   left_out.c    ops that a launch does without
  *
- * Nothing here is global but what a process sets once for all launches (statistics.c says which);
+ * Nothing here is global but what a process sets once for all launches (statistics.c, left_out.c);
  * everything else hangs on a Launch, so several may run at a time. Functions seen by the linker
  * start with tile_emu_, since they are linked into other people's programs. */
 #ifndef TILE_EMULATOR_PRIVATE_H

@@ -19,6 +19,7 @@ static const tile_emulator_symbol symbols[] = {
     SYMBOL(tile_emu_fence_async),
     SYMBOL(tile_emu_frame),
     SYMBOL(tile_emu_index),
+    SYMBOL(tile_emu_left_out),
     SYMBOL(tile_emu_mbarrier_arrive),
     SYMBOL(tile_emu_mbarrier_complete),
     SYMBOL(tile_emu_mbarrier_expect),

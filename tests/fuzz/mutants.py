@@ -1,55 +1,40 @@
 #!/usr/bin/env python3
-"""mutants.py [--seconds N] [--jobs N] TILEC FILE.accept...: runs each line of statements with one barrier, fence, commit or wait of its kernels
-left out (`--leave-out`), one at a time, on the emulator. It has to report each that is needed: by a fault, by wrong results, by a deadlock. The
-others are listed, with the line of source that they stand for: nobody needs them, or this line of statements does not come to where they are
-needed. Of a kernel with a variant for aligned arguments only what both lack is listed: the other may be the one that did not run.
+"""mutants.py [--jobs N] [--only REGEX] [--lines N] [--json FILE] TILEC FILE.accept...: runs each line of statements without one op that its
+kernels' threads or copies are ordered by, or without one condition that the compiler put an access under; each in its turn, on the emulator
+(`--leave-each-out`). A mutant is one op of one variant of one kernel; it counts as missed if some line of its file misses it: by a fault, by
+wrong results, by a deadlock. The others are listed: nobody needs them, or no line comes to where they are needed.
 
 Exit status 1 if a program fails that lacks nothing."""
 import argparse
+import collections
 import concurrent.futures
 import json
 import os
+import re
 import subprocess
 import sys
-import time
+
+MUTANT = re.compile(r"without number (\d+), an? (.*), of (.*) \((\w+)\): (missed|not missed|nobody comes to it)$")
 
 
-def run(tilec, file, statements, number):
-    """The exit status, what was left out (operation, file:line), and whether some variant of a kernel lacks nothing."""
-    environment = dict(os.environ, TILE_DEVICE="emulator", TILE_EMULATOR="checked", TILEC_CACHE="off")
-    command = [tilec, "run", "--diagnostics=json", file, statements]
-    if number:
-        command.insert(2, f"--leave-out={number}")
-    try:
-        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, errors="replace")
-    except subprocess.TimeoutExpired:
-        return None, {("something", "it")}, False
-    left_out = set()
+def run(tilec, file, statements):
+    """What became of each mutant of a line: {(kernel, code, number in it, what, place): outcome}; None and why: it fails as it stands."""
+    environment = dict(os.environ, TILE_DEVICE="emulator", TILE_EMULATOR="checked")
+    command = [tilec, "run", "--diagnostics=json", "--leave-each-out", file, statements]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
+    outcomes, counts = {}, collections.Counter()
+    if done.returncode != 0:
+        return None, done.stdout
     for line in done.stdout.splitlines():
-        if '"R0504"' in line:
-            message = json.loads(line)
-            operation = message["message"].split("without this ")[1]
-            left_out.add((operation, f'{os.path.basename(message["file"])}:{message["line"]}'))
-    return done.returncode, left_out, '"R0503"' in done.stdout
-
-
-def mutants_of(tilec, file, statements, until):
-    """(reported, [(number, what)] of those that nothing was said of, how many may not have run); None: it fails as it stands."""
-    if run(tilec, file, statements, 0)[0] != 0:
-        return None
-    reported, silent, unsure, number = 0, [], 0, 0
-    while time.monotonic() < until:
-        number += 1
-        status, left_out, some_whole = run(tilec, file, statements, number)
-        if not left_out:
-            break
-        if status != 0:
-            reported += 1
-        elif some_whole:
-            unsure += 1
-        else:
-            silent.append((number, left_out))
-    return reported, silent, unsure
+        if '"R0504"' not in line:
+            continue
+        message = json.loads(line)
+        number, what, kernel, code, outcome = MUTANT.search(message["message"]).groups()
+        kernel = re.sub(r"__run\d+|_emulated_\w+$", "", kernel)
+        counts[kernel, code] += 1
+        place = f'{os.path.basename(message.get("file", "?"))}:{message.get("line", 0)}'
+        outcomes[kernel, code, counts[kernel, code], what, place] = outcome
+    return outcomes, ""
 
 
 def statements_of(path):
@@ -60,35 +45,55 @@ def statements_of(path):
                 yield line
 
 
+def tests_of(paths, only, most):
+    for path in paths:
+        file = next(f for f in (path[:-7] + ".tile", path[:-7] + ".py") if os.path.exists(f))
+        for number, statements in enumerate(statements_of(path), 1):
+            if number <= most and re.search(only, f"{os.path.basename(file)}: {number}"):
+                yield file, number, statements
+
+
+RANK = {"nobody comes to it": 0, "not missed": 1, "missed": 2}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--only", default="")
+    parser.add_argument("--lines", type=int, default=1 << 30)
+    parser.add_argument("--json")
     parser.add_argument("tilec")
     parser.add_argument("accept", nargs="+")
     options = parser.parse_args()
-    until = time.monotonic() + options.seconds
-    tests = []
-    for path in options.accept:
-        file = next(f for f in (path[:-7] + ".tile", path[:-7] + ".py") if os.path.exists(f))
-        tests += [(file, number, statements) for number, statements in enumerate(statements_of(path), 1)]
-    failed, all_reported, all_silent, all_unsure = False, 0, 0, 0
+    tests = list(tests_of(options.accept, options.only, options.lines))
+    failed, best, lines = False, {}, {}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = pool.map(lambda test: mutants_of(options.tilec, test[0], test[2], until), tests)
-        for (file, number, _), found in zip(tests, results):
-            if found is None:
-                print(f"{os.path.basename(file)} {number}: fails as it stands")
+        results = pool.map(lambda test: run(options.tilec, test[0], test[2]), tests)
+        for (file, number, _), (outcomes, why) in zip(tests, results):
+            name = os.path.basename(file)
+            if outcomes is None:
+                print(f"{name} {number}: fails as it stands\n{why}")
                 failed = True
                 continue
-            reported, silent, unsure = found
-            all_reported += reported
-            all_silent += len(silent)
-            all_unsure += unsure
-            for index, left_out in silent:
-                text = ", ".join(f"{operation} of {place}" for operation, place in sorted(left_out))
-                print(f"{os.path.basename(file)} {number}: not needed: {index}: {text}")
-            sys.stdout.flush()
-    print(f"{all_reported} mutants reported, {all_silent} not needed, {all_unsure} in one variant alone")
+            for key, outcome in outcomes.items():
+                key = (name, *key)
+                if RANK[outcome] > RANK.get(best.get(key), -1):
+                    best[key], lines[key] = outcome, number
+    tally = collections.Counter()
+    silent = collections.Counter()
+    for key, outcome in best.items():
+        kind = "predicates" if key[4].startswith("predicate") else "ops"
+        tally[kind, outcome] += 1
+        if outcome == "not missed":
+            silent[key[0], lines[key], key[1], key[4], key[5]] += 1
+    for (name, number, kernel, what, place), count in sorted(silent.items()):
+        print(f"{name} {number}: {kernel}: {what} of {place}" + (f" ({count})" if count > 1 else ""))
+    for kind in ("ops", "predicates"):
+        missed, idle, unmet = (tally[kind, outcome] for outcome in ("missed", "not missed", "nobody comes to it"))
+        print(f"{kind}: {missed} missed, {idle} not missed, {unmet} that nobody comes to")
+    if options.json:
+        with open(options.json, "w") as out:
+            json.dump([[*key, lines[key], outcome] for key, outcome in best.items()], out, indent=0)
     return 1 if failed else 0
 
 

@@ -51,6 +51,11 @@ TILE_API void tile_emulator_set_checked(int checked);
  * of them and returns how many there are. */
 TILE_API size_t tile_emulator_statistics(tile_emulator_count *out, size_t capacity);
 
+/* Later launches of code that was compiled for it do without the op of this number; 0: without none.
+ * And whether some thread has come to it since the process began. */
+TILE_API void tile_emulator_leave_out(uint32_t number);
+TILE_API int tile_emulator_came_to(uint32_t number);
+
 TILE_API const char *tile_emulator_operation_name(uint32_t operation);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-# A program without its first, its second barrier, and as it is.
+# A program without one of its ops, with fewer than are asked for, without each in its turn; and where nothing can be left out.
 cat >"$TMP/turn.tile" <<'END'
 import tilus
 from tilus import int32
@@ -19,7 +19,9 @@ class Turn(tilus.Script):
 
 turn = Turn()
 END
-for n in 1 2 3; do
-    echo "without $n"
-    "$TILEC" run --leave-out=$n "$TMP/turn.tile" 'a = arange(64, int32); turn(a); print(a)' 2>&1 | sed "s|$TMP/||g" | grep -E "remark|fault|race|^\[|^array" | head -4
+for n in "--leave-out=1" "--leave-out=3" "--leave-out=4" "--leave-each-out"; do
+    echo "$n"
+    TILE_DEVICE=emulator "$TILEC" run $n "$TMP/turn.tile" 'a = arange(64, int32); turn(a); print(a)' 2>&1 | sed "s|$TMP/||g" | grep -E "remark|error|race|^\[|^array" | sed -E 's/\([0-9a-f]{8}\)/(CODE)/' | head -6
 done
+echo "no emulator"
+TILE_DEVICE=cuda "$TILEC" run --leave-each-out "$TMP/turn.tile" 'a = arange(64, int32)' 2>&1 | grep -c "error"

@@ -1,0 +1,83 @@
+/* mutants.c: tilec run --leave-out, --leave-each-out: whether somebody misses an op. The program is
+ * compiled once; a copy of this process, with all that it has loaded, runs it without one op. */
+#include "command/mutants.h"
+
+#include "tile/emulator.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SECONDS = 60 }; /* more is for ever */
+
+bool wants_mutants(const Options *options)
+{
+    return options->leave_out || options->leave_each_out;
+}
+
+static void report_mutant(Session *session, const MutantVec *mutants, size_t number,
+                          const char *outcome)
+{
+    const Mutant *mutant = &mutants->data[number - 1];
+    diag_report(session->diags, DIAG_mutant, mutant->span, (int)number, mutant->what,
+                mutant->kernel, mutant->code, outcome);
+}
+
+/* The exit status of the program without the op; -1: it did not come to an end by itself. */
+static int status_without(Session *session, Program *program, const char *statements, size_t number)
+{
+    int status;
+    const pid_t child = fork();
+    if (child == 0) {
+        const int nowhere = open("/dev/null", O_WRONLY);
+        dup2(nowhere, STDOUT_FILENO);
+        dup2(nowhere, STDERR_FILENO);
+        alarm(SECONDS);
+        tile_emulator_leave_out((uint32_t)number);
+        program_run(program, statements);
+        _exit((int)session_status(session));
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)
+               ? WEXITSTATUS(status)
+               : -1;
+}
+
+static void leave_each_out(Session *session, Program *program, const char *statements,
+                           const MutantVec *mutants)
+{
+    int missed = 0, unmet = 0;
+    const int whole = status_without(session, program, statements, 0);
+    if (whole != EXIT_DONE) {
+        diag_report(session->diags, DIAG_not_again, (Span){0}, whole);
+        return;
+    }
+    for (size_t number = 1; number <= mutants->count; number++) {
+        const bool met = tile_emulator_came_to((uint32_t)number);
+        const bool found = met && status_without(session, program, statements, number) != EXIT_DONE;
+        missed += found;
+        unmet += !met;
+        report_mutant(session, mutants, number,
+                      found ? "missed"
+                      : met ? "not missed"
+                            : "nobody comes to it");
+    }
+    diag_report(session->diags, DIAG_mutants, (Span){0}, missed, (int)mutants->count - unmet,
+                unmet);
+}
+
+void run_mutants(Session *session, const Options *options, Program *program, const char *statements,
+                 const MutantVec *mutants)
+{
+    const size_t number = options->leave_out ? strtoul(options->leave_out, NULL, 10) : 0;
+    tile_emulator_leave_out((uint32_t)number);
+    const bool fine = program_run(program, statements);
+    if (number > mutants->count)
+        diag_report(session->diags, DIAG_no_mutant, (Span){0}, (int)number);
+    else if (number)
+        report_mutant(session, mutants, number,
+                      !tile_emulator_came_to((uint32_t)number) ? "nobody comes to it"
+                      : fine                                   ? "not missed"
+                                                               : "missed");
+    if (fine && options->leave_each_out) leave_each_out(session, program, statements, mutants);
+}
