@@ -330,6 +330,8 @@ Object *import_module(Eval *eval, Name path, Span at); /* MODULE or MISSING; NUL
 Unit *unit_new(Eval *eval, Name name, const Source *source, bool is_library);
 Flow eval_import(Eval *eval, const NodeImport *node);
 Flow eval_import_from(Eval *eval, const NodeImportFrom *node);
+/* What is known of a host module without a host, else reports; NULL. */
+Object *missing_attribute(Eval *eval, const Object *missing, Name name, Span at);
 /* reports; NULL */
 Object *missing_needed(Eval *eval, const Object *missing, Name attribute, Span at);
 

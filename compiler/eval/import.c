@@ -204,9 +204,40 @@ static Name absolute_name(Eval *eval, const NodeImportFrom *node)
                        : intern_printf(eval->session->names, "%s.%s", base, node->module);
 }
 
+/* What is known of a host module without a host, its constants and functions of numbers: a module
+ * of the library, or NULL. */
+static Object *static_part(Eval *eval, Name path)
+{
+    Name name = intern_printf(eval->session->names, "_static.%s", path);
+    Object *part = map_get(&eval->units, name);
+    Found found;
+    if (part != NULL || !find_library(eval, arena_printf(eval->arena, "_static/%s", path), &found))
+        return part;
+    part = unit_new(eval, name, found.source, true)->object;
+    map_set(eval->arena, &eval->units, name, part);
+    return part;
+}
+
+static Object *find_static(Eval *eval, const Object *missing, Name name, Span at, bool *found)
+{
+    Object *part = static_part(eval, missing->as.missing.path);
+    *found = false;
+    return part != NULL ? attribute_find(eval, part, name, at, found) : NULL;
+}
+
+Object *missing_attribute(Eval *eval, const Object *missing, Name name, Span at)
+{
+    bool found;
+    Object *object = find_static(eval, missing, name, at, &found);
+    return found ? object : missing_needed(eval, missing, name, at);
+}
+
 static Object *imported_name(Eval *eval, Object *module, Name name, Span at)
 {
     if (module->kind == OBJECT_MODULE) return attribute_get(eval, module, name, at);
+    bool found;
+    Object *object = find_static(eval, module, name, at, &found);
+    if (found) return object;
     return missing_new(
         eval, intern_printf(eval->session->names, "%s.%s", module->as.missing.path, name), at);
 }
@@ -263,10 +294,12 @@ static bool import_all(Eval *eval, Object *module, Span at)
     return true;
 }
 
-/* In a `try`, a module that is nowhere is an ImportError. */
+/* In a `try`, a module that is nowhere is an ImportError: where the import stands in it, not where
+ * a name is first needed there. */
 static bool module_exists(Eval *eval, const Object *module, Span at)
 {
-    if (module == NULL || module->kind != OBJECT_MISSING || eval->attempt == NULL) return true;
+    const bool in_try = eval->attempt != NULL && eval->attempt->frame == eval->frame;
+    if (module == NULL || module->kind != OBJECT_MISSING || !in_try) return true;
     missing_needed(eval, module, NULL, at);
     return false;
 }

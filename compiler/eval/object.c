@@ -446,7 +446,7 @@ Object *attribute_find(Eval *eval, Object *object, Name name, Span at, bool *fou
     case OBJECT_CLASS: return find_in_class(eval, object, name, at, found);
     case OBJECT_MODULE: return find_in_module(eval, object, name, at, found);
     case OBJECT_SUPER: return find_in_super(eval, object, name, at, found);
-    case OBJECT_MISSING: *found = true; return missing_needed(eval, object, name, at);
+    case OBJECT_MISSING: *found = true; return missing_attribute(eval, object, name, at);
     case OBJECT_ARRAY: return find_in_array(eval, object, name, at, found);
     case OBJECT_PLACE: return place_attribute(eval, object, name, at, found);
     case OBJECT_RANGE:
