@@ -1,332 +1,9 @@
-/* launch.c: one call of a kernel, from its arguments to the launches.
- *
- * The path of every call after the first takes no lock and allocates nothing: pick the
- * specialisation by the keys, the variant by the arguments, the grids by the compiled host part,
- * and launch. */
+/* launch.c: one call of a kernel, from what it asks for (resolve.c) to the launches. The path of
+ * every call after the first takes no lock and allocates nothing. */
+#include "invocation.h"
 #include "tune.h"
 
-#include <inttypes.h>
 #include <string.h>
-
-/* ---- arguments ------------------------------------------------------------------------------- */
-
-/* An integer argument or an address, sign extended. A type is "i32", "u8", "f16", ... */
-int64_t tile_argument_value(const tile_parameter *parameter, const void *argument)
-{
-    const int is_unsigned = parameter->type && parameter->type[0] == 'u';
-    switch (parameter->bytes) {
-    case 1: {
-        int8_t value;
-        memcpy(&value, argument, sizeof value);
-        return is_unsigned ? (uint8_t)value : value;
-    }
-    case 2: {
-        int16_t value;
-        memcpy(&value, argument, sizeof value);
-        return is_unsigned ? (uint16_t)value : value;
-    }
-    case 4: {
-        int32_t value;
-        memcpy(&value, argument, sizeof value);
-        return is_unsigned ? (int64_t)(uint32_t)value : value;
-    }
-    default: {
-        int64_t value;
-        memcpy(&value, argument, sizeof value);
-        return value;
-    }
-    }
-}
-
-static int64_t key_value(const void *argument)
-{
-    int64_t value;
-    memcpy(&value, argument, sizeof value);
-    return value;
-}
-
-/* What can be wrong with the descriptor and the arguments whatever the kernel does. */
-tile_status tile_check_call(const tile_kernel *kernel, const void *const *arguments)
-{
-    if (!kernel) return tile_error(TILE_ERROR_ARGUMENT, "the kernel is NULL");
-    if (kernel->abi_version != TILE_ABI_VERSION)
-        return tile_error(
-            TILE_ERROR_ABI,
-            "%s: the object was made for version %u of libtile's binary interface, this libtile "
-            "has version %u: compile the kernel with the tilec that came with it",
-            kernel->name, kernel->abi_version, TILE_ABI_VERSION);
-    if (kernel->parameter_count > TILE_MAX_PARAMETERS)
-        return tile_error(TILE_ERROR_ARGUMENT, "%s: %u parameters, at most %d can be passed",
-                          kernel->name, kernel->parameter_count, TILE_MAX_PARAMETERS);
-    if (!arguments && kernel->parameter_count)
-        return tile_error(TILE_ERROR_ARGUMENT, "%s: arguments is NULL, expected %u of them",
-                          kernel->name, kernel->parameter_count);
-    return TILE_OK;
-}
-
-/* A call, sorted out. */
-typedef struct invocation {
-    const tile_kernel *kernel;
-    const void *const *arguments;        /* all of them */
-    const void *const *device_arguments; /* without the keys */
-    const tile_specialisation *specialisation;
-    const tile_variant *variant;
-    uint32_t specialisation_index;
-    uint32_t variant_index;
-    uint32_t key_count;
-    uint32_t device_count; /* of device_arguments; workspaces follow them */
-    int64_t keys[TILE_MAX_PARAMETERS];
-    const void *parameters[TILE_MAX_PARAMETERS + TILE_MAX_WORKSPACES + TILE_MAX_MAPS];
-    tile_encoded_map maps[TILE_MAX_MAPS];
-    tile_grid grids[TILE_MAX_LAUNCHES];
-    int64_t *extents; /* where those of results go, or NULL */
-    uint64_t workspace_bytes[TILE_MAX_WORKSPACES];
-    void *workspaces[TILE_MAX_WORKSPACES];
-} invocation;
-
-static tile_status split_arguments(invocation *call)
-{
-    const tile_kernel *kernel = call->kernel;
-    uint32_t keys = 0, others = 0;
-    for (uint32_t i = 0; i < kernel->parameter_count; i++) {
-        const tile_parameter *parameter = &kernel->parameters[i];
-        const void *argument = call->arguments[i];
-        if (parameter->kind == TILE_PARAMETER_KEY_FIXED) {
-            call->keys[keys++] = 0;
-            continue;
-        }
-        if (!argument)
-            return tile_error(TILE_ERROR_ARGUMENT,
-                              "%s: no value for argument '%s': arguments[%u] is NULL", kernel->name,
-                              parameter->name, i);
-        if (!tile_is_key(parameter)) {
-            call->parameters[others++] = argument;
-            continue;
-        }
-        call->keys[keys] = key_value(argument);
-        if (parameter->kind == TILE_PARAMETER_KEY_TEXT && !call->keys[keys])
-            return tile_error(TILE_ERROR_ARGUMENT, "%s: argument '%s' is NULL, expected a text",
-                              kernel->name, parameter->name);
-        keys++;
-    }
-    call->key_count = keys;
-    call->device_count = others;
-    call->device_arguments = call->parameters;
-    return TILE_OK;
-}
-
-/* ---- specialisations ------------------------------------------------------------------------- */
-
-static tile_status find_specialisation(invocation *call)
-{
-    const tile_kernel *kernel = call->kernel;
-    if (tile_is_recording()) tile_record_call(kernel, call->keys, call->arguments);
-    for (uint32_t i = 0; i < kernel->specialisation_count; i++) {
-        if (tile_same_keys(kernel, call->keys, kernel->specialisations[i].keys, call->key_count)) {
-            call->specialisation = &kernel->specialisations[i];
-            call->specialisation_index = i;
-            return TILE_OK;
-        }
-    }
-    const tile_status status =
-        tile_build_missing(kernel, call->keys, call->key_count, call->arguments, &call->kernel);
-    call->specialisation = call->kernel->specialisations;
-    call->specialisation_index = 0;
-    return status;
-}
-
-/* ---- variants -------------------------------------------------------------------------------- */
-
-static int is_multiple(int64_t value, uint32_t of)
-{
-    if ((of & (of - 1)) == 0) /* a division costs more than the rest of this file's work */
-        return ((uint64_t)value & (of - 1)) == 0;
-    return value % (int64_t)of == 0;
-}
-
-/* The first parameter that breaks the variant's assumptions, or parameter_count. */
-static uint32_t broken_assumption(const invocation *call, const tile_variant *variant)
-{
-    const tile_kernel *kernel = call->kernel;
-    if (!variant->multiples) return kernel->parameter_count;
-    for (uint32_t i = 0; i < kernel->parameter_count; i++) {
-        const uint32_t of = variant->multiples[i];
-        if (of > 1 &&
-            !is_multiple(tile_argument_value(&kernel->parameters[i], call->arguments[i]), of))
-            return i;
-    }
-    return kernel->parameter_count;
-}
-
-static tile_status no_variant(const invocation *call, uint32_t broken)
-{
-    const tile_kernel *kernel = call->kernel;
-    const tile_specialisation *specialisation = call->specialisation;
-    if (!specialisation->variant_count)
-        return tile_error(TILE_ERROR_ABI, "%s: the descriptor holds no code", kernel->name);
-    const tile_parameter *parameter = &kernel->parameters[broken];
-    const int64_t value = tile_argument_value(parameter, call->arguments[broken]);
-    const uint32_t of =
-        specialisation->variants[specialisation->variant_count - 1].multiples[broken];
-    if (parameter->kind == TILE_PARAMETER_POINTER)
-        return tile_error(TILE_ERROR_ARGUMENT,
-                          "%s: argument '%s' must be aligned to %u bytes, got address 0x%" PRIx64,
-                          kernel->name, parameter->name, of, (uint64_t)value);
-    return tile_error(TILE_ERROR_ARGUMENT,
-                      "%s: argument '%s' must be a multiple of %u, got %" PRId64, kernel->name,
-                      parameter->name, of, value);
-}
-
-/* What the images of a variant take as tensor maps can be such. */
-static int maps_fit(const invocation *call, const tile_variant *variant)
-{
-    int fit = 1;
-    for (uint64_t i = 0; i < variant->image_count; i++)
-        fit = fit && tile_maps_fit(&variant->images[i], call->arguments);
-    return fit;
-}
-
-static tile_status find_variant(invocation *call)
-{
-    const tile_specialisation *specialisation = call->specialisation;
-    uint32_t broken = 0;
-    for (uint32_t i = 0; i < specialisation->variant_count; i++) {
-        const tile_variant *variant = &specialisation->variants[i];
-        broken = broken_assumption(call, variant);
-        if (broken == call->kernel->parameter_count &&
-            (i + 1 == specialisation->variant_count || maps_fit(call, variant))) {
-            call->variant = variant;
-            call->variant_index = i;
-            return TILE_OK;
-        }
-    }
-    return no_variant(call, broken);
-}
-
-/* ---- grids ----------------------------------------------------------------------------------- */
-
-/* The integer arguments with their values: a grid is made of nothing else. */
-static void describe_integers(tile_text *text, const invocation *call)
-{
-    const tile_kernel *kernel = call->kernel;
-    const char *separator = " (";
-    for (uint32_t i = 0; i < kernel->parameter_count; i++) {
-        const tile_parameter *parameter = &kernel->parameters[i];
-        const int is_float =
-            parameter->type && (parameter->type[0] == 'f' || parameter->type[0] == 'b');
-        if (parameter->kind == TILE_PARAMETER_POINTER ||
-            (is_float && parameter->kind == TILE_PARAMETER_SCALAR))
-            continue;
-        tile_text_add(text, "%s%s = %" PRId64, separator, parameter->name,
-                      tile_argument_value(parameter, call->arguments[i]));
-        separator = ", ";
-    }
-    if (*separator == ',') tile_text_add(text, ")");
-}
-
-static tile_status bad_host(const invocation *call, int32_t status, const char *complaint)
-{
-    tile_text text = {0};
-    tile_text_add(&text, "%s: %s", call->kernel->name,
-                  complaint ? complaint : "the number of blocks is negative or too large");
-    describe_integers(&text, call);
-    return tile_error(status, "%s", text.bytes);
-}
-
-static tile_status bad_grid(const invocation *call, uint32_t launch)
-{
-    const tile_grid *grid = &call->grids[launch];
-    tile_text text = {0};
-    tile_text_add(&text,
-                  "%s: launch %u asks for %u x %u x %u blocks, at most %d x %d x %d are possible",
-                  call->kernel->name, launch, grid->x, grid->y, grid->z, TILE_MAX_GRID_X,
-                  TILE_MAX_GRID_YZ, TILE_MAX_GRID_YZ);
-    describe_integers(&text, call);
-    return tile_error(TILE_ERROR_ARGUMENT, "%s", text.bytes);
-}
-
-/* The caller's grid stands for a kernel of one launch only: there is no telling which of several.
- */
-static tile_status take_grid(invocation *call, const tile_grid *grid)
-{
-    if (call->specialisation->launch_count != 1)
-        return tile_error(TILE_ERROR_ARGUMENT,
-                          "%s: argument 'grid' must be NULL for a kernel of %u launches",
-                          call->kernel->name, call->specialisation->launch_count);
-    call->grids[0] = *grid;
-    return TILE_OK;
-}
-
-static tile_status compute_grids(invocation *call, const tile_grid *grid)
-{
-    const tile_specialisation *specialisation = call->specialisation;
-    if (specialisation->launch_count > TILE_MAX_LAUNCHES)
-        return tile_error(TILE_ERROR_ABI, "%s: %u launches, at most %d are possible",
-                          call->kernel->name, specialisation->launch_count, TILE_MAX_LAUNCHES);
-    if (specialisation->workspace_count > TILE_MAX_WORKSPACES)
-        return tile_error(TILE_ERROR_ABI, "%s: %u workspaces, at most %d are possible",
-                          call->kernel->name, specialisation->workspace_count, TILE_MAX_WORKSPACES);
-    tile_status status;
-    if (!grid || specialisation->workspace_count) {
-        const char *complaint = NULL;
-        status = specialisation->host(call->arguments, call->grids, call->extents,
-                                      call->workspace_bytes, &complaint, NULL);
-        if (status) return bad_host(call, status, complaint);
-    }
-    if (grid) {
-        status = take_grid(call, grid);
-        if (status) return status;
-    }
-    for (uint32_t i = 0; i < specialisation->launch_count; i++) {
-        const tile_grid *one = &call->grids[i];
-        if (one->x > TILE_MAX_GRID_X || one->y > TILE_MAX_GRID_YZ || one->z > TILE_MAX_GRID_YZ)
-            return bad_grid(call, i);
-    }
-    return TILE_OK;
-}
-
-static int is_empty(const tile_grid *grid)
-{
-    return !grid->x || !grid->y || !grid->z;
-}
-
-/* The specialisation for the call. */
-static tile_status select(invocation *call, const tile_kernel *kernel, const void *const *arguments)
-{
-    tile_status status = tile_check_call(kernel, arguments);
-    if (status) return status;
-    call->kernel = kernel;
-    call->arguments = arguments;
-    call->extents = NULL;
-    status = split_arguments(call);
-    return status ? status : find_specialisation(call);
-}
-
-static tile_status resolve(invocation *call, const tile_kernel *kernel, const tile_grid *grid,
-                           const void *const *arguments)
-{
-    tile_status status = select(call, kernel, arguments);
-    if (!status) status = find_variant(call);
-    return status ? status : compute_grids(call, grid);
-}
-
-tile_status tile_select(const tile_kernel *kernel, const void *const *arguments,
-                        const tile_specialisation **out)
-{
-    invocation call;
-    const tile_status status = select(&call, kernel, arguments);
-    if (!status) *out = call.specialisation;
-    return status;
-}
-
-tile_status tile_result_extents(const tile_kernel *kernel, const void *const *arguments,
-                                int64_t *out)
-{
-    invocation call;
-    const tile_status status = select(&call, kernel, arguments);
-    call.extents = out;
-    return status ? status : compute_grids(&call, NULL);
-}
 
 /* ---- workspaces ------------------------------------------------------------------------------ */
 
@@ -352,6 +29,11 @@ static void pass_maps(invocation *call, const tile_image *image)
 }
 
 /* ---- launching ------------------------------------------------------------------------------- */
+
+static int is_empty(const tile_grid *grid)
+{
+    return !grid->x || !grid->y || !grid->z;
+}
 
 static tile_status check_warps(const invocation *call, const tile_image *image, uint32_t warps)
 {
@@ -402,7 +84,7 @@ static tile_status check_company(const invocation *call, const tile_entry *entry
         tile_text_add(&text, "%s: %u x %u x %u blocks are not whole clusters of %u x %u x %u",
                       call->kernel->name, grid->x, grid->y, grid->z, entry->cluster[0],
                       entry->cluster[1], entry->cluster[2]);
-        describe_integers(&text, call);
+        tile_describe_integers(&text, call);
         return tile_error(TILE_ERROR_ARGUMENT, "%s", text.bytes);
     }
     return TILE_OK;
@@ -503,8 +185,7 @@ static tile_status take_configuration(invocation *call, uint32_t configuration)
 {
     call->specialisation_index += configuration;
     call->specialisation += configuration;
-    const tile_status status = find_variant(call);
-    return status ? status : compute_grids(call, NULL);
+    return tile_resolve_variant(call, NULL);
 }
 
 typedef struct trial_call {
@@ -624,7 +305,7 @@ tile_status tile_launch(const tile_kernel *kernel, tile_stream stream, const til
 {
     invocation call;
     int device;
-    tile_status status = resolve(&call, kernel, grid, arguments);
+    tile_status status = tile_resolve(&call, kernel, grid, arguments);
     if (!status) status = tile_chosen_device(&device);
     if (status) return status;
     return device == TILE_DEVICE_EMULATOR ? launch_emulated(&call, stream, warps)
@@ -652,7 +333,7 @@ tile_status tile_plan_launch(const tile_kernel *kernel, const void *const *argum
     invocation call;
     int device;
     const tile_image *image = NULL;
-    tile_status status = resolve(&call, kernel, NULL, arguments);
+    tile_status status = tile_resolve(&call, kernel, NULL, arguments);
     if (!status) status = tile_chosen_device(&device);
     if (!status)
         status = device == TILE_DEVICE_EMULATOR ? tile_need_emulated(kernel, call.variant, &image)
@@ -678,94 +359,4 @@ tile_status tile_plan_launch(const tile_kernel *kernel, const void *const *argum
                                        image->entries[0].cluster[2]};
     }
     return TILE_OK;
-}
-
-/* ---- preparation ----------------------------------------------------------------------------- */
-
-/* cuKernelGetFunction brings the code into the current context, which the driver may otherwise put
- * off to the first launch. */
-static tile_status settle(const tile_driver *driver, const tile_kernel *kernel, uint32_t launches,
-                          const tile_loaded *loaded)
-{
-    for (uint32_t i = 0; i < launches; i++) {
-        CUfunction function;
-        const CUresult result = driver->kernel_function(&function, loaded->kernels[i].kernel);
-        if (result != CUDA_SUCCESS)
-            return tile_driver_error(driver, result, kernel->name, "cuKernelGetFunction");
-    }
-    return TILE_OK;
-}
-
-/* What is done with each variant of a kernel. */
-typedef tile_status prepare_function(const tile_driver *driver, const tile_kernel *kernel,
-                                     uint32_t specialisation, uint32_t variant, int device);
-
-static tile_status prepare_loaded(const tile_driver *driver, const tile_kernel *kernel,
-                                  uint32_t specialisation, uint32_t variant, int device)
-{
-    const tile_loaded *loaded = NULL;
-    const tile_status status = tile_load(driver, kernel, specialisation, variant, device, &loaded);
-    if (status) return status;
-    return settle(driver, kernel, kernel->specialisations[specialisation].launch_count, loaded);
-}
-
-static tile_status prepare_emulated(const tile_driver *driver, const tile_kernel *kernel,
-                                    uint32_t specialisation, uint32_t variant, int device)
-{
-    (void)driver;
-    (void)device;
-    const tile_image *image = NULL;
-    return tile_need_emulated(kernel, &kernel->specialisations[specialisation].variants[variant],
-                              &image);
-}
-
-static tile_status prepare_one(prepare_function *prepare, const tile_driver *driver,
-                               const tile_kernel *kernel, uint32_t specialisation, int device)
-{
-    tile_status status = TILE_OK;
-    const uint32_t count = kernel->specialisations[specialisation].variant_count;
-    for (uint32_t i = 0; !status && i < count; i++)
-        status = prepare(driver, kernel, specialisation, i, device);
-    return status;
-}
-
-/* Of configurations one has to be fit for the device. */
-static tile_status prepare_all(prepare_function *prepare, const tile_driver *driver,
-                               const tile_kernel *kernel, int device)
-{
-    for (uint32_t i = 0; i < kernel->specialisation_count;) {
-        const uint32_t row = kernel->specialisations[i].configuration_count;
-        const uint32_t end = i + (row ? row : 1);
-        tile_status status = TILE_OK;
-        int any = 0;
-        for (; i < end; i++) {
-            const tile_status one = prepare_one(prepare, driver, kernel, i, device);
-            any |= !one;
-            if (one) status = one;
-        }
-        if (!any) return status;
-    }
-    return TILE_OK;
-}
-
-static tile_status prepare_on_gpu(const tile_kernel *kernel, int device)
-{
-    tile_driver *driver = NULL;
-    tile_scope scope;
-    tile_status status = tile_driver_get(&driver);
-    if (!status) status = tile_scope_enter_device(driver, device, kernel->name, &scope);
-    if (status) return status;
-    status = prepare_all(prepare_loaded, driver, kernel, device);
-    return tile_scope_leave(&scope, kernel->name, status);
-}
-
-tile_status tile_prepare(const tile_kernel *kernel, int device)
-{
-    static const void *const no_arguments[1];
-    int chosen;
-    tile_status status = tile_check_call(kernel, no_arguments);
-    if (!status) status = tile_chosen_device(&chosen);
-    if (status) return status;
-    return chosen == TILE_DEVICE_EMULATOR ? prepare_all(prepare_emulated, NULL, kernel, device)
-                                          : prepare_on_gpu(kernel, device);
 }

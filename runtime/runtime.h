@@ -163,7 +163,7 @@ enum { TILE_PATH_BYTES = 4096 };
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* What can be wrong with the descriptor and the arguments whatever the kernel does (launch.c). */
+/* What can be wrong with the descriptor and the arguments whatever the kernel does (resolve.c). */
 tile_status tile_check_call(const tile_kernel *kernel, const void *const *arguments);
 static inline int tile_is_key(const tile_parameter *parameter)
 {
