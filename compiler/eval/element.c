@@ -162,7 +162,8 @@ Object *core_tile_element(Eval *eval, const Bound *bound)
                                       type_scalar(core_types(eval), type->dtype)));
 }
 
-/* element_put(memory, indices, value, condition): in the threads where the condition holds. */
+/* element_put(memory, indices, value, condition, idle): in the threads where the condition holds;
+ * `idle`: in those that are not in the launch, too. */
 Object *core_element_put(Eval *eval, const Bound *bound)
 {
     Value *operands[2 + TYPE_RANK];
@@ -176,8 +177,9 @@ Object *core_element_put(Eval *eval, const Bound *bound)
         if (condition == NULL) return NULL;
         at = builder_before(build_branch(&eval->builder, condition)->regions[0]->first);
     }
-    mark_once(eval,
-              build_op(&at, OP_element_store, 2 + operands[0]->type->rank, operands, 0, NULL));
+    Op *op = build_op(&at, OP_element_store, 2 + operands[0]->type->rank, operands, 0, NULL);
+    mark_once(eval, op);
+    if (!argument_absent(bound->values[4])) op_set_int(op, ATTR_idle, 1);
     return eval->none;
 }
 

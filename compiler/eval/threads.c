@@ -101,65 +101,17 @@ Object *core_is_function(Eval *eval, const Bound *bound)
 
 /* ---- threads beyond the end ---- */
 
-static void find_joint(Op *op, void *context)
-{
-    bool joint = op_info(op->code)->traits & COOP;
-    for (int i = 0; i < op->result_count; i++) joint |= type_is_tile(op->results[i].type);
-    *(bool *)context |= joint;
-}
-
-/* Its ops come to stand before the `if`, which goes. */
-static void dissolve(Op *op)
-{
-    for (Op *inner = op->regions[0]->first, *next; inner != NULL; inner = next) {
-        next = inner->next;
-        if (inner->code != OP_yield) op_move_before(inner, op);
-    }
-    op_erase(op);
-}
-
-typedef struct Effects {
-    Arena *arena;
-    VEC(Op *) ops;
-} Effects;
-
-static void find_effect(Op *op, void *context)
-{
-    Effects *effects = context;
-    const bool writes = op->code == OP_element_store || op->code == OP_element_atomic;
-    if (op->code == OP_print || op->code == OP_check ||
-        (writes && op->operands[0]->type->kind != TYPE_LOCAL))
-        vec_push(effects->arena, &effects->ops, op);
-}
-
-/* An op of a thread's own under an `if`; where it does not happen its result is zero. */
-static void guard_effect(Eval *eval, Op *op, Value *condition)
-{
-    const Type *types[] = {op->result_count > 0 ? op->results[0].type : NULL};
-    Builder at = builder_before(op);
-    Op *when = build_op(&at, OP_if, 1, &condition, op->result_count, types);
-    if (op->result_count > 0) value_replace(eval->staging->kernel, op->results, when->results);
-    Builder inside = builder_at_end(when->regions[0], op->span);
-    Builder outside = builder_at_end(when->regions[1], op->span);
-    Value *done = op->results, *none = NULL;
-    if (op->result_count > 0)
-        none = dtype_is_float(types[0]->dtype) ? build_number(&outside, types[0]->dtype, 0)
-                                               : build_const(&outside, types[0]->dtype, 0);
-    op_move_before(op, build_op(&inside, OP_yield, op->result_count, &done, 0, NULL));
-    build_op(&outside, OP_yield, op->result_count, &none, 0, NULL);
-}
-
 /* guarded(condition, function, arguments): calls the function in the threads where the condition
- * holds; if it has tiles, which belong to all, its other effects alone are theirs. True: it has. */
+ * holds. What it does with all threads together the others do, too. */
 Object *core_guarded(Eval *eval, const Bound *bound)
 {
     ChangeVec changes = {0};
-    bool joint = false;
     const Object *arguments = bound->values[2];
     if (!stage_ready(eval, bound->at) || !object_is_sequence(arguments)) return NULL;
     Value *condition = stage_condition(eval, bound->values[0], bound->at);
     if (condition == NULL) return NULL;
     Op *op = build_op(&eval->builder, OP_if, 1, &condition, 0, NULL);
+    op_set_int(op, ATTR_idle, 1);
     Builder others = builder_at_end(op->regions[1], bound->at);
     build_op(&others, OP_yield, 0, NULL, 0, NULL);
     Control control = control_enter(eval, op->regions[0]);
@@ -167,15 +119,7 @@ Object *core_guarded(Eval *eval, const Bound *bound)
                                  arguments->as.list.items, bound->at);
     build_op(&eval->builder, OP_yield, 0, NULL, 0, NULL);
     control_leave(eval, control, &changes);
-    if (result == NULL) return NULL;
-    region_visit(op->regions[0], find_joint, &joint);
-    if (!joint) return eval->no;
-    Effects effects = {.arena = eval->arena};
-    region_visit(op->regions[0], find_effect, &effects);
-    dissolve(op);
-    for (size_t i = 0; i < effects.ops.count; i++)
-        guard_effect(eval, effects.ops.data[i], condition);
-    return object_bool(eval, joint);
+    return result != NULL ? eval->none : NULL;
 }
 
 /* require(condition, text): in the host part: a call for which it does not hold is refused. */

@@ -67,6 +67,7 @@ static int deciding_operands(const Op *op)
 
 static bool way_differs(Agreement *agreement, const Op *op)
 {
+    if (op_int(op, ATTR_idle, 0)) return false; /* the others come along */
     if (any_differs(agreement, deciding_operands(op), op->operands)) return true;
     return op->code == OP_while &&
            differs(agreement, region_terminator(op->regions[0])->operands[0]);

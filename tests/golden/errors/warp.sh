@@ -10,6 +10,12 @@ def sums(a: wp.array(dtype=float), out: wp.array(dtype=float)):
 
 
 @wp.kernel
+def told(a: wp.array(dtype=float), out: wp.array(dtype=float)):
+    i = wp.tid()
+    out[i] = wp.tile_from_thread(shape=1, value=a[i], thread_idx=63)[0]
+
+
+@wp.kernel
 def pairs(out: wp.array2d(dtype=float)):
     i, j = wp.tid()
     out[i, j] = 1.0
@@ -41,7 +47,8 @@ def starred(*arrays):
 END
 cd "$TMP"
 run() { TILE_DEVICE=emulator TILE_EMULATOR=checked "$TILEC" run kernels.tile "a = zeros((100,), float32); b = zeros((10, 10), float32); $1" 2>&1 | sed 's|\(<stdlib>/[a-z/]*.tile\):[0-9:]*|\1|' | grep -v '^ *[0-9]* | \( *run(\|a = \)\|^ *| *^'; }
-run 'wp.launch(sums, dim=100, inputs=[a, a], block_dim=64)'
+run 'wp.launch(told, dim=100, inputs=[a, b[0]], block_dim=64)'
+run 'wp.launch(told, dim=100, inputs=[a, b[0]], block_dim=32)'
 run 'wp.launch(sums, dim=64, inputs=[a, a], block_dim=2000)'
 run 'wp.launch(sums, dim=(10, 10), inputs=[a, a], block_dim=64)'
 run 'wp.launch(sums, dim=64, inputs=[a, b], block_dim=64)'
