@@ -273,6 +273,7 @@ static void test_fma_sums(void **state)
         assert_int_equal(extent_of_thread(layout, 0), row[5]);
         assert_int_equal(extent_of_thread(layout, 1), row[6]);
         assert_int_equal(layout_basis(layout, LAYOUT_LANE, 0)[1], vectors[1]);
+        assert_int_equal(layout_basis(layout, LAYOUT_LANE, 1)[0], vectors[0]);
         for (int outer = 0; outer < 2; outer++) {
             const Layout *operand = layout_fma_operand(table, layout, 16, outer, true);
             check_covers(operand);
