@@ -14,7 +14,8 @@ from mpmath import atan, atanh, cos, erf, erfc, exp, floor, log, mp, mpf, pi, si
 
 mp.prec = 400
 GUARD = 6
-POLYNOMIALS = ("exp", "log", "sin", "cos", "atan", "erf", "erf_one", "erfc", "cbrt", "exp_wide", "exp2_wide")
+POLYNOMIALS = ("exp", "log", "sin", "cos", "atan", "erf", "erf_one", "erfc", "cbrt", "exp_wide", "exp2_wide",
+               "sin_half", "cos_half")
 ERFC_END = {"f32": 10.5, "f64": 28.0}  # erfc is zero from here on
 FORMATS = {
     "f32": dict(digits=24, exponent=8),
@@ -38,10 +39,19 @@ def text(x):
     return repr(float(x))
 
 
-def interpolate(function, low, high, degree):
-    """Coefficients, lowest first, by Newton's divided differences at Chebyshev nodes."""
-    count = degree + 1
-    nodes = [(low + high) / 2 + (high - low) / 2 * cos(pi * (2 * i + 1) / (2 * count)) for i in range(count)]
+def chebyshev_nodes(low, high, degree):
+    return [(low + high) / 2 + (high - low) / 2 * cos(pi * (2 * i + 1) / (2 * degree + 2)) for i in range(degree + 1)]
+
+
+def nodes_above_zero(high, degree):
+    """Where x * (x - node) * ... is as small as may be from 0 to `high`: a Chebyshev polynomial's zeros but the last, which is at 0."""
+    zeros = [cos(pi * (2 * i + 1) / (2 * degree + 4)) for i in range(degree + 2)]
+    return [high * (zeros[0] - zero) / (zeros[0] + 1) for zero in zeros[1:]]
+
+
+def interpolate(function, nodes):
+    """Coefficients, lowest first, by Newton's divided differences."""
+    count = len(nodes)
     table = [function(x) for x in nodes]
     for level in range(1, count):
         for i in range(count - 1, level - 1, -1):
@@ -58,11 +68,11 @@ def greatest(error, low, high, samples=200):
     return max(abs(error(low + (high - low) * (i + mpf(1) / 3) / samples)) for i in range(samples))
 
 
-def polynomial(function, low, high, weight, bits):
-    """The lowest degree at which |weight(x) * (p(x) - function(x))| < 2**-bits."""
+def polynomial(function, low, high, weight, bits, linear=False):
+    """The lowest degree at which |weight(x) * (p(x) - function(x))| < 2**-bits; linear: the weight is x."""
     low, high = mpf(low), mpf(high)
     for degree in range(2, 60):
-        found = interpolate(function, low, high, degree)
+        found = interpolate(function, nodes_above_zero(high, degree) if linear else chebyshev_nodes(low, high, degree))
         value = lambda x: sum(c * x**i for i, c in enumerate(found))
         if greatest(lambda x: weight(x) * (value(x) - function(x)), low, high) < mpf(2) ** -bits:
             return found
@@ -88,6 +98,7 @@ def tables(name):
     erfc_most = mpf(ERFC_END[name])
 
     root = lambda f: (lambda z: f(sqrt(z)))
+    twice = lambda f: (lambda h: f(sqrt(2 * h)))
     rows = {}
     rows["exp"] = polynomial(safe(lambda r: (exp(r) - 1 - r) / r**2), -half, half, lambda r: r**2, bits)
     if name == "f32":  # over two binades, where two places will do
@@ -100,6 +111,10 @@ def tables(name):
     rows["log"] = polynomial(log_tail, 0, w_most, lambda w: w**2 / 2, bits + form["exponent"] + 3)
     rows["sin"] = polynomial(safe(root(lambda r: (sin(r) - r) / r**3)), 0, z_most, lambda z: z, bits)
     rows["cos"] = polynomial(safe(root(lambda r: (cos(r) - 1 + r**2 / 2) / r**4)), 0, z_most, lambda z: z**2, bits)
+    if name == "f32":  # of half of the square, within one place
+        rows["sin_half"] = polynomial(safe(twice(lambda r: 2 * (sin(r) / r - 1) / r**2)), 0, z_most / 2, lambda h: h, p + 3, True)
+        tail = polynomial(safe(twice(lambda r: 4 * (cos(r) - 1 + r**2 / 2) / r**4)), 0, z_most / 2, lambda h: h**2, p + 3)
+        rows["cos_half"] = [mpf(-1)] + tail
     rows["atan"] = polynomial(safe(root(lambda t: (atan(t) - t) / t**3)), 0, t_most**2, lambda z: z, bits)
     near = polynomial(safe(root(lambda x: erf(x) / x - 1)), 0, mpf("0.601") ** 2, lambda z: mpf(1), bits)
     one = polynomial(safe(lambda s: (erf(1 + s) - erf(1)) / s), mpf("-0.401"), mpf("0.451"), lambda s: s, bits)
@@ -111,7 +126,7 @@ def tables(name):
         return erfc(x) * exp(x * x) * (1 + 2 * x)
 
     rows["erfc"] = polynomial(scaled, -1, (erfc_most - 4) / (erfc_most + 4), lambda t: mpf(1), bits - 2)
-    rows["cbrt"] = interpolate(lambda m: m ** (mpf(1) / 3), mpf(1) / 2, mpf(1), 4)
+    rows["cbrt"] = interpolate(lambda m: m ** (mpf(1) / 3), chebyshev_nodes(mpf(1) / 2, mpf(1), 4))
 
     split = p - form["exponent"] - 1  # so that an exponent times this part is exact
     parts = {
