@@ -663,8 +663,9 @@ static void emulator_grid_sync(Gen *gen, LLVMValueRef count)
 
 /* ---- wgmma ---- */
 
-static void emulator_fence_async(Gen *gen)
+static void emulator_fence_async(Gen *gen, const Op *op)
 {
+    (void)op;
     call_runtime(gen, "tile_emu_fence_async", gen->types.nothing, 0, NULL);
 }
 
@@ -814,6 +815,7 @@ const Machine emulator_machine = {
     .barrier = emulator_barrier,
     .warp_sync = emulator_warp_sync,
     .shuffle = emulator_shuffle,
+    .elect = gen_is_first_lane,
     .vote = emulator_vote,
     .check_index = emulator_check_index,
     .left_out = emulator_left_out,

@@ -110,6 +110,13 @@ LLVMValueRef gen_i32(const Gen *gen, int64_t value)
     return gen_int(gen, gen->types.i32, value);
 }
 
+LLVMValueRef gen_is_first_lane(Gen *gen)
+{
+    LLVMValueRef thread = gen->machine->index(gen, OP_thread_id, 0);
+    LLVMValueRef lane = LLVMBuildAnd(gen->builder, thread, gen_i32(gen, gen->target->warp - 1), "");
+    return LLVMBuildICmp(gen->builder, LLVMIntEQ, lane, gen_i32(gen, 0), "");
+}
+
 LLVMValueRef gen_bitcast(Gen *gen, LLVMValueRef value, LLVMTypeRef type)
 {
     return LLVMTypeOf(value) == type ? value : LLVMBuildBitCast(gen->builder, value, type, "");

@@ -67,6 +67,7 @@ typedef struct Machine {
     void (*cluster_wait)(Gen *gen);
     void (*grid_sync)(Gen *gen, LLVMValueRef count);
     LLVMValueRef (*shuffle)(Gen *gen, const char *mode, LLVMValueRef word, LLVMValueRef lane);
+    LLVMValueRef (*elect)(Gen *gen); /* true in one lane of the warp */
     LLVMValueRef (*vote)(Gen *gen, LLVMValueRef condition); /* the lanes where it holds */
     /* NULL: nobody looks */
     LLVMValueRef (*check_index)(Gen *gen, const Op *op, LLVMValueRef index, LLVMValueRef extent);
@@ -79,7 +80,7 @@ typedef struct Machine {
     void (*mma)(Gen *gen, const Op *op);
     void (*wgmma)(Gen *gen, const Op *op);
     void (*wgmma_wait)(Gen *gen, const Op *op);
-    void (*fence_async)(Gen *gen);
+    void (*fence_async)(Gen *gen, const Op *op);
     /* a tile_emu_function; `b` counts for TILE_EMU_DIV alone */
     LLVMValueRef (*approximate)(Gen *gen, int function, LLVMValueRef a, LLVMValueRef b);
     /* In a host region. */
@@ -187,6 +188,7 @@ LLVMValueRef gen_key(Gen *gen, const Parameter *parameter); /* its value */
 LLVMValueRef gen_place(Gen *gen, LLVMValueRef arguments, int index);
 LLVMValueRef gen_argument(Gen *gen, const Type *type, LLVMValueRef arguments, int index);
 LLVMValueRef gen_i32(const Gen *gen, int64_t value);
+LLVMValueRef gen_is_first_lane(Gen *gen); /* this thread of its warp */
 LLVMValueRef gen_bitcast(Gen *gen, LLVMValueRef value, LLVMTypeRef type);
 LLVMValueRef gen_offset(Gen *gen, LLVMValueRef pointer, int64_t bytes);
 /* A vector's or scalar's bits as 32-bit words and back (its size is a multiple of 4 bytes). */
@@ -232,7 +234,7 @@ void nvptx_ldmatrix(Gen *gen, const Op *op, LLVMValueRef row, int count, bool tr
 void nvptx_mma(Gen *gen, const Op *op);
 void nvptx_wgmma(Gen *gen, const Op *op);
 void nvptx_wgmma_wait(Gen *gen, const Op *op);
-void nvptx_fence_async(Gen *gen);
+void nvptx_fence_async(Gen *gen, const Op *op);
 void nvptx_registers(Gen *gen, const Op *op);
 /* nvptx_barrier.c */
 void nvptx_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier);

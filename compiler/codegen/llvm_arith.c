@@ -91,9 +91,24 @@ static LLVMValueRef float_rem(Gen *gen, LLVMValueRef *x)
 
 typedef LLVMValueRef IntRule(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b);
 
+/* Of {positive} divisions nothing is left undefined: neither side has a sign. */
+static LLVMValueRef int_quotient(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
+{
+    (void)is_signed;
+    return LLVMBuildUDiv(gen->builder, a, b, "");
+}
+
+static LLVMValueRef int_remainder(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
+{
+    (void)is_signed;
+    return LLVMBuildURem(gen->builder, a, b, "");
+}
+
 static void emit_int(Gen *gen, const Op *op, IntRule *rule)
 {
-    bool is_signed = dtype_is_signed(operand_dtype(op, 0));
+    const bool is_signed = dtype_is_signed(operand_dtype(op, 0));
+    if (op_int(op, ATTR_positive, 0))
+        rule = op->code == OP_rem || op->code == OP_floormod ? int_remainder : int_quotient;
     gen_define_result(gen, op,
                       rule(gen, is_signed, gen_operand(gen, op, 0), gen_operand(gen, op, 1)));
 }

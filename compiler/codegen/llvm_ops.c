@@ -426,6 +426,11 @@ void emit_shuffle(Gen *gen, const Op *op)
     gen_define_result(gen, op, gen_bitcast(gen, word, type));
 }
 
+void emit_elect(Gen *gen, const Op *op)
+{
+    gen_define_result(gen, op, MACHINE(gen, op, elect)(gen));
+}
+
 void emit_vote(Gen *gen, const Op *op)
 {
     gen_define_result(gen, op, MACHINE(gen, op, vote)(gen, gen_operand(gen, op, 0)));
@@ -477,7 +482,7 @@ void emit_registers(Gen *gen, const Op *op)
 
 void emit_fence_async(Gen *gen, const Op *op)
 {
-    MACHINE(gen, op, fence_async)(gen);
+    MACHINE(gen, op, fence_async)(gen, op);
 }
 
 /* ---- instructions of the matrix unit ---- */

@@ -469,6 +469,15 @@ static LLVMValueRef nvptx_shuffle(Gen *gen, const char *mode, LLVMValueRef word,
     ICE("shuffle: no mode '%s'", mode);
 }
 
+/* Older machines have no instruction for it. */
+static LLVMValueRef nvptx_elect(Gen *gen)
+{
+    if (!target_has(gen->target, HAS_CLUSTER)) return gen_is_first_lane(gen);
+    LLVMValueRef all = gen_i32(gen, -1);
+    LLVMValueRef both = gen_intrinsic(gen, "llvm.nvvm.elect.sync", 0, NULL, 1, &all);
+    return LLVMBuildExtractValue(gen->builder, both, 1, "");
+}
+
 static LLVMValueRef nvptx_vote(Gen *gen, LLVMValueRef condition)
 {
     LLVMValueRef arguments[2] = {gen_i32(gen, -1), condition};
@@ -513,6 +522,7 @@ const Machine nvptx_machine = {
     .barrier = nvptx_barrier,
     .warp_sync = nvptx_warp_sync,
     .shuffle = nvptx_shuffle,
+    .elect = nvptx_elect,
     .vote = nvptx_vote,
     .ldmatrix = nvptx_ldmatrix,
     .stmatrix = nvptx_stmatrix,

@@ -91,10 +91,12 @@ void nvptx_registers(Gen *gen, const Op *op)
     buf_free(&text);
 }
 
-void nvptx_fence_async(Gen *gen)
+void nvptx_fence_async(Gen *gen, const Op *op)
 {
+    const char *text = op_attr(op, ATTR_made) ? "fence.mbarrier_init.release.cluster;"
+                                              : "fence.proxy.async.shared::cta;";
     if (!target_has(gen->target, HAS_CLUSTER)) return; /* there is one proxy */
-    nvptx_asm(gen, gen->types.nothing, "fence.proxy.async.shared::cta;", "~{memory}", 0, NULL);
+    nvptx_asm(gen, gen->types.nothing, text, "~{memory}", 0, NULL);
 }
 
 /* The descriptor of what begins at the pointer. */

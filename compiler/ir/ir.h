@@ -354,6 +354,7 @@ const Type *infer_type(TypeTable *types, OpCode code, int operand_count, Value *
 typedef void OpVisitor(Op *op, void *context);
 void region_visit(Region *region, OpVisitor *visit,
                   void *context); /* before its regions' ops; the op may be erased */
+void op_visit(Op *op, OpVisitor *visit, void *context); /* it and all ops in its regions */
 void kernel_visit(Kernel *kernel, OpVisitor *visit, void *context);
 /* Every use in the kernel's regions from `value` to `other`. */
 void value_replace(Kernel *kernel, Value *value, Value *other);

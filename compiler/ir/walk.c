@@ -11,6 +11,12 @@ void region_visit(Region *region, OpVisitor *visit, void *context)
     }
 }
 
+void op_visit(Op *op, OpVisitor *visit, void *context)
+{
+    visit(op, context);
+    for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], visit, context);
+}
+
 void kernel_visit(Kernel *kernel, OpVisitor *visit, void *context)
 {
     region_visit(kernel->host, visit, context);

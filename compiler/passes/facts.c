@@ -373,6 +373,7 @@ static FactRule *const rules[OP_COUNT] = {
     [OP_reshape] = rule_same,
     [OP_transpose] = rule_same,
     [OP_convert] = rule_same,
+    [OP_shuffle] = rule_same,
     [OP_shared_base] = rule_shared_base,
 };
 

@@ -133,7 +133,9 @@ static void lower_iota(Lower *lower, Op *op)
 static void lower_in_group(Lower *lower, Op *op)
 {
     const ThreadGroup group = {(int)op_int(op, ATTR_begin, 0), (int)op_int(op, ATTR_count, 1)};
-    map_set(lower->arena, &lower->scalars, &op->results[0], address_in_group(lower, group));
+    map_set(lower->arena, &lower->scalars, &op->results[0],
+            group.count == 1 ? address_elected(lower, group.begin)
+                             : address_in_group(lower, group));
 }
 
 static void lower_item(Lower *lower, Op *op)

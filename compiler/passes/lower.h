@@ -86,6 +86,9 @@ Value *address_uniform(Lower *lower, Value *value);
 /* True in the threads of the group. */
 Value *address_in_group(Lower *lower, ThreadGroup group);
 /* True in the first thread of those that run what is lowered now. */
+/* True in the block's thread of that index, for whole warps to ask: of a warp's first thread the
+ * machine knows then that it is alone. */
+Value *address_elected(Lower *lower, int thread);
 Value *address_first_thread(Lower *lower);
 /* True in the first thread of each of so many equal parts of them. */
 Value *address_first_of_part(Lower *lower, int parts);

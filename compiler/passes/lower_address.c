@@ -212,6 +212,15 @@ Value *address_in_group(Lower *lower, ThreadGroup group)
                        address_const(lower, DTYPE_u32, group.count));
 }
 
+Value *address_elected(Lower *lower, int thread)
+{
+    enum { WARP = 32 };
+    const Type *boolean = type_scalar(lower->kernel->types, DTYPE_b1);
+    if (thread % WARP != 0) return address_in_group(lower, (ThreadGroup){thread, 1});
+    Value *warp = address_in_group(lower, (ThreadGroup){thread, WARP});
+    return address_and(lower, warp, lower_build(lower, OP_elect, 0, NULL, boolean));
+}
+
 Value *address_first_thread(Lower *lower)
 {
     return lower->group.count == 1 ? address_const(lower, DTYPE_b1, 1)

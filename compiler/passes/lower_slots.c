@@ -1,7 +1,7 @@
 /* lower_slots.c: the barriers of a ring's slots: an mbarrier a slot for each way. */
 #include "passes/lower.h"
 
-enum { FILLED, GIVEN, WAYS, WARP = 32 };
+enum { FILLED, GIVEN, WARP = 32 };
 
 /* The mbarrier of the slot; `slot` is an i32. */
 static Value *barrier_at(Lower *lower, const Value *barriers, int way, Value *slot)
@@ -22,24 +22,28 @@ static Value *slot_of(Lower *lower, const Op *op)
     return lower_scalar(lower, op->operands[1]);
 }
 
-/* Each slot's by a thread of its own: all at once. */
 static void init(Lower *lower, const Op *op, int way, int64_t arrivals)
 {
     const int slots = (int)op->operands[0]->type->shape[1];
-    for (int first = 0; first < slots; first += WARP) {
-        const int count = slots - first < WARP ? slots - first : WARP;
-        Value *slot = address_add_number(lower, address_thread_id(lower), first);
+    for (int i = 0; i < slots; i++) {
+        Value *slot = address_const(lower, DTYPE_i32, i);
         Value *operands[2] = {barrier_at(lower, op->operands[0], way, slot),
-                              address_in_group(lower, (ThreadGroup){0, count})};
+                              address_const(lower, DTYPE_b1, 1)};
         op_set_int(build_op(&lower->at, OP_mbarrier_init, 2, operands, 0, NULL), ATTR_count,
                    arrivals);
     }
 }
 
+/* By one thread, to whom all addresses are constants: where threads have addresses of their own,
+ * the machine takes one thread after the other. */
 void lower_slot_init(Lower *lower, Op *op)
 {
+    const Builder around = lower->at;
+    Op *branch = build_branch(&lower->at, address_elected(lower, 0));
+    lower->at = builder_before(branch->regions[0]->last);
     init(lower, op, FILLED, op_int(op, ATTR_count, 1));
     init(lower, op, GIVEN, op_int(op, ATTR_warps, 1));
+    lower->at = around;
 }
 
 /* What a slot's barriers order are copies by the tensor unit and what the tensor core reads, of

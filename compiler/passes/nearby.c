@@ -39,13 +39,6 @@ static bool is_here(const Nearby *nearby, const Value *value)
     return value->op && value->op->parent == nearby->region;
 }
 
-/* Calls `visit` for the op and all ops in its regions. */
-static void visit_whole(Op *op, OpVisitor *visit, void *context)
-{
-    visit(op, context);
-    for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], visit, context);
-}
-
 /* ---- how much a thread has at a time ---- */
 
 static void note_uses(Op *op, void *context)
@@ -75,7 +68,7 @@ static int most_words(Nearby *nearby)
     for (Op *op = nearby->region->first; op; op = op->next) {
         op->scratch = arena_new_array(nearby->arena, Seat, 1);
         nearby->number = count++;
-        visit_whole(op, note_uses, nearby);
+        op_visit(op, note_uses, nearby);
     }
     int *ends = arena_new_array(nearby->arena, int, count + 1);
     int number = 0;
@@ -110,7 +103,7 @@ static void place(Nearby *nearby, Op *op)
     while (nearby->stack.count > 0) {
         Op *next = nearby->stack.data[nearby->stack.count - 1];
         const size_t before = nearby->stack.count;
-        if (!((Seat *)next->scratch)->placed) visit_whole(next, push_operands, nearby);
+        if (!((Seat *)next->scratch)->placed) op_visit(next, push_operands, nearby);
         if (nearby->stack.count > before) continue;
         nearby->stack.count--;
         if (((Seat *)next->scratch)->placed) continue;

@@ -51,6 +51,13 @@ static Value *build_index(Builder *builder, OpCode code, int dim)
     return &op->results[0];
 }
 
+/* A group has a column: that is said for those who divide by their number. */
+static Value *build_columns(Builder *builder, Value *most, Value *left)
+{
+    Value *columns = build2(builder, OP_min, most, left);
+    return build2(builder, OP_max, columns, build_const(builder, DTYPE_i32, 1));
+}
+
 /* The number of blocks may take more than 32 bits. Where groups are known to be `whole`, all have
  * as many columns. */
 static void build_order(Builder *builder, bool whole, Value *out[2])
@@ -67,7 +74,7 @@ static void build_order(Builder *builder, bool whole, Value *out[2])
     Value *rest = build_cast(builder, DTYPE_i32, build2(builder, OP_rem, number, each));
     Value *first = build2(builder, OP_mul, group, most);
     Value *columns =
-        whole ? most : build2(builder, OP_min, most, build2(builder, OP_sub, width, first));
+        whole ? most : build_columns(builder, most, build2(builder, OP_sub, width, first));
     out[0] = build2(builder, OP_add, first, build2(builder, OP_rem, rest, columns));
     out[1] = build2(builder, OP_div, rest, columns);
     op_set_int(out[1]->op, ATTR_pair, 1); /* COLUMNS is even */

@@ -457,16 +457,28 @@ static bool writes_shared(const Op *op)
            (is_shared_access(op) && writes(op));
 }
 
-/* Whether a barrier at the op has to show the tensor core what threads wrote since the last. */
-static bool needs_fence(const Sync *sync, Op *op, const State *state)
+static bool makes_barriers(const Op *op)
 {
-    bool written = false;
-    for (size_t i = 0; i < state->items.count && !written; i++) {
+    return op->code == OP_slot_init || op->code == OP_signal_init;
+}
+
+/* A barrier at the op has to show the tensor core what threads wrote since the last one. */
+static void build_fence(const Sync *sync, Op *op, const State *state)
+{
+    bool written = false, made = true;
+    if (!sync->fences || is_fence(op->previous)) return;
+    for (size_t i = 0; i < state->items.count; i++) {
         const Pending *item = &state->items.data[i];
-        written = group_has(sync->group, item->group) && !item->under_way && !item->met &&
-                  writes_shared(item->op);
+        if (!group_has(sync->group, item->group) || item->under_way || item->met ||
+            !writes_shared(item->op))
+            continue;
+        written = true;
+        made &= makes_barriers(item->op);
     }
-    return written && reaches_tensor_core(op);
+    if (!written || !reaches_tensor_core(op)) return;
+    Builder builder = builder_before(op);
+    Op *fence = build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
+    if (made) op_set_int(fence, ATTR_made, 1);
 }
 
 /* Of all threads, or of each of so many parts for itself. */
@@ -486,10 +498,8 @@ static void visit_barrier(const Sync *sync, Op *barrier, State *state)
 {
     const int block = 32 * launch_warps(op_enclosing(barrier, OP_launch)),
               parts = (int)op_int(barrier, ATTR_parts, 1);
-    Builder builder = builder_before(barrier);
     if (barrier == sync->ignored) return;
-    if (sync->fences && !is_fence(barrier->previous) && needs_fence(sync, barrier, state))
-        build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
+    build_fence(sync, barrier, state);
     (parts > 1 ? state_meet : state_clear)(state, sync->group);
     if ((parts == 1 && sync->group.count == block) || sync->group.count <= 32) return;
     op_set_int(barrier, ATTR_index, barriers_of(sync, sync->group, parts));
@@ -499,10 +509,8 @@ static void visit_barrier(const Sync *sync, Op *barrier, State *state)
 /* Barriers of several blocks are barriers of the block's threads, too. */
 static void visit_meeting(const Sync *sync, Op *op, State *state)
 {
-    Builder builder = builder_before(op);
     const bool releases = op->code != OP_cluster_wait && !op_int(op, ATTR_relaxed, 0);
-    if (releases && sync->fences && !is_fence(op->previous) && needs_fence(sync, op, state))
-        build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
+    if (releases) build_fence(sync, op, state);
     const Op *arrive = op->code == OP_cluster_wait ? op->previous : NULL;
     if (op->code == OP_grid_sync ||
         (arrive && arrive->code == OP_cluster_arrive && !op_int(arrive, ATTR_relaxed, 0)))

@@ -37,10 +37,21 @@ static Value *launched(Builder *builder, OpCode code)
 /* Which block it is, by its place in the grid. */
 static void find_index(Builder *builder, Turn *turn, Value *place)
 {
+    int64_t deep;
     turn->index[0] = build2(builder, OP_rem, place, turn->extent[0]);
     Value *above = build2(builder, OP_div, place, turn->extent[0]);
-    turn->index[1] = build2(builder, OP_rem, above, turn->extent[1]);
-    turn->index[2] = build2(builder, OP_div, above, turn->extent[1]);
+    const bool is_flat = value_constant(turn->extent[2], &deep) && deep == 1;
+    turn->index[1] = is_flat ? above : build2(builder, OP_rem, above, turn->extent[1]);
+    turn->index[2] =
+        is_flat ? ring_number(builder, 0) : build2(builder, OP_div, above, turn->extent[1]);
+}
+
+/* No block runs of a grid that has none. */
+static void assume_positive(Builder *builder, Value *extent)
+{
+    Op *assume = build_op(builder, OP_assume, 1, &extent, 0, NULL);
+    op_set_int(assume, ATTR_multiple, 1);
+    op_set_int(assume, ATTR_low, 1);
 }
 
 Turn turns_begin(const Pass *pass, Region *region, int parity)
@@ -54,6 +65,7 @@ Turn turns_begin(const Pass *pass, Region *region, int parity)
     for (int d = 0; d < 3; d++) {
         Value *extent = ring_copy_slice(&builder, launch->operands[d], pass->kernel->host, &map);
         turn.extent[d] = build_cast(&builder, DTYPE_i32, extent);
+        assume_positive(&builder, turn.extent[d]);
     }
     Value *blocks = build2(&builder, OP_mul, turn.extent[0], turn.extent[1]);
     Value *operands[5] = {

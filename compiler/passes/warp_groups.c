@@ -437,6 +437,58 @@ static void end_turn(const Pipeline *pipeline, const Turn *turn)
     turns_end(turn, &results[SLOT_READ], &results[SLOT_PARITY]);
 }
 
+/* ---- divisions that consumers make before they wait ---- */
+
+typedef struct Early {
+    const Pipeline *pipeline;
+    Map kept; /* a value from before the loop -> what stands for it behind the loop */
+} Early;
+
+static bool divides(const Value *value, const Region *region)
+{
+    const Op *op = value->op;
+    if (!op || op->parent != region || op->region_count) return false;
+    if (op->code == OP_div || op->code == OP_rem) return true;
+    for (int i = 0; i < op->operand_count; i++)
+        if (divides(op->operands[i], region)) return true;
+    return false;
+}
+
+static Value *keep(Early *early, Value *value)
+{
+    Kernel *kernel = early->pipeline->pass->kernel;
+    Value *kept = map_get(&early->kept, value);
+    if (kept) return kept;
+    Builder builder = builder_after(value->op);
+    Value *operands[2] = {value, ring_number(&builder, 0)};
+    Op *op = build_op(&builder, OP_shuffle, 2, operands, 1, &value->type);
+    op_set_text(op, ATTR_mode, intern_text(kernel->session->names, "xor"));
+    map_set(early->pipeline->pass->arena, &early->kept, value, op->results);
+    return op->results;
+}
+
+static void keep_operands(Op *op, void *context)
+{
+    Early *early = context;
+    for (int i = 0; i < op->operand_count; i++) {
+        Value *value = op->operands[i];
+        if (value->op && value->op->scratch && value->type->kind == TYPE_SCALAR &&
+            value->type->dtype == DTYPE_i32 && divides(value, value->op->parent))
+            op->operands[i] = keep(early, value);
+    }
+}
+
+/* Threads that wait for copies have time to divide. Left to themselves, code generators put what is
+ * needed behind the loop there; what has gone by way of the lanes stays where it is. */
+static void divide_early(const Pipeline *pipeline)
+{
+    Early early = {.pipeline = pipeline};
+    Op *loop = pipeline->loop;
+    for (Op *op = loop->previous; op; op = op->previous) op->scratch = op;
+    for (Op *op = loop->next; op; op = op->next) op_visit(op, keep_operands, &early);
+    for (Op *op = loop->previous; op; op = op->previous) op->scratch = NULL;
+}
+
 static void build_consumers(Pipeline *pipeline, const Turn *turn, Value *barriers)
 {
     Value *arguments[SLOTS], *is_last, *first[SLOTS];
@@ -458,6 +510,7 @@ static void build_consumers(Pipeline *pipeline, const Turn *turn, Value *barrier
     build_give(pipeline, barriers, arguments);
     if (wait && pipeline->persistent) give_last(pipeline, barriers, wait);
     end_turn(pipeline, turn);
+    divide_early(pipeline);
 }
 
 static void set_registers(Region *group, const char *mode, int64_t count)

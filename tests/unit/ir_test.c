@@ -370,6 +370,7 @@ static const char thread_text[] =
     "    barrier\n"
     "    %8 = shuffle %1, %1 {mode = xor} : i32\n"
     "    %22 = vote %3 : u32\n"
+    "    %elected = elect : b1\n"
     "    %23 = local_base {bytes = 64} : ptr<f16, local>\n"
     "    %24 = check_index %1, %1 : i32\n"
     "    check %3 {text = \"a message\"}\n"
