@@ -255,10 +255,10 @@ Object *range_new(Eval *eval, Object *const given[3], Span at)
         given[2] != NULL && given[2]->kind != OBJECT_NONE ? given[2] : object_int(eval, 1);
     const Object *parts[3] = {range->as.range.start, range->as.range.stop, range->as.range.step};
     for (int i = 0; i < 3; i++) {
-        if (!lanes_agree(eval, parts[i], at)) return NULL;
+        const Type *type = argument_type(parts[i]);
         bool whole = parts[i]->kind == OBJECT_INT || parts[i]->kind == OBJECT_BOOL ||
-                     (parts[i]->kind == OBJECT_IR && type_is_scalar(parts[i]->as.ir.value->type) &&
-                      dtype_is_integer(parts[i]->as.ir.value->type->dtype));
+                     (type != NULL && (type_is_scalar(type) || lanes_differ(eval, parts[i])) &&
+                      dtype_is_integer(type->dtype));
         if (!whole)
             return FAIL(eval, expected_kind, at, "a bound of range()", "an integer",
                         object_repr(eval, parts[i]));

@@ -223,7 +223,7 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
     int library = eval->library;
     eval->library = in_library ? library + 1 : 0;
     eval->frame = &frame;
-    const Lanes lanes = lanes_enter(eval, false);
+    const Lanes lanes = lanes_enter(eval, NULL);
     Object *result = function->yields ? generator_new(eval, run_generator, object, &frame,
                                                       in_library ? NULL : function->name)
                                       : run_body(eval, function);

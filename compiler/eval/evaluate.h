@@ -131,7 +131,7 @@ Flow stage_unless(Eval *eval, Object *left, Flow other, FlowWork *work, void *co
 Flow stage_rest(Eval *eval, FlowWork *work, void *context);
 /* Behind a loop whose iterations ended in `flow`: runs its `else`, unless it was broken; a return
  * that it holds goes on. */
-Flow finish_loop(Eval *eval, Flow flow, Nodes orelse);
+Flow finish_loop(Eval *eval, Flow flow, Nodes orelse, const LaneLoop *lanes);
 /* The result of a call whose body ended in `flow`. NULL: reported. */
 Object *call_result(Eval *eval, Flow flow, Span at);
 
@@ -208,39 +208,64 @@ Object *stage_logic(Eval *eval, Operator op, Object *left, LogicWork *work, cons
 Flow stage_parallel(Eval *eval, const NodeFor *node, const Object *extents);
 /* Whether iterations of a parallel loop have values of their own for this. */
 bool lanes_differ(const Eval *eval, const Object *object);
-/* What a loop in a parallel one runs by is the same in all iterations; else reported. */
-bool lanes_agree(Eval *eval, const Object *object, Span at);
+/* A number for each iteration. NULL: reported. */
+Value *lanes_number(Eval *eval, Object *object, DType dtype, Span at);
 /* A boolean of the loop's shape; outside of one as stage_condition. */
 Value *lanes_condition(Eval *eval, Object *object, Span at);
 /* What a binding holds once some iterations have set it to the object. NULL: reported. */
 Object *lanes_bind(Eval *eval, Binding *binding, Object *object, Span at);
 Object *lanes_hold(Eval *eval, Object *object);
-/* Whether the test holds in some of the iterations at hand: a boolean. NULL: reported. */
+/* Whether the test holds in some of the iterations at hand: a boolean; NULL as the test: whether
+ * there are any, which a mask says. NULL: reported. */
 Value *lanes_any(Eval *eval, Object *test, Span at);
-/* What follows is done by those alone where the test holds; `depth` is one more. False: reported.
- */
+/* What follows is done by those alone where the test holds. False: reported. */
 bool lanes_narrow(Eval *eval, Object *test, Span at);
 /* An `if` whose test is a tile: both ways are evaluated, under masks. */
 Flow stage_lanes(Eval *eval, Object *test, const Nodes bodies[2]);
-/* Whether a way leaves a parallel loop's iteration, or a call in it: then masks say who does. */
-bool lanes_leave_by(const Eval *eval, const Nodes bodies[2]);
 Object *lanes_choice(Eval *eval, const NodeIfExp *node, Object *test);
 Object *lanes_right(Eval *eval, Operator op, Object *left, const Node *right);
-/* Around a loop's iteration and a call: what leaves it comes back behind it. */
-typedef struct Lanes {
-    Value *mask;
-    int base, loops, control;
-} Lanes;
-Lanes lanes_enter(Eval *eval, bool loops);
-void lanes_leave(Eval *eval, Lanes outer);
-/* True if the jump is one of some iterations of a parallel loop; *flow: how it ends. */
-bool lanes_jump(Eval *eval, JumpKind kind, Span at, Flow *flow);
-/* A `return` behind those that some iterations took. */
-Object *lanes_result(Eval *eval, Object *value, Span at);
+/* Masks: NULL is all iterations. a where the mask is true, else b; of tuples part by part. */
+Value *lanes_both(Eval *eval, Value *a, Value *b);
+Value *lanes_either(Eval *eval, Value *a, Value *b);
+Value *lanes_others(Eval *eval, Value *mask);
+Object *lanes_choose(Eval *eval, Value *mask, Object *a, Object *b, Span at);
+/* A number as a tile of the loop's shape, a tuple part by part; what is known of a record stays so.
+ * NULL: reported. */
+Object *lanes_stretch(Eval *eval, Object *object, bool of_record, Span at);
+Op *builder_last(const Builder *builder); /* before it; NULL: none */
 /* A loop's variable is the same for all iterations of a parallel one, whichever run the loop. */
 bool lanes_assign_all(Eval *eval, const Node *target, Object *object);
 /* Whether a builtin may stand in a parallel loop; false: reported. */
 bool lanes_allow(Eval *eval, const BuiltinRow *row, Span at);
+
+/* ---- lane_jumps.c: iterations of a parallel loop that leave on their own ---- */
+
+/* Whether a way leaves a parallel loop's iteration, or a call in it: then masks say who does. */
+bool lanes_leave_by(const Eval *eval, const Nodes bodies[2]);
+/* Before a serial loop with that body, and behind it; does nothing outside of parallel loops. */
+LaneLoop lanes_open(Eval *eval, Nodes body);
+void lanes_close(Eval *eval, const LaneLoop *loop);
+/* The loop's `else`, for those that have not left it. */
+Flow lanes_orelse(Eval *eval, const LaneLoop *loop, Nodes orelse);
+/* Around the loop's rounds (NULL: a call): who leaves comes back behind it. */
+typedef struct Lanes {
+    Value *mask, *entered, *called;
+    LaneLoop *loop;
+    int loops, control;
+} Lanes;
+Lanes lanes_enter(Eval *eval, LaneLoop *loop);
+void lanes_leave(Eval *eval, Lanes outer);
+/* Those that have not left a loop: the mask; NULL: all. */
+Value *lanes_left_in(Eval *eval, const LaneLoop *loop);
+/* Whether some may have left it. */
+bool lanes_left(const LaneLoop *loop);
+/* True if the jump, a break or continue, is one of some iterations of a parallel loop; *flow: how
+ * it ends. */
+bool lanes_jump(Eval *eval, JumpKind kind, Span at, Flow *flow);
+/* The same of a return of that value. */
+bool lanes_return(Eval *eval, Object *value, Span at, Flow *flow);
+/* What a call gives whose iterations have returned so; NULL: they have not. */
+Object *lanes_result(Eval *eval);
 
 /* ---- call.c, object.c ------------------------------------------------------------------------ */
 

@@ -157,21 +157,32 @@ Flow stage_rest(Eval *eval, FlowWork *work, void *context)
     return stage_unless(eval, jump_taken(eval, JUMPS_ALL), other, work, context);
 }
 
+typedef struct Else {
+    Nodes body;
+    const LaneLoop *lanes;
+} Else;
+
 static Flow run_orelse(Eval *eval, void *context)
 {
-    return eval_block(eval, *(const Nodes *)context);
+    const Else *orelse = context;
+    return lanes_orelse(eval, orelse->lanes, orelse->body);
 }
 
-Flow finish_loop(Eval *eval, Flow flow, Nodes orelse)
+Flow finish_loop(Eval *eval, Flow flow, Nodes body, const LaneLoop *lanes)
 {
-    if (flow == FLOW_ERROR || flow == FLOW_RETURN) return flow;
-    bool returns = jump_possible(eval, JUMP_RETURN);
-    Object *left = flow == FLOW_BREAK || orelse.count == 0 ? eval->yes
-                   : flow == FLOW_NEXT                     ? eval->no
-                                                           : jump_taken(eval, JUMPS_STOP);
-    if (jump_possible(eval, JUMP_BREAK)) jump_clear(eval, JUMP_BREAK, eval->at);
-    if (left == eval->no) return eval_block(eval, orelse);
-    return stage_unless(eval, left, returns ? FLOW_MAYBE : FLOW_NEXT, run_orelse, &orelse);
+    Else orelse = {body, lanes};
+    if (flow != FLOW_ERROR && flow != FLOW_RETURN) {
+        bool returns = jump_possible(eval, JUMP_RETURN);
+        Object *left = flow == FLOW_BREAK || body.count == 0 ? eval->yes
+                       : flow == FLOW_NEXT                   ? eval->no
+                                                             : jump_taken(eval, JUMPS_STOP);
+        if (jump_possible(eval, JUMP_BREAK)) jump_clear(eval, JUMP_BREAK, eval->at);
+        flow = left == eval->no ? run_orelse(eval, &orelse)
+                                : stage_unless(eval, left, returns ? FLOW_MAYBE : FLOW_NEXT,
+                                               run_orelse, &orelse);
+    }
+    lanes_close(eval, lanes);
+    return flow;
 }
 
 /* ---- the result of a call ---- */
@@ -189,11 +200,13 @@ Object *call_result(Eval *eval, Flow flow, Span at)
     Frame *frame = eval->frame;
     if (flow == FLOW_MAYBE) flow = stage_rest(eval, return_none, NULL);
     if (flow == FLOW_ERROR) return NULL;
-    if (flow == FLOW_NEXT && eval->parallel != NULL && frame->result != NULL &&
-        frame->result != eval->none)
+    Object *of_lanes = lanes_result(eval);
+    if (flow == FLOW_NEXT && eval->parallel != NULL &&
+        (of_lanes != NULL || (frame->result != NULL && frame->result != eval->none)))
         return FAIL(eval, bad_value, at,
                     "for some iterations of a parallel loop this function returns nothing");
     if (flow == FLOW_NEXT) return eval->none;
+    if (of_lanes != NULL) return of_lanes;
     if (frame->result != NULL) return frame->result;
     Object *result = binding_get(eval, &frame_jumps(eval)->result, at);
     *frame->jumps->call = false;

@@ -1,5 +1,5 @@
 /* loop.c: control whose condition or count is known at run time only: regions. */
-#include "eval/evaluate.h"
+#include "eval/builtins.h"
 
 enum { RETRY_LIMIT = 64 };
 
@@ -65,8 +65,11 @@ typedef struct Loop {
     Object *start, *step; /* of a for with a negative step: i = start + counter * step */
     int64_t unroll, stages;
     bool runs_once;
-    bool stops; /* a break or return ends it: then a for is a while, too */
+    bool stops;    /* a break or return ends it: then a for is a while, too */
+    bool by_lanes; /* of a parallel loop: each has bounds of its own, or may leave on its own */
+    int64_t trips; /* 0: not known */
     Binding *stopped, *counter;
+    LaneLoop lanes;
 } Loop;
 
 static bool bind_counter(Eval *eval, const Loop *loop, Value *counter)
@@ -95,17 +98,37 @@ static bool begin_iteration(Eval *eval, const Loop *loop, Region *region)
     return counter != NULL && bind_counter(eval, loop, stage_value(eval, counter));
 }
 
+/* What is the loop's own is no iteration's. */
+static bool set_own(Eval *eval, Binding *binding, Object *object)
+{
+    Value **mask = eval->parallel != NULL ? &eval->parallel->mask : NULL, *outer = NULL;
+    if (mask != NULL) outer = *mask, *mask = NULL;
+    const bool good = binding_set(eval, binding, object, eval->at);
+    if (mask != NULL) *mask = outer;
+    return good;
+}
+
 static bool end_iteration(Eval *eval, const Loop *loop)
 {
     jump_clear(eval, JUMP_CONTINUE, eval->at);
-    if (!loop->stops) return true;
-    Object *stop = jump_taken(eval, JUMPS_STOP);
-    if (stop == NULL || !binding_set(eval, loop->stopped, stop, eval->at)) return false;
-    if (loop->target == NULL) return true;
+    if (loop->stops) {
+        Object *stop = jump_taken(eval, JUMPS_STOP);
+        if (stop == NULL || !set_own(eval, loop->stopped, stop)) return false;
+    }
+    if (loop->counter == NULL) return true;
     Object *counter = binding_get(eval, loop->counter, eval->at);
     if (counter == NULL) return false;
     Value *next = build2(&eval->builder, OP_add, stage_value(eval, counter), loop->bounds[2]);
-    return binding_set(eval, loop->counter, object_ir(eval, next), eval->at);
+    return set_own(eval, loop->counter, object_ir(eval, next));
+}
+
+/* Those that have rounds left, of a loop whose bounds differ. */
+static Object *rounds_left(Eval *eval, const Loop *loop)
+{
+    Object *counter = binding_get(eval, loop->counter, eval->at);
+    if (counter == NULL) return NULL;
+    return object_ir(eval,
+                     build_cmp(&eval->builder, "lt", stage_value(eval, counter), loop->bounds[1]));
 }
 
 static Value *loop_condition(Eval *eval, const Loop *loop)
@@ -115,9 +138,10 @@ static Value *loop_condition(Eval *eval, const Loop *loop)
         if (test != NULL && lanes_differ(eval, test)) return lanes_any(eval, test, eval->at);
         return test != NULL ? stage_condition(eval, test, eval->at) : NULL;
     }
-    Object *counter = binding_get(eval, loop->counter, eval->at);
-    if (counter == NULL) return NULL;
-    return build_cmp(&eval->builder, "lt", stage_value(eval, counter), loop->bounds[1]);
+    Object *left = rounds_left(eval, loop);
+    if (left == NULL || !lanes_differ(eval, left))
+        return left != NULL ? stage_value(eval, left) : NULL;
+    return lanes_any(eval, left, eval->at);
 }
 
 typedef struct Test {
@@ -155,39 +179,49 @@ static Value *whole_condition(Eval *eval, const Loop *loop)
     return holds != NULL ? stage_condition(eval, holds, eval->at) : NULL;
 }
 
+/* One that all iterations of a parallel loop have left does not, either. */
+static Value *left_condition(Eval *eval, const Loop *loop)
+{
+    if (!loop->by_lanes || loop->lanes.gone == NULL) return whole_condition(eval, loop);
+    Value *outer = eval->parallel->mask;
+    eval->parallel->mask = lanes_left_in(eval, &loop->lanes);
+    Value *any = lanes_any(eval, NULL, eval->at);
+    Value *condition = whole_condition(eval, loop);
+    eval->parallel->mask = outer;
+    return condition != NULL ? build2(&eval->builder, OP_and, any, condition) : NULL;
+}
+
 static bool stage_test(Eval *eval, const Loop *loop, Region *region, ChangeVec *changes)
 {
     Control control = control_enter(eval, region);
-    Value *condition = whole_condition(eval, loop);
+    Value *condition = left_condition(eval, loop);
     if (condition != NULL) build_op(&eval->builder, OP_condition, 1, &condition, 0, NULL);
     control_leave(eval, control, changes);
     return condition != NULL;
 }
 
-/* In a parallel loop, a `while` goes on for the iterations whose test holds. */
+/* In a parallel loop, a round is for the iterations whose test holds. */
 static bool run_round(Eval *eval, const Loop *loop)
 {
-    Object *test = NULL;
-    if (eval->parallel != NULL && loop->target == NULL) {
-        test = eval_expr(eval, NODE_AS(While, loop->node)->test);
+    if (eval->parallel != NULL && loop->code == OP_while) {
+        Object *test = loop->target == NULL ? eval_expr(eval, NODE_AS(While, loop->node)->test)
+                                            : rounds_left(eval, loop);
         if (test == NULL) return false;
+        if (lanes_differ(eval, test) && !lanes_narrow(eval, test, eval->at)) return false;
+        eval->parallel->entered = eval->parallel->mask;
     }
-    const bool masked = test != NULL && lanes_differ(eval, test);
-    if (masked && !lanes_narrow(eval, test, eval->at)) return false;
-    const bool good = eval_block(eval, loop->body) != FLOW_ERROR;
-    if (masked) eval->parallel->depth--;
-    return good;
+    return eval_block(eval, loop->body) != FLOW_ERROR;
 }
 
 /* *stops: whether an iteration may end the loop. */
-static bool stage_body(Eval *eval, const Loop *loop, Op *op, ChangeVec *changes, bool *stops)
+static bool stage_body(Eval *eval, Loop *loop, Op *op, ChangeVec *changes, bool *stops)
 {
     Region *region = op->regions[op->region_count - 1];
     Span at = eval->at;
     if (loop->code == OP_while && !stage_test(eval, loop, op->regions[0], changes)) return false;
     Control control = control_enter(eval, region);
     bool good = begin_iteration(eval, loop, region);
-    const Lanes lanes = lanes_enter(eval, true);
+    const Lanes lanes = lanes_enter(eval, &loop->lanes);
     good = good && run_round(eval, loop);
     lanes_leave(eval, lanes);
     iteration_close(eval);
@@ -235,6 +269,22 @@ static Op *build_loop(Eval *eval, const Loop *loop)
     return op;
 }
 
+/* So many rounds are run whether there is something to do in them or not. */
+enum { SHORT = 16 };
+
+static bool is_short(const Loop *loop)
+{
+    return loop->code == OP_for && loop->trips > 0 && loop->trips <= SHORT;
+}
+
+/* A `for` becomes a `while` with a counter. */
+static void test_each_round(Eval *eval, Loop *loop)
+{
+    loop->code = OP_while;
+    if (loop->target != NULL && loop->counter == NULL)
+        loop->counter = unnamed_binding(eval, "counter", object_ir(eval, loop->bounds[0]));
+}
+
 /* One trial. *settled: all that is carried round was known. */
 static bool try_loop(Eval *eval, Loop *loop, bool *settled)
 {
@@ -248,7 +298,8 @@ static bool try_loop(Eval *eval, Loop *loop, bool *settled)
     eval->trial = trial.outer;
     if (!good) return false;
     eval_move(eval, at);
-    *settled = !trial.again && (!stops || loop->stops);
+    const bool leaves = lanes_left(&loop->lanes) && !loop->by_lanes;
+    *settled = !trial.again && (!stops || loop->stops) && !leaves;
     for (size_t i = 0; *settled && i < changes.count; i++)
         *settled = !change_is_carried(&trial, &changes.data[i]);
     if (*settled) {
@@ -258,11 +309,10 @@ static bool try_loop(Eval *eval, Loop *loop, bool *settled)
     op_erase(op); /* before the variables are made, so that they come where it stood */
     if (stops && !loop->stops) {
         loop->stops = true;
-        loop->code = OP_while;
         loop->stopped = unnamed_binding(eval, "stopped", eval->no);
-        if (loop->target != NULL)
-            loop->counter = unnamed_binding(eval, "counter", object_ir(eval, loop->bounds[0]));
     }
+    loop->by_lanes |= leaves;
+    if (loop->stops || (leaves && !is_short(loop))) test_each_round(eval, loop);
     return make_variables(eval, &trial, &changes);
 }
 
@@ -270,6 +320,7 @@ static Flow stage_loop(Eval *eval, Loop *loop, bool endless)
 {
     Span at = eval->at;
     bool good = false, settled = false;
+    loop->lanes = lanes_open(eval, loop->body);
     for (int retry = 0; retry < RETRY_LIMIT && !settled; retry++) {
         eval_move(eval, at);
         OpenLoop outer = loop_open(eval);
@@ -280,8 +331,11 @@ static Flow stage_loop(Eval *eval, Loop *loop, bool endless)
     if (good && !settled) FAIL(eval, bad_value, at, "what this loop carries round never settles");
     if (!good || !settled) return FLOW_ERROR;
     bool breaks = jump_possible(eval, JUMP_BREAK), returns = jump_possible(eval, JUMP_RETURN);
-    if (!endless || breaks)
-        return finish_loop(eval, breaks || returns ? FLOW_MAYBE : FLOW_NEXT, loop->orelse);
+    if (!endless || breaks || loop->lanes.broken)
+        return finish_loop(eval, breaks || returns ? FLOW_MAYBE : FLOW_NEXT, loop->orelse,
+                           &loop->lanes);
+    lanes_close(eval, &loop->lanes);
+    if (loop->lanes.returned) return eval->parallel->loops > 0 ? FLOW_CONTINUE : FLOW_RETURN;
     if (returns) jump_take(eval, JUMP_RETURN, eval->at); /* there is no other way out */
     return returns ? FLOW_RETURN : FLOW_GONE;
 }
@@ -301,17 +355,21 @@ static int64_t trip_count(int64_t start, int64_t stop, int64_t step)
 static bool is_wide(const Object *object)
 {
     if (object->kind == OBJECT_INT) return object->as.integer != (int32_t)object->as.integer;
-    return object->kind == OBJECT_IR && object->as.ir.value->type->dtype != DTYPE_i32 &&
-           dtype_bits(object->as.ir.value->type->dtype) >= 32;
+    const Type *type = argument_type(object);
+    return type != NULL && type->dtype != DTYPE_i32 && dtype_bits(type->dtype) >= 32;
 }
 
 static bool set_bounds(Eval *eval, Loop *loop, Object *const bounds[3])
 {
-    bool wide = is_wide(bounds[0]) || is_wide(bounds[1]) || is_wide(bounds[2]);
+    bool wide = is_wide(bounds[0]) || is_wide(bounds[1]) || is_wide(bounds[2]), differ = false;
+    for (int i = 0; i < 3; i++) differ |= lanes_differ(eval, bounds[i]);
     for (int i = 0; i < 3; i++) {
-        loop->bounds[i] = stage_scalar(eval, bounds[i], wide ? DTYPE_i64 : DTYPE_i32, eval->at);
+        const DType dtype = wide ? DTYPE_i64 : DTYPE_i32;
+        loop->bounds[i] = differ ? lanes_number(eval, bounds[i], dtype, eval->at)
+                                 : stage_scalar(eval, bounds[i], dtype, eval->at);
         if (loop->bounds[i] == NULL) return false;
     }
+    if (differ) test_each_round(eval, loop);
     return true;
 }
 
@@ -378,6 +436,7 @@ Flow stage_for(Eval *eval, const NodeFor *node, Object *range)
         trips = trip_count(bounds[0]->as.integer, bounds[1]->as.integer, bounds[2]->as.integer);
         if (trips == 0) return eval_block(eval, node->orelse);
         loop.runs_once = true;
+        loop.trips = trips;
     }
     bool backwards = bounds[2]->kind == OBJECT_INT && bounds[2]->as.integer < 0;
     if (backwards && !turn_round(eval, &loop, bounds)) return FLOW_ERROR;

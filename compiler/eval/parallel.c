@@ -49,16 +49,15 @@ bool lanes_differ(const Eval *eval, const Object *object)
     return type != NULL && type->kind == TYPE_TILE;
 }
 
-bool lanes_agree(Eval *eval, const Object *object, Span at)
-{
-    if (!lanes_differ(eval, object)) return true;
-    FAIL(eval, parallel_control, at, "run this loop");
-    return false;
-}
-
 static Value *stretch(Eval *eval, Value *value, Span at)
 {
     return stage_broadcast(eval, value, eval->parallel->rank, eval->parallel->shape, at);
+}
+
+Value *lanes_number(Eval *eval, Object *object, DType dtype, Span at)
+{
+    Value *value = stage_operand(eval, object, at);
+    return value != NULL ? stretch(eval, stage_cast(eval, value, dtype), at) : NULL;
 }
 
 Value *lanes_condition(Eval *eval, Object *object, Span at)
@@ -68,23 +67,23 @@ Value *lanes_condition(Eval *eval, Object *object, Span at)
     return value != NULL ? stretch(eval, stage_cast(eval, value, DTYPE_b1), at) : NULL;
 }
 
-static Value *both(Eval *eval, Value *a, Value *b)
+Value *lanes_both(Eval *eval, Value *a, Value *b)
 {
     return a == NULL ? b : b == NULL ? a : build2(&eval->builder, OP_and, a, b);
 }
 
-static Value *either(Eval *eval, Value *a, Value *b)
+Value *lanes_either(Eval *eval, Value *a, Value *b)
 {
     return a == NULL ? b : build2(&eval->builder, OP_or, a, b);
 }
 
-static Value *others(Eval *eval, Value *mask)
+Value *lanes_others(Eval *eval, Value *mask)
 {
     return build1(&eval->builder, OP_not, mask);
 }
 
 /* a where the mask is true, else b; of tuples and lists part by part. NULL: reported. */
-static Object *choose(Eval *eval, Value *mask, Object *a, Object *b, Span at)
+Object *lanes_choose(Eval *eval, Value *mask, Object *a, Object *b, Span at)
 {
     if (a == b ||
         (!object_is_staged(a) && !object_is_staged(b) && a->kind == b->kind && object_equal(a, b)))
@@ -93,7 +92,7 @@ static Object *choose(Eval *eval, Value *mask, Object *a, Object *b, Span at)
         Object *parts = object_list(eval, a->kind, NULL, 0);
         parts->as.list.class = a->as.list.class;
         for (uint32_t i = 0; i < a->as.list.count; i++) {
-            Object *part = choose(eval, mask, a->as.list.items[i], b->as.list.items[i], at);
+            Object *part = lanes_choose(eval, mask, a->as.list.items[i], b->as.list.items[i], at);
             if (part == NULL) return NULL;
             list_append(eval, parts, part);
         }
@@ -145,7 +144,7 @@ Object *lanes_bind(Eval *eval, Binding *binding, Object *object, Span at)
         return as_tile(eval, binding, object, at);
     }
     Object *old = binding_get(eval, binding, at);
-    return old != NULL ? choose(eval, parallel->mask, object, old, at) : NULL;
+    return old != NULL ? lanes_choose(eval, parallel->mask, object, old, at) : NULL;
 }
 
 bool lanes_assign_all(Eval *eval, const Node *target, Object *object)
@@ -173,20 +172,19 @@ Flow stage_lanes(Eval *eval, Object *test, const Nodes bodies[2])
     Value *condition = lanes_condition(eval, test, eval->at);
     Flow flows[2] = {FLOW_NEXT, FLOW_NEXT};
     if (condition == NULL) return FLOW_ERROR;
-    parallel->depth++;
     for (int i = 0; i < 2; i++) {
         if (bodies[i].count == 0) continue;
-        Value *own = both(eval, outer, i == 0 ? condition : others(eval, condition));
+        Value *own = lanes_both(eval, outer, i == 0 ? condition : lanes_others(eval, condition));
         parallel->mask = own;
         flows[i] = eval_block(eval, bodies[i]);
         if (flows[i] == FLOW_ERROR) break;
         if (flow_leaves(flows[i]))
-            left = either(eval, left, own);
+            left = lanes_either(eval, left, own);
         else if (parallel->mask != own)
-            left = either(eval, left, both(eval, own, others(eval, parallel->mask)));
+            left =
+                lanes_either(eval, left, lanes_both(eval, own, lanes_others(eval, parallel->mask)));
     }
-    parallel->depth--;
-    parallel->mask = left != NULL ? both(eval, outer, others(eval, left)) : outer;
+    parallel->mask = left != NULL ? lanes_both(eval, outer, lanes_others(eval, left)) : outer;
     if (flows[0] == FLOW_ERROR || flows[1] == FLOW_ERROR) return FLOW_ERROR;
     return flow_leaves(flows[0]) && flow_leaves(flows[1]) ? flow_join(flows[0], flows[1])
                                                           : FLOW_NEXT;
@@ -195,9 +193,9 @@ Flow stage_lanes(Eval *eval, Object *test, const Nodes bodies[2])
 Value *lanes_any(Eval *eval, Object *test, Span at)
 {
     int64_t ones[TYPE_RANK], dims[TYPE_RANK];
-    Value *condition = lanes_condition(eval, test, at);
+    Value *condition = test != NULL ? lanes_condition(eval, test, at) : eval->parallel->mask;
     if (condition == NULL) return NULL;
-    condition = both(eval, eval->parallel->mask, condition);
+    if (test != NULL) condition = lanes_both(eval, eval->parallel->mask, condition);
     const int rank = condition->type->rank;
     for (int i = 0; i < rank; i++) {
         ones[i] = 1;
@@ -215,49 +213,8 @@ bool lanes_narrow(Eval *eval, Object *test, Span at)
     Parallel *parallel = eval->parallel;
     Value *condition = lanes_condition(eval, test, at);
     if (condition == NULL) return false;
-    parallel->mask = both(eval, parallel->mask, condition);
-    parallel->depth++;
+    parallel->mask = lanes_both(eval, parallel->mask, condition);
     return true;
-}
-
-/* What jumps out of statements, as bits of JumpKind. */
-static unsigned jumps_of(Nodes statements);
-
-static unsigned jumps_of_loop(Nodes body, Nodes orelse)
-{
-    return (jumps_of(body) & 1u << JUMP_RETURN) | jumps_of(orelse);
-}
-
-static unsigned jumps_of(Nodes statements)
-{
-    unsigned jumps = 0;
-    for (uint32_t i = 0; i < statements.count; i++) {
-        const Node *node = statements.items[i];
-        switch ((int)node->kind) {
-        case NODE_Continue: jumps |= 1u << JUMP_CONTINUE; break;
-        case NODE_Break: jumps |= 1u << JUMP_BREAK; break;
-        case NODE_Return: jumps |= 1u << JUMP_RETURN; break;
-        case NODE_If:
-            jumps |= jumps_of(NODE_AS(If, node)->body) | jumps_of(NODE_AS(If, node)->orelse);
-            break;
-        case NODE_For:
-            jumps |= jumps_of_loop(NODE_AS(For, node)->body, NODE_AS(For, node)->orelse);
-            break;
-        case NODE_While:
-            jumps |= jumps_of_loop(NODE_AS(While, node)->body, NODE_AS(While, node)->orelse);
-            break;
-        case NODE_With: jumps |= jumps_of(NODE_AS(With, node)->body); break;
-        default: break;
-        }
-    }
-    return jumps;
-}
-
-bool lanes_leave_by(const Eval *eval, const Nodes bodies[2])
-{
-    if (eval->parallel == NULL || eval->control != eval->parallel->base_control) return false;
-    const unsigned jumps = jumps_of(bodies[0]) | jumps_of(bodies[1]);
-    return jumps != 0 && !(jumps >> JUMP_BREAK & 1);
 }
 
 /* An expression for some of the iterations. */
@@ -265,10 +222,8 @@ static Object *eval_masked(Eval *eval, const Node *node, Value *condition)
 {
     Parallel *parallel = eval->parallel;
     Value *outer = parallel->mask;
-    parallel->mask = both(eval, outer, condition);
-    parallel->depth++;
+    parallel->mask = lanes_both(eval, outer, condition);
     Object *value = eval_expr(eval, node);
-    parallel->depth--;
     parallel->mask = outer;
     return value;
 }
@@ -279,8 +234,8 @@ Object *lanes_choice(Eval *eval, const NodeIfExp *node, Object *test)
     Value *condition = lanes_condition(eval, test, at);
     if (condition == NULL) return NULL;
     Object *a = eval_masked(eval, node->body, condition);
-    Object *b = a != NULL ? eval_masked(eval, node->orelse, others(eval, condition)) : NULL;
-    return b != NULL ? choose(eval, condition, a, b, at) : NULL;
+    Object *b = a != NULL ? eval_masked(eval, node->orelse, lanes_others(eval, condition)) : NULL;
+    return b != NULL ? lanes_choose(eval, condition, a, b, at) : NULL;
 }
 
 /* The right side of `and` or `or`, for the iterations that the left one leaves open. */
@@ -289,64 +244,7 @@ Object *lanes_right(Eval *eval, Operator op, Object *left, const Node *right)
     if (!lanes_differ(eval, left)) return eval_expr(eval, right);
     Value *condition = lanes_condition(eval, left, eval->at);
     if (condition == NULL) return NULL;
-    return eval_masked(eval, right, op == OPERATOR_And ? condition : others(eval, condition));
-}
-
-/* ---- jumps ---- */
-
-Lanes lanes_enter(Eval *eval, bool loops)
-{
-    Parallel *parallel = eval->parallel;
-    if (parallel == NULL) return (Lanes){0};
-    const Lanes outer = {parallel->mask, parallel->base, parallel->loops, parallel->base_control};
-    parallel->base = parallel->depth;
-    parallel->loops = loops ? parallel->loops + 1 : 0;
-    parallel->base_control = eval->control;
-    return outer;
-}
-
-void lanes_leave(Eval *eval, Lanes outer)
-{
-    Parallel *parallel = eval->parallel;
-    if (parallel == NULL) return;
-    parallel->mask = outer.mask;
-    parallel->base = outer.base;
-    parallel->loops = outer.loops;
-    parallel->base_control = outer.control;
-}
-
-static bool in_own_frame(const Eval *eval)
-{
-    return eval->parallel->frame == eval->frame && eval->parallel->loops == 0;
-}
-
-bool lanes_jump(Eval *eval, JumpKind kind, Span at, Flow *flow)
-{
-    static const char *const TEXTS[JUMP_COUNT] = {
-        [JUMP_CONTINUE] = "go on to the next one here",
-        [JUMP_BREAK] = "leave the loop",
-        [JUMP_RETURN] = "leave the function",
-    };
-    const Parallel *parallel = eval->parallel;
-    if (parallel == NULL) return false;
-    const bool masked = parallel->depth > parallel->base;
-    if (!masked && !in_own_frame(eval)) return false;
-    *flow = kind == JUMP_CONTINUE ? FLOW_CONTINUE : FLOW_RETURN;
-    bool fine = kind == JUMP_CONTINUE && eval->control == parallel->base_control;
-    if (kind == JUMP_RETURN)
-        fine = eval->frame != parallel->frame && parallel->loops == 0 &&
-               eval->control == parallel->base_control;
-    if (fine) return true;
-    FAIL(eval, parallel_control, at, TEXTS[kind]);
-    *flow = FLOW_ERROR;
-    return true;
-}
-
-Object *lanes_result(Eval *eval, Object *value, Span at)
-{
-    Object *earlier = eval->frame->result;
-    if (eval->parallel == NULL || earlier == NULL || eval->parallel->mask == NULL) return value;
-    return choose(eval, eval->parallel->mask, value, earlier, at);
+    return eval_masked(eval, right, op == OPERATOR_And ? condition : lanes_others(eval, condition));
 }
 
 /* ---- the loop ---- */
@@ -504,7 +402,7 @@ static Flow run_body(Eval *eval, const NodeFor *node, const Object *extents, boo
     return FLOW_NEXT;
 }
 
-static Op *last_op(const Builder *builder)
+Op *builder_last(const Builder *builder)
 {
     return builder->before != NULL ? builder->before->previous : builder->region->last;
 }
@@ -521,10 +419,10 @@ Flow stage_parallel(Eval *eval, const NodeFor *node, const Object *extents)
         if (extents->as.list.items[i]->as.integer == 0) return eval_block(eval, node->orelse);
     Parallel parallel = {.frame = eval->frame, .start = eval->clock};
     eval->parallel = &parallel;
-    const Op *last = last_op(&eval->builder);
+    const Op *last = builder_last(&eval->builder);
     Flow flow = run_body(eval, node, extents, false);
     if (parallel.whole) {
-        for (Op *op; (op = last_op(&eval->builder)) != last;) op_erase(op);
+        for (Op *op; (op = builder_last(&eval->builder)) != last;) op_erase(op);
         parallel = (Parallel){.frame = eval->frame, .start = eval->clock};
         eval->parallel = &parallel;
         flow = run_body(eval, node, extents, true);
@@ -537,7 +435,7 @@ Flow stage_parallel(Eval *eval, const NodeFor *node, const Object *extents)
 
 /* A number as a tile of the loop's shape, a tuple part by part; what is known of a record stays so.
  * NULL: reported. */
-static Object *stretch_all(Eval *eval, Object *object, bool of_record, Span at)
+Object *lanes_stretch(Eval *eval, Object *object, bool of_record, Span at)
 {
     if (!object_is_sequence(object)) {
         if (!object_is_staged(object) && (of_record || !object_is_number(object))) return object;
@@ -548,7 +446,7 @@ static Object *stretch_all(Eval *eval, Object *object, bool of_record, Span at)
     parts->as.list.class = object->as.list.class;
     of_record = of_record || object_is_record(object);
     for (uint32_t i = 0; i < object->as.list.count; i++) {
-        Object *part = stretch_all(eval, object->as.list.items[i], of_record, at);
+        Object *part = lanes_stretch(eval, object->as.list.items[i], of_record, at);
         if (part == NULL) return NULL;
         list_append(eval, parts, part);
     }
@@ -572,7 +470,7 @@ Object *core_elementwise(Eval *eval, const Bound *bound)
     eval->parallel = &parallel;
     Object *result = call_simple(eval, bound->values[0], (int)arguments->as.list.count,
                                  arguments->as.list.items, bound->at);
-    if (result != NULL) result = stretch_all(eval, result, false, bound->at);
+    if (result != NULL) result = lanes_stretch(eval, result, false, bound->at);
     eval->parallel = NULL;
     return result;
 }

@@ -148,12 +148,11 @@ static Flow run_return(Eval *eval, const Node *node)
     Object *value = n->value != NULL ? eval_expr(eval, n->value) : eval->none;
     if (value == NULL) return FLOW_ERROR;
     Flow flow = FLOW_RETURN;
-    const bool lanes = lanes_jump(eval, JUMP_RETURN, node->span, &flow);
-    if (flow == FLOW_ERROR) return flow;
-    if (lanes || !is_staged_jump(eval)) {
-        eval->frame->result = lanes_result(eval, value, node->span);
-        eval->frame->returned = eval_move_to(eval, node);
-        return eval->frame->result != NULL ? FLOW_RETURN : FLOW_ERROR;
+    if (lanes_return(eval, value, eval_move_to(eval, node), &flow)) return flow;
+    if (!is_staged_jump(eval)) {
+        eval->frame->result = value;
+        eval->frame->returned = node->span;
+        return FLOW_RETURN;
     }
     jump_take(eval, JUMP_RETURN, node->span);
     binding_put(eval, &frame_jumps(eval)->result, value, node->span);

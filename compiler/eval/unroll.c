@@ -48,6 +48,7 @@ typedef struct Unrolling {
     Object *map;   /* of a range, or NULL */
     bool guarded;  /* other ways have left the loop */
     bool finished; /* the rest was staged, `else` and all */
+    LaneLoop lanes;
 } Unrolling;
 
 /* A loop's target is the item itself: `for acc in tiles` may write to each. */
@@ -103,7 +104,7 @@ static Flow run_iterations(Eval *eval, void *context)
         if (unrolling->finished) return stage_while(eval, NODE_AS(While, unrolling->node));
         if (flow == FLOW_BREAK) return FLOW_NEXT;
         if (eval->staging != NULL) iteration_open(eval);
-        const Lanes lanes = lanes_enter(eval, true);
+        const Lanes lanes = lanes_enter(eval, &unrolling->lanes);
         flow = eval_block(eval, unrolling->body);
         lanes_leave(eval, lanes);
         if (eval->staging != NULL) iteration_close(eval);
@@ -121,10 +122,12 @@ static Flow unroll(Eval *eval, Unrolling *unrolling)
 {
     bool stages = eval->staging != NULL;
     OpenLoop outer = stages ? loop_open(eval) : (OpenLoop){0};
+    unrolling->lanes = lanes_open(eval, unrolling->body);
     Flow flow = run_iterations(eval, unrolling);
     if (stages) loop_close(eval, outer);
-    if (unrolling->finished && !unrolling->guarded) return flow;
-    return finish_loop(eval, flow, unrolling->orelse);
+    if (!unrolling->finished || unrolling->guarded)
+        flow = finish_loop(eval, flow, unrolling->orelse, &unrolling->lanes);
+    return flow;
 }
 
 static bool unrolls_all(const Object *range)
@@ -179,12 +182,21 @@ static bool stops_at_run_time(Eval *eval, const NodeWhile *node)
     Control control = control_enter(eval, op->regions[0]);
     jump_clear_all(eval, eval->at);
     OpenLoop outer = loop_open(eval);
+    Frame *frame = eval->frame;
+    Object *result = frame->result;
+    const LaneExit exit = frame->exit;
     eval->quiet++;
+    LaneLoop loop = lanes_open(eval, node->body);
+    const Lanes lanes = lanes_enter(eval, &loop);
     Flow flow = eval_block(eval, node->body);
+    lanes_leave(eval, lanes);
     eval->quiet--;
+    frame->result = result;
+    frame->exit = exit;
     loop_close(eval, outer);
-    bool stops = flow != FLOW_ERROR && !(flow == FLOW_BREAK || flow == FLOW_RETURN) &&
-                 (jump_possible(eval, JUMP_BREAK) || jump_possible(eval, JUMP_RETURN));
+    bool stops =
+        flow != FLOW_ERROR && !(flow == FLOW_BREAK || flow == FLOW_RETURN) &&
+        (jump_possible(eval, JUMP_BREAK) || jump_possible(eval, JUMP_RETURN) || lanes_left(&loop));
     control_leave(eval, control, &changes);
     op_erase(op);
     eval->needed_missing = needed_missing;

@@ -308,6 +308,22 @@ typedef struct Jumps {
     bool *call, *loop, *iteration;
 } Jumps;
 
+/* How iterations of a parallel loop return from a call on their own. */
+typedef struct LaneExit {
+    Region *region; /* where the call began: behind `last`, or at the start */
+    Op *last;
+    Value *returned; /* a variable: which have, out of a loop; NULL: none can */
+    Object *result;  /* tiles that are variables: of those that have; NULL: Frame's */
+} LaneExit;
+
+/* A serial loop that iterations of a parallel one may leave on their own. */
+typedef struct LaneLoop {
+    Value *gone; /* a variable: which have left; NULL: none can */
+    int jumps;   /* in its text */
+    bool broken, returned;
+    struct LaneLoop *outer;
+} LaneLoop;
+
 typedef struct Frame { /* of a call */
     Scope *scope;
     const Function *function;
@@ -318,6 +334,7 @@ typedef struct Frame { /* of a call */
     int control;          /* depth of run-time control at the call */
     bool is_thread_code;  /* effects happen in each thread; integers divide as C's (call.c) */
     Jumps *jumps;         /* made when it is needed */
+    LaneExit exit;        /* in a parallel loop */
     struct Frame *caller;
 } Frame;
 
@@ -348,10 +365,12 @@ typedef struct Parallel {
     bool divided[TYPE_RANK];   /* the body is evaluated for parts of the loop: along these */
     bool whole;                /* which a register tile's elements are all of: it must not be */
     Value *mask;               /* the iterations that do what is staged now; NULL: all */
-    int depth;                 /* of ways that a tile decides */
-    int base, loops;           /* depth where the loop or call at hand began; its loops */
-    int control, base_control; /* depth of run-time control in the body; where `base` was noted */
-    uint64_t start;            /* bindings older than this are from outside */
+    Value *entered, *called;   /* the mask where the round, or the call, at hand began */
+    LaneLoop *loop;            /* at hand; NULL: none, or one that none leaves */
+    int loops;                 /* of the call at hand that are open */
+    int control,
+        base_control; /* depth of run-time control in the body; where `entered` was noted */
+    uint64_t start;   /* bindings older than this are from outside */
     const Frame *frame;
 } Parallel;
 

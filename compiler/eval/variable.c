@@ -21,6 +21,7 @@ void binding_note(Eval *eval, Binding *binding)
 void binding_put(Eval *eval, Binding *binding, Object *object, Span at)
 {
     binding_note(eval, binding);
+    if (binding->object == NULL && eval->parallel != NULL) binding->lanes = eval->parallel->mask;
     binding->object = object;
     binding->at = at;
     binding->clock = ++eval->clock;

@@ -4,8 +4,8 @@
  * An `if` {idle} holds a thread's program. Where it does nothing together with others, the threads
  * without a place in the launch go past it. Else they have to come along: all of it is done by all
  * threads but what is a thread's own, which is done under the condition, one by one: what it writes
- * or says, what it reads, at a place that differs, and the ways that it goes alone. So nothing of an
- * idle thread's own reaches memory, and nothing in memory it. */
+ * or says, what it reads, at a place that differs, and the ways that it goes alone. So nothing of
+ * an idle thread's own reaches memory, and nothing in memory it. */
 #include "passes/agree.h"
 #include "passes/op_vec.h"
 
@@ -145,8 +145,7 @@ static void visit(Op *op, void *context)
     lanes->agreement = agreement_new(lanes->kernel);
     collect(lanes, op->regions[0]);
     agreement_free(lanes->agreement);
-    for (size_t i = 0; i < lanes->own.count; i++)
-        guard(lanes, lanes->own.data[i], op->operands[0]);
+    for (size_t i = 0; i < lanes->own.count; i++) guard(lanes, lanes->own.data[i], op->operands[0]);
     dissolve(op);
 }
 
