@@ -439,7 +439,7 @@ typedef struct Refusal {
 
 static const Refusal REFUSALS[] = {
     {DIAG_unknown_name, "x = nothing"},
-    {DIAG_host_module, "x = torch.float32"},
+    {DIAG_host_module, "x = torch.zeros"},
     {DIAG_unknown_attribute, "self.nothing"},
     {DIAG_call_arguments, "cdiv(1)"},
     {DIAG_call_arguments, "cdiv(1, 2, 3)"},
