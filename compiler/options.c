@@ -186,6 +186,10 @@ static bool check_values(Session *session, const Options *options)
     const char *format = options->diagnostics;
     bool fine = !format || strcmp(format, "text") == 0 || strcmp(format, "json") == 0 ||
                 refuse_value(session, "--diagnostics", format, "text or json is needed");
+    const char *each = options->leave_each_out;
+    fine &= !each || strcmp(each, "waits") == 0 || strcmp(each, "predicates") == 0 ||
+            strcmp(each, "all") == 0 ||
+            refuse_value(session, "--leave-each-out", each, "waits, predicates or all is needed");
     fine &= check_number(session, "-O", options->optimise, 0, 3);
     fine &= check_number(session, "-j", options->jobs, 1, 1024);
     fine &= check_number(session, "--max-calls", options->max_calls, 1, 1000000000);

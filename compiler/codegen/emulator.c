@@ -663,6 +663,13 @@ static void emulator_grid_sync(Gen *gen, LLVMValueRef count)
 
 /* ---- wgmma ---- */
 
+static LLVMValueRef emulator_wgmma_under_way(Gen *gen, int count)
+{
+    LLVMValueRef groups = gen_i32(gen, count), zero = gen_i32(gen, 0);
+    LLVMValueRef some = call_runtime(gen, "tile_emu_wgmma_under_way", gen->types.i32, 1, &groups);
+    return LLVMBuildICmp(gen->builder, LLVMIntNE, some, zero, "");
+}
+
 static void emulator_fence_async(Gen *gen, const Op *op)
 {
     (void)op;
@@ -825,6 +832,7 @@ const Machine emulator_machine = {
     .mma = emulator_mma,
     .wgmma = emulator_wgmma,
     .wgmma_wait = emulator_wgmma_wait,
+    .wgmma_under_way = emulator_wgmma_under_way,
     .fence_async = emulator_fence_async,
     .approximate = emulator_approximate,
 };

@@ -80,6 +80,8 @@ typedef struct Machine {
     void (*mma)(Gen *gen, const Op *op);
     void (*wgmma)(Gen *gen, const Op *op);
     void (*wgmma_wait)(Gen *gen, const Op *op);
+    /* whether more than so many groups are under way; NULL: nobody looks */
+    LLVMValueRef (*wgmma_under_way)(Gen *gen, int count);
     void (*fence_async)(Gen *gen, const Op *op);
     /* a tile_emu_function; `b` counts for TILE_EMU_DIV alone */
     LLVMValueRef (*approximate)(Gen *gen, int function, LLVMValueRef a, LLVMValueRef b);

@@ -474,6 +474,22 @@ void emit_wgmma_wait(Gen *gen, const Op *op)
     MACHINE(gen, op, wgmma_wait)(gen, op);
 }
 
+/* Registers that may be written still. */
+void emit_wgmma_early(Gen *gen, const Op *op)
+{
+    LLVMValueRef early = NULL;
+    if (gen->machine->wgmma_under_way)
+        early = gen->machine->wgmma_under_way(gen, (int)op_int(op, ATTR_count, 0));
+    for (int i = 0; i < op->result_count; i++) {
+        LLVMValueRef sum = gen_operand(gen, op, i);
+        LLVMValueRef ones = LLVMConstAllOnes(LLVMIntTypeInContext(
+            gen->context, (unsigned)gen_type_bytes(gen, op->results[i].type) * 8));
+        LLVMValueRef other = LLVMBuildBitCast(gen->builder, ones, LLVMTypeOf(sum), "");
+        gen_define(gen, &op->results[i],
+                   early ? LLVMBuildSelect(gen->builder, early, other, sum, "") : sum);
+    }
+}
+
 /* An emulated thread has as many as it takes. */
 void emit_registers(Gen *gen, const Op *op)
 {

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,18 +44,21 @@ static int status_without(Session *session, Program *program, const char *statem
                : -1;
 }
 
-static void leave_each_out(Session *session, Program *program, const char *statements,
-                           const MutantVec *mutants)
+static void leave_each_out(Session *session, const char *which, Program *program,
+                           const char *statements, const MutantVec *mutants)
 {
-    int missed = 0, unmet = 0;
+    const bool all = strcmp(which, "all") == 0, predicates = strcmp(which, "predicates") == 0;
+    int missed = 0, unmet = 0, count = 0;
     const int whole = status_without(session, program, statements, 0);
     if (whole != EXIT_DONE) {
         diag_report(session->diags, DIAG_not_again, (Span){0}, whole);
         return;
     }
     for (size_t number = 1; number <= mutants->count; number++) {
+        if (!all && mutants->data[number - 1].is_predicate != predicates) continue;
         const bool met = tile_emulator_came_to((uint32_t)number);
         const bool found = met && status_without(session, program, statements, number) != EXIT_DONE;
+        count++;
         missed += found;
         unmet += !met;
         report_mutant(session, mutants, number,
@@ -62,8 +66,7 @@ static void leave_each_out(Session *session, Program *program, const char *state
                       : met ? "not missed"
                             : "nobody comes to it");
     }
-    diag_report(session->diags, DIAG_mutants, (Span){0}, missed, (int)mutants->count - unmet,
-                unmet);
+    diag_report(session->diags, DIAG_mutants, (Span){0}, missed, count - unmet, unmet);
 }
 
 void run_mutants(Session *session, const Options *options, Program *program, const char *statements,
@@ -79,5 +82,6 @@ void run_mutants(Session *session, const Options *options, Program *program, con
                       !tile_emulator_came_to((uint32_t)number) ? "nobody comes to it"
                       : fine                                   ? "not missed"
                                                                : "missed");
-    if (fine && options->leave_each_out) leave_each_out(session, program, statements, mutants);
+    if (fine && options->leave_each_out)
+        leave_each_out(session, options->leave_each_out, program, statements, mutants);
 }

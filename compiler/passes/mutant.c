@@ -1,6 +1,7 @@
 /* mutant.c: a THREADED kernel each of whose ops that order others, and each of whose predicates,
  * can be left out by its number while it runs: whoever looks for races must find that, unless
  * nobody needed it. */
+#include "passes/op_vec.h"
 #include "passes/passes.h"
 
 /* Ops that other ops are ordered by, and where those that are done under a condition have it. */
@@ -43,6 +44,7 @@ typedef struct Maker {
     Arena *arena;
     MutantVec *out;
     const char *code;
+    OpVec waits; /* for sums that are read */
 } Maker;
 
 /* True, too, where `holds` is given and does. */
@@ -51,10 +53,100 @@ static Value *build_left_out(const Maker *maker, Builder *builder, const Op *op,
 {
     const Type *type = type_scalar(maker->kernel->types, DTYPE_b1);
     Op *asks = build_op(builder, OP_left_out, holds ? 1 : 0, &holds, 1, &type);
-    const Mutant mutant = {maker->kernel->name, maker->code, op->span, what};
+    const Mutant mutant = {maker->kernel->name, maker->code, op->span, what, holds != NULL};
     vec_push(maker->arena, maker->out, mutant);
     op_set_int(asks, ATTR_index, (int64_t)maker->out->count);
     return &asks->results[0];
+}
+
+/* ---- sums of the matrix unit ---- */
+
+/* Values that hold sums which nobody has waited for if one wait is left out. */
+typedef struct Early {
+    Arena *arena;
+    Map values; /* Value * -> itself */
+    bool changed, read;
+} Early;
+
+static bool is_early(const Early *early, const Value *value)
+{
+    return map_get(&early->values, value) != NULL;
+}
+
+static void note_early(Early *early, const Value *value)
+{
+    if (is_early(early, value)) return;
+    map_set(early->arena, &early->values, value, (void *)(uintptr_t)value);
+    early->changed = true;
+}
+
+/* What a region ends with goes to the op's results, and a loop's to its next round. */
+static void follow_yield(Early *early, const Op *yield, int i)
+{
+    const Op *around = yield->parent->parent;
+    const int at = i - (yield->code == OP_condition);
+    if (at < around->result_count) note_early(early, &around->results[at]);
+    for (int r = 0; r < around->region_count && around->code != OP_if; r++) {
+        const Region *region = around->regions[r];
+        const int first = around->code == OP_for;
+        if (at + first < region->argument_count) note_early(early, region->arguments[at + first]);
+    }
+}
+
+/* A product may go on with sums that are under way; a wait is what they are for. */
+static void follow(Op *op, void *context)
+{
+    Early *early = context;
+    for (int i = 0; i < op->operand_count; i++) {
+        if (!is_early(early, op->operands[i]) || op->code == OP_wgmma_wait) continue;
+        if (op->code == OP_yield || op->code == OP_condition) {
+            follow_yield(early, op, i);
+        } else if (op->code == OP_for || op->code == OP_while) {
+            const int skipped = op->code == OP_for ? 3 : 0, at = i - skipped;
+            note_early(early, op->regions[0]->arguments[at + (skipped > 0)]);
+            note_early(early, &op->results[at]);
+        } else if (op->code == OP_wgmma && i >= op->operand_count - op->result_count) {
+            for (int r = 0; r < op->result_count && op_attr(op, ATTR_open); r++)
+                note_early(early, &op->results[r]);
+        } else {
+            early->read = true;
+        }
+    }
+}
+
+/* Whether somebody reads sums that this wait alone waits for. */
+static bool is_waited_for(const Maker *maker, Op *wait)
+{
+    Early early = {.arena = maker->arena};
+    for (int i = 0; i < wait->result_count; i++) note_early(&early, &wait->results[i]);
+    while (early.changed && !early.read) {
+        early.changed = false;
+        kernel_visit(maker->kernel, follow, &early);
+    }
+    return early.read;
+}
+
+static void find_waits(Op *op, void *context)
+{
+    Maker *maker = context;
+    if (op->code == OP_wgmma_wait && is_waited_for(maker, op))
+        vec_push(maker->arena, &maker->waits, op);
+}
+
+static bool has_readers(const Maker *maker, const Op *op)
+{
+    for (size_t i = 0; i < maker->waits.count; i++)
+        if (maker->waits.data[i] == op) return true;
+    return false;
+}
+
+/* ---- ops and predicates ---- */
+
+static Value **results_of(const Maker *maker, Op *op)
+{
+    Value **results = arena_new_array(maker->arena, Value *, op->result_count + 1);
+    for (int i = 0; i < op->result_count; i++) results[i] = &op->results[i];
+    return results;
 }
 
 /* A wait hands its operands on. */
@@ -62,11 +154,8 @@ static void leave_op(const Maker *maker, Op *op)
 {
     const int count = op->result_count;
     const Type **types = arena_new_array(maker->arena, const Type *, count + 1);
-    Value **results = arena_new_array(maker->arena, Value *, count + 1);
-    for (int i = 0; i < count; i++) {
-        results[i] = &op->results[i];
-        types[i] = results[i]->type;
-    }
+    Value **results = results_of(maker, op), **handed = op->operands;
+    for (int i = 0; i < count; i++) types[i] = results[i]->type;
     Builder at = builder_before(op);
     Value *left_out = build_left_out(maker, &at, op, NULL, op_info(op->code)->name);
     Op *branch = build_op(&at, OP_if, 1, &left_out, count, types);
@@ -75,7 +164,12 @@ static void leave_op(const Maker *maker, Op *op)
     if (count) region_replace(maker->kernel->host, &map);
     Builder without = builder_at_end(branch->regions[0], op->span),
             with = builder_at_end(branch->regions[1], op->span);
-    build_op(&without, OP_yield, count, op->operands, 0, NULL);
+    if (has_readers(maker, op)) {
+        Op *early = build_op(&without, OP_wgmma_early, count, op->operands, count, types);
+        op_set_int(early, ATTR_count, op_int(op, ATTR_count, 0));
+        handed = results_of(maker, early);
+    }
+    build_op(&without, OP_yield, count, handed, 0, NULL);
     op_move_before(op, build_op(&with, OP_yield, count, results, 0, NULL));
 }
 
@@ -109,6 +203,10 @@ static uint32_t hash_of(const char *text)
 
 void mutants_make(Kernel *kernel, const char *code, Arena *arena, MutantVec *out)
 {
-    Maker maker = {kernel, arena, out, arena_printf(arena, "%08x", hash_of(code))};
+    Maker maker = {.kernel = kernel,
+                   .arena = arena,
+                   .out = out,
+                   .code = arena_printf(arena, "%08x", hash_of(code))};
+    kernel_visit(kernel, find_waits, &maker);
     kernel_visit(kernel, look, &maker);
 }

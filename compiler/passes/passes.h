@@ -25,6 +25,7 @@ typedef struct Mutant {
     const char *code; /* tells kernels of one name apart */
     Span span;
     const char *what; /* "barrier" */
+    bool is_predicate;
 } Mutant;
 typedef VEC(Mutant) MutantVec;
 /* mutant.c: in a THREADED kernel, each op that others are ordered by, and each predicate, goes by a

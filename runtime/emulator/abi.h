@@ -176,6 +176,8 @@ void tile_emu_tensor_wait(tile_emu_thread *thread, uint32_t groups);
 /* wgmma.commit_group and wait_group: until then what wgmma reads in shared memory must stay. */
 void tile_emu_wgmma_commit(tile_emu_thread *thread);
 void tile_emu_wgmma_wait(tile_emu_thread *thread, int32_t groups);
+/* Whether more than so many groups have not been waited for. */
+uint32_t tile_emu_wgmma_under_way(tile_emu_thread *thread, uint32_t groups);
 /* fence.proxy.async */
 void tile_emu_fence_async(tile_emu_thread *thread);
 

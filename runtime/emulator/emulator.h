@@ -47,7 +47,7 @@ typedef struct Thread {
     struct Copy *first_copy, *last_copy;          /* async.c: under way, the oldest first */
     uint32_t copy_group;                          /* the one that the next copy belongs to */
     struct Reading *first_reading, *last_reading; /* wgmma.c: under way, the oldest first */
-    uint32_t reading_group;
+    uint32_t reading_group, readings_done; /* the next one; how many have been waited for */
     struct Box *first_store, *last_store; /* tensor.c: that it has begun to write */
     uint32_t store_group;
     uint32_t fences;                   /* of the asynchronous proxy, that it has passed */

@@ -7,7 +7,7 @@
 
 #include "emulator/emulator.h"
 
-enum { MAGIC = 0x6d62 };
+enum { MAGIC = 0x6d62, MOST_BYTES = (1 << 20) - 1 };
 
 /* The 8 bytes. A phase is complete when all have arrived and all bytes that were to land have. */
 typedef struct Barrier {
@@ -37,6 +37,14 @@ static Request request_of(Thread *thread, const Barrier *barrier, uint32_t kind,
                      .site = site};
 }
 
+static void report_barrier(const Thread *thread, uint32_t site, const char *what)
+{
+    const Block *block = thread->block;
+    tile_emu_fault_add(block->launch, FAULT_BARRIER, site, NO_SITE,
+                       "thread %u of block (%u, %u, %u) %s", thread->abi.index, block->index[0],
+                       block->index[1], block->index[2], what);
+}
+
 /* Whether there is an mbarrier. */
 static bool is_made(const Thread *thread, const Barrier *barrier, uint32_t site)
 {
@@ -45,9 +53,7 @@ static bool is_made(const Thread *thread, const Barrier *barrier, uint32_t site)
     const bool inside = offset % sizeof *barrier == 0 &&
                         offset + sizeof *barrier <= block->launch->entry->shared_bytes;
     if (inside && barrier->magic == MAGIC) return true;
-    tile_emu_fault_add(block->launch, FAULT_BARRIER, site, NO_SITE,
-                       "thread %u of block (%u, %u, %u) uses an mbarrier that nobody has made",
-                       thread->abi.index, block->index[0], block->index[1], block->index[2]);
+    report_barrier(thread, site, "uses an mbarrier that nobody has made");
     block->launch->stopped = true;
     return false;
 }
@@ -81,6 +87,12 @@ static void arrive(Thread *thread, Barrier *barrier, uint32_t site)
 {
     if (!is_made(thread, barrier, site)) return;
     note_update(thread, barrier, site);
+    if (!barrier->pending) {
+        report_barrier(
+            thread, site,
+            "arrives at an mbarrier whose arrivals have all come: its phase waits for bytes alone");
+        return;
+    }
     barrier->pending--;
     complete(barrier);
 }
@@ -89,7 +101,12 @@ TILE_API void tile_emu_mbarrier_expect(tile_emu_thread *thread, void *barrier, u
                                        uint32_t site)
 {
     Barrier *at = barrier;
-    if (bytes && is_made(thread->owner, at, site)) at->bytes += (int32_t)bytes;
+    if (!bytes || !is_made(thread->owner, at, site)) return;
+    if (at->bytes + (int64_t)bytes > MOST_BYTES)
+        report_barrier(thread->owner, site,
+                       "makes an mbarrier's phase wait for more than 1048575 bytes at a time");
+    else
+        at->bytes += (int32_t)bytes;
 }
 
 bool tile_emu_mbarrier_is_made(Thread *thread, const void *barrier, uint32_t site)

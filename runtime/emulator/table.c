@@ -33,6 +33,7 @@ static const tile_emulator_symbol symbols[] = {
     SYMBOL(tile_emu_tensor_store),
     SYMBOL(tile_emu_tensor_wait),
     SYMBOL(tile_emu_wgmma_commit),
+    SYMBOL(tile_emu_wgmma_under_way),
     SYMBOL(tile_emu_wgmma_wait),
 };
 

@@ -164,6 +164,8 @@ TILE_API void tile_emu_wgmma_wait(tile_emu_thread *thread, int32_t groups)
 {
     Thread *owner = thread->owner;
     Block *block = owner->block;
+    if (owner->reading_group - owner->readings_done > (uint32_t)groups)
+        owner->readings_done = owner->reading_group - (uint32_t)groups;
     while (owner->first_reading) {
         Reading *reading = owner->first_reading;
         if (reading->group + (uint32_t)groups >= owner->reading_group) return;
@@ -174,6 +176,12 @@ TILE_API void tile_emu_wgmma_wait(tile_emu_thread *thread, int32_t groups)
         reading->next = block->free_readings;
         block->free_readings = reading;
     }
+}
+
+TILE_API uint32_t tile_emu_wgmma_under_way(tile_emu_thread *thread, uint32_t groups)
+{
+    const Thread *owner = thread->owner;
+    return owner->reading_group - owner->readings_done > groups;
 }
 
 /* ---- operands in shared memory ---- */

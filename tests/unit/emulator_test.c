@@ -785,6 +785,19 @@ KERNEL(signals)
     END
 }
 
+/* Thread 0's phase waits for `distance` bytes, in which case its only arrival comes before that of
+ * thread 1. */
+KERNEL(crowd)
+{
+    const Exchange *test = pointer_of(c);
+    BEGIN
+    tile_emu_mbarrier_init(c->t, c->t->shared, c->t->index == 0 ? 1 : 0, 1);
+    SUSPEND(TILE_EMU_BARRIER, 2);
+    if (c->t->index == 0) tile_emu_mbarrier_expect(c->t, c->t->shared, (uint32_t)test->distance, 3);
+    if (c->t->index < 2) tile_emu_mbarrier_arrive(c->t, c->t->shared, 1, 4);
+    END
+}
+
 static void test_mbarriers(void **state)
 {
     (void)state;
@@ -801,6 +814,14 @@ static void test_mbarriers(void **state)
     Exchange early = {2, 1};
     assert_fault(launch(signals, 2, 256, 1, &early),
                  "kernel.tile:4:5: race: thread 1 of block (0, 0, 0)");
+    Exchange phases = {0, 0};
+    assert_fine(launch(crowd, 1, 256, 1, &phases));
+    Exchange crowded = {0, 16};
+    assert_fault(launch(crowd, 1, 256, 1, &crowded),
+                 "thread 1 of block (0, 0, 0) arrives at an mbarrier whose arrivals have all come");
+    Exchange too_many = {0, 1 << 20};
+    assert_fault(launch(crowd, 1, 256, 1, &too_many),
+                 "makes an mbarrier's phase wait for more than 1048575 bytes");
 }
 
 /* ---- the tensor unit: warp 0 copies or stores a box of 8 rows of 64 bytes, warp 1 waits ----
