@@ -25,8 +25,10 @@ static void report_mutant(Session *session, const MutantVec *mutants, size_t num
                 mutant->kernel, mutant->code, outcome);
 }
 
-/* The exit status of the program without the op; -1: it did not come to an end by itself. */
-static int status_without(Session *session, Program *program, const char *statements, size_t number)
+/* The exit status of the program without the op, the last thread first or the first one; -1: it did
+ * not come to an end by itself. */
+static int status_in_order(Session *session, Program *program, const char *statements,
+                           size_t number, bool backwards)
 {
     int status;
     const pid_t child = fork();
@@ -35,6 +37,7 @@ static int status_without(Session *session, Program *program, const char *statem
         dup2(nowhere, STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);
         alarm(SECONDS);
+        tile_emulator_set_checked(backwards ? 2 : 1);
         tile_emulator_leave_out((uint32_t)number);
         program_run(program, statements);
         _exit((int)session_status(session));
@@ -42,6 +45,13 @@ static int status_without(Session *session, Program *program, const char *statem
     return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)
                ? WEXITSTATUS(status)
                : -1;
+}
+
+/* The first that says something. */
+static int status_without(Session *session, Program *program, const char *statements, size_t number)
+{
+    const int status = status_in_order(session, program, statements, number, false);
+    return status ? status : status_in_order(session, program, statements, number, true);
 }
 
 static void leave_each_out(Session *session, const char *which, Program *program,

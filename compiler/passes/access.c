@@ -168,10 +168,61 @@ static const Value *split_number(const Value *value, int64_t *number)
     return sums && value_constant(value->op->operands[1], number) ? value->op->operands[0] : value;
 }
 
+/* ---- views that follow each other ---- */
+
+/* The same number; casts do not change what is a size. */
+static bool same_size(const Value *a, const Value *b)
+{
+    int64_t x, y;
+    while (a->op && a->op->code == OP_cast) a = a->op->operands[0];
+    while (b->op && b->op->code == OP_cast) b = b->op->operands[0];
+    return a == b || (value_constant(a, &x) && value_constant(b, &y) && x == y);
+}
+
+/* How many times `size` an offset is; false: that can't be seen. */
+static bool times_of(const Value *offset, const Value *size, int64_t *times)
+{
+    int64_t bytes;
+    const Op *op = offset->op;
+    *times = 1;
+    if (value_constant(offset, times) && *times == 0) return true;
+    if (value_constant(offset, times) && value_constant(size, &bytes) && bytes > 0) {
+        const bool whole = *times % bytes == 0;
+        *times /= bytes;
+        return whole;
+    }
+    *times = 1;
+    if (same_size(offset, size)) return true;
+    return op && op->code == OP_mul && same_size(op->operands[0], size) &&
+           value_constant(op->operands[1], times);
+}
+
+/* Views of one dimension that begin at different multiples of their extent: `a[i]` and `a[j]`. */
+static bool views_apart(const Access *x, const Access *y)
+{
+    const Value *offsets[2] = {NULL, NULL}, *pointers[2] = {x->pointer, y->pointer};
+    int64_t times[2] = {0, 0}, stride;
+    for (int i = 0; i < 2; i++) {
+        const Op *op = pointers[i]->op;
+        if (!op || op->code != OP_ptr_add) continue;
+        offsets[i] = op->operands[1];
+        pointers[i] = op->operands[0];
+    }
+    if (pointers[0] != pointers[1] || !value_is_steady(pointers[0]) || x->rank != 1 ||
+        y->rank != 1 || !same_size(x->extents[0], y->extents[0]) || !value_is_steady(x->extents[0]))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const Access *access = i ? y : x;
+        if (!value_constant(access->strides[0], &stride) || stride != 1) return false;
+        if (offsets[i] && !times_of(offsets[i], x->extents[0], &times[i])) return false;
+    }
+    return times[0] != times[1];
+}
+
 bool access_is_apart(Op *a, Op *b)
 {
     const Access x = access_of(a), y = access_of(b);
-    if (a->operands[0] != b->operands[0]) return false;
+    if (a->operands[0] != b->operands[0]) return views_apart(&x, &y);
     for (int d = 0; d < x.rank; d++) {
         int64_t from, to;
         if (split_number(x.offsets[d], &from) == split_number(y.offsets[d], &to) &&

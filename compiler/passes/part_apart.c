@@ -115,16 +115,20 @@ static int64_t part_span(const Op *view, int whole)
     return 1;
 }
 
-static bool is_part_of(const Value *part, const Value *whole)
+/* The tile that a value is a part of, in whichever block's memory; NULL: it is no part of a whole
+ * one. Where a block is doesn't matter: parts of other indices are apart in all of them. */
+static const Value *whole_of(const Value *part)
 {
-    return part->op && part->op->code == OP_shared_view && part->op->operands[0] == whole;
+    if (!part->op || part->op->code != OP_shared_view) return NULL;
+    const Value *whole = part->op->operands[0];
+    if (whole->op && whole->op->code == OP_shared_peer) whole = whole->op->operands[0];
+    return whole->op && whole->op->code == OP_shared_alloc ? whole : NULL;
 }
 
 bool shared_parts_apart(Agreement *agreement, const Value *earlier, Round round, const Value *later)
 {
-    if (!earlier->op || earlier->op->code != OP_shared_view) return false;
-    const Value *whole = earlier->op->operands[0];
-    if (!whole->op || whole->op->code != OP_shared_alloc || !is_part_of(later, whole)) return false;
+    const Value *whole = whole_of(earlier);
+    if (!whole || whole_of(later) != whole) return false;
     const ThreadGroup block = {0, 32 * launch_warps(op_enclosing(later->op, OP_launch))};
     for (int d = 0; d < whole->type->rank; d++) {
         Slot a = slot_of(earlier->op->operands[1 + d]), b = slot_of(later->op->operands[1 + d]);

@@ -204,7 +204,34 @@ static bool writes(const Op *op)
 
 static const Layout *register_layout(const Op *op)
 {
-    return op->code != OP_shared_load ? op->operands[1]->type->layout : op->results[0].type->layout;
+    return op->code != OP_shared_load && op->code != OP_gather ? op->operands[1]->type->layout
+                                                               : op->results[0].type->layout;
+}
+
+/* Each element at the place that it has in the tile itself. */
+static bool is_in_order(Op *op)
+{
+    const Value *memory = op->operands[0], *tile = scattered_value(op);
+    const int first = scattered_first(op);
+    if (memory->type->kind != TYPE_SHARED || scattered_mask(op) ||
+        memory->type->rank != tile->type->rank)
+        return false;
+    for (int d = 0; d < tile->type->rank; d++) {
+        const Op *index = op->operands[first + d]->op;
+        if (!index || index->code != OP_iota || op_int(index, ATTR_dim, 0) != d ||
+            tile->type->shape[d] != memory->type->shape[d])
+            return false;
+    }
+    return true;
+}
+
+/* Whole tiles that lie in the same bytes in the same way. */
+static bool same_places(const Value *a, const Value *b)
+{
+    const Op *x = a->op, *y = b->op;
+    if (a == b) return shared_root(a) == x;
+    return x->code == OP_shared_alloc && y->code == OP_shared_alloc && a->type == b->type &&
+           op_int(x, ATTR_offset, 0) == op_int(y, ATTR_offset, 0);
 }
 
 /* ---- elements ---- */
@@ -255,28 +282,38 @@ static bool reads_or_writes_itself(const Op *op)
            op->code == OP_tensor_store || op->code == OP_tensor_wait || is_signal_copy(op);
 }
 
-/* Threads of a warp read for each other. */
+/* Threads of a warp read, or write, for each other. */
+static bool moves_matrices(const Sync *sync, const Op *op, OpCode code, TargetFeature feature)
+{
+    return op->code == code &&
+           access_matrices(sync->target, feature, register_layout(op), op->operands[0]).possible;
+}
+
 static bool reads_matrices(const Sync *sync, const Op *op)
 {
-    return op->code == OP_shared_load &&
-           access_matrices(sync->target, HAS_LDMATRIX, register_layout(op), op->operands[0])
-               .possible;
+    return moves_matrices(sync, op, OP_shared_load, HAS_LDMATRIX);
+}
+
+/* Each element is met by the thread that has it, and by no other. */
+static bool is_met_in_order(const Sync *sync, Op *op, const Op *other)
+{
+    return !op_is_scattered(op) ||
+           (is_in_order(op) && !moves_matrices(sync, other, OP_shared_store, HAS_STMATRIX));
 }
 
 /* Every thread reads what it wrote itself. */
-static bool is_private(const Sync *sync, Pending a, const Op *b)
+static bool is_private(const Sync *sync, Pending a, Op *b)
 {
     const ThreadGroup group = sync->group;
     if (op_is_element(a.op) || op_is_element(b))
         return a.group.begin == group.begin && a.group.count == group.count &&
                elements_are_own(a.op, b);
-    if (op_is_scattered(a.op) || op_is_scattered(b)) return false;
+    if (!is_met_in_order(sync, a.op, b) || !is_met_in_order(sync, b, a.op)) return false;
     if (reads_or_writes_itself(a.op) || reads_or_writes_itself(b)) return false;
     if (reads_matrices(sync, a.op) || reads_matrices(sync, b)) return false;
     const Layout *layout = register_layout(b);
     /* a part of a tile may be another one the next time */
-    return a.op->operands[0] == b->operands[0] &&
-           shared_root(b->operands[0]) == b->operands[0]->op && register_layout(a.op) == layout &&
+    return same_places(a.op->operands[0], b->operands[0]) && register_layout(a.op) == layout &&
            layout_replica_mask(layout) == 0 && a.group.begin == group.begin &&
            a.group.count == group.count && layout_threads(layout) == group.count;
 }
@@ -319,7 +356,7 @@ static bool uses_mbarriers(const Op *op)
            op->code == OP_slot_take || op->code == OP_slot_give;
 }
 
-static bool shared_conflict(const Sync *sync, Pending earlier, const Op *op)
+static bool shared_conflict(const Sync *sync, Pending earlier, Op *op)
 {
     if (uses_mbarriers(earlier.op) && uses_mbarriers(op))
         return shared_root(earlier.op->operands[0]) != shared_root(op->operands[0]) &&
@@ -342,7 +379,7 @@ static bool reads_written(const Sync *sync, Pending earlier, Op *op)
     if (op->code == OP_atomic || earlier.op->code == OP_atomic) return false;
     const bool scattered = op_is_scattered(earlier.op) || op_is_scattered(op);
     if (!scattered && !(op_is_access(earlier.op) && op_is_access(op))) return false;
-    if (!scattered && earlier.op->code == op->code && access_is_apart(earlier.op, op)) return false;
+    if (!scattered && access_is_apart(earlier.op, op)) return false;
     return earlier.group.begin == sync->group.begin && earlier.group.count == sync->group.count &&
            pointer_parameter(sync->kernel, op->operands[0]->op->operands[0]) &&
            (scattered || !access_is_own(sync->facts, earlier.op, op, sync->group.count));

@@ -164,6 +164,7 @@ struct Launch {
     uint32_t cluster[3];  /* extents in blocks */
     uint32_t team_blocks; /* that run together */
     _Atomic uint64_t next_team;
+    bool backwards;       /* the last thread has the first turn */
     _Atomic bool stopped; /* a fault that nothing can follow, or no memory */
     _Atomic bool no_memory;
     MatrixFunction *matrix;
@@ -249,8 +250,9 @@ void tile_emu_note_operation(Statistics *statistics, uint32_t site, uint32_t ope
  * often they must be. */
 uint32_t tile_emu_bank_passes(const uintptr_t address[LANES], uint32_t mask, uint32_t bytes,
                               uint32_t *ideal);
-/* Nonzero: launches are checked; TILE_ERROR_ARGUMENT where the environment says neither. */
-tile_status tile_emu_is_checked(bool *out);
+/* Whether launches are checked, and in what order threads have their turns; TILE_ERROR_ARGUMENT
+ * where the environment says something else. */
+tile_status tile_emu_is_checked(bool *checked, bool *backwards);
 
 /* ---- order.c: what is ordered by atomics, beyond barriers ---- */
 

@@ -98,15 +98,22 @@ static void thread_resume(Thread *thread)
         thread->state = THREAD_WAITING;
 }
 
+/* Whose turn it is as the i-th of so many. */
+static uint32_t turn(const Launch *launch, uint32_t i, uint32_t count)
+{
+    return launch->backwards ? count - 1 - i : i;
+}
+
 /* Resumes the lanes that can run, once each; the number that gave way and can run again. */
 static uint32_t resume_lanes(Block *block, Thread *lanes)
 {
     uint32_t ready = 0;
     for (uint32_t i = 0; i < LANES; i++) {
-        if (lanes[i].state != THREAD_READY) continue;
-        thread_resume(&lanes[i]);
-        ready += lanes[i].state == THREAD_READY;
-        block->progress |= lanes[i].state != THREAD_READY;
+        Thread *lane = &lanes[turn(block->launch, i, LANES)];
+        if (lane->state != THREAD_READY) continue;
+        thread_resume(lane);
+        ready += lane->state == THREAD_READY;
+        block->progress |= lane->state != THREAD_READY;
     }
     if (block->launch->checker) tile_emu_note_round(block->launch->checker->statistics);
     return ready;
@@ -238,7 +245,8 @@ static bool run_warps(Block *block)
 {
     uint32_t ended = 0;
     block->at_barrier = block->yields = 0;
-    for (uint32_t w = 0; w < block->warp_count; w++) {
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        const uint32_t w = turn(block->launch, i, block->warp_count);
         Thread *lanes = block->threads + w * LANES;
         if (block->states[w] == WARP_YIELDS) block->states[w] = run_warp(block, lanes);
         if (block->states[w] == WARP_DIVERGED) {
@@ -263,7 +271,7 @@ static void end_block(Block *block)
 static bool run_round(Team *team)
 {
     for (uint32_t i = 0; i < team->count; i++) {
-        Block *block = &team->blocks[i];
+        Block *block = &team->blocks[turn(team->launch, i, team->count)];
         block->progress = block->released = false;
         if (block->ended) continue;
         if (!run_warps(block)) return false;
@@ -483,7 +491,7 @@ TILE_API tile_status tile_emulator_run(const tile_image *image, const tile_entry
                      .matrix = tile_emu_choose_matrix()};
     bool checked = false;
     tile_status status = check_launch(entry, launch.block_count);
-    if (status == TILE_OK) status = tile_emu_is_checked(&checked);
+    if (status == TILE_OK) status = tile_emu_is_checked(&checked, &launch.backwards);
     if (status != TILE_OK || !launch.block_count) return status;
     set_teams(&launch);
     if (checked) {

@@ -50,15 +50,19 @@ TILE_API void tile_emulator_set_checked(int checked)
     atomic_store(&checked_setting, checked);
 }
 
-tile_status tile_emu_is_checked(bool *out)
+tile_status tile_emu_is_checked(bool *checked, bool *backwards)
 {
+    static const char *const NAMES[] = {"fast", "checked", "backwards"};
     int setting = atomic_load(&checked_setting);
     const char *text = getenv("TILE_EMULATOR");
-    *out = setting != 0;
-    if (setting >= 0 || !text || !*text || !strcmp(text, "checked")) return TILE_OK;
-    *out = false;
-    if (!strcmp(text, "fast")) return TILE_OK;
-    return tile_error(TILE_ERROR_ARGUMENT, "TILE_EMULATOR is '%s', not checked or fast", text);
+    if (setting < 0 && (!text || !*text)) setting = 1;
+    for (int i = 0; setting < 0 && i < 3; i++)
+        if (strcmp(text, NAMES[i]) == 0) setting = i;
+    *checked = setting != 0;
+    *backwards = setting == 2;
+    return setting >= 0 ? TILE_OK
+                        : tile_error(TILE_ERROR_ARGUMENT,
+                                     "TILE_EMULATOR is '%s', not checked, backwards or fast", text);
 }
 
 TILE_API size_t tile_emulator_statistics(tile_emulator_count *out, size_t capacity)

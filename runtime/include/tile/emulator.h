@@ -44,15 +44,17 @@ typedef struct tile_emulator_count {
     uint64_t bank_conflicts; /* shared: transactions beyond the ideal */
 } tile_emulator_count;
 
-/* Nonzero checks this process's later launches, 0 does not; -1 goes back to the environment. */
+/* 1 checks this process's later launches, 2 does so with the last thread first, 0 does not; -1 goes
+ * back to the environment: TILE_EMULATOR=checked, backwards or fast. What orders atomics is the
+ * order in which they happened to come: a race that one order hides the other may show. */
 TILE_API void tile_emulator_set_checked(int checked);
 
 /* Counts of the last checked launch that ended in this process, by place: fills at most `capacity`
  * of them and returns how many there are. */
 TILE_API size_t tile_emulator_statistics(tile_emulator_count *out, size_t capacity);
 
-/* Later launches of code that was compiled for it do without the op of this number; 0: without none.
- * And whether some thread has come to it since the process began. */
+/* Later launches of code that was compiled for it do without the op of this number; 0: without
+ * none. And whether some thread has come to it since the process began. */
 TILE_API void tile_emulator_leave_out(uint32_t number);
 TILE_API int tile_emulator_came_to(uint32_t number);
 

@@ -1,0 +1,54 @@
+# Barriers, and waits for copies, that nobody needs are not there; their counterparts that somebody needs are.
+cat > $TMP/a.tile <<'T'
+import tilus
+from tilus import int32
+
+
+class Rows(tilus.Script):
+    """Rows of a view: others, or the same one."""
+
+    def __init__(self, step: int):
+        super().__init__()
+        self.step = step
+
+    def __call__(self, n: int32, a_ptr: ~int32):
+        self.attrs.blocks = 1
+        self.attrs.warps = 2
+        a = self.global_view(a_ptr, dtype=int32, shape=[3, n])
+        x = self.load_global(a[2], offsets=[0], shape=[100])
+        self.store_global(a[0], x + 1, offsets=[0])
+        self.store_global(a[self.step], x, offsets=[1])
+
+
+class Tiles(tilus.Script):
+    """Two tiles in the same bytes, of which each thread meets the same elements, or other ones."""
+
+    def __init__(self, turned: bool):
+        super().__init__()
+        self.turned = turned
+
+    def __call__(self, a_ptr: ~int32):
+        self.attrs.blocks = 1
+        self.attrs.warps = 2
+        a = self.global_view(a_ptr, dtype=int32, shape=[64])
+        s = self.shared_tensor(dtype=int32, shape=[64])
+        self.store_shared(s, self.load_global(a, offsets=[0], shape=[64]))
+        x = self.atomic.shared_add(s, self.load_global(a, offsets=[0], shape=[64]))
+        if self.turned:
+            x = x + self.sum(x, dim=0)
+        self.free_shared(s)
+        t = self.shared_tensor(dtype=int32, shape=[64])
+        self.store_shared(t, x)
+        self.store_global(a, self.load_shared(t), offsets=[0])
+        self.free_shared(t)
+T
+count() {
+    echo "$1: $($TILEC run --device=emulator --arch=emulator:sm_80 --print-after=nearby $TMP/a.tile "$2" 2>&1 | awk '/^kernel/ { name = ($0 ~ /_aligned/) ? "aligned" : "general" } $1 == "barrier" || $1 == "copy_wait" || $1 == "copy_commit" || $1 == "cp_async" { n[name " " $1]++ } /^error|: error/ { print } END { for (k in n) print k, n[k] }' | sort | tr '\n' ',')"
+}
+count "other rows" 'a = arange(300, int32); Rows(1)(100, a)'
+count "the same row" 'a = arange(300, int32); Rows(0)(100, a)'
+count "tiles" 'a = arange(64, int32); Tiles(False)(a)'
+count "and a sum through shared memory" 'a = arange(64, int32); Tiles(True)(a)'
+# A loop whose copies are asynchronous where memory is aligned for it.
+cp $TILE_ROOT/tests/exec/pipelined.tile $TMP/a.tile
+count "a pipelined loop" 'k = Gemm(block_k=16, stages=3); a = zeros((64, 64), float16); b = zeros((64, 64), float16); c = zeros((64, 64), float32); k(64, 64, 64, a, b, c)'
