@@ -381,6 +381,8 @@ bool host_part_refuses_loop(Eval *eval, Span at); /* reported, if we are there *
 /* A name that stands for an extent of two tensors: equal now, or the call is refused. */
 bool extents_agree(Eval *eval, const Binding *binding, Object *extent, Span at);
 /* ---- tensors.c ---- */
+/* False: it is an extent that nothing has told yet; reported. */
+bool extent_is_known(Eval *eval, const Object *object, Span at);
 Object *symbol_read(Eval *eval, Object *symbol); /* what it is in this kernel, if that is known */
 bool tensor_is_awaited(Eval *eval, Name name);
 bool tensor_declare(Eval *eval, Name name, Object *type, Span at);

@@ -204,16 +204,37 @@ static Specialisation *choose(Eval *eval, Object *callee, const Signature *signa
     return object != NULL ? object->as.specialisation : NULL;
 }
 
+/* What compiles the kernel where nothing can be launched: its keys by name. */
+static Object *refuse_launch(Eval *eval, const Signature *signature, Span at)
+{
+    Buf keys = {0};
+    bool declares = false;
+    for (size_t i = 0; i < signature->parameters.count; i++) {
+        const KernelParameter *parameter = &signature->parameters.data[i];
+        declares |= parameter->is_declared;
+        if (parameter->kind != PARAMETER_KEY || parameter->is_declared || parameter->otherwise)
+            continue;
+        buf_printf(&keys, "%s%s=...", keys.length > 0 ? ", " : "", parameter->name);
+    }
+    FAIL(eval, unsupported, at, "a launch while compiling");
+    if (eval->quiet == 0)
+        diag_note(eval->session->diags, at, "to compile it, write %s.compile(%.*s)%s",
+                  kernel_name(signature->instance), (int)keys.length,
+                  keys.length > 0 ? keys.data : "",
+                  declares ? ", with the extents that its body names: M=1024, ..." : "");
+    buf_free(&keys);
+    return NULL;
+}
+
 Object *launch_instance(Eval *eval, Object *callee, const Arguments *arguments)
 {
     Object *instance =
         callee->kind == OBJECT_SPECIALISATION ? callee->as.specialisation->instance : callee;
     if (eval->staging != NULL)
         return FAIL(eval, unsupported, arguments->at, "a launch in a kernel");
-    if (eval->host == NULL)
-        return FAIL(eval, unsupported, arguments->at, "a launch while compiling");
     Signature signature;
     if (!signature_read(eval, instance, arguments->at, &signature)) return NULL;
+    if (eval->host == NULL) return refuse_launch(eval, &signature, arguments->at);
     Object **values = arena_new_array(eval->arena, Object *, signature.parameters.count + 1);
     Specialisation *specialisation = choose(eval, callee, &signature, arguments, values);
     if (specialisation == NULL) return NULL;

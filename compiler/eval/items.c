@@ -98,6 +98,10 @@ Object *iterate(Eval *eval, Object *iterable, Span at)
         return object_list(eval, OBJECT_LIST, iterable->as.list.items, iterable->as.list.count);
     case OBJECT_RANGE: return iterate_range(eval, iterable, at);
     case OBJECT_TEXT: return iterate_text(eval, iterable);
+    case OBJECT_DTYPE: { /* as its name, which it is equal to */
+        const char *name = dtype_user_name(iterable->as.dtype);
+        return iterate_text(eval, object_text(eval, name, strlen(name)));
+    }
     case OBJECT_SET:
     case OBJECT_DICT:
         return object_list(eval, OBJECT_LIST, iterable->as.dict.keys.data,

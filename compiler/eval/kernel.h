@@ -15,7 +15,7 @@ struct Specialisation {
     Object **keys; /* one a parameter; NULL: a run-time parameter; of a tensor: tensor_key() */
     bool *is_tensor;
     int key_count;
-    Object *told; /* DICT: extents that were given by name, for tensors that were not given */
+    Object *told;   /* DICT: extents that were given by name, for tensors that were not given */
     Kernel *kernel; /* once it is staged; of one with configurations the first one's */
     /* What tuning chooses from (tuning.c), or empty: names with their values, each of a constructor
      * or of keys; and the instances that the former made. */
@@ -82,7 +82,7 @@ typedef struct KernelParameter {
 struct Signature {
     Object *instance, *function;
     bool is_function; /* opens its launches itself */
-    Object *told;     /* DICT that gets what arguments name that is no parameter: extents; or NULL */
+    Object *told; /* DICT that gets what arguments name that is no parameter: extents; or NULL */
     /* Of one whose function is `f(..., *rest)`: the function whose parameters are the rest, and
      * what becomes of their annotations; NULL: there is none. */
     Object *body, *annotate;
@@ -123,6 +123,8 @@ bool tensor_extents(Eval *eval, const KernelParameter *parameter, Value **out);
 /* Adds the parameters of a tensor; gives its view in the host region. NULL: reported. */
 Object *tensor_stage(Eval *eval, const KernelParameter *parameter, int argument, Object *key);
 
+/* The extents that were told by name, for a look ahead. */
+void tensors_told_ahead(Eval *eval, const Object *told, Map *ahead);
 /* The extents that were told by name are those of tensors. False: reported. */
 bool tensors_take_told(Eval *eval, const Specialisation *specialisation);
 

@@ -16,7 +16,7 @@ bool in_host_part(const Eval *eval)
 static bool host_ready(Eval *eval, const char *what, Span at)
 {
     if (!stage_ready(eval, at)) return false;
-    if (in_host_part(eval)) return true;
+    if (in_host_part(eval) && !eval->staging->looks_ahead) return true;
     FAIL(eval, bad_value, at,
          arena_printf(eval->arena, "%s %s", what,
                       eval->staging->is_function ? "inside a launch"
@@ -282,18 +282,52 @@ static void add_result(Eval *eval, const Result *result, int order)
                order);
 }
 
-/* Brings the results' parameters, the last ones, into the order in which they are returned. */
+static int moved(const int *places, int parameter)
+{
+    return parameter >= 0 ? places[parameter] : parameter;
+}
+
+static void move_extents(Extent *extents, int count, const int *places)
+{
+    for (int i = 0; i < count; i++)
+        if (extents[i].kind == EXTENT_PARAMETER)
+            extents[i].parameter = moved(places, extents[i].parameter);
+}
+
+/* `places`: where each of the first parameters goes. */
+static void move_parameters(Eval *eval, Kernel *kernel, const int *places, int count)
+{
+    int *arguments = eval->staging->parameter_arguments.data;
+    Parameter *parameters = arena_new_array(eval->arena, Parameter, count + 1);
+    int *given = arena_new_array(eval->arena, int, count + 1);
+    memcpy(parameters, kernel->parameters, sizeof *parameters * (size_t)count);
+    memcpy(given, arguments, sizeof *given * (size_t)count);
+    for (int i = 0; i < count; i++) {
+        kernel->parameters[places[i]] = parameters[i];
+        parameters[i].value->index = places[i];
+        arguments[places[i]] = given[i];
+    }
+    for (int i = 0; i < kernel->tensor_count; i++) {
+        Tensor *tensor = &kernel->tensors[i];
+        tensor->pointer = moved(places, tensor->pointer);
+        tensor->dtype_key = moved(places, tensor->dtype_key);
+        move_extents(tensor->shape, tensor->rank, places);
+        move_extents(tensor->strides, tensor->is_strided ? tensor->rank : 0, places);
+    }
+}
+
+/* Brings the results' parameters behind the others, in the order in which they are returned. */
 static void order_parameters(Eval *eval, Kernel *kernel)
 {
     const Staging *staging = eval->staging;
-    const int count = (int)staging->results.count, first = kernel_argument_count(kernel) - count;
-    Parameter *sorted = arena_new_array(eval->arena, Parameter, count + 1);
-    for (int i = 0; i < count; i++)
-        sorted[i] = kernel->parameters[result_at(staging, i)->view->op->operands[0]->index];
-    for (int i = 0; i < count; i++) {
-        kernel->parameters[first + i] = sorted[i];
-        sorted[i].value->index = first + i;
-    }
+    const int count = kernel_argument_count(kernel), results = (int)staging->results.count;
+    int *places = arena_new_array(eval->arena, int, count + 1);
+    memset(places, -1, sizeof *places * (size_t)count);
+    for (int i = 0; i < results; i++)
+        places[result_at(staging, i)->view->op->operands[0]->index] = count - results + i;
+    for (int i = 0, next = 0; i < count; i++)
+        if (places[i] < 0) places[i] = next++;
+    move_parameters(eval, kernel, places, count);
 }
 
 static bool finish_results(Eval *eval, Object *returned)

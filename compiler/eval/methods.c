@@ -336,6 +336,12 @@ Object *dtype_attribute_nbytes(Eval *eval, const Bound *bound)
     return object_int(eval, dtype_bytes(bound->values[0]->as.dtype));
 }
 
+Object *dtype_attribute_lanes(Eval *eval, const Bound *bound)
+{
+    (void)bound;
+    return object_int(eval, 1);
+}
+
 /* The largest finite number: all exponents but the one of infinity, all mantissa bits. */
 static double largest(DType dtype)
 {

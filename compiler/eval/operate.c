@@ -7,6 +7,7 @@
 
 Object *no_operator(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
+    if (!extent_is_known(eval, left, at) || !extent_is_known(eval, right, at)) return NULL;
     return FAIL(eval, bad_operands, at, operator_text(op), object_repr(eval, left),
                 object_repr(eval, right));
 }

@@ -115,6 +115,18 @@ Object *core_variable(Eval *eval, const Bound *bound)
     return place_new(eval, cell, NULL, true);
 }
 
+/* set_variable(memory, value): the memory of a Place that is a variable. */
+Object *core_set_variable(Eval *eval, const Bound *bound)
+{
+    const Slot slot = {bound->values[0], NULL, true};
+    Object place = {.kind = OBJECT_PLACE};
+    place.as.place = (Slot *)&slot;
+    if (slot.memory->kind != OBJECT_CELL)
+        return FAIL(eval, expected_kind, bound->at, "what is set", "a variable",
+                    object_repr(eval, slot.memory));
+    return place_write(eval, &place, bound->values[1], bound->at) ? eval->none : NULL;
+}
+
 /* ---- arguments ---- */
 
 Object *annotation_value(Eval *eval, const Function *function, const Node *annotation)
@@ -203,6 +215,8 @@ static Object *eval_place(Eval *eval, const Node *node, PlaceKind kind)
     Object *object, *index;
     if (node->kind == NODE_Name) {
         object = named_variable(eval, NODE_AS(Name, node)->id);
+        if (object != NULL && !assigns)
+            return place_new(eval, object->as.place->memory, object->as.place->index, false);
         if (object != NULL) return object;
     }
     if (node->kind == NODE_Subscript) {
@@ -307,7 +321,8 @@ Object *core_difference(Eval *eval, const Bound *bound)
     return object_int(eval, linear.constant);
 }
 
-/* memory_kind(memory): "view", "shared", "register", "local", or "" for what is no memory. */
+/* memory_kind(memory): "view", "shared", "register", "local", "variable", or "" for what is no
+ * memory. */
 Object *core_memory_kind(Eval *eval, const Bound *bound)
 {
     static const char *const NAMES[] = {[TYPE_VIEW] = "view",
@@ -318,23 +333,55 @@ Object *core_memory_kind(Eval *eval, const Bound *bound)
     const char *name =
         type != NULL && type->kind < sizeof NAMES / sizeof *NAMES && NAMES[type->kind] != NULL
             ? NAMES[type->kind]
-            : "";
+        : bound->values[0]->kind == OBJECT_CELL ? "variable"
+                                                : "";
     return object_text(eval, name, strlen(name));
 }
 
-/* Whether what a function gives is a function of its own. */
-Object *core_returns_function(Eval *eval, const Bound *bound)
+static bool is_decorated(const NodeFunctionDef *function, const Object *name)
+{
+    for (uint32_t i = 0; i < function->decorator_list.count; i++) {
+        const Node *node = function->decorator_list.items[i];
+        if (node->kind == NODE_Call) node = NODE_AS(Call, node)->func;
+        const Name last = node->kind == NODE_Attribute ? NODE_AS(Attribute, node)->attr
+                          : node->kind == NODE_Name    ? NODE_AS(Name, node)->id
+                                                       : NULL;
+        if (last != NULL && strlen(last) == name->as.text.length &&
+            memcmp(last, name->as.text.data, name->as.text.length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool has_function(Nodes body, const Object *decorator);
+
+static bool defines_function(const Node *node, const Object *decorator)
+{
+    if (node->kind == NODE_FunctionDef)
+        return is_decorated(NODE_AS(FunctionDef, node), decorator) ||
+               has_function(NODE_AS(FunctionDef, node)->body, decorator);
+    if (node->kind == NODE_If)
+        return has_function(NODE_AS(If, node)->body, decorator) ||
+               has_function(NODE_AS(If, node)->orelse, decorator);
+    return false;
+}
+
+static bool has_function(Nodes body, const Object *decorator)
+{
+    for (uint32_t i = 0; i < body.count; i++)
+        if (defines_function(body.items[i], decorator)) return true;
+    return false;
+}
+
+/* has_function(function, name): whether a function with a decorator of that name is defined in it.
+ */
+Object *core_has_function(Eval *eval, const Bound *bound)
 {
     const Object *object = bound->values[0];
+    const Object *name = text_argument(eval, bound->values[1], "the decorator's name", bound->at);
+    if (name == NULL) return NULL;
     if (object->kind != OBJECT_FUNCTION || object->as.function.node->kind != NODE_FunctionDef)
         return eval->no;
-    Nodes body = NODE_AS(FunctionDef, object->as.function.node)->body;
-    const Node *last = body.items[body.count - 1];
-    const Node *value = last->kind == NODE_Return ? NODE_AS(Return, last)->value : NULL;
-    if (value == NULL || value->kind != NODE_Name) return eval->no;
-    for (uint32_t i = 0; i < body.count; i++)
-        if (body.items[i]->kind == NODE_FunctionDef &&
-            NODE_AS(FunctionDef, body.items[i])->name == NODE_AS(Name, value)->id)
-            return eval->yes;
-    return eval->no;
+    return object_bool(eval,
+                       has_function(NODE_AS(FunctionDef, object->as.function.node)->body, name));
 }

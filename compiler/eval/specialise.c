@@ -178,11 +178,21 @@ static Object *open_value(const Eval *eval, const Signature *signature, size_t p
     return is_model ? model->keys[parameter] : signature->parameters.data[parameter].otherwise;
 }
 
+/* Whether no argument stands for a tensor that the body declares: what is told tells of it. */
+static bool leaves_tensors_open(const Signature *signature, Object *const *values)
+{
+    bool open = false;
+    for (size_t i = 0; i < signature->parameters.count; i++)
+        open |= signature->parameters.data[i].is_declared && values[i] == NULL;
+    return open;
+}
+
 Object *specialise_values(Eval *eval, const Signature *signature, Object **values, Span at)
 {
     Object *object = new_specialisation(eval, signature->instance, signature->parameters.count, at);
     if (!tuning_plan(eval, signature, values, object->as.specialisation)) return NULL;
-    if (signature->told != NULL && signature->told->as.dict.keys.count > 0)
+    if (signature->told != NULL &&
+        (signature->told->as.dict.keys.count > 0 || leaves_tensors_open(signature, values)))
         object->as.specialisation->told = signature->told;
     for (size_t i = 0; i < signature->parameters.count; i++) {
         const KernelParameter *parameter = &signature->parameters.data[i];

@@ -73,7 +73,9 @@ bool dtype_by_user_name(const char *name, DType *out)
 static bool promote_floats(DType a, DType b, DType *out)
 {
     int bits_a = dtype_bits(a), bits_b = dtype_bits(b);
-    if (bits_a <= 8 || bits_b <= 8) return false; /* small floats go with themselves alone */
+    if (bits_a <= 8 && bits_b <= 8) return false; /* of two small ones neither holds the other */
+    *out = bits_a <= 8 ? b : a;
+    if (bits_a <= 8 || bits_b <= 8) return true;
     *out = DTYPE_f32;
     if (a == DTYPE_f64 || b == DTYPE_f64)
         *out = DTYPE_f64;
@@ -173,6 +175,7 @@ Value *stage_operand(Eval *eval, Object *object, Span at)
     if (!stage_ready(eval, at)) return NULL;
     if (object_is_staged(object)) return stage_value(eval, object);
     if (object_is_number(object)) return stage_literal(eval, object, literal_dtype(object), at);
+    if (!extent_is_known(eval, object, at)) return NULL;
     return FAIL(eval, expected_kind, at, "the operand", "a number or a run-time value",
                 object_kind_name(object));
 }

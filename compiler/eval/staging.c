@@ -286,6 +286,60 @@ static bool run_kernel(Eval *eval, Scope *scope)
     return good;
 }
 
+/* ---- bodies that declare their tensors ---- */
+
+static bool declares_tensors(const Signature *signature)
+{
+    for (size_t i = 0; i < signature->parameters.count; i++)
+        if (signature->parameters.data[i].is_declared) return true;
+    return false;
+}
+
+/* The statements up to the first launch, in silence: some of them need numbers that those behind
+ * them tell. */
+static void run_ahead(Eval *eval, Scope *scope)
+{
+    Staging *staging = eval->staging;
+    const Function *function = &staging->signature->function->as.function;
+    const Nodes body = NODE_AS(FunctionDef, function->node)->body;
+    Frame frame = {.scope = scope, .function = function, .caller = eval->frame};
+    eval->frame = &frame;
+    for (uint32_t i = 0; i < body.count && body.items[i]->kind != NODE_With; i++) {
+        staging->frame = &frame;
+        eval_statement(eval, body.items[i]);
+    }
+    eval->frame = frame.caller;
+}
+
+/* What the tensors that the body declares tell of its extents, wherever they are declared: with
+ * that it is evaluated in earnest. */
+static Map extents_ahead(Eval *eval, const Signature *signature,
+                         const Specialisation *specialisation)
+{
+    if (!declares_tensors(signature)) return (Map){0};
+    const Function *function = &signature->function->as.function;
+    Specialisation trial = *specialisation;
+    Staging staging = {.kernel = kernel_new(eval->session, signature->function->as.function.name,
+                                            specialisation->at),
+                       .at = specialisation->at,
+                       .signature = signature,
+                       .specialisation = &trial,
+                       .is_function = true,
+                       .looks_ahead = true};
+    Scope *scope = scope_new(eval, SCOPE_FUNCTION, function->closure, function->unit);
+    const Aside aside = step_aside(eval);
+    const uint64_t steps_left = eval->steps_left;
+    tensors_told_ahead(eval, specialisation->told, &staging.ahead);
+    begin_kernel(eval, &staging);
+    eval->quiet++;
+    if (stage_parameters(eval, scope)) run_ahead(eval, scope);
+    eval->quiet--;
+    step_back(eval, &aside);
+    eval->steps_left = steps_left;
+    kernel_free(staging.kernel);
+    return staging.ahead;
+}
+
 static Object *new_attributes(Eval *eval)
 {
     Object *class = object_new(eval, OBJECT_CLASS);
@@ -302,6 +356,7 @@ static bool stage_kernel(Eval *eval, const Signature *signature, Specialisation 
                        .at = specialisation->at,
                        .signature = signature,
                        .specialisation = specialisation,
+                       .ahead = extents_ahead(eval, signature, specialisation),
                        .is_function = signature->is_function};
     Scope *scope = scope_new(eval, SCOPE_FUNCTION, function->closure, function->unit);
     if (!staging.is_function) staging.launch = make_launch(kernel, function->node->span);

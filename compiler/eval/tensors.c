@@ -13,6 +13,9 @@ static bool read_extents(Eval *eval, Object *object, const char *what, Span at, 
 {
     if (!argument_items(eval, object, what, at, rank, out)) return false;
     for (int i = 0; i < *rank; i++) {
+        if (out[i]->kind == OBJECT_INT && out[i]->as.extent != NULL && eval->staging != NULL &&
+            !map_has(&eval->staging->symbols, out[i]->as.extent->as.symbol->name))
+            out[i] = out[i]->as.extent; /* the first that tells it */
         bool fits = out[i]->kind == OBJECT_SYMBOL || builtin_is(out[i], "int") ||
                     (out[i]->kind == OBJECT_INT && out[i]->as.integer >= 0);
         if (out[i]->kind == OBJECT_IR || fits) continue;
@@ -47,6 +50,29 @@ Object *core_tensor_type(Eval *eval, const Bound *bound)
     return object;
 }
 
+/* In a body that declares its tensors a name stands for its number from the start, which is still
+ * that of the extent where it is one; what is known at the call is a parameter. */
+static Object *symbol_ahead(Eval *eval, Object *object, Span at)
+{
+    Staging *staging = eval->staging;
+    const Symbol *symbol = object->as.symbol;
+    if (staging == NULL || symbol->name == NULL) return object;
+    const Object *found = map_get(&staging->ahead, symbol->name);
+    Object *known = map_get(&staging->symbols, symbol->name);
+    if (found == NULL || symbol->is_key != (found->kind == OBJECT_INT)) return object;
+    if (symbol->is_key) {
+        Object *number = object_int(eval, found->as.integer);
+        number->as.extent = object;
+        return number;
+    }
+    if (known != NULL || !in_host_part(eval)) return object;
+    const Type *type = type_scalar(staging->kernel->types, symbol->dtype);
+    Object *value = object_ir(eval, kernel_add_parameter(staging->kernel, symbol->name, type, at));
+    vec_push(eval->arena, &staging->parameter_arguments, -1);
+    map_set(eval->arena, &staging->symbols, symbol->name, value);
+    return value;
+}
+
 /* symbol(name, dtype, key): an extent that is known later, by its name if it has one. */
 Object *core_symbol(Eval *eval, const Bound *bound)
 {
@@ -66,7 +92,7 @@ Object *core_symbol(Eval *eval, const Bound *bound)
         return NULL;
     Object *object = object_new(eval, OBJECT_SYMBOL);
     object->as.symbol = symbol;
-    return object;
+    return symbol_ahead(eval, object, bound->at);
 }
 
 /* ---- what is known of a tensor ---- */
@@ -288,6 +314,14 @@ static Object *symbol_value(Eval *eval, const Symbol *symbol)
     return symbol->name != NULL ? map_get(&eval->staging->symbols, symbol->name) : NULL;
 }
 
+/* Its number, where a look ahead found that; or NULL. */
+static const Object *number_ahead(Eval *eval, const Object *extent)
+{
+    if (extent->kind != OBJECT_SYMBOL || extent->as.symbol->name == NULL) return NULL;
+    const Object *number = map_get(&eval->staging->ahead, extent->as.symbol->name);
+    return number != NULL && number->kind == OBJECT_INT ? number : NULL;
+}
+
 static int add_extent(Eval *eval, const Part *part, Name name, DType dtype)
 {
     Kernel *kernel = eval->staging->kernel;
@@ -345,25 +379,44 @@ static bool stage_symbol(Eval *eval, const Part *part, int dim, const Symbol *sy
     return true;
 }
 
+/* One that is computed from others is a parameter of its own, which a call has to agree with. */
+static bool stage_computed(Eval *eval, const Part *part, int dim)
+{
+    const Symbol unnamed = {0};
+    Value *wanted = stage_index(eval, part->extents[dim], part->parameter->span);
+    if (wanted == NULL || !stage_symbol(eval, part, dim, &unnamed, eval->none)) return false;
+    Value *given = part->values[dim];
+    Value *same = build_cmp(&eval->builder, "eq", stage_cast(eval, given, DTYPE_i64),
+                            stage_cast(eval, wanted, DTYPE_i64));
+    const char *text =
+        arena_printf(eval->arena, "argument '%s': %s %d is not what the kernel computes for it",
+                     part->parameter->name, part->what, dim);
+    op_set_text(build_op(&eval->builder, OP_require, 1, &same, 0, NULL), ATTR_text,
+                intern_text(eval->session->names, text));
+    part->values[dim] = wanted;
+    return true;
+}
+
 static bool stage_extent(Eval *eval, const Part *part, int dim)
 {
     const Object *extent = part->tensor != NULL ? part->extents[dim] : NULL;
     Object *key = part->keys->as.list.items[dim];
-    if (extent != NULL && extent->kind == OBJECT_SYMBOL)
-        return stage_symbol(eval, part, dim, extent->as.symbol, key);
+    if (extent != NULL && extent->kind == OBJECT_SYMBOL) {
+        const Object *number = number_ahead(eval, extent);
+        return (number == NULL || agrees(eval, part, dim, extent->as.symbol, number, key)) &&
+               stage_symbol(eval, part, dim, extent->as.symbol, key);
+    }
     if (extent != NULL && extent->kind == OBJECT_INT) {
         part->out[dim] = (Extent){.kind = EXTENT_LITERAL, .value = extent->as.integer};
         part->values[dim] = build_const(&eval->builder, DTYPE_i64, extent->as.integer);
         return true;
     }
     if (extent != NULL && extent->kind == OBJECT_IR) {
-        Value *value = extent->as.ir.value;
+        const Value *value = extent->as.ir.value;
+        if (value->op != NULL || value->region != NULL) return stage_computed(eval, part, dim);
         part->out[dim] = (Extent){.kind = EXTENT_PARAMETER, .parameter = value->index};
         part->values[dim] = stage_index(eval, part->extents[dim], part->parameter->span);
-        if (value->op == NULL && value->region == NULL) return part->values[dim] != NULL;
-        FAIL(eval, bad_value, part->parameter->span,
-             "an extent of an argument is a number or a name, nothing computed");
-        return false;
+        return part->values[dim] != NULL;
     }
     const Symbol unnamed = {.is_key = true};
     return stage_symbol(eval, part, dim, &unnamed, key);
@@ -464,6 +517,21 @@ Object *symbol_read(Eval *eval, Object *symbol)
     return value != NULL ? value : symbol;
 }
 
+bool extent_is_known(Eval *eval, const Object *object, Span at)
+{
+    if (object->kind != OBJECT_SYMBOL) return true;
+    const Symbol *symbol = object->as.symbol;
+    const Name name = symbol->name != NULL ? symbol->name : "an extent without a name";
+    const char *how = symbol->name == NULL ? "give it one"
+                      : symbol->is_key     ? arena_printf(eval->arena,
+                                                          ".compile(%s=...) tells it, or a tensor "
+                                                              "that is given and has it",
+                                                          name)
+                                           : "a tensor that the kernel takes has to have it";
+    FAIL(eval, bad_value, at, arena_printf(eval->arena, "'%s' is not known here: %s", name, how));
+    return false;
+}
+
 /* ---- tensors that are declared in the body ---- */
 
 /* `name: type` in the body of a kernel function: whether the name is an argument that waits for it.
@@ -526,14 +594,17 @@ static Object *with_strides(Eval *eval, Object *known)
                        (Object *[]){known->as.list.items[0], known->as.list.items[1], strides}, 3);
 }
 
-/* The number that was told for an extent by its name; NULL: none was. */
-static const Object *told_extent(Eval *eval, const Object *extent)
+/* What to write for an extent that nothing tells. */
+static const char *untold(Eval *eval, const Object *extent, int dim, Name tensor)
 {
-    const Object *told = eval->staging->specialisation->told;
-    if (told == NULL || extent->kind != OBJECT_SYMBOL || extent->as.symbol->name == NULL)
-        return NULL;
-    const char *name = extent->as.symbol->name;
-    return dict_get(told, object_text(eval, name, strlen(name)));
+    const Name name = extent->kind == OBJECT_SYMBOL ? extent->as.symbol->name : NULL;
+    if (name == NULL)
+        return arena_printf(eval->arena, "extent %d of '%s' is not told: give a tensor for '%s'",
+                            dim, tensor, tensor);
+    return arena_printf(eval->arena,
+                        "the extent '%s' of '%s' is not told: .compile(%s=...) gives it, or a "
+                        "tensor for '%s'",
+                        name, tensor, name, tensor);
 }
 
 /* What would be known of a tensor that is given, from the extents that were told. NULL: reported.
@@ -551,16 +622,12 @@ static Object *known_by_name(Eval *eval, const TensorType *tensor, Name name, Sp
     for (int i = 0; i < tensor->rank * (tensor->is_strided ? 2 : 1); i++) {
         const Object *extent =
             i < tensor->rank ? tensor->shape[i] : tensor->strides[i - tensor->rank];
-        const Object *number = told_extent(eval, extent);
-        if (number == NULL && extent->kind == OBJECT_INT) number = extent;
+        const Object *number = extent->kind == OBJECT_INT ? extent : number_ahead(eval, extent);
         const bool is_open = extent->kind == OBJECT_IR ||
                              (extent->kind == OBJECT_SYMBOL && !extent->as.symbol->is_key);
         if (number == NULL && !is_open)
             return FAIL(eval, bad_value, eval->staging->at,
-                        arena_printf(eval->arena,
-                                     "extent %d of '%s' is not told: give it by its name, or a "
-                                     "tensor for '%s'",
-                                     i % tensor->rank, name, name));
+                        untold(eval, extent, i % tensor->rank, name));
         list_append(eval, lists[i >= tensor->rank],
                     object_int(eval, number != NULL ? number->as.integer : 0));
     }
@@ -587,6 +654,36 @@ bool tensors_take_told(Eval *eval, const Specialisation *specialisation)
     return true;
 }
 
+void tensors_told_ahead(Eval *eval, const Object *told, Map *ahead)
+{
+    for (size_t i = 0; told != NULL && i < told->as.dict.keys.count; i++) {
+        const Object *name = told->as.dict.keys.data[i];
+        map_set(eval->arena, ahead,
+                intern(eval->session->names, name->as.text.data, name->as.text.length),
+                told->as.dict.values.data[i]);
+    }
+}
+
+/* A look ahead: which names the tensor's extents have, and what is known of it tells of them. */
+static void look_ahead(Eval *eval, const TensorType *tensor, const Object *key)
+{
+    Map *ahead = &eval->staging->ahead;
+    const bool is_given = key != NULL && key->kind == OBJECT_TUPLE;
+    for (int i = 0; i < tensor->rank * (tensor->is_strided ? 2 : 1); i++) {
+        const int dim = i % tensor->rank;
+        const Object *extent = i < tensor->rank ? tensor->shape[dim] : tensor->strides[dim];
+        if (extent->kind != OBJECT_SYMBOL || extent->as.symbol->name == NULL) continue;
+        const Name name = extent->as.symbol->name;
+        const Object *known = is_given ? key->as.list.items[i < tensor->rank ? 1 : 2] : eval->none;
+        const bool has = known->kind == OBJECT_TUPLE && (int)known->as.list.count == tensor->rank;
+        if (map_has(ahead, name)) continue;
+        if (!extent->as.symbol->is_key)
+            map_set(eval->arena, ahead, name, eval->none);
+        else if (has)
+            map_set(eval->arena, ahead, name, known->as.list.items[dim]);
+    }
+}
+
 bool tensor_declare(Eval *eval, Name name, Object *type, Span at)
 {
     Staging *staging = eval->staging;
@@ -597,6 +694,10 @@ bool tensor_declare(Eval *eval, Name name, Object *type, Span at)
         FAIL(eval, expected_kind, at, "the type of a kernel's argument", "a tensor type",
              object_repr(eval, type));
         return false;
+    }
+    if (staging->looks_ahead) {
+        look_ahead(eval, type->as.tensor, *key);
+        return true;
     }
     if (*key == eval->none && (*key = known_by_name(eval, type->as.tensor, name, at)) == NULL)
         return false;

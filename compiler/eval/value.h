@@ -175,7 +175,10 @@ struct Object {
     uint64_t made;    /* of a LIST or DICT: when */
     Binding *content; /* of one that is changed under run-time control: its items */
     union {
-        int64_t integer; /* and of BOOL */
+        struct {
+            int64_t integer; /* and of BOOL */
+            Object *extent;  /* of an INT: the SYMBOL whose number it is, or NULL */
+        };
         double number;
         struct {
             const char *data;
@@ -384,6 +387,10 @@ typedef struct Staging { /* of the kernel that is being staged */
     const Signature *signature;
     VEC(int) parameter_arguments, tensor_arguments; /* of the Specialisation, as they come */
     Map symbols;                                    /* names of extents -> Object: what they are */
+    /* Names of extents of tensors that are declared in the body -> what a look ahead found: an INT,
+     * or None where that is known at the call. */
+    Map ahead;
+    bool looks_ahead;                 /* to fill that */
     Object *attributes;               /* what the kernel function set: blocks, warps */
     Span at;                          /* what asked for it */
     int64_t group_begin, group_count; /* the threads of the group at hand; count 0: all */
