@@ -56,8 +56,41 @@ static bool is_row_major(const Value *view)
     return true;
 }
 
+/* Elements of several old ones each, along the last dimension, which is packed; the others may have
+ * any strides, multiples of a new element. NULL: it is not such a view, or not such a shape. */
+static Object *alias_elements(Eval *eval, Value *view, DType dtype, const Bound *bound)
+{
+    Value *const *extents = view->op->operands + 1, *strides[TYPE_RANK];
+    const int rank = view->type->rank, last = rank - 1;
+    const Object *shape = bound->values[1];
+    int64_t extent, packed;
+    const int old = dtype_bytes(view->type->dtype), new = dtype_bytes(dtype);
+    if (!object_is_sequence(shape) || (int)shape->as.list.count != rank || new % old != 0 ||
+        !value_constant(extents[last], &extent) ||
+        !value_constant(view->op->operands[1 + rank + last], &packed) || packed != 1)
+        return NULL;
+    const Object *wanted = shape->as.list.items[last];
+    if (wanted->kind != OBJECT_INT || wanted->as.integer * (new / old) != extent) return NULL;
+    for (int d = 0; d < last; d++)
+        strides[d] = build2(&eval->builder, OP_div,
+                            stage_cast(eval, view->op->operands[1 + rank + d], DTYPE_i64),
+                            build_const(&eval->builder, DTYPE_i64, new / old));
+    strides[last] = build_const(&eval->builder, DTYPE_i64, 1);
+    Value *ends[TYPE_RANK], *pointer = view->op->operands[0];
+    for (int d = 0; d < last; d++) ends[d] = extents[d];
+    ends[last] = build_const(&eval->builder, DTYPE_i64, wanted->as.integer);
+    if (view->type->dtype != dtype)
+        pointer = core_build(eval, OP_ptr_cast, 1, &pointer,
+                             type_pointer(core_types(eval), dtype, SPACE_GLOBAL));
+    return object_ir(eval, build_view(&eval->builder, pointer, rank, ends, strides));
+}
+
 static Object *alias_view(Eval *eval, Value *view, DType dtype, const Bound *bound)
 {
+    if (view->op != NULL && view->op->code == OP_view && !is_row_major(view)) {
+        Object *elements = alias_elements(eval, view, dtype, bound);
+        if (elements != NULL) return elements;
+    }
     if (view->op == NULL || view->op->code != OP_view || !is_row_major(view))
         return FAIL(eval, bad_value, bound->at,
                     "only contiguous memory can be seen in another shape: take all of a tensor's "

@@ -325,3 +325,15 @@ Flow eval_import_from(Eval *eval, const NodeImportFrom *node)
     }
     return module != NULL ? FLOW_NEXT : FLOW_ERROR;
 }
+
+/* names(module): those that `from module import *` takes. */
+Object *core_names(Eval *eval, const Bound *bound)
+{
+    Object *module = bound->values[0], *list = object_list(eval, OBJECT_LIST, NULL, 0);
+    AllNames all = {.eval = eval};
+    if (module->kind != OBJECT_MODULE) return list;
+    if (!module_names(eval, module, bound->at, &all)) return NULL;
+    for (size_t i = 0; i < all.names.count; i++)
+        list_append(eval, list, object_text(eval, all.names.data[i], strlen(all.names.data[i])));
+    return list;
+}

@@ -59,15 +59,26 @@ Object *place_read(Eval *eval, const Object *object, Span at)
     return place->index == NULL ? place->memory : item_get(eval, place->memory, place->index, at);
 }
 
+/* In a parallel loop: by the iterations at hand. */
+static Value *lanes_written(Eval *eval, Value *var, Object *object, Span at)
+{
+    Value *value = lanes_number(eval, object, var->type->content->dtype, at);
+    Value *mask = eval->parallel != NULL ? eval->parallel->mask : NULL;
+    if (value == NULL || mask == NULL) return value;
+    return build3(&eval->builder, OP_select, mask, value, build1(&eval->builder, OP_var_get, var));
+}
+
 /* What is written takes the place's type. */
 bool place_write(Eval *eval, const Object *object, Object *value, Span at)
 {
     const Slot *place = object->as.place;
     if (place->memory->kind == OBJECT_CELL) {
         Value *var = place->memory->as.ir.var;
-        Value *scalar = stage_scalar(eval, value, var->type->content->dtype, at);
-        if (scalar != NULL) build2(&eval->builder, OP_var_set, var, scalar);
-        return scalar != NULL;
+        Value *written = type_is_tile(var->type->content)
+                             ? lanes_written(eval, var, value, at)
+                             : stage_scalar(eval, value, var->type->content->dtype, at);
+        if (written != NULL) build2(&eval->builder, OP_var_set, var, written);
+        return written != NULL;
     }
     if (place->index != NULL) return item_set(eval, place->memory, place->index, value, at);
     if (place->memory->kind == OBJECT_TILE) {
@@ -106,10 +117,12 @@ Object *core_variable(Eval *eval, const Bound *bound)
         return NULL;
     if (in_host_part(eval)) return FAIL(eval, outside_launch, bound->at);
     if (!argument_absent(bound->values[1])) {
-        init = stage_scalar(eval, bound->values[1], dtype, bound->at);
+        init = eval->parallel != NULL ? lanes_number(eval, bound->values[1], dtype, bound->at)
+                                      : stage_scalar(eval, bound->values[1], dtype, bound->at);
         if (init == NULL) return NULL;
     }
-    const Type *type = type_var(core_types(eval), type_scalar(core_types(eval), dtype));
+    const Type *type = type_var(core_types(eval),
+                                init != NULL ? init->type : type_scalar(core_types(eval), dtype));
     Object *cell = object_new(eval, OBJECT_CELL);
     cell->as.ir.var = build_op(&eval->builder, OP_var, init != NULL, &init, 1, &type)->results;
     return place_new(eval, cell, NULL, true);

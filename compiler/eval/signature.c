@@ -172,11 +172,16 @@ static bool is_declared(const Function *function, Name name)
     return false;
 }
 
-/* What an annotation of the body says is its dialect's to tell. */
+/* What an annotation of the body says is its dialect's to tell; a kernel may have another in its
+ * place, by the parameter's name. */
 static Object *parameter_type(Eval *eval, const Signature *signature, const Function *function,
-                              const Node *annotation)
+                              const Nodearg *parameter)
 {
-    Object *type = eval_annotation(eval, function, annotation);
+    const Node *annotation = parameter->annotation;
+    const Object *kinds = own_attribute(signature->instance, "__kernel_kinds__");
+    Object *name = object_text(eval, parameter->arg, strlen(parameter->arg)), *type = NULL;
+    if (kinds != NULL && kinds->kind == OBJECT_DICT) type = dict_get(kinds, name);
+    if (type == NULL) type = eval_annotation(eval, function, annotation);
     if (type == NULL || signature->annotate == NULL || signature->body == NULL ||
         function != &signature->body->as.function)
         return type;
@@ -221,13 +226,29 @@ static bool add_parameter(Eval *eval, Signature *signature, const Function *func
     const Nodearg *arg = NODE_AS(arg, node);
     const Object *type = NULL;
     if (arg->annotation != NULL) {
-        type = parameter_type(eval, signature, function, arg->annotation);
+        type = parameter_type(eval, signature, function, arg);
         if (type == NULL) return false;
         if (type->kind == OBJECT_LIST) return add_parts(eval, signature, function, arg, type);
     }
     if (!read_parameter(eval, signature, function, arg, type, otherwise, &parameter)) return false;
     vec_push(eval->arena, &signature->parameters, parameter);
     return true;
+}
+
+/* parameters(function): the names of its parameters, in order. */
+Object *core_parameters(Eval *eval, const Bound *bound)
+{
+    const Object *function = bound->values[0];
+    Object *names = object_list(eval, OBJECT_TUPLE, NULL, 0);
+    if (function->kind != OBJECT_FUNCTION || function->as.function.node->kind != NODE_FunctionDef)
+        return names;
+    const Node *list = NODE_AS(FunctionDef, function->as.function.node)->args;
+    Nodes parameters = NODE_AS(arguments, list)->args;
+    for (uint32_t i = 0; i < parameters.count; i++) {
+        Name name = NODE_AS(arg, parameters.items[i])->arg;
+        list_append(eval, names, object_text(eval, name, strlen(name)));
+    }
+    return names;
 }
 
 /* annotations(function): what those of its parameters are, in order; None: it has none. */

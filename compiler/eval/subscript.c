@@ -12,6 +12,7 @@ typedef struct Part {
     int64_t known_start; /* -1: not known now */
     int64_t extent;      /* of tiles; 1 of an index */
     Object *stop;        /* of a slice, as written; NULL: the end */
+    int64_t step;        /* of a slice of a view; 0: 1 */
 } Part;
 
 typedef struct Subscript {
@@ -75,19 +76,30 @@ static bool slice_extent(Eval *eval, const Subscript *subscript, int dim, Object
     return false;
 }
 
+static bool read_step(Eval *eval, const Subscript *subscript, const Object *step, Part *part)
+{
+    const bool of_view = subscript->type->kind == TYPE_VIEW;
+    if (step == NULL || step->kind == OBJECT_NONE) return true;
+    if (step->kind == OBJECT_INT && (step->as.integer == 1 || (of_view && step->as.integer > 0))) {
+        part->step = step->as.integer;
+        return true;
+    }
+    FAIL(eval, bad_value, subscript->at,
+         of_view ? "the step of a view's slice is a positive number that is known when the kernel "
+                   "is compiled"
+                 : "a slice of a tile has the step 1");
+    return false;
+}
+
 static bool read_slice(Eval *eval, const Subscript *subscript, int dim, Object *slice, Part *part)
 {
-    Object *begin = slice->as.range.start, *step = slice->as.range.step;
+    Object *begin = slice->as.range.start;
     part->keeps = true;
     part->known_start = begin == NULL || begin->kind == OBJECT_NONE ? 0 : -1;
     part->stop = slice->as.range.stop;
     if (part->stop != NULL && part->stop->kind == OBJECT_NONE) part->stop = NULL;
-    part->whole = part->known_start == 0 && part->stop == NULL;
-    if (step != NULL && step->kind != OBJECT_NONE &&
-        !(step->kind == OBJECT_INT && step->as.integer == 1)) {
-        FAIL(eval, bad_value, subscript->at, "a slice of a tile or view has the step 1");
-        return false;
-    }
+    if (!read_step(eval, subscript, slice->as.range.step, part)) return false;
+    part->whole = part->known_start == 0 && part->stop == NULL && part->step <= 1;
     if (subscript->type->kind != TYPE_VIEW && !slice_extent(eval, subscript, dim, slice, part))
         return false;
     if (begin != NULL && begin->kind == OBJECT_INT && begin->as.integer >= 0)
@@ -341,6 +353,11 @@ static Value *slice_length(Eval *eval, const Part *part, Value *extent, Span at)
     }
     Value *length = build2(&eval->builder, OP_sub, as_wide(eval, stop), as_wide(eval, part->start));
     length = smaller(eval, OP_max, length, zero);
+    if (part->step > 1) {
+        Value *step = build_const(&eval->builder, DTYPE_i64, part->step);
+        Value *most = build_const(&eval->builder, DTYPE_i64, part->step - 1);
+        length = build2(&eval->builder, OP_div, build2(&eval->builder, OP_add, length, most), step);
+    }
     if (part->known_start >= 0) return length;
     Value *inside = build_cmp(&eval->builder, "ge", as_wide(eval, part->start), zero);
     return build3(&eval->builder, OP_select, inside, length, zero);
@@ -361,6 +378,9 @@ static Value *view_part(Eval *eval, Value *view, const Subscript *subscript)
         }
         if (!part->keeps) continue;
         strides[rank] = old_strides[d];
+        if (part->step > 1)
+            strides[rank] = build2(&eval->builder, OP_mul, as_wide(eval, strides[rank]),
+                                   build_const(&eval->builder, DTYPE_i64, part->step));
         extents[rank] = slice_length(eval, part, old_extents[d], subscript->at);
         if (extents[rank++] == NULL) return NULL;
     }
