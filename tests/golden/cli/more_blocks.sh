@@ -7,7 +7,7 @@ import warp as wp
 @wp.kernel
 def add(a: wp.array(dtype=float), b: wp.array(dtype=float)):
     i = wp.tid()
-    b[i] = a[i] + b[i]
+    b[2 * i] = a[i] + b[2 * i]
 END
 cat > ptxas <<'END'
 #!/bin/bash
