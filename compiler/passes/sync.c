@@ -64,12 +64,13 @@ typedef struct Sync {
     Barriers *barriers;
     FactTable *facts;
     Agreement *agreement;
-    ThreadGroup group; /* the threads that run what is walked */
-    bool tensor_core;  /* it reads shared memory in this launch */
-    bool signals;      /* the author's mbarriers order what groups do beside each other */
-    OpVec *inserted;   /* barriers */
-    const Op *ignored; /* a barrier that is taken for not there */
-    bool fences;       /* barriers get the fences that they need */
+    ThreadGroup group;  /* the threads that run what is walked */
+    bool tensor_core;   /* it reads shared memory in this launch */
+    bool copies_arrive; /* at mbarriers of the author's, when they have landed */
+    bool signals;       /* the author's mbarriers order what groups do beside each other */
+    OpVec *inserted;    /* barriers */
+    const Op *ignored;  /* a barrier that is taken for not there */
+    bool fences;        /* barriers get the fences that they need */
     /* if given, barriers are not inserted but reported here, for conflicts with what threads
      * outside `reported` did, or all if its count is 0 */
     bool *hit;
@@ -512,7 +513,8 @@ static void build_fence(const Sync *sync, Op *op, const State *state)
         written = true;
         made &= makes_barriers(item->op);
     }
-    if (!written || !reaches_tensor_core(op)) return;
+    /* beside groups that the author's mbarriers order, the text does not say what comes after */
+    if (!written || !(sync->signals ? sync->tensor_core : reaches_tensor_core(op))) return;
     Builder builder = builder_before(op);
     Op *fence = build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
     if (made) op_set_int(fence, ATTR_made, 1);
@@ -687,20 +689,28 @@ static void visit_if(const Sync *sync, Op *op, State *state)
     state_join(sync, state, &otherwise);
 }
 
-/* What was copied to a ring's slot is shown to the tensor core by those that use it. */
+/* What was copied to a ring's slot, or for an mbarrier, is shown to the tensor core by those that
+ * use it. */
 static void visit_take(const Sync *sync, Op *take)
 {
     Builder builder = builder_after(take);
     if (op_attr(take, ATTR_tensor)) return; /* both are of one proxy */
+    if (take->code != OP_slot_take && !sync->copies_arrive) return;
     if (sync->fences && !is_fence(take->next) && reaches_tensor_core(take))
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
 }
 
 /* What was written is shown to the tensor core by those that wrote it, too. */
-static void visit_arrive(const Sync *sync, Op *arrive)
+static void visit_arrive(const Sync *sync, Op *arrive, const State *state)
 {
+    bool written = false;
+    for (size_t i = 0; i < state->items.count; i++) {
+        const Pending *item = &state->items.data[i];
+        written |= !group_is_apart(item->group, sync->group) && !makes_barriers(item->op) &&
+                   writes_shared(item->op);
+    }
     Builder builder = builder_before(arrive);
-    if (sync->fences && !is_fence(arrive->previous) && sync->tensor_core)
+    if (sync->fences && !is_fence(arrive->previous) && sync->tensor_core && written)
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
 }
 
@@ -709,7 +719,7 @@ static void visit_op(const Sync *sync, Op *op, State *state)
     if (op->code == OP_copy_async && op_attr(op, ATTR_ring)) return;
     if (is_arrival(op)) {
         if (needs_barrier(sync, op, state)) insert_barrier(sync, op, state);
-        visit_arrive(sync, op);
+        visit_arrive(sync, op, state);
     }
     if (op->code == OP_slot_take || op->code == OP_signal_wait || op->code == OP_signal_meet)
         visit_take(sync, op);
@@ -754,6 +764,44 @@ static void find_signals(Op *op, void *context)
     if (op->code == OP_signal_init) *(bool *)context = true;
 }
 
+static void find_copies_that_arrive(Op *op, void *context)
+{
+    if (op->code == OP_signal_copied) *(bool *)context = true;
+}
+
+/* A meeting of all threads of the block, or with `cluster` of the cluster: its last op. */
+static Op *meeting_at(Op *op, bool cluster)
+{
+    if (op->code == OP_barrier && !op_attr(op, ATTR_count) && !op_attr(op, ATTR_parts))
+        return cluster ? NULL : op;
+    const bool arrives = op->code == OP_cluster_arrive && !op_int(op, ATTR_relaxed, 0);
+    return arrives && op->next && op->next->code == OP_cluster_wait ? op->next : NULL;
+}
+
+/* What threads do between two meetings as if there were one: they make mbarriers. */
+static bool is_idle(const Op *op)
+{
+    return op->code == OP_signal_init || op->code == OP_shared_alloc ||
+           op_info(op->code)->traits & PURE;
+}
+
+/* Of meetings with nothing between them but the making of mbarriers the last one is enough. */
+static void merge_meetings(Region *region)
+{
+    for (Op *op = region->first, *next; op; op = next) {
+        next = op->next;
+        for (int r = 0; r < op->region_count; r++) merge_meetings(op->regions[r]);
+        const bool cluster = op->code == OP_cluster_arrive;
+        Op *last = meeting_at(op, cluster), *after = last ? last->next : NULL;
+        while (after && (is_idle(after) || (cluster && meeting_at(after, false) == after)))
+            after = after->next;
+        if (!after || !meeting_at(after, cluster)) continue;
+        next = last->next;
+        if (last != op) op_erase(last);
+        op_erase(op);
+    }
+}
+
 /* The launch is walked from its start, which says whether its barriers are enough. */
 static bool is_ordered(Sync sync, Op *launch)
 {
@@ -787,11 +835,14 @@ static bool sync_launch(Kernel *kernel, const Target *target, Arena *arena, Op *
 {
     Barriers barriers = {0};
     OpVec inserted = {0};
-    bool signals = false, tensor_core = false;
+    bool signals = false, tensor_core = false, copies_arrive = false;
     region_visit(launch_region(launch), find_signals, &signals);
+    merge_meetings(launch_region(launch));
     region_visit(launch_region(launch), find_tensor_core, &tensor_core);
+    region_visit(launch_region(launch), find_copies_that_arrive, &copies_arrive);
     const Sync sync = {.signals = signals,
                        .tensor_core = tensor_core,
+                       .copies_arrive = copies_arrive,
                        .kernel = kernel,
                        .target = target,
                        .arena = arena,

@@ -43,7 +43,7 @@ class Tiles(tilus.Script):
         self.free_shared(t)
 T
 count() {
-    echo "$1: $($TILEC run --device=emulator --arch=emulator:sm_80 --print-after=nearby $TMP/a.tile "$2" 2>&1 | awk '/^kernel/ { name = ($0 ~ /_aligned/) ? "aligned" : "general" } $1 == "barrier" || $1 == "copy_wait" || $1 == "copy_commit" || $1 == "cp_async" { n[name " " $1]++ } /^error|: error/ { print } END { for (k in n) print k, n[k] }' | sort | tr '\n' ',')"
+    echo "$1: $($TILEC run --device=emulator --arch=emulator:${3:-sm_80} --print-after=nearby $TMP/a.tile "$2" 2>&1 | awk '/^kernel/ { name = ($0 ~ /_aligned/) ? "aligned" : "general" } $1 == "barrier" || $1 == "copy_wait" || $1 == "copy_commit" || $1 == "cp_async" || $1 == "fence_async" || $1 == "cluster_arrive" { n[name " " $1]++ } /^error|: error/ { print } END { for (k in n) print k, n[k] }' | sort | tr '\n' ',')"
 }
 count "other rows" 'a = arange(300, int32); Rows(1)(100, a)'
 count "the same row" 'a = arange(300, int32); Rows(0)(100, a)'
@@ -52,3 +52,7 @@ count "and a sum through shared memory" 'a = arange(64, int32); Tiles(True)(a)'
 # A loop whose copies are asynchronous where memory is aligned for it.
 cp $TILE_ROOT/tests/exec/pipelined.tile $TMP/a.tile
 count "a pipelined loop" 'k = Gemm(block_k=16, stages=3); a = zeros((64, 64), float16); b = zeros((64, 64), float16); c = zeros((64, 64), float32); k(64, 64, 64, a, b, c)'
+# Mbarriers of a cluster that are made one after the other; those that copies by the tensor unit alone arrive at, and those that
+# threads arrive at that wrote what the tensor core reads.
+cp $TILE_ROOT/tests/exec/clusters.tile $TMP/a.tile
+count "pairs of blocks" 'a = zeros((128, 64), float16); b = zeros((64, 64), float16); c = zeros((128, 64), float32); pairs(128, 64, 64)(a, b, c)' sm_90a
