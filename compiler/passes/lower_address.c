@@ -188,7 +188,9 @@ Value *address_uniform(Lower *lower, Value *value)
 {
     Value *operands[2] = {value, address_const(lower, DTYPE_i32, 0)};
     const Key key = {.code = OP_shuffle, .a = value, .b = operands[1], .type = value->type};
-    return emit(lower, &key, 2, operands);
+    Value *first = emit(lower, &key, 2, operands);
+    op_set_text(first->op, ATTR_mode, intern_text(lower->kernel->session->names, "idx"));
+    return first;
 }
 
 /* Whole warps: what is the same in all lanes is said to be so. */
