@@ -335,12 +335,13 @@ static const char *try_more_blocks(Codegen *codegen, PtxasJob *job, Image *image
     return ptx != NULL ? try_again(codegen, job, image, ptx, 1, report) : report;
 }
 
-/* An order that was kept may need more registers than ptxas's own. */
-static const char *try_any_order(Codegen *codegen, PtxasJob *job, Image *image, const char *report)
+/* Where one order, ours or ptxas's own, needs more registers than there are, the other may not. */
+static const char *try_other_order(Codegen *codegen, PtxasJob *job, Image *image,
+                                   const char *report)
 {
     const int spills = image->entries->spill_bytes;
-    if (!image->in_order || image->entry_count != 1 || spills == 0) return report;
-    image->in_order = false;
+    if (codegen->options.optimise == 0 || image->entry_count != 1 || spills == 0) return report;
+    image->in_order = !image->in_order;
     job->flags = flags_for(codegen, image);
     return try_again(codegen, job, image, image->ptx, spills, report);
 }
@@ -354,7 +355,7 @@ bool ptxas_finish(Codegen *codegen, Image *image)
         tool_failed(codegen, job->span, fault);
         return false;
     }
-    report = try_any_order(codegen, job, image, report);
+    report = try_other_order(codegen, job, image, report);
     report = try_more_blocks(codegen, job, image, report);
     if (codegen->options.cache != NULL) keep(codegen, &job->key, report, image);
     return true;
