@@ -3,6 +3,7 @@
 # library of them with the runtime in it (default: all).
 #   GEMM_SOURCE   file of the function gemm (default: tests/bench/kernels/gemm.tile)
 #   MATMUL_SOURCE file of the class Matmul (default: tests/bench/kernels/matmul.tile)
+#   TUNED_SOURCE, TUNED_EXPORT a product with configurations, as for tune.sh: a file, and an expression
 # BUILD is the build folder, CC the C compiler.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -86,6 +87,9 @@ library skinny "$kernels/library.tile" \
 
 # the plainest text of all, for few rows
 library matmul "${MATMUL_SOURCE:-$kernels/matmul.tile}" "matmul = Matmul().compile(n_size=12288, k_size=4096)"
+
+# a plain loop in 12 configurations, of which the first call chooses
+library tuned "${TUNED_SOURCE:-$kernels/tuned.tile}" "tuned = ${TUNED_EXPORT:-Product().compile(n=4096, k=4096)}"
 
 # many products at once; shares of k
 library many "$kernels/library.tile" \
