@@ -113,7 +113,7 @@ static void find_wgmma(Op *op, void *context)
 }
 
 /* What wgmma leaves too few registers for is tried by mma.sync, which takes its operands and sums
- * in smaller pieces, and is kept where that spills less. */
+ * in smaller pieces, and is kept where that spills less. It may be refused. */
 static bool try_without_wgmma(Stages *stages, const Pending *pending)
 {
     Session *session = stages->session;
@@ -122,9 +122,11 @@ static bool try_without_wgmma(Stages *stages, const Pending *pending)
     *target = *pending->arch->target;
     target->features &= ~(unsigned)HAS_WGMMA;
     const ArchChoice arch = {.target = target};
+    const DiagMute mute = diag_mute(session->diags);
     Kernel *kernel = lower_copy(pending->typed, &arch, pending->multiples, &quiet);
     Image *image = pending->image, other;
-    if (!kernel) return false;
+    diag_unmute(session->diags, mute);
+    if (!kernel) return true;
     vec_push(session->arena, &stages->build->kernels, kernel);
     if (!image_start(stages->codegen, kernel, &arch, &other) ||
         !image_finish(stages->codegen, &other))
