@@ -186,6 +186,18 @@ static int64_t parts_of_store(const Room *room, Op *store)
            (tile->shape[0] / tensor_store_rows(tile, op_threads(store).count));
 }
 
+/* Of a tile that is stored by way of shared memory: extents are powers of two there. */
+static int64_t bytes_on_the_way(const Type *tile)
+{
+    int64_t bits = dtype_bits(tile->dtype);
+    for (int d = 0; d < tile->rank; d++) {
+        int64_t extent = 1;
+        while (extent < tile->shape[d]) extent *= 2;
+        bits *= extent;
+    }
+    return bits / 8;
+}
+
 static void add_tile_bytes(Op *op, void *context)
 {
     enum { BUFFERS = 2 }; /* one is written while the other is read */
@@ -196,7 +208,7 @@ static void add_tile_bytes(Op *op, void *context)
     const int64_t parts = parts_of_store(room, op);
     const int64_t count = at_most(parts, BUFFERS);
     if (count && room->marks) op_set_int(op, ATTR_tensor, count);
-    room->bytes += parts ? type_bytes(tile) / parts * count : type_bytes(tile);
+    room->bytes += parts ? type_bytes(tile) / parts * count : bytes_on_the_way(tile);
 }
 
 /* The ring's slots are in use while a block's end, which goes through shared memory, is at work.
@@ -510,7 +522,7 @@ static void build_consumers(Pipeline *pipeline, const Turn *turn, Value *barrier
     build_give(pipeline, barriers, arguments);
     if (wait && pipeline->persistent) give_last(pipeline, barriers, wait);
     end_turn(pipeline, turn);
-    divide_early(pipeline);
+    if (pipeline->by_tensor) divide_early(pipeline); /* others need their registers */
 }
 
 static void set_registers(Region *group, const char *mode, int64_t count)
