@@ -51,9 +51,9 @@ def options_of(seed):
     return ["--arch=emulator:" + ("sm_80" if seed // BATCH % 3 == 0 else "sm_90a")]
 
 
-def run(differ, paths, options, device="emulator"):
+def run(differ, paths, options, device="emulator", variables=None):
     """Lines of differ, one a program; of one that ends the process a line like the others."""
-    environment = dict(os.environ, TILE_DEVICE=device, TILE_EMULATOR="checked")
+    environment = dict(os.environ, TILE_DEVICE=device, TILE_EMULATOR="checked", **variables or {})
     limits = f"ulimit -t {LIMIT}" + (f" -v {MEMORY}" if device == "emulator" else "")
     lines, left = [], list(paths)
     while left:

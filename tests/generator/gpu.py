@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""gpu.py [--dialect NAME] [--seed N] [--count N] [--jobs N] [--keep FOLDER] BUILD: generated programs on a GPU and
-on the checked emulator: what each launch leaves in every array must be the same bits, on the GPU twice.
+"""gpu.py [--dialect NAME] [--seed N] [--count N] [--jobs N] [--seconds N] [--keep FOLDER] BUILD: generated programs on a GPU and
+on the checked emulator: what each launch leaves in every array must be the same bits, on the GPU twice (in another
+process, whose code comes from the cache of the first).
 
 One NaN is like another. Sums of the programs are of small whole numbers, so matrix units have nothing to round."""
 import argparse
 import os
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -23,11 +25,11 @@ def hashes(lines):
     return found
 
 
-def on_gpu(differ, paths):
+def on_gpu(differ, paths, cache):
     """A program that faults takes the process's context with it: those behind it get another one."""
     lines, left = [], list(paths)
     while left:
-        part = run(differ, left, ["--hash"], "cuda")
+        part = run(differ, left, ["--hash", "--cached"], "cuda", {"TILEC_CACHE": cache})
         wrong = next((i for i, line in enumerate(part) if line[1] != "same"), len(part) - 1)
         lines += part[:wrong + 1]
         done = {line[0] for line in part[:wrong + 1]}
@@ -36,11 +38,13 @@ def on_gpu(differ, paths):
 
 
 def check(options, dialect, first, count):
+    if options.end and time.monotonic() > options.end:
+        return dialect, 0, []
     differ = os.path.join(options.build, "reference", "differ")
     with tempfile.TemporaryDirectory() as folder:
         paths = write_programs(folder, dialect, first, count)
         emulated = hashes(run(differ, list(paths), ["--hash", "--fast-emulator", "--arch=emulator:sm_90a"]))
-        real = [hashes(on_gpu(differ, list(paths))) for _ in range(2)]
+        real = [hashes(on_gpu(differ, list(paths), os.path.join(folder, "cache"))) for _ in range(2)]
         wrong = []
         for path, seed in paths.items():
             ends = [found.get(path, [("lost", "", "")])[0] for found in [emulated] + real]
@@ -62,9 +66,11 @@ def main():
     parser.add_argument("--seed", type=int, default=1000000)
     parser.add_argument("--count", type=int, default=800, help="of each dialect")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--seconds", type=float, help="begin nothing more after so long")
     parser.add_argument("--keep")
     parser.add_argument("--progress", action="store_true")
     options = parser.parse_args()
+    options.end = time.monotonic() + options.seconds if options.seconds else None
     work = [(dialect, seed) for seed in range(options.seed, options.seed + options.count, BATCH)
             for dialect in options.dialect or ["warp", "tilelang", "tilus"]]
     totals, failures = {}, 0
@@ -72,7 +78,7 @@ def main():
         for dialect, count, wrong in pool.map(lambda item: check(options, *item, min(BATCH, options.seed + options.count - item[1])), work):
             totals[dialect] = totals.get(dialect, 0) + count
             failures += len(wrong)
-            if options.progress:
+            if options.progress and count:
                 print(f"{dialect}: {totals[dialect]} programs, {failures} wrong in all", flush=True)
             for seed, why in wrong:
                 print(f"{dialect} {seed}: {why[:1200]}", flush=True)

@@ -1,4 +1,4 @@
-/* differ.c: differ [--passes] [--hash] [--do=STATEMENTS] [OPTION...] FILE...:
+/* differ.c: differ [--passes] [--hash] [--cached] [--do=STATEMENTS] [OPTION...] FILE...:
  * runs each program as `tilec run` does, and
  * has the reference interpreter do each launch, too.
  *
@@ -6,7 +6,7 @@
  * must be the same bits (one NaN is like another). Where it is not, the IR after each pass up to
  * PIPELINED is interpreted, and the first pass that makes a difference is named; with --passes
  * always. --hash: nothing is interpreted, the arrays' contents are hashed, for a comparison of
- * devices and of runs. OPTIONs are tilec's. A line a program: "same FILE", "differs FILE: why",
+ * devices and of runs. --cached: code may come from the cache. OPTIONs are tilec's. A line a program: "same FILE", "differs FILE: why",
  * "fails FILE: why", with "skipped N" behind where N launches could not be interpreted, and "hash
  * H". Exit status: 0 if all went well. */
 #include "command/run.h"
@@ -29,7 +29,7 @@ typedef struct Memory { /* what arrays that share storage hold */
 
 typedef struct Differ {
     RunWatch watch; /* first */
-    bool each_pass, only_hash;
+    bool each_pass, only_hash, cached;
     const char *statements; /* run in the file's scope; NULL: the file as __main__ */
     const Target *target;
     Memory *memories;
@@ -303,7 +303,7 @@ static bool run_program(Differ *differ, int count, char **words, char *path)
     Session *session = session_new();
     Options options;
     char *all[64] = {words[0], "run", "--no-cache"};
-    int total = 3;
+    int total = differ->cached ? 2 : 3;
     for (int i = 0; i < count && total < 62; i++) all[total++] = words[i + 1];
     all[total++] = path;
     differ->trouble = NULL;
@@ -344,6 +344,8 @@ int main(int count, char **words)
             differ.each_pass = true;
         else if (strcmp(words[first], "--hash") == 0)
             differ.only_hash = true;
+        else if (strcmp(words[first], "--cached") == 0)
+            differ.cached = true;
         else if (strncmp(words[first], "--do=", 5) == 0)
             differ.statements = words[first] + 5;
         else

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""long.py [--seconds N] [--slice N] [--jobs N] [--corpus FOLDER] [--add FILE --commit NAME] FUZZERS [TARGET...]: hours of fuzzing.
+
+Gives the targets built in FUZZERS (build/fuzz) a slice of time each, one after the other, in so many processes at a
+time, until the time is over. What they find is kept in FOLDER/TARGET, what crashes in FOLDER/TARGET-*. Prints a row
+a target: CPU hours, executions, places covered before and after (libFuzzer's "cov"), faults. --add: and writes these
+rows behind a table (HOURS.md)."""
+import argparse
+import datetime
+import itertools
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TARGETS = ["parse", "eval", "ir", "tune", "cache", "object"]
+SEEDS = {"parse": ["exec", "language", "golden/syntax"], "eval": ["exec", "golden/eval"], "ir": ["golden/ir", "golden/passes"]}
+DONE = re.compile(r"^#\d+\s+(INITED|DONE)\s+cov: (\d+)", re.M)
+UNITS = re.compile(r"stat::number_of_executed_units:\s+(\d+)")
+
+
+class Total:
+    def __init__(self):
+        self.seconds, self.executions, self.first, self.last, self.faults = 0.0, 0, 0, 0, 0
+
+
+def command(options, target, seconds):
+    seeds = [os.path.join(ROOT, "tests", folder) for folder in [f"fuzz/corpus/{target}"] + SEEDS.get(target, [])]
+    words = os.path.join(options.fuzzers, target + ".dict")
+    return ([os.path.join(options.fuzzers, target), f"-max_total_time={seconds:.0f}", f"-timeout={options.timeout}", "-rss_limit_mb=2048",
+             "-max_len=8192", "-reload=1", "-print_final_stats=1", f"-artifact_prefix={options.corpus}/{target}-"]
+            + ([f"-dict={words}"] if os.path.exists(words) else []) + [os.path.join(options.corpus, target)] + [s for s in seeds if os.path.isdir(s)])
+
+
+def run(options, target, seconds, total, lock):
+    with tempfile.TemporaryFile("w+", errors="replace") as log:
+        process = subprocess.Popen(command(options, target, seconds), stdout=subprocess.DEVNULL, stderr=log)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = status
+        log.seek(0)
+        text = log.read()
+    places = [int(found[1]) for found in DONE.findall(text)]
+    units = UNITS.search(text)
+    with lock:
+        total.seconds += usage.ru_utime + usage.ru_stime
+        total.executions += int(units[1]) if units else 0
+        if places:
+            total.first = total.first or places[0]
+            total.last = max(total.last, places[-1])
+        if status:
+            total.faults += 1
+            print(f"{target}: status {status}: {text[-3000:]}", flush=True)
+
+
+def work(options, turns, totals, end, lock):
+    while True:
+        left = end - time.monotonic()
+        if left < 5:
+            return
+        with lock:
+            target = next(turns)
+        run(options, target, min(options.slice, left), totals[target], lock)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("fuzzers")
+    parser.add_argument("targets", nargs="*", default=TARGETS)
+    parser.add_argument("--seconds", type=float, default=3600)
+    parser.add_argument("--slice", type=float, default=600)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--timeout", type=int, default=30, help="seconds for one input")
+    parser.add_argument("--corpus")
+    parser.add_argument("--add")
+    parser.add_argument("--commit", default="")
+    options = parser.parse_args()
+    options.corpus = options.corpus or os.path.join(options.fuzzers, "corpus")
+    totals, lock = {target: Total() for target in options.targets}, threading.Lock()
+    for target in totals:
+        os.makedirs(os.path.join(options.corpus, target), exist_ok=True)
+    turns, end = itertools.cycle(totals), time.monotonic() + options.seconds
+    workers = [threading.Thread(target=work, args=(options, turns, totals, end, lock)) for _ in range(options.jobs)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    date = datetime.date.today().isoformat()
+    rows = "".join(f"| {date} | {options.commit} | {target} | {t.seconds / 3600:.2f} | {t.executions} | {t.first} | {t.last} | {t.faults} |\n"
+                   for target, t in totals.items() if t.seconds)
+    print(rows, end="")
+    if options.add:
+        with open(options.add, "a") as table:
+            table.write(rows)
+    return 1 if any(t.faults for t in totals.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
