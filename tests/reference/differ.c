@@ -1,14 +1,15 @@
-/* differ.c: differ [--passes] [--hash] [--cached] [--do=STATEMENTS] [OPTION...] FILE...:
- * runs each program as `tilec run` does, and
- * has the reference interpreter do each launch, too.
+/* differ.c: differ [--passes] [--hash] [--cached] [--do=STATEMENTS]... [OPTION...] FILE...:
+ * runs each program as `tilec run` does (with several statement lists, once for each), and has the
+ * reference interpreter do each launch, too.
  *
  * The TYPED IR of a launch is interpreted on a copy of its arrays; what the kernel leaves in them
  * must be the same bits (one NaN is like another). Where it is not, the IR after each pass up to
  * PIPELINED is interpreted, and the first pass that makes a difference is named; with --passes
  * always. --hash: nothing is interpreted, the arrays' contents are hashed, for a comparison of
- * devices and of runs. --cached: code may come from the cache. OPTIONs are tilec's. A line a program: "same FILE", "differs FILE: why",
- * "fails FILE: why", with "skipped N" behind where N launches could not be interpreted, and "hash
- * H". Exit status: 0 if all went well. */
+ * devices and of runs. --cached: code may come from the cache. OPTIONs are tilec's. A line a
+ * program: "same FILE", "differs FILE: why", "fails FILE: why", with "skipped N" behind where N
+ * launches could not be interpreted, "has atomic dot approx" where a kernel has such ops, and
+ * "hash H". Exit status: 0 if all went well. */
 #include "command/run.h"
 #include "interpret.h"
 #include "passes/passes.h"
@@ -22,6 +23,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Ops whose results two devices, or two runs, need not agree on. */
+typedef enum Loose { HAS_ATOMIC = 1, HAS_DOT = 2, HAS_APPROX = 4 } Loose;
+
 typedef struct Memory { /* what arrays that share storage hold */
     const char *storage, *low, *high;
     char *bytes; /* the copy of [low, high) that is interpreted on */
@@ -30,7 +34,6 @@ typedef struct Memory { /* what arrays that share storage hold */
 typedef struct Differ {
     RunWatch watch; /* first */
     bool each_pass, only_hash, cached;
-    const char *statements; /* run in the file's scope; NULL: the file as __main__ */
     const Target *target;
     Memory *memories;
     int memory_count;
@@ -40,6 +43,7 @@ typedef struct Differ {
     bool interpreted;
     const char *trouble; /* the first one */
     int skipped;
+    unsigned loose; /* Loose */
     uint64_t hash;
 } Differ;
 
@@ -270,6 +274,16 @@ static void name_pass(Differ *differ, Session *session, const HostLaunch *launch
     if (what) differ->trouble = arena_printf(session->arena, "%s: no pass up to PIPELINED", what);
 }
 
+static void find_loose(Op *op, void *context)
+{
+    unsigned *loose = context;
+    if (op->code == OP_atomic || op->code == OP_element_atomic) *loose |= HAS_ATOMIC;
+    if (op->code == OP_approx) *loose |= HAS_APPROX;
+    if ((op->code == OP_dot || op->code == OP_dot_shared) &&
+        dtype_is_float(op->results[0].type->dtype))
+        *loose |= HAS_DOT;
+}
+
 static bool watch_before(RunWatch *watch, Session *session, const HostLaunch *launch,
                          const uint64_t *cells)
 {
@@ -289,6 +303,7 @@ static bool watch_after(RunWatch *watch, Session *session, const HostLaunch *lau
 {
     Differ *differ = (Differ *)watch;
     (void)cells;
+    kernel_visit(launch->kernel, find_loose, &differ->loose);
     hash_arrays(differ, session, launch);
     if (differ->only_hash || differ->trouble || !differ->interpreted) return true;
     const char *what = find_difference(differ, session->arena, launch);
@@ -298,24 +313,10 @@ static bool watch_after(RunWatch *watch, Session *session, const HostLaunch *lau
 
 /* ---- programs ---- */
 
-static bool run_program(Differ *differ, int count, char **words, char *path)
+static void print_end(const Differ *differ, const Session *session, ExitStatus status,
+                      const char *path)
 {
-    Session *session = session_new();
-    Options options;
-    char *all[64] = {words[0], "run", "--no-cache"};
-    int total = differ->cached ? 2 : 3;
-    for (int i = 0; i < count && total < 62; i++) all[total++] = words[i + 1];
-    all[total++] = path;
-    differ->trouble = NULL;
-    differ->skipped = 0;
-    differ->hash = UINT64_C(0xcbf29ce484222325);
-    ExitStatus status = EXIT_USAGE;
-    if (options_parse(session, total, all, &options)) {
-        const char *arch = options.arch ? strchr(options.arch, ':') : NULL;
-        const RunWish wish = {.watch = &differ->watch};
-        differ->target = target_find(arch ? arch + 1 : "sm_90a");
-        status = run_file(session, &options, differ->statements, &wish);
-    }
+    static const char *const names[] = {"atomic", "dot", "approx"};
     const char *end = differ->trouble ? "differs" : status != EXIT_DONE ? "fails" : "same";
     printf("%s %s", end, path);
     if (differ->trouble) printf(": %s", differ->trouble);
@@ -327,17 +328,44 @@ static bool run_program(Differ *differ, int count, char **words, char *path)
         buf_free(&text);
     }
     if (differ->skipped) printf(" skipped %d", differ->skipped);
+    if (differ->loose) printf(" has");
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (differ->loose & 1u << i) printf(" %s", names[i]);
     printf(" hash %016llx\n", (unsigned long long)differ->hash);
     fflush(stdout);
+}
+
+static bool run_program(Differ *differ, int count, char **words, char *path, const char *statements)
+{
+    Session *session = session_new();
+    Options options;
+    char *all[64] = {words[0], "run", "--no-cache"};
+    int total = differ->cached ? 2 : 3;
+    for (int i = 0; i < count && total < 62; i++) all[total++] = words[i + 1];
+    all[total++] = path;
+    differ->trouble = NULL;
+    differ->skipped = 0;
+    differ->loose = 0;
+    differ->hash = UINT64_C(0xcbf29ce484222325);
+    ExitStatus status = EXIT_USAGE;
+    if (options_parse(session, total, all, &options)) {
+        const char *arch = options.arch ? strchr(options.arch, ':') : NULL;
+        const RunWish wish = {.watch = &differ->watch};
+        differ->target = target_find(arch ? arch + 1 : "sm_90a");
+        status = run_file(session, &options, statements, &wish);
+    }
+    print_end(differ, session, status, path);
     session_free(session);
     return !differ->trouble && status == EXIT_DONE;
 }
 
 int main(int count, char **words)
 {
+    enum { MOST = 64 };
     Differ differ = {.watch = {watch_before, watch_after}};
     char *options[32] = {words[0]};
-    int option_count = 0, first = 1;
+    const char *lists[MOST] = {NULL}; /* run in the file's scope; NULL: the file as __main__ */
+    int option_count = 0, list_count = 0, first = 1;
     bool fine = true;
     for (; first < count && words[first][0] == '-' && option_count < 30; first++) {
         if (strcmp(words[first], "--passes") == 0)
@@ -346,15 +374,16 @@ int main(int count, char **words)
             differ.only_hash = true;
         else if (strcmp(words[first], "--cached") == 0)
             differ.cached = true;
-        else if (strncmp(words[first], "--do=", 5) == 0)
-            differ.statements = words[first] + 5;
+        else if (strncmp(words[first], "--do=", 5) == 0 && list_count < MOST)
+            lists[list_count++] = words[first] + 5;
         else
             options[++option_count] = words[first];
     }
-    for (int i = first; i < count; i++) {
-        printf("run %s\n", words[i]); /* who reads this knows which one did not come back */
-        fflush(stdout);
-        fine &= run_program(&differ, option_count, options, words[i]);
-    }
+    for (int i = first; i < count; i++)
+        for (int j = 0; j == 0 || j < list_count; j++) {
+            printf("run %s\n", words[i]); /* who reads this knows which one did not come back */
+            fflush(stdout);
+            fine &= run_program(&differ, option_count, options, words[i], lists[j]);
+        }
     return fine ? 0 : 1;
 }
