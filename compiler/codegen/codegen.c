@@ -74,13 +74,23 @@ void function_set_text(LLVMValueRef function, const char *key, const char *value
     LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
 }
 
-void function_set_flag(LLVMValueRef function, const char *name)
+static void set_flag_at(LLVMValueRef function, LLVMAttributeIndex index, const char *name)
 {
     LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     CHECK(kind != 0);
     LLVMAttributeRef attribute = LLVMCreateEnumAttribute(context, kind, 0);
-    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
+    LLVMAddAttributeAtIndex(function, index, attribute);
+}
+
+void function_set_flag(LLVMValueRef function, const char *name)
+{
+    set_flag_at(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, name);
+}
+
+void parameter_set_flag(LLVMValueRef function, int index, const char *name)
+{
+    set_flag_at(function, (LLVMAttributeIndex)(index + 1), name);
 }
 
 /* ---- the host ---- */

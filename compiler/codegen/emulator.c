@@ -1,6 +1,7 @@
 /* emulator.c: the program of a thread as a CPU coroutine (runtime/emulator/abi.h). The ramp makes
- * the frame and suspends; every cooperative op stores what it wants into the thread's record and
- * suspends. */
+ * the frame; every cooperative op stores what it wants into the thread's record, notes in the frame
+ * where the code goes on, and returns. (LLVM has coroutines of its own: to split one of some ten
+ * thousand blocks takes it minutes, and what lives across a suspension is known here.) */
 #include "codegen/llvm.h"
 
 #include <stddef.h>
@@ -15,9 +16,20 @@ typedef struct Sites {
 
 typedef struct EmulatorFunction {
     LLVMValueRef thread;
-    LLVMBasicBlockRef cleanup, suspended;
+    LLVMValueRef resumption; /* the switch that each resumption begins with */
+    LLVMBasicBlockRef suspended;
+    int states; /* of the switch */
     Sites *sites;
 } EmulatorFunction;
+
+/* What a frame begins with; slots follow. */
+enum {
+    FRAME_RESUME = 0, /* the function; NULL once the thread has ended */
+    FRAME_THREAD = 8,
+    FRAME_PARAMETERS = 16,
+    FRAME_STATE = 24, /* an i32 */
+    FRAME_SLOTS = 64
+};
 
 /* ---- the thread's record ---- */
 
@@ -63,23 +75,43 @@ static int64_t site_of(Gen *gen, const Op *op)
 
 /* ---- suspensions ---- */
 
-static LLVMValueRef no_token(const Gen *gen)
+static void frame_store(Gen *gen, int64_t offset, LLVMValueRef value)
 {
-    return LLVMConstNull(LLVMTokenTypeInContext(gen->context));
+    LLVMBuildStore(gen->builder, value, gen_offset(gen, gen->frame, offset));
 }
 
-/* Ends the segment; the code goes on where the coroutine is resumed. */
-static void suspend(Gen *gen, bool is_last)
+static LLVMValueRef frame_load(Gen *gen, int64_t offset, LLVMTypeRef type)
+{
+    return LLVMBuildLoad2(gen->builder, type, gen_offset(gen, gen->frame, offset), "");
+}
+
+/* The code from here on is what the thread's next resumption runs. */
+static void resume_here(Gen *gen)
 {
     EmulatorFunction *emulator = gen->emulator;
     LLVMBasicBlockRef resumed = gen_block(gen, "resumed");
-    LLVMValueRef arguments[2] = {no_token(gen), gen_int(gen, gen->types.i1, is_last)};
-    LLVMValueRef state = gen_intrinsic(gen, "llvm.coro.suspend", 0, NULL, 2, arguments);
-    LLVMValueRef choice = LLVMBuildSwitch(gen->builder, state, emulator->suspended, 2);
-    LLVMAddCase(choice, gen_int(gen, gen->types.i8, 0), resumed);
-    LLVMAddCase(choice, gen_int(gen, gen->types.i8, 1), emulator->cleanup);
+    LLVMAddCase(emulator->resumption, gen_i32(gen, emulator->states++), resumed);
     gen_at(gen, resumed);
     gen_new_segment(gen);
+}
+
+/* Ends the segment. */
+static void suspend(Gen *gen)
+{
+    frame_store(gen, FRAME_STATE, gen_i32(gen, gen->emulator->states));
+    LLVMBuildBr(gen->builder, gen->emulator->suspended);
+    resume_here(gen);
+}
+
+/* Only the switch of the entry says that a resumption might begin here. */
+static void emulator_cut(Gen *gen)
+{
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(gen->builder);
+    resume_here(gen);
+    LLVMBasicBlockRef after = LLVMGetInsertBlock(gen->builder);
+    gen_at(gen, before);
+    LLVMBuildBr(gen->builder, after);
+    gen_at(gen, after);
 }
 
 static void cooperate_at(Gen *gen, tile_emu_op op, LLVMValueRef mode)
@@ -87,7 +119,7 @@ static void cooperate_at(Gen *gen, tile_emu_op op, LLVMValueRef mode)
     field_store(gen, offsetof(tile_emu_thread, op), gen_i32(gen, op));
     field_store(gen, offsetof(tile_emu_thread, mode), mode);
     field_store(gen, offsetof(tile_emu_thread, site), gen_i32(gen, site_of(gen, gen->op)));
-    suspend(gen, false);
+    suspend(gen);
 }
 
 static void cooperate(Gen *gen, tile_emu_op op, int mode)
@@ -235,7 +267,7 @@ static void emulated_attributes(LLVMValueRef function)
 enum { CHECK_ARGUMENTS = 6 };
 
 /* thread->checked ? tile_emu_access(thread, address, ...) : address. A function, so that the
- * coroutine has few blocks while it is split; it is inlined afterwards. */
+ * thread's has few blocks while it is made; it is inlined afterwards. */
 static LLVMValueRef check_function(Gen *gen)
 {
     GenTypes *types = &gen->types;
@@ -680,7 +712,7 @@ static void emulator_fence_async(Gen *gen, const Op *op)
 static LLVMValueRef array_of(Gen *gen, const Op *op, int first, int count)
 {
     LLVMValueRef array =
-        gen_slot(gen, LLVMArrayType2(gen->types.i32, (uint64_t)(count > 0 ? count : 1)));
+        gen_slot(gen, LLVMArrayType2(gen->types.i32, (uint64_t)(count > 0 ? count : 1)), 16);
     for (int i = 0; i < count; i++) {
         const Value *operand = op->operands[first + i];
         LLVMBuildStore(gen->builder, gen_operand(gen, op, first + i),
@@ -791,7 +823,7 @@ const Machine emulator_machine = {
     .name = "emulator",
     .has_f16 = true,
     .has_fma = true,
-    .suspends = true,
+    .cut = emulator_cut,
     .index = emulator_index,
     .shared = emulator_shared,
     .load = emulator_load,
@@ -839,25 +871,6 @@ const Machine emulator_machine = {
 
 /* ---- the coroutine ---- */
 
-enum { FRAME_ALIGN = 64 };
-
-/* Memory for the frame; slots are made before `gen->first`. */
-static LLVMValueRef ramp_begin(Gen *gen)
-{
-    GenTypes *types = &gen->types;
-    LLVMValueRef none = LLVMConstNull(types->pointer);
-    LLVMValueRef id_arguments[4] = {gen_i32(gen, FRAME_ALIGN), none, none, none};
-    LLVMValueRef id = gen_intrinsic(gen, "llvm.coro.id", 0, NULL, 4, id_arguments);
-    gen->first = id;
-    LLVMValueRef size = gen_intrinsic(gen, "llvm.coro.size", 1, &types->i64, 0, NULL);
-    LLVMTypeRef parameters[2] = {types->pointer, types->i64};
-    LLVMValueRef frame = declared(gen, "tile_emu_frame", types->pointer, 2, parameters);
-    LLVMValueRef arguments[2] = {gen->emulator->thread, size};
-    LLVMValueRef memory =
-        LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(frame), frame, arguments, 2, "");
-    return gen_intrinsic(gen, "llvm.coro.begin", 0, NULL, 2, (LLVMValueRef[]){id, memory});
-}
-
 /* Tells the emulator what memory the launch was given. */
 static void note_argument(Gen *gen, LLVMValueRef pointer)
 {
@@ -868,40 +881,80 @@ static void note_argument(Gen *gen, LLVMValueRef pointer)
     LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(note), note, arguments, 2, "");
 }
 
-static void ramp_parameters(Gen *gen)
+/* The parameters that the launch gives, in order: NULL ends them. */
+static const Parameter *next_given(const Gen *gen, int *index)
 {
-    LLVMValueRef parameters = LLVMGetParam(gen->function, 1);
-    int index = 0;
-    for (int i = 0; i < gen->kernel->parameter_count; i++) {
-        const Parameter *parameter = &gen->kernel->parameters[i];
-        const Type *type = parameter->value->type;
-        if (parameter->is_key) {
-            gen_define(gen, parameter->value, gen_key(gen, parameter));
-            continue;
-        }
-        if (parameter_is_map(parameter)) {
-            gen_define(gen, parameter->value, gen_place(gen, parameters, index++));
-            continue;
-        }
-        LLVMValueRef value = gen_argument(gen, type, parameters, index++);
-        if (type->kind == TYPE_POINTER) note_argument(gen, value);
-        gen_define(gen, parameter->value, value);
-    }
+    const Kernel *kernel = gen->kernel;
+    while (*index < kernel->parameter_count && kernel->parameters[*index].is_key) ++*index;
+    return *index < kernel->parameter_count ? &kernel->parameters[(*index)++] : NULL;
 }
 
-/* The last suspension, which is never resumed; what follows destruction and suspension. */
-static void ramp_end(Gen *gen, LLVMValueRef handle)
+/* Memory for the frame, and what it begins with. */
+static void build_ramp(Gen *gen, LLVMValueRef ramp, LLVMValueRef resume)
+{
+    GenTypes *types = &gen->types;
+    gen->function = ramp;
+    gen_at(gen, gen_block(gen, "entry"));
+    LLVMBasicBlockRef made = gen_block(gen, "made"), done = gen_block(gen, "done");
+    LLVMValueRef thread = LLVMGetParam(ramp, 0), parameters = LLVMGetParam(ramp, 1);
+    LLVMTypeRef given[2] = {types->pointer, types->i64};
+    LLVMValueRef make = declared(gen, "tile_emu_frame", types->pointer, 2, given);
+    LLVMValueRef arguments[2] = {thread, gen_int(gen, types->i64, (int64_t)gen->frame_bytes)};
+    gen->frame = LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(make), make, arguments, 2, "");
+    LLVMBuildCondBr(gen->builder, LLVMBuildIsNull(gen->builder, gen->frame, ""), done, made);
+    gen_at(gen, made);
+    frame_store(gen, FRAME_RESUME, resume);
+    frame_store(gen, FRAME_THREAD, thread);
+    frame_store(gen, FRAME_PARAMETERS, parameters);
+    frame_store(gen, FRAME_STATE, gen_i32(gen, 0));
+    gen->emulator->thread = thread;
+    const Parameter *parameter;
+    for (int i = 0, index = 0; (parameter = next_given(gen, &i)) != NULL; index++) {
+        const Type *type = parameter->value->type;
+        if (type->kind == TYPE_POINTER && !parameter_is_map(parameter))
+            note_argument(gen, gen_argument(gen, type, parameters, index));
+    }
+    LLVMBuildBr(gen->builder, done);
+    gen_at(gen, done);
+    LLVMBuildRet(gen->builder, gen->frame);
+}
+
+static void define_parameters(Gen *gen)
+{
+    LLVMValueRef parameters = frame_load(gen, FRAME_PARAMETERS, gen->types.pointer);
+    const Kernel *kernel = gen->kernel;
+    for (int i = 0; i < kernel->parameter_count; i++)
+        if (kernel->parameters[i].is_key)
+            gen_define(gen, kernel->parameters[i].value, gen_key(gen, &kernel->parameters[i]));
+    const Parameter *parameter;
+    for (int i = 0, index = 0; (parameter = next_given(gen, &i)) != NULL; index++)
+        gen_define(gen, parameter->value,
+                   parameter_is_map(parameter)
+                       ? gen_place(gen, parameters, index)
+                       : gen_argument(gen, parameter->value->type, parameters, index));
+}
+
+/* The thread's whole program, entered where the frame says. */
+static void build_resume(Gen *gen, LLVMValueRef resume, const Op *launch)
 {
     EmulatorFunction *emulator = gen->emulator;
+    GenTypes *types = &gen->types;
+    gen->function = resume;
+    gen->frame = LLVMGetParam(resume, 0);
+    gen->frame_bytes = FRAME_SLOTS;
+    gen_at(gen, gen_block(gen, "entry"));
+    emulator->suspended = gen_block(gen, "suspended");
+    gen->first = emulator->thread = frame_load(gen, FRAME_THREAD, types->pointer);
+    LLVMValueRef state = frame_load(gen, FRAME_STATE, types->i32);
+    emulator->resumption = LLVMBuildSwitch(gen->builder, state, emulator->suspended, 16);
+    resume_here(gen);
+    define_parameters(gen);
+    gen_region(gen, launch->regions[0]);
     field_store(gen, offsetof(tile_emu_thread, op), gen_i32(gen, TILE_EMU_NONE));
-    suspend(gen, true);
-    LLVMBuildUnreachable(gen->builder);
-    gen_at(gen, emulator->cleanup);
+    frame_store(gen, FRAME_RESUME, LLVMConstNull(types->pointer));
     LLVMBuildBr(gen->builder, emulator->suspended);
     gen_at(gen, emulator->suspended);
-    LLVMValueRef arguments[3] = {handle, gen_int(gen, gen->types.i1, 0), no_token(gen)};
-    gen_intrinsic(gen, "llvm.coro.end", 0, NULL, 3, arguments);
-    LLVMBuildRet(gen->builder, handle);
+    LLVMBuildRetVoid(gen->builder);
 }
 
 static Name ramp_name(Codegen *codegen, const Kernel *kernel, int launch)
@@ -926,28 +979,27 @@ static void ramp_emit(Codegen *codegen, Kernel *kernel, LLVMModuleRef module, co
     };
     entry_set_company(entry, launch);
     out->entry_count++;
-    gen.function =
+    LLVMValueRef ramp =
         LLVMAddFunction(module, entry->name, LLVMFunctionType(gen.types.pointer, types, 2, false));
-    emulated_attributes(gen.function);
-    function_set_flag(gen.function, "presplitcoroutine");
-    gen_at(&gen, gen_block(&gen, "entry"));
-    EmulatorFunction emulator = {.thread = LLVMGetParam(gen.function, 0), .sites = sites};
-    emulator.cleanup = gen_block(&gen, "cleanup");
-    emulator.suspended = gen_block(&gen, "suspended");
+    LLVMTypeRef nothing = LLVMVoidTypeInContext(gen.context);
+    LLVMValueRef resume =
+        LLVMAddFunction(module, intern_printf(codegen->session->names, "%s.resume", entry->name),
+                        LLVMFunctionType(nothing, types, 1, false));
+    LLVMSetLinkage(resume, LLVMInternalLinkage);
+    emulated_attributes(ramp);
+    emulated_attributes(resume);
+    parameter_set_flag(resume, 0, "noalias");
+    EmulatorFunction emulator = {.sites = sites};
     gen.emulator = &emulator;
-    LLVMValueRef handle = ramp_begin(&gen);
-    ramp_parameters(&gen);
-    suspend(&gen, false);
-    gen_region(&gen, launch->regions[0]);
-    ramp_end(&gen, handle);
+    build_resume(&gen, resume, launch);
+    build_ramp(&gen, ramp, resume);
     gen_free(&gen);
 }
 
 static const char emulator_passes[] =
-    "coro-early,cgscc(coro-split),coro-cleanup,"
     "cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
     "loop-mssa(loop-simplifycfg,licm,loop-rotate),dse,adce,simplifycfg),globaldce";
-static const char emulator_passes_quick[] = "coro-early,cgscc(coro-split),coro-cleanup,globaldce";
+static const char emulator_passes_quick[] = "globaldce";
 
 /* Functions are the host module's from here on; splitting has made more of them. */
 static void module_hide(LLVMModuleRef module)

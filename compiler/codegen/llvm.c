@@ -184,13 +184,18 @@ void gen_at(Gen *gen, LLVMBasicBlockRef block)
 
 /* ---- values ----
  *
- * In a coroutine no LLVM value lives across a suspension: splitting a coroutine with many such
- * values is slow. The stretch of code between two suspensions is a segment; a value that is used in
- * another segment than its own gets a slot (an alloca) and is loaded from there. */
+ * The function of a thread that suspends begins anew at each resumption, and no LLVM value lives
+ * from one to the next, but for those of the entry block. The stretch of code between two
+ * suspensions is a segment; a value that is used in another segment than its own gets a slot of the
+ * thread's frame and is loaded from there. A long stretch is cut into several: parts of LLVM take
+ * the square of a block's length. */
+
+enum { SEGMENT_OPS = 300 };
 
 void gen_new_segment(Gen *gen)
 {
     gen->segment = ++gen->last_segment;
+    gen->segment_ops = 0;
 }
 
 void gen_define(Gen *gen, const Value *value, LLVMValueRef llvm)
@@ -205,11 +210,29 @@ void gen_define_result(Gen *gen, const Op *op, LLVMValueRef llvm)
     gen_define(gen, &op->results[0], llvm);
 }
 
-LLVMValueRef gen_slot(Gen *gen, LLVMTypeRef type)
+/* The next piece of the frame. */
+static LLVMValueRef frame_slot(Gen *gen, LLVMTypeRef type, unsigned alignment)
+{
+    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(gen->module);
+    const uint64_t least = LLVMABIAlignmentOfType(layout, type);
+    const uint64_t align = alignment > least ? alignment : least;
+    const uint64_t offset = (gen->frame_bytes + align - 1) / align * align;
+    gen->frame_bytes = offset + LLVMABISizeOfType(layout, type);
+    return gen_offset(gen, gen->frame, (int64_t)offset);
+}
+
+LLVMValueRef gen_slot(Gen *gen, LLVMTypeRef type, unsigned alignment)
 {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
-    LLVMPositionBuilderBefore(gen->builder, gen->first);
-    LLVMValueRef slot = LLVMBuildAlloca(gen->builder, type, "");
+    LLVMValueRef first = gen->first, slot;
+    if (first == NULL) first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(gen->function));
+    if (first != NULL) LLVMPositionBuilderBefore(gen->builder, first);
+    if (gen->frame != NULL)
+        slot = frame_slot(gen, type, alignment);
+    else {
+        slot = LLVMBuildAlloca(gen->builder, type, "");
+        if (alignment) LLVMSetAlignment(slot, alignment);
+    }
     gen_at(gen, here);
     return slot;
 }
@@ -218,7 +241,7 @@ LLVMValueRef gen_slot(Gen *gen, LLVMTypeRef type)
 static void held_spill(Gen *gen, Held *held)
 {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
-    held->slot = gen_slot(gen, LLVMTypeOf(held->value));
+    held->slot = gen_slot(gen, LLVMTypeOf(held->value), 0);
     LLVMValueRef next = LLVMGetNextInstruction(held->value);
     while (next != NULL && LLVMIsAPHINode(next) != NULL) next = LLVMGetNextInstruction(next);
     if (next != NULL)
@@ -233,9 +256,10 @@ LLVMValueRef gen_use(Gen *gen, const Value *value)
 {
     Held *held = map_get(&gen->held, value);
     if (held == NULL) ICE("op '%s' uses a value that was not made", op_info(gen->op->code)->name);
-    bool is_near = !gen->machine->suspends || held->segment == gen->segment;
+    bool is_near = gen->machine->cut == NULL || held->segment == gen->segment;
     if (is_near || LLVMIsAInstruction(held->value) == NULL) return held->value;
-    if (LLVMIsAAllocaInst(held->value) != NULL) return held->value; /* the frame's, everywhere */
+    if (LLVMGetInstructionParent(held->value) == LLVMGetEntryBasicBlock(gen->function))
+        return held->value;
     if (held->slot == NULL) held_spill(gen, held);
     return LLVMBuildLoad2(gen->builder, LLVMTypeOf(held->value), held->slot, "");
 }
@@ -256,23 +280,6 @@ typedef struct Join {
     LLVMBasicBlockRef block;
 } Join;
 
-static bool region_suspends(const Region *region)
-{
-    for (const Op *op = region->first; op != NULL; op = op->next) {
-        if (op_info(op->code)->traits & COOP) return true;
-        for (int i = 0; i < op->region_count; i++)
-            if (region_suspends(op->regions[i])) return true;
-    }
-    return false;
-}
-
-static bool op_suspends(const Gen *gen, const Op *op)
-{
-    for (int i = 0; gen->machine->suspends && i < op->region_count; i++)
-        if (region_suspends(op->regions[i])) return true;
-    return false;
-}
-
 /* Phis are made here, so `block` must be empty. */
 static Join join_new(Gen *gen, LLVMBasicBlockRef block, bool in_slots, int count,
                      const LLVMTypeRef *types)
@@ -282,7 +289,7 @@ static Join join_new(Gen *gen, LLVMBasicBlockRef block, bool in_slots, int count
     for (int i = 0; i < count; i++) {
         if (!in_slots) gen_at(gen, block);
         join.items[i] =
-            in_slots ? gen_slot(gen, types[i]) : LLVMBuildPhi(gen->builder, types[i], "");
+            in_slots ? gen_slot(gen, types[i], 0) : LLVMBuildPhi(gen->builder, types[i], "");
         gen_at(gen, here);
     }
     return join;
@@ -322,13 +329,35 @@ static LLVMValueRef *operands_from(Gen *gen, const Op *op, int first)
     return values;
 }
 
+/* Counts the ops; true at the first that suspends, or when they are more than a segment has. */
+static bool region_suspends(const Region *region, int *count)
+{
+    for (const Op *op = region->first; op != NULL; op = op->next) {
+        if ((op_info(op->code)->traits & COOP) || ++*count > SEGMENT_OPS) return true;
+        for (int i = 0; i < op->region_count; i++)
+            if (region_suspends(op->regions[i], count)) return true;
+    }
+    return false;
+}
+
+static bool op_suspends(const Gen *gen, const Op *op)
+{
+    int count = 0;
+    for (int i = 0; gen->machine->cut != NULL && i < op->region_count; i++)
+        if (region_suspends(op->regions[i], &count)) return true;
+    return false;
+}
+
 void gen_region(Gen *gen, const Region *region)
 {
     gen->yielded = NULL;
     gen->yielded_count = 0;
+    const bool may_cut = gen->machine->cut != NULL && region->parent != NULL &&
+                         (region->parent->code == OP_launch || op_suspends(gen, region->parent));
     for (const Op *op = region->first; op != NULL; op = op->next) {
         gen->op = op;
         if (gen->lines != NULL) lines_at(gen, op);
+        if (may_cut && ++gen->segment_ops > SEGMENT_OPS) gen->machine->cut(gen);
         gen_op(gen, op);
     }
 }

@@ -24,7 +24,7 @@ typedef struct Machine {
     bool has_f16, has_bf16; /* LLVM's types; else they are 16-bit integers and computed in f32 */
     bool has_fma;           /* llvm.fma, trunc, floor and ceil need no library */
     unsigned spaces[SPACE_COUNT]; /* LLVM's address spaces */
-    bool suspends;                /* cooperative ops end a segment: see gen_use */
+    void (*cut)(Gen *gen); /* goes on in a segment of its own; threads suspend where it is given */
     LLVMValueRef (*index)(Gen *gen, OpCode code, int dim); /* thread_id, block_idx, grid_dim */
     LLVMValueRef (*shared)(Gen *gen, int64_t offset);
     LLVMValueRef (*load)(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRef type,
@@ -99,7 +99,7 @@ extern const Machine nvptx_machine, emulator_machine, host_machine;
 /* A value of the IR in LLVM's hands. */
 typedef struct Held {
     LLVMValueRef value,
-        slot;         /* slot: where it waits while the coroutine is suspended; made on demand */
+        slot;         /* slot: where it waits while the thread is suspended; made on demand */
     unsigned segment; /* where `value` may be used */
 } Held;
 
@@ -116,12 +116,15 @@ struct Gen {
     GenTypes types;
     LLVMValueRef function;
     LLVMValueRef first;    /* an instruction of the entry block: slots come before it */
+    LLVMValueRef frame;    /* where slots lie, of a thread that suspends; else NULL */
+    uint64_t frame_bytes;  /* so far */
     Map held;              /* Value* -> Held* */
     const Op *op;          /* at hand */
     LLVMValueRef *yielded; /* what the region at hand ended with */
     int yielded_count;
     LLVMValueRef condition; /* of a while's first region */
     unsigned segment, last_segment;
+    int segment_ops;                   /* so far */
     struct EmulatorFunction *emulator; /* of an emulated function */
     struct HostFunction *host;
     struct Lines *lines; /* debug.c; NULL without -g */
@@ -156,6 +159,7 @@ void module_check(LLVMModuleRef module, const char *what);
 void module_link(Codegen *codegen, LLVMModuleRef module);
 void function_set_text(LLVMValueRef function, const char *key, const char *value);
 void function_set_flag(LLVMValueRef function, const char *attribute);
+void parameter_set_flag(LLVMValueRef function, int index, const char *attribute);
 
 /* ---- llvm.c: types, values, control flow ---- */
 Gen gen_new(Codegen *codegen, Kernel *kernel, const Machine *machine, const Target *target,
@@ -181,8 +185,8 @@ LLVMValueRef gen_intrinsic(Gen *gen, const char *name, int overload_count, LLVMT
 LLVMValueRef gen_intrinsic1(Gen *gen, const char *name,
                             LLVMValueRef a); /* overloaded on its operand */
 LLVMValueRef gen_intrinsic2(Gen *gen, const char *name, LLVMValueRef a, LLVMValueRef b);
-/* Memory of the thread's own, for as long as the function runs. */
-LLVMValueRef gen_slot(Gen *gen, LLVMTypeRef type);
+/* Memory of the thread's own, for as long as the function runs. `alignment` 0: the type's. */
+LLVMValueRef gen_slot(Gen *gen, LLVMTypeRef type, unsigned alignment);
 LLVMValueRef gen_int(const Gen *gen, LLVMTypeRef type, int64_t value);
 LLVMValueRef gen_key(Gen *gen, const Parameter *parameter); /* its value */
 /* The pointer of that index in an array of pointers, and what it points to; a bool is a byte there.

@@ -201,14 +201,7 @@ void emit_shared_base(Gen *gen, const Op *op)
 void emit_local_base(Gen *gen, const Op *op)
 {
     LLVMTypeRef type = LLVMArrayType2(gen->types.i8, (uint64_t)op_int(op, ATTR_bytes, 1));
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
-    LLVMValueRef first = gen->first;
-    if (first == NULL) first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(gen->function));
-    if (first != NULL) LLVMPositionBuilderBefore(gen->builder, first);
-    LLVMValueRef memory = LLVMBuildAlloca(gen->builder, type, "");
-    LLVMSetAlignment(memory, 16);
-    gen_at(gen, here);
-    gen_define_result(gen, op, memory);
+    gen_define_result(gen, op, gen_slot(gen, type, 16));
 }
 
 void emit_check_index(Gen *gen, const Op *op)
