@@ -17,6 +17,8 @@
 
 #include "command/arrays.h"
 
+#include "tile/tile.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -284,11 +286,27 @@ static void find_loose(Op *op, void *context)
         *loose |= HAS_DOT;
 }
 
+/* What a kernel leaves out of its results is not of the kernel's making. */
+static bool clear_results(Session *session, const HostLaunch *launch)
+{
+    bool fine = true;
+    for (int i = 0; fine && i < launch->kernel->tensor_count; i++) {
+        const char *low, *high;
+        if (!launch->kernel->tensors[i].is_result) continue;
+        array_reach(array_of(launch, launch->kernel->tensors[i].pointer), &low, &high);
+        const size_t bytes = high > low ? (size_t)(high - low) : 0;
+        const void *zeros = arena_alloc(session->arena, bytes + 1); /* which clears it */
+        fine = !bytes || tile_copy_in((void *)(uintptr_t)low, zeros, bytes, NULL) == TILE_OK;
+    }
+    return fine;
+}
+
 static bool watch_before(RunWatch *watch, Session *session, const HostLaunch *launch,
                          const uint64_t *cells)
 {
     Differ *differ = (Differ *)watch;
-    if (differ->only_hash || differ->trouble) return true;
+    if (differ->only_hash) return clear_results(session, launch);
+    if (differ->trouble) return true;
     take_arguments(differ, session->arena, launch, cells);
     differ->before = keep_memories(differ, session->arena, true);
     put_copies(differ, differ->before);

@@ -58,6 +58,16 @@ fake_context *fake_cuda_push(int device)
     return context;
 }
 
+/* What needs a context fails in one that was destroyed, or reset. */
+static CUresult check_context(const char *name)
+{
+    static const char *const parts[] = {"cuMem", "cuLaunch", "cuStream", "cuEvent"};
+    const fake_context *context = fake_cuda_current();
+    for (size_t i = 0; context && context->destroyed && i < sizeof parts / sizeof *parts; i++)
+        if (!strncmp(name, parts[i], strlen(parts[i]))) return FAKE_CONTEXT_IS_DESTROYED;
+    return CUDA_SUCCESS;
+}
+
 /* Notes a call under the lock and says whether it is to fail. The caller unlocks. */
 static CUresult enter(const char *name)
 {
@@ -68,7 +78,7 @@ static CUresult enter(const char *name)
         snprintf(state.log + used, sizeof state.log - used, "%s ", name);
     if (state.calls == state.fail_at || (state.fail_name && !strcmp(state.fail_name, name)))
         return FAKE_ERROR;
-    return CUDA_SUCCESS;
+    return check_context(name);
 }
 
 static CUresult leave(CUresult result)
@@ -79,7 +89,8 @@ static CUresult leave(CUresult result)
 
 #define ENTER()                                                                                    \
     do {                                                                                           \
-        if (enter(__func__) != CUDA_SUCCESS) return leave(FAKE_ERROR);                             \
+        const CUresult entered = enter(__func__);                                                  \
+        if (entered != CUDA_SUCCESS) return leave(entered);                                        \
     } while (0)
 
 /* The declarations come from the list that libtile itself uses, so the two can't differ. */

@@ -10,6 +10,7 @@ enum {
     FAKE_CONTEXTS = 32,
     FAKE_LOG = 4096,
     FAKE_ERROR = 999, /* what a call that is told to fail returns */
+    FAKE_CONTEXT_IS_DESTROYED = 709,
     FAKE_PARAMETERS = 16
 };
 

@@ -207,6 +207,34 @@ TEST(sizes_that_no_memory_has)
     CHECK(call(NULL, -1) == TILE_ERROR_MEMORY);
 }
 
+/* ---- a device that is reset ---------------------------------------------------------------------
+ */
+
+/* Each call says so until the program has a context again, and the workspaces of the old one, on
+ * streams that are gone with it, are not taken for those of new streams. */
+TEST(context_that_is_gone)
+{
+    fake_context *old = fake_push(0);
+    fake_stream stream = {old, 7, 0};
+    void *memory;
+    CHECK(call(&stream, 100) == TILE_OK && tile_alloc(&memory, 100) == TILE_OK);
+    const int allocations_before = fake->allocations;
+    old->destroyed = 1;
+    for (int i = 0; i < 3; i++) {
+        CHECK(call(&stream, 100) == FAKE_CONTEXT_IS_DESTROYED && says("(709)"));
+        CHECK(call(NULL, 100) == FAKE_CONTEXT_IS_DESTROYED && says("sums"));
+        CHECK(tile_alloc(&memory, 100) == FAKE_CONTEXT_IS_DESTROYED && says("cuMemAlloc"));
+        CHECK(tile_synchronize(NULL) == FAKE_CONTEXT_IS_DESTROYED);
+        CHECK(fake_depth() == 1 && fake_current() == old);
+    }
+    fake_context *own = fake_push(0);
+    fake_stream anew = {own, 8, 0};
+    CHECK(call(&anew, 100) == TILE_OK && fake->last.context == own);
+    CHECK(fake->allocations > allocations_before && fake->libraries == 1);
+    CHECK(tile_alloc(&memory, 100) == TILE_OK && tile_free(memory) == TILE_OK);
+    CHECK(fake_depth() == 2 && fake_current() == own);
+}
+
 /* ---- fork ---------------------------------------------------------------------------------------
  */
 
@@ -308,6 +336,7 @@ int main(void)
         cmocka_unit_test(each_allocation_fails_once_on_the_emulator),
         cmocka_unit_test(each_call_of_the_driver_fails_once),
         cmocka_unit_test(sizes_that_no_memory_has),
+        cmocka_unit_test(context_that_is_gone),
         cmocka_unit_test(child_after_the_first_call),
         cmocka_unit_test(child_of_threads),
         cmocka_unit_test(plugin_is_loaded_and_unloaded),
