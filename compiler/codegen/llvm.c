@@ -329,11 +329,17 @@ static LLVMValueRef *operands_from(Gen *gen, const Op *op, int first)
     return values;
 }
 
+bool op_gives_way(const Op *op)
+{
+    return op->code == OP_atom && op_enclosing(op, OP_while) != NULL;
+}
+
 /* Counts the ops; true at the first that suspends, or when they are more than a segment has. */
 static bool region_suspends(const Region *region, int *count)
 {
     for (const Op *op = region->first; op != NULL; op = op->next) {
-        if ((op_info(op->code)->traits & COOP) || ++*count > SEGMENT_OPS) return true;
+        if ((op_info(op->code)->traits & COOP) || op_gives_way(op) || ++*count > SEGMENT_OPS)
+            return true;
         for (int i = 0; i < op->region_count; i++)
             if (region_suspends(op->regions[i], count)) return true;
     }

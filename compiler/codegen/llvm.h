@@ -67,7 +67,7 @@ typedef struct Machine {
     void (*cluster_wait)(Gen *gen);
     void (*grid_sync)(Gen *gen, LLVMValueRef count);
     LLVMValueRef (*shuffle)(Gen *gen, const char *mode, LLVMValueRef word, LLVMValueRef lane);
-    LLVMValueRef (*elect)(Gen *gen); /* true in one lane of the warp */
+    LLVMValueRef (*elect)(Gen *gen);                        /* true in one lane of the warp */
     LLVMValueRef (*vote)(Gen *gen, LLVMValueRef condition); /* the lanes where it holds */
     /* NULL: nobody looks */
     LLVMValueRef (*check_index)(Gen *gen, const Op *op, LLVMValueRef index, LLVMValueRef extent);
@@ -174,6 +174,8 @@ void gen_define(Gen *gen, const Value *value, LLVMValueRef llvm);
 void gen_define_result(Gen *gen, const Op *op, LLVMValueRef llvm);
 void gen_region(Gen *gen, const Region *region);
 void gen_new_segment(Gen *gen);
+/* Others may have to run before what an atomic op in a loop waits for is there. */
+bool op_gives_way(const Op *op);
 void gen_for(Gen *gen, const Op *op);
 void gen_while(Gen *gen, const Op *op);
 void gen_if(Gen *gen, const Op *op);

@@ -266,8 +266,7 @@ void emit_atom(Gen *gen, const Op *op)
                       MACHINE(gen, op, atomic)(gen, op, gen_operand(gen, op, 0),
                                                gen_operand(gen, op, 1), gen_operand(gen, op, 2),
                                                predicate));
-    if (gen->machine->give_way != NULL && op_enclosing(op, OP_while) != NULL)
-        gen->machine->give_way(gen);
+    if (gen->machine->give_way != NULL && op_gives_way(op)) gen->machine->give_way(gen);
 }
 
 void emit_check(Gen *gen, const Op *op)

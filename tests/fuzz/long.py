@@ -2,7 +2,7 @@
 """long.py [--seconds N] [--slice N] [--jobs N] [--corpus FOLDER] [--add FILE --commit NAME] FUZZERS [TARGET...]: hours of fuzzing.
 
 Gives the targets built in FUZZERS (build/fuzz) a slice of time each, one after the other, in so many processes at a
-time, until the time is over. What they find is kept in FOLDER/TARGET, what crashes in FOLDER/TARGET-*. Prints a row
+time, until the time is over. What they find is kept in FOLDER/TARGET, what crashes in FOLDER/TARGET-*. Prints, after each slice, a row
 a target: CPU hours, executions, places covered before and after (libFuzzer's "cov"), faults. --add: and writes these
 rows behind a table (HOURS.md)."""
 import argparse
@@ -36,6 +36,12 @@ def command(options, target, seconds):
             + ([f"-dict={words}"] if os.path.exists(words) else []) + [os.path.join(options.corpus, target)] + [s for s in seeds if os.path.isdir(s)])
 
 
+def rows_of(options, totals):
+    date = datetime.date.today().isoformat()
+    return "".join(f"| {date} | {options.commit} | {target} | {t.seconds / 3600:.2f} | {t.executions} | {t.first} | {t.last} | {t.faults} |\n"
+                   for target, t in totals.items() if t.seconds)
+
+
 def run(options, target, seconds, total, lock):
     with tempfile.TemporaryFile("w+", errors="replace") as log:
         process = subprocess.Popen(command(options, target, seconds), stdout=subprocess.DEVNULL, stderr=log)
@@ -64,6 +70,8 @@ def work(options, turns, totals, end, lock):
         with lock:
             target = next(turns)
         run(options, target, min(options.slice, left), totals[target], lock)
+        with lock:
+            print(rows_of(options, totals), flush=True)
 
 
 def main():
@@ -88,13 +96,9 @@ def main():
         worker.start()
     for worker in workers:
         worker.join()
-    date = datetime.date.today().isoformat()
-    rows = "".join(f"| {date} | {options.commit} | {target} | {t.seconds / 3600:.2f} | {t.executions} | {t.first} | {t.last} | {t.faults} |\n"
-                   for target, t in totals.items() if t.seconds)
-    print(rows, end="")
     if options.add:
         with open(options.add, "a") as table:
-            table.write(rows)
+            table.write(rows_of(options, totals))
     return 1 if any(t.faults for t in totals.values()) else 0
 
 
