@@ -353,6 +353,7 @@ bool build_exports(Session *session, const Options *options, const ArchList *arc
     if (!stages.codegen) return false;
     stages.passes = (PassOptions){.print_after = options->print_after,
                                   .verify_each = options->verify_each,
+                                  .reasons = wish->mutants != NULL,
                                   .dump = &stages.dump};
     plan_exports(&stages, exports, out);
     bool fine = cache && build_is_plain(options) && !wish->mutants

@@ -70,6 +70,7 @@ static Kernel *lower_copy(const Kernel *typed, const ArchChoice *arch, const int
     for (int i = 0; multiples && i < kernel->parameter_count; i++)
         if (kernel->parameters[i].multiple < multiples[i])
             kernel->parameters[i].multiple = multiples[i];
+    kernel->wants_remarks = passes->reasons;
     if (!passes_run(kernel, arch->target, passes)) {
         kernel_free(kernel);
         return NULL;
@@ -117,7 +118,8 @@ static void find_wgmma(Op *op, void *context)
 static bool try_without_wgmma(Stages *stages, const Pending *pending)
 {
     Session *session = stages->session;
-    const PassOptions quiet = {.verify_each = stages->passes.verify_each};
+    const PassOptions quiet = {.verify_each = stages->passes.verify_each,
+                               .reasons = stages->passes.reasons};
     Target *target = arena_new_of(session->arena, Target);
     *target = *pending->arch->target;
     target->features &= ~(unsigned)HAS_WGMMA;
@@ -205,7 +207,8 @@ static bool same_code(const Lowered *a, const Lowered *b, size_t count)
 static bool gives_code(Stages *stages, const Kernel *typed, const int64_t *multiples,
                        const Lowered *wanted)
 {
-    const PassOptions quiet = {.verify_each = stages->passes.verify_each};
+    const PassOptions quiet = {.verify_each = stages->passes.verify_each,
+                               .reasons = stages->passes.reasons};
     Arena *arena = stages->session->arena;
     bool same = true;
     for (size_t i = 0; same && i < stages->archs->count; i++) {

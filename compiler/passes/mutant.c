@@ -157,7 +157,10 @@ static void leave_op(const Maker *maker, Op *op)
     Value **results = results_of(maker, op), **handed = op->operands;
     for (int i = 0; i < count; i++) types[i] = results[i]->type;
     Builder at = builder_before(op);
-    Value *left_out = build_left_out(maker, &at, op, NULL, op_info(op->code)->name);
+    const Attr *why = op_attr(op, ATTR_text);
+    const char *name = op_info(op->code)->name,
+               *what = why ? arena_printf(maker->arena, "%s (%s)", name, why->text) : name;
+    Value *left_out = build_left_out(maker, &at, op, NULL, what);
     Op *branch = build_op(&at, OP_if, 1, &left_out, count, types);
     Map map = {0};
     for (int i = 0; i < count; i++) map_set(maker->arena, &map, results[i], &branch->results[i]);

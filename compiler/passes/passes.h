@@ -10,6 +10,7 @@ typedef struct PassOptions {
     const char *print_after; /* a pass's name, "all", or NULL */
     const char *stop_after;  /* a pass's name, or NULL */
     bool verify_each;
+    bool reasons; /* barriers say what they are for */
     Buf *dump; /* where --print-after writes */
 } PassOptions;
 

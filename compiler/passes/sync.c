@@ -29,23 +29,7 @@
  * Within a thread group a barrier is the group's own and orders its threads' accesses alone; what
  * other threads left pending is ordered by a barrier before the group, for all that run the group's
  * op. */
-#include "base/vec.h"
-#include "passes/access.h"
-#include "passes/agree.h"
-#include "passes/op_vec.h"
-
-typedef struct Pending {
-    Op *op;
-    ThreadGroup group; /* whose it is */
-    bool fenced;       /* an author's sync came after it */
-    bool under_way;    /* an asynchronous copy that nothing has waited for */
-    Round round;
-    bool met; /* the parts of the threads have met since, each for itself */
-} Pending;
-
-typedef struct State {
-    VEC(Pending) items;
-} State;
+#include "passes/sync.h"
 
 enum { BARRIERS = 16 };   /* of the machine; 0 is the block's */
 enum { MOST_TRIED = 64 }; /* barriers, whether they can be left out: time goes by the square */
@@ -56,26 +40,6 @@ typedef struct Barriers {
     int count;
     bool too_many;
 } Barriers;
-
-typedef struct Sync {
-    Kernel *kernel;
-    const Target *target;
-    Arena *arena;
-    Barriers *barriers;
-    FactTable *facts;
-    Agreement *agreement;
-    ThreadGroup group;  /* the threads that run what is walked */
-    bool tensor_core;   /* it reads shared memory in this launch */
-    bool copies_arrive; /* at mbarriers of the author's, when they have landed */
-    bool signals;       /* the author's mbarriers order what groups do beside each other */
-    OpVec *inserted;    /* barriers */
-    const Op *ignored;  /* a barrier that is taken for not there */
-    bool fences;        /* barriers get the fences that they need */
-    /* if given, barriers are not inserted but reported here, for conflicts with what threads
-     * outside `reported` did, or all if its count is 0 */
-    bool *hit;
-    ThreadGroup reported;
-} Sync;
 
 /* ---- sets of accesses ---- */
 
@@ -167,263 +131,6 @@ static void state_land(State *state)
         if (op_attr(state->items.data[i].op, ATTR_stages)) state->items.data[i].under_way = false;
 }
 
-/* ---- conflicts ---- */
-
-static bool is_of(const Op *op, TypeKind memory)
-{
-    return (op_is_scattered(op) || op_is_element(op)) && op->operands[0]->type->kind == memory;
-}
-
-/* By the tensor unit, for an mbarrier of the author's. */
-static bool is_signal_copy(const Op *op)
-{
-    return op->code == OP_tensor_copy && op->operands[2]->type->rank == 1;
-}
-
-static bool is_shared_access(const Op *op)
-{
-    return op->code == OP_shared_load || op->code == OP_shared_store || op->code == OP_copy_async ||
-           op->code == OP_dot_shared || op->code == OP_dot_slices || op->code == OP_tensor_store ||
-           (op->code == OP_tensor_wait && op->operand_count) || is_of(op, TYPE_SHARED);
-}
-
-static bool is_global_access(const Op *op)
-{
-    return op_is_access(op) || op->code == OP_copy_async || is_of(op, TYPE_VIEW);
-}
-
-static bool is_atomic(const Op *op)
-{
-    return op->code == OP_atomic || op->code == OP_element_atomic;
-}
-
-static bool writes(const Op *op)
-{
-    return op->code == OP_store || op->code == OP_shared_store || op->code == OP_put ||
-           op->code == OP_element_store || is_atomic(op);
-}
-
-static const Layout *register_layout(const Op *op)
-{
-    return op->code != OP_shared_load && op->code != OP_gather ? op->operands[1]->type->layout
-                                                               : op->results[0].type->layout;
-}
-
-/* Each element at the place that it has in the tile itself. */
-static bool is_in_order(Op *op)
-{
-    const Value *memory = op->operands[0], *tile = scattered_value(op);
-    const int first = scattered_first(op);
-    if (memory->type->kind != TYPE_SHARED || scattered_mask(op) ||
-        memory->type->rank != tile->type->rank)
-        return false;
-    for (int d = 0; d < tile->type->rank; d++) {
-        const Op *index = op->operands[first + d]->op;
-        if (!index || index->code != OP_iota || op_int(index, ATTR_dim, 0) != d ||
-            tile->type->shape[d] != memory->type->shape[d])
-            return false;
-    }
-    return true;
-}
-
-/* Whole tiles that lie in the same bytes in the same way. */
-static bool same_places(const Value *a, const Value *b)
-{
-    const Op *x = a->op, *y = b->op;
-    if (a == b) return shared_root(a) == x;
-    return x->code == OP_shared_alloc && y->code == OP_shared_alloc && a->type == b->type &&
-           op_int(x, ATTR_offset, 0) == op_int(y, ATTR_offset, 0);
-}
-
-/* ---- elements ---- */
-
-static int first_index(const Op *op)
-{
-    return op->code == OP_element_load ? 1 : op->code == OP_element_store ? 2 : 3;
-}
-
-/* The thread's index, with a number added or not: another one in each thread. */
-static bool is_own_index(const Value *index)
-{
-    const Op *op = index->op;
-    int64_t number;
-    while (op && (op->code == OP_cast || ((op->code == OP_add || op->code == OP_sub) &&
-                                          value_constant(op->operands[1], &number))))
-        op = op->operands[0]->op;
-    return op && op->code == OP_thread_id;
-}
-
-/* Both are done by one thread, or each thread meets there what no other does, whenever it comes. */
-static bool elements_are_own(const Op *a, const Op *b)
-{
-    if (!op_is_element(a) || !op_is_element(b)) return false;
-    if (op_int(a, ATTR_once, 0) && op_int(b, ATTR_once, 0)) return true;
-    bool own = false;
-    if (a->operands[0] != b->operands[0] || !value_is_steady(a->operands[0])) return false;
-    for (int d = 0; d < a->operands[0]->type->rank; d++) {
-        const Value *x = a->operands[first_index(a) + d], *y = b->operands[first_index(b) + d];
-        if (x != y) return false;
-        own |= is_own_index(x);
-    }
-    return own && !op_int(a, ATTR_once, 0) && !op_int(b, ATTR_once, 0);
-}
-
-/* Each thread is the author's own business in code that it runs by itself; what is done once, or
- * by all together, comes in the order that the author sees. */
-static bool elements_are_ordered(const Op *a, const Op *b)
-{
-    return op_int(a, ATTR_once, 0) || op_int(b, ATTR_once, 0) || !op_is_element(a) ||
-           !op_is_element(b);
-}
-
-/* No register's layout says which thread meets what. */
-static bool reads_or_writes_itself(const Op *op)
-{
-    return op->code == OP_copy_async || op->code == OP_dot_shared || op->code == OP_dot_slices ||
-           op->code == OP_tensor_store || op->code == OP_tensor_wait || is_signal_copy(op);
-}
-
-/* Threads of a warp read, or write, for each other. */
-static bool moves_matrices(const Sync *sync, const Op *op, OpCode code, TargetFeature feature)
-{
-    return op->code == code &&
-           access_matrices(sync->target, feature, register_layout(op), op->operands[0]).possible;
-}
-
-static bool reads_matrices(const Sync *sync, const Op *op)
-{
-    return moves_matrices(sync, op, OP_shared_load, HAS_LDMATRIX);
-}
-
-/* Each element is met by the thread that has it, and by no other. */
-static bool is_met_in_order(const Sync *sync, Op *op, const Op *other)
-{
-    return !op_is_scattered(op) ||
-           (is_in_order(op) && !moves_matrices(sync, other, OP_shared_store, HAS_STMATRIX));
-}
-
-/* Every thread reads what it wrote itself. */
-static bool is_private(const Sync *sync, Pending a, Op *b)
-{
-    const ThreadGroup group = sync->group;
-    if (op_is_element(a.op) || op_is_element(b))
-        return a.group.begin == group.begin && a.group.count == group.count &&
-               elements_are_own(a.op, b);
-    if (!is_met_in_order(sync, a.op, b) || !is_met_in_order(sync, b, a.op)) return false;
-    if (reads_or_writes_itself(a.op) || reads_or_writes_itself(b)) return false;
-    if (reads_matrices(sync, a.op) || reads_matrices(sync, b)) return false;
-    const Layout *layout = register_layout(b);
-    /* a part of a tile may be another one the next time */
-    return same_places(a.op->operands[0], b->operands[0]) && register_layout(a.op) == layout &&
-           layout_replica_mask(layout) == 0 && a.group.begin == group.begin &&
-           a.group.count == group.count && layout_threads(layout) == group.count;
-}
-
-static bool same_part(const Sync *sync, const Value *a, Round round, const Value *b)
-{
-    if (a->type->kind != TYPE_SHARED || b->type->kind != TYPE_SHARED) return false;
-    const Op *x = shared_root(a), *y = shared_root(b);
-    const int64_t x_begin = op_int(x, ATTR_offset, 0), y_begin = op_int(y, ATTR_offset, 0);
-    return x_begin < y_begin + op_int(y, ATTR_bytes, 0) &&
-           y_begin < x_begin + op_int(x, ATTR_bytes, 0) &&
-           !shared_parts_apart(sync->agreement, a, round, b);
-}
-
-static bool same_bytes(const Sync *sync, Pending a, const Op *b)
-{
-    for (int i = 0; i < a.op->operand_count; i++)
-        for (int j = 0; j < b->operand_count; j++)
-            if (same_part(sync, a.op->operands[i], a.round, b->operands[j])) return true;
-    return false;
-}
-
-static bool same_memory(const Sync *sync, const Op *a, const Op *b)
-{
-    const Parameter *x = pointer_parameter(sync->kernel, a->operands[0]->op->operands[0]);
-    const Parameter *y = pointer_parameter(sync->kernel, b->operands[0]->op->operands[0]);
-    return x == y || !x || !y;
-}
-
-static bool begins_copy(const Op *op)
-{
-    return op->code == OP_copy_async || is_signal_copy(op);
-}
-
-/* What an mbarrier is for: among themselves such ops are in order, whoever else has its memory
- * before or after it must wait. */
-static bool uses_mbarriers(const Op *op)
-{
-    return op->code == OP_slot_init || op->code == OP_slot_claim || op->code == OP_slot_fill ||
-           op->code == OP_slot_take || op->code == OP_slot_give;
-}
-
-static bool shared_conflict(const Sync *sync, Pending earlier, Op *op)
-{
-    if (uses_mbarriers(earlier.op) && uses_mbarriers(op))
-        return shared_root(earlier.op->operands[0]) != shared_root(op->operands[0]) &&
-               same_bytes(sync, earlier, op);
-    if (uses_mbarriers(earlier.op) || uses_mbarriers(op))
-        return is_shared_access(uses_mbarriers(op) ? earlier.op : op) &&
-               same_bytes(sync, earlier, op);
-    const bool write =
-        writes(earlier.op) || writes(op) || begins_copy(op) || begins_copy(earlier.op);
-    return write && is_shared_access(earlier.op) && is_shared_access(op) &&
-           same_bytes(sync, earlier, op) && !is_private(sync, earlier, op);
-}
-
-/* A tile is read or written where the same threads write one, with no sync between: the author sees
- * one tile after the other, so that is how it has to be. */
-static bool reads_written(const Sync *sync, Pending earlier, Op *op)
-{
-    if (op_is_element(op) || op_is_element(earlier.op))
-        return elements_are_ordered(earlier.op, op) && !is_private(sync, earlier, op);
-    if (op->code == OP_atomic || earlier.op->code == OP_atomic) return false;
-    const bool scattered = op_is_scattered(earlier.op) || op_is_scattered(op);
-    if (!scattered && !(op_is_access(earlier.op) && op_is_access(op))) return false;
-    if (!scattered && access_is_apart(earlier.op, op)) return false;
-    return earlier.group.begin == sync->group.begin && earlier.group.count == sync->group.count &&
-           pointer_parameter(sync->kernel, op->operands[0]->op->operands[0]) &&
-           (scattered || !access_is_own(sync->facts, earlier.op, op, sync->group.count));
-}
-
-static bool global_conflict(const Sync *sync, Pending earlier, Op *op)
-{
-    const bool write = writes(earlier.op) || writes(op);
-    if (!write || !is_global_access(earlier.op) || !is_global_access(op)) return false;
-    /* Behind the author's sync two parameters may be one array. */
-    return earlier.fenced ||
-           (same_memory(sync, earlier.op, op) && reads_written(sync, earlier, op));
-}
-
-/* With a thread that arrives at an mbarrier comes what it did before, and what the author's sync
- * put before that. */
-static bool is_arrival(const Op *op)
-{
-    return op->code == OP_signal_arrive || op->code == OP_signal_copied ||
-           op->code == OP_signal_meet || op->code == OP_signal_complete;
-}
-
-static bool conflicts(const Sync *sync, Pending earlier, Op *op)
-{
-    if (is_arrival(op))
-        return earlier.fenced && !earlier.under_way && group_has(sync->group, earlier.group);
-    if (is_atomic(earlier.op) && is_atomic(op)) return false;
-    if (sync->group.count == 1 && group_has(sync->group, earlier.group)) return false;
-    if (earlier.under_way) return false;
-    if (sync->signals && group_is_apart(earlier.group, sync->group)) return false;
-    return shared_conflict(sync, earlier, op) || global_conflict(sync, earlier, op);
-}
-
-/* What one part of the threads does is never for another part to wait for. */
-static bool within_parts(const Sync *sync, Pending earlier, const Op *op)
-{
-    const int64_t parts = op_int(op, ATTR_parts, 1);
-    return parts > 1 && op_int(earlier.op, ATTR_parts, 1) == parts &&
-           earlier.group.begin == sync->group.begin && earlier.group.count == sync->group.count &&
-           earlier.op->operands[earlier.op->code == OP_tensor_store] ==
-               op->operands[op->code == OP_tensor_store];
-}
-
 /* ---- the walk ---- */
 
 static void walk(const Sync *sync, Region *region, State *state);
@@ -462,7 +169,7 @@ static bool is_fence(const Op *op)
 /* What does not use shared memory as threads do. */
 static bool is_async_reader(const Op *op)
 {
-    return op->code == OP_dot_shared || op->code == OP_tensor_store || is_signal_copy(op);
+    return op->code == OP_dot_shared || op->code == OP_tensor_store || hazard_is_signal_copy(op);
 }
 
 static void find_tensor_core(Op *op, void *context)
@@ -492,7 +199,7 @@ static bool reaches_tensor_core(Op *op)
 static bool writes_shared(const Op *op)
 {
     return op->code == OP_slot_init || op->code == OP_signal_init || op->code == OP_copy_async ||
-           (is_shared_access(op) && writes(op));
+           (hazard_is_shared(op) && hazard_writes(op));
 }
 
 static bool makes_barriers(const Op *op)
@@ -520,6 +227,19 @@ static void build_fence(const Sync *sync, Op *op, const State *state)
     if (made) op_set_int(fence, ATTR_made, 1);
 }
 
+/* What the barrier is for goes with it, for who leaves it out (mutant.c). */
+static void note_cause(const Sync *sync, Op *barrier)
+{
+    const Op *earlier = sync->cause->earlier, *later = sync->cause->later;
+    if (!sync->kernel->wants_remarks || !earlier) return;
+    const Place from = source_place(earlier->span.source, earlier->span.begin),
+                to = source_place(later->span.source, later->span.begin);
+    op_set_text(barrier, ATTR_text,
+                intern_printf(sync->kernel->session->names, "%s in line %u behind %s in line %u",
+                              op_info(later->code)->name, (unsigned)to.line,
+                              op_info(earlier->code)->name, (unsigned)from.line));
+}
+
 /* Of all threads, or of each of so many parts for itself. */
 static void build_barrier(const Sync *sync, Op *before, int parts)
 {
@@ -529,6 +249,7 @@ static void build_barrier(const Sync *sync, Op *before, int parts)
     if (sync->group.count < 32) return;
     Op *barrier = build_op(&builder, warp ? OP_warp_sync : OP_barrier, 0, NULL, 0, NULL);
     if (parts > 1) op_set_int(barrier, ATTR_parts, parts);
+    note_cause(sync, barrier);
     vec_push(sync->arena, sync->inserted, barrier);
 }
 
@@ -575,8 +296,9 @@ static int needs_barrier(const Sync *sync, Op *op, const State *state)
     int needed = 0;
     for (size_t i = 0; i < state->items.count; i++) {
         const Pending *earlier = &state->items.data[i];
-        const bool apart = within_parts(sync, *earlier, op);
-        if (!conflicts(sync, *earlier, op) || (apart && earlier->met)) continue;
+        const bool apart = hazard_within_parts(sync, *earlier, op);
+        if (!hazard_between(sync, *earlier, op) || (apart && earlier->met)) continue;
+        *sync->cause = (Cause){earlier->op, op};
         if (group_has(sync->group, earlier->group))
             needed = apart && needed != 1 ? (int)op_int(op, ATTR_parts, 1) : 1;
         if (sync->hit && (!sync->reported.count || !group_has(sync->reported, earlier->group)))
@@ -588,7 +310,7 @@ static int needs_barrier(const Sync *sync, Op *op, const State *state)
 static void add_access(const Sync *sync, Op *op, State *state)
 {
     state_add(sync, state,
-              (Pending){op, sync->group, false, begins_copy(op), {ROUND_SAME, NULL}, false});
+              (Pending){op, sync->group, false, hazard_begins_copy(op), {ROUND_SAME, NULL}, false});
 }
 
 static void visit_access(const Sync *sync, Op *op, State *state)
@@ -608,8 +330,8 @@ typedef struct Apart {
 static void visit_access_apart(Op *op, void *context)
 {
     Apart *apart = context;
-    if (!is_shared_access(op) && !is_global_access(op) && !is_arrival(op)) return;
-    if (apart->adds && is_arrival(op)) return;
+    if (!hazard_is_shared(op) && !hazard_is_global(op) && !hazard_is_arrival(op)) return;
+    if (apart->adds && hazard_is_arrival(op)) return;
     if (apart->adds)
         add_access(apart->sync, op, apart->state);
     else
@@ -717,17 +439,17 @@ static void visit_arrive(const Sync *sync, Op *arrive, const State *state)
 static void visit_op(const Sync *sync, Op *op, State *state)
 {
     if (op->code == OP_copy_async && op_attr(op, ATTR_ring)) return;
-    if (is_arrival(op)) {
+    if (hazard_is_arrival(op)) {
         if (needs_barrier(sync, op, state)) insert_barrier(sync, op, state);
         visit_arrive(sync, op, state);
     }
     if (op->code == OP_slot_take || op->code == OP_signal_wait || op->code == OP_signal_meet)
         visit_take(sync, op);
-    if (uses_mbarriers(op))
+    if (hazard_uses_mbarriers(op))
         visit_access(sync, op, state);
     else if (op->code == OP_signal_init)
         add_access(sync, op, state); /* that no other conflicts with */
-    else if (is_shared_access(op) || is_global_access(op))
+    else if (hazard_is_shared(op) || hazard_is_global(op))
         visit_access(sync, op, state);
     else if (op->code == OP_cluster_arrive || op->code == OP_cluster_wait ||
              op->code == OP_grid_sync)
@@ -835,6 +557,7 @@ static bool sync_launch(Kernel *kernel, const Target *target, Arena *arena, Op *
 {
     Barriers barriers = {0};
     OpVec inserted = {0};
+    Cause cause = {0};
     bool signals = false, tensor_core = false, copies_arrive = false;
     region_visit(launch_region(launch), find_signals, &signals);
     merge_meetings(launch_region(launch));
@@ -848,6 +571,7 @@ static bool sync_launch(Kernel *kernel, const Target *target, Arena *arena, Op *
                        .arena = arena,
                        .barriers = &barriers,
                        .inserted = &inserted,
+                       .cause = &cause,
                        .facts = facts_new(kernel),
                        .agreement = agreement_new(kernel),
                        .group = {0, 32 * launch_warps(launch)}};

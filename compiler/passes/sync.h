@@ -1,0 +1,67 @@
+/* sync.h: what sync.c, which walks a launch and places barriers, and hazards.c, which knows what
+ * must not meet, share; private to this folder. */
+#ifndef TILEC_PASSES_SYNC_H
+#define TILEC_PASSES_SYNC_H
+
+#include "base/vec.h"
+#include "passes/access.h"
+#include "passes/agree.h"
+#include "passes/op_vec.h"
+
+typedef struct Pending {
+    Op *op;
+    ThreadGroup group; /* whose it is */
+    bool fenced;       /* an author's sync came after it */
+    bool under_way;    /* an asynchronous copy that nothing has waited for */
+    Round round;
+    bool met; /* the parts of the threads have met since, each for itself */
+} Pending;
+
+typedef struct State {
+    VEC(Pending) items;
+} State;
+
+/* What a barrier is for. */
+typedef struct Cause {
+    const Op *earlier, *later;
+} Cause;
+
+typedef struct Sync {
+    Kernel *kernel;
+    const Target *target;
+    Arena *arena;
+    struct Barriers *barriers; /* sync.c */
+    FactTable *facts;
+    Agreement *agreement;
+    ThreadGroup group;  /* the threads that run what is walked */
+    bool tensor_core;   /* it reads shared memory in this launch */
+    bool copies_arrive; /* at mbarriers of the author's, when they have landed */
+    bool signals;       /* the author's mbarriers order what groups do beside each other */
+    OpVec *inserted;    /* barriers */
+    Cause *cause;       /* of the next one */
+    const Op *ignored;  /* a barrier that is taken for not there */
+    bool fences;        /* barriers get the fences that they need */
+    /* if given, barriers are not inserted but reported here, for conflicts with what threads
+     * outside `reported` did, or all if its count is 0 */
+    bool *hit;
+    ThreadGroup reported;
+} Sync;
+
+/* ---- hazards.c ---- */
+
+bool hazard_is_shared(const Op *op); /* an access to shared memory, or to global */
+bool hazard_is_global(const Op *op);
+bool hazard_writes(const Op *op);
+bool hazard_begins_copy(const Op *op); /* that is under way until somebody waits */
+/* By the tensor unit, for an mbarrier of the author's. */
+bool hazard_is_signal_copy(const Op *op);
+bool hazard_uses_mbarriers(const Op *op);
+/* With a thread that arrives at an mbarrier comes what it did before, and what the author's sync
+ * put before that. */
+bool hazard_is_arrival(const Op *op);
+/* Whether a barrier must come between the two. */
+bool hazard_between(const Sync *sync, Pending earlier, Op *op);
+/* What one part of the threads does is never for another part to wait for. */
+bool hazard_within_parts(const Sync *sync, Pending earlier, const Op *op);
+
+#endif
