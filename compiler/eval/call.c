@@ -278,12 +278,25 @@ static Object *call_instance(Eval *eval, Object *instance, const Arguments *argu
     return call_function(eval, method, instance, arguments);
 }
 
+/* An integer that is written down has to fit, as in TileLang; a thread's program wraps, as C's. */
+static bool literal_fits(const Eval *eval, const Object *value, DType dtype)
+{
+    const Frame *frame = eval->frame;
+    if (value->kind != OBJECT_INT || !dtype_is_integer(dtype) || eval->library > 0 ||
+        (frame != NULL && frame->is_thread_code))
+        return true;
+    return dtype_wrap(dtype, value->as.integer) == value->as.integer;
+}
+
 /* A dtype called is a conversion: float32(x). */
 static Object *call_dtype(Eval *eval, Object *dtype, const Arguments *arguments)
 {
     if (arguments->positional.count != 1 || arguments->names.count != 0)
         return FAIL(eval, call_arguments, arguments->at, "a conversion takes one value");
     Object *value = arguments->positional.data[0];
+    if (!literal_fits(eval, value, dtype->as.dtype))
+        return FAIL(eval, literal_range, arguments->at, object_repr(eval, value),
+                    dtype_user_name(dtype->as.dtype));
     if (eval->staging == NULL && object_is_number(value)) {
         DType type = dtype->as.dtype;
         if (dtype_is_float(type))

@@ -54,7 +54,7 @@ class Program:
         self.lines, self.arrays, self.functions, self.counter = [], [], [], 0
         self.launches = []
         for _ in range(self.pick([1, 1, 1, 2])):
-            kind = self.pick(["tiled"] * 4 + ["threads"])
+            kind = self.pick(["tiled"] * 4 + ["threads", "partial"])
             self.launches.append(Kernel(self, kind))
 
     def pick(self, items):
@@ -113,6 +113,8 @@ class Kernel(Choices):
             for name in self.indices:
                 self.declare(Scalar(name, "int32", True))
             self.declare(Scalar("lane", "int32", False))
+        elif kind == "partial":
+            self.begin_partial()
         else:
             self.grid = self.pick([(70,), (33,), (128,), (9, 11), (4, 40)])
             self.indices = ["i", "j"][:len(self.grid)]
@@ -130,6 +132,24 @@ class Kernel(Choices):
             self.statement()
         for _ in range(2):
             self.output()
+
+    def begin_partial(self):
+        """A thread for each element, and tiles: the last block has threads that are not in the launch."""
+        self.grid = self.pick([(70,), (33,), (130,), (100,), (9, 11), (4, 40), (257,), (1,)])
+        self.block_dim = self.pick(BLOCK_DIMS + [40, 7])
+        self.indices = ["i", "j"][:len(self.grid)]
+        self.line(f"{', '.join(self.indices)} = wp.tid()")
+        self.line(f"place = {'i' if len(self.grid) == 1 else f'i * {self.grid[1]} + j'}")
+        self.line("first = wp.tile_min(wp.tile(place))[0]")
+        self.line(f"block = first / {self.block_dim}")
+        self.line("lane = place - first")
+        self.blocks = "block"
+        self.block_count = -(-count_of(self.grid) // self.block_dim)
+        self.lanes = self.block_dim
+        for name in self.indices + ["place", "lane"]:
+            self.declare(Scalar(name, "int32", False))
+        for name in ["first", "block"]:
+            self.declare(Scalar(name, "int32", True))
 
     # ---- small things ----
 
@@ -271,8 +291,19 @@ class Kernel(Choices):
                  ["    if x < y:", "        return y - x", "    return x - y"],
                  ["    total = x", "    for k in range(3):", "        if total > y:", "            break", "        total = total + x", "    return total"],
                  ["    a, b = y, x", "    return a - b * a"]]
-        if of_tiles:  # elements cannot leave a loop one by one
-            del forms[2]
+        if of_tiles:  # whose elements leave loops one by one
+            one, step = ("1", "x & 7") if kind == "int" else ("1.0", "int(wp.clamp(y, -4.0, 4.0))")
+            forms += [[f"    for k in range({self.pick([3, 9, 40])}):", "        if x > y:", "            return x - y",
+                       f"        x = x + {one}", "    return y"],
+                      ["    total = y", f"    for k in range({step}):", f"        if total == {one}:", "            continue",
+                       f"        total = total - {one}", "        if total < x:", "            break", "    return total + x"],
+                      ["    n = int(0)", "    while n < 6:", "        n += 1", "        for j in range(n):", "            if x < y:",
+                       f"                x = x + {one} + {one}", "                break", "            if x == y:", "                return y",
+                       "        if n == 4 and x > y:", "            break", f"    return x + {self.converted(dtype, 'n')}"],
+                      ["    n = int(0)", "    while True:", "        n += 1", "        if x >= y or n > 20:", "            return x",
+                       f"        x = x + {one}", "        if x == y:", "            break", f"        y = y - {one}", f"    return x * ({one} + {one})"],
+                      ["    if x > y:", "        return x", f"    for k in range({self.pick([2, 5, 20])}):", f"        x = x + {one}",
+                       "        if x > y:", "            if k > 2:", "                break", "            return y", "    return -x"]]
         self.helpers += ["@wp.func", f"def {name}(x: {kind}, y: {kind}):"] + self.pick(forms) + [""]
         return name
 
@@ -423,7 +454,7 @@ class Kernel(Choices):
         return self.pick(["float32", "int32", "float32", "int32"] + INTS + FLOATS)
 
     def statement(self):
-        together = self.kind == "tiled" and not self.divergent
+        together = self.kind != "threads" and not self.divergent
         kinds = [self.new_scalar] * 2 + [self.change_scalar] * 3 + [self.own_output] * 2 + [self.add_atomic, self.new_vector, self.new_vector, self.draw]
         if together:
             kinds += [self.new_tile] * 5 + [self.change_tile] * 3 + [self.output] * 2 + [self.add_tile, self.reduce_tile, self.reduce_tile, self.unpack,
@@ -454,7 +485,7 @@ class Kernel(Choices):
             self.line(f"{scalar.name} = {self.converted(scalar.dtype, value)}")
 
     def own_place(self):
-        if self.kind == "tiled":
+        if self.kind != "threads":
             return (self.block_count, self.lanes), f"{self.blocks}, lane"
         return self.grid, ", ".join(self.indices)
 
@@ -596,7 +627,7 @@ class Kernel(Choices):
         self.line(f"{tile.text}[{place}] = {self.scalar(tile.dtype, True)}")
 
     def output(self):
-        if self.kind != "tiled" or self.divergent:
+        if self.kind == "threads" or self.divergent:
             return self.own_output()
         known = self.tiles()
         tile = self.pick(known) if known and self.chance(0.7) else self.root(self.dtype(), self.pick(self.shapes))
