@@ -61,11 +61,33 @@ static bool is_in_order(Op *op)
     return true;
 }
 
-/* Whole tiles that lie in the same bytes in the same way. */
+/* A part that has one index along some dimensions and all of the others: two of them are the same
+ * bytes in the same way, or have none in common. NULL: it is no such part; else of which tile. */
+static const Value *whole_of_slot(const Value *part)
+{
+    const Op *view = part->op;
+    if (!view || view->code != OP_shared_view) return NULL;
+    const Type *whole = view->operands[0]->type;
+    const Attr *dims = op_attr(view, ATTR_dims);
+    for (int i = 0; i < dims->count; i++)
+        if (part->type->shape[i] != whole->shape[dims->integers[i]]) return NULL;
+    return shared_root(part) == view->operands[0]->op ? view->operands[0] : NULL;
+}
+
+static bool same_dims(const Op *a, const Op *b)
+{
+    const Attr *x = op_attr(a, ATTR_dims), *y = op_attr(b, ATTR_dims);
+    bool same = x->count == y->count;
+    for (int i = 0; same && i < x->count; i++) same = x->integers[i] == y->integers[i];
+    return same;
+}
+
+/* Whole tiles that lie in the same bytes in the same way, or such slots. */
 static bool same_places(const Value *a, const Value *b)
 {
     const Op *x = a->op, *y = b->op;
-    if (a == b) return shared_root(a) == x;
+    const Value *whole = whole_of_slot(a);
+    if (whole) return whole == whole_of_slot(b) && a->type == b->type && same_dims(x, y);
     return x->code == OP_shared_alloc && y->code == OP_shared_alloc && a->type == b->type &&
            op_int(x, ATTR_offset, 0) == op_int(y, ATTR_offset, 0);
 }
@@ -148,7 +170,6 @@ static bool is_private(const Sync *sync, Pending a, Op *b)
     if (reads_or_writes_itself(a.op) || reads_or_writes_itself(b)) return false;
     if (reads_matrices(sync, a.op) || reads_matrices(sync, b)) return false;
     const Layout *layout = register_layout(b);
-    /* a part of a tile may be another one the next time */
     return same_places(a.op->operands[0], b->operands[0]) && register_layout(a.op) == layout &&
            layout_replica_mask(layout) == 0 && a.group.begin == group.begin &&
            a.group.count == group.count && layout_threads(layout) == group.count;

@@ -49,6 +49,9 @@ count "other rows" 'a = arange(300, int32); Rows(1)(100, a)'
 count "the same row" 'a = arange(300, int32); Rows(0)(100, a)'
 count "tiles" 'a = arange(64, int32); Tiles(False)(a)'
 count "and a sum through shared memory" 'a = arange(64, int32); Tiles(True)(a)'
+# The slots of a ring, of which each thread meets the same elements in every round.
+cp $TILE_ROOT/tests/exec/views.tile $TMP/a.tile
+count "a ring in shared memory" "$(grep -v '^#' $TILE_ROOT/tests/exec/views.accept | head -n 1)"
 # A loop whose copies are asynchronous where memory is aligned for it.
 cp $TILE_ROOT/tests/exec/pipelined.tile $TMP/a.tile
 count "a pipelined loop" 'k = Gemm(block_k=16, stages=3); a = zeros((64, 64), float16); b = zeros((64, 64), float16); c = zeros((64, 64), float32); k(64, 64, 64, a, b, c)'
