@@ -213,6 +213,7 @@ static CacheKey build_key(const Stages *stages, const Build *build)
     Buf made_from = {0};
     codegen_add_identity(stages->codegen, &made_from);
     put_number(&made_from, stages->wish.first_only);
+    put_number(&made_from, stages->wish.general_only);
     add_emit_wish(&stages->wish.emit, &made_from);
     for (size_t i = 0; i < stages->archs->count; i++) {
         put_text(&made_from, stages->archs->items[i].target->name);

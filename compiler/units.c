@@ -290,7 +290,7 @@ static bool start_variants(Stages *stages, const Kernel *typed, SpecialisationIm
     out->variants = arena_new_array(arena, VariantImages, 2);
     if (multiples && is_for_tensor_unit(typed)) return start_aligned(stages, typed, multiples, out);
     if (!lower_all(stages, typed, NULL, &general)) return false;
-    if (multiples) {
+    if (multiples && !stages->wish.general_only) {
         if (!lower_all(stages, typed, multiples, &aligned)) return false;
         if (!same_code(&general, &aligned, stages->archs->count)) {
             relax_multiples(stages, typed, &aligned, multiples);

@@ -78,6 +78,7 @@ static const tile_kernel *build_kernel(Runner *runner, Kernel *kernel)
     const ExportList exports = {&export, 1};
     const BuildWish wish = {.emit = {.tables_only = true},
                             .first_only = runner->is_emulator,
+                            .general_only = runner->options->general,
                             .mutants = wants_mutants(runner->options) ? &runner->mutants : NULL};
     Build build;
     const tile_kernel *loaded = NULL;

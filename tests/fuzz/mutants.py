@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """mutants.py [--jobs N] [--which waits|predicates|all] [--only REGEX] [--lines N] [--json FILE] TILEC FILE.accept...: runs each line of statements without one op that its
 kernels' threads or copies are ordered by, or without one condition that the compiler put an access under; each in its turn, on the emulator
-(`--leave-each-out`). A mutant is one op of one variant of one kernel; it counts as missed if some line of its file misses it: by a fault, by
+(`--leave-each-out`), and once more with the kernels' general variants. A mutant is one op of one variant of one kernel; it counts as missed if some line of its file misses it: by a fault, by
 wrong results, by a deadlock. The others are listed: nobody needs them, or no line comes to where they are needed.
 
 Exit status 1 if a program fails that lacks nothing."""
@@ -17,10 +17,10 @@ import sys
 MUTANT = re.compile(r"without number (\d+), an? (.*), of (.*) \((\w+)\): (missed|not missed|nobody comes to it)$")
 
 
-def run(tilec, which, file, statements):
+def run(tilec, which, file, statements, *options):
     """What became of each mutant of a line: {(kernel, code, number in it, what, place): outcome}; None and why: it fails as it stands."""
     environment = dict(os.environ, TILE_DEVICE="emulator", TILE_EMULATOR="checked")
-    command = [tilec, "run", "--diagnostics=json", f"--leave-each-out={which}", file, statements]
+    command = [tilec, "run", "--diagnostics=json", f"--leave-each-out={which}", *options, file, statements]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
     outcomes, counts = {}, collections.Counter()
     if done.returncode != 0:
@@ -69,11 +69,12 @@ def main():
     tests = list(tests_of(options.accept, options.only, options.lines))
     failed, best, lines = False, {}, {}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = pool.map(lambda test: run(options.tilec, options.which, test[0], test[2]), tests)
-        for (file, number, _), (outcomes, why) in zip(tests, results):
+        runs = [(*test, more) for test in tests for more in ((), ("--general",))]
+        results = pool.map(lambda test: run(options.tilec, options.which, test[0], test[2], *test[3]), runs)
+        for (file, number, _, more), (outcomes, why) in zip(runs, results):
             name = os.path.basename(file)
             if outcomes is None:
-                print(f"{name} {number}: fails as it stands\n{why}")
+                print(f"{name} {number}: fails as it stands", *more, f"\n{why}")
                 failed = True
                 continue
             for key, outcome in outcomes.items():

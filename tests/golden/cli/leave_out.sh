@@ -25,3 +25,7 @@ for n in "--leave-out=1" "--leave-out=3" "--leave-out=4" "--leave-each-out=all";
 done
 echo "no emulator"
 TILE_DEVICE=cuda "$TILEC" run --leave-each-out=waits "$TMP/turn.tile" 'a = arange(64, int32)' 2>&1 | grep -c "error"
+echo "the general variant"
+for n in "" --general; do
+    TILE_DEVICE=emulator "$TILEC" run --leave-each-out=waits $n "$TMP/turn.tile" 'a = arange(64, int32); turn(a)' 2>&1 | sed -nE 's/.*, of (Turn[_a-z]*)__run0.*: (.*) \[R.*/\1: \2/p' | sort | uniq -c
+done
