@@ -19,7 +19,8 @@ bool hazard_is_shared(const Op *op)
 {
     return op->code == OP_shared_load || op->code == OP_shared_store || op->code == OP_copy_async ||
            op->code == OP_dot_shared || op->code == OP_dot_slices || op->code == OP_tensor_store ||
-           (op->code == OP_tensor_wait && op->operand_count) || is_of(op, TYPE_SHARED);
+           (op->code == OP_tensor_wait && op->operand_count) || hazard_is_signal_copy(op) ||
+           is_of(op, TYPE_SHARED);
 }
 
 bool hazard_is_global(const Op *op)
