@@ -170,7 +170,10 @@ bool eval_may_call(Eval *eval, Span at); /* as often as this; false: reported */
 Flow eval_statement(Eval *eval, const Node *statement);
 /* The rest of a `with`: its items from `index` on, then its body. */
 typedef Flow ThreadsBody(Eval *eval, const NodeWith *node, uint32_t index);
-/* group.c: run by the threads of a range (first, number), relative to those that run it now. */
+/* group.c: an `if` that divides the threads of a block into some that follow each other and others, whole
+ * warps: each part is a group. False: it is another one. */
+bool run_group_if(Eval *eval, const Value *condition, const NodeIf *node, Flow *flow);
+/* Run by the threads of a range (first, number), relative to those that run it now. */
 Flow stage_group(Eval *eval, const Object *range, ThreadsBody *body, const NodeWith *node,
                  uint32_t index);
 /* What the kernel function set of self.attrs; NULL: reported that it did not. */
@@ -242,6 +245,7 @@ bool lanes_allow(Eval *eval, const BuiltinRow *row, Span at);
 
 /* Whether a way leaves a parallel loop's iteration, or a call in it: then masks say who does. */
 bool lanes_leave_by(const Eval *eval, const Nodes bodies[2]);
+bool block_jumps(Nodes statements); /* out of themselves, wherever in them that is said */
 /* Before a serial loop with that body, and behind it; does nothing outside of parallel loops. */
 LaneLoop lanes_open(Eval *eval, Nodes body);
 void lanes_close(Eval *eval, const LaneLoop *loop);

@@ -49,19 +49,45 @@ static Op *open_group(Eval *eval, int64_t begin, int64_t count)
     return op;
 }
 
-static Flow stage_members(Eval *eval, Op *op, ThreadsBody *body, const NodeWith *node,
-                          uint32_t index)
+/* What the threads of a group do. */
+typedef struct Members {
+    ThreadsBody *body; /* or NULL: the statements */
+    const NodeWith *node;
+    uint32_t index;
+    Nodes statements;
+} Members;
+
+static Flow run_members(Eval *eval, const Members *members)
+{
+    return members->body != NULL ? members->body(eval, members->node, members->index)
+                                 : eval_block(eval, members->statements);
+}
+
+static Flow stage_members(Eval *eval, Op *op, const Members *members, Span at)
 {
     ChangeVec changes = {0};
     Control control = control_enter(eval, op->regions[0]);
-    Flow flow = body(eval, node, index);
+    Flow flow = run_members(eval, members);
     build_op(&eval->builder, OP_yield, 0, NULL, 0, NULL);
     control_leave(eval, control, &changes);
     if (flow == FLOW_NEXT) merge_group(eval, op, &changes);
     if (flow != FLOW_NEXT && flow != FLOW_ERROR) {
-        FAIL(eval, jump_under_control, node->base.span, "a jump out of a thread group");
+        FAIL(eval, jump_under_control, at, "a jump out of a thread group");
         return FLOW_ERROR;
     }
+    return flow;
+}
+
+/* The threads from `begin` on of the block. */
+static Flow stage_threads(Eval *eval, int64_t begin, int64_t count, const Members *members, Span at)
+{
+    Staging outer = *eval->staging;
+    eval->staging->group_begin = begin;
+    eval->staging->group_count = count;
+    Op *op = open_group(eval, begin, count);
+    Flow flow = stage_members(eval, op, members, at);
+    eval->staging->group_begin = outer.group_begin;
+    eval->staging->group_count = outer.group_count;
     return flow;
 }
 
@@ -82,14 +108,117 @@ Flow stage_group(Eval *eval, const Object *range, ThreadsBody *body, const NodeW
     if (given[0] == -1) given[0] = 0; /* any: the first will do */
     if (!check_group(eval, given[0], given[1], begin, count)) return FLOW_ERROR;
     if (given[1] == count) return body(eval, node, index);
-    Staging outer = *eval->staging;
-    eval->staging->group_begin = begin + given[0];
-    eval->staging->group_count = given[1];
-    Op *op = open_group(eval, begin + given[0], given[1]);
-    Flow flow = stage_members(eval, op, body, node, index);
-    eval->staging->group_begin = outer.group_begin;
-    eval->staging->group_count = outer.group_count;
-    return flow;
+    const Members members = {.body = body, .node = node, .index = index};
+    return stage_threads(eval, begin + given[0], given[1], &members, node->base.span);
+}
+
+/* ---- an `if` by the thread's index ---- */
+
+typedef struct Threads { /* of the block: from `begin` on below `end` */
+    int64_t begin, end;
+} Threads;
+
+/* The thread's index, as the only dimension of the block has it. */
+static bool is_thread(Eval *eval, const Value *value)
+{
+    int64_t extent;
+    const Op *op = value->op;
+    if (op != NULL && op->code == OP_floormod && value_constant(op->operands[1], &extent) &&
+        extent == 32 * op_int(eval->staging->launch, ATTR_warps, 1))
+        op = op->operands[0]->op;
+    return op != NULL && op->code == OP_thread_id;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Leaves those of the threads for which the condition holds, where these follow each other. */
+static bool narrow(Eval *eval, const Value *condition, Threads *threads)
+{
+    int64_t number;
+    const Op *op = condition->op;
+    if (op == NULL) return false;
+    if (op->code == OP_and)
+        return narrow(eval, op->operands[0], threads) && narrow(eval, op->operands[1], threads);
+    if (op->code != OP_cmp || !is_thread(eval, op->operands[0]) ||
+        !value_constant(op->operands[1], &number))
+        return false;
+    const char *predicate = op_attr(op, ATTR_predicate)->text;
+    const bool below = predicate[0] == 'l', equal = predicate[1] == 'e';
+    if (predicate[0] != 'l' && predicate[0] != 'g') return false;
+    if (below)
+        threads->end = least(threads->end, number + equal);
+    else
+        threads->begin = most(threads->begin, number + !equal);
+    return true;
+}
+
+static bool is_whole(Threads threads)
+{
+    return threads.begin < threads.end && threads.begin % 32 == 0 && threads.end % 32 == 0;
+}
+
+/* The others of `all`, where they follow each other. */
+static bool others_of(Threads all, Threads threads, Threads *out)
+{
+    *out = threads.begin == all.begin ? (Threads){threads.end, all.end}
+                                      : (Threads){all.begin, threads.begin};
+    return threads.begin == all.begin || threads.end == all.end;
+}
+
+static bool group_by(Eval *eval, const Value *condition, const NodeIf *node, Threads all,
+                     Flow *flow);
+
+static Flow run_among(Eval *eval, Threads threads, Nodes statements, Span at)
+{
+    const Members members = {.statements = statements};
+    if (threads.begin >= threads.end || statements.count == 0) return FLOW_NEXT;
+    return stage_threads(eval, threads.begin, threads.end - threads.begin, &members, at);
+}
+
+/* The conditions of `elif`s that are of that kind, too, are of the threads that are left. */
+static Flow run_others(Eval *eval, Threads all, Nodes statements, Span at)
+{
+    const Node *only = statements.count == 1 ? statements.items[0] : NULL;
+    if (only == NULL || only->kind != NODE_If || all.begin >= all.end)
+        return run_among(eval, all, statements, at);
+    const NodeIf *node = NODE_AS(If, only);
+    Object *test = eval_expr(eval, node->test);
+    Flow flow = FLOW_NEXT;
+    if (test == NULL) return FLOW_ERROR;
+    if (test->kind == OBJECT_IR && group_by(eval, test->as.ir.value, node, all, &flow)) return flow;
+    return run_among(eval, all, statements, at);
+}
+
+static bool group_by(Eval *eval, const Value *condition, const NodeIf *node, Threads all,
+                     Flow *flow)
+{
+    Threads threads = all, others;
+    if (!narrow(eval, condition, &threads) || !is_whole(threads) ||
+        !others_of(all, threads, &others))
+        return false;
+    *flow = run_among(eval, threads, node->body, node->base.span);
+    if (*flow == FLOW_NEXT) *flow = run_others(eval, others, node->orelse, node->base.span);
+    return true;
+}
+
+bool run_group_if(Eval *eval, const Value *condition, const NodeIf *node, Flow *flow)
+{
+    Threads all;
+    if (eval->parallel != NULL || !eval->staging->is_function || eval->staging->launch == NULL ||
+        condition->op == NULL || (condition->op->code != OP_cmp && condition->op->code != OP_and) ||
+        block_jumps(node->body) || block_jumps(node->orelse))
+        return false;
+    if (!group_now(eval, &all.begin, &all.end)) return false;
+    all.end += all.begin;
+    return is_whole(all) && group_by(eval, condition, node, all, flow);
 }
 
 /* (first thread, number of threads) */

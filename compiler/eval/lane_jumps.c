@@ -34,6 +34,11 @@ static unsigned jumps_of(Nodes statements)
     return jumps;
 }
 
+bool block_jumps(Nodes statements)
+{
+    return jumps_of(statements) != 0;
+}
+
 static int count_jumps(Nodes statements);
 
 static int count_in(const Node *node)

@@ -269,7 +269,10 @@ static Flow run_if(Eval *eval, const Node *node, Rest *rest)
         Nodes bodies[2] = {n->body, n->orelse};
         const Way ways[2] = {{run_branch, &bodies[0], block_leaves(bodies[0])},
                              {run_branch, &bodies[1], block_leaves(bodies[1])}};
-        return condition != NULL ? stage_ways(eval, condition, ways, rest) : FLOW_ERROR;
+        Flow flow;
+        if (condition == NULL) return FLOW_ERROR;
+        return run_group_if(eval, condition, n, &flow) ? flow
+                                                       : stage_ways(eval, condition, ways, rest);
     }
     bool truth;
     if (!object_truth(eval, test, &truth)) return FLOW_ERROR;

@@ -265,7 +265,8 @@ bool hazard_between(const Sync *sync, Pending earlier, Op *op)
     if (is_atomic(earlier.op) && is_atomic(op)) return false;
     if (sync->group.count == 1 && group_has(sync->group, earlier.group)) return false;
     if (earlier.under_way) return false;
-    if (sync->signals && group_is_apart(earlier.group, sync->group)) return false;
+    if (sync->signals && !earlier.fenced && group_is_apart(earlier.group, sync->group))
+        return false;
     return shared_conflict(sync, earlier, op) || global_conflict(sync, earlier, op);
 }
 
