@@ -385,6 +385,8 @@ bool host_part_refuses_loop(Eval *eval, Span at); /* reported, if we are there *
 /* A name that stands for an extent of two tensors: equal now, or the call is refused. */
 bool extents_agree(Eval *eval, const Binding *binding, Object *extent, Span at);
 /* ---- tensors.c ---- */
+/* In a look ahead: what is computed from an extent that is not known yet; or NULL. */
+Object *extent_ahead(Eval *eval, const Object *a, const Object *b);
 /* False: it is an extent that nothing has told yet; reported. */
 bool extent_is_known(Eval *eval, const Object *object, Span at);
 Object *symbol_read(Eval *eval, Object *symbol); /* what it is in this kernel, if that is known */

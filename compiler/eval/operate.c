@@ -7,6 +7,8 @@
 
 Object *no_operator(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
+    Object *ahead = extent_ahead(eval, left, right);
+    if (ahead != NULL) return ahead;
     if (!extent_is_known(eval, left, at) || !extent_is_known(eval, right, at)) return NULL;
     return FAIL(eval, bad_operands, at, operator_text(op), object_repr(eval, left),
                 object_repr(eval, right));
@@ -367,6 +369,8 @@ Object *operate_unary(Eval *eval, Operator op, Object *operand, Span at)
     Object *result = operate_classes(eval, op, operand, NULL, at, &found);
     if (found) return result;
     if (object_is_staged(operand)) return stage_unary(eval, op, operand, at);
+    Object *ahead = extent_ahead(eval, operand, operand);
+    if (ahead != NULL) return ahead;
     if (operand->kind == OBJECT_ARRAY) return host_unary(eval, operator_text(op), operand, at);
     if (op == OPERATOR_Invert && operand->kind == OBJECT_DTYPE) {
         Object *pointer = object_new(eval, OBJECT_POINTER_TYPE);

@@ -295,6 +295,15 @@ static bool declares_tensors(const Signature *signature)
     return false;
 }
 
+/* A name that cannot be told of stands for what is not known. */
+static void name_ahead(void *context, Name name)
+{
+    Eval *eval = context;
+    const Object unknown = {.kind = OBJECT_SYMBOL};
+    Binding *binding = bindings_make(eval, &eval->frame->scope->bindings, name);
+    binding_put(eval, binding, extent_ahead(eval, &unknown, &unknown), eval->at);
+}
+
 /* The statements up to the first launch, in silence: some of them need numbers that those behind
  * them tell. */
 static void run_ahead(Eval *eval, Scope *scope)
@@ -306,7 +315,8 @@ static void run_ahead(Eval *eval, Scope *scope)
     eval->frame = &frame;
     for (uint32_t i = 0; i < body.count && body.items[i]->kind != NODE_With; i++) {
         staging->frame = &frame;
-        eval_statement(eval, body.items[i]);
+        if (eval_statement(eval, body.items[i]) == FLOW_ERROR)
+            names_bound(eval, body.items[i], name_ahead, eval);
     }
     eval->frame = frame.caller;
 }

@@ -517,6 +517,15 @@ Object *symbol_read(Eval *eval, Object *symbol)
     return value != NULL ? value : symbol;
 }
 
+Object *extent_ahead(Eval *eval, const Object *a, const Object *b)
+{
+    const bool ahead = eval->staging != NULL && eval->staging->looks_ahead;
+    if (!ahead || (a->kind != OBJECT_SYMBOL && b->kind != OBJECT_SYMBOL)) return NULL;
+    Object *object = object_new(eval, OBJECT_SYMBOL);
+    object->as.symbol = arena_new_of(eval->arena, Symbol);
+    return object;
+}
+
 bool extent_is_known(Eval *eval, const Object *object, Span at)
 {
     if (object->kind != OBJECT_SYMBOL) return true;
