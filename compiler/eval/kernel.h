@@ -123,10 +123,18 @@ bool tensor_extents(Eval *eval, const KernelParameter *parameter, Value **out);
 /* Adds the parameters of a tensor; gives its view in the host region. NULL: reported. */
 Object *tensor_stage(Eval *eval, const KernelParameter *parameter, int argument, Object *key);
 
-/* The extents that were told by name, for a look ahead. */
-void tensors_told_ahead(Eval *eval, const Object *told, Map *ahead);
 /* The extents that were told by name are those of tensors. False: reported. */
 bool tensors_take_told(Eval *eval, const Specialisation *specialisation);
+
+/* ---- symbol.c ---- */
+
+Object *symbol_value(Eval *eval, const Symbol *symbol); /* in this kernel; NULL: not known yet */
+/* Its number, where a look ahead found that; or NULL. */
+const Object *number_ahead(Eval *eval, const Object *extent);
+/* The extents that were told by name, for a look ahead. */
+void tensors_told_ahead(Eval *eval, const Object *told, Map *ahead);
+/* A look ahead: which names the tensor's extents have, and what is known of it tells of them. */
+void tensor_look_ahead(Eval *eval, const TensorType *tensor, const Object *key);
 
 /* ---- specialise.c ---- */
 

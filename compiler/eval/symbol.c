@@ -1,0 +1,121 @@
+/* symbol.c: extents by their names, which are known later than where they are written: what they
+ * stand for in a kernel, and what a look ahead at a body that declares its tensors finds of them.
+ */
+#include "eval/builtins.h"
+#include "eval/kernel.h"
+
+Object *symbol_value(Eval *eval, const Symbol *symbol)
+{
+    return symbol->name != NULL ? map_get(&eval->staging->symbols, symbol->name) : NULL;
+}
+
+const Object *number_ahead(Eval *eval, const Object *extent)
+{
+    if (extent->kind != OBJECT_SYMBOL || extent->as.symbol->name == NULL) return NULL;
+    const Object *number = map_get(&eval->staging->ahead, extent->as.symbol->name);
+    return number != NULL && number->kind == OBJECT_INT ? number : NULL;
+}
+
+/* In a body that declares its tensors a name stands for its number from the start, which is still
+ * that of the extent where it is one; what is known at the call is a parameter. */
+static Object *symbol_ahead(Eval *eval, Object *object, Span at)
+{
+    Staging *staging = eval->staging;
+    const Symbol *symbol = object->as.symbol;
+    if (staging == NULL || symbol->name == NULL) return object;
+    const Object *found = map_get(&staging->ahead, symbol->name);
+    Object *known = map_get(&staging->symbols, symbol->name);
+    if (found == NULL || symbol->is_key != (found->kind == OBJECT_INT)) return object;
+    if (symbol->is_key) {
+        Object *number = object_int(eval, found->as.integer);
+        number->as.extent = object;
+        return number;
+    }
+    if (known != NULL || !in_host_part(eval)) return object;
+    const Type *type = type_scalar(staging->kernel->types, symbol->dtype);
+    Object *value = object_ir(eval, kernel_add_parameter(staging->kernel, symbol->name, type, at));
+    vec_push(eval->arena, &staging->parameter_arguments, -1);
+    map_set(eval->arena, &staging->symbols, symbol->name, value);
+    return value;
+}
+
+/* symbol(name, dtype, key): an extent that is known later, by its name if it has one. */
+Object *core_symbol(Eval *eval, const Bound *bound)
+{
+    Symbol *symbol = arena_new_of(eval->arena, Symbol);
+    *symbol = (Symbol){.dtype = DTYPE_i32, .at = bound->at};
+    if (!argument_absent(bound->values[0])) {
+        const Object *name = text_argument(eval, bound->values[0], "the name", bound->at);
+        if (name == NULL) return NULL;
+        symbol->name = intern(eval->session->names, name->as.text.data, name->as.text.length);
+    }
+    if (!argument_absent(bound->values[1]) &&
+        (!argument_dtype(eval, bound->values[1], bound->at, &symbol->dtype) ||
+         !dtype_is_integer(symbol->dtype)))
+        return FAIL(eval, bad_value, bound->at, "an extent is an integer");
+    if (!argument_absent(bound->values[2]) &&
+        !object_truth(eval, bound->values[2], &symbol->is_key))
+        return NULL;
+    Object *object = object_new(eval, OBJECT_SYMBOL);
+    object->as.symbol = symbol;
+    return symbol_ahead(eval, object, bound->at);
+}
+
+Object *symbol_read(Eval *eval, Object *symbol)
+{
+    Object *value = eval->staging != NULL ? symbol_value(eval, symbol->as.symbol) : NULL;
+    return value != NULL ? value : symbol;
+}
+
+Object *extent_ahead(Eval *eval, const Object *a, const Object *b)
+{
+    const bool ahead = eval->staging != NULL && eval->staging->looks_ahead;
+    if (!ahead || (a->kind != OBJECT_SYMBOL && b->kind != OBJECT_SYMBOL)) return NULL;
+    Object *object = object_new(eval, OBJECT_SYMBOL);
+    object->as.symbol = arena_new_of(eval->arena, Symbol);
+    return object;
+}
+
+bool extent_is_known(Eval *eval, const Object *object, Span at)
+{
+    if (object->kind != OBJECT_SYMBOL) return true;
+    const Symbol *symbol = object->as.symbol;
+    const Name name = symbol->name != NULL ? symbol->name : "an extent without a name";
+    const char *how = symbol->name == NULL ? "give it one"
+                      : symbol->is_key     ? arena_printf(eval->arena,
+                                                          ".compile(%s=...) tells it, or a tensor "
+                                                              "that is given and has it",
+                                                          name)
+                                           : "a tensor that the kernel takes has to have it";
+    FAIL(eval, bad_value, at, arena_printf(eval->arena, "'%s' is not known here: %s", name, how));
+    return false;
+}
+
+void tensors_told_ahead(Eval *eval, const Object *told, Map *ahead)
+{
+    for (size_t i = 0; told != NULL && i < told->as.dict.keys.count; i++) {
+        const Object *name = told->as.dict.keys.data[i];
+        map_set(eval->arena, ahead,
+                intern(eval->session->names, name->as.text.data, name->as.text.length),
+                told->as.dict.values.data[i]);
+    }
+}
+
+void tensor_look_ahead(Eval *eval, const TensorType *tensor, const Object *key)
+{
+    Map *ahead = &eval->staging->ahead;
+    const bool is_given = key != NULL && key->kind == OBJECT_TUPLE;
+    for (int i = 0; i < tensor->rank * (tensor->is_strided ? 2 : 1); i++) {
+        const int dim = i % tensor->rank;
+        const Object *extent = i < tensor->rank ? tensor->shape[dim] : tensor->strides[dim];
+        if (extent->kind != OBJECT_SYMBOL || extent->as.symbol->name == NULL) continue;
+        const Name name = extent->as.symbol->name;
+        const Object *known = is_given ? key->as.list.items[i < tensor->rank ? 1 : 2] : eval->none;
+        const bool has = known->kind == OBJECT_TUPLE && (int)known->as.list.count == tensor->rank;
+        if (map_has(ahead, name)) continue;
+        if (!extent->as.symbol->is_key)
+            map_set(eval->arena, ahead, name, eval->none);
+        else if (has)
+            map_set(eval->arena, ahead, name, known->as.list.items[dim]);
+    }
+}
