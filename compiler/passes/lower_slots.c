@@ -85,6 +85,35 @@ void lower_slot_fill(Lower *lower, Op *op)
                bytes->integer);
 }
 
+typedef struct Readers {
+    const Kernel *kernel;
+    bool threads; /* they read the slots themselves */
+} Readers;
+
+static void find_reader(Op *op, void *context)
+{
+    Readers *readers = context;
+    for (int i = 0; i < op->operand_count && !readers->threads; i++)
+        readers->threads = op->operands[i]->type->kind == TYPE_SHARED &&
+                           op_attr(shared_root(op->operands[i]), ATTR_ring) &&
+                           op->code != OP_dot_shared && op->code != OP_shared_view &&
+                           op->code != OP_tensor_copy &&
+                           (!op->result_count || value_count_uses(readers->kernel, op->results));
+}
+
+/* The slot was read by the tensor core alone, for which the threads of a warp wait as one
+ * (wgmma.wait_group is .sync.aligned), and have just done so. */
+static bool is_together(const Lower *lower, const Op *give)
+{
+    Readers readers = {.kernel = lower->kernel};
+    const Op *op = give->previous;
+    while (op && !(op_info(op->code)->traits & (READS | WRITES | COOP)) && !op->region_count)
+        op = op->previous;
+    if (!op || op->code != OP_dot_wait || !target_has(lower->target, HAS_WGMMA)) return false;
+    region_visit(give->parent, find_reader, &readers);
+    return !readers.threads;
+}
+
 /* One lane speaks for the warp, once all have come. */
 void lower_slot_give(Lower *lower, Op *op)
 {
@@ -93,7 +122,7 @@ void lower_slot_give(Lower *lower, Op *op)
     Value *first = address_cmp(lower, "eq", lane, address_const(lower, DTYPE_i32, 0));
     Value *operands[2] = {barrier_at(lower, op->operands[0], GIVEN, slot_of(lower, op)),
                           address_and(lower, first, lower_scalar(lower, op->operands[2]))};
-    build_op(&lower->at, OP_warp_sync, 0, NULL, 0, NULL);
+    if (!is_together(lower, op)) build_op(&lower->at, OP_warp_sync, 0, NULL, 0, NULL);
     build_op(&lower->at, OP_mbarrier_arrive, 2, operands, 0, NULL);
     if (op->operand_count == 3) return;
     operands[0] = address_in_cluster(lower, operands[0], lower_scalar(lower, op->operands[3]));

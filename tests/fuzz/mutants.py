@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""mutants.py [--jobs N] [--which waits|predicates|all] [--only REGEX] [--lines N] [--json FILE] TILEC FILE.accept...: runs each line of statements without one op that its
+"""mutants.py [--jobs N] [--which waits|predicates|all] [--only REGEX] [--lines N] [--known FILE] [--write FILE] [--json FILE] TILEC FILE.accept...: runs each line of statements without one op that its
 kernels' threads or copies are ordered by, or without one condition that the compiler put an access under; each in its turn, on the emulator
 (`--leave-each-out`), and once more with the kernels' general variants. A mutant is one op of one variant of one kernel; it counts as missed if some line of its file misses it: by a fault, by
 wrong results, by a deadlock. The others are listed: nobody needs them, or no line comes to where they are needed.
 
-Exit status 1 if a program fails that lacks nothing."""
+Exit status 1 if a program fails that lacks nothing, or if one that is listed is not among those of --known."""
 import argparse
 import collections
 import concurrent.futures
@@ -13,6 +13,10 @@ import os
 import re
 import subprocess
 import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+import mutant_reasons  # noqa: E402
 
 MUTANT = re.compile(r"without number (\d+), an? (.*), of (.*) \((\w+)\): (missed|not missed|nobody comes to it)$")
 
@@ -63,6 +67,8 @@ def main():
     parser.add_argument("--which", default="all")
     parser.add_argument("--lines", type=int, default=1 << 30)
     parser.add_argument("--json")
+    parser.add_argument("--known", help="a list that --write wrote: what is in it is not shown, what is not fails")
+    parser.add_argument("--write")
     parser.add_argument("tilec")
     parser.add_argument("accept", nargs="+")
     options = parser.parse_args()
@@ -84,15 +90,20 @@ def main():
     tally = collections.Counter()
     silent = collections.Counter()
     for key, outcome in best.items():
-        kind = "predicates" if key[4].startswith("predicate") else "ops"
-        tally[kind, outcome] += 1
+        name, kernel, _, _, what, place = key
+        tally["predicates" if what.startswith("predicate") else "waits", outcome] += 1
         if outcome == "not missed":
-            silent[key[0], lines[key], key[1], key[4], key[5]] += 1
-    for (name, number, kernel, what, place), count in sorted(silent.items()):
-        print(f"{name} {number}: {kernel}: {what} of {place}" + (f" ({count})" if count > 1 else ""))
-    for kind in ("ops", "predicates"):
-        missed, idle, unmet = (tally[kind, outcome] for outcome in ("missed", "not missed", "nobody comes to it"))
-        print(f"{kind}: {missed} missed, {idle} not missed, {unmet} that nobody comes to")
+            silent[what, f"{name}: {kernel}: {what} of {place}"] += 1
+    figures = ["{}: {} missed, {} not missed, {} that nobody comes to".format(
+        kind, *(tally[kind, outcome] for outcome in ("missed", "not missed", "nobody comes to it"))) for kind in ("waits", "predicates")]
+    known = mutant_reasons.read_list(options.known) if options.known else {}
+    for (what, text), count in sorted(silent.items(), key=lambda item: item[0][1]):
+        if count > known.get(text, 0):
+            print(f"{text} ({count - known.get(text, 0)}): {mutant_reasons.reason_of(what)}")
+            failed |= options.known is not None
+    print("\n".join(figures))
+    if options.write:
+        mutant_reasons.write_list(options.write, silent, figures)
     if options.json:
         with open(options.json, "w") as out:
             json.dump([[*key, lines[key], outcome] for key, outcome in best.items()], out, indent=0)
