@@ -17,6 +17,7 @@ typedef struct Part {
 
 typedef struct Subscript {
     const Type *type;
+    Value *const *extents; /* of a view whose indices may count from its end; NULL: they may not */
     int rank;
     Part parts[TYPE_RANK];
     Span at;
@@ -24,11 +25,24 @@ typedef struct Subscript {
 
 /* ---- reading ---- */
 
+/* Where an index below 0 counts from the end of a view, as in Warp; NULL: it does not. */
+static Value *from_end(Eval *eval, const Subscript *subscript, int dim, const Object *index)
+{
+    if (subscript->extents == NULL || index == NULL || index->kind != OBJECT_INT ||
+        index->as.integer >= 0)
+        return NULL;
+    Value *extent = subscript->extents[dim];
+    return build2(&eval->builder, OP_add, extent,
+                  build_const(&eval->builder, extent->type->dtype, index->as.integer));
+}
+
 static bool read_index(Eval *eval, const Subscript *subscript, int dim, Object *index, Part *part)
 {
     const int64_t extent = subscript->type->shape[dim];
     part->extent = 1;
     part->known_start = -1;
+    part->start = from_end(eval, subscript, dim, index);
+    if (part->start != NULL) return true;
     if (index->kind == OBJECT_INT) {
         const int64_t given = index->as.integer;
         int64_t place = given < 0 && extent != TYPE_DYNAMIC ? given + extent : given;
@@ -104,6 +118,8 @@ static bool read_slice(Eval *eval, const Subscript *subscript, int dim, Object *
         return false;
     if (begin != NULL && begin->kind == OBJECT_INT && begin->as.integer >= 0)
         part->known_start = begin->as.integer;
+    part->start = from_end(eval, subscript, dim, begin);
+    if (part->start != NULL) return true;
     if (subscript->type->kind == TYPE_VIEW && begin != NULL && begin->kind == OBJECT_INT &&
         begin->as.integer < 0) {
         FAIL(eval, bad_value, subscript->at, "a slice of a view does not start before it");
@@ -120,9 +136,17 @@ static bool read_part(Eval *eval, const Subscript *subscript, int dim, Object *i
     return read_index(eval, subscript, dim, index, part);
 }
 
-static bool read_subscript(Eval *eval, const Type *type, Object *index, Span at, Subscript *out)
+/* The extents of a view that a thread's program indexes. */
+static Value *const *countable(const Eval *eval, const Value *view)
 {
-    *out = (Subscript){.type = type, .rank = type->rank, .at = at};
+    if (view->type->kind != TYPE_VIEW || !eval->frame->is_thread_code) return NULL;
+    return view->op != NULL && view->op->code == OP_view ? view->op->operands + 1 : NULL;
+}
+
+static bool read_subscript(Eval *eval, const Type *type, Value *const *extents, Object *index,
+                           Span at, Subscript *out)
+{
+    *out = (Subscript){.type = type, .extents = extents, .rank = type->rank, .at = at};
     const bool many = object_is_sequence(index);
     const int given = many ? (int)index->as.list.count : 1;
     if (given > type->rank) {
@@ -473,7 +497,8 @@ static Value *memory_part(Eval *eval, Value *memory, const Subscript *subscript)
 Value *subscript_part(Eval *eval, Value *memory, Object *index, Span at)
 {
     Subscript subscript;
-    return read_subscript(eval, memory->type, index, at, &subscript)
+    Value *const *extents = countable(eval, memory);
+    return read_subscript(eval, memory->type, extents, index, at, &subscript)
                ? memory_part(eval, memory, &subscript)
                : NULL;
 }
@@ -484,8 +509,11 @@ static bool can_subscript(Eval *eval, Object *object, Object *index, Span at, Su
         FAIL(eval, bad_index, at, object_repr(eval, object), object_kind_name(index));
         return false;
     }
-    return stage_ready(eval, at) &&
-           read_subscript(eval, argument_type(object), index, at, subscript);
+    if (!stage_ready(eval, at)) return false;
+    const Type *type = argument_type(object);
+    Value *const *extents =
+        type->kind == TYPE_VIEW ? countable(eval, stage_value(eval, object)) : NULL;
+    return read_subscript(eval, type, extents, index, at, subscript);
 }
 
 Object *subscript_get(Eval *eval, Object *object, Object *index, Span at)
