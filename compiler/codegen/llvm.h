@@ -233,6 +233,11 @@ LLVMValueRef gen_from_f64(Gen *gen, DType to, LLVMValueRef value);
 bool gen_is_native(const Gen *gen, DType dtype);
 
 /* ---- nvptx.c, nvptx_mma.c ---- */
+
+/* LLVM's address spaces. */
+enum { SPACE_OF_GLOBAL = 1, SPACE_OF_SHARED = 3, SPACE_OF_CLUSTER = 7 };
+
+/* nvptx_kernel.c */
 bool nvptx_image(Codegen *codegen, Kernel *kernel, Image *out);
 void nvptx_prepare(Codegen *codegen); /* of codegen_prepare */
 void nvptx_stmatrix(Gen *gen, LLVMValueRef row, int count, bool transposed,
@@ -244,6 +249,20 @@ void nvptx_wgmma(Gen *gen, const Op *op);
 void nvptx_wgmma_wait(Gen *gen, const Op *op);
 void nvptx_fence_async(Gen *gen, const Op *op);
 void nvptx_registers(Gen *gen, const Op *op);
+/* nvptx_memory.c */
+LLVMValueRef nvptx_load(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRef type,
+                        LLVMValueRef predicate);
+void nvptx_store(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
+                 LLVMValueRef predicate);
+LLVMValueRef nvptx_atomic(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
+                          LLVMValueRef compare, LLVMValueRef predicate);
+void nvptx_print(Gen *gen, const char *format, int count, LLVMValueRef *slots);
+void nvptx_stop(Gen *gen, const Op *op, const char *text);
+void nvptx_copy_async(Gen *gen, const Op *op, LLVMValueRef to, LLVMValueRef from, int bytes,
+                      LLVMValueRef inside, LLVMValueRef active);
+void nvptx_copy_commit(Gen *gen);
+void nvptx_copy_wait(Gen *gen, int groups);
+LLVMValueRef nvptx_shared(Gen *gen, int64_t offset);
 /* nvptx_barrier.c */
 void nvptx_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier);
 void nvptx_mbarrier_init(Gen *gen, const Op *op, LLVMValueRef barrier, int arrivals,

@@ -1,0 +1,357 @@
+/* nvptx_kernel.c: the GPU: target machines, kernels, PTX text. */
+#include "codegen/llvm.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <llvm-c/Support.h>
+#include <llvm-c/Target.h>
+
+#include "abi.h"
+
+enum { PTX_KERNEL = 71 };
+
+/* ---- target machines ---- */
+
+static LLVMTargetMachineRef machine_make(const Target *target, int ptx)
+{
+    char cpu[32], features[32], *error = NULL;
+    LLVMTargetRef llvm = NULL;
+    if (LLVMGetTargetFromTriple("nvptx64-nvidia-cuda", &llvm, &error)) ICE("LLVM: %s", error);
+    snprintf(cpu, sizeof cpu, "sm_%d%c", target->number, target->suffix);
+    snprintf(features, sizeof features, "+ptx%d", ptx);
+    return LLVMCreateTargetMachine(llvm, "nvptx64-nvidia-cuda", cpu, features,
+                                   LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
+}
+
+static bool has_short_pointers(LLVMTargetMachineRef machine)
+{
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
+    bool result = LLVMPointerSizeForAS(layout, SPACE_OF_SHARED) == 4;
+    LLVMDisposeTargetData(layout);
+    return result;
+}
+
+/* Shared memory has 32-bit addresses. LLVM takes that as an option of the process, which may be
+ * given once. */
+static LLVMTargetMachineRef machine_with_short_pointers(const Target *target, int ptx)
+{
+    LLVMTargetMachineRef machine = machine_make(target, ptx);
+    if (has_short_pointers(machine)) return machine;
+    static const char *const options[] = {"tilec", "-nvptx-short-ptr"};
+    LLVMParseCommandLineOptions(2, options, NULL);
+    LLVMDisposeTargetMachine(machine);
+    machine = machine_make(target, ptx);
+    CHECK(has_short_pointers(machine));
+    return machine;
+}
+
+static LLVMTargetMachineRef machine_of(Codegen *codegen, const Target *target, int ptx)
+{
+    for (size_t i = 0; i < codegen->gpu_targets.count; i++)
+        if (codegen->gpu_targets.data[i].target == target &&
+            codegen->gpu_targets.data[i].ptx == ptx)
+            return codegen->gpu_targets.data[i].machine;
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    NvptxTarget made = {target, ptx, machine_with_short_pointers(target, ptx)};
+    vec_push(codegen->session->arena, &codegen->gpu_targets, made);
+    return made.machine;
+}
+
+void nvptx_prepare(Codegen *codegen)
+{
+    machine_of(codegen, target_at(0), target_at(0)->ptx);
+}
+
+/* ---- kernels ---- */
+
+static void add_attribute(Gen *gen, int index, LLVMAttributeRef attribute)
+{
+    LLVMAddAttributeAtIndex(gen->function, (LLVMAttributeIndex)(index + 1), attribute);
+}
+
+static unsigned attribute_kind(const char *name)
+{
+    return LLVMGetEnumAttributeKindForName(name, strlen(name));
+}
+
+/* A tensor map is passed whole, and the tensor unit reads it where it is. */
+static void declare_map(Gen *gen, int index)
+{
+    static const char constant[] = "nvvm.grid_constant";
+    LLVMTypeRef bytes = LLVMArrayType2(gen->types.i8, sizeof(tile_encoded_map));
+    add_attribute(gen, index,
+                  LLVMCreateTypeAttribute(gen->context, attribute_kind("byval"), bytes));
+    add_attribute(
+        gen, index,
+        LLVMCreateEnumAttribute(gen->context, attribute_kind("align"), _Alignof(tile_encoded_map)));
+    add_attribute(gen, index,
+                  LLVMCreateStringAttribute(gen->context, constant, strlen(constant), "", 0));
+}
+
+static void parameter_align(Gen *gen, int index, const Parameter *parameter)
+{
+    int64_t multiple = parameter->multiple;
+    if (parameter->value->type->kind != TYPE_POINTER || multiple <= 1) return;
+    uint64_t power = (uint64_t)(multiple & -multiple);
+    add_attribute(
+        gen, index,
+        LLVMCreateEnumAttribute(gen->context, attribute_kind("align"), power > 256 ? 256 : power));
+}
+
+/* A packed number comes in a byte of its own. */
+static LLVMTypeRef parameter_type(const Gen *gen, const Type *type)
+{
+    const bool is_packed = type->kind == TYPE_SCALAR && dtype_is_packed(type->dtype);
+    return is_packed ? gen->types.i8 : gen_type(gen, type);
+}
+
+/* The device's parameters are those that are no keys, in order. */
+static void kernel_declare(Gen *gen, const char *symbol, int warps)
+{
+    const Kernel *kernel = gen->kernel;
+    LLVMTypeRef *types = arena_new_array(gen->arena, LLVMTypeRef, kernel->parameter_count + 1);
+    int count = 0;
+    char threads[32];
+    for (int i = 0; i < kernel->parameter_count; i++)
+        if (!kernel->parameters[i].is_key)
+            types[count++] = parameter_type(gen, kernel->parameters[i].value->type);
+    LLVMTypeRef type = LLVMFunctionType(gen->types.nothing, types, (unsigned)count, false);
+    gen->function = LLVMAddFunction(gen->module, symbol, type);
+    LLVMSetFunctionCallConv(gen->function, PTX_KERNEL);
+    snprintf(threads, sizeof threads, "%d", warps * gen->target->warp);
+    function_set_text(gen->function, "nvvm.maxntid", threads);
+    function_set_text(gen->function, "nvvm.minctasm", "1");
+    function_set_flag(gen->function, "nounwind");
+}
+
+/* Before the tensor unit needs it. */
+static void prefetch_map(Gen *gen, LLVMValueRef map)
+{
+    nvptx_asm(gen, gen->types.nothing,
+              "{\n\t.reg .pred first;\n\t.reg .b32 thread;\n\tmov.u32 thread, %tid.x;\n\t"
+              "setp.eq.u32 first, thread, 0;\n\t@first prefetch.tensormap [$0];\n\t}",
+              "l,~{memory}", 1, &map);
+}
+
+static void kernel_define_parameters(Gen *gen)
+{
+    int index = 0;
+    for (int i = 0; i < gen->kernel->parameter_count; i++) {
+        const Parameter *parameter = &gen->kernel->parameters[i];
+        if (parameter->is_key) {
+            gen_define(gen, parameter->value, gen_key(gen, parameter));
+            continue;
+        }
+        parameter_align(gen, index, parameter);
+        LLVMValueRef value = LLVMGetParam(gen->function, (unsigned)index);
+        if (parameter_is_map(parameter)) {
+            declare_map(gen, index);
+            prefetch_map(gen, value);
+        }
+        index++;
+        if (parameter_type(gen, parameter->value->type) != gen_type(gen, parameter->value->type))
+            value = LLVMBuildTrunc(gen->builder, value, gen_type(gen, parameter->value->type), "");
+        gen_define(gen, parameter->value, value);
+    }
+}
+
+static void kernel_emit(Codegen *codegen, Kernel *kernel, LLVMModuleRef module, const Op *launch,
+                        Image *out)
+{
+    ImageEntry *entry = &out->entries[out->entry_count];
+    Gen gen = gen_new(codegen, kernel, &nvptx_machine, out->target, module);
+    entry->name = out->entry_count == 0 ? kernel->name
+                                        : intern_printf(codegen->session->names, "%s_%d",
+                                                        kernel->name, out->entry_count);
+    entry->warps = (int)op_int(launch, ATTR_warps, 1);
+    entry_set_company(entry, launch);
+    entry->shared_bytes = (int)op_int(launch, ATTR_bytes, 0);
+    out->entry_count++;
+    kernel_declare(&gen, entry->name, entry->warps);
+    if (entry_blocks(entry) > 1) {
+        char text[32];
+        snprintf(text, sizeof text, "%d,%d,%d", entry->cluster[0], entry->cluster[1],
+                 entry->cluster[2]);
+        function_set_text(gen.function, "nvvm.cluster_dim", text);
+    }
+    if (codegen->options.lines) {
+        gen.lines = lines_new(&gen);
+        lines_function(&gen, launch, entry->name);
+    }
+    gen_at(&gen, gen_block(&gen, "entry"));
+    kernel_define_parameters(&gen);
+    gen_region(&gen, launch->regions[0]);
+    LLVMBuildRetVoid(gen.builder);
+    if (gen.lines != NULL) lines_finish(&gen);
+    gen_free(&gen);
+}
+
+static const char *message_text(Codegen *codegen, char *message)
+{
+    const char *text = arena_copy_text(codegen->session->arena, message, strlen(message));
+    LLVMDisposeMessage(message);
+    return text;
+}
+
+/* What a kernel needs: values out of memory, common subexpressions, loops' invariants. default<O2>
+ * gave the same PTX for matrix products and elementwise kernels, in up to a third more time. */
+#define PASSES_OF_LOOPS                                                                            \
+    "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"                 \
+    "loop-mssa(loop-simplifycfg,licm<no-allowspeculation>,loop-rotate,licm),simplifycfg,loop("     \
+    "indvars),"
+#define PASSES_AFTER_LOOPS "gvn,instcombine<no-verify-fixpoint>,dse,adce,simplifycfg)"
+static const char nvptx_passes[] = PASSES_OF_LOOPS PASSES_AFTER_LOOPS;
+/* Where a loop asks to be unrolled; the others are left to ptxas. */
+static const char nvptx_passes_unrolling[] = PASSES_OF_LOOPS
+    "loop-unroll<no-partial;no-runtime;no-upperbound;no-peeling>," PASSES_AFTER_LOOPS;
+
+static void find_unrolled(Op *op, void *found)
+{
+    if (op->code == OP_for && op_int(op, ATTR_unroll, 0) > 1) *(bool *)found = true;
+}
+
+static const char *passes_for(Kernel *kernel)
+{
+    bool unrolls = false;
+    kernel_visit(kernel, find_unrolled, &unrolls);
+    return unrolls ? nvptx_passes_unrolling : nvptx_passes;
+}
+
+static const char *module_ptx(Codegen *codegen, LLVMModuleRef module, LLVMTargetMachineRef machine)
+{
+    char *error = NULL;
+    LLVMMemoryBufferRef buffer = NULL;
+    if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMAssemblyFile, &error, &buffer))
+        ICE("LLVM writes no PTX: %s", error);
+    const char *text = arena_copy_text(codegen->session->arena, LLVMGetBufferStart(buffer),
+                                       LLVMGetBufferSize(buffer));
+    LLVMDisposeMemoryBuffer(buffer);
+    return text;
+}
+
+static LLVMModuleRef module_new(Codegen *codegen, const Kernel *kernel,
+                                LLVMTargetMachineRef machine)
+{
+    LLVMModuleRef module = LLVMModuleCreateWithNameInContext(kernel->name, codegen->context);
+    LLVMSetTarget(module, "nvptx64-nvidia-cuda");
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
+    LLVMSetModuleDataLayout(module, layout);
+    LLVMDisposeTargetData(layout);
+    return module;
+}
+
+/* What waits for a phase by its parity is as young as this. */
+static void find_parity(Op *op, void *context)
+{
+    enum { PARITY = 71 };
+    int *version = context;
+    if ((op->code == OP_mbarrier_wait || op->code == OP_mbarrier_phase) && *version < PARITY)
+        *version = PARITY;
+}
+
+static int ptx_version(Kernel *kernel, const Target *target)
+{
+    int version = target->ptx;
+    kernel_visit(kernel, find_parity, &version);
+    return version;
+}
+
+/* ---- what LLVM puts between the last products and the wait for them ----
+ *
+ * LLVM moves what is computed for later to the start of the block behind the loop, before the
+ * wait. ptxas then finds the sums read too early, and gives up that the products be under way. */
+
+static bool is_last_wait(LLVMValueRef at)
+{
+    size_t length = 0;
+    if (LLVMIsACallInst(at) == NULL) return false;
+    LLVMValueRef called = LLVMGetCalledValue(at);
+    if (LLVMIsAInlineAsm(called) == NULL) return false;
+    const char *text = LLVMGetInlineAsmAsmString(called, &length);
+    static const char wait[] = "wgmma.wait_group.sync.aligned 0;";
+    return length == sizeof wait - 1 && memcmp(text, wait, length) == 0;
+}
+
+static bool is_before(LLVMValueRef at, LLVMValueRef other)
+{
+    while (at != NULL && at != other) at = LLVMGetNextInstruction(at);
+    return at != NULL;
+}
+
+static bool is_extreme(LLVMValueRef at)
+{
+    static const char *const names[] = {"llvm.smin", "llvm.smax", "llvm.umin", "llvm.umax"};
+    if (LLVMIsACallInst(at) == NULL) return false;
+    const unsigned id = LLVMGetIntrinsicID(LLVMGetCalledValue(at));
+    for (size_t i = 0; id != 0 && i < sizeof names / sizeof *names; i++)
+        if (id == LLVMLookupIntrinsicID(names[i], strlen(names[i]))) return true;
+    return false;
+}
+
+/* Is it computed from values only, none of whose uses is at the wait or before it? */
+static bool can_follow(LLVMValueRef at, LLVMValueRef wait)
+{
+    if (LLVMIsABinaryOperator(at) == NULL && LLVMIsACastInst(at) == NULL &&
+        LLVMIsAGetElementPtrInst(at) == NULL && LLVMIsASelectInst(at) == NULL &&
+        LLVMIsAICmpInst(at) == NULL && LLVMIsAFreezeInst(at) == NULL && !is_extreme(at))
+        return false;
+    for (LLVMUseRef use = LLVMGetFirstUse(at); use != NULL; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        const bool is_here = LLVMGetInstructionParent(user) == LLVMGetInstructionParent(at);
+        if (is_here && LLVMIsAPHINode(user) == NULL && is_before(user, wait)) return false;
+    }
+    return true;
+}
+
+static void wait_first(LLVMBuilderRef builder, LLVMValueRef wait)
+{
+    LLVMValueRef next = LLVMGetNextInstruction(wait);
+    for (LLVMValueRef at = LLVMGetPreviousInstruction(wait), before; at != NULL; at = before) {
+        before = LLVMGetPreviousInstruction(at);
+        if (!can_follow(at, wait)) continue;
+        LLVMInstructionRemoveFromParent(at);
+        LLVMPositionBuilderBefore(builder, next);
+        LLVMInsertIntoBuilder(builder, at);
+        next = at;
+    }
+}
+
+static void last_waits_first(LLVMModuleRef module)
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f != NULL; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b != NULL;
+             b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef at = LLVMGetFirstInstruction(b); at != NULL;
+                 at = LLVMGetNextInstruction(at))
+                if (is_last_wait(at)) wait_first(builder, at);
+    LLVMDisposeBuilder(builder);
+}
+
+bool nvptx_image(Codegen *codegen, Kernel *kernel, Image *out)
+{
+    LLVMTargetMachineRef machine =
+        machine_of(codegen, out->target, ptx_version(kernel, out->target));
+    LLVMModuleRef module = module_new(codegen, kernel, machine);
+    for (const Op *op = kernel->host->first; op != NULL; op = op->next)
+        if (op->code == OP_launch) kernel_emit(codegen, kernel, module, op, out);
+    module_check(module, kernel->name);
+    if (codegen->options.optimise > 0) passes_on_module(module, machine, passes_for(kernel));
+    last_waits_first(module);
+    module_check(module, kernel->name);
+    if (codegen->options.keep_llvm)
+        out->llvm = message_text(codegen, LLVMPrintModuleToString(module));
+    out->ptx = module_ptx(codegen, module, machine);
+    LLVMDisposeModule(module);
+    out->kind = IMAGE_PTX;
+    out->bytes = out->ptx;
+    out->size = strlen(out->ptx);
+    size_t errors = diag_error_count(codegen->session->diags);
+    if (target_has(out->target, IS_PORTABLE)) return true;
+    out->job = ptxas_start(codegen, out, kernel->span);
+    return diag_error_count(codegen->session->diags) == errors;
+}

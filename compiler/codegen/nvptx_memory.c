@@ -1,0 +1,307 @@
+/* nvptx_memory.c: the GPU: loads, stores, atomics, copies to shared memory, prints. */
+#include "codegen/llvm.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* How one value moves: `count` pieces of `unit` bytes an instruction, as often as it takes. */
+typedef struct Access {
+    int bytes, unit, count, times;
+    const char *space;
+} Access;
+
+static int access_align(const Gen *gen, const Op *op, const Type *type)
+{
+    int64_t align = op_int(op, ATTR_align, dtype_bytes(type->dtype)), power = align & -align;
+    (void)gen;
+    return power > 16 ? 16 : (int)power;
+}
+
+static Access access_of(const Gen *gen, const Op *op, const Type *type)
+{
+    Access it = {.bytes = gen_type_bytes(gen, type)};
+    int align = access_align(gen, op, type), most = it.bytes < align ? it.bytes : align;
+    it.unit = most > 4 ? 4 : most;
+    if (type->kind == TYPE_SCALAR) it.unit = it.bytes;
+    it.count = type->kind == TYPE_SCALAR ? 1 : most / it.unit;
+    it.times = it.bytes / (it.unit * it.count);
+    const Space space = op->operands[0]->type->space;
+    it.space = space == SPACE_SHARED    ? "shared"
+               : space == SPACE_CLUSTER ? "shared::cluster"
+                                        : "global";
+    CHECK(it.unit * it.count * it.times == it.bytes);
+    return it;
+}
+
+static LLVMTypeRef unit_type(const Gen *gen, const Access *it)
+{
+    /* PTX has no 8-bit registers: a byte moves in a 16-bit one. */
+    return it->unit == 8 ? gen->types.i64 : it->unit == 4 ? gen->types.i32 : gen->types.i16;
+}
+
+static char unit_letter(const Access *it)
+{
+    return it->unit == 8 ? 'l' : it->unit == 4 ? 'r' : 'h';
+}
+
+static const char *vector_suffix(const Access *it)
+{
+    return it->count == 4 ? ".v4" : it->count == 2 ? ".v2" : "";
+}
+
+static void unit_list(Buf *text, const Access *it, int first)
+{
+    buf_text(text, it->count > 1 ? "{" : "");
+    for (int i = 0; i < it->count; i++) buf_printf(text, "%s$%d", i > 0 ? ", " : "", first + i);
+    buf_text(text, it->count > 1 ? "}" : "");
+}
+
+static LLVMTypeRef units_type(const Gen *gen, const Access *it)
+{
+    LLVMTypeRef unit = unit_type(gen, it), types[4] = {unit, unit, unit, unit};
+    return it->count == 1
+               ? unit
+               : LLVMStructTypeInContext(gen->context, types, (unsigned)it->count, false);
+}
+
+/* One predicated instruction: what it does not load is zero. */
+static void load_piece(Gen *gen, const Access *it, LLVMValueRef pointer, LLVMValueRef predicate,
+                       LLVMValueRef *units)
+{
+    Buf text = {0}, constraints = {0};
+    int bits = it->unit == 1 ? 16 : it->unit * 8;
+    for (int i = 0; i < it->count; i++) {
+        buf_printf(&text, "mov.b%d $%d, 0;\n\t", bits, i);
+        buf_printf(&constraints, "=&%c,", unit_letter(it));
+    }
+    buf_printf(&text, "@$%d ld.%s%s.b%d ", it->count + 1, it->space, vector_suffix(it),
+               it->unit * 8);
+    unit_list(&text, it, 0);
+    buf_printf(&text, ", [$%d];", it->count);
+    buf_printf(&constraints, "%c,b,~{memory}", it->space[0] == 's' ? 'r' : 'l');
+    LLVMValueRef arguments[2] = {pointer, predicate};
+    LLVMValueRef result =
+        nvptx_asm(gen, units_type(gen, it), text.data, constraints.data, 2, arguments);
+    for (int i = 0; i < it->count; i++)
+        units[i] =
+            it->count == 1 ? result : LLVMBuildExtractValue(gen->builder, result, (unsigned)i, "");
+    buf_free(&text);
+    buf_free(&constraints);
+}
+
+static LLVMValueRef load_predicated(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRef type,
+                                    LLVMValueRef predicate)
+{
+    Access it = access_of(gen, op, op->results[0].type);
+    LLVMValueRef units[64];
+    int total = it.count * it.times;
+    CHECK(total <= 64);
+    for (int i = 0; i < it.times; i++)
+        load_piece(gen, &it, gen_offset(gen, pointer, (int64_t)i * it.unit * it.count), predicate,
+                   units + i * it.count);
+    for (int i = 0; it.unit == 1 && i < total; i++)
+        units[i] = LLVMBuildTrunc(gen->builder, units[i], gen->types.i8, "");
+    return gen_from_words(gen, total, units, type);
+}
+
+LLVMValueRef nvptx_load(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRef type,
+                        LLVMValueRef predicate)
+{
+    if (predicate != NULL) return load_predicated(gen, op, pointer, type, predicate);
+    LLVMValueRef load = LLVMBuildLoad2(gen->builder, type, pointer, "");
+    LLVMSetAlignment(load, (unsigned)access_align(gen, op, op->results[0].type));
+    return load;
+}
+
+static void store_piece(Gen *gen, const Access *it, LLVMValueRef pointer, LLVMValueRef predicate,
+                        LLVMValueRef *units)
+{
+    Buf text = {0}, constraints = {0};
+    LLVMValueRef arguments[6] = {pointer, predicate};
+    buf_printf(&text, "@$1 st.%s%s.b%d [$0], ", it->space, vector_suffix(it), it->unit * 8);
+    unit_list(&text, it, 2);
+    buf_text(&text, ";");
+    buf_printf(&constraints, "%c,b,", it->space[0] == 's' ? 'r' : 'l');
+    for (int i = 0; i < it->count; i++) {
+        buf_printf(&constraints, "%c,", unit_letter(it));
+        arguments[2 + i] = units[i];
+    }
+    buf_text(&constraints, "~{memory}");
+    nvptx_asm(gen, gen->types.nothing, text.data, constraints.data, 2 + it->count, arguments);
+    buf_free(&text);
+    buf_free(&constraints);
+}
+
+static void store_predicated(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
+                             LLVMValueRef predicate)
+{
+    Access it = access_of(gen, op, op->operands[1]->type);
+    int total = it.count * it.times;
+    LLVMTypeRef unit = LLVMIntTypeInContext(gen->context, (unsigned)it.unit * 8);
+    LLVMTypeRef whole = total == 1 ? unit : LLVMVectorType(unit, (unsigned)total);
+    LLVMValueRef units[64], bits = gen_bitcast(gen, value, whole);
+    CHECK(total <= 64);
+    for (int i = 0; i < total; i++) {
+        units[i] =
+            total == 1 ? bits : LLVMBuildExtractElement(gen->builder, bits, gen_i32(gen, i), "");
+        if (it.unit == 1) units[i] = LLVMBuildZExt(gen->builder, units[i], gen->types.i16, "");
+    }
+    for (int i = 0; i < it.times; i++)
+        store_piece(gen, &it, gen_offset(gen, pointer, (int64_t)i * it.unit * it.count), predicate,
+                    units + i * it.count);
+}
+
+void nvptx_store(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
+                 LLVMValueRef predicate)
+{
+    if (predicate != NULL) {
+        store_predicated(gen, op, pointer, value, predicate);
+        return;
+    }
+    LLVMValueRef store = LLVMBuildStore(gen->builder, value, pointer);
+    LLVMSetAlignment(store, (unsigned)access_align(gen, op, op->operands[1]->type));
+}
+
+static char atomic_class(const Op *op, DType dtype)
+{
+    static const char *const of_bits[] = {"exch", "cas", "and", "or", "xor"};
+    const char *mode = op_attr(op, ATTR_mode)->text;
+    for (size_t i = 0; i < sizeof of_bits / sizeof *of_bits; i++)
+        if (strcmp(mode, of_bits[i]) == 0) return 'b';
+    if (dtype_is_float(dtype)) return 'f';
+    /* a sum is the same with and without sign; of 64 bits there is one name */
+    return strcmp(mode, "add") == 0 || !dtype_is_signed(dtype) ? 'u' : 's';
+}
+
+LLVMValueRef nvptx_atomic(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
+                          LLVMValueRef compare, LLVMValueRef predicate)
+{
+    Buf text = {0}, constraints = {0};
+    const DType dtype = op->operands[1]->type->dtype;
+    const int bits = dtype_bits(dtype);
+    const bool in_cluster = op->operands[0]->type->space == SPACE_CLUSTER;
+    const bool is_shared = op->operands[0]->type->space == SPACE_SHARED || in_cluster;
+    const bool compares = strcmp(op_attr(op, ATTR_mode)->text, "cas") == 0;
+    const char letter = bits == 16              ? 'h'
+                        : dtype_is_float(dtype) ? (bits == 64 ? 'd' : 'f')
+                        : bits == 64            ? 'l'
+                                                : 'r';
+    const char *order = op_attr(op, ATTR_order)->text, *scope = op_attr(op, ATTR_scope)->text;
+    if (in_cluster && strcmp(scope, "cta") == 0) scope = "cluster";
+    LLVMValueRef arguments[4] = {pointer};
+    int count = 1;
+    if (strcmp(order, "seq_cst") == 0) { /* one order of all: by a fence before the atomic */
+        order = "acq_rel";
+        buf_printf(&text, "fence.sc.%s;\n\t", scope);
+    }
+    if (compares) arguments[count++] = compare;
+    arguments[count++] = value;
+    if (predicate != NULL) {
+        arguments[count++] = predicate;
+        buf_printf(&text, "mov.b%d $0, 0;\n\t@$%d ", bits, count);
+    }
+    buf_printf(&text, "atom.%s.%s.%s.%s.%c%d $0, [$1], $2%s;", order, scope,
+               in_cluster  ? "shared::cluster"
+               : is_shared ? "shared"
+                           : "global",
+               op_attr(op, ATTR_mode)->text, atomic_class(op, dtype), bits, compares ? ", $3" : "");
+    buf_printf(&constraints, "=%s%c,%c,%c,", predicate != NULL ? "&" : "", letter,
+               is_shared ? 'r' : 'l', letter);
+    if (compares) buf_printf(&constraints, "%c,", letter);
+    buf_printf(&constraints, "%s~{memory}", predicate != NULL ? "b," : "");
+    LLVMValueRef old =
+        nvptx_asm(gen, gen_dtype(gen, dtype), text.data, constraints.data, count, arguments);
+    buf_free(&text);
+    buf_free(&constraints);
+    return old;
+}
+
+/* The driver's printf takes its arguments from memory. */
+void nvptx_print(Gen *gen, const char *format, int count, LLVMValueRef *slots)
+{
+    LLVMTypeRef parameters[2] = {gen->types.pointer, gen->types.pointer};
+    LLVMTypeRef type = LLVMFunctionType(gen->types.i32, parameters, 2, false);
+    LLVMValueRef function = LLVMGetNamedFunction(gen->module, "vprintf");
+    if (function == NULL) function = LLVMAddFunction(gen->module, "vprintf", type);
+    LLVMValueRef text = LLVMConstStringInContext2(gen->context, format, strlen(format), false);
+    LLVMValueRef global =
+        LLVMAddGlobalInAddressSpace(gen->module, LLVMTypeOf(text), "format", SPACE_OF_GLOBAL);
+    LLVMSetInitializer(global, text);
+    LLVMSetGlobalConstant(global, true);
+    LLVMSetLinkage(global, LLVMPrivateLinkage);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
+    LLVMPositionBuilderBefore(gen->builder,
+                              LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(gen->function)));
+    LLVMTypeRef buffer = LLVMArrayType2(gen->types.i64, (uint64_t)(count > 0 ? count : 1));
+    LLVMValueRef memory = LLVMBuildAlloca(gen->builder, buffer, "");
+    LLVMSetAlignment(memory, 8);
+    LLVMPositionBuilderAtEnd(gen->builder, here);
+    for (int i = 0; i < count; i++)
+        LLVMBuildStore(gen->builder, slots[i], gen_offset(gen, memory, (int64_t)8 * i));
+    LLVMValueRef arguments[2] = {LLVMConstAddrSpaceCast(global, gen->types.pointer), memory};
+    LLVMBuildCall2(gen->builder, type, function, arguments, 2, "");
+}
+
+/* printf's text is seen if the program looks at it before the context is gone. */
+void nvptx_stop(Gen *gen, const Op *op, const char *text)
+{
+    Buf format = {0};
+    for (const char *p = text; *p != '\0'; p++) buf_printf(&format, *p == '%' ? "%%%%" : "%c", *p);
+    buf_text(&format, "\n");
+    (void)op;
+    nvptx_print(gen, format.data, 0, NULL);
+    nvptx_asm(gen, gen->types.nothing, "trap;", "~{memory}", 0, NULL);
+    buf_free(&format);
+}
+
+/* Past L1 where it is 16 bytes wide, as what is shared by the block is read once. */
+void nvptx_copy_async(Gen *gen, const Op *op, LLVMValueRef to, LLVMValueRef from, int bytes,
+                      LLVMValueRef inside, LLVMValueRef active)
+{
+    const Attr *evict = op_attr(op, ATTR_evict);
+    Buf text = {0};
+    LLVMValueRef arguments[4] = {to, from, NULL, active};
+    arguments[2] = LLVMBuildSelect(gen->builder, inside, gen_i32(gen, bytes), gen_i32(gen, 0), "");
+    if (evict != NULL)
+        buf_printf(&text,
+                   "{\n\t.reg .b64 policy;\n\t"
+                   "createpolicy.fractional.L2::%s.b64 policy, 1.0;\n\t",
+                   evict->text);
+    buf_printf(&text, "%scp.async.%s.shared.global%s [$0], [$1], %d, $2%s", active ? "@$3 " : "",
+               bytes == 16 ? "cg" : "ca", evict != NULL ? ".L2::cache_hint" : "", bytes,
+               evict != NULL ? ", policy;\n\t}" : ";");
+    nvptx_asm(gen, gen->types.nothing, text.data, active ? "r,l,r,b,~{memory}" : "r,l,r,~{memory}",
+              active ? 4 : 3, arguments);
+    buf_free(&text);
+}
+
+void nvptx_copy_commit(Gen *gen)
+{
+    nvptx_asm(gen, gen->types.nothing, "cp.async.commit_group;", "~{memory}", 0, NULL);
+}
+
+void nvptx_copy_wait(Gen *gen, int groups)
+{
+    Buf text = {0};
+    if (groups < 0)
+        buf_text(&text, "cp.async.wait_all;");
+    else
+        buf_printf(&text, "cp.async.wait_group %d;", groups);
+    nvptx_asm(gen, gen->types.nothing, text.data, "~{memory}", 0, NULL);
+    buf_free(&text);
+}
+
+/* All of the block's shared memory is one array, whose size the launch gives. */
+enum { SHARED_ALIGN = 1024 };
+
+LLVMValueRef nvptx_shared(Gen *gen, int64_t offset)
+{
+    LLVMValueRef base = LLVMGetNamedGlobal(gen->module, "shared_memory");
+    if (base == NULL) {
+        LLVMTypeRef type = LLVMArrayType2(gen->types.i8, 0);
+        base = LLVMAddGlobalInAddressSpace(gen->module, type, "shared_memory", SPACE_OF_SHARED);
+        LLVMSetLinkage(base, LLVMExternalLinkage);
+        LLVMSetAlignment(base, SHARED_ALIGN);
+    }
+    return gen_offset(gen, base, offset);
+}
