@@ -218,7 +218,7 @@ $(BUILD)/fuzz/compiler.a: $(foreach f,$(FUZZ_PARTS),$(patsubst $(BUILD)/obj/%,$(
 	$(Q)rm -f $@; ar rcs $@ $^
 $(BUILD)/fuzz/%: tests/fuzz/targets/%.c tests/fuzz/targets/fuzz.h tests/fuzz/targets/mutate_text.h $(BUILD)/fuzz/compiler.a $$(FUZZ_EXTRA_$$*)
 	$(call say,CLANG,$@)
-	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -std=c17 -fsanitize=fuzzer -o $@ $(filter %.c,$^) $(BUILD)/fuzz/compiler.a $(FUZZ_LINK)
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -std=c17 -fsanitize=fuzzer -o $@ $< $(FUZZ_EXTRA_$*) $(BUILD)/fuzz/compiler.a $(FUZZ_LINK)
 $(BUILD)/fuzz/ir.dict: compiler/ir/ops.def compiler/ir/dtypes.def compiler/ir/attrs.def
 	LC_ALL=C sed -nE 's/^[A-Z_]+\(([a-zA-Z0-9_]+).*/"\1"/p' $^ > $@
 $(BUILD)/fuzz/eval.dict: compiler/eval/builtins.def compiler/ir/dtypes.def
@@ -238,7 +238,7 @@ mutants: build
 fuzz: $(addprefix fuzz-,$(FUZZ))
 fuzz-%: $(BUILD)/fuzz/% $$(FUZZ_WORDS_$$*)
 	@mkdir -p $(BUILD)/fuzz/corpus/$*
-	$< -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=8192 -verbosity=0 -print_final_stats=1 \
+	$< -max_total_time=$(FUZZ_SECONDS) -timeout=25 -rss_limit_mb=2048 -max_len=8192 -verbosity=0 -print_final_stats=1 \
 	  $(addprefix -dict=,$(FUZZ_WORDS_$*)) -artifact_prefix=$(BUILD)/fuzz/$*- \
 	  $(BUILD)/fuzz/corpus/$* tests/fuzz/corpus/$* $(FUZZ_SEEDS_$*)
 # The same without libFuzzer, on what is kept in tests/fuzz/corpus: part of the tests.
@@ -246,7 +246,7 @@ REPLAY = $(addprefix $(BUILD)/fuzz/replay_,parse eval ir tune cache object)
 $(BUILD)/fuzz/replay_%: tests/fuzz/targets/replay.c tests/fuzz/targets/%.c tests/fuzz/targets/fuzz.h $(foreach f,passes eval ir syntax target base,$(BUILD)/lib/$(f).a) $$(FUZZ_EXTRA_$$*)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) -w -g -ffunction-sections -fdata-sections $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(FUZZ_INCLUDE) -std=c17 -o $@ $(filter %.c,$^) \
+	$(Q)$(CC) -w -g -ffunction-sections -fdata-sections $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(FUZZ_INCLUDE) -std=c17 -o $@ $(wordlist 1,2,$^) $(FUZZ_EXTRA_$*) \
 	  -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(FUZZ_LINK)
 
 # `deps` may install llvm-config, which the variables above ask: hence the second make.
