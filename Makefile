@@ -188,7 +188,8 @@ $(BUILD)/reference/differ: $(BUILD)/reference/differ.o $(INTERPRETER) $(filter-o
 	  $(LLVM_LIBS) $(SYSTEM_LIBS) -Wl,--gc-sections -Wl,--export-dynamic-symbol='tile_*'
 # The tests load what they compile, which calls the emulator in the test itself.
 UNIT_LIBS_codegen_emulator = $(UNIT_LIBS_codegen)
-UNIT_LIBS_cache = $(LLVM_LIBS) -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic $(SYSTEM_LIBS) -Wl,--gc-sections
+UNIT_LIBS_cache = $(foreach f,open read write close rename unlink stat lstat mkdir opendir readdir utimensat,-Wl,--wrap=$(f)) \
+  $(LLVM_LIBS) -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic $(SYSTEM_LIBS) -Wl,--gc-sections
 UNIT_LIBS_codegen = -Wl,-u,tile_emulator_run $(LLVM_LIBS) -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic $(SYSTEM_LIBS) -Wl,--gc-sections -Wl,--export-dynamic-symbol='tile_*'
 
 # ---- libFuzzer: `make fuzz` gives each target FUZZ_SECONDS; clang with its run-time libraries is needed ------------

@@ -46,6 +46,7 @@ program() {
 mkdir -p "$out"
 kernel "$out/kernels" add_one "$add_source" "${ADD_EXPORTS:-}" "--arch=$arch"
 kernel "$out/kernels" matmul "$matmul_source" "$matmul_exports" "--arch=$arch"
+kernel "$out/kernels" staged tests/bench/kernels/staged.tile "" "--arch=$arch"
 # The same without an assembler: the driver compiles the PTX.
 kernel "$out/ptx" add_one "$add_source" "${ADD_EXPORTS:-}" --arch=sm_90a,sm_80 --ptxas=none
 # PTX of the lowest version for every GPU, and nothing else.
@@ -63,3 +64,4 @@ $cc -std=gnu11 -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -Iruntime/include -I"$out
     tests/numerics/check.c "$out/numerics/kernels.o" $libraries
 program matmul tests/bench/matmul.c "$out/kernels" -O3 tests/bench/bench.c "$out/kernels/matmul.o"
 program launch tests/bench/launch.c "$out/kernels" "$out/kernels/add_one.o"
+program two_gpus tests/bench/two_gpus.c "$out/kernels" "$out/kernels/staged.o"

@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +18,52 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+/* ---- calls of the system, of which one fails: the Makefile has the linker put these in between --
+ */
+
+static int calls, failing_call, error_of_call;
+
+static bool fails(void)
+{
+    if (++calls != failing_call) return false;
+    errno = error_of_call;
+    return true;
+}
+
+#define WRAPPED(type, failed, name, parameters, ...)                                               \
+    type __real_##name parameters;                                                                 \
+    type __wrap_##name parameters;                                                                 \
+    type __wrap_##name parameters                                                                  \
+    {                                                                                              \
+        return fails() ? (failed) : __real_##name(__VA_ARGS__);                                    \
+    }
+/* An open with O_CREAT alone has a mode; without, it is not looked at. */
+WRAPPED(int, -1, open, (const char *path, int flags, unsigned mode), path, flags, mode)
+WRAPPED(ssize_t, -1, read, (int file, void *bytes, size_t count), file, bytes, count)
+WRAPPED(ssize_t, -1, write, (int file, const void *bytes, size_t count), file, bytes, count)
+WRAPPED(int, -1, rename, (const char *from, const char *to), from, to)
+WRAPPED(int, -1, unlink, (const char *path), path)
+WRAPPED(int, -1, stat, (const char *path, struct stat *out), path, out)
+WRAPPED(int, -1, lstat, (const char *path, struct stat *out), path, out)
+WRAPPED(int, -1, mkdir, (const char *path, unsigned mode), path, mode)
+WRAPPED(DIR *, NULL, opendir, (const char *path), path)
+WRAPPED(struct dirent *, NULL, readdir, (DIR * folder), folder)
+WRAPPED(int, -1, utimensat, (int folder, const char *path, const struct timespec *times, int flags),
+        folder, path, times, flags)
+
+/* Says that it failed, and has closed the file all the same, as on NFS. */
+int __real_close(int file);
+int __wrap_close(int file);
+int __wrap_close(int file)
+{
+    const bool failed = fails();
+    const int result = __real_close(file);
+    if (failed) errno = error_of_call;
+    return failed ? -1 : result;
+}
 
 typedef struct Fixture {
     Arena *arena;
@@ -251,6 +299,79 @@ static void full_disk(void **state)
     f->cache = cache_open(f->arena, f->folder, CACHE_LIMIT, &(const char *){NULL});
 }
 
+/* ---- a file system that fails, as one of another machine does ---- */
+
+/* What a build does; whatever fails, what it gets is right. */
+static void use_cache(Fixture *f, const CacheKey *key, int round)
+{
+    const char *bytes, *fault, *text = round % 2 ? "odd" : "even";
+    size_t length;
+    Cache *cache = cache_open(f->arena, f->folder, CACHE_LIMIT, &fault);
+    if (!cache) return;
+    if (cache_get(cache, f->arena, key, &bytes, &length)) assert_string_equal(bytes, "unchanging");
+    cache_put(cache, key, "unchanging", 11);
+    const CacheKey own = key_of(text);
+    cache_put(cache, &own, text, strlen(text) + 1);
+    if (cache_get(cache, f->arena, &own, &bytes, &length)) assert_string_equal(bytes, text);
+}
+
+static int files_of(const Fixture *f)
+{
+    int count = 0;
+    DIR *folder = opendir(f->folder);
+    while (readdir(folder)) count++;
+    closedir(folder);
+    return count;
+}
+
+static void each_call_fails_once(void **state)
+{
+    Fixture *f = *state;
+    static const int errors[] = {ESTALE, EBUSY, EIO, EACCES, ENOSPC, EDQUOT, EROFS, EINTR, ENOENT};
+    const CacheKey key = key_of("key");
+    int round = 0;
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        error_of_call = errors[i];
+        failing_call = 1;
+        do {
+            calls = 0;
+            use_cache(f, &key, round++);
+        } while (calls >= failing_call++); /* so many there are */
+    }
+    assert_true(round > 100);
+    failing_call = 0;
+    use_cache(f, &key, round);
+    const char *bytes;
+    size_t length;
+    assert_true(cache_get(f->cache, f->arena, &key, &bytes, &length));
+    assert_string_equal(bytes, "unchanging");
+    assert_true(cache_clear(f->cache));
+    assert_int_equal(files_of(f), 2);
+}
+
+/* Of files of the future, too, the oldest go first. */
+static void clock_goes_back(void **state)
+{
+    Fixture *f = *state;
+    enum { COUNT = 8 };
+    static char block[1000];
+    const char *fault;
+    CacheKey keys[COUNT];
+    f->cache = cache_open(f->arena, f->folder, (COUNT - 1) * 1110, &fault);
+    for (int i = 0; i < COUNT; i++) {
+        keys[i] = key_of(arena_printf(f->arena, "%d", i));
+        cache_put(f->cache, &keys[i], block, sizeof block);
+        const struct timeval later = {.tv_sec = time(NULL) + 1000000 + 1000 * i};
+        if (i < COUNT - 1)
+            assert_int_equal(utimes(path_of(f, &keys[i]), (struct timeval[]){later, later}), 0);
+    }
+    const char *bytes;
+    size_t length;
+    assert_true(cache_use(f->cache).bytes <= (COUNT - 1) * 1110);
+    assert_true(cache_get(f->cache, f->arena, &keys[COUNT - 2], &bytes, &length));
+    assert_int_equal(length, sizeof block);
+}
+
 /* ---- many at a time ---- */
 
 enum { WRITERS = 16, ROUNDS = 100, KEYS = 4, LARGE = 30000, KILLS = 200 };
@@ -307,9 +428,17 @@ static void several_writers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(put_and_get),   TEST(known_hashes),    TEST(damaged),
-        TEST(foreign_files), TEST(kept_small),      TEST(folders),
-        TEST(full_disk),     TEST(several_writers), TEST(names_of_the_folder),
+        TEST(put_and_get),
+        TEST(known_hashes),
+        TEST(damaged),
+        TEST(foreign_files),
+        TEST(kept_small),
+        TEST(folders),
+        TEST(full_disk),
+        TEST(several_writers),
+        TEST(names_of_the_folder),
+        TEST(each_call_fails_once),
+        TEST(clock_goes_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
