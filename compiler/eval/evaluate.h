@@ -173,6 +173,9 @@ typedef Flow ThreadsBody(Eval *eval, const NodeWith *node, uint32_t index);
 /* group.c: an `if` that divides the threads of a block into some that follow each other and others, whole
  * warps: each part is a group. False: it is another one. */
 bool run_group_if(Eval *eval, const Value *condition, const NodeIf *node, Flow *flow);
+/* threads.c: by the threads alone for which that holds, but for what all do together. */
+Flow stage_guarded(Eval *eval, Object *inside, ThreadsBody *body, const NodeWith *node,
+                   uint32_t index);
 /* Run by the threads of a range (first, number), relative to those that run it now. */
 Flow stage_group(Eval *eval, const Object *range, ThreadsBody *body, const NodeWith *node,
                  uint32_t index);

@@ -64,7 +64,7 @@ bool extents_agree(Eval *eval, const Binding *binding, Object *extent, Span at)
 
 /* ---- launches ---- */
 
-static bool read_threads(Eval *eval, Object *object, Span at, int64_t threads[3])
+static bool read_threads(Eval *eval, Object *object, Span at, bool any, int64_t threads[3])
 {
     enum { MOST = 1024, WARP = 32 };
     int64_t given[TYPE_RANK], product = 1;
@@ -76,12 +76,14 @@ static bool read_threads(Eval *eval, Object *object, Span at, int64_t threads[3]
         fits = given[i] >= 1 && given[i] <= MOST;
         product *= fits ? given[i] : 1;
     }
-    if (fits && product <= MOST && product % WARP == 0) return true;
+    if (fits && product <= MOST && (any || product % WARP == 0)) return true;
+    const char *what = any ? "" : arena_printf(eval->arena, "a multiple of %d, and ", WARP);
+    const char *how = fits && product < MOST ? "round it up, and leave the others idle"
+                      : product > MOST       ? "give each thread more elements"
+                                             : "one to three numbers from 1 on";
     FAIL(eval, bad_value, at,
-         arena_printf(eval->arena, "a block has a multiple of %d threads, %d at most, not %s: %s",
-                      WARP, MOST, object_repr(eval, object),
-                      fits && product < MOST ? "round it up, and leave the others idle"
-                                             : "give each thread more elements"));
+         arena_printf(eval->arena, "a block has %s%d threads at most, not %s: %s", what, MOST,
+                      object_repr(eval, object), how));
     return false;
 }
 
@@ -103,20 +105,23 @@ static bool read_blocks(Eval *eval, Object *object, Span at, Value *extents[3])
     return true;
 }
 
-/* launch_begin(blocks, threads): what follows runs on that grid, until launch_end(). */
+/* launch_begin(blocks, threads, any): what follows runs on that grid, until launch_end(); with
+ * `any` number of threads, blocks have whole warps all the same. */
 Object *core_launch_begin(Eval *eval, const Bound *bound)
 {
     Staging *staging = eval->staging;
     Value *extents[3];
     int64_t threads[3];
+    bool any = false;
     if (!host_ready(eval, "a launch", bound->at) ||
-        !read_threads(eval, bound->values[1], bound->at, threads) ||
+        (!argument_absent(bound->values[2]) && !object_truth(eval, bound->values[2], &any)) ||
+        !read_threads(eval, bound->values[1], bound->at, any, threads) ||
         !read_blocks(eval, bound->values[0], bound->at, extents))
         return NULL;
     memcpy(staging->threads, threads, sizeof threads);
     memset(staging->named, 0, sizeof staging->named);
     staging->launch = build_op(&eval->builder, OP_launch, 3, extents, 0, NULL);
-    op_set_int(staging->launch, ATTR_warps, threads[0] * threads[1] * threads[2] / 32);
+    op_set_int(staging->launch, ATTR_warps, (threads[0] * threads[1] * threads[2] + 31) / 32);
     staging->launch->span = bound->at;
     eval->builder = builder_at_end(launch_region(staging->launch), bound->at);
     return eval->none;

@@ -292,12 +292,11 @@ static Object *call_context(Eval *eval, Object *context, const char *name, int c
     return call_simple(eval, method, count, (Object *[]){context, none, none, none}, eval->at);
 }
 
-/* The threads that `with` over the object runs its body on; NULL: the object says nothing of that.
- */
-static Object *thread_range(Eval *eval, Object *context)
+/* What the class of the object says of the threads that run a `with` over it; NULL: nothing. */
+static Object *threads_of(Eval *eval, Object *context, const char *text)
 {
     bool found = false;
-    Name name = intern_text(eval->session->names, "__threads__");
+    Name name = intern_text(eval->session->names, text);
     if (context->kind != OBJECT_INSTANCE || class_find(context->as.instance->class, name) == NULL)
         return NULL;
     Object *range = attribute_find(eval, context, name, eval->at, &found);
@@ -319,7 +318,7 @@ static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)
     const Nodewithitem *item = NODE_AS(withitem, node->items.items[index]);
     Object *context = eval_expr(eval, item->context_expr);
     eval_move_to(eval, item->context_expr);
-    const Object *threads = context != NULL ? thread_range(eval, context) : NULL;
+    const Object *threads = context != NULL ? threads_of(eval, context, "__threads__") : NULL;
     if (threads != NULL && item->optional_vars == NULL)
         return stage_group(eval, threads, run_with_item, node, index + 1);
     Object *entered = context != NULL ? call_context(eval, context, "__enter__", 1) : NULL;
@@ -328,7 +327,9 @@ static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)
         return FLOW_ERROR;
     Object *guard = host_guard(eval, context);
     if (guard != NULL) return guard_context(eval, run_with_item, node, index + 1, context, guard);
-    Flow flow = run_with_item(eval, node, index + 1);
+    Object *inside = threads_of(eval, context, "__inside__");
+    Flow flow = inside != NULL ? stage_guarded(eval, inside, run_with_item, node, index + 1)
+                               : run_with_item(eval, node, index + 1);
     if (flow == FLOW_ERROR && eval->attempt == NULL) return flow;
     eval_move_to(eval, item->context_expr);
     return call_context(eval, context, "__exit__", 4) != NULL ? flow : FLOW_ERROR;

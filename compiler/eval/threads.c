@@ -101,25 +101,50 @@ Object *core_is_function(Eval *eval, const Bound *bound)
 
 /* ---- threads beyond the end ---- */
 
+/* What follows is for the threads where the condition holds. False: reported. */
+static bool guard_open(Eval *eval, Object *inside, Span at, Control *out)
+{
+    Value *condition = stage_condition(eval, inside, at);
+    if (condition == NULL) return false;
+    Op *op = build_op(&eval->builder, OP_if, 1, &condition, 0, NULL);
+    op_set_int(op, ATTR_idle, 1);
+    Builder others = builder_at_end(op->regions[1], at);
+    build_op(&others, OP_yield, 0, NULL, 0, NULL);
+    *out = control_enter(eval, op->regions[0]);
+    return true;
+}
+
+static void guard_close(Eval *eval, Control control)
+{
+    ChangeVec changes = {0};
+    build_op(&eval->builder, OP_yield, 0, NULL, 0, NULL);
+    control_leave(eval, control, &changes);
+}
+
 /* guarded(condition, function, arguments): calls the function in the threads where the condition
  * holds. What it does with all threads together the others do, too. */
 Object *core_guarded(Eval *eval, const Bound *bound)
 {
-    ChangeVec changes = {0};
+    Control control;
     const Object *arguments = bound->values[2];
-    if (!stage_ready(eval, bound->at) || !object_is_sequence(arguments)) return NULL;
-    Value *condition = stage_condition(eval, bound->values[0], bound->at);
-    if (condition == NULL) return NULL;
-    Op *op = build_op(&eval->builder, OP_if, 1, &condition, 0, NULL);
-    op_set_int(op, ATTR_idle, 1);
-    Builder others = builder_at_end(op->regions[1], bound->at);
-    build_op(&others, OP_yield, 0, NULL, 0, NULL);
-    Control control = control_enter(eval, op->regions[0]);
+    if (!stage_ready(eval, bound->at) || !object_is_sequence(arguments) ||
+        !guard_open(eval, bound->values[0], bound->at, &control))
+        return NULL;
     Object *result = call_simple(eval, bound->values[1], (int)arguments->as.list.count,
                                  arguments->as.list.items, bound->at);
-    build_op(&eval->builder, OP_yield, 0, NULL, 0, NULL);
-    control_leave(eval, control, &changes);
+    guard_close(eval, control);
     return result != NULL ? eval->none : NULL;
+}
+
+Flow stage_guarded(Eval *eval, Object *inside, ThreadsBody *body, const NodeWith *node,
+                   uint32_t index)
+{
+    Control control;
+    if (!object_is_staged(inside)) return body(eval, node, index);
+    if (!guard_open(eval, inside, eval->at, &control)) return FLOW_ERROR;
+    Flow flow = body(eval, node, index);
+    guard_close(eval, control);
+    return flow;
 }
 
 /* require(condition, text): in the host part: a call for which it does not hold is refused. */

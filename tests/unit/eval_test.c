@@ -495,7 +495,7 @@ static const Refusal REFUSALS[] = {
      "self.store_global(g, self.register_tensor(dtype=float16, shape=[4]), offsets=[0])"},
     {DIAG_no_common_type,
      "a = self.register_tensor(dtype=tilus.float8_e4m3, shape=[4])\nb = a + float16(n)\n"
-     "c = a + self.register_tensor(dtype=float16, shape=[4])"},
+     "c = a + self.register_tensor(dtype=tilus.float8_e5m2, shape=[4])"},
     {DIAG_bad_assign_target, "n + 1 = 2"},
 };
 
