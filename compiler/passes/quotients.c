@@ -8,6 +8,8 @@
 #include "passes/passes.h"
 #include "passes/op_vec.h"
 
+#include <string.h>
+
 enum { ENOUGH = 4 };
 
 /* Magnitudes for which the quotient and the rest are normal numbers. */
@@ -24,12 +26,36 @@ static OpVec run_from(Arena *arena, Op *op)
     return run;
 }
 
-static Value *is_within(Builder *at, Value *value, double least, double most)
+static Value *is_within(Builder *at, Value *least, double low, Value *most, double high)
 {
-    Value *size = build1(at, OP_abs, value);
-    Value *above = build_cmp(at, "ge", size, build_number(at, DTYPE_f32, least)),
-          *below = build_cmp(at, "le", size, build_number(at, DTYPE_f32, most));
+    Value *above = build_cmp(at, "ge", least, build_number(at, DTYPE_f32, low)),
+          *below = build_cmp(at, "le", most, build_number(at, DTYPE_f32, high));
     return build2(at, OP_and, above, below);
+}
+
+/* The least or greatest, in pairs, so that few wait for each other. */
+static Value *extreme(Builder *at, Arena *arena, OpCode code, Value *const *values, size_t count)
+{
+    Value **left = arena_new_array(arena, Value *, count);
+    memcpy(left, values, sizeof *left * count);
+    for (; count > 1; count = (count + 1) / 2)
+        for (size_t i = 0; i < count / 2; i++)
+            left[i] = build2(at, code, left[i], left[count - 1 - i]);
+    return left[0];
+}
+
+/* Whether the numbers are such; those that are none may be among them, as they stay what they are.
+ */
+static Value *are_fine(Builder *at, Arena *arena, const OpVec *run)
+{
+    Value **sizes = arena_new_array(arena, Value *, run->count);
+    for (size_t i = 0; i < run->count; i++)
+        sizes[i] = build1(at, OP_abs, run->data[i]->operands[0]);
+    Value *divisor = build1(at, OP_abs, run->data[0]->operands[1]);
+    Value *fine = is_within(at, divisor, LEAST_DIVISOR, divisor, MOST);
+    Value *least = extreme(at, arena, OP_min, sizes, run->count);
+    Value *most = extreme(at, arena, OP_max, sizes, run->count);
+    return build2(at, OP_and, fine, is_within(at, least, LEAST, most, MOST));
 }
 
 static void build_yield(Builder *at, Value **values, size_t count)
@@ -64,9 +90,7 @@ static Op *replace(Kernel *kernel, const OpVec *run)
     Arena *arena = kernel->arena;
     Builder at = builder_after(run->data[run->count - 1]);
     at.span = run->data[0]->span;
-    Value *fine = is_within(&at, run->data[0]->operands[1], LEAST_DIVISOR, MOST);
-    for (size_t i = 0; i < run->count; i++)
-        fine = build2(&at, OP_and, fine, is_within(&at, run->data[i]->operands[0], LEAST, MOST));
+    Value *fine = are_fine(&at, arena, run);
     const Type **types = arena_new_array(arena, const Type *, run->count);
     Value **values = arena_new_array(arena, Value *, run->count);
     for (size_t i = 0; i < run->count; i++) types[i] = run->data[i]->results[0].type;
