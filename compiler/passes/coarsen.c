@@ -302,6 +302,8 @@ static Value *make_index(Pass *pass, int64_t each)
 static void give_each(Pass *pass, int64_t each)
 {
     Builder host = builder_before(pass->launch);
+    kernel_remark(pass->kernel, pass->launch->span, "%lld elements a thread, side by side",
+                  (long long)each);
     Value *one = build_const(&host, DTYPE_i32, 1);
     Value *last = build2(&host, OP_sub, pass->launch->operands[0], one);
     Value *blocks = build2(&host, OP_floordiv, last, build_const(&host, DTYPE_i32, each));
