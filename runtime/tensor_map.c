@@ -45,7 +45,8 @@ static int swizzle_of(uint32_t bytes)
 {
     return bytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
            : bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
-                         : CU_TENSOR_MAP_SWIZZLE_32B;
+           : bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+                         : CU_TENSOR_MAP_SWIZZLE_NONE;
 }
 
 static CUresult encode(const tile_driver *driver, const tile_tensor_map *map, tile_encoded_map *out)

@@ -161,10 +161,10 @@ typedef struct WgmmaLayout {
 WgmmaLayout layout_wgmma(const Layout *shared, int k_dim, int32_t extent, int element_bits);
 
 /* How the tensor unit fills a shared tile of two dimensions: boxes of `columns`, of swizzled rows
- * of `swizzle` bytes each that lie one after the other. */
+ * of `swizzle` bytes each that lie one after the other, or of whole rows as they are. */
 typedef struct LayoutBoxes {
     bool possible;
-    int swizzle; /* 128, 64 or 32 */
+    int swizzle; /* 128, 64 or 32; 16: rows as they are */
     int32_t columns;
 } LayoutBoxes;
 LayoutBoxes layout_boxes(const Layout *shared, int element_bits);

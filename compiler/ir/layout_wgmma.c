@@ -7,6 +7,7 @@ enum {
     ROWS = 8,
     CHUNK_BYTES = 16,
     PRODUCT_BYTES = 32 /* of k, an instruction */,
+    MOST_COLUMNS = 256 /* of a box */,
     TRANSPOSABLE_BITS = 16
 };
 
@@ -69,6 +70,17 @@ WgmmaLayout layout_wgmma(const Layout *shared, int k_dim, int32_t extent, int el
     return found;
 }
 
+/* Row-major, without gaps, rows of whole chunks. */
+static bool is_plain(const Asked *asked)
+{
+    const int32_t rows = asked->layout->shape[0], columns = asked->layout->shape[1];
+    int64_t step, stride;
+    return columns * asked->bits % (CHUNK_BYTES * 8) == 0 && columns <= MOST_COLUMNS &&
+           asked->bits >= 8 && lie_evenly(asked, true, 1, columns, &step) &&
+           step * 8 == asked->bits && lie_evenly(asked, false, 1, rows, &stride) &&
+           (rows == 1 || stride == columns * step);
+}
+
 LayoutBoxes layout_boxes(const Layout *shared, int element_bits)
 {
     LayoutBoxes found = {.swizzle = 128};
@@ -76,7 +88,11 @@ LayoutBoxes layout_boxes(const Layout *shared, int element_bits)
     int64_t stride, panel;
     if (shared->rank != 2) return found;
     while (found.swizzle > CHUNK_BYTES && !is_swizzled(&asked, found.swizzle)) found.swizzle /= 2;
-    if (found.swizzle == CHUNK_BYTES) return found;
+    if (found.swizzle == CHUNK_BYTES) {
+        found.columns = shared->shape[1];
+        found.possible = is_plain(&asked);
+        return found;
+    }
     found.columns = found.swizzle * 8 / asked.bits;
     found.possible = shared->shape[1] % found.columns == 0 &&
                      lie_evenly(&asked, true, found.columns, shared->shape[1], &panel) &&

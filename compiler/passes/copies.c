@@ -25,6 +25,7 @@ enum {
     MOST_STAGES = 6,
     DEEP_STAGES = 8, /* where loading is what takes time: */
     BALANCE = 32,    /* with fewer products than these for each byte that a round loads */
+    SLOW_STAGES = 4, /* where it is multiplying and adding */
     ENOUGH_STAGES = 3,
     BLOCKS = 2,           /* of a multiprocessor, that there should be room for */
     RESERVED_BYTES = 1024 /* of shared memory, a block */
@@ -364,6 +365,8 @@ static int choose_stages(const Loop *loop, int64_t bytes)
     } else if (is_deep(loop, bytes)) {
         stages = all;
         most = DEEP_STAGES;
+    } else if (!dot_has_instruction(loop->feeds.data[0].dot, loop->target)) {
+        most = SLOW_STAGES;
     }
     if (stages > most) stages = most;
     return (int)(trips && stages > trips ? trips : stages);

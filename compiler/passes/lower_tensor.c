@@ -104,7 +104,8 @@ static void move_box(Lower *lower, const Boxes *boxes, int32_t row, int32_t colu
     Op *op = build_op(&lower->at, boxes->barrier ? OP_cp_tensor : OP_st_tensor, count, operands, 0,
                       NULL);
     if (boxes->cast) op_set_int(op, ATTR_cast, 1);
-    if (boxes->barrier) op_set_int(op, ATTR_bytes, (int64_t)copy->rows * copy->swizzle);
+    const int64_t bits = (int64_t)copy->rows * copy->columns * dtype_bits(access->view->dtype);
+    if (boxes->barrier) op_set_int(op, ATTR_bytes, bits / 8);
 }
 
 static void move_boxes(Lower *lower, Op *op, Value *barrier)

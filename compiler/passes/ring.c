@@ -19,8 +19,8 @@
 #include "passes/ring.h"
 
 #include "passes/group.h"
-#include "passes/matrix.h"
 #include "passes/loop.h"
+#include "passes/matrix.h"
 #include "passes/rebuild.h"
 
 #include <string.h>
@@ -231,7 +231,7 @@ void ring_make_slots(const Pipeline *pipeline, Builder *builder, Ring *ring)
         type_shared(pipeline->pass->kernel->types, tile->dtype, tile->rank + 1, shape, NULL);
     ring->slots = &build_op(builder, OP_shared_alloc, 0, NULL, 1, &type)->results[0];
     ring->slots->name = ring->alloc->results[0].name;
-    if (pipeline->by_tensor) wgmma_lay_out(pipeline->pass->kernel, ring->slots);
+    if (pipeline->by_tensor) ring_lay_out(pipeline, ring);
 }
 
 Value *ring_copy_slice(Builder *builder, Value *value, const Region *region, Map *map)
@@ -459,20 +459,61 @@ static bool reads_rings(const Pipeline *pipeline, const Value *value)
     return true;
 }
 
-/* The only work of the loop, if that is a product that the tensor core reads in the slots, its left
- * operand perhaps from registers, and whose sums nothing else touches. */
-static Op *tensor_dot(const Pipeline *pipeline)
+/* The only work of the loop, if that is a product of what is in the slots, its left operand perhaps
+ * from registers, and whose sums nothing else touches. */
+static Op *slots_dot(const Pipeline *pipeline)
 {
-    enum { SUMS = 128 /* a thread */ };
     FactTable *facts = facts_new(pipeline->pass->kernel);
     Op *dot = pipeline->rings.count ? only_dot(pipeline, facts) : NULL;
     facts_free(facts);
-    if (!dot || sum_of(pipeline, dot) < 0 || !reads_rings(pipeline, dot->operands[0]) ||
-        !reads_rings(pipeline, dot->operands[1]) ||
-        !wgmma_can(pipeline->pass->kernel, pipeline->pass->target, dot) ||
-        type_elements(dot->results[0].type) > (int64_t)SUMS * op_threads(dot).count)
-        return NULL;
-    return dot;
+    return dot && sum_of(pipeline, dot) >= 0 && reads_rings(pipeline, dot->operands[0]) &&
+                   reads_rings(pipeline, dot->operands[1])
+               ? dot
+               : NULL;
+}
+
+static bool is_for_wgmma(const Pipeline *pipeline, const Op *dot)
+{
+    enum { SUMS = 128 /* a thread */ };
+    return dot && wgmma_can(pipeline->pass->kernel, pipeline->pass->target, dot) &&
+           type_elements(dot->results[0].type) <= (int64_t)SUMS * op_threads(dot).count;
+}
+
+/* Whether k goes along the tile's rows. */
+static bool has_k_in_rows(const Op *dot, const Ring *ring)
+{
+    for (int o = 0; o < 2; o++) {
+        bool turned = o == 1;
+        const Op *op = dot->operands[o]->op;
+        for (; op && op->operand_count && op->code != OP_shared_load; op = op->operands[0]->op)
+            turned ^= op->code == OP_transpose;
+        if (op && op->operand_count && shared_root(op->operands[0]) == ring->alloc) return !turned;
+    }
+    return true;
+}
+
+/* By its registers a block has a multiprocessor to itself: nobody else multiplies while one of its
+ * threads tells the tensor unit, and the others wait for that at the next barrier. */
+static bool has_no_company(const Pipeline *pipeline, const Op *dot)
+{
+    enum { OTHERS = 64 /* registers of a thread beside its sums */ };
+    const int64_t threads = op_threads(dot).count;
+    return 2 * (type_elements(dot->results[0].type) + OTHERS * threads) >
+           pipeline->pass->target->registers;
+}
+
+/* Threads that multiply and add by themselves have better things to do than to copy. They read many
+ * rows at one k, which must not lie in the same banks; or along a row. */
+static bool is_for_threads(Pipeline *pipeline, const Op *dot)
+{
+    if (!dot || dot_has_instruction(dot, pipeline->pass->target) || has_no_company(pipeline, dot))
+        return false;
+    for (size_t i = 0; i < pipeline->rings.count; i++)
+        pipeline->rings.data[i].is_plain = !has_k_in_rows(dot, &pipeline->rings.data[i]);
+    pipeline->by_tensor = are_by_tensor(pipeline);
+    if (can_fill(pipeline)) return true;
+    pipeline->by_tensor = false;
+    return false;
 }
 
 static Value *build_dot_wait(Builder *builder, Value *tile)
@@ -524,7 +565,7 @@ static void build_pipeline(Pipeline *pipeline)
 static void build_loop(Pipeline *pipeline)
 {
     enum { SLOTS_ENOUGH = 4, SLOTS_ENOUGH_SPLIT = 3 };
-    Op *dot = tensor_dot(pipeline);
+    Op *any = slots_dot(pipeline), *dot = is_for_wgmma(pipeline, any) ? any : NULL;
     const bool splits = dot && can_split(pipeline, dot);
     const bool may_stay_open =
         dot && wgmma_fits(pipeline->pass->kernel, pipeline->pass->target, dot);
@@ -535,7 +576,7 @@ static void build_loop(Pipeline *pipeline)
     }
     if (splits)
         split(pipeline);
-    else if (dot && can_fill(pipeline))
+    else if (dot ? can_fill(pipeline) : is_for_threads(pipeline, any))
         fill(pipeline);
     else
         build_pipeline(pipeline);

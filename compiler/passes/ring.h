@@ -11,6 +11,7 @@ typedef struct Ring {
     Op *copy, *alloc;
     Value *slots;   /* the ring */
     bool is_shared; /* the tile is used outside of the loop, too */
+    bool is_plain;  /* of those that the tensor unit copies: threads read along its rows */
     int half; /* of two blocks that need the same, each copies half along this dimension; -1 */
 } Ring;
 
@@ -81,6 +82,9 @@ void turns_end(const Turn *turn, Value *slot, Value *parity);
 
 /* ---- warp_groups.c ---- */
 
+/* The tensor unit can do all of a round's copies, to slots that are laid out so. */
+bool are_by_tensor(const Pipeline *pipeline);
+void ring_lay_out(const Pipeline *pipeline, Ring *ring);
 /* Whether warps of their own may fill the rings of the loop, whose only work is `dot`. */
 bool can_split(Pipeline *pipeline, const Op *dot);
 /* Lets them do it. */

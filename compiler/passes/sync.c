@@ -169,7 +169,7 @@ static bool is_fence(const Op *op)
 /* What does not use shared memory as threads do. */
 static bool is_async_reader(const Op *op)
 {
-    return op->code == OP_dot_shared || op->code == OP_tensor_store || hazard_is_signal_copy(op);
+    return op->code == OP_dot_shared || op->code == OP_tensor_store || op->code == OP_tensor_copy;
 }
 
 static void find_tensor_core(Op *op, void *context)

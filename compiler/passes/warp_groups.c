@@ -145,19 +145,43 @@ static int producers_of(const Pipeline *pipeline)
     return threads;
 }
 
-static bool is_by_tensor(const Pipeline *pipeline, FactTable *facts, Op *copy)
+/* As wgmma reads tiles, or row after row. NULL: the extents don't allow that. */
+static const Layout *ring_layout(const Pipeline *pipeline, const Ring *ring, const Type *tile)
 {
-    const Type *tile = copy->operands[1]->type;
-    const int32_t shape[2] = {(int32_t)tile->shape[0], (int32_t)tile->shape[1]};
-    const Layout *layout = tile->rank == 2 ? layout_panels(pipeline->pass->kernel->layouts, 2,
-                                                           shape, dtype_bits(tile->dtype))
-                                           : NULL;
-    TensorCopy how;
-    return layout && tensor_copy_of(copy, layout, &how) && tensor_copy_fits(facts, &how);
+    LayoutTable *layouts = pipeline->pass->kernel->layouts;
+    int32_t shape[TYPE_RANK];
+    int order[TYPE_RANK];
+    for (int d = 0; d < tile->rank; d++) {
+        shape[d] = (int32_t)tile->shape[d];
+        order[d] = tile->rank - 1 - d;
+    }
+    return ring->is_plain ? layout_row_major(layouts, tile->rank, shape, order)
+                          : layout_panels(layouts, tile->rank, shape, dtype_bits(tile->dtype));
 }
 
-/* The tensor unit can do all of a round's copies to tiles that lie as wgmma reads them. */
-static bool are_by_tensor(const Pipeline *pipeline)
+void ring_lay_out(const Pipeline *pipeline, Ring *ring)
+{
+    enum { ALIGN = 128 };
+    Value *slots = ring->slots;
+    if (!ring->is_plain) {
+        wgmma_lay_out(pipeline->pass->kernel, slots);
+        return;
+    }
+    const Layout *layout = ring_layout(pipeline, ring, slots->type);
+    slots->type = type_with_layout(pipeline->pass->kernel->types, slots->type, layout);
+    op_set_int(slots->op, ATTR_bytes, type_bytes(slots->type));
+    op_set_int(slots->op, ATTR_align, ALIGN);
+}
+
+static bool is_by_tensor(const Pipeline *pipeline, FactTable *facts, const Ring *ring)
+{
+    const Type *tile = ring->copy->operands[1]->type;
+    const Layout *layout = tile->rank == 2 ? ring_layout(pipeline, ring, tile) : NULL;
+    TensorCopy how;
+    return layout && tensor_copy_of(ring->copy, layout, &how) && tensor_copy_fits(facts, &how);
+}
+
+bool are_by_tensor(const Pipeline *pipeline)
 {
     enum { MOST_BYTES = 1 << 20 }; /* that a barrier counts */
     if (!target_has(pipeline->pass->target, HAS_TMA) || bytes_of_round(pipeline) >= MOST_BYTES)
@@ -165,7 +189,7 @@ static bool are_by_tensor(const Pipeline *pipeline)
     FactTable *facts = facts_new(pipeline->pass->kernel);
     bool all = true;
     for (size_t i = 0; i < pipeline->rings.count; i++)
-        all = all && is_by_tensor(pipeline, facts, pipeline->rings.data[i].copy);
+        all = all && is_by_tensor(pipeline, facts, &pipeline->rings.data[i]);
     facts_free(facts);
     return all;
 }

@@ -89,7 +89,7 @@ typedef struct tile_tensor_map {
     uint32_t box[5];    /* extents */
     uint32_t rank;
     uint32_t bytes;   /* of an element */
-    uint32_t swizzle; /* bytes of a row in shared memory: 32, 64, 128 */
+    uint32_t swizzle; /* bytes of a row in shared memory: 32, 64, 128; 16: rows are not swizzled */
 } tile_tensor_map;
 
 /* Fills in what an image's kernels take behind all other parameters. */
