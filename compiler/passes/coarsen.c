@@ -15,6 +15,7 @@
 
 enum {
     MOST_EACH = 8, /* elements a thread */
+    MOST_OPERANDS = 3,
     MOST_OPS = 64, /* of longer code memory is not what takes time, and threads hide what does */
     DEPTH = 8      /* of index expressions that are followed */
 };
@@ -159,7 +160,8 @@ static bool takes_part(Pass *pass, Op *op)
     note(pass, op);
     const bool varies = op->result_count == 1 && is_varying(pass, op->results);
     if (!varies || op->code == OP_element_load) return true;
-    return ((op_info(op->code)->traits & ELEM) || op->code == OP_bitcast) &&
+    return op->operand_count <= MOST_OPERANDS &&
+           ((op_info(op->code)->traits & ELEM) || op->code == OP_bitcast) &&
            type_is_scalar(op->results[0].type) && ++pass->count <= MOST_OPS;
 }
 
@@ -171,7 +173,7 @@ static bool find_index(Pass *pass)
     return op && pass->index->type->dtype == DTYPE_i32;
 }
 
-/* index < size, of numbers that are not negative. */
+/* index < size, of numbers without a sign. */
 static bool read_guard(Pass *pass)
 {
     const Op *cmp = pass->guard->operands[0]->op;
@@ -201,6 +203,8 @@ static bool matches(Pass *pass)
     enum { WARP = 32 };
     static const AttrKey PLAIN[] = {ATTR_warps, ATTR_agree};
     pass->threads = WARP * op_int(pass->launch, ATTR_warps, 0);
+    /* a power of two divides 2^31: no index of the last block is too large for an i32 */
+    if (pass->threads == 0 || (pass->threads & (pass->threads - 1))) return false;
     if (!has_only(pass->launch, PLAIN, 2) || !find_index(pass)) return false;
     for (Op *op = launch_region(pass->launch)->first; op; op = op->next) {
         if (op->code == OP_if && !pass->guard) {
@@ -230,9 +234,8 @@ static Value *tile_of(Pass *pass, Value *value, int64_t each);
 
 static Value *made_again(Pass *pass, const Op *op, int64_t each)
 {
-    enum { MOST = 3 };
-    Value *operands[MOST];
-    CHECK(op->operand_count <= MOST);
+    Value *operands[MOST_OPERANDS];
+    CHECK(op->operand_count <= MOST_OPERANDS);
     for (int i = 0; i < op->operand_count; i++) operands[i] = tile_of(pass, op->operands[i], each);
     const Type *type = tile_type(pass, op->results[0].type->dtype, each);
     pass->at.span = op->span;
@@ -296,7 +299,12 @@ static Value *make_index(Pass *pass, int64_t each)
     Value *bases = build_op(&pass->at, OP_splat, 1, &base, 1, &type)->results;
     Value *index = build2(&pass->at, OP_add, bases, iota->results);
     map_set(pass->arena, &pass->tiles, pass->index, index);
-    return build_cmp(&pass->at, "lt", index, tile_of(pass, pass->size, each));
+    Value *number = build_cast(&pass->at, DTYPE_u32, pass->size);
+    Value *limit = build_cast(&pass->at, DTYPE_i64, number);
+    Value *wide = build_op(&pass->at, OP_cast, 1, &index, 1,
+                           (const Type *[]){tile_type(pass, DTYPE_i64, each)})
+                      ->results;
+    return build_cmp(&pass->at, "lt", wide, tile_of(pass, limit, each));
 }
 
 static void give_each(Pass *pass, int64_t each)
