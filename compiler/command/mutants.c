@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SECONDS = 60 }; /* more is for ever */
+enum { TIMES = 10, LEAST = 2, MOST = 60 }; /* as long as the whole program, in seconds: for ever */
 
 bool wants_mutants(const Options *options)
 {
@@ -28,7 +28,7 @@ static void report_mutant(Session *session, const MutantVec *mutants, size_t num
 /* The exit status of the program without the op, the last thread first or the first one; -1: it did
  * not come to an end by itself. */
 static int status_in_order(Session *session, Program *program, const char *statements,
-                           size_t number, bool backwards)
+                           size_t number, unsigned seconds, bool backwards)
 {
     int status;
     const pid_t child = fork();
@@ -36,7 +36,8 @@ static int status_in_order(Session *session, Program *program, const char *state
         const int nowhere = open("/dev/null", O_WRONLY);
         dup2(nowhere, STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);
-        alarm(SECONDS);
+        alarm(seconds);
+        tile_emulator_stop_at_fault(1);
         tile_emulator_set_checked(backwards ? 2 : 1);
         tile_emulator_leave_out((uint32_t)number);
         program_run(program, statements);
@@ -48,10 +49,11 @@ static int status_in_order(Session *session, Program *program, const char *state
 }
 
 /* The first that says something. */
-static int status_without(Session *session, Program *program, const char *statements, size_t number)
+static int status_without(Session *session, Program *program, const char *statements, size_t number,
+                          unsigned seconds)
 {
-    const int status = status_in_order(session, program, statements, number, false);
-    return status ? status : status_in_order(session, program, statements, number, true);
+    const int status = status_in_order(session, program, statements, number, seconds, false);
+    return status ? status : status_in_order(session, program, statements, number, seconds, true);
 }
 
 static void leave_each_out(Session *session, const char *which, Program *program,
@@ -59,7 +61,9 @@ static void leave_each_out(Session *session, const char *which, Program *program
 {
     const bool all = strcmp(which, "all") == 0, predicates = strcmp(which, "predicates") == 0;
     int missed = 0, unmet = 0, count = 0;
-    const int whole = status_without(session, program, statements, 0);
+    const uint64_t start = os_now_ns();
+    const int whole = status_without(session, program, statements, 0, MOST);
+    const uint64_t seconds = LEAST + TIMES * (os_now_ns() - start) / 1000000000;
     if (whole != EXIT_DONE) {
         diag_report(session->diags, DIAG_not_again, (Span){0}, whole);
         return;
@@ -67,7 +71,9 @@ static void leave_each_out(Session *session, const char *which, Program *program
     for (size_t number = 1; number <= mutants->count; number++) {
         if (!all && mutants->data[number - 1].is_predicate != predicates) continue;
         const bool met = tile_emulator_came_to((uint32_t)number);
-        const bool found = met && status_without(session, program, statements, number) != EXIT_DONE;
+        const bool found =
+            met && status_without(session, program, statements, number,
+                                  (unsigned)(seconds < MOST ? seconds : MOST)) != EXIT_DONE;
         count++;
         missed += found;
         unmet += !met;

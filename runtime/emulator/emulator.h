@@ -186,6 +186,11 @@ const char *tile_emu_place(const Launch *launch, uint32_t site, char out[PLACE_T
 tile_status tile_emu_fault_report(Launch *launch);
 void tile_emu_fault_free(Launch *launch);
 
+/* ---- left_out.c ---- */
+
+/* Whether a launch ends with its first fault: nobody wants to read of the others. */
+bool tile_emu_stops_at_fault(void);
+
 /* ---- scheduler.c ---- */
 
 /* Memory that lasts as long as the block; NULL: none is left, and the launch stops. */

@@ -65,6 +65,7 @@ void tile_emu_fault_add(Launch *launch, FaultKind kind, uint32_t site, uint32_t 
                         const char *format, ...)
 {
     if (!tile_emu_fault_is_new(launch, kind, site, other)) return;
+    if (tile_emu_stops_at_fault()) launch->stopped = true;
     char message[1024], place[PLACE_TEXT];
     va_list arguments;
     va_start(arguments, format);

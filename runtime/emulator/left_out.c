@@ -8,12 +8,23 @@ enum { MOST = 1 << 18 }; /* numbers */
 
 static struct {
     _Atomic uint32_t number; /* left out; 0: none */
+    atomic_bool stops;       /* at the first fault */
     atomic_bool came_to[MOST];
 } the;
 
 TILE_API void tile_emulator_leave_out(uint32_t number)
 {
     the.number = number;
+}
+
+TILE_API void tile_emulator_stop_at_fault(int stops)
+{
+    the.stops = stops != 0;
+}
+
+bool tile_emu_stops_at_fault(void)
+{
+    return the.stops;
 }
 
 TILE_API int tile_emulator_came_to(uint32_t number)

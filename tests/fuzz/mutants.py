@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mutants.py [--jobs N] [--which waits|predicates|all] [--only REGEX] [--lines N] [--known FILE] [--write FILE] [--json FILE] TILEC FILE.accept...: runs each line of statements without one op that its
+"""mutants.py [--jobs N] [--which waits|predicates|all] [--only REGEX] [--lines N] [--known FILE] [--write FILE] [--json FILE] [--skip FILE] TILEC FILE.accept...: runs each line of statements without one op that its
 kernels' threads or copies are ordered by, or without one condition that the compiler put an access under; each in its turn, on the emulator
 (`--leave-each-out`), and once more with the kernels' general variants. A mutant is one op of one variant of one kernel; it counts as missed if some line of its file misses it: by a fault, by
 wrong results, by a deadlock. The others are listed: nobody needs them, or no line comes to where they are needed.
@@ -60,33 +60,54 @@ def tests_of(paths, only, most):
 RANK = {"nobody comes to it": 0, "not missed": 1, "missed": 2}
 
 
+def results_in(path):
+    """What an earlier run left: a line for each program, also where that run was killed."""
+    with open(path) as lines:
+        for line in lines:
+            if line.endswith("\n"):
+                yield json.loads(line)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="")
     parser.add_argument("--which", default="all")
     parser.add_argument("--lines", type=int, default=1 << 30)
-    parser.add_argument("--json")
+    parser.add_argument("--json", help="a file that gets what was found, program by program, so that nothing is lost if this is killed")
+    parser.add_argument("--skip", action="append", default=[], help="such a file: its programs are not run again, and what was found counts")
     parser.add_argument("--known", help="a list that --write wrote: what is in it is not shown, what is not fails")
     parser.add_argument("--write")
     parser.add_argument("tilec")
-    parser.add_argument("accept", nargs="+")
+    parser.add_argument("accept", nargs="*")
     options = parser.parse_args()
-    tests = list(tests_of(options.accept, options.only, options.lines))
-    failed, best, lines = False, {}, {}
+    failed, best, lines, done = False, {}, {}, set()
+
+    def count(name, number, more, outcomes):
+        done.add((name, number, tuple(more)))
+        for key, outcome in outcomes:
+            key = (name, *key)
+            if RANK[outcome] > RANK.get(best.get(key), -1):
+                best[key], lines[key] = outcome, number
+
+    for path in options.skip:
+        for found in results_in(path):
+            count(*found)
+    kept = open(options.json, "a") if options.json else None
+    runs = [(*test, more) for test in tests_of(options.accept, options.only, options.lines) for more in ((), ("--general",))]
+    runs = [test for test in runs if (os.path.basename(test[0]), test[1], test[3]) not in done]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        runs = [(*test, more) for test in tests for more in ((), ("--general",))]
-        results = pool.map(lambda test: run(options.tilec, options.which, test[0], test[2], *test[3]), runs)
-        for (file, number, _, more), (outcomes, why) in zip(runs, results):
-            name = os.path.basename(file)
+        waiting = {pool.submit(run, options.tilec, options.which, test[0], test[2], *test[3]): test for test in runs}
+        for future in concurrent.futures.as_completed(waiting):
+            (file, number, _, more), (outcomes, why) = waiting[future], future.result()
             if outcomes is None:
-                print(f"{name} {number}: fails as it stands", *more, f"\n{why}")
+                print(f"{os.path.basename(file)} {number}: fails as it stands", *more, f"\n{why}", flush=True)
                 failed = True
                 continue
-            for key, outcome in outcomes.items():
-                key = (name, *key)
-                if RANK[outcome] > RANK.get(best.get(key), -1):
-                    best[key], lines[key] = outcome, number
+            found = (os.path.basename(file), number, more, list(outcomes.items()))
+            count(*found)
+            if kept:
+                print(json.dumps(found), file=kept, flush=True)
     tally = collections.Counter()
     silent = collections.Counter()
     for key, outcome in best.items():
@@ -104,9 +125,6 @@ def main():
     print("\n".join(figures))
     if options.write:
         mutant_reasons.write_list(options.write, silent, figures)
-    if options.json:
-        with open(options.json, "w") as out:
-            json.dump([[*key, lines[key], outcome] for key, outcome in best.items()], out, indent=0)
     return 1 if failed else 0
 
 
