@@ -47,6 +47,12 @@ static bool set_tensor(const Call *call, const Tensor *tensor, const KernelParam
     if (!tensor_spec(call->eval, value, parameter->name, call->at, &spec) ||
         !host_value(call->eval, value, &call->arguments[tensor->pointer]))
         return false;
+    if (spec.dtype != tensor->dtype)
+        return refuse_call(
+            call->eval, call->at,
+            arena_printf(
+                call->eval->arena, "argument '%s': the array is of %s, and the kernel is for %s",
+                parameter->name, dtype_user_name(spec.dtype), dtype_user_name(tensor->dtype)));
     for (int i = 0; i < tensor->rank; i++) {
         if (!set_extent(call, parameter->name, "extent", i, &tensor->shape[i], spec.shape[i]))
             return false;
