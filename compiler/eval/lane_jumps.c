@@ -23,6 +23,8 @@ static unsigned jumps_in(const Node *node)
     case NODE_For: return jumps_of_loop(NODE_AS(For, node)->body, NODE_AS(For, node)->orelse);
     case NODE_While: return jumps_of_loop(NODE_AS(While, node)->body, NODE_AS(While, node)->orelse);
     case NODE_With: return jumps_of(NODE_AS(With, node)->body);
+    case NODE_Match: return jumps_of(NODE_AS(Match, node)->cases);
+    case NODE_match_case: return jumps_of(NODE_AS(match_case, node)->body);
     default: return 0;
     }
 }
@@ -49,6 +51,8 @@ static int count_in(const Node *node)
     case NODE_For: return count_jumps(NODE_AS(For, node)->body);
     case NODE_While: return count_jumps(NODE_AS(While, node)->body);
     case NODE_With: return count_jumps(NODE_AS(With, node)->body);
+    case NODE_Match: return count_jumps(NODE_AS(Match, node)->cases);
+    case NODE_match_case: return count_jumps(NODE_AS(match_case, node)->body);
     default: return jumps_in(node) != 0;
     }
 }
@@ -111,7 +115,6 @@ static Value *read(Eval *eval, Value *variable)
 
 static void add_mask(Eval *eval, Value *variable)
 {
-    if (variable == NULL) return;
     build2(&eval->builder, OP_var_set, variable,
            lanes_either(eval, eval->parallel->mask, read(eval, variable)));
 }
@@ -303,6 +306,7 @@ bool lanes_jump(Eval *eval, JumpKind kind, Span at, Flow *flow)
     if (eval->control != parallel->base_control || (own && kind == JUMP_BREAK))
         return refuse(eval, kind, at, flow);
     if (kind == JUMP_BREAK) {
+        if (parallel->loop->gone == NULL) return refuse(eval, kind, at, flow);
         add_mask(eval, parallel->loop->gone);
         parallel->loop->broken = true;
     }
@@ -326,10 +330,12 @@ bool lanes_return(Eval *eval, Object *value, Span at, Flow *flow)
         *flow = value != NULL ? FLOW_RETURN : FLOW_ERROR;
         return true;
     }
+    if (parallel->loops > 0 && frame->exit.returned == NULL)
+        return refuse(eval, JUMP_RETURN, at, flow);
     *flow = parallel->loops == 0 ? FLOW_RETURN : FLOW_CONTINUE;
     if (!keep_result(eval, value, parallel->mask, at)) *flow = FLOW_ERROR;
     for (LaneLoop *loop = parallel->loop; loop != NULL; loop = loop->outer) {
-        add_mask(eval, loop->gone);
+        if (loop->gone != NULL) add_mask(eval, loop->gone);
         loop->returned = true;
     }
     if (parallel->loops > 0) add_mask(eval, frame->exit.returned);
