@@ -167,11 +167,13 @@ Flow eval_rest(Eval *eval, Rest *rest);
 /* counts an iteration of a compile-time loop; false: too many, reported */
 bool eval_step(Eval *eval, Span at);
 bool eval_may_call(Eval *eval, Span at); /* as often as this; false: reported */
+/* Whether a kernel that has so many specialisations, or configurations, may get another. */
+bool eval_may_add(Eval *eval, size_t count, const char *what, Span at);
 Flow eval_statement(Eval *eval, const Node *statement);
 /* The rest of a `with`: its items from `index` on, then its body. */
 typedef Flow ThreadsBody(Eval *eval, const NodeWith *node, uint32_t index);
-/* group.c: an `if` that divides the threads of a block into some that follow each other and others, whole
- * warps: each part is a group. False: it is another one. */
+/* group.c: an `if` that divides the threads of a block into some that follow each other and others,
+ * whole warps: each part is a group. False: it is another one. */
 bool run_group_if(Eval *eval, const Value *condition, const NodeIf *node, Flow *flow);
 /* threads.c: by the threads alone for which that holds, but for what all do together. */
 Flow stage_guarded(Eval *eval, Object *inside, ThreadsBody *body, const NodeWith *node,

@@ -158,13 +158,15 @@ static bool same_keys(const Specialisation *old, const Specialisation *new)
     return old->key_count == new->key_count && (new->told == NULL || by_name);
 }
 
-/* The specialisation that was made before with the same keys, or this one. */
+/* The specialisation that was made before with the same keys, or this one. NULL: too many. */
 static Object *remember(Eval *eval, const Signature *signature, Object *object)
 {
     ObjectVec *known = &signature->instance->as.instance->specialised;
     for (size_t i = 0; i < known->count; i++)
         if (same_keys(known->data[i]->as.specialisation, object->as.specialisation))
             return known->data[i];
+    if (!eval_may_add(eval, known->count, "specialisations", object->as.specialisation->at))
+        return NULL;
     vec_push(eval->arena, known, object);
     return object;
 }

@@ -85,6 +85,7 @@ bool tuning_plan(Eval *eval, const Signature *signature, Object *const *values,
                                "a configuration is a dict of names and values");
         if (members == NULL) configuration = without_given(eval, signature, values, configuration);
         if (members == NULL && is_among(out, configuration)) continue;
+        if (!eval_may_add(eval, out->count, "configurations", specialisation->at)) return false;
         vec_push(eval->arena, out, configuration);
         if (members != NULL)
             vec_push(eval->arena, &specialisation->members, members->as.list.items[i]);

@@ -29,6 +29,14 @@ bool eval_may_call(Eval *eval, Span at)
     return false;
 }
 
+bool eval_may_add(Eval *eval, size_t count, const char *what, Span at)
+{
+    if (count < INSTANCES_LIMIT || is_unlimited(eval)) return true;
+    FAIL(eval, too_much, at,
+         arena_printf(eval->session->arena, "%d %s of a kernel", INSTANCES_LIMIT, what));
+    return false;
+}
+
 bool eval_step(Eval *eval, Span at)
 {
     if (is_unlimited(eval)) return true;

@@ -461,7 +461,7 @@ struct Eval {
     VEC(Kernel *) kernels;       /* staged by run; freed with the program */
 };
 
-enum { CALL_LIMIT = 200, UNROLL_LIMIT = 100000, CALLS_LIMIT = 5000000 };
+enum { CALL_LIMIT = 200, UNROLL_LIMIT = 100000, CALLS_LIMIT = 5000000, INSTANCES_LIMIT = 4096 };
 #define MEMORY_LIMIT ((size_t)2 << 30) /* bytes, of what is evaluated */
 
 /* Reports DIAG_<name> at a place with its arguments, with the chain of calls; gives NULL. */
