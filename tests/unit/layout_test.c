@@ -285,6 +285,30 @@ static void test_fma_sums(void **state)
     assert_null(layout_fma_sums(table, (int32_t[]){100, 100}, (int[]){1, 1}, 4));
 }
 
+/* What the tensor unit can fill at once: swizzled panels, and rows as they are. */
+static void test_boxes(void **state)
+{
+    LayoutTable *table = ((Fixture *)*state)->table;
+    const int order[] = {1, 0};
+    static const int32_t shapes[][6] = {
+        /* rows, columns, bits; of panels: bytes, columns; of rows as they are: columns */
+        {64, 64, 16, 128, 64, 64},  {64, 32, 16, 64, 32, 32}, {16, 256, 32, 128, 32, 256},
+        {16, 512, 32, 128, 32, 0},  {8, 8, 16, 0, 0, 8},      {24, 4, 16, 0, 0, 0},
+        {32, 128, 8, 128, 128, 128}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const int32_t *row = shapes[i];
+        const Layout *panels = layout_panels(table, 2, row, row[2]);
+        const LayoutBoxes cut = panels ? layout_boxes(panels, row[2]) : (LayoutBoxes){.swizzle = 0};
+        assert_int_equal(cut.possible, row[3] != 0);
+        assert_int_equal(cut.swizzle, row[3]);
+        assert_int_equal(cut.columns, row[4]);
+        const LayoutBoxes whole = layout_boxes(layout_row_major(table, 2, row, order), row[2]);
+        assert_int_equal(whole.possible, row[5] != 0);
+        if (whole.possible) assert_int_equal(whole.swizzle, 16);
+        if (whole.possible) assert_int_equal(whole.columns, row[5]);
+    }
+}
+
 /* ---- shared ---- */
 
 static void test_shared_round_trips(void **state)
@@ -523,6 +547,7 @@ int main(void)
         TEST(test_mma_register_order),
         TEST(test_mma_covers_once),
         TEST(test_fma_sums),
+        TEST(test_boxes),
         TEST(test_shared_round_trips),
         TEST(test_invert_agrees_with_offset),
         TEST(test_row_major_is_row_major),
