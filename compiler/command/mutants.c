@@ -17,12 +17,21 @@ bool wants_mutants(const Options *options)
     return options->leave_out || options->leave_each_out;
 }
 
+/* The mutant's number in its kernel's code. */
+static int number_in_code(const MutantVec *mutants, size_t number)
+{
+    int count = 0;
+    for (size_t i = 0; i < number; i++)
+        count += strcmp(mutants->data[i].code, mutants->data[number - 1].code) == 0;
+    return count;
+}
+
 static void report_mutant(Session *session, const MutantVec *mutants, size_t number,
                           const char *outcome)
 {
     const Mutant *mutant = &mutants->data[number - 1];
     diag_report(session->diags, DIAG_mutant, mutant->span, (int)number, mutant->what,
-                mutant->kernel, mutant->code, outcome);
+                mutant->kernel, mutant->code, number_in_code(mutants, number), outcome);
 }
 
 /* The exit status of the program without the op, the last thread first or the first one; -1: it did
@@ -56,10 +65,23 @@ static int status_without(Session *session, Program *program, const char *statem
     return status ? status : status_in_order(session, program, statements, number, seconds, true);
 }
 
-static void leave_each_out(Session *session, const char *which, Program *program,
+/* Whether the text has the line "CODE N". */
+static bool is_known(Session *session, const char *text, const MutantVec *mutants, size_t number)
+{
+    const char *line = arena_printf(session->arena, "%s %d\n", mutants->data[number - 1].code,
+                                    number_in_code(mutants, number));
+    const char *found = text ? strstr(text, line) : NULL;
+    return found && (found == text || found[-1] == '\n');
+}
+
+static void leave_each_out(Session *session, const Options *options, Program *program,
                            const char *statements, const MutantVec *mutants)
 {
+    const char *which = options->leave_each_out;
     const bool all = strcmp(which, "all") == 0, predicates = strcmp(which, "predicates") == 0;
+    size_t length;
+    const char *known =
+        options->missed ? os_read_file(session->arena, options->missed, &length) : NULL;
     int missed = 0, unmet = 0, count = 0;
     const uint64_t start = os_now_ns();
     const int whole = status_without(session, program, statements, 0, MOST);
@@ -72,8 +94,9 @@ static void leave_each_out(Session *session, const char *which, Program *program
         if (!all && mutants->data[number - 1].is_predicate != predicates) continue;
         const bool met = tile_emulator_came_to((uint32_t)number);
         const bool found =
-            met && status_without(session, program, statements, number,
-                                  (unsigned)(seconds < MOST ? seconds : MOST)) != EXIT_DONE;
+            is_known(session, known, mutants, number) ||
+            (met && status_without(session, program, statements, number,
+                                   (unsigned)(seconds < MOST ? seconds : MOST)) != EXIT_DONE);
         count++;
         missed += found;
         unmet += !met;
@@ -99,5 +122,5 @@ void run_mutants(Session *session, const Options *options, Program *program, con
                       : fine                                   ? "not missed"
                                                                : "missed");
     if (fine && options->leave_each_out)
-        leave_each_out(session, options->leave_each_out, program, statements, mutants);
+        leave_each_out(session, options, program, statements, mutants);
 }

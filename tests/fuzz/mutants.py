@@ -13,31 +13,34 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 import mutant_reasons  # noqa: E402
 
-MUTANT = re.compile(r"without number (\d+), an? (.*), of (.*) \((\w+)\): (missed|not missed|nobody comes to it)$")
+MUTANT = re.compile(r"without number (\d+), an? (.*), of (.*) \((\w+) (\d+)\): (missed|not missed|nobody comes to it)$")
 
 
-def run(tilec, which, file, statements, *options):
+def run(tilec, which, missed, file, statements, *options):
     """What became of each mutant of a line: {(kernel, code, number in it, what, place): outcome}; None and why: it fails as it stands."""
     environment = dict(os.environ, TILE_DEVICE="emulator", TILE_EMULATOR="checked")
-    command = [tilec, "run", "--diagnostics=json", f"--leave-each-out={which}", *options, file, statements]
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
-    outcomes, counts = {}, collections.Counter()
+    with tempfile.NamedTemporaryFile("w", suffix=".missed") as known:
+        known.write("".join(f"{code} {number}\n" for code, number in list(missed)))
+        known.flush()
+        command = [tilec, "run", "--diagnostics=json", f"--leave-each-out={which}", f"--missed={known.name}", *options, file, statements]
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
+    outcomes = {}
     if done.returncode != 0:
         return None, done.stdout
     for line in done.stdout.splitlines():
         if '"R0504"' not in line:
             continue
         message = json.loads(line)
-        number, what, kernel, code, outcome = MUTANT.search(message["message"]).groups()
+        _, what, kernel, code, number, outcome = MUTANT.search(message["message"]).groups()
         kernel = re.sub(r"__run\d+|_emulated_\w+$", "", kernel)
-        counts[kernel, code] += 1
         place = f'{os.path.basename(message.get("file", "?"))}:{message.get("line", 0)}'
-        outcomes[kernel, code, counts[kernel, code], what, place] = outcome
+        outcomes[kernel, code, int(number), what, place] = outcome
     return outcomes, ""
 
 
@@ -81,7 +84,7 @@ def main():
     parser.add_argument("tilec")
     parser.add_argument("accept", nargs="*")
     options = parser.parse_args()
-    failed, best, lines, done = False, {}, {}, set()
+    failed, best, lines, done, missed = False, {}, {}, set(), collections.defaultdict(set)
 
     def count(name, number, more, outcomes):
         done.add((name, number, tuple(more)))
@@ -89,6 +92,8 @@ def main():
             key = (name, *key)
             if RANK[outcome] > RANK.get(best.get(key), -1):
                 best[key], lines[key] = outcome, number
+            if outcome == "missed":
+                missed[name].add(key[2:4])
 
     for path in options.skip:
         for found in results_in(path):
@@ -97,7 +102,7 @@ def main():
     runs = [(*test, more) for test in tests_of(options.accept, options.only, options.lines) for more in ((), ("--general",))]
     runs = [test for test in runs if (os.path.basename(test[0]), test[1], test[3]) not in done]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        waiting = {pool.submit(run, options.tilec, options.which, test[0], test[2], *test[3]): test for test in runs}
+        waiting = {pool.submit(run, options.tilec, options.which, missed[os.path.basename(test[0])], test[0], test[2], *test[3]): test for test in runs}
         for future in concurrent.futures.as_completed(waiting):
             (file, number, _, more), (outcomes, why) = waiting[future], future.result()
             if outcomes is None:

@@ -21,7 +21,7 @@ turn = Turn()
 END
 for n in "--leave-out=1" "--leave-out=3" "--leave-out=4" "--leave-each-out=all"; do
     echo "$n"
-    TILE_DEVICE=emulator "$TILEC" run $n "$TMP/turn.tile" 'a = arange(64, int32); turn(a); print(a)' 2>&1 | sed "s|$TMP/||g" | grep -E "remark|error|race|^\[|^array" | sed -E 's/\([0-9a-f]{8}\)/(CODE)/' | head -6
+    TILE_DEVICE=emulator "$TILEC" run $n "$TMP/turn.tile" 'a = arange(64, int32); turn(a); print(a)' 2>&1 | sed "s|$TMP/||g" | grep -E "remark|error|race|^\[|^array" | sed -E 's/\([0-9a-f]{8} [0-9]+\)/(CODE)/' | head -6
 done
 echo "no emulator"
 TILE_DEVICE=cuda "$TILEC" run --leave-each-out=waits "$TMP/turn.tile" 'a = arange(64, int32)' 2>&1 | grep -c "error"
