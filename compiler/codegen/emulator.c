@@ -676,9 +676,9 @@ static LLVMValueRef emulator_cluster_address(Gen *gen, const Op *op, LLVMValueRe
     return call_runtime(gen, "tile_emu_cluster_address", gen->types.pointer, 3, arguments);
 }
 
-static void emulator_cluster_arrive(Gen *gen, bool relaxed)
+static void emulator_cluster_arrive(Gen *gen, const Op *op)
 {
-    cooperate(gen, TILE_EMU_CLUSTER_ARRIVE, relaxed);
+    cooperate(gen, TILE_EMU_CLUSTER_ARRIVE, op_int(op, ATTR_relaxed, 0) != 0);
 }
 
 static void emulator_cluster_wait(Gen *gen)

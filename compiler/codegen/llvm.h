@@ -63,7 +63,7 @@ typedef struct Machine {
     LLVMValueRef (*cluster_rank)(Gen *gen);
     LLVMValueRef (*cluster_address)(Gen *gen, const Op *op, LLVMValueRef pointer,
                                     LLVMValueRef rank);
-    void (*cluster_arrive)(Gen *gen, bool relaxed);
+    void (*cluster_arrive)(Gen *gen, const Op *op);
     void (*cluster_wait)(Gen *gen);
     void (*grid_sync)(Gen *gen, LLVMValueRef count);
     LLVMValueRef (*shuffle)(Gen *gen, const char *mode, LLVMValueRef word, LLVMValueRef lane);
@@ -279,7 +279,7 @@ void nvptx_tensor_wait(Gen *gen, int groups);
 /* nvptx_cluster.c */
 LLVMValueRef nvptx_cluster_rank(Gen *gen);
 LLVMValueRef nvptx_cluster_address(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef rank);
-void nvptx_cluster_arrive(Gen *gen, bool relaxed);
+void nvptx_cluster_arrive(Gen *gen, const Op *op);
 void nvptx_cluster_wait(Gen *gen);
 void nvptx_grid_sync(Gen *gen, LLVMValueRef count);
 bool nvptx_in_cluster(const Gen *gen); /* the launch at hand has clusters of several blocks */

@@ -381,7 +381,7 @@ void emit_cluster_address(Gen *gen, const Op *op)
 
 void emit_cluster_arrive(Gen *gen, const Op *op)
 {
-    MACHINE(gen, op, cluster_arrive)(gen, op_int(op, ATTR_relaxed, 0) != 0);
+    MACHINE(gen, op, cluster_arrive)(gen, op);
 }
 
 void emit_cluster_wait(Gen *gen, const Op *op)

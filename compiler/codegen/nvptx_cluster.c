@@ -19,8 +19,10 @@ LLVMValueRef nvptx_cluster_address(Gen *gen, const Op *op, LLVMValueRef pointer,
     return gen_intrinsic(gen, "llvm.nvvm.mapa.shared.cluster", 0, NULL, 2, arguments);
 }
 
-void nvptx_cluster_arrive(Gen *gen, bool relaxed)
+/* A release waits for all that the thread wrote to be seen by the GPU. */
+void nvptx_cluster_arrive(Gen *gen, const Op *op)
 {
+    const bool relaxed = op_attr(op, ATTR_relaxed) || op_attr(op, ATTR_made);
     nvptx_asm(gen, gen->types.nothing,
               relaxed ? "barrier.cluster.arrive.relaxed.aligned;"
                       : "barrier.cluster.arrive.release.aligned;",

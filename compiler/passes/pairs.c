@@ -3,7 +3,8 @@
  *
  * That is no gain where rows begin at lines of the cache, as blocks that run at a time find there
  * what others read; where they don't, each row of a box is two requests. Nor with small tiles,
- * which are for products that are over before it has paid for the two's meeting.
+ * which are for products that are over before it has paid for the two's meeting,
+ * unless it is nearly a third of all that they copy.
  *
  * Only where the grid is even along x do both need the same: elsewhere each copies all of it for
  * itself, and gives its own slots back twice, so that the barriers' counts are always the same. */
@@ -61,17 +62,36 @@ static bool has_same_rounds(const Op *loop)
     return true;
 }
 
+static int64_t bytes_of(const Ring *ring)
+{
+    return type_bytes(ring->alloc->results[0].type);
+}
+
+/* What a block need not copy of all that it reads. */
+static bool is_much(const Pipeline *pipeline)
+{
+    enum { PERCENT = 30 };
+    int64_t all = 0, saved = 0;
+    for (size_t i = 0; i < pipeline->rings.count; i++) {
+        const Ring *ring = &pipeline->rings.data[i];
+        all += bytes_of(ring);
+        if (ring->half >= 0) saved += bytes_of(ring) / BLOCKS;
+    }
+    return saved * 100 >= all * PERCENT;
+}
+
 void pairs_find(Pipeline *pipeline, const Op *dot)
 {
+    bool any = false;
     FactTable *facts = facts_new(pipeline->pass->kernel);
     const bool may = pipeline->persistent && target_has(pipeline->pass->target, HAS_CLUSTER) &&
-                     type_elements(dot->results[0].type) >= LARGE &&
                      has_same_rounds(pipeline->loop);
     for (size_t i = 0; i < pipeline->rings.count; i++) {
         Ring *ring = &pipeline->rings.data[i];
         ring->half = may ? half_of(facts, ring->copy) : -1;
-        pipeline->pairs |= ring->half >= 0;
+        any |= ring->half >= 0;
     }
+    pipeline->pairs = any && (type_elements(dot->results[0].type) >= LARGE || is_much(pipeline));
     facts_free(facts);
 }
 
@@ -98,7 +118,7 @@ Value *pairs_other(const Pipeline *pipeline, Builder *builder)
 
 void pairs_meet(Builder *builder)
 {
-    build_op(builder, OP_cluster_arrive, 0, NULL, 0, NULL);
+    op_set_int(build_op(builder, OP_cluster_arrive, 0, NULL, 0, NULL), ATTR_made, 1);
     build_op(builder, OP_cluster_wait, 0, NULL, 0, NULL);
 }
 

@@ -107,7 +107,7 @@ void pairs_begin(Pipeline *pipeline, Builder *builder);
 /* A round's copy of the ring's tile: the own half, to both blocks, or all of it. */
 void pairs_copy(const Pipeline *pipeline, Builder *builder, const Ring *ring,
                 Value *const filled[2], const Region *region, Map *map);
-/* The blocks of a pair meet: all threads of both. */
+/* The blocks of a pair meet when each has made its barriers: all threads of both. */
 void pairs_meet(Builder *builder);
 /* The block that a slot is given back to, too. */
 Value *pairs_other(const Pipeline *pipeline, Builder *builder);

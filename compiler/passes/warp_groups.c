@@ -407,6 +407,27 @@ static Turn begin_turn(const Pipeline *pipeline, Region *group, int parity)
                                 : turns_only(group, parity);
 }
 
+/* Behind the last turn every slot is claimed once more: the other block gives slots back here, and
+ * its arrivals must find this block's memory. */
+static void wait_for_other(const Pipeline *pipeline, Op *turns, Value *barriers)
+{
+    const Type *i32 = type_scalar(pipeline->pass->kernel->types, DTYPE_i32);
+    Builder builder = builder_after(turns);
+    Value *operands[5] = {ring_number(&builder, 0), ring_number(&builder, pipeline->stages),
+                          ring_number(&builder, 1), &turns->results[0], &turns->results[1]};
+    Op *loop = build_op(&builder, OP_for, 5, operands, 2, (const Type *[]){i32, i32});
+    op_set_int(loop, ATTR_unroll, 1);
+    Region *body = loop->regions[0];
+    region_add_argument(body, i32, NULL);
+    Value *slot = region_add_argument(body, i32, NULL), *is_last;
+    Value *parity = region_add_argument(body, i32, NULL);
+    Builder inside = builder_at_end(body, turns->span);
+    build_op(&inside, OP_slot_claim, 3, (Value *[]){barriers, slot, parity}, 0, NULL);
+    Value *next[2] = {ring_next(pipeline, &inside, slot, &is_last), NULL};
+    next[1] = ring_next_parity(&inside, parity, is_last);
+    build_op(&inside, OP_yield, 2, next, 0, NULL);
+}
+
 static void build_producers(const Pipeline *pipeline, Region *region, Value *barriers)
 {
     const Op *loop = pipeline->loop;
@@ -429,6 +450,7 @@ static void build_producers(const Pipeline *pipeline, Region *region, Value *bar
     build_op(&inside, OP_yield, 2, next, 0, NULL);
     if (!pipeline->by_tensor) build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL);
     turns_end(&turn, &rounds->results[0], &rounds->results[1]);
+    if (pipeline->pairs) wait_for_other(pipeline, turn.region->parent, barriers);
 }
 
 /* ---- consumers ---- */
@@ -622,10 +644,6 @@ void split(Pipeline *pipeline)
     }
     build_consumers(pipeline, &turn, barriers);
     if (pipeline->persistent) op_set_int(launch->parent, ATTR_persistent, 1);
-    if (pipeline->pairs) {
-        Builder end = builder_at_end(launch, pipeline->loop->span);
-        pairs_meet(&end);
-        op_set_ints(launch->parent, ATTR_cluster, 3, (int64_t[]){2, 1, 1});
-    }
+    if (pipeline->pairs) op_set_ints(launch->parent, ATTR_cluster, 3, (int64_t[]){2, 1, 1});
     op_set_int(launch->parent, ATTR_warps, (threads + WARP - 1) / WARP);
 }

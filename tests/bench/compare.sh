@@ -63,7 +63,7 @@ library small "$kernels/gemm.tile" \
 # sizes that tiles do not divide
 library ragged "$kernels/gemm.tile" \
     "gemm = gemm_any.compile($(tile 256 128 64 256 4 float16 | cut -c3-))" \
-    "gemm = gemm_any.compile($(tile 128 128 64 256 4 float16 | cut -c3-))" \
+    "gemm = gemm_any.compile($(tile 72 128 64 128 6 float16 | cut -c3-))" \
     "gemm = gemm_any.compile($(tile 128 128 64 256 5 float16 | cut -c3-))"
 
 # other types
