@@ -259,7 +259,14 @@ class Kernel(Choices):
         elif kind == 1:
             name = self.fresh("k")
             self.line(f"for {name} in T.serial({self.trips()}):")
+            jump, first = self.pick(["break", "continue"]), self.chance(0.5)
+            if self.chance(0.4) and first:
+                self.line(f"    if {self.test(variables, shape, written)}:")
+                self.line(f"        {jump}")
             self.line(f"    {own} = {own} + T.cast({name}, '{target.dtype}') * {value}")
+            if self.chance(0.4) and not first:
+                self.line(f"    if {name} > 1 and {self.test(variables, shape, written)}:")
+                self.line(f"        {jump}")
         elif kind == 2:
             self.line(f"{own} {self.pick(['+=', '-='])} {value}")
         else:
