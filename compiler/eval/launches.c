@@ -71,18 +71,19 @@ static bool read_threads(Eval *eval, Object *object, Span at, bool any, int64_t 
     int rank;
     if (!argument_ints(eval, object, "threads", at, &rank, given)) return false;
     for (int i = 0; i < 3; i++) threads[i] = i < rank ? given[i] : 1;
-    bool fits = rank >= 1 && rank <= 3;
-    for (int i = 0; fits && i < rank; i++) {
-        fits = given[i] >= 1 && given[i] <= MOST;
-        product *= fits ? given[i] : 1;
+    bool counts = rank >= 1 && rank <= 3;
+    for (int i = 0; counts && i < rank; i++) {
+        counts = given[i] >= 1;
+        if (product <= MOST) product *= given[i] <= MOST ? given[i] : MOST + 1;
     }
-    if (fits && product <= MOST && (any || product % WARP == 0)) return true;
-    const char *what = any ? "" : arena_printf(eval->arena, "a multiple of %d, and ", WARP);
-    const char *how = fits && product < MOST ? "round it up, and leave the others idle"
-                      : product > MOST       ? "give each thread more elements"
-                                             : "one to three numbers from 1 on";
+    if (counts && product <= MOST && (any || product % WARP == 0)) return true;
+    const char *what = any ? arena_printf(eval->arena, "%d threads", MOST)
+                           : arena_printf(eval->arena, "a multiple of %d threads, %d", WARP, MOST);
+    const char *how = !counts          ? "one to three numbers from 1 on"
+                      : product > MOST ? "give each thread more elements"
+                                       : "round it up, and leave the others idle";
     FAIL(eval, bad_value, at,
-         arena_printf(eval->arena, "a block has %s%d threads at most, not %s: %s", what, MOST,
+         arena_printf(eval->arena, "a block has %s at most, not %s: %s", what,
                       object_repr(eval, object), how));
     return false;
 }
