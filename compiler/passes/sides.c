@@ -30,9 +30,10 @@ static Value *transpose(Builder *at, Value *tile)
 
 static bool is_worth_it(const Op *dot)
 {
+    if (dot->code != OP_dot) return false; /* it may have no results */
     const Type *c = dot->results[0].type;
-    return dot->code == OP_dot && c->rank == 2 && c->shape[0] > LEAST_ROWS &&
-           c->shape[0] % UNIT_ROWS != 0 && c->shape[1] % UNIT_ROWS == 0;
+    return c->rank == 2 && c->shape[0] > LEAST_ROWS && c->shape[0] % UNIT_ROWS != 0 &&
+           c->shape[1] % UNIT_ROWS == 0;
 }
 
 /* The dot with its sides changed, which adds to `sum`. */
