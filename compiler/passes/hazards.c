@@ -258,6 +258,17 @@ bool hazard_is_arrival(const Op *op)
            op->code == OP_signal_meet || op->code == OP_signal_complete;
 }
 
+/* Two tiles that were placed in the same bytes. */
+static bool lie_together(const Sync *sync, Pending a, const Op *b)
+{
+    for (int i = 0; i < a.op->operand_count; i++)
+        for (int j = 0; j < b->operand_count; j++)
+            if (same_part(sync, a.op->operands[i], a.round, b->operands[j]) &&
+                shared_root(a.op->operands[i]) != shared_root(b->operands[j]))
+                return true;
+    return false;
+}
+
 bool hazard_between(const Sync *sync, Pending earlier, Op *op)
 {
     if (hazard_is_arrival(op))
@@ -265,7 +276,9 @@ bool hazard_between(const Sync *sync, Pending earlier, Op *op)
     if (is_atomic(earlier.op) && is_atomic(op)) return false;
     if (sync->group.count == 1 && group_has(sync->group, earlier.group)) return false;
     if (earlier.under_way) return false;
-    if (sync->signals && !earlier.fenced && group_is_apart(earlier.group, sync->group))
+    /* The author's mbarriers order what groups do with one tile, not what was placed together. */
+    if (sync->signals && !earlier.fenced && group_is_apart(earlier.group, sync->group) &&
+        !lie_together(sync, earlier, op))
         return false;
     return shared_conflict(sync, earlier, op) || global_conflict(sync, earlier, op);
 }
