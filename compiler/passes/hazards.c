@@ -186,11 +186,16 @@ static bool same_part(const Sync *sync, const Value *a, Round round, const Value
            !shared_parts_apart(sync->agreement, a, round, b);
 }
 
-static bool same_bytes(const Sync *sync, Pending a, const Op *b)
+typedef enum Tiles { TILES_ANY, TILES_OTHERS /* two that were placed together */ } Tiles;
+
+static bool same_bytes(const Sync *sync, Pending a, const Op *b, Tiles tiles)
 {
     for (int i = 0; i < a.op->operand_count; i++)
         for (int j = 0; j < b->operand_count; j++)
-            if (same_part(sync, a.op->operands[i], a.round, b->operands[j])) return true;
+            if (same_part(sync, a.op->operands[i], a.round, b->operands[j]) &&
+                (tiles == TILES_ANY ||
+                 shared_root(a.op->operands[i]) != shared_root(b->operands[j])))
+                return true;
     return false;
 }
 
@@ -217,15 +222,14 @@ bool hazard_uses_mbarriers(const Op *op)
 static bool shared_conflict(const Sync *sync, Pending earlier, Op *op)
 {
     if (hazard_uses_mbarriers(earlier.op) && hazard_uses_mbarriers(op))
-        return shared_root(earlier.op->operands[0]) != shared_root(op->operands[0]) &&
-               same_bytes(sync, earlier, op);
+        return same_bytes(sync, earlier, op, TILES_OTHERS);
     if (hazard_uses_mbarriers(earlier.op) || hazard_uses_mbarriers(op))
         return hazard_is_shared(hazard_uses_mbarriers(op) ? earlier.op : op) &&
-               same_bytes(sync, earlier, op);
+               same_bytes(sync, earlier, op, TILES_ANY);
     const bool write = hazard_writes(earlier.op) || hazard_writes(op) || hazard_begins_copy(op) ||
                        hazard_begins_copy(earlier.op);
     return write && hazard_is_shared(earlier.op) && hazard_is_shared(op) &&
-           same_bytes(sync, earlier, op) && !is_private(sync, earlier, op);
+           same_bytes(sync, earlier, op, TILES_ANY) && !is_private(sync, earlier, op);
 }
 
 /* A tile is read or written where the same threads write one, with no sync between: the author sees
@@ -258,17 +262,6 @@ bool hazard_is_arrival(const Op *op)
            op->code == OP_signal_meet || op->code == OP_signal_complete;
 }
 
-/* Two tiles that were placed in the same bytes. */
-static bool lie_together(const Sync *sync, Pending a, const Op *b)
-{
-    for (int i = 0; i < a.op->operand_count; i++)
-        for (int j = 0; j < b->operand_count; j++)
-            if (same_part(sync, a.op->operands[i], a.round, b->operands[j]) &&
-                shared_root(a.op->operands[i]) != shared_root(b->operands[j]))
-                return true;
-    return false;
-}
-
 bool hazard_between(const Sync *sync, Pending earlier, Op *op)
 {
     if (hazard_is_arrival(op))
@@ -278,7 +271,7 @@ bool hazard_between(const Sync *sync, Pending earlier, Op *op)
     if (earlier.under_way) return false;
     /* The author's mbarriers order what groups do with one tile, not what was placed together. */
     if (sync->signals && !earlier.fenced && group_is_apart(earlier.group, sync->group) &&
-        !lie_together(sync, earlier, op))
+        !same_bytes(sync, earlier, op, TILES_OTHERS))
         return false;
     return shared_conflict(sync, earlier, op) || global_conflict(sync, earlier, op);
 }
