@@ -24,7 +24,7 @@ LLVM_INCLUDE = $(shell $(LLVM_CONFIG) --includedir 2>/dev/null)
 CFLAGS_COMPILER = -std=c17 $(CFLAGS_COMMON) -fPIC -fvisibility=hidden -Icompiler -I$(BUILD)/gen -Iruntime -Iruntime/include -isystem $(LLVM_INCLUDE)
 CFLAGS_RUNTIME = -std=c11 $(CFLAGS_COMMON) -fPIC -fvisibility=hidden -Iruntime -Iruntime/include
 
-.PHONY: all build deps demo test unit reference grammar golden exec samples layers check-layers docs install format clean fuzz mutants coverage gpu-bundle
+.PHONY: all build deps demo test unit reference grammar golden exec samples layers check-layers docs install format clean fuzz fuzzers mutants coverage gpu-bundle
 all: build
 build: $(BUILD)/tilec $(BUILD)/libtile.a $(BUILD)/libtile.so $(BUILD)/libtile_emulator.a $(BUILD)/libtilec.so
 
@@ -192,20 +192,15 @@ UNIT_LIBS_cache = $(foreach f,open read write close rename unlink stat lstat mkd
   $(LLVM_LIBS) -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic $(SYSTEM_LIBS) -Wl,--gc-sections
 UNIT_LIBS_codegen = -Wl,-u,tile_emulator_run $(LLVM_LIBS) -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic $(SYSTEM_LIBS) -Wl,--gc-sections -Wl,--export-dynamic-symbol='tile_*'
 
-# ---- libFuzzer: `make fuzz` gives each target FUZZ_SECONDS; clang with its run-time libraries is needed ------------
+# ---- libFuzzer: `make fuzz` gives each target FUZZ_SECONDS, `make test FUZZ_SECONDS=N` too; clang with its run-time libraries is needed
 
 FUZZ_CC ?= clang
-FUZZ_SECONDS ?= 60
 FUZZ ?= parse eval ir tune cache object
 FUZZ_SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-sanitize=function
 FUZZ_INCLUDE = -D_GNU_SOURCE -Icompiler -I$(GEN) -Iruntime -Iruntime/include -isystem $(LLVM_INCLUDE)
 FUZZ_FLAGS = -w -O1 -g -MMD -MP -fno-omit-frame-pointer -ffunction-sections -fdata-sections $(FUZZ_SANITIZE) $(FUZZ_INCLUDE)
 FUZZ_PARTS = base target syntax ir eval passes
 FUZZ_LINK = -Wl,--wrap=internal_error -Wl,--gc-sections -lpthread -lm
-# Where it starts, beside what was found before.
-FUZZ_SEEDS_parse = tests/exec tests/language tests/golden/syntax
-FUZZ_SEEDS_eval = tests/exec tests/golden/eval
-FUZZ_SEEDS_ir = tests/golden/ir tests/golden/passes
 FUZZ_EXTRA_cache = compiler/units.c
 FUZZ_EXTRA_object = compiler/command/object_view.c compiler/command/object_print.c
 $(BUILD)/fuzz/obj/%.o: compiler/%.c
@@ -224,8 +219,6 @@ $(BUILD)/fuzz/ir.dict: compiler/ir/ops.def compiler/ir/dtypes.def compiler/ir/at
 	LC_ALL=C sed -nE 's/^[A-Z_]+\(([a-zA-Z0-9_]+).*/"\1"/p' $^ > $@
 $(BUILD)/fuzz/eval.dict: compiler/eval/builtins.def compiler/ir/dtypes.def
 	LC_ALL=C sed -nE 's/^BUILTIN\("[^"]*", ("[^"]*").*/\1/p; s/^DTYPE\(([a-z0-9_]+).*/"\1"/p' $^ | sort -u > $@
-FUZZ_WORDS_ir = $(BUILD)/fuzz/ir.dict
-FUZZ_WORDS_eval = $(BUILD)/fuzz/eval.dict
 # Which lines the tests run. Another build folder, as the objects count for themselves.
 COVERAGE = gcc --coverage -fprofile-update=atomic
 coverage:
@@ -240,15 +233,12 @@ mutants: build
 	python3 tests/fuzz/mutants.py --which waits --skip $(MUTANTS) --json $(MUTANTS) --write tests/fuzz/silent_mutants.txt \
 	  $(BUILD)/tilec tests/exec/*.accept
 	rm $(MUTANTS)
-# What a run finds stays in build/fuzz/corpus; what crashes, in build/fuzz.
-fuzz: $(addprefix fuzz-,$(FUZZ))
-fuzz-%: $(BUILD)/fuzz/% $$(FUZZ_WORDS_$$*)
-	@mkdir -p $(BUILD)/fuzz/corpus/$*
-	$< -max_total_time=$(FUZZ_SECONDS) -timeout=25 -rss_limit_mb=2048 -max_len=8192 -verbosity=0 -print_final_stats=1 \
-	  $(addprefix -dict=,$(FUZZ_WORDS_$*)) -artifact_prefix=$(BUILD)/fuzz/$*- \
-	  $(BUILD)/fuzz/corpus/$* tests/fuzz/corpus/$* $(FUZZ_SEEDS_$*)
+# What a run finds stays in build/fuzz/corpus; what crashes, in build/fuzz. Where each target starts: tests/fuzz/long.py.
+fuzzers: $(FUZZ:%=$(BUILD)/fuzz/%) $(BUILD)/fuzz/ir.dict $(BUILD)/fuzz/eval.dict
+fuzz: fuzzers
+	python3 tests/fuzz/long.py --seconds $(or $(FUZZ_SECONDS),60) --jobs 2 $(BUILD)/fuzz $(FUZZ)
 # The same without libFuzzer, on what is kept in tests/fuzz/corpus: part of the tests.
-REPLAY = $(addprefix $(BUILD)/fuzz/replay_,parse eval ir tune cache object)
+REPLAY = $(FUZZ:%=$(BUILD)/fuzz/replay_%)
 $(BUILD)/fuzz/replay_%: tests/fuzz/targets/replay.c tests/fuzz/targets/%.c tests/fuzz/targets/fuzz.h $(foreach f,passes eval ir syntax target base,$(BUILD)/lib/$(f).a) $$(FUZZ_EXTRA_$$*)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
@@ -257,7 +247,8 @@ $(BUILD)/fuzz/replay_%: tests/fuzz/targets/replay.c tests/fuzz/targets/%.c tests
 
 # `deps` may install llvm-config, which the variables above ask: hence the second make.
 test: deps
-	@+$(MAKE) --no-print-directory build $(UNIT) $(REPLAY) $(BUILD)/unit/mutate $(BUILD)/reference/interpret $(BUILD)/reference/differ
+	@+$(MAKE) --no-print-directory build $(UNIT) $(REPLAY) $(BUILD)/unit/mutate $(BUILD)/reference/interpret $(BUILD)/reference/differ \
+	  $(if $(FUZZ_SECONDS),fuzzers)
 	@BUILD=$(BUILD) tests/run
 unit: $(UNIT)
 	@BUILD=$(BUILD) tests/run unit

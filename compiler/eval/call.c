@@ -116,10 +116,9 @@ static bool bind_rest(Binder *binder, uint32_t count)
 {
     Eval *eval = binder->eval;
     if (binder->parameters->vararg != NULL) {
-        uint32_t taken =
-            binder->positional.count < count ? (uint32_t)binder->positional.count : count;
-        Object *rest = object_list(eval, OBJECT_TUPLE, binder->positional.data + taken,
-                                   binder->positional.count - taken);
+        size_t given = binder->positional.count, left = given > count ? given - count : 0;
+        Object **behind = left > 0 ? binder->positional.data + count : NULL;
+        Object *rest = object_list(eval, OBJECT_TUPLE, behind, left);
         if (!bind_one(binder, binder->parameters->vararg, rest)) return false;
     } else if (binder->positional.count > count) {
         return complain(binder, "takes % positional arguments at most",

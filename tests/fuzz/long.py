@@ -1,24 +1,22 @@
 #!/usr/bin/env python3
-"""long.py [--seconds N] [--slice N] [--jobs N] [--corpus FOLDER] [--add FILE --commit NAME] FUZZERS [TARGET...]: hours of fuzzing.
+"""long.py [--seconds N] [--slice N] [--jobs N] [--corpus FOLDER] [--add FILE --commit NAME] FUZZERS [TARGET...]: seconds or hours of fuzzing.
 
-Gives the targets built in FUZZERS (build/fuzz) a slice of time each, one after the other, in so many processes at a
-time, until the time is over. What they find is kept in FOLDER/TARGET, what crashes in FOLDER/TARGET-*. Prints, after each slice, a row
+Gives each of the targets built in FUZZERS (build/fuzz) N seconds, a slice at a time, one target after the other, in so many processes
+at a time. What they find is kept in FOLDER/TARGET, what crashes in FOLDER/TARGET-*. Prints, after each slice, a row
 a target: CPU hours, executions, places covered before and after (libFuzzer's "cov"), faults. --add: and writes these
 rows behind a table (HOURS.md)."""
 import argparse
 import datetime
-import itertools
 import os
 import re
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TARGETS = ["parse", "eval", "ir", "tune", "cache", "object"]
-SEEDS = {"parse": ["exec", "language", "golden/syntax"], "eval": ["exec", "golden/eval"], "ir": ["golden/ir", "golden/passes"]}
+SEEDS = {"parse": ["exec", "language", "golden/syntax"], "eval": ["exec", "golden/eval"], "ir": ["golden/passes"]}
 DONE = re.compile(r"^#\d+\s+(INITED|DONE)\s+cov: (\d+)", re.M)
 UNITS = re.compile(r"stat::number_of_executed_units:\s+(\d+)")
 
@@ -33,7 +31,7 @@ def command(options, target, seconds):
     words = os.path.join(options.fuzzers, target + ".dict")
     return ([os.path.join(options.fuzzers, target), f"-max_total_time={seconds:.0f}", f"-timeout={options.timeout}", "-rss_limit_mb=2048",
              "-max_len=8192", "-reload=1", "-print_final_stats=1", f"-artifact_prefix={options.corpus}/{target}-"]
-            + ([f"-dict={words}"] if os.path.exists(words) else []) + [os.path.join(options.corpus, target)] + [s for s in seeds if os.path.isdir(s)])
+            + ([f"-dict={words}"] if os.path.exists(words) else []) + [os.path.join(options.corpus, target)] + seeds)
 
 
 def rows_of(options, totals):
@@ -62,14 +60,21 @@ def run(options, target, seconds, total, lock):
             print(f"{target}: status {status}: {text[-3000:]}", flush=True)
 
 
-def work(options, turns, totals, end, lock):
+def slices(targets, seconds, length):
+    """(target, its seconds), each target once, then each once more, until every one has had its seconds."""
+    while seconds > 0:
+        yield from ((target, min(length, seconds)) for target in targets)
+        seconds -= length
+
+
+def work(options, turns, totals, lock):
     while True:
-        left = end - time.monotonic()
-        if left < 5:
-            return
         with lock:
-            target = next(turns)
-        run(options, target, min(options.slice, left), totals[target], lock)
+            turn = next(turns, None)
+        if turn is None:
+            return
+        target, seconds = turn
+        run(options, target, seconds, totals[target], lock)
         with lock:
             print(rows_of(options, totals), flush=True)
 
@@ -78,7 +83,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("fuzzers")
     parser.add_argument("targets", nargs="*", default=TARGETS)
-    parser.add_argument("--seconds", type=float, default=3600)
+    parser.add_argument("--seconds", type=float, default=3600, help="for each target")
     parser.add_argument("--slice", type=float, default=600)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--timeout", type=int, default=30, help="seconds for one input")
@@ -90,8 +95,8 @@ def main():
     totals, lock = {target: Total() for target in options.targets}, threading.Lock()
     for target in totals:
         os.makedirs(os.path.join(options.corpus, target), exist_ok=True)
-    turns, end = itertools.cycle(totals), time.monotonic() + options.seconds
-    workers = [threading.Thread(target=work, args=(options, turns, totals, end, lock)) for _ in range(options.jobs)]
+    turns = slices(list(totals), options.seconds, options.slice)
+    workers = [threading.Thread(target=work, args=(options, turns, totals, lock)) for _ in range(options.jobs)]
     for worker in workers:
         worker.start()
     for worker in workers:
