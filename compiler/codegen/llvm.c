@@ -62,9 +62,8 @@ LLVMTypeRef gen_type(const Gen *gen, const Type *type)
     }
 }
 
-int gen_type_bytes(const Gen *gen, const Type *type)
+int gen_type_bytes(const Type *type)
 {
-    (void)gen;
     return (int)dtype_memory_bytes(type->dtype, type->kind == TYPE_VECTOR ? type->count : 1);
 }
 

@@ -17,74 +17,15 @@ typedef struct GenTypes {
     LLVMTypeRef pointer; /* the generic one; on the CPU the only one */
 } GenTypes;
 
-/* What differs between the machines that code is made for. A handler that is NULL is an operation
- * that the machine does not have. */
+/* What differs between the machines that code is made for. */
 typedef struct Machine {
     const char *name;
     bool has_f16, has_bf16; /* LLVM's types; else they are 16-bit integers and computed in f32 */
     bool has_fma;           /* llvm.fma, trunc, floor and ceil need no library */
     unsigned spaces[SPACE_COUNT]; /* LLVM's address spaces */
-    void (*cut)(Gen *gen); /* goes on in a segment of its own; threads suspend where it is given */
-    LLVMValueRef (*index)(Gen *gen, OpCode code, int dim); /* thread_id, block_idx, grid_dim */
-    LLVMValueRef (*shared)(Gen *gen, int64_t offset);
-    LLVMValueRef (*load)(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRef type,
-                         LLVMValueRef predicate);
-    void (*store)(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
-                  LLVMValueRef predicate);
-    /* Sets the bits of `mask` of a byte, i32s of at most 8 bits, and leaves the others alone. */
-    void (*store_bits)(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef mask,
-                       LLVMValueRef set, LLVMValueRef predicate);
-    LLVMValueRef (*atomic)(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
-                           LLVMValueRef compare, LLVMValueRef predicate);
-    /* `slots`: 64-bit words */
-    void (*print)(Gen *gen, const char *format, int count, LLVMValueRef *slots);
-    void (*stop)(Gen *gen, const Op *op, const char *text); /* with an error */
-    /* `active` NULL: always */
-    void (*copy_async)(Gen *gen, const Op *op, LLVMValueRef to, LLVMValueRef from, int bytes,
-                       LLVMValueRef inside, LLVMValueRef active);
-    void (*copy_commit)(Gen *gen);
-    void (*copy_arrive)(Gen *gen, const Op *op, LLVMValueRef barrier);
-    void (*mbarrier_init)(Gen *gen, const Op *op, LLVMValueRef barrier, int arrivals,
-                          LLVMValueRef active);
-    void (*mbarrier_arrive)(Gen *gen, const Op *op, LLVMValueRef barrier, LLVMValueRef active);
-    void (*mbarrier_expect)(Gen *gen, const Op *op);
-    void (*mbarrier_complete)(Gen *gen, const Op *op);
-    void (*tensor_copy)(Gen *gen, const Op *op);
-    void (*tensor_store)(Gen *gen, const Op *op);
-    void (*tensor_commit)(Gen *gen);
-    void (*tensor_wait)(Gen *gen, int groups);
-    LLVMValueRef (*mbarrier_phase)(Gen *gen, const Op *op, LLVMValueRef barrier);
-    void (*mbarrier_wait)(Gen *gen, const Op *op);
-    void (*copy_wait)(Gen *gen, int groups); /* -1: for all copies */
-    void (*give_way)(Gen *gen); /* in a loop that waits for memory; NULL: there is no need */
-    void (*barrier)(Gen *gen, LLVMValueRef index,
-                    int count); /* count 0: all threads of the block */
-    void (*warp_sync)(Gen *gen);
-    LLVMValueRef (*cluster_rank)(Gen *gen);
-    LLVMValueRef (*cluster_address)(Gen *gen, const Op *op, LLVMValueRef pointer,
-                                    LLVMValueRef rank);
-    void (*cluster_arrive)(Gen *gen, const Op *op);
-    void (*cluster_wait)(Gen *gen);
-    void (*grid_sync)(Gen *gen, LLVMValueRef count);
-    LLVMValueRef (*shuffle)(Gen *gen, const char *mode, LLVMValueRef word, LLVMValueRef lane);
-    LLVMValueRef (*elect)(Gen *gen);                        /* true in one lane of the warp */
-    LLVMValueRef (*vote)(Gen *gen, LLVMValueRef condition); /* the lanes where it holds */
-    /* NULL: nobody looks */
-    LLVMValueRef (*check_index)(Gen *gen, const Op *op, LLVMValueRef index, LLVMValueRef extent);
-    /* NULL: nothing is left out */
-    LLVMValueRef (*left_out)(Gen *gen, int64_t number, LLVMValueRef holds);
-    void (*stmatrix)(Gen *gen, LLVMValueRef row, int count, bool transposed,
-                     const LLVMValueRef *words);
-    void (*ldmatrix)(Gen *gen, const Op *op, LLVMValueRef row, int count, bool transposed,
-                     LLVMValueRef *words);
-    void (*mma)(Gen *gen, const Op *op);
-    void (*wgmma)(Gen *gen, const Op *op);
-    void (*wgmma_wait)(Gen *gen, const Op *op);
-    /* whether more than so many groups are under way; NULL: nobody looks */
-    LLVMValueRef (*wgmma_under_way)(Gen *gen, int count);
-    void (*fence_async)(Gen *gen, const Op *op);
-    /* a tile_emu_function; `b` counts for TILE_EMU_DIV alone */
-    LLVMValueRef (*approximate)(Gen *gen, int function, LLVMValueRef a, LLVMValueRef b);
+#define HANDLER(result, name, ...) result (*name)(__VA_ARGS__);
+#include "codegen/machine.def"
+#undef HANDLER
     /* In a host region. */
     void (*launch)(Gen *gen, const Op *op);
     void (*require)(Gen *gen, const Op *op);
@@ -95,6 +36,11 @@ typedef struct Machine {
 } Machine;
 
 extern const Machine nvptx_machine, emulator_machine, host_machine;
+#define HANDLER(result, name, ...)                                                                 \
+    result nvptx_##name(__VA_ARGS__);                                                              \
+    result emulator_##name(__VA_ARGS__);
+#include "codegen/machine.def"
+#undef HANDLER
 
 /* A value of the IR in LLVM's hands. */
 typedef struct Held {
@@ -202,7 +148,7 @@ LLVMValueRef gen_offset(Gen *gen, LLVMValueRef pointer, int64_t bytes);
 /* A vector's or scalar's bits as 32-bit words and back (its size is a multiple of 4 bytes). */
 void gen_words(Gen *gen, LLVMValueRef value, int count, LLVMValueRef *words);
 LLVMValueRef gen_from_words(Gen *gen, int count, LLVMValueRef *words, LLVMTypeRef type);
-int gen_type_bytes(const Gen *gen, const Type *type);
+int gen_type_bytes(const Type *type);
 
 /* ---- llvm_ops.c, llvm_arith.c ---- */
 void gen_op(Gen *gen, const Op *op);
@@ -215,12 +161,6 @@ void gen_op(Gen *gen, const Op *op);
 LLVMTypeRef gen_packed_type(const Gen *gen, const Type *vector);
 LLVMValueRef gen_packed_get(Gen *gen, const Type *type, LLVMValueRef vector, int index);
 LLVMValueRef gen_packed_pack(Gen *gen, const Op *op);
-void nvptx_store_bits(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef mask,
-                      LLVMValueRef set, LLVMValueRef predicate);
-
-/* ---- llvm_approx.c ---- */
-LLVMValueRef nvptx_approximate(Gen *gen, int function, LLVMValueRef a, LLVMValueRef b);
-LLVMValueRef emulator_approximate(Gen *gen, int function, LLVMValueRef a, LLVMValueRef b);
 
 /* ---- llvm_cast.c ---- */
 LLVMValueRef gen_cast(Gen *gen, DType from, DType to, LLVMValueRef value);
@@ -232,56 +172,13 @@ LLVMValueRef gen_from_f64(Gen *gen, DType to, LLVMValueRef value);
 /* True if LLVM computes in this float type as it stands. */
 bool gen_is_native(const Gen *gen, DType dtype);
 
-/* ---- nvptx.c, nvptx_mma.c ---- */
+/* ---- nvptx_*.c ---- */
 
 /* LLVM's address spaces. */
 enum { SPACE_OF_GLOBAL = 1, SPACE_OF_SHARED = 3, SPACE_OF_CLUSTER = 7 };
 
-/* nvptx_kernel.c */
 bool nvptx_image(Codegen *codegen, Kernel *kernel, Image *out);
-void nvptx_prepare(Codegen *codegen); /* of codegen_prepare */
-void nvptx_stmatrix(Gen *gen, LLVMValueRef row, int count, bool transposed,
-                    const LLVMValueRef *words);
-void nvptx_ldmatrix(Gen *gen, const Op *op, LLVMValueRef row, int count, bool transposed,
-                    LLVMValueRef *words);
-void nvptx_mma(Gen *gen, const Op *op);
-void nvptx_wgmma(Gen *gen, const Op *op);
-void nvptx_wgmma_wait(Gen *gen, const Op *op);
-void nvptx_fence_async(Gen *gen, const Op *op);
-void nvptx_registers(Gen *gen, const Op *op);
-/* nvptx_memory.c */
-LLVMValueRef nvptx_load(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRef type,
-                        LLVMValueRef predicate);
-void nvptx_store(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
-                 LLVMValueRef predicate);
-LLVMValueRef nvptx_atomic(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
-                          LLVMValueRef compare, LLVMValueRef predicate);
-void nvptx_print(Gen *gen, const char *format, int count, LLVMValueRef *slots);
-void nvptx_stop(Gen *gen, const Op *op, const char *text);
-void nvptx_copy_async(Gen *gen, const Op *op, LLVMValueRef to, LLVMValueRef from, int bytes,
-                      LLVMValueRef inside, LLVMValueRef active);
-void nvptx_copy_commit(Gen *gen);
-void nvptx_copy_wait(Gen *gen, int groups);
-LLVMValueRef nvptx_shared(Gen *gen, int64_t offset);
-/* nvptx_barrier.c */
-void nvptx_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier);
-void nvptx_mbarrier_init(Gen *gen, const Op *op, LLVMValueRef barrier, int arrivals,
-                         LLVMValueRef active);
-void nvptx_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrier, LLVMValueRef active);
-void nvptx_mbarrier_expect(Gen *gen, const Op *op);
-void nvptx_mbarrier_complete(Gen *gen, const Op *op);
-LLVMValueRef nvptx_mbarrier_phase(Gen *gen, const Op *op, LLVMValueRef barrier);
-void nvptx_mbarrier_wait(Gen *gen, const Op *op);
-void nvptx_tensor_copy(Gen *gen, const Op *op);
-void nvptx_tensor_store(Gen *gen, const Op *op);
-void nvptx_tensor_commit(Gen *gen);
-void nvptx_tensor_wait(Gen *gen, int groups);
-/* nvptx_cluster.c */
-LLVMValueRef nvptx_cluster_rank(Gen *gen);
-LLVMValueRef nvptx_cluster_address(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef rank);
-void nvptx_cluster_arrive(Gen *gen, const Op *op);
-void nvptx_cluster_wait(Gen *gen);
-void nvptx_grid_sync(Gen *gen, LLVMValueRef count);
+void nvptx_prepare(Codegen *codegen);  /* of codegen_prepare */
 bool nvptx_in_cluster(const Gen *gen); /* the launch at hand has clusters of several blocks */
 LLVMValueRef nvptx_asm(Gen *gen, LLVMTypeRef result, const char *text, const char *constraints,
                        int count, LLVMValueRef *arguments);

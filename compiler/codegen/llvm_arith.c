@@ -91,18 +91,22 @@ static LLVMValueRef float_rem(Gen *gen, LLVMValueRef *x)
 
 typedef LLVMValueRef IntRule(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b);
 
+#define SIGNLESS(name, build)                                                                      \
+    static LLVMValueRef int_##name(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)       \
+    {                                                                                              \
+        (void)is_signed;                                                                           \
+        return build(gen->builder, a, b, "");                                                      \
+    }
+SIGNLESS(add, LLVMBuildAdd)
+SIGNLESS(sub, LLVMBuildSub)
+SIGNLESS(mul, LLVMBuildMul)
+SIGNLESS(and, LLVMBuildAnd)
+SIGNLESS(or, LLVMBuildOr)
+SIGNLESS(xor, LLVMBuildXor)
 /* Of {positive} divisions nothing is left undefined: neither side has a sign. */
-static LLVMValueRef int_quotient(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
-{
-    (void)is_signed;
-    return LLVMBuildUDiv(gen->builder, a, b, "");
-}
-
-static LLVMValueRef int_remainder(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
-{
-    (void)is_signed;
-    return LLVMBuildURem(gen->builder, a, b, "");
-}
+SIGNLESS(quotient, LLVMBuildUDiv)
+SIGNLESS(remainder, LLVMBuildURem)
+#undef SIGNLESS
 
 static void emit_int(Gen *gen, const Op *op, IntRule *rule)
 {
@@ -119,24 +123,6 @@ static void emit_number(Gen *gen, const Op *op, IntRule *int_rule, FloatRule *fl
         emit_float(gen, op, float_rule);
     else
         emit_int(gen, op, int_rule);
-}
-
-static LLVMValueRef int_add(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
-{
-    (void)is_signed;
-    return LLVMBuildAdd(gen->builder, a, b, "");
-}
-
-static LLVMValueRef int_sub(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
-{
-    (void)is_signed;
-    return LLVMBuildSub(gen->builder, a, b, "");
-}
-
-static LLVMValueRef int_mul(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
-{
-    (void)is_signed;
-    return LLVMBuildMul(gen->builder, a, b, "");
 }
 
 /* A division that LLVM defines: `safe` is b, or 1 where b is zero or the quotient overflows (whose
@@ -250,24 +236,6 @@ static LLVMValueRef int_max(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueR
     return gen_intrinsic2(gen, is_signed ? "llvm.smax" : "llvm.umax", a, b);
 }
 
-static LLVMValueRef int_and(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
-{
-    (void)is_signed;
-    return LLVMBuildAnd(gen->builder, a, b, "");
-}
-
-static LLVMValueRef int_or(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
-{
-    (void)is_signed;
-    return LLVMBuildOr(gen->builder, a, b, "");
-}
-
-static LLVMValueRef int_xor(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
-{
-    (void)is_signed;
-    return LLVMBuildXor(gen->builder, a, b, "");
-}
-
 static LLVMValueRef shift_fits(Gen *gen, LLVMValueRef b)
 {
     LLVMTypeRef type = LLVMTypeOf(b);
@@ -345,9 +313,8 @@ void emit_rem(Gen *gen, const Op *op)
 }
 
 /* The sign of a float that is held as an integer is its top bit. */
-static LLVMValueRef sign_bit(const Gen *gen, LLVMTypeRef type)
+static LLVMValueRef sign_bit(LLVMTypeRef type)
 {
-    (void)gen;
     return LLVMConstInt(type, 1ull << (LLVMGetIntTypeWidth(type) - 1), false);
 }
 
@@ -358,7 +325,7 @@ void emit_neg(Gen *gen, const Op *op)
     if (!dtype_is_float(operand_dtype(op, 0)))
         result = LLVMBuildNeg(gen->builder, a, "");
     else if (LLVMGetTypeKind(type) == LLVMIntegerTypeKind)
-        result = LLVMBuildXor(gen->builder, a, sign_bit(gen, type), "");
+        result = LLVMBuildXor(gen->builder, a, sign_bit(type), "");
     else
         result = LLVMBuildFNeg(gen->builder, a, "");
     gen_define_result(gen, op, result);
@@ -378,7 +345,7 @@ void emit_abs(Gen *gen, const Op *op)
         result = gen_intrinsic(gen, "llvm.abs", 1, &type, 2,
                                (LLVMValueRef[]){a, gen_int(gen, gen->types.i1, 0)});
     else if (dtype_is_float(dtype) && LLVMGetTypeKind(type) == LLVMIntegerTypeKind)
-        result = LLVMBuildAnd(gen->builder, a, LLVMConstNot(sign_bit(gen, type)), "");
+        result = LLVMBuildAnd(gen->builder, a, LLVMConstNot(sign_bit(type)), "");
     else if (dtype_is_float(dtype))
         result = gen_intrinsic1(gen, "llvm.fabs", a);
     gen_define_result(gen, op, result);

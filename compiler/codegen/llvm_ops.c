@@ -445,7 +445,7 @@ void emit_ldmatrix(Gen *gen, const Op *op)
     int count = (int)op_int(op, ATTR_count, op->result_count);
     CHECK(count == op->result_count && (count == 1 || count == 2 || count == 4));
     bool transposed = op_int(op, ATTR_transposed, 0) != 0;
-    MACHINE(gen, op, ldmatrix)(gen, op, gen_operand(gen, op, 0), count, transposed, words);
+    MACHINE(gen, op, ldmatrix)(gen, gen_operand(gen, op, 0), count, transposed, words);
     for (int i = 0; i < count; i++)
         gen_define(gen, &op->results[i],
                    gen_bitcast(gen, words[i], gen_type(gen, op->results[i].type)));
@@ -474,8 +474,8 @@ void emit_wgmma_early(Gen *gen, const Op *op)
         early = gen->machine->wgmma_under_way(gen, (int)op_int(op, ATTR_count, 0));
     for (int i = 0; i < op->result_count; i++) {
         LLVMValueRef sum = gen_operand(gen, op, i);
-        LLVMValueRef ones = LLVMConstAllOnes(LLVMIntTypeInContext(
-            gen->context, (unsigned)gen_type_bytes(gen, op->results[i].type) * 8));
+        LLVMValueRef ones = LLVMConstAllOnes(
+            LLVMIntTypeInContext(gen->context, (unsigned)gen_type_bytes(op->results[i].type) * 8));
         LLVMValueRef other = LLVMBuildBitCast(gen->builder, ones, LLVMTypeOf(sum), "");
         gen_define(gen, &op->results[i],
                    early ? LLVMBuildSelect(gen->builder, early, other, sum, "") : sum);
@@ -485,7 +485,7 @@ void emit_wgmma_early(Gen *gen, const Op *op)
 /* An emulated thread has as many as it takes. */
 void emit_registers(Gen *gen, const Op *op)
 {
-    if (gen->machine == &nvptx_machine) nvptx_registers(gen, op);
+    if (gen->machine->registers != NULL) gen->machine->registers(gen, op);
 }
 
 void emit_fence_async(Gen *gen, const Op *op)

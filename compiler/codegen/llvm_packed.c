@@ -333,35 +333,3 @@ void emit_st_bits(Gen *gen, const Op *op)
     set = LLVMBuildTrunc(gen->builder, set, gen->types.i8, "");
     LLVMBuildStore(gen->builder, LLVMBuildOr(gen->builder, byte, set, ""), pointer);
 }
-
-/* The word around the byte; the two halves of the change leave other bits alone each by itself. */
-void nvptx_store_bits(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef mask,
-                      LLVMValueRef set, LLVMValueRef predicate)
-{
-    const Space in = op->operands[0]->type->space;
-    const bool is_shared = in == SPACE_SHARED || in == SPACE_CLUSTER;
-    const char *space = in == SPACE_SHARED    ? "cta.shared"
-                        : in == SPACE_CLUSTER ? "cluster.shared::cluster"
-                                              : "gpu.global",
-               *guard = predicate ? "@$3 " : "";
-    LLVMTypeRef whole = is_shared ? gen->types.i32 : gen->types.i64;
-    LLVMValueRef address = LLVMBuildPtrToInt(gen->builder, pointer, whole, "");
-    LLVMValueRef byte = LLVMBuildAnd(gen->builder, address, gen_int(gen, whole, 3), ""),
-                 arguments[4];
-    LLVMValueRef shift =
-        LLVMBuildTrunc(gen->builder, shifted(gen, byte, 3, true), gen->types.i32, "");
-    address = LLVMBuildSub(gen->builder, address, byte, "");
-    mask = LLVMBuildShl(gen->builder, mask, shift, "");
-    arguments[0] = address;
-    arguments[1] = LLVMBuildNot(gen->builder, mask, "");
-    arguments[2] = LLVMBuildShl(gen->builder, set, shift, "");
-    arguments[3] = predicate;
-    Buf text = {0};
-    buf_printf(&text, "%sred.relaxed.%s.and.b32 [$0], $1;\n\t%sred.relaxed.%s.or.b32 [$0], $2;",
-               guard, space, guard, space);
-    const char *constraints = is_shared   ? predicate ? "r,r,r,b,~{memory}" : "r,r,r,~{memory}"
-                              : predicate ? "l,r,r,b,~{memory}"
-                                          : "l,r,r,~{memory}";
-    nvptx_asm(gen, gen->types.nothing, text.data, constraints, predicate ? 4 : 3, arguments);
-    buf_free(&text);
-}

@@ -50,7 +50,7 @@ static LLVMValueRef special_register(Gen *gen, const char *name, uint64_t below)
     return call;
 }
 
-static LLVMValueRef nvptx_index(Gen *gen, OpCode code, int dim)
+LLVMValueRef nvptx_index(Gen *gen, OpCode code, int dim)
 {
     static const char *const block[] = {"llvm.nvvm.read.ptx.sreg.ctaid.x",
                                         "llvm.nvvm.read.ptx.sreg.ctaid.y",
@@ -71,7 +71,7 @@ static LLVMValueRef nvptx_index(Gen *gen, OpCode code, int dim)
 
 /* ---- threads together ---- */
 
-static void nvptx_barrier(Gen *gen, LLVMValueRef index, int count)
+void nvptx_barrier(Gen *gen, LLVMValueRef index, int count)
 {
     LLVMValueRef arguments[2] = {index, gen_i32(gen, count)};
     if (count > 0)
@@ -80,13 +80,13 @@ static void nvptx_barrier(Gen *gen, LLVMValueRef index, int count)
         gen_intrinsic(gen, "llvm.nvvm.barrier.cta.sync.aligned.all", 0, NULL, 1, arguments);
 }
 
-static void nvptx_warp_sync(Gen *gen)
+void nvptx_warp_sync(Gen *gen)
 {
     LLVMValueRef everyone = gen_i32(gen, -1);
     gen_intrinsic(gen, "llvm.nvvm.bar.warp.sync", 0, NULL, 1, &everyone);
 }
 
-static LLVMValueRef nvptx_shuffle(Gen *gen, const char *mode, LLVMValueRef word, LLVMValueRef lane)
+LLVMValueRef nvptx_shuffle(Gen *gen, const char *mode, LLVMValueRef word, LLVMValueRef lane)
 {
     static const char *const modes[][2] = {{"idx", "llvm.nvvm.shfl.sync.idx.i32"},
                                            {"up", "llvm.nvvm.shfl.sync.up.i32"},
@@ -101,7 +101,7 @@ static LLVMValueRef nvptx_shuffle(Gen *gen, const char *mode, LLVMValueRef word,
 }
 
 /* Older machines have no instruction for it. */
-static LLVMValueRef nvptx_elect(Gen *gen)
+LLVMValueRef nvptx_elect(Gen *gen)
 {
     if (!target_has(gen->target, HAS_CLUSTER)) return gen_is_first_lane(gen);
     LLVMValueRef all = gen_i32(gen, -1);
@@ -109,7 +109,7 @@ static LLVMValueRef nvptx_elect(Gen *gen)
     return LLVMBuildExtractValue(gen->builder, both, 1, "");
 }
 
-static LLVMValueRef nvptx_vote(Gen *gen, LLVMValueRef condition)
+LLVMValueRef nvptx_vote(Gen *gen, LLVMValueRef condition)
 {
     LLVMValueRef arguments[2] = {gen_i32(gen, -1), condition};
     return gen_intrinsic(gen, "llvm.nvvm.vote.ballot.sync", 0, NULL, 2, arguments);
@@ -155,6 +155,7 @@ const Machine nvptx_machine = {
     .shuffle = nvptx_shuffle,
     .elect = nvptx_elect,
     .vote = nvptx_vote,
+    .registers = nvptx_registers,
     .ldmatrix = nvptx_ldmatrix,
     .stmatrix = nvptx_stmatrix,
     .mma = nvptx_mma,

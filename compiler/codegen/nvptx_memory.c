@@ -10,17 +10,16 @@ typedef struct Access {
     const char *space;
 } Access;
 
-static int access_align(const Gen *gen, const Op *op, const Type *type)
+static int access_align(const Op *op, const Type *type)
 {
     int64_t align = op_int(op, ATTR_align, dtype_bytes(type->dtype)), power = align & -align;
-    (void)gen;
     return power > 16 ? 16 : (int)power;
 }
 
-static Access access_of(const Gen *gen, const Op *op, const Type *type)
+static Access access_of(const Op *op, const Type *type)
 {
-    Access it = {.bytes = gen_type_bytes(gen, type)};
-    int align = access_align(gen, op, type), most = it.bytes < align ? it.bytes : align;
+    Access it = {.bytes = gen_type_bytes(type)};
+    int align = access_align(op, type), most = it.bytes < align ? it.bytes : align;
     it.unit = most > 4 ? 4 : most;
     if (type->kind == TYPE_SCALAR) it.unit = it.bytes;
     it.count = type->kind == TYPE_SCALAR ? 1 : most / it.unit;
@@ -92,7 +91,7 @@ static void load_piece(Gen *gen, const Access *it, LLVMValueRef pointer, LLVMVal
 static LLVMValueRef load_predicated(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRef type,
                                     LLVMValueRef predicate)
 {
-    Access it = access_of(gen, op, op->results[0].type);
+    Access it = access_of(op, op->results[0].type);
     LLVMValueRef units[64];
     int total = it.count * it.times;
     CHECK(total <= 64);
@@ -109,7 +108,7 @@ LLVMValueRef nvptx_load(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRe
 {
     if (predicate != NULL) return load_predicated(gen, op, pointer, type, predicate);
     LLVMValueRef load = LLVMBuildLoad2(gen->builder, type, pointer, "");
-    LLVMSetAlignment(load, (unsigned)access_align(gen, op, op->results[0].type));
+    LLVMSetAlignment(load, (unsigned)access_align(op, op->results[0].type));
     return load;
 }
 
@@ -135,7 +134,7 @@ static void store_piece(Gen *gen, const Access *it, LLVMValueRef pointer, LLVMVa
 static void store_predicated(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
                              LLVMValueRef predicate)
 {
-    Access it = access_of(gen, op, op->operands[1]->type);
+    Access it = access_of(op, op->operands[1]->type);
     int total = it.count * it.times;
     LLVMTypeRef unit = LLVMIntTypeInContext(gen->context, (unsigned)it.unit * 8);
     LLVMTypeRef whole = total == 1 ? unit : LLVMVectorType(unit, (unsigned)total);
@@ -159,7 +158,40 @@ void nvptx_store(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef valu
         return;
     }
     LLVMValueRef store = LLVMBuildStore(gen->builder, value, pointer);
-    LLVMSetAlignment(store, (unsigned)access_align(gen, op, op->operands[1]->type));
+    LLVMSetAlignment(store, (unsigned)access_align(op, op->operands[1]->type));
+}
+
+/* The word around the byte; the two halves of the change leave other bits alone each by itself. */
+void nvptx_store_bits(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef mask,
+                      LLVMValueRef set, LLVMValueRef predicate)
+{
+    const Space in = op->operands[0]->type->space;
+    const bool is_shared = in == SPACE_SHARED || in == SPACE_CLUSTER;
+    const char *space = in == SPACE_SHARED    ? "cta.shared"
+                        : in == SPACE_CLUSTER ? "cluster.shared::cluster"
+                                              : "gpu.global",
+               *guard = predicate ? "@$3 " : "";
+    LLVMTypeRef whole = is_shared ? gen->types.i32 : gen->types.i64;
+    LLVMValueRef address = LLVMBuildPtrToInt(gen->builder, pointer, whole, "");
+    LLVMValueRef byte = LLVMBuildAnd(gen->builder, address, gen_int(gen, whole, 3), ""),
+                 arguments[4];
+    LLVMValueRef shift =
+        LLVMBuildTrunc(gen->builder, LLVMBuildShl(gen->builder, byte, gen_int(gen, whole, 3), ""),
+                       gen->types.i32, "");
+    address = LLVMBuildSub(gen->builder, address, byte, "");
+    mask = LLVMBuildShl(gen->builder, mask, shift, "");
+    arguments[0] = address;
+    arguments[1] = LLVMBuildNot(gen->builder, mask, "");
+    arguments[2] = LLVMBuildShl(gen->builder, set, shift, "");
+    arguments[3] = predicate;
+    Buf text = {0};
+    buf_printf(&text, "%sred.relaxed.%s.and.b32 [$0], $1;\n\t%sred.relaxed.%s.or.b32 [$0], $2;",
+               guard, space, guard, space);
+    const char *constraints = is_shared   ? predicate ? "r,r,r,b,~{memory}" : "r,r,r,~{memory}"
+                              : predicate ? "l,r,r,b,~{memory}"
+                                          : "l,r,r,~{memory}";
+    nvptx_asm(gen, gen->types.nothing, text.data, constraints, predicate ? 4 : 3, arguments);
+    buf_free(&text);
 }
 
 static char atomic_class(const Op *op, DType dtype)

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-void nvptx_ldmatrix(Gen *gen, const Op *op, LLVMValueRef row, int count, bool transposed,
-                    LLVMValueRef *words)
+void nvptx_ldmatrix(Gen *gen, LLVMValueRef row, int count, bool transposed, LLVMValueRef *words)
 {
     static const char *const names[2][3] = {
         {"llvm.nvvm.ldmatrix.sync.aligned.m8n8.x1.b16",
@@ -14,7 +13,6 @@ void nvptx_ldmatrix(Gen *gen, const Op *op, LLVMValueRef row, int count, bool tr
          "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x2.trans.b16",
          "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16"},
     };
-    (void)op;
     LLVMTypeRef pointer = LLVMTypeOf(row);
     LLVMValueRef result = gen_intrinsic(gen, names[transposed][count >> 1], 1, &pointer, 1, &row);
     for (int i = 0; i < count; i++)

@@ -1,0 +1,270 @@
+/* emulator_memory.c: the emulator: loads, stores, atomics, copies to shared memory, prints. What is
+ * read and written the checker may want to see. */
+#include "codegen/emulator.h"
+
+#include <string.h>
+
+enum { CHECK_ARGUMENTS = 6 };
+
+/* thread->checked ? tile_emu_access(thread, address, ...) : address. A function, so that the
+ * thread's has few blocks while it is made; it is inlined afterwards. */
+static LLVMValueRef check_function(Gen *gen)
+{
+    GenTypes *types = &gen->types;
+    LLVMValueRef function = LLVMGetNamedFunction(gen->module, "tilec_check");
+    if (function != NULL) return function;
+    LLVMTypeRef parameters[CHECK_ARGUMENTS] = {types->pointer, types->pointer, types->i32,
+                                               types->i32,     types->i32,     types->i32};
+    LLVMValueRef access =
+        emu_function(gen, "tile_emu_access", types->pointer, CHECK_ARGUMENTS, parameters);
+    function_set_flag(access, "cold");
+    function = LLVMAddFunction(gen->module, "tilec_check", LLVMGlobalGetValueType(access));
+    LLVMSetLinkage(function, LLVMInternalLinkage);
+    emu_attributes(function);
+    LLVMBuilderRef at = LLVMCreateBuilderInContext(gen->context);
+    LLVMBasicBlockRef blocks[3];
+    for (int i = 0; i < 3; i++)
+        blocks[i] = LLVMAppendBasicBlockInContext(gen->context, function, "");
+    LLVMPositionBuilderAtEnd(at, blocks[0]);
+    LLVMValueRef arguments[CHECK_ARGUMENTS],
+        offset = gen_i32(gen, offsetof(tile_emu_thread, checked));
+    LLVMGetParams(function, arguments);
+    LLVMValueRef place = LLVMBuildGEP2(at, types->i8, arguments[0], &offset, 1, "");
+    LLVMValueRef checked = LLVMBuildLoad2(at, types->i32, place, "");
+    LLVMBuildCondBr(at, LLVMBuildICmp(at, LLVMIntNE, checked, gen_i32(gen, 0), ""), blocks[1],
+                    blocks[2]);
+    LLVMPositionBuilderAtEnd(at, blocks[1]);
+    LLVMBuildRet(at, LLVMBuildCall2(at, LLVMGlobalGetValueType(access), access, arguments,
+                                    CHECK_ARGUMENTS, ""));
+    LLVMPositionBuilderAtEnd(at, blocks[2]);
+    LLVMBuildRet(at, arguments[1]);
+    LLVMDisposeBuilder(at);
+    return function;
+}
+
+/* Of a byte's part the kind says which bits are meant. */
+static LLVMValueRef kind_of(Gen *gen, const Op *op, tile_emu_kind kind)
+{
+    const bool loads = op->code == OP_ld_bits;
+    if (!loads && op->code != OP_st_bits) return gen_i32(gen, kind);
+    const DType dtype = loads ? op->results[0].type->dtype : op->operands[1]->type->dtype;
+    LLVMValueRef mask = gen_i32(gen, ((1 << dtype_bits(dtype)) - 1) << TILE_EMU_KIND_BITS);
+    mask = LLVMBuildShl(gen->builder, mask, gen_operand(gen, op, loads ? 1 : 2), "");
+    return LLVMBuildOr(gen->builder, mask, gen_i32(gen, kind), "");
+}
+
+/* The address to use for an access of at most 16 bytes. */
+static LLVMValueRef checked_address(Gen *gen, const Op *op, LLVMValueRef pointer, int bytes,
+                                    tile_emu_kind kind)
+{
+    const Space space = op->operands[0]->type->space;
+    const bool is_shared = space == SPACE_SHARED || space == SPACE_CLUSTER;
+    LLVMValueRef function = check_function(gen);
+    LLVMValueRef arguments[CHECK_ARGUMENTS] = {
+        gen->emulator->thread,
+        pointer,
+        gen_i32(gen, bytes),
+        kind_of(gen, op, kind),
+        gen_i32(gen, is_shared ? TILE_EMU_SHARED : TILE_EMU_GLOBAL),
+        gen_i32(gen, emu_site(gen, op)),
+    };
+    return LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, arguments,
+                          CHECK_ARGUMENTS, "");
+}
+
+LLVMValueRef emulator_check_index(Gen *gen, const Op *op, LLVMValueRef index, LLVMValueRef extent)
+{
+    LLVMValueRef arguments[] = {index, extent, gen_i32(gen, emu_site(gen, op))};
+    return emu_call(gen, "tile_emu_index", gen->types.i64, 3, arguments);
+}
+
+LLVMValueRef emulator_left_out(Gen *gen, int64_t number, LLVMValueRef holds)
+{
+    LLVMTypeRef word = gen->types.i32;
+    LLVMValueRef arguments[] = {gen_i32(gen, number), LLVMBuildZExt(gen->builder, holds, word, "")};
+    LLVMValueRef left_out = emu_call(gen, "tile_emu_left_out", word, 2, arguments);
+    return LLVMBuildTrunc(gen->builder, left_out, gen->types.i1, "");
+}
+
+void emulator_stop(Gen *gen, const Op *op, const char *text)
+{
+    LLVMValueRef arguments[] = {LLVMBuildGlobalStringPtr(gen->builder, text, ""),
+                                gen_i32(gen, emu_site(gen, op))};
+    emu_call(gen, "tile_emu_stop", gen->types.nothing, 2, arguments);
+}
+
+/* Code that runs where the predicate holds; NULL: always. */
+typedef struct Guard {
+    LLVMBasicBlockRef before, after;
+} Guard;
+
+static Guard guard_begin(Gen *gen, LLVMValueRef predicate)
+{
+    if (predicate == NULL) return (Guard){0};
+    LLVMBasicBlockRef holds = gen_block(gen, "holds");
+    const Guard guard = {LLVMGetInsertBlock(gen->builder), gen_block(gen, "after")};
+    LLVMBuildCondBr(gen->builder, predicate, holds, guard.after);
+    gen_at(gen, holds);
+    return guard;
+}
+
+/* The value, which is zero where the predicate does not hold; NULL: there is none. */
+static LLVMValueRef guard_end(Gen *gen, const Guard *guard, LLVMValueRef value)
+{
+    if (guard->before == NULL) return value;
+    LLVMBasicBlockRef blocks[2] = {LLVMGetInsertBlock(gen->builder), guard->before};
+    LLVMBuildBr(gen->builder, guard->after);
+    gen_at(gen, guard->after);
+    if (value == NULL) return NULL;
+    LLVMValueRef phi = LLVMBuildPhi(gen->builder, LLVMTypeOf(value), "");
+    LLVMAddIncoming(phi, (LLVMValueRef[]){value, LLVMConstNull(LLVMTypeOf(value))}, blocks, 2);
+    return phi;
+}
+
+/* A wider value moves as pieces of 16 bytes. The CPU asks for no alignment: a wrong one is the
+ * checker's to find. */
+static LLVMValueRef load_now(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRef type)
+{
+    int bytes = gen_type_bytes(op->results[0].type), pieces = (bytes + 15) / 16;
+    LLVMTypeRef piece = pieces == 1 ? type : LLVMVectorType(gen->types.i8, 16);
+    LLVMValueRef words[16];
+    CHECK(pieces <= 16 && (pieces == 1 || bytes % 16 == 0));
+    for (int i = 0; i < pieces; i++) {
+        LLVMValueRef at = gen_offset(gen, pointer, (int64_t)16 * i);
+        at = checked_address(gen, op, at, pieces == 1 ? bytes : 16, TILE_EMU_READ);
+        words[i] = LLVMBuildLoad2(gen->builder, piece, at, "");
+        LLVMSetAlignment(words[i], 1);
+        if (pieces > 1)
+            words[i] = gen_bitcast(gen, words[i], LLVMIntTypeInContext(gen->context, 128));
+    }
+    return pieces == 1 ? words[0] : gen_from_words(gen, pieces, words, type);
+}
+
+LLVMValueRef emulator_load(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRef type,
+                           LLVMValueRef predicate)
+{
+    const Guard guard = guard_begin(gen, predicate);
+    return guard_end(gen, &guard, load_now(gen, op, pointer, type));
+}
+
+static void store_now(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value)
+{
+    int bytes = gen_type_bytes(op->operands[1]->type), pieces = (bytes + 15) / 16;
+    LLVMTypeRef i128 = LLVMIntTypeInContext(gen->context, 128);
+    if (pieces > 1) value = gen_bitcast(gen, value, LLVMVectorType(i128, (unsigned)pieces));
+    for (int i = 0; i < pieces; i++) {
+        LLVMValueRef at = gen_offset(gen, pointer, (int64_t)16 * i);
+        at = checked_address(gen, op, at, pieces == 1 ? bytes : 16, TILE_EMU_WRITE);
+        LLVMValueRef piece =
+            pieces == 1 ? value : LLVMBuildExtractElement(gen->builder, value, gen_i32(gen, i), "");
+        LLVMSetAlignment(LLVMBuildStore(gen->builder, piece, at), 1);
+    }
+}
+
+void emulator_store(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
+                    LLVMValueRef predicate)
+{
+    const Guard guard = guard_begin(gen, predicate);
+    store_now(gen, op, pointer, value);
+    guard_end(gen, &guard, NULL);
+}
+
+void emulator_store_bits(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef mask,
+                         LLVMValueRef set, LLVMValueRef predicate)
+{
+    const LLVMAtomicOrdering order = LLVMAtomicOrderingMonotonic;
+    const Guard guard = guard_begin(gen, predicate);
+    LLVMValueRef at = checked_address(gen, op, pointer, 1, TILE_EMU_WRITE);
+    LLVMValueRef keep = LLVMBuildNot(gen->builder, mask, "");
+    keep = LLVMBuildTrunc(gen->builder, keep, gen->types.i8, "");
+    set = LLVMBuildTrunc(gen->builder, set, gen->types.i8, "");
+    LLVMBuildAtomicRMW(gen->builder, LLVMAtomicRMWBinOpAnd, at, keep, order, false);
+    LLVMBuildAtomicRMW(gen->builder, LLVMAtomicRMWBinOpOr, at, set, order, false);
+    guard_end(gen, &guard, NULL);
+}
+
+static LLVMAtomicRMWBinOp atomic_operation(const char *mode, DType dtype)
+{
+    static const struct {
+        const char *mode;
+        LLVMAtomicRMWBinOp floats, integers, naturals; /* with and without sign */
+    } rows[] = {
+        {"add", LLVMAtomicRMWBinOpFAdd, LLVMAtomicRMWBinOpAdd, LLVMAtomicRMWBinOpAdd},
+        {"min", LLVMAtomicRMWBinOpFMin, LLVMAtomicRMWBinOpMin, LLVMAtomicRMWBinOpUMin},
+        {"max", LLVMAtomicRMWBinOpFMax, LLVMAtomicRMWBinOpMax, LLVMAtomicRMWBinOpUMax},
+        {"and", LLVMAtomicRMWBinOpAnd, LLVMAtomicRMWBinOpAnd, LLVMAtomicRMWBinOpAnd},
+        {"or", LLVMAtomicRMWBinOpOr, LLVMAtomicRMWBinOpOr, LLVMAtomicRMWBinOpOr},
+        {"xor", LLVMAtomicRMWBinOpXor, LLVMAtomicRMWBinOpXor, LLVMAtomicRMWBinOpXor},
+        {"exch", LLVMAtomicRMWBinOpXchg, LLVMAtomicRMWBinOpXchg, LLVMAtomicRMWBinOpXchg},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].mode, mode) == 0)
+            return dtype_is_float(dtype)    ? rows[i].floats
+                   : dtype_is_signed(dtype) ? rows[i].integers
+                                            : rows[i].naturals;
+    ICE("atom: no mode '%s'", mode);
+}
+
+static LLVMValueRef atomic_now(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
+                               LLVMValueRef compare)
+{
+    const DType dtype = op->operands[1]->type->dtype;
+    const char *mode = op_attr(op, ATTR_mode)->text;
+    const LLVMAtomicOrdering order = LLVMAtomicOrderingSequentiallyConsistent;
+    LLVMValueRef at = checked_address(gen, op, pointer, dtype_bits(dtype) / 8, TILE_EMU_ATOMIC);
+    if (strcmp(mode, "cas") != 0)
+        return LLVMBuildAtomicRMW(gen->builder, atomic_operation(mode, dtype), at, value, order,
+                                  false);
+    LLVMTypeRef type = LLVMTypeOf(value),
+                word = LLVMIntTypeInContext(gen->context, (unsigned)dtype_bits(dtype));
+    LLVMValueRef pair = LLVMBuildAtomicCmpXchg(gen->builder, at, gen_bitcast(gen, compare, word),
+                                               gen_bitcast(gen, value, word), order, order, false);
+    return gen_bitcast(gen, LLVMBuildExtractValue(gen->builder, pair, 0, ""), type);
+}
+
+LLVMValueRef emulator_atomic(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
+                             LLVMValueRef compare, LLVMValueRef predicate)
+{
+    const Guard guard = guard_begin(gen, predicate);
+    return guard_end(gen, &guard, atomic_now(gen, op, pointer, value, compare));
+}
+
+void emulator_print(Gen *gen, const char *format, int count, LLVMValueRef *slots)
+{
+    CHECK(2 * count <= TILE_EMU_IN_WORDS);
+    for (int i = 0; i < count; i++)
+        LLVMSetAlignment(
+            LLVMBuildStore(gen->builder, slots[i],
+                           emu_field(gen, offsetof(tile_emu_thread, in) + 8 * (size_t)i)),
+            4);
+    LLVMValueRef arguments[] = {LLVMBuildGlobalStringPtr(gen->builder, format, "format"),
+                                gen_i32(gen, count)};
+    emu_call(gen, "tile_emu_print", gen->types.nothing, 2, arguments);
+}
+
+/* ---- asynchronous copies ---- */
+
+void emulator_copy_async(Gen *gen, const Op *op, LLVMValueRef to, LLVMValueRef from, int bytes,
+                         LLVMValueRef inside, LLVMValueRef active)
+{
+    const LLVMTypeRef i32 = gen->types.i32;
+    LLVMValueRef arguments[] = {to,
+                                from,
+                                gen_i32(gen, bytes),
+                                LLVMBuildZExt(gen->builder, inside, i32, ""),
+                                active != NULL ? LLVMBuildZExt(gen->builder, active, i32, "")
+                                               : gen_i32(gen, 1),
+                                gen_i32(gen, emu_site(gen, op))};
+    emu_call(gen, "tile_emu_copy_async", gen->types.nothing, 6, arguments);
+}
+
+void emulator_copy_commit(Gen *gen)
+{
+    emu_call(gen, "tile_emu_copy_commit", gen->types.nothing, 0, NULL);
+}
+
+void emulator_copy_wait(Gen *gen, int groups)
+{
+    LLVMValueRef count = gen_i32(gen, groups);
+    emu_call(gen, "tile_emu_copy_wait", gen->types.nothing, 1, &count);
+}
