@@ -20,6 +20,7 @@ Object *core_parallel(Eval *eval, const Bound *bound)
         return FAIL(eval, rank_mismatch, bound->at, "the extents of a parallel loop",
                     (long long)rank, (long long)TYPE_RANK);
     Object *loop = object_list(eval, OBJECT_PARALLEL, NULL, 0);
+    int64_t iterations = 1; /* indices of the loop's tiles and of its parts are i32 */
     for (uint32_t i = 0; i < rank; i++) {
         Object *extent = given->as.list.items[i];
         if (object_is_staged(extent))
@@ -29,6 +30,10 @@ Object *core_parallel(Eval *eval, const Bound *bound)
         int64_t count;
         if (!object_as_int(eval, extent, "the extent of a parallel loop", &count)) return NULL;
         if (count < 0) return FAIL(eval, bad_value, bound->at, "an extent is negative");
+        if (count > INT32_MAX || (iterations *= count) > INT32_MAX)
+            return FAIL(eval, bad_value, bound->at,
+                        "a parallel loop has more than 2147483647 iterations: give a part of them "
+                        "to each block");
         list_append(eval, loop, extent);
     }
     return loop;

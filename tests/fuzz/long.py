@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""long.py [--seconds N] [--slice N] [--jobs N] [--corpus FOLDER] [--add FILE --commit NAME] FUZZERS [TARGET...]: seconds or hours of fuzzing.
+"""long.py [--seconds N] [--slice N] [--jobs N] [--seed N] [--corpus FOLDER] [--add FILE --commit NAME] FUZZERS [TARGET...]: seconds or hours of fuzzing.
 
 Gives each of the targets built in FUZZERS (build/fuzz) N seconds, a slice at a time, one target after the other, in so many processes
 at a time. What they find is kept in FOLDER/TARGET, what crashes in FOLDER/TARGET-*. Prints, after each slice, a row
@@ -30,7 +30,7 @@ def command(options, target, seconds):
     seeds = [os.path.join(ROOT, "tests", folder) for folder in [f"fuzz/corpus/{target}"] + SEEDS.get(target, [])]
     words = os.path.join(options.fuzzers, target + ".dict")
     return ([os.path.join(options.fuzzers, target), f"-max_total_time={seconds:.0f}", f"-timeout={options.timeout}", "-rss_limit_mb=2048",
-             "-max_len=8192", "-reload=1", "-print_final_stats=1", f"-artifact_prefix={options.corpus}/{target}-"]
+             "-max_len=8192", f"-seed={options.seed}", "-reload=1", "-print_final_stats=1", f"-artifact_prefix={options.corpus}/{target}-"]
             + ([f"-dict={words}"] if os.path.exists(words) else []) + [os.path.join(options.corpus, target)] + seeds)
 
 
@@ -87,6 +87,7 @@ def main():
     parser.add_argument("--slice", type=float, default=600)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--timeout", type=int, default=30, help="seconds for one input")
+    parser.add_argument("--seed", type=int, default=0, help="of libFuzzer's choices; 0: another one each time")
     parser.add_argument("--corpus")
     parser.add_argument("--add")
     parser.add_argument("--commit", default="")
