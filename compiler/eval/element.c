@@ -385,7 +385,7 @@ static bool read_digit(const Value *value, int64_t threads, int64_t *stride, int
         !read_digit(op->operands[0], threads, stride, extent))
         return false;
     if (op->code == OP_floordiv || op->code == OP_div) {
-        *stride *= by;
+        if (__builtin_mul_overflow(*stride, by, stride)) return false;
         *extent = *extent % by == 0 ? *extent / by : *extent / by + 1;
         return true;
     }

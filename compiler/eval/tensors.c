@@ -57,10 +57,17 @@ bool object_is_tensor(const Object *object)
     return object->kind == OBJECT_ARRAY || object->kind == OBJECT_TENSOR_TYPE;
 }
 
-static void pack(TensorSpec *spec)
+static bool pack(Eval *eval, TensorSpec *spec, Name name, Span at)
 {
     int64_t stride = 1;
-    for (int i = spec->rank; i-- > 0; stride *= spec->shape[i]) spec->strides[i] = stride;
+    for (int i = spec->rank; i-- > 0;) {
+        spec->strides[i] = stride;
+        if (!__builtin_mul_overflow(stride, spec->shape[i], &stride)) continue;
+        FAIL(eval, bad_value, at,
+             arena_printf(eval->arena, "the tensor '%s' has more elements than 2^63 - 1", name));
+        return false;
+    }
+    return true;
 }
 
 bool spec_is_packed(const TensorSpec *spec)
@@ -98,7 +105,7 @@ bool tensor_spec(Eval *eval, Object *object, Name name, Span at, TensorSpec *out
         out->rank = tensor->rank;
         out->dtype = tensor->dtype;
         if (!known_extents(eval, tensor->shape, tensor->rank, name, at, out->shape)) return false;
-        pack(out);
+        if (!pack(eval, out, name, at)) return false;
         return !tensor->is_strided ||
                known_extents(eval, tensor->strides, tensor->rank, name, at, out->strides);
     }
@@ -494,7 +501,7 @@ static bool check_known(Eval *eval, const KernelParameter *parameter, Object *kn
                        .dtype = known->as.list.items[0]->as.dtype,
                        .is_placeholder = parameter->kind == PARAMETER_KEY};
     for (int i = 0; i < spec.rank; i++) spec.shape[i] = shape->as.list.items[i]->as.integer;
-    pack(&spec);
+    if (!pack(eval, &spec, parameter->name, at)) return false;
     for (int i = 0; strides->kind == OBJECT_TUPLE && i < spec.rank; i++)
         spec.strides[i] = strides->as.list.items[i]->as.integer;
     return check_spec(eval, parameter, &spec, at);
