@@ -16,6 +16,13 @@ typedef struct MadeMap {
     Value *map;
 } MadeMap;
 
+/* A loop in whose rounds each thread stands for one thread after the other of a group so many times
+ * as large: of that are the layouts that are asked about inside it. */
+typedef struct Rounds {
+    Value *index;       /* NULL: there is no such loop */
+    int threads, count; /* powers of two */
+} Rounds;
+
 typedef struct Lower {
     Kernel *kernel;
     const Target *target;
@@ -24,10 +31,11 @@ typedef struct Lower {
     Region *top;       /* the new region of the launch */
     Builder at;        /* where ops go */
     ThreadGroup group; /* the threads that run what is lowered now */
-    Map scalars;       /* old Value -> new Value */
-    Map tiles;         /* old Value -> Value *[layout_registers] */
-    Interner *keys;    /* of what is built already */
-    Map built;         /* key -> Value */
+    Rounds rounds;
+    Map scalars;    /* old Value -> new Value */
+    Map tiles;      /* old Value -> Value *[layout_registers] */
+    Interner *keys; /* of what is built already */
+    Map built;      /* key -> Value */
     VEC(MadeMap) maps;
 } Lower;
 

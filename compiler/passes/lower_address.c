@@ -247,11 +247,10 @@ Value *address_part(Lower *lower, int parts, int32_t times)
     return address_uniform(lower, address_gather(lower, targets));
 }
 
-/* (index & mask) << shift, or >> -shift. Shifting right or masking all bits needs no mask. */
-static Value *move_bits(Lower *lower, uint32_t mask, int shift)
+/* (value & mask) << shift, or >> -shift, of a value that has the bits `all`. Shifting right or
+ * masking all bits needs no mask. */
+static Value *move_bits(Lower *lower, Value *value, uint32_t all, uint32_t mask, int shift)
 {
-    const uint32_t all = index_limit(lower) - 1;
-    Value *value = index_in_group(lower);
     const uint32_t kept = shift < 0 ? all >> -shift << -shift : all;
     if (mask != kept)
         value = address_op(lower, OP_and, value, address_const(lower, DTYPE_i32, mask));
@@ -261,22 +260,50 @@ static Value *move_bits(Lower *lower, uint32_t mask, int shift)
     return value;
 }
 
-Value *address_gather(Lower *lower, const int32_t targets[32])
+typedef Value *IndexRule(Lower *lower);
+
+/* The exclusive or of `sum`, which has the bits `reached`, and targets[b] over the bits b of the
+ * index that are set. */
+static Value *gather(Lower *lower, IndexRule *index, uint32_t all, const int32_t *targets,
+                     int count, uint32_t reached, Value *sum)
 {
-    uint32_t masks[63] = {0}, reached = 0;
-    for (int bit = 0; bit < 32; bit++)
+    uint32_t masks[63] = {0};
+    for (int bit = 0; bit < count; bit++)
         for (int to = 0; to < 31; to++)
             if (targets[bit] >> to & 1) masks[to - bit + 31] |= UINT32_C(1) << bit;
-    Value *sum = NULL;
     for (int i = 0; i < 63; i++) {
         if (!masks[i]) continue;
         const int shift = i - 31;
         const uint32_t moved = shift < 0 ? masks[i] >> -shift : masks[i] << shift;
-        Value *part = move_bits(lower, masks[i], shift);
+        Value *part = move_bits(lower, index(lower), all, masks[i], shift);
         sum = sum ? address_op(lower, moved & reached ? OP_xor : OP_or, sum, part) : part;
         reached |= moved;
     }
     return sum;
+}
+
+static Value *round_index(Lower *lower)
+{
+    return lower->rounds.index;
+}
+
+static int log2_of(int power)
+{
+    int log = 0;
+    while (1 << log < power) log++;
+    return log;
+}
+
+Value *address_gather(Lower *lower, const int32_t targets[32])
+{
+    const Rounds *rounds = &lower->rounds;
+    const int own = rounds->index ? log2_of(rounds->threads) : 32;
+    uint32_t reached = 0;
+    Value *sum = gather(lower, index_in_group, index_limit(lower) - 1, targets, own, 0, NULL);
+    if (!rounds->index) return sum;
+    for (int bit = 0; bit < own; bit++) reached |= (uint32_t)targets[bit];
+    return gather(lower, round_index, (uint32_t)rounds->count - 1, targets + own, 32 - own, reached,
+                  sum);
 }
 
 /* ---- coordinates ---- */
@@ -333,10 +360,22 @@ Padding coordinates_padding(Lower *lower, const Coordinates *coordinates, int re
 /* Threads above the largest power of two hold what those below hold. */
 static Value *address_not_left_over(Lower *lower, const Layout *layout)
 {
-    const int threads = 1 << layout_thread_bits(layout);
+    const int threads =
+        lower->rounds.index ? lower->rounds.threads : 1 << layout_thread_bits(layout);
     if (threads >= lower->group.count) return NULL;
     return address_cmp(lower, "lt", index_in_group(lower),
                        address_const(lower, DTYPE_i32, threads));
+}
+
+/* What a layout takes for the thread's index. */
+static Value *spread_index(Lower *lower)
+{
+    const Rounds *rounds = &lower->rounds;
+    Value *index = index_in_group(lower);
+    if (!rounds->index) return index;
+    Value *above = address_op(lower, OP_shl, rounds->index,
+                              address_const(lower, DTYPE_i32, log2_of(rounds->threads)));
+    return address_op(lower, OP_or, index, above);
 }
 
 Value *address_not_replica(Lower *lower, const Layout *layout)
@@ -345,7 +384,7 @@ Value *address_not_replica(Lower *lower, const Layout *layout)
     Value *predicate = address_not_left_over(lower, layout);
     if (!mask) return predicate;
     Value *bits =
-        address_op(lower, OP_and, index_in_group(lower), address_const(lower, DTYPE_i32, mask));
+        address_op(lower, OP_and, spread_index(lower), address_const(lower, DTYPE_i32, mask));
     return address_and(lower, predicate,
                        address_cmp(lower, "eq", bits, address_const(lower, DTYPE_i32, 0)));
 }

@@ -1,26 +1,46 @@
 /* lower_async.c: asynchronous copies from global to shared memory by one thread: cp.async of 16, 8
- * or 4 bytes. What is not aligned so far is loaded and stored at once. */
+ * or 4 bytes.
+ *
+ * What is not aligned so far is loaded and stored at once. Neighbours that fill a word of shared
+ * memory are loaded one by one, and stored as one. A thread has no more of them under way than it
+ * has registers for: it copies in rounds, in each of which it stands for another thread. */
 #include "passes/lower.h"
 
-enum { LEAST_BYTES = 4 };
+enum {
+    LEAST_BYTES = 4, /* of a cp.async, and of a word */
+    WARP = 32,
+    UNDER_WAY = 32 /* loads of a thread, each of which takes a register */
+};
 
 /* The tile spread over the threads as its memory likes it best. */
-static const Layout *copy_layout(Lower *lower, const Access *access, int *vector)
+static const Layout *copy_layout(Lower *lower, const Access *access, int vector, int threads)
 {
     const Type *tile = access->tile;
-    const int dim = access_contiguous(access), warps = group_warps(lower->group);
-    const int64_t threads = warps > 0 ? 32 * warps : 1;
-    const int64_t each = (type_elements(tile) + threads - 1) / threads;
+    const int dim = access_contiguous(access);
     int32_t shape[LAYOUT_RANK];
     int order[LAYOUT_RANK], count = 0;
     for (int d = 0; d < tile->rank; d++) shape[d] = (int32_t)tile->shape[d];
     if (dim >= 0) order[count++] = access->tile_dim[dim];
     for (int d = tile->rank - 1; d >= 0; d--)
         if (dim < 0 || d != access->tile_dim[dim]) order[count++] = d;
-    const int least = LEAST_BYTES * 8 / dtype_memory_bits(tile->dtype);
-    const int limit = (int)(each > least ? each : least);
-    *vector = dim < 0 ? 1 : access_vector(lower->facts, access, dim, limit);
-    return layout_blocked(lower->kernel->layouts, tile->rank, shape, order, *vector, warps);
+    return layout_blocked(lower->kernel->layouts, tile->rank, shape, order, vector, threads / WARP);
+}
+
+static int word_elements(const Access *access)
+{
+    const int bits = dtype_memory_bits(access->tile->dtype);
+    return bits < LEAST_BYTES * 8 ? LEAST_BYTES * 8 / bits : 1;
+}
+
+/* Elements that one thread can copy at a time. */
+static int copy_vector_of(const Lower *lower, const Access *access)
+{
+    const int dim = access_contiguous(access), warps = group_warps(lower->group);
+    const int64_t threads = warps > 0 ? WARP * warps : 1;
+    const int64_t each = (type_elements(access->tile) + threads - 1) / threads;
+    const int least = word_elements(access);
+    return dim < 0 ? 1
+                   : access_vector(lower->facts, access, dim, (int)(each > least ? each : least));
 }
 
 static void narrow(const Access *access, const Layout *layout, int *vector)
@@ -33,27 +53,98 @@ static void narrow(const Access *access, const Layout *layout, int *vector)
         *vector /= 2;
 }
 
-static void copy_now(Lower *lower, const Memory *memory, int reg, Value *to, Value *inside,
-                     Value *active)
+/* ---- at once ---- */
+
+typedef struct NarrowCopy {
+    const Op *op;
+    Memory memory; /* with the vector that is stored */
+    int loaded;    /* elements a load */
+    Value *mask;
+} NarrowCopy;
+
+/* What the thread, or the one that it stands for, has of the tile. */
+static void copy_now(Lower *lower, NarrowCopy *copy)
 {
-    enum { MOST = 8 * ACCESS_BYTES };
-    Value *registers[MOST];
+    Memory *memory = &copy->memory;
+    const Layout *layout = memory->coordinates.layout;
     const DType dtype = memory->access.tile->dtype;
-    CHECK(memory->vector <= MOST);
-    memory_read(lower, memory_pointer(lower, memory, reg), address_and(lower, inside, active),
-                dtype, memory->vector, registers);
-    memory_write(lower, to, active, dtype, memory->vector, registers);
+    memory->coordinates = coordinates_of(lower, layout);
+    Value **to = shared_pointers(lower, copy->op->operands[1], layout, &memory->vector);
+    if (copy->loaded > memory->vector) copy->loaded = memory->vector;
+    const int count = layout_registers(layout), replicas = layout_register_replicas(layout);
+    Value **registers = arena_new_array(lower->arena, Value *, count);
+    Value **active = arena_new_array(lower->arena, Value *, count);
+    Value *own = address_and(lower, address_not_replica(lower, layout), copy->mask);
+    for (int reg = 0; reg < count; reg += memory->vector) {
+        active[reg] = own;
+        if (reg & replicas ||
+            coordinates_padding(lower, &memory->coordinates, reg, &active[reg]) == PADDING_ALL) {
+            to[reg] = NULL;
+            continue;
+        }
+        for (int i = reg; i < reg + memory->vector; i += copy->loaded)
+            memory_read(lower, memory_pointer(lower, memory, i),
+                        address_and(lower, memory_inside(lower, memory, i), active[reg]), dtype,
+                        copy->loaded, registers + i);
+    }
+    for (int reg = 0; reg < count; reg += memory->vector)
+        if (to[reg])
+            memory_write(lower, to[reg], active[reg], dtype, memory->vector, registers + reg);
 }
+
+static void copy_in_rounds(Lower *lower, NarrowCopy *copy, int threads, int rounds)
+{
+    Value *bounds[3] = {address_const(lower, DTYPE_i32, 0), address_const(lower, DTYPE_i32, rounds),
+                        address_const(lower, DTYPE_i32, 1)};
+    Op *loop = build_op(&lower->at, OP_for, 3, bounds, 0, NULL);
+    op_set_int(loop, ATTR_unroll, 1);
+    const Builder outside = lower->at;
+    lower->at = builder_at_end(loop->regions[0], copy->op->span);
+    lower->rounds =
+        (Rounds){region_add_argument(loop->regions[0], bounds[0]->type, NULL), threads, rounds};
+    copy_now(lower, copy);
+    build_op(&lower->at, OP_yield, 0, NULL, 0, NULL);
+    lower->rounds = (Rounds){0};
+    lower->at = outside;
+}
+
+/* Threads that a layout is of: a power of two. */
+static int layout_group(const Lower *lower)
+{
+    int threads = 1;
+    while (2 * threads <= lower->group.count) threads *= 2;
+    return threads;
+}
+
+static void copy_narrow(Lower *lower, const Access *access, int loaded, NarrowCopy copy)
+{
+    const int threads = layout_group(lower),
+              vector = access_contiguous(access) < 0 ? 1 : word_elements(access);
+    const Layout *layout = copy_layout(lower, access, vector, threads), *next = layout;
+    int rounds = 1;
+    for (int more = 1; layout_registers(next) / loaded > UNDER_WAY;) {
+        more = threads * more < WARP ? WARP : 2 * more;
+        next = copy_layout(lower, access, vector, threads * more);
+        if (layout_registers(next) >= layout_registers(layout)) break;
+        layout = next;
+        rounds = more;
+    }
+    copy.memory = (Memory){.access = *access, .coordinates.layout = layout, .vector = vector};
+    copy.loaded = loaded;
+    narrow(access, layout, &copy.memory.vector);
+    if (rounds == 1)
+        copy_now(lower, &copy);
+    else
+        copy_in_rounds(lower, &copy, threads, rounds);
+}
+
+/* ---- cp.async ---- */
 
 static void copy_vector(Lower *lower, const Op *copy, const Memory *memory, int reg, Value *to,
                         Value *active)
 {
     const int64_t bytes = dtype_memory_bytes(memory->access.tile->dtype, memory->vector);
     Value *inside = memory_inside(lower, memory, reg);
-    if (bytes < LEAST_BYTES) {
-        copy_now(lower, memory, reg, to, inside, active);
-        return;
-    }
     const DType dtype = memory_dtype(memory->access.tile->dtype);
     Value *from = memory_address(lower, dtype, memory_pointer(lower, memory, reg));
     if (!inside) inside = address_const(lower, DTYPE_b1, 1);
@@ -67,7 +158,9 @@ static void copy_vector(Lower *lower, const Op *copy, const Memory *memory, int 
 void lower_copy_async(Lower *lower, Op *op)
 {
     Memory memory = {.access = access_of(op)};
-    const Layout *layout = copy_layout(lower, &memory.access, &memory.vector);
+    const int warps = group_warps(lower->group);
+    memory.vector = copy_vector_of(lower, &memory.access);
+    const Layout *layout = copy_layout(lower, &memory.access, memory.vector, WARP * warps);
     memory.coordinates = coordinates_of(lower, layout);
     narrow(&memory.access, layout, &memory.vector);
     Value **to = shared_pointers(lower, op->operands[1], layout, &memory.vector);
@@ -75,6 +168,10 @@ void lower_copy_async(Lower *lower, Op *op)
     const int replicas = layout_register_replicas(layout);
     Value *mask =
         op_attr(op, ATTR_masked) ? lower_scalar(lower, op->operands[op->operand_count - 1]) : NULL;
+    if (dtype_memory_bytes(memory.access.tile->dtype, memory.vector) < LEAST_BYTES) {
+        copy_narrow(lower, &memory.access, memory.vector, (NarrowCopy){.op = op, .mask = mask});
+        return;
+    }
     for (int reg = 0; reg < layout_registers(layout); reg += memory.vector) {
         Value *active = address_and(lower, address_not_replica(lower, layout), mask);
         if (reg & replicas ||
