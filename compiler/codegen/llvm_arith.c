@@ -474,15 +474,17 @@ void emit_cmp(Gen *gen, const Op *op)
 }
 
 /* `x` unless it is beyond a number, else the number: PTX has an instruction for that by which NaN
- * stays NaN, as here. Zeros have two signs, which it orders. */
+ * stays NaN, as here. Zeros have two signs, which it orders, and nothing is beyond a NaN. */
 static const char *bound_intrinsic(const Gen *gen, const Op *op)
 {
     const Op *cmp = op->operands[0]->op, *bound = op->operands[1]->op;
     if (gen->machine != &nvptx_machine || cmp == NULL || cmp->code != OP_cmp ||
         cmp->operands[0] != op->operands[2] || cmp->operands[1] != op->operands[1] ||
         bound == NULL || bound->code != OP_const || op->results[0].type->kind != TYPE_SCALAR ||
-        op->results[0].type->dtype != DTYPE_f32 || op_attr(bound, ATTR_number)->number == 0)
+        op->results[0].type->dtype != DTYPE_f32)
         return NULL;
+    const double number = op_attr(bound, ATTR_number)->number;
+    if (number == 0 || number != number) return NULL;
     const char *predicate = op_attr(cmp, ATTR_predicate)->text;
     return strcmp(predicate, "lt") == 0   ? "llvm.maximum"
            : strcmp(predicate, "gt") == 0 ? "llvm.minimum"

@@ -1,4 +1,5 @@
-# A number that a bound replaces where it is below, and that stays NaN, is one instruction; so not where zero is the bound.
+# A number that a bound replaces where it is below, and that stays NaN, is one instruction; so not where zero is the bound, nor where
+# NaN is: nothing is below that.
 cd $TMP
 cat > bound.py <<'END'
 import warp as wp
@@ -14,3 +15,15 @@ def bound(a: wp.array(dtype=float), b: wp.array(dtype=float), low: float):
 END
 $TILEC bound.py --arch=sm_80 --export 'k = bound.compile(block_dim=32)' --emit=ptx -o k.ptx
 grep -oE '(max|min)\.NaN\.f32|setp\.[a-z]*\.f32|selp\.f32' k.ptx | sort | uniq -c
+cat > nan.py <<'END'
+import warp as wp
+
+@wp.kernel
+def keep(a: wp.array(dtype=float), b: wp.array(dtype=float)):
+    i = wp.tid()
+    x = a[i]
+    b[i] = wp.where(x < wp.NAN, wp.NAN, x)
+END
+$TILEC nan.py --arch=sm_80 --export 'k = keep.compile(block_dim=32)' --emit=ptx -o k.ptx
+grep -qE '0f7FC00000|2143289344' k.ptx && echo 'what is not below NaN becomes NaN'
+true
