@@ -75,18 +75,6 @@ static bool read_index(Pass *pass, Op *op)
     return false;
 }
 
-/* The value before casts that change no number that is not negative. */
-static Value *plain(Value *value)
-{
-    enum { WORD = 32 };
-    while (value->op && value->op->code == OP_cast && dtype_is_integer(value->type->dtype) &&
-           dtype_bits(value->type->dtype) >= WORD &&
-           dtype_is_integer(value->op->operands[0]->type->dtype) &&
-           dtype_bits(value->op->operands[0]->type->dtype) >= WORD)
-        value = value->op->operands[0];
-    return value;
-}
-
 static bool is_varying(const Pass *pass, const Value *value)
 {
     return map_has(&pass->varying, value);
@@ -95,7 +83,7 @@ static bool is_varying(const Pass *pass, const Value *value)
 /* The index, and perhaps something more that is the same in all threads. */
 static bool counts_up(const Pass *pass, Value *value, int depth)
 {
-    value = plain(value);
+    value = value_uncast(value);
     if (value == pass->index) return true;
     const Op *op = value->op;
     if (!op || depth == 0 || (op->code != OP_add && op->code != OP_sub)) return false;
@@ -179,9 +167,10 @@ static bool read_guard(Pass *pass)
     const Op *cmp = pass->guard->operands[0]->op;
     if (pass->guard->result_count || !cmp || cmp->code != OP_cmp ||
         strcmp(op_attr(cmp, ATTR_predicate)->text, "lt") != 0 ||
-        dtype_is_signed(cmp->operands[0]->type->dtype) || plain(cmp->operands[0]) != pass->index)
+        dtype_is_signed(cmp->operands[0]->type->dtype) ||
+        value_uncast(cmp->operands[0]) != pass->index)
         return false;
-    pass->size = plain(cmp->operands[1]);
+    pass->size = value_uncast(cmp->operands[1]);
     const Op *otherwise = pass->guard->regions[1]->first;
     return pass->size->type->dtype == DTYPE_i32 && !is_varying(pass, pass->size) &&
            (!otherwise || otherwise->code == OP_yield);
@@ -249,7 +238,7 @@ static Value *tile_of(Pass *pass, Value *value, int64_t each)
 {
     Value *tile = map_get(&pass->tiles, value);
     if (tile) return tile;
-    if (plain(value) == pass->index) {
+    if (value_uncast(value) == pass->index) {
         tile = build_op(&pass->at, OP_cast, 1, (Value *[]){map_get(&pass->tiles, pass->index)}, 1,
                         (const Type *[]){tile_type(pass, value->type->dtype, each)})
                    ->results;
@@ -267,7 +256,7 @@ static Value *tile_of(Pass *pass, Value *value, int64_t each)
 static Value *index_of(Pass *pass, Value *value, int64_t each)
 {
     if (!is_varying(pass, value)) return value;
-    return tile_of(pass, plain(value) == pass->index ? pass->index : value, each);
+    return tile_of(pass, value_uncast(value) == pass->index ? pass->index : value, each);
 }
 
 static void move_access(Pass *pass, Op *op, Value *mask, int64_t each)

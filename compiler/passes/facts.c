@@ -466,13 +466,14 @@ static void apply_assumption(const FactTable *table, const Value *value, Facts *
     }
 }
 
-const Value *value_uncast(const Value *value)
+Value *value_uncast(const Value *value)
 {
-    while (value->op && value->op->code == OP_cast && value->type->kind == TYPE_SCALAR &&
+    while (value->op && value->op->code == OP_cast && type_is_scalar(value->type) &&
+           dtype_is_integer(value->type->dtype) &&
            dtype_is_integer(value->op->operands[0]->type->dtype) &&
            dtype_bits(value->op->operands[0]->type->dtype) <= dtype_bits(value->type->dtype))
         value = value->op->operands[0];
-    return value;
+    return (Value *)(uintptr_t)value;
 }
 
 bool facts_gap(const FactTable *table, const Value *value, const Value *limit, int64_t *gap)

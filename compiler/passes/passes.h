@@ -66,7 +66,7 @@ Facts facts_of(FactTable *table, const Value *value);
 int64_t divisor_common(int64_t a, int64_t b); /* the greatest one */
 /* Whether some value + gap <= limit was assumed; the largest such gap. */
 bool facts_gap(const FactTable *table, const Value *value, const Value *limit, int64_t *gap);
-const Value *value_uncast(const Value *value); /* without casts that lose nothing */
+Value *value_uncast(const Value *value); /* without casts of integers that lose no bits */
 /* So many elements in the unit of an address's multiple. */
 int64_t facts_address_unit(DType dtype, int64_t count);
 

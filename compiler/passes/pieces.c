@@ -18,22 +18,10 @@ typedef struct Pass {
     bool reads, writes;
 } Pass;
 
-/* The value before casts between 32-bit integers. */
-static const Value *plain(const Value *value)
-{
-    enum { WORD = 32 };
-    while (value->op && value->op->code == OP_cast && dtype_bits(value->type->dtype) == WORD &&
-           dtype_is_integer(value->type->dtype) &&
-           dtype_is_integer(value->op->operands[0]->type->dtype) &&
-           dtype_bits(value->op->operands[0]->type->dtype) == WORD)
-        value = value->op->operands[0];
-    return value;
-}
-
 static bool is_place(const Pass *pass, const Op *op)
 {
     int64_t known;
-    return op && op->code == OP_mul && plain(op->operands[0]) == pass->block &&
+    return op && op->code == OP_mul && value_uncast(op->operands[0]) == pass->block &&
            value_constant(op->operands[1], &known) && pass->tile && known == pass->tile->shape[0];
 }
 
@@ -65,8 +53,8 @@ static bool is_access(Pass *pass, Op *op)
 static bool knows_no_block(const Pass *pass, const Op *op)
 {
     for (int i = 0; i < op->operand_count; i++)
-        if (plain(op->operands[i]) == pass->block && op->code != OP_mul &&
-            plain(op->results) != pass->block)
+        if (value_uncast(op->operands[i]) == pass->block && op->code != OP_mul &&
+            value_uncast(op->results) != pass->block)
             return false;
     return op->code != OP_thread_id && op->code != OP_grid_dim && op->code != OP_cluster_rank;
 }
@@ -97,7 +85,7 @@ static bool is_for_places(const Pass *pass)
             if (op->operands[i] == pass->place->results && op->code != OP_load &&
                 op->code != OP_store)
                 return false;
-            if (op->code == OP_mul && plain(op->operands[i]) == pass->block) return false;
+            if (op->code == OP_mul && value_uncast(op->operands[i]) == pass->block) return false;
         }
     }
     return true;
