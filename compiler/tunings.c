@@ -1,6 +1,7 @@
 /* tunings.c: tuning files: JSON of one form. */
 #include "tunings.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,12 +65,21 @@ static const char *read_text(Reader *reader)
 
 static double read_number(Reader *reader)
 {
+    static const double MOST = 0x1p53; /* up to which all integers are doubles */
     char *end;
     peek(reader);
     const double number = strtod(reader->at, &end);
     if (end == reader->at) fail(reader, "a number is missing");
+    if (!(number >= -MOST && number <= MOST)) fail(reader, "a number that is too large");
     reader->at = end;
-    return number;
+    return reader->failed ? 0 : number;
+}
+
+static int read_int(Reader *reader)
+{
+    const double number = read_number(reader);
+    if (number < 0 || number > INT_MAX) fail(reader, "a number that is out of range");
+    return reader->failed ? 0 : (int)number;
 }
 
 /* {"name": text or number, ...} */
@@ -108,7 +118,7 @@ static void read_field(Reader *reader, Tuning *out)
         if (strcmp(fields[i].name, name) != 0) continue;
         if (fields[i].text) *fields[i].text = read_text(reader);
         if (fields[i].list) *fields[i].list = read_named(reader);
-        if (fields[i].number) *fields[i].number = (int)read_number(reader);
+        if (fields[i].number) *fields[i].number = read_int(reader);
         return;
     }
     fail(reader, "a field that is not known here");
@@ -171,12 +181,14 @@ static int compare_named(const NamedVec *a, const NamedVec *b)
     return (a->count > b->count) - (a->count < b->count);
 }
 
-/* What is measured, and where: one entry each. */
+/* What is measured, and where: one entry each. That of any device comes last: the first one that
+ * fits is taken. */
 static int compare(const Tuning *a, const Tuning *b)
 {
     int order = strcmp(a->kernel, b->kernel);
     if (!order) order = compare_named(&a->keys, &b->keys);
     if (!order) order = compare_named(&a->sizes, &b->sizes);
+    if (!order) order = (strcmp(a->device, "*") == 0) - (strcmp(b->device, "*") == 0);
     return order ? order : strcmp(a->device, b->device);
 }
 
@@ -190,24 +202,30 @@ static void set_named(Arena *arena, NamedVec *list, const Named *one)
     vec_push(arena, list, *one);
 }
 
+/* What was measured later counts. */
+static void merge(Arena *arena, Tuning *old, const Tuning *tuning)
+{
+    NamedVec times = old->times;
+    for (size_t i = 0; i < tuning->times.count; i++)
+        set_named(arena, &times, &tuning->times.data[i]);
+    *old = *tuning;
+    old->times = times;
+}
+
 void tunings_add(Arena *arena, Tunings *tunings, const Tuning *tuning)
 {
-    for (size_t i = 0; i < tunings->items.count; i++) {
-        Tuning *old = &tunings->items.data[i];
-        if (compare(old, tuning) != 0) continue;
-        NamedVec times = old->times;
-        for (size_t j = 0; j < tuning->times.count; j++)
-            set_named(arena, &times, &tuning->times.data[j]);
-        *old = *tuning;
-        old->times = times;
+    size_t at = 0;
+    int order = 1;
+    while (at < tunings->items.count && (order = compare(&tunings->items.data[at], tuning)) < 0)
+        at++;
+    if (at < tunings->items.count && order == 0) {
+        merge(arena, &tunings->items.data[at], tuning);
         return;
     }
     vec_push(arena, &tunings->items, *tuning);
-}
-
-static int compare_entries(const void *a, const void *b)
-{
-    return compare(a, b);
+    Tuning *place = &tunings->items.data[at];
+    memmove(place + 1, place, (tunings->items.count - 1 - at) * sizeof *place);
+    *place = *tuning;
 }
 
 /* ---- writing ---- */
@@ -239,11 +257,8 @@ static void put_named(Buf *out, const char *name, const NamedVec *list, const ch
     buf_char(out, '}');
 }
 
-void tunings_write(Tunings *tunings, Buf *out)
+void tunings_write(const Tunings *tunings, Buf *out)
 {
-    if (tunings->items.count)
-        qsort(tunings->items.data, tunings->items.count, sizeof tunings->items.data[0],
-              compare_entries);
     buf_text(out, "{\"tile_tuning\": 1, \"entries\": [");
     for (size_t i = 0; i < tunings->items.count; i++) {
         const Tuning *tuning = &tunings->items.data[i];

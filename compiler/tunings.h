@@ -23,15 +23,14 @@ typedef struct Tuning {
 
 typedef struct Tunings Tunings;
 struct Tunings {
-    VEC(Tuning) items;
+    VEC(Tuning) items; /* sorted: those of one device before those of any */
 };
 
 /* Adds what a file holds: what is measured of the same things later replaces what was before.
  * False: reported. */
 bool tunings_read(Session *session, const char *path, Tunings *tunings);
 void tunings_add(Arena *arena, Tunings *tunings, const Tuning *tuning);
-/* Sorted, one entry after the other. */
-void tunings_write(Tunings *tunings, Buf *out);
+void tunings_write(const Tunings *tunings, Buf *out);
 /* A table for people: each entry's configurations, the fastest first. */
 void tunings_report(Arena *arena, const Tunings *tunings, Buf *out);
 

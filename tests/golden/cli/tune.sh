@@ -104,7 +104,18 @@ int main(void)
 }
 END
 $TILE_CC -I$TILE_ROOT/runtime/include -I. double.c double.o $TILE_BUILD/libtile.a -o double -ldl -lpthread && TILE_TUNE=off ./double
+echo '== whatever the order, and from the cache or not'
+entry() { echo "{\"kernel\": \"Scale\", \"keys\": {\"by\": \"3\"}, \"sizes\": {\"n\": $1}, \"device\": \"$2\", \"choice\": \"block=$3\"}"; }
+file() { echo "{\"tile_tuning\": 1, \"entries\": [$(IFS=,; echo "$*")]}"; }
+any=$(entry 20 '*' '64, warps=1') one=$(entry 20 'Fake GPU 0' '64, warps=2') small=$(entry 10 '*' '64, warps=1')
+file "$any" "$one" "$small" > order.json; file "$small" "$one" "$any" > turned.json
+$TILEC tune --merge order.json -o sorted.json && grep device sorted.json
+TILEC_CACHE=off build a --tune order.json; TILEC_CACHE=off build b --tune turned.json
+TILEC_CACHE=$TMP/builds build c --tune order.json; TILEC_CACHE=$TMP/builds build c --tune order.json
+cmp a.o b.o; cmp a.o c.o
 echo '== refused'
+for number in nan 1e400 0x1p60; do file "${small/10/$number}" > number.json; build none --tune number.json 2>&1 | head -1; done
+file "${small/\"sizes\"/\"compute\": -1e30, \"sizes\"}" > number.json; build none --tune number.json 2>&1 | head -1
 sed 's/block=64, warps=1/block=128, warps=1/' one.json > old.json; build old --tune old.json 2>&1 | head -1
 sed 's/"choice"/"chosen"/' one.json > bad.json; build bad --tune bad.json
 head -c 150 one.json > cut.json; build cut --tune cut.json
