@@ -221,15 +221,18 @@ static bool gives_code(Stages *stages, const Kernel *typed, const int64_t *multi
 }
 
 /* Assumes no more than what the code needs, so that more calls get it: each multiple is lowered to
- * the least that gives the same code on all architectures. Lowering is cheap beside LLVM. */
+ * the least that gives the same code on all architectures. Lowering is cheap beside LLVM. Trials
+ * may be refused. */
 static void relax_multiples(Stages *stages, const Kernel *typed, const Lowered *aligned,
                             int64_t *multiples)
 {
+    const DiagMute mute = diag_mute(stages->session->diags);
     for (int i = 0; i < typed->parameter_count; i++) {
         int64_t wanted = multiples[i];
         for (multiples[i] = 1; multiples[i] < wanted; multiples[i] *= 2)
             if (gives_code(stages, typed, multiples, aligned)) break;
     }
+    diag_unmute(stages->session->diags, mute);
 }
 
 /* `assumed` is what it was lowered with, `multiples` what it says. */
@@ -274,9 +277,7 @@ static bool start_aligned(Stages *stages, const Kernel *typed, int64_t *multiple
 {
     Lowered aligned;
     if (!lower_all(stages, typed, multiples, &aligned)) return false;
-    const DiagMute mute = diag_mute(stages->session->diags); /* trials may be refused */
     relax_multiples(stages, typed, &aligned, multiples);
-    diag_unmute(stages->session->diags, mute);
     return add_variant(stages, typed, &aligned, multiples, multiples, out);
 }
 

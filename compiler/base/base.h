@@ -151,10 +151,13 @@ void diag_silence(Diags *diags, DiagCode code); /* a warning or remark is not re
 typedef struct DiagMute {
     size_t count, error_count;
     bool muted;
+    const char *error; /* the first one that another mute has seen, which this one is within */
+    Span error_at;
 } DiagMute;
 DiagMute diag_mute(Diags *diags);
 void diag_unmute(Diags *diags, DiagMute before);
-/* The first error since diag_mute, unmuted since or not; NULL: there was none. */
+/* The first error since diag_mute, unmuted since or not, but for those that a mute within it has
+ * seen; NULL: there was none. */
 const char *diag_muted_error(const Diags *diags, Span *at);
 /* What was reported since there were so many reports, as bytes, and such bytes reported again: from
  * a process that this one forked, whose sources are this one's. */

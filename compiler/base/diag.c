@@ -194,7 +194,8 @@ void diag_limit_errors(Diags *diags, size_t max_errors)
 
 DiagMute diag_mute(Diags *diags)
 {
-    DiagMute before = {diags->count, diags->error_count, diags->muted};
+    const DiagMute before = {diags->count, diags->error_count, diags->muted, diags->muted_error,
+                             diags->muted_at};
     diags->muted = true;
     diags->muted_error = NULL;
     return before;
@@ -212,6 +213,9 @@ void diag_unmute(Diags *diags, DiagMute before)
     diags->error_count = before.error_count;
     diags->muted = before.muted;
     diags->last = NULL;
+    if (!before.muted) return;
+    diags->muted_error = before.error;
+    diags->muted_at = before.error_at;
 }
 
 /* ---- between processes ---- */

@@ -59,20 +59,8 @@ static Name kernel_text(const Runner *runner, Kernel *kernel)
     return name;
 }
 
-static const tile_kernel *known_kernel(Runner *runner, Kernel *kernel)
+static const tile_kernel *build_new(Runner *runner, Kernel *kernel)
 {
-    Arena *arena = runner->session->arena;
-    void *known = map_get(&runner->kernels, kernel);
-    if (known) return known;
-    known = map_get(&runner->kernels, kernel_text(runner, kernel));
-    if (known) map_set(arena, &runner->kernels, kernel, known);
-    return known;
-}
-
-static const tile_kernel *build_kernel(Runner *runner, Kernel *kernel)
-{
-    const tile_kernel *known = known_kernel(runner, kernel);
-    if (known) return known;
     Export export = {
         .name = kernel->export_name, .specialisations = &kernel, .specialisation_count = 1};
     const ExportList exports = {&export, 1};
@@ -88,11 +76,22 @@ static const tile_kernel *build_kernel(Runner *runner, Kernel *kernel)
             load_kernel(runner->session, &build, build.exports[0].name, &tile_the_emulator, &jit);
     if (jit) vec_push(runner->session->arena, &runner->jits, jit);
     build_free(&build);
-    void *built = (void *)(uintptr_t)loaded;
-    if (!loaded) return NULL;
-    map_set(runner->session->arena, &runner->kernels, kernel, built);
-    map_set(runner->session->arena, &runner->kernels, kernel_text(runner, kernel), built);
     return loaded;
+}
+
+/* Once for all kernels of one text. */
+static const tile_kernel *build_kernel(Runner *runner, Kernel *kernel)
+{
+    Arena *arena = runner->session->arena;
+    const tile_kernel *built = map_get(&runner->kernels, kernel);
+    if (built) return built;
+    const Name text = kernel_text(runner, kernel);
+    built = map_get(&runner->kernels, text);
+    if (!built) built = build_new(runner, kernel);
+    if (!built) return NULL;
+    map_set(arena, &runner->kernels, kernel, (void *)(uintptr_t)built);
+    map_set(arena, &runner->kernels, text, (void *)(uintptr_t)built);
+    return built;
 }
 
 /* ---- tuning ---- */

@@ -278,6 +278,26 @@ static void test_limits(void **state)
     session_free(session);
 }
 
+/* A trial within a trial hides neither what the outer one saw nor what it sees afterwards. */
+static void test_mutes(void **state)
+{
+    (void)state;
+    Span at;
+    Session *session = session_new();
+    const DiagMute outer = diag_mute(session->diags);
+    DiagMute inner = diag_mute(session->diags);
+    diag_report(session->diags, DIAG_usage, (Span){0}, "a trial's");
+    diag_unmute(session->diags, inner);
+    assert_null(diag_muted_error(session->diags, &at));
+    diag_report(session->diags, DIAG_usage, (Span){0}, "its own");
+    inner = diag_mute(session->diags);
+    diag_unmute(session->diags, inner);
+    assert_non_null(strstr(diag_muted_error(session->diags, &at), "its own"));
+    diag_unmute(session->diags, outer);
+    assert_int_equal(diag_count(session->diags), 0);
+    session_free(session);
+}
+
 static void test_diag_table(void **state)
 {
     (void)state;
@@ -409,6 +429,7 @@ int main(void)
         cmocka_unit_test(test_render_json),
         cmocka_unit_test(test_render_odd_places),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_mutes),
         cmocka_unit_test(test_diag_table),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_tools),
