@@ -1,6 +1,8 @@
 /* build_cache.c: a build as bytes: for each unit why it failed or what it gave, then the object. */
 #include "build_cache.h"
 
+#include "tunings.h"
+
 #include <string.h>
 
 Cache *open_cache(Session *session, const Options *options)
@@ -10,6 +12,58 @@ Cache *open_cache(Session *session, const Options *options)
                                                    : cache_folder(session->arena);
     return folder ? cache_open(session->arena, folder, CACHE_LIMIT, &fault) : NULL;
 }
+
+/* ---- what it follows from ---- */
+
+/* The text of a kernel holds its names, keys, tensors and places. Those of places in IR text are
+ * not in it, so that text is. */
+static void add_unit(const Unit *unit, Buf *out)
+{
+    const Kernel *kernel = unit->typed;
+    Buf text = {0};
+    kernel_print(kernel, &text);
+    put_text(out, text.data);
+    put_text(out, kernel->read_from ? kernel->read_from->path : "");
+    put_text(out, kernel->read_from ? kernel->read_from->text : "");
+    buf_free(&text);
+}
+
+static void add_emit_wish(const EmitWish *wish, Buf *out)
+{
+    const Carried *carried = wish->carried;
+    put_number(out, wish->tables_only);
+    for (int i = 0; carried && i < carried->word_count; i++) put_text(out, carried->words[i]);
+    for (int i = 0; carried && i < carried->file_count; i++) {
+        put_text(out, carried->files[i]->path);
+        put_text(out, carried->files[i]->text);
+    }
+}
+
+CacheKey build_key(const Stages *stages)
+{
+    const Build *build = stages->build;
+    Buf made_from = {0};
+    codegen_add_identity(stages->codegen, &made_from);
+    put_number(&made_from, stages->options->verify_each);
+    put_number(&made_from, stages->wish.first_only);
+    put_number(&made_from, stages->wish.general_only);
+    add_emit_wish(&stages->wish.emit, &made_from);
+    for (size_t i = 0; i < stages->archs->count; i++) {
+        put_text(&made_from, stages->archs->items[i].target->name);
+        put_text(&made_from, stages->archs->items[i].emulator ? "emulator" : "");
+    }
+    for (int i = 0; i < build->export_count; i++) {
+        put_text(&made_from, build->exports[i].name);
+        put_number(&made_from, (uint64_t)build->exports[i].specialisation_count);
+    }
+    for (size_t i = 0; i < stages->units.count; i++) add_unit(&stages->units.data[i], &made_from);
+    tunings_write(stages->tunings, &made_from);
+    CacheKey key = cache_key(made_from.data, made_from.length);
+    buf_free(&made_from);
+    return key;
+}
+
+/* ---- what it gave ---- */
 
 void store_build(Cache *cache, const Stages *stages, const CacheKey *key)
 {

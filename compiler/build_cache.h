@@ -10,6 +10,9 @@
 /* The cache that the options and the environment ask for; NULL: none, or it cannot be used. */
 Cache *open_cache(Session *session, const Options *options);
 
+/* All that the planned build follows from. */
+CacheKey build_key(const Stages *stages);
+
 /* The units' tables and the object of an earlier build with this key: not the images' bytes, which
  * are in the object. False: there is none. */
 bool restore_build(Cache *cache, Stages *stages, const CacheKey *key);

@@ -31,9 +31,10 @@ typedef struct Build {
 typedef struct BuildWish {
     EmitWish emit;
     bool first_only; /* of several configurations the first that can be built is all */
-    MutantVec *mutants; /* if given, kernels are made to do without each of these, which are added */
+    MutantVec
+        *mutants;      /* if given, kernels are made to do without each of these, which are added */
     bool general_only; /* no variants for aligned arguments but where there is no other */
-    bool in_threads; /* others run beside this one: no process may be forked */
+    bool in_threads;   /* others run beside this one: no process may be forked */
 } BuildWish;
 
 /* Compiles all specialisations of all exports for all architectures and links them into one object.

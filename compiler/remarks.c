@@ -1,6 +1,6 @@
-/* remarks.c: -Rperf: what was made of a kernel, and why no more. The passes run once more for it,
- * as a build that comes from the cache runs none. What is the same for several architectures,
- * variants and specialisations is said once. */
+/* remarks.c: what is said of a kernel's code: what was made of it, and why no more (-Rperf), and
+ * where it spills. For remarks the passes run once more, as a build that comes from the cache runs
+ * none. What is the same for several architectures, variants and specialisations is said once. */
 #include "units.h"
 
 #include <string.h>
@@ -133,4 +133,47 @@ void report_performance(const Stages *stages)
     Remarks remarks = {.arena = stages->session->arena, .session = stages->session};
     for (size_t i = 0; i < stages->units.count; i++) look_at_unit(&remarks, &stages->units.data[i]);
     for (size_t i = 0; i < remarks.said.count; i++) report(&remarks, &remarks.said.data[i]);
+}
+
+/* ---- spills ---- */
+
+typedef struct Spill { /* the places of one export where registers go to memory */
+    Session *session;
+    const Kernel *kernel;
+    int most;
+    Buf notes; /* NUL-separated */
+} Spill;
+
+static void look_at_image(const Image *image, void *context)
+{
+    Spill *spill = context;
+    for (int i = 0; i < image->entry_count; i++) {
+        const ImageEntry *entry = &image->entries[i];
+        if (!entry->spill_bytes) continue;
+        if (entry->spill_bytes > spill->most) spill->most = entry->spill_bytes;
+        buf_printf(&spill->notes, "%s on %s: %d registers, %d bytes of spills", entry->name,
+                   image->target->name, entry->registers, entry->spill_bytes);
+        buf_char(&spill->notes, '\0');
+    }
+}
+
+static void report_spill(const Spill *spill)
+{
+    if (!spill->most) return;
+    diag_report(spill->session->diags, DIAG_spills, spill->kernel->span, spill->kernel->export_name,
+                spill->most);
+    for (size_t at = 0; at < spill->notes.length; at += strlen(spill->notes.data + at) + 1)
+        diag_note(spill->session->diags, (Span){0}, "%s", spill->notes.data + at);
+}
+
+void warn_of_spills(const Stages *stages)
+{
+    const Build *build = stages->build;
+    for (int i = 0; i < build->export_count; i++) {
+        const ExportImages *export = &build->exports[i];
+        Spill spill = {.session = stages->session, .kernel = export->specialisations[0].kernel};
+        export_each_image(export, look_at_image, &spill);
+        report_spill(&spill);
+        buf_free(&spill.notes);
+    }
 }

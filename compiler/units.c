@@ -327,6 +327,14 @@ Kernel *host_kernel(Stages *stages, const Kernel *typed)
     return passes_run(kernel, stages->archs->items[0].target, &passes) ? kernel : NULL;
 }
 
+void export_each_image(const ExportImages *export, ImageFunction *visit, void *context)
+{
+    for (int i = 0; i < export->specialisation_count; i++)
+        for (int j = 0; j < export->specialisations[i].variant_count; j++)
+            for (int k = 0; k < export->specialisations[i].variants[j].image_count; k++)
+                visit(&export->specialisations[i].variants[j].images[k], context);
+}
+
 /* ---- as bytes ---- */
 
 void put_number(Buf *out, uint64_t number)

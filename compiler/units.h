@@ -49,6 +49,12 @@ typedef struct Stages { /* what the steps of a build share */
  */
 int64_t *variant_multiples(Arena *arena, const Kernel *kernel);
 
+/* The units of the exports, and the build's tables of them (plan.c). */
+void plan_units(Stages *stages, const ExportList *exports);
+/* Takes those that cannot be built out of the tables. False: of a specialisation none is left,
+ * reported. */
+bool keep_built_units(Stages *stages);
+
 /* Lowers a unit and starts on its images. False: it failed, and is no configuration: reported. */
 bool unit_start(Stages *stages, Unit *unit);
 /* Waits until no more than `running` images are with ptxas. */
@@ -57,14 +63,16 @@ bool finish_images(Stages *stages, size_t running);
  * build's to free. NULL: reported. */
 Kernel *host_kernel(Stages *stages, const Kernel *typed);
 
-/* Whether nothing is asked for but the object and what is said of it. */
+/* Whether nothing is asked for but the object and what is said of it: it may come from the cache,
+ * or of other processes. */
 bool build_is_plain(const Options *options);
 
 /* All units, by so many processes at a time. False: reported. */
 bool build_units(Stages *stages);
 
-/* Says of each kernel what was made of it, and why no more (remarks.c). */
+/* Says of each kernel what was made of it, and why no more; and which spill (remarks.c). */
 void report_performance(const Stages *stages);
+void warn_of_spills(const Stages *stages);
 
 /* A unit's variants as bytes, with those of the images or without. */
 void put_unit(const SpecialisationImages *images, bool with_bytes, Buf *out);

@@ -196,14 +196,11 @@ static bool build_here(Stages *stages)
     return finish_images(stages, 0);
 }
 
-/* What shows the tools and what they make needs them run here. */
 static bool can_fork(const Stages *stages)
 {
-    const Options *options = stages->options;
     for (size_t i = 0; i < stages->archs->count; i++)
         if (stages->archs->items[i].emulator) return false;
-    return !stages->wish.first_only && !stages->wish.in_threads && !options->print_after &&
-           !options->verbose && !options->dry_run && build_is_plain(options);
+    return !stages->wish.first_only && !stages->wish.in_threads && build_is_plain(stages->options);
 }
 
 bool build_units(Stages *stages)
