@@ -27,7 +27,8 @@ class Total:
 
 
 def command(options, target, seconds):
-    seeds = [os.path.join(ROOT, "tests", folder) for folder in [f"fuzz/corpus/{target}"] + SEEDS.get(target, [])]
+    folders = [os.path.join(ROOT, "tests", folder) for folder in [f"fuzz/corpus/{target}"] + SEEDS.get(target, [])]
+    seeds = [folder for folder in folders if os.path.isdir(folder)]
     words = os.path.join(options.fuzzers, target + ".dict")
     return ([os.path.join(options.fuzzers, target), f"-max_total_time={seconds:.0f}", f"-timeout={options.timeout}", "-rss_limit_mb=2048",
              "-max_len=8192", f"-seed={options.seed}", "-reload=1", "-print_final_stats=1", f"-artifact_prefix={options.corpus}/{target}-"]
