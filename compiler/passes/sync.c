@@ -289,6 +289,22 @@ static void insert_barrier(const Sync *sync, Op *before, State *state)
     insert_barriers(sync, before, state, 1);
 }
 
+static void report_hit(const Sync *sync, const Pending *earlier)
+{
+    for (; sync && sync->hit; sync = sync->outer)
+        if (!sync->reported.count || !group_has(sync->reported, earlier->group)) *sync->hit = true;
+}
+
+/* A walk that only says, in `hit`, whether a barrier is needed. */
+static Sync dry_walk(const Sync *sync, bool *hit, ThreadGroup reported)
+{
+    Sync dry = *sync;
+    dry.hit = hit;
+    dry.reported = reported;
+    dry.outer = sync;
+    return dry;
+}
+
 /* Whether a barrier must come between what is pending and the access: of all threads, or of each of
  * their parts for itself, so many; 0: none. */
 static int needs_barrier(const Sync *sync, Op *op, const State *state)
@@ -301,8 +317,7 @@ static int needs_barrier(const Sync *sync, Op *op, const State *state)
         *sync->cause = (Cause){earlier->op, op};
         if (group_has(sync->group, earlier->group))
             needed = apart && needed != 1 ? (int)op_int(op, ATTR_parts, 1) : 1;
-        if (sync->hit && (!sync->reported.count || !group_has(sync->reported, earlier->group)))
-            *sync->hit = true;
+        report_hit(sync, earlier);
     }
     return needed;
 }
@@ -355,15 +370,9 @@ static void visit_group(const Sync *sync, Op *op, State *state)
     bool hit = false;
     Sync inner = *sync;
     inner.group = group_threads(op);
-    Sync dry = inner;
-    dry.hit = &hit;
-    dry.reported = inner.group;
+    const Sync dry = dry_walk(&inner, &hit, inner.group);
     State entry = state_copy(sync, state);
     walk(&dry, op->regions[0], &entry);
-    if (sync->hit) {
-        State seen = state_copy(sync, state); /* before the barrier takes it away */
-        walk(&inner, op->regions[0], &seen);
-    }
     if (hit) insert_barrier(sync, op, state);
     walk(&inner, op->regions[0], state);
 }
@@ -376,30 +385,42 @@ static void walk_once(const Sync *sync, const Op *loop, State *state, State *exi
     if (loop->code == OP_while) walk(sync, loop->regions[1], state);
 }
 
+/* What a loop by itself leaves pending: where a round ends, and where it is left. */
+typedef struct Left {
+    State rounds, exit;
+    bool is_settled; /* the barriers that it needs by itself are there */
+} Left;
+
+/* It follows from the loop alone, so one search is enough, however often loops around it are
+ * walked; but one that only looks inserts nothing. */
+static const Left *loop_leaves(const Sync *sync, Op *loop)
+{
+    Left *left = map_get(sync->left, loop);
+    if (left && (left->is_settled || sync->hit)) return left;
+    left = arena_new_of(sync->arena, Left);
+    for (bool changed = true; changed;) {
+        State body = state_copy(sync, &left->rounds);
+        walk_once(sync, loop, &body, &left->exit);
+        state_age(&body, loop);
+        changed = state_join(sync, &left->rounds, &body);
+    }
+    left->is_settled = !sync->hit;
+    map_set(sync->arena, sync->left, loop, left);
+    return left;
+}
+
 /* The loop's own conflicts are settled first; a barrier that only what came before it needs goes
  * before the loop, where it is passed once. */
 static void visit_loop(const Sync *sync, Op *loop, State *state)
 {
-    State own = {0}, exit = {0};
-    for (bool changed = true; changed;) {
-        State body = state_copy(sync, &own);
-        walk_once(sync, loop, &body, &exit);
-        state_age(&body, loop);
-        changed = state_join(sync, &own, &body);
-    }
     bool hit = false;
-    Sync dry = *sync;
-    dry.hit = &hit;
-    dry.reported = (ThreadGroup){0};
+    const Left *left = loop_leaves(sync, loop);
+    const Sync dry = dry_walk(sync, &hit, (ThreadGroup){0});
     State entry = state_copy(sync, state), ignored = {0};
     walk_once(&dry, loop, &entry, &ignored);
-    if (sync->hit) {
-        State seen = state_copy(sync, state); /* before the barrier takes it away */
-        walk_once(sync, loop, &seen, &ignored);
-    }
     if (hit) insert_barrier(sync, loop, state);
-    state_join(sync, state, &own);
-    state_join(sync, state, &exit);
+    state_join(sync, state, &left->rounds);
+    state_join(sync, state, &left->exit);
     if (op_attr(loop, ATTR_stages)) state_land(state);
 }
 
@@ -524,13 +545,19 @@ static void merge_meetings(Region *region)
     }
 }
 
+static void walk_launch(Sync sync, Op *launch)
+{
+    State state = {0};
+    Map left = {0};
+    sync.left = &left;
+    walk(&sync, launch_region(launch), &state);
+}
+
 /* The launch is walked from its start, which says whether its barriers are enough. */
-static bool is_ordered(Sync sync, Op *launch)
+static bool is_ordered(const Sync *sync, Op *launch)
 {
     bool hit = false;
-    State state = {0};
-    sync.hit = &hit;
-    walk(&sync, launch_region(launch), &state);
+    walk_launch(dry_walk(sync, &hit, (ThreadGroup){0}), launch);
     return !hit;
 }
 
@@ -540,17 +567,16 @@ static void drop_idle_barriers(Sync sync, Op *launch)
 {
     for (size_t i = 0; i < sync.inserted->count && sync.inserted->count <= MOST_TRIED; i++) {
         sync.ignored = sync.inserted->data[i];
-        if (is_ordered(sync, launch)) op_erase(sync.inserted->data[i]);
+        if (is_ordered(&sync, launch)) op_erase(sync.inserted->data[i]);
     }
 }
 
 static void place_barriers(Sync sync, Op *launch)
 {
-    State state = {0}, again = {0};
-    walk(&sync, launch_region(launch), &state);
+    walk_launch(sync, launch);
     drop_idle_barriers(sync, launch);
     sync.fences = true;
-    walk(&sync, launch_region(launch), &again);
+    walk_launch(sync, launch);
 }
 
 static bool sync_launch(Kernel *kernel, const Target *target, Arena *arena, Op *launch)

@@ -41,10 +41,13 @@ typedef struct Sync {
     Cause *cause;       /* of the next one */
     const Op *ignored;  /* a barrier that is taken for not there */
     bool fences;        /* barriers get the fences that they need */
+    Map *left;          /* loop -> Left: sync.c */
     /* if given, barriers are not inserted but reported here, for conflicts with what threads
-     * outside `reported` did, or all if its count is 0 */
+     * outside `reported` did, or all if its count is 0; and so by the walk that this one is within
+     */
     bool *hit;
     ThreadGroup reported;
+    const struct Sync *outer;
 } Sync;
 
 /* ---- hazards.c ---- */
