@@ -213,7 +213,7 @@ static bool encode_argument(const Runner *runner, const HostLaunch *launch, int 
         return true;
     }
     /* a pointer to bytes (void_p) takes any array */
-    if (array->dtype != type->dtype && type->dtype != DTYPE_u8)
+    if (!dtype_holds(type->dtype, array->dtype) && type->dtype != DTYPE_u8)
         return refuse_argument(runner, launch->at, parameter,
                                arena_printf(runner->session->arena,
                                             "the array is of %s, the kernel wants %s",

@@ -47,7 +47,7 @@ static bool set_tensor(const Call *call, const Tensor *tensor, const KernelParam
     if (!tensor_spec(call->eval, value, parameter->name, call->at, &spec) ||
         !host_value(call->eval, value, &call->arguments[tensor->pointer]))
         return false;
-    if (spec.dtype != tensor->dtype)
+    if (!dtype_holds(tensor->dtype, spec.dtype))
         return refuse_call(
             call->eval, call->at,
             arena_printf(

@@ -176,7 +176,7 @@ static bool check_dtype(Eval *eval, const KernelParameter *parameter, const Tens
                         Span at)
 {
     const TensorType *tensor = parameter->tensor;
-    if (tensor->any_dtype || tensor->dtype == given->dtype) return true;
+    if (tensor->any_dtype || dtype_holds(tensor->dtype, given->dtype)) return true;
     if (!given->is_placeholder)
         return refuse(eval, parameter, at,
                       arena_printf(eval->arena, "the array is of %s, and the kernel is for %s",

@@ -69,6 +69,12 @@ int64_t dtype_memory_bytes(DType dtype, int64_t count)
     return (count * dtype_memory_bits(dtype) + 7) / 8;
 }
 
+/* A tf32 in memory is an f32, of which some bits will not count. */
+bool dtype_holds(DType dtype, DType other)
+{
+    return dtype == other || (dtype == DTYPE_tf32 && other == DTYPE_f32);
+}
+
 bool dtype_is_float(DType dtype)
 {
     return dtype_class(dtype) == DTYPE_CLASS_FLOAT;
