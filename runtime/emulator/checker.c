@@ -14,12 +14,12 @@ enum {
     MAX_THREADS = MAX_WARPS * LANES
 };
 
-Checker *tile_emu_checker_new(const Launch *launch)
+Checker *tile_emu_checker_new(Launch *launch)
 {
     Checker *checker = calloc(1, sizeof *checker);
     if (!checker) return NULL;
     checker->shadow = tile_emu_shadow_new(0);
-    checker->order = tile_emu_order_new();
+    checker->order = tile_emu_order_new(launch);
     checker->site_allocation =
         calloc((size_t)launch->site_count + 1, sizeof *checker->site_allocation);
     if (checker->shadow && checker->order && checker->site_allocation)

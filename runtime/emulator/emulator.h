@@ -284,7 +284,7 @@ typedef struct Access {
 } Access;
 
 typedef struct Order Order;
-Order *tile_emu_order_new(void);
+Order *tile_emu_order_new(Launch *launch);
 void tile_emu_order_free(Order *order);
 void tile_emu_order_begin_team(Order *order);
 /* An atomic is taken as an acquire and a release of its address: fences are not seen here. */
@@ -343,9 +343,9 @@ void tile_emu_land_copies(Thread *thread, struct Copy *copies);
 
 /* ---- mbarrier.c ---- */
 
-/* The thread has waited for its copies but those of the latest `groups`; < 0: for all. */
 /* Where a thread waits that nobody helps. */
 void tile_emu_awaited_text(const Thread *thread, char text[PLACE_TEXT]);
+/* The thread has waited for its copies but those of the latest `groups`; < 0: for all. */
 void tile_emu_settle_own(Thread *thread, int32_t groups);
 
 bool tile_emu_mbarrier_is_made(Thread *thread, const void *barrier, uint32_t site);
@@ -396,7 +396,7 @@ struct Watch {
     uint32_t copy_count; /* under way to the block */
 };
 
-Checker *tile_emu_checker_new(const Launch *launch);
+Checker *tile_emu_checker_new(Launch *launch);
 void tile_emu_checker_free(Checker *checker);
 Watch *tile_emu_watch_new(const Launch *launch);
 void tile_emu_watch_free(Watch *watch);

@@ -7,12 +7,13 @@
 
 #include "emulator/emulator.h"
 
-enum { MAGIC = 0x6d62, MOST_BYTES = (1 << 20) - 1 };
+enum { MAGIC = 0x6d, MOST_ARRIVALS = UINT16_MAX, MOST_BYTES = (1 << 20) - 1 };
 
 /* The 8 bytes. A phase is complete when all have arrived and all bytes that were to land have. */
 typedef struct Barrier {
-    uint64_t magic : 16, phase : 1, expected : 11, pending : 11;
-    int64_t bytes : 25; /* still to land */
+    uint64_t magic : 8, phase : 1, expected : 16;
+    uint64_t pending : 17; /* copies may come to be waited for, too */
+    int64_t bytes : 22;    /* still to land */
 } Barrier;
 _Static_assert(sizeof(Barrier) == 8, "an mbarrier has 8 bytes");
 
@@ -67,7 +68,8 @@ TILE_API void tile_emu_mbarrier_init(tile_emu_thread *thread, void *barrier, uin
         const Request request = request_of(thread->owner, made, TILE_EMU_WRITE, site);
         made = tile_emu_check(&request);
     }
-    *made = (Barrier){.magic = MAGIC, .expected = arrivals & 0x7ff, .pending = arrivals & 0x7ff};
+    *made = (Barrier){
+        .magic = MAGIC, .expected = arrivals & MOST_ARRIVALS, .pending = arrivals & MOST_ARRIVALS};
 }
 
 static void note_update(Thread *thread, const Barrier *barrier, uint32_t site)

@@ -28,6 +28,7 @@ typedef struct Memo {
 } Memo;
 
 struct Order {
+    Launch *launch;
     Event *events; /* the first is none */
     uint32_t count, capacity;
     uint32_t team_start; /* events from here on are of this team alone, unless: */
@@ -39,11 +40,19 @@ struct Order {
     Memo memo[MEMO];
 };
 
-Order *tile_emu_order_new(void)
+Order *tile_emu_order_new(Launch *launch)
 {
     Order *order = calloc(1, sizeof *order);
-    if (order) order->count = order->team_start = 1;
+    if (!order) return NULL;
+    order->launch = launch;
+    order->count = order->team_start = 1;
     return order;
+}
+
+/* What came before what is not known any more: no fault may follow from that. */
+static void no_memory(Order *order)
+{
+    order->launch->no_memory = order->launch->stopped = true;
 }
 
 void tile_emu_order_free(Order *order)
@@ -74,7 +83,10 @@ static uint32_t add_event(Order *order, Event event)
     if (order->count >= order->capacity) {
         uint32_t capacity = order->capacity ? order->capacity * 2 : 1024;
         Event *grown = realloc(order->events, capacity * sizeof *grown);
-        if (!grown) return 0;
+        if (!grown) {
+            no_memory(order);
+            return 0;
+        }
         order->events = grown;
         order->capacity = capacity;
     }
@@ -87,7 +99,10 @@ void tile_emu_order_atomic(Order *order, Thread *thread, uintptr_t address, uint
     Block *block = thread->block;
     uint64_t *last =
         tile_emu_map_at(space == TILE_EMU_SHARED ? &order->shared : &order->global, address >> 2);
-    if (!last) return;
+    if (!last) {
+        no_memory(order);
+        return;
+    }
     block->now++;
     Event event = {.block = block->id,
                    .thread = thread->abi.index,
@@ -109,7 +124,10 @@ static uint32_t join(Order *order, uint32_t a, uint32_t b)
 void tile_emu_order_acquire(Order *order, Thread *thread, uintptr_t address)
 {
     const uint64_t *last = tile_emu_map_at(&order->shared, address >> 2);
-    if (last) thread->event = join(order, thread->event, (uint32_t)*last);
+    if (last)
+        thread->event = join(order, thread->event, (uint32_t)*last);
+    else
+        no_memory(order);
 }
 
 void tile_emu_order_join(Order *order, Thread *threads, uint32_t count)
@@ -230,7 +248,7 @@ static uint32_t walk(Order *order, uint32_t from, const Access *access)
     uint32_t warps = access->warps;
     Lanes lanes = {0};
     order->visit++;
-    push(order, &depth, from);
+    if (!push(order, &depth, from)) return from;
     for (uint32_t visits = 0; depth; visits++) {
         uint32_t index = order->stack[--depth];
         Event *event = &order->events[index];
