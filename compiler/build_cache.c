@@ -5,11 +5,16 @@
 
 #include <string.h>
 
+const char *chosen_cache(Session *session, const Options *options)
+{
+    return options->no_cache ? NULL
+           : options->cache  ? options->cache
+                             : cache_folder(session->arena);
+}
+
 Cache *open_cache(Session *session, const Options *options)
 {
-    const char *fault, *folder = options->no_cache ? NULL
-                                 : options->cache  ? options->cache
-                                                   : cache_folder(session->arena);
+    const char *fault, *folder = chosen_cache(session, options);
     return folder ? cache_open(session->arena, folder, CACHE_LIMIT, &fault) : NULL;
 }
 

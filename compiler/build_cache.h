@@ -7,7 +7,9 @@
 
 #include "codegen/cache.h"
 
-/* The cache that the options and the environment ask for; NULL: none, or it cannot be used. */
+/* The folder of the cache that the options and the environment ask for; NULL: none. */
+const char *chosen_cache(Session *session, const Options *options);
+/* That cache; NULL: none, or it cannot be used. */
 Cache *open_cache(Session *session, const Options *options);
 
 /* All that the planned build follows from. */

@@ -27,6 +27,42 @@ void gen_op(Gen *gen, const Op *op)
          : (ICE("%s: no op '%s'", (gen)->machine->name, op_info((op)->code)->name),                \
             (gen)->machine->handler))
 
+/* ---- what the machine does by itself ---- */
+
+#define BY_MACHINE(name, handler)                                                                  \
+    void emit_##name(Gen *gen, const Op *op)                                                       \
+    {                                                                                              \
+        MACHINE(gen, op, handler)(gen, op);                                                        \
+    }
+BY_MACHINE(launch, launch)
+BY_MACHINE(workspace_size, workspace_size)
+BY_MACHINE(span, span)
+BY_MACHINE(tensor_map, tensor_map)
+BY_MACHINE(require, require)
+BY_MACHINE(result_shape, result_shape)
+BY_MACHINE(mbarrier_expect, mbarrier_expect)
+BY_MACHINE(mbarrier_complete, mbarrier_complete)
+BY_MACHINE(cp_tensor, tensor_copy)
+BY_MACHINE(st_tensor, tensor_store)
+BY_MACHINE(mbarrier_wait, mbarrier_wait)
+BY_MACHINE(cluster_arrive, cluster_arrive)
+BY_MACHINE(mma, mma)
+BY_MACHINE(wgmma, wgmma)
+BY_MACHINE(wgmma_wait, wgmma_wait)
+BY_MACHINE(fence_async, fence_async)
+#undef BY_MACHINE
+
+#define BY_MACHINE(name)                                                                           \
+    void emit_##name(Gen *gen, const Op *op)                                                       \
+    {                                                                                              \
+        MACHINE(gen, op, name)(gen);                                                               \
+    }
+BY_MACHINE(copy_commit)
+BY_MACHINE(tensor_commit)
+BY_MACHINE(cluster_wait)
+BY_MACHINE(warp_sync)
+#undef BY_MACHINE
+
 /* ---- values ---- */
 
 void emit_const(Gen *gen, const Op *op)
@@ -114,36 +150,6 @@ void emit_view(Gen *gen, const Op *op)
 }
 
 /* ---- the launch ---- */
-
-void emit_launch(Gen *gen, const Op *op)
-{
-    MACHINE(gen, op, launch)(gen, op);
-}
-
-void emit_workspace_size(Gen *gen, const Op *op)
-{
-    MACHINE(gen, op, workspace_size)(gen, op);
-}
-
-void emit_span(Gen *gen, const Op *op)
-{
-    MACHINE(gen, op, span)(gen, op);
-}
-
-void emit_tensor_map(Gen *gen, const Op *op)
-{
-    MACHINE(gen, op, tensor_map)(gen, op);
-}
-
-void emit_require(Gen *gen, const Op *op)
-{
-    MACHINE(gen, op, require)(gen, op);
-}
-
-void emit_result_shape(Gen *gen, const Op *op)
-{
-    MACHINE(gen, op, result_shape)(gen, op);
-}
 
 static void emit_index(Gen *gen, const Op *op)
 {
@@ -298,11 +304,6 @@ void emit_cp_async(Gen *gen, const Op *op)
      gen_operand(gen, op, 2), active);
 }
 
-void emit_copy_commit(Gen *gen, const Op *op)
-{
-    MACHINE(gen, op, copy_commit)(gen);
-}
-
 void emit_mbarrier_init(Gen *gen, const Op *op)
 {
     MACHINE(gen, op, mbarrier_init)
@@ -314,31 +315,6 @@ void emit_mbarrier_arrive(Gen *gen, const Op *op)
     MACHINE(gen, op, mbarrier_arrive)(gen, op, gen_operand(gen, op, 0), gen_operand(gen, op, 1));
 }
 
-void emit_mbarrier_expect(Gen *gen, const Op *op)
-{
-    MACHINE(gen, op, mbarrier_expect)(gen, op);
-}
-
-void emit_mbarrier_complete(Gen *gen, const Op *op)
-{
-    MACHINE(gen, op, mbarrier_complete)(gen, op);
-}
-
-void emit_cp_tensor(Gen *gen, const Op *op)
-{
-    MACHINE(gen, op, tensor_copy)(gen, op);
-}
-
-void emit_st_tensor(Gen *gen, const Op *op)
-{
-    MACHINE(gen, op, tensor_store)(gen, op);
-}
-
-void emit_tensor_commit(Gen *gen, const Op *op)
-{
-    MACHINE(gen, op, tensor_commit)(gen);
-}
-
 void emit_tensor_wait(Gen *gen, const Op *op)
 {
     MACHINE(gen, op, tensor_wait)(gen, (int)op_int(op, ATTR_count, 0));
@@ -348,11 +324,6 @@ void emit_mbarrier_phase(Gen *gen, const Op *op)
 {
     gen_define(gen, &op->results[0],
                MACHINE(gen, op, mbarrier_phase)(gen, op, gen_operand(gen, op, 0)));
-}
-
-void emit_mbarrier_wait(Gen *gen, const Op *op)
-{
-    MACHINE(gen, op, mbarrier_wait)(gen, op);
 }
 
 void emit_cp_async_arrive(Gen *gen, const Op *op)
@@ -379,16 +350,6 @@ void emit_cluster_address(Gen *gen, const Op *op)
                                                  gen_operand(gen, op, 1)));
 }
 
-void emit_cluster_arrive(Gen *gen, const Op *op)
-{
-    MACHINE(gen, op, cluster_arrive)(gen, op);
-}
-
-void emit_cluster_wait(Gen *gen, const Op *op)
-{
-    MACHINE(gen, op, cluster_wait)(gen);
-}
-
 void emit_grid_sync(Gen *gen, const Op *op)
 {
     MACHINE(gen, op, grid_sync)(gen, gen_operand(gen, op, 0));
@@ -401,11 +362,6 @@ void emit_barrier(Gen *gen, const Op *op)
     LLVMValueRef index = gen_i32(gen, op_int(op, ATTR_index, 0));
     if (op->operand_count) index = LLVMBuildAdd(gen->builder, index, gen_operand(gen, op, 0), "");
     MACHINE(gen, op, barrier)(gen, index, (int)op_int(op, ATTR_count, 0));
-}
-
-void emit_warp_sync(Gen *gen, const Op *op)
-{
-    MACHINE(gen, op, warp_sync)(gen);
 }
 
 void emit_shuffle(Gen *gen, const Op *op)
@@ -451,21 +407,6 @@ void emit_ldmatrix(Gen *gen, const Op *op)
                    gen_bitcast(gen, words[i], gen_type(gen, op->results[i].type)));
 }
 
-void emit_mma(Gen *gen, const Op *op)
-{
-    MACHINE(gen, op, mma)(gen, op);
-}
-
-void emit_wgmma(Gen *gen, const Op *op)
-{
-    MACHINE(gen, op, wgmma)(gen, op);
-}
-
-void emit_wgmma_wait(Gen *gen, const Op *op)
-{
-    MACHINE(gen, op, wgmma_wait)(gen, op);
-}
-
 /* Registers that may be written still. */
 void emit_wgmma_early(Gen *gen, const Op *op)
 {
@@ -486,11 +427,6 @@ void emit_wgmma_early(Gen *gen, const Op *op)
 void emit_registers(Gen *gen, const Op *op)
 {
     if (gen->machine->registers != NULL) gen->machine->registers(gen, op);
-}
-
-void emit_fence_async(Gen *gen, const Op *op)
-{
-    MACHINE(gen, op, fence_async)(gen, op);
 }
 
 /* ---- instructions of the matrix unit ---- */

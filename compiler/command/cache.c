@@ -1,7 +1,5 @@
 /* cache.c: tilec cache [--clear]: where results of earlier runs are, how many and how large. */
-#include "driver.h"
-
-#include "codegen/cache.h"
+#include "build_cache.h"
 
 #include <errno.h>
 #include <string.h>
@@ -28,7 +26,7 @@ static void show_cache(Session *session, const Options *options, const char *fol
 ExitStatus command_cache(Session *session, const Options *options)
 {
     Buf text = {0};
-    const char *folder = options->no_cache ? NULL : cache_folder(session->arena);
+    const char *folder = chosen_cache(session, options);
     if (folder)
         show_cache(session, options, folder, &text);
     else

@@ -58,6 +58,11 @@ echo '== emptied'
 rm cache; mv kept cache
 $TILEC cache --clear | sed "s|$TMP|TMP|"
 build again --arch=sm_80
+echo '== another folder'
+build elsewhere --arch=sm_80 --cache=other
+for folder in other cache; do $TILEC cache --cache=$folder | cut -d, -f1; done
+$TILEC cache --cache=other --clear | cut -d, -f1; $TILEC cache | sed "s|$TMP|TMP|" | cut -d, -f1
+$TILEC cache --no-cache
 echo "== tilec run"
 for i in 1 2; do $TILEC run --device emulator --time-report $TILE_ROOT/samples/add_one/add_one.tile 'a = arange(300, float32); b = empty(300, float32); add_one(300, a, b); print(b[299])' 2> said; grep -c '^LLVM' said; done
 true
