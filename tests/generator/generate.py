@@ -57,6 +57,7 @@ def run(differ, paths, options, device="emulator", variables=None):
     limits = f"ulimit -t {LIMIT}" + (f" -v {MEMORY}" if device == "emulator" else "")
     lines, left = [], list(paths)
     while left:
+        before = len(left)
         command = ["bash", "-c", limits + '; exec "$@"', "-", differ] + options + left
         try:
             done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=10 * LIMIT,
@@ -78,8 +79,8 @@ def run(differ, paths, options, device="emulator", variables=None):
                 lines.append((path, word, rest + "\n" + line))
         if begun:
             lines.append((begun, "crashes", f": {status}: {output[-600:]}"))
-        elif left and not output:
-            lines += [(path, "crashes", f": {status}") for path in left]
+        elif len(left) == before:  # there is no differ, or it begins none of them
+            lines += [(path, "crashes", f": {status}: {output[-600:]}") for path in left]
             break
     return lines
 
