@@ -7,6 +7,7 @@
  * come there; what an atomic found that happens once goes to the others through shared memory. */
 #include "base/vec.h"
 #include "passes/agreed.h"
+#include "passes/rounds.h"
 
 #include <string.h>
 
@@ -100,6 +101,18 @@ static void check_op(Op *op, void *context)
         check_control(context, op);
     else
         check_values(context, op);
+}
+
+/* ---- as many rounds, each thread from its own index on ---- */
+
+static void settle_rounds(Op *op, void *context)
+{
+    Uniform *uniform = context;
+    if (op->code != OP_for || !joint_inside(op) || !threads_part(uniform->agreement, op) ||
+        !loop_settle_rounds(uniform->kernel, op))
+        return;
+    agreement_free(uniform->agreement);
+    uniform->agreement = agreement_new(uniform->kernel);
 }
 
 /* ---- what can be done before the threads part ---- */
@@ -253,6 +266,7 @@ bool pass_uniform(Kernel *kernel, const Target *target)
     kernel_visit(kernel, find_reason, &any);
     if (!any) return true;
     Uniform uniform = {.kernel = kernel, .agreement = agreement_new(kernel)};
+    kernel_visit(kernel, settle_rounds, &uniform);
     kernel_visit(kernel, settle_once, &uniform);
     kernel_visit(kernel, hoist_joint, &uniform);
     kernel_visit(kernel, agree_control, &uniform);
