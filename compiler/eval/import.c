@@ -229,7 +229,10 @@ Object *missing_attribute(Eval *eval, const Object *missing, Name name, Span at)
 {
     bool found;
     Object *object = find_static(eval, missing, name, at, &found);
-    return found ? object : missing_needed(eval, missing, name, at);
+    if (found) return object;
+    Name inner = intern_printf(eval->session->names, "%s.%s", missing->as.missing.path, name);
+    if (static_part(eval, inner) != NULL) return missing_new(eval, inner, missing->as.missing.at);
+    return missing_needed(eval, missing, name, at);
 }
 
 static Object *imported_name(Eval *eval, Object *module, Name name, Span at)
