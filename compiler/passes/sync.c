@@ -41,96 +41,6 @@ typedef struct Barriers {
     bool too_many;
 } Barriers;
 
-/* ---- sets of accesses ---- */
-
-static bool state_has(const State *state, Pending item)
-{
-    for (size_t i = 0; i < state->items.count; i++)
-        if (state->items.data[i].op == item.op && state->items.data[i].fenced == item.fenced &&
-            state->items.data[i].under_way == item.under_way &&
-            state->items.data[i].round.when == item.round.when &&
-            state->items.data[i].round.loop == item.round.loop &&
-            state->items.data[i].met == item.met)
-            return true;
-    return false;
-}
-
-static void state_add(const Sync *sync, State *state, Pending item)
-{
-    if (!state_has(state, item)) vec_push(sync->arena, &state->items, item);
-}
-
-/* True if that added something. */
-static bool state_join(const Sync *sync, State *state, const State *other)
-{
-    const size_t before = state->items.count;
-    for (size_t i = 0; i < other->items.count; i++) state_add(sync, state, other->items.data[i]);
-    return state->items.count != before;
-}
-
-/* What the end of a round leaves to the next one. */
-static void state_age(State *state, const Op *loop)
-{
-    for (size_t i = 0; i < state->items.count; i++) {
-        Round *round = &state->items.data[i].round;
-        const bool again = round->when == ROUND_SAME || round->loop == loop;
-        *round =
-            (Round){round->when == ROUND_SAME ? ROUND_BEFORE : ROUND_EARLIER, again ? loop : NULL};
-    }
-}
-
-static State state_copy(const Sync *sync, const State *state)
-{
-    State copy = {0};
-    state_join(sync, &copy, state);
-    return copy;
-}
-
-/* A sync of the group's threads: those of other threads are not waited for. */
-static void state_fence(State *state, ThreadGroup group)
-{
-    for (size_t i = 0; i < state->items.count; i++)
-        if (group_has(group, state->items.data[i].group)) state->items.data[i].fenced = true;
-}
-
-static void state_clear(State *state, ThreadGroup group)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < state->items.count; i++)
-        if (!group_has(group, state->items.data[i].group) || state->items.data[i].under_way)
-            state->items.data[kept++] = state->items.data[i];
-    state->items.count = kept;
-}
-
-/* The parts of a group of threads have met, each for itself. */
-static void state_meet(State *state, ThreadGroup group)
-{
-    for (size_t i = 0; i < state->items.count; i++)
-        state->items.data[i].met |= group_has(group, state->items.data[i].group);
-}
-
-/* The group's copies have landed, or, unless it waits for all, may have. */
-static void state_wait(const Sync *sync, State *state, bool for_all)
-{
-    const size_t count = state->items.count;
-    for (size_t i = 0; i < count; i++) {
-        Pending item = state->items.data[i];
-        if (!item.under_way || !group_has(sync->group, item.group)) continue;
-        item.under_way = false;
-        if (for_all && !state_has(state, item))
-            state->items.data[i] = item;
-        else
-            state_add(sync, state, item);
-    }
-}
-
-/* What a pipelined loop copies ahead has landed when its last round has waited. */
-static void state_land(State *state)
-{
-    for (size_t i = 0; i < state->items.count; i++)
-        if (op_attr(state->items.data[i].op, ATTR_stages)) state->items.data[i].under_way = false;
-}
-
 /* ---- the walk ---- */
 
 static void walk(const Sync *sync, Region *region, State *state);
@@ -213,7 +123,7 @@ static void build_fence(const Sync *sync, Op *op, const State *state)
     bool written = false, made = true;
     if (!sync->fences || is_fence(op->previous)) return;
     for (size_t i = 0; i < state->items.count; i++) {
-        const Pending *item = &state->items.data[i];
+        const Pending *item = state_item(sync, state, i);
         if (!group_has(sync->group, item->group) || item->under_way || item->met ||
             !writes_shared(item->op))
             continue;
@@ -260,7 +170,7 @@ static void visit_barrier(const Sync *sync, Op *barrier, State *state)
               parts = (int)op_int(barrier, ATTR_parts, 1);
     if (barrier == sync->ignored) return;
     build_fence(sync, barrier, state);
-    (parts > 1 ? state_meet : state_clear)(state, sync->group);
+    (parts > 1 ? state_meet : state_clear)(sync, state);
     if ((parts == 1 && sync->group.count == block) || sync->group.count <= 32) return;
     op_set_int(barrier, ATTR_index, barriers_of(sync, sync->group, parts));
     op_set_int(barrier, ATTR_count, sync->group.count / parts);
@@ -274,13 +184,13 @@ static void visit_meeting(const Sync *sync, Op *op, State *state)
     const Op *arrive = op->code == OP_cluster_wait ? op->previous : NULL;
     if (op->code == OP_grid_sync ||
         (arrive && arrive->code == OP_cluster_arrive && !op_int(arrive, ATTR_relaxed, 0)))
-        state_clear(state, sync->group);
+        state_clear(sync, state);
 }
 
 /* For each of so many parts of the threads. */
 static void insert_barriers(const Sync *sync, Op *before, State *state, int parts)
 {
-    (parts > 1 ? state_meet : state_clear)(state, sync->group);
+    (parts > 1 ? state_meet : state_clear)(sync, state);
     if (!sync->hit) build_barrier(sync, before, parts);
 }
 
@@ -311,9 +221,10 @@ static int needs_barrier(const Sync *sync, Op *op, const State *state)
 {
     int needed = 0;
     for (size_t i = 0; i < state->items.count; i++) {
-        const Pending *earlier = &state->items.data[i];
+        if (!pending_conflicts(sync, state->items.data[i], op)) continue;
+        const Pending *earlier = state_item(sync, state, i);
         const bool apart = hazard_within_parts(sync, *earlier, op);
-        if (!hazard_between(sync, *earlier, op) || (apart && earlier->met)) continue;
+        if (apart && earlier->met) continue;
         *sync->cause = (Cause){earlier->op, op};
         if (group_has(sync->group, earlier->group))
             needed = apart && needed != 1 ? (int)op_int(op, ATTR_parts, 1) : 1;
@@ -401,7 +312,7 @@ static const Left *loop_leaves(const Sync *sync, Op *loop)
     for (bool changed = true; changed;) {
         State body = state_copy(sync, &left->rounds);
         walk_once(sync, loop, &body, &left->exit);
-        state_age(&body, loop);
+        state_age(sync, &body, loop);
         changed = state_join(sync, &left->rounds, &body);
     }
     left->is_settled = !sync->hit;
@@ -421,7 +332,7 @@ static void visit_loop(const Sync *sync, Op *loop, State *state)
     if (hit) insert_barrier(sync, loop, state);
     state_join(sync, state, &left->rounds);
     state_join(sync, state, &left->exit);
-    if (op_attr(loop, ATTR_stages)) state_land(state);
+    if (op_attr(loop, ATTR_stages)) state_land(sync, state);
 }
 
 static void visit_if(const Sync *sync, Op *op, State *state)
@@ -448,7 +359,7 @@ static void visit_arrive(const Sync *sync, Op *arrive, const State *state)
 {
     bool written = false;
     for (size_t i = 0; i < state->items.count; i++) {
-        const Pending *item = &state->items.data[i];
+        const Pending *item = state_item(sync, state, i);
         written |= !group_is_apart(item->group, sync->group) && !makes_barriers(item->op) &&
                    writes_shared(item->op);
     }
@@ -480,7 +391,7 @@ static void visit_op(const Sync *sync, Op *op, State *state)
     else if (op->code == OP_copy_wait)
         state_wait(sync, state, op_attr(op, ATTR_count) == NULL);
     else if (op->code == OP_sync)
-        state_fence(state, sync->group);
+        state_fence(sync, state);
     else if (is_group(op))
         visit_group(sync, op, state);
     else if (op->region_count && threads_part(sync->agreement, op))
@@ -598,6 +509,7 @@ static bool sync_launch(Kernel *kernel, const Target *target, Arena *arena, Op *
                        .barriers = &barriers,
                        .inserted = &inserted,
                        .cause = &cause,
+                       .table = pending_table_new(arena),
                        .facts = facts_new(kernel),
                        .agreement = agreement_new(kernel),
                        .group = {0, 32 * launch_warps(launch)}};

@@ -1,5 +1,5 @@
-/* sync.h: what sync.c, which walks a launch and places barriers, and hazards.c, which knows what
- * must not meet, share; private to this folder. */
+/* sync.h: what sync.c, which walks a launch and places barriers, pending.c, which keeps what was
+ * met on the way, and hazards.c, which knows what must not meet, share; private to this folder. */
 #ifndef TILEC_PASSES_SYNC_H
 #define TILEC_PASSES_SYNC_H
 
@@ -17,8 +17,12 @@ typedef struct Pending {
     bool met; /* the parts of the threads have met since, each for itself */
 } Pending;
 
+typedef struct PendingTable PendingTable;
+
+/* A set of them: numbers of the table. */
 typedef struct State {
-    VEC(Pending) items;
+    VEC(size_t) items;
+    VEC(uint64_t) has; /* a bit for each number */
 } State;
 
 /* What a barrier is for. */
@@ -31,6 +35,7 @@ typedef struct Sync {
     const Target *target;
     Arena *arena;
     struct Barriers *barriers; /* sync.c */
+    PendingTable *table;
     FactTable *facts;
     Agreement *agreement;
     ThreadGroup group;  /* the threads that run what is walked */
@@ -49,6 +54,28 @@ typedef struct Sync {
     ThreadGroup reported;
     const struct Sync *outer;
 } Sync;
+
+/* ---- pending.c ---- */
+
+PendingTable *pending_table_new(Arena *arena);
+/* hazard_between, of the item of that number. */
+bool pending_conflicts(const Sync *sync, size_t number, Op *op);
+const Pending *state_item(const Sync *sync, const State *state, size_t index);
+void state_add(const Sync *sync, State *state, Pending item);
+/* True if that added something. */
+bool state_join(const Sync *sync, State *state, const State *other);
+State state_copy(const Sync *sync, const State *state);
+/* What the end of a loop's round leaves to the next one. */
+void state_age(const Sync *sync, State *state, const Op *loop);
+/* A sync of the threads that are walked for: those of others are not waited for. */
+void state_fence(const Sync *sync, State *state);
+/* They have met, all of them or the parts that they are in, each for itself. */
+void state_clear(const Sync *sync, State *state);
+void state_meet(const Sync *sync, State *state);
+/* Their copies have landed, or, unless they wait for all, may have. */
+void state_wait(const Sync *sync, State *state, bool for_all);
+/* What a pipelined loop copies ahead has landed when its last round has waited. */
+void state_land(const Sync *sync, State *state);
 
 /* ---- hazards.c ---- */
 

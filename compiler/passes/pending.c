@@ -1,0 +1,191 @@
+/* pending.c: sets of accesses that something may have to wait for. Each access, as it is pending in
+ * one way, has a number; a set is a list of numbers and a bit for each. What is found out about two
+ * accesses is kept: a launch is walked many times. */
+#include "passes/sync.h"
+
+#include <string.h>
+
+typedef VEC(size_t) Numbers;
+typedef enum Verdict { VERDICT_NONE, VERDICT_APART, VERDICT_CONFLICT } Verdict;
+
+struct PendingTable {
+    VEC(Pending) items; /* by number */
+    Map numbers;        /* Op -> Numbers of its items */
+    Map verdicts;       /* Op -> Verdicts of the items before it */
+};
+typedef VEC(char) Verdicts; /* by number, Verdict; those behind the last one are not known */
+
+PendingTable *pending_table_new(Arena *arena)
+{
+    return arena_new_of(arena, PendingTable);
+}
+
+static bool same_item(const Pending *a, const Pending *b)
+{
+    return a->op == b->op && a->fenced == b->fenced && a->under_way == b->under_way &&
+           a->round.when == b->round.when && a->round.loop == b->round.loop && a->met == b->met;
+}
+
+static void *value_of(Arena *arena, Map *map, const Op *op, size_t size)
+{
+    void *known = map_get(map, op);
+    if (known) return known;
+    known = arena_alloc(arena, size);
+    memset(known, 0, size);
+    map_set(arena, map, op, known);
+    return known;
+}
+
+static size_t number_of(const Sync *sync, Pending item)
+{
+    PendingTable *table = sync->table;
+    Numbers *numbers = value_of(sync->arena, &table->numbers, item.op, sizeof *numbers);
+    for (size_t i = 0; i < numbers->count; i++)
+        if (same_item(&table->items.data[numbers->data[i]], &item)) return numbers->data[i];
+    vec_push(sync->arena, numbers, table->items.count);
+    vec_push(sync->arena, &table->items, item);
+    return table->items.count - 1;
+}
+
+bool pending_conflicts(const Sync *sync, size_t number, Op *op)
+{
+    PendingTable *table = sync->table;
+    Verdicts *verdicts = value_of(sync->arena, &table->verdicts, op, sizeof *verdicts);
+    while (verdicts->count <= number) vec_push(sync->arena, verdicts, VERDICT_NONE);
+    char *verdict = &verdicts->data[number];
+    if (*verdict == VERDICT_NONE)
+        *verdict =
+            hazard_between(sync, table->items.data[number], op) ? VERDICT_CONFLICT : VERDICT_APART;
+    return *verdict == VERDICT_CONFLICT;
+}
+
+/* ---- sets ---- */
+
+enum { WORD = 64 };
+
+const Pending *state_item(const Sync *sync, const State *state, size_t index)
+{
+    return &sync->table->items.data[state->items.data[index]];
+}
+
+/* True if it was not there. */
+static bool add_number(const Sync *sync, State *state, size_t number)
+{
+    while (state->has.count <= number / WORD) vec_push(sync->arena, &state->has, 0);
+    uint64_t *word = &state->has.data[number / WORD];
+    const uint64_t bit = UINT64_C(1) << number % WORD;
+    if (*word & bit) return false;
+    *word |= bit;
+    vec_push(sync->arena, &state->items, number);
+    return true;
+}
+
+void state_add(const Sync *sync, State *state, Pending item)
+{
+    add_number(sync, state, number_of(sync, item));
+}
+
+bool state_join(const Sync *sync, State *state, const State *other)
+{
+    bool more = false;
+    for (size_t i = 0; i < other->items.count; i++)
+        more |= add_number(sync, state, other->items.data[i]);
+    return more;
+}
+
+State state_copy(const Sync *sync, const State *state)
+{
+    State copy = {0};
+    state_join(sync, &copy, state);
+    return copy;
+}
+
+/* Each item becomes what the rule makes of it, or goes. */
+typedef bool ItemRule(Pending *item, const void *context);
+
+static void change(const Sync *sync, State *state, ItemRule *rule, const void *context)
+{
+    State changed = {0};
+    for (size_t i = 0; i < state->items.count; i++) {
+        const Pending old = *state_item(sync, state, i);
+        Pending item = old;
+        if (!rule(&item, context)) continue;
+        add_number(sync, &changed,
+                   same_item(&old, &item) ? state->items.data[i] : number_of(sync, item));
+    }
+    *state = changed;
+}
+
+static bool age(Pending *item, const void *loop)
+{
+    const Round round = item->round;
+    const bool again = round.when == ROUND_SAME || round.loop == loop;
+    item->round =
+        (Round){round.when == ROUND_SAME ? ROUND_BEFORE : ROUND_EARLIER, again ? loop : NULL};
+    return true;
+}
+
+void state_age(const Sync *sync, State *state, const Op *loop)
+{
+    change(sync, state, age, loop);
+}
+
+static bool fence(Pending *item, const void *group)
+{
+    item->fenced |= group_has(*(const ThreadGroup *)group, item->group);
+    return true;
+}
+
+void state_fence(const Sync *sync, State *state)
+{
+    change(sync, state, fence, &sync->group);
+}
+
+static bool outlives(Pending *item, const void *group)
+{
+    return !group_has(*(const ThreadGroup *)group, item->group) || item->under_way;
+}
+
+void state_clear(const Sync *sync, State *state)
+{
+    change(sync, state, outlives, &sync->group);
+}
+
+static bool meet(Pending *item, const void *group)
+{
+    item->met |= group_has(*(const ThreadGroup *)group, item->group);
+    return true;
+}
+
+void state_meet(const Sync *sync, State *state)
+{
+    change(sync, state, meet, &sync->group);
+}
+
+static bool arrive(Pending *item, const void *group)
+{
+    item->under_way &= !group_has(*(const ThreadGroup *)group, item->group);
+    return true;
+}
+
+void state_wait(const Sync *sync, State *state, bool for_all)
+{
+    State landed = state_copy(sync, state);
+    change(sync, &landed, arrive, &sync->group);
+    if (for_all)
+        *state = landed;
+    else
+        state_join(sync, state, &landed);
+}
+
+static bool land(Pending *item, const void *context)
+{
+    (void)context;
+    if (op_attr(item->op, ATTR_stages)) item->under_way = false;
+    return true;
+}
+
+void state_land(const Sync *sync, State *state)
+{
+    change(sync, state, land, NULL);
+}
