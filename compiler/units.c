@@ -235,19 +235,22 @@ static void relax_multiples(Stages *stages, const Kernel *typed, const Lowered *
     diag_unmute(stages->session->diags, mute);
 }
 
-/* `assumed` is what it was lowered with, `multiples` what it says. */
-static bool add_variant(Stages *stages, const Kernel *typed, const Lowered *lowered,
-                        const int64_t *assumed, const int64_t *multiples, SpecialisationImages *out)
+static void make_mutants(Stages *stages, const Lowered *lowered)
 {
-    const ArchList *archs = stages->archs;
-    VariantImages *images = &out->variants[out->variant_count++];
-    *images =
-        (VariantImages){.multiples = multiples,
-                        .images = arena_new_array(stages->session->arena, Image, archs->count)};
-    for (size_t i = 0; stages->wish.mutants && i < archs->count; i++)
+    for (size_t i = 0; stages->wish.mutants && i < stages->archs->count; i++)
         if (lowered->kernels[i])
             mutants_make(lowered->kernels[i], lowered->texts[i], stages->session->arena,
                          stages->wish.mutants);
+}
+
+/* `assumed` is what it was lowered with, `multiples` what it says. */
+static bool add_variant(Stages *stages, const Kernel *typed, const Lowered *lowered,
+                        const int64_t *assumed, const int64_t *multiples, VariantImages *images)
+{
+    const ArchList *archs = stages->archs;
+    *images =
+        (VariantImages){.multiples = multiples,
+                        .images = arena_new_array(stages->session->arena, Image, archs->count)};
     for (size_t i = 0; i < archs->count; i++) {
         if (!lowered->kernels[i]) continue;
         const Pending pending = {.image = &images->images[images->image_count++],
@@ -278,11 +281,14 @@ static bool start_aligned(Stages *stages, const Kernel *typed, int64_t *multiple
     Lowered aligned;
     if (!lower_all(stages, typed, multiples, &aligned)) return false;
     relax_multiples(stages, typed, &aligned, multiples);
-    return add_variant(stages, typed, &aligned, multiples, multiples, out);
+    make_mutants(stages, &aligned);
+    out->variant_count = 1;
+    return add_variant(stages, typed, &aligned, multiples, multiples, out->variants);
 }
 
 /* Up to two variants: aligned first where alignment changes the code on some architecture, then the
- * one that assumes no more than aligned elements. */
+ * one that assumes no more than aligned elements. That one is started first: ptxas takes longer for
+ * it, and is at work while it is found out what the other one has to assume. */
 static bool start_variants(Stages *stages, const Kernel *typed, SpecialisationImages *out)
 {
     Arena *arena = stages->session->arena;
@@ -291,14 +297,18 @@ static bool start_variants(Stages *stages, const Kernel *typed, SpecialisationIm
     out->variants = arena_new_array(arena, VariantImages, 2);
     if (multiples && is_for_tensor_unit(typed)) return start_aligned(stages, typed, multiples, out);
     if (!lower_all(stages, typed, NULL, &general)) return false;
-    if (multiples && !stages->wish.general_only) {
-        if (!lower_all(stages, typed, multiples, &aligned)) return false;
-        if (!same_code(&general, &aligned, stages->archs->count)) {
-            relax_multiples(stages, typed, &aligned, multiples);
-            if (!add_variant(stages, typed, &aligned, multiples, multiples, out)) return false;
-        }
-    }
-    return add_variant(stages, typed, &general, NULL, element_multiples(arena, typed), out);
+    bool both = multiples && !stages->wish.general_only;
+    if (both && !lower_all(stages, typed, multiples, &aligned)) return false;
+    both = both && !same_code(&general, &aligned, stages->archs->count);
+    if (both) make_mutants(stages, &aligned);
+    make_mutants(stages, &general);
+    out->variant_count = both ? 2 : 1;
+    if (!add_variant(stages, typed, &general, NULL, element_multiples(arena, typed),
+                     &out->variants[both]))
+        return false;
+    if (!both) return true;
+    relax_multiples(stages, typed, &aligned, multiples);
+    return add_variant(stages, typed, &aligned, multiples, multiples, out->variants);
 }
 
 bool unit_start(Stages *stages, Unit *unit)
