@@ -53,6 +53,7 @@ void buf_free(Buf *buf);
 void buf_char(Buf *buf, char c);
 void buf_bytes(Buf *buf, const void *bytes, size_t length);
 void buf_text(Buf *buf, const char *text);
+void buf_integer(Buf *buf, int64_t number);
 void buf_printf(Buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(Buf *buf, const char *format, va_list arguments);
 void buf_quoted(Buf *buf, const char *text, size_t length); /* "..." with C (and JSON) escapes */

@@ -44,14 +44,28 @@ void buf_text(Buf *buf, const char *text)
     buf_bytes(buf, text, strlen(text));
 }
 
+void buf_integer(Buf *buf, int64_t number)
+{
+    char digits[20];
+    size_t first = sizeof digits;
+    uint64_t left = number < 0 ? -(uint64_t)number : (uint64_t)number;
+    do digits[--first] = (char)('0' + left % 10);
+    while ((left /= 10) > 0);
+    if (number < 0) digits[--first] = '-';
+    buf_bytes(buf, digits + first, sizeof digits - first);
+}
+
 void buf_vprintf(Buf *buf, const char *format, va_list arguments)
 {
     va_list again;
     va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, arguments);
+    const size_t room = buf->capacity - buf->length;
+    int length = vsnprintf(room > 0 ? buf->data + buf->length : NULL, room, format, arguments);
     if (length < 0) ICE("cannot format '%s'", format);
-    buf_reserve(buf, (size_t)length);
-    vsnprintf(buf->data + buf->length, (size_t)length + 1, format, again);
+    if ((size_t)length >= room) {
+        buf_reserve(buf, (size_t)length);
+        vsnprintf(buf->data + buf->length, (size_t)length + 1, format, again);
+    }
     buf->length += (size_t)length;
     va_end(again);
 }

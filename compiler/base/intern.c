@@ -24,10 +24,16 @@ Interner *interner_new(Arena *arena)
     return names;
 }
 
-/* FNV-1a: names are short, and the result must not vary from run to run. */
+/* FNV-1a, by words where there are any: names are short, keys are of some words, and the result
+ * must not vary from run to run. */
 static uint64_t text_hash(const char *text, size_t length)
 {
-    uint64_t hash = 14695981039346656037u;
+    uint64_t hash = 14695981039346656037u, word;
+    for (; length >= sizeof word; text += sizeof word, length -= sizeof word) {
+        memcpy(&word, text, sizeof word);
+        hash = (hash ^ word) * 1099511628211u;
+        hash ^= hash >> 32;
+    }
     for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 1099511628211u;
     return hash ^ (hash >> 32);
 }

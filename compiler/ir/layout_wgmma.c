@@ -25,14 +25,23 @@ static int64_t bit_at(const Asked *asked, int32_t along, int32_t across)
     return layout_offset(asked->layout, coordinates) * asked->bits;
 }
 
+/* The next number, or the next single bit. */
+static int32_t following(int32_t number, bool single)
+{
+    return single && number > 0 ? 2 * number : number + 1;
+}
+
 /* 8 rows of `width` bytes, one after the other, chunks flipped by the address's bits from 7 up. */
 static bool is_swizzled(const Asked *asked, int width)
 {
     const int32_t elements = width * 8 / asked->bits;
     if (asked->layout->shape[asked->along] < elements || asked->layout->shape[asked->across] < ROWS)
         return false;
-    for (int32_t row = 0; row < ROWS; row++)
-        for (int32_t i = 0; i < elements; i++) {
+    /* Both are linear in the bits of rows and elements of a block: the single bits will do. */
+    const bool linear = elements <= asked->layout->block[asked->along] &&
+                        ROWS <= asked->layout->block[asked->across];
+    for (int32_t row = 0; row < ROWS; row = following(row, linear))
+        for (int32_t i = 0; i < elements; i = following(i, linear)) {
             const int64_t plain = (int64_t)row * width * 8 + i * asked->bits;
             const int64_t flip = (plain >> 10 & (width / CHUNK_BYTES - 1)) * CHUNK_BYTES * 8;
             if (bit_at(asked, i, row) != (plain ^ flip)) return false;

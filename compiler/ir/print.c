@@ -57,8 +57,11 @@ static Name readable_name(Printer *printer, Name name)
 static void name_value(Printer *printer, const Value *value, Name name)
 {
     if (name == NULL || *name == '\0') {
-        Name number = intern_printf(printer->names, "%d", ++printer->numbered);
-        map_set(printer->arena, &printer->texts, value, (void *)number);
+        Buf number = {0};
+        buf_integer(&number, ++printer->numbered);
+        map_set(printer->arena, &printer->texts, value,
+                arena_copy_text(printer->arena, number.data, number.length));
+        buf_free(&number);
         return;
     }
     Name base = readable_name(printer, name), unique = base;
@@ -99,7 +102,8 @@ static void print_word(Printer *printer, const char *text)
 static void print_value(Printer *printer, const Value *value)
 {
     Name text = map_get(&printer->texts, value);
-    buf_printf(printer->out, "%%%s", text != NULL ? text : "?");
+    buf_char(printer->out, '%');
+    buf_text(printer->out, text != NULL ? text : "?");
 }
 
 /* The fewest digits that read back as the same number; a NaN with a payload by its bits. */
@@ -124,16 +128,19 @@ static void print_number(Printer *printer, double number)
 
 static void print_attr(Printer *printer, const Attr *attr)
 {
-    buf_printf(printer->out, "%s = ", attr_name(attr->key));
+    buf_text(printer->out, attr_name(attr->key));
+    buf_text(printer->out, " = ");
     switch (attr_kind(attr->key)) {
-    case ATTR_KIND_INT: buf_printf(printer->out, "%lld", (long long)attr->integer); return;
+    case ATTR_KIND_INT: buf_integer(printer->out, attr->integer); return;
     case ATTR_KIND_FLOAT: print_number(printer, attr->number); return;
     case ATTR_KIND_TEXT: print_word(printer, attr->text); return;
     case ATTR_KIND_INTS: break;
     }
     buf_char(printer->out, '[');
-    for (int i = 0; i < attr->count; i++)
-        buf_printf(printer->out, "%s%lld", i == 0 ? "" : ", ", (long long)attr->integers[i]);
+    for (int i = 0; i < attr->count; i++) {
+        buf_text(printer->out, i == 0 ? "" : ", ");
+        buf_integer(printer->out, attr->integers[i]);
+    }
     buf_char(printer->out, ']');
 }
 
@@ -144,7 +151,8 @@ static void print_head(Printer *printer, const Op *op)
         buf_text(out, i == 0 ? "" : ", ");
         print_value(printer, &op->results[i]);
     }
-    buf_printf(out, "%s%s", op->result_count > 0 ? " = " : "", op_info(op->code)->name);
+    buf_text(out, op->result_count > 0 ? " = " : "");
+    buf_text(out, op_info(op->code)->name);
     for (int i = 0; i < op->operand_count; i++) {
         buf_text(out, i == 0 ? " " : ", ");
         print_value(printer, op->operands[i]);
@@ -167,7 +175,12 @@ static void print_place(Printer *printer, Span span)
     if (span.source != NULL && span.source != printer->read_from &&
         strpbrk(span.source->path, "\r\n") == NULL) {
         Place place = source_place(span.source, span.begin);
-        buf_printf(printer->out, " # %s:%u:%u", span.source->path, place.line, place.column);
+        buf_text(printer->out, " # ");
+        buf_text(printer->out, span.source->path);
+        buf_char(printer->out, ':');
+        buf_integer(printer->out, place.line);
+        buf_char(printer->out, ':');
+        buf_integer(printer->out, place.column);
     }
     buf_char(printer->out, '\n');
 }
