@@ -227,9 +227,8 @@ void emit_left_out(Gen *gen, const Op *op)
 {
     LLVMTypeRef boolean = gen->types.i1;
     LLVMValueRef holds = op->operand_count ? gen_operand(gen, op, 0) : gen_int(gen, boolean, 0);
-    const int64_t number = op_int(op, ATTR_index, 0);
     gen_define_result(gen, op,
-                      gen->machine->left_out ? gen->machine->left_out(gen, number, holds) : holds);
+                      gen->machine->left_out ? gen->machine->left_out(gen, op, holds) : holds);
 }
 
 /* Of what is the thread's own there is nothing to watch. */

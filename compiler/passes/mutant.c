@@ -4,39 +4,43 @@
 #include "passes/op_vec.h"
 #include "passes/passes.h"
 
+/* What an op does for others: tile_emu_role of the emulator's. */
+typedef enum Role { ROLE_MEETS, ROLE_RELEASES, ROLE_COMPLETES, ROLE_SHOWS, ROLE_CONFINES } Role;
+
 /* Ops that other ops are ordered by, and where those that are done under a condition have it. */
 typedef struct Leavable {
     OpCode code;
     bool orders;
+    Role role;
     int predicates[2]; /* operands; 0: none */
 } Leavable;
 
 static const Leavable leavable[] = {
-    {OP_barrier, true, {0}},
-    {OP_warp_sync, true, {0}},
-    {OP_fence_async, true, {0}},
-    {OP_copy_commit, true, {0}},
-    {OP_copy_wait, true, {0}},
-    {OP_wgmma_wait, true, {0}},
-    {OP_mbarrier_arrive, true, {1}},
-    {OP_mbarrier_wait, true, {0}},
-    {OP_cp_async_arrive, true, {0}},
-    {OP_tensor_commit, true, {0}},
-    {OP_tensor_wait, true, {0}},
-    {OP_cluster_arrive, true, {0}},
-    {OP_cluster_wait, true, {0}},
-    {OP_grid_sync, true, {0}},
-    {OP_mbarrier_expect, true, {2}},
-    {OP_mbarrier_complete, true, {2}},
-    {OP_mbarrier_init, false, {1}},
-    {OP_ld, false, {1}},
-    {OP_st, false, {2}},
-    {OP_ld_bits, false, {2}},
-    {OP_st_bits, false, {3}},
-    {OP_atom, false, {3}},
-    {OP_cp_async, false, {2, 3}},
-    {OP_cp_tensor, false, {3}},
-    {OP_st_tensor, false, {2}},
+    {OP_barrier, true, ROLE_MEETS, {0}},
+    {OP_warp_sync, true, ROLE_MEETS, {0}},
+    {OP_fence_async, true, ROLE_SHOWS, {0}},
+    {OP_copy_commit, true, ROLE_COMPLETES, {0}},
+    {OP_copy_wait, true, ROLE_COMPLETES, {0}},
+    {OP_wgmma_wait, true, ROLE_COMPLETES, {0}},
+    {OP_mbarrier_arrive, true, ROLE_RELEASES, {1}},
+    {OP_mbarrier_wait, true, ROLE_MEETS, {0}},
+    {OP_cp_async_arrive, true, ROLE_COMPLETES, {0}},
+    {OP_tensor_commit, true, ROLE_COMPLETES, {0}},
+    {OP_tensor_wait, true, ROLE_COMPLETES, {0}},
+    {OP_cluster_arrive, true, ROLE_RELEASES, {0}},
+    {OP_cluster_wait, true, ROLE_MEETS, {0}},
+    {OP_grid_sync, true, ROLE_MEETS, {0}},
+    {OP_mbarrier_expect, true, ROLE_RELEASES, {2}},
+    {OP_mbarrier_complete, true, ROLE_RELEASES, {2}},
+    {OP_mbarrier_init, false, ROLE_CONFINES, {1}},
+    {OP_ld, false, ROLE_CONFINES, {1}},
+    {OP_st, false, ROLE_CONFINES, {2}},
+    {OP_ld_bits, false, ROLE_CONFINES, {2}},
+    {OP_st_bits, false, ROLE_CONFINES, {3}},
+    {OP_atom, false, ROLE_CONFINES, {3}},
+    {OP_cp_async, false, ROLE_CONFINES, {2, 3}},
+    {OP_cp_tensor, false, ROLE_CONFINES, {3}},
+    {OP_st_tensor, false, ROLE_CONFINES, {2}},
 };
 
 typedef struct Maker {
@@ -49,13 +53,14 @@ typedef struct Maker {
 
 /* True, too, where `holds` is given and does. */
 static Value *build_left_out(const Maker *maker, Builder *builder, const Op *op, Value *holds,
-                             const char *what)
+                             const char *what, Role role)
 {
     const Type *type = type_scalar(maker->kernel->types, DTYPE_b1);
     Op *asks = build_op(builder, OP_left_out, holds ? 1 : 0, &holds, 1, &type);
     const Mutant mutant = {maker->kernel->name, maker->code, op->span, what, holds != NULL};
     vec_push(maker->arena, maker->out, mutant);
     op_set_int(asks, ATTR_index, (int64_t)maker->out->count);
+    op_set_int(asks, ATTR_role, role);
     return &asks->results[0];
 }
 
@@ -150,7 +155,7 @@ static Value **results_of(const Maker *maker, Op *op)
 }
 
 /* A wait hands its operands on. */
-static void leave_op(const Maker *maker, Op *op)
+static void leave_op(const Maker *maker, Op *op, Role role)
 {
     const int count = op->result_count;
     const Type **types = arena_new_array(maker->arena, const Type *, count + 1);
@@ -160,7 +165,7 @@ static void leave_op(const Maker *maker, Op *op)
     const Attr *why = op_attr(op, ATTR_text);
     const char *name = op_info(op->code)->name,
                *what = why ? arena_printf(maker->arena, "%s (%s)", name, why->text) : name;
-    Value *left_out = build_left_out(maker, &at, op, NULL, what);
+    Value *left_out = build_left_out(maker, &at, op, NULL, what, role);
     Op *branch = build_op(&at, OP_if, 1, &left_out, count, types);
     Map map = {0};
     for (int i = 0; i < count; i++) map_set(maker->arena, &map, results[i], &branch->results[i]);
@@ -183,7 +188,8 @@ static void leave_predicate(const Maker *maker, Op *op, int operand)
         return;
     Builder at = builder_before(op);
     const char *what = arena_printf(maker->arena, "predicate of %s", op_info(op->code)->name);
-    op->operands[operand] = build_left_out(maker, &at, op, op->operands[operand], what);
+    op->operands[operand] =
+        build_left_out(maker, &at, op, op->operands[operand], what, ROLE_CONFINES);
 }
 
 static void look(Op *op, void *context)
@@ -192,7 +198,7 @@ static void look(Op *op, void *context)
     for (size_t i = 0; i < sizeof leavable / sizeof *leavable; i++) {
         if (op->code != leavable[i].code) continue;
         for (int j = 0; j < 2; j++) leave_predicate(maker, op, leavable[i].predicates[j]);
-        if (leavable[i].orders) leave_op(maker, op);
+        if (leavable[i].orders) leave_op(maker, op, leavable[i].role);
     }
 }
 

@@ -181,9 +181,18 @@ uint32_t tile_emu_wgmma_under_way(tile_emu_thread *thread, uint32_t groups);
 /* fence.proxy.async */
 void tile_emu_fence_async(tile_emu_thread *thread);
 
+/* What an op that is left out does for others. */
+typedef enum tile_emu_role {
+    TILE_EMU_MEETS,     /* threads that pass it come after what was done before it */
+    TILE_EMU_RELEASES,  /* others come after what its thread did before it */
+    TILE_EMU_COMPLETES, /* what its thread has begun before it is done behind it */
+    TILE_EMU_SHOWS,     /* another proxy sees what was written before it */
+    TILE_EMU_CONFINES,  /* a predicate: some threads do not what others do */
+} tile_emu_role;
+
 /* Nonzero if the op of this number is left out, or `holds` is nonzero; if it is not, the thread has
  * come to where that makes a difference. */
-uint32_t tile_emu_left_out(tile_emu_thread *thread, uint32_t number, uint32_t holds);
+uint32_t tile_emu_left_out(tile_emu_thread *thread, uint32_t number, uint32_t role, uint32_t holds);
 
 /* Optional, from the ramp, for each pointer parameter: its value. Known arguments decide what an
  * access outside every allocation of tile_alloc is (memory of the caller's own, or a fault);

@@ -12,6 +12,7 @@ struct Copy {
     uint8_t *to;
     const uint8_t *from;
     uint32_t bytes, inside, group, site;
+    uint16_t passed; /* left_out.c */
 };
 
 /* ---- destinations ---- */
@@ -83,7 +84,8 @@ TILE_API void tile_emu_copy_async(tile_emu_thread *thread, void *to, const void 
                    .bytes = bytes,
                    .inside = inside,
                    .group = owner->copy_group,
-                   .site = site};
+                   .site = site,
+                   .passed = tile_emu_passed(owner)};
     note_destination(owner, copy);
     tile_emu_mark_copy(owner->block, to, bytes, site + 1);
     *(owner->last_copy ? &owner->last_copy->next : &owner->first_copy) = copy;
@@ -122,6 +124,7 @@ struct Copy *tile_emu_take_copies(Thread *thread)
 static void finish(Thread *thread, Copy *copy)
 {
     Block *block = thread->block;
+    tile_emu_note_completion(thread, copy->passed, copy->site, true);
     land(thread, copy);
     copy->next = block->free_copies;
     block->free_copies = copy;
@@ -145,5 +148,13 @@ TILE_API void tile_emu_copy_wait(tile_emu_thread *thread, int32_t groups)
         owner->first_copy = copy->next;
         if (!copy->next) owner->last_copy = NULL;
         finish(owner, copy);
+    }
+}
+
+void tile_emu_note_unused(Block *block)
+{
+    for (uint32_t i = 0; i < block->thread_count; i++) {
+        const Copy *copy = block->threads[i].first_copy;
+        if (copy) tile_emu_note_completion(&block->threads[i], copy->passed, copy->site, false);
     }
 }

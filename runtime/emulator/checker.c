@@ -48,9 +48,10 @@ Watch *tile_emu_watch_new(const Launch *launch)
     watch->reading_site = calloc(bytes / 16 + 1, sizeof(uint32_t));
     watch->generic_write = calloc(bytes / 4 + 1, sizeof(uint32_t));
     watch->generic_stamp = calloc(bytes / 4 + 1, sizeof(uint32_t));
+    watch->generic_passed = calloc(bytes / 4 + 1, sizeof(uint16_t));
     watch->generic_rank = calloc(bytes / 4 + 1, 1);
     if (watch->shadow && watch->copy_site && watch->reading_site && watch->generic_write &&
-        watch->generic_stamp && watch->generic_rank)
+        watch->generic_stamp && watch->generic_passed && watch->generic_rank)
         return watch;
     tile_emu_watch_free(watch);
     return NULL;
@@ -64,6 +65,7 @@ void tile_emu_watch_free(Watch *watch)
     free(watch->reading_site);
     free(watch->generic_write);
     free(watch->generic_stamp);
+    free(watch->generic_passed);
     free(watch->generic_rank);
     free(watch);
 }
@@ -91,6 +93,7 @@ void tile_emu_check_barrier(Block *block, uint32_t warps)
     block->now++;
     if ((uint32_t)__builtin_popcount(warps) == block->warp_count) {
         block->barrier_stamp = block->now;
+        block->barrier_site = block->threads->abi.site;
         tile_emu_order_join(checker->order, block->threads, block->thread_count);
     } else {
         tile_emu_order_meet(checker->order, block, warps);
@@ -104,6 +107,7 @@ void tile_emu_check_barrier(Block *block, uint32_t warps)
 void tile_emu_check_warp_sync(Block *block, Thread *lanes)
 {
     block->sync_stamp[lanes->warp] = ++block->now;
+    block->sync_site[lanes->warp] = lanes->abi.site;
     tile_emu_order_join(block->launch->checker->order, lanes, LANES);
 }
 
@@ -391,6 +395,7 @@ static bool check_request(Request *request)
     if (is_shared && request->kind != TILE_EMU_READ) note_write(request);
     tile_emu_shadow_access(is_shared ? request->home->watch->shadow : checker->shadow,
                            checker->order, request);
+    request->thread->passing.unconfined = false;
     return true;
 }
 

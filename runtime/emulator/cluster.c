@@ -135,6 +135,7 @@ static void learn_all(Team *team)
     for (uint32_t i = 0; i < team->count; i++) {
         Block *block = &team->blocks[i];
         block->barrier_stamp = ++block->now;
+        block->barrier_site = block->threads->abi.site;
         known = tile_emu_order_both(
             order, known,
             tile_emu_order_meet(order, block, UINT32_MAX >> (32 - block->warp_count)));

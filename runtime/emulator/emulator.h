@@ -40,6 +40,13 @@ typedef struct Watch Watch;
 
 typedef enum ThreadState { THREAD_READY, THREAD_WAITING, THREAD_ENDED } ThreadState;
 
+/* How often a thread has come to where an op is left out, and what it knew at the last. */
+typedef struct Passing {
+    uint16_t count;
+    bool unconfined; /* its next access is one that it makes only since a predicate is left out */
+    uint32_t event, barrier_stamp, sync_stamp;
+} Passing;
+
 typedef struct Thread {
     tile_emu_thread abi; /* first: all that emulated code sees; abi.owner is this record */
     void *handle;        /* of the coroutine */
@@ -47,12 +54,13 @@ typedef struct Thread {
     struct Copy *first_copy, *last_copy;          /* async.c: under way, the oldest first */
     uint32_t copy_group;                          /* the one that the next copy belongs to */
     struct Reading *first_reading, *last_reading; /* wgmma.c: under way, the oldest first */
-    uint32_t reading_group, readings_done; /* the next one; how many have been waited for */
-    struct Box *first_store, *last_store; /* tensor.c: that it has begun to write */
+    uint32_t reading_group, readings_done;        /* the next one; how many have been waited for */
+    struct Box *first_store, *last_store;         /* tensor.c: that it has begun to write */
     uint32_t store_group;
     uint32_t fences;                   /* of the asynchronous proxy, that it has passed */
     uint32_t fence_event, fence_stamp; /* what it knew at the last: `event`, `barrier_stamp` */
-    uint32_t event; /* order.c: the last event that this thread knows of, 0 is none */
+    uint32_t event;  /* order.c: the last event that this thread knows of, 0 is none */
+    Passing passing; /* left_out.c */
     const struct Barrier *awaited; /* mbarrier.c: where it waits; NULL: nowhere */
     uint8_t parity;                /* for which phase */
     uint8_t state;                 /* ThreadState */
@@ -115,11 +123,13 @@ struct Block {
     uint32_t stores;                               /* of the tensor unit, under way */
     struct Reading *free_readings;
     struct Arrival *first_arrival, *last_arrival, *free_arrivals; /* mbarrier.c: to come */
-    bool progress; /* something but waiting happened in this round */
-    bool released; /* a barrier let go in this round */
+    struct Making *first_making; /* mbarrier.c: by whom mbarriers were made */
+    bool progress;               /* something but waiting happened in this round */
+    bool released;               /* a barrier let go in this round */
     /* Clocks of the checker: `now` moves at every event that orders something. An access made
      * before the last barrier has a smaller stamp than `barrier_stamp`, and so on. */
     uint32_t now, barrier_stamp, sync_stamp[MAX_WARPS];
+    uint32_t barrier_site, sync_site[MAX_WARPS]; /* where those were */
     _Alignas(64) uint8_t scratch[SCRATCH_BYTES]; /* where accesses that are not allowed go */
 };
 
@@ -167,6 +177,7 @@ struct Launch {
     bool backwards;       /* the last thread has the first turn */
     _Atomic bool stopped; /* a fault that nothing can follow, or no memory */
     _Atomic bool no_memory;
+    bool seeks_evidence; /* left_out.c */
     MatrixFunction *matrix;
     FaultList faults;
     Checker *checker; /* NULL: a fast launch */
@@ -187,6 +198,9 @@ tile_status tile_emu_fault_report(Launch *launch);
 void tile_emu_fault_free(Launch *launch);
 
 /* ---- left_out.c ---- */
+
+/* Whether checked launches are to show why nobody misses what is left out. */
+bool tile_emu_seeks_evidence(void);
 
 /* Whether a launch ends with its first fault: nobody wants to read of the others. */
 bool tile_emu_stops_at_fault(void);
@@ -278,6 +292,7 @@ typedef struct Access {
     uint8_t scope; /* Scope */
     uint8_t atomic;
     uint8_t bits;     /* of a byte's part: which; 0: all */
+    uint16_t passed;  /* left_out.c */
     uint32_t warps;   /* of a set of reads of one block: whose they are */
     WarpReads *reads; /* of such a set in shared memory: by warps; of several blocks' by their
                          ranks, then warps; else NULL */
@@ -288,7 +303,8 @@ Order *tile_emu_order_new(Launch *launch);
 void tile_emu_order_free(Order *order);
 void tile_emu_order_begin_team(Order *order);
 /* An atomic is taken as an acquire and a release of its address: fences are not seen here. */
-void tile_emu_order_atomic(Order *order, Thread *thread, uintptr_t address, uint32_t space);
+void tile_emu_order_atomic(Order *order, Thread *thread, uintptr_t address, uint32_t space,
+                           uint32_t site);
 /* The thread knows what the last atomic at an address of shared memory knows. */
 void tile_emu_order_acquire(Order *order, Thread *thread, uintptr_t address);
 /* All of `threads` know what each of them knows. */
@@ -301,6 +317,8 @@ uint32_t tile_emu_order_both(Order *order, uint32_t a, uint32_t b);
 uint32_t tile_emu_order_gather(Order *order, Block *block, uint32_t warp);
 /* Whether `access` comes before all that the event's thread does now. */
 bool tile_emu_order_knows(Order *order, uint32_t event, const Access *access);
+/* By what it does: where that is; NO_SITE: it does not, or that was not kept. */
+uint32_t tile_emu_order_site(Order *order, uint32_t event, const Access *access);
 
 /* ---- shadow.c ---- */
 
@@ -322,12 +340,29 @@ typedef struct Request {
 typedef struct Shadow Shadow;
 Shadow *tile_emu_shadow_new(uint32_t shared_bytes);
 void tile_emu_shadow_free(Shadow *shadow);
+/* Reports the access if it conflicts with the one before, and is not ordered behind it. */
+void tile_emu_shadow_check(const Access *before, const Request *request, Order *order);
+/* The access as it is remembered. */
+Access tile_emu_shadow_access_of(const Request *request);
 /* Compares an access with those before it, and remembers it. */
 void tile_emu_shadow_access(Shadow *shadow, Order *order, const Request *request);
+/* Whether `before` comes before what the requesting thread does now, by barriers alone. */
+bool tile_emu_shadow_is_ordered(const Access *before, const Request *request);
 /* Whether the thread comes after a set of reads of several blocks of its cluster. */
 bool tile_emu_shadow_knows_all(Order *order, Thread *thread, const WarpReads *reads);
 /* Whether the program has memory there at all. */
 bool tile_emu_shadow_is_mapped(Shadow *shadow, uintptr_t address);
+
+/* ---- left_out.c, again ---- */
+
+/* What an access, or something that is begun, is marked with. */
+uint16_t tile_emu_passed(const Thread *thread);
+/* Two accesses to the same bytes, one of which writes. */
+void tile_emu_note_meeting(const Access *before, const Request *request, Order *order);
+/* Something that the thread began with this mark is waited for, or, `used` is false, never was. */
+void tile_emu_note_completion(Thread *thread, uint16_t passed, uint32_t site, bool used);
+/* Another proxy uses what the writer wrote with this mark and some fence has shown. */
+void tile_emu_note_shown(const Thread *writer, uint16_t passed, const Thread *reader);
 
 /* ---- async.c ---- */
 
@@ -340,6 +375,8 @@ void tile_emu_mark_copy(Block *block, const uint8_t *to, uint32_t bytes, uint32_
 /* What the thread has begun to copy, out of its own list; and the end of that. */
 struct Copy *tile_emu_take_copies(Thread *thread);
 void tile_emu_land_copies(Thread *thread, struct Copy *copies);
+/* Copies that nobody has waited for when their block ends. */
+void tile_emu_note_unused(Block *block);
 
 /* ---- mbarrier.c ---- */
 
@@ -386,11 +423,12 @@ struct Checker {
 /* What is kept of a block's shared memory. */
 struct Watch {
     Shadow *shadow;
-    uint32_t *copy_site;     /* by words: 1 + the site of the copy under way to it */
-    uint32_t *reading_site;  /* by chunks of 16 bytes: 1 + the site of a wgmma that reads it */
-    uint32_t *generic_write; /* by words: who wrote it last (wgmma.c) */
-    uint32_t *generic_stamp; /* and when: its Block.now */
-    uint8_t *generic_rank;   /* and in which block of the cluster */
+    uint32_t *copy_site;      /* by words: 1 + the site of the copy under way to it */
+    uint32_t *reading_site;   /* by chunks of 16 bytes: 1 + the site of a wgmma that reads it */
+    uint32_t *generic_write;  /* by words: who wrote it last (wgmma.c) */
+    uint32_t *generic_stamp;  /* and when: its Block.now */
+    uint16_t *generic_passed; /* left_out.c */
+    uint8_t *generic_rank;    /* and in which block of the cluster */
     uint32_t *visits; /* of other blocks: each thread's latest, by ranks, then threads; or NULL */
     uint32_t visit_site; /* of the last one */
     uint32_t copy_count; /* under way to the block */

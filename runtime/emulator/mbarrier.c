@@ -59,6 +59,47 @@ static bool is_made(const Thread *thread, const Barrier *barrier, uint32_t site)
     return false;
 }
 
+/* Who made an mbarrier: later arrivals hide that from the memory's own record. */
+typedef struct Making Making;
+struct Making {
+    Making *next;
+    const Barrier *barrier;
+    Access access;
+};
+
+static Making *making_of(const Block *home, const Barrier *barrier)
+{
+    Making *making = home->first_making;
+    while (making && making->barrier != barrier) making = making->next;
+    return making;
+}
+
+static void note_making(const Request *request)
+{
+    const Barrier *barrier = (const Barrier *)request->address;
+    Block *home = tile_emu_home(request->block, request->address);
+    Making *making = making_of(home, barrier);
+    if (!making) {
+        making = tile_emu_block_memory(home, sizeof *making);
+        if (!making) return;
+        making->next = home->first_making;
+        home->first_making = making;
+    }
+    making->barrier = barrier;
+    making->access = tile_emu_shadow_access_of(request);
+}
+
+/* Whoever uses one, a wait, too, comes after its making. */
+static void check_making(Thread *thread, const Barrier *barrier, uint32_t site)
+{
+    Request request = request_of(thread, barrier, TILE_EMU_READ, site);
+    if (!thread->abi.checked) return;
+    request.home = tile_emu_home(thread->block, request.address);
+    const Making *making = making_of(request.home, barrier);
+    if (making)
+        tile_emu_shadow_check(&making->access, &request, thread->block->launch->checker->order);
+}
+
 TILE_API void tile_emu_mbarrier_init(tile_emu_thread *thread, void *barrier, uint32_t arrivals,
                                      uint32_t site)
 {
@@ -67,9 +108,18 @@ TILE_API void tile_emu_mbarrier_init(tile_emu_thread *thread, void *barrier, uin
     if (thread->checked) {
         const Request request = request_of(thread->owner, made, TILE_EMU_WRITE, site);
         made = tile_emu_check(&request);
+        note_making(&request);
     }
     *made = (Barrier){
         .magic = MAGIC, .expected = arrivals & MOST_ARRIVALS, .pending = arrivals & MOST_ARRIVALS};
+}
+
+/* The same, of a thread that uses it now. */
+static bool is_made_before(Thread *thread, const Barrier *barrier, uint32_t site)
+{
+    const bool made = is_made(thread, barrier, site);
+    if (made && thread->awaited != barrier) check_making(thread, barrier, site);
+    return made;
 }
 
 static void note_update(Thread *thread, const Barrier *barrier, uint32_t site)
@@ -87,7 +137,7 @@ static void complete(Barrier *barrier)
 
 static void arrive(Thread *thread, Barrier *barrier, uint32_t site)
 {
-    if (!is_made(thread, barrier, site)) return;
+    if (!is_made_before(thread, barrier, site)) return;
     note_update(thread, barrier, site);
     if (!barrier->pending) {
         report_barrier(
@@ -103,7 +153,7 @@ TILE_API void tile_emu_mbarrier_expect(tile_emu_thread *thread, void *barrier, u
                                        uint32_t site)
 {
     Barrier *at = barrier;
-    if (!bytes || !is_made(thread->owner, at, site)) return;
+    if (!bytes || !is_made_before(thread->owner, at, site)) return;
     if (at->bytes + (int64_t)bytes > MOST_BYTES)
         report_barrier(thread->owner, site,
                        "makes an mbarrier's phase wait for more than 1048575 bytes at a time");
@@ -113,7 +163,7 @@ TILE_API void tile_emu_mbarrier_expect(tile_emu_thread *thread, void *barrier, u
 
 bool tile_emu_mbarrier_is_made(Thread *thread, const void *barrier, uint32_t site)
 {
-    return is_made(thread, barrier, site);
+    return is_made_before(thread, barrier, site);
 }
 
 void tile_emu_mbarrier_land(Thread *thread, void *barrier, uint32_t bytes, uint32_t site)
@@ -128,7 +178,7 @@ TILE_API void tile_emu_mbarrier_complete(tile_emu_thread *thread, void *barrier,
                                          uint32_t site)
 {
     Thread *owner = thread->owner;
-    if (!bytes || !is_made(owner, barrier, site)) return;
+    if (!bytes || !is_made_before(owner, barrier, site)) return;
     tile_emu_mbarrier_land(owner, barrier, bytes, site);
     owner->block->progress = true;
 }
@@ -154,7 +204,7 @@ TILE_API void tile_emu_copy_arrive(tile_emu_thread *thread, void *barrier, uint3
         block->free_arrivals = arrival->next;
     else
         arrival = tile_emu_block_memory(block, sizeof *arrival);
-    if (!arrival || !is_made(owner, barrier, site)) return;
+    if (!arrival || !is_made_before(owner, barrier, site)) return;
     if (extra) ((Barrier *)barrier)->pending++;
     *arrival = (Arrival){.barrier = barrier,
                          .thread = owner,
@@ -202,7 +252,7 @@ TILE_API uint32_t tile_emu_mbarrier_phase(tile_emu_thread *thread, void *barrier
                                           uint32_t site)
 {
     (void)unused;
-    if (!is_made(thread->owner, barrier, site)) return 0;
+    if (!is_made_before(thread->owner, barrier, site)) return 0;
     return ((const Barrier *)barrier)->phase;
 }
 
@@ -228,7 +278,7 @@ TILE_API uint32_t tile_emu_mbarrier_test(tile_emu_thread *thread, void *barrier,
     Thread *owner = thread->owner;
     Block *block = owner->block;
     Arrival *previous = NULL;
-    if (!is_made(owner, barrier, site)) return 0;
+    if (!is_made_before(owner, barrier, site)) return 0;
     for (Arrival **link = &block->first_arrival; *link && !is_complete(barrier, parity);) {
         if ((*link)->barrier == barrier) {
             settle(block, link, previous);

@@ -19,6 +19,7 @@ typedef struct Event {
     uint32_t warps; /* that met; 0: this is an atomic */
     uint32_t barrier_stamp, sync_stamp, stamp;
     uint32_t before[2]; /* events known to it, 0 is none */
+    uint32_t site;      /* of the atomic, or of where they met */
     uint32_t visit;     /* the last walk that came here */
 } Event;
 
@@ -94,7 +95,8 @@ static uint32_t add_event(Order *order, Event event)
     return order->count++;
 }
 
-void tile_emu_order_atomic(Order *order, Thread *thread, uintptr_t address, uint32_t space)
+void tile_emu_order_atomic(Order *order, Thread *thread, uintptr_t address, uint32_t space,
+                           uint32_t site)
 {
     Block *block = thread->block;
     uint64_t *last =
@@ -109,6 +111,7 @@ void tile_emu_order_atomic(Order *order, Thread *thread, uintptr_t address, uint
                    .barrier_stamp = block->barrier_stamp,
                    .sync_stamp = block->sync_stamp[thread->warp],
                    .stamp = block->now,
+                   .site = site,
                    .before = {thread->event, (uint32_t)*last}};
     thread->event = add_event(order, event);
     *last = thread->event;
@@ -161,6 +164,7 @@ static uint32_t add_meeting(Order *order, const Block *block, uint32_t warps)
                                     .warps = warps,
                                     .barrier_stamp = block->barrier_stamp,
                                     .stamp = block->now,
+                                    .site = block->threads[__builtin_ctz(warps) * LANES].abi.site,
                                     .before = {joint, 0}});
 }
 
@@ -286,4 +290,10 @@ bool tile_emu_order_knows(Order *order, uint32_t event, const Access *access)
     if (end->block == access->block && access->stamp < end->barrier_stamp)
         *memo = (Memo){event, access->block, end->barrier_stamp};
     return true;
+}
+
+uint32_t tile_emu_order_site(Order *order, uint32_t event, const Access *access)
+{
+    const uint32_t found = event && access->scope != SCOPE_GRID ? walk(order, event, access) : 0;
+    return found ? order->events[found].site : NO_SITE;
 }

@@ -18,6 +18,7 @@ enum {
     MAX_WORKERS = 64,
     CHUNK_BYTES = 1 << 20,
     IDLE_CHECKED = 1 << 16,
+    IDLE_MUTANT = 1 << 10, /* somebody waits for ever in many of them */
     IDLE_FAST = 1 << 24,
     IDLE_POLITE = 1 << 8
 };
@@ -204,6 +205,7 @@ static void begin_block(Block *block, uint64_t number)
     block->first_box = block->last_box = block->free_boxes = NULL;
     block->free_readings = NULL;
     block->first_arrival = block->last_arrival = block->free_arrivals = NULL;
+    block->first_making = NULL;
     if (launch->checker) tile_emu_check_begin_block(block);
     if (!start_threads(block)) launch->no_memory = launch->stopped = true;
 }
@@ -265,6 +267,7 @@ static void end_block(Block *block)
 {
     if (block->first_box || block->stores) tile_emu_check_boxes(block);
     if (block->watch) tile_emu_check_end_block(block);
+    if (block->launch->seeks_evidence) tile_emu_note_unused(block);
 }
 
 /* One turn for each block; false after a fault that ends the launch. */
@@ -309,6 +312,7 @@ static bool may_wait(const Team *team, bool progress, uint32_t *idle)
     else
         ++*idle;
     /* Teams run one at a time where they are checked, so nobody else can write. */
+    if (team->launch->seeks_evidence) return *idle < IDLE_MUTANT;
     if (team->launch->checker) return *idle < IDLE_CHECKED;
     if (*idle > IDLE_POLITE) sched_yield();
     return *idle < IDLE_FAST;
@@ -493,6 +497,7 @@ TILE_API tile_status tile_emulator_run(const tile_image *image, const tile_entry
     tile_status status = check_launch(entry, launch.block_count);
     if (status == TILE_OK) status = tile_emu_is_checked(&checked, &launch.backwards);
     if (status != TILE_OK || !launch.block_count) return status;
+    launch.seeks_evidence = checked && tile_emu_seeks_evidence();
     set_teams(&launch);
     if (checked) {
         launch.checker = tile_emu_checker_new(&launch);

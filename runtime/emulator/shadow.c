@@ -101,8 +101,7 @@ static bool split_cells(Page *page, uint32_t shift)
 
 /* ---- order ---- */
 
-/* Whether `before` comes before what the requesting thread does now, by barriers alone. */
-static bool is_ordered(const Access *before, const Request *request)
+bool tile_emu_shadow_is_ordered(const Access *before, const Request *request)
 {
     const Block *block = request->block;
     if (before->block != block->id)
@@ -151,15 +150,21 @@ static void report_race(const Request *request, const Access *before, bool was_r
 
 static void check_order(const Access *before, const Request *request, Order *order, bool was_read)
 {
-    if (is_ordered(before, request)) return;
     if (before->bits && request->bits && !(before->bits & request->bits)) return;
     if (request->kind == TILE_EMU_ATOMIC && before->atomic) return;
+    if (request->block->launch->seeks_evidence) tile_emu_note_meeting(before, request, order);
+    if (tile_emu_shadow_is_ordered(before, request)) return;
     if (!tile_emu_fault_is_new(request->block->launch, FAULT_RACE, request->site, before->site))
         return;
     const bool known = before->scope == SCOPE_GRID && before->reads
                            ? tile_emu_shadow_knows_all(order, request->thread, before->reads)
                            : tile_emu_order_knows(order, request->thread->event, before);
     if (!known) report_race(request, before, was_read);
+}
+
+void tile_emu_shadow_check(const Access *before, const Request *request, Order *order)
+{
+    check_order(before, request, order, false);
 }
 
 /* Whether it comes after what the warps of one block did: it may be the thread's own. */
@@ -190,7 +195,7 @@ bool tile_emu_shadow_knows_all(Order *order, Thread *thread, const WarpReads *re
 
 /* ---- one cell ---- */
 
-static Access access_of(const Request *request)
+Access tile_emu_shadow_access_of(const Request *request)
 {
     return (Access){.block = request->block->id,
                     .stamp = request->block->now,
@@ -199,7 +204,8 @@ static Access access_of(const Request *request)
                     .scope = SCOPE_THREAD,
                     .warps = 1u << request->thread->warp,
                     .atomic = request->kind == TILE_EMU_ATOMIC,
-                    .bits = request->bits};
+                    .bits = request->bits,
+                    .passed = tile_emu_passed(request->thread)};
 }
 
 /* The set as one of `rank`'s block among others. */
@@ -239,8 +245,8 @@ static WarpReads *reads_with(const Access *reads, const Access *now, const Reque
  * others widen to a set, which keeps the last reader's name. */
 static void remember_read(Access *reads, const Request *request)
 {
-    Access now = access_of(request);
-    if (!is_ordered(reads, request)) {
+    Access now = tile_emu_shadow_access_of(request);
+    if (!tile_emu_shadow_is_ordered(reads, request)) {
         bool same_block = reads->block == now.block && reads->scope != SCOPE_GRID;
         bool same_warp = reads->scope <= SCOPE_WARP && reads->thread / LANES == now.thread / LANES;
         now.scope = !same_block ? SCOPE_GRID : same_warp ? SCOPE_WARP : SCOPE_BLOCK;
@@ -273,7 +279,7 @@ static bool touch_cell(Cell *cell, const Request *request, Order *order)
         return unwritten;
     }
     check_order(&cell->read, request, order, true);
-    cell->write = access_of(request);
+    cell->write = tile_emu_shadow_access_of(request);
     cell->read.block = 0;
     return unwritten && request->kind == TILE_EMU_ATOMIC;
 }
@@ -307,5 +313,6 @@ void tile_emu_shadow_access(Shadow *shadow, Order *order, const Request *request
         at += bytes;
     }
     if (request->kind == TILE_EMU_ATOMIC)
-        tile_emu_order_atomic(order, request->thread, request->address, request->space);
+        tile_emu_order_atomic(order, request->thread, request->address, request->space,
+                              request->site);
 }

@@ -19,7 +19,8 @@ struct Box {
     Block *home; /* whose shared memory it is */
     int32_t start[RANK];
     uint32_t bytes, site;
-    uint32_t group; /* of one that is written */
+    uint32_t group;  /* of one that is written */
+    uint16_t passed; /* left_out.c */
 };
 
 static Request request_of(const Box *box, const void *address, uint32_t bytes, uint32_t kind,
@@ -87,7 +88,8 @@ static Box *box_new(Thread *thread, Block *home, const void *map, void *shared, 
                  .thread = thread,
                  .home = home,
                  .bytes = box_bytes(map),
-                 .site = site};
+                 .site = site,
+                 .passed = tile_emu_passed(thread)};
     memcpy(box->start, thread->abi.in, rank * sizeof box->start[0]);
     return is_aligned(box) ? box : NULL;
 }
@@ -281,6 +283,7 @@ TILE_API void tile_emu_tensor_wait(tile_emu_thread *thread, uint32_t groups)
         owner->first_store = box->next;
         if (!box->next) owner->last_store = NULL;
         owner->block->stores--;
+        tile_emu_note_completion(owner, box->passed, box->site, true);
         write_box(box);
         box_free(box);
     }

@@ -49,6 +49,7 @@ void tile_emu_note_generic_write(const Request *request)
     for (size_t i = begin / 4; i <= (begin + request->bytes - 1) / 4; i++) {
         watch->generic_write[i] = mark_of(request->thread);
         watch->generic_stamp[i] = request->block->now;
+        watch->generic_passed[i] = tile_emu_passed(request->thread);
         watch->generic_rank[i] = (uint8_t)request->block->rank;
     }
 }
@@ -87,6 +88,14 @@ static bool is_fenced(const Thread *reader, const Block *home, size_t word)
     return tile_emu_order_knows(home->launch->checker->order, reader->fence_event, &access);
 }
 
+static void note_fenced(const Thread *reader, const Block *home, size_t word)
+{
+    const Watch *watch = home->watch;
+    const Block *block = &home->cluster->blocks[watch->generic_rank[word]];
+    const uint32_t writer = watch->generic_write[word] & ((1u << THREAD_BITS) - 1);
+    tile_emu_note_shown(&block->threads[writer - 1], watch->generic_passed[word], reader);
+}
+
 void tile_emu_check_proxy(const Request *request, const char *what)
 {
     const Block *block = request->block, *home = tile_emu_home(request->block, request->address);
@@ -95,7 +104,10 @@ void tile_emu_check_proxy(const Request *request, const char *what)
     if (offset + request->bytes > home->launch->entry->shared_bytes) return;
     for (size_t i = offset / 4; i < (offset + request->bytes) / 4; i++) {
         const uint32_t writer = words[i] & ((1u << THREAD_BITS) - 1);
-        if (is_fenced(request->thread, home, i)) continue;
+        if (is_fenced(request->thread, home, i)) {
+            if (writer) note_fenced(request->thread, home, i);
+            continue;
+        }
         char where[PLACE_TEXT];
         Request named = *request;
         named.home = (Block *)(uintptr_t)home;
@@ -115,6 +127,7 @@ typedef struct Reading Reading;
 struct Reading {
     Reading *next;
     uint32_t offset, group, site;
+    uint16_t passed; /* left_out.c */
 };
 
 static void check_read(Thread *thread, uint32_t offset, uint32_t site)
@@ -148,8 +161,10 @@ static void begin_reading(Thread *thread, uint32_t offset)
     else
         reading = tile_emu_block_memory(block, sizeof *reading);
     if (!reading) return;
-    *reading =
-        (Reading){.offset = offset, .group = thread->reading_group, .site = thread->abi.site};
+    *reading = (Reading){.offset = offset,
+                         .group = thread->reading_group,
+                         .site = thread->abi.site,
+                         .passed = tile_emu_passed(thread)};
     *(thread->last_reading ? &thread->last_reading->next : &thread->first_reading) = reading;
     thread->last_reading = reading;
     block->watch->reading_site[offset / CHUNK] = reading->site + 1;
@@ -172,6 +187,7 @@ TILE_API void tile_emu_wgmma_wait(tile_emu_thread *thread, int32_t groups)
         owner->first_reading = reading->next;
         if (!reading->next) owner->last_reading = NULL;
         block->watch->reading_site[reading->offset / CHUNK] = 0;
+        tile_emu_note_completion(owner, reading->passed, reading->site, true);
         check_read(owner, reading->offset, reading->site);
         reading->next = block->free_readings;
         block->free_readings = reading;

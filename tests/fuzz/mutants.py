@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""mutants.py [--jobs N] [--which waits|predicates|all] [--only REGEX] [--lines N] [--known FILE] [--write FILE] [--json FILE] [--skip FILE] TILEC FILE.accept...: runs each line of statements without one op that its
+"""mutants.py [--jobs N] [--which waits|predicates|all] [--only REGEX] [--lines N] [--known FILE] [--write FILE] [--json FILE] [--skip FILE] [--seen FILE] TILEC FILE.accept...: runs each line of statements without one op that its
 kernels' threads or copies are ordered by, or without one condition that the compiler put an access under; each in its turn, on the emulator
 (`--leave-each-out`), and once more with the kernels' general variants. A mutant is one op of one variant of one kernel; it counts as missed if some line of its file misses it: by a fault, by
-wrong results, by a deadlock. The others are listed: nobody needs them, or no line comes to where they are needed.
+wrong results, by a deadlock. The others are listed, under what the emulator says of why nobody needs them (mutant_reasons.py).
 
 Exit status 1 if a program fails that lacks nothing, or if one that is listed is not among those of --known."""
 import argparse
@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 import mutant_reasons  # noqa: E402
 
-MUTANT = re.compile(r"without number (\d+), an? (.*), of (.*) \((\w+) (\d+)\): (missed|not missed|nobody comes to it)$")
+MUTANT = re.compile(r"without number (\d+), an? (.*), of (.*) \((\w+) (\d+)\): (missed|not missed: .*|nobody comes to it)$")
 
 
 def run(tilec, which, missed, file, statements, *options):
@@ -40,7 +40,7 @@ def run(tilec, which, missed, file, statements, *options):
         _, what, kernel, code, number, outcome = MUTANT.search(message["message"]).groups()
         kernel = re.sub(r"__run\d+|_emulated_\w+$", "", kernel)
         place = f'{os.path.basename(message.get("file", "?"))}:{message.get("line", 0)}'
-        outcomes[kernel, code, int(number), what, place] = outcome
+        outcomes[kernel, code, int(number), what, place] = mutant_reasons.plain(outcome)
     return outcomes, ""
 
 
@@ -60,7 +60,11 @@ def tests_of(paths, only, most):
                 yield file, number, statements
 
 
-RANK = {"nobody comes to it": 0, "not missed": 1, "missed": 2}
+def rank(outcome):
+    """Of what several lines show of one mutant, the first counts."""
+    if outcome in ("missed", "nobody comes to it"):
+        return (9 if outcome == "missed" else -9), ""
+    return mutant_reasons.strength_of(outcome[len("not missed: "):]), outcome
 
 
 def results_in(path):
@@ -79,22 +83,26 @@ def main():
     parser.add_argument("--lines", type=int, default=1 << 30)
     parser.add_argument("--json", help="a file that gets what was found, program by program, so that nothing is lost if this is killed")
     parser.add_argument("--skip", action="append", default=[], help="such a file: its programs are not run again, and what was found counts")
+    parser.add_argument("--seen", action="append", default=[], help="such a file: what was missed there is not tried again in the same code")
     parser.add_argument("--known", help="a list that --write wrote: what is in it is not shown, what is not fails")
     parser.add_argument("--write")
     parser.add_argument("tilec")
     parser.add_argument("accept", nargs="*")
     options = parser.parse_args()
-    failed, best, lines, done, missed = False, {}, {}, set(), collections.defaultdict(set)
+    failed, best, done, missed = False, {}, set(), collections.defaultdict(set)
 
     def count(name, number, more, outcomes):
         done.add((name, number, tuple(more)))
         for key, outcome in outcomes:
             key = (name, *key)
-            if RANK[outcome] > RANK.get(best.get(key), -1):
-                best[key], lines[key] = outcome, number
+            if key not in best or rank(outcome) > rank(best[key]):
+                best[key] = outcome
             if outcome == "missed":
                 missed[name].add(key[2:4])
 
+    for path in options.seen:
+        for name, _, _, outcomes in results_in(path):
+            missed[name].update(tuple(key[1:3]) for key, outcome in outcomes if outcome == "missed")
     for path in options.skip:
         for found in results_in(path):
             count(*found)
@@ -114,18 +122,19 @@ def main():
             if kept:
                 print(json.dumps(found), file=kept, flush=True)
     tally = collections.Counter()
-    silent = collections.Counter()
+    silent = collections.defaultdict(list)
     for key, outcome in best.items():
         name, kernel, _, _, what, place = key
-        tally["predicates" if what.startswith("predicate") else "waits", outcome] += 1
-        if outcome == "not missed":
-            silent[what, f"{name}: {kernel}: {what} of {place}"] += 1
+        kind, evidence = "predicates" if what.startswith("predicate") else "waits", outcome[len("not missed: "):]
+        tally[kind, outcome.split(":")[0]] += 1
+        if outcome.startswith("not missed"):
+            silent[mutant_reasons.name_of(mutant_reasons.class_of(evidence)), f"{name}: {kernel}: {what} of {place}"].append(evidence)
     figures = ["{}: {} missed, {} not missed, {} that nobody comes to".format(
         kind, *(tally[kind, outcome] for outcome in ("missed", "not missed", "nobody comes to it"))) for kind in ("waits", "predicates")]
     known = mutant_reasons.read_list(options.known) if options.known else {}
-    for (what, text), count in sorted(silent.items(), key=lambda item: item[0][1]):
-        if count > known.get(text, 0):
-            print(f"{text} ({count - known.get(text, 0)}): {mutant_reasons.reason_of(what)}")
+    for (name, text), found in sorted(silent.items(), key=lambda item: item[0][1]):
+        if len(found) > known.get((name, text), 0):
+            print(f"{text} ({len(found) - known.get((name, text), 0)}): {'; '.join(sorted(set(found)))}")
             failed |= options.known is not None
     print("\n".join(figures))
     if options.write:

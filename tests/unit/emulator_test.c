@@ -798,6 +798,33 @@ KERNEL(crowd)
     END
 }
 
+/* Warp 1 waits at an mbarrier that thread 0 has made, and arrived at unless `kind` is 1, for the
+ * phase of parity `kind`: the first to come may find none there. */
+KERNEL(unmade)
+{
+    const Exchange *test = pointer_of(c);
+    BEGIN
+    tile_emu_mbarrier_init(c->t, c->t->shared, c->t->index == 0 ? 1 : 0, 1);
+    tile_emu_mbarrier_arrive(c->t, c->t->shared, c->t->index == 0 && !test->kind, 2);
+    if (test->distance) SUSPEND(TILE_EMU_BARRIER, 3);
+    while (c->t->index >= 32 && !tile_emu_mbarrier_test(c->t, c->t->shared, test->kind, 4))
+        SUSPEND(TILE_EMU_NONE, 4);
+    END
+}
+
+static void test_making(void **state)
+{
+    (void)state;
+    for (int parity = 0; parity < 2; parity++) {
+        Exchange test = {parity, 1};
+        assert_fine(launch(unmade, 2, 256, 1, &test));
+        test.distance = 0;
+        assert_fault(launch(unmade, 2, 256, 1, &test),
+                     "kernel.tile:4:5: race: thread 32 of block (0, 0, 0) reads 8 bytes at byte 0 "
+                     "of 256 bytes of shared memory, not ordered with the write by thread 0");
+    }
+}
+
 static void test_mbarriers(void **state)
 {
     (void)state;
@@ -1606,6 +1633,7 @@ int main(void)
         cmocka_unit_test(test_group_barrier),
         cmocka_unit_test(test_copies),
         cmocka_unit_test(test_mbarriers),
+        cmocka_unit_test(test_making),
         cmocka_unit_test(test_race_shared),
         cmocka_unit_test(test_race_write_after_read),
         cmocka_unit_test(test_race_bytes),

@@ -57,6 +57,9 @@ TILE_API size_t tile_emulator_statistics(tile_emulator_count *out, size_t capaci
  * none. And whether some thread has come to it since the process began. */
 TILE_API void tile_emulator_leave_out(uint32_t number);
 TILE_API int tile_emulator_came_to(uint32_t number);
+/* What the launches since then, as far as they were checked, show of why nobody misses it;
+ * returns how much that says, from 0 to 2. */
+TILE_API int tile_emulator_evidence(const char **text);
 /* Nonzero: a launch ends with its first fault. */
 TILE_API void tile_emulator_stop_at_fault(int stops);
 

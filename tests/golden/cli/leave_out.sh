@@ -27,5 +27,5 @@ echo "no emulator"
 TILE_DEVICE=cuda "$TILEC" run --leave-each-out=waits "$TMP/turn.tile" 'a = arange(64, int32)' 2>&1 | grep -c "error"
 echo "the variant for aligned arguments, and the general one"
 for n in "" --general; do
-    TILE_DEVICE=emulator "$TILEC" run --leave-each-out=waits $n $TILE_ROOT/tests/exec/copy_async.tile "$(grep -v '^#' $TILE_ROOT/tests/exec/copy_async.accept | head -n 1)" 2>&1 | sed -nE 's/.*, a ([a-z_]*).*, of (Copy[_a-z]*)__run0([_a-z]*)_emulated.*: (.*) \[R.*/\2\3: \1: \4/p'
+    TILE_DEVICE=emulator "$TILEC" run --leave-each-out=waits $n $TILE_ROOT/tests/exec/copy_async.tile "$(grep -v '^#' $TILE_ROOT/tests/exec/copy_async.accept | head -n 1)" 2>&1 | sed -nE 's/.*, a ([a-z_]*).*, of (Copy[_a-z]*)__run0([_a-z]*)_emulated[^:]*: (.*) \[R.*/\2\3: \1: \4/p'
 done

@@ -1,0 +1,57 @@
+# Why nobody misses an op: what the emulator saw of what it was between, and of what was under way or to be shown.
+cat >"$TMP/why.tile" <<'END'
+import tilelang
+import tilelang.language as T
+import tilus
+from tilus import int32
+
+
+# What the first barrier is for meets the second one as well, and that one nothing that the first has not ordered.
+@tilelang.jit
+def turn(A):
+    A: T.Tensor((64,), T.int32)
+    B = T.empty((64,), T.int32)
+    with T.Kernel(1, threads=64):
+        s = T.alloc_shared((64,), T.int32)
+        t = T.get_thread_binding()
+        s[t] = A[t]
+        T.sync_threads()
+        B[t] = A[t]
+        T.sync_threads()
+        B[t] += s[63 - t]
+    return B
+
+
+# The second copy is for nobody.
+class Copies(tilus.Script):
+    def __call__(self, a_ptr: ~int32, b_ptr: ~int32):
+        self.attrs.blocks = 1
+        self.attrs.warps = 1
+        a = self.global_view(a_ptr, dtype=int32, shape=[64])
+        b = self.global_view(b_ptr, dtype=int32, shape=[64])
+        s = self.shared_tensor(dtype=int32, shape=[64])
+        t = self.shared_tensor(dtype=int32, shape=[64])
+        self.copy_async(a, s, offsets=[0])
+        self.copy_async_commit_group()
+        self.copy_async_wait_group(0)
+        self.copy_async_wait_group(0)
+        self.sync()
+        self.copy_async(a, t, offsets=[0])
+        self.copy_async_commit_group()
+        self.store_global(b, self.load_shared(s), offsets=[0])
+        self.copy_async_wait_group(0)
+        self.free_shared(s)
+        self.free_shared(t)
+
+
+copies = Copies()
+END
+run() {
+    TILE_DEVICE=emulator "$TILEC" run --leave-each-out=all "$@" 2>&1 | sed "s|$TMP/||g" |
+        sed -nE 's,^[^ ]*/,,; s/^([a-z_.]*:[0-9]*):[0-9]*: .*, a ([a-z_ ]*).*, of .* \([0-9a-f]+ ([0-9]+)\): (.*) \[R.*/\1: \2 \3: \4/p' | grep -v "nobody comes"
+}
+run "$TMP/why.tile" 'a = arange(64, int32); b = turn(a); assert b[0] == 63 and b[63] == 63'
+run "$TMP/why.tile" 'a = arange(64, int32); b = zeros((64,), int32); copies(a, b); assert b[5] == 5'
+echo "what the tensor core is shown"
+cd $TILE_ROOT/tests/exec
+run own_barriers.tile "$(grep -v '^#' own_barriers.accept | head -n 1)" | grep fence_async
