@@ -155,7 +155,10 @@ LLVMValueRef emulator_vote(Gen *gen, LLVMValueRef condition)
 
 void emulator_cluster_arrive(Gen *gen, const Op *op)
 {
-    emu_cooperate(gen, TILE_EMU_CLUSTER_ARRIVE, op_int(op, ATTR_relaxed, 0) != 0);
+    emu_cooperate(gen, TILE_EMU_CLUSTER_ARRIVE,
+                  op_int(op, ATTR_relaxed, 0) ? TILE_EMU_ARRIVE_RELAXED
+                  : op_int(op, ATTR_made, 0)  ? TILE_EMU_ARRIVE_MADE
+                                              : 0);
 }
 
 void emulator_cluster_wait(Gen *gen)

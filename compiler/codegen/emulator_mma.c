@@ -129,11 +129,11 @@ static void build_wgmma_wait(Gen *gen, int groups)
     emu_call(gen, "tile_emu_wgmma_wait", gen->types.nothing, 1, &count);
 }
 
-/* wgmma.wait_group is .sync: the lanes leave it together. */
+/* wgmma.wait_group is .sync: the lanes leave it together, and know no more of each other. */
 static void await_wgmma(Gen *gen, int groups)
 {
     build_wgmma_wait(gen, groups);
-    emulator_warp_sync(gen);
+    emu_cooperate(gen, TILE_EMU_WARP_SYNC, 1);
 }
 
 static void build_wgmma_commit(Gen *gen)

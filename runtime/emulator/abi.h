@@ -20,7 +20,7 @@
 typedef enum tile_emu_op {
     TILE_EMU_NONE, /* none: gives way to other threads, then goes on (loops that wait for memory) */
     TILE_EMU_BARRIER,   /* block: bar.sync mode, in[0] = threads that take part, 0: all */
-    TILE_EMU_WARP_SYNC, /* warp: bar.warp.sync */
+    TILE_EMU_WARP_SYNC, /* warp: bar.warp.sync; if mode, what it did before is not ordered by it */
     TILE_EMU_SHUFFLE,   /* warp: in = value, lane or mask or delta, mode (tile_emu_shuffle) -> out =
                            value */
     TILE_EMU_LDMATRIX,  /* warp: in = address (64 bits, in[0..1]), count 1 2 4, transposed -> out =
@@ -31,11 +31,14 @@ typedef enum tile_emu_op {
                        of the sums (64 bits; read and written), a's descriptor or the address of its
                        4 words (64 bits), b's descriptor (64 bits), N, flags (tile_emu_wgmma); mode
                        = tile_emu_mma */
-    TILE_EMU_CLUSTER_ARRIVE, /* warp: barrier.cluster.arrive, .relaxed if mode */
+    TILE_EMU_CLUSTER_ARRIVE, /* warp: barrier.cluster.arrive; mode (tile_emu_arrive) */
     TILE_EMU_CLUSTER_WAIT,   /* warp: barrier.cluster.wait */
     TILE_EMU_GRID_SYNC,      /* warp: all threads of the launch wait for each other */
     TILE_EMU_STMATRIX,       /* warp: in = as for ldmatrix, then count words */
 } tile_emu_op;
+
+/* .relaxed; and that behind a fence, which has told of mbarriers that were made */
+typedef enum tile_emu_arrive { TILE_EMU_ARRIVE_RELAXED = 1, TILE_EMU_ARRIVE_MADE } tile_emu_arrive;
 
 typedef enum tile_emu_shuffle {
     TILE_EMU_SHUFFLE_IDX,

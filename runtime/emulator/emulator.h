@@ -61,6 +61,7 @@ typedef struct Thread {
     uint32_t fence_event, fence_stamp; /* what it knew at the last: `event`, `barrier_stamp` */
     uint32_t event;  /* order.c: the last event that this thread knows of, 0 is none */
     Passing passing; /* left_out.c */
+    bool has_untold; /* mbarriers that it has made and not fenced */
     const struct Barrier *awaited; /* mbarrier.c: where it waits; NULL: nowhere */
     uint8_t parity;                /* for which phase */
     uint8_t state;                 /* ThreadState */
@@ -292,6 +293,7 @@ typedef struct Access {
     uint8_t scope; /* Scope */
     uint8_t atomic;
     uint8_t bits;     /* of a byte's part: which; 0: all */
+    uint8_t together; /* a read that is any lane's as much as that of the one that is named */
     uint16_t passed;  /* left_out.c */
     uint32_t warps;   /* of a set of reads of one block: whose they are */
     WarpReads *reads; /* of such a set in shared memory: by warps; of several blocks' by their
@@ -334,6 +336,7 @@ typedef struct Request {
     uint32_t bytes, kind, space, site;
     Proxy proxy;
     uint8_t bits;                      /* of a byte's part: which; 0: all */
+    bool together;                     /* as in Access */
     const tile_allocation *allocation; /* global: where it lies, or NULL */
 } Request;
 

@@ -123,11 +123,19 @@ static void count_execution(Block *block, const Thread *lanes, uint32_t operatio
                                 0);
 }
 
+static bool is_relaxed(const Thread *lanes)
+{
+    bool untold = false;
+    for (uint32_t lane = 0; lane < LANES; lane++) untold |= lanes[lane].has_untold;
+    return lanes->abi.mode == TILE_EMU_ARRIVE_RELAXED ||
+           (lanes->abi.mode == TILE_EMU_ARRIVE_MADE && untold);
+}
+
 void tile_emu_execute(Block *block, Thread *lanes)
 {
     switch (lanes->abi.op) {
     case TILE_EMU_WARP_SYNC:
-        if (block->launch->checker) tile_emu_check_warp_sync(block, lanes);
+        if (block->launch->checker && !lanes->abi.mode) tile_emu_check_warp_sync(block, lanes);
         count_execution(block, lanes, TILE_EMULATOR_WARP_SYNC);
         return;
     case TILE_EMU_SHUFFLE:
@@ -149,7 +157,7 @@ void tile_emu_execute(Block *block, Thread *lanes)
         count_execution(block, lanes, TILE_EMULATOR_MMA);
         return;
     case TILE_EMU_CLUSTER_ARRIVE:
-        tile_emu_cluster_arrive(block, lanes, lanes->abi.mode != 0);
+        tile_emu_cluster_arrive(block, lanes, is_relaxed(lanes));
         count_execution(block, lanes, TILE_EMULATOR_BARRIER);
         return;
     default: /* code of a newer compiler */

@@ -109,6 +109,7 @@ TILE_API void tile_emu_mbarrier_init(tile_emu_thread *thread, void *barrier, uin
         const Request request = request_of(thread->owner, made, TILE_EMU_WRITE, site);
         made = tile_emu_check(&request);
         note_making(&request);
+        ((Thread *)thread->owner)->has_untold = true;
     }
     *made = (Barrier){
         .magic = MAGIC, .expected = arrivals & MOST_ARRIVALS, .pending = arrivals & MOST_ARRIVALS};

@@ -235,8 +235,8 @@ static bool covers(const Event *event, const Access *access)
     if (event->warps) return !(access->warps & ~event->warps) && access->stamp < event->stamp;
     bool same_warp = event->thread / LANES == access->thread / LANES;
     if (access->scope <= SCOPE_WARP && same_warp && access->stamp < event->sync_stamp) return true;
-    return access->scope == SCOPE_THREAD && access->thread == event->thread &&
-           access->stamp < event->stamp;
+    return access->scope == SCOPE_THREAD && access->stamp < event->stamp &&
+           (access->thread == event->thread || (access->together && same_warp));
 }
 
 static Memo *memo_of(Order *order, uint32_t event, uint32_t block)

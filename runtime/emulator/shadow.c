@@ -111,6 +111,8 @@ bool tile_emu_shadow_is_ordered(const Access *before, const Request *request)
     if (before->stamp < block->barrier_stamp) return true;
     if (before->scope == SCOPE_THREAD && before->thread == request->thread->abi.index) return true;
     uint32_t warp = request->thread->warp;
+    if (before->together && before->scope == SCOPE_THREAD && before->thread / LANES == warp)
+        return true;
     return before->scope <= SCOPE_WARP && before->thread / LANES == warp &&
            before->stamp < block->sync_stamp[warp];
 }
@@ -205,7 +207,15 @@ Access tile_emu_shadow_access_of(const Request *request)
                     .warps = 1u << request->thread->warp,
                     .atomic = request->kind == TILE_EMU_ATOMIC,
                     .bits = request->bits,
+                    .together = request->together,
                     .passed = tile_emu_passed(request->thread)};
+}
+
+/* The lanes that have to be known to have read; none where any will do. */
+static uint32_t lanes_of(const Access *read)
+{
+    if (read->scope > SCOPE_THREAD) return UINT32_MAX;
+    return read->together ? 0 : 1u << read->thread % LANES;
 }
 
 /* The set as one of `rank`'s block among others. */
@@ -215,8 +225,7 @@ static void put_reads(const Access *reads, uint32_t rank, WarpReads *out)
     if (reads->scope == SCOPE_BLOCK && reads->reads)
         memcpy(out, reads->reads, MAX_WARPS * sizeof *out);
     else
-        out[reads->thread / LANES] = (WarpReads){
-            reads->stamp, reads->scope == SCOPE_THREAD ? 1u << reads->thread % LANES : UINT32_MAX};
+        out[reads->thread / LANES] = (WarpReads){reads->stamp, lanes_of(reads)};
 }
 
 /* The set with this read; each warp's latest is kept, as one that has arrived at an mbarrier need
@@ -237,7 +246,7 @@ static WarpReads *reads_with(const Access *reads, const Access *now, const Reque
     }
     WarpReads *own = all + (of_blocks ? request->block->rank * MAX_WARPS : 0);
     own[request->thread->warp].stamp = now->stamp;
-    own[request->thread->warp].lanes |= 1u << request->thread->lane;
+    own[request->thread->warp].lanes |= request->together ? 0 : 1u << request->thread->lane;
     return all;
 }
 

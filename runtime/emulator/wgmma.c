@@ -66,6 +66,7 @@ TILE_API void tile_emu_fence_async(tile_emu_thread *thread)
 {
     Thread *owner = thread->owner;
     owner->fences++;
+    owner->has_untold = false;
     owner->fence_event = owner->event;
     owner->fence_stamp = owner->block->barrier_stamp;
 }
@@ -140,6 +141,7 @@ static void check_read(Thread *thread, uint32_t offset, uint32_t site)
                              .kind = TILE_EMU_READ,
                              .space = TILE_EMU_SHARED,
                              .proxy = PROXY_ASYNC,
+                             .together = true,
                              .site = site};
     tile_emu_check(&request);
     tile_emu_check_proxy(&request, "the tensor core reads");

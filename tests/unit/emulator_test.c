@@ -1039,6 +1039,24 @@ KERNEL(cast_copy)
     END
 }
 
+/* Each of two blocks makes an mbarrier for the other's arrival, and tells of it unless `kind` is 1;
+ * what arrives at the cluster's barrier tells of no more. */
+KERNEL(told)
+{
+    const Exchange *test = pointer_of(c);
+    BEGIN
+    tile_emu_mbarrier_init(c->t, c->t->shared, c->t->index == 0 ? 1 : 0, 1);
+    if (!test->kind) tile_emu_fence_async(c->t);
+    c->t->mode = TILE_EMU_ARRIVE_MADE;
+    SUSPEND(TILE_EMU_CLUSTER_ARRIVE, 2);
+    SUSPEND(TILE_EMU_CLUSTER_WAIT, 2);
+    if (c->t->index == 0)
+        tile_emu_mbarrier_arrive(
+            c->t, tile_emu_cluster_address(c->t, c->t->shared, 1 - c->t->rank, 3), 1, 3);
+    while (!tile_emu_mbarrier_test(c->t, c->t->shared, 0, 4)) SUSPEND(TILE_EMU_NONE, 4);
+    END
+}
+
 static tile_status launch_cluster(Ramp *ramp, uint32_t blocks, uint8_t size, void *pointer)
 {
     const void *parameters[] = {&pointer};
@@ -1076,6 +1094,16 @@ static void test_cast_copies(void **state)
     tile_emulator_set_checked(1);
     assert_fault(launch_cluster(cast_copy, 2, 2, &test),
                  "copies a box to block 2 of a cluster of 2 blocks");
+}
+
+static void test_told(void **state)
+{
+    (void)state;
+    Exchange test = {0, 0};
+    assert_fine(launch_cluster(told, 2, 2, &test));
+    test.kind = 1;
+    assert_fault(launch_cluster(told, 2, 2, &test),
+                 "kernel.tile:3:5: race: thread 0 of block (0, 0, 0) reads 8 bytes");
 }
 
 static void test_tensor_stores(void **state)
@@ -1634,6 +1662,7 @@ int main(void)
         cmocka_unit_test(test_copies),
         cmocka_unit_test(test_mbarriers),
         cmocka_unit_test(test_making),
+        cmocka_unit_test(test_told),
         cmocka_unit_test(test_race_shared),
         cmocka_unit_test(test_race_write_after_read),
         cmocka_unit_test(test_race_bytes),
