@@ -358,6 +358,8 @@ bool tile_emu_shadow_is_mapped(Shadow *shadow, uintptr_t address);
 
 /* ---- left_out.c, again ---- */
 
+/* Who comes first is left to the order in which threads have their turns. */
+void tile_emu_note_chance(void);
 /* What an access, or something that is begun, is marked with. */
 uint16_t tile_emu_passed(const Thread *thread);
 /* Two accesses to the same bytes, one of which writes. */

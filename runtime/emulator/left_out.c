@@ -20,6 +20,7 @@ static struct {
     tile_emu_role role;
     atomic_bool stops; /* at the first fault */
     atomic_bool came_to[MOST];
+    bool chance; /* an atomic, or an arrival at an mbarrier, was met */
     Finding finding;
     char text[2 * PLACE_TEXT];
 } the;
@@ -29,6 +30,7 @@ TILE_API void tile_emulator_leave_out(uint32_t number)
     the.number = number;
     the.role = TILE_EMU_MEETS;
     the.finding = FOUND_NOTHING;
+    the.chance = false;
 }
 
 TILE_API void tile_emulator_stop_at_fault(int stops)
@@ -49,6 +51,16 @@ TILE_API int tile_emulator_came_to(uint32_t number)
 bool tile_emu_seeks_evidence(void)
 {
     return the.number != 0;
+}
+
+void tile_emu_note_chance(void)
+{
+    the.chance = true;
+}
+
+TILE_API int tile_emulator_goes_by_chance(void)
+{
+    return the.chance;
 }
 
 /* ---- marks ---- */

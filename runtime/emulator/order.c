@@ -113,6 +113,7 @@ void tile_emu_order_atomic(Order *order, Thread *thread, uintptr_t address, uint
                    .stamp = block->now,
                    .site = site,
                    .before = {thread->event, (uint32_t)*last}};
+    tile_emu_note_chance();
     thread->event = add_event(order, event);
     *last = thread->event;
     order->met_global |= space != TILE_EMU_SHARED;

@@ -22,11 +22,12 @@ import mutant_reasons  # noqa: E402
 MUTANT = re.compile(r"without number (\d+), an? (.*), of (.*) \((\w+) (\d+)\): (missed|not missed: .*|nobody comes to it)$")
 
 
-def run(tilec, which, missed, file, statements, *options):
-    """What became of each mutant of a line: {(kernel, code, number in it, what, place): outcome}; None and why: it fails as it stands."""
+def run(tilec, which, seen, file, statements, *options):
+    """What became of each mutant of a line: {(kernel, code, number in it, what, place): outcome}; None and why: it fails as it stands. What was
+    `seen`, {(code, number): outcome}, is not tried again."""
     environment = dict(os.environ, TILE_DEVICE="emulator", TILE_EMULATOR="checked")
     with tempfile.NamedTemporaryFile("w", suffix=".missed") as known:
-        known.write("".join(f"{code} {number}\n" for code, number in list(missed)))
+        known.write("".join(f"{code} {number}\n" for code, number in seen))
         known.flush()
         command = [tilec, "run", "--diagnostics=json", f"--leave-each-out={which}", f"--missed={known.name}", *options, file, statements]
         done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
@@ -40,6 +41,7 @@ def run(tilec, which, missed, file, statements, *options):
         _, what, kernel, code, number, outcome = MUTANT.search(message["message"]).groups()
         kernel = re.sub(r"__run\d+|_emulated_\w+$", "", kernel)
         place = f'{os.path.basename(message.get("file", "?"))}:{message.get("line", 0)}'
+        outcome = seen.get((code, int(number)), outcome) if outcome == "missed" else outcome
         outcomes[kernel, code, int(number), what, place] = mutant_reasons.plain(outcome)
     return outcomes, ""
 
@@ -83,13 +85,13 @@ def main():
     parser.add_argument("--lines", type=int, default=1 << 30)
     parser.add_argument("--json", help="a file that gets what was found, program by program, so that nothing is lost if this is killed")
     parser.add_argument("--skip", action="append", default=[], help="such a file: its programs are not run again, and what was found counts")
-    parser.add_argument("--seen", action="append", default=[], help="such a file: what was missed there is not tried again in the same code")
+    parser.add_argument("--seen", action="append", default=[], help="such a file: what was found there is not tried again in the same code")
     parser.add_argument("--known", help="a list that --write wrote: what is in it is not shown, what is not fails")
     parser.add_argument("--write")
     parser.add_argument("tilec")
     parser.add_argument("accept", nargs="*")
     options = parser.parse_args()
-    failed, best, done, missed = False, {}, set(), collections.defaultdict(set)
+    failed, best, done, missed, seen = False, {}, set(), collections.defaultdict(set), collections.defaultdict(dict)
 
     def count(name, number, more, outcomes):
         done.add((name, number, tuple(more)))
@@ -101,16 +103,23 @@ def main():
                 missed[name].add(key[2:4])
 
     for path in options.seen:
-        for name, _, _, outcomes in results_in(path):
+        for name, number, more, outcomes in results_in(path):
             missed[name].update(tuple(key[1:3]) for key, outcome in outcomes if outcome == "missed")
+            seen[name, number, tuple(more)].update((tuple(key[1:3]), outcome) for key, outcome in outcomes if outcome != "missed")
     for path in options.skip:
         for found in results_in(path):
             count(*found)
     kept = open(options.json, "a") if options.json else None
     runs = [(*test, more) for test in tests_of(options.accept, options.only, options.lines) for more in ((), ("--general",))]
     runs = [test for test in runs if (os.path.basename(test[0]), test[1], test[3]) not in done]
+
+    def run_one(file, number, statements, more):
+        name = os.path.basename(file)
+        known = dict.fromkeys(list(missed[name]), "missed")
+        return run(options.tilec, options.which, {**seen[name, number, more], **known}, file, statements, *more)
+
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        waiting = {pool.submit(run, options.tilec, options.which, missed[os.path.basename(test[0])], test[0], test[2], *test[3]): test for test in runs}
+        waiting = {pool.submit(run_one, *test): test for test in runs}
         for future in concurrent.futures.as_completed(waiting):
             (file, number, _, more), (outcomes, why) = waiting[future], future.result()
             if outcomes is None:

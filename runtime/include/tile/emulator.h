@@ -60,6 +60,9 @@ TILE_API int tile_emulator_came_to(uint32_t number);
 /* What the launches since then, as far as they were checked, show of why nobody misses it;
  * returns how much that says, from 0 to 2. */
 TILE_API int tile_emulator_evidence(const char **text);
+/* Whether another order of threads may show something else: some are ordered by what happened to
+ * come first. */
+TILE_API int tile_emulator_goes_by_chance(void);
 /* Nonzero: a launch ends with its first fault. */
 TILE_API void tile_emulator_stop_at_fault(int stops);
 
