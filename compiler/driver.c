@@ -133,7 +133,7 @@ static CodegenOptions codegen_options(const Options *options, Cache *cache)
                             .show_tools = options->verbose || options->dry_run,
                             .run_no_tools = options->dry_run,
                             .cache = cache,
-                            .optimise = options->optimise ? options->optimise[0] - '0' : 2};
+                            .optimise = options->optimise ? atoi(options->optimise) : 2};
 }
 
 bool build_exports(Session *session, const Options *options, const ArchList *archs,

@@ -1,6 +1,8 @@
 /* options.c: the command line, from options.def and commands.def. */
 #include "options.h"
 
+#include "passes/passes.h"
+
 #include "base/vec.h"
 
 #include <errno.h>
@@ -81,13 +83,20 @@ static const char *option_argument(Parser *parser, const OptionRow *row, const c
     return NULL;
 }
 
+static bool refuse_option(Session *session, const char *word)
+{
+    const size_t length = strcspn(word, "=");
+    Nearest nearest = nearest_to(arena_copy_text(session->arena, word, length));
+    for (int i = 0; i < OPTION_TOTAL; i++) nearest_try(&nearest, options[i].spelling);
+    diag_report(session->diags, DIAG_unknown_option, (Span){0}, word);
+    if (length > 2) diag_hint_nearest(session->diags, &nearest); /* not of one letter */
+    return false;
+}
+
 static bool parse_option(Parser *parser, const char *word)
 {
     const OptionRow *row = find_option(word);
-    if (!row) {
-        diag_report(parser->session->diags, DIAG_unknown_option, (Span){0}, word);
-        return false;
-    }
+    if (!row) return refuse_option(parser->session, word);
     char *field = (char *)parser->out + row->offset;
     if (row->kind == FLAG) {
         *(bool *)field = true;
@@ -181,6 +190,21 @@ static bool check_number(Session *session, const char *option, const char *value
         arena_printf(session->arena, "a number from %u to %u is needed", low, high));
 }
 
+/* A pass, or all of them. */
+static bool check_pass(Session *session, const char *name)
+{
+    if (!name || strcmp(name, "all") == 0) return true;
+    Nearest nearest = nearest_to(name);
+    for (int i = 0; pass_name_at(i); i++) {
+        if (strcmp(pass_name_at(i), name) == 0) return true;
+        nearest_try(&nearest, pass_name_at(i));
+    }
+    refuse_value(session, "--print-after", name,
+                 "there is no such pass: tilec opt --list names them");
+    diag_hint_nearest(session->diags, &nearest);
+    return false;
+}
+
 static bool check_values(Session *session, const Options *options)
 {
     const char *format = options->diagnostics;
@@ -190,6 +214,7 @@ static bool check_values(Session *session, const Options *options)
     fine &= !each || strcmp(each, "waits") == 0 || strcmp(each, "predicates") == 0 ||
             strcmp(each, "all") == 0 ||
             refuse_value(session, "--leave-each-out", each, "waits, predicates or all is needed");
+    fine &= check_pass(session, options->print_after);
     fine &= check_number(session, "-O", options->optimise, 0, 3);
     fine &= check_number(session, "-j", options->jobs, 1, 1024);
     fine &= check_number(session, "--max-calls", options->max_calls, 1, 1000000000);

@@ -23,7 +23,7 @@ Arena *arena_new(void);
 void arena_free(Arena *arena);
 /* Zeroed memory, aligned to 16 bytes. Ends the process with a message if the system has none. */
 void *arena_alloc(Arena *arena, size_t bytes);
-size_t arena_bytes(const Arena *arena); /* that it takes */
+size_t arena_bytes(const Arena *arena);                               /* that it takes */
 char *arena_copy_text(Arena *arena, const char *text, size_t length); /* NUL-terminated */
 char *arena_printf(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 ArenaMark arena_mark(const Arena *arena);
@@ -144,6 +144,8 @@ void diag_note(Diags *diags, Span at, const char *format, ...)
 /* Frames are noted under every report made while they are open ("while specialising gemm"). */
 void diag_push_frame(Diags *diags, Span at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* In place of the row's own hint, for what was reported last. */
+void diag_hint(Diags *diags, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void diag_pop_frame(Diags *diags);
 void diag_limit_errors(Diags *diags, size_t max_errors);
 void diag_promote(Diags *diags, DiagCode code); /* a warning becomes an error */
@@ -180,6 +182,18 @@ _Noreturn void internal_error(const char *file, int line, const char *format, ..
     __attribute__((format(printf, 3, 4)));
 #define ICE(...)         internal_error(__FILE__, __LINE__, __VA_ARGS__)
 #define CHECK(condition) ((condition) ? (void)0 : ICE("check failed: %s", #condition))
+
+/* ---- nearest.c ------------------------------------------------------------------------------ */
+
+/* Of the names that are tried, the one that is most like the wanted one, if one is like it. */
+typedef struct Nearest {
+    const char *wanted, *best; /* best NULL: none yet */
+    int cost;
+} Nearest;
+Nearest nearest_to(const char *wanted);
+void nearest_try(Nearest *nearest, const char *name);
+/* "did you mean ...?", if one was found. */
+void diag_hint_nearest(Diags *diags, const Nearest *nearest);
 
 /* ---- times.c: where the time goes ----------------------------------------------------------- */
 

@@ -121,8 +121,12 @@ void diag_report_text(Diags *diags, DiagCode code, Span at, const char *text)
     diags->count++;
     if (severity == SEVERITY_ERROR && ++diags->error_count > diags->max_errors) return;
     Report *report = arena_new_of(diags->arena, Report);
-    *report = (Report){
-        .code = code, .severity = severity, .at = at, .text = text, .frames = copy_frames(diags)};
+    *report = (Report){.code = code,
+                       .severity = severity,
+                       .at = at,
+                       .text = text,
+                       .hint = row->hint,
+                       .frames = copy_frames(diags)};
     vec_push(diags->arena, &diags->reports, report);
     diags->last = report;
 }
@@ -149,6 +153,15 @@ void diag_note(Diags *diags, Span at, const char *format, ...)
     Note note = {at, format_text(diags->arena, format, arguments)};
     va_end(arguments);
     vec_push(diags->arena, &diags->last->notes, note);
+}
+
+void diag_hint(Diags *diags, const char *format, ...)
+{
+    if (diags->last == NULL) return;
+    va_list arguments;
+    va_start(arguments, format);
+    diags->last->hint = format_text(diags->arena, format, arguments);
+    va_end(arguments);
 }
 
 void diag_push_frame(Diags *diags, Span at, const char *format, ...)
@@ -245,6 +258,7 @@ void diag_put_since(const Diags *diags, size_t count, Buf *out)
         const Report *report = diags->reports.data[i];
         buf_bytes(out, &report->code, sizeof report->code);
         put_note(out, report->at, report->text);
+        put_note(out, report->at, report->hint ? report->hint : "");
         put_notes(out, &report->notes);
         put_notes(out, &report->frames);
     }
@@ -282,10 +296,12 @@ void diag_take(Diags *diags, const char *bytes, size_t length)
         DiagCode code;
         take(&at, &code, sizeof code);
         const Note said = take_note(diags->arena, &at);
+        const Note hint = take_note(diags->arena, &at);
         const NoteVec notes = take_notes(diags->arena, &at);
         const NoteVec frames = take_notes(diags->arena, &at);
         diag_report_text(diags, code, said.at, said.text);
         if (!diags->last) continue;
+        diags->last->hint = *hint.text ? hint.text : NULL;
         diags->last->notes = notes;
         diags->last->frames = frames;
     }

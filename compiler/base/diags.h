@@ -17,8 +17,9 @@ typedef struct Report {
     Severity severity;
     Span at;
     const char *text;
-    NoteVec notes;  /* said about this report */
-    NoteVec frames; /* open when it was made, innermost first */
+    const char *hint; /* NULL: none */
+    NoteVec notes;    /* said about this report */
+    NoteVec frames;   /* open when it was made, innermost first */
 } Report;
 
 struct Diags {

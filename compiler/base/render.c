@@ -157,7 +157,8 @@ static void put_report(Buf *out, const Style *style, const Report *report)
     if (report->at.source != NULL) put_excerpt(out, style, colour, report->at);
     put_notes(out, style, &report->notes);
     put_notes(out, style, &report->frames);
-    if (row->hint != NULL) buf_printf(out, "  %shint:%s %s\n", style->cyan, style->off, row->hint);
+    if (report->hint != NULL)
+        buf_printf(out, "  %shint:%s %s\n", style->cyan, style->off, report->hint);
 }
 
 /* ---- JSON lines ---- */
@@ -202,9 +203,9 @@ static void put_json_report(Buf *out, const Report *report)
     buf_char(out, ',');
     put_json_text(out, "message", report->text);
     put_json_place(out, report->at);
-    if (row->hint != NULL) {
+    if (report->hint != NULL) {
         buf_char(out, ',');
-        put_json_text(out, "hint", row->hint);
+        put_json_text(out, "hint", report->hint);
     }
     buf_text(out, ",\"notes\":[");
     bool first = true;

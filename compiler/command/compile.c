@@ -28,6 +28,7 @@ static bool find_exports(Output *output)
         return false;
     if (output->exports.count) return true;
     diag_report(output->session->diags, DIAG_no_exports, (Span){0});
+    program_tell_unexported(output->program);
     return false;
 }
 

@@ -60,6 +60,15 @@ static Object *take_named(Binder *binder, Name name)
     return NULL;
 }
 
+static bool has_parameter(const Binder *binder, Name name)
+{
+    const Nodes lists[] = {binder->parameters->args, binder->parameters->kwonlyargs};
+    for (int i = 0; i < 2; i++)
+        for (uint32_t j = 0; j < lists[i].count; j++)
+            if (NODE_AS(arg, lists[i].items[j])->arg == name) return true;
+    return false;
+}
+
 static bool complain(const Binder *binder, const char *format, const char *name)
 {
     Eval *eval = binder->eval;
@@ -112,6 +121,21 @@ static bool bind_keyword_only(Binder *binder)
     return true;
 }
 
+/* Said before that one is missing, which it may stand for. */
+static bool check_names(const Binder *binder)
+{
+    for (size_t i = 0; i < binder->given->names.count && binder->parameters->kwarg == NULL; i++) {
+        const Name name = binder->given->names.data[i];
+        if (has_parameter(binder, name)) continue;
+        Nearest nearest = nearest_to(name);
+        complain(binder, "has no parameter '%'", name);
+        nearest_try_parameters(&nearest, binder->parameters);
+        nearest_hint(binder->eval, &nearest);
+        return false;
+    }
+    return true;
+}
+
 static bool bind_rest(Binder *binder, uint32_t count)
 {
     Eval *eval = binder->eval;
@@ -127,9 +151,7 @@ static bool bind_rest(Binder *binder, uint32_t count)
     Object *extra = object_new(eval, OBJECT_DICT);
     for (size_t i = 0; i < binder->given->names.count; i++) {
         if (binder->used[i]) continue;
-        Name name = binder->given->names.data[i];
-        if (binder->parameters->kwarg == NULL)
-            return complain(binder, "has no parameter '%'", name);
+        const Name name = binder->given->names.data[i];
         dict_set(eval, extra, object_text(eval, name, strlen(name)), binder->given->named.data[i]);
     }
     return binder->parameters->kwarg == NULL || bind_one(binder, binder->parameters->kwarg, extra);
@@ -148,6 +170,7 @@ bool bind_arguments(Eval *eval, const Function *function, Object *self, const Ar
     if (self != NULL) vec_push(eval->arena, &binder.positional, self);
     for (size_t i = 0; i < arguments->positional.count; i++)
         vec_push(eval->arena, &binder.positional, arguments->positional.data[i]);
+    if (!check_names(&binder)) return false;
     Nodes first = binder.parameters->posonlyargs, then = binder.parameters->args;
     uint32_t count = first.count + then.count;
     for (uint32_t i = 0; i < count; i++) {

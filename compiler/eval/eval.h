@@ -50,6 +50,8 @@ typedef struct ExportList {
  * of `texts`, each "NAME = EXPR" from the command line, evaluated in the module's scope. Kernels
  * live until program_free(). False: reported; what could be staged is in `out` all the same. */
 bool program_export(Program *program, const char *const *texts, int text_count, ExportList *out);
+/* Where that is nothing: notes why, behind what was reported last. */
+void program_tell_unexported(Program *program);
 
 /* The one specialisation that `wanted` names, "NAME = NAME.compile(...)", of what the module and
  * the texts export as NAME: what its call leaves open is as in those that there are. */

@@ -8,6 +8,7 @@
 /* ---- expr.c, format.c ------------------------------------------------------------------------ */
 
 Object *eval_expr(Eval *eval, const Node *node);
+const char *kind_text(Eval *eval, NodeKind kind); /* what people call it */
 /* A function of this scope, its defaults evaluated. NULL: reported. */
 Object *function_new(Eval *eval, const Node *node, Name name, const Nodearguments *parameters);
 bool assign_target(Eval *eval, const Node *target, Object *object);

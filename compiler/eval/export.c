@@ -619,6 +619,63 @@ bool program_export_wanted(Program *program, const char *const *texts, int text_
     return good;
 }
 
+/* ---- what is no export ---- */
+
+/* The value of a name of the module; NULL: `fault` says why not. */
+static Object *try_name(Program *program, Name name, Span at, Fault *fault)
+{
+    bool found;
+    Eval *eval = &program->eval;
+    Attempt attempt = {.quiet = eval->quiet + 1, .frame = eval->frame, .outer = eval->attempt};
+    eval->attempt = &attempt;
+    eval->quiet++;
+    Object *value = scope_lookup(eval, program->unit->scope, name, at, &found);
+    eval->quiet--;
+    eval->attempt = attempt.outer;
+    *fault = attempt.fault;
+    return value;
+}
+
+/* Of a function or class that something else was to make a kernel of. */
+static bool tell_one(Program *program, const Node *node)
+{
+    Eval *eval = &program->eval;
+    Diags *diags = eval->session->diags;
+    const bool is_function = node->kind == NODE_FunctionDef;
+    const Name name =
+        is_function ? NODE_AS(FunctionDef, node)->name : NODE_AS(ClassDef, node)->name;
+    const Nodes makers =
+        is_function ? NODE_AS(FunctionDef, node)->decorator_list : NODE_AS(ClassDef, node)->bases;
+    Fault fault;
+    if (makers.count == 0) return false;
+    const Object *value = try_name(program, name, node->span, &fault);
+    if (value == NULL && fault.text != NULL)
+        diag_note(diags, fault.at, "'%s' is no kernel: %s", name, fault.text);
+    else if (value != NULL && value->kind == OBJECT_MISSING)
+        diag_note(diags, makers.items[0]->span,
+                  "'%s' is no kernel: there is no module '%s', neither built in nor on the import "
+                  "path",
+                  name, value->as.missing.path);
+    else if (value != NULL && value->kind == OBJECT_CLASS && class_is_kernel(value))
+        diag_note(diags, node->span,
+                  "'%s' is a class of kernels: bind one to a name, as in k = %s()", name, name);
+    else if (value != NULL && is_kernel(value))
+        diag_note(diags, node->span, "'%s' is a kernel that is compiled by %s.compile(...)", name,
+                  name);
+    else
+        return false;
+    return true;
+}
+
+void program_tell_unexported(Program *program)
+{
+    enum { MOST = 4 };
+    const Nodes body = program->unit->tree->tree->body;
+    for (uint32_t i = 0, told = 0; i < body.count && told < MOST; i++)
+        if (body.items[i]->kind == NODE_FunctionDef || body.items[i]->kind == NODE_ClassDef)
+            told += tell_one(program, body.items[i]);
+}
+
 /* ---- running ---- */
 
 static bool run_statements(Eval *eval, Scope *scope, Nodes body)

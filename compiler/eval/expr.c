@@ -565,12 +565,27 @@ static Evaluator *const EVALUATORS[NODE_COUNT] = {
     [NODE_JoinedStr] = eval_joined,
 };
 
+const char *kind_text(Eval *eval, NodeKind kind)
+{
+    static const struct {
+        NodeKind kind;
+        const char *text;
+    } rows[] = {{NODE_AsyncFunctionDef, "'async def'"},
+                {NODE_AsyncFor, "'async for'"},
+                {NODE_AsyncWith, "'async with'"},
+                {NODE_Await, "'await'"},
+                {NODE_TryStar, "'except*'"},
+                {NODE_Starred, "a starred expression"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].kind == kind) return rows[i].text;
+    return arena_printf(eval->arena, "'%s'", node_kind_name(kind));
+}
+
 Object *eval_expr(Eval *eval, const Node *node)
 {
     CHECK(node != NULL);
     if (EVALUATORS[node->kind] == NULL)
-        return FAIL(eval, unsupported, node->span,
-                    arena_printf(eval->arena, "'%s'", node_kind_name(node->kind)));
+        return FAIL(eval, unsupported, node->span, kind_text(eval, node->kind));
     if (eval->depth >= DEPTH_LIMIT) return FAIL(eval, recursion, node->span, CALL_LIMIT);
     eval->depth++;
     Object *object = EVALUATORS[node->kind](eval, node);

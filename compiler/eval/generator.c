@@ -152,7 +152,7 @@ Object *generator_new(Eval *eval, GeneratorBody *body, void *context, const Fram
 Object *generator_yield(Eval *eval, Object *item, Span at)
 {
     Generator *generator = eval->frame->generator;
-    if (generator == NULL) return FAIL(eval, unsupported, at, "'yield' here");
+    if (generator == NULL) return FAIL(eval, unsupported, at, "a 'yield' that no loop asks for");
     if (generator->abandoned) return NULL;
     if (eval->control > generator->frame.control)
         return FAIL(eval, unsupported, at, "'yield' under run-time control");

@@ -141,13 +141,21 @@ static Builder builder_at_exit(Region *region, Span at)
     return builder_at_end(region, at);
 }
 
+static const char *told_name(Eval *eval, const Binding *binding)
+{
+    for (const Frame *frame = eval->frame; frame != NULL; frame = frame->caller)
+        if (frame->jumps != NULL && binding == &frame->jumps->result)
+            return "what the function returns";
+    return arena_printf(eval->arena, "'%s'", binding->name);
+}
+
 static Object *lift_error(Eval *eval, const Merge *merge, const Object *a, const Object *b, Span at)
 {
     const char *texts[2] = {object_describe(eval, a), object_describe(eval, b)};
     if (strcmp(texts[0], texts[1]) == 0)
         FAIL(eval, run_time_choice, at, texts[0], merge->binding->name);
     else
-        FAIL(eval, merge_types, at, merge->binding->name, texts[0], texts[1]);
+        FAIL(eval, merge_types, at, told_name(eval, merge->binding), texts[0], texts[1]);
     if (eval->quiet == 0) {
         diag_note(eval->session->diags, merge->at[0], "%s here", object_describe(eval, a));
         diag_note(eval->session->diags, merge->at[1], "%s here", object_describe(eval, b));

@@ -475,8 +475,12 @@ Object *attribute_get(Eval *eval, Object *object, Name name, Span at)
     Object *value = attribute_find(eval, object, name, at, &found);
     if (found) return value;
     if (object->kind == OBJECT_MODULE)
-        return FAIL(eval, unknown_import, at, object->as.unit->name, name);
-    return FAIL(eval, unknown_attribute, at, object_repr(eval, object), name);
+        FAIL(eval, unknown_import, at, object->as.unit->name, name);
+    else
+        FAIL(eval, unknown_attribute, at, object_repr(eval, object), name);
+    Nearest nearest = nearest_to(name);
+    nearest_try_attributes(eval, &nearest, object);
+    return nearest_hint(eval, &nearest);
 }
 
 bool attribute_put(Eval *eval, Object *object, Name name, Object *value, Span at)

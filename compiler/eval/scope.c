@@ -115,8 +115,11 @@ Object *name_read(Eval *eval, Name name, Span at)
 {
     bool found;
     Object *object = scope_lookup(eval, eval->frame->scope, name, at, &found);
-    if (!found) return FAIL(eval, unknown_name, at, name);
-    return object;
+    if (found) return object;
+    Nearest nearest = nearest_to(name);
+    FAIL(eval, unknown_name, at, name);
+    nearest_try_scope(eval, &nearest, eval->frame->scope);
+    return nearest_hint(eval, &nearest);
 }
 
 /* ---- a module's statements ---- */

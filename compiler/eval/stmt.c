@@ -420,8 +420,7 @@ static Flow run_statement(Eval *eval, const Node *statement, Rest *rest)
 {
     bool branches = statement->kind == NODE_If;
     if (!branches && RUNNERS[statement->kind] == NULL) {
-        FAIL(eval, unsupported, eval_move_to(eval, statement),
-             arena_printf(eval->arena, "'%s'", node_kind_name(statement->kind)));
+        FAIL(eval, unsupported, eval_move_to(eval, statement), kind_text(eval, statement->kind));
         return FLOW_ERROR;
     }
     if (eval->depth >= STATEMENT_DEPTH) {

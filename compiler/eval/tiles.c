@@ -168,6 +168,20 @@ static Value *dot_accumulator(Eval *eval, const Bound *bound, const Type *a, con
     return argument_absent(bound->values[3]) ? c : stage_cast(eval, c, dtype);
 }
 
+static void *shapes_unfit(Eval *eval, const Type *a, const Type *b, Span at)
+{
+    FAIL(eval, shape_mismatch, at, type_text(eval->arena, a), type_text(eval->arena, b));
+    if (eval->quiet > 0) return NULL;
+    if (a->rank == 2 && b->rank == 2)
+        diag_hint(
+            eval->session->diags,
+            "the left operand has %lld columns, so the right one needs as many rows, not %lld",
+            (long long)a->shape[1], (long long)b->shape[0]);
+    else
+        diag_hint(eval->session->diags, "a product is of tiles of two dimensions");
+    return NULL;
+}
+
 Object *core_dot(Eval *eval, const Bound *bound)
 {
     Value *a = argument_value(eval, bound->values[0], TYPE_TILE, "the first operand of dot", NULL,
@@ -177,8 +191,7 @@ Object *core_dot(Eval *eval, const Bound *bound)
                          : NULL;
     if (b == NULL) return NULL;
     if (a->type->rank != 2 || b->type->rank != 2 || a->type->shape[1] != b->type->shape[0])
-        return FAIL(eval, shape_mismatch, bound->at, type_text(eval->arena, a->type),
-                    type_text(eval->arena, b->type));
+        return shapes_unfit(eval, a->type, b->type, bound->at);
     if (a->type->dtype != b->type->dtype || a->type->dtype == DTYPE_b1)
         return FAIL(eval, dtype_mismatch, bound->at, "the second operand of dot",
                     dtype_user_name(b->type->dtype), dtype_user_name(a->type->dtype));

@@ -509,6 +509,14 @@ bool object_truth(Eval *eval, Object *object, bool *out);
 /* Of a call's results: an int that fits, else reported as `what`. */
 bool object_as_int(Eval *eval, Object *object, const char *what, int64_t *out);
 
+/* ---- nearest.c ------------------------------------------------------------------------------- */
+
+void nearest_try_scope(Eval *eval, Nearest *nearest, const Scope *scope);
+void nearest_try_attributes(Eval *eval, Nearest *nearest, const Object *object);
+void nearest_try_parameters(Nearest *nearest, const Nodearguments *parameters);
+/* As a hint of what was reported last. NULL. */
+void *nearest_hint(Eval *eval, const Nearest *nearest);
+
 /* ---- scope.c --------------------------------------------------------------------------------- */
 
 Scope *scope_new(Eval *eval, ScopeKind kind, Scope *parent, Unit *unit);
