@@ -3,14 +3,17 @@
  * Lowering makes each op of a tile one op for every register. Of a tile with many registers a
  * thread then has the intermediate results of all elements at a time, which are more than there are
  * registers: so each element goes the whole way from where it is loaded to where it is stored
- * before the next one does. Effects keep their order, and all ops where that would not help. */
+ * before the next one does. Effects keep their order, and all ops where that would not help.
+ *
+ * Where that is still more than all registers, what warps compute together moves, too, and what
+ * they read of shared memory, as long as nothing is between that may write it. */
 #include "passes/passes.h"
 #include "passes/op_vec.h"
 
 #include <string.h>
 
 /* Words that a thread has at a time in a region from which on the order is changed. */
-enum { MANY_WORDS = 160 };
+enum { MANY_WORDS = 160, ALL_WORDS = 255 /* the machine has no more */ };
 
 typedef struct Seat {
     int last; /* of an op of the region: the number of the last op there that uses its results */
@@ -21,16 +24,38 @@ typedef struct Nearby {
     Arena *arena;
     Region *region;
     int number;
+    bool far; /* more ops move */
     OpVec stack;
 } Nearby;
 
-static bool may_move(const Op *op)
+static bool is_pure(const Op *op)
 {
     const unsigned traits = op_info(op->code)->traits;
-    if (op->code != OP_if) return (traits & PURE) && !(traits & (COOP | TERM));
+    return (traits & PURE) && !(traits & (COOP | TERM));
+}
+
+static bool reads_shared(const Op *op)
+{
+    return (op->code == OP_ld || op->code == OP_ldmatrix) &&
+           op->operands[0]->type->space == SPACE_SHARED;
+}
+
+/* It neither writes shared memory nor waits for what does. */
+static bool leaves_shared(const Op *op)
+{
+    return op_info(op->code)->traits & PURE || op->code == OP_ld || op->code == OP_ldmatrix ||
+           (op->code == OP_st && op->operands[0]->type->space == SPACE_GLOBAL);
+}
+
+static bool may_move(const Nearby *nearby, const Op *op)
+{
+    if (nearby->far &&
+        ((op_info(op->code)->traits & (PURE | COOP)) == (PURE | COOP) || reads_shared(op)))
+        return true;
+    if (op->code != OP_if) return is_pure(op);
     for (int i = 0; i < op->region_count; i++)
         for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
-            if (inner->code != OP_yield && (inner->region_count || !may_move(inner))) return false;
+            if (inner->code != OP_yield && (inner->region_count || !is_pure(inner))) return false;
     return true;
 }
 
@@ -91,7 +116,8 @@ static void push_operands(Op *op, void *context)
     Nearby *nearby = context;
     for (int i = op->operand_count - 1; i >= 0; i--) {
         Value *value = op->operands[i];
-        if (is_here(nearby, value) && !((Seat *)value->op->scratch)->placed && may_move(value->op))
+        if (is_here(nearby, value) && !((Seat *)value->op->scratch)->placed &&
+            may_move(nearby, value->op))
             vec_push(nearby->arena, &nearby->stack, value->op);
     }
 }
@@ -123,9 +149,13 @@ static void change_order(Nearby *nearby)
 {
     const OpVec ops = ops_of(nearby);
     const int before = most_words(nearby);
-    if (before <= MANY_WORDS) return;
-    for (size_t i = 0; i < ops.count; i++)
-        if (!may_move(ops.data[i])) place(nearby, ops.data[i]);
+    size_t read = 0;
+    for (size_t i = 0; i < ops.count; i++) {
+        if (may_move(nearby, ops.data[i])) continue;
+        for (; nearby->far && !leaves_shared(ops.data[i]) && read < i; read++)
+            if (reads_shared(ops.data[read])) place(nearby, ops.data[read]);
+        place(nearby, ops.data[i]);
+    }
     for (size_t i = 0; i < ops.count; i++) place(nearby, ops.data[i]); /* what nobody uses */
     if (most_words(nearby) < before) return;
     for (size_t i = 0; i + 1 < ops.count; i++) op_move_before(ops.data[i], ops.data[ops.count - 1]);
@@ -135,8 +165,11 @@ static void order_region(Kernel *kernel, Region *region)
 {
     for (Op *op = region->first; op; op = op->next)
         for (int i = 0; i < op->region_count; i++) order_region(kernel, op->regions[i]);
-    if (!region->last || may_move(region->last)) return;
-    change_order(&(Nearby){.arena = kernel->arena, .region = region});
+    Nearby nearby = {.arena = kernel->arena, .region = region};
+    if (!region->last || may_move(&nearby, region->last)) return;
+    if (most_words(&nearby) > MANY_WORDS) change_order(&nearby);
+    nearby.far = most_words(&nearby) > ALL_WORDS;
+    if (nearby.far) change_order(&nearby);
     for (Op *op = region->first; op; op = op->next) op->scratch = NULL;
 }
 
