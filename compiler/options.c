@@ -289,12 +289,14 @@ void options_help(Buf *out)
         out,
         "usage: tilec [options] FILE -o OUT [-H HEADER]\n       tilec COMMAND ...\n\ncommands:\n");
     for (int i = 0; i < COMMAND_TOTAL; i++)
-        buf_printf(out, "  %-8s %-22s %s\n", commands[i].name, commands[i].arguments,
+        buf_printf(out, "  %-8s %-24s %s\n", commands[i].name, commands[i].arguments,
                    commands[i].help);
     buf_text(out, "\noptions:\n");
     for (int i = 0; i < OPTION_TOTAL; i++) {
+        const char *spelling = options[i].spelling;
         char left[64];
-        snprintf(left, sizeof left, "%s %s", options[i].spelling, options[i].argument);
+        snprintf(left, sizeof left, "%s%s%s", spelling,
+                 spelling[strlen(spelling) - 1] == '=' ? "" : " ", options[i].argument);
         buf_printf(out, "  %-26s %s\n", left, options[i].help);
     }
 }

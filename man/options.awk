@@ -3,7 +3,7 @@ function field(line, n,   parts, count) { # the n-th "quoted" text of a row
     count = split(line, parts, "\"")
     return parts[2 * n]
 }
-/^OPTION\(/ { options = options ".It Li \"" roff(field($0, 1) " " field($0, 2)) "\"\n" fill(field($0, 3)); next }
+/^OPTION\(/ { options = options ".It Li \"" roff(field($0, 1) (field($0, 1) ~ /=$/ ? "" : " ") field($0, 2)) "\"\n" fill(field($0, 3)); next }
 /^COMMAND\(/ {
     name = $0
     sub(/^COMMAND\(/, "", name)
