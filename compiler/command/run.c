@@ -224,14 +224,13 @@ static bool encode_argument(const Runner *runner, const HostLaunch *launch, int 
     return true;
 }
 
-enum { COUNTS = 256 }; /* places in one kernel: more are left out */
-
 static void show_statistics(const Runner *runner)
 {
+    const size_t most = tile_emulator_statistics(NULL, 0);
     tile_emulator_count *counts =
-        arena_new_array(runner->session->arena, tile_emulator_count, COUNTS);
-    size_t count = tile_emulator_statistics(counts, COUNTS);
-    for (size_t i = 0; i < count && i < COUNTS; i++)
+        arena_new_array(runner->session->arena, tile_emulator_count, most + 1);
+    const size_t count = tile_emulator_statistics(counts, most);
+    for (size_t i = 0; i < count && i < most; i++)
         printf(
             "%s:%u:%u: %s: %llu executions, %llu transactions, %llu ideal, %llu bank conflicts\n",
             counts[i].file, counts[i].line, counts[i].column,

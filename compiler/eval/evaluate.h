@@ -5,6 +5,15 @@
 
 #include "eval/value.h"
 
+/* ---- program.c ------------------------------------------------------------------------------- */
+
+struct Program {
+    Eval eval;
+    Unit *unit;
+};
+/* The value of an expression in that scope. */
+Object *eval_in(Eval *eval, Scope *scope, const Node *node);
+
 /* ---- expr.c, format.c ------------------------------------------------------------------------ */
 
 Object *eval_expr(Eval *eval, const Node *node);

@@ -1,5 +1,5 @@
-/* export.c: a program: which kernels a module exports, under which names, and for which keys. A
- * module is evaluated as far as that needs, no further. */
+/* export.c: which kernels a module exports, under which names, and for which keys. A module is
+ * evaluated as far as that needs, no further. */
 #include "eval/kernel.h"
 
 #include <ctype.h>
@@ -8,140 +8,7 @@
 
 enum { RESOLVE_DEPTH = 16 };
 
-struct Program {
-    Eval eval;
-    Unit *unit;
-    ExportList exports;
-};
-
-/* ---- making ---- */
-
-static Object *new_single(Eval *eval, ObjectKind kind, int64_t value)
-{
-    Object *object = object_new(eval, kind);
-    object->as.integer = value;
-    return object;
-}
-
-static void make_singles(Eval *eval)
-{
-    eval->none = new_single(eval, OBJECT_NONE, 0);
-    eval->yes = new_single(eval, OBJECT_BOOL, 1);
-    eval->no = new_single(eval, OBJECT_BOOL, 0);
-    eval->ellipsis = new_single(eval, OBJECT_ELLIPSIS, 0);
-    eval->poison = new_single(eval, OBJECT_POISON, 0);
-}
-
-/* Python's own names: those of C, then those that the library's prelude defines. */
-static bool make_builtins(Eval *eval)
-{
-    Scope *own = scope_new(eval, SCOPE_BUILTINS, NULL, NULL);
-    builtins_bind(eval, "builtins", &own->bindings);
-    eval->builtins = own;
-    Name name = intern_text(eval->session->names, "prelude");
-    Object *prelude = import_module(eval, name, (Span){0});
-    if (prelude == NULL || prelude->kind != OBJECT_MODULE) return false;
-    eval->builtins = prelude->as.unit->scope;
-    bool found;
-    eval->root_class = scope_lookup(eval, eval->builtins,
-                                    intern_text(eval->session->names, "object"), (Span){0}, &found);
-    return true;
-}
-
-static const char *folder_of(Arena *arena, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? "."
-                         : arena_copy_text(arena, path, (size_t)(slash - path) + (slash == path));
-}
-
-static Name stem_of(Interner *names, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *base = slash != NULL ? slash + 1 : path;
-    const char *dot = strrchr(base, '.');
-    return intern(names, base, dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base));
-}
-
-static Object *eval_in(Eval *eval, Scope *scope, const Node *node);
-
-/* "NAME=VALUE", VALUE an expression without the module's names; "NAME" alone is True. */
-static void define_name(Program *program, const char *text)
-{
-    Eval *eval = &program->eval;
-    if (strchr(text, '=') == NULL) text = arena_printf(eval->arena, "%s=True", text);
-    const Source *source = source_from_text(eval->session, "<command line>", text, strlen(text));
-    size_t errors = diag_error_count(eval->session->diags);
-    Nodes body = parse_source(eval->session, source)->tree->body;
-    if (diag_error_count(eval->session->diags) != errors) return;
-    const NodeAssign *assign = body.count == 1 && body.items[0]->kind == NODE_Assign
-                                   ? NODE_AS(Assign, body.items[0])
-                                   : NULL;
-    if (assign == NULL || assign->targets.count != 1 ||
-        assign->targets.items[0]->kind != NODE_Name) {
-        diag_report(eval->session->diags, DIAG_bad_define, (Span){0}, text);
-        return;
-    }
-    Scope *scope = scope_new(eval, SCOPE_TOP, eval->builtins, program->unit);
-    Object *value = eval_in(eval, scope, assign->value);
-    Name name = NODE_AS(Name, assign->targets.items[0])->id;
-    if (value != NULL) map_set(eval->arena, &program->unit->defined, name, value);
-}
-
-Program *program_new(Session *session, const Source *source, const EvalOptions *options)
-{
-    Arena *arena = arena_new();
-    Program *program = arena_new_of(arena, Program);
-    Eval *eval = &program->eval;
-    size_t errors = diag_error_count(session->diags);
-    *eval = (Eval){.session = session,
-                   .arena = arena,
-                   .options = *options,
-                   .host = options->host,
-                   .folder = folder_of(arena, source->path),
-                   .calls_left = options->max_calls ? options->max_calls : CALLS_LIMIT,
-                   .steps_left = UNROLL_LIMIT};
-    make_singles(eval);
-    if (make_builtins(eval))
-        program->unit = unit_new(eval, stem_of(session->names, source->path), source, false);
-    for (int i = 0; program->unit != NULL && i < options->define_count; i++)
-        define_name(program, options->defines[i]);
-    if (program->unit != NULL && diag_error_count(session->diags) == errors) return program;
-    program_free(program);
-    return NULL;
-}
-
-void program_free(Program *program)
-{
-    if (program == NULL) return;
-    generators_abandon(&program->eval);
-    for (size_t i = 0; i < program->eval.kernels.count; i++)
-        kernel_free(program->eval.kernels.data[i]);
-    arena_free(program->eval.arena);
-}
-
-int program_input_count(const Program *program)
-{
-    return (int)program->eval.inputs.count;
-}
-
-const Source *program_input(const Program *program, int index)
-{
-    return program->eval.inputs.data[index];
-}
-
 /* ---- evaluating in the module's scope ---- */
-
-static Object *eval_in(Eval *eval, Scope *scope, const Node *node)
-{
-    Frame frame = {.scope = scope, .caller = eval->frame};
-    eval->frame = &frame;
-    eval_move(eval, node->span);
-    eval->steps_left = UNROLL_LIMIT;
-    Object *object = eval_expr(eval, node);
-    eval->frame = frame.caller;
-    return object;
-}
 
 static Scope *statement_scope(Eval *eval, Unit *unit, uint32_t index)
 {
@@ -674,37 +541,4 @@ void program_tell_unexported(Program *program)
     for (uint32_t i = 0, told = 0; i < body.count && told < MOST; i++)
         if (body.items[i]->kind == NODE_FunctionDef || body.items[i]->kind == NODE_ClassDef)
             told += tell_one(program, body.items[i]);
-}
-
-/* ---- running ---- */
-
-static bool run_statements(Eval *eval, Scope *scope, Nodes body)
-{
-    Frame frame = {.scope = scope};
-    eval->frame = &frame;
-    Flow flow = eval_block(eval, body);
-    eval->frame = NULL;
-    return flow != FLOW_ERROR;
-}
-
-bool program_run(Program *program, const char *statements)
-{
-    Eval *eval = &program->eval;
-    Unit *unit = program->unit;
-    Name name = intern_text(eval->session->names, "__name__");
-    if (statements == NULL) {
-        unit->is_eager = true;
-        bindings_make(eval, &unit->scope->bindings, name)->object =
-            object_text(eval, "__main__", strlen("__main__"));
-        return run_statements(eval, unit->scope, unit->tree->tree->body);
-    }
-    const Source *source =
-        source_from_text(eval->session, "<statements>", statements, strlen(statements));
-    size_t errors = diag_error_count(eval->session->diags);
-    const Module *module = parse_source(eval->session, source);
-    if (diag_error_count(eval->session->diags) != errors) return false;
-    Scope *scope = scope_new(eval, SCOPE_TOP, unit->scope, unit);
-    scope->host_names = true;
-    unit->statements = scope;
-    return run_statements(eval, scope, module->tree->body);
 }
