@@ -28,6 +28,11 @@ int group_warps(ThreadGroup group)
     return group.count / 32;
 }
 
+bool group_is_same(ThreadGroup a, ThreadGroup b)
+{
+    return a.begin == b.begin && a.count == b.count;
+}
+
 bool group_has(ThreadGroup outer, ThreadGroup inner)
 {
     return inner.begin >= outer.begin && inner.begin + inner.count <= outer.begin + outer.count;

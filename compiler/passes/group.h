@@ -17,6 +17,7 @@ ThreadGroup group_threads(const Op *group);
 ThreadGroup op_threads(const Op *op);
 /* Warps that share a tile of the group; 0: one thread has all of it. */
 int group_warps(ThreadGroup group);
+bool group_is_same(ThreadGroup a, ThreadGroup b);
 bool group_has(ThreadGroup outer, ThreadGroup inner);
 bool group_is_apart(ThreadGroup a, ThreadGroup b);
 

@@ -211,6 +211,11 @@ bool hazard_begins_copy(const Op *op)
     return op->code == OP_copy_async || hazard_is_signal_copy(op);
 }
 
+bool hazard_begins_store(const Op *op)
+{
+    return op->code == OP_tensor_store && op_int(op, ATTR_open, 0);
+}
+
 /* What an mbarrier is for: among themselves such ops are in order, whoever else has its memory
  * before or after it must wait. */
 bool hazard_uses_mbarriers(const Op *op)
@@ -252,7 +257,7 @@ static bool global_conflict(const Sync *sync, Pending earlier, Op *op)
     const bool write = hazard_writes(earlier.op) || hazard_writes(op);
     if (!write || !hazard_is_global(earlier.op) || !hazard_is_global(op)) return false;
     /* Behind the author's sync two parameters may be one array. */
-    return earlier.fenced ||
+    return earlier.fence.count ||
            (same_memory(sync, earlier.op, op) && reads_written(sync, earlier, op));
 }
 
@@ -264,13 +269,14 @@ bool hazard_is_arrival(const Op *op)
 
 bool hazard_between(const Sync *sync, Pending earlier, Op *op)
 {
-    if (hazard_is_arrival(op))
-        return earlier.fenced && !earlier.under_way && group_has(sync->group, earlier.group);
+    if (earlier.under_way || (earlier.known.count && group_has(earlier.known, sync->group)))
+        return false;
+    const bool fenced = earlier.fence.count && group_has(earlier.fence, sync->group);
+    if (hazard_is_arrival(op)) return fenced;
     if (is_atomic(earlier.op) && is_atomic(op)) return false;
     if (sync->group.count == 1 && group_has(sync->group, earlier.group)) return false;
-    if (earlier.under_way) return false;
     /* The author's mbarriers order what groups do with one tile, not what was placed together. */
-    if (sync->signals && !earlier.fenced && group_is_apart(earlier.group, sync->group) &&
+    if (sync->signals && !fenced && group_is_apart(earlier.group, sync->group) &&
         !same_bytes(sync, earlier, op, TILES_OTHERS))
         return false;
     return shared_conflict(sync, earlier, op) || global_conflict(sync, earlier, op);

@@ -22,8 +22,10 @@ PendingTable *pending_table_new(Arena *arena)
 
 static bool same_item(const Pending *a, const Pending *b)
 {
-    return a->op == b->op && a->fenced == b->fenced && a->under_way == b->under_way &&
-           a->round.when == b->round.when && a->round.loop == b->round.loop && a->met == b->met;
+    return a->op == b->op && group_is_same(a->group, b->group) &&
+           group_is_same(a->fence, b->fence) && group_is_same(a->known, b->known) &&
+           a->under_way == b->under_way && a->round.when == b->round.when &&
+           a->round.loop == b->round.loop && a->met == b->met;
 }
 
 static void *value_of(Arena *arena, Map *map, const Op *op, size_t size)
@@ -130,9 +132,10 @@ void state_age(const Sync *sync, State *state, const Op *loop)
     change(sync, state, age, loop);
 }
 
-static bool fence(Pending *item, const void *group)
+static bool fence(Pending *item, const void *context)
 {
-    item->fenced |= group_has(*(const ThreadGroup *)group, item->group);
+    const ThreadGroup group = *(const ThreadGroup *)context;
+    if (group_has(group, item->group) && group.count > item->fence.count) item->fence = group;
     return true;
 }
 
@@ -141,14 +144,18 @@ void state_fence(const Sync *sync, State *state)
     change(sync, state, fence, &sync->group);
 }
 
-static bool outlives(Pending *item, const void *group)
+/* What threads did before they met is known to them; what all of the block know is done with. */
+static bool outlives(Pending *item, const void *context)
 {
-    return !group_has(*(const ThreadGroup *)group, item->group) || item->under_way;
+    const Sync *sync = context;
+    if (item->under_way || !group_has(sync->group, item->group)) return true;
+    if (sync->group.count > item->known.count) item->known = sync->group;
+    return !group_is_same(sync->group, sync->block);
 }
 
 void state_clear(const Sync *sync, State *state)
 {
-    change(sync, state, outlives, &sync->group);
+    change(sync, state, outlives, sync);
 }
 
 static bool meet(Pending *item, const void *group)
@@ -162,20 +169,68 @@ void state_meet(const Sync *sync, State *state)
     change(sync, state, meet, &sync->group);
 }
 
+/* What the rule says has landed, or, unless that is for all, may have. */
+static void wait_by(const Sync *sync, State *state, ItemRule *rule, const void *context,
+                    bool for_all)
+{
+    State landed = state_copy(sync, state);
+    change(sync, &landed, rule, context);
+    if (for_all)
+        *state = landed;
+    else
+        state_join(sync, state, &landed);
+}
+
 static bool arrive(Pending *item, const void *group)
 {
-    item->under_way &= !group_has(*(const ThreadGroup *)group, item->group);
+    if (item->op->code == OP_copy_async)
+        item->under_way &= !group_has(*(const ThreadGroup *)group, item->group);
     return true;
 }
 
 void state_wait(const Sync *sync, State *state, bool for_all)
 {
-    State landed = state_copy(sync, state);
-    change(sync, &landed, arrive, &sync->group);
-    if (for_all)
-        *state = landed;
-    else
-        state_join(sync, state, &landed);
+    wait_by(sync, state, arrive, &sync->group, for_all);
+}
+
+/* The thread knows that began them, the first one. */
+static bool read_all(Pending *item, const void *group)
+{
+    if (!item->under_way || !hazard_begins_store(item->op) ||
+        !group_has(*(const ThreadGroup *)group, item->group))
+        return true;
+    item->under_way = false;
+    item->known = (ThreadGroup){item->group.begin, 1};
+    return true;
+}
+
+void state_stored(const Sync *sync, State *state, bool for_all)
+{
+    wait_by(sync, state, read_all, &sync->group, for_all);
+}
+
+typedef struct Signal {
+    const Op *wait;
+    ThreadGroup group, known;
+} Signal;
+
+/* As if those who wait had made them. */
+static bool signal(Pending *item, const void *context)
+{
+    const Signal *signal = context;
+    if (!item->under_way || !hazard_is_signal_copy(item->op) ||
+        item->op->operands[2] != signal->wait->operands[0])
+        return true;
+    item->under_way = false;
+    item->group = signal->group;
+    item->known = signal->known;
+    return true;
+}
+
+void state_signal(const Sync *sync, State *state, const Op *wait, ThreadGroup known)
+{
+    const Signal context = {wait, sync->group, known};
+    wait_by(sync, state, signal, &context, false);
 }
 
 static bool land(Pending *item, const void *context)

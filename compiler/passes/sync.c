@@ -76,6 +76,14 @@ static bool is_fence(const Op *op)
     return op && op->code == OP_fence_async;
 }
 
+/* What is between neither reads nor writes. */
+static bool is_fenced(const Op *op)
+{
+    op = op->previous;
+    while (op && (op_info(op->code)->traits & PURE || op->code == OP_sync)) op = op->previous;
+    return is_fence(op);
+}
+
 /* What does not use shared memory as threads do. */
 static bool is_async_reader(const Op *op)
 {
@@ -121,11 +129,11 @@ static bool makes_barriers(const Op *op)
 static void build_fence(const Sync *sync, Op *op, const State *state)
 {
     bool written = false, made = true;
-    if (!sync->fences || is_fence(op->previous)) return;
+    if (!sync->fences || is_fenced(op)) return;
     for (size_t i = 0; i < state->items.count; i++) {
         const Pending *item = state_item(sync, state, i);
         if (!group_has(sync->group, item->group) || item->under_way || item->met ||
-            !writes_shared(item->op))
+            item->known.count || !writes_shared(item->op))
             continue;
         written = true;
         made &= makes_barriers(item->op);
@@ -236,7 +244,10 @@ static int needs_barrier(const Sync *sync, Op *op, const State *state)
 static void add_access(const Sync *sync, Op *op, State *state)
 {
     state_add(sync, state,
-              (Pending){op, sync->group, false, hazard_begins_copy(op), {ROUND_SAME, NULL}, false});
+              (Pending){.op = op,
+                        .group = sync->group,
+                        .under_way = hazard_begins_copy(op) || hazard_begins_store(op),
+                        .round = {ROUND_SAME, NULL}});
 }
 
 static void visit_access(const Sync *sync, Op *op, State *state)
@@ -256,6 +267,8 @@ typedef struct Apart {
 static void visit_access_apart(Op *op, void *context)
 {
     Apart *apart = context;
+    if (apart->adds && op->code == OP_signal_wait)
+        state_signal(apart->sync, apart->state, op, (ThreadGroup){0});
     if (!hazard_is_shared(op) && !hazard_is_global(op) && !hazard_is_arrival(op)) return;
     if (apart->adds && hazard_is_arrival(op)) return;
     if (apart->adds)
@@ -327,9 +340,12 @@ static void visit_loop(const Sync *sync, Op *loop, State *state)
     bool hit = false;
     const Left *left = loop_leaves(sync, loop);
     const Sync dry = dry_walk(sync, &hit, (ThreadGroup){0});
-    State entry = state_copy(sync, state), ignored = {0};
-    walk_once(&dry, loop, &entry, &ignored);
-    if (hit) insert_barrier(sync, loop, state);
+    State entry = state_copy(sync, state), waited = {0};
+    walk_once(&dry, loop, &entry, &waited);
+    if (hit)
+        insert_barrier(sync, loop, state);
+    else
+        state_join(sync, state, &waited); /* what began before the loop may have landed in it */
     state_join(sync, state, &left->rounds);
     state_join(sync, state, &left->exit);
     if (op_attr(loop, ATTR_stages)) state_land(sync, state);
@@ -360,11 +376,11 @@ static void visit_arrive(const Sync *sync, Op *arrive, const State *state)
     bool written = false;
     for (size_t i = 0; i < state->items.count; i++) {
         const Pending *item = state_item(sync, state, i);
-        written |= !group_is_apart(item->group, sync->group) && !makes_barriers(item->op) &&
-                   writes_shared(item->op);
+        written |= !group_is_apart(item->group, sync->group) && !item->known.count &&
+                   !makes_barriers(item->op) && writes_shared(item->op);
     }
     Builder builder = builder_before(arrive);
-    if (sync->fences && !is_fence(arrive->previous) && sync->tensor_core && written)
+    if (sync->fences && !is_fenced(arrive) && sync->tensor_core && written)
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
 }
 
@@ -377,6 +393,7 @@ static void visit_op(const Sync *sync, Op *op, State *state)
     }
     if (op->code == OP_slot_take || op->code == OP_signal_wait || op->code == OP_signal_meet)
         visit_take(sync, op);
+    if (op->code == OP_signal_wait) state_signal(sync, state, op, sync->group);
     if (hazard_uses_mbarriers(op))
         visit_access(sync, op, state);
     else if (op->code == OP_signal_init)
@@ -390,6 +407,8 @@ static void visit_op(const Sync *sync, Op *op, State *state)
         visit_barrier(sync, op, state);
     else if (op->code == OP_copy_wait)
         state_wait(sync, state, op_attr(op, ATTR_count) == NULL);
+    else if (op->code == OP_tensor_wait)
+        state_stored(sync, state, op_int(op, ATTR_count, 0) == 0);
     else if (op->code == OP_sync)
         state_fence(sync, state);
     else if (is_group(op))
@@ -512,6 +531,7 @@ static bool sync_launch(Kernel *kernel, const Target *target, Arena *arena, Op *
                        .table = pending_table_new(arena),
                        .facts = facts_new(kernel),
                        .agreement = agreement_new(kernel),
+                       .block = {0, 32 * launch_warps(launch)},
                        .group = {0, 32 * launch_warps(launch)}};
     place_barriers(sync, launch);
     facts_free(sync.facts);

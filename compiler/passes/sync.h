@@ -10,8 +10,10 @@
 
 typedef struct Pending {
     Op *op;
-    ThreadGroup group; /* whose it is */
-    bool fenced;       /* an author's sync came after it */
+    ThreadGroup group; /* whose it is, or who has waited for it */
+    ThreadGroup
+        fence; /* the threads that an author's sync after it is of; count 0: there was none */
+    ThreadGroup known; /* the threads that are ordered behind it */
     bool under_way;    /* an asynchronous copy that nothing has waited for */
     Round round;
     bool met; /* the parts of the threads have met since, each for itself */
@@ -39,6 +41,7 @@ typedef struct Sync {
     FactTable *facts;
     Agreement *agreement;
     ThreadGroup group;  /* the threads that run what is walked */
+    ThreadGroup block;  /* all of them */
     bool tensor_core;   /* it reads shared memory in this launch */
     bool copies_arrive; /* at mbarriers of the author's, when they have landed */
     bool signals;       /* the author's mbarriers order what groups do beside each other */
@@ -74,6 +77,11 @@ void state_clear(const Sync *sync, State *state);
 void state_meet(const Sync *sync, State *state);
 /* Their copies have landed, or, unless they wait for all, may have. */
 void state_wait(const Sync *sync, State *state, bool for_all);
+/* Their stores by the tensor unit have been read, or, unless they wait for all, may have. */
+void state_stored(const Sync *sync, State *state, bool for_all);
+/* The copies that the mbarriers count may have landed, for those that wait; `known` of these know.
+ */
+void state_signal(const Sync *sync, State *state, const Op *wait, ThreadGroup known);
 /* What a pipelined loop copies ahead has landed when its last round has waited. */
 void state_land(const Sync *sync, State *state);
 
@@ -83,6 +91,8 @@ bool hazard_is_shared(const Op *op); /* an access to shared memory, or to global
 bool hazard_is_global(const Op *op);
 bool hazard_writes(const Op *op);
 bool hazard_begins_copy(const Op *op); /* that is under way until somebody waits */
+/* A store of the author's by the tensor unit, that reads shared memory until somebody waits. */
+bool hazard_begins_store(const Op *op);
 /* By the tensor unit, for an mbarrier of the author's. */
 bool hazard_is_signal_copy(const Op *op);
 bool hazard_uses_mbarriers(const Op *op);
