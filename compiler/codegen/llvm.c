@@ -398,6 +398,27 @@ static void loop_hint(Gen *gen, LLVMValueRef branch, int64_t unroll)
     LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(context, node));
 }
 
+static void find_together(Op *op, void *context)
+{
+    if (op_info(op->code)->traits & COOP) *(bool *)context = true;
+}
+
+/* So many rounds at a time as the author asks for, or fewer, that are no remainder: of a loop in
+ * which threads do something together LLVM makes none, but unrolls all of it. */
+static int64_t unroll_of(const Op *op)
+{
+    int64_t unroll = op_int(op, ATTR_unroll, 0), begin, end, step;
+    bool together = false;
+    if (unroll < 2 || !value_constant(op->operands[0], &begin) ||
+        !value_constant(op->operands[1], &end) || !value_constant(op->operands[2], &step) ||
+        step < 1 || end <= begin)
+        return unroll;
+    const int64_t trips = (end - begin - 1) / step + 1;
+    region_visit(op->regions[0], find_together, &together);
+    while (together && trips > unroll && trips % unroll) unroll--;
+    return unroll;
+}
+
 /* Where an index could be beyond its type's range after the last trip, the trips that are left are
  * counted beside it, and nobody looks at that index. A step that is no number would cost a
  * division: such an index stops at the end. */
@@ -465,8 +486,7 @@ static void for_body(Gen *gen, const Op *op, Join *join)
             LLVMBuildSub(gen->builder, left, LLVMConstInt(type, 1, false), "");
     }
     join_send(gen, join, values);
-    loop_hint(gen, LLVMGetLastInstruction(LLVMGetInsertBlock(gen->builder)),
-              op_int(op, ATTR_unroll, 0));
+    loop_hint(gen, LLVMGetLastInstruction(LLVMGetInsertBlock(gen->builder)), unroll_of(op));
 }
 
 void gen_for(Gen *gen, const Op *op)
