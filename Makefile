@@ -279,7 +279,7 @@ VERSION = $(shell sed -n 's/.define TILEC_VERSION "\(.*\)"/\1/p' compiler/option
 MAN = $(BUILD)/man
 PAGES = $(addprefix $(MAN)/,tilec.1 libtile.3 tile.5 tile-errors.7 tile-ops.7)
 TABLES_tilec.1 = options.awk ../compiler/options.def ../compiler/commands.def
-TABLES_tile.5 = script.awk ../stdlib/tilus/script.tile ../stdlib/tilus/threads.tile
+TABLES_tile.5 = script.awk ../stdlib/tilus/script.tile ../stdlib/tilus/threads.tile ../stdlib/tilus/barriers.tile
 TABLES_tile-errors.7 = errors.awk ../compiler/base/diag.def
 TABLES_tile-ops.7 = ops.awk ../compiler/ir/ops.def
 docs: $(PAGES) $(BUILD)/tilec.bash

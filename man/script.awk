@@ -1,4 +1,18 @@
 # script.awk: the operations of stdlib/tilus/*.tile as the lists of tile(5), under the headings of their comments.
+BEGIN {
+    headings["Script"] = ""
+    headings["ThreadOperations"] = "Threads"
+    headings["Atomic"] = "Atomics"
+    headings["MBarrier"] = "Mbarriers"
+    headings["Tma"] = "Copies by the tensor unit"
+    headings["Wgmma"] = "Products under way"
+    headings["Fence"] = "Fences"
+    prefixes["Atomic"] = "atomic."
+    prefixes["MBarrier"] = "mbarrier."
+    prefixes["Tma"] = "tma."
+    prefixes["Wgmma"] = "wgmma."
+    prefixes["Fence"] = "fence."
+}
 function quoted(text) {
     text = roff(text)
     gsub(/"/, "\\(dq", text)
@@ -21,10 +35,9 @@ FILENAME !~ /\.tile$/ {
     class = $0
     sub(/^class /, "", class)
     sub(/[(:].*/, "", class)
-    prefix = class == "Atomic" ? "atomic." : ""
-    wanted = class ~ /^(Script|ThreadOperations|Atomic)$/
-    if (class == "Atomic") heading = "Atomics"
-    if (class == "ThreadOperations") heading = "Threads"
+    prefix = prefixes[class]
+    wanted = class in headings
+    heading = headings[class]
     next
 }
 /^    # ---- / {

@@ -270,6 +270,7 @@ const Machine emulator_machine = {
     .stmatrix = emulator_stmatrix,
     .mma = emulator_mma,
     .wgmma = emulator_wgmma,
+    .dot_commit = emulator_dot_commit,
     .wgmma_wait = emulator_wgmma_wait,
     .wgmma_under_way = emulator_wgmma_under_way,
     .fence_async = emulator_fence_async,

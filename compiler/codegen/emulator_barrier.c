@@ -65,8 +65,9 @@ void emulator_tensor_commit(Gen *gen)
     emu_call(gen, "tile_emu_tensor_commit", gen->types.nothing, 0, NULL);
 }
 
-void emulator_tensor_wait(Gen *gen, int groups)
+void emulator_tensor_wait(Gen *gen, const Op *op, int groups)
 {
+    (void)op;
     LLVMValueRef count = gen_i32(gen, groups);
     emu_call(gen, "tile_emu_tensor_wait", gen->types.nothing, 1, &count);
 }

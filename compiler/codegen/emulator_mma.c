@@ -136,7 +136,7 @@ static void await_wgmma(Gen *gen, int groups)
     emu_cooperate(gen, TILE_EMU_WARP_SYNC, 1);
 }
 
-static void build_wgmma_commit(Gen *gen)
+void emulator_dot_commit(Gen *gen)
 {
     emu_call(gen, "tile_emu_wgmma_commit", gen->types.nothing, 0, NULL);
 }
@@ -150,7 +150,7 @@ void emulator_wgmma(Gen *gen, const Op *op)
         for (int part = 0; part < wgmma.parts; part++)
             for (int piece = 0; piece < wgmma.pieces; piece++)
                 emulator_product(gen, op, &wgmma, sums, words, (int[]){part, piece, step});
-    build_wgmma_commit(gen);
+    if (wgmma.commits) emulator_dot_commit(gen);
     if (!wgmma.is_open) await_wgmma(gen, 0);
     for (int i = 0; i < wgmma.scalars; i++) {
         const Type *type = op->results[i].type;

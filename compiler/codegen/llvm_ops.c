@@ -59,6 +59,7 @@ BY_MACHINE(fence_async, fence_async)
     }
 BY_MACHINE(copy_commit)
 BY_MACHINE(tensor_commit)
+BY_MACHINE(dot_commit)
 BY_MACHINE(cluster_wait)
 BY_MACHINE(warp_sync)
 #undef BY_MACHINE
@@ -316,7 +317,7 @@ void emit_mbarrier_arrive(Gen *gen, const Op *op)
 
 void emit_tensor_wait(Gen *gen, const Op *op)
 {
-    MACHINE(gen, op, tensor_wait)(gen, (int)op_int(op, ATTR_count, 0));
+    MACHINE(gen, op, tensor_wait)(gen, op, (int)op_int(op, ATTR_count, 0));
 }
 
 void emit_mbarrier_phase(Gen *gen, const Op *op)

@@ -160,6 +160,7 @@ const Machine nvptx_machine = {
     .stmatrix = nvptx_stmatrix,
     .mma = nvptx_mma,
     .wgmma = nvptx_wgmma,
+    .dot_commit = nvptx_dot_commit,
     .wgmma_wait = nvptx_wgmma_wait,
     .fence_async = nvptx_fence_async,
     .approximate = nvptx_approximate,

@@ -41,7 +41,11 @@ void nvptx_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrier, LLVMVal
 {
     const Attr *bytes = op_attr(op, ATTR_bytes);
     char text[96];
-    if (is_remote(op))
+    if (is_remote(op) && bytes)
+        snprintf(text, sizeof text,
+                 "@$1 mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [$0], %d;",
+                 (int)bytes->integer);
+    else if (is_remote(op))
         snprintf(text, sizeof text, "@$1 mbarrier.arrive%s.shared::cluster.b64 _, [$0];",
                  op_attr(op, ATTR_scope) ? "" : ".release.cluster");
     else if (bytes) /* on Hopper alone */
@@ -65,15 +69,21 @@ static void barrier_bytes(Gen *gen, const Op *op, const char *text)
 /* These are on Hopper alone. */
 void nvptx_mbarrier_expect(Gen *gen, const Op *op)
 {
-    barrier_bytes(gen, op, "@$2 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], $1;");
+    barrier_bytes(gen, op,
+                  is_remote(op)
+                      ? "@$2 mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [$0], $1;"
+                      : "@$2 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], $1;");
 }
 
 /* There is no release but by a fence. */
 void nvptx_mbarrier_complete(Gen *gen, const Op *op)
 {
     barrier_bytes(gen, op,
-                  "fence.acq_rel.cluster;\n\t"
-                  "@$2 mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [$0], $1;");
+                  is_remote(op)
+                      ? "fence.acq_rel.cluster;\n\t"
+                        "@$2 mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [$0], $1;"
+                      : "fence.acq_rel.cta;\n\t"
+                        "@$2 mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [$0], $1;");
 }
 
 void nvptx_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier)
@@ -171,9 +181,10 @@ void nvptx_tensor_commit(Gen *gen)
     nvptx_asm(gen, gen->types.nothing, "cp.async.bulk.commit_group;", "~{memory}", 0, NULL);
 }
 
-void nvptx_tensor_wait(Gen *gen, int groups)
+void nvptx_tensor_wait(Gen *gen, const Op *op, int groups)
 {
     char text[64];
-    snprintf(text, sizeof text, "cp.async.bulk.wait_group.read %d;", groups);
+    snprintf(text, sizeof text, "cp.async.bulk.wait_group%s %d;",
+             op_attr(op, ATTR_written) ? "" : ".read", groups);
     nvptx_asm(gen, gen->types.nothing, text, "~{memory}", 0, NULL);
 }

@@ -160,7 +160,7 @@ static void print_wgmma(Buf *text, const Wgmma *wgmma)
         for (int part = 0; part < wgmma->parts; part++)
             for (int piece = 0; piece < wgmma->pieces; piece++)
                 print_product(text, wgmma, part, piece, step);
-    buf_text(text, "wgmma.commit_group.sync.aligned;\n");
+    if (wgmma->commits) buf_text(text, "wgmma.commit_group.sync.aligned;\n");
     buf_text(text, wgmma->is_open ? "}" : "wgmma.wait_group.sync.aligned 0;\n}");
 }
 
@@ -250,6 +250,11 @@ void nvptx_wgmma(Gen *gen, const Op *op)
     build_with_sums(gen, op, &text, &constraints, wgmma.sums, count, arguments);
     buf_free(&text);
     buf_free(&constraints);
+}
+
+void nvptx_dot_commit(Gen *gen)
+{
+    nvptx_asm(gen, gen->types.nothing, "wgmma.commit_group.sync.aligned;", "~{memory}", 0, NULL);
 }
 
 void nvptx_wgmma_wait(Gen *gen, const Op *op)

@@ -17,6 +17,7 @@ Wgmma wgmma_of(const Op *op)
     wgmma.n = atoi(name + 10);
     wgmma.kind = mma_find_kind(strchr(name, 'k'));
     wgmma.is_open = op_int(op, ATTR_open, 0) != 0;
+    wgmma.commits = !wgmma.is_open || !op_int(op, ATTR_joined, 0);
     wgmma.parts = (int)dims->integers[0];
     wgmma.pieces = (int)dims->integers[1];
     wgmma.steps = (int)dims->integers[2];

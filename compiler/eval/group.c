@@ -17,8 +17,10 @@ bool group_now(Eval *eval, int64_t *begin, int64_t *count)
         return true;
     }
     int64_t warps;
+    const Span at = eval->at;
     Object *object = kernel_attribute(eval, "warps");
     if (object == NULL || !object_as_int(eval, object, "the number of warps", &warps)) return false;
+    eval->at = at;
     *count = 32 * warps;
     return true;
 }

@@ -2,45 +2,70 @@
 #include "eval/builtins.h"
 #include "eval/kernel.h"
 
-/* signals(counts): a row of them, each with as many arrivals a phase. */
+/* A row of barriers with so many arrivals each. */
+static Value *build_row(Builder *builder, int count, const int64_t *counts)
+{
+    const int64_t shape[1] = {count};
+    const Type *type = type_shared(builder->kernel->types, DTYPE_i64, 1, shape, NULL);
+    Value *row = build_op(builder, OP_shared_alloc, 0, NULL, 1, &type)->results;
+    op_set_ints(build_op(builder, OP_signal_init, 1, &row, 0, NULL), ATTR_counts, count, counts);
+    return row;
+}
+
+static Builder start_of_launch(Eval *eval, Span at)
+{
+    Region *region = launch_region(eval->staging->launch);
+    Builder start = region->first != NULL ? builder_before(region->first) : eval->builder;
+    start.span = at;
+    return start;
+}
+
+enum { ROW = 128 };
+
+/* False: reported. */
+static bool read_counts(Eval *eval, Object *object, Span at, int *count, int64_t counts[ROW])
+{
+    Object *all = iterate(eval, object, at);
+    if (all == NULL) return false;
+    *count = (int)all->as.list.count;
+    if (*count < 1 || *count > ROW) {
+        FAIL(eval, bad_value, at, "there are one to 128 barriers in a row");
+        return false;
+    }
+    for (int i = 0; i < *count; i++) {
+        if (!object_as_int(eval, all->as.list.items[i], "the arrivals at a barrier", &counts[i]))
+            return false;
+        if (counts[i] < 1 || counts[i] > UINT16_MAX) {
+            FAIL(eval, bad_value, at, "a barrier has 1 to 65535 arrivals");
+            return false;
+        }
+    }
+    return true;
+}
+
+/* signals(counts, first): a row of them, each with as many arrivals a phase, made here or, if
+ * `first`, where the launch begins. */
 Object *core_signals(Eval *eval, const Bound *bound)
 {
-    enum { MOST = UINT16_MAX, ROW = 128 };
     int count;
-    int64_t counts[ROW], shape[1];
-    if (!stage_ready(eval, bound->at)) return NULL;
-    Object *all = iterate(eval, bound->values[0], bound->at);
-    if (all == NULL) return NULL;
-    count = (int)all->as.list.count;
-    if (count < 1 || count > ROW)
-        return FAIL(eval, bad_value, bound->at, "there are one to 128 barriers in a row");
-    for (int i = 0; i < count; i++) {
-        if (!object_as_int(eval, all->as.list.items[i], "the arrivals at a barrier", &counts[i]))
-            return NULL;
-        if (counts[i] < 1 || counts[i] > MOST)
-            return FAIL(eval, bad_value, bound->at, "a barrier has 1 to 65535 arrivals");
-    }
-    shape[0] = count;
-    Value *tile = core_build(eval, OP_shared_alloc, 0, NULL,
-                             type_shared(core_types(eval), DTYPE_i64, 1, shape, NULL));
-    op_set_ints(build_op(&eval->builder, OP_signal_init, 1, &tile, 0, NULL), ATTR_counts, count,
-                counts);
-    build_op(&eval->builder, OP_barrier, 0, NULL, 0, NULL);
-    return object_ir(eval, tile);
+    int64_t counts[ROW];
+    bool first = false;
+    if (!stage_ready(eval, bound->at) ||
+        !read_counts(eval, bound->values[0], bound->at, &count, counts) ||
+        (!argument_absent(bound->values[1]) && !object_truth(eval, bound->values[1], &first)))
+        return NULL;
+    Builder start = first ? start_of_launch(eval, bound->at) : eval->builder;
+    Value *row = build_row(&start, count, counts);
+    build_op(&start, OP_barrier, 0, NULL, 0, NULL);
+    return object_ir(eval, row);
 }
 
 /* A barrier that is made where the launch begins, for all blocks of a cluster. */
 static Value *first_signal(Eval *eval, int64_t count, Span at)
 {
-    const int64_t shape[1] = {1};
-    const Op *launch = eval->staging->launch;
-    Region *region = launch_region(launch);
-    Builder start = region->first != NULL ? builder_before(region->first) : eval->builder;
-    start.span = at;
-    const Type *type = type_shared(core_types(eval), DTYPE_i64, 1, shape, NULL);
-    Value *row = build_op(&start, OP_shared_alloc, 0, NULL, 1, &type)->results;
-    op_set_ints(build_op(&start, OP_signal_init, 1, &row, 0, NULL), ATTR_counts, 1, &count);
-    if (op_attr(launch, ATTR_cluster) != NULL) {
+    Builder start = start_of_launch(eval, at);
+    Value *row = build_row(&start, 1, &count);
+    if (op_attr(eval->staging->launch, ATTR_cluster) != NULL) {
         build_op(&start, OP_cluster_arrive, 0, NULL, 0, NULL);
         build_op(&start, OP_cluster_wait, 0, NULL, 0, NULL);
     } else {
@@ -108,28 +133,41 @@ Object *core_signal_meet(Eval *eval, const Bound *bound)
     return signal_op(eval, bound, OP_signal_meet, 1) != NULL ? eval->none : NULL;
 }
 
-/* signal_copied(barriers, index, arrives, mask): for the copies that were begun, or, with a mask,
- * for the last one, which goes to those blocks of the cluster. */
+/* Whether an argument is given, and true. */
+static bool read_flag(Eval *eval, Object *object, bool *out)
+{
+    *out = false;
+    return argument_absent(object) || object_truth(eval, object, out);
+}
+
+/* signal_copied(barriers, index, arrives, mask, counted): for the copies that were begun, or, with
+ * a mask, for the last one, which goes to those blocks of the cluster. If the copy is `counted`,
+ * what waits for it has been told of its bytes. */
 Object *core_signal_copied(Eval *eval, const Bound *bound)
 {
-    bool arrives = false;
-    if (!argument_absent(bound->values[2]) && !object_truth(eval, bound->values[2], &arrives))
+    bool arrives, counted;
+    if (!read_flag(eval, bound->values[2], &arrives) ||
+        !read_flag(eval, bound->values[4], &counted))
         return NULL;
     Bound with_mask = *bound;
     with_mask.values[2] = bound->values[3];
     const int numbers = argument_absent(bound->values[3]) ? 1 : 2;
     Op *op = signal_op(eval, &with_mask, OP_signal_copied, numbers);
     if (op != NULL && arrives) op_set_int(op, ATTR_arrives, 1);
+    if (op != NULL && counted) op_set_int(op, ATTR_counted, 1);
     return op != NULL ? eval->none : NULL;
 }
 
-/* signal_expect(barriers, index, bytes, once): they have to land, too. */
+/* signal_expect(barriers, index, bytes, once, rank): they have to land, too; at those of the
+ * cluster's block of that rank, if given. */
 Object *core_signal_expect(Eval *eval, const Bound *bound)
 {
-    bool once = false;
-    if (!argument_absent(bound->values[3]) && !object_truth(eval, bound->values[3], &once))
-        return NULL;
-    Op *op = signal_op(eval, bound, OP_signal_expect, 2);
+    bool once;
+    if (!read_flag(eval, bound->values[3], &once)) return NULL;
+    Bound with_rank = *bound;
+    with_rank.values[2 + 1] = bound->values[4];
+    const int numbers = argument_absent(bound->values[4]) ? 2 : 3;
+    Op *op = signal_op(eval, &with_rank, OP_signal_expect, numbers);
     if (op != NULL && once) op_set_int(op, ATTR_once, 1);
     return op != NULL ? eval->none : NULL;
 }

@@ -200,11 +200,22 @@ Object *core_dot(Eval *eval, const Bound *bound)
     Value *dot = build3(&eval->builder, OP_dot, a, b, c);
     if (a->type->dtype == DTYPE_f32 && !argument_absent(bound->values[5]))
         op_set_int(dot->op, ATTR_tf32, 1);
-    bool open = false;
-    if (!argument_absent(bound->values[6]) && !object_truth(eval, bound->values[6], &open))
-        return NULL;
-    if (open) op_set_int(dot->op, ATTR_open, 1);
+    for (int i = 0; i < 2; i++) {
+        bool flag = false;
+        if (!argument_absent(bound->values[6 + i]) &&
+            !object_truth(eval, bound->values[6 + i], &flag))
+            return NULL;
+        if (flag) op_set_int(dot->op, i ? ATTR_joined : ATTR_open, 1);
+    }
     return result_deliver(eval, dot, bound->values[4]);
+}
+
+/* dot_commit(): the products that are open and joined, since the last time, are a group. */
+Object *core_dot_commit(Eval *eval, const Bound *bound)
+{
+    if (!stage_ready(eval, bound->at)) return NULL;
+    build_op(&eval->builder, OP_dot_commit, 0, NULL, 0, NULL);
+    return eval->none;
 }
 
 /* dot_wait(count): all products that are open are done, but for so many of the latest. */

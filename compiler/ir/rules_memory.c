@@ -332,7 +332,8 @@ bool rule_signal(const Check *check)
     bool fits = tile->rank == 1 && tile->dtype == DTYPE_i64;
     for (int i = 1; fits && i < op->operand_count; i++)
         fits = operand_type(check, i)->dtype == DTYPE_i32;
-    if (op->operand_count > (op->code == OP_signal_complete ? 4 : 3)) fits = false;
+    const bool counts_bytes = op->code == OP_signal_complete || op->code == OP_signal_expect;
+    if (op->operand_count > (counts_bytes ? 4 : 3)) fits = false;
     if (op->code == OP_signal_init)
         fits = fits && counts != NULL && counts->count == tile->shape[0];
     for (int i = 0; fits && counts != NULL && i < counts->count; i++)

@@ -177,7 +177,7 @@ static void note_parameter(const Pass *pass, const Op *op)
 static void visit_access(Op *op, void *context)
 {
     const Pass *pass = context;
-    const bool whole = op_is_access(op) || is_copy(op);
+    const bool whole = op_is_access(op) || is_copy(op) || op->code == OP_tensor_store;
     if (whole) set_bounds(pass, op);
     if (whole || op_is_scattered(op) || op_is_element(op))
         if (op->operands[0]->type->kind == TYPE_VIEW) {

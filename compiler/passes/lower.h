@@ -136,14 +136,16 @@ Value *lower_atom(Lower *lower, const Op *op, Value *const operands[4]);
 LowerRule lower_copy_async;                                   /* lower_async.c */
 LowerRule lower_dot;                                          /* lower_dot.c */
 LowerRule lower_dot_fma;                                      /* lower_fma.c */
-LowerRule lower_dot_shared, lower_dot_wait;                   /* lower_wgmma.c */
+LowerRule lower_dot_shared, lower_dot_commit, lower_dot_wait; /* lower_wgmma.c */
 LowerRule lower_slot_init, lower_slot_claim, lower_slot_fill; /* lower_slots.c */
 LowerRule lower_slot_take, lower_slot_give;
-LowerRule lower_tensor_copy, lower_tensor_store, lower_tensor_wait,
+LowerRule lower_tensor_copy, lower_tensor_store, lower_tensor_commit, lower_tensor_wait,
     lower_barrier; /* lower_tensor.c */
 /* The mbarrier of a ring's slot that says that it is filled (lower_slots.c). */
 Value *slot_filled(Lower *lower, const Value *barriers, Value *slot);
-LowerRule lower_reduce, lower_scan; /* lower_reduce.c */
+/* A tensor_copy or tensor_store {by_threads}. */
+void copy_by_threads(Lower *lower, Op *op); /* lower_async.c */
+LowerRule lower_reduce, lower_scan;         /* lower_reduce.c */
 
 /* ---- lower_shared.c ---- */
 

@@ -68,6 +68,7 @@ static void copy_now(Lower *lower, NarrowCopy *copy)
     Memory *memory = &copy->memory;
     const Layout *layout = memory->coordinates.layout;
     const DType dtype = memory->access.tile->dtype;
+    const bool stores = copy->op->code == OP_tensor_store; /* from shared memory */
     memory->coordinates = coordinates_of(lower, layout);
     Value **to = shared_pointers(lower, copy->op->operands[1], layout, &memory->vector);
     if (copy->loaded > memory->vector) copy->loaded = memory->vector;
@@ -82,30 +83,49 @@ static void copy_now(Lower *lower, NarrowCopy *copy)
             to[reg] = NULL;
             continue;
         }
-        for (int i = reg; i < reg + memory->vector; i += copy->loaded)
+        if (stores)
+            memory_read(lower, to[reg], active[reg], dtype, memory->vector, registers + reg);
+        for (int i = reg; i < reg + memory->vector && !stores; i += copy->loaded)
             memory_read(lower, memory_pointer(lower, memory, i),
                         address_and(lower, memory_inside(lower, memory, i), active[reg]), dtype,
                         copy->loaded, registers + i);
     }
-    for (int reg = 0; reg < count; reg += memory->vector)
-        if (to[reg])
+    for (int reg = 0; reg < count; reg += memory->vector) {
+        if (to[reg] && stores)
+            memory_write(lower, memory_pointer(lower, memory, reg),
+                         address_and(lower, memory_inside(lower, memory, reg), active[reg]), dtype,
+                         memory->vector, registers + reg);
+        else if (to[reg])
             memory_write(lower, to[reg], active[reg], dtype, memory->vector, registers + reg);
+    }
 }
 
-static void copy_in_rounds(Lower *lower, NarrowCopy *copy, int threads, int rounds)
+/* Each thread stands for so many. What is built until rounds_close is theirs. */
+static Builder rounds_open(Lower *lower, int threads, int rounds)
 {
     Value *bounds[3] = {address_const(lower, DTYPE_i32, 0), address_const(lower, DTYPE_i32, rounds),
                         address_const(lower, DTYPE_i32, 1)};
     Op *loop = build_op(&lower->at, OP_for, 3, bounds, 0, NULL);
     op_set_int(loop, ATTR_unroll, 1);
     const Builder outside = lower->at;
-    lower->at = builder_at_end(loop->regions[0], copy->op->span);
+    lower->at = builder_at_end(loop->regions[0], outside.span);
     lower->rounds =
         (Rounds){region_add_argument(loop->regions[0], bounds[0]->type, NULL), threads, rounds};
-    copy_now(lower, copy);
+    return outside;
+}
+
+static void rounds_close(Lower *lower, Builder outside)
+{
     build_op(&lower->at, OP_yield, 0, NULL, 0, NULL);
     lower->rounds = (Rounds){0};
     lower->at = outside;
+}
+
+static void copy_in_rounds(Lower *lower, NarrowCopy *copy, int threads, int rounds)
+{
+    const Builder outside = rounds_open(lower, threads, rounds);
+    copy_now(lower, copy);
+    rounds_close(lower, outside);
 }
 
 /* Threads that a layout is of: a power of two. */
@@ -116,10 +136,9 @@ static int layout_group(const Lower *lower)
     return threads;
 }
 
-static void copy_narrow(Lower *lower, const Access *access, int loaded, NarrowCopy copy)
+static void copy_narrow(Lower *lower, const Access *access, int vector, int loaded, NarrowCopy copy)
 {
-    const int threads = layout_group(lower),
-              vector = access_contiguous(access) < 0 ? 1 : word_elements(access);
+    const int threads = layout_group(lower);
     const Layout *layout = copy_layout(lower, access, vector, threads), *next = layout;
     int rounds = 1;
     for (int more = 1; layout_registers(next) / loaded > UNDER_WAY;) {
@@ -155,6 +174,31 @@ static void copy_vector(Lower *lower, const Op *copy, const Memory *memory, int 
     if (evict) op_set_text(op, ATTR_evict, evict->text);
 }
 
+static void copy_vectors(Lower *lower, const Op *op, Memory *memory, Value *mask)
+{
+    const Layout *layout = memory->coordinates.layout;
+    const int replicas = layout_register_replicas(layout);
+    Value **to = shared_pointers(lower, op->operands[1], layout, &memory->vector);
+    for (int reg = 0; reg < layout_registers(layout); reg += memory->vector) {
+        Value *active = address_and(lower, address_not_replica(lower, layout), mask);
+        if (reg & replicas ||
+            coordinates_padding(lower, &memory->coordinates, reg, &active) == PADDING_ALL)
+            continue;
+        copy_vector(lower, op, memory, reg, to[reg], active);
+    }
+}
+
+/* One thread stands for a warp. */
+static void copy_as_warp(Lower *lower, const Op *op, Memory *memory, Value *mask)
+{
+    const Layout *layout = copy_layout(lower, &memory->access, memory->vector, WARP);
+    const Builder outside = rounds_open(lower, 1, WARP);
+    memory->coordinates = coordinates_of(lower, layout);
+    narrow(&memory->access, layout, &memory->vector);
+    copy_vectors(lower, op, memory, mask);
+    rounds_close(lower, outside);
+}
+
 void lower_copy_async(Lower *lower, Op *op)
 {
     Memory memory = {.access = access_of(op)};
@@ -163,20 +207,57 @@ void lower_copy_async(Lower *lower, Op *op)
     const Layout *layout = copy_layout(lower, &memory.access, memory.vector, WARP * warps);
     memory.coordinates = coordinates_of(lower, layout);
     narrow(&memory.access, layout, &memory.vector);
-    Value **to = shared_pointers(lower, op->operands[1], layout, &memory.vector);
+    shared_pointers(lower, op->operands[1], layout, &memory.vector);
     memory_remark(lower, &memory);
-    const int replicas = layout_register_replicas(layout);
     Value *mask =
         op_attr(op, ATTR_masked) ? lower_scalar(lower, op->operands[op->operand_count - 1]) : NULL;
-    if (dtype_memory_bytes(memory.access.tile->dtype, memory.vector) < LEAST_BYTES) {
-        copy_narrow(lower, &memory.access, memory.vector, (NarrowCopy){.op = op, .mask = mask});
-        return;
+    if (dtype_memory_bytes(memory.access.tile->dtype, memory.vector) < LEAST_BYTES)
+        copy_narrow(lower, &memory.access,
+                    access_contiguous(&memory.access) < 0 ? 1 : word_elements(&memory.access),
+                    memory.vector, (NarrowCopy){.op = op, .mask = mask});
+    else if (!warps && layout_registers(layout) / memory.vector > UNDER_WAY)
+        copy_as_warp(lower, op, &memory, mask);
+    else
+        copy_vectors(lower, op, &memory, mask);
+}
+
+/* ---- in the tensor unit's place ---- */
+
+/* The copies have landed, and are shown to all that the barrier counts their bytes for. */
+static void tell_bytes(Lower *lower, const Op *op)
+{
+    const Type *tile = op->operands[1]->type;
+    const int64_t bytes = type_elements(tile) * dtype_bits(tile->dtype) / 8;
+    build_op(&lower->at, OP_copy_wait, 0, NULL, 0, NULL);
+    build_op(&lower->at, OP_fence_async, 0, NULL, 0, NULL);
+    if (lower->group.count > 1) build_op(&lower->at, OP_warp_sync, 0, NULL, 0, NULL);
+    Value *operands[3] = {slot_filled(lower, op->operands[2], op->operands[3]),
+                          address_const(lower, DTYPE_i32, bytes), address_first_thread(lower)};
+    build_op(&lower->at, OP_mbarrier_complete, 3, operands, 0, NULL);
+}
+
+static void store_at_once(Lower *lower, Op *op)
+{
+    const Access access = access_of(op);
+    const int vector = copy_vector_of(lower, &access);
+    copy_narrow(lower, &access, vector, vector, (NarrowCopy){.op = op});
+}
+
+void copy_by_threads(Lower *lower, Op *op)
+{
+    const Builder around = lower->at;
+    const ThreadGroup group = lower->group, warp = {group.begin, WARP};
+    if (group.count > WARP) {
+        Op *branch = build_branch(&lower->at, address_in_group(lower, warp));
+        lower->at = builder_before(branch->regions[0]->last);
+        lower->group = warp;
     }
-    for (int reg = 0; reg < layout_registers(layout); reg += memory.vector) {
-        Value *active = address_and(lower, address_not_replica(lower, layout), mask);
-        if (reg & replicas ||
-            coordinates_padding(lower, &memory.coordinates, reg, &active) == PADDING_ALL)
-            continue;
-        copy_vector(lower, op, &memory, reg, to[reg], active);
+    if (op->code == OP_tensor_store) {
+        store_at_once(lower, op);
+    } else {
+        lower_copy_async(lower, op);
+        tell_bytes(lower, op);
     }
+    lower->at = around;
+    lower->group = group;
 }

@@ -23,6 +23,15 @@ static Value *barrier_of(Lower *lower, const Op *op)
     return barrier_at(lower, op, index);
 }
 
+/* With a rank, the operand `rank`: that of the cluster's block. */
+static Value *barrier_there(Lower *lower, const Op *op, int rank)
+{
+    Value *barrier = barrier_of(lower, op);
+    return op->operand_count > rank
+               ? address_in_cluster(lower, barrier, lower_scalar(lower, op->operands[rank]))
+               : barrier;
+}
+
 void lower_signal_init(Lower *lower, Op *op)
 {
     const Attr *counts = op_attr(op, ATTR_counts);
@@ -35,17 +44,41 @@ void lower_signal_init(Lower *lower, Op *op)
     }
 }
 
+/* The next op, or the one before, that does something. */
+static const Op *neighbour(const Op *op, bool next)
+{
+    do op = next ? op->next : op->previous;
+    while (op && op_info(op->code)->traits & PURE);
+    return op;
+}
+
+/* An expect of a known number of bytes with an arrival at the same place behind it, which says
+ * that, too. */
+static bool is_one(const Op *expect, const Op *arrive, int64_t *bytes)
+{
+    if (!expect || !arrive || expect->code != OP_signal_expect ||
+        arrive->code != OP_signal_arrive || op_int(expect, ATTR_once, 0) ||
+        expect->operand_count != arrive->operand_count + 1 ||
+        !value_constant(expect->operands[2], bytes))
+        return false;
+    return expect->operands[0] == arrive->operands[0] &&
+           expect->operands[1] == arrive->operands[1] &&
+           (arrive->operand_count == 2 || expect->operands[3] == arrive->operands[2]);
+}
+
 void lower_signal_arrive(Lower *lower, Op *op)
 {
-    Value *operands[2] = {barrier_of(lower, op), address_const(lower, DTYPE_b1, 1)};
-    if (op->operand_count > 2)
-        operands[0] = address_in_cluster(lower, operands[0], lower_scalar(lower, op->operands[2]));
-    build_op(&lower->at, OP_mbarrier_arrive, 2, operands, 0, NULL);
+    int64_t bytes;
+    Value *operands[2] = {barrier_there(lower, op, 2), address_const(lower, DTYPE_b1, 1)};
+    Op *arrive = build_op(&lower->at, OP_mbarrier_arrive, 2, operands, 0, NULL);
+    if (is_one(neighbour(op, false), op, &bytes)) op_set_int(arrive, ATTR_bytes, bytes);
 }
 
 void lower_signal_expect(Lower *lower, Op *op)
 {
-    Value *operands[3] = {barrier_of(lower, op), lower_scalar(lower, op->operands[2]),
+    int64_t bytes;
+    if (is_one(op, neighbour(op, true), &bytes)) return;
+    Value *operands[3] = {barrier_there(lower, op, 3), lower_scalar(lower, op->operands[2]),
                           op_int(op, ATTR_once, 0) ? address_first_thread(lower)
                                                    : address_const(lower, DTYPE_b1, 1)};
     build_op(&lower->at, OP_mbarrier_expect, 3, operands, 0, NULL);
@@ -53,9 +86,8 @@ void lower_signal_expect(Lower *lower, Op *op)
 
 void lower_signal_complete(Lower *lower, Op *op)
 {
-    Value *rank = lower_scalar(lower, op->operands[3]);
-    Value *operands[3] = {address_in_cluster(lower, barrier_of(lower, op), rank),
-                          lower_scalar(lower, op->operands[2]), address_first_thread(lower)};
+    Value *operands[3] = {barrier_there(lower, op, 3), lower_scalar(lower, op->operands[2]),
+                          address_first_thread(lower)};
     build_op(&lower->at, OP_mbarrier_complete, 3, operands, 0, NULL);
 }
 

@@ -126,18 +126,33 @@ static void move_boxes(Lower *lower, Op *op, Value *barrier)
 
 void lower_tensor_copy(Lower *lower, Op *op)
 {
-    move_boxes(lower, op, slot_filled(lower, op->operands[2], op->operands[3]));
+    if (op_attr(op, ATTR_by_threads))
+        copy_by_threads(lower, op);
+    else
+        move_boxes(lower, op, slot_filled(lower, op->operands[2], op->operands[3]));
 }
 
 void lower_tensor_store(Lower *lower, Op *op)
 {
-    move_boxes(lower, op, NULL);
+    if (op_attr(op, ATTR_by_threads))
+        copy_by_threads(lower, op);
+    else
+        move_boxes(lower, op, NULL);
+}
+
+void lower_tensor_commit(Lower *lower, Op *op)
+{
+    (void)op;
+    if (target_has(lower->target, HAS_TMA))
+        build_op(&lower->at, OP_tensor_commit, 0, NULL, 0, NULL);
 }
 
 void lower_tensor_wait(Lower *lower, Op *op)
 {
+    if (!target_has(lower->target, HAS_TMA)) return;
     Op *wait = build_op(&lower->at, OP_tensor_wait, 0, NULL, 0, NULL);
     op_set_int(wait, ATTR_count, op_int(op, ATTR_count, 0));
+    if (op_attr(op, ATTR_written)) op_set_int(wait, ATTR_written, 1);
 }
 
 void lower_barrier(Lower *lower, Op *op)

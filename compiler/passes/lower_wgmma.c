@@ -168,9 +168,17 @@ void lower_dot_shared(Lower *lower, Op *op)
     op_set_text(wgmma, ATTR_instruction, op_attr(op, ATTR_instruction)->text);
     op_set_ints(wgmma, ATTR_dims, 3, (int64_t[]){product.parts, product.pieces, product.steps});
     if (op_int(op, ATTR_open, 0)) op_set_int(wgmma, ATTR_open, 1);
+    if (op_int(op, ATTR_joined, 0)) op_set_int(wgmma, ATTR_joined, 1);
     if (!from_registers) describe_left(lower, &product, wgmma);
     describe_right(lower, &product, wgmma);
     for (int i = 0; i < sums; i++) results[places[i]] = &wgmma->results[i];
+}
+
+void lower_dot_commit(Lower *lower, Op *op)
+{
+    (void)op;
+    if (target_has(lower->target, HAS_WGMMA))
+        build_op(&lower->at, OP_dot_commit, 0, NULL, 0, NULL);
 }
 
 void lower_dot_wait(Lower *lower, Op *op)

@@ -179,11 +179,32 @@ static void choose_instruction(Op *dot, void *context)
     op_set_ints(dot, ATTR_dims, 2, arrangement);
 }
 
+static void find_other(Op *op, void *context)
+{
+    if (op->code == OP_dot && op_int(op, ATTR_open, 0)) *(bool *)context = true;
+}
+
+static void close_dot(Op *op, void *context)
+{
+    (void)context;
+    if (op->code == OP_dot_shared && op_int(op, ATTR_open, 0)) op_set_int(op, ATTR_open, 0);
+}
+
+/* One that the tensor core does not do by itself may go on with a sum that is under way, and is
+ * none of those that the waits count: where there is one, all are done at once. */
+static void close_dots(Kernel *kernel)
+{
+    bool others = false;
+    kernel_visit(kernel, find_other, &others);
+    if (others) kernel_visit(kernel, close_dot, NULL);
+}
+
 bool pass_matrix(Kernel *kernel, const Target *target)
 {
     Choice choice = {.kernel = kernel, .target = target, .arena = arena_new()};
     kernel_visit(kernel, mark_chain, &choice);
     kernel_visit(kernel, choose_instruction, &choice);
+    close_dots(kernel);
     arena_free(choice.arena);
     return true;
 }

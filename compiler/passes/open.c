@@ -1,12 +1,21 @@
 /* open.c: products that the author leaves under way. What such a product makes comes from the wait
- * that it is done by; so does what comes after. One that is used before it is waited for, or
- * waited for elsewhere, is done at once. Needs and leaves a TYPED kernel in SSA. */
+ * that it is done by; so does what comes after. A loop may carry it to its next round, where
+ * another product goes on with it. One that is used before it is waited for, or waited for
+ * elsewhere, is done at once. Needs and leaves a TYPED kernel in SSA. */
 #include "base/vec.h"
 #include "passes/passes.h"
+
+/* A sum, and what waits for it. */
+typedef struct Wait {
+    Op *op;
+    Value *sum;
+} Wait;
 
 typedef struct Open {
     Kernel *kernel;
     VEC(Op *) dots;
+    VEC(Wait) waits;
+    Map seen; /* a loop's argument that is followed -> with how many groups, and one more */
     Arena *arena;
 } Open;
 
@@ -14,6 +23,8 @@ static bool is_open(const Op *op)
 {
     return op->code == OP_dot && op_int(op, ATTR_open, 0);
 }
+
+/* ---- uses ---- */
 
 typedef struct Search {
     const Value *value;
@@ -26,13 +37,19 @@ static void find_use(Op *op, void *context)
     for (int i = 0; i < op->operand_count; i++) search->found |= op->operands[i] == search->value;
 }
 
+static bool uses_inside(const Op *op, const Value *value)
+{
+    Search search = {value, false};
+    for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], find_use, &search);
+    return search.found;
+}
+
 /* The op, or one in its regions, has the value as an operand. */
 static bool uses(Op *op, const Value *value)
 {
     Search search = {value, false};
     find_use(op, &search);
-    for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], find_use, &search);
-    return search.found;
+    return search.found || uses_inside(op, value);
 }
 
 /* The next product adds to what this one makes, as the tensor core does by itself. */
@@ -42,7 +59,91 @@ static bool continues(const Op *next, const Value *sum)
            next->operands[1] != sum;
 }
 
-static void wait_for(Open *open, Op *wait, Value *sum)
+/* Which operand from `first` on is the sum, as which alone the op uses it; -1: none. */
+static int carried_as(const Op *op, int first, const Value *sum)
+{
+    int found = -1, count = 0;
+    for (int i = 0; i < op->operand_count; i++) {
+        if (op->operands[i] != sum) continue;
+        found = i - first;
+        count++;
+    }
+    return count == 1 ? found : -1;
+}
+
+/* ---- where a sum is waited for ---- */
+
+static bool follow(Open *open, Value *sum, Op *from, int64_t groups);
+
+/* Into a loop, or to its next round: a product goes on there, or it comes out again. */
+static bool follow_round(Open *open, Op *loop, int index, int64_t groups)
+{
+    Value *argument = loop->regions[0]->arguments[1 + index];
+    const int64_t before = (int64_t)(intptr_t)map_get(&open->seen, argument);
+    if (before && before <= groups + 1) return true;
+    map_set(open->arena, &open->seen, argument, (void *)(intptr_t)(groups + 1));
+    return follow(open, argument, loop->regions[0]->first, groups);
+}
+
+static bool follow_loop(Open *open, Op *loop, int index, int64_t groups)
+{
+    return index >= 0 && follow_round(open, loop, index, groups) &&
+           follow(open, &loop->results[index], loop->next, groups);
+}
+
+/* The op that is the first to use the sum. */
+static bool follow_use(Open *open, Op *op, Value *sum, int64_t groups)
+{
+    enum { BOUNDS = 3 };
+    if (continues(op, sum)) return value_count_uses(open->kernel, sum) == 1;
+    Op *around = op->parent->parent;
+    if (op->code == OP_for && !uses_inside(op, sum))
+        return follow_loop(open, op, carried_as(op, BOUNDS, sum), groups);
+    return op->code == OP_yield && around->code == OP_for &&
+           follow_loop(open, around, carried_as(op, 0, sum), groups);
+}
+
+/* From an op on, with so many groups of products begun since the sum's own, that one with them. */
+static bool follow(Open *open, Value *sum, Op *from, int64_t groups)
+{
+    for (Op *op = from; op; op = op->next) {
+        if (uses(op, sum)) return follow_use(open, op, sum, groups);
+        groups += op->code == OP_dot_commit || (is_open(op) && !op_attr(op, ATTR_joined));
+        if (op->code != OP_dot_wait || op_int(op, ATTR_count, 0) >= groups) continue;
+        const Wait wait = {op, sum};
+        vec_push(open->arena, &open->waits, wait);
+        return true;
+    }
+    return false;
+}
+
+/* False: nothing waits for it where it is under way. */
+static bool is_settled(Open *open, Op *dot)
+{
+    open->seen = (Map){0};
+    return follow(open, &dot->results[0], dot->next, op_attr(dot, ATTR_joined) ? 0 : 1);
+}
+
+/* The last ones first: others go on with them. Again, where one is done at once, as others may go
+ * on with that. */
+static void settle_all(Open *open)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        open->waits.count = 0;
+        for (size_t i = open->dots.count; i-- > 0;) {
+            Op *dot = open->dots.data[i];
+            if (!is_open(dot) || is_settled(open, dot)) continue;
+            op_set_int(dot, ATTR_open, 0);
+            changed = true;
+        }
+    }
+}
+
+/* ---- what the waits make ---- */
+
+/* What stands where the wait did, as it gets more results. */
+static Op *with_sum(Open *open, Op *wait, Value *sum)
 {
     Builder builder = builder_before(wait);
     const int count = wait->operand_count + 1;
@@ -59,22 +160,17 @@ static void wait_for(Open *open, Op *wait, Value *sum)
     made->operands[count - 1] = sum;
     made->results[count - 1].name = sum->name;
     op_erase(wait);
+    return made;
 }
 
-/* False: nothing waits for it where it is under way. */
-static bool settle(Open *open, Op *dot)
+static void wait_for(Open *open, const Wait *wait)
 {
-    Value *sum = &dot->results[0];
-    int64_t later = 0;
-    for (Op *op = dot->next; op; op = op->next) {
-        if (continues(op, sum)) return value_count_uses(open->kernel, sum) == 1;
-        if (uses(op, sum)) return false;
-        later += is_open(op);
-        if (op->code != OP_dot_wait || op_int(op, ATTR_count, 0) > later) continue;
-        wait_for(open, op, sum);
-        return true;
-    }
-    return false;
+    Op *old = wait->op;
+    for (int i = 0; i < old->operand_count; i++)
+        if (old->operands[i] == wait->sum) return; /* it is another product's, too */
+    Op *made = with_sum(open, old, wait->sum);
+    for (size_t i = 0; i < open->waits.count; i++)
+        if (open->waits.data[i].op == old) open->waits.data[i].op = made;
 }
 
 static void note_dot(Op *op, void *context)
@@ -88,8 +184,8 @@ bool pass_open(Kernel *kernel, const Target *target)
     (void)target;
     Open open = {.kernel = kernel, .arena = arena_new()};
     kernel_visit(kernel, note_dot, &open);
-    for (size_t i = open.dots.count; i-- > 0;)
-        if (!settle(&open, open.dots.data[i])) op_set_int(open.dots.data[i], ATTR_open, 0);
+    settle_all(&open);
+    for (size_t i = 0; i < open.waits.count; i++) wait_for(&open, &open.waits.data[i]);
     arena_free(open.arena);
     return true;
 }

@@ -50,16 +50,19 @@ static const Value *tile_used(const Op *op, int operand)
     return value->type->kind == TYPE_SHARED ? &shared_root(value)->results[0] : value;
 }
 
-/* A copy that the author waits for, somewhere. */
+/* A copy, or a store, that the author waits for, somewhere. */
 static bool is_left_open(const Op *op)
 {
-    return op->code == OP_copy_async && !op_attr(op, ATTR_stages);
+    return (op->code == OP_copy_async && !op_attr(op, ATTR_stages)) ||
+           (op->code == OP_tensor_store && op_int(op, ATTR_open, 0));
 }
 
 /* Other blocks of the cluster use its tiles, when these may not: whose those are stays so. */
 static bool is_between_blocks(const Op *op)
 {
-    return op->code == OP_shared_peer || op_attr(op, ATTR_cast) || op->code == OP_signal_complete ||
+    return op->code == OP_shared_peer || op_attr(op, ATTR_cast) ||
+           (op->code == OP_signal_complete && op->operand_count > 3) ||
+           (op->code == OP_signal_expect && op->operand_count > 3) ||
            (op->code == OP_signal_arrive && op->operand_count > 2) ||
            (op->code == OP_slot_give && op->operand_count > 3);
 }

@@ -1,5 +1,5 @@
-/* signal_copy.c: copies that an author's mbarrier waits for, by the tensor unit where it can do
- * them:
+/* signal_copy.c: the author's own copies and stores by the tensor unit, where it can do them. Of
+ * copies that mbarriers wait for
  *
  *     copy_async view, tile, offsets; signal_copied barriers, index
  *
@@ -69,10 +69,16 @@ static bool is_only_read(const Inference *inference, const Op *copy)
     return writer.parameter && !writer.found;
 }
 
+static bool is_store(const Op *op)
+{
+    return op->code == OP_tensor_store && op_int(op, ATTR_open, 0);
+}
+
 static bool is_possible(const Inference *inference, Op *copy, const Layout *layout)
 {
     TensorCopy tensor;
-    return is_only_read(inference, copy) && target_has(inference->target, HAS_TMA) && layout &&
+    return (is_store(copy) || is_only_read(inference, copy)) &&
+           target_has(inference->target, HAS_TMA) && layout &&
            tensor_copy_of(copy, layout, &tensor) && tensor_copy_fits(inference->facts, &tensor);
 }
 
@@ -80,7 +86,10 @@ void lay_out_for_copies(Op *op, void *context)
 {
     enum { ALIGN = 1024 };
     Inference *inference = context;
-    Op *copy = is_mark(op) ? copy_before(op) : NULL, *alloc = copy ? alloc_of(copy) : NULL;
+    Op *copy = is_mark(op)    ? copy_before(op)
+               : is_store(op) ? op
+                              : NULL,
+       *alloc = copy ? alloc_of(copy) : NULL;
     const Type *part = copy ? copy->operands[1]->type : NULL;
     if (!alloc || alloc->results[0].type->layout || part->rank != 2 || dtype_bits(part->dtype) < 8)
         return;
@@ -100,7 +109,7 @@ static void build_expect(Builder *builder, const Op *mark, const Type *tile)
     op_set_int(build_op(builder, OP_signal_expect, 3, operands, 0, NULL), ATTR_once, 1);
 }
 
-static void build_copy(Builder *builder, const Op *copy, const Op *mark)
+static Op *build_copy(Builder *builder, const Op *copy, const Op *mark)
 {
     Value *operands[5 + TYPE_RANK] = {copy->operands[0], copy->operands[1], mark->operands[0],
                                       mark->operands[1]};
@@ -112,24 +121,41 @@ static void build_copy(Builder *builder, const Op *copy, const Op *mark)
     const Attr *dims = op_attr(copy, ATTR_dims);
     if (dims) op_set_ints(moved, ATTR_dims, dims->count, dims->integers);
     if (cast) op_set_int(moved, ATTR_cast, 1);
+    return moved;
+}
+
+/* Counted copies that the tensor unit cannot do. */
+static void by_threads(Op *moved, const Op *copy)
+{
+    const Attr *bounds = op_attr(copy, ATTR_bounds);
+    op_set_int(moved, ATTR_by_threads, 1);
+    if (bounds) op_set_ints(moved, ATTR_bounds, bounds->count, bounds->integers);
+}
+
+static bool can_move(const Inference *inference, Op *copy)
+{
+    const Value *tile = copy->operands[1];
+    return (tile->op->code == OP_shared_alloc || op_int(tile->op, ATTR_aligned, 0)) &&
+           is_possible(inference, copy, tile->type->layout);
 }
 
 void copy_for_signals(Op *op, void *context)
 {
     Inference *inference = context;
     Op *copy = is_mark(op) ? copy_before(op) : NULL;
+    if (is_store(op) && !can_move(inference, op)) op_set_int(op, ATTR_by_threads, 1);
     if (!copy) return;
-    const Value *tile = copy->operands[1];
-    const bool aligned = tile->op->code == OP_shared_alloc || op_int(tile->op, ATTR_aligned, 0);
-    if (!aligned || !is_possible(inference, copy, tile->type->layout)) {
-        if (op->operand_count == 2) return;
+    const bool cast = op->operand_count > 2, counted = op_int(op, ATTR_counted, 0) != 0,
+               possible = can_move(inference, copy);
+    if (!possible && cast) {
         diag_report(inference->kernel->session->diags, DIAG_no_cast, op->span);
         inference->failed = true;
-        return;
     }
+    if (!possible && (cast || !counted)) return;
     Builder builder = builder_before(op);
-    if (op->operand_count == 2) build_expect(&builder, op, tile->type);
-    build_copy(&builder, copy, op);
+    if (!cast && !counted) build_expect(&builder, op, copy->operands[1]->type);
+    Op *moved = build_copy(&builder, copy, op);
+    if (!possible) by_threads(moved, copy);
     op_erase(copy);
     op_erase(op);
 }

@@ -181,6 +181,7 @@ static void replace_dot(Kernel *kernel, Op *dot, const Matrix *a, const Matrix *
     op_set_text(shared, ATTR_instruction, instruction_name(kernel, arrangement));
     op_set_ints(shared, ATTR_dims, 2, (int64_t[]){arrangement->m * GROUP / 32, arrangement->n});
     if (op_int(dot, ATTR_open, 0)) op_set_int(shared, ATTR_open, 1);
+    if (op_int(dot, ATTR_joined, 0)) op_set_int(shared, ATTR_joined, 1);
     shared->results[0].name = dot->results[0].name;
     value_replace(kernel, &dot->results[0], &shared->results[0]);
     op_erase(dot);

@@ -265,12 +265,18 @@ void tile_emu_awaited_text(const Thread *thread, char text[PLACE_TEXT])
         return;
     }
     char bytes[64] = "";
-    if (barrier->bytes) snprintf(bytes, sizeof bytes, " and %d bytes", (int)barrier->bytes);
+    const int64_t missing = barrier->bytes;
+    if (missing)
+        snprintf(bytes, sizeof bytes,
+                 missing < 0 ? ", %lld bytes have landed that were not expected"
+                             : " and %lld bytes",
+                 (long long)(missing < 0 ? -missing : missing));
     snprintf(text, PLACE_TEXT,
              "for the phase of parity %u of the mbarrier at byte %u of shared memory, where %u of "
-             "%u arrivals%s are missing and nobody arrives any more",
+             "%u arrivals%s are missing%s and nobody arrives any more",
              thread->parity, (unsigned)((const uint8_t *)barrier - thread->block->shared),
-             (unsigned)barrier->pending, (unsigned)barrier->expected, bytes);
+             (unsigned)barrier->pending, (unsigned)barrier->expected, missing > 0 ? bytes : "",
+             missing < 0 ? bytes : "");
 }
 
 TILE_API uint32_t tile_emu_mbarrier_test(tile_emu_thread *thread, void *barrier, uint32_t parity,

@@ -566,6 +566,7 @@ static Runner *const runners[OP_COUNT] = {
     [OP_dot] = run_dot,
     [OP_dot_shared] = run_dot,
     [OP_dot_slices] = run_dot,
+    [OP_dot_commit] = run_nothing,
     [OP_dot_wait] = run_wait,
     [OP_reduce] = run_reduce,
     [OP_scan] = run_scan,

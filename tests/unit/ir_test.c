@@ -212,6 +212,7 @@ static void make_copies(Maker *maker)
     Value *sum = make(maker, OP_dot_shared, 3, (Value *[]){shared, shared, tile}, tile->type);
     make(maker, OP_dot_slices, 3, (Value *[]){shared, shared, tile}, tile->type);
     op_set_int(sum->op, ATTR_open, 1);
+    build_op(&maker->b, OP_dot_commit, 0, NULL, 0, NULL);
     op_set_int(make(maker, OP_dot_wait, 1, &sum, sum->type)->op, ATTR_count, 0);
     Value *places =
         make(maker, OP_iota, 0, NULL, type_tile(types, DTYPE_i32, 2, (int64_t[]){8, 8}, NULL));
