@@ -2,6 +2,7 @@
  * again (common subexpressions, by scope), and drops what nobody needs, values that loops carry for
  * nobody included. Runs at every stage; repeats until nothing changes. */
 #include "passes/fold.h"
+#include "passes/loop.h"
 #include "passes/passes.h"
 #include "passes/rebuild.h"
 
@@ -190,6 +191,18 @@ static void inline_region(Simplifier *simplifier, Op *op, Region *region)
     op_erase(op);
 }
 
+/* A loop of one round is its body, when no pass has business with loops any more. */
+static bool run_once(Simplifier *simplifier, Op *loop)
+{
+    Region *body = loop->regions[0];
+    if (simplifier->kernel->stage != STAGE_THREADED || loop_trips(loop) != 1) return false;
+    for (int i = 0; i < body->argument_count; i++)
+        map_set(simplifier->kernel->arena, &simplifier->replaced, body->arguments[i],
+                loop->operands[i ? 2 + i : 0]);
+    inline_region(simplifier, loop, body);
+    return true;
+}
+
 static bool decide(Simplifier *simplifier, Op *op)
 {
     int64_t begin, end;
@@ -197,8 +210,10 @@ static bool decide(Simplifier *simplifier, Op *op)
         inline_region(simplifier, op, op->regions[begin ? 0 : 1]);
         return true;
     }
-    if (op->code != OP_for || !value_constant(op->operands[0], &begin) ||
-        !value_constant(op->operands[1], &end) || begin < end)
+    if (op->code != OP_for) return false;
+    if (run_once(simplifier, op)) return true;
+    if (!value_constant(op->operands[0], &begin) || !value_constant(op->operands[1], &end) ||
+        begin < end)
         return false;
     for (int i = 0; i < op->result_count; i++)
         map_set(simplifier->kernel->arena, &simplifier->replaced, &op->results[i],
