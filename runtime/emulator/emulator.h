@@ -179,6 +179,7 @@ struct Launch {
     _Atomic bool stopped; /* a fault that nothing can follow, or no memory */
     _Atomic bool no_memory;
     bool seeks_evidence; /* left_out.c */
+    bool is_whole;
     MatrixFunction *matrix;
     FaultList faults;
     Checker *checker; /* NULL: a fast launch */
@@ -200,6 +201,8 @@ void tile_emu_fault_free(Launch *launch);
 
 /* ---- left_out.c ---- */
 
+/* Whether an op is left out, but none of this kernel's: it was looked at without that. */
+bool tile_emu_is_whole(const tile_entry *entry);
 /* Whether checked launches are to show why nobody misses what is left out. */
 bool tile_emu_seeks_evidence(void);
 

@@ -18,9 +18,9 @@ typedef enum Finding { FOUND_NOTHING, FOUND_BEFORE, FOUND_BEHIND } Finding;
 static struct {
     _Atomic uint32_t number; /* left out; 0: none */
     tile_emu_role role;
-    atomic_bool stops; /* at the first fault */
-    atomic_bool came_to[MOST];
-    bool chance; /* an atomic, or an arrival at an mbarrier, was met */
+    atomic_bool stops;                      /* at the first fault */
+    const tile_entry *_Atomic met_in[MOST]; /* by whose threads; NULL: nobody came to it */
+    bool chance;                            /* an atomic, or an arrival at an mbarrier, was met */
     Finding finding;
     char text[2 * PLACE_TEXT];
 } the;
@@ -45,7 +45,7 @@ bool tile_emu_stops_at_fault(void)
 
 TILE_API int tile_emulator_came_to(uint32_t number)
 {
-    return number >= MOST || the.came_to[number];
+    return number >= MOST || the.met_in[number];
 }
 
 bool tile_emu_seeks_evidence(void)
@@ -61,6 +61,12 @@ void tile_emu_note_chance(void)
 TILE_API int tile_emulator_goes_by_chance(void)
 {
     return the.chance;
+}
+
+bool tile_emu_is_whole(const tile_entry *entry)
+{
+    const tile_entry *lacks = the.number && the.number < MOST ? the.met_in[the.number] : NULL;
+    return lacks && lacks != entry;
 }
 
 /* ---- marks ---- */
@@ -83,7 +89,8 @@ TILE_API uint32_t tile_emu_left_out(tile_emu_thread *thread, uint32_t number, ui
 {
     ((Thread *)thread->owner)->passing.unconfined = false;
     if (holds) return 1;
-    if (number < MOST) atomic_store_explicit(&the.came_to[number], true, memory_order_relaxed);
+    const tile_entry *entry = ((Thread *)thread->owner)->block->launch->entry;
+    if (number < MOST) atomic_store_explicit(&the.met_in[number], entry, memory_order_relaxed);
     if (number != atomic_load_explicit(&the.number, memory_order_relaxed)) return 0;
     the.role = (tile_emu_role)role;
     pass(thread->owner);
