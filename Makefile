@@ -226,7 +226,10 @@ coverage:
 	-@+$(MAKE) --no-print-directory test BUILD=$(BUILD)/coverage OPT=-O1 CC='$(COVERAGE)' CXX='g++ --coverage'
 	python3 tests/coverage.py $(BUILD)/coverage --least 90 compiler/syntax compiler/eval compiler/ir compiler/passes
 # Each barrier, fence, commit and wait of each program of the suite left out, an hour of one core; what nobody misses is listed
-# with its reason. What is killed goes on where it was.
+# under what the emulator saw of why. What is killed goes on where it was. The sample is what the tests look at each time.
+.PHONY: mutants-sample
+mutants-sample: build
+	python3 tests/fuzz/mutants.py --sample --write tests/fuzz/silent_sample.txt $(BUILD)/tilec
 MUTANTS = $(BUILD)/fuzz/mutants.json
 mutants: build
 	@mkdir -p $(dir $(MUTANTS)); touch $(MUTANTS)

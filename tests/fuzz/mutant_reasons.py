@@ -1,6 +1,7 @@
 """Why nobody misses an op that was left out, as the emulator says that it saw, and the list of those ops. Its races are told by happens-before, in
 two orders of threads: where it says nothing, every pair of accesses that conflict on these inputs is still ordered. Which pairs the op was between,
 and what orders those, it says of each."""
+import collections
 import re
 
 # (what the emulator says, how much that says, what it means); the first that fits counts.
@@ -51,9 +52,14 @@ def name_of(place):
     return CLASSES[place][0].replace(".*", "...")
 
 
+def lineless(text):
+    """What stays when lines are put into the program."""
+    return re.sub(r" in line \d+| of [^\s:]+:\d+$", "", text)
+
+
 def read_list(path):
-    """The entries of a list: {(class, text): how many there are}."""
-    entries, name = {}, None
+    """The entries of a list: {(class, text without lines): how many there are}."""
+    entries, name = collections.Counter(), None
     with open(path) as lines:
         for line in lines:
             heading = re.match(r"(\S.*?) \(\d+\): ", line)
@@ -61,7 +67,7 @@ def read_list(path):
             if heading:
                 name = heading[1]
             elif found:
-                entries[name, found[1]] = int(found[2] or 1)
+                entries[name, lineless(found[1])] += int(found[2] or 1)
     return entries
 
 

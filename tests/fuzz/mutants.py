@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mutants.py [--jobs N] [--which waits|predicates|all] [--only REGEX] [--lines N] [--known FILE] [--write FILE] [--json FILE] [--skip FILE] [--seen FILE] TILEC FILE.accept...: runs each line of statements without one op that its
+"""mutants.py [--jobs N] [--which waits|predicates|all] [--only REGEX] [--lines N] [--known FILE] [--write FILE] [--json FILE] [--skip FILE] [--seen FILE] [--sample] TILEC FILE.accept...: runs each line of statements without one op that its
 kernels' threads or copies are ordered by, or without one condition that the compiler put an access under; each in its turn, on the emulator
 (`--leave-each-out`), and once more with the kernels' general variants. A mutant is one op of one variant of one kernel; it counts as missed if some line of its file misses it: by a fault, by
 wrong results, by a deadlock. The others are listed, under what the emulator says of why nobody needs them (mutant_reasons.py).
@@ -8,6 +8,7 @@ Exit status 1 if a program fails that lacks nothing, or if one that is listed is
 import argparse
 import collections
 import concurrent.futures
+import glob
 import json
 import os
 import re
@@ -44,6 +45,15 @@ def run(tilec, which, seen, file, statements, *options):
         outcome = seen.get((code, int(number)), outcome) if outcome == "missed" else outcome
         outcomes[kernel, code, int(number), what, place] = mutant_reasons.plain(outcome)
     return outcomes, ""
+
+
+# What the tests run each time, of tests/exec: cp.async, views, TMA and wgmma, clusters, mbarriers of the author's, pipelined loops with warps of
+# their own for copies; conditions of ragged loads and stores.
+SAMPLE = (
+    ("waits", "copy_async|views|(clusters.tile: ([248]|11)|tensor_copies.tile: [23]|own_barriers.tile: [3-6]|pipelined_gemm.tile: [23]"
+              "|plain_loop.tile: 2|open_products.tile: 1)$"),
+    ("predicates", "(copy_async.tile: [1-4]|tilelang_copy.tile: [12]|softmax.tile: [12]|dot.tile: 1)$"),
+)
 
 
 def statements_of(path):
@@ -85,6 +95,7 @@ def main():
     parser.add_argument("--lines", type=int, default=1 << 30)
     parser.add_argument("--json", help="a file that gets what was found, program by program, so that nothing is lost if this is killed")
     parser.add_argument("--skip", action="append", default=[], help="such a file: its programs are not run again, and what was found counts")
+    parser.add_argument("--sample", action="store_true", help="what the tests run each time (SAMPLE), in place of --which, --only and files")
     parser.add_argument("--seen", action="append", default=[], help="such a file: what was found there is not tried again in the same code")
     parser.add_argument("--known", help="a list that --write wrote: what is in it is not shown, what is not fails")
     parser.add_argument("--write")
@@ -110,18 +121,21 @@ def main():
         for found in results_in(path):
             count(*found)
     kept = open(options.json, "a") if options.json else None
-    runs = [(*test, more) for test in tests_of(options.accept, options.only, options.lines) for more in ((), ("--general",))]
-    runs = [test for test in runs if (os.path.basename(test[0]), test[1], test[3]) not in done]
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "exec")
+    accept = glob.glob(os.path.join(folder, "*.accept")) if options.sample else options.accept
+    parts = SAMPLE if options.sample else ((options.which, options.only),)
+    runs = [(which, *test, more) for which, only in parts for test in tests_of(accept, only, options.lines) for more in ((), ("--general",))]
+    runs = [test for test in runs if (os.path.basename(test[1]), test[2], test[4]) not in done]
 
-    def run_one(file, number, statements, more):
+    def run_one(which, file, number, statements, more):
         name = os.path.basename(file)
         known = dict.fromkeys(list(missed[name]), "missed")
-        return run(options.tilec, options.which, {**seen[name, number, more], **known}, file, statements, *more)
+        return run(options.tilec, which, {**seen[name, number, more], **known}, file, statements, *more)
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         waiting = {pool.submit(run_one, *test): test for test in runs}
         for future in concurrent.futures.as_completed(waiting):
-            (file, number, _, more), (outcomes, why) = waiting[future], future.result()
+            (_, file, number, _, more), (outcomes, why) = waiting[future], future.result()
             if outcomes is None:
                 print(f"{os.path.basename(file)} {number}: fails as it stands", *more, f"\n{why}", flush=True)
                 failed = True
@@ -140,10 +154,12 @@ def main():
             silent[mutant_reasons.name_of(mutant_reasons.class_of(evidence)), f"{name}: {kernel}: {what} of {place}"].append(evidence)
     figures = ["{}: {} missed, {} not missed, {} that nobody comes to".format(
         kind, *(tally[kind, outcome] for outcome in ("missed", "not missed", "nobody comes to it"))) for kind in ("waits", "predicates")]
-    known = mutant_reasons.read_list(options.known) if options.known else {}
+    known = mutant_reasons.read_list(options.known) if options.known else collections.Counter()
     for (name, text), found in sorted(silent.items(), key=lambda item: item[0][1]):
-        if len(found) > known.get((name, text), 0):
-            print(f"{text} ({len(found) - known.get((name, text), 0)}): {'; '.join(sorted(set(found)))}")
+        known[name, mutant_reasons.lineless(text)] -= len(found)
+    for (name, text), found in sorted(silent.items(), key=lambda item: item[0][1]):
+        if known[name, mutant_reasons.lineless(text)] < 0:
+            print(f"{text} ({len(found)}): {'; '.join(sorted(set(found)))}")
             failed |= options.known is not None
     print("\n".join(figures))
     if options.write:
