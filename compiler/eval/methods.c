@@ -357,6 +357,21 @@ static double largest(DType dtype)
     }
 }
 
+static Object *number_of(Eval *eval, DType dtype, int value)
+{
+    return dtype_is_float(dtype) ? object_float(eval, value) : object_int(eval, value);
+}
+
+Object *dtype_attribute_zero(Eval *eval, const Bound *bound)
+{
+    return number_of(eval, bound->values[0]->as.dtype, 0);
+}
+
+Object *dtype_attribute_one(Eval *eval, const Bound *bound)
+{
+    return number_of(eval, bound->values[0]->as.dtype, 1);
+}
+
 Object *dtype_attribute_max(Eval *eval, const Bound *bound)
 {
     DType dtype = bound->values[0]->as.dtype;

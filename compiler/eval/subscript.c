@@ -423,10 +423,11 @@ bool view_is_element(const Value *view)
 {
     const Op *op = view->op;
     if (view->type->rank != 1 || op == NULL || op->code != OP_view) return false;
-    const Op *extent = op->operands[1]->op;
+    const Value *extent = op->operands[1];
     int64_t one;
-    return view->type->shape[0] == 1 || (extent != NULL && extent->code == OP_select &&
-                                         value_constant(extent->operands[1], &one) && one == 1);
+    while (extent->op != NULL && extent->op->code == OP_select) /* one for each index */
+        extent = extent->op->operands[1];
+    return view->type->shape[0] == 1 || (value_constant(extent, &one) && one == 1);
 }
 
 static Value *first_offset(Eval *eval)
