@@ -181,7 +181,7 @@ static void choose_instruction(Op *dot, void *context)
 
 static void find_other(Op *op, void *context)
 {
-    if (op->code == OP_dot && op_int(op, ATTR_open, 0)) *(bool *)context = true;
+    if (op->code == OP_dot && op_attr(op, ATTR_open)) *(bool *)context = true;
 }
 
 static void close_dot(Op *op, void *context)
@@ -190,8 +190,9 @@ static void close_dot(Op *op, void *context)
     if (op->code == OP_dot_shared && op_int(op, ATTR_open, 0)) op_set_int(op, ATTR_open, 0);
 }
 
-/* One that the tensor core does not do by itself may go on with a sum that is under way, and is
- * none of those that the waits count: where there is one, all are done at once. */
+/* One that the author leaves under way, but the tensor core does not do by itself, may go on with a
+ * sum that is under way, and is none of those that are counted for the waits: where there is one,
+ * all are done at once. */
 static void close_dots(Kernel *kernel)
 {
     bool others = false;
