@@ -18,6 +18,7 @@
  * they have done with round k - 1: sync places one. */
 #include "passes/ring.h"
 
+#include "passes/access.h"
 #include "passes/group.h"
 #include "passes/loop.h"
 #include "passes/matrix.h"
@@ -627,10 +628,31 @@ static void copy_through_registers(const Pass *pass, Op *copy)
     op_erase(copy);
 }
 
-/* Copies with nothing but pure ops between are waited for together. */
-static void copy_at_once(Op *copy)
+/* Copies that are under way, to be waited for together. */
+typedef struct Copies {
+    const Pass *pass;
+    Agreement *agreement; /* NULL: not asked for yet */
+    VEC(const Value *) begun;
+} Copies;
+
+/* It writes where one that is under way does. */
+static bool meets(Copies *copies, const Op *next)
+{
+    for (size_t i = 0; i < copies->begun.count; i++) {
+        const Value *earlier = copies->begun.data[i], *later = next->operands[1];
+        if (shared_root(earlier) != shared_root(later)) continue;
+        if (!copies->agreement) copies->agreement = agreement_new(copies->pass->kernel);
+        if (!shared_parts_apart(copies->agreement, earlier, (Round){ROUND_SAME, NULL}, later))
+            return true;
+    }
+    return false;
+}
+
+/* Those with nothing but pure ops between are waited for together, unless they meet. */
+static void copy_at_once(Copies *copies, Op *copy)
 {
     Builder builder = builder_before(copy);
+    vec_push(copies->pass->arena, &copies->begun, copy->operands[1]);
     Op *begun = build_op(&builder, OP_copy_async, copy->operand_count, copy->operands, 0, NULL);
     begun->attrs = copy->attrs;
     begun->attr_count = copy->attr_count;
@@ -638,21 +660,22 @@ static void copy_at_once(Op *copy)
     Op *next = copy->next;
     while (next && op_info(next->code)->traits & PURE && !(op_info(next->code)->traits & COOP))
         next = next->next;
-    if (!next || next->code != OP_copy || goes_through_registers(next)) {
+    if (!next || next->code != OP_copy || goes_through_registers(next) || meets(copies, next)) {
         build_op(&builder, OP_copy_commit, 0, NULL, 0, NULL);
         build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL);
+        copies->begun.count = 0;
     }
     op_erase(copy);
 }
 
 static void lower_copy(Op *op, void *context)
 {
-    const Pass *pass = context;
+    Copies *copies = context;
     if (op->code != OP_copy) return;
     if (goes_through_registers(op))
-        copy_through_registers(pass, op);
+        copy_through_registers(copies->pass, op);
     else
-        copy_at_once(op);
+        copy_at_once(copies, op);
 }
 
 bool pass_ring(Kernel *kernel, const Target *target)
@@ -662,7 +685,9 @@ bool pass_ring(Kernel *kernel, const Target *target)
         if (op->code != OP_launch) continue;
         pass.launch = launch_region(op);
         pipeline_region(&pass, pass.launch);
-        region_visit(pass.launch, lower_copy, &pass);
+        Copies copies = {.pass = &pass};
+        region_visit(pass.launch, lower_copy, &copies);
+        agreement_free(copies.agreement);
     }
     arena_free(pass.arena);
     return true;

@@ -6,9 +6,9 @@
  * in the order in which their lives begin, each at the lowest place that no tile alive at the same
  * time has. Groups of threads that follow each other may run at the same time: a tile that is made
  * in one of them never shares a place with one that is made in another, and one from before them
- * lives as long as they all do. One that the author copies to asynchronously lives to the end, one
- * that other blocks of the cluster use always. A ring's slots, whose own barriers order the groups
- * that use them, live as in a straight text. */
+ * lives as long as they all do. One that is copied to asynchronously lives until that is waited
+ * for; where the author says when, to the end; one that other blocks of the cluster use always. A
+ * ring's slots, whose own barriers order the groups that use them, live as in a straight text. */
 #include <limits.h>
 
 #include "base/vec.h"
@@ -20,6 +20,7 @@ enum { SHARED_ALIGN = 128 };
 typedef struct Life {
     Op *alloc;
     int first, last; /* -1: never used */
+    bool is_filled;  /* by copies that nobody has waited for yet */
     int64_t offset, bytes;
     const Op *run,
         *group; /* the first of the groups that follow each other; the one it is made in */
@@ -75,6 +76,18 @@ static void note_uses(const Lives *lives, const Op *op, int now)
             extend(life, 0, INT_MAX);
         else if (life)
             extend(life, now, is_left_open(op) ? INT_MAX : now);
+        if (life) life->is_filled |= op->code == OP_copy_async;
+    }
+}
+
+/* What copies fill lives until they are waited for, whether it is read or not. */
+static void note_wait(const Lives *lives, const Op *wait, int now)
+{
+    for (size_t i = 0; wait->code == OP_copy_wait && i < lives->items.count; i++) {
+        Life *life = &lives->items.data[i];
+        if (!life->is_filled) continue;
+        extend(life, now, now);
+        life->is_filled = op_int(wait, ATTR_count, 0) > 0;
     }
 }
 
@@ -134,6 +147,7 @@ static void walk_lives(Lives *lives, Region *region)
             run = (Run){0};
         }
         note_uses(lives, op, start);
+        note_wait(lives, op, start);
         for (int r = 0; r < op->region_count; r++) walk_lives(lives, op->regions[r]);
         if (op->code == OP_for || op->code == OP_while)
             for (int r = 0; r < op->region_count; r++)
