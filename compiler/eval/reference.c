@@ -271,67 +271,95 @@ Object *eval_argument_of(Eval *eval, Object *callee, uint32_t index, Name name, 
 
 /* ---- distances that are known though their ends are not ---- */
 
-enum { TERMS = 16, LINEAR_DEPTH = 64 };
-
-typedef struct Linear { /* constant + the sum of factor * value */
-    int64_t constant;
-    const Value *values[TERMS];
-    int64_t factors[TERMS];
+/* Of a value that is a sum of others: those, and by what each is multiplied. */
+typedef struct Terms {
     int count;
-} Linear;
+    const Value *values[2];
+    int64_t factors[2];
+} Terms;
 
-static bool add_term(Linear *linear, const Value *value, int64_t factor)
+static Terms terms_of(const Value *value)
 {
-    for (int i = 0; i < linear->count; i++)
-        if (linear->values[i] == value)
-            return !__builtin_add_overflow(linear->factors[i], factor, &linear->factors[i]);
-    if (linear->count == TERMS) return false;
-    linear->values[linear->count] = value;
-    linear->factors[linear->count++] = factor;
-    return true;
+    const Op *op = value->op;
+    int64_t known;
+    if (op == NULL) return (Terms){0};
+    const Value *a = op->operand_count > 0 ? op->operands[0] : NULL,
+                *b = op->operand_count > 1 ? op->operands[1] : NULL;
+    switch ((int)op->code) {
+    case OP_add: return (Terms){2, {a, b}, {1, 1}};
+    case OP_sub: return (Terms){2, {a, b}, {1, -1}};
+    case OP_neg: return (Terms){1, {a}, {-1}};
+    case OP_mul:
+        if (value_constant(b, &known)) return (Terms){1, {a}, {known}};
+        if (value_constant(a, &known)) return (Terms){1, {b}, {known}};
+        return (Terms){0};
+    case OP_cast:
+        if (dtype_is_signed(value->type->dtype) && dtype_is_signed(a->type->dtype) &&
+            dtype_bits(value->type->dtype) >= dtype_bits(a->type->dtype))
+            return (Terms){1, {a}, {1}};
+        return (Terms){0};
+    default: return (Terms){0};
+    }
 }
 
-static bool add_value(Linear *linear, const Value *value, int64_t factor, int depth)
+typedef struct Linear { /* the sum of factors times values */
+    Arena *arena;
+    Map factors;               /* Value -> int64_t */
+    VEC(const Value *) values; /* each behind what it is a sum of */
+} Linear;
+
+static void collect(Linear *linear, const Value *value)
+{
+    if (map_has(&linear->factors, value)) return;
+    map_set(linear->arena, &linear->factors, value, arena_new_of(linear->arena, int64_t));
+    const Terms terms = terms_of(value);
+    for (int i = 0; i < terms.count; i++) collect(linear, terms.values[i]);
+    vec_push(linear->arena, &linear->values, value);
+}
+
+static bool add_value(Linear *linear, const Value *value, int64_t by, int64_t factor)
+{
+    int64_t *sum = map_get(&linear->factors, value);
+    return !__builtin_mul_overflow(by, factor, &factor) &&
+           !__builtin_add_overflow(*sum, factor, sum);
+}
+
+/* What is left when sums are taken apart, the last ones first; false: not a number. */
+static bool take_apart(Linear *linear, int64_t *constant)
 {
     int64_t known, product;
-    const Op *op = value->op;
-    if (value_constant(value, &known))
-        return !__builtin_mul_overflow(known, factor, &product) &&
-               !__builtin_add_overflow(linear->constant, product, &linear->constant);
-    if (op == NULL || depth > LINEAR_DEPTH) return add_term(linear, value, factor);
-    switch ((int)op->code) {
-    case OP_add:
-    case OP_sub:
-        return add_value(linear, op->operands[0], factor, depth + 1) &&
-               add_value(linear, op->operands[1], op->code == OP_sub ? -factor : factor, depth + 1);
-    case OP_neg: return add_value(linear, op->operands[0], -factor, depth + 1);
-    case OP_mul:
-        for (int i = 0; i < 2; i++)
-            if (value_constant(op->operands[i], &known))
-                return !__builtin_mul_overflow(known, factor, &product) &&
-                       add_value(linear, op->operands[1 - i], product, depth + 1);
-        return add_term(linear, value, factor);
-    case OP_cast:
-        if (dtype_is_signed(value->type->dtype) && dtype_is_signed(op->operands[0]->type->dtype) &&
-            dtype_bits(value->type->dtype) >= dtype_bits(op->operands[0]->type->dtype))
-            return add_value(linear, op->operands[0], factor, depth + 1);
-        return add_term(linear, value, factor);
-    default: return add_term(linear, value, factor);
+    for (size_t i = linear->values.count; i-- > 0;) {
+        const Value *value = linear->values.data[i];
+        const int64_t factor = *(int64_t *)map_get(&linear->factors, value);
+        const Terms terms = terms_of(value);
+        if (factor == 0) continue;
+        if (value_constant(value, &known)) {
+            if (__builtin_mul_overflow(known, factor, &product) ||
+                __builtin_add_overflow(*constant, product, constant))
+                return false;
+            continue;
+        }
+        if (terms.count == 0) return false;
+        for (int k = 0; k < terms.count; k++)
+            if (!add_value(linear, terms.values[k], factor, terms.factors[k])) return false;
     }
+    return true;
 }
 
 /* difference(a, b): a - b where it is known now, else None. */
 Object *core_difference(Eval *eval, const Bound *bound)
 {
-    Linear linear = {0};
-    for (int i = 0; i < 2; i++) {
-        Value *value = stage_index(eval, bound->values[i], bound->at);
-        if (value == NULL) return NULL;
-        if (!add_value(&linear, value, i == 0 ? 1 : -1, 0)) return eval->none;
-    }
-    for (int i = 0; i < linear.count; i++)
-        if (linear.factors[i] != 0) return eval->none;
-    return object_int(eval, linear.constant);
+    const Value *a = stage_index(eval, bound->values[0], bound->at),
+                *b = a != NULL ? stage_index(eval, bound->values[1], bound->at) : NULL;
+    int64_t constant = 0;
+    if (b == NULL) return NULL;
+    Linear linear = {.arena = arena_new()};
+    collect(&linear, a);
+    collect(&linear, b);
+    const bool known = add_value(&linear, a, 1, 1) && add_value(&linear, b, 1, -1) &&
+                       take_apart(&linear, &constant);
+    arena_free(linear.arena);
+    return known ? object_int(eval, constant) : eval->none;
 }
 
 /* memory_kind(memory): "view", "shared", "register", "local", "variable", or "" for what is no

@@ -36,8 +36,8 @@ int dtype_bytes(DType dtype);                           /* likewise: at least 1 
 int64_t dtype_memory_bytes(DType dtype, int64_t count); /* of so many elements in a row */
 bool dtype_is_float(DType dtype);
 bool dtype_holds(DType dtype, DType other); /* memory of the one is memory of the other */
-bool dtype_is_integer(DType dtype); /* INT or UINT */
-bool dtype_is_signed(DType dtype);  /* INT */
+bool dtype_is_integer(DType dtype);         /* INT or UINT */
+bool dtype_is_signed(DType dtype);          /* INT */
 /* The bits of a number rounded to the type (to nearest even), and back. */
 uint64_t dtype_encode(DType dtype, double number);
 double dtype_decode(DType dtype, uint64_t bits);
@@ -362,6 +362,15 @@ void value_replace(Kernel *kernel, Value *value, Value *other);
 /* Many at once: each operand is looked up in `to` (Value* -> Value*), chains followed. */
 void region_replace(Region *region, const Map *to);
 size_t value_count_uses(const Kernel *kernel, const Value *value);
+/* Whether the answer for the value, or for one that it is made of, is VALUE_FOUND. Each is asked
+ * once, from left to right. */
+typedef enum ValueAnswer {
+    VALUE_OPERANDS, /* ask its operands */
+    VALUE_ENOUGH,   /* do not */
+    VALUE_FOUND
+} ValueAnswer;
+typedef ValueAnswer ValueQuestion(const Value *value, void *context);
+bool value_finds(const Value *value, ValueQuestion *ask, void *context);
 void op_erase(Op *op); /* unlinks it; nothing may use its results */
 void op_move_before(Op *op, Op *before);
 /* Copies an op with its regions to the builder's place; operands and results through `map`, which

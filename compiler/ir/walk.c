@@ -52,6 +52,37 @@ static void replace_one(Op *op, void *context)
         if (op->operands[i] == replacement->from) op->operands[i] = replacement->to;
 }
 
+typedef struct Asking {
+    ValueQuestion *ask;
+    void *context;
+    Arena *arena;
+    Map asked;
+} Asking;
+
+static bool finds_in_operands(Asking *asking, const Op *op)
+{
+    for (int i = 0; i < op->operand_count; i++) {
+        const Value *value = op->operands[i];
+        if (map_has(&asking->asked, value)) continue;
+        map_set(asking->arena, &asking->asked, value, asking);
+        const ValueAnswer answer = asking->ask(value, asking->context);
+        if (answer == VALUE_FOUND ||
+            (answer == VALUE_OPERANDS && value->op && finds_in_operands(asking, value->op)))
+            return true;
+    }
+    return false;
+}
+
+bool value_finds(const Value *value, ValueQuestion *ask, void *context)
+{
+    const ValueAnswer answer = ask(value, context);
+    if (answer != VALUE_OPERANDS || !value->op) return answer == VALUE_FOUND;
+    Asking asking = {.ask = ask, .context = context, .arena = arena_new()};
+    const bool found = finds_in_operands(&asking, value->op);
+    arena_free(asking.arena);
+    return found;
+}
+
 void value_replace(Kernel *kernel, Value *value, Value *other)
 {
     kernel_visit(kernel, replace_one, &(Replacement){value, other});

@@ -1,7 +1,7 @@
 /* host_value.c: numbers of a launch that the host can compute: scalar code over the parameters. */
 #include "passes/access.h"
 
-enum { CHAIN = 1000 }; /* ops behind a number: more are given up */
+enum { MOST = 4000 }; /* ops behind a number: more are given up */
 
 static bool is_on_host(const Value *value)
 {
@@ -14,18 +14,17 @@ static bool host_has(const Value *value)
     return info && info->stages & HOST && info->traits & PURE;
 }
 
-static bool is_known(const Value *value, int depth)
+static ValueAnswer is_unknown(const Value *value, void *context)
 {
-    if (is_on_host(value)) return true;
-    if (!host_has(value) || depth > CHAIN) return false;
-    for (int i = 0; i < value->op->operand_count; i++)
-        if (!is_known(value->op->operands[i], depth + 1)) return false;
-    return true;
+    int *count = context;
+    if (is_on_host(value)) return VALUE_ENOUGH;
+    return !host_has(value) || ++*count > MOST ? VALUE_FOUND : VALUE_OPERANDS;
 }
 
 bool value_is_on_host(const Value *value)
 {
-    return is_known(value, 0);
+    int count = 0;
+    return !value_finds(value, is_unknown, &count);
 }
 
 static Value *copy_to_host(Builder *builder, Value *value, Map *copied)

@@ -10,52 +10,86 @@ int64_t loop_trips(const Op *loop)
     return (end - begin - 1) / step + 1;
 }
 
+static ValueAnswer is_unforeseen(const Value *value, void *context)
+{
+    const Region *body = context;
+    if (value->region == body) return value->index == 0 ? VALUE_ENOUGH : VALUE_FOUND;
+    if (!region_holds(body, value_home(value))) return VALUE_ENOUGH;
+    return !value->op || value->op->parent != body || value->op->region_count ||
+                   !(op_info(value->op->code)->traits & PURE)
+               ? VALUE_FOUND
+               : VALUE_OPERANDS;
+}
+
 bool loop_foresees(const Op *loop, const Value *value)
 {
-    const Region *body = loop->regions[0];
-    if (value->region == body) return value->index == 0;
-    if (!region_holds(body, value_home(value))) return true;
-    if (!value->op || value->op->parent != body || value->op->region_count ||
-        !(op_info(value->op->code)->traits & PURE))
-        return false;
-    for (int i = 0; i < value->op->operand_count; i++)
-        if (!loop_foresees(loop, value->op->operands[i])) return false;
-    return true;
+    return !value_finds(value, is_unforeseen, loop->regions[0]);
 }
+
+/* Of a value in the loop. */
+typedef struct Slope {
+    bool is_known;
+    int64_t slope;
+} Slope;
+
+typedef struct Slopes {
+    const Region *body;
+    Arena *arena;
+    Map found; /* value -> Slope */
+} Slopes;
 
 static bool slope_of_product(const Op *op, const int64_t slopes[2], int64_t *slope)
 {
     for (int i = 0; i < 2; i++) {
         int64_t factor;
-        if (slopes[i] == 0 && value_constant(op->operands[i], &factor)) {
-            *slope = slopes[1 - i] * factor;
-            return true;
-        }
+        if (slopes[i] == 0 && value_constant(op->operands[i], &factor))
+            return !__builtin_mul_overflow(slopes[1 - i], factor, slope);
     }
     return false;
 }
 
-bool loop_slope(const Op *loop, const Value *value, int64_t *slope)
+static bool slope_of(Slopes *slopes, const Value *value, int64_t *slope);
+
+static bool slope_of_op(Slopes *slopes, const Op *op, int64_t *slope)
 {
-    const Region *body = loop->regions[0];
-    *slope = value->region == body && value->index == 0;
-    if (*slope || !region_holds(body, value_home(value))) return true;
-    const Op *op = value->op;
-    if (!op || op->parent != body || !(op_info(op->code)->traits & PURE)) return false;
-    int64_t slopes[2] = {0};
+    int64_t of[2] = {0};
     bool steady = true;
+    if (op->parent != slopes->body || !(op_info(op->code)->traits & PURE)) return false;
     for (int i = 0; i < op->operand_count; i++) {
         int64_t own;
-        if (!loop_slope(loop, op->operands[i], &own)) return false;
-        if (i < 2) slopes[i] = own;
+        if (!slope_of(slopes, op->operands[i], &own)) return false;
+        if (i < 2) of[i] = own;
         steady &= own == 0;
     }
-    *slope = 0;
+    *slope = op->code == OP_cast ? of[0] : 0;
     if (steady) return true;
-    if (op->code == OP_add) *slope = slopes[0] + slopes[1];
-    if (op->code == OP_sub) *slope = slopes[0] - slopes[1];
-    if (op->code == OP_cast) *slope = slopes[0];
-    return op->code == OP_add || op->code == OP_sub ||
-           (op->code == OP_cast && dtype_is_integer(value->type->dtype)) ||
-           (op->code == OP_mul && slope_of_product(op, slopes, slope));
+    switch ((int)op->code) {
+    case OP_add: return !__builtin_add_overflow(of[0], of[1], slope);
+    case OP_sub: return !__builtin_sub_overflow(of[0], of[1], slope);
+    case OP_mul: return slope_of_product(op, of, slope);
+    default: return op->code == OP_cast && dtype_is_integer(op->results[0].type->dtype);
+    }
+}
+
+static bool slope_of(Slopes *slopes, const Value *value, int64_t *slope)
+{
+    *slope = value->region == slopes->body && value->index == 0;
+    if (*slope || !region_holds(slopes->body, value_home(value))) return true;
+    Slope *found = value->op ? map_get(&slopes->found, value) : NULL;
+    if (value->op && !found) {
+        found = arena_new_of(slopes->arena, Slope);
+        found->is_known = slope_of_op(slopes, value->op, &found->slope);
+        map_set(slopes->arena, &slopes->found, value, found);
+    }
+    if (!found || !found->is_known) return false;
+    *slope = found->slope;
+    return true;
+}
+
+bool loop_slope(const Op *loop, const Value *value, int64_t *slope)
+{
+    Slopes slopes = {.body = loop->regions[0], .arena = arena_new()};
+    const bool is_known = slope_of(&slopes, value, slope);
+    arena_free(slopes.arena);
+    return is_known;
 }

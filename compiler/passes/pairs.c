@@ -16,14 +16,17 @@ enum { LINE = 128, ROWS_OF_SWIZZLE = 8, BLOCKS = 2, LARGE = 128 * 256 /* sums */
 
 /* ---- whether ---- */
 
-static bool differs_along_x(const Value *value)
+static ValueAnswer is_x(const Value *value, void *context)
 {
     const Op *op = value->op;
-    if (!op || op_attr(op, ATTR_pair)) return false;
-    if (op->code == OP_block_idx) return op_int(op, ATTR_dim, 0) == 0;
-    for (int i = 0; i < op->operand_count; i++)
-        if (differs_along_x(op->operands[i])) return true;
-    return false;
+    (void)context;
+    if (!op || op_attr(op, ATTR_pair)) return VALUE_ENOUGH;
+    return op->code == OP_block_idx && op_int(op, ATTR_dim, 0) == 0 ? VALUE_FOUND : VALUE_OPERANDS;
+}
+
+static bool differs_along_x(const Value *value)
+{
+    return value_finds(value, is_x, NULL);
 }
 
 static bool begins_within_lines(FactTable *facts, const Access *access)

@@ -442,22 +442,22 @@ static Op *only_dot(const Pipeline *pipeline, FactTable *facts)
     return dot;
 }
 
+static ValueAnswer is_of_no_ring(const Value *value, void *context)
+{
+    const Pipeline *pipeline = context;
+    const Op *op = value->op;
+    if (!op) return VALUE_FOUND;
+    if (op->code == OP_splat) return VALUE_ENOUGH;
+    for (size_t i = 0; op->code == OP_shared_load && i < pipeline->rings.count; i++)
+        if (pipeline->rings.data[i].alloc == shared_root(op->operands[0])) return VALUE_ENOUGH;
+    return op->code == OP_transpose || prepares(op) ? VALUE_OPERANDS : VALUE_FOUND;
+}
+
 /* The value is a tile that the loop copies ahead, or made of such, element by element: of others
  * nothing is known when the loop ends. */
 static bool reads_rings(const Pipeline *pipeline, const Value *value)
 {
-    const Op *op = value->op;
-    if (!op) return false;
-    if (op->code == OP_splat) return true;
-    if (op->code == OP_shared_load) {
-        for (size_t i = 0; i < pipeline->rings.count; i++)
-            if (pipeline->rings.data[i].alloc == shared_root(op->operands[0])) return true;
-        return false;
-    }
-    if (op->code != OP_transpose && !prepares(op)) return false;
-    for (int i = 0; i < op->operand_count; i++)
-        if (!reads_rings(pipeline, op->operands[i])) return false;
-    return true;
+    return !value_finds(value, is_of_no_ring, (Pipeline *)(uintptr_t)pipeline);
 }
 
 /* The only work of the loop, if that is a product of what is in the slots, its left operand perhaps

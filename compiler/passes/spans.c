@@ -14,9 +14,10 @@ typedef struct Spans {
     Map copied;
     FactTable *facts;
     Value *least; /* what must not be negative for the view at hand, the least of it; or NULL */
+    int looks;    /* at numbers, for the one at hand */
 } Spans;
 
-enum { CHAIN = 1000 }; /* ops behind a number: more are given up */
+enum { MOST = 1000 }; /* looks at numbers behind one: more are given up */
 
 static Value *on_host(Spans *spans, Value *value)
 {
@@ -36,10 +37,18 @@ static void require(Spans *spans, Value *value)
     spans->least = spans->least ? build2(&spans->builder, OP_min, spans->least, value) : value;
 }
 
+/* One number may be looked at many times, as one of several that others are made of. */
+static bool is_too_much(Spans *spans, int depth)
+{
+    spans->looks = depth == 0 ? 0 : spans->looks + 1;
+    return spans->looks > MOST;
+}
+
 /* Whether it is not: as is known, or as the host will see. */
 static bool is_positive(Spans *spans, Value *value, int depth)
 {
-    if (value->type->kind != TYPE_SCALAR || !dtype_is_integer(value->type->dtype) || depth > CHAIN)
+    if (value->type->kind != TYPE_SCALAR || !dtype_is_integer(value->type->dtype) ||
+        is_too_much(spans, depth))
         return false;
     if (facts_of(spans->facts, value).low >= 0) return true;
     Value *exact = on_host(spans, value);
@@ -131,7 +140,7 @@ static Value *most_of_op(Spans *spans, const Op *op, int depth)
 
 static Value *most_of(Spans *spans, Value *value, int depth)
 {
-    if (value->type->kind != TYPE_SCALAR || depth > CHAIN) return NULL;
+    if (value->type->kind != TYPE_SCALAR || is_too_much(spans, depth)) return NULL;
     Value *most = on_host(spans, value);
     if (most) return build_cast(&spans->builder, DTYPE_i64, most);
     most = value->op ? most_of_op(spans, value->op, depth + 1)

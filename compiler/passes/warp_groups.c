@@ -29,15 +29,21 @@ enum {
 
 /* ---- whether ---- */
 
+static ValueAnswer is_unknown(const Value *value, void *context)
+{
+    const Pipeline *pipeline = context;
+    if (!value->op)
+        return !value->region || value == pipeline->loop->regions[0]->arguments[0] ? VALUE_ENOUGH
+                                                                                   : VALUE_FOUND;
+    if (!ring_is_inside(value->op, pipeline->pass->launch)) return VALUE_ENOUGH;
+    const unsigned traits = op_info(value->op->code)->traits;
+    return value->op->region_count || !(traits & PURE) || traits & COOP ? VALUE_FOUND
+                                                                        : VALUE_OPERANDS;
+}
+
 static bool is_known(const Pipeline *pipeline, const Value *value)
 {
-    if (!value->op) return !value->region || value == pipeline->loop->regions[0]->arguments[0];
-    if (!ring_is_inside(value->op, pipeline->pass->launch)) return true;
-    const unsigned traits = op_info(value->op->code)->traits;
-    if (value->op->region_count || !(traits & PURE) || traits & COOP) return false;
-    for (int i = 0; i < value->op->operand_count; i++)
-        if (!is_known(pipeline, value->op->operands[i])) return false;
-    return true;
+    return !value_finds(value, is_unknown, (Pipeline *)(uintptr_t)pipeline);
 }
 
 /* Each thread could find out by itself where each round copies from. */
@@ -326,17 +332,25 @@ Value *ring_next_parity(Builder *builder, Value *parity, Value *is_last)
 
 /* ---- producers ---- */
 
+typedef struct Copying {
+    const Pipeline *pipeline;
+    Builder *builder;
+    Map *map;
+} Copying;
+
+static ValueAnswer copy_outside(const Value *value, void *context)
+{
+    const Copying *to = context;
+    if (!value->op) return VALUE_ENOUGH;
+    if (ring_is_inside(value->op, to->pipeline->loop->regions[0])) return VALUE_OPERANDS;
+    ring_copy_slice(to->builder, (Value *)(uintptr_t)value, to->pipeline->pass->launch, to->map);
+    return VALUE_ENOUGH;
+}
+
 /* What a round needs from before the loop is copied to before the producers' loop. */
 static void copy_known(const Pipeline *pipeline, Builder *builder, Value *value, Map *map)
 {
-    const Region *body = pipeline->loop->regions[0];
-    if (!value->op) return;
-    if (!ring_is_inside(value->op, body)) {
-        ring_copy_slice(builder, value, pipeline->pass->launch, map);
-        return;
-    }
-    for (int i = 0; i < value->op->operand_count; i++)
-        copy_known(pipeline, builder, value->op->operands[i], map);
+    value_finds(value, copy_outside, &(Copying){pipeline, builder, map});
 }
 
 static void copy_ring(const Pipeline *pipeline, Builder *builder, const Ring *ring,
@@ -502,14 +516,11 @@ typedef struct Early {
     Map kept; /* a value from before the loop -> what stands for it behind the loop */
 } Early;
 
-static bool divides(const Value *value, const Region *region)
+static ValueAnswer divides(const Value *value, void *region)
 {
     const Op *op = value->op;
-    if (!op || op->parent != region || op->region_count) return false;
-    if (op->code == OP_div || op->code == OP_rem) return true;
-    for (int i = 0; i < op->operand_count; i++)
-        if (divides(op->operands[i], region)) return true;
-    return false;
+    if (!op || op->parent != region || op->region_count) return VALUE_ENOUGH;
+    return op->code == OP_div || op->code == OP_rem ? VALUE_FOUND : VALUE_OPERANDS;
 }
 
 static Value *keep(Early *early, Value *value)
@@ -531,7 +542,7 @@ static void keep_operands(Op *op, void *context)
     for (int i = 0; i < op->operand_count; i++) {
         Value *value = op->operands[i];
         if (value->op && value->op->scratch && value->type->kind == TYPE_SCALAR &&
-            value->type->dtype == DTYPE_i32 && divides(value, value->op->parent))
+            value->type->dtype == DTYPE_i32 && value_finds(value, divides, value->op->parent))
             op->operands[i] = keep(early, value);
     }
 }

@@ -1,0 +1,35 @@
+# Numbers that each are made of two of the number before: what is asked of one is asked of each once, not twice as often as of the next.
+cd $TMP
+chain() { for i in $(seq 30); do echo "$1$2 = ($2 * $2 + ($2 ^ $i)) % 31"; done; }
+double() { for i in $(seq 30); do echo "$1$2 = $2 + $2"; done; }
+kernel() {
+    cat <<'EOF'
+import tilelang
+import tilelang.language as T
+
+@tilelang.lazy_jit
+def mm(A: T.Tensor((4096, 4096), T.float16), B: T.Tensor((4096, 4096), T.float16), C: T.Tensor((4096, 4096), T.float32)):
+    with T.Kernel(32, 32, threads=128) as (bx, by):
+        As = T.alloc_shared((128, 64), T.float16)
+        Bs = T.alloc_shared((64, 128), T.float16)
+        acc = T.alloc_fragment((128, 128), T.float32)
+        T.clear(acc)
+        o = by
+EOF
+    $1 '        ' o
+    echo '        for k in T.Pipelined(64, num_stages=4):'
+    echo '            j = k'
+    $1 '            ' j
+    cat <<'EOF'
+            T.copy(A[o * 128 : o * 128 + 128, j * 64 : j * 64 + 64], As)
+            T.copy(B[j * 64, bx * 128], Bs)
+            T.gemm(As, Bs, acc)
+        T.copy(acc, C[o * 128, bx * 128])
+mm.compile()
+EOF
+}
+for chain in chain double; do
+    kernel $chain > mm.py
+    timeout 60 $TILEC mm.py --arch=sm_90a --ptxas=none --print-after=divisions -o mm.o 2> ir || echo "$chain: status $?"
+    grep -cE '= (for|while) ' ir
+done
