@@ -82,30 +82,66 @@ WgmmaLayout layout_wgmma(const Layout *shared, int k_dim, int32_t extent, int el
 /* Row-major, without gaps, rows of whole chunks. */
 static bool is_plain(const Asked *asked)
 {
-    const int32_t rows = asked->layout->shape[0], columns = asked->layout->shape[1];
+    const bool single = asked->layout->rank == 1;
+    const int32_t columns = asked->layout->shape[asked->along],
+                  rows = single ? 1 : asked->layout->shape[asked->across];
     int64_t step, stride;
-    return columns * asked->bits % (CHUNK_BYTES * 8) == 0 && columns <= MOST_COLUMNS &&
+    return columns * asked->bits % (CHUNK_BYTES * 8) == 0 && (columns <= MOST_COLUMNS || single) &&
            asked->bits >= 8 && lie_evenly(asked, true, 1, columns, &step) &&
            step * 8 == asked->bits && lie_evenly(asked, false, 1, rows, &stride) &&
            (rows == 1 || stride == columns * step);
 }
 
+/* Whether matrices in the last two dimensions lie evenly, each as the first one does, and where a
+ * swizzle may begin. */
+static bool matrices_lie_evenly(const Layout *shared, int element_bits, int swizzle)
+{
+    const int64_t unit = swizzle == CHUNK_BYTES ? (int64_t)ROWS * CHUNK_BYTES : swizzle * ROWS;
+    int32_t last[LAYOUT_RANK] = {0}, corner[LAYOUT_RANK] = {0};
+    int64_t sum = 0, stride;
+    for (int d = 0; d < shared->rank; d++) {
+        int32_t own[LAYOUT_RANK] = {0};
+        const Asked asked = {shared, d, d, element_bits};
+        own[d] = last[d] = shared->shape[d] - 1;
+        if (d >= shared->rank - 2) {
+            corner[d] = last[d];
+            continue;
+        }
+        sum += layout_offset(shared, own);
+        if (!lie_evenly(&asked, true, 1, shared->shape[d], &stride) ||
+            (shared->shape[d] > 1 && stride % unit))
+            return false;
+    }
+    return layout_offset(shared, last) == sum + layout_offset(shared, corner);
+}
+
+/* As many elements of a single row as fit a box, in equal parts. */
+static int32_t part_of_row(int32_t columns, int element_bits)
+{
+    while (columns > MOST_COLUMNS && columns % 2 == 0 &&
+           columns / 2 * element_bits % (CHUNK_BYTES * 8) == 0)
+        columns /= 2;
+    return columns;
+}
+
 LayoutBoxes layout_boxes(const Layout *shared, int element_bits)
 {
     LayoutBoxes found = {.swizzle = 128};
-    const Asked asked = {shared, 1, 0, element_bits};
+    const int along = shared->rank - 1, across = shared->rank > 1 ? shared->rank - 2 : 1;
+    const Asked asked = {shared, along, across, element_bits};
     int64_t stride, panel;
-    if (shared->rank != 2) return found;
     while (found.swizzle > CHUNK_BYTES && !is_swizzled(&asked, found.swizzle)) found.swizzle /= 2;
     if (found.swizzle == CHUNK_BYTES) {
-        found.columns = shared->shape[1];
-        found.possible = is_plain(&asked);
+        found.columns = part_of_row(shared->shape[along], element_bits);
+        found.possible = is_plain(&asked) && found.columns <= MOST_COLUMNS &&
+                         matrices_lie_evenly(shared, element_bits, found.swizzle);
         return found;
     }
     found.columns = found.swizzle * 8 / asked.bits;
-    found.possible = shared->shape[1] % found.columns == 0 &&
-                     lie_evenly(&asked, true, found.columns, shared->shape[1], &panel) &&
-                     lie_evenly(&asked, false, ROWS, shared->shape[0], &stride) &&
-                     (shared->shape[0] == ROWS || stride == (int64_t)ROWS * found.swizzle);
+    found.possible = shared->shape[along] % found.columns == 0 &&
+                     lie_evenly(&asked, true, found.columns, shared->shape[along], &panel) &&
+                     lie_evenly(&asked, false, ROWS, shared->shape[across], &stride) &&
+                     (shared->shape[across] == ROWS || stride == (int64_t)ROWS * found.swizzle) &&
+                     matrices_lie_evenly(shared, element_bits, found.swizzle);
     return found;
 }

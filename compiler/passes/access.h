@@ -91,7 +91,7 @@ typedef struct TensorCopy {
     int swizzle;              /* bytes */
     int dim[TENSOR_RANK];     /* of the view */
     int64_t box[TENSOR_RANK]; /* extents, in what the map counts */
-    int32_t rows, columns;    /* of the tile, a box */
+    int32_t rows, columns;    /* of the tile's last dimensions, a box */
 } TensorCopy;
 /* Elements that a tensor map counts as one along the contiguous dimension: those of a byte. */
 int tensor_unit(DType dtype);

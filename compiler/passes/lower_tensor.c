@@ -79,14 +79,15 @@ typedef struct Boxes {
     Value *active, *row;  /* the first row of the thread's part; NULL: there are no parts */
 } Boxes;
 
-/* The box that begins at this row and column of the tile. */
-static void move_box(Lower *lower, const Boxes *boxes, int32_t row, int32_t column)
+/* The box that begins at this place of the tile. */
+static void move_box(Lower *lower, const Boxes *boxes, const int32_t place[LAYOUT_RANK])
 {
     const TensorCopy *copy = &boxes->copy;
     const Access *access = &copy->access;
+    const int row_dim = access->tile->rank - 2;
     Value *operands[5 + TENSOR_RANK], *start[LAYOUT_RANK] = {NULL};
-    start[0] = address_add_number(lower, boxes->row, row);
-    start[1] = address_const(lower, DTYPE_i32, column);
+    for (int d = 0; d < access->tile->rank; d++)
+        start[d] = address_add_number(lower, d == row_dim ? boxes->row : NULL, place[d]);
     int count = 0;
     operands[count++] = boxes->map;
     operands[count++] = shared_element(lower, access->op->operands[1], start);
@@ -95,8 +96,8 @@ static void move_box(Lower *lower, const Boxes *boxes, int32_t row, int32_t colu
     for (int i = 0; i < access->rank; i++) {
         const int d = copy->dim[i], tile_dim = access->tile_dim[d];
         Value *at = address_cast(lower, DTYPE_i32, lower_scalar(lower, access->offsets[d]));
-        if (tile_dim == 0 && boxes->row) at = address_op(lower, OP_add, at, boxes->row);
-        if (tile_dim >= 0) at = address_add_number(lower, at, tile_dim == 0 ? row : column);
+        if (tile_dim == row_dim && boxes->row) at = address_op(lower, OP_add, at, boxes->row);
+        if (tile_dim >= 0) at = address_add_number(lower, at, place[tile_dim]);
         if (!i) at = in_units(&lower->at, at, access->view->dtype);
         operands[count++] = at;
     }
@@ -108,20 +109,34 @@ static void move_box(Lower *lower, const Boxes *boxes, int32_t row, int32_t colu
     if (boxes->barrier) op_set_int(op, ATTR_bytes, bits / 8);
 }
 
+/* From a dimension on: box by box along the last two, element by element along those before. */
+static void move_along(Lower *lower, const Boxes *boxes, int dim, int32_t place[LAYOUT_RANK])
+{
+    const TensorCopy *copy = &boxes->copy;
+    const Type *tile = copy->access.tile;
+    if (dim == tile->rank) {
+        move_box(lower, boxes, place);
+        return;
+    }
+    const bool row = dim == tile->rank - 2;
+    const int32_t step = dim == tile->rank - 1 ? copy->columns : row ? copy->rows : 1;
+    const int64_t parts = row ? op_int(copy->access.op, ATTR_parts, 1) : 1;
+    for (place[dim] = 0; place[dim] < tile->shape[dim] / parts; place[dim] += step)
+        move_along(lower, boxes, dim + 1, place);
+}
+
 static void move_boxes(Lower *lower, Op *op, Value *barrier)
 {
     const int parts = (int)op_int(op, ATTR_parts, 1);
     Boxes boxes = {.barrier = barrier, .active = address_first_of_part(lower, parts)};
     CHECK(tensor_copy_of(op, op->operands[1]->type->layout, &boxes.copy));
     const Type *tile = boxes.copy.access.tile;
-    const int32_t rows = (int32_t)tile->shape[0] / parts;
-    boxes.row = address_part(lower, parts, rows);
+    if (tile->rank > 1)
+        boxes.row = address_part(lower, parts, (int32_t)tile->shape[tile->rank - 2] / parts);
     if (op_attr(op, ATTR_cast))
         boxes.cast = lower_scalar(lower, op->operands[op->operand_count - 1]);
     boxes.map = make_map(lower, &boxes.copy);
-    for (int32_t row = 0; row < rows; row += boxes.copy.rows)
-        for (int32_t column = 0; column < tile->shape[1]; column += boxes.copy.columns)
-            move_box(lower, &boxes, row, column);
+    move_along(lower, &boxes, 0, (int32_t[LAYOUT_RANK]){0});
 }
 
 void lower_tensor_copy(Lower *lower, Op *op)

@@ -20,27 +20,39 @@ static Op *copy_before(const Op *mark)
     return op && op->code == OP_copy_async && !op_attr(op, ATTR_masked) ? op : NULL;
 }
 
-/* The tile that a copy goes to, whole or by a last plane of two dimensions. */
+/* The tile that a copy goes to, whole or by its last dimensions, two or more. */
 static Op *alloc_of(const Op *copy)
 {
     const Value *tile = copy->operands[1];
     if (tile->op->code == OP_shared_view) {
         const Attr *dims = op_attr(tile->op, ATTR_dims);
         const Type *whole = tile->op->operands[0]->type;
-        if (dims->count != 2 || dims->integers[0] != whole->rank - 2 ||
-            dims->integers[1] != whole->rank - 1)
-            return NULL;
+        for (int i = 0; i < dims->count; i++)
+            if (dims->integers[i] != whole->rank - dims->count + i) return NULL;
         tile = tile->op->operands[0];
     }
     return tile->op->code == OP_shared_alloc ? tile->op : NULL;
 }
 
-static const Layout *panels_of(const Inference *inference, const Type *tile, int first)
+/* A layout of a tile that the tensor unit knows. */
+typedef const Layout *Candidate(const Inference *inference, const Type *tile);
+
+static const Layout *panels_of(const Inference *inference, const Type *tile)
 {
     int32_t shape[LAYOUT_RANK];
-    for (int d = first; d < tile->rank; d++) shape[d - first] = (int32_t)tile->shape[d];
-    return layout_panels(inference->kernel->layouts, tile->rank - first, shape,
-                         dtype_bits(tile->dtype));
+    for (int d = 0; d < tile->rank; d++) shape[d] = (int32_t)tile->shape[d];
+    return layout_panels(inference->kernel->layouts, tile->rank, shape, dtype_bits(tile->dtype));
+}
+
+static const Layout *rows_of(const Inference *inference, const Type *tile)
+{
+    int32_t shape[LAYOUT_RANK];
+    int order[LAYOUT_RANK];
+    for (int d = 0; d < tile->rank; d++) {
+        shape[d] = (int32_t)tile->shape[d];
+        order[d] = tile->rank - 1 - d;
+    }
+    return layout_row_major(inference->kernel->layouts, tile->rank, shape, order);
 }
 
 typedef struct Writer {
@@ -82,23 +94,32 @@ static bool is_possible(const Inference *inference, Op *copy, const Layout *layo
            tensor_copy_of(copy, layout, &tensor) && tensor_copy_fits(inference->facts, &tensor);
 }
 
+static bool lay_out_as(const Inference *inference, Candidate *candidate, Op *copy, Op *alloc,
+                       int align)
+{
+    Value *tile = &alloc->results[0];
+    const Layout *layout = candidate(inference, tile->type);
+    if (!layout || !is_possible(inference, copy, candidate(inference, copy->operands[1]->type)))
+        return false;
+    tile->type = type_with_layout(inference->kernel->types, tile->type, layout);
+    op_set_int(alloc, ATTR_bytes, type_bytes(tile->type));
+    op_set_int(alloc, ATTR_align, align);
+    return true;
+}
+
 void lay_out_for_copies(Op *op, void *context)
 {
-    enum { ALIGN = 1024 };
+    enum { PANELS_ALIGN = 1024, ROWS_ALIGN = 128 };
     Inference *inference = context;
     Op *copy = is_mark(op)    ? copy_before(op)
                : is_store(op) ? op
                               : NULL,
        *alloc = copy ? alloc_of(copy) : NULL;
     const Type *part = copy ? copy->operands[1]->type : NULL;
-    if (!alloc || alloc->results[0].type->layout || part->rank != 2 || dtype_bits(part->dtype) < 8)
+    if (!alloc || alloc->results[0].type->layout || part->rank < 2 || dtype_bits(part->dtype) < 8)
         return;
-    Value *tile = &alloc->results[0];
-    const Layout *layout = panels_of(inference, tile->type, 0);
-    if (!layout || !is_possible(inference, copy, panels_of(inference, part, 0))) return;
-    tile->type = type_with_layout(inference->kernel->types, tile->type, layout);
-    op_set_int(alloc, ATTR_bytes, type_bytes(tile->type));
-    op_set_int(alloc, ATTR_align, ALIGN);
+    if (!lay_out_as(inference, panels_of, copy, alloc, PANELS_ALIGN))
+        lay_out_as(inference, rows_of, copy, alloc, ROWS_ALIGN);
 }
 
 static void build_expect(Builder *builder, const Op *mark, const Type *tile)
@@ -132,11 +153,14 @@ static void by_threads(Op *moved, const Op *copy)
     if (bounds) op_set_ints(moved, ATTR_bounds, bounds->count, bounds->integers);
 }
 
+/* Boxes begin at multiples of 128 bytes; so do tiles. */
 static bool can_move(const Inference *inference, Op *copy)
 {
+    enum { ALIGN = 128 };
     const Value *tile = copy->operands[1];
-    return (tile->op->code == OP_shared_alloc || op_int(tile->op, ATTR_aligned, 0)) &&
-           is_possible(inference, copy, tile->type->layout);
+    const bool begins = tile->op->code == OP_shared_alloc ||
+                        (op_int(tile->op, ATTR_aligned, 0) && type_bytes(tile->type) % ALIGN == 0);
+    return begins && is_possible(inference, copy, tile->type->layout);
 }
 
 void copy_for_signals(Op *op, void *context)

@@ -54,7 +54,10 @@ static void order_dims(TensorCopy *copy, int contiguous)
         if (d != contiguous) copy->dim[count++] = d;
     for (int i = 0; i < count; i++) {
         const int tile_dim = copy->access.tile_dim[copy->dim[i]];
-        copy->box[i] = tile_dim < 0 ? 1 : tile_dim == 0 ? copy->rows : copy->columns;
+        const int before_last = copy->access.tile->rank - 1 - tile_dim;
+        copy->box[i] = tile_dim < 0 || before_last > 1 ? 1
+                       : before_last                   ? copy->rows
+                                                       : copy->columns;
     }
     copy->box[0] /= tensor_unit(copy->access.view->dtype);
 }
@@ -63,14 +66,16 @@ bool tensor_copy_of(Op *copy, const Layout *layout, TensorCopy *out)
 {
     *out = (TensorCopy){.access = access_of(copy)};
     const Access *access = &out->access;
-    const int contiguous = access_contiguous(access), bits = dtype_bits(access->view->dtype);
-    if (access->rank > TENSOR_RANK || access->tile->rank != 2 || contiguous < 0 ||
-        access->tile_dim[contiguous] != 1 || op_attr(copy, ATTR_evict))
+    const int contiguous = access_contiguous(access), bits = dtype_bits(access->view->dtype),
+              rank = access->tile->rank;
+    if (access->rank > TENSOR_RANK || rank < 1 || contiguous < 0 ||
+        access->tile_dim[contiguous] != rank - 1 || op_attr(copy, ATTR_evict))
         return false;
     const LayoutBoxes boxes = layout_boxes(layout, bits);
     out->swizzle = boxes.swizzle;
     out->columns = boxes.columns;
-    out->rows = (int32_t)(access->tile->shape[0] / op_int(copy, ATTR_parts, 1));
+    out->rows =
+        rank < 2 ? 1 : (int32_t)(access->tile->shape[rank - 2] / op_int(copy, ATTR_parts, 1));
     for (; out->rows > MOST_ROWS; out->rows /= 2)
         if (out->rows % 2) return false;
     order_dims(out, contiguous);
