@@ -101,6 +101,14 @@ static void test_buf(void **state)
     for (int i = 0; i < 1000; i++) buf_printf(&buf, "%d,", i);
     assert_int_equal(buf.length, 10 + 90 * 2 + 900 * 3 + 1000);
     buf_free(&buf);
+    static const int64_t numbers[] = {INT64_MIN, -10, -1, 0, 9, 10, INT64_MAX};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        char wanted[32];
+        snprintf(wanted, sizeof wanted, "%lld", (long long)numbers[i]);
+        buf_integer(&buf, numbers[i]);
+        assert_string_equal(buf.data, wanted);
+        buf_free(&buf);
+    }
     buf_quoted(&buf, "a\"\\\n\t\x01\x80\xc3\xa4\0z", 11);
     assert_string_equal(buf.data, "\"a\\\"\\\\\\n\\t\\u0001\\udc80\xc3\xa4\\u0000z\"");
     buf_free(&buf);
