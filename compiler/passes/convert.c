@@ -2,6 +2,8 @@
  * and how those that move data between threads go through shared memory. */
 #include "passes/layouts.h"
 
+#include "passes/group.h"
+
 /* A store through shared memory pays where a warp would touch less than a whole sector of memory at
  * a time. */
 enum { SECTOR_BYTES = 32 };
@@ -113,6 +115,17 @@ static bool fits_in_shared(const Inference *inference, const Type *tile)
     return type_bytes(tile) <= inference->target->shared_bytes;
 }
 
+/* Where the author's mbarriers order groups beside each other the group's conversion has memory of
+ * its own. False: there is none left. */
+static bool takes_room(Inference *inference, const Op *op)
+{
+    const int64_t bytes = type_bytes(op->operands[1]->type);
+    if (op_threads(op).count == 32 * launch_warps(op_enclosing(op, OP_launch))) return true;
+    if (bytes > inference->room) return false;
+    inference->room -= bytes;
+    return true;
+}
+
 static void fit_store(Inference *inference, Op *op)
 {
     enum { SMALL = 32 };            /* elements that a warp stores at once, however they lie */
@@ -125,7 +138,8 @@ static void fit_store(Inference *inference, Op *op)
         return;
     const Layout *has = op->operands[1]->type->layout, *likes = propose_access(inference, op);
     const int64_t segment = access_segment(inference, op, has);
-    if (segment < SECTOR_BYTES && access_segment(inference, op, likes) > segment)
+    if (segment < SECTOR_BYTES && access_segment(inference, op, likes) > segment &&
+        takes_room(inference, op))
         require(inference, op, 1, likes);
 }
 

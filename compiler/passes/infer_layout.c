@@ -346,6 +346,27 @@ void lay_out_shared(Op *op, void *context)
 
 /* ---- the pass ---- */
 
+typedef struct Taken {
+    int64_t bytes;
+    bool signals;
+} Taken;
+
+static void find_taken(Op *op, void *context)
+{
+    enum { ALIGN = 1024 };
+    Taken *taken = context;
+    taken->signals |= op->code == OP_signal_init;
+    if (op->code == OP_shared_alloc)
+        taken->bytes += (op_int(op, ATTR_bytes, 0) + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+static int64_t room_of(const Inference *inference)
+{
+    Taken taken = {0};
+    region_visit(inference->region, find_taken, &taken);
+    return taken.signals ? inference->target->shared_bytes - taken.bytes : INT64_MAX;
+}
+
 static void lay_out(Inference *inference)
 {
     region_visit(inference->region, copy_sources, inference);
@@ -364,6 +385,7 @@ static void lay_out(Inference *inference)
     choose_scattered(&classes);
     choose_rest(&classes);
     set_layouts(&classes);
+    inference->room = room_of(inference);
     insert_converts(inference);
     expand_converts(inference);
 }
