@@ -21,7 +21,7 @@ typedef struct Printer {
     const Source *read_from;
     Arena *arena;
     Interner *names;
-    Map taken; /* Name -> itself */
+    Map taken; /* Name -> the last number that was put behind it */
     Map texts; /* Value -> its Name */
     int numbered;
 } Printer;
@@ -65,9 +65,11 @@ static void name_value(Printer *printer, const Value *value, Name name)
         return;
     }
     Name base = readable_name(printer, name), unique = base;
-    for (int suffix = 1; map_has(&printer->taken, unique); suffix++)
-        unique = intern_printf(printer->names, "%s.%d", base, suffix);
+    uintptr_t suffix = (uintptr_t)map_get(&printer->taken, base);
+    while (map_has(&printer->taken, unique))
+        unique = intern_printf(printer->names, "%s.%d", base, (int)++suffix);
     map_set(printer->arena, &printer->taken, unique, NULL);
+    map_set(printer->arena, &printer->taken, base, (void *)suffix);
     map_set(printer->arena, &printer->texts, value, (void *)unique);
 }
 

@@ -33,3 +33,10 @@ for chain in chain double; do
     timeout 60 $TILEC mm.py --arch=sm_90a --ptxas=none --print-after=divisions -o mm.o 2> ir || echo "$chain: status $?"
     grep -cE '= (for|while) ' ir
 done
+# One name for many values: each is told from the others by a number, which is not looked for from the first one on.
+{
+    printf 'import tilelang\nimport tilelang.language as T\n\n@tilelang.lazy_jit\ndef k(x: T.Tensor((128,), T.int32), n: T.int32):\n    with T.Kernel(1, threads=128):\n        o = n\n'
+    for i in $(seq 9000); do echo "        o = o ^ (n + $i)"; done
+    printf '        for i in T.Parallel(128):\n            x[i] = o\nk.compile()\n'
+} > names.py
+(ulimit -t 10; $TILEC names.py --arch=sm_80 --ptxas=none --emit=ptx -o names.ptx; echo "status $?")
