@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """mutants.py [--jobs N] [--which waits|predicates|all] [--only REGEX] [--lines N] [--known FILE] [--write FILE] [--json FILE] [--skip FILE] [--seen FILE] [--sample] TILEC FILE.accept...: runs each line of statements without one op that its
 kernels' threads or copies are ordered by, or without one condition that the compiler put an access under; each in its turn, on the emulator
-(`--leave-each-out`), and once more with the kernels' general variants. A mutant is one op of one variant of one kernel; it counts as missed if some line of its file misses it: by a fault, by
+(`--leave-each-out`), and once more with the kernels' general variants; a line that is a loop over written values, round by round. A mutant is one op of one variant of one kernel; it counts as missed if some line of its file misses it: by a fault, by
 wrong results, by a deadlock. The others are listed, under what the emulator says of why nobody needs them (mutant_reasons.py).
 
 Exit status 1 if a program fails that lacks nothing, or if one that is listed is not among those of --known."""
 import argparse
+import ast
 import collections
 import concurrent.futures
 import glob
+import itertools
 import json
 import os
 import re
@@ -64,12 +66,42 @@ def statements_of(path):
                 yield line
 
 
+def choices_of(values):
+    """The expressions that a loop goes over, where they are written there: of a tuple, a list, or a product of those; else None."""
+    if isinstance(values, (ast.Tuple, ast.List)):
+        return None if any(isinstance(value, ast.Starred) for value in values.elts) else values.elts
+    if isinstance(values, ast.Call) and isinstance(values.func, ast.Name) and values.func.id == "product" and not values.keywords:
+        each = [choices_of(argument) for argument in values.args]
+        return None if None in each else [ast.Tuple(list(choice), ast.Load()) for choice in itertools.product(*each)]
+    return None
+
+
+def rounds_of(statements):
+    """A line that is one loop, as its rounds: an op of one round's kernel is not worth the others' time again and again."""
+    try:
+        tree = ast.parse(statements)
+    except SyntaxError:
+        return [statements]
+    loop = tree.body[0]
+    choices = choices_of(loop.iter) if len(tree.body) == 1 and isinstance(loop, ast.For) and not loop.orelse else None
+    if not choices or len(choices) == 1:
+        return [statements]
+    rounds = []
+    for choice in choices:
+        loop.iter = ast.Tuple([choice], ast.Load())
+        rounds.append(ast.unparse(ast.fix_missing_locations(tree)))
+    return rounds
+
+
 def tests_of(paths, only, most):
     for path in paths:
         file = next(f for f in (path[:-7] + ".tile", path[:-7] + ".py") if os.path.exists(f))
         for number, statements in enumerate(statements_of(path), 1):
-            if number <= most and re.search(only, f"{os.path.basename(file)}: {number}"):
-                yield file, number, statements
+            if number > most or not re.search(only, f"{os.path.basename(file)}: {number}"):
+                continue
+            rounds = rounds_of(statements)
+            for i, one in enumerate(rounds, 1):
+                yield file, number if len(rounds) == 1 else f"{number}/{i}", one
 
 
 def rank(outcome):
