@@ -29,9 +29,6 @@ void tile_emu_mark_copy(Block *block, const uint8_t *to, uint32_t bytes, uint32_
 
 void tile_emu_check_copies(const Request *request)
 {
-    static const char *const VERBS[] = {[TILE_EMU_READ] = "reads",
-                                        [TILE_EMU_WRITE] = "writes",
-                                        [TILE_EMU_ATOMIC] = "updates atomically"};
     const Block *block = request->block;
     const uint32_t *words = request->home->watch->copy_site;
     const size_t first = (request->address - (uintptr_t)request->home->shared) / 4;
@@ -45,7 +42,7 @@ void tile_emu_check_copies(const Request *request)
                        "thread %u of block (%u, %u, %u) %s %u bytes %s, to which a copy is under "
                        "way that nobody has waited for; it was started at %s",
                        request->thread->abi.index, block->index[0], block->index[1],
-                       block->index[2], VERBS[request->kind], request->bytes,
+                       block->index[2], tile_emu_verb(request->kind), request->bytes,
                        tile_emu_address_text(request, where),
                        tile_emu_place(block->launch, site - 1, place));
 }

@@ -308,18 +308,22 @@ const char *tile_emu_address_text(const Request *request, char out[PLACE_TEXT])
     return out;
 }
 
+const char *tile_emu_verb(uint32_t kind)
+{
+    return kind == TILE_EMU_READ    ? "reads"
+           : kind == TILE_EMU_WRITE ? "writes"
+                                    : "updates atomically";
+}
+
 static void report(const Request *request, FaultKind kind, const char *what)
 {
-    static const char *const VERBS[] = {[TILE_EMU_READ] = "reads",
-                                        [TILE_EMU_WRITE] = "writes",
-                                        [TILE_EMU_ATOMIC] = "updates atomically"};
     Block *block = request->block;
     char where[PLACE_TEXT];
     if (!tile_emu_fault_is_new(block->launch, kind, request->site, NO_SITE)) return;
     tile_emu_fault_add(block->launch, kind, request->site, NO_SITE,
                        "thread %u of block (%u, %u, %u) %s %u bytes %s%s",
                        request->thread->abi.index, block->index[0], block->index[1],
-                       block->index[2], VERBS[request->kind], request->bytes,
+                       block->index[2], tile_emu_verb(request->kind), request->bytes,
                        tile_emu_address_text(request, where), what);
 }
 

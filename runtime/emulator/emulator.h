@@ -451,6 +451,8 @@ void *tile_emu_check(const Request *request);
 /* "at byte 12 of shared memory" and the like; returns `out`. */
 const char *tile_emu_address_text(const Request *request, char out[PLACE_TEXT]);
 
+const char *tile_emu_verb(uint32_t kind); /* what an access of that kind does */
+
 void tile_emu_check_begin_block(Block *block);
 /* Nobody may use its shared memory any more. */
 void tile_emu_check_end_block(Block *block);

@@ -117,13 +117,6 @@ bool tile_emu_shadow_is_ordered(const Access *before, const Request *request)
            before->stamp < block->sync_stamp[warp];
 }
 
-static const char *kind_text(uint32_t kind)
-{
-    return kind == TILE_EMU_READ    ? "reads"
-           : kind == TILE_EMU_WRITE ? "writes"
-                                    : "updates atomically";
-}
-
 static const char *earlier_text(const Access *access, bool was_read)
 {
     return was_read ? "the read" : access->atomic ? "the atomic update" : "the write";
@@ -145,7 +138,7 @@ static void report_race(const Request *request, const Access *before, bool was_r
         request->block->launch, FAULT_RACE, request->site, before->site,
         "thread %u of block (%u, %u, %u) %s %u bytes %s, not ordered with %s by %s at %s",
         request->thread->abi.index, request->block->index[0], request->block->index[1],
-        request->block->index[2], kind_text(request->kind), request->bytes,
+        request->block->index[2], tile_emu_verb(request->kind), request->bytes,
         tile_emu_address_text(request, where), earlier_text(before, was_read), who,
         tile_emu_place(launch, before->site, place));
 }
