@@ -162,18 +162,23 @@ typedef struct Listing {
     uint64_t bytes;
 } Listing;
 
-static bool is_entry_name(const char *name)
+/* What follows the key in a file's name: nothing in an entry's, ".PID.SALT.tmp" in that of a file
+ * being written; NULL if the name is not the cache's. */
+static const char *after_key(const char *name)
 {
-    return strspn(name, "0123456789abcdef") >= NAME_LENGTH;
+    if (strspn(name, "0123456789abcdef") != NAME_LENGTH) return NULL;
+    const char *rest = name + NAME_LENGTH, *last = strrchr(rest, '.');
+    const bool ours = rest[0] == '\0' || (last != NULL && strcmp(last, ".tmp") == 0);
+    return ours ? rest : NULL;
 }
 
-/* An entry of the cache, or a file that was never finished ("KEY.PID.TIME.tmp"). */
+/* Lists an entry; removes a file whose writer died. */
 static void look_at(const Cache *cache, Arena *arena, const char *name, Listing *out)
 {
     struct stat info;
-    const char *path = os_join_path(arena, cache->folder, name);
-    if (!is_entry_name(name) || lstat(path, &info) != 0 || !S_ISREG(info.st_mode)) return;
-    if (name[NAME_LENGTH] != '\0') {
+    const char *path = os_join_path(arena, cache->folder, name), *rest = after_key(name);
+    if (rest == NULL || lstat(path, &info) != 0 || !S_ISREG(info.st_mode)) return;
+    if (rest[0] != '\0') {
         if (time(NULL) - info.st_mtime > STALE_SECONDS) unlink(path);
         return;
     }

@@ -182,11 +182,14 @@ static void foreign_files(void **state)
     const char *note = os_join_path(f->arena, f->folder, "README");
     const char *stale =
         arena_printf(f->arena, "%s.1.2.tmp", path_of(f, &key)); /* a writer that died */
+    const char *backup = arena_printf(f->arena, "%s.backup", path_of(f, &key));
     const struct timeval long_ago[2] = {{1000000000, 0}, {1000000000, 0}};
     os_write_file(note, "text", 4);
+    os_write_file(backup, "text", 4);
     os_write_file(stale, "half", 4);
     mkdir(path_of(f, &folder), 0700);
     utimes(stale, long_ago);
+    utimes(backup, long_ago);
     cache_put(f->cache, &key, "text", 4);
     cache_put(f->cache, &folder, "text", 4);
     assert_false(holds(f, &folder, "text"));
@@ -194,6 +197,7 @@ static void foreign_files(void **state)
     assert_false(os_file_exists(stale));
     assert_true(cache_clear(f->cache));
     assert_true(os_file_exists(note));
+    assert_true(os_file_exists(backup));
 }
 
 /* ---- size ---- */
