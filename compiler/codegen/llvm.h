@@ -193,8 +193,8 @@ typedef struct Wgmma {
     int parts, pieces, steps;     /* products along m, n and k */
     int words;                    /* of a in registers, 0 if it is in memory */
     int scalars, sums, sums_each; /* of c: in the IR, in 32-bit words, and an instruction's */
-    bool is_open, commits; /* its group, itself */
-    const Attr *left, *right; /* left NULL: a is in registers */
+    bool is_open, commits;        /* its group, itself */
+    const Attr *left, *right;     /* left NULL: a is in registers */
 } Wgmma;
 Wgmma wgmma_of(const Op *op);
 /* The constant bits of the descriptor that {left} or {right} is, and where a part begins. */

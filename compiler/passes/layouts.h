@@ -13,7 +13,8 @@ typedef struct Inference {
     Arena *arena; /* of the pass */
     const Target *target;
     int warps; /* that share the tiles of the op at hand; 0: one thread has them */
-    /* bytes of shared memory beside the author's tiles, for what groups convert beside each other */
+    /* bytes of shared memory beside the author's tiles, for what groups convert beside each other
+     */
     int64_t room;
     bool failed;
 } Inference;

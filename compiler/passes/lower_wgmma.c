@@ -177,8 +177,7 @@ void lower_dot_shared(Lower *lower, Op *op)
 void lower_dot_commit(Lower *lower, Op *op)
 {
     (void)op;
-    if (target_has(lower->target, HAS_WGMMA))
-        build_op(&lower->at, OP_dot_commit, 0, NULL, 0, NULL);
+    if (target_has(lower->target, HAS_WGMMA)) build_op(&lower->at, OP_dot_commit, 0, NULL, 0, NULL);
 }
 
 void lower_dot_wait(Lower *lower, Op *op)
