@@ -3,6 +3,7 @@ two orders of threads: where it says nothing, every pair of accesses that confli
 and what orders those, it says of each."""
 import collections
 import re
+import textwrap
 
 # (what the emulator says, how much that says, what it means); the first that fits counts.
 CLASSES = [
@@ -77,7 +78,7 @@ def write_list(path, entries, tally):
         out.write("# What tests/fuzz/mutants.py --write found: ops that a program of tests/exec came to, and that it did not miss; under what the\n"
                   "# emulator says of why. Where it names a place, that stands in <>.\n")
         for line in tally:
-            out.write(f"# {line}\n")
+            out.write("\n".join(textwrap.wrap(line, 138, initial_indent="# ", subsequent_indent="#   ")) + "\n")
         for place in range(len(CLASSES) + 1):
             rows = sorted((text, found) for (name, text), found in entries.items() if name == name_of(place))
             if not rows:

@@ -104,6 +104,13 @@ def tests_of(paths, only, most):
                 yield file, number if len(rounds) == 1 else f"{number}/{i}", one
 
 
+KINDS = ("waits", "predicates")
+
+
+def kind_of(what):
+    return KINDS[what.startswith("predicate")]
+
+
 def rank(outcome):
     """Of what several lines show of one mutant, the first counts."""
     if outcome in ("missed", "nobody comes to it"):
@@ -136,10 +143,13 @@ def main():
     options = parser.parse_args()
     failed, best, done, missed, seen = False, {}, set(), collections.defaultdict(set), collections.defaultdict(dict)
 
+    seen_in = {kind: collections.defaultdict(set) for kind in KINDS}
+
     def count(name, number, more, outcomes):
         done.add((name, number, tuple(more)))
         for key, outcome in outcomes:
             key = (name, *key)
+            seen_in[kind_of(key[4])][name].add(str(number).split("/")[0])
             if key not in best or rank(outcome) > rank(best[key]):
                 best[key] = outcome
             if outcome == "missed":
@@ -180,12 +190,13 @@ def main():
     silent = collections.defaultdict(list)
     for key, outcome in best.items():
         name, kernel, _, _, what, place = key
-        kind, evidence = "predicates" if what.startswith("predicate") else "waits", outcome[len("not missed: "):]
+        kind, evidence = kind_of(what), outcome[len("not missed: "):]
         tally[kind, outcome.split(":")[0]] += 1
         if outcome.startswith("not missed"):
             silent[mutant_reasons.name_of(mutant_reasons.class_of(evidence)), f"{name}: {kernel}: {what} of {place}"].append(evidence)
-    figures = ["{}: {} missed, {} not missed, {} that nobody comes to".format(
-        kind, *(tally[kind, outcome] for outcome in ("missed", "not missed", "nobody comes to it"))) for kind in ("waits", "predicates")]
+    figures = ["{}: {} missed, {} not missed, {} that nobody comes to, in {} lines: {}".format(
+        kind, *(tally[kind, outcome] for outcome in ("missed", "not missed", "nobody comes to it")), sum(map(len, seen_in[kind].values())),
+        ", ".join(f"{name} {len(lines)}" for name, lines in sorted(seen_in[kind].items()))) for kind in KINDS]
     known = mutant_reasons.read_list(options.known) if options.known else collections.Counter()
     for (name, text), found in sorted(silent.items(), key=lambda item: item[0][1]):
         known[name, mutant_reasons.lineless(text)] -= len(found)
