@@ -53,6 +53,9 @@ bool is_ir_file(const char *path);
 bool read_ir_exports(Session *session, const char *path, KernelList *kernels, ExportList *out);
 void free_kernels(KernelList *kernels);
 
+/* Whether a C program can call the exports (c_names.c); no: reported. */
+bool check_c_names(Session *session, const Options *options, const ExportList *exports);
+
 typedef void ImageFunction(const Image *image, void *context);
 void export_each_image(const ExportImages *export, ImageFunction *visit, void *context);
 

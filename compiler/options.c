@@ -118,12 +118,20 @@ static bool is_command(const char *word)
     return false;
 }
 
+void options_hint_command(Session *session, const char *word)
+{
+    Nearest nearest = nearest_to(word);
+    for (int i = 0; i < COMMAND_TOTAL; i++) nearest_try(&nearest, commands[i].name);
+    diag_hint_nearest(session->diags, &nearest);
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Words of a response file: separated by white space, quoted by ' or ", as gcc's. */
+/* Words of a response file, as gcc's: separated by white space, quoted by ' or "; a backslash
+ * before a character means that character. */
 static bool read_response(Parser *parser, const char *path, Words *out)
 {
     size_t length;
@@ -140,7 +148,9 @@ static bool read_response(Parser *parser, const char *path, Words *out)
         }
         Buf word = {0};
         for (char quote = 0; *at && (quote || !is_blank(*at)); at++) {
-            if (*at == quote)
+            if (*at == '\\' && at[1])
+                buf_char(&word, *++at);
+            else if (*at == quote)
                 quote = 0;
             else if (!quote && (*at == '\'' || *at == '"'))
                 quote = *at;
@@ -205,6 +215,17 @@ static bool check_pass(Session *session, const char *name)
     return false;
 }
 
+/* What names in C may begin with, "": nothing is put before them. */
+static bool check_prefix(Session *session, const char *text)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
+    bool fine = !text || !*text || strchr(letters, *text) || *text & 0x80;
+    for (const char *at = text; at && *at; at++)
+        fine &= strchr(letters, *at) || (*at >= '0' && *at <= '9') || *at & 0x80;
+    return fine || refuse_value(session, "--prefix", text,
+                                "letters, digits and _ are needed, and no digit first");
+}
+
 static bool check_values(Session *session, const Options *options)
 {
     const char *format = options->diagnostics;
@@ -214,6 +235,7 @@ static bool check_values(Session *session, const Options *options)
     fine &= !each || strcmp(each, "waits") == 0 || strcmp(each, "predicates") == 0 ||
             strcmp(each, "all") == 0 ||
             refuse_value(session, "--leave-each-out", each, "waits, predicates or all is needed");
+    fine &= check_prefix(session, options->prefix);
     fine &= check_pass(session, options->print_after);
     fine &= check_number(session, "-O", options->optimise, 0, 3);
     fine &= check_number(session, "-j", options->jobs, 1, 1024);

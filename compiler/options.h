@@ -29,6 +29,8 @@ typedef struct Options {
 /* False: reported. "@FILE" among the words stands for the words in FILE. */
 bool options_parse(Session *session, int count, char **words, Options *out);
 void options_help(Buf *out);
+/* "did you mean ...?" of a word that may be a command. */
+void options_hint_command(Session *session, const char *word);
 bool text_in_list(const char *list, const char *text); /* "a,b" holds "b"; NULL holds nothing */
 
 #define TILEC_VERSION "0.1.0"

@@ -123,6 +123,13 @@ bool os_file_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
+bool os_same_file(const char *path, const char *other)
+{
+    struct stat a, b;
+    return stat(path, &a) == 0 && stat(other, &b) == 0 && S_ISREG(a.st_mode) &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 char *os_join_path(Arena *arena, const char *folder, const char *file)
 {
     size_t length = strlen(folder);

@@ -3,6 +3,7 @@
 
 #include "passes/passes.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* What the kinds of output are made from: each step is taken once, when a kind first needs it. */
@@ -135,16 +136,22 @@ static bool emit_cubin(Output *output, Buf *out)
     return out->length != 0;
 }
 
+static bool build_for_c(Output *output)
+{
+    return stage_kernels(output) &&
+           check_c_names(output->session, output->options, &output->exports) && build_all(output);
+}
+
 static bool emit_obj(Output *output, Buf *out)
 {
-    if (!build_all(output)) return false;
+    if (!build_for_c(output)) return false;
     buf_bytes(out, output->build.object, output->build.object_size);
     return true;
 }
 
 static bool emit_header_text(Output *output, Buf *out)
 {
-    if (!build_all(output)) return false;
+    if (!build_for_c(output)) return false;
     emit_header(output->build.exports, output->build.export_count,
                 output->options->output ? output->options->output : "kernels.h", out);
     return true;
@@ -261,12 +268,26 @@ static bool find_paths(Session *session, const Options *options, Results *result
     return true;
 }
 
+/* A word that is no file may have been meant as a command. */
+static bool check_files(Session *session, const Options *options)
+{
+    for (int i = 0; i < options->inputs.count; i++) {
+        const char *path = options->inputs.items[i];
+        if (strcmp(path, "-") == 0 || os_file_exists(path)) continue;
+        diag_report(session->diags, DIAG_cannot_read, (Span){0}, path, strerror(errno));
+        options_hint_command(session, path);
+        return false;
+    }
+    return true;
+}
+
 static bool check_inputs(Session *session, const Options *options)
 {
     const bool is_one = options->inputs.count == 1;
     if (options->with_source &&
         (options->stdlib || (is_one && is_ir_file(options->inputs.items[0]))))
         return refuse_usage(session, "--with-source is for programs, and the built-in library");
+    if (!check_files(session, options)) return false;
     if (is_one) return true;
     return refuse_usage(session, options->inputs.count == 0
                                      ? "a source file is needed"
@@ -275,6 +296,41 @@ static bool check_inputs(Session *session, const Options *options)
 }
 
 /* ---- what comes beside the output ---- */
+
+static const char *depfile_name(const Options *options, Arena *arena)
+{
+    if (!options->depfile && !options->depfile_all) return NULL;
+    if (options->depfile_name) return options->depfile_name;
+    return arena_printf(arena, "%s.d", stem_of(arena, options->output));
+}
+
+/* Devices may be written to twice. */
+static bool is_same(const char *path, const char *other)
+{
+    return os_same_file(path, other) || (strcmp(path, other) == 0 && !os_file_exists(path));
+}
+
+/* Nothing is written over the source, or over something else that is written. */
+static bool check_outputs(Session *session, const Options *options, const Results *results)
+{
+    const char *paths[KINDS + 2];
+    int count = 0;
+    for (int i = 0; i < results->count; i++) paths[count++] = results->items[i].path;
+    if (options->header) paths[count++] = options->header;
+    if (depfile_name(options, session->arena))
+        paths[count++] = depfile_name(options, session->arena);
+    for (int i = 0; i < count; i++) {
+        if (os_same_file(paths[i], options->inputs.items[0]))
+            return refuse_usage(session, arena_printf(session->arena,
+                                                      "'%s' is the source: it is not written over",
+                                                      paths[i]));
+        for (int j = 0; j < i; j++)
+            if (is_same(paths[i], paths[j]))
+                return refuse_usage(
+                    session, arena_printf(session->arena, "two outputs go to '%s'", paths[i]));
+    }
+    return true;
+}
 
 static bool write_header(Output *output)
 {
@@ -286,17 +342,11 @@ static bool write_header(Output *output)
     return fine;
 }
 
-static const char *depfile_name(const Output *output)
-{
-    Arena *arena = output->session->arena;
-    if (output->options->depfile_name) return output->options->depfile_name;
-    return arena_printf(arena, "%s.d", stem_of(arena, output->options->output));
-}
-
 static bool write_depfile(Output *output)
 {
     const Options *options = output->options;
-    if (!options->depfile && !options->depfile_all) return true;
+    const char *path = depfile_name(options, output->session->arena);
+    if (!path) return true;
     int count = output->program ? program_input_count(output->program) : 0;
     const TextList *tune = &options->tune, *files = &options->export_files;
     const char **inputs = arena_new_array(output->session->arena, const char *,
@@ -309,7 +359,7 @@ static bool write_depfile(Output *output)
     Buf text = {0};
     emit_depfile(options->depfile_target ? options->depfile_target : options->output, inputs,
                  count + own, options->depfile_phony, &text);
-    bool fine = write_output(output->session, depfile_name(output), text.data, text.length);
+    bool fine = write_output(output->session, path, text.data, text.length);
     buf_free(&text);
     return fine;
 }
@@ -391,7 +441,7 @@ ExitStatus command_compile(Session *session, const Options *options)
     Output output = {.session = session, .options = options};
     Results results = {0};
     if (!check_inputs(session, options) || !find_kinds(session, options, &results) ||
-        !find_paths(session, options, &results) ||
+        !find_paths(session, options, &results) || !check_outputs(session, options, &results) ||
         !choose_archs(session, options->arch ? options->arch : ARCH_DEFAULT, &output.archs))
         return EXIT_USAGE;
     make_results(&output, &results);

@@ -62,6 +62,8 @@ typedef struct EmitWish {
  * object into `arena`. */
 bool emit_object(Codegen *codegen, Arena *arena, const ExportImages *exports, int count,
                  const EmitWish *wish, const char **bytes, size_t *size);
+/* Whether C or C++ has another use for a name. */
+bool c_keeps_name(const char *name);
 /* The C header's text. `guard_from` is the header's file name. */
 void emit_header(const ExportImages *exports, int count, const char *guard_from, Buf *out);
 void emit_manifest(const ExportImages *exports, int count, Buf *out); /* JSON */

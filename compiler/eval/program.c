@@ -29,6 +29,9 @@ static bool make_builtins(Eval *eval)
     eval->builtins = own;
     Name name = intern_text(eval->session->names, "prelude");
     Object *prelude = import_module(eval, name, (Span){0});
+    if (prelude != NULL && prelude->kind != OBJECT_MODULE)
+        diag_report(eval->session->diags, DIAG_cannot_read, (Span){0}, eval->options.stdlib_folder,
+                    "there is no standard library: no prelude.tile");
     if (prelude == NULL || prelude->kind != OBJECT_MODULE) return false;
     eval->builtins = prelude->as.unit->scope;
     bool found;

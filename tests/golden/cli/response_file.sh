@@ -4,5 +4,6 @@ printf "%s\n" "--emit=ir" "'add_one.tile'" '-o "a file.ir"' "-D 'NAME=\"a b\"'" 
 $TILEC @words; head -1 'a file.ir' | cut -d' ' -f1-4
 $TILEC - --emit=ir -o - < add_one.tile | head -1 | cut -d' ' -f1-4
 $TILEC - --arch=sm_80 --ptxas=none -o x.o -MMD < add_one.tile; cat x.d
+printf '%s' '--emit=ir add\_one.tile -o a\ b.ir -D NAME=\"c\ d\"' > words; $TILEC @words; head -1 'a b.ir' | cut -d' ' -f1-4
 echo 'a = (' | $TILEC check -; echo "exit status $?"
 $TILEC check - < /dev/null; echo "exit status $?"
