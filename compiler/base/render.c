@@ -134,6 +134,20 @@ static void put_place(Buf *out, const Style *style, Span at)
                style->off);
 }
 
+/* What is said, which may quote the file or the command line: bytes that could steer the terminal
+ * are written as numbers. */
+static void put_said(Buf *out, const char *text)
+{
+    const size_t length = strlen(text);
+    for (size_t i = 0; i < length;) {
+        const size_t begin = i;
+        const bool fine = next_character(text, length, &i) != 0xfffd || text[begin] == '\n';
+        if (fine) buf_bytes(out, text + begin, i - begin);
+        for (size_t j = begin; !fine && j < i; j++)
+            buf_printf(out, "\\x%02x", (unsigned)(unsigned char)text[j]);
+    }
+}
+
 static void put_notes(Buf *out, const Style *style, const NoteVec *notes)
 {
     for (size_t i = 0; i < notes->count; i++) {
@@ -142,7 +156,9 @@ static void put_notes(Buf *out, const Style *style, const NoteVec *notes)
             put_place(out, style, note->at);
         else
             buf_text(out, "  ");
-        buf_printf(out, "%snote:%s %s\n", style->cyan, style->off, note->text);
+        buf_printf(out, "%snote:%s ", style->cyan, style->off);
+        put_said(out, note->text);
+        buf_char(out, '\n');
         if (note->at.source != NULL) put_excerpt(out, style, style->cyan, note->at);
     }
 }
@@ -152,13 +168,16 @@ static void put_report(Buf *out, const Style *style, const Report *report)
     const DiagRow *row = diag_row(report->code);
     const char *colour = severity_colour(style, report->severity);
     put_place(out, style, report->at);
-    buf_printf(out, "%s%s:%s %s%s%s [%s]\n", colour, severity_name(report->severity), style->off,
-               style->bold, report->text, style->off, row->code);
+    buf_printf(out, "%s%s:%s %s", colour, severity_name(report->severity), style->off, style->bold);
+    put_said(out, report->text);
+    buf_printf(out, "%s [%s]\n", style->off, row->code);
     if (report->at.source != NULL) put_excerpt(out, style, colour, report->at);
     put_notes(out, style, &report->notes);
     put_notes(out, style, &report->frames);
-    if (report->hint != NULL)
-        buf_printf(out, "  %shint:%s %s\n", style->cyan, style->off, report->hint);
+    if (report->hint == NULL) return;
+    buf_printf(out, "  %shint:%s ", style->cyan, style->off);
+    put_said(out, report->hint);
+    buf_char(out, '\n');
 }
 
 /* ---- JSON lines ---- */

@@ -269,16 +269,12 @@ static bool find_paths(Session *session, const Options *options, Results *result
 }
 
 /* A word that is no file may have been meant as a command. */
-static bool check_files(Session *session, const Options *options)
+static bool check_file(Session *session, const char *path)
 {
-    for (int i = 0; i < options->inputs.count; i++) {
-        const char *path = options->inputs.items[i];
-        if (strcmp(path, "-") == 0 || os_file_exists(path)) continue;
-        diag_report(session->diags, DIAG_cannot_read, (Span){0}, path, strerror(errno));
-        options_hint_command(session, path);
-        return false;
-    }
-    return true;
+    if (strcmp(path, "-") == 0 || os_file_exists(path)) return true;
+    diag_report(session->diags, DIAG_cannot_read, (Span){0}, path, strerror(errno));
+    options_hint_command(session, path);
+    return false;
 }
 
 static bool check_inputs(Session *session, const Options *options)
@@ -287,7 +283,7 @@ static bool check_inputs(Session *session, const Options *options)
     if (options->with_source &&
         (options->stdlib || (is_one && is_ir_file(options->inputs.items[0]))))
         return refuse_usage(session, "--with-source is for programs, and the built-in library");
-    if (!check_files(session, options)) return false;
+    if (options->inputs.count && !check_file(session, options->inputs.items[0])) return false;
     if (is_one) return true;
     return refuse_usage(session, options->inputs.count == 0
                                      ? "a source file is needed"
