@@ -203,6 +203,7 @@ FUZZ_PARTS = base target syntax ir eval passes
 FUZZ_LINK = -Wl,--wrap=internal_error -Wl,--gc-sections -lpthread -lm
 FUZZ_EXTRA_cache = compiler/units.c
 FUZZ_EXTRA_object = compiler/command/object_view.c compiler/command/object_print.c
+$(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(OBJ_syntax)): | $(GEN)/tile_grammar.h
 $(BUILD)/fuzz/obj/%.o: compiler/%.c
 	@mkdir -p $(@D)
 	$(call say,CLANG,$@)

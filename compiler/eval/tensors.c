@@ -26,6 +26,17 @@ static bool read_extents(Eval *eval, Object *object, const char *what, Span at, 
     return true;
 }
 
+/* More elements than a GPU has addresses for are refused; what is computed of a stride and a place
+ * in a tile fits 64 bits then. */
+static bool count_extent(Eval *eval, int64_t *elements, int64_t extent, Span at)
+{
+    const int64_t most = (int64_t)1 << 48;
+    if (!__builtin_mul_overflow(*elements, extent, elements) && *elements <= most) return true;
+    FAIL(eval, bad_value, at,
+         "a tensor of more than 2^48 elements, which no GPU has addresses for");
+    return false;
+}
+
 Object *core_tensor_type(Eval *eval, const Bound *bound)
 {
     TensorType *tensor = arena_new_of(eval->arena, TensorType);
@@ -35,6 +46,11 @@ Object *core_tensor_type(Eval *eval, const Bound *bound)
          !argument_dtype(eval, bound->values[1], bound->at, &tensor->dtype)) ||
         !read_extents(eval, bound->values[0], "the shape", bound->at, &tensor->rank, tensor->shape))
         return NULL;
+    int64_t elements = 1;
+    for (int i = 0; i < tensor->rank; i++)
+        if (tensor->shape[i]->kind == OBJECT_INT &&
+            !count_extent(eval, &elements, tensor->shape[i]->as.integer, bound->at))
+            return NULL;
     tensor->is_strided = !argument_absent(bound->values[2]);
     if (tensor->is_strided) {
         if (!read_extents(eval, bound->values[2], "the strides", bound->at, &strides,
@@ -57,15 +73,12 @@ bool object_is_tensor(const Object *object)
     return object->kind == OBJECT_ARRAY || object->kind == OBJECT_TENSOR_TYPE;
 }
 
-static bool pack(Eval *eval, TensorSpec *spec, Name name, Span at)
+static bool pack(Eval *eval, TensorSpec *spec, Span at)
 {
     int64_t stride = 1;
     for (int i = spec->rank; i-- > 0;) {
         spec->strides[i] = stride;
-        if (!__builtin_mul_overflow(stride, spec->shape[i], &stride)) continue;
-        FAIL(eval, bad_value, at,
-             arena_printf(eval->arena, "the tensor '%s' has more elements than 2^63 - 1", name));
-        return false;
+        if (!count_extent(eval, &stride, spec->shape[i], at)) return false;
     }
     return true;
 }
@@ -105,7 +118,7 @@ bool tensor_spec(Eval *eval, Object *object, Name name, Span at, TensorSpec *out
         out->rank = tensor->rank;
         out->dtype = tensor->dtype;
         if (!known_extents(eval, tensor->shape, tensor->rank, name, at, out->shape)) return false;
-        if (!pack(eval, out, name, at)) return false;
+        if (!pack(eval, out, at)) return false;
         return !tensor->is_strided ||
                known_extents(eval, tensor->strides, tensor->rank, name, at, out->strides);
     }
@@ -501,7 +514,7 @@ static bool check_known(Eval *eval, const KernelParameter *parameter, Object *kn
                        .dtype = known->as.list.items[0]->as.dtype,
                        .is_placeholder = parameter->kind == PARAMETER_KEY};
     for (int i = 0; i < spec.rank; i++) spec.shape[i] = shape->as.list.items[i]->as.integer;
-    if (!pack(eval, &spec, parameter->name, at)) return false;
+    if (!pack(eval, &spec, at)) return false;
     for (int i = 0; strides->kind == OBJECT_TUPLE && i < spec.rank; i++)
         spec.strides[i] = strides->as.list.items[i]->as.integer;
     return check_spec(eval, parameter, &spec, at);

@@ -123,7 +123,7 @@ Value *memory_pointer(Lower *lower, const Memory *memory, int reg)
     const Access *access = &memory->access;
     Terms terms = {0};
     Value *steps[TYPE_RANK] = {0};
-    int64_t constant = 0;
+    uint64_t constant = 0; /* wraps as addresses do, whatever stride a text has */
     for (int d = 0; d < access->rank; d++) {
         const Coordinate at = view_coordinate(lower, memory, reg, d);
         Value *stride = lower_scalar(lower, access->strides[d]);
@@ -131,7 +131,7 @@ Value *memory_pointer(Lower *lower, const Memory *memory, int reg)
         add_term(lower, &terms, lower_scalar(lower, access->offsets[d]), stride);
         add_term(lower, &terms, at.variable, stride);
         if (value_constant(stride, &known))
-            constant += at.rest * known;
+            constant += (uint64_t)at.rest * (uint64_t)known;
         else if (at.rest)
             steps[d] = address_op(lower, OP_mul, address_cast(lower, DTYPE_i64, stride),
                                   address_const(lower, DTYPE_i64, at.rest));
@@ -139,7 +139,8 @@ Value *memory_pointer(Lower *lower, const Memory *memory, int reg)
     Value *pointer = add_terms(lower, lower_scalar(lower, access->pointer), &terms);
     for (int d = 0; d < access->rank; d++)
         if (steps[d]) pointer = address_op(lower, OP_ptr_add, pointer, steps[d]);
-    return address_op(lower, OP_ptr_add, pointer, address_const(lower, DTYPE_i64, constant));
+    return address_op(lower, OP_ptr_add, pointer,
+                      address_const(lower, DTYPE_i64, (int64_t)constant));
 }
 
 /* ---- predicates ---- */
