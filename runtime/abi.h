@@ -90,5 +90,7 @@ typedef struct tile_allocation {
 } tile_allocation;
 /* The allocation that holds `address`, or NULL. Valid until it is freed. */
 TILE_API const tile_allocation *tile_find_allocation(const void *address);
+/* What all of them hold, and which of their bytes were written: equal where that is. */
+TILE_API uint64_t tile_digest_allocations(void);
 
 #endif

@@ -11,7 +11,8 @@
 
 enum {
     ALIGNMENT = 256, /* what the CUDA driver gives */
-    GUARD = 256,     /* keeps neighbours apart, so that running off an end finds no allocation */
+    GUARD = 1 << 16, /* keeps neighbours apart: neither running off an end, nor rows or tiles that
+                        lie further down, find another allocation */
     FRESH = 0xff     /* unwritten memory is a NaN in every float type, and the same in every run */
 };
 
@@ -86,6 +87,34 @@ const tile_allocation *tile_find_allocation(const void *address)
     return found;
 }
 
+static uint64_t digest(const uint8_t *bytes, size_t count)
+{
+    const uint64_t factor = 0x9e3779b97f4a7c15;
+    uint64_t sum = count;
+    for (; count >= sizeof sum; bytes += sizeof sum, count -= sizeof sum) {
+        uint64_t word;
+        memcpy(&word, bytes, sizeof word);
+        sum = (sum ^ word) * factor;
+        sum ^= sum >> 29;
+    }
+    for (; count; count--) sum = (sum ^ *bytes++) * factor;
+    return sum ^ sum >> 32;
+}
+
+/* A sum over them: where each lies does not count. */
+uint64_t tile_digest_allocations(void)
+{
+    uint64_t sum = 0;
+    pthread_rwlock_rdlock(&registry.lock);
+    for (size_t i = 0; i < registry.count; i++) {
+        const tile_allocation *allocation = registry.sorted[i];
+        sum += digest(allocation->base, allocation->bytes) +
+               3 * digest(allocation->written, allocation->bytes / 8 + 1);
+    }
+    pthread_rwlock_unlock(&registry.lock);
+    return sum;
+}
+
 static tile_status out_of_memory(size_t bytes)
 {
     return tile_error(TILE_ERROR_MEMORY, "tile_alloc: no %zu bytes of memory for the emulator",
@@ -113,7 +142,7 @@ static tile_allocation *make_allocation(size_t bytes)
         free_allocation(allocation);
         return NULL;
     }
-    memset(allocation->base, FRESH, room);
+    memset(allocation->base, FRESH, bytes + ALIGNMENT);
     return allocation;
 }
 

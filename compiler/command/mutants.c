@@ -39,25 +39,27 @@ static void report_mutant(Session *session, const MutantVec *mutants, size_t num
                 mutant->kernel, mutant->code, number_in_code(mutants, number), outcome);
 }
 
+/* What came of a run. */
+typedef struct Outcome {
+    int status;   /* to exit with; -1: it did not come to an end by itself */
+    int strength; /* of the evidence */
+    bool by_chance;
+    bool differs;    /* memory ended otherwise than with all ops, though nothing was said */
+    uint64_t digest; /* of memory; 0: there is none */
+    char evidence[TEXT];
+} Outcome;
+
 /* What is run again and again. */
 typedef struct Subject {
     Session *session;
     Program *program;
     const char *statements;
     const MutantVec *mutants;
+    Outcome whole[2]; /* with all ops, the first thread first and the last one */
 } Subject;
 
-/* What is written at the other end until that is closed; as much of it as there is room for. */
-static void read_all(int from, char text[TEXT])
-{
-    size_t length = 0;
-    for (ssize_t more = 1; more > 0 && length<TEXT - 1; length += more> 0 ? (size_t)more : 0)
-        more = read(from, text + length, TEXT - 1 - length);
-    text[length] = 0;
-}
-
 static _Noreturn void run_without(const Subject *subject, size_t number, unsigned seconds,
-                                  bool backwards, int evidence)
+                                  bool backwards, int to)
 {
     const int nowhere = open("/dev/null", O_WRONLY);
     dup2(nowhere, STDOUT_FILENO);
@@ -68,38 +70,41 @@ static _Noreturn void run_without(const Subject *subject, size_t number, unsigne
     tile_emulator_leave_out((uint32_t)number);
     program_run(subject->program, subject->statements);
     const char *text;
-    const int strength = tile_emulator_evidence(&text);
-    dprintf(evidence, "%d%d%s", strength, tile_emulator_goes_by_chance() != 0, text);
-    _exit((int)session_status(subject->session));
+    Outcome outcome = {.status = (int)session_status(subject->session),
+                       .strength = tile_emulator_evidence(&text),
+                       .by_chance = tile_emulator_goes_by_chance() != 0,
+                       .digest = tile_emulator_digest()};
+    snprintf(outcome.evidence, sizeof outcome.evidence, "%s", text);
+    _exit(write(to, &outcome, sizeof outcome) != sizeof outcome);
 }
 
-/* The exit status of the program without the op, the last thread first or the first one; -1: it did
- * not come to an end by itself. */
-static int status_in_order(const Subject *subject, size_t number, unsigned seconds, bool backwards,
-                           char evidence[TEXT])
+/* What comes of the program without the op, the last thread first or the first one. */
+static Outcome outcome_in_order(const Subject *subject, size_t number, unsigned seconds,
+                                bool backwards)
 {
-    int status, ends[2];
-    if (pipe(ends)) return -1;
+    Outcome outcome = {.status = -1};
+    int ends[2];
+    if (pipe(ends)) return outcome;
     const pid_t child = fork();
     if (child == 0) run_without(subject, number, seconds, backwards, ends[1]);
     close(ends[1]);
-    read_all(ends[0], evidence);
+    if (read(ends[0], &outcome, sizeof outcome) != sizeof outcome) outcome.status = -1;
     close(ends[0]);
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)
-               ? WEXITSTATUS(status)
-               : -1;
+    if (child > 0) waitpid(child, NULL, 0);
+    const uint64_t whole = subject->whole[backwards].digest;
+    outcome.differs = number && !outcome.status && outcome.digest && outcome.digest != whole;
+    return outcome;
 }
 
-/* The first that says something; if neither does, the evidence that says more. */
-static int status_without(const Subject *subject, size_t number, unsigned seconds,
-                          char evidence[TEXT])
+/* Of the two orders, the first that says something; if neither does, that with evidence that says
+ * more. */
+static Outcome outcome_without(const Subject *subject, size_t number, unsigned seconds)
 {
-    char other[TEXT];
-    int status = status_in_order(subject, number, seconds, false, evidence);
-    if (status || evidence[1] == '0') return status;
-    status = status_in_order(subject, number, seconds, true, other);
-    if (!status && other[0] > evidence[0]) memcpy(evidence, other, TEXT);
-    return status;
+    const Outcome first = outcome_in_order(subject, number, seconds, false);
+    if (first.status || first.differs || !first.by_chance) return first;
+    const Outcome second = outcome_in_order(subject, number, seconds, true);
+    const bool says = second.status || second.differs;
+    return says || second.strength > first.strength ? second : first;
 }
 
 /* Whether the text has the line "CODE N". */
@@ -116,40 +121,45 @@ static bool is_wanted(const Mutant *mutant, const char *which)
     return strcmp(which, "all") == 0 || mutant->is_predicate == (strcmp(which, "predicates") == 0);
 }
 
-/* How long a mutant may take; 0, which is reported: the program fails when it is run again. */
-static unsigned seconds_for(const Subject *subject)
+/* Runs it with all ops, and says how long a mutant may take; 0, which is reported: it fails. */
+static unsigned run_whole(Subject *subject)
 {
-    char evidence[TEXT];
     const uint64_t start = os_now_ns();
-    const int whole = status_without(subject, 0, MOST, evidence);
+    for (int i = 0; i < 2; i++) {
+        const Outcome whole = outcome_in_order(subject, 0, MOST, i == 1);
+        subject->whole[i] = whole;
+        if (whole.status == EXIT_DONE) continue;
+        diag_report(subject->session->diags, DIAG_not_again, (Span){0}, whole.status);
+        return 0;
+    }
     const uint64_t seconds = LEAST + TIMES * (os_now_ns() - start) / 1000000000;
-    if (whole != EXIT_DONE) diag_report(subject->session->diags, DIAG_not_again, (Span){0}, whole);
-    return whole != EXIT_DONE ? 0 : (unsigned)(seconds < MOST ? seconds : MOST);
+    return (unsigned)(seconds < MOST ? seconds : MOST);
 }
 
-static void leave_each_out(const Subject *subject, const Options *options)
+static void leave_each_out(Subject *subject, const Options *options)
 {
     Session *session = subject->session;
     const MutantVec *mutants = subject->mutants;
     size_t length;
     const char *known =
         options->missed ? os_read_file(session->arena, options->missed, &length) : NULL;
-    char evidence[TEXT] = "";
     int missed = 0, unmet = 0, count = 0;
     unsigned seconds = 0;
     for (size_t number = 1; number <= mutants->count; number++) {
         if (!is_wanted(&mutants->data[number - 1], options->leave_each_out)) continue;
         const bool met = tile_emulator_came_to((uint32_t)number);
         bool found = is_known(session, known, mutants, number);
+        Outcome outcome = {0};
         if (met && !found) {
-            if (!seconds) seconds = seconds_for(subject);
+            if (!seconds) seconds = run_whole(subject);
             if (!seconds) return;
-            found = status_without(subject, number, seconds, evidence) != EXIT_DONE;
+            outcome = outcome_without(subject, number, seconds);
+            found = outcome.status != EXIT_DONE || outcome.differs;
         }
         count++;
         missed += found;
         unmet += !met;
-        report_mutant(session, mutants, number, found, met, evidence + 2);
+        report_mutant(session, mutants, number, found, met, outcome.evidence);
     }
     diag_report(session->diags, DIAG_mutants, (Span){0}, missed, count - unmet, unmet);
 }
@@ -157,7 +167,8 @@ static void leave_each_out(const Subject *subject, const Options *options)
 void run_mutants(Session *session, const Options *options, Program *program, const char *statements,
                  const MutantVec *mutants)
 {
-    const Subject subject = {session, program, statements, mutants};
+    Subject subject = {
+        .session = session, .program = program, .statements = statements, .mutants = mutants};
     const size_t number = options->leave_out ? strtoul(options->leave_out, NULL, 10) : 0;
     const char *evidence;
     tile_emulator_leave_out((uint32_t)number);

@@ -74,6 +74,7 @@ TILE_API void tile_emu_copy_async(tile_emu_thread *thread, void *to, const void 
                                   uint32_t bytes, uint32_t inside, uint32_t active, uint32_t site)
 {
     Thread *owner = thread->owner;
+    const uint16_t passed = tile_emu_take_passed(owner);
     Copy *copy = active ? copy_new(owner->block) : NULL;
     if (!copy) return;
     *copy = (Copy){.to = to,
@@ -82,7 +83,7 @@ TILE_API void tile_emu_copy_async(tile_emu_thread *thread, void *to, const void 
                    .inside = inside,
                    .group = owner->copy_group,
                    .site = site,
-                   .passed = tile_emu_passed(owner)};
+                   .passed = passed};
     note_destination(owner, copy);
     tile_emu_mark_copy(owner->block, to, bytes, site + 1);
     *(owner->last_copy ? &owner->last_copy->next : &owner->first_copy) = copy;
@@ -96,7 +97,7 @@ TILE_API void tile_emu_copy_commit(tile_emu_thread *thread)
 
 static void land(Thread *thread, Copy *copy)
 {
-    const bool checked = thread->abi.checked != 0;
+    const bool checked = thread->abi.checked != 0, unconfined = thread->passing.unconfined;
     uint8_t *to = copy->to;
     const void *from = copy->from;
     tile_emu_mark_copy(thread->block, to, copy->bytes, 0);
@@ -105,6 +106,7 @@ static void land(Thread *thread, Copy *copy)
                                TILE_EMU_GLOBAL, copy->site);
     uint8_t bytes[16] = {0};
     if (copy->inside) memcpy(bytes, from, copy->bytes);
+    thread->passing.unconfined = unconfined;
     if (checked)
         to = tile_emu_access(&thread->abi, to, copy->bytes, TILE_EMU_WRITE, TILE_EMU_SHARED,
                              copy->site);

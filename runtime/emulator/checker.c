@@ -11,6 +11,7 @@
 enum {
     NEAR_BYTES = 4096,
     SHARED_FILL = 0xff /* a NaN in every float format */,
+    ANYTHING = SHARED_FILL,
     MAX_THREADS = MAX_WARPS * LANES
 };
 
@@ -399,7 +400,7 @@ static bool check_request(Request *request)
     if (is_shared && request->kind != TILE_EMU_READ) note_write(request);
     tile_emu_shadow_access(is_shared ? request->home->watch->shadow : checker->shadow,
                            checker->order, request);
-    request->thread->passing.unconfined = false;
+    tile_emu_take_passed(request->thread);
     return true;
 }
 
@@ -408,6 +409,18 @@ void *tile_emu_check(const Request *request)
     Request copy = *request;
     if (check_request(&copy)) return (void *)request->address;
     return memset(request->block->scratch, 0, SCRATCH_BYTES);
+}
+
+/* The thread was not to do that access: what it reads is not for it to use, and what it would write
+ * is no result of its. So any bits will do, for whoever reads them. */
+static void *move_anything(const Request *request)
+{
+    uint8_t *at = (uint8_t *)request->address;
+    if (request->kind != TILE_EMU_READ && request->bits)
+        *at |= request->bits & ANYTHING;
+    else if (request->kind != TILE_EMU_READ)
+        memset(at, ANYTHING, request->bytes);
+    return memset(request->block->scratch, ANYTHING, SCRATCH_BYTES);
 }
 
 TILE_API void *tile_emu_access(tile_emu_thread *thread, void *address, uint32_t bytes,
@@ -423,7 +436,10 @@ TILE_API void *tile_emu_access(tile_emu_thread *thread, void *address, uint32_t 
                        .bits = (uint8_t)(kind >> TILE_EMU_KIND_BITS),
                        .space = space,
                        .site = site};
+    const bool unconfined = owner->passing.unconfined;
+    if (request.kind == TILE_EMU_ATOMIC) tile_emu_note_atomic();
     if (!check_request(&request)) return memset(block->scratch, 0, SCRATCH_BYTES);
+    if (unconfined) return move_anything(&request);
     uint32_t operation = request.kind + (space == TILE_EMU_SHARED ? TILE_EMULATOR_SHARED_READ
                                                                   : TILE_EMULATOR_GLOBAL_READ);
     tile_emu_note_access(block->launch->checker->statistics, site, operation, owner->lane,

@@ -206,6 +206,9 @@ bool tile_emu_is_whole(const tile_entry *entry);
 /* Whether checked launches are to show why nobody misses what is left out. */
 bool tile_emu_seeks_evidence(void);
 
+/* A launch has ended. */
+void tile_emu_note_end(void);
+
 /* Whether a launch ends with its first fault: nobody wants to read of the others. */
 bool tile_emu_stops_at_fault(void);
 
@@ -363,8 +366,12 @@ bool tile_emu_shadow_is_mapped(Shadow *shadow, uintptr_t address);
 
 /* Who comes first is left to the order in which threads have their turns. */
 void tile_emu_note_chance(void);
+/* Memory is updated: what comes of that may depend on who is first. */
+void tile_emu_note_atomic(void);
 /* What an access, or something that is begun, is marked with. */
 uint16_t tile_emu_passed(const Thread *thread);
+/* The same; what the thread does next is done under its condition again. */
+uint16_t tile_emu_take_passed(Thread *thread);
 /* Two accesses to the same bytes, one of which writes. */
 void tile_emu_note_meeting(const Access *before, const Request *request, Order *order);
 /* Something that the thread began with this mark is waited for, or, `used` is false, never was. */

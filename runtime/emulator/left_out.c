@@ -21,6 +21,8 @@ static struct {
     atomic_bool stops;                      /* at the first fault */
     const tile_entry *_Atomic met_in[MOST]; /* by whose threads; NULL: nobody came to it */
     bool chance;                            /* an atomic, or an arrival at an mbarrier, was met */
+    bool atomics;                           /* were done: sums of floats may come out otherwise */
+    uint64_t digest;                        /* of memory at the ends of launches */
     Finding finding;
     char text[2 * PLACE_TEXT];
 } the;
@@ -30,7 +32,8 @@ TILE_API void tile_emulator_leave_out(uint32_t number)
     the.number = number;
     the.role = TILE_EMU_MEETS;
     the.finding = FOUND_NOTHING;
-    the.chance = false;
+    the.chance = the.atomics = false;
+    the.digest = 0;
 }
 
 TILE_API void tile_emulator_stop_at_fault(int stops)
@@ -63,6 +66,21 @@ TILE_API int tile_emulator_goes_by_chance(void)
     return the.chance;
 }
 
+void tile_emu_note_atomic(void)
+{
+    the.atomics = true;
+}
+
+void tile_emu_note_end(void)
+{
+    if (the.stops) the.digest = 3 * the.digest + tile_digest_allocations();
+}
+
+TILE_API uint64_t tile_emulator_digest(void)
+{
+    return the.atomics ? 0 : the.digest;
+}
+
 bool tile_emu_is_whole(const tile_entry *entry)
 {
     const tile_entry *lacks = the.number && the.number < MOST ? the.met_in[the.number] : NULL;
@@ -87,7 +105,6 @@ static void pass(Thread *thread)
 TILE_API uint32_t tile_emu_left_out(tile_emu_thread *thread, uint32_t number, uint32_t role,
                                     uint32_t holds)
 {
-    ((Thread *)thread->owner)->passing.unconfined = false;
     if (holds) return 1;
     const tile_entry *entry = ((Thread *)thread->owner)->block->launch->entry;
     if (number < MOST) atomic_store_explicit(&the.met_in[number], entry, memory_order_relaxed);
@@ -100,6 +117,13 @@ TILE_API uint32_t tile_emu_left_out(tile_emu_thread *thread, uint32_t number, ui
 uint16_t tile_emu_passed(const Thread *thread)
 {
     return thread->passing.unconfined ? UNCONFINED : thread->passing.count;
+}
+
+uint16_t tile_emu_take_passed(Thread *thread)
+{
+    const uint16_t passed = tile_emu_passed(thread);
+    thread->passing.unconfined = false;
+    return passed;
 }
 
 /* ---- accesses that meet ---- */
@@ -208,7 +232,7 @@ TILE_API int tile_emulator_evidence(const char **text)
         [TILE_EMU_RELEASES] = "no two threads meet across it",
         [TILE_EMU_COMPLETES] = "nothing is under way",
         [TILE_EMU_SHOWS] = "nothing that it shows is used",
-        [TILE_EMU_CONFINES] = "what others do as well meets no other thread",
+        [TILE_EMU_CONFINES] = "what others do as well matters to nobody",
     };
     *text = the.finding == FOUND_NOTHING ? NOTHING[the.role] : the.text;
     return (int)the.finding;

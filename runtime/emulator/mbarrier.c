@@ -154,6 +154,7 @@ TILE_API void tile_emu_mbarrier_expect(tile_emu_thread *thread, void *barrier, u
                                        uint32_t site)
 {
     Barrier *at = barrier;
+    tile_emu_take_passed(thread->owner);
     if (!bytes || !is_made_before(thread->owner, at, site)) return;
     if (at->bytes + (int64_t)bytes > MOST_BYTES)
         report_barrier(thread->owner, site,

@@ -509,6 +509,7 @@ TILE_API tile_status tile_emulator_run(const tile_image *image, const tile_entry
     }
     pthread_mutex_init(&launch.faults.lock, NULL);
     run_workers(&launch);
+    tile_emu_note_end();
     status = tile_emu_fault_report(&launch);
     if (checked) {
         tile_emu_statistics_publish(launch.checker->statistics, &launch);

@@ -9,7 +9,8 @@ import textwrap
 CLASSES = [
     (r"ordered by .*, too", 2,
      "Two threads meet in a byte across the op, and were not ordered when the second one passed it. But they are before they meet: by what is done at "
-     "the place named."),
+     "the place named. (Of a predicate: in a byte of an access that is made without it. Any bits are read and written there, and in memory all ends as "
+     "before.)"),
     (r"what .* began is waited for later, too", 2,
      "It was under way at the op. A later wait comes before it is used."),
     (r"another fence shows what was written, too", 2,
@@ -26,8 +27,9 @@ CLASSES = [
     (r"no two threads meet across it", 0,
      "No byte that a thread accesses behind the op was accessed last before it by another thread, one of them writing: on these inputs nobody uses what "
      "it could order."),
-    (r"what others do as well meets no other thread", 0,
-     "Of the accesses that are made without the condition none is to a byte that another thread accesses, one of them writing, and no result changes."),
+    (r"what others do as well matters to nobody", 0,
+     "No access that is made without the condition is to a byte that another thread accesses, one of them writing; and though any bits are read and "
+     "written by it, in memory all ends as before."),
 ]
 UNSAID = "not said why"
 

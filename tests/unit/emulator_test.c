@@ -1407,6 +1407,19 @@ static void test_alignment(void **state)
     assert_fault(launch(misaligned, 1, 1024, 1, NULL), "kernel.tile:1:5: misaligned: thread 1");
 }
 
+/* A row further down is in no other array either. */
+static void test_neighbours(void **state)
+{
+    (void)state;
+    uint32_t *arrays[8];
+    for (int i = 0; i < 8; i++) arrays[i] = allocate(64, NULL);
+    for (int i = 0; i < 64; i++) {
+        const ptrdiff_t apart = (char *)arrays[i / 8] - (char *)arrays[i % 8];
+        assert_true(i / 8 == i % 8 || labs(apart) > 60000);
+    }
+    for (int i = 0; i < 8; i++) tile_free(arrays[i]);
+}
+
 KERNEL(read_unwritten)
 {
     uint32_t *words = pointer_of(c);
@@ -1673,6 +1686,7 @@ int main(void)
         cmocka_unit_test(test_foreign_memory),
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_neighbours),
         cmocka_unit_test(test_unwritten),
         cmocka_unit_test(test_unwritten_by_block),
         cmocka_unit_test(test_divergence),
