@@ -300,18 +300,18 @@ $(MAN)/%: man/%.in man/text.awk $$(addprefix man/,$$(TABLES_$$*))
 	$(Q)LC_ALL=C awk -f man/text.awk -f $(addprefix man/,$(TABLES_$*)) $< > $@
 
 install: build docs
-	install -D $(BUILD)/tilec $(DESTDIR)$(PREFIX)/bin/tilec
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib $(BUILD)/libtile.a $(BUILD)/libtile_emulator.a
-	install -D $(BUILD)/libtile.so $(DESTDIR)$(PREFIX)/lib/libtile.so.0
-	install $(BUILD)/libtilec.so $(DESTDIR)$(PREFIX)/lib/libtilec.so.0
-	for name in libtile libtilec; do ln -sf $$name.so.0 $(DESTDIR)$(PREFIX)/lib/$$name.so || exit; done
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/tile runtime/include/tile/*.h
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/tile runtime/tile.mk
-	for page in $(PAGES); do install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man$${page##*.} $$page || exit; done
-	install -D -m 644 $(BUILD)/tilec.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tilec
-	mkdir -p $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	install -D $(BUILD)/tilec "$(DESTDIR)$(PREFIX)"/bin/tilec
+	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/lib $(BUILD)/libtile.a $(BUILD)/libtile_emulator.a
+	install -D $(BUILD)/libtile.so "$(DESTDIR)$(PREFIX)"/lib/libtile.so.0
+	install $(BUILD)/libtilec.so "$(DESTDIR)$(PREFIX)"/lib/libtilec.so.0
+	for name in libtile libtilec; do ln -sf $$name.so.0 "$(DESTDIR)$(PREFIX)"/lib/$$name.so || exit; done
+	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/include/tile runtime/include/tile/*.h
+	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/share/tile runtime/tile.mk
+	for page in $(PAGES); do install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/share/man/man$${page##*.} $$page || exit; done
+	install -D -m 644 $(BUILD)/tilec.bash "$(DESTDIR)$(PREFIX)"/share/bash-completion/completions/tilec
+	mkdir -p "$(DESTDIR)$(PREFIX)"/lib/pkgconfig
 	for name in libtile libtilec; do \
-	  sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' runtime/$$name.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$name.pc || exit; done
+	  sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' runtime/$$name.pc.in > "$(DESTDIR)$(PREFIX)"/lib/pkgconfig/$$name.pc || exit; done
 
 format:
 	clang-format -i $$(find compiler runtime tests samples -name '*.[ch]')

@@ -124,7 +124,11 @@ static bool emit_llvm(Output *output, Buf *out)
 
 static bool emit_ptx(Output *output, Buf *out)
 {
-    return each_image(output, take_ptx, out);
+    if (!each_image(output, take_ptx, out)) return false;
+    if (!out->length)
+        diag_report(output->session->diags, DIAG_usage, (Span){0},
+                    "there is no PTX of the emulator's code: name a GPU in --arch");
+    return out->length != 0;
 }
 
 /* The first one: of the first variant for the first architecture. */

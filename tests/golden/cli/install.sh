@@ -26,3 +26,6 @@ make -s CC="$TILE_CC" TILEFLAGS=--ptxas=none app
 LD_LIBRARY_PATH=$TMP/root/opt/tile/lib ./app
 make -s CC="$TILE_CC" -q app && echo "nothing left to do"
 touch add_one.tile; make -s CC="$TILE_CC" -q app || echo "a changed kernel is seen")
+echo "== a folder with blanks in its name"
+make -s -C $TILE_ROOT BUILD=$TILE_BUILD DESTDIR="$TMP/the root" -o build install > /dev/null
+ls "the root/usr/local" "the root/usr/local/lib"

@@ -9,3 +9,4 @@ compile add_one.tile -o x.d -MMD
 cmp add_one.tile $TILE_ROOT/samples/add_one/add_one.tile; ls
 compile add_one.tile -o /dev/null -H /dev/null
 compile add_one.tile -o x.o -H x.h; compile add_one.tile -o x.o -H x.h; ls
+compile add_one.tile -S -o x.ptx
