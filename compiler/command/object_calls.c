@@ -96,35 +96,73 @@ typedef struct Packed { /* as tile_launch_tensors takes them */
     DLTensor **pointers;
     uint64_t *cells;
     const void **others;
-    int taken, other_count;
+    const char **names; /* of the arguments that were taken; the first of them came by place */
+    int name_count, other_count;
     bool on_emulator;
 } Packed;
 
+static bool refuse_call(const Packed *packed, const char *why)
+{
+    diag_report(packed->context->session->diags, DIAG_call_arguments, packed->call->at, why);
+    return false;
+}
+
 static bool refuse(const Packed *packed, const char *name, const char *why)
 {
-    diag_report(packed->context->session->diags, DIAG_call_arguments, packed->call->at,
-                arena_printf(packed->context->arena, "argument '%s': %s", name, why));
-    return false;
+    return refuse_call(packed, arena_printf(packed->context->arena, "argument '%s' %s", name, why));
 }
 
 /* The next one by place, else the one of that name. NULL: reported. */
 static const HostValue *take_argument(Packed *packed, const char *name)
 {
     const HostCall *call = packed->call;
-    if (packed->taken < call->argument_count) return &call->arguments[packed->taken++];
+    const int place = packed->name_count++;
+    packed->names[place] = name;
+    if (place < call->argument_count) return &call->arguments[place];
     for (int i = 0; i < call->named_count; i++)
         if (strcmp(call->names[i], name) == 0) return &call->named[i];
-    refuse(packed, name, "it is not given");
+    refuse(packed, name, "is not given");
     return NULL;
+}
+
+static int find_taken(const Packed *packed, const char *name)
+{
+    for (int i = 0; i < packed->name_count; i++)
+        if (strcmp(packed->names[i], name) == 0) return i;
+    return packed->name_count;
+}
+
+/* Whether all that is given was taken. */
+static bool check_taken(const Packed *packed)
+{
+    const HostCall *call = packed->call;
+    if (packed->name_count < call->argument_count)
+        return refuse_call(packed, arena_printf(packed->context->arena,
+                                                "the kernel takes %d arguments, not %d",
+                                                packed->name_count, call->argument_count));
+    for (int i = 0; i < call->named_count; i++) {
+        const int taken = find_taken(packed, call->names[i]);
+        if (taken < call->argument_count) return refuse(packed, call->names[i], "is given twice");
+        if (taken == packed->name_count)
+            return refuse_call(packed,
+                               arena_printf(packed->context->arena, "%s has no parameter '%s'",
+                                            packed->kernel->name, call->names[i]));
+    }
+    return true;
+}
+
+static DLDataType dlpack_dtype(DType dtype)
+{
+    const uint32_t code = (uint32_t)dtype_code(dtype);
+    return (DLDataType){(uint8_t)(code >> 24), (uint8_t)(code >> 16), (uint16_t)code};
 }
 
 static void describe(const Array *array, bool on_emulator, DLTensor *out)
 {
-    const uint32_t code = (uint32_t)dtype_code(array->dtype);
     *out = (DLTensor){.data = array_data(array),
                       .device = {kDLCUDA, 0},
                       .ndim = array->rank,
-                      .dtype = {(uint8_t)(code >> 24), (uint8_t)(code >> 16), (uint16_t)code},
+                      .dtype = dlpack_dtype(array->dtype),
                       .shape = (int64_t *)(uintptr_t)array->shape,
                       .strides = (int64_t *)(uintptr_t)array->strides};
     if (on_emulator) out->device.device_type = kDLCPU;
@@ -135,7 +173,7 @@ static bool pack_tensor(Packed *packed, uint32_t index)
     const tile_tensor *tensor = &packed->kernel->tensors[index];
     const HostValue *value = take_argument(packed, tensor->name);
     if (!value) return false;
-    if (value->kind != HOST_ARRAY) return refuse(packed, tensor->name, "an array is needed");
+    if (value->kind != HOST_ARRAY) return refuse(packed, tensor->name, "needs to be an array");
     describe(value->array, packed->on_emulator, &packed->tensors[index]);
     return true;
 }
@@ -147,19 +185,19 @@ static bool pack_number(Packed *packed, const tile_parameter *parameter, const H
     const bool is_number =
         value->kind == HOST_INT || value->kind == HOST_FLOAT || value->kind == HOST_BOOL;
     const double number = value->kind == HOST_FLOAT ? value->number : (double)value->integer;
-    if (!is_number) return refuse(packed, parameter->name, "a number is needed");
+    if (!is_number) return refuse(packed, parameter->name, "needs to be a number");
     if (parameter->kind == TILE_PARAMETER_KEY_FLOAT) {
         memcpy(cell, &number, sizeof number);
         return true;
     }
     const bool is_key = parameter->kind == TILE_PARAMETER_KEY;
     if (!is_key && !dtype_find(parameter->type, &dtype))
-        return refuse(packed, parameter->name, "its type is not known here");
+        return refuse(packed, parameter->name, "is of a type that is not known here");
     if (!is_key && dtype_is_float(dtype)) {
         element_encode(dtype, (Element){.f = number}, cell);
         return true;
     }
-    if (value->kind == HOST_FLOAT) return refuse(packed, parameter->name, "an integer is needed");
+    if (value->kind == HOST_FLOAT) return refuse(packed, parameter->name, "needs to be an integer");
     if (is_key)
         *cell = (uint64_t)value->integer;
     else
@@ -174,19 +212,34 @@ static bool pack_other(Packed *packed, const tile_parameter *parameter)
     if (!value) return false;
     packed->others[packed->other_count++] = cell;
     if (parameter->kind == TILE_PARAMETER_POINTER) {
-        if (value->kind != HOST_ARRAY) return refuse(packed, parameter->name, "an array is needed");
+        if (value->kind != HOST_ARRAY)
+            return refuse(packed, parameter->name, "needs to be an array");
         *cell = (uint64_t)(uintptr_t)array_data(value->array);
         return true;
     }
     if (parameter->kind == TILE_PARAMETER_KEY_TEXT) {
         *cell = (uint64_t)(uintptr_t)value->text;
-        return value->kind == HOST_TEXT || refuse(packed, parameter->name, "a text is needed");
+        return value->kind == HOST_TEXT || refuse(packed, parameter->name, "needs to be a text");
     }
     if (value->kind == HOST_DTYPE) {
         *cell = (uint64_t)dtype_code(value->dtype);
         return true;
     }
     return pack_number(packed, parameter, value, cell);
+}
+
+/* The element type of results that is a key. */
+static bool pack_dtype(Packed *packed, uint32_t parameter)
+{
+    const tile_kernel *kernel = packed->kernel;
+    const char *name = kernel->parameters[parameter].name;
+    const HostValue *value = take_argument(packed, name);
+    if (!value) return false;
+    if (value->kind != HOST_DTYPE) return refuse(packed, name, "needs to be an element type");
+    for (uint32_t i = 0; i < kernel->tensor_count; i++)
+        if (kernel->tensors[i].dtype_key == parameter)
+            packed->tensors[i].dtype = dlpack_dtype(value->dtype);
+    return true;
 }
 
 /* The tensor whose address the parameter is, or UINT32_MAX. */
@@ -202,8 +255,9 @@ static bool is_implied(const tile_kernel *kernel, uint32_t parameter)
 {
     for (uint32_t i = 0; i < kernel->tensor_count; i++) {
         const tile_tensor *tensor = &kernel->tensors[i];
+        if (tensor->is_result) continue;
         if (tensor->dtype_key == parameter) return true;
-        for (uint32_t j = 0; !tensor->is_result && j < tensor->ndim; j++)
+        for (uint32_t j = 0; j < tensor->ndim; j++)
             if (tensor->shape[j] == TILE_SYMBOL(parameter) ||
                 (tensor->strides && tensor->strides[j] == TILE_SYMBOL(parameter)))
                 return true;
@@ -211,20 +265,31 @@ static bool is_implied(const tile_kernel *kernel, uint32_t parameter)
     return false;
 }
 
-static bool pack_all(Packed *packed)
+/* Whether it is the element type of results alone. */
+static bool is_result_dtype(const tile_kernel *kernel, uint32_t parameter)
+{
+    for (uint32_t i = 0; i < kernel->tensor_count; i++)
+        if (kernel->tensors[i].dtype_key == parameter) return true;
+    return false;
+}
+
+static bool pack_one(Packed *packed, uint32_t parameter)
 {
     const tile_kernel *kernel = packed->kernel;
-    bool fine = true;
-    for (uint32_t i = 0; fine && i < kernel->parameter_count; i++) {
-        const uint32_t tensor = tensor_at(kernel, i);
-        if (tensor != UINT32_MAX)
-            fine = kernel->tensors[tensor].is_result || pack_tensor(packed, tensor);
-        else if (kernel->parameters[i].kind != TILE_PARAMETER_KEY_FIXED && !is_implied(kernel, i))
-            fine = pack_other(packed, &kernel->parameters[i]);
-    }
-    if (fine && packed->taken < packed->call->argument_count)
-        return refuse(packed, kernel->name, "there are too many");
-    return fine;
+    const uint32_t tensor = tensor_at(kernel, parameter);
+    if (tensor != UINT32_MAX)
+        return kernel->tensors[tensor].is_result || pack_tensor(packed, tensor);
+    const tile_parameter *row = &kernel->parameters[parameter];
+    if (row->kind == TILE_PARAMETER_KEY_FIXED || is_implied(kernel, parameter)) return true;
+    return is_result_dtype(kernel, parameter) ? pack_dtype(packed, parameter)
+                                              : pack_other(packed, row);
+}
+
+static bool pack_all(Packed *packed)
+{
+    for (uint32_t i = 0; i < packed->kernel->parameter_count; i++)
+        if (!pack_one(packed, i)) return false;
+    return check_taken(packed);
 }
 
 /* ---- calls ---- */
@@ -250,7 +315,7 @@ static bool make_results(Packed *packed, HostValue *results, int *count)
     bool any = false;
     for (uint32_t i = 0; i < kernel->tensor_count; i++) {
         if (!kernel->tensors[i].is_result) continue;
-        packed->tensors[i] = (DLTensor){.shape = shapes + (size_t)i * ARRAY_RANK};
+        packed->tensors[i].shape = shapes + (size_t)i * ARRAY_RANK;
         any = true;
     }
     if (any && launch_status(packed->context->session, packed->call->at,
@@ -263,7 +328,7 @@ static bool make_results(Packed *packed, HostValue *results, int *count)
         const char *name = dtype_code_name(
             TILE_DTYPE(tensor->dtype.code, tensor->dtype.bits, tensor->dtype.lanes));
         if (!name || !dtype_find(name, &dtype))
-            return refuse(packed, kernel->tensors[i].name, "its type is not known here");
+            return refuse(packed, kernel->tensors[i].name, "is of a type that is not known here");
         Array *array = array_new(packed->context, dtype, tensor->ndim, tensor->shape);
         if (!array) return false;
         describe(array, packed->on_emulator, &packed->tensors[i]);
@@ -286,7 +351,8 @@ HostStatus object_kernel_call(ArrayContext *context, const tile_kernel *kernel, 
                      .tensors = arena_new_array(arena, DLTensor, tensors),
                      .pointers = arena_new_array(arena, DLTensor *, tensors),
                      .cells = arena_new_array(arena, uint64_t, others),
-                     .others = arena_new_array(arena, const void *, others)};
+                     .others = arena_new_array(arena, const void *, others),
+                     .names = arena_new_array(arena, const char *, others)};
     int count = 0;
     for (size_t i = 0; i < tensors; i++) packed.pointers[i] = &packed.tensors[i];
     if (!pack_all(&packed) || !make_results(&packed, results, &count)) return HOST_FAILED;
