@@ -141,7 +141,7 @@ static bool pattern_matches(Eval *eval, const Node *pattern, Object *subject, bo
     return !*out || bind_name(eval, n->name, subject, pattern->span);
 }
 
-/* ---- against a run-time scalar ---- */
+/* ---- cases, of which run-time values may choose ---- */
 
 typedef struct Cases {
     Nodes cases;
@@ -157,9 +157,16 @@ static Flow run_body(Eval *eval, void *context)
     return eval_block(eval, NODE_AS(match_case, cases->cases.items[cases->index])->body);
 }
 
+static Object *known_test(Eval *eval, const Node *pattern, Object *subject)
+{
+    bool matches;
+    return pattern_matches(eval, pattern, subject, &matches) ? object_bool(eval, matches) : NULL;
+}
+
 /* A boolean, known or staged. NULL: reported. */
 static Object *staged_test(Eval *eval, const Node *pattern, Object *subject)
 {
+    if (!object_is_staged(subject)) return known_test(eval, pattern, subject);
     if (pattern->kind == NODE_MatchValue) {
         Object *value = eval_expr(eval, NODE_AS(MatchValue, pattern)->value);
         return value != NULL ? operate_compare(eval, OPERATOR_Eq, subject, value, pattern->span)
@@ -184,17 +191,31 @@ static Object *staged_test(Eval *eval, const Node *pattern, Object *subject)
     return FAIL(eval, unsupported, pattern->span, "this pattern for a run-time value");
 }
 
+/* A boolean if it is known: of a list, say, only that matters. */
+static Object *eval_guard(Eval *eval, const void *guard)
+{
+    bool truth;
+    Object *value = eval_expr(eval, guard);
+    if (value == NULL || object_is_staged(value)) return value;
+    return object_truth(eval, value, &truth) ? object_bool(eval, truth) : NULL;
+}
+
+/* Whether the case is taken: its guard is looked at if its pattern matches. */
+static Object *case_test(Eval *eval, const Nodematch_case *each, Object *subject)
+{
+    Object *test = staged_test(eval, each->pattern, subject);
+    if (test == NULL || each->guard == NULL || test == eval->no) return test;
+    return test == eval->yes
+               ? eval_guard(eval, each->guard)
+               : stage_logic(eval, OPERATOR_And, test, eval_guard, each->guard, eval->at);
+}
+
 static Flow run_cases(Eval *eval, void *context)
 {
     Cases *cases = context;
     if (cases->index == cases->cases.count) return FLOW_NEXT;
     const Nodematch_case *each = NODE_AS(match_case, cases->cases.items[cases->index]);
-    Object *test = staged_test(eval, each->pattern, cases->subject);
-    Object *guard = test != NULL && each->guard != NULL ? eval_expr(eval, each->guard) : test;
-    if (guard == NULL) return FLOW_ERROR;
-    if (each->guard != NULL)
-        test = test == eval->yes ? guard
-                                 : operate_binary(eval, OPERATOR_BitAnd, test, guard, eval->at);
+    Object *test = case_test(eval, each, cases->subject);
     if (test == NULL) return FLOW_ERROR;
     Cases next = {cases->cases, cases->index + 1, cases->subject};
     if (object_is_staged(test)) {
@@ -214,19 +235,6 @@ Flow run_match(Eval *eval, const Node *node)
     Object *subject = eval_expr(eval, n->subject);
     if (subject == NULL) return FLOW_ERROR;
     eval_move(eval, node->span);
-    if (object_is_staged(subject)) {
-        Cases cases = {n->cases, 0, subject};
-        return run_cases(eval, &cases);
-    }
-    for (uint32_t i = 0; i < n->cases.count; i++) {
-        const Nodematch_case *each = NODE_AS(match_case, n->cases.items[i]);
-        bool matches = false;
-        if (!pattern_matches(eval, each->pattern, subject, &matches)) return FLOW_ERROR;
-        if (matches && each->guard != NULL) {
-            Object *guard = eval_expr(eval, each->guard);
-            if (guard == NULL || !object_truth(eval, guard, &matches)) return FLOW_ERROR;
-        }
-        if (matches) return eval_block(eval, each->body);
-    }
-    return FLOW_NEXT;
+    Cases cases = {n->cases, 0, subject};
+    return run_cases(eval, &cases);
 }
