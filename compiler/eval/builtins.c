@@ -347,29 +347,41 @@ Object *builtin_all(Eval *eval, const Bound *bound)
 
 /* ---- objects ---- */
 
+/* What is an instance of which of Python's own types. */
+static const struct {
+    const char *name;
+    ObjectKind kind;
+} own_types[] = {
+    {"int", OBJECT_INT},   {"int", OBJECT_BOOL},   {"float", OBJECT_FLOAT},
+    {"bool", OBJECT_BOOL}, {"str", OBJECT_TEXT},   {"tuple", OBJECT_TUPLE},
+    {"list", OBJECT_LIST}, {"dict", OBJECT_DICT},  {"range", OBJECT_RANGE},
+    {"set", OBJECT_SET},   {"type", OBJECT_CLASS}, {"slice", OBJECT_SLICE},
+};
+enum { OWN_TYPES = sizeof own_types / sizeof *own_types };
+
+static bool own_type_has(const Object *type, ObjectKind kind)
+{
+    for (size_t i = 0; i < OWN_TYPES; i++)
+        if (own_types[i].kind == kind && builtin_is(type, own_types[i].name)) return true;
+    return false;
+}
+
+static bool is_root(const Object *class)
+{
+    return class->kind == OBJECT_CLASS && strcmp(class->as.class->name, "object") == 0;
+}
+
 bool object_is_instance(const Object *object, const Object *kind)
 {
-    static const struct {
-        const char *name;
-        ObjectKind kind;
-    } KINDS[] = {
-        {"int", OBJECT_INT},   {"int", OBJECT_BOOL},   {"float", OBJECT_FLOAT},
-        {"bool", OBJECT_BOOL}, {"str", OBJECT_TEXT},   {"tuple", OBJECT_TUPLE},
-        {"list", OBJECT_LIST}, {"dict", OBJECT_DICT},  {"range", OBJECT_RANGE},
-        {"set", OBJECT_SET},   {"type", OBJECT_CLASS}, {"slice", OBJECT_SLICE},
-    };
     if (object_is_sequence(kind)) {
         for (uint32_t i = 0; i < kind->as.list.count; i++)
             if (object_is_instance(object, kind->as.list.items[i])) return true;
         return false;
     }
-    if (kind->kind == OBJECT_CLASS && strcmp(kind->as.class->name, "object") == 0) return true;
+    if (is_root(kind)) return true;
     const Object *class = object_class(object);
     if (kind->kind == OBJECT_CLASS) return class != NULL && class_derives(class, kind);
-    if (class != NULL) return false;
-    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
-        if (KINDS[i].kind == object->kind && builtin_is(kind, KINDS[i].name)) return true;
-    return false;
+    return class == NULL && own_type_has(kind, object->kind);
 }
 
 Object *builtin_isinstance(Eval *eval, const Bound *bound)
@@ -377,10 +389,23 @@ Object *builtin_isinstance(Eval *eval, const Bound *bound)
     return object_bool(eval, object_is_instance(bound->values[0], bound->values[1]));
 }
 
+/* All that is an instance of the one is an instance of the other. */
+static bool own_type_derives(const Object *type, const Object *base)
+{
+    bool found = false;
+    for (size_t i = 0; i < OWN_TYPES; i++) {
+        if (!builtin_is(type, own_types[i].name)) continue;
+        if (!own_type_has(base, own_types[i].kind)) return false;
+        found = true;
+    }
+    return found;
+}
+
 static bool is_subclass(const Object *class, const Object *base)
 {
     for (uint32_t i = 0; base->kind == OBJECT_TUPLE && i < base->as.list.count; i++)
         if (is_subclass(class, base->as.list.items[i])) return true;
+    if (class->kind == OBJECT_BUILTIN) return is_root(base) || own_type_derives(class, base);
     return class->kind == OBJECT_CLASS && base->kind == OBJECT_CLASS && class_derives(class, base);
 }
 

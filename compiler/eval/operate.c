@@ -462,14 +462,6 @@ static Object *compare_member(Eval *eval, Object *item, Object *container, Span 
     return eval->no;
 }
 
-static bool is_identical(const Object *a, const Object *b)
-{
-    if (a->kind == OBJECT_LIST || a->kind == OBJECT_DICT || a->kind == OBJECT_SET ||
-        a->kind == OBJECT_TILE)
-        return a == b;
-    return a->kind == b->kind && object_equal(a, b);
-}
-
 /* Unequal to itself, though the same object in a list or a dict. */
 static bool is_nan(const Object *object)
 {
@@ -479,7 +471,7 @@ static bool is_nan(const Object *object)
 Object *operate_compare(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
     if (op == OPERATOR_Is || op == OPERATOR_IsNot)
-        return object_bool(eval, is_identical(left, right) == (op == OPERATOR_Is));
+        return object_bool(eval, object_is(left, right) == (op == OPERATOR_Is));
     if (op == OPERATOR_In || op == OPERATOR_NotIn) {
         Object *member = compare_member(eval, left, right, at);
         return member == NULL || op == OPERATOR_In ? member : operate_not(eval, member, at);

@@ -170,11 +170,15 @@ static bool sets_equal(const Object *a, const Object *b)
     return true;
 }
 
+/* Of the same numbers, however they are written; else as they are written. */
 static bool ranges_equal(const Object *a, const Object *b)
 {
-    return object_equal(a->as.range.start, b->as.range.start) &&
-           object_equal(a->as.range.stop, b->as.range.stop) &&
-           object_equal(a->as.range.step, b->as.range.step);
+    int64_t count, other;
+    const bool starts = object_equal(a->as.range.start, b->as.range.start),
+               steps = object_equal(a->as.range.step, b->as.range.step);
+    if (range_count(a, &count) && range_count(b, &other))
+        return count == other && (count == 0 || (starts && (count == 1 || steps)));
+    return starts && steps && object_equal(a->as.range.stop, b->as.range.stop);
 }
 
 /* float16 == "float16", in whichever dialect it is compared. */
@@ -210,7 +214,7 @@ static bool equal_at(const Object *a, const Object *b, int depth)
     case OBJECT_CLASS: return a->as.class == b->as.class;
     case OBJECT_IR: return a->as.ir.value == b->as.ir.value;
     case OBJECT_METHOD:
-        return equal_at(a->as.method.self, b->as.method.self, depth + 1) &&
+        return object_is(a->as.method.self, b->as.method.self) &&
                equal_at(a->as.method.function, b->as.method.function, depth + 1);
     default: return false;
     }
@@ -219,6 +223,14 @@ static bool equal_at(const Object *a, const Object *b, int depth)
 bool object_equal(const Object *a, const Object *b)
 {
     return equal_at(a, b, 0);
+}
+
+bool object_is(const Object *a, const Object *b)
+{
+    if (a->kind == OBJECT_LIST || a->kind == OBJECT_DICT || a->kind == OBJECT_SET ||
+        a->kind == OBJECT_TILE)
+        return a == b;
+    return a->kind == b->kind && object_equal(a, b);
 }
 
 /* ---- printing ---- */
@@ -403,6 +415,11 @@ static bool container_truth(Eval *eval, Object *object, bool *out)
 {
     static const char *const NAMES[] = {"__bool__", "__len__"};
     *out = true;
+    int64_t count;
+    if (range_count(object, &count)) {
+        *out = count > 0;
+        return true;
+    }
     if (object->kind == OBJECT_RANGE) {
         Object *items = iterate(eval, object, eval->at);
         *out = items != NULL && items->as.list.count > 0;

@@ -495,6 +495,7 @@ bool object_is_staged(const Object *object); /* IR or TILE */
 double object_number(const Object *object);
 bool object_is_sequence(const Object *object); /* TUPLE or LIST */
 bool object_equal(const Object *a, const Object *b);
+bool object_is(const Object *a, const Object *b);                  /* the same object */
 bool object_is_instance(const Object *object, const Object *kind); /* kind: a type, or a tuple */
 /* dict.c */
 Object *dict_new(Eval *eval);

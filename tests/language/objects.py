@@ -215,3 +215,8 @@ def documented():
 print(documented.__name__, f"{65:c}{8364:c}")
 print(len(range(0, 10**12, 3)), len(range(-2, -2147483646, -48)), len(range(5, 5)), len(range(3, 9, -1)), 7 in range(10**15), 8 in range(1, 10**15, 3))
 print(-5 in range(10, -10, -5), -10 in range(10, -10, -5), 11 in range(10, -10, -5), len(range(-2**62, 2**62, 2**61)))
+print(range(0, 4, 2) == range(0, 3, 2), range(0) == range(2, 1), range(1, 2, 5) == range(1, 2, 7), range(3) == range(4), range(3) == [0, 1, 2])
+print({range(0, 4, 2): 1}.get(range(0, 3, 2)), bool(range(10**15)), bool(range(3, 3)), range(1, 4) in [range(3), range(1, 4, 1)])
+things, others = [], []
+print(things.append == others.append, things.append == things.append)
+print([issubclass(a, b) for a in (bool, int, str, list) for b in (int, object, (str, bool), list)])
