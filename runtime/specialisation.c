@@ -56,22 +56,33 @@ static void add_dtype(tile_text *text, const numbers *from, const tile_tensor *t
     tile_add_dtype(text, dtype);
 }
 
+static void add_tuple(tile_text *text, const numbers *from, const int64_t *extents, uint32_t count)
+{
+    tile_text_add(text, "(");
+    add_extents(text, from, extents, count);
+    tile_text_add(text, count == 1 ? ",)" : ")");
+}
+
 /* "a: float16 [1024, K]", or as the argument of a call of compile. */
 static void add_tensor(tile_text *text, const numbers *from, const tile_tensor *tensor, int as_code)
 {
     if (as_code) {
-        tile_text_add(text, "%s=T.Tensor((", tensor->name);
-        add_extents(text, from, tensor->shape, tensor->ndim);
-        tile_text_add(text, tensor->ndim == 1 ? ",), T." : "), T.");
+        tile_text_add(text, "%s=T.%s(", tensor->name, tensor->strides ? "StridedTensor" : "Tensor");
+        add_tuple(text, from, tensor->shape, tensor->ndim);
+        if (tensor->strides) tile_text_add(text, ", ");
+        if (tensor->strides) add_tuple(text, from, tensor->strides, tensor->ndim);
+        tile_text_add(text, ", T.");
         add_dtype(text, from, tensor);
         tile_text_add(text, ")");
-    } else {
-        tile_text_add(text, "%s: ", tensor->name);
-        add_dtype(text, from, tensor);
-        tile_text_add(text, " [");
-        add_extents(text, from, tensor->shape, tensor->ndim);
-        tile_text_add(text, "]");
+        return;
     }
+    tile_text_add(text, "%s: ", tensor->name);
+    add_dtype(text, from, tensor);
+    tile_text_add(text, " [");
+    add_extents(text, from, tensor->shape, tensor->ndim);
+    if (tensor->strides) tile_text_add(text, "] with strides [");
+    if (tensor->strides) add_extents(text, from, tensor->strides, tensor->ndim);
+    tile_text_add(text, "]");
 }
 
 static int comes_with(const tile_tensor *tensor, uint32_t parameter)

@@ -40,6 +40,19 @@ def cast(a: T.Tensor[[T.dyn["n"]], T.float32], dtype):
 
 cast.compile(T.Tensor((1,), T.float32), T.float16)
 cast.compile(T.Tensor((1,), T.float32), dtype=T.int32)
+
+@lazy_jit
+def strided(a: T.StridedTensor[[int, int], [int, int], T.float32]):
+    m, n = a.shape
+    b = T.empty((m, n), T.float32)
+    with T.Kernel(m, threads=32) as bx:
+        for i in T.Parallel(32):
+            if i < n:
+                b[bx, i] = a[bx, i] * 2
+    return b
+
+strided.compile(T.Tensor((2, 3), T.float32))
+strided.compile(T.StridedTensor((2, 3), (6, 2), T.float32))
 END
 $TILEC kernels.tile --arch=emulator -o kernels.o
 run() { echo "== $1"; $TILEC run kernels.o "a = arange(3, float32); r = $1; print(r)" 2>&1 | sed '/^ /d'; }
@@ -49,3 +62,6 @@ run 'cast(a / 2, float16)'; run 'cast(a / 2, dtype=int32)'
 for call in 'scale(a)' 'scale(3, 3)' 'scale(a, 1, 2)' 'scale(a, "x")' 'scale(a, 1, factor=1)' 'scale(a, factor=1, way=2)' 'scale(zeros((2, 2), float32), 1)' \
   'scale(arange(3, float16), 1)' 'scale(arange(6, float32)[::2], 1)' 'both(a, 2.0, "down")' 'both(a, 2.0, 3)' 'both(a, "x", "up")' 'both(3, 2.0, "up")' \
   'cast(a)' 'cast(a, 3)' 'cast(a, float64)'; do run "$call"; done
+cd $TMP; run 'strided(arange(12, float32).reshape((2, 6))[:, ::2])'; run 'strided(arange(6, float32).reshape((3, 2)).T)'
+echo 'strided.compile(a=T.StridedTensor((2, 3), (1, 2), T.float32))' >> kernels.tile
+$TILEC kernels.tile --arch=emulator -o kernels.o && run 'strided(arange(6, float32).reshape((3, 2)).T)'
