@@ -100,13 +100,6 @@ static const char *spec_fault(Eval *eval, const FormatSpec *spec, const Object *
 
 /* ---- padding ---- */
 
-static size_t count_characters(const char *text, size_t length)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < length; i++) count += ((unsigned char)text[i] & 0xC0) != 0x80;
-    return count;
-}
-
 static void fill_with(Buf *out, const char *fill, size_t times)
 {
     for (size_t i = 0; i < times; i++) buf_text(out, fill);

@@ -138,22 +138,23 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* Python's slice.indices(): the first index, the step, and how many. */
-static bool slice_indices(Eval *eval, const Object *slice, int64_t length, int64_t *first,
-                          int64_t *step, int64_t *count)
+typedef struct Indices {
+    int64_t first, stop, step, count;
+} Indices;
+
+/* Python's slice.indices(), and how many. */
+static bool slice_indices(Eval *eval, const Object *slice, int64_t length, Indices *out)
 {
-    int64_t start, stop;
-    *step = 1;
+    int64_t step = 1;
     if (slice->as.range.step != NULL &&
-        !object_as_int(eval, slice->as.range.step, "the step of a slice", step))
+        !object_as_int(eval, slice->as.range.step, "the step of a slice", &step))
         return false;
-    if (*step == 0 || *step == INT64_MIN) {
+    if (step == 0 || step == INT64_MIN) {
         FAIL(eval, bad_value, eval->at, "the step of a slice is zero");
         return false;
     }
-    int64_t low = *step < 0 ? -1 : 0, high = *step < 0 ? length - 1 : length;
-    start = *step < 0 ? high : low;
-    stop = *step < 0 ? low : high;
+    int64_t low = step < 0 ? -1 : 0, high = step < 0 ? length - 1 : length;
+    int64_t start = step < 0 ? high : low, stop = step < 0 ? low : high;
     if (slice->as.range.start != NULL) {
         if (!object_as_int(eval, slice->as.range.start, "the start of a slice", &start))
             return false;
@@ -163,42 +164,83 @@ static bool slice_indices(Eval *eval, const Object *slice, int64_t length, int64
         if (!object_as_int(eval, slice->as.range.stop, "the end of a slice", &stop)) return false;
         stop = clamp(stop < 0 ? stop + length : stop, low, high);
     }
-    *first = start;
-    int64_t span = *step > 0 ? stop - start : start - stop, width = *step > 0 ? *step : -*step;
-    *count = span <= 0 ? 0 : (span - 1) / width + 1;
+    int64_t span = step > 0 ? stop - start : start - stop, width = step > 0 ? step : -step;
+    *out = (Indices){start, stop, step, span <= 0 ? 0 : (span - 1) / width + 1};
     return true;
 }
 
-static Object *slice_sequence(Eval *eval, Object *object, const Object *slice)
+static Object *slice_list(Eval *eval, const Object *list, const Object *slice)
 {
-    int64_t length =
-        object->kind == OBJECT_TEXT ? (int64_t)object->as.text.length : object->as.list.count;
-    int64_t first, step, count;
-    if (!slice_indices(eval, slice, length, &first, &step, &count)) return NULL;
-    if (object->kind != OBJECT_TEXT) {
-        Object *list = object_list(eval, object->kind, NULL, 0);
-        for (int64_t i = 0; i < count; i++)
-            list_append(eval, list, object->as.list.items[first + i * step]);
-        return list;
-    }
-    char *copy = arena_alloc(eval->arena, (size_t)count + 1);
-    for (int64_t i = 0; i < count; i++) copy[i] = object->as.text.data[first + i * step];
-    return object_text(eval, copy, (size_t)count);
+    Indices at;
+    if (!slice_indices(eval, slice, list->as.list.count, &at)) return NULL;
+    Object *result = object_list(eval, list->kind, NULL, 0);
+    for (int64_t i = 0; i < at.count; i++)
+        list_append(eval, result, list->as.list.items[at.first + i * at.step]);
+    return result;
 }
 
-static Object *slice_range(Eval *eval, Object *range, const Object *slice, Span at)
+/* Texts are of characters, not of bytes. */
+static Object *text_item(Eval *eval, const Object *text, Object *index, Span at)
 {
-    const Object *parts[3] = {range->as.range.start, range->as.range.stop, range->as.range.step};
-    int64_t first, step, count;
-    Object *items = iterate_range(eval, range, at);
-    if (items == NULL || !slice_indices(eval, slice, items->as.list.count, &first, &step, &count))
-        return NULL;
-    int64_t start = parts[0]->as.integer, width = parts[2]->as.integer;
-    Object *result = object_new(eval, OBJECT_RANGE);
-    result->as.range.start = object_int(eval, start + first * width);
-    result->as.range.stop = object_int(eval, start + (first + count * step) * width);
-    result->as.range.step = object_int(eval, step * width);
+    int64_t place;
+    const size_t length = text->as.text.length,
+                 count = count_characters(text->as.text.data, length);
+    if (index->kind != OBJECT_SLICE && count == length) /* all of them are bytes */
+        return normal_index(eval, text, index, (int64_t)length, at, &place)
+                   ? object_text(eval, text->as.text.data + place, 1)
+                   : NULL;
+    const Object *letters = iterate_text(eval, text);
+    if (index->kind != OBJECT_SLICE)
+        return normal_index(eval, text, index, letters->as.list.count, at, &place)
+                   ? letters->as.list.items[place]
+                   : NULL;
+    const Object *chosen = slice_list(eval, letters, index);
+    if (chosen == NULL) return NULL;
+    Buf buf = {0};
+    for (uint32_t i = 0; i < chosen->as.list.count; i++)
+        buf_bytes(&buf, chosen->as.list.items[i]->as.text.data,
+                  chosen->as.list.items[i]->as.text.length);
+    Object *result = object_text(eval, buf.length ? buf.data : "", buf.length);
+    buf_free(&buf);
     return result;
+}
+
+static bool number_in_range(const Object *range, int64_t index, int64_t *out)
+{
+    int64_t way;
+    return !__builtin_mul_overflow(index, range->as.range.step->as.integer, &way) &&
+           !__builtin_add_overflow(range->as.range.start->as.integer, way, out);
+}
+
+static Object *slice_range(Eval *eval, const Object *range, const Object *slice, int64_t length,
+                           Span at)
+{
+    Indices indices;
+    int64_t start, stop, width;
+    if (!slice_indices(eval, slice, length, &indices)) return NULL;
+    if (!number_in_range(range, indices.first, &start) ||
+        !number_in_range(range, indices.stop, &stop) ||
+        __builtin_mul_overflow(indices.step, range->as.range.step->as.integer, &width))
+        return FAIL(eval, int_overflow, at, "a slice of a range");
+    Object *result = object_new(eval, OBJECT_RANGE);
+    result->as.range.start = object_int(eval, start);
+    result->as.range.stop = object_int(eval, stop);
+    result->as.range.step = object_int(eval, width);
+    return result;
+}
+
+static Object *range_item(Eval *eval, const Object *range, Object *index, Span at)
+{
+    int64_t length, place, number = 0;
+    if (!range_count(range, &length)) {
+        const Object *items = iterate_range(eval, range, at);
+        return items != NULL ? item_get(eval, (Object *)items, index, at) : NULL;
+    }
+    if (index->kind == OBJECT_SLICE) return slice_range(eval, range, index, length, at);
+    return normal_index(eval, range, index, length, at, &place) &&
+                   number_in_range(range, place, &number)
+               ? object_int(eval, number)
+               : NULL;
 }
 
 static Object *dict_item(Eval *eval, Object *dict, Object *key, Span at)
@@ -231,20 +273,12 @@ Object *item_get(Eval *eval, Object *object, Object *index, Span at)
     switch ((int)object->kind) {
     case OBJECT_LIST:
     case OBJECT_TUPLE:
-        if (index->kind == OBJECT_SLICE) return slice_sequence(eval, object, index);
+        if (index->kind == OBJECT_SLICE) return slice_list(eval, object, index);
         return normal_index(eval, object, index, object->as.list.count, at, &place)
                    ? object->as.list.items[place]
                    : NULL;
-    case OBJECT_TEXT:
-        if (index->kind == OBJECT_SLICE) return slice_sequence(eval, object, index);
-        return normal_index(eval, object, index, (int64_t)object->as.text.length, at, &place)
-                   ? object_text(eval, object->as.text.data + place, 1)
-                   : NULL;
-    case OBJECT_RANGE: {
-        if (index->kind == OBJECT_SLICE) return slice_range(eval, object, index, at);
-        Object *items = iterate_range(eval, object, at);
-        return items != NULL ? item_get(eval, items, index, at) : NULL;
-    }
+    case OBJECT_TEXT: return text_item(eval, object, index, at);
+    case OBJECT_RANGE: return range_item(eval, object, index, at);
     case OBJECT_DICT: return dict_item(eval, object, index, at);
     case OBJECT_INSTANCE: return instance_item(eval, object, index, at);
     case OBJECT_CLASS: return class_item(eval, object, index, at);
@@ -260,26 +294,28 @@ Object *item_get(Eval *eval, Object *object, Object *index, Span at)
 /* a[i:j] = items; a step other than 1 replaces as many as there are. */
 static bool slice_set(Eval *eval, Object *list, const Object *slice, Object *value, Span at)
 {
-    int64_t first, step, count;
+    Indices to;
     Object *items = list_may_change(eval, list, at) ? iterate(eval, value, at) : NULL;
-    if (items == NULL || !slice_indices(eval, slice, list->as.list.count, &first, &step, &count))
-        return false;
-    if (step != 1 && items->as.list.count != (uint32_t)count) {
+    if (items == NULL || !slice_indices(eval, slice, list->as.list.count, &to)) return false;
+    if (to.step != 1 && items->as.list.count != (uint32_t)to.count) {
         FAIL(eval, bad_value, at,
              arena_printf(eval->arena,
                           "attempt to assign sequence of size %u to extended slice of size %lld",
-                          items->as.list.count, (long long)count));
+                          items->as.list.count, (long long)to.count));
         return false;
     }
-    if (step != 1) {
-        for (int64_t i = 0; i < count; i++)
-            list->as.list.items[first + i * step] = object_keep(eval, items->as.list.items[i]);
+    if (to.step != 1) {
+        if (items == list)
+            items = object_list(eval, OBJECT_LIST, list->as.list.items, list->as.list.count);
+        for (int64_t i = 0; i < to.count; i++)
+            list->as.list.items[to.first + i * to.step] =
+                object_keep(eval, items->as.list.items[i]);
         return true;
     }
-    Object *whole = object_list(eval, OBJECT_LIST, list->as.list.items, (size_t)first);
+    Object *whole = object_list(eval, OBJECT_LIST, list->as.list.items, (size_t)to.first);
     for (uint32_t i = 0; i < items->as.list.count; i++)
         list_append(eval, whole, object_keep(eval, items->as.list.items[i]));
-    for (int64_t i = first + count; i < list->as.list.count; i++)
+    for (int64_t i = to.first + to.count; i < list->as.list.count; i++)
         list_append(eval, whole, list->as.list.items[i]);
     uint32_t control = list->as.list.control;
     list->as.list = whole->as.list;
@@ -289,18 +325,18 @@ static bool slice_set(Eval *eval, Object *list, const Object *slice, Object *val
 
 static bool slice_delete(Eval *eval, Object *list, const Object *slice, Span at)
 {
-    int64_t first, step, count;
+    Indices which;
     if (!list_may_change(eval, list, at) ||
-        !slice_indices(eval, slice, list->as.list.count, &first, &step, &count))
+        !slice_indices(eval, slice, list->as.list.count, &which))
         return false;
-    if (step < 0) {
-        first += (count - 1) * step;
-        step = -step;
+    if (which.step < 0) {
+        which.first += (which.count - 1) * which.step;
+        which.step = -which.step;
     }
     uint32_t kept = 0;
     for (uint32_t i = 0; i < list->as.list.count; i++) {
-        const int64_t from = (int64_t)i - first;
-        if (from < 0 || from % step != 0 || from / step >= count)
+        const int64_t from = (int64_t)i - which.first;
+        if (from < 0 || from % which.step != 0 || from / which.step >= which.count)
             list->as.list.items[kept++] = list->as.list.items[i];
     }
     list->as.list.count = kept;

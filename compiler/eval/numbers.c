@@ -104,6 +104,26 @@ static Object *no_integer(Eval *eval, double number, Span at)
                                         "cannot convert float infinity to integer", at);
 }
 
+/* To a multiple of 10 ** zeros, of two as near to the even one. */
+static Object *round_integer(Eval *eval, int64_t number, int64_t zeros, Span at)
+{
+    int64_t unit = 1, result;
+    const int64_t half = 5000000000000000000; /* of 10 ** 19, which does not fit */
+    if (zeros > 18)
+        return zeros == 19 && (number > half || number < -half)
+                   ? FAIL(eval, int_overflow, at, "round")
+                   : object_int(eval, 0);
+    for (; zeros > 0; zeros--) unit *= 10;
+    int64_t rest = number % unit, whole = number / unit;
+    if (rest < 0) {
+        rest += unit;
+        whole--;
+    }
+    whole += rest > unit - rest || (rest == unit - rest && whole % 2 != 0);
+    return __builtin_mul_overflow(whole, unit, &result) ? FAIL(eval, int_overflow, at, "round")
+                                                        : object_int(eval, result);
+}
+
 Object *builtin_round(Eval *eval, const Bound *bound)
 {
     Object *x = bound->values[0];
@@ -116,16 +136,21 @@ Object *builtin_round(Eval *eval, const Bound *bound)
         return NULL;
     double number = object_number(x);
     if (bound->values[1] != NULL) {
-        if (x->kind != OBJECT_FLOAT && digits >= 0) return object_int(eval, x->as.integer);
-        if (digits < -18 || digits > 300 || !(fabs(number) < 1e300)) return x;
+        if (x->kind != OBJECT_FLOAT)
+            return round_integer(eval, x->as.integer,
+                                 digits > 0     ? 0
+                                 : digits < -20 ? 20
+                                                : -digits,
+                                 bound->at);
+        if (digits > 300 || !(fabs(number) < 1e300)) return x;
+        if (digits < -308) return object_float(eval, copysign(0, number));
         if (digits >= 0) { /* as its decimal digits round */
             char text[700];
             snprintf(text, sizeof text, "%.*f", (int)digits, number);
             return object_float(eval, strtod(text, NULL));
         }
         double scale = pow(10, (double)-digits), rounded = nearbyint(number / scale) * scale;
-        return x->kind == OBJECT_FLOAT ? object_float(eval, rounded)
-                                       : object_int(eval, (int64_t)rounded);
+        return object_float(eval, rounded);
     }
     if (!isfinite(number)) return no_integer(eval, number, bound->at);
     if (!(fabs(number) < 9e18)) return FAIL(eval, int_overflow, bound->at, "round");

@@ -154,7 +154,9 @@ static Object *find_at(Eval *eval, const Bound *bound, bool last, bool must)
     const char *found = last ? find_last(text->as.text.data, text_end(text), part)
                              : find_part(text->as.text.data, text_end(text), part);
     if (found == NULL && must) return FAIL(eval, bad_value, bound->at, "substring not found");
-    return object_int(eval, found != NULL ? found - text->as.text.data : -1);
+    if (found == NULL) return object_int(eval, -1);
+    const size_t before = (size_t)(found - text->as.text.data);
+    return object_int(eval, (int64_t)count_characters(text->as.text.data, before));
 }
 
 Object *text_find(Eval *eval, const Bound *bound)
@@ -217,6 +219,8 @@ Object *text_rstrip(Eval *eval, const Bound *bound)
     return strip(eval, bound, false, true);
 }
 
+enum { MOST_WIDTH = 1 << 20 };
+
 static Object *justify(Eval *eval, const Bound *bound, const char *align)
 {
     int64_t width;
@@ -224,14 +228,17 @@ static Object *justify(Eval *eval, const Bound *bound, const char *align)
     const char *fill = bound->values[2] != NULL && bound->values[2]->kind == OBJECT_TEXT
                            ? bound->values[2]->as.text.data
                            : " ";
-    int64_t missing = width - (int64_t)bound->values[0]->as.text.length;
+    if (width > MOST_WIDTH)
+        return FAIL(eval, bad_value, bound->at, "the width is more than 1048576");
+    const Object *text = bound->values[0];
+    int64_t missing = width - (int64_t)count_characters(text->as.text.data, text->as.text.length);
     int64_t left = *align == '<'   ? 0
                    : *align == '>' ? missing
                                    : missing / 2 + (missing & width & 1);
     Buf buf = {0};
-    for (int64_t i = 0; i < left && missing < 4096; i++) buf_text(&buf, fill);
-    buf_bytes(&buf, bound->values[0]->as.text.data, bound->values[0]->as.text.length);
-    for (int64_t i = left; i < missing && missing < 4096; i++) buf_text(&buf, fill);
+    for (int64_t i = 0; i < left; i++) buf_text(&buf, fill);
+    buf_bytes(&buf, text->as.text.data, text->as.text.length);
+    for (int64_t i = left; i < missing; i++) buf_text(&buf, fill);
     Object *result = object_text(eval, buf.data, buf.length);
     buf_free(&buf);
     return result;

@@ -124,6 +124,13 @@ bool object_is_staged(const Object *object)
     return object->kind == OBJECT_IR || object->kind == OBJECT_TILE;
 }
 
+size_t count_characters(const char *text, size_t length)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++) count += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return count;
+}
+
 bool object_is_sequence(const Object *object)
 {
     return object->kind == OBJECT_TUPLE || object->kind == OBJECT_LIST;

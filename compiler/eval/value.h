@@ -491,6 +491,8 @@ void list_append(Eval *eval, Object *list, Object *item);
 Object *object_ir(Eval *eval, Value *value); /* TILE for a register tile */
 const char *object_kind_name(const Object *object);
 bool object_is_number(const Object *object); /* compile-time BOOL, INT or FLOAT */
+/* Of UTF-8. */
+size_t count_characters(const char *text, size_t length);
 bool object_is_staged(const Object *object); /* IR or TILE */
 double object_number(const Object *object);
 bool object_is_sequence(const Object *object); /* TUPLE or LIST */

@@ -77,3 +77,11 @@ print(len({(a, (b, str(c))) for a in range(9) for b in range(9) for c in range(9
 match {str(i): i for i in range(30)}:
     case {"3": three, "29": last, **rest}:
         print(three, last, len(rest), "3" in rest, "4" in rest)
+turned = [1, 2, 3, 4, 5]
+turned[::-1] = turned
+print(turned)
+turned[1:3] = turned
+turned[5:2] = [0]
+print(turned)
+del turned[::-2]
+print(turned, range(10)[::2**40], range(0, 10, 3)[1:9], range(0, 10, 3)[:-1])

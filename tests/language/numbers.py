@@ -25,3 +25,6 @@ if (n := 10) > 5:
     print(n, (y := n * 2), y)
 print(1_000_000, 0xFF, 0b101, 0o17, 1.5e3, .5)
 print(isinstance(True, int), isinstance(1, bool), isinstance(1.0, (int, float)), isinstance("a", str), isinstance([], (tuple, list)))
+print([round(x, -1) for x in (15, 25, -15, -25, 14, -16, 9007199254740995, 9223372036854775804)], round(9223372036854775807, -18), round(-7, -20), round(7, -19), round(7, 400))
+print(round(1e16, -20), round(-1.5, -400), round(12345.678, -2), round(float("inf"), -3))
+print(range(10**15)[5], range(10**15)[-1], range(0, 10**18, 10**17)[2:7:2], range(5)[::-1], range(10, 0, -3)[1:], range(3)[5:])

@@ -15,3 +15,6 @@ print("a" "b", """multi
 line""", r"\n", "\x41\u00e9\t|", len("é"), "tab\there")
 print(format(3.14159, ".3f"), format(10, "b"), "abc"[1], "abc"[-2:], ord("A"), chr(97))
 print("a\\b", 'single "double"', "don't", "%s and %s" % ("x", "y"), "".join(chr(ord("a") + i) for i in range(5)), sep="|", end="!\n")
+word = "größe"
+print(len(word), word[2], word[-1], word[::-1], word[1:4], word[2:2], word[10:], word.find("e"), word.rfind("ö"), word.index("ß"))
+print(word.center(9, "*"), word.ljust(7, "."), word.rjust(7, "."), "ä".zfill(3), len("x".ljust(5000)), "äöü"[True], "a日b本"[1::2])
