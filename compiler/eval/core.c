@@ -80,8 +80,6 @@ bool argument_ints(Eval *eval, Object *object, const char *what, Span at, int *r
     return true;
 }
 
-enum { TILE_LIMIT = 1 << 24 };
-
 bool argument_shape(Eval *eval, Object *object, Span at, int *rank, int64_t *shape)
 {
     if (!argument_ints(eval, object, "the shape of a tile", at, rank, shape)) return false;

@@ -51,7 +51,7 @@ int64_t dtype_wrap(DType dtype, int64_t value);
 
 /* ---- types: interned in a TypeTable, equal types are equal pointers ---- */
 
-enum { TYPE_RANK = LAYOUT_RANK };
+enum { TYPE_RANK = LAYOUT_RANK, TILE_LIMIT = 1 << 24 /* elements of a tile */ };
 #define TYPE_DYNAMIC INT64_MIN /* an extent or stride known at run time only */
 
 typedef enum TypeKind {

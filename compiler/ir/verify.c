@@ -48,8 +48,8 @@ static bool layout_fits(const Type *type)
 static const char *tile_fault(const Verifier *verifier, const Type *type)
 {
     for (int i = 0; i < type->rank; i++)
-        if (type->shape[i] < 1 || type->shape[i] > INT32_MAX)
-            return "a tile's extent is not positive, or too large";
+        if (type->shape[i] < 1) return "a tile's extent is not positive";
+    if (type_elements(type) > TILE_LIMIT) return "a tile has more than 2^24 elements";
     if (type->layout != NULL && !layout_fits(type)) return "a layout's shape is not its tile's";
     if (type->layout == NULL && verifier->kernel->stage >= STAGE_LAID_OUT)
         return "a tile has no layout";
