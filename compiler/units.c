@@ -113,6 +113,16 @@ static void find_wgmma(Op *op, void *context)
     if (op->code == OP_wgmma) *(bool *)context = true;
 }
 
+/* The target, if it had these features. */
+static const Target *with_features(Arena *arena, const Target *target, unsigned features)
+{
+    if (target->features == features) return target;
+    Target *other = arena_new_of(arena, Target);
+    *other = *target;
+    other->features = features;
+    return other;
+}
+
 /* What wgmma leaves too few registers for is tried by mma.sync, which takes its operands and sums
  * in smaller pieces, and is kept where that spills less. It may be refused. */
 static bool try_without_wgmma(Stages *stages, const Pending *pending)
@@ -120,10 +130,9 @@ static bool try_without_wgmma(Stages *stages, const Pending *pending)
     Session *session = stages->session;
     const PassOptions quiet = {.verify_each = stages->passes.verify_each,
                                .reasons = stages->passes.reasons};
-    Target *target = arena_new_of(session->arena, Target);
-    *target = *pending->arch->target;
-    target->features &= ~(unsigned)HAS_WGMMA;
-    const ArchChoice arch = {.target = target};
+    const Target *given = pending->arch->target;
+    const ArchChoice arch = {
+        .target = with_features(session->arena, given, given->features & ~(unsigned)HAS_WGMMA)};
     const DiagMute mute = diag_mute(session->diags);
     Kernel *kernel = lower_copy(pending->typed, &arch, pending->multiples, &quiet);
     Image *image = pending->image, other;
@@ -360,6 +369,7 @@ void put_text(Buf *out, const char *text)
 static void put_image(const Image *image, bool with_bytes, Buf *out)
 {
     put_text(out, image->target->name);
+    put_number(out, image->target->features);
     put_number(out, image->kind);
     put_number(out, image->size);
     put_number(out, (uint64_t)image->entry_count);
@@ -439,13 +449,21 @@ static void take_entry(Taker *taker, ImageEntry *out)
     out->serialised = (int)taker_number(taker);
 }
 
+/* One of those asked for, by name, with the features that were made use of. */
+static const Target *take_target(Taker *taker, const ArchList *archs)
+{
+    const char *name = taker_text(taker);
+    const unsigned features = (unsigned)taker_number(taker);
+    for (size_t i = 0; name && i < archs->count; i++)
+        if (strcmp(archs->items[i].target->name, name) == 0)
+            return with_features(taker->session->arena, archs->items[i].target, features);
+    taker->failed = true;
+    return NULL;
+}
+
 static void take_image(Taker *taker, const ArchList *archs, bool with_bytes, Image *out)
 {
-    const char *target = taker_text(taker);
-    *out = (Image){0};
-    for (size_t i = 0; target && i < archs->count; i++)
-        if (strcmp(archs->items[i].target->name, target) == 0) out->target = archs->items[i].target;
-    taker->failed |= !out->target;
+    *out = (Image){.target = take_target(taker, archs)};
     out->kind = (ImageKind)taker_number(taker);
     out->size = taker_number(taker);
     const uint64_t count = take_count(taker);

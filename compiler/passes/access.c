@@ -106,14 +106,20 @@ int access_vector(FactTable *facts, const Access *access, int dim, int limit)
     return vector;
 }
 
-bool access_is_wide(FactTable *facts, Op *op)
+int64_t access_bytes(FactTable *facts, Op *op)
 {
-    enum { LEAST_BYTES = 8, MOST = 64 };
+    enum { MOST = 64 };
     const Access access = access_of(op);
     const int dim = access_contiguous(&access);
-    if (dim < 0) return false;
+    if (dim < 0) return 0;
     const int vector = access_vector(facts, &access, dim, MOST);
-    return dtype_memory_bytes(access.view->dtype, vector) >= LEAST_BYTES;
+    return dtype_memory_bytes(access.view->dtype, vector);
+}
+
+bool access_is_wide(FactTable *facts, Op *op)
+{
+    enum { LEAST_BYTES = 8 };
+    return access_bytes(facts, op) >= LEAST_BYTES;
 }
 
 bool op_swaps(const Op *op)

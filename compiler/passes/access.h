@@ -44,7 +44,8 @@ int access_contiguous(const Access *access);
 int access_vector(FactTable *facts, const Access *access, int dim, int limit);
 /* Why such a vector is not possible; NULL: it is. */
 const char *access_fault(FactTable *facts, const Access *access, int dim, int vector);
-/* Whether a copy of it moves several bytes at a time. */
+/* How many bytes a thread moves at a time; whether a copy of it moves several words. */
+int64_t access_bytes(FactTable *facts, Op *op);
 bool access_is_wide(FactTable *facts, Op *op);
 /* True if each of the `threads` meets in one access only elements that it, and nobody else, had in
  * the other: both have the same tile at the same offsets, and the offsets of other rounds of a loop

@@ -108,21 +108,24 @@ static Op *store_to(const Loop *loop, const Op *alloc)
     return uses.fine ? uses.store : NULL;
 }
 
-static bool is_wide(const Loop *loop, Op *load)
+/* Multiplying and adding takes long enough for copies of a word each. */
+static bool is_wide(const Loop *loop, const Op *dot, Op *load)
 {
+    enum { WORD_BYTES = 4, LEAST_BYTES = 8 };
     FactTable *facts = facts_new(loop->kernel);
-    const bool wide = access_is_wide(facts, load);
+    const bool wide = access_bytes(facts, load) >=
+                      (dot_has_instruction(dot, loop->target) ? LEAST_BYTES : WORD_BYTES);
     facts_free(facts);
     return wide;
 }
 
-static bool is_ahead(const Loop *loop, Op *load)
+static bool is_ahead(const Loop *loop, const Op *dot, Op *load)
 {
     if (load->code != OP_load || load->parent != loop->body || !is_used_once(loop, load))
         return false;
     for (int i = 0; i < load->operand_count; i++)
         if (!loop_foresees(loop->op, load->operands[i])) return false;
-    return is_wide(loop, load);
+    return is_wide(loop, dot, load);
 }
 
 static bool find_feed(const Loop *loop, Op *dot, int operand, Feed *out)
@@ -142,7 +145,7 @@ static bool find_feed(const Loop *loop, Op *dot, int operand, Feed *out)
         out->load = out->store ? out->store->operands[1]->op : NULL;
         out->is_read_on = !is_used_once(loop, op);
     }
-    return out->load && is_ahead(loop, out->load);
+    return out->load && is_ahead(loop, dot, out->load);
 }
 
 /* A product by multiplying and adding reads both operands in shared memory, or none. */

@@ -61,8 +61,7 @@ bool dot_mma_shape(const Op *dot, MmaShape *out)
     return false;
 }
 
-/* Warps above a power of two do what those below do. */
-static int power_of_two_below(int number)
+int power_of_two_below(int number)
 {
     while (number & (number - 1)) number &= number - 1;
     return number;

@@ -34,6 +34,12 @@ bool dot_has_instruction(const Op *dot, const Target *target);
  * come from registers. */
 bool wgmma_fits(const Kernel *kernel, const Target *target, const Op *dot);
 bool wgmma_can(const Kernel *kernel, const Target *target, const Op *dot);
+/* Whether so many threads can share it, for wgmma, if it finds its operands in shared memory; and
+ * whether its sums fit into their registers. */
+bool wgmma_divides(const Kernel *kernel, const Target *target, const Op *dot, int threads);
+bool sums_fit(const Target *target, const Type *c, int threads);
+/* Warps above a power of two do what those below do. */
+int power_of_two_below(int number);
 /* Gives a shared tile the layout that wgmma reads, and the tensor unit fills. */
 void wgmma_lay_out(const Kernel *kernel, Value *tile);
 /* Makes it one in shared memory, for wgmma: NULL, or why that cannot be. */

@@ -117,7 +117,7 @@ static bool costs_nothing(const Pipeline *pipeline, const Op *dot)
 static int64_t registers_of(const Pipeline *pipeline, const Op *dot)
 {
     enum { OTHERS = 32, WORD = 32 };
-    const int threads = consumers_of(pipeline);
+    const int threads = power_of_two_below(consumers_of(pipeline));
     const Type *left = dot->operands[0]->type, *sum = dot->results[0].type;
     const int64_t words = type_elements(left) / threads * dtype_bits(left->dtype) / WORD;
     const bool in_place = wgmma_fits(pipeline->pass->kernel, pipeline->pass->target, dot);

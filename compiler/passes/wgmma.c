@@ -116,6 +116,16 @@ static bool choose_columns(int64_t all, bool integer, int32_t *out)
     return false;
 }
 
+/* In registers of so many threads, of which a power of two have them: some are left for the rest.
+ */
+bool sums_fit(const Target *target, const Type *c, int threads)
+{
+    enum { OTHERS = 28, WORD = 32 };
+    const int64_t words = (target->registers / threads - OTHERS) * WORD,
+                  bits = type_elements(c) / power_of_two_below(threads) * dtype_bits(c->dtype);
+    return bits <= SUM_BITS && bits <= words;
+}
+
 /* As many along m as there are rows for; columns are even parts of a power of two. NULL, or why
  * that cannot be. */
 static const char *fault_of_groups(const Type *c, int groups, Arrangement *out)
@@ -130,27 +140,27 @@ static const char *fault_of_groups(const Type *c, int groups, Arrangement *out)
     if (c->shape[0] % ((int64_t)GROUP_ROWS * out->m) != 0) return "its rows are no multiple of 64";
     if (out->n > 1 && c->shape[1] & (c->shape[1] - 1))
         return "warpgroups side by side need columns that are a power of two";
-    if (!choose_columns(columns, !dtype_is_float(c->dtype), &out->columns))
-        return "its columns are no multiple of 8";
-    return c->shape[0] / out->m * columns / GROUP * dtype_bits(c->dtype) > SUM_BITS
-               ? "its sums need more registers than threads have"
-               : NULL;
+    return choose_columns(columns, !dtype_is_float(c->dtype), &out->columns)
+               ? NULL
+               : "its columns are no multiple of 8";
 }
 
-static const char *fault_of_shapes(const Op *dot, const Target *target, Arrangement *out)
+/* By the threads of `group`. Warpgroups beyond a power of two do what those below do. */
+static const char *fault_of_shapes(const Op *dot, const Target *target, ThreadGroup group,
+                                   Arrangement *out)
 {
     const Type *a = dot->operands[0]->type, *c = dot->operands[2]->type;
-    const ThreadGroup group = op_threads(dot);
-    const int groups = group.count / GROUP;
+    const int groups = power_of_two_below(group.count / GROUP);
     out->row = matrix_row(dot, target);
     if (!target_has(target, HAS_WGMMA))
         return target_has(target_find(target->name), HAS_WGMMA)
                    ? "it leaves too few registers for the rest"
                    : "the architecture has none";
     if (!out->row || c->rank != 2) return "it has no instruction for these types";
-    if (group.count % GROUP != 0 || group.begin % GROUP != 0 || groups & (groups - 1))
-        return "it takes warpgroups of 128 threads, a power of two of them";
+    if (group.count % GROUP != 0 || group.begin % GROUP != 0 || !groups)
+        return "it takes whole warpgroups of 128 threads";
     if (a->shape[1] % out->row->shape.k != 0) return "k is no multiple of 32 bytes";
+    if (!sums_fit(target, c, group.count)) return "its sums need more registers than threads have";
     return fault_of_groups(c, groups, out);
 }
 
@@ -187,28 +197,45 @@ static void replace_dot(Kernel *kernel, Op *dot, const Matrix *a, const Matrix *
     op_erase(dot);
 }
 
-/* *a has no tile if it stays in registers. NULL, or why it cannot be. */
-static const char *find_operands(const Kernel *kernel, const Target *target, const Op *dot,
-                                 Matrix *a, Matrix *b, Arrangement *arrangement)
+/* NULL, or why b cannot be read where it is. */
+static const char *fault_of_right(const Op *dot, const Matrix *b, const Arrangement *arrangement)
 {
-    const char *fault = fault_of_shapes(dot, target, arrangement);
-    if (fault) return fault;
-    if (!find_matrix(kernel, dot, 1, b))
-        return b->place.tile
-                   ? "b's shared tile cannot lie as it must: 8 rows, 32 bytes or more each"
-                   : "b does not lie in shared memory when it runs";
     const int64_t all = dot->results[0].type->shape[1];
     const int bits = dtype_bits(dot->operands[1]->type->dtype);
     const WgmmaLayout layout = layout_wgmma(b->layout, 0, arrangement->columns, bits);
     if (!layout.possible)
         return layout.transposed ? "of b, k is not contiguous, as it must be but for 16 bits"
                                  : "b's shared tile has a layout of another use";
-    if (all > arrangement->columns && layout.transposed &&
-        arrangement->columns * bits / 8 % layout.swizzle != 0)
-        return "its instructions side by side would begin within a swizzled row of b";
+    return all > arrangement->columns && layout.transposed &&
+                   arrangement->columns * bits / 8 % layout.swizzle != 0
+               ? "its instructions side by side would begin within a swizzled row of b"
+               : NULL;
+}
+
+/* *a has no tile if it stays in registers. NULL, or why it cannot be. */
+static const char *find_operands(const Kernel *kernel, const Target *target, const Op *dot,
+                                 Matrix *a, Matrix *b, Arrangement *arrangement)
+{
+    const char *fault = fault_of_shapes(dot, target, op_threads(dot), arrangement);
+    if (fault) return fault;
+    if (!find_matrix(kernel, dot, 1, b))
+        return b->place.tile
+                   ? "b's shared tile cannot lie as it must: 8 rows, 32 bytes or more each"
+                   : "b does not lie in shared memory when it runs";
+    fault = fault_of_right(dot, b, arrangement);
+    if (fault) return fault;
+    const int bits = dtype_bits(dot->operands[1]->type->dtype);
     if (!find_matrix(kernel, dot, 0, a) || !layout_wgmma(a->layout, 1, GROUP_ROWS, bits).possible)
         *a = (Matrix){0};
     return NULL;
+}
+
+bool wgmma_divides(const Kernel *kernel, const Target *target, const Op *dot, int threads)
+{
+    Arrangement arrangement;
+    Matrix b;
+    return !fault_of_shapes(dot, target, (ThreadGroup){0, threads}, &arrangement) &&
+           (!find_matrix(kernel, dot, 1, &b) || !fault_of_right(dot, &b, &arrangement));
 }
 
 bool wgmma_can(const Kernel *kernel, const Target *target, const Op *dot)

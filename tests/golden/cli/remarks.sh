@@ -19,3 +19,19 @@ Product(64, 64, 24, float8_e4m3, float32)
 Product(64, 24, 48, float16, float32, b="kn")
 Product(128, 512, 32, float16, float32, b="kn")
 END
+while IFS= read -r kernel; do said sm_90a gemm_threads "$kernel" | sed -n '/ threads in place of /p; / a product of/p'; done <<'END'
+product.compile(A=T.Tensor((256, 256), T.float16), B=T.Tensor((256, 256), T.float16), block_N=256, threads=384)
+product.compile(A=T.Tensor((256, 256), T.float16), B=T.Tensor((256, 256), T.float16), block_N=256, threads=192)
+product.compile(A=T.Tensor((256, 256), T.float16), B=T.Tensor((256, 256), T.float16), block_M=64, threads=512)
+product.compile(A=T.Tensor((256, 256), T.float16), B=T.Tensor((256, 256), T.float16), block_M=48, threads=96)
+counted.compile(A=T.Tensor((128, 256), T.float16), B=T.Tensor((256, 256), T.float16))
+END
+# What spills by wgmma is built by mma.sync, of which the remarks are then, when it comes from the cache, too.
+cat > ptxas <<'END'
+#!/bin/sh
+echo 'release 12.8,' > "$6"
+sed -n "s/.*\.entry \([^(]*\)(.*/ptxas info : Compiling entry function '\1' for/p" "$4"
+grep -q wgmma.mma "$4" && echo '    8 bytes stack frame, 8 bytes spill stores, 8 bytes spill loads'
+echo 'ptxas info : Used 32 registers'
+END
+for again in 1 2; do said sm_90a wgmma_types 'Product(64, 64, 64, float16, float32)' | sed -n '/ a product of/p; / warps and /p'; done
