@@ -334,6 +334,8 @@ tile_status tile_plan_launch(const tile_kernel *kernel, const void *const *argum
     int device;
     const tile_image *image = NULL;
     tile_status status = tile_resolve(&call, kernel, NULL, arguments);
+    if (!status && !out)
+        status = tile_error(TILE_ERROR_ARGUMENT, "%s: where the plan goes is NULL", kernel->name);
     if (!status) status = tile_chosen_device(&device);
     if (!status)
         status = device == TILE_DEVICE_EMULATOR ? tile_need_emulated(kernel, call.variant, &image)

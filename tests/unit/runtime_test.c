@@ -271,6 +271,7 @@ TEST(plan_says_what_a_call_would_do)
     uint64_t a = 4, b = 0;
     const void *arguments[] = {&n, &size, &a, &b};
     tile_plan plan;
+    CHECK(tile_plan_launch(&kernel, arguments, NULL) == TILE_ERROR_ARGUMENT);
     CHECK(tile_plan_launch(&kernel, arguments, &plan) == TILE_OK);
     CHECK(!strcmp(plan.target, "sm_90") && plan.grid.x == 3 && plan.warps == 4);
     CHECK(plan.registers == 40 && plan.spill_bytes == 8 && plan.variant == 1);
