@@ -5,7 +5,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fuzz"))
 import element_types as types  # noqa: E402
-from kernels import Expression, Kernel, Statement  # noqa: E402
+from kernels import Expression, Kernel, Statement, count_of  # noqa: E402
 
 HEAD = """import tilus
 from tilus import (bfloat16, boolean, float16, float32, float64, int16, int32, int64, int8, uint16,
@@ -26,7 +26,7 @@ class Program(Kernel):
     def reduced(self, dtype, shape, depth):
         """Along a dimension that the result lacks, or keeps as 1."""
         extent, at = self.pick([2, 3, 8, 16, 33]), self.random.randrange(len(shape) + 1)
-        if len(shape) > 2 or extent * _count(shape) > 2100:
+        if len(shape) > 2 or extent * count_of(shape) > 2100:
             return self.scanned(dtype, shape, depth)
         a = self.tile(dtype, tuple(shape[:at]) + (extent,) + tuple(shape[at:]), depth)
         words = ["max", "min"] if types.is_float(dtype) else ["sum", "max", "min"]
@@ -67,13 +67,6 @@ class Program(Kernel):
             made.jumps = True
             return made
         return Kernel.statement(self)
-
-
-def _count(shape):
-    total = 1
-    for extent in shape:
-        total *= extent
-    return total
 
 
 def values(source, buffer):

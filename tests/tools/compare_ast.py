@@ -207,6 +207,8 @@ def compare_file(command, path):
     run = subprocess.run(command + [path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     output = run.stdout.decode("utf-8", "surrogateescape")
     errors = run.stderr.decode("utf-8", "replace")
+    if run.returncode not in (0, 1, 2):  # neither taken nor refused
+        return [f"status {run.returncode}: " + errors[:400]]
     if run.returncode == 1 and declares_encoding(text) and "[E0119]" in errors:
         return None
     if isinstance(theirs, Exception):

@@ -23,8 +23,10 @@ typedef struct fake_kernel {
     char name[64];
 } fake_kernel;
 
+enum { FAKE_KERNELS = 64 };
+
 typedef struct fake_library {
-    fake_kernel *kernels[64];
+    fake_kernel *kernels[FAKE_KERNELS];
     int count;
 } fake_library;
 
@@ -48,13 +50,20 @@ fake_context *fake_cuda_current(void)
     return depth ? stack[depth - 1] : NULL;
 }
 
+static void push(fake_context *context)
+{
+    if (depth == FAKE_CONTEXTS) abort(); /* a test that never pops */
+    stack[depth++] = context;
+}
+
 fake_context *fake_cuda_push(int device)
 {
     pthread_mutex_lock(&lock);
+    if (context_count == FAKE_CONTEXTS) abort();
     fake_context *context = &contexts[context_count++];
     pthread_mutex_unlock(&lock);
     context->device = device;
-    stack[depth++] = context;
+    push(context);
     return context;
 }
 
@@ -135,6 +144,7 @@ enum { FIRST_HANDLE = 100 };
 CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
     ENTER();
+    if (ordinal < 0 || ordinal >= state.device_count) return leave(101);
     *device = FIRST_HANDLE + ordinal;
     return leave(CUDA_SUCCESS);
 }
@@ -176,7 +186,7 @@ CUresult cuCtxGetCurrent(CUcontext *context)
 CUresult cuCtxPushCurrent_v2(CUcontext context)
 {
     ENTER();
-    stack[depth++] = (fake_context *)(void *)context;
+    push((fake_context *)(void *)context);
     return leave(CUDA_SUCCESS);
 }
 
@@ -217,7 +227,9 @@ CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes)
     ENTER();
     if (!depth || !bytes) return leave(depth ? 1 : 201);
     if (state.memory && bytes > state.memory) return leave(2);
-    *pointer = (uintptr_t)malloc(bytes);
+    void *made = malloc(bytes);
+    if (!made) return leave(2);
+    *pointer = (uintptr_t)made;
     state.allocations++;
     return leave(CUDA_SUCCESS);
 }
@@ -362,6 +374,7 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *code, int *jit_option
     return leave(CUDA_SUCCESS);
 }
 
+/* Neither noted nor told to fail: it is called where a process or a library ends. */
 CUresult cuLibraryUnload(CUlibrary library)
 {
     pthread_mutex_lock(&lock);
@@ -377,6 +390,7 @@ CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *nam
 {
     ENTER();
     fake_library *fake = (fake_library *)(void *)library;
+    if (fake->count == FAKE_KERNELS) return leave(500);
     fake_kernel *made = calloc(1, sizeof *made);
     snprintf(made->name, sizeof made->name, "%s", name);
     fake->kernels[fake->count++] = made;
