@@ -126,6 +126,7 @@ NEEDS_eval = eval ir syntax target base
 NEEDS_passes = passes ir target base
 NEEDS_codegen = codegen ir target base
 NEEDS_codegen_emulator = codegen ir target base
+NEEDS_codegen_orders = codegen ir target base
 NEEDS_cache = codegen base
 UNIT_FOLDERS = $(foreach f,$(FOLDERS),$(if $(wildcard tests/unit/$(f)_test.c),$(f)))
 UNIT = $(patsubst tests/unit/%_test.c,$(BUILD)/unit/%_test,$(wildcard tests/unit/*_test.c))
@@ -171,6 +172,7 @@ $(BUILD)/numerics/check: tests/numerics/check.c tests/numerics/functions.def tes
 UNIT_EXTRA_emulator = $(BUILD)/libtile_emulator.a $(BUILD)/libtile.a
 UNIT_EXTRA_codegen = $(BUILD)/libtile_emulator.a $(BUILD)/libtile.a
 UNIT_EXTRA_codegen_emulator = $(UNIT_EXTRA_codegen)
+UNIT_EXTRA_codegen_orders = $(UNIT_EXTRA_codegen)
 # The reference interpreter of tile IR: it may link ir/ alone.
 INTERPRETER = $(foreach f,interpret memory threads arithmetic,$(BUILD)/reference/$(f).o)
 $(BUILD)/reference/%.o: tests/reference/%.c
@@ -188,6 +190,7 @@ $(BUILD)/reference/differ: $(BUILD)/reference/differ.o $(INTERPRETER) $(filter-o
 	  $(LLVM_LIBS) $(SYSTEM_LIBS) -Wl,--gc-sections -Wl,--export-dynamic-symbol='tile_*'
 # The tests load what they compile, which calls the emulator in the test itself.
 UNIT_LIBS_codegen_emulator = $(UNIT_LIBS_codegen)
+UNIT_LIBS_codegen_orders = $(UNIT_LIBS_codegen)
 UNIT_LIBS_cache = $(foreach f,open read write close rename unlink stat lstat mkdir opendir readdir utimensat,-Wl,--wrap=$(f)) \
   $(LLVM_LIBS) -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic $(SYSTEM_LIBS) -Wl,--gc-sections
 UNIT_LIBS_codegen = -Wl,-u,tile_emulator_run $(LLVM_LIBS) -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic $(SYSTEM_LIBS) -Wl,--gc-sections -Wl,--export-dynamic-symbol='tile_*'

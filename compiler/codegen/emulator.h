@@ -7,7 +7,6 @@
 
 #include <stddef.h>
 
-#include "emulator/abi.h"
 
 /* Of the image, all launches together. */
 typedef struct Sites {

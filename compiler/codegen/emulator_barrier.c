@@ -4,6 +4,14 @@
 
 /* ---- mbarriers ---- */
 
+static LLVMValueRef call_ordering(Gen *gen, const char *name, LLVMTypeRef result,
+                                  LLVMValueRef barrier, LLVMValueRef number, MemoryOrder order,
+                                  int64_t site)
+{
+    LLVMValueRef arguments[] = {barrier, number, gen_i32(gen, order.scope), gen_i32(gen, site)};
+    return emu_call(gen, name, result, 4, arguments);
+}
+
 static LLVMValueRef call_barrier(Gen *gen, const char *name, LLVMTypeRef result,
                                  LLVMValueRef barrier, LLVMValueRef number, int64_t site)
 {
@@ -26,8 +34,9 @@ void emulator_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrier, LLVM
     if (op_attr(op, ATTR_bytes))
         call_barrier(gen, "tile_emu_mbarrier_expect", gen->types.nothing, barrier,
                      LLVMBuildSelect(gen->builder, active, bytes, zero, ""), emu_site(gen, op));
-    call_barrier(gen, "tile_emu_mbarrier_arrive", gen->types.nothing, barrier,
-                 LLVMBuildZExt(gen->builder, active, gen->types.i32, ""), emu_site(gen, op));
+    call_ordering(gen, "tile_emu_mbarrier_arrive", gen->types.nothing, barrier,
+                  LLVMBuildZExt(gen->builder, active, gen->types.i32, ""), arrival_order(op),
+                  emu_site(gen, op));
 }
 
 /* Operands before the `first` coordinate, of which the last says whether it is active; coordinates
@@ -78,21 +87,23 @@ void emulator_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier)
                  gen_i32(gen, op_int(op, ATTR_extra, 0)), emu_site(gen, op));
 }
 
-static void barrier_bytes(Gen *gen, const Op *op, const char *name)
+/* None where the op is not active. */
+static LLVMValueRef active_bytes(Gen *gen, const Op *op)
 {
     LLVMValueRef active = LLVMBuildZExt(gen->builder, gen_operand(gen, op, 2), gen->types.i32, "");
-    LLVMValueRef bytes = LLVMBuildMul(gen->builder, gen_operand(gen, op, 1), active, "");
-    call_barrier(gen, name, gen->types.nothing, gen_operand(gen, op, 0), bytes, emu_site(gen, op));
+    return LLVMBuildMul(gen->builder, gen_operand(gen, op, 1), active, "");
 }
 
 void emulator_mbarrier_expect(Gen *gen, const Op *op)
 {
-    barrier_bytes(gen, op, "tile_emu_mbarrier_expect");
+    call_barrier(gen, "tile_emu_mbarrier_expect", gen->types.nothing, gen_operand(gen, op, 0),
+                 active_bytes(gen, op), emu_site(gen, op));
 }
 
 void emulator_mbarrier_complete(Gen *gen, const Op *op)
 {
-    barrier_bytes(gen, op, "tile_emu_mbarrier_complete");
+    call_ordering(gen, "tile_emu_mbarrier_complete", gen->types.nothing, gen_operand(gen, op, 0),
+                  active_bytes(gen, op), arrival_order(op), emu_site(gen, op));
 }
 
 LLVMValueRef emulator_mbarrier_phase(Gen *gen, const Op *op, LLVMValueRef barrier)
@@ -110,8 +121,8 @@ void emulator_mbarrier_wait(Gen *gen, const Op *op)
     gen_at(gen, test);
     gen_new_segment(gen);
     LLVMValueRef done =
-        call_barrier(gen, "tile_emu_mbarrier_test", gen->types.i32, gen_operand(gen, op, 0),
-                     gen_operand(gen, op, 1), emu_site(gen, op));
+        call_ordering(gen, "tile_emu_mbarrier_test", gen->types.i32, gen_operand(gen, op, 0),
+                      gen_operand(gen, op, 1), wait_order(op), emu_site(gen, op));
     done = LLVMBuildICmp(gen->builder, LLVMIntNE, done, gen_i32(gen, 0), "");
     LLVMBuildCondBr(gen->builder, done, after, again);
     gen_at(gen, again);

@@ -42,10 +42,15 @@ static LLVMValueRef check_function(Gen *gen)
     return function;
 }
 
-/* Of a byte's part the kind says which bits are meant. */
+/* Of a byte's part the kind says which bits are meant, of an atomic what it orders. */
 static LLVMValueRef kind_of(Gen *gen, const Op *op, tile_emu_kind kind)
 {
     const bool loads = op->code == OP_ld_bits;
+    if (kind == TILE_EMU_ATOMIC) {
+        const MemoryOrder order = atomic_order(op);
+        return gen_i32(gen, kind | order.kinds << TILE_EMU_KIND_BITS |
+                                (int)order.scope << TILE_EMU_SCOPE_BITS);
+    }
     if (!loads && op->code != OP_st_bits) return gen_i32(gen, kind);
     const DType dtype = loads ? op->results[0].type->dtype : op->operands[1]->type->dtype;
     LLVMValueRef mask = gen_i32(gen, ((1 << dtype_bits(dtype)) - 1) << TILE_EMU_KIND_BITS);

@@ -5,6 +5,7 @@
 
 #include "base/vec.h"
 #include "codegen/codegen.h"
+#include "emulator/abi.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
@@ -172,14 +173,28 @@ LLVMValueRef gen_from_f64(Gen *gen, DType to, LLVMValueRef value);
 /* True if LLVM computes in this float type as it stands. */
 bool gen_is_native(const Gen *gen, DType dtype);
 
+/* ---- order.c ---- */
+
+/* What an op orders, as both machines have it. */
+typedef struct MemoryOrder {
+    uint8_t kinds; /* tile_emu_order */
+    tile_emu_scope scope;
+    bool sequential; /* behind fence.sc */
+} MemoryOrder;
+MemoryOrder atomic_order(const Op *op);
+MemoryOrder arrival_order(const Op *op); /* of mbarrier_arrive and mbarrier_complete */
+MemoryOrder wait_order(const Op *op);    /* of mbarrier_wait */
+/* As PTX has them. */
+const char *memory_order_name(MemoryOrder order);
+const char *memory_scope_name(MemoryOrder order);
+
 /* ---- nvptx_*.c ---- */
 
 /* LLVM's address spaces. */
 enum { SPACE_OF_GLOBAL = 1, SPACE_OF_SHARED = 3, SPACE_OF_CLUSTER = 7 };
 
 bool nvptx_image(Codegen *codegen, Kernel *kernel, Image *out);
-void nvptx_prepare(Codegen *codegen);  /* of codegen_prepare */
-bool nvptx_in_cluster(const Gen *gen); /* the launch at hand has clusters of several blocks */
+void nvptx_prepare(Codegen *codegen); /* of codegen_prepare */
 LLVMValueRef nvptx_asm(Gen *gen, LLVMTypeRef result, const char *text, const char *constraints,
                        int count, LLVMValueRef *arguments);
 /* (word & mask) ^ flip. */

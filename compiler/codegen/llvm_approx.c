@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "emulator/abi.h"
-
 typedef struct Quick {
     const char *name, *ptx;
 } Quick;

@@ -37,6 +37,14 @@ void nvptx_mbarrier_init(Gen *gen, const Op *op, LLVMValueRef barrier, int arriv
     barrier_asm(gen, text, "r,b,~{memory}", barrier, active);
 }
 
+/* The block's own threads are whom it is for if nothing is said. */
+static const char *order_suffix(MemoryOrder order)
+{
+    return order.scope == TILE_EMU_CTA       ? ""
+           : order.kinds == TILE_EMU_RELEASE ? ".release.cluster"
+                                             : ".acquire.cluster";
+}
+
 void nvptx_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrier, LLVMValueRef active)
 {
     const Attr *bytes = op_attr(op, ATTR_bytes);
@@ -47,7 +55,7 @@ void nvptx_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrier, LLVMVal
                  (int)bytes->integer);
     else if (is_remote(op))
         snprintf(text, sizeof text, "@$1 mbarrier.arrive%s.shared::cluster.b64 _, [$0];",
-                 op_attr(op, ATTR_scope) ? "" : ".release.cluster");
+                 order_suffix(arrival_order(op)));
     else if (bytes) /* on Hopper alone */
         snprintf(text, sizeof text, "@$1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], %d;",
                  (int)bytes->integer);
@@ -78,12 +86,13 @@ void nvptx_mbarrier_expect(Gen *gen, const Op *op)
 /* There is no release but by a fence. */
 void nvptx_mbarrier_complete(Gen *gen, const Op *op)
 {
-    barrier_bytes(gen, op,
-                  is_remote(op)
-                      ? "fence.acq_rel.cluster;\n\t"
-                        "@$2 mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [$0], $1;"
-                      : "fence.acq_rel.cta;\n\t"
-                        "@$2 mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [$0], $1;");
+    const char *scope = memory_scope_name(arrival_order(op));
+    char text[128];
+    snprintf(text, sizeof text,
+             "fence.acq_rel.%s;\n\t"
+             "@$2 mbarrier.complete_tx.relaxed.%s.shared::%s.b64 [$0], $1;",
+             scope, scope, is_remote(op) ? "cluster" : "cta");
+    barrier_bytes(gen, op, text);
 }
 
 void nvptx_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier)
@@ -107,9 +116,7 @@ LLVMValueRef nvptx_mbarrier_phase(Gen *gen, const Op *op, LLVMValueRef barrier)
     return nvptx_asm(gen, gen->types.i32, text, "=r,r,~{memory}", 1, &barrier);
 }
 
-/* try_wait gives up after a time that the machine chooses. Those that arrive may be of other
- * blocks.
- */
+/* try_wait gives up after a time that the machine chooses. */
 void nvptx_mbarrier_wait(Gen *gen, const Op *op)
 {
     char text[192];
@@ -117,9 +124,7 @@ void nvptx_mbarrier_wait(Gen *gen, const Op *op)
              "{\n\t.reg .pred done;\nagain:\n\t"
              "mbarrier.%s_wait.parity%s.%s.b64 done, [$0], $1;\n\t"
              "@!done bra again;\n\t}",
-             is_new(gen) ? "try" : "test",
-             nvptx_in_cluster(gen) && !op_attr(op, ATTR_scope) ? ".acquire.cluster" : "",
-             space(gen));
+             is_new(gen) ? "try" : "test", order_suffix(wait_order(op)), space(gen));
     barrier_asm(gen, text, "r,r,~{memory}", gen_operand(gen, op, 0), gen_operand(gen, op, 1));
 }
 

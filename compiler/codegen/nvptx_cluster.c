@@ -1,12 +1,6 @@
 /* nvptx_cluster.c: blocks together: clusters, and a launch whose blocks meet. */
 #include "codegen/llvm.h"
 
-bool nvptx_in_cluster(const Gen *gen)
-{
-    const Op *launch = op_enclosing(gen->op, OP_launch);
-    return launch != NULL && op_attr(launch, ATTR_cluster) != NULL;
-}
-
 LLVMValueRef nvptx_cluster_rank(Gen *gen)
 {
     return gen_intrinsic(gen, "llvm.nvvm.read.ptx.sreg.cluster.ctarank", 0, NULL, 0, NULL);

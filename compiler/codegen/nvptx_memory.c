@@ -218,21 +218,18 @@ LLVMValueRef nvptx_atomic(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValu
                         : dtype_is_float(dtype) ? (bits == 64 ? 'd' : 'f')
                         : bits == 64            ? 'l'
                                                 : 'r';
-    const char *order = op_attr(op, ATTR_order)->text, *scope = op_attr(op, ATTR_scope)->text;
-    if (in_cluster && strcmp(scope, "cta") == 0) scope = "cluster";
+    const MemoryOrder order = atomic_order(op);
+    const char *scope = memory_scope_name(order);
     LLVMValueRef arguments[4] = {pointer};
     int count = 1;
-    if (strcmp(order, "seq_cst") == 0) { /* one order of all: by a fence before the atomic */
-        order = "acq_rel";
-        buf_printf(&text, "fence.sc.%s;\n\t", scope);
-    }
+    if (order.sequential) buf_printf(&text, "fence.sc.%s;\n\t", scope);
     if (compares) arguments[count++] = compare;
     arguments[count++] = value;
     if (predicate != NULL) {
         arguments[count++] = predicate;
         buf_printf(&text, "mov.b%d $0, 0;\n\t@$%d ", bits, count);
     }
-    buf_printf(&text, "atom.%s.%s.%s.%s.%c%d $0, [$1], $2%s;", order, scope,
+    buf_printf(&text, "atom.%s.%s.%s.%s.%c%d $0, [$1], $2%s;", memory_order_name(order), scope,
                in_cluster  ? "shared::cluster"
                : is_shared ? "shared"
                            : "global",

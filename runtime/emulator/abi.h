@@ -79,13 +79,26 @@ typedef enum tile_emu_wgmma {
 } tile_emu_wgmma;
 
 typedef enum tile_emu_space { TILE_EMU_GLOBAL, TILE_EMU_SHARED } tile_emu_space;
-/* Of an access to a part of a byte, the bits from TILE_EMU_KIND_BITS on say which. */
+/* The bits from TILE_EMU_KIND_BITS on say, of an access to a part of a byte, which part; of an
+ * atomic, what it orders: tile_emu_order, and from TILE_EMU_SCOPE_BITS on tile_emu_scope. */
 typedef enum tile_emu_kind {
     TILE_EMU_READ,
     TILE_EMU_WRITE,
     TILE_EMU_ATOMIC,
-    TILE_EMU_KIND_BITS = 8
+    TILE_EMU_KIND_BITS = 8,
+    TILE_EMU_SCOPE_BITS = 10
 } tile_emu_kind;
+
+/* As in the PTX manual's memory consistency model; both is .acq_rel, none .relaxed. */
+typedef enum tile_emu_order { TILE_EMU_ACQUIRE = 1, TILE_EMU_RELEASE = 2 } tile_emu_order;
+
+/* Of an atomic or an mbarrier's operation: for whose threads it orders anything. */
+typedef enum tile_emu_scope {
+    TILE_EMU_CTA,
+    TILE_EMU_CLUSTER,
+    TILE_EMU_GPU,
+    TILE_EMU_SYS
+} tile_emu_scope;
 
 enum { TILE_EMU_IN_WORDS = 24, TILE_EMU_OUT_WORDS = 16 };
 
@@ -140,18 +153,19 @@ void tile_emu_copy_commit(tile_emu_thread *thread);
 void tile_emu_copy_wait(tile_emu_thread *thread, int32_t groups);
 
 /* mbarriers: 8 bytes of shared memory. Initialised for phases of so many arrivals, unless 0; so
- * many arrivals, 0 or 1; one when the copies that the thread has begun have landed, which counts
- * beside the phase's own if `extra`; whether the phase of this parity is complete. */
+ * many arrivals, 0 or 1, a release of that tile_emu_scope; one when the copies that the thread has
+ * begun have landed, which counts beside the phase's own if `extra`; whether the phase of this
+ * parity is complete, if so an acquire. */
 void tile_emu_mbarrier_init(tile_emu_thread *thread, void *barrier, uint32_t arrivals,
                             uint32_t site);
 void tile_emu_mbarrier_arrive(tile_emu_thread *thread, void *barrier, uint32_t count,
-                              uint32_t site);
+                              uint32_t scope, uint32_t site);
 void tile_emu_copy_arrive(tile_emu_thread *thread, void *barrier, uint32_t extra, uint32_t site);
 /* The parity of the phase under way. */
 uint32_t tile_emu_mbarrier_phase(tile_emu_thread *thread, void *barrier, uint32_t unused,
                                  uint32_t site);
 uint32_t tile_emu_mbarrier_test(tile_emu_thread *thread, void *barrier, uint32_t parity,
-                                uint32_t site);
+                                uint32_t scope, uint32_t site);
 
 /* mapa: where in the cluster's block `rank` lies what is at `pointer` in this one. */
 void *tile_emu_cluster_address(tile_emu_thread *thread, void *pointer, uint32_t rank,
@@ -160,9 +174,10 @@ void *tile_emu_cluster_address(tile_emu_thread *thread, void *pointer, uint32_t 
 /* mbarrier.expect_tx; 0 bytes: nothing. */
 void tile_emu_mbarrier_expect(tile_emu_thread *thread, void *barrier, uint32_t bytes,
                               uint32_t site);
-/* mbarrier.complete_tx behind a fence, of any block of the cluster; 0 bytes: nothing. */
+/* mbarrier.complete_tx behind a fence of that scope, of any block of the cluster; 0 bytes: nothing.
+ */
 void tile_emu_mbarrier_complete(tile_emu_thread *thread, void *barrier, uint32_t bytes,
-                                uint32_t site);
+                                uint32_t scope, uint32_t site);
 /* cp.async.bulk.tensor to shared memory, of `rank` coordinates in `in`; lands when somebody waits
  * at the mbarrier for its bytes. Nothing where `active` is 0. Where `blocks` is not 0: in those of
  * the cluster, at the same place, and for the same mbarrier, of each. */

@@ -191,7 +191,7 @@ static void report_visit(const Request *request, const char *why)
 /* Whether the thread has heard of the block since it began. */
 static bool has_begun(const Request *request)
 {
-    const Access begin = {.block = request->home->id, .scope = SCOPE_THREAD};
+    const Access begin = {.block = request->home->id, .scope = SCOPE_THREAD, .reads = true};
     return tile_emu_order_knows(request->block->launch->checker->order, request->thread->event,
                                 &begin);
 }
@@ -227,6 +227,7 @@ static const Thread *late_visitor(Block *block)
                               .stamp = block->watch->visits[i],
                               .thread = (uint16_t)(i % MAX_THREADS),
                               .scope = SCOPE_THREAD,
+                              .reads = true,
                               .warps = 1u << i % MAX_THREADS / LANES};
         if (visit.stamp &&
             !tile_emu_order_knows(block->launch->checker->order, block->threads->event, &visit))
@@ -433,11 +434,16 @@ TILE_API void *tile_emu_access(tile_emu_thread *thread, void *address, uint32_t 
                        .address = (uintptr_t)address,
                        .bytes = bytes,
                        .kind = kind & ((1u << TILE_EMU_KIND_BITS) - 1),
-                       .bits = (uint8_t)(kind >> TILE_EMU_KIND_BITS),
                        .space = space,
                        .site = site};
     const bool unconfined = owner->passing.unconfined;
-    if (request.kind == TILE_EMU_ATOMIC) tile_emu_note_atomic();
+    if (request.kind == TILE_EMU_ATOMIC) {
+        request.order = kind >> TILE_EMU_KIND_BITS & 3;
+        request.scope = kind >> TILE_EMU_SCOPE_BITS & 3;
+        tile_emu_note_atomic();
+    } else {
+        request.bits = (uint8_t)(kind >> TILE_EMU_KIND_BITS);
+    }
     if (!check_request(&request)) return memset(block->scratch, 0, SCRATCH_BYTES);
     if (unconfined) return move_anything(&request);
     uint32_t operation = request.kind + (space == TILE_EMU_SHARED ? TILE_EMULATOR_SHARED_READ

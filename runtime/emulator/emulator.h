@@ -238,6 +238,8 @@ void tile_emu_release_grid(Team *team);
 bool tile_emu_same_wait(const Thread *a, const Thread *b);
 void tile_emu_report_divergence(const Block *block, const Thread *lanes);
 void tile_emu_report_stuck(const Team *team);
+/* More warps wait at a barrier than it is for, or for different numbers of threads. */
+void tile_emu_report_crowd(const Block *block, uint32_t warps);
 
 /* ---- machine.c, mma.c ---- */
 
@@ -296,25 +298,34 @@ typedef struct Access {
     uint32_t stamp; /* Block.now; of a set, the latest; 0: the block's beginning */
     uint32_t site;
     uint16_t thread;
-    uint8_t scope; /* Scope */
-    uint8_t atomic;
-    uint8_t bits;     /* of a byte's part: which; 0: all */
-    uint8_t together; /* a read that is any lane's as much as that of the one that is named */
-    uint16_t passed;  /* left_out.c */
-    uint32_t warps;   /* of a set of reads of one block: whose they are */
-    WarpReads *reads; /* of such a set in shared memory: by warps; of several blocks' by their
-                         ranks, then warps; else NULL */
+    uint8_t scope;        /* Scope */
+    uint8_t atomic;       /* 0: it is none; else its bytes and scope, as atomic_mark has them */
+    uint8_t bits;         /* of a byte's part: which; 0: all */
+    uint8_t together : 1; /* a read that is any lane's as much as that of the one that is named */
+    uint8_t reads : 1;    /* and does not write */
+    uint16_t passed;      /* left_out.c */
+    uint32_t warps;       /* of a set of reads of one block: whose they are */
+    WarpReads *by_warp;   /* of such a set in shared memory; of several blocks' by their ranks, then
+                             warps; else NULL */
 } Access;
 
 typedef struct Order Order;
 Order *tile_emu_order_new(Launch *launch);
 void tile_emu_order_free(Order *order);
 void tile_emu_order_begin_team(Order *order);
-/* An atomic is taken as an acquire and a release of its address: fences are not seen here. */
-void tile_emu_order_atomic(Order *order, Thread *thread, uintptr_t address, uint32_t space,
-                           uint32_t site);
-/* The thread knows what the last atomic at an address of shared memory knows. */
-void tile_emu_order_acquire(Order *order, Thread *thread, uintptr_t address);
+typedef struct Request Request;
+/* An atomic acquires what those before it at its address have released whose scopes hold its
+ * thread, and whose threads its scope holds; and releases, or neither. */
+void tile_emu_order_atomic(Order *order, const Request *request);
+/* A thread's arrival at an mbarrier: a release. */
+void tile_emu_order_arrive(Order *order, Thread *thread, Block *home, uintptr_t barrier,
+                           tile_emu_scope scope, uint32_t site);
+/* A copy that a thread has begun: its bytes are there for whoever waits. */
+void tile_emu_order_land(Order *order, Thread *thread, Block *home, uintptr_t barrier,
+                         uint32_t site);
+/* The phase is complete; a thread that waits for that knows of the arrivals up to here. */
+void tile_emu_order_complete(Order *order, Block *home, uintptr_t barrier);
+void tile_emu_order_await(Order *order, Thread *thread, uintptr_t barrier, tile_emu_scope scope);
 /* All of `threads` know what each of them knows. */
 void tile_emu_order_join(Order *order, Thread *threads, uint32_t count);
 /* The threads of the warps know what each of them did and knows; that as an event. */
@@ -334,17 +345,19 @@ uint32_t tile_emu_order_site(Order *order, uint32_t event, const Access *access)
  * mbarrier is for both. */
 typedef enum Proxy { PROXY_GENERIC, PROXY_ASYNC, PROXY_ANY } Proxy;
 
-typedef struct Request {
+struct Request {
     Thread *thread;
     Block *block; /* the thread's */
     Block *home;  /* shared: in whose memory it is; found by the checker */
     uintptr_t address;
     uint32_t bytes, kind, space, site;
     Proxy proxy;
+    uint8_t order;                     /* of an atomic: tile_emu_order */
+    uint8_t scope;                     /* and tile_emu_scope */
     uint8_t bits;                      /* of a byte's part: which; 0: all */
     bool together;                     /* as in Access */
     const tile_allocation *allocation; /* global: where it lies, or NULL */
-} Request;
+};
 
 typedef struct Shadow Shadow;
 Shadow *tile_emu_shadow_new(uint32_t shared_bytes);

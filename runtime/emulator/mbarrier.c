@@ -1,7 +1,8 @@
 /* mbarrier.c: mbarriers, from their definition in the PTX ISA manual: phases of a number of
  * arrivals, of which the first has parity 0. An arrival is a release, a test that finds the phase
- * complete an acquire. What arrives when copies have landed does so when somebody tests the
- * barrier, or the thread waits for its copies: as late as the program allows. */
+ * complete an acquire of those that have arrived in it, or before. What arrives when copies have
+ * landed does so when somebody tests the barrier, or the thread waits for its copies: as late as
+ * the program allows. */
 #include <stdio.h>
 #include <string.h>
 
@@ -35,6 +36,7 @@ static Request request_of(Thread *thread, const Barrier *barrier, uint32_t kind,
                      .kind = kind,
                      .space = TILE_EMU_SHARED,
                      .proxy = kind == TILE_EMU_WRITE ? PROXY_GENERIC : PROXY_ANY,
+                     .scope = TILE_EMU_SYS,
                      .site = site};
 }
 
@@ -129,17 +131,31 @@ static void note_update(Thread *thread, const Barrier *barrier, uint32_t site)
     if (thread->abi.checked) tile_emu_check(&request);
 }
 
-static void complete(Barrier *barrier)
+static void complete(Thread *thread, Barrier *barrier)
 {
     if (barrier->pending || barrier->bytes) return;
     barrier->pending = barrier->expected;
     barrier->phase ^= 1;
+    if (thread->abi.checked)
+        tile_emu_order_complete(thread->block->launch->checker->order,
+                                tile_emu_home(thread->block, (uintptr_t)barrier),
+                                (uintptr_t)barrier);
 }
 
-static void arrive(Thread *thread, Barrier *barrier, uint32_t site)
+/* What others know with the phase that this is part of. */
+static void tell(Thread *thread, const Barrier *barrier, tile_emu_scope scope, uint32_t site)
+{
+    note_update(thread, barrier, site);
+    if (thread->abi.checked)
+        tile_emu_order_arrive(thread->block->launch->checker->order, thread,
+                              tile_emu_home(thread->block, (uintptr_t)barrier), (uintptr_t)barrier,
+                              scope, site);
+}
+
+static void arrive(Thread *thread, Barrier *barrier, tile_emu_scope scope, uint32_t site)
 {
     if (!is_made_before(thread, barrier, site)) return;
-    note_update(thread, barrier, site);
+    tell(thread, barrier, scope, site);
     if (!barrier->pending) {
         report_barrier(
             thread, site,
@@ -147,7 +163,7 @@ static void arrive(Thread *thread, Barrier *barrier, uint32_t site)
         return;
     }
     barrier->pending--;
-    complete(barrier);
+    complete(thread, barrier);
 }
 
 TILE_API void tile_emu_mbarrier_expect(tile_emu_thread *thread, void *barrier, uint32_t bytes,
@@ -168,29 +184,38 @@ bool tile_emu_mbarrier_is_made(Thread *thread, const void *barrier, uint32_t sit
     return is_made_before(thread, barrier, site);
 }
 
+static void land(Thread *thread, Barrier *barrier, uint32_t bytes)
+{
+    barrier->bytes -= (int32_t)bytes;
+    complete(thread, barrier);
+}
+
 void tile_emu_mbarrier_land(Thread *thread, void *barrier, uint32_t bytes, uint32_t site)
 {
-    Barrier *at = barrier;
-    note_update(thread, at, site);
-    at->bytes -= (int32_t)bytes;
-    complete(at);
+    note_update(thread, barrier, site);
+    if (thread->abi.checked)
+        tile_emu_order_land(thread->block->launch->checker->order, thread,
+                            tile_emu_home(thread->block, (uintptr_t)barrier), (uintptr_t)barrier,
+                            site);
+    land(thread, barrier, bytes);
 }
 
 TILE_API void tile_emu_mbarrier_complete(tile_emu_thread *thread, void *barrier, uint32_t bytes,
-                                         uint32_t site)
+                                         uint32_t scope, uint32_t site)
 {
     Thread *owner = thread->owner;
     if (!bytes || !is_made_before(owner, barrier, site)) return;
-    tile_emu_mbarrier_land(owner, barrier, bytes, site);
+    tell(owner, barrier, (tile_emu_scope)scope, site);
+    land(owner, barrier, bytes);
     owner->block->progress = true;
 }
 
 TILE_API void tile_emu_mbarrier_arrive(tile_emu_thread *thread, void *barrier, uint32_t count,
-                                       uint32_t site)
+                                       uint32_t scope, uint32_t site)
 {
     Thread *owner = thread->owner;
     if (!count) return;
-    arrive(owner, barrier, site);
+    arrive(owner, barrier, (tile_emu_scope)scope, site);
     owner->block->progress = true;
 }
 
@@ -223,7 +248,7 @@ static void settle(Block *block, Arrival **link, Arrival *previous)
     *link = arrival->next;
     if (!arrival->next) block->last_arrival = previous;
     tile_emu_land_copies(arrival->thread, arrival->copies);
-    arrive(arrival->thread, arrival->barrier, arrival->site);
+    arrive(arrival->thread, arrival->barrier, TILE_EMU_CTA, arrival->site);
     arrival->next = block->free_arrivals;
     block->free_arrivals = arrival;
     block->progress = true;
@@ -281,7 +306,7 @@ void tile_emu_awaited_text(const Thread *thread, char text[PLACE_TEXT])
 }
 
 TILE_API uint32_t tile_emu_mbarrier_test(tile_emu_thread *thread, void *barrier, uint32_t parity,
-                                         uint32_t site)
+                                         uint32_t scope, uint32_t site)
 {
     Thread *owner = thread->owner;
     Block *block = owner->block;
@@ -301,6 +326,7 @@ TILE_API uint32_t tile_emu_mbarrier_test(tile_emu_thread *thread, void *barrier,
     if (owner->awaited) return 0;
     block->progress = true;
     if (thread->checked)
-        tile_emu_order_acquire(block->launch->checker->order, owner, (uintptr_t)barrier);
+        tile_emu_order_await(block->launch->checker->order, owner, (uintptr_t)barrier,
+                             (tile_emu_scope)scope);
     return 1;
 }

@@ -1,8 +1,10 @@
-/* order.c: which accesses come before which by way of atomics. Barriers are the clocks of a Block
- * and need no memory; an atomic is an event that comes after what its thread knew and after the
- * last atomic at the same address. So the events form a graph, and an access comes before a
- * thread's present if it comes before one of the events that can be reached from the last one that
- * the thread knows.
+/* order.c: which accesses come before which by way of atomics and mbarriers (PTX ISA manual,
+ * "Memory Consistency Model", causality order). Barriers are the clocks of a Block and need no
+ * memory; a release is an event that comes after what its thread knew, and is added to the chain of
+ * its address, which an acquire makes known to its thread. A relaxed atomic does neither, and the
+ * chain goes on behind it. So the events form a graph, and an access comes before a thread's
+ * present if it comes before one of the events that can be reached from the last one that the
+ * thread knows.
  *
  * The graph is walked only where an access is not ordered by barriers, that is seldom. */
 #include <stdlib.h>
@@ -21,11 +23,14 @@ typedef struct Event {
     uint32_t before[2]; /* events known to it, 0 is none */
     uint32_t site;      /* of the atomic, or of where they met */
     uint32_t visit;     /* the last walk that came here */
+    bool of_reads;      /* what was read is known from here, what was written is not */
 } Event;
 
-/* Known from a walk: from `event`, accesses of `block` older than `stamp` can be reached. */
+/* Known from a walk: from `event`, accesses of `block` older than `stamp` can be reached, or reads
+ * alone. */
 typedef struct Memo {
     uint32_t event, block, stamp;
+    bool reads;
 } Memo;
 
 struct Order {
@@ -37,7 +42,7 @@ struct Order {
     uint32_t visit;
     uint32_t *stack;
     size_t stack_capacity;
-    Map shared, global; /* address to the last event there */
+    Map narrow, wide; /* address and whose to the last event there: chain_at */
     Memo memo[MEMO];
 };
 
@@ -61,15 +66,15 @@ void tile_emu_order_free(Order *order)
     if (!order) return;
     free(order->events);
     free(order->stack);
-    tile_emu_map_free(&order->shared);
-    tile_emu_map_free(&order->global);
+    tile_emu_map_free(&order->narrow);
+    tile_emu_map_free(&order->wide);
     free(order);
 }
 
 /* Events of atomics in shared memory alone cannot be reached from other teams. */
 void tile_emu_order_begin_team(Order *order)
 {
-    tile_emu_map_clear(&order->shared);
+    tile_emu_map_clear(&order->narrow);
     if (!order->met_global && order->count > order->team_start) {
         order->count = order->team_start;
         memset(order->memo, 0, sizeof order->memo);
@@ -95,44 +100,144 @@ static uint32_t add_event(Order *order, Event event)
     return order->count++;
 }
 
-void tile_emu_order_atomic(Order *order, Thread *thread, uintptr_t address, uint32_t space,
-                           uint32_t site)
-{
-    Block *block = thread->block;
-    uint64_t *last =
-        tile_emu_map_at(space == TILE_EMU_SHARED ? &order->shared : &order->global, address >> 2);
-    if (!last) {
-        no_memory(order);
-        return;
-    }
-    block->now++;
-    Event event = {.block = block->id,
-                   .thread = thread->abi.index,
-                   .barrier_stamp = block->barrier_stamp,
-                   .sync_stamp = block->sync_stamp[thread->warp],
-                   .stamp = block->now,
-                   .site = site,
-                   .before = {thread->event, (uint32_t)*last}};
-    tile_emu_note_chance();
-    thread->event = add_event(order, event);
-    *last = thread->event;
-    order->met_global |= space != TILE_EMU_SHARED;
-}
-
 static uint32_t join(Order *order, uint32_t a, uint32_t b)
 {
     if (!a || !b || a == b) return a ? a : b;
     return add_event(order, (Event){.before = {a, b}});
 }
 
-void tile_emu_order_acquire(Order *order, Thread *thread, uintptr_t address)
+/* ---- chains: what was released at an address ---- */
+
+/* Of how many blocks the threads are that an event is told to: a release is for those that its
+ * scope holds, and reaches those whose own scope holds it. So there is a chain for each of the
+ * three, of which a release adds to those up to its scope, and an acquire looks at those up to its
+ * own. */
+typedef enum Reach { OF_BLOCK, OF_CLUSTER, OF_ALL, REACHES } Reach;
+
+static Reach reach_of(uint32_t scope)
 {
-    const uint64_t *last = tile_emu_map_at(&order->shared, address >> 2);
-    if (last)
-        thread->event = join(order, thread->event, (uint32_t)*last);
-    else
-        no_memory(order);
+    return scope == TILE_EMU_CTA ? OF_BLOCK : scope == TILE_EMU_CLUSTER ? OF_CLUSTER : OF_ALL;
 }
+
+/* The last event of a chain. Those of memory that all launches' blocks see outlive a team. NULL:
+ * there is no memory. */
+static uint64_t *chain_at(Order *order, const Block *block, uintptr_t address, uint32_t space,
+                          Reach reach)
+{
+    enum { PLACE_BITS = 16 };
+    const Team *team = block->team;
+    const uint64_t number = block->id - team->first_id,
+                   place = reach == OF_BLOCK     ? 1 + 2 * number
+                           : reach == OF_CLUSTER ? 2 + 2 * (number / block->cluster->count)
+                                                 : 0;
+    uint64_t *last =
+        tile_emu_map_at(space == TILE_EMU_SHARED || place ? &order->narrow : &order->wide,
+                        (uint64_t)(address >> 2) << PLACE_BITS | place);
+    if (!last) no_memory(order);
+    return last;
+}
+
+/* What a thread does from here on is not part of it. */
+static Event event_of(Thread *thread, uint32_t site)
+{
+    Block *block = thread->block;
+    return (Event){.block = block->id,
+                   .thread = thread->abi.index,
+                   .barrier_stamp = block->barrier_stamp,
+                   .sync_stamp = block->sync_stamp[thread->warp],
+                   .stamp = ++block->now,
+                   .site = site,
+                   .before = {thread->event, 0}};
+}
+
+static void acquire(Order *order, Thread *thread, uintptr_t address, uint32_t space, Reach most)
+{
+    for (int reach = OF_BLOCK; reach <= (int)most; reach++) {
+        const uint64_t *last = chain_at(order, thread->block, address, space, (Reach)reach);
+        if (last) thread->event = join(order, thread->event, (uint32_t)*last);
+    }
+}
+
+/* The thread learns nothing by that, so a chain's next event is not the thread's own. */
+static void release(Order *order, Thread *thread, const Request *request, Reach most)
+{
+    Event event = event_of(thread, request->site);
+    for (int reach = OF_BLOCK; reach <= (int)most; reach++) {
+        uint64_t *last =
+            chain_at(order, thread->block, request->address, request->space, (Reach)reach);
+        if (!last) return;
+        event.before[1] = (uint32_t)*last;
+        *last = add_event(order, event);
+    }
+}
+
+/* Where it has acquired, too, its event knows what is in the chains. */
+static void release_known(Order *order, Thread *thread, const Request *request, Reach most)
+{
+    thread->event = add_event(order, event_of(thread, request->site));
+    for (int reach = OF_BLOCK; reach <= (int)most; reach++) {
+        uint64_t *last =
+            chain_at(order, thread->block, request->address, request->space, (Reach)reach);
+        if (last) *last = thread->event;
+    }
+}
+
+void tile_emu_order_atomic(Order *order, const Request *request)
+{
+    Thread *thread = request->thread;
+    const Reach most = reach_of(request->scope);
+    const bool acquires = request->order & TILE_EMU_ACQUIRE;
+    tile_emu_note_chance();
+    if (acquires) acquire(order, thread, request->address, request->space, most);
+    if (!(request->order & TILE_EMU_RELEASE)) return;
+    (acquires ? release_known : release)(order, thread, request, most);
+    order->met_global |= request->space != TILE_EMU_SHARED;
+}
+
+/* ---- mbarriers: a chain of the phase under way, and behind it one of those that are complete ----
+ */
+
+enum { COMPLETE = 4 /* bytes further */ };
+
+/* One for another block's barrier that is for its own block's threads alone releases what was read,
+ * which is done when it is; what was written may not be there yet. */
+void tile_emu_order_arrive(Order *order, Thread *thread, Block *home, uintptr_t barrier,
+                           tile_emu_scope scope, uint32_t site)
+{
+    const bool is_remote = home != thread->block;
+    Event event = event_of(thread, site);
+    event.of_reads = is_remote && scope == TILE_EMU_CTA;
+    uint64_t *last = chain_at(order, home, barrier, TILE_EMU_SHARED,
+                              is_remote && scope != TILE_EMU_CTA ? OF_CLUSTER : OF_BLOCK);
+    tile_emu_note_chance();
+    if (last) *last = join(order, add_event(order, event), (uint32_t)*last);
+}
+
+void tile_emu_order_land(Order *order, Thread *thread, Block *home, uintptr_t barrier,
+                         uint32_t site)
+{
+    uint64_t *last = chain_at(order, home, barrier, TILE_EMU_SHARED, OF_BLOCK);
+    tile_emu_note_chance();
+    if (last) *last = join(order, add_event(order, event_of(thread, site)), (uint32_t)*last);
+}
+
+void tile_emu_order_complete(Order *order, Block *home, uintptr_t barrier)
+{
+    for (int reach = OF_BLOCK; reach <= OF_CLUSTER; reach++) {
+        const uint64_t *last = chain_at(order, home, barrier, TILE_EMU_SHARED, (Reach)reach);
+        const uint32_t event = last ? (uint32_t)*last : 0;
+        uint64_t *complete =
+            chain_at(order, home, barrier + COMPLETE, TILE_EMU_SHARED, (Reach)reach);
+        if (complete) *complete = event;
+    }
+}
+
+void tile_emu_order_await(Order *order, Thread *thread, uintptr_t barrier, tile_emu_scope scope)
+{
+    acquire(order, thread, barrier + COMPLETE, TILE_EMU_SHARED, reach_of(scope));
+}
+
+/* ---- threads that meet ---- */
 
 void tile_emu_order_join(Order *order, Thread *threads, uint32_t count)
 {
@@ -203,13 +308,13 @@ static uint32_t warps_covered(const Event *event, const Access *access, uint32_t
     uint32_t covered = 0;
     if (event->block != access->block) return 0;
     for (uint32_t rest = warps; rest; rest &= rest - 1) {
-        const uint32_t warp = (uint32_t)__builtin_ctz(rest), stamp = access->reads[warp].stamp;
+        const uint32_t warp = (uint32_t)__builtin_ctz(rest), stamp = access->by_warp[warp].stamp;
         const uint32_t known = event->warps >> warp & 1 ? event->stamp
                                : !event->warps && event->thread / LANES == warp
                                    ? event->sync_stamp
                                    : event->barrier_stamp;
         if (stamp < known || stamp < event->barrier_stamp ||
-            lane_completes(lanes, event, warp, access->reads[warp]))
+            lane_completes(lanes, event, warp, access->by_warp[warp]))
             covered |= 1u << warp;
     }
     return covered;
@@ -257,8 +362,9 @@ static uint32_t walk(Order *order, uint32_t from, const Access *access)
     for (uint32_t visits = 0; depth; visits++) {
         uint32_t index = order->stack[--depth];
         Event *event = &order->events[index];
+        if (event->of_reads && !access->reads) continue;
         if (visits == MAX_VISITS || covers(event, access)) return index;
-        if (access->scope == SCOPE_BLOCK && access->reads) {
+        if (access->scope == SCOPE_BLOCK && access->by_warp) {
             warps &= ~warps_covered(event, access, warps, &lanes);
             if (!warps) return index;
         }
@@ -279,17 +385,15 @@ static uint32_t walk(Order *order, uint32_t from, const Access *access)
 bool tile_emu_order_knows(Order *order, uint32_t event, const Access *access)
 {
     if (!event) return false;
-    /* Readers in several blocks: who they were is not kept, so a thread that met any atomic is
-     * believed to know them. */
-    if (access->scope == SCOPE_GRID) return true;
     Memo *memo = memo_of(order, event, access->block);
-    if (memo->event == event && memo->block == access->block && access->stamp < memo->stamp)
+    if (memo->event == event && memo->block == access->block && access->stamp < memo->stamp &&
+        (access->reads || !memo->reads))
         return true;
     uint32_t found = walk(order, event, access);
     if (!found) return false;
     const Event *end = &order->events[found];
     if (end->block == access->block && access->stamp < end->barrier_stamp)
-        *memo = (Memo){event, access->block, end->barrier_stamp};
+        *memo = (Memo){event, access->block, end->barrier_stamp, access->reads};
     return true;
 }
 

@@ -217,16 +217,24 @@ void tile_emu_release_warp(Block *block, uint32_t warp)
     block->progress = block->released = true;
 }
 
-/* The warps that wait at a barrier, as a mask, and how many threads it waits for. */
-static uint32_t warps_at(const Block *block, uint32_t barrier, uint32_t *wanted)
+static uint32_t wanted_by(const Block *block, const Thread *waiting)
+{
+    return waiting->abi.in[0] ? waiting->abi.in[0] : block->thread_count;
+}
+
+/* The warps that wait at a barrier, as a mask, and how many threads it waits for; -1 of those if
+ * they do not agree, or are more. */
+static uint32_t warps_at(const Block *block, uint32_t barrier, int64_t *wanted)
 {
     uint32_t mask = 0;
     for (uint32_t w = 0; w < block->warp_count; w++) {
         const Thread *first = &block->threads[w * LANES];
         if (block->states[w] != WARP_AT_BARRIER || first->abi.mode != barrier) continue;
-        *wanted = first->abi.in[0] ? first->abi.in[0] : block->thread_count;
+        const int64_t count = wanted_by(block, first);
+        *wanted = !mask || *wanted == count ? count : -1;
         mask |= 1u << w;
     }
+    if (__builtin_popcount(mask) * LANES > *wanted) *wanted = -1;
     return mask;
 }
 
@@ -234,8 +242,10 @@ static uint32_t warps_at(const Block *block, uint32_t barrier, uint32_t *wanted)
 static void release_barriers(Block *block)
 {
     for (uint32_t barrier = 0; barrier < BARRIERS; barrier++) {
-        uint32_t wanted = 0, mask = warps_at(block, barrier, &wanted);
-        if (!mask || (uint32_t)__builtin_popcount(mask) * LANES < wanted) continue;
+        int64_t wanted = 0;
+        const uint32_t mask = warps_at(block, barrier, &wanted);
+        if (!mask || __builtin_popcount(mask) * LANES < wanted) continue;
+        if (wanted < 0) tile_emu_report_crowd(block, mask);
         if (block->launch->checker) tile_emu_check_barrier(block, mask);
         for (uint32_t w = 0; w < block->warp_count; w++)
             if (mask >> w & 1) tile_emu_release_warp(block, w);

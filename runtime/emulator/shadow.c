@@ -117,15 +117,52 @@ bool tile_emu_shadow_is_ordered(const Access *before, const Request *request)
            before->stamp < block->sync_stamp[warp];
 }
 
-static const char *earlier_text(const Access *access, bool was_read)
+static const char *earlier_text(const Access *access)
 {
-    return was_read ? "the read" : access->atomic ? "the atomic update" : "the write";
+    return access->reads ? "the read" : access->atomic ? "the atomic update" : "the write";
 }
 
-static void report_race(const Request *request, const Access *before, bool was_read)
+/* ---- atomics ---- */
+
+static const char *const SCOPES[] = {"cta", "cluster", "gpu", "sys"};
+
+static uint8_t atomic_mark(const Request *request)
+{
+    return (uint8_t)(request->bytes << 2 | request->scope);
+}
+
+/* The blocks of a cluster run next to each other. */
+static bool is_same_cluster(const Block *block, uint32_t other)
+{
+    return (block->id - 1) / block->cluster->count == (other - 1) / block->cluster->count;
+}
+
+/* PTX ISA manual, "Morally strong operations": each one's scope holds the other's thread, and they
+ * are of the same bytes. */
+static bool are_strong(const Access *before, const Request *request)
+{
+    const uint8_t now = atomic_mark(request);
+    const uint32_t one = before->atomic & 3, other = now & 3, narrow = one < other ? one : other;
+    if (!before->atomic || request->kind != TILE_EMU_ATOMIC || before->atomic >> 2 != now >> 2)
+        return false;
+    return before->block == request->block->id || narrow >= TILE_EMU_GPU ||
+           (narrow == TILE_EMU_CLUSTER && is_same_cluster(request->block, before->block));
+}
+
+static const char *weakness(const Access *before, const Request *request, char out[PLACE_TEXT])
+{
+    out[0] = '\0';
+    if (before->atomic && request->kind == TILE_EMU_ATOMIC)
+        snprintf(out, PLACE_TEXT, "; atomics of %d bytes for scope %s and %u for %s order nothing",
+                 before->atomic >> 2, SCOPES[before->atomic & 3], request->bytes,
+                 SCOPES[request->scope & 3]);
+    return out;
+}
+
+static void report_race(const Request *request, const Access *before)
 {
     const Launch *launch = request->block->launch;
-    char where[PLACE_TEXT], place[PLACE_TEXT], who[PLACE_TEXT];
+    char where[PLACE_TEXT], place[PLACE_TEXT], who[PLACE_TEXT], why[PLACE_TEXT];
     uint32_t index[3];
     tile_emu_block_index(launch, before->block - 1, index);
     bool own = before->block == request->block->id && before->thread == request->thread->abi.index;
@@ -136,30 +173,45 @@ static void report_race(const Request *request, const Access *before, bool was_r
                  index[1], index[2]);
     tile_emu_fault_add(
         request->block->launch, FAULT_RACE, request->site, before->site,
-        "thread %u of block (%u, %u, %u) %s %u bytes %s, not ordered with %s by %s at %s",
+        "thread %u of block (%u, %u, %u) %s %u bytes %s, not ordered with %s by %s at %s%s",
         request->thread->abi.index, request->block->index[0], request->block->index[1],
         request->block->index[2], tile_emu_verb(request->kind), request->bytes,
-        tile_emu_address_text(request, where), earlier_text(before, was_read), who,
-        tile_emu_place(launch, before->site, place));
+        tile_emu_address_text(request, where), earlier_text(before), who,
+        tile_emu_place(launch, before->site, place), weakness(before, request, why));
 }
 
-static void check_order(const Access *before, const Request *request, Order *order, bool was_read)
+/* Of the readers in several blocks, where those of shared memory are not kept, the last one. */
+static bool knows_last(Order *order, const Access *reads, const Request *request)
+{
+    Access last = *reads;
+    last.scope = SCOPE_THREAD;
+    last.warps = 1u << last.thread / LANES % MAX_WARPS;
+    return request->thread->event && (tile_emu_shadow_is_ordered(&last, request) ||
+                                      tile_emu_order_knows(order, request->thread->event, &last));
+}
+
+static bool is_known(Order *order, const Access *before, const Request *request)
+{
+    if (before->scope != SCOPE_GRID)
+        return tile_emu_order_knows(order, request->thread->event, before);
+    return before->by_warp ? tile_emu_shadow_knows_all(order, request->thread, before->by_warp)
+                           : knows_last(order, before, request);
+}
+
+static void check_order(const Access *before, const Request *request, Order *order)
 {
     if (before->bits && request->bits && !(before->bits & request->bits)) return;
-    if (request->kind == TILE_EMU_ATOMIC && before->atomic) return;
+    if (are_strong(before, request)) return;
     if (request->block->launch->seeks_evidence) tile_emu_note_meeting(before, request, order);
     if (tile_emu_shadow_is_ordered(before, request)) return;
     if (!tile_emu_fault_is_new(request->block->launch, FAULT_RACE, request->site, before->site))
         return;
-    const bool known = before->scope == SCOPE_GRID && before->reads
-                           ? tile_emu_shadow_knows_all(order, request->thread, before->reads)
-                           : tile_emu_order_knows(order, request->thread->event, before);
-    if (!known) report_race(request, before, was_read);
+    if (!is_known(order, before, request)) report_race(request, before);
 }
 
 void tile_emu_shadow_check(const Access *before, const Request *request, Order *order)
 {
-    check_order(before, request, order, false);
+    check_order(before, request, order);
 }
 
 /* Whether it comes after what the warps of one block did: it may be the thread's own. */
@@ -177,7 +229,8 @@ bool tile_emu_shadow_knows_all(Order *order, Thread *thread, const WarpReads *re
         const WarpReads *own = reads + (size_t)rank * MAX_WARPS;
         Access access = {.block = cluster->blocks[rank].id,
                          .scope = SCOPE_BLOCK,
-                         .reads = (WarpReads *)(uintptr_t)own};
+                         .reads = true,
+                         .by_warp = (WarpReads *)(uintptr_t)own};
         for (uint32_t warp = 0; warp < MAX_WARPS; warp++) {
             access.warps |= (uint32_t)(own[warp].stamp != 0) << warp;
             access.stamp = own[warp].stamp > access.stamp ? own[warp].stamp : access.stamp;
@@ -198,7 +251,8 @@ Access tile_emu_shadow_access_of(const Request *request)
                     .thread = (uint16_t)request->thread->abi.index,
                     .scope = SCOPE_THREAD,
                     .warps = 1u << request->thread->warp,
-                    .atomic = request->kind == TILE_EMU_ATOMIC,
+                    .atomic = request->kind == TILE_EMU_ATOMIC ? atomic_mark(request) : 0,
+                    .reads = request->kind == TILE_EMU_READ,
                     .bits = request->bits,
                     .together = request->together,
                     .passed = tile_emu_passed(request->thread)};
@@ -215,8 +269,8 @@ static uint32_t lanes_of(const Access *read)
 static void put_reads(const Access *reads, uint32_t rank, WarpReads *out)
 {
     out += (size_t)rank * MAX_WARPS;
-    if (reads->scope == SCOPE_BLOCK && reads->reads)
-        memcpy(out, reads->reads, MAX_WARPS * sizeof *out);
+    if (reads->scope == SCOPE_BLOCK && reads->by_warp)
+        memcpy(out, reads->by_warp, MAX_WARPS * sizeof *out);
     else
         out[reads->thread / LANES] = (WarpReads){reads->stamp, lanes_of(reads)};
 }
@@ -229,7 +283,7 @@ static WarpReads *reads_with(const Access *reads, const Access *now, const Reque
     const bool of_blocks = now->scope == SCOPE_GRID;
     if (now->scope < SCOPE_BLOCK || request->space != TILE_EMU_SHARED) return NULL;
     const size_t count = (of_blocks ? (size_t)cluster->count : 1) * MAX_WARPS;
-    WarpReads *all = reads->scope == now->scope ? reads->reads : NULL;
+    WarpReads *all = reads->scope == now->scope ? reads->by_warp : NULL;
     if (!all) {
         if (reads->scope == now->scope) return NULL;
         all = tile_emu_block_memory(request->home, count * sizeof *all);
@@ -254,7 +308,7 @@ static void remember_read(Access *reads, const Request *request)
         now.scope = !same_block ? SCOPE_GRID : same_warp ? SCOPE_WARP : SCOPE_BLOCK;
         now.warps |= reads->warps;
         now.bits = now.bits && reads->bits ? now.bits | reads->bits : 0;
-        now.reads = reads_with(reads, &now, request);
+        now.by_warp = reads_with(reads, &now, request);
     }
     *reads = now;
 }
@@ -275,12 +329,12 @@ static void report_unwritten(const Request *request)
 static bool touch_cell(Cell *cell, const Request *request, Order *order)
 {
     bool unwritten = cell->write.block < request->block->team->first_id;
-    check_order(&cell->write, request, order, false);
+    check_order(&cell->write, request, order);
     if (request->kind == TILE_EMU_READ) {
         remember_read(&cell->read, request);
         return unwritten;
     }
-    check_order(&cell->read, request, order, true);
+    check_order(&cell->read, request, order);
     cell->write = tile_emu_shadow_access_of(request);
     cell->read.block = 0;
     return unwritten && request->kind == TILE_EMU_ATOMIC;
@@ -314,7 +368,5 @@ void tile_emu_shadow_access(Shadow *shadow, Order *order, const Request *request
         touch_page(page, offset, bytes, order, request);
         at += bytes;
     }
-    if (request->kind == TILE_EMU_ATOMIC)
-        tile_emu_order_atomic(order, request->thread, request->address, request->space,
-                              request->site);
+    if (request->kind == TILE_EMU_ATOMIC) tile_emu_order_atomic(order, request);
 }

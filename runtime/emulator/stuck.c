@@ -102,6 +102,22 @@ void tile_emu_report_divergence(const Block *block, const Thread *lanes)
                        lanes_text(best, numbers), operation_text(first->abi.op), text);
 }
 
+void tile_emu_report_crowd(const Block *block, uint32_t warps)
+{
+    const Thread *first = &block->threads[__builtin_ctz(warps) * LANES],
+                 *last = &block->threads[(31 - __builtin_clz(warps)) * LANES];
+    char place[PLACE_TEXT];
+    const uint32_t counts[2] = {first->abi.in[0] ? first->abi.in[0] : block->thread_count,
+                                last->abi.in[0] ? last->abi.in[0] : block->thread_count};
+    tile_emu_fault_add(block->launch, FAULT_BARRIER, last->abi.site, NO_SITE,
+                       "block (%u, %u, %u): %u threads wait at barrier %u at a time: thread %u for "
+                       "%u threads, thread %u for %u (%s)",
+                       block->index[0], block->index[1], block->index[2],
+                       (uint32_t)__builtin_popcount(warps) * LANES, last->abi.mode, last->abi.index,
+                       counts[1], first->abi.index, counts[0],
+                       tile_emu_place(block->launch, first->abi.site, place));
+}
+
 static const Thread *find_thread(const Block *block, ThreadState state)
 {
     for (uint32_t i = 0; i < block->thread_count; i++)

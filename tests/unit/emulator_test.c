@@ -90,9 +90,15 @@ static void store_global(Coroutine *c, uint32_t *to, uint32_t value, uint32_t si
     memcpy(at(c, to, 4, TILE_EMU_WRITE, TILE_EMU_GLOBAL, site), &value, 4);
 }
 
+enum {
+    ATOMIC_ACQ_REL_GPU = TILE_EMU_ATOMIC |
+                         (TILE_EMU_ACQUIRE | TILE_EMU_RELEASE) << TILE_EMU_KIND_BITS |
+                         TILE_EMU_GPU << TILE_EMU_SCOPE_BITS
+};
+
 static uint32_t add_global(Coroutine *c, uint32_t *to, uint32_t value, uint32_t site)
 {
-    uint32_t *place = at(c, to, 4, TILE_EMU_ATOMIC, TILE_EMU_GLOBAL, site);
+    uint32_t *place = at(c, to, 4, ATOMIC_ACQ_REL_GPU, TILE_EMU_GLOBAL, site);
     return __atomic_fetch_add(place, value, __ATOMIC_SEQ_CST);
 }
 
@@ -773,12 +779,14 @@ KERNEL(signals)
     BEGIN
     tile_emu_mbarrier_init(c->t, c->t->shared, c->t->index == 0 ? 32 : 0, 1);
     if (test->kind < 2) SUSPEND(TILE_EMU_BARRIER, 2);
-    if (c->t->index == 1 && test->kind == 2) tile_emu_mbarrier_arrive(c->t, c->t->shared, 1, 4);
+    if (c->t->index == 1 && test->kind == 2)
+        tile_emu_mbarrier_arrive(c->t, c->t->shared, 1, TILE_EMU_CTA, 4);
     if (c->t->index < 32) {
         tile_emu_copy_async(c->t, c->t->shared + offset, from, 4, 1, 1, 3);
         tile_emu_copy_arrive(c->t, c->t->shared, 0, 4);
     } else if (test->kind < 2) {
-        while (test->kind == 0 && !tile_emu_mbarrier_test(c->t, c->t->shared, test->distance, 5))
+        while (test->kind == 0 &&
+               !tile_emu_mbarrier_test(c->t, c->t->shared, test->distance, TILE_EMU_CTA, 5))
             SUSPEND(TILE_EMU_NONE, 5);
         if (load_shared(c, offset, 6) != 0 && test->distance == 0) abort();
     }
@@ -794,7 +802,7 @@ KERNEL(crowd)
     tile_emu_mbarrier_init(c->t, c->t->shared, c->t->index == 0 ? 1 : 0, 1);
     SUSPEND(TILE_EMU_BARRIER, 2);
     if (c->t->index == 0) tile_emu_mbarrier_expect(c->t, c->t->shared, (uint32_t)test->distance, 3);
-    if (c->t->index < 2) tile_emu_mbarrier_arrive(c->t, c->t->shared, 1, 4);
+    if (c->t->index < 2) tile_emu_mbarrier_arrive(c->t, c->t->shared, 1, TILE_EMU_CTA, 4);
     END
 }
 
@@ -805,9 +813,10 @@ KERNEL(unmade)
     const Exchange *test = pointer_of(c);
     BEGIN
     tile_emu_mbarrier_init(c->t, c->t->shared, c->t->index == 0 ? 1 : 0, 1);
-    tile_emu_mbarrier_arrive(c->t, c->t->shared, c->t->index == 0 && !test->kind, 2);
+    tile_emu_mbarrier_arrive(c->t, c->t->shared, c->t->index == 0 && !test->kind, TILE_EMU_CTA, 2);
     if (test->distance) SUSPEND(TILE_EMU_BARRIER, 3);
-    while (c->t->index >= 32 && !tile_emu_mbarrier_test(c->t, c->t->shared, test->kind, 4))
+    while (c->t->index >= 32 &&
+           !tile_emu_mbarrier_test(c->t, c->t->shared, test->kind, TILE_EMU_CTA, 4))
         SUSPEND(TILE_EMU_NONE, 4);
     END
 }
@@ -903,14 +912,15 @@ KERNEL(boxed_copy)
     if (c->t->index == 0) {
         if (test->lack != LACKS_EXPECTATION)
             tile_emu_mbarrier_expect(c->t, c->t->shared, BOX_ROWS * BOX_COLUMNS * 2, 3);
-        tile_emu_mbarrier_arrive(c->t, c->t->shared, 1, 3);
+        tile_emu_mbarrier_arrive(c->t, c->t->shared, 1, TILE_EMU_CTA, 3);
     }
     c->t->in[0] = (uint32_t)test->column;
     c->t->in[1] = 2;
     tile_emu_tensor_copy(c->t, &test->map, c->t->shared + BOX_AT, c->t->shared, c->t->index == 0, 2,
                          0, 4);
     if (c->t->index >= 32 && test->lack != LACKS_READERS) {
-        while (test->lack != LACKS_WAIT && !tile_emu_mbarrier_test(c->t, c->t->shared, 0, 5))
+        while (test->lack != LACKS_WAIT &&
+               !tile_emu_mbarrier_test(c->t, c->t->shared, 0, TILE_EMU_CTA, 5))
             SUSPEND(TILE_EMU_NONE, 5);
         for (int i = (int)c->t->index - 32; i < BOX_ROWS * BOX_COLUMNS; i += 32) {
             const int row = i / BOX_COLUMNS, column = i % BOX_COLUMNS;
@@ -1015,13 +1025,14 @@ KERNEL(cast_copy)
     SUSPEND(TILE_EMU_CLUSTER_WAIT, 2);
     if (c->t->index == 0 && takes) {
         tile_emu_mbarrier_expect(c->t, c->t->shared, BOX_ROWS * BOX_COLUMNS * 2, 3);
-        tile_emu_mbarrier_arrive(c->t, c->t->shared, 1, 3);
+        tile_emu_mbarrier_arrive(c->t, c->t->shared, 1, TILE_EMU_CTA, 3);
     }
     c->t->in[0] = (uint32_t)test->column;
     c->t->in[1] = 2;
     tile_emu_tensor_copy(c->t, &test->map, c->t->shared + BOX_AT, c->t->shared,
                          c->t->index == 0 && c->t->rank == 0, 2, 5, 4);
-    while (takes && test->lack != LACKS_WAIT && !tile_emu_mbarrier_test(c->t, c->t->shared, 0, 5))
+    while (takes && test->lack != LACKS_WAIT &&
+           !tile_emu_mbarrier_test(c->t, c->t->shared, 0, TILE_EMU_CTA, 5))
         SUSPEND(TILE_EMU_NONE, 5);
     for (int i = (int)c->t->index; takes && i < BOX_ROWS * BOX_COLUMNS; i += 32) {
         const int row = i / BOX_COLUMNS, column = i % BOX_COLUMNS;
@@ -1031,9 +1042,9 @@ KERNEL(cast_copy)
     }
     if (takes && c->t->index == 0)
         tile_emu_mbarrier_arrive(c->t, tile_emu_cluster_address(c->t, c->t->shared + 8, 0, 7), 1,
-                                 7);
+                                 TILE_EMU_CTA, 7);
     while (test->lack != LACKS_READERS && c->t->rank == 0 &&
-           !tile_emu_mbarrier_test(c->t, c->t->shared + 8, 0, 8))
+           !tile_emu_mbarrier_test(c->t, c->t->shared + 8, 0, TILE_EMU_CTA, 8))
         SUSPEND(TILE_EMU_NONE, 8);
     if (c->t->rank == 0 && test->lack == LACKS_NOTHING) load_peer(c, 0, BOX_AT, 9);
     END
@@ -1051,9 +1062,11 @@ KERNEL(told)
     SUSPEND(TILE_EMU_CLUSTER_ARRIVE, 2);
     SUSPEND(TILE_EMU_CLUSTER_WAIT, 2);
     if (c->t->index == 0)
-        tile_emu_mbarrier_arrive(
-            c->t, tile_emu_cluster_address(c->t, c->t->shared, 1 - c->t->rank, 3), 1, 3);
-    while (!tile_emu_mbarrier_test(c->t, c->t->shared, 0, 4)) SUSPEND(TILE_EMU_NONE, 4);
+        tile_emu_mbarrier_arrive(c->t,
+                                 tile_emu_cluster_address(c->t, c->t->shared, 1 - c->t->rank, 3), 1,
+                                 TILE_EMU_CTA, 3);
+    while (!tile_emu_mbarrier_test(c->t, c->t->shared, 0, TILE_EMU_CTA, 4))
+        SUSPEND(TILE_EMU_NONE, 4);
     END
 }
 
