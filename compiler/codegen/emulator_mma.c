@@ -68,8 +68,8 @@ LLVMValueRef emulator_wgmma_under_way(Gen *gen, int count)
 
 void emulator_fence_async(Gen *gen, const Op *op)
 {
-    (void)op;
-    emu_call(gen, "tile_emu_fence_async", gen->types.nothing, 0, NULL);
+    LLVMValueRef made = gen_i32(gen, op_int(op, ATTR_made, 0));
+    emu_call(gen, "tile_emu_fence_async", gen->types.nothing, 1, &made);
 }
 
 /* An array of the thread's own, with the op's operands from `first` on, one after the other. */

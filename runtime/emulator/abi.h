@@ -196,8 +196,8 @@ void tile_emu_wgmma_commit(tile_emu_thread *thread);
 void tile_emu_wgmma_wait(tile_emu_thread *thread, int32_t groups);
 /* Whether more than so many groups have not been waited for. */
 uint32_t tile_emu_wgmma_under_way(tile_emu_thread *thread, uint32_t groups);
-/* fence.proxy.async */
-void tile_emu_fence_async(tile_emu_thread *thread);
+/* fence.proxy.async, or, of mbarriers alone that were made, fence.mbarrier_init */
+void tile_emu_fence_async(tile_emu_thread *thread, uint32_t made);
 
 /* What an op that is left out does for others. */
 typedef enum tile_emu_role {

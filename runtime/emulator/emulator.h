@@ -58,6 +58,7 @@ typedef struct Thread {
     struct Box *first_store, *last_store;         /* tensor.c: that it has begun to write */
     uint32_t store_group;
     uint32_t fences;                   /* of the asynchronous proxy, that it has passed */
+    uint32_t tellings;                 /* those, and fences of mbarriers alone */
     uint32_t fence_event, fence_stamp; /* what it knew at the last: `event`, `barrier_stamp` */
     uint32_t event;  /* order.c: the last event that this thread knows of, 0 is none */
     Passing passing; /* left_out.c */
@@ -414,6 +415,8 @@ void tile_emu_awaited_text(const Thread *thread, char text[PLACE_TEXT]);
 void tile_emu_settle_own(Thread *thread, int32_t groups);
 
 bool tile_emu_mbarrier_is_made(Thread *thread, const void *barrier, uint32_t site);
+/* The tensor unit uses an mbarrier, which it has to have been told of. */
+void tile_emu_mbarrier_check_told(const Request *request);
 /* So many bytes have landed. */
 void tile_emu_mbarrier_land(Thread *thread, void *barrier, uint32_t bytes, uint32_t site);
 
@@ -429,6 +432,15 @@ void tile_emu_check_boxes(Block *block);
 /* Reports what of the bytes a thread wrote and nobody has fenced since; `what` uses them, as "the
  * tensor core reads". */
 void tile_emu_check_proxy(const Request *request, const char *what);
+/* What another proxy is to see of a block's shared memory. */
+typedef struct Shown {
+    const Thread *writer;
+    uint32_t stamp;
+    uint16_t passed; /* left_out.c */
+    bool since;      /* the writer has fenced since */
+} Shown;
+bool tile_emu_is_shown(const Thread *reader, const Block *home, const Shown *shown);
+void tile_emu_report_hidden(const Request *request, const char *what, const Thread *writer);
 /* A write by another way than a thread's own. */
 void tile_emu_note_async_write(const Request *request);
 

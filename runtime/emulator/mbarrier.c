@@ -35,7 +35,7 @@ static Request request_of(Thread *thread, const Barrier *barrier, uint32_t kind,
                      .bytes = sizeof *barrier,
                      .kind = kind,
                      .space = TILE_EMU_SHARED,
-                     .proxy = kind == TILE_EMU_WRITE ? PROXY_GENERIC : PROXY_ANY,
+                     .proxy = PROXY_ANY,
                      .scope = TILE_EMU_SYS,
                      .site = site};
 }
@@ -67,6 +67,8 @@ struct Making {
     Making *next;
     const Barrier *barrier;
     Access access;
+    const Thread *maker;
+    uint32_t tellings; /* the maker's then */
 };
 
 static Making *making_of(const Block *home, const Barrier *barrier)
@@ -79,7 +81,7 @@ static Making *making_of(const Block *home, const Barrier *barrier)
 static void note_making(const Request *request)
 {
     const Barrier *barrier = (const Barrier *)request->address;
-    Block *home = tile_emu_home(request->block, request->address);
+    Block *home = request->home;
     Making *making = making_of(home, barrier);
     if (!making) {
         making = tile_emu_block_memory(home, sizeof *making);
@@ -89,6 +91,23 @@ static void note_making(const Request *request)
     }
     making->barrier = barrier;
     making->access = tile_emu_shadow_access_of(request);
+    making->maker = request->thread;
+    making->tellings = request->thread->tellings;
+}
+
+void tile_emu_mbarrier_check_told(const Request *request)
+{
+    const Block *home = tile_emu_home(request->block, request->address);
+    const Making *making = making_of(home, (const Barrier *)request->address);
+    if (!making) return;
+    const Shown shown = {.writer = making->maker,
+                         .stamp = making->access.stamp,
+                         .passed = making->access.passed,
+                         .since = making->tellings != making->maker->tellings};
+    if (tile_emu_is_shown(request->thread, home, &shown))
+        tile_emu_note_shown(making->maker, shown.passed, request->thread);
+    else
+        tile_emu_report_hidden(request, "the tensor unit uses", making->maker);
 }
 
 /* Whoever uses one, a wait, too, comes after its making. */
@@ -108,9 +127,13 @@ TILE_API void tile_emu_mbarrier_init(tile_emu_thread *thread, void *barrier, uin
     Barrier *made = barrier;
     if (!arrivals) return;
     if (thread->checked) {
-        const Request request = request_of(thread->owner, made, TILE_EMU_WRITE, site);
+        Request request = request_of(thread->owner, made, TILE_EMU_WRITE, site);
+        request.home = tile_emu_home(request.block, request.address);
         made = tile_emu_check(&request);
-        note_making(&request);
+        if (made == barrier) {
+            note_making(&request);
+            tile_emu_note_async_write(&request);
+        }
         ((Thread *)thread->owner)->has_untold = true;
     }
     *made = (Barrier){

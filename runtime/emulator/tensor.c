@@ -63,7 +63,7 @@ static bool is_aligned(const Box *box)
 static void note_destination(const Box *box)
 {
     const Request barrier = request_of(box, box->barrier, 8, TILE_EMU_READ, TILE_EMU_SHARED);
-    tile_emu_check_proxy(&barrier, "the tensor unit uses");
+    tile_emu_mbarrier_check_told(&barrier);
     for (uint32_t at = 0; at < box->bytes; at += CHUNK) {
         const Request request =
             request_of(box, box->shared + at, CHUNK, TILE_EMU_WRITE, TILE_EMU_SHARED);

@@ -62,63 +62,65 @@ void tile_emu_note_async_write(const Request *request)
     for (size_t i = begin / 4; i <= (begin + request->bytes - 1) / 4; i++) words[i] = 0;
 }
 
-TILE_API void tile_emu_fence_async(tile_emu_thread *thread)
+TILE_API void tile_emu_fence_async(tile_emu_thread *thread, uint32_t made)
 {
     Thread *owner = thread->owner;
-    owner->fences++;
+    owner->tellings++;
     owner->has_untold = false;
+    if (made) return;
+    owner->fences++;
     owner->fence_event = owner->event;
     owner->fence_stamp = owner->block->barrier_stamp;
 }
 
-/* The writer of a word of the home's memory has fenced since, or the reader has, when it knew of
- * the write. */
-static bool is_fenced(const Thread *reader, const Block *home, size_t word)
+/* The writer has fenced since, which is for its own block's memory, or the reader has, when it knew
+ * of the write. */
+bool tile_emu_is_shown(const Thread *reader, const Block *home, const Shown *shown)
 {
-    const Watch *watch = home->watch;
-    const Block *block = &home->cluster->blocks[watch->generic_rank[word]];
-    const uint32_t mark = watch->generic_write[word], stamp = watch->generic_stamp[word];
-    const uint32_t writer = mark & ((1u << THREAD_BITS) - 1);
-    if (!writer || mark != mark_of(&block->threads[writer - 1])) return true;
-    if (block == reader->block && stamp < reader->fence_stamp) return true;
-    const Access access = {.block = block->id,
-                           .stamp = stamp,
-                           .thread = (uint16_t)(writer - 1),
+    const Thread *writer = shown->writer;
+    if (shown->since && writer->block == home) return true;
+    if (writer->block == reader->block && shown->stamp < reader->fence_stamp) return true;
+    const Access access = {.block = writer->block->id,
+                           .stamp = shown->stamp,
+                           .thread = (uint16_t)writer->abi.index,
                            .scope = SCOPE_THREAD,
-                           .warps = 1u << block->threads[writer - 1].warp};
+                           .warps = 1u << writer->warp};
     return tile_emu_order_knows(home->launch->checker->order, reader->fence_event, &access);
 }
 
-static void note_fenced(const Thread *reader, const Block *home, size_t word)
+void tile_emu_report_hidden(const Request *request, const char *what, const Thread *writer)
 {
-    const Watch *watch = home->watch;
-    const Block *block = &home->cluster->blocks[watch->generic_rank[word]];
-    const uint32_t writer = watch->generic_write[word] & ((1u << THREAD_BITS) - 1);
-    tile_emu_note_shown(&block->threads[writer - 1], watch->generic_passed[word], reader);
+    const Block *block = request->block;
+    char where[PLACE_TEXT];
+    Request named = *request;
+    named.home = tile_emu_home(request->block, request->address);
+    tile_emu_fault_add(block->launch, FAULT_PROXY, request->site, NO_SITE,
+                       "%s for thread %u of block (%u, %u, %u) %u bytes %s, which thread %u "
+                       "wrote and has not fenced since (fence.proxy.async)",
+                       what, request->thread->abi.index, block->index[0], block->index[1],
+                       block->index[2], request->bytes, tile_emu_address_text(&named, where),
+                       writer->abi.index);
 }
 
 void tile_emu_check_proxy(const Request *request, const char *what)
 {
-    const Block *block = request->block, *home = tile_emu_home(request->block, request->address);
-    const uint32_t *words = home->watch->generic_write;
+    const Block *home = tile_emu_home(request->block, request->address);
+    const Watch *watch = home->watch;
     const size_t offset = request->address - (uintptr_t)home->shared;
     if (offset + request->bytes > home->launch->entry->shared_bytes) return;
     for (size_t i = offset / 4; i < (offset + request->bytes) / 4; i++) {
-        const uint32_t writer = words[i] & ((1u << THREAD_BITS) - 1);
-        if (is_fenced(request->thread, home, i)) {
-            if (writer) note_fenced(request->thread, home, i);
-            continue;
+        const uint32_t mark = watch->generic_write[i], index = mark & ((1u << THREAD_BITS) - 1);
+        if (!index) continue;
+        const Thread *writer = &home->cluster->blocks[watch->generic_rank[i]].threads[index - 1];
+        const Shown shown = {.writer = writer,
+                             .stamp = watch->generic_stamp[i],
+                             .passed = watch->generic_passed[i],
+                             .since = mark != mark_of(writer)};
+        if (!tile_emu_is_shown(request->thread, home, &shown)) {
+            tile_emu_report_hidden(request, what, writer);
+            return;
         }
-        char where[PLACE_TEXT];
-        Request named = *request;
-        named.home = (Block *)(uintptr_t)home;
-        tile_emu_fault_add(block->launch, FAULT_PROXY, request->site, NO_SITE,
-                           "%s for thread %u of block (%u, %u, %u) %u bytes %s, which thread %u "
-                           "wrote and has not fenced since (fence.proxy.async)",
-                           what, request->thread->abi.index, block->index[0], block->index[1],
-                           block->index[2], request->bytes, tile_emu_address_text(&named, where),
-                           writer - 1);
-        return;
+        tile_emu_note_shown(writer, shown.passed, request->thread);
     }
 }
 
