@@ -76,9 +76,8 @@ void emulator_tensor_commit(Gen *gen)
 
 void emulator_tensor_wait(Gen *gen, const Op *op, int groups)
 {
-    (void)op;
-    LLVMValueRef count = gen_i32(gen, groups);
-    emu_call(gen, "tile_emu_tensor_wait", gen->types.nothing, 1, &count);
+    LLVMValueRef arguments[] = {gen_i32(gen, groups), gen_i32(gen, op_int(op, ATTR_written, 0))};
+    emu_call(gen, "tile_emu_tensor_wait", gen->types.nothing, 2, arguments);
 }
 
 void emulator_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier)

@@ -185,11 +185,11 @@ void tile_emu_tensor_copy(tile_emu_thread *thread, const void *map, void *to, vo
                           uint32_t active, uint32_t rank, uint32_t blocks, uint32_t site);
 
 /* The other way, then cp.async.bulk.commit_group and wait_group.read: until then what is written
- * must stay. */
+ * must stay; or, with `written`, wait_group: until then it is not there. */
 void tile_emu_tensor_store(tile_emu_thread *thread, const void *map, void *from, uint32_t active,
                            uint32_t rank, uint32_t site);
 void tile_emu_tensor_commit(tile_emu_thread *thread);
-void tile_emu_tensor_wait(tile_emu_thread *thread, uint32_t groups);
+void tile_emu_tensor_wait(tile_emu_thread *thread, uint32_t groups, uint32_t written);
 
 /* wgmma.commit_group and wait_group: until then what wgmma reads in shared memory must stay. */
 void tile_emu_wgmma_commit(tile_emu_thread *thread);

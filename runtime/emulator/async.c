@@ -1,6 +1,7 @@
 /* async.c: cp.async, from its definition in the PTX ISA manual. A copy lands when its thread waits
- * for it: between the start and the wait its destination is nobody's, and both the destination at
- * the start and all of it at the end are checked as accesses of the thread. */
+ * for it: between the start and the wait its destination is nobody's, and its source is to stay. So
+ * both are checked as accesses at the start, and again at the end, of the thread, or, if an
+ * mbarrier was told to count the copy, of something that the thread has begun. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -57,17 +58,25 @@ static Copy *copy_new(Block *block)
     return copy;
 }
 
-static void note_destination(Thread *thread, const Copy *copy)
+static Request request_of(Thread *thread, const Copy *copy, uint32_t kind)
 {
+    const void *address = kind == TILE_EMU_READ ? copy->from : copy->to;
+    return (Request){.thread = thread,
+                     .block = thread->block,
+                     .address = (uintptr_t)address,
+                     .bytes = copy->bytes,
+                     .kind = kind,
+                     .space = kind == TILE_EMU_READ ? TILE_EMU_GLOBAL : TILE_EMU_SHARED,
+                     .site = copy->site};
+}
+
+static void note_start(Thread *thread, const Copy *copy)
+{
+    const Request reads = request_of(thread, copy, TILE_EMU_READ),
+                  writes = request_of(thread, copy, TILE_EMU_WRITE);
     if (!thread->block->launch->checker) return;
-    const Request request = {.thread = thread,
-                             .block = thread->block,
-                             .address = (uintptr_t)copy->to,
-                             .bytes = copy->bytes,
-                             .kind = TILE_EMU_WRITE,
-                             .space = TILE_EMU_SHARED,
-                             .site = copy->site};
-    tile_emu_check(&request);
+    if (copy->inside) tile_emu_check(&reads);
+    tile_emu_check(&writes);
 }
 
 TILE_API void tile_emu_copy_async(tile_emu_thread *thread, void *to, const void *from,
@@ -84,7 +93,7 @@ TILE_API void tile_emu_copy_async(tile_emu_thread *thread, void *to, const void 
                    .group = owner->copy_group,
                    .site = site,
                    .passed = passed};
-    note_destination(owner, copy);
+    note_start(owner, copy);
     tile_emu_mark_copy(owner->block, to, bytes, site + 1);
     *(owner->last_copy ? &owner->last_copy->next : &owner->first_copy) = copy;
     owner->last_copy = copy;
@@ -95,22 +104,23 @@ TILE_API void tile_emu_copy_commit(tile_emu_thread *thread)
     ((Thread *)thread->owner)->copy_group++;
 }
 
-static void land(Thread *thread, Copy *copy)
+/* At `begun` if that is not 0: the thread may be elsewhere. */
+static void *check_end(Thread *thread, uint32_t begun, const Copy *copy, uint32_t kind)
 {
-    const bool checked = thread->abi.checked != 0, unconfined = thread->passing.unconfined;
-    uint8_t *to = copy->to;
-    const void *from = copy->from;
-    tile_emu_mark_copy(thread->block, to, copy->bytes, 0);
-    if (checked && copy->inside)
-        from = tile_emu_access(&thread->abi, (void *)(uintptr_t)from, copy->bytes, TILE_EMU_READ,
-                               TILE_EMU_GLOBAL, copy->site);
+    Request request = request_of(thread, copy, kind);
+    request.unit = begun != 0;
+    request.event = begun;
+    return thread->abi.checked ? tile_emu_move(&request) : (void *)request.address;
+}
+
+static void land(Thread *thread, uint32_t begun, Copy *copy)
+{
+    const bool unconfined = thread->passing.unconfined;
     uint8_t bytes[16] = {0};
-    if (copy->inside) memcpy(bytes, from, copy->bytes);
+    tile_emu_mark_copy(thread->block, copy->to, copy->bytes, 0);
+    if (copy->inside) memcpy(bytes, check_end(thread, begun, copy, TILE_EMU_READ), copy->bytes);
     thread->passing.unconfined = unconfined;
-    if (checked)
-        to = tile_emu_access(&thread->abi, to, copy->bytes, TILE_EMU_WRITE, TILE_EMU_SHARED,
-                             copy->site);
-    memcpy(to, bytes, copy->bytes);
+    memcpy(check_end(thread, begun, copy, TILE_EMU_WRITE), bytes, copy->bytes);
 }
 
 struct Copy *tile_emu_take_copies(Thread *thread)
@@ -120,20 +130,20 @@ struct Copy *tile_emu_take_copies(Thread *thread)
     return copies;
 }
 
-static void finish(Thread *thread, Copy *copy)
+static void finish(Thread *thread, uint32_t begun, Copy *copy)
 {
     Block *block = thread->block;
     tile_emu_note_completion(thread, copy->passed, copy->site, true);
-    land(thread, copy);
+    land(thread, begun, copy);
     copy->next = block->free_copies;
     block->free_copies = copy;
 }
 
-void tile_emu_land_copies(Thread *thread, Copy *copies)
+void tile_emu_land_copies(Thread *thread, uint32_t begun, Copy *copies)
 {
     for (Copy *next; copies; copies = next) {
         next = copies->next;
-        finish(thread, copies);
+        finish(thread, begun, copies);
     }
 }
 
@@ -146,7 +156,7 @@ TILE_API void tile_emu_copy_wait(tile_emu_thread *thread, int32_t groups)
         if (groups >= 0 && copy->group + (uint32_t)groups >= owner->copy_group) return;
         owner->first_copy = copy->next;
         if (!copy->next) owner->last_copy = NULL;
-        finish(owner, copy);
+        finish(owner, 0, copy);
     }
 }
 

@@ -206,6 +206,7 @@ static bool check_visit(const Request *request)
         report_visit(request, "has ended");
         return false;
     }
+    if (request->unit) return true; /* the block waits for it */
     if (!has_begun(request)) report_visit(request, "may not have begun");
     if (!watch->visits) {
         watch->visits = tile_emu_block_memory(home, count * sizeof *watch->visits);
@@ -424,19 +425,31 @@ static void *move_anything(const Request *request)
     return memset(request->block->scratch, ANYTHING, SCRATCH_BYTES);
 }
 
+void *tile_emu_move(Request *request)
+{
+    const bool unconfined = request->thread->passing.unconfined;
+    Block *block = request->block;
+    if (!check_request(request)) return memset(block->scratch, 0, SCRATCH_BYTES);
+    if (unconfined) return move_anything(request);
+    const uint32_t operation =
+        request->kind +
+        (request->space == TILE_EMU_SHARED ? TILE_EMULATOR_SHARED_READ : TILE_EMULATOR_GLOBAL_READ);
+    tile_emu_note_access(block->launch->checker->statistics, request->site, operation,
+                         request->thread->lane, request->address, request->bytes);
+    return (void *)request->address;
+}
+
 TILE_API void *tile_emu_access(tile_emu_thread *thread, void *address, uint32_t bytes,
                                uint32_t kind, uint32_t space, uint32_t site)
 {
     Thread *owner = thread->owner;
-    Block *block = owner->block;
     Request request = {.thread = owner,
-                       .block = block,
+                       .block = owner->block,
                        .address = (uintptr_t)address,
                        .bytes = bytes,
                        .kind = kind & ((1u << TILE_EMU_KIND_BITS) - 1),
                        .space = space,
                        .site = site};
-    const bool unconfined = owner->passing.unconfined;
     if (request.kind == TILE_EMU_ATOMIC) {
         request.order = kind >> TILE_EMU_KIND_BITS & 3;
         request.scope = kind >> TILE_EMU_SCOPE_BITS & 3;
@@ -444,13 +457,7 @@ TILE_API void *tile_emu_access(tile_emu_thread *thread, void *address, uint32_t 
     } else {
         request.bits = (uint8_t)(kind >> TILE_EMU_KIND_BITS);
     }
-    if (!check_request(&request)) return memset(block->scratch, 0, SCRATCH_BYTES);
-    if (unconfined) return move_anything(&request);
-    uint32_t operation = request.kind + (space == TILE_EMU_SHARED ? TILE_EMULATOR_SHARED_READ
-                                                                  : TILE_EMULATOR_GLOBAL_READ);
-    tile_emu_note_access(block->launch->checker->statistics, site, operation, owner->lane,
-                         request.address, bytes);
-    return address;
+    return tile_emu_move(&request);
 }
 
 /* The first thread speaks for all: arguments are the launch's. */

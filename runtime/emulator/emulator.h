@@ -123,6 +123,7 @@ struct Block {
     struct Copy *free_copies;
     struct Box *first_box, *last_box, *free_boxes; /* tensor.c: under way, the oldest first */
     uint32_t stores;                               /* of the tensor unit, under way */
+    struct Box *first_read, *last_read; /* those that have been read and are to be written */
     struct Reading *free_readings;
     struct Arrival *first_arrival, *last_arrival, *free_arrivals; /* mbarrier.c: to come */
     struct Making *first_making; /* mbarrier.c: by whom mbarriers were made */
@@ -299,15 +300,18 @@ typedef struct Access {
     uint32_t stamp; /* Block.now; of a set, the latest; 0: the block's beginning */
     uint32_t site;
     uint16_t thread;
-    uint8_t scope;        /* Scope */
-    uint8_t atomic;       /* 0: it is none; else its bytes and scope, as atomic_mark has them */
-    uint8_t bits;         /* of a byte's part: which; 0: all */
-    uint8_t together : 1; /* a read that is any lane's as much as that of the one that is named */
-    uint8_t reads : 1;    /* and does not write */
-    uint16_t passed;      /* left_out.c */
-    uint32_t warps;       /* of a set of reads of one block: whose they are */
-    WarpReads *by_warp;   /* of such a set in shared memory; of several blocks' by their ranks, then
-                             warps; else NULL */
+    uint8_t scope;         /* Scope */
+    uint8_t atomic;        /* 0: it is none; else its bytes and scope, as atomic_mark has them */
+    uint8_t bits;          /* of a byte's part: which; 0: all */
+    uint8_t together : 1;  /* a read that is any lane's as much as that of the one that is named */
+    uint8_t reads : 1;     /* and does not write */
+    uint8_t unit : 1;      /* of a copy that the thread has begun, not of the thread itself */
+    uint8_t async : 1;     /* through the asynchronous proxy */
+    uint8_t under_way : 1; /* a write that may not be there yet, nor anywhere else */
+    uint16_t passed;       /* left_out.c */
+    uint32_t warps;        /* of a set of reads of one block: whose they are */
+    WarpReads *by_warp; /* of such a set in shared memory; of several blocks' by their ranks, then
+                           warps; else NULL */
 } Access;
 
 typedef struct Order Order;
@@ -321,9 +325,13 @@ void tile_emu_order_atomic(Order *order, const Request *request);
 /* A thread's arrival at an mbarrier: a release. */
 void tile_emu_order_arrive(Order *order, Thread *thread, Block *home, uintptr_t barrier,
                            tile_emu_scope scope, uint32_t site);
-/* A copy that a thread has begun: its bytes are there for whoever waits. */
-void tile_emu_order_land(Order *order, Thread *thread, Block *home, uintptr_t barrier,
-                         uint32_t site);
+/* Copies that a thread begins are done by something that knows what the thread does then, and goes
+ * its own way: as that event. */
+uint32_t tile_emu_order_begin(Order *order, Thread *thread, uint32_t site);
+/* What they have just moved, and with it the event at which they were begun, is known to whoever
+ * waits at the barrier. */
+void tile_emu_order_land(Order *order, const Thread *thread, uint32_t begun, Block *home,
+                         uintptr_t barrier, uint32_t site);
 /* The phase is complete; a thread that waits for that knows of the arrivals up to here. */
 void tile_emu_order_complete(Order *order, Block *home, uintptr_t barrier);
 void tile_emu_order_await(Order *order, Thread *thread, uintptr_t barrier, tile_emu_scope scope);
@@ -356,7 +364,10 @@ struct Request {
     uint8_t order;                     /* of an atomic: tile_emu_order */
     uint8_t scope;                     /* and tile_emu_scope */
     uint8_t bits;                      /* of a byte's part: which; 0: all */
-    bool together;                     /* as in Access */
+    bool together, under_way;          /* as in Access */
+    bool done;                         /* a write that was under way no longer is */
+    bool unit;                         /* as in Access: what is known to it is `event` */
+    uint32_t event;                    /* of order.c */
     const tile_allocation *allocation; /* global: where it lies, or NULL */
 };
 
@@ -371,8 +382,10 @@ Access tile_emu_shadow_access_of(const Request *request);
 void tile_emu_shadow_access(Shadow *shadow, Order *order, const Request *request);
 /* Whether `before` comes before what the requesting thread does now, by barriers alone. */
 bool tile_emu_shadow_is_ordered(const Access *before, const Request *request);
+/* The last event that is known to who makes the request. */
+uint32_t tile_emu_known_to(const Request *request);
 /* Whether the thread comes after a set of reads of several blocks of its cluster. */
-bool tile_emu_shadow_knows_all(Order *order, Thread *thread, const WarpReads *reads);
+bool tile_emu_shadow_knows_all(Order *order, const Request *request, const WarpReads *reads);
 /* Whether the program has memory there at all. */
 bool tile_emu_shadow_is_mapped(Shadow *shadow, uintptr_t address);
 
@@ -403,7 +416,7 @@ void tile_emu_mark_copy(Block *block, const uint8_t *to, uint32_t bytes, uint32_
 
 /* What the thread has begun to copy, out of its own list; and the end of that. */
 struct Copy *tile_emu_take_copies(Thread *thread);
-void tile_emu_land_copies(Thread *thread, struct Copy *copies);
+void tile_emu_land_copies(Thread *thread, uint32_t begun, struct Copy *copies);
 /* Copies that nobody has waited for when their block ends. */
 void tile_emu_note_unused(Block *block);
 
@@ -418,7 +431,8 @@ bool tile_emu_mbarrier_is_made(Thread *thread, const void *barrier, uint32_t sit
 /* The tensor unit uses an mbarrier, which it has to have been told of. */
 void tile_emu_mbarrier_check_told(const Request *request);
 /* So many bytes have landed. */
-void tile_emu_mbarrier_land(Thread *thread, void *barrier, uint32_t bytes, uint32_t site);
+void tile_emu_mbarrier_land(Thread *thread, uint32_t begun, void *barrier, uint32_t bytes,
+                            uint32_t site);
 
 /* ---- tensor.c ---- */
 
@@ -426,6 +440,8 @@ void tile_emu_mbarrier_land(Thread *thread, void *barrier, uint32_t bytes, uint3
 bool tile_emu_land_box(Block *block, const void *barrier);
 /* Reports copies that are under way when their block has ended. */
 void tile_emu_check_boxes(Block *block);
+/* What nobody has waited for is written when the block has ended. */
+void tile_emu_write_boxes(Block *block);
 
 /* ---- wgmma.c ---- */
 
@@ -437,6 +453,7 @@ typedef struct Shown {
     const Thread *writer;
     uint32_t stamp;
     uint16_t passed; /* left_out.c */
+    bool unit;       /* as in Access */
     bool since;      /* the writer has fenced since */
 } Shown;
 bool tile_emu_is_shown(const Thread *reader, const Block *home, const Shown *shown);
@@ -480,6 +497,8 @@ Watch *tile_emu_watch_new(const Launch *launch);
 void tile_emu_watch_free(Watch *watch);
 /* The address to use for an access, its faults reported. */
 void *tile_emu_check(const Request *request);
+/* The same of what a program's text says, which is counted. */
+void *tile_emu_move(Request *request);
 /* "at byte 12 of shared memory" and the like; returns `out`. */
 const char *tile_emu_address_text(const Request *request, char out[PLACE_TEXT]);
 

@@ -177,8 +177,8 @@ static bool find_order(const Access *before, const Request *request, Order *orde
                                                      : block->sync_site[request->thread->warp];
         return true;
     }
-    *site = tile_emu_order_site(order, request->thread->event, before);
-    return *site != NO_SITE || tile_emu_order_knows(order, request->thread->event, before);
+    *site = tile_emu_order_site(order, tile_emu_known_to(request), before);
+    return *site != NO_SITE || tile_emu_order_knows(order, tile_emu_known_to(request), before);
 }
 
 static void found(Finding finding, const Launch *launch, const char *what, uint32_t site)

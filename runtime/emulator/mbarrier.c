@@ -25,6 +25,7 @@ struct Arrival {
     Thread *thread;
     struct Copy *copies;
     uint32_t group, site;
+    uint32_t begun; /* of order.c: what the thread knew when it asked for it */
 };
 
 static Request request_of(Thread *thread, const Barrier *barrier, uint32_t kind, uint32_t site)
@@ -175,10 +176,8 @@ static void tell(Thread *thread, const Barrier *barrier, tile_emu_scope scope, u
                               scope, site);
 }
 
-static void arrive(Thread *thread, Barrier *barrier, tile_emu_scope scope, uint32_t site)
+static void count_arrival(Thread *thread, Barrier *barrier, uint32_t site)
 {
-    if (!is_made_before(thread, barrier, site)) return;
-    tell(thread, barrier, scope, site);
     if (!barrier->pending) {
         report_barrier(
             thread, site,
@@ -187,6 +186,13 @@ static void arrive(Thread *thread, Barrier *barrier, tile_emu_scope scope, uint3
     }
     barrier->pending--;
     complete(thread, barrier);
+}
+
+static void arrive(Thread *thread, Barrier *barrier, tile_emu_scope scope, uint32_t site)
+{
+    if (!is_made_before(thread, barrier, site)) return;
+    tell(thread, barrier, scope, site);
+    count_arrival(thread, barrier, site);
 }
 
 TILE_API void tile_emu_mbarrier_expect(tile_emu_thread *thread, void *barrier, uint32_t bytes,
@@ -213,13 +219,22 @@ static void land(Thread *thread, Barrier *barrier, uint32_t bytes)
     complete(thread, barrier);
 }
 
-void tile_emu_mbarrier_land(Thread *thread, void *barrier, uint32_t bytes, uint32_t site)
+/* What has landed is known with the phase. */
+static void tell_landed(Thread *thread, uint32_t begun, const Barrier *barrier, uint32_t site)
 {
-    note_update(thread, barrier, site);
-    if (thread->abi.checked)
-        tile_emu_order_land(thread->block->launch->checker->order, thread,
-                            tile_emu_home(thread->block, (uintptr_t)barrier), (uintptr_t)barrier,
-                            site);
+    Request request = request_of(thread, barrier, TILE_EMU_ATOMIC, site);
+    request.unit = true;
+    request.event = begun;
+    if (!thread->abi.checked) return;
+    tile_emu_check(&request);
+    tile_emu_order_land(thread->block->launch->checker->order, thread, begun,
+                        tile_emu_home(thread->block, (uintptr_t)barrier), (uintptr_t)barrier, site);
+}
+
+void tile_emu_mbarrier_land(Thread *thread, uint32_t begun, void *barrier, uint32_t bytes,
+                            uint32_t site)
+{
+    tell_landed(thread, begun, barrier, site);
     land(thread, barrier, bytes);
 }
 
@@ -261,6 +276,8 @@ TILE_API void tile_emu_copy_arrive(tile_emu_thread *thread, void *barrier, uint3
                          .copies = tile_emu_take_copies(owner),
                          .group = owner->copy_group,
                          .site = site};
+    if (thread->checked)
+        arrival->begun = tile_emu_order_begin(block->launch->checker->order, owner, site);
     *(block->last_arrival ? &block->last_arrival->next : &block->first_arrival) = arrival;
     block->last_arrival = arrival;
 }
@@ -270,8 +287,12 @@ static void settle(Block *block, Arrival **link, Arrival *previous)
     Arrival *arrival = *link;
     *link = arrival->next;
     if (!arrival->next) block->last_arrival = previous;
-    tile_emu_land_copies(arrival->thread, arrival->copies);
-    arrive(arrival->thread, arrival->barrier, TILE_EMU_CTA, arrival->site);
+    if (arrival->thread->abi.checked) block->now++;
+    tile_emu_land_copies(arrival->thread, arrival->begun, arrival->copies);
+    if (is_made(arrival->thread, arrival->barrier, arrival->site)) {
+        tell_landed(arrival->thread, arrival->begun, arrival->barrier, arrival->site);
+        count_arrival(arrival->thread, arrival->barrier, arrival->site);
+    }
     arrival->next = block->free_arrivals;
     block->free_arrivals = arrival;
     block->progress = true;

@@ -23,14 +23,15 @@ typedef struct Event {
     uint32_t before[2]; /* events known to it, 0 is none */
     uint32_t site;      /* of the atomic, or of where they met */
     uint32_t visit;     /* the last walk that came here */
-    bool of_reads;      /* what was read is known from here, what was written is not */
+    bool is_narrow;     /* not all is known from here: passes_narrow */
+    bool unit;          /* a copy has landed, at the stamp before: nothing else is known of it */
 } Event;
 
-/* Known from a walk: from `event`, accesses of `block` older than `stamp` can be reached, or reads
- * alone. */
+/* Known from a walk: from `event`, accesses of `block` older than `stamp` can be reached, or those
+ * alone that passes_narrow. */
 typedef struct Memo {
     uint32_t event, block, stamp;
-    bool reads;
+    bool is_narrow;
 } Memo;
 
 struct Order {
@@ -199,26 +200,37 @@ void tile_emu_order_atomic(Order *order, const Request *request)
 
 enum { COMPLETE = 4 /* bytes further */ };
 
-/* One for another block's barrier that is for its own block's threads alone releases what was read,
- * which is done when it is; what was written may not be there yet. */
+/* One for another block's barrier that is for its own block's threads alone: what a thread wrote
+ * may not be there yet. */
 void tile_emu_order_arrive(Order *order, Thread *thread, Block *home, uintptr_t barrier,
                            tile_emu_scope scope, uint32_t site)
 {
     const bool is_remote = home != thread->block;
     Event event = event_of(thread, site);
-    event.of_reads = is_remote && scope == TILE_EMU_CTA;
+    event.is_narrow = is_remote && scope == TILE_EMU_CTA;
     uint64_t *last = chain_at(order, home, barrier, TILE_EMU_SHARED,
                               is_remote && scope != TILE_EMU_CTA ? OF_CLUSTER : OF_BLOCK);
     tile_emu_note_chance();
     if (last) *last = join(order, add_event(order, event), (uint32_t)*last);
 }
 
-void tile_emu_order_land(Order *order, Thread *thread, Block *home, uintptr_t barrier,
-                         uint32_t site)
+uint32_t tile_emu_order_begin(Order *order, Thread *thread, uint32_t site)
+{
+    return add_event(order, event_of(thread, site));
+}
+
+void tile_emu_order_land(Order *order, const Thread *thread, uint32_t begun, Block *home,
+                         uintptr_t barrier, uint32_t site)
 {
     uint64_t *last = chain_at(order, home, barrier, TILE_EMU_SHARED, OF_BLOCK);
+    const Event event = {.block = thread->block->id,
+                         .thread = thread->abi.index,
+                         .unit = true,
+                         .stamp = ++thread->block->now,
+                         .site = site,
+                         .before = {begun, last ? (uint32_t)*last : 0}};
     tile_emu_note_chance();
-    if (last) *last = join(order, add_event(order, event_of(thread, site)), (uint32_t)*last);
+    if (last) *last = add_event(order, event);
 }
 
 void tile_emu_order_complete(Order *order, Block *home, uintptr_t barrier)
@@ -296,7 +308,8 @@ typedef struct Lanes {
 /* Lanes that did something together are known one by one, too: once all have been met. */
 static bool lane_completes(Lanes *lanes, const Event *event, uint32_t warp, WarpReads reads)
 {
-    if (event->warps || event->thread / LANES != warp || reads.stamp >= event->stamp) return false;
+    if (event->warps || event->unit || event->thread / LANES != warp || reads.stamp >= event->stamp)
+        return false;
     lanes->of_warp[warp] |= 1u << event->thread % LANES;
     return (lanes->of_warp[warp] & reads.lanes) == reads.lanes;
 }
@@ -306,7 +319,7 @@ static uint32_t warps_covered(const Event *event, const Access *access, uint32_t
                               Lanes *lanes)
 {
     uint32_t covered = 0;
-    if (event->block != access->block) return 0;
+    if (event->block != access->block || event->unit) return 0;
     for (uint32_t rest = warps; rest; rest &= rest - 1) {
         const uint32_t warp = (uint32_t)__builtin_ctz(rest), stamp = access->by_warp[warp].stamp;
         const uint32_t known = event->warps >> warp & 1 ? event->stamp
@@ -338,11 +351,20 @@ static bool covers(const Event *event, const Access *access)
     if (event->block != access->block || access->scope == SCOPE_GRID) return false;
     if (!access->stamp) return true; /* the block's beginning */
     if (access->stamp < event->barrier_stamp) return true;
+    if (access->unit || event->unit)
+        return access->unit && event->unit && access->thread == event->thread &&
+               access->stamp + 1 == event->stamp;
     if (event->warps) return !(access->warps & ~event->warps) && access->stamp < event->stamp;
     bool same_warp = event->thread / LANES == access->thread / LANES;
     if (access->scope <= SCOPE_WARP && same_warp && access->stamp < event->sync_stamp) return true;
     return access->scope == SCOPE_THREAD && access->stamp < event->stamp &&
            (access->thread == event->thread || (access->together && same_warp));
+}
+
+/* What was read is done when it is, and so is a copy that somebody has waited for. */
+static bool passes_narrow(const Access *access)
+{
+    return access->reads || access->unit;
 }
 
 static Memo *memo_of(Order *order, uint32_t event, uint32_t block)
@@ -362,7 +384,7 @@ static uint32_t walk(Order *order, uint32_t from, const Access *access)
     for (uint32_t visits = 0; depth; visits++) {
         uint32_t index = order->stack[--depth];
         Event *event = &order->events[index];
-        if (event->of_reads && !access->reads) continue;
+        if (event->is_narrow && !passes_narrow(access)) continue;
         if (visits == MAX_VISITS || covers(event, access)) return index;
         if (access->scope == SCOPE_BLOCK && access->by_warp) {
             warps &= ~warps_covered(event, access, warps, &lanes);
@@ -387,13 +409,13 @@ bool tile_emu_order_knows(Order *order, uint32_t event, const Access *access)
     if (!event) return false;
     Memo *memo = memo_of(order, event, access->block);
     if (memo->event == event && memo->block == access->block && access->stamp < memo->stamp &&
-        (access->reads || !memo->reads))
+        (passes_narrow(access) || !memo->is_narrow))
         return true;
     uint32_t found = walk(order, event, access);
     if (!found) return false;
     const Event *end = &order->events[found];
     if (end->block == access->block && access->stamp < end->barrier_stamp)
-        *memo = (Memo){event, access->block, end->barrier_stamp, access->reads};
+        *memo = (Memo){event, access->block, end->barrier_stamp, passes_narrow(access)};
     return true;
 }
 

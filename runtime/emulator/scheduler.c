@@ -203,6 +203,7 @@ static void begin_block(Block *block, uint64_t number)
     block->free_copies = NULL;
     block->stores = 0;
     block->first_box = block->last_box = block->free_boxes = NULL;
+    block->first_read = block->last_read = NULL;
     block->free_readings = NULL;
     block->first_arrival = block->last_arrival = block->free_arrivals = NULL;
     block->first_making = NULL;
@@ -276,6 +277,7 @@ static bool run_warps(Block *block)
 static void end_block(Block *block)
 {
     if (block->first_box || block->stores) tile_emu_check_boxes(block);
+    if (block->first_read) tile_emu_write_boxes(block);
     if (block->watch) tile_emu_check_end_block(block);
     if (block->launch->seeks_evidence) tile_emu_note_unused(block);
 }

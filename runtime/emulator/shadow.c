@@ -104,17 +104,23 @@ static bool split_cells(Page *page, uint32_t shift)
 bool tile_emu_shadow_is_ordered(const Access *before, const Request *request)
 {
     const Block *block = request->block;
-    if (before->block != block->id)
-        return before->block == 0 ||
-               (request->space == TILE_EMU_SHARED && before->block < block->team->first_id);
-    if (before->scope == SCOPE_GRID) return false;
+    if (before->block == 0 ||
+        (request->space == TILE_EMU_SHARED && before->block < block->team->first_id))
+        return true;
+    if (before->block != block->id || before->scope == SCOPE_GRID || request->unit) return false;
     if (before->stamp < block->barrier_stamp) return true;
+    if (before->unit) return false;
     if (before->scope == SCOPE_THREAD && before->thread == request->thread->abi.index) return true;
     uint32_t warp = request->thread->warp;
     if (before->together && before->scope == SCOPE_THREAD && before->thread / LANES == warp)
         return true;
     return before->scope <= SCOPE_WARP && before->thread / LANES == warp &&
            before->stamp < block->sync_stamp[warp];
+}
+
+uint32_t tile_emu_known_to(const Request *request)
+{
+    return request->unit ? request->event : request->thread->event;
 }
 
 static const char *earlier_text(const Access *access)
@@ -166,17 +172,17 @@ static void report_race(const Request *request, const Access *before)
     uint32_t index[3];
     tile_emu_block_index(launch, before->block - 1, index);
     bool own = before->block == request->block->id && before->thread == request->thread->abi.index;
-    if (own)
+    if (own && !before->unit && !request->unit)
         snprintf(who, sizeof who, "another thread");
     else
-        snprintf(who, sizeof who, "thread %u of block (%u, %u, %u)", before->thread, index[0],
-                 index[1], index[2]);
+        snprintf(who, sizeof who, "%sthread %u of block (%u, %u, %u)",
+                 before->unit ? "a copy of " : "", before->thread, index[0], index[1], index[2]);
     tile_emu_fault_add(
         request->block->launch, FAULT_RACE, request->site, before->site,
-        "thread %u of block (%u, %u, %u) %s %u bytes %s, not ordered with %s by %s at %s%s",
-        request->thread->abi.index, request->block->index[0], request->block->index[1],
-        request->block->index[2], tile_emu_verb(request->kind), request->bytes,
-        tile_emu_address_text(request, where), earlier_text(before), who,
+        "%sthread %u of block (%u, %u, %u) %s %u bytes %s, not ordered with %s by %s at %s%s",
+        request->unit ? "a copy of " : "", request->thread->abi.index, request->block->index[0],
+        request->block->index[1], request->block->index[2], tile_emu_verb(request->kind),
+        request->bytes, tile_emu_address_text(request, where), earlier_text(before), who,
         tile_emu_place(launch, before->site, place), weakness(before, request, why));
 }
 
@@ -186,15 +192,16 @@ static bool knows_last(Order *order, const Access *reads, const Request *request
     Access last = *reads;
     last.scope = SCOPE_THREAD;
     last.warps = 1u << last.thread / LANES % MAX_WARPS;
-    return request->thread->event && (tile_emu_shadow_is_ordered(&last, request) ||
-                                      tile_emu_order_knows(order, request->thread->event, &last));
+    const uint32_t known = tile_emu_known_to(request);
+    return known && (tile_emu_shadow_is_ordered(&last, request) ||
+                     tile_emu_order_knows(order, known, &last));
 }
 
 static bool is_known(Order *order, const Access *before, const Request *request)
 {
     if (before->scope != SCOPE_GRID)
-        return tile_emu_order_knows(order, request->thread->event, before);
-    return before->by_warp ? tile_emu_shadow_knows_all(order, request->thread, before->by_warp)
+        return tile_emu_order_knows(order, tile_emu_known_to(request), before);
+    return before->by_warp ? tile_emu_shadow_knows_all(order, request, before->by_warp)
                            : knows_last(order, before, request);
 }
 
@@ -215,16 +222,17 @@ void tile_emu_shadow_check(const Access *before, const Request *request, Order *
 }
 
 /* Whether it comes after what the warps of one block did: it may be the thread's own. */
-static bool knows_block(Order *order, Thread *thread, const Access *access)
+static bool knows_block(Order *order, const Request *request, const Access *access)
 {
-    const Block *block = thread->block;
-    if (access->block == block->id && access->stamp < block->barrier_stamp) return true;
-    return tile_emu_order_knows(order, thread->event, access);
+    const Block *block = request->block;
+    if (access->block == block->id && access->stamp < block->barrier_stamp && !request->unit)
+        return true;
+    return tile_emu_order_knows(order, tile_emu_known_to(request), access);
 }
 
-bool tile_emu_shadow_knows_all(Order *order, Thread *thread, const WarpReads *reads)
+bool tile_emu_shadow_knows_all(Order *order, const Request *request, const WarpReads *reads)
 {
-    const Cluster *cluster = thread->block->cluster;
+    const Cluster *cluster = request->block->cluster;
     for (uint32_t rank = 0; rank < cluster->count; rank++) {
         const WarpReads *own = reads + (size_t)rank * MAX_WARPS;
         Access access = {.block = cluster->blocks[rank].id,
@@ -236,7 +244,7 @@ bool tile_emu_shadow_knows_all(Order *order, Thread *thread, const WarpReads *re
             access.stamp = own[warp].stamp > access.stamp ? own[warp].stamp : access.stamp;
         }
         access.thread = access.warps ? (uint16_t)(__builtin_ctz(access.warps) * LANES) : 0;
-        if (access.warps && !knows_block(order, thread, &access)) return false;
+        if (access.warps && !knows_block(order, request, &access)) return false;
     }
     return true;
 }
@@ -255,6 +263,9 @@ Access tile_emu_shadow_access_of(const Request *request)
                     .reads = request->kind == TILE_EMU_READ,
                     .bits = request->bits,
                     .together = request->together,
+                    .unit = request->unit,
+                    .async = request->proxy == PROXY_ASYNC,
+                    .under_way = request->under_way,
                     .passed = tile_emu_passed(request->thread)};
 }
 
@@ -297,14 +308,22 @@ static WarpReads *reads_with(const Access *reads, const Access *now, const Reque
     return all;
 }
 
+/* What begins a copy comes before what that does. */
+static bool is_read_before(const Access *reads, const Request *request, Order *order)
+{
+    return tile_emu_shadow_is_ordered(reads, request) ||
+           (request->unit && is_known(order, reads, request));
+}
+
 /* Reads that come before this one are forgotten: what comes after this one comes after them. The
  * others widen to a set, which keeps the last reader's name. */
-static void remember_read(Access *reads, const Request *request)
+static void remember_read(Access *reads, const Request *request, Order *order)
 {
     Access now = tile_emu_shadow_access_of(request);
-    if (!tile_emu_shadow_is_ordered(reads, request)) {
+    if (!is_read_before(reads, request, order)) {
         bool same_block = reads->block == now.block && reads->scope != SCOPE_GRID;
-        bool same_warp = reads->scope <= SCOPE_WARP && reads->thread / LANES == now.thread / LANES;
+        bool same_warp = reads->scope <= SCOPE_WARP && !reads->unit && !now.unit &&
+                         reads->thread / LANES == now.thread / LANES;
         now.scope = !same_block ? SCOPE_GRID : same_warp ? SCOPE_WARP : SCOPE_BLOCK;
         now.warps |= reads->warps;
         now.bits = now.bits && reads->bits ? now.bits | reads->bits : 0;
@@ -325,16 +344,54 @@ static void report_unwritten(const Request *request)
             request->block->index[2], request->bytes, tile_emu_address_text(request, where));
 }
 
+static void report_under_way(const Access *before, const Request *request)
+{
+    const Block *block = request->block;
+    char where[PLACE_TEXT], place[PLACE_TEXT];
+    tile_emu_fault_add(block->launch, FAULT_UNFINISHED, request->site, before->site,
+                       "thread %u of block (%u, %u, %u) %s %u bytes %s, which the tensor unit may "
+                       "still write, as nobody has waited for that; it was started at %s",
+                       request->thread->abi.index, block->index[0], block->index[1],
+                       block->index[2], tile_emu_verb(request->kind), request->bytes,
+                       tile_emu_address_text(request, where),
+                       tile_emu_place(block->launch, before->site, place));
+}
+
+static void report_hidden(const Access *before, const Request *request)
+{
+    const Block *block = request->block;
+    char where[PLACE_TEXT], place[PLACE_TEXT];
+    tile_emu_fault_add(block->launch, FAULT_PROXY, request->site, before->site,
+                       "the tensor unit %s for thread %u of block (%u, %u, %u) %u bytes %s, which "
+                       "thread %u has written at %s in this launch: no fence shows it that",
+                       tile_emu_verb(request->kind), request->thread->abi.index, block->index[0],
+                       block->index[1], block->index[2], request->bytes,
+                       tile_emu_address_text(request, where), before->thread,
+                       tile_emu_place(block->launch, before->site, place));
+}
+
+/* Of global memory: what the tensor unit writes, and what it has to see. Shared memory has records
+ * of its own of both (async.c, wgmma.c). */
+static void check_unit(const Access *before, const Request *request)
+{
+    if (before->under_way) report_under_way(before, request);
+    if (request->proxy == PROXY_ASYNC && before->block && !before->async)
+        report_hidden(before, request);
+}
+
 /* True if the cell was never written since the block began, which counts for shared memory. */
 static bool touch_cell(Cell *cell, const Request *request, Order *order)
 {
     bool unwritten = cell->write.block < request->block->team->first_id;
-    check_order(&cell->write, request, order);
+    if (!request->done) {
+        if (request->space == TILE_EMU_GLOBAL) check_unit(&cell->write, request);
+        check_order(&cell->write, request, order);
+    }
     if (request->kind == TILE_EMU_READ) {
-        remember_read(&cell->read, request);
+        remember_read(&cell->read, request, order);
         return unwritten;
     }
-    check_order(&cell->read, request, order);
+    if (!request->done) check_order(&cell->read, request, order);
     cell->write = tile_emu_shadow_access_of(request);
     cell->read.block = 0;
     return unwritten && request->kind == TILE_EMU_ATOMIC;

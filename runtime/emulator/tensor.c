@@ -1,8 +1,10 @@
 /* tensor.c: cp.async.bulk.tensor in tile mode, from its definition in the PTX ISA manual, both
  * ways, through the asynchronous proxy. A box that is copied to shared memory lands as a whole when
  * somebody tests the mbarrier that counts its bytes, as late as the program allows: between its
- * start and then its destination is nobody's. One that is written to global memory is read when its
- * thread waits for that: until then it must stay as it is. */
+ * start and then its destination is nobody's, and its source is to stay. One that is written to
+ * global memory is read when its thread waits for that: until then it must stay as it is; and it is
+ * there when its thread waits for that, or the block has ended: until then nobody may look at it.
+ */
 #include <string.h>
 
 #include "emulator/emulator.h"
@@ -19,14 +21,20 @@ struct Box {
     Block *home; /* whose shared memory it is */
     int32_t start[RANK];
     uint32_t bytes, site;
-    uint32_t group;  /* of one that is written */
+    uint32_t group;   /* of one that is written */
+    uint32_t begun;   /* of one that is copied to shared memory: the event, of order.c */
+    uint8_t *content; /* what was read, in so many bytes: */
+    uint32_t capacity;
     uint16_t passed; /* left_out.c */
 };
 
+/* What is done when a box has landed is the unit's doing. */
 static Request request_of(const Box *box, const void *address, uint32_t bytes, uint32_t kind,
                           uint32_t space)
 {
     return (Request){.thread = box->thread,
+                     .unit = box->begun != 0,
+                     .event = box->begun,
                      .block = box->thread->block,
                      .address = (uintptr_t)address,
                      .bytes = bytes,
@@ -34,6 +42,59 @@ static Request request_of(const Box *box, const void *address, uint32_t bytes, u
                      .space = space,
                      .proxy = PROXY_ASYNC,
                      .site = box->site};
+}
+
+/* ---- global memory ---- */
+
+/* How many bytes from `column` on, at most a chunk's, lie inside; before `*skip` none do. */
+static uint32_t inside_of(const tile_tensor_map *map, int64_t column, uint32_t most, uint32_t *skip)
+{
+    const int64_t first = column < 0 ? -column : 0, left = map->extents[0] - column;
+    const int64_t count = left < most ? left : most;
+    *skip = (uint32_t)(first < most ? first : most);
+    return count > first ? (uint32_t)(count - first) : 0;
+}
+
+/* The memory of the box's row `number`; NULL: it is outside. */
+static const uint8_t *row_at(const Box *box, uint32_t number)
+{
+    const tile_tensor_map *map = box->map;
+    const uint8_t *row = map->pointer;
+    for (uint32_t i = 1; i < map->rank; i++) {
+        const int64_t at = (int64_t)box->start[i] + number % map->box[i];
+        if (at < 0 || at >= map->extents[i]) return NULL;
+        row += at * map->strides[i];
+        number /= map->box[i];
+    }
+    return row;
+}
+
+/* The chunk's bytes in global memory that are inside; 0 if none are. `*place` is where they are in
+ * the chunk. */
+static uint32_t chunk_at(const Box *box, uint32_t at, uint32_t *place, const uint8_t **from)
+{
+    const tile_tensor_map *map = box->map;
+    const uint32_t width = map->box[0] * map->bytes;
+    const int64_t column = box->start[0] + (int64_t)(at % width / map->bytes);
+    const uint8_t *row = row_at(box, at / width);
+    uint32_t skip, count = inside_of(map, column, CHUNK / map->bytes, &skip);
+    if (!row || !count) return 0;
+    *place = skip * map->bytes;
+    *from = row + (column + skip) * map->bytes;
+    return count * map->bytes;
+}
+
+/* All of the box's chunks that are inside, as such accesses. */
+static void note_rows(const Box *box, uint32_t kind, bool under_way)
+{
+    uint32_t place;
+    const uint8_t *row;
+    for (uint32_t at = 0; at < box->bytes; at += CHUNK) {
+        const uint32_t bytes = chunk_at(box, at, &place, &row);
+        Request request = request_of(box, row, bytes, kind, TILE_EMU_GLOBAL);
+        request.under_way = under_way;
+        if (bytes) tile_emu_check(&request);
+    }
 }
 
 /* ---- the start ---- */
@@ -78,12 +139,15 @@ static Box *box_new(Thread *thread, Block *home, const void *map, void *shared, 
                     uint32_t site)
 {
     Box *box = home->free_boxes;
+    const Box used = box ? *box : (Box){0};
     if (box)
         home->free_boxes = box->next;
     else
         box = tile_emu_block_memory(home, sizeof *box);
     if (!box) return NULL;
-    *box = (Box){.map = map,
+    *box = (Box){.content = used.content,
+                 .capacity = used.capacity,
+                 .map = map,
                  .shared = shared,
                  .thread = thread,
                  .home = home,
@@ -116,7 +180,11 @@ static void copy_to(Thread *thread, Block *home, const Box *like, uint32_t rank)
         box_new(thread, home, like->map, in_block(own, home, like->shared), rank, like->site);
     if (!box) return;
     box->barrier = barrier;
-    if (thread->abi.checked) note_destination(box);
+    if (thread->abi.checked) {
+        note_rows(box, TILE_EMU_READ, false);
+        note_destination(box);
+        box->begun = tile_emu_order_begin(own->launch->checker->order, thread, box->site);
+    }
     *(home->last_box ? &home->last_box->next : &home->first_box) = box;
     home->last_box = box;
 }
@@ -143,42 +211,6 @@ TILE_API void tile_emu_tensor_copy(tile_emu_thread *thread, const void *map, voi
 
 /* ---- the landing ---- */
 
-/* How many bytes from `column` on, at most a chunk's, lie inside; before `*skip` none do. */
-static uint32_t inside_of(const tile_tensor_map *map, int64_t column, uint32_t most, uint32_t *skip)
-{
-    const int64_t first = column < 0 ? -column : 0, left = map->extents[0] - column;
-    const int64_t count = left < most ? left : most;
-    *skip = (uint32_t)(first < most ? first : most);
-    return count > first ? (uint32_t)(count - first) : 0;
-}
-
-static void read_chunk(const Box *box, const uint8_t *row, int64_t column, uint8_t out[CHUNK])
-{
-    const tile_tensor_map *map = box->map;
-    uint32_t skip, count = inside_of(map, column, CHUNK / map->bytes, &skip);
-    memset(out, 0, CHUNK);
-    if (!row || !count) return;
-    const void *from = row + (column + skip) * map->bytes;
-    const Request request =
-        request_of(box, from, count * map->bytes, TILE_EMU_READ, TILE_EMU_GLOBAL);
-    if (box->thread->abi.checked) from = tile_emu_check(&request);
-    memcpy(out + skip * map->bytes, from, count * map->bytes);
-}
-
-/* The memory of the box's row `number`; NULL: it is outside. */
-static const uint8_t *row_at(const Box *box, uint32_t number)
-{
-    const tile_tensor_map *map = box->map;
-    const uint8_t *row = map->pointer;
-    for (uint32_t i = 1; i < map->rank; i++) {
-        const int64_t at = (int64_t)box->start[i] + number % map->box[i];
-        if (at < 0 || at >= map->extents[i]) return NULL;
-        row += at * map->strides[i];
-        number /= map->box[i];
-    }
-    return row;
-}
-
 /* Bits of the address from 7 on flip those from 4 on. */
 static uint8_t *swizzled(const Box *box, uint32_t offset)
 {
@@ -188,21 +220,32 @@ static uint8_t *swizzled(const Box *box, uint32_t offset)
     return shared + (plain ^ flip * CHUNK);
 }
 
+static void read_chunk(const Box *box, uint32_t at, uint8_t out[CHUNK])
+{
+    uint32_t place;
+    const uint8_t *row;
+    const uint32_t bytes = chunk_at(box, at, &place, &row);
+    const void *from = row;
+    memset(out, 0, CHUNK);
+    if (!bytes) return;
+    const Request request = request_of(box, row, bytes, TILE_EMU_READ, TILE_EMU_GLOBAL);
+    if (box->thread->abi.checked) from = tile_emu_check(&request);
+    memcpy(out + place, from, bytes);
+}
+
 static void land(const Box *box)
 {
-    const tile_tensor_map *map = box->map;
-    const uint32_t width = map->box[0] * map->bytes;
     tile_emu_mark_copy(box->home, box->shared, box->bytes, 0);
+    if (box->begun) box->thread->block->now++;
     for (uint32_t at = 0; at < box->bytes; at += CHUNK) {
         uint8_t chunk[CHUNK];
         void *to = swizzled(box, at);
-        read_chunk(box, row_at(box, at / width), box->start[0] + (int64_t)(at % width / map->bytes),
-                   chunk);
+        read_chunk(box, at, chunk);
         const Request request = request_of(box, to, CHUNK, TILE_EMU_WRITE, TILE_EMU_SHARED);
         if (box->thread->abi.checked) to = tile_emu_check(&request);
         memcpy(to, chunk, CHUNK);
     }
-    tile_emu_mbarrier_land(box->thread, box->barrier, box->bytes, box->site);
+    tile_emu_mbarrier_land(box->thread, box->begun, box->barrier, box->bytes, box->site);
 }
 
 bool tile_emu_land_box(Block *block, const void *barrier)
@@ -243,7 +286,10 @@ TILE_API void tile_emu_tensor_store(tile_emu_thread *thread, const void *map, vo
     Box *box = active ? box_new(owner, owner->block, map, from, rank, site) : NULL;
     if (!box) return;
     box->group = owner->store_group;
-    if (thread->checked) note_source(box, site + 1);
+    if (thread->checked) {
+        note_source(box, site + 1);
+        note_rows(box, TILE_EMU_WRITE, true);
+    }
     *(owner->last_store ? &owner->last_store->next : &owner->first_store) = box;
     owner->last_store = box;
     owner->block->stores++;
@@ -254,28 +300,64 @@ TILE_API void tile_emu_tensor_commit(tile_emu_thread *thread)
     ((Thread *)thread->owner)->store_group++;
 }
 
-static void write_chunk(const Box *box, uint8_t *row, int64_t column, const uint8_t in[CHUNK])
+/* `waited`: for that, by its thread; else nobody may look at it, now that its block has ended. */
+static void write_box(const Box *box, bool waited)
 {
-    const tile_tensor_map *map = box->map;
-    uint32_t skip, count = inside_of(map, column, CHUNK / map->bytes, &skip);
-    if (!row || !count) return;
-    void *to = row + (column + skip) * map->bytes;
-    const Request request =
-        request_of(box, to, count * map->bytes, TILE_EMU_WRITE, TILE_EMU_GLOBAL);
-    if (box->thread->abi.checked) to = tile_emu_check(&request);
-    memcpy(to, in + skip * map->bytes, count * map->bytes);
+    uint32_t place;
+    const uint8_t *row;
+    for (uint32_t at = 0; at < box->bytes; at += CHUNK) {
+        const uint32_t bytes = chunk_at(box, at, &place, &row);
+        Request request = request_of(box, row, bytes, TILE_EMU_WRITE, TILE_EMU_GLOBAL);
+        void *to = (void *)(uintptr_t)row;
+        request.done = true;
+        request.under_way = !waited;
+        if (bytes && box->thread->abi.checked) to = tile_emu_check(&request);
+        if (bytes) memcpy(to, box->content + at + place, bytes);
+    }
 }
 
-static void write_box(const Box *box)
+/* Its bytes are read: they may be written again, and are to be written where they belong, which
+ * only a check puts off. */
+static void finish_reading(Box *box)
 {
-    const uint32_t width = box->map->box[0] * box->map->bytes;
-    if (box->thread->abi.checked) note_source(box, 0);
+    Block *block = box->thread->block;
+    const bool checked = box->thread->abi.checked != 0;
+    if (box->capacity < box->bytes) {
+        box->content = tile_emu_block_memory(block, box->bytes);
+        box->capacity = box->content ? box->bytes : 0;
+    }
+    if (!box->content) return;
+    if (checked) note_source(box, 0);
     for (uint32_t at = 0; at < box->bytes; at += CHUNK)
-        write_chunk(box, (uint8_t *)(uintptr_t)row_at(box, at / width),
-                    box->start[0] + (int64_t)(at % width / box->map->bytes), swizzled(box, at));
+        memcpy(box->content + at, swizzled(box, at), CHUNK);
+    if (!checked) {
+        write_box(box, true);
+        box_free(box);
+        return;
+    }
+    box->next = NULL;
+    *(block->last_read ? &block->last_read->next : &block->first_read) = box;
+    block->last_read = box;
 }
 
-TILE_API void tile_emu_tensor_wait(tile_emu_thread *thread, uint32_t groups)
+static void finish_writing(Thread *thread, uint32_t groups)
+{
+    Box *previous = NULL;
+    for (Box **link = &thread->block->first_read; *link;) {
+        Box *box = *link;
+        if (thread != box->thread || box->group + groups >= thread->store_group) {
+            previous = box;
+            link = &box->next;
+            continue;
+        }
+        *link = box->next;
+        if (!box->next) thread->block->last_read = previous;
+        write_box(box, true);
+        box_free(box);
+    }
+}
+
+TILE_API void tile_emu_tensor_wait(tile_emu_thread *thread, uint32_t groups, uint32_t written)
 {
     Thread *owner = thread->owner;
     while (owner->first_store && owner->first_store->group + groups < owner->store_group) {
@@ -284,9 +366,18 @@ TILE_API void tile_emu_tensor_wait(tile_emu_thread *thread, uint32_t groups)
         if (!box->next) owner->last_store = NULL;
         owner->block->stores--;
         tile_emu_note_completion(owner, box->passed, box->site, true);
-        write_box(box);
-        box_free(box);
+        finish_reading(box);
     }
+    if (written) finish_writing(owner, groups);
+}
+
+void tile_emu_write_boxes(Block *block)
+{
+    for (Box *next, *box = block->first_read; box; box = next) {
+        next = box->next;
+        write_box(box, false);
+    }
+    block->first_read = block->last_read = NULL;
 }
 
 /* ---- the block's end ---- */

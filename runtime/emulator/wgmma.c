@@ -14,14 +14,16 @@ enum {
     COLUMNS = 8,
     CHUNK = 16,
     MOST_COLUMNS = 256,
-    THREAD_BITS = 11 /* of a word of `generic_write`; fences above */
+    THREAD_BITS = 11,        /* of a word of `generic_write` */
+    UNIT = 1 << THREAD_BITS, /* of a copy of the thread's; fences above */
+    FENCE_BITS = 12
 };
 
 /* ---- the asynchronous proxy ---- */
 
 static uint32_t mark_of(const Thread *thread)
 {
-    return (thread->abi.index + 1) | thread->fences << THREAD_BITS;
+    return (thread->abi.index + 1) | thread->fences << FENCE_BITS;
 }
 
 static void check_readings(const Request *request, size_t begin)
@@ -47,7 +49,7 @@ void tile_emu_note_generic_write(const Request *request)
     const size_t begin = request->address - (uintptr_t)request->home->shared;
     check_readings(request, begin);
     for (size_t i = begin / 4; i <= (begin + request->bytes - 1) / 4; i++) {
-        watch->generic_write[i] = mark_of(request->thread);
+        watch->generic_write[i] = mark_of(request->thread) | (request->unit ? (uint32_t)UNIT : 0);
         watch->generic_stamp[i] = request->block->now;
         watch->generic_passed[i] = tile_emu_passed(request->thread);
         watch->generic_rank[i] = (uint8_t)request->block->rank;
@@ -84,6 +86,7 @@ bool tile_emu_is_shown(const Thread *reader, const Block *home, const Shown *sho
                            .stamp = shown->stamp,
                            .thread = (uint16_t)writer->abi.index,
                            .scope = SCOPE_THREAD,
+                           .unit = shown->unit,
                            .warps = 1u << writer->warp};
     return tile_emu_order_knows(home->launch->checker->order, reader->fence_event, &access);
 }
@@ -115,7 +118,8 @@ void tile_emu_check_proxy(const Request *request, const char *what)
         const Shown shown = {.writer = writer,
                              .stamp = watch->generic_stamp[i],
                              .passed = watch->generic_passed[i],
-                             .since = mark != mark_of(writer)};
+                             .unit = mark & UNIT,
+                             .since = !(mark & UNIT) && mark != mark_of(writer)};
         if (!tile_emu_is_shown(request->thread, home, &shown)) {
             tile_emu_report_hidden(request, what, writer);
             return;

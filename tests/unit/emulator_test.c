@@ -949,11 +949,11 @@ KERNEL(boxed_store)
     c->t->in[1] = 2;
     tile_emu_tensor_store(c->t, &test->map, c->t->shared + BOX_AT, c->t->index == 0, 2, 4);
     tile_emu_tensor_commit(c->t);
-    if (test->lack != LACKS_READERS && test->lack != LACKS_WAIT) tile_emu_tensor_wait(c->t, 0);
+    if (test->lack != LACKS_READERS && test->lack != LACKS_WAIT) tile_emu_tensor_wait(c->t, 0, 0);
     c->t->in[0] = 0; /* all threads */
     SUSPEND(TILE_EMU_BARRIER, 2);
     if (test->lack != LACKS_READERS) store_shared(c, BOX_AT + c->t->index * 4, 0, 6);
-    tile_emu_tensor_wait(c->t, test->lack == LACKS_READERS ? 1 : 0);
+    tile_emu_tensor_wait(c->t, test->lack == LACKS_READERS ? 1 : 0, 0);
     END
 }
 
