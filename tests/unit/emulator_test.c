@@ -990,7 +990,7 @@ static void expect_boxes(Ramp *ramp, uint32_t warps, uint32_t blocks, const char
 static void test_tensor_copies(void **state)
 {
     (void)state;
-    static const char *const faults[] = {
+    static const char *const faults[LACKS] = {
         [LACKS_NOTHING] = "",
         [LACKS_EXPECTATION] = "kernel.tile:6:5: unfinished copy: thread 32 of block (0, 0, 0)",
         [LACKS_WAIT] = "kernel.tile:6:5: unfinished copy: thread 32 of block (0, 0, 0)",
@@ -1086,7 +1086,7 @@ static tile_status launch_cluster(Ramp *ramp, uint32_t blocks, uint8_t size, voi
 static void test_cast_copies(void **state)
 {
     (void)state;
-    static const char *const faults[] = {
+    static const char *const faults[LACKS] = {
         [LACKS_NOTHING] = "",
         [LACKS_EXPECTATION] = NULL,
         [LACKS_WAIT] = "kernel.tile:6:5: unfinished copy: thread 0 of block (0, 0, 0)",
@@ -1126,7 +1126,7 @@ static void test_told(void **state)
 static void test_tensor_stores(void **state)
 {
     (void)state;
-    static const char *const faults[] = {
+    static const char *const faults[LACKS] = {
         [LACKS_NOTHING] = "",
         [LACKS_EXPECTATION] = NULL,
         [LACKS_WAIT] = "kernel.tile:6:5: unfinished read: thread",
@@ -1144,6 +1144,182 @@ static void test_tensor_stores(void **state)
                              written ? (row - 2) * 100 + column - 16
                                      : 1000 + row * MAP_COLUMNS + column);
         }
+}
+
+/* ---- copies go their own way ---- */
+
+typedef enum Early {
+    ON_TIME,
+    EARLY_READ,  /* the box is looked at when its buffer has been read */
+    EARLY_OWN,   /* the same by the thread that has begun to store it */
+    EARLY_AGAIN, /* another is stored to the same place */
+} Early;
+
+/* Thread 0 stores a box, and waits, for it to be written or only read; then somebody looks. */
+KERNEL(stored_then_read)
+{
+    const Boxed *test = pointer_of(c);
+    const uint16_t *row = test->memory + (size_t)2 * MAP_COLUMNS + 16;
+    const uint32_t reader = (Early)test->lack == EARLY_OWN ? 0 : 9;
+    BEGIN
+    for (int i = (int)c->t->index; i < BOX_ROWS * BOX_COLUMNS / 2; i += 32)
+        store_shared(c, BOX_AT + (uint32_t)i * 4, 7, 1);
+    tile_emu_fence_async(c->t, 0);
+    SUSPEND(TILE_EMU_BARRIER, 2);
+    c->t->in[0] = 16;
+    c->t->in[1] = 2;
+    tile_emu_tensor_store(c->t, &test->map, c->t->shared + BOX_AT, c->t->index == 0, 2, 4);
+    tile_emu_tensor_commit(c->t);
+    tile_emu_tensor_wait(c->t, 0, (Early)test->lack == ON_TIME);
+    if ((Early)test->lack == EARLY_AGAIN) {
+        tile_emu_tensor_store(c->t, &test->map, c->t->shared + BOX_AT, c->t->index == 0, 2, 5);
+        tile_emu_tensor_commit(c->t);
+        tile_emu_tensor_wait(c->t, 0, 0);
+    }
+    c->t->in[0] = 0; /* all threads */
+    SUSPEND(TILE_EMU_BARRIER, 2);
+    if (c->t->index == reader) load_global(c, (const uint32_t *)(const void *)row, 6);
+    END
+}
+
+static void test_written_late(void **state)
+{
+    (void)state;
+    static const char *const faults[] = {
+        [ON_TIME] = NULL,
+        [EARLY_READ] =
+            "kernel.tile:6:5: unfinished copy: thread 9 of block (0, 0, 0) reads 4 bytes",
+        [EARLY_OWN] = "kernel.tile:6:5: unfinished copy: thread 0 of block (0, 0, 0) reads 4 bytes",
+        [EARLY_AGAIN] = "kernel.tile:5:5: unfinished copy: thread 0 of block (0, 0, 0) writes 16"};
+    for (int early = ON_TIME; early <= EARLY_AGAIN; early++) {
+        Boxed test = boxed(16, (Lack)early);
+        test.map.pointer = test.memory;
+        const tile_status status = launch(stored_then_read, 1, 2048, 1, &test);
+        if (faults[early])
+            assert_fault(status, faults[early]);
+        else
+            assert_fine(status);
+        assert_int_equal(test.memory[2 * MAP_COLUMNS + 16], 7); /* it is written all the same */
+    }
+}
+
+typedef enum Mover { BY_THREADS, BY_UNIT } Mover;
+typedef enum When {
+    BEFORE,       /* the source is written, then all meet, then the copy begins */
+    BEHIND_START, /* the copy begins, then all meet, then the source is written */
+    BY_ITSELF,    /* by the thread that has begun to copy it */
+    WORD_BEFORE,  /* not the source: that thread writes a word, which the others read, */
+    WORD_BEHIND   /* before it begins, or behind that */
+} When;
+
+typedef struct Moved {
+    Boxed box;
+    Mover mover;
+    When when;
+} Moved;
+
+static void begin_copy(Coroutine *c, const Moved *test)
+{
+    uint8_t *shared = c->t->shared;
+    if (test->mover == BY_THREADS) {
+        if (c->t->index) return;
+        tile_emu_copy_async(c->t, shared + BOX_AT, test->box.memory, 16, 1, 1, 4);
+        tile_emu_copy_arrive(c->t, shared, 0, 4);
+        return;
+    }
+    if (c->t->index == 0) {
+        tile_emu_mbarrier_expect(c->t, shared, BOX_ROWS * BOX_COLUMNS * 2, 3);
+        tile_emu_mbarrier_arrive(c->t, shared, 1, TILE_EMU_CTA, 3);
+    }
+    c->t->in[0] = c->t->in[1] = 0;
+    tile_emu_tensor_copy(c->t, &test->box.map, shared + BOX_AT, shared, c->t->index == 0, 2, 0, 4);
+    c->t->in[0] = 0;
+}
+
+KERNEL(moved)
+{
+    const Moved *test = pointer_of(c);
+    uint32_t *source = (uint32_t *)(uintptr_t)test->box.memory;
+    const uint32_t writer = test->when == BY_ITSELF ? 0 : 32;
+    BEGIN
+    tile_emu_mbarrier_init(c->t, c->t->shared, c->t->index == 0 ? 1 : 0, 1);
+    tile_emu_fence_async(c->t, 0);
+    if (test->when == BEFORE && c->t->index == writer) store_global(c, source, 1, 7);
+    SUSPEND(TILE_EMU_BARRIER, 2);
+    if (test->when == WORD_BEFORE && c->t->index == 0) store_shared(c, 64, 1, 7);
+    begin_copy(c, test);
+    if (test->when == WORD_BEHIND && c->t->index == 0) store_shared(c, 64, 1, 7);
+    if (test->when == BEHIND_START || test->when == BY_ITSELF) {
+        SUSPEND(TILE_EMU_BARRIER, 2);
+        if (c->t->index == writer) store_global(c, source, 1, 7);
+    }
+    while (c->t->index >= 32 && !tile_emu_mbarrier_test(c->t, c->t->shared, 0, TILE_EMU_CTA, 5))
+        SUSPEND(TILE_EMU_NONE, 5);
+    if (c->t->index >= 32 && test->when >= WORD_BEFORE) load_shared(c, 64, 6);
+    END
+}
+
+static void test_own_way(void **state)
+{
+    (void)state;
+    static const struct {
+        Mover mover;
+        When when;
+        const char *fault;
+    } rows[] = {
+        {BY_THREADS, BEFORE, NULL},
+        {BY_THREADS, BEHIND_START, "race: a copy of thread 0 of block (0, 0, 0) reads 16 bytes"},
+        {BY_THREADS, BY_ITSELF, "race: a copy of thread 0 of block (0, 0, 0) reads 16 bytes"},
+        {BY_THREADS, WORD_BEFORE, NULL},
+        {BY_THREADS, WORD_BEHIND, "kernel.tile:6:5: race: thread 32"},
+        {BY_UNIT, BEFORE, "unfenced write: the tensor unit reads for thread 0 of block (0, 0, 0)"},
+        {BY_UNIT, BEHIND_START, "race: a copy of thread 0 of block (0, 0, 0) reads 16 bytes"},
+        {BY_UNIT, BY_ITSELF, "race: a copy of thread 0 of block (0, 0, 0) reads 16 bytes"},
+        {BY_UNIT, WORD_BEFORE, NULL},
+        {BY_UNIT, WORD_BEHIND, "kernel.tile:6:5: race: thread 32"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Moved test = {boxed(0, LACKS_NOTHING), rows[i].mover, rows[i].when};
+        test.box.map.pointer = test.box.memory;
+        const tile_status status = launch(moved, 2, 2048, 1, &test);
+        if (rows[i].fault)
+            assert_fault(status, rows[i].fault);
+        else
+            assert_fine(status);
+    }
+}
+
+/* The source is written behind a flag, for which the copy's thread waits before or behind the start
+ * of the copy (`kind`), but always before it waits for the copy itself. */
+KERNEL(flagged)
+{
+    uint32_t *memory = pointer_of(c);
+    const bool early = memory[8];
+    BEGIN
+    if (c->t->index == 32) {
+        store_global(c, memory + 4, 1, 1);
+        add_global(c, memory, 1, 2);
+    }
+    if (c->t->index == 0) {
+        if (early) tile_emu_copy_async(c->t, c->t->shared, memory + 4, 4, 1, 1, 3);
+        while (!add_global(c, memory, 0, 4)) SUSPEND(TILE_EMU_NONE, 4);
+        if (!early) tile_emu_copy_async(c->t, c->t->shared, memory + 4, 4, 1, 1, 3);
+        tile_emu_copy_wait(c->t, -1);
+    }
+    END
+}
+
+static void test_flagged(void **state)
+{
+    (void)state;
+    for (uint32_t early = 0; early < 2; early++) {
+        _Alignas(16) uint32_t memory[12] = {[8] = early};
+        const tile_status status = launch(flagged, 2, 64, 1, memory);
+        if (early)
+            assert_fault(status, "race: thread");
+        else
+            assert_fine(status);
+    }
 }
 
 KERNEL(exchange)
@@ -1694,6 +1870,9 @@ int main(void)
         cmocka_unit_test(test_mbarriers),
         cmocka_unit_test(test_making),
         cmocka_unit_test(test_told),
+        cmocka_unit_test(test_written_late),
+        cmocka_unit_test(test_own_way),
+        cmocka_unit_test(test_flagged),
         cmocka_unit_test(test_race_shared),
         cmocka_unit_test(test_race_write_after_read),
         cmocka_unit_test(test_race_bytes),
