@@ -12,7 +12,7 @@
 
 #include "emulator/emulator.h"
 
-enum { MEMO = 1024, MAX_VISITS = 1 << 20 };
+enum { MEMO = 1024, KNOWN = 4096, MAX_VISITS = 1 << 20 };
 
 /* The clocks of the thread that did an atomic, after it; block 0: two events' joint. Where some
  * warps met at a barrier of their own, all that they did before `stamp`. */
@@ -34,6 +34,13 @@ typedef struct Memo {
     bool is_narrow;
 } Memo;
 
+/* From `event` these accesses of one thread can be reached. */
+typedef struct Known {
+    uint32_t event, block, stamp;
+    uint16_t thread;
+    uint8_t reads, others; /* and what covers() looks at beside */
+} Known;
+
 struct Order {
     Launch *launch;
     Event *events; /* the first is none */
@@ -45,6 +52,7 @@ struct Order {
     size_t stack_capacity;
     Map narrow, wide; /* address and whose to the last event there: chain_at */
     Memo memo[MEMO];
+    Known known[KNOWN];
 };
 
 Order *tile_emu_order_new(Launch *launch)
@@ -79,6 +87,7 @@ void tile_emu_order_begin_team(Order *order)
     if (!order->met_global && order->count > order->team_start) {
         order->count = order->team_start;
         memset(order->memo, 0, sizeof order->memo);
+        memset(order->known, 0, sizeof order->known);
     }
     order->team_start = order->count;
     order->met_global = false;
@@ -404,6 +413,13 @@ static uint32_t walk(Order *order, uint32_t from, const Access *access)
     return 0;
 }
 
+/* One thread's accesses at a time are many, and are asked for again and again. */
+static Known *known_of(Order *order, uint32_t event, const Access *access)
+{
+    const uint32_t mix = event * 0x9E3779B1u ^ access->stamp * 0x85EBCA6Bu ^ access->thread;
+    return &order->known[(mix >> 12 ^ mix) % KNOWN];
+}
+
 bool tile_emu_order_knows(Order *order, uint32_t event, const Access *access)
 {
     if (!event) return false;
@@ -411,11 +427,17 @@ bool tile_emu_order_knows(Order *order, uint32_t event, const Access *access)
     if (memo->event == event && memo->block == access->block && access->stamp < memo->stamp &&
         (passes_narrow(access) || !memo->is_narrow))
         return true;
+    const Known now = {event,          access->block, access->stamp,
+                       access->thread, access->reads, access->unit};
+    Known *known = known_of(order, event, access);
+    if (access->scope == SCOPE_THREAD && memcmp(known, &now, sizeof now) == 0) return true;
     uint32_t found = walk(order, event, access);
     if (!found) return false;
     const Event *end = &order->events[found];
     if (end->block == access->block && access->stamp < end->barrier_stamp)
         *memo = (Memo){event, access->block, end->barrier_stamp, passes_narrow(access)};
+    else if (access->scope == SCOPE_THREAD)
+        *known = now;
     return true;
 }
 
