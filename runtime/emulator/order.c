@@ -427,8 +427,8 @@ bool tile_emu_order_knows(Order *order, uint32_t event, const Access *access)
     if (memo->event == event && memo->block == access->block && access->stamp < memo->stamp &&
         (passes_narrow(access) || !memo->is_narrow))
         return true;
-    const Known now = {event,          access->block, access->stamp,
-                       access->thread, access->reads, access->unit};
+    const uint8_t others = (uint8_t)(access->unit | access->together << 1);
+    const Known now = {event, access->block, access->stamp, access->thread, access->reads, others};
     Known *known = known_of(order, event, access);
     if (access->scope == SCOPE_THREAD && memcmp(known, &now, sizeof now) == 0) return true;
     uint32_t found = walk(order, event, access);
