@@ -241,6 +241,7 @@ static bool check_values(Session *session, const Options *options)
     fine &= check_number(session, "-j", options->jobs, 1, 1024);
     fine &= check_number(session, "--max-calls", options->max_calls, 1, 1000000000);
     fine &= check_number(session, "--leave-out", options->leave_out, 1, 1000000);
+    fine &= check_number(session, "--at-most", options->at_most, 1, 1000000);
     fine &= check_number(session, "--timeout", options->timeout, 1, 1000000);
     return fine;
 }

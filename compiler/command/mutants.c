@@ -41,11 +41,11 @@ static void report_mutant(Session *session, const MutantVec *mutants, size_t num
 
 /* What came of a run. */
 typedef struct Outcome {
-    int status;   /* to exit with; -1: it did not come to an end by itself */
-    int strength; /* of the evidence */
-    bool by_chance;
+    int status;      /* to exit with; -1: it did not come to an end by itself */
+    int strength;    /* of the evidence */
+    int by_chance;   /* as tile_emulator_goes_by_chance says */
     bool differs;    /* memory ended otherwise than with all ops, though nothing was said */
-    uint64_t digest; /* of memory; 0: there is none */
+    uint64_t digest; /* of memory */
     char evidence[TEXT];
 } Outcome;
 
@@ -72,10 +72,18 @@ static _Noreturn void run_without(const Subject *subject, size_t number, unsigne
     const char *text;
     Outcome outcome = {.status = (int)session_status(subject->session),
                        .strength = tile_emulator_evidence(&text),
-                       .by_chance = tile_emulator_goes_by_chance() != 0,
+                       .by_chance = tile_emulator_goes_by_chance(),
                        .digest = tile_emulator_digest()};
     snprintf(outcome.evidence, sizeof outcome.evidence, "%s", text);
     _exit(write(to, &outcome, sizeof outcome) != sizeof outcome);
+}
+
+/* Whether memory ended otherwise than with the op: for certain, as its lack may change who comes
+ * first, but that of a condition does not. */
+static bool differs(const Subject *subject, size_t number, const Outcome *outcome, bool backwards)
+{
+    const bool certain = outcome->by_chance < 2 || subject->mutants->data[number - 1].is_predicate;
+    return certain && outcome->digest != subject->whole[backwards].digest;
 }
 
 /* What comes of the program without the op, the last thread first or the first one. */
@@ -91,8 +99,7 @@ static Outcome outcome_in_order(const Subject *subject, size_t number, unsigned 
     if (read(ends[0], &outcome, sizeof outcome) != sizeof outcome) outcome.status = -1;
     close(ends[0]);
     if (child > 0) waitpid(child, NULL, 0);
-    const uint64_t whole = subject->whole[backwards].digest;
-    outcome.differs = number && !outcome.status && outcome.digest && outcome.digest != whole;
+    if (number && !outcome.status) outcome.differs = differs(subject, number, &outcome, backwards);
     return outcome;
 }
 

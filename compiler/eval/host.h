@@ -78,6 +78,7 @@ typedef struct HostArray {
 /* Operators are given as their text: "+", "//", "==", "-", "~". One operand at least is an
  * array. */
 struct Host {
+    bool asserts_nothing; /* what the program asserts is not looked at */
     /* Whether tile.host has a function of that name; methods of arrays are named "array.sum". */
     bool (*find)(struct Host *host, const char *name);
     HostStatus (*call)(struct Host *host, const HostCall *call, HostValue *result);

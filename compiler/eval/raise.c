@@ -205,6 +205,8 @@ static Flow require_assertion(Eval *eval, const NodeAssert *node, Object *test)
 Flow run_assert(Eval *eval, const Node *node)
 {
     const NodeAssert *n = NODE_AS(Assert, node);
+    if (eval->host != NULL && eval->staging == NULL && eval->host->asserts_nothing)
+        return FLOW_NEXT;
     Object *test = eval_expr(eval, n->test);
     bool truth;
     eval_move(eval, node->span);

@@ -63,7 +63,7 @@ void tile_emu_note_chance(void)
 
 TILE_API int tile_emulator_goes_by_chance(void)
 {
-    return the.chance;
+    return the.atomics ? 2 : the.chance;
 }
 
 void tile_emu_note_atomic(void)
@@ -78,7 +78,7 @@ void tile_emu_note_end(void)
 
 TILE_API uint64_t tile_emulator_digest(void)
 {
-    return the.atomics ? 0 : the.digest;
+    return the.digest;
 }
 
 bool tile_emu_is_whole(const tile_entry *entry)

@@ -2,7 +2,7 @@
 """mutants.py [--jobs N] [--which waits|predicates|all] [--only REGEX] [--lines N] [--known FILE] [--write FILE] [--json FILE] [--skip FILE] [--seen FILE] [--sample] TILEC FILE.accept...: runs each line of statements without one op that its
 kernels' threads or copies are ordered by, or without one condition that the compiler put an access under; each in its turn, on the emulator
 (`--leave-each-out`), and once more with the kernels' general variants; a line that is a loop over written values, round by round. A mutant is one op of one variant of one kernel; it counts as missed if some line of its file misses it: by a fault, by
-wrong results, by a deadlock. The others are listed, under what the emulator says of why nobody needs them (mutant_reasons.py).
+wrong results, by memory that ends otherwise, by a deadlock. Conditions that hold for all of a line's sizes are tried again with smaller ones (`--at-most`), where kernels run without a fault with these. The others are listed, under what the emulator says of why nobody needs them (mutant_reasons.py).
 
 Exit status 1 if a program fails that lacks nothing, or if one that is listed is not among those of --known."""
 import argparse
@@ -52,9 +52,9 @@ def run(tilec, which, seen, file, statements, *options):
 # What the tests run each time, of tests/exec: cp.async, views, TMA and wgmma, clusters, mbarriers of the author's, pipelined loops with warps of
 # their own for copies; conditions of ragged loads and stores.
 SAMPLE = (
-    ("waits", "copy_async|views|(clusters.tile: ([24]|8/1|11)|tensor_copies.tile: [23]|own_barriers.tile: [3-6]|pipelined_gemm.tile: [23]"
+    ("waits", "copy_async|views|(clusters.tile: ([24]|8/1|11)|tensor_copies.tile: 3|own_barriers.tile: [3-6]|pipelined_gemm.tile: [23]"
               "|plain_loop.tile: 2|open_products.tile: 1)$"),
-    ("predicates", "(copy_async.tile: [1-4]|tilelang_copy.tile: [12]|softmax.tile: [12](/1)?|dot.tile: 1)$"),
+    ("predicates", "(copy_async.tile: [14]|tilelang_copy.tile: 1|softmax.tile: [12](/1)?|dot.tile: 1)$"),
 )
 
 
@@ -105,7 +105,7 @@ def tests_of(paths, only, most):
 
 
 KINDS = ("waits", "predicates")
-GENERAL = ("--general",)
+GENERAL, SMALLER = ("--general",), (("--at-most=16",), ("--at-most=1",), ("--general", "--at-most=9"))
 
 
 def has_variants(outcomes):
@@ -155,6 +155,8 @@ def main():
         done.add((name, number, tuple(more)))
         for key, outcome in outcomes:
             key = (name, *key)
+            if tuple(more) in SMALLER and key not in best:
+                continue  # a kernel that the program as it is does not launch
             seen_in[kind_of(key[4])][name].add(str(number).split("/")[0])
             if key not in best or rank(outcome) > rank(best[key]):
                 best[key] = outcome
@@ -173,19 +175,27 @@ def main():
     accept = glob.glob(os.path.join(folder, "*.accept")) if options.sample else options.accept
     parts = SAMPLE if options.sample else ((options.which, options.only),)
     runs = [(which, *test) for which, only in parts for test in tests_of(accept, only, options.lines)]
-    runs = [test for test in runs if (os.path.basename(test[1]), test[2], GENERAL) not in done]
+    runs = [test for test in runs if (os.path.basename(test[1]), test[2], ()) not in done]
     # The first lines of all files, then the second ones: what one line misses, a later one of the same code need not try.
     runs.sort(key=lambda test: [int(part) for part in str(test[2]).split("/")])
 
     def run_one(which, file, number, statements):
-        """Of both variants: ((options, outcomes, why it fails), ...). Where each kernel has one alone, nothing is left for the second run."""
-        name, results = os.path.basename(file), []
-        for more in ((), GENERAL):
-            if results and not has_variants(results[0][1]):
-                results.append((more, {}, ""))
-                continue
-            known = dict.fromkeys(list(missed[name]), "missed")
+        """Of both variants, and with smaller sizes: ((options, outcomes, why it fails), ...)."""
+        name, results, own = os.path.basename(file), [], set()
+
+        def run_so(which, more):
+            known = dict.fromkeys([*list(missed[name]), *own], "missed")
             results.append((more, *run(options.tilec, which, {**seen[name, number, more], **known}, file, statements, *more)))
+            own.update(key[1:3] for key, outcome in (results[-1][1] or {}).items() if outcome == "missed")
+
+        run_so(which, ())
+        fails = results[0][1] is None
+        if not fails and has_variants(results[0][1]):
+            run_so(which, GENERAL)
+        for more in SMALLER:
+            conditions = {key[1:3] for _, outcomes, _ in results for key in outcomes or () if kind_of(key[3]) == "predicates"}
+            if not fails and which != "waits" and conditions - own - missed[name]:
+                run_so("predicates", more)
         return results
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -193,6 +203,8 @@ def main():
         for future in concurrent.futures.as_completed(waiting):
             _, file, number, _ = waiting[future]
             for more, outcomes, why in future.result():
+                if outcomes is None and more in SMALLER:
+                    outcomes = {}  # it may be that these are no sizes
                 if outcomes is None:
                     print(f"{os.path.basename(file)} {number}: fails as it stands", *more, f"\n{why}", flush=True)
                     failed = True

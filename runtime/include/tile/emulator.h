@@ -61,10 +61,10 @@ TILE_API int tile_emulator_came_to(uint32_t number);
  * returns how much that says, from 0 to 2. */
 TILE_API int tile_emulator_evidence(const char **text);
 /* Whether another order of threads may show something else: some are ordered by what happened to
- * come first. */
+ * come first; 2: what memory holds may go by that, too. */
 TILE_API int tile_emulator_goes_by_chance(void);
 /* Of what memory held at the end of each launch since then, if launches end with their first fault:
- * equal where that is. 0: what it holds may go by chance. */
+ * equal where that is. */
 TILE_API uint64_t tile_emulator_digest(void);
 /* Nonzero: a launch ends with its first fault. */
 TILE_API void tile_emulator_stop_at_fault(int stops);
