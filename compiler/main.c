@@ -94,6 +94,24 @@ static void on_crash(int number)
     ICE("%s", strsignal(number));
 }
 
+/* Ends as if nobody had caught the signal. */
+static void on_end(int number)
+{
+    alarm(10);
+    os_remove_temp_folders();
+    raise(number);
+}
+
+static void set_ends(void)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    const struct sigaction action = {.sa_handler = on_end, .sa_flags = SA_RESETHAND};
+    struct sigaction before;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(ends[i], &action, NULL);
+}
+
 static void set_signals(void)
 {
     static const int crashes[] = {
@@ -116,6 +134,7 @@ static void set_signals(void)
 int main(int count, char **words)
 {
     set_signals();
+    set_ends();
     Session *session = session_new();
     Times times = {0};
     Options options;

@@ -6,11 +6,13 @@
 #include "units.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,6 +63,7 @@ static _Noreturn void work(const Workers *workers, size_t index)
 {
     Stages own = *workers->stages;
     Buf out = {0};
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* nobody would read what is left */
     own.jobs = 1;
     own.codegen = codegen_new(own.session, &own.codegen_options);
     if (!own.codegen) _exit(EXIT_TOOL);

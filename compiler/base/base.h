@@ -236,6 +236,7 @@ bool os_same_file(const char *path, const char *other);
 char *os_join_path(Arena *arena, const char *folder, const char *file);
 char *os_temp_folder(Arena *arena); /* a fresh private folder, or NULL */
 void os_remove_folder(const char *path);
+void os_remove_temp_folders(void); /* those of this process that are still there */
 /* The program or the library that this code is in. */
 char *os_own_file(Arena *arena);
 char *os_find_program(Arena *arena, const char *name); /* by PATH; NULL if there is none */

@@ -1,6 +1,7 @@
 /* os.c: files and tools. */
 #include "base/base.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -143,9 +144,10 @@ static const char *temp_root(void)
     return root != NULL && root[0] != '\0' ? root : "/tmp";
 }
 
+/* By its name a process knows its own, when a signal ends it. */
 char *os_temp_folder(Arena *arena)
 {
-    return mkdtemp(os_join_path(arena, temp_root(), "tilec-XXXXXX"));
+    return mkdtemp(arena_printf(arena, "%s/tilec-%ld-XXXXXX", temp_root(), (long)getpid()));
 }
 
 static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *where)
@@ -157,6 +159,19 @@ static int remove_entry(const char *path, const struct stat *info, int kind, str
 void os_remove_folder(const char *path)
 {
     nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+void os_remove_temp_folders(void)
+{
+    char own[40], path[PATH_MAX];
+    const int length = snprintf(own, sizeof own, "tilec-%ld-", (long)getpid());
+    DIR *root = opendir(temp_root());
+    for (const struct dirent *entry; root != NULL && (entry = readdir(root)) != NULL;) {
+        if (strncmp(entry->d_name, own, (size_t)length) != 0) continue;
+        if (snprintf(path, sizeof path, "%s/%s", temp_root(), entry->d_name) < (int)sizeof path)
+            os_remove_folder(path);
+    }
+    if (root != NULL) closedir(root);
 }
 
 /* ---- tools ---- */

@@ -26,6 +26,10 @@ static void show_cache(Session *session, const Options *options, const char *fol
 ExitStatus command_cache(Session *session, const Options *options)
 {
     Buf text = {0};
+    if (options->inputs.count) {
+        diag_report(session->diags, DIAG_usage, (Span){0}, "cache takes no words: see --clear");
+        return EXIT_USAGE;
+    }
     const char *folder = chosen_cache(session, options);
     if (folder)
         show_cache(session, options, folder, &text);

@@ -147,9 +147,9 @@ static void leave_each_out(Subject *subject, const Options *options)
 {
     Session *session = subject->session;
     const MutantVec *mutants = subject->mutants;
-    size_t length;
-    const char *known =
-        options->missed ? os_read_file(session->arena, options->missed, &length) : NULL;
+    const Source *file = options->missed ? source_from_file(session, options->missed) : NULL;
+    if (options->missed && !file) return;
+    const char *known = file ? file->text : NULL;
     int missed = 0, unmet = 0, count = 0;
     unsigned seconds = 0;
     for (size_t number = 1; number <= mutants->count; number++) {

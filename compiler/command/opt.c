@@ -37,10 +37,11 @@ ExitStatus command_opt(Session *session, const Options *options)
 {
     if (options->list) return list_passes(session);
     const char *name = options->target ? options->target : "sm_90a";
-    const Target *target = target_find(name);
-    if (options->inputs.count != 1 || !target) {
-        diag_report(session->diags, DIAG_usage, (Span){0},
-                    target ? "opt needs one file of IR text" : "no such target");
+    ArchList archs;
+    if (!arch_parse(session, name, &archs)) return EXIT_USAGE;
+    const Target *target = archs.items[0].target;
+    if (options->inputs.count != 1) {
+        diag_report(session->diags, DIAG_usage, (Span){0}, "opt needs one file of IR text");
         return EXIT_USAGE;
     }
     const Source *source = source_from_file(session, options->inputs.items[0]);

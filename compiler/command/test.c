@@ -66,8 +66,9 @@ ExitStatus command_test(Session *session, const Options *options)
         one.inputs = (TextList){&options->inputs.items[i], 1};
         run_file(session, &one, &tally);
     }
-    printf("%d passed, %d failed\n", tally.passed, tally.failed);
-    fflush(stdout);
     ExitStatus status = session_status(session);
+    if (status == EXIT_DONE || tally.passed + tally.failed > 0)
+        printf("%d passed, %d failed\n", tally.passed, tally.failed);
+    fflush(stdout);
     return status > tally.worst ? status : tally.worst;
 }

@@ -10,3 +10,7 @@ cmp add_one.tile $TILE_ROOT/samples/add_one/add_one.tile; ls
 compile add_one.tile -o /dev/null -H /dev/null
 compile add_one.tile -o x.o -H x.h; compile add_one.tile -o x.o -H x.h; ls
 compile add_one.tile -S -o x.ptx
+echo "== of commands"
+for words in 'opt --target=sm_75 add_one.tile' 'cache away' 'test missing.tile' 'run --device=emulator --leave-each-out=all --missed=missing add_one.tile'; do
+  $TILEC $words; echo "exit status $?"
+done

@@ -8,7 +8,7 @@ printf '#!/bin/sh\nkill -ABRT $PPID; exec sleep 5\n' > ptxas
 chmod +x ptxas
 $TILEC add_one.tile -O1 --arch=sm_80 --ptxas=./ptxas -j 1 -I "it's" -o out.o 2> said
 echo "status $?"
-sed 's/compiler.[a-z]*.c:[0-9]*/PLACE/; s|\([^ ]*\)/tilec-[A-Za-z0-9]*|FOLDER|' said
+sed 's/compiler.[a-z]*.c:[0-9]*/PLACE/; s|\([^ ]*\)/tilec-[A-Za-z0-9-]*|FOLDER|' said
 cat out.o
 for folder in temporary/tilec-*; do [ -e $folder/command ] && (cd $folder; ls; sed "s|$TMP|TMP|; s|^'[^ ]*tilec' |tilec |" command); done
 true
