@@ -1,0 +1,18 @@
+# run: run %s
+import torch
+a = torch.arange(6, dtype=torch.float32).reshape(2, 3)
+print(a.dim(), a.numel(), a.size(), a.size(0), a.size(-1), tuple(a.shape), a.dtype)
+b = a.clone()
+b.fill_(3)
+print(b)
+print(b.zero_(), b)
+b.copy_(a)
+print(b)
+b[0].fill_(7)
+b[:, 1].zero_()
+print(b, a)
+print(a.to(torch.int32), a.to(dtype=torch.float16).dtype, a.to("cuda").dtype, a.to(device="cpu").dtype, a.half().dtype, a.int().dtype, a.double().dtype, a.bfloat16().dtype, a.long().dtype, a.bool())
+print(a.numpy(), a.cpu().numpy().shape)
+print(a.view(3, 2), a.view(-1), a.reshape(-1, 2), a.t(), a.T, a.view((3, 2)))
+print((0 - a).abs(), torch.tensor([-128, -5], dtype=torch.int8).abs())
+print(a[0, 1].item(), a.view(6)[5:].item())
