@@ -48,6 +48,7 @@ typedef struct Loop {
     Op *op;
     Region *body;
     VEC(Feed) feeds;
+    int64_t held; /* bytes of other shared tiles that live while it runs */
 } Loop;
 
 /* ---- what may be in the loop ---- */
@@ -301,10 +302,75 @@ static void stretch_feed(const Loop *loop, const Feed *feed, int factor)
     }
 }
 
+/* ---- room ---- */
+
 static int64_t tile_bytes(const Op *alloc)
 {
     const Type *type = alloc->results[0].type;
     return type_bytes(type);
+}
+
+typedef struct Holder { /* a shared tile that is none of the loop's operands */
+    const Op *alloc;
+    bool before, inside, after; /* where it is used */
+} Holder;
+
+typedef struct Held {
+    const Loop *loop;
+    bool behind;
+    VEC(Holder) holders;
+} Held;
+
+static bool is_feed(const Loop *loop, const Op *alloc)
+{
+    for (size_t i = 0; i < loop->feeds.count; i++)
+        if (loop->feeds.data[i].alloc == alloc) return true;
+    return false;
+}
+
+static Holder *holder_of(Held *held, const Op *alloc)
+{
+    for (size_t i = 0; i < held->holders.count; i++)
+        if (held->holders.data[i].alloc == alloc) return &held->holders.data[i];
+    vec_push(held->loop->arena, &held->holders, (Holder){.alloc = alloc});
+    return &vec_last(&held->holders);
+}
+
+static void note_holders(Op *op, void *context)
+{
+    Held *held = context;
+    const Loop *loop = held->loop;
+    if (op == loop->op) held->behind = true;
+    for (int i = 0; i < op->operand_count; i++) {
+        const Op *alloc = op->operands[i]->op;
+        while (alloc && alloc->code != OP_shared_alloc && alloc->operand_count &&
+               alloc->results[0].type->kind == TYPE_SHARED)
+            alloc = alloc->operands[0]->op;
+        if (!alloc || alloc->code != OP_shared_alloc || is_feed(loop, alloc)) continue;
+        Holder *holder = holder_of(held, alloc);
+        const bool inside = op->parent == loop->body;
+        holder->inside |= inside;
+        holder->before |= !held->behind;
+        holder->after |= held->behind && !inside;
+    }
+}
+
+static int64_t held_bytes(const Loop *loop)
+{
+    Held held = {.loop = loop};
+    int64_t bytes = 0;
+    region_visit(loop->launch, note_holders, &held);
+    for (size_t i = 0; i < held.holders.count; i++) {
+        const Holder *holder = &held.holders.data[i];
+        if (holder->inside || (holder->before && holder->after)) bytes += tile_bytes(holder->alloc);
+    }
+    return bytes;
+}
+
+/* What the loop's operands may have. */
+static int64_t room_of(const Loop *loop)
+{
+    return loop->target->shared_bytes - RESERVED_BYTES - loop->held;
 }
 
 static int64_t round_bytes(const Loop *loop)
@@ -342,7 +408,8 @@ static void join_rounds(Loop *loop)
     const int64_t most = wgmma_fits(loop->kernel, loop->target, a->dot) ? WGMMA_DEPTH : MMA_DEPTH;
     int factor = 1;
     while (depth * factor * 2 <= most && trips % (factor * 2) == 0 &&
-           round_bytes(loop) * factor * 2 * ENOUGH_STAGES <= share_of(loop))
+           round_bytes(loop) * factor * 2 * ENOUGH_STAGES <= share_of(loop) &&
+           round_bytes(loop) * factor * 2 * ENOUGH_STAGES <= room_of(loop))
         factor *= 2;
     if (factor == 1) return;
     stretch_feed(loop, a, factor);
@@ -372,6 +439,7 @@ static int choose_stages(const Loop *loop, int64_t bytes)
         most = SLOW_STAGES;
     }
     if (stages > most) stages = most;
+    if (stages > room_of(loop) / bytes) stages = room_of(loop) / bytes;
     return (int)(trips && stages > trips ? trips : stages);
 }
 
@@ -402,6 +470,7 @@ static const char *fault_of_loop(Loop *loop)
     if (!loop->feeds.count)
         return "no operand of a matrix instruction is loaded, 8 bytes or more at a time, from "
                "where is known before the round";
+    loop->held = held_bytes(loop);
     return choose_stages(loop, loaded_bytes(loop)) < 2 ? "shared memory has no room for two rounds"
                                                        : NULL;
 }
