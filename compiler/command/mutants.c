@@ -28,13 +28,16 @@ static int number_in_code(const MutantVec *mutants, size_t number)
     return count;
 }
 
+/* `met` is what tile_emulator_came_to says. */
 static void report_mutant(Session *session, const MutantVec *mutants, size_t number, bool missed,
-                          bool met, const char *evidence)
+                          int met, const char *evidence)
 {
-    const char *outcome = missed ? "missed"
-                          : met  ? arena_printf(session->arena, "not missed: %s", evidence)
-                                 : "nobody comes to it";
     const Mutant *mutant = &mutants->data[number - 1];
+    const char *outcome = missed     ? "missed"
+                          : met == 2 ? arena_printf(session->arena, "not missed: %s", evidence)
+                          : !met     ? "nobody comes to it"
+                          : mutant->is_fixed ? "it holds in every call"
+                                             : "it holds for all who come to it";
     diag_report(session->diags, DIAG_mutant, mutant->span, (int)number, mutant->what,
                 mutant->kernel, mutant->code, number_in_code(mutants, number), outcome);
 }
@@ -154,10 +157,10 @@ static void leave_each_out(Subject *subject, const Options *options)
     unsigned seconds = 0;
     for (size_t number = 1; number <= mutants->count; number++) {
         if (!is_wanted(&mutants->data[number - 1], options->leave_each_out)) continue;
-        const bool met = tile_emulator_came_to((uint32_t)number);
+        const int met = tile_emulator_came_to((uint32_t)number);
         bool found = is_known(session, known, mutants, number);
         Outcome outcome = {0};
-        if (met && !found) {
+        if (met == 2 && !found) {
             if (!seconds) seconds = run_whole(subject);
             if (!seconds) return;
             outcome = outcome_without(subject, number, seconds);
@@ -165,7 +168,7 @@ static void leave_each_out(Subject *subject, const Options *options)
         }
         count++;
         missed += found;
-        unmet += !met;
+        unmet += met < 2 && !found;
         report_mutant(session, mutants, number, found, met, outcome.evidence);
     }
     diag_report(session->diags, DIAG_mutants, (Span){0}, missed, count - unmet, unmet);

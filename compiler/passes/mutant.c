@@ -51,7 +51,41 @@ typedef struct Maker {
     MutantVec *out;
     const char *code;
     OpVec waits; /* for sums that are read */
+    Map *fixed;  /* Value * -> bool *: whether it is the same in every call */
 } Maker;
+
+/* ---- predicates that are the same in every call ---- */
+
+/* Whether it is made of constants and of where its thread is. What was found is kept. */
+static bool is_fixed(const Maker *maker, Value *value)
+{
+    const bool *known = map_get(maker->fixed, value);
+    if (known) return *known;
+    Op *op = value->op ? value->op : value->region ? value->region->parent : NULL;
+    const bool is_counter = !value->op && op && op->code == OP_for && value->index == 0;
+    bool fixed = op && (value->op ? (op_info(op->code)->traits & PURE) != 0 : is_counter);
+    for (int i = 0; fixed && i < (is_counter ? 3 : op->operand_count); i++)
+        fixed = is_fixed(maker, op->operands[i]);
+    bool *kept = arena_new_array(maker->arena, bool, 1);
+    *kept = fixed;
+    map_set(maker->arena, maker->fixed, value, kept);
+    return fixed;
+}
+
+/* Whether the same threads come to it in every call. */
+static bool is_always_met(const Maker *maker, const Op *op)
+{
+    for (; op->parent && op->parent->parent; op = op->parent->parent) {
+        const Op *around = op->parent->parent;
+        const bool known =
+            around->code == OP_launch || around->code == OP_for || around->code == OP_if;
+        for (int i = 0; i < (around->code == OP_if ? 1 : 3); i++)
+            if (!known || !is_fixed(maker, around->operands[i])) return false;
+    }
+    return true;
+}
+
+/* ---- marks ---- */
 
 /* True, too, where `holds` is given and does. */
 static Value *build_left_out(const Maker *maker, Builder *builder, const Op *op, Value *holds,
@@ -59,7 +93,12 @@ static Value *build_left_out(const Maker *maker, Builder *builder, const Op *op,
 {
     const Type *type = type_scalar(maker->kernel->types, DTYPE_b1);
     Op *asks = build_op(builder, OP_left_out, holds ? 1 : 0, &holds, 1, &type);
-    const Mutant mutant = {maker->kernel->name, maker->code, op->span, what, holds != NULL};
+    const Mutant mutant = {.kernel = maker->kernel->name,
+                           .code = maker->code,
+                           .span = op->span,
+                           .what = what,
+                           .is_predicate = holds != NULL,
+                           .is_fixed = holds && is_fixed(maker, holds) && is_always_met(maker, op)};
     vec_push(maker->arena, maker->out, mutant);
     op_set_int(asks, ATTR_index, (int64_t)maker->out->count);
     op_set_int(asks, ATTR_role, role);
@@ -219,9 +258,11 @@ static uint32_t hash_of(const char *text)
 
 void mutants_make(Kernel *kernel, const char *code, Arena *arena, MutantVec *out)
 {
+    Map fixed = {0};
     Maker maker = {.kernel = kernel,
                    .arena = arena,
                    .out = out,
+                   .fixed = &fixed,
                    .code = arena_printf(arena, "%08x", hash_of(code))};
     kernel_visit(kernel, find_waits, &maker);
     kernel_visit(kernel, look, &maker);

@@ -27,6 +27,7 @@ typedef struct Mutant {
     Span span;
     const char *what; /* "barrier" */
     bool is_predicate;
+    bool is_fixed; /* a predicate that no argument bears on: each launch has all its values */
 } Mutant;
 typedef VEC(Mutant) MutantVec;
 /* mutant.c: in a THREADED kernel, each op that others are ordered by, and each predicate, goes by a

@@ -20,6 +20,7 @@ static struct {
     tile_emu_role role;
     atomic_bool stops;                      /* at the first fault */
     const tile_entry *_Atomic met_in[MOST]; /* by whose threads; NULL: nobody came to it */
+    atomic_bool held[MOST];                 /* somebody came to a condition that held */
     bool chance;                            /* an atomic, or an arrival at an mbarrier, was met */
     bool atomics;                           /* were done: sums of floats may come out otherwise */
     uint64_t digest;                        /* of memory at the ends of launches */
@@ -48,7 +49,7 @@ bool tile_emu_stops_at_fault(void)
 
 TILE_API int tile_emulator_came_to(uint32_t number)
 {
-    return number >= MOST || the.met_in[number];
+    return number >= MOST || the.met_in[number] ? 2 : the.held[number];
 }
 
 bool tile_emu_seeks_evidence(void)
@@ -105,7 +106,10 @@ static void pass(Thread *thread)
 TILE_API uint32_t tile_emu_left_out(tile_emu_thread *thread, uint32_t number, uint32_t role,
                                     uint32_t holds)
 {
-    if (holds) return 1;
+    if (holds) {
+        if (number < MOST) atomic_store_explicit(&the.held[number], true, memory_order_relaxed);
+        return 1;
+    }
     const tile_entry *entry = ((Thread *)thread->owner)->block->launch->entry;
     if (number < MOST) atomic_store_explicit(&the.met_in[number], entry, memory_order_relaxed);
     if (number != atomic_load_explicit(&the.number, memory_order_relaxed)) return 0;

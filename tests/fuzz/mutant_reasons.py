@@ -30,6 +30,13 @@ CLASSES = [
     (r"what others do as well matters to nobody", 0,
      "No access that is made without the condition is to a byte that another thread accesses, one of them writing; and though any bits are read and "
      "written by it, in memory all ends as before."),
+    (r"it holds in every call", 0,
+     "The condition is made of constants and of where its thread is, and so are those that it is reached under. So one launch shows all its values: it "
+     "is always true."),
+    (r"it holds for all who come to it", 0,
+     "The condition is true with the sizes of each line that comes to it, and with smaller ones."),
+    (r"nobody comes to it", 0,
+     "No line comes to where it stands: to a variant for other arguments, or a branch."),
 ]
 UNSAID = "not said why"
 

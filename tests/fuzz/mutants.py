@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 import mutant_reasons  # noqa: E402
 
-MUTANT = re.compile(r"without number (\d+), an? (.*), of (.*) \((\w+) (\d+)\): (missed|not missed: .*|nobody comes to it)$")
+MUTANT = re.compile(r"without number (\d+), an? (.*), of (.*) \((\w+) (\d+)\): (missed|not missed: .*|nobody comes to it|it holds .*)$")
 
 
 def run(tilec, which, seen, file, statements, *options):
@@ -110,18 +110,19 @@ GENERAL, SMALLER = ("--general",), (("--at-most=16",), ("--at-most=1",), ("--gen
 
 def has_variants(outcomes):
     """Whether some kernel may have code that the variants chosen did not come to."""
-    return outcomes is None or any(kernel.endswith("_aligned") or outcome == "nobody comes to it" for (kernel, *_), outcome in outcomes.items())
+    return outcomes is None or any(kernel.endswith("_aligned") or RANKS.get(outcome) == -9 for (kernel, *_), outcome in outcomes.items())
 
 
 def kind_of(what):
     return KINDS[what.startswith("predicate")]
 
 
+RANKS = {"missed": 9, "it holds in every call": -7, "it holds for all who come to it": -8, "nobody comes to it": -9}
+
+
 def rank(outcome):
-    """Of what several lines show of one mutant, the first counts."""
-    if outcome in ("missed", "nobody comes to it"):
-        return (9 if outcome == "missed" else -9), ""
-    return mutant_reasons.strength_of(outcome[len("not missed: "):]), outcome
+    """Of what several lines show of one mutant, the highest counts."""
+    return (RANKS[outcome], "") if outcome in RANKS else (mutant_reasons.strength_of(outcome[len("not missed: "):]), outcome)
 
 
 def results_in(path):
@@ -217,18 +218,18 @@ def main():
     silent = collections.defaultdict(list)
     for key, outcome in best.items():
         name, kernel, _, _, what, place = key
-        kind, evidence = kind_of(what), outcome[len("not missed: "):]
-        tally[kind, outcome.split(":")[0]] += 1
-        if outcome.startswith("not missed"):
+        kind, evidence = kind_of(what), outcome.removeprefix("not missed: ")
+        tally[kind, "hold" if outcome.startswith("it holds") else outcome.split(":")[0]] += 1
+        if outcome != "missed":
             silent[mutant_reasons.name_of(mutant_reasons.class_of(evidence)), f"{name}: {kernel}: {what} of {place}"].append(evidence)
-    figures = ["{}: {} missed, {} not missed, {} that nobody comes to, in {} lines: {}".format(
-        kind, *(tally[kind, outcome] for outcome in ("missed", "not missed", "nobody comes to it")), sum(map(len, seen_in[kind].values())),
+    figures = ["{}: {} missed, {} not missed, {} that hold, {} that nobody comes to, in {} lines: {}".format(
+        kind, *(tally[kind, outcome] for outcome in ("missed", "not missed", "hold", "nobody comes to it")), sum(map(len, seen_in[kind].values())),
         ", ".join(f"{name} {len(lines)}" for name, lines in sorted(seen_in[kind].items()))) for kind in KINDS]
     known = mutant_reasons.read_list(options.known) if options.known else collections.Counter()
     for (name, text), found in sorted(silent.items(), key=lambda item: item[0][1]):
         known[name, mutant_reasons.lineless(text)] -= len(found)
     for (name, text), found in sorted(silent.items(), key=lambda item: item[0][1]):
-        if known[name, mutant_reasons.lineless(text)] < 0:
+        if known[name, mutant_reasons.lineless(text)] < 0 and name not in RANKS:
             print(f"{text} ({len(found)}): {'; '.join(sorted(set(found)))}")
             failed |= options.known is not None
     print("\n".join(figures))

@@ -54,7 +54,8 @@ TILE_API void tile_emulator_set_checked(int checked);
 TILE_API size_t tile_emulator_statistics(tile_emulator_count *out, size_t capacity);
 
 /* Later launches of code that was compiled for it do without the op of this number; 0: without
- * none. And whether some thread has come to it since the process began. */
+ * none. And whether some thread has come to it since the process began: 1 where that would have made
+ * no difference, since it is a condition that held, 2 where it would. */
 TILE_API void tile_emulator_leave_out(uint32_t number);
 TILE_API int tile_emulator_came_to(uint32_t number);
 /* What the launches since then, as far as they were checked, show of why nobody misses it;
