@@ -379,6 +379,7 @@ static void put_image(const Image *image, bool with_bytes, Buf *out)
         put_number(out, (uint64_t)entry->warps);
         put_number(out, (uint64_t)entry->persistent);
         put_number(out, (uint64_t)entry->cooperative);
+        put_number(out, (uint64_t)entry->early);
         for (int d = 0; d < 3; d++) put_number(out, (uint64_t)entry->cluster[d]);
         put_number(out, (uint64_t)entry->shared_bytes);
         put_number(out, (uint64_t)entry->registers);
@@ -442,6 +443,7 @@ static void take_entry(Taker *taker, ImageEntry *out)
     out->warps = (int)taker_number(taker);
     out->persistent = (int)taker_number(taker);
     out->cooperative = (int)taker_number(taker);
+    out->early = (int)taker_number(taker);
     for (int d = 0; d < 3; d++) out->cluster[d] = (int)taker_number(taker);
     out->shared_bytes = (int)taker_number(taker);
     out->registers = (int)taker_number(taker);

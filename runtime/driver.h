@@ -44,7 +44,11 @@ enum {
  * current, as NULL does. */
 enum { CU_STREAM_LAST_SPECIAL = 2 };
 
-enum { CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4 };
+enum {
+    CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2,
+    CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
+    CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6
+};
 
 typedef struct CUlaunchAttribute {
     int id;
@@ -52,6 +56,7 @@ typedef struct CUlaunchAttribute {
     union {
         char pad[64];
         int cooperative;
+        int programmatic;
         struct {
             unsigned int x, y, z;
         } cluster;

@@ -102,7 +102,28 @@ static tile_status too_many_blocks(const invocation *call, const tile_scope *sco
         scope->driver->gpus[scope->device].name, at_a_time, entry->warps, entry->shared_bytes);
 }
 
-static unsigned launch_attributes(const tile_entry *entry, CUlaunchAttribute out[2])
+/* ---- launches that begin early ---- */
+
+/* Blocks that begin early go wherever there is room first. Where a multiprocessor has room for
+ * several, and more of them than few are not needed, many multiprocessors would get none, unless
+ * all blocks find room beside those of such a launch before. And blocks of many turns gain little,
+ * but lose their neighbours, with whom they share the cache. */
+static int begins_early(const tile_driver *driver, const tile_entry *entry,
+                        const tile_loaded_kernel *loaded, const tile_grid *whole,
+                        const tile_grid *grid)
+{
+    enum { GRAPHS_OF_THEM = 12030 /* the first driver that captures such launches */, FEW = 16 };
+    const uint64_t blocks = block_count(grid), room = loaded->at_a_time;
+    if (!entry->early || driver->version < GRAPHS_OF_THEM) return 0;
+    if (entry->persistent && block_count(whole) > room) return 0;
+    return blocks >= room || room == loaded->processors || 2 * blocks <= room ||
+           FEW * (room - blocks) <= room;
+}
+
+enum { MOST_ATTRIBUTES = 3 };
+
+static unsigned launch_attributes(const tile_entry *entry, int early,
+                                  CUlaunchAttribute out[MOST_ATTRIBUTES])
 {
     unsigned count = 0;
     if (entry->cluster[0])
@@ -112,6 +133,9 @@ static unsigned launch_attributes(const tile_entry *entry, CUlaunchAttribute out
     if (entry->cooperative)
         out[count++] =
             (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
+    if (early)
+        out[count++] = (CUlaunchAttribute){
+            .id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, .value.programmatic = 1};
     return count;
 }
 
@@ -125,7 +149,7 @@ static tile_status launch_one(const invocation *call, const tile_scope *scope,
     const tile_grid own =
         entry->persistent ? tile_persistent_grid(entry, whole, loaded->at_a_time) : *whole;
     const tile_grid *grid = &own;
-    CUlaunchAttribute attributes[2];
+    CUlaunchAttribute attributes[MOST_ATTRIBUTES];
     const tile_status status = check_company(call, entry, grid);
     if (status) return status;
     if (entry->cooperative && loaded->at_a_time < block_count(grid))
@@ -140,7 +164,8 @@ static tile_status launch_one(const invocation *call, const tile_scope *scope,
         .sharedMemBytes = entry->shared_bytes,
         .hStream = stream,
         .attrs = attributes,
-        .numAttrs = launch_attributes(entry, attributes),
+        .numAttrs = launch_attributes(
+            entry, begins_early(scope->driver, entry, loaded, whole, grid), attributes),
     };
     const CUresult result = scope->driver->launch(&config, (CUfunction)(void *)loaded->kernel,
                                                   (void **)(uintptr_t)call->device_arguments, NULL);

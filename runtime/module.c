@@ -259,14 +259,15 @@ static tile_status allow_shared(const tile_driver *driver, const tile_kernel *ke
     return TILE_OK;
 }
 
-/* How many blocks of those that take turns, or wait for each other, the device runs at a time. */
+/* How many blocks of those that take turns, wait for each other, or begin early the device runs at
+ * a time. */
 static tile_status count_blocks(const tile_driver *driver, const tile_kernel *kernel,
                                 uint32_t launches, tile_loaded *loaded, const tile_gpu *gpu)
 {
     for (uint32_t i = 0; i < launches; i++) {
         const tile_entry *entry = &loaded->image->entries[i];
         int processors = 0, blocks = 0;
-        if (!entry->persistent && !entry->cooperative) continue;
+        if (!entry->persistent && !entry->cooperative && !entry->early) continue;
         CUresult result = driver->device_attribute(
             &processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, gpu->device);
         if (result == CUDA_SUCCESS)
@@ -276,6 +277,7 @@ static tile_status count_blocks(const tile_driver *driver, const tile_kernel *ke
         if (result != CUDA_SUCCESS)
             return tile_driver_error(driver, result, kernel->name,
                                      "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+        loaded->kernels[i].processors = (uint32_t)processors;
         loaded->kernels[i].at_a_time = (uint32_t)(processors * (blocks > 0 ? blocks : 1));
     }
     return TILE_OK;

@@ -80,7 +80,8 @@ tile_status tile_scope_leave(const tile_scope *scope, const char *who, tile_stat
 
 typedef struct tile_loaded_kernel {
     CUkernel kernel;
-    uint32_t at_a_time; /* blocks that a device runs, of one whose blocks take turns */
+    uint32_t at_a_time;  /* blocks that the device runs, of one that needs to know */
+    uint32_t processors; /* on so many */
 } tile_loaded_kernel;
 
 /* An image that the driver holds. Its kernels belong to no context. */

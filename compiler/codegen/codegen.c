@@ -305,6 +305,7 @@ void entry_set_company(ImageEntry *entry, const Op *launch)
     const Attr *cluster = op_attr(launch, ATTR_cluster);
     entry->persistent = (int)op_int(launch, ATTR_persistent, 0);
     entry->cooperative = (int)op_int(launch, ATTR_cooperative, 0);
+    entry->early = (int)op_int(launch, ATTR_early, 0);
     for (int i = 0; i < 3; i++) entry->cluster[i] = cluster != NULL ? (int)cluster->integers[i] : 1;
 }
 

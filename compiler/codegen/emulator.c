@@ -173,6 +173,12 @@ void emulator_grid_sync(Gen *gen, LLVMValueRef count)
     emu_cooperate(gen, TILE_EMU_GRID_SYNC, 0);
 }
 
+/* The emulator runs one launch after the other. */
+void emulator_launch_wait(Gen *gen)
+{
+    (void)gen;
+}
+
 /* ---- where the thread is ---- */
 
 LLVMValueRef emulator_shared(Gen *gen, int64_t offset)
@@ -257,6 +263,7 @@ const Machine emulator_machine = {
     .cluster_arrive = emulator_cluster_arrive,
     .cluster_wait = emulator_cluster_wait,
     .grid_sync = emulator_grid_sync,
+    .launch_wait = emulator_launch_wait,
     .give_way = emulator_give_way,
     .barrier = emulator_barrier,
     .warp_sync = emulator_warp_sync,

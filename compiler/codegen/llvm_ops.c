@@ -61,6 +61,7 @@ BY_MACHINE(copy_commit)
 BY_MACHINE(tensor_commit)
 BY_MACHINE(dot_commit)
 BY_MACHINE(cluster_wait)
+BY_MACHINE(launch_wait)
 BY_MACHINE(warp_sync)
 #undef BY_MACHINE
 

@@ -137,6 +137,7 @@ const Machine nvptx_machine = {
     .cluster_arrive = nvptx_cluster_arrive,
     .cluster_wait = nvptx_cluster_wait,
     .grid_sync = nvptx_grid_sync,
+    .launch_wait = nvptx_launch_wait,
     .copy_commit = nvptx_copy_commit,
     .copy_arrive = nvptx_copy_arrive,
     .mbarrier_init = nvptx_mbarrier_init,

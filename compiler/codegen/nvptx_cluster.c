@@ -29,6 +29,13 @@ void nvptx_cluster_wait(Gen *gen)
               NULL);
 }
 
+/* A launch that was not let begin early has nothing to wait for. */
+void nvptx_launch_wait(Gen *gen)
+{
+    nvptx_asm(gen, gen->types.nothing, "griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;",
+              "~{memory}", 0, NULL);
+}
+
 /* One thread of each block speaks for it. The first block adds what makes the highest bit change
  * with the last arrival, so the count goes on from where it is. */
 void nvptx_grid_sync(Gen *gen, LLVMValueRef count)

@@ -137,6 +137,12 @@ static LLVMValueRef parameter_table(const Writer *writer, const ExportImages *ex
     return private_array(writer, items, count);
 }
 
+/* The bytes `persistent` and `early`, and two that are 0. */
+static int64_t turns_of(const ImageEntry *entry)
+{
+    return (entry->persistent ? 1 : 0) | (entry->early ? 1 << 8 : 0);
+}
+
 /* The bytes `cluster` and `cooperative` of a tile_entry, as hosts that are little-endian have them.
  */
 static int64_t company_of(const ImageEntry *entry)
@@ -161,10 +167,10 @@ static LLVMValueRef entry_table(const Writer *writer, const Image *image)
         /* A cubin is asked for the symbol; the emulator only tells people what it ran. */
         const char *name = image->kind == IMAGE_EMULATOR ? writer->export : entry->name;
         LLVMValueRef fields[] = {
-            private_text(writer, name),          emulated,
-            number32(writer, entry->warps),      number32(writer, entry->shared_bytes),
-            number32(writer, entry->registers),  number32(writer, entry->spill_bytes),
-            number32(writer, entry->persistent), number32(writer, company_of(entry))};
+            private_text(writer, name),         emulated,
+            number32(writer, entry->warps),     number32(writer, entry->shared_bytes),
+            number32(writer, entry->registers), number32(writer, entry->spill_bytes),
+            number32(writer, turns_of(entry)),  number32(writer, company_of(entry))};
         items[i] = structure(writer, sizeof fields / sizeof fields[0], fields);
     }
     return private_array(writer, items, image->entry_count);

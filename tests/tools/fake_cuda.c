@@ -282,9 +282,10 @@ CUresult cuTensorMapEncodeTiled(void *map, int type, unsigned int rank, void *po
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
                                                      size_t shared)
 {
+    enum { ROOM = 232448 };
     (void)function;
     ENTER();
-    *blocks = threads > 0 && shared <= 232448 ? 1 : 0;
+    *blocks = threads <= 0 || shared > ROOM ? 0 : shared ? (int)(ROOM / shared) : 1;
     return leave(CUDA_SUCCESS);
 }
 
@@ -434,6 +435,8 @@ static void record(const CUlaunchConfig *config, const fake_kernel *kernel, void
             memcpy(last->cluster, &attribute->value.cluster, sizeof last->cluster);
         if (attribute->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
             last->cooperative = (uint32_t)attribute->value.cooperative;
+        if (attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+            last->early = (uint32_t)attribute->value.programmatic;
     }
     last->context = context;
     last->device = context->device;

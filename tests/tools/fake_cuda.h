@@ -28,8 +28,8 @@ typedef struct fake_stream {
 typedef struct fake_launch {
     char kernel[64];
     uint32_t grid[3], block[3], shared_bytes;
-    uint32_t cluster[3], cooperative; /* 0: the launch says nothing of it */
-    const fake_context *context;      /* in which the kernel ran */
+    uint32_t cluster[3], cooperative, early; /* 0: the launch says nothing of it */
+    const fake_context *context;             /* in which the kernel ran */
     int64_t parameters[FAKE_PARAMETERS];
     int device;
 } fake_launch;

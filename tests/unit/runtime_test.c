@@ -810,8 +810,9 @@ static int32_t host_blocks(const void *const *arguments, tile_grid *grids, int64
     return TILE_OK;
 }
 
-static const tile_entry together[] = {{.name = "pairs", .warps = 4, .cluster = {2, 1, 1}},
-                                      {.name = "meeting", .warps = 4, .cooperative = 1}};
+static const tile_entry together[] = {
+    {.name = "pairs", .warps = 4, .early = 1, .cluster = {2, 1, 1}},
+    {.name = "meeting", .warps = 4, .cooperative = 1}};
 static const tile_image together_images[] = {{.target = "sm_90a",
                                               .bytes = "cubin",
                                               .entries = together,
@@ -832,12 +833,14 @@ static const tile_kernel together_kernel = {"together",
                                             1,
                                             0};
 
-static uint32_t first_cluster[3]; /* what the first launch of a call says */
+static uint32_t first_cluster[3], first_early; /* what the first launch of a call says */
 
 static void keep_first(const char *kernel, void **parameters)
 {
     (void)parameters;
-    if (!strcmp(kernel, "pairs")) memcpy(first_cluster, fake->last.cluster, sizeof first_cluster);
+    if (strcmp(kernel, "pairs")) return;
+    memcpy(first_cluster, fake->last.cluster, sizeof first_cluster);
+    first_early = fake->last.early;
 }
 
 static tile_status call_together(int32_t n)
@@ -859,6 +862,7 @@ TEST(clusters_and_meetings_are_asked_for)
     CHECK(call_together(n) == TILE_OK && !strcmp(fake->last.kernel, "meeting"));
     CHECK(fake->last.cooperative == 1 && fake->last.cluster[0] == 0);
     CHECK(first_cluster[0] == 2 && first_cluster[1] == 1 && first_cluster[2] == 1);
+    CHECK(first_early == 1 && fake->last.early == 0);
     CHECK(tile_plan_launch(&together_kernel, (const void *[]){&n}, &plan) == TILE_OK);
     CHECK(plan.cluster.x == 2 && plan.cluster.y == 1 && plan.cluster.z == 1);
 }
@@ -869,6 +873,59 @@ TEST(clusters_are_whole_and_all_that_meet_run)
     CHECK(says("n = 7"));
     CHECK(call_together(134) == TILE_ERROR_ARGUMENT && says("wait for each other"));
     CHECK(says("134 x 1 x 1") && says("runs 132"));
+}
+
+/* ---- launches that begin early ---- */
+
+static int32_t host_line(const void *const *arguments, tile_grid *grids, int64_t *extents,
+                         uint64_t *sizes, const char **complaint, uint64_t *spans)
+{
+    int32_t n;
+    (void)extents, (void)sizes, (void)complaint, (void)spans;
+    memcpy(&n, arguments[0], sizeof n);
+    grids[0] = (tile_grid){(uint32_t)n, 1, 1};
+    return TILE_OK;
+}
+
+enum { A_THIRD = 77000, MOST = 200000 /* of a multiprocessor's shared memory */ };
+static const tile_entry three_each[] = {
+    {.name = "three", .warps = 4, .shared_bytes = A_THIRD, .early = 1}};
+static const tile_entry one_each[] = {
+    {.name = "one", .warps = 4, .shared_bytes = MOST, .persistent = 1, .early = 1}};
+#define LINE_IMAGE(name)                                                                           \
+    {                                                                                              \
+        .target = "sm_90a", .bytes = "cubin", .entries = name, .size = 5, .compute = 90,           \
+        .suffix = 'a'                                                                              \
+    }
+static const tile_image line_images[] = {LINE_IMAGE(three_each), LINE_IMAGE(one_each)};
+static const tile_variant line_variants[] = {{NULL, line_images, 1}, {NULL, line_images + 1, 1}};
+static const tile_specialisation line_specialisations[] = {
+    {.host = host_line, .variants = line_variants, .variant_count = 1, .launch_count = 1},
+    {.host = host_line, .variants = line_variants + 1, .variant_count = 1, .launch_count = 1}};
+static void *line_states[2];
+static const tile_kernel line_kernels[] = {
+    {"threes", together_parameters, line_specialisations, line_states, TILE_ABI_VERSION, 1, 1, 0},
+    {"ones", together_parameters, line_specialisations + 1, line_states + 1, TILE_ABI_VERSION, 1, 1,
+     0}};
+
+static int begins_early(const tile_kernel *kernel, int32_t n)
+{
+    const int bytes[] = {4, 0};
+    memcpy(fake->parameter_bytes, bytes, sizeof bytes);
+    forget();
+    CHECK(tile_launch(kernel, NULL, NULL, 0, (const void *[]){&n}) == TILE_OK);
+    return (int)fake->last.early;
+}
+
+TEST(blocks_begin_early_where_they_spread_evenly)
+{
+    /* 396 have room: a launch beside one like it, or all, or more than all */
+    CHECK(begins_early(line_kernels, 198) && begins_early(line_kernels, 384));
+    CHECK(begins_early(line_kernels, 396) && begins_early(line_kernels, 4000));
+    CHECK(!begins_early(line_kernels, 199) && !begins_early(line_kernels, 300));
+    /* one on each of 132, and several turns of them */
+    CHECK(begins_early(line_kernels + 1, 70) && begins_early(line_kernels + 1, 132));
+    CHECK(!begins_early(line_kernels + 1, 133));
 }
 
 static const tile_entry by_pair[] = {
@@ -1017,6 +1074,7 @@ int main(void)
         cmocka_unit_test(tensor_maps_are_made_and_kept),
         cmocka_unit_test(what_no_tensor_map_can_say_takes_another_variant),
         cmocka_unit_test(blocks_that_take_turns_are_as_many_as_run_at_a_time),
+        cmocka_unit_test(blocks_begin_early_where_they_spread_evenly),
         cmocka_unit_test(clusters_and_meetings_are_asked_for),
         cmocka_unit_test(clusters_are_whole_and_all_that_meet_run),
         cmocka_unit_test(clusters_of_blocks_that_take_turns_are_whole),
