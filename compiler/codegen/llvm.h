@@ -195,6 +195,7 @@ enum { SPACE_OF_GLOBAL = 1, SPACE_OF_SHARED = 3, SPACE_OF_CLUSTER = 7 };
 
 bool nvptx_image(Codegen *codegen, Kernel *kernel, Image *out);
 void nvptx_prepare(Codegen *codegen); /* of codegen_prepare */
+void nvptx_policy(Buf *text, const char *evict); /* a register `policy` */
 LLVMValueRef nvptx_asm(Gen *gen, LLVMTypeRef result, const char *text, const char *constraints,
                        int count, LLVMValueRef *arguments);
 /* (word & mask) ^ flip. */

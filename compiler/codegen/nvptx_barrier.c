@@ -155,16 +155,19 @@ void nvptx_tensor_copy(Gen *gen, const Op *op)
 {
     enum { FIRST = 4 /* coordinate */ };
     Buf text = {0}, constraints = {0};
+    const Attr *evict = op_attr(op, ATTR_evict);
     const int cast = op_attr(op, ATTR_cast) != NULL, end = op->operand_count - cast;
     buf_text(&constraints, "l,r,r,b,");
-    buf_text(&text, cast ? "{\n\t.reg .b16 blocks;\n\t" : "");
-    if (cast) buf_printf(&text, "cvt.u16.u32 blocks, $%d;\n\t", end);
+    buf_text(&text, cast || evict ? "{\n\t" : "");
+    if (cast) buf_printf(&text, ".reg .b16 blocks;\n\tcvt.u16.u32 blocks, $%d;\n\t", end);
+    if (evict) nvptx_policy(&text, evict->text);
     buf_printf(&text,
                "@$3 cp.async.bulk.tensor.%dd.shared::cluster.global.tile.mbarrier::"
-               "complete_tx::bytes%s [$1], [$0, ",
-               end - FIRST, cast ? ".multicast::cluster" : "");
+               "complete_tx::bytes%s%s [$1], [$0, ",
+               end - FIRST, cast ? ".multicast::cluster" : "", evict ? ".L2::cache_hint" : "");
     list_coordinates(&text, &constraints, FIRST, end);
-    buf_text(&text, cast ? "], [$2], blocks;\n\t}" : "], [$2];");
+    buf_printf(&text, "], [$2]%s%s;%s", cast ? ", blocks" : "", evict ? ", policy" : "",
+               cast || evict ? "\n\t}" : "");
     buf_text(&constraints, cast ? "r," : "");
     build_tensor(gen, op, &text, &constraints);
 }

@@ -283,6 +283,15 @@ void nvptx_stop(Gen *gen, const Op *op, const char *text)
     buf_free(&format);
 }
 
+/* When the L2 cache gives up what is read, for one instruction. */
+void nvptx_policy(Buf *text, const char *evict)
+{
+    buf_printf(text,
+               ".reg .b64 policy;\n\t"
+               "createpolicy.fractional.L2::%s.b64 policy, 1.0;\n\t",
+               evict);
+}
+
 /* Past L1 where it is 16 bytes wide, as what is shared by the block is read once. */
 void nvptx_copy_async(Gen *gen, const Op *op, LLVMValueRef to, LLVMValueRef from, int bytes,
                       LLVMValueRef inside, LLVMValueRef active)
@@ -291,11 +300,10 @@ void nvptx_copy_async(Gen *gen, const Op *op, LLVMValueRef to, LLVMValueRef from
     Buf text = {0};
     LLVMValueRef arguments[4] = {to, from, NULL, active};
     arguments[2] = LLVMBuildSelect(gen->builder, inside, gen_i32(gen, bytes), gen_i32(gen, 0), "");
-    if (evict != NULL)
-        buf_printf(&text,
-                   "{\n\t.reg .b64 policy;\n\t"
-                   "createpolicy.fractional.L2::%s.b64 policy, 1.0;\n\t",
-                   evict->text);
+    if (evict != NULL) {
+        buf_text(&text, "{\n\t");
+        nvptx_policy(&text, evict->text);
+    }
     buf_printf(&text, "%scp.async.%s.shared.global%s [$0], [$1], %d, $2%s", active ? "@$3 " : "",
                bytes == 16 ? "cg" : "ca", evict != NULL ? ".L2::cache_hint" : "", bytes,
                evict != NULL ? ", policy;\n\t}" : ";");

@@ -385,11 +385,6 @@ static Object *stage_copy(Eval *eval, const Bound *bound, OpCode code)
     return stage_transfer(eval, bound, code, tile, bound->values[3], what);
 }
 
-Object *core_copy(Eval *eval, const Bound *bound)
-{
-    return stage_copy(eval, bound, OP_copy);
-}
-
 static bool read_evict(Eval *eval, const Object *object, Span at, Name *out)
 {
     static const char *const words[] = {"evict_normal", "evict_first", "evict_last"};
@@ -404,16 +399,27 @@ static bool read_evict(Eval *eval, const Object *object, Span at, Name *out)
     return false;
 }
 
-Object *core_copy_async(Eval *eval, const Bound *bound)
+/* The fifth argument says what the cache is to do. */
+static Object *stage_read(Eval *eval, const Bound *bound, OpCode code)
 {
     Name evict;
     if (!read_evict(eval, bound->values[4], bound->at, &evict)) return NULL;
-    Object *result = stage_copy(eval, bound, OP_copy_async);
+    Object *result = stage_copy(eval, bound, code);
     const Builder *at = &eval->builder;
     if (result != NULL && evict != NULL)
         op_set_text(at->before != NULL ? at->before->previous : at->region->last, ATTR_evict,
                     evict);
     return result;
+}
+
+Object *core_copy(Eval *eval, const Bound *bound)
+{
+    return stage_read(eval, bound, OP_copy);
+}
+
+Object *core_copy_async(Eval *eval, const Bound *bound)
+{
+    return stage_read(eval, bound, OP_copy_async);
 }
 
 /* ---- stores by the tensor unit ---- */

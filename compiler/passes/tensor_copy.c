@@ -69,7 +69,7 @@ bool tensor_copy_of(Op *copy, const Layout *layout, TensorCopy *out)
     const int contiguous = access_contiguous(access), bits = dtype_bits(access->view->dtype),
               rank = access->tile->rank;
     if (access->rank > TENSOR_RANK || rank < 1 || contiguous < 0 ||
-        access->tile_dim[contiguous] != rank - 1 || op_attr(copy, ATTR_evict))
+        access->tile_dim[contiguous] != rank - 1)
         return false;
     const LayoutBoxes boxes = layout_boxes(layout, bits);
     out->swizzle = boxes.swizzle;
