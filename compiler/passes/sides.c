@@ -12,7 +12,7 @@
 #include "passes/op_vec.h"
 #include "passes/rebuild.h"
 
-enum { UNIT_ROWS = 64, LEAST_ROWS = 16 /* mma.sync has them */ };
+enum { UNIT_ROWS = 64, LEAST_ROWS = 16 /* fewer are left to others */ };
 
 typedef struct Sides {
     Kernel *kernel;
@@ -32,7 +32,7 @@ static bool is_worth_it(const Op *dot)
 {
     if (dot->code != OP_dot) return false; /* it may have no results */
     const Type *c = dot->results[0].type;
-    return c->rank == 2 && c->shape[0] > LEAST_ROWS && c->shape[0] % UNIT_ROWS != 0 &&
+    return c->rank == 2 && c->shape[0] >= LEAST_ROWS && c->shape[0] % UNIT_ROWS != 0 &&
            c->shape[1] % UNIT_ROWS == 0;
 }
 

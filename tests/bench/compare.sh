@@ -82,8 +82,8 @@ library full "$kernels/library.tile" \
 skinny="compile(n=12288, k=4096)"
 library skinny "$kernels/library.tile" \
     "few = FewRows().$skinny" \
-    "few_32 = FewRows(block_k=64, rows=32, stages=6).$skinny" \
-    "few_64 = FewRows(block_k=64, rows=64, stages=5).$skinny"
+    "few_32 = FewRows(rows=32).$skinny" \
+    "few_64 = FewRows(rows=64, stages=5).$skinny"
 
 # the plainest text of all, for few rows
 library matmul "${MATMUL_SOURCE:-$kernels/matmul.tile}" "matmul = Matmul().compile(n_size=12288, k_size=4096)"
@@ -100,13 +100,14 @@ library many "$kernels/library.tile" \
 
 # narrow weights: many rows, and few, where reading them is what takes time
 narrow="compile(n=8192, k=8192)"
+once='evict="evict_first", clustered=True'
 library narrow "$kernels/library.tile" \
     "i8 = Widened(weights=int8).$narrow" \
     "e4m3 = Widened(stages=3, weights=float8_e4m3).$narrow" \
     "i4 = Widened(weights=int4).$narrow" \
-    "i8_16 = Widened(16, 64, 256, 3, stages=3, warps=4, weights=int8).$narrow" \
-    "e4m3_16 = Widened(16, 64, 128, 3, stages=5, warps=4, weights=float8_e4m3).$narrow" \
-    "i4_16 = Widened(16, 64, 256, 3, stages=4, warps=4, weights=int4).$narrow"
+    "i8_16 = Widened(16, 64, 256, 2, stages=4, warps=4, weights=int8, $once).$narrow" \
+    "e4m3_16 = Widened(16, 64, 128, 2, stages=8, warps=4, weights=float8_e4m3, $once).$narrow" \
+    "i4_16 = Widened(16, 64, 256, 2, stages=6, warps=4, weights=int4, $once).$narrow"
 
 # the kernels that Warp compiles too; compare_warp.py says which
 mapfile -t warp < <(python3 tests/bench/compare_warp.py --exports)

@@ -1,0 +1,15 @@
+# Few rows: columns fill the matrix unit, weights come by the tensor unit and are the first that the cache gives up, and the launch may
+# begin before the one before is done. Blocks that share k are a cluster, and meet twice.
+cd $TMP
+sequence() {
+    awk '/^\.visible/ { wanted = /_aligned/ } wanted' $1 | grep -oE 'wgmma\.mma_async[a-z0-9.]*|mma\.sync[a-z0-9.]*|cp\.async\.bulk\.tensor\.2d\.shared.*bytes[.:a-zL0-9_]*|griddepcontrol\.[a-z_]*|barrier\.cluster\.[a-z]*|reqnctapercluster.*|atom\.[a-z.]*' | uniq -c
+}
+cat >few.tile <<'T'
+from tile.gemm import FewRows, Widened
+from tilus import int4
+T
+$TILEC few.tile --arch=sm_90a --ptxas=none --emit=ptx --export 'few = FewRows().compile(n=4096, k=4096)' -o few.ptx
+sequence few.ptx
+echo "narrow weights, k shared"
+$TILEC few.tile --arch=sm_90a --ptxas=none --emit=ptx --export 'few = Widened(16, 64, 256, 3, stages=4, warps=4, weights=int4, evict="evict_first", clustered=True).compile(n=8192, k=8192)' -o few.ptx
+sequence few.ptx
