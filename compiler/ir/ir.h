@@ -381,6 +381,18 @@ Op *op_enclosing(const Op *op, OpCode code); /* the nearest one around it, or NU
 Region *value_home(const Value *value);      /* where it is defined; NULL of a parameter */
 bool region_holds(const Region *outer, const Region *inner); /* or is it; `inner` may be NULL */
 
+/* ---- early.c: sums of open wgmma ops, before somebody has waited for them ---- */
+
+typedef struct EarlySums {
+    Arena *arena;
+    Map values; /* Value * -> itself */
+    bool changed;
+    const Op *reader;
+} EarlySums;
+void early_add(EarlySums *early, const Value *value);
+/* An op that reads one of them, or what another wgmma makes of it; NULL: there is none. */
+const Op *early_reader(EarlySums *early, Region *region);
+
 /* ---- print.c, read.c, verify.c ---- */
 
 void kernel_print(const Kernel *kernel, Buf *out);

@@ -313,6 +313,23 @@ static void check_tensors(Verifier *verifier)
     }
 }
 
+/* ---- sums ---- */
+
+static void find_open(Op *op, void *context)
+{
+    EarlySums *early = context;
+    for (int i = 0; op->code == OP_wgmma && op_attr(op, ATTR_open) && i < op->result_count; i++)
+        early_add(early, &op->results[i]);
+}
+
+static void check_sums(Verifier *verifier)
+{
+    EarlySums early = {.arena = verifier->scratch};
+    region_visit(verifier->kernel->host, find_open, &early);
+    const Op *reader = early_reader(&early, verifier->kernel->host);
+    if (reader) report(verifier, reader, "it reads the sums of an open wgmma before a wgmma_wait");
+}
+
 bool kernel_verify(const Kernel *kernel)
 {
     Verifier verifier = {.kernel = kernel, .scratch = arena_new(), .holds = true};
@@ -320,6 +337,7 @@ bool kernel_verify(const Kernel *kernel)
         check_parameter(&verifier, &kernel->parameters[i]);
     check_tensors(&verifier);
     check_region(&verifier, kernel->host);
+    if (kernel->stage == STAGE_THREADED && verifier.holds) check_sums(&verifier);
     arena_free(verifier.scratch);
     return verifier.holds;
 }

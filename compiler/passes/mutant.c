@@ -107,69 +107,12 @@ static Value *build_left_out(const Maker *maker, Builder *builder, const Op *op,
 
 /* ---- sums of the matrix unit ---- */
 
-/* Values that hold sums which nobody has waited for if one wait is left out. */
-typedef struct Early {
-    Arena *arena;
-    Map values; /* Value * -> itself */
-    bool changed, read;
-} Early;
-
-static bool is_early(const Early *early, const Value *value)
-{
-    return map_get(&early->values, value) != NULL;
-}
-
-static void note_early(Early *early, const Value *value)
-{
-    if (is_early(early, value)) return;
-    map_set(early->arena, &early->values, value, (void *)(uintptr_t)value);
-    early->changed = true;
-}
-
-/* What a region ends with goes to the op's results, and a loop's to its next round. */
-static void follow_yield(Early *early, const Op *yield, int i)
-{
-    const Op *around = yield->parent->parent;
-    const int at = i - (yield->code == OP_condition);
-    if (at < around->result_count) note_early(early, &around->results[at]);
-    for (int r = 0; r < around->region_count && around->code != OP_if; r++) {
-        const Region *region = around->regions[r];
-        const int first = around->code == OP_for;
-        if (at + first < region->argument_count) note_early(early, region->arguments[at + first]);
-    }
-}
-
-/* A product may go on with sums that are under way; a wait is what they are for. */
-static void follow(Op *op, void *context)
-{
-    Early *early = context;
-    for (int i = 0; i < op->operand_count; i++) {
-        if (!is_early(early, op->operands[i]) || op->code == OP_wgmma_wait) continue;
-        if (op->code == OP_yield || op->code == OP_condition) {
-            follow_yield(early, op, i);
-        } else if (op->code == OP_for || op->code == OP_while) {
-            const int skipped = op->code == OP_for ? 3 : 0, at = i - skipped;
-            note_early(early, op->regions[0]->arguments[at + (skipped > 0)]);
-            note_early(early, &op->results[at]);
-        } else if (op->code == OP_wgmma && i >= op->operand_count - op->result_count) {
-            for (int r = 0; r < op->result_count && op_attr(op, ATTR_open); r++)
-                note_early(early, &op->results[r]);
-        } else {
-            early->read = true;
-        }
-    }
-}
-
 /* Whether somebody reads sums that this wait alone waits for. */
 static bool is_waited_for(const Maker *maker, Op *wait)
 {
-    Early early = {.arena = maker->arena};
-    for (int i = 0; i < wait->result_count; i++) note_early(&early, &wait->results[i]);
-    while (early.changed && !early.read) {
-        early.changed = false;
-        kernel_visit(maker->kernel, follow, &early);
-    }
-    return early.read;
+    EarlySums early = {.arena = maker->arena};
+    for (int i = 0; i < wait->result_count; i++) early_add(&early, &wait->results[i]);
+    return early_reader(&early, maker->kernel->host) != NULL;
 }
 
 static void find_waits(Op *op, void *context)

@@ -1,0 +1,53 @@
+/* early.c: sums of the matrix unit that may still be written. What an open wgmma makes, another
+ * goes on with, a loop carries, and a wgmma_wait gives back when it is done; whoever else reads it
+ * reads too early. */
+#include "ir/ir.h"
+
+void early_add(EarlySums *early, const Value *value)
+{
+    if (map_get(&early->values, value)) return;
+    map_set(early->arena, &early->values, value, (void *)(uintptr_t)value);
+    early->changed = true;
+}
+
+/* What a region ends with goes to the op's results, and a loop's to its next round. */
+static void follow_yield(EarlySums *early, const Op *yield, int i)
+{
+    const Op *around = yield->parent->parent;
+    const int at = i - (yield->code == OP_condition);
+    if (at < around->result_count) early_add(early, &around->results[at]);
+    for (int r = 0; r < around->region_count && around->code != OP_if; r++) {
+        const Region *region = around->regions[r];
+        const int first = around->code == OP_for;
+        if (at + first < region->argument_count) early_add(early, region->arguments[at + first]);
+    }
+}
+
+static void follow(Op *op, void *context)
+{
+    EarlySums *early = context;
+    for (int i = 0; i < op->operand_count; i++) {
+        if (!map_get(&early->values, op->operands[i]) || op->code == OP_wgmma_wait) continue;
+        if (op->code == OP_yield || op->code == OP_condition) {
+            follow_yield(early, op, i);
+        } else if (op->code == OP_for || op->code == OP_while) {
+            const int skipped = op->code == OP_for ? 3 : 0, at = i - skipped;
+            early_add(early, op->regions[0]->arguments[at + (skipped > 0)]);
+            early_add(early, &op->results[at]);
+        } else if (op->code == OP_wgmma && i >= op->operand_count - op->result_count) {
+            for (int r = 0; r < op->result_count && op_attr(op, ATTR_open); r++)
+                early_add(early, &op->results[r]);
+        } else if (op->code != OP_wgmma_early && !early->reader) {
+            early->reader = op;
+        }
+    }
+}
+
+const Op *early_reader(EarlySums *early, Region *region)
+{
+    while (early->changed && !early->reader) {
+        early->changed = false;
+        region_visit(region, follow, early);
+    }
+    return early->reader;
+}
