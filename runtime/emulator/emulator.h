@@ -300,18 +300,25 @@ typedef struct Access {
     uint32_t stamp; /* Block.now; of a set, the latest; 0: the block's beginning */
     uint32_t site;
     uint16_t thread;
-    uint8_t scope;         /* Scope */
-    uint8_t atomic;        /* 0: it is none; else its bytes and scope, as atomic_mark has them */
-    uint8_t bits;          /* of a byte's part: which; 0: all */
-    uint8_t together : 1;  /* a read that is any lane's as much as that of the one that is named */
-    uint8_t reads : 1;     /* and does not write */
-    uint8_t unit : 1;      /* of a copy that the thread has begun, not of the thread itself */
-    uint8_t async : 1;     /* through the asynchronous proxy */
-    uint8_t under_way : 1; /* a write that may not be there yet, nor anywhere else */
-    uint16_t passed;       /* left_out.c */
-    uint32_t warps;        /* of a set of reads of one block: whose they are */
-    WarpReads *by_warp; /* of such a set in shared memory; of several blocks' by their ranks, then
-                           warps; else NULL */
+    uint8_t scope;          /* Scope */
+    uint8_t atomic;         /* 0: it is none; else its bytes and scope, as atomic_mark has them */
+    uint8_t bits;           /* of a byte's part: which; 0: all */
+    uint8_t together : 1;   /* a read that is any lane's as much as that of the one that is named */
+    uint8_t reads : 1;      /* and does not write */
+    uint8_t unit : 1;       /* of a copy that the thread has begun, not of the thread itself */
+    uint8_t async : 1;      /* through the asynchronous proxy */
+    uint8_t under_way : 1;  /* a write that may not be there yet, nor anywhere else */
+    uint8_t other_unit : 1; /* of `other` */
+    uint16_t passed;        /* left_out.c */
+    uint32_t warps;         /* of a set of reads of one block: whose they are */
+    union {
+        WarpReads *by_warp; /* of such a set in shared memory; of several blocks' by their ranks,
+                               then warps; else NULL */
+        struct {
+            uint32_t block, stamp;
+        } other; /* of a set of several blocks' reads of global memory: the last that is not of the
+                    last one's block, whose thread is in `warps` */
+    };
 } Access;
 
 typedef struct Order Order;

@@ -186,34 +186,72 @@ static void report_race(const Request *request, const Access *before)
         tile_emu_place(launch, before->site, place), weakness(before, request, why));
 }
 
-/* Of the readers in several blocks, where those of shared memory are not kept, the last one. */
-static bool knows_last(Order *order, const Access *reads, const Request *request)
+/* Of a set of readers the last one. */
+static Access last_of(const Access *reads)
 {
     Access last = *reads;
     last.scope = SCOPE_THREAD;
-    last.warps = 1u << last.thread / LANES % MAX_WARPS;
+    last.warps = 1u << last.thread / LANES;
+    last.by_warp = NULL;
+    return last;
+}
+
+static bool knows_reader(Order *order, const Access *reader, const Request *request)
+{
     const uint32_t known = tile_emu_known_to(request);
-    return known && (tile_emu_shadow_is_ordered(&last, request) ||
-                     tile_emu_order_knows(order, known, &last));
+    return tile_emu_shadow_is_ordered(reader, request) ||
+           tile_emu_order_knows(order, known, reader);
+}
+
+/* Of the readers of global memory in several blocks two are kept. */
+static bool knows_two(Order *order, const Access *reads, const Request *request)
+{
+    const Access last = last_of(reads);
+    Access other = last;
+    other.block = reads->other.block;
+    other.stamp = reads->other.stamp;
+    other.thread = (uint16_t)reads->warps;
+    other.together = true; /* as far as is known */
+    other.unit = reads->other_unit;
+    other.warps = 1u << other.thread / LANES;
+    return tile_emu_known_to(request) && knows_reader(order, &last, request) &&
+           knows_reader(order, &other, request);
 }
 
 static bool is_known(Order *order, const Access *before, const Request *request)
 {
     if (before->scope != SCOPE_GRID)
         return tile_emu_order_knows(order, tile_emu_known_to(request), before);
-    return before->by_warp ? tile_emu_shadow_knows_all(order, request, before->by_warp)
-                           : knows_last(order, before, request);
+    if (request->space == TILE_EMU_GLOBAL) return knows_two(order, before, request);
+    return !before->by_warp || tile_emu_shadow_knows_all(order, request, before->by_warp);
+}
+
+/* Who the readers in a block that has ended were is not kept. */
+static bool is_gone(const Access *access, const Request *request)
+{
+    return access->scope == SCOPE_BLOCK && access->by_warp &&
+           access->block < request->block->team->first_id;
+}
+
+static void check_known(const Access *before, const Request *request, Order *order)
+{
+    if (request->block->launch->seeks_evidence) tile_emu_note_meeting(before, request, order);
+    if (tile_emu_shadow_is_ordered(before, request)) return;
+    if (!tile_emu_fault_is_new(request->block->launch, FAULT_RACE, request->site, before->site))
+        return;
+    if (!is_known(order, before, request)) report_race(request, before);
 }
 
 static void check_order(const Access *before, const Request *request, Order *order)
 {
     if (before->bits && request->bits && !(before->bits & request->bits)) return;
     if (are_strong(before, request)) return;
-    if (request->block->launch->seeks_evidence) tile_emu_note_meeting(before, request, order);
-    if (tile_emu_shadow_is_ordered(before, request)) return;
-    if (!tile_emu_fault_is_new(request->block->launch, FAULT_RACE, request->site, before->site))
-        return;
-    if (!is_known(order, before, request)) report_race(request, before);
+    if (is_gone(before, request)) {
+        const Access last = last_of(before);
+        check_known(&last, request, order);
+    } else {
+        check_known(before, request, order);
+    }
 }
 
 void tile_emu_shadow_check(const Access *before, const Request *request, Order *order)
@@ -234,12 +272,13 @@ bool tile_emu_shadow_knows_all(Order *order, const Request *request, const WarpR
 {
     const Cluster *cluster = request->block->cluster;
     for (uint32_t rank = 0; rank < cluster->count; rank++) {
-        const WarpReads *own = reads + (size_t)rank * MAX_WARPS;
+        const uint32_t warps = request->block->warp_count;
+        const WarpReads *own = reads + (size_t)rank * warps;
         Access access = {.block = cluster->blocks[rank].id,
                          .scope = SCOPE_BLOCK,
                          .reads = true,
                          .by_warp = (WarpReads *)(uintptr_t)own};
-        for (uint32_t warp = 0; warp < MAX_WARPS; warp++) {
+        for (uint32_t warp = 0; warp < warps; warp++) {
             access.warps |= (uint32_t)(own[warp].stamp != 0) << warp;
             access.stamp = own[warp].stamp > access.stamp ? own[warp].stamp : access.stamp;
         }
@@ -276,33 +315,37 @@ static uint32_t lanes_of(const Access *read)
     return read->together ? 0 : 1u << read->thread % LANES;
 }
 
-/* The set as one of `rank`'s block among others. */
-static void put_reads(const Access *reads, uint32_t rank, WarpReads *out)
+/* The set as one of a block that has so many warps. */
+static void put_reads(const Access *reads, uint32_t warps, WarpReads *out)
 {
-    out += (size_t)rank * MAX_WARPS;
     if (reads->scope == SCOPE_BLOCK && reads->by_warp)
-        memcpy(out, reads->by_warp, MAX_WARPS * sizeof *out);
+        memcpy(out, reads->by_warp, warps * sizeof *out);
     else
         out[reads->thread / LANES] = (WarpReads){reads->stamp, lanes_of(reads)};
 }
 
 /* The set with this read; each warp's latest is kept, as one that has arrived at an mbarrier need
- * not wait for the others. NULL: not a set of several warps of shared memory, or no memory. */
+ * not wait for the others. NULL: not a set of several warps, or one of several blocks in global
+ * memory, or there is no memory. */
 static WarpReads *reads_with(const Access *reads, const Access *now, const Request *request)
 {
     const Cluster *cluster = request->block->cluster;
-    const bool of_blocks = now->scope == SCOPE_GRID;
-    if (now->scope < SCOPE_BLOCK || request->space != TILE_EMU_SHARED) return NULL;
-    const size_t count = (of_blocks ? (size_t)cluster->count : 1) * MAX_WARPS;
+    const bool of_blocks = now->scope == SCOPE_GRID, is_shared = request->space == TILE_EMU_SHARED;
+    const size_t warps = request->block->warp_count;
+    if (now->scope < SCOPE_BLOCK || now->unit || reads->unit || (of_blocks && !is_shared))
+        return NULL;
     WarpReads *all = reads->scope == now->scope ? reads->by_warp : NULL;
     if (!all) {
+        const size_t count = (of_blocks ? cluster->count : 1) * warps;
         if (reads->scope == now->scope) return NULL;
-        all = tile_emu_block_memory(request->home, count * sizeof *all);
+        all =
+            tile_emu_block_memory(is_shared ? request->home : request->block, count * sizeof *all);
         if (!all) return NULL;
         memset(all, 0, count * sizeof *all);
-        put_reads(reads, of_blocks ? reads->block - cluster->blocks->id : 0, all);
+        put_reads(reads, (uint32_t)warps,
+                  all + (of_blocks ? reads->block - cluster->blocks->id : 0) * warps);
     }
-    WarpReads *own = all + (of_blocks ? request->block->rank * MAX_WARPS : 0);
+    WarpReads *own = all + (of_blocks ? request->block->rank * warps : 0);
     own[request->thread->warp].stamp = now->stamp;
     own[request->thread->warp].lanes |= request->together ? 0 : 1u << request->thread->lane;
     return all;
@@ -313,6 +356,15 @@ static bool is_read_before(const Access *reads, const Request *request, Order *o
 {
     return tile_emu_shadow_is_ordered(reads, request) ||
            (request->unit && is_known(order, reads, request));
+}
+
+static void keep_other(const Access *reads, Access *now)
+{
+    const bool kept = reads->scope == SCOPE_GRID && reads->block == now->block;
+    now->other_unit = kept ? reads->other_unit : reads->unit;
+    now->other.block = kept ? reads->other.block : reads->block;
+    now->other.stamp = kept ? reads->other.stamp : reads->stamp;
+    now->warps = kept ? reads->warps : reads->thread;
 }
 
 /* Reads that come before this one are forgotten: what comes after this one comes after them. The
@@ -328,6 +380,7 @@ static void remember_read(Access *reads, const Request *request, Order *order)
         now.warps |= reads->warps;
         now.bits = now.bits && reads->bits ? now.bits | reads->bits : 0;
         now.by_warp = reads_with(reads, &now, request);
+        if (now.scope == SCOPE_GRID && request->space == TILE_EMU_GLOBAL) keep_other(reads, &now);
     }
     *reads = now;
 }

@@ -311,6 +311,91 @@ static const Row read_there = {
     NULL,
     NULL};
 
+/* ---- blocks ---- */
+
+#define READ_AND_COUNT(counter)                                                                    \
+    "    if %first {\n      %x = ld %data : i32\n      st %mine, %x\n"                             \
+    "      %counter = ptr_add %out, " counter " : ptr<i32, global>\n"                              \
+    "      %count = atom %counter, %1, %0 {mode = add, order = acq_rel, scope = gpu} : i32\n"
+#define OWN_PLACE                                                                                  \
+    "    %place = add %b, %64 : i32\n"                                                             \
+    "    %mine = ptr_add %out, %place : ptr<i32, global>\n"
+#define WRITE_IF(condition)                                                                        \
+    "      if " condition                                                                          \
+    " {\n        st %data, %1\n        yield\n      } {\n        yield\n      }\n"
+
+static const Row blocks[] = {
+    {"two blocks write", 1, 2, NULL, "    if %first {\n      st %data, %b\n" THEN, NULL, "race"},
+    {"one writes, one reads", 1, 2, NULL,
+     OWN_PLACE "    if %first {\n      if %block0 {\n        st %data, %1\n        yield\n"
+               "      } {\n        %x = ld %data : i32\n        st %mine, %x\n        yield\n"
+               "      }\n" THEN,
+     NULL, "race"},
+    {"the last block writes what all have read", 1, 3, NULL,
+     OWN_PLACE READ_AND_COUNT("%0") "      %last = cmp %count, %2 {predicate = eq} : b1\n" WRITE_IF(
+         "%last") THEN,
+     NULL, NULL},
+    /* an atomic that has told it nothing */
+    {"a block writes what all read", 1, 3, NULL,
+     OWN_PLACE READ_AND_COUNT("%place") "      %last = cmp %b, %2 {predicate = eq} : b1\n" WRITE_IF(
+         "%last") THEN,
+     NULL, "race"},
+    {"an atomic and a write", 1, 2, NULL,
+     "    if %first {\n      if %block0 {\n        st %data, %1\n        yield\n      } {\n"
+     "        %x = atom %data, %1, %0 {mode = add, order = acq_rel, scope = gpu} : i32\n"
+     "        yield\n      }\n" THEN,
+     NULL, "race"},
+    {"atomics of two widths", 1, 2, NULL,
+     "    %wide = ptr_cast %data : ptr<i64, global>\n    %long = const {value = 1} : i64\n"
+     "    if %first {\n      if %block0 {\n"
+     "        %x = atom %wide, %long, %long {mode = add, order = relaxed, scope = gpu} : i64\n"
+     "        yield\n      } {\n"
+     "        %y = atom %data, %1, %0 {mode = add, order = relaxed, scope = gpu} : i32\n"
+     "        yield\n      }\n" THEN,
+     NULL, "race"},
+    {"several warps have read what is written", 3, 1, NULL,
+     MAKE("2") "    if %first {\n      %x = ld %data : i32\n      st %own, %x\n"
+               "      mbarrier_arrive %bar, %yes\n" THEN
+               "    if %second {\n      %y = ld %data : i32\n      st %own, %y\n"
+               "      mbarrier_arrive %bar, %yes\n" THEN
+               "    %third = cmp %t, %64 {predicate = eq} : b1\n"
+               "    if %third {\n      mbarrier_wait %bar, %0\n      st %data, %1\n" THEN,
+     NULL, NULL},
+    {"one of them does not say so", 3, 1, NULL,
+     MAKE("1") "    if %first {\n      %x = ld %data : i32\n      st %own, %x\n"
+               "      mbarrier_arrive %bar, %yes\n" THEN
+               "    if %second {\n      %y = ld %data : i32\n      st %own, %y\n" THEN
+               "    %third = cmp %t, %64 {predicate = eq} : b1\n"
+               "    if %third {\n      mbarrier_wait %bar, %0\n      st %data, %1\n" THEN,
+     NULL, "race"},
+};
+
+/* ---- shared memory ---- */
+
+static const Row shared[] = {
+    {"nobody has written", 1, 1, NULL, "    if %first {\n      %x = ld %shared : i32\n" THEN, NULL,
+     "unwritten memory"},
+    {"an earlier block has", 1, 2, NULL,
+     "    if %first {\n      if %block0 {\n        st %shared, %1\n        yield\n      } {\n"
+     "        %x = ld %shared : i32\n        st %data, %x\n        yield\n      }\n" THEN,
+     NULL, "unwritten memory"},
+    {"a copy that is not waited for", 1, 1, NULL,
+     "    cp_async %shared, %out, %yes, %first {bytes = 16}\n    copy_commit\n"
+     "    if %first {\n      %x = ld %shared : i32\n      st %data, %x\n" THEN,
+     "cp.async.cg.shared.global", "unfinished copy"},
+    {"one of two that is waited for", 1, 1, NULL,
+     "    %next = ptr_add %shared, %32 : ptr<i32, shared>\n"
+     "    cp_async %next, %out, %yes, %first {bytes = 16}\n    copy_commit\n"
+     "    cp_async %shared, %out, %yes, %first {bytes = 16}\n    copy_commit\n"
+     "    copy_wait {count = 1}\n"
+     "    if %first {\n      %x = ld %next : i32\n      st %data, %x\n" THEN "    copy_wait\n",
+     "cp.async.wait_group 1;", NULL},
+    {"a copy that another has waited for", 2, 1, NULL,
+     "    cp_async %shared, %out, %yes, %first {bytes = 16}\n    copy_wait\n"
+     "    if %second {\n      %x = ld %shared : i32\n      st %data, %x\n" THEN,
+     NULL, "race"},
+};
+
 static void check_rows(const Row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -321,6 +406,18 @@ static void test_groups(void **state)
 {
     (void)state;
     check_rows(groups, sizeof groups / sizeof *groups);
+}
+
+static void test_blocks(void **state)
+{
+    (void)state;
+    check_rows(blocks, sizeof blocks / sizeof *blocks);
+}
+
+static void test_shared(void **state)
+{
+    (void)state;
+    check_rows(shared, sizeof shared / sizeof *shared);
 }
 
 static void test_mbarriers(void **state)
@@ -346,10 +443,9 @@ static void test_clusters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_atomics),
-        cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_mbarriers),
-        cmocka_unit_test(test_clusters),
+        cmocka_unit_test(test_atomics),   cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_mbarriers), cmocka_unit_test(test_clusters),
+        cmocka_unit_test(test_blocks),    cmocka_unit_test(test_shared),
     };
     setenv("TILE_DEVICE", "emulator", 1);
     tile_emulator_set_checked(1);
