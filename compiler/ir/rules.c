@@ -459,6 +459,7 @@ static Rule *const rules[OP_COUNT] = {
     [OP_span] = check_span,
     [OP_tensor_map] = check_tensor_map,
     [OP_cluster_rank] = rule_i32,
+    [OP_registers] = rule_registers,
     [OP_cluster_address] = rule_cluster_address,
     [OP_shared_peer] = rule_shared_peer,
     [OP_grid_sync] = rule_grid_sync,

@@ -66,7 +66,7 @@ Rule rule_anchor, rule_assume, rule_barrier, rule_block, rule_condition, rule_fo
     rule_reduce, rule_reshape, rule_same_dtype, rule_scan, rule_shared_alloc, rule_shared_load,
     rule_shared_reshape, rule_signal, rule_shared_store, rule_shared_view, rule_store,
     rule_tensor_copy, rule_transpose, rule_view, rule_vote, rule_shared_peer, rule_cluster_address,
-    rule_grid_sync;
+    rule_grid_sync, rule_registers;
 bool rule_cluster(const Check *check, const Op *launch); /* {cluster} */
 
 #endif

@@ -74,6 +74,16 @@ bool rule_barrier(const Check *check)
                    "which of the {parts} it is, is an i32");
 }
 
+/* PTX ISA manual, "setmaxnreg". */
+bool rule_registers(const Check *check)
+{
+    return require(check,
+                   in_range(check->op, ATTR_count, 24, 256) &&
+                       op_int(check->op, ATTR_count, 0) % 8 == 0,
+                   "{count} is from 24 to 256, a multiple of 8") &&
+           require(check, is_one_of(check->op, ATTR_mode, "inc dec"), "{mode} is inc or dec");
+}
+
 bool rule_anchor(const Check *check)
 {
     const Type *type = operand_type(check, 0);
