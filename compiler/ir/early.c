@@ -34,6 +34,8 @@ static void follow(Op *op, void *context)
             const int skipped = op->code == OP_for ? 3 : 0, at = i - skipped;
             early_add(early, op->regions[0]->arguments[at + (skipped > 0)]);
             early_add(early, &op->results[at]);
+        } else if (op->code == OP_vec_pack || op->code == OP_vec_get) {
+            early_add(early, &op->results[0]); /* the registers that they are in */
         } else if (op->code == OP_wgmma && i >= op->operand_count - op->result_count) {
             for (int r = 0; r < op->result_count && op_attr(op, ATTR_open); r++)
                 early_add(early, &op->results[r]);
