@@ -231,6 +231,8 @@ char *os_read_file(Arena *arena, const char *path, size_t *length);
  * standard output. False with errno set on failure. */
 bool os_write_file(const char *path, const void *bytes, size_t length);
 bool os_file_exists(const char *path);
+/* Whether it is a device, a pipe or "-": what has no place beside it. */
+bool os_is_stream(const char *path);
 /* Whether both name one regular file that there is. */
 bool os_same_file(const char *path, const char *other);
 char *os_join_path(Arena *arena, const char *folder, const char *file);

@@ -104,14 +104,27 @@ static bool replace_file(const char *path, const void *bytes, size_t length)
     return false;
 }
 
+/* Opened by its name, a file that it goes to would be written from its start. */
+static bool is_standard_output(const char *path)
+{
+    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 ||
+           strcmp(path, "/dev/fd/1") == 0;
+}
+
+bool os_is_stream(const char *path)
+{
+    struct stat info;
+    return is_standard_output(path) ||
+           (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
+}
+
 bool os_write_file(const char *path, const void *bytes, size_t length)
 {
-    if (strcmp(path, "-") == 0) {
+    if (is_standard_output(path)) {
         fflush(stdout);
         return write_all(STDOUT_FILENO, bytes, length);
     }
-    struct stat info;
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) { /* a device, a pipe */
+    if (os_is_stream(path)) {
         int file = open(path, O_WRONLY | O_CLOEXEC);
         return file >= 0 && write_and_close(file, bytes, length);
     }

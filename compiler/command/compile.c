@@ -256,11 +256,13 @@ static bool refuse_usage(Session *session, const char *fault)
 static bool find_paths(Session *session, const Options *options, Results *results)
 {
     bool is_depfile = options->depfile || options->depfile_all;
-    bool is_file = options->output && strcmp(options->output, "-") != 0;
+    bool is_file = options->output && !os_is_stream(options->output);
     if (!options->output && (results->items[0].kind->is_bytes || is_depfile))
         return refuse_usage(session, "-o FILE is needed");
     if (!is_file && (results->count > 1 || options->save_temps))
         return refuse_usage(session, "-o FILE is needed, since several files are written");
+    if (!is_file && is_depfile && !options->depfile_name)
+        return refuse_usage(session, "-MF FILE is needed, since -o is no file");
     for (int i = 0; i < results->count; i++) {
         Result *result = &results->items[i];
         result->path = options->output ? options->output : "-";
@@ -307,7 +309,8 @@ static const char *depfile_name(const Options *options, Arena *arena)
 /* Devices may be written to twice. */
 static bool is_same(const char *path, const char *other)
 {
-    return os_same_file(path, other) || (strcmp(path, other) == 0 && !os_file_exists(path));
+    const bool is_device = strcmp(path, "-") != 0 && os_is_stream(path);
+    return os_same_file(path, other) || (strcmp(path, other) == 0 && !is_device);
 }
 
 /* Nothing is written over the source, or over something else that is written. */
