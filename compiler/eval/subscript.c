@@ -36,6 +36,13 @@ static Value *from_end(Eval *eval, const Subscript *subscript, int dim, const Ob
                   build_const(&eval->builder, extent->type->dtype, index->as.integer));
 }
 
+/* Of a register tile: no memory shows later that there is no such element. */
+static Value *checked_index(Eval *eval, Value *index, int64_t extent)
+{
+    return build2(&eval->builder, OP_check_index, index,
+                  build_const(&eval->builder, index->type->dtype, extent));
+}
+
 static bool read_index(Eval *eval, const Subscript *subscript, int dim, Object *index, Part *part)
 {
     const int64_t extent = subscript->type->shape[dim];
@@ -57,6 +64,8 @@ static bool read_index(Eval *eval, const Subscript *subscript, int dim, Object *
         index = object_int(eval, place);
     }
     part->start = stage_index(eval, index, subscript->at);
+    if (part->start != NULL && subscript->type->kind == TYPE_TILE && part->known_start < 0)
+        part->start = checked_index(eval, part->start, extent);
     return part->start != NULL;
 }
 

@@ -374,6 +374,7 @@ static FactRule *const rules[OP_COUNT] = {
     [OP_transpose] = rule_same,
     [OP_convert] = rule_same,
     [OP_shuffle] = rule_same,
+    [OP_check_index] = rule_same,
     [OP_shared_base] = rule_shared_base,
 };
 

@@ -200,3 +200,36 @@ Value *fold_constants(Builder *builder, const Op *op)
                    : NULL;
     return NULL;
 }
+
+static bool fold_one(OpCode code, DType from, DType to, int64_t a, int64_t *out)
+{
+    switch ((int)code) {
+    case OP_cast: *out = dtype_is_signed(from) ? a : (int64_t)unsigned_bits(from, a); return true;
+    case OP_neg: *out = (int64_t)(0 - (uint64_t)a); return true;
+    case OP_not: *out = to == DTYPE_b1 ? !a : ~a; return true;
+    case OP_abs: *out = a < 0 && dtype_is_signed(to) ? (int64_t)(0 - (uint64_t)a) : a; return true;
+    default: return false;
+    }
+}
+
+static bool fold_two(const Op *op, DType from, int64_t a, int64_t b, int64_t *out)
+{
+    if (op->code != OP_cmp) return fold_integers(op->code, from, a, b, out);
+    *out =
+        compare(op_attr(op, ATTR_predicate)->text, order(from, (Number){.i = a}, (Number){.i = b}));
+    return true;
+}
+
+bool fold_element(const Op *op, const int64_t *operands, int64_t *out)
+{
+    const DType from = op->operands[0]->type->dtype, to = op->results[0].type->dtype;
+    bool good = false;
+    if (op->code == OP_select) {
+        *out = operands[0] ? operands[1] : operands[2];
+        return true;
+    }
+    if (op->operand_count == 1) good = fold_one(op->code, from, to, operands[0], out);
+    if (op->operand_count == 2) good = fold_two(op, from, operands[0], operands[1], out);
+    if (good) *out = to == DTYPE_b1 ? *out != 0 : dtype_wrap(to, *out);
+    return good;
+}

@@ -123,6 +123,8 @@ int register_of(const RegisterIndex *index, int32_t row, int32_t column); /* the
 typedef void LowerRule(Lower *lower, Op *op);
 LowerRule lower_load, lower_store;               /* lower_memory.c */
 LowerRule lower_shared_load, lower_shared_store; /* lower_shared.c */
+/* The index as an i32; the emulator reports one that is outside. */
+Value *lower_check_index(Lower *lower, Value *index, int64_t extent);
 LowerRule lower_gather, lower_put, lower_atomic; /* lower_scattered.c */
 LowerRule lower_signal_init, lower_signal_arrive, lower_signal_expect, lower_signal_complete,
     lower_signal_copied, lower_signal_meet, lower_signal_wait; /* lower_signal.c */

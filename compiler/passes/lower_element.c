@@ -66,17 +66,21 @@ static void find_in_view(Lower *lower, Element *element)
 
 /* ---- shared tiles and local arrays ---- */
 
+Value *lower_check_index(Lower *lower, Value *index, int64_t extent)
+{
+    Value *operands[2] = {address_cast(lower, DTYPE_i64, index),
+                          address_const(lower, DTYPE_i64, extent)};
+    const Type *type = type_scalar(lower->kernel->types, DTYPE_i64);
+    return address_cast(lower, DTYPE_i32, lower_build(lower, OP_check_index, 2, operands, type));
+}
+
 /* An i32 below the extent; the emulator says where it is not. */
 static Value *checked_index(Lower *lower, const Element *element, int dim)
 {
     const int64_t extent = element->op->operands[0]->type->shape[dim];
     Value *index = index_of(lower, element, dim);
     const bool within = is_within(lower, element, dim, (Facts){extent, extent, extent});
-    if (within) return address_cast(lower, DTYPE_i32, index);
-    Value *operands[2] = {address_cast(lower, DTYPE_i64, index),
-                          address_const(lower, DTYPE_i64, extent)};
-    const Type *type = type_scalar(lower->kernel->types, DTYPE_i64);
-    return address_cast(lower, DTYPE_i32, lower_build(lower, OP_check_index, 2, operands, type));
+    return within ? address_cast(lower, DTYPE_i32, index) : lower_check_index(lower, index, extent);
 }
 
 static void find_in_shared(Lower *lower, Element *element)

@@ -71,6 +71,18 @@ static Value *inside(Lower *lower, const Scattered *scattered, int reg, int dim,
     return predicate;
 }
 
+/* Nothing is outside of a tile: the emulator says where an index is. What the access does then is
+ * left to its predicate. */
+static void watch(Lower *lower, const Scattered *scattered, int reg, int dim, Value *predicate)
+{
+    const Value *memory = scattered->op->operands[0];
+    if (!scattered->bounds[dim] || !op_int(scattered->op, ATTR_watched, 0)) return;
+    Value *place = address_cast(lower, DTYPE_i64, place_along(lower, scattered, reg, dim));
+    if (predicate)
+        place = build3(&lower->at, OP_select, predicate, place, address_const(lower, DTYPE_i64, 0));
+    lower_check_index(lower, place, memory->type->shape[dim]);
+}
+
 /* False: no thread has anything to do for this register. */
 static bool is_done(Lower *lower, const Scattered *scattered, int reg, Value **predicate)
 {
@@ -83,8 +95,9 @@ static bool is_done(Lower *lower, const Scattered *scattered, int reg, Value **p
         else if (!known)
             return false;
     }
-    for (int d = 0; d < scattered->op->operands[0]->type->rank; d++)
-        *predicate = inside(lower, scattered, reg, d, *predicate);
+    const int rank = scattered->op->operands[0]->type->rank;
+    for (int d = 0; d < rank; d++) watch(lower, scattered, reg, d, *predicate);
+    for (int d = 0; d < rank; d++) *predicate = inside(lower, scattered, reg, d, *predicate);
     return true;
 }
 

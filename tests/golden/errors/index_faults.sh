@@ -1,0 +1,18 @@
+# What is inside passes; of what is outside the emulator says where it is.
+run() { echo "== $1"; $TILEC run index_run_time.tile "a = arange(128, float32); $1" 2>&1 | grep -E '^index_run_time|^[0-9]' || :; }
+run 'read(a, 0); print(a[127])'
+run 'read(a, 1)'
+run 'read(a, -1)'
+run 'written(a, 28); print(a[127])'
+run 'written(a, 29)'
+run 'added(a, 0); print(a[63])'
+run 'added(a, 1)'
+run 'Parts()(3, a); print(a[0])'
+run 'Parts()(4, a)'
+run 'Parts()(-1, a)'
+run 'Registers()(3, a); print(a[0])'
+run 'Registers()(4, a)'
+run 'wp.launch_tiled(pieces, dim=[1], inputs=[a, 32], block_dim=64); print(a[0])'
+run 'wp.launch_tiled(pieces, dim=[1], inputs=[a, 33], block_dim=64)'
+run 'wp.launch_tiled(elements, dim=[1], inputs=[a, 0], block_dim=64); print(a[63])'
+run 'wp.launch_tiled(elements, dim=[1], inputs=[a, 1], block_dim=64)'
