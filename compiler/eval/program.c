@@ -55,6 +55,40 @@ static Name stem_of(Interner *names, const char *path)
     return intern(names, base, dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base));
 }
 
+typedef struct Mention {
+    Name name;
+    Nearest nearest;
+    bool found;
+} Mention;
+
+static void mention_name(void *context, Name name)
+{
+    Mention *mention = context;
+    mention->found |= name == mention->name;
+    nearest_try(&mention->nearest, name);
+}
+
+static void find_mention(void *context, const Node *node)
+{
+    if (node->kind == NODE_Name) mention_name(context, NODE_AS(Name, node)->id);
+    node_visit_children(node, find_mention, context);
+}
+
+/* A name that the module neither binds nor reads would be defined for nothing. */
+static void check_mentioned(Program *program, Name name)
+{
+    Mention mention = {name, nearest_to(name), false};
+    const Nodes body = program->unit->tree->tree->body;
+    for (uint32_t i = 0; i < body.count; i++) {
+        names_bound(&program->eval, body.items[i], mention_name, &mention);
+        find_mention(&mention, body.items[i]);
+    }
+    if (mention.found) return;
+    Diags *diags = program->eval.session->diags;
+    diag_report(diags, DIAG_unknown_define, (Span){0}, name, program->unit->tree->source->path);
+    diag_hint_nearest(diags, &mention.nearest);
+}
+
 /* "NAME=VALUE", VALUE an expression without the module's names; "NAME" alone is True. */
 static void define_name(Program *program, const char *text)
 {
@@ -75,7 +109,9 @@ static void define_name(Program *program, const char *text)
     Scope *scope = scope_new(eval, SCOPE_TOP, eval->builtins, program->unit);
     Object *value = eval_in(eval, scope, assign->value);
     Name name = NODE_AS(Name, assign->targets.items[0])->id;
-    if (value != NULL) map_set(eval->arena, &program->unit->defined, name, value);
+    if (value == NULL) return;
+    map_set(eval->arena, &program->unit->defined, name, value);
+    check_mentioned(program, name);
 }
 
 Program *program_new(Session *session, const Source *source, const EvalOptions *options)

@@ -22,3 +22,4 @@ $TILEC run d.tile 'print(show())'
 $TILEC run d.tile 'print(show(), COUNT)' -D COUNT=2*3 -D "NAME='other'"
 $TILEC run main.tile -D EXTRA -D COUNT=0x10
 for wrong in 'a.b=3' 'a b=3' 'A=unknown' '=3' 'A=1;B=2'; do $TILEC check d.tile -D "$wrong"; echo "exit status $?"; done
+for wrong in COUMT=8 count=8 ELSE=1; do $TILEC check d.tile -D $wrong; echo "exit status $?"; done
