@@ -105,7 +105,8 @@ Object *core_scatter(Eval *eval, const Bound *bound)
     if (places.dim < 0) return FAIL(eval, bad_value, bound->at, "a scatter has a dimension");
     Value *operands[2 + TYPE_RANK] = {places.memory, places.value};
     const int count = add_indices(eval, &places, operands, 2);
-    build_op(&eval->builder, OP_put, count, operands, 0, NULL);
+    Op *put = build_op(&eval->builder, OP_put, count, operands, 0, NULL);
+    op_set_int(put, ATTR_lenient, 1);
     return eval->none;
 }
 
@@ -201,6 +202,7 @@ Object *core_atomic(Eval *eval, const Bound *bound)
     if (atomic.compare != NULL) operands[count++] = atomic.compare;
     count = add_indices(eval, &atomic.places, operands, count);
     Value *old = core_build(eval, OP_atomic, count, operands, atomic.places.value->type);
+    op_set_int(old->op, ATTR_lenient, 1);
     atomic_set_words(old->op, &atomic.words);
     return result_deliver(eval, old, bound->values[8]);
 }

@@ -119,6 +119,13 @@ static int add_places(Eval *eval, const Places *places, Value **operands, int co
     return count;
 }
 
+/* Tiles of indices say by what is outside that there is nothing; a loop's indices are its own. */
+static void mark_access(const Eval *eval, Op *op, bool masked)
+{
+    if (masked) op_set_int(op, ATTR_masked, 1);
+    if (eval->parallel == NULL) op_set_int(op, ATTR_lenient, 1);
+}
+
 static Value *build_gather(Eval *eval, const Places *places)
 {
     bool masked;
@@ -126,7 +133,7 @@ static Value *build_gather(Eval *eval, const Places *places)
     const int count = add_places(eval, places, operands, 1, &masked);
     Value *tile = core_build(eval, OP_gather, count, operands,
                              tile_type(eval, places, places->memory->type->dtype));
-    if (masked) op_set_int(tile->op, ATTR_masked, 1);
+    mark_access(eval, tile->op, masked);
     return tile;
 }
 
@@ -136,7 +143,7 @@ static void build_put(Eval *eval, const Places *places, Value *value)
     Value *operands[3 + TYPE_RANK] = {places->memory, value};
     const int count = add_places(eval, places, operands, 2, &masked);
     Op *put = build_op(&eval->builder, OP_put, count, operands, 0, NULL);
-    if (masked) op_set_int(put, ATTR_masked, 1);
+    mark_access(eval, put, masked);
 }
 
 /* ---- register tiles ---- */
@@ -373,6 +380,6 @@ Object *core_atomic_at(Eval *eval, const Bound *bound)
     const int count = add_places(eval, &places, operands, 2 + (compare != NULL), &masked);
     Value *old = core_build(eval, OP_atomic, count, operands, tile);
     atomic_set_words(old->op, &words);
-    if (masked) op_set_int(old->op, ATTR_masked, 1);
+    mark_access(eval, old->op, masked);
     return object_ir(eval, old);
 }

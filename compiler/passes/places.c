@@ -242,7 +242,8 @@ static void visit(Op *op, void *context)
     visit_parts(pass, op);
     if (op->code == OP_check_index) {
         visit_index(pass, op);
-    } else if (op_is_scattered(op) && is_own_memory(op->operands[0]->type)) {
+    } else if (op_is_scattered(op) && is_own_memory(op->operands[0]->type) &&
+               !op_int(op, ATTR_lenient, 0)) {
         Use use = use_of(op, op->operands[0]->type, op->operands + scattered_first(op));
         use.tile = scattered_value(op)->type;
         use.mask = scattered_mask(op);
