@@ -100,7 +100,16 @@ Value *stage_approximate(Eval *eval, const char *function, Value *a, Value *b);
 bool stage_pair(Eval *eval, Object *left, Object *right, Span at, Value **a, Value **b);
 /* stretches both; false: reported */
 bool stage_same_shape(Eval *eval, Span at, Value **a, Value **b);
+/* ---- promote.c ---- */
 bool stage_promote(DType a, DType b, DType *out);
+DType number_dtype(const Object *number); /* of itself */
+bool number_fits(int64_t value, DType dtype);
+Numbers numbers_here(const Eval *eval);
+typedef enum PairStyle { PAIR_ARITHMETIC, PAIR_COMPARE, PAIR_BITS } PairStyle;
+/* The element type in which two operands meet; a type is NULL of a number of the program. False:
+ * there is none. */
+bool pair_dtype(const Eval *eval, PairStyle style, Object *left, Object *right, const Type *a,
+                const Type *b, DType *out);
 const char *dtype_user_name(DType dtype);
 const Type *staged_object_type(const Object *object); /* of a run-time value */
 /* A shared tile, or one index of it, as one of another tile's element type and shape. */

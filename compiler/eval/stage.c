@@ -68,51 +68,6 @@ bool dtype_by_user_name(const char *name, DType *out)
     return false;
 }
 
-/* ---- promotion ---- */
-
-static bool promote_floats(DType a, DType b, DType *out)
-{
-    int bits_a = dtype_bits(a), bits_b = dtype_bits(b);
-    if (bits_a <= 8 && bits_b <= 8) return false; /* of two small ones neither holds the other */
-    *out = bits_a <= 8 ? b : a;
-    if (bits_a <= 8 || bits_b <= 8) return true;
-    *out = DTYPE_f32;
-    if (a == DTYPE_f64 || b == DTYPE_f64)
-        *out = DTYPE_f64;
-    else if (bits_a == 16 && bits_b == 16)
-        *out = DTYPE_bf16; /* f16 and bf16 */
-    return true;
-}
-
-static DType signed_of_bits(int bits)
-{
-    return bits <= 8 ? DTYPE_i8 : bits <= 16 ? DTYPE_i16 : bits <= 32 ? DTYPE_i32 : DTYPE_i64;
-}
-
-static DType promote_ints(DType a, DType b)
-{
-    int bits_a = dtype_bits(a), bits_b = dtype_bits(b);
-    if (dtype_is_signed(a) == dtype_is_signed(b)) return bits_a > bits_b ? a : b;
-    int bits_signed = dtype_is_signed(a) ? bits_a : bits_b;
-    int bits_unsigned = dtype_is_signed(a) ? bits_b : bits_a;
-    return signed_of_bits(bits_signed > bits_unsigned ? bits_signed : 2 * bits_unsigned);
-}
-
-bool stage_promote(DType a, DType b, DType *out)
-{
-    *out = a;
-    if (a == b || b == DTYPE_b1) return true;
-    *out = b;
-    if (a == DTYPE_b1) return true;
-    if (dtype_is_float(a) && dtype_is_float(b)) return promote_floats(a, b, out);
-    if (dtype_is_float(a) || dtype_is_float(b)) {
-        *out = dtype_is_float(a) ? a : b;
-        return true;
-    }
-    *out = promote_ints(a, b);
-    return true;
-}
-
 /* ---- values ---- */
 
 bool stage_ready(Eval *eval, Span at)
@@ -141,11 +96,6 @@ Value *stage_cast(Eval *eval, Value *value, DType dtype)
     return build_cast(&eval->builder, dtype, value);
 }
 
-static bool int_fits(int64_t value, DType dtype)
-{
-    return dtype == DTYPE_u64 ? value >= 0 : dtype_wrap(dtype, value) == value;
-}
-
 static Value *stage_literal(Eval *eval, const Object *literal, DType dtype, Span at)
 {
     if (dtype_is_float(dtype)) return build_number(&eval->builder, dtype, object_number(literal));
@@ -153,28 +103,21 @@ static Value *stage_literal(Eval *eval, const Object *literal, DType dtype, Span
     if (literal->kind == OBJECT_FLOAT) {
         double number = literal->as.number;
         if (!(fabs(number) < 9e18) || number != (double)(int64_t)number ||
-            !int_fits((int64_t)number, dtype))
+            !number_fits((int64_t)number, dtype))
             return FAIL(eval, literal_range, at, object_repr(eval, literal),
                         dtype_user_name(dtype));
         return build_const(&eval->builder, dtype, (int64_t)number);
     }
-    if (!int_fits(literal->as.integer, dtype))
+    if (!number_fits(literal->as.integer, dtype))
         return FAIL(eval, literal_range, at, object_repr(eval, literal), dtype_user_name(dtype));
     return build_const(&eval->builder, dtype, literal->as.integer);
-}
-
-static DType literal_dtype(const Object *literal)
-{
-    if (literal->kind == OBJECT_BOOL) return DTYPE_b1;
-    if (literal->kind == OBJECT_FLOAT) return DTYPE_f32;
-    return literal->as.integer == (int32_t)literal->as.integer ? DTYPE_i32 : DTYPE_i64;
 }
 
 Value *stage_operand(Eval *eval, Object *object, Span at)
 {
     if (!stage_ready(eval, at)) return NULL;
     if (object_is_staged(object)) return stage_value(eval, object);
-    if (object_is_number(object)) return stage_literal(eval, object, literal_dtype(object), at);
+    if (object_is_number(object)) return stage_literal(eval, object, number_dtype(object), at);
     if (!extent_is_known(eval, object, at)) return NULL;
     return FAIL(eval, expected_kind, at, "the operand", "a number or a run-time value",
                 object_kind_name(object));
@@ -289,35 +232,6 @@ Value *stage_typed(Eval *eval, Object *object, const Type *type, Span at)
 
 /* ---- pairs ---- */
 
-/* The element type in which two operands meet. `exact` is for comparisons, where a literal keeps
- * its own. */
-static bool pair_dtype(Object *left, Object *right, const Type *a, const Type *b, bool exact,
-                       DType *out)
-{
-    if (a == NULL || b == NULL) {
-        const Type *staged = a != NULL ? a : b;
-        const Object *literal = a != NULL ? right : left;
-        bool float_literal = literal->kind == OBJECT_FLOAT && !dtype_is_float(staged->dtype);
-        bool wide_literal = literal->kind == OBJECT_INT && dtype_is_integer(staged->dtype) &&
-                            !int_fits(literal->as.integer, staged->dtype) &&
-                            (exact || staged->kind == TYPE_SCALAR);
-        bool keeps = staged->kind == TYPE_TILE && !exact && staged->dtype != DTYPE_b1;
-        *out = staged->dtype;
-        if ((float_literal && !keeps) || wide_literal ||
-            (staged->dtype == DTYPE_b1 && literal->kind != OBJECT_BOOL))
-            return stage_promote(staged->dtype, literal_dtype(literal), out);
-        return true;
-    }
-    bool mixed = (a->kind == TYPE_TILE) != (b->kind == TYPE_TILE);
-    const Type *tile = a->kind == TYPE_TILE ? a : b, *scalar = a->kind == TYPE_TILE ? b : a;
-    if (mixed && !exact && dtype_is_float(tile->dtype) >= dtype_is_float(scalar->dtype) &&
-        tile->dtype != DTYPE_b1) {
-        *out = tile->dtype;
-        return true;
-    }
-    return stage_promote(a->dtype, b->dtype, out);
-}
-
 static bool is_arithmetic(const Type *type)
 {
     return type->kind == TYPE_SCALAR || type->kind == TYPE_TILE;
@@ -339,10 +253,11 @@ bool stage_same_shape(Eval *eval, Span at, Value **a, Value **b)
 
 static Value *pair_side(Eval *eval, Object *object, Value *value, DType dtype, Span at)
 {
-    return value == NULL ? stage_literal(eval, object, dtype, at) : stage_cast(eval, value, dtype);
+    if (value != NULL) return stage_cast(eval, value, dtype);
+    if (object->kind == OBJECT_INT && dtype_is_integer(dtype) && numbers_here(eval) != NUMBERS_WEAK)
+        return build_const(&eval->builder, dtype, dtype_wrap(dtype, object->as.integer));
+    return stage_literal(eval, object, dtype, at);
 }
-
-typedef enum PairStyle { PAIR_ARITHMETIC, PAIR_COMPARE } PairStyle;
 
 static bool pair_values(Eval *eval, PairStyle style, Object *left, Object *right, Span at,
                         Value **a, Value **b)
@@ -358,8 +273,8 @@ static bool pair_values(Eval *eval, PairStyle style, Object *left, Object *right
         return false;
     }
     DType dtype;
-    if (!pair_dtype(left, right, *a ? (*a)->type : NULL, *b ? (*b)->type : NULL,
-                    style == PAIR_COMPARE, &dtype)) {
+    if (!pair_dtype(eval, style, left, right, *a ? (*a)->type : NULL, *b ? (*b)->type : NULL,
+                    &dtype)) {
         FAIL(eval, no_common_type, at, object_repr(eval, left), object_repr(eval, right));
         return false;
     }
@@ -481,7 +396,10 @@ Object *stage_binary(Eval *eval, Operator op, Object *left, Object *right, Span 
     const BinaryRow *row = &BINARY[op];
     if (row->ints == 0) return no_operator(eval, op, left, right, at);
     Value *a, *b;
-    if (!stage_pair(eval, left, right, at, &a, &b)) return NULL;
+    const bool shifts = op == OPERATOR_LShift || op == OPERATOR_RShift;
+    if (!pair_values(eval, row->bits || shifts ? PAIR_BITS : PAIR_ARITHMETIC, left, right, at, &a,
+                     &b))
+        return NULL;
     widen_booleans(eval, row, &a, &b);
     OpCode code = dtype_is_float(a->type->dtype) ? row->floats : row->ints;
     if (code == OP_floormod && eval->frame->is_thread_code) code = OP_rem;

@@ -377,11 +377,15 @@ typedef struct Parallel {
     const Frame *frame;
 } Parallel;
 
+/* What a number of the program is beside a run-time value (promote.c). */
+typedef enum Numbers { NUMBERS_WEAK, NUMBERS_SCRIPT, NUMBERS_TILELANG } Numbers;
+
 typedef struct Staging { /* of the kernel that is being staged */
     Kernel *kernel;
     Op *launch; /* that is open; NULL in the host part of a kernel function */
     Specialisation *specialisation;
     bool is_function;   /* which opens its launches itself */
+    Numbers numbers;    /* of a function */
     int64_t threads[3]; /* of the open launch */
     VEC(Result) results;
     const Signature *signature;

@@ -1,0 +1,161 @@
+/* promote.c: the element type in which the operands of an operator meet.
+ *
+ * The library's own code, and Warp's, which has no mixed operands, takes numbers of the program as
+ * of the other operand's type, as the array interfaces do. Script's scalars and TileLang's elements
+ * meet as in the original systems, where such a number is an int32 or float32: tests/exec/promotion
+ * has their tables. Comparisons are of the values themselves in all dialects. */
+#include "eval/builtins.h"
+
+#include <string.h>
+
+/* ---- numbers of the program ---- */
+
+bool number_fits(int64_t value, DType dtype)
+{
+    return dtype == DTYPE_u64 ? value >= 0 : dtype_wrap(dtype, value) == value;
+}
+
+DType number_dtype(const Object *literal)
+{
+    if (literal->kind == OBJECT_BOOL) return DTYPE_b1;
+    if (literal->kind == OBJECT_FLOAT) return DTYPE_f32;
+    return literal->as.integer == (int32_t)literal->as.integer ? DTYPE_i32 : DTYPE_i64;
+}
+
+Numbers numbers_here(const Eval *eval)
+{
+    if (eval->staging == NULL || eval->library > 0) return NUMBERS_WEAK;
+    return eval->staging->is_function ? eval->staging->numbers : NUMBERS_SCRIPT;
+}
+
+/* ---- types that hold both ---- */
+
+static bool promote_floats(DType a, DType b, DType *out)
+{
+    int bits_a = dtype_bits(a), bits_b = dtype_bits(b);
+    if (bits_a <= 8 && bits_b <= 8) return false; /* of two small ones neither holds the other */
+    *out = bits_a <= 8 ? b : a;
+    if (bits_a <= 8 || bits_b <= 8) return true;
+    *out = DTYPE_f32;
+    if (a == DTYPE_f64 || b == DTYPE_f64)
+        *out = DTYPE_f64;
+    else if (bits_a == 16 && bits_b == 16)
+        *out = DTYPE_bf16; /* f16 and bf16 */
+    return true;
+}
+
+static DType signed_of_bits(int bits)
+{
+    return bits <= 8 ? DTYPE_i8 : bits <= 16 ? DTYPE_i16 : bits <= 32 ? DTYPE_i32 : DTYPE_i64;
+}
+
+static DType promote_ints(DType a, DType b)
+{
+    int bits_a = dtype_bits(a), bits_b = dtype_bits(b);
+    if (dtype_is_signed(a) == dtype_is_signed(b)) return bits_a > bits_b ? a : b;
+    int bits_signed = dtype_is_signed(a) ? bits_a : bits_b;
+    int bits_unsigned = dtype_is_signed(a) ? bits_b : bits_a;
+    return signed_of_bits(bits_signed > bits_unsigned ? bits_signed : 2 * bits_unsigned);
+}
+
+bool stage_promote(DType a, DType b, DType *out)
+{
+    *out = a;
+    if (a == b || b == DTYPE_b1) return true;
+    *out = b;
+    if (a == DTYPE_b1) return true;
+    if (dtype_is_float(a) && dtype_is_float(b)) return promote_floats(a, b, out);
+    if (dtype_is_float(a) || dtype_is_float(b)) {
+        *out = dtype_is_float(a) ? a : b;
+        return true;
+    }
+    *out = promote_ints(a, b);
+    return true;
+}
+
+/* ---- TileLang ---- */
+
+/* A lower rank gives way, whatever its bits. */
+static int tilelang_rank(DType dtype)
+{
+    if (dtype == DTYPE_b1) return 0;
+    if (!dtype_is_float(dtype)) return 1;
+    if (dtype_bits(dtype) <= 8) return 2;
+    return dtype == DTYPE_bf16 ? 3 : 4;
+}
+
+static bool promote_tilelang(DType a, DType b, DType *out)
+{
+    const int rank_a = tilelang_rank(a), rank_b = tilelang_rank(b);
+    const int bits_a = dtype_bits(a), bits_b = dtype_bits(b);
+    *out = rank_a != rank_b ? (rank_a > rank_b ? a : b) : bits_a >= bits_b ? a : b;
+    if (a == b || rank_a != rank_b) return true;
+    if (rank_a == 1 && bits_a == bits_b) *out = dtype_unsigned(a);
+    return rank_a != 2;
+}
+
+/* ---- pairs ---- */
+
+/* A number takes the type of what it meets, unless that cannot hold it. `exact` is for comparisons,
+ * where it keeps its own. */
+static bool pair_weak(Object *left, Object *right, const Type *a, const Type *b, bool exact,
+                      DType *out)
+{
+    if (a == NULL || b == NULL) {
+        const Type *staged = a != NULL ? a : b;
+        const Object *literal = a != NULL ? right : left;
+        bool float_literal = literal->kind == OBJECT_FLOAT && !dtype_is_float(staged->dtype);
+        bool wide_literal = literal->kind == OBJECT_INT && dtype_is_integer(staged->dtype) &&
+                            !number_fits(literal->as.integer, staged->dtype) &&
+                            (exact || staged->kind == TYPE_SCALAR);
+        bool keeps = staged->kind == TYPE_TILE && !exact && staged->dtype != DTYPE_b1;
+        *out = staged->dtype;
+        if ((float_literal && !keeps) || wide_literal ||
+            (staged->dtype == DTYPE_b1 && literal->kind != OBJECT_BOOL))
+            return stage_promote(staged->dtype, number_dtype(literal), out);
+        return true;
+    }
+    bool mixed = (a->kind == TYPE_TILE) != (b->kind == TYPE_TILE);
+    const Type *tile = a->kind == TYPE_TILE ? a : b, *scalar = a->kind == TYPE_TILE ? b : a;
+    if (mixed && !exact && dtype_is_float(tile->dtype) >= dtype_is_float(scalar->dtype) &&
+        tile->dtype != DTYPE_b1) {
+        *out = tile->dtype;
+        return true;
+    }
+    return stage_promote(a->dtype, b->dtype, out);
+}
+
+static DType side_dtype(const Object *object, const Type *type)
+{
+    return type != NULL ? type->dtype : number_dtype(object);
+}
+
+bool pair_dtype(const Eval *eval, PairStyle style, Object *left, Object *right, const Type *a,
+                const Type *b, DType *out)
+{
+    const Numbers numbers = numbers_here(eval);
+    const bool tiles = (a != NULL && a->kind == TYPE_TILE) || (b != NULL && b->kind == TYPE_TILE);
+    const DType first = side_dtype(left, a), second = side_dtype(right, b);
+    const bool compares = style == PAIR_COMPARE;
+    if (compares && numbers != NUMBERS_WEAK && dtype_is_float(first) && dtype_is_float(second))
+        return stage_promote(first, second, out);
+    if (compares || numbers == NUMBERS_WEAK || (numbers == NUMBERS_SCRIPT && tiles))
+        return pair_weak(left, right, a, b, compares, out);
+    if (numbers == NUMBERS_TILELANG) return promote_tilelang(first, second, out);
+    if (style == PAIR_BITS && dtype_is_integer(first) && dtype_is_integer(second)) {
+        *out = first;
+        return true;
+    }
+    return stage_promote(first, second, out);
+}
+
+/* numbers_as(dialect): in the kernel at hand. */
+Object *core_numbers_as(Eval *eval, const Bound *bound)
+{
+    const Object *dialect = text_argument(eval, bound->values[0], "the dialect", bound->at);
+    if (dialect == NULL || !stage_ready(eval, bound->at)) return NULL;
+    if (strcmp(dialect->as.text.data, "tilelang") != 0)
+        return FAIL(eval, bad_value, bound->at, "no such dialect");
+    eval->staging->numbers = NUMBERS_TILELANG;
+    return eval->none;
+}
