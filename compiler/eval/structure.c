@@ -290,12 +290,14 @@ typedef struct Writer {
     Span at;
 } Writer;
 
-/* Whether a value of one dtype may be written to a variable of another without being asked. */
-static bool may_convert(const Type *from, const Type *to)
+/* Whether a value of one dtype may be written to a variable of another without being asked: where
+ * numbers of the program make results wider, they would make them wider in each round. */
+static bool may_convert(const Eval *eval, const Type *from, const Type *to)
 {
     DType common;
     if (from->kind != to->kind || !type_same_shape(from, to)) return false;
-    return from->dtype == to->dtype ||
+    const bool alike = dtype_is_float(from->dtype) == dtype_is_float(to->dtype);
+    return from->dtype == to->dtype || (alike && numbers_here(eval) == NUMBERS_TILELANG) ||
            (stage_promote(from->dtype, to->dtype, &common) && common == to->dtype);
 }
 
@@ -317,7 +319,7 @@ static bool write_cell(const Writer *writer, Value *var, Object *object)
     bool fits = object_is_number(object);
     if (object_is_staged(object)) {
         Value *value = stage_value(eval, object);
-        fits = value->type == type || may_convert(value->type, type);
+        fits = value->type == type || may_convert(eval, value->type, type);
     }
     if (!fits ||
         (type->kind != TYPE_SCALAR && type->kind != TYPE_TILE && !object_is_staged(object)))
