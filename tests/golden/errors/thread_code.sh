@@ -39,15 +39,15 @@ class Apart(tilus.Script):
 
 
 class Index(tilus.Script):
-    def __call__(self, a_ptr: ~int32):
+    def __call__(self, a_ptr: ~int32, n: int32 = 0):
         self.attrs.blocks = 1
         self.attrs.warps = 1
         a = self.global_view(a_ptr, dtype=int32, shape=[32])
         s = self.shared_tensor(dtype=int32, shape=[31])
         mine = local(int32, [4, 2], init=0)
         t = thread_index()
-        s[t] = t
-        mine[t // 8, t % 3] = t
+        s[t + n] = t
+        mine[t // 8, t % (n + 3)] = t
         a[t] = mine[t // 8, 0]
 
 
