@@ -180,6 +180,17 @@ Object *builtin_method(Eval *eval, Object *self, Name name)
 
 /* ---- sizes and ranges ---- */
 
+/* The first extent of a view or tile, as NumPy has it; NULL: it is none. */
+static Object *first_extent(Eval *eval, Object *object, Span at)
+{
+    const Type *type = argument_type(object);
+    if (type == NULL || type->kind == TYPE_SCALAR || type->kind == TYPE_POINTER) return NULL;
+    Object *shape = attribute_get(eval, object, intern_text(eval->session->names, "shape"), at);
+    return shape != NULL && object_is_sequence(shape) && shape->as.list.count > 0
+               ? shape->as.list.items[0]
+               : NULL;
+}
+
 Object *builtin_len(Eval *eval, const Bound *bound)
 {
     Object *object = bound->values[0];
@@ -200,6 +211,8 @@ Object *builtin_len(Eval *eval, const Bound *bound)
         Object *items = iterate(eval, object, bound->at);
         return items != NULL ? object_int(eval, items->as.list.count) : NULL;
     }
+    Object *extent = first_extent(eval, object, bound->at);
+    if (extent != NULL) return extent;
     return FAIL(eval, expected_kind, bound->at, "the argument of len()", "a container",
                 object_repr(eval, object));
 }
