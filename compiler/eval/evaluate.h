@@ -106,6 +106,8 @@ DType number_dtype(const Object *number); /* of itself */
 bool number_fits(int64_t value, DType dtype);
 Numbers numbers_here(const Eval *eval);
 typedef enum PairStyle { PAIR_ARITHMETIC, PAIR_COMPARE, PAIR_BITS } PairStyle;
+/* What an assignment gives its target: a scalar keeps the type of the variable, in Script. */
+Object *assigned_value(Eval *eval, const Node *target, Object *object);
 /* The element type in which two operands meet; a type is NULL of a number of the program. False:
  * there is none. */
 bool pair_dtype(const Eval *eval, PairStyle style, Object *left, Object *right, const Type *a,

@@ -643,28 +643,12 @@ static bool unpack(Eval *eval, Nodes targets, Object *object)
     return true;
 }
 
-/* A Script's scalar keeps the type that it was made with, as a variable of C does. */
-static Object *as_it_was(Eval *eval, Name name, Object *object)
-{
-    const Binding *binding = bindings_get(&eval->frame->scope->bindings, name);
-    if (binding == NULL || binding->object == NULL || numbers_here(eval) != NUMBERS_SCRIPT)
-        return object;
-    const Object *old = binding->object;
-    if (!object_is_staged(object) || (old->kind != OBJECT_IR && old->kind != OBJECT_CELL))
-        return object;
-    const Type *type = staged_object_type(old), *given = staged_object_type(object);
-    if (type->kind != TYPE_SCALAR || given->kind != TYPE_SCALAR || type == given) return object;
-    return object_ir(eval, stage_cast(eval, stage_value(eval, object), type->dtype));
-}
-
 bool assign_target(Eval *eval, const Node *target, Object *object)
 {
     switch ((int)target->kind) {
-    case NODE_Name: {
-        const Span at = eval_move_to(eval, target);
-        const Name name = NODE_AS(Name, target)->id;
-        return scope_assign(eval, eval->frame->scope, name, as_it_was(eval, name, object), at);
-    }
+    case NODE_Name:
+        return scope_assign(eval, eval->frame->scope, NODE_AS(Name, target)->id, object,
+                            eval_move_to(eval, target));
     case NODE_Tuple:
         eval_move_to(eval, target);
         return unpack(eval, NODE_AS(Tuple, target)->elts, object);

@@ -159,3 +159,33 @@ Object *core_numbers_as(Eval *eval, const Bound *bound)
     eval->staging->numbers = NUMBERS_TILELANG;
     return eval->none;
 }
+
+/* ---- variables ---- */
+
+/* A Script's scalar keeps the type that it was made with, as a variable of C does. */
+static Object *as_it_was(Eval *eval, Name name, Object *object)
+{
+    const Binding *binding = bindings_get(&eval->frame->scope->bindings, name);
+    if (binding == NULL || binding->object == NULL || numbers_here(eval) != NUMBERS_SCRIPT)
+        return object;
+    const Object *old = binding->object;
+    if (!object_is_staged(object) || (old->kind != OBJECT_IR && old->kind != OBJECT_CELL))
+        return object;
+    const Type *type = staged_object_type(old), *given = staged_object_type(object);
+    if (type->kind != TYPE_SCALAR || given->kind != TYPE_SCALAR || type == given) return object;
+    return object_ir(eval, stage_cast(eval, stage_value(eval, object), type->dtype));
+}
+
+Object *assigned_value(Eval *eval, const Node *target, Object *object)
+{
+    if (target->kind == NODE_Name) return as_it_was(eval, NODE_AS(Name, target)->id, object);
+    if (target->kind != NODE_Tuple || !object_is_sequence(object) ||
+        numbers_here(eval) != NUMBERS_SCRIPT)
+        return object;
+    const Nodes targets = NODE_AS(Tuple, target)->elts;
+    if (targets.count != object->as.list.count) return object;
+    Object *items = object_list(eval, OBJECT_TUPLE, NULL, 0);
+    for (uint32_t i = 0; i < targets.count; i++)
+        list_append(eval, items, assigned_value(eval, targets.items[i], object->as.list.items[i]));
+    return items;
+}

@@ -25,7 +25,9 @@ static Flow run_assign(Eval *eval, const Node *node)
     Object *value = eval_expr(eval, n->value);
     if (value == NULL) return FLOW_ERROR;
     for (uint32_t i = 0; i < n->targets.count; i++)
-        if (!assign_target(eval, n->targets.items[i], value)) return FLOW_ERROR;
+        if (!assign_target(eval, n->targets.items[i],
+                           assigned_value(eval, n->targets.items[i], value)))
+            return FLOW_ERROR;
     return FLOW_NEXT;
 }
 
@@ -118,7 +120,10 @@ static Flow update_value(Eval *eval, const NodeAugAssign *n, Object *old, bool i
     /* A named tile is written in place, so that a helper that was given it changes the caller's. */
     bool in_place = old->kind == OBJECT_TILE && old->as.ir.var != NULL &&
                     result->kind == OBJECT_TILE && eval->parallel == NULL;
-    if (!in_place) return assign_target(eval, n->target, result) ? FLOW_NEXT : FLOW_ERROR;
+    if (!in_place) {
+        result = assigned_value(eval, n->target, result);
+        return assign_target(eval, n->target, result) ? FLOW_NEXT : FLOW_ERROR;
+    }
     return tile_write(eval, old, stage_value(eval, result)) ? FLOW_NEXT : FLOW_ERROR;
 }
 
