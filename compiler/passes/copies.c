@@ -3,11 +3,11 @@
  * tiles and it gets {stages}, so that ring makes them ahead. Needs SSA and bounds, whose proofs of
  * loads hold of copies; leaves a TYPED kernel.
  *
- * A load is such if where it loads from is known ahead, it moves several bytes at a time, and its
- * tile goes nowhere but to a shared tile that a dot reads, and that nothing else writes, or to the
- * dot itself. In the loop nothing writes global memory: then when it loads does not matter but for
- * what came before the loop and comes behind it; the author's syncs in the loop go before it and
- * behind it.
+ * A load is such if where it loads from is known ahead, it moves several bytes at a time, unless
+ * warps would else load the same, and its tile goes nowhere but to a shared tile that a dot reads,
+ * and that nothing else writes, or to the dot itself. In the loop nothing writes global memory:
+ * then when it loads does not matter but for what came before the loop and comes behind it; the
+ * author's syncs in the loop go before it and behind it.
  *
  * Where a loop does nothing but one product of tiles that follow each other along k, a round does
  * several rounds' work: fewer barriers, and rows as long as the tensor core likes them. */
@@ -109,15 +109,31 @@ static Op *store_to(const Loop *loop, const Op *alloc)
     return uses.fine ? uses.store : NULL;
 }
 
-/* Multiplying and adding takes long enough for copies of a word each. */
+static int64_t bytes_at_once(const Loop *loop, Op *load)
+{
+    FactTable *facts = facts_new(loop->kernel);
+    const int64_t bytes = access_bytes(facts, load);
+    facts_free(facts);
+    return bytes;
+}
+
+/* What a matrix instruction takes of b would lie along memory: each warp would load its own, which
+ * is more than once for the block. */
+static bool is_loaded_by_warps(const Op *dot)
+{
+    bool along = false;
+    for (const Op *op = dot->operands[1]->op; op && op_swaps(op); op = op->operands[0]->op)
+        along = !along;
+    return along;
+}
+
+/* So many bytes at a time that a copy is better than a load. Multiplying and adding takes long
+ * enough for copies of a word each. */
 static bool is_wide(const Loop *loop, const Op *dot, Op *load)
 {
     enum { WORD_BYTES = 4, LEAST_BYTES = 8 };
-    FactTable *facts = facts_new(loop->kernel);
-    const bool wide = access_bytes(facts, load) >=
-                      (dot_has_instruction(dot, loop->target) ? LEAST_BYTES : WORD_BYTES);
-    facts_free(facts);
-    return wide;
+    if (!dot_has_instruction(dot, loop->target)) return bytes_at_once(loop, load) >= WORD_BYTES;
+    return is_loaded_by_warps(dot) || bytes_at_once(loop, load) >= LEAST_BYTES;
 }
 
 static bool is_ahead(const Loop *loop, const Op *dot, Op *load)

@@ -176,11 +176,19 @@ int packed_cast(Lower *lower, DType to, Value *const *from, int count, Value **r
 
 /* ---- lower_memory.c ---- */
 
+/* The address that was made last, but for what is constant: the next one is made of it, so that the
+ * distances of all from the first need no registers. */
+typedef struct Walk {
+    Value *pointer; /* NULL: there is none */
+    Coordinate at[TYPE_RANK];
+} Walk;
+
 /* A view's part, and the registers that go with it. */
 typedef struct Memory {
     Access access;
     Coordinates coordinates;
     int vector; /* registers an access */
+    Walk *walk; /* NULL: each address is made by itself */
 } Memory;
 
 /* Says how wide the accesses are, and why not wider, if they could be. */

@@ -3,7 +3,8 @@
  *
  * What is not aligned so far is loaded and stored at once. Neighbours that fill a word of shared
  * memory are loaded one by one, and stored as one. A thread has no more of them under way than it
- * has registers for: it copies in rounds, in each of which it stands for another thread. */
+ * has registers for, nor of words, whose places take some: it copies in rounds, in each of which it
+ * stands for another thread. */
 #include "passes/lower.h"
 
 enum {
@@ -66,10 +67,12 @@ typedef struct NarrowCopy {
 static void copy_now(Lower *lower, NarrowCopy *copy)
 {
     Memory *memory = &copy->memory;
+    Walk walk = {0};
     const Layout *layout = memory->coordinates.layout;
     const DType dtype = memory->access.tile->dtype;
     const bool stores = copy->op->code == OP_tensor_store; /* from shared memory */
     memory->coordinates = coordinates_of(lower, layout);
+    memory->walk = &walk;
     Value **to = shared_pointers(lower, copy->op->operands[1], layout, &memory->vector);
     if (copy->loaded > memory->vector) copy->loaded = memory->vector;
     const int count = layout_registers(layout), replicas = layout_register_replicas(layout);
@@ -136,25 +139,35 @@ static int layout_group(const Lower *lower)
     return threads;
 }
 
-static void copy_narrow(Lower *lower, const Access *access, int vector, int loaded, NarrowCopy copy)
+/* Spread over as many threads as have no more than `most` accesses each, of `each` elements: each
+ * of ours stands for *rounds of them. */
+static const Layout *layout_of_rounds(Lower *lower, const Access *access, int vector, int each,
+                                      int most, int *rounds)
 {
     const int threads = layout_group(lower);
     const Layout *layout = copy_layout(lower, access, vector, threads), *next = layout;
-    int rounds = 1;
-    for (int more = 1; layout_registers(next) / loaded > UNDER_WAY;) {
+    *rounds = 1;
+    for (int more = 1; layout_registers(next) / each > most;) {
         more = threads * more < WARP ? WARP : 2 * more;
         next = copy_layout(lower, access, vector, threads * more);
         if (layout_registers(next) >= layout_registers(layout)) break;
         layout = next;
-        rounds = more;
+        *rounds = more;
     }
+    return layout;
+}
+
+static void copy_narrow(Lower *lower, const Access *access, int vector, int loaded, NarrowCopy copy)
+{
+    int rounds;
+    const Layout *layout = layout_of_rounds(lower, access, vector, loaded, UNDER_WAY, &rounds);
     copy.memory = (Memory){.access = *access, .coordinates.layout = layout, .vector = vector};
     copy.loaded = loaded;
     narrow(access, layout, &copy.memory.vector);
     if (rounds == 1)
         copy_now(lower, &copy);
     else
-        copy_in_rounds(lower, &copy, threads, rounds);
+        copy_in_rounds(lower, &copy, layout_group(lower), rounds);
 }
 
 /* ---- cp.async ---- */
@@ -188,15 +201,33 @@ static void copy_vectors(Lower *lower, const Op *op, Memory *memory, Value *mask
     }
 }
 
-/* One thread stands for a warp. */
-static void copy_as_warp(Lower *lower, const Op *op, Memory *memory, Value *mask)
+static void copy_vectors_in_rounds(Lower *lower, const Op *op, Memory *memory, Value *mask,
+                                   const Layout *layout, int rounds)
 {
-    const Layout *layout = copy_layout(lower, &memory->access, memory->vector, WARP);
-    const Builder outside = rounds_open(lower, 1, WARP);
+    const Builder outside = rounds_open(lower, layout_group(lower), rounds);
     memory->coordinates = coordinates_of(lower, layout);
     narrow(&memory->access, layout, &memory->vector);
     copy_vectors(lower, op, memory, mask);
     rounds_close(lower, outside);
+}
+
+/* How many at a time: words are so many that their places would take registers. */
+static int copies_at_once(const Lower *lower, int64_t bytes)
+{
+    enum { WORDS = 8, ALL = 1 << 20 };
+    return bytes == LEAST_BYTES ? WORDS : group_warps(lower->group) > 0 ? ALL : UNDER_WAY;
+}
+
+static void copy_wide(Lower *lower, const Op *op, Memory *memory, Value *mask)
+{
+    const int64_t bytes = dtype_memory_bytes(memory->access.tile->dtype, memory->vector);
+    int rounds;
+    const Layout *layout = layout_of_rounds(lower, &memory->access, memory->vector, memory->vector,
+                                            copies_at_once(lower, bytes), &rounds);
+    if (rounds > 1)
+        copy_vectors_in_rounds(lower, op, memory, mask, layout, rounds);
+    else
+        copy_vectors(lower, op, memory, mask);
 }
 
 void lower_copy_async(Lower *lower, Op *op)
@@ -215,10 +246,8 @@ void lower_copy_async(Lower *lower, Op *op)
         copy_narrow(lower, &memory.access,
                     access_contiguous(&memory.access) < 0 ? 1 : word_elements(&memory.access),
                     memory.vector, (NarrowCopy){.op = op, .mask = mask});
-    else if (!warps && layout_registers(layout) / memory.vector > UNDER_WAY)
-        copy_as_warp(lower, op, &memory, mask);
     else
-        copy_vectors(lower, op, &memory, mask);
+        copy_wide(lower, op, &memory, mask);
 }
 
 /* ---- in the tensor unit's place ---- */

@@ -118,28 +118,58 @@ static Coordinate view_coordinate(Lower *lower, const Memory *memory, int reg, i
                         : coordinate_at(lower, &memory->coordinates, reg, tile_dim);
 }
 
-Value *memory_pointer(Lower *lower, const Memory *memory, int reg)
+/* So many strides further, where that is not constant. */
+static Value *add_steps(Lower *lower, Value *pointer, Value *stride, int64_t count)
 {
-    const Access *access = &memory->access;
+    int64_t known;
+    if (count == 0 || value_constant(stride, &known)) return pointer;
+    Value *steps = address_op(lower, OP_mul, address_cast(lower, DTYPE_i64, stride),
+                              address_const(lower, DTYPE_i64, count));
+    return address_op(lower, OP_ptr_add, pointer, steps);
+}
+
+static Value *first_pointer(Lower *lower, const Access *access, const Coordinate *at)
+{
     Terms terms = {0};
-    Value *steps[TYPE_RANK] = {0};
-    uint64_t constant = 0; /* wraps as addresses do, whatever stride a text has */
     for (int d = 0; d < access->rank; d++) {
-        const Coordinate at = view_coordinate(lower, memory, reg, d);
         Value *stride = lower_scalar(lower, access->strides[d]);
-        int64_t known;
         add_term(lower, &terms, lower_scalar(lower, access->offsets[d]), stride);
-        add_term(lower, &terms, at.variable, stride);
-        if (value_constant(stride, &known))
-            constant += (uint64_t)at.rest * (uint64_t)known;
-        else if (at.rest)
-            steps[d] = address_op(lower, OP_mul, address_cast(lower, DTYPE_i64, stride),
-                                  address_const(lower, DTYPE_i64, at.rest));
+        add_term(lower, &terms, at[d].variable, stride);
     }
     Value *pointer = add_terms(lower, lower_scalar(lower, access->pointer), &terms);
     for (int d = 0; d < access->rank; d++)
-        if (steps[d]) pointer = address_op(lower, OP_ptr_add, pointer, steps[d]);
-    return address_op(lower, OP_ptr_add, pointer,
+        pointer = add_steps(lower, pointer, lower_scalar(lower, access->strides[d]), at[d].rest);
+    return pointer;
+}
+
+/* From the last one on. NULL: it is not known how far that is. */
+static Value *next_pointer(Lower *lower, const Access *access, const Walk *walk,
+                           const Coordinate *at)
+{
+    Value *pointer = walk ? walk->pointer : NULL;
+    for (int d = 0; pointer && d < access->rank; d++) {
+        if (at[d].variable != walk->at[d].variable) return NULL;
+        pointer = add_steps(lower, pointer, lower_scalar(lower, access->strides[d]),
+                            at[d].rest - walk->at[d].rest);
+    }
+    return pointer;
+}
+
+Value *memory_pointer(Lower *lower, const Memory *memory, int reg)
+{
+    const Access *access = &memory->access;
+    Walk here = {0};
+    uint64_t constant = 0; /* wraps as addresses do, whatever stride a text has */
+    for (int d = 0; d < access->rank; d++) {
+        int64_t known;
+        here.at[d] = view_coordinate(lower, memory, reg, d);
+        if (value_constant(lower_scalar(lower, access->strides[d]), &known))
+            constant += (uint64_t)here.at[d].rest * (uint64_t)known;
+    }
+    here.pointer = next_pointer(lower, access, memory->walk, here.at);
+    if (!here.pointer) here.pointer = first_pointer(lower, access, here.at);
+    if (memory->walk) *memory->walk = here;
+    return address_op(lower, OP_ptr_add, here.pointer,
                       address_const(lower, DTYPE_i64, (int64_t)constant));
 }
 
