@@ -173,7 +173,7 @@ void emulator_grid_sync(Gen *gen, LLVMValueRef count)
     emu_cooperate(gen, TILE_EMU_GRID_SYNC, 0);
 }
 
-/* The emulator runs one launch after the other. */
+/* The emulator runs one launch after the other, as what a launch sees could not tell. */
 void emulator_launch_wait(Gen *gen)
 {
     (void)gen;

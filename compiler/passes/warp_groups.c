@@ -260,6 +260,18 @@ static bool has_room(Pipeline *pipeline)
     return room.marks;
 }
 
+/* As many blocks have room if what a block's end takes is not that of slots. */
+static bool is_room_beside(const Pipeline *pipeline)
+{
+    enum { RESERVED = 2048 };
+    Room room = {.facts = facts_new(pipeline->pass->kernel), .bytes = -bytes_of_round(pipeline)};
+    region_visit(pipeline->pass->launch, add_tile_bytes, &room);
+    facts_free(room.facts);
+    const int64_t all = pipeline->pass->target->shared_bytes,
+                  ring = pipeline->stages * bytes_of_round(pipeline);
+    return all / ring == all / (ring + room.bytes + RESERVED);
+}
+
 static bool is_persistent(Pipeline *pipeline)
 {
     const Op *launch = pipeline->pass->launch->parent;
@@ -616,12 +628,12 @@ static Region *build_consumers_group(const Pipeline *pipeline, Builder *builder)
 
 /* What comes behind a thread's own branch in the text is not known to be run by whole warps, so
  * that addresses there are in no uniform registers. The consumers come first, then, where all of
- * the ring is in use to the end; elsewhere their last work gets the room of slots that the
- * producers, before them, have done with. */
-static void build_groups(const Pipeline *pipeline, Builder *builder, Region **copying,
-                         Region **computing)
+ * the ring is in use to the end, or there is room beside it; elsewhere their last work gets the
+ * room of slots that the producers, before them, have done with. */
+static void build_groups(bool consumers_first, const Pipeline *pipeline, Builder *builder,
+                         Region **copying, Region **computing)
 {
-    if (pipeline->persistent) {
+    if (consumers_first) {
         *computing = build_consumers_group(pipeline, builder);
         *copying = build_producers_group(pipeline, builder);
     } else {
@@ -636,6 +648,7 @@ void split(Pipeline *pipeline)
     Op *first = launch->first, *next;
     const int more = pipeline->lends ? GROUP : producers_of(pipeline);
     const int threads = consumers_of(pipeline) + more;
+    const bool consumers_first = pipeline->persistent || is_room_beside(pipeline);
     Builder builder = builder_before(first);
     for (size_t i = 0; i < pipeline->rings.count; i++) {
         Ring *ring = &pipeline->rings.data[i];
@@ -646,7 +659,7 @@ void split(Pipeline *pipeline)
     if (pipeline->pairs) pairs_begin(pipeline, &builder);
     Value *barriers = ring_make_barriers(pipeline, &builder);
     Region *copying, *computing;
-    build_groups(pipeline, &builder, &copying, &computing);
+    build_groups(consumers_first, pipeline, &builder, &copying, &computing);
     build_producers(pipeline, copying, barriers);
     const Turn turn = begin_turn(pipeline, computing, 0);
     for (Op *op = first; op; op = next) {

@@ -82,7 +82,7 @@ library full "$kernels/library.tile" \
 skinny="compile(n=12288, k=4096)"
 library skinny "$kernels/library.tile" \
     "few = FewRows().$skinny" \
-    "few_32 = FewRows(rows=32).$skinny" \
+    "few_32 = FewRows(rows=32, stages=5).$skinny" \
     "few_64 = FewRows(rows=64, stages=5).$skinny"
 
 # the plainest text of all, for few rows

@@ -923,6 +923,7 @@ TEST(blocks_begin_early_where_they_spread_evenly)
     CHECK(begins_early(line_kernels, 198) && begins_early(line_kernels, 384));
     CHECK(begins_early(line_kernels, 396) && begins_early(line_kernels, 4000));
     CHECK(!begins_early(line_kernels, 199) && !begins_early(line_kernels, 300));
+    CHECK(!begins_early(line_kernels, 66)); /* each has a multiprocessor, as yet */
     /* one on each of 132, and several turns of them */
     CHECK(begins_early(line_kernels + 1, 70) && begins_early(line_kernels + 1, 132));
     CHECK(!begins_early(line_kernels + 1, 133));

@@ -1,5 +1,6 @@
 # Few rows: columns fill the matrix unit, weights come by the tensor unit and are the first that the cache gives up, and the launch may
-# begin before the one before is done. Blocks that share k are a cluster, and meet twice.
+# begin before the one before is done. Where the ring leaves room for what a block does last, those that compute come before those that
+# copy, so that addresses of what the matrix unit reads are known to be the same in a warp. Blocks that share k are a cluster.
 cd $TMP
 sequence() {
     awk '/^\.visible/ { wanted = /_aligned/ } wanted' $1 | grep -oE 'wgmma\.mma_async[a-z0-9.]*|mma\.sync[a-z0-9.]*|cp\.async\.bulk\.tensor\.2d\.shared.*bytes[.:a-zL0-9_]*|griddepcontrol\.[a-z_]*|barrier\.cluster\.[a-z]*|reqnctapercluster.*|atom\.[a-z.]*' | uniq -c
