@@ -190,17 +190,41 @@ Object *text_count(Eval *eval, const Bound *bound)
 
 /* ---- cutting and filling ---- */
 
+static bool continues_character(char byte)
+{
+    return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+static const char *behind_first(const char *first, const char *last)
+{
+    do first++;
+    while (first < last && continues_character(*first));
+    return first;
+}
+
+static const char *before_last(const char *first, const char *last)
+{
+    do last--;
+    while (last > first && continues_character(*last));
+    return last;
+}
+
+static bool has_letter(const Object *letters, const char *begin, const char *end)
+{
+    return memmem(letters->as.text.data, letters->as.text.length, begin, (size_t)(end - begin));
+}
+
 static Object *strip(Eval *eval, const Bound *bound, bool left, bool right)
 {
     const char *first = bound->values[0]->as.text.data, *last = text_end(bound->values[0]);
-    const char *letters = " \t\n\r\v\f";
-    if (bound->values[1] != NULL && bound->values[1]->kind != OBJECT_NONE) {
-        const Object *given = text_argument(eval, bound->values[1], "the letters", bound->at);
-        if (given == NULL) return NULL;
-        letters = given->as.text.data;
-    }
-    while (left && first < last && *first != '\0' && strchr(letters, *first) != NULL) first++;
-    while (right && last > first && last[-1] != '\0' && strchr(letters, last[-1]) != NULL) last--;
+    const bool given = bound->values[1] != NULL && bound->values[1]->kind != OBJECT_NONE;
+    const Object *letters = given ? text_argument(eval, bound->values[1], "the letters", bound->at)
+                                  : object_text(eval, " \t\n\r\v\f", 6);
+    if (letters == NULL) return NULL;
+    while (left && first < last && has_letter(letters, first, behind_first(first, last)))
+        first = behind_first(first, last);
+    while (right && first < last && has_letter(letters, before_last(first, last), last))
+        last = before_last(first, last);
     return part_of(eval, first, last);
 }
 
