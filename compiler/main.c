@@ -141,6 +141,7 @@ int main(int count, char **words)
     ExitStatus status = EXIT_USAGE;
     if (options_parse(session, count, words, &options)) {
         apply_warnings(session, &options);
+        options_warn(session, &options);
         if (options.time_report) session->times = &times;
         status = run(session, &options);
     }

@@ -98,6 +98,7 @@ static bool parse_option(Parser *parser, const char *word)
     const OptionRow *row = find_option(word);
     if (!row) return refuse_option(parser->session, word);
     char *field = (char *)parser->out + row->offset;
+    list_add(parser->session->arena, &parser->out->given, row->spelling);
     if (row->kind == FLAG) {
         *(bool *)field = true;
         return true;
@@ -283,6 +284,38 @@ static bool read_exports(Session *session, Options *out)
         }
     }
     return true;
+}
+
+/* The command that the help names first, as "run: ..." or "run --other: ..."; NULL: it is for all.
+ */
+static const char *owner_of(const OptionRow *row)
+{
+    for (int i = 0; i < COMMAND_TOTAL; i++) {
+        const size_t length = strlen(commands[i].name);
+        const char *behind = row->help + length;
+        if (strncmp(row->help, commands[i].name, length) == 0 &&
+            (*behind == ':' || strncmp(behind, " --", 3) == 0))
+            return commands[i].name;
+    }
+    return NULL;
+}
+
+/* What runs kernels takes what `run` does. */
+static bool takes(const char *command, const char *owner)
+{
+    return strcmp(command, owner) == 0 ||
+           (strcmp(owner, "run") == 0 &&
+            (strcmp(command, "test") == 0 || strcmp(command, "tune") == 0));
+}
+
+void options_warn(Session *session, const Options *options)
+{
+    for (int i = 0; i < options->given.count; i++) {
+        const char *spelling = options->given.items[i], *owner = owner_of(find_option(spelling));
+        if (owner && !takes(options->command, owner))
+            diag_report(session->diags, DIAG_unused_option, (Span){0}, spelling, options->command,
+                        owner);
+    }
 }
 
 bool options_parse(Session *session, int count, char **words, Options *out)

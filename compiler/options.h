@@ -20,6 +20,7 @@ typedef struct TextList {
 typedef struct Options {
     const char *command;   /* of commands.def */
     TextList inputs;       /* words that are no options */
+    TextList given;        /* those that are */
     TextList export_files; /* that --export @FILE named; their lines are among the exports */
 #define OPTION(field, spelling, kind, argument, help) OPTION_FIELD_##kind(field)
 #include "options.def"
@@ -28,6 +29,8 @@ typedef struct Options {
 
 /* False: reported. "@FILE" among the words stands for the words in FILE. */
 bool options_parse(Session *session, int count, char **words, Options *out);
+/* Warns of options that are for other commands. */
+void options_warn(Session *session, const Options *options);
 void options_help(Buf *out);
 /* "did you mean ...?" of a word that may be a command. */
 void options_hint_command(Session *session, const char *word);
