@@ -418,9 +418,18 @@ static LowerRule *const rules[OP_COUNT] = {
     [OP_condition] = lower_end,
 };
 
+/* What is masked may have reasons. */
+static void watch_parts(Lower *lower, const Op *op)
+{
+    if (op_info(op->code)->traits & PURE || op_int(op, ATTR_masked, 0)) return;
+    for (int i = 0; i < op->operand_count; i++)
+        if (op->operands[i]->type->kind == TYPE_SHARED) shared_watch(lower, op->operands[i]);
+}
+
 static void lower_op(Lower *lower, Op *op)
 {
     lower->at.span = op->span;
+    watch_parts(lower, op);
     if (rules[op->code])
         rules[op->code](lower, op);
     else if (op_has_tiles(op))

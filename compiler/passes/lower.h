@@ -123,6 +123,8 @@ int register_of(const RegisterIndex *index, int32_t row, int32_t column); /* the
 typedef void LowerRule(Lower *lower, Op *op);
 LowerRule lower_load, lower_store;               /* lower_memory.c */
 LowerRule lower_shared_load, lower_shared_store; /* lower_shared.c */
+/* Before the part is used: the emulator says where it does not lie in its tile. */
+void shared_watch(Lower *lower, const Value *part);
 /* The index as an i32; the emulator reports one that is outside. */
 Value *lower_check_index(Lower *lower, Value *index, int64_t extent);
 LowerRule lower_gather, lower_put, lower_atomic; /* lower_scattered.c */

@@ -188,12 +188,11 @@ static Value *scattered_pointer(Lower *lower, const SharedAccess *access, int re
     return offset ? address_op(lower, OP_ptr_add, access->base, offset) : access->base;
 }
 
-/* The emulator says where a part does not lie in its tile. */
-static void watch_part(Lower *lower, const Value *part)
+void shared_watch(Lower *lower, const Value *part)
 {
     const Op *view = part->op;
-    if (view->code != OP_shared_view) return;
-    watch_part(lower, view->operands[0]);
+    if (!view || view->code != OP_shared_view) return;
+    shared_watch(lower, view->operands[0]);
     if (!op_int(view, ATTR_watched, 0)) return;
     const Attr *dims = op_attr(view, ATTR_dims);
     int64_t beyond[TYPE_RANK] = {0}; /* elements behind the first one */
@@ -221,7 +220,6 @@ static Value *base_of(Lower *lower, const Value *tile)
 Value *shared_element(Lower *lower, const Value *tile, Value *const *coordinates)
 {
     const SharedPart part = part_of(lower, tile);
-    watch_part(lower, tile);
     Value *at[LAYOUT_RANK] = {NULL};
     for (int d = 0; d < part.whole->rank; d++) at[d] = part.offsets[d];
     for (int i = 0; i < tile->type->rank; i++)
@@ -243,7 +241,6 @@ static SharedAccess shared_access(Lower *lower, const Value *tile, const Layout 
     access.thread = thread_offset(lower, &access.map, layout_thread_bits(layout), bases);
     access.base = base_of(lower, tile);
     access.part = part_of(lower, tile);
-    watch_part(lower, tile);
     access.vector = 1;
     if (access.part.scattered) return access;
     Value *first = whole_offset(lower, access.part.whole, access.part.offsets);

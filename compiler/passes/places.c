@@ -228,7 +228,7 @@ static void visit_index(Pass *pass, Op *op)
 {
     const Value *extent = op->operands[1];
     int64_t known;
-    CHECK(value_constant(extent, &known));
+    if (!value_constant(extent, &known)) return;
     const Type memory = {.kind = TYPE_TILE, .rank = 1, .shape = {known}};
     const Use use = use_of(op, &memory, op->operands);
     if (is_open(pass, &use) || !pass->good) return;
