@@ -28,6 +28,7 @@ FILENAME !~ /\.def$/ {
     split($0, parts, /[(, ]+/)
     code = parts[2]
     message = next_text()
+    if (message == "%s") message = "The message itself says what is so."
     hint = next_text()
     codes[++count] = code
     item[code] = ".It " code " Pq " tolower(parts[3]) ", " parts[4] "\n" fill(message)

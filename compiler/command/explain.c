@@ -1,6 +1,8 @@
 /* explain.c: tilec explain CODE...: what a message means. */
 #include "driver.h"
 
+#include <string.h>
+
 static bool explain_code(Session *session, const char *name)
 {
     DiagCode code = diag_find(name);
@@ -11,7 +13,9 @@ static bool explain_code(Session *session, const char *name)
     }
     const DiagRow *row = diag_row(code);
     Buf text = {0};
-    buf_printf(&text, "%s (%s)\n\n  %s\n", row->code, row->name, row->format);
+    const bool is_told = strcmp(row->format, "%s") != 0;
+    buf_printf(&text, "%s (%s)\n\n  %s\n", row->code, row->name,
+               is_told ? row->format : "the message itself says what is so");
     if (row->hint) buf_printf(&text, "\nWhat to do: %s.\n", row->hint);
     bool fine = write_output(session, "-", text.data, text.length);
     buf_free(&text);
