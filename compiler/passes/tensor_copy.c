@@ -45,6 +45,14 @@ static bool offsets_fit(FactTable *facts, const Access *access)
     return true;
 }
 
+/* A box that is stored may not begin before the tensor: that is an illegal instruction. */
+static bool begins_inside(const Access *access)
+{
+    for (int d = 0; d < access->rank; d++)
+        if (access->bounds[d] & BOUND_LOW) return false;
+    return true;
+}
+
 /* The contiguous dimension comes first, then the others, the last one first. */
 static void order_dims(TensorCopy *copy, int contiguous)
 {
@@ -143,5 +151,6 @@ bool tensor_store_fits(FactTable *facts, Op *store)
     return columns && access.rank <= TENSOR_RANK && contiguous >= 0 &&
            access.tile_dim[contiguous] == 1 && shape[0] <= MOST_ROWS &&
            layout_panels(layouts, 2, shape, dtype_bits(access.tile->dtype)) &&
-           has_map(facts, &access, contiguous) && offsets_fit(facts, &access) && is_alone(store);
+           has_map(facts, &access, contiguous) && offsets_fit(facts, &access) &&
+           begins_inside(&access) && is_alone(store);
 }

@@ -279,6 +279,21 @@ static void note_source(const Box *box, uint32_t mark)
     }
 }
 
+/* Which is an illegal instruction (seen on an H200: in each rank, however little is outside). A box
+ * that is read may begin before the tensor, and each may end behind it. */
+static void check_start(const Box *box)
+{
+    const Thread *thread = box->thread;
+    for (uint32_t i = 0; i < box->map->rank; i++)
+        if (box->start[i] < 0)
+            tile_emu_fault_add(thread->block->launch, FAULT_BOUNDS, box->site, NO_SITE,
+                               "thread %u of block (%u, %u, %u) stores a box at coordinate %d of "
+                               "dimension %u: the tensor unit stores none that begins before the "
+                               "tensor",
+                               thread->abi.index, thread->block->index[0], thread->block->index[1],
+                               thread->block->index[2], box->start[i], box->map->rank - 1 - i);
+}
+
 TILE_API void tile_emu_tensor_store(tile_emu_thread *thread, const void *map, void *from,
                                     uint32_t active, uint32_t rank, uint32_t site)
 {
@@ -287,6 +302,7 @@ TILE_API void tile_emu_tensor_store(tile_emu_thread *thread, const void *map, vo
     if (!box) return;
     box->group = owner->store_group;
     if (thread->checked) {
+        check_start(box);
         note_source(box, site + 1);
         note_rows(box, TILE_EMU_WRITE, true);
     }
