@@ -164,7 +164,10 @@ static void leave_each_out(Subject *subject, const Options *options)
             if (!seconds) seconds = run_whole(subject);
             if (!seconds) return;
             outcome = outcome_without(subject, number, seconds);
-            found = outcome.status != EXIT_DONE || outcome.differs;
+            /* Of what orders others each need is to be told: here the emulator lacks a check. */
+            const bool unsaid = outcome.differs && !mutants->data[number - 1].is_predicate;
+            if (unsaid) snprintf(outcome.evidence, TEXT, "but memory ends otherwise");
+            found = (outcome.status != EXIT_DONE || outcome.differs) && !unsaid;
         }
         count++;
         missed += found;

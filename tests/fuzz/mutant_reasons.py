@@ -7,6 +7,7 @@ import textwrap
 
 # (what the emulator says, how much that says, what it means); the first that fits counts.
 CLASSES = [
+    (r"but memory ends otherwise", 8, "The emulator lacks a check: it should have told of that."),
     (r"ordered by .*, too", 2,
      "Two threads meet in a byte across the op, and were not ordered when the second one passed it. But they are before they meet: by what is done at "
      "the place named. (Of a predicate: in a byte of an access that is made without it. Any bits are read and written there, and in memory all ends as "

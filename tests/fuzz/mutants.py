@@ -105,7 +105,7 @@ def tests_of(paths, only, most):
 
 
 KINDS = ("waits", "predicates")
-GENERAL, SMALLER = ("--general",), (("--at-most=16",), ("--at-most=1",), ("--general", "--at-most=9"))
+GENERAL, SMALLER = ("--general",), (("--at-most=16",), ("--at-most=8",), ("--at-most=4",), ("--at-most=1",), ("--general", "--at-most=9"))
 
 
 def has_variants(outcomes):
