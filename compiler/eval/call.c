@@ -204,14 +204,22 @@ static Object *run_body(Eval *eval, const Function *function)
     return call_result(eval, flow, function->node->span);
 }
 
+/* What a function says by an attribute; NULL: nothing. */
+static const Object *said_of(Eval *eval, const Function *function, const char *name)
+{
+    if (function->attributes == NULL) return NULL;
+    const Binding *said =
+        bindings_get(function->attributes, intern_text(eval->session->names, name));
+    return said != NULL ? said->object : NULL;
+}
+
 /* A function says by its attribute __thread_code__ whether it is the program of one thread, in
  * which effects happen once a thread and integers divide as C's do, as in Warp. Others are what
  * calls them, but the library. */
 static bool is_thread_code(Eval *eval, const Function *function)
 {
-    Name name = intern_text(eval->session->names, "__thread_code__");
-    const Binding *said = function->attributes ? bindings_get(function->attributes, name) : NULL;
-    if (said != NULL) return said->object == eval->yes;
+    const Object *said = said_of(eval, function, "__thread_code__");
+    if (said != NULL) return said == eval->yes;
     const bool in_library = function->unit != NULL && function->unit->is_library;
     return !in_library && eval->frame != NULL && eval->frame->is_thread_code;
 }
@@ -241,6 +249,8 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
                    .self = first,
                    .control = eval->control,
                    .is_thread_code = is_thread_code(eval, function),
+                   .is_operator = in_library && eval->library == 0 &&
+                                  said_of(eval, function, "__operator__") == eval->yes,
                    .caller = eval->frame};
     int library = eval->library;
     eval->library = in_library ? library + 1 : 0;

@@ -24,7 +24,8 @@ DType number_dtype(const Object *literal)
 
 Numbers numbers_here(const Eval *eval)
 {
-    if (eval->staging == NULL || eval->library > 0) return NUMBERS_WEAK;
+    const bool operates = eval->frame != NULL && eval->frame->is_operator;
+    if (eval->staging == NULL || (eval->library > 0 && !operates)) return NUMBERS_WEAK;
     return eval->staging->is_function ? eval->staging->numbers : NUMBERS_SCRIPT;
 }
 

@@ -336,6 +336,7 @@ typedef struct Frame { /* of a call */
     Span returned;        /* where that is */
     int control;          /* depth of run-time control at the call */
     bool is_thread_code;  /* effects happen in each thread; integers divide as C's (call.c) */
+    bool is_operator;     /* of the library: its operands meet as its caller's do (promote.c) */
     Jumps *jumps;         /* made when it is needed */
     LaneExit exit;        /* in a parallel loop */
     struct Frame *caller;
