@@ -217,11 +217,13 @@ def main():
     tally = collections.Counter()
     silent = collections.defaultdict(list)
     for key, outcome in best.items():
-        name, kernel, _, _, what, place = key
+        name, kernel, _, _, what, place = *key[:5], f" of {key[5]}"
         kind, evidence = kind_of(what), outcome.removeprefix("not missed: ")
         tally[kind, "hold" if outcome.startswith("it holds") else outcome.split(":")[0]] += 1
+        if outcome in RANKS:  # which of a kernel's they are does not matter
+            what, place = what.split(" (")[0], ""
         if outcome != "missed":
-            silent[mutant_reasons.name_of(mutant_reasons.class_of(evidence)), f"{name}: {kernel}: {what} of {place}"].append(evidence)
+            silent[mutant_reasons.name_of(mutant_reasons.class_of(evidence)), f"{name}: {kernel}: {what}{place}"].append(evidence)
     figures = ["{}: {} missed, {} not missed, {} that hold, {} that nobody comes to, in {} lines: {}".format(
         kind, *(tally[kind, outcome] for outcome in ("missed", "not missed", "hold", "nobody comes to it")), sum(map(len, seen_in[kind].values())),
         ", ".join(f"{name} {len(lines)}" for name, lines in sorted(seen_in[kind].items()))) for kind in KINDS]
