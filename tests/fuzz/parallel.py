@@ -13,10 +13,11 @@ import sys
 
 EXTENTS = [1, 2, 3, 4, 5, 7, 8, 12, 16, 20, 32, 33, 40, 64]
 MODULUS = 251
+TILES = ["x", "h"]  # which have no outside, as views have
 
 
 class Memory:
-    """What is outside reads zero and is not written."""
+    """What is outside reads zero and is not written: of views."""
 
     def __init__(self, shape, values=None):
         self.shape = shape
@@ -95,7 +96,12 @@ class Program:
         indices = [self.index(depth, extent) for extent in self.shapes[name]]
         if not any(variable in index for index in indices for variable in "ijl"):  # an element outside is a fault
             indices[0] = self.pick(self.variables[:len(self.extents)])
+        if name in TILES:
+            indices = [index if self.is_inside(index, extent) else f"({index}) % {extent}" for index, extent in zip(indices, self.shapes[name])]
         return f"{name}[{', '.join(indices)}]"
+
+    def is_inside(self, index, extent):
+        return index.isdigit() or index in "ijl" and self.extents["ijl".index(index)] <= extent
 
     def expression(self, depth=0):
         kind = self.random.randrange(11) if depth < 3 else self.random.randrange(4)
@@ -166,6 +172,11 @@ class Program:
         if not self.places:
             return self.add(depth, "v += 1")
         name = self.pick(sorted(self.places))
+        pairs = zip(self.places[name].split(", "), self.shapes[name])
+        guards = [f"0 <= {index} < {extent}" for index, extent in pairs if name in TILES and not self.is_inside(index, extent)]
+        if guards:
+            self.add(depth, f"if {' and '.join(guards)}:")
+            depth += 1
         self.add(depth, f"{name}[{self.places[name]}] = ({self.pick([self.expression(), f'{name}[{self.places[name]}] + u'])}) % {MODULUS}")
 
     def own_place(self, name):
