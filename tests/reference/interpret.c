@@ -607,6 +607,7 @@ static Runner *const runners[OP_COUNT] = {
     [OP_tensor_map] = run_nothing,
     [OP_workspace_size] = run_workspace,
     [OP_print] = run_nothing,
+    [OP_check_index] = run_copy,
     [OP_in_group] = run_group,
     [OP_thread_id] = run_thread,
     [OP_vote] = run_vote,
