@@ -105,10 +105,10 @@ static tile_status too_many_blocks(const invocation *call, const tile_scope *sco
 /* ---- launches that begin early ---- */
 
 /* Blocks that begin early go wherever there is room first. Where a multiprocessor has room for
- * several, and more of them than few are not needed, many multiprocessors would get none, unless
- * all blocks find room beside those of such a launch before, and are more than one for each. And
- * blocks of many turns gain little,
- * but lose their neighbours, with whom they share the cache. */
+ * several, and more of them than few are not needed, some would get many and others none. That
+ * matters little to blocks that could take turns, whose copies are far ahead, if all of them find
+ * room beside those of such a launch before. Blocks of many turns gain little, but lose their
+ * neighbours, with whom they share the cache. */
 static int begins_early(const tile_driver *driver, const tile_entry *entry,
                         const tile_loaded_kernel *loaded, const tile_grid *whole,
                         const tile_grid *grid)
@@ -118,7 +118,7 @@ static int begins_early(const tile_driver *driver, const tile_entry *entry,
     if (!entry->early || driver->version < GRAPHS_OF_THEM) return 0;
     if (entry->persistent && block_count(whole) > room) return 0;
     return blocks >= room || room == loaded->processors || FEW * (room - blocks) <= room ||
-           (blocks >= loaded->processors && 2 * blocks <= room);
+           (entry->persistent && blocks >= loaded->processors && 2 * blocks <= room);
 }
 
 enum { MOST_ATTRIBUTES = 3 };

@@ -890,6 +890,8 @@ static int32_t host_line(const void *const *arguments, tile_grid *grids, int64_t
 enum { A_THIRD = 77000, MOST = 200000 /* of a multiprocessor's shared memory */ };
 static const tile_entry three_each[] = {
     {.name = "three", .warps = 4, .shared_bytes = A_THIRD, .early = 1}};
+static const tile_entry ahead[] = {
+    {.name = "ahead", .warps = 4, .shared_bytes = A_THIRD, .persistent = 1, .early = 1}};
 static const tile_entry one_each[] = {
     {.name = "one", .warps = 4, .shared_bytes = MOST, .persistent = 1, .early = 1}};
 #define LINE_IMAGE(name)                                                                           \
@@ -897,16 +899,21 @@ static const tile_entry one_each[] = {
         .target = "sm_90a", .bytes = "cubin", .entries = name, .size = 5, .compute = 90,           \
         .suffix = 'a'                                                                              \
     }
-static const tile_image line_images[] = {LINE_IMAGE(three_each), LINE_IMAGE(one_each)};
-static const tile_variant line_variants[] = {{NULL, line_images, 1}, {NULL, line_images + 1, 1}};
+static const tile_image line_images[] = {LINE_IMAGE(three_each), LINE_IMAGE(one_each),
+                                         LINE_IMAGE(ahead)};
+static const tile_variant line_variants[] = {
+    {NULL, line_images, 1}, {NULL, line_images + 1, 1}, {NULL, line_images + 2, 1}};
 static const tile_specialisation line_specialisations[] = {
     {.host = host_line, .variants = line_variants, .variant_count = 1, .launch_count = 1},
-    {.host = host_line, .variants = line_variants + 1, .variant_count = 1, .launch_count = 1}};
-static void *line_states[2];
+    {.host = host_line, .variants = line_variants + 1, .variant_count = 1, .launch_count = 1},
+    {.host = host_line, .variants = line_variants + 2, .variant_count = 1, .launch_count = 1}};
+static void *line_states[3];
 static const tile_kernel line_kernels[] = {
     {"threes", together_parameters, line_specialisations, line_states, TILE_ABI_VERSION, 1, 1, 0},
     {"ones", together_parameters, line_specialisations + 1, line_states + 1, TILE_ABI_VERSION, 1, 1,
-     0}};
+     0},
+    {"aheads", together_parameters, line_specialisations + 2, line_states + 2, TILE_ABI_VERSION, 1,
+     1, 0}};
 
 static int begins_early(const tile_kernel *kernel, int32_t n)
 {
@@ -919,14 +926,17 @@ static int begins_early(const tile_kernel *kernel, int32_t n)
 
 TEST(blocks_begin_early_where_they_spread_evenly)
 {
-    /* 396 have room: a launch beside one like it, or all, or more than all */
-    CHECK(begins_early(line_kernels, 198) && begins_early(line_kernels, 384));
-    CHECK(begins_early(line_kernels, 396) && begins_early(line_kernels, 4000));
-    CHECK(!begins_early(line_kernels, 199) && !begins_early(line_kernels, 300));
-    CHECK(!begins_early(line_kernels, 66)); /* each has a multiprocessor, as yet */
+    /* 396 have room: all, or nearly, or more than all */
+    CHECK(begins_early(line_kernels, 384) && begins_early(line_kernels, 396));
+    CHECK(begins_early(line_kernels, 4000));
+    CHECK(!begins_early(line_kernels, 66) && !begins_early(line_kernels, 198));
+    CHECK(!begins_early(line_kernels, 300));
     /* one on each of 132, and several turns of them */
     CHECK(begins_early(line_kernels + 1, 70) && begins_early(line_kernels + 1, 132));
     CHECK(!begins_early(line_kernels + 1, 133));
+    /* a launch beside one like it */
+    CHECK(begins_early(line_kernels + 2, 132) && begins_early(line_kernels + 2, 198));
+    CHECK(!begins_early(line_kernels + 2, 131) && !begins_early(line_kernels + 2, 199));
 }
 
 static const tile_entry by_pair[] = {
