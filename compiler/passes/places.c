@@ -12,7 +12,7 @@
 
 #include "base/vec.h"
 
-enum { MOST_POINTS = 1 << 16 }; /* beyond, only the ends of each variable are looked at */
+enum { MOST_POINTS = 1 << 14 }; /* beyond, only the ends of each variable are looked at */
 
 typedef struct Pass {
     Kernel *kernel;
