@@ -971,11 +971,13 @@ static Boxed boxed(int column, Lack lack)
     return test;
 }
 
-static void expect_boxes(Ramp *ramp, uint32_t warps, uint32_t blocks, const char *const faults[])
+/* `first`: the first column of the leftmost box; the other one is column 16. */
+static void expect_boxes(Ramp *ramp, int first, uint32_t warps, uint32_t blocks,
+                         const char *const faults[])
 {
     for (int lack = LACKS_NOTHING; lack < LACKS; lack++) {
         if (!faults[lack]) continue;
-        for (int column = -8; column <= 16; column += 24) {
+        for (int column = first; column <= 16; column += 16 - first) {
             Boxed test = boxed(column, (Lack)lack);
             test.map.pointer = test.memory;
             const tile_status status = launch(ramp, warps, 2048, blocks, &test);
@@ -998,9 +1000,9 @@ static void test_tensor_copies(void **state)
         [LACKS_READERS] = "kernel.tile:4:5: unfinished copy: block (0, 0, 0) ends while",
         [FENCES_MAKING] = ""};
     static const char *const fast[LACKS] = {""};
-    expect_boxes(boxed_copy, 2, 2, faults);
+    expect_boxes(boxed_copy, -8, 2, 2, faults);
     tile_emulator_set_checked(0);
-    expect_boxes(boxed_copy, 2, 2, fast);
+    expect_boxes(boxed_copy, -8, 2, 2, fast);
     tile_emulator_set_checked(1);
 }
 
@@ -1133,8 +1135,13 @@ static void test_tensor_stores(void **state)
         [LACKS_FENCE] = "kernel.tile:4:5: unfenced write: the tensor unit reads for thread 0",
         [LACKS_READERS] = "kernel.tile:4:5: unfinished copy: block (0, 0, 0) ends while",
         [FENCES_MAKING] = "kernel.tile:4:5: unfenced write: the tensor unit reads for thread 0"};
-    expect_boxes(boxed_store, 1, 1, faults);
-    Boxed test = boxed(16, LACKS_NOTHING);
+    expect_boxes(boxed_store, 8, 1, 1, faults);
+    Boxed test = boxed(-8, LACKS_NOTHING);
+    test.map.pointer = test.memory;
+    assert_fault(launch(boxed_store, 1, 2048, 1, &test),
+                 "kernel.tile:4:5: out of bounds: thread 0 of block (0, 0, 0) stores a box at "
+                 "coordinate -8");
+    test = boxed(16, LACKS_NOTHING);
     test.map.pointer = test.memory;
     assert_fine(launch(boxed_store, 1, 2048, 1, &test));
     for (int row = 0; row < MAP_ROWS; row++)

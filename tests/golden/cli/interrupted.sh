@@ -4,7 +4,7 @@ printf '#!/bin/sh\ntouch '$TMP'/started\nexec sleep 2\n' > ptxas; chmod +x ptxas
 for signal in TERM HUP; do
   for jobs in 1 2; do
     rm -f started
-    TMPDIR=$TMP/temporary $TILEC add_one.tile --arch=sm_80 --ptxas=$TMP/ptxas --no-cache -j $jobs -o add_one.o & process=$!
+    TMPDIR=$TMP/temporary env --default-signal=TERM,HUP $TILEC add_one.tile --arch=sm_80 --ptxas=$TMP/ptxas --no-cache -j $jobs -o add_one.o & process=$!
     for i in {1..200}; do [ -e started ] && break; sleep 0.05; done
     kill -$signal $process; wait $process 2> /dev/null; echo "$signal, $jobs jobs: status $?"
     for i in {1..100}; do [ -z "$(ls temporary)" ] && break; sleep 0.05; done
