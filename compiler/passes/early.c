@@ -63,10 +63,25 @@ static void let_begin(Op *launch)
     op_set_int(launch, ATTR_early, 1);
 }
 
+/* Persistent blocks that have many turns each gain nothing that counts from an early first one, and
+ * what waits costs their loops some room in ptxas's schedule: the runtime lets them begin as before
+ * (begins_early in runtime/launch.c). */
+static bool has_many_turns(const Op *launch)
+{
+    enum { AT_A_TIME = 2 * 132 }; /* blocks that no GPU of this size runs more of: an H200 */
+    int64_t blocks = 1, extent;
+    for (int d = 0; d < 3; d++) {
+        if (!value_constant(launch->operands[d], &extent)) return false;
+        blocks *= extent < AT_A_TIME ? extent : AT_A_TIME + 1;
+    }
+    return op_int(launch, ATTR_persistent, 0) && blocks > AT_A_TIME;
+}
+
 bool pass_early(Kernel *kernel, const Target *target)
 {
     if (!target_has(target, HAS_CLUSTER)) return true; /* as old as those */
     for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch && !op_int(op, ATTR_cooperative, 0)) let_begin(op);
+        if (op->code == OP_launch && !op_int(op, ATTR_cooperative, 0) && !has_many_turns(op))
+            let_begin(op);
     return true;
 }
