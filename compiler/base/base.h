@@ -64,6 +64,11 @@ void buf_float(Buf *buf, double number);
 
 /* The bytes of the character that `text` starts with; 0 if they are not valid UTF-8. */
 size_t utf8_decode(const char *text, size_t length, uint32_t *character);
+/* Whether a byte is one of a character, but not its first. */
+static inline bool continues_character(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
 void buf_character(Buf *buf, uint32_t character); /* as UTF-8; surrogates too, as three bytes */
 
 /* ---- map.c: hash map from pointers (interned names, nodes, values) to pointers ------------- */

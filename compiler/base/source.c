@@ -80,7 +80,7 @@ Place source_place(const Source *source, uint32_t offset)
     uint32_t line = line_index(source, offset);
     uint32_t column = 1;
     for (uint32_t i = source->lines[line]; i < offset; i++)
-        column += (source->text[i] & 0xc0) != 0x80; /* continuation bytes do not count */
+        column += !continues_character(source->text[i]);
     return (Place){line + 1, column};
 }
 

@@ -16,7 +16,7 @@ size_t utf8_decode(const char *text, size_t length, uint32_t *character)
     if (count == 0 || count > length) return 0;
     uint32_t c = count == 1 ? bytes[0] : bytes[0] & (0x7fu >> count);
     for (size_t i = 1; i < count; i++) {
-        if ((bytes[i] & 0xc0) != 0x80) return 0;
+        if (!continues_character(text[i])) return 0;
         c = c << 6 | (bytes[i] & 0x3f);
     }
     bool overlong = (count == 3 && c < 0x800) || (count == 4 && c < 0x10000);

@@ -181,6 +181,7 @@ typedef struct MemoryOrder {
     tile_emu_scope scope;
     bool sequential; /* behind fence.sc */
 } MemoryOrder;
+bool is_remote(const Op *op); /* its pointer is to another block's memory, maybe */
 MemoryOrder atomic_order(const Op *op);
 MemoryOrder arrival_order(const Op *op); /* of mbarrier_arrive and mbarrier_complete */
 MemoryOrder wait_order(const Op *op);    /* of mbarrier_wait */
@@ -194,7 +195,7 @@ const char *memory_scope_name(MemoryOrder order);
 enum { SPACE_OF_GLOBAL = 1, SPACE_OF_SHARED = 3, SPACE_OF_CLUSTER = 7 };
 
 bool nvptx_image(Codegen *codegen, Kernel *kernel, Image *out);
-void nvptx_prepare(Codegen *codegen); /* of codegen_prepare */
+void nvptx_prepare(Codegen *codegen);            /* of codegen_prepare */
 void nvptx_policy(Buf *text, const char *evict); /* a register `policy` */
 LLVMValueRef nvptx_asm(Gen *gen, LLVMTypeRef result, const char *text, const char *constraints,
                        int count, LLVMValueRef *arguments);

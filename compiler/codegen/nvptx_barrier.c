@@ -15,12 +15,6 @@ static const char *space(const Gen *gen)
     return is_new(gen) ? "shared::cta" : "shared";
 }
 
-/* Whether a pointer is to another block's memory, maybe. */
-static bool is_remote(const Op *op)
-{
-    return op->operands[0]->type->space == SPACE_CLUSTER;
-}
-
 static void barrier_asm(Gen *gen, const char *text, const char *constraints, LLVMValueRef barrier,
                         LLVMValueRef number)
 {

@@ -211,7 +211,7 @@ LLVMValueRef nvptx_atomic(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValu
     Buf text = {0}, constraints = {0};
     const DType dtype = op->operands[1]->type->dtype;
     const int bits = dtype_bits(dtype);
-    const bool in_cluster = op->operands[0]->type->space == SPACE_CLUSTER;
+    const bool in_cluster = is_remote(op);
     const bool is_shared = op->operands[0]->type->space == SPACE_SHARED || in_cluster;
     const bool compares = strcmp(op_attr(op, ATTR_mode)->text, "cas") == 0;
     const char letter = bits == 16              ? 'h'

@@ -28,8 +28,7 @@ const char *memory_scope_name(MemoryOrder order)
     return scope_names[order.scope];
 }
 
-/* Whether a pointer is to another block's memory, maybe. */
-static bool is_remote(const Op *op)
+bool is_remote(const Op *op)
 {
     return op->operands[0]->type->space == SPACE_CLUSTER;
 }

@@ -262,7 +262,7 @@ static Object *format_text_value(Eval *eval, const FormatSpec *spec, const Objec
     Buf body = {0};
     object_print(eval, object, TEXT_STR, &body);
     for (size_t end = 0, count = 0; spec->precision >= 0 && end < body.length; end++) {
-        count += ((unsigned char)body.data[end] & 0xC0) != 0x80;
+        count += !continues_character(body.data[end]);
         if (count > (size_t)spec->precision) body.length = end;
     }
     Object *result = pad(eval, spec, "", &body, object_is_number(object) ? '>' : '<');

@@ -47,9 +47,7 @@ static Object *iterate_text(Eval *eval, const Object *text)
     const char *data = text->as.text.data;
     for (size_t i = 0; i < text->as.text.length;) {
         size_t length = 1;
-        while (i + length < text->as.text.length &&
-               ((unsigned char)data[i + length] & 0xC0) == 0x80)
-            length++;
+        while (i + length < text->as.text.length && continues_character(data[i + length])) length++;
         list_append(eval, list, object_text(eval, data + i, length));
         i += length;
     }

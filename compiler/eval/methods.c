@@ -75,7 +75,7 @@ Object *text_expandtabs(Eval *eval, const Bound *bound)
         for (int64_t s = 0; c == '\t' && s < spaces; s++) buf_char(&buf, ' ');
         column = c == '\n' || c == '\r' ? 0
                  : c == '\t'            ? column + spaces
-                                        : column + ((c & 0xC0) != 0x80);
+                                        : column + !continues_character(c);
     }
     Object *result = object_text(eval, buf.data != NULL ? buf.data : "", buf.length);
     buf_free(&buf);
@@ -89,7 +89,7 @@ static const char *find_replaced(const char *data, const char *end, const Object
         return memmem(data, (size_t)(end - data), old->as.text.data, old->as.text.length);
     if (first) return data;
     if (data == end) return NULL;
-    for (data++; data < end && (*data & 0xC0) == 0x80; data++) continue;
+    for (data++; data < end && continues_character(*data); data++) continue;
     return data;
 }
 

@@ -190,11 +190,6 @@ Object *text_count(Eval *eval, const Bound *bound)
 
 /* ---- cutting and filling ---- */
 
-static bool continues_character(char byte)
-{
-    return ((unsigned char)byte & 0xC0) == 0x80;
-}
-
 static const char *behind_first(const char *first, const char *last)
 {
     do first++;

@@ -127,7 +127,7 @@ bool object_is_staged(const Object *object)
 size_t count_characters(const char *text, size_t length)
 {
     size_t count = 0;
-    for (size_t i = 0; i < length; i++) count += ((unsigned char)text[i] & 0xC0) != 0x80;
+    for (size_t i = 0; i < length; i++) count += !continues_character(text[i]);
     return count;
 }
 

@@ -363,6 +363,12 @@ void op_set_ints(Op *op, AttrKey key, int count, const int64_t *values)
     *attr_slot(op, key) = (Attr){.key = key, .integers = copy, .count = count};
 }
 
+void op_keep_attr(Op *op, const Op *from, AttrKey key)
+{
+    const Attr *attr = op_attr(from, key);
+    if (attr != NULL) *attr_slot(op, key) = *attr;
+}
+
 const Attr *op_attr(const Op *op, AttrKey key)
 {
     for (int i = 0; i < op->attr_count; i++)

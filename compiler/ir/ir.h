@@ -342,7 +342,8 @@ void op_set_int(Op *op, AttrKey key, int64_t value);
 void op_set_number(Op *op, AttrKey key, double value);
 void op_set_text(Op *op, AttrKey key, Name text);
 void op_set_ints(Op *op, AttrKey key, int count, const int64_t *values);
-const Attr *op_attr(const Op *op, AttrKey key); /* NULL if absent */
+void op_keep_attr(Op *op, const Op *from, AttrKey key); /* what the other op has; nothing: none */
+const Attr *op_attr(const Op *op, AttrKey key);         /* NULL if absent */
 int64_t op_int(const Op *op, AttrKey key, int64_t otherwise);
 unsigned op_dims_mask(const Op *op); /* bit d: dimension d is among its `dims` */
 bool op_has_tiles(const Op *op);     /* a register tile among its operands or results */
@@ -381,7 +382,7 @@ Op *op_enclosing(const Op *op, OpCode code); /* the nearest one around it, or NU
 Region *value_home(const Value *value);      /* where it is defined; NULL of a parameter */
 bool region_holds(const Region *outer, const Region *inner); /* or is it; `inner` may be NULL */
 
-/* ---- early.c: sums of open wgmma ops, before somebody has waited for them ---- */
+/* ---- sums.c: sums of open wgmma ops, before somebody has waited for them ---- */
 
 typedef struct EarlySums {
     Arena *arena;

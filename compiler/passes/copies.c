@@ -358,11 +358,9 @@ static void note_holders(Op *op, void *context)
     const Loop *loop = held->loop;
     if (op == loop->op) held->behind = true;
     for (int i = 0; i < op->operand_count; i++) {
-        const Op *alloc = op->operands[i]->op;
-        while (alloc && alloc->code != OP_shared_alloc && alloc->operand_count &&
-               alloc->results[0].type->kind == TYPE_SHARED)
-            alloc = alloc->operands[0]->op;
-        if (!alloc || alloc->code != OP_shared_alloc || is_feed(loop, alloc)) continue;
+        if (op->operands[i]->type->kind != TYPE_SHARED) continue;
+        const Op *alloc = shared_root(op->operands[i]);
+        if (is_feed(loop, alloc)) continue;
         Holder *holder = holder_of(held, alloc);
         const bool inside = op->parent == loop->body;
         holder->inside |= inside;

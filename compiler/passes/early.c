@@ -63,18 +63,19 @@ static void let_begin(Op *launch)
     op_set_int(launch, ATTR_early, 1);
 }
 
-/* Persistent blocks that have many turns each gain nothing that counts from an early first one, and
- * what waits costs their loops some room in ptxas's schedule: the runtime lets them begin as before
- * (begins_early in runtime/launch.c). */
+/* Persistent blocks of many turns gain nothing that counts by an early first one, so the runtime
+ * does not ask for it (begins_early in launch.c), and what waits would cost them some of ptxas's
+ * schedule. */
 static bool has_many_turns(const Op *launch)
 {
-    enum { AT_A_TIME = 2 * 132 }; /* blocks that no GPU of this size runs more of: an H200 */
+    enum { MANY = 2 * 132 }; /* blocks: more than an H200 runs of such at a time */
     int64_t blocks = 1, extent;
+    if (!op_int(launch, ATTR_persistent, 0)) return false;
     for (int d = 0; d < 3; d++) {
         if (!value_constant(launch->operands[d], &extent)) return false;
-        blocks *= extent < AT_A_TIME ? extent : AT_A_TIME + 1;
+        blocks *= extent <= MANY ? extent : MANY + 1;
     }
-    return op_int(launch, ATTR_persistent, 0) && blocks > AT_A_TIME;
+    return blocks > MANY;
 }
 
 bool pass_early(Kernel *kernel, const Target *target)

@@ -183,8 +183,7 @@ static void copy_vector(Lower *lower, const Op *copy, const Memory *memory, int 
     Value *operands[4] = {memory_address(lower, dtype, to), from, inside, active};
     Op *op = build_op(&lower->at, OP_cp_async, active ? 4 : 3, operands, 0, NULL);
     op_set_int(op, ATTR_bytes, bytes);
-    const Attr *evict = op_attr(copy, ATTR_evict);
-    if (evict) op_set_text(op, ATTR_evict, evict->text);
+    op_keep_attr(op, copy, ATTR_evict);
 }
 
 static void copy_vectors(Lower *lower, const Op *op, Memory *memory, Value *mask)

@@ -105,8 +105,7 @@ static void move_box(Lower *lower, const Boxes *boxes, const int32_t place[LAYOU
     Op *op = build_op(&lower->at, boxes->barrier ? OP_cp_tensor : OP_st_tensor, count, operands, 0,
                       NULL);
     if (boxes->cast) op_set_int(op, ATTR_cast, 1);
-    const Attr *evict = op_attr(access->op, ATTR_evict);
-    if (evict) op_set_text(op, ATTR_evict, evict->text);
+    op_keep_attr(op, access->op, ATTR_evict);
     const int64_t bits = (int64_t)copy->rows * copy->columns * dtype_bits(access->view->dtype);
     if (boxes->barrier) op_set_int(op, ATTR_bytes, bits / 8);
 }

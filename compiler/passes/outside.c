@@ -120,9 +120,8 @@ static void load_copied(Op *op)
     Value *operands[1 + TYPE_RANK] = {op->operands[0]};
     for (int d = 0; d < access.rank; d++) operands[1 + d] = access.offsets[d];
     Op *load = build_op(&builder, OP_load, 1 + access.rank, operands, 1, &tile);
-    const Attr *dims = op_attr(op, ATTR_dims), *bounds = op_attr(op, ATTR_bounds);
-    if (dims != NULL) op_set_ints(load, ATTR_dims, dims->count, dims->integers);
-    op_set_ints(load, ATTR_bounds, bounds->count, bounds->integers);
+    op_keep_attr(load, op, ATTR_dims);
+    op_keep_attr(load, op, ATTR_bounds);
     Value *value = chosen(&inside, op->operands[0]->op, load->results);
     build_op(&builder, OP_shared_store, 2, (Value *[]){op->operands[1], value}, 0, NULL);
     op_erase(op);

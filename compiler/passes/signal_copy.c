@@ -139,10 +139,8 @@ static Op *build_copy(Builder *builder, const Op *copy, const Op *mark)
     for (int i = 2; i < copy->operand_count; i++) operands[count++] = copy->operands[i];
     if (cast) operands[count++] = mark->operands[2];
     Op *moved = build_op(builder, OP_tensor_copy, count, operands, 0, NULL);
-    const Attr *dims = op_attr(copy, ATTR_dims);
-    if (dims) op_set_ints(moved, ATTR_dims, dims->count, dims->integers);
-    const Attr *evict = op_attr(copy, ATTR_evict);
-    if (evict) op_set_text(moved, ATTR_evict, evict->text);
+    op_keep_attr(moved, copy, ATTR_dims);
+    op_keep_attr(moved, copy, ATTR_evict);
     if (cast) op_set_int(moved, ATTR_cast, 1);
     return moved;
 }

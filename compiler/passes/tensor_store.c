@@ -95,8 +95,7 @@ static void begin_store(const Staged *staged, Builder *builder, Value *buffer,
         operands[2 + d] = offset;
     }
     Op *moved = build_op(builder, OP_tensor_store, store->operand_count, operands, 0, NULL);
-    const Attr *dims = op_attr(store, ATTR_dims);
-    if (dims) op_set_ints(moved, ATTR_dims, dims->count, dims->integers);
+    op_keep_attr(moved, store, ATTR_dims);
     set_groups(staged, moved);
     build_op(builder, OP_tensor_commit, 0, NULL, 0, NULL);
 }

@@ -241,35 +241,39 @@ static void add_tile_bytes(Op *op, void *context)
     room->bytes += parts ? type_bytes(tile) / parts * count : bytes_on_the_way(tile);
 }
 
+enum { RESERVED = 2048 };
+
+/* The bytes beside the ring that what else is shared takes; `marks`: stores are told theirs. */
+static int64_t bytes_beside(const Pipeline *pipeline, bool marks)
+{
+    Room room = {.facts = facts_new(pipeline->pass->kernel),
+                 .bytes = RESERVED - bytes_of_round(pipeline),
+                 .marks = marks};
+    region_visit(pipeline->pass->launch, add_tile_bytes, &room);
+    facts_free(room.facts);
+    return room.bytes;
+}
+
 /* The ring's slots are in use while a block's end, which goes through shared memory, is at work.
  * Slots that leave no room for that are given up, but for as many as it takes. */
 static bool has_room(Pipeline *pipeline)
 {
-    enum { RESERVED = 2048, LEAST = 3 };
+    enum { LEAST = 3 };
     int stages = pipeline->stages;
-    Room room = {.facts = facts_new(pipeline->pass->kernel), .bytes = -bytes_of_round(pipeline)};
-    region_visit(pipeline->pass->launch, add_tile_bytes, &room);
-    const int64_t most = pipeline->pass->target->shared_bytes - RESERVED - room.bytes;
+    const int64_t most = pipeline->pass->target->shared_bytes - bytes_beside(pipeline, false);
     while (stages > LEAST && stages * bytes_of_round(pipeline) > most) stages--;
-    room.marks = stages * bytes_of_round(pipeline) <= most;
-    if (room.marks) {
-        region_visit(pipeline->pass->launch, add_tile_bytes, &room);
-        pipeline->stages = stages;
-    }
-    facts_free(room.facts);
-    return room.marks;
+    if (stages * bytes_of_round(pipeline) > most) return false;
+    bytes_beside(pipeline, true);
+    pipeline->stages = stages;
+    return true;
 }
 
 /* As many blocks have room if what a block's end takes is not that of slots. */
 static bool is_room_beside(const Pipeline *pipeline)
 {
-    enum { RESERVED = 2048 };
-    Room room = {.facts = facts_new(pipeline->pass->kernel), .bytes = -bytes_of_round(pipeline)};
-    region_visit(pipeline->pass->launch, add_tile_bytes, &room);
-    facts_free(room.facts);
     const int64_t all = pipeline->pass->target->shared_bytes,
                   ring = pipeline->stages * bytes_of_round(pipeline);
-    return all / ring == all / (ring + room.bytes + RESERVED);
+    return all / ring == all / (ring + bytes_beside(pipeline, false));
 }
 
 static bool is_persistent(Pipeline *pipeline)

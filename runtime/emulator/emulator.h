@@ -240,6 +240,8 @@ void tile_emu_release_grid(Team *team);
 bool tile_emu_same_wait(const Thread *a, const Thread *b);
 void tile_emu_report_divergence(const Block *block, const Thread *lanes);
 void tile_emu_report_stuck(const Team *team);
+/* How many threads the barrier waits for at which this one does. */
+uint32_t tile_emu_barrier_threads(const Thread *waiting);
 /* More warps wait at a barrier than it is for, or for different numbers of threads. */
 void tile_emu_report_crowd(const Block *block, uint32_t warps);
 

@@ -218,11 +218,6 @@ void tile_emu_release_warp(Block *block, uint32_t warp)
     block->progress = block->released = true;
 }
 
-static uint32_t wanted_by(const Block *block, const Thread *waiting)
-{
-    return waiting->abi.in[0] ? waiting->abi.in[0] : block->thread_count;
-}
-
 /* The warps that wait at a barrier, as a mask, and how many threads it waits for; -1 of those if
  * they do not agree, or are more. */
 static uint32_t warps_at(const Block *block, uint32_t barrier, int64_t *wanted)
@@ -231,7 +226,7 @@ static uint32_t warps_at(const Block *block, uint32_t barrier, int64_t *wanted)
     for (uint32_t w = 0; w < block->warp_count; w++) {
         const Thread *first = &block->threads[w * LANES];
         if (block->states[w] != WARP_AT_BARRIER || first->abi.mode != barrier) continue;
-        const int64_t count = wanted_by(block, first);
+        const int64_t count = tile_emu_barrier_threads(first);
         *wanted = !mask || *wanted == count ? count : -1;
         mask |= 1u << w;
     }

@@ -242,7 +242,7 @@ static void check_known(const Access *before, const Request *request, Order *ord
     if (!is_known(order, before, request)) report_race(request, before);
 }
 
-static void check_order(const Access *before, const Request *request, Order *order)
+void tile_emu_shadow_check(const Access *before, const Request *request, Order *order)
 {
     if (before->bits && request->bits && !(before->bits & request->bits)) return;
     if (are_strong(before, request)) return;
@@ -252,11 +252,6 @@ static void check_order(const Access *before, const Request *request, Order *ord
     } else {
         check_known(before, request, order);
     }
-}
-
-void tile_emu_shadow_check(const Access *before, const Request *request, Order *order)
-{
-    check_order(before, request, order);
 }
 
 /* Whether it comes after what the warps of one block did: it may be the thread's own. */
@@ -438,13 +433,13 @@ static bool touch_cell(Cell *cell, const Request *request, Order *order)
     bool unwritten = cell->write.block < request->block->team->first_id;
     if (!request->done) {
         if (request->space == TILE_EMU_GLOBAL) check_unit(&cell->write, request);
-        check_order(&cell->write, request, order);
+        tile_emu_shadow_check(&cell->write, request, order);
     }
     if (request->kind == TILE_EMU_READ) {
         remember_read(&cell->read, request, order);
         return unwritten;
     }
-    if (!request->done) check_order(&cell->read, request, order);
+    if (!request->done) tile_emu_shadow_check(&cell->read, request, order);
     cell->write = tile_emu_shadow_access_of(request);
     cell->read.block = 0;
     return unwritten && request->kind == TILE_EMU_ATOMIC;

@@ -102,19 +102,23 @@ void tile_emu_report_divergence(const Block *block, const Thread *lanes)
                        lanes_text(best, numbers), operation_text(first->abi.op), text);
 }
 
+uint32_t tile_emu_barrier_threads(const Thread *waiting)
+{
+    return waiting->abi.in[0] ? waiting->abi.in[0] : waiting->block->thread_count;
+}
+
 void tile_emu_report_crowd(const Block *block, uint32_t warps)
 {
     const Thread *first = &block->threads[__builtin_ctz(warps) * LANES],
                  *last = &block->threads[(31 - __builtin_clz(warps)) * LANES];
     char place[PLACE_TEXT];
-    const uint32_t counts[2] = {first->abi.in[0] ? first->abi.in[0] : block->thread_count,
-                                last->abi.in[0] ? last->abi.in[0] : block->thread_count};
     tile_emu_fault_add(block->launch, FAULT_BARRIER, last->abi.site, NO_SITE,
                        "block (%u, %u, %u): %u threads wait at barrier %u at a time: thread %u for "
                        "%u threads, thread %u for %u (%s)",
                        block->index[0], block->index[1], block->index[2],
                        (uint32_t)__builtin_popcount(warps) * LANES, last->abi.mode, last->abi.index,
-                       counts[1], first->abi.index, counts[0],
+                       tile_emu_barrier_threads(last), first->abi.index,
+                       tile_emu_barrier_threads(first),
                        tile_emu_place(block->launch, first->abi.site, place));
 }
 
@@ -148,8 +152,7 @@ static void report_group_barrier(const Block *block, const Thread *waiting)
                        "block (%u, %u, %u): thread %u waits at barrier %u for %u threads, which do "
                        "not all come%s",
                        block->index[0], block->index[1], block->index[2], waiting->abi.index,
-                       waiting->abi.mode,
-                       waiting->abi.in[0] ? waiting->abi.in[0] : block->thread_count, others);
+                       waiting->abi.mode, tile_emu_barrier_threads(waiting), others);
 }
 
 /* Some warps have ended while others wait at the block's barrier. */

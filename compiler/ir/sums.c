@@ -1,4 +1,4 @@
-/* early.c: sums of the matrix unit that may still be written. What an open wgmma makes, another
+/* sums.c: sums of the matrix unit that may still be written. What an open wgmma makes, another
  * goes on with, a loop carries, and a wgmma_wait gives back when it is done; whoever else reads it
  * reads too early. */
 #include "ir/ir.h"
