@@ -174,9 +174,9 @@ void emulator_grid_sync(Gen *gen, LLVMValueRef count)
 }
 
 /* The emulator runs one launch after the other, as what a launch sees could not tell. */
-void emulator_launch_wait(Gen *gen)
+void emulator_launch_wait(Gen *gen, LLVMValueRef next)
 {
-    (void)gen;
+    (void)gen, (void)next;
 }
 
 /* ---- where the thread is ---- */

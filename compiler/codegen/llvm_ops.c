@@ -61,7 +61,6 @@ BY_MACHINE(copy_commit)
 BY_MACHINE(tensor_commit)
 BY_MACHINE(dot_commit)
 BY_MACHINE(cluster_wait)
-BY_MACHINE(launch_wait)
 BY_MACHINE(warp_sync)
 #undef BY_MACHINE
 
@@ -354,6 +353,11 @@ void emit_cluster_address(Gen *gen, const Op *op)
 void emit_grid_sync(Gen *gen, const Op *op)
 {
     MACHINE(gen, op, grid_sync)(gen, gen_operand(gen, op, 0));
+}
+
+void emit_launch_wait(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, launch_wait)(gen, gen_operand(gen, op, 0));
 }
 
 /* ---- threads together ---- */

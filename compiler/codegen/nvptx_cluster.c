@@ -30,10 +30,18 @@ void nvptx_cluster_wait(Gen *gen)
 }
 
 /* A launch that was not let begin early has nothing to wait for. */
-void nvptx_launch_wait(Gen *gen)
+void nvptx_launch_wait(Gen *gen, LLVMValueRef next)
 {
-    nvptx_asm(gen, gen->types.nothing, "griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;",
-              "~{memory}", 0, NULL);
+    if (!LLVMIsAConstantInt(next))
+        nvptx_asm(gen, gen->types.nothing,
+                  "griddepcontrol.wait;\n\t@$0 griddepcontrol.launch_dependents;", "b,~{memory}", 1,
+                  &next);
+    else
+        nvptx_asm(gen, gen->types.nothing,
+                  LLVMConstIntGetZExtValue(next)
+                      ? "griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;"
+                      : "griddepcontrol.wait;",
+                  "~{memory}", 0, NULL);
 }
 
 /* One thread of each block speaks for it. The first block adds what makes the highest bit change

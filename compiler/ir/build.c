@@ -300,6 +300,14 @@ Value *build_cmp(Builder *builder, const char *predicate, Value *a, Value *b)
     return result;
 }
 
+Value *build_of_grid(Builder *builder, OpCode code, int dim)
+{
+    const Type *type = type_scalar(builder->kernel->types, DTYPE_i32);
+    Op *op = build_op(builder, code, 0, NULL, 1, &type);
+    op_set_int(op, ATTR_dim, dim);
+    return &op->results[0];
+}
+
 Value *build_cast(Builder *builder, DType dtype, Value *a)
 {
     if (a->type->dtype == dtype) return a;

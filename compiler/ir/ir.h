@@ -331,6 +331,8 @@ Value *build_number(Builder *builder, DType dtype, double number); /* a float ty
 Value *build_cmp(Builder *builder, const char *predicate, Value *a, Value *b);
 /* An `if` without results, whose sides do nothing yet. */
 Op *build_branch(Builder *builder, Value *condition);
+/* block_idx or grid_dim, an i32 */
+Value *build_of_grid(Builder *builder, OpCode code, int dim);
 Value *build_cast(Builder *builder, DType dtype, Value *a); /* `a` itself if it has that type */
 /* ptr, then rank extents and rank strides; the type's static parts come from `const` operands. */
 Value *build_view(Builder *builder, Value *pointer, int rank, Value *const *extents,

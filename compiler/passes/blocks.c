@@ -24,11 +24,9 @@ static Value *number(Order *order, int64_t value)
 
 static Value *of_grid(Order *order, OpCode code, int dim)
 {
-    const Type *type = type_scalar(order->kernel->types, DTYPE_i32);
-    Op *op = build_op(&order->at, code, 0, NULL, 1, &type);
-    op_set_int(op, ATTR_dim, dim);
-    if (code == OP_block_idx) order->hardware[dim] = op;
-    return op->results;
+    Value *value = build_of_grid(&order->at, code, dim);
+    if (code == OP_block_idx) order->hardware[dim] = value->op;
+    return value;
 }
 
 /* along: the dimension that a panel is long in; the other one is what it has `panel` of. */

@@ -43,14 +43,6 @@ static void look(Op *op, void *context)
     }
 }
 
-static Value *build_index(Builder *builder, OpCode code, int dim)
-{
-    const Type *type = type_scalar(builder->kernel->types, DTYPE_i32);
-    Op *op = build_op(builder, code, 0, NULL, 1, &type);
-    op_set_int(op, ATTR_dim, dim);
-    return &op->results[0];
-}
-
 /* A group has a column: that is said for those who divide by their number. */
 static Value *build_columns(Builder *builder, Value *most, Value *left)
 {
@@ -62,11 +54,11 @@ static Value *build_columns(Builder *builder, Value *most, Value *left)
  * as many columns. */
 static void build_order(Builder *builder, bool whole, Value *out[2])
 {
-    Value *width = build_index(builder, OP_grid_dim, 0);
+    Value *width = build_of_grid(builder, OP_grid_dim, 0);
     Value *wide[2] = {build_cast(builder, DTYPE_i64, width),
-                      build_cast(builder, DTYPE_i64, build_index(builder, OP_grid_dim, 1))};
-    Value *x = build_cast(builder, DTYPE_i64, build_index(builder, OP_block_idx, 0));
-    Value *y = build_cast(builder, DTYPE_i64, build_index(builder, OP_block_idx, 1));
+                      build_cast(builder, DTYPE_i64, build_of_grid(builder, OP_grid_dim, 1))};
+    Value *x = build_cast(builder, DTYPE_i64, build_of_grid(builder, OP_block_idx, 0));
+    Value *y = build_cast(builder, DTYPE_i64, build_of_grid(builder, OP_block_idx, 1));
     Value *number = build2(builder, OP_add, build2(builder, OP_mul, y, wide[0]), x);
     Value *most = build_const(builder, DTYPE_i32, COLUMNS);
     Value *each = build2(builder, OP_mul, wide[1], build_const(builder, DTYPE_i64, COLUMNS));

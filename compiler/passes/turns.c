@@ -26,14 +26,6 @@ bool turns_may_differ(const Op *launch)
 
 /* ---- a turn ---- */
 
-static Value *launched(Builder *builder, OpCode code)
-{
-    const Type *type = type_scalar(builder->kernel->types, DTYPE_i32);
-    Op *op = build_op(builder, code, 0, NULL, 1, &type);
-    op_set_int(op, ATTR_dim, 0);
-    return &op->results[0];
-}
-
 /* Which block it is, by its place in the grid. */
 static void find_index(Builder *builder, Turn *turn, Value *place)
 {
@@ -68,9 +60,10 @@ Turn turns_begin(const Pass *pass, Region *region, int parity)
         assume_positive(&builder, turn.extent[d]);
     }
     Value *blocks = build2(&builder, OP_mul, turn.extent[0], turn.extent[1]);
-    Value *operands[5] = {
-        launched(&builder, OP_block_idx), build2(&builder, OP_mul, blocks, turn.extent[2]),
-        launched(&builder, OP_grid_dim), ring_number(&builder, 0), ring_number(&builder, parity)};
+    Value *operands[5] = {build_of_grid(&builder, OP_block_idx, 0),
+                          build2(&builder, OP_mul, blocks, turn.extent[2]),
+                          build_of_grid(&builder, OP_grid_dim, 0), ring_number(&builder, 0),
+                          ring_number(&builder, parity)};
     Op *loop = build_op(&builder, OP_for, 5, operands, 2, (const Type *[]){i32, i32});
     op_set_int(loop, ATTR_unroll, 1);
     turn.region = loop->regions[0];

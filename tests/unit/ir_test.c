@@ -381,7 +381,7 @@ static const char thread_text[] =
     "    mbarrier_wait %2, %1\n"
     "    %phase = mbarrier_phase %2 : i32\n"
     "    cp_async_arrive %2\n"
-    "    launch_wait\n"
+    "    launch_wait %3\n"
     "    %20 = ptr_cast %2 : ptr<i32, shared>\n"
     "    %21 = atom %20, %1, %1, %3 {mode = min, order = acq_rel, scope = cta} : i32\n"
     "    cp_async %2, %p, %3 {bytes = 16}\n"
