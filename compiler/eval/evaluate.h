@@ -262,6 +262,8 @@ Object *lanes_choose(Eval *eval, Value *mask, Object *a, Object *b, Span at);
  * NULL: reported. */
 Object *lanes_stretch(Eval *eval, Object *object, bool of_record, Span at);
 Op *builder_last(const Builder *builder); /* before it; NULL: none */
+/* What a function gives for the elements of a tile, whose coordinates it takes; evaluated once. */
+Object *lanes_init(Eval *eval, Object *function, int rank, Value *const *indices, Span at);
 /* A loop's variable is the same for all iterations of a parallel one, whichever run the loop. */
 bool lanes_assign_all(Eval *eval, const Node *target, Object *object);
 /* Whether a builtin may stand in a parallel loop; false: reported. */

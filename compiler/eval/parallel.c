@@ -458,25 +458,47 @@ Object *lanes_stretch(Eval *eval, Object *object, bool of_record, Span at)
     return parts;
 }
 
+/* What follows is evaluated as a parallel loop's body would be. */
+static void begin_elements(Eval *eval, Parallel *parallel)
+{
+    parallel->frame = eval->frame;
+    parallel->start = eval->clock;
+    parallel->control = parallel->base_control = eval->control;
+    eval->parallel = parallel;
+}
+
 /* elementwise(function, shape, arguments): what the function gives for each element of the
- * arguments, tiles of that shape, as a parallel loop's body would be evaluated. */
+ * arguments, tiles of that shape. */
 Object *core_elementwise(Eval *eval, const Bound *bound)
 {
     const Object *arguments = bound->values[2];
-    Parallel parallel = {.frame = eval->frame,
-                         .start = eval->clock,
-                         .control = eval->control,
-                         .base_control = eval->control};
+    Parallel parallel = {0};
     if (!stage_ready(eval, bound->at) || !object_is_sequence(arguments)) return NULL;
     if (eval->parallel != NULL)
         return FAIL(eval, unsupported, bound->at, "an operation of tiles in a parallel loop");
     if (!argument_shape(eval, bound->values[1], bound->at, &parallel.rank, parallel.shape))
         return NULL;
-    eval->parallel = &parallel;
+    begin_elements(eval, &parallel);
     Object *result = call_simple(eval, bound->values[0], (int)arguments->as.list.count,
                                  arguments->as.list.items, bound->at);
     if (result != NULL) result = lanes_stretch(eval, result, false, bound->at);
     eval->parallel = NULL;
+    return result;
+}
+
+Object *lanes_init(Eval *eval, Object *function, int rank, Value *const *indices, Span at)
+{
+    Parallel parallel = {.rank = rank, .all_come = true};
+    Object *arguments[TYPE_RANK];
+    for (int i = 0; i < rank; i++) {
+        arguments[i] = object_ir(eval, indices[i]);
+        parallel.indices[i] = indices[i];
+        parallel.shape[i] = indices[i]->type->shape[i];
+    }
+    const bool inside = eval->parallel != NULL;
+    if (!inside) begin_elements(eval, &parallel);
+    Object *result = call_simple(eval, function, rank, arguments, at);
+    if (!inside) eval->parallel = NULL;
     return result;
 }
 
@@ -489,7 +511,9 @@ bool lanes_allow(Eval *eval, const BuiltinRow *row, Span at)
         "shared_load", "shared_store", "sync",      "barrier", "atomic",       "scatter",
         "copy_async",  "copy_commit",  "copy_wait", "copy",    "thread_range", "grid_sync",
     };
-    if (eval->parallel == NULL || strcmp(row->module, "__core__") != 0) return true;
+    const Parallel *parallel = eval->parallel;
+    if (parallel == NULL || strcmp(row->module, "__core__") != 0) return true;
+    if (parallel->all_come && parallel->mask == NULL) return true;
     for (size_t i = 0; i < sizeof COLLECTIVE / sizeof *COLLECTIVE; i++)
         if (strcmp(row->name, COLLECTIVE[i]) == 0) {
             FAIL(eval, unsupported, at,

@@ -13,12 +13,11 @@ static Value *coordinates(Eval *eval, int rank, const int64_t *shape, int dim)
     return value;
 }
 
-/* init(i, j, ...) is evaluated once, on tiles of coordinates. */
 static Object *computed_init(Eval *eval, Object *function, int rank, const int64_t *shape, Span at)
 {
-    Object *indices[TYPE_RANK];
-    for (int i = 0; i < rank; i++) indices[i] = object_ir(eval, coordinates(eval, rank, shape, i));
-    return call_simple(eval, function, rank, indices, at);
+    Value *indices[TYPE_RANK];
+    for (int i = 0; i < rank; i++) indices[i] = coordinates(eval, rank, shape, i);
+    return lanes_init(eval, function, rank, indices, at);
 }
 
 static Object *new_tile(Eval *eval, const Type *content, Value *init)

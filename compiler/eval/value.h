@@ -368,6 +368,7 @@ typedef struct Parallel {
     Value *indices[TYPE_RANK]; /* its variables */
     bool divided[TYPE_RANK];   /* the body is evaluated for parts of the loop: along these */
     bool whole;                /* which a register tile's elements are all of: it must not be */
+    bool all_come;             /* no loop, but the elements of a tile: all threads come here */
     Value *mask;               /* the iterations that do what is staged now; NULL: all */
     Value *entered, *called;   /* the mask where the round, or the call, at hand began */
     LaneLoop *loop;            /* at hand; NULL: none, or one that none leaves */
