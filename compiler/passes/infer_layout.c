@@ -367,6 +367,22 @@ static int64_t room_of(const Inference *inference)
     return taken.signals ? inference->target->shared_bytes - taken.bytes : INT64_MAX;
 }
 
+/* Each has code of its own, so the time that takes grows with their number. */
+static void limit_registers(Classes *classes)
+{
+    enum { MOST = 1 << 14 };
+    Inference *inference = classes->inference;
+    for (size_t i = 0; i < classes->values.count && !inference->failed; i++) {
+        const Value *value = classes->values.data[i];
+        const int registers = layout_registers(value->type->layout);
+        if (registers <= MOST) continue;
+        const Op *op = value->op ? value->op : value->region->parent;
+        diag_report(inference->kernel->session->diags, DIAG_thread_elements, op->span, registers,
+                    MOST);
+        inference->failed = true;
+    }
+}
+
 static void lay_out(Inference *inference)
 {
     region_visit(inference->region, copy_sources, inference);
@@ -385,6 +401,8 @@ static void lay_out(Inference *inference)
     choose_scattered(&classes);
     choose_rest(&classes);
     set_layouts(&classes);
+    limit_registers(&classes);
+    if (inference->failed) return;
     inference->room = room_of(inference);
     insert_converts(inference);
     expand_converts(inference);

@@ -10,19 +10,25 @@
 
 #include <string.h>
 
-enum { TABLE_BITS = 10, ROUNDS = 8 };
+enum { FIRST_BITS = 10, ROUNDS = 8 };
 
 typedef struct Known { /* a pure op that is visible here */
     Op *op;
     struct Known *next;
-    uint32_t slot;
+    uint32_t hash;
 } Known;
+
+/* Those of a slot go from the last one found to the first: scopes end in that order. */
+typedef struct Table {
+    Known **slots;
+    int bits;
+    VEC(Known *) scope; /* all of them, as they were found */
+} Table;
 
 typedef struct Simplifier {
     Kernel *kernel;
     Map replaced;
-    Known *table[1 << TABLE_BITS];
-    VEC(Known *) scope;
+    Table table;
     bool changed;
 } Simplifier;
 
@@ -75,23 +81,46 @@ static bool same_op(const Op *a, const Op *b)
     return true;
 }
 
+static Known **slot_of(const Table *table, uint32_t hash)
+{
+    return &table->slots[hash >> (32 - table->bits)];
+}
+
+static void enter(const Table *table, Known *known)
+{
+    Known **slot = slot_of(table, known->hash);
+    known->next = *slot;
+    *slot = known;
+}
+
+static void set_size(Simplifier *simplifier, int bits)
+{
+    Table *table = &simplifier->table;
+    table->bits = bits;
+    table->slots = arena_new_array(simplifier->kernel->arena, Known *, (size_t)1 << bits);
+    for (size_t i = 0; i < table->scope.count; i++) enter(table, table->scope.data[i]);
+}
+
 static const Op *find_equal(Simplifier *simplifier, Op *op)
 {
-    uint32_t slot = hash_op(op) >> (32 - TABLE_BITS);
-    for (const Known *known = simplifier->table[slot]; known; known = known->next)
-        if (same_op(known->op, op)) return known->op;
+    Table *table = &simplifier->table;
+    const uint32_t hash = hash_op(op);
+    for (const Known *known = *slot_of(table, hash); known; known = known->next)
+        if (known->hash == hash && same_op(known->op, op)) return known->op;
     Known *known = arena_new_of(simplifier->kernel->arena, Known);
-    *known = (Known){op, simplifier->table[slot], slot};
-    simplifier->table[slot] = known;
-    vec_push(simplifier->kernel->arena, &simplifier->scope, known);
+    *known = (Known){.op = op, .hash = hash};
+    enter(table, known);
+    vec_push(simplifier->kernel->arena, &table->scope, known);
+    if (table->scope.count >> table->bits) set_size(simplifier, table->bits + 2);
     return NULL;
 }
 
 static void leave_scope(Simplifier *simplifier, size_t mark)
 {
-    while (simplifier->scope.count > mark) {
-        const Known *known = vec_pop(&simplifier->scope);
-        simplifier->table[known->slot] = known->next;
+    Table *table = &simplifier->table;
+    while (table->scope.count > mark) {
+        const Known *known = vec_pop(&table->scope);
+        *slot_of(table, known->hash) = known->next;
     }
 }
 
@@ -257,16 +286,16 @@ static void simplify_region(Simplifier *simplifier, Region *region);
  */
 static void simplify_launch(Simplifier *simplifier, Op *launch)
 {
-    Known *outside[1 << TABLE_BITS];
-    memcpy(outside, simplifier->table, sizeof outside);
-    memset(simplifier->table, 0, sizeof simplifier->table);
+    const Table outside = simplifier->table;
+    simplifier->table = (Table){0};
+    set_size(simplifier, FIRST_BITS);
     simplify_region(simplifier, launch->regions[0]);
-    memcpy(simplifier->table, outside, sizeof outside);
+    simplifier->table = outside;
 }
 
 static void simplify_region(Simplifier *simplifier, Region *region)
 {
-    size_t mark = simplifier->scope.count;
+    size_t mark = simplifier->table.scope.count;
     for (Op *op = region->first, *next; op; op = next) {
         for (int i = 0; i < op->operand_count; i++)
             op->operands[i] = resolve(simplifier, op->operands[i]);
@@ -459,6 +488,7 @@ bool pass_simplify(Kernel *kernel, const Target *target)
     (void)target;
     Simplifier *simplifier = arena_new_of(kernel->arena, Simplifier);
     simplifier->kernel = kernel;
+    set_size(simplifier, FIRST_BITS);
     for (int round = 0; round < ROUNDS && simplify_once(simplifier); round++)
         ;
     return true;

@@ -6,7 +6,7 @@ import tilus
 from tilus import float32, int32
 
 
-@tilus.autotune("block", [32, 64, 1 << 20, 128])
+@tilus.autotune("block", [32, 64, 1 << 18, 128])
 class Fill(tilus.Script):
     def __init__(self, block, value=1):
         super().__init__()
@@ -41,7 +41,7 @@ for jobs in 1 3; do
     ls failed.o 2>/dev/null
 done
 echo '== none left'
-sed 's/\[32, 64, 1 << 20, 128\]/[1 << 20, 1 << 21]/' many.tile > none.tile
+sed 's/\[32, 64, 1 << 18, 128\]/[1 << 18, 1 << 19]/' many.tile > none.tile
 for jobs in 1 3; do $TILEC none.tile --ptxas=none --arch=sm_90a -o none.o -j$jobs 2>&1 | grep -E 'error:|remark:' | sort | uniq -c; done
 true
 echo '== progress, on a terminal only'
