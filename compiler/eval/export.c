@@ -6,27 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { RESOLVE_DEPTH = 16 };
-
 /* ---- evaluating in the module's scope ---- */
-
-static Scope *statement_scope(Eval *eval, Unit *unit, uint32_t index)
-{
-    Scope *scope = scope_new(eval, SCOPE_STATEMENT, eval->builtins, unit);
-    scope->index = index;
-    return scope;
-}
 
 /* Evaluates what may turn out to need a host module: then NULL, with a remark. */
 static Object *eval_or_skip(Program *program, uint32_t index, const Node *node, bool *failed)
 {
     Eval *eval = &program->eval;
-    eval->needed_missing = false;
+    eval->needed_missing = NULL;
     eval->quiet++;
     Object *object = eval_in(eval, statement_scope(eval, program->unit, index), node);
     eval->quiet--;
     if (object != NULL) return object;
-    if (eval->needed_missing) {
+    if (eval->needed_missing != NULL) {
         diag_report(eval->session->diags, DIAG_statement_skipped, node->span,
                     "it needs a host module");
         return NULL;
@@ -34,79 +25,6 @@ static Object *eval_or_skip(Program *program, uint32_t index, const Node *node, 
     object = eval_in(eval, statement_scope(eval, program->unit, index), node);
     *failed |= object == NULL;
     return object;
-}
-
-/* ---- which expressions make kernels ---- */
-
-static bool makes_kernel(Program *program, const Node *node, uint32_t index, int depth);
-
-static const Nodes *parts_of(const Node *node)
-{
-    return node->kind == NODE_Tuple  ? &NODE_AS(Tuple, node)->elts
-           : node->kind == NODE_List ? &NODE_AS(List, node)->elts
-                                     : NULL;
-}
-
-static bool has_star(const Nodes *nodes)
-{
-    for (uint32_t i = 0; i < nodes->count; i++)
-        if (nodes->items[i]->kind == NODE_Starred) return true;
-    return false;
-}
-
-static bool is_maker(const Object *object)
-{
-    return object != NULL && makes_kernels(object);
-}
-
-static Object *eval_quietly(Program *program, uint32_t index, const Node *node)
-{
-    Eval *eval = &program->eval;
-    eval->quiet++;
-    Object *object = eval_in(eval, statement_scope(eval, program->unit, index), node);
-    eval->quiet--;
-    return object;
-}
-
-/* A name says what it is by the statement that binds it. */
-static bool name_makes_kernel(Program *program, const Node *node, uint32_t index, int depth)
-{
-    const IndexVec *places = map_get(&program->unit->definitions, NODE_AS(Name, node)->id);
-    for (size_t i = places != NULL ? places->count : 0; i-- > 0;) {
-        uint32_t place = places->data[i];
-        if (place >= index) continue;
-        const Node *statement = program->unit->tree->tree->body.items[place];
-        if (statement->kind == NODE_Assign)
-            return makes_kernel(program, NODE_AS(Assign, statement)->value, place, depth + 1);
-        if (statement->kind == NODE_AnnAssign && NODE_AS(AnnAssign, statement)->value != NULL)
-            return makes_kernel(program, NODE_AS(AnnAssign, statement)->value, place, depth + 1);
-        if (statement->kind != NODE_ClassDef && statement->kind != NODE_ImportFrom &&
-            statement->kind != NODE_FunctionDef)
-            return false;
-        return is_maker(eval_quietly(program, index, node));
-    }
-    return false;
-}
-
-static bool is_compile(Name name)
-{
-    return strcmp(name, "compile") == 0 || strcmp(name, "par_compile") == 0;
-}
-
-static bool makes_kernel(Program *program, const Node *node, uint32_t index, int depth)
-{
-    if (depth > RESOLVE_DEPTH) return false;
-    if (node->kind == NODE_Name) return name_makes_kernel(program, node, index, depth);
-    if (node->kind == NODE_Call)
-        return makes_kernel(program, NODE_AS(Call, node)->func, index, depth + 1);
-    const Nodes *parts = parts_of(node);
-    for (uint32_t i = 0; parts != NULL && i < parts->count; i++)
-        if (makes_kernel(program, parts->items[i], index, depth + 1)) return true;
-    if (node->kind != NODE_Attribute) return false;
-    const NodeAttribute *attribute = NODE_AS(Attribute, node);
-    if (is_compile(attribute->attr))
-        return makes_kernel(program, attribute->value, index, depth + 1);
-    return attribute->value->kind == NODE_Name && is_maker(eval_quietly(program, index, node));
 }
 
 /* ---- collecting ---- */
@@ -167,12 +85,19 @@ static bool add_export(Eval *eval, EntryVec *entries, Name name, Object *object,
            add_specialisation(eval, find_entry(eval, entries, name, at), specialisation, at);
 }
 
+static bool has_star(const Nodes *nodes)
+{
+    for (uint32_t i = 0; i < nodes->count; i++)
+        if (nodes->items[i]->kind == NODE_Starred) return true;
+    return false;
+}
+
 /* `name = Class(...)`: exported where no key is open. */
 static bool collect_name(Program *program, uint32_t index, const Node *target, const Node *from,
                          EntryVec *entries)
 {
     Eval *eval = &program->eval;
-    if (from->kind != NODE_Call || !makes_kernel(program, from, index, 0)) return true;
+    if (from->kind != NODE_Call || !node_makes_kernel(program, from, index)) return true;
     bool failed = false, open = false;
     Object *value = eval_or_skip(program, index + 1, target, &failed);
     if (value == NULL) return !failed;
@@ -216,21 +141,23 @@ static bool collect_assign(Program *program, uint32_t index, EntryVec *entries)
     return good;
 }
 
-/* `name.compile(...)` */
-static bool collect_compile(Program *program, uint32_t index, EntryVec *entries)
+/* Of `name.compile(...)` the name; else NULL. */
+static const Node *compiled_name(Program *program, uint32_t index, const Node *call)
+{
+    if (call->kind != NODE_Call || NODE_AS(Call, call)->func->kind != NODE_Attribute) return NULL;
+    const NodeAttribute *attribute = NODE_AS(Attribute, NODE_AS(Call, call)->func);
+    const bool is_one = names_compile(attribute->attr) && attribute->value->kind == NODE_Name &&
+                        node_makes_kernel(program, call, index);
+    return is_one ? attribute->value : NULL;
+}
+
+static bool collect_compile(Program *program, uint32_t index, const Node *name, EntryVec *entries)
 {
     const Node *node = program->unit->tree->tree->body.items[index];
-    const Node *call = NODE_AS(Expr, node)->value;
-    if (call->kind != NODE_Call || NODE_AS(Call, call)->func->kind != NODE_Attribute) return true;
-    const NodeAttribute *attribute = NODE_AS(Attribute, NODE_AS(Call, call)->func);
-    if (!is_compile(attribute->attr) || attribute->value->kind != NODE_Name ||
-        !makes_kernel(program, call, index, 0))
-        return true;
     bool failed = false;
-    Object *value = eval_or_skip(program, index, call, &failed);
+    Object *value = eval_or_skip(program, index, NODE_AS(Expr, node)->value, &failed);
     if (value == NULL) return !failed;
-    return add_export(&program->eval, entries, NODE_AS(Name, attribute->value)->id, value,
-                      node->span);
+    return add_export(&program->eval, entries, NODE_AS(Name, name)->id, value, node->span);
 }
 
 /* A decorated function that became a kernel: exported where no key is open. */
@@ -250,16 +177,101 @@ static bool collect_function(Program *program, uint32_t index, EntryVec *entries
     return add_export(eval, entries, function->name, value, node->span);
 }
 
+/* ---- what other statements make: loops, branches, calls of functions ---- */
+
+static bool is_same_kernel(const Object *object, const Object *instance)
+{
+    return object != NULL && is_kernel(object) && object->as.instance == instance->as.instance;
+}
+
+/* The name of the module for a kernel: one that something needed already. NULL: it has none. */
+static Name own_name(const Program *program, const MadeVec *made, const Object *instance)
+{
+    for (size_t i = 0; i < made->count; i++)
+        if (made->data[i].name != NULL && is_same_kernel(made->data[i].object, instance))
+            return made->data[i].name;
+    const Unit *unit = program->unit;
+    for (uint32_t i = 0; i < unit->tree->tree->body.count; i++) {
+        if (unit->thunks[i].state != THUNK_DONE) continue;
+        const BindingVec *bound = &unit->thunks[i].scope->bindings.list;
+        for (size_t j = 0; j < bound->count; j++)
+            if (is_same_kernel(bound->data[j]->object, instance)) return bound->data[j]->name;
+    }
+    return NULL;
+}
+
+static bool add_made(Program *program, const MadeVec *all, const Made *made, EntryVec *entries)
+{
+    Eval *eval = &program->eval;
+    bool open = false;
+    if (is_kernel(made->object) && (!kernel_has_open_key(eval, made->object, &open) || open))
+        return open;
+    Name name = made->name;
+    if (name == NULL) name = own_name(program, all, made->object->as.specialisation->instance);
+    if (name != NULL) return add_export(eval, entries, name, made->object, made->span);
+    FAIL(eval, bad_export, made->span,
+         "what is compiled here has no name to be exported under: bind it, or its kernel, to a "
+         "name of the file");
+    return false;
+}
+
+/* Runs it, in silence where it needs a host module. False: it did not run. */
+static bool run_or_skip(Program *program, uint32_t index, Makes makes, bool *failed)
+{
+    Eval *eval = &program->eval;
+    const Node *node = program->unit->tree->tree->body.items[index];
+    const Name name = intern_text(eval->session->names, "a statement");
+    eval->steps_left = UNROLL_LIMIT;
+    eval->needed_missing = NULL;
+    eval->quiet++;
+    bool done = thunk_force(eval, program->unit, index, name, node->span);
+    eval->quiet--;
+    if (!done && eval->needed_missing == NULL && makes == MAKES_COMPILED) {
+        eval->steps_left = UNROLL_LIMIT;
+        done = thunk_force(eval, program->unit, index, name, node->span);
+        *failed = !done;
+    } else if (!done) {
+        diag_report(eval->session->diags, DIAG_statement_skipped, node->span,
+                    eval->needed_missing != NULL ? "it needs a host module" : "it fails");
+    }
+    return done;
+}
+
+static bool collect_made(Program *program, uint32_t index, Makes least, EntryVec *entries)
+{
+    const Makes makes = statement_makes(program, index);
+    bool failed = false;
+    if (makes < least || !run_or_skip(program, index, makes, &failed)) return !failed;
+    const MadeVec *made = &program->unit->thunks[index].made;
+    bool good = true;
+    for (size_t i = 0; i < made->count; i++)
+        good &= add_made(program, made, &made->data[i], entries);
+    return good;
+}
+
+static bool collect_statement(Program *program, uint32_t index, EntryVec *entries)
+{
+    const Node *node = program->unit->tree->tree->body.items[index];
+    const Node *name;
+    switch ((int)node->kind) {
+    case NODE_FunctionDef: return collect_function(program, index, entries);
+    case NODE_Expr:
+        name = compiled_name(program, index, NODE_AS(Expr, node)->value);
+        return name != NULL ? collect_compile(program, index, name, entries)
+                            : collect_made(program, index, MAKES_COMPILED, entries);
+    case NODE_Assign:
+    case NODE_AnnAssign:
+        return collect_assign(program, index, entries) &&
+               collect_made(program, index, MAKES_COMPILED, entries);
+    default: return collect_made(program, index, MAKES_KERNELS, entries);
+    }
+}
+
 static bool collect_module(Program *program, EntryVec *entries)
 {
-    Nodes body = program->unit->tree->tree->body;
     bool good = true;
-    for (uint32_t i = 0; i < body.count; i++) {
-        if (body.items[i]->kind == NODE_Assign || body.items[i]->kind == NODE_AnnAssign)
-            good &= collect_assign(program, i, entries);
-        if (body.items[i]->kind == NODE_FunctionDef) good &= collect_function(program, i, entries);
-        if (body.items[i]->kind == NODE_Expr) good &= collect_compile(program, i, entries);
-    }
+    for (uint32_t i = 0; i < program->unit->tree->tree->body.count; i++)
+        good &= collect_statement(program, i, entries);
     return good;
 }
 
@@ -534,11 +546,30 @@ static bool tell_one(Program *program, const Node *node)
     return true;
 }
 
+/* Of a statement that compiles kernels, but not here and now. */
+static bool tell_statement(Program *program, uint32_t index)
+{
+    const Node *node = program->unit->tree->tree->body.items[index];
+    Diags *diags = program->eval.session->diags;
+    if (statement_makes(program, index) != MAKES_COMPILED) return false;
+    if (program->unit->thunks[index].state == THUNK_DONE)
+        diag_note(diags, node->span,
+                  "this compiles no kernel when the file is compiled: __name__ is '%s' then, as in "
+                  "an import",
+                  program->unit->name);
+    else
+        diag_note(diags, node->span,
+                  "this is left out when the file is compiled: it needs a host "
+                  "module");
+    return true;
+}
+
 void program_tell_unexported(Program *program)
 {
     enum { MOST = 4 };
     const Nodes body = program->unit->tree->tree->body;
     for (uint32_t i = 0, told = 0; i < body.count && told < MOST; i++)
-        if (body.items[i]->kind == NODE_FunctionDef || body.items[i]->kind == NODE_ClassDef)
-            told += tell_one(program, body.items[i]);
+        told += body.items[i]->kind == NODE_FunctionDef || body.items[i]->kind == NODE_ClassDef
+                    ? tell_one(program, body.items[i])
+                    : tell_statement(program, i);
 }

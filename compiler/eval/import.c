@@ -152,7 +152,7 @@ Object *missing_needed(Eval *eval, const Object *missing, Name attribute, Span a
     const char *dot = strchr(path, '.');
     const char *root =
         dot != NULL ? arena_copy_text(eval->arena, path, (size_t)(dot - path)) : path;
-    eval->needed_missing = true;
+    eval->needed_missing = missing_new(eval, path, missing->as.missing.at);
     FAIL(eval, host_module, at, what, root);
     if (eval->quiet == 0)
         diag_note(eval->session->diags, missing->as.missing.at, "it is imported here");

@@ -240,7 +240,9 @@ Object *launch_instance(Eval *eval, Object *callee, const Arguments *arguments)
         return FAIL(eval, unsupported, arguments->at, "a launch in a kernel");
     Signature signature;
     if (!signature_read(eval, instance, arguments->at, &signature)) return NULL;
-    if (eval->host == NULL) return refuse_launch(eval, &signature, arguments->at);
+    if (eval->host == NULL)
+        return arguments_are_here(eval, arguments) ? refuse_launch(eval, &signature, arguments->at)
+                                                   : NULL;
     Object **values = arena_new_array(eval->arena, Object *, signature.parameters.count + 1);
     Specialisation *specialisation = choose(eval, callee, &signature, arguments, values);
     if (specialisation == NULL) return NULL;

@@ -139,6 +139,8 @@ void tensor_look_ahead(Eval *eval, const TensorType *tensor, const Object *key);
 /* ---- specialise.c ---- */
 
 bool refuse_call(Eval *eval, Span at, const char *text); /* false */
+/* False: one is of a host module; reported. */
+bool arguments_are_here(Eval *eval, const Arguments *arguments);
 /* One value a parameter, from positional and named arguments; NULL where none is given. */
 bool spread_arguments(Eval *eval, const Signature *signature, const Arguments *arguments,
                       Object **values);
@@ -163,6 +165,18 @@ Object *tuning_key(Eval *eval, const Specialisation *specialisation, Name parame
 /* Stages one that has configurations: those that can be built, as a chain of kernels. */
 bool tuning_stage(Eval *eval, const Signature *signature, Specialisation *specialisation,
                   Name export_name, Name symbol);
+
+/* ---- makers.c ---- */
+
+/* What sees the names of the module that stand above its statement `index`. */
+Scope *statement_scope(Eval *eval, Unit *unit, uint32_t index);
+const Nodes *parts_of(const Node *node); /* of a tuple or list that is written out; or NULL */
+bool names_compile(Name name);           /* "compile", "par_compile" */
+/* Whether the expression, of the module's statement `index`, gives or compiles kernels. */
+bool node_makes_kernel(Program *program, const Node *node, uint32_t index);
+/* What a statement of the module may do, for all that its text tells. */
+typedef enum Makes { MAKES_NOTHING, MAKES_KERNELS, MAKES_COMPILED } Makes;
+Makes statement_makes(Program *program, uint32_t index);
 
 /* ---- launches.c: the host part of a kernel function ---- */
 

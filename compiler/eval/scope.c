@@ -176,7 +176,7 @@ void step_back(Eval *eval, const Aside *aside)
     eval->library = aside->library;
 }
 
-static bool thunk_force(Eval *eval, Unit *unit, uint32_t index, Name name, Span at)
+bool thunk_force(Eval *eval, Unit *unit, uint32_t index, Name name, Span at)
 {
     Thunk *thunk = &unit->thunks[index];
     if (thunk->state == THUNK_DONE) return true;
@@ -192,8 +192,12 @@ static bool thunk_force(Eval *eval, Unit *unit, uint32_t index, Name name, Span 
     Frame frame = {.scope = thunk->scope, .caller = aside.frame};
     eval->frame = &frame;
     eval->library = unit->is_library ? aside.library + 1 : 0;
+    MadeVec *made = eval->made;
+    thunk->made.count = 0;
+    eval->made = unit->is_library ? NULL : &thunk->made;
     Flow flow = eval_statement(eval, unit->tree->tree->body.items[index]);
     step_back(eval, &aside);
+    eval->made = made;
     /* What failed in silence may be asked for again, aloud. */
     thunk->state = flow != FLOW_ERROR ? THUNK_DONE : eval->quiet > 0 ? THUNK_NEW : THUNK_FAILED;
     return flow != FLOW_ERROR;

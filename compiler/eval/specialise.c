@@ -101,11 +101,22 @@ static bool may_be_extent(const Signature *signature, const Object *value)
     return signature->told != NULL && declares && value->kind == OBJECT_INT;
 }
 
+bool arguments_are_here(Eval *eval, const Arguments *arguments)
+{
+    const ObjectVec *all[] = {&arguments->positional, &arguments->named};
+    for (int i = 0; i < 2; i++)
+        for (size_t j = 0; j < all[i]->count; j++)
+            if (all[i]->data[j]->kind == OBJECT_MISSING)
+                return missing_needed(eval, all[i]->data[j], NULL, arguments->at) != NULL;
+    return true;
+}
+
 bool spread_arguments(Eval *eval, const Signature *signature, const Arguments *arguments,
                       Object **values)
 {
     const size_t count = signature->parameters.count;
     size_t taken = 0;
+    if (!arguments_are_here(eval, arguments)) return false;
     for (size_t i = 0; i < count && taken < arguments->positional.count; i++)
         if (!signature->parameters.data[i].is_result)
             values[i] = arguments->positional.data[taken++];
@@ -328,9 +339,10 @@ Object *core_specialise(Eval *eval, const Bound *bound)
         return NULL;
     for (uint32_t i = 0; i < positional->as.list.count; i++)
         vec_push(eval->arena, &arguments.positional, positional->as.list.items[i]);
-    return take_named(eval, bound->values[2], &arguments)
-               ? specialise_among(eval, bound->values[0], &arguments, bound->values[3])
-               : NULL;
+    if (!take_named(eval, bound->values[2], &arguments)) return NULL;
+    Object *object = specialise_among(eval, bound->values[0], &arguments, bound->values[3]);
+    made_note(eval, object, bound->at);
+    return object;
 }
 
 /* Its arguments, tensors by what they are. */
@@ -371,6 +383,7 @@ static Object *specialise_one(Eval *eval, Object *kernel, Object *configuration,
     vec_push(eval->arena, &eval->steps, ((CallStep){at, text}));
     Object *object =
         take_named(eval, configuration, &arguments) ? specialise(eval, kernel, &arguments) : NULL;
+    made_note(eval, object, at);
     if (object != NULL && eval->host != NULL &&
         !(specialisation_build(eval, object->as.specialisation) &&
           build_now(eval, object->as.specialisation)))

@@ -432,11 +432,13 @@ static Flow run_statement(Eval *eval, const Node *statement, Rest *rest)
         FAIL(eval, recursion, eval_move_to(eval, statement), CALL_LIMIT);
         return FLOW_ERROR;
     }
+    const bool of_module = eval->made != NULL && eval->frame->scope->kind == SCOPE_STATEMENT;
+    if (of_module) eval->needed_missing = NULL;
     eval->depth++;
     Flow flow =
         branches ? run_if(eval, statement, rest) : RUNNERS[statement->kind](eval, statement);
     eval->depth--;
-    return flow;
+    return of_module ? made_by_statement(eval, statement, flow) : flow;
 }
 
 Flow eval_statement(Eval *eval, const Node *statement)

@@ -183,7 +183,7 @@ Flow run_for(Eval *eval, const Node *node)
 /* Whether a first iteration, on trial, may leave the loop by a run-time condition. */
 static bool stops_at_run_time(Eval *eval, const NodeWhile *node)
 {
-    bool needed_missing = eval->needed_missing;
+    Object *needed_missing = eval->needed_missing;
     Value *condition = build_const(&eval->builder, DTYPE_b1, 1);
     Op *op = build_op(&eval->builder, OP_if, 1, &condition, 0, NULL);
     ChangeVec changes = {0};

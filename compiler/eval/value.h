@@ -267,9 +267,18 @@ struct Scope {
 };
 
 typedef enum ThunkState { THUNK_NEW, THUNK_RUNNING, THUNK_DONE, THUNK_FAILED } ThunkState;
+/* What a statement of a module made that may be exported (made.c). */
+typedef struct Made {
+    Name name;      /* what it was assigned to, or NULL */
+    Object *object; /* a kernel or a SPECIALISATION */
+    Span span;
+} Made;
+typedef VEC(Made) MadeVec;
+
 typedef struct Thunk {
     ThunkState state;
     Scope *scope;
+    MadeVec made;
 } Thunk;
 
 /* A module: its text and names. */
@@ -459,8 +468,9 @@ struct Eval {
     LoopTrial *trial;
     Parallel *parallel; /* NULL: no parallel loop is being staged */
     uint64_t clock;
+    MadeVec *made;               /* by the module's statement that runs; NULL: nobody asks */
     Map warned;                  /* places of warnings, which are given once */
-    bool needed_missing;         /* a host module was needed */
+    Object *needed_missing;      /* the host module that was needed last; NULL: none */
     uint64_t steps_left;         /* compile-time loop iterations: no input may run forever */
     uint64_t calls_left;         /* of functions; as above, for the whole program */
     VEC(Generator *) generators; /* that have begun and not ended */
@@ -526,6 +536,14 @@ void nearest_try_parameters(Nearest *nearest, const Nodearguments *parameters);
 /* As a hint of what was reported last. NULL. */
 void *nearest_hint(Eval *eval, const Nearest *nearest);
 
+/* ---- made.c ---------------------------------------------------------------------------------- */
+
+/* A kernel was compiled: by a statement of a module, perhaps. */
+void made_note(Eval *eval, Object *object, Span at);
+/* The statement stands in a module's scope, and ended so: what it gave names to is noted. The flow
+ * that is to be. */
+Flow made_by_statement(Eval *eval, const Node *statement, Flow flow);
+
 /* ---- scope.c --------------------------------------------------------------------------------- */
 
 Scope *scope_new(Eval *eval, ScopeKind kind, Scope *parent, Unit *unit);
@@ -538,6 +556,8 @@ bool scope_assign(Eval *eval, Scope *scope, Name name, Object *object, Span at);
 /* NULL with *found false: there is none (not reported). */
 Object *scope_lookup(Eval *eval, Scope *scope, Name name, Span at, bool *found);
 Object *name_read(Eval *eval, Name name, Span at);
+/* Runs the module's statement, if it has not run; `name` is what asks for it. False: reported. */
+bool thunk_force(Eval *eval, Unit *unit, uint32_t index, Name name, Span at);
 /* A module's name as statements after `index` see it (UINT32_MAX: all). */
 Object *unit_lookup(Eval *eval, Unit *unit, Name name, uint32_t index, Span at, bool *found);
 /* What belongs to the code that is being evaluated, not to what it happens to need: a module's

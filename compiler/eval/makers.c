@@ -1,0 +1,171 @@
+/* makers.c: which expressions and statements of a module make kernels, by their text: what is no
+ * kernel's business is not evaluated to see what it is. */
+#include "eval/kernel.h"
+
+#include <string.h>
+
+enum { RESOLVE_DEPTH = 16 };
+
+Scope *statement_scope(Eval *eval, Unit *unit, uint32_t index)
+{
+    Scope *scope = scope_new(eval, SCOPE_STATEMENT, eval->builtins, unit);
+    scope->index = index;
+    return scope;
+}
+
+/* ---- expressions ---- */
+
+const Nodes *parts_of(const Node *node)
+{
+    return node->kind == NODE_Tuple  ? &NODE_AS(Tuple, node)->elts
+           : node->kind == NODE_List ? &NODE_AS(List, node)->elts
+                                     : NULL;
+}
+
+static bool makes_kernel(Program *program, const Node *node, uint32_t index, int depth);
+
+static bool is_maker(const Object *object)
+{
+    return object != NULL && makes_kernels(object);
+}
+
+static Object *eval_quietly(Program *program, uint32_t index, const Node *node)
+{
+    Eval *eval = &program->eval;
+    eval->quiet++;
+    Object *object = eval_in(eval, statement_scope(eval, program->unit, index), node);
+    eval->quiet--;
+    return object;
+}
+
+/* A name says what it is by the statement that binds it. */
+static bool name_makes_kernel(Program *program, const Node *node, uint32_t index, int depth)
+{
+    const IndexVec *places = map_get(&program->unit->definitions, NODE_AS(Name, node)->id);
+    for (size_t i = places != NULL ? places->count : 0; i-- > 0;) {
+        uint32_t place = places->data[i];
+        if (place >= index) continue;
+        const Node *statement = program->unit->tree->tree->body.items[place];
+        if (statement->kind == NODE_Assign)
+            return makes_kernel(program, NODE_AS(Assign, statement)->value, place, depth + 1);
+        if (statement->kind == NODE_AnnAssign && NODE_AS(AnnAssign, statement)->value != NULL)
+            return makes_kernel(program, NODE_AS(AnnAssign, statement)->value, place, depth + 1);
+        if (statement->kind != NODE_ClassDef && statement->kind != NODE_ImportFrom &&
+            statement->kind != NODE_FunctionDef)
+            return false;
+        return is_maker(eval_quietly(program, index, node));
+    }
+    return false;
+}
+
+bool names_compile(Name name)
+{
+    return strcmp(name, "compile") == 0 || strcmp(name, "par_compile") == 0;
+}
+
+static bool makes_kernel(Program *program, const Node *node, uint32_t index, int depth)
+{
+    if (depth > RESOLVE_DEPTH) return false;
+    if (node->kind == NODE_Name) return name_makes_kernel(program, node, index, depth);
+    if (node->kind == NODE_Call)
+        return makes_kernel(program, NODE_AS(Call, node)->func, index, depth + 1);
+    const Nodes *parts = parts_of(node);
+    for (uint32_t i = 0; parts != NULL && i < parts->count; i++)
+        if (makes_kernel(program, parts->items[i], index, depth + 1)) return true;
+    if (node->kind != NODE_Attribute) return false;
+    const NodeAttribute *attribute = NODE_AS(Attribute, node);
+    if (names_compile(attribute->attr))
+        return makes_kernel(program, attribute->value, index, depth + 1);
+    return attribute->value->kind == NODE_Name && is_maker(eval_quietly(program, index, node));
+}
+
+bool node_makes_kernel(Program *program, const Node *node, uint32_t index)
+{
+    return makes_kernel(program, node, index, 0);
+}
+
+/* ---- statements ---- */
+
+typedef struct Search {
+    Program *program;
+    uint32_t index; /* of the module's statement; UINT32_MAX: in a function, which sees all */
+    Map functions;  /* those that were looked at */
+    Makes found;
+} Search;
+
+static void search_node(void *context, const Node *node);
+
+static void search_all(Search *search, Nodes nodes)
+{
+    for (uint32_t i = 0; i < nodes.count; i++) search_node(search, nodes.items[i]);
+}
+
+/* The last of the module's statements above that binds the name, or NULL. */
+static const Node *binding_statement(const Search *search, Name name)
+{
+    const Unit *unit = search->program->unit;
+    const IndexVec *places = map_get(&unit->definitions, name);
+    for (size_t i = places != NULL ? places->count : 0; i-- > 0;)
+        if (places->data[i] < search->index) return unit->tree->tree->body.items[places->data[i]];
+    return NULL;
+}
+
+/* `re.compile(...)` compiles no kernel. What a name of a loop or of a function is, nobody knows
+ * yet. */
+static bool may_be_kernel(const Search *search, const Node *node)
+{
+    if (makes_kernel(search->program, node, search->index, 0)) return true;
+    while (node->kind == NODE_Attribute) node = NODE_AS(Attribute, node)->value;
+    const Node *from =
+        node->kind == NODE_Name ? binding_statement(search, NODE_AS(Name, node)->id) : NULL;
+    return from == NULL || (from->kind != NODE_Import && from->kind != NODE_ImportFrom);
+}
+
+/* A call of a function of the module does what that does. */
+static void search_function(Search *search, Name name)
+{
+    const Node *node = binding_statement(search, name);
+    if (node == NULL || node->kind != NODE_FunctionDef || map_has(&search->functions, node)) return;
+    const NodeFunctionDef *function = NODE_AS(FunctionDef, node);
+    if (function->decorator_list.count > 0) return;
+    map_set(search->program->eval.arena, &search->functions, node, search);
+    const uint32_t index = search->index;
+    search->index = UINT32_MAX;
+    search_all(search, function->body);
+    search->index = index;
+}
+
+static void search_call(Search *search, const Node *callee)
+{
+    if (callee->kind == NODE_Name) search_function(search, NODE_AS(Name, callee)->id);
+    if (callee->kind == NODE_Attribute && names_compile(NODE_AS(Attribute, callee)->attr) &&
+        may_be_kernel(search, NODE_AS(Attribute, callee)->value))
+        search->found = MAKES_COMPILED;
+}
+
+static void search_node(void *context, const Node *node)
+{
+    Search *search = context;
+    switch ((int)node->kind) {
+    case NODE_FunctionDef:
+        if (NODE_AS(FunctionDef, node)->decorator_list.count > 0 && search->found == MAKES_NOTHING)
+            search->found = MAKES_KERNELS;
+        return;
+    case NODE_ClassDef:
+    case NODE_Lambda: return;
+    case NODE_Assign:
+        if (search->found == MAKES_NOTHING &&
+            makes_kernel(search->program, NODE_AS(Assign, node)->value, search->index, 0))
+            search->found = MAKES_KERNELS;
+        break;
+    case NODE_Call: search_call(search, NODE_AS(Call, node)->func); break;
+    }
+    if (search->found != MAKES_COMPILED) node_visit_children(node, search_node, search);
+}
+
+Makes statement_makes(Program *program, uint32_t index)
+{
+    Search search = {.program = program, .index = index};
+    search_node(&search, program->unit->tree->tree->body.items[index]);
+    return search.found;
+}
