@@ -422,6 +422,16 @@ static Object *find_in_array(Eval *eval, Object *object, Name name, Span at, boo
     return bind_method(eval, object, function);
 }
 
+/* Those of the last positional parameters; None: there are none. */
+static Object *function_defaults(Eval *eval, const Function *function)
+{
+    const Node *list = function->node->kind == NODE_Lambda
+                           ? NODE_AS(Lambda, function->node)->args
+                           : NODE_AS(FunctionDef, function->node)->args;
+    uint32_t count = NODE_AS(arguments, list)->defaults.count;
+    return count > 0 ? object_list(eval, OBJECT_TUPLE, function->defaults, count) : eval->none;
+}
+
 static Object *find_in_function(Eval *eval, const Object *object, Name name, Span at, bool *found)
 {
     const Function *function = &object->as.function;
@@ -432,6 +442,7 @@ static Object *find_in_function(Eval *eval, const Object *object, Name name, Spa
     if (name_is(name, "__name__") || name_is(name, "__qualname__"))
         return object_text(eval, function->name, strlen(function->name));
     if (name_is(name, "__doc__")) return eval->none;
+    if (name_is(name, "__defaults__")) return function_defaults(eval, function);
     *found = false;
     return NULL;
 }

@@ -307,10 +307,20 @@ static Object *operate_classes(Eval *eval, Operator op, Object *left, Object *ri
 
 /* ---- the operators ---- */
 
-/* As C's integers do, in the program of a thread. */
-static Object *divide_toward_zero(Eval *eval, Operator op, int64_t a, int64_t b, Span at)
+static bool are_ints(const Object *left, const Object *right)
 {
-    if (b == 0) return FAIL(eval, bad_value, at, "division by zero");
+    return left->kind != OBJECT_FLOAT && right->kind != OBJECT_FLOAT;
+}
+
+/* As C does, in the program of a thread: the quotient of whole numbers is cut, and what % gives has
+ * the left side's sign. */
+static Object *divide_as_c(Eval *eval, Operator op, const Object *left, const Object *right,
+                           Span at)
+{
+    if (object_number(right) == 0) return FAIL(eval, zero_division, at);
+    if (!are_ints(left, right))
+        return object_float(eval, fmod(object_number(left), object_number(right)));
+    int64_t a = left->as.integer, b = right->as.integer;
     if (b == -1) {
         if (op == OPERATOR_Mod) return object_int(eval, 0);
         return a == INT64_MIN ? FAIL(eval, int_overflow, at, operator_text(op))
@@ -325,10 +335,9 @@ Object *operate_binary(Eval *eval, Operator op, Object *left, Object *right, Spa
     Object *result = operate_classes(eval, op, left, right, at, &found);
     if (found) return result;
     if (object_is_number(left) && object_is_number(right)) {
-        const bool ints = left->kind != OBJECT_FLOAT && right->kind != OBJECT_FLOAT;
-        if (ints && eval->staging != NULL && eval->frame->is_thread_code &&
-            (op == OPERATOR_Div || op == OPERATOR_Mod))
-            return divide_toward_zero(eval, op, left->as.integer, right->as.integer, at);
+        if (eval->staging != NULL && eval->frame->is_thread_code &&
+            (op == OPERATOR_Mod || (op == OPERATOR_Div && are_ints(left, right))))
+            return divide_as_c(eval, op, left, right, at);
         return operate_numbers(eval, op, left, right, at);
     }
     if (left->kind == OBJECT_ARRAY || right->kind == OBJECT_ARRAY)

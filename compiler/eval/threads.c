@@ -77,8 +77,8 @@ Object *core_calls(Eval *eval, const Bound *bound)
     return object_bool(eval, node_calls(function->as.function.node, text));
 }
 
-/* earlier(function): what the name of a module's function was bound to before it; None: to nothing.
- */
+/* earlier(function): what the function's name was bound to before it where it is defined; None: to
+ * nothing. A module finds it by the statement, since it is evaluated lazily. */
 Object *core_earlier(Eval *eval, const Bound *bound)
 {
     const Object *object = bound->values[0];
@@ -91,7 +91,10 @@ Object *core_earlier(Eval *eval, const Bound *bound)
         Object *earlier = unit_lookup(eval, unit, object->as.function.name, i, bound->at, &found);
         return found ? earlier : eval->none;
     }
-    return eval->none;
+    Binding *binding =
+        bindings_get(&object->as.function.closure->bindings, object->as.function.name);
+    return binding != NULL && binding->object != NULL ? binding_get(eval, binding, bound->at)
+                                                      : eval->none;
 }
 
 Object *core_is_function(Eval *eval, const Bound *bound)

@@ -191,3 +191,10 @@ Size = namedtuple("Size", "w h")
 pair = Pair(1)
 x, y = pair
 print(pair, x, y, pair[0], pair.right, len(pair), pair == (1, 5), Size(2, 3), Size(w=1, h=2).h, pair._replace(left=9))
+
+
+def with_defaults(a, b=2, c="c"):
+    return a
+
+
+print(with_defaults.__defaults__, (lambda x: x).__defaults__, (lambda x=1: x).__defaults__)

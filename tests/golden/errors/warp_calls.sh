@@ -140,9 +140,24 @@ class Pair:
 @wp.kernel
 def fields(x: wp.array(dtype=float)):
     p = Pair(1.0, c=2.0)
+
+
+@wp.func
+def grow(x: float, by: float = 3.0):
+    return x * by
+
+
+@wp.func
+def grow(x: int, by: int):
+    return x * by
+
+
+@wp.kernel
+def grown(x: wp.array(dtype=float)):
+    x[0] = grow(x[0], 2.0, by=1.0) + grow(1)
 END
 cd "$TMP"
-for kernel in a b c g h i j k l m n o p q r s t u v w y generic slices fields; do
+for kernel in a b c g h i j k l m n o p q r s t u v w y generic slices fields grown; do
     "$TILEC" check --export "k = $kernel.compile(block_dim=64)" calls.tile 2>&1 | grep 'error'
 done
 "$TILEC" check --export 'k = generic.compile(x=wp.float32, s=wp.float32)' calls.tile
