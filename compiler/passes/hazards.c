@@ -243,7 +243,6 @@ static bool reads_written(const Sync *sync, Pending earlier, Op *op)
 {
     if (op_is_element(op) || op_is_element(earlier.op))
         return elements_are_ordered(earlier.op, op) && !is_private(sync, earlier, op);
-    if (op->code == OP_atomic || earlier.op->code == OP_atomic) return false;
     const bool scattered = op_is_scattered(earlier.op) || op_is_scattered(op);
     if (!scattered && !(op_is_access(earlier.op) && op_is_access(op))) return false;
     if (!scattered && access_is_apart(earlier.op, op)) return false;
