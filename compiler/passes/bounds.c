@@ -14,67 +14,74 @@ typedef struct Pass {
 } Pass;
 
 /* Numbers of the host part are computed again in each launch. */
-static bool same_sum(const Value *a, const Value *b, int depth)
+static bool same_sum(const Pass *pass, const Value *a, const Value *b, int depth)
 {
     int64_t x, y;
-    a = value_uncast(a);
-    b = value_uncast(b);
+    a = facts_uncast(pass->facts, a);
+    b = facts_uncast(pass->facts, b);
     if (a == b || (value_constant(a, &x) && value_constant(b, &y) && x == y)) return true;
     const Op *p = a->op, *q = b->op;
     bool same = depth > 0 && p && q && p->code == q->code && a->type == b->type &&
                 op_info(p->code)->traits & PURE && p->attr_count == 0 && q->attr_count == 0 &&
                 p->operand_count == q->operand_count && p->operand_count > 0;
     for (int i = 0; same && i < p->operand_count; i++)
-        same = same_sum(p->operands[i], q->operands[i], depth - 1);
+        same = same_sum(pass, p->operands[i], q->operands[i], depth - 1);
     return same;
 }
 
-static bool same_number(const Value *a, const Value *b)
+static bool same_number(const Pass *pass, const Value *a, const Value *b)
 {
     enum { DEPTH = 6 };
-    return same_sum(a, b, DEPTH);
+    return same_sum(pass, a, b, DEPTH);
 }
 
 /* The other operand of a commutative op that has a constant; NULL if it has none. */
-static const Value *split_constant(const Value *value, OpCode code, int64_t *constant)
+static const Value *split_constant(const Pass *pass, const Value *value, OpCode code,
+                                   int64_t *constant)
 {
-    value = value_uncast(value);
+    value = facts_uncast(pass->facts, value);
     if (!value->op || value->op->code != code) return NULL;
     for (int i = 0; i < 2; i++)
-        if (value_constant(value_uncast(value->op->operands[i]), constant))
+        if (value_constant(facts_uncast(pass->facts, value->op->operands[i]), constant))
             return value->op->operands[1 - i];
     return NULL;
 }
 
+/* What a constant is subtracted from; NULL: it is something else, or may wrap below 0. */
+static const Value *split_difference(const Pass *pass, const Value *value, int64_t *constant)
+{
+    value = facts_uncast(pass->facts, value);
+    if (!value->op || value->op->code != OP_sub ||
+        !value_constant(facts_uncast(pass->facts, value->op->operands[1]), constant))
+        return NULL;
+    const Value *from = value->op->operands[0];
+    return dtype_is_signed(from->type->dtype) || facts_of(pass->facts, from).low >= *constant
+               ? from
+               : NULL;
+}
+
 /* value = base + added, through any number of additions and subtractions of constants; returns the
  * base. */
-static const Value *split_sum(const Value *value, int64_t *added)
+static const Value *split_sum(const Pass *pass, const Value *value, int64_t *added)
 {
     *added = 0;
     for (;;) {
-        int64_t number;
-        const Value *rest = split_constant(value, OP_add, &number);
-        if (rest) {
-            *added += number;
-        } else {
-            const Value *base = value_uncast(value);
-            if (!base->op || base->op->code != OP_sub ||
-                !value_constant(value_uncast(base->op->operands[1]), &number))
-                return base;
-            *added -= number;
-            rest = base->op->operands[0];
-        }
-        value = rest;
+        int64_t more, less;
+        const Value *sum = split_constant(pass, value, OP_add, &more),
+                    *difference = split_difference(pass, value, &less);
+        if (!sum && !difference) return facts_uncast(pass->facts, value);
+        *added += sum ? more : -less;
+        value = sum ? sum : difference;
     }
 }
 
 /* a / b with a constant b: returns a. Where it rounds does not matter, since a count below 1 counts
  * nothing. */
-static const Value *split_quotient(const Value *value, int64_t *divisor)
+static const Value *split_quotient(const Pass *pass, const Value *value, int64_t *divisor)
 {
-    value = value_uncast(value);
+    value = facts_uncast(pass->facts, value);
     if (!value->op || (value->op->code != OP_floordiv && value->op->code != OP_div) ||
-        !value_constant(value_uncast(value->op->operands[1]), divisor))
+        !value_constant(facts_uncast(pass->facts, value->op->operands[1]), divisor))
         return NULL;
     return value->op->operands[0];
 }
@@ -85,18 +92,18 @@ static bool counts_whole_tiles(const Pass *pass, const Value *count, const Value
                                int64_t tile)
 {
     int64_t divisor, added;
-    const Value *dividend = split_quotient(count, &divisor);
+    const Value *dividend = split_quotient(pass, count, &divisor);
     if (!dividend || divisor != tile) return false;
-    if (same_number(dividend, extent)) return true;
+    if (same_number(pass, dividend, extent)) return true;
     if (facts_of(pass->facts, extent).multiple % tile != 0) return false;
-    const Value *base = split_sum(dividend, &added);
-    return added < tile && added >= 0 && same_number(base, extent);
+    const Value *base = split_sum(pass, dividend, &added);
+    return added < tile && added >= 0 && same_number(pass, base, extent);
 }
 
 /* What a loop's variable from 0 in steps of 1, or a block's index, stays below. */
-static const Value *limit_of_index(const Value *index)
+static const Value *limit_of_index(const Pass *pass, const Value *index)
 {
-    index = value_uncast(index);
+    index = facts_uncast(pass->facts, index);
     if (index->op && index->op->code == OP_block_idx) {
         const Op *launch = op_enclosing(index->op, OP_launch);
         const Value *count = launch ? launch->operands[op_int(index->op, ATTR_dim, 0)] : NULL;
@@ -120,15 +127,15 @@ static bool ends_with_extent(const Pass *pass, const Value *offset, const Value 
                              int64_t span)
 {
     int64_t scale;
-    const Value *index = split_constant(offset, OP_mul, &scale);
+    const Value *index = split_constant(pass, offset, OP_mul, &scale);
     if (index && scale >= span) {
-        const Value *limit = limit_of_index(index);
+        const Value *limit = limit_of_index(pass, index);
         return limit && counts_whole_tiles(pass, limit, extent, scale);
     }
     /* for k in range(0, extent, span) */
-    const Value *variable = value_uncast(offset);
-    const Value *limit = limit_of_index(variable);
-    if (!limit || !variable->region || !same_number(limit, extent)) return false;
+    const Value *variable = facts_uncast(pass->facts, offset);
+    const Value *limit = limit_of_index(pass, variable);
+    if (!limit || !variable->region || !same_number(pass, limit, extent)) return false;
     return facts_of(pass->facts, variable).multiple % span == 0 &&
            facts_of(pass->facts, extent).multiple % span == 0;
 }
@@ -141,7 +148,7 @@ static bool stays_below(const Pass *pass, const Access *access, int dim)
         offset.high + access->span[dim] <= extent.low)
         return true;
     int64_t added, gap;
-    const Value *base = split_sum(access->offsets[dim], &added);
+    const Value *base = split_sum(pass, access->offsets[dim], &added);
     if (facts_gap(pass->facts, base, access->extents[dim], &gap) &&
         added + access->span[dim] <= gap)
         return true;

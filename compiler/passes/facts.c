@@ -467,25 +467,45 @@ static void apply_assumption(const FactTable *table, const Value *value, Facts *
     }
 }
 
+/* A cast of integers that loses no bits. */
+static bool is_widened(const Value *value)
+{
+    if (!value->op || value->op->code != OP_cast || !type_is_scalar(value->type)) return false;
+    const DType old = value->op->operands[0]->type->dtype, new = value->type->dtype;
+    return dtype_is_integer(old) && dtype_is_integer(new) && dtype_bits(old) <= dtype_bits(new);
+}
+
 Value *value_uncast(const Value *value)
 {
-    while (value->op && value->op->code == OP_cast && type_is_scalar(value->type) &&
-           dtype_is_integer(value->type->dtype) &&
-           dtype_is_integer(value->op->operands[0]->type->dtype) &&
-           dtype_bits(value->op->operands[0]->type->dtype) <= dtype_bits(value->type->dtype))
-        value = value->op->operands[0];
+    while (is_widened(value)) value = value->op->operands[0];
     return (Value *)(uintptr_t)value;
 }
 
-bool facts_gap(const FactTable *table, const Value *value, const Value *limit, int64_t *gap)
+/* A number below 0 becomes another one where it loses its sign. */
+static bool keeps_sign(FactTable *table, const Value *cast)
+{
+    const Value *from = cast->op->operands[0];
+    const DType old = from->type->dtype, new = cast->type->dtype;
+    if (dtype_is_signed(old) == dtype_is_signed(new)) return true;
+    const Facts facts = facts_of(table, from);
+    return dtype_is_signed(new) ? facts.high <= facts_unknown(new).high : facts.low >= 0;
+}
+
+const Value *facts_uncast(FactTable *table, const Value *value)
+{
+    while (is_widened(value) && keeps_sign(table, value)) value = value->op->operands[0];
+    return value;
+}
+
+bool facts_gap(FactTable *table, const Value *value, const Value *limit, int64_t *gap)
 {
     bool found = false;
-    value = value_uncast(value);
-    limit = value_uncast(limit);
+    value = facts_uncast(table, value);
+    limit = facts_uncast(table, limit);
     for (const Assumed *assumed = map_get(&table->assumed, value); assumed;
          assumed = assumed->next) {
         const Op *op = assumed->op;
-        if (op->operand_count < 2 || value_uncast(op->operands[1]) != limit) continue;
+        if (op->operand_count < 2 || facts_uncast(table, op->operands[1]) != limit) continue;
         const int64_t known = op_int(op, ATTR_gap, 0);
         if (!found || known > *gap) *gap = known;
         found = true;

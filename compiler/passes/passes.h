@@ -66,8 +66,10 @@ void facts_free(FactTable *table);
 Facts facts_of(FactTable *table, const Value *value);
 int64_t divisor_common(int64_t a, int64_t b); /* the greatest one */
 /* Whether some value + gap <= limit was assumed; the largest such gap. */
-bool facts_gap(const FactTable *table, const Value *value, const Value *limit, int64_t *gap);
+bool facts_gap(FactTable *table, const Value *value, const Value *limit, int64_t *gap);
 Value *value_uncast(const Value *value); /* without casts of integers that lose no bits */
+/* Without those that leave the number what it is: one below 0 keeps its sign. */
+const Value *facts_uncast(FactTable *table, const Value *value);
 /* So many elements in the unit of an address's multiple. */
 int64_t facts_address_unit(DType dtype, int64_t count);
 
