@@ -103,12 +103,14 @@ static int first_index(const Op *op)
 /* The thread's index, with a number added or not: another one in each thread. */
 static bool is_own_index(const Value *index)
 {
-    const Op *op = index->op;
     int64_t number;
-    while (op && (op->code == OP_cast || ((op->code == OP_add || op->code == OP_sub) &&
-                                          value_constant(op->operands[1], &number))))
-        op = op->operands[0]->op;
-    return op && op->code == OP_thread_id;
+    for (;;) {
+        const Op *op = value_uncast(index)->op;
+        if (!op || (op->code != OP_add && op->code != OP_sub) ||
+            !value_constant(op->operands[1], &number))
+            return op && op->code == OP_thread_id;
+        index = op->operands[0];
+    }
 }
 
 /* Both are done by one thread, or each thread meets there what no other does, whenever it comes. */
