@@ -161,8 +161,19 @@ static Op *build_choice(const Seldom *seldom, const ValueVec *conditions)
     return branch;
 }
 
+/* Constants between the choices, which either way may need, are made before the branch. */
+static void move_constants(const Seldom *seldom)
+{
+    Op *first = seldom->run.data[0];
+    for (Op *op = vec_last(&seldom->run), *before; op != first; op = before) {
+        before = op->previous;
+        if (op->code == OP_const) op_move_before(op, first);
+    }
+}
+
 static Op *take_apart(const Seldom *seldom, const ValueVec *conditions)
 {
+    move_constants(seldom);
     Op *branch = build_choice(seldom, conditions);
     for (Op *op = branch; op && !op->scratch; op = op->previous) {
         op->scratch = arena_new_array(seldom->arena, Part, 1);
