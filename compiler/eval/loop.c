@@ -61,8 +61,9 @@ typedef struct Loop {
     Nodes body, orelse;
     OpCode code;
     Value *bounds[3]; /* of a for: begin, end, step */
+    int64_t by;       /* the step as far as it is known; 0: not */
     Object *map;
-    Object *start, *step; /* of a for with a negative step: i = start + counter * step */
+    Object *start, *step; /* of a for that may go down: i = start + counter * step */
     int64_t unroll, stages;
     bool runs_once;
     bool stops;    /* a break or return ends it: then a for is a while, too */
@@ -76,6 +77,9 @@ static bool bind_counter(Eval *eval, const Loop *loop, Value *counter)
 {
     Object *object = object_ir(eval, counter);
     if (loop->step != NULL) {
+        if (object_is_staged(loop->step))
+            object = object_ir(
+                eval, stage_cast(eval, counter, stage_value(eval, loop->step)->type->dtype));
         object = operate_binary(eval, OPERATOR_Mult, object, loop->step, eval->at);
         object = object != NULL ? operate_binary(eval, OPERATOR_Add, object, loop->start, eval->at)
                                 : NULL;
@@ -108,6 +112,23 @@ static bool set_own(Eval *eval, Binding *binding, Object *object)
     return good;
 }
 
+/* A step further, but not beyond the end: sums would wrap there. What is left to it is a number
+ * without a sign, as it may be one more bit. */
+static Value *next_counter(Eval *eval, const Loop *loop, Value *counter)
+{
+    Value *end = loop->bounds[1], *step = loop->bounds[2];
+    const bool is_wide = counter->type->dtype == DTYPE_i64;
+    const DType without_sign = is_wide ? DTYPE_u64 : DTYPE_u32;
+    const int64_t largest = is_wide ? INT64_MAX : INT32_MAX;
+    int64_t last;
+    const bool is_known = value_constant(end, &last) && loop->by > 0 && last <= largest - loop->by;
+    if (loop->by == 1 || is_known) return build2(&eval->builder, OP_add, counter, step);
+    Value *left = build2(&eval->builder, OP_sub, end, counter);
+    step = build2(&eval->builder, OP_min, stage_cast(eval, step, without_sign),
+                  stage_cast(eval, left, without_sign));
+    return build2(&eval->builder, OP_add, counter, stage_cast(eval, step, counter->type->dtype));
+}
+
 static bool end_iteration(Eval *eval, const Loop *loop)
 {
     jump_clear(eval, JUMP_CONTINUE, eval->at);
@@ -118,7 +139,7 @@ static bool end_iteration(Eval *eval, const Loop *loop)
     if (loop->counter == NULL) return true;
     Object *counter = binding_get(eval, loop->counter, eval->at);
     if (counter == NULL) return false;
-    Value *next = build2(&eval->builder, OP_add, stage_value(eval, counter), loop->bounds[2]);
+    Value *next = next_counter(eval, loop, stage_value(eval, counter));
     return set_own(eval, loop->counter, object_ir(eval, next));
 }
 
@@ -359,17 +380,71 @@ static bool is_wide(const Object *object)
     return type != NULL && type->dtype != DTYPE_i32 && dtype_bits(type->dtype) >= 32;
 }
 
+static Value *stage_bound(Eval *eval, Object *bound, DType dtype, bool differ)
+{
+    return differ ? lanes_number(eval, bound, dtype, eval->at)
+                  : stage_scalar(eval, bound, dtype, eval->at);
+}
+
+/* Which way it goes shows when it runs: then its rounds are counted from 0. As numbers without a
+ * sign the differences do not wrap. */
+static void count_rounds(Eval *eval, Loop *loop, bool differ)
+{
+    Builder *at = &eval->builder;
+    Value *start = loop->bounds[0], *stop = loop->bounds[1], *step = loop->bounds[2];
+    const DType dtype = step->type->dtype,
+                without_sign = dtype == DTYPE_i64 ? DTYPE_u64 : DTYPE_u32;
+    Value *zero = stage_bound(eval, object_int(eval, 0), dtype, differ);
+    Value *none = stage_bound(eval, object_int(eval, 0), without_sign, differ);
+    Value *one = stage_bound(eval, object_int(eval, 1), without_sign, differ);
+    Value *up = build_cmp(at, "gt", step, zero);
+    Value *low = build3(at, OP_select, up, start, stop),
+          *high = build3(at, OP_select, up, stop, start);
+    Value *runs =
+        build2(at, OP_and, build_cmp(at, "lt", low, high), build_cmp(at, "ne", step, zero));
+    Value *width = build3(at, OP_select, up, step, build1(at, OP_neg, step));
+    width = build2(at, OP_max, stage_cast(eval, width, without_sign), one);
+    Value *last = stage_cast(eval, build2(at, OP_sub, high, low), without_sign);
+    last = build2(at, OP_div, build2(at, OP_sub, last, one), width);
+    Value *trips = build3(at, OP_select, runs, build2(at, OP_add, last, one), none);
+    loop->start = object_ir(eval, start);
+    loop->step = object_ir(eval, step);
+    loop->by = 1;
+    loop->bounds[0] = stage_bound(eval, object_int(eval, 0), DTYPE_i64, differ);
+    loop->bounds[1] = stage_cast(eval, trips, DTYPE_i64);
+    loop->bounds[2] = stage_bound(eval, object_int(eval, 1), DTYPE_i64, differ);
+}
+
+/* As far as it shows: sizes of grids, numbers without a sign, what is made of such. */
+static bool is_positive(const Value *value)
+{
+    int64_t number;
+    const Op *op = value->op;
+    if (value_constant(value, &number)) return number > 0;
+    if (!dtype_is_signed(value->type->dtype)) return true;
+    if (!op) return false;
+    const bool each = op->code == OP_mul || op->code == OP_add || op->code == OP_min,
+               any = op->code == OP_max;
+    if (op->code == OP_cast) return is_positive(op->operands[0]);
+    if (!each && !any) return op->code == OP_grid_dim;
+    const bool first = is_positive(op->operands[0]), second = is_positive(op->operands[1]);
+    return each ? first && second : first || second;
+}
+
 static bool set_bounds(Eval *eval, Loop *loop, Object *const bounds[3])
 {
     bool wide = is_wide(bounds[0]) || is_wide(bounds[1]) || is_wide(bounds[2]), differ = false;
     for (int i = 0; i < 3; i++) differ |= lanes_differ(eval, bounds[i]);
+    if (bounds[2]->kind == OBJECT_INT) loop->by = bounds[2]->as.integer;
     for (int i = 0; i < 3; i++) {
-        const DType dtype = wide ? DTYPE_i64 : DTYPE_i32;
-        loop->bounds[i] = differ ? lanes_number(eval, bounds[i], dtype, eval->at)
-                                 : stage_scalar(eval, bounds[i], dtype, eval->at);
+        loop->bounds[i] = stage_bound(eval, bounds[i], wide ? DTYPE_i64 : DTYPE_i32, differ);
         if (loop->bounds[i] == NULL) return false;
     }
-    if (differ) test_each_round(eval, loop);
+    if (!loop->by && !is_positive(loop->bounds[2])) count_rounds(eval, loop, differ);
+    if (!differ) return true;
+    /* those with no rounds stay at their end */
+    loop->bounds[1] = build2(&eval->builder, OP_max, loop->bounds[0], loop->bounds[1]);
+    test_each_round(eval, loop);
     return true;
 }
 
