@@ -44,7 +44,10 @@ static void require_inside(Lower *lower, Element *element, int dim, Value *old_e
     const DType with_sign = narrow ? DTYPE_i32 : DTYPE_i64,
                 without = narrow ? DTYPE_u32 : DTYPE_u64;
     index = address_cast(lower, without, address_cast(lower, with_sign, index));
-    extent = address_cast(lower, without, address_cast(lower, with_sign, extent));
+    extent = address_cast(lower, with_sign, extent);
+    if (facts_of(lower->facts, old_extent).low < 0) /* then nothing is inside */
+        extent = address_op(lower, OP_max, extent, address_const(lower, with_sign, 0));
+    extent = address_cast(lower, without, extent);
     element->predicate =
         address_and(lower, element->predicate, address_cmp(lower, "lt", index, extent));
 }
