@@ -176,12 +176,12 @@ static const Value *split_number(const Value *value, int64_t *number)
 
 /* ---- views that follow each other ---- */
 
-/* The same number; casts do not change what is a size. */
+/* The same number; casts that lose nothing do not change what is a size. */
 static bool same_size(const Value *a, const Value *b)
 {
     int64_t x, y;
-    while (a->op && a->op->code == OP_cast) a = a->op->operands[0];
-    while (b->op && b->op->code == OP_cast) b = b->op->operands[0];
+    a = value_uncast(a);
+    b = value_uncast(b);
     return a == b || (value_constant(a, &x) && value_constant(b, &y) && x == y);
 }
 
