@@ -63,6 +63,8 @@ Array *array_from_elements(ArrayContext *context, DType dtype, int rank, const i
 /* ---- elements.c ---- */
 Element element_decode(DType dtype, const void *bytes);
 void element_encode(DType dtype, Element element, void *bytes);
+/* Whether an integer type has the number; one below 0 stands for the same bits without a sign. */
+bool element_fits(DType dtype, int64_t number);
 double element_number(DType dtype, Element element);
 /* Many at once; bytes are aligned as the type wants it. */
 void elements_decode(DType dtype, const char *bytes, int64_t count, Element *out);

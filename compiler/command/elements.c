@@ -122,6 +122,13 @@ Element element_decode(DType dtype, const void *bytes)
     return (Element){.i = dtype_wrap(dtype, (int64_t)bits)};
 }
 
+bool element_fits(DType dtype, int64_t number)
+{
+    const int bits = dtype_bits(dtype);
+    if (dtype == DTYPE_b1 || bits == 64 || dtype_wrap(dtype, number) == number) return true;
+    return !dtype_is_signed(dtype) && number < 0 && number >= -(INT64_C(1) << (bits - 1));
+}
+
 void element_encode(DType dtype, Element element, void *bytes)
 {
     uint64_t bits = dtype_is_float(dtype) ? dtype_encode(dtype, element.f) : (uint64_t)element.i;

@@ -198,6 +198,10 @@ static bool pack_number(Packed *packed, const tile_parameter *parameter, const H
         return true;
     }
     if (value->kind == HOST_FLOAT) return refuse(packed, parameter->name, "needs to be an integer");
+    if (!is_key && !element_fits(dtype, value->integer))
+        return refuse(packed, parameter->name,
+                      arena_printf(packed->context->arena, "is %lld, which does not fit in %s",
+                                   (long long)value->integer, dtype_name(dtype)));
     if (is_key)
         *cell = (uint64_t)value->integer;
     else

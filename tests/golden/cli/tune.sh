@@ -67,6 +67,7 @@ build from_object --tune object.json
 $TILE_CC -I$TILE_ROOT/runtime/include -I. main.c from_object.o $TILE_BUILD/libtile.a -o main -ldl -lpthread && TILE_TUNE=off ./main
 $TILEC run plain.o 'scale(9000, 4, zeros((9000,), float32))' 2>&1 | cut -c1-80
 $TILEC run plain.o 'scale(9000, zeros((9000,), float32), 3)' 2>&1 | head -1
+$TILEC run plain.o 'scale(2 ** 40, 3, zeros((9000,), float32))' 2>&1 | head -1
 $TILEC run plain.o 'scale(9000, a_ptr=zeros((9000,), float32))' 2>&1 | head -1
 $TILEC tune plain.o --plan --args 'scale(9000, 3, zeros((9000,), float32))'
 head -c 3000 plain.o > cut.o; $TILEC run cut.o 'print(1)'

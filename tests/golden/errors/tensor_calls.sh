@@ -48,7 +48,7 @@ cd "$TMP" || exit
 ones='A = zeros((4, 6), float16); B = zeros((6, 8), float16)'
 for call in 'product(zeros((4, 6), float32), B)' 'product(A, zeros((6, 9), float16))' 'product(A, zeros((7, 8), float16))' \
     'product(zeros((4,), float16), B)' 'product(zeros((6, 4), float16).T, B)' 'product(A)' 'product(A, 5)' 'product(A, B, 1, 2)' \
-    'product(A, B, B=B)' 'product(A, B, other=3)' 'product(A, B, times=1.5)' 'product.compile(A, B)(zeros((5, 6), float16), B)' \
+    'product(A, B, B=B)' 'product(A, B, other=3)' 'product(A, B, times=1.5)' 'product(A, B, times=2 ** 31)' 'product.compile(A, B)(zeros((5, 6), float16), B)' \
     'product.compile(A, B, times=3)(A, B, A)' 'unnamed(zeros((4,), float32), zeros((5,), float32))' 'narrow(zeros((200,), float32))' \
     'positive(zeros((4,), float32))' 'asserted(zeros((9,), float32), 2)' 'asserted(zeros((8,), float32), 9)' 'product.par_compile([{"A": A, "B": B}, {"A": A}, {"A": B, "B": A}])' 'product.par_compile([5])' \
     'print(product.par_compile([{"A": A, "B": B}, {"A": B, "B": A}], ignore_error=True))'; do
