@@ -379,6 +379,17 @@ static bool own_type_has(const Object *type, ObjectKind kind)
     return false;
 }
 
+/* Whether one of Python's own types is among what the class derives from. */
+static bool class_has_type(const Object *class, const Object *type)
+{
+    for (int i = 0; i < class->as.class->order_count; i++) {
+        const Object *written = class->as.class->order[i]->as.class->written;
+        for (uint32_t k = 0; k < written->as.list.count; k++)
+            if (object_is(written->as.list.items[k], type)) return true;
+    }
+    return false;
+}
+
 static bool is_root(const Object *class)
 {
     return class->kind == OBJECT_CLASS && strcmp(class->as.class->name, "object") == 0;
@@ -394,7 +405,7 @@ bool object_is_instance(const Object *object, const Object *kind)
     if (is_root(kind)) return true;
     const Object *class = object_class(object);
     if (kind->kind == OBJECT_CLASS) return class != NULL && class_derives(class, kind);
-    return class == NULL && own_type_has(kind, object->kind);
+    return class == NULL ? own_type_has(kind, object->kind) : class_has_type(class, kind);
 }
 
 Object *builtin_isinstance(Eval *eval, const Bound *bound)
@@ -419,7 +430,8 @@ static bool is_subclass(const Object *class, const Object *base)
     for (uint32_t i = 0; base->kind == OBJECT_TUPLE && i < base->as.list.count; i++)
         if (is_subclass(class, base->as.list.items[i])) return true;
     if (class->kind == OBJECT_BUILTIN) return is_root(base) || own_type_derives(class, base);
-    return class->kind == OBJECT_CLASS && base->kind == OBJECT_CLASS && class_derives(class, base);
+    if (class->kind != OBJECT_CLASS) return false;
+    return base->kind == OBJECT_CLASS ? class_derives(class, base) : class_has_type(class, base);
 }
 
 Object *builtin_issubclass(Eval *eval, const Bound *bound)
@@ -469,6 +481,17 @@ Object *builtin_setattr(Eval *eval, const Bound *bound)
                : NULL;
 }
 
+Object *builtin_hash(Eval *eval, const Bound *bound)
+{
+    const Object *object = bound->values[0];
+    const ObjectKind kind = object->kind;
+    const bool changes = kind == OBJECT_LIST || kind == OBJECT_DICT || kind == OBJECT_SET;
+    if (changes && (kind != OBJECT_SET || !object->as.dict.frozen))
+        return FAIL(eval, expected_kind, bound->at, "what is hashed",
+                    "a value that does not change", object_repr(eval, object));
+    return object_int(eval, (int64_t)object_hash(eval, object));
+}
+
 Object *builtin_callable(Eval *eval, const Bound *bound)
 {
     ObjectKind kind = bound->values[0]->kind;
@@ -485,7 +508,8 @@ static Object *make_type(Eval *eval, const Bound *bound)
     if (name->kind != OBJECT_TEXT || !object_is_sequence(given) || dict->kind != OBJECT_DICT)
         return FAIL(eval, bad_value, bound->at, "type() takes an object, or name, bases and dict");
     for (uint32_t i = 0; i < given->as.list.count; i++)
-        if (given->as.list.items[i]->kind == OBJECT_CLASS)
+        if (given->as.list.items[i]->kind == OBJECT_CLASS ||
+            given->as.list.items[i]->kind == OBJECT_BUILTIN)
             vec_push(eval->arena, &bases, given->as.list.items[i]);
     return class_make(eval, intern(eval->session->names, name->as.text.data, name->as.text.length),
                       &bases, dict, bound->at);

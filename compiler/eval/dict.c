@@ -1,6 +1,7 @@
 /* dict.c: dicts and sets: keys in order of insertion, and an index of them once there are many. */
 #include "eval/evaluate.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { FEW = 16, HASH_DEPTH = 4 };
@@ -29,7 +30,10 @@ static uint64_t hash_pointer(const void *pointer)
 
 static uint64_t hash_number(const Object *object)
 {
-    const double number = object_number(object) + 0.0; /* one zero */
+    if (object->kind != OBJECT_FLOAT) return (uint64_t)object->as.integer;
+    const double number = object->as.number;
+    if (number >= -0x1p63 && number < 0x1p63 && number == trunc(number))
+        return (uint64_t)(int64_t)number;
     uint64_t bits;
     memcpy(&bits, &number, sizeof bits);
     return mix(2, bits);
@@ -46,13 +50,25 @@ static uint64_t hash_text(const Object *object)
     return hash;
 }
 
-static uint64_t hash_at(const Object *object, int depth)
+/* What __hash__ says; where __eq__ alone is there, all are alike. */
+static uint64_t hash_instance(Eval *eval, const Object *object)
+{
+    Object *method = special_method(eval, object, "__hash__");
+    if (method == NULL)
+        return special_method(eval, object, "__eq__") != NULL ? 6
+                                                              : hash_pointer(object->as.instance);
+    Object *hash =
+        call_simple(eval, method, 1, (Object *[]){(Object *)(uintptr_t)object}, eval->at);
+    return hash != NULL && object_is_number(hash) ? hash_number(hash) : 6;
+}
+
+static uint64_t hash_at(Eval *eval, const Object *object, int depth)
 {
     if (object_is_number(object)) return hash_number(object);
     switch ((int)object->kind) {
     case OBJECT_TEXT: return hash_text(object);
     case OBJECT_DTYPE: return mix(3, object->as.dtype);
-    case OBJECT_INSTANCE: return hash_pointer(object->as.instance);
+    case OBJECT_INSTANCE: return hash_instance(eval, object);
     case OBJECT_CLASS: return hash_pointer(object->as.class);
     case OBJECT_IR: return hash_pointer(object->as.ir.value);
     case OBJECT_TUPLE: break;
@@ -60,20 +76,25 @@ static uint64_t hash_at(const Object *object, int depth)
     }
     uint64_t hash = mix(5, object->as.list.count);
     for (uint32_t i = 0; i < object->as.list.count && depth < HASH_DEPTH; i++)
-        hash = mix(hash, hash_at(object->as.list.items[i], depth + 1));
+        hash = mix(hash, hash_at(eval, object->as.list.items[i], depth + 1));
     return hash;
+}
+
+uint64_t object_hash(Eval *eval, const Object *object)
+{
+    return hash_at(eval, object, 0);
 }
 
 /* ---- the index ---- */
 
-static size_t first_slot(const DictIndex *index, const Object *key)
+static size_t first_slot(Eval *eval, const DictIndex *index, const Object *key)
 {
-    return (size_t)(hash_at(key, 0) & (index->capacity - 1));
+    return (size_t)(mix(7, object_hash(eval, key)) & (index->capacity - 1));
 }
 
-static void index_add(const DictIndex *index, const Object *key, size_t place)
+static void index_add(Eval *eval, const DictIndex *index, const Object *key, size_t place)
 {
-    size_t slot = first_slot(index, key);
+    size_t slot = first_slot(eval, index, key);
     while (index->slots[slot] != 0) slot = (slot + 1) & (index->capacity - 1);
     index->slots[slot] = (uint32_t)place + 1;
 }
@@ -90,24 +111,23 @@ static void index_all(Eval *eval, Object *dict)
     } else {
         memset(index->slots, 0, sizeof *index->slots * index->capacity);
     }
-    for (size_t i = 0; i < keys->count; i++) index_add(index, keys->data[i], i);
+    for (size_t i = 0; i < keys->count; i++) index_add(eval, index, keys->data[i], i);
     index->count = keys->count;
 }
 
-/* The key's place, or how many there are. */
-static size_t find(const Object *dict, const Object *key)
+size_t dict_place(Eval *eval, const Object *dict, const Object *key)
 {
     const ObjectVec *keys = &dict->as.dict.keys;
     const DictIndex *index = dict->as.dict.index;
     size_t place = 0;
     if (index == NULL || index->count != keys->count) {
-        while (place < keys->count && !object_equal(keys->data[place], key)) place++;
+        while (place < keys->count && !object_agrees(eval, keys->data[place], key)) place++;
         return place;
     }
-    for (size_t slot = first_slot(index, key); index->slots[slot] != 0;
+    for (size_t slot = first_slot(eval, index, key); index->slots[slot] != 0;
          slot = (slot + 1) & (index->capacity - 1)) {
         place = index->slots[slot] - 1;
-        if (object_equal(keys->data[place], key)) return place;
+        if (object_agrees(eval, keys->data[place], key)) return place;
     }
     return keys->count;
 }
@@ -122,16 +142,16 @@ Object *dict_new(Eval *eval)
     return dict;
 }
 
-Object *dict_get(const Object *dict, const Object *key)
+Object *dict_get(Eval *eval, const Object *dict, const Object *key)
 {
-    const size_t place = find(dict, key);
+    const size_t place = dict_place(eval, dict, key);
     return place < dict->as.dict.keys.count ? dict->as.dict.values.data[place] : NULL;
 }
 
 void dict_set(Eval *eval, Object *dict, Object *key, Object *value)
 {
     ObjectVec *keys = &dict->as.dict.keys;
-    const size_t place = find(dict, key);
+    const size_t place = dict_place(eval, dict, key);
     if (place < keys->count) {
         dict->as.dict.values.data[place] = value;
         return;
@@ -140,7 +160,7 @@ void dict_set(Eval *eval, Object *dict, Object *key, Object *value)
     vec_push(eval->arena, &dict->as.dict.values, value);
     DictIndex *index = dict->as.dict.index;
     if (index != NULL && index->count == place && 2 * keys->count <= index->capacity) {
-        index_add(index, key, place);
+        index_add(eval, index, key, place);
         index->count = keys->count;
     } else if (keys->count > FEW) {
         index_all(eval, dict);
@@ -153,9 +173,9 @@ static void remove_at(ObjectVec *vec, size_t index)
     memmove(vec->data + index, vec->data + index + 1, sizeof(Object *) * (vec->count - index));
 }
 
-void dict_remove(Object *dict, const Object *key)
+void dict_remove(Eval *eval, Object *dict, const Object *key)
 {
-    const size_t place = find(dict, key);
+    const size_t place = dict_place(eval, dict, key);
     if (place == dict->as.dict.keys.count) return;
     remove_at(&dict->as.dict.keys, place);
     remove_at(&dict->as.dict.values, place);

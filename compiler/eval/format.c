@@ -348,7 +348,7 @@ static Object *field_root(Eval *eval, Formatting *formatting, const char *name, 
         return FAIL(eval, index_range, formatting->at, (long long)index, "the values of format()",
                     (long long)values->as.list.count);
     Object *key = object_text(eval, name, length);
-    Object *value = dict_get(formatting->named, key);
+    Object *value = dict_get(eval, formatting->named, key);
     return value != NULL ? value : raise_no_key(eval, key, formatting->at);
 }
 

@@ -243,7 +243,7 @@ static Object *range_item(Eval *eval, const Object *range, Object *index, Span a
 
 static Object *dict_item(Eval *eval, Object *dict, Object *key, Span at)
 {
-    Object *value = dict_get(dict, key);
+    Object *value = dict_get(eval, dict, key);
     if (value != NULL) return value;
     return raise_no_key(eval, key, at);
 }
@@ -365,13 +365,6 @@ bool item_delete(Eval *eval, Object *object, Object *index, Span at)
     return false;
 }
 
-static bool dict_place(const Object *dict, const Object *key, int64_t *place)
-{
-    for (*place = 0; *place < (int64_t)dict->as.dict.keys.count; ++*place)
-        if (object_equal(dict->as.dict.keys.data[*place], key)) return true;
-    return false;
-}
-
 bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at)
 {
     int64_t place;
@@ -386,7 +379,8 @@ bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at)
         return true;
     case OBJECT_DICT:
         if (object->as.dict.mirrored != NULL) return mirror_set(eval, object, index, value, at);
-        if (content_owns(eval, object) && dict_place(object, index, &place))
+        place = (int64_t)dict_place(eval, object, index);
+        if (content_owns(eval, object) && place < (int64_t)object->as.dict.keys.count)
             return content_set(eval, object, (size_t)place, value, at);
         if (!list_may_change(eval, object, at)) return false;
         dict_set(eval, object, index, object_keep(eval, value));

@@ -66,11 +66,11 @@ static bool match_mapping(Eval *eval, const Node *pattern, Object *subject, bool
         dict_set(eval, rest, subject->as.dict.keys.data[i], subject->as.dict.values.data[i]);
     for (uint32_t i = 0; *out && i < n->keys.count; i++) {
         Object *key = eval_expr(eval, n->keys.items[i]);
-        Object *value = key != NULL ? dict_get(subject, key) : NULL;
+        Object *value = key != NULL ? dict_get(eval, subject, key) : NULL;
         *out = value != NULL;
         if (key == NULL) return false;
         if (*out && !pattern_matches(eval, n->patterns.items[i], value, out)) return false;
-        dict_remove(rest, key);
+        dict_remove(eval, rest, key);
     }
     return !*out || bind_name(eval, n->rest, rest, pattern->span);
 }

@@ -212,7 +212,8 @@ Object *list_method_index(Eval *eval, const Bound *bound)
 {
     const Object *list = bound->values[0];
     for (uint32_t i = 0; i < list->as.list.count; i++)
-        if (object_equal(list->as.list.items[i], bound->values[1])) return object_int(eval, i);
+        if (object_agrees(eval, list->as.list.items[i], bound->values[1]))
+            return object_int(eval, i);
     return FAIL(eval, bad_value, bound->at,
                 arena_printf(eval->arena, "%s is not in it", object_repr(eval, bound->values[1])));
 }
@@ -222,7 +223,7 @@ Object *list_method_count(Eval *eval, const Bound *bound)
     const Object *list = bound->values[0];
     int64_t count = 0;
     for (uint32_t i = 0; i < list->as.list.count; i++)
-        count += object_equal(list->as.list.items[i], bound->values[1]);
+        count += object_agrees(eval, list->as.list.items[i], bound->values[1]);
     return object_int(eval, count);
 }
 
@@ -236,7 +237,7 @@ Object *list_method_copy(Eval *eval, const Bound *bound)
 
 Object *dict_method_get(Eval *eval, const Bound *bound)
 {
-    Object *value = dict_get(bound->values[0], bound->values[1]);
+    Object *value = dict_get(eval, bound->values[0], bound->values[1]);
     if (value != NULL) return value;
     return bound->values[2] != NULL ? bound->values[2] : eval->none;
 }
@@ -295,7 +296,7 @@ Object *dict_method_fromkeys(Eval *eval, const Bound *bound)
 
 Object *dict_method_setdefault(Eval *eval, const Bound *bound)
 {
-    Object *value = dict_get(bound->values[0], bound->values[1]);
+    Object *value = dict_get(eval, bound->values[0], bound->values[1]);
     if (value != NULL) return value;
     value = bound->values[2] != NULL ? bound->values[2] : eval->none;
     return item_set(eval, bound->values[0], bound->values[1], value, bound->at) ? value : NULL;
@@ -305,11 +306,11 @@ Object *dict_method_pop(Eval *eval, const Bound *bound)
 {
     Object *dict = bound->values[0];
     if (!list_may_change(eval, dict, bound->at)) return NULL;
-    for (size_t i = 0; i < dict->as.dict.keys.count; i++) {
-        if (!object_equal(dict->as.dict.keys.data[i], bound->values[1])) continue;
-        Object *value = dict->as.dict.values.data[i];
+    const size_t place = dict_place(eval, dict, bound->values[1]);
+    if (place < dict->as.dict.keys.count) {
+        Object *value = dict->as.dict.values.data[place];
         if (dict->as.dict.mirrored == NULL)
-            dict_remove(dict, bound->values[1]);
+            dict_remove(eval, dict, bound->values[1]);
         else if (!mirror_delete(eval, dict, bound->values[1], bound->at))
             return NULL;
         return value;

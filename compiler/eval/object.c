@@ -53,9 +53,17 @@ static bool find_order(Eval *eval, Object *object)
 static Object *new_class(Eval *eval, Name name, const ObjectVec *bases, Span at)
 {
     Object *object = object_new(eval, OBJECT_CLASS);
+    ObjectVec classes = {0};
+    for (size_t i = 0; i < bases->count; i++)
+        if (bases->data[i]->kind == OBJECT_CLASS) vec_push(eval->arena, &classes, bases->data[i]);
+    if (classes.count == 0 && eval->root_class != NULL)
+        vec_push(eval->arena, &classes, eval->root_class);
     object->as.class = arena_new_of(eval->arena, Class);
     *object->as.class =
-        (Class){.name = name, .bases = bases->data, .base_count = (int)bases->count, .at = at};
+        (Class){.name = name, .bases = classes.data, .base_count = (int)classes.count, .at = at};
+    object->as.class->written = bases->count > 0
+                                    ? object_list(eval, OBJECT_TUPLE, bases->data, bases->count)
+                                    : object_list(eval, OBJECT_TUPLE, classes.data, classes.count);
     if (find_order(eval, object)) return object;
     return FAIL(eval, bad_value, at, "the bases have no order that agrees with their own");
 }
@@ -69,9 +77,9 @@ static bool eval_bases(Eval *eval, Nodes nodes, ObjectVec *bases)
             missing_needed(eval, base, NULL, nodes.items[i]->span);
             return false;
         }
-        if (base->kind == OBJECT_CLASS)
+        if (base->kind == OBJECT_CLASS || base->kind == OBJECT_BUILTIN) {
             vec_push(eval->arena, bases, base);
-        else if (base->kind != OBJECT_BUILTIN && base->kind != OBJECT_NONE) {
+        } else if (base->kind != OBJECT_NONE) {
             FAIL(eval, expected_kind, nodes.items[i]->span, "a base", "a class",
                  object_repr(eval, base));
             return false;
@@ -149,8 +157,6 @@ Object *class_new(Eval *eval, const NodeClassDef *node)
 {
     ObjectVec bases = {0};
     if (!eval_bases(eval, node->bases, &bases)) return NULL;
-    if (bases.count == 0 && eval->root_class != NULL)
-        vec_push(eval->arena, &bases, eval->root_class);
     Object *class = new_class(eval, node->name, &bases, node->base.span);
     if (class == NULL) return NULL;
     Scope *outer = eval->frame->scope;
@@ -164,11 +170,9 @@ Object *class_new(Eval *eval, const NodeClassDef *node)
     return flow == FLOW_NEXT && class_finish(eval, class, node) ? class : NULL;
 }
 
-Object *class_make(Eval *eval, Name name, const ObjectVec *given, const Object *attributes, Span at)
+Object *class_make(Eval *eval, Name name, const ObjectVec *bases, const Object *attributes, Span at)
 {
-    ObjectVec bases = *given;
-    if (bases.count == 0) vec_push(eval->arena, &bases, eval->root_class);
-    Object *class = new_class(eval, name, &bases, at);
+    Object *class = new_class(eval, name, bases, at);
     for (size_t i = 0; class != NULL && i < attributes->as.dict.keys.count; i++) {
         const Object *key = attributes->as.dict.keys.data[i];
         Name attribute = intern(eval->session->names, key->as.text.data, key->as.text.length);
@@ -301,8 +305,7 @@ static Object *find_in_class(Eval *eval, Object *object, Name name, Span at, boo
     if (name_is(name, "__dict__")) return attributes_dict(eval, object);
     if (name_is(name, "__mro__"))
         return object_list(eval, OBJECT_TUPLE, class->order, (size_t) class->order_count);
-    if (name_is(name, "__bases__"))
-        return object_list(eval, OBJECT_TUPLE, class->bases, (size_t) class->base_count);
+    if (name_is(name, "__bases__")) return class->written;
     *found = false;
     return NULL;
 }
@@ -553,7 +556,7 @@ bool attribute_delete(Eval *eval, Object *object, Name name, Span at)
                                                            : NULL;
     Binding *binding = attributes != NULL ? bindings_get(attributes, name) : NULL;
     if (object->kind == OBJECT_INSTANCE && object->as.instance->dict != NULL)
-        dict_remove(object->as.instance->dict, object_text(eval, name, strlen(name)));
+        dict_remove(eval, object->as.instance->dict, object_text(eval, name, strlen(name)));
     if (binding != NULL && binding->object != NULL) {
         binding_put(eval, binding, NULL, at);
         return true;

@@ -400,14 +400,6 @@ Object *operate_unary(Eval *eval, Operator op, Object *operand, Span at)
 
 /* ---- comparisons ---- */
 
-static int order_numbers(const Object *a, const Object *b)
-{
-    if (a->kind != OBJECT_FLOAT && b->kind != OBJECT_FLOAT)
-        return (a->as.integer > b->as.integer) - (a->as.integer < b->as.integer);
-    double left = object_number(a), right = object_number(b);
-    return isnan(left) || isnan(right) ? 2 : (left > right) - (left < right);
-}
-
 static int order_texts(const Object *a, const Object *b)
 {
     size_t shorter = a->as.text.length < b->as.text.length ? a->as.text.length : b->as.text.length;
@@ -417,10 +409,10 @@ static int order_texts(const Object *a, const Object *b)
 }
 
 /* -1, 0, 1; 2: not ordered (NaN). False: the kinds have no order. */
-static bool order_objects(const Object *a, const Object *b, int depth, int *out)
+static bool order_objects(Eval *eval, const Object *a, const Object *b, int depth, int *out)
 {
     if (object_is_number(a) && object_is_number(b)) {
-        *out = order_numbers(a, b);
+        *out = object_order_numbers(a, b);
         return true;
     }
     if (a->kind == OBJECT_TEXT && b->kind == OBJECT_TEXT) {
@@ -429,8 +421,8 @@ static bool order_objects(const Object *a, const Object *b, int depth, int *out)
     }
     if (!object_is_sequence(a) || a->kind != b->kind || depth > 50) return false;
     for (uint32_t i = 0; i < a->as.list.count && i < b->as.list.count; i++) {
-        if (object_equal(a->as.list.items[i], b->as.list.items[i])) continue;
-        return order_objects(a->as.list.items[i], b->as.list.items[i], depth + 1, out);
+        if (object_agrees(eval, a->as.list.items[i], b->as.list.items[i])) continue;
+        return order_objects(eval, a->as.list.items[i], b->as.list.items[i], depth + 1, out);
     }
     *out = (a->as.list.count > b->as.list.count) - (a->as.list.count < b->as.list.count);
     return true;
@@ -439,7 +431,7 @@ static bool order_objects(const Object *a, const Object *b, int depth, int *out)
 static Object *compare_order(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
     int order;
-    if (!order_objects(left, right, 0, &order)) return no_operator(eval, op, left, right, at);
+    if (!order_objects(eval, left, right, 0, &order)) return no_operator(eval, op, left, right, at);
     bool result = (op == OPERATOR_Lt && order == -1) || (op == OPERATOR_Gt && order == 1) ||
                   (op == OPERATOR_LtE && (order == -1 || order == 0)) ||
                   (op == OPERATOR_GtE && (order == 1 || order == 0));
@@ -457,7 +449,7 @@ static Object *compare_member(Eval *eval, Object *item, Object *container, Span 
     if (container->kind == OBJECT_TEXT && item->kind == OBJECT_TEXT)
         return object_bool(eval, contains_text(container, item));
     if (container->kind == OBJECT_DICT || container->kind == OBJECT_SET)
-        return object_bool(eval, dict_get(container, item) != NULL);
+        return object_bool(eval, dict_get(eval, container, item) != NULL);
     bool found;
     Object *result = operate_classes(eval, OPERATOR_In, container, item, at, &found);
     if (found) return result;
@@ -467,7 +459,7 @@ static Object *compare_member(Eval *eval, Object *item, Object *container, Span 
     Object *items = iterate(eval, container, at);
     if (items == NULL) return NULL;
     for (uint32_t i = 0; i < items->as.list.count; i++)
-        if (object_equal(items->as.list.items[i], item)) return eval->yes;
+        if (object_agrees(eval, items->as.list.items[i], item)) return eval->yes;
     return eval->no;
 }
 
@@ -501,7 +493,9 @@ Object *operate_compare(Eval *eval, Operator op, Object *left, Object *right, Sp
     if (left->kind == OBJECT_MISSING || right->kind == OBJECT_MISSING)
         return missing_needed(eval, left->kind == OBJECT_MISSING ? left : right, NULL, at);
     if (op == OPERATOR_Eq || op == OPERATOR_NotEq) {
-        bool same = !is_nan(left) && !is_nan(right) && object_equal(left, right);
+        const bool is_instance = left->kind == OBJECT_INSTANCE || right->kind == OBJECT_INSTANCE;
+        bool same = !is_nan(left) && !is_nan(right) &&
+                    (is_instance ? object_equal(left, right) : object_agrees(eval, left, right));
         return object_bool(eval, same == (op == OPERATOR_Eq));
     }
     Object *set = operate_sets(eval, op, left, right, &found);

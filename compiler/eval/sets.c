@@ -34,7 +34,7 @@ static void keep_where(Eval *eval, Object *out, const Object *set, const Object 
 {
     for (size_t i = 0; i < set->as.dict.keys.count; i++) {
         Object *item = set->as.dict.keys.data[i];
-        if ((dict_get(other, item) != NULL) == inside) dict_set(eval, out, item, item);
+        if ((dict_get(eval, other, item) != NULL) == inside) dict_set(eval, out, item, item);
     }
 }
 
@@ -61,10 +61,10 @@ static Object *combine(Eval *eval, Operator op, const Object *left, const Object
     return out;
 }
 
-static bool contains_all(const Object *set, const Object *part)
+static bool contains_all(Eval *eval, const Object *set, const Object *part)
 {
     for (size_t i = 0; i < part->as.dict.keys.count; i++)
-        if (dict_get(set, part->as.dict.keys.data[i]) == NULL) return false;
+        if (dict_get(eval, set, part->as.dict.keys.data[i]) == NULL) return false;
     return true;
 }
 
@@ -78,10 +78,10 @@ Object *operate_sets(Eval *eval, Operator op, Object *left, Object *right, bool 
     case OPERATOR_BitOr:
     case OPERATOR_BitXor:
     case OPERATOR_Sub: return combine(eval, op, left, right);
-    case OPERATOR_LtE: return object_bool(eval, contains_all(right, left));
-    case OPERATOR_GtE: return object_bool(eval, contains_all(left, right));
-    case OPERATOR_Lt: return object_bool(eval, a < b && contains_all(right, left));
-    case OPERATOR_Gt: return object_bool(eval, a > b && contains_all(left, right));
+    case OPERATOR_LtE: return object_bool(eval, contains_all(eval, right, left));
+    case OPERATOR_GtE: return object_bool(eval, contains_all(eval, left, right));
+    case OPERATOR_Lt: return object_bool(eval, a < b && contains_all(eval, right, left));
+    case OPERATOR_Gt: return object_bool(eval, a > b && contains_all(eval, left, right));
     default: break;
     }
     *known = false;
@@ -191,20 +191,20 @@ Object *set_method_pop(Eval *eval, const Bound *bound)
     if (set->as.dict.keys.count == 0)
         return raise_python(eval, "KeyError", "pop from an empty set", bound->at);
     Object *item = vec_last(&set->as.dict.keys);
-    dict_remove(set, item);
+    dict_remove(eval, set, item);
     return item;
 }
 
 Object *set_method_issubset(Eval *eval, const Bound *bound)
 {
     const Object *other = set_from(eval, bound->values[1], bound->at);
-    return other != NULL ? object_bool(eval, contains_all(other, bound->values[0])) : NULL;
+    return other != NULL ? object_bool(eval, contains_all(eval, other, bound->values[0])) : NULL;
 }
 
 Object *set_method_issuperset(Eval *eval, const Bound *bound)
 {
     const Object *other = set_from(eval, bound->values[1], bound->at);
-    return other != NULL ? object_bool(eval, contains_all(bound->values[0], other)) : NULL;
+    return other != NULL ? object_bool(eval, contains_all(eval, bound->values[0], other)) : NULL;
 }
 
 Object *set_method_isdisjoint(Eval *eval, const Bound *bound)

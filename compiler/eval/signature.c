@@ -180,7 +180,7 @@ static Object *parameter_type(Eval *eval, const Signature *signature, const Func
     const Node *annotation = parameter->annotation;
     const Object *kinds = own_attribute(signature->instance, "__kernel_kinds__");
     Object *name = object_text(eval, parameter->arg, strlen(parameter->arg)), *type = NULL;
-    if (kinds != NULL && kinds->kind == OBJECT_DICT) type = dict_get(kinds, name);
+    if (kinds != NULL && kinds->kind == OBJECT_DICT) type = dict_get(eval, kinds, name);
     if (type == NULL) type = eval_annotation(eval, function, annotation);
     if (type == NULL || signature->annotate == NULL || signature->body == NULL ||
         function != &signature->body->as.function)

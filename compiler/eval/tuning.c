@@ -62,7 +62,7 @@ static bool check_names(Eval *eval, const Signature *signature,
                                                 "compile-time parameter of %s",
                                                 object_repr(eval, name),
                                                 kernel_name(signature->instance)));
-            if (dict_get(first, name) == NULL ||
+            if (dict_get(eval, first, name) == NULL ||
                 configuration->as.dict.keys.count != first->as.dict.keys.count)
                 return refuse_call(eval, specialisation->at,
                                    "the configurations do not give the same names");
@@ -104,7 +104,7 @@ Object *tuning_key(Eval *eval, const Specialisation *specialisation, Name parame
     if (all->count == 0 || specialisation->members.count > 0) return NULL;
     Object *key = name_object(eval, parameter);
     for (size_t i = 0; i < all->count; i++) {
-        Object *value = dict_get(all->data[i], key);
+        Object *value = dict_get(eval, all->data[i], key);
         if (value == NULL) return NULL;
         if (list == NULL) list = object_list(eval, OBJECT_LIST, NULL, 0);
         list_append(eval, list, value);
@@ -148,7 +148,8 @@ static bool make_member(Eval *eval, const Signature *signature, const Specialisa
     out->is_tuned = arena_new_array(eval->arena, bool, count + 1);
     for (size_t i = 0; i < count; i++) {
         out->keys[i] = family->keys[i];
-        values[i] = dict_get(configuration, name_object(eval, signature->parameters.data[i].name));
+        values[i] =
+            dict_get(eval, configuration, name_object(eval, signature->parameters.data[i].name));
         if (values[i] == NULL) continue;
         out->is_tuned[i] = true;
         out->keys[i] = specialise_key(eval, &signature->parameters.data[i], values[i], family->at);

@@ -141,39 +141,60 @@ double object_number(const Object *object)
     return object->kind == OBJECT_FLOAT ? object->as.number : (double)object->as.integer;
 }
 
-static bool numbers_equal(const Object *a, const Object *b)
+/* Exactly: -1, 0, 1; 2: a NaN is not ordered. */
+static int order_mixed(int64_t a, double b)
 {
-    if (a->kind != OBJECT_FLOAT && b->kind != OBJECT_FLOAT) return a->as.integer == b->as.integer;
-    return object_number(a) == object_number(b);
+    const double limit = 0x1p63;
+    if (isnan(b)) return 2;
+    if (b >= limit) return -1;
+    if (b < -limit) return 1;
+    const int64_t whole = (int64_t)b;
+    if (a != whole) return a < whole ? -1 : 1;
+    const double rest = b - (double)whole;
+    return (rest < 0) - (rest > 0);
+}
+
+int object_order_numbers(const Object *a, const Object *b)
+{
+    const bool is_float = a->kind == OBJECT_FLOAT;
+    if (is_float && b->kind != OBJECT_FLOAT) {
+        const int order = order_mixed(b->as.integer, a->as.number);
+        return order == 2 ? 2 : -order;
+    }
+    if (b->kind == OBJECT_FLOAT && !is_float) return order_mixed(a->as.integer, b->as.number);
+    if (!is_float) return (a->as.integer > b->as.integer) - (a->as.integer < b->as.integer);
+    const double left = a->as.number, right = b->as.number;
+    return isnan(left) || isnan(right) ? 2 : (left > right) - (left < right);
 }
 
 enum { EQUAL_DEPTH = 100 }; /* a list may hold itself */
 
-static bool equal_at(const Object *a, const Object *b, int depth);
+/* Without an evaluator instances are equal to themselves alone. */
+static bool equal_at(Eval *eval, const Object *a, const Object *b, int depth);
 
-static bool lists_equal(const Object *a, const Object *b, int depth)
+static bool lists_equal(Eval *eval, const Object *a, const Object *b, int depth)
 {
     if (a->as.list.count != b->as.list.count || a->as.list.class != b->as.list.class) return false;
     for (uint32_t i = 0; i < a->as.list.count; i++)
-        if (!equal_at(a->as.list.items[i], b->as.list.items[i], depth)) return false;
+        if (!equal_at(eval, a->as.list.items[i], b->as.list.items[i], depth)) return false;
     return true;
 }
 
-static bool dicts_equal(const Object *a, const Object *b, int depth)
+static bool dicts_equal(Eval *eval, const Object *a, const Object *b, int depth)
 {
     if (a->as.dict.keys.count != b->as.dict.keys.count) return false;
     for (size_t i = 0; i < a->as.dict.keys.count; i++) {
-        const Object *other = dict_get(b, a->as.dict.keys.data[i]);
-        if (other == NULL || !equal_at(a->as.dict.values.data[i], other, depth)) return false;
+        const Object *other = dict_get(eval, b, a->as.dict.keys.data[i]);
+        if (other == NULL || !equal_at(eval, a->as.dict.values.data[i], other, depth)) return false;
     }
     return true;
 }
 
-static bool sets_equal(const Object *a, const Object *b)
+static bool sets_equal(Eval *eval, const Object *a, const Object *b)
 {
     if (a->as.dict.keys.count != b->as.dict.keys.count) return false;
     for (size_t i = 0; i < a->as.dict.keys.count; i++)
-        if (dict_get(b, a->as.dict.keys.data[i]) == NULL) return false;
+        if (dict_get(eval, b, a->as.dict.keys.data[i]) == NULL) return false;
     return true;
 }
 
@@ -195,11 +216,22 @@ static bool is_named(DType dtype, const Object *text)
     return dtype_by_user_name(text->as.text.data, &named) && named == dtype;
 }
 
-static bool equal_at(const Object *a, const Object *b, int depth)
+/* What __eq__ of one of the two says. */
+static bool instances_equal(Eval *eval, const Object *a, const Object *b)
+{
+    bool same = false;
+    Object *result = operate_compare(eval, OPERATOR_Eq, (Object *)(uintptr_t)a,
+                                     (Object *)(uintptr_t)b, eval->at);
+    return result != NULL && object_truth(eval, result, &same) && same;
+}
+
+static bool equal_at(Eval *eval, const Object *a, const Object *b, int depth)
 {
     if (a == b) return true;
     if (depth > EQUAL_DEPTH) return false;
-    if (object_is_number(a) && object_is_number(b)) return numbers_equal(a, b);
+    if (object_is_number(a) && object_is_number(b)) return object_order_numbers(a, b) == 0;
+    if (eval != NULL && (a->kind == OBJECT_INSTANCE || b->kind == OBJECT_INSTANCE))
+        return instances_equal(eval, a, b);
     if (a->kind == OBJECT_DTYPE && b->kind == OBJECT_TEXT) return is_named(a->as.dtype, b);
     if (a->kind == OBJECT_TEXT && b->kind == OBJECT_DTYPE) return is_named(b->as.dtype, a);
     if (a->kind != b->kind) return false;
@@ -210,9 +242,9 @@ static bool equal_at(const Object *a, const Object *b, int depth)
         return a->as.text.length == b->as.text.length &&
                memcmp(a->as.text.data, b->as.text.data, a->as.text.length) == 0;
     case OBJECT_TUPLE:
-    case OBJECT_LIST: return lists_equal(a, b, depth + 1);
-    case OBJECT_DICT: return dicts_equal(a, b, depth + 1);
-    case OBJECT_SET: return sets_equal(a, b);
+    case OBJECT_LIST: return lists_equal(eval, a, b, depth + 1);
+    case OBJECT_DICT: return dicts_equal(eval, a, b, depth + 1);
+    case OBJECT_SET: return sets_equal(eval, a, b);
     case OBJECT_RANGE: return ranges_equal(a, b);
     case OBJECT_DTYPE:
     case OBJECT_POINTER_TYPE: return a->as.dtype == b->as.dtype;
@@ -222,14 +254,19 @@ static bool equal_at(const Object *a, const Object *b, int depth)
     case OBJECT_IR: return a->as.ir.value == b->as.ir.value;
     case OBJECT_METHOD:
         return object_is(a->as.method.self, b->as.method.self) &&
-               equal_at(a->as.method.function, b->as.method.function, depth + 1);
+               equal_at(eval, a->as.method.function, b->as.method.function, depth + 1);
     default: return false;
     }
 }
 
 bool object_equal(const Object *a, const Object *b)
 {
-    return equal_at(a, b, 0);
+    return equal_at(NULL, a, b, 0);
+}
+
+bool object_agrees(Eval *eval, const Object *a, const Object *b)
+{
+    return equal_at(eval, a, b, 0);
 }
 
 bool object_is(const Object *a, const Object *b)

@@ -131,9 +131,10 @@ typedef struct Function {
 
 typedef struct Class {
     Name name;
-    Object **bases;
+    Object **bases; /* classes */
     int base_count;
-    Object **order; /* method resolution order, itself first */
+    Object *written; /* the tuple of all bases, Python's own types too, as they are written */
+    Object **order;  /* method resolution order, itself first */
     int order_count;
     Bindings attributes;
     Span at;
@@ -511,15 +512,22 @@ bool object_is_number(const Object *object); /* compile-time BOOL, INT or FLOAT 
 size_t count_characters(const char *text, size_t length);
 bool object_is_staged(const Object *object); /* IR or TILE */
 double object_number(const Object *object);
-bool object_is_sequence(const Object *object); /* TUPLE or LIST */
-bool object_equal(const Object *a, const Object *b);
+/* Exactly, of numbers: -1, 0, 1; 2: a NaN is not ordered. */
+int object_order_numbers(const Object *a, const Object *b);
+bool object_is_sequence(const Object *object);       /* TUPLE or LIST */
+bool object_equal(const Object *a, const Object *b); /* instances: the same one */
+/* As the language has it: __eq__ of instances decides, wherever they lie. */
+bool object_agrees(Eval *eval, const Object *a, const Object *b);
 bool object_is(const Object *a, const Object *b);                  /* the same object */
 bool object_is_instance(const Object *object, const Object *kind); /* kind: a type, or a tuple */
 /* dict.c */
 Object *dict_new(Eval *eval);
-Object *dict_get(const Object *dict, const Object *key);
+Object *dict_get(Eval *eval, const Object *dict, const Object *key);
+/* The key's place, or how many there are. */
+size_t dict_place(Eval *eval, const Object *dict, const Object *key);
+uint64_t object_hash(Eval *eval, const Object *object);
 void dict_set(Eval *eval, Object *dict, Object *key, Object *value);
-void dict_remove(Object *dict, const Object *key); /* if it is there */
+void dict_remove(Eval *eval, Object *dict, const Object *key); /* if it is there */
 typedef enum TextStyle { TEXT_STR, TEXT_REPR } TextStyle;
 void object_print(Eval *eval, const Object *object, TextStyle style, Buf *out);
 const char *object_repr(Eval *eval, const Object *object); /* in the arena */

@@ -28,3 +28,6 @@ print(isinstance(True, int), isinstance(1, bool), isinstance(1.0, (int, float)),
 print([round(x, -1) for x in (15, 25, -15, -25, 14, -16, 9007199254740995, 9223372036854775804)], round(9223372036854775807, -18), round(-7, -20), round(7, -19), round(7, 400))
 print(round(1e16, -20), round(-1.5, -400), round(12345.678, -2), round(float("inf"), -3))
 print(range(10**15)[5], range(10**15)[-1], range(0, 10**18, 10**17)[2:7:2], range(5)[::-1], range(10, 0, -3)[1:], range(3)[5:])
+print(2**53 + 1 == 2.0**53, 2**53 + 1 > 2.0**53, 2.0**53 < 2**53 + 1, max(2.0**53, 2**53 + 1), sorted([2**53 + 1, 2.0**53]))
+print(2**62 == float(2**62), 2**62 + 1 == float(2**62), 5 < float("inf"), -5 > float("-inf"), 1 < 1.5 < 2, -1 > -1.5, 9223372036854775807 < 9223372036854775808.0)
+print({2**53 + 1: "a", 2.0**53: "b"}, {3: 1, 3.0: 2}, {k / 2: k for k in range(60)}[4], 1 < float("nan"), 1 == float("nan"))

@@ -1,4 +1,6 @@
 # What classes may define for themselves, and what the language says around them.
+import dataclasses
+import enum
 from functools import cache, lru_cache, wraps
 
 
@@ -220,3 +222,76 @@ print({range(0, 4, 2): 1}.get(range(0, 3, 2)), bool(range(10**15)), bool(range(3
 things, others = [], []
 print(things.append == others.append, things.append == things.append)
 print([issubclass(a, b) for a in (bool, int, str, list) for b in (int, object, (str, bool), list)])
+
+
+# What is equal is so wherever it lies: in lists, tuples, dicts and sets, as a key, and through __hash__.
+class Version:
+    def __init__(self, number):
+        self.number = number
+
+    def __eq__(self, other):
+        return isinstance(other, Version) and self.number == other.number
+
+    def __hash__(self):
+        return hash(("version", self.number))
+
+    def __repr__(self):
+        return f"v{self.number}"
+
+
+one = [Version(1), Version(2), Version(2)]
+print(Version(2) in one, one.index(Version(2)), one.count(Version(2)), one == [Version(1), Version(2), Version(2)])
+print((Version(1), 2) == (Version(1), 2), {"a": Version(1)} == {"a": Version(1)}, [[Version(1)]] != [[Version(1)]])
+print(len({Version(1), Version(1), Version(2)}), {Version(k % 40): k for k in range(100)}[Version(3)], {Version(1): 0} == {Version(1): 0})
+table = {Version(1): "a"}
+table[Version(1)] = "b"
+print(table, table.get(Version(1)), table.pop(Version(1)), table, {Version(1), Version(2)} & {Version(2)}, {Version(1)} <= {Version(1)})
+one.remove(Version(2))
+print(one)
+
+
+@dataclasses.dataclass(frozen=True)
+class Tiling:
+    rows: int
+    columns: int = 4
+
+
+@dataclasses.dataclass
+class Group:
+    items: list
+
+
+made = {}
+for tiling in (Tiling(1), Tiling(2), Tiling(1, 4), Tiling(1)):
+    if tiling not in made:
+        made[tiling] = len(made)
+print(made, hash(Tiling(1)) == hash(Tiling(1, 4)), {(Tiling(1), 2): 3}.get((Tiling(1), 2)))
+print(Group([Group([Tiling(1)])]) == Group([Group([Tiling(1)])]), Group([]) in (Group([]),), Group([1]) == Group([2]))
+print(hash(3) == hash(3.0), hash("a") == hash("a"), hash((1, "b")) == hash((1, "b")))
+try:
+    hash([1])
+except TypeError:
+    print("no hash")
+
+
+class Order(str, enum.Enum):
+    ROW = "row"
+    COLUMN = "column"
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = enum.auto()
+
+
+class Name(enum.StrEnum):
+    FIRST = enum.auto()
+    SECOND = "other"
+
+
+print(Order.ROW == "row", "row" == Order.ROW, Order.ROW != "row", Order.ROW in ("row", "x"), {"row": 1}.get(Order.ROW), {Order.ROW: 2}["row"])
+print(Order.ROW.upper(), Order.ROW + "s", "a " + Order.ROW, len(Order.ROW), isinstance(Order.ROW, str), issubclass(Order, str), Order("row") is Order.ROW)
+print(Order.ROW, f"{Order.ROW}", repr(Order.ROW), "%s" % Order.ROW, Order.ROW == Order.COLUMN, Order.ROW < "s")
+print(Level.HIGH, f"{Level.HIGH:>3}", Level.HIGH == 2, {2: "x"}[Level.HIGH], Level.HIGH in (2, 3), [0, 1, 2][Level.HIGH], isinstance(Level.HIGH, int))
+print(-Level.HIGH, Level.HIGH // 2, 7 % Level.HIGH, 2 ** Level.HIGH, Level.HIGH << 2, Level.HIGH | Level.LOW, 5 - Level.HIGH, Level.HIGH / 4, bool(Level.LOW), Level.LOW < Level.HIGH)
+print(Name.FIRST, f"{Name.SECOND:>6}", Name.FIRST == "first", Name("other"), repr(Name.FIRST))
