@@ -83,6 +83,8 @@ bool stage_ready(Eval *eval, Span at);          /* a kernel is being staged; els
 Value *stage_value(Eval *eval, Object *object); /* of an IR or TILE, read now */
 /* A compile-time number or run-time value as a scalar of the type. NULL: reported. */
 Value *stage_scalar(Eval *eval, Object *object, DType dtype, Span at);
+/* An operand of a pair, in the type in which both meet; `value`: of a run-time one, else NULL. */
+Value *pair_side(Eval *eval, Object *object, Value *value, DType dtype, Span at);
 Value *stage_operand(Eval *eval, Object *object, Span at); /* a number becomes i32, f32 or b1 */
 Value *stage_cast(Eval *eval, Value *value, DType dtype);
 /* an extent, stride or offset: i32 or i64 */

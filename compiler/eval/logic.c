@@ -94,6 +94,33 @@ static Object *select_side(Eval *eval, const NodeIfExp *node, Value *condition)
     return b != NULL ? select_values(eval, condition, a, b, node->base.span) : NULL;
 }
 
+/* Numbers meet as an operator's operands do, each in its own region. False: reported. */
+static bool meet(Eval *eval, const Op *op, Object *values[2], Span at)
+{
+    Value *staged[2] = {NULL, NULL};
+    DType dtype;
+    for (int i = 0; i < 2; i++) {
+        if (!is_scalar(values[i])) return true;
+        if (values[i]->kind == OBJECT_IR) staged[i] = values[i]->as.ir.value;
+    }
+    if (numbers_here(eval) == NUMBERS_WEAK || (staged[0] == NULL && staged[1] == NULL)) return true;
+    if (!pair_dtype(eval, PAIR_ARITHMETIC, values[0], values[1], staged[0] ? staged[0]->type : NULL,
+                    staged[1] ? staged[1]->type : NULL, &dtype)) {
+        FAIL(eval, no_common_type, at, object_repr(eval, values[0]), object_repr(eval, values[1]));
+        return false;
+    }
+    const Builder here = eval->builder;
+    bool good = true;
+    for (int i = 0; i < 2; i++) {
+        eval->builder = builder_before(op->regions[i]->last);
+        Value *side = pair_side(eval, values[i], staged[i], dtype, at);
+        good &= side != NULL;
+        if (side != NULL) values[i] = object_ir(eval, side);
+    }
+    eval->builder = here;
+    return good;
+}
+
 Object *stage_choice(Eval *eval, const NodeIfExp *node, Value *condition)
 {
     if (in_host_part(eval)) return select_side(eval, node, condition);
@@ -110,6 +137,7 @@ Object *stage_choice(Eval *eval, const NodeIfExp *node, Value *condition)
     }
     const bool selects =
         is_pure(op->regions[0]) && is_pure(op->regions[1]) && are_alike(values[0], values[1]);
+    if (!selects && !meet(eval, op, values, node->base.span)) return NULL;
     if (selects) empty(op);
     if (selects && changes[0].count + changes[1].count == 0)
         op_erase(op);

@@ -251,7 +251,7 @@ bool stage_same_shape(Eval *eval, Span at, Value **a, Value **b)
     return *a != NULL && *b != NULL;
 }
 
-static Value *pair_side(Eval *eval, Object *object, Value *value, DType dtype, Span at)
+Value *pair_side(Eval *eval, Object *object, Value *value, DType dtype, Span at)
 {
     if (value != NULL) return stage_cast(eval, value, dtype);
     if (object->kind == OBJECT_INT && dtype_is_integer(dtype) && numbers_here(eval) != NUMBERS_WEAK)
