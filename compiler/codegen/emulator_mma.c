@@ -66,10 +66,14 @@ LLVMValueRef emulator_wgmma_under_way(Gen *gen, int count)
     return LLVMBuildICmp(gen->builder, LLVMIntNE, some, zero, "");
 }
 
+/* As in emulator/abi.h. */
+enum { FENCE_SHARED, FENCE_MADE, FENCE_GLOBAL };
+
 void emulator_fence_async(Gen *gen, const Op *op)
 {
-    LLVMValueRef made = gen_i32(gen, op_int(op, ATTR_made, 0));
-    emu_call(gen, "tile_emu_fence_async", gen->types.nothing, 1, &made);
+    const bool made = op_int(op, ATTR_made, 0), global = op_int(op, ATTR_global, 0);
+    LLVMValueRef shown = gen_i32(gen, made ? FENCE_MADE : global ? FENCE_GLOBAL : FENCE_SHARED);
+    emu_call(gen, "tile_emu_fence_async", gen->types.nothing, 1, &shown);
 }
 
 /* An array of the thread's own, with the op's operands from `first` on, one after the other. */

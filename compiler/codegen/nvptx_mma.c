@@ -91,8 +91,9 @@ void nvptx_registers(Gen *gen, const Op *op)
 
 void nvptx_fence_async(Gen *gen, const Op *op)
 {
-    const char *text = op_attr(op, ATTR_made) ? "fence.mbarrier_init.release.cluster;"
-                                              : "fence.proxy.async.shared::cta;";
+    const char *text = op_attr(op, ATTR_made)     ? "fence.mbarrier_init.release.cluster;"
+                       : op_attr(op, ATTR_global) ? "fence.proxy.async.global;"
+                                                  : "fence.proxy.async.shared::cta;";
     if (!target_has(gen->target, HAS_CLUSTER)) return; /* there is one proxy */
     nvptx_asm(gen, gen->types.nothing, text, "~{memory}", 0, NULL);
 }

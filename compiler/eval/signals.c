@@ -184,10 +184,13 @@ Object *core_signal_wait(Eval *eval, const Bound *bound)
     return signal_op(eval, bound, OP_signal_wait, 2) != NULL ? eval->none : NULL;
 }
 
-/* What this thread wrote to shared memory is for the tensor core to see. */
+/* fence_async(global): what this thread wrote to shared memory is for the tensor core to see, or to
+ * global memory for the tensor unit. */
 Object *core_fence_async(Eval *eval, const Bound *bound)
 {
-    if (!stage_ready(eval, bound->at)) return NULL;
-    build_op(&eval->builder, OP_fence_async, 0, NULL, 0, NULL);
+    bool global;
+    if (!stage_ready(eval, bound->at) || !read_flag(eval, bound->values[0], &global)) return NULL;
+    Op *op = build_op(&eval->builder, OP_fence_async, 0, NULL, 0, NULL);
+    if (global) op_set_int(op, ATTR_global, 1);
     return eval->none;
 }

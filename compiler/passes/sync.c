@@ -73,14 +73,16 @@ static int barriers_of(const Sync *sync, ThreadGroup group, int parts)
 
 static bool is_fence(const Op *op)
 {
-    return op && op->code == OP_fence_async;
+    return op && op->code == OP_fence_async && !op_attr(op, ATTR_global);
 }
 
 /* What is between neither reads nor writes. */
 static bool is_fenced(const Op *op)
 {
     op = op->previous;
-    while (op && (op_info(op->code)->traits & PURE || op->code == OP_sync)) op = op->previous;
+    while (op && !is_fence(op) &&
+           (op_info(op->code)->traits & PURE || op->code == OP_sync || op->code == OP_fence_async))
+        op = op->previous;
     return is_fence(op);
 }
 

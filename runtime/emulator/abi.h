@@ -196,8 +196,10 @@ void tile_emu_wgmma_commit(tile_emu_thread *thread);
 void tile_emu_wgmma_wait(tile_emu_thread *thread, int32_t groups);
 /* Whether more than so many groups have not been waited for. */
 uint32_t tile_emu_wgmma_under_way(tile_emu_thread *thread, uint32_t groups);
-/* fence.proxy.async, or, of mbarriers alone that were made, fence.mbarrier_init */
-void tile_emu_fence_async(tile_emu_thread *thread, uint32_t made);
+/* fence.proxy.async of shared or global memory, or, of mbarriers alone that were made,
+ * fence.mbarrier_init */
+enum { TILE_EMU_FENCE_SHARED, TILE_EMU_FENCE_MADE, TILE_EMU_FENCE_GLOBAL };
+void tile_emu_fence_async(tile_emu_thread *thread, uint32_t what);
 
 /* What an op that is left out does for others. */
 typedef enum tile_emu_role {

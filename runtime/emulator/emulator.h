@@ -47,6 +47,12 @@ typedef struct Passing {
     uint32_t event, barrier_stamp, sync_stamp;
 } Passing;
 
+/* The last fence.proxy.async of global memory: what its thread knew there, and the block's clock.
+ */
+typedef struct GlobalFence {
+    uint32_t event, barrier_stamp, stamp;
+} GlobalFence;
+
 typedef struct Thread {
     tile_emu_thread abi; /* first: all that emulated code sees; abi.owner is this record */
     void *handle;        /* of the coroutine */
@@ -60,6 +66,7 @@ typedef struct Thread {
     uint32_t fences;                   /* of the asynchronous proxy, that it has passed */
     uint32_t tellings;                 /* those, and fences of mbarriers alone */
     uint32_t fence_event, fence_stamp; /* what it knew at the last: `event`, `barrier_stamp` */
+    GlobalFence global_fence;
     uint32_t event;  /* order.c: the last event that this thread knows of, 0 is none */
     Passing passing; /* left_out.c */
     bool has_untold; /* mbarriers that it has made and not fenced */
@@ -177,8 +184,9 @@ struct Launch {
     uint32_t cluster[3];  /* extents in blocks */
     uint32_t team_blocks; /* that run together */
     _Atomic uint64_t next_team;
-    bool backwards;       /* the last thread has the first turn */
-    _Atomic bool stopped; /* a fault that nothing can follow, or no memory */
+    bool backwards;             /* the last thread has the first turn */
+    _Atomic bool stopped;       /* a fault that nothing can follow, or no memory */
+    _Atomic bool fenced_global; /* by fence.proxy.async.global, some thread has */
     _Atomic bool no_memory;
     bool seeks_evidence; /* left_out.c */
     bool is_whole;
@@ -472,6 +480,9 @@ void tile_emu_note_async_write(const Request *request);
 
 void tile_emu_execute_wgmma(Block *block, Thread *lanes);
 void tile_emu_note_generic_write(const Request *request);
+/* Whose access it is; NULL: its block has ended. */
+const Thread *tile_emu_thread_of(const Access *access, const Team *team);
+bool tile_emu_global_is_shown(const Thread *reader, const Access *before);
 
 /* ---- checker.c ---- */
 

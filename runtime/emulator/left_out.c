@@ -132,8 +132,7 @@ uint16_t tile_emu_take_passed(Thread *thread)
 
 /* ---- accesses that meet ---- */
 
-/* NULL: its block has ended. */
-static const Thread *thread_of(const Access *access, const Team *team)
+const Thread *tile_emu_thread_of(const Access *access, const Team *team)
 {
     const uint32_t place = access->block - team->first_id;
     return place < team->count ? &team->blocks[place].threads[access->thread] : NULL;
@@ -142,7 +141,8 @@ static const Thread *thread_of(const Access *access, const Team *team)
 /* Whether the op would lie between the two. */
 static bool lies_between(const Access *before, const Request *request)
 {
-    const Thread *earlier = thread_of(before, request->block->team), *later = request->thread;
+    const Thread *earlier = tile_emu_thread_of(before, request->block->team),
+                 *later = request->thread;
     switch (the.role) {
     case TILE_EMU_MEETS: return before->passed < later->passing.count;
     case TILE_EMU_RELEASES: return earlier && before->passed < earlier->passing.count;

@@ -411,7 +411,8 @@ static void report_hidden(const Access *before, const Request *request)
     char where[PLACE_TEXT], place[PLACE_TEXT];
     tile_emu_fault_add(block->launch, FAULT_PROXY, request->site, before->site,
                        "the tensor unit %s for thread %u of block (%u, %u, %u) %u bytes %s, which "
-                       "thread %u has written at %s in this launch: no fence shows it that",
+                       "thread %u has written at %s in this launch, and has not fenced since "
+                       "(fence.proxy.async.global)",
                        tile_emu_verb(request->kind), request->thread->abi.index, block->index[0],
                        block->index[1], block->index[2], request->bytes,
                        tile_emu_address_text(request, where), before->thread,
@@ -423,7 +424,8 @@ static void report_hidden(const Access *before, const Request *request)
 static void check_unit(const Access *before, const Request *request)
 {
     if (before->under_way) report_under_way(before, request);
-    if (request->proxy == PROXY_ASYNC && before->block && !before->async)
+    if (request->proxy == PROXY_ASYNC && before->block && !before->async &&
+        !tile_emu_global_is_shown(request->thread, before))
         report_hidden(before, request);
 }
 

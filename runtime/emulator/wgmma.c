@@ -64,12 +64,38 @@ void tile_emu_note_async_write(const Request *request)
     for (size_t i = begin / 4; i <= (begin + request->bytes - 1) / 4; i++) words[i] = 0;
 }
 
-TILE_API void tile_emu_fence_async(tile_emu_thread *thread, uint32_t made)
+/* Behind its stamps no write that was before the fence has one of after it. */
+static void fence_global(Thread *owner)
+{
+    owner->global_fence = (GlobalFence){.event = owner->event,
+                                        .barrier_stamp = owner->block->barrier_stamp,
+                                        .stamp = ++owner->block->now};
+    owner->block->launch->fenced_global = true;
+}
+
+/* The same of global memory, of what `before` has written. Of blocks that have ended their threads'
+ * fences are not known: any may have been one. */
+bool tile_emu_global_is_shown(const Thread *reader, const Access *before)
+{
+    const Team *team = reader->block->team;
+    const GlobalFence *fence = &reader->global_fence;
+    const Thread *writer = tile_emu_thread_of(before, team);
+    if (writer ? before->stamp < writer->global_fence.stamp : reader->block->launch->fenced_global)
+        return true;
+    if (before->block == reader->block->id && before->stamp < fence->barrier_stamp) return true;
+    return tile_emu_order_knows(reader->block->launch->checker->order, fence->event, before);
+}
+
+TILE_API void tile_emu_fence_async(tile_emu_thread *thread, uint32_t what)
 {
     Thread *owner = thread->owner;
+    if (what == TILE_EMU_FENCE_GLOBAL) {
+        if (thread->checked) fence_global(owner);
+        return;
+    }
     owner->tellings++;
     owner->has_untold = false;
-    if (made) return;
+    if (what == TILE_EMU_FENCE_MADE) return;
     owner->fences++;
     owner->fence_event = owner->event;
     owner->fence_stamp = owner->block->barrier_stamp;
