@@ -386,8 +386,8 @@ static Value *stage_bound(Eval *eval, Object *bound, DType dtype, bool differ)
                   : stage_scalar(eval, bound, dtype, eval->at);
 }
 
-/* Which way it goes shows when it runs: then its rounds are counted from 0. As numbers without a
- * sign the differences do not wrap. */
+/* A loop that goes down, or may, as shows when it runs: its rounds are counted from 0. As numbers
+ * without a sign the differences do not wrap. */
 static void count_rounds(Eval *eval, Loop *loop, bool differ)
 {
     Builder *at = &eval->builder;
@@ -421,6 +421,7 @@ static bool is_positive(const Value *value)
     int64_t number;
     const Op *op = value->op;
     if (value_constant(value, &number)) return number > 0;
+    if (op && op->code == OP_splat) return is_positive(op->operands[0]);
     if (!dtype_is_signed(value->type->dtype)) return true;
     if (!op) return false;
     const bool each = op->code == OP_mul || op->code == OP_add || op->code == OP_min,
@@ -440,7 +441,7 @@ static bool set_bounds(Eval *eval, Loop *loop, Object *const bounds[3])
         loop->bounds[i] = stage_bound(eval, bounds[i], wide ? DTYPE_i64 : DTYPE_i32, differ);
         if (loop->bounds[i] == NULL) return false;
     }
-    if (!loop->by && !is_positive(loop->bounds[2])) count_rounds(eval, loop, differ);
+    if (!is_positive(loop->bounds[2])) count_rounds(eval, loop, differ);
     if (!differ) return true;
     /* those with no rounds stay at their end */
     loop->bounds[1] = build2(&eval->builder, OP_max, loop->bounds[0], loop->bounds[1]);
@@ -466,30 +467,6 @@ static bool read_unroll(Eval *eval, const Object *range, Loop *loop, int64_t tri
     return false;
 }
 
-/* (start - stop - step - 1) // -step: below 0 where there are no rounds. NULL: reported. */
-static Object *trips_down(Eval *eval, Object *const *bounds)
-{
-    const int64_t step = bounds[2]->as.integer;
-    Object *span = operate_binary(eval, OPERATOR_Sub, bounds[0], bounds[1], eval->at);
-    if (span == NULL || step == INT64_MIN) return NULL;
-    span = operate_binary(eval, OPERATOR_Add, span, object_int(eval, -step - 1), eval->at);
-    return span != NULL
-               ? operate_binary(eval, OPERATOR_FloorDiv, span, object_int(eval, -step), eval->at)
-               : NULL;
-}
-
-/* A negative step counts up from 0: the `for` op counts up alone. */
-static bool turn_round(Eval *eval, Loop *loop, Object *bounds[3])
-{
-    Object *trips = trips_down(eval, bounds);
-    loop->start = bounds[0];
-    loop->step = bounds[2];
-    bounds[0] = object_int(eval, 0);
-    bounds[1] = trips;
-    bounds[2] = object_int(eval, 1);
-    return trips != NULL;
-}
-
 Flow stage_for(Eval *eval, const NodeFor *node, Object *range)
 {
     Loop loop = {.node = &node->base,
@@ -513,8 +490,6 @@ Flow stage_for(Eval *eval, const NodeFor *node, Object *range)
         loop.runs_once = true;
         loop.trips = trips;
     }
-    bool backwards = bounds[2]->kind == OBJECT_INT && bounds[2]->as.integer < 0;
-    if (backwards && !turn_round(eval, &loop, bounds)) return FLOW_ERROR;
     if (!read_unroll(eval, range, &loop, trips) || !set_bounds(eval, &loop, bounds))
         return FLOW_ERROR;
     return stage_loop(eval, &loop, false);
