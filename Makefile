@@ -277,9 +277,11 @@ deps:
 	  $$sudo apt-get update -qq && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; \
 	fi
 
+# Relative, as names above the tree may have blanks, which make cannot handle.
+FROM_SAMPLE = $(if $(filter /%,$(BUILD)),$(BUILD),../../$(BUILD))
 demo: deps
 	@+$(MAKE) --no-print-directory build
-	@+$(MAKE) --no-print-directory -C samples/add_one TILE_BUILD=$(abspath $(BUILD)) TILE_OUT=$(abspath $(BUILD))/samples/add_one run
+	@+$(MAKE) --no-print-directory -C samples/add_one TILE_BUILD=$(FROM_SAMPLE) TILE_OUT=$(FROM_SAMPLE)/samples/add_one run
 
 VERSION = $(shell sed -n 's/.define TILEC_VERSION "\(.*\)"/\1/p' compiler/options.h)
 # Each page with the table that its lists come from.

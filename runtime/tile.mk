@@ -17,8 +17,15 @@ TILE_ARCH ?= sm_90a,sm_80,compute_80,emulator
 TILE_OUT ?=
 TILE_PREFIX := $(if $(TILE_OUT),$(TILE_OUT)/)
 
-# This file lies in runtime/ of the source tree or in PREFIX/share/tile/.
-TILE_HERE := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+# This file lies in runtime/ of the source tree or in PREFIX/share/tile/. Its path is taken as it was
+# included: a relative one leads out of a folder with blanks in its name, which make could not handle.
+TILE_HERE := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+ifeq ($(wildcard $(TILE_HERE)/tile.mk),)
+$(error make knows no names with blanks: include tile.mk by a relative path that has none)
+endif
+ifneq ($(words $(TILE_OUT) .)$(words $(TILE_BUILD) .),$(if $(TILE_OUT),2,1)$(if $(TILE_BUILD),2,1))
+$(error make knows no names with blanks: give TILE_OUT and TILE_BUILD as relative paths that have none)
+endif
 ifneq ($(wildcard $(TILE_HERE)/include/tile/tile.h),)
 TILE_BUILD ?= $(TILE_HERE)/../build
 TILEC ?= $(TILE_BUILD)/tilec

@@ -16,8 +16,8 @@ most_bytes=$((60 << 20))
 tests/bench/programs.sh
 for folder in samples/*/; do
     name=$(basename "$folder")
-    env -u MAKEFLAGS make -s -C "$folder" TILE_BUILD="$(realpath "$build")" TILE_ARCH=sm_90a,sm_80,compute_80,emulator \
-        TILE_OUT="$(realpath "$build")/samples/$name" all
+    env -u MAKEFLAGS make -s -C "$folder" TILE_BUILD="$(realpath --relative-to="$folder" "$build")" TILE_ARCH=sm_90a,sm_80,compute_80,emulator \
+        TILE_OUT="$(realpath --relative-to="$folder" "$build")/samples/$name" all
 done
 
 rm -rf "$stage"
