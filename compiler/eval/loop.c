@@ -467,6 +467,16 @@ static bool read_unroll(Eval *eval, const Object *range, Loop *loop, int64_t tri
     return false;
 }
 
+/* One that goes down so many rounds. */
+static void turn_round(Eval *eval, Loop *loop, Object *bounds[3])
+{
+    loop->start = bounds[0];
+    loop->step = bounds[2];
+    bounds[0] = object_int(eval, 0);
+    bounds[1] = object_int(eval, loop->trips);
+    bounds[2] = object_int(eval, 1);
+}
+
 Flow stage_for(Eval *eval, const NodeFor *node, Object *range)
 {
     Loop loop = {.node = &node->base,
@@ -490,6 +500,7 @@ Flow stage_for(Eval *eval, const NodeFor *node, Object *range)
         loop.runs_once = true;
         loop.trips = trips;
     }
+    if (known && bounds[2]->as.integer < 0) turn_round(eval, &loop, bounds);
     if (!read_unroll(eval, range, &loop, trips) || !set_bounds(eval, &loop, bounds))
         return FLOW_ERROR;
     return stage_loop(eval, &loop, false);
