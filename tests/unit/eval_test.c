@@ -271,24 +271,20 @@ static void test_tiles_broadcast(void **state)
         "b = acc * row\n",
         "%3 = iota {dim = 0} : tile<i32, [4, 1]>\n"
         "%4 = iota {dim = 1} : tile<i32, [4, 1]>\n"
-        "%5 = var %3 : var<tile<i32, [4, 1]>>\n"
-        "%6 = var %4 : var<tile<i32, [4, 1]>>\n"
-        "%7 = var_get %5 : tile<i32, [4, 1]>\n"
-        "%8 = var_get %6 : tile<i32, [4, 1]>\n"
-        "%9 = add %7, %8 : tile<i32, [4, 1]>\n"
-        "%10 = cast %9 : tile<f32, [4, 1]>\n"
-        "%acc = var %10 : var<tile<f32, [4, 1]>>\n"
-        "%11 = const {number = 1} : f16\n"
-        "%12 = splat %11 : tile<f16, [2]>\n"
-        "%row = var %12 : var<tile<f16, [2]>>\n"
-        "%13 = var_get %acc : tile<f32, [4, 1]>\n"
-        "%14 = var_get %row : tile<f16, [2]>\n"
-        "%15 = cast %14 : tile<f32, [2]>\n"
-        "%16 = broadcast %13 : tile<f32, [4, 2]>\n"
-        "%17 = reshape %15 : tile<f32, [1, 2]>\n"
-        "%18 = broadcast %17 : tile<f32, [4, 2]>\n"
-        "%19 = mul %16, %18 : tile<f32, [4, 2]>\n"
-        "%b = var %19 : var<tile<f32, [4, 2]>>\n");
+        "%5 = add %3, %4 : tile<i32, [4, 1]>\n"
+        "%6 = cast %5 : tile<f32, [4, 1]>\n"
+        "%acc = var %6 : var<tile<f32, [4, 1]>>\n"
+        "%7 = const {number = 1} : f16\n"
+        "%8 = splat %7 : tile<f16, [2]>\n"
+        "%row = var %8 : var<tile<f16, [2]>>\n"
+        "%9 = var_get %acc : tile<f32, [4, 1]>\n"
+        "%10 = var_get %row : tile<f16, [2]>\n"
+        "%11 = cast %10 : tile<f32, [2]>\n"
+        "%12 = broadcast %9 : tile<f32, [4, 2]>\n"
+        "%13 = reshape %11 : tile<f32, [1, 2]>\n"
+        "%14 = broadcast %13 : tile<f32, [4, 2]>\n"
+        "%15 = mul %12, %14 : tile<f32, [4, 2]>\n"
+        "%b = var %15 : var<tile<f32, [4, 2]>>\n");
 }
 
 static void test_tiles_are_copied_and_shared(void **state)
