@@ -183,8 +183,9 @@ static Flow assertion_error(Eval *eval, const NodeAssert *node)
     return FLOW_ERROR;
 }
 
-/* In the host part of a kernel function: the call is refused unless it holds. */
-static Flow require_assertion(Eval *eval, const NodeAssert *node, Object *test)
+/* In the host part of a kernel function the call is refused unless it holds; in the device part
+ * the emulator checks it. */
+static Flow stage_assertion(Eval *eval, const NodeAssert *node, Object *test)
 {
     const Span said = node->test->span;
     Object *message = node->msg != NULL ? eval_expr(eval, node->msg) : eval->none;
@@ -196,8 +197,11 @@ static Flow require_assertion(Eval *eval, const NodeAssert *node, Object *test)
     else
         buf_printf(&text, "the kernel asserts %.*s", (int)(said.end - said.begin),
                    said.source->text + said.begin);
-    op_set_text(build_op(&eval->builder, OP_require, 1, &condition, 0, NULL), ATTR_text,
+    const bool on_host = in_host_part(eval);
+    Op *op = build_op(&eval->builder, on_host ? OP_require : OP_check, 1, &condition, 0, NULL);
+    op_set_text(op, ATTR_text,
                 intern(eval->session->names, text.data != NULL ? text.data : "", text.length));
+    if (!on_host) op_set_int(op, ATTR_emulated, 1);
     buf_free(&text);
     return FLOW_NEXT;
 }
@@ -210,8 +214,7 @@ Flow run_assert(Eval *eval, const Node *node)
     Object *test = eval_expr(eval, n->test);
     bool truth;
     eval_move(eval, node->span);
-    if (test != NULL && object_is_staged(test) && in_host_part(eval))
-        return require_assertion(eval, n, test);
+    if (test != NULL && object_is_staged(test)) return stage_assertion(eval, n, test);
     if (test == NULL || !object_truth(eval, test, &truth)) return FLOW_ERROR;
     return truth ? FLOW_NEXT : assertion_error(eval, n);
 }
