@@ -314,6 +314,17 @@ static Object *register_get(Eval *eval, Value *tile, const Subscript *subscript)
                          type_tile(core_types(eval), picked->type->dtype, rank, shape, NULL)));
 }
 
+/* The part, which says where it is of. */
+static Object *register_part(Eval *eval, Object *object, Object *index, const Subscript *subscript)
+{
+    Object *part = register_get(eval, stage_value(eval, object), subscript);
+    if (part->kind != OBJECT_TILE || object->kind != OBJECT_TILE) return part;
+    if (object->as.ir.var == NULL && object->as.ir.whole == NULL) return part;
+    part->as.ir.whole = object;
+    part->as.ir.index = index;
+    return part;
+}
+
 /* The value stretched over the whole tile, the dimensions that an index dropped put back. */
 static Value *stretched(Eval *eval, Object *object, const Type *tile, const Subscript *subscript)
 {
@@ -534,7 +545,7 @@ Object *subscript_get(Eval *eval, Object *object, Object *index, Span at)
     if (!can_subscript(eval, object, index, at, &subscript)) return NULL;
     Value *value = stage_value(eval, object);
     Value *indices[TYPE_RANK], *part;
-    if (value->type->kind == TYPE_TILE) return register_get(eval, value, &subscript);
+    if (value->type->kind == TYPE_TILE) return register_part(eval, object, index, &subscript);
     if (is_element(&subscript, indices)) return element_get(eval, value, indices);
     part = memory_part(eval, value, &subscript);
     return part != NULL ? object_ir(eval, part) : NULL;

@@ -240,7 +240,8 @@ struct Object {
         struct {
             Value *value, *var;
             const Type *seen; /* NULL, or how another name sees the variable's tile (alias.c) */
-        } ir;                 /* IR, TILE; CELL: var */
+            Object *whole, *index; /* of a register tile's part: what is written to it goes there */
+        } ir;                      /* IR, TILE; CELL: var */
         Merge *merge;
     } as;
 };

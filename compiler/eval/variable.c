@@ -33,7 +33,7 @@ Object *object_hold(Eval *eval, Object *object)
     if (object_is_record(object)) return record_hold(eval, object, false);
     if (object->kind != OBJECT_TILE) return object;
     if (eval->parallel != NULL) return lanes_hold(eval, object);
-    if (object->fresh && object->as.ir.var != NULL) {
+    if (object->fresh && object->as.ir.var != NULL && object->as.ir.whole == NULL) {
         object->fresh = false;
         return object;
     }
@@ -47,8 +47,11 @@ Object *object_hold(Eval *eval, Object *object)
 Object *object_keep(Eval *eval, Object *object)
 {
     if (object_is_record(object)) return record_hold(eval, object, true);
-    bool temporary = object->kind == OBJECT_TILE && object->as.ir.var == NULL;
-    return temporary ? object_hold(eval, object) : object;
+    if (object->kind != OBJECT_TILE || object->as.ir.var != NULL) return object;
+    Object *held = object_hold(eval, object);
+    held->as.ir.whole = object->as.ir.whole;
+    held->as.ir.index = object->as.ir.index;
+    return held;
 }
 
 bool binding_set(Eval *eval, Binding *binding, Object *object, Span at)
@@ -94,7 +97,8 @@ Object *binding_get(Eval *eval, Binding *binding, Span at)
 
 bool tile_write(Eval *eval, Object *tile, Value *value)
 {
-    if (tile->as.ir.var == NULL) {
+    const bool is_part = tile->as.ir.whole != NULL;
+    if (tile->as.ir.var == NULL && !is_part) {
         FAIL(eval, bad_value, eval->at,
              "this tile has no name, so that nothing could see what is written to it");
         return false;
@@ -105,6 +109,10 @@ bool tile_write(Eval *eval, Object *tile, Value *value)
              type_text(eval->arena, type), type_text(eval->arena, value->type));
         return false;
     }
+    if (is_part && !subscript_set(eval, tile->as.ir.whole, tile->as.ir.index,
+                                  object_ir(eval, value), eval->at))
+        return false;
+    if (tile->as.ir.var == NULL) return true;
     if (tile->as.ir.seen != NULL) value = tile_as(eval, value, tile->as.ir.var->type->content);
     build2(&eval->builder, OP_var_set, tile->as.ir.var, value);
     return true;
