@@ -104,7 +104,7 @@ static Object *named_dict(Eval *eval, const Arguments *arguments)
     return dict;
 }
 
-Object *builtin_call(Eval *eval, const BuiltinRow *row, const Arguments *arguments)
+static Object *call_row(Eval *eval, const BuiltinRow *row, const Arguments *arguments)
 {
     Bound bound = {.at = arguments->at};
     if (eval->library > 0) bound.at = eval->at;
@@ -123,6 +123,11 @@ Object *builtin_call(Eval *eval, const BuiltinRow *row, const Arguments *argumen
         return row->handler(eval, &bound);
     }
     return bind_signature(eval, row, arguments, &bound) ? row->handler(eval, &bound) : NULL;
+}
+
+Object *builtin_call(Eval *eval, const BuiltinRow *row, const Arguments *arguments)
+{
+    return unless_equal_failed(eval, call_row(eval, row, arguments));
 }
 
 static Object *row_object(Eval *eval, const BuiltinRow *row)

@@ -244,7 +244,7 @@ static Object *range_item(Eval *eval, const Object *range, Object *index, Span a
 static Object *dict_item(Eval *eval, Object *dict, Object *key, Span at)
 {
     Object *value = dict_get(eval, dict, key);
-    if (value != NULL) return value;
+    if (value != NULL || eval->equal_failed) return unless_equal_failed(eval, value);
     return raise_no_key(eval, key, at);
 }
 

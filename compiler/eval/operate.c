@@ -469,7 +469,7 @@ static bool is_nan(const Object *object)
     return object->kind == OBJECT_FLOAT && isnan(object->as.number);
 }
 
-Object *operate_compare(Eval *eval, Operator op, Object *left, Object *right, Span at)
+static Object *compare(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
     if (op == OPERATOR_Is || op == OPERATOR_IsNot)
         return object_bool(eval, object_is(left, right) == (op == OPERATOR_Is));
@@ -501,4 +501,9 @@ Object *operate_compare(Eval *eval, Operator op, Object *left, Object *right, Sp
     Object *set = operate_sets(eval, op, left, right, &found);
     if (found) return set;
     return compare_order(eval, op, left, right, at);
+}
+
+Object *operate_compare(Eval *eval, Operator op, Object *left, Object *right, Span at)
+{
+    return unless_equal_failed(eval, compare(eval, op, left, right, at));
 }

@@ -222,7 +222,15 @@ static bool instances_equal(Eval *eval, const Object *a, const Object *b)
     bool same = false;
     Object *result = operate_compare(eval, OPERATOR_Eq, (Object *)(uintptr_t)a,
                                      (Object *)(uintptr_t)b, eval->at);
-    return result != NULL && object_truth(eval, result, &same) && same;
+    if (result == NULL || !object_truth(eval, result, &same)) eval->equal_failed = true;
+    return same;
+}
+
+Object *unless_equal_failed(Eval *eval, Object *found)
+{
+    const bool failed = eval->equal_failed;
+    eval->equal_failed = false;
+    return failed ? NULL : found;
 }
 
 static bool equal_at(Eval *eval, const Object *a, const Object *b, int depth)

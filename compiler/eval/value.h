@@ -460,6 +460,7 @@ struct Eval {
     int quiet;   /* > 0: nothing is reported */
     int depth;   /* of calls and nested expressions */
     Attempt *attempt;
+    bool equal_failed;   /* an error was reported in an __eq__ that object_agrees() called */
     Object *raised;      /* by `raise`, until its fault is noted */
     Object *handling;    /* by the handler that runs */
     VEC(CallStep) steps; /* for notes */
@@ -519,6 +520,8 @@ bool object_is_sequence(const Object *object);       /* TUPLE or LIST */
 bool object_equal(const Object *a, const Object *b); /* instances: the same one */
 /* As the language has it: __eq__ of instances decides, wherever they lie. */
 bool object_agrees(Eval *eval, const Object *a, const Object *b);
+/* What was found by such comparisons; NULL: one of them was reported. */
+Object *unless_equal_failed(Eval *eval, Object *found);
 bool object_is(const Object *a, const Object *b);                  /* the same object */
 bool object_is_instance(const Object *object, const Object *kind); /* kind: a type, or a tuple */
 /* dict.c */

@@ -295,3 +295,37 @@ print(Order.ROW, f"{Order.ROW}", repr(Order.ROW), "%s" % Order.ROW, Order.ROW ==
 print(Level.HIGH, f"{Level.HIGH:>3}", Level.HIGH == 2, {2: "x"}[Level.HIGH], Level.HIGH in (2, 3), [0, 1, 2][Level.HIGH], isinstance(Level.HIGH, int))
 print(-Level.HIGH, Level.HIGH // 2, 7 % Level.HIGH, 2 ** Level.HIGH, Level.HIGH << 2, Level.HIGH | Level.LOW, 5 - Level.HIGH, Level.HIGH / 4, bool(Level.LOW), Level.LOW < Level.HIGH)
 print(Name.FIRST, f"{Name.SECOND:>6}", Name.FIRST == "first", Name("other"), repr(Name.FIRST))
+
+
+class Broken:
+    def __eq__(self, other):
+        raise ValueError("not to be compared")
+
+    def __hash__(self):
+        return 1
+
+
+def attempted(function):
+    try:
+        return function()
+    except ValueError as error:
+        return f"refused: {error}"
+
+
+print(attempted(lambda: Broken() in [1, Broken()]), attempted(lambda: [Broken()] == [Broken()]), attempted(lambda: [Broken()].index(Broken())))
+print(attempted(lambda: {Broken(): 1}[Broken()]), attempted(lambda: {Broken(): 1}.get(Broken())), attempted(lambda: Broken() in (1, 2)), attempted(lambda: 3 in [1, 2, 3]))
+
+
+class Planet(enum.Enum):
+    EARTH = (6.0, 2.0)
+    MARS = (1.0, 4.0)
+
+    def __init__(self, mass, radius):
+        self.mass = mass
+        self.radius = radius
+
+    def gravity(self):
+        return self.mass / self.radius
+
+
+print(Planet.EARTH.value, Planet.MARS.mass, Planet.EARTH.gravity(), Planet((1.0, 4.0)), Planet.EARTH in {Planet.EARTH: 1})
