@@ -192,11 +192,20 @@ const Layout *layout_lines(LayoutTable *table, int rank, const int32_t *shape, c
 
 /* ---- shared ---- */
 
+enum { BANK_CHUNKS = 8 /* of 16 bytes: what the banks hold at once */ };
+
 static bool is_only_long_dim(int rank, const int32_t *shape, int dim)
 {
     for (int d = 0; d < rank; d++)
         if (d != dim && shape[d] != 1) return false;
     return true;
+}
+
+/* Of what would be padded: panels of all banks, if fewer of their elements are padding. */
+static int32_t choose_row_block(int32_t extent, int chunk)
+{
+    const int32_t block = choose_block(extent);
+    return block < extent ? block : choose_tight_block(extent, BANK_CHUNKS * chunk);
 }
 
 /* Memory is dear: rows are padded as little as keeps 8 of them in a block, where the swizzle needs
@@ -208,7 +217,7 @@ static void choose_shared_blocks(Layout *layout, const int *order, int chunk)
         int dim = order[i];
         int32_t extent = layout->shape[dim];
         if (i == 0 && !is_only_long_dim(layout->rank, layout->shape, dim))
-            layout->block[dim] = choose_block(extent);
+            layout->block[dim] = choose_row_block(extent, chunk);
         else
             layout->block[dim] = choose_tight_block(extent, i == 0 ? chunk : i == 1 ? 8 : 1);
     }
