@@ -54,6 +54,7 @@ void fault_note(Eval *eval, DiagCode code, Span at, ...)
     Object *raised = eval->raised;
     eval->raised = NULL;
     if (attempt == NULL || attempt->quiet != eval->quiet) return;
+    if (attempt->failed && eval->equal_failed) return; /* not found since an __eq__ failed */
     va_list arguments;
     va_start(arguments, at);
     const char *text = diag_text(eval->arena, code, arguments);
