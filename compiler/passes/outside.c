@@ -88,34 +88,43 @@ static void put_in_place(Kernel *kernel, Value *read, Value *made)
     made->op->operands[1] = read;
 }
 
-static void find_inside_tile(Inside *inside, const Access *access)
+/* Sums of 32 bits that wrap are below 0. */
+static int bounds_of_sum(FactTable *facts, const Access *access, int dim)
+{
+    const Value *offset = access->offsets[dim];
+    const bool wraps =
+        is_narrow(offset) && facts_of(facts, offset).high > INT32_MAX - access->span[dim];
+    return wraps ? BOUND_LOW | BOUND_HIGH : access->bounds[dim];
+}
+
+static void find_inside_tile(Inside *inside, FactTable *facts, const Access *access)
 {
     for (int d = 0; d < access->rank; d++) {
         if (access->bounds[d] == 0) continue;
         const int dim = access->tile_dim[d];
         Value *index = dim >= 0 ? coordinates(inside, access->offsets[d], dim) : access->offsets[d];
-        compare(inside, index, access->extents[d], access->bounds[d]);
+        compare(inside, index, access->extents[d], bounds_of_sum(facts, access, d));
     }
 }
 
-static void choose_loaded(Kernel *kernel, Op *op)
+static void choose_loaded(Kernel *kernel, FactTable *facts, Op *op)
 {
     const Access access = access_of(op);
     Builder after = builder_after(op);
     Inside inside = {.builder = &after, .tile = access.tile};
-    find_inside_tile(&inside, &access);
+    find_inside_tile(&inside, facts, &access);
     put_in_place(kernel, access.value, chosen(&inside, op->operands[0]->op, access.value));
 }
 
 /* Through registers, where it can be chosen. */
-static void load_copied(Op *op)
+static void load_copied(FactTable *facts, Op *op)
 {
     const Access access = access_of(op);
     Builder builder = builder_before(op);
     const Type *tile = type_tile(builder.kernel->types, access.tile->dtype, access.tile->rank,
                                  access.tile->shape, NULL);
     Inside inside = {.builder = &builder, .tile = tile};
-    find_inside_tile(&inside, &access);
+    find_inside_tile(&inside, facts, &access);
     if (inside.mask == NULL) return;
     Value *operands[1 + TYPE_RANK] = {op->operands[0]};
     for (int d = 0; d < access.rank; d++) operands[1 + d] = access.offsets[d];
@@ -148,9 +157,9 @@ void outside_choose(Kernel *kernel, FactTable *facts, Op *op)
     const Op *view = op->operands[0]->op;
     if (view == NULL || view->code != OP_view || op_attr(view, ATTR_outside) == NULL) return;
     switch ((int)op->code) {
-    case OP_load: choose_loaded(kernel, op); break;
+    case OP_load: choose_loaded(kernel, facts, op); break;
     case OP_copy:
-    case OP_copy_async: load_copied(op); break;
+    case OP_copy_async: load_copied(facts, op); break;
     case OP_gather: choose_read(kernel, facts, op, scattered_first(op)); break;
     case OP_element_load: choose_read(kernel, facts, op, 1); break;
     default: break; /* it only writes */
