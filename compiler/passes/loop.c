@@ -1,6 +1,8 @@
 /* loop.c: see loop.h. */
 #include "passes/loop.h"
 
+#include "passes/passes.h"
+
 int64_t loop_trips(const Op *loop)
 {
     int64_t begin, end, step;
@@ -92,4 +94,34 @@ bool loop_slope(const Op *loop, const Value *value, int64_t *slope)
     const bool is_known = slope_of(&slopes, value, slope);
     arena_free(slopes.arena);
     return is_known;
+}
+
+/* ---- rounds ahead ---- */
+
+Value *loop_ahead(Builder *builder, Value *index, Value *step, int rounds)
+{
+    Value *distance =
+        build2(builder, OP_mul, step, build_const(builder, step->type->dtype, rounds));
+    return build2(builder, OP_add, index, distance);
+}
+
+bool loop_counts_to(const Op *loop, const Value *index, int rounds)
+{
+    FactTable *facts = facts_new(loop->parent->kernel);
+    const Facts at = facts_of(facts, index), step = facts_of(facts, loop->operands[2]);
+    facts_free(facts);
+    if (index->type->dtype != DTYPE_i32) return true; /* nobody counts so far */
+    const int64_t way = rounds * step.high;
+    return at.low + way >= INT32_MIN && at.high + way <= INT32_MAX;
+}
+
+Value *loop_has_round(const Op *loop, Builder *builder, Value *index, int rounds, Value *later)
+{
+    Value *step = loop->operands[2], *end = loop->operands[1];
+    if (!loop_counts_to(loop, index, rounds)) {
+        step = build_cast(builder, DTYPE_i64, step);
+        end = build_cast(builder, DTYPE_i64, end);
+        later = loop_ahead(builder, build_cast(builder, DTYPE_i64, index), step, rounds);
+    }
+    return build_cmp(builder, "lt", later, end);
 }

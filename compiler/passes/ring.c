@@ -273,11 +273,18 @@ static void copy_round(const Pipeline *pipeline, Builder *builder, Value *index,
     build_op(builder, OP_copy_commit, 0, NULL, 0, NULL);
 }
 
-static Value *ahead_of(Builder *builder, Value *index, Value *step, int rounds)
+/* In the loop: whether there is the round that copies are ahead for. */
+static Value *goes_on(const Pipeline *pipeline, Builder *builder)
 {
-    Value *distance =
-        build2(builder, OP_mul, step, build_const(builder, step->type->dtype, rounds));
-    return build2(builder, OP_add, index, distance);
+    const Op *loop = pipeline->loop;
+    Value *index = loop->regions[0]->arguments[0], *step = loop->operands[2];
+    /* in a loop that runs the end is behind the beginning */
+    if (!loop_counts_to(loop, loop->operands[0], -pipeline->ahead))
+        return loop_has_round(loop, builder, index, pipeline->ahead,
+                              loop_ahead(builder, index, step, pipeline->ahead));
+    Builder outside = builder_before(pipeline->loop);
+    Value *limit = loop_ahead(&outside, loop->operands[1], step, -pipeline->ahead);
+    return build_cmp(builder, "lt", index, limit);
 }
 
 static void copy_first_rounds(const Pipeline *pipeline)
@@ -285,8 +292,8 @@ static void copy_first_rounds(const Pipeline *pipeline)
     Builder builder = builder_before(pipeline->loop);
     Value **bounds = pipeline->loop->operands;
     for (int round = 0; round < pipeline->ahead; round++) {
-        Value *index = round ? ahead_of(&builder, bounds[0], bounds[2], round) : bounds[0];
-        Value *exists = build_cmp(&builder, "lt", index, bounds[1]);
+        Value *index = round ? loop_ahead(&builder, bounds[0], bounds[2], round) : bounds[0];
+        Value *exists = loop_has_round(pipeline->loop, &builder, bounds[0], round, index);
         copy_round(pipeline, &builder, index, build_const(&builder, DTYPE_i32, round), exists);
     }
 }
@@ -325,13 +332,12 @@ static void advance(const Pipeline *pipeline, Op *before, Value *const arguments
 {
     const Op *loop = pipeline->loop;
     const int ahead = pipeline->ahead;
-    Builder outside = builder_before(pipeline->loop), builder = builder_before(before);
+    Builder builder = builder_before(before);
     Value *index = loop->regions[0]->arguments[0], *step = loop->operands[2];
-    Value *limit = ahead_of(&outside, loop->operands[1], step, -ahead);
     Op *wait = build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL);
     op_set_int(wait, ATTR_count, ahead - 1);
-    Value *exists = build_cmp(&builder, "lt", index, limit);
-    copy_round(pipeline, &builder, ahead_of(&builder, index, step, ahead), arguments[SLOT_FREE],
+    Value *exists = goes_on(pipeline, &builder);
+    copy_round(pipeline, &builder, loop_ahead(&builder, index, step, ahead), arguments[SLOT_FREE],
                exists);
 }
 

@@ -7,26 +7,21 @@
  */
 #include "passes/ring.h"
 
+#include "passes/loop.h"
 #include "passes/rebuild.h"
 
 enum { SLOT_FILLED = SLOT_LAST /* the parity of what is read */ };
 
-static Value *ahead_of(const Pipeline *pipeline, Builder *builder, Value *index, int rounds)
-{
-    Value *step = pipeline->loop->operands[2];
-    Value *count = build_const(builder, step->type->dtype, rounds);
-    return build2(builder, OP_add, index, build2(builder, OP_mul, step, count));
-}
-
-/* The copies of the round with this index, if there is one. */
-static void begin_round(const Pipeline *pipeline, Builder *builder, Value *index,
+/* The copies of the round so many behind the one with this index, if there is one. */
+static void begin_round(const Pipeline *pipeline, Builder *builder, Value *index, int rounds,
                         Value *const filled[2])
 {
     const Region *body = pipeline->loop->regions[0];
-    Value *exists = build_cmp(builder, "lt", index, pipeline->loop->operands[1]);
+    Value *later = loop_ahead(builder, index, pipeline->loop->operands[2], rounds);
+    Value *exists = loop_has_round(pipeline->loop, builder, index, rounds, later);
     Builder inside = builder_before(build_branch(builder, exists)->regions[0]->last);
     Map map = {0};
-    map_set(pipeline->pass->arena, &map, body->arguments[0], index);
+    map_set(pipeline->pass->arena, &map, body->arguments[0], later);
     ring_copy_by_tensor(pipeline, &inside, filled, body, &map);
 }
 
@@ -35,8 +30,7 @@ static void begin_first_rounds(const Pipeline *pipeline, Value *barriers)
     Builder builder = builder_before(pipeline->loop);
     for (int round = 0; round < pipeline->ahead; round++) {
         Value *filled[2] = {barriers, build_const(&builder, DTYPE_i32, round)};
-        begin_round(pipeline, &builder,
-                    ahead_of(pipeline, &builder, pipeline->loop->operands[0], round), filled);
+        begin_round(pipeline, &builder, pipeline->loop->operands[0], round, filled);
     }
 }
 
@@ -62,7 +56,7 @@ void fill(Pipeline *pipeline)
     Region *body = pipeline->loop->regions[0];
     Builder start = builder_before(body->first), end = builder_before(region_terminator(body));
     build_op(&start, OP_barrier, 0, NULL, 0, NULL);
-    begin_round(pipeline, &start, ahead_of(pipeline, &start, body->arguments[0], pipeline->ahead),
+    begin_round(pipeline, &start, body->arguments[0], pipeline->ahead,
                 (Value *const[2]){barriers, arguments[SLOT_FREE]});
     Value *read = arguments[SLOT_READ], *parity = arguments[SLOT_FILLED];
     Op *take = build_op(&start, OP_slot_take, 3, (Value *[]){barriers, read, parity}, 0, NULL);
