@@ -149,12 +149,36 @@ static bool read_annotation(Eval *eval, const Object *type, bool any_key, Kernel
     return any_key;
 }
 
+/* Where the evaluator stood, and how deep in library code. */
+typedef struct Stand {
+    int library;
+    Span at, span;
+} Stand;
+
+/* What is wrong with an annotation is told of at its own place, whoever asks. */
+static Stand go_to(Eval *eval, const Function *function, const Node *annotation)
+{
+    const Stand stand = {eval->library, eval->at, eval->builder.span};
+    if (function->unit == NULL || !function->unit->is_library) eval->library = 0;
+    eval_move_to(eval, annotation);
+    return stand;
+}
+
+static void go_back(Eval *eval, const Stand *stand)
+{
+    eval->library = stand->library;
+    eval->at = stand->at;
+    eval->builder.span = stand->span;
+}
+
 static Object *eval_annotation(Eval *eval, const Function *function, const Node *annotation)
 {
     Frame frame = {.scope = function->closure, .caller = eval->frame};
+    const Stand stand = go_to(eval, function, annotation);
     eval->frame = &frame;
     Object *type = eval_expr(eval, annotation);
     eval->frame = frame.caller;
+    go_back(eval, &stand);
     return type;
 }
 
@@ -185,7 +209,10 @@ static Object *parameter_type(Eval *eval, const Signature *signature, const Func
     if (type == NULL || signature->annotate == NULL || signature->body == NULL ||
         function != &signature->body->as.function)
         return type;
-    return call_simple(eval, signature->annotate, 1, &type, annotation->span);
+    const Stand stand = go_to(eval, function, annotation);
+    type = call_simple(eval, signature->annotate, 1, &type, annotation->span);
+    go_back(eval, &stand);
+    return type;
 }
 
 static bool read_parameter(Eval *eval, const Signature *signature, const Function *function,
