@@ -38,6 +38,19 @@ static Object *convert_argument(Eval *eval, const Function *function, const Node
     return object_ir(eval, stage_scalar(eval, value, type->as.dtype, eval->at));
 }
 
+/* A temporary tile has a variable of the parameter's own; what is written to a part goes where that
+ * is, and the library is not to write where nobody would see it. */
+static Object *hold_argument(const Binder *binder, Object *value)
+{
+    Object *held = object_keep(binder->eval, value);
+    if (held == value || held->kind != OBJECT_TILE) return held;
+    held->as.ir.whole = value->as.ir.whole;
+    held->as.ir.index = value->as.ir.index;
+    held->as.ir.unseen = held->as.ir.whole == NULL && binder->function->unit != NULL &&
+                         binder->function->unit->is_library;
+    return held;
+}
+
 static bool bind_one(Binder *binder, const Node *node, Object *value)
 {
     const Nodearg *parameter = NODE_AS(arg, node);
@@ -45,7 +58,7 @@ static bool bind_one(Binder *binder, const Node *node, Object *value)
     value = convert_argument(eval, binder->function, parameter, value);
     if (value == NULL) return false;
     Binding *binding = bindings_make(eval, &binder->scope->bindings, parameter->arg);
-    binding_put(eval, binding, object_keep(eval, value), node->span);
+    binding_put(eval, binding, hold_argument(binder, value), node->span);
     if (eval->parallel != NULL) binding->lanes = eval->parallel->mask; /* they alone are here */
     return true;
 }

@@ -117,7 +117,7 @@ Object *result_deliver(Eval *eval, Value *value, Object *out)
     if (type == NULL || type->kind != TYPE_TILE)
         return FAIL(eval, expected_kind, eval->at, "out", "a register tile",
                     object_repr(eval, out));
-    return tile_write(eval, out, value) ? out : NULL;
+    return tile_write_out(eval, out, value) ? out : NULL;
 }
 
 Value *core_build(Eval *eval, OpCode code, int count, Value *const *operands, const Type *type)

@@ -90,7 +90,7 @@ Object *core_assign(Eval *eval, const Bound *bound)
         return FAIL(eval, dtype_mismatch, bound->at, "the value", dtype_user_name(given->dtype),
                     dtype_user_name(type->dtype));
     Value *value = stage_typed(eval, bound->values[1], type, bound->at);
-    return value != NULL && tile_write(eval, bound->values[0], value) ? eval->none : NULL;
+    return value != NULL && tile_write_out(eval, bound->values[0], value) ? eval->none : NULL;
 }
 
 /* ---- shapes ---- */

@@ -241,6 +241,7 @@ struct Object {
             Value *value, *var;
             const Type *seen; /* NULL, or how another name sees the variable's tile (alias.c) */
             Object *whole, *index; /* of a register tile's part: what is written to it goes there */
+            bool unseen;           /* a temporary that a function of the library was given */
         } ir;                      /* IR, TILE; CELL: var */
         Merge *merge;
     } as;
@@ -651,7 +652,9 @@ Object *object_hold(Eval *eval, Object *object);
 /* The object for a list, a parameter or a loop's target: a named tile by reference, a temporary
  * held. */
 Object *object_keep(Eval *eval, Object *object);
-/* Writes a register tile in place (out=). False: reported. */
+/* Writes a register tile in place. False: reported. */
 bool tile_write(Eval *eval, Object *tile, Value *value);
+/* The same where the author says so (out=): not a tile that nothing else sees. */
+bool tile_write_out(Eval *eval, Object *tile, Value *value);
 
 #endif

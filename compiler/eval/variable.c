@@ -47,11 +47,8 @@ Object *object_hold(Eval *eval, Object *object)
 Object *object_keep(Eval *eval, Object *object)
 {
     if (object_is_record(object)) return record_hold(eval, object, true);
-    if (object->kind != OBJECT_TILE || object->as.ir.var != NULL) return object;
-    Object *held = object_hold(eval, object);
-    held->as.ir.whole = object->as.ir.whole;
-    held->as.ir.index = object->as.ir.index;
-    return held;
+    bool temporary = object->kind == OBJECT_TILE && object->as.ir.var == NULL;
+    return temporary ? object_hold(eval, object) : object;
 }
 
 bool binding_set(Eval *eval, Binding *binding, Object *object, Span at)
@@ -95,14 +92,22 @@ Object *binding_get(Eval *eval, Binding *binding, Span at)
     return structure_read(eval, object);
 }
 
+static bool refuse_nameless(Eval *eval)
+{
+    FAIL(eval, bad_value, eval->at,
+         "this tile has no name, so that nothing could see what is written to it");
+    return false;
+}
+
+bool tile_write_out(Eval *eval, Object *tile, Value *value)
+{
+    return tile->as.ir.unseen ? refuse_nameless(eval) : tile_write(eval, tile, value);
+}
+
 bool tile_write(Eval *eval, Object *tile, Value *value)
 {
     const bool is_part = tile->as.ir.whole != NULL;
-    if (tile->as.ir.var == NULL && !is_part) {
-        FAIL(eval, bad_value, eval->at,
-             "this tile has no name, so that nothing could see what is written to it");
-        return false;
-    }
+    if (tile->as.ir.var == NULL && !is_part) return refuse_nameless(eval);
     const Type *type = staged_object_type(tile);
     if (value->type != type) {
         FAIL(eval, expected_kind, eval->at, "what is written to the tile",
