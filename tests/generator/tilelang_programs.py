@@ -119,9 +119,10 @@ class Kernel(Choices):
                 places.append(self.pick(forms))
         return ", ".join(places)
 
-    def inside(self, places, shape):
+    def inside(self, places, variables, extents, shape):
         """Fragments are read inside: as often as not by the rest of a division."""
-        return ", ".join(p if p.isidentifier() else f"T.abs({p}) % {e}" for p, e in zip(self.split(places), shape))
+        most = dict(zip(variables, extents))
+        return ", ".join(p if most.get(p, e + 1) <= e else f"T.abs({p}) % {e}" for p, e in zip(self.split(places), shape))
 
     @staticmethod
     def split(text):
@@ -147,7 +148,7 @@ class Kernel(Choices):
                         return f"{buffer.name}[{', '.join(variables)}]"
                 else:
                     places = self.place(variables, extents, buffer.shape, False)
-                    return f"{buffer.name}[{self.inside(places, buffer.shape)}]"
+                    return f"{buffer.name}[{self.inside(places, variables, extents, buffer.shape)}]"
             if kind < 5:
                 buffer = self.input(dtype, self.pick([1, 2, 2]))
                 return f"{buffer.name}[{self.place(variables, extents, buffer.shape, False)}]"
