@@ -115,12 +115,13 @@ static void index_all(Eval *eval, Object *dict)
     index->count = keys->count;
 }
 
+/* The index goes by what __hash__ says, which without an evaluator nobody asks. */
 size_t dict_place(Eval *eval, const Object *dict, const Object *key)
 {
     const ObjectVec *keys = &dict->as.dict.keys;
     const DictIndex *index = dict->as.dict.index;
     size_t place = 0;
-    if (index == NULL || index->count != keys->count) {
+    if (eval == NULL || index == NULL || index->count != keys->count) {
         while (place < keys->count && !object_agrees(eval, keys->data[place], key)) place++;
         return place;
     }
