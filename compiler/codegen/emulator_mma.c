@@ -66,13 +66,12 @@ LLVMValueRef emulator_wgmma_under_way(Gen *gen, int count)
     return LLVMBuildICmp(gen->builder, LLVMIntNE, some, zero, "");
 }
 
-/* As in emulator/abi.h. */
-enum { FENCE_SHARED, FENCE_MADE, FENCE_GLOBAL };
-
 void emulator_fence_async(Gen *gen, const Op *op)
 {
     const bool made = op_int(op, ATTR_made, 0), global = op_int(op, ATTR_global, 0);
-    LLVMValueRef shown = gen_i32(gen, made ? FENCE_MADE : global ? FENCE_GLOBAL : FENCE_SHARED);
+    LLVMValueRef shown = gen_i32(gen, made     ? TILE_EMU_FENCE_MADE
+                                      : global ? TILE_EMU_FENCE_GLOBAL
+                                               : TILE_EMU_FENCE_SHARED);
     emu_call(gen, "tile_emu_fence_async", gen->types.nothing, 1, &shown);
 }
 

@@ -38,24 +38,34 @@ static Object *eval_quietly(Program *program, uint32_t index, const Node *node)
     return object;
 }
 
+/* The last of the module's statements above `*index` that binds the name, and its index; or NULL.
+ */
+static const Node *binding_statement(const Program *program, const Node *name, uint32_t *index)
+{
+    const Unit *unit = program->unit;
+    const IndexVec *places = map_get(&unit->definitions, NODE_AS(Name, name)->id);
+    for (size_t i = places != NULL ? places->count : 0; i-- > 0;) {
+        if (places->data[i] >= *index) continue;
+        *index = places->data[i];
+        return unit->tree->tree->body.items[*index];
+    }
+    return NULL;
+}
+
 /* A name says what it is by the statement that binds it. */
 static bool name_makes_kernel(Program *program, const Node *node, uint32_t index, int depth)
 {
-    const IndexVec *places = map_get(&program->unit->definitions, NODE_AS(Name, node)->id);
-    for (size_t i = places != NULL ? places->count : 0; i-- > 0;) {
-        uint32_t place = places->data[i];
-        if (place >= index) continue;
-        const Node *statement = program->unit->tree->tree->body.items[place];
-        if (statement->kind == NODE_Assign)
-            return makes_kernel(program, NODE_AS(Assign, statement)->value, place, depth + 1);
-        if (statement->kind == NODE_AnnAssign && NODE_AS(AnnAssign, statement)->value != NULL)
-            return makes_kernel(program, NODE_AS(AnnAssign, statement)->value, place, depth + 1);
-        if (statement->kind != NODE_ClassDef && statement->kind != NODE_ImportFrom &&
-            statement->kind != NODE_FunctionDef)
-            return false;
-        return is_maker(eval_quietly(program, index, node));
-    }
-    return false;
+    uint32_t place = index;
+    const Node *statement = binding_statement(program, node, &place);
+    if (statement == NULL) return false;
+    if (statement->kind == NODE_Assign)
+        return makes_kernel(program, NODE_AS(Assign, statement)->value, place, depth + 1);
+    if (statement->kind == NODE_AnnAssign && NODE_AS(AnnAssign, statement)->value != NULL)
+        return makes_kernel(program, NODE_AS(AnnAssign, statement)->value, place, depth + 1);
+    if (statement->kind != NODE_ClassDef && statement->kind != NODE_ImportFrom &&
+        statement->kind != NODE_FunctionDef)
+        return false;
+    return is_maker(eval_quietly(program, index, node));
 }
 
 bool names_compile(Name name)
@@ -100,31 +110,23 @@ static void search_all(Search *search, Nodes nodes)
     for (uint32_t i = 0; i < nodes.count; i++) search_node(search, nodes.items[i]);
 }
 
-/* The last of the module's statements above that binds the name, or NULL. */
-static const Node *binding_statement(const Search *search, Name name)
-{
-    const Unit *unit = search->program->unit;
-    const IndexVec *places = map_get(&unit->definitions, name);
-    for (size_t i = places != NULL ? places->count : 0; i-- > 0;)
-        if (places->data[i] < search->index) return unit->tree->tree->body.items[places->data[i]];
-    return NULL;
-}
-
 /* `re.compile(...)` compiles no kernel. What a name of a loop or of a function is, nobody knows
  * yet. */
 static bool may_be_kernel(const Search *search, const Node *node)
 {
     if (makes_kernel(search->program, node, search->index, 0)) return true;
     while (node->kind == NODE_Attribute) node = NODE_AS(Attribute, node)->value;
+    uint32_t place = search->index;
     const Node *from =
-        node->kind == NODE_Name ? binding_statement(search, NODE_AS(Name, node)->id) : NULL;
+        node->kind == NODE_Name ? binding_statement(search->program, node, &place) : NULL;
     return from == NULL || (from->kind != NODE_Import && from->kind != NODE_ImportFrom);
 }
 
 /* A call of a function of the module does what that does. */
-static void search_function(Search *search, Name name)
+static void search_function(Search *search, const Node *name)
 {
-    const Node *node = binding_statement(search, name);
+    uint32_t place = search->index;
+    const Node *node = binding_statement(search->program, name, &place);
     if (node == NULL || node->kind != NODE_FunctionDef || map_has(&search->functions, node)) return;
     const NodeFunctionDef *function = NODE_AS(FunctionDef, node);
     if (function->decorator_list.count > 0) return;
@@ -137,7 +139,7 @@ static void search_function(Search *search, Name name)
 
 static void search_call(Search *search, const Node *callee)
 {
-    if (callee->kind == NODE_Name) search_function(search, NODE_AS(Name, callee)->id);
+    if (callee->kind == NODE_Name) search_function(search, callee);
     if (callee->kind == NODE_Attribute && names_compile(NODE_AS(Attribute, callee)->attr) &&
         may_be_kernel(search, NODE_AS(Attribute, callee)->value))
         search->found = MAKES_COMPILED;
