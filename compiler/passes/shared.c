@@ -68,11 +68,13 @@ static bool is_between_blocks(const Op *op)
            (op->code == OP_slot_give && op->operand_count > 3);
 }
 
+/* The author's mbarriers have their bytes for themselves: a thread may arrive at one that nobody
+ * waits for any more, and waits are not what sync sees as uses of memory. */
 static void note_uses(const Lives *lives, const Op *op, int now)
 {
     for (int i = 0; i < op->operand_count; i++) {
         Life *life = life_of(lives, tile_used(op, i));
-        if (life && is_between_blocks(op))
+        if (life && (is_between_blocks(op) || op->code == OP_signal_init))
             extend(life, 0, INT_MAX);
         else if (life)
             extend(life, now, is_left_open(op) ? INT_MAX : now);

@@ -28,7 +28,7 @@
  *
  * Within a thread group a barrier is the group's own and orders its threads' accesses alone; what
  * other threads left pending is ordered by a barrier before the group, for all that run the group's
- * op. */
+ * op, or before one that stands before it and waits for others at an mbarrier. */
 #include "passes/sync.h"
 
 enum { BARRIERS = 16 };   /* of the machine; 0 is the block's */
@@ -290,16 +290,69 @@ static void visit_apart(const Sync *sync, Op *op, State *state)
     }
 }
 
-/* Waits for what others did before the group begins, then walks it. */
-static void visit_group(const Sync *sync, Op *op, State *state)
+/* Whether the group has to wait for what others left pending. */
+static bool group_waits(const Sync *sync, const Op *group, const State *state)
 {
     bool hit = false;
     Sync inner = *sync;
-    inner.group = group_threads(op);
+    inner.group = group_threads(group);
     const Sync dry = dry_walk(&inner, &hit, inner.group);
     State entry = state_copy(sync, state);
-    walk(&dry, op->regions[0], &entry);
-    if (hit) insert_barrier(sync, op, state);
+    walk(&dry, group->regions[0], &entry);
+    return hit;
+}
+
+/* Whether one group waits at an mbarrier, `row`, that the other uses otherwise. */
+typedef struct Partners {
+    const Op *other;
+    const Value *row;
+    bool found;
+} Partners;
+
+static void find_use(Op *op, void *context)
+{
+    Partners *partners = context;
+    for (int i = 0; i < op->operand_count && op->code != OP_signal_wait; i++)
+        partners->found |= op->operands[i] == partners->row;
+}
+
+static void find_partner(Op *op, void *context)
+{
+    Partners *partners = context;
+    if (op->code != OP_signal_wait || partners->found) return;
+    partners->row = op->operands[0];
+    region_visit(partners->other->regions[0], find_use, partners);
+}
+
+/* Its threads may wait until the other's arrive. */
+static bool waits_for(const Op *group, const Op *other)
+{
+    Partners partners = {.other = other};
+    region_visit(group->regions[0], find_partner, &partners);
+    return partners.found;
+}
+
+/* Whether a group behind this one has to wait for what is pending, and cannot do so there: this one
+ * may wait for it, or for one further behind. */
+static bool later_group_waits(const Sync *sync, const Op *group, const State *state)
+{
+    bool needed = false;
+    for (const Op *op = group->next; op; op = op->next) {
+        if (op->code == OP_sync || op->code == OP_barrier) return false;
+        if (!sync->signals || !is_group(op)) continue;
+        needed = needed || group_waits(sync, op, state);
+        if (needed && waits_for(group, op)) return true;
+    }
+    return false;
+}
+
+/* Waits for what others did before the group begins, then walks it. */
+static void visit_group(const Sync *sync, Op *op, State *state)
+{
+    if (group_waits(sync, op, state) || later_group_waits(sync, op, state))
+        insert_barrier(sync, op, state);
+    Sync inner = *sync;
+    inner.group = group_threads(op);
     walk(&inner, op->regions[0], state);
 }
 

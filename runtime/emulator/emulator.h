@@ -298,9 +298,12 @@ tile_status tile_emu_is_checked(bool *checked, bool *backwards);
 
 typedef enum Scope { SCOPE_THREAD, SCOPE_WARP, SCOPE_BLOCK, SCOPE_GRID } Scope;
 
-/* Of a set of reads, those of one warp: the latest, and by which lanes. */
+/* Of a set of reads, those of one warp. Lanes of which each has its turn alone read one after the
+ * other, and each is known once it has done something behind its own read: that is taken to be what
+ * it did behind the first one of the set, so that a lane which reads again after that is missed. */
 typedef struct WarpReads {
-    uint32_t stamp, lanes;
+    uint32_t stamp, first; /* the latest read, and the first */
+    uint32_t lanes;        /* that have to be known one by one; none where any will do */
 } WarpReads;
 
 /* An access, or a set of reads none of which is ordered before another: those of several threads of
@@ -322,8 +325,11 @@ typedef struct Access {
     uint16_t passed;        /* left_out.c */
     uint32_t warps;         /* of a set of reads of one block: whose they are */
     union {
-        WarpReads *by_warp; /* of such a set in shared memory; of several blocks' by their ranks,
-                               then warps; else NULL */
+        struct {
+            uint32_t first, lanes;
+        } warp;             /* of a set of one warp's: as in WarpReads */
+        WarpReads *by_warp; /* of one of several warps', in shared memory; of several blocks' by
+                               their ranks, then warps; else NULL */
         struct {
             uint32_t block, stamp;
         } other; /* of a set of several blocks' reads of global memory: the last that is not of the

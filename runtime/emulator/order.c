@@ -309,15 +309,15 @@ uint32_t tile_emu_order_gather(Order *order, Block *block, uint32_t warp)
     return add_meeting(order, block, 1u << warp);
 }
 
-/* Of each warp, the lanes that have done an atomic of their own after an access. */
+/* Of each warp, the lanes that have done an atomic of their own after a read of theirs. */
 typedef struct Lanes {
     uint32_t of_warp[LANES];
 } Lanes;
 
-/* Lanes that did something together are known one by one, too: once all have been met. */
+/* Lanes that read are known one by one, too: once all have been met. */
 static bool lane_completes(Lanes *lanes, const Event *event, uint32_t warp, WarpReads reads)
 {
-    if (event->warps || event->unit || event->thread / LANES != warp || reads.stamp >= event->stamp)
+    if (event->warps || event->unit || event->thread / LANES != warp || reads.first >= event->stamp)
         return false;
     lanes->of_warp[warp] |= 1u << event->thread % LANES;
     return (lanes->of_warp[warp] & reads.lanes) == reads.lanes;
@@ -401,7 +401,7 @@ static uint32_t walk(Order *order, uint32_t from, const Access *access)
         }
         if (access->scope == SCOPE_WARP && event->block == access->block &&
             lane_completes(&lanes, event, access->thread / LANES,
-                           (WarpReads){access->stamp, UINT32_MAX}))
+                           (WarpReads){access->stamp, access->warp.first, access->warp.lanes}))
             return index;
         for (int i = 0; i < 2; i++) {
             uint32_t before = event->before[i];

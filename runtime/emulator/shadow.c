@@ -303,11 +303,22 @@ Access tile_emu_shadow_access_of(const Request *request)
                     .passed = tile_emu_passed(request->thread)};
 }
 
-/* The lanes that have to be known to have read; none where any will do. */
-static uint32_t lanes_of(const Access *read)
+static WarpReads warp_reads(const Access *reads)
 {
-    if (read->scope > SCOPE_THREAD) return UINT32_MAX;
-    return read->together ? 0 : 1u << read->thread % LANES;
+    if (reads->scope == SCOPE_WARP)
+        return (WarpReads){reads->stamp, reads->warp.first, reads->warp.lanes};
+    return (WarpReads){reads->stamp, reads->stamp,
+                       reads->together               ? 0
+                       : reads->scope > SCOPE_THREAD ? UINT32_MAX
+                                                     : 1u << reads->thread % LANES};
+}
+
+static void add_read(WarpReads *reads, const Access *now)
+{
+    const uint32_t lane = now->together ? 0 : 1u << now->thread % LANES;
+    if (!(reads->lanes & ~lane)) reads->first = now->stamp; /* no others */
+    reads->stamp = now->stamp;
+    reads->lanes |= lane;
 }
 
 /* The set as one of a block that has so many warps. */
@@ -316,7 +327,7 @@ static void put_reads(const Access *reads, uint32_t warps, WarpReads *out)
     if (reads->scope == SCOPE_BLOCK && reads->by_warp)
         memcpy(out, reads->by_warp, warps * sizeof *out);
     else
-        out[reads->thread / LANES] = (WarpReads){reads->stamp, lanes_of(reads)};
+        out[reads->thread / LANES] = warp_reads(reads);
 }
 
 /* The set with this read; each warp's latest is kept, as one that has arrived at an mbarrier need
@@ -340,9 +351,7 @@ static WarpReads *reads_with(const Access *reads, const Access *now, const Reque
         put_reads(reads, (uint32_t)warps,
                   all + (of_blocks ? reads->block - cluster->blocks->id : 0) * warps);
     }
-    WarpReads *own = all + (of_blocks ? request->block->rank * warps : 0);
-    own[request->thread->warp].stamp = now->stamp;
-    own[request->thread->warp].lanes |= request->together ? 0 : 1u << request->thread->lane;
+    add_read(all + (of_blocks ? request->block->rank * warps : 0) + request->thread->warp, now);
     return all;
 }
 
@@ -374,7 +383,14 @@ static void remember_read(Access *reads, const Request *request, Order *order)
         now.scope = !same_block ? SCOPE_GRID : same_warp ? SCOPE_WARP : SCOPE_BLOCK;
         now.warps |= reads->warps;
         now.bits = now.bits && reads->bits ? now.bits | reads->bits : 0;
-        now.by_warp = reads_with(reads, &now, request);
+        if (now.scope == SCOPE_WARP) {
+            WarpReads all = warp_reads(reads);
+            add_read(&all, &now);
+            now.warp.first = all.first;
+            now.warp.lanes = all.lanes;
+        } else {
+            now.by_warp = reads_with(reads, &now, request);
+        }
         if (now.scope == SCOPE_GRID && request->space == TILE_EMU_GLOBAL) keep_other(reads, &now);
     }
     *reads = now;
