@@ -19,7 +19,8 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 
-BATCH = 25
+from choices import BATCH, architecture  # noqa: E402
+
 LIMIT = 120  # seconds a batch
 MEMORY = 6 << 20  # KiB
 
@@ -27,6 +28,8 @@ MEMORY = 6 << 20  # KiB
 def program(dialect, seed):
     if dialect == "tilus":
         from tilus_programs import program as made
+    elif dialect == "pipelines":
+        from pipeline_programs import program as made
     elif dialect == "warp":
         from warp_programs import program as made
     else:
@@ -47,8 +50,7 @@ def write_programs(folder, dialect, first, count):
 
 
 def options_of(seed):
-    """Which GPU's program the emulator runs."""
-    return ["--arch=emulator:" + ("sm_80" if seed // BATCH % 3 == 0 else "sm_90a")]
+    return ["--arch=emulator:" + architecture(seed)]
 
 
 def run(differ, paths, options, device="emulator", variables=None):
@@ -105,7 +107,7 @@ def check(options, first, count, report):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", nargs="?", default="build")
-    parser.add_argument("--dialect", choices=["tilus", "tilelang", "warp"], default="warp")
+    parser.add_argument("--dialect", choices=["tilus", "pipelines", "tilelang", "warp"], default="warp")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=BATCH)
     parser.add_argument("--jobs", type=int, default=1)
