@@ -73,8 +73,8 @@ static bool bind_signature(Eval *eval, const BuiltinRow *row, const Arguments *a
     size_t given = arguments->positional.count, taken = 0;
     for (int i = 0; i < count; i++) {
         if (parts[i].takes_rest) {
-            bound->rest =
-                object_list(eval, OBJECT_TUPLE, arguments->positional.data + taken, given - taken);
+            Object **rest = taken < given ? arguments->positional.data + taken : NULL;
+            bound->rest = object_list(eval, OBJECT_TUPLE, rest, given - taken);
             taken = given;
         } else if (!parts[i].by_name && taken < given) {
             bound->values[i] = arguments->positional.data[taken++];
