@@ -14,8 +14,9 @@
 
 enum { MEMO = 1024, KNOWN = 4096, MAX_VISITS = 1 << 20 };
 
-/* The clocks of the thread that did an atomic, after it; block 0: two events' joint. Where some
- * warps met at a barrier of their own, all that they did before `stamp`. */
+/* The clocks of the thread that did an atomic, after it; block 0: two events' joint, at `stamp` of
+ * the block whose number `thread` is, or 0 if that is not known. Where some warps met at a barrier
+ * of their own, all that they did before `stamp`. */
 typedef struct Event {
     uint32_t block, thread;
     uint32_t warps; /* that met; 0: this is an atomic */
@@ -110,10 +111,11 @@ static uint32_t add_event(Order *order, Event event)
     return order->count++;
 }
 
-static uint32_t join(Order *order, uint32_t a, uint32_t b)
+static uint32_t join(Order *order, const Block *in, uint32_t a, uint32_t b)
 {
     if (!a || !b || a == b) return a ? a : b;
-    return add_event(order, (Event){.before = {a, b}});
+    return add_event(
+        order, (Event){.thread = in ? in->id : 0, .stamp = in ? in->now : 0, .before = {a, b}});
 }
 
 /* ---- chains: what was released at an address ---- */
@@ -164,7 +166,7 @@ static void acquire(Order *order, Thread *thread, uintptr_t address, uint32_t sp
 {
     for (int reach = OF_BLOCK; reach <= (int)most; reach++) {
         const uint64_t *last = chain_at(order, thread->block, address, space, (Reach)reach);
-        if (last) thread->event = join(order, thread->event, (uint32_t)*last);
+        if (last) thread->event = join(order, thread->block, thread->event, (uint32_t)*last);
     }
 }
 
@@ -220,7 +222,7 @@ void tile_emu_order_arrive(Order *order, Thread *thread, Block *home, uintptr_t 
     uint64_t *last = chain_at(order, home, barrier, TILE_EMU_SHARED,
                               is_remote && scope != TILE_EMU_CTA ? OF_CLUSTER : OF_BLOCK);
     tile_emu_note_chance();
-    if (last) *last = join(order, add_event(order, event), (uint32_t)*last);
+    if (last) *last = join(order, thread->block, add_event(order, event), (uint32_t)*last);
 }
 
 uint32_t tile_emu_order_begin(Order *order, Thread *thread, uint32_t site)
@@ -267,7 +269,7 @@ void tile_emu_order_join(Order *order, Thread *threads, uint32_t count)
         uint32_t event = threads[i].event;
         if (!event || event == previous || event == first) continue;
         first = first ? first : event;
-        joint = join(order, joint, event);
+        joint = join(order, threads->block, joint, event);
         previous = event;
     }
     for (uint32_t i = 0; joint && i < count; i++) threads[i].event = joint;
@@ -275,7 +277,7 @@ void tile_emu_order_join(Order *order, Thread *threads, uint32_t count)
 
 uint32_t tile_emu_order_both(Order *order, uint32_t a, uint32_t b)
 {
-    return join(order, a, b);
+    return join(order, NULL, a, b);
 }
 
 static uint32_t add_meeting(Order *order, const Block *block, uint32_t warps)
@@ -284,7 +286,7 @@ static uint32_t add_meeting(Order *order, const Block *block, uint32_t warps)
     for (uint32_t i = 0; i < block->thread_count; i++) {
         uint32_t event = block->threads[i].event;
         if (!(warps >> block->threads[i].warp & 1) || !event || event == previous) continue;
-        joint = join(order, joint, event);
+        joint = join(order, block, joint, event);
         previous = event;
     }
     return add_event(order, (Event){.block = block->id,
@@ -381,12 +383,32 @@ static Memo *memo_of(Order *order, uint32_t event, uint32_t block)
     return &order->memo[(event * 31 + block) % MEMO];
 }
 
+/* Since when threads can know of the access, or of the first one of a set. */
+static uint32_t earliest(const Access *access)
+{
+    uint32_t first = access->scope == SCOPE_WARP ? access->warp.first : access->stamp;
+    if (access->scope < SCOPE_BLOCK) return first;
+    if (access->scope == SCOPE_GRID || !access->by_warp) return 0;
+    for (uint32_t rest = access->warps; rest; rest &= rest - 1) {
+        const WarpReads *reads = &access->by_warp[__builtin_ctz(rest)];
+        first = reads->first < first ? reads->first : first;
+    }
+    return first;
+}
+
+/* What is known to an event of before that is older still. */
+static bool is_before(const Event *event, uint32_t block, uint32_t stamp)
+{
+    return (event->block ? event->block : event->thread) == block && event->stamp <= stamp;
+}
+
 /* An event from which `access` is known; 0: there is none. A walk that grows too long answers with
  * where it is, since a fault that is none is worse than one that is missed. */
 static uint32_t walk(Order *order, uint32_t from, const Access *access)
 {
     size_t depth = 0;
     uint32_t warps = access->warps;
+    const uint32_t since = earliest(access);
     Lanes lanes = {0};
     order->visit++;
     if (!push(order, &depth, from)) return from;
@@ -403,6 +425,7 @@ static uint32_t walk(Order *order, uint32_t from, const Access *access)
             lane_completes(&lanes, event, access->thread / LANES,
                            (WarpReads){access->stamp, access->warp.first, access->warp.lanes}))
             return index;
+        if (is_before(event, access->block, since)) continue;
         for (int i = 0; i < 2; i++) {
             uint32_t before = event->before[i];
             if (!before || order->events[before].visit == order->visit) continue;

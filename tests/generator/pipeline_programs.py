@@ -4,6 +4,7 @@ kernel that computes the same from plain loads and with no barrier at all; the p
 that nothing else need compute it.
 
 Numbers are small and whole: no sum is rounded, whatever its order."""
+import copy
 import random
 
 from choices import Choices, architecture
@@ -72,9 +73,15 @@ class Job:
         self.acc, self.form, self.parts, self.dtype, self.shape, self.each_round = f"c{number}", form, parts, dtype, shape, each_round
         self.pointer, self.view, self.held = f"r{number}", f"o{number}", f"h{number}"
         self.way, self.product, self.exchange = "threads", None, False
+        self.guard = program.pick(["k % 2 == 0", "k > 1", "rounds > 3"]) if program.chance(0.15) else None
+
+    def without_guard(self):
+        job = copy.copy(self)
+        job.guard = None
+        return job
 
     def rows(self, program):
-        if self.way == "added":
+        if self.way in ("added", "in turn"):
             return 1
         return program.tiles * (program.most_rounds if self.each_round else 1)
 
@@ -131,8 +138,9 @@ class Act:
             job.product = "wgmma" if left.rows % 64 == 0 and not right.halves and p.chance(0.6) else "dot"
         else:
             job = self.tile_job()
-        kinds = ["threads", "threads"] + (["unit"] if p.has_unit else []) + (["added"] if job.dtype == "int32" and not job.each_round and
-                                                                             ("+" in job.form or job.product) else [])
+        kinds = ["threads", "threads"] + ["unit"] * p.has_unit
+        if job.dtype == "int32" and not job.each_round:  # any order will do
+            kinds += ["added"] + ["in turn"] * (not p.persistent)  # a block's turn comes after those of blocks that began before it
         job.way = p.pick(kinds)
         return job
 
@@ -207,7 +215,10 @@ class Act:
         """A round's work on the tiles of a stage; products may be begun and waited for one by one, or all at once."""
         p, opened = self.program, 0
         for job in jobs:
-            if job.product == "wgmma":
+            if job.guard and job.product != "dot":
+                with self.within(f"if {job.guard}:"):
+                    self.use([job.without_guard()], tile, step, stage)
+            elif job.product == "wgmma":
                 x, y = (part.ordered(stage) for part in job.parts)
                 unread = lambda text: text[len("self.load_shared("):-1]
                 self.line("self.wgmma.fence()")
@@ -318,7 +329,7 @@ class Act:
             with self.within(f"with self.single_warp({warp}):", f"for k in range({self.stages}):", "if k < rounds:"):
                 state = p.random.getstate()
                 arrivals = self.fetch(tile, "k", self.place("(n + k)"), f"{full}[{self.place('(n + k)')}]")
-            with self.within("for k in range(rounds):"):
+            with p.each_round():
                 self.line(f"self.mbarrier.wait({full}[{self.place('n')}], phase={self.phase('n')})")
                 self.use(jobs, tile, "k", self.place("n"))
                 self.line(meet)
@@ -377,7 +388,7 @@ class Act:
         def produce():
             with self.within(f"with self.thread_group({begins[('producer', 0)]}, {self.producer}):"):
                 self.line("n: int32 = 0")
-                with p.each_tile() as tile, self.within("for k in range(rounds):"):
+                with p.each_tile() as tile, p.each_round():
                     stage = self.place("n")
                     self.line(f"self.mbarrier.wait({empty}[{stage}], phase={self.phase('n', first=1)})")
                     if how == "unit":
@@ -399,7 +410,7 @@ class Act:
             s = self.changes
             with self.within(f"with self.thread_group({begins[('between', 0)]}, {self.between}):"):
                 self.line("n: int32 = 0")
-                with p.each_tile(), self.within("for k in range(rounds):"):
+                with p.each_tile(), p.each_round():
                     stage, turn = self.place("n"), self.place("n", self.turns)
                     self.line(f"self.mbarrier.wait({full}[{stage}], phase={self.phase('n')})")
                     self.line(f"self.mbarrier.wait({done}[{turn}], phase={self.phase('n', self.turns, 1)})")
@@ -418,7 +429,7 @@ class Act:
                     self.line("phase: uint32 = 0")
                 with p.each_tile() as tile:
                     p.begin(jobs)
-                    with self.within("for k in range(rounds):"):
+                    with p.each_round():
                         stage = "stage" if counted else self.place("n")
                         self.line(f"self.mbarrier.wait({full}[{stage}], phase={'phase' if counted else self.phase('n')})")
                         if self.between:
@@ -449,8 +460,8 @@ class Act:
 class Within:
     """Lines under others, an indentation deeper each."""
 
-    def __init__(self, program, heads, given=None):
-        self.program, self.heads, self.given = program, heads, given
+    def __init__(self, program, heads, given=None, tail=None):
+        self.program, self.heads, self.given, self.tail = program, heads, given, tail
 
     def __enter__(self):
         for head in self.heads:
@@ -459,6 +470,8 @@ class Within:
         return self.given
 
     def __exit__(self, *_):
+        if self.tail:
+            self.program.line(self.tail)
         self.program.depth -= len(self.heads)
 
 
@@ -488,6 +501,12 @@ class Program(Choices):
             return Within(self, ["for t in range(self.blockIdx.x, tiles, self.gridDim.x):"], "t")
         return Within(self, [], "self.blockIdx.x")
 
+    def each_round(self):
+        if self.chance(0.2):
+            self.line("k: int32 = 0")
+            return Within(self, ["while k < rounds:"], tail="k = k + 1")
+        return Within(self, ["for k in range(rounds):"])
+
     def streams(self):
         return [s for act in self.acts for s in act.streams]
 
@@ -498,6 +517,7 @@ class Program(Choices):
 
     def header(self, name, blocks, warps):
         types = {p: d for p, d in [(s.pointer, s.dtype) for s in self.streams()] + [(j.pointer, j.dtype) for j in self.jobs()]}
+        types.update({"q" + job.pointer: "int32" for job in self.jobs() if job.way == "in turn"})
         arguments = ", ".join(["tiles: int32", "rounds: int32"] + [f"{pointer}: ~{dtype}" for pointer, dtype in types.items()])
         self.depth = 0
         self.line(f"class {name}(tilus.Script):")
@@ -533,7 +553,12 @@ class Program(Choices):
     def put(self, job, tile, row):
         zeros = ["0"] * len(job.shape)
         value = f"self.unsqueeze({tile}, dim=0)"
-        if job.way == "added":
+        if job.way == "in turn" and not self.is_plain:
+            self.line(f"self.lock_semaphore(q{job.pointer}, {row})")
+            place = f"offsets=[{', '.join(['0'] + zeros)}]"
+            self.line(f"self.store_global({job.view}, self.load_global({job.view}, {place}, shape={[1] + list(job.shape)}) + {value}, {place})")
+            self.line(f"self.release_semaphore(q{job.pointer}, {row} + 1)")
+        elif job.way in ("added", "in turn"):
             self.line(f"self.atomic.global_add({job.view}, {value})")
         elif self.goes_by_unit(job):
             with self.within("with self.single_thread(0):"):
@@ -551,6 +576,10 @@ class Program(Choices):
     def work(self, jobs, tile, step, read):
         """`read` gives the text of a part's tile."""
         for job in jobs:
+            if job.guard:
+                with self.within(f"if {job.guard}:"):
+                    self.work([job.without_guard()], tile, step, read)
+                continue
             x = read(job.parts[0])
             value = job.form.format(acc=job.acc, step=step, x=f"self.transpose({x})" if job.exchange else x, y=read(job.parts[-1]))
             if job.each_round:
@@ -595,8 +624,11 @@ class Program(Choices):
         for kind in "pq":
             for job in self.jobs():
                 yield f"    {job.pointer}{kind} = zeros({tuple([job.rows(self)] + list(job.shape))}, {job.dtype})"
+                if job.way == "in turn":
+                    yield f"    q{job.pointer}{kind} = zeros((1,), int32)"
         for kind, name in zip("pq", ["Plain", "Ordered"]):
-            yield f"    {name}{self.seed}()({self.tiles}, rounds, {given}, {', '.join(job.pointer + kind for job in self.jobs())})"
+            results = [job.pointer + kind for job in self.jobs()] + [f"q{job.pointer}{kind}" for job in self.jobs() if job.way == "in turn"]
+            yield f"    {name}{self.seed}()({self.tiles}, rounds, {given}, {', '.join(results)})"
         for job in self.jobs():
             yield f"    assert allclose({job.pointer}p, {job.pointer}q, 0, 0), (rounds, '{job.pointer}')"
 
