@@ -331,7 +331,12 @@ void tile_emu_awaited_text(const Thread *thread, char text[PLACE_TEXT])
 {
     const Barrier *barrier = thread->awaited;
     if (!barrier) {
-        snprintf(text, PLACE_TEXT, "for memory that nobody writes any more");
+        const Team *team = thread->block->team;
+        const uint64_t begun = team->first_id - 1 + (uint64_t)team->count;
+        snprintf(text, PLACE_TEXT, "for memory that nobody writes any more%s",
+                 begun < team->launch->block_count
+                     ? ", as the blocks behind this one begin when it has ended"
+                     : "");
         return;
     }
     char bytes[64] = "";

@@ -1725,6 +1725,8 @@ static void test_deadlock(void **state)
                  "kernel.tile:2:5: deadlock: block (0, 0, 0): thread 32 waits for memory "
                  "that nobody writes any more, while thread 0 waits at the block's "
                  "barrier (kernel.tile:3:5)");
+    assert_fault(launch(spin, 2, 4, 2, &test),
+                 "nobody writes any more, as the blocks behind this one begin when it has ended");
 }
 
 /* ---- counts ---- */
