@@ -332,16 +332,25 @@ static bool waits_for(const Op *group, const Op *other)
     return partners.found;
 }
 
+/* The last group behind this one, before all meet, that this one may wait for. */
+static const Op *last_partner(const Op *group)
+{
+    const Op *last = NULL;
+    for (const Op *op = group->next; op; op = op->next) {
+        if (op->code == OP_sync || op->code == OP_barrier) break;
+        if (is_group(op) && waits_for(group, op)) last = op;
+    }
+    return last;
+}
+
 /* Whether a group behind this one has to wait for what is pending, and cannot do so there: this one
  * may wait for it, or for one further behind. */
 static bool later_group_waits(const Sync *sync, const Op *group, const State *state)
 {
-    bool needed = false;
-    for (const Op *op = group->next; op; op = op->next) {
-        if (op->code == OP_sync || op->code == OP_barrier) return false;
-        if (!sync->signals || !is_group(op)) continue;
-        needed = needed || group_waits(sync, op, state);
-        if (needed && waits_for(group, op)) return true;
+    const Op *last = sync->signals ? last_partner(group) : NULL;
+    for (const Op *op = group; last && op != last;) {
+        op = op->next;
+        if (is_group(op) && group_waits(sync, op, state)) return true;
     }
     return false;
 }

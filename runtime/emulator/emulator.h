@@ -298,9 +298,9 @@ tile_status tile_emu_is_checked(bool *checked, bool *backwards);
 
 typedef enum Scope { SCOPE_THREAD, SCOPE_WARP, SCOPE_BLOCK, SCOPE_GRID } Scope;
 
-/* Of a set of reads, those of one warp. Lanes of which each has its turn alone read one after the
- * other, and each is known once it has done something behind its own read: that is taken to be what
- * it did behind the first one of the set, so that a lane which reads again after that is missed. */
+/* Of a set of reads, those of one warp. Its lanes may run one after the other, and each is known by
+ * what it did after its own read. That is looked for after the first read of the set, as no stamp
+ * is kept for each lane: one that reads again behind what it did is not seen. */
 typedef struct WarpReads {
     uint32_t stamp, first; /* the latest read, and the first */
     uint32_t lanes;        /* that have to be known one by one; none where any will do */
