@@ -23,6 +23,20 @@ static const char *operation_text(uint32_t op)
     return op < sizeof NAMES / sizeof *NAMES ? NAMES[op] : "an unknown operation";
 }
 
+static bool is_block_barrier(const Thread *thread)
+{
+    return !thread->abi.in[0] || thread->abi.in[0] == thread->block->thread_count;
+}
+
+/* Where a thread waits: a group's barrier has a number. */
+static const char *wait_text(const Thread *thread, char out[PLACE_TEXT])
+{
+    if (thread->abi.op != TILE_EMU_BARRIER || is_block_barrier(thread))
+        return operation_text(thread->abi.op);
+    snprintf(out, PLACE_TEXT, "barrier %u of %u threads", thread->abi.mode, thread->abi.in[0]);
+    return out;
+}
+
 /* `mode` means something to these alone. */
 static bool has_mode(uint32_t op)
 {
@@ -129,21 +143,16 @@ static const Thread *find_thread(const Block *block, ThreadState state)
     return NULL;
 }
 
-static bool is_block_barrier(const Thread *thread)
-{
-    return !thread->abi.in[0] || thread->abi.in[0] == thread->block->thread_count;
-}
-
 /* Two groups of threads wait at different barriers, each for the other, or for one that has ended.
  */
 static void report_group_barrier(const Block *block, const Thread *waiting)
 {
-    char others[PLACE_TEXT + 64] = "", place[PLACE_TEXT];
+    char others[2 * PLACE_TEXT + 64] = "", place[PLACE_TEXT], where[PLACE_TEXT];
     for (uint32_t i = 0; i < block->thread_count && !*others; i++) {
         const Thread *other = &block->threads[i];
         if (other->state == THREAD_WAITING && !tile_emu_same_wait(waiting, other))
             snprintf(others, sizeof others, "; thread %u waits at %s (%s)", other->abi.index,
-                     operation_text(other->abi.op),
+                     wait_text(other, where),
                      tile_emu_place(block->launch, other->abi.site, place));
         else if (other->state == THREAD_ENDED)
             snprintf(others, sizeof others, "; thread %u has ended", other->abi.index);
@@ -179,11 +188,12 @@ static void report_deadlock(const Block *block)
 {
     const Thread *spinning = find_thread(block, THREAD_READY),
                  *waiting = find_thread(block, THREAD_WAITING);
-    char place[PLACE_TEXT] = "", others[PLACE_TEXT + 64] = "", awaited[PLACE_TEXT];
+    char place[PLACE_TEXT], where[PLACE_TEXT], others[2 * PLACE_TEXT + 64] = "",
+                                                                       awaited[PLACE_TEXT];
     tile_emu_awaited_text(spinning, awaited);
     if (waiting)
         snprintf(others, sizeof others, ", while thread %u waits at %s (%s)", waiting->abi.index,
-                 operation_text(waiting->abi.op),
+                 wait_text(waiting, where),
                  tile_emu_place(block->launch, waiting->abi.site, place));
     tile_emu_fault_add(block->launch, FAULT_DEADLOCK, spinning->abi.site,
                        waiting ? waiting->abi.site : NO_SITE,
@@ -200,7 +210,7 @@ static void report_blocks(const Team *team, const Block *block, uint32_t warp)
     const bool at_grid = block->states[warp] == WARP_AT_GRID;
     const uint32_t count = at_grid ? team->count : block->cluster->count;
     const Block *blocks = at_grid ? team->blocks : block->cluster->blocks;
-    char other[PLACE_TEXT + 128] = "", place[PLACE_TEXT];
+    char other[2 * PLACE_TEXT + 128] = "", place[PLACE_TEXT], where[PLACE_TEXT];
     for (uint32_t i = 0; i < count * block->warp_count && !*other; i++) {
         const Block *at = &blocks[i / block->warp_count];
         const Thread *first = &at->threads[i % block->warp_count * LANES];
@@ -211,7 +221,7 @@ static void report_blocks(const Team *team, const Block *block, uint32_t warp)
         else
             snprintf(other, sizeof other, ": thread %u of block (%u, %u, %u) waits at %s (%s)",
                      first->abi.index, at->index[0], at->index[1], at->index[2],
-                     operation_text(first->abi.op),
+                     wait_text(first, where),
                      tile_emu_place(block->launch, first->abi.site, place));
     }
     tile_emu_fault_add(block->launch, FAULT_DEADLOCK, waiting->abi.site, NO_SITE,

@@ -721,8 +721,8 @@ static void test_group_barrier(void **state)
         test.distance = 96;
         assert_fault(launch(meet, 4, 512, 1, &test),
                      "kernel.tile:2:5: barrier divergence: block (0, 0, 0): thread 0 waits at "
-                     "barrier 1 for 96 threads, which do not all come; thread 64 waits at the "
-                     "block's barrier (kernel.tile:2:5)");
+                     "barrier 1 for 96 threads, which do not all come; thread 64 waits at "
+                     "barrier 2 of 96 threads (kernel.tile:2:5)");
     }
     Exchange across = {1, 64};
     assert_fault(launch(meet, 4, 512, 1, &across), "kernel.tile:3:5: race: thread");
@@ -1700,7 +1700,7 @@ static void test_divergence(void **state)
     }
 }
 
-/* Warp 1 waits for a word that warp 0 writes, or not. */
+/* Warp 1 waits for a word that warp 0 writes, or not. All meet at the barrier `kind`. */
 KERNEL(spin)
 {
     const Exchange *test = pointer_of(c);
@@ -1711,6 +1711,8 @@ KERNEL(spin)
     } else {
         while (!*(volatile uint32_t *)(void *)c->t->shared) SUSPEND(TILE_EMU_NONE, 2);
     }
+    c->t->mode = test->kind;
+    c->t->in[0] = test->kind ? 96 : 0;
     SUSPEND(TILE_EMU_BARRIER, 3);
     END
 }
@@ -1727,6 +1729,9 @@ static void test_deadlock(void **state)
                  "barrier (kernel.tile:3:5)");
     assert_fault(launch(spin, 2, 4, 2, &test),
                  "nobody writes any more, as the blocks behind this one begin when it has ended");
+    test.kind = 5;
+    assert_fault(launch(spin, 4, 4, 1, &test),
+                 "while thread 0 waits at barrier 5 of 96 threads (kernel.tile:3:5)");
 }
 
 /* ---- counts ---- */
