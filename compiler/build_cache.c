@@ -48,7 +48,9 @@ CacheKey build_key(const Stages *stages)
 {
     const Build *build = stages->build;
     Buf made_from = {0};
-    codegen_add_identity(stages->codegen, &made_from);
+    bool for_gpu = false;
+    for (size_t i = 0; i < stages->archs->count; i++) for_gpu |= !stages->archs->items[i].emulator;
+    codegen_add_identity(stages->codegen, for_gpu, &made_from);
     put_number(&made_from, stages->options->verify_each);
     put_number(&made_from, stages->wish.first_only);
     put_number(&made_from, stages->wish.general_only);

@@ -30,8 +30,9 @@ void codegen_prepare(Session *session);
 Codegen *codegen_new(Session *session, const CodegenOptions *options); /* NULL: reported */
 void codegen_free(Codegen *codegen);
 
-/* All that outputs follow from beside the kernels: this program, its tools and options. */
-void codegen_add_identity(Codegen *codegen, Buf *out);
+/* All that outputs follow from beside the kernels: this program, its options, and its tools, which
+ * only those for a GPU need. */
+void codegen_add_identity(Codegen *codegen, bool for_gpu, Buf *out);
 
 typedef enum ImageKind { IMAGE_CUBIN, IMAGE_PTX, IMAGE_EMULATOR } ImageKind;
 

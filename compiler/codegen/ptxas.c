@@ -159,14 +159,14 @@ static void look_for_ptxas(Codegen *codegen)
     codegen->looked_for_ptxas = true;
 }
 
-void codegen_add_identity(Codegen *codegen, Buf *out)
+void codegen_add_identity(Codegen *codegen, bool for_gpu, Buf *out)
 {
-    look_for_ptxas(codegen);
+    if (for_gpu) look_for_ptxas(codegen);
     buf_printf(out, "%s %d %d", codegen->host_triple, codegen->options.optimise,
                codegen->options.lines);
     buf_char(out, '\0');
     cache_add_file(out, os_own_file(codegen->session->arena));
-    cache_add_file(out, codegen->ptxas != NULL ? codegen->ptxas : "");
+    cache_add_file(out, for_gpu && codegen->ptxas != NULL ? codegen->ptxas : "");
 }
 
 /* Of fewer registers, for more blocks (below). */

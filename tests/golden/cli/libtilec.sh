@@ -66,7 +66,10 @@ program=app build --with-source
 program=plain build
 mkdir away; mv lib fill.py away # what is needed travels in the object
 echo '== asked for'
-./app 1 plain 2.5 plain 2.5 minus 2.5 plain
+mkdir tools # what the emulator runs does not follow from this ptxas
+printf '#!/bin/sh\nexit 1\n' > tools/ptxas
+chmod +x tools/ptxas
+PATH=$TMP/tools:$PATH CUDA_HOME= ./app 1 plain 2.5 plain 2.5 minus 2.5 plain
 ls cache | wc -l
 echo '== a second process finds it'
 PATH=/none CUDA_HOME= ./app 2.5 minus
