@@ -23,9 +23,14 @@ static const char *operation_text(uint32_t op)
     return op < sizeof NAMES / sizeof *NAMES ? NAMES[op] : "an unknown operation";
 }
 
-static bool is_block_barrier(const Thread *thread)
+uint32_t tile_emu_barrier_threads(const Thread *waiting)
 {
-    return !thread->abi.in[0] || thread->abi.in[0] == thread->block->thread_count;
+    return waiting->abi.in[0] ? waiting->abi.in[0] : waiting->block->thread_count;
+}
+
+static bool is_block_barrier(const Thread *waiting)
+{
+    return tile_emu_barrier_threads(waiting) == waiting->block->thread_count;
 }
 
 /* Where a thread waits: a group's barrier has a number. */
@@ -33,7 +38,8 @@ static const char *wait_text(const Thread *thread, char out[PLACE_TEXT])
 {
     if (thread->abi.op != TILE_EMU_BARRIER || is_block_barrier(thread))
         return operation_text(thread->abi.op);
-    snprintf(out, PLACE_TEXT, "barrier %u of %u threads", thread->abi.mode, thread->abi.in[0]);
+    snprintf(out, PLACE_TEXT, "barrier %u of %u threads", thread->abi.mode,
+             tile_emu_barrier_threads(thread));
     return out;
 }
 
@@ -114,11 +120,6 @@ void tile_emu_report_divergence(const Block *block, const Thread *lanes)
                        "warp %u of block (%u, %u, %u): lanes %s are at %s, which needs all lanes%s",
                        first->warp, block->index[0], block->index[1], block->index[2],
                        lanes_text(best, numbers), operation_text(first->abi.op), text);
-}
-
-uint32_t tile_emu_barrier_threads(const Thread *waiting)
-{
-    return waiting->abi.in[0] ? waiting->abi.in[0] : waiting->block->thread_count;
 }
 
 void tile_emu_report_crowd(const Block *block, uint32_t warps)

@@ -16,7 +16,7 @@ from tile.host import allclose, arange, zeros
 """
 BITS = {"float16": 16, "bfloat16": 16, "float32": 32, "int8": 8, "uint8": 8, "int16": 16, "int32": 32}
 PRODUCTS = {"float16": ("float32", 16), "bfloat16": ("float32", 16), "int8": ("int32", 32)}  # sums, least depth
-SHARED_BYTES = 150000
+SHARED_BYTES = 75000  # for the rings of an act
 
 
 class Stream:
@@ -49,10 +49,12 @@ class Part:
     def whole(self):
         return (self.rows, self.columns) == (self.stream.rows, self.stream.columns)
 
+    def source(self, stage):
+        return self.stream.changed(stage) if self.stream.changed else f"{self.stream.ring}[{stage}]"
+
     def ordered(self, stage):
-        s = self.stream
-        source = s.changed(stage) if s.changed else f"{s.ring}[{stage}]"
-        if s.halves:
+        source = self.source(stage)
+        if self.stream.halves:
             return f"self.reshape(self.load_shared({source}), [{self.rows}, {self.columns}])"
         if self.whole():
             return f"self.load_shared({source})"
@@ -107,7 +109,7 @@ class Act:
             stream.changed = lambda stage, name=stream.ring: f"m{name}[{self.place('n', self.turns)}]"
             self.changes = stream
         self.jobs = [[self.new_job() for _ in range(p.pick([1, 1, 2]))] for _ in self.sizes]
-        while self.nbytes() > SHARED_BYTES // 2 and self.stages > 1:
+        while self.nbytes() > SHARED_BYTES and self.stages > 1:
             self.stages -= 1
 
     def nbytes(self):
@@ -184,6 +186,13 @@ class Act:
     def threads(self):
         return sum(self.sizes) + self.producer + self.between
 
+    @staticmethod
+    def choose_products(jobs, threads, begin=0):
+        """wgmma is of a warpgroup: four warps from a multiple of four on."""
+        for job in jobs:
+            if job.product and (threads != 128 or begin % 128):
+                job.product = "dot"
+
     # ---- text ----
 
     def line(self, text):
@@ -195,7 +204,7 @@ class Act:
     def place(self, count, stages=None):
         return f"{count} % {stages or self.stages}"
 
-    def phase(self, count, stages=None, first=0):
+    def phase(self, count, stages=None, first=False):
         stages = stages or self.stages
         return f"({count} // {stages} + 1) % 2" if first else f"{count} // {stages} % 2"
 
@@ -215,14 +224,14 @@ class Act:
         """A round's work on the tiles of a stage; products may be begun and waited for one by one, or all at once."""
         p, opened = self.program, 0
         for job in jobs:
-            if job.guard and job.product != "dot":
+            if job.guard:
                 with self.within(f"if {job.guard}:"):
                     self.use([job.without_guard()], tile, step, stage)
             elif job.product == "wgmma":
-                x, y = (part.ordered(stage) for part in job.parts)
-                unread = lambda text: text[len("self.load_shared("):-1]
+                left, right = job.parts
+                a = left.source(stage) if p.chance(0.8) and not left.stream.halves else left.ordered(stage)
                 self.line("self.wgmma.fence()")
-                self.line(f"self.wgmma.mma({unread(x) if p.chance(0.8) and not job.parts[0].stream.halves else x}, {unread(y)}.transpose(), {job.acc})")
+                self.line(f"self.wgmma.mma({a}, {right.source(stage)}.transpose(), {job.acc})")
                 self.line("self.wgmma.commit_group()")
                 opened += 1
                 if p.chance(0.3):
@@ -254,8 +263,7 @@ class Act:
     def by_copies(self, threads):
         """Groups of copies by all threads, stages - 1 rounds ahead."""
         p, jobs, ahead = self.program, self.jobs[0], self.stages - 1
-        for job in jobs:
-            job.product = job.product and ("dot" if threads != 128 else job.product)
+        self.choose_products(jobs, threads)
         with p.each_tile() as tile:
             p.begin(jobs)
             guarded = p.chance(0.5)
@@ -314,8 +322,7 @@ class Act:
     def by_unit(self, threads):
         """A warp begins the copies, all threads wait for their bytes."""
         p, jobs = self.program, self.jobs[0]
-        for job in jobs:
-            job.product = job.product and ("dot" if threads != 128 else job.product)
+        self.choose_products(jobs, threads)
         shared = any(s.halves for s in self.streams)
         full, meet = f"full{self.number}", "self.cluster.sync()" if shared else "self.sync()"
         mark = len(p.body)
@@ -360,9 +367,8 @@ class Act:
         for kind in order:
             begins[kind] = at
             at += {"producer": self.producer, "between": self.between}.get(kind[0]) or self.sizes[kind[1]]
-        for i, jobs in enumerate(self.jobs):  # a warpgroup is four warps from a multiple of four on
-            for job in jobs:
-                job.product = job.product and ("dot" if begins[("consumer", i)] % 128 or self.sizes[i] != 128 else job.product)
+        for i, jobs in enumerate(self.jobs):
+            self.choose_products(jobs, self.sizes[i], begins[("consumer", i)])
         by_unit = any(job.product == "wgmma" for job in self.all_jobs())
         arrivals = [0]
 
@@ -390,7 +396,7 @@ class Act:
                 self.line("n: int32 = 0")
                 with p.each_tile() as tile, p.each_round():
                     stage = self.place("n")
-                    self.line(f"self.mbarrier.wait({empty}[{stage}], phase={self.phase('n', first=1)})")
+                    self.line(f"self.mbarrier.wait({empty}[{stage}], phase={self.phase('n', first=True)})")
                     if how == "unit":
                         with self.within(*["with self.single_warp():"] * (self.producer > 32)):
                             arrivals[0] = self.fetch(tile, "k", stage, f"{full}[{stage}]")
@@ -413,7 +419,7 @@ class Act:
                 with p.each_tile(), p.each_round():
                     stage, turn = self.place("n"), self.place("n", self.turns)
                     self.line(f"self.mbarrier.wait({full}[{stage}], phase={self.phase('n')})")
-                    self.line(f"self.mbarrier.wait({done}[{turn}], phase={self.phase('n', self.turns, 1)})")
+                    self.line(f"self.mbarrier.wait({done}[{turn}], phase={self.phase('n', self.turns, True)})")
                     self.line(f"self.store_shared(m{s.ring}[{turn}], self.load_shared({s.ring}[{stage}]) * 2 + 1)")
                     give_back(f"{empty}[{stage}]", self.between)
                     changed[0] = hand_over(f"{ready}[{turn}]", self.between)
