@@ -86,7 +86,7 @@ static bool try_edit(Reducer *reducer, const Edit *edit)
     if (better) {
         char *kept = malloc(text.length + 1);
         CHECK(kept != NULL);
-        memcpy(kept, text.data, text.length);
+        if (text.length > 0) memcpy(kept, text.data, text.length);
         kept[text.length] = '\0';
         free(reducer->text);
         reducer->text = kept;

@@ -327,6 +327,7 @@ static void order_parameters(Eval *eval, Kernel *kernel)
 {
     const Staging *staging = eval->staging;
     const int count = kernel_argument_count(kernel), results = (int)staging->results.count;
+    if (results == 0) return;
     int *places = arena_new_array(eval->arena, int, count + 1);
     memset(places, -1, sizeof *places * (size_t)count);
     for (int i = 0; i < results; i++)
