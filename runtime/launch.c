@@ -90,6 +90,19 @@ static tile_status check_company(const invocation *call, const tile_entry *entry
     return TILE_OK;
 }
 
+/* Blocks that take turns count them in 32 bits, to beyond the last. */
+static tile_status check_turns(const invocation *call, const tile_entry *entry,
+                               const tile_grid *whole)
+{
+    enum { MOST = 1 << 30 };
+    if (!entry->persistent || block_count(whole) <= MOST) return TILE_OK;
+    tile_text text = {0};
+    tile_text_add(&text, "%s: %u x %u x %u blocks, at most %d can take turns", call->kernel->name,
+                  whole->x, whole->y, whole->z, MOST);
+    tile_describe_integers(&text, call);
+    return tile_error(TILE_ERROR_ARGUMENT, "%s", text.bytes);
+}
+
 static tile_status too_many_blocks(const invocation *call, const tile_scope *scope,
                                    const tile_entry *entry, const tile_grid *grid,
                                    uint32_t at_a_time)
@@ -147,11 +160,13 @@ static tile_status launch_one(const invocation *call, const tile_scope *scope,
                               const tile_entry *entry, const tile_loaded_kernel *loaded,
                               const tile_grid *whole, tile_stream stream)
 {
+    tile_status status = check_turns(call, entry, whole);
+    if (status) return status;
     const tile_grid own =
         entry->persistent ? tile_persistent_grid(entry, whole, loaded->at_a_time) : *whole;
     const tile_grid *grid = &own;
     CUlaunchAttribute attributes[MOST_ATTRIBUTES];
-    const tile_status status = check_company(call, entry, grid);
+    status = check_company(call, entry, grid);
     if (status) return status;
     if (entry->cooperative && loaded->at_a_time < block_count(grid))
         return too_many_blocks(call, scope, entry, grid, loaded->at_a_time);
@@ -299,13 +314,15 @@ static tile_status run_emulated(const invocation *call, const tile_image *image)
     const tile_emulator *emulator = image->emulator;
     tile_status status = TILE_OK;
     for (uint32_t i = 0; !status && i < call->specialisation->launch_count; i++) {
-        tile_grid grid = call->grids[i];
-        if (is_empty(&grid)) continue;
-        if (image->entries[i].persistent)
-            grid = tile_persistent_grid(&image->entries[i], &grid, AT_A_TIME);
-        status = check_company(call, &image->entries[i], &grid);
+        const tile_entry *entry = &image->entries[i];
+        const tile_grid *whole = &call->grids[i];
+        if (is_empty(whole)) continue;
+        status = check_turns(call, entry, whole);
         if (status) return status;
-        status = emulator->run(image, &image->entries[i], &grid, call->device_arguments);
+        const tile_grid grid =
+            entry->persistent ? tile_persistent_grid(entry, whole, AT_A_TIME) : *whole;
+        status = check_company(call, entry, &grid);
+        if (!status) status = emulator->run(image, entry, &grid, call->device_arguments);
     }
     return status;
 }

@@ -170,6 +170,44 @@ static void refused_grid_names_the_integers(void **unused)
                         "k: the number of blocks is negative or too large (n = -7)");
 }
 
+static tile_grid asked_grid;
+
+static int32_t asked_blocks(const void *const *arguments, tile_grid *grids, int64_t *extents,
+                            uint64_t *workspaces, const char **complaint, uint64_t *spans)
+{
+    (void)arguments, (void)extents, (void)workspaces, (void)complaint, (void)spans;
+    grids[0] = asked_grid;
+    return TILE_OK;
+}
+
+/* Their numbers are of 32 bits. */
+static void too_many_blocks_to_take_turns(void **unused)
+{
+    (void)unused;
+    static const struct {
+        tile_grid grid;
+        const char *complaint;
+    } rows[] = {
+        {{1u << 30, 1, 1}, NULL},
+        {{1u << 15, 1u << 15, 1}, NULL},
+        {{1u << 15, 1u << 15, 2}, "k: 32768 x 32768 x 2 blocks, at most 1073741824 can take turns"},
+        {{(1u << 30) + 1, 1, 1}, "k: 1073741825 x 1 x 1 blocks, at most"},
+        {{INT32_MAX, 65535, 65535}, "k: 2147483647 x 65535 x 65535 blocks, at most 1073741824"},
+        {{INT32_MAX, 65535, 0}, NULL},
+    };
+    int64_t value = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        Fixture f;
+        set_up(&f, (tile_parameter){"n", "i64", TILE_PARAMETER_SCALAR, 8});
+        f.specialisations[0].host = asked_blocks;
+        f.entries[0].persistent = 1;
+        asked_grid = rows[i].grid;
+        assert_int_equal(launch(&f, &value), rows[i].complaint ? TILE_ERROR_ARGUMENT : TILE_OK);
+        assert_int_equal(runs, !rows[i].complaint && rows[i].grid.z ? 1 : 0);
+        if (rows[i].complaint) assert_non_null(strstr(tile_last_error(), rows[i].complaint));
+    }
+}
+
 static void no_image_for_the_emulator(void **unused)
 {
     (void)unused;
@@ -220,6 +258,7 @@ int main(void)
         cmocka_unit_test(many_specialisations),
         cmocka_unit_test(descriptors_that_ask_for_too_much),
         cmocka_unit_test(refused_grid_names_the_integers),
+        cmocka_unit_test(too_many_blocks_to_take_turns),
         cmocka_unit_test(no_image_for_the_emulator),
         cmocka_unit_test(names_of_statuses),
     };

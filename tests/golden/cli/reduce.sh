@@ -54,3 +54,4 @@ P
 "$TILEC" reduce --test false "$TMP/program.tile" 2>&1 | sed "s#$TMP#TMP#"
 "$TILEC" reduce "$TMP/program.tile" 2>&1 | sed "s#$TMP#TMP#"
 cmp "$TMP/program.tile" "$TMP/as_it_was.tile"
+"$TILEC" reduce --test true "$TMP/program.tile" -o "$TMP/nothing.tile" && cat "$TMP/nothing.tile"
