@@ -3,6 +3,8 @@
 
 #include "eval/evaluate.h"
 
+#include <string.h>
+
 bool group_now(Eval *eval, int64_t *begin, int64_t *count)
 {
     *begin = eval->staging->group_begin;
@@ -116,19 +118,29 @@ Flow stage_group(Eval *eval, const Object *range, ThreadsBody *body, const NodeW
 
 /* ---- an `if` by the thread's index ---- */
 
+enum { MOST_THREADS = 1024 }; /* of a block */
+
 typedef struct Threads { /* of the block: from `begin` on below `end` */
     int64_t begin, end;
 } Threads;
 
-/* The thread's index, as the only dimension of the block has it. */
-static bool is_thread(Eval *eval, const Value *value)
+/* The thread's index, as the only dimension of the block has it, or that of so many together, such
+ * as a warp's: how many; 0: it is neither. */
+static int64_t threads_counted(Eval *eval, const Value *value)
 {
-    int64_t extent;
+    int64_t extent, together = 1;
     const Op *op = value->op;
+    while (op != NULL && (op->code == OP_floordiv || op->code == OP_shr) &&
+           value_constant(op->operands[1], &extent)) {
+        if (op->code == OP_shr) extent = extent >= 0 && extent <= 10 ? 1 << extent : 0;
+        if (extent <= 0 || extent > MOST_THREADS) return 0;
+        together = together * extent <= MOST_THREADS ? together * extent : MOST_THREADS;
+        op = op->operands[0]->op;
+    }
     if (op != NULL && op->code == OP_floormod && value_constant(op->operands[1], &extent) &&
         extent == 32 * op_int(eval->staging->launch, ATTR_warps, 1))
         op = op->operands[0]->op;
-    return op != NULL && op->code == OP_thread_id;
+    return op != NULL && op->code == OP_thread_id ? together : 0;
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -141,6 +153,16 @@ static int64_t most(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* What follows from a comparison with n: x is not below n + from, and below n + below; -1: nothing.
+ */
+typedef struct Bounds {
+    const char *predicate;
+    int from, below;
+} Bounds;
+static const Bounds comparisons[] = {
+    {"lt", -1, 0}, {"le", -1, 1}, {"ge", 0, -1}, {"gt", 1, -1}, {"eq", 0, 1},
+};
+
 /* Leaves those of the threads for which the condition holds, where these follow each other. */
 static bool narrow(Eval *eval, const Value *condition, Threads *threads)
 {
@@ -149,16 +171,18 @@ static bool narrow(Eval *eval, const Value *condition, Threads *threads)
     if (op == NULL) return false;
     if (op->code == OP_and)
         return narrow(eval, op->operands[0], threads) && narrow(eval, op->operands[1], threads);
-    if (op->code != OP_cmp || !is_thread(eval, op->operands[0]) ||
-        !value_constant(op->operands[1], &number))
-        return false;
-    const char *predicate = op_attr(op, ATTR_predicate)->text;
-    const bool below = predicate[0] == 'l', equal = predicate[1] == 'e';
-    if (predicate[0] != 'l' && predicate[0] != 'g') return false;
-    if (below)
-        threads->end = least(threads->end, number + equal);
-    else
-        threads->begin = most(threads->begin, number + !equal);
+    if (op->code != OP_cmp || !value_constant(op->operands[1], &number)) return false;
+    const int64_t together = threads_counted(eval, op->operands[0]);
+    if (together == 0) return false;
+    const Bounds *bounds = NULL;
+    for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
+        if (strcmp(op_attr(op, ATTR_predicate)->text, comparisons[i].predicate) == 0)
+            bounds = &comparisons[i];
+    if (bounds == NULL) return false;
+    number = number < -1 ? -1 : number > MOST_THREADS ? MOST_THREADS : number;
+    if (bounds->below >= 0) threads->end = least(threads->end, together * (number + bounds->below));
+    if (bounds->from >= 0)
+        threads->begin = most(threads->begin, together * (number + bounds->from));
     return true;
 }
 
@@ -204,7 +228,7 @@ static bool group_by(Eval *eval, const Value *condition, const NodeIf *node, Thr
 {
     Threads threads = all, others;
     if (!narrow(eval, condition, &threads) || !is_whole(threads) ||
-        !others_of(all, threads, &others))
+        (!others_of(all, threads, &others) && node->orelse.count > 0))
         return false;
     *flow = run_among(eval, threads, node->body, node->base.span);
     if (*flow == FLOW_NEXT) *flow = run_others(eval, others, node->orelse, node->base.span);
