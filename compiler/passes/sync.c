@@ -319,7 +319,7 @@ static void find_use(Op *op, void *context)
 static void find_partner(Op *op, void *context)
 {
     Partners *partners = context;
-    if (op->code != OP_signal_wait || partners->found) return;
+    if ((op->code != OP_signal_wait && op->code != OP_signal_meet) || partners->found) return;
     partners->row = op->operands[0];
     region_visit(partners->other->regions[0], find_use, partners);
 }
