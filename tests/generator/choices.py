@@ -19,3 +19,24 @@ class Choices:
 
     def line(self, text):
         self.body.append("    " * self.depth + text)
+
+    def within(self, *heads):
+        return Within(self, heads)
+
+
+class Within:
+    """Lines under others, an indentation deeper each."""
+
+    def __init__(self, program, heads, given=None, tail=None):
+        self.program, self.heads, self.given, self.tail = program, heads, given, tail
+
+    def __enter__(self):
+        for head in self.heads:
+            self.program.line(head)
+            self.program.depth += 1
+        return self.given
+
+    def __exit__(self, *_):
+        if self.tail:
+            self.program.line(self.tail)
+        self.program.depth -= len(self.heads)

@@ -30,6 +30,8 @@ def program(dialect, seed):
         from tilus_programs import program as made
     elif dialect == "pipelines":
         from pipeline_programs import program as made
+    elif dialect == "groups":
+        from group_programs import program as made
     elif dialect == "warp":
         from warp_programs import program as made
     else:
@@ -107,7 +109,7 @@ def check(options, first, count, report):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", nargs="?", default="build")
-    parser.add_argument("--dialect", choices=["tilus", "pipelines", "tilelang", "warp"], default="warp")
+    parser.add_argument("--dialect", choices=["tilus", "pipelines", "tilelang", "groups", "warp"], default="warp")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=BATCH)
     parser.add_argument("--jobs", type=int, default=1)

@@ -7,7 +7,7 @@ Numbers are small and whole: no sum is rounded, whatever its order."""
 import copy
 import random
 
-from choices import Choices, architecture
+from choices import Choices, Within, architecture
 
 HEAD = """import tilus
 from tilus import bfloat16, float16, float32, int16, int32, int8, uint8, uint32
@@ -463,24 +463,6 @@ class Act:
             p.insert(mark, f"{done} = self.mbarrier.alloc([{users}] * {self.turns})")
 
 
-class Within:
-    """Lines under others, an indentation deeper each."""
-
-    def __init__(self, program, heads, given=None, tail=None):
-        self.program, self.heads, self.given, self.tail = program, heads, given, tail
-
-    def __enter__(self):
-        for head in self.heads:
-            self.program.line(head)
-            self.program.depth += 1
-        return self.given
-
-    def __exit__(self, *_):
-        if self.tail:
-            self.program.line(self.tail)
-        self.program.depth -= len(self.heads)
-
-
 class Program(Choices):
     def __init__(self, seed):
         self.random, self.seed, self.body, self.depth, self.counter = random.Random(seed), seed, [], 0, 0
@@ -498,9 +480,6 @@ class Program(Choices):
 
     def insert(self, mark, text):
         self.body.insert(mark, " " * 8 + text)
-
-    def within(self, *heads):
-        return Within(self, heads)
 
     def each_tile(self):
         if self.persistent:
