@@ -2,13 +2,14 @@
 """long.py [--seconds N] [--slice N] [--jobs N] [--seed N] [--corpus FOLDER] [--add FILE --commit NAME] FUZZERS [TARGET...]: seconds or hours of fuzzing.
 
 Gives each of the targets built in FUZZERS (build/fuzz) N seconds, a slice at a time, one target after the other, in so many processes
-at a time. What they find is kept in FOLDER/TARGET, what crashes in FOLDER/TARGET-*. Prints, after each slice, a row
+at a time. Stopped by ^C, or a SIGTERM, it ends with the rows of what was done. What they find is kept in FOLDER/TARGET, what crashes in FOLDER/TARGET-*. Prints, after each slice, a row
 a target: CPU hours, executions, places covered before and after (libFuzzer's "cov"), faults. --add: and writes these
 rows behind a table (HOURS.md)."""
 import argparse
 import datetime
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -41,10 +42,28 @@ def rows_of(options, totals):
                    for target, t in totals.items() if t.seconds)
 
 
-def run(options, target, seconds, total, lock):
+class Running:
+    """The fuzzers that run, each of which ends by itself when it is asked to; none is begun then."""
+
+    def __init__(self):
+        self.processes, self.is_over = set(), False
+
+    def begin(self, words, log):
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=log, start_new_session=True)
+        self.processes.add(process)
+        return process
+
+    def end(self, *_):
+        self.is_over = True
+        for process in list(self.processes):
+            process.send_signal(signal.SIGUSR1)
+
+
+def run(options, target, seconds, total, lock, running):
     with tempfile.TemporaryFile("w+", errors="replace") as log:
-        process = subprocess.Popen(command(options, target, seconds), stdout=subprocess.DEVNULL, stderr=log)
+        process = running.begin(command(options, target, seconds), log)
         _, status, usage = os.wait4(process.pid, 0)
+        running.processes.discard(process)
         process.returncode = status
         log.seek(0)
         text = log.read()
@@ -56,7 +75,7 @@ def run(options, target, seconds, total, lock):
         if places:
             total.first = total.first or places[0]
             total.last = max(total.last, places[-1])
-        if status:
+        if status and not (running.is_over and status == signal.SIGUSR1):  # it had not begun
             total.faults += 1
             print(f"{target}: status {status}: {text[-3000:]}", flush=True)
 
@@ -68,14 +87,14 @@ def slices(targets, seconds, length):
         seconds -= length
 
 
-def work(options, turns, totals, lock):
-    while True:
+def work(options, turns, totals, lock, running):
+    while not running.is_over:
         with lock:
             turn = next(turns, None)
         if turn is None:
             return
         target, seconds = turn
-        run(options, target, seconds, totals[target], lock)
+        run(options, target, seconds, totals[target], lock, running)
         with lock:
             print(rows_of(options, totals), flush=True)
 
@@ -98,7 +117,10 @@ def main():
     for target in totals:
         os.makedirs(os.path.join(options.corpus, target), exist_ok=True)
     turns = slices(list(totals), options.seconds, options.slice)
-    workers = [threading.Thread(target=work, args=(options, turns, totals, lock)) for _ in range(options.jobs)]
+    running = Running()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, running.end)
+    workers = [threading.Thread(target=work, args=(options, turns, totals, lock, running)) for _ in range(options.jobs)]
     for worker in workers:
         worker.start()
     for worker in workers:
