@@ -99,14 +99,16 @@ typedef struct Cluster {
     uint32_t arrived[2]; /* order.c: what those knew that have arrived, in even and odd phases */
 } Cluster;
 
-/* The blocks that a worker runs now, in turns: those of a cluster, or, where blocks wait for each
- * other, of the whole launch. */
+/* The blocks that a worker runs now, in turns: those of a cluster and of the clusters behind it
+ * that it may wait for, or, in a cooperative launch, all. */
 typedef struct Team {
     Launch *launch;
     Block *blocks;
     Cluster *clusters;
     uint32_t count, cluster_count;
+    uint32_t made;     /* blocks that have memory */
     uint32_t first_id; /* of its blocks */
+    bool is_busy;      /* as the launch counts */
 } Team;
 
 /* A block that a worker runs; its memory serves one block after another. */
@@ -181,12 +183,15 @@ struct Launch {
     tile_grid grid;
     const void *const *parameters;
     uint64_t block_count;
-    uint32_t cluster[3];  /* extents in blocks */
-    uint32_t team_blocks; /* that run together */
-    _Atomic uint64_t next_team;
-    bool backwards;             /* the last thread has the first turn */
-    _Atomic bool stopped;       /* a fault that nothing can follow, or no memory */
-    _Atomic bool fenced_global; /* by fence.proxy.async.global, some thread has */
+    uint32_t cluster[3];         /* extents in blocks */
+    uint32_t cluster_blocks;     /* how many these are */
+    uint32_t team_blocks;        /* that begin together */
+    uint32_t most_blocks;        /* that a team may have */
+    _Atomic uint64_t next_block; /* that nobody has begun */
+    _Atomic int32_t busy;        /* teams that do more than wait */
+    bool backwards;              /* the last thread has the first turn */
+    _Atomic bool stopped;        /* a fault that nothing can follow, or no memory */
+    _Atomic bool fenced_global;  /* by fence.proxy.async.global, some thread has */
     _Atomic bool no_memory;
     bool seeks_evidence; /* left_out.c */
     bool is_whole;

@@ -332,11 +332,12 @@ void tile_emu_awaited_text(const Thread *thread, char text[PLACE_TEXT])
     const Barrier *barrier = thread->awaited;
     if (!barrier) {
         const Team *team = thread->block->team;
-        const uint64_t begun = team->first_id - 1 + (uint64_t)team->count;
-        snprintf(text, PLACE_TEXT, "for memory that nobody writes any more%s",
-                 begun < team->launch->block_count
-                     ? ", as the blocks behind this one begin when it has ended"
-                     : "");
+        char behind[96] = "";
+        if (team->launch->next_block < team->launch->block_count)
+            snprintf(behind, sizeof behind,
+                     ": blocks behind the %u that are there begin when these have ended",
+                     team->count);
+        snprintf(text, PLACE_TEXT, "for memory that nobody writes any more%s", behind);
         return;
     }
     char bytes[64] = "";

@@ -1,7 +1,8 @@
 /* scheduler.c: runs a launch. Workers take blocks in order, those that run together as a team;
  * within a block the threads of a warp are resumed one after another until each waits, then the
  * warp's operation is executed, and so on until all of the block waits at its barrier. Blocks start
- * in order, so one that waits for memory written by an earlier block is served.
+ * in order, so one that waits for memory written by an earlier block is served. One that waits for
+ * memory all the same gets the next ones beside it, as many as a machine has room for.
  *
  * Cooperative operations are convergent: bar.sync is .aligned, shfl.sync and bar.warp.sync get the
  * mask of all lanes, ldmatrix and mma.sync need all of them (PTX ISA, the sections of these names),
@@ -17,10 +18,13 @@
 enum {
     MAX_WORKERS = 64,
     CHUNK_BYTES = 1 << 20,
-    IDLE_CHECKED = 1 << 16,
+    IDLE_CHECKED = 1 << 16, /* of all blocks, and of each, however many they are: */
+    IDLE_LEAST = 1 << 12,
     IDLE_MUTANT = 1 << 10, /* somebody waits for ever in many of them */
     IDLE_FAST = 1 << 24,
-    IDLE_POLITE = 1 << 8
+    IDLE_POLITE = 1 << 8,
+    IDLE_BESIDE = 1 << 4,      /* more blocks may help; */
+    IDLE_BESIDE_FAST = 1 << 12 /* unless other workers run those that do */
 };
 
 typedef void *RampFunction(tile_emu_thread *thread, const void *const *parameters);
@@ -311,48 +315,16 @@ static Tally tally_of(const Team *team)
     return tally;
 }
 
-/* Whether blocks whose warps only wait for memory may hope. */
-static bool may_wait(const Team *team, bool progress, uint32_t *idle)
-{
-    if (progress)
-        *idle = 0;
-    else
-        ++*idle;
-    /* Teams run one at a time where they are checked, so nobody else can write. */
-    if (team->launch->seeks_evidence) return *idle < IDLE_MUTANT;
-    if (team->launch->checker) return *idle < IDLE_CHECKED;
-    if (*idle > IDLE_POLITE) sched_yield();
-    return *idle < IDLE_FAST;
-}
-
-/* False after a fault that ends the launch. */
-static bool run_team(Team *team)
-{
-    uint32_t idle = 0;
-    while (!team->launch->stopped) {
-        if (!run_round(team)) return false;
-        const Tally tally = tally_of(team);
-        if (tally.ended == team->count) return true;
-        const bool stuck = !tally.yields && !tally.released;
-        if (stuck || !may_wait(team, tally.progress, &idle)) {
-            if (!team->launch->stopped) tile_emu_report_stuck(team);
-            return false;
-        }
-    }
-    return false;
-}
-
 /* ---- teams ---- */
 
 static bool init_block(Block *block, Team *team, uint32_t place)
 {
     Launch *launch = team->launch;
     size_t shared = ((size_t)launch->entry->shared_bytes + 1023) & ~(size_t)1023;
-    const uint32_t size = team->count / team->cluster_count;
     *block = (Block){.launch = launch,
                      .team = team,
-                     .cluster = &team->clusters[place / size],
-                     .rank = place % size,
+                     .cluster = &team->clusters[place / launch->cluster_blocks],
+                     .rank = place % launch->cluster_blocks,
                      .warp_count = launch->entry->warps};
     block->thread_count = block->warp_count * LANES;
     block->threads = aligned_alloc(64, (block->thread_count * sizeof(Thread) + 63) & ~(size_t)63);
@@ -364,7 +336,7 @@ static bool init_block(Block *block, Team *team, uint32_t place)
 
 static void team_free(Team *team)
 {
-    for (uint32_t i = 0; team->blocks && i < team->count; i++) {
+    for (uint32_t i = 0; i < team->made; i++) {
         Block *block = &team->blocks[i];
         frames_free(&block->frames);
         tile_emu_watch_free(block->watch);
@@ -378,28 +350,111 @@ static void team_free(Team *team)
 /* False: there is no memory. */
 static bool init_team(Team *team, Launch *launch)
 {
-    const uint32_t size = launch->cluster[0] * launch->cluster[1] * launch->cluster[2];
-    const size_t bytes = (launch->team_blocks * sizeof(Block) + 63) & ~(size_t)63;
-    *team = (Team){.launch = launch,
-                   .blocks = aligned_alloc(64, bytes),
-                   .clusters = calloc(launch->team_blocks / size, sizeof(Cluster)),
-                   .count = launch->team_blocks,
-                   .cluster_count = launch->team_blocks / size};
-    if (team->blocks) memset(team->blocks, 0, bytes);
-    bool made = team->blocks && team->clusters;
-    for (uint32_t i = 0; made && i < team->count; i++) made = init_block(&team->blocks[i], team, i);
-    return made;
+    *team =
+        (Team){.launch = launch,
+               .blocks = aligned_alloc(64, launch->most_blocks * sizeof(Block)),
+               .clusters = calloc(launch->most_blocks / launch->cluster_blocks, sizeof(Cluster))};
+    return team->blocks && team->clusters;
+}
+
+/* So many blocks that follow each other; UINT64_MAX: there are none left. */
+static uint64_t take_blocks(Launch *launch, uint32_t count)
+{
+    const uint64_t number = launch->next_block += count;
+    return number <= launch->block_count ? number - count : UINT64_MAX;
+}
+
+/* Whole clusters, behind those that the team has. */
+static void begin_blocks(Team *team, uint64_t number, uint32_t count)
+{
+    Launch *launch = team->launch;
+    const uint32_t size = launch->cluster_blocks;
+    for (uint32_t i = 0; i < count; i++) {
+        Block *block = &team->blocks[team->count];
+        if (team->count % size == 0)
+            team->clusters[team->cluster_count++] = (Cluster){.blocks = block, .count = size};
+        if (team->count == team->made && !init_block(block, team, team->made++)) {
+            launch->no_memory = launch->stopped = true;
+            return;
+        }
+        team->count++;
+        begin_block(block, number + i);
+    }
 }
 
 static void begin_team(Team *team, uint64_t number)
 {
-    const uint32_t size = team->count / team->cluster_count;
-    team->first_id = (uint32_t)(number * team->count) + 1;
+    team->first_id = (uint32_t)number + 1;
+    team->count = team->cluster_count = 0;
     if (team->launch->checker) tile_emu_order_begin_team(team->launch->checker->order);
-    for (uint32_t i = 0; i < team->cluster_count; i++)
-        team->clusters[i] = (Cluster){.blocks = team->blocks + (size_t)i * size, .count = size};
+    begin_blocks(team, number, team->launch->team_blocks);
+}
+
+/* False: there are no more, or there is no room. */
+static bool begin_more(Team *team)
+{
+    Launch *launch = team->launch;
+    if (team->count + launch->cluster_blocks > launch->most_blocks) return false;
+    const uint64_t number = take_blocks(launch, launch->cluster_blocks);
+    if (number == UINT64_MAX) return false;
+    begin_blocks(team, number, launch->cluster_blocks);
+    return true;
+}
+
+/* Whether a thread waits for what another block may write. */
+static bool waits_for_memory(const Team *team)
+{
     for (uint32_t i = 0; i < team->count; i++)
-        begin_block(&team->blocks[i], number * team->count + i);
+        for (uint32_t t = 0; t < team->blocks[i].thread_count; t++) {
+            const Thread *thread = &team->blocks[i].threads[t];
+            if (thread->state == THREAD_READY && !thread->awaited) return true;
+        }
+    return false;
+}
+
+/* Whether blocks whose warps only wait for memory may hope. */
+static bool may_wait(const Team *team, uint32_t idle)
+{
+    /* Teams run one at a time where they are checked, so nobody else can write. */
+    if (team->launch->seeks_evidence) return idle < IDLE_MUTANT;
+    if (team->launch->checker) return idle < IDLE_LEAST || idle < IDLE_CHECKED / team->count;
+    if (idle > IDLE_POLITE) sched_yield();
+    return idle < IDLE_FAST;
+}
+
+/* Counts the teams of the launch that do more than wait. */
+static void set_busy(Team *team, bool is_busy)
+{
+    if (is_busy != team->is_busy) team->launch->busy += is_busy ? 1 : -1;
+    team->is_busy = is_busy;
+}
+
+/* False after a fault that ends the launch. */
+static bool run_rounds(Team *team)
+{
+    uint32_t idle = 0;
+    while (!team->launch->stopped) {
+        if (!run_round(team)) return false;
+        const Tally tally = tally_of(team);
+        if (tally.ended == team->count) return true;
+        idle = tally.progress ? 0 : idle + 1;
+        set_busy(team, idle < IDLE_BESIDE);
+        if (!team->launch->busy && waits_for_memory(team) && begin_more(team)) idle = 0;
+        const bool stuck = !tally.yields && !tally.released;
+        if (stuck || !may_wait(team, idle)) {
+            if (!team->launch->stopped) tile_emu_report_stuck(team);
+            return false;
+        }
+    }
+    return false;
+}
+
+static bool run_team(Team *team)
+{
+    set_busy(team, true);
+    const bool fine = run_rounds(team);
+    set_busy(team, false);
+    return fine;
 }
 
 /* ---- launches ---- */
@@ -410,8 +465,8 @@ static void *run_worker(void *argument)
     Team team;
     if (!init_team(&team, launch)) launch->no_memory = launch->stopped = true;
     while (!launch->stopped) {
-        uint64_t number = launch->next_team++;
-        if (number >= launch->block_count / launch->team_blocks) break;
+        const uint64_t number = take_blocks(launch, launch->team_blocks);
+        if (number == UINT64_MAX) break;
         begin_team(&team, number);
         if (!run_team(&team)) launch->stopped = true;
     }
@@ -478,16 +533,21 @@ static uint64_t count_blocks(const tile_grid *grid)
     return __builtin_mul_overflow(plane, (uint64_t)grid->z, &count) ? UINT64_MAX : count;
 }
 
-/* What runs together: a cluster, or, where blocks wait for each other, all. */
+/* What runs together: a cluster, or in a cooperative launch all. */
 static void set_teams(Launch *launch)
 {
-    uint32_t blocks = 1;
+    const uint64_t room = resident_blocks(launch->entry);
+    uint32_t size = 1;
     for (int i = 0; i < 3; i++) {
         const uint32_t extent = launch->entry->cluster[i];
         launch->cluster[i] = extent ? extent : 1;
-        blocks *= launch->cluster[i];
+        size *= launch->cluster[i];
     }
-    launch->team_blocks = launch->entry->cooperative ? (uint32_t)launch->block_count : blocks;
+    launch->cluster_blocks = size;
+    launch->team_blocks = launch->entry->cooperative ? (uint32_t)launch->block_count : size;
+    launch->most_blocks =
+        (uint32_t)(launch->block_count < room ? launch->block_count : room) / size * size;
+    if (launch->most_blocks < launch->team_blocks) launch->most_blocks = launch->team_blocks;
 }
 
 TILE_API tile_status tile_emulator_run(const tile_image *image, const tile_entry *entry,

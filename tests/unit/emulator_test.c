@@ -1727,8 +1727,9 @@ static void test_deadlock(void **state)
                  "kernel.tile:2:5: deadlock: block (0, 0, 0): thread 32 waits for memory "
                  "that nobody writes any more, while thread 0 waits at the block's "
                  "barrier (kernel.tile:3:5)");
-    assert_fault(launch(spin, 2, 4, 2, &test),
-                 "nobody writes any more, as the blocks behind this one begin when it has ended");
+    assert_fault(
+        launch(spin, 2, 120 << 10, 133, &test),
+        "nobody writes any more: blocks behind the 132 that are there begin when these have ended");
     test.kind = 5;
     assert_fault(launch(spin, 4, 4, 1, &test),
                  "while thread 0 waits at barrier 5 of 96 threads (kernel.tile:3:5)");
