@@ -142,7 +142,7 @@ class Act:
             job = self.tile_job()
         kinds = ["threads", "threads"] + ["unit"] * p.has_unit
         if job.dtype == "int32" and not job.each_round:  # any order will do
-            kinds += ["added"] + ["in turn"] * (not p.persistent)  # a block's turn comes after those of blocks that began before it
+            kinds += ["added", "in turn"]
         job.way = p.pick(kinds)
         return job
 
