@@ -203,7 +203,7 @@ struct Launch {
 /* ---- fault.c ---- */
 
 #define NO_SITE UINT32_MAX
-enum { PLACE_TEXT = 256 };
+enum { PLACE_TEXT = 256, AWAITED_TEXT = 384 };
 /* Whether this kind of fault at this pair of places, in either order, is not in the list yet. */
 bool tile_emu_fault_is_new(Launch *launch, FaultKind kind, uint32_t site, uint32_t other);
 void tile_emu_fault_add(Launch *launch, FaultKind kind, uint32_t site, uint32_t other,
@@ -451,7 +451,7 @@ void tile_emu_note_unused(Block *block);
 /* ---- mbarrier.c ---- */
 
 /* Where a thread waits that nobody helps. */
-void tile_emu_awaited_text(const Thread *thread, char text[PLACE_TEXT]);
+void tile_emu_awaited_text(const Thread *thread, char text[AWAITED_TEXT]);
 /* The thread has waited for its copies but those of the latest `groups`; < 0: for all. */
 void tile_emu_settle_own(Thread *thread, int32_t groups);
 

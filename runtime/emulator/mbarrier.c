@@ -327,7 +327,7 @@ TILE_API uint32_t tile_emu_mbarrier_phase(tile_emu_thread *thread, void *barrier
     return ((const Barrier *)barrier)->phase;
 }
 
-void tile_emu_awaited_text(const Thread *thread, char text[PLACE_TEXT])
+void tile_emu_awaited_text(const Thread *thread, char text[AWAITED_TEXT])
 {
     const Barrier *barrier = thread->awaited;
     if (!barrier) {
@@ -337,7 +337,7 @@ void tile_emu_awaited_text(const Thread *thread, char text[PLACE_TEXT])
             snprintf(behind, sizeof behind,
                      ": blocks behind the %u that are there begin when these have ended",
                      team->count);
-        snprintf(text, PLACE_TEXT, "for memory that nobody writes any more%s", behind);
+        snprintf(text, AWAITED_TEXT, "for memory that nobody writes any more%s", behind);
         return;
     }
     char bytes[64] = "";
@@ -347,7 +347,7 @@ void tile_emu_awaited_text(const Thread *thread, char text[PLACE_TEXT])
                  missing < 0 ? ", %lld bytes have landed that were not expected"
                              : " and %lld bytes",
                  (long long)(missing < 0 ? -missing : missing));
-    snprintf(text, PLACE_TEXT,
+    snprintf(text, AWAITED_TEXT,
              "for the phase of parity %u of the mbarrier at byte %u of shared memory, where %u of "
              "%u arrivals%s are missing%s and nobody arrives any more",
              thread->parity, (unsigned)((const uint8_t *)barrier - thread->block->shared),

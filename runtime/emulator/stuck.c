@@ -189,8 +189,8 @@ static void report_deadlock(const Block *block)
 {
     const Thread *spinning = find_thread(block, THREAD_READY),
                  *waiting = find_thread(block, THREAD_WAITING);
-    char place[PLACE_TEXT], where[PLACE_TEXT], others[2 * PLACE_TEXT + 64] = "",
-                                                                       awaited[PLACE_TEXT];
+    char place[PLACE_TEXT], where[PLACE_TEXT], awaited[AWAITED_TEXT];
+    char others[2 * PLACE_TEXT + 64] = "";
     tile_emu_awaited_text(spinning, awaited);
     if (waiting)
         snprintf(others, sizeof others, ", while thread %u waits at %s (%s)", waiting->abi.index,
