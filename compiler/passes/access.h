@@ -75,9 +75,10 @@ typedef struct Round {
 bool shared_parts_apart(Agreement *agreement, const Value *earlier, Round round,
                         const Value *later);
 /* ---- shared_part.c ---- */
-/* The layout of a shared_view, if its elements lie behind the first one as in a tile of their own;
- * NULL: they don't, or that can't be seen. */
-const Layout *shared_part_layout(LayoutTable *table, FactTable *facts, const Op *view);
+/* The layout of a shared_view of a tile that has the layout `whole`, if its elements lie behind the
+ * first one as in a tile of their own; NULL: they don't, or that can't be seen. */
+const Layout *shared_part_layout(LayoutTable *table, FactTable *facts, const Op *view,
+                                 const Layout *whole);
 /* ---- host_value.c ---- */
 /* Whether the host can compute the value. */
 bool value_is_on_host(const Value *value);

@@ -218,6 +218,11 @@ bool hazard_begins_store(const Op *op)
     return op->code == OP_tensor_store && op_int(op, ATTR_open, 0);
 }
 
+bool hazard_begins_dot(const Op *op)
+{
+    return op->code == OP_dot_shared && op_int(op, ATTR_open, 0);
+}
+
 /* What an mbarrier is for: among themselves such ops are in order, whoever else has its memory
  * before or after it must wait. */
 bool hazard_uses_mbarriers(const Op *op)

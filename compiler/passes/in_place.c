@@ -2,13 +2,20 @@
 #include "passes/access.h"
 #include "passes/matrix.h"
 
-/* Nothing is written between the load and the dot, so that the dot may read in its place. */
-static bool is_still_there(const Op *load, const Op *dot)
+static void find_write(Op *op, void *context)
 {
+    if (!op->region_count && op_info(op->code)->traits & WRITES && op->code != OP_copy_commit)
+        *(bool *)context = true;
+}
+
+/* Nothing is written between the load and the dot, so that the dot may read in its place. */
+static bool is_still_there(Op *load, const Op *dot)
+{
+    bool written = false;
     if (load->parent != dot->parent) return false;
-    for (const Op *op = load; op != dot; op = op->next)
-        if (!op || (op_info(op->code)->traits & WRITES && op->code != OP_copy_commit)) return false;
-    return true;
+    for (Op *op = load; op && op != dot && !written; op = op->next)
+        op_visit(op, find_write, &written);
+    return !written;
 }
 
 bool find_in_place(const Op *dot, int operand, InPlace *out)

@@ -311,7 +311,11 @@ static void lay_out_part(Inference *inference, Op *op)
 {
     Value *part = &op->results[0];
     LayoutTable *table = inference->kernel->layouts;
-    const Layout *layout = shared_part_layout(table, inference->facts, op);
+    const Op *above = op->operands[0]->op;
+    const bool apart = above->code == OP_shared_view && !op_int(above, ATTR_aligned, 0);
+    const Layout *layout =
+        apart ? NULL
+              : shared_part_layout(table, inference->facts, op, op->operands[0]->type->layout);
     if (layout) op_set_int(op, ATTR_aligned, 1);
     int32_t shape[LAYOUT_RANK];
     int order[LAYOUT_RANK];

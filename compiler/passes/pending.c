@@ -209,6 +209,18 @@ void state_stored(const Sync *sync, State *state, bool for_all)
     wait_by(sync, state, read_all, &sync->group, for_all);
 }
 
+static bool multiplied(Pending *item, const void *group)
+{
+    if (hazard_begins_dot(item->op))
+        item->under_way &= !group_has(*(const ThreadGroup *)group, item->group);
+    return true;
+}
+
+void state_multiplied(const Sync *sync, State *state, bool for_all)
+{
+    wait_by(sync, state, multiplied, &sync->group, for_all);
+}
+
 typedef struct Signal {
     const Op *wait;
     ThreadGroup group, known;

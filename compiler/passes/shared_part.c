@@ -109,12 +109,10 @@ static bool starts_apart(FactTable *facts, const Layout *whole, const Op *view, 
     return true;
 }
 
-const Layout *shared_part_layout(LayoutTable *table, FactTable *facts, const Op *view)
+const Layout *shared_part_layout(LayoutTable *table, FactTable *facts, const Op *view,
+                                 const Layout *whole)
 {
-    const Layout *whole = view->operands[0]->type->layout;
-    const Op *above = view->operands[0]->op;
     const Attr *dims = op_attr(view, ATTR_dims);
-    if (above->code == OP_shared_view && !op_int(above, ATTR_aligned, 0)) return NULL;
     Layout start = part_start(whole, view);
     if (!take_bits(whole, dims, &start)) return NULL;
     int64_t size = 1;

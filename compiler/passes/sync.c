@@ -9,9 +9,9 @@
  * them, and where one reads through the pointer by which the other writes, unless each thread reads
  * what it writes itself; the author's syncs are dropped.
  *
- * An asynchronous copy is under way until its thread waits: no barrier orders it before that. Which
- * copies a wait is for is not followed: after one, all before it may have landed or not, but for a
- * wait for all.
+ * An asynchronous copy, and what the tensor core reads for an open dot, is under way until its
+ * thread waits: no barrier orders it before that. Which of them a wait is for is not followed:
+ * after one, all before it may have landed or not, but for a wait for all.
  *
  * Where threads may go different ways there is no barrier: what such an `if` or loop needs comes
  * before it. Within it each thread's own order is all there is.
@@ -248,7 +248,8 @@ static void add_access(const Sync *sync, Op *op, State *state)
     state_add(sync, state,
               (Pending){.op = op,
                         .group = sync->group,
-                        .under_way = hazard_begins_copy(op) || hazard_begins_store(op),
+                        .under_way = hazard_begins_copy(op) || hazard_begins_store(op) ||
+                                     hazard_begins_dot(op),
                         .round = {ROUND_SAME, NULL}});
 }
 
@@ -473,6 +474,8 @@ static void visit_op(const Sync *sync, Op *op, State *state)
         state_wait(sync, state, op_attr(op, ATTR_count) == NULL);
     else if (op->code == OP_tensor_wait)
         state_stored(sync, state, op_int(op, ATTR_count, 0) == 0);
+    else if (op->code == OP_dot_wait)
+        state_multiplied(sync, state, op_int(op, ATTR_count, 0) == 0);
     else if (op->code == OP_sync)
         state_fence(sync, state);
     else if (is_group(op))

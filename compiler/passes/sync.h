@@ -14,7 +14,7 @@ typedef struct Pending {
     ThreadGroup
         fence; /* the threads that an author's sync after it is of; count 0: there was none */
     ThreadGroup known; /* the threads that are ordered behind it */
-    bool under_way;    /* an asynchronous copy that nothing has waited for */
+    bool under_way;    /* an asynchronous copy, or an open dot, that nothing has waited for */
     Round round;
     bool met; /* the parts of the threads have met since, each for itself */
 } Pending;
@@ -79,6 +79,8 @@ void state_meet(const Sync *sync, State *state);
 void state_wait(const Sync *sync, State *state, bool for_all);
 /* Their stores by the tensor unit have been read, or, unless they wait for all, may have. */
 void state_stored(const Sync *sync, State *state, bool for_all);
+/* Their open dots are done, or, unless they wait for all, may be. */
+void state_multiplied(const Sync *sync, State *state, bool for_all);
 /* The copies that the mbarriers count may have landed, for those that wait; `known` of these know.
  */
 void state_signal(const Sync *sync, State *state, const Op *wait, ThreadGroup known);
@@ -93,6 +95,7 @@ bool hazard_writes(const Op *op);
 bool hazard_begins_copy(const Op *op); /* that is under way until somebody waits */
 /* A store of the author's by the tensor unit, that reads shared memory until somebody waits. */
 bool hazard_begins_store(const Op *op);
+bool hazard_begins_dot(const Op *op); /* an open one, which reads shared memory until then */
 /* By the tensor unit, for an mbarrier of the author's. */
 bool hazard_is_signal_copy(const Op *op);
 bool hazard_uses_mbarriers(const Op *op);

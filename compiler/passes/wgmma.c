@@ -65,11 +65,48 @@ static const Layout *whole_layout(const Kernel *kernel, const Type *type)
     return layout_panels(kernel->layouts, type->rank, shape, dtype_bits(type->dtype));
 }
 
+/* How a part of a tile lies that will have the layout `whole`; NULL: not by itself. */
+static const Layout *part_of(const Kernel *kernel, FactTable *facts, const Value *tile,
+                             const Layout *whole)
+{
+    if (tile->op->code != OP_shared_view) return whole;
+    whole = part_of(kernel, facts, tile->op->operands[0], whole);
+    return whole ? shared_part_layout(kernel->layouts, facts, tile->op, whole) : NULL;
+}
+
+static bool is_block(const Layout *layout)
+{
+    for (int d = 0; d < layout->rank; d++)
+        if (layout->repeat[d] != 1) return false;
+    return true;
+}
+
+/* Some of a tile's rows, or of its panels of columns. */
+static bool lay_out_part(const Kernel *kernel, Matrix *matrix)
+{
+    const Value *part = matrix->place.tile, *tile = part;
+    while (tile->op->code == OP_shared_view) tile = tile->op->operands[0];
+    matrix->alloc = tile->op;
+    if (tile->op->code != OP_shared_alloc || part->type->rank != 2) return false;
+    const Layout *whole = whole_layout(kernel, tile->type);
+    if (!whole || (tile->type->layout && tile->type->layout != whole)) return false;
+    FactTable *facts = facts_new((Kernel *)(uintptr_t)kernel);
+    const Layout *layout = part_of(kernel, facts, part, whole);
+    facts_free(facts);
+    if (!layout || !is_block(layout) ||
+        layout_size(layout) * dtype_bits(tile->type->dtype) / 8 % SWIZZLE_BYTES != 0)
+        return false;
+    matrix->layout = matrix->place.transposed
+                         ? layout_transpose(kernel->layouts, layout, (int[]){1, 0})
+                         : layout;
+    return true;
+}
+
 /* The layout that the operand will have, as the dot sees it. */
 static bool lay_out(const Kernel *kernel, Matrix *matrix)
 {
     int64_t dims[2];
-    if (!find_alloc(matrix, dims)) return false;
+    if (!find_alloc(matrix, dims)) return lay_out_part(kernel, matrix);
     const Type *type = matrix->alloc->results[0].type;
     const int bits = dtype_bits(type->dtype);
     int32_t shape[LAYOUT_RANK];
