@@ -97,7 +97,7 @@ class Program(Choices):
         if self.chance(0.5):
             dtype = self.pick(list(PRODUCTS))
             least = PRODUCTS[dtype][1]
-            m, n, k = self.pick([16, 64, 64, 128]), self.pick([8, 16, 32, 64]), self.pick([least, 2 * least, 64])
+            m, n, k = self.pick([16, 64, 64, 128]), self.pick([8, 16, 32, 64]), self.pick([least, 2 * least, 64, 128])
             a_down, b_down = dtype != "int8" and self.chance(0.3), dtype != "int8" and self.chance(0.5)
             self.matrices = [Stream(self, dtype, k, m, down=True) if a_down else Stream(self, dtype, m, k),
                              Stream(self, dtype, k, n, self.chance(0.7), True) if b_down else Stream(self, dtype, n, k, self.chance(0.7))]
@@ -156,14 +156,18 @@ class Program(Choices):
     def product(self):
         a, b = self.matrices
         m, n = a.columns if a.down else a.rows, b.columns if b.down else b.rows
-        how = self.pick(["gemm", "gemm", "wgmma_gemm", "open"])
+        how, depth = self.pick(["gemm", "gemm", "wgmma_gemm", "open"]), a.rows if a.down else a.columns
+        parts = self.pick([1, 1, 2]) if depth // 2 % PRODUCTS[a.dtype][1] == 0 else 1  # of the depth, a product each
 
         def write(job, at, tile, row):
             options = (", transpose_A=True" if a.down else "") + ("" if b.down else ", transpose_B=True")
             name = "wgmma_gemm" if how == "wgmma_gemm" and at.ordered else "gemm"
             if how == "open" and at.ordered:
                 options += ", wg_wait=-1"
-            self.line(f"T.{name}({at.whole(a)}, {at.whole(b)}, {job.acc}{options})")
+            for part in range(parts):
+                span = f"{part * depth // parts}:{(part + 1) * depth // parts}" if parts > 1 else ":"
+                left, right = (at.part(s, f"{span}, :" if s.down else f":, {span}") for s in (a, b))
+                self.line(f"T.{name}({left}, {right}, {job.acc}{options})")
             if at.ordered and how != "gemm":
                 self.line("T.wait_wgmma(0)")
         job = Job(self, [a, b], PRODUCTS[a.dtype][0], (m, n), write)
@@ -175,14 +179,14 @@ class Program(Choices):
         scale = self.scale(wide)
 
         def write(job, at, tile, row):
-            self.over(job.shape, f"{job.acc}[i, j] += T.cast({at.element(s, 'i, j')}, '{wide}'){scale}")
+            self.over(job.shape, f"{job.acc}[i, j] += T.cast({at.part(s, 'i, j')}, '{wide}'){scale}")
         return Job(self, [s], wide, (s.rows, s.columns), write)
 
     def extremes(self, s, group):
         name = self.pick(["max", "min"])
 
         def write(job, at, tile, row):
-            self.over(job.shape, f"{job.acc}[i, j] = T.{name}({job.acc}[i, j], {at.element(s, 'i, j')})")
+            self.over(job.shape, f"{job.acc}[i, j] = T.{name}({job.acc}[i, j], {at.part(s, 'i, j')})")
         return Job(self, [s], s.dtype, (s.rows, s.columns), write)
 
     def reduction(self, s, group):
@@ -191,7 +195,7 @@ class Program(Choices):
 
         def write(job, at, tile, row):
             (whole, *_), (part, *_) = job.more
-            self.over((s.rows, s.columns), f"{whole}[i, j] = T.cast({at.element(s, 'i, j')}, '{wide}')")
+            self.over((s.rows, s.columns), f"{whole}[i, j] = T.cast({at.part(s, 'i, j')}, '{wide}')")
             if once:
                 self.line(f"T.reduce_{kind}({whole}, {job.acc}, dim={dim}, clear=False)")
             else:
@@ -210,13 +214,13 @@ class Program(Choices):
             if as_it_is and at.ordered:
                 self.line(f"T.{self.pick(['copy', 'copy', 'tma_copy'])}({at.whole(s)}, {job.out}[{row}, :, :])")
             else:
-                self.over(job.shape, f"{job.out}[{row}, i, j] = T.cast({at.element(s, 'i, j')}, '{wide}')" + ("" if as_it_is else " * 2 + k"))
+                self.over(job.shape, f"{job.out}[{row}, i, j] = T.cast({at.part(s, 'i, j')}, '{wide}')" + ("" if as_it_is else " * 2 + k"))
         return Job(self, [s], wide, (s.rows, s.columns), write, True)
 
     def added(self, s, group):
         """To what all blocks add to, each round."""
         def write(job, at, tile, row):
-            self.over((s.rows, s.columns), f"T.atomic_add({job.out}[0, j], T.cast({at.element(s, 'i, j')}, 'int32') * (k + 1))")
+            self.over((s.rows, s.columns), f"T.atomic_add({job.out}[0, j], T.cast({at.part(s, 'i, j')}, 'int32') * (k + 1))")
         job = Job(self, [s], "int32", (s.columns,), write, True)
         job.way = "added"
         return job
@@ -226,7 +230,7 @@ class Program(Choices):
         size = group.size
 
         def write(job, at, tile, row):
-            value = f"T.cast({at.element(s, f'{{t}} * 3 % {s.rows}, ({{t}} + k) % {s.columns}')}, 'int32')"
+            value = f"T.cast({at.part(s, f'{{t}} * 3 % {s.rows}, ({{t}} + k) % {s.columns}')}, 'int32')"
             if at.ordered:
                 self.line(f"{job.acc} += {value.format(t=self.thread_of(group))}")
             else:
@@ -241,7 +245,7 @@ class Program(Choices):
 
         def write(job, at, tile, row):
             held = job.more[0][0]
-            self.over((s.rows, s.columns), f"{held}[j, i] = {at.element(s, 'i, j')}")
+            self.over((s.rows, s.columns), f"{held}[j, i] = {at.part(s, 'i, j')}")
             if first and at.ordered:
                 self.line("T.sync_threads()")
             self.over(job.shape, f"{job.acc}[i, j] += T.cast({held}[i, j], '{wide}')")
@@ -635,11 +639,11 @@ class Ordered:
     def place(self, s):
         return f"m{s.ring}[{self.turn}" if s.changed else f"{s.ring}[{self.stage}"
 
-    def whole(self, s):
-        return self.place(s) + ", :, :]"
-
-    def element(self, s, index):
+    def part(self, s, index):
         return f"{self.place(s)}, {index}]"
+
+    def whole(self, s):
+        return self.part(s, ":, :")
 
 
 class Plain:
@@ -648,7 +652,7 @@ class Plain:
     def whole(self, s):
         return "m" * s.changed + s.alone
 
-    def element(self, s, index):
+    def part(self, s, index):
         return f"{self.whole(s)}[{index}]"
 
 
