@@ -1,8 +1,8 @@
 /* regroup.c: what a thread group does here and there, one after the other, becomes one group, loops
  * around several groups become loops within each:
  *
- *     for k { a; group 0 { b } group 1 { c } }  ->  group 0 { for k { a; b } } group 1 { for k { a;
- * c } }
+ *     for k { a; group 0 { b } group 1 { c } }
+ *     ->  group 0 { for k { a; b } } group 1 { for k { a; c } }
  *
  * A thread is in one of the groups at most, and does what it did, in its order. So what a group
  * keeps from one place to the next stays in its registers, and never needs a barrier of all. What
