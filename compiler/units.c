@@ -108,11 +108,6 @@ static bool is_serialised(const Image *image)
     return false;
 }
 
-static void find_wgmma(Op *op, void *context)
-{
-    if (op->code == OP_wgmma) *(bool *)context = true;
-}
-
 /* The target, if it had these features. */
 static const Target *with_features(Arena *arena, const Target *target, unsigned features)
 {
@@ -171,7 +166,7 @@ static bool start_image(Stages *stages, Kernel *kernel, Pending pending)
     uint64_t start = os_now_ns();
     bool fine = image_start(stages->codegen, kernel, pending.arch, pending.image);
     times_add(stages->session->times, "LLVM", start);
-    kernel_visit(kernel, find_wgmma, &pending.has_wgmma);
+    pending.has_wgmma = region_has(kernel->host, OP_wgmma);
     vec_push(stages->session->arena, &stages->pending, pending);
     return fine;
 }

@@ -103,6 +103,16 @@ static tile_status check_turns(const invocation *call, const tile_entry *entry,
     return tile_error(TILE_ERROR_ARGUMENT, "%s", text.bytes);
 }
 
+/* What is launched for the whole grid: less, if blocks take turns. */
+static tile_status own_grid_of(const invocation *call, const tile_entry *entry,
+                               const tile_grid *whole, uint32_t at_a_time, tile_grid *out)
+{
+    const tile_status status = check_turns(call, entry, whole);
+    if (status) return status;
+    *out = entry->persistent ? tile_persistent_grid(entry, whole, at_a_time) : *whole;
+    return check_company(call, entry, out);
+}
+
 static tile_status too_many_blocks(const invocation *call, const tile_scope *scope,
                                    const tile_entry *entry, const tile_grid *grid,
                                    uint32_t at_a_time)
@@ -160,13 +170,10 @@ static tile_status launch_one(const invocation *call, const tile_scope *scope,
                               const tile_entry *entry, const tile_loaded_kernel *loaded,
                               const tile_grid *whole, tile_stream stream)
 {
-    tile_status status = check_turns(call, entry, whole);
-    if (status) return status;
-    const tile_grid own =
-        entry->persistent ? tile_persistent_grid(entry, whole, loaded->at_a_time) : *whole;
+    tile_grid own;
     const tile_grid *grid = &own;
     CUlaunchAttribute attributes[MOST_ATTRIBUTES];
-    status = check_company(call, entry, grid);
+    const tile_status status = own_grid_of(call, entry, whole, loaded->at_a_time, &own);
     if (status) return status;
     if (entry->cooperative && loaded->at_a_time < block_count(grid))
         return too_many_blocks(call, scope, entry, grid, loaded->at_a_time);
@@ -315,13 +322,9 @@ static tile_status run_emulated(const invocation *call, const tile_image *image)
     tile_status status = TILE_OK;
     for (uint32_t i = 0; !status && i < call->specialisation->launch_count; i++) {
         const tile_entry *entry = &image->entries[i];
-        const tile_grid *whole = &call->grids[i];
-        if (is_empty(whole)) continue;
-        status = check_turns(call, entry, whole);
-        if (status) return status;
-        const tile_grid grid =
-            entry->persistent ? tile_persistent_grid(entry, whole, AT_A_TIME) : *whole;
-        status = check_company(call, entry, &grid);
+        tile_grid grid;
+        if (is_empty(&call->grids[i])) continue;
+        status = own_grid_of(call, entry, &call->grids[i], AT_A_TIME, &grid);
         if (!status) status = emulator->run(image, entry, &grid, call->device_arguments);
     }
     return status;

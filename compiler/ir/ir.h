@@ -365,6 +365,9 @@ void value_replace(Kernel *kernel, Value *value, Value *other);
 /* Many at once: each operand is looked up in `to` (Value* -> Value*), chains followed. */
 void region_replace(Region *region, const Map *to);
 size_t value_count_uses(const Kernel *kernel, const Value *value);
+size_t region_count_uses(const Region *region, const Value *value); /* those in it alone */
+size_t op_count_uses(const Op *op, const Value *value); /* its own, and in its regions */
+bool region_has(const Region *region, OpCode code);     /* anywhere in it */
 /* Whether the answer for the value, or for one that it is made of, is VALUE_FOUND. Each is asked
  * once, from left to right. */
 typedef enum ValueAnswer {

@@ -88,19 +88,34 @@ void value_replace(Kernel *kernel, Value *value, Value *other)
     kernel_visit(kernel, replace_one, &(Replacement){value, other});
 }
 
-static size_t count_in_region(const Region *region, const Value *value)
+size_t region_count_uses(const Region *region, const Value *value)
 {
     size_t uses = 0;
-    for (const Op *op = region->first; op != NULL; op = op->next) {
-        for (int i = 0; i < op->operand_count; i++) uses += op->operands[i] == value;
-        for (int i = 0; i < op->region_count; i++) uses += count_in_region(op->regions[i], value);
-    }
+    for (const Op *op = region->first; op != NULL; op = op->next) uses += op_count_uses(op, value);
+    return uses;
+}
+
+size_t op_count_uses(const Op *op, const Value *value)
+{
+    size_t uses = 0;
+    for (int i = 0; i < op->operand_count; i++) uses += op->operands[i] == value;
+    for (int i = 0; i < op->region_count; i++) uses += region_count_uses(op->regions[i], value);
     return uses;
 }
 
 size_t value_count_uses(const Kernel *kernel, const Value *value)
 {
-    return count_in_region(kernel->host, value);
+    return region_count_uses(kernel->host, value);
+}
+
+bool region_has(const Region *region, OpCode code)
+{
+    for (const Op *op = region->first; op != NULL; op = op->next) {
+        if (op->code == code) return true;
+        for (int i = 0; i < op->region_count; i++)
+            if (region_has(op->regions[i], code)) return true;
+    }
+    return false;
 }
 
 /* ---- places ---- */

@@ -8,6 +8,15 @@ bool is_group(const Op *op)
     return op->code == OP_if && op->operands[0]->op && op->operands[0]->op->code == OP_in_group;
 }
 
+bool has_group(const Op *op)
+{
+    if (is_group(op)) return true;
+    for (int i = 0; i < op->region_count; i++)
+        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
+            if (has_group(inner)) return true;
+    return false;
+}
+
 ThreadGroup group_threads(const Op *group)
 {
     const Op *test = group->operands[0]->op;

@@ -150,16 +150,11 @@ static void cross_borders(Groups *groups, Region *region)
     }
 }
 
-static void find_group(Op *op, void *context)
-{
-    if (is_group(op)) *(bool *)context = true;
-}
-
 bool pass_groups(Kernel *kernel, const Target *target)
 {
     (void)target;
     bool any = false;
-    kernel_visit(kernel, find_group, &any);
+    for (const Op *op = kernel->host->first; op; op = op->next) any |= has_group(op);
     if (!any) return true;
     Groups groups = {.kernel = kernel, .arena = arena_new()};
     cross_borders(&groups, kernel->host);

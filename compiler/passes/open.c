@@ -26,30 +26,11 @@ static bool is_open(const Op *op)
 
 /* ---- uses ---- */
 
-typedef struct Search {
-    const Value *value;
-    bool found;
-} Search;
-
-static void find_use(Op *op, void *context)
-{
-    Search *search = context;
-    for (int i = 0; i < op->operand_count; i++) search->found |= op->operands[i] == search->value;
-}
-
 static bool uses_inside(const Op *op, const Value *value)
 {
-    Search search = {value, false};
-    for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], find_use, &search);
-    return search.found;
-}
-
-/* The op, or one in its regions, has the value as an operand. */
-static bool uses(Op *op, const Value *value)
-{
-    Search search = {value, false};
-    find_use(op, &search);
-    return search.found || uses_inside(op, value);
+    for (int i = 0; i < op->region_count; i++)
+        if (region_count_uses(op->regions[i], value)) return true;
+    return false;
 }
 
 /* The next product adds to what this one makes, as the tensor core does by itself. */
@@ -107,7 +88,7 @@ static bool follow_use(Open *open, Op *op, Value *sum, int64_t groups)
 static bool follow(Open *open, Value *sum, Op *from, int64_t groups)
 {
     for (Op *op = from; op; op = op->next) {
-        if (uses(op, sum)) return follow_use(open, op, sum, groups);
+        if (op_count_uses(op, sum)) return follow_use(open, op, sum, groups);
         groups += op->code == OP_dot_commit || (is_open(op) && !op_attr(op, ATTR_joined));
         if (op->code != OP_dot_wait || op_int(op, ATTR_count, 0) >= groups) continue;
         const Wait wait = {op, sum};

@@ -181,16 +181,32 @@ static void wait_by(const Sync *sync, State *state, ItemRule *rule, const void *
         state_join(sync, state, &landed);
 }
 
-static bool arrive(Pending *item, const void *group)
+/* What threads have begun, and wait for themselves. */
+typedef struct Own {
+    ThreadGroup group;
+    bool (*is)(const Op *op);
+} Own;
+
+static bool end_own(Pending *item, const void *context)
 {
-    if (item->op->code == OP_copy_async)
-        item->under_way &= !group_has(*(const ThreadGroup *)group, item->group);
+    const Own *own = context;
+    if (own->is(item->op)) item->under_way &= !group_has(own->group, item->group);
     return true;
+}
+
+static bool is_copy(const Op *op)
+{
+    return op->code == OP_copy_async;
 }
 
 void state_wait(const Sync *sync, State *state, bool for_all)
 {
-    wait_by(sync, state, arrive, &sync->group, for_all);
+    wait_by(sync, state, end_own, &(Own){sync->group, is_copy}, for_all);
+}
+
+void state_multiplied(const Sync *sync, State *state, bool for_all)
+{
+    wait_by(sync, state, end_own, &(Own){sync->group, hazard_begins_dot}, for_all);
 }
 
 /* The thread knows that began them, the first one. */
@@ -207,18 +223,6 @@ static bool read_all(Pending *item, const void *group)
 void state_stored(const Sync *sync, State *state, bool for_all)
 {
     wait_by(sync, state, read_all, &sync->group, for_all);
-}
-
-static bool multiplied(Pending *item, const void *group)
-{
-    if (hazard_begins_dot(item->op))
-        item->under_way &= !group_has(*(const ThreadGroup *)group, item->group);
-    return true;
-}
-
-void state_multiplied(const Sync *sync, State *state, bool for_all)
-{
-    wait_by(sync, state, multiplied, &sync->group, for_all);
 }
 
 typedef struct Signal {

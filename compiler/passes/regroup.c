@@ -26,9 +26,10 @@ typedef struct Run {
     VEC(const Op *) groups; /* the first op of each */
     bool repeats;           /* some group is there twice, or within a loop */
     bool fits;
-    Map tiles;  /* a variable of a tile that groups use -> TileUse */
-    Map going;  /* ops of the run itself that go into the groups */
-    Map owners; /* a variable that all set, and one group alone uses -> that ThreadGroup */
+    Map tiles;        /* a variable of a tile that groups use -> TileUse */
+    Map going;        /* ops of the run itself that go into the groups */
+    Map read;         /* variables that all read */
+    VEC(Value *) set; /* and those that all set, which stay before the groups */
 } Run;
 
 typedef struct TileUse {
@@ -125,18 +126,6 @@ static void find_groups(Run *run, const Op *op, bool within)
             find_groups(run, inner, true);
 }
 
-static void find_group(Op *op, void *context)
-{
-    if (is_group(op)) *(bool *)context = true;
-}
-
-static bool has_group(Op *op)
-{
-    bool found = false;
-    op_visit(op, find_group, &found);
-    return found;
-}
-
 static Run find_run(Kernel *kernel, Arena *arena, Op *first)
 {
     Run run = {.kernel = kernel, .arena = arena, .first = first, .end = first, .fits = true};
@@ -150,22 +139,12 @@ static Run find_run(Kernel *kernel, Arena *arena, Op *first)
 
 /* ---- what goes into the groups, and what stays before them ---- */
 
-typedef struct Uses {
-    const Value *value;
-    size_t count;
-} Uses;
-
-static void count_use(Op *op, void *context)
-{
-    Uses *uses = context;
-    for (int i = 0; i < op->operand_count; i++) uses->count += op->operands[i] == uses->value;
-}
-
 static bool is_used_only_here(const Run *run, const Value *value)
 {
-    Uses uses = {value, 0};
-    for (Op *op = run->first; op != run->last->next; op = op->next) op_visit(op, count_use, &uses);
-    return uses.count == value_count_uses(run->kernel, value);
+    size_t uses = 0;
+    for (const Op *op = run->first; op != run->last->next; op = op->next)
+        uses += op_count_uses(op, value);
+    return uses == value_count_uses(run->kernel, value);
 }
 
 static bool goes(const Run *run, const Op *op)
@@ -199,53 +178,27 @@ static bool is_inner(const Run *run, const Value *variable)
     return op && map_has(&run->going, op);
 }
 
-/* Who uses it: a group if it is one alone, and what all do only sets it. */
-typedef struct User {
-    const Value *variable;
-    ThreadGroup group;
-    bool found, several;
-} User;
-
-static void find_user(User *user, Op *op)
-{
-    if (is_group(op)) {
-        Uses uses = {user->variable, 0};
-        op_visit(op, count_use, &uses);
-        const ThreadGroup group = group_threads(op);
-        if (!uses.count) return;
-        user->several |= user->found && !group_is_same(user->group, group);
-        user->group = group;
-        user->found = true;
-        return;
-    }
-    user->several |= op->code == OP_var_get && op->operands[0] == user->variable;
-    for (int i = 0; i < op->region_count; i++)
-        for (Op *inner = op->regions[i]->first; inner; inner = inner->next) find_user(user, inner);
-}
-
-/* What all set has to be set in all threads, or is a tile of one group's. */
-static void find_owner(Run *run, const Value *variable)
-{
-    User user = {.variable = variable};
-    for (Op *op = run->first; op != run->last->next; op = op->next) find_user(&user, op);
-    if (!user.found || user.several || variable->type->content->kind != TYPE_TILE) {
-        run->fits = false;
-        return;
-    }
-    ThreadGroup *owner = arena_new_of(run->arena, ThreadGroup);
-    *owner = user.group;
-    map_set(run->arena, &run->owners, variable, owner);
-}
-
-static void find_owners(Run *run, const Op *op)
+/* What all do with variables. */
+static void note_variables(Run *run, const Op *op)
 {
     if (is_group(op)) return;
-    if (op->code == OP_var_set && !is_inner(run, op->operands[0]) &&
-        !map_has(&run->owners, op->operands[0]))
-        find_owner(run, op->operands[0]);
+    if (op->code == OP_var_get) map_set(run->arena, &run->read, op->operands[0], run);
+    if (op->code == OP_var_set && !is_inner(run, op->operands[0]))
+        vec_push(run->arena, &run->set, op->operands[0]);
     for (int i = 0; i < op->region_count; i++)
         for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
-            find_owners(run, inner);
+            note_variables(run, inner);
+}
+
+/* What all set has to be set in all threads, or is a tile that one group alone uses. */
+static void check_variables(Run *run)
+{
+    for (const Op *op = run->first; op != run->last->next; op = op->next)
+        if (map_has(&run->going, op)) note_variables(run, op);
+    for (size_t i = 0; i < run->set.count; i++) {
+        const TileUse *use = map_get(&run->tiles, run->set.data[i]);
+        run->fits &= use && !use->several && !map_has(&run->read, run->set.data[i]);
+    }
 }
 
 /* ---- a group ---- */
@@ -263,9 +216,8 @@ static void keep_only(const Run *run, Region *region, ThreadGroup group)
             op_erase(op);
             continue;
         }
-        const ThreadGroup *owner =
-            op->code == OP_var_set ? map_get(&run->owners, op->operands[0]) : NULL;
-        if (owner && !group_is_same(*owner, group)) {
+        const TileUse *use = op->code == OP_var_set ? map_get(&run->tiles, op->operands[0]) : NULL;
+        if (use && !group_is_same(use->group, group)) { /* which is alone in using it */
             op_erase(op);
             continue;
         }
@@ -299,9 +251,8 @@ static void own_tiles(const Run *run, Region *region)
         const bool is_first = variable && !map_has(&seen.variables, variable);
         op_visit(op, note_seen, &seen);
         if (!is_first || variable->type->content->kind != TYPE_TILE) continue;
-        Uses here = {variable, 0};
-        region_visit(region, count_use, &here);
-        if (here.count != value_count_uses(run->kernel, variable)) continue;
+        if (region_count_uses(region, variable) != value_count_uses(run->kernel, variable))
+            continue;
         Builder start = builder_before(op);
         Op *own = build_op(&start, OP_var, 0, NULL, 1, &variable->type);
         own->results[0].name = variable->name;
@@ -346,8 +297,7 @@ static bool regroup_run(Run *run)
 {
     if (!run->last || !run->fits || !run->repeats) return false;
     choose(run);
-    for (const Op *op = run->first; op != run->last->next; op = op->next)
-        if (map_has(&run->going, op)) find_owners(run, op);
+    check_variables(run);
     if (run->fits) build_groups(run);
     return run->fits;
 }
@@ -370,20 +320,13 @@ static void regroup(Kernel *kernel, Arena *arena, Region *region)
     }
 }
 
-static void find_signals(Op *op, void *context)
-{
-    if (op->code == OP_signal_init) *(bool *)context = true;
-}
-
 bool pass_regroup(Kernel *kernel, const Target *target)
 {
     (void)target;
     Arena *arena = arena_new();
-    for (Op *op = kernel->host->first; op; op = op->next) {
-        bool signals = false;
-        if (op->code == OP_launch) region_visit(launch_region(op), find_signals, &signals);
-        if (signals) regroup(kernel, arena, launch_region(op));
-    }
+    for (Op *op = kernel->host->first; op; op = op->next)
+        if (op->code == OP_launch && region_has(launch_region(op), OP_signal_init))
+            regroup(kernel, arena, launch_region(op));
     arena_free(arena);
     return true;
 }

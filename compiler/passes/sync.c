@@ -499,16 +499,6 @@ static void drop_sync(Op *op, void *context)
     if (op->code == OP_sync) op_erase(op);
 }
 
-static void find_signals(Op *op, void *context)
-{
-    if (op->code == OP_signal_init) *(bool *)context = true;
-}
-
-static void find_copies_that_arrive(Op *op, void *context)
-{
-    if (op->code == OP_signal_copied) *(bool *)context = true;
-}
-
 /* A meeting of all threads of the block, or with `cluster` of the cluster: its last op. */
 static Op *meeting_at(Op *op, bool cluster)
 {
@@ -581,14 +571,12 @@ static bool sync_launch(Kernel *kernel, const Target *target, Arena *arena, Op *
     Barriers barriers = {0};
     OpVec inserted = {0};
     Cause cause = {0};
-    bool signals = false, tensor_core = false, copies_arrive = false;
-    region_visit(launch_region(launch), find_signals, &signals);
+    bool tensor_core = false;
     merge_meetings(launch_region(launch));
     region_visit(launch_region(launch), find_tensor_core, &tensor_core);
-    region_visit(launch_region(launch), find_copies_that_arrive, &copies_arrive);
-    const Sync sync = {.signals = signals,
+    const Sync sync = {.signals = region_has(launch_region(launch), OP_signal_init),
                        .tensor_core = tensor_core,
-                       .copies_arrive = copies_arrive,
+                       .copies_arrive = region_has(launch_region(launch), OP_signal_copied),
                        .kernel = kernel,
                        .target = target,
                        .arena = arena,

@@ -36,10 +36,9 @@ static bool starts_whole(const Op *view, int64_t dim, int64_t extent)
 }
 
 /* Follows parts up to the tile; false where one is not made of whole matrices. */
-static bool find_alloc(Matrix *matrix, int64_t dims[2])
+static bool is_whole(const Matrix *matrix, int64_t dims[2])
 {
     const Value *at = matrix->place.tile;
-    if (at->type->rank != 2) return false;
     for (dims[0] = 0, dims[1] = 1; at->op->code == OP_shared_view; at = at->op->operands[0]) {
         const Attr *view = op_attr(at->op, ATTR_dims);
         for (int i = 0; i < 2; i++) {
@@ -48,9 +47,7 @@ static bool find_alloc(Matrix *matrix, int64_t dims[2])
             if (!starts_whole(at->op, dims[i], extent)) return false;
         }
     }
-    matrix->alloc = at->op;
-    const int rank = at->type->rank;
-    return at->op->code == OP_shared_alloc && dims[0] + dims[1] == 2 * rank - 3;
+    return dims[0] + dims[1] == 2 * at->type->rank - 3;
 }
 
 static void shape_of(const Type *type, int first, int32_t *out)
@@ -65,6 +62,20 @@ static const Layout *whole_layout(const Kernel *kernel, const Type *type)
     return layout_panels(kernel->layouts, type->rank, shape, dtype_bits(type->dtype));
 }
 
+static const Layout *swapped_if(const Kernel *kernel, bool swapped, const Layout *layout)
+{
+    return swapped && layout ? layout_transpose(kernel->layouts, layout, (int[]){1, 0}) : layout;
+}
+
+/* A whole matrix, of a tile that may have several. */
+static const Layout *matrix_layout(const Kernel *kernel, const Type *tile, const int64_t dims[2])
+{
+    int32_t shape[LAYOUT_RANK];
+    shape_of(tile, tile->rank - 2, shape);
+    return swapped_if(kernel, dims[0] > dims[1],
+                      layout_panels(kernel->layouts, 2, shape, dtype_bits(tile->dtype)));
+}
+
 /* How a part of a tile lies that will have the layout `whole`; NULL: not by itself. */
 static const Layout *part_of(const Kernel *kernel, FactTable *facts, const Value *tile,
                              const Layout *whole)
@@ -74,50 +85,32 @@ static const Layout *part_of(const Kernel *kernel, FactTable *facts, const Value
     return whole ? shared_part_layout(kernel->layouts, facts, tile->op, whole) : NULL;
 }
 
-static bool is_block(const Layout *layout)
+/* Some of a tile's rows, or of its panels of columns: one block, so that it begins as one does. */
+static const Layout *part_layout(const Kernel *kernel, const Value *part, const Layout *whole)
 {
-    for (int d = 0; d < layout->rank; d++)
-        if (layout->repeat[d] != 1) return false;
-    return true;
-}
-
-/* Some of a tile's rows, or of its panels of columns. */
-static bool lay_out_part(const Kernel *kernel, Matrix *matrix)
-{
-    const Value *part = matrix->place.tile, *tile = part;
-    while (tile->op->code == OP_shared_view) tile = tile->op->operands[0];
-    matrix->alloc = tile->op;
-    if (tile->op->code != OP_shared_alloc || part->type->rank != 2) return false;
-    const Layout *whole = whole_layout(kernel, tile->type);
-    if (!whole || (tile->type->layout && tile->type->layout != whole)) return false;
     FactTable *facts = facts_new((Kernel *)(uintptr_t)kernel);
     const Layout *layout = part_of(kernel, facts, part, whole);
     facts_free(facts);
-    if (!layout || !is_block(layout) ||
-        layout_size(layout) * dtype_bits(tile->type->dtype) / 8 % SWIZZLE_BYTES != 0)
-        return false;
-    matrix->layout = matrix->place.transposed
-                         ? layout_transpose(kernel->layouts, layout, (int[]){1, 0})
-                         : layout;
-    return true;
+    for (int d = 0; layout && d < layout->rank; d++)
+        if (layout->repeat[d] != 1) return NULL;
+    return layout;
 }
 
 /* The layout that the operand will have, as the dot sees it. */
 static bool lay_out(const Kernel *kernel, Matrix *matrix)
 {
     int64_t dims[2];
-    if (!find_alloc(matrix, dims)) return lay_out_part(kernel, matrix);
-    const Type *type = matrix->alloc->results[0].type;
-    const int bits = dtype_bits(type->dtype);
-    int32_t shape[LAYOUT_RANK];
-    const Layout *whole = whole_layout(kernel, type);
-    shape_of(type, type->rank - 2, shape);
-    const Layout *plain = layout_panels(kernel->layouts, 2, shape, bits);
-    if (!whole || !plain || (type->layout && type->layout != whole) ||
-        layout_size(plain) * bits / 8 % SWIZZLE_BYTES != 0)
+    const Value *part = matrix->place.tile, *tile = part;
+    while (tile->op->code == OP_shared_view) tile = tile->op->operands[0];
+    matrix->alloc = tile->op;
+    if (tile->op->code != OP_shared_alloc || part->type->rank != 2) return false;
+    const Layout *whole = whole_layout(kernel, tile->type);
+    if (!whole || (tile->type->layout && tile->type->layout != whole)) return false;
+    const Layout *layout = is_whole(matrix, dims) ? matrix_layout(kernel, tile->type, dims)
+                                                  : part_layout(kernel, part, whole);
+    if (!layout || layout_size(layout) * dtype_bits(tile->type->dtype) / 8 % SWIZZLE_BYTES != 0)
         return false;
-    const bool swapped = (dims[0] > dims[1]) != matrix->place.transposed;
-    matrix->layout = swapped ? layout_transpose(kernel->layouts, plain, (int[]){1, 0}) : plain;
+    matrix->layout = swapped_if(kernel, matrix->place.transposed, layout);
     return true;
 }
 

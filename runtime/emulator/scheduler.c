@@ -23,8 +23,7 @@ enum {
     IDLE_MUTANT = 1 << 10, /* somebody waits for ever in many of them */
     IDLE_FAST = 1 << 24,
     IDLE_POLITE = 1 << 8,
-    IDLE_BESIDE = 1 << 4,      /* more blocks may help; */
-    IDLE_BESIDE_FAST = 1 << 12 /* unless other workers run those that do */
+    IDLE_BESIDE = 1 << 4 /* of all workers: more blocks may help */
 };
 
 typedef void *RampFunction(tile_emu_thread *thread, const void *const *parameters);
@@ -390,17 +389,6 @@ static void begin_team(Team *team, uint64_t number)
     begin_blocks(team, number, team->launch->team_blocks);
 }
 
-/* False: there are no more, or there is no room. */
-static bool begin_more(Team *team)
-{
-    Launch *launch = team->launch;
-    if (team->count + launch->cluster_blocks > launch->most_blocks) return false;
-    const uint64_t number = take_blocks(launch, launch->cluster_blocks);
-    if (number == UINT64_MAX) return false;
-    begin_blocks(team, number, launch->cluster_blocks);
-    return true;
-}
-
 /* Whether a thread waits for what another block may write. */
 static bool waits_for_memory(const Team *team)
 {
@@ -410,6 +398,19 @@ static bool waits_for_memory(const Team *team)
             if (thread->state == THREAD_READY && !thread->awaited) return true;
         }
     return false;
+}
+
+/* False: they would not help, there are no more, or there is no room. */
+static bool begin_more(Team *team)
+{
+    Launch *launch = team->launch;
+    if (team->count + launch->cluster_blocks > launch->most_blocks ||
+        launch->next_block >= launch->block_count || !waits_for_memory(team))
+        return false;
+    const uint64_t number = take_blocks(launch, launch->cluster_blocks);
+    if (number == UINT64_MAX) return false;
+    begin_blocks(team, number, launch->cluster_blocks);
+    return true;
 }
 
 /* Whether blocks whose warps only wait for memory may hope. */
@@ -439,7 +440,7 @@ static bool run_rounds(Team *team)
         if (tally.ended == team->count) return true;
         idle = tally.progress ? 0 : idle + 1;
         set_busy(team, idle < IDLE_BESIDE);
-        if (!team->launch->busy && waits_for_memory(team) && begin_more(team)) idle = 0;
+        if (!team->launch->busy && begin_more(team)) idle = 0;
         const bool stuck = !tally.yields && !tally.released;
         if (stuck || !may_wait(team, idle)) {
             if (!team->launch->stopped) tile_emu_report_stuck(team);

@@ -20,6 +20,10 @@ class Choices:
     def line(self, text):
         self.body.append("    " * self.depth + text)
 
+    def insert(self, mark, text):
+        """A line of the kernel's own, where so many were written."""
+        self.body.insert(mark, " " * 8 + text)
+
     def within(self, *heads):
         return Within(self, heads)
 

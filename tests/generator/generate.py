@@ -8,6 +8,7 @@ emulator reports of one (a race, an access outside) is a fault, and so is one th
 fault the command that shows it again is printed; with --keep the program is written there. --show prints the
 program, --write FOLDER writes all programs."""
 import argparse
+import importlib
 import os
 import queue
 import subprocess
@@ -23,20 +24,12 @@ from choices import BATCH, architecture  # noqa: E402
 
 LIMIT = 120  # seconds a batch
 MEMORY = 6 << 20  # KiB
+DIALECTS = {"warp": "warp_programs", "tilelang": "tilelang_programs", "groups": "group_programs", "tilus": "tilus_programs",
+            "pipelines": "pipeline_programs"}
 
 
 def program(dialect, seed):
-    if dialect == "tilus":
-        from tilus_programs import program as made
-    elif dialect == "pipelines":
-        from pipeline_programs import program as made
-    elif dialect == "groups":
-        from group_programs import program as made
-    elif dialect == "warp":
-        from warp_programs import program as made
-    else:
-        from tilelang_programs import program as made
-    return made(seed)
+    return importlib.import_module(DIALECTS[dialect]).program(seed)
 
 
 def write_program(folder, dialect, seed):
@@ -109,7 +102,7 @@ def check(options, first, count, report):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", nargs="?", default="build")
-    parser.add_argument("--dialect", choices=["tilus", "pipelines", "tilelang", "groups", "warp"], default="warp")
+    parser.add_argument("--dialect", choices=DIALECTS, default="warp")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=BATCH)
     parser.add_argument("--jobs", type=int, default=1)

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 from choices import BATCH  # noqa: E402
-from generate import run, write_program, write_programs  # noqa: E402
+from generate import DIALECTS, run, write_program, write_programs  # noqa: E402
 
 
 def hashes(lines):
@@ -63,7 +63,7 @@ def check(options, dialect, first, count):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
-    parser.add_argument("--dialect", choices=["tilus", "pipelines", "tilelang", "groups", "warp"], action="append")
+    parser.add_argument("--dialect", choices=DIALECTS, action="append")
     parser.add_argument("--seed", type=int, default=1000000)
     parser.add_argument("--count", type=int, default=800, help="of each dialect")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -73,7 +73,7 @@ def main():
     options = parser.parse_args()
     options.end = time.monotonic() + options.seconds if options.seconds else None
     work = [(dialect, seed) for seed in range(options.seed, options.seed + options.count, BATCH)
-            for dialect in options.dialect or ["warp", "tilelang", "groups", "tilus", "pipelines"]]
+            for dialect in options.dialect or DIALECTS]
     totals, failures = {}, 0
     with ThreadPoolExecutor(options.jobs) as pool:
         for dialect, count, wrong in pool.map(lambda item: check(options, *item, min(BATCH, options.seed + options.count - item[1])), work):

@@ -6,15 +6,13 @@ Numbers are small and whole: no sum is rounded, whatever its order."""
 import random
 
 from choices import Choices, architecture
+from rings import BITS, PRODUCTS, SHARED_BYTES, filled, some_rounds
 
 HEAD = """import tilelang
 import tilelang.language as T
 from tile.host import allclose, arange, zeros
 
 """
-BITS = {"float16": 16, "bfloat16": 16, "float32": 32, "int8": 8, "uint8": 8, "int16": 16, "int32": 32}
-PRODUCTS = {"float16": ("float32", 16), "bfloat16": ("float32", 16), "int8": ("int32", 32)}  # sums, least depth
-SHARED_BYTES = 75000  # for the rings
 
 
 class Stream:
@@ -555,9 +553,6 @@ class Program(Choices):
                 self.line("n += rounds")
         self.insert(mark, f"full = T.alloc_{'cluster_' * (self.cluster > 1)}barrier([{arrivals}] * {self.stages})")
 
-    def insert(self, mark, text):
-        self.body.insert(mark, " " * 8 + text)
-
     def ordered(self):
         self.header("ordered")
         if self.cluster > 1:
@@ -609,12 +604,8 @@ class Program(Choices):
 
     def calls(self):
         for s in self.streams:
-            count, shift = s.extents[0] * s.extents[1], 0 if s.dtype == "uint8" else 3
-            yield f"{s.tensor} = zeros(({s.extents[0]}, {s.extents[1]}), T.{s.dtype})"
-            yield (f"{s.tensor}[:, :] = ((arange({count}, T.int32) * {self.random.randrange(1, 90)} + {self.random.randrange(50)}) % 7 - {shift})"
-                   f".reshape(({s.extents[0]}, {s.extents[1]}))")
-        rounds = sorted({self.random.randrange(self.most_rounds + 1) for _ in range(2)} | {self.most_rounds})
-        yield f"for rounds in {rounds}:"
+            yield from filled(self.random, s.tensor, s.extents, s.dtype, "T.")
+        yield f"for rounds in {some_rounds(self.random, self.most_rounds)}:"
         for kind, name in zip("pq", ["plain", "ordered"]):
             for job in self.jobs():
                 yield f"    {job.out}{kind} = zeros({tuple([self.rows(job)] + list(job.shape))}, T.{job.dtype})"

@@ -8,15 +8,13 @@ import copy
 import random
 
 from choices import Choices, Within, architecture
+from rings import BITS, PRODUCTS, SHARED_BYTES, filled, some_rounds
 
 HEAD = """import tilus
 from tilus import bfloat16, float16, float32, int16, int32, int8, uint8, uint32
 from tile.host import allclose, arange, zeros
 
 """
-BITS = {"float16": 16, "bfloat16": 16, "float32": 32, "int8": 8, "uint8": 8, "int16": 16, "int32": 32}
-PRODUCTS = {"float16": ("float32", 16), "bfloat16": ("float32", 16), "int8": ("int32", 32)}  # sums, least depth
-SHARED_BYTES = 75000  # for the rings of an act
 
 
 class Stream:
@@ -478,9 +476,6 @@ class Program(Choices):
         self.counter += 1
         return letter + str(self.counter)
 
-    def insert(self, mark, text):
-        self.body.insert(mark, " " * 8 + text)
-
     def each_tile(self):
         if self.persistent:
             return Within(self, ["for t in range(self.blockIdx.x, tiles, self.gridDim.x):"], "t")
@@ -598,14 +593,9 @@ class Program(Choices):
 
     def calls(self):
         for s in self.streams():
-            count = s.extents[0] * s.extents[1]
-            shift = 0 if s.dtype == "uint8" else 3
-            yield f"{s.pointer} = zeros(({s.extents[0]}, {s.extents[1]}), {s.dtype})"
-            yield (f"{s.pointer}[:, :] = ((arange({count}, int32) * {self.random.randrange(1, 90)} + {self.random.randrange(50)}) % 7 - {shift})"
-                   f".reshape(({s.extents[0]}, {s.extents[1]}))")
+            yield from filled(self.random, s.pointer, s.extents, s.dtype)
         given = ", ".join(s.pointer for s in self.streams())
-        rounds = sorted({self.random.randrange(self.most_rounds + 1) for _ in range(2)} | {self.most_rounds})
-        yield f"for rounds in {rounds}:"
+        yield f"for rounds in {some_rounds(self.random, self.most_rounds)}:"
         for kind in "pq":
             for job in self.jobs():
                 yield f"    {job.pointer}{kind} = zeros({tuple([job.rows(self)] + list(job.shape))}, {job.dtype})"
