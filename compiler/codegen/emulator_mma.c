@@ -38,20 +38,19 @@ static LLVMValueRef half_of(Gen *gen, LLVMValueRef word, bool high)
 
 void emulator_mma(Gen *gen, const Op *op)
 {
-    int index = mma_find(op);
-    const MmaInstruction *row = mma_at(index);
-    int inputs = row->a_words + row->b_words;
-    bool is_packed = row->c_words < row->scalars;
-    for (int i = 0; i < inputs; i++)
-        emu_in(gen, i, gen_bitcast(gen, gen_operand(gen, op, i), gen->types.i32));
-    for (int i = 0; i < row->c_words; i++)
-        emu_in(gen, inputs + i,
-               is_packed ? pair_of(gen, op, inputs + 2 * i)
-                         : gen_bitcast(gen, gen_operand(gen, op, inputs + i), gen->types.i32));
-    emu_cooperate(gen, TILE_EMU_MMA, index);
-    for (int i = 0; i < row->scalars; i++) {
-        LLVMValueRef word = emu_out(gen, is_packed ? i / 2 : i);
-        LLVMValueRef bits = is_packed ? half_of(gen, word, i % 2) : word;
+    const MmaKind *kind = mma_of(op);
+    const bool packed = mma_packs(kind);
+    int count = 0;
+    for (; count < MMA_INPUTS; count++)
+        emu_in(gen, count, gen_bitcast(gen, gen_operand(gen, op, count), gen->types.i32));
+    for (int i = 0; i < MMA_SUMS; i += packed ? 2 : 1)
+        emu_in(gen, count++,
+               packed ? pair_of(gen, op, MMA_INPUTS + i)
+                      : gen_bitcast(gen, gen_operand(gen, op, MMA_INPUTS + i), gen->types.i32));
+    emu_cooperate(gen, TILE_EMU_MMA, mma_kind_index(kind));
+    for (int i = 0; i < MMA_SUMS; i++) {
+        LLVMValueRef word = emu_out(gen, packed ? i / 2 : i);
+        LLVMValueRef bits = packed ? half_of(gen, word, i % 2) : word;
         gen_define(gen, &op->results[i],
                    gen_bitcast(gen, bits, gen_type(gen, op->results[i].type)));
     }
@@ -123,7 +122,7 @@ void emulator_product(Gen *gen, const Op *op, const Wgmma *wgmma, LLVMValueRef s
     emu_store(gen, in + 16, descriptor_at(gen, gen_operand(gen, op, b), wgmma->right, right));
     emu_in(gen, 6, gen_i32(gen, wgmma->n));
     emu_in(gen, 7, gen_i32(gen, wgmma_flags(wgmma)));
-    emu_cooperate(gen, TILE_EMU_WGMMA, wgmma->kind);
+    emu_cooperate(gen, TILE_EMU_WGMMA, mma_kind_index(wgmma->kind));
 }
 
 static void build_wgmma_wait(Gen *gen, int groups)

@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "codegen/codegen.h"
 #include "emulator/abi.h"
+#include "ir/mma.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
@@ -202,11 +203,19 @@ LLVMValueRef nvptx_asm(Gen *gen, LLVMTypeRef result, const char *text, const cha
 /* (word & mask) ^ flip. */
 LLVMValueRef nvptx_masked(Gen *gen, LLVMValueRef word, uint32_t mask, uint32_t flip);
 
+/* ---- mma.c ---- */
+
+/* What a thread gives and gets of an mma op: words of a and b, scalars of c. */
+enum { MMA_INPUTS = 6, MMA_SUMS = 4 };
+const MmaKind *mma_of(const Op *op);
+/* Sums of 16 bits share words in pairs. */
+bool mma_packs(const MmaKind *kind);
+
 /* A wgmma op taken apart. */
 typedef struct Wgmma {
     const char *shape;            /* "m64n128k16.f32.f16" */
     int n;                        /* columns of an instruction */
-    int kind;                     /* the mma.sync that does 8 of them for a warp: of mma_at */
+    const MmaKind *kind;          /* of the mma.sync that does 8 of them for a warp */
     int parts, pieces, steps;     /* products along m, n and k */
     int words;                    /* of a in registers, 0 if it is in memory */
     int scalars, sums, sums_each; /* of c: in the IR, in 32-bit words, and an instruction's */
@@ -218,16 +227,6 @@ Wgmma wgmma_of(const Op *op);
 uint64_t wgmma_descriptor(const Attr *operand);
 int64_t wgmma_start(const Attr *operand, int part);
 bool wgmma_is_transposed(const Attr *operand);
-
-/* The instructions of the matrix unit, in the order of tile_emu_mma. */
-typedef struct MmaInstruction {
-    const char *name, *intrinsic;
-    int a_words, b_words, c_words, scalars; /* a thread; scalars: of C and D in the IR */
-    bool half_operands;                     /* the intrinsic takes <2 x half>, else i32 */
-} MmaInstruction;
-int mma_find(const Op *op);          /* an index; internal error if there is none */
-int mma_find_kind(const char *kind); /* by the name from its `k` on */
-const MmaInstruction *mma_at(int index);
 
 /* ---- emulator.c ---- */
 bool emulator_image(Codegen *codegen, Kernel *kernel, Image *out);

@@ -433,38 +433,3 @@ void emit_registers(Gen *gen, const Op *op)
 {
     if (gen->machine->registers != NULL) gen->machine->registers(gen, op);
 }
-
-/* ---- instructions of the matrix unit ---- */
-
-static const MmaInstruction mma_instructions[] = {
-    {"m16n8k16.f32.f16", "llvm.nvvm.mma.m16n8k16.row.col.f32.f32", 4, 2, 4, 4, true},
-    {"m16n8k16.f32.bf16", "llvm.nvvm.mma.m16n8k16.row.col.bf16", 4, 2, 4, 4, false},
-    {"m16n8k16.f16.f16", "llvm.nvvm.mma.m16n8k16.row.col.f16.f16", 4, 2, 2, 4, true},
-    {"m16n8k8.f32.tf32", "llvm.nvvm.mma.m16n8k8.row.col.tf32", 4, 2, 4, 4, false},
-    {"m16n8k32.s32.s8", "llvm.nvvm.mma.m16n8k32.row.col.s8", 4, 2, 4, 4, false},
-    {"m16n8k32.s32.u8", "llvm.nvvm.mma.m16n8k32.row.col.u8", 4, 2, 4, 4, false},
-    {"m16n8k32.f32.e4m3", "llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e4m3.f32", 4, 2, 4, 4, false},
-    {"m16n8k32.f32.e5m2", "llvm.nvvm.mma.m16n8k32.row.col.f32.e5m2.e5m2.f32", 4, 2, 4, 4, false},
-};
-enum { MMA_COUNT = sizeof mma_instructions / sizeof *mma_instructions };
-
-const MmaInstruction *mma_at(int index)
-{
-    return &mma_instructions[index];
-}
-
-int mma_find_kind(const char *kind)
-{
-    for (int i = 0; kind != NULL && i < MMA_COUNT; i++)
-        if (strcmp(strchr(mma_instructions[i].name, 'k'), kind) == 0) return i;
-    ICE("mma: no instruction '%s'", kind != NULL ? kind : "");
-}
-
-int mma_find(const Op *op)
-{
-    const int index = mma_find_kind(strchr(op_attr(op, ATTR_instruction)->text, 'k'));
-    const MmaInstruction *row = mma_at(index);
-    CHECK(op->operand_count == row->a_words + row->b_words + row->scalars);
-    CHECK(op->result_count == row->scalars);
-    return index;
-}

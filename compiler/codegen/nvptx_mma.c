@@ -37,12 +37,6 @@ void nvptx_stmatrix(Gen *gen, LLVMValueRef row, int count, bool transposed,
     gen_intrinsic(gen, names[transposed][count >> 1], 1, &pointer, 1 + (unsigned)count, arguments);
 }
 
-/* Accumulators of 16 bits share words in pairs. */
-static bool are_packed(const MmaInstruction *row)
-{
-    return row->c_words < row->scalars;
-}
-
 static LLVMValueRef packed_pair(Gen *gen, const Op *op, int first)
 {
     LLVMValueRef pair = LLVMGetPoison(LLVMVectorType(gen->types.f16, 2));
@@ -52,28 +46,37 @@ static LLVMValueRef packed_pair(Gen *gen, const Op *op, int first)
     return pair;
 }
 
-static int mma_arguments(Gen *gen, const Op *op, const MmaInstruction *row, LLVMValueRef *arguments)
+static int mma_arguments(Gen *gen, const Op *op, const MmaKind *kind, LLVMValueRef *arguments)
 {
-    int inputs = row->a_words + row->b_words;
-    LLVMTypeRef word = row->half_operands ? LLVMVectorType(gen->types.f16, 2) : gen->types.i32;
-    for (int i = 0; i < inputs; i++) arguments[i] = gen_bitcast(gen, gen_operand(gen, op, i), word);
-    for (int i = 0; i < row->c_words; i++)
-        arguments[inputs + i] = are_packed(row) ? packed_pair(gen, op, inputs + 2 * i)
-                                                : gen_operand(gen, op, inputs + i);
-    return inputs + row->c_words;
+    const bool packed = mma_packs(kind);
+    LLVMTypeRef word =
+        kind->operand == DTYPE_f16 ? LLVMVectorType(gen->types.f16, 2) : gen->types.i32;
+    int count = 0;
+    for (; count < MMA_INPUTS; count++)
+        arguments[count] = gen_bitcast(gen, gen_operand(gen, op, count), word);
+    for (int i = 0; i < MMA_SUMS; i += packed ? 2 : 1)
+        arguments[count++] =
+            packed ? packed_pair(gen, op, MMA_INPUTS + i) : gen_operand(gen, op, MMA_INPUTS + i);
+    return count;
 }
 
 void nvptx_mma(Gen *gen, const Op *op)
 {
-    const MmaInstruction *row = mma_at(mma_find(op));
-    LLVMValueRef arguments[16];
-    int count = mma_arguments(gen, op, row, arguments);
-    LLVMValueRef result = gen_intrinsic(gen, row->intrinsic, 0, NULL, count, arguments);
-    for (int i = 0; i < row->scalars; i++) {
-        unsigned word = (unsigned)(are_packed(row) ? i / 2 : i);
-        LLVMValueRef value = LLVMBuildExtractValue(gen->builder, result, word, "");
-        if (are_packed(row))
-            value = LLVMBuildExtractElement(gen->builder, value, gen_i32(gen, i % 2), "");
+    static const char *const intrinsics[] = {
+#define MMA(name, operand, accumulator, k, feature, intrinsic) intrinsic,
+#include "ir/mma.def"
+#undef MMA
+    };
+    const MmaKind *kind = mma_of(op);
+    const bool packed = mma_packs(kind);
+    LLVMValueRef arguments[MMA_INPUTS + MMA_SUMS];
+    const int count = mma_arguments(gen, op, kind, arguments);
+    LLVMValueRef result =
+        gen_intrinsic(gen, intrinsics[mma_kind_index(kind)], 0, NULL, count, arguments);
+    for (int i = 0; i < MMA_SUMS; i++) {
+        LLVMValueRef value =
+            LLVMBuildExtractValue(gen->builder, result, (unsigned)(packed ? i / 2 : i), "");
+        if (packed) value = LLVMBuildExtractElement(gen->builder, value, gen_i32(gen, i % 2), "");
         gen_define(gen, &op->results[i], value);
     }
 }

@@ -264,7 +264,10 @@ Object *core_outside(Eval *eval, const Bound *bound)
     if (!object_is_number(bound->values[1]) || view->op == NULL || view->op->code != OP_view)
         return FAIL(eval, expected_kind, bound->at, "what is read outside of a tensor",
                     "a number that is known at compile time", object_repr(eval, bound->values[1]));
-    op_set_number(view->op, ATTR_outside, object_number(bound->values[1]));
+    const Value *number = stage_scalar(eval, bound->values[1], view->type->dtype, bound->at);
+    if (number == NULL) return NULL;
+    op_keep_attr(view->op, number->op, ATTR_value);
+    op_keep_attr(view->op, number->op, ATTR_number);
     return eval->none;
 }
 

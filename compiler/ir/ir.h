@@ -52,6 +52,7 @@ int64_t dtype_wrap(DType dtype, int64_t value);
 /* ---- types: interned in a TypeTable, equal types are equal pointers ---- */
 
 enum { TYPE_RANK = LAYOUT_RANK, TILE_LIMIT = 1 << 24 /* elements of a tile */ };
+enum { TENSOR_RANK = 5, TENSOR_ROWS = 256 /* of a box of a tensor map */ };
 #define TYPE_DYNAMIC INT64_MIN /* an extent or stride known at run time only */
 
 typedef enum TypeKind {

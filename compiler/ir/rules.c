@@ -1,5 +1,6 @@
 /* rules.c: the verifier's rules of single ops, one function an op; ops without one have none beside
  * their row and their traits. */
+#include "ir/mma.h"
 #include "ir/rules.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ bool types_agree(const Kernel *kernel, const Type *a, const Type *b)
 
 /* ---- values ---- */
 
-static bool check_const(const Check *check)
+bool rule_const(const Check *check)
 {
     DType dtype = result_type(check)->dtype;
     const Attr *value = op_attr(check->op, ATTR_value), *number = op_attr(check->op, ATTR_number);
@@ -313,9 +314,21 @@ static bool check_wait(const Check *check)
     return true;
 }
 
+static bool check_matrix_unit(const Check *check)
+{
+    const Attr *instruction = op_attr(check->op, ATTR_instruction);
+    return require(check, instruction && mma_kind(instruction->text),
+                   "{instruction} is none of the matrix unit");
+}
+
 static bool check_mma(const Check *check)
 {
-    return require(check, op_attr(check->op, ATTR_instruction) != NULL, "{instruction} is missing");
+    enum { A_WORDS = 4, B_WORDS = 2, SUMS = 4 };
+    return check_matrix_unit(check) &&
+           require(check,
+                   check->op->operand_count == A_WORDS + B_WORDS + SUMS &&
+                       check->op->result_count == SUMS,
+                   "it has not 4 words of a, 2 of b and 4 sums");
 }
 
 /* ---- the host region ---- */
@@ -330,8 +343,9 @@ static bool check_require(const Check *check)
 /* The tensor of result `index`, or NULL. */
 static const Tensor *result_tensor(const Kernel *kernel, int64_t index)
 {
+    int64_t results = 0;
     for (int i = 0; i < kernel->tensor_count; i++)
-        if (kernel->tensors[i].is_result && index-- == 0) return &kernel->tensors[i];
+        if (kernel->tensors[i].is_result && results++ == index) return &kernel->tensors[i];
     return NULL;
 }
 
@@ -417,7 +431,7 @@ static bool check_result_shape(const Check *check)
 /* ---- the table ---- */
 
 static Rule *const rules[OP_COUNT] = {
-    [OP_const] = check_const,
+    [OP_const] = rule_const,
     [OP_add] = check_arithmetic,
     [OP_sub] = check_arithmetic,
     [OP_mul] = check_arithmetic,
@@ -465,7 +479,7 @@ static Rule *const rules[OP_COUNT] = {
     [OP_grid_sync] = rule_grid_sync,
     [OP_cp_tensor] = check_cp_tensor,
     [OP_st_tensor] = check_st_tensor,
-    [OP_tensor_store] = rule_copy,
+    [OP_tensor_store] = rule_tensor_store,
     [OP_part] = rule_part,
     [OP_tensor_copy] = rule_tensor_copy,
     [OP_print] = rule_print,
@@ -533,7 +547,7 @@ static Rule *const rules[OP_COUNT] = {
     [OP_ldmatrix] = check_ldmatrix,
     [OP_stmatrix] = check_stmatrix,
     [OP_mma] = check_mma,
-    [OP_wgmma] = check_mma,
+    [OP_wgmma] = check_matrix_unit,
     [OP_wgmma_wait] = check_wait,
     [OP_dot_wait] = check_wait,
 };

@@ -120,18 +120,6 @@ bool rule_item(const Check *check)
            rule_same_dtype(check);
 }
 
-bool rule_dot(const Check *check)
-{
-    const Type *a = operand_type(check, 0), *b = operand_type(check, 1),
-               *c = operand_type(check, 2);
-    bool shapes = a->rank == 2 && b->rank == 2 && c->rank == 2 && a->shape[0] == c->shape[0] &&
-                  a->shape[1] == b->shape[0] && b->shape[1] == c->shape[1];
-    return require(check, shapes, "the shapes are not [m, k], [k, n] and [m, n]") &&
-           require(check, a->dtype != DTYPE_b1 && b->dtype != DTYPE_b1 && c->dtype != DTYPE_b1,
-                   "the operands are numbers") &&
-           require(check, agree(check, result_type(check), c), "the result is not of c's type");
-}
-
 /* ---- memory ---- */
 
 bool rule_view(const Check *check)
@@ -148,9 +136,10 @@ bool rule_view(const Check *check)
             value != said)
             return broken(check, "an extent or stride contradicts the view's type");
     }
+    const bool filled = op_attr(check->op, ATTR_value) || op_attr(check->op, ATTR_number);
     return require(check, operand_type(check, 0)->space == SPACE_GLOBAL,
                    "a view is of global memory") &&
-           rule_same_dtype(check);
+           rule_same_dtype(check) && (!filled || rule_const(check));
 }
 
 static bool check_access(const Check *check, const Type *tile, int first_offset)
@@ -183,7 +172,12 @@ bool rule_load(const Check *check)
 
 bool rule_store(const Check *check)
 {
-    return check_access(check, operand_type(check, 1), 2);
+    enum { MOST_BUFFERS = 16 };
+    return check_access(check, operand_type(check, 1), 2) &&
+           require(check,
+                   !op_attr(check->op, ATTR_tensor) ||
+                       in_range(check->op, ATTR_tensor, 1, MOST_BUFFERS),
+                   "{tensor} is no number of buffers");
 }
 
 /* What the machine updates at once; atomics of other element types are loops of it. */
@@ -285,13 +279,54 @@ bool rule_copy(const Check *check)
                    "it goes to the block's own shared memory");
 }
 
+/* The tile's last dimension is one along which the view's elements lie side by side. */
+static bool is_along_rows(const Op *op)
+{
+    const Op *view = op->operands[0]->op;
+    const Attr *dims = op_attr(op, ATTR_dims);
+    const int rank = op->operands[0]->type->rank, last = op->operands[1]->type->rank - 1;
+    const int64_t dim = dims ? dims->integers[last] : rank - 1;
+    int64_t stride;
+    return value_constant(view->operands[1 + rank + dim], &stride) && stride == 1 &&
+           op->operands[1]->type->shape[last] > 1;
+}
+
+/* {parts} of the rows, each some boxes. */
+static bool are_boxes(const Type *tile, int64_t parts)
+{
+    const int64_t all = tile->rank < 2 ? 1 : tile->shape[tile->rank - 2];
+    int64_t rows = parts > 0 ? all / parts : 0;
+    while (rows > TENSOR_ROWS && rows % 2 == 0) rows /= 2;
+    return rows > 0 && rows <= TENSOR_ROWS && all % parts == 0;
+}
+
+/* What the tensor unit moves lies in boxes. */
+static bool check_boxes(const Check *check)
+{
+    const Op *op = check->op;
+    const Type *view = operand_type(check, 0), *tile = operand_type(check, 1);
+    if (check->kernel->stage < STAGE_LAID_OUT || op_attr(op, ATTR_by_threads)) return true;
+    return require(check, view->rank <= TENSOR_RANK && tile->rank >= 1 && is_along_rows(op),
+                   "the tile's rows are none of the view's") &&
+           require(check, layout_boxes(tile->layout, dtype_bits(tile->dtype)).possible,
+                   "the tile does not lie in boxes") &&
+           require(check, are_boxes(tile, op_int(op, ATTR_parts, 1)),
+                   "{parts} do not divide the rows");
+}
+
+bool rule_tensor_store(const Check *check)
+{
+    return rule_copy(check) && check_boxes(check);
+}
+
 bool rule_tensor_copy(const Check *check)
 {
     const Type *barriers = operand_type(check, 2);
     return check_access(check, operand_type(check, 1), 4) &&
            require(check,
                    barriers->dtype == DTYPE_i64 && (barriers->rank == 2 || barriers->rank == 1),
-                   "the barriers are those of a ring, or the author's");
+                   "the barriers are those of a ring, or the author's") &&
+           check_boxes(check);
 }
 
 bool rule_cp_async(const Check *check)
@@ -306,9 +341,20 @@ bool rule_cp_async(const Check *check)
 
 bool rule_shared_alloc(const Check *check)
 {
-    return require(check,
-                   check->kernel->stage < STAGE_PLACED ||
-                       in_range(check->op, ATTR_offset, 0, INT32_MAX),
+    const Op *op = check->op;
+    const Type *tile = result_type(check);
+    const int64_t align = op_int(op, ATTR_align, 1);
+    const int64_t least = check->kernel->stage < STAGE_LAID_OUT || !tile->layout
+                              ? 0
+                              : dtype_memory_bytes(tile->dtype, layout_size(tile->layout));
+    return require(check, align > 0 && align <= INT32_MAX && (align & (align - 1)) == 0,
+                   "{align} is no power of two") &&
+           require(check,
+                   (least == 0 && !op_attr(op, ATTR_bytes)) ||
+                       in_range(op, ATTR_bytes, least, INT32_MAX),
+                   "{bytes} are not those of the tile") &&
+           require(check,
+                   check->kernel->stage < STAGE_PLACED || in_range(op, ATTR_offset, 0, INT32_MAX),
                    "shared memory is placed, but this has no {offset}");
 }
 

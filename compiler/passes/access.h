@@ -86,7 +86,6 @@ bool value_is_on_host(const Value *value);
  * cannot know it. `copied` says what is there already, and is extended. */
 Value *value_on_host(Builder *builder, Value *value, Map *copied);
 /* ---- tensor_copy.c: copies by the tensor unit ---- */
-enum { TENSOR_RANK = 5 };
 /* How a copy is done: boxes of a tensor map, dimensions from the innermost. */
 typedef struct TensorCopy {
     Access access;

@@ -3,7 +3,7 @@
 #ifndef TILEC_PASSES_AGREE_H
 #define TILEC_PASSES_AGREE_H
 
-#include "passes/group.h"
+#include "ir/group.h"
 #include "passes/passes.h"
 #include "passes/rebuild.h"
 

@@ -2,7 +2,7 @@
  * and how those that move data between threads go through shared memory. */
 #include "passes/layouts.h"
 
-#include "passes/group.h"
+#include "ir/group.h"
 
 /* A store through shared memory pays where a warp would touch less than a whole sector of memory at
  * a time. */

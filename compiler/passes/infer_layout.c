@@ -9,7 +9,7 @@
  * convert.c inserts a conversion. */
 #include "passes/layouts.h"
 
-#include "passes/group.h"
+#include "ir/group.h"
 #include "passes/matrix.h"
 
 typedef struct Classes {

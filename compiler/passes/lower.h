@@ -8,7 +8,7 @@
 
 #include "base/vec.h"
 #include "passes/access.h"
-#include "passes/group.h"
+#include "ir/group.h"
 
 /* A tensor map that is a parameter of the kernel already. */
 typedef struct MadeMap {

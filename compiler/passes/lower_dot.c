@@ -3,8 +3,8 @@
  * Which register holds which element of a fragment is looked up by coordinates: thread 0's are
  * those of the fragment's corner, and the other threads' differ by the same amount in all operands.
  */
+#include "ir/mma.h"
 #include "passes/lower.h"
-#include "passes/matrix.h"
 
 typedef struct Dot {
     Op *op;
@@ -16,7 +16,7 @@ typedef struct Dot {
 
 static Dot dot_of(Lower *lower, Op *op)
 {
-    Dot dot = {.op = op};
+    Dot dot = {.op = op, .shape = dot_kind(op)->shape};
     CHECK(op->operands[2]->type->layout == op->results[0].type->layout);
     dot.c_layout = op->results[0].type->layout;
     dot.a = lower_tile(lower, op->operands[0]);
@@ -104,12 +104,10 @@ static void lower_mma(Lower *lower, const Dot *dot)
 
 void lower_dot(Lower *lower, Op *op)
 {
-    MmaShape shape;
-    if (!dot_mma_shape(op, &shape)) {
+    if (!dot_kind(op)) {
         lower_dot_fma(lower, op);
         return;
     }
-    Dot dot = dot_of(lower, op);
-    dot.shape = shape;
+    const Dot dot = dot_of(lower, op);
     lower_mma(lower, &dot);
 }

@@ -1,9 +1,7 @@
 /* lower_wgmma.c: a dot in shared memory as one thread's part of it: a warpgroup's rows, 64 at a
  * time, its columns, as many as an instruction has, 32 bytes of k. */
+#include "ir/mma.h"
 #include "passes/lower.h"
-#include "passes/matrix.h"
-
-#include <stdlib.h>
 
 enum { ROWS = 64, GROUP_THREAD_BITS = 7, FIXED = 4 /* of {left} and {right} */, A_WORDS = 4 };
 
@@ -26,9 +24,8 @@ static Product product_of(Op *op)
     product.m = (int32_t)c->shape[0];
     product.n = (int32_t)(c->shape[1] / warps[1]);
     product.k = (int32_t)a->shape[1];
-    const char *instruction = op_attr(op, ATTR_instruction)->text;
-    CHECK(dot_mma_shape(op, &product.shape));
-    product.columns = atoi(instruction + sizeof "wgmma.m64n" - 1);
+    product.shape = dot_kind(op)->shape;
+    product.columns = wgmma_columns(op_attr(op, ATTR_instruction)->text);
     product.parts = product.m / ROWS / product.groups;
     product.pieces = product.n / product.columns;
     product.steps = product.k / product.shape.k;

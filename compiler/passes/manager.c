@@ -32,24 +32,6 @@ const char *pass_name_at(int index)
     return index >= 0 && index < PASS_TOTAL ? passes[index].name : NULL;
 }
 
-int launch_warps(const Op *launch)
-{
-    return (int)op_int(launch, ATTR_warps, 1);
-}
-
-int64_t launch_cluster(const Op *launch)
-{
-    const Attr *cluster = op_attr(launch, ATTR_cluster);
-    int64_t blocks = 1;
-    for (int i = 0; cluster && i < cluster->count; i++) blocks *= cluster->integers[i];
-    return blocks;
-}
-
-bool launch_has_company(const Op *launch)
-{
-    return launch_cluster(launch) > 1 || op_int(launch, ATTR_cooperative, 0);
-}
-
 static void dump_after(const PassRow *pass, const Kernel *kernel, const PassOptions *options)
 {
     if (!options->print_after || !options->dump) return;

@@ -7,58 +7,27 @@
  * another, rows stay with their warp. */
 #include "passes/matrix.h"
 
-#include "passes/group.h"
+#include "ir/group.h"
 
 #include <string.h>
 
-static const MatrixRow matrix_rows[] = {
-    {DTYPE_f16, DTYPE_f32, HAS_MMA, {16, 8, 16, 16}, "m16n8k16.f32.f16"},
-    {DTYPE_f16, DTYPE_f16, HAS_MMA, {16, 8, 16, 16}, "m16n8k16.f16.f16"},
-    {DTYPE_bf16, DTYPE_f32, HAS_MMA, {16, 8, 16, 16}, "m16n8k16.f32.bf16"},
-    {DTYPE_tf32, DTYPE_f32, HAS_MMA, {16, 8, 8, 32}, "m16n8k8.f32.tf32"},
-    {DTYPE_i8, DTYPE_i32, HAS_MMA, {16, 8, 32, 8}, "m16n8k32.s32.s8"},
-    {DTYPE_u8, DTYPE_i32, HAS_MMA, {16, 8, 32, 8}, "m16n8k32.s32.u8"},
-    {DTYPE_f8e4m3, DTYPE_f32, HAS_FP8_MMA, {16, 8, 32, 8}, "m16n8k32.f32.e4m3"},
-    {DTYPE_f8e5m2, DTYPE_f32, HAS_FP8_MMA, {16, 8, 32, 8}, "m16n8k32.f32.e5m2"},
-};
-enum { MATRIX_ROWS = sizeof matrix_rows / sizeof matrix_rows[0] };
-
-/* f32 counts as tf32 where the dot says so. */
-static bool serves_operand(const MatrixRow *row, const Op *dot, int operand)
+const MmaKind *matrix_kind(const Op *dot, const Target *target)
 {
-    const DType dtype = dot->operands[operand]->type->dtype;
-    return dtype == row->operand ||
-           (dtype == DTYPE_f32 && row->operand == DTYPE_tf32 && op_attr(dot, ATTR_tf32));
-}
-
-const MatrixRow *matrix_row(const Op *dot, const Target *target)
-{
-    for (int i = 0; i < MATRIX_ROWS; i++) {
-        const MatrixRow *row = &matrix_rows[i];
-        if (serves_operand(row, dot, 0) && serves_operand(row, dot, 1) &&
-            dot->operands[2]->type->dtype == row->accumulator &&
-            (target->features & row->feature) == row->feature)
-            return row;
-    }
+    static const TargetFeature features[] = {
+#define MMA(name, operand, accumulator, k, feature, intrinsic) feature,
+#include "ir/mma.def"
+#undef MMA
+    };
+    const MmaKind *kind;
+    for (int i = 0; (kind = mma_kind_at(i)) != NULL; i++)
+        if (mma_multiplies(kind, dot, op_attr(dot, ATTR_tf32)) && target_has(target, features[i]))
+            return kind;
     return NULL;
 }
 
 bool is_dot(const Op *op)
 {
     return op->code == OP_dot || op->code == OP_dot_shared || op->code == OP_dot_slices;
-}
-
-/* Each warp of a warpgroup has 16 rows, as with mma.sync. */
-bool dot_mma_shape(const Op *dot, MmaShape *out)
-{
-    const Attr *instruction = op_attr(dot, ATTR_instruction);
-    const char *kind = instruction ? strchr(instruction->text, 'k') : NULL;
-    for (int i = 0; kind && i < MATRIX_ROWS; i++)
-        if (strcmp(kind, strchr(matrix_rows[i].instruction, 'k')) == 0) {
-            *out = matrix_rows[i].shape;
-            return true;
-        }
-    return false;
 }
 
 int power_of_two_below(int number)
@@ -86,21 +55,21 @@ static void arrange_warps(const Type *c, MmaShape shape, int warps, int64_t out[
         }
 }
 
-static const MatrixRow *find_row(const Op *dot, const Target *target)
+static const MmaKind *find_kind(const Op *dot, const Target *target)
 {
     if (power_of_two_below(group_warps(op_threads(dot))) == 0) return NULL;
-    const MatrixRow *row = matrix_row(dot, target);
+    const MmaKind *kind = matrix_kind(dot, target);
     const Type *c = dot->operands[2]->type;
-    return row && c->rank == 2 && c->shape[0] % row->shape.m == 0 &&
-                   c->shape[1] % row->shape.n == 0 &&
-                   dot->operands[0]->type->shape[1] % row->shape.k == 0
-               ? row
+    return kind && c->rank == 2 && c->shape[0] % kind->shape.m == 0 &&
+                   c->shape[1] % kind->shape.n == 0 &&
+                   dot->operands[0]->type->shape[1] % kind->shape.k == 0
+               ? kind
                : NULL;
 }
 
 bool dot_has_instruction(const Op *dot, const Target *target)
 {
-    return find_row(dot, target) != NULL;
+    return find_kind(dot, target) != NULL;
 }
 
 /* ---- products of products ---- */
@@ -138,24 +107,24 @@ static void mark_chain(Op *dot, void *context)
 
 /* ---- the choice ---- */
 
-static const char *fault_of_row(const Op *dot, const Target *target)
+static const char *fault_of_kind(const Op *dot, const Target *target)
 {
-    return matrix_row(dot, target) ? "its sizes are no multiples of any" : "none has these types";
+    return matrix_kind(dot, target) ? "its sizes are no multiples of any" : "none has these types";
 }
 
 /* Of a dot that is not wgmma's. */
-static void remark_dot(const Choice *choice, const Op *dot, const MatrixRow *row, const char *fault)
+static void remark_dot(const Choice *choice, const Op *dot, const MmaKind *kind, const char *fault)
 {
     const Type *c = dot->operands[2]->type;
     const long long m = c->shape[0], n = c->shape[1], k = dot->operands[0]->type->shape[1];
-    if (row)
+    if (kind)
         kernel_remark(choice->kernel, dot->span,
                       "a product of %lld x %lld x %lld by mma.sync.%s, not wgmma: %s", m, n, k,
-                      row->instruction, fault);
+                      kind->name, fault);
     else
         kernel_remark(choice->kernel, dot->span,
                       "a product of %lld x %lld x %lld by fma, not a matrix instruction: %s", m, n,
-                      k, fault_of_row(dot, choice->target));
+                      k, fault_of_kind(dot, choice->target));
 }
 
 static void choose_instruction(Op *dot, void *context)
@@ -164,17 +133,17 @@ static void choose_instruction(Op *dot, void *context)
     if (dot->code != OP_dot || op_attr(dot, ATTR_instruction)) return;
     const char *fault = choose_wgmma(choice->kernel, choice->target, dot);
     if (!fault) return;
-    const MatrixRow *row = find_row(dot, choice->target);
-    remark_dot(choice, dot, row, fault);
-    if (!row && choose_slices(choice->kernel, dot)) return;
+    const MmaKind *kind = find_kind(dot, choice->target);
+    remark_dot(choice, dot, kind, fault);
+    if (!kind && choose_slices(choice->kernel, dot)) return;
     const int warps = power_of_two_below(group_warps(op_threads(dot)));
     Interner *names = choice->kernel->session->names;
-    op_set_text(dot, ATTR_instruction, intern_text(names, row ? row->instruction : "fma"));
-    if (!row) return;
+    op_set_text(dot, ATTR_instruction, intern_text(names, kind ? kind->name : "fma"));
+    if (!kind) return;
     const Type *c = dot->operands[2]->type;
     int64_t arrangement[2] = {warps, 1};
-    if (!map_has(&choice->in_rows, dot) || c->shape[0] % (warps * row->shape.m) != 0)
-        arrange_warps(c, row->shape, warps, arrangement);
+    if (!map_has(&choice->in_rows, dot) || c->shape[0] % (warps * kind->shape.m) != 0)
+        arrange_warps(c, kind->shape, warps, arrangement);
     op_set_ints(dot, ATTR_dims, 2, arrangement);
 }
 

@@ -2,18 +2,11 @@
 #ifndef TILEC_PASSES_MATRIX_H
 #define TILEC_PASSES_MATRIX_H
 
+#include "ir/mma.h"
 #include "passes/passes.h"
 
-/* How the matrix unit multiplies elements of a type. wgmma has the types and the depth of mma.sync,
- * which the instruction's name is, from its `k` on. */
-typedef struct MatrixRow {
-    DType operand, accumulator;
-    unsigned feature;
-    MmaShape shape;
-    const char *instruction; /* of mma.sync */
-} MatrixRow;
-/* The row of the dot's types; NULL: the target has none. */
-const MatrixRow *matrix_row(const Op *dot, const Target *target);
+/* The matrix instruction for the dot's types; NULL: the target has none. */
+const MmaKind *matrix_kind(const Op *dot, const Target *target);
 
 /* A matrix of a shared tile, as it is when the dot runs. */
 typedef struct InPlace {
@@ -44,7 +37,5 @@ int power_of_two_below(int number);
 void wgmma_lay_out(const Kernel *kernel, Value *tile);
 /* Makes it one in shared memory, for wgmma: NULL, or why that cannot be. */
 const char *choose_wgmma(Kernel *kernel, const Target *target, Op *dot);
-/* The shape of the dot's matrix instruction; false if it is computed by fma. */
-bool dot_mma_shape(const Op *dot, MmaShape *out);
 
 #endif

@@ -66,10 +66,11 @@ static Value *coordinates(const Inside *inside, Value *offset, int dim)
 
 static Value *outside_value(const Inside *inside, const Op *view, DType dtype)
 {
-    const double number = op_attr(view, ATTR_outside)->number;
-    Value *value = dtype_is_float(dtype) ? build_number(inside->builder, dtype, number)
-                                         : build_const(inside->builder, dtype, (int64_t)number);
-    return splat(inside, value);
+    const Type *type = type_scalar(inside->builder->kernel->types, dtype);
+    Op *value = build_op(inside->builder, OP_const, 0, NULL, 1, &type);
+    op_keep_attr(value, view, ATTR_value);
+    op_keep_attr(value, view, ATTR_number);
+    return splat(inside, value->results);
 }
 
 /* `read` with the other value outside; itself where all of it is inside. */
@@ -155,7 +156,9 @@ static void choose_read(Kernel *kernel, FactTable *facts, Op *op, int first)
 void outside_choose(Kernel *kernel, FactTable *facts, Op *op)
 {
     const Op *view = op->operands[0]->op;
-    if (view == NULL || view->code != OP_view || op_attr(view, ATTR_outside) == NULL) return;
+    if (view == NULL || view->code != OP_view ||
+        (op_attr(view, ATTR_value) == NULL && op_attr(view, ATTR_number) == NULL))
+        return;
     switch ((int)op->code) {
     case OP_load: choose_loaded(kernel, facts, op); break;
     case OP_copy:

@@ -4,8 +4,8 @@
 
 #include "passes/access.h"
 
-/* An op with bounds that reads a view reads what the view's {outside} says where it is not inside
- * of it. The op may be erased. */
+/* An op with bounds that reads a view reads what the view says where it is not inside of it. The op
+ * may be erased. */
 void outside_choose(Kernel *kernel, FactTable *facts, Op *op);
 
 #endif

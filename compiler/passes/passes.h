@@ -3,6 +3,7 @@
 #define TILEC_PASSES_H
 
 #include "base/vec.h"
+#include "ir/group.h"
 #include "ir/ir.h"
 #include "target/target.h"
 
@@ -44,11 +45,6 @@ typedef struct PassContext {
 #define PASS(name, needs, gives, why) bool pass_##name(Kernel *kernel, const Target *target);
 #include "passes/passes.def"
 #undef PASS
-
-int launch_warps(const Op *launch);
-int64_t launch_cluster(const Op *launch); /* blocks of a cluster */
-/* Its blocks stand for themselves: no other may do their work, or come in another order. */
-bool launch_has_company(const Op *launch);
 
 /* ---- facts.c: what is known of integers ---- */
 

@@ -88,7 +88,8 @@ static bool look_at(Points *points, const Use *use, int dim, Reach *reach)
     if (done == ANSWER_UNKNOWN || !point_value(points, use->tile, use->indices[dim], &index))
         return false;
     if (done == ANSWER_NO) return true;
-    const int64_t last = index + use->span[dim] - 1;
+    const int64_t more = use->span[dim] - 1,
+                  last = index > INT64_MAX - more ? INT64_MAX : index + more;
     reach->low = index < reach->low ? index : reach->low;
     reach->high = last > reach->high ? last : reach->high;
     reach->outside |= index < 0 || last >= use->memory->shape[dim];

@@ -1,6 +1,6 @@
 /* propose.c: the register layout that a matrix op or a global access would like best. */
+#include "ir/mma.h"
 #include "passes/layouts.h"
-#include "passes/matrix.h"
 
 static int log2_down(int64_t number)
 {
@@ -23,63 +23,6 @@ static int elements_each(const Inference *inference, const Type *tile)
 }
 
 /* ---- dot ---- */
-
-/* All layouts of a kernel have a bit for each warp: warps that the matrix has no use for hold
- * replicas. */
-static const Layout *with_all_warps(const Inference *inference, const Layout *layout)
-{
-    const int missing = log2_down(inference->warps) - layout->bits[LAYOUT_WARP];
-    if (missing <= 0) return layout;
-    Layout padded = *layout;
-    padded.bits[LAYOUT_WARP] = (uint8_t)(layout->bits[LAYOUT_WARP] + missing);
-    return layout_intern(inference->kernel->layouts, &padded);
-}
-
-/* The bit of a register that has the coordinate; -1: none. */
-static int find_register_bit(const Layout *layout, int dim, int32_t coordinate)
-{
-    for (int bit = 0; bit < layout->bits[LAYOUT_REGISTER]; bit++)
-        if (layout->basis[bit][dim] == coordinate) return bit;
-    return -1;
-}
-
-/* Sums of wgmma, laid out for warpgroups one below the other, as they are with `groups` side by
- * side: registers leave the upper bits of the column to the warps. */
-static const Layout *share_columns(const Inference *inference, const Layout *layout, int groups)
-{
-    Layout shared = *layout;
-    int count = 0;
-    for (int axis = 0; axis < LAYOUT_AXES; axis++) count += layout->bits[axis];
-    for (int32_t column = layout->shape[1] / groups; column < layout->shape[1]; column *= 2) {
-        const int bit = find_register_bit(&shared, 1, column);
-        CHECK(bit >= 0);
-        for (int i = bit; i + 1 < count; i++)
-            for (int d = 0; d < LAYOUT_RANK; d++) {
-                const int32_t moved = shared.basis[i][d];
-                shared.basis[i][d] = shared.basis[i + 1][d];
-                shared.basis[i + 1][d] = moved;
-            }
-        shared.bits[LAYOUT_REGISTER]--;
-        shared.bits[LAYOUT_WARP]++;
-    }
-    return layout_intern(inference->kernel->layouts, &shared);
-}
-
-static const Layout *mma_layout(const Inference *inference, const Op *dot, MmaShape shape,
-                                DotOperand operand)
-{
-    const Attr *arrangement = op_attr(dot, ATTR_dims);
-    const Type *a = dot->operands[0]->type, *c = dot->operands[2]->type;
-    CHECK(arrangement && arrangement->count == 2);
-    const bool is_shared = dot->code == OP_dot_shared;
-    const int along_n = (int)arrangement->integers[1];
-    const Layout *layout =
-        layout_mma(inference->kernel->layouts, operand, shape, (int)c->shape[0], (int)c->shape[1],
-                   (int)a->shape[1], (int)arrangement->integers[0], is_shared ? 1 : along_n);
-    if (is_shared && operand == DOT_C && along_n > 1)
-        layout = share_columns(inference, layout, along_n);
-    return with_all_warps(inference, layout);
-}
 
 /* The elements of a shared tile that lie side by side along `dim` and can be read at once. */
 static int shared_run(const Value *tile, int dim)
@@ -116,11 +59,11 @@ static DotLayouts fma_layouts(const Inference *inference, const Op *dot, const L
 
 DotLayouts propose_dot(const Inference *inference, const Op *dot, const Layout *c)
 {
-    MmaShape shape;
-    if (dot_mma_shape(dot, &shape))
-        return (DotLayouts){mma_layout(inference, dot, shape, DOT_A),
-                            mma_layout(inference, dot, shape, DOT_B),
-                            mma_layout(inference, dot, shape, DOT_C)};
+    LayoutTable *table = inference->kernel->layouts;
+    if (dot_kind(dot))
+        return (DotLayouts){dot_layout(table, dot, DOT_A, inference->warps),
+                            dot_layout(table, dot, DOT_B, inference->warps),
+                            dot_layout(table, dot, DOT_C, inference->warps)};
     return fma_layouts(inference, dot, c);
 }
 

@@ -12,7 +12,7 @@
 #include <limits.h>
 
 #include "base/vec.h"
-#include "passes/group.h"
+#include "ir/group.h"
 #include "passes/access.h"
 
 enum { SHARED_ALIGN = 128 };

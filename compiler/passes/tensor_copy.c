@@ -2,9 +2,9 @@
  * cuTensorMapEncodeTiled), and how. */
 #include "passes/access.h"
 
-#include "passes/group.h"
+#include "ir/group.h"
 
-enum { MOST_ROWS = 256, UNIT_BYTES = 16 };
+enum { UNIT_BYTES = 16 };
 
 int tensor_unit(DType dtype)
 {
@@ -84,7 +84,7 @@ bool tensor_copy_of(Op *copy, const Layout *layout, TensorCopy *out)
     out->columns = boxes.columns;
     out->rows =
         rank < 2 ? 1 : (int32_t)(access->tile->shape[rank - 2] / op_int(copy, ATTR_parts, 1));
-    for (; out->rows > MOST_ROWS; out->rows /= 2)
+    for (; out->rows > TENSOR_ROWS; out->rows /= 2)
         if (out->rows % 2) return false;
     order_dims(out, contiguous);
     return boxes.possible;
@@ -149,7 +149,7 @@ bool tensor_store_fits(FactTable *facts, Op *store)
                   shape[2] = {tensor_store_rows(access.tile, op_threads(store).count), columns};
     LayoutTable *layouts = store->parent->kernel->layouts;
     return columns && access.rank <= TENSOR_RANK && contiguous >= 0 &&
-           access.tile_dim[contiguous] == 1 && shape[0] <= MOST_ROWS &&
+           access.tile_dim[contiguous] == 1 && shape[0] <= TENSOR_ROWS &&
            layout_panels(layouts, 2, shape, dtype_bits(access.tile->dtype)) &&
            has_map(facts, &access, contiguous) && offsets_fit(facts, &access) &&
            begins_inside(&access) && is_alone(store);

@@ -8,7 +8,7 @@
  * work waits for what is still under way; the next block's work does not. */
 #include "passes/layouts.h"
 
-#include "passes/group.h"
+#include "ir/group.h"
 #include "passes/rebuild.h"
 
 enum { ROWS, COLUMNS };
@@ -150,9 +150,9 @@ static bool find_part(Staged *staged, int threads)
 {
     const Type *tile = staged->access.tile;
     const int64_t rows = tensor_store_rows(tile, threads), columns = tensor_store_columns(tile),
-                  parts = tile->shape[ROWS] / rows * tile->shape[COLUMNS] / columns;
-    return cut(staged, rows, columns) ||
-           (tile->shape[ROWS] % parts == 0 &&
+                  parts = columns ? tile->shape[ROWS] / rows * tile->shape[COLUMNS] / columns : 0;
+    return (columns && cut(staged, rows, columns)) ||
+           (parts && tile->shape[ROWS] % parts == 0 &&
             cut(staged, tile->shape[ROWS] / parts, tile->shape[COLUMNS]));
 }
 

@@ -6,6 +6,7 @@
  * is to happen once happens in every thread where they differ on its place or value, or do not all
  * come there; what an atomic found that happens once goes to the others through shared memory. */
 #include "base/vec.h"
+#include "passes/access.h"
 #include "passes/agreed.h"
 #include "passes/rounds.h"
 
@@ -225,7 +226,7 @@ static void share_result(Kernel *kernel, Op *op)
 static void settle_once(Op *op, void *context)
 {
     Uniform *uniform = context;
-    if (!op_int(op, ATTR_once, 0)) return;
+    if (!op_is_element(op) || !op_int(op, ATTR_once, 0)) return;
     if (op->operands[0]->type->kind == TYPE_LOCAL || !all_agree(uniform, op)) {
         op_set_int(op, ATTR_once, 0);
         agreement_free(uniform->agreement); /* what followed from it may differ now */

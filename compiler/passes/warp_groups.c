@@ -14,7 +14,7 @@
  * begin at once: so what they read must not be written before the loop. */
 #include "passes/ring.h"
 
-#include "passes/group.h"
+#include "ir/group.h"
 #include "passes/matrix.h"
 #include "passes/loop.h"
 #include "passes/rebuild.h"

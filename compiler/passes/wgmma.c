@@ -6,7 +6,7 @@
  * layout that the tensor core reads.
  */
 #include "passes/access.h"
-#include "passes/group.h"
+#include "ir/group.h"
 #include "passes/matrix.h"
 
 #include <string.h>
@@ -14,7 +14,6 @@
 enum {
     GROUP = 128, /* threads of a warpgroup */
     GROUP_ROWS = 64,
-    MOST_COLUMNS = 256,  /* of an instruction */
     SUM_BITS = 200 * 32, /* a thread */
     SWIZZLE_BYTES = 1024
 };
@@ -123,23 +122,16 @@ static bool find_matrix(const Kernel *kernel, const Op *dot, int operand, Matrix
 /* ---- the choice ---- */
 
 typedef struct Arrangement {
-    const MatrixRow *row;
+    const MmaKind *kind;
     int m, n;        /* warpgroups along m and along n */
     int32_t columns; /* of one instruction */
 } Arrangement;
 
-/* The manual's table: multiples of 8, with integers beyond 24 of 16. */
-static bool columns_are_legal(int64_t columns, bool integer)
-{
-    return columns % 8 == 0 && columns <= MOST_COLUMNS &&
-           (!integer || columns <= 24 || columns % 16 == 0);
-}
-
 /* The fewest instructions side by side. */
-static bool choose_columns(int64_t all, bool integer, int32_t *out)
+static bool choose_columns(const MmaKind *kind, int64_t all, int32_t *out)
 {
     for (int64_t pieces = 1; all % 8 == 0 && pieces <= all / 8; pieces++)
-        if (all % pieces == 0 && columns_are_legal(all / pieces, integer)) {
+        if (all % pieces == 0 && wgmma_has_columns(kind, all / pieces)) {
             *out = (int32_t)(all / pieces);
             return true;
         }
@@ -170,9 +162,8 @@ static const char *fault_of_groups(const Type *c, int groups, Arrangement *out)
     if (c->shape[0] % ((int64_t)GROUP_ROWS * out->m) != 0) return "its rows are no multiple of 64";
     if (out->n > 1 && c->shape[1] & (c->shape[1] - 1))
         return "warpgroups side by side need columns that are a power of two";
-    return choose_columns(columns, !dtype_is_float(c->dtype), &out->columns)
-               ? NULL
-               : "its columns are no multiple of 8";
+    return choose_columns(out->kind, columns, &out->columns) ? NULL
+                                                             : "its columns are no multiple of 8";
 }
 
 /* By the threads of `group`. Warpgroups beyond a power of two do what those below do. */
@@ -181,15 +172,15 @@ static const char *fault_of_shapes(const Op *dot, const Target *target, ThreadGr
 {
     const Type *a = dot->operands[0]->type, *c = dot->operands[2]->type;
     const int groups = power_of_two_below(group.count / GROUP);
-    out->row = matrix_row(dot, target);
+    out->kind = matrix_kind(dot, target);
     if (!target_has(target, HAS_WGMMA))
         return target_has(target_find(target->name), HAS_WGMMA)
                    ? "it leaves too few registers for the rest"
                    : "the architecture has none";
-    if (!out->row || c->rank != 2) return "it has no instruction for these types";
+    if (!out->kind || c->rank != 2) return "it has no instruction for these types";
     if (group.count % GROUP != 0 || group.begin % GROUP != 0 || !groups)
         return "it takes whole warpgroups of 128 threads";
-    if (a->shape[1] % out->row->shape.k != 0) return "k is no multiple of 32 bytes";
+    if (a->shape[1] % out->kind->shape.k != 0) return "k is no multiple of 32 bytes";
     if (!sums_fit(target, c, group.count)) return "its sums need more registers than threads have";
     return fault_of_groups(c, groups, out);
 }
@@ -203,8 +194,7 @@ static void give_layout(const Kernel *kernel, const Matrix *matrix)
 static Name instruction_name(const Kernel *kernel, const Arrangement *arrangement)
 {
     Buf text = {0};
-    buf_printf(&text, "wgmma.m64n%d%s", arrangement->columns,
-               strchr(arrangement->row->instruction, 'k'));
+    buf_printf(&text, "wgmma.m64n%d%s", arrangement->columns, strchr(arrangement->kind->name, 'k'));
     Name name = intern_text(kernel->session->names, text.data);
     buf_free(&text);
     return name;

@@ -151,6 +151,8 @@ static void make_tiles(Maker *maker)
     maker->mask = build_cmp(&maker->b, "ge", maker->tile, flipped);
     Value *sum = build3(&maker->b, OP_dot, maker->tile, flipped, maker->tile);
     op_set_text(sum->op, ATTR_instruction, intern_text(maker->session->names, "m16n8k8.f32.tf32"));
+    op_set_ints(sum->op, ATTR_dims, 2, (int64_t[]){1, 2});
+    op_set_int(sum->op, ATTR_tf32, 1);
     sum->name = intern_text(maker->session->names, "sum");
     maker->tile = build3(&maker->b, OP_select, maker->mask, sum, flipped);
     maker->tile->name = sum->name;
@@ -209,7 +211,12 @@ static void make_copies(Maker *maker)
     op_set_int(build_op(&maker->b, OP_copy_wait, 0, NULL, 0, NULL), ATTR_count, 1);
     Value *tile = build1(&maker->b, OP_shared_load, shared);
     build_op(&maker->b, OP_fence_async, 0, NULL, 0, NULL);
-    Value *sum = make(maker, OP_dot_shared, 3, (Value *[]){shared, shared, tile}, tile->type);
+    Value *tall = make(maker, OP_shared_alloc, 0, NULL,
+                       type_shared(types, view->type->dtype, 2, (int64_t[]){64, 8}, NULL)),
+          *zeros = build1(&maker->b, OP_shared_load, tall),
+          *sum = make(maker, OP_dot_shared, 3, (Value *[]){tall, shared, zeros}, zeros->type);
+    op_set_text(sum->op, ATTR_instruction, intern_text(names, "wgmma.m64n8k8.f32.tf32"));
+    op_set_ints(sum->op, ATTR_dims, 2, (int64_t[]){4, 1});
     make(maker, OP_dot_slices, 3, (Value *[]){shared, shared, tile}, tile->type);
     op_set_int(sum->op, ATTR_open, 1);
     build_op(&maker->b, OP_dot_commit, 0, NULL, 0, NULL);
@@ -388,8 +395,8 @@ static const char thread_text[] =
     "    %9, %10 = ldmatrix %2 {count = 2, transposed = 1} : vec<f16, 2>, vec<f16, 2>\n"
     "    stmatrix %2, %9, %10 {count = 2}\n"
     "    %11 = const {number = -0} : f32\n"
-    "    %12, %13, %14, %15 = mma %9, %10, %7, %11, %11, %11, %11 {instruction = m16n8k8.f32.f16}"
-    " : f32, f32, f32, f32\n"
+    "    %12, %13, %14, %15 = mma %9, %10, %7, %9, %10, %7, %11, %11, %11, %11"
+    " {instruction = m16n8k16.f32.f16} : f32, f32, f32, f32\n"
     "    %w = wgmma %2, %2, %11 {instruction = wgmma.m64n8k16.f32.f16, left = [128, 16, 1024, 0, "
     "0],"
     " right = [128, 16, 1024, 1, 0]} : f32\n"

@@ -1,5 +1,5 @@
-/* replay.c: main() of a target without libFuzzer: gives it each file of the folders, so that what
- * was found once is tested everywhere. */
+/* replay.c: main() of a target without libFuzzer: gives it each of the files, and those of the
+ * folders, so that what was found once is tested everywhere. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,19 +21,25 @@ static int replay(const char *path)
     return 0;
 }
 
-int main(int count, char **folders)
+static int replay_folder(DIR *folder, const char *name)
+{
+    int failed = 0;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        char path[4096];
+        if (entry->d_name[0] == '.') continue;
+        snprintf(path, sizeof path, "%s/%s", name, entry->d_name);
+        failed |= replay(path);
+    }
+    closedir(folder);
+    return failed;
+}
+
+int main(int count, char **paths)
 {
     int failed = 0;
     for (int i = 1; i < count; i++) {
-        DIR *folder = opendir(folders[i]);
-        if (!folder) return perror(folders[i]), 1;
-        for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-            char path[4096];
-            if (entry->d_name[0] == '.') continue;
-            snprintf(path, sizeof path, "%s/%s", folders[i], entry->d_name);
-            failed |= replay(path);
-        }
-        closedir(folder);
+        DIR *folder = opendir(paths[i]);
+        failed |= folder ? replay_folder(folder, paths[i]) : replay(paths[i]);
     }
     return failed;
 }

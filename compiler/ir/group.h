@@ -1,9 +1,14 @@
-/* group.h: thread groups: an `if` by `in_group`, whose first region belongs to some threads of the
- * block alone. Private to this folder. */
-#ifndef TILEC_PASSES_GROUP_H
-#define TILEC_PASSES_GROUP_H
+/* group.h: which threads run an op together: a launch's, or those of a thread group: an `if` by
+ * `in_group`, whose first region belongs to some threads of the block alone. */
+#ifndef TILEC_IR_GROUP_H
+#define TILEC_IR_GROUP_H
 
 #include "ir/ir.h"
+
+int launch_warps(const Op *launch);
+int64_t launch_cluster(const Op *launch); /* blocks of a cluster */
+/* Its blocks stand for themselves: no other may do their work, or come in another order. */
+bool launch_has_company(const Op *launch);
 
 typedef struct ThreadGroup {
     int begin, count; /* threads: one, or whole warps */

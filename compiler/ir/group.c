@@ -1,7 +1,23 @@
 /* group.c: which threads run an op together. */
-#include "passes/group.h"
+#include "ir/group.h"
 
-#include "passes/passes.h"
+int launch_warps(const Op *launch)
+{
+    return (int)op_int(launch, ATTR_warps, 1);
+}
+
+int64_t launch_cluster(const Op *launch)
+{
+    const Attr *cluster = op_attr(launch, ATTR_cluster);
+    int64_t blocks = 1;
+    for (int i = 0; cluster && i < cluster->count; i++) blocks *= cluster->integers[i];
+    return blocks;
+}
+
+bool launch_has_company(const Op *launch)
+{
+    return launch_cluster(launch) > 1 || op_int(launch, ATTR_cooperative, 0);
+}
 
 bool is_group(const Op *op)
 {

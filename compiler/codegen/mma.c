@@ -1,29 +1,37 @@
-/* wgmma.c: what both machines ask of a wgmma op (PTX ISA manual, "Asynchronous Warpgroup Level
- * Matrix Instructions"). */
+/* mma.c: what both machines ask of mma and wgmma ops (PTX ISA manual, "Warp Level Matrix
+ * Instructions" and "Asynchronous Warpgroup Level Matrix Instructions"). */
 #include "codegen/llvm.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { SWIZZLE, LEADING, STRIDE, TRANSPOSED, FIXED, WORDS = 4 /* of a, an instruction */ };
+
+bool mma_packs(const MmaKind *kind)
+{
+    return dtype_bits(kind->accumulator) == 16;
+}
+
+const MmaKind *mma_of(const Op *op)
+{
+    const MmaKind *kind = mma_kind(op_attr(op, ATTR_instruction)->text);
+    CHECK(kind && op->operand_count == MMA_INPUTS + MMA_SUMS && op->result_count == MMA_SUMS);
+    return kind;
+}
 
 Wgmma wgmma_of(const Op *op)
 {
     const char *name = op_attr(op, ATTR_instruction)->text;
     Wgmma wgmma = {.left = op_attr(op, ATTR_left), .right = op_attr(op, ATTR_right)};
     const Attr *dims = op_attr(op, ATTR_dims);
-    CHECK(strncmp(name, "wgmma.m64n", 10) == 0 && wgmma.right && dims && dims->count == 3);
     wgmma.shape = name + sizeof "wgmma." - 1;
-    wgmma.n = atoi(name + 10);
-    wgmma.kind = mma_find_kind(strchr(name, 'k'));
+    wgmma.n = wgmma_columns(name);
+    wgmma.kind = mma_kind(name);
+    CHECK(wgmma.n && wgmma.kind && wgmma.right && dims && dims->count == 3);
     wgmma.is_open = op_int(op, ATTR_open, 0) != 0;
     wgmma.commits = !wgmma.is_open || !op_int(op, ATTR_joined, 0);
     wgmma.parts = (int)dims->integers[0];
     wgmma.pieces = (int)dims->integers[1];
     wgmma.steps = (int)dims->integers[2];
-    const MmaInstruction *row = mma_at(wgmma.kind);
     wgmma.scalars = op->result_count;
-    wgmma.sums = wgmma.scalars * row->c_words / row->scalars;
+    wgmma.sums = mma_packs(wgmma.kind) ? wgmma.scalars / 2 : wgmma.scalars;
     wgmma.sums_each = wgmma.sums / (wgmma.parts * wgmma.pieces);
     wgmma.words = wgmma.left ? 0 : wgmma.parts * wgmma.steps * WORDS;
     CHECK(op->operand_count == (wgmma.left ? 1 : wgmma.words) + 1 + wgmma.scalars &&

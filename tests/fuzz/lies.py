@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""lies.py [--every N] [--jobs N] TILEC REPLAY [FILE...]: the IR of FILES (tests/exec, tests/golden/passes), as it is after each pass, with
+one lie each: an attribute has another value, or is not there, or is where it does not belong; an operand is another value; a layout's bits have
+changed places; an op is missing, or there twice. Each kind of lie once an op and stage, of which every Nth. The verifier may refuse it, and the
+passes may; nobody may crash, or take more than a minute. REPLAY is build/fuzz/replay_ir, or build/fuzz/ir, with sanitizers."""
+import argparse
+import concurrent.futures
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import zlib
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# These have nearly all ops and attributes among them.
+FILES = ["unusual_tilelang", "softmax", "wgmma_types", "tilelang_threads", "tilelang_words", "known_faults", "tilelang_reduce", "generated_faults",
+         "index_guards", "clusters", "tilelang_atomics", "own_barriers", "open_products"]
+VALUES = ["0", "-1", "1", "3", "7", "64", "1000000", "9223372036854775807", "-9223372036854775808", "[0, 0]", "[1]", "[-1, 5]", "[3, 1, 2, 9]",
+          "add", "x", None]
+ADDED = {"INT": ["1", "2", "-1", "9223372036854775807"], "INTS": ["[1, 0]", "[-1]"], "TEXT": ["add"], "FLOAT": ["1.0"]}
+OP = re.compile(r"\s*(?:%[^=]*= )?([a-z_]+)\b")
+ATTR = re.compile(r'(\w+) = (\[[^\]]*\]|"[^"]*"|[^,}\]]+)(, )?')
+LONGEST, BATCH = 40000, 200
+
+
+def attributes():
+    with open(os.path.join(ROOT, "compiler/ir/attrs.def")) as table:
+        return re.findall(r"^ATTR\((\w+), (\w+)\)", table.read(), re.M)
+
+
+def texts(tilec, path):
+    """The kernels after each pass."""
+    words = ["opt", path] if path.endswith(".ir") else [path, "--arch=sm_90a", "-S", "-o", os.devnull]
+    done = subprocess.run([tilec, *words, "--print-after", "all"], capture_output=True, text=True)
+    return [text for text in re.split(r"(?m)^# after \w+\n", done.stderr)[1:] if len(text) < LONGEST]
+
+
+def changed(op, line):
+    """(kind, the line with an attribute of another value, or without it)."""
+    for attr in ATTR.finditer(line):
+        if re.search(r"\{[^{]*$", line[:attr.start()]):
+            for value in VALUES:
+                text = "" if value is None else f"{attr[1]} = {value}{attr[3] or ''}"
+                yield (op, attr[1], value), (line[:attr.start()] + text + line[attr.end():]).replace(", }", "}").replace("{}", "")
+
+
+def added(op, line, all_attributes):
+    """With one that it has not, at any stage alike."""
+    head = line.split(" # ")[0]
+    brace, colon = head.find("{"), head.find(" : ")
+    has = set(re.findall(r"(\w+) =", head))
+    for name, kind in all_attributes:
+        for value in ADDED[kind] if name not in has else []:
+            if 0 <= brace < (colon if colon >= 0 else len(head)):
+                yield (op, "+" + name, value), f"{head[:brace + 1]}{name} = {value}, {head[brace + 1:]}"
+            else:
+                at = colon if colon >= 0 else len(head)
+                yield (op, "+" + name, value), f"{head[:at]} {{{name} = {value}}}{head[at:]}"
+
+
+def exchanged(op, line, before):
+    """Another value, of those made last, as an operand; the first bits of a layout the other way round."""
+    values = re.findall(r"%[\w.]+(?= =)", "\n".join(before[-12:]))
+    used = list(re.finditer(r"%[\w.]+", line.split(" : ")[0]))
+    for i, operand in enumerate(used[1:4]):
+        for value in values[::4]:
+            yield (op, "operand", i, len(value)), line[:operand.start()] + value + line[operand.end():]
+    for bits in re.finditer(r"\[(\d+,\d+)\],\[(\d+,\d+)\]", line):
+        yield (op, "layout", bits[1]), f"{line[:bits.start()]}[{bits[2]}],[{bits[1]}]{line[bits.end():]}"
+
+
+def lies(stage, lines, all_attributes, met):
+    """(kind, the line that is another, what is there instead). met: ops with attributes that have got all others already."""
+    for i, line in enumerate(lines):
+        op = OP.match(line)
+        if not op:
+            continue
+        kinds = [*changed(op[1], line), *exchanged(op[1], line, lines[:i])]
+        if not line.rstrip().endswith("{"):
+            kinds += [((op[1], "missing"), None), ((op[1], "twice"), f"{line}\n{line}")]
+        yield from (((*kind, stage), i, new) for kind, new in kinds)
+        names = (op[1], *re.findall(r"(\w+) = ", line))
+        if names not in met and op[1] not in ("kernel", "tensor"):
+            met.add(names)
+            yield from ((kind, i, new) for kind, new in added(op[1], line, all_attributes))
+
+
+def chosen(tilec, files, every):
+    """(kind, a text with one lie)."""
+    all_attributes, seen, met = attributes(), set(), set()
+    for path in files:
+        for text in texts(tilec, path):
+            stage = re.search(r"stage (\w+)", text)
+            stage = stage and stage[1]
+            lines = text.split("\n")
+            for kind, i, new in lies(stage, lines, all_attributes, met):
+                if kind not in seen:
+                    seen.add(kind)
+                    if zlib.crc32(repr(kind).encode()) % every == 0:
+                        yield kind, "\n".join(lines[:i] + ([] if new is None else [new]) + lines[i + 1:])
+
+
+def give(replay, folder, batch, failures):
+    """Those that crash are left out, and the rest tried again."""
+    paths = {}
+    for i, (kind, lie) in batch:
+        paths[os.path.join(folder, str(i))] = kind
+        with open(os.path.join(folder, str(i)), "w") as file:
+            file.write(lie)
+    left = list(paths)
+    while left:
+        try:
+            done = subprocess.run([replay, *left], capture_output=True, text=True, errors="replace", timeout=60 + len(left))
+            status, said = done.returncode, done.stderr
+        except subprocess.TimeoutExpired as late:
+            done, status, said = late, "too long", ""
+        if status == 0:
+            break
+        printed = (done.stdout or b"") + (done.stderr or b"") if status == "too long" else done.stdout + done.stderr
+        printed = printed.decode(errors="replace") if isinstance(printed, bytes) else printed
+        bad = re.findall(r"^(?:Running: )?(%s/\d+)$" % re.escape(folder), printed, re.M)[-1]
+        reason = re.search(r"internal error.*|runtime error.*|ERROR: .*", said)
+        with open(bad) as file:
+            failures.append((paths[bad], reason[0] if reason else f"status {status}", file.read()))
+        left = left[left.index(bad) + 1:]
+    for path in paths:
+        os.unlink(path)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tilec")
+    parser.add_argument("replay")
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--keep", help="a folder for the texts that somebody crashed on")
+    options = parser.parse_args()
+    files = options.files or [*sorted(glob.glob(f"{ROOT}/tests/golden/passes/*.ir")), *(f"{ROOT}/tests/exec/{name}.tile" for name in FILES)]
+    failures, count = [], 0
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        batch = []
+        for lie in chosen(options.tilec, files, options.every):
+            batch.append((count, lie))
+            count += 1
+            if len(batch) == BATCH:
+                pool.submit(give, options.replay, folder, batch, failures)
+                batch = []
+        pool.submit(give, options.replay, folder, batch, failures)
+        pool.shutdown()
+    for i, (kind, reason, text) in enumerate(failures):
+        print(" ".join(map(str, kind)), ":", reason)
+        if options.keep:
+            with open(os.path.join(options.keep, f"{i}.ir"), "w") as file:
+                file.write(text)
+    print(f"{count} lies, {len(failures)} that somebody crashed on")
+    return 1 if failures or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
