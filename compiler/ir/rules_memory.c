@@ -287,7 +287,8 @@ static bool is_along_rows(const Op *op)
     const int rank = op->operands[0]->type->rank, last = op->operands[1]->type->rank - 1;
     const int64_t dim = dims ? dims->integers[last] : rank - 1;
     int64_t stride;
-    return value_constant(view->operands[1 + rank + dim], &stride) && stride == 1 &&
+    return view && view->code == OP_view &&
+           value_constant(view->operands[1 + rank + dim], &stride) && stride == 1 &&
            op->operands[1]->type->shape[last] > 1;
 }
 

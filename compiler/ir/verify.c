@@ -58,6 +58,12 @@ static const char *tile_fault(const Verifier *verifier, const Type *type)
     return NULL;
 }
 
+/* Which one it is is always known, as it stands for the op that made it. */
+static bool is_place(const Type *type)
+{
+    return type->kind == TYPE_VIEW || type->kind == TYPE_SHARED || type->kind == TYPE_LOCAL;
+}
+
 /* What is wrong with a value's type here, or NULL. */
 static const char *type_fault(const Verifier *verifier, const Type *type)
 {
@@ -74,8 +80,7 @@ static const char *type_fault(const Verifier *verifier, const Type *type)
     case TYPE_TILE:
     case TYPE_SHARED: return is_host ? "a tile in the host region" : tile_fault(verifier, type);
     case TYPE_VAR:
-        if (type->content->kind == TYPE_VAR || type->content->kind == TYPE_SHARED ||
-            type->content->kind == TYPE_LOCAL)
+        if (type->content->kind == TYPE_VAR || is_place(type->content))
             return "a variable holds what cannot be assigned";
         return type_fault(verifier, type->content);
     }
@@ -84,7 +89,9 @@ static const char *type_fault(const Verifier *verifier, const Type *type)
 
 static void check_type(Verifier *verifier, const Op *op, const Type *type)
 {
-    const char *fault = type_fault(verifier, type);
+    const char *fault = op->region_count > 0 && is_place(type)
+                            ? "which view or array it is depends on the way through"
+                            : type_fault(verifier, type);
     if (fault != NULL) report(verifier, op, fault);
 }
 

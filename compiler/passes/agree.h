@@ -3,7 +3,6 @@
 #ifndef TILEC_PASSES_AGREE_H
 #define TILEC_PASSES_AGREE_H
 
-#include "ir/group.h"
 #include "passes/passes.h"
 #include "passes/rebuild.h"
 

@@ -2,8 +2,6 @@
  * and how those that move data between threads go through shared memory. */
 #include "passes/layouts.h"
 
-#include "ir/group.h"
-
 /* A store through shared memory pays where a warp would touch less than a whole sector of memory at
  * a time. */
 enum { SECTOR_BYTES = 32 };

@@ -12,7 +12,6 @@
  * Where a loop does nothing but one product of tiles that follow each other along k, a round does
  * several rounds' work: fewer barriers, and rows as long as the tensor core likes them. */
 #include "passes/access.h"
-#include "ir/group.h"
 #include "passes/loop.h"
 #include "passes/matrix.h"
 #include "passes/rebuild.h"

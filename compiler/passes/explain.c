@@ -1,7 +1,6 @@
 /* explain.c: says what became of the loops, to who asks: needs and leaves a SYNCED kernel. What
  * other passes decide they say themselves, by kernel_remark. */
 #include "passes/access.h"
-#include "ir/group.h"
 
 enum { TILES = 16 };
 

@@ -4,7 +4,6 @@
  * goes through shared memory, both ways; one that costs nothing is made again instead. A scalar
  * that a group sets has its new value in the group's threads alone: see uniform.c. */
 #include "base/vec.h"
-#include "ir/group.h"
 #include "passes/passes.h"
 #include "passes/rebuild.h"
 

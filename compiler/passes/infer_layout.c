@@ -9,7 +9,6 @@
  * convert.c inserts a conversion. */
 #include "passes/layouts.h"
 
-#include "ir/group.h"
 #include "passes/matrix.h"
 
 typedef struct Classes {

@@ -8,7 +8,6 @@
 
 #include "base/vec.h"
 #include "passes/access.h"
-#include "ir/group.h"
 
 /* A tensor map that is a parameter of the kernel already. */
 typedef struct MadeMap {

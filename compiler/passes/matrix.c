@@ -7,8 +7,6 @@
  * another, rows stay with their warp. */
 #include "passes/matrix.h"
 
-#include "ir/group.h"
-
 #include <string.h>
 
 const MmaKind *matrix_kind(const Op *dot, const Target *target)

@@ -3,7 +3,6 @@
 #include "passes/point.h"
 
 #include "passes/fold.h"
-#include "ir/group.h"
 #include "passes/passes.h"
 
 enum { DEPTH = 32, MOST_VALUES = 4096 }; /* of expressions that are followed */

@@ -12,7 +12,6 @@
  * This is loop distribution over the threads, not the data: Kennedy and McKinley 1990, "Loop
  * distribution with arbitrary control flow", whose control dependences are the groups here. Needs
  * variables, which promote takes away: each group then sets its own. */
-#include "ir/group.h"
 #include "passes/op_vec.h"
 #include "passes/passes.h"
 #include "passes/rebuild.h"

@@ -19,7 +19,6 @@
 #include "passes/ring.h"
 
 #include "passes/access.h"
-#include "ir/group.h"
 #include "passes/loop.h"
 #include "passes/matrix.h"
 #include "passes/rebuild.h"

@@ -12,7 +12,6 @@
 #include <limits.h>
 
 #include "base/vec.h"
-#include "ir/group.h"
 #include "passes/access.h"
 
 enum { SHARED_ALIGN = 128 };

@@ -2,8 +2,6 @@
  * cuTensorMapEncodeTiled), and how. */
 #include "passes/access.h"
 
-#include "ir/group.h"
-
 enum { UNIT_BYTES = 16 };
 
 int tensor_unit(DType dtype)

@@ -8,7 +8,6 @@
  * work waits for what is still under way; the next block's work does not. */
 #include "passes/layouts.h"
 
-#include "ir/group.h"
 #include "passes/rebuild.h"
 
 enum { ROWS, COLUMNS };

@@ -14,7 +14,6 @@
  * begin at once: so what they read must not be written before the loop. */
 #include "passes/ring.h"
 
-#include "ir/group.h"
 #include "passes/matrix.h"
 #include "passes/loop.h"
 #include "passes/rebuild.h"

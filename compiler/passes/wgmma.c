@@ -6,7 +6,6 @@
  * layout that the tensor core reads.
  */
 #include "passes/access.h"
-#include "ir/group.h"
 #include "passes/matrix.h"
 
 #include <string.h>

@@ -161,11 +161,15 @@ int64_t index_of(const Type *type, const int64_t *place)
 
 /* ---- values ---- */
 
-static bool run_const(Machine *machine, const Op *op)
+Number own_number(const Op *op)
 {
     const Attr *value = op_attr(op, ATTR_value), *number = op_attr(op, ATTR_number);
-    result(machine, op)->numbers[0] =
-        number ? (Number){.f = number->number} : (Number){.i = value->integer};
+    return number ? (Number){.f = number->number} : (Number){.i = value ? value->integer : 0};
+}
+
+static bool run_const(Machine *machine, const Op *op)
+{
+    result(machine, op)->numbers[0] = own_number(op);
     return true;
 }
 

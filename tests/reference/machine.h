@@ -16,7 +16,7 @@ typedef struct SharedTile { /* a shared tile or a part of one: row-major element
 typedef struct View {
     Buffer *buffer;
     int64_t shape[TYPE_RANK], strides[TYPE_RANK];
-    const Attr *outside; /* what reads find there; NULL: zero */
+    Number outside; /* what reads find there */
 } View;
 
 /* What a value holds while the kernel runs; it hangs off Value.scratch and is written anew each
@@ -74,6 +74,7 @@ typedef struct Element {
 
 /* The element of a view or shared tile at the place, as this thread sees it. */
 Element find_place(Machine *machine, const Op *op, const int64_t *place, int64_t thread);
+Number own_number(const Op *op); /* {value} or {number}; else zero */
 Number element_read(const Op *op, const Element *element, DType dtype);
 void element_write(const Element *element, DType dtype, Number number);
 Number *find_shared(const SharedTile *tile, const Type *type, const int64_t *place);

@@ -12,7 +12,7 @@ bool run_view(Machine *machine, const Op *op)
     const Datum *pointer = operand(op, 0);
     int rank = op->results[0].type->rank;
     datum_copy(out, pointer);
-    out->view = (View){.buffer = pointer->buffer, .outside = op_attr(op, ATTR_outside)};
+    out->view = (View){.buffer = pointer->buffer, .outside = own_number(op)};
     for (int i = 0; i < rank; i++) {
         out->view.shape[i] = integer(machine, op, 1 + i);
         out->view.strides[i] = integer(machine, op, 1 + rank + i);
@@ -30,13 +30,6 @@ static bool find_spot(Machine *machine, const Op *op, int64_t element, int64_t t
         return refuse(machine, op, "an access outside the argument's memory");
     *out = (Spot){view->buffer->bytes + bit / 8, (int)(bit % 8)};
     return true;
-}
-
-static Number read_outside(const View *view, DType dtype)
-{
-    const double number = view->outside ? view->outside->number : 0;
-    if (dtype_is_float(dtype)) return (Number){.f = number_round(dtype, number)};
-    return (Number){.i = dtype_wrap(dtype, (int64_t)number)};
 }
 
 static Number read_spot(Spot place, DType dtype)
@@ -96,7 +89,7 @@ static Access find_element(Machine *machine, const Op *op, int first_offset, con
 
 static Number read_access(const Op *op, const Access *access, DType dtype)
 {
-    if (access->is_outside) return read_outside(&operand(op, 0)->view, dtype);
+    if (access->is_outside) return operand(op, 0)->view.outside;
     return read_spot(access->place, dtype);
 }
 
@@ -228,8 +221,7 @@ Number element_read(const Op *op, const Element *element, DType dtype)
 {
     const View *view = &operand(op, 0)->view;
     if (element->number) return *element->number;
-    if (element->is_outside && op->operands[0]->type->kind == TYPE_VIEW)
-        return read_outside(view, dtype);
+    if (element->is_outside && op->operands[0]->type->kind == TYPE_VIEW) return view->outside;
     return read_spot(element->place, dtype);
 }
 
