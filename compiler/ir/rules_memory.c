@@ -204,7 +204,7 @@ static bool check_atomic_words(const Check *check)
 }
 
 /* Operand 0 is memory; from operand `first` on come one index a dimension of it and, if {masked}, a
- * mask: scalars, or tiles of the shape of `value`. */
+ * mask: scalars, or tiles like `value`. */
 static bool check_places(const Check *check, const Type *value, int first)
 {
     const Op *op = check->op;
@@ -214,9 +214,13 @@ static bool check_places(const Check *check, const Type *value, int first)
         return broken(check, "the memory is a view or a shared tile");
     if (op->operand_count != first + memory->rank + masked)
         return broken(check, "there is not one index for each dimension of the memory");
-    for (int i = 2; i < op->operand_count; i++)
-        if (type_is_tile(operand_type(check, i)) && !type_same_shape(operand_type(check, i), value))
-            return broken(check, "the tiles differ in shape");
+    for (int i = 1; i < op->operand_count; i++) {
+        const Type *tile = operand_type(check, i);
+        if (!type_is_tile(tile)) continue;
+        if (!type_same_shape(tile, value)) return broken(check, "the tiles differ in shape");
+        if (check->kernel->stage >= STAGE_LAID_OUT && tile->layout != value->layout)
+            return broken(check, "the tiles differ in layout");
+    }
     for (int i = first; i < first + memory->rank; i++)
         if (!dtype_is_integer(operand_type(check, i)->dtype))
             return broken(check, "the indices are integers");
@@ -228,12 +232,7 @@ static bool check_places(const Check *check, const Type *value, int first)
 
 bool rule_gather(const Check *check)
 {
-    const int first = 1;
-    for (int i = first; i < check->op->operand_count; i++)
-        if (type_is_tile(operand_type(check, i)) &&
-            !type_same_shape(operand_type(check, i), result_type(check)))
-            return broken(check, "the tiles differ in shape");
-    return check_places(check, result_type(check), first);
+    return check_places(check, result_type(check), 1);
 }
 
 bool rule_put(const Check *check)

@@ -45,12 +45,21 @@ static bool layout_fits(const Type *type)
     return true;
 }
 
+/* Each place holds one element. */
+static bool is_order(const Layout *layout)
+{
+    int32_t inverse[LAYOUT_RANK][LAYOUT_BITS];
+    return layout_invert(layout, inverse);
+}
+
 static const char *tile_fault(const Verifier *verifier, const Type *type)
 {
     for (int i = 0; i < type->rank; i++)
         if (type->shape[i] < 1) return "a tile's extent is not positive";
     if (type_elements(type) > TILE_LIMIT) return "a tile has more than 2^24 elements";
     if (type->layout != NULL && !layout_fits(type)) return "a layout's shape is not its tile's";
+    if (type->layout != NULL && type->kind == TYPE_SHARED && !is_order(type->layout))
+        return "a shared tile's layout is no order of its elements";
     if (type->layout == NULL && verifier->kernel->stage >= STAGE_LAID_OUT)
         return "a tile has no layout";
     if (verifier->kernel->stage == STAGE_THREADED)

@@ -61,7 +61,7 @@ def added(op, line, all_attributes):
 
 
 def exchanged(op, line, before):
-    """Another value, of those made last, as an operand; the first bits of a layout the other way round."""
+    """Another value, of those made last, as an operand; two bits of a layout the other way round, or one that says nothing before them."""
     values = re.findall(r"%[\w.]+(?= =)", "\n".join(before[-12:]))
     used = list(re.finditer(r"%[\w.]+", line.split(" : ")[0]))
     for i, operand in enumerate(used[1:4]):
@@ -69,6 +69,10 @@ def exchanged(op, line, before):
             yield (op, "operand", i, len(value)), line[:operand.start()] + value + line[operand.end():]
     for bits in re.finditer(r"\[(\d+,\d+)\],\[(\d+,\d+)\]", line):
         yield (op, "layout", bits[1]), f"{line[:bits.start()]}[{bits[2]}],[{bits[1]}]{line[bits.end():]}"
+        more = re.sub(r"\d+", "0", bits[1])
+        yield (op, "more layout", bits[1]), f"{line[:bits.start()]}[{more}],{line[bits.start():]}"
+    for bits in re.finditer(r"\[([\d,]+)\]\] (lane|warp) \[\[([\d,]+)\]", line):
+        yield (op, bits[2], bits[3]), f"{line[:bits.start()]}[{bits[3]}]] {bits[2]} [[{bits[1]}]{line[bits.end():]}"
 
 
 def lies(stage, lines, all_attributes, met):
