@@ -82,7 +82,10 @@ static bool check_wgmma(const Check *check)
 {
     const Attr *instruction = op_attr(check->op, ATTR_instruction);
     const MmaKind *kind = dot_kind(check->op);
-    return require(check, kind && wgmma_columns(instruction->text), "{instruction} is no wgmma") &&
+    const TypeKind left = operand_type(check, 0)->kind;
+    return require(check, left == TYPE_TILE || left == TYPE_SHARED,
+                   "a is no tile, of registers or shared") &&
+           require(check, kind && wgmma_columns(instruction->text), "{instruction} is no wgmma") &&
            require(check, mma_multiplies(kind, check->op, true),
                    "{instruction} is for other element types") &&
            check_warps(check) && check_parts(check, kind) &&
