@@ -21,6 +21,7 @@ VALUES = ["0", "-1", "1", "3", "7", "64", "1000000", "9223372036854775807", "-92
           "add", "x", None]
 ADDED = {"INT": ["1", "2", "-1", "9223372036854775807"], "INTS": ["[1, 0]", "[-1]"], "TEXT": ["add"], "FLOAT": ["1.0"]}
 OP = re.compile(r"\s*(?:%[^=]*= )?([a-z_]+)\b")
+VALUE = re.compile(r"\s*(%[\w.]+) = .* : ([a-z]+\d*(?:<[a-z]\w*)?)[^:]*$")
 ATTR = re.compile(r'(\w+) = (\[[^\]]*\]|"[^"]*"|[^,}\]]+)(, )?')
 LONGEST, BATCH = 40000, 200
 
@@ -61,12 +62,16 @@ def added(op, line, all_attributes):
 
 
 def exchanged(op, line, before):
-    """Another value, of those made last, as an operand; two bits of a layout the other way round, or one that says nothing before them."""
-    values = re.findall(r"%[\w.]+(?= =)", "\n".join(before[-12:]))
+    """The last value of each kind of type as an operand; two bits of a layout the other way round, or one that says nothing before them."""
+    made = {}  # kind of type: the last value of it
+    for other in before[-60:]:
+        found = VALUE.match(other)
+        if found:
+            made[found[2]] = found[1]
     used = list(re.finditer(r"%[\w.]+", line.split(" : ")[0]))
-    for i, operand in enumerate(used[1:4]):
-        for value in values[::4]:
-            yield (op, "operand", i, len(value)), line[:operand.start()] + value + line[operand.end():]
+    for i, operand in enumerate(used[1:4] if " = " in line else used[:3]):
+        for kind, value in made.items():
+            yield (op, "operand", i, kind), line[:operand.start()] + value + line[operand.end():]
     for bits in re.finditer(r"\[(\d+,\d+)\],\[(\d+,\d+)\]", line):
         yield (op, "layout", bits[1]), f"{line[:bits.start()]}[{bits[2]}],[{bits[1]}]{line[bits.end():]}"
         more = re.sub(r"\d+", "0", bits[1])
