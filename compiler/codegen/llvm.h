@@ -205,8 +205,6 @@ LLVMValueRef nvptx_masked(Gen *gen, LLVMValueRef word, uint32_t mask, uint32_t f
 
 /* ---- mma.c ---- */
 
-/* What a thread gives and gets of an mma op: words of a and b, scalars of c. */
-enum { MMA_INPUTS = 6, MMA_SUMS = 4 };
 const MmaKind *mma_of(const Op *op);
 /* Sums of 16 bits share words in pairs. */
 bool mma_packs(const MmaKind *kind);

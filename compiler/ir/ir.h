@@ -105,6 +105,8 @@ const Type *type_var(TypeTable *table, const Type *content);
 const Type *type_with_dtype(TypeTable *table, const Type *type, DType dtype); /* scalar, tile */
 const Type *type_with_layout(TypeTable *table, const Type *type, const Layout *layout);
 int64_t type_elements(const Type *type); /* 1 for a scalar */
+/* The rows of each box in which the tensor unit moves one of {parts} of a tile; 0: it cannot. */
+int32_t type_box_rows(const Type *tile, int64_t parts);
 bool type_is_scalar(const Type *type);
 bool type_is_tile(const Type *type);                /* register tile */
 bool type_same_shape(const Type *a, const Type *b); /* of scalars and tiles */

@@ -53,7 +53,7 @@ int bits_log2_above(int64_t size)
     return size < 2 ? 0 : top_bit((uint64_t)size - 1) + 1;
 }
 
-static bool is_power_of_two(int64_t number)
+bool bits_is_power(int64_t number)
 {
     return number > 0 && (number & (number - 1)) == 0;
 }
@@ -124,7 +124,7 @@ static bool has_valid_extents(const Layout *layout)
     int block_bits = 0;
     int64_t repeats = 1;
     for (int d = 0; d < layout->rank; d++) {
-        if (layout->shape[d] < 1 || !is_power_of_two(layout->block[d])) return false;
+        if (layout->shape[d] < 1 || !bits_is_power(layout->block[d])) return false;
         block_bits += bits_log2(layout->block[d]);
         repeats *= ((int64_t)layout->shape[d] + layout->block[d] - 1) / layout->block[d];
         if (block_bits > LAYOUT_BITS || repeats > INT32_MAX >> layout->bits[LAYOUT_REGISTER])
@@ -175,7 +175,7 @@ static void absorb_repeats(Layout *layout)
 {
     for (int d = layout->rank - 1; d >= 0; d--) {
         int more = bits_log2(layout->repeat[d]);
-        if (!is_power_of_two(layout->repeat[d]) || layout_index_bits(layout) + more > LAYOUT_BITS)
+        if (!bits_is_power(layout->repeat[d]) || layout_index_bits(layout) + more > LAYOUT_BITS)
             return;
         for (; layout->repeat[d] > 1; layout->repeat[d] /= 2) {
             append_register_bit(layout, d, layout->block[d]);

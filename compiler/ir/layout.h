@@ -57,6 +57,11 @@ int64_t layout_offset(const Layout *layout, const int32_t *coordinates);
  */
 bool layout_invert(const Layout *layout, int32_t result[LAYOUT_RANK][LAYOUT_BITS]);
 
+/* ---- numbers ---- */
+
+bool bits_is_power(int64_t number); /* of two */
+int bits_log2(int64_t power);       /* exact for powers of two, else rounded down */
+
 /* ---- making ---- */
 /* Register layout for accesses to memory: `order[0]` is the dimension that is contiguous, vectors
  * of `vector` elements of it per thread, then lanes, then warps along it and the next ones; what is

@@ -17,7 +17,6 @@ bool solver_add(Solver *solver, uint64_t vector, uint64_t inputs);
 /* The inputs whose sum is `vector`; false if there are none. */
 bool solver_solve(const Solver *solver, uint64_t vector, uint64_t *inputs);
 
-int bits_log2(int64_t power);      /* exact for powers of two, else rounded down */
 int bits_log2_above(int64_t size); /* the smallest power of two that is not below has this log2 */
 
 int layout_index_bits(const Layout *layout); /* of all axes together */

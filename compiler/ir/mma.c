@@ -1,8 +1,6 @@
 /* mma.c: what mma.def says, and the layouts that its instructions read and leave. */
 #include "ir/mma.h"
 
-#include "ir/layout_bits.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +42,13 @@ bool mma_multiplies(const MmaKind *kind, const Op *dot, bool tf32)
     return multiplies(kind, dot->operands[0]->type->dtype, tf32) &&
            multiplies(kind, dot->operands[1]->type->dtype, tf32) &&
            dot->operands[2]->type->dtype == kind->accumulator;
+}
+
+bool mma_divides(const MmaKind *kind, const Op *dot)
+{
+    const Type *a = dot->operands[0]->type, *c = dot->operands[2]->type;
+    return c->shape[0] % kind->shape.m == 0 && c->shape[1] % kind->shape.n == 0 &&
+           a->shape[1] % kind->shape.k == 0;
 }
 
 int wgmma_columns(const char *instruction)

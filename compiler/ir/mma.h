@@ -4,6 +4,12 @@
 
 #include "ir/ir.h"
 
+enum {
+    MMA_INPUTS = 6, /* words of a and b that a thread gives an mma.sync: 4 and 2 */
+    MMA_SUMS = 4,   /* and sums, which it gets back */
+    WGMMA_ROWS = 64
+};
+
 /* A row of mma.def. */
 typedef struct MmaKind {
     const char *name; /* of mma.sync */
@@ -18,6 +24,8 @@ int mma_kind_index(const MmaKind *kind);
 const MmaKind *mma_kind(const char *instruction);
 /* Whether it multiplies what the dot does; tf32 is for f32 too, where `tf32` says so. */
 bool mma_multiplies(const MmaKind *kind, const Op *dot, bool tf32);
+/* Whether the sizes of the dot, of two dimensions, are multiples of the instruction's. */
+bool mma_divides(const MmaKind *kind, const Op *dot);
 /* The columns of a wgmma by its name, "wgmma.m64n<columns>k..."; 0: it is none. */
 int wgmma_columns(const char *instruction);
 /* Whether there is one of so many: the manual's table. */

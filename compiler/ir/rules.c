@@ -323,12 +323,10 @@ static bool check_matrix_unit(const Check *check)
 
 static bool check_mma(const Check *check)
 {
-    enum { A_WORDS = 4, B_WORDS = 2, SUMS = 4 };
-    return check_matrix_unit(check) &&
-           require(check,
-                   check->op->operand_count == A_WORDS + B_WORDS + SUMS &&
-                       check->op->result_count == SUMS,
-                   "it has not 4 words of a, 2 of b and 4 sums");
+    return check_matrix_unit(check) && require(check,
+                                               check->op->operand_count == MMA_INPUTS + MMA_SUMS &&
+                                                   check->op->result_count == MMA_SUMS,
+                                               "it has not 4 words of a, 2 of b and 4 sums");
 }
 
 /* ---- the host region ---- */

@@ -4,12 +4,7 @@
 #include "ir/mma.h"
 #include "ir/rules.h"
 
-enum { WARPGROUP = 4 /* warps */, WARPGROUP_ROWS = 64 };
-
-static bool is_power_of_two(int64_t number)
-{
-    return number > 0 && (number & (number - 1)) == 0;
-}
+enum { WARPGROUP = 4 /* warps */ };
 
 /* {dims}: warps along m and along n, as many as the threads that run the op have. */
 static bool check_warps(const Check *check)
@@ -17,8 +12,8 @@ static bool check_warps(const Check *check)
     const Attr *dims = op_attr(check->op, ATTR_dims);
     const int64_t warps = group_warps(op_threads(check->op));
     return require(check,
-                   dims && dims->count == 2 && is_power_of_two(dims->integers[0]) &&
-                       is_power_of_two(dims->integers[1]) && dims->integers[0] <= warps &&
+                   dims && dims->count == 2 && bits_is_power(dims->integers[0]) &&
+                       bits_is_power(dims->integers[1]) && dims->integers[0] <= warps &&
                        dims->integers[1] <= warps / dims->integers[0],
                    "{dims} is no arrangement of the warps");
 }
@@ -32,15 +27,11 @@ static bool divides(int64_t part, int64_t whole)
 
 static bool check_sync(const Check *check, const MmaKind *kind)
 {
-    const Type *a = operand_type(check, 0), *c = operand_type(check, 2);
-    const MmaShape shape = kind->shape;
     return require(check, strcmp(op_attr(check->op, ATTR_instruction)->text, kind->name) == 0,
                    "{instruction} is none of mma.sync") &&
            require(check, mma_multiplies(kind, check->op, op_attr(check->op, ATTR_tf32)),
                    "{instruction} is for other element types") &&
-           require(check,
-                   divides(shape.m, c->shape[0]) && divides(shape.n, c->shape[1]) &&
-                       divides(shape.k, a->shape[1]),
+           require(check, mma_divides(kind, check->op),
                    "the sizes are no multiples of the instruction's") &&
            check_warps(check);
 }
@@ -55,11 +46,11 @@ static bool check_parts(const Check *check, const MmaKind *kind)
     const int columns = wgmma_columns(op_attr(check->op, ATTR_instruction)->text);
     return require(check,
                    divides(WARPGROUP, dims[0]) &&
-                       divides(dims[0] / WARPGROUP * WARPGROUP_ROWS, c->shape[0]),
+                       divides(dims[0] / WARPGROUP * WGMMA_ROWS, c->shape[0]),
                    "warpgroups of {dims} do not divide the rows") &&
            require(check,
                    wgmma_has_columns(kind, columns) && divides(dims[1] * columns, c->shape[1]) &&
-                       (dims[1] == 1 || is_power_of_two(c->shape[1])),
+                       (dims[1] == 1 || bits_is_power(c->shape[1])),
                    "{instruction} and {dims} do not divide the columns") &&
            require(check, divides(kind->shape.k, a->shape[1]),
                    "k is no multiple of the instruction's");
@@ -88,8 +79,7 @@ static bool check_wgmma(const Check *check)
            require(check, kind && wgmma_columns(instruction->text), "{instruction} is no wgmma") &&
            require(check, mma_multiplies(kind, check->op, true),
                    "{instruction} is for other element types") &&
-           check_warps(check) && check_parts(check, kind) &&
-           check_place(check, 0, 1, WARPGROUP_ROWS) &&
+           check_warps(check) && check_parts(check, kind) && check_place(check, 0, 1, WGMMA_ROWS) &&
            check_place(check, 1, 0, wgmma_columns(instruction->text));
 }
 

@@ -291,15 +291,6 @@ static bool is_along_rows(const Op *op)
            op->operands[1]->type->shape[last] > 1;
 }
 
-/* {parts} of the rows, each some boxes. */
-static bool are_boxes(const Type *tile, int64_t parts)
-{
-    const int64_t all = tile->rank < 2 ? 1 : tile->shape[tile->rank - 2];
-    int64_t rows = parts > 0 ? all / parts : 0;
-    while (rows > TENSOR_ROWS && rows % 2 == 0) rows /= 2;
-    return rows > 0 && rows <= TENSOR_ROWS && all % parts == 0;
-}
-
 /* What the tensor unit moves lies in boxes. */
 static bool check_boxes(const Check *check)
 {
@@ -310,7 +301,7 @@ static bool check_boxes(const Check *check)
                    "the tile's rows are none of the view's") &&
            require(check, layout_boxes(tile->layout, dtype_bits(tile->dtype)).possible,
                    "the tile does not lie in boxes") &&
-           require(check, are_boxes(tile, op_int(op, ATTR_parts, 1)),
+           require(check, type_box_rows(tile, op_int(op, ATTR_parts, 1)) > 0,
                    "{parts} do not divide the rows");
 }
 
@@ -347,7 +338,7 @@ bool rule_shared_alloc(const Check *check)
     const int64_t least = check->kernel->stage < STAGE_LAID_OUT || !tile->layout
                               ? 0
                               : dtype_memory_bytes(tile->dtype, layout_size(tile->layout));
-    return require(check, align > 0 && align <= INT32_MAX && (align & (align - 1)) == 0,
+    return require(check, align <= INT32_MAX && bits_is_power(align),
                    "{align} is no power of two") &&
            require(check,
                    (least == 0 && !op_attr(op, ATTR_bytes)) ||

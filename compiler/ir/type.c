@@ -194,6 +194,15 @@ int64_t type_elements(const Type *type)
     return elements;
 }
 
+int32_t type_box_rows(const Type *tile, int64_t parts)
+{
+    const int64_t all = tile->rank < 2 ? 1 : tile->shape[tile->rank - 2];
+    if (parts < 1 || all % parts != 0) return 0;
+    int64_t rows = all / parts;
+    while (rows > TENSOR_ROWS && rows % 2 == 0) rows /= 2;
+    return rows <= TENSOR_ROWS ? (int32_t)rows : 0;
+}
+
 bool type_is_scalar(const Type *type)
 {
     return type->kind == TYPE_SCALAR;

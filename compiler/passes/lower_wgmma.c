@@ -3,7 +3,7 @@
 #include "ir/mma.h"
 #include "passes/lower.h"
 
-enum { ROWS = 64, GROUP_THREAD_BITS = 7, FIXED = 4 /* of {left} and {right} */, A_WORDS = 4 };
+enum { GROUP_THREAD_BITS = 7, FIXED = 4 /* of {left} and {right} */, A_WORDS = 4 };
 
 typedef struct Product {
     Op *op;
@@ -26,7 +26,7 @@ static Product product_of(Op *op)
     product.k = (int32_t)a->shape[1];
     product.shape = dot_kind(op)->shape;
     product.columns = wgmma_columns(op_attr(op, ATTR_instruction)->text);
-    product.parts = product.m / ROWS / product.groups;
+    product.parts = product.m / WGMMA_ROWS / product.groups;
     product.pieces = product.n / product.columns;
     product.steps = product.k / product.shape.k;
     return product;
@@ -35,7 +35,7 @@ static Product product_of(Op *op)
 /* The first row of a part in the first warpgroup. */
 static int32_t first_row(const Product *product, int part)
 {
-    return ROWS * product->groups * part;
+    return WGMMA_ROWS * product->groups * part;
 }
 
 /* ---- operands in shared memory ---- */
@@ -56,7 +56,7 @@ static Value *operand_start(Lower *lower, const Value *tile, int dim, int32_t ex
 
 static Value *left_start(Lower *lower, const Product *product)
 {
-    return operand_start(lower, product->op->operands[0], 0, ROWS, GROUP_THREAD_BITS,
+    return operand_start(lower, product->op->operands[0], 0, WGMMA_ROWS, GROUP_THREAD_BITS,
                          product->groups);
 }
 
@@ -87,7 +87,7 @@ static void describe_left(Lower *lower, const Product *product, Op *wgmma)
     const Type *tile = product->op->operands[0]->type;
     int count = FIXED;
     int64_t *text = arena_new_array(lower->arena, int64_t, FIXED + product->parts * product->steps);
-    describe(layout_wgmma(tile->layout, 1, ROWS, dtype_bits(tile->dtype)), text);
+    describe(layout_wgmma(tile->layout, 1, WGMMA_ROWS, dtype_bits(tile->dtype)), text);
     for (int part = 0; part < product->parts; part++)
         for (int32_t k = 0; k < product->k; k += product->shape.k)
             text[count++] = start_of(tile, first_row(product, part), k);

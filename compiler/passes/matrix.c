@@ -7,8 +7,6 @@
  * another, rows stay with their warp. */
 #include "passes/matrix.h"
 
-#include <string.h>
-
 const MmaKind *matrix_kind(const Op *dot, const Target *target)
 {
     static const TargetFeature features[] = {
@@ -57,12 +55,7 @@ static const MmaKind *find_kind(const Op *dot, const Target *target)
 {
     if (power_of_two_below(group_warps(op_threads(dot))) == 0) return NULL;
     const MmaKind *kind = matrix_kind(dot, target);
-    const Type *c = dot->operands[2]->type;
-    return kind && c->rank == 2 && c->shape[0] % kind->shape.m == 0 &&
-                   c->shape[1] % kind->shape.n == 0 &&
-                   dot->operands[0]->type->shape[1] % kind->shape.k == 0
-               ? kind
-               : NULL;
+    return kind && dot->operands[2]->type->rank == 2 && mma_divides(kind, dot) ? kind : NULL;
 }
 
 bool dot_has_instruction(const Op *dot, const Target *target)

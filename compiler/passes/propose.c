@@ -2,13 +2,6 @@
 #include "ir/mma.h"
 #include "passes/layouts.h"
 
-static int log2_down(int64_t number)
-{
-    int bits = 0;
-    while (number >> (bits + 1)) bits++;
-    return bits;
-}
-
 static void tile_shape(const Type *tile, int32_t *out)
 {
     for (int d = 0; d < tile->rank; d++) out[d] = (int32_t)tile->shape[d];
@@ -19,7 +12,7 @@ static int elements_each(const Inference *inference, const Type *tile)
 {
     const int threads = inference->warps > 0 ? 32 * inference->warps : 1;
     const int64_t each = type_elements(tile) / threads;
-    return each < 1 ? 1 : 1 << log2_down(each);
+    return each < 1 ? 1 : 1 << bits_log2(each);
 }
 
 /* ---- dot ---- */

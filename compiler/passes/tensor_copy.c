@@ -80,12 +80,9 @@ bool tensor_copy_of(Op *copy, const Layout *layout, TensorCopy *out)
     const LayoutBoxes boxes = layout_boxes(layout, bits);
     out->swizzle = boxes.swizzle;
     out->columns = boxes.columns;
-    out->rows =
-        rank < 2 ? 1 : (int32_t)(access->tile->shape[rank - 2] / op_int(copy, ATTR_parts, 1));
-    for (; out->rows > TENSOR_ROWS; out->rows /= 2)
-        if (out->rows % 2) return false;
+    out->rows = type_box_rows(access->tile, op_int(copy, ATTR_parts, 1));
     order_dims(out, contiguous);
-    return boxes.possible;
+    return boxes.possible && out->rows > 0;
 }
 
 bool tensor_copy_fits(FactTable *facts, const TensorCopy *copy)

@@ -148,10 +148,11 @@ static bool cut(Staged *staged, int64_t rows, int64_t columns)
 static bool find_part(Staged *staged, int threads)
 {
     const Type *tile = staged->access.tile;
-    const int64_t rows = tensor_store_rows(tile, threads), columns = tensor_store_columns(tile),
-                  parts = columns ? tile->shape[ROWS] / rows * tile->shape[COLUMNS] / columns : 0;
-    return (columns && cut(staged, rows, columns)) ||
-           (parts && tile->shape[ROWS] % parts == 0 &&
+    const int64_t rows = tensor_store_rows(tile, threads), columns = tensor_store_columns(tile);
+    if (columns == 0) return false;
+    const int64_t parts = tile->shape[ROWS] / rows * tile->shape[COLUMNS] / columns;
+    return cut(staged, rows, columns) ||
+           (tile->shape[ROWS] % parts == 0 &&
             cut(staged, tile->shape[ROWS] / parts, tile->shape[COLUMNS]));
 }
 

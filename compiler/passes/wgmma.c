@@ -11,8 +11,7 @@
 #include <string.h>
 
 enum {
-    GROUP = 128, /* threads of a warpgroup */
-    GROUP_ROWS = 64,
+    GROUP = 128,         /* threads of a warpgroup */
     SUM_BITS = 200 * 32, /* a thread */
     SWIZZLE_BYTES = 1024
 };
@@ -153,12 +152,12 @@ static const char *fault_of_groups(const Type *c, int groups, Arrangement *out)
 {
     out->m = groups;
     out->n = 1;
-    while (out->m > 1 && c->shape[0] % ((int64_t)GROUP_ROWS * out->m) != 0) {
+    while (out->m > 1 && c->shape[0] % ((int64_t)WGMMA_ROWS * out->m) != 0) {
         out->m /= 2;
         out->n *= 2;
     }
     const int64_t columns = c->shape[1] / out->n;
-    if (c->shape[0] % ((int64_t)GROUP_ROWS * out->m) != 0) return "its rows are no multiple of 64";
+    if (c->shape[0] % ((int64_t)WGMMA_ROWS * out->m) != 0) return "its rows are no multiple of 64";
     if (out->n > 1 && c->shape[1] & (c->shape[1] - 1))
         return "warpgroups side by side need columns that are a power of two";
     return choose_columns(out->kind, columns, &out->columns) ? NULL
@@ -244,7 +243,7 @@ static const char *find_operands(const Kernel *kernel, const Target *target, con
     fault = fault_of_right(dot, b, arrangement);
     if (fault) return fault;
     const int bits = dtype_bits(dot->operands[1]->type->dtype);
-    if (!find_matrix(kernel, dot, 0, a) || !layout_wgmma(a->layout, 1, GROUP_ROWS, bits).possible)
+    if (!find_matrix(kernel, dot, 0, a) || !layout_wgmma(a->layout, 1, WGMMA_ROWS, bits).possible)
         *a = (Matrix){0};
     return NULL;
 }

@@ -61,13 +61,8 @@ def added(op, line, all_attributes):
                 yield (op, "+" + name, value), f"{head[:at]} {{{name} = {value}}}{head[at:]}"
 
 
-def exchanged(op, line, before):
+def exchanged(op, line, made):
     """The last value of each kind of type as an operand; two bits of a layout the other way round, or one that says nothing before them."""
-    made = {}  # kind of type: the last value of it
-    for other in before[-60:]:
-        found = VALUE.match(other)
-        if found:
-            made[found[2]] = found[1]
     used = list(re.finditer(r"%[\w.]+", line.split(" : ")[0]))
     for i, operand in enumerate(used[1:4] if " = " in line else used[:3]):
         for kind, value in made.items():
@@ -82,11 +77,12 @@ def exchanged(op, line, before):
 
 def lies(stage, lines, all_attributes, met):
     """(kind, the line that is another, what is there instead). met: ops with attributes that have got all others already."""
+    made = {}  # kind of type: the last value of it
     for i, line in enumerate(lines):
-        op = OP.match(line)
+        op, value = OP.match(line), VALUE.match(line)
         if not op:
             continue
-        kinds = [*changed(op[1], line), *exchanged(op[1], line, lines[:i])]
+        kinds = [*changed(op[1], line), *exchanged(op[1], line, made)]
         if not line.rstrip().endswith("{"):
             kinds += [((op[1], "missing"), None), ((op[1], "twice"), f"{line}\n{line}")]
         yield from (((*kind, stage), i, new) for kind, new in kinds)
@@ -94,6 +90,8 @@ def lies(stage, lines, all_attributes, met):
         if names not in met and op[1] not in ("kernel", "tensor"):
             met.add(names)
             yield from ((kind, i, new) for kind, new in added(op[1], line, all_attributes))
+        if value:
+            made[value[2]] = value[1]
 
 
 def chosen(tilec, files, every):
@@ -121,15 +119,14 @@ def give(replay, folder, batch, failures):
     left = list(paths)
     while left:
         try:
-            done = subprocess.run([replay, *left], capture_output=True, text=True, errors="replace", timeout=60 + len(left))
-            status, said = done.returncode, done.stderr
+            done = subprocess.run([replay, *left], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60 + len(left))
+            status = done.returncode
         except subprocess.TimeoutExpired as late:
-            done, status, said = late, "too long", ""
+            done, status = late, "too long"
         if status == 0:
             break
-        printed = (done.stdout or b"") + (done.stderr or b"") if status == "too long" else done.stdout + done.stderr
-        printed = printed.decode(errors="replace") if isinstance(printed, bytes) else printed
-        bad = re.findall(r"^(?:Running: )?(%s/\d+)$" % re.escape(folder), printed, re.M)[-1]
+        said = (done.stdout or b"").decode(errors="replace")
+        bad = re.findall(r"^(?:Running: )?(%s/\d+)$" % re.escape(folder), said, re.M)[-1]
         reason = re.search(r"internal error.*|runtime error.*|ERROR: .*", said)
         with open(bad) as file:
             failures.append((paths[bad], reason[0] if reason else f"status {status}", file.read()))
@@ -150,15 +147,16 @@ def main():
     files = options.files or [*sorted(glob.glob(f"{ROOT}/tests/golden/passes/*.ir")), *(f"{ROOT}/tests/exec/{name}.tile" for name in FILES)]
     failures, count = [], 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        batch = []
+        batch, given = [], []
         for lie in chosen(options.tilec, files, options.every):
             batch.append((count, lie))
             count += 1
             if len(batch) == BATCH:
-                pool.submit(give, options.replay, folder, batch, failures)
+                given.append(pool.submit(give, options.replay, folder, batch, failures))
                 batch = []
-        pool.submit(give, options.replay, folder, batch, failures)
-        pool.shutdown()
+        given.append(pool.submit(give, options.replay, folder, batch, failures))
+        for future in given:
+            future.result()  # what went wrong there does so here
     for i, (kind, reason, text) in enumerate(failures):
         print(" ".join(map(str, kind)), ":", reason)
         if options.keep:
