@@ -35,6 +35,22 @@ bool take_number(const Arguments *arguments, int index, const char *name, double
     return true;
 }
 
+bool take_integer(const Arguments *arguments, int index, const char *name, int64_t otherwise,
+                  int64_t *out)
+{
+    const HostValue *value = argument(arguments, index, name);
+    *out = otherwise;
+    if (!value && otherwise != INT64_MIN) return true;
+    if (value && value->kind == HOST_FLOAT && value->number > -0x1p63 && value->number < 0x1p63 &&
+        value->number == trunc(value->number))
+        *out = (int64_t)value->number;
+    else if (value && (value->kind == HOST_INT || value->kind == HOST_BOOL))
+        *out = value->integer;
+    else
+        return complain(arguments, name, "an integer");
+    return true;
+}
+
 bool take_array(const Arguments *arguments, int index, const char *name, const Array **out)
 {
     const HostValue *value = argument(arguments, index, name);

@@ -18,6 +18,9 @@ bool complain(const Arguments *arguments, const char *name, const char *wanted);
 /* False: reported. `otherwise` NAN: the number must be given. */
 bool take_number(const Arguments *arguments, int index, const char *name, double otherwise,
                  double *out);
+/* Whole floats are integers. `otherwise` INT64_MIN: it must be given. */
+bool take_integer(const Arguments *arguments, int index, const char *name, int64_t otherwise,
+                  int64_t *out);
 bool take_array(const Arguments *arguments, int index, const char *name, const Array **out);
 bool take_dtype(const Arguments *arguments, int index, DType otherwise, DType *out);
 bool take_shape(const Arguments *arguments, int index, int *rank, int64_t *shape);

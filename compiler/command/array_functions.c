@@ -35,23 +35,30 @@ static HostStatus make_array(const Arguments *arguments, DType dtype, int rank,
 
 static void fill_same(const void *state, DType dtype, int64_t start, int64_t count, Element *out)
 {
-    double number = *(const double *)state;
-    (void)start;
-    for (int64_t i = 0; i < count; i++)
-        out[i] = dtype_is_float(dtype) ? (Element){.f = number} : (Element){.i = (int64_t)number};
+    (void)dtype, (void)start;
+    for (int64_t i = 0; i < count; i++) out[i] = *(const Element *)state;
 }
 
 typedef struct Progression {
     double start, step;
+    bool is_whole; /* its numbers are integers, which go around where the type ends */
+    uint64_t whole_start, whole_step;
 } Progression;
 
 static void fill_progression(const void *state, DType dtype, int64_t start, int64_t count,
                              Element *out)
 {
     const Progression *progression = state;
+    const bool is_float = dtype_is_float(dtype);
     for (int64_t i = 0; i < count; i++) {
-        double number = progression->start + progression->step * (double)(start + i);
-        out[i] = dtype_is_float(dtype) ? (Element){.f = number} : (Element){.i = (int64_t)number};
+        const double number = progression->start + progression->step * (double)(start + i);
+        if (is_float)
+            out[i].f = number;
+        else if (progression->is_whole)
+            out[i].i = (int64_t)(progression->whole_start +
+                                 progression->whole_step * (uint64_t)(start + i));
+        else
+            out[i].i = (int64_t)number;
     }
 }
 
@@ -109,11 +116,13 @@ static HostStatus function_full(const Arguments *arguments, HostValue *result)
 {
     int rank;
     int64_t shape[ARRAY_RANK];
-    double value;
+    double number;
     DType dtype;
+    Element value;
     if (!take_shape(arguments, 0, &rank, shape) ||
-        !take_number(arguments, 1, "value", NAN, &value) ||
-        !take_dtype(arguments, 2, DTYPE_f32, &dtype))
+        !take_number(arguments, 1, "value", NAN, &number) ||
+        !take_dtype(arguments, 2, DTYPE_f32, &dtype) ||
+        !array_element(arguments->context, dtype, argument(arguments, 1, "value"), &value))
         return HOST_FAILED;
     return make_array(arguments, dtype, rank, shape, fill_same, &value, result);
 }
@@ -123,7 +132,7 @@ static HostStatus function_zeros(const Arguments *arguments, HostValue *result)
     int rank;
     int64_t shape[ARRAY_RANK];
     DType dtype;
-    const double zero = 0;
+    const Element zero = {0}; /* of floats, too */
     if (!take_shape(arguments, 0, &rank, shape) || !take_dtype(arguments, 1, DTYPE_f32, &dtype))
         return HOST_FAILED;
     return make_array(arguments, dtype, rank, shape, fill_same, &zero, result);
@@ -139,18 +148,38 @@ static HostStatus function_empty(const Arguments *arguments, HostValue *result)
     return give_array(result, array_new(arguments->context, dtype, rank, shape));
 }
 
-/* arange(n, dtype, start=0, step=1): n elements. */
+/* False: reported. Of floats in an array of integers, both ends must fit. */
+static bool take_progression(const Arguments *arguments, DType dtype, int64_t count,
+                             Progression *out)
+{
+    const HostValue *start = argument(arguments, 2, "start"),
+                    *step = argument(arguments, 3, "step");
+    if (!take_number(arguments, 2, "start", 0, &out->start) ||
+        !take_number(arguments, 3, "step", 1, &out->step))
+        return false;
+    out->is_whole = (!start || start->kind != HOST_FLOAT) && (!step || step->kind != HOST_FLOAT);
+    out->whole_start = start ? (uint64_t)start->integer : 0;
+    out->whole_step = step ? (uint64_t)step->integer : 1;
+    const double end = out->start + out->step * (double)(count - 1);
+    const HostValue ends[] = {{.kind = HOST_FLOAT, .number = out->start},
+                              {.kind = HOST_FLOAT, .number = end}};
+    Element ignored;
+    return out->is_whole || count <= 0 ||
+           (array_element(arguments->context, dtype, &ends[0], &ignored) &&
+            array_element(arguments->context, dtype, &ends[1], &ignored));
+}
+
+/* arange(n, dtype, start=0, step=1): n elements; integers go around where their type ends. */
 static HostStatus function_arange(const Arguments *arguments, HostValue *result)
 {
-    double count;
+    int64_t count;
     Progression progression;
     DType dtype;
-    if (!take_number(arguments, 0, "n", NAN, &count) ||
+    if (!take_integer(arguments, 0, "n", INT64_MIN, &count) ||
         !take_dtype(arguments, 1, DTYPE_i32, &dtype) ||
-        !take_number(arguments, 2, "start", 0, &progression.start) ||
-        !take_number(arguments, 3, "step", 1, &progression.step))
+        !take_progression(arguments, dtype, count, &progression))
         return HOST_FAILED;
-    const int64_t shape[] = {(int64_t)count};
+    const int64_t shape[] = {count};
     return make_array(arguments, dtype, 1, shape, fill_progression, &progression, result);
 }
 
@@ -158,16 +187,16 @@ static HostStatus make_random(const Arguments *arguments, Filler *fill, HostValu
 {
     int rank;
     int64_t shape[ARRAY_RANK];
-    double seed;
+    int64_t seed;
     DType dtype;
     if (!take_shape(arguments, 0, &rank, shape) || !take_dtype(arguments, 1, DTYPE_f32, &dtype) ||
-        !take_number(arguments, 2, "seed", 0, &seed))
+        !take_integer(arguments, 2, "seed", 0, &seed))
         return HOST_FAILED;
     if (fill != fill_random && !dtype_is_float(dtype)) {
         complain(arguments, "dtype", "a float type");
         return HOST_FAILED;
     }
-    const uint64_t state = (uint64_t)(int64_t)seed;
+    const uint64_t state = (uint64_t)seed;
     return make_array(arguments, dtype, rank, shape, fill, &state, result);
 }
 
@@ -193,19 +222,21 @@ static bool is_close(double a, double b, double relative, double absolute)
     return a == b || fabs(a - b) <= absolute + relative * fabs(b); /* NaN is close to nothing */
 }
 
-static void remark_difference(const Arguments *arguments, const Array *shape, int64_t first,
-                              double a, double b, int64_t count)
+/* Integers of 64 bits have digits that a double has not: of them, in long double. */
+static bool is_exact(DType dtype)
 {
-    Buf place = {0};
-    for (int i = 0; i < shape->rank; i++) {
-        int64_t below = 1;
-        for (int j = i + 1; j < shape->rank; j++) below *= shape->shape[j];
-        buf_printf(&place, "%s%lld", i ? ", " : "", (long long)(first / below % shape->shape[i]));
-    }
-    diag_report(arguments->context->session->diags, DIAG_not_close, arguments->context->at,
-                (long long)count, (long long)array_count(shape), place.data ? place.data : "", a,
-                b);
-    buf_free(&place);
+    return !dtype_is_float(dtype) && dtype_bits(dtype) == 64;
+}
+
+static long double exactly(DType dtype, Element element)
+{
+    if (dtype_is_float(dtype)) return element.f;
+    return dtype == DTYPE_u64 ? (long double)(uint64_t)element.i : (long double)element.i;
+}
+
+static bool is_close_exactly(long double a, long double b, double relative, double absolute)
+{
+    return a == b || fabsl(a - b) <= absolute + relative * fabsl(b);
 }
 
 typedef struct Comparison {
@@ -213,8 +244,31 @@ typedef struct Comparison {
     const char *a, *b; /* bytes */
     double relative, absolute;
     int64_t first, count; /* of what differs */
-    double a_first, b_first;
 } Comparison;
+
+static void element_text_at(DType dtype, const char *bytes, int64_t index, char text[ELEMENT_TEXT])
+{
+    element_text(dtype, element_decode(dtype, bytes + index * dtype_bytes(dtype)), text);
+}
+
+static void remark_difference(const Arguments *arguments, const Array *shape,
+                              const Comparison *comparison)
+{
+    Buf place = {0};
+    const int64_t first = comparison->first;
+    char a[ELEMENT_TEXT], b[ELEMENT_TEXT];
+    element_text_at(comparison->a_dtype, comparison->a, first, a);
+    element_text_at(comparison->b_dtype, comparison->b, first, b);
+    for (int i = 0; i < shape->rank; i++) {
+        int64_t below = 1;
+        for (int j = i + 1; j < shape->rank; j++) below *= shape->shape[j];
+        buf_printf(&place, "%s%lld", i ? ", " : "", (long long)(first / below % shape->shape[i]));
+    }
+    diag_report(arguments->context->session->diags, DIAG_not_close, arguments->context->at,
+                (long long)comparison->count, (long long)array_count(shape),
+                place.data ? place.data : "", a, b);
+    buf_free(&place);
+}
 
 static void compare_block(Comparison *comparison, int64_t start, int64_t count)
 {
@@ -222,14 +276,17 @@ static void compare_block(Comparison *comparison, int64_t start, int64_t count)
     DType x = comparison->a_dtype, y = comparison->b_dtype;
     elements_decode(x, comparison->a + start * dtype_bytes(x), count, a);
     elements_decode(y, comparison->b + start * dtype_bytes(y), count, b);
-    elements_convert(x, DTYPE_f64, count, a);
-    elements_convert(y, DTYPE_f64, count, b);
+    const bool exact = is_exact(x) || is_exact(y);
+    if (!exact) {
+        elements_convert(x, DTYPE_f64, count, a);
+        elements_convert(y, DTYPE_f64, count, b);
+    }
+    const double relative = comparison->relative, absolute = comparison->absolute;
     for (int64_t i = 0; i < count; i++) {
-        if (is_close(a[i].f, b[i].f, comparison->relative, comparison->absolute)) continue;
-        if (comparison->count++ > 0) continue;
-        comparison->first = start + i;
-        comparison->a_first = a[i].f;
-        comparison->b_first = b[i].f;
+        if (exact ? is_close_exactly(exactly(x, a[i]), exactly(y, b[i]), relative, absolute)
+                  : is_close(a[i].f, b[i].f, relative, absolute))
+            continue;
+        if (comparison->count++ == 0) comparison->first = start + i;
     }
 }
 
@@ -258,9 +315,7 @@ static HostStatus function_allclose(const Arguments *arguments, HostValue *resul
     int64_t total = array_count(wide);
     for (int64_t start = 0; y && start < total; start += BLOCK)
         compare_block(&comparison, start, total - start < BLOCK ? total - start : BLOCK);
-    if (y && comparison.count)
-        remark_difference(arguments, wide, comparison.first, comparison.a_first, comparison.b_first,
-                          comparison.count);
+    if (y && comparison.count) remark_difference(arguments, wide, &comparison);
     bool fine = y != NULL;
     free(x);
     free(y);
@@ -287,11 +342,11 @@ static HostStatus function_reference(const Arguments *arguments, HostValue *resu
 {
     const HostValue *name = argument(arguments, 0, "name");
     const Array *a;
-    double axis;
+    int64_t axis;
     Array *made = NULL;
-    if (!take_array(arguments, 1, "a", &a) || !take_number(arguments, 2, "axis", -1, &axis))
+    if (!take_array(arguments, 1, "a", &a) || !take_integer(arguments, 2, "axis", -1, &axis))
         return HOST_FAILED;
-    if (axis >= a->rank || !name || name->kind != HOST_TEXT ||
+    if (axis < -1 || axis >= a->rank || !name || name->kind != HOST_TEXT ||
         !array_reference(arguments->context, name->text, a, (int)axis, &made)) {
         complain(arguments, "name",
                  "the name of a reduction, scan or function, with an axis of 'a'");

@@ -118,13 +118,23 @@ HostStatus array_number(ArrayContext *context, const Array *array, HostValue *re
 {
     Elements elements;
     if (!array_read(context, array, &elements)) return HOST_FAILED;
+    const bool is_large = array->dtype == DTYPE_u64 && elements.items[0].i < 0;
     if (dtype_is_float(array->dtype))
         *result = (HostValue){.kind = HOST_FLOAT, .number = elements.items[0].f};
     else
         *result = (HostValue){.kind = array->dtype == DTYPE_b1 ? HOST_BOOL : HOST_INT,
                               .integer = elements.items[0].i};
+    if (is_large) {
+        char text[ELEMENT_TEXT];
+        element_text(array->dtype, elements.items[0], text);
+        fail(context, arena_printf(context->arena,
+                                   "the element is %s, larger than the integers of the compiler, "
+                                   "of 64 bits with a sign: "
+                                   "compare or print arrays of it",
+                                   text));
+    }
     free(elements.items);
-    return HOST_OK;
+    return is_large ? HOST_FAILED : HOST_OK;
 }
 
 HostStatus array_get_item(ArrayContext *context, const HostValue *array, const HostValue *index,

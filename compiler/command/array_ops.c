@@ -166,17 +166,33 @@ typedef struct Operand {
     char *bytes; /* the array's, stretched to the result's shape */
 } Operand;
 
-static Operand operand_of(const HostValue *value, DType other)
+bool array_element(ArrayContext *context, DType dtype, const HostValue *number, Element *out)
+{
+    if (element_of(dtype, number, out)) return true;
+    char text[ELEMENT_TEXT];
+    const bool is_float = number->kind == HOST_FLOAT;
+    element_text(is_float ? DTYPE_f64 : DTYPE_i64,
+                 is_float ? (Element){.f = number->number} : (Element){.i = number->integer}, text);
+    return complain(context,
+                    arena_printf(context->arena, "%s does not fit in %s", text, dtype_name(dtype)));
+}
+
+static Operand array_operand(const Array *array)
+{
+    return (Operand){.dtype = array->dtype, .array = array};
+}
+
+/* A comparison may be with a number that no element can be. */
+static bool operand_of(ArrayContext *context, const HostValue *value, DType other, bool compares,
+                       Operand *out)
 {
     if (value->kind == HOST_ARRAY) {
-        const Array *array = value->array;
-        return (Operand){.dtype = array->dtype, .array = array};
+        *out = array_operand(value->array);
+        return true;
     }
-    Operand operand = {.dtype = scalar_dtype(value, other)};
-    double number = value->kind == HOST_FLOAT ? value->number : (double)value->integer;
-    operand.number =
-        dtype_is_float(operand.dtype) ? (Element){.f = number} : (Element){.i = value->integer};
-    return operand;
+    *out = (Operand){.dtype = scalar_dtype(value, other), .number.i = value->integer};
+    if (compares && !dtype_is_float(out->dtype)) return true;
+    return array_element(context, out->dtype, value, &out->number);
 }
 
 static bool read_operand(ArrayContext *context, Operand *operand, int rank, const int64_t *shape)
@@ -257,12 +273,17 @@ HostStatus array_binary(ArrayContext *context, const char *op, const HostValue *
     const Operation *operation = find_operation(op);
     if (!operation) return HOST_UNKNOWN;
     const Array *some = left->kind == HOST_ARRAY ? left->array : right->array;
-    Operand a = operand_of(left, some->dtype), b = operand_of(right, some->dtype);
+    const bool divides = strcmp(op, "/") == 0; /* gives floats: of integers, too */
+    const DType other = divides && !dtype_is_float(some->dtype) ? DTYPE_f32 : some->dtype;
+    Operand a, b;
     int rank;
     int64_t shape[ARRAY_RANK];
-    if (!broadcast_operands(context, &a, &b, &rank, shape)) return HOST_FAILED;
+    if (!operand_of(context, left, other, operation->compares, &a) ||
+        !operand_of(context, right, other, operation->compares, &b) ||
+        !broadcast_operands(context, &a, &b, &rank, shape))
+        return HOST_FAILED;
     DType dtype = dtype_promote(a.dtype, b.dtype);
-    if (strcmp(op, "/") == 0 && !dtype_is_float(dtype)) dtype = DTYPE_f32;
+    if (divides && !dtype_is_float(dtype)) dtype = DTYPE_f32;
     const Computation computation = {choose_loop(operation, dtype), dtype,
                                      operation->compares ? DTYPE_b1 : dtype, &a, &b};
     if (!computation.loop) {
@@ -301,13 +322,16 @@ bool array_assign(ArrayContext *context, const Array *view, const HostValue *val
     int64_t shape[ARRAY_RANK];
     if (value->kind != HOST_ARRAY && !is_number(value))
         return complain(context, "only numbers and arrays can be put into an array");
-    Operand source = operand_of(value, view->dtype);
-    if (source.array) {
+    Operand source = {.dtype = view->dtype};
+    if (value->kind == HOST_ARRAY) {
+        source = array_operand(value->array);
         if (!shape_broadcast(context, view->rank, view->shape, source.array->rank,
                              source.array->shape, &rank, shape))
             return false;
         if (rank != view->rank || memcmp(shape, view->shape, sizeof *shape * (size_t)rank) != 0)
             return complain(context, "the value is larger than the place");
+    } else if (!array_element(context, view->dtype, value, &source.number)) {
+        return false;
     }
     const Computation copy = {NULL, view->dtype, view->dtype, &source, NULL};
     bool fine = read_operand(context, &source, view->rank, view->shape) &&

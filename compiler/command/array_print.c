@@ -31,16 +31,6 @@ typedef struct Printer {
 
 /* ---- one element ---- */
 
-static void print_integer(DType dtype, Element element, char *text)
-{
-    if (dtype == DTYPE_b1)
-        snprintf(text, TEXT_SIZE, "%s", element.i ? "True" : "False");
-    else if (dtype == DTYPE_u64)
-        snprintf(text, TEXT_SIZE, "%llu", (unsigned long long)element.i);
-    else
-        snprintf(text, TEXT_SIZE, "%lld", (long long)element.i);
-}
-
 static void print_float(NumberForm form, double number, char *text)
 {
     if (isnan(number))
@@ -56,7 +46,7 @@ static void print_float(NumberForm form, double number, char *text)
 static void print_element(const Printer *printer, Element element, char *text)
 {
     if (printer->form == FORM_INTEGER)
-        print_integer(printer->array->dtype, element, text);
+        element_text(printer->array->dtype, element, text);
     else
         print_float(printer->form, element.f, text);
 }
@@ -257,8 +247,10 @@ static void print_plain(const Printer *printer, int dim, int64_t at)
     char text[TEXT_SIZE];
     if (dim == array->rank) {
         Element element = printer->elements[at];
-        print_integer(array->dtype, element, text);
-        if (dtype_is_float(array->dtype)) snprintf(text, sizeof text, "%.6g", element.f);
+        if (dtype_is_float(array->dtype))
+            snprintf(text, sizeof text, "%.6g", element.f);
+        else
+            element_text(array->dtype, element, text);
         buf_text(printer->out, text);
         return;
     }

@@ -65,6 +65,12 @@ Element element_decode(DType dtype, const void *bytes);
 void element_encode(DType dtype, Element element, void *bytes);
 /* Whether an integer type has the number; one below 0 stands for the same bits without a sign. */
 bool element_fits(DType dtype, int64_t number);
+/* As Python writes integers and bools; floats with 9 digits. */
+enum { ELEMENT_TEXT = 32 };
+void element_text(DType dtype, Element element, char text[ELEMENT_TEXT]);
+/* A number as an array of that type has it, floats in arrays of integers toward zero. False: the
+ * integers of the type do not have it. */
+bool element_of(DType dtype, const HostValue *number, Element *out);
 double element_number(DType dtype, Element element);
 /* Many at once; bytes are aligned as the type wants it. */
 void elements_decode(DType dtype, const char *bytes, int64_t count, Element *out);
@@ -79,6 +85,8 @@ bool shape_broadcast(ArrayContext *context, int a_rank, const int64_t *a, int b_
 Array *array_broadcast(ArrayContext *context, const Array *array, int rank, const int64_t *shape);
 
 /* ---- array_ops.c: operators, as eval/host.h asks for them ---- */
+/* element_of, which reports what the type does not have. */
+bool array_element(ArrayContext *context, DType dtype, const HostValue *number, Element *out);
 HostStatus array_binary(ArrayContext *context, const char *op, const HostValue *left,
                         const HostValue *right, HostValue *result);
 HostStatus array_unary(ArrayContext *context, const char *op, const HostValue *operand,
@@ -103,7 +111,7 @@ HostStatus array_get_item(ArrayContext *context, const HostValue *array, const H
                           HostValue *result);
 HostStatus array_set_item(ArrayContext *context, const HostValue *array, const HostValue *index,
                           const HostValue *value);
-/* The number that an array of one element holds. */
+/* The number that an array of one element holds; integers of 2^63 and more are reported. */
 HostStatus array_number(ArrayContext *context, const Array *array, HostValue *result);
 
 /* ---- array_print.c ---- */

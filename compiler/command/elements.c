@@ -3,6 +3,7 @@
 #include "command/arrays.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef void Decoder(const void *bytes, int64_t count, Element *out);
@@ -153,6 +154,38 @@ void elements_encode(DType dtype, const Element *elements, int64_t count, char *
     }
     for (int64_t i = 0; i < count; i++)
         element_encode(dtype, elements[i], bytes + i * dtype_bytes(dtype));
+}
+
+bool element_of(DType dtype, const HostValue *number, Element *out)
+{
+    const bool is_float = number->kind == HOST_FLOAT;
+    if (dtype_is_float(dtype)) {
+        out->f = is_float ? number->number : (double)number->integer;
+        return true;
+    }
+    if (dtype == DTYPE_b1) {
+        out->i = is_float ? number->number != 0 : number->integer != 0;
+        return true;
+    }
+    if (is_float && dtype == DTYPE_u64 && number->number >= 0x1p63 && number->number < 0x1p64) {
+        out->i = (int64_t)(uint64_t)number->number;
+        return true;
+    }
+    if (is_float && !(number->number >= -0x1p63 && number->number < 0x1p63)) return false;
+    out->i = is_float ? (int64_t)number->number : number->integer;
+    return element_fits(dtype, out->i);
+}
+
+void element_text(DType dtype, Element element, char text[ELEMENT_TEXT])
+{
+    if (dtype_is_float(dtype))
+        snprintf(text, ELEMENT_TEXT, "%.9g", element.f);
+    else if (dtype == DTYPE_b1)
+        snprintf(text, ELEMENT_TEXT, "%s", element.i ? "True" : "False");
+    else if (dtype == DTYPE_u64)
+        snprintf(text, ELEMENT_TEXT, "%llu", (unsigned long long)element.i);
+    else
+        snprintf(text, ELEMENT_TEXT, "%lld", (long long)element.i);
 }
 
 double element_number(DType dtype, Element element)
