@@ -73,6 +73,45 @@ static void multiply(const Product *product)
     free(panel);
 }
 
+/* Sums of integers that a double may not hold: modulo 2^64, as NumPy's. */
+static void multiply_integers(const Product *product, const Element *a, const Element *b,
+                              Element *c)
+{
+    for (int64_t i = 0; i < product->m; i++)
+        for (int64_t p = 0; p < product->k; p++) {
+            const uint64_t factor = (uint64_t)a[i * product->k + p].i;
+            const Element *row = b + p * product->n;
+            Element *sums = c + i * product->n;
+            for (int64_t j = 0; j < product->n; j++)
+                sums[j].i = (int64_t)((uint64_t)sums[j].i + factor * (uint64_t)row[j].i);
+        }
+}
+
+static bool are_wide_integers(DType a, DType b, DType out)
+{
+    return !dtype_is_float(a) && !dtype_is_float(b) && !dtype_is_float(out) &&
+           dtype_bits(a) + dtype_bits(b) > 32;
+}
+
+static bool run_integer_product(ArrayContext *context, const Array *a, const Array *b,
+                                const Array *out)
+{
+    const Product product = {.m = a->shape[0], .n = b->shape[1], .k = a->shape[1]};
+    Elements x = {0}, y = {0}, sums = {0};
+    bool fine = array_read(context, a, &x) && array_read(context, b, &y);
+    if (fine) {
+        sums.count = product.m * product.n;
+        sums.items = calloc((size_t)sums.count + 1, sizeof(Element));
+        CHECK(sums.items != NULL);
+        multiply_integers(&product, x.items, y.items, sums.items);
+        fine = array_write(context, out, &sums);
+    }
+    free(x.items);
+    free(y.items);
+    free(sums.items);
+    return fine;
+}
+
 static bool store_product(ArrayContext *context, const Product *product, const Array *out)
 {
     int64_t count = product->m * product->n;
@@ -129,5 +168,8 @@ Array *array_multiply(ArrayContext *context, const Array *a, const Array *b, Arr
     if (!out) out = array_new(context, family == FAMILY_TILE ? DTYPE_f64 : a->dtype, 2, shape);
     if (!out) return NULL;
     out->family = family;
-    return run_product(context, a, b, out) ? out : NULL;
+    return (are_wide_integers(a->dtype, b->dtype, out->dtype) ? run_integer_product
+                                                              : run_product)(context, a, b, out)
+               ? out
+               : NULL;
 }

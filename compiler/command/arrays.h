@@ -96,8 +96,8 @@ bool array_assign(ArrayContext *context, const Array *view, const HostValue *val
 Array *array_cast(ArrayContext *context, const Array *array, DType dtype);
 
 /* ---- array_multiply.c ---- */
-/* The product of two matrices, summed in f64: of tile.host an f64, else of the operands' type; into
- * `out` if there is one. NULL: reported. */
+/* The product of two matrices, summed in f64, or as integers where they are wide: of tile.host an
+ * f64, else of the operands' type; into `out` if there is one. NULL: reported. */
 Array *array_multiply(ArrayContext *context, const Array *a, const Array *b, Array *out);
 
 /* ---- array_reference.c ---- */
