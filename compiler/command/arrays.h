@@ -63,8 +63,6 @@ Array *array_from_elements(ArrayContext *context, DType dtype, int rank, const i
 /* ---- elements.c ---- */
 Element element_decode(DType dtype, const void *bytes);
 void element_encode(DType dtype, Element element, void *bytes);
-/* Whether an integer type has the number; one below 0 stands for the same bits without a sign. */
-bool element_fits(DType dtype, int64_t number);
 /* As Python writes integers and bools; floats with 9 digits. */
 enum { ELEMENT_TEXT = 32 };
 void element_text(DType dtype, Element element, char text[ELEMENT_TEXT]);

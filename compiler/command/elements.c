@@ -123,13 +123,6 @@ Element element_decode(DType dtype, const void *bytes)
     return (Element){.i = dtype_wrap(dtype, (int64_t)bits)};
 }
 
-bool element_fits(DType dtype, int64_t number)
-{
-    const int bits = dtype_bits(dtype);
-    if (dtype == DTYPE_b1 || bits == 64 || dtype_wrap(dtype, number) == number) return true;
-    return !dtype_is_signed(dtype) && number < 0 && number >= -(INT64_C(1) << (bits - 1));
-}
-
 void element_encode(DType dtype, Element element, void *bytes)
 {
     uint64_t bits = dtype_is_float(dtype) ? dtype_encode(dtype, element.f) : (uint64_t)element.i;
@@ -173,7 +166,7 @@ bool element_of(DType dtype, const HostValue *number, Element *out)
     }
     if (is_float && !(number->number >= -0x1p63 && number->number < 0x1p63)) return false;
     out->i = is_float ? (int64_t)number->number : number->integer;
-    return element_fits(dtype, out->i);
+    return dtype_takes(dtype, out->i);
 }
 
 void element_text(DType dtype, Element element, char text[ELEMENT_TEXT])

@@ -198,7 +198,7 @@ static bool pack_number(Packed *packed, const tile_parameter *parameter, const H
         return true;
     }
     if (value->kind == HOST_FLOAT) return refuse(packed, parameter->name, "needs to be an integer");
-    if (!is_key && !element_fits(dtype, value->integer))
+    if (!is_key && !dtype_takes(dtype, value->integer))
         return refuse(packed, parameter->name,
                       arena_printf(packed->context->arena, "is %lld, which does not fit in %s",
                                    (long long)value->integer, dtype_name(dtype)));

@@ -217,7 +217,7 @@ static bool encode_argument(const Runner *runner, const HostLaunch *launch, int 
             element.f = value->kind == HOST_FLOAT ? value->number : (double)value->integer;
         else if (value->kind == HOST_FLOAT)
             return refuse_argument(runner, launch->at, parameter, "an integer is needed");
-        else if (!element_fits(type->dtype, value->integer))
+        else if (!dtype_takes(type->dtype, value->integer))
             return refuse_argument(runner, launch->at, parameter,
                                    arena_printf(runner->session->arena, "%lld does not fit in %s",
                                                 (long long)value->integer,

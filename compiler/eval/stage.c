@@ -254,7 +254,8 @@ bool stage_same_shape(Eval *eval, Span at, Value **a, Value **b)
 Value *pair_side(Eval *eval, Object *object, Value *value, DType dtype, Span at)
 {
     if (value != NULL) return stage_cast(eval, value, dtype);
-    if (object->kind == OBJECT_INT && dtype_is_integer(dtype) && numbers_here(eval) != NUMBERS_WEAK)
+    if (object->kind == OBJECT_INT && dtype_is_integer(dtype) &&
+        numbers_here(eval) != NUMBERS_WEAK && dtype_takes(dtype, object->as.integer))
         return build_const(&eval->builder, dtype, dtype_wrap(dtype, object->as.integer));
     return stage_literal(eval, object, dtype, at);
 }

@@ -273,3 +273,10 @@ int64_t dtype_wrap(DType dtype, int64_t value)
     bool negative = row->class == DTYPE_CLASS_INT && low >> (row->bits - 1);
     return (int64_t)(negative ? low | ~mask : low);
 }
+
+bool dtype_takes(DType dtype, int64_t number)
+{
+    const int bits = dtype_bits(dtype);
+    if (dtype == DTYPE_b1 || bits == 64 || dtype_wrap(dtype, number) == number) return true;
+    return !dtype_is_signed(dtype) && number < 0 && number >= -(INT64_C(1) << (bits - 1));
+}

@@ -48,6 +48,8 @@ const char *dtype_code_name(int64_t code); /* of the type with that code; NULL: 
 DType dtype_unsigned(DType dtype);
 /* An integer brought into the type's range by wrapping. */
 int64_t dtype_wrap(DType dtype, int64_t value);
+/* Whether an integer type has the number; one below 0 stands for the same bits without a sign. */
+bool dtype_takes(DType dtype, int64_t number);
 
 /* ---- types: interned in a TypeTable, equal types are equal pointers ---- */
 
