@@ -173,8 +173,8 @@ bool array_element(ArrayContext *context, DType dtype, const HostValue *number, 
     const bool is_float = number->kind == HOST_FLOAT;
     element_text(is_float ? DTYPE_f64 : DTYPE_i64,
                  is_float ? (Element){.f = number->number} : (Element){.i = number->integer}, text);
-    return complain(context,
-                    arena_printf(context->arena, "%s does not fit in %s", text, dtype_name(dtype)));
+    return complain(context, arena_printf(context->arena, "%s does not fit in %s", text,
+                                          dtype_user_name(dtype)));
 }
 
 static Operand array_operand(const Array *array)

@@ -201,7 +201,7 @@ static bool pack_number(Packed *packed, const tile_parameter *parameter, const H
     if (!is_key && !dtype_takes(dtype, value->integer))
         return refuse(packed, parameter->name,
                       arena_printf(packed->context->arena, "is %lld, which does not fit in %s",
-                                   (long long)value->integer, dtype_name(dtype)));
+                                   (long long)value->integer, dtype_user_name(dtype)));
     if (is_key)
         *cell = (uint64_t)value->integer;
     else

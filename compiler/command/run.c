@@ -221,7 +221,7 @@ static bool encode_argument(const Runner *runner, const HostLaunch *launch, int 
             return refuse_argument(runner, launch->at, parameter,
                                    arena_printf(runner->session->arena, "%lld does not fit in %s",
                                                 (long long)value->integer,
-                                                dtype_name(type->dtype)));
+                                                dtype_user_name(type->dtype)));
         element_encode(type->dtype, element, cell);
         return true;
     }

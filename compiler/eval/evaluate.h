@@ -114,7 +114,6 @@ Object *assigned_value(Eval *eval, const Node *target, Object *object);
  * there is none. */
 bool pair_dtype(const Eval *eval, PairStyle style, Object *left, Object *right, const Type *a,
                 const Type *b, DType *out);
-const char *dtype_user_name(DType dtype);
 const Type *staged_object_type(const Object *object); /* of a run-time value */
 /* A shared tile, or one index of it, as one of another tile's element type and shape. */
 Object *shared_as(Eval *eval, Object *tile, const Type *seen, Span at);
