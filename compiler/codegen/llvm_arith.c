@@ -194,7 +194,7 @@ static bool is_power_of_two(LLVMValueRef b, unsigned *shift)
 {
     if (LLVMIsAConstantInt(b) == NULL || LLVMGetIntTypeWidth(LLVMTypeOf(b)) > 64) return false;
     long long value = LLVMConstIntGetSExtValue(b);
-    if (value <= 0 || (value & (value - 1)) != 0) return false;
+    if (!bits_is_power(value)) return false;
     *shift = (unsigned)__builtin_ctzll((unsigned long long)value);
     return true;
 }

@@ -1,7 +1,6 @@
 /* llvm_ops.c: the table of handlers, and all ops but arithmetic. */
 #include "codegen/llvm.h"
 
-
 /* Every op that a thread's program or a host region may hold has a handler: one that is missing
  * does not link. Tile ops have none. */
 typedef void OpHandler(Gen *gen, const Op *op);

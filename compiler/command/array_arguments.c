@@ -22,17 +22,23 @@ bool complain(const Arguments *arguments, const char *name, const char *wanted)
     return false;
 }
 
+const HostValue *take_value(const Arguments *arguments, int index, const char *name,
+                            const HostValue *otherwise)
+{
+    const HostValue *value = argument(arguments, index, name);
+    if (!value) value = otherwise;
+    if (value && value_is_number(value)) return value;
+    complain(arguments, name, "a number");
+    return NULL;
+}
+
 bool take_number(const Arguments *arguments, int index, const char *name, double otherwise,
                  double *out)
 {
-    const HostValue *value = argument(arguments, index, name);
-    *out = otherwise;
-    if (!value && !isnan(otherwise)) return true;
-    if (!value ||
-        (value->kind != HOST_INT && value->kind != HOST_FLOAT && value->kind != HOST_BOOL))
-        return complain(arguments, name, "a number");
-    *out = value->kind == HOST_FLOAT ? value->number : (double)value->integer;
-    return true;
+    const HostValue given = {.kind = HOST_FLOAT, .number = otherwise},
+                    *value = take_value(arguments, index, name, &given);
+    if (value) *out = value_number(value);
+    return value != NULL;
 }
 
 bool take_integer(const Arguments *arguments, int index, const char *name, int64_t otherwise,

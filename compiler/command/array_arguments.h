@@ -15,7 +15,11 @@ typedef HostStatus ArrayFunction(const Arguments *arguments, HostValue *result);
 const HostValue *argument(const Arguments *arguments, int index, const char *name);
 /* Reports that an argument is not what is wanted; false. */
 bool complain(const Arguments *arguments, const char *name, const char *wanted);
-/* False: reported. `otherwise` NAN: the number must be given. */
+/* The number itself, `otherwise` if it is not given. NULL: reported, as it is where there is
+ * neither. */
+const HostValue *take_value(const Arguments *arguments, int index, const char *name,
+                            const HostValue *otherwise);
+/* False: reported. */
 bool take_number(const Arguments *arguments, int index, const char *name, double otherwise,
                  double *out);
 /* Whole floats are integers. `otherwise` INT64_MIN: it must be given. */

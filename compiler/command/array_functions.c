@@ -116,13 +116,13 @@ static HostStatus function_full(const Arguments *arguments, HostValue *result)
 {
     int rank;
     int64_t shape[ARRAY_RANK];
-    double number;
+    const HostValue *number;
     DType dtype;
     Element value;
     if (!take_shape(arguments, 0, &rank, shape) ||
-        !take_number(arguments, 1, "value", NAN, &number) ||
+        !(number = take_value(arguments, 1, "value", NULL)) ||
         !take_dtype(arguments, 2, DTYPE_f32, &dtype) ||
-        !array_element(arguments->context, dtype, argument(arguments, 1, "value"), &value))
+        !array_element(arguments->context, dtype, number, &value))
         return HOST_FAILED;
     return make_array(arguments, dtype, rank, shape, fill_same, &value, result);
 }
@@ -152,14 +152,16 @@ static HostStatus function_empty(const Arguments *arguments, HostValue *result)
 static bool take_progression(const Arguments *arguments, DType dtype, int64_t count,
                              Progression *out)
 {
-    const HostValue *start = argument(arguments, 2, "start"),
-                    *step = argument(arguments, 3, "step");
-    if (!take_number(arguments, 2, "start", 0, &out->start) ||
-        !take_number(arguments, 3, "step", 1, &out->step))
-        return false;
-    out->is_whole = (!start || start->kind != HOST_FLOAT) && (!step || step->kind != HOST_FLOAT);
-    out->whole_start = start ? (uint64_t)start->integer : 0;
-    out->whole_step = step ? (uint64_t)step->integer : 1;
+    static const HostValue zero = {.kind = HOST_INT, .integer = 0},
+                           one = {.kind = HOST_INT, .integer = 1};
+    const HostValue *start = take_value(arguments, 2, "start", &zero),
+                    *step = start ? take_value(arguments, 3, "step", &one) : NULL;
+    if (!step) return false;
+    out->start = value_number(start);
+    out->step = value_number(step);
+    out->is_whole = start->kind != HOST_FLOAT && step->kind != HOST_FLOAT;
+    out->whole_start = (uint64_t)start->integer;
+    out->whole_step = (uint64_t)step->integer;
     const double end = out->start + out->step * (double)(count - 1);
     const HostValue ends[] = {{.kind = HOST_FLOAT, .number = out->start},
                               {.kind = HOST_FLOAT, .number = end}};

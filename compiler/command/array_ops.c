@@ -42,11 +42,6 @@ static DType scalar_dtype(const HostValue *scalar, DType array)
     return array == DTYPE_b1 && scalar->kind == HOST_INT ? DTYPE_i32 : array;
 }
 
-static bool is_number(const HostValue *value)
-{
-    return value->kind == HOST_INT || value->kind == HOST_FLOAT || value->kind == HOST_BOOL;
-}
-
 /* ---- operators ---- */
 
 static int64_t floor_divide(int64_t a, int64_t b)
@@ -265,8 +260,8 @@ static ArrayFamily family_of(const Operand *a, const Operand *b)
 HostStatus array_binary(ArrayContext *context, const char *op, const HostValue *left,
                         const HostValue *right, HostValue *result)
 {
-    bool fine = (left->kind == HOST_ARRAY || is_number(left)) &&
-                (right->kind == HOST_ARRAY || is_number(right));
+    bool fine = (left->kind == HOST_ARRAY || value_is_number(left)) &&
+                (right->kind == HOST_ARRAY || value_is_number(right));
     if (!fine) return HOST_UNKNOWN;
     if (strcmp(op, "@") == 0 && left->kind == right->kind)
         return give(result, array_multiply(context, left->array, right->array, NULL));
@@ -320,7 +315,7 @@ bool array_assign(ArrayContext *context, const Array *view, const HostValue *val
 {
     int rank;
     int64_t shape[ARRAY_RANK];
-    if (value->kind != HOST_ARRAY && !is_number(value))
+    if (value->kind != HOST_ARRAY && !value_is_number(value))
         return complain(context, "only numbers and arrays can be put into an array");
     Operand source = {.dtype = view->dtype};
     if (value->kind == HOST_ARRAY) {

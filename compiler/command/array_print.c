@@ -4,7 +4,6 @@
  * exponents where magnitudes are far apart; lines of 80 columns; of more than 1000 elements the
  * three at each end of a dimension; a type other than the default is named. */
 #include "command/arrays.h"
-#include "eval/evaluate.h"
 
 #include <math.h>
 #include <stdio.h>

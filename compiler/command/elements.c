@@ -149,15 +149,25 @@ void elements_encode(DType dtype, const Element *elements, int64_t count, char *
         element_encode(dtype, elements[i], bytes + i * dtype_bytes(dtype));
 }
 
+bool value_is_number(const HostValue *value)
+{
+    return value->kind == HOST_INT || value->kind == HOST_FLOAT || value->kind == HOST_BOOL;
+}
+
+double value_number(const HostValue *number)
+{
+    return number->kind == HOST_FLOAT ? number->number : (double)number->integer;
+}
+
 bool element_of(DType dtype, const HostValue *number, Element *out)
 {
     const bool is_float = number->kind == HOST_FLOAT;
     if (dtype_is_float(dtype)) {
-        out->f = is_float ? number->number : (double)number->integer;
+        out->f = value_number(number);
         return true;
     }
     if (dtype == DTYPE_b1) {
-        out->i = is_float ? number->number != 0 : number->integer != 0;
+        out->i = value_number(number) != 0;
         return true;
     }
     if (is_float && dtype == DTYPE_u64 && number->number >= 0x1p63 && number->number < 0x1p64) {

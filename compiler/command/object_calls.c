@@ -182,10 +182,8 @@ static bool pack_number(Packed *packed, const tile_parameter *parameter, const H
                         uint64_t *cell)
 {
     DType dtype;
-    const bool is_number =
-        value->kind == HOST_INT || value->kind == HOST_FLOAT || value->kind == HOST_BOOL;
-    const double number = value->kind == HOST_FLOAT ? value->number : (double)value->integer;
-    if (!is_number) return refuse(packed, parameter->name, "needs to be a number");
+    const double number = value_number(value);
+    if (!value_is_number(value)) return refuse(packed, parameter->name, "needs to be a number");
     if (parameter->kind == TILE_PARAMETER_KEY_FLOAT) {
         memcpy(cell, &number, sizeof number);
         return true;

@@ -205,16 +205,16 @@ static bool encode_argument(const Runner *runner, const HostLaunch *launch, int 
     const Parameter *parameter = &launch->kernel->parameters[index];
     const HostValue *value = &launch->arguments[index];
     const Type *type = parameter->value->type;
-    bool number = value->kind == HOST_INT || value->kind == HOST_FLOAT || value->kind == HOST_BOOL;
     if (parameter->is_key) {
         *cell = parameter->text ? (uint64_t)(uintptr_t)parameter->text : (uint64_t)parameter->key;
         return true;
     }
     if (type->kind != TYPE_POINTER) {
-        if (!number) return refuse_argument(runner, launch->at, parameter, "a number is needed");
+        if (!value_is_number(value))
+            return refuse_argument(runner, launch->at, parameter, "a number is needed");
         Element element = {.i = size_of(runner, launch, index)};
         if (dtype_is_float(type->dtype))
-            element.f = value->kind == HOST_FLOAT ? value->number : (double)value->integer;
+            element.f = value_number(value);
         else if (value->kind == HOST_FLOAT)
             return refuse_argument(runner, launch->at, parameter, "an integer is needed");
         else if (!dtype_takes(type->dtype, value->integer))

@@ -9,9 +9,6 @@
 
 #include "ir/ir.h"
 
-/* As programs name it: int32 where the IR says i32. */
-const char *dtype_user_name(DType dtype);
-
 typedef enum HostKind {
     HOST_NONE,
     HOST_BOOL,     /* integer: 0 or 1 */

@@ -29,6 +29,36 @@ const char *dtype_name(DType dtype)
     return row_of(dtype)->name;
 }
 
+const char *dtype_user_name(DType dtype)
+{
+    static const char *const NAMES[DTYPE_COUNT] = {
+        [DTYPE_b1] = "boolean",
+        [DTYPE_i8] = "int8",
+        [DTYPE_i16] = "int16",
+        [DTYPE_i32] = "int32",
+        [DTYPE_i64] = "int64",
+        [DTYPE_u8] = "uint8",
+        [DTYPE_u16] = "uint16",
+        [DTYPE_u32] = "uint32",
+        [DTYPE_u64] = "uint64",
+        [DTYPE_f16] = "float16",
+        [DTYPE_bf16] = "bfloat16",
+        [DTYPE_tf32] = "tfloat32",
+        [DTYPE_f32] = "float32",
+        [DTYPE_f64] = "float64",
+        [DTYPE_f8e4m3] = "float8_e4m3",
+        [DTYPE_f8e5m2] = "float8_e5m2",
+        [DTYPE_i1] = "int1",
+        [DTYPE_i2] = "int2",
+        [DTYPE_i4] = "int4",
+        [DTYPE_u1] = "uint1",
+        [DTYPE_u2] = "uint2",
+        [DTYPE_u4] = "uint4",
+        [DTYPE_f4e2m1] = "float4_e2m1",
+    };
+    return NAMES[dtype] != NULL ? NAMES[dtype] : dtype_name(dtype);
+}
+
 bool dtype_find(const char *name, DType *out)
 {
     for (int i = 0; i < DTYPE_COUNT; i++)

@@ -26,7 +26,8 @@ typedef enum DTypeClass {
     DTYPE_CLASS_FLOAT
 } DTypeClass;
 
-const char *dtype_name(DType dtype); /* "f16" */
+const char *dtype_name(DType dtype);      /* "f16" */
+const char *dtype_user_name(DType dtype); /* as programs name it: "float16" */
 bool dtype_find(const char *name, DType *out);
 DTypeClass dtype_class(DType dtype);
 int dtype_bits(DType dtype);

@@ -158,7 +158,7 @@ static const char *fault_of_groups(const Type *c, int groups, Arrangement *out)
     }
     const int64_t columns = c->shape[1] / out->n;
     if (c->shape[0] % ((int64_t)WGMMA_ROWS * out->m) != 0) return "its rows are no multiple of 64";
-    if (out->n > 1 && c->shape[1] & (c->shape[1] - 1))
+    if (out->n > 1 && !bits_is_power(c->shape[1]))
         return "warpgroups side by side need columns that are a power of two";
     return choose_columns(out->kind, columns, &out->columns) ? NULL
                                                              : "its columns are no multiple of 8";
