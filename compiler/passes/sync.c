@@ -17,7 +17,9 @@
  * before it. Within it each thread's own order is all there is.
  *
  * The tensor core, and the tensor unit, use shared memory through a proxy of their own: a barrier
- * that comes after threads wrote is preceded by a fence that shows them what.
+ * that comes after threads wrote is preceded by a fence that shows them what; and so is one that
+ * comes after threads read what the tensor unit overwrites, as a barrier does not wait until that
+ * has been read.
  *
  * What warps of their own copy to a ring is ordered by the ring's own barriers. So is what thread
  * groups do beside each other by the author's own mbarriers, in a launch that has some; and what is
@@ -97,6 +99,7 @@ static void find_tensor_core(Op *op, void *context)
     if (is_async_reader(op)) *(bool *)context = true;
 }
 
+
 /* Whether the tensor core, or unit, may read shared memory after the op. */
 static bool reaches_tensor_core(Op *op)
 {
@@ -127,21 +130,23 @@ static bool makes_barriers(const Op *op)
     return op->code == OP_slot_init || op->code == OP_signal_init;
 }
 
-/* A barrier at the op has to show the tensor core what threads wrote since the last one. */
+/* A barrier at the op has to show the tensor core what threads wrote since the last one, and to wait
+ * for what they read. */
 static void build_fence(const Sync *sync, Op *op, const State *state)
 {
-    bool written = false, made = true;
+    bool needed = false, made = true;
     if (!sync->fences || is_fenced(op)) return;
     for (size_t i = 0; i < state->items.count; i++) {
         const Pending *item = state_item(sync, state, i);
         if (!group_has(sync->group, item->group) || item->under_way || item->met ||
-            item->known.count || !writes_shared(item->op))
+            item->known.count ||
+            (!writes_shared(item->op) && !map_get(sync->overwritten, item->op)))
             continue;
-        written = true;
+        needed = true;
         made &= makes_barriers(item->op);
     }
     /* beside groups that the author's mbarriers order, the text does not say what comes after */
-    if (!written || !(sync->signals ? sync->tensor_core : reaches_tensor_core(op))) return;
+    if (!needed || !(sync->signals ? sync->tensor_core : reaches_tensor_core(op))) return;
     Builder builder = builder_before(op);
     Op *fence = build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
     if (made) op_set_int(fence, ATTR_made, 1);
@@ -540,6 +545,38 @@ static void walk_launch(Sync sync, Op *launch)
     walk(&sync, launch_region(launch), &state);
 }
 
+/* Reads by threads of what the tensor unit writes at some time. */
+typedef struct Overwritten {
+    const Sync *sync;
+    OpVec copies;
+} Overwritten;
+
+static void find_tensor_copy(Op *op, void *context)
+{
+    Overwritten *found = context;
+    if (op->code == OP_tensor_copy) vec_push(found->sync->arena, &found->copies, op);
+}
+
+static void find_overwritten(Op *op, void *context)
+{
+    const Overwritten *found = context;
+    const Sync *sync = found->sync;
+    bool is = false;
+    if (!hazard_is_shared(op) || hazard_writes(op) || is_async_reader(op)) return;
+    for (size_t i = 0; i < found->copies.count && !is; i++)
+        is = hazard_may_use(op, found->copies.data[i]->operands[1]);
+    /* operands that the tensor core reads for itself leave loads that nobody uses */
+    if (is && (!op->result_count || value_count_uses(sync->kernel, &op->results[0])))
+        map_set(sync->arena, sync->overwritten, op, op);
+}
+
+static void find_all_overwritten(const Sync *sync, Op *launch)
+{
+    Overwritten found = {.sync = sync};
+    region_visit(launch_region(launch), find_tensor_copy, &found);
+    if (found.copies.count) region_visit(launch_region(launch), find_overwritten, &found);
+}
+
 /* The launch is walked from its start, which says whether its barriers are enough. */
 static bool is_ordered(const Sync *sync, Op *launch)
 {
@@ -571,6 +608,7 @@ static bool sync_launch(Kernel *kernel, const Target *target, Arena *arena, Op *
     Barriers barriers = {0};
     OpVec inserted = {0};
     Cause cause = {0};
+    Map overwritten = {0};
     bool tensor_core = false;
     merge_meetings(launch_region(launch));
     region_visit(launch_region(launch), find_tensor_core, &tensor_core);
@@ -582,12 +620,14 @@ static bool sync_launch(Kernel *kernel, const Target *target, Arena *arena, Op *
                        .arena = arena,
                        .barriers = &barriers,
                        .inserted = &inserted,
+                       .overwritten = &overwritten,
                        .cause = &cause,
                        .table = pending_table_new(arena),
                        .facts = facts_new(kernel),
                        .agreement = agreement_new(kernel),
                        .block = {0, 32 * launch_warps(launch)},
                        .group = {0, 32 * launch_warps(launch)}};
+    find_all_overwritten(&sync, launch);
     place_barriers(sync, launch);
     facts_free(sync.facts);
     agreement_free(sync.agreement);

@@ -46,6 +46,7 @@ typedef struct Sync {
     bool copies_arrive; /* at mbarriers of the author's, when they have landed */
     bool signals;       /* the author's mbarriers order what groups do beside each other */
     OpVec *inserted;    /* barriers */
+    Map *overwritten;   /* reads by threads of what the tensor unit writes, too */
     Cause *cause;       /* of the next one */
     const Op *ignored;  /* a barrier that is taken for not there */
     bool fences;        /* barriers get the fences that they need */
@@ -99,6 +100,8 @@ bool hazard_begins_dot(const Op *op); /* an open one, which reads shared memory 
 /* By the tensor unit, for an mbarrier of the author's. */
 bool hazard_is_signal_copy(const Op *op);
 bool hazard_uses_mbarriers(const Op *op);
+/* Whether it may use bytes that the shared tile has, at whatever time. */
+bool hazard_may_use(const Op *op, const Value *tile);
 /* With a thread that arrives at an mbarrier comes what it did before, and what the author's sync
  * put before that. */
 bool hazard_is_arrival(const Op *op);

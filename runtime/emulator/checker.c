@@ -39,6 +39,23 @@ void tile_emu_checker_free(Checker *checker)
     free(checker);
 }
 
+static bool trace_new(Trace *out, size_t words)
+{
+    out->mark = calloc(words, sizeof *out->mark);
+    out->stamp = calloc(words, sizeof *out->stamp);
+    out->passed = calloc(words, sizeof *out->passed);
+    out->rank = calloc(words, sizeof *out->rank);
+    return out->mark && out->stamp && out->passed && out->rank;
+}
+
+static void trace_free(const Trace *trace)
+{
+    free(trace->mark);
+    free(trace->stamp);
+    free(trace->passed);
+    free(trace->rank);
+}
+
 Watch *tile_emu_watch_new(const Launch *launch)
 {
     const size_t bytes = launch->entry->shared_bytes;
@@ -47,12 +64,9 @@ Watch *tile_emu_watch_new(const Launch *launch)
     watch->shadow = tile_emu_shadow_new((uint32_t)bytes);
     watch->copy_site = calloc(bytes / 4 + 1, sizeof(uint32_t));
     watch->reading_site = calloc(bytes / 16 + 1, sizeof(uint32_t));
-    watch->generic_write = calloc(bytes / 4 + 1, sizeof(uint32_t));
-    watch->generic_stamp = calloc(bytes / 4 + 1, sizeof(uint32_t));
-    watch->generic_passed = calloc(bytes / 4 + 1, sizeof(uint16_t));
-    watch->generic_rank = calloc(bytes / 4 + 1, 1);
-    if (watch->shadow && watch->copy_site && watch->reading_site && watch->generic_write &&
-        watch->generic_stamp && watch->generic_passed && watch->generic_rank)
+    const bool traced = trace_new(&watch->written, bytes / 4 + 1);
+    if (trace_new(&watch->read, bytes / 4 + 1) && traced && watch->shadow && watch->copy_site &&
+        watch->reading_site)
         return watch;
     tile_emu_watch_free(watch);
     return NULL;
@@ -64,10 +78,8 @@ void tile_emu_watch_free(Watch *watch)
     tile_emu_shadow_free(watch->shadow);
     free(watch->copy_site);
     free(watch->reading_site);
-    free(watch->generic_write);
-    free(watch->generic_stamp);
-    free(watch->generic_passed);
-    free(watch->generic_rank);
+    trace_free(&watch->written);
+    trace_free(&watch->read);
     free(watch);
 }
 
@@ -85,7 +97,8 @@ void tile_emu_check_begin_block(Block *block)
     watch->copy_count = 0;
     watch->visits = NULL;
     memset(watch->reading_site, 0, bytes / 16 * 4);
-    memset(watch->generic_write, 0, bytes / 4 * 4);
+    memset(watch->written.mark, 0, bytes / 4 * 4);
+    memset(watch->read.mark, 0, bytes / 4 * 4);
 }
 
 void tile_emu_check_barrier(Block *block, uint32_t warps)
@@ -97,7 +110,7 @@ void tile_emu_check_barrier(Block *block, uint32_t warps)
         block->barrier_site = block->threads->abi.site;
         tile_emu_order_join(checker->order, block->threads, block->thread_count);
     } else {
-        tile_emu_order_meet(checker->order, block, warps);
+        tile_emu_order_meet(checker->order, block, warps, false);
     }
     for (uint32_t warp = 0; warp < block->warp_count; warp++)
         if (warps >> warp & 1)
@@ -377,12 +390,6 @@ static void check_written(const Request *request)
 
 /* ---- the front door ---- */
 
-static void note_write(const Request *request)
-{
-    if (request->proxy == PROXY_GENERIC) tile_emu_note_generic_write(request);
-    if (request->proxy == PROXY_ASYNC) tile_emu_note_async_write(request);
-}
-
 /* False where the access may not be done. */
 static bool check_request(Request *request)
 {
@@ -399,7 +406,7 @@ static bool check_request(Request *request)
     }
     check_written(request);
     if (is_shared && request->home->watch->copy_count) tile_emu_check_copies(request);
-    if (is_shared && request->kind != TILE_EMU_READ) note_write(request);
+    if (is_shared) tile_emu_note_use(request);
     tile_emu_shadow_access(is_shared ? request->home->watch->shadow : checker->shadow,
                            checker->order, request);
     tile_emu_take_passed(request->thread);

@@ -365,14 +365,18 @@ void tile_emu_order_complete(Order *order, Block *home, uintptr_t barrier);
 void tile_emu_order_await(Order *order, Thread *thread, uintptr_t barrier, tile_emu_scope scope);
 /* All of `threads` know what each of them knows. */
 void tile_emu_order_join(Order *order, Thread *threads, uint32_t count);
-/* The threads of the warps know what each of them did and knows; that as an event. */
-uint32_t tile_emu_order_meet(Order *order, Block *block, uint32_t warps);
+/* The threads of the warps know what each of them did and knows; that as an event. `waited`: each
+ * for what it had begun to read, too. */
+uint32_t tile_emu_order_meet(Order *order, Block *block, uint32_t warps, bool waited);
 /* What both know. */
 uint32_t tile_emu_order_both(Order *order, uint32_t a, uint32_t b);
 /* What a warp did and knows, though its lanes do not learn of each other. */
 uint32_t tile_emu_order_gather(Order *order, Block *block, uint32_t warp);
 /* Whether `access` comes before all that the event's thread does now. */
 bool tile_emu_order_knows(Order *order, uint32_t event, const Access *access);
+/* Whether what `access` reads has been read before all that the event's thread does now: by way of
+ * more than barriers of threads, which wait for no read. */
+bool tile_emu_order_waited(Order *order, uint32_t event, const Access *access);
 /* By what it does: where that is; NO_SITE: it does not, or that was not kept. */
 uint32_t tile_emu_order_site(Order *order, uint32_t event, const Access *access);
 
@@ -471,26 +475,27 @@ void tile_emu_check_boxes(Block *block);
 /* What nobody has waited for is written when the block has ended. */
 void tile_emu_write_boxes(Block *block);
 
-/* ---- wgmma.c ---- */
+/* ---- proxy.c ---- */
 
-/* Reports what of the bytes a thread wrote and nobody has fenced since; `what` uses them, as "the
- * tensor core reads". */
+/* Reports what of the bytes a thread wrote, or, of a write, read, and nobody has fenced since; `what`
+ * uses them, as "the tensor core reads". */
 void tile_emu_check_proxy(const Request *request, const char *what);
 /* What another proxy is to see of a block's shared memory. */
 typedef struct Shown {
     const Thread *writer;
     uint32_t stamp;
     uint16_t passed; /* left_out.c */
+    bool reads;      /* all that it did: the other proxy is to write */
     bool unit;       /* as in Access */
     bool since;      /* the writer has fenced since */
 } Shown;
 bool tile_emu_is_shown(const Thread *reader, const Block *home, const Shown *shown);
-void tile_emu_report_hidden(const Request *request, const char *what, const Thread *writer);
-/* A write by another way than a thread's own. */
+void tile_emu_report_hidden(const Request *request, const char *what, const Shown *shown);
+/* An access to shared memory; and a write by another way than a thread's own. */
+void tile_emu_note_use(const Request *request);
 void tile_emu_note_async_write(const Request *request);
 
 void tile_emu_execute_wgmma(Block *block, Thread *lanes);
-void tile_emu_note_generic_write(const Request *request);
 /* Whose access it is; NULL: its block has ended. */
 const Thread *tile_emu_thread_of(const Access *access, const Team *team);
 bool tile_emu_global_is_shown(const Thread *reader, const Access *before);
@@ -508,15 +513,20 @@ struct Checker {
     bool foreign_argument; /* one that lies in no allocation of libtile */
 };
 
+/* What threads did last, through their own proxy, with each word of shared memory (proxy.c). */
+typedef struct Trace {
+    uint32_t *mark;   /* who; 0: nobody since the other proxy wrote there */
+    uint32_t *stamp;  /* and when: its Block.now */
+    uint16_t *passed; /* left_out.c */
+    uint8_t *rank;    /* in which block of the cluster */
+} Trace;
+
 /* What is kept of a block's shared memory. */
 struct Watch {
     Shadow *shadow;
-    uint32_t *copy_site;      /* by words: 1 + the site of the copy under way to it */
-    uint32_t *reading_site;   /* by chunks of 16 bytes: 1 + the site of a wgmma that reads it */
-    uint32_t *generic_write;  /* by words: who wrote it last (wgmma.c) */
-    uint32_t *generic_stamp;  /* and when: its Block.now */
-    uint16_t *generic_passed; /* left_out.c */
-    uint8_t *generic_rank;    /* and in which block of the cluster */
+    uint32_t *copy_site;    /* by words: 1 + the site of the copy under way to it */
+    uint32_t *reading_site; /* by chunks of 16 bytes: 1 + the site of a wgmma that reads it */
+    Trace written, read;
     uint32_t *visits; /* of other blocks: each thread's latest, by ranks, then threads; or NULL */
     uint32_t visit_site; /* of the last one */
     uint32_t copy_count; /* under way to the block */

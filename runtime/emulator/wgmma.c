@@ -1,9 +1,7 @@
 /* wgmma.c: wgmma.mma_async m64nN from its definition in the PTX ISA manual ("Asynchronous
  * Warpgroup Level Matrix Instructions"), for each warp its 16 rows: operands are found by their
- * matrix descriptors, products are those of mma.sync. And the asynchronous proxy, through which
- * they are read: what a thread wrote is seen there when it has fenced, or one that knew of it. They
- * may be read until the warpgroup has waited: each lane keeps what it reads for the others, and
- * reads it again then. */
+ * matrix descriptors, products are those of mma.sync. Operands may be read until the warpgroup has
+ * waited: each lane keeps what it reads for the others, and reads it again then. */
 #include <string.h>
 
 #include "emulator/emulator.h"
@@ -13,146 +11,8 @@ enum {
     DEPTH = 32, /* bytes of k */
     COLUMNS = 8,
     CHUNK = 16,
-    MOST_COLUMNS = 256,
-    THREAD_BITS = 11,        /* of a word of `generic_write` */
-    UNIT = 1 << THREAD_BITS, /* of a copy of the thread's; fences above */
-    FENCE_BITS = 12
+    MOST_COLUMNS = 256
 };
-
-/* ---- the asynchronous proxy ---- */
-
-static uint32_t mark_of(const Thread *thread)
-{
-    return (thread->abi.index + 1) | thread->fences << FENCE_BITS;
-}
-
-static void check_readings(const Request *request, size_t begin)
-{
-    const Block *block = request->block;
-    const uint32_t *chunks = request->home->watch->reading_site;
-    uint32_t site = 0;
-    for (size_t i = begin / CHUNK; i <= (begin + request->bytes - 1) / CHUNK && !site; i++)
-        site = chunks[i];
-    if (!site) return;
-    char where[PLACE_TEXT], place[PLACE_TEXT];
-    tile_emu_fault_add(block->launch, FAULT_READING, request->site, site - 1,
-                       "thread %u of block (%u, %u, %u) writes %u bytes %s, which the tensor core "
-                       "or unit may still read, as nobody has waited for it; it was started at %s",
-                       request->thread->abi.index, block->index[0], block->index[1],
-                       block->index[2], request->bytes, tile_emu_address_text(request, where),
-                       tile_emu_place(block->launch, site - 1, place));
-}
-
-void tile_emu_note_generic_write(const Request *request)
-{
-    Watch *watch = request->home->watch;
-    const size_t begin = request->address - (uintptr_t)request->home->shared;
-    check_readings(request, begin);
-    for (size_t i = begin / 4; i <= (begin + request->bytes - 1) / 4; i++) {
-        watch->generic_write[i] = mark_of(request->thread) | (request->unit ? (uint32_t)UNIT : 0);
-        watch->generic_stamp[i] = request->block->now;
-        watch->generic_passed[i] = tile_emu_passed(request->thread);
-        watch->generic_rank[i] = (uint8_t)request->block->rank;
-    }
-}
-
-void tile_emu_note_async_write(const Request *request)
-{
-    uint32_t *words = request->home->watch->generic_write;
-    const size_t begin = request->address - (uintptr_t)request->home->shared;
-    check_readings(request, begin);
-    for (size_t i = begin / 4; i <= (begin + request->bytes - 1) / 4; i++) words[i] = 0;
-}
-
-/* Behind its stamps no write that was before the fence has one of after it. */
-static void fence_global(Thread *owner)
-{
-    owner->global_fence = (GlobalFence){.event = owner->event,
-                                        .barrier_stamp = owner->block->barrier_stamp,
-                                        .stamp = ++owner->block->now};
-    owner->block->launch->fenced_global = true;
-}
-
-/* The same of global memory, of what `before` has written. Of blocks that have ended their threads'
- * fences are not known: any may have been one. */
-bool tile_emu_global_is_shown(const Thread *reader, const Access *before)
-{
-    const Team *team = reader->block->team;
-    const GlobalFence *fence = &reader->global_fence;
-    const Thread *writer = tile_emu_thread_of(before, team);
-    if (writer ? before->stamp < writer->global_fence.stamp : reader->block->launch->fenced_global)
-        return true;
-    if (before->block == reader->block->id && before->stamp < fence->barrier_stamp) return true;
-    return tile_emu_order_knows(reader->block->launch->checker->order, fence->event, before);
-}
-
-TILE_API void tile_emu_fence_async(tile_emu_thread *thread, uint32_t what)
-{
-    Thread *owner = thread->owner;
-    if (what == TILE_EMU_FENCE_GLOBAL) {
-        if (thread->checked) fence_global(owner);
-        return;
-    }
-    owner->tellings++;
-    owner->has_untold = false;
-    if (what == TILE_EMU_FENCE_MADE) return;
-    owner->fences++;
-    owner->fence_event = owner->event;
-    owner->fence_stamp = owner->block->barrier_stamp;
-}
-
-/* The writer has fenced since, which is for its own block's memory, or the reader has, when it knew
- * of the write. */
-bool tile_emu_is_shown(const Thread *reader, const Block *home, const Shown *shown)
-{
-    const Thread *writer = shown->writer;
-    if (shown->since && writer->block == home) return true;
-    if (writer->block == reader->block && shown->stamp < reader->fence_stamp) return true;
-    const Access access = {.block = writer->block->id,
-                           .stamp = shown->stamp,
-                           .thread = (uint16_t)writer->abi.index,
-                           .scope = SCOPE_THREAD,
-                           .unit = shown->unit,
-                           .warps = 1u << writer->warp};
-    return tile_emu_order_knows(home->launch->checker->order, reader->fence_event, &access);
-}
-
-void tile_emu_report_hidden(const Request *request, const char *what, const Thread *writer)
-{
-    const Block *block = request->block;
-    char where[PLACE_TEXT];
-    Request named = *request;
-    named.home = tile_emu_home(request->block, request->address);
-    tile_emu_fault_add(block->launch, FAULT_PROXY, request->site, NO_SITE,
-                       "%s for thread %u of block (%u, %u, %u) %u bytes %s, which thread %u "
-                       "wrote and has not fenced since (fence.proxy.async)",
-                       what, request->thread->abi.index, block->index[0], block->index[1],
-                       block->index[2], request->bytes, tile_emu_address_text(&named, where),
-                       writer->abi.index);
-}
-
-void tile_emu_check_proxy(const Request *request, const char *what)
-{
-    const Block *home = tile_emu_home(request->block, request->address);
-    const Watch *watch = home->watch;
-    const size_t offset = request->address - (uintptr_t)home->shared;
-    if (offset + request->bytes > home->launch->entry->shared_bytes) return;
-    for (size_t i = offset / 4; i < (offset + request->bytes) / 4; i++) {
-        const uint32_t mark = watch->generic_write[i], index = mark & ((1u << THREAD_BITS) - 1);
-        if (!index) continue;
-        const Thread *writer = &home->cluster->blocks[watch->generic_rank[i]].threads[index - 1];
-        const Shown shown = {.writer = writer,
-                             .stamp = watch->generic_stamp[i],
-                             .passed = watch->generic_passed[i],
-                             .unit = mark & UNIT,
-                             .since = !(mark & UNIT) && mark != mark_of(writer)};
-        if (!tile_emu_is_shown(request->thread, home, &shown)) {
-            tile_emu_report_hidden(request, what, writer);
-            return;
-        }
-        tile_emu_note_shown(writer, shown.passed, request->thread);
-    }
-}
 
 /* ---- what is under way ---- */
 

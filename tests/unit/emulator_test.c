@@ -1296,6 +1296,72 @@ static void test_own_way(void **state)
     }
 }
 
+/* ---- what warp 1 reads, and the tensor unit then writes for warp 0 ---- */
+
+typedef enum Way { OVER_BLOCK, OVER_SOME, OVER_MBARRIER, OVER_CLUSTER } Way;
+typedef enum Fencer { NOBODY, THE_READERS, WHO_COPIES } Fencer;
+
+typedef struct ReadBefore {
+    Moved moved;
+    Way way;
+    Fencer fencer;
+} ReadBefore;
+
+KERNEL(read_before)
+{
+    const ReadBefore *test = pointer_of(c);
+    const uint32_t index = c->t->index;
+    const bool reads = index >= 32 && index < 64;
+    BEGIN
+    tile_emu_mbarrier_init(c->t, c->t->shared, index == 0 ? 1 : 0, 1);
+    tile_emu_mbarrier_init(c->t, c->t->shared + 8, index == 0 ? 32 : 0, 1);
+    store_shared(c, BOX_AT + index * 4, index, 1);
+    tile_emu_fence_async(c->t, 0);
+    SUSPEND(TILE_EMU_BARRIER, 2);
+    if (reads) load_shared(c, BOX_AT + index * 4, 3);
+    if (reads && test->fencer == THE_READERS) tile_emu_fence_async(c->t, 0);
+    if (test->way == OVER_BLOCK) SUSPEND(TILE_EMU_BARRIER, 2);
+    if (test->way == OVER_SOME && index < 64) {
+        c->t->mode = 1;
+        c->t->in[0] = 64;
+        SUSPEND(TILE_EMU_BARRIER, 2);
+    }
+    if (test->way == OVER_MBARRIER && reads)
+        tile_emu_mbarrier_arrive(c->t, c->t->shared + 8, 1, TILE_EMU_CTA, 3);
+    while (test->way == OVER_MBARRIER && index == 0 &&
+           !tile_emu_mbarrier_test(c->t, c->t->shared + 8, 0, TILE_EMU_CTA, 5))
+        SUSPEND(TILE_EMU_NONE, 5);
+    if (test->way == OVER_CLUSTER) {
+        c->t->mode = 0;
+        SUSPEND(TILE_EMU_CLUSTER_ARRIVE, 2);
+        SUSPEND(TILE_EMU_CLUSTER_WAIT, 2);
+    }
+    if (index == 0 && test->fencer == WHO_COPIES) tile_emu_fence_async(c->t, 0);
+    begin_copy(c, &test->moved);
+    while (reads && !tile_emu_mbarrier_test(c->t, c->t->shared, 0, TILE_EMU_CTA, 5))
+        SUSPEND(TILE_EMU_NONE, 5);
+    END
+}
+
+/* A barrier of threads does not wait until what they read has been read. */
+static void test_read_before(void **state)
+{
+    (void)state;
+    for (int way = OVER_BLOCK; way <= (int)OVER_CLUSTER; way++)
+        for (int fencer = NOBODY; fencer <= (int)WHO_COPIES; fencer++) {
+            ReadBefore test = {
+                {boxed(0, LACKS_NOTHING), BY_UNIT, BEHIND_START}, (Way)way, (Fencer)fencer};
+            test.moved.box.map.pointer = test.moved.box.memory;
+            const tile_status status = launch(read_before, 3, 2048, 1, &test);
+            if (fencer == NOBODY && way <= (int)OVER_SOME)
+                assert_fault(status, "kernel.tile:4:5: unfenced write: the tensor unit writes for "
+                                     "thread 0 of block (0, 0, 0) 16 bytes at byte 1152 of 2048 "
+                                     "bytes of shared memory, which thread 32 may not have read");
+            else
+                assert_fine(status);
+        }
+}
+
 /* The source is written behind a flag, for which the copy's thread waits before or behind the start
  * of the copy (`kind`), but always before it waits for the copy itself. */
 KERNEL(flagged)
@@ -1887,6 +1953,7 @@ int main(void)
         cmocka_unit_test(test_told),
         cmocka_unit_test(test_written_late),
         cmocka_unit_test(test_own_way),
+        cmocka_unit_test(test_read_before),
         cmocka_unit_test(test_flagged),
         cmocka_unit_test(test_race_shared),
         cmocka_unit_test(test_race_write_after_read),
