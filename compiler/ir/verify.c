@@ -176,11 +176,13 @@ static void check_stage(Verifier *verifier, const Op *op)
         report(verifier, op, threaded ? "this op is not a thread op" : "this op is a thread op");
 }
 
-static void check_rules(Verifier *verifier, const Op *op)
+static bool check_rules(Verifier *verifier, const Op *op)
 {
     Buf fault = {0};
-    if (!rules_hold(verifier->kernel, op, &fault)) report(verifier, op, fault.data);
+    const bool hold = rules_hold(verifier->kernel, op, &fault);
+    if (!hold) report(verifier, op, fault.data);
     buf_free(&fault);
+    return hold;
 }
 
 static void check_links(Verifier *verifier, const Op *op, const Region *region)
@@ -212,9 +214,9 @@ static void check_op(Verifier *verifier, const Op *op, const Region *region)
     check_links(verifier, op, region);
     check_stage(verifier, op);
     for (int i = 0; i < op->result_count; i++) check_type(verifier, op, op->results[i].type);
-    /* A rule may look at any operand, so operands that are missing end it here. */
-    if (check_row(verifier, op) && visible) check_rules(verifier, op);
-    check_regions(verifier, op);
+    /* A rule may look at any operand, and at the ops around, so what is wrong ends it here. */
+    if (check_row(verifier, op) && visible && check_rules(verifier, op))
+        check_regions(verifier, op);
     for (int i = 0; i < op->result_count; i++) show(verifier, &op->results[i]);
 }
 

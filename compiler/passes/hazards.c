@@ -178,7 +178,7 @@ static bool is_private(const Sync *sync, Pending a, Op *b)
            a.group.count == group.count && layout_threads(layout) == group.count;
 }
 
-static bool roots_meet(const Value *a, const Value *b)
+bool hazard_same_memory(const Value *a, const Value *b)
 {
     if (a->type->kind != TYPE_SHARED || b->type->kind != TYPE_SHARED) return false;
     const Op *x = shared_root(a), *y = shared_root(b);
@@ -187,16 +187,9 @@ static bool roots_meet(const Value *a, const Value *b)
            y_begin < x_begin + op_int(x, ATTR_bytes, 0);
 }
 
-bool hazard_may_use(const Op *op, const Value *tile)
-{
-    for (int i = 0; i < op->operand_count; i++)
-        if (roots_meet(op->operands[i], tile)) return true;
-    return false;
-}
-
 static bool same_part(const Sync *sync, const Value *a, Round round, const Value *b)
 {
-    return roots_meet(a, b) && !shared_parts_apart(sync->agreement, a, round, b);
+    return hazard_same_memory(a, b) && !shared_parts_apart(sync->agreement, a, round, b);
 }
 
 typedef enum Tiles { TILES_ANY, TILES_OTHERS /* two that were placed together */ } Tiles;

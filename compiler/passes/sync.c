@@ -275,8 +275,10 @@ typedef struct Apart {
 static void visit_access_apart(Op *op, void *context)
 {
     Apart *apart = context;
-    if (apart->adds && op->code == OP_signal_wait)
+    if (apart->adds && op->code == OP_signal_wait) {
         state_signal(apart->sync, apart->state, op, (ThreadGroup){0});
+        add_access(apart->sync, op, apart->state);
+    }
     if (!hazard_is_shared(op) && !hazard_is_global(op) && !hazard_is_arrival(op)) return;
     if (apart->adds && hazard_is_arrival(op)) return;
     if (apart->adds)
@@ -464,10 +466,10 @@ static void visit_op(const Sync *sync, Op *op, State *state)
     if (op->code == OP_slot_take || op->code == OP_signal_wait || op->code == OP_signal_meet)
         visit_take(sync, op);
     if (op->code == OP_signal_wait) state_signal(sync, state, op, sync->group);
+    if (op->code == OP_signal_wait || op->code == OP_signal_meet || op->code == OP_signal_init)
+        add_access(sync, op, state); /* that behind an author's sync arrivals alone conflict with */
     if (hazard_uses_mbarriers(op))
         visit_access(sync, op, state);
-    else if (op->code == OP_signal_init)
-        add_access(sync, op, state); /* that no other conflicts with */
     else if (hazard_is_shared(op) || hazard_is_global(op))
         visit_access(sync, op, state);
     else if (op->code == OP_cluster_arrive || op->code == OP_cluster_wait ||
@@ -548,13 +550,33 @@ static void walk_launch(Sync sync, Op *launch)
 /* Reads by threads of what the tensor unit writes at some time. */
 typedef struct Overwritten {
     const Sync *sync;
-    OpVec copies;
+    OpVec copies, claims;
 } Overwritten;
 
 static void find_tensor_copy(Op *op, void *context)
 {
     Overwritten *found = context;
     if (op->code == OP_tensor_copy) vec_push(found->sync->arena, &found->copies, op);
+    if (op->code == OP_slot_claim) vec_push(found->sync->arena, &found->claims, op);
+}
+
+/* Who copies waits until the slot was given back by its readers, behind their reads. */
+static bool is_claimed(const Overwritten *found, const Op *copy)
+{
+    for (size_t i = 0; i < found->claims.count; i++)
+        if (found->claims.data[i]->operands[0] == copy->operands[2]) return true;
+    return false;
+}
+
+static bool overwrites(const Overwritten *found, const Op *copy, const Op *read)
+{
+    const Value *tile = copy->operands[1];
+    const bool claimed = is_claimed(found, copy);
+    for (int i = 0; i < read->operand_count; i++)
+        if (hazard_same_memory(read->operands[i], tile) &&
+            !(claimed && shared_root(read->operands[i]) == shared_root(tile)))
+            return true;
+    return false;
 }
 
 static void find_overwritten(Op *op, void *context)
@@ -564,7 +586,7 @@ static void find_overwritten(Op *op, void *context)
     bool is = false;
     if (!hazard_is_shared(op) || hazard_writes(op) || is_async_reader(op)) return;
     for (size_t i = 0; i < found->copies.count && !is; i++)
-        is = hazard_may_use(op, found->copies.data[i]->operands[1]);
+        is = overwrites(found, found->copies.data[i], op);
     /* operands that the tensor core reads for itself leave loads that nobody uses */
     if (is && (!op->result_count || value_count_uses(sync->kernel, &op->results[0])))
         map_set(sync->arena, sync->overwritten, op, op);

@@ -100,8 +100,8 @@ bool hazard_begins_dot(const Op *op); /* an open one, which reads shared memory 
 /* By the tensor unit, for an mbarrier of the author's. */
 bool hazard_is_signal_copy(const Op *op);
 bool hazard_uses_mbarriers(const Op *op);
-/* Whether it may use bytes that the shared tile has, at whatever time. */
-bool hazard_may_use(const Op *op, const Value *tile);
+/* Whether two values are of shared memory that was placed in the same bytes, whatever their parts. */
+bool hazard_same_memory(const Value *a, const Value *b);
 /* With a thread that arrives at an mbarrier comes what it did before, and what the author's sync
  * put before that. */
 bool hazard_is_arrival(const Op *op);
