@@ -85,33 +85,27 @@ void lower_slot_fill(Lower *lower, Op *op)
                bytes->integer);
 }
 
-typedef struct Readers {
-    const Kernel *kernel;
-    bool threads; /* they read the slots themselves */
-} Readers;
-
+/* Whether threads read the slots themselves. */
 static void find_reader(Op *op, void *context)
 {
-    Readers *readers = context;
-    for (int i = 0; i < op->operand_count && !readers->threads; i++)
-        readers->threads = op->operands[i]->type->kind == TYPE_SHARED &&
-                           op_attr(shared_root(op->operands[i]), ATTR_ring) &&
-                           op->code != OP_dot_shared && op->code != OP_shared_view &&
-                           op->code != OP_tensor_copy &&
-                           (!op->result_count || value_count_uses(readers->kernel, op->results));
+    bool *found = context;
+    for (int i = 0; i < op->operand_count && !*found; i++)
+        *found = op->operands[i]->type->kind == TYPE_SHARED &&
+                 op_attr(shared_root(op->operands[i]), ATTR_ring) && op->code != OP_dot_shared &&
+                 op->code != OP_shared_view && op->code != OP_tensor_copy;
 }
 
 /* The slot was read by the tensor core alone, for which the threads of a warp wait as one
  * (wgmma.wait_group is .sync.aligned), and have just done so. */
 static bool is_together(const Lower *lower, const Op *give)
 {
-    Readers readers = {.kernel = lower->kernel};
+    bool found = false;
     const Op *op = give->previous;
     while (op && !(op_info(op->code)->traits & (READS | WRITES | COOP)) && !op->region_count)
         op = op->previous;
     if (!op || op->code != OP_dot_wait || !target_has(lower->target, HAS_WGMMA)) return false;
-    region_visit(give->parent, find_reader, &readers);
-    return !readers.threads;
+    region_visit(give->parent, find_reader, &found);
+    return !found;
 }
 
 /* One lane speaks for the warp, once all have come. */

@@ -46,6 +46,9 @@ typedef struct PassContext {
 #include "passes/passes.def"
 #undef PASS
 
+/* simplify.c: erases the ops whose results nobody uses and that do nothing else. */
+void kernel_drop_dead(Kernel *kernel);
+
 /* ---- facts.c: what is known of integers ---- */
 
 typedef struct Facts {

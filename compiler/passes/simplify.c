@@ -366,20 +366,37 @@ static bool is_used(const Op *op)
     return false;
 }
 
-static void drop_dead(Simplifier *simplifier, Region *region)
+/* True if there were some. */
+static bool drop_dead(Region *region)
 {
+    bool dropped = false;
     for (Op *op = region->last, *previous; op; op = previous) {
         previous = op->previous;
         if (is_used(op) || has_effect(op)) {
-            for (int i = op->region_count - 1; i >= 0; i--) drop_dead(simplifier, op->regions[i]);
+            for (int i = op->region_count - 1; i >= 0; i--) dropped |= drop_dead(op->regions[i]);
             continue;
         }
         for (int i = 0; i < op->region_count; i++)
             region_visit(op->regions[i], drop_operands, NULL);
         drop_operands(op, NULL);
         op_erase(op);
-        simplifier->changed = true;
+        dropped = true;
     }
+    return dropped;
+}
+
+static void forget_uses(Kernel *kernel)
+{
+    kernel_visit(kernel, clear_uses, NULL);
+    for (int i = 0; i < kernel->parameter_count; i++) kernel->parameters[i].value->scratch = NULL;
+}
+
+void kernel_drop_dead(Kernel *kernel)
+{
+    kernel_visit(kernel, clear_uses, NULL);
+    kernel_visit(kernel, count_uses, NULL);
+    drop_dead(kernel->host);
+    forget_uses(kernel);
 }
 
 /* ---- values that loops carry for nobody: the result unused, the argument only fed back to itself
@@ -474,12 +491,11 @@ static bool simplify_once(Simplifier *simplifier)
     region_replace(kernel->host, &simplifier->replaced);
     kernel_visit(kernel, clear_uses, NULL);
     kernel_visit(kernel, count_uses, NULL);
-    drop_dead(simplifier, kernel->host);
+    simplifier->changed |= drop_dead(kernel->host);
     simplifier->replaced = (Map){0};
     narrow_loops(simplifier, kernel->host);
     region_replace(kernel->host, &simplifier->replaced);
-    kernel_visit(kernel, clear_uses, NULL);
-    for (int i = 0; i < kernel->parameter_count; i++) kernel->parameters[i].value->scratch = NULL;
+    forget_uses(kernel);
     return simplifier->changed;
 }
 

@@ -587,9 +587,7 @@ static void find_overwritten(Op *op, void *context)
     if (!hazard_is_shared(op) || hazard_writes(op) || is_async_reader(op)) return;
     for (size_t i = 0; i < found->copies.count && !is; i++)
         is = overwrites(found, found->copies.data[i], op);
-    /* operands that the tensor core reads for itself leave loads that nobody uses */
-    if (is && (!op->result_count || value_count_uses(sync->kernel, &op->results[0])))
-        map_set(sync->arena, sync->overwritten, op, op);
+    if (is) map_set(sync->arena, sync->overwritten, op, op);
 }
 
 static void find_all_overwritten(const Sync *sync, Op *launch)
@@ -663,6 +661,7 @@ bool pass_sync(Kernel *kernel, const Target *target)
 {
     bool fine = true;
     Arena *arena = arena_new();
+    kernel_drop_dead(kernel); /* loads of what the tensor core reads for itself, for one */
     for (Op *op = kernel->host->first; op; op = op->next)
         if (op->code == OP_launch) fine &= sync_launch(kernel, target, arena, op);
     arena_free(arena);

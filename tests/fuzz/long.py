@@ -19,6 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 TARGETS = ["parse", "eval", "ir", "tune", "cache", "object"]
 SEEDS = {"parse": ["exec", "language", "golden/syntax"], "eval": ["exec", "golden/eval"], "ir": ["golden/passes"]}
 DONE = re.compile(r"^#\d+\s+(INITED|DONE)\s+cov: (\d+)", re.M)
+PATIENCE = 20  # seconds
 UNITS = re.compile(r"stat::number_of_executed_units:\s+(\d+)")
 
 
@@ -43,7 +44,8 @@ def rows_of(options, totals):
 
 
 class Running:
-    """The fuzzers that run, each of which ends by itself when it is asked to; none is begun then."""
+    """The fuzzers that run, each of which ends by itself when it is asked to, or is ended where its input takes too long; none is begun
+    then."""
 
     def __init__(self):
         self.processes, self.is_over = set(), False
@@ -55,8 +57,14 @@ class Running:
 
     def end(self, *_):
         self.is_over = True
+        self.signal_all(signal.SIGUSR1)
+        patience = threading.Timer(PATIENCE, self.signal_all, [signal.SIGKILL])
+        patience.daemon = True
+        patience.start()
+
+    def signal_all(self, number):
         for process in list(self.processes):
-            process.send_signal(signal.SIGUSR1)
+            process.send_signal(number)
 
 
 def run(options, target, seconds, total, lock, running):
@@ -75,7 +83,8 @@ def run(options, target, seconds, total, lock, running):
         if places:
             total.first = total.first or places[0]
             total.last = max(total.last, places[-1])
-        if status and not (running.is_over and status == signal.SIGUSR1):  # it had not begun
+        # one that had not begun, or that was not done with an input
+        if status and not (running.is_over and status in (signal.SIGUSR1, signal.SIGKILL)):
             total.faults += 1
             print(f"{target}: status {status}: {text[-3000:]}", flush=True)
 
