@@ -99,7 +99,6 @@ static void find_tensor_core(Op *op, void *context)
     if (is_async_reader(op)) *(bool *)context = true;
 }
 
-
 /* Whether the tensor core, or unit, may read shared memory after the op. */
 static bool reaches_tensor_core(Op *op)
 {
