@@ -129,12 +129,14 @@ static bool assume_compared(Eval *eval, const Op *op, Span at)
 }
 
 /* What is no comparison of integers tells nothing. */
-static bool assume_value(Eval *eval, const Value *value, Span at)
+static bool assume_value(Eval *eval, const Value *value, Map *seen, Span at)
 {
     const Op *op = value->op;
-    if (op == NULL) return true;
+    if (op == NULL || map_has(seen, value)) return true;
+    map_set(eval->staging->kernel->arena, seen, value, seen);
     if (op->code == OP_and)
-        return assume_value(eval, op->operands[0], at) && assume_value(eval, op->operands[1], at);
+        return assume_value(eval, op->operands[0], seen, at) &&
+               assume_value(eval, op->operands[1], seen, at);
     return op->code != OP_cmp || assume_compared(eval, op, at);
 }
 
@@ -165,7 +167,8 @@ Object *core_assume(Eval *eval, const Bound *bound)
                      : FAIL(eval, static_assertion, bound->at, ": what is assumed is false");
     }
     Value *value = stage_condition(eval, condition, bound->at);
-    if (value == NULL || !assume_value(eval, value, bound->at)) return NULL;
+    Map seen = {0};
+    if (value == NULL || !assume_value(eval, value, &seen, bound->at)) return NULL;
     if (in_host_part(eval))
         op_set_text(build_op(&eval->builder, OP_require, 1, &value, 0, NULL), ATTR_text,
                     text_of(eval, bound->at));

@@ -33,10 +33,15 @@ bool has_group(const Op *op)
     return false;
 }
 
+ThreadGroup in_group_threads(const Op *in_group)
+{
+    return (ThreadGroup){(int)op_int(in_group, ATTR_begin, 0),
+                         (int)op_int(in_group, ATTR_count, 1)};
+}
+
 ThreadGroup group_threads(const Op *group)
 {
-    const Op *test = group->operands[0]->op;
-    return (ThreadGroup){(int)op_int(test, ATTR_begin, 0), (int)op_int(test, ATTR_count, 1)};
+    return in_group_threads(group->operands[0]->op);
 }
 
 ThreadGroup op_threads(const Op *op)

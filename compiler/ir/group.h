@@ -17,6 +17,8 @@ typedef struct ThreadGroup {
 /* Whether the op is an `if` that makes a group. */
 bool is_group(const Op *op);
 bool has_group(const Op *op); /* it is one, or there is one in its regions */
+/* The threads in which an `in_group` is true. */
+ThreadGroup in_group_threads(const Op *in_group);
 /* The threads that `group`'s first region belongs to. */
 ThreadGroup group_threads(const Op *group);
 /* The threads that run an op together: those of the nearest group around it, or of the launch. */

@@ -138,7 +138,14 @@ typedef enum Stage {
     STAGE_SYNCED,
     STAGE_THREADED
 } Stage;
-typedef enum StageMask { TILE = 1, THREAD = 2, BOTH = 3, HOST = 4 } StageMask;
+typedef enum StageMask {
+    TILE = 1,
+    THREAD = 2,
+    BOTH = 3,
+    HOST = 4,
+    TYPED = 8,   /* in STAGE_TYPED alone */
+    UNSYNCED = 16 /* up to STAGE_PLACED */
+} StageMask;
 
 typedef struct OpInfo {
     const char *name, *results, *operands, *operand_names, *text;

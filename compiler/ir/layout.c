@@ -327,3 +327,9 @@ bool layout_invert(const Layout *layout, int32_t result[LAYOUT_RANK][LAYOUT_BITS
         }
     return bits == layout_index_bits(layout); /* else a zero vector: several offsets an element */
 }
+
+bool layout_is_order(const Layout *layout)
+{
+    int32_t inverse[LAYOUT_RANK][LAYOUT_BITS];
+    return layout_invert(layout, inverse);
+}

@@ -56,6 +56,8 @@ int64_t layout_offset(const Layout *layout, const int32_t *coordinates);
  * (within the block) contributes to the offset in the block. False if the layout is not invertible.
  */
 bool layout_invert(const Layout *layout, int32_t result[LAYOUT_RANK][LAYOUT_BITS]);
+/* Of a shared layout: each place holds one element. */
+bool layout_is_order(const Layout *layout);
 
 /* ---- numbers ---- */
 

@@ -98,6 +98,8 @@ bool rule_anchor(const Check *check)
     bool fits = layout != NULL && layout->rank == type->rank;
     for (int d = 0; fits && d < type->rank; d++) fits = layout->shape[d] == type->shape[d];
     return require(check, fits, "{text} is a layout of the tile's shape") &&
+           require(check, type->kind == TYPE_TILE || layout_is_order(layout),
+                   "{text} is no order of the shared tile's elements") &&
            require(check,
                    type->kind == TYPE_TILE || (tile->op && tile->op->code == OP_shared_alloc),
                    "a shared tile is laid out as a whole");
@@ -112,7 +114,10 @@ bool rule_assume(const Check *check)
                    "the value is an integer") &&
            require(check, count <= 2, "there is one limit at most") &&
            require(check, in_range(check->op, ATTR_multiple, 1, INT64_MAX),
-                   "{multiple} is positive");
+                   "{multiple} is positive") &&
+           require(check,
+                   op_int(check->op, ATTR_low, INT64_MIN) <= op_int(check->op, ATTR_high, INT64_MAX),
+                   "{low} is above {high}");
 }
 
 /* ---- control ---- */
@@ -209,7 +214,12 @@ bool rule_while(const Check *check)
 
 bool rule_if(const Check *check)
 {
-    return check_carried(check, check_if_types);
+    const Op *op = check->op, *otherwise = op->regions[1]->first;
+    return check_carried(check, check_if_types) &&
+           require(check,
+                   !op_int(op, ATTR_idle, 0) ||
+                       (op->result_count == 0 && (!otherwise || otherwise->code == OP_yield)),
+                   "an {idle} branch has one way, and no results");
 }
 
 /* The region's op is the one that the terminator belongs to, and nothing follows. */

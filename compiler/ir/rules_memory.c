@@ -15,7 +15,7 @@ bool rule_part(const Check *check)
     const Attr *begins = op_attr(check->op, ATTR_begins);
     bool fine = begins != NULL && begins->count == from->rank && to->rank == from->rank;
     for (int d = 0; fine && d < from->rank; d++)
-        fine = begins->integers[d] >= 0 && begins->integers[d] + to->shape[d] <= from->shape[d];
+        fine = begins->integers[d] >= 0 && begins->integers[d] <= from->shape[d] - to->shape[d];
     return require(check, fine, "it is no part of the tile") && rule_same_dtype(check);
 }
 
@@ -147,8 +147,10 @@ static bool check_access(const Check *check, const Type *tile, int first_offset)
     const Op *op = check->op;
     const Type *view = operand_type(check, 0);
     const Attr *dims = op_attr(op, ATTR_dims), *bounds = op_attr(op, ATTR_bounds);
-    const int offsets = op->operand_count - first_offset - (op_attr(op, ATTR_masked) != NULL) -
-                        (op_attr(op, ATTR_cast) != NULL);
+    const bool masked = op_attr(op, ATTR_masked), cast = op_attr(op, ATTR_cast);
+    const int offsets = op->operand_count - first_offset - masked - cast;
+    if ((masked && op->code != OP_copy_async) || (cast && op->code != OP_tensor_copy))
+        return broken(check, "copies begun are {masked}, and the tensor unit's {cast}");
     if (offsets != view->rank)
         return broken(check, "the view has not as many dimensions as there are offsets");
     for (int i = first_offset; i < first_offset + offsets; i++)

@@ -45,20 +45,13 @@ static bool layout_fits(const Type *type)
     return true;
 }
 
-/* Each place holds one element. */
-static bool is_order(const Layout *layout)
-{
-    int32_t inverse[LAYOUT_RANK][LAYOUT_BITS];
-    return layout_invert(layout, inverse);
-}
-
 static const char *tile_fault(const Verifier *verifier, const Type *type)
 {
     for (int i = 0; i < type->rank; i++)
         if (type->shape[i] < 1) return "a tile's extent is not positive";
     if (type_elements(type) > TILE_LIMIT) return "a tile has more than 2^24 elements";
     if (type->layout != NULL && !layout_fits(type)) return "a layout's shape is not its tile's";
-    if (type->layout != NULL && type->kind == TYPE_SHARED && !is_order(type->layout))
+    if (type->layout != NULL && type->kind == TYPE_SHARED && !layout_is_order(type->layout))
         return "a shared tile's layout is no order of its elements";
     if (type->layout == NULL && verifier->kernel->stage >= STAGE_LAID_OUT)
         return "a tile has no layout";
@@ -96,12 +89,13 @@ static const char *type_fault(const Verifier *verifier, const Type *type)
     return "a type is of no kind";
 }
 
-static void check_type(Verifier *verifier, const Op *op, const Type *type)
+static bool check_type(Verifier *verifier, const Op *op, const Type *type)
 {
-    const char *fault = op->region_count > 0 && is_place(type)
-                            ? "which view or array it is depends on the way through"
-                            : type_fault(verifier, type);
+    const bool is_choice = op->region_count > 0 && (is_place(type) || type->kind == TYPE_VAR);
+    const char *fault = is_choice ? "which view, array or variable it is depends on the way through"
+                                  : type_fault(verifier, type);
     if (fault != NULL) report(verifier, op, fault);
+    return fault == NULL;
 }
 
 /* ---- scopes ---- */
@@ -168,12 +162,19 @@ static bool check_row(Verifier *verifier, const Op *op)
 
 static void check_stage(Verifier *verifier, const Op *op)
 {
-    unsigned stages = op_info(op->code)->stages;
-    bool threaded = verifier->kernel->stage == STAGE_THREADED;
+    const unsigned stages = op_info(op->code)->stages;
+    const Stage stage = verifier->kernel->stage;
+    const bool threaded = stage == STAGE_THREADED;
+    const unsigned now = threaded ? THREAD
+                                  : TILE | (stage == STAGE_TYPED ? TYPED : 0) |
+                                        (stage < STAGE_SYNCED ? UNSYNCED : 0);
     if (verifier->launch == NULL && !(stages & HOST))
         report(verifier, op, "this op is not allowed in the host region");
-    if (verifier->launch != NULL && !(stages & (threaded ? THREAD : TILE)))
-        report(verifier, op, threaded ? "this op is not a thread op" : "this op is a thread op");
+    if (verifier->launch != NULL && !(stages & now))
+        report(verifier, op,
+               threaded                      ? "this op is not a thread op"
+               : stages & (TYPED | UNSYNCED) ? "this op is gone at this stage"
+                                             : "this op is a thread op");
 }
 
 static bool check_rules(Verifier *verifier, const Op *op)
@@ -213,9 +214,13 @@ static void check_op(Verifier *verifier, const Op *op, const Region *region)
     bool visible = check_operands(verifier, op);
     check_links(verifier, op, region);
     check_stage(verifier, op);
-    for (int i = 0; i < op->result_count; i++) check_type(verifier, op, op->results[i].type);
+    bool typed = true;
+    for (int i = 0; i < op->result_count; i++)
+        typed &= check_type(verifier, op, op->results[i].type);
+    for (int i = 0; visible && i < op->operand_count; i++)
+        typed &= type_fault(verifier, op->operands[i]->type) == NULL;
     /* A rule may look at any operand, and at the ops around, so what is wrong ends it here. */
-    if (check_row(verifier, op) && visible && check_rules(verifier, op))
+    if (check_row(verifier, op) && visible && typed && check_rules(verifier, op))
         check_regions(verifier, op);
     for (int i = 0; i < op->result_count; i++) show(verifier, &op->results[i]);
 }

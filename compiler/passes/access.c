@@ -225,6 +225,12 @@ static bool views_apart(const Access *x, const Access *y)
     return times[0] != times[1];
 }
 
+static bool ends_before(int64_t begin, int64_t span, int64_t next)
+{
+    int64_t end;
+    return !__builtin_add_overflow(begin, span, &end) && end <= next;
+}
+
 bool access_is_apart(Op *a, Op *b)
 {
     const Access x = access_of(a), y = access_of(b);
@@ -233,7 +239,7 @@ bool access_is_apart(Op *a, Op *b)
         int64_t from, to;
         if (split_number(x.offsets[d], &from) == split_number(y.offsets[d], &to) &&
             value_is_steady(x.offsets[d]) && value_is_steady(y.offsets[d]) &&
-            (from + x.span[d] <= to || to + y.span[d] <= from))
+            (ends_before(from, x.span[d], to) || ends_before(to, y.span[d], from)))
             return true;
     }
     return false;

@@ -25,6 +25,8 @@ typedef struct Pass {
     Arena *arena;
     FactTable *facts;
     Builder at;
+    Map affine; /* tile -> Affine, of the op at hand */
+    Map plain;  /* tiles that follow from coordinates and scalars */
 } Pass;
 
 typedef VEC(const Value *) Conjuncts;
@@ -43,6 +45,8 @@ typedef struct Block {
 } Block;
 
 /* ---- index expressions ---- */
+
+static const Affine NOT_AFFINE = {NULL, -1};
 
 static bool affine_of(Pass *pass, Value *value, int depth, Affine *out);
 
@@ -102,14 +106,9 @@ static bool widens(const Op *cast)
            dtype_is_signed(to) && dtype_bits(from) <= dtype_bits(to);
 }
 
-static bool affine_of(Pass *pass, Value *value, int depth, Affine *out)
+static bool affine_of_tile(Pass *pass, Value *value, int depth, Affine *out)
 {
     const Op *op = value->op;
-    if (value->type->kind == TYPE_SCALAR) {
-        int64_t known;
-        *out = (Affine){value_constant(value, &known) && known == 0 ? NULL : value, -1};
-        return dtype_is_integer(value->type->dtype);
-    }
     if (!op || depth == 0 || !dtype_is_integer(value->type->dtype)) return false;
     if (op->code == OP_splat) return affine_of(pass, op->operands[0], depth - 1, out);
     if (op->code == OP_iota) {
@@ -127,9 +126,29 @@ static bool affine_of(Pass *pass, Value *value, int depth, Affine *out)
     return affine_same(pass, op, depth - 1, out);
 }
 
+/* One value may stand in an index many times: what was found of it is remembered. */
+static bool affine_of(Pass *pass, Value *value, int depth, Affine *out)
+{
+    if (value->type->kind == TYPE_SCALAR) {
+        int64_t known;
+        *out = (Affine){value_constant(value, &known) && known == 0 ? NULL : value, -1};
+        return dtype_is_integer(value->type->dtype);
+    }
+    const Affine *found = map_get(&pass->affine, value);
+    if (!found) {
+        Affine *made = arena_new_of(pass->arena, Affine);
+        found = affine_of_tile(pass, value, depth, made) ? made : &NOT_AFFINE;
+        map_set(pass->arena, &pass->affine, value, (void *)found);
+    }
+    *out = *found;
+    return found != &NOT_AFFINE;
+}
+
 /* ---- comparing scalars ---- */
 
-static bool same_scalar(const Value *a, const Value *b, int depth)
+enum { MOST_LOOKS = 1000 }; /* at pairs of numbers that two are made of */
+
+static bool same_scalar_within(const Value *a, const Value *b, int depth, int *looks)
 {
     int64_t x, y;
     while (a && a->op && a->op->code == OP_cast && widens(a->op)) a = a->op->operands[0];
@@ -137,14 +156,21 @@ static bool same_scalar(const Value *a, const Value *b, int depth)
     if (a == b) return true;
     if (!a || !b) return value_constant(a ? a : b, &x) && x == 0;
     if (value_constant(a, &x) && value_constant(b, &y)) return x == y;
-    if (!a->op || !b->op || a->op->code != b->op->code || depth == 0) return false;
+    if (!a->op || !b->op || a->op->code != b->op->code || depth == 0 || ++*looks > MOST_LOOKS)
+        return false;
     const Op *p = a->op, *q = b->op;
     if (!(op_info(p->code)->traits & ELEM) || p->operand_count != q->operand_count ||
         p->attr_count + q->attr_count > 0)
         return false;
     for (int i = 0; i < p->operand_count; i++)
-        if (!same_scalar(p->operands[i], q->operands[i], depth - 1)) return false;
+        if (!same_scalar_within(p->operands[i], q->operands[i], depth - 1, looks)) return false;
     return true;
+}
+
+static bool same_scalar(const Value *a, const Value *b)
+{
+    int looks = 0;
+    return same_scalar_within(a, b, DEPTH, &looks);
 }
 
 static Value *wide(Pass *pass, Value *scalar)
@@ -155,7 +181,7 @@ static Value *wide(Pass *pass, Value *scalar)
 /* bound - from + to, in 64 bits. */
 static Value *moved(Pass *pass, Value *bound, Value *from, Value *to)
 {
-    if (same_scalar(from, to, DEPTH)) return number(pass, bound, DTYPE_i64);
+    if (same_scalar(from, to)) return number(pass, bound, DTYPE_i64);
     Value *value = wide(pass, bound);
     if (from) value = build2(&pass->at, OP_sub, value, wide(pass, from));
     return to ? build2(&pass->at, OP_add, value, wide(pass, to)) : value;
@@ -163,11 +189,13 @@ static Value *moved(Pass *pass, Value *bound, Value *from, Value *to)
 
 /* ---- masks ---- */
 
-static void split_mask(Pass *pass, const Value *mask, Conjuncts *out)
+static void split_mask(Pass *pass, const Value *mask, Map *seen, Conjuncts *out)
 {
+    if (map_has(seen, mask)) return;
+    map_set(pass->arena, seen, mask, seen);
     if (mask->op && mask->op->code == OP_and) {
-        split_mask(pass, mask->op->operands[0], out);
-        split_mask(pass, mask->op->operands[1], out);
+        split_mask(pass, mask->op->operands[0], seen, out);
+        split_mask(pass, mask->op->operands[1], seen, out);
     } else {
         vec_push(pass->arena, out, mask);
     }
@@ -210,7 +238,7 @@ static void shrink(Pass *pass, Block *block, int dim, Value *limit)
 {
     Value *old = block->extents[dim];
     if (!old) old = block->memory->op->operands[1 + dim];
-    if (same_scalar(old, limit, DEPTH)) return;
+    if (same_scalar(old, limit)) return;
     block->extents[dim] = build2(&pass->at, OP_min, wide(pass, old), wide(pass, limit));
 }
 
@@ -232,15 +260,16 @@ static bool take_up(Pass *pass, Block *block, const Compare *compare)
 }
 
 /* Follows from coordinates and scalars. */
-static bool is_plain(const Value *value, int depth)
+static bool is_plain(Pass *pass, const Value *value, int depth)
 {
     const Op *op = value->op;
-    if (value->type->kind == TYPE_SCALAR) return true;
+    if (value->type->kind == TYPE_SCALAR || map_has(&pass->plain, value)) return true;
     if (!op || depth == 0) return false;
     if (op->code == OP_iota || op->code == OP_splat) return true;
     if (!(op_info(op->code)->traits & ELEM)) return false;
     for (int i = 0; i < op->operand_count; i++)
-        if (!is_plain(op->operands[i], depth - 1)) return false;
+        if (!is_plain(pass, op->operands[i], depth - 1)) return false;
+    map_set(pass->arena, &pass->plain, value, pass);
     return true;
 }
 
@@ -248,15 +277,16 @@ static bool is_plain(const Value *value, int depth)
 static bool take_mask(Pass *pass, Block *block, Value **rest)
 {
     Conjuncts conjuncts = {0};
+    Map seen = {0};
     *rest = NULL;
     if (!block->mask) return true;
-    split_mask(pass, block->mask, &conjuncts);
+    split_mask(pass, block->mask, &seen, &conjuncts);
     for (size_t i = 0; i < conjuncts.count; i++) {
         Compare compare;
         Value *conjunct = (Value *)conjuncts.data[i];
         if (read_compare(pass, conjunct, &compare) && take_up(pass, block, &compare)) continue;
         if (block->op->code == OP_put || block->memory->type->kind != TYPE_VIEW ||
-            !is_plain(conjunct, DEPTH))
+            !is_plain(pass, conjunct, DEPTH))
             return false;
         *rest = *rest ? build2(&pass->at, OP_and, *rest, conjunct) : conjunct;
     }
@@ -270,6 +300,7 @@ static bool read_block(Pass *pass, Op *op, Block *out)
     *out = (Block){.op = op, .memory = op->operands[0], .mask = scattered_mask(op)};
     out->tile = scattered_value(op)->type;
     out->rank = out->memory->type->rank;
+    if (out->rank == 0) return false;
     for (int t = 0; t < out->tile->rank; t++) out->memory_dim[t] = -1;
     for (int d = 0; d < out->rank; d++) {
         Affine *index = &out->indices[d];
@@ -424,6 +455,7 @@ static void visit(Op *op, void *context)
     Value *rest;
     if (op->code != OP_gather && op->code != OP_put) return;
     pass->at = builder_before(op);
+    pass->affine = (Map){0}; /* what is built stands before this op alone */
     if (!read_block(pass, op, &block) || !is_inside(pass, &block) ||
         (op->code == OP_put && !is_one_to_one(&block)) || !take_mask(pass, &block, &rest))
         return;

@@ -145,6 +145,11 @@ static bool op_differs(Agreement *agreement, Op *op)
 {
     switch ((int)op->code) {
     case OP_thread_id: return found_at(agreement, op);
+    case OP_in_group: {
+        const ThreadGroup group = in_group_threads(op);
+        return !group_has(group, agreement->threads) &&
+               !group_is_apart(group, agreement->threads) && found_at(agreement, op);
+    }
     case OP_element_atomic:
         if (!op_int(op, ATTR_once, 0)) return found_at(agreement, op);
         break;

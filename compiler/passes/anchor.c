@@ -20,7 +20,9 @@ static const Layout *for_threads(const Inference *inference, const Layout *layou
     if (inference->warps == 0) return without_threads(inference, layout);
     int warp_bits = 0;
     while (inference->warps >> (warp_bits + 1)) warp_bits++;
-    if (layout->bits[LAYOUT_LANE] != 5 || layout->bits[LAYOUT_WARP] > warp_bits) return NULL;
+    if (layout->bits[LAYOUT_LANE] != 5 || layout->bits[LAYOUT_WARP] > warp_bits ||
+        layout->bits[LAYOUT_REGISTER] + layout->bits[LAYOUT_LANE] + warp_bits > LAYOUT_BITS)
+        return NULL;
     Layout padded = *layout;
     padded.bits[LAYOUT_WARP] = (uint8_t)warp_bits;
     return layout_intern(inference->kernel->layouts, &padded);

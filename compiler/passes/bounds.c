@@ -69,8 +69,11 @@ static const Value *split_sum(const Pass *pass, const Value *value, int64_t *add
         int64_t more, less;
         const Value *sum = split_constant(pass, value, OP_add, &more),
                     *difference = split_difference(pass, value, &less);
-        if (!sum && !difference) return facts_uncast(pass->facts, value);
-        *added += sum ? more : -less;
+        int64_t all;
+        if ((!sum && !difference) || (sum ? __builtin_add_overflow(*added, more, &all)
+                                          : __builtin_sub_overflow(*added, less, &all)))
+            return facts_uncast(pass->facts, value);
+        *added = all;
         value = sum ? sum : difference;
     }
 }
@@ -147,10 +150,10 @@ static bool stays_below(const Pass *pass, const Access *access, int dim)
     if (offset.high < INT64_MAX - access->span[dim] &&
         offset.high + access->span[dim] <= extent.low)
         return true;
-    int64_t added, gap;
+    int64_t added, gap, end;
     const Value *base = split_sum(pass, access->offsets[dim], &added);
     if (facts_gap(pass->facts, base, access->extents[dim], &gap) &&
-        added + access->span[dim] <= gap)
+        !__builtin_add_overflow(added, access->span[dim], &end) && end <= gap)
         return true;
     return ends_with_extent(pass, access->offsets[dim], access->extents[dim], access->span[dim]);
 }

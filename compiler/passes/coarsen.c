@@ -130,6 +130,7 @@ static bool is_scalar_code(const Pass *pass, const Op *op)
     case OP_thread_id: return op->results == pass->thread;
     case OP_block_idx: return op->results == pass->block || op_int(op, ATTR_dim, 0) != 0;
     case OP_grid_dim: return op_int(op, ATTR_dim, 0) != 0;
+    case OP_in_group:
     case OP_cluster_rank: return false;
     default: return true;
     }
@@ -194,7 +195,9 @@ static bool matches(Pass *pass)
     pass->threads = WARP * op_int(pass->launch, ATTR_warps, 0);
     /* a power of two divides 2^31: no index of the last block is too large for an i32 */
     if (pass->threads == 0 || (pass->threads & (pass->threads - 1))) return false;
-    if (!has_only(pass->launch, PLAIN, 2) || !find_index(pass)) return false;
+    if (!has_only(pass->launch, PLAIN, 2) || pass->launch->operands[0]->type->dtype != DTYPE_i32 ||
+        !find_index(pass))
+        return false;
     for (Op *op = launch_region(pass->launch)->first; op; op = op->next) {
         if (op->code == OP_if && !pass->guard) {
             pass->guard = op;
@@ -204,6 +207,7 @@ static bool matches(Pass *pass)
             return false;
         } else {
             note(pass, op);
+            if (is_varying(pass, op->results) && !type_is_scalar(op->results[0].type)) return false;
         }
     }
     if (!pass->guard || !read_guard(pass)) return false;

@@ -267,13 +267,15 @@ static bool follows_along_k(const Loop *loop, const Feed *feed)
 {
     const Access access = access_of(feed->copy);
     const Op *view = feed->copy->operands[0]->op;
-    int64_t slope, step;
+    int64_t slope, step, way;
     if (!value_constant(loop->op->operands[2], &step)) return false;
     for (int i = 0; i < view->operand_count; i++)
         if (!loop_slope(loop->op, view->operands[i], &slope) || slope) return false;
     for (int d = 0; d < access.rank; d++) {
         const int64_t along = access.tile_dim[d] == feed->k_dim ? access.span[d] : 0;
-        if (!loop_slope(loop->op, access.offsets[d], &slope) || slope * step != along) return false;
+        if (!loop_slope(loop->op, access.offsets[d], &slope) ||
+            __builtin_mul_overflow(slope, step, &way) || way != along)
+            return false;
     }
     return true;
 }
@@ -413,7 +415,9 @@ static bool is_deep(const Loop *loop, int64_t bytes)
 static void join_rounds(Loop *loop)
 {
     const int64_t trips = loop_trips(loop->op);
-    if (trips == 0 || op_attr(loop->op, ATTR_unroll) || !is_one_product(loop)) return;
+    if (trips == 0 || op_attr(loop->op, ATTR_unroll) || !is_one_product(loop) ||
+        dtype_bits(loop->op->operands[2]->type->dtype) < 32) /* the step has to fit */
+        return;
     const Feed *a = &loop->feeds.data[0], *b = &loop->feeds.data[1];
     if (!follows_along_k(loop, a) || !follows_along_k(loop, b)) return;
     const Type *left = a->dot->operands[0]->type;

@@ -41,7 +41,7 @@ static bool known_blocks(const Op *launch, int64_t *blocks)
     for (int d = 0; d < 3; d++) {
         int64_t extent;
         if (!value_constant(launch->operands[d], &extent)) return false;
-        *blocks *= extent < MANY_BLOCKS ? extent : MANY_BLOCKS;
+        *blocks *= extent < 0 ? 0 : extent < MANY_BLOCKS ? extent : MANY_BLOCKS;
         if (*blocks > MANY_BLOCKS) *blocks = MANY_BLOCKS;
     }
     return true;

@@ -13,6 +13,7 @@ struct FactTable {
     Arena *arena;
     Map known;   /* Value -> Facts */
     Map assumed; /* Value -> Assumed: the author's word */
+    int depth;   /* of values that are looked at behind others */
 };
 
 typedef struct Assumed Assumed;
@@ -20,6 +21,8 @@ struct Assumed {
     const Op *op;
     const Assumed *next;
 };
+
+enum { DEEPEST = 1000 }; /* beyond, nothing is known: a stack has an end */
 
 typedef Facts FactRule(FactTable *table, const Value *value);
 
@@ -420,7 +423,8 @@ static Facts facts_of_parameter(FactTable *table, const Value *value)
         !dtype_is_float(value->type->dtype))
         return (Facts){multiple_of_number(parameter->key), parameter->key, parameter->key};
     if (parameter->multiple > facts.multiple) facts.multiple = parameter->multiple;
-    if (value->type->kind == TYPE_POINTER) facts.multiple *= elements_a_byte(value->type->dtype);
+    if (value->type->kind == TYPE_POINTER)
+        facts.multiple = multiple_product(facts.multiple, elements_a_byte(value->type->dtype));
     return facts;
 }
 
@@ -532,8 +536,11 @@ Facts facts_of(FactTable *table, const Value *value)
 {
     const Facts *known = map_get(&table->known, value);
     if (known) return *known;
+    if (table->depth == DEEPEST) return facts_unknown(value->type->dtype);
     Facts *facts = arena_new_of(table->arena, Facts);
+    table->depth++;
     *facts = facts_compute(table, value);
+    table->depth--;
     apply_assumption(table, value, facts);
     map_set(table->arena, &table->known, value, facts);
     return *facts;

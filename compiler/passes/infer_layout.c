@@ -332,8 +332,12 @@ void lay_out_shared(Op *op, void *context)
     if (op->code == OP_shared_peer) op->results[0].type = op->operands[0]->type;
     if (op->code == OP_shared_view) lay_out_part(inference, op);
     if (op->code == OP_shared_reshape) lay_out_reshaped(inference, op);
-    if (op->code != OP_shared_alloc || op->results[0].type->layout) return;
+    if (op->code != OP_shared_alloc) return;
     Value *tile = &op->results[0];
+    if (tile->type->layout) {
+        op_set_int(op, ATTR_bytes, type_bytes(tile->type));
+        return;
+    }
     int32_t shape[LAYOUT_RANK];
     int order[LAYOUT_RANK];
     for (int d = 0; d < tile->type->rank; d++) {

@@ -7,9 +7,11 @@ int64_t loop_trips(const Op *loop)
 {
     int64_t begin, end, step;
     if (!value_constant(loop->operands[0], &begin) || !value_constant(loop->operands[1], &end) ||
-        !value_constant(loop->operands[2], &step) || begin >= end || step < 1)
+        !value_constant(loop->operands[2], &step) || begin >= end || step < 1 ||
+        loop->operands[0]->type->dtype == DTYPE_u64) /* whose constants have a sign here */
         return 0;
-    return (end - begin - 1) / step + 1;
+    const uint64_t rounds = ((uint64_t)end - (uint64_t)begin - 1) / (uint64_t)step;
+    return rounds < INT64_MAX ? (int64_t)rounds + 1 : 0;
 }
 
 static ValueAnswer is_unforeseen(const Value *value, void *context)

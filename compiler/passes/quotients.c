@@ -15,14 +15,23 @@ enum { ENOUGH = 4 };
 /* Magnitudes for which the quotient and the rest are normal numbers. */
 static const double LEAST = 0x1p-60, LEAST_DIVISOR = 1, MOST = 0x1p60;
 
-/* The divisions from `op` on that follow each other and have its divisor. */
+static bool divides_by(const Op *op, const Value *divisor)
+{
+    return op && op->code == OP_div && op->operands[1] == divisor;
+}
+
+/* The divisions from `op` on that follow each other and have its divisor; one of what such a
+ * division gave belongs to no run, but may begin one. */
 static OpVec run_from(Arena *arena, Op *op)
 {
     OpVec run = {0};
     Value *divisor = op->operands[1];
-    for (; op && (op->code == OP_const || (op->code == OP_div && op->operands[1] == divisor));
-         op = op->next)
-        if (op->code == OP_div) vec_push(arena, &run, op);
+    vec_push(arena, &run, op);
+    for (op = op->next; op; op = op->next) {
+        const bool follows = divides_by(op, divisor) && !divides_by(op->operands[0]->op, divisor);
+        if (!follows && op->code != OP_const) break;
+        if (follows) vec_push(arena, &run, op);
+    }
     return run;
 }
 

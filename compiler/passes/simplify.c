@@ -242,7 +242,7 @@ static bool decide(Simplifier *simplifier, Op *op)
     if (op->code != OP_for) return false;
     if (run_once(simplifier, op)) return true;
     if (!value_constant(op->operands[0], &begin) || !value_constant(op->operands[1], &end) ||
-        begin < end)
+        begin < end || op->operands[0]->type->dtype == DTYPE_u64) /* constants have a sign here */
         return false;
     for (int i = 0; i < op->result_count; i++)
         map_set(simplifier->kernel->arena, &simplifier->replaced, &op->results[i],

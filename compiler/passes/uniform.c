@@ -122,6 +122,7 @@ typedef struct Hoist {
     Arena *arena;
     Op *control;
     VEC(Op *) joint;
+    Map able; /* values that can come before it */
 } Hoist;
 
 static void collect_joint(Op *op, void *context)
@@ -141,13 +142,14 @@ static bool is_outside(const Op *control, const Value *value)
 enum { HOIST_DEPTH = 64 };
 
 /* It follows from what is known before the control op by ops without effects. */
-static bool can_come_before(const Op *control, const Value *value, int depth)
+static bool can_come_before(Hoist *hoist, const Value *value, int depth)
 {
-    if (is_outside(control, value)) return true;
+    if (is_outside(hoist->control, value) || map_has(&hoist->able, value)) return true;
     const Op *op = value->op;
     if (!op || depth == 0 || op->region_count || !(op_info(op->code)->traits & PURE)) return false;
     for (int i = 0; i < op->operand_count; i++)
-        if (!can_come_before(control, op->operands[i], depth - 1)) return false;
+        if (!can_come_before(hoist, op->operands[i], depth - 1)) return false;
+    map_set(hoist->arena, &hoist->able, value, hoist);
     return true;
 }
 
@@ -170,7 +172,7 @@ static void hoist_joint(Op *op, void *context)
     for (int r = 0; r < op->region_count; r++) region_visit(op->regions[r], collect_joint, &hoist);
     for (size_t i = 0; i < hoist.joint.count; i++)
         for (int j = 0; j < hoist.joint.data[i]->result_count; j++)
-            if (can_come_before(op, &hoist.joint.data[i]->results[j], HOIST_DEPTH))
+            if (can_come_before(&hoist, &hoist.joint.data[i]->results[j], HOIST_DEPTH))
                 bring_before(op, &hoist.joint.data[i]->results[j]);
 }
 

@@ -3,14 +3,13 @@
 #include "fuzz.h"
 #include "mutate_text.h"
 #include "eval/eval.h"
-#include "passes/passes.h"
+#include "run_passes.h"
 
 static void lower(const Kernel *typed)
 {
-    const PassOptions options = {.verify_each = true};
     CHECK(kernel_verify(typed));
     Kernel *kernel = kernel_clone(typed);
-    passes_run(kernel, target_find("sm_90a"), &options);
+    fuzz_passes(kernel);
     kernel_free(kernel);
 }
 

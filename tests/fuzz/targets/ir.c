@@ -2,7 +2,7 @@
  * goes through the passes. */
 #include "fuzz.h"
 #include "mutate_text.h"
-#include "passes/passes.h"
+#include "run_passes.h"
 
 static Kernel *read_one(Session *session, const char *path, const char *text, size_t length)
 {
@@ -27,12 +27,11 @@ static void read_again(Session *session, const Kernel *kernel)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const PassOptions options = {.verify_each = true};
     Session *session = session_new();
     Kernel *kernel = read_one(session, "fuzz.ir", (const char *)data, size);
     if (kernel && kernel_verify(kernel)) {
         read_again(session, kernel);
-        passes_run(kernel, target_find("sm_90a"), &options);
+        fuzz_passes(kernel);
     }
     if (kernel) kernel_free(kernel);
     fuzz_close(session);
