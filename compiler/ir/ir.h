@@ -143,7 +143,7 @@ typedef enum StageMask {
     THREAD = 2,
     BOTH = 3,
     HOST = 4,
-    TYPED = 8,   /* in STAGE_TYPED alone */
+    TYPED = 8,    /* in STAGE_TYPED alone */
     UNSYNCED = 16 /* up to STAGE_PLACED */
 } StageMask;
 

@@ -141,6 +141,8 @@ const Layout *layout_fma_operand(LayoutTable *table, const Layout *c, int32_t k,
     bits.layout.block[outer] = c->block[outer];
     bits.layout.shape[inner] = k;
     bits.layout.block[inner] = k & -k;
+    while (bits_log2(bits.layout.block[inner]) > LAYOUT_BITS - layout_index_bits(c))
+        bits.layout.block[inner] /= 2; /* the rest repeats */
     if (k_first) add_next(&bits, LAYOUT_REGISTER, inner, left(&bits, inner));
     add_outer(&bits, c, LAYOUT_REGISTER, outer);
     if (!k_first) add_next(&bits, LAYOUT_REGISTER, inner, left(&bits, inner));

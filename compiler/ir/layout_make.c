@@ -147,7 +147,10 @@ static const Layout *spread(LayoutTable *table, Maker *maker, const int *order, 
                             int warps, int lines)
 {
     const int rank = maker->layout.rank;
-    limit_block(&maker->layout, LAYOUT_BITS);
+    int replicas = lines ? bits_log2(warps) : 0; /* warps that other dimensions have no bit for */
+    for (int i = lines; i < rank && replicas > 0; i++)
+        replicas -= bits_log2(maker->layout.block[order[i]]);
+    limit_block(&maker->layout, LAYOUT_BITS - (replicas > 0 ? replicas : 0));
     if (rank > 0) add_vector(maker, order[0], vector);
     for (int i = 0; warps > 0 && i < LANE_BITS; i++) add_next(maker, LAYOUT_LANE, order, rank);
     const int left = rank == 1 && warps > 0 ? bits_left(maker, 0) - bits_log2(warps) : 0;

@@ -25,6 +25,7 @@ struct Places {
     Arena *scratch;
     VEC(Named) named; /* in the order of ir_line */
     VEC(File) files;
+    size_t size; /* of all stand-ins */
 };
 
 Places *places_new(Session *session, Arena *scratch)
@@ -78,6 +79,7 @@ static void fill_line(Buf *text, uint32_t width)
 static void make_stand_in(Places *places, int index)
 {
     File *file = &places->files.data[index];
+    if (places->size + file->lines > LARGEST_STAND_IN) return;
     uint32_t *widths = arena_new_array(places->scratch, uint32_t, file->lines + 1);
     size_t size = file->lines;
     for (size_t i = 0; i < places->named.count; i++) {
@@ -87,7 +89,8 @@ static void make_stand_in(Places *places, int index)
             widths[named->line] = named->column;
         }
     }
-    if (size > LARGEST_STAND_IN) return;
+    places->size += size;
+    if (places->size > LARGEST_STAND_IN) return;
     Buf text = {0};
     for (uint32_t line = 1; line <= file->lines; line++) fill_line(&text, widths[line]);
     file->source = source_from_text(places->session, file->path, text.data, text.length);

@@ -212,7 +212,8 @@ static bool read_region(Reader *reader, Region *region)
 {
     if (reader->depth >= DEEPEST_REGION)
         return ir_fail(reader, ir_token(reader), "regions are nested too deeply");
-    if (!read_arguments(reader, region) || !ir_need(reader, IR_LBRACE, "'{'")) return false;
+    if ((region->parent && !read_arguments(reader, region)) || !ir_need(reader, IR_LBRACE, "'{'"))
+        return false;
     reader->depth++;
     while (!ir_take(reader, IR_RBRACE))
         if (!read_op(reader, region)) return false;

@@ -7,7 +7,7 @@
 #include "ir/tokens.h"
 #include "base/vec.h"
 
-enum { DEEPEST_REGION = 300, MOST_VALUES = 4096, MOST_ELEMENTS = 65536 };
+enum { DEEPEST_REGION = 100, MOST_VALUES = 4096, MOST_ELEMENTS = 65536 };
 
 typedef struct Token {
     IrToken kind;

@@ -7,13 +7,13 @@ bool rule_cluster(const Check *check, const Op *launch)
     const Attr *cluster = op_attr(launch, ATTR_cluster);
     int64_t blocks = 1;
     if (cluster == NULL) return true;
+    if (cluster->count != 3) return broken(check, "a {cluster} has three extents");
     for (int i = 0; i < cluster->count; i++) {
         if (cluster->integers[i] < 1 || cluster->integers[i] > MOST)
             return broken(check, "a {cluster} has 1 to 16 blocks");
         blocks *= cluster->integers[i];
     }
-    return require(check, cluster->count == 3 && blocks <= MOST,
-                   "a {cluster} has three extents, and 16 blocks at most");
+    return require(check, blocks <= MOST, "a {cluster} has 16 blocks at most");
 }
 
 bool rule_shared_peer(const Check *check)

@@ -65,6 +65,7 @@ bool rule_barrier(const Check *check)
                    "{index} is from 1 to 15, {count} whole warps") &&
            require(check,
                    parts == 1 || (is_named && in_range(check->op, ATTR_parts, 2, 8) &&
+                                  op_int(check->op, ATTR_count, 0) % (32 * parts) == 0 &&
                                   op_int(check->op, ATTR_index, 1) + parts <= 16),
                    "{parts} have a barrier each, up to 15") &&
            require(check,
@@ -116,7 +117,8 @@ bool rule_assume(const Check *check)
            require(check, in_range(check->op, ATTR_multiple, 1, INT64_MAX),
                    "{multiple} is positive") &&
            require(check,
-                   op_int(check->op, ATTR_low, INT64_MIN) <= op_int(check->op, ATTR_high, INT64_MAX),
+                   op_int(check->op, ATTR_low, INT64_MIN) <=
+                       op_int(check->op, ATTR_high, INT64_MAX),
                    "{low} is above {high}");
 }
 

@@ -99,6 +99,8 @@ static const Layout *wanted_layout(const Check *check, int operand)
 static bool check_layouts(const Check *check)
 {
     if (check->kernel->stage < STAGE_LAID_OUT) return true;
+    if (!dot_kind(check->op) && !layout_is_fma_sums(result_type(check)->layout))
+        return broken(check, "the sums lie along both dimensions at once");
     for (int i = DOT_A; i <= DOT_C; i++)
         if (operand_type(check, i)->kind == TYPE_TILE &&
             operand_type(check, i)->layout != wanted_layout(check, i))

@@ -109,8 +109,8 @@ bool rule_scan(const Check *check)
     const Type *tile = operand_type(check, 0);
     return require(check, in_range(check->op, ATTR_dim, 0, (int64_t)tile->rank - 1),
                    "{dim} is a dimension of the tile") &&
-           require(check, type_same_shape(tile, result_type(check)), "the shape changes") &&
-           rule_same_dtype(check) && check_combination(check, tile);
+           require(check, agree(check, tile, result_type(check)), "the type changes") &&
+           check_combination(check, tile);
 }
 
 bool rule_item(const Check *check)
@@ -319,6 +319,9 @@ bool rule_tensor_copy(const Check *check)
            require(check,
                    barriers->dtype == DTYPE_i64 && (barriers->rank == 2 || barriers->rank == 1),
                    "the barriers are those of a ring, or the author's") &&
+           require(check,
+                   is_of_block(check->op->operands[1]) && is_of_block(check->op->operands[2]),
+                   "tile and barriers are in the block's own shared memory") &&
            check_boxes(check);
 }
 
@@ -379,6 +382,17 @@ bool rule_signal(const Check *check)
         fits = counts->integers[i] >= 1 && counts->integers[i] <= UINT16_MAX;
     return require(check, fits,
                    "mbarriers are a row of i64, of 1 to 65535 arrivals, with an i32 each way");
+}
+
+/* The barriers of a ring, a slot, and its parity; or whether it is given, and to which block. */
+bool rule_slot(const Check *check)
+{
+    const Op *op = check->op;
+    bool fits = operand_type(check, 0)->dtype == DTYPE_i64;
+    for (int i = 1; fits && i < op->operand_count; i++)
+        fits = operand_type(check, i)->dtype ==
+               (op->code == OP_slot_give && i == 2 ? DTYPE_b1 : DTYPE_i32);
+    return require(check, fits, "barriers are i64, a condition is a boolean, the rest i32");
 }
 
 bool rule_shared_view(const Check *check)

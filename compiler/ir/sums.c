@@ -28,10 +28,12 @@ static void follow(Op *op, void *context)
     EarlySums *early = context;
     for (int i = 0; i < op->operand_count; i++) {
         if (!map_get(&early->values, op->operands[i]) || op->code == OP_wgmma_wait) continue;
+        const int skipped = op->code == OP_for ? 3 : op->code == OP_condition;
+        if (i < skipped) continue; /* a loop's range, or its condition */
         if (op->code == OP_yield || op->code == OP_condition) {
             follow_yield(early, op, i);
         } else if (op->code == OP_for || op->code == OP_while) {
-            const int skipped = op->code == OP_for ? 3 : 0, at = i - skipped;
+            const int at = i - skipped;
             early_add(early, op->regions[0]->arguments[at + (skipped > 0)]);
             early_add(early, &op->results[at]);
         } else if (op->code == OP_vec_pack || op->code == OP_vec_get) {

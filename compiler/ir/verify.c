@@ -1,5 +1,6 @@
 /* verify.c: whether a kernel is what its stage says: rows, stages, types, scopes, links. The rules
  * of single ops are in rules.c. Goes on after a fault, so that one run shows them all. */
+#include "ir/layout_bits.h"
 #include "ir/rows.h"
 
 #include <string.h>
@@ -10,12 +11,19 @@ typedef struct Verifier {
     Map visible; /* Value -> where it was made: its launch, or the kernel if in the host region */
     const Op *launch;
     bool holds;
+    int faults;
 } Verifier;
+
+enum {
+    MOST_FAULTS = 100, /* that are shown */
+    MOST_COVERED_BITS = 32
+};
 
 static void report(Verifier *verifier, const Op *op, const char *text)
 {
     const Kernel *kernel = verifier->kernel;
     verifier->holds = false;
+    if (++verifier->faults > MOST_FAULTS) return;
     Buf line = {0};
     op_print(op, &line);
     diag_report(kernel->session->diags, DIAG_ir_invalid, op->span,
@@ -45,12 +53,23 @@ static bool layout_fits(const Type *type)
     return true;
 }
 
+/* Of all the elements that the layout covers, those beyond the tile too. */
+static int covered_bits(const Layout *layout)
+{
+    int bits = 0;
+    for (int d = 0; d < layout->rank; d++)
+        bits += bits_log2(layout->block[d]) + bits_log2_above(layout->repeat[d]);
+    return bits;
+}
+
 static const char *tile_fault(const Verifier *verifier, const Type *type)
 {
     for (int i = 0; i < type->rank; i++)
         if (type->shape[i] < 1) return "a tile's extent is not positive";
     if (type_elements(type) > TILE_LIMIT) return "a tile has more than 2^24 elements";
     if (type->layout != NULL && !layout_fits(type)) return "a layout's shape is not its tile's";
+    if (type->layout != NULL && covered_bits(type->layout) > MOST_COVERED_BITS)
+        return "a layout covers far more than its tile";
     if (type->layout != NULL && type->kind == TYPE_SHARED && !layout_is_order(type->layout))
         return "a shared tile's layout is no order of its elements";
     if (type->layout == NULL && verifier->kernel->stage >= STAGE_LAID_OUT)
@@ -253,8 +272,9 @@ static void check_parameter(Verifier *verifier, const Parameter *parameter)
         report_parameter(verifier, parameter, "a key is an integer, a boolean, an f64 or a text");
     else if (parameter->is_key && dtype_wrap(type->dtype, parameter->key) != parameter->key)
         report_parameter(verifier, parameter, "the key is out of the type's range");
-    if (parameter->is_workspace && (type->kind != TYPE_POINTER || parameter->is_key))
-        report_parameter(verifier, parameter, "a workspace is a pointer");
+    if (parameter->is_workspace &&
+        (type->kind != TYPE_POINTER || type->space == SPACE_PARAM || parameter->is_key))
+        report_parameter(verifier, parameter, "a workspace is a pointer to memory");
     if (parameter->multiple < 1)
         report_parameter(verifier, parameter, "it is a multiple of nothing positive");
 }

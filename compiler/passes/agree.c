@@ -14,7 +14,10 @@ struct Agreement {
     Map seen;            /* values that do not differ, or are being looked at */
     Map stores;          /* local_alloc -> OpVec: what is stored to it */
     Op *source;          /* of the last difference found */
+    int depth;           /* of values that are looked at behind others */
 };
+
+enum { DEEPEST = 10000 }; /* beyond, a value may differ: a stack has an end */
 
 static void note_store(Op *op, void *context)
 {
@@ -170,8 +173,12 @@ static bool differs(Agreement *agreement, const Value *value)
     map_set(agreement->arena, &agreement->seen, value, agreement);
     if (!value->op && !value->region) return false; /* a parameter */
     if (!value->op) return argument_differs(agreement, value);
-    if (value->op->region_count) return carried_differs(agreement, value->op, value->index);
-    return op_differs(agreement, value->op);
+    if (agreement->depth == DEEPEST) return found_at(agreement, value->op);
+    agreement->depth++;
+    const bool found = value->op->region_count ? carried_differs(agreement, value->op, value->index)
+                                               : op_differs(agreement, value->op);
+    agreement->depth--;
+    return found;
 }
 
 /* ---- questions ---- */

@@ -151,7 +151,10 @@ Value *address_pointer_to(Lower *lower, DType dtype, Value *pointer)
 Value *address_add_number(Lower *lower, Value *a, int64_t number)
 {
     if (!a) return address_const(lower, DTYPE_i32, number);
-    const DType dtype = a->type->kind == TYPE_POINTER ? DTYPE_i32 : a->type->dtype;
+    const bool is_narrow = dtype_wrap(DTYPE_i32, number) == number;
+    const DType dtype = a->type->kind != TYPE_POINTER ? a->type->dtype
+                        : is_narrow                   ? DTYPE_i32
+                                                      : DTYPE_i64;
     return address_op(lower, a->type->kind == TYPE_POINTER ? OP_ptr_add : OP_add, a,
                       address_const(lower, dtype, number));
 }

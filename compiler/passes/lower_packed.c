@@ -16,10 +16,10 @@ static Spot place_of(Lower *lower, Value *pointer)
     Spot place = {.base = pointer};
     while (place.base->op && place.base->op->code == OP_ptr_add) {
         Value *step = place.base->op->operands[1];
-        int64_t number;
+        int64_t number, sum;
         place.base = place.base->op->operands[0];
-        if (value_constant(step, &number)) {
-            place.more += number;
+        if (value_constant(step, &number) && !__builtin_add_overflow(place.more, number, &sum)) {
+            place.more = sum;
             continue;
         }
         step = address_cast(lower, DTYPE_i64, step);

@@ -204,7 +204,9 @@ void shared_watch(Lower *lower, const Value *part)
         if (known.low < 0 || (beyond[d] == 0 && known.high >= extent))
             lower_check_index(lower, first, extent);
         if (beyond[d] > 0 && known.high >= extent - beyond[d])
-            lower_check_index(lower, address_add_number(lower, first, beyond[d]), extent);
+            lower_check_index(
+                lower, address_add_number(lower, address_cast(lower, DTYPE_i64, first), beyond[d]),
+                extent);
     }
 }
 

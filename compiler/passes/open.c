@@ -84,6 +84,26 @@ static bool follow_use(Open *open, Op *op, Value *sum, int64_t groups)
            follow_loop(open, around, carried_as(op, 0, sum), groups);
 }
 
+static bool comes_before(const Op *a, const Op *b)
+{
+    while (a && a != b) a = a->next;
+    return a != NULL;
+}
+
+/* A sum that comes there in two ways, with more groups behind it in one, is done by the later wait
+ * in both. */
+static void add_wait(Open *open, Op *op, Value *sum)
+{
+    for (size_t i = 0; i < open->waits.count; i++) {
+        Wait *known = &open->waits.data[i];
+        if (known->sum != sum) continue;
+        if (comes_before(known->op, op)) known->op = op;
+        return;
+    }
+    const Wait wait = {op, sum};
+    vec_push(open->arena, &open->waits, wait);
+}
+
 /* From an op on, with so many groups of products begun since the sum's own, that one with them. */
 static bool follow(Open *open, Value *sum, Op *from, int64_t groups)
 {
@@ -91,8 +111,7 @@ static bool follow(Open *open, Value *sum, Op *from, int64_t groups)
         if (op_count_uses(op, sum)) return follow_use(open, op, sum, groups);
         groups += op->code == OP_dot_commit || (is_open(op) && !op_attr(op, ATTR_joined));
         if (op->code != OP_dot_wait || op_int(op, ATTR_count, 0) >= groups) continue;
-        const Wait wait = {op, sum};
-        vec_push(open->arena, &open->waits, wait);
+        add_wait(open, op, sum);
         return true;
     }
     return false;

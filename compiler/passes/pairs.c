@@ -32,10 +32,9 @@ static bool differs_along_x(const Value *value)
 static bool begins_within_lines(FactTable *facts, const Access *access)
 {
     const int contiguous = access_contiguous(access);
-    const int64_t bytes = dtype_bits(access->view->dtype);
+    const int64_t elements = LINE * 8 / dtype_bits(access->view->dtype);
     for (int d = 0; d < access->rank; d++)
-        if (d != contiguous && facts_of(facts, access->strides[d]).multiple * bytes / 8 % LINE)
-            return true;
+        if (d != contiguous && facts_of(facts, access->strides[d]).multiple % elements) return true;
     return false;
 }
 

@@ -10,6 +10,12 @@ typedef struct Slot {
     int64_t number, modulus, step;
 } Slot;
 
+/* Others are not followed: sums and products of these have room. */
+static bool is_small(int64_t number)
+{
+    return number >= INT32_MIN && number <= INT32_MAX;
+}
+
 static int64_t floor_mod(int64_t value, int64_t modulus)
 {
     return ((value % modulus) + modulus) % modulus;
@@ -19,11 +25,12 @@ static void take_number(Slot *slot)
 {
     int64_t number;
     while (slot->root->op && (slot->root->op->code == OP_add || slot->root->op->code == OP_sub) &&
-           value_constant(slot->root->op->operands[1], &number)) {
+           value_constant(slot->root->op->operands[1], &number) && is_small(number) &&
+           is_small(slot->number)) {
         slot->number += slot->root->op->code == OP_add ? number : -number;
         slot->root = slot->root->op->operands[0];
     }
-    if (!value_constant(slot->root, &number)) return;
+    if (!value_constant(slot->root, &number) || !is_small(number)) return;
     slot->number += number;
     slot->root = NULL;
 }
@@ -33,7 +40,7 @@ static Slot slot_as_written(const Value *index)
     Slot slot = {.root = index};
     const Op *op = index->op;
     if (op && op->code == OP_floormod && value_constant(op->operands[1], &slot.modulus) &&
-        slot.modulus > 0)
+        slot.modulus > 0 && is_small(slot.modulus))
         slot.root = op->operands[0];
     else
         slot.modulus = 0;
@@ -62,7 +69,8 @@ static Slot slot_of(const Value *index)
     Slot slot = slot_as_written(index);
     const Op *loop = carrying_loop(slot.root);
     int64_t first;
-    if (!loop || !value_constant(loop->operands[2 + slot.root->index], &first)) return slot;
+    if (!loop || !value_constant(loop->operands[2 + slot.root->index], &first) || !is_small(first))
+        return slot;
     const Slot next = slot_carried(loop, slot.root);
     const bool is_remainder =
         slot.modulus == 0 && slot.number == 0 && first >= 0 && first < next.modulus;
@@ -80,8 +88,7 @@ static bool growth(const Op *loop, const Slot *slot, int64_t *by)
     if (!loop_slope(loop, slot->root, by)) return false;
     if (*by == 0) return true;
     if (loop->code != OP_for || !value_constant(loop->operands[2], &step)) return false;
-    *by *= step;
-    return true;
+    return !__builtin_mul_overflow(*by, step, by);
 }
 
 /* The slot of an earlier round in terms of this one's root; false if there are no such terms. Of
@@ -91,7 +98,7 @@ static bool slot_now(Slot *slot, Round round)
     int64_t by;
     if (round.when == ROUND_SAME || (!slot->root && !slot->loop)) return true;
     if (slot->root && value_is_steady(slot->root)) return true;
-    if (!round.loop || !growth(round.loop, slot, &by)) return false;
+    if (!round.loop || !growth(round.loop, slot, &by) || !is_small(by)) return false;
     if (round.when == ROUND_EARLIER && (slot->modulus || by < 0)) return by == 0;
     slot->number -= round.when == ROUND_EARLIER ? 2 * by : by;
     return true;

@@ -110,8 +110,10 @@ static void cut(Pass *pass, int64_t pieces)
                   "%lld blocks share a tile, whose elements have nothing to do with each other",
                   (long long)pieces);
     Builder host = builder_before(pass->launch), at = builder_before(pass->place);
+    Value *grid = pass->launch->operands[0];
+    if (dtype_bits(grid->type->dtype) < 32) grid = build_cast(&host, DTYPE_i32, grid);
     pass->launch->operands[0] =
-        build2(&host, OP_mul, pass->launch->operands[0], build_const(&host, DTYPE_i32, pieces));
+        build2(&host, OP_mul, grid, build_const(&host, grid->type->dtype, pieces));
     pass->place->operands[1] = build_const(&at, pass->place->operands[1]->type->dtype, size);
     for (Op *op = launch_region(pass->launch)->first; op; op = op->next)
         if (op->result_count && op->results[0].type->kind == TYPE_TILE)

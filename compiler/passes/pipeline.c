@@ -168,7 +168,7 @@ static bool may_wrap(const Op *loop, int distance)
     const int64_t largest = loop->operands[1]->type->dtype == DTYPE_i32 ? INT32_MAX : INT64_MAX / 2;
     int64_t stop, step;
     return !value_constant(loop->operands[1], &stop) || !value_constant(loop->operands[2], &step) ||
-           step > (largest - stop) / distance;
+           step > (largest - (stop > 0 ? stop : 0)) / distance;
 }
 
 static Value *next_index(Builder *builder, const Op *loop, int distance)

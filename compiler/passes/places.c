@@ -229,7 +229,7 @@ static void visit_index(Pass *pass, Op *op)
 {
     const Value *extent = op->operands[1];
     int64_t known;
-    if (!value_constant(extent, &known)) return;
+    if (!value_constant(extent, &known) || known < 0) return;
     const Type memory = {.kind = TYPE_TILE, .rank = 1, .shape = {known}};
     const Use use = use_of(op, &memory, op->operands);
     if (is_open(pass, &use) || !pass->good) return;

@@ -62,17 +62,19 @@ static bool thread_at(const Spot *spot, int64_t *out)
 static bool loop_at(const Spot *spot, const Value *variable, int64_t *out)
 {
     const Op *loop = variable->region ? variable->region->parent : NULL;
-    int64_t ends[3];
+    int64_t ends[3], way;
     if (!loop || loop->code != OP_for || variable->index != 0) return false;
     for (int i = 0; i < 3; i++)
         if (!value_constant(value_uncast(loop->operands[i]), &ends[i])) return false;
-    if (ends[2] < 1 || ends[1] <= ends[0] || ends[1] - ends[0] > INT32_MAX) return false;
+    if (ends[2] < 1 || ends[1] <= ends[0] || __builtin_sub_overflow(ends[1], ends[0], &way) ||
+        way > INT32_MAX)
+        return false;
     return meet(spot,
                 (Variable){.kind = VARIABLE_LOOP,
                            .loop = variable,
                            .first = ends[0],
                            .step = ends[2],
-                           .count = (ends[1] - ends[0] + ends[2] - 1) / ends[2]},
+                           .count = (way - 1) / ends[2] + 1},
                 out);
 }
 

@@ -107,7 +107,7 @@ static void note_group(Run *run, const Op *op, bool within)
         is_known |= group_is_same(known, group);
         run->fits &= group_is_same(known, group) || group_is_apart(known, group);
     }
-    run->fits &= others && others->code == OP_yield;
+    run->fits &= others && others->code == OP_yield && op->result_count == 0;
     run->repeats |= is_known || within;
     if (!is_known) vec_push(run->arena, &run->groups, op);
     TileSearch search = {run, group};

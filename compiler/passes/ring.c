@@ -105,6 +105,10 @@ static const char *fault_of_copy(const Pipeline *pipeline, const Op *copy)
 {
     if (copy->operands[1]->op->code != OP_shared_alloc)
         return "it goes to a part of a tile, or to a tile that another loop left in a ring";
+    const Type *tile = copy->operands[1]->type;
+    if (tile->rank == TYPE_RANK) return "the tile has as many dimensions as one may have";
+    if (type_elements(tile) > TILE_LIMIT / pipeline->stages)
+        return "so many of these tiles are more than one tile may hold";
     for (int i = 0; i < copy->operand_count; i++)
         if (i != 1 && !loop_foresees(pipeline->loop, copy->operands[i]))
             return "where it copies from is not known before the round";

@@ -111,7 +111,7 @@ int scattered_vector(FactTable *facts, Op *op, int limit)
     const Type *tile = scattered_value(op)->type;
     const int contiguous = memory->type->kind == TYPE_VIEW ? contiguous_dim(memory) : -1;
     Run run = {0};
-    if (op->code == OP_atomic || contiguous < 0) return 1;
+    if (op->code == OP_atomic || contiguous < 0 || tile->rank == 0) return 1;
     if (mask && (!run_of(facts, mask, DEPTH, &run) || run.step)) return 1;
     int vector = ACCESS_BYTES * 8 / dtype_memory_bits(tile->dtype);
     while (vector > 1 && (vector > limit || tile->shape[tile->rank - 1] % vector != 0 ||

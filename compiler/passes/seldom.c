@@ -20,6 +20,7 @@ typedef VEC(Value *) ValueVec;
 typedef struct Part {
     int number;       /* of an op, in its region */
     int uses, within; /* of its results, and those by ops that can be moved */
+    int run;          /* that it was last looked at for */
     bool found, moves;
 } Part;
 
@@ -28,6 +29,7 @@ typedef struct Seldom {
     Arena *arena;
     Region *region;
     OpVec run;   /* selects that follow each other */
+    int runs;    /* so far */
     OpVec found; /* what their second sides come from */
 } Seldom;
 
@@ -199,11 +201,12 @@ static bool holds(const ValueVec *values, const Value *value)
     return false;
 }
 
-static bool needs_another(const Op *op, const OpVec *run)
+static bool needs_another(const Seldom *seldom, const Op *op)
 {
-    for (size_t i = 0; i < run->count; i++)
-        for (int k = 0; k < op->operand_count; k++)
-            if (op->operands[k] == &run->data[i]->results[0]) return true;
+    for (int k = 0; k < op->operand_count; k++) {
+        const Op *from = maker(seldom, op->operands[k]);
+        if (from && part_of(from) && part_of(from)->run == seldom->runs) return true;
+    }
     return false;
 }
 
@@ -211,12 +214,12 @@ static bool needs_another(const Op *op, const OpVec *run)
 static ValueVec find_run(Seldom *seldom, Op *op)
 {
     ValueVec conditions = {0};
-    OpVec between = {0};
     seldom->run.count = 0;
+    seldom->runs++;
     for (; op && (op->code == OP_const || is_choice(op)); op = op->next) {
         if (op->code == OP_const) continue;
-        if (needs_another(op, &between)) break;
-        vec_push(seldom->arena, &between, op);
+        if (needs_another(seldom, op)) break;
+        part_of(op)->run = seldom->runs;
         const bool is_old = holds(&conditions, op->operands[0]);
         if (!is_old && conditions.count == TOGETHER) continue;
         if (!is_old) vec_push(seldom->arena, &conditions, op->operands[0]);

@@ -92,7 +92,7 @@ static bool find_chain(const Sides *sides, const Op *loop, int carried, OpVec *c
         if (!is_worth_it(use) || use->operands[2] != sum || !can_turn(sides, use)) return false;
         vec_push(sides->kernel->arena, chain, use);
     }
-    return chain->count > 0 && yield->operands[carried] == sum;
+    return chain->count > 0 && yield->operands[carried] == sum && only_use(body, sum) == yield;
 }
 
 static void change_loop(Kernel *kernel, Op *loop, int carried, const OpVec *chain)

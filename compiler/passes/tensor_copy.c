@@ -24,7 +24,7 @@ static bool has_map(FactTable *facts, const Access *access, int contiguous)
         if (!value_is_on_host(access->extents[d]) || !value_is_on_host(access->strides[d]))
             return false;
         if (d != contiguous &&
-            facts_of(facts, access->strides[d]).multiple * bits % (UNIT_BYTES * 8))
+            facts_of(facts, access->strides[d]).multiple % (UNIT_BYTES * 8 / bits))
             return false;
     }
     /* rows are whole units of the map, and boxes begin at one */

@@ -275,11 +275,26 @@ static bool is_room_beside(const Pipeline *pipeline)
     return all / ring == all / (ring + bytes_beside(pipeline, false));
 }
 
+static ValueAnswer is_key(const Value *value, void *context)
+{
+    const Kernel *kernel = context;
+    const bool is_parameter = !value->op && !value->region;
+    return is_parameter && kernel->parameters[value->index].is_key ? VALUE_FOUND : VALUE_OPERANDS;
+}
+
+/* Blocks find the grid's extents themselves, and do not see keys. */
+static bool has_known_grid(const Pass *pass, const Op *launch)
+{
+    for (int d = 0; d < 3; d++)
+        if (value_finds(launch->operands[d], is_key, pass->kernel)) return false;
+    return true;
+}
+
 static bool is_persistent(Pipeline *pipeline)
 {
     const Op *launch = pipeline->pass->launch->parent;
     return pipeline->by_tensor && !launch_has_company(launch) && turns_may_differ(launch) &&
-           has_room(pipeline);
+           has_known_grid(pipeline->pass, launch) && has_room(pipeline);
 }
 
 /* No tile is used outside of the loop, and what is copied is not written before. Groups of threads

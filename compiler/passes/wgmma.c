@@ -93,6 +93,38 @@ static const Layout *part_layout(const Kernel *kernel, const Value *part, const 
     return layout;
 }
 
+/* Other uses of a tile, for which it has to lie in its own way. */
+typedef struct Uses {
+    const Kernel *kernel;
+    const Value *tile;
+    const Layout *layout;
+    bool allow;
+} Uses;
+
+static void look_at_use(Op *op, void *context)
+{
+    Uses *uses = context;
+    int32_t shape[LAYOUT_RANK];
+    if (!op->operand_count || op->operands[0] != uses->tile) return;
+    if (op->code == OP_anchor) {
+        const char *text = op_attr(op, ATTR_text)->text;
+        uses->allow &= layout_read(uses->kernel->layouts, &text) == uses->layout;
+    } else if (op->code == OP_shared_reshape) {
+        const Type *to = op->results[0].type;
+        shape_of(to, 0, shape);
+        uses->allow &= dtype_memory_bits(to->dtype) == dtype_memory_bits(uses->tile->type->dtype) &&
+                       layout_reshape(uses->kernel->layouts, uses->layout, to->rank, shape) != NULL;
+    }
+}
+
+/* No layout that the author asks for, and no other shape, says otherwise. */
+static bool uses_allow(const Kernel *kernel, const Value *tile, const Layout *layout)
+{
+    Uses uses = {kernel, tile, layout, true};
+    kernel_visit((Kernel *)(uintptr_t)kernel, look_at_use, &uses);
+    return uses.allow;
+}
+
 /* The layout that the operand will have, as the dot sees it. */
 static bool lay_out(const Kernel *kernel, Matrix *matrix)
 {
@@ -102,7 +134,9 @@ static bool lay_out(const Kernel *kernel, Matrix *matrix)
     matrix->alloc = tile->op;
     if (tile->op->code != OP_shared_alloc || part->type->rank != 2) return false;
     const Layout *whole = whole_layout(kernel, tile->type);
-    if (!whole || (tile->type->layout && tile->type->layout != whole)) return false;
+    if (!whole || (tile->type->layout && tile->type->layout != whole) ||
+        !uses_allow(kernel, tile, whole))
+        return false;
     const Layout *layout = is_whole(matrix, dims) ? matrix_layout(kernel, tile->type, dims)
                                                   : part_layout(kernel, part, whole);
     if (!layout || layout_size(layout) * dtype_bits(tile->type->dtype) / 8 % SWIZZLE_BYTES != 0)
