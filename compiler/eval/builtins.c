@@ -548,7 +548,8 @@ Object *builtin_super(Eval *eval, const Bound *bound)
         class = frame->function->owner;
         self = frame->self;
     }
-    if (class == NULL || self == NULL || class->kind != OBJECT_CLASS)
+    if (class == NULL || self == NULL || class->kind != OBJECT_CLASS ||
+        (object_class(self) == NULL && self->kind != OBJECT_CLASS))
         return FAIL(eval, bad_value, bound->at, "super() works in a method only");
     Object *object = object_new(eval, OBJECT_SUPER);
     object->as.method.self = self;
@@ -559,7 +560,7 @@ Object *builtin_super(Eval *eval, const Bound *bound)
 static Object *wrap(Eval *eval, const Bound *bound, ObjectKind kind)
 {
     Object *object = object_new(eval, kind);
-    object->as.method.function = bound->values[0];
+    object->as.method.function = bound->values[0] != NULL ? bound->values[0] : eval->none;
     return object;
 }
 

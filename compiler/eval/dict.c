@@ -177,7 +177,7 @@ static void remove_at(ObjectVec *vec, size_t index)
 void dict_remove(Eval *eval, Object *dict, const Object *key)
 {
     const size_t place = dict_place(eval, dict, key);
-    if (place == dict->as.dict.keys.count) return;
+    if (place >= dict->as.dict.keys.count) return; /* an __eq__ may have removed some */
     remove_at(&dict->as.dict.keys, place);
     remove_at(&dict->as.dict.values, place);
     if (dict->as.dict.index != NULL) dict->as.dict.index->count = NO_COUNT;

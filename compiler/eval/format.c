@@ -403,6 +403,7 @@ static Object *format_text(Eval *eval, Formatting *formatting, const char *data,
 {
     Buf buf = {0};
     bool good = depth < 3;
+    if (!good) FAIL(eval, bad_value, formatting->at, "formats are nested too deeply");
     for (; good && data < end; data++) {
         if ((*data == '{' || *data == '}') && data + 1 < end && data[1] == *data) {
             buf_char(&buf, *data++);

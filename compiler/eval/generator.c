@@ -115,6 +115,7 @@ static void leave(Eval *eval, Generator *generator, const Asker *asker)
 static bool pull_generator(Eval *eval, Object *iterator, Span at, Object **item)
 {
     Generator *generator = iterator->as.iterator.generator;
+    if (generator->state == GENERATOR_DONE) return true; /* it failed before: there is no more */
     if (generator->state == GENERATOR_RUNNING) {
         FAIL(eval, bad_value, at, "this generator is being evaluated already");
         return false;

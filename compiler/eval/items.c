@@ -88,8 +88,10 @@ static Object *iterate_class(Eval *eval, Object *class, Span at)
 
 Object *iterate(Eval *eval, Object *iterable, Span at)
 {
-    if (object_is_record(iterable) && special_method(eval, iterable, "__iter__") != NULL)
-        return iterate(eval, iterator_of(eval, iterable, at), at);
+    if (object_is_record(iterable) && special_method(eval, iterable, "__iter__") != NULL) {
+        Object *iterator = iterator_of(eval, iterable, at);
+        return iterator != NULL ? iterate(eval, iterator, at) : NULL;
+    }
     switch ((int)iterable->kind) {
     case OBJECT_LIST:
     case OBJECT_TUPLE: /* a copy: the body may change the list */
@@ -327,6 +329,7 @@ static bool slice_delete(Eval *eval, Object *list, const Object *slice, Span at)
     if (!list_may_change(eval, list, at) ||
         !slice_indices(eval, slice, list->as.list.count, &which))
         return false;
+    if (which.count == 0) return true;
     if (which.step < 0) {
         which.first += (which.count - 1) * which.step;
         which.step = -which.step;

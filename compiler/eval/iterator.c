@@ -109,10 +109,11 @@ static bool pull_next(Eval *eval, Object *iterator, Span at, Object **item)
     if (*item != NULL) return true;
     const Object *exception = attempt.fault.exception;
     if (attempt.fault.code == DIAG_stop_iteration ||
-        (exception != NULL &&
+        (exception != NULL && exception->kind == OBJECT_INSTANCE &&
          strcmp(exception->as.instance->class->as.class->name, "StopIteration") == 0))
         return true;
-    call_simple(eval, next, 1, &object, at); /* aloud */
+    if (call_simple(eval, next, 1, &object, at) != NULL) /* aloud */
+        FAIL(eval, bad_value, at, "__next__ failed, and would not again");
     return false;
 }
 

@@ -83,7 +83,7 @@ static Object *select_values(Eval *eval, Value *condition, Object *a, Object *b,
     Value *values[2];
     if (!object_is_staged(a) && !object_is_staged(b))
         a = object_ir(eval, stage_operand(eval, a, eval->at));
-    if (!stage_pair(eval, a, b, at, &values[0], &values[1])) return NULL;
+    if (a == NULL || !stage_pair(eval, a, b, at, &values[0], &values[1])) return NULL;
     return object_ir(eval, build3(&eval->builder, OP_select, condition, values[0], values[1]));
 }
 

@@ -102,6 +102,7 @@ Object *text_replace(Eval *eval, const Bound *bound)
     if (new == NULL ||
         (bound->values[3] != NULL && !object_as_int(eval, bound->values[3], "the count", &count)))
         return NULL;
+    if (count < 0) count = -1;
     const char *data = bound->values[0]->as.text.data,
                *end = data + bound->values[0]->as.text.length;
     Buf buf = {0};

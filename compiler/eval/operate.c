@@ -59,7 +59,8 @@ static bool int_floordiv(int64_t a, int64_t b, int64_t *out)
 
 static bool int_mod(int64_t a, int64_t b, int64_t *out)
 {
-    *out = b == -1 ? 0 : a - floor_divide(a, b) * b;
+    const int64_t rest = b == -1 ? 0 : a % b;
+    *out = rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
     return true;
 }
 

@@ -59,17 +59,24 @@ static Value *stretch(Eval *eval, Value *value, Span at)
     return stage_broadcast(eval, value, eval->parallel->rank, eval->parallel->shape, at);
 }
 
+/* A number of each lane, as another type; NULL: reported. */
+static Value *stretched_as(Eval *eval, Value *value, const char *what, DType dtype, Span at)
+{
+    if (value == NULL) return NULL;
+    if (value->type->kind != TYPE_SCALAR && value->type->kind != TYPE_TILE)
+        return FAIL(eval, expected_kind, at, what, "a number", type_text(eval->arena, value->type));
+    return stretch(eval, stage_cast(eval, value, dtype), at);
+}
+
 Value *lanes_number(Eval *eval, Object *object, DType dtype, Span at)
 {
-    Value *value = stage_operand(eval, object, at);
-    return value != NULL ? stretch(eval, stage_cast(eval, value, dtype), at) : NULL;
+    return stretched_as(eval, stage_operand(eval, object, at), "the value", dtype, at);
 }
 
 Value *lanes_condition(Eval *eval, Object *object, Span at)
 {
     if (eval->parallel == NULL) return stage_condition(eval, object, at);
-    Value *value = stage_operand(eval, object, at);
-    return value != NULL ? stretch(eval, stage_cast(eval, value, DTYPE_b1), at) : NULL;
+    return stretched_as(eval, stage_operand(eval, object, at), "a condition", DTYPE_b1, at);
 }
 
 Value *lanes_both(Eval *eval, Value *a, Value *b)

@@ -251,6 +251,8 @@ static Object *replace_items(Eval *eval, const Bound *bound, const Object *items
 {
     Object *list = bound->values[0];
     if (items == NULL || !list_may_change(eval, list, bound->at)) return NULL;
+    if (items->as.list.count != list->as.list.count)
+        return FAIL(eval, bad_value, bound->at, "the list was changed meanwhile");
     for (uint32_t i = 0; i < items->as.list.count; i++)
         list->as.list.items[i] = items->as.list.items[i];
     return eval->none;

@@ -54,6 +54,8 @@ Object *core_signals(Eval *eval, const Bound *bound)
         !read_counts(eval, bound->values[0], bound->at, &count, counts) ||
         (!argument_absent(bound->values[1]) && !object_truth(eval, bound->values[1], &first)))
         return NULL;
+    if (first && eval->staging->launch == NULL)
+        return FAIL(eval, bad_value, bound->at, "no launch is open here");
     Builder start = first ? start_of_launch(eval, bound->at) : eval->builder;
     Value *row = build_row(&start, count, counts);
     build_op(&start, OP_barrier, 0, NULL, 0, NULL);

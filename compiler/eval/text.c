@@ -42,6 +42,7 @@ static bool split_arguments(Eval *eval, const Bound *bound, const Object **separ
     *separator = NULL;
     if (bound->values[2] != NULL && !object_as_int(eval, bound->values[2], "maxsplit", limit))
         return false;
+    if (*limit < 0) *limit = -1;
     if (bound->values[1] == NULL || bound->values[1]->kind == OBJECT_NONE) return true;
     *separator = text_argument(eval, bound->values[1], "the separator", bound->at);
     if (*separator != NULL && (*separator)->as.text.length > 0) return true;
@@ -249,6 +250,7 @@ static Object *justify(Eval *eval, const Bound *bound, const char *align)
                            : " ";
     if (width > MOST_WIDTH)
         return FAIL(eval, bad_value, bound->at, "the width is more than 1048576");
+    if (width < 0) width = 0;
     const Object *text = bound->values[0];
     int64_t missing = width - (int64_t)count_characters(text->as.text.data, text->as.text.length);
     int64_t left = *align == '<'   ? 0
@@ -285,6 +287,7 @@ Object *text_zfill(Eval *eval, const Bound *bound)
     Object *digits = part_of(eval, text->as.text.data + sign, text_end(text));
     int64_t width;
     if (!object_as_int(eval, bound->values[1], "the width", &width)) return NULL;
+    if (width < 1) width = 1;
     Bound inner = {.values = {digits, object_int(eval, width - sign), object_text(eval, "0", 1)},
                    .at = bound->at};
     Object *filled = text_rjust(eval, &inner);

@@ -175,9 +175,9 @@ static bool equal_at(Eval *eval, const Object *a, const Object *b, int depth);
 static bool lists_equal(Eval *eval, const Object *a, const Object *b, int depth)
 {
     if (a->as.list.count != b->as.list.count || a->as.list.class != b->as.list.class) return false;
-    for (uint32_t i = 0; i < a->as.list.count; i++)
+    for (uint32_t i = 0; i < a->as.list.count && i < b->as.list.count; i++) /* an __eq__ may */
         if (!equal_at(eval, a->as.list.items[i], b->as.list.items[i], depth)) return false;
-    return true;
+    return a->as.list.count == b->as.list.count;
 }
 
 static bool dicts_equal(Eval *eval, const Object *a, const Object *b, int depth)

@@ -109,7 +109,9 @@ bool rule_scan(const Check *check)
     const Type *tile = operand_type(check, 0);
     return require(check, in_range(check->op, ATTR_dim, 0, (int64_t)tile->rank - 1),
                    "{dim} is a dimension of the tile") &&
-           require(check, agree(check, tile, result_type(check)), "the type changes") &&
+           require(check, type_same_shape(tile, result_type(check)), "the shape changes") &&
+           rule_same_dtype(check) &&
+           require(check, agree(check, tile, result_type(check)), "the layout changes") &&
            check_combination(check, tile);
 }
 

@@ -145,6 +145,10 @@ static bool decode_simple(Decoder *decoder, char c)
 static void decode_named(Decoder *decoder, const char *begin)
 {
     const char *text = decoder->parser->source->text;
+    if (decoder->at == decoder->end || *decoder->at != '{') {
+        bad_escape(decoder, begin, decoder->at, "the name is in braces");
+        return;
+    }
     const char *close = memchr(decoder->at, '}', (size_t)(decoder->end - decoder->at));
     decoder->at = close == NULL ? decoder->end : close + 1;
     if (close == NULL) {
@@ -178,7 +182,7 @@ static void decode_escape(Decoder *decoder)
         decode_hex(decoder, begin, 2);
     else if (text && (c == 'u' || c == 'U'))
         decode_hex(decoder, begin, c == 'u' ? 4 : 8);
-    else if (text && c == 'N' && decoder->at < decoder->end && *decoder->at == '{')
+    else if (text && c == 'N')
         decode_named(decoder, begin);
     else {
         decoder->at = begin + 1; /* what follows may be a brace, or more than one byte */

@@ -19,3 +19,6 @@ word = "größe"
 print(len(word), word[2], word[-1], word[::-1], word[1:4], word[2:2], word[10:], word.find("e"), word.rfind("ö"), word.index("ß"))
 print(word.center(9, "*"), word.ljust(7, "."), word.rjust(7, "."), "ä".zfill(3), len("x".ljust(5000)), "äöü"[True], "a日b本"[1::2])
 print("äaä".strip("ö"), "öaäö".strip("öä"), "  x\t\n".strip(), "xaxbx".lstrip("x"), "xaxbx".rstrip("x"), "日本日".strip("日"), "".strip(), "aaa".strip("a") + "|")
+
+# widths and counts below 0
+print("ab".ljust(-5), "ab".zfill(-(2**62) * 2), "a b c".split(None, -(2**62) * 2), "aaa".replace("a", "b", -3))
