@@ -1,5 +1,5 @@
-/* run_passes.h: the passes up to one thread's program; each may refuse the kernel, and leaves one that
- * the verifier takes. */
+/* run_passes.h: the passes up to one thread's program; each may refuse the kernel, and leaves one
+ * that the verifier takes. */
 #ifndef TILEC_TESTS_RUN_PASSES_H
 #define TILEC_TESTS_RUN_PASSES_H
 
