@@ -23,13 +23,6 @@ static int64_t common_multiple(int64_t a, int64_t b)
     return __builtin_mul_overflow(a / x, b, &result) ? a : result;
 }
 
-static Parameter *parameter_of(const Eval *eval, const Value *value)
-{
-    Kernel *kernel = eval->staging->kernel;
-    if (value->op != NULL || value->region != NULL) return NULL;
-    return &kernel->parameters[value->index];
-}
-
 static bool is_integer(const Value *value)
 {
     return value->type->kind == TYPE_SCALAR && dtype_is_integer(value->type->dtype);
@@ -61,7 +54,7 @@ static void build_fact(Builder *builder, const Fact *fact, Name text)
 /* A multiple of a parameter is what variants are made of. */
 static bool note_multiple(Eval *eval, const Fact *fact)
 {
-    Parameter *parameter = parameter_of(eval, fact->value);
+    Parameter *parameter = kernel_parameter_of(eval->staging->kernel, fact->value);
     if (parameter == NULL || fact->multiple == 1) return false;
     parameter->multiple = common_multiple(parameter->multiple, fact->multiple);
     return true;

@@ -57,6 +57,14 @@ static Value *insert_parameter(Kernel *kernel, int index, Parameter parameter, c
     return value;
 }
 
+Parameter *kernel_parameter_of(const Kernel *kernel, const Value *value)
+{
+    if (value->op != NULL || value->region != NULL || value->index >= kernel->parameter_count ||
+        kernel->parameters[value->index].value != value)
+        return NULL;
+    return &kernel->parameters[value->index];
+}
+
 bool parameter_is_map(const Parameter *parameter)
 {
     const Type *type = parameter->value->type;

@@ -138,6 +138,7 @@ typedef enum Stage {
     STAGE_SYNCED,
     STAGE_THREADED
 } Stage;
+
 typedef enum StageMask {
     TILE = 1,
     THREAD = 2,
@@ -295,6 +296,7 @@ Value *kernel_add_workspace(Kernel *kernel, Name name, const Type *type, bool ze
 /* A tensor map, which the runtime makes as the host op tensor_map says: behind all others. */
 Value *kernel_add_map(Kernel *kernel, Name name, Span span);
 bool parameter_is_map(const Parameter *parameter);
+Parameter *kernel_parameter_of(const Kernel *kernel, const Value *value); /* NULL: it is none */
 int kernel_map_count(const Kernel *kernel);
 int kernel_workspace_count(const Kernel *kernel);
 int kernel_argument_count(const Kernel *kernel); /* parameters that the caller passes */
@@ -398,6 +400,7 @@ Op *op_clone(Builder *builder, const Op *op, Map *map);
 Region *launch_region(const Op *launch);
 Op *op_enclosing(const Op *op, OpCode code); /* the nearest one around it, or NULL */
 Region *value_home(const Value *value);      /* where it is defined; NULL of a parameter */
+bool op_comes_before(const Op *a, const Op *b); /* in one region */
 bool region_holds(const Region *outer, const Region *inner); /* or is it; `inner` may be NULL */
 
 /* ---- sums.c: sums of open wgmma ops, before somebody has waited for them ---- */

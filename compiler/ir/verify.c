@@ -9,6 +9,7 @@ typedef struct Verifier {
     const Kernel *kernel;
     Arena *scratch;
     Map visible; /* Value -> where it was made: its launch, or the kernel if in the host region */
+    Map faulty;  /* values whose types rules cannot look into */
     const Op *launch;
     bool holds;
     int faults;
@@ -108,13 +109,25 @@ static const char *type_fault(const Verifier *verifier, const Type *type)
     return "a type is of no kind";
 }
 
-static bool check_type(Verifier *verifier, const Op *op, const Type *type)
+static void check_type(Verifier *verifier, const Op *op, const Value *value)
 {
+    const Type *type = value->type;
     const bool is_choice = op->region_count > 0 && (is_place(type) || type->kind == TYPE_VAR);
     const char *fault = is_choice ? "which view, array or variable it is depends on the way through"
                                   : type_fault(verifier, type);
-    if (fault != NULL) report(verifier, op, fault);
-    return fault == NULL;
+    if (fault == NULL) return;
+    report(verifier, op, fault);
+    map_set(verifier->scratch, &verifier->faulty, value, verifier);
+}
+
+static bool is_sound(const Verifier *verifier, const Op *op)
+{
+    bool sound = true;
+    for (int i = 0; i < op->result_count; i++)
+        sound &= !map_has(&verifier->faulty, &op->results[i]);
+    for (int i = 0; i < op->operand_count; i++)
+        sound &= !map_has(&verifier->faulty, op->operands[i]);
+    return sound;
 }
 
 /* ---- scopes ---- */
@@ -129,18 +142,10 @@ static void show(Verifier *verifier, const Value *value)
     map_set(verifier->scratch, &verifier->visible, value, (void *)place_now(verifier));
 }
 
-static const Parameter *parameter_of(const Kernel *kernel, const Value *value)
-{
-    if (value->op != NULL || value->region != NULL || value->index >= kernel->parameter_count ||
-        kernel->parameters[value->index].value != value)
-        return NULL;
-    return &kernel->parameters[value->index];
-}
-
 static const char *operand_fault(const Verifier *verifier, const Value *value)
 {
     if (value == NULL) return "an operand is missing";
-    const Parameter *parameter = parameter_of(verifier->kernel, value);
+    const Parameter *parameter = kernel_parameter_of(verifier->kernel, value);
     if (parameter != NULL)
         return parameter->is_key && verifier->launch != NULL ? "the device does not see keys"
                                                              : NULL;
@@ -233,13 +238,9 @@ static void check_op(Verifier *verifier, const Op *op, const Region *region)
     bool visible = check_operands(verifier, op);
     check_links(verifier, op, region);
     check_stage(verifier, op);
-    bool typed = true;
-    for (int i = 0; i < op->result_count; i++)
-        typed &= check_type(verifier, op, op->results[i].type);
-    for (int i = 0; visible && i < op->operand_count; i++)
-        typed &= type_fault(verifier, op->operands[i]->type) == NULL;
+    for (int i = 0; i < op->result_count; i++) check_type(verifier, op, &op->results[i]);
     /* A rule may look at any operand, and at the ops around, so what is wrong ends it here. */
-    if (check_row(verifier, op) && visible && typed && check_rules(verifier, op))
+    if (check_row(verifier, op) && visible && is_sound(verifier, op) && check_rules(verifier, op))
         check_regions(verifier, op);
     for (int i = 0; i < op->result_count; i++) show(verifier, &op->results[i]);
 }
@@ -255,7 +256,7 @@ static void hide_region(Verifier *verifier, const Region *region)
 static void check_region(Verifier *verifier, const Region *region)
 {
     for (int i = 0; i < region->argument_count; i++) {
-        check_type(verifier, region->parent, region->arguments[i]->type);
+        check_type(verifier, region->parent, region->arguments[i]);
         show(verifier, region->arguments[i]);
     }
     for (const Op *op = region->first; op != NULL; op = op->next) check_op(verifier, op, region);
@@ -265,8 +266,10 @@ static void check_region(Verifier *verifier, const Region *region)
 static void check_parameter(Verifier *verifier, const Parameter *parameter)
 {
     const Type *type = parameter->value->type;
-    if (type->kind != TYPE_SCALAR && type->kind != TYPE_POINTER)
+    if (type->kind != TYPE_SCALAR && type->kind != TYPE_POINTER) {
         report_parameter(verifier, parameter, "it is neither a scalar nor a pointer");
+        map_set(verifier->scratch, &verifier->faulty, parameter->value, verifier);
+    }
     if (parameter->is_key &&
         (type->kind != TYPE_SCALAR || (dtype_is_float(type->dtype) && type->dtype != DTYPE_f64)))
         report_parameter(verifier, parameter, "a key is an integer, a boolean, an f64 or a text");

@@ -164,6 +164,13 @@ Region *value_home(const Value *value)
     return value->op != NULL ? value->op->parent : value->region;
 }
 
+bool op_comes_before(const Op *a, const Op *b)
+{
+    for (const Op *op = a->next; op; op = op->next)
+        if (op == b) return true;
+    return false;
+}
+
 bool region_holds(const Region *outer, const Region *inner)
 {
     for (; inner != NULL; inner = inner->parent != NULL ? inner->parent->parent : NULL)

@@ -225,7 +225,7 @@ static bool views_apart(const Access *x, const Access *y)
     return times[0] != times[1];
 }
 
-static bool ends_before(int64_t begin, int64_t span, int64_t next)
+bool span_ends_before(int64_t begin, int64_t span, int64_t next)
 {
     int64_t end;
     return !__builtin_add_overflow(begin, span, &end) && end <= next;
@@ -239,7 +239,7 @@ bool access_is_apart(Op *a, Op *b)
         int64_t from, to;
         if (split_number(x.offsets[d], &from) == split_number(y.offsets[d], &to) &&
             value_is_steady(x.offsets[d]) && value_is_steady(y.offsets[d]) &&
-            (ends_before(from, x.span[d], to) || ends_before(to, y.span[d], from)))
+            (span_ends_before(from, x.span[d], to) || span_ends_before(to, y.span[d], from)))
             return true;
     }
     return false;
@@ -249,7 +249,5 @@ Parameter *pointer_parameter(Kernel *kernel, const Value *pointer)
 {
     while (pointer->op && (pointer->op->code == OP_ptr_add || pointer->op->code == OP_ptr_cast))
         pointer = pointer->op->operands[0];
-    if (pointer->op || pointer->region) return NULL;
-    CHECK(pointer->index < kernel->parameter_count);
-    return &kernel->parameters[pointer->index];
+    return kernel_parameter_of(kernel, pointer);
 }

@@ -36,6 +36,8 @@ Value *scattered_mask(const Op *op);
  * out as a whole. */
 int scattered_vector(FactTable *facts, Op *op, int limit);
 Access access_of(Op *op);
+/* begin + span <= next, of numbers of any size. */
+bool span_ends_before(int64_t begin, int64_t span, int64_t next);
 /* The dimension of the view that is contiguous in memory and that the tile spans; -1: none. */
 int access_contiguous(const Access *access);
 /* The longest vector along that dimension, in elements (a power of two, at most `limit`), that is

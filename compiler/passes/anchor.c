@@ -54,6 +54,5 @@ void anchor_shared(Op *op, void *context)
     Value *tile = op->operands[0];
     const Layout *layout = written_layout(inference, op);
     tile->type = type_with_layout(inference->kernel->types, tile->type, layout);
-    op_set_int(tile->op, ATTR_bytes, type_bytes(tile->type));
     op_erase(op);
 }

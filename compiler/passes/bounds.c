@@ -147,13 +147,11 @@ static bool stays_below(const Pass *pass, const Access *access, int dim)
 {
     const Facts offset = facts_of(pass->facts, access->offsets[dim]);
     const Facts extent = facts_of(pass->facts, access->extents[dim]);
-    if (offset.high < INT64_MAX - access->span[dim] &&
-        offset.high + access->span[dim] <= extent.low)
-        return true;
-    int64_t added, gap, end;
+    if (span_ends_before(offset.high, access->span[dim], extent.low)) return true;
+    int64_t added, gap;
     const Value *base = split_sum(pass, access->offsets[dim], &added);
     if (facts_gap(pass->facts, base, access->extents[dim], &gap) &&
-        !__builtin_add_overflow(added, access->span[dim], &end) && end <= gap)
+        span_ends_before(added, access->span[dim], gap))
         return true;
     return ends_with_extent(pass, access->offsets[dim], access->extents[dim], access->span[dim]);
 }

@@ -326,6 +326,18 @@ static void lay_out_part(Inference *inference, Op *op)
     part->type = type_with_layout(inference->kernel->types, part->type, layout);
 }
 
+static const Layout *plain_shared(const Inference *inference, const Type *type)
+{
+    int32_t shape[LAYOUT_RANK];
+    int order[LAYOUT_RANK];
+    for (int d = 0; d < type->rank; d++) {
+        shape[d] = (int32_t)type->shape[d];
+        order[d] = type->rank - 1 - d;
+    }
+    return layout_swizzled(inference->kernel->layouts, type->rank, shape, order,
+                           dtype_memory_bits(type->dtype));
+}
+
 void lay_out_shared(Op *op, void *context)
 {
     Inference *inference = context;
@@ -334,21 +346,10 @@ void lay_out_shared(Op *op, void *context)
     if (op->code == OP_shared_reshape) lay_out_reshaped(inference, op);
     if (op->code != OP_shared_alloc) return;
     Value *tile = &op->results[0];
-    if (tile->type->layout) {
-        op_set_int(op, ATTR_bytes, type_bytes(tile->type));
-        return;
-    }
-    int32_t shape[LAYOUT_RANK];
-    int order[LAYOUT_RANK];
-    for (int d = 0; d < tile->type->rank; d++) {
-        shape[d] = (int32_t)tile->type->shape[d];
-        order[d] = tile->type->rank - 1 - d;
-    }
-    const int bits = dtype_memory_bits(tile->type->dtype);
-    const Layout *layout =
-        layout_swizzled(inference->kernel->layouts, tile->type->rank, shape, order, bits);
-    tile->type = type_with_layout(inference->kernel->types, tile->type, layout);
-    op_set_int(op, ATTR_bytes, dtype_memory_bytes(tile->type->dtype, layout_size(layout)));
+    if (!tile->type->layout)
+        tile->type = type_with_layout(inference->kernel->types, tile->type,
+                                      plain_shared(inference, tile->type));
+    op_set_int(op, ATTR_bytes, type_bytes(tile->type));
 }
 
 /* ---- the pass ---- */

@@ -84,12 +84,6 @@ static bool follow_use(Open *open, Op *op, Value *sum, int64_t groups)
            follow_loop(open, around, carried_as(op, 0, sum), groups);
 }
 
-static bool comes_before(const Op *a, const Op *b)
-{
-    while (a && a != b) a = a->next;
-    return a != NULL;
-}
-
 /* A sum that comes there in two ways, with more groups behind it in one, is done by the later wait
  * in both. */
 static void add_wait(Open *open, Op *op, Value *sum)
@@ -97,7 +91,7 @@ static void add_wait(Open *open, Op *op, Value *sum)
     for (size_t i = 0; i < open->waits.count; i++) {
         Wait *known = &open->waits.data[i];
         if (known->sum != sum) continue;
-        if (comes_before(known->op, op)) known->op = op;
+        if (op_comes_before(known->op, op)) known->op = op;
         return;
     }
     const Wait wait = {op, sum};

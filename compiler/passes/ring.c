@@ -62,13 +62,6 @@ static const Op *ancestor_in(const Op *op, const Region *region)
     return op;
 }
 
-static bool comes_before(const Op *a, const Op *b)
-{
-    for (const Op *op = a->next; op; op = op->next)
-        if (op == b) return true;
-    return false;
-}
-
 /* The loop with stages that is nearest around the op; NULL: there is none. */
 static Op *pipelined_around(const Op *op)
 {
@@ -125,7 +118,7 @@ static const char *fault_in_loop(const Pipeline *pipeline, const Op *copy)
         if (use->code == OP_shared_reshape) return "the tile is used in another shape";
         if (!ring_is_inside(use, body)) continue;
         if (!only_reads(use)) return "the loop writes the tile in another place, too";
-        if (!is_rename(use) && comes_before(ancestor_in(use, body), copy))
+        if (!is_rename(use) && op_comes_before(ancestor_in(use, body), copy))
             return "the loop reads the tile before it is copied to";
     }
     return NULL;
@@ -368,7 +361,7 @@ static void move_ring(const Pipeline *pipeline, const Ring *ring, Value *const a
         Builder builder = builder_before(use);
         Value *slot = arguments[SLOT_READ];
         if (!inside)
-            slot = comes_before(ancestor_in(use, loop->parent), loop)
+            slot = op_comes_before(ancestor_in(use, loop->parent), loop)
                        ? build_const(&builder, DTYPE_i32, 0)
                        : &loop->results[loop->result_count - SLOTS + SLOT_LAST];
         for (int o = 0; o < use->operand_count; o++)

@@ -277,9 +277,8 @@ static bool is_room_beside(const Pipeline *pipeline)
 
 static ValueAnswer is_key(const Value *value, void *context)
 {
-    const Kernel *kernel = context;
-    const bool is_parameter = !value->op && !value->region;
-    return is_parameter && kernel->parameters[value->index].is_key ? VALUE_FOUND : VALUE_OPERANDS;
+    const Parameter *parameter = kernel_parameter_of(context, value);
+    return parameter && parameter->is_key ? VALUE_FOUND : VALUE_OPERANDS;
 }
 
 /* Blocks find the grid's extents themselves, and do not see keys. */

@@ -134,13 +134,12 @@ static bool lay_out(const Kernel *kernel, Matrix *matrix)
     matrix->alloc = tile->op;
     if (tile->op->code != OP_shared_alloc || part->type->rank != 2) return false;
     const Layout *whole = whole_layout(kernel, tile->type);
-    if (!whole || (tile->type->layout && tile->type->layout != whole) ||
-        !uses_allow(kernel, tile, whole))
-        return false;
+    if (!whole || (tile->type->layout && tile->type->layout != whole)) return false;
     const Layout *layout = is_whole(matrix, dims) ? matrix_layout(kernel, tile->type, dims)
                                                   : part_layout(kernel, part, whole);
     if (!layout || layout_size(layout) * dtype_bits(tile->type->dtype) / 8 % SWIZZLE_BYTES != 0)
         return false;
+    if (!uses_allow(kernel, tile, whole)) return false;
     matrix->layout = swapped_if(kernel, matrix->place.transposed, layout);
     return true;
 }
