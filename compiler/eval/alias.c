@@ -6,16 +6,17 @@
 
 /* A product: constant * values[0] * values[1] ... */
 typedef struct Product {
-    enum { FACTORS = 16 } room;
+    enum { FACTORS = 16, MOST = 256 /* values */ } room;
     int64_t constant;
     const Value *values[FACTORS];
-    int count;
+    int count, looked_at;
 } Product;
 
 static bool multiply(Product *product, const Value *value)
 {
     int64_t known;
     const Op *op = value->op;
+    if (product->looked_at++ == MOST) return false;
     if (value_constant(value, &known))
         return !__builtin_mul_overflow(product->constant, known, &product->constant);
     if (op != NULL && op->code == OP_cast && dtype_is_integer(op->operands[0]->type->dtype))
@@ -63,14 +64,16 @@ static Object *alias_elements(Eval *eval, Value *view, DType dtype, const Bound 
     Value *const *extents = view->op->operands + 1, *strides[TYPE_RANK];
     const int rank = view->type->rank, last = rank - 1;
     const Object *shape = bound->values[1];
-    int64_t extent, packed;
-    const int old = dtype_bytes(view->type->dtype), new = dtype_bytes(dtype);
+    int64_t extent, packed, parts;
+    const int old = dtype_memory_bits(view->type->dtype), new = dtype_memory_bits(dtype);
     if (!object_is_sequence(shape) || (int)shape->as.list.count != rank || new % old != 0 ||
         !value_constant(extents[last], &extent) ||
         !value_constant(view->op->operands[1 + rank + last], &packed) || packed != 1)
         return NULL;
     const Object *wanted = shape->as.list.items[last];
-    if (wanted->kind != OBJECT_INT || wanted->as.integer * (new / old) != extent) return NULL;
+    if (wanted->kind != OBJECT_INT ||
+        __builtin_mul_overflow(wanted->as.integer, (int64_t)(new / old), &parts) || parts != extent)
+        return NULL;
     for (int d = 0; d < last; d++)
         strides[d] = build2(&eval->builder, OP_div,
                             stage_cast(eval, view->op->operands[1 + rank + d], DTYPE_i64),
@@ -191,7 +194,8 @@ Object *core_alias(Eval *eval, const Bound *bound)
     const Type *type = argument_type(tile);
     if (!stage_ready(eval, bound->at) || !argument_dtype(eval, bound->values[2], bound->at, &dtype))
         return NULL;
-    if (type == NULL || type->kind == TYPE_LOCAL || type->kind == TYPE_SCALAR)
+    if (type == NULL ||
+        (type->kind != TYPE_VIEW && type->kind != TYPE_TILE && type->kind != TYPE_SHARED))
         return FAIL(eval, expected_kind, bound->at, "what has another shape",
                     "a register tile, a shared tile or a view", object_repr(eval, tile));
     if (type->kind == TYPE_VIEW) return alias_view(eval, stage_value(eval, tile), dtype, bound);

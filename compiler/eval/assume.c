@@ -121,15 +121,17 @@ static bool assume_compared(Eval *eval, const Op *op, Span at)
     return known || (assume_order(eval, a, b, 0, at) && assume_order(eval, b, a, 0, at));
 }
 
+enum { ASSUME_DEPTH = 1000 };
+
 /* What is no comparison of integers tells nothing. */
-static bool assume_value(Eval *eval, const Value *value, Map *seen, Span at)
+static bool assume_value(Eval *eval, const Value *value, Map *seen, int depth, Span at)
 {
     const Op *op = value->op;
-    if (op == NULL || map_has(seen, value)) return true;
+    if (op == NULL || depth == 0 || map_has(seen, value)) return true;
     map_set(eval->staging->kernel->arena, seen, value, seen);
     if (op->code == OP_and)
-        return assume_value(eval, op->operands[0], seen, at) &&
-               assume_value(eval, op->operands[1], seen, at);
+        return assume_value(eval, op->operands[0], seen, depth - 1, at) &&
+               assume_value(eval, op->operands[1], seen, depth - 1, at);
     return op->code != OP_cmp || assume_compared(eval, op, at);
 }
 
@@ -161,7 +163,7 @@ Object *core_assume(Eval *eval, const Bound *bound)
     }
     Value *value = stage_condition(eval, condition, bound->at);
     Map seen = {0};
-    if (value == NULL || !assume_value(eval, value, &seen, bound->at)) return NULL;
+    if (value == NULL || !assume_value(eval, value, &seen, ASSUME_DEPTH, bound->at)) return NULL;
     if (in_host_part(eval))
         op_set_text(build_op(&eval->builder, OP_require, 1, &value, 0, NULL), ATTR_text,
                     text_of(eval, bound->at));

@@ -35,7 +35,7 @@ Value *argument_value(Eval *eval, Object *object, TypeKind kind, const char *wha
     }
     if (type == NULL || type->kind != kind)
         return FAIL(eval, expected_kind, at, what, wanted != NULL ? wanted : NAMES[kind],
-                    object_repr(eval, object));
+                    object != NULL ? object_repr(eval, object) : "missing");
     return stage_ready(eval, at) ? stage_value(eval, object) : NULL;
 }
 

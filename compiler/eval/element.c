@@ -372,8 +372,11 @@ Object *core_warp_sync(Eval *eval, const Bound *bound)
     return eval->none;
 }
 
+enum { DIGIT_DEPTH = 64 };
+
 /* The value as a digit of the thread's index: index / *stride % *extent. */
-static bool read_digit(const Value *value, int64_t threads, int64_t *stride, int64_t *extent)
+static bool read_digit(const Value *value, int64_t threads, int depth, int64_t *stride,
+                       int64_t *extent)
 {
     int64_t by;
     const Op *op = value->op;
@@ -381,8 +384,8 @@ static bool read_digit(const Value *value, int64_t threads, int64_t *stride, int
     *extent = threads;
     if (op == NULL) return false;
     if (op->code == OP_thread_id) return true;
-    if (op->operand_count != 2 || !value_constant(op->operands[1], &by) || by < 1 ||
-        !read_digit(op->operands[0], threads, stride, extent))
+    if (depth == 0 || op->operand_count != 2 || !value_constant(op->operands[1], &by) || by < 1 ||
+        !read_digit(op->operands[0], threads, depth - 1, stride, extent))
         return false;
     if (op->code == OP_floordiv || op->code == OP_div) {
         if (__builtin_mul_overflow(*stride, by, stride)) return false;
@@ -402,7 +405,7 @@ Object *core_thread_digit(Eval *eval, const Bound *bound)
     const Type *type = argument_type(bound->values[0]);
     if (!stage_ready(eval, bound->at) || !group_now(eval, &begin, &count)) return NULL;
     if (type == NULL || type->kind != TYPE_SCALAR ||
-        !read_digit(stage_value(eval, bound->values[0]), count, &digit[0], &digit[1]))
+        !read_digit(stage_value(eval, bound->values[0]), count, DIGIT_DEPTH, &digit[0], &digit[1]))
         return FAIL(eval, expected_kind, bound->at, "what counts threads",
                     "one of the thread's indices", object_repr(eval, bound->values[0]));
     Object *items[2] = {object_int(eval, digit[0]), object_int(eval, digit[1])};

@@ -210,6 +210,7 @@ bool launch_set_cluster(Eval *eval, Op *launch, Object *object, Span at);
 Value *workspace_pointer(Eval *eval, DType dtype, int64_t count, Span at);
 void workspaces_settle(Kernel *kernel); /* drops those that nothing uses */
 Object *kernel_attribute(Eval *eval, const char *name);
+bool kernel_warps(Eval *eval, int64_t *out); /* 1 to 32; false: reported */
 Flow stage_for(Eval *eval, const NodeFor *node, Object *range);
 Flow stage_while(Eval *eval, const NodeWhile *node);
 bool is_literal_true(const Node *node);

@@ -326,6 +326,9 @@ Object *core_fold_at(Eval *eval, const Bound *bound)
     const Type *type = argument_type(tile);
     if (eval->parallel == NULL || type == NULL || type->kind != TYPE_TILE)
         return FAIL(eval, bad_value, at, "a reducer is updated in a parallel loop");
+    if (mode->kind != OBJECT_TEXT || type->dtype == DTYPE_b1)
+        return FAIL(eval, expected_kind, at, "what a reducer is made of", "numbers",
+                    type_text(eval->arena, type));
     if (!read_places(eval, stage_value(eval, tile), bound->values[1], at, &places)) return NULL;
     if (!match_tile(eval, &places, &match))
         return eval->parallel->whole

@@ -20,8 +20,7 @@ bool group_now(Eval *eval, int64_t *begin, int64_t *count)
     }
     int64_t warps;
     const Span at = eval->at;
-    Object *object = kernel_attribute(eval, "warps");
-    if (object == NULL || !object_as_int(eval, object, "the number of warps", &warps)) return false;
+    if (!kernel_warps(eval, &warps)) return false;
     eval->at = at;
     *count = 32 * warps;
     return true;
@@ -32,9 +31,9 @@ static bool check_group(Eval *eval, int64_t begin, int64_t count, int64_t outer_
 {
     const char *fault = NULL;
     if (count < 1 || begin < 0 || begin > outer_count - count)
-        fault =
-            arena_printf(eval->arena, "threads %lld to %lld are not among the %lld around them",
-                         (long long)begin, (long long)(begin + count - 1), (long long)outer_count);
+        fault = arena_printf(eval->arena,
+                             "%lld threads from %lld on are not among the %lld around them",
+                             (long long)count, (long long)begin, (long long)outer_count);
     else if (count != 1 && ((outer_begin + begin) % 32 != 0 || count % 32 != 0))
         fault = "a thread group is one thread, or whole warps";
     if (fault != NULL) FAIL(eval, bad_value, eval->at, fault);
@@ -163,14 +162,17 @@ static const Bounds comparisons[] = {
     {"lt", -1, 0}, {"le", -1, 1}, {"ge", 0, -1}, {"gt", 1, -1}, {"eq", 0, 1},
 };
 
+enum { MOST_CONDITIONS = 64 }; /* that are looked at: one may be met by many ways */
+
 /* Leaves those of the threads for which the condition holds, where these follow each other. */
-static bool narrow(Eval *eval, const Value *condition, Threads *threads)
+static bool narrow(Eval *eval, const Value *condition, Threads *threads, int *left)
 {
     int64_t number;
     const Op *op = condition->op;
-    if (op == NULL) return false;
+    if (op == NULL || --*left < 0) return false;
     if (op->code == OP_and)
-        return narrow(eval, op->operands[0], threads) && narrow(eval, op->operands[1], threads);
+        return narrow(eval, op->operands[0], threads, left) &&
+               narrow(eval, op->operands[1], threads, left);
     if (op->code != OP_cmp || !value_constant(op->operands[1], &number)) return false;
     const int64_t together = threads_counted(eval, op->operands[0]);
     if (together == 0) return false;
@@ -227,7 +229,8 @@ static bool group_by(Eval *eval, const Value *condition, const NodeIf *node, Thr
                      Flow *flow)
 {
     Threads threads = all, others;
-    if (!narrow(eval, condition, &threads) || !is_whole(threads) ||
+    int left = MOST_CONDITIONS;
+    if (!narrow(eval, condition, &threads, &left) || !is_whole(threads) ||
         (!others_of(all, threads, &others) && node->orelse.count > 0))
         return false;
     *flow = run_among(eval, threads, node->body, node->base.span);

@@ -231,6 +231,13 @@ Object *core_result(Eval *eval, const Bound *bound)
     return result_new(eval, name, dtype, rank, extents, bound->at, -1);
 }
 
+static const Result *result_at(const Staging *staging, int order)
+{
+    for (size_t i = 0; i < staging->results.count; i++)
+        if (staging->results.data[i].order == order) return &staging->results.data[i];
+    return NULL;
+}
+
 static bool take_returned(Eval *eval, Object *given, int order)
 {
     Staging *staging = eval->staging;
@@ -240,6 +247,11 @@ static bool take_returned(Eval *eval, Object *given, int order)
     for (size_t i = 0; i < staging->results.count; i++) {
         Result *result = &staging->results.data[i];
         if (object->kind != OBJECT_IR || object->as.ir.value != result->view) continue;
+        if (result->order < 0 && result_at(staging, order) != NULL) {
+            FAIL(eval, bad_result, eval->at,
+                 "the kernel gives those of its arguments that are results, and returns nothing");
+            return false;
+        }
         if (result->order < 0) {
             result->order = order;
             return true;
@@ -262,13 +274,6 @@ static bool take_all_returned(Eval *eval, Object *returned)
     for (uint32_t i = 0; i < returned->as.list.count; i++)
         if (!take_returned(eval, returned->as.list.items[i], (int)i)) return false;
     return true;
-}
-
-static const Result *result_at(const Staging *staging, int order)
-{
-    for (size_t i = 0; i < staging->results.count; i++)
-        if (staging->results.data[i].order == order) return &staging->results.data[i];
-    return NULL;
 }
 
 static void add_result(Eval *eval, const Result *result, int order)
@@ -361,8 +366,11 @@ typedef struct Import {
     Op *launch;
     Builder builder;
     Map copies;
+    int depth;
     bool failed;
 } Import;
+
+enum { IMPORT_DEPTH = 10000 };
 
 static const char *value_text(Eval *eval, const Value *value)
 {
@@ -392,11 +400,16 @@ static Value *import_value(Import *import, Value *value, Span at)
     if (launch != NULL) return FAIL(eval, other_launch, at, value_text(eval, value));
     if (!(op_info(value->op->code)->traits & PURE))
         return FAIL(eval, outside_launch, value->op->span);
-    for (int i = 0; i < value->op->operand_count; i++) {
+    if (import->depth == IMPORT_DEPTH) return FAIL(eval, recursion, at, IMPORT_DEPTH);
+    import->depth++;
+    bool good = true;
+    for (int i = 0; good && i < value->op->operand_count; i++) {
         Value *operand = import_value(import, value->op->operands[i], at);
-        if (operand == NULL) return NULL;
-        map_set(eval->arena, &import->copies, value->op->operands[i], operand);
+        good = operand != NULL;
+        if (good) map_set(eval->arena, &import->copies, value->op->operands[i], operand);
     }
+    import->depth--;
+    if (!good) return NULL;
     Op *copy = op_clone(&import->builder, value->op, &import->copies);
     Value *result = &copy->results[value->index];
     map_set(eval->arena, &import->copies, value, result);
@@ -440,10 +453,22 @@ static bool import_into(Eval *eval, Op *launch)
 
 /* ---- the host region itself ---- */
 
-static bool is_used(const Kernel *kernel, const Op *op)
+typedef struct Uses {
+    Arena *arena;
+    Map used; /* by what stands behind */
+} Uses;
+
+static void note_operands(Op *op, void *context)
+{
+    Uses *uses = context;
+    for (int i = 0; i < op->operand_count; i++)
+        map_set(uses->arena, &uses->used, op->operands[i], uses);
+}
+
+static bool is_used(const Uses *uses, const Op *op)
 {
     for (int i = 0; i < op->result_count; i++)
-        if (value_count_uses(kernel, &op->results[i]) > 0) return true;
+        if (map_has(&uses->used, &op->results[i])) return true;
     return false;
 }
 
@@ -468,12 +493,15 @@ static bool check_host_op(Eval *eval, const Op *op)
 static bool check_host(Eval *eval, Kernel *kernel)
 {
     bool good = true;
+    Uses uses = {.arena = eval->arena};
     for (Op *op = kernel->host->last, *previous; op != NULL; op = previous) {
         previous = op->previous;
-        if ((op_info(op->code)->traits & PURE) && !is_used(kernel, op))
+        if ((op_info(op->code)->traits & PURE) && !is_used(&uses, op)) {
             op_erase(op);
-        else
-            good &= check_host_op(eval, op);
+            continue;
+        }
+        op_visit(op, note_operands, &uses);
+        good &= check_host_op(eval, op);
     }
     return good;
 }

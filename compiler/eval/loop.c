@@ -344,6 +344,7 @@ static Flow stage_loop(Eval *eval, Loop *loop, bool endless)
     loop->lanes = lanes_open(eval, loop->body);
     for (int retry = 0; retry < RETRY_LIMIT && !settled; retry++) {
         eval_move(eval, at);
+        if (!eval_step(eval, at)) return FLOW_ERROR; /* loops in loops try again and again */
         OpenLoop outer = loop_open(eval);
         good = try_loop(eval, loop, &settled);
         loop_close(eval, outer);
@@ -415,20 +416,24 @@ static void count_rounds(Eval *eval, Loop *loop, bool differ)
     loop->bounds[2] = stage_bound(eval, object_int(eval, 1), DTYPE_i64, differ);
 }
 
+enum { MOST_VALUES = 64 }; /* that are looked at: one may be met by many ways */
+
 /* As far as it shows: sizes of grids, numbers without a sign, what is made of such. */
-static bool is_positive(const Value *value)
+static bool is_positive(const Value *value, int *left)
 {
     int64_t number;
     const Op *op = value->op;
     if (value_constant(value, &number)) return number > 0;
-    if (op && op->code == OP_splat) return is_positive(op->operands[0]);
+    if (--*left < 0) return false;
+    if (op && op->code == OP_splat) return is_positive(op->operands[0], left);
     if (!dtype_is_signed(value->type->dtype)) return true;
     if (!op) return false;
     const bool each = op->code == OP_mul || op->code == OP_add || op->code == OP_min,
                any = op->code == OP_max;
-    if (op->code == OP_cast) return is_positive(op->operands[0]);
+    if (op->code == OP_cast) return is_positive(op->operands[0], left);
     if (!each && !any) return op->code == OP_grid_dim;
-    const bool first = is_positive(op->operands[0]), second = is_positive(op->operands[1]);
+    const bool first = is_positive(op->operands[0], left),
+               second = is_positive(op->operands[1], left);
     return each ? first && second : first || second;
 }
 
@@ -441,7 +446,8 @@ static bool set_bounds(Eval *eval, Loop *loop, Object *const bounds[3])
         loop->bounds[i] = stage_bound(eval, bounds[i], wide ? DTYPE_i64 : DTYPE_i32, differ);
         if (loop->bounds[i] == NULL) return false;
     }
-    if (!is_positive(loop->bounds[2])) count_rounds(eval, loop, differ);
+    int left = MOST_VALUES;
+    if (!is_positive(loop->bounds[2], &left)) count_rounds(eval, loop, differ);
     if (!differ) return true;
     /* those with no rounds stay at their end */
     loop->bounds[1] = build2(&eval->builder, OP_max, loop->bounds[0], loop->bounds[1]);

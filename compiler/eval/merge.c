@@ -7,11 +7,13 @@
 
 /* ---- merging ---- */
 
-static const Change *find_change(const ChangeVec *changes, const Binding *binding)
+/* By the binding. */
+static Map index_changes(Eval *eval, const ChangeVec *changes)
 {
+    Map index = {0};
     for (size_t i = 0; i < changes->count; i++)
-        if (changes->data[i].binding == binding) return &changes->data[i];
-    return NULL;
+        map_set(eval->arena, &index, changes->data[i].binding, &changes->data[i]);
+    return index;
 }
 
 /* The older value's clock, if this value is it or was merged from it. */
@@ -54,12 +56,12 @@ static bool stays_inside(const Eval *eval, const Change *change)
     return true;
 }
 
-static void merge_one(Eval *eval, Op *control, Binding *binding, const ChangeVec changes[2],
+static void merge_one(Eval *eval, Op *control, Binding *binding, const Map changes[2],
                       const Flow flows[2])
 {
     Merge merge = {.control = control, .before = UINT64_MAX, .binding = binding};
     for (int i = 0; i < 2; i++) {
-        const Change *change = find_change(&changes[i], binding);
+        const Change *change = map_get(&changes[i], binding);
         merge.regions[i] = control->regions[i];
         merge.values[i] = change != NULL ? change->after : binding->object;
         merge.at[i] = change != NULL ? change->at : binding->at;
@@ -72,11 +74,12 @@ static void merge_one(Eval *eval, Op *control, Binding *binding, const ChangeVec
 
 void merge_branches(Eval *eval, Op *control, const ChangeVec changes[2], const Flow flows[2])
 {
+    const Map index[2] = {index_changes(eval, &changes[0]), index_changes(eval, &changes[1])};
     for (int i = 0; i < 2; i++)
         for (size_t j = 0; j < changes[i].count; j++)
             if (!stays_inside(eval, &changes[i].data[j]) &&
-                (i == 0 || find_change(&changes[0], changes[1].data[j].binding) == NULL))
-                merge_one(eval, control, changes[i].data[j].binding, changes, flows);
+                (i == 0 || !map_has(&index[0], changes[1].data[j].binding)))
+                merge_one(eval, control, changes[i].data[j].binding, index, flows);
 }
 
 void merge_group(Eval *eval, Op *group, const ChangeVec *changes)

@@ -94,6 +94,8 @@ Value *lanes_others(Eval *eval, Value *mask)
     return build1(&eval->builder, OP_not, mask);
 }
 
+enum { PARTS_DEPTH = 4000 }; /* a list may hold itself */
+
 /* a where the mask is true, else b; of tuples and lists part by part. NULL: reported. */
 Object *lanes_choose(Eval *eval, Value *mask, Object *a, Object *b, Span at)
 {
@@ -101,13 +103,18 @@ Object *lanes_choose(Eval *eval, Value *mask, Object *a, Object *b, Span at)
         (!object_is_staged(a) && !object_is_staged(b) && a->kind == b->kind && object_equal(a, b)))
         return a;
     if (object_is_sequence(a) && a->kind == b->kind && a->as.list.count == b->as.list.count) {
+        if (eval->depth >= PARTS_DEPTH) return FAIL(eval, recursion, at, PARTS_DEPTH);
         Object *parts = object_list(eval, a->kind, NULL, 0);
         parts->as.list.class = a->as.list.class;
-        for (uint32_t i = 0; i < a->as.list.count; i++) {
+        eval->depth++;
+        for (uint32_t i = 0; i < a->as.list.count && parts != NULL; i++) {
             Object *part = lanes_choose(eval, mask, a->as.list.items[i], b->as.list.items[i], at);
-            if (part == NULL) return NULL;
-            list_append(eval, parts, part);
+            if (part != NULL)
+                list_append(eval, parts, part);
+            else
+                parts = NULL;
         }
+        eval->depth--;
         return parts;
     }
     const bool numbers = (object_is_staged(a) || object_is_number(a)) &&
@@ -452,16 +459,23 @@ Object *lanes_stretch(Eval *eval, Object *object, bool of_record, Span at)
     if (!object_is_sequence(object)) {
         if (!object_is_staged(object) && (of_record || !object_is_number(object))) return object;
         Value *value = stage_operand(eval, object, at);
-        return value != NULL ? object_ir(eval, stretch(eval, value, at)) : NULL;
+        return value != NULL
+                   ? object_ir(eval, stretched_as(eval, value, "the value", value->type->dtype, at))
+                   : NULL;
     }
+    if (eval->depth >= PARTS_DEPTH) return FAIL(eval, recursion, at, PARTS_DEPTH);
     Object *parts = object_list(eval, object->kind, NULL, 0);
     parts->as.list.class = object->as.list.class;
     of_record = of_record || object_is_record(object);
-    for (uint32_t i = 0; i < object->as.list.count; i++) {
+    eval->depth++;
+    for (uint32_t i = 0; i < object->as.list.count && parts != NULL; i++) {
         Object *part = lanes_stretch(eval, object->as.list.items[i], of_record, at);
-        if (part == NULL) return NULL;
-        list_append(eval, parts, part);
+        if (part != NULL)
+            list_append(eval, parts, part);
+        else
+            parts = NULL;
     }
+    eval->depth--;
     return parts;
 }
 

@@ -83,6 +83,12 @@ bool instances_same(const Object *a, const Object *b)
            object_equal(left, right);
 }
 
+static bool is_definition(const Object *object)
+{
+    return object != NULL && object->kind == OBJECT_FUNCTION &&
+           object->as.function.node->kind == NODE_FunctionDef;
+}
+
 static bool find_function(Eval *eval, Object *instance, Span at, Signature *out)
 {
     out->instance = instance;
@@ -93,12 +99,12 @@ static bool find_function(Eval *eval, Object *instance, Span at, Signature *out)
     if (!out->is_function)
         out->function =
             class_find(instance->as.instance->class, intern_text(eval->session->names, "__call__"));
-    if (out->function != NULL && out->function->kind == OBJECT_FUNCTION &&
-        out->function->as.function.node->kind == NODE_FunctionDef)
+    const Object *odd = !is_definition(out->function) ? out->function : out->body;
+    if (is_definition(out->function) && (out->body == NULL || is_definition(out->body)))
         return true;
     if (out->is_function)
         FAIL(eval, expected_kind, at, "what becomes a kernel", "a function that 'def' made",
-             object_repr(eval, out->function));
+             object_repr(eval, odd));
     else
         FAIL(eval, unknown_attribute, at, object_repr(eval, instance), "__call__");
     return false;
@@ -230,11 +236,19 @@ static bool read_parameter(Eval *eval, const Signature *signature, const Functio
     return false;
 }
 
+static bool is_ending_and_type(const Object *object)
+{
+    return object_is_sequence(object) && object->as.list.count == 2 &&
+           object->as.list.items[0]->kind == OBJECT_TEXT;
+}
+
 /* What a dialect takes apart into several: pairs of a name's ending and a type. */
 static bool add_parts(Eval *eval, Signature *signature, const Function *function,
                       const Nodearg *node, const Object *parts)
 {
     for (uint32_t i = 0; i < parts->as.list.count; i++) {
+        if (!is_ending_and_type(parts->as.list.items[i]))
+            return FAIL(eval, parameter_type, node->base.span, node->arg), false;
         const Object *const *pair = (const Object *const *)parts->as.list.items[i]->as.list.items;
         KernelParameter parameter;
         if (!read_parameter(eval, signature, function, node, pair[1], NULL, &parameter))

@@ -106,16 +106,20 @@ static bool set_grid(Eval *eval)
     return true;
 }
 
+bool kernel_warps(Eval *eval, int64_t *out)
+{
+    Object *object = kernel_attribute(eval, "warps");
+    if (object == NULL || !object_as_int(eval, object, "the number of warps", out)) return false;
+    if (*out >= 1 && *out <= 32) return true;
+    FAIL(eval, bad_value, eval->at,
+         arena_printf(eval->arena, "a block has 1 to 32 warps, not %lld", (long long)*out));
+    return false;
+}
+
 static bool set_warps(Eval *eval)
 {
     int64_t warps;
-    Object *object = kernel_attribute(eval, "warps");
-    if (object == NULL || !object_as_int(eval, object, "the number of warps", &warps)) return false;
-    if (warps < 1 || warps > 32) {
-        FAIL(eval, bad_value, eval->at,
-             arena_printf(eval->arena, "a block has 1 to 32 warps, not %lld", (long long)warps));
-        return false;
-    }
+    if (!kernel_warps(eval, &warps)) return false;
     op_set_int(eval->staging->launch, ATTR_warps, warps);
     return true;
 }
@@ -346,7 +350,7 @@ static Map extents_ahead(Eval *eval, const Signature *signature,
     eval->quiet--;
     step_back(eval, &aside);
     eval->steps_left = steps_left;
-    kernel_free(staging.kernel);
+    vec_push(eval->arena, &eval->kernels, staging.kernel); /* the program may hold its values */
     return staging.ahead;
 }
 
@@ -405,11 +409,8 @@ bool specialisation_stage(Eval *eval, Specialisation *specialisation, Name expor
     good = good && diag_error_count(eval->session->diags) == errors;
     if (good) workspaces_settle(kernel);
     good = good && kernel_verify(kernel);
-    if (!good) {
-        kernel_free(kernel);
-        return false;
-    }
-    specialisation->kernel = kernel;
-    vec_push(eval->arena, &eval->kernels, kernel);
-    return true;
+    vec_push(eval->arena, &eval->kernels,
+             kernel); /* the program may hold its values, good or not */
+    if (good) specialisation->kernel = kernel;
+    return good;
 }

@@ -134,8 +134,8 @@ static bool read_slice(Eval *eval, const Subscript *subscript, int dim, Object *
         FAIL(eval, bad_value, subscript->at, "a slice of a view does not start before it");
         return false;
     }
-    part->start = part->known_start >= 0 ? build_const(&eval->builder, DTYPE_i32, part->known_start)
-                                         : stage_index(eval, begin, subscript->at);
+    if (part->known_start >= 0) begin = object_int(eval, part->known_start);
+    part->start = stage_index(eval, begin, subscript->at);
     return part->start != NULL;
 }
 

@@ -525,12 +525,11 @@ static Object *with_strides(Eval *eval, Object *known)
     if (known->as.list.items[2]->kind == OBJECT_TUPLE) return known;
     Object *strides = object_list(eval, OBJECT_TUPLE, NULL, 0);
     const Object *shape = known->as.list.items[1];
-    for (uint32_t i = 0; i < shape->as.list.count; i++) {
-        int64_t stride = 1;
-        for (uint32_t j = i + 1; j < shape->as.list.count; j++)
-            stride *= shape->as.list.items[j]->as.integer;
-        list_append(eval, strides, object_int(eval, stride));
-    }
+    int64_t steps[TYPE_RANK], stride = 1; /* from the end, as pack() has looked at it */
+    for (uint32_t i = shape->as.list.count; i-- > 0; stride *= shape->as.list.items[i]->as.integer)
+        steps[i] = stride;
+    for (uint32_t i = 0; i < shape->as.list.count; i++)
+        list_append(eval, strides, object_int(eval, steps[i]));
     return object_list(eval, OBJECT_TUPLE,
                        (Object *[]){known->as.list.items[0], known->as.list.items[1], strides}, 3);
 }

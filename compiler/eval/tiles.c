@@ -346,6 +346,9 @@ Object *core_fma(Eval *eval, const Bound *bound)
                     object_repr(eval, bound->values[0]));
     for (int i = 0; i < 3; i++) {
         const Type *given = argument_type(bound->values[i]);
+        if (given != NULL && given->kind != TYPE_SCALAR && given->kind != TYPE_TILE)
+            return FAIL(eval, expected_kind, bound->at, "an operand of fma", "a number",
+                        type_text(eval->arena, given));
         if (given != NULL && given->dtype != type->dtype)
             return FAIL(eval, dtype_mismatch, bound->at, "an operand of fma",
                         dtype_user_name(given->dtype), dtype_user_name(type->dtype));
@@ -370,6 +373,9 @@ Object *core_approximate(Eval *eval, const Bound *bound)
     else if (!stage_pair(eval, bound->values[1], second, bound->at, &a, &b))
         return NULL;
     if (a == NULL) return NULL;
+    if (a->type->kind != TYPE_SCALAR && a->type->kind != TYPE_TILE)
+        return FAIL(eval, expected_kind, bound->at, "what is approximated", "a number",
+                    type_text(eval->arena, a->type));
     if (a->type->dtype != DTYPE_f32)
         return FAIL(eval, dtype_mismatch, bound->at, "what is approximated",
                     dtype_user_name(a->type->dtype), dtype_user_name(DTYPE_f32));

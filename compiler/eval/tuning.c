@@ -71,12 +71,22 @@ static bool check_names(Eval *eval, const Signature *signature,
     return true;
 }
 
+static bool are_members(const Object *members, uint32_t count)
+{
+    bool good = object_is_sequence(members) && members->as.list.count == count;
+    for (uint32_t i = 0; good && i < count; i++) good = is_kernel(members->as.list.items[i]);
+    return good;
+}
+
 bool tuning_plan(Eval *eval, const Signature *signature, Object *const *values,
                  Specialisation *specialisation)
 {
     const Object *all = signature->configurations;
     const Object *members = instance_attribute(eval, signature->instance, "__members__");
     if (all == NULL || !object_is_sequence(all) || all->as.list.count == 0) return true;
+    if (members != NULL && !are_members(members, all->as.list.count))
+        return refuse_call(eval, specialisation->at,
+                           "__members__ has a kernel for each configuration");
     ObjectVec *out = &specialisation->configurations;
     for (uint32_t i = 0; i < all->as.list.count; i++) {
         Object *configuration = all->as.list.items[i];
@@ -129,6 +139,37 @@ static Name configuration_name(Eval *eval, const Object *configuration)
     return name;
 }
 
+static bool same_extents(Object *const *a, Object *const *b, int rank)
+{
+    for (int i = 0; i < rank; i++)
+        if (a[i]->kind != b[i]->kind ||
+            (a[i]->kind == OBJECT_SYMBOL && a[i]->as.symbol->is_key != b[i]->as.symbol->is_key))
+            return false;
+    return true;
+}
+
+static bool same_tensor(const TensorType *a, const TensorType *b)
+{
+    if (a == NULL || b == NULL) return a == b;
+    return a->rank == b->rank && a->any_dtype == b->any_dtype && a->is_strided == b->is_strided &&
+           same_extents(a->shape, b->shape, a->rank) &&
+           (!a->is_strided || same_extents(a->strides, b->strides, a->rank));
+}
+
+/* Whether the keys of the first member are keys of the other. */
+static bool same_parameters(const Signature *a, const Signature *b)
+{
+    if (a->parameters.count != b->parameters.count) return false;
+    for (size_t i = 0; i < a->parameters.count; i++) {
+        const KernelParameter *left = &a->parameters.data[i], *right = &b->parameters.data[i];
+        if (left->name != right->name || left->kind != right->kind ||
+            left->is_result != right->is_result || left->is_declared != right->is_declared ||
+            !same_tensor(left->tensor, right->tensor))
+            return false;
+    }
+    return true;
+}
+
 /* The specialisation with one configuration's keys. False: reported. */
 static bool make_member(Eval *eval, const Signature *signature, const Specialisation *family,
                         size_t index, Specialisation *out)
@@ -139,8 +180,11 @@ static bool make_member(Eval *eval, const Signature *signature, const Specialisa
     out->members = (ObjectVec){0};
     out->kernel = NULL;
     if (family->members.count > 0) {
+        Signature own;
         out->instance = family->members.data[index];
-        return true;
+        if (!signature_read(eval, out->instance, family->at, &own)) return false;
+        return same_parameters(signature, &own) ||
+               refuse_call(eval, family->at, "it takes other arguments than the first one");
     }
     const Object *configuration = family->configurations.data[index];
     Object **values = arena_new_array(eval->arena, Object *, count + 1);
@@ -256,8 +300,12 @@ Object *core_new_instance(Eval *eval, const Bound *bound)
     for (uint32_t i = 0; i < positional->as.list.count; i++)
         vec_push(eval->arena, &arguments.positional, positional->as.list.items[i]);
     for (size_t i = 0; i < named->as.dict.keys.count; i++) {
+        const Object *name = named->as.dict.keys.data[i];
+        if (name->kind != OBJECT_TEXT)
+            return FAIL(eval, expected_kind, bound->at, "the name of an argument", "a str",
+                        object_repr(eval, name));
         vec_push(eval->arena, &arguments.names,
-                 intern_text(eval->session->names, named->as.dict.keys.data[i]->as.text.data));
+                 intern_text(eval->session->names, name->as.text.data));
         vec_push(eval->arena, &arguments.named, named->as.dict.values.data[i]);
     }
     return call_class_itself(eval, bound->values[0], &arguments);
