@@ -134,9 +134,9 @@ bool rule_view(const Check *check)
         DType dtype = operand_type(check, 1 + i)->dtype;
         if (dtype != DTYPE_i32 && dtype != DTYPE_i64)
             return broken(check, "extents and strides are i32 or i64");
-        if (said != TYPE_DYNAMIC && value_constant(check->op->operands[1 + i], &value) &&
-            value != said)
-            return broken(check, "an extent or stride contradicts the view's type");
+        if (said != TYPE_DYNAMIC &&
+            !(value_constant(check->op->operands[1 + i], &value) && value == said))
+            return broken(check, "an extent or stride is not what the view's type says");
     }
     const bool filled = op_attr(check->op, ATTR_value) || op_attr(check->op, ATTR_number);
     return require(check, operand_type(check, 0)->space == SPACE_GLOBAL,
@@ -158,6 +158,11 @@ static bool check_access(const Check *check, const Type *tile, int first_offset)
     for (int i = first_offset; i < first_offset + offsets; i++)
         if (!dtype_is_integer(operand_type(check, i)->dtype))
             return broken(check, "offsets are integers");
+    const DType last = operand_type(check, op->operand_count - 1)->dtype;
+    if (masked && last != DTYPE_b1)
+        return broken(check, "what a {masked} copy depends on is a boolean");
+    if (cast && last != DTYPE_i32)
+        return broken(check, "the blocks of a {cast} copy are an i32");
     if (tile->rank > view->rank) return broken(check, "the tile has more dimensions than the view");
     if (dims != NULL && !are_dimensions(dims, tile->rank, view->rank))
         return broken(check, "{dims} does not name a dimension of the view for each of the tile");

@@ -2,11 +2,11 @@
  * whose dots have instructions, leaves it LAID_OUT.
  *
  * Values that must agree (elementwise operands and results, what a loop carries, a dot's
- * accumulator and result) form a class. Classes of accumulators get their dot's layout; layouts
- * then spread through broadcasts, reshapes and transposes; the largest class that is left takes
- * what its loads or stores like best, and so on. Splats and iotas are copied to each use first, so
- * that they tie nothing together. Where an op then needs another layout than its operand has,
- * convert.c inserts a conversion. */
+ * accumulator and result) form a class. Classes of accumulators get their dot's layout, that of
+ * wgmma before others'; layouts then spread through broadcasts, reshapes and transposes; the
+ * largest class that is left takes what its loads or stores like best, and so on. Splats and iotas
+ * are copied to each use first, so that they tie nothing together. Where an op then needs another
+ * layout than its operand has, convert.c inserts a conversion. */
 #include "passes/layouts.h"
 
 #include "passes/matrix.h"
@@ -199,13 +199,20 @@ static void spread(Classes *classes)
     }
 }
 
+static void choose_accumulator(Classes *classes, const Op *dot)
+{
+    inference_enter(classes->inference, dot);
+    choose(classes, &dot->results[0], propose_dot(classes->inference, dot, NULL).c);
+}
+
+/* Those of wgmma first: its sums may be under way where they are carried on, and cannot be
+ * converted there. */
 static void choose_accumulators(Classes *classes)
 {
-    for (size_t i = 0; i < classes->dots.count; i++) {
-        const Op *dot = classes->dots.data[i];
-        inference_enter(classes->inference, dot);
-        choose(classes, &dot->results[0], propose_dot(classes->inference, dot, NULL).c);
-    }
+    for (int others = 0; others < 2; others++)
+        for (size_t i = 0; i < classes->dots.count; i++)
+            if ((classes->dots.data[i]->code != OP_dot_shared) == others)
+                choose_accumulator(classes, classes->dots.data[i]);
     spread(classes);
 }
 
