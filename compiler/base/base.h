@@ -86,6 +86,11 @@ bool map_has(const Map *map, const void *key);
 void map_set(Arena *arena, Map *map, const void *key, void *value);
 void map_remove(Map *map, const void *key);
 
+/* ---- stack.c -------------------------------------------------------------------------------- */
+
+/* Whether the running thread's stack has so little left that what nests is to end with an error. */
+bool stack_is_low(void);
+
 /* ---- source.c: files and places in them ---------------------------------------------------- */
 
 typedef struct Source {

@@ -400,22 +400,37 @@ static bool is_root(const Object *class)
     return class->kind == OBJECT_CLASS && strcmp(class->as.class->name, "object") == 0;
 }
 
-bool object_is_instance(const Object *object, const Object *kind)
+/* Whether the test holds for the kind, or for one of a tuple of kinds. False: reported. */
+typedef bool KindTest(const Object *object, const Object *kind);
+static bool one_of_kinds(Eval *eval, KindTest *test, const Object *object, const Object *kind,
+                         bool *out)
 {
-    if (object_is_sequence(kind)) {
-        for (uint32_t i = 0; i < kind->as.list.count; i++)
-            if (object_is_instance(object, kind->as.list.items[i])) return true;
-        return false;
-    }
+    *out = !object_is_sequence(kind) && test(object, kind);
+    if (!object_is_sequence(kind)) return true;
+    if (!eval_may_nest(eval, eval->at) || !eval_step(eval, eval->at)) return false;
+    for (uint32_t i = 0; !*out && i < kind->as.list.count; i++)
+        if (!one_of_kinds(eval, test, object, kind->as.list.items[i], out)) return false;
+    return true;
+}
+
+static bool is_instance(const Object *object, const Object *kind)
+{
     if (is_root(kind)) return true;
     const Object *class = object_class(object);
     if (kind->kind == OBJECT_CLASS) return class != NULL && class_derives(class, kind);
     return class == NULL ? own_type_has(kind, object->kind) : class_has_type(class, kind);
 }
 
+bool object_is_instance(Eval *eval, const Object *object, const Object *kind, bool *out)
+{
+    return one_of_kinds(eval, is_instance, object, kind, out);
+}
+
 Object *builtin_isinstance(Eval *eval, const Bound *bound)
 {
-    return object_bool(eval, object_is_instance(bound->values[0], bound->values[1]));
+    bool is;
+    return object_is_instance(eval, bound->values[0], bound->values[1], &is) ? object_bool(eval, is)
+                                                                             : NULL;
 }
 
 /* All that is an instance of the one is an instance of the other. */
@@ -432,8 +447,6 @@ static bool own_type_derives(const Object *type, const Object *base)
 
 static bool is_subclass(const Object *class, const Object *base)
 {
-    for (uint32_t i = 0; base->kind == OBJECT_TUPLE && i < base->as.list.count; i++)
-        if (is_subclass(class, base->as.list.items[i])) return true;
     if (class->kind == OBJECT_BUILTIN) return is_root(base) || own_type_derives(class, base);
     if (class->kind != OBJECT_CLASS) return false;
     return base->kind == OBJECT_CLASS ? class_derives(class, base) : class_has_type(class, base);
@@ -441,7 +454,10 @@ static bool is_subclass(const Object *class, const Object *base)
 
 Object *builtin_issubclass(Eval *eval, const Bound *bound)
 {
-    return object_bool(eval, is_subclass(bound->values[0], bound->values[1]));
+    bool is;
+    return one_of_kinds(eval, is_subclass, bound->values[0], bound->values[1], &is)
+               ? object_bool(eval, is)
+               : NULL;
 }
 
 static Name name_argument(Eval *eval, const Object *object, Span at)

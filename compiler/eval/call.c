@@ -362,12 +362,20 @@ static Object *call_dtype(Eval *eval, Object *dtype, const Arguments *arguments)
     return object_ir(eval, stage_cast(eval, operand, dtype->as.dtype));
 }
 
+/* Of a method of a method each has an object, the innermost comes first. */
 static Object *call_method(Eval *eval, const Object *method, const Arguments *arguments)
 {
     Object *function = method->as.method.function, *self = method->as.method.self;
     if (function->kind == OBJECT_FUNCTION) return call_function(eval, function, self, arguments);
     Arguments more = {.at = arguments->at, .names = arguments->names, .named = arguments->named};
     vec_push(eval->arena, &more.positional, self);
+    for (; function->kind == OBJECT_METHOD; function = function->as.method.function)
+        vec_push(eval->arena, &more.positional, function->as.method.self);
+    for (size_t i = 0, last = more.positional.count - 1; i < last; i++, last--) {
+        self = more.positional.data[i];
+        more.positional.data[i] = more.positional.data[last];
+        more.positional.data[last] = self;
+    }
     for (size_t i = 0; i < arguments->positional.count; i++)
         vec_push(eval->arena, &more.positional, arguments->positional.data[i]);
     if (function->kind == OBJECT_HOST_FUNCTION) return host_call(eval, function->as.host, &more);
@@ -376,6 +384,7 @@ static Object *call_method(Eval *eval, const Object *method, const Arguments *ar
 
 Object *call_object(Eval *eval, Object *callee, const Arguments *arguments)
 {
+    if (!eval_may_nest(eval, arguments->at)) return NULL;
     switch ((int)callee->kind) {
     case OBJECT_FUNCTION: return call_function(eval, callee, NULL, arguments);
     case OBJECT_METHOD: return call_method(eval, callee, arguments);

@@ -189,6 +189,8 @@ Flow eval_rest(Eval *eval, Rest *rest);
 /* counts an iteration of a compile-time loop; false: too many, reported */
 bool eval_step(Eval *eval, Span at);
 bool eval_may_call(Eval *eval, Span at); /* as often as this; false: reported */
+/* Whether what is evaluated, or is walked on the stack, may be nested deeper; false: reported. */
+bool eval_may_nest(Eval *eval, Span at);
 /* Whether a kernel that has so many specialisations, or configurations, may get another. */
 bool eval_may_add(Eval *eval, size_t count, const char *what, Span at);
 Flow eval_statement(Eval *eval, const Node *statement);

@@ -167,19 +167,19 @@ static Object *eval_lanes(Eval *eval, const NodeBoolOp *node, Object *result, ui
 /* Operands known now decide as in Python; what follows a run-time one is staged behind it. */
 static Object *eval_operands(Eval *eval, const void *context)
 {
-    const Chain *chain = context;
-    const NodeBoolOp *n = NODE_AS(BoolOp, chain->node);
-    Object *result = eval_expr(eval, n->values.items[chain->index]);
-    if (result == NULL || chain->index + 1 == n->values.count) return result;
-    const Chain rest = {.node = chain->node, .index = chain->index + 1};
-    if (object_is_staged(result) && eval->parallel != NULL)
-        return eval_lanes(eval, n, result, rest.index);
-    if (object_is_staged(result))
-        return stage_logic(eval, n->op, result, eval_operands, &rest,
-                           eval_move_to(eval, chain->node));
-    bool truth;
-    if (!object_truth(eval, result, &truth)) return NULL;
-    return truth != (n->op == OPERATOR_And) ? result : eval_operands(eval, &rest);
+    Chain rest = *(const Chain *)context;
+    const NodeBoolOp *n = NODE_AS(BoolOp, rest.node);
+    for (bool truth;;) {
+        Object *result = eval_expr(eval, n->values.items[rest.index++]);
+        if (result == NULL || rest.index == n->values.count) return result;
+        if (object_is_staged(result) && eval->parallel != NULL)
+            return eval_lanes(eval, n, result, rest.index);
+        if (object_is_staged(result))
+            return stage_logic(eval, n->op, result, eval_operands, &rest,
+                               eval_move_to(eval, rest.node));
+        if (!object_truth(eval, result, &truth)) return NULL;
+        if (truth != (n->op == OPERATOR_And)) return result;
+    }
 }
 
 static Object *eval_boolop(Eval *eval, const Node *node)
@@ -190,22 +190,24 @@ static Object *eval_boolop(Eval *eval, const Node *node)
 
 static Object *eval_links(Eval *eval, const void *context)
 {
-    const Chain *chain = context;
-    const NodeCompare *n = NODE_AS(Compare, chain->node);
-    Object *right = eval_expr(eval, n->comparators.items[chain->index]);
-    if (right == NULL) return NULL;
-    Span at = eval_move_to(eval, chain->node);
-    Object *link = operate_compare(eval, n->ops.items[chain->index], chain->left, right, at);
-    if (link == NULL || chain->index + 1 == n->ops.count) return link;
-    const Chain rest = {chain->node, right, chain->index + 1};
-    if (object_is_staged(link) && eval->parallel != NULL) {
-        Object *others = eval_links(eval, &rest);
-        return others != NULL ? join_lanes(eval, OPERATOR_And, link, others, at) : NULL;
+    Chain rest = *(const Chain *)context;
+    const NodeCompare *n = NODE_AS(Compare, rest.node);
+    for (bool truth;;) {
+        Object *right = eval_expr(eval, n->comparators.items[rest.index]);
+        if (right == NULL) return NULL;
+        Span at = eval_move_to(eval, rest.node);
+        Object *link = operate_compare(eval, n->ops.items[rest.index++], rest.left, right, at);
+        if (link == NULL || rest.index == n->ops.count) return link;
+        rest.left = right;
+        if (object_is_staged(link) && eval->parallel != NULL) {
+            Object *others = eval_links(eval, &rest);
+            return others != NULL ? join_lanes(eval, OPERATOR_And, link, others, at) : NULL;
+        }
+        if (object_is_staged(link))
+            return stage_logic(eval, OPERATOR_And, link, eval_links, &rest, at);
+        if (!object_truth(eval, link, &truth)) return NULL;
+        if (!truth) return link;
     }
-    if (object_is_staged(link)) return stage_logic(eval, OPERATOR_And, link, eval_links, &rest, at);
-    bool truth;
-    if (!object_truth(eval, link, &truth)) return NULL;
-    return truth ? eval_links(eval, &rest) : link;
 }
 
 static Object *eval_compare(Eval *eval, const Node *node)
@@ -589,12 +591,19 @@ const char *kind_text(Eval *eval, NodeKind kind)
     return arena_printf(eval->arena, "'%s'", node_kind_name(kind));
 }
 
+bool eval_may_nest(Eval *eval, Span at)
+{
+    if (eval->depth < DEPTH_LIMIT && !stack_is_low()) return true;
+    FAIL(eval, recursion, eval->library > 0 ? eval->at : at, CALL_LIMIT);
+    return false;
+}
+
 Object *eval_expr(Eval *eval, const Node *node)
 {
     CHECK(node != NULL);
     if (EVALUATORS[node->kind] == NULL)
         return FAIL(eval, unsupported, node->span, kind_text(eval, node->kind));
-    if (eval->depth >= DEPTH_LIMIT) return FAIL(eval, recursion, node->span, CALL_LIMIT);
+    if (!eval_may_nest(eval, node->span)) return NULL;
     eval->depth++;
     Object *object = EVALUATORS[node->kind](eval, node);
     eval->depth--;

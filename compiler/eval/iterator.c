@@ -47,7 +47,7 @@ static bool pull_inner(Eval *eval, Object *iterator, Span at, Object **item)
     IteratorPull *pull = iterator->as.iterator.pull;
     *item = NULL;
     if (iterator->as.iterator.ended) return true;
-    if (pull != NULL && !eval_step(eval, at)) return false;
+    if (pull != NULL && (!eval_step(eval, at) || !eval_may_nest(eval, at))) return false;
     if (!(pull != NULL ? pull : pull_item)(eval, iterator, at, item)) return false;
     iterator->as.iterator.ended = *item == NULL;
     return true;

@@ -173,13 +173,21 @@ static Object *select_logic(Eval *eval, Operator op, Value *condition, Object *l
                      build3(&eval->builder, OP_select, condition, both ? b : a, both ? a : b));
 }
 
+static Object *do_deeper(Eval *eval, LogicWork *work, const void *context)
+{
+    eval->depth++;
+    Object *object = work(eval, context);
+    eval->depth--;
+    return object;
+}
+
 Object *stage_logic(Eval *eval, Operator op, Object *left, LogicWork *work, const void *context,
                     Span at)
 {
     Value *condition = stage_condition(eval, left, at);
-    if (condition == NULL) return NULL;
+    if (condition == NULL || !eval_may_nest(eval, at)) return NULL;
     if (in_host_part(eval)) {
-        Object *right = work(eval, context);
+        Object *right = do_deeper(eval, work, context);
         return right != NULL ? select_logic(eval, op, condition, left, right, at) : NULL;
     }
     const int taken = op == OPERATOR_And ? 0 : 1;
@@ -188,7 +196,7 @@ Object *stage_logic(Eval *eval, Operator op, Object *left, LogicWork *work, cons
     Object *values[2] = {left, left};
     for (int i = 0; i < 2; i++) {
         Control control = control_enter(eval, choice->regions[i]);
-        if (i == taken) values[i] = work(eval, context);
+        if (i == taken) values[i] = do_deeper(eval, work, context);
         build_op(&eval->builder, OP_yield, 0, NULL, 0, NULL);
         control_leave(eval, control, &changes[i]);
         if (values[i] == NULL) return NULL;

@@ -129,7 +129,7 @@ static void search_function(Search *search, const Node *name)
     const Node *node = binding_statement(search->program, name, &place);
     if (node == NULL || node->kind != NODE_FunctionDef || map_has(&search->functions, node)) return;
     const NodeFunctionDef *function = NODE_AS(FunctionDef, node);
-    if (function->decorator_list.count > 0) return;
+    if (function->decorator_list.count > 0 || stack_is_low()) return;
     map_set(search->program->eval.arena, &search->functions, node, search);
     const uint32_t index = search->index;
     search->index = UINT32_MAX;

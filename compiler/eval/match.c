@@ -99,7 +99,7 @@ static bool match_class(Eval *eval, const Node *pattern, Object *subject, bool *
     const NodeMatchClass *n = NODE_AS(MatchClass, pattern);
     Object *class = eval_expr(eval, n->cls);
     if (class == NULL) return false;
-    *out = object_is_instance(subject, class);
+    if (!object_is_instance(eval, subject, class, out)) return false;
     bool whole = class->kind != OBJECT_CLASS; /* int(x) binds x to the value itself */
     for (uint32_t i = 0; *out && i < n->patterns.count; i++) {
         const Node *part = n->patterns.items[i];
@@ -212,21 +212,22 @@ static Object *case_test(Eval *eval, const Nodematch_case *each, Object *subject
 
 static Flow run_cases(Eval *eval, void *context)
 {
-    Cases *cases = context;
-    if (cases->index == cases->cases.count) return FLOW_NEXT;
-    const Nodematch_case *each = NODE_AS(match_case, cases->cases.items[cases->index]);
-    Object *test = case_test(eval, each, cases->subject);
-    if (test == NULL) return FLOW_ERROR;
-    Cases next = {cases->cases, cases->index + 1, cases->subject};
-    if (object_is_staged(test)) {
-        Value *condition = stage_condition(eval, test, eval->at);
-        const Way ways[2] = {{run_body, cases, block_leaves(each->body)},
-                             {run_cases, &next, false}};
-        return condition != NULL ? stage_ways(eval, condition, ways, NULL) : FLOW_ERROR;
+    Cases here = *(const Cases *)context;
+    for (bool truth; here.index < here.cases.count; here.index++) {
+        const Nodematch_case *each = NODE_AS(match_case, here.cases.items[here.index]);
+        Object *test = case_test(eval, each, here.subject);
+        if (test == NULL) return FLOW_ERROR;
+        if (object_is_staged(test)) {
+            Value *condition = stage_condition(eval, test, eval->at);
+            Cases next = {here.cases, here.index + 1, here.subject};
+            const Way ways[2] = {{run_body, &here, block_leaves(each->body)},
+                                 {run_cases, &next, false}};
+            return condition != NULL ? stage_ways(eval, condition, ways, NULL) : FLOW_ERROR;
+        }
+        if (!object_truth(eval, test, &truth)) return FLOW_ERROR;
+        if (truth) return run_body(eval, &here);
     }
-    bool truth;
-    if (!object_truth(eval, test, &truth)) return FLOW_ERROR;
-    return truth ? run_body(eval, cases) : run_cases(eval, &next);
+    return FLOW_NEXT;
 }
 
 Flow run_match(Eval *eval, const Node *node)

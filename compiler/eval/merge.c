@@ -321,7 +321,7 @@ static Object *lift(Eval *eval, Merge *merge, Span at)
 
 Object *merge_lift(Eval *eval, Object *object, Span at)
 {
-    if (eval->depth >= MERGE_DEPTH) return FAIL(eval, recursion, at, MERGE_DEPTH);
+    if (eval->depth >= MERGE_DEPTH || stack_is_low()) return FAIL(eval, recursion, at, MERGE_DEPTH);
     eval->depth++;
     Object *lifted = lift(eval, object->as.merge, at);
     eval->depth--;

@@ -5,24 +5,25 @@
 
 /* ---- classes ---- */
 
-/* Whether a class stands behind the first place of one of the lists. */
-static bool in_tail(const ObjectVec *lists, const size_t *taken, size_t count, const Object *class)
+/* In how many tails a class stands: behind the first place of a list. */
+static void count_in_tails(Eval *eval, Map *tails, const Object *class, intptr_t more)
 {
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = taken[i] + 1; j < lists[i].count; j++)
-            if (lists[i].data[j] == class) return true;
-    return false;
+    const intptr_t count = (intptr_t)map_get(tails, class) + more;
+    map_set(eval->arena, tails, class, (void *)count);
 }
 
 /* C3, as Python does: the first head that stands in no tail comes next; NULL: there is none. */
-static Object *next_in_order(const ObjectVec *lists, size_t *taken, size_t count)
+static Object *next_in_order(Eval *eval, const ObjectVec *lists, size_t *taken, size_t count,
+                             Map *tails)
 {
     for (size_t i = 0; i < count; i++) {
         if (taken[i] == lists[i].count) continue;
         Object *head = lists[i].data[taken[i]];
-        if (in_tail(lists, taken, count, head)) continue;
+        if (map_get(tails, head) != NULL) continue;
         for (size_t j = 0; j < count; j++)
-            if (taken[j] < lists[j].count && lists[j].data[taken[j]] == head) taken[j]++;
+            if (taken[j] < lists[j].count && lists[j].data[taken[j]] == head &&
+                ++taken[j] < lists[j].count)
+                count_in_tails(eval, tails, lists[j].data[taken[j]], -1);
         return head;
     }
     return NULL;
@@ -34,6 +35,7 @@ static bool find_order(Eval *eval, Object *object)
     size_t count = (size_t) class->base_count + 1, total = 1;
     ObjectVec *lists = arena_new_array(eval->arena, ObjectVec, count);
     size_t *taken = arena_new_array(eval->arena, size_t, count);
+    Map tails = {0};
     for (int i = 0; i < class->base_count; i++) {
         const Class *base = class->bases[i]->as.class;
         for (int j = 0; j < base->order_count; j++)
@@ -41,9 +43,12 @@ static bool find_order(Eval *eval, Object *object)
         vec_push(eval->arena, &lists[count - 1], class->bases[i]);
         total += (size_t)base->order_count;
     }
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 1; j < lists[i].count; j++)
+            count_in_tails(eval, &tails, lists[i].data[j], 1);
     class->order = arena_new_array(eval->arena, Object *, total);
     class->order[class->order_count++] = object;
-    for (Object *next; (next = next_in_order(lists, taken, count)) != NULL;)
+    for (Object *next; (next = next_in_order(eval, lists, taken, count, &tails)) != NULL;)
         class->order[class->order_count++] = next;
     for (size_t i = 0; i < count; i++)
         if (taken[i] < lists[i].count) return false;

@@ -88,12 +88,20 @@ static bool is_reference(Eval *eval, const Object *record)
     return said == eval->yes;
 }
 
+typedef struct Hold {
+    Eval *eval;
+    Map made[2]; /* what was made of tuples that are parts: held, or kept */
+} Hold;
+
+static Object *hold_part(Hold *hold, Object *part, bool keeps);
+
 /* The record whose parts are made of these; the same one if they stay the same. */
-static Object *with_parts(Eval *eval, Object *record, Object *(*make)(Eval *, Object *))
+static Object *with_parts(Hold *hold, Object *record, bool keeps)
 {
+    Eval *eval = hold->eval;
     Object *parts = NULL;
     for (uint32_t i = 0; i < record->as.list.count; i++) {
-        Object *part = record->as.list.items[i], *made = make(eval, part);
+        Object *part = record->as.list.items[i], *made = hold_part(hold, part, keeps);
         if (made == part) continue;
         if (parts == NULL) {
             parts = object_list(eval, record->kind, record->as.list.items, record->as.list.count);
@@ -104,19 +112,22 @@ static Object *with_parts(Eval *eval, Object *record, Object *(*make)(Eval *, Ob
     return parts != NULL ? parts : record;
 }
 
-static Object *hold_part(Eval *eval, Object *part)
+static Object *hold_part(Hold *hold, Object *part, bool keeps)
 {
-    if (object_is_record(part)) return record_hold(eval, part, false);
-    return part->kind == OBJECT_TUPLE ? with_parts(eval, part, hold_part) : object_hold(eval, part);
-}
-
-static Object *keep_part(Eval *eval, Object *part)
-{
-    return part->kind == OBJECT_TUPLE ? with_parts(eval, part, keep_part) : object_keep(eval, part);
+    Eval *eval = hold->eval;
+    if (part->kind != OBJECT_TUPLE)
+        return keeps ? object_keep(eval, part) : object_hold(eval, part);
+    if (object_is_record(part)) keeps = keeps || is_reference(eval, part);
+    Object *made = map_get(&hold->made[keeps], part);
+    if (made != NULL) return made;
+    if (stack_is_low()) return FAIL(eval, recursion, eval->at, CALL_LIMIT), part;
+    made = with_parts(hold, part, keeps);
+    map_set(eval->arena, &hold->made[keeps], part, made);
+    return made;
 }
 
 Object *record_hold(Eval *eval, Object *record, bool temporaries)
 {
-    const bool keeps = temporaries || is_reference(eval, record);
-    return with_parts(eval, record, keeps ? keep_part : hold_part);
+    Hold hold = {.eval = eval};
+    return with_parts(&hold, record, temporaries || is_reference(eval, record));
 }

@@ -308,13 +308,17 @@ typedef struct Linear { /* the sum of factors times values */
     VEC(const Value *) values; /* each behind what it is a sum of */
 } Linear;
 
-static void collect(Linear *linear, const Value *value)
+/* False: there are too many. */
+static bool collect(Linear *linear, const Value *value)
 {
-    if (map_has(&linear->factors, value)) return;
+    if (map_has(&linear->factors, value)) return true;
+    if (stack_is_low()) return false;
     map_set(linear->arena, &linear->factors, value, arena_new_of(linear->arena, int64_t));
     const Terms terms = terms_of(value);
-    for (int i = 0; i < terms.count; i++) collect(linear, terms.values[i]);
+    for (int i = 0; i < terms.count; i++)
+        if (!collect(linear, terms.values[i])) return false;
     vec_push(linear->arena, &linear->values, value);
+    return true;
 }
 
 static bool add_value(Linear *linear, const Value *value, int64_t by, int64_t factor)
@@ -354,10 +358,8 @@ Object *core_difference(Eval *eval, const Bound *bound)
     int64_t constant = 0;
     if (b == NULL) return NULL;
     Linear linear = {.arena = arena_new()};
-    collect(&linear, a);
-    collect(&linear, b);
-    const bool known = add_value(&linear, a, 1, 1) && add_value(&linear, b, 1, -1) &&
-                       take_apart(&linear, &constant);
+    const bool known = collect(&linear, a) && collect(&linear, b) && add_value(&linear, a, 1, 1) &&
+                       add_value(&linear, b, 1, -1) && take_apart(&linear, &constant);
     arena_free(linear.arena);
     return known ? object_int(eval, constant) : eval->none;
 }

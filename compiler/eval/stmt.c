@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { STATEMENT_DEPTH = 2500 };
-
 /* ---- simple statements ---- */
 
 static Flow run_expr(Eval *eval, const Node *node)
@@ -428,10 +426,7 @@ static Flow run_statement(Eval *eval, const Node *statement, Rest *rest)
         FAIL(eval, unsupported, eval_move_to(eval, statement), kind_text(eval, statement->kind));
         return FLOW_ERROR;
     }
-    if (eval->depth >= STATEMENT_DEPTH) {
-        FAIL(eval, recursion, eval_move_to(eval, statement), CALL_LIMIT);
-        return FLOW_ERROR;
-    }
+    if (!eval_may_nest(eval, statement->span)) return FLOW_ERROR;
     const bool of_module = eval->made != NULL && eval->frame->scope->kind == SCOPE_STATEMENT;
     if (of_module) eval->needed_missing = NULL;
     eval->depth++;

@@ -237,6 +237,10 @@ static bool equal_at(Eval *eval, const Object *a, const Object *b, int depth)
 {
     if (a == b) return true;
     if (depth > EQUAL_DEPTH) return false;
+    if (eval != NULL && !eval_may_nest(eval, eval->at)) {
+        eval->equal_failed = true;
+        return false;
+    }
     if (object_is_number(a) && object_is_number(b)) return object_order_numbers(a, b) == 0;
     if (eval != NULL && (a->kind == OBJECT_INSTANCE || b->kind == OBJECT_INSTANCE))
         return instances_equal(eval, a, b);
@@ -414,10 +418,6 @@ static void print_array(Eval *eval, const Object *object, Buf *out)
 
 static void print_at(Eval *eval, const Object *object, TextStyle style, int depth, Buf *out)
 {
-    if (object->kind == OBJECT_SET) {
-        print_set(eval, object, depth + 1, out);
-        return;
-    }
     if (depth > PRINT_DEPTH) {
         buf_text(out, "...");
         return;
@@ -435,6 +435,7 @@ static void print_at(Eval *eval, const Object *object, TextStyle style, int dept
             print_list(eval, object, depth + 1, out);
         break;
     case OBJECT_DICT: print_dict(eval, object, depth + 1, out); break;
+    case OBJECT_SET: print_set(eval, object, depth + 1, out); break;
     case OBJECT_RANGE: print_range(eval, object, depth + 1, out); break;
     case OBJECT_DTYPE: buf_text(out, dtype_user_name(object->as.dtype)); break;
     case OBJECT_POINTER_TYPE: buf_printf(out, "~%s", dtype_user_name(object->as.dtype)); break;

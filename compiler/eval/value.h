@@ -523,8 +523,9 @@ bool object_equal(const Object *a, const Object *b); /* instances: the same one 
 bool object_agrees(Eval *eval, const Object *a, const Object *b);
 /* What was found by such comparisons; NULL: one of them was reported. */
 Object *unless_equal_failed(Eval *eval, Object *found);
-bool object_is(const Object *a, const Object *b);                  /* the same object */
-bool object_is_instance(const Object *object, const Object *kind); /* kind: a type, or a tuple */
+bool object_is(const Object *a, const Object *b); /* the same object */
+/* kind: a type, or a tuple of kinds. False: reported. */
+bool object_is_instance(Eval *eval, const Object *object, const Object *kind, bool *out);
 /* dict.c */
 Object *dict_new(Eval *eval);
 Object *dict_get(Eval *eval, const Object *dict, const Object *key);

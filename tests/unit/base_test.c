@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/vec.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -392,6 +393,38 @@ static void test_repeated_frames(void **state)
     session_free(session);
 }
 
+/* How many frames of a kilobyte fit before the stack is low; the address keeps each a frame. */
+static int frames_left(const char *outer)
+{
+    char frame[1024];
+    memset(frame, outer != NULL, sizeof frame);
+    return stack_is_low() ? 0 : 1 + frames_left(frame) + (frame[1] - (outer != NULL));
+}
+
+static void *count_frames(void *out)
+{
+    *(int *)out = frames_left(NULL);
+    return NULL;
+}
+
+/* It goes by the thread's own stack, of which a quarter is left. */
+static void test_stack(void **state)
+{
+    (void)state;
+    assert_false(stack_is_low());
+    for (int megabytes = 1; megabytes <= 4; megabytes *= 4) {
+        int count = 0;
+        pthread_t thread;
+        pthread_attr_t attributes;
+        pthread_attr_init(&attributes);
+        pthread_attr_setstacksize(&attributes, (size_t)megabytes << 20);
+        assert_int_equal(pthread_create(&thread, &attributes, count_frames, &count), 0);
+        pthread_join(thread, NULL);
+        pthread_attr_destroy(&attributes);
+        assert_in_range(count, 256 * megabytes, 768 * megabytes);
+    }
+}
+
 static void test_tools(void **state)
 {
     (void)state;
@@ -440,6 +473,7 @@ int main(void)
         cmocka_unit_test(test_mutes),
         cmocka_unit_test(test_diag_table),
         cmocka_unit_test(test_files),
+        cmocka_unit_test(test_stack),
         cmocka_unit_test(test_tools),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_repeated_frames),
