@@ -104,11 +104,36 @@ static Object *named_dict(Eval *eval, const Arguments *arguments)
     return dict;
 }
 
+/* The others are the kinds whose methods they are. */
+static bool is_module(const char *module)
+{
+    return strncmp(module, "__", 2) == 0 || strcmp(module, "builtins") == 0;
+}
+
+/* `str.upper(x)`: a method that is called through its class says itself what it is called for. */
+static bool check_self(Eval *eval, const BuiltinRow *row, const Arguments *arguments, Span at)
+{
+    if (is_module(row->module) || strncmp(row->signature, "self", 4) != 0) return true;
+    if (arguments->positional.count == 0) {
+        complain(eval, row, arguments, "lacks an argument");
+        return false;
+    }
+    const Object *self = arguments->positional.data[0];
+    if (strcmp(object_kind_name(self), row->module) == 0 ||
+        (self->kind == OBJECT_BOOL && strcmp(row->module, "int") == 0))
+        return true;
+    FAIL(eval, expected_kind, at,
+         arena_printf(eval->arena, "the first argument of %s.%s()", row->module, row->name),
+         arena_printf(eval->arena, "of kind %s", row->module), object_repr(eval, self));
+    return false;
+}
+
 static Object *call_row(Eval *eval, const BuiltinRow *row, const Arguments *arguments)
 {
     Bound bound = {.at = arguments->at};
     if (eval->library > 0) bound.at = eval->at;
-    if (!lanes_allow(eval, row, bound.at)) return NULL;
+    if (!lanes_allow(eval, row, bound.at) || !check_self(eval, row, arguments, bound.at))
+        return NULL;
     if (strcmp(row->signature, "self, *values, **") == 0) {
         bound.rest = object_list(eval, OBJECT_TUPLE, arguments->positional.data + 1,
                                  arguments->positional.count - 1);
@@ -139,6 +164,7 @@ static Object *row_object(Eval *eval, const BuiltinRow *row)
 
 void builtins_bind(Eval *eval, const char *module, Bindings *bindings)
 {
+    if (!is_module(module)) return;
     for (size_t i = 0; i < ROW_COUNT; i++)
         if (strcmp(ROWS[i].module, module) == 0)
             bindings_make(eval, bindings, intern_text(eval->session->names, ROWS[i].name))->object =

@@ -180,6 +180,9 @@ Object *class_make(Eval *eval, Name name, const ObjectVec *bases, const Object *
     Object *class = new_class(eval, name, bases, at);
     for (size_t i = 0; class != NULL && i < attributes->as.dict.keys.count; i++) {
         const Object *key = attributes->as.dict.keys.data[i];
+        if (key->kind != OBJECT_TEXT)
+            return FAIL(eval, expected_kind, at, "an attribute's name", "a str",
+                        object_repr(eval, key));
         Name attribute = intern(eval->session->names, key->as.text.data, key->as.text.length);
         bindings_make(eval, &class->as.class->attributes, attribute)->object =
             attributes->as.dict.values.data[i];

@@ -356,10 +356,9 @@ static Map extents_ahead(Eval *eval, const Signature *signature,
 
 static Object *new_attributes(Eval *eval)
 {
-    Object *class = object_new(eval, OBJECT_CLASS);
-    class->as.class = arena_new_of(eval->arena, Class);
-    class->as.class->name = intern_text(eval->session->names, "attrs");
-    return instance_new(eval, class);
+    const ObjectVec bases = {0};
+    Name name = intern_text(eval->session->names, "attrs");
+    return instance_new(eval, class_make(eval, name, &bases, dict_new(eval), eval->at));
 }
 
 static bool stage_kernel(Eval *eval, const Signature *signature, Specialisation *specialisation,

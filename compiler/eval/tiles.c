@@ -334,6 +334,11 @@ Object *core_round_even(Eval *eval, const Bound *bound)
     return elementwise(eval, bound, OP_round, true);
 }
 
+static bool is_number_type(const Type *type)
+{
+    return type->kind == TYPE_SCALAR || type->kind == TYPE_TILE;
+}
+
 /* Rounded once, so nothing is promoted: what is known at run time has one float type, which
  * literals take. */
 Object *core_fma(Eval *eval, const Bound *bound)
@@ -341,14 +346,14 @@ Object *core_fma(Eval *eval, const Bound *bound)
     const Type *type = NULL;
     Value *values[3];
     for (int i = 0; i < 3 && type == NULL; i++) type = argument_type(bound->values[i]);
-    if (type == NULL || !dtype_is_float(type->dtype))
+    if (type == NULL || !is_number_type(type) || !dtype_is_float(type->dtype))
         return FAIL(eval, expected_kind, bound->at, "what fma multiplies", "a run-time float",
                     object_repr(eval, bound->values[0]));
     for (int i = 0; i < 3; i++) {
         const Type *given = argument_type(bound->values[i]);
-        if (given != NULL && given->kind != TYPE_SCALAR && given->kind != TYPE_TILE)
+        if (given != NULL && !is_number_type(given))
             return FAIL(eval, expected_kind, bound->at, "an operand of fma", "a number",
-                        type_text(eval->arena, given));
+                        object_repr(eval, bound->values[i]));
         if (given != NULL && given->dtype != type->dtype)
             return FAIL(eval, dtype_mismatch, bound->at, "an operand of fma",
                         dtype_user_name(given->dtype), dtype_user_name(type->dtype));
@@ -373,9 +378,9 @@ Object *core_approximate(Eval *eval, const Bound *bound)
     else if (!stage_pair(eval, bound->values[1], second, bound->at, &a, &b))
         return NULL;
     if (a == NULL) return NULL;
-    if (a->type->kind != TYPE_SCALAR && a->type->kind != TYPE_TILE)
+    if (!is_number_type(a->type))
         return FAIL(eval, expected_kind, bound->at, "what is approximated", "a number",
-                    type_text(eval->arena, a->type));
+                    object_repr(eval, bound->values[1]));
     if (a->type->dtype != DTYPE_f32)
         return FAIL(eval, dtype_mismatch, bound->at, "what is approximated",
                     dtype_user_name(a->type->dtype), dtype_user_name(DTYPE_f32));
