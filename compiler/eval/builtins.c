@@ -258,6 +258,16 @@ static uint64_t magnitude(int64_t number)
     return number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
 }
 
+uint64_t range_length(const Object *range)
+{
+    const int64_t start = range->as.range.start->as.integer,
+                  stop = range->as.range.stop->as.integer;
+    const int64_t step = range->as.range.step->as.integer;
+    const bool runs = step > 0 ? start < stop : step < 0 && start > stop;
+    const uint64_t way = step > 0 ? distance(start, stop) : distance(stop, start);
+    return runs ? (way - 1) / magnitude(step) + 1 : 0;
+}
+
 static bool range_is_known(const Object *range)
 {
     return range->kind == OBJECT_RANGE && range->as.range.map == NULL &&
@@ -268,14 +278,15 @@ static bool range_is_known(const Object *range)
 bool range_count(const Object *range, int64_t *out)
 {
     if (!range_is_known(range)) return false;
-    const int64_t start = range->as.range.start->as.integer,
-                  stop = range->as.range.stop->as.integer;
-    const int64_t step = range->as.range.step->as.integer;
-    const bool runs = step > 0 ? start < stop : start > stop;
-    const uint64_t way = step > 0 ? distance(start, stop) : distance(stop, start);
-    const uint64_t count = runs ? (way - 1) / magnitude(step) + 1 : 0;
+    const uint64_t count = range_length(range);
     *out = (int64_t)count;
     return count <= INT64_MAX;
+}
+
+int64_t range_number(const Object *range, uint64_t place)
+{
+    const uint64_t step = (uint64_t)range->as.range.step->as.integer;
+    return (int64_t)((uint64_t)range->as.range.start->as.integer + place * step);
 }
 
 bool range_has(const Object *range, int64_t number)

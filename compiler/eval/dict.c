@@ -2,6 +2,7 @@
 #include "eval/evaluate.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { FEW = 16, HASH_DEPTH = 4 };
@@ -87,19 +88,19 @@ uint64_t object_hash(Eval *eval, const Object *object)
 
 /* ---- the index ---- */
 
-static size_t first_slot(Eval *eval, const DictIndex *index, const Object *key)
+static size_t first_slot(const DictIndex *index, uint64_t hash)
 {
-    return (size_t)(mix(7, object_hash(eval, key)) & (index->capacity - 1));
+    return (size_t)(mix(7, hash) & (index->capacity - 1));
 }
 
-static void index_add(Eval *eval, const DictIndex *index, const Object *key, size_t place)
+static void index_add(const DictIndex *index, uint64_t hash, size_t place)
 {
-    size_t slot = first_slot(eval, index, key);
+    size_t slot = first_slot(index, hash);
     while (index->slots[slot] != 0) slot = (slot + 1) & (index->capacity - 1);
     index->slots[slot] = (uint32_t)place + 1;
 }
 
-static void index_all(Eval *eval, Object *dict)
+static void index_hashes(Eval *eval, Object *dict, const uint64_t *hashes)
 {
     const ObjectVec *keys = &dict->as.dict.keys;
     DictIndex *index = dict->as.dict.index;
@@ -111,8 +112,23 @@ static void index_all(Eval *eval, Object *dict)
     } else {
         memset(index->slots, 0, sizeof *index->slots * index->capacity);
     }
-    for (size_t i = 0; i < keys->count; i++) index_add(eval, index, keys->data[i], i);
+    for (size_t i = 0; i < keys->count; i++) index_add(index, hashes[i], i);
     index->count = keys->count;
+}
+
+/* A __hash__ may change the dict, which then has no index until the next key. */
+static void index_all(Eval *eval, Object *dict)
+{
+    const size_t count = dict->as.dict.keys.count, bytes = sizeof(Object *) * count;
+    uint64_t *hashes = malloc(sizeof *hashes * count);
+    Object **keys = malloc(bytes);
+    CHECK(hashes != NULL && keys != NULL);
+    memcpy(keys, dict->as.dict.keys.data, bytes);
+    for (size_t i = 0; i < count; i++) hashes[i] = object_hash(eval, keys[i]);
+    if (dict->as.dict.keys.count == count && memcmp(dict->as.dict.keys.data, keys, bytes) == 0)
+        index_hashes(eval, dict, hashes);
+    free(hashes);
+    free(keys);
 }
 
 /* The index goes by what __hash__ says, which without an evaluator nobody asks. */
@@ -125,10 +141,10 @@ size_t dict_place(Eval *eval, const Object *dict, const Object *key)
         while (place < keys->count && !object_agrees(eval, keys->data[place], key)) place++;
         return place;
     }
-    for (size_t slot = first_slot(eval, index, key); index->slots[slot] != 0;
+    for (size_t slot = first_slot(index, object_hash(eval, key)); index->slots[slot] != 0;
          slot = (slot + 1) & (index->capacity - 1)) {
         place = index->slots[slot] - 1;
-        if (object_agrees(eval, keys->data[place], key)) return place;
+        if (place < keys->count && object_agrees(eval, keys->data[place], key)) return place;
     }
     return keys->count;
 }
@@ -160,12 +176,14 @@ void dict_set(Eval *eval, Object *dict, Object *key, Object *value)
     vec_push(eval->arena, keys, key);
     vec_push(eval->arena, &dict->as.dict.values, value);
     DictIndex *index = dict->as.dict.index;
-    if (index != NULL && index->count == place && 2 * keys->count <= index->capacity) {
-        index_add(eval, index, key, place);
-        index->count = keys->count;
-    } else if (keys->count > FEW) {
-        index_all(eval, dict);
+    if (index == NULL || index->count != place || 2 * keys->count > index->capacity) {
+        if (keys->count > FEW) index_all(eval, dict);
+        return;
     }
+    const uint64_t hash = object_hash(eval, key);
+    if (index->count != place || keys->count != place + 1) return; /* it has changed the dict */
+    index_add(index, hash, place);
+    index->count = keys->count;
 }
 
 static void remove_at(ObjectVec *vec, size_t index)

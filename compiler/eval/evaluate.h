@@ -27,6 +27,8 @@ Object *iterate(Eval *eval, Object *iterable, Span at); /* a LIST or TUPLE of th
 Object *range_new(Eval *eval, Object *const given[3], Span at);
 /* How many numbers it has; false: that is not known, or no int64. */
 bool range_count(const Object *range, int64_t *out);
+uint64_t range_length(const Object *range); /* of three known numbers */
+int64_t range_number(const Object *range, uint64_t place);
 bool range_has(const Object *range, int64_t number); /* of one whose count is known */
 Object *item_get(Eval *eval, Object *object, Object *index, Span at);
 bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at);
@@ -41,6 +43,9 @@ bool subscript_set(Eval *eval, Object *object, Object *index, Object *value, Spa
 Object *object_converted(Eval *eval, Object *object, char conversion);
 Object *format_object(Eval *eval, Object *object, const char *spec, Span at);
 bool list_may_change(Eval *eval, const Object *list, Span at);
+/* The place that an index stands for, among `length`. False: reported. */
+bool normal_index(Eval *eval, const Object *object, Object *index, int64_t length, Span at,
+                  int64_t *out);
 Object *set_new(Eval *eval);
 Object *set_from_items(Eval *eval, const Object *items); /* of a list; NULL gives NULL */
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 enum { ITEM_LIMIT = 1 << 20 };
+__extension__ typedef __int128 Wide;
 
 bool list_may_change(Eval *eval, const Object *list, Span at)
 {
@@ -120,11 +121,12 @@ Object *iterate(Eval *eval, Object *iterable, Span at)
 
 /* ---- subscripts ---- */
 
-static bool normal_index(Eval *eval, const Object *object, Object *index, int64_t length, Span at,
-                         int64_t *out)
+bool normal_index(Eval *eval, const Object *object, Object *index, int64_t length, Span at,
+                  int64_t *out)
 {
     Object *method = special_method(eval, index, "__index__");
     if (method != NULL && (index = call_simple(eval, method, 1, &index, at)) == NULL) return false;
+    if (object->kind == OBJECT_LIST) length = object->as.list.count; /* which it may change */
     if (!object_as_int(eval, index, "this index", out)) return false;
     int64_t given = *out;
     *out = given < 0 ? given + length : given;
@@ -205,11 +207,13 @@ static Object *text_item(Eval *eval, const Object *text, Object *index, Span at)
     return result;
 }
 
+/* Behind the last one, or before the first, it may not fit. */
 static bool number_in_range(const Object *range, int64_t index, int64_t *out)
 {
-    int64_t way;
-    return !__builtin_mul_overflow(index, range->as.range.step->as.integer, &way) &&
-           !__builtin_add_overflow(range->as.range.start->as.integer, way, out);
+    const Wide step = range->as.range.step->as.integer;
+    const Wide number = range->as.range.start->as.integer + index * step;
+    *out = (int64_t)number;
+    return *out == number;
 }
 
 static Object *slice_range(Eval *eval, const Object *range, const Object *slice, int64_t length,
@@ -231,15 +235,14 @@ static Object *slice_range(Eval *eval, const Object *range, const Object *slice,
 
 static Object *range_item(Eval *eval, const Object *range, Object *index, Span at)
 {
-    int64_t length, place, number = 0;
+    int64_t length, place;
     if (!range_count(range, &length)) {
         const Object *items = iterate_range(eval, range, at);
         return items != NULL ? item_get(eval, (Object *)items, index, at) : NULL;
     }
     if (index->kind == OBJECT_SLICE) return slice_range(eval, range, index, length, at);
-    return normal_index(eval, range, index, length, at, &place) &&
-                   number_in_range(range, place, &number)
-               ? object_int(eval, number)
+    return normal_index(eval, range, index, length, at, &place)
+               ? object_int(eval, range_number(range, (uint64_t)place))
                : NULL;
 }
 

@@ -75,16 +75,9 @@ Object *iterator_drain(Eval *eval, Object *iterator, Span at)
 static bool pull_range(Eval *eval, Object *iterator, Span at, Object **item)
 {
     const Object *range = iterator->as.iterator.items;
-    int64_t start, stop, step, value;
     (void)at;
-    start = range->as.range.start->as.integer;
-    stop = range->as.range.stop->as.integer;
-    step = range->as.range.step->as.integer;
-    if (step == 0 || __builtin_mul_overflow(step, (int64_t)iterator->as.iterator.next, &value) ||
-        __builtin_add_overflow(value, start, &value) || (step > 0 ? value >= stop : value <= stop))
-        return true;
-    iterator->as.iterator.next++;
-    *item = object_int(eval, value);
+    if (iterator->as.iterator.next < range_length(range))
+        *item = object_int(eval, range_number(range, iterator->as.iterator.next++));
     return true;
 }
 
@@ -106,15 +99,7 @@ static bool pull_next(Eval *eval, Object *iterator, Span at, Object **item)
     *item = call_simple(eval, next, 1, &object, at);
     eval->quiet--;
     eval->attempt = attempt.outer;
-    if (*item != NULL) return true;
-    const Object *exception = attempt.fault.exception;
-    if (attempt.fault.code == DIAG_stop_iteration ||
-        (exception != NULL && exception->kind == OBJECT_INSTANCE &&
-         strcmp(exception->as.instance->class->as.class->name, "StopIteration") == 0))
-        return true;
-    if (call_simple(eval, next, 1, &object, at) != NULL) /* aloud */
-        FAIL(eval, bad_value, at, "__next__ failed, and would not again");
-    return false;
+    return *item != NULL || attempt_raised(eval, &attempt, "StopIteration");
 }
 
 static Object *iterator_of_instance(Eval *eval, Object *object, Span at)
@@ -275,7 +260,9 @@ Object *builtin_next(Eval *eval, const Bound *bound)
     if (iterator->kind == OBJECT_INSTANCE) {
         Object *method =
             class_find(iterator->as.instance->class, intern_text(eval->session->names, "__next__"));
-        if (method != NULL) return call_simple(eval, method, 1, &iterator, bound->at);
+        if (method != NULL && bound->values[1] == NULL)
+            return call_simple(eval, method, 1, &iterator, bound->at);
+        if (method != NULL) iterator = pulling(eval, pull_next, iterator);
     }
     if (iterator->kind != OBJECT_ITERATOR)
         return FAIL(eval, expected_kind, bound->at, "the argument of next()", "an iterator",

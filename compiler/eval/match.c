@@ -39,6 +39,8 @@ static bool match_sequence(Eval *eval, const Node *pattern, Object *subject, boo
     int star = find_star(patterns);
     *out = object_is_sequence(subject);
     if (!*out) return true;
+    /* A copy: an __eq__ may change the list. */
+    subject = object_list(eval, OBJECT_LIST, subject->as.list.items, subject->as.list.count);
     uint32_t count = subject->as.list.count, fixed = patterns.count - (star >= 0);
     *out = star >= 0 ? count >= fixed : count == fixed;
     for (uint32_t i = 0; *out && i < patterns.count; i++) {

@@ -198,11 +198,11 @@ Object *list_method_pop(Eval *eval, const Bound *bound)
 {
     Object *list = bound->values[0];
     Object *index = bound->values[1] != NULL ? bound->values[1] : object_int(eval, -1);
-    Object *item =
-        list_may_change(eval, list, bound->at) ? item_get(eval, list, index, bound->at) : NULL;
-    if (item == NULL || index->kind == OBJECT_SLICE) return NULL;
-    int64_t place =
-        index->as.integer < 0 ? index->as.integer + list->as.list.count : index->as.integer;
+    int64_t place;
+    if (!list_may_change(eval, list, bound->at) ||
+        !normal_index(eval, list, index, list->as.list.count, bound->at, &place))
+        return NULL;
+    Object *item = list->as.list.items[place];
     size_t after = list->as.list.count - (size_t)place - 1;
     memmove(list->as.list.items + place, list->as.list.items + place + 1, sizeof(Object *) * after);
     list->as.list.count--;

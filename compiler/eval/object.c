@@ -70,7 +70,8 @@ static Object *new_class(Eval *eval, Name name, const ObjectVec *bases, Span at)
                                     ? object_list(eval, OBJECT_TUPLE, bases->data, bases->count)
                                     : object_list(eval, OBJECT_TUPLE, classes.data, classes.count);
     if (find_order(eval, object)) return object;
-    return FAIL(eval, bad_value, at, "the bases have no order that agrees with their own");
+    return raise_python(eval, "TypeError", "the bases have no order that agrees with their own",
+                        at);
 }
 
 static bool eval_bases(Eval *eval, Nodes nodes, ObjectVec *bases)
@@ -123,7 +124,8 @@ Object *special_method(Eval *eval, const Object *object, const char *name)
 static bool tell_names(Eval *eval, Object *class, Span at)
 {
     const BindingVec *list = &class->as.class->attributes.list;
-    for (size_t i = 0; i < list->count; i++) {
+    const size_t count = list->count; /* they may bind more */
+    for (size_t i = 0; i < count; i++) {
         Object *value = list->data[i]->object;
         Object *method = value != NULL ? special_method(eval, value, "__set_name__") : NULL;
         Name name = list->data[i]->name;

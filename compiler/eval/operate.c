@@ -409,34 +409,39 @@ static int order_texts(const Object *a, const Object *b)
     return (a->as.text.length > b->as.text.length) - (a->as.text.length < b->as.text.length);
 }
 
-/* -1, 0, 1; 2: not ordered (NaN). False: the kinds have no order. */
-static bool order_objects(Eval *eval, const Object *a, const Object *b, int depth, int *out)
+/* order: -1, 0, 1; 2: not ordered (NaN). */
+static Object *order_says(Eval *eval, Operator op, int order)
 {
-    if (object_is_number(a) && object_is_number(b)) {
-        *out = object_order_numbers(a, b);
-        return true;
+    return object_bool(eval, (op == OPERATOR_Lt && order == -1) ||
+                                 (op == OPERATOR_Gt && order == 1) ||
+                                 (op == OPERATOR_LtE && (order == -1 || order == 0)) ||
+                                 (op == OPERATOR_GtE && (order == 1 || order == 0)));
+}
+
+/* By the first items that differ. */
+static Object *compare_sequences(Eval *eval, Operator op, Object *left, Object *right, Span at)
+{
+    const uint32_t *counts[2] = {&left->as.list.count, &right->as.list.count};
+    for (uint32_t i = 0; i < *counts[0] && i < *counts[1]; i++) {
+        Object *a = left->as.list.items[i], *b = right->as.list.items[i];
+        if (object_agrees(eval, a, b)) continue;
+        if (i >= *counts[0] || i >= *counts[1]) break; /* an __eq__ has taken them away */
+        if (object_is_staged(a) || object_is_staged(b))
+            return no_operator(eval, op, left, right, at);
+        return eval_may_nest(eval, at) ? operate_compare(eval, op, a, b, at) : NULL;
     }
-    if (a->kind == OBJECT_TEXT && b->kind == OBJECT_TEXT) {
-        *out = order_texts(a, b);
-        return true;
-    }
-    if (!object_is_sequence(a) || a->kind != b->kind || depth > 50) return false;
-    for (uint32_t i = 0; i < a->as.list.count && i < b->as.list.count; i++) {
-        if (object_agrees(eval, a->as.list.items[i], b->as.list.items[i])) continue;
-        return order_objects(eval, a->as.list.items[i], b->as.list.items[i], depth + 1, out);
-    }
-    *out = (a->as.list.count > b->as.list.count) - (a->as.list.count < b->as.list.count);
-    return true;
+    return order_says(eval, op, (*counts[0] > *counts[1]) - (*counts[0] < *counts[1]));
 }
 
 static Object *compare_order(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
-    int order;
-    if (!order_objects(eval, left, right, 0, &order)) return no_operator(eval, op, left, right, at);
-    bool result = (op == OPERATOR_Lt && order == -1) || (op == OPERATOR_Gt && order == 1) ||
-                  (op == OPERATOR_LtE && (order == -1 || order == 0)) ||
-                  (op == OPERATOR_GtE && (order == 1 || order == 0));
-    return object_bool(eval, result);
+    if (object_is_number(left) && object_is_number(right))
+        return order_says(eval, op, object_order_numbers(left, right));
+    if (left->kind == OBJECT_TEXT && right->kind == OBJECT_TEXT)
+        return order_says(eval, op, order_texts(left, right));
+    if (object_is_sequence(left) && left->kind == right->kind)
+        return compare_sequences(eval, op, left, right, at);
+    return no_operator(eval, op, left, right, at);
 }
 
 static bool contains_text(const Object *whole, const Object *part)

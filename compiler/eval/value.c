@@ -482,7 +482,13 @@ static bool container_truth(Eval *eval, Object *object, bool *out)
         Object *method = special_method(eval, object, NAMES[i]);
         if (method == NULL) continue;
         Object *result = call_simple(eval, method, 1, (Object *[]){(Object *)object}, eval->at);
-        return result != NULL && object_truth(eval, result, out);
+        if (result == NULL) return false;
+        if (object_is_staged(result) || result->kind == OBJECT_BOOL ||
+            (i == 1 && result->kind == OBJECT_INT))
+            return object_truth(eval, result, out);
+        FAIL(eval, expected_kind, eval->at, arena_printf(eval->arena, "what %s returns", NAMES[i]),
+             i == 0 ? "a bool" : "an int", object_repr(eval, result));
+        return false;
     }
     return true;
 }
