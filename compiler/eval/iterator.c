@@ -23,12 +23,13 @@ static Object *pulling(Eval *eval, IteratorPull *pull, Object *state)
     return iterator;
 }
 
+/* Of a list as it is by now. */
 static bool pull_item(Eval *eval, Object *iterator, Span at, Object **item)
 {
-    (void)eval;
     (void)at;
-    const Object *items = iterator->as.iterator.items;
+    Object *items = iterator->as.iterator.items;
     const uint32_t next = iterator->as.iterator.next;
+    if (!content_settle(eval, items)) return false;
     *item = next < items->as.list.count ? items->as.list.items[next] : NULL;
     if (*item != NULL) iterator->as.iterator.next++;
     return true;
@@ -121,6 +122,7 @@ Object *iterator_of(Eval *eval, Object *iterable, Span at)
     if (iterable->kind == OBJECT_INSTANCE ||
         (object_is_record(iterable) && special_method(eval, iterable, "__iter__") != NULL))
         return iterator_of_instance(eval, iterable, at);
+    if (iterable->kind == OBJECT_LIST) return iterator_new(eval, iterable);
     if (is_plain_range(iterable)) return pulling(eval, pull_range, iterable);
     return iterator_new(eval, iterate(eval, iterable, at));
 }

@@ -245,3 +245,22 @@ itself, other = [], []
 itself.append(other)
 other.append(itself)
 print(kind(lambda: itself < other))
+
+
+# ---- a list is iterated over as it is by then ----
+
+work = [3, 1]
+for n in work:
+    if n > 0:
+        work.append(n - 1)
+print(work)
+print(list(map(lambda _: work.pop(), work)), work)
+numbers = [1, 2, 3, 4, 5, 6]
+for n in numbers:
+    if n % 2 == 0:
+        numbers.remove(n)
+    numbers[-1] = 7
+print(numbers, [(numbers.pop(), i) for i, n in enumerate(numbers)], numbers)
+steps = iter(numbers)
+numbers.append(8)
+print(list(steps), next(steps, None), numbers.append(9), next(steps, None))
