@@ -128,12 +128,24 @@ static bool check_self(Eval *eval, const BuiltinRow *row, const Arguments *argum
     return false;
 }
 
+/* What a method of a text or a list may look at: all of it. */
+static void charge(Eval *eval, const Arguments *arguments)
+{
+    const Object *self =
+        arguments->positional.count > 0 ? arguments->positional.data[0] : eval->none;
+    if (self->kind == OBJECT_TEXT)
+        eval_work(eval, self->as.text.length / WORK_BYTES);
+    else if (self->kind == OBJECT_LIST)
+        eval_work(eval, self->as.list.count / WORK_BYTES);
+}
+
 static Object *call_row(Eval *eval, const BuiltinRow *row, const Arguments *arguments)
 {
     Bound bound = {.at = arguments->at};
     if (eval->library > 0) bound.at = eval->at;
     if (!lanes_allow(eval, row, bound.at) || !check_self(eval, row, arguments, bound.at))
         return NULL;
+    charge(eval, arguments);
     if (strcmp(row->signature, "self, *values, **") == 0) {
         bound.rest = object_list(eval, OBJECT_TUPLE, arguments->positional.data + 1,
                                  arguments->positional.count - 1);
@@ -345,34 +357,61 @@ static Object *sort_key(Eval *eval, const Bound *bound, Object *item)
     return call_simple(eval, bound->values[1], 1, &item, bound->at);
 }
 
-/* By insertion: lists here are short. */
+/* Items and their keys, side by side. */
+typedef struct Sorting {
+    Eval *eval;
+    Object **items, **keys, **items_aside, **keys_aside;
+    bool reverse;
+    Span at;
+} Sorting;
+
+/* Whether keys[right] comes before keys[left], though it stood behind it. */
+static bool overtakes(const Sorting *sorting, uint32_t left, uint32_t right, bool *out)
+{
+    Object *first = sorting->keys[left], *second = sorting->keys[right];
+    Object *less = operate_compare(sorting->eval, OPERATOR_Lt, sorting->reverse ? first : second,
+                                   sorting->reverse ? second : first, sorting->at);
+    return less != NULL && eval_goes_on(sorting->eval, sorting->at) &&
+           object_truth(sorting->eval, less, out);
+}
+
+/* By merging: what is equal stays in order. False: reported. */
+static bool sort_part(const Sorting *sorting, uint32_t begin, uint32_t end)
+{
+    const uint32_t middle = begin + (end - begin) / 2;
+    if (middle == begin) return true;
+    if (!sort_part(sorting, begin, middle) || !sort_part(sorting, middle, end)) return false;
+    bool moves;
+    if (!overtakes(sorting, middle - 1, middle, &moves)) return false;
+    if (!moves) return true;
+    for (uint32_t i = begin, left = begin, right = middle; i < end; i++) {
+        moves = left == middle;
+        if (left < middle && right < end && !overtakes(sorting, left, right, &moves)) return false;
+        const uint32_t from = moves ? right++ : left++;
+        sorting->items_aside[i] = sorting->items[from];
+        sorting->keys_aside[i] = sorting->keys[from];
+    }
+    const size_t size = sizeof(Object *) * (end - begin);
+    memcpy(sorting->items + begin, sorting->items_aside + begin, size);
+    memcpy(sorting->keys + begin, sorting->keys_aside + begin, size);
+    return true;
+}
+
 Object *builtin_sorted(Eval *eval, const Bound *bound)
 {
-    bool reverse = false;
+    Sorting sorting = {.eval = eval, .at = bound->at};
     Object *items = iterate(eval, bound->values[0], bound->at);
     if (items == NULL ||
-        (bound->values[2] != NULL && !object_truth(eval, bound->values[2], &reverse)))
+        (bound->values[2] != NULL && !object_truth(eval, bound->values[2], &sorting.reverse)))
         return NULL;
-    Object *keys = object_list(eval, OBJECT_LIST, NULL, 0);
-    for (uint32_t i = 0; i < items->as.list.count; i++) {
-        Object *item = items->as.list.items[i], *key = sort_key(eval, bound, item);
-        if (key == NULL) return NULL;
-        list_append(eval, keys, key);
-        uint32_t place = i;
-        for (; place > 0; place--) {
-            Object *left = keys->as.list.items[place - 1];
-            Object *less = operate_compare(eval, OPERATOR_Lt, reverse ? left : key,
-                                           reverse ? key : left, bound->at);
-            bool moves;
-            if (less == NULL || !object_truth(eval, less, &moves)) return NULL;
-            if (!moves) break;
-            keys->as.list.items[place] = left;
-            items->as.list.items[place] = items->as.list.items[place - 1];
-        }
-        keys->as.list.items[place] = key;
-        items->as.list.items[place] = item;
-    }
-    return items;
+    const uint32_t count = items->as.list.count;
+    sorting.items = items->as.list.items;
+    sorting.keys = arena_new_array(eval->arena, Object *, count);
+    sorting.items_aside = arena_new_array(eval->arena, Object *, count);
+    sorting.keys_aside = arena_new_array(eval->arena, Object *, count);
+    for (uint32_t i = 0; i < count; i++)
+        if ((sorting.keys[i] = sort_key(eval, bound, sorting.items[i])) == NULL) return NULL;
+    return sort_part(&sorting, 0, count) ? items : NULL;
 }
 
 /* ---- logic ---- */
@@ -427,7 +466,7 @@ static bool class_has_type(const Object *class, const Object *type)
     for (int i = 0; i < class->as.class->order_count; i++) {
         const Object *written = class->as.class->order[i]->as.class->written;
         for (uint32_t k = 0; k < written->as.list.count; k++)
-            if (object_is(written->as.list.items[k], type)) return true;
+            if (object_is(NULL, written->as.list.items[k], type)) return true;
     }
     return false;
 }
@@ -444,7 +483,7 @@ static bool one_of_kinds(Eval *eval, KindTest *test, const Object *object, const
 {
     *out = !object_is_sequence(kind) && test(object, kind);
     if (!object_is_sequence(kind)) return true;
-    if (!eval_may_nest(eval, eval->at) || !eval_step(eval, eval->at)) return false;
+    if (!eval_may_nest(eval, eval->at) || !eval_works(eval, 1, eval->at)) return false;
     for (uint32_t i = 0; !*out && i < kind->as.list.count; i++)
         if (!one_of_kinds(eval, test, object, kind->as.list.items[i], out)) return false;
     return true;

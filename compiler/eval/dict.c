@@ -12,15 +12,17 @@ enum { FEW = 16, HASH_DEPTH = 4 };
  */
 struct DictIndex {
     uint32_t *slots;
-    size_t capacity, count;
+    size_t capacity, count, used; /* slots, with those that are LEFT */
 };
 #define NO_COUNT SIZE_MAX
+#define LEFT     UINT32_MAX /* a slot whose key was taken away */
 
 /* ---- hashes: what is equal has one hash ---- */
 
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
-    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= word;
+    hash = (hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ hash >> 29;
 }
 
@@ -65,15 +67,27 @@ static uint64_t hash_instance(Eval *eval, const Object *object)
 
 static uint64_t hash_at(Eval *eval, const Object *object, int depth)
 {
+    if (!eval_work(eval, 1)) return 0;
     if (object_is_number(object)) return hash_number(object);
     switch ((int)object->kind) {
-    case OBJECT_TEXT: return hash_text(object);
+    case OBJECT_TEXT:
+        eval_work(eval, object->as.text.length / (WORK_BYTES / 8)); /* each byte is mixed */
+        return hash_text(object);
     case OBJECT_DTYPE: return mix(3, object->as.dtype);
     case OBJECT_INSTANCE: return hash_instance(eval, object);
     case OBJECT_CLASS: return hash_pointer(object->as.class);
     case OBJECT_IR: return hash_pointer(object->as.ir.value);
+    case OBJECT_BUILTIN: return hash_pointer(object->as.builtin);
+    case OBJECT_POINTER_TYPE: return mix(8, object->as.dtype);
     case OBJECT_TUPLE: break;
-    default: return (uint64_t)object->kind; /* equal by what it holds, which may change */
+    case OBJECT_LIST: /* equal by what they hold, which may change */
+    case OBJECT_DICT:
+    case OBJECT_SET:
+    case OBJECT_RANGE:
+    case OBJECT_METHOD:
+    case OBJECT_NONE:
+    case OBJECT_ELLIPSIS: return (uint64_t)object->kind;
+    default: return hash_pointer(object);
     }
     uint64_t hash = mix(5, object->as.list.count);
     for (uint32_t i = 0; i < object->as.list.count && depth < HASH_DEPTH; i++)
@@ -93,11 +107,29 @@ static size_t first_slot(const DictIndex *index, uint64_t hash)
     return (size_t)(mix(7, hash) & (index->capacity - 1));
 }
 
-static void index_add(const DictIndex *index, uint64_t hash, size_t place)
+static size_t next_slot(Eval *eval, const DictIndex *index, size_t slot)
+{
+    eval_work(eval, 1);
+    return (slot + 1) & (index->capacity - 1);
+}
+
+static void index_add(Eval *eval, DictIndex *index, uint64_t hash, size_t place)
 {
     size_t slot = first_slot(index, hash);
-    while (index->slots[slot] != 0) slot = (slot + 1) & (index->capacity - 1);
+    while (index->slots[slot] != 0 && eval->work_left > 0) slot = next_slot(eval, index, slot);
     index->slots[slot] = (uint32_t)place + 1;
+    index->used++;
+}
+
+/* Of the last place: those of the others stay. */
+static void index_remove(Eval *eval, DictIndex *index, uint64_t hash, size_t place)
+{
+    size_t slot = first_slot(index, hash);
+    while (index->slots[slot] != place + 1 && index->slots[slot] != 0)
+        slot = next_slot(eval, index, slot);
+    const bool found = index->slots[slot] == place + 1; /* if its hash is what it was */
+    if (found) index->slots[slot] = LEFT;
+    index->count = found ? place : NO_COUNT;
 }
 
 static void index_hashes(Eval *eval, Object *dict, const uint64_t *hashes)
@@ -105,14 +137,15 @@ static void index_hashes(Eval *eval, Object *dict, const uint64_t *hashes)
     const ObjectVec *keys = &dict->as.dict.keys;
     DictIndex *index = dict->as.dict.index;
     if (index == NULL) index = dict->as.dict.index = arena_new_of(eval->arena, DictIndex);
-    if (index->capacity < 2 * keys->count) {
+    if (index->capacity < 3 * keys->count) {
         index->capacity = 64;
         while (index->capacity < 4 * keys->count) index->capacity *= 2;
         index->slots = arena_new_array(eval->arena, uint32_t, index->capacity);
     } else {
         memset(index->slots, 0, sizeof *index->slots * index->capacity);
     }
-    for (size_t i = 0; i < keys->count; i++) index_add(index, hashes[i], i);
+    index->used = 0;
+    for (size_t i = 0; i < keys->count; i++) index_add(eval, index, hashes[i], i);
     index->count = keys->count;
 }
 
@@ -137,12 +170,12 @@ size_t dict_place(Eval *eval, const Object *dict, const Object *key)
     const ObjectVec *keys = &dict->as.dict.keys;
     const DictIndex *index = dict->as.dict.index;
     size_t place = 0;
-    if (eval == NULL || index == NULL || index->count != keys->count) {
+    if (eval == NULL || eval->plain > 0 || index == NULL || index->count != keys->count) {
         while (place < keys->count && !object_agrees(eval, keys->data[place], key)) place++;
         return place;
     }
     for (size_t slot = first_slot(index, object_hash(eval, key)); index->slots[slot] != 0;
-         slot = (slot + 1) & (index->capacity - 1)) {
+         slot = next_slot(eval, index, slot)) {
         place = index->slots[slot] - 1;
         if (place < keys->count && object_agrees(eval, keys->data[place], key)) return place;
     }
@@ -176,13 +209,13 @@ void dict_set(Eval *eval, Object *dict, Object *key, Object *value)
     vec_push(eval->arena, keys, key);
     vec_push(eval->arena, &dict->as.dict.values, value);
     DictIndex *index = dict->as.dict.index;
-    if (index == NULL || index->count != place || 2 * keys->count > index->capacity) {
+    if (index == NULL || index->count != place || 2 * index->used >= index->capacity) {
         if (keys->count > FEW) index_all(eval, dict);
         return;
     }
     const uint64_t hash = object_hash(eval, key);
     if (index->count != place || keys->count != place + 1) return; /* it has changed the dict */
-    index_add(index, hash, place);
+    index_add(eval, index, hash, place);
     index->count = keys->count;
 }
 
@@ -194,9 +227,22 @@ static void remove_at(ObjectVec *vec, size_t index)
 
 void dict_remove(Eval *eval, Object *dict, const Object *key)
 {
-    const size_t place = dict_place(eval, dict, key);
-    if (place >= dict->as.dict.keys.count) return; /* an __eq__ may have removed some */
+    DictIndex *index = dict->as.dict.index;
+    const uint64_t hash = index != NULL ? object_hash(eval, key) : 0;
+    const size_t place = dict_place(eval, dict, key); /* the last that may change the dict */
+    const size_t count = dict->as.dict.keys.count;
+    if (place >= count) return; /* an __eq__ may have removed some */
+    if (index != NULL && index->count == count && place == count - 1)
+        index_remove(eval, index, hash, place);
+    else if (index != NULL)
+        index->count = NO_COUNT;
+    eval_work(eval, (count - place) / WORK_BYTES);
     remove_at(&dict->as.dict.keys, place);
     remove_at(&dict->as.dict.values, place);
+}
+
+void dict_clear(Object *dict)
+{
+    dict->as.dict.keys.count = dict->as.dict.values.count = 0;
     if (dict->as.dict.index != NULL) dict->as.dict.index->count = NO_COUNT;
 }

@@ -19,7 +19,8 @@ typedef struct EvalOptions {
         *defines; /* "NAME=VALUE" or "NAME": what the module's name is, whatever it assigns */
     int define_count;
     uint64_t max_calls; /* of what is not run; 0: 5 million */
-    bool fast_math; /* f32 arithmetic by approximate instructions where there are some */
+    size_t max_memory;  /* of what is evaluated, in bytes; 0: 2 GB */
+    bool fast_math;     /* f32 arithmetic by approximate instructions where there are some */
     const Source *const *files; /* what stands for all files of users'; NULL: the disk's */
     int file_count;
     Host *host;

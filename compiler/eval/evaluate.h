@@ -10,6 +10,7 @@
 struct Program {
     Eval eval;
     Unit *unit;
+    Map makers; /* makers.c's: what is known of values that names stand for */
 };
 /* The value of an expression in that scope. */
 Object *eval_in(Eval *eval, Scope *scope, const Node *node);
@@ -181,6 +182,29 @@ Object *exception_new(Eval *eval, const char *name, const char *text);
 void *raise_python(Eval *eval, const char *name, const char *text, Span at);
 void *raise_no_key(Eval *eval, Object *key, Span at);
 
+/* ---- limits.c: false is reported but by eval_work() -------------------------------------------
+ */
+
+void eval_begin_work(Eval *eval);
+/* Counts an iteration of a compile-time loop. */
+bool eval_step(Eval *eval, Span at);
+bool eval_may_call(Eval *eval, Span at); /* as often as this */
+/* Whether what is evaluated, or is walked on the stack, may be nested deeper. */
+bool eval_may_nest(Eval *eval, Span at);
+/* Whether a kernel that has so many specialisations, or configurations, may get another. */
+bool eval_may_add(Eval *eval, size_t count, const char *what, Span at);
+/* Counts so many steps of work. False: there are none left, and whatever is evaluated next fails;
+ * a walk that cannot fail itself just ends. */
+bool eval_work(Eval *eval, uint64_t amount);
+bool eval_goes_on(Eval *eval, Span at);                /* whether work and memory are left */
+bool eval_works(Eval *eval, uint64_t amount, Span at); /* both */
+bool eval_has_room(Eval *eval, size_t bytes, Span at);
+/* Whether a text that is made may become so much longer. */
+bool text_grows(Eval *eval, const Buf *text, size_t more, Span at);
+/* Whether there is room for a list that is so long. */
+bool list_fits(Eval *eval, size_t length, Span at);
+bool text_add(Eval *eval, Buf *text, const char *data, size_t length, Span at);
+
 /* ---- stmt.c, loop.c, unroll.c ---------------------------------------------------------------- */
 
 Flow eval_block(Eval *eval, Nodes statements);
@@ -191,13 +215,6 @@ typedef struct Rest {
     bool taken;
 } Rest;
 Flow eval_rest(Eval *eval, Rest *rest);
-/* counts an iteration of a compile-time loop; false: too many, reported */
-bool eval_step(Eval *eval, Span at);
-bool eval_may_call(Eval *eval, Span at); /* as often as this; false: reported */
-/* Whether what is evaluated, or is walked on the stack, may be nested deeper; false: reported. */
-bool eval_may_nest(Eval *eval, Span at);
-/* Whether a kernel that has so many specialisations, or configurations, may get another. */
-bool eval_may_add(Eval *eval, size_t count, const char *what, Span at);
 Flow eval_statement(Eval *eval, const Node *statement);
 /* The rest of a `with`: its items from `index` on, then its body. */
 typedef Flow ThreadsBody(Eval *eval, const NodeWith *node, uint32_t index);
@@ -442,7 +459,7 @@ Object *specialise(Eval *eval, Object *instance, const Arguments *arguments);
 bool specialisation_stage(Eval *eval, Specialisation *specialisation, Name export_name,
                           Name symbol);
 bool kernel_has_open_key(Eval *eval, Object *instance, bool *out);
-bool instances_same(const Object *a, const Object *b);
+bool instances_same(Eval *eval, const Object *a, const Object *b);
 Object *launch_instance(Eval *eval, Object *instance, const Arguments *arguments);
 
 /* ---- hosting.c: the crossing to the host ----------------------------------------------------- */

@@ -41,7 +41,7 @@ typedef VEC(Entry) EntryVec;
 static bool add_specialisation(Eval *eval, Entry *entry, Object *object, Span at)
 {
     if (entry->instance != NULL &&
-        !instances_same(entry->instance, object->as.specialisation->instance)) {
+        !instances_same(eval, entry->instance, object->as.specialisation->instance)) {
         FAIL(eval, bad_export, at,
              arena_printf(eval->arena, "'%s' is exported twice, for different kernels",
                           entry->name));

@@ -5,9 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { DEPTH_LIMIT = 2500 };
-
-/* The place for what happens at this node: the user's, if library code is running. */
 /* ---- leaves ---- */
 
 static Object *eval_name(Eval *eval, const Node *node)
@@ -248,9 +245,11 @@ static Object *eval_named(Eval *eval, const Node *node)
 
 /* ---- calls, attributes ---- */
 
-static bool add_named(Eval *eval, const Node *node, Name name, Object *value, Arguments *arguments)
+/* `others`: so many names may be the same one. */
+static bool add_named(Eval *eval, const Node *node, Name name, Object *value, size_t others,
+                      Arguments *arguments)
 {
-    for (size_t i = 0; i < arguments->names.count; i++)
+    for (size_t i = 0; i < others; i++)
         if (arguments->names.data[i] == name) {
             FAIL(eval, call_arguments, eval_move_to(eval, node),
                  arena_printf(eval->arena, "argument '%s' is given twice", name));
@@ -267,8 +266,9 @@ static bool eval_keyword(Eval *eval, Object *callee, const Node *node, Arguments
     Object *value = keyword->arg == NULL
                         ? eval_expr(eval, keyword->value)
                         : eval_argument_of(eval, callee, 0, keyword->arg, keyword->value);
+    const size_t others = arguments->names.count;
     if (value == NULL) return false;
-    if (keyword->arg != NULL) return add_named(eval, node, keyword->arg, value, arguments);
+    if (keyword->arg != NULL) return add_named(eval, node, keyword->arg, value, others, arguments);
     if (value->kind != OBJECT_DICT) {
         FAIL(eval, expected_kind, eval_move_to(eval, node), "what ** spreads", "a dict",
              object_kind_name(value));
@@ -282,7 +282,8 @@ static bool eval_keyword(Eval *eval, Object *callee, const Node *node, Arguments
             return false;
         }
         Name name = intern(eval->session->names, key->as.text.data, key->as.text.length);
-        if (!add_named(eval, node, name, value->as.dict.values.data[i], arguments)) return false;
+        if (!add_named(eval, node, name, value->as.dict.values.data[i], others, arguments))
+            return false;
     }
     return true;
 }
@@ -521,8 +522,7 @@ static bool format_value(Eval *eval, const NodeFormattedValue *node, Buf *out)
     if (value == NULL || (node->format_spec != NULL && spec == NULL)) return false;
     if (node->conversion > 0) value = object_converted(eval, value, (char)node->conversion);
     Object *text = format_object(eval, value, spec != NULL ? spec->as.text.data : "", eval->at);
-    if (text != NULL) buf_bytes(out, text->as.text.data, text->as.text.length);
-    return text != NULL;
+    return text != NULL && text_add(eval, out, text->as.text.data, text->as.text.length, eval->at);
 }
 
 static Object *eval_joined(Eval *eval, const Node *node)
@@ -591,13 +591,6 @@ const char *kind_text(Eval *eval, NodeKind kind)
     return arena_printf(eval->arena, "'%s'", node_kind_name(kind));
 }
 
-bool eval_may_nest(Eval *eval, Span at)
-{
-    if (eval->depth < DEPTH_LIMIT && !stack_is_low()) return true;
-    FAIL(eval, recursion, eval->library > 0 ? eval->at : at, CALL_LIMIT);
-    return false;
-}
-
 Object *eval_expr(Eval *eval, const Node *node)
 {
     CHECK(node != NULL);
@@ -607,6 +600,8 @@ Object *eval_expr(Eval *eval, const Node *node)
     eval->depth++;
     Object *object = EVALUATORS[node->kind](eval, node);
     eval->depth--;
+    const Span at = eval->library > 0 ? eval->at : node->span;
+    if (object != NULL && !eval_works(eval, WORK_OF_EXPRESSION, at)) return NULL;
     return object == NULL || content_settle(eval, object) ? object : NULL;
 }
 

@@ -418,8 +418,8 @@ static Object *format_text(Eval *eval, Formatting *formatting, const char *data,
             close != NULL ? format_field(eval, formatting, data + 1, close, depth) : NULL;
         if (close == NULL)
             FAIL(eval, bad_value, formatting->at, "a '{' of the format is not closed");
-        good = text != NULL;
-        if (good) buf_bytes(&buf, text->as.text.data, text->as.text.length);
+        good = text != NULL &&
+               text_add(eval, &buf, text->as.text.data, text->as.text.length, formatting->at);
         data = good ? close : data;
     }
     Object *result = good ? object_text(eval, buf.data, buf.length) : NULL;
@@ -610,7 +610,9 @@ Object *text_percent(Eval *eval, const Object *text, Object *values, Span at)
         }
         percent.next++;
         result = percent_one(&percent);
-        if (result != NULL) buf_bytes(&buf, result->as.text.data, result->as.text.length);
+        if (result != NULL &&
+            !text_add(eval, &buf, result->as.text.data, result->as.text.length, at))
+            result = NULL;
     }
     if (result != NULL && !percent.has_keys && values->kind != OBJECT_DICT &&
         percent.used < (values->kind == OBJECT_TUPLE ? values->as.list.count : 1))

@@ -180,7 +180,7 @@ static bool check_tensors(Eval *eval, const Signature *signature,
         if (!specialisation->is_tensor[i] || values[i] == NULL) continue;
         const Object *key = tensor_key(eval, parameter, values[i], at);
         if (key == NULL) return false;
-        if (tensor_key_matches(specialisation->keys[i], key)) continue;
+        if (tensor_key_matches(eval, specialisation->keys[i], key)) continue;
         return refuse_call(eval, at,
                            arena_printf(eval->arena, "argument '%s': the kernel is compiled as %s",
                                         parameter->name,

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-enum { ITEM_LIMIT = 1 << 20 };
 __extension__ typedef __int128 Wide;
 
 bool list_may_change(Eval *eval, const Object *list, Span at)
@@ -42,12 +41,14 @@ static Object *iterate_range(Eval *eval, const Object *range, Span at)
     return list;
 }
 
-static Object *iterate_text(Eval *eval, const Object *text)
+static Object *iterate_text(Eval *eval, const Object *text, Span at)
 {
     Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
     const char *data = text->as.text.data;
     for (size_t i = 0; i < text->as.text.length;) {
         size_t length = 1;
+        if (list->as.list.count >= ITEM_LIMIT)
+            return FAIL(eval, endless, at, (long long)ITEM_LIMIT);
         while (i + length < text->as.text.length && continues_character(data[i + length])) length++;
         list_append(eval, list, object_text(eval, data + i, length));
         i += length;
@@ -96,12 +97,15 @@ Object *iterate(Eval *eval, Object *iterable, Span at)
     switch ((int)iterable->kind) {
     case OBJECT_LIST:
     case OBJECT_TUPLE: /* a copy: the body may change the list */
-        return object_list(eval, OBJECT_LIST, iterable->as.list.items, iterable->as.list.count);
+        return list_fits(eval, iterable->as.list.count, at)
+                   ? object_list(eval, OBJECT_LIST, iterable->as.list.items,
+                                 iterable->as.list.count)
+                   : NULL;
     case OBJECT_RANGE: return iterate_range(eval, iterable, at);
-    case OBJECT_TEXT: return iterate_text(eval, iterable);
+    case OBJECT_TEXT: return iterate_text(eval, iterable, at);
     case OBJECT_DTYPE: { /* as its name, which it is equal to */
         const char *name = dtype_user_name(iterable->as.dtype);
-        return iterate_text(eval, object_text(eval, name, strlen(name)));
+        return iterate_text(eval, object_text(eval, name, strlen(name)), at);
     }
     case OBJECT_SET:
     case OBJECT_DICT:
@@ -181,28 +185,43 @@ static Object *slice_list(Eval *eval, const Object *list, const Object *slice)
     return result;
 }
 
+/* Where each character begins, and the text ends. NULL: reported. */
+static const size_t *character_starts(Eval *eval, const Object *text, size_t count, Span at)
+{
+    if (!eval_has_room(eval, sizeof(size_t) * count, at)) return NULL;
+    size_t *starts = arena_new_array(eval->arena, size_t, count + 1), next = 0;
+    for (size_t i = 0; i < text->as.text.length; i++)
+        if (!continues_character(text->as.text.data[i]) && next < count) starts[next++] = i;
+    starts[count] = text->as.text.length;
+    return starts;
+}
+
+static void put_characters(const Object *text, const size_t *starts, int64_t first, int64_t count,
+                           Buf *out)
+{
+    const size_t begin = starts != NULL ? starts[first] : (size_t)first,
+                 end = starts != NULL ? starts[first + count] : (size_t)(first + count);
+    buf_bytes(out, text->as.text.data + begin, end - begin);
+}
+
 /* Texts are of characters, not of bytes. */
 static Object *text_item(Eval *eval, const Object *text, Object *index, Span at)
 {
-    int64_t place;
     const size_t length = text->as.text.length,
                  count = count_characters(text->as.text.data, length);
-    if (index->kind != OBJECT_SLICE && count == length) /* all of them are bytes */
-        return normal_index(eval, text, index, (int64_t)length, at, &place)
-                   ? object_text(eval, text->as.text.data + place, 1)
-                   : NULL;
-    const Object *letters = iterate_text(eval, text);
-    if (index->kind != OBJECT_SLICE)
-        return normal_index(eval, text, index, letters->as.list.count, at, &place)
-                   ? letters->as.list.items[place]
-                   : NULL;
-    const Object *chosen = slice_list(eval, letters, index);
-    if (chosen == NULL) return NULL;
+    Indices part = {.step = 1, .count = 1};
+    const bool good = index->kind == OBJECT_SLICE
+                          ? slice_indices(eval, index, (int64_t)count, &part)
+                          : normal_index(eval, text, index, (int64_t)count, at, &part.first);
+    if (!good || !eval_works(eval, length / WORK_BYTES, at)) return NULL;
+    if (part.count == 0) return object_text(eval, "", 0);
+    const size_t *starts = count < length ? character_starts(eval, text, count, at) : NULL;
+    if (count < length && starts == NULL) return NULL;
     Buf buf = {0};
-    for (uint32_t i = 0; i < chosen->as.list.count; i++)
-        buf_bytes(&buf, chosen->as.list.items[i]->as.text.data,
-                  chosen->as.list.items[i]->as.text.length);
-    Object *result = object_text(eval, buf.length ? buf.data : "", buf.length);
+    if (part.step == 1) put_characters(text, starts, part.first, part.count, &buf);
+    for (int64_t i = 0; part.step != 1 && i < part.count; i++)
+        put_characters(text, starts, part.first + i * part.step, 1, &buf);
+    Object *result = object_text(eval, buf.data, buf.length);
     buf_free(&buf);
     return result;
 }

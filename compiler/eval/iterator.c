@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-enum { ITEM_LIMIT = 1 << 20 };
-
 Object *iterator_new(Eval *eval, Object *items)
 {
     if (items == NULL) return NULL;

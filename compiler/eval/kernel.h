@@ -117,7 +117,7 @@ bool spec_is_packed(const TensorSpec *spec);
  * part of it. `given` NULL: nothing is known. NULL: reported. */
 Object *tensor_key(Eval *eval, const KernelParameter *parameter, Object *given, Span at);
 /* Whether a key that was made with all that is known is the one that a specialisation needs. */
-bool tensor_key_matches(const Object *needed, const Object *known);
+bool tensor_key_matches(Eval *eval, const Object *needed, const Object *known);
 /* Of a parameter that is a result. False: reported. */
 bool tensor_extents(Eval *eval, const KernelParameter *parameter, Value **out);
 /* Adds the parameters of a tensor; gives its view in the host region. NULL: reported. */

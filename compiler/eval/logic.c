@@ -51,7 +51,7 @@ static Object *merge_values(Eval *eval, Op *op, Object *const values[2], const S
         object->as.merge->at[i] = at[i];
     }
     Object *lifted =
-        objects_same(values[0], values[1]) ? values[0] : merge_lift(eval, object, place);
+        objects_same(eval, values[0], values[1]) ? values[0] : merge_lift(eval, object, place);
     if (lifted != NULL && lifted->kind == OBJECT_TILE) lifted->fresh = true;
     return lifted != NULL ? structure_read(eval, lifted) : NULL;
 }

@@ -273,7 +273,7 @@ static bool make_variables(Eval *eval, const LoopTrial *trial, const ChangeVec *
 {
     for (size_t i = 0; i < changes->count; i++) {
         const Change *change = &changes->data[i];
-        if (!change_is_carried(trial, change)) continue;
+        if (!change_is_carried(eval, trial, change)) continue;
         if (!map_has(&trial->reads, change->binding) && forget_unbound(eval, change->binding))
             continue;
         if (!binding_make_variable(eval, change->binding, change->after)) return false;
@@ -310,6 +310,7 @@ static void test_each_round(Eval *eval, Loop *loop)
 static bool try_loop(Eval *eval, Loop *loop, bool *settled)
 {
     Span at = eval->at;
+    if (!eval_works(eval, WORK_OF_LOOP, at)) return false; /* loops in loops: again and again */
     Op *op = build_loop(eval, loop);
     LoopTrial trial = {.start = eval->clock, .control = eval->control, .outer = eval->trial};
     ChangeVec changes = {0};
@@ -322,7 +323,7 @@ static bool try_loop(Eval *eval, Loop *loop, bool *settled)
     const bool leaves = lanes_left(&loop->lanes) && !loop->by_lanes;
     *settled = !trial.again && (!stops || loop->stops) && !leaves;
     for (size_t i = 0; *settled && i < changes.count; i++)
-        *settled = !change_is_carried(&trial, &changes.data[i]);
+        *settled = !change_is_carried(eval, &trial, &changes.data[i]);
     if (*settled) {
         merge_loop(eval, op, &changes, loop->runs_once);
         return true;

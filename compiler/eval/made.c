@@ -20,32 +20,43 @@ static void name_one(Eval *eval, Name name, Object *object, Span at)
     vec_push(eval->arena, made, ((Made){name, object, at}));
 }
 
-static void name_all(Eval *eval, Name name, const ObjectVec *values, Span at, int depth);
+/* What the statement that binds the name has made. */
+typedef struct Naming {
+    Eval *eval;
+    Name name;
+    Map seen; /* containers: one may hold another often */
+} Naming;
+
+static void name_all(Naming *naming, Object *const *values, size_t count, int depth);
 
 /* The kernels in a value that is assigned to the name. */
-static void name_value(Eval *eval, Name name, Object *value, Span at, int depth)
+static void name_value(Naming *naming, Object *value, int depth)
 {
-    if (depth > NESTING) return;
+    Eval *eval = naming->eval;
+    const bool is_dict = value->kind == OBJECT_DICT;
     if (value->kind == OBJECT_SPECIALISATION || is_kernel(value))
-        name_one(eval, name, value, at);
-    else if (value->kind == OBJECT_DICT)
-        name_all(eval, name, &value->as.dict.values, at, depth + 1);
-    else if (object_is_sequence(value))
-        for (uint32_t i = 0; i < value->as.list.count; i++)
-            name_value(eval, name, value->as.list.items[i], at, depth + 1);
+        name_one(eval, naming->name, value, eval->at);
+    if ((!is_dict && !object_is_sequence(value)) || depth > NESTING ||
+        map_has(&naming->seen, value))
+        return;
+    map_set(eval->arena, &naming->seen, value, value);
+    if (is_dict)
+        name_all(naming, value->as.dict.values.data, value->as.dict.values.count, depth + 1);
+    else
+        name_all(naming, value->as.list.items, value->as.list.count, depth + 1);
 }
 
-static void name_all(Eval *eval, Name name, const ObjectVec *values, Span at, int depth)
+static void name_all(Naming *naming, Object *const *values, size_t count, int depth)
 {
-    for (size_t i = 0; i < values->count; i++) name_value(eval, name, values->data[i], at, depth);
+    for (size_t i = 0; i < count; i++) name_value(naming, values[i], depth);
 }
 
 static void note_name(void *context, Name name)
 {
     Eval *eval = context;
     const Binding *binding = bindings_get(&eval->frame->scope->bindings, name);
-    if (binding != NULL && binding->object != NULL)
-        name_value(eval, name, binding->object, eval->at, 0);
+    Naming naming = {.eval = eval, .name = name};
+    if (binding != NULL && binding->object != NULL) name_value(&naming, binding->object, 0);
 }
 
 /* Another name for a kernel that there is makes none. */

@@ -52,6 +52,19 @@ static const Node *binding_statement(const Program *program, const Node *name, u
     return NULL;
 }
 
+/* Of a value that a name stands for, which may be asked for often: where it makes none, that is
+ * kept with the depth at which it was seen. */
+static bool value_makes_kernel(Program *program, const Node *value, uint32_t index, int depth)
+{
+    enum { YES = 1, NO = 2 };
+    const uintptr_t known = (uintptr_t)map_get(&program->makers, value);
+    if (known == YES || (known >= NO && (uintptr_t)depth >= known - NO)) return known == YES;
+    const bool makes = makes_kernel(program, value, index, depth);
+    map_set(program->eval.arena, &program->makers, value,
+            (void *)(makes ? (uintptr_t)YES : (uintptr_t)depth + NO));
+    return makes;
+}
+
 /* A name says what it is by the statement that binds it. */
 static bool name_makes_kernel(Program *program, const Node *node, uint32_t index, int depth)
 {
@@ -59,9 +72,9 @@ static bool name_makes_kernel(Program *program, const Node *node, uint32_t index
     const Node *statement = binding_statement(program, node, &place);
     if (statement == NULL) return false;
     if (statement->kind == NODE_Assign)
-        return makes_kernel(program, NODE_AS(Assign, statement)->value, place, depth + 1);
+        return value_makes_kernel(program, NODE_AS(Assign, statement)->value, place, depth + 1);
     if (statement->kind == NODE_AnnAssign && NODE_AS(AnnAssign, statement)->value != NULL)
-        return makes_kernel(program, NODE_AS(AnnAssign, statement)->value, place, depth + 1);
+        return value_makes_kernel(program, NODE_AS(AnnAssign, statement)->value, place, depth + 1);
     if (statement->kind != NODE_ClassDef && statement->kind != NODE_ImportFrom &&
         statement->kind != NODE_FunctionDef)
         return false;

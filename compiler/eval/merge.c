@@ -29,7 +29,7 @@ static void bind_merge(Eval *eval, Binding *binding, const Merge *merge)
 {
     const Merge m = *merge;
     Span at = m.at[0].source != NULL ? m.at[0] : m.at[1];
-    if (objects_same(m.values[0], m.values[1])) {
+    if (objects_same(eval, m.values[0], m.values[1])) {
         binding_put(eval, binding, m.values[0], at);
         return;
     }
@@ -93,7 +93,7 @@ void merge_group(Eval *eval, Op *group, const ChangeVec *changes)
         for (int j = 0; j < 2; j++) merge.regions[j] = group->regions[j];
         merge.values[0] = change->after;
         merge.values[1] =
-            is_new && object_is_known(change->after) ? change->after : binding->object;
+            is_new && object_is_known(eval, change->after) ? change->after : binding->object;
         merge.alone = is_new;
         merge.at[0] = change->at;
         merge.at[1] = is_new ? change->at : binding->at;
@@ -114,20 +114,20 @@ void merge_loop(Eval *eval, Op *loop, const ChangeVec *changes, bool runs_once)
         merge.at[0] = change->at;
         merge.alone = runs_once && binding->object == NULL;
         merge.values[1] =
-            merge.alone && object_is_known(change->after) ? change->after : binding->object;
+            merge.alone && object_is_known(eval, change->after) ? change->after : binding->object;
         merge.at[1] = binding->at;
         merge.before = binding->object != NULL ? binding->clock : UINT64_MAX;
         bind_merge(eval, binding, &merge);
     }
 }
 
-bool change_is_carried(const LoopTrial *trial, const Change *change)
+bool change_is_carried(Eval *eval, const LoopTrial *trial, const Change *change)
 {
     const Binding *binding = change->binding; /* put back to what it was before the loop */
     if (binding->object == NULL || binding->object->kind == OBJECT_POISON ||
         binding->object->kind == OBJECT_LANES)
         return false;
-    if (objects_same(binding->object, change->after)) return false;
+    if (objects_same(eval, binding->object, change->after)) return false;
     if (map_has(&trial->reads, binding)) return true;
     const Object *after = change->after;
     return after != NULL && after->kind == OBJECT_MERGE && after->as.merge->before <= trial->start;
@@ -207,7 +207,7 @@ static Object *lift_parts(Eval *eval, const Merge *merge, Object *const parts[2]
         inner->lifted = NULL;
         for (int j = 0; j < 2; j++)
             inner->values[j] = parts[j] != NULL ? parts[j]->as.list.items[i] : NULL;
-        Object *lifted = objects_same(inner->values[0], inner->values[1])
+        Object *lifted = objects_same(eval, inner->values[0], inner->values[1])
                              ? inner->values[0]
                              : merge_lift(eval, item, at);
         if (lifted == NULL) return NULL;
@@ -273,7 +273,7 @@ static Object *lift_seen(Eval *eval, Merge *merge, Object *const values[2], Span
 {
     const Object *one = values[0] != NULL ? values[0] : values[1];
     const Object *other = values[1] != NULL ? values[1] : values[0];
-    if (objects_same(values[0], values[1])) return values[0];
+    if (objects_same(eval, values[0], values[1])) return values[0];
     Object *parts[2] = {NULL, NULL};
     bool whole = true;
     for (int i = 0; i < 2; i++) {
@@ -295,7 +295,7 @@ static Object *lift(Eval *eval, Merge *merge, Span at)
     for (int i = 0; i < 2; i++) {
         bool unseen = is_unseen(merge, i);
         values[i] = NULL;
-        if (unseen && (merge->values[i] == NULL || object_is_known(merge->values[i]))) {
+        if (unseen && (merge->values[i] == NULL || object_is_known(eval, merge->values[i]))) {
             partial |= merge->left[i] != NULL;
             continue;
         }
@@ -312,7 +312,7 @@ static Object *lift(Eval *eval, Merge *merge, Span at)
         return unseen != NULL ? unseen : FAIL(eval, maybe_unbound, at, merge->binding->name);
     }
     const Object *only = values[0] == NULL ? values[1] : values[1] == NULL ? values[0] : NULL;
-    if (only != NULL && object_is_known(only) && !object_is_sequence(only))
+    if (only != NULL && object_is_known(eval, only) && !object_is_sequence(only))
         return values[values[0] == NULL];
     Object *lifted = lift_seen(eval, merge, values, at);
     if (!partial) merge->lifted = lifted;
@@ -322,6 +322,7 @@ static Object *lift(Eval *eval, Merge *merge, Span at)
 Object *merge_lift(Eval *eval, Object *object, Span at)
 {
     if (eval->depth >= MERGE_DEPTH || stack_is_low()) return FAIL(eval, recursion, at, MERGE_DEPTH);
+    if (!eval_works(eval, WORK_OF_STAGED, at)) return NULL;
     eval->depth++;
     Object *lifted = lift(eval, object->as.merge, at);
     eval->depth--;

@@ -22,8 +22,10 @@ Object *text_join(Eval *eval, const Bound *bound)
         const Object *item =
             text_argument(eval, items->as.list.items[i], "what is joined", bound->at);
         good = item != NULL;
-        if (good && i > 0) buf_bytes(&buf, separator->as.text.data, separator->as.text.length);
-        if (good) buf_bytes(&buf, item->as.text.data, item->as.text.length);
+        if (good && i > 0)
+            good =
+                text_add(eval, &buf, separator->as.text.data, separator->as.text.length, bound->at);
+        if (good) good = text_add(eval, &buf, item->as.text.data, item->as.text.length, bound->at);
     }
     Object *result = good ? object_text(eval, buf.data, buf.length) : NULL;
     buf_free(&buf);
@@ -68,16 +70,18 @@ Object *text_expandtabs(Eval *eval, const Bound *bound)
         return NULL;
     if (size > 1000) return FAIL(eval, bad_value, bound->at, "tabsize is at most 1000");
     Buf buf = {0};
-    for (size_t i = 0; i < text->as.text.length; i++) {
+    bool good = true;
+    for (size_t i = 0; good && i < text->as.text.length; i++) {
         const char c = text->as.text.data[i];
         const int64_t spaces = size > 0 ? size - column % size : 0;
         if (c != '\t') buf_char(&buf, c);
         for (int64_t s = 0; c == '\t' && s < spaces; s++) buf_char(&buf, ' ');
+        if (c == '\t') good = text_grows(eval, &buf, (size_t)spaces, bound->at);
         column = c == '\n' || c == '\r' ? 0
                  : c == '\t'            ? column + spaces
                                         : column + !continues_character(c);
     }
-    Object *result = object_text(eval, buf.data != NULL ? buf.data : "", buf.length);
+    Object *result = good ? object_text(eval, buf.data, buf.length) : NULL;
     buf_free(&buf);
     return result;
 }
@@ -106,15 +110,16 @@ Object *text_replace(Eval *eval, const Bound *bound)
     const char *data = bound->values[0]->as.text.data,
                *end = data + bound->values[0]->as.text.length;
     Buf buf = {0};
-    bool first = true;
-    for (const char *next; count-- != 0 && (next = find_replaced(data, end, old, first)) != NULL;) {
-        buf_bytes(&buf, data, (size_t)(next - data));
-        buf_bytes(&buf, new->as.text.data, new->as.text.length);
+    bool first = true, good = true;
+    for (const char *next;
+         good && count-- != 0 && (next = find_replaced(data, end, old, first)) != NULL;) {
+        good = text_add(eval, &buf, data, (size_t)(next - data), bound->at) &&
+               text_add(eval, &buf, new->as.text.data, new->as.text.length, bound->at);
         data = next + old->as.text.length;
         first = false;
     }
-    buf_bytes(&buf, data, (size_t)(end - data));
-    Object *result = object_text(eval, buf.data != NULL ? buf.data : "", buf.length);
+    good = good && text_add(eval, &buf, data, (size_t)(end - data), bound->at);
+    Object *result = good ? object_text(eval, buf.data, buf.length) : NULL;
     buf_free(&buf);
     return result;
 }

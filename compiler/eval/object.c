@@ -29,6 +29,9 @@ static Object *next_in_order(Eval *eval, const ObjectVec *lists, size_t *taken, 
     return NULL;
 }
 
+enum { BASES_LIMIT = 1000 };
+
+/* False: reported. */
 static bool find_order(Eval *eval, Object *object)
 {
     Class *class = object->as.class;
@@ -48,10 +51,16 @@ static bool find_order(Eval *eval, Object *object)
             count_in_tails(eval, &tails, lists[i].data[j], 1);
     class->order = arena_new_array(eval->arena, Object *, total);
     class->order[class->order_count++] = object;
-    for (Object *next; (next = next_in_order(eval, lists, taken, count, &tails)) != NULL;)
+    for (Object *next; (next = next_in_order(eval, lists, taken, count, &tails)) != NULL;) {
+        if (class->order_count > BASES_LIMIT)
+            return FAIL(eval, bad_value, class->at, "it derives from more than 1000 classes"),
+                   false;
         class->order[class->order_count++] = next;
+    }
     for (size_t i = 0; i < count; i++)
-        if (taken[i] < lists[i].count) return false;
+        if (taken[i] < lists[i].count)
+            return raise_python(eval, "TypeError",
+                                "the bases have no order that agrees with their own", class->at);
     return true;
 }
 
@@ -69,9 +78,7 @@ static Object *new_class(Eval *eval, Name name, const ObjectVec *bases, Span at)
     object->as.class->written = bases->count > 0
                                     ? object_list(eval, OBJECT_TUPLE, bases->data, bases->count)
                                     : object_list(eval, OBJECT_TUPLE, classes.data, classes.count);
-    if (find_order(eval, object)) return object;
-    return raise_python(eval, "TypeError", "the bases have no order that agrees with their own",
-                        at);
+    return find_order(eval, object) ? object : NULL;
 }
 
 static bool eval_bases(Eval *eval, Nodes nodes, ObjectVec *bases)
@@ -117,7 +124,8 @@ Object *object_class(const Object *object)
 Object *special_method(Eval *eval, const Object *object, const char *name)
 {
     const Object *class = object_class(object);
-    return class != NULL ? class_find(class, intern_text(eval->session->names, name)) : NULL;
+    if (class == NULL || !eval_work(eval, (uint64_t) class->as.class->order_count / 8)) return NULL;
+    return class_find(class, intern_text(eval->session->names, name));
 }
 
 /* Tells what the body bound: __set_name__ of each value that wants to know. */
@@ -259,7 +267,7 @@ static Object *attributes_dict(Eval *eval, Object *object)
     if (dict == NULL) dict = dict_new(eval);
     if (!is_class) object->as.instance->dict = dict;
     dict->as.dict.mirrored = object;
-    dict->as.dict.keys.count = dict->as.dict.values.count = 0;
+    dict_clear(dict);
     for (size_t i = 0; i < attributes->list.count; i++) {
         Binding *binding = attributes->list.data[i];
         Object *value = binding->object != NULL ? binding_get(eval, binding, eval->at) : NULL;

@@ -162,8 +162,6 @@ static Object *operate_numbers(Eval *eval, Operator op, Object *left, Object *ri
 
 /* ---- sequences ---- */
 
-enum { SEQUENCE_LIMIT = 1 << 20, JOINED_LIMIT = 1 << 28 };
-
 static size_t length_of(const Object *sequence)
 {
     return sequence->kind == OBJECT_TEXT ? sequence->as.text.length : sequence->as.list.count;
@@ -171,16 +169,18 @@ static size_t length_of(const Object *sequence)
 
 static Object *concatenate(Eval *eval, Object *left, Object *right, Span at)
 {
-    if (length_of(left) + length_of(right) > JOINED_LIMIT)
-        return FAIL(eval, bad_value, at, "the result is too long");
+    const size_t length = length_of(left) + length_of(right);
     if (left->kind == OBJECT_TEXT) {
         Buf buf = {0};
-        buf_bytes(&buf, left->as.text.data, left->as.text.length);
-        buf_bytes(&buf, right->as.text.data, right->as.text.length);
-        Object *text = object_text(eval, buf.data, buf.length);
+        const bool good = text_grows(eval, &buf, length, at);
+        if (good) buf_bytes(&buf, left->as.text.data, left->as.text.length);
+        if (good) buf_bytes(&buf, right->as.text.data, right->as.text.length);
+        Object *text = good ? object_text(eval, buf.data, buf.length) : NULL;
         buf_free(&buf);
         return text;
     }
+    if (length > TEXT_LIMIT) return FAIL(eval, bad_value, at, "the result is too long");
+    if (!list_fits(eval, length, at)) return NULL;
     Object *list = object_list(eval, left->kind, left->as.list.items, left->as.list.count);
     for (uint32_t i = 0; i < right->as.list.count; i++)
         list_append(eval, list, right->as.list.items[i]);
@@ -191,7 +191,7 @@ static Object *repeat(Eval *eval, Object *sequence, int64_t times, Span at)
 {
     size_t length = length_of(sequence);
     times = times < 0 ? 0 : times;
-    if (length > 0 && times > SEQUENCE_LIMIT / (int64_t)length)
+    if (length > 0 && times > ITEM_LIMIT / (int64_t)length)
         return FAIL(eval, bad_value, at, "the result is too long");
     if (length == 0) times = 0;
     Object *result = sequence->kind == OBJECT_TEXT ? object_text(eval, "", 0)
@@ -333,6 +333,7 @@ static Object *divide_as_c(Eval *eval, Operator op, const Object *left, const Ob
 Object *operate_binary(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
     bool found;
+    eval_work(eval, 1);
     Object *result = operate_classes(eval, op, left, right, at, &found);
     if (found) return result;
     if (object_is_number(left) && object_is_number(right)) {
@@ -437,15 +438,18 @@ static Object *compare_order(Eval *eval, Operator op, Object *left, Object *righ
 {
     if (object_is_number(left) && object_is_number(right))
         return order_says(eval, op, object_order_numbers(left, right));
-    if (left->kind == OBJECT_TEXT && right->kind == OBJECT_TEXT)
+    if (left->kind == OBJECT_TEXT && right->kind == OBJECT_TEXT) {
+        eval_work(eval, left->as.text.length / WORK_BYTES);
         return order_says(eval, op, order_texts(left, right));
+    }
     if (object_is_sequence(left) && left->kind == right->kind)
         return compare_sequences(eval, op, left, right, at);
     return no_operator(eval, op, left, right, at);
 }
 
-static bool contains_text(const Object *whole, const Object *part)
+static bool contains_text(Eval *eval, const Object *whole, const Object *part)
 {
+    eval_work(eval, whole->as.text.length / WORK_BYTES);
     return memmem(whole->as.text.data, whole->as.text.length, part->as.text.data,
                   part->as.text.length) != NULL;
 }
@@ -453,7 +457,7 @@ static bool contains_text(const Object *whole, const Object *part)
 static Object *compare_member(Eval *eval, Object *item, Object *container, Span at)
 {
     if (container->kind == OBJECT_TEXT && item->kind == OBJECT_TEXT)
-        return object_bool(eval, contains_text(container, item));
+        return object_bool(eval, contains_text(eval, container, item));
     if (container->kind == OBJECT_DICT || container->kind == OBJECT_SET)
         return object_bool(eval, dict_get(eval, container, item) != NULL);
     bool found;
@@ -478,7 +482,7 @@ static bool is_nan(const Object *object)
 static Object *compare(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
     if (op == OPERATOR_Is || op == OPERATOR_IsNot)
-        return object_bool(eval, object_is(left, right) == (op == OPERATOR_Is));
+        return object_bool(eval, object_is(eval, left, right) == (op == OPERATOR_Is));
     if (op == OPERATOR_In || op == OPERATOR_NotIn) {
         Object *member = compare_member(eval, left, right, at);
         return member == NULL || op == OPERATOR_In ? member : operate_not(eval, member, at);
@@ -500,8 +504,9 @@ static Object *compare(Eval *eval, Operator op, Object *left, Object *right, Spa
         return missing_needed(eval, left->kind == OBJECT_MISSING ? left : right, NULL, at);
     if (op == OPERATOR_Eq || op == OPERATOR_NotEq) {
         const bool is_instance = left->kind == OBJECT_INSTANCE || right->kind == OBJECT_INSTANCE;
-        bool same = !is_nan(left) && !is_nan(right) &&
-                    (is_instance ? object_equal(left, right) : object_agrees(eval, left, right));
+        bool same =
+            !is_nan(left) && !is_nan(right) &&
+            (is_instance ? object_equal(eval, left, right) : object_agrees(eval, left, right));
         return object_bool(eval, same == (op == OPERATOR_Eq));
     }
     Object *set = operate_sets(eval, op, left, right, &found);
@@ -511,5 +516,6 @@ static Object *compare(Eval *eval, Operator op, Object *left, Object *right, Spa
 
 Object *operate_compare(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
+    eval_work(eval, 1);
     return unless_equal_failed(eval, compare(eval, op, left, right, at));
 }

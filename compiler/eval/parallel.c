@@ -99,8 +99,9 @@ enum { PARTS_DEPTH = 4000 }; /* a list may hold itself */
 /* a where the mask is true, else b; of tuples and lists part by part. NULL: reported. */
 Object *lanes_choose(Eval *eval, Value *mask, Object *a, Object *b, Span at)
 {
-    if (a == b ||
-        (!object_is_staged(a) && !object_is_staged(b) && a->kind == b->kind && object_equal(a, b)))
+    if (!eval_works(eval, WORK_OF_STAGED, at)) return NULL;
+    if (a == b || (!object_is_staged(a) && !object_is_staged(b) && a->kind == b->kind &&
+                   object_equal(eval, a, b)))
         return a;
     if (object_is_sequence(a) && a->kind == b->kind && a->as.list.count == b->as.list.count) {
         if (eval->depth >= PARTS_DEPTH) return FAIL(eval, recursion, at, PARTS_DEPTH);
@@ -456,6 +457,7 @@ Flow stage_parallel(Eval *eval, const NodeFor *node, const Object *extents)
  * NULL: reported. */
 Object *lanes_stretch(Eval *eval, Object *object, bool of_record, Span at)
 {
+    if (!eval_works(eval, WORK_OF_STAGED, at)) return NULL;
     if (!object_is_sequence(object)) {
         if (!object_is_staged(object) && (of_record || !object_is_number(object))) return object;
         Value *value = stage_operand(eval, object, at);

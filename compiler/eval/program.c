@@ -124,9 +124,8 @@ Program *program_new(Session *session, const Source *source, const EvalOptions *
                    .arena = arena,
                    .options = *options,
                    .host = options->host,
-                   .folder = folder_of(arena, source->path),
-                   .calls_left = options->max_calls ? options->max_calls : CALLS_LIMIT,
-                   .steps_left = UNROLL_LIMIT};
+                   .folder = folder_of(arena, source->path)};
+    eval_begin_work(eval);
     make_singles(eval);
     if (make_builtins(eval))
         program->unit = unit_new(eval, stem_of(session->names, source->path), source, false);

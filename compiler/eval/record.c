@@ -100,6 +100,7 @@ static Object *with_parts(Hold *hold, Object *record, bool keeps)
 {
     Eval *eval = hold->eval;
     Object *parts = NULL;
+    if (!eval_work(eval, 1)) return record;
     for (uint32_t i = 0; i < record->as.list.count; i++) {
         Object *part = record->as.list.items[i], *made = hold_part(hold, part, keeps);
         if (made == part) continue;

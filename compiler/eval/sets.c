@@ -158,7 +158,7 @@ Object *set_method_symmetric(Eval *eval, const Bound *bound)
 static Object *replace_content(Eval *eval, Object *set, const Object *content, Span at)
 {
     if (content == NULL || !may_change(eval, set, at)) return NULL;
-    set->as.dict.keys.count = set->as.dict.values.count = 0;
+    dict_clear(set);
     add_all(eval, set, content);
     return eval->none;
 }
@@ -224,7 +224,7 @@ Object *set_method_clear(Eval *eval, const Bound *bound)
 {
     Object *set = bound->values[0];
     if (!may_change(eval, set, bound->at)) return NULL;
-    set->as.dict.keys.count = set->as.dict.values.count = 0;
+    dict_clear(set);
     return eval->none;
 }
 
@@ -284,8 +284,9 @@ Object *dict_method_clear(Eval *eval, const Bound *bound)
 {
     Object *dict = bound->values[0];
     if (!list_may_change(eval, dict, bound->at)) return NULL;
-    while (dict->as.dict.keys.count > 0)
+    while (dict->as.dict.mirrored != NULL && dict->as.dict.keys.count > 0)
         if (!item_delete(eval, dict, vec_last(&dict->as.dict.keys), bound->at)) return NULL;
+    dict_clear(dict);
     return eval->none;
 }
 
@@ -372,7 +373,7 @@ Object *python_attribute_keep(Eval *eval, const Bound *bound)
 {
     Object *object = bound->values[0], *value = bound->values[2];
     Name name = name_of(eval, bound->values[1], bound->at);
-    if (name == NULL || object->kind != OBJECT_INSTANCE || !object_is_known(value))
+    if (name == NULL || object->kind != OBJECT_INSTANCE || !object_is_known(eval, value))
         return name != NULL ? eval->none : NULL;
     Binding *binding = bindings_make(eval, &object->as.instance->attributes, name);
     binding->object = value;

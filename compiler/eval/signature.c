@@ -71,16 +71,17 @@ const char *kernel_name(const Object *instance)
                : instance->as.instance->class->as.class->name;
 }
 
-bool instances_same(const Object *a, const Object *b)
+bool instances_same(Eval *eval, const Object *a, const Object *b)
 {
     if (a->as.instance == b->as.instance) return true;
     const Object *left = a->as.instance->arguments, *right = b->as.instance->arguments;
     const Object *first = own_attribute(a, "__configurations__");
     const Object *second = own_attribute(b, "__configurations__");
-    if ((first == NULL) != (second == NULL) || (first != NULL && !object_equal(first, second)))
+    if ((first == NULL) != (second == NULL) ||
+        (first != NULL && !object_equal(eval, first, second)))
         return false;
     return a->as.instance->class == b->as.instance->class && left != NULL && right != NULL &&
-           object_equal(left, right);
+           object_equal(eval, left, right);
 }
 
 static bool is_definition(const Object *object)

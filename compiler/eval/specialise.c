@@ -147,23 +147,23 @@ bool spread_arguments(Eval *eval, const Signature *signature, const Arguments *a
 /* ---- specialisations ---- */
 
 /* 0.0 and -0.0 are different, and NaN is what it is. */
-static bool same_value(const Object *a, const Object *b)
+static bool same_value(Eval *eval, const Object *a, const Object *b)
 {
     if (a->kind == OBJECT_FLOAT && b->kind == OBJECT_FLOAT)
         return memcmp(&a->as.number, &b->as.number, sizeof a->as.number) == 0;
-    return object_equal(a, b);
+    return object_equal(eval, a, b);
 }
 
-static bool same_keys(const Specialisation *old, const Specialisation *new)
+static bool same_keys(Eval *eval, const Specialisation *old, const Specialisation *new)
 {
     const bool by_name =
-        old->told != NULL && new->told != NULL &&object_equal(old->told, new->told);
+        old->told != NULL && new->told != NULL &&object_equal(eval, old->told, new->told);
     for (int i = 0; i < new->key_count; i++) {
         const Object *a = old->keys[i], *b = new->keys[i];
         if (by_name && b != NULL && old->is_tensor[i] && b->kind == OBJECT_NONE) continue;
         if ((a == NULL) != (b == NULL) || old->is_tensor[i] != new->is_tensor[i]) return false;
         if (a == NULL) continue;
-        bool same = old->is_tensor[i] ? tensor_key_matches(a, b) : same_value(a, b);
+        bool same = old->is_tensor[i] ? tensor_key_matches(eval, a, b) : same_value(eval, a, b);
         if (!same || a->kind != b->kind) return false;
     }
     return old->key_count == new->key_count && (new->told == NULL || by_name);
@@ -174,7 +174,7 @@ static Object *remember(Eval *eval, const Signature *signature, Object *object)
 {
     ObjectVec *known = &signature->instance->as.instance->specialised;
     for (size_t i = 0; i < known->count; i++)
-        if (same_keys(known->data[i]->as.specialisation, object->as.specialisation))
+        if (same_keys(eval, known->data[i]->as.specialisation, object->as.specialisation))
             return known->data[i];
     if (!eval_may_add(eval, known->count, "specialisations", object->as.specialisation->at))
         return NULL;

@@ -12,30 +12,36 @@
 
 enum { KNOWN_DEPTH = 50 }; /* a list may hold itself */
 
-static bool is_known_at(const Object *object, int depth)
+static bool is_known_at(Eval *eval, const Object *object, int depth)
 {
+    if (!eval_work(eval, 1)) return false;
     if (object_is_staged(object) || object->kind == OBJECT_CELL || object->kind == OBJECT_MERGE)
         return false;
     if (!object_is_sequence(object)) return true;
     for (uint32_t i = 0; depth < KNOWN_DEPTH && i < object->as.list.count; i++)
-        if (!is_known_at(object->as.list.items[i], depth + 1)) return false;
+        if (!is_known_at(eval, object->as.list.items[i], depth + 1)) return false;
     return depth < KNOWN_DEPTH;
 }
 
-bool object_is_known(const Object *object)
+bool object_is_known(Eval *eval, const Object *object)
 {
-    return is_known_at(object, 0);
+    return is_known_at(eval, object, 0);
 }
 
-bool objects_same(const Object *a, const Object *b)
+bool objects_same(Eval *eval, const Object *a, const Object *b)
 {
     if (a == NULL || b == NULL) return false;
     if (a == b) return true;
     if (a->kind == OBJECT_IR && b->kind == OBJECT_IR) return a->as.ir.value == b->as.ir.value;
-    return a->kind == b->kind && object_is_known(a) && object_is_known(b) && object_equal(a, b);
+    return a->kind == b->kind && object_is_known(eval, a) && object_is_known(eval, b) &&
+           object_equal(eval, a, b);
 }
 
-static void describe_parts(Eval *eval, const Object *object, Buf *out)
+enum { DESCRIBED_DEPTH = 4 };
+
+static void describe_at(Eval *eval, const Object *object, int depth, Buf *out);
+
+static void describe_parts(Eval *eval, const Object *object, int depth, Buf *out)
 {
     bool list = object->kind == OBJECT_LIST;
     buf_text(out, list ? "list [" : "tuple (");
@@ -45,25 +51,28 @@ static void describe_parts(Eval *eval, const Object *object, Buf *out)
             buf_text(out, "...");
             break;
         }
-        buf_text(out, object_describe(eval, object->as.list.items[i]));
+        describe_at(eval, object->as.list.items[i], depth, out);
     }
     buf_text(out, list ? "]" : ")");
 }
 
+static void describe_at(Eval *eval, const Object *object, int depth, Buf *out)
+{
+    const bool is_sequence = object_is_sequence(object);
+    if (object->kind == OBJECT_CELL || object_is_staged(object))
+        buf_text(out, type_text(eval->arena, staged_object_type(object)));
+    else if (is_sequence && object->as.list.view != NULL)
+        buf_text(out, type_text(eval->arena, object->as.list.view));
+    else if (is_sequence && depth < DESCRIBED_DEPTH)
+        describe_parts(eval, object, depth + 1, out);
+    else
+        buf_text(out, object_kind_name(object));
+}
+
 const char *object_describe(Eval *eval, const Object *object)
 {
-    if (object->kind == OBJECT_CELL) return type_text(eval->arena, staged_object_type(object));
-    if (object_is_staged(object)) {
-        return type_text(eval->arena, staged_object_type(object));
-    }
-    if (object_is_sequence(object) && object->as.list.view != NULL)
-        return type_text(eval->arena, object->as.list.view);
-    if (!object_is_sequence(object) || eval->depth > 2 * KNOWN_DEPTH + CALL_LIMIT * 10)
-        return object_kind_name(object);
     Buf buf = {0};
-    eval->depth++;
-    describe_parts(eval, object, &buf);
-    eval->depth--;
+    describe_at(eval, object, 0, &buf);
     const char *text = arena_copy_text(eval->arena, buf.data, buf.length);
     buf_free(&buf);
     return text;
@@ -159,15 +168,18 @@ Object *structure_read(Eval *eval, Object *object)
 /* ---- variables ---- */
 
 /* All that a value may be, merges opened. */
-static void collect(Eval *eval, Object *object, Map *seen, ObjectVec *out)
+static void collect(Eval *eval, Object *value, Map *seen, ObjectVec *out)
 {
-    if (object == NULL || map_has(seen, object)) return;
-    map_set(eval->arena, seen, object, object);
-    if (object->kind != OBJECT_MERGE) {
-        vec_push(eval->arena, out, object);
-        return;
+    ObjectVec next = {0};
+    vec_push(eval->arena, &next, value);
+    while (next.count > 0) {
+        Object *object = next.data[--next.count];
+        if (object == NULL || map_has(seen, object)) continue;
+        map_set(eval->arena, seen, object, object);
+        for (int i = 2; object->kind == OBJECT_MERGE && i-- > 0;)
+            vec_push(eval->arena, &next, object->as.merge->values[i]);
+        if (object->kind != OBJECT_MERGE) vec_push(eval->arena, out, object);
     }
-    for (int i = 0; i < 2; i++) collect(eval, object->as.merge->values[i], seen, out);
 }
 
 static ObjectVec part_of_each(Eval *eval, const ObjectVec *nexts, const Object *parts, uint32_t i)
@@ -180,10 +192,10 @@ static ObjectVec part_of_each(Eval *eval, const ObjectVec *nexts, const Object *
     return found;
 }
 
-static bool is_unchanged(const Object *object, const ObjectVec *nexts)
+static bool is_unchanged(Eval *eval, const Object *object, const ObjectVec *nexts)
 {
     for (size_t i = 0; i < nexts->count; i++)
-        if (!objects_same(object, nexts->data[i])) return false;
+        if (!objects_same(eval, object, nexts->data[i])) return false;
     return true;
 }
 
@@ -195,7 +207,7 @@ static const Type *variable_type(Eval *eval, const Object *object, const ObjectV
     const bool spreads = eval->parallel != NULL && type != NULL && type->kind == TYPE_SCALAR;
     if ((!object_is_number(object) && !spreads) || nexts->count == 0) return type;
     const Object *next = nexts->data[0];
-    for (size_t i = 1; i < nexts->count && object_is_known(next); i++) next = nexts->data[i];
+    for (size_t i = 1; i < nexts->count && object_is_known(eval, next); i++) next = nexts->data[i];
     for (size_t i = 0; i < nexts->count && eval->parallel != NULL; i++)
         if (lanes_differ(eval, nexts->data[i])) next = nexts->data[i];
     const Type *wanted = content_type(eval, next);
@@ -226,7 +238,7 @@ static Object *make_parts(const Maker *maker, Object *object, const ObjectVec *n
 static Object *make_part(const Maker *maker, Object *object, const ObjectVec *nexts, int depth)
 {
     Eval *eval = maker->eval;
-    if (is_unchanged(object, nexts)) return object;
+    if (is_unchanged(eval, object, nexts)) return object;
     if (object_parts(eval, object) != NULL) return make_parts(maker, object, nexts, depth + 1);
     const Type *type = variable_type(eval, object, nexts);
     if (type != NULL) return make_cell(eval, type, object, maker->binding->name);
@@ -241,6 +253,7 @@ static Object *make_parts(const Maker *maker, Object *object, const ObjectVec *n
     Eval *eval = maker->eval;
     const Object *parts = object_parts(eval, object);
     if (depth > KNOWN_DEPTH) return FAIL(eval, recursion, eval->at, KNOWN_DEPTH);
+    if (!eval_works(eval, WORK_OF_STAGED, eval->at)) return NULL;
     Object *made = parts_new(eval, parts);
     for (uint32_t i = 0; i < parts->as.list.count; i++) {
         ObjectVec part_nexts = part_of_each(eval, nexts, parts, i);
@@ -363,7 +376,8 @@ static bool write_part(const Writer *writer, Object **held, Object *object)
 {
     Eval *eval = writer->eval;
     if ((*held)->kind == OBJECT_CELL) return write_cell(writer, (*held)->as.ir.var, object);
-    if (objects_same(*held, object)) return true;
+    if (objects_same(eval, *held, object)) return true;
+    if (!eval_works(eval, WORK_OF_STAGED, writer->at)) return false;
     if (!object_is_sequence(*held) || !(*held)->as.list.has_cells) {
         if (object_parts(eval, *held) == NULL) return widen(writer, held, object);
         *held = object_parts(eval, *held);

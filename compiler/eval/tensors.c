@@ -260,14 +260,15 @@ Object *tensor_key(Eval *eval, const KernelParameter *parameter, Object *given, 
     return object_list(eval, OBJECT_TUPLE, parts, 3);
 }
 
-bool tensor_key_matches(const Object *needed, const Object *known)
+bool tensor_key_matches(Eval *eval, const Object *needed, const Object *known)
 {
     if (needed->kind == OBJECT_NONE) return true;
     if (needed->kind != OBJECT_TUPLE || known->kind != OBJECT_TUPLE)
-        return object_equal(needed, known);
+        return object_equal(eval, needed, known);
     if (needed->as.list.count != known->as.list.count) return false;
     for (uint32_t i = 0; i < needed->as.list.count; i++)
-        if (!tensor_key_matches(needed->as.list.items[i], known->as.list.items[i])) return false;
+        if (!tensor_key_matches(eval, needed->as.list.items[i], known->as.list.items[i]))
+            return false;
     return true;
 }
 

@@ -8,6 +8,14 @@ static Object *part_of(Eval *eval, const char *data, const char *end)
     return object_text(eval, data, (size_t)(end - data));
 }
 
+/* Into the list of a text's parts. False: reported. */
+static bool add_part(Eval *eval, Object *list, const char *data, const char *end, Span at)
+{
+    if (!eval_works(eval, 1, at)) return false;
+    list_append(eval, list, part_of(eval, data, end));
+    return true;
+}
+
 static const char *text_end(const Object *text)
 {
     return text->as.text.data + text->as.text.length;
@@ -20,18 +28,19 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static void split_words(Eval *eval, Object *list, const char *data, const char *end, int64_t limit)
+static Object *split_words(Eval *eval, const char *data, const char *end, int64_t limit, Span at)
 {
+    Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
     for (;;) {
         while (data < end && is_space(*data)) data++;
-        if (data == end) return;
+        if (data == end) return list;
         const char *start = data;
         while (data < end && !is_space(*data)) data++;
         if (limit-- == 0) {
             while (is_space(end[-1])) end--;
             data = end;
         }
-        list_append(eval, list, part_of(eval, start, data));
+        if (!add_part(eval, list, start, data, at)) return NULL;
     }
 }
 
@@ -55,13 +64,20 @@ static const char *find_part(const char *data, const char *end, const Object *pa
     return memmem(data, (size_t)(end - data), part->as.text.data, part->as.text.length);
 }
 
-static const char *find_last(const char *data, const char *end, const Object *part)
+static char *turned(Eval *eval, const char *data, size_t length)
 {
-    const char *last = NULL;
-    for (const char *next = data; next <= end && (next = find_part(next, end, part)) != NULL;
-         next++)
-        last = next;
-    return last;
+    char *copy = arena_copy_text(eval->arena, data, length);
+    for (size_t i = 0; i < length; i++) copy[i] = data[length - 1 - i];
+    return copy;
+}
+
+/* memmem() needs no longer than both are, and there is none from behind. */
+static const char *find_last(Eval *eval, const char *data, const char *end, const Object *part)
+{
+    const size_t length = (size_t)(end - data), wanted = part->as.text.length;
+    const char *whole = turned(eval, data, length);
+    const char *found = memmem(whole, length, turned(eval, part->as.text.data, wanted), wanted);
+    return found != NULL ? end - (found - whole) - wanted : NULL;
 }
 
 Object *text_split(Eval *eval, const Bound *bound)
@@ -71,12 +87,9 @@ Object *text_split(Eval *eval, const Bound *bound)
     const Object *separator;
     int64_t limit;
     if (!split_arguments(eval, bound, &separator, &limit)) return NULL;
-    if (separator == NULL) {
-        split_words(eval, list, data, end, limit);
-        return list;
-    }
+    if (separator == NULL) return split_words(eval, data, end, limit, bound->at);
     for (const char *next; limit-- != 0 && (next = find_part(data, end, separator)) != NULL;) {
-        list_append(eval, list, part_of(eval, data, next));
+        if (!add_part(eval, list, data, next, bound->at)) return NULL;
         data = next + separator->as.text.length;
     }
     list_append(eval, list, part_of(eval, data, end));
@@ -93,9 +106,14 @@ Object *text_rsplit(Eval *eval, const Bound *bound)
     if (separator == NULL)
         return FAIL(eval, unsupported, bound->at, "rsplit() by spaces with maxsplit");
     Object *backwards = object_list(eval, OBJECT_LIST, NULL, 0);
-    for (const char *next; limit-- != 0 && (next = find_last(data, end, separator)) != NULL;) {
-        list_append(eval, backwards, part_of(eval, next + separator->as.text.length, end));
-        end = next;
+    const size_t length = (size_t)(end - data), width = separator->as.text.length;
+    const char *first = turned(eval, data, length), *next = first;
+    const char *wanted = turned(eval, separator->as.text.data, width);
+    for (const char *found; limit-- != 0 && (found = memmem(next, length - (size_t)(next - first),
+                                                            wanted, width)) != NULL;) {
+        if (!add_part(eval, backwards, end - (found - next), end, bound->at)) return NULL;
+        end -= (size_t)(found - next) + width;
+        next = found + width;
     }
     list_append(eval, backwards, part_of(eval, data, end));
     Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
@@ -111,8 +129,8 @@ Object *text_splitlines(Eval *eval, const Bound *bound)
     while (data < end) {
         const char *next = memchr(data, '\n', (size_t)(end - data));
         const char *stop = next != NULL ? next : end;
-        list_append(eval, list,
-                    part_of(eval, data, stop > data && stop[-1] == '\r' ? stop - 1 : stop));
+        const bool has_return = stop > data && stop[-1] == '\r';
+        if (!add_part(eval, list, data, has_return ? stop - 1 : stop, bound->at)) return NULL;
         data = next != NULL ? next + 1 : end;
     }
     return list;
@@ -124,7 +142,8 @@ static Object *partition(Eval *eval, const Bound *bound, bool last)
     const Object *separator = text_argument(eval, bound->values[1], "the separator", bound->at);
     if (separator == NULL) return NULL;
     const char *data = text->as.text.data, *end = text_end(text);
-    const char *found = last ? find_last(data, end, separator) : find_part(data, end, separator);
+    const char *found =
+        last ? find_last(eval, data, end, separator) : find_part(data, end, separator);
     Object *empty = object_text(eval, "", 0), *whole = bound->values[0];
     Object *parts[3] = {last ? empty : whole, empty, last ? whole : empty};
     if (found != NULL) {
@@ -152,7 +171,7 @@ static Object *find_at(Eval *eval, const Bound *bound, bool last, bool must)
     const Object *text = bound->values[0];
     const Object *part = text_argument(eval, bound->values[1], "what is looked for", bound->at);
     if (part == NULL) return NULL;
-    const char *found = last ? find_last(text->as.text.data, text_end(text), part)
+    const char *found = last ? find_last(eval, text->as.text.data, text_end(text), part)
                              : find_part(text->as.text.data, text_end(text), part);
     if (found == NULL && must) return FAIL(eval, bad_value, bound->at, "substring not found");
     if (found == NULL) return object_int(eval, -1);
@@ -205,9 +224,28 @@ static const char *before_last(const char *first, const char *last)
     return last;
 }
 
-static bool has_letter(const Object *letters, const char *begin, const char *end)
+/* The letters to strip: those of one byte by a table. */
+typedef struct Letters {
+    const Object *text;
+    bool bytes[128];
+} Letters;
+
+static void read_letters(const Object *text, Letters *out)
 {
-    return memmem(letters->as.text.data, letters->as.text.length, begin, (size_t)(end - begin));
+    *out = (Letters){.text = text};
+    for (size_t i = 0; i < text->as.text.length; i++) {
+        const unsigned char c = (unsigned char)text->as.text.data[i];
+        if (c < 128) out->bytes[c] = true;
+    }
+}
+
+static bool has_letter(Eval *eval, const Letters *letters, const char *begin, const char *end)
+{
+    const unsigned char c = (unsigned char)*begin;
+    const Object *text = letters->text;
+    if (c < 128) return letters->bytes[c];
+    return eval_work(eval, text->as.text.length / WORK_BYTES) &&
+           memmem(text->as.text.data, text->as.text.length, begin, (size_t)(end - begin));
 }
 
 static Object *strip(Eval *eval, const Bound *bound, bool left, bool right)
@@ -217,9 +255,11 @@ static Object *strip(Eval *eval, const Bound *bound, bool left, bool right)
     const Object *letters = given ? text_argument(eval, bound->values[1], "the letters", bound->at)
                                   : object_text(eval, " \t\n\r\v\f", 6);
     if (letters == NULL) return NULL;
-    while (left && first < last && has_letter(letters, first, behind_first(first, last)))
+    Letters set;
+    read_letters(letters, &set);
+    while (left && first < last && has_letter(eval, &set, first, behind_first(first, last)))
         first = behind_first(first, last);
-    while (right && first < last && has_letter(letters, before_last(first, last), last))
+    while (right && first < last && has_letter(eval, &set, before_last(first, last), last))
         last = before_last(first, last);
     return part_of(eval, first, last);
 }
@@ -257,10 +297,12 @@ static Object *justify(Eval *eval, const Bound *bound, const char *align)
                    : *align == '>' ? missing
                                    : missing / 2 + (missing & width & 1);
     Buf buf = {0};
-    for (int64_t i = 0; i < left; i++) buf_text(&buf, fill);
+    const size_t fills = missing > 0 ? (size_t)missing * strlen(fill) : 0;
+    const bool good = text_grows(eval, &buf, text->as.text.length + fills, bound->at);
+    for (int64_t i = 0; good && i < left; i++) buf_text(&buf, fill);
     buf_bytes(&buf, text->as.text.data, text->as.text.length);
-    for (int64_t i = left; i < missing; i++) buf_text(&buf, fill);
-    Object *result = object_text(eval, buf.data, buf.length);
+    for (int64_t i = left; good && i < missing; i++) buf_text(&buf, fill);
+    Object *result = good ? object_text(eval, buf.data, buf.length) : NULL;
     buf_free(&buf);
     return result;
 }

@@ -34,10 +34,10 @@ static Object *without_given(Eval *eval, const Signature *signature, Object *con
     return left;
 }
 
-static bool is_among(const ObjectVec *list, const Object *object)
+static bool is_among(Eval *eval, const ObjectVec *list, const Object *object)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (object_equal(list->data[i], object)) return true;
+        if (object_equal(eval, list->data[i], object)) return true;
     return false;
 }
 
@@ -94,7 +94,7 @@ bool tuning_plan(Eval *eval, const Signature *signature, Object *const *values,
             return refuse_call(eval, specialisation->at,
                                "a configuration is a dict of names and values");
         if (members == NULL) configuration = without_given(eval, signature, values, configuration);
-        if (members == NULL && is_among(out, configuration)) continue;
+        if (members == NULL && is_among(eval, out, configuration)) continue;
         if (!eval_may_add(eval, out->count, "configurations", specialisation->at)) return false;
         vec_push(eval->arena, out, configuration);
         if (members != NULL)

@@ -2,53 +2,6 @@
  * decides whether an iteration leaves the loop, the others are staged for the ways that stay. */
 #include "eval/evaluate.h"
 
-/* A run may take its time. */
-static bool is_unlimited(const Eval *eval)
-{
-    return eval->host != NULL && eval->staging == NULL;
-}
-
-static bool has_memory(Eval *eval, Span at)
-{
-    if (arena_bytes(eval->arena) <= MEMORY_LIMIT) return true;
-    FAIL(eval, too_much, at,
-         arena_printf(eval->session->arena, "%zu GB of memory", MEMORY_LIMIT >> 30));
-    return false;
-}
-
-bool eval_may_call(Eval *eval, Span at)
-{
-    if (is_unlimited(eval)) return true;
-    if (eval->calls_left > 0) {
-        eval->calls_left--;
-        return has_memory(eval, at);
-    }
-    const uint64_t most = eval->options.max_calls ? eval->options.max_calls : CALLS_LIMIT;
-    FAIL(eval, too_much, at,
-         arena_printf(eval->session->arena, "%llu calls", (unsigned long long)most));
-    return false;
-}
-
-bool eval_may_add(Eval *eval, size_t count, const char *what, Span at)
-{
-    if (count < INSTANCES_LIMIT || is_unlimited(eval)) return true;
-    FAIL(eval, too_much, at,
-         arena_printf(eval->session->arena, "%d %s of a kernel", INSTANCES_LIMIT, what));
-    return false;
-}
-
-bool eval_step(Eval *eval, Span at)
-{
-    if (is_unlimited(eval)) return true;
-    if (!has_memory(eval, at)) return false;
-    if (eval->steps_left > 0) {
-        eval->steps_left--;
-        return true;
-    }
-    FAIL(eval, endless, at, (long long)UNROLL_LIMIT);
-    return false;
-}
-
 typedef struct Unrolling {
     const Node *node;
     Nodes body, orelse;
@@ -151,9 +104,9 @@ static bool must_unroll(Eval *eval, const Node *loop, const Object *range)
     if (function == NULL || function->attributes == NULL) return false;
     const Binding *said =
         bindings_get(function->attributes, intern_text(eval->session->names, "__unroll__"));
-    const bool known = object_is_known(range->as.range.start) &&
-                       object_is_known(range->as.range.stop) &&
-                       object_is_known(range->as.range.step);
+    const bool known = object_is_known(eval, range->as.range.start) &&
+                       object_is_known(eval, range->as.range.stop) &&
+                       object_is_known(eval, range->as.range.step);
     return said != NULL && said->object->kind == OBJECT_TEXT && known &&
            node_calls(loop, said->object->as.text.data);
 }

@@ -169,7 +169,6 @@ int object_order_numbers(const Object *a, const Object *b)
 
 enum { EQUAL_DEPTH = 100 }; /* a list may hold itself */
 
-/* Without an evaluator instances are equal to themselves alone. */
 static bool equal_at(Eval *eval, const Object *a, const Object *b, int depth);
 
 static bool lists_equal(Eval *eval, const Object *a, const Object *b, int depth)
@@ -202,11 +201,11 @@ static bool sets_equal(Eval *eval, const Object *a, const Object *b)
 static bool ranges_equal(const Object *a, const Object *b)
 {
     int64_t count, other;
-    const bool starts = object_equal(a->as.range.start, b->as.range.start),
-               steps = object_equal(a->as.range.step, b->as.range.step);
+    const bool starts = object_equal(NULL, a->as.range.start, b->as.range.start),
+               steps = object_equal(NULL, a->as.range.step, b->as.range.step);
     if (range_count(a, &count) && range_count(b, &other))
         return count == other && (count == 0 || (starts && (count == 1 || steps)));
-    return starts && steps && object_equal(a->as.range.stop, b->as.range.stop);
+    return starts && steps && object_equal(NULL, a->as.range.stop, b->as.range.stop);
 }
 
 /* float16 == "float16", in whichever dialect it is compared. */
@@ -236,13 +235,14 @@ Object *unless_equal_failed(Eval *eval, Object *found)
 static bool equal_at(Eval *eval, const Object *a, const Object *b, int depth)
 {
     if (a == b) return true;
-    if (depth > EQUAL_DEPTH) return false;
+    if (depth > EQUAL_DEPTH || (eval != NULL && !eval_work(eval, 1))) return false;
     if (eval != NULL && !eval_may_nest(eval, eval->at)) {
         eval->equal_failed = true;
         return false;
     }
     if (object_is_number(a) && object_is_number(b)) return object_order_numbers(a, b) == 0;
-    if (eval != NULL && (a->kind == OBJECT_INSTANCE || b->kind == OBJECT_INSTANCE))
+    if (eval != NULL && eval->plain == 0 &&
+        (a->kind == OBJECT_INSTANCE || b->kind == OBJECT_INSTANCE))
         return instances_equal(eval, a, b);
     if (a->kind == OBJECT_DTYPE && b->kind == OBJECT_TEXT) return is_named(a->as.dtype, b);
     if (a->kind == OBJECT_TEXT && b->kind == OBJECT_DTYPE) return is_named(b->as.dtype, a);
@@ -252,6 +252,7 @@ static bool equal_at(Eval *eval, const Object *a, const Object *b, int depth)
     case OBJECT_ELLIPSIS: return true;
     case OBJECT_TEXT:
         return a->as.text.length == b->as.text.length &&
+               (eval == NULL || eval_work(eval, a->as.text.length / WORK_BYTES)) &&
                memcmp(a->as.text.data, b->as.text.data, a->as.text.length) == 0;
     case OBJECT_TUPLE:
     case OBJECT_LIST: return lists_equal(eval, a, b, depth + 1);
@@ -265,15 +266,19 @@ static bool equal_at(Eval *eval, const Object *a, const Object *b, int depth)
     case OBJECT_CLASS: return a->as.class == b->as.class;
     case OBJECT_IR: return a->as.ir.value == b->as.ir.value;
     case OBJECT_METHOD:
-        return object_is(a->as.method.self, b->as.method.self) &&
+        return object_is(eval, a->as.method.self, b->as.method.self) &&
                equal_at(eval, a->as.method.function, b->as.method.function, depth + 1);
     default: return false;
     }
 }
 
-bool object_equal(const Object *a, const Object *b)
+bool object_equal(Eval *eval, const Object *a, const Object *b)
 {
-    return equal_at(NULL, a, b, 0);
+    if (eval == NULL) return equal_at(NULL, a, b, 0);
+    eval->plain++;
+    const bool same = equal_at(eval, a, b, 0);
+    eval->plain--;
+    return same;
 }
 
 bool object_agrees(Eval *eval, const Object *a, const Object *b)
@@ -281,12 +286,12 @@ bool object_agrees(Eval *eval, const Object *a, const Object *b)
     return equal_at(eval, a, b, 0);
 }
 
-bool object_is(const Object *a, const Object *b)
+bool object_is(Eval *eval, const Object *a, const Object *b)
 {
     if (a->kind == OBJECT_LIST || a->kind == OBJECT_DICT || a->kind == OBJECT_SET ||
         a->kind == OBJECT_TILE)
         return a == b;
-    return a->kind == b->kind && object_equal(a, b);
+    return a->kind == b->kind && object_equal(eval, a, b);
 }
 
 /* ---- printing ---- */
@@ -410,6 +415,15 @@ static void print_named(Eval *eval, const Object *object, Buf *out)
     }
 }
 
+/* Its characters are work too. What is too long takes all that is left. */
+static bool may_print(Eval *eval, const Object *object, TextStyle style, const Buf *out)
+{
+    const size_t each = style == TEXT_REPR ? strlen("\\x00") : 1;
+    const size_t more = object->kind == OBJECT_TEXT ? each * object->as.text.length : 0;
+    if (more + out->length > TEXT_LIMIT) eval_work(eval, UINT64_MAX);
+    return eval_work(eval, WORK_OF_PRINTING + more / WORK_BYTES);
+}
+
 static void print_array(Eval *eval, const Object *object, Buf *out)
 {
     HostValue array = {.kind = HOST_ARRAY, .array = object->as.array};
@@ -418,6 +432,7 @@ static void print_array(Eval *eval, const Object *object, Buf *out)
 
 static void print_at(Eval *eval, const Object *object, TextStyle style, int depth, Buf *out)
 {
+    if (!may_print(eval, object, style, out)) return;
     if (depth > PRINT_DEPTH) {
         buf_text(out, "...");
         return;

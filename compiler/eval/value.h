@@ -431,7 +431,8 @@ typedef struct Fault { /* what went wrong */
     Span at;
     const char *text;
     Object *exception;
-    int control; /* depth of run-time control there */
+    int control;       /* depth of run-time control there */
+    const Value *mask; /* of the iterations of a parallel loop that it happens in */
 } Fault;
 
 /* A `try` that is running: its body is silent, and what went wrong is kept. */
@@ -440,6 +441,7 @@ typedef struct Attempt {
     bool failed;
     Fault fault;
     const Frame *frame; /* where it stands */
+    const Value *mask;  /* of the iterations of a parallel loop that begin it */
     struct Attempt *outer;
 } Attempt;
 
@@ -477,11 +479,19 @@ struct Eval {
     Object *needed_missing;      /* the host module that was needed last; NULL: none */
     uint64_t steps_left;         /* compile-time loop iterations: no input may run forever */
     uint64_t calls_left;         /* of functions; as above, for the whole program */
+    uint64_t work_left;          /* of everything, as above; 0: nothing is evaluated any more */
+    Span spent_at;               /* where none was left */
+    int plain;                   /* > 0: what is compared is, without __eq__ */
     VEC(Generator *) generators; /* that have begun and not ended */
     VEC(Kernel *) kernels;       /* staged by run; freed with the program */
 };
 
 enum { CALL_LIMIT = 200, UNROLL_LIMIT = 100000, CALLS_LIMIT = 5000000, INSTANCES_LIMIT = 4096 };
+/* The work of an item that is looked at, or of so many bytes of text, is 1. */
+enum { WORK_BYTES = 64, WORK_OF_EXPRESSION = 2, WORK_OF_PRINTING = 16, WORK_OF_STAGED = 100 };
+enum { WORK_OF_LOOP = 4000 /* of a trial */ };
+enum { WORK_OF_CALL = 200 /* with all that it does, on average */ };
+enum { TEXT_LIMIT = 1 << 28, ITEM_LIMIT = 1 << 20 };
 #define MEMORY_LIMIT ((size_t)2 << 30) /* bytes, of what is evaluated */
 
 /* Reports DIAG_<name> at a place with its arguments, with the chain of calls; gives NULL. */
@@ -517,13 +527,14 @@ bool object_is_staged(const Object *object); /* IR or TILE */
 double object_number(const Object *object);
 /* Exactly, of numbers: -1, 0, 1; 2: a NaN is not ordered. */
 int object_order_numbers(const Object *a, const Object *b);
-bool object_is_sequence(const Object *object);       /* TUPLE or LIST */
-bool object_equal(const Object *a, const Object *b); /* instances: the same one */
+bool object_is_sequence(const Object *object); /* TUPLE or LIST */
+/* Instances: the same one. eval NULL: it is known that they hold little. */
+bool object_equal(Eval *eval, const Object *a, const Object *b);
 /* As the language has it: __eq__ of instances decides, wherever they lie. */
 bool object_agrees(Eval *eval, const Object *a, const Object *b);
 /* What was found by such comparisons; NULL: one of them was reported. */
 Object *unless_equal_failed(Eval *eval, Object *found);
-bool object_is(const Object *a, const Object *b); /* the same object */
+bool object_is(Eval *eval, const Object *a, const Object *b); /* the same object */
 /* kind: a type, or a tuple of kinds. False: reported. */
 bool object_is_instance(Eval *eval, const Object *object, const Object *kind, bool *out);
 /* dict.c */
@@ -534,6 +545,7 @@ size_t dict_place(Eval *eval, const Object *dict, const Object *key);
 uint64_t object_hash(Eval *eval, const Object *object);
 void dict_set(Eval *eval, Object *dict, Object *key, Object *value);
 void dict_remove(Eval *eval, Object *dict, const Object *key); /* if it is there */
+void dict_clear(Object *dict);
 typedef enum TextStyle { TEXT_STR, TEXT_REPR } TextStyle;
 void object_print(Eval *eval, const Object *object, TextStyle style, Buf *out);
 const char *object_repr(Eval *eval, const Object *object); /* in the arena */
@@ -594,8 +606,8 @@ void names_bound(Eval *eval, const Node *statement, void (*visit)(void *, Name),
 /* ---- structure.c: tuples, lists and views under run-time control ------------------------------
  */
 
-bool object_is_known(const Object *object);          /* at compile time, with all that it holds */
-bool objects_same(const Object *a, const Object *b); /* for certain */
+bool object_is_known(Eval *eval, const Object *object); /* at compile time, with all it holds */
+bool objects_same(Eval *eval, const Object *a, const Object *b); /* for certain */
 const char *object_describe(Eval *eval, const Object *object); /* its type or kind, for messages */
 /* The parts of a tuple, list or view, as a tuple or list; NULL: it has none. */
 Object *object_parts(Eval *eval, Object *object);
@@ -639,7 +651,7 @@ void merge_branches(Eval *eval, Op *control, const ChangeVec changes[2], const F
 void merge_group(Eval *eval, Op *group, const ChangeVec *changes);
 void merge_loop(Eval *eval, Op *loop, const ChangeVec *changes, bool runs_once);
 /* Whether a change must be carried round the loop, by a variable made before it. */
-bool change_is_carried(const LoopTrial *trial, const Change *change);
+bool change_is_carried(Eval *eval, const LoopTrial *trial, const Change *change);
 /* Turns the binding into a run-time variable here; a literal takes the type of `next`, which it is
  * given later (NULL: unknown). False: reported. */
 bool binding_make_variable(Eval *eval, Binding *binding, Object *next);

@@ -85,3 +85,39 @@ turned[5:2] = [0]
 print(turned)
 del turned[::-2]
 print(turned, range(10)[::2**40], range(0, 10, 3)[1:9], range(0, 10, 3)[:-1])
+
+# sort: what is equal stays in order, either way; a comparison may fail
+pairs = [(i * 7 % 5, i) for i in range(40)]
+print(sorted(pairs, key=lambda pair: pair[0]))
+print(sorted(pairs, key=lambda pair: pair[0], reverse=True))
+print(sorted([3, 1, 2] * 4), sorted("text"), sorted([]), sorted([1]), sorted([2, 1]), sorted(range(9), key=lambda x: -x))
+try:
+    sorted([3, "a", 1])
+except TypeError:
+    print("not sorted")
+large = sorted(range(50000), key=lambda x: x * 7919 % 50021)
+print(large[:3], large[-3:], sorted(large) == list(range(50000)), sorted(large, reverse=True)[:2])
+
+# the last key taken, others put in its place
+stack = {i: -i for i in range(100)}
+for i in range(60):
+    stack.popitem()
+print(len(stack), 39 in stack, 40 in stack, stack.popitem(), 39 in stack)
+for i in range(200, 220):
+    stack[i] = i
+    if i % 2:
+        del stack[i]
+print(len(stack), list(stack)[-3:], 201 in stack, 218 in stack, stack[38])
+while len(stack) > 10:
+    stack.pop(list(stack)[-1])
+stack.clear()
+for i in range(50, 60):
+    stack[i] = i
+print(stack, 5 in stack, 55 in stack)
+makers = {(lambda: 1): i for i in range(30)}
+def one():
+    return 1
+makers[one] = makers[print] = makers[None] = makers[...] = makers[range(3)] = 7
+print(len(makers), makers[one], makers[print], makers[None], makers[range(0, 3, 1)], (lambda: 1) in makers)
+spread = dict.fromkeys(range(0, 2**62, 2**44), 1)
+print(len(spread), spread[2**44 * 5], 7 in spread)

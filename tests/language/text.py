@@ -22,3 +22,11 @@ print("äaä".strip("ö"), "öaäö".strip("öä"), "  x\t\n".strip(), "xaxbx".l
 
 # widths and counts below 0
 print("ab".ljust(-5), "ab".zfill(-(2**62) * 2), "a b c".split(None, -(2**62) * 2), "aaa".replace("a", "b", -3))
+
+# from behind, and parts of long texts
+print("aaaa".rfind("aa"), "abcabc".rfind("abc"), "abc".rfind("x"), "abc".rfind(""), "".rfind(""), "ab".rfind("abc"))
+print("a,b,,c".rsplit(",", 1), "a,b,,c".rsplit(",", 2), "a,b,,c".rsplit(",", 9), "aaaaa".rsplit("aa", 1), "aaaaa".rsplit("aa", 2), "abc".rsplit("x", 1), "".rsplit(",", 1), "a--b--c".rsplit("--", 0))
+print("a=b=c".rpartition("="), "abc".rpartition("="), "aaa".rpartition("aa"), "größe ö".rsplit("ö", 1))
+print(len(("ab" * 500000).rsplit("b", 400000)), ("a" * 1000000).rfind("a" * 500000), len(("xa" * 3).strip("x" * 100000)))
+print("größe"[1:3], "größe"[::2], "größe"[-2:], "größe"[3:1:-1], "größe"[:0], "größe"[::-2], "abc"[5:], "abc"[-9:2], len(("ö" * 400000)[3:]))
+print("a\tb".expandtabs(4), "a\tb".expandtabs(0), "a\tb".expandtabs(-3), "äöü".replace("", "."), "x".join("abc"))

@@ -1,0 +1,131 @@
+/* limits.c: no input may run for ever, or take all the memory: what a program may take of calls,
+ * steps of loops, memory, and work, of which all of these and the walks of the evaluator itself
+ * through lists, dicts and texts have a share. A run may take its time. */
+#include "eval/evaluate.h"
+
+static bool is_unlimited(const Eval *eval)
+{
+    return eval->host != NULL && eval->staging == NULL;
+}
+
+static uint64_t most_calls(const Eval *eval)
+{
+    return eval->options.max_calls ? eval->options.max_calls : CALLS_LIMIT;
+}
+
+static size_t most_memory(const Eval *eval)
+{
+    return eval->options.max_memory ? eval->options.max_memory : MEMORY_LIMIT;
+}
+
+void eval_begin_work(Eval *eval)
+{
+    eval->calls_left = most_calls(eval);
+    eval->work_left = most_calls(eval) * WORK_OF_CALL;
+    eval->steps_left = UNROLL_LIMIT;
+}
+
+static bool takes_too_much(Eval *eval, Span at, const char *what)
+{
+    FAIL(eval, too_much, at, what);
+    return false;
+}
+
+bool eval_has_room(Eval *eval, size_t bytes, Span at)
+{
+    const size_t most = most_memory(eval),
+                 staged = eval->staging != NULL ? arena_bytes(eval->staging->kernel->arena) : 0,
+                 taken = arena_bytes(eval->arena) + staged;
+    if ((taken <= most && bytes <= most - taken) || is_unlimited(eval)) return true;
+    return takes_too_much(eval, at,
+                          arena_printf(eval->session->arena, "%zu MB of memory", most >> 20));
+}
+
+enum { DEPTH_LIMIT = 2500 /* of calls and nested expressions */ };
+
+bool eval_may_nest(Eval *eval, Span at)
+{
+    if (eval->depth < DEPTH_LIMIT && !stack_is_low()) return true;
+    FAIL(eval, recursion, eval->library > 0 ? eval->at : at, CALL_LIMIT);
+    return false;
+}
+
+bool eval_work(Eval *eval, uint64_t amount)
+{
+    if (is_unlimited(eval)) return true;
+    eval->work_left -= amount < eval->work_left ? amount : eval->work_left;
+    return eval->work_left > 0;
+}
+
+bool eval_goes_on(Eval *eval, Span at)
+{
+    if (is_unlimited(eval)) return true;
+    if (eval->work_left > 0) return eval_has_room(eval, 0, at);
+    if (eval->spent_at.source == NULL) eval->spent_at = at; /* which may have been in silence */
+    return takes_too_much(eval, eval->spent_at,
+                          arena_printf(eval->session->arena, "%llu steps",
+                                       (unsigned long long)(most_calls(eval) * WORK_OF_CALL)));
+}
+
+bool eval_works(Eval *eval, uint64_t amount, Span at)
+{
+    eval_work(eval, amount);
+    return eval_goes_on(eval, at);
+}
+
+bool eval_may_call(Eval *eval, Span at)
+{
+    if (is_unlimited(eval)) return true;
+    if (eval->calls_left > 0) {
+        eval->calls_left--;
+        return eval_goes_on(eval, at);
+    }
+    return takes_too_much(
+        eval, at,
+        arena_printf(eval->session->arena, "%llu calls", (unsigned long long)most_calls(eval)));
+}
+
+bool eval_may_add(Eval *eval, size_t count, const char *what, Span at)
+{
+    if (count < INSTANCES_LIMIT || is_unlimited(eval)) return true;
+    return takes_too_much(
+        eval, at, arena_printf(eval->session->arena, "%d %s of a kernel", INSTANCES_LIMIT, what));
+}
+
+bool eval_step(Eval *eval, Span at)
+{
+    if (is_unlimited(eval)) return true;
+    if (!eval_goes_on(eval, at)) return false;
+    if (eval->steps_left > 0) {
+        eval->steps_left--;
+        return true;
+    }
+    FAIL(eval, endless, at, (long long)UNROLL_LIMIT);
+    return false;
+}
+
+/* ---- text and lists that grow ---- */
+
+bool list_fits(Eval *eval, size_t length, Span at)
+{
+    const size_t sizes = 3; /* as it grows */
+    return eval_has_room(eval, sizes * length * sizeof(Object *), at) &&
+           eval_works(eval, length / WORK_BYTES, at);
+}
+
+bool text_grows(Eval *eval, const Buf *text, size_t more, Span at)
+{
+    if (more > TEXT_LIMIT || text->length > TEXT_LIMIT - more) {
+        FAIL(eval, bad_value, at, "the result is too long");
+        return false;
+    }
+    return eval_works(eval, 1 + more / WORK_BYTES, at) &&
+           eval_has_room(eval, text->length + more, at);
+}
+
+bool text_add(Eval *eval, Buf *text, const char *data, size_t length, Span at)
+{
+    if (!text_grows(eval, text, length, at)) return false;
+    buf_bytes(text, data, length);
+    return true;
+}
