@@ -48,6 +48,17 @@ Object *exception_new(Eval *eval, const char *name, const char *text)
     return exception_with(eval, name, object_text(eval, text, strlen(text)));
 }
 
+static const Value *mask_now(const Eval *eval)
+{
+    return eval->parallel != NULL ? eval->parallel->mask : NULL;
+}
+
+/* Whether a condition that shows when the kernel runs decides about what went wrong. */
+static bool is_conditional(const Eval *eval, const Attempt *attempt)
+{
+    return attempt->fault.control > eval->control || attempt->fault.mask != attempt->mask;
+}
+
 void fault_note(Eval *eval, DiagCode code, Span at, ...)
 {
     Attempt *attempt = eval->attempt;
@@ -60,7 +71,7 @@ void fault_note(Eval *eval, DiagCode code, Span at, ...)
     const char *text = diag_text(eval->arena, code, arguments);
     va_end(arguments);
     attempt->failed = true;
-    attempt->fault = (Fault){code, at, text, raised, eval->control};
+    attempt->fault = (Fault){code, at, text, raised, eval->control, mask_now(eval)};
 }
 
 static Flow fault_pass_on(Eval *eval, const Fault *fault);
@@ -110,7 +121,7 @@ static Flow leave_context(Eval *eval, Attempt *attempt, Object *context, Object 
     Fault *fault = &attempt->fault;
     Object *exception = attempt->failed ? fault_exception(eval, fault) : NULL;
     if (!attempt->failed) return FLOW_ERROR;
-    if (exception == NULL || exception->kind != OBJECT_INSTANCE || fault->control > eval->control)
+    if (exception == NULL || exception->kind != OBJECT_INSTANCE || is_conditional(eval, attempt))
         return fault_pass_on(eval, fault);
     Object *given[] = {context, exception->as.instance->class, exception, eval->none};
     Object *outer = eval->handling;
@@ -125,7 +136,10 @@ static Flow leave_context(Eval *eval, Attempt *attempt, Object *context, Object 
 Flow guard_context(Eval *eval, WithBody *body, const NodeWith *node, uint32_t index,
                    Object *context, Object *method)
 {
-    Attempt attempt = {.quiet = eval->quiet + 1, .frame = eval->frame, .outer = eval->attempt};
+    Attempt attempt = {.quiet = eval->quiet + 1,
+                       .frame = eval->frame,
+                       .mask = mask_now(eval),
+                       .outer = eval->attempt};
     const Span at = eval->at;
     eval->attempt = &attempt;
     eval->quiet++;
@@ -303,7 +317,7 @@ static Flow handle_fault(Eval *eval, const NodeTry *node, Attempt *attempt)
             if (failed) return FLOW_ERROR;
             continue;
         }
-        if (fault->control > eval->control)
+        if (is_conditional(eval, attempt))
             return FAIL(eval, jump_under_control, fault->at,
                         "an exception that a run-time condition decides about"),
                    FLOW_ERROR;
@@ -315,8 +329,11 @@ static Flow handle_fault(Eval *eval, const NodeTry *node, Attempt *attempt)
 static Flow run_attempt(Eval *eval, const NodeTry *node)
 {
     if (node->handlers.count == 0) return eval_block(eval, node->body);
-    Attempt attempt = {.quiet = eval->quiet + 1, .frame = eval->frame, .outer = eval->attempt};
-    Span at = eval->at;
+    Attempt attempt = {.quiet = eval->quiet + 1,
+                       .frame = eval->frame,
+                       .mask = mask_now(eval),
+                       .outer = eval->attempt};
+    const Span at = eval->at;
     eval->attempt = &attempt;
     eval->quiet++;
     Flow flow = eval_block(eval, node->body);
