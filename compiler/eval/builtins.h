@@ -12,6 +12,8 @@
 Object *smaller_or_larger(Eval *eval, Operator wins, Object *a, Object *b, Span at);
 
 const Object *text_argument(Eval *eval, const Object *object, const char *what, Span at);
+/* Where the text first stands from `data` on; NULL: nowhere. */
+const char *find_part(const char *data, const char *end, const Object *part);
 /* A dict of a mapping or of pairs; a dict is that itself. NULL: reported. */
 Object *dict_from(Eval *eval, Object *other, Span at);
 /* `text % values` */

@@ -89,8 +89,7 @@ Object *text_expandtabs(Eval *eval, const Bound *bound)
 /* An empty text stands before each character and at the end. */
 static const char *find_replaced(const char *data, const char *end, const Object *old, bool first)
 {
-    if (old->as.text.length > 0)
-        return memmem(data, (size_t)(end - data), old->as.text.data, old->as.text.length);
+    if (old->as.text.length > 0) return find_part(data, end, old);
     if (first) return data;
     if (data == end) return NULL;
     for (data++; data < end && continues_character(*data); data++) continue;

@@ -59,8 +59,9 @@ static bool split_arguments(Eval *eval, const Bound *bound, const Object **separ
     return false;
 }
 
-static const char *find_part(const char *data, const char *end, const Object *part)
+const char *find_part(const char *data, const char *end, const Object *part)
 {
+    if (part->as.text.length == 1) return memchr(data, *part->as.text.data, (size_t)(end - data));
     return memmem(data, (size_t)(end - data), part->as.text.data, part->as.text.length);
 }
 
