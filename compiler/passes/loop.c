@@ -112,9 +112,10 @@ bool loop_counts_to(const Op *loop, const Value *index, int rounds)
     FactTable *facts = facts_new(loop->parent->kernel);
     const Facts at = facts_of(facts, index), step = facts_of(facts, loop->operands[2]);
     facts_free(facts);
-    if (index->type->dtype != DTYPE_i32) return true; /* nobody counts so far */
-    const int64_t way = rounds * step.high;
-    return at.low + way >= INT32_MIN && at.high + way <= INT32_MAX;
+    const DType dtype = index->type->dtype;
+    if (dtype_bits(dtype) == 64) return true; /* nobody counts so far */
+    const int64_t low = at.low + rounds * step.high, high = at.high + rounds * step.high;
+    return dtype_wrap(dtype, low) == low && dtype_wrap(dtype, high) == high;
 }
 
 Value *loop_has_round(const Op *loop, Builder *builder, Value *index, int rounds, Value *later)

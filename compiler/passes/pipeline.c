@@ -165,10 +165,13 @@ static Op *place_for_next(const Region *body)
  */
 static bool may_wrap(const Op *loop, int distance)
 {
-    const int64_t largest = loop->operands[1]->type->dtype == DTYPE_i32 ? INT32_MAX : INT64_MAX / 2;
-    int64_t stop, step;
-    return !value_constant(loop->operands[1], &stop) || !value_constant(loop->operands[2], &step) ||
-           step > (largest - (stop > 0 ? stop : 0)) / distance;
+    const DType dtype = loop->operands[1]->type->dtype;
+    int64_t stop, step, last;
+    return dtype == DTYPE_u64 || !value_constant(loop->operands[1], &stop) ||
+           !value_constant(loop->operands[2], &step) ||
+           __builtin_mul_overflow(step, distance, &last) ||
+           __builtin_add_overflow(last, stop > 0 ? stop : 0, &last) ||
+           dtype_wrap(dtype, last) != last;
 }
 
 static Value *next_index(Builder *builder, const Op *loop, int distance)
