@@ -154,10 +154,14 @@ bool kernel_tensor_has(const Kernel *kernel, int parameter)
 Value *region_add_argument(Region *region, const Type *type, Name name)
 {
     Arena *arena = region->kernel->arena;
+    const int count = region->argument_count;
     Value *value = arena_new_of(arena, Value);
-    *value = (Value){.type = type, .region = region, .index = region->argument_count, .name = name};
-    region->arguments =
-        grow_array(arena, region->arguments, sizeof(Value *), region->argument_count);
+    *value = (Value){.type = type, .region = region, .index = count, .name = name};
+    if ((count & (count - 1)) == 0) { /* there is room up to a power of two */
+        Value **larger = arena_new_array(arena, Value *, 2 * count + 1);
+        if (count) memcpy(larger, region->arguments, sizeof *larger * (size_t)count);
+        region->arguments = larger;
+    }
     region->arguments[region->argument_count++] = value;
     return value;
 }
@@ -217,14 +221,13 @@ Op *build_op(Builder *builder, OpCode code, int operand_count, Value *const *ope
              int result_count, const Type *const *result_types)
 {
     check_row(builder, code, operand_count, operands, result_count, result_types);
-    CHECK(operand_count <= UINT16_MAX && result_count <= UINT16_MAX);
     Arena *arena = builder->kernel->arena;
     Op *op = arena_new_of(arena, Op);
     op->code = code;
     op->span = builder->span;
-    op->operand_count = (uint16_t)operand_count;
-    op->result_count = (uint16_t)result_count;
-    op->region_count = (uint16_t)op_info(code)->regions;
+    op->operand_count = operand_count;
+    op->result_count = result_count;
+    op->region_count = op_info(code)->regions;
     add_values(arena, op, operands, result_types);
     op->regions = arena_new_array(arena, Region *, op->region_count);
     for (int i = 0; i < op->region_count; i++) op->regions[i] = new_region(builder->kernel, op);

@@ -189,7 +189,7 @@ struct Value {
 
 struct Op {
     OpCode code;
-    uint16_t operand_count, result_count, region_count, attr_count;
+    int operand_count, result_count, region_count, attr_count;
     Value **operands;
     Value *results; /* an array, in place */
     Region **regions;

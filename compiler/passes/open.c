@@ -136,35 +136,58 @@ static void settle_all(Open *open)
 
 /* ---- what the waits make ---- */
 
-/* What stands where the wait did, as it gets more results. */
-static Op *with_sum(Open *open, Op *wait, Value *sum)
+static bool is_waited_for(const Op *wait, const Value *sum)
 {
-    Builder builder = builder_before(wait);
-    const int count = wait->operand_count + 1;
-    Value **operands = arena_new_array(open->arena, Value *, count);
-    const Type **types = arena_new_array(open->arena, const Type *, count);
-    for (int i = 0; i + 1 < count; i++) operands[i] = wait->operands[i];
-    operands[count - 1] = sum;
-    for (int i = 0; i < count; i++) types[i] = operands[i]->type;
-    Op *made = build_op(&builder, OP_dot_wait, count, operands, count, types);
-    op_set_int(made, ATTR_count, op_int(wait, ATTR_count, 0));
-    for (int i = 0; i + 1 < count; i++)
-        value_replace(open->kernel, &wait->results[i], &made->results[i]);
-    value_replace(open->kernel, sum, &made->results[count - 1]);
-    made->operands[count - 1] = sum;
-    made->results[count - 1].name = sum->name;
-    op_erase(wait);
-    return made;
+    for (int i = 0; i < wait->operand_count; i++)
+        if (wait->operands[i] == sum) return true;
+    return false;
 }
 
-static void wait_for(Open *open, const Wait *wait)
+/* What stands where the wait did, as it gives back all sums that it is for. */
+typedef struct Made {
+    Op *op;
+    int first; /* of the new ones */
+    Value **sums;
+} Made;
+
+static Made with_sums(Open *open, Op *wait, Map *made_of)
 {
-    Op *old = wait->op;
-    for (int i = 0; i < old->operand_count; i++)
-        if (old->operands[i] == wait->sum) return; /* it is another product's, too */
-    Op *made = with_sum(open, old, wait->sum);
-    for (size_t i = 0; i < open->waits.count; i++)
-        if (open->waits.data[i].op == old) open->waits.data[i].op = made;
+    VEC(Value *) sums = {0};
+    VEC(const Type *) types = {0};
+    Builder builder = builder_before(wait);
+    for (int i = 0; i < wait->operand_count; i++) vec_push(open->arena, &sums, wait->operands[i]);
+    for (size_t i = 0; i < open->waits.count; i++) {
+        const Wait *known = &open->waits.data[i];
+        if (known->op == wait && !is_waited_for(wait, known->sum)) /* else another product's, too */
+            vec_push(open->arena, &sums, known->sum);
+    }
+    for (size_t i = 0; i < sums.count; i++) vec_push(open->arena, &types, sums.data[i]->type);
+    const int count = (int)sums.count;
+    Op *made = build_op(&builder, OP_dot_wait, count, sums.data, count, types.data);
+    op_set_int(made, ATTR_count, op_int(wait, ATTR_count, 0));
+    for (int i = 0; i < count; i++) {
+        Value *old = i < wait->result_count ? &wait->results[i] : sums.data[i];
+        map_set(open->arena, made_of, old, &made->results[i]);
+        if (i >= wait->result_count) made->results[i].name = old->name;
+    }
+    op_erase(wait);
+    return (Made){made, wait->operand_count, sums.data};
+}
+
+static void make_waits(Open *open)
+{
+    Map made_of = {0}, seen = {0};
+    VEC(Made) all = {0};
+    for (size_t i = 0; i < open->waits.count; i++) {
+        Op *wait = open->waits.data[i].op;
+        if (map_has(&seen, wait)) continue;
+        map_set(open->arena, &seen, wait, wait);
+        vec_push(open->arena, &all, with_sums(open, wait, &made_of));
+    }
+    region_replace(open->kernel->host, &made_of);
+    for (size_t i = 0; i < all.count; i++)
+        for (int j = all.data[i].first; j < all.data[i].op->operand_count; j++)
+            all.data[i].op->operands[j] = all.data[i].sums[j];
 }
 
 static void note_dot(Op *op, void *context)
@@ -179,7 +202,7 @@ bool pass_open(Kernel *kernel, const Target *target)
     Open open = {.kernel = kernel, .arena = arena_new()};
     kernel_visit(kernel, note_dot, &open);
     settle_all(&open);
-    for (size_t i = 0; i < open.waits.count; i++) wait_for(&open, &open.waits.data[i]);
+    make_waits(&open);
     arena_free(open.arena);
     return true;
 }

@@ -13,11 +13,13 @@
 #include "base/vec.h"
 
 enum { MOST_POINTS = 1 << 14 }; /* beyond, only the ends of each variable are looked at */
+enum { MOST_LOOKS = 1 << 25 };  /* at values, at all points together */
 
 typedef struct Pass {
     Kernel *kernel;
     FactTable *facts;
     Arena *arena;
+    int64_t looks; /* that are left */
     Span reported; /* the latest: code that was unrolled is at fault once */
     bool good;
 } Pass;
@@ -98,9 +100,9 @@ static bool look_at(Points *points, const Use *use, int dim, Reach *reach)
 
 /* All places where it is used; false: they are not known now. The first look meets the variables.
  */
-static bool find_reach(const Use *use, int dim, Reach *reach)
+static bool find_reach(Pass *pass, const Use *use, int dim, Reach *reach)
 {
-    Points points = {.op = use->op};
+    Points points = {.op = use->op, .looks = &pass->looks};
     *reach = (Reach){INT64_MAX, INT64_MIN, false};
     if (!look_at(&points, use, dim, reach)) return false;
     const bool ends = points_count(&points) > MOST_POINTS;
@@ -181,7 +183,7 @@ static bool is_open(Pass *pass, const Use *use)
     for (int d = 0; d < use->memory->rank; d++) {
         Reach reach;
         if (is_inside(pass, use, d)) continue;
-        if (!find_reach(use, d, &reach)) {
+        if (!find_reach(pass, use, d, &reach)) {
             open = true;
         } else if (reach.outside && !is_spare(pass, use)) {
             report(pass, use, d, reach);
@@ -259,7 +261,11 @@ static void visit(Op *op, void *context)
 bool pass_places(Kernel *kernel, const Target *target)
 {
     (void)target;
-    Pass pass = {.kernel = kernel, .facts = facts_new(kernel), .arena = arena_new(), .good = true};
+    Pass pass = {.kernel = kernel,
+                 .facts = facts_new(kernel),
+                 .arena = arena_new(),
+                 .looks = MOST_LOOKS,
+                 .good = true};
     kernel_visit(kernel, visit, &pass);
     facts_free(pass.facts);
     arena_free(pass.arena);

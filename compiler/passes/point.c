@@ -182,7 +182,9 @@ static bool op_at(const Spot *spot, const Op *op, int depth, int64_t *out)
 static bool value_at(const Spot *spot, const Value *value, int depth, int64_t *out)
 {
     if (value_constant(value, out)) return true;
-    if (dtype_is_float(value->type->dtype) || depth == 0 || --*spot->values < 0) return false;
+    if (dtype_is_float(value->type->dtype) || depth == 0 || --*spot->values < 0 ||
+        --*spot->points->looks < 0)
+        return false;
     return value->op ? op_at(spot, value->op, depth, out) : loop_at(spot, value, out);
 }
 

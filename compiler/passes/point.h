@@ -27,6 +27,7 @@ typedef struct Points {
     const Op *op;
     Variable variables[POINT_VARIABLES]; /* that have been met */
     int count;
+    int64_t *looks; /* at values, that are left: beyond, nothing is known */
 } Points;
 
 /* A tile's element: a coordinate for each dimension, and the variables that it follows from. */

@@ -10,9 +10,15 @@
 
 #include "base/vec.h"
 
+/* Of what a variable is: it was `before`, or nothing yet. */
+typedef struct Change {
+    Value *variable, *before;
+} Change;
+
 typedef struct Promotion {
     Kernel *kernel;
-    Map current;  /* var op's result -> its value now */
+    Map current; /* var op's result -> its value now */
+    VEC(Change) changes;
     Map replaced; /* value of an erased op -> what stands for it */
     Map anchors;  /* var op's result -> the op that said what its layout is to be */
 } Promotion;
@@ -23,6 +29,25 @@ static Value *resolve(const Promotion *promotion, Value *value)
 {
     for (Value *next; (next = map_get(&promotion->replaced, value)) != NULL;) value = next;
     return value;
+}
+
+static void set_current(Promotion *promotion, Value *variable, Value *value)
+{
+    const Change change = {variable, map_get(&promotion->current, variable)};
+    vec_push(promotion->kernel->arena, &promotion->changes, change);
+    map_set(promotion->kernel->arena, &promotion->current, variable, value);
+}
+
+/* The variables are what they were when there were so many changes. */
+static void take_back(Promotion *promotion, size_t changes)
+{
+    while (promotion->changes.count > changes) {
+        const Change change = promotion->changes.data[--promotion->changes.count];
+        if (change.before)
+            map_set(promotion->kernel->arena, &promotion->current, change.variable, change.before);
+        else
+            map_remove(&promotion->current, change.variable);
+    }
 }
 
 /* What a variable holds that nobody has set: a zero, so that no path is undefined. */
@@ -45,7 +70,7 @@ static Value *variable_value(Promotion *promotion, Value *variable, Builder *bui
                     variable->name ? variable->name : "a variable");
         return NULL;
     }
-    map_set(promotion->kernel->arena, &promotion->current, variable, value);
+    set_current(promotion, variable, value);
     return value;
 }
 
@@ -102,14 +127,6 @@ static bool extend_terminator(Promotion *promotion, Region *region, const Values
     return true;
 }
 
-static Map copy_map(Arena *arena, const Map *map)
-{
-    Map copy = {0};
-    for (size_t i = 0; i < map->capacity; i++)
-        if (map->slots[i].key) map_set(arena, &copy, map->slots[i].key, map->slots[i].value);
-    return copy;
-}
-
 /* A copy of `op` with more operands and results that takes over its regions; the old results are
  * replaced. */
 static Op *widen_op(Promotion *promotion, Op *op, const Values *variables, bool carried)
@@ -142,7 +159,7 @@ static void take_results(Promotion *promotion, const Op *wide, const Values *var
     for (size_t i = 0; i < variables->count; i++) {
         Value *result = &wide->results[first + (int)i];
         result->name = variables->data[i]->name;
-        map_set(promotion->kernel->arena, &promotion->current, variables->data[i], result);
+        set_current(promotion, variables->data[i], result);
     }
 }
 
@@ -150,13 +167,12 @@ static bool promote_if(Promotion *promotion, Op *op)
 {
     Values variables = variables_set(promotion, op);
     Op *wide = widen_op(promotion, op, &variables, false);
-    Map before = promotion->current;
+    const size_t before = promotion->changes.count;
     for (int i = 0; i < wide->region_count; i++) {
-        promotion->current = copy_map(promotion->kernel->arena, &before);
         if (!promote_region(promotion, wide->regions[i])) return false;
         if (!extend_terminator(promotion, wide->regions[i], &variables, wide->span)) return false;
+        take_back(promotion, before);
     }
-    promotion->current = before;
     take_results(promotion, wide, &variables);
     op_erase(op);
     return true;
@@ -167,19 +183,18 @@ static bool promote_loop(Promotion *promotion, Op *op)
     Values variables = variables_set(promotion, op);
     Op *wide = widen_op(promotion, op, &variables, true);
     if (!wide) return false;
-    Map before = promotion->current;
+    const size_t before = promotion->changes.count;
     for (int i = 0; i < wide->region_count; i++) {
         Region *region = wide->regions[i];
-        promotion->current = copy_map(promotion->kernel->arena, &before);
         for (size_t j = 0; j < variables.count; j++) {
             Value *variable = variables.data[j];
             Value *argument = region_add_argument(region, variable->type->content, variable->name);
-            map_set(promotion->kernel->arena, &promotion->current, variable, argument);
+            set_current(promotion, variable, argument);
         }
         if (!promote_region(promotion, region)) return false;
         if (!extend_terminator(promotion, region, &variables, wide->span)) return false;
+        take_back(promotion, before);
     }
-    promotion->current = before;
     take_results(promotion, wide, &variables);
     op_erase(op);
     return true;
@@ -194,7 +209,7 @@ static void set_variable(Promotion *promotion, Builder *builder, Value *variable
         op_set_text(anchor, ATTR_text, op_attr(said, ATTR_text)->text);
         anchor->span = said->span;
     }
-    map_set(promotion->kernel->arena, &promotion->current, variable, value);
+    set_current(promotion, variable, value);
 }
 
 /* A variable's layout holds wherever it is said. */

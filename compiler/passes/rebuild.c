@@ -51,7 +51,7 @@ void op_add_operands(Op *op, int count, Value *const *values)
     if (had) memcpy(operands, op->operands, sizeof *operands * (size_t)had);
     memcpy(operands + had, values, sizeof *operands * (size_t)count);
     op->operands = operands;
-    op->operand_count = (uint16_t)(had + count);
+    op->operand_count = had + count;
 }
 
 Op *region_terminator(const Region *region)

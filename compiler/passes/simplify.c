@@ -402,7 +402,7 @@ void kernel_drop_dead(Kernel *kernel)
 /* ---- values that loops carry for nobody: the result unused, the argument only fed back to itself
  * ---- */
 
-static Value **remove_at(Value **values, uint16_t *count, int index)
+static Value **remove_at(Value **values, int *count, int index)
 {
     memmove(&values[index], &values[index + 1], sizeof *values * (size_t)(*count - index - 1));
     (*count)--;
@@ -411,10 +411,8 @@ static Value **remove_at(Value **values, uint16_t *count, int index)
 
 static void remove_argument(Region *region, int index)
 {
-    uint16_t count = (uint16_t)region->argument_count;
-    remove_at(region->arguments, &count, index);
-    region->argument_count = count;
-    for (int i = index; i < count; i++) region->arguments[i]->index = i;
+    remove_at(region->arguments, &region->argument_count, index);
+    for (int i = index; i < region->argument_count; i++) region->arguments[i]->index = i;
 }
 
 /* The ops' results are an array in place, so a loop with fewer results is a new op. */

@@ -129,8 +129,8 @@ static bool makes_barriers(const Op *op)
     return op->code == OP_slot_init || op->code == OP_signal_init;
 }
 
-/* A barrier at the op has to show the tensor core what threads wrote since the last one, and to wait
- * for what they read. */
+/* A barrier at the op has to show the tensor core what threads wrote since the last one, and to
+ * wait for what they read. */
 static void build_fence(const Sync *sync, Op *op, const State *state)
 {
     bool needed = false, made = true;
@@ -362,10 +362,11 @@ static bool later_group_waits(const Sync *sync, const Op *group, const State *st
     return false;
 }
 
-/* Waits for what others did before the group begins, then walks it. */
+/* Waits for what others did before the group begins, then walks it. A walk that only looks finds
+ * within the group what it would have to wait for. */
 static void visit_group(const Sync *sync, Op *op, State *state)
 {
-    if (group_waits(sync, op, state) || later_group_waits(sync, op, state))
+    if ((!sync->hit && group_waits(sync, op, state)) || later_group_waits(sync, op, state))
         insert_barrier(sync, op, state);
     Sync inner = *sync;
     inner.group = group_threads(op);
