@@ -392,14 +392,21 @@ typedef enum ValueAnswer {
 } ValueAnswer;
 typedef ValueAnswer ValueQuestion(const Value *value, void *context);
 bool value_finds(const Value *value, ValueQuestion *ask, void *context);
+/* ---- host_value.c ---- */
+/* Whether the host can compute the value. */
+bool value_is_on_host(const Value *value);
+bool op_is_on_host(const Op *op); /* all that it is made of */
+/* The value in the host region, its scalar code copied to the builder's place; NULL: the host
+ * cannot know it. `copied` says what is there already, and is extended. */
+Value *value_on_host(Builder *builder, Value *value, Map *copied);
 void op_erase(Op *op); /* unlinks it; nothing may use its results */
 void op_move_before(Op *op, Op *before);
 /* Copies an op with its regions to the builder's place; operands and results through `map`, which
  * is extended. */
 Op *op_clone(Builder *builder, const Op *op, Map *map);
 Region *launch_region(const Op *launch);
-Op *op_enclosing(const Op *op, OpCode code); /* the nearest one around it, or NULL */
-Region *value_home(const Value *value);      /* where it is defined; NULL of a parameter */
+Op *op_enclosing(const Op *op, OpCode code);    /* the nearest one around it, or NULL */
+Region *value_home(const Value *value);         /* where it is defined; NULL of a parameter */
 bool op_comes_before(const Op *a, const Op *b); /* in one region */
 bool region_holds(const Region *outer, const Region *inner); /* or is it; `inner` may be NULL */
 
@@ -411,6 +418,7 @@ typedef struct EarlySums {
     bool changed;
     const Op *reader;
 } EarlySums;
+bool op_is_open(const Op *op); /* a product that something later waits for */
 void early_add(EarlySums *early, const Value *value);
 /* An op that reads one of them, or what another wgmma makes of it; NULL: there is none. */
 const Op *early_reader(EarlySums *early, Region *region);

@@ -242,6 +242,25 @@ int64_t layout_size(const Layout *layout)
     return size;
 }
 
+bool layout_has_row_parts(const Layout *layout, int threads, int parts)
+{
+    const int row = layout->rank - 2, registers = layout->bits[LAYOUT_REGISTER],
+              bits = layout->bits[LAYOUT_LANE] + layout->bits[LAYOUT_WARP];
+    if (row < 0 || !bits_is_power(parts) || layout_threads(layout) != threads ||
+        layout->block[row] != layout->shape[row] || layout->shape[row] % parts != 0)
+        return false;
+    const int32_t rows = layout->shape[row] / parts;
+    const int first = registers + bits - bits_log2(parts);
+    for (int bit = 0; bit < registers + bits; bit++)
+        for (int d = 0; d < layout->rank; d++) {
+            const int32_t basis = layout->basis[bit][d];
+            if (bit < first ? d == row && basis >= rows
+                            : basis != (d == row ? rows << (bit - first) : 0))
+                return false;
+        }
+    return true;
+}
+
 /* Adds the basis vectors of the bits of `index` that are set. */
 static void add_basis(const Layout *layout, LayoutAxis axis, int index, int32_t *out)
 {

@@ -20,6 +20,7 @@
 #include "base/base.h"
 
 enum { LAYOUT_RANK = 8, LAYOUT_BITS = 24 };
+enum { LAYOUT_REGISTERS = 1 << 14 }; /* that a thread may hold: each has code of its own */
 
 typedef enum LayoutAxis { LAYOUT_REGISTER, LAYOUT_LANE, LAYOUT_WARP, LAYOUT_AXES } LayoutAxis;
 
@@ -42,6 +43,9 @@ const int32_t *layout_basis(const Layout *layout, LayoutAxis axis, int bit);
 int layout_registers(const Layout *layout); /* a thread, repeats counted */
 int layout_threads(const Layout *layout);   /* 2^(lane bits + warp bits) */
 int64_t layout_size(const Layout *layout);  /* elements of a shared layout, padding counted */
+/* Whether each of so many equal parts of the threads holds rows, the tile's last dimension but one,
+ * that are its turn, and no others. */
+bool layout_has_row_parts(const Layout *layout, int threads, int parts);
 /* Coordinates of one register (repeats counted in the index) of one thread. */
 void layout_coordinates(const Layout *layout, int reg, int lane, int warp, int32_t *out);
 /* False for padding. */

@@ -478,6 +478,7 @@ static Rule *const rules[OP_COUNT] = {
     [OP_cp_tensor] = check_cp_tensor,
     [OP_st_tensor] = check_st_tensor,
     [OP_tensor_store] = rule_tensor_store,
+    [OP_tensor_wait] = rule_tensor_wait,
     [OP_part] = rule_part,
     [OP_tensor_copy] = rule_tensor_copy,
     [OP_print] = rule_print,

@@ -65,8 +65,8 @@ Rule rule_anchor, rule_const, rule_assume, rule_barrier, rule_block, rule_condit
     rule_gather, rule_iota, rule_item, rule_load, rule_local_alloc, rule_part, rule_put,
     rule_reduce, rule_reshape, rule_same_dtype, rule_scan, rule_shared_alloc, rule_shared_load,
     rule_shared_reshape, rule_signal, rule_slot, rule_shared_store, rule_shared_view, rule_store,
-    rule_tensor_copy, rule_tensor_store, rule_transpose, rule_view, rule_vote, rule_shared_peer,
-    rule_cluster_address, rule_grid_sync, rule_registers;
+    rule_tensor_copy, rule_tensor_store, rule_tensor_wait, rule_transpose, rule_view, rule_vote,
+    rule_shared_peer, rule_cluster_address, rule_grid_sync, rule_registers;
 bool rule_cluster(const Check *check, const Op *launch); /* {cluster} */
 
 #endif

@@ -1,4 +1,5 @@
 /* rules_control.c: the rules of launches, control and variables. */
+#include "ir/group.h"
 #include "ir/rules.h"
 
 /* ---- the launch ---- */
@@ -214,10 +215,23 @@ bool rule_while(const Check *check)
     return check_carried(check, check_while_types);
 }
 
+/* The threads outside of a group come by: there is nothing that they do together, or that others
+ * could meet. */
+static bool check_others(const Check *check)
+{
+    if (!is_group(check->op)) return true;
+    for (const Op *op = check->op->regions[1]->first; op; op = op->next) {
+        const bool variable = op->code == OP_var_get || op->code == OP_var_set;
+        if (op->region_count || (op_info(op->code)->traits & (READS | WRITES | COOP) && !variable))
+            return broken(check, "who is not in a thread group does something in its stead");
+    }
+    return true;
+}
+
 bool rule_if(const Check *check)
 {
     const Op *op = check->op, *otherwise = op->regions[1]->first;
-    return check_carried(check, check_if_types) &&
+    return check_carried(check, check_if_types) && check_others(check) &&
            require(check,
                    !op_int(op, ATTR_idle, 0) ||
                        (op->result_count == 0 && (!otherwise || otherwise->code == OP_yield)),

@@ -1,4 +1,5 @@
 /* rules_memory.c: the rules of tiles and of memory: views, shared tiles, elements. */
+#include "ir/group.h"
 #include "ir/rules.h"
 
 /* ---- tiles ---- */
@@ -287,17 +288,48 @@ bool rule_copy(const Check *check)
                    "it goes to the block's own shared memory");
 }
 
-/* The tile's last dimension is one along which the view's elements lie side by side. */
+/* Which dimension of the tile spans that one of the view; -1: none. */
+static int tile_dim(const Op *op, int dim)
+{
+    const Attr *dims = op_attr(op, ATTR_dims);
+    const int rank = op->operands[1]->type->rank;
+    if (!dims) return dim + rank - op->operands[0]->type->rank;
+    for (int i = 0; i < rank; i++)
+        if (dims->integers[i] == dim) return i;
+    return -1;
+}
+
+/* The tile's last dimension is one along which the view's elements lie side by side: of several the
+ * view's last. */
 static bool is_along_rows(const Op *op)
 {
     const Op *view = op->operands[0]->op;
-    const Attr *dims = op_attr(op, ATTR_dims);
-    const int rank = op->operands[0]->type->rank, last = op->operands[1]->type->rank - 1;
-    const int64_t dim = dims ? dims->integers[last] : rank - 1;
+    const Type *tile = op->operands[1]->type;
+    const int rank = op->operands[0]->type->rank;
     int64_t stride;
-    return view && view->code == OP_view &&
-           value_constant(view->operands[1 + rank + dim], &stride) && stride == 1 &&
-           op->operands[1]->type->shape[last] > 1;
+    for (int d = rank - 1; view && view->code == OP_view && d >= 0; d--) {
+        const int dim = tile_dim(op, d);
+        if (dim >= 0 && tile->shape[dim] > 1 &&
+            value_constant(view->operands[1 + rank + d], &stride) && stride == 1)
+            return dim == tile->rank - 1;
+    }
+    return false;
+}
+
+/* {parts}: whole warps, each with rows of its own. */
+static bool check_row_parts(const Check *check, const Layout *layout)
+{
+    const Op *op = check->op;
+    const int64_t parts = op_int(op, ATTR_parts, 1);
+    const int threads = op_threads(op).count;
+    if (!op_attr(op, ATTR_parts)) return true;
+    return require(check,
+                   in_range(op, ATTR_parts, 2, 8) && bits_is_power(parts) &&
+                       threads % (32 * parts) == 0 && !op_attr(op, ATTR_by_threads) &&
+                       check->kernel->stage >= STAGE_LAID_OUT,
+                   "{parts} are 2, 4 or 8 of whole warps each, once tiles are laid out") &&
+           require(check, !layout || layout_has_row_parts(layout, threads, (int)parts),
+                   "{parts} have no rows of their own each");
 }
 
 /* What the tensor unit moves lies in boxes. */
@@ -308,6 +340,8 @@ static bool check_boxes(const Check *check)
     if (check->kernel->stage < STAGE_LAID_OUT || op_attr(op, ATTR_by_threads)) return true;
     return require(check, view->rank <= TENSOR_RANK && tile->rank >= 1 && is_along_rows(op),
                    "the tile's rows are none of the view's") &&
+           require(check, op_is_on_host(op->operands[0]->op), /* it makes the tensor map */
+                   "the host does not know where the view is") &&
            require(check, layout_boxes(tile->layout, dtype_bits(tile->dtype)).possible,
                    "the tile does not lie in boxes") &&
            require(check, type_box_rows(tile, op_int(op, ATTR_parts, 1)) > 0,
@@ -316,7 +350,12 @@ static bool check_boxes(const Check *check)
 
 bool rule_tensor_store(const Check *check)
 {
-    return rule_copy(check) && check_boxes(check);
+    return rule_copy(check) && check_row_parts(check, NULL) && check_boxes(check);
+}
+
+bool rule_tensor_wait(const Check *check)
+{
+    return check_row_parts(check, NULL);
 }
 
 bool rule_tensor_copy(const Check *check)
@@ -329,6 +368,7 @@ bool rule_tensor_copy(const Check *check)
            require(check,
                    is_of_block(check->op->operands[1]) && is_of_block(check->op->operands[2]),
                    "tile and barriers are in the block's own shared memory") &&
+           require(check, !op_attr(check->op, ATTR_parts), "one thread begins a copy") &&
            check_boxes(check);
 }
 
@@ -388,7 +428,9 @@ bool rule_signal(const Check *check)
     for (int i = 0; fits && counts != NULL && i < counts->count; i++)
         fits = counts->integers[i] >= 1 && counts->integers[i] <= UINT16_MAX;
     return require(check, fits,
-                   "mbarriers are a row of i64, of 1 to 65535 arrivals, with an i32 each way");
+                   "mbarriers are a row of i64, of 1 to 65535 arrivals, with an i32 each way") &&
+           require(check, is_of_block(op->operands[0]),
+                   "mbarriers are the block's own; another's are named by its rank");
 }
 
 /* The barriers of a ring, a slot, and its parity; or whether it is given, and to which block. */
@@ -434,7 +476,8 @@ bool rule_shared_load(const Check *check)
 
 bool rule_shared_store(const Check *check)
 {
-    return same_elements(check, operand_type(check, 1));
+    return same_elements(check, operand_type(check, 1)) &&
+           check_row_parts(check, operand_type(check, 1)->layout);
 }
 
 /* ---- elements ---- */

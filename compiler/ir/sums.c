@@ -1,7 +1,12 @@
-/* sums.c: sums of the matrix unit that may still be written. What an open wgmma makes, another
- * goes on with, a loop carries, and a wgmma_wait gives back when it is done; whoever else reads it
- * reads too early. */
+/* sums.c: sums of the matrix unit that may still be written. What an open wgmma, or dot_shared,
+ * makes, another goes on with, a loop carries, and a wgmma_wait, or dot_wait, gives back when it is
+ * done; whoever else reads it reads too early. */
 #include "ir/ir.h"
+
+bool op_is_open(const Op *op)
+{
+    return (op->code == OP_wgmma || op->code == OP_dot_shared) && op_int(op, ATTR_open, 0) != 0;
+}
 
 void early_add(EarlySums *early, const Value *value)
 {
@@ -27,7 +32,9 @@ static void follow(Op *op, void *context)
 {
     EarlySums *early = context;
     for (int i = 0; i < op->operand_count; i++) {
-        if (!map_get(&early->values, op->operands[i]) || op->code == OP_wgmma_wait) continue;
+        if (!map_get(&early->values, op->operands[i]) || op->code == OP_wgmma_wait ||
+            op->code == OP_dot_wait)
+            continue;
         const int skipped = op->code == OP_for ? 3 : op->code == OP_condition;
         if (i < skipped) continue; /* a loop's range, or its condition */
         if (op->code == OP_yield || op->code == OP_condition) {
@@ -38,8 +45,9 @@ static void follow(Op *op, void *context)
             early_add(early, &op->results[at]);
         } else if (op->code == OP_vec_pack || op->code == OP_vec_get) {
             early_add(early, &op->results[0]); /* the registers that they are in */
-        } else if (op->code == OP_wgmma && i >= op->operand_count - op->result_count) {
-            for (int r = 0; r < op->result_count && op_attr(op, ATTR_open); r++)
+        } else if ((op->code == OP_wgmma || op->code == OP_dot_shared) &&
+                   i >= op->operand_count - op->result_count) {
+            for (int r = 0; r < op->result_count && op_is_open(op); r++)
                 early_add(early, &op->results[r]);
         } else if (op->code != OP_wgmma_early && !early->reader) {
             early->reader = op;

@@ -63,6 +63,13 @@ static int covered_bits(const Layout *layout)
     return bits;
 }
 
+static bool threads_hold(const Layout *layout)
+{
+    enum { LANE_BITS = 5, WARP_BITS = 5 };
+    return layout_registers(layout) <= LAYOUT_REGISTERS && layout->bits[LAYOUT_LANE] <= LANE_BITS &&
+           layout->bits[LAYOUT_WARP] <= WARP_BITS;
+}
+
 static const char *tile_fault(const Verifier *verifier, const Type *type)
 {
     for (int i = 0; i < type->rank; i++)
@@ -75,6 +82,9 @@ static const char *tile_fault(const Verifier *verifier, const Type *type)
         return "a shared tile's layout is no order of its elements";
     if (type->layout == NULL && verifier->kernel->stage >= STAGE_LAID_OUT)
         return "a tile has no layout";
+    if (type->layout != NULL && type->kind == TYPE_TILE &&
+        verifier->kernel->stage >= STAGE_LAID_OUT && !threads_hold(type->layout))
+        return "a thread would hold more than 16384 elements, or there are more than 1024 threads";
     if (verifier->kernel->stage == STAGE_THREADED)
         return "a tile is left in a kernel of thread ops";
     return NULL;
@@ -364,8 +374,7 @@ static void check_tensors(Verifier *verifier)
 static void find_open(Op *op, void *context)
 {
     EarlySums *early = context;
-    for (int i = 0; op->code == OP_wgmma && op_attr(op, ATTR_open) && i < op->result_count; i++)
-        early_add(early, &op->results[i]);
+    for (int i = 0; op_is_open(op) && i < op->result_count; i++) early_add(early, &op->results[i]);
 }
 
 static void check_sums(Verifier *verifier)
@@ -373,7 +382,9 @@ static void check_sums(Verifier *verifier)
     EarlySums early = {.arena = verifier->scratch};
     region_visit(verifier->kernel->host, find_open, &early);
     const Op *reader = early_reader(&early, verifier->kernel->host);
-    if (reader) report(verifier, reader, "it reads the sums of an open wgmma before a wgmma_wait");
+    if (reader)
+        report(verifier, reader,
+               "it reads the sums of an open product before something waits for it");
 }
 
 bool kernel_verify(const Kernel *kernel)
@@ -383,7 +394,7 @@ bool kernel_verify(const Kernel *kernel)
         check_parameter(&verifier, &kernel->parameters[i]);
     check_tensors(&verifier);
     check_region(&verifier, kernel->host);
-    if (kernel->stage == STAGE_THREADED && verifier.holds) check_sums(&verifier);
+    if (verifier.holds) check_sums(&verifier);
     arena_free(verifier.scratch);
     return verifier.holds;
 }

@@ -81,12 +81,6 @@ bool shared_parts_apart(Agreement *agreement, const Value *earlier, Round round,
  * first one as in a tile of their own; NULL: they don't, or that can't be seen. */
 const Layout *shared_part_layout(LayoutTable *table, FactTable *facts, const Op *view,
                                  const Layout *whole);
-/* ---- host_value.c ---- */
-/* Whether the host can compute the value. */
-bool value_is_on_host(const Value *value);
-/* The value in the host region, its scalar code copied to the builder's place; NULL: the host
- * cannot know it. `copied` says what is there already, and is extended. */
-Value *value_on_host(Builder *builder, Value *value, Map *copied);
 /* ---- tensor_copy.c: copies by the tensor unit ---- */
 /* How a copy is done: boxes of a tensor map, dimensions from the innermost. */
 typedef struct TensorCopy {

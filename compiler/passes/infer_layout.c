@@ -382,18 +382,16 @@ static int64_t room_of(const Inference *inference)
     return taken.signals ? inference->target->shared_bytes - taken.bytes : INT64_MAX;
 }
 
-/* Each has code of its own, so the time that takes grows with their number. */
 static void limit_registers(Classes *classes)
 {
-    enum { MOST = 1 << 14 };
     Inference *inference = classes->inference;
     for (size_t i = 0; i < classes->values.count && !inference->failed; i++) {
         const Value *value = classes->values.data[i];
         const int registers = layout_registers(value->type->layout);
-        if (registers <= MOST) continue;
+        if (registers <= LAYOUT_REGISTERS) continue;
         const Op *op = value->op ? value->op : value->region->parent;
         diag_report(inference->kernel->session->diags, DIAG_thread_elements, op->span, registers,
-                    MOST);
+                    LAYOUT_REGISTERS);
         inference->failed = true;
     }
 }

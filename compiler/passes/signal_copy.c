@@ -163,18 +163,41 @@ static bool can_move(const Inference *inference, Op *copy)
     return begins && is_possible(inference, copy, tile->type->layout);
 }
 
+static void refuse_cast(Inference *inference, const Op *op)
+{
+    diag_report(inference->kernel->session->diags, DIAG_no_cast, op->span);
+    inference->failed = true;
+}
+
+static bool is_move(const Op *op)
+{
+    return op->code == OP_tensor_copy || op->code == OP_tensor_store;
+}
+
+/* What was chosen for rings the tensor unit can do; what a text says it may not. */
+static void move_as_can_be(Inference *inference, Op *op)
+{
+    TensorCopy tensor;
+    const bool possible = is_store(op)
+                              ? can_move(inference, op)
+                              : tensor_copy_of(op, op->operands[1]->type->layout, &tensor) &&
+                                    tensor_copy_fits(inference->facts, &tensor);
+    if (possible) return;
+    if (op_attr(op, ATTR_cast))
+        refuse_cast(inference, op);
+    else
+        op_set_int(op, ATTR_by_threads, 1);
+}
+
 void copy_for_signals(Op *op, void *context)
 {
     Inference *inference = context;
     Op *copy = is_mark(op) ? copy_before(op) : NULL;
-    if (is_store(op) && !can_move(inference, op)) op_set_int(op, ATTR_by_threads, 1);
+    if (is_move(op)) move_as_can_be(inference, op);
     if (!copy) return;
     const bool cast = op->operand_count > 2, counted = op_int(op, ATTR_counted, 0) != 0,
                possible = can_move(inference, copy);
-    if (!possible && cast) {
-        diag_report(inference->kernel->session->diags, DIAG_no_cast, op->span);
-        inference->failed = true;
-    }
+    if (!possible && cast) refuse_cast(inference, op);
     if (!possible && (cast || !counted)) return;
     Builder builder = builder_before(op);
     if (!cast && !counted) build_expect(&builder, op, copy->operands[1]->type);

@@ -47,20 +47,11 @@ static Value *make_buffer(const Staged *staged)
  */
 static int groups_of(const Layout *part, int threads)
 {
-    const int groups = threads >> GROUP_BITS,
-              bits = part->bits[LAYOUT_LANE] + part->bits[LAYOUT_WARP];
-    const int32_t rows = groups ? part->shape[ROWS] / groups : 0;
-    if (groups < 2 || groups & (groups - 1) || 1 << bits != threads ||
-        rows * groups != part->shape[ROWS] || part->block[ROWS] != part->shape[ROWS] ||
-        rows % 8 != 0)
-        return 1;
-    for (int bit = 0; bit < part->bits[LAYOUT_REGISTER] + bits; bit++) {
-        const int thread = bit - part->bits[LAYOUT_REGISTER] - GROUP_BITS;
-        const int32_t *basis = part->basis[bit];
-        if (thread >= 0 ? basis[ROWS] != rows << thread || basis[COLUMNS] : basis[ROWS] >= rows)
-            return 1;
-    }
-    return groups;
+    const int groups = threads >> GROUP_BITS;
+    return groups >= 2 && part->shape[ROWS] / groups % 8 == 0 &&
+                   layout_has_row_parts(part, threads, groups)
+               ? groups
+               : 1;
 }
 
 static Value *part_at(const Staged *staged, Builder *builder, const int64_t begins[2])
@@ -156,12 +147,20 @@ static bool find_part(Staged *staged, int threads)
             cut(staged, tile->shape[ROWS] / parts, tile->shape[COLUMNS]));
 }
 
+/* As the verifier asks it of a tensor_store. */
+static bool is_along_rows(const Access *access)
+{
+    const int contiguous = access_contiguous(access);
+    return access->rank <= TENSOR_RANK && contiguous >= 0 &&
+           access->tile_dim[contiguous] == COLUMNS && op_is_on_host(access->op->operands[0]->op);
+}
+
 bool store_by_tensor(Inference *inference, Op *store)
 {
     Staged staged = {.inference = inference, .store = store, .access = access_of(store)};
     const Type *tile = staged.access.tile;
     const int threads = op_threads(store).count;
-    if (!find_part(&staged, threads)) return false;
+    if (!is_along_rows(&staged.access) || !find_part(&staged, threads)) return false;
     staged.groups = groups_of(staged.part, threads);
     const int parts = (int)(tile->shape[ROWS] / staged.shape[ROWS] * tile->shape[COLUMNS] /
                             staged.shape[COLUMNS]);

@@ -1,5 +1,5 @@
 /* host_value.c: numbers of a launch that the host can compute: scalar code over the parameters. */
-#include "passes/access.h"
+#include "ir/ir.h"
 
 enum { MOST = 4000 }; /* ops behind a number: more are given up */
 
@@ -25,6 +25,13 @@ bool value_is_on_host(const Value *value)
 {
     int count = 0;
     return !value_finds(value, is_unknown, &count);
+}
+
+bool op_is_on_host(const Op *op)
+{
+    bool known = true;
+    for (int i = 0; i < op->operand_count; i++) known &= value_is_on_host(op->operands[i]);
+    return known;
 }
 
 static Value *copy_to_host(Builder *builder, Value *value, Map *copied)
