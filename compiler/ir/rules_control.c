@@ -228,14 +228,19 @@ static bool check_others(const Check *check)
     return true;
 }
 
-bool rule_if(const Check *check)
+/* The pass `lanes` takes it apart. */
+static bool check_idle(const Check *check)
 {
     const Op *op = check->op, *otherwise = op->regions[1]->first;
-    return check_carried(check, check_if_types) && check_others(check) &&
-           require(check,
-                   !op_int(op, ATTR_idle, 0) ||
-                       (op->result_count == 0 && (!otherwise || otherwise->code == OP_yield)),
+    if (!op_int(op, ATTR_idle, 0)) return true;
+    return require(check, check->kernel->stage == STAGE_TYPED, "{idle} is gone at this stage") &&
+           require(check, op->result_count == 0 && (!otherwise || otherwise->code == OP_yield),
                    "an {idle} branch has one way, and no results");
+}
+
+bool rule_if(const Check *check)
+{
+    return check_carried(check, check_if_types) && check_others(check) && check_idle(check);
 }
 
 /* The region's op is the one that the terminator belongs to, and nothing follows. */

@@ -382,18 +382,27 @@ static int64_t room_of(const Inference *inference)
     return taken.signals ? inference->target->shared_bytes - taken.bytes : INT64_MAX;
 }
 
-static void limit_registers(Classes *classes)
+static void limit_value(Inference *inference, const Value *value)
 {
-    Inference *inference = classes->inference;
-    for (size_t i = 0; i < classes->values.count && !inference->failed; i++) {
-        const Value *value = classes->values.data[i];
-        const int registers = layout_registers(value->type->layout);
-        if (registers <= LAYOUT_REGISTERS) continue;
-        const Op *op = value->op ? value->op : value->region->parent;
-        diag_report(inference->kernel->session->diags, DIAG_thread_elements, op->span, registers,
-                    LAYOUT_REGISTERS);
-        inference->failed = true;
-    }
+    const int registers = layout_registers(value->type->layout);
+    if (registers <= LAYOUT_REGISTERS || inference->failed) return;
+    const Op *op = value->op ? value->op : value->region->parent;
+    diag_report(inference->kernel->session->diags, DIAG_thread_elements, op->span, registers,
+                LAYOUT_REGISTERS);
+    inference->failed = true;
+}
+
+static void limit_registers(const Classes *classes)
+{
+    for (size_t i = 0; i < classes->values.count; i++)
+        limit_value(classes->inference, classes->values.data[i]);
+}
+
+/* What a product reads in registers has all of k in each thread. */
+static void limit_converted(Op *op, void *context)
+{
+    for (int i = 0; i < op->result_count; i++)
+        if (op->results[i].type->kind == TYPE_TILE) limit_value(context, &op->results[i]);
 }
 
 static void lay_out(Inference *inference)
@@ -419,6 +428,7 @@ static void lay_out(Inference *inference)
     inference->room = room_of(inference);
     insert_converts(inference);
     expand_converts(inference);
+    region_visit(inference->region, limit_converted, inference);
 }
 
 static bool lay_out_launch(Kernel *kernel, Op *launch, const Target *target)

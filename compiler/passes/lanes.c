@@ -133,10 +133,8 @@ static void dissolve(Op *op)
     op_erase(op);
 }
 
-static void visit(Op *op, void *context)
+static void take_apart(Lanes *lanes, Op *op)
 {
-    Lanes *lanes = context;
-    if (op->code != OP_if || !op_int(op, ATTR_idle, 0)) return;
     if (!is_joint(op)) {
         op_set_int(op, ATTR_idle, 0);
         return;
@@ -149,11 +147,21 @@ static void visit(Op *op, void *context)
     dissolve(op);
 }
 
+/* What stands within another one is part of that once it is gone. */
+static void visit(Lanes *lanes, Region *region)
+{
+    for (Op *op = region->first, *next; op; op = next) {
+        next = op->next;
+        for (int i = 0; i < op->region_count; i++) visit(lanes, op->regions[i]);
+        if (op->code == OP_if && op_int(op, ATTR_idle, 0)) take_apart(lanes, op);
+    }
+}
+
 bool pass_lanes(Kernel *kernel, const Target *target)
 {
     (void)target;
     Lanes lanes = {.kernel = kernel, .arena = arena_new()};
-    kernel_visit(kernel, visit, &lanes);
+    visit(&lanes, kernel->host);
     arena_free(lanes.arena);
     return true;
 }
