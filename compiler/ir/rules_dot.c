@@ -56,12 +56,15 @@ static bool check_parts(const Check *check, const MmaKind *kind)
                    "k is no multiple of the instruction's");
 }
 
-/* Once shared tiles are laid out, as the tensor core reads them, from where they begin. */
+/* A shared tile that is laid out lies as the tensor core reads it, from where it begins; a part of
+ * one is laid out with the tile. */
 static bool check_place(const Check *check, int operand, int k_dim, int extent)
 {
     const Value *tile = check->op->operands[operand];
     const Type *type = tile->type;
-    if (type->kind != TYPE_SHARED || check->kernel->stage < STAGE_LAID_OUT) return true;
+    bool whole = tile->op->code == OP_shared_alloc;
+    if (type->kind != TYPE_SHARED) return true;
+    if (check->kernel->stage < STAGE_LAID_OUT && (!whole || !type->layout)) return true;
     return require(check,
                    layout_wgmma(type->layout, k_dim, extent, dtype_bits(type->dtype)).possible,
                    "a shared tile does not lie as {instruction} reads it") &&

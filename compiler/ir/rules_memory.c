@@ -162,8 +162,7 @@ static bool check_access(const Check *check, const Type *tile, int first_offset)
     const DType last = operand_type(check, op->operand_count - 1)->dtype;
     if (masked && last != DTYPE_b1)
         return broken(check, "what a {masked} copy depends on is a boolean");
-    if (cast && last != DTYPE_i32)
-        return broken(check, "the blocks of a {cast} copy are an i32");
+    if (cast && last != DTYPE_i32) return broken(check, "the blocks of a {cast} copy are an i32");
     if (tile->rank > view->rank) return broken(check, "the tile has more dimensions than the view");
     if (dims != NULL && !are_dimensions(dims, tile->rank, view->rank))
         return broken(check, "{dims} does not name a dimension of the view for each of the tile");
