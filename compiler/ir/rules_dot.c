@@ -62,9 +62,9 @@ static bool check_place(const Check *check, int operand, int k_dim, int extent)
 {
     const Value *tile = check->op->operands[operand];
     const Type *type = tile->type;
-    bool whole = tile->op->code == OP_shared_alloc;
     if (type->kind != TYPE_SHARED) return true;
-    if (check->kernel->stage < STAGE_LAID_OUT && (!whole || !type->layout)) return true;
+    const bool may_lie_anyhow = !type->layout || tile->op->code != OP_shared_alloc;
+    if (may_lie_anyhow && check->kernel->stage < STAGE_LAID_OUT) return true;
     return require(check,
                    layout_wgmma(type->layout, k_dim, extent, dtype_bits(type->dtype)).possible,
                    "a shared tile does not lie as {instruction} reads it") &&
