@@ -345,7 +345,6 @@ static Flow stage_loop(Eval *eval, Loop *loop, bool endless)
     loop->lanes = lanes_open(eval, loop->body);
     for (int retry = 0; retry < RETRY_LIMIT && !settled; retry++) {
         eval_move(eval, at);
-        if (!eval_step(eval, at)) return FLOW_ERROR; /* loops in loops try again and again */
         OpenLoop outer = loop_open(eval);
         good = try_loop(eval, loop, &settled);
         loop_close(eval, outer);

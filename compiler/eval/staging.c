@@ -408,8 +408,8 @@ bool specialisation_stage(Eval *eval, Specialisation *specialisation, Name expor
     good = good && diag_error_count(eval->session->diags) == errors;
     if (good) workspaces_settle(kernel);
     good = good && kernel_verify(kernel);
-    vec_push(eval->arena, &eval->kernels,
-             kernel); /* the program may hold its values, good or not */
+    /* The program may hold its values, good or not. */
+    vec_push(eval->arena, &eval->kernels, kernel);
     if (good) specialisation->kernel = kernel;
     return good;
 }

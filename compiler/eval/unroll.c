@@ -137,8 +137,7 @@ Flow run_for(Eval *eval, const Node *node)
 static bool stops_at_run_time(Eval *eval, const NodeWhile *node)
 {
     Object *needed_missing = eval->needed_missing;
-    if (eval->steps_left == 0) return false;
-    eval->steps_left--; /* loops in loops are tried again and again */
+    if (!eval_work(eval, WORK_OF_LOOP)) return false; /* loops in loops: again and again */
     Value *condition = build_const(&eval->builder, DTYPE_b1, 1);
     Op *op = build_op(&eval->builder, OP_if, 1, &condition, 0, NULL);
     ChangeVec changes = {0};
