@@ -66,18 +66,19 @@ class Part:
 
 class Job:
     """What a group makes of the tiles of a round. `form` has {x}, {acc}, {step} and, of products, {y}; `way`: how its result
-    goes out, once or each round; `product`: "dot" or "wgmma"; `exchange`: the tile goes through shared memory, turned."""
+    goes out, once or each round; `product`: "dot" or "wgmma"; `mixed`: in which rounds it is wgmma, where it is a dot in the
+    others; `exchange`: the tile goes through shared memory, turned."""
 
     def __init__(self, program, form, parts, dtype, shape, each_round=False):
         number = program.fresh("")
         self.acc, self.form, self.parts, self.dtype, self.shape, self.each_round = f"c{number}", form, parts, dtype, shape, each_round
         self.pointer, self.view, self.held = f"r{number}", f"o{number}", f"h{number}"
-        self.way, self.product, self.exchange = "threads", None, False
+        self.way, self.product, self.mixed, self.exchange = "threads", None, None, False
         self.guard = program.pick(["k % 2 == 0", "k > 1", "rounds > 3"]) if program.chance(0.15) else None
 
-    def without_guard(self):
+    def but(self, **changes):
         job = copy.copy(self)
-        job.guard = None
+        vars(job).update(changes)
         return job
 
     def rows(self, program):
@@ -99,9 +100,9 @@ class Act:
         self.matrices, self.streams = [], []
         self.make_streams()
         count = p.pick([1, 1, 2, 3]) if self.scheme == "groups" else 1
-        self.sizes = [p.pick([32, 64, 128, 128, 128]) for _ in range(count)]
-        self.producer = p.pick([32, 32, 128]) if self.scheme == "groups" else 0
-        self.between = p.pick([64, 128]) if self.scheme == "groups" and p.chance(0.3) else 0
+        self.sizes = [128 if p.by_warpgroups else p.pick([32, 64, 128, 128, 128]) for _ in range(count)]
+        self.producer = (128 if p.by_warpgroups else p.pick([32, 32, 128])) if self.scheme == "groups" else 0
+        self.between = (128 if p.by_warpgroups else p.pick([64, 128])) if self.scheme == "groups" and p.chance(0.3) else 0
         if self.between:
             stream, self.turns = p.pick(self.streams), p.pick([1, 2, 3])
             stream.changed = lambda stage, name=stream.ring: f"m{name}[{self.place('n', self.turns)}]"
@@ -115,10 +116,10 @@ class Act:
 
     def make_streams(self):
         p = self.program
-        if p.chance(0.5):
+        if p.by_warpgroups or p.chance(0.5):
             dtype = p.pick(list(PRODUCTS))
             least = PRODUCTS[dtype][1]
-            m, n, k = p.pick([16, 64, 64, 128]), p.pick([8, 16, 32, 64]), p.pick([least, 2 * least, 64])
+            m, n, k = p.pick([64, 64, 128] if p.by_warpgroups else [16, 64, 64, 128]), p.pick([8, 16, 32, 64]), p.pick([least, 2 * least, 64])
             self.matrices = [Stream(p, dtype, m, k), Stream(p, dtype, n, k, common=p.chance(0.7))]
             self.streams += self.matrices
         for _ in range(p.pick([0, 1, 1, 2]) if self.matrices else p.pick([1, 1, 2])):
@@ -131,11 +132,12 @@ class Act:
 
     def new_job(self):
         p = self.program
-        if self.matrices and p.chance(0.6):
+        if self.matrices and p.chance(0.8 if p.by_warpgroups else 0.6):
             left, right = self.matrices
             dtype = PRODUCTS[left.dtype][0]
             job = Job(p, "self.dot({x}, self.transpose({y}), {acc})", [Part(left), Part(right)], dtype, (left.rows, right.rows))
-            job.product = "wgmma" if left.rows % 64 == 0 and not right.halves and p.chance(0.6) else "dot"
+            job.product = "wgmma" if left.rows % 64 == 0 and not right.halves and p.chance(0.9 if p.by_warpgroups else 0.6) else "dot"
+            job.mixed = p.pick(["k % 2 == 0", "k > 1", "rounds > 3"]) if p.chance(0.2) else None
         else:
             job = self.tile_job()
         kinds = ["threads", "threads"] + ["unit"] * p.has_unit
@@ -218,18 +220,30 @@ class Act:
             if job.exchange:
                 self.line(f"x{job.held} = self.shared_tensor(dtype={job.parts[0].stream.dtype}, shape={[job.parts[0].rows, job.parts[0].columns]})")
 
-    def use(self, jobs, tile, step, stage):
-        """A round's work on the tiles of a stage; products may be begun and waited for one by one, or all at once."""
+    def products_left(self, jobs):
+        """How many products of a round may be under way in the next one; 0 where that is another number each round, too."""
+        products = [job for job in jobs if job.product == "wgmma"]
+        alike = not any(job.guard or job.mixed for job in products)
+        return len(products) if alike and self.stages > 1 and self.program.chance(0.5) else 0
+
+    def use(self, jobs, tile, step, stage, left=0):
+        """A round's work on the tiles of a stage; products may be begun and waited for one by one, all at once, or, `left` of
+        them, in the next round."""
         p, opened = self.program, 0
         for job in jobs:
             if job.guard:
                 with self.within(f"if {job.guard}:"):
-                    self.use([job.without_guard()], tile, step, stage)
+                    self.use([job.but(guard=None)], tile, step, stage)
+            elif job.product == "wgmma" and job.mixed:
+                with self.within(f"if {job.mixed}:"):
+                    self.use([job.but(mixed=None)], tile, step, stage)
+                with self.within("else:"):
+                    self.use([job.but(product="dot")], tile, step, stage)
             elif job.product == "wgmma":
-                left, right = job.parts
-                a = left.source(stage) if p.chance(0.8) and not left.stream.halves else left.ordered(stage)
+                rows, columns = job.parts
+                a = rows.source(stage) if p.chance(0.8) and not rows.stream.halves else rows.ordered(stage)
                 self.line("self.wgmma.fence()")
-                self.line(f"self.wgmma.mma({a}, {right.source(stage)}.transpose(), {job.acc})")
+                self.line(f"self.wgmma.mma({a}, {columns.source(stage)}.transpose(), {job.acc})")
                 self.line("self.wgmma.commit_group()")
                 opened += 1
                 if p.chance(0.3):
@@ -248,7 +262,7 @@ class Act:
             else:
                 p.work([job], tile, step, lambda part: part.ordered(stage))
         if opened:
-            self.line("self.wgmma.wait_group(0)")
+            self.line(f"self.wgmma.wait_group({left})")
 
     def write(self, threads):
         self.rings()
@@ -262,6 +276,7 @@ class Act:
         """Groups of copies by all threads, stages - 1 rounds ahead."""
         p, jobs, ahead = self.program, self.jobs[0], self.stages - 1
         self.choose_products(jobs, threads)
+        left = self.products_left(jobs)
         with p.each_tile() as tile:
             p.begin(jobs)
             guarded = p.chance(0.5)
@@ -282,14 +297,18 @@ class Act:
                 else:
                     self.line(f"self.copy_async_wait_group({ahead - 1})")
                     self.line("self.sync()")
-                    later = p.chance(0.5)
+                    later = left > 0 or p.chance(0.5)
                     if later:
-                        self.use(jobs, tile, "k", self.place("k"))
+                        self.use(jobs, tile, "k", self.place("k"), left)
+                    if left:
+                        self.line("self.sync()")
                     with self.within(*[f"if k + {ahead} < rounds:"] * guarded):
                         self.copy_all(tile, f"k + {ahead}", self.place(f"(k + {ahead})"))
                     self.line("self.copy_async_commit_group()")
                     if not later:
                         self.use(jobs, tile, "k", self.place("k"))
+            if left:
+                self.line("self.wgmma.wait_group(0)")
             if p.persistent:
                 self.line("self.copy_async_wait_all()")
                 self.line("self.sync()")
@@ -427,6 +446,12 @@ class Act:
             size, jobs = self.sizes[i], self.jobs[i]
             with self.within(f"with self.thread_group({begins[('consumer', i)]}, {size}):"):
                 counted = p.chance(0.4)  # the stage and its phase as variables
+                left = self.products_left(jobs) if not self.between or self.turns > 1 else 0
+
+                def give_stages_back(count):
+                    give_back(f"{empty}[{self.place(count)}]", size)
+                    if self.between:
+                        give_back(f"{done}[{self.place(count, self.turns)}]", size)
                 self.line("n: int32 = 0")
                 if counted:
                     self.line("stage: int32 = 0")
@@ -438,14 +463,17 @@ class Act:
                         self.line(f"self.mbarrier.wait({full}[{stage}], phase={'phase' if counted else self.phase('n')})")
                         if self.between:
                             self.line(f"self.mbarrier.wait({ready}[{self.place('n', self.turns)}], phase={self.phase('n', self.turns)})")
-                        self.use(jobs, tile, "k", stage)
-                        give_back(f"{empty}[{stage}]", size)
-                        if self.between:
-                            give_back(f"{done}[{self.place('n', self.turns)}]", size)
+                        self.use(jobs, tile, "k", stage, left)
+                        with self.within(*["if k > 0:"] * (left > 0)):
+                            give_stages_back("(n - 1)" if left else "n")
                         if counted:
                             self.line(f"stage = (stage + 1) % {self.stages}")
                             self.line("phase = phase ^ (stage == 0)")
                         self.line("n = n + 1")
+                    if left:
+                        self.line("self.wgmma.wait_group(0)")
+                        with self.within("if rounds > 0:"):
+                            give_stages_back("(n - 1)")
                     p.end(jobs, tile)
 
         groups = [lambda i=i: consume(i) for i in range(len(self.sizes))] + [change] * bool(self.between) + [produce]
@@ -470,6 +498,7 @@ class Program(Choices):
         self.persistent = self.cluster == 1 and self.chance(0.3)  # a block works on several tiles
         self.tiles = self.blocks * self.pick([2, 3]) - self.pick([0, 1]) if self.persistent else self.blocks
         self.most_rounds = self.pick([3, 5, 7])
+        self.by_warpgroups = self.has_unit and self.chance(0.5)  # groups are such as may use wgmma
         self.acts = [Act(self, i) for i in range(self.pick([1, 1, 1, 2]))]
 
     def fresh(self, letter):
@@ -558,7 +587,7 @@ class Program(Choices):
         for job in jobs:
             if job.guard:
                 with self.within(f"if {job.guard}:"):
-                    self.work([job.without_guard()], tile, step, read)
+                    self.work([job.but(guard=None)], tile, step, read)
                 continue
             x = read(job.parts[0])
             value = job.form.format(acc=job.acc, step=step, x=f"self.transpose({x})" if job.exchange else x, y=read(job.parts[-1]))

@@ -294,12 +294,16 @@ static bool run_for(Machine *machine, const Op *op)
     return true;
 }
 
+/* Of a loop: one that waits for a block which comes later has no end here. */
+enum { MOST_ROUNDS = 1 << 20 };
+
 static bool run_while(Machine *machine, const Op *op)
 {
     const Region *test = op->regions[0], *body = op->regions[1];
     const bool *entered = machine->active;
     move_values(machine, op->operand_count, op->operands, test->arguments);
-    for (;;) {
+    for (int rounds = 0;; rounds++) {
+        if (rounds == MOST_ROUNDS) return refuse(machine, op, "the loop has too many rounds");
         if (!run_region(machine, test)) return false;
         const Datum *condition = machine->condition;
         move_to_results(machine, op, machine->yielded); /* of threads that leave now, the last */
@@ -536,7 +540,9 @@ static bool run_scan(Machine *machine, const Op *op)
 
 static bool run_wait(Machine *machine, const Op *op)
 {
-    return op->result_count == 0 || run_copy(machine, op);
+    for (int i = 0; i < op->result_count; i++)
+        datum_copy(datum_of(machine, &op->results[i]), operand(op, i));
+    return true;
 }
 
 /* ---- the table ---- */

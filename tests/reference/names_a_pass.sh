@@ -7,8 +7,12 @@ grep -q '\.promote\.ir: b_ptr\[0\] is' <<<"$out" || { echo "$out"; exit 1; }
 out=$(BREAK_AFTER=bounds BREAK='s/bounds = \[[0-9]\]/bounds = [0]/' tests/reference/check "$case" 2>&1) && { echo "wrong bounds went unseen"; exit 1; }
 grep -q '\.bounds\.ir: it cannot be run' <<<"$out" || { echo "$out"; exit 1; }
 grep -q '{bounds} promises what does not hold' <<<"$out" || { echo "$out"; exit 1; }
-# What it does not know it says.
+# What it does not know it says, and that a loop waits for a block which comes later.
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-out=$("$INTERPRET" "$folder" X '' tests/reference/refused.ir 2>&1)
-[ $? -eq 2 ] && grep -q 'this op is not interpreted' <<<"$out" || { echo "$out"; exit 1; }
+refuses() { # FILE WHY
+    out=$("$INTERPRET" "$folder" X '' "$1" 2>&1)
+    [ $? -eq 2 ] && grep -q "$2" <<<"$out" || { echo "$out"; exit 1; }
+}
+refuses tests/reference/refused.ir 'this op is not interpreted'
+refuses tests/reference/endless.ir 'the loop has too many rounds'
