@@ -158,7 +158,7 @@ bool op_find(const char *name, OpCode *out);
 const char *stage_name(Stage stage);
 
 typedef enum AttrKey {
-#define ATTR(name, kind) ATTR_##name,
+#define ATTR(name, kind, ops) ATTR_##name,
 #include "ir/attrs.def"
 #undef ATTR
     ATTR_COUNT

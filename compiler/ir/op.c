@@ -32,10 +32,11 @@ bool op_find(const char *name, OpCode *out)
 typedef struct AttrRow {
     const char *name;
     AttrKind kind;
+    const char *ops;
 } AttrRow;
 
 static const AttrRow attr_rows[ATTR_COUNT] = {
-#define ATTR(name, kind) {#name, ATTR_KIND_##kind},
+#define ATTR(name, kind, ops) {#name, ATTR_KIND_##kind, ops},
 #include "ir/attrs.def"
 #undef ATTR
 };
@@ -50,6 +51,22 @@ AttrKind attr_kind(AttrKey key)
 {
     CHECK((unsigned)key < ATTR_COUNT);
     return attr_rows[key].kind;
+}
+
+bool is_among(const char *word, const char *words)
+{
+    const size_t length = strlen(word);
+    if (length == 0 || strchr(word, ' ') != NULL) return false;
+    for (const char *at = words; (at = strstr(at, word)) != NULL; at += length)
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
+bool attr_is_of(AttrKey key, OpCode code)
+{
+    CHECK((unsigned)key < ATTR_COUNT);
+    return is_among(op_info(code)->name, attr_rows[key].ops);
 }
 
 bool attr_find(const char *name, AttrKey *out)

@@ -10,6 +10,9 @@ typedef enum AttrKind { ATTR_KIND_INT, ATTR_KIND_FLOAT, ATTR_KIND_INTS, ATTR_KIN
 const char *attr_name(AttrKey key);
 AttrKind attr_kind(AttrKey key);
 bool attr_find(const char *name, AttrKey *out);
+bool attr_is_of(AttrKey key, OpCode code);
+/* Whether it is one of the words that stand there, a blank between two. */
+bool is_among(const char *word, const char *words);
 bool stage_find(const char *name, Stage *out);
 
 /* What is wrong with these operands and results by the op's row ("operand 1 is no pointer"),

@@ -560,6 +560,10 @@ bool rules_hold(const Kernel *kernel, const Op *op, Buf *out)
 {
     Check check = {kernel, op, out};
     Rule *rule = rules[op->code];
+    if (!require(&check,
+                 !op_attr(op, ATTR_evict) || is_one_of(op, ATTR_evict, "evict_first evict_last"),
+                 "{evict} is evict_first or evict_last"))
+        return false;
     if (rule != NULL) return rule(&check);
     return (op_info(op->code)->traits & ELEM) == 0 || check_uniform(&check);
 }

@@ -49,12 +49,7 @@ static inline bool in_range(const Op *op, AttrKey key, int64_t least, int64_t mo
 static inline bool is_one_of(const Op *op, AttrKey key, const char *words)
 {
     const Attr *attr = op_attr(op, key);
-    if (attr == NULL || strchr(attr->text, ' ') != NULL || *attr->text == '\0') return false;
-    size_t length = strlen(attr->text);
-    for (const char *at = words; (at = strstr(at, attr->text)) != NULL; at += length)
-        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
-            return true;
-    return false;
+    return attr != NULL && is_among(attr->text, words);
 }
 
 typedef bool Rule(const Check *check);

@@ -53,6 +53,17 @@ bool rule_print(const Check *check)
            require(check, check->op->operand_count <= 12, "there are 12 values at most");
 }
 
+/* Barriers of parts are what the pass sync makes, of a group's threads. */
+static bool check_barrier_parts(const Check *check, int64_t parts)
+{
+    const Stage stage = check->kernel->stage;
+    const int64_t count = op_int(check->op, ATTR_count, 0);
+    return parts == 1 || (stage >= STAGE_SYNCED && in_range(check->op, ATTR_parts, 2, 8) &&
+                          bits_is_power(parts) && bits_is_power(count) &&
+                          op_int(check->op, ATTR_index, 16) + parts <= 16 &&
+                          (stage != STAGE_SYNCED || count * parts == op_threads(check->op).count));
+}
+
 bool rule_barrier(const Check *check)
 {
     const int64_t parts = op_int(check->op, ATTR_parts, 1);
@@ -64,11 +75,8 @@ bool rule_barrier(const Check *check)
                                  in_range(check->op, ATTR_count, 32, 1024) &&
                                  op_int(check->op, ATTR_count, 0) % 32 == 0),
                    "{index} is from 1 to 15, {count} whole warps") &&
-           require(check,
-                   parts == 1 || (is_named && in_range(check->op, ATTR_parts, 2, 8) &&
-                                  op_int(check->op, ATTR_count, 0) % (32 * parts) == 0 &&
-                                  op_int(check->op, ATTR_index, 1) + parts <= 16),
-                   "{parts} have a barrier each, up to 15") &&
+           require(check, check_barrier_parts(check, parts),
+                   "{parts} have a barrier each, up to 15, once there are such: of all threads") &&
            require(check,
                    check->op->operand_count == 0 || (check->op->operand_count == 1 && parts > 1 &&
                                                      operand_type(check, 0)->kind == TYPE_SCALAR &&

@@ -324,8 +324,8 @@ static bool check_row_parts(const Check *check, const Layout *layout)
     if (!op_attr(op, ATTR_parts)) return true;
     return require(check,
                    in_range(op, ATTR_parts, 2, 8) && bits_is_power(parts) &&
-                       threads % (32 * parts) == 0 && !op_attr(op, ATTR_by_threads) &&
-                       check->kernel->stage >= STAGE_LAID_OUT,
+                       bits_is_power(threads) && threads >= 32 * parts &&
+                       !op_attr(op, ATTR_by_threads) && check->kernel->stage >= STAGE_LAID_OUT,
                    "{parts} are 2, 4 or 8 of whole warps each, once tiles are laid out") &&
            require(check, !layout || layout_has_row_parts(layout, threads, (int)parts),
                    "{parts} have no rows of their own each");
@@ -367,7 +367,6 @@ bool rule_tensor_copy(const Check *check)
            require(check,
                    is_of_block(check->op->operands[1]) && is_of_block(check->op->operands[2]),
                    "tile and barriers are in the block's own shared memory") &&
-           require(check, !op_attr(check->op, ATTR_parts), "one thread begins a copy") &&
            check_boxes(check);
 }
 

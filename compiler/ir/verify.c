@@ -194,6 +194,18 @@ static bool check_row(Verifier *verifier, const Op *op)
     return fits;
 }
 
+static bool check_attrs(Verifier *verifier, const Op *op)
+{
+    bool holds = true;
+    for (int i = 0; i < op->attr_count; i++) {
+        if (attr_is_of(op->attrs[i].key, op->code)) continue;
+        report(verifier, op,
+               arena_printf(verifier->scratch, "it has no {%s}", attr_name(op->attrs[i].key)));
+        holds = false;
+    }
+    return holds;
+}
+
 static void check_stage(Verifier *verifier, const Op *op)
 {
     const unsigned stages = op_info(op->code)->stages;
@@ -250,7 +262,8 @@ static void check_op(Verifier *verifier, const Op *op, const Region *region)
     check_stage(verifier, op);
     for (int i = 0; i < op->result_count; i++) check_type(verifier, op, &op->results[i]);
     /* A rule may look at any operand, and at the ops around, so what is wrong ends it here. */
-    if (check_row(verifier, op) && visible && is_sound(verifier, op) && check_rules(verifier, op))
+    if (check_row(verifier, op) && check_attrs(verifier, op) && visible && is_sound(verifier, op) &&
+        check_rules(verifier, op))
         check_regions(verifier, op);
     for (int i = 0; i < op->result_count; i++) show(verifier, &op->results[i]);
 }

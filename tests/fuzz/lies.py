@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""lies.py [--every N] [--jobs N] TILEC REPLAY [FILE...]: the IR of FILES (tests/exec, tests/golden/passes), as it is after each pass, with
-one lie each: an attribute has another value, or is not there, or is where it does not belong; an operand is another value; a layout's bits have
-changed places; an op is missing, or there twice. Each kind of lie once an op and stage, of which every Nth. The verifier may refuse it, and the
+"""lies.py [--every N] [--several N] [--seed N] [--jobs N] TILEC REPLAY [FILE...]: the IR of FILES (tests/exec, tests/golden/passes), as it is
+after each pass, with one lie each: an attribute has another value, or is not there, or is where it does not belong, or is another op's; an operand
+is another value; a layout's bits have changed places; an op is missing, or there twice; the kernel says that it is at another stage. Each kind of
+lie once an op and stage, of which every Nth; and as many texts as --several says with a few of them at once. The verifier may refuse it, and the
 passes may; nobody may crash, or take more than a minute. REPLAY is build/fuzz/replay_ir, or build/fuzz/ir, with sanitizers."""
 import argparse
 import concurrent.futures
 import glob
+import itertools
 import os
+import random
 import re
 import subprocess
 import sys
@@ -23,12 +26,13 @@ ADDED = {"INT": ["1", "2", "-1", "9223372036854775807"], "INTS": ["[1, 0]", "[-1
 OP = re.compile(r"\s*(?:%[^=]*= )?([a-z_]+)\b")
 VALUE = re.compile(r"\s*(%[\w.]+) = .* : ([a-z]+\d*(?:<[a-z]\w*)?)[^:]*$")
 ATTR = re.compile(r'(\w+) = (\[[^\]]*\]|"[^"]*"|[^,}\]]+)(, )?')
+STAGES = ["TYPED", "LAID_OUT", "PIPELINED", "PLACED", "SYNCED", "THREADED"]
 LONGEST, BATCH = 40000, 200
 
 
 def attributes():
     with open(os.path.join(ROOT, "compiler/ir/attrs.def")) as table:
-        return re.findall(r"^ATTR\((\w+), (\w+)\)", table.read(), re.M)
+        return re.findall(r"^ATTR\((\w+), (\w+),", table.read(), re.M)
 
 
 def texts(tilec, path):
@@ -61,6 +65,14 @@ def added(op, line, all_attributes):
                 yield (op, "+" + name, value), f"{head[:at]} {{{name} = {value}}}{head[at:]}"
 
 
+def transplanted(op, line, donors):
+    """With all the attributes of another op, in the place of its own."""
+    own = re.search(r"\{\w+ = [^{}]*\}", line)
+    for other, attrs in donors.items():
+        if own and other != op and own[0] != attrs:
+            yield (op, "attributes of", other), line[:own.start()] + attrs + line[own.end():]
+
+
 def exchanged(op, line, made):
     """The last value of each kind of type as an operand; two bits of a layout the other way round, or one that says nothing before them."""
     used = list(re.finditer(r"%[\w.]+", line.split(" : ")[0]))
@@ -75,14 +87,22 @@ def exchanged(op, line, made):
         yield (op, bits[2], bits[3]), f"{line[:bits.start()]}[{bits[3]}]] {bits[2]} [[{bits[1]}]{line[bits.end():]}"
 
 
-def lies(stage, lines, all_attributes, met):
+def lies(lines, all_attributes, met):
     """(kind, the line that is another, what is there instead). met: ops with attributes that have got all others already."""
     made = {}  # kind of type: the last value of it
+    donors = {}  # op: attributes that one has
+    stage = next((found[1] for found in map(re.compile(r"stage (\w+)").search, lines) if found), None)
+    ops = tuple(sorted({found[1] for found in map(OP.match, lines) if found}))
     for i, line in enumerate(lines):
         op, value = OP.match(line), VALUE.match(line)
         if not op:
             continue
-        kinds = [*changed(op[1], line), *exchanged(op[1], line, made)]
+        kinds = [*changed(op[1], line), *exchanged(op[1], line, made), *transplanted(op[1], line, donors)]
+        own = re.search(r"\{\w+ = [^{}]*\}", line)
+        if own:
+            donors[op[1]] = own[0]
+        if op[1] == "kernel" and stage:
+            kinds += [((other, *ops), line.replace("stage " + stage, "stage " + other)) for other in STAGES if other != stage]
         if not line.rstrip().endswith("{"):
             kinds += [((op[1], "missing"), None), ((op[1], "twice"), f"{line}\n{line}")]
         yield from (((*kind, stage), i, new) for kind, new in kinds)
@@ -99,14 +119,29 @@ def chosen(tilec, files, every):
     all_attributes, seen, met = attributes(), set(), set()
     for path in files:
         for text in texts(tilec, path):
-            stage = re.search(r"stage (\w+)", text)
-            stage = stage and stage[1]
             lines = text.split("\n")
-            for kind, i, new in lies(stage, lines, all_attributes, met):
+            for kind, i, new in lies(lines, all_attributes, met):
                 if kind not in seen:
                     seen.add(kind)
                     if zlib.crc32(repr(kind).encode()) % every == 0:
                         yield kind, "\n".join(lines[:i] + ([] if new is None else [new]) + lines[i + 1:])
+
+
+def several(tilec, files, count, seed):
+    """(kinds, a text with two to six lies). Those of one text are drawn together, as finding them takes longer than to write it."""
+    all_attributes, choose = attributes(), random.Random(seed)
+    found = [text for path in files for text in texts(tilec, path)]
+    each = -(-count // max(len(found), 1))
+    for text in choose.sample(found, min(len(found), count)):
+        lines = text.split("\n")
+        all_lies = list(lies(lines, all_attributes, set()))
+        for _ in range(min(each, count)):
+            kinds, other = [], list(lines)
+            for kind, i, new in choose.sample(all_lies, min(len(all_lies), choose.randint(2, 6))):
+                kinds.append(kind)
+                other[i] = new
+            yield kinds, "\n".join(line for line in other if line is not None)
+            count -= 1
 
 
 def give(replay, folder, batch, failures):
@@ -141,6 +176,8 @@ def main():
     parser.add_argument("replay")
     parser.add_argument("files", nargs="*")
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--several", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--keep", help="a folder for the texts that somebody crashed on")
     options = parser.parse_args()
@@ -148,7 +185,7 @@ def main():
     failures, count = [], 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         batch, given = [], []
-        for lie in chosen(options.tilec, files, options.every):
+        for lie in itertools.chain(chosen(options.tilec, files, options.every), several(options.tilec, files, options.several, options.seed)):
             batch.append((count, lie))
             count += 1
             if len(batch) == BATCH:

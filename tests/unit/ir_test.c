@@ -363,7 +363,7 @@ static const char thread_text[] =
     "    %1 = thread_id : i32\n"
     "    %2 = shared_base {offset = 128} : ptr<f16, shared>\n"
     "    %3 = cmp %1, %1 {predicate = eq} : b1\n"
-    "    %4 = ld %p, %3 {width = 8} : vec<f16, 8>\n"
+    "    %4 = ld %p, %3 {align = 16} : vec<f16, 8>\n"
     "    %5 = ld %p : f16\n"
     "    st %2, %4\n"
     "    st %2, %5, %3\n"
