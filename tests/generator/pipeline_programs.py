@@ -67,13 +67,14 @@ class Part:
 class Job:
     """What a group makes of the tiles of a round. `form` has {x}, {acc}, {step} and, of products, {y}; `way`: how its result
     goes out, once or each round; `product`: "dot" or "wgmma"; `mixed`: in which rounds it is wgmma, where it is a dot in the
-    others; `exchange`: the tile goes through shared memory, turned."""
+    others; `begun`: of its sum, dots half as deep as wgmma's least have begun; `exchange`: the tile goes through shared memory,
+    turned."""
 
     def __init__(self, program, form, parts, dtype, shape, each_round=False):
         number = program.fresh("")
         self.acc, self.form, self.parts, self.dtype, self.shape, self.each_round = f"c{number}", form, parts, dtype, shape, each_round
         self.pointer, self.view, self.held = f"r{number}", f"o{number}", f"h{number}"
-        self.way, self.product, self.mixed, self.exchange = "threads", None, None, False
+        self.way, self.product, self.mixed, self.begun, self.exchange = "threads", None, None, 0, False
         self.guard = program.pick(["k % 2 == 0", "k > 1", "rounds > 3"]) if program.chance(0.15) else None
 
     def but(self, **changes):
@@ -138,6 +139,7 @@ class Act:
             job = Job(p, "self.dot({x}, self.transpose({y}), {acc})", [Part(left), Part(right)], dtype, (left.rows, right.rows))
             job.product = "wgmma" if left.rows % 64 == 0 and not right.halves and p.chance(0.9 if p.by_warpgroups else 0.6) else "dot"
             job.mixed = p.pick(["k % 2 == 0", "k > 1", "rounds > 3"]) if p.chance(0.2) else None
+            job.begun = PRODUCTS[left.dtype][1] // 2 if p.chance(0.2) else 0
         else:
             job = self.tile_job()
         kinds = ["threads", "threads"] + ["unit"] * p.has_unit
@@ -278,7 +280,7 @@ class Act:
         self.choose_products(jobs, threads)
         left = self.products_left(jobs)
         with p.each_tile() as tile:
-            p.begin(jobs)
+            p.begin(jobs, tile)
             guarded = p.chance(0.5)
             for stage in range(ahead):
                 self.copy_all(tile, stage, stage)
@@ -349,7 +351,7 @@ class Act:
         self.line("n: int32 = 0")
         warp = p.random.randrange(threads // 32)
         with p.each_tile() as tile:
-            p.begin(jobs)
+            p.begin(jobs, tile)
             with self.within(f"with self.single_warp({warp}):", f"for k in range({self.stages}):", "if k < rounds:"):
                 state = p.random.getstate()
                 arrivals = self.fetch(tile, "k", self.place("(n + k)"), f"{full}[{self.place('(n + k)')}]")
@@ -457,7 +459,7 @@ class Act:
                     self.line("stage: int32 = 0")
                     self.line("phase: uint32 = 0")
                 with p.each_tile() as tile:
-                    p.begin(jobs)
+                    p.begin(jobs, tile)
                     with p.each_round():
                         stage = "stage" if counted else self.place("n")
                         self.line(f"self.mbarrier.wait({full}[{stage}], phase={'phase' if counted else self.phase('n')})")
@@ -540,10 +542,15 @@ class Program(Choices):
         for job in self.jobs():
             self.line(f"{job.view} = self.global_view({job.pointer}, dtype={job.dtype}, shape={[job.rows(self)] + list(job.shape)})")
 
-    def begin(self, jobs):
+    def begin(self, jobs, tile):
         for job in jobs:
             if not job.each_round:
                 self.line(f"{job.acc} = self.register_tensor(dtype={job.dtype}, shape={list(job.shape)}, init=0)")
+            if job.begun:
+                x, y = (f"self.load_global({part.stream.view}, offsets={part.stream.offsets(tile, 0, 0, f'b * {job.begun}')}, "
+                        f"shape={[part.rows, job.begun]})" for part in job.parts)
+                with self.within("for b in range(2):"):
+                    self.line(f"{job.acc} = {job.form.format(acc=job.acc, x=x, y=y)}")
 
     def end(self, jobs, tile):
         for job in jobs:
@@ -601,7 +608,7 @@ class Program(Choices):
     def plain(self):
         self.is_plain = True
         self.header(f"Plain{self.seed}", "tiles", self.pick([1, 2, 4]))
-        self.begin(self.jobs())
+        self.begin(self.jobs(), "self.blockIdx.x")
         loop = self.pick(["for k in range(rounds):", "for k in range(rounds - 1, -1, -1):", "for k in self.range(0, rounds, 1, unroll=2):"])
         with self.within(loop):
             self.work(self.jobs(), "self.blockIdx.x", "k", lambda part: part.plain("self.blockIdx.x", "k"))
