@@ -395,7 +395,7 @@ static bool check_st_tensor(const Check *check)
 
 static bool check_cp_tensor(const Check *check)
 {
-    return check_coordinates(check, 4) &&
+    return evict_is_known(check) && check_coordinates(check, 4) &&
            require(check, operand_type(check, 2)->space == SPACE_SHARED,
                    "the barrier is in shared memory") &&
            require(check, in_range(check->op, ATTR_bytes, 1, INT32_MAX), "it has {bytes}");
@@ -560,10 +560,6 @@ bool rules_hold(const Kernel *kernel, const Op *op, Buf *out)
 {
     Check check = {kernel, op, out};
     Rule *rule = rules[op->code];
-    if (!require(&check,
-                 !op_attr(op, ATTR_evict) || is_one_of(op, ATTR_evict, "evict_first evict_last"),
-                 "{evict} is evict_first or evict_last"))
-        return false;
     if (rule != NULL) return rule(&check);
     return (op_info(op->code)->traits & ELEM) == 0 || check_uniform(&check);
 }

@@ -52,6 +52,21 @@ static inline bool is_one_of(const Op *op, AttrKey key, const char *words)
     return attr != NULL && is_among(attr->text, words);
 }
 
+/* Of copies, and of what begins them for one thread. */
+static inline bool evict_is_known(const Check *check)
+{
+    return require(check,
+                   !op_attr(check->op, ATTR_evict) ||
+                       is_one_of(check->op, ATTR_evict, "evict_first evict_last"),
+                   "{evict} is evict_first or evict_last");
+}
+
+/* {parts} of threads are found by bits of a thread's index. */
+static inline bool parts_are_bits(const Op *op)
+{
+    return in_range(op, ATTR_parts, 2, 8) && bits_is_power(op_int(op, ATTR_parts, 1));
+}
+
 typedef bool Rule(const Check *check);
 Rule rule_anchor, rule_const, rule_assume, rule_barrier, rule_block, rule_condition, rule_for,
     rule_i32, rule_if, rule_in_group, rule_launch, rule_print, rule_var, rule_var_get, rule_var_set,

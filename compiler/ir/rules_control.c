@@ -53,14 +53,14 @@ bool rule_print(const Check *check)
            require(check, check->op->operand_count <= 12, "there are 12 values at most");
 }
 
-/* Barriers of parts are what the pass sync makes, of a group's threads. */
+/* Barriers of parts are what the pass sync makes, of a group's threads; one without an {index} has
+ * no parts. */
 static bool check_barrier_parts(const Check *check, int64_t parts)
 {
     const Stage stage = check->kernel->stage;
     const int64_t count = op_int(check->op, ATTR_count, 0);
-    return parts == 1 || (stage >= STAGE_SYNCED && in_range(check->op, ATTR_parts, 2, 8) &&
-                          bits_is_power(parts) && bits_is_power(count) &&
-                          op_int(check->op, ATTR_index, 16) + parts <= 16 &&
+    return parts == 1 || (stage >= STAGE_SYNCED && parts_are_bits(check->op) &&
+                          bits_is_power(count) && op_int(check->op, ATTR_index, 16) + parts <= 16 &&
                           (stage != STAGE_SYNCED || count * parts == op_threads(check->op).count));
 }
 

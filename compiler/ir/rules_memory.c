@@ -152,8 +152,6 @@ static bool check_access(const Check *check, const Type *tile, int first_offset)
     const Attr *dims = op_attr(op, ATTR_dims), *bounds = op_attr(op, ATTR_bounds);
     const bool masked = op_attr(op, ATTR_masked), cast = op_attr(op, ATTR_cast);
     const int offsets = op->operand_count - first_offset - masked - cast;
-    if ((masked && op->code != OP_copy_async) || (cast && op->code != OP_tensor_copy))
-        return broken(check, "copies begun are {masked}, and the tensor unit's {cast}");
     if (offsets != view->rank)
         return broken(check, "the view has not as many dimensions as there are offsets");
     for (int i = first_offset; i < first_offset + offsets; i++)
@@ -171,7 +169,8 @@ static bool check_access(const Check *check, const Type *tile, int first_offset)
     for (int i = 0; bounds != NULL && i < bounds->count; i++)
         if (bounds->integers[i] < 0 || bounds->integers[i] > 3)
             return broken(check, "{bounds} has entries from 0 to 3");
-    return require(check, tile->dtype == view->dtype, "tile and view differ in element type");
+    return evict_is_known(check) &&
+           require(check, tile->dtype == view->dtype, "tile and view differ in element type");
 }
 
 bool rule_load(const Check *check)
@@ -323,8 +322,7 @@ static bool check_row_parts(const Check *check, const Layout *layout)
     const int threads = op_threads(op).count;
     if (!op_attr(op, ATTR_parts)) return true;
     return require(check,
-                   in_range(op, ATTR_parts, 2, 8) && bits_is_power(parts) &&
-                       bits_is_power(threads) && threads >= 32 * parts &&
+                   parts_are_bits(op) && bits_is_power(threads) && threads >= 32 * parts &&
                        !op_attr(op, ATTR_by_threads) && check->kernel->stage >= STAGE_LAID_OUT,
                    "{parts} are 2, 4 or 8 of whole warps each, once tiles are laid out") &&
            require(check, !layout || layout_has_row_parts(layout, threads, (int)parts),
@@ -373,7 +371,8 @@ bool rule_tensor_copy(const Check *check)
 bool rule_cp_async(const Check *check)
 {
     const int64_t bytes = op_int(check->op, ATTR_bytes, 0);
-    return require(check, bytes == 4 || bytes == 8 || bytes == 16, "{bytes} is 4, 8 or 16") &&
+    return evict_is_known(check) &&
+           require(check, bytes == 4 || bytes == 8 || bytes == 16, "{bytes} is 4, 8 or 16") &&
            require(check,
                    operand_type(check, 0)->space == SPACE_SHARED &&
                        operand_type(check, 1)->space == SPACE_GLOBAL,

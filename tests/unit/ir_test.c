@@ -782,6 +782,26 @@ static void test_refusals(void **state)
     }
 }
 
+/* The third column of attrs.def is text: a name that no op has would be one that the verifier never
+ * meets. */
+static void test_attribute_ops(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {
+#define ATTR(name, kind, ops) ops,
+#include "ir/attrs.def"
+#undef ATTR
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char *words = strdup(rows[i]), *rest = NULL;
+        for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+            OpCode code;
+            if (!op_find(word, &code)) fail_msg("attrs.def: there is no op %s", word);
+        }
+        free(words);
+    }
+}
+
 static void test_host_refusals(void **state)
 {
     (void)state;
@@ -1005,6 +1025,7 @@ int main(void)
         cmocka_unit_test(test_change),
         cmocka_unit_test(test_inference),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_attribute_ops),
         cmocka_unit_test(test_host_refusals),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_unreadable),
