@@ -229,8 +229,9 @@ coverage:
 	@find $(BUILD)/coverage -name '*.gcda' -delete 2>/dev/null; true
 	-@+$(MAKE) --no-print-directory test BUILD=$(BUILD)/coverage OPT=-O1 CC='$(COVERAGE)' CXX='g++ --coverage'
 	python3 tests/coverage.py $(BUILD)/coverage --least 90 compiler/syntax compiler/eval compiler/ir compiler/passes
-# Each barrier, fence, commit, wait and condition of an access of each program of the suite left out, an hour or two of one core; what
-# nobody misses is listed under what the emulator saw of why. What is killed goes on where it was. The sample is what the tests look at each time.
+# Each barrier, fence, commit, wait and condition of an access of each program of the suite left out, an hour or two of one
+# core; what nobody misses is listed under what the emulator saw of why. What is killed goes on where it was. The sample is
+# what the tests look at each time.
 .PHONY: mutants-sample
 mutants-sample: build
 	python3 tests/fuzz/mutants.py --sample --write tests/fuzz/silent_sample.txt $(BUILD)/tilec

@@ -26,6 +26,8 @@ ADDED = {"INT": ["1", "2", "-1", "9223372036854775807"], "INTS": ["[1, 0]", "[-1
 OP = re.compile(r"\s*(?:%[^=]*= )?([a-z_]+)\b")
 VALUE = re.compile(r"\s*(%[\w.]+) = .* : ([a-z]+\d*(?:<[a-z]\w*)?)[^:]*$")
 ATTR = re.compile(r'(\w+) = (\[[^\]]*\]|"[^"]*"|[^,}\]]+)(, )?')
+OWN = re.compile(r"\{\w+ = [^{}]*\}")
+STAGE = re.compile(r"stage (\w+)")
 STAGES = ["TYPED", "LAID_OUT", "PIPELINED", "PLACED", "SYNCED", "THREADED"]
 LONGEST, BATCH = 40000, 200
 
@@ -65,11 +67,10 @@ def added(op, line, all_attributes):
                 yield (op, "+" + name, value), f"{head[:at]} {{{name} = {value}}}{head[at:]}"
 
 
-def transplanted(op, line, donors):
+def transplanted(op, line, own, donors):
     """With all the attributes of another op, in the place of its own."""
-    own = re.search(r"\{\w+ = [^{}]*\}", line)
     for other, attrs in donors.items():
-        if own and other != op and own[0] != attrs:
+        if other != op and own[0] != attrs:
             yield (op, "attributes of", other), line[:own.start()] + attrs + line[own.end():]
 
 
@@ -91,15 +92,15 @@ def lies(lines, all_attributes, met):
     """(kind, the line that is another, what is there instead). met: ops with attributes that have got all others already."""
     made = {}  # kind of type: the last value of it
     donors = {}  # op: attributes that one has
-    stage = next((found[1] for found in map(re.compile(r"stage (\w+)").search, lines) if found), None)
+    stage = next((found[1] for found in map(STAGE.search, lines) if found), None)
     ops = tuple(sorted({found[1] for found in map(OP.match, lines) if found}))
     for i, line in enumerate(lines):
-        op, value = OP.match(line), VALUE.match(line)
+        op, value, own = OP.match(line), VALUE.match(line), OWN.search(line)
         if not op:
             continue
-        kinds = [*changed(op[1], line), *exchanged(op[1], line, made), *transplanted(op[1], line, donors)]
-        own = re.search(r"\{\w+ = [^{}]*\}", line)
+        kinds = [*changed(op[1], line), *exchanged(op[1], line, made)]
         if own:
+            kinds += transplanted(op[1], line, own, donors)
             donors[op[1]] = own[0]
         if op[1] == "kernel" and stage:
             kinds += [((other, *ops), line.replace("stage " + stage, "stage " + other)) for other in STAGES if other != stage]
@@ -114,23 +115,21 @@ def lies(lines, all_attributes, met):
             made[value[2]] = value[1]
 
 
-def chosen(tilec, files, every):
+def chosen(found, every):
     """(kind, a text with one lie)."""
     all_attributes, seen, met = attributes(), set(), set()
-    for path in files:
-        for text in texts(tilec, path):
-            lines = text.split("\n")
-            for kind, i, new in lies(lines, all_attributes, met):
-                if kind not in seen:
-                    seen.add(kind)
-                    if zlib.crc32(repr(kind).encode()) % every == 0:
-                        yield kind, "\n".join(lines[:i] + ([] if new is None else [new]) + lines[i + 1:])
+    for text in found:
+        lines = text.split("\n")
+        for kind, i, new in lies(lines, all_attributes, met):
+            if kind not in seen:
+                seen.add(kind)
+                if zlib.crc32(repr(kind).encode()) % every == 0:
+                    yield kind, "\n".join(lines[:i] + ([] if new is None else [new]) + lines[i + 1:])
 
 
-def several(tilec, files, count, seed):
+def several(found, count, seed):
     """(kinds, a text with two to six lies). Those of one text are drawn together, as finding them takes longer than to write it."""
     all_attributes, choose = attributes(), random.Random(seed)
-    found = [text for path in files for text in texts(tilec, path)]
     each = -(-count // max(len(found), 1))
     for text in choose.sample(found, min(len(found), count)):
         lines = text.split("\n")
@@ -182,10 +181,11 @@ def main():
     parser.add_argument("--keep", help="a folder for the texts that somebody crashed on")
     options = parser.parse_args()
     files = options.files or [*sorted(glob.glob(f"{ROOT}/tests/golden/passes/*.ir")), *(f"{ROOT}/tests/exec/{name}.tile" for name in FILES)]
+    found = [text for path in files for text in texts(options.tilec, path)]
     failures, count = [], 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         batch, given = [], []
-        for lie in itertools.chain(chosen(options.tilec, files, options.every), several(options.tilec, files, options.several, options.seed)):
+        for lie in itertools.chain(chosen(found, options.every), several(found, options.several, options.seed)):
             batch.append((count, lie))
             count += 1
             if len(batch) == BATCH:

@@ -547,10 +547,9 @@ class Program(Choices):
             if not job.each_round:
                 self.line(f"{job.acc} = self.register_tensor(dtype={job.dtype}, shape={list(job.shape)}, init=0)")
             if job.begun:
-                x, y = (f"self.load_global({part.stream.view}, offsets={part.stream.offsets(tile, 0, 0, f'b * {job.begun}')}, "
-                        f"shape={[part.rows, job.begun]})" for part in job.parts)
+                parts = [Part(part.stream, 0, f"b * {job.begun}", part.rows, job.begun) for part in job.parts]
                 with self.within("for b in range(2):"):
-                    self.line(f"{job.acc} = {job.form.format(acc=job.acc, x=x, y=y)}")
+                    self.work([job.but(parts=parts, guard=None)], tile, 0, lambda part: part.plain(tile, 0))
 
     def end(self, jobs, tile):
         for job in jobs:
