@@ -50,7 +50,7 @@ $(GEN)/stdlib_text.c: compiler/eval/embed.awk $(STDLIB)
 # ---- the compiler: one archive a folder, so that the linker holds the include table a second time ---
 
 FOLDERS = base target syntax ir eval passes codegen emit
-sources = $(wildcard compiler/$(1)/*.c)
+sources = $(wildcard compiler/$(1)/*.c compiler/$(1)/*/*.c)
 objects = $(patsubst compiler/%.c,$(BUILD)/obj/%.o,$(call sources,$(1)))
 GEN_syntax = $(GEN)/tile_grammar.c $(GEN)/tile_tokens.c
 GEN_ir = $(GEN)/ir_tokens.c
@@ -60,7 +60,7 @@ OBJ_$(1) = $(call objects,$(1)) $$(patsubst $(GEN)/%.c,$(BUILD)/obj/gen/%.o,$$(G
 $(BUILD)/lib/$(1).a: $$(OBJ_$(1))
 	@mkdir -p $$(@D)
 	$$(call say,AR,$$@)
-	$$(Q)rm -f $$@; ar rcs $$@ $$^
+	$$(Q)rm -f $$@; ar qcs $$@ $$^
 .PHONY: folder-$(1)
 folder-$(1): $(BUILD)/lib/$(1).a
 endef
@@ -76,7 +76,7 @@ $(BUILD)/obj/gen/%.o: $(GEN)/%.c
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CFLAGS_COMPILER) -Wno-unused-parameter -Wno-unused-variable -c $< -o $@
 
-MAIN_OBJ = $(patsubst compiler/%.c,$(BUILD)/obj/%.o,$(wildcard compiler/*.c compiler/command/*.c))
+MAIN_OBJ = $(patsubst compiler/%.c,$(BUILD)/obj/%.o,$(wildcard compiler/*.c compiler/build/*.c compiler/command/*.c compiler/command/*/*.c))
 LIBS = $(foreach f,emit codegen passes eval ir syntax target base,$(BUILD)/lib/$(f).a)
 LLVM_LIBS = $(shell $(LLVM_CONFIG) --link-static --ldflags --libs nvptx x86 aarch64 passes orcjit 2>/dev/null)
 SYSTEM_LIBS = -static-libstdc++ -static-libgcc -Wl,-Bstatic -lz -lzstd -Wl,-Bdynamic -lpthread -ldl -lm
@@ -88,7 +88,7 @@ $(BUILD)/tilec: $(MAIN_OBJ) $(LIBS) $(BUILD)/libtile.a $(BUILD)/libtile_emulator
 	  $(LLVM_LIBS) $(SYSTEM_LIBS) -Wl,--gc-sections -Wl,--export-dynamic-symbol='tile_*' $(if $(SANITIZE),,-s)
 
 # The compiler inside other programs: what the commands and main add is left out, and an internal error is no exit.
-LIBRARY_OBJ = $(patsubst compiler/%.c,$(BUILD)/obj/%.o,$(filter-out compiler/main.c compiler/native.c,$(wildcard compiler/*.c)) $(wildcard compiler/library/*.c))
+LIBRARY_OBJ = $(patsubst compiler/%.c,$(BUILD)/obj/%.o,$(filter-out compiler/main.c,$(wildcard compiler/*.c)) $(wildcard compiler/build/*.c compiler/library/*.c))
 $(BUILD)/libtilec.so: $(LIBRARY_OBJ) $(LIBS)
 	$(call say,LINK,$@)
 	$(Q)$(CXX) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -shared -Wl,-soname,libtilec.so.0 -o $@ $(LIBRARY_OBJ) \
@@ -105,13 +105,13 @@ $(BUILD)/obj/runtime/%.o: runtime/%.c
 	$(Q)$(CC) $(CFLAGS_RUNTIME) -c $< -o $@
 $(BUILD)/libtile.a: $(RUNTIME_OBJ)
 	$(call say,AR,$@)
-	$(Q)rm -f $@; ar rcs $@ $^
+	$(Q)rm -f $@; ar qcs $@ $^
 $(BUILD)/libtile.so: $(RUNTIME_OBJ)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -shared -Wl,-soname,libtile.so.0 -o $@ $^ -ldl -lpthread
 $(BUILD)/libtile_emulator.a: $(EMULATOR_OBJ)
 	$(call say,AR,$@)
-	$(Q)rm -f $@; ar rcs $@ $^
+	$(Q)rm -f $@; ar qcs $@ $^
 
 # ---- tests --------------------------------------------------------------------------------------------
 
@@ -204,7 +204,7 @@ FUZZ_INCLUDE = -D_GNU_SOURCE -Icompiler -I$(GEN) -Iruntime -Iruntime/include -is
 FUZZ_FLAGS = -w -O1 -g -MMD -MP -fno-omit-frame-pointer -ffunction-sections -fdata-sections $(FUZZ_SANITIZE) $(FUZZ_INCLUDE)
 FUZZ_PARTS = base target syntax ir eval passes
 FUZZ_LINK = -Wl,--wrap=internal_error -Wl,--gc-sections -lpthread -lm
-FUZZ_EXTRA_cache = compiler/units.c
+FUZZ_EXTRA_cache = compiler/build/units.c
 FUZZ_EXTRA_object = compiler/command/object_view.c compiler/command/object_print.c
 $(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(OBJ_syntax)): | $(GEN)/tile_grammar.h
 $(BUILD)/fuzz/obj/%.o: compiler/%.c
@@ -215,7 +215,7 @@ $(BUILD)/fuzz/obj/gen/%.o: $(GEN)/%.c
 	@mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -std=c17 -fsanitize=fuzzer-no-link -c $< -o $@
 $(BUILD)/fuzz/compiler.a: $(foreach f,$(FUZZ_PARTS),$(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(OBJ_$(f))))
-	$(Q)rm -f $@; ar rcs $@ $^
+	$(Q)rm -f $@; ar qcs $@ $^
 $(BUILD)/fuzz/%: tests/fuzz/targets/%.c tests/fuzz/targets/fuzz.h tests/fuzz/targets/mutate_text.h $(BUILD)/fuzz/compiler.a $$(FUZZ_EXTRA_$$*)
 	$(call say,CLANG,$@)
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -std=c17 -fsanitize=fuzzer -o $@ $< $(FUZZ_EXTRA_$*) $(BUILD)/fuzz/compiler.a $(FUZZ_LINK)
@@ -304,6 +304,10 @@ $(MAN)/%: man/%.in man/text.awk $$(addprefix man/,$$(TABLES_$$*))
 	@mkdir -p $(@D)
 	$(call say,AWK,$@)
 	$(Q)LC_ALL=C awk -f man/text.awk -f $(addprefix man/,$(TABLES_$*)) $< > $@
+
+.PHONY: ARCHITECTURE.md
+ARCHITECTURE.md: build
+	man/architecture.sh $(BUILD)/tilec > $@.new && mv $@.new $@
 
 install: build docs
 	install -D $(BUILD)/tilec "$(DESTDIR)$(PREFIX)"/bin/tilec

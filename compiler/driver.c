@@ -10,9 +10,9 @@
 #include "driver.h"
 
 #include "base/vec.h"
-#include "build_cache.h"
-#include "tunings.h"
-#include "units.h"
+#include "build/build_cache.h"
+#include "build/tunings.h"
+#include "build/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,14 +101,6 @@ static bool generate_cached(Stages *stages, Cache *cache)
 
 /* ---- what is asked for ---- */
 
-/* What shows steps of the build, or what they give, needs them made, and here. */
-bool build_is_plain(const Options *options)
-{
-    return !options->print_after && !options->verbose && !options->dry_run &&
-           !options->save_temps && !options->assembly && !text_in_list(options->emit, "llvm") &&
-           !text_in_list(options->emit, "ptx") && !text_in_list(options->emit, "cubin");
-}
-
 /* options_parse has seen that these are numbers. */
 static uint64_t tool_limit(const Options *options)
 {
@@ -168,7 +160,7 @@ bool build_exports(Session *session, const Options *options, const ArchList *arc
     if (stages.dump.length) fwrite(stages.dump.data, 1, stages.dump.length, stderr);
     buf_free(&stages.dump);
     codegen_free(stages.codegen);
-    return fine;
+    return stage_result(session, fine, "build");
 }
 
 void build_free(Build *build)

@@ -11,7 +11,8 @@ enum { SIGNAL_STACK = 256 * 1024 };
 
 static ExitStatus print_text(const char *text)
 {
-    return fputs(text, stdout) < 0 || fflush(stdout) != 0 ? EXIT_TOOL : EXIT_DONE;
+    fputs(text, stdout); /* what goes wrong, main sees at the end */
+    return EXIT_DONE;
 }
 
 static ExitStatus print_help(void)
@@ -56,6 +57,29 @@ static void apply_warnings(Session *session, const Options *options)
     }
     for (int code = 0; options->warnings_are_errors && code < DIAG_COUNT; code++)
         if (is_warning((DiagCode)code)) diag_promote(session->diags, (DiagCode)code);
+}
+
+static bool read_path_map(Session *session, const char *text, PathMap *out)
+{
+    const char *sign = strrchr(text, '=');
+    if (!sign) {
+        diag_report(session->diags, DIAG_option_value, (Span){0}, "-ffile-prefix-map=", text,
+                    "it is not of the form OLD=NEW");
+        return false;
+    }
+    *out = (PathMap){arena_copy_text(session->arena, text, (size_t)(sign - text)), sign + 1};
+    return true;
+}
+
+static bool apply_path_maps(Session *session, const Options *options)
+{
+    const TextList *texts = &options->path_maps;
+    PathMap *maps = arena_new_array(session->arena, PathMap, texts->count + 1);
+    for (int i = 0; i < texts->count; i++)
+        if (!read_path_map(session, texts->items[i], &maps[i])) return false;
+    session->path_maps = maps;
+    session->path_map_count = texts->count;
+    return true;
 }
 
 static ExitStatus print_archs(void)
@@ -139,11 +163,13 @@ int main(int count, char **words)
     Times times = {0};
     Options options;
     ExitStatus status = EXIT_USAGE;
-    if (options_parse(session, count, words, &options)) {
+    if (options_parse(session, count, words, &options) && apply_path_maps(session, &options)) {
         apply_warnings(session, &options);
         options_warn(session, &options);
         if (options.time_report) session->times = &times;
         status = run(session, &options);
+        check_printed(session);
+        if (status == EXIT_DONE) status = session_status(session);
     }
     show_times(session);
     show_messages(session, &options);

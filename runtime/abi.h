@@ -21,6 +21,9 @@ TILE_API tile_status tile_result_extents(const tile_kernel *kernel, const void *
  * chose. Two for each power of two: 4097 to 6144 are 6144. */
 TILE_API int64_t tile_size_class(int64_t value);
 
+/* Why a line of TILE_RECORD could not be written, the first time; NULL: all could. */
+TILE_API const char *tile_record_fault(void);
+
 /* What tuning found, for someone who collects it. */
 typedef struct tile_measured {
     double nanoseconds; /* of one call; negative: it did not run to its end, or was hopeless */

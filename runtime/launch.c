@@ -293,10 +293,11 @@ static tile_status choose_configuration(invocation *call, const tile_scope *scop
                               .variant = call->variant_index,
                               .device = scope->device};
     uint32_t choice = 0;
-    tile_status status = TILE_OK;
+    tile_tuning mode;
+    tile_status status = tile_tuning_mode(&mode);
+    if (status) return status;
     tile_ask(&question, call->arguments);
-    if ((tile_tuning_mode() == TILE_TUNE_FIRST || !tile_tune_known(&question, &choice)) &&
-        may_measure)
+    if ((mode == TILE_TUNE_FIRST || !tile_tune_known(&question, &choice)) && may_measure)
         status = choose_now(call, &question, scope, stream, &choice);
     return status || !choice ? status : take_configuration(call, choice);
 }
@@ -346,13 +347,21 @@ static tile_status launch_emulated(invocation *call, tile_stream stream, uint32_
     return status;
 }
 
+/* Those of the environment are looked at by every call: a wrong one is told by the first. */
+static tile_status get_settings(int *device)
+{
+    tile_tuning mode;
+    const tile_status status = tile_tuning_mode(&mode);
+    return status ? status : tile_chosen_device(device);
+}
+
 tile_status tile_launch(const tile_kernel *kernel, tile_stream stream, const tile_grid *grid,
                         uint32_t warps, const void *const *arguments)
 {
     invocation call;
     int device;
     tile_status status = tile_resolve(&call, kernel, grid, arguments);
-    if (!status) status = tile_chosen_device(&device);
+    if (!status) status = get_settings(&device);
     if (status) return status;
     return device == TILE_DEVICE_EMULATOR ? launch_emulated(&call, stream, warps)
                                           : launch_on_gpu(&call, stream, grid != NULL, warps);
@@ -382,7 +391,7 @@ tile_status tile_plan_launch(const tile_kernel *kernel, const void *const *argum
     tile_status status = tile_resolve(&call, kernel, NULL, arguments);
     if (!status && !out)
         status = tile_error(TILE_ERROR_ARGUMENT, "%s: where the plan goes is NULL", kernel->name);
-    if (!status) status = tile_chosen_device(&device);
+    if (!status) status = get_settings(&device);
     if (!status)
         status = device == TILE_DEVICE_EMULATOR ? tile_need_emulated(kernel, call.variant, &image)
                                                 : planned_gpu_image(&call, &image);

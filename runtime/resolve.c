@@ -3,6 +3,7 @@
 #include "invocation.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* ---- arguments ------------------------------------------------------------------------------- */
@@ -94,16 +95,68 @@ static tile_status split_arguments(invocation *call)
 
 /* ---- specialisations ------------------------------------------------------------------------- */
 
+/* Where calls found theirs, by a hash of kernel and keys. No place is trusted: the keys there are
+ * compared, so that two calls with one hash, or threads that both write, cost time at most. */
+enum { FEW = 8 /* are looked through */, PLACES = 1 << 14 };
+static _Atomic uint32_t places[PLACES];
+
+static uint64_t mix(uint64_t hash, uint64_t more)
+{
+    hash = (hash ^ more) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static uint64_t mix_key(uint64_t hash, uint32_t kind, int64_t key)
+{
+    if (kind != TILE_PARAMETER_KEY_TEXT) return mix(hash, (uint64_t)key);
+    for (const char *text = (const char *)(uintptr_t)key; *text; text++)
+        hash = mix(hash, (unsigned char)*text);
+    return hash;
+}
+
+static _Atomic uint32_t *place_of(const invocation *call)
+{
+    const tile_kernel *kernel = call->kernel;
+    uint64_t hash = mix(0, (uintptr_t)kernel);
+    for (uint32_t i = 0, k = 0; i < kernel->parameter_count; i++)
+        if (tile_is_key(&kernel->parameters[i]))
+            hash = mix_key(hash, kernel->parameters[i].kind, call->keys[k++]);
+    return &places[hash % PLACES];
+}
+
+static int is_specialisation(const invocation *call, uint32_t index)
+{
+    return index < call->kernel->specialisation_count &&
+           tile_same_keys(call->kernel, call->keys, call->kernel->specialisations[index].keys,
+                          call->key_count);
+}
+
+/* The first one of the keys, of which there is one for each configuration; the kernel's count:
+ * none. */
+static uint32_t look_for(const invocation *call)
+{
+    const uint32_t count = call->kernel->specialisation_count;
+    uint32_t index = 0;
+    _Atomic uint32_t *place = count > FEW ? place_of(call) : NULL;
+    if (place) index = atomic_load_explicit(place, memory_order_relaxed);
+    if (place && is_specialisation(call, index)) {
+        while (index && is_specialisation(call, index - 1)) index--;
+        return index;
+    }
+    for (index = 0; index < count && !is_specialisation(call, index);) index++;
+    if (place && index < count) atomic_store_explicit(place, index, memory_order_relaxed);
+    return index;
+}
+
 static tile_status find_specialisation(invocation *call)
 {
     const tile_kernel *kernel = call->kernel;
     if (tile_is_recording()) tile_record_call(kernel, call->keys, call->arguments);
-    for (uint32_t i = 0; i < kernel->specialisation_count; i++) {
-        if (tile_same_keys(kernel, call->keys, kernel->specialisations[i].keys, call->key_count)) {
-            call->specialisation = &kernel->specialisations[i];
-            call->specialisation_index = i;
-            return TILE_OK;
-        }
+    const uint32_t index = look_for(call);
+    if (index < kernel->specialisation_count) {
+        call->specialisation = &kernel->specialisations[index];
+        call->specialisation_index = index;
+        return TILE_OK;
     }
     const tile_status status =
         tile_build_missing(kernel, call->keys, call->key_count, call->arguments, &call->kernel);

@@ -1,5 +1,6 @@
 /* specialisation.c: what is said where the object holds nothing for a call: what was asked for,
  * what there is, and the line that would add it. */
+#include "c_locale.h"
 #include "runtime.h"
 
 #include "tile/dlpack.h"
@@ -107,12 +108,12 @@ static int comes_with_tensor(const tile_kernel *kernel, uint32_t parameter)
 static void add_number(tile_text *text, double number, int as_code)
 {
     char digits[40];
+    const locale_t before = tile_enter_c_locale();
     for (int precision = 1; precision <= 17; precision++) {
         snprintf(digits, sizeof digits, "%.*g", precision, number);
         if (strtod(digits, NULL) == number) break;
     }
-    char *point = strchr(digits, ',');
-    if (point) *point = '.'; /* as some locales have it */
+    tile_leave_c_locale(before);
     if (number != number || number - number != 0)
         tile_text_add(text, as_code ? "float(\"%s\")" : "%s", digits);
     else
@@ -147,13 +148,23 @@ static void add_key(tile_text *text, const tile_parameter *parameter, int64_t ke
         tile_text_add(text, "%" PRId64, key);
 }
 
+/* What other tensors are like, a call says. */
+static int brings_key(const tile_kernel *kernel, uint32_t tensor)
+{
+    for (uint32_t i = 0; i < kernel->parameter_count; i++) {
+        if (tile_is_key(&kernel->parameters[i]) && comes_with(&kernel->tensors[tensor], i))
+            return 1;
+    }
+    return 0;
+}
+
 /* "n_size = 4096, k_size = 4096", tensors first. */
 static void describe(tile_text *text, const numbers *from, int as_code)
 {
     const tile_kernel *kernel = from->kernel;
     const char *separator = "";
     for (uint32_t i = 0; i < kernel->tensor_count; i++) {
-        if (kernel->tensors[i].is_result) continue;
+        if (kernel->tensors[i].is_result || (as_code && !brings_key(kernel, i))) continue;
         tile_text_add(text, "%s", separator);
         add_tensor(text, from, &from->tensors[i], as_code);
         separator = ", ";
@@ -197,6 +208,25 @@ void tile_record_call(const tile_kernel *kernel, const int64_t *keys, const void
     tile_record(text.bytes);
 }
 
+/* The line that adds it to the file, if there can be one, and the option that does. */
+static void add_advice(tile_text *text, const numbers *asked, const int64_t *keys,
+                       const void *const *arguments)
+{
+    const tile_kernel *kernel = asked->kernel;
+    const uint32_t lacks = kernel->specialisation_count ? kernel->specialisations[0].lacks : 0;
+    tile_text line = {0};
+    add_compile(&line, asked);
+    const int needs_language = strstr(line.bytes, "T.") && lacks & TILE_LACKS_LANGUAGE;
+    tile_text_add(text, "; add ");
+    if (!(lacks & TILE_LACKS_NAME))
+        tile_text_add(text, "the line%s%s'%s' to the kernel's file, or ",
+                      needs_language ? "s " : " ",
+                      needs_language ? "'import tilelang.language as T' and " : "", line.bytes);
+    tile_text_add(text, "--export '");
+    tile_add_call(text, kernel, keys, arguments);
+    tile_text_add(text, "' to tilec's command line, which names all that is built then");
+}
+
 tile_status tile_missing_specialisation(const tile_kernel *kernel, const int64_t *keys,
                                         const void *const *arguments, const char *more)
 {
@@ -218,10 +248,7 @@ tile_status tile_missing_specialisation(const tile_kernel *kernel, const int64_t
         tile_text_add(&text, ")");
     }
     if (count > SHOWN) tile_text_add(&text, " and %u more", count - SHOWN);
-    tile_text_add(&text, "; add the line '");
-    add_compile(&text, &asked);
-    tile_text_add(&text, "' to the kernel's file, or --export '");
-    tile_add_call(&text, kernel, keys, arguments);
-    tile_text_add(&text, "' to tilec's command line%s", more);
+    add_advice(&text, &asked, keys, arguments);
+    tile_text_add(&text, "%s", more);
     return tile_error(TILE_ERROR_NO_SPECIALISATION, "%s", text.bytes);
 }

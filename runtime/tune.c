@@ -5,6 +5,8 @@
  * thread chooses at a time, and the others that ask the same wait for its answer. */
 #include "tune.h"
 
+#include "c_locale.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,9 +55,11 @@ void tile_log(const char *format, ...)
     if (!listener) return;
     char text[1024];
     va_list arguments;
+    const locale_t before = tile_enter_c_locale();
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    tile_leave_c_locale(before);
     listener->function(text, listener->context);
 }
 
@@ -69,20 +73,31 @@ tile_status tile_set_tuning(tile_tuning mode)
     return TILE_OK;
 }
 
-tile_tuning tile_tuning_mode(void)
+static tile_status mode_of_environment(int *out)
 {
     static const char *const names[] = {"on", "file", "off", "first"};
-    int mode = atomic_load_explicit(&tile_the_process.tuning, memory_order_relaxed);
-    if (mode != TILE_TUNE_DEFAULT) return (tile_tuning)mode;
     const char *named = getenv("TILE_TUNE");
-    int wanted = TILE_TUNE_ON;
-    for (int i = 0; named && i < TILE_TUNE_DEFAULT; i++) {
-        if (strcmp(named, names[i]) == 0) wanted = i;
+    *out = TILE_TUNE_ON;
+    if (!named || !*named) return TILE_OK;
+    for (*out = 0; *out < TILE_TUNE_DEFAULT; ++*out) {
+        if (strcmp(named, names[*out]) == 0) return TILE_OK;
     }
-    /* The environment is asked once. */
-    return atomic_compare_exchange_strong(&tile_the_process.tuning, &mode, wanted)
-               ? (tile_tuning)wanted
-               : (tile_tuning)mode;
+    return tile_error(TILE_ERROR_ARGUMENT, "TILE_TUNE is '%.100s', not on, file, off or first",
+                      named);
+}
+
+tile_status tile_tuning_mode(tile_tuning *out)
+{
+    int mode = atomic_load_explicit(&tile_the_process.tuning, memory_order_relaxed);
+    int wanted = mode;
+    if (mode == TILE_TUNE_DEFAULT) {
+        const tile_status status = mode_of_environment(&wanted);
+        if (status) return status;
+        /* The environment is asked once; tile_set_tuning in another thread wins. */
+        if (!atomic_compare_exchange_strong(&tile_the_process.tuning, &mode, wanted)) wanted = mode;
+    }
+    *out = (tile_tuning)wanted;
+    return TILE_OK;
 }
 
 void tile_set_tuned(tile_tuned_function *function, void *context)
@@ -289,9 +304,10 @@ static tile_status measure(const tile_trial *trial, uint32_t *chosen)
 static tile_status choose(const tile_trial *trial, uint32_t *chosen)
 {
     const tile_question *question = trial->question;
-    const tile_tuning mode = tile_tuning_mode();
+    tile_tuning mode;
+    tile_status status = tile_tuning_mode(&mode);
+    if (status) return status;
     const int kept = mode == TILE_TUNE_ON || mode == TILE_TUNE_FILE;
-    tile_status status = TILE_OK;
     *chosen = first_fit(trial);
     if (mode == TILE_TUNE_FIRST || tile_tune_known(question, chosen)) return TILE_OK;
     if (!find_built(question, trial->driver, chosen) &&

@@ -29,7 +29,8 @@ typedef struct tile_trial {
 
 /* ---- tune.c ---------------------------------------------------------------------------------- */
 
-tile_tuning tile_tuning_mode(void);
+/* What tile_set_tuning, else TILE_TUNE says. Errors: TILE_ERROR_ARGUMENT. */
+tile_status tile_tuning_mode(tile_tuning *out);
 void tile_ask(tile_question *question, const void *const *arguments);
 /* What was chosen before, by any thread: without a lock. 0: nothing. */
 int tile_tune_known(const tile_question *question, uint32_t *choice);

@@ -179,7 +179,7 @@ static int read_answer(const char *file, size_t size, const char *at, uint32_t c
     char *end;
     for (uint32_t i = 0; i < count; i++) {
         if (strncmp(at, "time ", 5) != 0) return 0;
-        strtod(at + 5, &end);
+        strtoll(at + 5, &end, 10);
         if (end == at + 5 || *end != '\n') return 0;
         at = end + 1;
     }

@@ -1,46 +1,101 @@
-# layers.awk: which folder may include which. Files on the command line; prints each include that breaks the table.
+# layers.awk: which room of the house may use which. Source files on the command line: prints each include that breaks the table. With
+# -v symbols=1 the output of `nm -A` on standard input (paths below obj/): prints each call that breaks it, so that no declaration by
+# hand goes around the includes.
 BEGIN {
-    allow["base"] = "base"
-    allow["target"] = "target base"
-    allow["syntax"] = "syntax base"
-    allow["ir"] = "ir base"
-    allow["eval"] = "eval ir syntax target base"
-    allow["passes"] = "passes ir target base"
-    allow["codegen"] = "codegen ir target base runtime"
-    allow["emit"] = "emit codegen ir target base runtime"
-    allow["command"] = "command driver emit codegen passes eval ir syntax target base runtime"
-    allow["driver"] = allow["command"]
-    allow["library"] = "library driver codegen base target runtime"
+    nouns["base"] = "base"
+    nouns["target"] = "target base"
+    nouns["syntax"] = "syntax base"
+    nouns["ir/layout"] = "ir/layout base"
+    nouns["ir"] = "ir ir/layout base"
+    for (room in nouns) allow[room] = nouns[room]
+    allow["eval"] = "eval syntax target " nouns["ir"]
+    below = "target " nouns["ir"] " passes/pass"
+    allow["passes/pass"] = below
+    allow["passes/analysis"] = "passes/analysis " below
+    allow["passes/ssa"] = "passes/ssa passes/analysis " below
+    allow["passes/layout"] = "passes/layout passes/analysis " below
+    allow["passes/pipeline"] = "passes/pipeline passes/layout passes/analysis " below
+    allow["passes/sync"] = "passes/sync passes/ssa passes/analysis " below
+    allow["passes/lower"] = "passes/lower passes/layout passes/analysis " below
+    allow["passes/thread"] = "passes/thread " below
+    passes = "passes passes/analysis passes/ssa passes/layout passes/pipeline passes/sync passes/lower passes/thread " below
+    allow["passes"] = passes
+    allow["codegen"] = "codegen target runtime " nouns["ir"]
+    allow["emit"] = "emit codegen target runtime " nouns["ir"]
+    allow["options"] = "options passes base" # --list of opt names the passes
+    allow["build"] = "build options emit codegen eval syntax runtime passes passes/thread " below
+    allow["driver"] = "driver " allow["build"]
+    allow["command"] = "command " allow["driver"]
+    allow["library"] = "library options driver build codegen eval base target runtime"
+    allow["main"] = "main library " allow["command"]
     allow["runtime"] = "runtime"
+    split("main driver options", roots, " ")
+    for (i in roots) root[roots[i]] = 1
 }
 
-function folder_of(path,   parts, n) {
+# The room of a file of compiler/ or runtime/, its folder; the three at the root of compiler/ are a room each.
+function room_of(path,   parts, n, name) {
     sub(/^\.\//, "", path)
     if (path ~ /^runtime\//) return "runtime"
     sub(/^compiler\//, "", path)
     n = split(path, parts, "/")
-    return n > 1 ? parts[1] : "driver"
+    name = parts[n]
+    sub(/\..*/, "", name)
+    if (n == 1) return name in root ? name : name == "commands" ? "options" : "main"
+    if (parts[1] == "gen") return name ~ /^tile_/ ? "syntax" : name ~ /^ir_/ ? "ir" : "eval"
+    if (path ~ /^passes\/pass(\.h|es\.def)/) return "passes/pass"
+    if (parts[1] == "command") return "command"
+    return n == 2 ? parts[1] : parts[1] "/" parts[2]
 }
 
-# What an include names: a folder of compiler/, the driver's own headers, or the runtime's.
-function target_of(name,   parts, n) {
+# The room that an include names: a path below compiler/, or one of the runtime's headers.
+function room_named(name, from) {
     sub(/^\.\.\//, "", name)
     if (name ~ /^tile\// || name == "abi.h" || name ~ /^emulator\//) return "runtime"
-    n = split(name, parts, "/")
-    return n > 1 ? parts[1] : ""
+    if (name ~ /^tile_grammar\.h$/) return "syntax"
+    if (name !~ /\// && from == "runtime") return "runtime"
+    return room_of(name)
+}
+
+function allowed(from, to) {
+    return index(" " allow[from] " ", " " to " ") > 0
+}
+
+symbols {
+    match($0, /obj\/[^:]*\.o:/)
+    file = substr($0, RSTART + 4, RLENGTH - 7)
+    kind = $(NF - 1)
+    if (kind == "U") users[$NF] = users[$NF] " " file
+    else if (kind ~ /^[A-Z]$/) definers[$NF] = definers[$NF] " " file
+    next
 }
 
 /^[ \t]*#[ \t]*include[ \t]*"/ {
     match($0, /"[^"]*"/)
     name = substr($0, RSTART + 1, RLENGTH - 2)
-    from = folder_of(FILENAME)
-    to = target_of(name)
-    if (to == "") to = (from == "runtime") ? "runtime" : "driver"
-    if (to == "driver" && name ~ /^tile_grammar\.h$/) to = "syntax"
-    if (index(" " allow[from] " ", " " to " ") == 0) {
-        printf "%s:%d: %s/ may not include \"%s\"\n", FILENAME, FNR, from, name
+    from = room_of(FILENAME)
+    if (!allowed(from, room_named(name, from))) {
+        printf "%s:%d: %s may not include \"%s\"\n", FILENAME, FNR, from, name
         bad = 1
     }
 }
 
-END { exit bad }
+# A symbol may have two definitions: the library has an internal_error of its own.
+function any_allowed(from, to,   files, n, i) {
+    n = split(to, files, " ")
+    for (i = 1; i <= n; i++)
+        if (allowed(room_of(from), room_of(files[i]))) return 1
+    return 0
+}
+
+END {
+    for (symbol in definers) {
+        n = split(users[symbol], files, " ")
+        for (i = 1; i <= n; i++) {
+            if (any_allowed(files[i], definers[symbol])) continue
+            printf "%s may not use %s of%s\n", files[i], symbol, definers[symbol]
+            bad = 1
+        }
+    }
+    exit bad
+}

@@ -95,6 +95,7 @@ bool stack_is_low(void);
 
 typedef struct Source {
     Name path;        /* as the user wrote it, or "<command line>" */
+    Name recorded;    /* what outputs have in its place: Session.path_maps */
     const char *text; /* NUL-terminated; a leading byte-order mark is skipped */
     size_t length;
     uint32_t *lines; /* byte offset of each line's start */
@@ -180,6 +181,8 @@ void diag_take(Diags *diags, const char *bytes, size_t length);
 size_t diag_error_count(const Diags *diags);
 /* Whether an error was reported whose code begins with `prefix` ("E06": targets and tools). */
 bool diag_has_errors_of(const Diags *diags, const char *prefix);
+/* The text of the first report of it; NULL: there is none. */
+const char *diag_reported(const Diags *diags, DiagCode code);
 size_t diag_count(const Diags *diags); /* of every severity: a mark to compare against */
 
 typedef enum DiagFormat { DIAG_TEXT, DIAG_JSON } DiagFormat;
@@ -223,15 +226,27 @@ void times_print(const Times *times, Buf *out); /* a line a stage, and the total
 
 /* ---- session: what one run of the compiler shares ------------------------------------------ */
 
+/* Of paths that begin with `from`, that is replaced by `to`. */
+typedef struct PathMap {
+    const char *from, *to;
+} PathMap;
+
 struct Session {
     Arena *arena; /* lives as long as the run */
     Interner *names;
     Diags *diags;
     Times *times; /* NULL: nobody asked */
+    const PathMap *path_maps;
+    int path_map_count;
 };
 
 Session *session_new(void);
 void session_free(Session *session);
+/* How a stage ended: `good`. One that failed and reported nothing is an internal error: no run ends
+ * without a result or a reason. */
+bool stage_result(const Session *session, bool good, const char *stage);
+/* The path as outputs have it: the last map that begins as it does is applied. */
+Name session_recorded_path(const Session *session, const char *path);
 
 /* ---- os.c: files and tools ------------------------------------------------------------------ */
 
@@ -240,6 +255,16 @@ char *os_read_file(Arena *arena, const char *path, size_t *length);
 /* Writes beside `path` and renames, so that a reader sees the old file or the whole new one. "-" is
  * standard output. False with errno set on failure. */
 bool os_write_file(const char *path, const void *bytes, size_t length);
+typedef struct OsOutput {
+    const char *path;
+    const void *bytes;
+    size_t length;
+    char *file, *staged; /* where the path leads, and its new bytes beside it, until they get its
+                          * name; NULL: a stream */
+} OsOutput;
+/* Writes all of them as os_write_file does, the names in the order given, or none: no file gets its
+ * name before every file and stream has its bytes. NULL, or the one that failed, with errno set. */
+const OsOutput *os_write_files(Arena *arena, OsOutput *outputs, size_t count);
 bool os_file_exists(const char *path);
 /* Whether it is a device, a pipe or "-": what has no place beside it. */
 bool os_is_stream(const char *path);
@@ -257,12 +282,15 @@ typedef struct OsProcess OsProcess;
 /* Starts a program with standard output and error collected; NULL with errno set if it can't start.
  */
 OsProcess *os_start(Arena *arena, const char *const *arguments);
-/* Waits; returns the exit status (128 + signal if killed); its output is in *output. */
+/* Waits; returns the exit status (OS_KILLED + signal if killed); its output is in *output. */
 int os_wait(OsProcess *process, char **output);
-enum { OS_TIMED_OUT = -1 };
+enum { OS_TIMED_OUT = -1, OS_KILLED = 256 };
 /* The same; a program that still runs `limit_ns` after its start is killed: OS_TIMED_OUT. 0 waits
  * forever. */
 int os_wait_for(OsProcess *process, uint64_t limit_ns, char **output);
 uint64_t os_now_ns(void); /* monotonic */
+/* Numbers and letters are C's on this thread, whatever locale the process has. Threads do not get it
+ * from the one that starts them. */
+void os_use_c_locale(void);
 
 #endif

@@ -195,6 +195,13 @@ bool diag_has_errors_of(const Diags *diags, const char *prefix)
     return false;
 }
 
+const char *diag_reported(const Diags *diags, DiagCode code)
+{
+    for (size_t i = 0; i < diags->reports.count; i++)
+        if (diags->reports.data[i]->code == code) return diags->reports.data[i]->text;
+    return NULL;
+}
+
 size_t diag_count(const Diags *diags)
 {
     return diags->count;
@@ -340,11 +347,11 @@ static int compare_ranked(const void *left, const void *right)
 
 const Report **diags_sorted(const Diags *diags)
 {
-    size_t count = diags->reports.count;
+    const size_t first = diags->shown, count = diags->reports.count - first;
     Ranked *ranked = malloc((count + 1) * sizeof *ranked);
     const Report **sorted = malloc((count + 1) * sizeof *sorted);
     CHECK(ranked != NULL && sorted != NULL);
-    for (size_t i = 0; i < count; i++) ranked[i] = (Ranked){diags->reports.data[i], i};
+    for (size_t i = 0; i < count; i++) ranked[i] = (Ranked){diags->reports.data[first + i], i};
     qsort(ranked, count, sizeof *ranked, compare_ranked);
     for (size_t i = 0; i < count; i++) sorted[i] = ranked[i].report;
     free(ranked);
@@ -364,4 +371,11 @@ Session *session_new(void)
 void session_free(Session *session)
 {
     if (session != NULL) arena_free(session->arena);
+}
+
+bool stage_result(const Session *session, bool good, const char *stage)
+{
+    if (!good && diag_error_count(session->diags) == 0)
+        ICE("%s failed and reported nothing", stage);
+    return good;
 }

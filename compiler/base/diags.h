@@ -30,12 +30,13 @@ struct Diags {
     NoteVec frames;
     Report *last; /* takes notes; NULL if the last one was not kept */
     size_t error_count, count, max_errors;
+    size_t shown; /* of the reports, the first ones: they are not rendered again */
     bool silenced[DIAG_COUNT], promoted[DIAG_COUNT], muted;
     const char *muted_error; /* the first one since it was */
     Span muted_at;
 };
 
-/* The reports in order of file, place and arrival; an array of reports.count pointers, malloc'd. */
+/* The reports not shown yet, in order of file, place and arrival; malloc'd. */
 const Report **diags_sorted(const Diags *diags);
 Diags *diags_new(Arena *arena);
 

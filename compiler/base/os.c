@@ -7,11 +7,13 @@
 #include <ftw.h>
 #include <limits.h>
 #include <link.h>
+#include <locale.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -92,16 +94,27 @@ static int open_beside(const char *path, char *name, size_t size)
     return -1;
 }
 
-static bool replace_file(const char *path, const void *bytes, size_t length)
+static void unlink_keeping_errno(const char *path)
+{
+    int kept = errno;
+    unlink(path);
+    errno = kept;
+}
+
+/* The name of a new file beside `path` with these bytes, or NULL. */
+static char *stage_file(Arena *arena, const char *path, const void *bytes, size_t length)
 {
     char name[PATH_MAX + 64];
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        errno = EISDIR;
+        return NULL;
+    }
     int file = open_beside(path, name, sizeof name);
-    if (file < 0) return false;
-    if (write_and_close(file, bytes, length) && rename(name, path) == 0) return true;
-    int kept = errno;
-    unlink(name);
-    errno = kept;
-    return false;
+    if (file < 0) return NULL;
+    if (write_and_close(file, bytes, length)) return arena_copy_text(arena, name, strlen(name));
+    unlink_keeping_errno(name);
+    return NULL;
 }
 
 /* Opened by its name, a file that it goes to would be written from its start. */
@@ -118,18 +131,71 @@ bool os_is_stream(const char *path)
            (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
 }
 
+static bool write_stream(const OsOutput *output)
+{
+    if (is_standard_output(output->path)) {
+        fflush(stdout);
+        return write_all(STDOUT_FILENO, output->bytes, output->length);
+    }
+    int file = open(output->path, O_WRONLY | O_CLOEXEC);
+    return file >= 0 && write_and_close(file, output->bytes, output->length);
+}
+
+/* A symbolic link stays one. */
+static char *real_path(Arena *arena, const char *path)
+{
+    char real[PATH_MAX];
+    const char *found = realpath(path, real) != NULL ? real : path;
+    return arena_copy_text(arena, found, strlen(found));
+}
+
+static bool stage(Arena *arena, OsOutput *output)
+{
+    output->staged = NULL;
+    if (os_is_stream(output->path)) return true;
+    output->file = real_path(arena, output->path);
+    output->staged = stage_file(arena, output->file, output->bytes, output->length);
+    return output->staged != NULL;
+}
+
+static bool give_name(OsOutput *output)
+{
+    if (output->staged == NULL) return true;
+    if (rename(output->staged, output->file) != 0) return false;
+    output->staged = NULL;
+    return true;
+}
+
+/* The first for which the step fails, or NULL. */
+static OsOutput *write_each(Arena *arena, OsOutput *outputs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!stage(arena, &outputs[i])) return &outputs[i];
+    for (size_t i = 0; i < count; i++)
+        if (outputs[i].staged == NULL && !write_stream(&outputs[i])) return &outputs[i];
+    for (size_t i = 0; i < count; i++)
+        if (!give_name(&outputs[i])) return &outputs[i];
+    return NULL;
+}
+
+const OsOutput *os_write_files(Arena *arena, OsOutput *outputs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) outputs[i].staged = NULL;
+    const OsOutput *failed = write_each(arena, outputs, count);
+    for (size_t i = 0; i < count; i++)
+        if (outputs[i].staged != NULL) unlink_keeping_errno(outputs[i].staged);
+    return failed;
+}
+
 bool os_write_file(const char *path, const void *bytes, size_t length)
 {
-    if (is_standard_output(path)) {
-        fflush(stdout);
-        return write_all(STDOUT_FILENO, bytes, length);
-    }
-    if (os_is_stream(path)) {
-        int file = open(path, O_WRONLY | O_CLOEXEC);
-        return file >= 0 && write_and_close(file, bytes, length);
-    }
-    char real[PATH_MAX]; /* a symbolic link stays one */
-    return replace_file(realpath(path, real) != NULL ? real : path, bytes, length);
+    OsOutput output = {.path = path, .bytes = bytes, .length = length};
+    Arena *arena = arena_new();
+    const bool fine = os_write_files(arena, &output, 1) == NULL;
+    int kept = errno;
+    arena_free(arena);
+    errno = kept;
+    return fine;
 }
 
 bool os_file_exists(const char *path)
@@ -242,16 +308,8 @@ struct OsProcess {
     Arena *arena;
     pid_t id;
     uint64_t started_ns;
-    int output; /* a nameless file: the program can never block on us, as it could on a full pipe */
+    int output; /* in memory: the program can never block on us, as on a full pipe or disk */
 };
-
-static int open_nameless(Arena *arena)
-{
-    char *name = os_join_path(arena, temp_root(), "tilec-output-XXXXXX");
-    int file = mkostemp(name, O_CLOEXEC);
-    if (file >= 0) unlink(name);
-    return file;
-}
 
 /* 0 or an errno. */
 static int spawn_program(pid_t *id, int output, const char *const *arguments)
@@ -272,7 +330,7 @@ OsProcess *os_start(Arena *arena, const char *const *arguments)
 {
     OsProcess *process = arena_new_of(arena, OsProcess);
     process->arena = arena;
-    process->output = open_nameless(arena);
+    process->output = memfd_create("tilec-output", MFD_CLOEXEC);
     if (process->output < 0) return NULL;
     process->started_ns = os_now_ns();
     int error = spawn_program(&process->id, process->output, arguments);
@@ -313,7 +371,7 @@ int os_wait_for(OsProcess *process, uint64_t limit_ns, char **output)
     *output = arena_copy_text(process->arena, buf.data, buf.length);
     buf_free(&buf);
     if (!ended) return OS_TIMED_OUT;
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return WIFSIGNALED(status) ? OS_KILLED + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 int os_wait(OsProcess *process, char **output)
@@ -326,4 +384,10 @@ uint64_t os_now_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The C library holds the C locale: asking for it allocates nothing. */
+void os_use_c_locale(void)
+{
+    uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
 }

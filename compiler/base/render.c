@@ -237,7 +237,8 @@ void diag_render(const Diags *diags, DiagFormat format, bool colour, Buf *out)
 {
     Style style = style_for(colour);
     const Report **sorted = diags_sorted(diags);
-    for (size_t i = 0; i < diags->reports.count; i++) {
+    const size_t count = diags->reports.count - diags->shown;
+    for (size_t i = 0; i < count; i++) {
         if (format == DIAG_JSON)
             put_json_report(out, sorted[i]);
         else

@@ -20,11 +20,23 @@ static void find_lines(Session *session, Source *source)
     source->line_count = (uint32_t)lines.count;
 }
 
+Name session_recorded_path(const Session *session, const char *path)
+{
+    for (int i = session->path_map_count - 1; i >= 0; i--) {
+        const PathMap *map = &session->path_maps[i];
+        const size_t length = strlen(map->from);
+        if (strncmp(path, map->from, length) == 0)
+            return intern_printf(session->names, "%s%s", map->to, path + length);
+    }
+    return intern_text(session->names, path);
+}
+
 /* `text` lives as long as the session and is NUL-terminated. */
 static Source *make_source(Session *session, const char *path, const char *text, size_t length)
 {
     Source *source = arena_new_of(session->arena, Source);
     source->path = intern_text(session->names, strcmp(path, "-") == 0 ? "<stdin>" : path);
+    source->recorded = session_recorded_path(session, source->path);
     if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
         text += 3;
         length -= 3;

@@ -96,7 +96,7 @@ void parameter_set_flag(LLVMValueRef function, int index, const char *name)
 /* ---- the host ---- */
 
 typedef struct HostTarget {
-    const char *prefix, *cpu;
+    const char *name, *cpu;
     void (*initialise)(void);
 } HostTarget;
 
@@ -124,20 +124,41 @@ static const HostTarget host_targets[] = {
 
 static const HostTarget *host_find(const char *triple)
 {
-    for (size_t i = 0; i < sizeof host_targets / sizeof *host_targets; i++)
-        if (strncmp(triple, host_targets[i].prefix, strlen(host_targets[i].prefix)) == 0)
+    for (size_t i = 0; i < sizeof host_targets / sizeof *host_targets; i++) {
+        const size_t length = strlen(host_targets[i].name);
+        if (strncmp(triple, host_targets[i].name, length) == 0 && triple[length] == '-')
             return &host_targets[i];
+    }
+    return NULL;
+}
+
+/* What tables, host functions and libtile are written for: ELF of 64 bits, as Linux has it. The
+ * triple is normalised: its second '-' is before the system. */
+static const char *host_fault(const char *triple, const HostTarget *host)
+{
+    const char *vendor = strchr(triple, '-');
+    const char *system = vendor != NULL ? strchr(vendor + 1, '-') : NULL;
+    const char *environment = system != NULL ? strchr(system + 1, '-') : NULL;
+    if (host == NULL) return "its processor is not known";
+    if (system == NULL || strncmp(system + 1, "linux", strlen("linux")) != 0)
+        return "libtile, and the ELF files that it goes with, are for Linux";
+    if (environment != NULL &&
+        (strstr(environment, "x32") != NULL || strstr(environment, "ilp32") != NULL))
+        return "its pointers have 32 bits";
     return NULL;
 }
 
 static bool host_target_make(Codegen *codegen)
 {
     const HostTarget *host = host_find(codegen->host_triple);
+    const char *fault = host_fault(codegen->host_triple, host);
     LLVMTargetRef target = NULL;
     char *error = NULL;
-    if (host != NULL) host->initialise();
-    if (host == NULL || LLVMGetTargetFromTriple(codegen->host_triple, &target, &error)) {
-        diag_report(codegen->session->diags, DIAG_unknown_host, (Span){0}, codegen->host_triple);
+    if (fault == NULL) host->initialise();
+    if (fault != NULL || LLVMGetTargetFromTriple(codegen->host_triple, &target, &error)) {
+        const char *given = codegen->options.host_triple;
+        diag_report(codegen->session->diags, DIAG_unknown_host, (Span){0},
+                    given != NULL ? given : codegen->host_triple, fault != NULL ? fault : error);
         LLVMDisposeMessage(error);
         return false;
     }
@@ -158,10 +179,21 @@ LLVMModuleRef host_module_new(Codegen *codegen, const char *name)
     return module;
 }
 
+static void link_into(LLVMModuleRef module, LLVMModuleRef more)
+{
+    if (LLVMLinkModules2(module, more)) ICE("LLVM cannot link a module into the host's");
+}
+
+/* Linking looks at all of the module that it adds to: those of about one size go together. */
 void module_link(Codegen *codegen, LLVMModuleRef module)
 {
-    if (LLVMLinkModules2(codegen->host_module, module))
-        ICE("LLVM cannot link a module into the host's");
+    LinkedModule added = {module, 1};
+    while (codegen->linked.count > 0 && vec_last(&codegen->linked).modules <= added.modules) {
+        LinkedModule before = vec_pop(&codegen->linked);
+        link_into(before.module, added.module);
+        added = (LinkedModule){before.module, before.modules + added.modules};
+    }
+    vec_push(codegen->session->arena, &codegen->linked, added);
 }
 
 /* ---- the code generator ---- */
@@ -183,11 +215,16 @@ GenTypes gen_types_new(LLVMContextRef context)
     };
 }
 
+/* Normalised, as LLVM takes an unknown system for one with ELF files. A processor alone is one with
+ * Linux. */
 static char *host_triple_text(Arena *arena, const char *given)
 {
     char *found = given == NULL ? LLVMGetDefaultTargetTriple() : NULL;
     const char *text = given != NULL ? given : found;
-    char *copy = arena_copy_text(arena, text, strlen(text));
+    if (strchr(text, '-') == NULL) text = arena_printf(arena, "%s-linux-gnu", text);
+    char *normal = LLVMNormalizeTargetTriple(text);
+    char *copy = arena_copy_text(arena, normal, strlen(normal));
+    LLVMDisposeMessage(normal);
     LLVMDisposeMessage(found);
     return copy;
 }
@@ -224,6 +261,7 @@ void codegen_free(Codegen *codegen)
     if (codegen == NULL) return;
     for (size_t i = 0; i < codegen->gpu_targets.count; i++)
         LLVMDisposeTargetMachine(codegen->gpu_targets.data[i].machine);
+    while (codegen->linked.count > 0) LLVMDisposeModule(vec_pop(&codegen->linked).module);
     if (codegen->host_module != NULL) LLVMDisposeModule(codegen->host_module);
     if (codegen->host_target != NULL) LLVMDisposeTargetMachine(codegen->host_target);
     LLVMContextDispose(codegen->context);
@@ -231,6 +269,10 @@ void codegen_free(Codegen *codegen)
 
 LLVMModuleRef codegen_host_module(Codegen *codegen)
 {
+    for (size_t i = codegen->linked.count; i-- > 1;)
+        link_into(codegen->linked.data[i - 1].module, codegen->linked.data[i].module);
+    if (codegen->linked.count > 0) link_into(codegen->host_module, codegen->linked.data[0].module);
+    codegen->linked.count = 0;
     return codegen->host_module;
 }
 
@@ -257,7 +299,7 @@ bool codegen_host_object(Codegen *codegen, Arena *arena, const char **bytes, siz
 {
     char *error = NULL;
     LLVMMemoryBufferRef buffer = NULL;
-    module_check(codegen->host_module, "host module");
+    module_check(codegen_host_module(codegen), "host module");
     if (codegen->options.optimise > 0) optimise_rest(codegen);
     if (LLVMTargetMachineEmitToMemoryBuffer(codegen->host_target, codegen->host_module,
                                             LLVMObjectFile, &error, &buffer))

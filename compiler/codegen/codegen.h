@@ -52,6 +52,14 @@ typedef struct ImageEntry { /* one launch of the kernel */
 void entry_set_company(ImageEntry *entry, const Op *launch);
 int entry_blocks(const ImageEntry *entry); /* of a cluster */
 
+/* A place of accesses, as tile_emu_site has it. */
+enum { SITE_TILES = 2 };
+typedef struct Site {
+    Span span;
+    int repeats;
+    int tiles[SITE_TILES];
+} Site;
+
 typedef struct Image {
     const Target *target;
     ImageKind kind;
@@ -65,7 +73,7 @@ typedef struct Image {
     const char *llvm; /* text, with keep_llvm */
     bool in_order;    /* ptxas leaves instructions in their order */
     struct PtxasJob *job;
-    const Span *sites; /* of an emulator image: what its accesses' site numbers mean */
+    const Site *sites; /* of an emulator image: what its accesses' site numbers mean */
     int site_count;
 } Image;
 

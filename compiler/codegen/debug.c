@@ -41,7 +41,7 @@ static Place place_of(const struct Lines *lines, Span span)
 void lines_function(Gen *gen, const Op *launch, const char *symbol)
 {
     struct Lines *lines = gen->lines;
-    const char *path = lines->source != NULL ? lines->source->path : "";
+    const char *path = lines->source != NULL ? lines->source->recorded : "";
     size_t length = strlen(symbol);
     LLVMMetadataRef file = LLVMDIBuilderCreateFile(lines->builder, path, strlen(path), "", 0);
     LLVMDIBuilderCreateCompileUnit(lines->builder, LLVMDWARFSourceLanguageC, file, "tilec", 5, true,

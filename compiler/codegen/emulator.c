@@ -44,17 +44,52 @@ LLVMValueRef emu_out(Gen *gen, int index)
     return emu_load(gen, offsetof(tile_emu_thread, out) + 4 * (size_t)index, gen->types.i32);
 }
 
+/* 0: it is not known. */
+static int tile_at(const Value *pointer)
+{
+    const Op *op = pointer->op;
+    while (op != NULL &&
+           (op->code == OP_ptr_add || op->code == OP_ptr_cast || op->code == OP_cluster_address))
+        op = op->operands[0]->op;
+    return op != NULL && op->code == OP_shared_base ? (int)op_int(op, ATTR_tile, 0) : 0;
+}
+
+/* The shared tiles that the op accesses; none if one of them is not known. */
+static void find_tiles(const Op *op, int tiles[SITE_TILES])
+{
+    int count = 0;
+    for (int i = 0; i < op->operand_count; i++) {
+        const Type *type = op->operands[i]->type;
+        if (type->kind != TYPE_POINTER ||
+            (type->space != SPACE_SHARED && type->space != SPACE_CLUSTER))
+            continue;
+        const int tile = tile_at(op->operands[i]);
+        if (tile == 0 || count == SITE_TILES) {
+            memset(tiles, 0, SITE_TILES * sizeof *tiles);
+            return;
+        }
+        tiles[count++] = tile;
+    }
+}
+
 int64_t emu_site(Gen *gen, const Op *op)
 {
     Sites *sites = gen->emulator->sites;
-    for (size_t i = sites->spans.count; i-- > 0;) {
-        const Span *span = &sites->spans.data[i];
-        if (span->source == op->span.source && span->begin == op->span.begin &&
-            span->end == op->span.end)
-            return (int64_t)i;
+    Site site = {.span = op->span};
+    int64_t first = (int64_t)sites->items.count; /* of this place */
+    find_tiles(op, site.tiles);
+    for (size_t i = sites->items.count; i-- > 0;) {
+        const Site *known = &sites->items.data[i];
+        const Span *span = &known->span;
+        if (span->source != op->span.source || span->begin != op->span.begin ||
+            span->end != op->span.end)
+            continue;
+        if (memcmp(known->tiles, site.tiles, sizeof site.tiles) == 0) return (int64_t)i;
+        first = (int64_t)i;
     }
-    vec_push(gen->codegen->session->arena, &sites->spans, op->span);
-    return (int64_t)sites->spans.count - 1;
+    site.repeats = (int)((int64_t)sites->items.count - first);
+    vec_push(gen->codegen->session->arena, &sites->items, site);
+    return (int64_t)sites->items.count - 1;
 }
 
 /* ---- suspensions ---- */
@@ -114,6 +149,23 @@ void emu_cooperate(Gen *gen, tile_emu_op op, int mode)
 void emulator_give_way(Gen *gen)
 {
     emu_cooperate(gen, TILE_EMU_NONE, 0);
+}
+
+/* Others have their turns after some rounds, as most loops do not wait. */
+void emulator_go_round(Gen *gen, LLVMBasicBlockRef begin)
+{
+    enum { ROUNDS = 8 };
+    LLVMBasicBlockRef due = gen_block(gen, "due");
+    LLVMValueRef rounds = emu_load(gen, offsetof(tile_emu_thread, rounds), gen->types.i32);
+    rounds = LLVMBuildAdd(gen->builder, rounds, gen_i32(gen, 1), "");
+    emu_store(gen, offsetof(tile_emu_thread, rounds), rounds);
+    rounds = LLVMBuildAnd(gen->builder, rounds, gen_i32(gen, ROUNDS - 1), "");
+    LLVMBuildCondBr(gen->builder,
+                    LLVMBuildICmp(gen->builder, LLVMIntEQ, rounds, gen_i32(gen, 0), ""), due,
+                    begin);
+    gen_at(gen, due);
+    emulator_give_way(gen);
+    LLVMBuildBr(gen->builder, begin);
 }
 
 /* ---- threads together ---- */
@@ -265,6 +317,7 @@ const Machine emulator_machine = {
     .grid_sync = emulator_grid_sync,
     .launch_wait = emulator_launch_wait,
     .give_way = emulator_give_way,
+    .go_round = emulator_go_round,
     .barrier = emulator_barrier,
     .warp_sync = emulator_warp_sync,
     .shuffle = emulator_shuffle,
@@ -377,7 +430,9 @@ static Name ramp_name(Codegen *codegen, const Kernel *kernel, int launch)
     for (int i = 0;; i++) {
         Name name =
             intern_printf(codegen->session->names, "%s.emulated.%d.%d", kernel->name, i, launch);
-        if (LLVMGetNamedFunction(codegen->host_module, name) == NULL) return name;
+        if (map_has(&codegen->ramps, name)) continue;
+        map_set(codegen->session->arena, &codegen->ramps, name, codegen);
+        return name;
     }
 }
 
@@ -442,7 +497,7 @@ bool emulator_image(Codegen *codegen, Kernel *kernel, Image *out)
     }
     module_link(codegen, module);
     out->kind = IMAGE_EMULATOR;
-    out->sites = sites.spans.data;
-    out->site_count = (int)sites.spans.count;
+    out->sites = sites.items.data;
+    out->site_count = (int)sites.items.count;
     return true;
 }

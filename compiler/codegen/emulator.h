@@ -10,7 +10,7 @@
 
 /* Of the image, all launches together. */
 typedef struct Sites {
-    VEC(Span) spans;
+    VEC(Site) items;
 } Sites;
 
 typedef struct EmulatorFunction {

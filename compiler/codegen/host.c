@@ -203,7 +203,7 @@ static void host_return(Gen *gen, tile_status status)
 
 bool host_function(Codegen *codegen, Kernel *kernel, const char *symbol)
 {
-    LLVMModuleRef module = codegen->host_module;
+    LLVMModuleRef module = codegen_host_module(codegen);
     Gen gen = gen_new(codegen, kernel, &host_machine, NULL, module);
     LLVMTypeRef pointer = gen.types.pointer;
     LLVMTypeRef types[HOST_ARGUMENTS] = {pointer, pointer, pointer, pointer, pointer, pointer};
@@ -230,7 +230,7 @@ bool host_function(Codegen *codegen, Kernel *kernel, const char *symbol)
 
 static void build_maps(Codegen *codegen, Kernel *kernel, const char *symbol)
 {
-    Gen gen = gen_new(codegen, kernel, &maps_machine, NULL, codegen->host_module);
+    Gen gen = gen_new(codegen, kernel, &maps_machine, NULL, codegen_host_module(codegen));
     LLVMTypeRef types[2] = {gen.types.pointer, gen.types.pointer};
     gen.function = LLVMAddFunction(codegen->host_module, symbol,
                                    LLVMFunctionType(gen.types.nothing, types, 2, false));

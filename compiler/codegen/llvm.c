@@ -333,14 +333,32 @@ bool op_gives_way(const Op *op)
     return op->code == OP_atom && op_enclosing(op, OP_while) != NULL;
 }
 
+static void find_read(Op *op, void *context)
+{
+    if ((op->code == OP_ld || op->code == OP_ld_bits) &&
+        op->operands[0]->type->space != SPACE_LOCAL)
+        *(bool *)context = true;
+}
+
+/* Whether a loop may wait for what others write, by loads; one that carries nothing does, or goes
+ * round for ever. */
+static bool loop_waits(const Gen *gen, const Op *op)
+{
+    bool reads = op->operand_count == 0;
+    if (gen->machine->go_round == NULL || op->code != OP_while) return false;
+    for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], find_read, &reads);
+    return reads;
+}
+
 /* Counts the ops; true at the first that suspends, or when they are more than a segment has. */
-static bool region_suspends(const Region *region, int *count)
+static bool region_suspends(const Gen *gen, const Region *region, int *count)
 {
     for (const Op *op = region->first; op != NULL; op = op->next) {
-        if ((op_info(op->code)->traits & COOP) || op_gives_way(op) || ++*count > SEGMENT_OPS)
+        if ((op_info(op->code)->traits & COOP) || op_gives_way(op) || loop_waits(gen, op) ||
+            ++*count > SEGMENT_OPS)
             return true;
         for (int i = 0; i < op->region_count; i++)
-            if (region_suspends(op->regions[i], count)) return true;
+            if (region_suspends(gen, op->regions[i], count)) return true;
     }
     return false;
 }
@@ -348,8 +366,9 @@ static bool region_suspends(const Region *region, int *count)
 static bool op_suspends(const Gen *gen, const Op *op)
 {
     int count = 0;
+    if (loop_waits(gen, op)) return true;
     for (int i = 0; gen->machine->cut != NULL && i < op->region_count; i++)
-        if (region_suspends(op->regions[i], &count)) return true;
+        if (region_suspends(gen, op->regions[i], &count)) return true;
     return false;
 }
 
@@ -541,7 +560,15 @@ void gen_while(Gen *gen, const Op *op)
     for (int i = 0; i < body->argument_count; i++) gen_define(gen, body->arguments[i], carried[i]);
     gen_region(gen, body);
     CHECK(gen->yielded_count == join.count);
-    join_send(gen, &join, gen->yielded);
+    if (loop_waits(gen, op)) {
+        gen->op = op;
+        join.block = gen_block(gen, "round");
+        join_send(gen, &join, gen->yielded);
+        gen_at(gen, join.block);
+        gen->machine->go_round(gen, header);
+    } else {
+        join_send(gen, &join, gen->yielded);
+    }
     gen_at(gen, after);
     if (in_slots) gen_new_segment(gen);
     for (int i = 0; i < op->result_count; i++) gen_define(gen, &op->results[i], carried[i]);

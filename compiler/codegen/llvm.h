@@ -88,11 +88,19 @@ struct Codegen {
     bool looked_for_ptxas;
     GenTypes types;
     VEC(struct NvptxTarget) gpu_targets;
+    VEC(struct LinkedModule) linked; /* the host module's, behind what is in it already */
+    Map ramps;                       /* names that emulated kernels have */
 };
+
+typedef struct LinkedModule {
+    LLVMModuleRef module;
+    size_t modules; /* that it is made of */
+} LinkedModule;
 
 typedef struct NvptxTarget {
     const Target *target;
     int ptx; /* the version */
+    LLVMCodeGenOptLevel level;
     LLVMTargetMachineRef machine;
 } NvptxTarget;
 

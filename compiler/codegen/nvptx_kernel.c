@@ -13,15 +13,15 @@ enum { PTX_KERNEL = 71 };
 
 /* ---- target machines ---- */
 
-static LLVMTargetMachineRef machine_make(const Target *target, int ptx)
+static LLVMTargetMachineRef machine_make(const Target *target, int ptx, LLVMCodeGenOptLevel level)
 {
     char cpu[32], features[32], *error = NULL;
     LLVMTargetRef llvm = NULL;
     if (LLVMGetTargetFromTriple("nvptx64-nvidia-cuda", &llvm, &error)) ICE("LLVM: %s", error);
     snprintf(cpu, sizeof cpu, "sm_%d%c", target->number, target->suffix);
     snprintf(features, sizeof features, "+ptx%d", ptx);
-    return LLVMCreateTargetMachine(llvm, "nvptx64-nvidia-cuda", cpu, features,
-                                   LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
+    return LLVMCreateTargetMachine(llvm, "nvptx64-nvidia-cuda", cpu, features, level, LLVMRelocPIC,
+                                   LLVMCodeModelDefault);
 }
 
 static bool has_short_pointers(LLVMTargetMachineRef machine)
@@ -34,36 +34,38 @@ static bool has_short_pointers(LLVMTargetMachineRef machine)
 
 /* Shared memory has 32-bit addresses. LLVM takes that as an option of the process, which may be
  * given once. */
-static LLVMTargetMachineRef machine_with_short_pointers(const Target *target, int ptx)
+static LLVMTargetMachineRef machine_with_short_pointers(const Target *target, int ptx,
+                                                        LLVMCodeGenOptLevel level)
 {
-    LLVMTargetMachineRef machine = machine_make(target, ptx);
+    LLVMTargetMachineRef machine = machine_make(target, ptx, level);
     if (has_short_pointers(machine)) return machine;
     static const char *const options[] = {"tilec", "-nvptx-short-ptr"};
     LLVMParseCommandLineOptions(2, options, NULL);
     LLVMDisposeTargetMachine(machine);
-    machine = machine_make(target, ptx);
+    machine = machine_make(target, ptx, level);
     CHECK(has_short_pointers(machine));
     return machine;
 }
 
-static LLVMTargetMachineRef machine_of(Codegen *codegen, const Target *target, int ptx)
+static LLVMTargetMachineRef machine_of(Codegen *codegen, const Target *target, int ptx,
+                                       LLVMCodeGenOptLevel level)
 {
     for (size_t i = 0; i < codegen->gpu_targets.count; i++)
         if (codegen->gpu_targets.data[i].target == target &&
-            codegen->gpu_targets.data[i].ptx == ptx)
+            codegen->gpu_targets.data[i].ptx == ptx && codegen->gpu_targets.data[i].level == level)
             return codegen->gpu_targets.data[i].machine;
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
-    NvptxTarget made = {target, ptx, machine_with_short_pointers(target, ptx)};
+    NvptxTarget made = {target, ptx, level, machine_with_short_pointers(target, ptx, level)};
     vec_push(codegen->session->arena, &codegen->gpu_targets, made);
     return made.machine;
 }
 
 void nvptx_prepare(Codegen *codegen)
 {
-    machine_of(codegen, target_at(0), target_at(0)->ptx);
+    machine_of(codegen, target_at(0), target_at(0)->ptx, LLVMCodeGenLevelDefault);
 }
 
 /* ---- kernels ---- */
@@ -209,6 +211,25 @@ static const char nvptx_passes[] = PASSES_OF_LOOPS PASSES_AFTER_LOOPS;
 static const char nvptx_passes_unrolling[] = PASSES_OF_LOOPS
     "loop-unroll<no-partial;no-runtime;no-upperbound;no-peeling>," PASSES_AFTER_LOOPS;
 
+/* Some of these passes, and of those that select instructions, take time that grows with the square
+ * of what a function has of one kind (comparisons of one value, sums, blocks), or nest as deep as
+ * loops follow each other. A large kernel gets those that do not; ptxas still does its work. */
+enum { MANY_INSTRUCTIONS = 20000, MANY_BLOCKS = 1000 };
+static const char nvptx_passes_large[] =
+    "function(sroa,early-cse,simplifycfg,instsimplify,early-cse,adce,simplifycfg)";
+
+static bool is_large(LLVMModuleRef module)
+{
+    size_t count = 0, blocks = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f != NULL; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b != NULL;
+             b = LLVMGetNextBasicBlock(b), blocks++)
+            for (LLVMValueRef at = LLVMGetFirstInstruction(b); at != NULL;
+                 at = LLVMGetNextInstruction(at))
+                count++;
+    return count > MANY_INSTRUCTIONS || blocks > MANY_BLOCKS;
+}
+
 static void find_unrolled(Op *op, void *found)
 {
     if (op->code == OP_for && op_int(op, ATTR_unroll, 0) > 1) *(bool *)found = true;
@@ -334,13 +355,16 @@ static void last_waits_first(LLVMModuleRef module)
 
 bool nvptx_image(Codegen *codegen, Kernel *kernel, Image *out)
 {
-    LLVMTargetMachineRef machine =
-        machine_of(codegen, out->target, ptx_version(kernel, out->target));
+    const int ptx = ptx_version(kernel, out->target);
+    LLVMTargetMachineRef machine = machine_of(codegen, out->target, ptx, LLVMCodeGenLevelDefault);
     LLVMModuleRef module = module_new(codegen, kernel, machine);
     for (const Op *op = kernel->host->first; op != NULL; op = op->next)
         if (op->code == OP_launch) kernel_emit(codegen, kernel, module, op, out);
     module_check(module, kernel->name);
-    if (codegen->options.optimise > 0) passes_on_module(module, machine, passes_for(kernel));
+    const bool large = is_large(module);
+    if (large) machine = machine_of(codegen, out->target, ptx, LLVMCodeGenLevelNone);
+    if (large || codegen->options.optimise > 0)
+        passes_on_module(module, machine, large ? nvptx_passes_large : passes_for(kernel));
     last_waits_first(module);
     module_check(module, kernel->name);
     if (codegen->options.keep_llvm)

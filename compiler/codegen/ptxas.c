@@ -3,6 +3,7 @@
 #include "codegen/cache.h"
 #include "codegen/llvm.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +103,32 @@ static const char *read_report(Image *image, char *output)
     return fault;
 }
 
+/* ---- what it wrote ---- */
+
+static bool is_within(uint64_t offset, uint64_t bytes, size_t size)
+{
+    return offset <= size && bytes <= size - offset;
+}
+
+/* Where a disk is full, ptxas leaves the beginning of a cubin and ends well. */
+static bool is_whole(const char *cubin, size_t size)
+{
+    Elf64_Ehdr header;
+    if (size < SELFMAG) return false;
+    if (memcmp(cubin, ELFMAG, SELFMAG) != 0) return true;
+    if (size < sizeof header) return false;
+    memcpy(&header, cubin, sizeof header);
+    bool whole = is_within(header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr), size) &&
+                 is_within(header.e_phoff, (uint64_t)header.e_phnum * sizeof(Elf64_Phdr), size);
+    for (int i = 0; whole && i < header.e_shnum; i++) {
+        Elf64_Shdr section;
+        memcpy(&section, cubin + header.e_shoff + (size_t)i * sizeof section, sizeof section);
+        whole =
+            section.sh_type == SHT_NOBITS || is_within(section.sh_offset, section.sh_size, size);
+    }
+    return whole;
+}
+
 /* ---- what it gave before: the length of its report, the report, the cubin ---- */
 
 static bool take_cached(Codegen *codegen, const CacheKey *key, Image *image)
@@ -114,6 +141,7 @@ static bool take_cached(Codegen *codegen, const CacheKey *key, Image *image)
     if (length < sizeof report) return false;
     memcpy(&report, bytes, sizeof report);
     if (report > length - sizeof report) return false;
+    if (!is_whole(bytes + sizeof report + report, length - sizeof report - report)) return false;
     read_report(image, arena_copy_text(arena, bytes + sizeof report, report));
     image->kind = IMAGE_CUBIN;
     image->bytes = bytes + sizeof report + report;
@@ -141,7 +169,10 @@ static void tool_failed(Codegen *codegen, Span span, const char *text)
 
 static PtxasJob *job_fail(Codegen *codegen, PtxasJob *job)
 {
-    tool_failed(codegen, job->span, strerror(errno));
+    const char *why = strerror(errno);
+    const char *folder = job->folder != NULL ? job->folder : "a temporary folder";
+    tool_failed(codegen, job->span,
+                arena_printf(codegen->session->arena, "cannot write in '%s': %s", folder, why));
     if (job->folder != NULL) os_remove_folder(job->folder);
     return NULL;
 }
@@ -253,6 +284,20 @@ PtxasJob *ptxas_start(Codegen *codegen, Image *image, Span span)
     return start_job(codegen, job, image->ptx);
 }
 
+static const char *read_cubin(Arena *arena, const char *path, Image *image)
+{
+    size_t size = 0;
+    const char *cubin = os_read_file(arena, path, &size);
+    if (cubin == NULL) return "it wrote no cubin";
+    if (!is_whole(cubin, size))
+        return arena_printf(arena, "it wrote a part of the cubin, %zu bytes: is '%.*s' full?", size,
+                            (int)(strrchr(path, '/') - path), path);
+    image->kind = IMAGE_CUBIN;
+    image->bytes = cubin;
+    image->size = size;
+    return NULL;
+}
+
 /* Waits for the job: the image gets the cubin, and its entries what the report says. NULL: it went
  * wrong, as *fault tells; else the report. */
 static const char *end_job(Codegen *codegen, PtxasJob *job, Image *image, const char **fault)
@@ -265,18 +310,12 @@ static const char *end_job(Codegen *codegen, PtxasJob *job, Image *image, const 
     if (status == OS_TIMED_OUT)
         *fault = arena_printf(arena, "it did not end within %llu s and was killed (--timeout)",
                               (unsigned long long)(codegen->options.tool_limit_ns / 1000000000));
-    if (status > 128 && *fault == NULL)
-        *fault = arena_printf(arena, "it was killed by signal %d", status - 128);
+    if (status > OS_KILLED && *fault == NULL)
+        *fault = arena_printf(arena, "it was killed by signal %d", status - OS_KILLED);
     if (status != 0 && *fault == NULL) *fault = arena_printf(arena, "exit status %d", status);
-    size_t size = 0;
-    char *cubin = *fault == NULL ? os_read_file(arena, job->cubin, &size) : NULL;
-    if (*fault == NULL && cubin == NULL) *fault = "it wrote no cubin";
+    if (*fault == NULL) *fault = read_cubin(arena, job->cubin, image);
     os_remove_folder(job->folder);
-    if (*fault != NULL) return NULL;
-    image->kind = IMAGE_CUBIN;
-    image->bytes = cubin;
-    image->size = size;
-    return report;
+    return *fault == NULL ? report : NULL;
 }
 
 /* ---- fewer registers, for more blocks ----

@@ -1,5 +1,5 @@
 /* cache.c: tilec cache [--clear]: where results of earlier runs are, how many and how large. */
-#include "build_cache.h"
+#include "build/build_cache.h"
 
 #include <errno.h>
 #include <string.h>

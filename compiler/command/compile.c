@@ -1,6 +1,7 @@
 /* compile.c: tilec FILE -o OUT: an object and a header, or the texts on the way. */
 #include "driver.h"
 
+#include "base/vec.h"
 #include "passes/passes.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@ typedef struct Output {
     ExportList exports;
     KernelList kernels; /* that were read as IR; the program owns the others */
     Build build;
+    VEC(OsOutput) files; /* to be written, together */
     bool is_staged, is_built;
 } Output;
 
@@ -101,14 +103,37 @@ static bool each_image(Output *output, ImageFunction *take, void *context)
     return true;
 }
 
-static void take_llvm(const Image *image, void *out)
+typedef struct Texts {
+    Buf *out;
+    int count;
+} Texts;
+
+static void add_text_of(Texts *texts, const char *text)
 {
-    if (image->llvm) buf_text(out, image->llvm);
+    if (text) buf_text(texts->out, text);
+    texts->count += text != NULL;
 }
 
-static void take_ptx(const Image *image, void *out)
+static void take_llvm(const Image *image, void *texts)
 {
-    if (image->ptx) buf_text(out, image->ptx);
+    add_text_of(texts, image->llvm);
+}
+
+static void take_ptx(const Image *image, void *texts)
+{
+    add_text_of(texts, image->ptx);
+}
+
+/* Tools take one module a file. */
+static bool emit_texts(Output *output, ImageFunction *take, const char *kind, Buf *out)
+{
+    const Options *options = output->options;
+    Texts texts = {.out = out};
+    if (!each_image(output, take, &texts)) return false;
+    const bool is_file = options->output && !os_is_stream(options->output);
+    if (texts.count > 1 && is_file && !options->save_temps)
+        diag_report(output->session->diags, DIAG_several_texts, (Span){0}, texts.count, kind);
+    return true;
 }
 
 static void take_cubin(const Image *image, void *context)
@@ -119,12 +144,12 @@ static void take_cubin(const Image *image, void *context)
 
 static bool emit_llvm(Output *output, Buf *out)
 {
-    return each_image(output, take_llvm, out);
+    return emit_texts(output, take_llvm, "LLVM IR", out);
 }
 
 static bool emit_ptx(Output *output, Buf *out)
 {
-    if (!each_image(output, take_ptx, out)) return false;
+    if (!emit_texts(output, take_ptx, "PTX", out)) return false;
     if (!out->length)
         diag_report(output->session->diags, DIAG_usage, (Span){0},
                     "there is no PTX of the emulator's code: name a GPU in --arch");
@@ -335,21 +360,33 @@ static bool check_outputs(Session *session, const Options *options, const Result
     return true;
 }
 
-static bool write_header(Output *output)
+/* The bytes must stay. */
+static void add_file(Output *output, const char *path, const void *bytes, size_t length)
 {
-    if (!output->options->header || !output->build.exports) return true;
-    Buf text = {0};
-    emit_header(output->build.exports, output->build.export_count, output->options->header, &text);
-    bool fine = write_output(output->session, output->options->header, text.data, text.length);
-    buf_free(&text);
-    return fine;
+    const OsOutput file = {.path = path, .bytes = bytes, .length = length};
+    vec_push(output->session->arena, &output->files, file);
 }
 
-static bool write_depfile(Output *output)
+static void add_text(Output *output, const char *path, Buf *text)
+{
+    add_file(output, path, arena_copy_text(output->session->arena, text->data, text->length),
+             text->length);
+    buf_free(text);
+}
+
+static void add_header(Output *output)
+{
+    if (!output->options->header || !output->build.exports) return;
+    Buf text = {0};
+    emit_header(output->build.exports, output->build.export_count, output->options->header, &text);
+    add_text(output, output->options->header, &text);
+}
+
+static void add_depfile(Output *output)
 {
     const Options *options = output->options;
     const char *path = depfile_name(options, output->session->arena);
-    if (!path) return true;
+    if (!path) return;
     int count = output->program ? program_input_count(output->program) : 0;
     const TextList *tune = &options->tune, *files = &options->export_files;
     const char **inputs = arena_new_array(output->session->arena, const char *,
@@ -362,60 +399,51 @@ static bool write_depfile(Output *output)
     Buf text = {0};
     emit_depfile(options->depfile_target ? options->depfile_target : options->output, inputs,
                  count + own, options->depfile_phony, &text);
-    bool fine = write_output(output->session, path, text.data, text.length);
-    buf_free(&text);
-    return fine;
+    add_text(output, path, &text);
 }
-
-typedef struct Temps {
-    Session *session;
-    const char *stem;
-    bool fine;
-} Temps;
 
 /* Named for the kernel and the GPU; the emulator's names hold theirs, and what its code generator
  * adds behind a dot says nothing to people. */
-static void write_temp(Temps *temps, const Image *image, const char *ending, const char *bytes,
-                       size_t size)
+static void add_temp(Output *output, const Image *image, const char *ending, const char *bytes,
+                     size_t size)
 {
-    Arena *arena = temps->session->arena;
+    Arena *arena = output->session->arena;
+    const char *stem = stem_of(arena, output->options->output);
     const char *name = image->entries[0].name;
     const char *kernel = arena_copy_text(arena, name, strcspn(name, "."));
     const char *path =
         image->kind == IMAGE_EMULATOR
-            ? arena_printf(arena, "%s.%s%s", temps->stem, kernel, ending)
-            : arena_printf(arena, "%s.%s.%s%s", temps->stem, kernel, image->target->name, ending);
-    temps->fine = temps->fine && write_output(temps->session, path, bytes, size);
+            ? arena_printf(arena, "%s.%s%s", stem, kernel, ending)
+            : arena_printf(arena, "%s.%s.%s%s", stem, kernel, image->target->name, ending);
+    add_file(output, path, bytes, size);
 }
 
-static void save_image(const Image *image, void *context)
+static void add_image(const Image *image, void *context)
 {
-    if (image->llvm) write_temp(context, image, ".ll", image->llvm, strlen(image->llvm));
-    if (image->ptx) write_temp(context, image, ".ptx", image->ptx, strlen(image->ptx));
-    if (image->kind == IMAGE_CUBIN) write_temp(context, image, ".cubin", image->bytes, image->size);
+    if (image->llvm) add_temp(context, image, ".ll", image->llvm, strlen(image->llvm));
+    if (image->ptx) add_temp(context, image, ".ptx", image->ptx, strlen(image->ptx));
+    if (image->kind == IMAGE_CUBIN) add_temp(context, image, ".cubin", image->bytes, image->size);
 }
 
-static bool save_temps(Output *output)
+static bool add_temps(Output *output)
 {
     if (!output->options->save_temps || !output->is_built) return true;
-    Temps temps = {.session = output->session,
-                   .stem = stem_of(output->session->arena, output->options->output),
-                   .fine = true};
-    return each_image(output, save_image, &temps) && temps.fine;
+    return each_image(output, add_image, output);
 }
 
 /* ---- the command ---- */
 
-/* Nothing is written unless all went well: an old output stays whole. The outputs come last, so
- * that make sees them only if all else is there. */
-static void write_all(Output *output, const Results *results)
+/* Nothing is written unless all can be: old outputs stay whole, and of one build. The outputs come
+ * last, so that make sees them only if all else is there. */
+static bool write_all(Output *output, const Results *results)
 {
-    bool fine = save_temps(output) && write_header(output) && write_depfile(output);
-    for (int i = 0; fine && i < results->count; i++) {
-        const Result *result = &results->items[i];
-        fine =
-            write_output(output->session, result->path, result->bytes.data, result->bytes.length);
-    }
+    if (!add_temps(output)) return false;
+    add_header(output);
+    add_depfile(output);
+    for (int i = 0; i < results->count; i++)
+        add_file(output, results->items[i].path, results->items[i].bytes.data,
+                 results->items[i].bytes.length);
+    return write_outputs(output->session, output->files.data, output->files.count);
 }
 
 static bool is_program_needed(const Options *options, const Results *results)
@@ -425,7 +453,7 @@ static bool is_program_needed(const Options *options, const Results *results)
     return needed && !is_ir_file(options->inputs.items[0]);
 }
 
-static void make_results(Output *output, Results *results)
+static bool make_results(Output *output, Results *results)
 {
     bool is_needed = is_program_needed(output->options, results);
     if (is_needed)
@@ -435,8 +463,8 @@ static void make_results(Output *output, Results *results)
     bool fine = !is_needed || output->program;
     for (int i = 0; fine && i < results->count; i++)
         fine = results->items[i].kind->emit(output, &results->items[i].bytes);
-    if (fine && diag_error_count(output->session->diags) == 0 && !output->options->dry_run)
-        write_all(output, results);
+    fine = fine && diag_error_count(output->session->diags) == 0;
+    return fine && !output->options->dry_run ? write_all(output, results) : fine;
 }
 
 ExitStatus command_compile(Session *session, const Options *options)
@@ -447,7 +475,7 @@ ExitStatus command_compile(Session *session, const Options *options)
         !find_paths(session, options, &results) || !check_outputs(session, options, &results) ||
         !choose_archs(session, options->arch ? options->arch : ARCH_DEFAULT, &output.archs))
         return EXIT_USAGE;
-    make_results(&output, &results);
+    stage_result(session, make_results(&output, &results), "compile");
     for (int i = 0; i < results.count; i++) buf_free(&results.items[i].bytes);
     build_free(&output.build);
     free_kernels(&output.kernels);

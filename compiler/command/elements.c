@@ -1,6 +1,6 @@
 /* elements.c: between an element type's bytes and the Elements that arithmetic is done on: one loop
  * a type, since arrays are large. */
-#include "command/arrays.h"
+#include "command/array/arrays.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,12 +2,14 @@
 #include "command/object_calls.h"
 
 #include "command/object_view.h"
-#include "load.h"
+#include "build/load.h"
 
 #include "tile/dlpack.h"
+#include "tile/emulator.h"
 
 #include <llvm-c/Error.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,15 +51,15 @@ static bool load_all(Session *session, const Build *object, const char *path, Ob
     const char *fault;
     ObjectSymbol symbol;
     const ObjectView *view = view_open(session->arena, object->object, object->object_size, &fault);
-    if (view) fault = "it holds no kernels";
-    for (size_t i = 0; view && view_symbol(view, i, &symbol); i++) {
+    if (view) fault = view_fault(view);
+    for (size_t i = 0; !fault && view_symbol(view, i, &symbol); i++) {
         const size_t length = strlen(symbol.name);
         if (length <= tail || strcmp(symbol.name + length - tail, suffix) != 0) continue;
         if (!load_one(session, object, path,
                       arena_copy_text(session->arena, symbol.name, length - tail), out))
             return false;
     }
-    if (out->kernels.count) return true;
+    if (!fault) return true;
     diag_report(session->diags, DIAG_not_an_object, (Span){0}, path, fault);
     return false;
 }
@@ -67,7 +69,10 @@ ObjectKernels *object_kernels_open(Session *session, const char *path)
     ObjectKernels *kernels = arena_new_of(session->arena, ObjectKernels);
     Build object = {0};
     object.object = os_read_file(session->arena, path, &object.object_size);
-    if (object.object && load_all(session, &object, path, kernels)) return kernels;
+    if (!object.object)
+        diag_report(session->diags, DIAG_cannot_read, (Span){0}, path, strerror(errno));
+    else if (load_all(session, &object, path, kernels))
+        return kernels;
     object_kernels_close(kernels);
     return NULL;
 }
@@ -298,6 +303,8 @@ static bool pack_all(Packed *packed)
 
 HostStatus launch_status(Session *session, Span at, tile_status status)
 {
+    const char *races = tile_emulator_benign_races();
+    if (*races) diag_report(session->diags, DIAG_benign_race, at, races);
     if (status == TILE_OK) return HOST_OK;
     const bool is_call = status == TILE_ERROR_ARGUMENT || status == TILE_ERROR_NO_SPECIALISATION;
     diag_report(session->diags,

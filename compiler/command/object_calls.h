@@ -2,8 +2,8 @@
 #ifndef TILEC_COMMAND_OBJECT_CALLS_H
 #define TILEC_COMMAND_OBJECT_CALLS_H
 
-#include "command/arrays.h"
-#include "tunings.h"
+#include "command/array/arrays.h"
+#include "build/tunings.h"
 
 #include "abi.h"
 

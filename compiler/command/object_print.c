@@ -16,6 +16,7 @@ typedef struct Info {
     Buf *out;
     tile_kernel kernel;
     size_t *left; /* how many bytes may still be read: tables may name each other many times over */
+    bool *is_broken; /* a text or an address leads nowhere */
 } Info;
 
 static uint64_t address(const void *pointer)
@@ -40,7 +41,15 @@ static bool read_item(const Info *info, const void *table, uint64_t index, void 
 static const char *text_at(const Info *info, const char *pointer)
 {
     const char *text = view_text(info->view, address(pointer));
-    return text && spend(info, strlen(text)) ? text : "?";
+    if (text && spend(info, strlen(text))) return text;
+    *info->is_broken |= pointer != NULL;
+    return "?";
+}
+
+/* What a call reads or jumps to is in the object. */
+static void check_place(const Info *info, uint64_t place, uint64_t size)
+{
+    *info->is_broken |= !view_holds(info->view, place, size);
 }
 
 /* ---- the driver that an image needs ---- */
@@ -96,6 +105,7 @@ static bool print_launch(const Info *info, const tile_image *image, uint32_t ind
 {
     tile_entry entry;
     if (!read_item(info, image->entries, index, &entry, sizeof entry)) return false;
+    if (image->kind == TILE_IMAGE_EMULATOR) check_place(info, address(entry.emulated), 1);
     buf_printf(info->out, "      %s: %u warps, %u bytes of shared memory",
                text_at(info, entry.name), entry.warps, entry.shared_bytes);
     if (entry.registers)
@@ -111,6 +121,8 @@ static bool print_image(const Info *info, const tile_variant *variant, uint64_t 
     tile_image image;
     if (!read_item(info, variant->images, index, &image, sizeof image)) return false;
     const char *target = text_at(info, image.target);
+    if (image.kind != TILE_IMAGE_EMULATOR) check_place(info, address(image.bytes), image.size);
+    if (image.maps) check_place(info, (uint64_t)(uintptr_t)image.maps, 1);
     if (image.kind == TILE_IMAGE_EMULATOR) {
         buf_printf(info->out, "    emulator of %s\n", target);
     } else {
@@ -211,6 +223,7 @@ static bool print_specialisation(const Info *info, uint32_t index)
                    sizeof specialisation) ||
         !print_keys(info, specialisation.keys))
         return false;
+    check_place(info, (uint64_t)(uintptr_t)specialisation.host, 1);
     if (specialisation.configuration)
         buf_printf(info->out, "  configuration %s:\n", text_at(info, specialisation.configuration));
     for (uint32_t i = 0; i < specialisation.variant_count; i++)
@@ -274,6 +287,20 @@ static bool print_parameters(const Info *info)
     return true;
 }
 
+/* What a call goes by, and nothing is printed of. */
+static void check_kernel(const Info *info)
+{
+    const tile_kernel *kernel = &info->kernel;
+    check_place(info, address(kernel->name), 1);
+    check_place(info, address(kernel->plain_name), 1);
+    check_place(info, address(kernel->state), sizeof *kernel->state);
+    if (kernel->later) check_place(info, address(kernel->later), sizeof *kernel->later);
+    if (kernel->choice_count > UINT32_MAX / sizeof *kernel->choices)
+        *info->is_broken = true;
+    else if (kernel->choice_count)
+        check_place(info, address(kernel->choices), kernel->choice_count * sizeof *kernel->choices);
+}
+
 static bool print_kernel(Info *info, const ObjectSymbol *symbol)
 {
     const size_t known = sizeof info->kernel, size = symbol->size < known ? symbol->size : known;
@@ -286,6 +313,7 @@ static bool print_kernel(Info *info, const ObjectSymbol *symbol)
                    info->kernel.abi_version, TILE_ABI_VERSION);
         return true;
     }
+    check_kernel(info);
     if (!print_parameters(info)) return false;
     buf_printf(info->out, "): %u specialisation%s, %sABI version %u\n",
                info->kernel.specialisation_count, info->kernel.specialisation_count == 1 ? "" : "s",
@@ -307,13 +335,22 @@ static bool is_kernel_symbol(const ObjectSymbol *symbol)
 const char *view_print(const ObjectView *view, Buf *out)
 {
     size_t left = TABLE_BYTES + 2 * view_size(view);
-    Info info = {.view = view, .out = out, .left = &left};
+    bool is_broken = false;
+    Info info = {.view = view, .out = out, .left = &left, .is_broken = &is_broken};
     ObjectSymbol symbol;
     int kernels = 0;
     for (size_t i = 0; view_symbol(view, i, &symbol); i++) {
         if (!is_kernel_symbol(&symbol)) continue;
         kernels++;
-        if (!print_kernel(&info, &symbol)) return "its tables are broken";
+        if (!print_kernel(&info, &symbol) || is_broken) return "its tables are broken";
     }
     return kernels ? NULL : "it holds no kernels";
+}
+
+const char *view_fault(const ObjectView *view)
+{
+    Buf text = {0};
+    const char *fault = view_print(view, &text);
+    buf_free(&text);
+    return fault;
 }

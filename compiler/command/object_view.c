@@ -95,12 +95,31 @@ static bool read_symbol(const Section *table, uint64_t index, Elf64_Sym *out)
     return true;
 }
 
-/* The words of 64 bits; what code refers to is of no interest here. */
+/* The words of 64 bits. */
 static bool is_word(const ObjectView *view, uint64_t info)
 {
     uint32_t type = (uint32_t)ELF64_R_TYPE(info);
     return (view->header.e_machine == EM_X86_64 && type == R_X86_64_64) ||
            (view->header.e_machine == EM_AARCH64 && type == R_AARCH64_ABS64);
+}
+
+/* What is no word of 64 bits is one of 32, whose value is of no interest here. */
+static bool relocate(const ObjectView *view, const Section *target, const Section *symbols,
+                     const Elf64_Rela *entry)
+{
+    Elf64_Sym symbol;
+    const bool is_wide = is_word(view, entry->r_info);
+    const uint64_t size = target->header.sh_size, bytes = is_wide ? 8 : 4;
+    if (size < bytes || entry->r_offset > size - bytes ||
+        !read_symbol(symbols, ELF64_R_SYM(entry->r_info), &symbol))
+        return false;
+    if (!is_wide) return true;
+    const uint64_t value =
+        symbol.st_shndx == SHN_UNDEF
+            ? 0
+            : address_of(symbol.st_shndx, symbol.st_value + (uint64_t)entry->r_addend);
+    memcpy(target->bytes + entry->r_offset, &value, sizeof value);
+    return true;
 }
 
 static bool relocate_section(ObjectView *view, const Section *list)
@@ -111,17 +130,8 @@ static bool relocate_section(ObjectView *view, const Section *list)
     for (uint64_t at = 0; at + sizeof(Elf64_Rela) <= list->header.sh_size;
          at += sizeof(Elf64_Rela)) {
         Elf64_Rela entry;
-        Elf64_Sym symbol;
         memcpy(&entry, list->bytes + at, sizeof entry);
-        if (!is_word(view, entry.r_info)) continue;
-        if (!read_symbol(symbols, ELF64_R_SYM(entry.r_info), &symbol)) return false;
-        uint64_t value =
-            symbol.st_shndx == SHN_UNDEF
-                ? 0
-                : address_of(symbol.st_shndx, symbol.st_value + (uint64_t)entry.r_addend);
-        uint64_t size = target->header.sh_size;
-        if (size < sizeof value || entry.r_offset > size - sizeof value) return false;
-        memcpy(target->bytes + entry.r_offset, &value, sizeof value);
+        if (!relocate(view, target, symbols, &entry)) return false;
     }
     return true;
 }
@@ -195,16 +205,27 @@ static const Section *find_section(const ObjectView *view, uint64_t address, uin
 {
     uint64_t index = address >> SECTION_SHIFT;
     *offset = address & (((uint64_t)1 << SECTION_SHIFT) - 1);
-    return index == 0 ? NULL : section_at(view, index - 1);
+    const Section *section = index == 0 ? NULL : section_at(view, index - 1);
+    return section && section->header.sh_flags & SHF_ALLOC ? section : NULL; /* what is loaded */
+}
+
+static bool section_holds(const Section *section, uint64_t offset, size_t size)
+{
+    return section && offset <= section->header.sh_size && size <= section->header.sh_size - offset;
+}
+
+bool view_holds(const ObjectView *view, uint64_t address, size_t size)
+{
+    uint64_t offset;
+    const Section *section = find_section(view, address, &offset);
+    return section_holds(section, offset, size);
 }
 
 const char *view_bytes(const ObjectView *view, uint64_t address, size_t size)
 {
     uint64_t offset;
     const Section *section = find_section(view, address, &offset);
-    if (!section || !section->bytes || offset > section->header.sh_size ||
-        size > section->header.sh_size - offset)
-        return NULL;
+    if (!section_holds(section, offset, size) || !section->bytes) return NULL;
     return section->bytes + offset;
 }
 

@@ -21,12 +21,16 @@ typedef struct ObjectSymbol {
 /* The index-th symbol that other objects see and this one defines. False past the end. */
 bool view_symbol(const ObjectView *view, size_t index, ObjectSymbol *out);
 
-/* False if [address, address + size) is not inside a section. */
+/* Whether [address, address + size) is inside a section; the others: one that the file has bytes
+ * of.
+ */
+bool view_holds(const ObjectView *view, uint64_t address, size_t size);
 bool view_read(const ObjectView *view, uint64_t address, void *out, size_t size);
 const char *view_bytes(const ObjectView *view, uint64_t address, size_t size); /* or NULL */
 const char *view_text(const ObjectView *view, uint64_t address); /* NULL unless it ends */
 
 /* What its kernels are (object_print.c). NULL, or what is wrong with the object. */
 const char *view_print(const ObjectView *view, Buf *out);
+const char *view_fault(const ObjectView *view); /* that alone */
 
 #endif

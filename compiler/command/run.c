@@ -4,12 +4,12 @@
  * A kernel that is called is built like any other, to an object with all its tables; LLVM's LLJIT
  * loads the object, and libtile, which is part of this program, launches what is in it, on the GPU
  * or on the emulator. */
-#include "command/arrays.h"
+#include "command/array/arrays.h"
 #include "command/object_calls.h"
 #include "command/mutants.h"
 #include "command/run.h"
 #include "base/vec.h"
-#include "load.h"
+#include "build/load.h"
 
 #include "tile/dlpack.h"
 #include "tile/emulator.h"
@@ -361,6 +361,12 @@ static bool host_find(Host *host, const char *name)
     return array_function_exists(name) || object_kernel(((Runner *)host)->objects, name);
 }
 
+static const char *host_name(Host *host, size_t index)
+{
+    (void)host;
+    return array_function_name(index);
+}
+
 static HostStatus host_call(Host *host, const HostCall *call, HostValue *result)
 {
     Runner *runner = (Runner *)host;
@@ -489,6 +495,7 @@ ExitStatus run_file(Session *session, const Options *options, const char *statem
                     const RunWish *wish)
 {
     Runner runner = {.host = {.find = host_find,
+                              .name = host_name,
                               .call = host_call,
                               .binary = host_binary,
                               .unary = host_unary,
@@ -517,6 +524,8 @@ ExitStatus run_file(Session *session, const Options *options, const char *statem
             program_run(program, statements);
         program_free(program);
     }
+    if (tile_record_fault())
+        diag_report(session->diags, DIAG_not_recorded, (Span){0}, tile_record_fault());
     tile_set_tuned(NULL, NULL);
     tile_set_log(NULL, NULL);
     if (runner.objects) object_kernels_close(runner.objects);

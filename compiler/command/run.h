@@ -2,7 +2,7 @@
 #ifndef TILEC_COMMAND_RUN_H
 #define TILEC_COMMAND_RUN_H
 
-#include "tunings.h"
+#include "build/tunings.h"
 
 #include "eval/host.h"
 

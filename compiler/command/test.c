@@ -6,7 +6,7 @@
 #include <string.h>
 
 typedef struct Tally {
-    int passed, failed;
+    int passed, failed, skipped;
     ExitStatus worst;
 } Tally;
 
@@ -29,6 +29,31 @@ static bool find_tests(Session *session, const char *path, NameVec *out)
     return out->count != 0;
 }
 
+/* What the test gave for not being run, if nothing else went wrong; else NULL. */
+static const char *skip_reason(const Session *session)
+{
+    static const char prefix[] = "skipped: ";
+    const char *text = diag_reported(session->diags, DIAG_test_skipped);
+    return text && diag_error_count(session->diags) == 1 ? text + sizeof prefix - 1 : NULL;
+}
+
+static void count_test(Tally *tally, ExitStatus status, bool is_skipped)
+{
+    int *count = is_skipped            ? &tally->skipped
+                 : status == EXIT_DONE ? &tally->passed
+                                       : &tally->failed;
+    ++*count;
+    if (status > tally->worst) tally->worst = status;
+}
+
+static void print_tally(const Tally *tally)
+{
+    printf("%d passed, %d failed", tally->passed, tally->failed);
+    if (tally->skipped) printf(", %d skipped", tally->skipped);
+    printf("\n");
+    fflush(stdout);
+}
+
 static void run_test(const Options *options, Name name, Tally *tally)
 {
     Session *session = session_new();
@@ -36,15 +61,15 @@ static void run_test(const Options *options, Name name, Tally *tally)
     const char *inputs[] = {options->inputs.items[0], arena_printf(session->arena, "%s()", name)};
     one.inputs = (TextList){inputs, 2};
     ExitStatus status = command_run(session, &one);
-    printf("%-4s  %s: %s\n", status == EXIT_DONE ? "ok" : "FAIL", inputs[0], name);
-    fflush(stdout);
-    show_messages(session, options);
-    session_free(session);
-    if (status == EXIT_DONE)
-        tally->passed++;
+    const char *skipped = skip_reason(session);
+    if (skipped)
+        printf("skip  %s: %s: %s\n", inputs[0], name, skipped);
     else
-        tally->failed++;
-    if (status > tally->worst) tally->worst = status;
+        printf("%-4s  %s: %s\n", status == EXIT_DONE ? "ok" : "FAIL", inputs[0], name);
+    fflush(stdout);
+    if (!skipped) show_messages(session, options);
+    session_free(session);
+    count_test(tally, skipped ? EXIT_DONE : status, skipped != NULL);
 }
 
 static void run_file(Session *session, const Options *options, Tally *tally)
@@ -67,8 +92,6 @@ ExitStatus command_test(Session *session, const Options *options)
         run_file(session, &one, &tally);
     }
     ExitStatus status = session_status(session);
-    if (status == EXIT_DONE || tally.passed + tally.failed > 0)
-        printf("%d passed, %d failed\n", tally.passed, tally.failed);
-    fflush(stdout);
+    if (status == EXIT_DONE || tally.passed + tally.failed + tally.skipped > 0) print_tally(&tally);
     return status > tally.worst ? status : tally.worst;
 }

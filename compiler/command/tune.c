@@ -47,6 +47,7 @@ static ExitStatus write_tunings(Session *session, const Options *options, Tuning
     if (options->output) write_output(session, options->output, text.data, text.length);
     text.length = 0;
     tunings_report(session->arena, tunings, &text);
+    show_messages(session, options); /* on the measurements come before their table */
     if (!options->output || strcmp(options->output, "-") != 0)
         fwrite(text.data, 1, text.length, stdout);
     buf_free(&text);

@@ -34,6 +34,7 @@ typedef struct ExportImages {
     int specialisation_count;
     const Choice *choices; /* that tuning made before */
     int choice_count;
+    bool lacks_name, lacks_language; /* Export's */
 } ExportImages;
 
 /* What an entry takes, in order: arguments as they were declared, then results. */

@@ -180,11 +180,16 @@ static LLVMValueRef site_table(const Writer *writer, const Image *image)
 {
     LLVMValueRef *items = new_items(writer, image->site_count);
     for (int i = 0; i < image->site_count; i++) {
-        Span span = image->sites[i];
+        const Site *site = &image->sites[i];
+        const Span span = site->span;
         Place place = span.source ? source_place(span.source, span.begin) : (Place){0, 0};
-        LLVMValueRef fields[] = {private_text(writer, span.source ? span.source->path : "?"),
-                                 number32(writer, place.line), number32(writer, place.column)};
-        items[i] = structure(writer, 3, fields);
+        LLVMValueRef fields[] = {private_text(writer, span.source ? span.source->recorded : "?"),
+                                 number32(writer, place.line),
+                                 number32(writer, place.column),
+                                 number32(writer, site->repeats),
+                                 number32(writer, site->tiles[0]),
+                                 number32(writer, site->tiles[1])};
+        items[i] = structure(writer, sizeof fields / sizeof fields[0], fields);
     }
     return private_array(writer, items, image->site_count);
 }
@@ -315,10 +320,12 @@ static int64_t zeroed_workspaces(const Kernel *kernel)
     return bits;
 }
 
-static LLVMValueRef specialisation_struct(const Writer *writer,
+static LLVMValueRef specialisation_struct(const Writer *writer, const ExportImages *export,
                                           const SpecialisationImages *specialisation)
 {
     const Kernel *kernel = specialisation->kernel;
+    const uint32_t lacks = (export->lacks_name ? TILE_LACKS_NAME : 0) |
+                           (export->lacks_language ? TILE_LACKS_LANGUAGE : 0);
     int arguments = kernel_argument_count(kernel);
     LLVMValueRef host = LLVMGetNamedFunction(writer->module, specialisation->host_symbol);
     if (!host) ICE("the host module lacks '%s'", specialisation->host_symbol);
@@ -338,7 +345,7 @@ static LLVMValueRef specialisation_struct(const Writer *writer,
                                                    : null_pointer(writer),
                              number64(writer, (int64_t)specialisation->code),
                              number32(writer, specialisation->configuration_count),
-                             number32(writer, 0)};
+                             number32(writer, lacks)};
     return structure(writer, sizeof fields / sizeof fields[0], fields);
 }
 
@@ -380,7 +387,8 @@ static void carry(Writer *writer, const Carried *carried)
         words[i] = private_text(writer, carried->words[i]);
     for (int i = 0; i < carried->file_count; i++) {
         const Source *file = carried->files[i];
-        LLVMValueRef fields[] = {private_text(writer, file->path), private_text(writer, file->text),
+        LLVMValueRef fields[] = {private_text(writer, file->recorded),
+                                 private_text(writer, file->text),
                                  number64(writer, (int64_t)file->length)};
         files[i] = structure(writer, 3, fields);
     }
@@ -403,7 +411,7 @@ static LLVMValueRef kernel_global(const Writer *writer, const ExportImages *expo
     const Kernel *kernel = export->specialisations[0].kernel;
     LLVMValueRef *items = new_items(writer, export->specialisation_count);
     for (int i = 0; i < export->specialisation_count; i++)
-        items[i] = specialisation_struct(writer, &export->specialisations[i]);
+        items[i] = specialisation_struct(writer, export, &export->specialisations[i]);
     LLVMValueRef fields[] = {
         private_text(writer, export->name),
         parameter_table(writer, export),

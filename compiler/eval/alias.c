@@ -103,7 +103,7 @@ static Object *alias_view(Eval *eval, Value *view, DType dtype, const Bound *bou
     seen.values[1] = object_new(eval, OBJECT_DTYPE);
     seen.values[1]->as.dtype = dtype;
     seen.values[2] = bound->values[1];
-    return core_view(eval, &seen);
+    return view_as(eval, &seen);
 }
 
 /* ---- register tiles ---- */

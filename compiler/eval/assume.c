@@ -51,21 +51,69 @@ static void build_fact(Builder *builder, const Fact *fact, Name text)
     op_set_text(op, ATTR_text, text);
 }
 
-/* A multiple of a parameter is what variants are made of. */
-static bool note_multiple(Eval *eval, const Fact *fact)
+/* ---- where it is checked ---- */
+
+typedef struct Assumption {
+    Eval *eval;
+    Span at;
+    Map seen;        /* parts of the condition */
+    bool is_checked; /* at the call: the part that is looked at */
+} Assumption;
+
+/* Where the host comes by, whatever the call's arguments are: the way to here, or to the launch. */
+static bool host_builder(Eval *eval, Builder *out)
 {
-    Parameter *parameter = kernel_parameter_of(eval->staging->kernel, fact->value);
-    if (parameter == NULL || fact->multiple == 1) return false;
+    const Op *around = eval->builder.region->parent;
+    *out = eval->builder;
+    if (in_host_part(eval)) return true;
+    if (around != eval->staging->launch || (eval->parallel != NULL && eval->parallel->mask != NULL))
+        return false;
+    *out = builder_before(eval->staging->launch);
+    out->span = eval->builder.span;
+    return true;
+}
+
+/* Numbers of the host are checked by the call. */
+static bool check_at_call(const Assumption *assumption, Value *condition)
+{
+    Builder builder;
+    Map copied = {0};
+    if (!host_builder(assumption->eval, &builder)) return false;
+    if (!in_host_part(assumption->eval)) condition = value_on_host(&builder, condition, &copied);
+    if (condition == NULL) return false;
+    op_set_text(build_op(&builder, OP_require, 1, &condition, 0, NULL), ATTR_text,
+                text_of(assumption->eval, assumption->at));
+    return true;
+}
+
+/* Whether every call comes to the check, and before it launches anything. */
+static bool is_first(Eval *eval)
+{
+    Builder builder;
+    const Region *body = eval->staging->kernel->host;
+    if (!host_builder(eval, &builder) || builder.region != body) return false;
+    for (const Op *op = body->first; op != NULL && op != builder.before; op = op->next)
+        if (op->code == OP_launch) return false;
+    return true;
+}
+
+/* A multiple of a parameter is what variants are made of. */
+static bool note_multiple(const Assumption *assumption, const Fact *fact)
+{
+    Parameter *parameter = kernel_parameter_of(assumption->eval->staging->kernel, fact->value);
+    if (parameter == NULL || fact->multiple == 1 || !assumption->is_checked ||
+        !is_first(assumption->eval))
+        return false;
     parameter->multiple = common_multiple(parameter->multiple, fact->multiple);
     return true;
 }
 
-static bool add_fact(Eval *eval, const Fact *fact, Span at)
+static void add_fact(const Assumption *assumption, const Fact *fact)
 {
+    Eval *eval = assumption->eval;
     if (is_integer(fact->value) && (fact->limit == NULL || is_integer(fact->limit)) &&
-        !note_multiple(eval, fact))
-        build_fact(&eval->builder, fact, text_of(eval, at));
-    return true;
+        !note_multiple(assumption, fact))
+        build_fact(&eval->builder, fact, text_of(eval, assumption->at));
 }
 
 /* ---- conditions, as they were staged ---- */
@@ -76,79 +124,66 @@ static Fact fact_of(Value *value)
 }
 
 /* value % multiple == 0 */
-static bool assume_rest(Eval *eval, const Value *rest, Span at, bool *known)
+static bool assume_rest(const Assumption *assumption, const Value *rest)
 {
     int64_t multiple;
     const Op *op = rest->op;
-    *known = op != NULL && (op->code == OP_floormod || op->code == OP_rem) &&
-             value_constant(op->operands[1], &multiple) && multiple > 0;
-    if (!*known) return true;
+    if (op == NULL || (op->code != OP_floormod && op->code != OP_rem) ||
+        !value_constant(op->operands[1], &multiple) || multiple <= 0)
+        return false;
     Fact fact = fact_of(op->operands[0]);
     fact.multiple = multiple;
-    return add_fact(eval, &fact, at);
+    add_fact(assumption, &fact);
+    return true;
 }
 
 /* a + gap <= b */
-static bool assume_order(Eval *eval, Value *a, Value *b, int64_t gap, Span at)
+static void assume_order(const Assumption *assumption, Value *a, Value *b, int64_t gap)
 {
     int64_t number;
     Fact fact = fact_of(a);
     if (value_constant(b, &number)) {
-        if (__builtin_sub_overflow(number, gap, &fact.high)) return true;
+        if (__builtin_sub_overflow(number, gap, &fact.high)) return;
     } else if (value_constant(a, &number)) {
         fact.value = b;
-        if (__builtin_add_overflow(number, gap, &fact.low)) return true;
+        if (__builtin_add_overflow(number, gap, &fact.low)) return;
     } else {
         fact.limit = b;
         fact.gap = gap;
     }
-    return add_fact(eval, &fact, at);
+    add_fact(assumption, &fact);
 }
 
-static bool assume_compared(Eval *eval, const Op *op, Span at)
+static void assume_compared(const Assumption *assumption, const Op *op)
 {
     const char *predicate = op_attr(op, ATTR_predicate)->text;
     Value *a = op->operands[0], *b = op->operands[1];
     int64_t zero;
-    if (!is_integer(a)) return true;
-    if (strcmp(predicate, "lt") == 0) return assume_order(eval, a, b, 1, at);
-    if (strcmp(predicate, "le") == 0) return assume_order(eval, a, b, 0, at);
-    if (strcmp(predicate, "gt") == 0) return assume_order(eval, b, a, 1, at);
-    if (strcmp(predicate, "ge") == 0) return assume_order(eval, b, a, 0, at);
-    if (strcmp(predicate, "eq") != 0) return true;
-    bool known = false;
-    if (value_constant(b, &zero) && zero == 0 && !assume_rest(eval, a, at, &known)) return false;
-    return known || (assume_order(eval, a, b, 0, at) && assume_order(eval, b, a, 0, at));
+    if (!is_integer(a)) return;
+    if (strcmp(predicate, "lt") == 0) assume_order(assumption, a, b, 1);
+    if (strcmp(predicate, "le") == 0) assume_order(assumption, a, b, 0);
+    if (strcmp(predicate, "gt") == 0) assume_order(assumption, b, a, 1);
+    if (strcmp(predicate, "ge") == 0) assume_order(assumption, b, a, 0);
+    if (strcmp(predicate, "eq") != 0) return;
+    if (value_constant(b, &zero) && zero == 0 && assume_rest(assumption, a)) return;
+    assume_order(assumption, a, b, 0);
+    assume_order(assumption, b, a, 0);
 }
 
 enum { ASSUME_DEPTH = 1000 };
 
 /* What is no comparison of integers tells nothing. */
-static bool assume_value(Eval *eval, const Value *value, Map *seen, int depth, Span at)
+static void assume_value(Assumption *assumption, Value *value, int depth)
 {
     const Op *op = value->op;
-    if (op == NULL || depth == 0 || map_has(seen, value)) return true;
-    map_set(eval->staging->kernel->arena, seen, value, seen);
-    if (op->code == OP_and)
-        return assume_value(eval, op->operands[0], seen, depth - 1, at) &&
-               assume_value(eval, op->operands[1], seen, depth - 1, at);
-    return op->code != OP_cmp || assume_compared(eval, op, at);
-}
-
-Object *core_assume_multiple(Eval *eval, const Bound *bound)
-{
-    int64_t multiple;
-    if (!stage_ready(eval, bound->at) ||
-        !object_as_int(eval, bound->values[1], "the multiple", &multiple))
-        return NULL;
-    if (!object_is_staged(bound->values[0]) || multiple < 1)
-        return FAIL(eval, bad_value, bound->at, "a multiple is assumed of run-time integers");
-    Fact fact = fact_of(stage_value(eval, bound->values[0]));
-    fact.multiple = multiple;
-    if (!is_integer(fact.value))
-        return FAIL(eval, expected_kind, bound->at, "what is assumed of", "an integer",
-                    object_repr(eval, bound->values[0]));
-    return add_fact(eval, &fact, bound->at) ? eval->none : NULL;
+    if (depth == 0 || map_has(&assumption->seen, value)) return;
+    map_set(assumption->eval->staging->kernel->arena, &assumption->seen, value, assumption);
+    const bool was_checked = assumption->is_checked;
+    assumption->is_checked = was_checked || check_at_call(assumption, value);
+    if (op != NULL && op->code == OP_and)
+        for (int i = 0; i < 2; i++) assume_value(assumption, op->operands[i], depth - 1);
+    if (op != NULL && op->code == OP_cmp) assume_compared(assumption, op);
+    assumption->is_checked = was_checked;
 }
 
 Object *core_assume(Eval *eval, const Bound *bound)
@@ -162,10 +197,8 @@ Object *core_assume(Eval *eval, const Bound *bound)
                      : FAIL(eval, static_assertion, bound->at, ": what is assumed is false");
     }
     Value *value = stage_condition(eval, condition, bound->at);
-    Map seen = {0};
-    if (value == NULL || !assume_value(eval, value, &seen, ASSUME_DEPTH, bound->at)) return NULL;
-    if (in_host_part(eval))
-        op_set_text(build_op(&eval->builder, OP_require, 1, &value, 0, NULL), ATTR_text,
-                    text_of(eval, bound->at));
+    if (value == NULL) return NULL;
+    Assumption assumption = {.eval = eval, .at = bound->at};
+    assume_value(&assumption, value, ASSUME_DEPTH);
     return eval->none;
 }

@@ -238,7 +238,10 @@ Object *builtin_len(Eval *eval, const Bound *bound)
 {
     Object *object = bound->values[0];
     Object *own = special_method(eval, object, "__len__");
-    if (own != NULL) return call_simple(eval, own, 1, &object, bound->at);
+    if (own != NULL) {
+        Object *length = call_simple(eval, own, 1, &object, bound->at);
+        return length != NULL && length_is_fit(eval, length, bound->at) ? length : NULL;
+    }
     if (object_is_sequence(object)) return object_int(eval, object->as.list.count);
     if (object->kind == OBJECT_DICT || object->kind == OBJECT_SET)
         return object_int(eval, (int64_t)object->as.dict.keys.count);
@@ -359,22 +362,30 @@ Object *builtin_all(Eval *eval, const Bound *bound)
 
 /* ---- objects ---- */
 
-/* What is an instance of which of Python's own types. */
+/* What is an instance of which of Python's own types, and of the one of element types. */
 static const struct {
     const char *name;
     ObjectKind kind;
 } own_types[] = {
-    {"int", OBJECT_INT},   {"int", OBJECT_BOOL},   {"float", OBJECT_FLOAT},
-    {"bool", OBJECT_BOOL}, {"str", OBJECT_TEXT},   {"tuple", OBJECT_TUPLE},
-    {"list", OBJECT_LIST}, {"dict", OBJECT_DICT},  {"range", OBJECT_RANGE},
-    {"set", OBJECT_SET},   {"type", OBJECT_CLASS}, {"slice", OBJECT_SLICE},
+    {"int", OBJECT_INT},        {"int", OBJECT_BOOL},   {"float", OBJECT_FLOAT},
+    {"bool", OBJECT_BOOL},      {"str", OBJECT_TEXT},   {"tuple", OBJECT_TUPLE},
+    {"list", OBJECT_LIST},      {"dict", OBJECT_DICT},  {"range", OBJECT_RANGE},
+    {"set", OBJECT_SET},        {"type", OBJECT_CLASS}, {"slice", OBJECT_SLICE},
+    {"DataType", OBJECT_DTYPE},
 };
 enum { OWN_TYPES = sizeof own_types / sizeof *own_types };
+
+static bool is_own_type(const Object *type, const char *name)
+{
+    return builtin_is(type, name) ||
+           (type->kind == OBJECT_BUILTIN && strcmp(name, "DataType") == 0 &&
+            strcmp(type->as.builtin->name, name) == 0);
+}
 
 static bool own_type_has(const Object *type, ObjectKind kind)
 {
     for (size_t i = 0; i < OWN_TYPES; i++)
-        if (own_types[i].kind == kind && builtin_is(type, own_types[i].name)) return true;
+        if (own_types[i].kind == kind && is_own_type(type, own_types[i].name)) return true;
     return false;
 }
 
@@ -432,7 +443,7 @@ static bool own_type_derives(const Object *type, const Object *base)
 {
     bool found = false;
     for (size_t i = 0; i < OWN_TYPES; i++) {
-        if (!builtin_is(type, own_types[i].name)) continue;
+        if (!is_own_type(type, own_types[i].name)) continue;
         if (!own_type_has(base, own_types[i].kind)) return false;
         found = true;
     }
@@ -499,12 +510,9 @@ Object *builtin_setattr(Eval *eval, const Bound *bound)
 Object *builtin_hash(Eval *eval, const Bound *bound)
 {
     const Object *object = bound->values[0];
-    const ObjectKind kind = object->kind;
-    const bool changes = kind == OBJECT_LIST || kind == OBJECT_DICT || kind == OBJECT_SET;
-    if (changes && (kind != OBJECT_SET || !object->as.dict.frozen))
-        return FAIL(eval, expected_kind, bound->at, "what is hashed",
-                    "a value that does not change", object_repr(eval, object));
-    return object_int(eval, (int64_t)object_hash(eval, object));
+    return key_is_fit(eval, object, bound->at)
+               ? object_int(eval, (int64_t)object_hash(eval, object))
+               : NULL;
 }
 
 Object *builtin_callable(Eval *eval, const Bound *bound)
@@ -538,11 +546,8 @@ Object *builtin_type(Eval *eval, const Bound *bound)
     if (own != NULL) return call_simple(eval, own, 1, bound->values, bound->at);
     if (object_class(object) != NULL) return object_class(object);
     const Type *staged = object_is_staged(object) ? staged_object_type(object) : NULL;
-    if (staged != NULL && (type_is_scalar(staged) || type_is_tile(staged))) {
-        Object *dtype = object_new(eval, OBJECT_DTYPE);
-        dtype->as.dtype = staged->dtype;
-        return dtype;
-    }
+    if (staged != NULL && (type_is_scalar(staged) || type_is_tile(staged)))
+        return object_dtype(eval, staged->dtype);
     const char *name = object_kind_name(object);
     bool found;
     Object *type = scope_lookup(eval, eval->builtins, intern_text(eval->session->names, name),

@@ -43,6 +43,8 @@ bool argument_reshape(Eval *eval, const Type *type, Object *object, Span at, int
 Object *result_deliver(Eval *eval, Value *value, Object *out);
 Value *core_build(Eval *eval, OpCode code, int count, Value *const *operands, const Type *type);
 TypeTable *core_types(Eval *eval);
+/* What core_view() gives, of memory of any type. */
+Object *view_as(Eval *eval, const Bound *bound);
 /* strides NULL: row-major */
 Value *view_new(Eval *eval, Value *pointer, int rank, Value *const *extents, Value *const *strides);
 

@@ -1,7 +1,7 @@
 /* call.c: calls: binding arguments to parameters, evaluating the body in a scope of its own, the
  * chain of calls that messages show. A function that is called while a kernel is staged is inlined
  * by that. */
-#include "eval/evaluate.h"
+#include "eval/builtins.h"
 
 #include <string.h>
 
@@ -237,6 +237,16 @@ static bool is_thread_code(Eval *eval, const Function *function)
     return !in_library && eval->frame != NULL && eval->frame->is_thread_code;
 }
 
+/* In a kernel, a method of an instance whose class says so, as Tilus's classes do. */
+static bool is_procedure(Eval *eval, const Function *function, const Object *self)
+{
+    if (eval->staging == NULL || self == NULL || self->kind != OBJECT_INSTANCE ||
+        (function->unit != NULL && function->unit->is_library))
+        return false;
+    return class_find(self->as.instance->class,
+                      intern_text(eval->session->names, "__procedures__")) == eval->yes;
+}
+
 static bool run_generator(Eval *eval, void *context)
 {
     const Object *object = context;
@@ -261,6 +271,8 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
                    .function = function,
                    .self = first,
                    .control = eval->control,
+                   .is_procedure = is_procedure(eval, function, self),
+                   .is_entry = said_of(eval, function, "__entry__") == eval->yes,
                    .is_thread_code = is_thread_code(eval, function),
                    .is_operator = in_library && eval->library == 0 &&
                                   said_of(eval, function, "__operator__") == eval->yes,
@@ -272,6 +284,7 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
     Object *result = function->yields ? generator_new(eval, run_generator, object, &frame,
                                                       in_library ? NULL : function->name)
                                       : run_body(eval, function);
+    if (result != NULL && !exits_tell(eval, arguments->at)) result = NULL;
     lanes_leave(eval, lanes);
     eval->frame = frame.caller;
     eval->library = library;
@@ -333,9 +346,22 @@ static bool literal_fits(const Eval *eval, const Object *value, DType dtype)
     return dtype_wrap(dtype, value->as.integer) == value->as.integer;
 }
 
-/* A dtype called is a conversion: float32(x). */
+static bool is_placeholder(const Eval *eval, const Arguments *arguments)
+{
+    return eval->staging == NULL && arguments->positional.count == 0 && arguments->names.count == 0;
+}
+
+static Object *call_pointer_type(Eval *eval, Object *type, const Arguments *arguments)
+{
+    if (is_placeholder(eval, arguments)) return type;
+    return FAIL(eval, not_callable, arguments->at, object_repr(eval, type));
+}
+
+/* A dtype called is a conversion: float32(x). Without a value, outside of kernels, it stands for an
+ * argument of that type, as the dtype itself does. */
 static Object *call_dtype(Eval *eval, Object *dtype, const Arguments *arguments)
 {
+    if (is_placeholder(eval, arguments)) return dtype;
     if (arguments->positional.count != 1 || arguments->names.count != 0)
         return FAIL(eval, call_arguments, arguments->at, "a conversion takes one value");
     Object *value = arguments->positional.data[0];
@@ -354,12 +380,7 @@ static Object *call_dtype(Eval *eval, Object *dtype, const Arguments *arguments)
         return object_int(eval, dtype_wrap(type, value->kind == OBJECT_FLOAT ? (int64_t)number
                                                                              : value->as.integer));
     }
-    Value *operand = stage_operand(eval, value, arguments->at);
-    if (operand == NULL) return NULL;
-    if (operand->type->kind != TYPE_SCALAR && operand->type->kind != TYPE_TILE)
-        return FAIL(eval, expected_kind, arguments->at, "what is converted", "a number",
-                    object_repr(eval, value));
-    return object_ir(eval, stage_cast(eval, operand, dtype->as.dtype));
+    return cast_to(eval, value, dtype->as.dtype, arguments->at);
 }
 
 /* Of a method of a method each has an object, the innermost comes first. */
@@ -393,6 +414,7 @@ Object *call_object(Eval *eval, Object *callee, const Arguments *arguments)
     case OBJECT_TUPLE:
     case OBJECT_INSTANCE: return call_instance(eval, callee, arguments);
     case OBJECT_DTYPE: return call_dtype(eval, callee, arguments);
+    case OBJECT_POINTER_TYPE: return call_pointer_type(eval, callee, arguments);
     case OBJECT_STATIC_METHOD: return call_object(eval, callee->as.method.function, arguments);
     case OBJECT_HOST_FUNCTION: return host_call(eval, callee->as.host, arguments);
     case OBJECT_MISSING: return missing_needed(eval, callee, NULL, arguments->at);

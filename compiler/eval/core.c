@@ -48,6 +48,8 @@ bool argument_dtype(Eval *eval, const Object *object, Span at, DType *out)
     if (object != NULL && object->kind == OBJECT_TEXT &&
         dtype_by_user_name(object->as.text.data, out))
         return true;
+    if (object != NULL && object->kind == OBJECT_MISSING)
+        return missing_needed(eval, object, NULL, at) != NULL;
     FAIL(eval, expected_kind, at, "dtype", "an element type",
          object != NULL ? object_repr(eval, object) : "missing");
     return false;
@@ -230,6 +232,20 @@ Object *core_pointer_at(Eval *eval, const Bound *bound)
 }
 
 Object *core_view(Eval *eval, const Bound *bound)
+{
+    DType dtype;
+    const Value *pointer =
+        argument_value(eval, bound->values[0], TYPE_POINTER, "what is viewed", NULL, bound->at);
+    if (pointer == NULL || !argument_dtype(eval, bound->values[1], bound->at, &dtype)) return NULL;
+    const DType own = pointer->type->dtype;
+    const bool is_any = own == DTYPE_u8; /* stands for memory of any type */
+    if (own != dtype && !is_any && eval->quiet == 0)
+        diag_report(eval->session->diags, DIAG_reinterpreted, bound->at, dtype_user_name(own),
+                    dtype_user_name(dtype));
+    return view_as(eval, bound);
+}
+
+Object *view_as(Eval *eval, const Bound *bound)
 {
     DType dtype;
     int rank, strides_given;
@@ -508,6 +524,14 @@ Object *core_copy_wait(Eval *eval, const Bound *bound)
 }
 
 /* ---- what is known when compiling ---- */
+
+/* warn_gradients(what): is asked for, and does nothing. */
+Object *core_warn_gradients(Eval *eval, const Bound *bound)
+{
+    diag_report(eval->session->diags, DIAG_no_gradients, bound->at, /* it may be looked at once */
+                object_repr(eval, bound->values[0]));
+    return eval->none;
+}
 
 Object *core_static_assert(Eval *eval, const Bound *bound)
 {

@@ -100,6 +100,40 @@ uint64_t object_hash(Eval *eval, const Object *object)
     return hash_at(eval, object, 0);
 }
 
+/* Why Python would not hash it: equal by what it holds, which may change, or by an __eq__ alone.
+ */
+static bool may_change(Eval *eval, const Object *object)
+{
+    switch ((int)object->kind) {
+    case OBJECT_LIST:
+    case OBJECT_DICT: return true;
+    case OBJECT_SET: return !object->as.dict.frozen;
+    case OBJECT_INSTANCE:
+        return special_method(eval, object, "__eq__") != NULL &&
+               special_method(eval, object, "__hash__") == NULL;
+    default: return false;
+    }
+}
+
+enum { KEY_DEPTH = 100 };
+
+static bool holds_change(Eval *eval, const Object *object, int depth)
+{
+    if (!eval_work(eval, 1)) return false; /* reported */
+    if (object->kind != OBJECT_TUPLE || object_is_record(object)) return may_change(eval, object);
+    for (uint32_t i = 0; i < object->as.list.count && depth < KEY_DEPTH; i++)
+        if (holds_change(eval, object->as.list.items[i], depth + 1)) return true;
+    return false;
+}
+
+bool key_is_fit(Eval *eval, const Object *key, Span at)
+{
+    if (!holds_change(eval, key, 0)) return true;
+    FAIL(eval, expected_kind, at, "what is hashed", "a value that does not change",
+         object_repr(eval, key));
+    return false;
+}
+
 /* ---- the index ---- */
 
 static size_t first_slot(const DictIndex *index, uint64_t hash)

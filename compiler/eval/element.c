@@ -11,7 +11,8 @@ BuiltinHandler core_element_atomic;
 /* A store that all threads do alike happens once; in most dialects an update, too. */
 static void mark_once(const Eval *eval, Op *op)
 {
-    if (op->code == OP_element_store || !eval->frame->is_thread_code) op_set_int(op, ATTR_once, 1);
+    const bool each = eval->frame->is_thread_code || eval->staging->by_index;
+    if (op->code == OP_element_store || !each) op_set_int(op, ATTR_once, 1);
 }
 
 Object *element_get(Eval *eval, Value *memory, Value *const *indices)
@@ -188,9 +189,7 @@ Object *core_element_type(Eval *eval, const Bound *bound)
     if (!stage_ready(eval, bound->at)) return NULL;
     const Value *value = stage_operand(eval, bound->values[0], bound->at);
     if (value == NULL) return NULL;
-    Object *object = object_new(eval, OBJECT_DTYPE);
-    object->as.dtype = value->type->dtype;
-    return object;
+    return object_dtype(eval, value->type->dtype);
 }
 
 Object *core_local(Eval *eval, const Bound *bound)

@@ -40,6 +40,9 @@ typedef struct Export {
     /* TYPED; parameters say which are keys, and their values; of configurations the first */
     Kernel **specialisations;
     int specialisation_count;
+    /* What a line of the file that adds a specialisation could not say. */
+    bool lacks_name;     /* the export's name is none of a kernel there */
+    bool lacks_language; /* nor T, in which tensors are described */
 } Export;
 
 typedef struct ExportList {
@@ -47,14 +50,15 @@ typedef struct ExportList {
     int count;
 } ExportList;
 
-/* The module's own exports (`NAME.compile(...)` statements, kernels with no open key), and those
- * of `texts`, each "NAME = EXPR" from the command line, evaluated in the module's scope. Kernels
- * live until program_free(). False: reported; what could be staged is in `out` all the same. */
+/* What `texts` name, each "NAME = EXPR" from the command line, evaluated in the module's scope;
+ * where there are none, the module's own exports (`NAME.compile(...)` statements, kernels with no
+ * open key). Kernels live until program_free(). False: reported; what could be staged is in `out`
+ * all the same. */
 bool program_export(Program *program, const char *const *texts, int text_count, ExportList *out);
 /* Where that is nothing: notes why, behind what was reported last. */
 void program_tell_unexported(Program *program);
 
-/* The one specialisation that `wanted` names, "NAME = NAME.compile(...)", of what the module and
+/* The one specialisation that `wanted` names, "NAME = NAME.compile(...)", of what the module or
  * the texts export as NAME: what its call leaves open is as in those that there are. */
 bool program_export_wanted(Program *program, const char *const *texts, int text_count,
                            const char *wanted, ExportList *out);

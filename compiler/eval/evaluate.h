@@ -162,6 +162,11 @@ Flow stage_rest(Eval *eval, FlowWork *work, void *context);
 Flow finish_loop(Eval *eval, Flow flow, Nodes orelse, const LaneLoop *lanes);
 /* The result of a call whose body ended in `flow`. NULL: reported. */
 Object *call_result(Eval *eval, Flow flow, Span at);
+/* Whether a `return` leaves the kernel. */
+bool return_exits(const Eval *eval, const Node *node);
+void exit_take(Eval *eval, Span at);
+/* At the end of a call: the caller's frame notes who left the kernel in it. False: reported. */
+bool exits_tell(Eval *eval, Span at);
 
 /* ---- match.c --------------------------------------------------------------------------------- */
 
@@ -180,7 +185,7 @@ Flow run_try(Eval *eval, const Node *node);
 Object *exception_new(Eval *eval, const char *name, const char *text);
 /* Raises one; give NULL. */
 void *raise_python(Eval *eval, const char *name, const char *text, Span at);
-void *raise_no_key(Eval *eval, Object *key, Span at);
+void *raise_no_key(Eval *eval, const Object *dict, Object *key, Span at);
 
 /* ---- limits.c: false is reported but by eval_work() -------------------------------------------
  */
@@ -246,6 +251,8 @@ typedef struct Way {
 } Way;
 Flow stage_ways(Eval *eval, Value *condition, const Way ways[2], Rest *rest);
 bool block_leaves(Nodes statements);
+/* Behind a statement with a call in which some left the kernel (jump.c), which ended in `flow`: those leave, the others go on. */
+Flow stage_exits(Eval *eval, const Node *statement, Flow flow, Rest *rest);
 Flow run_for(Eval *eval, const Node *node);
 Flow run_while(Eval *eval, const Node *node);
 
@@ -418,6 +425,18 @@ Object *missing_attribute(Eval *eval, const Object *missing, Name name, Span at)
 /* reports; NULL */
 Object *missing_needed(Eval *eval, const Object *missing, Name attribute, Span at);
 
+/* ---- place.c ----------------------------------------------------------------------------------
+ */
+
+Object *slot_read(Eval *eval, const Slot *slot, Span at);
+bool slot_write(Eval *eval, const Slot *slot, Object *value, Span at); /* false: reported */
+/* What the target of an assignment names; its owner and index are evaluated. NULL: reported. */
+Slot *target_place(Eval *eval, const Node *target);
+Object *place_new(Eval *eval, Object *memory, Object *index, bool assigns);
+Object *place_object(Eval *eval, Slot *slot);
+bool object_is_variable(const Object *object); /* a place that assigning to its name writes to */
+Object *place_attribute(Eval *eval, const Object *place, Name name, Span at, bool *found);
+
 /* ---- reference.c ------------------------------------------------------------------------------
  */
 
@@ -427,10 +446,6 @@ Object *annotation_value(Eval *eval, const Function *function, const Node *annot
 /* Whether it is a library's own object with memory in its attribute of this name. */
 bool holds_memory(Eval *eval, const Object *object);
 Name memory_name(Eval *eval);
-bool object_is_variable(const Object *object); /* a place that assigning to its name writes to */
-Object *place_read(Eval *eval, const Object *place, Span at);
-bool place_write(Eval *eval, const Object *place, Object *value, Span at);
-Object *place_attribute(Eval *eval, const Object *place, Name name, Span at, bool *found);
 /* An argument as the parameter takes it: of that index, or of that name. */
 Object *eval_argument_of(Eval *eval, Object *callee, uint32_t index, Name name, const Node *node);
 /* Whether what is evaluated stands outside the launches of a kernel function (launches.c). */
@@ -467,6 +482,7 @@ Object *launch_instance(Eval *eval, Object *instance, const Arguments *arguments
 /* false: it can't cross, not reported */
 bool host_value(Eval *eval, Object *object, HostValue *out);
 Object *host_object(Eval *eval, const HostValue *value);
+Object *host_function_named(Eval *eval, const char *name); /* of tile.host */
 Object *host_call(Eval *eval, Name name, const Arguments *arguments);
 Object *host_binary(Eval *eval, const char *op, Object *left, Object *right, Span at);
 Object *host_unary(Eval *eval, const char *op, Object *operand, Span at);

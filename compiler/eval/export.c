@@ -275,6 +275,19 @@ static bool collect_module(Program *program, EntryVec *entries)
     return good;
 }
 
+/* Where the module has a compiled kernel by the name, what it was compiled of: a line asks for it
+ * with other keys. */
+static void see_kernel(Program *program, Name name, Scope *scope)
+{
+    bool found;
+    Eval *eval = &program->eval;
+    eval->quiet++;
+    const Object *value = scope_lookup(eval, program->unit->scope, name, (Span){0}, &found);
+    eval->quiet--;
+    if (value != NULL && value->kind == OBJECT_SPECIALISATION)
+        bindings_make(eval, &scope->bindings, name)->object = value->as.specialisation->instance;
+}
+
 /* What the expression of an export sees beside the module: the kernels that are exported already,
  * and what stands for tensors in lines that libtile writes. */
 static Scope *text_scope(Program *program, const char *text, const EntryVec *known)
@@ -294,6 +307,8 @@ static Scope *text_scope(Program *program, const char *text, const EntryVec *kno
         if (known->data[i].instance != NULL)
             bindings_make(eval, &scope->bindings, known->data[i].name)->object =
                 known->data[i].instance;
+    if (strstr(text, ".compile(") != NULL)
+        see_kernel(program, intern(names, text, strcspn(text, " =")), scope);
     return scope;
 }
 
@@ -429,15 +444,25 @@ static bool check_export(Eval *eval, const Entry *entry, const Export *export)
            check_pairs(eval, entry, export, key_fault);
 }
 
+/* The same specialisation may be exported under another name, too; staging settles what its keys
+ * leave open. */
+static Specialisation unstaged_copy(Eval *eval, const Specialisation *specialisation)
+{
+    Specialisation copy = *specialisation;
+    copy.kernel = NULL;
+    copy.keys = arena_new_array(eval->arena, Object *, copy.key_count + 1);
+    for (int i = 0; i < copy.key_count; i++) copy.keys[i] = specialisation->keys[i];
+    return copy;
+}
+
 static bool stage_entry(Eval *eval, const Entry *entry, Map *taken, Export *out)
 {
     *out = (Export){.name = entry->name, .span = entry->span};
     out->specialisations = arena_new_array(eval->arena, Kernel *, entry->specialisations.count);
     bool good = true;
     for (size_t i = 0; i < entry->specialisations.count; i++) {
-        /* A copy: the same specialisation may be exported under another name too. */
-        Specialisation copy = *entry->specialisations.data[i]->as.specialisation;
-        copy.kernel = NULL;
+        Specialisation copy =
+            unstaged_copy(eval, entry->specialisations.data[i]->as.specialisation);
         eval->steps_left = UNROLL_LIMIT;
         if (!specialisation_stage(eval, &copy, entry->name, entry->name)) {
             good = false;
@@ -457,18 +482,47 @@ static bool stage_entry(Eval *eval, const Entry *entry, Map *taken, Export *out)
     return good && check_export(eval, entry, out);
 }
 
+/* What the texts ask for; of the module itself, where there are none, all that it exports. */
+static bool collect(Program *program, const char *const *texts, int text_count, EntryVec *entries)
+{
+    if (text_count == 0) return collect_module(program, entries);
+    bool good = true;
+    for (int i = 0; i < text_count; i++) good &= collect_text(program, texts[i], entries, entries);
+    return good;
+}
+
+/* A line behind all others sees what names are then. */
+static void find_lacks(Program *program, ExportList *out)
+{
+    Eval *eval = &program->eval;
+    bool is_name, is_kept;
+    eval->quiet++;
+    const Object *words = scope_lookup(eval, program->unit->scope,
+                                       intern_text(eval->session->names, "T"), (Span){0}, &is_kept);
+    const bool is_language = words != NULL && words->kind == OBJECT_MODULE &&
+                             strcmp(words->as.unit->name, "tilelang.language") == 0;
+    for (int i = 0; i < out->count; i++) {
+        Export *export = &out->items[i];
+        const Object *named =
+            scope_lookup(eval, program->unit->scope, export->name, export->span, &is_name);
+        /* Where T is something else, no line can make it the language's. */
+        export->lacks_name = named == NULL || !is_kernel(named) || (is_kept && !is_language);
+        export->lacks_language = !is_language;
+    }
+    eval->quiet--;
+}
+
 bool program_export(Program *program, const char *const *texts, int text_count, ExportList *out)
 {
     Eval *eval = &program->eval;
     EntryVec entries = {0};
     Map taken = {0};
-    bool good = collect_module(program, &entries);
-    for (int i = 0; i < text_count; i++)
-        good &= collect_text(program, texts[i], &entries, &entries);
+    bool good = collect(program, texts, text_count, &entries);
     *out = (ExportList){.items = arena_new_array(eval->arena, Export, entries.count + 1)};
     for (size_t i = 0; i < entries.count; i++)
         good &= stage_entry(eval, &entries.data[i], &taken, &out->items[out->count++]);
-    return good;
+    if (good) find_lacks(program, out);
+    return stage_result(eval->session, good, "evaluate");
 }
 
 /* The first specialisation of what goes by the name that the text begins with. */
@@ -487,15 +541,14 @@ bool program_export_wanted(Program *program, const char *const *texts, int text_
     Eval *eval = &program->eval;
     EntryVec known = {0}, entries = {0};
     Map taken = {0};
-    bool good = collect_module(program, &known);
-    for (int i = 0; i < text_count; i++) good &= collect_text(program, texts[i], &known, &known);
+    bool good = collect(program, texts, text_count, &known);
     eval->model = find_model(eval, &known, wanted);
     good = good && collect_text(program, wanted, &known, &entries);
     eval->model = NULL;
     *out = (ExportList){.items = arena_new_array(eval->arena, Export, entries.count + 1)};
     for (size_t i = 0; good && i < entries.count; i++)
         good = stage_entry(eval, &entries.data[i], &taken, &out->items[out->count++]);
-    return good;
+    return stage_result(eval->session, good, "evaluate");
 }
 
 /* ---- what is no export ---- */

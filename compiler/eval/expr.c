@@ -108,7 +108,7 @@ static Object *eval_dict(Eval *eval, const Node *node)
         }
         Object *key = eval_expr(eval, n->keys.items[i]);
         Object *value = key != NULL ? eval_expr(eval, n->values.items[i]) : NULL;
-        if (value == NULL) return NULL;
+        if (value == NULL || !key_is_fit(eval, key, n->keys.items[i]->span)) return NULL;
         dict_set(eval, dict, key, object_keep(eval, value));
     }
     return dict;
@@ -314,7 +314,11 @@ static Object *eval_call(Eval *eval, const Node *node)
     for (uint32_t i = 0; i < n->keywords.count; i++)
         if (!eval_keyword(eval, callee, n->keywords.items[i], &arguments)) return NULL;
     arguments.at = eval_move_to(eval, node);
-    return call_object(eval, callee, &arguments);
+    Frame *frame = eval->frame;
+    const bool alone = frame->exits == NULL;
+    Object *result = call_object(eval, callee, &arguments);
+    if (frame->exits != NULL && alone) frame->exiting = node;
+    return result;
 }
 
 static Object *eval_attribute(Eval *eval, const Node *node)
@@ -405,6 +409,7 @@ static bool comprehend_item(Eval *eval, const Comprehension *c, const Nodecompre
     Object *value = eval_expr(eval, c->value);
     if (value == NULL) return false;
     if (c->result == NULL) return generator_yield(eval, object_keep(eval, value), eval->at) != NULL;
+    if (c->key != NULL && !key_is_fit(eval, key, c->key->span)) return false;
     if (c->key != NULL)
         dict_set(eval, c->result, key, object_keep(eval, value));
     else
@@ -667,26 +672,10 @@ bool assign_target(Eval *eval, const Node *target, Object *object)
     case NODE_List:
         eval_move_to(eval, target);
         return unpack(eval, NODE_AS(List, target)->elts, object);
-    case NODE_Attribute: {
-        const Node *whole = NODE_AS(Attribute, target)->value;
-        Name name = NODE_AS(Attribute, target)->attr;
-        Object *owner = eval_expr(eval, whole);
-        if (owner == NULL || !object_is_record(owner))
-            return owner != NULL &&
-                   attribute_set(eval, owner, name, object, eval_move_to(eval, target));
-        owner = record_with_field(eval, owner, name, object, eval_move_to(eval, target));
-        return owner != NULL && assign_target(eval, whole, owner);
-    }
+    case NODE_Attribute:
     case NODE_Subscript: {
-        const Node *whole = NODE_AS(Subscript, target)->value;
-        Object *owner = eval_expr(eval, whole);
-        Object *index = owner != NULL ? eval_expr(eval, NODE_AS(Subscript, target)->slice) : NULL;
-        if (index == NULL || !object_is_record(owner) ||
-            special_method(eval, owner, "__setitem__") != NULL)
-            return index != NULL &&
-                   item_set(eval, owner, index, object, eval_move_to(eval, target));
-        owner = record_with_item(eval, owner, index, object, eval_move_to(eval, target));
-        return owner != NULL && assign_target(eval, whole, owner);
+        const Slot *place = target_place(eval, target);
+        return place != NULL && slot_write(eval, place, object, eval_move_to(eval, target));
     }
     default: break;
     }

@@ -349,7 +349,7 @@ static Object *field_root(Eval *eval, Formatting *formatting, const char *name, 
                     (long long)values->as.list.count);
     Object *key = object_text(eval, name, length);
     Object *value = dict_get(eval, formatting->named, key);
-    return value != NULL ? value : raise_no_key(eval, key, formatting->at);
+    return value != NULL ? value : raise_no_key(eval, formatting->named, key, formatting->at);
 }
 
 /* name, then .attribute and [key] */

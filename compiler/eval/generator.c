@@ -41,6 +41,7 @@ typedef struct Asker {
 static void *run_generator(void *argument)
 {
     Generator *generator = argument;
+    os_use_c_locale();
     sem_wait(&generator->asked);
     generator->failed = !generator->body(generator->eval, generator->context);
     generator->item = NULL;

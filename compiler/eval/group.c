@@ -87,10 +87,12 @@ static Flow stage_threads(Eval *eval, int64_t begin, int64_t count, const Member
     Staging outer = *eval->staging;
     eval->staging->group_begin = begin;
     eval->staging->group_count = count;
+    eval->staging->by_index |= members->body == NULL;
     Op *op = open_group(eval, begin, count);
     Flow flow = stage_members(eval, op, members, at);
     eval->staging->group_begin = outer.group_begin;
     eval->staging->group_count = outer.group_count;
+    eval->staging->by_index = outer.by_index;
     return flow;
 }
 

@@ -81,6 +81,8 @@ struct Host {
     bool asserts_nothing; /* what the program asserts is not looked at */
     /* Whether tile.host has a function of that name; methods of arrays are named "array.sum". */
     bool (*find)(struct Host *host, const char *name);
+    /* The functions of tile.host by their numbers, from 0 on; NULL: there are no more. */
+    const char *(*name)(struct Host *host, size_t index);
     HostStatus (*call)(struct Host *host, const HostCall *call, HostValue *result);
     HostStatus (*binary)(struct Host *host, const char *op, const HostValue *left,
                          const HostValue *right, Span at, HostValue *result); /* comparisons too */

@@ -47,10 +47,12 @@ static void guard(Op *op, Value *path)
 {
     Builder builder = builder_before(op);
     if (op->code == OP_launch || op->code == OP_workspace_size)
-        op->operands[0] =
-            build3(&builder, OP_select, path, op->operands[0], zero_of(&builder, op->operands[0]));
+        op_set_operand(
+            op, 0,
+            build3(&builder, OP_select, path, op->operands[0], zero_of(&builder, op->operands[0])));
     else if (op->code == OP_require)
-        op->operands[0] = build2(&builder, OP_or, build1(&builder, OP_not, path), op->operands[0]);
+        op_set_operand(op, 0,
+                       build2(&builder, OP_or, build1(&builder, OP_not, path), op->operands[0]));
 }
 
 static void flatten_region(Flatten *flatten, Region *region, Op *before, Value *path);
@@ -138,7 +140,7 @@ bool host_branches_flatten(Eval *eval, Kernel *kernel)
     region_replace(kernel->host, &flatten.known);
     for (size_t i = flatten.spent.count; i-- > 0;)
         if (flatten.spent.data[i]->code != OP_var ||
-            value_count_uses(kernel, &flatten.spent.data[i]->results[0]) == 0)
+            flatten.spent.data[i]->results[0].use_count == 0)
             op_erase(flatten.spent.data[i]);
     return !flatten.failed;
 }

@@ -138,6 +138,13 @@ static Object *take_result(Eval *eval, HostStatus status, const HostValue *resul
     return status == HOST_OK ? host_object(eval, result) : NULL;
 }
 
+Object *host_function_named(Eval *eval, const char *name)
+{
+    Object *object = object_new(eval, OBJECT_HOST_FUNCTION);
+    object->as.host = intern_text(eval->session->names, name);
+    return object;
+}
+
 Object *host_call(Eval *eval, Name name, const Arguments *arguments)
 {
     size_t count = arguments->positional.count, named = arguments->names.count;

@@ -92,10 +92,11 @@ static bool find_source(Eval *eval, Name path, Found *out)
     return false;
 }
 
-static Object *missing_new(Eval *eval, Name path, Span at)
+static Object *missing_new(Eval *eval, Name path, Name module, Span at)
 {
     Object *object = object_new(eval, OBJECT_MISSING);
     object->as.missing.path = path;
+    object->as.missing.module = module;
     object->as.missing.at = at;
     return object;
 }
@@ -121,15 +122,35 @@ static Object *builtin_module(Eval *eval, Name path)
     return bindings.list.count > 0 ? bare_module(eval, path, bindings) : NULL;
 }
 
+static void bind_host(Eval *eval, Bindings *bindings, const char *name, Object *object)
+{
+    bindings_make(eval, bindings, intern_text(eval->session->names, name))->object = object;
+}
+
+/* tile.host: the host's functions, and the element types. Of kernels of an object object.c asks. */
+static Object *host_module(Eval *eval, Name path)
+{
+    Bindings bindings = {0};
+    const char *name;
+    for (size_t i = 0; (name = eval->host->name(eval->host, i)) != NULL; i++)
+        bind_host(eval, &bindings, name, host_function_named(eval, name));
+    for (DType dtype = 0; dtype < DTYPE_COUNT; dtype++) {
+        Object *object = object_new(eval, OBJECT_DTYPE);
+        object->as.dtype = dtype;
+        bind_host(eval, &bindings, dtype_user_name(dtype), object);
+    }
+    return bare_module(eval, path, bindings);
+}
+
 static Object *load_module(Eval *eval, Name path, Span at)
 {
     Object *module = builtin_module(eval, path);
     Found found;
     if (module != NULL) return module;
     if (eval->host != NULL && strcmp(path, "tile.host") == 0)
-        return bare_module(eval, path, (Bindings){0}); /* object.c asks the host for its names */
+        return host_module(eval, path);
     size_t errors = diag_error_count(eval->session->diags);
-    if (!find_source(eval, path, &found)) return missing_new(eval, path, at);
+    if (!find_source(eval, path, &found)) return missing_new(eval, path, path, at);
     Unit *unit = unit_new(eval, path, found.source, found.is_library);
     unit->folder = found.is_package ? path : NULL;
     return diag_error_count(eval->session->diags) == errors ? unit->object : NULL;
@@ -144,28 +165,47 @@ Object *import_module(Eval *eval, Name path, Span at)
     return module;
 }
 
+static Name first_part(Eval *eval, Name path)
+{
+    const char *dot = strchr(path, '.');
+    return dot == NULL ? path : intern(eval->session->names, path, (size_t)(dot - path));
+}
+
+/* Of the library's modules, by their dotted names. */
+static void *hint_module(Eval *eval, Name path)
+{
+    Nearest nearest = nearest_to(path);
+    for (size_t i = 0; i < stdlib_file_count; i++) {
+        const char *file = stdlib_files[i].name;
+        char *name = arena_copy_text(eval->arena, file, strcspn(file, "."));
+        for (char *c = name; *c != '\0'; c++)
+            if (*c == '/') *c = '.';
+        nearest_try(&nearest, name);
+    }
+    return nearest_hint(eval, &nearest);
+}
+
 Object *missing_needed(Eval *eval, const Object *missing, Name attribute, Span at)
 {
-    Name path = missing->as.missing.path;
+    const Name path = missing->as.missing.path, module = missing->as.missing.module;
+    const Name root = first_part(eval, path);
     const char *what =
         attribute != NULL ? arena_printf(eval->arena, "%s.%s", path, attribute) : path;
-    const char *dot = strchr(path, '.');
-    const char *root =
-        dot != NULL ? arena_copy_text(eval->arena, path, (size_t)(dot - path)) : path;
-    eval->needed_missing = missing_new(eval, path, missing->as.missing.at);
-    FAIL(eval, host_module, at, what, root);
+    Found found;
+    const bool is_part = root != module && find_source(eval, root, &found);
+    eval->needed_missing = missing_new(eval, path, module, missing->as.missing.at);
+    if (is_part) {
+        FAIL(eval, no_module, at, root, module + strlen(root) + 1);
+        hint_module(eval, module);
+    } else {
+        FAIL(eval, host_module, at, what, root);
+    }
     if (eval->quiet == 0)
         diag_note(eval->session->diags, missing->as.missing.at, "it is imported here");
     return NULL;
 }
 
 /* ---- statements ---- */
-
-static Name first_part(Eval *eval, Name path)
-{
-    const char *dot = strchr(path, '.');
-    return dot == NULL ? path : intern(eval->session->names, path, (size_t)(dot - path));
-}
 
 static bool module_exists(Eval *eval, const Object *module, Span at);
 
@@ -231,7 +271,8 @@ Object *missing_attribute(Eval *eval, const Object *missing, Name name, Span at)
     Object *object = find_static(eval, missing, name, at, &found);
     if (found) return object;
     Name inner = intern_printf(eval->session->names, "%s.%s", missing->as.missing.path, name);
-    if (static_part(eval, inner) != NULL) return missing_new(eval, inner, missing->as.missing.at);
+    if (static_part(eval, inner) != NULL)
+        return missing_new(eval, inner, inner, missing->as.missing.at);
     return missing_needed(eval, missing, name, at);
 }
 
@@ -241,8 +282,8 @@ static Object *imported_name(Eval *eval, Object *module, Name name, Span at)
     bool found;
     Object *object = find_static(eval, module, name, at, &found);
     if (found) return object;
-    return missing_new(
-        eval, intern_printf(eval->session->names, "%s.%s", module->as.missing.path, name), at);
+    Name path = intern_printf(eval->session->names, "%s.%s", module->as.missing.path, name);
+    return missing_new(eval, path, module->as.missing.module, at);
 }
 
 typedef struct AllNames {
@@ -312,8 +353,8 @@ Flow eval_import_from(Eval *eval, const NodeImportFrom *node)
     Span at = node->base.span;
     Name path = absolute_name(eval, node);
     if (path != NULL && strcmp(path, "__future__") == 0) return FLOW_NEXT;
-    Object *module =
-        path != NULL && path[0] != '\0' ? import_module(eval, path, at) : missing_new(eval, "", at);
+    Object *module = path != NULL && path[0] != '\0' ? import_module(eval, path, at)
+                                                     : missing_new(eval, "", "", at);
     if (!module_exists(eval, module, at)) return FLOW_ERROR;
     for (uint32_t i = 0; module != NULL && i < node->names.count; i++) {
         const Nodealias *alias = NODE_AS(alias, node->names.items[i]);

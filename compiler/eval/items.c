@@ -104,7 +104,7 @@ Object *iterate(Eval *eval, Object *iterable, Span at)
     case OBJECT_RANGE: return iterate_range(eval, iterable, at);
     case OBJECT_TEXT: return iterate_text(eval, iterable, at);
     case OBJECT_DTYPE: { /* as its name, which it is equal to */
-        const char *name = dtype_user_name(iterable->as.dtype);
+        const char *name = dtype_spelling(iterable);
         return iterate_text(eval, object_text(eval, name, strlen(name)), at);
     }
     case OBJECT_SET:
@@ -267,9 +267,10 @@ static Object *range_item(Eval *eval, const Object *range, Object *index, Span a
 
 static Object *dict_item(Eval *eval, Object *dict, Object *key, Span at)
 {
+    if (!key_is_fit(eval, key, at)) return NULL;
     Object *value = dict_get(eval, dict, key);
     if (value != NULL || eval->equal_failed) return unless_equal_failed(eval, value);
-    return raise_no_key(eval, key, at);
+    return raise_no_key(eval, dict, key, at);
 }
 
 static Object *instance_item(Eval *eval, Object *object, Object *index, Span at)
@@ -403,6 +404,7 @@ bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at)
         object->as.list.items[place] = object_keep(eval, value);
         return true;
     case OBJECT_DICT:
+        if (!key_is_fit(eval, index, at)) return false;
         if (object->as.dict.mirrored != NULL) return mirror_set(eval, object, index, value, at);
         place = (int64_t)dict_place(eval, object, index);
         if (content_owns(eval, object) && place < (int64_t)object->as.dict.keys.count)

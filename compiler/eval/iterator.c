@@ -44,8 +44,13 @@ bool iterator_may_move(Eval *eval, const Object *iterator, Span at)
 static bool pull_inner(Eval *eval, Object *iterator, Span at, Object **item)
 {
     IteratorPull *pull = iterator->as.iterator.pull;
+    const Object *keyed = iterator->as.iterator.keyed;
     *item = NULL;
     if (iterator->as.iterator.ended) return true;
+    if (keyed != NULL && keyed->as.dict.keys.count != iterator->as.iterator.keys) {
+        FAIL(eval, changed_size, at, keyed->kind == OBJECT_DICT ? "dict" : "set");
+        return false;
+    }
     if (pull != NULL && (!eval_step(eval, at) || !eval_may_nest(eval, at))) return false;
     if (!(pull != NULL ? pull : pull_item)(eval, iterator, at, item)) return false;
     iterator->as.iterator.ended = *item == NULL;
@@ -114,12 +119,30 @@ static Object *iterator_of_instance(Eval *eval, Object *object, Span at)
     return pulling(eval, pull_next, items);
 }
 
+/* What it is the keys, the values or the pairs of; NULL: it is something else. */
+static const Object *keyed_of(const Object *iterable)
+{
+    if (iterable->kind == OBJECT_LIST) return iterable->as.list.keyed;
+    return iterable->kind == OBJECT_DICT || iterable->kind == OBJECT_SET ? iterable : NULL;
+}
+
+static Object *iterator_of_keyed(Eval *eval, Object *iterable, const Object *keyed, Span at)
+{
+    Object *iterator = iterator_new(eval, iterate(eval, iterable, at));
+    if (iterator == NULL) return NULL;
+    iterator->as.iterator.keyed = keyed;
+    iterator->as.iterator.keys = keyed->as.dict.keys.count;
+    return iterator;
+}
+
 Object *iterator_of(Eval *eval, Object *iterable, Span at)
 {
     if (iterable->kind == OBJECT_ITERATOR) return iterable;
     if (iterable->kind == OBJECT_INSTANCE ||
         (object_is_record(iterable) && special_method(eval, iterable, "__iter__") != NULL))
         return iterator_of_instance(eval, iterable, at);
+    const Object *keyed = keyed_of(iterable);
+    if (keyed != NULL) return iterator_of_keyed(eval, iterable, keyed, at);
     if (iterable->kind == OBJECT_LIST) return iterator_new(eval, iterable);
     if (is_plain_range(iterable)) return pulling(eval, pull_range, iterable);
     return iterator_new(eval, iterate(eval, iterable, at));

@@ -3,7 +3,11 @@
  * A way through the code that leaves notes it in a boolean of its frame, which is merged like any
  * name. What follows is staged where it is not set: in the other branch where one branch leaves for
  * certain, else under an `if` of its own. Code that is being staged has not left, so the booleans
- * are known to be false wherever code runs; they are read behind it. */
+ * are known to be false wherever code runs; they are read behind it.
+ *
+ * A bare `return` in a statement of a kernel's procedure, as methods of a Script are, leaves the
+ * kernel. Such a way returns from the procedure with no value, and from each of its callers behind
+ * the statement that calls. */
 #include "eval/evaluate.h"
 
 static bool *open_flag(Eval *eval)
@@ -13,18 +17,22 @@ static bool *open_flag(Eval *eval)
     return flag;
 }
 
+static void flag_new(Eval *eval, Binding *flag, const char *name)
+{
+    flag->name = intern_text(eval->session->names, name);
+    flag->object = eval->no;
+    flag->clock = ++eval->clock; /* a call in a loop does not go back before it */
+    flag->sight = SIGHT_ALL;
+}
+
 Jumps *frame_jumps(Eval *eval)
 {
     Frame *frame = eval->frame;
     if (frame->jumps != NULL) return frame->jumps;
     static const char *const NAMES[JUMP_COUNT] = {"continued", "broken", "returned"};
     Jumps *jumps = arena_new_of(eval->arena, Jumps);
-    for (int i = 0; i < JUMP_COUNT; i++) {
-        jumps->taken[i].name = intern_text(eval->session->names, NAMES[i]);
-        jumps->taken[i].object = eval->no;
-        jumps->taken[i].clock = ++eval->clock; /* a call in a loop does not go back before it */
-        jumps->taken[i].sight = SIGHT_ALL;
-    }
+    for (int i = 0; i < JUMP_COUNT; i++) flag_new(eval, &jumps->taken[i], NAMES[i]);
+    flag_new(eval, &jumps->exited, "exited");
     jumps->result.name = intern_text(eval->session->names, "result");
     jumps->result.sight = SIGHT_SET;
     jumps->call = open_flag(eval);
@@ -44,6 +52,7 @@ void jump_clear(Eval *eval, JumpKind kind, Span at)
 void jump_clear_all(Eval *eval, Span at)
 {
     for (JumpKind kind = 0; kind < JUMP_COUNT; kind++) jump_clear(eval, kind, at);
+    binding_put(eval, &frame_jumps(eval)->exited, eval->no, at);
 }
 
 bool jump_possible(Eval *eval, JumpKind kind)
@@ -185,6 +194,98 @@ Flow finish_loop(Eval *eval, Flow flow, Nodes body, const LaneLoop *lanes)
     return flow;
 }
 
+/* ---- returns that leave the kernel ---- */
+
+static bool is_own_statement(const Frame *frame, const Node *node)
+{
+    const Nodes body = NODE_AS(FunctionDef, frame->function->node)->body;
+    for (uint32_t i = 0; i < body.count; i++)
+        if (body.items[i] == node) return true;
+    return false;
+}
+
+bool return_exits(const Eval *eval, const Node *node)
+{
+    return eval->frame->is_procedure && NODE_AS(Return, node)->value == NULL &&
+           !is_own_statement(eval->frame, node);
+}
+
+void exit_take(Eval *eval, Span at)
+{
+    binding_put(eval, &frame_jumps(eval)->exited, eval->yes, at);
+}
+
+static bool refuse_exits(Eval *eval, Span at)
+{
+    FAIL(eval, unsupported, at,
+         "a call that may end the kernel, within an expression or another statement,");
+    if (eval->quiet == 0)
+        diag_note(eval->session->diags, eval->frame->exited, "the kernel ends here");
+    return false;
+}
+
+bool exits_tell(Eval *eval, Span at)
+{
+    Frame *frame = eval->frame;
+    if (frame->exits != NULL) return refuse_exits(eval, at);
+    if (frame->jumps == NULL || frame->jumps->exited.object == eval->no) return true;
+    Object *exited = binding_get(eval, &frame->jumps->exited, at);
+    if (exited == NULL || exited == eval->no) return exited != NULL;
+    frame->caller->exits = exited;
+    frame->caller->exited = frame->jumps->exited.at;
+    return true;
+}
+
+/* The call that the statement is, or whose value it binds or returns; or another expression. */
+static const Node *whole_call(const Node *statement)
+{
+    switch ((int)statement->kind) {
+    case NODE_Expr: return NODE_AS(Expr, statement)->value;
+    case NODE_Assign: return NODE_AS(Assign, statement)->value;
+    case NODE_AnnAssign: return NODE_AS(AnnAssign, statement)->value;
+    case NODE_Return: return NODE_AS(Return, statement)->value;
+    default: return NULL;
+    }
+}
+
+static Flow leave_kernel(Eval *eval, void *context)
+{
+    const Span *at = context;
+    exit_take(eval, *at);
+    if (eval->control > eval->frame->control)
+        jump_take(eval, JUMP_RETURN, *at);
+    else
+        eval->frame->result = eval->none;
+    return FLOW_RETURN;
+}
+
+static Flow do_nothing(Eval *eval, void *context)
+{
+    (void)eval;
+    (void)context;
+    return FLOW_NEXT;
+}
+
+Flow stage_exits(Eval *eval, const Node *statement, Flow flow, Rest *rest)
+{
+    Frame *frame = eval->frame;
+    Object *exits = frame->exits;
+    const Node *call = frame->exiting;
+    frame->exits = NULL;
+    frame->exiting = NULL;
+    if (flow == FLOW_ERROR) return flow;
+    Span at = eval_move_to(eval, statement);
+    if (call == NULL || call != whole_call(statement)) return refuse_exits(eval, at), FLOW_ERROR;
+    if (flow == FLOW_RETURN) {
+        binding_put(eval, &frame_jumps(eval)->exited, exits, at);
+        return flow;
+    }
+    if (exits == eval->yes) return leave_kernel(eval, &at);
+    Value *condition = stage_condition(eval, exits, at);
+    const Way ways[2] = {{leave_kernel, &at, true}, {do_nothing, NULL, false}};
+    return condition != NULL ? stage_ways(eval, condition, ways, rest) : FLOW_ERROR;
+}
+
 /* ---- the result of a call ---- */
 
 static Flow return_none(Eval *eval, void *context)
@@ -208,7 +309,8 @@ Object *call_result(Eval *eval, Flow flow, Span at)
     if (flow == FLOW_NEXT) return eval->none;
     if (of_lanes != NULL) return of_lanes;
     if (frame->result != NULL) return frame->result;
-    Object *result = binding_get(eval, &frame_jumps(eval)->result, at);
+    Binding *bound = &frame_jumps(eval)->result;
+    Object *result = bound->object != NULL ? binding_get(eval, bound, at) : eval->none;
     *frame->jumps->call = false;
     if (result != NULL && result->kind == OBJECT_TILE) result->fresh = true;
     return result;

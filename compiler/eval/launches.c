@@ -422,7 +422,7 @@ static void import_operands(Op *op, void *context)
     for (int i = 0; i < op->operand_count && !import->failed; i++) {
         Value *value = import_value(import, op->operands[i], op->span);
         import->failed = value == NULL;
-        if (value != NULL) op->operands[i] = value;
+        if (value != NULL) op_set_operand(op, i, value);
     }
 }
 

@@ -242,27 +242,33 @@ Object *list_method_copy(Eval *eval, const Bound *bound)
 
 Object *dict_method_get(Eval *eval, const Bound *bound)
 {
+    if (!key_is_fit(eval, bound->values[1], bound->at)) return NULL;
     Object *value = dict_get(eval, bound->values[0], bound->values[1]);
     if (value != NULL) return value;
     return bound->values[2] != NULL ? bound->values[2] : eval->none;
 }
 
+static Object *view_of(Eval *eval, Object *dict, const ObjectVec *parts)
+{
+    Object *view = object_list(eval, OBJECT_LIST, parts->data, parts->count);
+    view->as.list.keyed = dict;
+    return view;
+}
+
 Object *dict_method_keys(Eval *eval, const Bound *bound)
 {
-    return object_list(eval, OBJECT_LIST, bound->values[0]->as.dict.keys.data,
-                       bound->values[0]->as.dict.keys.count);
+    return view_of(eval, bound->values[0], &bound->values[0]->as.dict.keys);
 }
 
 Object *dict_method_values(Eval *eval, const Bound *bound)
 {
-    return object_list(eval, OBJECT_LIST, bound->values[0]->as.dict.values.data,
-                       bound->values[0]->as.dict.values.count);
+    return view_of(eval, bound->values[0], &bound->values[0]->as.dict.values);
 }
 
 Object *dict_method_items(Eval *eval, const Bound *bound)
 {
-    const Object *dict = bound->values[0];
-    Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
+    Object *dict = bound->values[0];
+    Object *list = view_of(eval, dict, &(ObjectVec){0});
     for (size_t i = 0; i < dict->as.dict.keys.count; i++) {
         Object *pair[2] = {dict->as.dict.keys.data[i], dict->as.dict.values.data[i]};
         list_append(eval, list, object_list(eval, OBJECT_TUPLE, pair, 2));
@@ -293,14 +299,17 @@ Object *dict_method_fromkeys(Eval *eval, const Bound *bound)
 {
     Object *keys = iterate(eval, bound->values[0], bound->at);
     Object *dict = dict_new(eval);
-    for (uint32_t i = 0; keys != NULL && i < keys->as.list.count; i++)
-        dict_set(eval, dict, keys->as.list.items[i],
-                 bound->values[1] != NULL ? bound->values[1] : eval->none);
+    for (uint32_t i = 0; keys != NULL && i < keys->as.list.count; i++) {
+        Object *key = keys->as.list.items[i];
+        if (!key_is_fit(eval, key, bound->at)) return NULL;
+        dict_set(eval, dict, key, bound->values[1] != NULL ? bound->values[1] : eval->none);
+    }
     return keys != NULL ? dict : NULL;
 }
 
 Object *dict_method_setdefault(Eval *eval, const Bound *bound)
 {
+    if (!key_is_fit(eval, bound->values[1], bound->at)) return NULL;
     Object *value = dict_get(eval, bound->values[0], bound->values[1]);
     if (value != NULL) return value;
     value = bound->values[2] != NULL ? bound->values[2] : eval->none;
@@ -310,7 +319,9 @@ Object *dict_method_setdefault(Eval *eval, const Bound *bound)
 Object *dict_method_pop(Eval *eval, const Bound *bound)
 {
     Object *dict = bound->values[0];
-    if (!list_may_change(eval, dict, bound->at)) return NULL;
+    if (!list_may_change(eval, dict, bound->at) ||
+        (dict->kind == OBJECT_DICT && !key_is_fit(eval, bound->values[1], bound->at)))
+        return NULL;
     const size_t place = dict_place(eval, dict, bound->values[1]);
     if (place < dict->as.dict.keys.count) {
         Object *value = dict->as.dict.values.data[place];
@@ -321,15 +332,39 @@ Object *dict_method_pop(Eval *eval, const Bound *bound)
         return value;
     }
     if (bound->values[2] != NULL) return bound->values[2];
-    return raise_no_key(eval, bound->values[1], bound->at);
+    return raise_no_key(eval, dict, bound->values[1], bound->at);
 }
 
 /* ---- element types ---- */
 
 Object *dtype_attribute_name(Eval *eval, const Bound *bound)
 {
-    const char *name = dtype_user_name(bound->values[0]->as.dtype);
+    const char *name = dtype_spelling(bound->values[0]);
     return object_text(eval, name, strlen(name));
+}
+
+/* spelled(dtype, name): the type, whose name is that of a dialect. */
+Object *core_spelled(Eval *eval, const Bound *bound)
+{
+    DType dtype;
+    const Object *name = text_argument(eval, bound->values[1], "the name", bound->at);
+    if (name == NULL || !argument_dtype(eval, bound->values[0], bound->at, &dtype)) return NULL;
+    Object *object = object_new(eval, OBJECT_DTYPE);
+    object->as.dtype = dtype;
+    object->as.spelled = name->as.text.data;
+    return object;
+}
+
+/* DataType(dtype): the type of that name, or the type itself. */
+Object *core_data_type(Eval *eval, const Bound *bound)
+{
+    DType dtype;
+    Object *given = bound->values[0];
+    if (given->kind == OBJECT_DTYPE) return given;
+    if (!argument_dtype(eval, given, bound->at, &dtype)) return NULL;
+    Object *object = object_new(eval, OBJECT_DTYPE);
+    object->as.dtype = dtype;
+    return object;
 }
 
 Object *dtype_attribute_nbits(Eval *eval, const Bound *bound)

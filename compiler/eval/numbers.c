@@ -269,7 +269,10 @@ Object *builtin_float(Eval *eval, const Bound *bound)
     if (object_is_staged(x)) return cast_to(eval, x, DTYPE_f32, bound->at);
     Object *method = special_method(eval, x, "__float__");
     if (method != NULL) return call_simple(eval, method, 1, &x, bound->at);
-    if (object_is_number(x)) return object_float(eval, object_number(x));
+    if (object_is_number(x)) /* in the program of a thread it has 32 bits, as a run-time one has */
+        return object_float(eval, eval->staging != NULL && eval->frame->is_thread_code
+                                      ? (float)object_number(x)
+                                      : object_number(x));
     if (x->kind != OBJECT_TEXT)
         return FAIL(eval, expected_kind, bound->at, "the argument of float()", "a number or text",
                     object_repr(eval, x));
@@ -331,7 +334,7 @@ static Object *dict_of_mapping(Eval *eval, Object *mapping, Object *method, Span
     Object *dict = dict_new(eval);
     for (uint32_t i = 0; keys != NULL && i < keys->as.list.count; i++) {
         Object *value = item_get(eval, mapping, keys->as.list.items[i], at);
-        if (value == NULL) return NULL;
+        if (value == NULL || !key_is_fit(eval, keys->as.list.items[i], at)) return NULL;
         dict_set(eval, dict, keys->as.list.items[i], value);
     }
     return keys != NULL ? dict : NULL;
@@ -347,6 +350,7 @@ Object *dict_from(Eval *eval, Object *other, Span at)
         Object *pair = iterate(eval, pairs->as.list.items[i], at);
         if (pair == NULL) return NULL;
         if (pair->as.list.count != 2) return FAIL(eval, bad_value, at, "dict() takes pairs");
+        if (!key_is_fit(eval, pair->as.list.items[0], at)) return NULL;
         dict_set(eval, dict, pair->as.list.items[0], pair->as.list.items[1]);
     }
     return pairs != NULL ? dict : NULL;

@@ -346,8 +346,7 @@ static Object *find_in_module(Eval *eval, Object *object, Name name, Span at, bo
     if (!*found && eval->host != NULL && name_is(unit->name, "tile.host") &&
         eval->host->find(eval->host, name)) {
         *found = true;
-        value = object_new(eval, OBJECT_HOST_FUNCTION);
-        value->as.host = name;
+        value = host_function_named(eval, name);
     }
     if (*found || unit->folder == NULL)
         return *found ? value : module_fallback(eval, unit, name, at, found);
@@ -425,8 +424,8 @@ static Object *find_in_staged(Eval *eval, Object *object, Name name, Span at, bo
         return view != NULL ? object_ir(eval, view->operands[0]) : object;
     *found = name_is(name, "dtype");
     if (!*found) return NULL;
-    Object *dtype =
-        object_new(eval, type->kind == TYPE_POINTER ? OBJECT_POINTER_TYPE : OBJECT_DTYPE);
+    if (type->kind != TYPE_POINTER) return object_dtype(eval, type->dtype);
+    Object *dtype = object_new(eval, OBJECT_POINTER_TYPE);
     dtype->as.dtype = type->dtype;
     return dtype;
 }

@@ -380,6 +380,7 @@ Object *operate_unary(Eval *eval, Operator op, Object *operand, Span at)
     Object *result = operate_classes(eval, op, operand, NULL, at, &found);
     if (found) return result;
     if (object_is_staged(operand)) return stage_unary(eval, op, operand, at);
+    if (operand->kind == OBJECT_MISSING) return missing_needed(eval, operand, NULL, at);
     Object *ahead = extent_ahead(eval, operand, operand);
     if (ahead != NULL) return ahead;
     if (operand->kind == OBJECT_ARRAY) return host_unary(eval, operator_text(op), operand, at);
@@ -458,8 +459,11 @@ static Object *compare_member(Eval *eval, Object *item, Object *container, Span 
 {
     if (container->kind == OBJECT_TEXT && item->kind == OBJECT_TEXT)
         return object_bool(eval, contains_text(eval, container, item));
-    if (container->kind == OBJECT_DICT || container->kind == OBJECT_SET)
-        return object_bool(eval, dict_get(eval, container, item) != NULL);
+    const bool keyed = container->kind == OBJECT_DICT || container->kind == OBJECT_SET;
+    /* A set is asked for as the frozen one that it is equal to. */
+    const bool as_frozen = container->kind == OBJECT_SET && item->kind == OBJECT_SET;
+    if (keyed && !as_frozen && !key_is_fit(eval, item, at)) return NULL;
+    if (keyed) return object_bool(eval, dict_get(eval, container, item) != NULL);
     bool found;
     Object *result = operate_classes(eval, OPERATOR_In, container, item, at, &found);
     if (found) return result;

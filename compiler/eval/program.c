@@ -174,7 +174,7 @@ static bool run_statements(Eval *eval, Scope *scope, Nodes body)
     eval->frame = &frame;
     Flow flow = eval_block(eval, body);
     eval->frame = NULL;
-    return flow != FLOW_ERROR;
+    return stage_result(eval->session, flow != FLOW_ERROR, "run");
 }
 
 bool program_run(Program *program, const char *statements)

@@ -95,6 +95,42 @@ static bool promote_tilelang(DType a, DType b, DType *out)
     return rank_a != 2;
 }
 
+/* ---- integers with floats ---- */
+
+/* The first of the float types that holds another one and, exactly, integers of so many digits: for
+ * those of 64 bits, that none holds, float64. */
+static DType float_for(DType dtype, int digits)
+{
+    if (dtype_digits(dtype) >= digits) return dtype;
+    return dtype != DTYPE_f64 && dtype_digits(DTYPE_f32) >= digits ? DTYPE_f32 : DTYPE_f64;
+}
+
+static int integer_digits(DType dtype)
+{
+    return dtype_bits(dtype) - dtype_is_signed(dtype);
+}
+
+static int number_digits(int64_t number)
+{
+    const uint64_t size = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    return size ? 64 - __builtin_clzll(size) : 1;
+}
+
+/* True where an integer is compared with a float, in the type that is given: one that holds both if
+ * there is one. A number of the program is as exact as it needs. */
+static bool compare_dtype(const Object *left, const Object *right, const Type *a, const Type *b,
+                          DType *out)
+{
+    const DType first = a ? a->dtype : number_dtype(left),
+                second = b ? b->dtype : number_dtype(right);
+    if (dtype_is_integer(first) && dtype_is_float(second))
+        return compare_dtype(right, left, b, a, out);
+    if (!dtype_is_float(first) || !dtype_is_integer(second)) return false;
+    const int digits = b ? integer_digits(second) : number_digits(right->as.integer);
+    *out = float_for(a ? first : (DType)DTYPE_f64, digits);
+    return true;
+}
+
 /* ---- pairs ---- */
 
 /* A number takes the type of what it meets, unless that cannot hold it. `exact` is for comparisons,
@@ -138,6 +174,7 @@ bool pair_dtype(const Eval *eval, PairStyle style, Object *left, Object *right, 
     const bool tiles = (a != NULL && a->kind == TYPE_TILE) || (b != NULL && b->kind == TYPE_TILE);
     const DType first = side_dtype(left, a), second = side_dtype(right, b);
     const bool compares = style == PAIR_COMPARE;
+    if (compares && compare_dtype(left, right, a, b, out)) return true;
     if (compares && numbers != NUMBERS_WEAK && dtype_is_float(first) && dtype_is_float(second))
         return stage_promote(first, second, out);
     if (compares || numbers == NUMBERS_WEAK || (numbers == NUMBERS_SCRIPT && tiles))

@@ -12,6 +12,7 @@ static const struct {
     {DIAG_unknown_name, "NameError"},
     {DIAG_maybe_unbound, "UnboundLocalError"},
     {DIAG_host_module, "ImportError"},
+    {DIAG_no_module, "ImportError"},
     {DIAG_unknown_import, "ImportError"},
     {DIAG_unknown_attribute, "AttributeError"},
     {DIAG_unknown_method, "AttributeError"},
@@ -32,6 +33,7 @@ static const struct {
     {DIAG_not_iterable, "TypeError"},
     {DIAG_expected_kind, "TypeError"},
     {DIAG_stop_iteration, "StopIteration"},
+    {DIAG_changed_size, "RuntimeError"},
 };
 
 static Object *exception_with(Eval *eval, const char *name, Object *argument)
@@ -79,13 +81,24 @@ static Object *fault_exception(Eval *eval, Fault *fault);
 
 /* ---- raise and assert ---- */
 
+/* What a test says of itself: tile.testing has the class. */
+static bool is_skip(Eval *eval, const Object *exception)
+{
+    return exception->kind == OBJECT_INSTANCE &&
+           class_find(exception->as.instance->class,
+                      intern_text(eval->session->names, "__test_skipped__")) != NULL;
+}
+
 static const char *exception_text(Eval *eval, Object *exception)
 {
     if (exception->kind != OBJECT_INSTANCE) return object_repr(eval, exception);
     const char *name = exception->as.instance->class->as.class->name;
     Buf buf = {0};
     object_print(eval, exception, TEXT_STR, &buf);
-    const char *text = buf.length == 0 ? name : arena_printf(eval->arena, "%s: %s", name, buf.data);
+    const char *text = buf.length == 0 ? name
+                       : is_skip(eval, exception)
+                           ? arena_printf(eval->arena, "%s", buf.data)
+                           : arena_printf(eval->arena, "%s: %s", name, buf.data);
     buf_free(&buf);
     return text;
 }
@@ -94,7 +107,10 @@ static void raise_object(Eval *eval, Object *exception, Span at)
 {
     const char *text = exception_text(eval, exception);
     eval->raised = exception;
-    FAIL(eval, raised, at, text);
+    if (is_skip(eval, exception))
+        FAIL(eval, test_skipped, at, text);
+    else
+        FAIL(eval, raised, at, text);
     eval->raised = NULL;
 }
 
@@ -105,11 +121,27 @@ void *raise_python(Eval *eval, const char *name, const char *text, Span at)
     return NULL;
 }
 
+static void hint_keys(Eval *eval, const Object *dict)
+{
+    enum { MOST = 16 };
+    const size_t count = dict->as.dict.keys.count;
+    Buf text = {0};
+    for (size_t i = 0; i < count && i < MOST; i++)
+        buf_printf(&text, "%s%s", i ? ", " : "", object_repr(eval, dict->as.dict.keys.data[i]));
+    if (count > MOST) buf_printf(&text, " and %zu more", count - MOST);
+    if (count == 0)
+        diag_hint(eval->session->diags, "the dict is empty");
+    else
+        diag_hint(eval->session->diags, "the keys are %s", text.data);
+    buf_free(&text);
+}
+
 /* KeyError's argument is the key itself. */
-void *raise_no_key(Eval *eval, Object *key, Span at)
+void *raise_no_key(Eval *eval, const Object *dict, Object *key, Span at)
 {
     eval->raised = exception_with(eval, "KeyError", key);
     FAIL(eval, no_key, at, object_repr(eval, key));
+    if (eval->quiet == 0) hint_keys(eval, dict);
     eval->raised = NULL;
     return NULL;
 }

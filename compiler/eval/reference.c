@@ -1,7 +1,7 @@
-/* reference.c: places: what a parameter annotated Ref or Place stands for. The place is found when
- * the argument is evaluated, its indices once. To bind the name of a Ref anew is to write to the
- * place, to read it is to read from there; a Place is taken apart by the library. Variables of the
- * program that keep their type are references to memory of their own. */
+/* reference.c: what a parameter annotated Ref or Place stands for: a place (place.c), found when
+ * the argument is evaluated. To bind the name of a Ref anew is to write to the place, to read it is
+ * to read from there; a Place is taken apart by the library. Variables of the program that keep
+ * their type are references to memory of their own. */
 #include "eval/builtins.h"
 
 #include <string.h>
@@ -36,70 +36,6 @@ static bool is_memory(Eval *eval, const Object *object)
            type->kind != TYPE_VECTOR;
 }
 
-static Object *place_new(Eval *eval, Object *memory, Object *index, bool assigns)
-{
-    Object *object = object_new(eval, OBJECT_PLACE);
-    object->as.place = arena_new_of(eval->arena, Slot);
-    *object->as.place = (Slot){memory, index, assigns};
-    return object;
-}
-
-bool object_is_variable(const Object *object)
-{
-    return object != NULL && object->kind == OBJECT_PLACE && object->as.place->assigns;
-}
-
-/* ---- reading and writing ---- */
-
-Object *place_read(Eval *eval, const Object *object, Span at)
-{
-    const Slot *place = object->as.place;
-    if (place->memory->kind == OBJECT_CELL)
-        return object_ir(eval, build1(&eval->builder, OP_var_get, place->memory->as.ir.var));
-    return place->index == NULL ? place->memory : item_get(eval, place->memory, place->index, at);
-}
-
-/* In a parallel loop: by the iterations at hand. */
-static Value *lanes_written(Eval *eval, Value *var, Object *object, Span at)
-{
-    Value *value = lanes_number(eval, object, var->type->content->dtype, at);
-    Value *mask = eval->parallel != NULL ? eval->parallel->mask : NULL;
-    if (value == NULL || mask == NULL) return value;
-    return build3(&eval->builder, OP_select, mask, value, build1(&eval->builder, OP_var_get, var));
-}
-
-/* What is written takes the place's type. */
-bool place_write(Eval *eval, const Object *object, Object *value, Span at)
-{
-    const Slot *place = object->as.place;
-    if (place->memory->kind == OBJECT_CELL) {
-        Value *var = place->memory->as.ir.var;
-        Value *written = type_is_tile(var->type->content)
-                             ? lanes_written(eval, var, value, at)
-                             : stage_scalar(eval, value, var->type->content->dtype, at);
-        if (written != NULL) build2(&eval->builder, OP_var_set, var, written);
-        return written != NULL;
-    }
-    if (place->index != NULL) return item_set(eval, place->memory, place->index, value, at);
-    if (place->memory->kind == OBJECT_TILE) {
-        Value *tile = stage_typed(eval, value, argument_type(place->memory), at);
-        return tile != NULL && tile_write(eval, place->memory, tile);
-    }
-    FAIL(eval, bad_reference, at, "all of a view or shared tile");
-    return false;
-}
-
-Object *place_attribute(Eval *eval, const Object *object, Name name, Span at, bool *found)
-{
-    const Slot *place = object->as.place;
-    *found = true;
-    if (strcmp(name, "memory") == 0) return place->memory;
-    if (strcmp(name, "index") == 0) return place->index != NULL ? place->index : eval->none;
-    if (strcmp(name, "value") == 0) return place_read(eval, object, at);
-    *found = false;
-    return NULL;
-}
-
 /* ---- variables ---- */
 
 /* variable_at(memory, index): an element, by the name that it is given. */
@@ -131,13 +67,11 @@ Object *core_variable(Eval *eval, const Bound *bound)
 /* set_variable(memory, value): the memory of a Place that is a variable. */
 Object *core_set_variable(Eval *eval, const Bound *bound)
 {
-    const Slot slot = {bound->values[0], NULL, true};
-    Object place = {.kind = OBJECT_PLACE};
-    place.as.place = (Slot *)&slot;
+    const Slot slot = {.memory = bound->values[0]};
     if (slot.memory->kind != OBJECT_CELL)
         return FAIL(eval, expected_kind, bound->at, "what is set", "a variable",
                     object_repr(eval, slot.memory));
-    return place_write(eval, &place, bound->values[1], bound->at) ? eval->none : NULL;
+    return slot_write(eval, &slot, bound->values[1], bound->at) ? eval->none : NULL;
 }
 
 /* ---- arguments ---- */
@@ -155,9 +89,17 @@ Object *annotation_value(Eval *eval, const Function *function, const Node *annot
     return type;
 }
 
+/* A class of types, such as Warp's ref[T], says by its attribute __parameter__ what it marks. */
 static PlaceKind annotation_kind(Eval *eval, const Function *function, const Node *node)
 {
-    const Object *type = annotation_value(eval, function, NODE_AS(arg, node)->annotation);
+    const Node *annotation = NODE_AS(arg, node)->annotation;
+    if (annotation != NULL && annotation->kind == NODE_Subscript)
+        annotation = NODE_AS(Subscript, annotation)->value;
+    const Object *type = annotation_value(eval, function, annotation);
+    if (type != NULL && object_is_record(type)) {
+        type = class_find(type->as.list.class, intern_text(eval->session->names, "__parameter__"));
+        return type != NULL && is_core(type, "Ref") ? PLACE_PART : PLACE_NONE;
+    }
     if (type == NULL) return PLACE_NONE;
     if (is_core(type, "Lazy")) return PLACE_LAZY;
     return is_core(type, "Ref") ? PLACE_REF : is_core(type, "Place") ? PLACE_ANY : PLACE_NONE;
@@ -222,9 +164,51 @@ static Object *named_variable(Eval *eval, Name name)
     return NULL;
 }
 
+/* In the program of a thread: a name of its own, an element of memory, or a part of what these
+ * have. */
+static Object *thread_place(Eval *eval, const Node *node)
+{
+    Slot *slot = target_place(eval, node);
+    if (slot == NULL) return NULL;
+    const Slot *root = slot;
+    while (root->whole != NULL) root = root->whole;
+    const Binding *own =
+        root->memory == NULL ? bindings_get(&eval->frame->scope->bindings, root->name) : NULL;
+    const bool is_place =
+        root->memory != NULL ? root->index != NULL : own != NULL && own->object != NULL;
+    if (is_place) {
+        slot->assigns = true;
+        return place_object(eval, slot);
+    }
+    eval_move(eval, node->span);
+    Object *object = slot_read(eval, slot, eval->at);
+    return object != NULL ? FAIL(eval, bad_reference, eval->at, object_repr(eval, object)) : NULL;
+}
+
+static bool names_memory(Eval *eval, const Node *node)
+{
+    if (node->kind != NODE_Name) return false;
+    const Object *object = eval_expr(eval, node);
+    return object != NULL && is_memory(eval, object);
+}
+
+/* What the library changes that is no name, an element's value for one, is a variable of nobody's.
+ */
+static Object *temporary_place(Eval *eval, const Node *node)
+{
+    Object *object = eval_expr(eval, node);
+    if (object == NULL || object_is_variable(object)) return object;
+    Value *init = stage_operand(eval, object, node->span);
+    if (init == NULL) return NULL;
+    const Type *type = type_var(core_types(eval), init->type);
+    Object *cell = object_new(eval, OBJECT_CELL);
+    cell->as.ir.var = build_op(&eval->builder, OP_var, 1, &init, 1, &type)->results;
+    return place_new(eval, cell, NULL, true);
+}
+
 static Object *eval_place(Eval *eval, const Node *node, PlaceKind kind)
 {
-    const bool assigns = kind == PLACE_REF;
+    const bool assigns = kind == PLACE_REF || kind == PLACE_PART;
     Object *object, *index;
     if (node->kind == NODE_Name) {
         object = named_variable(eval, NODE_AS(Name, node)->id);
@@ -232,6 +216,9 @@ static Object *eval_place(Eval *eval, const Node *node, PlaceKind kind)
             return place_new(eval, object->as.place->memory, object->as.place->index, false);
         if (object != NULL) return object;
     }
+    if (assigns && eval->frame->is_thread_code && !names_memory(eval, node))
+        return kind == PLACE_REF && node->kind != NODE_Name ? temporary_place(eval, node)
+                                                            : thread_place(eval, node);
     if (node->kind == NODE_Subscript) {
         object = eval_expr(eval, NODE_AS(Subscript, node)->value);
         index = object != NULL ? eval_expr(eval, NODE_AS(Subscript, node)->slice) : NULL;

@@ -65,9 +65,7 @@ static Object *lookup_host(Eval *eval, const Scope *scope, Name name, bool *foun
     if (!scope->host_names || eval->host == NULL || !eval->host->find(eval->host, name))
         return NULL;
     *found = true;
-    Object *object = object_new(eval, OBJECT_HOST_FUNCTION);
-    object->as.host = name;
-    return object;
+    return host_function_named(eval, name);
 }
 
 static Object *lookup_one(Eval *eval, Scope *scope, Name name, Span at, bool late, bool *found)

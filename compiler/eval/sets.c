@@ -8,8 +8,11 @@ Object *set_from_items(Eval *eval, const Object *items)
 {
     if (items == NULL) return NULL;
     Object *set = set_new(eval);
-    for (uint32_t i = 0; i < items->as.list.count; i++)
-        dict_set(eval, set, items->as.list.items[i], items->as.list.items[i]);
+    for (uint32_t i = 0; i < items->as.list.count; i++) {
+        Object *item = items->as.list.items[i];
+        if (!key_is_fit(eval, item, eval->at)) return NULL;
+        dict_set(eval, set, item, item);
+    }
     return set;
 }
 
@@ -99,14 +102,19 @@ static bool may_change(Eval *eval, const Object *set, Span at)
 
 Object *set_method_add(Eval *eval, const Bound *bound)
 {
-    if (!may_change(eval, bound->values[0], bound->at)) return NULL;
+    if (!may_change(eval, bound->values[0], bound->at) ||
+        !key_is_fit(eval, bound->values[1], bound->at))
+        return NULL;
     dict_set(eval, bound->values[0], bound->values[1], bound->values[1]);
     return eval->none;
 }
 
 static Object *take_out(Eval *eval, const Bound *bound, Object *otherwise)
 {
-    if (!may_change(eval, bound->values[0], bound->at)) return NULL;
+    const Object *item = bound->values[1];
+    if (!may_change(eval, bound->values[0], bound->at) ||
+        (item->kind != OBJECT_SET && !key_is_fit(eval, item, bound->at)))
+        return NULL;
     Object *removed = dict_method_pop(
         eval, &(Bound){.values = {bound->values[0], bound->values[1], otherwise}, .at = bound->at});
     return removed != NULL ? eval->none : NULL;

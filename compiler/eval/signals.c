@@ -174,13 +174,6 @@ Object *core_signal_expect(Eval *eval, const Bound *bound)
     return op != NULL ? eval->none : NULL;
 }
 
-/* signal_complete(barriers, index, bytes, rank): the block has written them to that block's memory.
- */
-Object *core_signal_complete(Eval *eval, const Bound *bound)
-{
-    return signal_op(eval, bound, OP_signal_complete, 3) != NULL ? eval->none : NULL;
-}
-
 Object *core_signal_wait(Eval *eval, const Bound *bound)
 {
     return signal_op(eval, bound, OP_signal_wait, 2) != NULL ? eval->none : NULL;

@@ -232,6 +232,8 @@ static bool read_parameter(Eval *eval, const Signature *signature, const Functio
         out->is_declared = is_declared(function, node->arg);
         return true;
     }
+    if (type != NULL && type->kind == OBJECT_MISSING)
+        return missing_needed(eval, type, NULL, node->annotation->span) != NULL;
     if (type != NULL && read_annotation(eval, type, signature->is_function, out)) return true;
     FAIL(eval, parameter_type, node->base.span, node->arg);
     return false;

@@ -382,6 +382,59 @@ Object *stage_binary(Eval *eval, Operator op, Object *left, Object *right, Span 
     return object_ir(eval, build2(&eval->builder, code, a, b));
 }
 
+/* An integer that no float holds is compared as the float next to it, and where that is equal as
+ * the integer that the float then is, unless that is beyond its type. */
+static Object *compare_wide(Eval *eval, Operator op, Object *integer, Object *number, Span at)
+{
+    Value *exact = object_is_staged(integer)
+                       ? stage_value(eval, integer)
+                       : build_const(&eval->builder, DTYPE_i64, integer->as.integer);
+    const DType wide = exact->type->dtype;
+    const bool is_signed = dtype_is_signed(wide);
+    Object *rounded = object_ir(eval, stage_cast(eval, exact, DTYPE_f64)), *parts[4];
+    if (object_is_staged(number))
+        number = object_ir(eval, stage_cast(eval, stage_value(eval, number), DTYPE_f64));
+    else
+        number = object_ir(eval, stage_literal(eval, number, DTYPE_f64, at));
+    Object *whole = object_ir(eval, stage_cast(eval, stage_value(eval, number), wide));
+    const bool less = op == OPERATOR_Lt || op == OPERATOR_LtE || op == OPERATOR_NotEq;
+    parts[0] = stage_compare(eval, op, rounded, number, at);
+    parts[1] = stage_compare(eval, OPERATOR_Eq, rounded, number, at);
+    parts[2] = stage_compare(eval, op, object_ir(eval, exact), whole, at);
+    parts[3] = stage_compare(eval, OPERATOR_GtE, number,
+                             object_float(eval, is_signed ? 0x1p63 : 0x1p64), at);
+    for (int i = 0; i < 4; i++)
+        if (parts[i] == NULL) return NULL;
+    Object *equal = less ? stage_binary(eval, OPERATOR_BitOr, parts[2], parts[3], at)
+                         : stage_binary(eval, OPERATOR_BitAnd, parts[2],
+                                        stage_unary(eval, OPERATOR_Not, parts[3], at), at);
+    Object *unequal = stage_binary(eval, OPERATOR_BitAnd, parts[0],
+                                   stage_unary(eval, OPERATOR_Not, parts[1], at), at);
+    return stage_binary(eval, OPERATOR_BitOr, unequal,
+                        stage_binary(eval, OPERATOR_BitAnd, parts[1], equal, at), at);
+}
+
+static bool is_wide(Eval *eval, Object *object)
+{
+    const int64_t most = INT64_C(1) << dtype_digits(DTYPE_f64);
+    if (!object_is_staged(object))
+        return object->kind == OBJECT_INT &&
+               (object->as.integer > most || object->as.integer < -most);
+    const Type *type = stage_value(eval, object)->type;
+    return is_arithmetic(type) && dtype_is_integer(type->dtype) && dtype_bits(type->dtype) == 64;
+}
+
+static Operator turned(Operator op)
+{
+    switch (op) {
+    case OPERATOR_Lt: return OPERATOR_Gt;
+    case OPERATOR_LtE: return OPERATOR_GtE;
+    case OPERATOR_Gt: return OPERATOR_Lt;
+    case OPERATOR_GtE: return OPERATOR_LtE;
+    default: return op;
+    }
+}
+
 Object *stage_compare(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
     static const char *const PREDICATES[OPERATOR_COUNT] = {
@@ -389,6 +442,10 @@ Object *stage_compare(Eval *eval, Operator op, Object *left, Object *right, Span
         [OPERATOR_LtE] = "le", [OPERATOR_Gt] = "gt",    [OPERATOR_GtE] = "ge",
     };
     if (PREDICATES[op] == NULL) return no_operator(eval, op, left, right, at);
+    if (stage_ready(eval, at) && is_wide(eval, left) && is_float(right))
+        return compare_wide(eval, op, left, right, at);
+    if (stage_ready(eval, at) && is_float(left) && is_wide(eval, right))
+        return compare_wide(eval, turned(op), right, left, at);
     Value *a, *b;
     if (!pair_values(eval, PAIR_COMPARE, left, right, at, &a, &b)) return NULL;
     return object_ir(eval, build_cmp(&eval->builder, PREDICATES[op], a, b));

@@ -13,9 +13,15 @@ typedef struct HostCopy {
     Eval *eval;
     Builder builder;
     const char *wanted;
+    Span at; /* where it is given */
     Map map;
     int depth;
 } HostCopy;
+
+static bool lies_within(Span part, Span whole)
+{
+    return part.source == whole.source && part.begin >= whole.begin && part.end <= whole.end;
+}
 
 static Value *copy_to_host(HostCopy *copy, Value *value)
 {
@@ -30,8 +36,11 @@ static Value *copy_to_host(HostCopy *copy, Value *value)
                            : info != NULL
                                ? arena_printf(eval->arena, "the result of '%s'", info->name)
                                : "a loop's counter";
-        return FAIL(eval, device_grid, value->op != NULL ? value->op->span : eval->at, copy->wanted,
-                    what);
+        const Span at = value->op != NULL ? value->op->span : copy->at;
+        FAIL(eval, device_grid, at, copy->wanted, what);
+        if (eval->quiet == 0 && !lies_within(at, copy->at))
+            diag_note(eval->session->diags, copy->at, "%s is given here", copy->wanted);
+        return NULL;
     }
     copy->depth++;
     bool good = true;
@@ -58,7 +67,10 @@ Builder stage_host_builder(Eval *eval, Span at)
 
 Value *stage_on_host(Eval *eval, Value *value, const char *wanted)
 {
-    HostCopy copy = {.eval = eval, .builder = stage_host_builder(eval, eval->at), .wanted = wanted};
+    HostCopy copy = {.eval = eval,
+                     .builder = stage_host_builder(eval, eval->at),
+                     .wanted = wanted,
+                     .at = eval->at};
     return eval->staging->launch != NULL ? copy_to_host(&copy, value) : value;
 }
 
@@ -86,7 +98,7 @@ static bool set_extent(Eval *eval, HostCopy *copy, int dim, Object *extent)
         value = value != NULL ? copy_to_host(copy, value) : NULL;
     }
     if (value == NULL) return false;
-    eval->staging->launch->operands[dim] = value;
+    op_set_operand(eval->staging->launch, dim, value);
     return true;
 }
 
@@ -94,8 +106,10 @@ static bool set_grid(Eval *eval)
 {
     Object *blocks = kernel_attribute(eval, "blocks");
     if (blocks == NULL) return false;
-    HostCopy copy = {
-        .eval = eval, .builder = builder_before(eval->staging->launch), .wanted = "the grid"};
+    HostCopy copy = {.eval = eval,
+                     .builder = builder_before(eval->staging->launch),
+                     .wanted = "the grid",
+                     .at = eval->at};
     if (!object_is_sequence(blocks)) return set_extent(eval, &copy, 0, blocks);
     if (blocks->as.list.count < 1 || blocks->as.list.count > 3) {
         FAIL(eval, bad_value, eval->at, "the grid has one to three dimensions");
@@ -268,6 +282,7 @@ static bool run_kernel(Eval *eval, Scope *scope)
     Frame frame = {.scope = scope,
                    .function = function,
                    .self = staging->is_function ? NULL : staging->signature->instance,
+                   .is_entry = !staging->is_function,
                    .caller = eval->frame};
     const int library = eval->library;
     const bool in_library = function->unit != NULL && function->unit->is_library;
@@ -277,7 +292,7 @@ static bool run_kernel(Eval *eval, Scope *scope)
     staging->frame = &frame;
     Flow flow = eval_block(eval, NODE_AS(FunctionDef, function->node)->body);
     eval->library = library;
-    bool good = flow != FLOW_ERROR && !staging->failed;
+    bool good = flow != FLOW_ERROR && staging->failures == 0;
     if (flow == FLOW_RETURN) eval->at = frame.returned;
     if (good && staging->is_function) {
         Object *returned = call_result(eval, flow, eval->at);

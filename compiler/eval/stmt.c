@@ -68,7 +68,7 @@ static Flow declare_argument(Eval *eval, const NodeAnnAssign *node)
     if (type != NULL && tensor_declare(eval, name, type, eval_move_to(eval, node->target)))
         return FLOW_NEXT;
     eval->staging->frame = NULL; /* all that follows depends on it: it is not looked at */
-    eval->staging->failed = true;
+    eval->staging->failures++;
     return FLOW_ERROR;
 }
 
@@ -91,18 +91,19 @@ static Flow extend_list(Eval *eval, Object *list, Object *more, Span at)
 }
 
 /* `a[i] += x` where a's class says how. */
-static Flow update_by_class(Eval *eval, const NodeAugAssign *node, Object *method, Object *owner,
-                            Object *index)
+static Flow update_by_class(Eval *eval, const NodeAugAssign *node, Object *method,
+                            const Slot *place)
 {
     const char *op = operator_text(node->op);
     Object *operand = eval_expr(eval, node->value);
-    Object *given[] = {owner, index, object_text(eval, op, strlen(op)), operand};
+    Object *given[] = {place->memory, place->index, object_text(eval, op, strlen(op)), operand};
     Span at = eval_move_to(eval, &node->base);
     return operand != NULL && call_simple(eval, method, 4, given, at) != NULL ? FLOW_NEXT
                                                                               : FLOW_ERROR;
 }
 
-static Flow update_value(Eval *eval, const NodeAugAssign *n, Object *old, bool is_element)
+/* `place` is NULL where the target is a name. */
+static Flow update_value(Eval *eval, const NodeAugAssign *n, Object *old, const Slot *place)
 {
     Object *operand = old != NULL ? eval_expr(eval, n->value) : NULL;
     if (operand == NULL) return FLOW_ERROR;
@@ -110,39 +111,54 @@ static Flow update_value(Eval *eval, const NodeAugAssign *n, Object *old, bool i
     if (old->kind == OBJECT_LIST && n->op == OPERATOR_Add)
         return extend_list(eval, old, operand, at);
     bool good;
+    const bool is_element = place != NULL && place->index != NULL && place->memory != NULL &&
+                            object_is_staged(place->memory);
     if (is_element && element_update(eval, n->op, old, operand, at, &good))
         return good ? FLOW_NEXT : FLOW_ERROR;
     Object *result = operate_in_place(eval, n->op, old, operand, at);
     if (result == NULL) return FLOW_ERROR;
     if (result == old && object_class(old) != NULL) return FLOW_NEXT;
     /* A named tile is written in place, so that a helper that was given it changes the caller's. */
-    bool in_place = old->kind == OBJECT_TILE && old->as.ir.var != NULL &&
-                    result->kind == OBJECT_TILE && eval->parallel == NULL;
-    if (!in_place) {
-        result = assigned_value(eval, n->target, result);
-        return assign_target(eval, n->target, result) ? FLOW_NEXT : FLOW_ERROR;
-    }
-    return tile_write(eval, old, stage_value(eval, result)) ? FLOW_NEXT : FLOW_ERROR;
+    if (old->kind == OBJECT_TILE && old->as.ir.var != NULL && result->kind == OBJECT_TILE &&
+        eval->parallel == NULL)
+        return tile_write(eval, old, stage_value(eval, result)) ? FLOW_NEXT : FLOW_ERROR;
+    result = assigned_value(eval, n->target, result);
+    at = eval_move_to(eval, n->target);
+    const bool written = place != NULL ? slot_write(eval, place, result, at)
+                                       : assign_target(eval, n->target, result);
+    return written ? FLOW_NEXT : FLOW_ERROR;
 }
 
 static Flow run_augassign(Eval *eval, const Node *node)
 {
     const NodeAugAssign *n = NODE_AS(AugAssign, node);
-    if (n->target->kind != NODE_Subscript)
-        return update_value(eval, n, eval_expr(eval, n->target), false);
-    const NodeSubscript *target = NODE_AS(Subscript, n->target);
-    Object *owner = eval_expr(eval, target->value);
-    Object *index = owner != NULL ? eval_expr(eval, target->slice) : NULL;
-    if (index == NULL) return FLOW_ERROR;
-    Object *method = special_method(eval, owner, "__update_item__");
-    if (method != NULL) return update_by_class(eval, n, method, owner, index);
-    Object *old = item_get(eval, owner, index, eval_move_to(eval, n->target));
-    return update_value(eval, n, old, object_is_staged(owner));
+    if (n->target->kind == NODE_Name)
+        return update_value(eval, n, eval_expr(eval, n->target), NULL);
+    const Slot *place = target_place(eval, n->target);
+    if (place == NULL) return FLOW_ERROR;
+    Object *method = place->memory != NULL && place->index != NULL
+                         ? special_method(eval, place->memory, "__update_item__")
+                         : NULL;
+    if (method != NULL) return update_by_class(eval, n, method, place);
+    return update_value(eval, n, slot_read(eval, place, eval_move_to(eval, n->target)), place);
 }
 
 static bool is_staged_jump(const Eval *eval)
 {
     return eval->control > eval->frame->control;
+}
+
+static bool may_return(Eval *eval, const Object *value, bool exits, Span at)
+{
+    if (eval->frame->is_entry && value != eval->none)
+        FAIL(eval, returned_value, at);
+    else if (exits && eval->parallel != NULL)
+        FAIL(eval, parallel_control, at, "end the kernel");
+    else if (exits && eval->frame->generator != NULL)
+        FAIL(eval, unsupported, at, "a 'return' that ends the kernel, in a generator,");
+    else
+        return true;
+    return false;
 }
 
 static Flow run_return(Eval *eval, const Node *node)
@@ -151,14 +167,18 @@ static Flow run_return(Eval *eval, const Node *node)
     Object *value = n->value != NULL ? eval_expr(eval, n->value) : eval->none;
     if (value == NULL) return FLOW_ERROR;
     Flow flow = FLOW_RETURN;
-    if (lanes_return(eval, value, eval_move_to(eval, node), &flow)) return flow;
+    const Span at = eval_move_to(eval, node);
+    const bool exits = return_exits(eval, node);
+    if (!may_return(eval, value, exits, at)) return FLOW_ERROR;
+    if (lanes_return(eval, value, at, &flow)) return flow;
+    if (exits) exit_take(eval, at);
     if (!is_staged_jump(eval)) {
         eval->frame->result = value;
         eval->frame->returned = node->span;
         return FLOW_RETURN;
     }
     jump_take(eval, JUMP_RETURN, node->span);
-    binding_put(eval, &frame_jumps(eval)->result, value, node->span);
+    if (!exits) binding_put(eval, &frame_jumps(eval)->result, value, node->span);
     return FLOW_RETURN;
 }
 
@@ -453,12 +473,14 @@ static Flow run_rest(Eval *eval, void *context)
     return eval_rest(eval, context);
 }
 
-/* In a kernel's own function the statements behind a wrong one are looked at all the same. */
+/* In a kernel's own function the statements behind a wrong one are looked at all the same. A
+ * parallel loop that is evaluated again, in one part, ends here and is not wrong. */
 static bool goes_on(Eval *eval, const Node *statement)
 {
-    if (eval->staging == NULL || eval->staging->frame != eval->frame || eval->quiet > 0)
+    if (eval->staging == NULL || eval->staging->frame != eval->frame || eval->quiet > 0 ||
+        (eval->parallel != NULL && eval->parallel->whole))
         return false;
-    eval->staging->failed = true;
+    eval->staging->failures++;
     names_bound(eval, statement, poison_name, eval);
     return true;
 }
@@ -469,6 +491,8 @@ Flow eval_rest(Eval *eval, Rest *rest)
     for (uint32_t i = rest->index; i < statements.count; i++) {
         Rest next = {statements, i + 1, false};
         Flow flow = run_statement(eval, statements.items[i], &next);
+        if (eval->frame->exits != NULL)
+            flow = stage_exits(eval, statements.items[i], flow, &next);
         if (flow == FLOW_ERROR && goes_on(eval, statements.items[i])) {
             if (next.taken) return FLOW_NEXT;
             continue;

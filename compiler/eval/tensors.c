@@ -231,13 +231,6 @@ static Object *keys_of(Eval *eval, Object *const *extents, int rank, const int64
     return keys;
 }
 
-static Object *dtype_object(Eval *eval, DType dtype)
-{
-    Object *object = object_new(eval, OBJECT_DTYPE);
-    object->as.dtype = dtype;
-    return object;
-}
-
 Object *tensor_key(Eval *eval, const KernelParameter *parameter, Object *given, Span at)
 {
     const TensorType *tensor = parameter->tensor;
@@ -253,7 +246,7 @@ Object *tensor_key(Eval *eval, const KernelParameter *parameter, Object *given, 
     bool strided = tensor != NULL ? tensor->is_strided : !spec_is_packed(&spec);
     bool typed = tensor == NULL || tensor->any_dtype;
     Object *parts[] = {
-        typed ? dtype_object(eval, spec.dtype) : eval->none,
+        typed ? object_dtype(eval, spec.dtype) : eval->none,
         keys_of(eval, tensor != NULL ? tensor->shape : NULL, spec.rank, spec.shape),
         strided ? keys_of(eval, tensor != NULL ? tensor->strides : NULL, spec.rank, spec.strides)
                 : eval->none};
@@ -572,7 +565,7 @@ static Object *known_by_name(Eval *eval, const TensorType *tensor, Name name, Sp
         list_append(eval, lists[i >= tensor->rank],
                     object_int(eval, number != NULL ? number->as.integer : 0));
     }
-    Object *dtype = dtype_object(eval, tensor->dtype);
+    Object *dtype = object_dtype(eval, tensor->dtype);
     return object_list(eval, OBJECT_TUPLE,
                        (Object *[]){dtype, lists[0], tensor->is_strided ? lists[1] : eval->none},
                        3);

@@ -145,10 +145,39 @@ Object *core_broadcast(Eval *eval, const Bound *bound)
 
 /* ---- arithmetic ---- */
 
-static Value *dot_accumulator(Eval *eval, const Bound *bound, const Type *a, const Type *b)
+/* Whether each number of the type is one of f32's. */
+static bool is_single(DType dtype)
 {
-    DType dtype =
-        dtype_is_float(a->dtype) ? (a->dtype == DTYPE_f64 ? DTYPE_f64 : DTYPE_f32) : DTYPE_i32;
+    return dtype_bits(dtype) <= 16 || (dtype_is_float(dtype) && dtype != DTYPE_f64);
+}
+
+/* What products are summed in where nobody says. */
+static DType dot_default(DType operand)
+{
+    if (dtype_is_float(operand)) return operand == DTYPE_f64 ? DTYPE_f64 : DTYPE_f32;
+    return dtype_bits(operand) < 32 ? DTYPE_i32 : operand;
+}
+
+/* What products whose sum is to be `sum` are summed in, before one rounding. Integers wrap, in
+ * whatever type; halves are summed as halves, as matrix units do; other floats in the first of f32
+ * and f64 that has the operands' numbers. */
+static DType dot_inner(DType operand, DType sum)
+{
+    if (dtype_is_integer(sum) || (operand == DTYPE_f16 && sum == DTYPE_f16)) return sum;
+    return sum != DTYPE_f64 && is_single(operand) ? DTYPE_f32 : DTYPE_f64;
+}
+
+/* A product of fractions has no sum among integers. */
+static bool dot_has_sum(DType operand, DType sum)
+{
+    return operand != DTYPE_b1 && sum != DTYPE_b1 &&
+           (dtype_is_float(sum) || !dtype_is_float(operand));
+}
+
+/* The sum so far, in the caller's type, which is also the result's. */
+static Value *dot_addend(Eval *eval, const Bound *bound, const Type *a, const Type *b)
+{
+    DType dtype = dot_default(a->dtype);
     if (!argument_absent(bound->values[3]) &&
         !argument_dtype(eval, bound->values[3], bound->at, &dtype))
         return NULL;
@@ -160,11 +189,18 @@ static Value *dot_accumulator(Eval *eval, const Bound *bound, const Type *a, con
     Value *c = argument_value(eval, bound->values[2], TYPE_TILE, "the third operand of dot", NULL,
                               bound->at);
     if (c == NULL) return NULL;
-    if (c->type->rank != 2 || c->type->shape[0] != shape[0] || c->type->shape[1] != shape[1] ||
-        c->type->dtype == DTYPE_b1)
+    if (c->type->rank != 2 || c->type->shape[0] != shape[0] || c->type->shape[1] != shape[1])
         return FAIL(eval, shape_mismatch, bound->at, type_text(eval->arena, c->type),
                     "of dot's result");
     return argument_absent(bound->values[3]) ? c : stage_cast(eval, c, dtype);
+}
+
+static Value *dot_accumulator(Eval *eval, const Bound *bound, const Type *a, const Type *b)
+{
+    Value *c = dot_addend(eval, bound, a, b);
+    if (c == NULL || dot_has_sum(a->dtype, c->type->dtype)) return c;
+    return FAIL(eval, no_sum, bound->at, dtype_user_name(a->dtype), dtype_user_name(b->dtype),
+                dtype_user_name(c->type->dtype));
 }
 
 static void *shapes_unfit(Eval *eval, const Type *a, const Type *b, Span at)
@@ -191,12 +227,13 @@ Object *core_dot(Eval *eval, const Bound *bound)
     if (b == NULL) return NULL;
     if (a->type->rank != 2 || b->type->rank != 2 || a->type->shape[1] != b->type->shape[0])
         return shapes_unfit(eval, a->type, b->type, bound->at);
-    if (a->type->dtype != b->type->dtype || a->type->dtype == DTYPE_b1)
+    if (a->type->dtype != b->type->dtype)
         return FAIL(eval, dtype_mismatch, bound->at, "the second operand of dot",
                     dtype_user_name(b->type->dtype), dtype_user_name(a->type->dtype));
     Value *c = dot_accumulator(eval, bound, a->type, b->type);
     if (c == NULL) return NULL;
-    Value *dot = build3(&eval->builder, OP_dot, a, b, c);
+    const DType inner = dot_inner(a->type->dtype, c->type->dtype);
+    Value *dot = build3(&eval->builder, OP_dot, a, b, stage_cast(eval, c, inner));
     if (a->type->dtype == DTYPE_f32 && !argument_absent(bound->values[5]))
         op_set_int(dot->op, ATTR_tf32, 1);
     for (int i = 0; i < 2; i++) {
@@ -206,7 +243,7 @@ Object *core_dot(Eval *eval, const Bound *bound)
             return NULL;
         if (flag) op_set_int(dot->op, i ? ATTR_joined : ATTR_open, 1);
     }
-    return result_deliver(eval, dot, bound->values[4]);
+    return result_deliver(eval, stage_cast(eval, dot, c->type->dtype), bound->values[4]);
 }
 
 /* dot_commit(): the products that are open and joined, since the last time, are a group. */

@@ -54,7 +54,13 @@ static Flow next_test(Eval *eval, Unrolling *unrolling)
     return truth ? FLOW_NEXT : FLOW_BREAK;
 }
 
-/* The iterations that are left. */
+static int failures(const Eval *eval)
+{
+    return eval->staging != NULL ? eval->staging->failures : 0;
+}
+
+/* The iterations that are left. One with a wrong statement is the last: what decides how many there
+ * are may be wrong, too, and the others would say the same. */
 static Flow run_iterations(Eval *eval, void *context)
 {
     Unrolling *unrolling = context;
@@ -66,9 +72,11 @@ static Flow run_iterations(Eval *eval, void *context)
         if (flow == FLOW_BREAK) return FLOW_NEXT;
         if (eval->staging != NULL) iteration_open(eval);
         const Lanes lanes = lanes_enter(eval, &unrolling->lanes);
+        const int before = failures(eval);
         flow = eval_block(eval, unrolling->body);
         lanes_leave(eval, lanes);
         if (eval->staging != NULL) iteration_close(eval);
+        if (failures(eval) != before) return FLOW_ERROR;
         if (flow == FLOW_RETURN || flow == FLOW_BREAK || flow == FLOW_ERROR) return flow;
         if (jump_possible(eval, JUMP_CONTINUE)) jump_clear(eval, JUMP_CONTINUE, eval->at);
         if (jump_possible(eval, JUMP_BREAK) || jump_possible(eval, JUMP_RETURN)) {

@@ -45,6 +45,25 @@ Object *object_new(Eval *eval, ObjectKind kind)
     return object;
 }
 
+Object *object_dtype(Eval *eval, DType dtype)
+{
+    static const char *const spelled[DTYPE_COUNT] = {
+        [DTYPE_b1] = "bool",
+        [DTYPE_f8e4m3] = "float8_e4m3fn",
+        [DTYPE_f4e2m1] = "float4_e2m1fn",
+    };
+    const bool is_script = eval->staging != NULL && !eval->staging->is_function;
+    Object *object = object_new(eval, OBJECT_DTYPE);
+    object->as.dtype = dtype;
+    object->as.spelled = is_script ? NULL : spelled[dtype];
+    return object;
+}
+
+const char *dtype_spelling(const Object *dtype)
+{
+    return dtype->as.spelled != NULL ? dtype->as.spelled : dtype_user_name(dtype->as.dtype);
+}
+
 Object *object_bool(Eval *eval, bool value)
 {
     return value ? eval->yes : eval->no;
@@ -452,7 +471,7 @@ static void print_at(Eval *eval, const Object *object, TextStyle style, int dept
     case OBJECT_DICT: print_dict(eval, object, depth + 1, out); break;
     case OBJECT_SET: print_set(eval, object, depth + 1, out); break;
     case OBJECT_RANGE: print_range(eval, object, depth + 1, out); break;
-    case OBJECT_DTYPE: buf_text(out, dtype_user_name(object->as.dtype)); break;
+    case OBJECT_DTYPE: buf_text(out, dtype_spelling(object)); break;
     case OBJECT_POINTER_TYPE: buf_printf(out, "~%s", dtype_user_name(object->as.dtype)); break;
     case OBJECT_ARRAY: print_array(eval, object, out); break;
     case OBJECT_INSTANCE:
@@ -478,6 +497,18 @@ const char *object_repr(Eval *eval, const Object *object)
 
 /* ---- truth and numbers ---- */
 
+bool length_is_fit(Eval *eval, const Object *length, Span at)
+{
+    if (object_is_staged(length)) return true;
+    if (length->kind != OBJECT_INT && length->kind != OBJECT_BOOL) {
+        FAIL(eval, expected_kind, at, "what __len__ returns", "an int", object_repr(eval, length));
+        return false;
+    }
+    if (length->as.integer >= 0) return true;
+    FAIL(eval, bad_value, at, "what __len__ returns is negative");
+    return false;
+}
+
 /* By __bool__, __len__ or the number of items. */
 static bool container_truth(Eval *eval, Object *object, bool *out)
 {
@@ -498,11 +529,11 @@ static bool container_truth(Eval *eval, Object *object, bool *out)
         if (method == NULL) continue;
         Object *result = call_simple(eval, method, 1, (Object *[]){(Object *)object}, eval->at);
         if (result == NULL) return false;
-        if (object_is_staged(result) || result->kind == OBJECT_BOOL ||
-            (i == 1 && result->kind == OBJECT_INT))
+        if (i == 1 && !length_is_fit(eval, result, eval->at)) return false;
+        if (i == 1 || object_is_staged(result) || result->kind == OBJECT_BOOL)
             return object_truth(eval, result, out);
-        FAIL(eval, expected_kind, eval->at, arena_printf(eval->arena, "what %s returns", NAMES[i]),
-             i == 0 ? "a bool" : "an int", object_repr(eval, result));
+        FAIL(eval, expected_kind, eval->at, "what __bool__ returns", "a bool",
+             object_repr(eval, result));
         return false;
     }
     return true;

@@ -111,9 +111,9 @@ typedef struct Bindings { /* in order of first binding */
     BindingVec list;
 } Bindings;
 
-/* What a parameter takes of its argument: its value, a place that it can write to, any place, or a
- * function that evaluates it. */
-typedef enum PlaceKind { PLACE_NONE, PLACE_REF, PLACE_ANY, PLACE_LAZY } PlaceKind;
+/* What a parameter takes of its argument: its value, a place that it can write to, such a place or
+ * a part of one, any place, or a function that evaluates it. */
+typedef enum PlaceKind { PLACE_NONE, PLACE_REF, PLACE_PART, PLACE_ANY, PLACE_LAZY } PlaceKind;
 
 typedef struct Function {
     Name name;
@@ -148,10 +148,16 @@ typedef struct Instance {
     ObjectVec specialised; /* of a kernel: its SPECIALISATIONs, staged or not */
 } Instance;
 
-/* An element or part of memory, or a variable, that an argument names. */
+/* What can be read and written: an object's item or attribute, or all of it; a name; a part of what
+ * another place has. */
 typedef struct Slot {
-    Object *memory, *index; /* index NULL: all of it */
-    bool assigns;           /* binding the name that stands for it writes to the place */
+    Object *memory;      /* an object; NULL: */
+    struct Slot *whole;  /* another place, whose value is a record; NULL: */
+    struct Scope *scope; /* the name `name` there */
+    Name name;
+    Object *index; /* the item of it ... */
+    Name field;    /* ... or the attribute; both NULL: all */
+    bool assigns;  /* binding the name that stands for it writes to the place */
 } Slot;
 
 /* A name's value after run-time control: on the way through region i it was values[i] (NULL:
@@ -194,6 +200,7 @@ struct Object {
             bool is_frozen;   /* a reading of such: what is written to it would be lost */
             const Type *view; /* of a TUPLE that is the parts of a view */
             Object *class;    /* of a TUPLE that is a record: its class (record.c) */
+            Object *keyed;    /* of a LIST that a DICT's keys(), values() or items() gave */
         } list;
         /* DICT; SET: keys alone */
         struct {
@@ -210,6 +217,8 @@ struct Object {
             bool ended;
             IteratorPull *pull;
             Generator *generator;
+            const Object *keyed; /* the DICT or SET that it goes over, or NULL */
+            size_t keys;         /* of that, when it began */
         } iterator;
         /* and SLICE: NULL where not written; stages: of a pipelined loop, else 0 */
         struct {
@@ -217,7 +226,10 @@ struct Object {
             int64_t stages;
             Object *map; /* of a range: what a loop's target is at each number, or NULL */
         } range;
-        DType dtype; /* and of POINTER_TYPE */
+        struct {
+            DType dtype;         /* and of POINTER_TYPE */
+            const char *spelled; /* as its dialect spells it; NULL: as dtype_user_name does */
+        };
         Function function;
         /* PROPERTY and the like: function; SUPER: self, class */
         struct {
@@ -228,7 +240,7 @@ struct Object {
         Instance *instance;
         Unit *unit;
         struct {
-            Name path;
+            Name path, module; /* what is named, and which module is not there for it */
             Span at;
         } missing;
         Specialisation *specialisation;
@@ -319,6 +331,7 @@ typedef enum JumpKind { JUMP_CONTINUE, JUMP_BREAK, JUMP_RETURN, JUMP_COUNT } Jum
 typedef struct Jumps {
     Binding taken[JUMP_COUNT]; /* booleans, merged as any name is */
     Binding result;            /* of `return` */
+    Binding exited;            /* a boolean: those that returned have left the kernel, too */
     /* what jumps lead to the end of: true while it is being staged; NULL outside loops */
     bool *call, *loop, *iteration;
 } Jumps;
@@ -347,6 +360,11 @@ typedef struct Frame { /* of a call */
     Object *result;       /* of a `return` that all ways reach */
     Span returned;        /* where that is */
     int control;          /* depth of run-time control at the call */
+    bool is_procedure;    /* of a kernel: a `return` in its statements leaves that (jump.c) */
+    bool is_entry;        /* of a kernel that returns nothing */
+    Object *exits;        /* a boolean: who left the kernel in a call since the statement began */
+    const Node *exiting;  /* that call, if there is one alone */
+    Span exited;          /* the `return` by which they did */
     bool is_thread_code;  /* effects happen in each thread; integers divide as C's (call.c) */
     bool is_operator;     /* of the library: its operands meet as its caller's do (promote.c) */
     Jumps *jumps;         /* made when it is needed */
@@ -412,13 +430,14 @@ typedef struct Staging { /* of the kernel that is being staged */
     Object *attributes;               /* what the kernel function set: blocks, warps */
     Span at;                          /* what asked for it */
     int64_t group_begin, group_count; /* the threads of the group at hand; count 0: all */
+    bool by_index; /* within an `if` by the thread's index that is a group */
     struct {
         Value *row; /* NULL: it was not used */
         int64_t count;
     } named[16]; /* barriers that the open launch knows by number */
     /* of the kernel function: after an error its other statements are still looked at */
     const Frame *frame;
-    bool failed;
+    int failures; /* of its statements */
 } Staging;
 
 typedef struct CallStep {
@@ -512,6 +531,9 @@ Span eval_move_to(Eval *eval, const Node *node); /* moves to the node, and says 
 /* ---- value.c --------------------------------------------------------------------------------- */
 
 Object *object_new(Eval *eval, ObjectKind kind);
+/* The element type of a tensor or of a value, as TileLang spells it, but in Script kernels. */
+Object *object_dtype(Eval *eval, DType dtype);
+const char *dtype_spelling(const Object *dtype);
 Object *object_bool(Eval *eval, bool value);
 Object *object_int(Eval *eval, int64_t value);
 Object *object_float(Eval *eval, double value);
@@ -543,6 +565,8 @@ Object *dict_get(Eval *eval, const Object *dict, const Object *key);
 /* The key's place, or how many there are. */
 size_t dict_place(Eval *eval, const Object *dict, const Object *key);
 uint64_t object_hash(Eval *eval, const Object *object);
+/* Whether Python would hash it, so that it may be a key. False: reported. */
+bool key_is_fit(Eval *eval, const Object *key, Span at);
 void dict_set(Eval *eval, Object *dict, Object *key, Object *value);
 void dict_remove(Eval *eval, Object *dict, const Object *key); /* if it is there */
 void dict_clear(Object *dict);
@@ -551,6 +575,8 @@ void object_print(Eval *eval, const Object *object, TextStyle style, Buf *out);
 const char *object_repr(Eval *eval, const Object *object); /* in the arena */
 /* Truth of a compile-time value; false: reported. */
 bool object_truth(Eval *eval, Object *object, bool *out);
+/* Whether it is what __len__ may return. False: reported. */
+bool length_is_fit(Eval *eval, const Object *length, Span at);
 /* Of a call's results: an int that fits, else reported as `what`. */
 bool object_as_int(Eval *eval, Object *object, const char *what, int64_t *out);
 

@@ -56,7 +56,7 @@ bool binding_set(Eval *eval, Binding *binding, Object *object, Span at)
     if (eval->parallel != NULL && (object = lanes_bind(eval, binding, object, at)) == NULL)
         return false;
     if (object_is_variable(binding->object) && !object_is_variable(object))
-        return place_write(eval, binding->object, object, at);
+        return slot_write(eval, binding->object->as.place, object, at);
     if (binding->variable && eval->control > binding->control)
         return variable_write(eval, binding, object, at);
     Object *held = object_hold(eval, object);
@@ -87,7 +87,7 @@ Object *binding_get(Eval *eval, Binding *binding, Span at)
         if (binding->object->as.merge->lifted == object) binding->object = object;
     }
     if (object->kind == OBJECT_SYMBOL) return symbol_read(eval, object);
-    if (object_is_variable(object)) return place_read(eval, object, at);
+    if (object_is_variable(object)) return slot_read(eval, object->as.place, at);
     if (!binding->variable) trial_note_read(eval, binding, binding->clock);
     return structure_read(eval, object);
 }

@@ -122,5 +122,5 @@ void workspaces_settle(Kernel *kernel)
 {
     int first = kernel_argument_count(kernel);
     for (int i = kernel->parameter_count; i-- > first;)
-        if (value_count_uses(kernel, kernel->parameters[i].value) == 0) drop(kernel, i - first);
+        if (kernel->parameters[i].value->use_count == 0) drop(kernel, i - first);
 }

@@ -207,11 +207,8 @@ static void check_row(const Builder *builder, OpCode code, int operand_count,
         place.line, fault.data);
 }
 
-static void add_values(Arena *arena, Op *op, Value *const *operands,
-                       const Type *const *result_types)
+static void add_results(Arena *arena, Op *op, const Type *const *result_types)
 {
-    op->operands = arena_new_array(arena, Value *, op->operand_count);
-    for (int i = 0; i < op->operand_count; i++) op->operands[i] = operands[i];
     op->results = arena_new_array(arena, Value, op->result_count);
     for (int i = 0; i < op->result_count; i++)
         op->results[i] = (Value){.type = result_types[i], .op = op, .index = i};
@@ -225,13 +222,13 @@ Op *build_op(Builder *builder, OpCode code, int operand_count, Value *const *ope
     Op *op = arena_new_of(arena, Op);
     op->code = code;
     op->span = builder->span;
-    op->operand_count = operand_count;
     op->result_count = result_count;
     op->region_count = op_info(code)->regions;
-    add_values(arena, op, operands, result_types);
+    add_results(arena, op, result_types);
     op->regions = arena_new_array(arena, Region *, op->region_count);
     for (int i = 0; i < op->region_count; i++) op->regions[i] = new_region(builder->kernel, op);
     link_op(builder, op);
+    op_set_operands(op, operand_count, operands);
     return op;
 }
 

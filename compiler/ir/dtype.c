@@ -144,6 +144,11 @@ static int padding_bits(const DTypeRow *row)
     return row->bits - 1 - row->exponent - row->mantissa;
 }
 
+int dtype_digits(DType dtype)
+{
+    return row_of(dtype)->mantissa + 1;
+}
+
 /* f8e4m3 spends its largest exponent on numbers: no infinity, one NaN. */
 static bool has_infinity(const DTypeRow *row)
 {

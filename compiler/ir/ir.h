@@ -8,7 +8,7 @@
 #define TILEC_IR_H
 
 #include "base/base.h"
-#include "ir/layout.h"
+#include "ir/layout/layout.h"
 
 /* ---- element types (dtypes.def) ---- */
 
@@ -51,6 +51,8 @@ DType dtype_unsigned(DType dtype);
 int64_t dtype_wrap(DType dtype, int64_t value);
 /* Whether an integer type has the number; one below 0 stands for the same bits without a sign. */
 bool dtype_takes(DType dtype, int64_t number);
+/* Of a float type: how many binary digits of an integer it holds. */
+int dtype_digits(DType dtype);
 
 /* ---- types: interned in a TypeTable, equal types are equal pointers ---- */
 
@@ -178,11 +180,19 @@ typedef struct Region Region;
 typedef struct Value Value;
 typedef struct Kernel Kernel;
 
+/* One operand of one op, in the list of all uses of its value, which has no order. */
+typedef struct OpUse {
+    Op *op;
+    struct OpUse *previous, *next;
+} OpUse;
+
 struct Value {
     const Type *type;
     Op *op;         /* that made it; NULL for a parameter or a region's argument */
     Region *region; /* whose argument it is */
     int index;      /* among the op's results, the region's arguments, the kernel's parameters */
+    int use_count;  /* by ops that were not erased */
+    OpUse *uses;    /* theirs */
     Name name;      /* for people; may be NULL */
     void *scratch;  /* a pass's own; NULL between passes */
 };
@@ -190,8 +200,9 @@ struct Value {
 struct Op {
     OpCode code;
     int operand_count, result_count, region_count, attr_count;
-    Value **operands;
-    Value *results; /* an array, in place */
+    Value *const *operands; /* changed by op_set_operand alone */
+    OpUse *uses;            /* theirs, one each */
+    Value *results;         /* an array, in place */
     Region **regions;
     Attr *attrs;
     Span span; /* where in the source */
@@ -375,23 +386,7 @@ void region_visit(Region *region, OpVisitor *visit,
                   void *context); /* before its regions' ops; the op may be erased */
 void op_visit(Op *op, OpVisitor *visit, void *context); /* it and all ops in its regions */
 void kernel_visit(Kernel *kernel, OpVisitor *visit, void *context);
-/* Every use in the kernel's regions from `value` to `other`. */
-void value_replace(Kernel *kernel, Value *value, Value *other);
-/* Many at once: each operand is looked up in `to` (Value* -> Value*), chains followed. */
-void region_replace(Region *region, const Map *to);
-size_t value_count_uses(const Kernel *kernel, const Value *value);
-size_t region_count_uses(const Region *region, const Value *value); /* those in it alone */
-size_t op_count_uses(const Op *op, const Value *value); /* its own, and in its regions */
-bool region_has(const Region *region, OpCode code);     /* anywhere in it */
-/* Whether the answer for the value, or for one that it is made of, is VALUE_FOUND. Each is asked
- * once, from left to right. */
-typedef enum ValueAnswer {
-    VALUE_OPERANDS, /* ask its operands */
-    VALUE_ENOUGH,   /* do not */
-    VALUE_FOUND
-} ValueAnswer;
-typedef ValueAnswer ValueQuestion(const Value *value, void *context);
-bool value_finds(const Value *value, ValueQuestion *ask, void *context);
+bool region_has(const Region *region, OpCode code); /* anywhere in it */
 /* ---- host_value.c ---- */
 /* Whether the host can compute the value. */
 bool value_is_on_host(const Value *value);
@@ -409,6 +404,28 @@ Op *op_enclosing(const Op *op, OpCode code);    /* the nearest one around it, or
 Region *value_home(const Value *value);         /* where it is defined; NULL of a parameter */
 bool op_comes_before(const Op *a, const Op *b); /* in one region */
 bool region_holds(const Region *outer, const Region *inner); /* or is it; `inner` may be NULL */
+
+/* ---- uses.c ---- */
+
+void op_set_operand(Op *op, int index, Value *value);
+void op_set_operands(Op *op, int count, Value *const *operands); /* more or fewer than it had */
+void op_add_operands(Op *op, int count, Value *const *values);   /* behind those that it has */
+void op_remove_operand(Op *op, int index);
+/* Every use of `value` becomes one of `other`. */
+void value_replace(Value *value, Value *other);
+/* Many at once: each operand is looked up in `to` (Value* -> Value*), chains followed. */
+void region_replace(Region *region, const Map *to);
+int region_count_uses(const Region *region, const Value *value); /* those in it alone */
+int op_count_uses(const Op *op, const Value *value);             /* its own, and in its regions */
+/* Whether the answer for the value, or for one that it is made of, is VALUE_FOUND. Each is asked
+ * once, from left to right. */
+typedef enum ValueAnswer {
+    VALUE_OPERANDS, /* ask its operands */
+    VALUE_ENOUGH,   /* do not */
+    VALUE_FOUND
+} ValueAnswer;
+typedef ValueAnswer ValueQuestion(const Value *value, void *context);
+bool value_finds(const Value *value, ValueQuestion *ask, void *context);
 
 /* ---- sums.c: sums of open wgmma ops, before somebody has waited for them ---- */
 

@@ -26,6 +26,9 @@ bool rules_hold(const Kernel *kernel, const Op *op, Buf *out);
 /* The same type; until layouts are chosen, whatever its layout. */
 bool types_agree(const Kernel *kernel, const Type *a, const Type *b);
 
+/* uses.c: an op that is erased uses nothing. */
+void uses_drop(Op *op);
+
 /* The same type in another kernel's tables. */
 const Type *type_import(TypeTable *types, LayoutTable *layouts, const Type *type);
 

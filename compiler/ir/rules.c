@@ -524,7 +524,6 @@ static Rule *const rules[OP_COUNT] = {
     [OP_signal_init] = rule_signal,
     [OP_signal_arrive] = rule_signal,
     [OP_signal_expect] = rule_signal,
-    [OP_signal_complete] = rule_signal,
     [OP_signal_copied] = rule_signal,
     [OP_signal_meet] = rule_signal,
     [OP_signal_wait] = rule_signal,

@@ -133,6 +133,10 @@ bool rule_dot(const Check *check)
     return require(check, shapes, "the shapes are not [m, k], [k, n] and [m, n]") &&
            require(check, a->dtype != DTYPE_b1 && b->dtype != DTYPE_b1 && c->dtype != DTYPE_b1,
                    "the operands are numbers") &&
+           require(check,
+                   dtype_is_float(c->dtype) ||
+                       !(dtype_is_float(a->dtype) || dtype_is_float(b->dtype)),
+                   "products of floats are summed as integers") &&
            require(check, agree(check, result_type(check), c), "the result is not of c's type") &&
            check_choice(check) && check_layouts(check);
 }

@@ -418,8 +418,7 @@ bool rule_signal(const Check *check)
     bool fits = tile->rank == 1 && tile->dtype == DTYPE_i64;
     for (int i = 1; fits && i < op->operand_count; i++)
         fits = operand_type(check, i)->dtype == DTYPE_i32;
-    const bool counts_bytes = op->code == OP_signal_complete || op->code == OP_signal_expect;
-    if (op->operand_count > (counts_bytes ? 4 : 3)) fits = false;
+    if (op->operand_count > (op->code == OP_signal_expect ? 4 : 3)) fits = false;
     if (op->code == OP_signal_init)
         fits = fits && counts != NULL && counts->count == tile->shape[0];
     for (int i = 0; fits && counts != NULL && i < counts->count; i++)
@@ -441,6 +440,23 @@ bool rule_slot(const Check *check)
     return require(check, fits, "barriers are i64, a condition is a boolean, the rest i32");
 }
 
+/* Of offsets that are no constants the passes know more than is looked for here. */
+static bool check_aligned(const Check *check, const Attr *dims)
+{
+    const Op *op = check->op, *above = op->operands[0]->op;
+    const Type *whole = operand_type(check, 0), *part = result_type(check);
+    int64_t multiples[LAYOUT_RANK] = {0};
+    if (!op_int(op, ATTR_aligned, 0)) return true;
+    for (int d = 0; d < whole->rank; d++) value_constant(op->operands[1 + d], &multiples[d]);
+    return require(check, !above || above->code != OP_shared_view || op_int(above, ATTR_aligned, 0),
+                   "{aligned} in a part that is not") &&
+           require(check,
+                   whole->layout && part->layout &&
+                       layout_view(check->kernel->layouts, whole->layout, part->rank,
+                                   dims->integers, part->shape, multiples) == part->layout,
+                   "{aligned}, and the part does not lie so in the tile");
+}
+
 bool rule_shared_view(const Check *check)
 {
     const Op *op = check->op;
@@ -456,7 +472,7 @@ bool rule_shared_view(const Check *check)
     for (int d = 0; d < part->rank; d++)
         if (part->shape[d] > whole->shape[dims->integers[d]])
             return broken(check, "the part is larger than the tile");
-    return rule_same_dtype(check);
+    return rule_same_dtype(check) && check_aligned(check, dims);
 }
 
 static bool same_elements(const Check *check, const Type *tile)

@@ -1,6 +1,6 @@
 /* verify.c: whether a kernel is what its stage says: rows, stages, types, scopes, links. The rules
  * of single ops are in rules.c. Goes on after a fault, so that one run shows them all. */
-#include "ir/layout_bits.h"
+#include "ir/layout/bits.h"
 #include "ir/rows.h"
 
 #include <string.h>
@@ -232,13 +232,25 @@ static bool check_rules(Verifier *verifier, const Op *op)
     return hold;
 }
 
+static bool uses_are_linked(const Kernel *kernel, const Value *value)
+{
+    int count = 0;
+    for (const OpUse *use = value->uses; use != NULL; use = use->next, count++)
+        if (use->op->operands[use - use->op->uses] != value ||
+            !region_holds(kernel->host, use->op->parent))
+            return false;
+    return count == value->use_count;
+}
+
 static void check_links(Verifier *verifier, const Op *op, const Region *region)
 {
     bool linked = op->parent == region &&
                   (op->next != NULL ? op->next->previous : region->last) == op &&
                   (op->previous != NULL ? op->previous->next : region->first) == op;
     for (int i = 0; i < op->result_count; i++)
-        linked = linked && op->results[i].op == op && op->results[i].index == i;
+        linked = linked && op->results[i].op == op && op->results[i].index == i &&
+                 uses_are_linked(verifier->kernel, &op->results[i]);
+    for (int i = 0; i < op->operand_count; i++) linked = linked && op->uses[i].op == op;
     for (int i = 0; i < op->region_count; i++)
         linked =
             linked && op->regions[i]->parent == op && op->regions[i]->kernel == verifier->kernel;

@@ -1,4 +1,4 @@
-/* walk.c: visiting, replacing, moving, copying and erasing ops. */
+/* walk.c: visiting, moving, copying and erasing ops. */
 #include "ir/rows.h"
 
 void region_visit(Region *region, OpVisitor *visit, void *context)
@@ -22,92 +22,6 @@ void kernel_visit(Kernel *kernel, OpVisitor *visit, void *context)
     region_visit(kernel->host, visit, context);
 }
 
-/* ---- uses ---- */
-
-static Value *follow(const Map *to, Value *value)
-{
-    for (Value *next; (next = map_get(to, value)) != NULL && next != value;) value = next;
-    return value;
-}
-
-static void replace_operands(Op *op, void *context)
-{
-    for (int i = 0; i < op->operand_count; i++) op->operands[i] = follow(context, op->operands[i]);
-}
-
-void region_replace(Region *region, const Map *to)
-{
-    Map copy = *to;
-    region_visit(region, replace_operands, &copy);
-}
-
-typedef struct Replacement {
-    Value *from, *to;
-} Replacement;
-
-static void replace_one(Op *op, void *context)
-{
-    const Replacement *replacement = context;
-    for (int i = 0; i < op->operand_count; i++)
-        if (op->operands[i] == replacement->from) op->operands[i] = replacement->to;
-}
-
-typedef struct Asking {
-    ValueQuestion *ask;
-    void *context;
-    Arena *arena;
-    Map asked;
-} Asking;
-
-static bool finds_in_operands(Asking *asking, const Op *op)
-{
-    for (int i = 0; i < op->operand_count; i++) {
-        const Value *value = op->operands[i];
-        if (map_has(&asking->asked, value)) continue;
-        map_set(asking->arena, &asking->asked, value, asking);
-        const ValueAnswer answer = asking->ask(value, asking->context);
-        if (answer == VALUE_FOUND ||
-            (answer == VALUE_OPERANDS && value->op && finds_in_operands(asking, value->op)))
-            return true;
-    }
-    return false;
-}
-
-bool value_finds(const Value *value, ValueQuestion *ask, void *context)
-{
-    const ValueAnswer answer = ask(value, context);
-    if (answer != VALUE_OPERANDS || !value->op) return answer == VALUE_FOUND;
-    Asking asking = {.ask = ask, .context = context, .arena = arena_new()};
-    const bool found = finds_in_operands(&asking, value->op);
-    arena_free(asking.arena);
-    return found;
-}
-
-void value_replace(Kernel *kernel, Value *value, Value *other)
-{
-    kernel_visit(kernel, replace_one, &(Replacement){value, other});
-}
-
-size_t region_count_uses(const Region *region, const Value *value)
-{
-    size_t uses = 0;
-    for (const Op *op = region->first; op != NULL; op = op->next) uses += op_count_uses(op, value);
-    return uses;
-}
-
-size_t op_count_uses(const Op *op, const Value *value)
-{
-    size_t uses = 0;
-    for (int i = 0; i < op->operand_count; i++) uses += op->operands[i] == value;
-    for (int i = 0; i < op->region_count; i++) uses += region_count_uses(op->regions[i], value);
-    return uses;
-}
-
-size_t value_count_uses(const Kernel *kernel, const Value *value)
-{
-    return region_count_uses(kernel->host, value);
-}
-
 bool region_has(const Region *region, OpCode code)
 {
     for (const Op *op = region->first; op != NULL; op = op->next) {
@@ -129,8 +43,15 @@ static void unlink_op(Op *op)
     op->parent = NULL;
 }
 
+static void drop_uses(Op *op, void *context)
+{
+    (void)context;
+    uses_drop(op);
+}
+
 void op_erase(Op *op)
 {
+    op_visit(op, drop_uses, NULL);
     unlink_op(op);
 }
 

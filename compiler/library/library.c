@@ -6,7 +6,8 @@
 #include "library/library.h"
 
 #include "codegen/codegen.h"
-#include "load.h"
+#include "build/load.h"
+#include "driver.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -117,6 +118,7 @@ static void *run(void *context)
     Job *job = context;
     Refuge refuge = {.text = job->fault, .bytes = job->fault_bytes};
     job->status = TILE_ERROR_NO_SPECIALISATION;
+    os_use_c_locale();
     refuge_set(&refuge);
     if (setjmp(refuge.place) == 0) {
         Session *session = session_new();
@@ -133,6 +135,7 @@ static void *prepare(void *context)
     (void)context;
     char fault[256];
     Refuge refuge = {.text = fault, .bytes = sizeof fault};
+    os_use_c_locale();
     refuge_set(&refuge);
     if (setjmp(refuge.place) == 0) {
         Session *session = session_new();

@@ -50,12 +50,7 @@ static bool run_pass(const PassRow *pass, Kernel *kernel, const Target *target,
     uint64_t start = os_now_ns();
     bool fine = pass->run(kernel, target);
     times_add(kernel->session->times, pass->name, start);
-    if (!fine) {
-        /* What was said of another variant, too, is said once. */
-        if (diag_error_count(kernel->session->diags) == 0)
-            ICE("pass %s failed and said nothing", pass->name);
-        return false;
-    }
+    if (!stage_result(kernel->session, fine, pass->name)) return false;
     if (kernel->stage != pass->gives)
         ICE("pass %s left the kernel '%s' %s", pass->name, kernel->name, stage_name(kernel->stage));
     dump_after(pass, kernel, options);

@@ -100,6 +100,9 @@ typedef enum tile_emu_scope {
     TILE_EMU_SYS
 } tile_emu_scope;
 
+/* Of a thread's `checked`: accesses are checked; or, in a fast launch, looked at for a while. */
+enum { TILE_EMU_CHECKED = 1, TILE_EMU_WATCHED = 2 };
+
 enum { TILE_EMU_IN_WORDS = 24, TILE_EMU_OUT_WORDS = 16 };
 
 typedef struct tile_emu_thread {
@@ -114,13 +117,17 @@ typedef struct tile_emu_thread {
     uint32_t rank;     /* of the block in its cluster */
     uint32_t in[TILE_EMU_IN_WORDS];
     uint32_t out[TILE_EMU_OUT_WORDS];
-    void *owner; /* the emulator's own record of the thread */
+    void *owner;     /* the emulator's own record of the thread */
+    uint32_t rounds; /* of loops that wait for memory; the code counts them */
 } tile_emu_thread;
 
 /* Where in the source something is done. */
 typedef struct tile_emu_site {
     const char *file;
     uint32_t line, column;
+    uint32_t repeats;  /* how many sites before this one the first of the same place is */
+    uint32_t tiles[2]; /* the numbers of the shared tiles that it accesses, what it writes first; 0:
+                          none, or not known */
 } tile_emu_site;
 
 /* Memory for a coroutine's frame, 64-byte aligned; released with the block. `thread` is the ramp's.

@@ -1,7 +1,8 @@
 /* async.c: cp.async, from its definition in the PTX ISA manual. A copy lands when its thread waits
  * for it: between the start and the wait its destination is nobody's, and its source is to stay. So
  * both are checked as accesses at the start, and again at the end, of the thread, or, if an
- * mbarrier was told to count the copy, of something that the thread has begun. */
+ * mbarrier was told to count the copy, of something that the thread has begun; and of what the
+ * thread copied itself, that nothing was written in between. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@ struct Copy {
     uint8_t *to;
     const uint8_t *from;
     uint32_t bytes, inside, group, site;
-    uint16_t passed; /* left_out.c */
+    uint32_t begun, event; /* the block's clock then, and what was known */
+    uint16_t passed;       /* left_out.c */
 };
 
 /* ---- destinations ---- */
@@ -92,6 +94,8 @@ TILE_API void tile_emu_copy_async(tile_emu_thread *thread, void *to, const void 
                    .inside = inside,
                    .group = owner->copy_group,
                    .site = site,
+                   .begun = owner->block->now++,
+                   .event = owner->event,
                    .passed = passed};
     note_start(owner, copy);
     tile_emu_mark_copy(owner->block, to, bytes, site + 1);
@@ -109,14 +113,17 @@ static void *check_end(Thread *thread, uint32_t begun, const Copy *copy, uint32_
 {
     Request request = request_of(thread, copy, kind);
     request.unit = begun != 0;
-    request.event = begun;
-    return thread->abi.checked ? tile_emu_move(&request) : (void *)request.address;
+    request.event = begun ? begun : copy->event;
+    request.begun = begun || kind != TILE_EMU_READ ? 0 : copy->begun;
+    return thread->abi.checked & TILE_EMU_CHECKED ? tile_emu_move(&request)
+                                                  : (void *)request.address;
 }
 
 static void land(Thread *thread, uint32_t begun, Copy *copy)
 {
     const bool unconfined = thread->passing.unconfined;
     uint8_t bytes[16] = {0};
+    tile_emu_cycle_changed(thread->block);
     tile_emu_mark_copy(thread->block, copy->to, copy->bytes, 0);
     if (copy->inside) memcpy(bytes, check_end(thread, begun, copy, TILE_EMU_READ), copy->bytes);
     thread->passing.unconfined = unconfined;

@@ -253,6 +253,7 @@ static const Thread *late_visitor(Block *block)
 void tile_emu_check_end_block(Block *block)
 {
     const Watch *watch = block->watch;
+    tile_emu_shadow_settle(block->launch);
     if (!watch->visits) return;
     tile_emu_order_join(block->launch->checker->order, block->threads, block->thread_count);
     const Thread *visitor = late_visitor(block);
@@ -464,7 +465,10 @@ TILE_API void *tile_emu_access(tile_emu_thread *thread, void *address, uint32_t 
     } else {
         request.bits = (uint8_t)(kind >> TILE_EMU_KIND_BITS);
     }
-    return tile_emu_move(&request);
+    void *place = thread->checked & TILE_EMU_CHECKED ? tile_emu_move(&request) : address;
+    if (owner->block->team->cycle.looks)
+        tile_emu_cycle_access(owner->block, place, bytes, request.kind);
+    return place;
 }
 
 /* The first thread speaks for all: arguments are the launch's. */
@@ -498,7 +502,7 @@ TILE_API int64_t tile_emu_index(tile_emu_thread *thread, int64_t index, int64_t 
 {
     if (index >= 0 && index < extent) return index;
     Launch *launch = ((Thread *)thread->owner)->block->launch;
-    if (thread->checked)
+    if (thread->checked & TILE_EMU_CHECKED)
         tile_emu_fault_add(launch, FAULT_BOUNDS, site, NO_SITE,
                            "thread %" PRIu32 " uses the index %" PRId64
                            " of a dimension of %" PRId64 " elements",

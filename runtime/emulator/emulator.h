@@ -5,7 +5,7 @@
  *   cluster.c     blocks that run together: their barriers, each other's shared memory
  *   async.c       asynchronous copies: what is under way, until it is waited for
  *   mbarrier.c    mbarriers, and what will arrive at them      tensor.c  the tensor unit's copies
- *   stuck.c       threads that wait for ever
+ *   cycle.c       blocks that go round for ever               stuck.c   what is said of them
  *   machine.c     the warp's cooperative operations; mma.c, wgmma.c  the matrix unit
  *   checker.c     one access: bounds, alignment, unwritten memory
  *   shadow.c      races: the last accesses to every byte      order.c  what an atomic orders
@@ -19,6 +19,7 @@
 #define TILE_EMULATOR_PRIVATE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "../abi.h"
@@ -55,7 +56,8 @@ typedef struct GlobalFence {
 
 typedef struct Thread {
     tile_emu_thread abi; /* first: all that emulated code sees; abi.owner is this record */
-    void *handle;        /* of the coroutine */
+    void *handle;        /* of the coroutine: its frame */
+    size_t frame_bytes;
     Block *block;
     struct Copy *first_copy, *last_copy;          /* async.c: under way, the oldest first */
     uint32_t copy_group;                          /* the one that the next copy belongs to */
@@ -99,6 +101,29 @@ typedef struct Cluster {
     uint32_t arrived[2]; /* order.c: what those knew that have arrived, in even and odd phases */
 } Cluster;
 
+enum { CYCLE_WRITES = 64, CYCLE_PLACES = 256 };
+
+typedef struct CycleWrite {
+    const void *address;
+    uint32_t bytes;
+    uint8_t before[16];
+} CycleWrite;
+
+/* cycle.c: some rounds of a team, to see whether it goes round for ever. */
+typedef struct Cycle {
+    uint64_t rounds, end;   /* that the team has had; until which it is looked at */
+    uint64_t sample, whole; /* digests of a frame and of all, when that began */
+    uint64_t reads;         /* since */
+    uint32_t seen;          /* Launch.changes then */
+    uint32_t settled_at;    /* as it found that nothing changes any more */
+    bool looks, settled;
+    bool is_idle; /* that began when all but waited, and ends when they do not */
+    bool changed; /* more was written than is kept, or by the runtime */
+    uint32_t write_count, place_count;
+    CycleWrite writes[CYCLE_WRITES];
+    uintptr_t places[CYCLE_PLACES]; /* that were read, by hash */
+} Cycle;
+
 /* The blocks that a worker runs now, in turns: those of a cluster and of the clusters behind it
  * that it may wait for, or, in a cooperative launch, all. */
 typedef struct Team {
@@ -109,6 +134,7 @@ typedef struct Team {
     uint32_t made;     /* blocks that have memory */
     uint32_t first_id; /* of its blocks */
     bool is_busy;      /* as the launch counts */
+    Cycle cycle;
 } Team;
 
 /* A block that a worker runs; its memory serves one block after another. */
@@ -153,6 +179,7 @@ typedef enum FaultKind {
     FAULT_ALIGNMENT,
     FAULT_UNWRITTEN,
     FAULT_RACE,
+    FAULT_BENIGN_RACE, /* two stores of the same bytes: told, and no error */
     FAULT_UNFINISHED,
     FAULT_PROXY,
     FAULT_READING,
@@ -174,6 +201,9 @@ typedef struct FaultList {
     bool more;
     char *text;
     size_t length;
+    uint32_t benign_count; /* of those that are seen */
+    char *benign;          /* their texts; NULL: none */
+    size_t benign_length;
 } FaultList;
 
 struct Launch {
@@ -189,6 +219,9 @@ struct Launch {
     uint32_t most_blocks;        /* that a team may have */
     _Atomic uint64_t next_block; /* that nobody has begun */
     _Atomic int32_t busy;        /* teams that do more than wait */
+    _Atomic uint32_t teams;      /* that run, or will */
+    _Atomic uint32_t changes;    /* cycle.c: grows when a team may have changed memory */
+    _Atomic uint64_t settled;    /* at which of them, in the upper half, how many teams go round */
     bool backwards;              /* the last thread has the first turn */
     _Atomic bool stopped;        /* a fault that nothing can follow, or no memory */
     _Atomic bool fenced_global;  /* by fence.proxy.async.global, some thread has */
@@ -247,12 +280,24 @@ void tile_emu_cluster_arrive(Block *block, Thread *lanes, bool relaxed);
 void tile_emu_release_clusters(Team *team);
 void tile_emu_release_grid(Team *team);
 
+/* ---- cycle.c ---- */
+
+void tile_emu_cycle_begin_team(Team *team);
+/* Of a round that has ended, the `idle`-th in which all but waited: whether all rounds to come are
+ * as those were, of all teams. */
+bool tile_emu_cycle_round(Team *team, uint32_t idle);
+/* An access, before it is done, of a team that is looked at. */
+void tile_emu_cycle_access(Block *block, const void *address, uint32_t bytes, uint32_t kind);
+/* Memory is changed otherwise. */
+void tile_emu_cycle_changed(Block *block);
+
 /* ---- stuck.c ---- */
 
 /* Whether two lanes of a warp do the same: wait at one operation, or run, or have ended. */
 bool tile_emu_same_wait(const Thread *a, const Thread *b);
 void tile_emu_report_divergence(const Block *block, const Thread *lanes);
-void tile_emu_report_stuck(const Team *team);
+/* `cycles`: though barriers let threads go on. */
+void tile_emu_report_stuck(const Team *team, bool cycles);
 /* How many threads the barrier waits for at which this one does. */
 uint32_t tile_emu_barrier_threads(const Thread *waiting);
 /* More warps wait at a barrier than it is for, or for different numbers of threads. */
@@ -320,7 +365,6 @@ typedef struct Access {
     uint16_t thread;
     uint8_t scope;          /* Scope */
     uint8_t atomic;         /* 0: it is none; else its bytes and scope, as atomic_mark has them */
-    uint8_t bits;           /* of a byte's part: which; 0: all */
     uint8_t together : 1;   /* a read that is any lane's as much as that of the one that is named */
     uint8_t reads : 1;      /* and does not write */
     uint8_t unit : 1;       /* of a copy that the thread has begun, not of the thread itself */
@@ -400,6 +444,7 @@ struct Request {
     bool done;                         /* a write that was under way no longer is */
     bool unit;                         /* as in Access: what is known to it is `event` */
     uint32_t event;                    /* of order.c */
+    uint32_t begun;                    /* of a copy that ends: after which stamp, and event */
     const tile_allocation *allocation; /* global: where it lies, or NULL */
 };
 
@@ -411,13 +456,13 @@ void tile_emu_shadow_check(const Access *before, const Request *request, Order *
 /* The access as it is remembered. */
 Access tile_emu_shadow_access_of(const Request *request);
 /* Compares an access with those before it, and remembers it. */
+/* Reports what became of a doubtful store: before anything else is done to memory. */
+void tile_emu_shadow_settle(Launch *launch);
 void tile_emu_shadow_access(Shadow *shadow, Order *order, const Request *request);
 /* Whether `before` comes before what the requesting thread does now, by barriers alone. */
 bool tile_emu_shadow_is_ordered(const Access *before, const Request *request);
 /* The last event that is known to who makes the request. */
 uint32_t tile_emu_known_to(const Request *request);
-/* Whether the thread comes after a set of reads of several blocks of its cluster. */
-bool tile_emu_shadow_knows_all(Order *order, const Request *request, const WarpReads *reads);
 /* Whether the program has memory there at all. */
 bool tile_emu_shadow_is_mapped(Shadow *shadow, uintptr_t address);
 
@@ -477,8 +522,8 @@ void tile_emu_write_boxes(Block *block);
 
 /* ---- proxy.c ---- */
 
-/* Reports what of the bytes a thread wrote, or, of a write, read, and nobody has fenced since; `what`
- * uses them, as "the tensor core reads". */
+/* Reports what of the bytes a thread wrote, or, of a write, read, and nobody has fenced since;
+ * `what` uses them, as "the tensor core reads". */
 void tile_emu_check_proxy(const Request *request, const char *what);
 /* What another proxy is to see of a block's shared memory. */
 typedef struct Shown {
@@ -502,7 +547,18 @@ bool tile_emu_global_is_shown(const Thread *reader, const Access *before);
 
 /* ---- checker.c ---- */
 
+enum { MOST_COMPARED = 16 /* bytes */ };
+
+/* A store that races with earlier ones: once it is done, its bytes say whether that matters. */
+typedef struct Doubtful {
+    uint32_t count; /* of the earlier ones; 0: there is none */
+    Access before[MOST_COMPARED];
+    Request request;
+    uint8_t bytes[MOST_COMPARED]; /* before it */
+} Doubtful;
+
 struct Checker {
+    Doubtful doubtful;
     Shadow *shadow; /* of global memory */
     Order *order;
     Statistics *statistics;

@@ -109,6 +109,7 @@ static void execute_stmatrix(Block *block, Thread *lanes)
 {
     const uint32_t count = matrix_count(lanes);
     uint16_t rows[8][8];
+    tile_emu_cycle_changed(block);
     for (uint32_t m = 0; m < count; m++) {
         collect_matrix(lanes, m, rows, lanes->abi.in[3] != 0);
         move_rows(block, lanes + 8 * m, rows, TILE_EMU_WRITE);

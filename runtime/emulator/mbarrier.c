@@ -115,7 +115,7 @@ void tile_emu_mbarrier_check_told(const Request *request)
 static void check_making(Thread *thread, const Barrier *barrier, uint32_t site)
 {
     Request request = request_of(thread, barrier, TILE_EMU_READ, site);
-    if (!thread->abi.checked) return;
+    if (!(thread->abi.checked & TILE_EMU_CHECKED)) return;
     request.home = tile_emu_home(thread->block, request.address);
     const Making *making = making_of(request.home, barrier);
     if (making)
@@ -127,7 +127,8 @@ TILE_API void tile_emu_mbarrier_init(tile_emu_thread *thread, void *barrier, uin
 {
     Barrier *made = barrier;
     if (!arrivals) return;
-    if (thread->checked) {
+    tile_emu_cycle_changed(((Thread *)thread->owner)->block);
+    if (thread->checked & TILE_EMU_CHECKED) {
         Request request = request_of(thread->owner, made, TILE_EMU_WRITE, site);
         request.home = tile_emu_home(request.block, request.address);
         made = tile_emu_check(&request);
@@ -152,7 +153,8 @@ static bool is_made_before(Thread *thread, const Barrier *barrier, uint32_t site
 static void note_update(Thread *thread, const Barrier *barrier, uint32_t site)
 {
     const Request request = request_of(thread, barrier, TILE_EMU_ATOMIC, site);
-    if (thread->abi.checked) tile_emu_check(&request);
+    tile_emu_cycle_changed(thread->block);
+    if (thread->abi.checked & TILE_EMU_CHECKED) tile_emu_check(&request);
 }
 
 static void complete(Thread *thread, Barrier *barrier)
@@ -160,7 +162,7 @@ static void complete(Thread *thread, Barrier *barrier)
     if (barrier->pending || barrier->bytes) return;
     barrier->pending = barrier->expected;
     barrier->phase ^= 1;
-    if (thread->abi.checked)
+    if (thread->abi.checked & TILE_EMU_CHECKED)
         tile_emu_order_complete(thread->block->launch->checker->order,
                                 tile_emu_home(thread->block, (uintptr_t)barrier),
                                 (uintptr_t)barrier);
@@ -170,7 +172,7 @@ static void complete(Thread *thread, Barrier *barrier)
 static void tell(Thread *thread, const Barrier *barrier, tile_emu_scope scope, uint32_t site)
 {
     note_update(thread, barrier, site);
-    if (thread->abi.checked)
+    if (thread->abi.checked & TILE_EMU_CHECKED)
         tile_emu_order_arrive(thread->block->launch->checker->order, thread,
                               tile_emu_home(thread->block, (uintptr_t)barrier), (uintptr_t)barrier,
                               scope, site);
@@ -225,7 +227,7 @@ static void tell_landed(Thread *thread, uint32_t begun, const Barrier *barrier, 
     Request request = request_of(thread, barrier, TILE_EMU_ATOMIC, site);
     request.unit = true;
     request.event = begun;
-    if (!thread->abi.checked) return;
+    if (!(thread->abi.checked & TILE_EMU_CHECKED)) return;
     tile_emu_check(&request);
     tile_emu_order_land(thread->block->launch->checker->order, thread, begun,
                         tile_emu_home(thread->block, (uintptr_t)barrier), (uintptr_t)barrier, site);
@@ -276,7 +278,7 @@ TILE_API void tile_emu_copy_arrive(tile_emu_thread *thread, void *barrier, uint3
                          .copies = tile_emu_take_copies(owner),
                          .group = owner->copy_group,
                          .site = site};
-    if (thread->checked)
+    if (thread->checked & TILE_EMU_CHECKED)
         arrival->begun = tile_emu_order_begin(block->launch->checker->order, owner, site);
     *(block->last_arrival ? &block->last_arrival->next : &block->first_arrival) = arrival;
     block->last_arrival = arrival;
@@ -287,7 +289,7 @@ static void settle(Block *block, Arrival **link, Arrival *previous)
     Arrival *arrival = *link;
     *link = arrival->next;
     if (!arrival->next) block->last_arrival = previous;
-    if (arrival->thread->abi.checked) block->now++;
+    if (arrival->thread->abi.checked & TILE_EMU_CHECKED) block->now++;
     tile_emu_land_copies(arrival->thread, arrival->begun, arrival->copies);
     if (is_made(arrival->thread, arrival->barrier, arrival->site)) {
         tell_landed(arrival->thread, arrival->begun, arrival->barrier, arrival->site);
@@ -375,7 +377,7 @@ TILE_API uint32_t tile_emu_mbarrier_test(tile_emu_thread *thread, void *barrier,
     owner->parity = parity & 1;
     if (owner->awaited) return 0;
     block->progress = true;
-    if (thread->checked)
+    if (thread->checked & TILE_EMU_CHECKED)
         tile_emu_order_await(block->launch->checker->order, owner, (uintptr_t)barrier,
                              (tile_emu_scope)scope);
     return 1;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../c_locale.h"
 #include "emulator/emulator.h"
 
 enum { TEXT = 4096, CONVERSION = 64 };
@@ -46,6 +47,7 @@ TILE_API void tile_emu_print(tile_emu_thread *thread, const char *format, uint32
 {
     Line line = {.length = 0};
     uint32_t used = 0;
+    const locale_t before = tile_enter_c_locale();
     while (*format) {
         const size_t plain = strcspn(format, "%");
         append(&line, format, plain);
@@ -58,6 +60,7 @@ TILE_API void tile_emu_print(tile_emu_thread *thread, const char *format, uint32
             append_value(&line, format, length, thread->in + 2 * used++);
         format += length;
     }
+    tile_leave_c_locale(before);
     fwrite(line.text, 1, line.length, stdout);
     fflush(stdout);
 }

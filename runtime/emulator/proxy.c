@@ -1,10 +1,10 @@
 /* proxy.c: the asynchronous proxy, by which the tensor core and the tensor unit use shared memory
- * (PTX ISA manual, "Async proxy"): they see what a thread wrote when it has fenced, or one that knew
- * of it; and so they may write what a thread has read. A barrier of threads alone does not wait for
- * what they read: it orders them where all go through one pipe, which the tensor unit passes by
- * (seen on an H200: boxes landed in shared memory that warps were still to read, whose loads stood
- * before a bar.sync and waited for the banks). An arrival at an mbarrier does come behind the reads
- * before it, and an arrival at the cluster's barrier waits for them. */
+ * (PTX ISA manual, "Async proxy"): they see what a thread wrote when it has fenced, or one that
+ * knew of it; and so they may write what a thread has read. A barrier of threads alone does not
+ * wait for what they read: it orders them where all go through one pipe, which the tensor unit
+ * passes by (seen on an H200: boxes landed in shared memory that warps were still to read, whose
+ * loads stood before a bar.sync and waited for the banks). An arrival at an mbarrier does come
+ * behind the reads before it, and an arrival at the cluster's barrier waits for them. */
 #include "emulator/emulator.h"
 
 enum {
@@ -100,7 +100,7 @@ TILE_API void tile_emu_fence_async(tile_emu_thread *thread, uint32_t what)
 {
     Thread *owner = thread->owner;
     if (what == TILE_EMU_FENCE_GLOBAL) {
-        if (thread->checked) fence_global(owner);
+        if (thread->checked & TILE_EMU_CHECKED) fence_global(owner);
         return;
     }
     owner->tellings++;
@@ -147,8 +147,7 @@ void tile_emu_report_hidden(const Request *request, const char *what, const Show
                        "%s and has not fenced since (fence.proxy.async)",
                        what, request->thread->abi.index, block->index[0], block->index[1],
                        block->index[2], request->bytes, tile_emu_address_text(&named, where),
-                       shown->writer->abi.index,
-                       shown->reads ? "may not have read yet" : "wrote");
+                       shown->writer->abi.index, shown->reads ? "may not have read yet" : "wrote");
 }
 
 /* Whoever did it last has shown it, or it needs no showing: of one word. */
@@ -169,8 +168,8 @@ static bool check_word(const Request *request, const Block *home, const Trace *t
         return true;
     }
     const Access access = access_of(&shown);
-    if (shown.reads && tile_emu_order_waited(home->launch->checker->order,
-                                             request->thread->event, &access))
+    if (shown.reads &&
+        tile_emu_order_waited(home->launch->checker->order, request->thread->event, &access))
         return true;
     tile_emu_report_hidden(request, what, &shown);
     return false;

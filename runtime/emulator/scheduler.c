@@ -18,10 +18,8 @@
 enum {
     MAX_WORKERS = 64,
     CHUNK_BYTES = 1 << 20,
-    IDLE_CHECKED = 1 << 16, /* of all blocks, and of each, however many they are: */
-    IDLE_LEAST = 1 << 12,
-    IDLE_MUTANT = 1 << 10, /* somebody waits for ever in many of them */
-    IDLE_FAST = 1 << 24,
+    MOST_OPERATIONS = 1 << 10, /* of a warp, before others have their turns */
+    IDLE_MUTANT = 1 << 10,     /* somebody waits for ever in many of them */
     IDLE_POLITE = 1 << 8,
     IDLE_BESIDE = 1 << 4 /* of all workers: more blocks may help */
 };
@@ -81,7 +79,9 @@ void *tile_emu_block_memory(Block *block, size_t bytes)
 
 TILE_API void *tile_emu_frame(tile_emu_thread *thread, uint64_t bytes)
 {
-    return tile_emu_block_memory(((Thread *)thread->owner)->block, (size_t)bytes);
+    Thread *owner = thread->owner;
+    owner->frame_bytes = (size_t)bytes;
+    return tile_emu_block_memory(owner->block, (size_t)bytes);
 }
 
 /* ---- warps ---- */
@@ -138,7 +138,7 @@ static void release_lanes(Thread *lanes)
 /* Runs a warp until it waits for others, or has ended. */
 static WarpState run_warp(Block *block, Thread *lanes)
 {
-    for (;;) {
+    for (uint32_t i = 0; i < MOST_OPERATIONS; i++) {
         if (resume_lanes(block, lanes)) return WARP_YIELDS;
         if (block->launch->stopped) return WARP_YIELDS;
         if (!arrived_together(lanes)) return WARP_DIVERGED;
@@ -149,6 +149,7 @@ static WarpState run_warp(Block *block, Thread *lanes)
         tile_emu_execute(block, lanes);
         release_lanes(lanes);
     }
+    return WARP_YIELDS;
 }
 
 /* ---- blocks ---- */
@@ -162,7 +163,7 @@ static bool start_threads(Block *block)
         Thread *thread = &block->threads[i];
         *thread = (Thread){
             .abi = {.index = i,
-                    .checked = launch->checker != NULL,
+                    .checked = launch->checker ? TILE_EMU_CHECKED : 0,
                     .block = {block->index[0], block->index[1], block->index[2]},
                     .grid = {launch->grid.x, launch->grid.y, launch->grid.z},
                     .shared = block->shared,
@@ -356,11 +357,16 @@ static bool init_team(Team *team, Launch *launch)
     return team->blocks && team->clusters;
 }
 
-/* So many blocks that follow each other; UINT64_MAX: there are none left. */
-static uint64_t take_blocks(Launch *launch, uint32_t count)
+/* The first of blocks that follow each other, at most `*count`, and how many they are: 0: there are
+ * none left. */
+static uint64_t take_blocks(Launch *launch, uint32_t *count)
 {
-    const uint64_t number = launch->next_block += count;
-    return number <= launch->block_count ? number - count : UINT64_MAX;
+    uint64_t number = launch->next_block;
+    do {
+        const uint64_t left = launch->block_count - number;
+        if (left < *count) *count = (uint32_t)left;
+    } while (!atomic_compare_exchange_weak(&launch->next_block, &number, number + *count));
+    return number;
 }
 
 /* Whole clusters, behind those that the team has. */
@@ -385,6 +391,7 @@ static void begin_team(Team *team, uint64_t number)
 {
     team->first_id = (uint32_t)number + 1;
     team->count = team->cluster_count = 0;
+    tile_emu_cycle_begin_team(team);
     if (team->launch->checker) tile_emu_order_begin_team(team->launch->checker->order);
     begin_blocks(team, number, team->launch->team_blocks);
 }
@@ -400,27 +407,28 @@ static bool waits_for_memory(const Team *team)
     return false;
 }
 
-/* False: they would not help, there are no more, or there is no room. */
+/* As many as there are. False: there are no more, or there is no room. */
 static bool begin_more(Team *team)
 {
     Launch *launch = team->launch;
-    if (team->count + launch->cluster_blocks > launch->most_blocks ||
-        launch->next_block >= launch->block_count || !waits_for_memory(team))
-        return false;
-    const uint64_t number = take_blocks(launch, launch->cluster_blocks);
-    if (number == UINT64_MAX) return false;
-    begin_blocks(team, number, launch->cluster_blocks);
+    const uint32_t room = launch->most_blocks - team->count;
+    uint32_t count = room < team->count ? room : team->count;
+    if (!count) return false;
+    const uint64_t number = take_blocks(launch, &count);
+    if (!count) return false;
+    tile_emu_cycle_begin_team(team);
+    begin_blocks(team, number, count);
     return true;
 }
 
-/* Whether blocks whose warps only wait for memory may hope. */
-static bool may_wait(const Team *team, uint32_t idle)
+/* Whether nothing else will happen any more, after a round that was the `idle`-th of those in which
+ * all but waited. */
+static bool is_stuck(Team *team, const Tally *tally, uint32_t idle)
 {
-    /* Teams run one at a time where they are checked, so nobody else can write. */
-    if (team->launch->seeks_evidence) return idle < IDLE_MUTANT;
-    if (team->launch->checker) return idle < IDLE_LEAST || idle < IDLE_CHECKED / team->count;
-    if (idle > IDLE_POLITE) sched_yield();
-    return idle < IDLE_FAST;
+    if (!tally->yields && !tally->released) return true;
+    if (team->launch->seeks_evidence && idle >= IDLE_MUTANT) return true;
+    if (!team->launch->checker && idle > IDLE_POLITE) sched_yield();
+    return tile_emu_cycle_round(team, idle);
 }
 
 /* Counts the teams of the launch that do more than wait. */
@@ -440,10 +448,10 @@ static bool run_rounds(Team *team)
         if (tally.ended == team->count) return true;
         idle = tally.progress ? 0 : idle + 1;
         set_busy(team, idle < IDLE_BESIDE);
-        if (!team->launch->busy && begin_more(team)) idle = 0;
-        const bool stuck = !tally.yields && !tally.released;
-        if (stuck || !may_wait(team, idle)) {
-            if (!team->launch->stopped) tile_emu_report_stuck(team);
+        if (!team->launch->busy && waits_for_memory(team) && begin_more(team)) idle = 0;
+        if (is_stuck(team, &tally, idle)) {
+            if (tally.yields + tally.released && begin_more(team)) continue;
+            if (!team->launch->stopped) tile_emu_report_stuck(team, tally.released);
             return false;
         }
     }
@@ -466,12 +474,15 @@ static void *run_worker(void *argument)
     Team team;
     if (!init_team(&team, launch)) launch->no_memory = launch->stopped = true;
     while (!launch->stopped) {
-        const uint64_t number = take_blocks(launch, launch->team_blocks);
-        if (number == UINT64_MAX) break;
+        uint32_t count = launch->team_blocks;
+        const uint64_t number = take_blocks(launch, &count);
+        if (!count) break;
         begin_team(&team, number);
         if (!run_team(&team)) launch->stopped = true;
     }
     team_free(&team);
+    launch->changes++;
+    launch->teams--;
     return NULL;
 }
 
@@ -490,8 +501,10 @@ static void run_workers(Launch *launch)
 {
     pthread_t threads[MAX_WORKERS];
     uint32_t started = 0, wanted = worker_count(launch);
+    launch->teams = wanted;
     while (started + 1 < wanted && !pthread_create(&threads[started], NULL, run_worker, launch))
         started++;
+    launch->teams -= wanted - started - 1;
     run_worker(launch);
     for (uint32_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
 }

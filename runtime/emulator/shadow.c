@@ -1,12 +1,13 @@
-/* shadow.c: races by happens-before. Every cell of memory remembers its last write and the reads
- * since then (the epochs of FastTrack, Flanagan and Freund 2009). Threads of a GPU are ordered by
- * few things, so a clock needs no vector: an access comes before the present of another thread of
- * its block if it is older than the block's last barrier, or than their warp's last, or is known by
- * way of an atomic, or of a barrier of several blocks (order.c). Blocks are not ordered among each
- * other otherwise, launches are.
+/* shadow.c: races by happens-before. Every cell of memory remembers its last write, and since then
+ * the reads (the epochs of FastTrack, Flanagan and Freund 2009) and the atomics, apart from both,
+ * as these race with each other but not among themselves: of each width and scope. Threads of a GPU
+ * are ordered by few things, so a clock needs no vector: an access comes before the present of
+ * another thread of its block if it is older than the block's last barrier, or than their warp's
+ * last, or is known by way of an atomic, or of a barrier of several blocks (order.c). Blocks are
+ * not ordered among each other otherwise, launches are.
  *
- * A cell is as wide as the narrowest access to its page so far, at most 16 bytes: narrower accesses
- * split the page's cells, and that loses nothing. */
+ * A cell is as wide as the narrowest access to its page so far, from one bit to 16 bytes: narrower
+ * accesses split the page's cells, and that loses nothing. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,17 +17,30 @@
 
 #include "emulator/emulator.h"
 
-enum { PAGE_SHIFT = 12, PAGE_BYTES = 1 << PAGE_SHIFT, WIDEST = 4 };
+enum { PAGE_SHIFT = 12, PAGE_BYTES = 1 << PAGE_SHIFT, WIDEST = 7 /* 128 bits */, CHUNK = 64 };
+
+/* The atomics of one width and scope, as a set. */
+typedef struct Updates Updates;
+struct Updates {
+    Access set;
+    Updates *next;
+};
+
+typedef struct UpdatesChunk {
+    struct UpdatesChunk *next;
+    Updates items[CHUNK];
+} UpdatesChunk;
 
 typedef struct Cell {
     Access write, read;
+    Updates *updates; /* since the last write */
 } Cell;
 
 typedef enum Mapped { MAPPED_UNKNOWN, MAPPED_YES, MAPPED_NO } Mapped;
 
 typedef struct Page {
     Cell *cells;   /* NULL: nothing yet */
-    uint8_t shift; /* a cell is 1 << shift bytes */
+    uint8_t shift; /* a cell is 1 << shift bits */
     uint8_t mapped;
 } Page;
 
@@ -34,6 +48,8 @@ struct Shadow {
     Page *shared; /* by offset; cells of earlier blocks tell themselves by their block */
     size_t shared_pages;
     Map pages; /* global memory: page number to Page */
+    UpdatesChunk *chunks;
+    Updates *free_updates;
 };
 
 Shadow *tile_emu_shadow_new(uint32_t shared_bytes)
@@ -55,6 +71,10 @@ void tile_emu_shadow_free(Shadow *shadow)
         Page *page = (Page *)(uintptr_t)shadow->pages.values[i];
         if (page) free(page->cells);
         free(page);
+    }
+    for (UpdatesChunk *next, *chunk = shadow->chunks; chunk; chunk = next) {
+        next = chunk->next;
+        free(chunk);
     }
     free(shadow->shared);
     tile_emu_map_free(&shadow->pages);
@@ -84,19 +104,68 @@ bool tile_emu_shadow_is_mapped(Shadow *shadow, uintptr_t address)
     return page->mapped == MAPPED_YES;
 }
 
+static void no_memory(const Request *request)
+{
+    request->block->launch->no_memory = request->block->launch->stopped = true;
+}
+
+static bool make_updates(Shadow *shadow)
+{
+    UpdatesChunk *chunk = malloc(sizeof *chunk);
+    if (!chunk) return false;
+    chunk->next = shadow->chunks;
+    shadow->chunks = chunk;
+    for (size_t i = 0; i < CHUNK; i++) {
+        chunk->items[i].next = shadow->free_updates;
+        shadow->free_updates = &chunk->items[i];
+    }
+    return true;
+}
+
+/* Puts the set before those of the list; false: there is no memory. */
+static bool add_updates(Shadow *shadow, Updates **list, const Access *set)
+{
+    Updates *updates = shadow->free_updates;
+    if (!updates && !make_updates(shadow)) return false;
+    updates = shadow->free_updates;
+    shadow->free_updates = updates->next;
+    *updates = (Updates){*set, *list};
+    *list = updates;
+    return true;
+}
+
+static void forget_updates(Shadow *shadow, Cell *cell)
+{
+    Updates **end = &cell->updates;
+    while (*end) end = &(*end)->next;
+    *end = shadow->free_updates;
+    shadow->free_updates = cell->updates;
+    cell->updates = NULL;
+}
+
+static bool copy_cell(Shadow *shadow, const Cell *from, Cell *to)
+{
+    bool fine = true;
+    *to = (Cell){from->write, from->read, NULL};
+    for (const Updates *at = from->updates; at; at = at->next)
+        fine &= add_updates(shadow, &to->updates, &at->set);
+    return fine;
+}
+
 /* Makes the page's cells no wider than 1 << shift. */
-static bool split_cells(Page *page, uint32_t shift)
+static bool split_cells(Shadow *shadow, Page *page, uint32_t shift)
 {
     if (page->cells && page->shift <= shift) return true;
-    size_t count = (size_t)PAGE_BYTES >> shift;
+    const size_t count = (size_t)PAGE_BYTES * 8 >> shift;
     Cell *cells = page->cells ? malloc(count * sizeof *cells) : calloc(count, sizeof *cells);
-    if (!cells) return false;
+    bool fine = cells != NULL;
+    if (!fine) return false;
     for (size_t i = 0; page->cells && i < count; i++)
-        cells[i] = page->cells[i >> (page->shift - shift)];
+        fine &= copy_cell(shadow, &page->cells[i >> (page->shift - shift)], &cells[i]);
     free(page->cells);
     page->cells = cells;
     page->shift = (uint8_t)shift;
-    return true;
+    return fine;
 }
 
 /* ---- order ---- */
@@ -143,16 +212,24 @@ static bool is_same_cluster(const Block *block, uint32_t other)
     return (block->id - 1) / block->cluster->count == (other - 1) / block->cluster->count;
 }
 
+static bool is_of_cluster(const Request *request, const Access *set)
+{
+    const bool has_other = set->scope == SCOPE_GRID && request->space == TILE_EMU_GLOBAL;
+    return is_same_cluster(request->block, set->block) &&
+           (!has_other || is_same_cluster(request->block, set->other.block));
+}
+
 /* PTX ISA manual, "Morally strong operations": each one's scope holds the other's thread, and they
- * are of the same bytes. */
+ * are of the same bytes. Of a set each has to be. */
 static bool are_strong(const Access *before, const Request *request)
 {
     const uint8_t now = atomic_mark(request);
     const uint32_t one = before->atomic & 3, other = now & 3, narrow = one < other ? one : other;
     if (!before->atomic || request->kind != TILE_EMU_ATOMIC || before->atomic >> 2 != now >> 2)
         return false;
-    return before->block == request->block->id || narrow >= TILE_EMU_GPU ||
-           (narrow == TILE_EMU_CLUSTER && is_same_cluster(request->block, before->block));
+    return narrow >= TILE_EMU_GPU ||
+           (before->block == request->block->id && before->scope != SCOPE_GRID) ||
+           (narrow == TILE_EMU_CLUSTER && is_of_cluster(request, before));
 }
 
 static const char *weakness(const Access *before, const Request *request, char out[PLACE_TEXT])
@@ -165,7 +242,7 @@ static const char *weakness(const Access *before, const Request *request, char o
     return out;
 }
 
-static void report_race(const Request *request, const Access *before)
+static void report_race_as(FaultKind kind, const Request *request, const Access *before)
 {
     const Launch *launch = request->block->launch;
     char where[PLACE_TEXT], place[PLACE_TEXT], who[PLACE_TEXT], why[PLACE_TEXT];
@@ -178,12 +255,46 @@ static void report_race(const Request *request, const Access *before)
         snprintf(who, sizeof who, "%sthread %u of block (%u, %u, %u)",
                  before->unit ? "a copy of " : "", before->thread, index[0], index[1], index[2]);
     tile_emu_fault_add(
-        request->block->launch, FAULT_RACE, request->site, before->site,
+        request->block->launch, kind, request->site, before->site,
         "%sthread %u of block (%u, %u, %u) %s %u bytes %s, not ordered with %s by %s at %s%s",
         request->unit ? "a copy of " : "", request->thread->abi.index, request->block->index[0],
         request->block->index[1], request->block->index[2], tile_emu_verb(request->kind),
         request->bytes, tile_emu_address_text(request, where), earlier_text(before), who,
         tile_emu_place(launch, before->site, place), weakness(before, request, why));
+}
+
+/* Two plain stores by threads: as long as they are of the same bytes, neither is lost. */
+static bool is_doubtful(const Request *request, const Access *before)
+{
+    return request->kind == TILE_EMU_WRITE && !request->bits && !before->reads && !before->atomic &&
+           !before->unit && !request->unit && !before->under_way && !before->async &&
+           request->proxy != PROXY_ASYNC && request->bytes <= MOST_COMPARED &&
+           !request->block->launch->seeks_evidence;
+}
+
+static void report_race(const Request *request, const Access *before)
+{
+    Doubtful *doubtful = &request->block->launch->checker->doubtful;
+    if (!is_doubtful(request, before)) {
+        report_race_as(FAULT_RACE, request, before);
+        return;
+    }
+    if (!doubtful->count) {
+        doubtful->request = *request;
+        memcpy(doubtful->bytes, (const void *)request->address, request->bytes);
+    }
+    if (doubtful->count < MOST_COMPARED) doubtful->before[doubtful->count++] = *before;
+}
+
+void tile_emu_shadow_settle(Launch *launch)
+{
+    Doubtful *doubtful = &launch->checker->doubtful;
+    const Request *request = &doubtful->request;
+    if (!doubtful->count) return;
+    const bool same = memcmp(doubtful->bytes, (const void *)request->address, request->bytes) == 0;
+    for (uint32_t i = 0; i < doubtful->count; i++)
+        report_race_as(same ? FAULT_BENIGN_RACE : FAULT_RACE, request, &doubtful->before[i]);
+    doubtful->count = 0;
 }
 
 /* Of a set of readers the last one. */
@@ -218,12 +329,42 @@ static bool knows_two(Order *order, const Access *reads, const Request *request)
            knows_reader(order, &other, request);
 }
 
+/* Whether it comes after what the warps of one block did: it may be the thread's own. */
+static bool knows_block(Order *order, const Request *request, const Access *access)
+{
+    const Block *block = request->block;
+    if (access->block == block->id && access->stamp < block->barrier_stamp && !request->unit)
+        return true;
+    return tile_emu_order_knows(order, tile_emu_known_to(request), access);
+}
+
+/* Whether the thread comes after a set of several blocks of its cluster. */
+static bool knows_all(Order *order, const Request *request, const Access *set)
+{
+    const Cluster *cluster = request->block->cluster;
+    for (uint32_t rank = 0; rank < cluster->count; rank++) {
+        const uint32_t warps = request->block->warp_count;
+        const WarpReads *own = set->by_warp + (size_t)rank * warps;
+        Access access = {.block = cluster->blocks[rank].id,
+                         .scope = SCOPE_BLOCK,
+                         .reads = set->reads,
+                         .by_warp = (WarpReads *)(uintptr_t)own};
+        for (uint32_t warp = 0; warp < warps; warp++) {
+            access.warps |= (uint32_t)(own[warp].stamp != 0) << warp;
+            access.stamp = own[warp].stamp > access.stamp ? own[warp].stamp : access.stamp;
+        }
+        access.thread = access.warps ? (uint16_t)(__builtin_ctz(access.warps) * LANES) : 0;
+        if (access.warps && !knows_block(order, request, &access)) return false;
+    }
+    return true;
+}
+
 static bool is_known(Order *order, const Access *before, const Request *request)
 {
     if (before->scope != SCOPE_GRID)
         return tile_emu_order_knows(order, tile_emu_known_to(request), before);
     if (request->space == TILE_EMU_GLOBAL) return knows_two(order, before, request);
-    return !before->by_warp || tile_emu_shadow_knows_all(order, request, before->by_warp);
+    return !before->by_warp || knows_all(order, request, before);
 }
 
 /* Who the readers in a block that has ended were is not kept. */
@@ -244,7 +385,6 @@ static void check_known(const Access *before, const Request *request, Order *ord
 
 void tile_emu_shadow_check(const Access *before, const Request *request, Order *order)
 {
-    if (before->bits && request->bits && !(before->bits & request->bits)) return;
     if (are_strong(before, request)) return;
     if (is_gone(before, request)) {
         const Access last = last_of(before);
@@ -252,35 +392,6 @@ void tile_emu_shadow_check(const Access *before, const Request *request, Order *
     } else {
         check_known(before, request, order);
     }
-}
-
-/* Whether it comes after what the warps of one block did: it may be the thread's own. */
-static bool knows_block(Order *order, const Request *request, const Access *access)
-{
-    const Block *block = request->block;
-    if (access->block == block->id && access->stamp < block->barrier_stamp && !request->unit)
-        return true;
-    return tile_emu_order_knows(order, tile_emu_known_to(request), access);
-}
-
-bool tile_emu_shadow_knows_all(Order *order, const Request *request, const WarpReads *reads)
-{
-    const Cluster *cluster = request->block->cluster;
-    for (uint32_t rank = 0; rank < cluster->count; rank++) {
-        const uint32_t warps = request->block->warp_count;
-        const WarpReads *own = reads + (size_t)rank * warps;
-        Access access = {.block = cluster->blocks[rank].id,
-                         .scope = SCOPE_BLOCK,
-                         .reads = true,
-                         .by_warp = (WarpReads *)(uintptr_t)own};
-        for (uint32_t warp = 0; warp < warps; warp++) {
-            access.warps |= (uint32_t)(own[warp].stamp != 0) << warp;
-            access.stamp = own[warp].stamp > access.stamp ? own[warp].stamp : access.stamp;
-        }
-        access.thread = access.warps ? (uint16_t)(__builtin_ctz(access.warps) * LANES) : 0;
-        if (access.warps && !knows_block(order, request, &access)) return false;
-    }
-    return true;
 }
 
 /* ---- one cell ---- */
@@ -295,7 +406,6 @@ Access tile_emu_shadow_access_of(const Request *request)
                     .warps = 1u << request->thread->warp,
                     .atomic = request->kind == TILE_EMU_ATOMIC ? atomic_mark(request) : 0,
                     .reads = request->kind == TILE_EMU_READ,
-                    .bits = request->bits,
                     .together = request->together,
                     .unit = request->unit,
                     .async = request->proxy == PROXY_ASYNC,
@@ -371,29 +481,40 @@ static void keep_other(const Access *reads, Access *now)
     now->warps = kept ? reads->warps : reads->thread;
 }
 
-/* Reads that come before this one are forgotten: what comes after this one comes after them. The
- * others widen to a set, which keeps the last reader's name. */
-static void remember_read(Access *reads, const Request *request, Order *order)
+static bool is_over(const Access *set, const Request *request)
+{
+    return !set->block ||
+           (request->space == TILE_EMU_SHARED && set->block < request->block->team->first_id);
+}
+
+/* Whether who races with the set, and not with `now`, cannot be: else the set is not forgotten. */
+static bool stands_for(const Access *now, const Access *set)
+{
+    return !now->atomic || (now->atomic & 3) >= TILE_EMU_GPU || set->block == now->block;
+}
+
+/* What comes before this access is forgotten: what comes after this one comes after it. The others
+ * widen to a set, which keeps the last one's name. */
+static void remember(Access *set, const Request *request, Order *order)
 {
     Access now = tile_emu_shadow_access_of(request);
-    if (!is_read_before(reads, request, order)) {
-        bool same_block = reads->block == now.block && reads->scope != SCOPE_GRID;
-        bool same_warp = reads->scope <= SCOPE_WARP && !reads->unit && !now.unit &&
-                         reads->thread / LANES == now.thread / LANES;
+    if (!is_over(set, request) && !(is_read_before(set, request, order) && stands_for(&now, set))) {
+        bool same_block = set->block == now.block && set->scope != SCOPE_GRID;
+        bool same_warp = set->scope <= SCOPE_WARP && !set->unit && !now.unit &&
+                         set->thread / LANES == now.thread / LANES;
         now.scope = !same_block ? SCOPE_GRID : same_warp ? SCOPE_WARP : SCOPE_BLOCK;
-        now.warps |= reads->warps;
-        now.bits = now.bits && reads->bits ? now.bits | reads->bits : 0;
+        now.warps |= set->warps;
         if (now.scope == SCOPE_WARP) {
-            WarpReads all = warp_reads(reads);
+            WarpReads all = warp_reads(set);
             add_read(&all, &now);
             now.warp.first = all.first;
             now.warp.lanes = all.lanes;
         } else {
-            now.by_warp = reads_with(reads, &now, request);
+            now.by_warp = reads_with(set, &now, request);
         }
-        if (now.scope == SCOPE_GRID && request->space == TILE_EMU_GLOBAL) keep_other(reads, &now);
+        if (now.scope == SCOPE_GRID && request->space == TILE_EMU_GLOBAL) keep_other(set, &now);
     }
-    *reads = now;
+    *set = now;
 }
 
 static void report_unwritten(const Request *request)
@@ -421,6 +542,29 @@ static void report_under_way(const Access *before, const Request *request)
                        tile_emu_place(block->launch, before->site, place));
 }
 
+/* Of what a copy reads as it ends: whether it was written since that began. */
+static bool was_changed(const Access *write, const Request *request, Order *order)
+{
+    if (write->block == request->block->id) return write->stamp > request->begun;
+    return write->block && !tile_emu_order_knows(order, request->event, write);
+}
+
+static void report_changed(const Access *write, const Request *request)
+{
+    const Launch *launch = request->block->launch;
+    char where[PLACE_TEXT], place[PLACE_TEXT];
+    uint32_t index[3];
+    tile_emu_block_index(launch, write->block - 1, index);
+    tile_emu_fault_add(request->block->launch, FAULT_READING, write->site, request->site,
+                       "thread %u of block (%u, %u, %u) writes %s, which a copy of thread %u of "
+                       "block (%u, %u, %u) may still read, as nobody has waited for it; it was "
+                       "started at %s",
+                       write->thread, index[0], index[1], index[2],
+                       tile_emu_address_text(request, where), request->thread->abi.index,
+                       request->block->index[0], request->block->index[1], request->block->index[2],
+                       tile_emu_place(launch, request->site, place));
+}
+
 static void report_hidden(const Access *before, const Request *request)
 {
     const Block *block = request->block;
@@ -445,41 +589,89 @@ static void check_unit(const Access *before, const Request *request)
         report_hidden(before, request);
 }
 
-/* True if the cell was never written since the block began, which counts for shared memory. */
-static bool touch_cell(Cell *cell, const Request *request, Order *order)
+static void check_write(const Access *write, const Request *request, Order *order)
 {
-    bool unwritten = cell->write.block < request->block->team->first_id;
-    if (!request->done) {
-        if (request->space == TILE_EMU_GLOBAL) check_unit(&cell->write, request);
-        tile_emu_shadow_check(&cell->write, request, order);
+    if (request->done) return;
+    if (request->space == TILE_EMU_GLOBAL) check_unit(write, request);
+    if (request->begun && was_changed(write, request, order)) report_changed(write, request);
+    tile_emu_shadow_check(write, request, order);
+}
+
+static bool remember_update(Shadow *shadow, Cell *cell, const Request *request, Order *order)
+{
+    const uint8_t mark = atomic_mark(request);
+    Updates *updates = cell->updates;
+    while (updates && updates->set.atomic != mark) updates = updates->next;
+    if (updates) {
+        remember(&updates->set, request, order);
+        return true;
+    }
+    const Access now = tile_emu_shadow_access_of(request);
+    return add_updates(shadow, &cell->updates, &now);
+}
+
+static const uint32_t *tiles_of(const Request *request, uint32_t site)
+{
+    static const uint32_t UNKNOWN[2];
+    const Launch *launch = request->block->launch;
+    return site < launch->site_count ? launch->sites[site].tiles : UNKNOWN;
+}
+
+/* Whether that was not written in this block's time, or as a tile that has had this one's place: if
+ * it was before, as that is a race otherwise. */
+static bool is_stale(const Access *write, const Request *request, const uint32_t tiles[2],
+                     Order *order)
+{
+    if (write->block < request->block->team->first_id) return true;
+    if (!tiles[0]) return false;
+    const uint32_t written = tiles_of(request, write->site)[0];
+    return written && written != tiles[0] && written != tiles[1] &&
+           (tile_emu_shadow_is_ordered(write, request) || is_known(order, write, request));
+}
+
+/* True if nobody has written the cell, as is_stale has it, which counts for shared memory. */
+static bool touch_cell(Shadow *shadow, Cell *cell, const Request *request, Order *order)
+{
+    const uint32_t *tiles = tiles_of(request, request->site);
+    bool unwritten = is_stale(&cell->write, request, tiles, order);
+    check_write(&cell->write, request, order);
+    for (const Updates *at = cell->updates; at; at = at->next) {
+        unwritten &= is_stale(&at->set, request, tiles, order);
+        check_write(&at->set, request, order);
     }
     if (request->kind == TILE_EMU_READ) {
-        remember_read(&cell->read, request, order);
+        remember(&cell->read, request, order);
         return unwritten;
     }
     if (!request->done) tile_emu_shadow_check(&cell->read, request, order);
+    if (request->kind == TILE_EMU_ATOMIC) {
+        if (!remember_update(shadow, cell, request, order)) no_memory(request);
+        return unwritten;
+    }
     cell->write = tile_emu_shadow_access_of(request);
     cell->read.block = 0;
-    return unwritten && request->kind == TILE_EMU_ATOMIC;
+    if (cell->updates) forget_updates(shadow, cell);
+    return false;
 }
 
-/* The part of an access that lies in one page. */
-static void touch_page(Page *page, uint32_t offset, uint32_t bytes, Order *order,
+/* The part of an access that lies in one page: so many bits from the offset on. */
+static void touch_page(Shadow *shadow, Page *page, uint32_t offset, uint32_t bits, Order *order,
                        const Request *request)
 {
-    uint32_t shift = (uint32_t)__builtin_ctz(offset | bytes | 1u << WIDEST);
-    if (!page || !split_cells(page, shift)) {
-        request->block->launch->no_memory = request->block->launch->stopped = true;
+    const uint32_t shift = (uint32_t)__builtin_ctz(offset | bits | 1u << WIDEST);
+    if (!page || !split_cells(shadow, page, shift)) {
+        no_memory(request);
         return;
     }
     bool unwritten = false;
-    for (uint32_t i = offset >> page->shift; i < (offset + bytes) >> page->shift; i++)
-        unwritten |= touch_cell(&page->cells[i], request, order);
+    for (uint32_t i = offset >> page->shift; i < (offset + bits) >> page->shift; i++)
+        unwritten |= touch_cell(shadow, &page->cells[i], request, order);
     if (unwritten && request->space == TILE_EMU_SHARED) report_unwritten(request);
 }
 
 void tile_emu_shadow_access(Shadow *shadow, Order *order, const Request *request)
 {
+    tile_emu_shadow_settle(request->block->launch);
     bool is_shared = request->space == TILE_EMU_SHARED;
     uintptr_t at = request->address - (is_shared ? (uintptr_t)request->home->shared : 0);
     uintptr_t end = at + request->bytes;
@@ -488,7 +680,11 @@ void tile_emu_shadow_access(Shadow *shadow, Order *order, const Request *request
         uint32_t bytes = (uint32_t)(end - at);
         bytes = bytes < PAGE_BYTES - offset ? bytes : PAGE_BYTES - offset;
         Page *page = is_shared ? &shadow->shared[at >> PAGE_SHIFT] : global_page(shadow, at);
-        touch_page(page, offset, bytes, order, request);
+        if (request->bits)
+            touch_page(shadow, page, offset * 8 + (uint32_t)__builtin_ctz(request->bits),
+                       (uint32_t)__builtin_popcount(request->bits), order, request);
+        else
+            touch_page(shadow, page, offset * 8, bytes * 8, order, request);
         at += bytes;
     }
     if (request->kind == TILE_EMU_ATOMIC) tile_emu_order_atomic(order, request);

@@ -45,6 +45,16 @@ static struct {
     size_t count;
 } last_launch = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Of a plug-in that goes; a thread that still asks at a program's end finds none. */
+static __attribute__((destructor)) void forget_last_launch(void)
+{
+    pthread_mutex_lock(&last_launch.lock);
+    free(last_launch.counts);
+    last_launch.counts = NULL;
+    last_launch.count = 0;
+    pthread_mutex_unlock(&last_launch.lock);
+}
+
 TILE_API void tile_emulator_set_checked(int checked)
 {
     atomic_store(&checked_setting, checked);
@@ -283,9 +293,26 @@ static tile_emulator_count count_of(const Counter *counter, size_t index, const 
                                      banks ? counter->transactions - counter->ideal : 0};
 }
 
+/* Sites of one place, for different tiles, are told as one. */
+static void add_repeats(Statistics *statistics, const Launch *launch)
+{
+    for (uint32_t site = 0; site < launch->site_count; site++) {
+        const size_t first = site - launch->sites[site].repeats;
+        for (size_t i = 0; first != site && i < TILE_EMULATOR_OPERATIONS; i++) {
+            Counter *to = &statistics->counters[first * TILE_EMULATOR_OPERATIONS + i],
+                    *from = &statistics->counters[site * TILE_EMULATOR_OPERATIONS + i];
+            to->executions += from->executions;
+            to->transactions += from->transactions;
+            to->ideal += from->ideal;
+            from->executions = 0;
+        }
+    }
+}
+
 void tile_emu_statistics_publish(Statistics *statistics, const Launch *launch)
 {
     size_t used = 0, filled = 0;
+    add_repeats(statistics, launch);
     for (size_t i = 0; i < statistics->counter_count; i++)
         used += statistics->counters[i].executions != 0;
     tile_emulator_count *counts = calloc(used ? used : 1, sizeof *counts);

@@ -202,6 +202,19 @@ static void report_deadlock(const Block *block)
                        block->index[2], spinning->abi.index, awaited, others);
 }
 
+/* Threads that meet again and again. */
+static void report_cycle(const Block *block)
+{
+    char where[PLACE_TEXT];
+    const Thread *waiting = find_thread(block, THREAD_WAITING);
+    tile_emu_fault_add(
+        block->launch, FAULT_DEADLOCK, waiting->abi.site, NO_SITE,
+        "block (%u, %u, %u): thread %u comes to %s again and again, and what decides "
+        "how often does not change any more",
+        block->index[0], block->index[1], block->index[2], waiting->abi.index,
+        wait_text(waiting, where));
+}
+
 /* ---- several blocks ---- */
 
 /* A warp that waits for other blocks, and one of a block that does not come. */
@@ -257,12 +270,15 @@ static const Block *find_warp(const Team *team, Tells *tells, uint32_t *warp)
     return NULL;
 }
 
-void tile_emu_report_stuck(const Team *team)
+void tile_emu_report_stuck(const Team *team, bool cycles)
 {
     uint32_t warp;
     const Block *block = find_warp(team, spins, &warp);
-    if (block) {
+    if (block && find_thread(block, THREAD_READY)) {
         report_deadlock(block);
+    } else if (cycles) {
+        for (block = team->blocks; !find_thread(block, THREAD_WAITING);) block++;
+        report_cycle(block);
     } else if ((block = find_warp(team, is_at_own, &warp))) {
         report_barrier(block);
     } else if ((block = find_warp(team, is_at_others, &warp))) {

@@ -180,7 +180,7 @@ static void copy_to(Thread *thread, Block *home, const Box *like, uint32_t rank)
         box_new(thread, home, like->map, in_block(own, home, like->shared), rank, like->site);
     if (!box) return;
     box->barrier = barrier;
-    if (thread->abi.checked) {
+    if (thread->abi.checked & TILE_EMU_CHECKED) {
         note_rows(box, TILE_EMU_READ, false);
         note_destination(box);
         box->begun = tile_emu_order_begin(own->launch->checker->order, thread, box->site);
@@ -229,12 +229,13 @@ static void read_chunk(const Box *box, uint32_t at, uint8_t out[CHUNK])
     memset(out, 0, CHUNK);
     if (!bytes) return;
     const Request request = request_of(box, row, bytes, TILE_EMU_READ, TILE_EMU_GLOBAL);
-    if (box->thread->abi.checked) from = tile_emu_check(&request);
+    if (box->thread->abi.checked & TILE_EMU_CHECKED) from = tile_emu_check(&request);
     memcpy(out + place, from, bytes);
 }
 
 static void land(const Box *box)
 {
+    tile_emu_cycle_changed(box->thread->block);
     tile_emu_mark_copy(box->home, box->shared, box->bytes, 0);
     if (box->begun) box->thread->block->now++;
     for (uint32_t at = 0; at < box->bytes; at += CHUNK) {
@@ -242,7 +243,7 @@ static void land(const Box *box)
         void *to = swizzled(box, at);
         read_chunk(box, at, chunk);
         const Request request = request_of(box, to, CHUNK, TILE_EMU_WRITE, TILE_EMU_SHARED);
-        if (box->thread->abi.checked) to = tile_emu_check(&request);
+        if (box->thread->abi.checked & TILE_EMU_CHECKED) to = tile_emu_check(&request);
         memcpy(to, chunk, CHUNK);
     }
     tile_emu_mbarrier_land(box->thread, box->begun, box->barrier, box->bytes, box->site);
@@ -301,7 +302,7 @@ TILE_API void tile_emu_tensor_store(tile_emu_thread *thread, const void *map, vo
     Box *box = active ? box_new(owner, owner->block, map, from, rank, site) : NULL;
     if (!box) return;
     box->group = owner->store_group;
-    if (thread->checked) {
+    if (thread->checked & TILE_EMU_CHECKED) {
         check_start(box);
         note_source(box, site + 1);
         note_rows(box, TILE_EMU_WRITE, true);
@@ -321,13 +322,14 @@ static void write_box(const Box *box, bool waited)
 {
     uint32_t place;
     const uint8_t *row;
+    tile_emu_cycle_changed(box->thread->block);
     for (uint32_t at = 0; at < box->bytes; at += CHUNK) {
         const uint32_t bytes = chunk_at(box, at, &place, &row);
         Request request = request_of(box, row, bytes, TILE_EMU_WRITE, TILE_EMU_GLOBAL);
         void *to = (void *)(uintptr_t)row;
         request.done = true;
         request.under_way = !waited;
-        if (bytes && box->thread->abi.checked) to = tile_emu_check(&request);
+        if (bytes && (box->thread->abi.checked & TILE_EMU_CHECKED)) to = tile_emu_check(&request);
         if (bytes) memcpy(to, box->content + at + place, bytes);
     }
 }
@@ -337,7 +339,7 @@ static void write_box(const Box *box, bool waited)
 static void finish_reading(Box *box)
 {
     Block *block = box->thread->block;
-    const bool checked = box->thread->abi.checked != 0;
+    const bool checked = (box->thread->abi.checked & TILE_EMU_CHECKED) != 0;
     if (box->capacity < box->bytes) {
         box->content = tile_emu_block_memory(block, box->bytes);
         box->capacity = box->content ? box->bytes : 0;

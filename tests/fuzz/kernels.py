@@ -1,6 +1,7 @@
 """Random kernels without undefined behaviour, and what they compute. An Expression is its text in
 the language and a function that evaluates it; a Statement its lines and a function that runs it."""
 import math
+import operator
 import random
 from itertools import product
 
@@ -15,6 +16,14 @@ class Expression:
 class Statement:
     def __init__(self, lines, run, bodies=()):
         self.lines, self.run, self.bodies = lines, run, list(bodies)
+
+
+class Jump(Exception):
+    """What `break` and `continue` do; `ends` is whether the loop ends."""
+
+    def __init__(self, ends):
+        super().__init__()
+        self.ends = ends
 
 
 class Buffer:
@@ -451,6 +460,63 @@ class Kernel:
         a = self.tile(dtype, self.pick(splits), depth)
         return Expression(dtype, shape, f"self.reshape({a.text}, {list(shape)})", a.value)
 
+    # ---- parts ----
+
+    def sides(self, whole, along):
+        """Where a part is in a tile of shape `whole`: the text between brackets, and the part's indices by environment. It
+        has along[d] elements along dimension d, or, where that is None, one index."""
+        texts, sides = [], []
+        for d, extent in enumerate(whole):
+            if along[d] is None and self.chance(0.3):
+                atom = self.scalar_atom()
+                texts.append(f"{atom.text} % {extent}")
+                sides.append(lambda env, atom=atom, extent=extent: [atom.value(env) % extent])
+                continue
+            count = along[d] or 1
+            first = self.random.randrange(extent - count + 1)
+            texts.append(f"{first}:{first + count}" if along[d] else str(first))
+            sides.append(lambda env, reach=range(first, first + count): reach)
+        strides = [count_of(whole[d + 1:]) for d in range(len(whole))]
+
+        def indices(env):
+            return [sum(i * s for i, s in zip(at, strides)) for at in product(*(side(env) for side in sides))]
+        return ", ".join(texts), indices
+
+    def sliced(self, dtype, shape, depth):
+        along, whole = list(shape), [e + self.pick([0, 0, 1, 2, 3, 5, 8]) for e in shape]
+        if len(whole) < 3 and self.chance(0.4):
+            place = self.random.randrange(len(whole) + 1)
+            whole.insert(place, self.pick([2, 3, 5, 6, 12]))
+            along.insert(place, None)
+        if count_of(whole) > 2100:
+            return self.leaf(dtype, shape)
+        tile = self.tile(dtype, whole, depth)
+        text, indices = self.sides(whole, along)
+
+        def value(env):
+            items = tile.value(env)
+            return [items[i] for i in indices(env)]
+        return Expression(dtype, shape, f"({tile.text})[{text}]", value)
+
+    def store_part(self):
+        """To a row, a column or a block of a tile that stays."""
+        known = [t for t in self.visible("tiles") if not t.small and t.dtype != "boolean"]
+        if not known:
+            return self.new_tile()
+        tile = self.pick(known)
+        along = [None if self.chance(0.4) else self.random.randrange(1, e + 1) for e in tile.shape]
+        if not any(along):
+            along[0] = tile.shape[0]
+        text, indices = self.sides(tile.shape, along)
+        part = self.root(tile.dtype, tuple(count for count in along if count))
+
+        def run(env):
+            items = list(tile.value(env))
+            for i, x in zip(indices(env), part.value(env)):
+                items[i] = x
+            env[tile.name] = items
+        return Statement([f"{tile.name}[{text}] = {part.text}"], run)
+
     def chosen(self, dtype, shape, depth):
         condition = self.tile("boolean", self.narrower(shape), depth - 1)
         a = self.tile(dtype, shape, depth)
@@ -504,7 +570,7 @@ class Kernel:
             left, right, rest = a.value(env), b.value(env), c.value(env)
             columns = [right[j::n] for j in range(n)]
             rows = [left[i * depth:(i + 1) * depth] for i in range(m)]
-            return [fit(rest[i * n + j] + sum(map(type(left[0]).__mul__, rows[i], columns[j])))
+            return [fit(rest[i * n + j] + sum(map(operator.mul, rows[i], columns[j])))
                     for i in range(m) for j in range(n)]
         return Expression(accumulator, shape, f"self.dot({a.text}, {b.text}, {c.text})", value)
 
@@ -524,8 +590,8 @@ class Kernel:
             return self.boolean(shape, depth - 1)
         if dtype == "int32" and len(shape) == 2 and self.chance(0.1):
             return self.dot(dtype, shape)
-        maker = self.random.choices([self.binary, self.unary, self.converted, self.transposed, self.reshaped, self.chosen],
-                                    [8, 2, 3, 2, 3, 2])[0]
+        maker = self.random.choices([self.binary, self.unary, self.converted, self.transposed, self.reshaped, self.chosen, self.sliced],
+                                    [8, 2, 3, 2, 3, 2, 2])[0]
         return maker(dtype, shape, depth - 1)
 
     # ---- statements ----
@@ -693,7 +759,11 @@ class Kernel:
         def run(env):
             for i in range(start, end, step):
                 env[name] = i
-                run_all(statement.bodies[0], env)
+                try:
+                    run_all(statement.bodies[0], env)
+                except Jump as jump:
+                    if jump.ends:
+                        break
         statement = Statement([head], run, [body])
         return statement
 
@@ -724,8 +794,8 @@ class Kernel:
         return statement
 
     def statement(self):
-        kinds = [self.new_tile, self.change_tile, self.store, self.scalar, self.shared, self.exchange, self.into]
-        weights = [4, 4, 0, 1, 6, 1, 1] if self.shared_only else [4, 4, 4, 1, 2 if self.use_shared else 0, 1, 1]
+        kinds = [self.new_tile, self.change_tile, self.store, self.scalar, self.shared, self.exchange, self.into, self.store_part]
+        weights = [4, 4, 0, 1, 6, 1, 1, 1] if self.shared_only else [4, 4, 4, 1, 2 if self.use_shared else 0, 1, 1, 1]
         if self.depth < 3:
             kinds += [self.loop, self.while_loop, self.branch]
             weights += [3, 1, 2] if self.depth < 2 else [0.5, 0.2, 1]

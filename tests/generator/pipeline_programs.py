@@ -650,3 +650,12 @@ class Program(Choices):
 
 def program(seed):
     return Program(seed).text()
+
+
+def expected(seed):
+    """Of the kernel without barriers, called last: by the name of each array its type and what numpy says it holds. The program
+    asserts that the other kernel leaves the same."""
+    from numpy_script import names_left
+    made = Program(seed)
+    names = names_left(made.text(), ("Ordered",))
+    return {job.pointer + "p": (job.dtype, names[job.pointer + "p"]) for job in made.jobs()}

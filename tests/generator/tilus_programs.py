@@ -1,11 +1,14 @@
-"""Programs of Tilus Script: the random kernels of tests/fuzz, with arrays of their own."""
+"""Programs of Tilus Script: the random kernels of tests/fuzz, with arrays of their own, reductions, scans and loops that are left.
+As there, each statement is computed by Python, too."""
+import functools
+import itertools
 import os
 import random
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fuzz"))
 import element_types as types  # noqa: E402
-from kernels import Expression, Kernel, Statement, count_of  # noqa: E402
+from kernels import Expression, Jump, Kernel, Statement, count_of  # noqa: E402
 
 HEAD = """import tilus
 from tilus import (bfloat16, boolean, float16, float32, float64, int16, int32, int64, int8, uint16,
@@ -16,12 +19,8 @@ from tile.host import arange, zeros
 
 
 class Program(Kernel):
-    """What the kernels of tests/fuzz are, with reductions, scans and loops that are left; nothing computes it but the
-    reference interpreter."""
-    in_for = 0
-
-    def made(self, dtype, shape, text):
-        return Expression(dtype, shape, text, None)
+    """`fills`: what the buffers hold before the call, as numbers of `values`."""
+    in_for, fills = 0, {}
 
     def reduced(self, dtype, shape, depth):
         """Along a dimension that the result lacks, or keeps as 1."""
@@ -29,15 +28,27 @@ class Program(Kernel):
         if len(shape) > 2 or extent * count_of(shape) > 2100:
             return self.scanned(dtype, shape, depth)
         a = self.tile(dtype, tuple(shape[:at]) + (extent,) + tuple(shape[at:]), depth)
-        words = ["max", "min"] if types.is_float(dtype) else ["sum", "max", "min"]
-        return self.made(dtype, shape, f"self.{self.pick(words)}({a.text}, dim={at})")
+        word = self.pick(["max", "min"] if types.is_float(dtype) else ["sum", "max", "min"])
+        combine = {"max": types.larger, "min": types.smaller, "sum": int.__add__}[word]
+
+        def value(env):
+            return [types.FIT[dtype](functools.reduce(combine, line)) for line in lines_along(a.value(env), a.shape, at)]
+        return Expression(dtype, shape, f"self.{word}({a.text}, dim={at})", value)
 
     def scanned(self, dtype, shape, depth):
         if types.is_float(dtype):
             return Kernel.tile(self, dtype, shape, depth)
         a = self.tile(dtype, shape, depth)
         exclusive = ", exclusive=True" if self.chance(0.3) else ""
-        return self.made(dtype, shape, f"self.cumsum({a.text}, dim={self.random.randrange(len(shape))}{exclusive})")
+        dim = self.random.randrange(len(shape))
+
+        def value(env):
+            items, step = list(a.value(env)), count_of(shape[dim + 1:])
+            for first, line in zip(starts_along(shape, dim), lines_along(items, shape, dim)):
+                sums = [types.FIT[dtype](x) for x in itertools.accumulate(line, initial=0)]
+                items[first:first + step * shape[dim]:step] = sums[:-1] if exclusive else sums[1:]
+            return items
+        return Expression(dtype, shape, f"self.cumsum({a.text}, dim={dim}{exclusive})", value)
 
     def tile(self, dtype, shape, depth):
         if depth > 0 and self.budget > 0 and dtype != "boolean" and self.chance(0.12):
@@ -63,35 +74,80 @@ class Program(Kernel):
 
     def statement(self):
         if self.in_for and self.chance(0.06):
-            made = Statement([f"if {self.condition().text}: {self.pick(['break', 'continue'])}"], None)
+            condition, word = self.condition(), self.pick(["break", "continue"])
+
+            def run(env):
+                if condition.value(env):
+                    raise Jump(word == "break")
+            made = Statement([f"if {condition.text}: {word}"], run)
             made.jumps = True
             return made
         return Kernel.statement(self)
 
 
-def values(source, buffer):
-    """Text of an array for the buffer: small integers where sums have to be exact."""
-    if buffer.small:
-        modulus, shift = 7, 0 if types.KIND[buffer.dtype] == "uint" else 3
-    elif types.KIND[buffer.dtype] == "bool":
-        modulus, shift = 2, 0
-    else:
-        modulus, shift = source.choice([31, 251, 1021]), source.choice([0, 15, 100])
-    text = f"(arange({max(1, buffer.size)}, int32) * {source.randrange(1, 200)} + {source.randrange(100)}) % {modulus} - {shift}"
-    if types.is_float(buffer.dtype) and not buffer.small:
-        text = f"({text}) / 16.0"
-    return text
+    def memory(self):
+        return {b.name: list(self.fills[b.name].numbers(b)) for b in self.buffers}
+
+
+def starts_along(shape, dim):
+    """Where the lines along a dimension begin, in row-major order."""
+    step = count_of(shape[dim + 1:])
+    return [i * step * shape[dim] + j for i in range(count_of(shape[:dim])) for j in range(step)]
+
+
+def lines_along(items, shape, dim):
+    step = count_of(shape[dim + 1:])
+    return [items[first:first + step * shape[dim]:step] for first in starts_along(shape, dim)]
+
+
+class Fill:
+    """What a buffer holds: small integers where sums have to be exact."""
+
+    def __init__(self, source, buffer):
+        if buffer.small:
+            self.modulus, self.shift = 7, 0 if types.KIND[buffer.dtype] == "uint" else 3
+        elif types.KIND[buffer.dtype] == "bool":
+            self.modulus, self.shift = 2, 0
+        else:
+            self.modulus, self.shift = source.choice([31, 251, 1021]), source.choice([0, 15, 100])
+        self.factor, self.first = source.randrange(1, 200), source.randrange(100)
+        self.is_divided = types.is_float(buffer.dtype) and not buffer.small
+
+    def text(self, buffer):
+        text = f"(arange({max(1, buffer.size)}, int32) * {self.factor} + {self.first}) % {self.modulus} - {self.shift}"
+        return f"({text}) / 16.0" if self.is_divided else text
+
+    def numbers(self, buffer):
+        fit = types.cast("float64" if self.is_divided else "int32", buffer.dtype)
+        for i in range(max(1, buffer.size)):
+            number = (i * self.factor + self.first) % self.modulus - self.shift
+            yield fit(number / 16.0 if self.is_divided else number)
+
+
+def kernel_of(seed):
+    kernel = Program(f"K{seed}", seed, shared_only=seed % 4 == 0)
+    source = random.Random(-seed)
+    kernel.fills = {b.name: Fill(source, b) for b in kernel.buffers}
+    kernel.called_with = [str(value) for _, _, value in kernel.params] + [b.name for b in kernel.buffers]
+    return kernel
 
 
 def program(seed):
-    kernel = Program(f"K{seed}", seed, shared_only=seed % 4 == 0)
-    source = random.Random(-seed)
+    kernel = kernel_of(seed)
     text = HEAD + "\n".join(kernel.lines()).replace(": ~uint16", ": ~{}") + "\n"
     pointers = [b.dtype for b in kernel.buffers if b.dtype in ("uint16", "bfloat16")]
     head, _, rest = text.partition("):\n        self.attrs")
     text = head.format(*pointers) + "):\n        self.attrs" + rest
     for buffer in kernel.buffers:
         text += f"{buffer.name} = zeros(({max(1, buffer.size)},), {buffer.dtype})\n"
-        text += f"{buffer.name}[:] = {values(source, buffer)}\n"
-    given = [str(value) for _, _, value in kernel.params] + [b.name for b in kernel.buffers]
-    return text + f"{kernel.name}()({', '.join(given)})\n"
+        text += f"{buffer.name}[:] = {kernel.fills[buffer.name].text(buffer)}\n"
+    return text + f"{kernel.name}()({', '.join(kernel.called_with)})\n"
+
+
+def expected(seed):
+    """By the name of each array: its type and what it holds at the end, as numpy's array."""
+    import numpy
+    kernel = kernel_of(seed)
+    wide = {"bfloat16": "float32", "boolean": "bool"}
+    memory = kernel.expected()
+    return {b.name: (b.dtype, numpy.array(memory[b.name], wide.get(b.dtype, b.dtype))) for b in kernel.buffers}

@@ -13,9 +13,9 @@
 #include "command/run.h"
 #include "interpret.h"
 #include "passes/passes.h"
-#include "units.h"
+#include "build/units.h"
 
-#include "command/arrays.h"
+#include "command/array/arrays.h"
 
 #include "tile/tile.h"
 
@@ -214,13 +214,13 @@ static void hash_arrays(Differ *differ, Session *session, const HostLaunch *laun
 /* ---- interpreting ---- */
 
 /* What the interpreter says goes to standard error: kept out of the way. */
-static bool interpret_quietly(Kernel *kernel, const Argument *arguments)
+static bool interpret_quietly(Kernel *kernel, const Argument *arguments, bool *broken)
 {
     fflush(stderr);
     const int kept = dup(STDERR_FILENO), nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     const bool quiet = !getenv("DIFFER_VERBOSE");
     if (quiet) dup2(nowhere, STDERR_FILENO);
-    const bool done = interpret_kernel(kernel, arguments);
+    const bool done = interpret_kernel(kernel, arguments, broken);
     fflush(stderr);
     if (quiet) dup2(kept, STDERR_FILENO);
     close(kept);
@@ -228,18 +228,19 @@ static bool interpret_quietly(Kernel *kernel, const Argument *arguments)
     return done;
 }
 
-static bool interpret_copy(Differ *differ, const Kernel *kernel)
+static bool interpret_copy(Differ *differ, const Kernel *kernel, bool *broken)
 {
     Kernel *copy = kernel_clone(kernel);
     Argument *arguments = arena_new_array(copy->arena, Argument, copy->parameter_count + 1);
     memcpy(arguments, differ->arguments, sizeof *arguments * (size_t)kernel_argument_count(kernel));
-    const bool done = interpret_quietly(copy, arguments);
+    const bool done = interpret_quietly(copy, arguments, broken);
     kernel_free(copy);
     return done;
 }
 
 /* The first pass after which the interpreter leaves something else in the copies than what is there
- * now, or that fails. NULL: there is none up to PIPELINED, or up to what is not interpreted. */
+ * now, or an op promises what does not hold, or that fails. NULL: there is none up to PIPELINED, or
+ * up to what is not interpreted. */
 static const char *guilty_pass(Differ *differ, Session *session, const HostLaunch *launch,
                                bool aligned)
 {
@@ -247,6 +248,7 @@ static const char *guilty_pass(Differ *differ, Session *session, const HostLaunc
     const int64_t *multiples = aligned ? variant_multiples(session->arena, kernel) : NULL;
     const char *wanted = keep_memories(differ, session->arena, false);
     const char *name, *guilty = NULL;
+    bool broken = false;
     for (int i = 0; multiples && i < kernel->parameter_count; i++)
         if (kernel->parameters[i].multiple < multiples[i])
             kernel->parameters[i].multiple = multiples[i];
@@ -254,9 +256,9 @@ static const char *guilty_pass(Differ *differ, Session *session, const HostLaunc
         put_copies(differ, differ->before);
         if (!pass_run_named(kernel, differ->target, name))
             guilty = name;
-        else if (!interpret_copy(differ, kernel))
+        else if (!interpret_copy(differ, kernel, &broken) && !broken)
             break;
-        else if (!same_copies(differ, wanted))
+        else if (broken || !same_copies(differ, wanted))
             guilty = name;
     }
     put_copies(differ, wanted);
@@ -310,7 +312,7 @@ static bool watch_before(RunWatch *watch, Session *session, const HostLaunch *la
     take_arguments(differ, session->arena, launch, cells);
     differ->before = keep_memories(differ, session->arena, true);
     put_copies(differ, differ->before);
-    differ->interpreted = interpret_copy(differ, launch->kernel);
+    differ->interpreted = interpret_copy(differ, launch->kernel, NULL);
     if (!differ->interpreted) differ->skipped++;
     if (differ->interpreted && differ->each_pass) name_pass(differ, session, launch, NULL);
     return true;

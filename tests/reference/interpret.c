@@ -14,6 +14,12 @@ bool refuse(const Machine *machine, const Op *op, const char *why)
     return false;
 }
 
+bool break_promise(Machine *machine, const Op *op, const char *why)
+{
+    machine->broken = true;
+    return refuse(machine, op, why);
+}
+
 /* ---- threads ---- */
 
 bool is_active(const Machine *machine, int64_t thread)
@@ -241,7 +247,7 @@ static bool run_assume(Machine *machine, const Op *op)
                 value <= op_int(op, ATTR_high, INT64_MAX) &&
                 (op->operand_count < 2 || value + gap <= number_at(operand(op, 1), i).i);
     }
-    return holds || refuse(machine, op, "what is assumed does not hold");
+    return holds || break_promise(machine, op, "what is assumed does not hold");
 }
 
 static bool run_check(Machine *machine, const Op *op)
@@ -644,7 +650,7 @@ bool run_region(Machine *machine, const Region *region)
     return true;
 }
 
-bool interpret_kernel(Kernel *kernel, const Argument *arguments)
+bool interpret_kernel(Kernel *kernel, const Argument *arguments, bool *broken)
 {
     Machine machine = {.kernel = kernel, .arguments = arguments, .threads = 1};
     if (kernel->stage > STAGE_PIPELINED) {
@@ -658,5 +664,7 @@ bool interpret_kernel(Kernel *kernel, const Argument *arguments)
         datum->numbers[0] = arguments[i].number;
         datum->buffer = arguments[i].buffer;
     }
-    return run_region(&machine, kernel->host);
+    const bool done = run_region(&machine, kernel->host);
+    if (broken) *broken = machine.broken;
+    return done;
 }

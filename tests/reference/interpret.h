@@ -1,7 +1,8 @@
 /* interpret.h: a reference interpreter of tile-level IR, TYPED to PIPELINED, written apart from the
- * passes and the code generators. Tiles are dense arrays, layouts are ignored, blocks run one after
- * the other; what is computed is rounded to its type after every op. Of the compiler it uses ir/
- * (the reader and the rounding of element types) alone. */
+ * passes and the code generators. Tiles are dense arrays, blocks run one after the other; what is
+ * computed is rounded to its type after every op. Layouts are ignored, but for parts of shared tiles
+ * that are said to lie as tiles of their own: whether they do is looked at. Of the compiler it uses
+ * ir/ (the reader and the rounding of element types) alone. */
 #ifndef REFERENCE_INTERPRET_H
 #define REFERENCE_INTERPRET_H
 
@@ -39,7 +40,8 @@ Number reduction_step(const char *mode, DType dtype, Number a, Number b);
 bool compute_element(const Op *op, DType dtype, DType result, const Number *operands, Number *out);
 
 /* ---- interpret.c ---- */
-/* Runs a kernel; a message goes to stderr if it cannot be, or does what it must not. */
-bool interpret_kernel(Kernel *kernel, const Argument *arguments);
+/* Runs a kernel; a message goes to stderr if it cannot be, or does what it must not. *broken, if it
+ * is given: what an op promises ({bounds}, {aligned}, an assume) does not hold. */
+bool interpret_kernel(Kernel *kernel, const Argument *arguments, bool *broken);
 
 #endif

@@ -34,15 +34,17 @@ typedef struct Machine {
     Kernel *kernel;
     const Argument *arguments;
     int64_t block[3], grid[3];
-    int threads;        /* of the launch; 1 outside */
-    const bool *active; /* one a thread; NULL: all are */
-    Value **yielded;    /* by the terminator that ended the last region */
+    int threads;           /* of the launch; 1 outside */
+    const bool *active;    /* one a thread; NULL: all are */
+    Value *const *yielded; /* by the terminator that ended the last region */
     int yielded_count;
     const Datum *condition;
+    bool broken; /* an op's promise */
 } Machine;
 
 /* ---- interpret.c ---- */
 bool refuse(const Machine *machine, const Op *op, const char *why);
+bool break_promise(Machine *machine, const Op *op, const char *why); /* false, too */
 Datum *datum_of(Machine *machine, Value *value);
 Datum *result(Machine *machine, const Op *op);
 const Datum *operand(const Op *op, int index);

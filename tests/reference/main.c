@@ -226,7 +226,7 @@ static int run_first(Run *run, const char *path, const char *settings, const cha
                      const char *instance)
 {
     bool fine = open_kernel(run, path, settings) && write_arrays(run, folder, "in") &&
-                interpret_kernel(run->kernel, run->arguments) && write_arrays(run, folder, "out") &&
+                interpret_kernel(run->kernel, run->arguments, NULL) && write_arrays(run, folder, "out") &&
                 write_statements(run, folder, instance);
     return fine ? 0 : 2;
 }
@@ -235,7 +235,7 @@ static int run_other(const Run *first, const char *path, const char *settings)
 {
     Run run;
     int status = 2;
-    if (open_kernel(&run, path, settings) && interpret_kernel(run.kernel, run.arguments))
+    if (open_kernel(&run, path, settings) && interpret_kernel(run.kernel, run.arguments, NULL))
         status = same_arrays(first, &run, path) ? 0 : 1;
     else
         fail(path, "it cannot be run");

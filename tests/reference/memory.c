@@ -1,6 +1,8 @@
 /* memory.c: global and shared memory. */
 #include "machine.h"
 
+#include "ir/layout/layout.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -79,7 +81,8 @@ static Access find_element(Machine *machine, const Op *op, int first_offset, con
         int side = coordinate[i] < 0 ? 1 : coordinate[i] >= view->shape[i] ? 2 : 0;
         access.is_outside |= side != 0;
         if (side && promised(op, i, side))
-            return (Access){.wrong = !refuse(machine, op, "{bounds} promises what does not hold")};
+            return (Access){
+                .wrong = !break_promise(machine, op, "{bounds} promises what does not hold")};
         at += coordinate[i] * view->strides[i];
     }
     if (!access.is_outside)
@@ -135,6 +138,46 @@ bool run_shared_alloc(Machine *machine, const Op *op)
     return true;
 }
 
+typedef struct Order { /* offsets of a shared tile's elements, by its layout */
+    const Layout *layout;
+    int32_t inverse[LAYOUT_RANK][LAYOUT_BITS];
+} Order;
+
+static int64_t offset_in_order(const Order *order, const int64_t *place)
+{
+    const Layout *layout = order->layout;
+    int64_t offset = 0, repeat = 0, size = 1;
+    for (int dim = 0; dim < layout->rank; dim++) {
+        for (int bit = 0; INT64_C(1) << bit < layout->block[dim]; bit++)
+            if (place[dim] >> bit & 1) offset ^= order->inverse[dim][bit];
+        repeat = repeat * layout->repeat[dim] + place[dim] / layout->block[dim];
+        size *= layout->block[dim];
+    }
+    return offset + repeat * size;
+}
+
+/* A part that is {aligned} lies as a tile of its own: every element is as far from the part's first
+ * one as its own layout says. */
+static bool lies_as_promised(Machine *machine, const Op *op)
+{
+    const Type *source = op->operands[0]->type, *type = op->results[0].type;
+    const Attr *dims = op_attr(op, ATTR_dims);
+    Order whole = {.layout = source->layout}, part = {.layout = type->layout};
+    int64_t place[TYPE_RANK] = {0}, first[TYPE_RANK] = {0}, at[TYPE_RANK];
+    if (!layout_invert(whole.layout, whole.inverse) || !layout_invert(part.layout, part.inverse))
+        return false;
+    for (int i = 0; i < source->rank; i++) first[i] = integer(machine, op, 1 + i);
+    for (int64_t i = 0; i < type_elements(type); i++, advance(type, place)) {
+        memcpy(at, first, sizeof at);
+        for (int d = 0; d < type->rank; d++)
+            at[dims ? dims->integers[d] : source->rank - type->rank + d] += place[d];
+        if (offset_in_order(&whole, at) !=
+            offset_in_order(&whole, first) + offset_in_order(&part, place))
+            return false;
+    }
+    return true;
+}
+
 bool run_shared_view(Machine *machine, const Op *op)
 {
     const Type *source = op->operands[0]->type, *type = op->results[0].type;
@@ -150,7 +193,8 @@ bool run_shared_view(Machine *machine, const Op *op)
     }
     for (int i = 0; i < type->rank; i++)
         out->strides[i] = from->strides[dims ? dims->integers[i] : source->rank - type->rank + i];
-    return true;
+    return !op_int(op, ATTR_aligned, 0) || lies_as_promised(machine, op) ||
+           break_promise(machine, op, "{aligned} promises what does not hold");
 }
 
 Number *find_shared(const SharedTile *tile, const Type *type, const int64_t *place)

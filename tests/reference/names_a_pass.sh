@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A pass that computes something else, or promises bounds that do not hold, must be named.
+# A pass that computes something else, or promises bounds or places that do not hold, must be named.
 set -u
 case='tests/exec/control.tile | Branches(steps=7) | | n=100 mode=5 a_ptr=100 b_ptr=100'
 out=$(BREAK_AFTER=promote BREAK='s/ add %/ sub %/' tests/reference/check "$case" 2>&1) && { echo "a wrong pass went unseen"; exit 1; }
@@ -7,6 +7,11 @@ grep -q '\.promote\.ir: b_ptr\[0\] is' <<<"$out" || { echo "$out"; exit 1; }
 out=$(BREAK_AFTER=bounds BREAK='s/bounds = \[[0-9]\]/bounds = [0]/' tests/reference/check "$case" 2>&1) && { echo "wrong bounds went unseen"; exit 1; }
 grep -q '\.bounds\.ir: it cannot be run' <<<"$out" || { echo "$out"; exit 1; }
 grep -q '{bounds} promises what does not hold' <<<"$out" || { echo "$out"; exit 1; }
+# Rows 4 to 11 are swizzled otherwise than rows 0 to 7; the verifier does not know where a part begins whose offset the call gives.
+case='tests/exec/register_parts.tile | Parts(float32, 16, 8, 1, 8, 8, 0, 0) | | x_ptr=128 y_ptr=128 z_ptr=64 s_ptr=128 row=1'
+out=$(BREAK_AFTER=infer_layout BREAK='s/\(%src = shared_view .*\), watched = 1}\(.*\)\[4,0\]/\1, aligned = 1, watched = 1}\2[4,4]/' tests/reference/check "$case" 2>&1) && { echo "a part that lies elsewhere went unseen"; exit 1; }
+grep -q '\.infer_layout\.ir: it cannot be run' <<<"$out" || { echo "$out"; exit 1; }
+grep -q '{aligned} promises what does not hold' <<<"$out" || { echo "$out"; exit 1; }
 # What it does not know it says, and that a loop waits for a block which comes later.
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

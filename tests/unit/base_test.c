@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void test_arena(void **state)
 {
@@ -443,7 +445,7 @@ static void test_tools(void **state)
     assert_int_equal(strlen(output), 20000 * 11 + 4);
     assert_int_equal(os_wait(second, &output), 7);
     const char *killed[] = {"sh", "-c", "kill -9 $$", NULL};
-    assert_int_equal(os_wait(os_start(arena, killed), &output), 128 + 9);
+    assert_int_equal(os_wait(os_start(arena, killed), &output), OS_KILLED + 9);
     const char *endless[] = {"sleep", "100", NULL}, *brief[] = {"echo", "done", NULL};
     uint64_t start = os_now_ns();
     assert_int_equal(os_wait_for(os_start(arena, endless), 50000000, &output), OS_TIMED_OUT);
@@ -453,6 +455,32 @@ static void test_tools(void **state)
     const char *missing[] = {"/no/such/program", NULL};
     assert_null(os_start(arena, missing));
     arena_free(arena);
+}
+
+/* What another process says of a stage that failed, after so many errors. */
+static int status_of_failure(int errors)
+{
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        Session *session = session_new();
+        if (!freopen("/dev/null", "w", stderr)) _exit(100);
+        while (errors-- > 0) diag_report(session->diags, DIAG_usage, (Span){0}, "text");
+        _exit(stage_result(session, false, "test"));
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void test_stage_result(void **state)
+{
+    (void)state;
+    Session *session = session_new();
+    assert_true(stage_result(session, true, "test"));
+    session_free(session);
+    assert_int_equal(status_of_failure(0), 4);
+    assert_int_equal(status_of_failure(1), 0);
 }
 
 int main(void)
@@ -477,6 +505,7 @@ int main(void)
         cmocka_unit_test(test_tools),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_repeated_frames),
+        cmocka_unit_test(test_stage_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

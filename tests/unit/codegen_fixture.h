@@ -131,8 +131,8 @@ static inline void made_run(Made *made, uint32_t blocks, const void *const *para
     tile_emu_site *sites = calloc((size_t)made->image.site_count + 1, sizeof *sites);
     for (int i = 0; i < made->image.site_count; i++)
         sites[i] = (tile_emu_site){
-            "test.ir", source_place(made->image.sites[i].source, made->image.sites[i].begin).line,
-            1};
+            "test.ir",
+            source_place(made->image.sites[i].span.source, made->image.sites[i].span.begin).line, 1};
     tile_entry run = {.name = entry->name,
                       .emulated = made->symbol(1),
                       .warps = (uint32_t)entry->warps,

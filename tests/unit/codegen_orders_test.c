@@ -387,8 +387,8 @@ static const Row shared[] = {
      "    %next = ptr_add %shared, %32 : ptr<i32, shared>\n"
      "    cp_async %next, %out, %yes, %first {bytes = 16}\n    copy_commit\n"
      "    cp_async %shared, %out, %yes, %first {bytes = 16}\n    copy_commit\n"
-     "    copy_wait {count = 1}\n"
-     "    if %first {\n      %x = ld %next : i32\n      st %data, %x\n" THEN "    copy_wait\n",
+     "    copy_wait {count = 1}\n    %there = ptr_add %data, %32 : ptr<i32, global>\n"
+     "    if %first {\n      %x = ld %next : i32\n      st %there, %x\n" THEN "    copy_wait\n",
      "cp.async.wait_group 1;", NULL},
     {"a copy that another has waited for", 2, 1, NULL,
      "    cp_async %shared, %out, %yes, %first {bytes = 16}\n    copy_wait\n"

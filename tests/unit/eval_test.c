@@ -571,27 +571,43 @@ static const char MATMUL[] = "import torch\n"
                              "skipped = Kernel(torch.cuda.count())\n"
                              "main()\n";
 
+static void print_exports(const ExportList *exports, Buf *out)
+{
+    for (int i = 0; i < exports->count; i++)
+        for (int j = 0; j < exports->items[i].specialisation_count; j++)
+            buf_printf(out, "%s: %s\n", exports->items[i].name,
+                       exports->items[i].specialisations[j]->name);
+}
+
 static void test_exports(void **state)
+{
+    (void)state;
+    Staged staged = stage(MATMUL, NULL, 0);
+    Buf out = {0};
+    print_exports(&staged.exports, &out);
+    assert_string_equal(out.data, "again: again__k_16__flag_1\n"
+                                  "again: again__k_32__flag_0\n"
+                                  "direct: direct__k_m2__flag_0\n");
+    const Kernel *kernel = staged.exports.items[0].specialisations[0];
+    assert_int_equal(kernel->parameter_count, 4);
+    assert_true(kernel->parameters[1].is_key && kernel->parameters[1].key == 16);
+    assert_true(kernel->parameters[2].is_key && kernel->parameters[2].key == 1);
+    assert_int_equal(op_int(kernel->host->last, ATTR_warps, 0), 2);
+    buf_free(&out);
+    release(&staged);
+}
+
+/* They stand in place of what the file exports. */
+static void test_named_exports(void **state)
 {
     (void)state;
     static const char *const texts[] = {"late = Kernel(5).compile(k=1, flag=False)",
                                         "late = Kernel(5).compile(k=2, flag=False)"};
     Staged staged = stage(MATMUL, texts, 2);
     Buf out = {0};
-    for (int i = 0; i < staged.exports.count; i++)
-        for (int j = 0; j < staged.exports.items[i].specialisation_count; j++)
-            buf_printf(&out, "%s: %s\n", staged.exports.items[i].name,
-                       staged.exports.items[i].specialisations[j]->name);
-    assert_string_equal(out.data, "again: again__k_16__flag_1\n"
-                                  "again: again__k_32__flag_0\n"
-                                  "direct: direct__k_m2__flag_0\n"
-                                  "late: late__k_1__flag_0\n"
+    print_exports(&staged.exports, &out);
+    assert_string_equal(out.data, "late: late__k_1__flag_0\n"
                                   "late: late__k_2__flag_0\n");
-    const Kernel *kernel = staged.exports.items[0].specialisations[0];
-    assert_int_equal(kernel->parameter_count, 4);
-    assert_true(kernel->parameters[1].is_key && kernel->parameters[1].key == 16);
-    assert_true(kernel->parameters[2].is_key && kernel->parameters[2].key == 1);
-    assert_int_equal(op_int(kernel->host->last, ATTR_warps, 0), 2);
     buf_free(&out);
     release(&staged);
 }
@@ -667,6 +683,13 @@ static HostStatus fake_truth(Host *host, const HostValue *array, Span at, bool *
     return HOST_OK;
 }
 
+static const char *fake_name(Host *host, size_t index)
+{
+    static const char *const NAMES[] = {"make", "twice"};
+    (void)host;
+    return index < 2 ? NAMES[index] : NULL;
+}
+
 static HostStatus fake_launch(Host *host, const HostLaunch *launch)
 {
     FakeHost *fake = (FakeHost *)host;
@@ -684,6 +707,7 @@ static size_t run(const char *text, const char *statements, FakeHost *fake, Buf 
 {
     Session *session = session_new();
     *fake = (FakeHost){.host = {.find = fake_find,
+                                .name = fake_name,
                                 .call = fake_call,
                                 .binary = fake_binary,
                                 .attribute = fake_attribute,
@@ -874,6 +898,7 @@ int main(void)
         cmocka_unit_test(test_errors_of_modules),
         cmocka_unit_test(test_errors_are_collected),
         cmocka_unit_test(test_exports),
+        cmocka_unit_test(test_named_exports),
         cmocka_unit_test(test_exports_that_clash),
         cmocka_unit_test(test_python),
         cmocka_unit_test(test_classes_and_functions),

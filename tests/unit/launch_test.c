@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static int runs;
 
@@ -131,6 +132,46 @@ static void many_specialisations(void **unused)
     f.kernel.specialisation_count = 0;
     assert_int_equal(launch(&f, &size), TILE_ERROR_NO_SPECIALISATION);
     assert_non_null(strstr(tile_last_error(), "the object holds none"));
+}
+
+static clock_t plan_often(const Fixture *f, int64_t key)
+{
+    enum { OFTEN = 20000 };
+    const void *arguments[] = {&key};
+    tile_plan plan;
+    const clock_t start = clock();
+    for (int i = 0; i < OFTEN; i++) {
+        assert_int_equal(tile_plan_launch(&f->kernel, arguments, &plan), TILE_OK);
+        assert_int_equal(plan.specialisation, key * 2); /* the first of its configurations */
+    }
+    return clock() - start;
+}
+
+/* The last of very many is found as fast as the first. */
+static void specialisations_are_hashed(void **unused)
+{
+    (void)unused;
+    enum { MANY = 4000 };
+    static tile_specialisation many[2 * MANY];
+    static int64_t keys[MANY];
+    Fixture f;
+    set_up(&f, (tile_parameter){"size", "i64", TILE_PARAMETER_KEY, 8});
+    for (int i = 0; i < 2 * MANY; i++) {
+        many[i] = f.specialisations[0];
+        many[i].keys = &keys[i / 2];
+        keys[i / 2] = i / 2;
+    }
+    f.kernel.specialisations = many;
+    f.kernel.specialisation_count = 2 * MANY;
+    for (int64_t key = 0; key < MANY; key++) {
+        int64_t size = key;
+        const void *arguments[] = {&size};
+        tile_plan plan;
+        assert_int_equal(tile_plan_launch(&f.kernel, arguments, &plan), TILE_OK);
+        assert_int_equal(plan.specialisation, 2 * key);
+    }
+    const clock_t first = plan_often(&f, 0), last = plan_often(&f, MANY - 1);
+    assert_true(last <= 5 * first + CLOCKS_PER_SEC / 100);
 }
 
 static void descriptors_that_ask_for_too_much(void **unused)
@@ -256,6 +297,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_of_every_width),
         cmocka_unit_test(many_specialisations),
+        cmocka_unit_test(specialisations_are_hashed),
         cmocka_unit_test(descriptors_that_ask_for_too_much),
         cmocka_unit_test(refused_grid_names_the_integers),
         cmocka_unit_test(too_many_blocks_to_take_turns),

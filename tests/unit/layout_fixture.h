@@ -2,7 +2,7 @@
 #ifndef LAYOUT_FIXTURE_H
 #define LAYOUT_FIXTURE_H
 
-#include "ir/layout.h"
+#include "ir/layout/layout.h"
 
 #include <setjmp.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* passes_test.c: from tiles to the program of one thread: facts, bounds, layouts, placement,
  * barriers, and what the lowered kernels compute, by the op and by the number. */
+#include "passes/analysis/ranges.h"
 #include "passes_fixture.h"
 #include "thread_machine.h"
 

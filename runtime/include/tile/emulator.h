@@ -49,13 +49,18 @@ typedef struct tile_emulator_count {
  * order in which they happened to come: a race that one order hides the other may show. */
 TILE_API void tile_emulator_set_checked(int checked);
 
+/* Of the calling thread's checked launches since it last asked: stores that nothing orders, of the
+ * same bytes by several threads or blocks. They are no faults: the calls succeed. A line each, as
+ * in the text of an error; "": none. */
+TILE_API const char *tile_emulator_benign_races(void);
+
 /* Counts of the last checked launch that ended in this process, by place: fills at most `capacity`
  * of them and returns how many there are. */
 TILE_API size_t tile_emulator_statistics(tile_emulator_count *out, size_t capacity);
 
 /* Later launches of code that was compiled for it do without the op of this number; 0: without
- * none. And whether some thread has come to it since the process began: 1 where that would have made
- * no difference, since it is a condition that held, 2 where it would. */
+ * none. And whether some thread has come to it since the process began: 1 where that would have
+ * made no difference, since it is a condition that held, 2 where it would. */
 TILE_API void tile_emulator_leave_out(uint32_t number);
 TILE_API int tile_emulator_came_to(uint32_t number);
 /* What the launches since then, as far as they were checked, show of why nobody misses it;

@@ -19,7 +19,7 @@ extern "C" {
 #define TILE_API
 #endif
 
-#define TILE_ABI_VERSION 5u
+#define TILE_ABI_VERSION 6u
 
 /* 0 is success, negative numbers are ours, positive ones are the driver's CUresult. */
 typedef int32_t tile_status;
@@ -168,8 +168,12 @@ typedef struct tile_specialisation {
     const char *configuration;
     uint64_t code;                /* a hash of the images */
     uint32_t configuration_count; /* of the first of them: how many; else 0 */
-    uint32_t reserved;
+    uint32_t
+        lacks; /* TILE_LACKS_: what a line of its file could not say; the kernel's first tells */
 } tile_specialisation;
+
+#define TILE_LACKS_NAME     1u /* the kernel's name is none of a kernel in its file */
+#define TILE_LACKS_LANGUAGE 2u /* T, by which tensors are described, is no name there */
 
 /* A choice that the object was built with. */
 typedef struct tile_choice {

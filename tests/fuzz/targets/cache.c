@@ -1,7 +1,7 @@
 /* cache.c: an entry of the cache whose hash is right: units of a build as an earlier one left them.
  */
 #include "fuzz.h"
-#include "units.h"
+#include "build/units.h"
 
 /* Not reached from here. */
 bool image_start(Codegen *codegen, Kernel *kernel, const ArchChoice *arch, Image *out)

@@ -45,7 +45,8 @@ build mended --arch=sm_80
 echo '== no room, no right, not its own'
 cp -r cache kept
 rm -rf cache/*
-(ulimit -f 1; $TILEC add_one.tile --ptxas=none --arch=sm_80 -o /dev/null; echo "status $?"; $TILEC add_one.tile --ptxas=none --arch=sm_80 -o full.o 2>&1; echo "status $?")
+# In a build for coverage the counters would not fit in a file of that size either.
+(export GCOV_PREFIX=/dev/null; ulimit -f 1; $TILEC add_one.tile --ptxas=none --arch=sm_80 -o /dev/null; echo "status $?"; $TILEC add_one.tile --ptxas=none --arch=sm_80 -o full.o 2>&1; echo "status $?") 2>&1 | grep -v '^profiling:'
 ls cache | wc -l
 chmod 0777 cache
 build writable --arch=sm_80

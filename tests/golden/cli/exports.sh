@@ -118,6 +118,37 @@ class Fill(tilus.Script):
 for width in (32, 64):
     Fill(width).compile()
 EOF2
+try 'a Script in a loop' <<'EOF2'
+import tilus
+from tilus import int32
+
+
+class Fill(tilus.Script):
+    def __call__(self, width: int, p: ~int32):
+        self.attrs.blocks = 1
+        self.attrs.warps = 1
+        g = self.global_view(p, dtype=int32, shape=[width])
+        self.store_global(g, self.register_tensor(dtype=int32, shape=[width], init=1), offsets=[0])
+
+
+fill = Fill()
+for width in (32, 64):
+    fill.compile(width=width)
+for width in range(96, 129, 32):
+    fill.compile(width=width)
+EOF2
+try 'a kernel of Warp in a loop' <<'EOF2'
+import warp as wp
+
+
+@wp.kernel
+def double(x: wp.array(dtype=wp.float32)):
+    x[wp.tid()] *= 2.0
+
+
+for width in (32, 64):
+    doubled = double.compile(block_dim=width)
+EOF2
 try 'one name for two' <<'EOF2'
 for kernel in (scale, shift):
     both = kernel.compile(N=1)

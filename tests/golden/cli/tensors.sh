@@ -58,4 +58,4 @@ C
 build() { $TILEC add.tile --arch=sm_90a,emulator --ptxas=none -o add.o -H add.h "$@"
   $TILE_CC -I$TILE_ROOT/runtime/include -I. -o use use.c add.o $TILE_BUILD/libtile_emulator.a $TILE_BUILD/libtile.a -lpthread -ldl -lm; }
 build; ./use | tee said
-build --export "$(sed -n "s/.* --export '\(.*\)' to tilec.*/\1/p" said)"; ./use
+build --export 'add = add.compile(A=T.Tensor((4, 64), T.float32), B=T.Tensor((64,), T.float32), n=3)' --export "$(sed -n "s/.* --export '\(.*\)' to tilec.*/\1/p" said)"; ./use

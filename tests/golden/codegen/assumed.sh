@@ -30,7 +30,7 @@ def rows(A: T.Tensor[[T.dyn["n"], 64], T.float32]):
         T.copy(a, B[b * 16, 0])
     return B
 T
-    $TILEC k.tile --arch=sm_80 --emit=ptx -o k.ptx --ptxas=none
+    $TILEC k.tile --arch=sm_80 --emit=ptx --ptxas=none >k.ptx
     awk '/\.entry/ { name = $0; sub(/.*\.entry /, "", name); sub(/\(.*/, "", name) } /setp/ { tests[name]++ }
         /(ld|st)\.global/ { accesses[name]++; wide[name] += /\.v4/ }
         END { for (name in accesses) printf "%s: %d accesses, %d wide, %d comparisons\n", name, accesses[name], wide[name], tests[name] }' k.ptx | sort

@@ -13,6 +13,6 @@ def turned(A: T.Tensor[[1024, 512], T.float32]):
             B[j, i] = A[i, j] * 2
     return B
 T
-$TILEC k.tile --arch=sm_80 --emit=ptx -o k.ptx --ptxas=none
+$TILEC k.tile --arch=sm_80 --emit=ptx --ptxas=none >k.ptx
 [ $(grep -c . k.ptx) -lt 1500 ] && echo "some"
 grep -c 'st.global' k.ptx

@@ -15,11 +15,6 @@ $TILEC --arch=sm_80 --export "product = Product(128, 128, 16, warps=8, stages=3)
   awk '/\.entry/ { mine = /_aligned/ } mine && /^\$L__BB/ { text = "" } mine && match($0, /ld\.shared|fma\.rn|cp\.async\.(cg|commit|wait)|bar\.sync/) {
       name = substr($0, RSTART, RLENGTH); if (name != last || text == "") text = text " " name; last = name; if (name == "fma.rn") found = 1 }
     mine && /bra/ && found { print text; exit }' | fold -s -w 150
-# Products that have no factor with the one before them, and the level of ptxas that leaves them in that order; where they would spill
-# in it, another one.
+# Products that have no factor with the one before them.
 $TILEC --arch=sm_80 --export "product = Product(128, 128, 16, warps=8, stages=3)" --emit=ptx $TILE_ROOT/tests/exec/dot_slices.tile |
   awk -F'[ ,\t;]+' '/\.entry/ { mine = /_aligned/ } mine && /fma\.rn/ { all++; if ($4 != a && $5 != b) alone++; a = $4; b = $5 } END { print alone " of " all }'
-for kernel in "Product(128, 128, 16, warps=8, stages=3)" "Product(128, 128, 32, warps=4, stages=2)"; do
-  $TILEC --arch=sm_80 --no-cache -j1 -v --export "product = $kernel" -o $TMP/product.o $TILE_ROOT/tests/exec/dot_slices.tile 2>&1 | grep -oE '"-O[0-9]"' | tr '\n' ' '
-  echo
-done

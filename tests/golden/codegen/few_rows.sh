@@ -9,8 +9,8 @@ cat >few.tile <<'T'
 from tile.gemm import FewRows, Widened
 from tilus import int4
 T
-$TILEC few.tile --arch=sm_90a --ptxas=none --emit=ptx --export 'few = FewRows().compile(n=4096, k=4096)' -o few.ptx
+$TILEC few.tile --arch=sm_90a --ptxas=none --emit=ptx --export 'few = FewRows().compile(n=4096, k=4096)' >few.ptx
 sequence few.ptx
 echo "narrow weights, k shared"
-$TILEC few.tile --arch=sm_90a --ptxas=none --emit=ptx --export 'few = Widened(16, 64, 256, 3, stages=4, warps=4, weights=int4, evict="evict_first", clustered=True).compile(n=8192, k=8192)' -o few.ptx
+$TILEC few.tile --arch=sm_90a --ptxas=none --emit=ptx --export 'few = Widened(16, 64, 256, 3, stages=4, warps=4, weights=int4, evict="evict_first", clustered=True).compile(n=8192, k=8192)' >few.ptx
 sequence few.ptx

@@ -25,7 +25,7 @@ def k(A: T.Tensor[[64, 64], T.float16], B: T.Tensor[[64, 64], T.float16]):
     return C, D
 T
     echo "$1"
-    $TILEC k.tile --arch=sm_90a --emit=ptx -o k.ptx --ptxas=none
+    $TILEC k.tile --arch=sm_90a --emit=ptx --ptxas=none >k.ptx
     grep -o 'wgmma.\(commit_group\|wait_group\).*' k.ptx
 }
 kernel "T.wait_wgmma(1); T.copy(c, C); T.wait_wgmma(0)"

@@ -31,7 +31,7 @@ def one(A: T.Tensor[[32], T.int8], x: T.int4):
 widen.compile()
 one.compile()
 T
-$TILEC --emit=ptx widen.tile --arch=sm_90a --ptxas=none -o all.ptx
+$TILEC --emit=ptx widen.tile --arch=sm_90a --ptxas=none >all.ptx
 awk '/\.entry widen[^ ]*_aligned/ { inside = 1 } inside; /ret;/ { inside = 0 }' all.ptx |
   grep -oE '(prmt|and|xor|lop3|fma\.rn|add\.rn|cvt\.rn|ld\.global|st\.global)[.a-z0-9]*' | sort | uniq -c
 grep -oE 'red\.relaxed[.a-z0-9]*' all.ptx

@@ -25,7 +25,7 @@ def gemm(A: T.Tensor[[T.dyn["M"], T.dyn["K"]], T.float16], B: T.Tensor[[T.dyn["K
 T
 for n in 4096 4104; do
   echo "$n columns"
-  $TILEC --emit=ptx product.tile --arch=sm_90a --ptxas=none --export "gemm = gemm.compile(A=T.Tensor((4000, 4096), T.float16), B=T.Tensor((4096, $n), T.float16))" -o all.ptx
+  $TILEC --emit=ptx product.tile --arch=sm_90a --ptxas=none --export "gemm = gemm.compile(A=T.Tensor((4000, 4096), T.float16), B=T.Tensor((4096, $n), T.float16))" >all.ptx
   awk '/\.entry .*_aligned/ { inside = 1 } inside; /ret;/ { inside = 0 }' all.ptx |
     grep -oE 'reqnctapercluster.*|barrier\.cluster\.[a-z.]*|cp\.async\.bulk\.tensor\.2d\.shared[^ ]*|mbarrier\.arrive\.[a-z.:]*|mapa[^ ]*' | sort | uniq -c
 done

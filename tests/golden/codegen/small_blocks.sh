@@ -12,6 +12,6 @@ def line(x: wp.array(dtype=float), y: wp.array(dtype=float)):
 T
 for threads in 64 256; do
     echo "$threads threads"
-    $TILEC line.tile --arch=sm_90a --ptxas=none --emit=ptx --export "line = line.compile(block_dim=$threads)" -o line.ptx
+    $TILEC line.tile --arch=sm_90a --ptxas=none --emit=ptx --export "line = line.compile(block_dim=$threads)" >line.ptx
     awk '/^\.visible/ { wanted = /_aligned/ } wanted' line.ptx | grep -E 'griddepcontrol|nctaid|, 2049' | sed 's/%[a-z]*[0-9]*\([^.a-z0-9]\)/R\1/g'
 done

@@ -37,4 +37,4 @@ $TILEC script.tile --arch=sm_90a --emit=ptx --export 's = Specialised().compile(
 echo "groups"
 $TILEC script.tile --arch=sm_90a --emit=ptx --export 'g = Groups().compile()' -o - | sequence
 echo "mixed"
-$TILEC mixed.tile --arch=sm_90a --emit=ptx --export 'm = mixed.compile()' -o - | sequence
+$TILEC mixed.tile --arch=sm_90a --emit=ptx --export 'mixed = mixed' --export 'm = mixed.compile()' -o - | sequence

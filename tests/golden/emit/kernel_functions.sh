@@ -62,8 +62,10 @@ def open_key(A: T.Tensor[[int], T.float32]):
         A[0] = 1
 TILE
 cd "$TMP" || exit
-"$TILEC" functions.tile --arch=emulator -o f.o -H f.h --export 'opened = open_key.compile(A=T.Tensor((8,), T.float32))' &&
-    grep -E '^tile_status [a-z_]+\(tile_stream' f.h && "$TILEC" info f.o | grep -E '^[a-z_]+\(|^  (tensor|returns|with)' | sed 's, ABI version.*,,'
+"$TILEC" functions.tile --arch=emulator -o f.o -H f.h &&
+    "$TILEC" functions.tile --arch=emulator -o opened.o -H opened.h --export 'opened = open_key.compile(A=T.Tensor((8,), T.float32))' &&
+    grep -hE '^tile_status [a-z_]+\(tile_stream' f.h opened.h &&
+    for object in f.o opened.o; do "$TILEC" info $object; done | grep -E '^[a-z_]+\(|^  (tensor|returns|with)' | sed 's, ABI version.*,,'
 echo "-- placeholders are remarked upon, or refused"
 echo 'scaled.compile(T.Tensor((1, 8)), 1.0); two.compile(T.Tensor((8,), T.float16))' >>functions.tile
 "$TILEC" functions.tile --arch=emulator -o f.o

@@ -72,10 +72,8 @@ def pushed(A: T.Tensor[[4, 64], T.float32]):
         inbox = T.alloc_shared((64,), T.float32)
         full = T.alloc_cluster_barrier(1)
         T.copy(A[bx, 0], own)
-        if T.get_thread_binding() == 0:
-            T.mbarrier_arrive_expect_tx(full, 256)
         T.copy_cluster(own, inbox, dst_block=1 - T.block_rank_in_cluster(), remote_barrier=full)
-        T.mbarrier_wait_parity(full, 0)  # bytes
+        T.mbarrier_wait_parity(full, 0)  # landed
         T.copy(inbox, B[bx, 0])
         T.cluster_sync()  # last
     return B
@@ -115,10 +113,11 @@ run "blocks that do not all meet" 'a = zeros((9,), int32); meet(a, 7)'
 sed 's/T.sync_grid()  # all/pass/' whole.tile > mutant.tile; run "blocks that do not meet" 'a = zeros((9,), int32); meet(a, 7)'
 sed 's/if bx < n:/if bx < N:/' whole.tile > mutant.tile; run "more blocks than run at a time" 'a = zeros((5000,), int32); meet(a, 5000)'
 pushed='a = random((4, 64), float32); b = pushed(a); print("fine", all([b[i, j] == a[i ^ 1, j] for i in range(4) for j in range(64)]))'
-cp whole.tile mutant.tile; run "bytes that another block sends" "$pushed"
-grep -v "# bytes" whole.tile > mutant.tile; run "without waiting for them" "$pushed"
+cp whole.tile mutant.tile; run "what another block sends" "$pushed"
+grep -v "# landed" whole.tile > mutant.tile; run "without waiting for it" "$pushed"
 grep -v "# last" whole.tile > mutant.tile; run "without a last meeting" "$pushed"
-sed 's/expect_tx(full, 256)/expect_tx(full, 512)/' whole.tile > mutant.tile; run "more bytes than come" "$pushed"
+sed 's/T.mbarrier_wait_parity(full, 0)/T.mbarrier_expect_tx(full, 512); &/' whole.tile > mutant.tile; run "bytes that do not come" "$pushed"
+sed 's/full = T.alloc_cluster_barrier(1)/full = T.alloc_cluster_barrier(2)/' whole.tile > mutant.tile; run "more arrivals than come" "$pushed"
 echo "a GPU without clusters"
 cat > pair.tile <<'T'
 import tilelang.language as T

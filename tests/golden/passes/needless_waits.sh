@@ -64,3 +64,7 @@ cp $TILE_ROOT/tests/exec/dot_slices.tile $TMP/a.tile
 count "a product by fma" 'k = Product(64, 64, 8, float64, float64); a = zeros((64, 32), float64); b = zeros((32, 64), float64); c = zeros((64, 64), float64); k(64, 64, 32, a, b, c)' sm_90a
 cp $TILE_ROOT/tests/exec/pipelined_gemm.tile $TMP/a.tile
 count "a product by wgmma" 'k = Gemm(); a = zeros((128, 128), float16); b = zeros((128, 128), float16); c = zeros((128, 128), float32); k(128, 128, 128, a, b, c)' sm_90a
+# One thread that has the tensor unit overwrite what it read, or store what it wrote, passes a fence and no barrier.
+cp $TILE_ROOT/tests/exec/generated_faults.tile $TMP/a.tile
+count "one thread reads" 'x = zeros((64, 32), float32); ByOneThread(False)(1, x, x)' sm_90a
+count "one thread stores" 'x = zeros((64, 32), float32); ByOneThread(True)(1, x, x)' sm_90a

@@ -1,0 +1,75 @@
+/* build.h: the front door of build/: a session's programs, what a build gives, and what outputs are
+ * made of. */
+#ifndef TILEC_BUILD_BUILD_H
+#define TILEC_BUILD_BUILD_H
+
+#include "emit/emit.h"
+#include "eval/eval.h"
+#include "options.h"
+#include "passes/passes.h"
+
+#include "base/vec.h"
+
+typedef enum ExitStatus {
+    EXIT_DONE,
+    EXIT_SOURCE,   /* the source is wrong */
+    EXIT_USAGE,    /* the command line is wrong */
+    EXIT_TOOL,     /* a tool or the device failed */
+    EXIT_INTERNAL, /* the compiler is wrong */
+    EXIT_MISMATCH, /* a run found a mismatch, race or bounds fault */
+} ExitStatus;
+
+/* What a build gives. Bytes and texts live in the session's arena. */
+typedef struct Build {
+    VEC(Kernel *) kernels; /* all that were lowered; the images refer to some */
+    ExportImages *exports;
+    int export_count;
+    const char *object;
+    size_t object_size;
+} Build;
+
+typedef struct BuildWish {
+    EmitWish emit;
+    bool first_only; /* of several configurations the first that can be built is all */
+    MutantVec
+        *mutants;      /* if given, kernels are made to do without each of these, which are added */
+    bool general_only; /* no variants for aligned arguments but where there is no other */
+    bool in_threads;   /* others run beside this one: no process may be forked */
+} BuildWish;
+
+/* Kernels in a file of IR text (build/ir_exports.c). False: reported; the kernels are the caller's
+ * to free all the same. */
+typedef struct KernelList {
+    Kernel **items;
+    int count;
+} KernelList;
+bool is_ir_file(const char *path);
+bool read_ir_exports(Session *session, const char *path, KernelList *kernels, ExportList *out);
+void free_kernels(KernelList *kernels);
+
+/* Whether a C program can call the exports (build/c_names.c); no: reported. */
+bool check_c_names(Session *session, const Options *options, const ExportList *exports);
+
+typedef void ImageFunction(const Image *image, void *context);
+void export_each_image(const ExportImages *export, ImageFunction *visit, void *context);
+
+/* ---- session.c: what commands share ---- */
+
+/* Opens the one input and makes a program of it; NULL: reported. */
+Program *open_program(Session *session, const Options *options, Host *host);
+/* The same of a text; what is carried stands for all files (or NULL). */
+Program *open_source(Session *session, const Options *options, const Source *source,
+                     const Carried *carried, Host *host);
+
+/* What an object carries of a program and the options that it was compiled with (build/carry.c). */
+Carried *carry_program(Session *session, const Options *options, const Source *main,
+                       const Program *program);
+/* EXIT_DONE, or what the errors that were reported stand for. */
+ExitStatus session_status(const Session *session);
+/* The messages so far, as --diagnostics says, on standard error. */
+void show_messages(const Session *session, const Options *options);
+bool write_output(Session *session, const char *path, const void *bytes, size_t length);
+bool write_outputs(Session *session, OsOutput *outputs, size_t count); /* all of them or none */
+void check_printed(Session *session); /* reports it if standard output took not all of it */
+
+#endif

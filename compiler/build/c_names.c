@@ -1,0 +1,46 @@
+/* c_names.c: whether C can call what is exported: what the header declares is no word of C or C++,
+ * and nothing twice. */
+#include "build/build.h"
+
+typedef struct CNames {
+    Session *session;
+    const char *prefix;
+    Map owners; /* Name -> Export that the header declares it for */
+} CNames;
+
+static bool refuse(const CNames *names, const Export *export, const char *fault, const char *fix)
+{
+    diag_report(names->session->diags, DIAG_bad_export, export->span, fault);
+    diag_hint(names->session->diags, "%s", fix);
+    return false;
+}
+
+static bool take_name(CNames *names, const Export *export, const char *ending)
+{
+    Arena *arena = names->session->arena;
+    Name name = intern_printf(names->session->names, "%s%s%s", names->prefix, export->name, ending);
+    const Export *owner = map_get(&names->owners, name);
+    map_set(arena, &names->owners, name, (void *)(uintptr_t) export);
+    if (c_keeps_name(name))
+        return refuse(names, export,
+                      arena_printf(arena, "C and C++ keep the name '%s' for themselves", name),
+                      "give the kernel another name, or all a --prefix");
+    if (!owner) return true;
+    return refuse(names, export,
+                  arena_printf(arena, "in C '%s' is declared for the kernel '%s' and for '%s'",
+                               name, owner->name, export->name),
+                  "give one of the kernels another name");
+}
+
+bool check_c_names(Session *session, const Options *options, const ExportList *exports)
+{
+    static const char *const endings[] = {"", "_prepare", "_plan", "_kernel", "_shapes"};
+    CNames names = {session, options->prefix ? options->prefix : "", {0}};
+    bool fine = true;
+    for (int i = 0; i < exports->count; i++) {
+        const Export *export = &exports->items[i];
+        const int count = has_results(export->specialisations[0]) ? 5 : 4;
+        for (int j = 0; fine && j < count; j++) fine = take_name(&names, export, endings[j]);
+    }
+    return fine;
+}

@@ -1,0 +1,501 @@
+/* units.c: from a TYPED kernel to the images of its variants on all architectures. */
+#include "build/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    VARIANT_MULTIPLE = 16
+}; /* of the aligned variant: bytes of an address, or the least value of an integer */
+
+/* ---- what a variant assumes ---- */
+
+static bool is_assumable(const Parameter *parameter)
+{
+    const Type *type = parameter->value->type;
+    return !parameter->is_key && !parameter->is_workspace &&
+           (type->kind == TYPE_POINTER ||
+            (type->kind == TYPE_SCALAR && dtype_is_integer(type->dtype)));
+}
+
+/* An extent of elements of less than a byte fills the widest access by more of them. */
+static int64_t integer_multiple(const Kernel *kernel)
+{
+    int64_t multiple = VARIANT_MULTIPLE;
+    for (int i = 0; i < kernel->parameter_count; i++) {
+        const DType dtype = kernel->parameters[i].value->type->dtype;
+        if (!dtype_is_packed(dtype)) continue;
+        const int64_t each = VARIANT_MULTIPLE * 8 / dtype_memory_bits(dtype);
+        multiple = each > multiple ? each : multiple;
+    }
+    return multiple;
+}
+
+int64_t *variant_multiples(Arena *arena, const Kernel *kernel)
+{
+    int64_t *multiples = arena_new_array(arena, int64_t, kernel->parameter_count + 1);
+    const int64_t of_integers = integer_multiple(kernel);
+    bool any = false;
+    for (int i = 0; i < kernel->parameter_count; i++) {
+        const Parameter *parameter = &kernel->parameters[i];
+        const bool is_pointer = parameter->value->type->kind == TYPE_POINTER;
+        multiples[i] = !is_assumable(parameter) ? 1 : is_pointer ? VARIANT_MULTIPLE : of_integers;
+        any |= multiples[i] > 1;
+    }
+    return any ? multiples : NULL;
+}
+
+/* What every variant assumes: that a pointer is aligned to its elements. NULL: nothing. */
+static int64_t *element_multiples(Arena *arena, const Kernel *kernel)
+{
+    int64_t *multiples = arena_new_array(arena, int64_t, kernel->parameter_count + 1);
+    bool any = false;
+    for (int i = 0; i < kernel->parameter_count; i++) {
+        const Type *type = kernel->parameters[i].value->type;
+        multiples[i] = type->kind == TYPE_POINTER ? dtype_bytes(type->dtype) : 1;
+        any |= multiples[i] > 1;
+    }
+    return any ? multiples : NULL;
+}
+
+/* A lowered copy of a kernel, made under the assumptions; the caller's to free. NULL: reported.
+ * What was assumed is the variant's to say from then on, so that equal code is equal text. */
+static Kernel *lower_copy(const Kernel *typed, const ArchChoice *arch, const int64_t *multiples,
+                          const PassOptions *passes)
+{
+    Kernel *kernel = kernel_clone(typed);
+    kernel->name =
+        intern_printf(typed->session->names, "%s%s%s%s", typed->name, multiples ? "_aligned" : "",
+                      arch->emulator ? "_emulated_" : "", arch->emulator ? arch->target->name : "");
+    for (int i = 0; multiples && i < kernel->parameter_count; i++)
+        if (kernel->parameters[i].multiple < multiples[i])
+            kernel->parameters[i].multiple = multiples[i];
+    kernel->wants_remarks = passes->reasons;
+    if (!passes_run(kernel, arch->target, passes)) {
+        kernel_free(kernel);
+        return NULL;
+    }
+    for (int i = 0; i < kernel->parameter_count; i++) kernel->parameters[i].multiple = 1;
+    return kernel;
+}
+
+/* The code without the kernel's symbol: whether an assumption changed it, the text is the judge. */
+static const char *code_text(Arena *arena, Kernel *kernel)
+{
+    Name name = kernel->name;
+    kernel->name = kernel->export_name;
+    Buf text = {0};
+    kernel_print(kernel, &text);
+    kernel->name = name;
+    const char *copy = arena_copy_text(arena, text.data, text.length);
+    buf_free(&text);
+    return copy;
+}
+
+/* ---- images ---- */
+
+static int spills_of(const Image *image)
+{
+    int bytes = 0;
+    for (int i = 0; i < image->entry_count; i++) bytes += image->entries[i].spill_bytes;
+    return bytes;
+}
+
+static bool is_serialised(const Image *image)
+{
+    for (int i = 0; i < image->entry_count; i++)
+        if (image->entries[i].serialised) return true;
+    return false;
+}
+
+/* The target, if it had these features. */
+static const Target *with_features(Arena *arena, const Target *target, unsigned features)
+{
+    if (target->features == features) return target;
+    Target *other = arena_new_of(arena, Target);
+    *other = *target;
+    other->features = features;
+    return other;
+}
+
+/* What wgmma leaves too few registers for is tried by mma.sync, which takes its operands and sums
+ * in smaller pieces, and is kept where that spills less. It may be refused. */
+static bool try_without_wgmma(Stages *stages, const Pending *pending)
+{
+    Session *session = stages->session;
+    const PassOptions quiet = {.verify_each = stages->passes.verify_each,
+                               .reasons = stages->passes.reasons};
+    const Target *given = pending->arch->target;
+    const ArchChoice arch = {
+        .target = with_features(session->arena, given, given->features & ~(unsigned)HAS_WGMMA)};
+    const DiagMute mute = diag_mute(session->diags);
+    Kernel *kernel = lower_copy(pending->typed, &arch, pending->multiples, &quiet);
+    Image *image = pending->image, other;
+    diag_unmute(session->diags, mute);
+    if (!kernel) return true;
+    vec_push(session->arena, &stages->build->kernels, kernel);
+    if (!image_start(stages->codegen, kernel, &arch, &other) ||
+        !image_finish(stages->codegen, &other))
+        return false;
+    if (spills_of(&other) < spills_of(image) || (is_serialised(image) && !spills_of(&other)))
+        *image = other;
+    return true;
+}
+
+static bool finish_image(Stages *stages, const Pending *pending)
+{
+    const Image *image = pending->image;
+    if (!image_finish(stages->codegen, pending->image)) return false;
+    return !pending->has_wgmma || (!is_serialised(image) && !spills_of(image)) ||
+           try_without_wgmma(stages, pending);
+}
+
+bool finish_images(Stages *stages, size_t running)
+{
+    uint64_t start = os_now_ns();
+    bool fine = true;
+    for (; stages->pending.count - stages->finished > running; stages->finished++)
+        fine &= finish_image(stages, &stages->pending.data[stages->finished]);
+    times_add(stages->session->times, "waiting for ptxas", start);
+    return fine;
+}
+
+static bool start_image(Stages *stages, Kernel *kernel, Pending pending)
+{
+    if (!finish_images(stages, stages->jobs - 1)) return false;
+    uint64_t start = os_now_ns();
+    bool fine = image_start(stages->codegen, kernel, pending.arch, pending.image);
+    times_add(stages->session->times, "LLVM", start);
+    pending.has_wgmma = region_has(kernel->host, OP_wgmma);
+    vec_push(stages->session->arena, &stages->pending, pending);
+    return fine;
+}
+
+/* ---- variants ---- */
+
+typedef struct Lowered { /* one an architecture; NULL: a configuration that it has no room for */
+    Kernel **kernels;
+    const char **texts;
+} Lowered;
+
+/* Lowers for all architectures under the same assumptions. A configuration may fail on some of
+ * them. False: reported. */
+static bool lower_all(Stages *stages, const Kernel *typed, const int64_t *multiples, Lowered *out)
+{
+    Arena *arena = stages->session->arena;
+    const ArchList *archs = stages->archs;
+    bool any = false;
+    out->kernels = arena_new_array(arena, Kernel *, archs->count);
+    out->texts = arena_new_array(arena, const char *, archs->count);
+    for (size_t i = 0; i < archs->count; i++) {
+        out->kernels[i] = lower_copy(typed, &archs->items[i], multiples, &stages->passes);
+        out->texts[i] = "";
+        if (!out->kernels[i] && !typed->configuration) return false;
+        if (!out->kernels[i]) continue;
+        any = true;
+        vec_push(arena, &stages->build->kernels, out->kernels[i]);
+        out->texts[i] = code_text(arena, out->kernels[i]);
+    }
+    return any;
+}
+
+static bool same_code(const Lowered *a, const Lowered *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(a->texts[i], b->texts[i]) != 0) return false;
+    return true;
+}
+
+/* Whether the assumptions give the code of `wanted` on all architectures: a trial, which is not
+ * shown by --print-after and leaves nothing behind. */
+static bool gives_code(Stages *stages, const Kernel *typed, const int64_t *multiples,
+                       const Lowered *wanted)
+{
+    const PassOptions quiet = {.verify_each = stages->passes.verify_each,
+                               .reasons = stages->passes.reasons};
+    Arena *arena = stages->session->arena;
+    bool same = true;
+    for (size_t i = 0; same && i < stages->archs->count; i++) {
+        if (!wanted->kernels[i]) continue;
+        Kernel *kernel = lower_copy(typed, &stages->archs->items[i], multiples, &quiet);
+        same = kernel && strcmp(code_text(arena, kernel), wanted->texts[i]) == 0;
+        if (kernel) kernel_free(kernel);
+    }
+    return same;
+}
+
+/* Assumes no more than what the code needs, so that more calls get it: each multiple is lowered to
+ * the least that gives the same code on all architectures. Lowering is cheap beside LLVM. Trials
+ * may be refused. */
+static void relax_multiples(Stages *stages, const Kernel *typed, const Lowered *aligned,
+                            int64_t *multiples)
+{
+    const DiagMute mute = diag_mute(stages->session->diags);
+    for (int i = 0; i < typed->parameter_count; i++) {
+        int64_t wanted = multiples[i];
+        for (multiples[i] = 1; multiples[i] < wanted; multiples[i] *= 2)
+            if (gives_code(stages, typed, multiples, aligned)) break;
+    }
+    diag_unmute(stages->session->diags, mute);
+}
+
+static void make_mutants(Stages *stages, const Lowered *lowered)
+{
+    for (size_t i = 0; stages->wish.mutants && i < stages->archs->count; i++)
+        if (lowered->kernels[i])
+            mutants_make(lowered->kernels[i], lowered->texts[i], stages->session->arena,
+                         stages->wish.mutants);
+}
+
+/* `assumed` is what it was lowered with, `multiples` what it says. */
+static bool add_variant(Stages *stages, const Kernel *typed, const Lowered *lowered,
+                        const int64_t *assumed, const int64_t *multiples, VariantImages *images)
+{
+    const ArchList *archs = stages->archs;
+    *images =
+        (VariantImages){.multiples = multiples,
+                        .images = arena_new_array(stages->session->arena, Image, archs->count)};
+    for (size_t i = 0; i < archs->count; i++) {
+        if (!lowered->kernels[i]) continue;
+        const Pending pending = {.image = &images->images[images->image_count++],
+                                 .typed = typed,
+                                 .arch = &archs->items[i],
+                                 .multiples = assumed};
+        if (!start_image(stages, lowered->kernels[i], pending)) return false;
+    }
+    return true;
+}
+
+static void find_cast(Op *op, void *context)
+{
+    if (op->code == OP_signal_copied && op->operand_count > 2) *(bool *)context = true;
+}
+
+/* What only the tensor unit can do asks for alignment: there is no other variant. */
+static bool is_for_tensor_unit(const Kernel *typed)
+{
+    bool found = false;
+    kernel_visit((Kernel *)(uintptr_t)typed, find_cast, &found);
+    return found;
+}
+
+static bool start_aligned(Stages *stages, const Kernel *typed, int64_t *multiples,
+                          SpecialisationImages *out)
+{
+    Lowered aligned;
+    if (!lower_all(stages, typed, multiples, &aligned)) return false;
+    relax_multiples(stages, typed, &aligned, multiples);
+    make_mutants(stages, &aligned);
+    out->variant_count = 1;
+    return add_variant(stages, typed, &aligned, multiples, multiples, out->variants);
+}
+
+/* Up to two variants: aligned first where alignment changes the code on some architecture, then the
+ * one that assumes no more than aligned elements. That one is started first: ptxas takes longer for
+ * it, and is at work while it is found out what the other one has to assume. */
+static bool start_variants(Stages *stages, const Kernel *typed, SpecialisationImages *out)
+{
+    Arena *arena = stages->session->arena;
+    int64_t *multiples = variant_multiples(arena, typed);
+    Lowered general, aligned;
+    out->variants = arena_new_array(arena, VariantImages, 2);
+    if (multiples && is_for_tensor_unit(typed)) return start_aligned(stages, typed, multiples, out);
+    if (!lower_all(stages, typed, NULL, &general)) return false;
+    bool both = multiples && !stages->wish.general_only;
+    if (both && !lower_all(stages, typed, multiples, &aligned)) return false;
+    both = both && !same_code(&general, &aligned, stages->archs->count);
+    if (both) make_mutants(stages, &aligned);
+    make_mutants(stages, &general);
+    out->variant_count = both ? 2 : 1;
+    if (!add_variant(stages, typed, &general, NULL, element_multiples(arena, typed),
+                     &out->variants[both]))
+        return false;
+    if (!both) return true;
+    relax_multiples(stages, typed, &aligned, multiples);
+    return add_variant(stages, typed, &aligned, multiples, multiples, out->variants);
+}
+
+bool unit_start(Stages *stages, Unit *unit)
+{
+    Diags *diags = stages->session->diags;
+    DiagMute mute = {0};
+    if (unit->typed->configuration && !finish_images(stages, 0)) return false;
+    if (unit->typed->configuration) mute = diag_mute(diags);
+    bool fine = start_variants(stages, unit->typed, unit->images);
+    if (!unit->typed->configuration) return fine;
+    /* Whether it can be built is known when all tools have answered. */
+    fine = finish_images(stages, 0) && fine;
+    if (!fine) {
+        unit->fault = diag_muted_error(diags, &unit->fault_at);
+        unit->images->variant_count = 0;
+    }
+    diag_unmute(diags, mute);
+    return true;
+}
+
+Kernel *host_kernel(Stages *stages, const Kernel *typed)
+{
+    const PassOptions passes = {.stop_after = "spans"};
+    Kernel *kernel = kernel_clone(typed);
+    vec_push(stages->session->arena, &stages->build->kernels, kernel);
+    return passes_run(kernel, stages->archs->items[0].target, &passes) ? kernel : NULL;
+}
+
+void export_each_image(const ExportImages *export, ImageFunction *visit, void *context)
+{
+    for (int i = 0; i < export->specialisation_count; i++)
+        for (int j = 0; j < export->specialisations[i].variant_count; j++)
+            for (int k = 0; k < export->specialisations[i].variants[j].image_count; k++)
+                visit(&export->specialisations[i].variants[j].images[k], context);
+}
+
+/* ---- as bytes ---- */
+
+void put_number(Buf *out, uint64_t number)
+{
+    buf_bytes(out, &number, sizeof number);
+}
+
+void put_text(Buf *out, const char *text)
+{
+    buf_bytes(out, text, strlen(text) + 1);
+}
+
+static void put_image(const Image *image, bool with_bytes, Buf *out)
+{
+    put_text(out, image->target->name);
+    put_number(out, image->target->features);
+    put_number(out, image->kind);
+    put_number(out, image->size);
+    put_number(out, (uint64_t)image->entry_count);
+    for (int i = 0; i < image->entry_count; i++) {
+        const ImageEntry *entry = &image->entries[i];
+        put_text(out, entry->name);
+        put_number(out, (uint64_t)entry->warps);
+        put_number(out, (uint64_t)entry->persistent);
+        put_number(out, (uint64_t)entry->cooperative);
+        put_number(out, (uint64_t)entry->early);
+        for (int d = 0; d < 3; d++) put_number(out, (uint64_t)entry->cluster[d]);
+        put_number(out, (uint64_t)entry->shared_bytes);
+        put_number(out, (uint64_t)entry->registers);
+        put_number(out, (uint64_t)entry->spill_bytes);
+        put_number(out, (uint64_t)entry->serialised);
+    }
+    if (with_bytes) put_text(out, image->maps ? image->maps : "");
+    if (with_bytes && image->bytes) buf_bytes(out, image->bytes, image->size);
+}
+
+void put_unit(const SpecialisationImages *images, bool with_bytes, Buf *out)
+{
+    put_number(out, (uint64_t)images->variant_count);
+    for (int i = 0; i < images->variant_count; i++) {
+        const VariantImages *variant = &images->variants[i];
+        const int count = kernel_argument_count(images->kernel);
+        put_number(out, variant->multiples ? (uint64_t)count : 0);
+        for (int j = 0; variant->multiples && j < count; j++)
+            put_number(out, (uint64_t)variant->multiples[j]);
+        put_number(out, (uint64_t)variant->image_count);
+        for (int j = 0; j < variant->image_count; j++)
+            put_image(&variant->images[j], with_bytes, out);
+    }
+}
+
+const char *taker_bytes(Taker *taker, size_t count)
+{
+    const char *bytes = taker->at;
+    taker->failed |= count > taker->left;
+    if (taker->failed) return NULL;
+    taker->at += count;
+    taker->left -= count;
+    return bytes;
+}
+
+uint64_t taker_number(Taker *taker)
+{
+    uint64_t number = 0;
+    const char *bytes = taker_bytes(taker, sizeof number);
+    if (bytes) memcpy(&number, bytes, sizeof number);
+    return number;
+}
+
+const char *taker_text(Taker *taker)
+{
+    return taker->failed ? NULL : taker_bytes(taker, strnlen(taker->at, taker->left) + 1);
+}
+
+/* How many of something follow: each is a byte at least. */
+static uint64_t take_count(Taker *taker)
+{
+    const uint64_t count = taker_number(taker);
+    taker->failed |= count > taker->left;
+    return taker->failed ? 0 : count;
+}
+
+static void take_entry(Taker *taker, ImageEntry *out)
+{
+    const char *name = taker_text(taker);
+    out->name = name ? intern_text(taker->session->names, name) : NULL;
+    out->warps = (int)taker_number(taker);
+    out->persistent = (int)taker_number(taker);
+    out->cooperative = (int)taker_number(taker);
+    out->early = (int)taker_number(taker);
+    for (int d = 0; d < 3; d++) out->cluster[d] = (int)taker_number(taker);
+    out->shared_bytes = (int)taker_number(taker);
+    out->registers = (int)taker_number(taker);
+    out->spill_bytes = (int)taker_number(taker);
+    out->serialised = (int)taker_number(taker);
+}
+
+/* One of those asked for, by name, with the features that were made use of. */
+static const Target *take_target(Taker *taker, const ArchList *archs)
+{
+    const char *name = taker_text(taker);
+    const unsigned features = (unsigned)taker_number(taker);
+    for (size_t i = 0; name && i < archs->count; i++)
+        if (strcmp(archs->items[i].target->name, name) == 0)
+            return with_features(taker->session->arena, archs->items[i].target, features);
+    taker->failed = true;
+    return NULL;
+}
+
+static void take_image(Taker *taker, const ArchList *archs, bool with_bytes, Image *out)
+{
+    *out = (Image){.target = take_target(taker, archs)};
+    out->kind = (ImageKind)taker_number(taker);
+    out->size = taker_number(taker);
+    const uint64_t count = take_count(taker);
+    out->entries = arena_new_array(taker->session->arena, ImageEntry, count + 1);
+    out->entry_count = (int)count;
+    for (uint64_t i = 0; i < count; i++) take_entry(taker, &out->entries[i]);
+    const char *maps = with_bytes ? taker_text(taker) : NULL;
+    out->maps = maps && *maps ? maps : NULL;
+    if (with_bytes && out->kind != IMAGE_EMULATOR) out->bytes = taker_bytes(taker, out->size);
+    if (out->kind == IMAGE_PTX) out->ptx = out->bytes;
+}
+
+static void take_variant(Taker *taker, const ArchList *archs, bool with_bytes, int arguments,
+                         VariantImages *out)
+{
+    Arena *arena = taker->session->arena;
+    const uint64_t multiples = take_count(taker);
+    *out = (VariantImages){0};
+    if (multiples && multiples != (uint64_t)arguments) taker->failed = true;
+    if (taker->failed) return;
+    int64_t *numbers = arena_new_array(arena, int64_t, multiples + 1);
+    for (uint64_t i = 0; i < multiples; i++) numbers[i] = (int64_t)taker_number(taker);
+    if (multiples) out->multiples = numbers;
+    const uint64_t images = take_count(taker);
+    out->images = arena_new_array(arena, Image, images + 1);
+    for (uint64_t i = 0; i < images && !taker->failed; i++)
+        take_image(taker, archs, with_bytes, &out->images[out->image_count++]);
+}
+
+void take_unit(Taker *taker, const ArchList *archs, bool with_bytes, SpecialisationImages *out)
+{
+    const uint64_t count = take_count(taker);
+    out->variants = arena_new_array(taker->session->arena, VariantImages, count + 1);
+    out->variant_count = 0;
+    for (uint64_t i = 0; i < count && !taker->failed; i++)
+        take_variant(taker, archs, with_bytes, kernel_argument_count(out->kernel),
+                     &out->variants[out->variant_count++]);
+}

@@ -1,0 +1,201 @@
+/* place.c: what can be read and written: names, items and attributes, and parts of records that
+ * they have. A record is a value: to write to a part of one is to write a record with that part
+ * changed to where it is. The owner and the index of a place are evaluated once. */
+#include "eval/builtins.h"
+
+#include <string.h>
+
+/* ---- reading ---- */
+
+static Object *selected(Eval *eval, const Slot *slot, Object *owner, Span at)
+{
+    if (owner == NULL) return NULL;
+    if (slot->index != NULL) return item_get(eval, owner, slot->index, at);
+    return slot->field != NULL ? attribute_get(eval, owner, slot->field, at) : owner;
+}
+
+/* Of a chain of parts: the place that is no part. */
+static const Slot *root_of(const Slot *slot)
+{
+    while (slot->whole != NULL) slot = slot->whole;
+    return slot;
+}
+
+static Object *read_root(Eval *eval, const Slot *slot, Span at)
+{
+    bool found;
+    if (slot->memory == NULL) return scope_lookup(eval, slot->scope, slot->name, at, &found);
+    if (slot->memory->kind == OBJECT_CELL)
+        return object_ir(eval, build1(&eval->builder, OP_var_get, slot->memory->as.ir.var));
+    return selected(eval, slot, slot->memory, at);
+}
+
+/* What a part is where its root has this value. */
+static Object *part_of(Eval *eval, const Slot *slot, Object *root, Span at)
+{
+    return slot->whole == NULL ? root
+                               : selected(eval, slot, part_of(eval, slot->whole, root, at), at);
+}
+
+/* A container's items are those of the variables that it has under run-time control. */
+Object *slot_read(Eval *eval, const Slot *slot, Span at)
+{
+    Object *object = part_of(eval, slot, read_root(eval, root_of(slot), at), at);
+    return object == NULL || content_settle(eval, object) ? object : NULL;
+}
+
+/* ---- writing ---- */
+
+/* In a parallel loop: by the iterations at hand. */
+static Value *lanes_written(Eval *eval, Value *var, Object *object, Span at)
+{
+    Value *value = lanes_number(eval, object, var->type->content->dtype, at);
+    Value *mask = eval->parallel != NULL ? eval->parallel->mask : NULL;
+    if (value == NULL || mask == NULL) return value;
+    return build3(&eval->builder, OP_select, mask, value, build1(&eval->builder, OP_var_get, var));
+}
+
+static bool write_cell(Eval *eval, Value *var, Object *value, Span at)
+{
+    Value *written = type_is_tile(var->type->content)
+                         ? lanes_written(eval, var, value, at)
+                         : stage_scalar(eval, value, var->type->content->dtype, at);
+    if (written != NULL) build2(&eval->builder, OP_var_set, var, written);
+    return written != NULL;
+}
+
+/* A number that a name stands for keeps its type. */
+static bool write_name(Eval *eval, const Slot *slot, Object *value, Span at)
+{
+    bool found;
+    const Object *old = scope_lookup(eval, slot->scope, slot->name, at, &found);
+    const Type *type = old != NULL && old->kind == OBJECT_IR ? argument_type(old) : NULL;
+    if (type != NULL && type->kind == TYPE_SCALAR)
+        value = object_ir(eval, stage_scalar(eval, value, type->dtype, at));
+    return value != NULL && scope_assign(eval, slot->scope, slot->name, value, at);
+}
+
+static bool write_root(Eval *eval, const Slot *slot, Object *value, Span at)
+{
+    if (slot->memory == NULL) return write_name(eval, slot, value, at);
+    if (slot->memory->kind == OBJECT_CELL)
+        return write_cell(eval, slot->memory->as.ir.var, value, at);
+    if (slot->index != NULL) return item_set(eval, slot->memory, slot->index, value, at);
+    if (slot->field != NULL) return attribute_set(eval, slot->memory, slot->field, value, at);
+    if (slot->memory->kind == OBJECT_TILE) {
+        Value *tile = stage_typed(eval, value, argument_type(slot->memory), at);
+        return tile != NULL && tile_write(eval, slot->memory, tile);
+    }
+    FAIL(eval, bad_reference, at,
+         object_is_record(slot->memory) ? "what nothing is named" : "all of a view or shared tile");
+    return false;
+}
+
+/* The root's value, once the part has this one. */
+static Object *root_with(Eval *eval, const Slot *slot, Object *root, Object *value, Span at)
+{
+    for (; value != NULL && slot->whole != NULL; slot = slot->whole) {
+        Object *owner = part_of(eval, slot->whole, root, at);
+        if (owner == NULL) return NULL;
+        value = slot->index != NULL ? record_with_item(eval, owner, slot->index, value, at)
+                                    : record_with_field(eval, owner, slot->field, value, at);
+    }
+    return value;
+}
+
+/* An item's owner may say how one value takes the place of another, of which it is a part. */
+static bool replace_root(Eval *eval, const Slot *slot, Object *old, Object *value, Span at)
+{
+    Object *method = slot->memory != NULL && slot->index != NULL
+                         ? special_method(eval, slot->memory, "__replace_item__")
+                         : NULL;
+    if (method == NULL) return write_root(eval, slot, value, at);
+    Object *const given[] = {slot->memory, slot->index, old, value};
+    return call_simple(eval, method, 4, given, at) != NULL;
+}
+
+bool slot_write(Eval *eval, const Slot *slot, Object *value, Span at)
+{
+    if (slot->whole == NULL) return write_root(eval, slot, value, at);
+    const Slot *root = root_of(slot);
+    Object *old = read_root(eval, root, at);
+    value = old != NULL ? root_with(eval, slot, old, value, at) : NULL;
+    return value != NULL && replace_root(eval, root, old, value, at);
+}
+
+/* ---- targets ---- */
+
+static bool is_part_of(Eval *eval, const Slot *slot, const Object *owner)
+{
+    return object_is_record(owner) &&
+           (slot->index == NULL || special_method(eval, owner, "__setitem__") == NULL);
+}
+
+static Slot *root_place(Eval *eval, const Node *node, Object *object)
+{
+    Slot *slot = arena_new_of(eval->arena, Slot);
+    if (node->kind == NODE_Name)
+        *slot = (Slot){.scope = eval->frame->scope, .name = NODE_AS(Name, node)->id};
+    else
+        *slot = (Slot){.memory = object};
+    return slot;
+}
+
+Slot *target_place(Eval *eval, const Node *target)
+{
+    const bool is_item = target->kind == NODE_Subscript;
+    if (!is_item && target->kind != NODE_Attribute) {
+        Object *object = eval_expr(eval, target);
+        return object != NULL ? root_place(eval, target, object) : NULL;
+    }
+    const Node *node =
+        is_item ? NODE_AS(Subscript, target)->value : NODE_AS(Attribute, target)->value;
+    const bool has_whole = node->kind == NODE_Subscript || node->kind == NODE_Attribute;
+    if (!eval_may_nest(eval, target->span)) return NULL;
+    Slot *slot = arena_new_of(eval->arena, Slot),
+         *whole = has_whole ? target_place(eval, node) : NULL;
+    Object *owner = !has_whole      ? eval_expr(eval, node)
+                    : whole != NULL ? slot_read(eval, whole, node->span)
+                                    : NULL;
+    if (owner == NULL) return NULL;
+    *slot = (Slot){.field = is_item ? NULL : NODE_AS(Attribute, target)->attr,
+                   .index = is_item ? eval_expr(eval, NODE_AS(Subscript, target)->slice) : NULL};
+    if (is_item && slot->index == NULL) return NULL;
+    if (!is_part_of(eval, slot, owner))
+        slot->memory = owner;
+    else
+        slot->whole = whole != NULL ? whole : root_place(eval, node, owner);
+    return slot;
+}
+
+/* ---- places as objects ---- */
+
+Object *place_object(Eval *eval, Slot *slot)
+{
+    Object *object = object_new(eval, OBJECT_PLACE);
+    object->as.place = slot;
+    return object;
+}
+
+Object *place_new(Eval *eval, Object *memory, Object *index, bool assigns)
+{
+    Slot *slot = arena_new_of(eval->arena, Slot);
+    *slot = (Slot){.memory = memory, .index = index, .assigns = assigns};
+    return place_object(eval, slot);
+}
+
+bool object_is_variable(const Object *object)
+{
+    return object != NULL && object->kind == OBJECT_PLACE && object->as.place->assigns;
+}
+
+Object *place_attribute(Eval *eval, const Object *object, Name name, Span at, bool *found)
+{
+    const Slot *place = object->as.place;
+    *found = true;
+    if (strcmp(name, "memory") == 0) return place->memory;
+    if (strcmp(name, "index") == 0) return place->index != NULL ? place->index : eval->none;
+    if (strcmp(name, "value") == 0) return slot_read(eval, place, at);
+    *found = false;
+    return NULL;
+}

@@ -1,0 +1,14 @@
+/* fold.h: constant folding, for simplify. */
+#ifndef TILEC_IR_FOLD_H
+#define TILEC_IR_FOLD_H
+
+#include "ir/ir.h"
+
+/* The constant that a pure scalar op on constants gives, built at the builder's place; NULL if it
+ * cannot be known. */
+Value *fold_constants(Builder *builder, const Op *op);
+/* What an elementwise op gives for one element of each operand, all of them integers or booleans;
+ * false: it is none of these, or cannot be known. */
+bool fold_element(const Op *op, const int64_t *operands, int64_t *out);
+
+#endif

@@ -1,0 +1,47 @@
+/* rebuild.c: see rebuild.h. */
+#include "ir/rebuild.h"
+
+#include "base/vec.h"
+
+Op *op_rebuild(Op *op, int operand_count, Value *const *operands, int result_count,
+               const Type *const *types)
+{
+    Builder builder = builder_before(op);
+    Op *fresh = build_op(&builder, op->code, operand_count, operands, result_count, types);
+    fresh->attrs = op->attrs;
+    fresh->attr_count = op->attr_count;
+    for (int i = 0; i < op->region_count; i++) {
+        fresh->regions[i] = op->regions[i];
+        fresh->regions[i]->parent = fresh;
+    }
+    op->region_count = 0;
+    return fresh;
+}
+
+Op *loop_carry(Op *loop, int count, Value *const *first)
+{
+    Kernel *kernel = loop->parent->kernel;
+    VEC(Value *) operands = {0};
+    VEC(const Type *) types = {0};
+    for (int i = 0; i < loop->operand_count; i++)
+        vec_push(kernel->arena, &operands, loop->operands[i]);
+    for (int i = 0; i < loop->result_count; i++)
+        vec_push(kernel->arena, &types, loop->results[i].type);
+    for (int i = 0; i < count; i++) {
+        vec_push(kernel->arena, &operands, first[i]);
+        vec_push(kernel->arena, &types, first[i]->type);
+    }
+    Op *wide = op_rebuild(loop, (int)operands.count, operands.data, (int)types.count, types.data);
+    for (int i = 0; i < loop->result_count; i++) {
+        wide->results[i].name = loop->results[i].name;
+        value_replace(&loop->results[i], &wide->results[i]);
+    }
+    op_erase(loop);
+    return wide;
+}
+
+Op *region_terminator(const Region *region)
+{
+    Op *last = region->last;
+    return last && op_info(last->code)->traits & TERM ? last : NULL;
+}

@@ -1,0 +1,21 @@
+/* rebuild.h: changing how many operands and results an op with regions has, for promote, simplify,
+ * pipeline and ring. */
+#ifndef TILEC_IR_REBUILD_H
+#define TILEC_IR_REBUILD_H
+
+#include "ir/ir.h"
+
+/* An op's results are an array in place, so one with more or fewer is a new op, made before `op`:
+ * same code, attributes and regions (which move). `op` itself is left empty for the caller to
+ * erase. */
+Op *op_rebuild(Op *op, int operand_count, Value *const *operands, int result_count,
+               const Type *const *types);
+
+/* A `for` that carries `first` too, behind what it carries already, in the place of `loop`, which
+ * is gone. The region's new arguments and what it yields for them are the caller's to add. */
+Op *loop_carry(Op *loop, int count, Value *const *first);
+
+/* A region's last op if it is a terminator, else NULL. */
+Op *region_terminator(const Region *region);
+
+#endif

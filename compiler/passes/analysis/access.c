@@ -1,0 +1,253 @@
+/* access.c: loads and stores of global memory taken apart, and how wide they can be. */
+#include "passes/analysis/access.h"
+
+bool op_is_element(const Op *op)
+{
+    return op->code == OP_element_load || op->code == OP_element_store ||
+           op->code == OP_element_atomic;
+}
+
+bool op_is_access(const Op *op)
+{
+    return op->code == OP_load || op->code == OP_store;
+}
+
+int64_t type_bytes(const Type *type)
+{
+    const bool is_laid_out = type->kind == TYPE_SHARED && type->layout;
+    return dtype_memory_bytes(type->dtype,
+                              is_laid_out ? layout_size(type->layout) : type_elements(type));
+}
+
+static void find_tile_dims(Access *access)
+{
+    const Attr *dims = op_attr(access->op, ATTR_dims);
+    for (int d = 0; d < access->rank; d++) {
+        access->tile_dim[d] = -1;
+        access->span[d] = 1;
+    }
+    for (int t = 0; t < access->tile->rank; t++) {
+        const int d = dims ? (int)dims->integers[t] : access->rank - access->tile->rank + t;
+        CHECK(d >= 0 && d < access->rank);
+        access->tile_dim[d] = t;
+        access->span[d] = access->tile->shape[t];
+    }
+}
+
+Access access_of(Op *op)
+{
+    const bool stores = op->code != OP_load;
+    const int first_offset = op->code == OP_tensor_copy ? 4 : stores ? 2 : 1;
+    const Op *view = op->operands[0]->op;
+    CHECK(view && view->code == OP_view);
+    Access access = {.op = op, .view = op->operands[0]->type, .pointer = view->operands[0]};
+    access.value = stores ? op->operands[1] : &op->results[0];
+    access.tile = access.value->type;
+    access.rank = access.view->rank;
+    const Attr *bounds = op_attr(op, ATTR_bounds);
+    for (int d = 0; d < access.rank; d++) {
+        access.extents[d] = view->operands[1 + d];
+        access.strides[d] = view->operands[1 + access.rank + d];
+        access.offsets[d] = op->operands[first_offset + d];
+        access.bounds[d] = bounds ? (int)bounds->integers[d] : BOUND_LOW | BOUND_HIGH;
+    }
+    find_tile_dims(&access);
+    return access;
+}
+
+int access_contiguous(const Access *access)
+{
+    for (int d = access->rank - 1; d >= 0; d--) {
+        int64_t stride;
+        if (access->tile_dim[d] >= 0 && access->span[d] > 1 &&
+            value_constant(access->strides[d], &stride) && stride == 1)
+            return d;
+    }
+    return -1;
+}
+
+/* The address of a vector's start is a multiple of its size whatever the other coordinates are. */
+static const char *fault_of_address(FactTable *facts, const Access *access, int dim, int vector)
+{
+    const int64_t size = facts_address_unit(access->view->dtype, vector);
+    if (facts_of(facts, access->pointer).multiple % size != 0)
+        return "the address is not known to be a multiple of more";
+    for (int d = 0; d < access->rank; d++) {
+        const int64_t offset = facts_of(facts, access->offsets[d]).multiple;
+        const int64_t stride = facts_of(facts, access->strides[d]).multiple;
+        const bool offset_fits = offset % vector == 0, stride_fits = stride % vector == 0;
+        if (d == dim && !offset_fits)
+            return "the first index is not known to be a multiple of more";
+        if (d != dim && !stride_fits && !(offset_fits && access->span[d] == 1))
+            return "rows are not known to be a multiple of more apart";
+    }
+    return NULL;
+}
+
+static const char *fault_of_extent(FactTable *facts, const Access *access, int dim, int vector)
+{
+    if (access->span[dim] % vector != 0) return "the tile's rows are no multiple of more";
+    return access->bounds[dim] & BOUND_HIGH &&
+                   facts_of(facts, access->extents[dim]).multiple % vector != 0
+               ? "the tensor's rows are not known to be a multiple of more"
+               : NULL;
+}
+
+const char *access_fault(FactTable *facts, const Access *access, int dim, int vector)
+{
+    const char *fault = fault_of_address(facts, access, dim, vector);
+    return fault ? fault : fault_of_extent(facts, access, dim, vector);
+}
+
+int access_vector(FactTable *facts, const Access *access, int dim, int limit)
+{
+    int vector = ACCESS_BYTES * 8 / dtype_memory_bits(access->view->dtype);
+    while (vector > 1 && (vector > limit || access_fault(facts, access, dim, vector))) vector /= 2;
+    return vector;
+}
+
+int64_t access_bytes(FactTable *facts, Op *op)
+{
+    enum { MOST = 64 };
+    const Access access = access_of(op);
+    const int dim = access_contiguous(&access);
+    if (dim < 0) return 0;
+    const int vector = access_vector(facts, &access, dim, MOST);
+    return dtype_memory_bytes(access.view->dtype, vector);
+}
+
+bool access_is_wide(FactTable *facts, Op *op)
+{
+    enum { LEAST_BYTES = 8 };
+    return access_bytes(facts, op) >= LEAST_BYTES;
+}
+
+bool op_swaps(const Op *op)
+{
+    if (op->code != OP_transpose) return false;
+    const Attr *dims = op_attr(op, ATTR_dims);
+    return dims->count == 2 && dims->integers[0] == 1;
+}
+
+/* The same number in every round of all loops around it. */
+bool value_is_steady(const Value *value)
+{
+    const Region *region = value->op ? value->op->parent : value->region;
+    for (; region && region->parent; region = region->parent->parent)
+        if (region->parent->code == OP_for || region->parent->code == OP_while) return false;
+    return true;
+}
+
+Ldmatrix access_matrices(const Target *target, TargetFeature feature, const Layout *registers,
+                         const Value *tile)
+{
+    const int bits = dtype_memory_bits(tile->type->dtype);
+    if (!target_has(target, feature) || bits != 16 || layout_is_padded(registers) ||
+        !tile->type->layout)
+        return (Ldmatrix){0};
+    return layout_ldmatrix(registers, tile->type->layout, bits);
+}
+
+bool access_is_own(FactTable *facts, Op *a, Op *b, int threads)
+{
+    const Access x = access_of(a), y = access_of(b);
+    const Layout *layout = x.tile->layout;
+    if (a->operands[0] != b->operands[0] || y.tile->layout != layout ||
+        layout_replica_mask(layout) || layout_threads(layout) != threads)
+        return false;
+    for (int d = 0; d < x.rank; d++) {
+        if (x.offsets[d] != y.offsets[d] || x.tile_dim[d] != y.tile_dim[d]) return false;
+        const Facts offset = facts_of(facts, x.offsets[d]);
+        if (offset.low != offset.high && offset.multiple % x.span[d] != 0 &&
+            !value_is_steady(x.offsets[d]))
+            return false;
+    }
+    return true;
+}
+
+/* A number and what it is added to; NULL: nothing. */
+static const Value *split_number(const Value *value, int64_t *number)
+{
+    *number = 0;
+    if (value_constant(value, number)) return NULL;
+    const bool sums = value->op && value->op->code == OP_add;
+    return sums && value_constant(value->op->operands[1], number) ? value->op->operands[0] : value;
+}
+
+/* ---- views that follow each other ---- */
+
+/* The same number; casts that lose nothing do not change what is a size. */
+static bool same_size(const Value *a, const Value *b)
+{
+    int64_t x, y;
+    a = value_uncast(a);
+    b = value_uncast(b);
+    return a == b || (value_constant(a, &x) && value_constant(b, &y) && x == y);
+}
+
+/* How many times `size` an offset is; false: that can't be seen. */
+static bool times_of(const Value *offset, const Value *size, int64_t *times)
+{
+    int64_t bytes;
+    const Op *op = offset->op;
+    *times = 1;
+    if (value_constant(offset, times) && *times == 0) return true;
+    if (value_constant(offset, times) && value_constant(size, &bytes) && bytes > 0) {
+        const bool whole = *times % bytes == 0;
+        *times /= bytes;
+        return whole;
+    }
+    *times = 1;
+    if (same_size(offset, size)) return true;
+    return op && op->code == OP_mul && same_size(op->operands[0], size) &&
+           value_constant(op->operands[1], times);
+}
+
+/* Views of one dimension that begin at different multiples of their extent: `a[i]` and `a[j]`. */
+static bool views_apart(const Access *x, const Access *y)
+{
+    const Value *offsets[2] = {NULL, NULL}, *pointers[2] = {x->pointer, y->pointer};
+    int64_t times[2] = {0, 0}, stride;
+    for (int i = 0; i < 2; i++) {
+        const Op *op = pointers[i]->op;
+        if (!op || op->code != OP_ptr_add) continue;
+        offsets[i] = op->operands[1];
+        pointers[i] = op->operands[0];
+    }
+    if (pointers[0] != pointers[1] || !value_is_steady(pointers[0]) || x->rank != 1 ||
+        y->rank != 1 || !same_size(x->extents[0], y->extents[0]) || !value_is_steady(x->extents[0]))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const Access *access = i ? y : x;
+        if (!value_constant(access->strides[0], &stride) || stride != 1) return false;
+        if (offsets[i] && !times_of(offsets[i], x->extents[0], &times[i])) return false;
+    }
+    return times[0] != times[1];
+}
+
+bool span_ends_before(int64_t begin, int64_t span, int64_t next)
+{
+    int64_t end;
+    return !__builtin_add_overflow(begin, span, &end) && end <= next;
+}
+
+bool access_is_apart(Op *a, Op *b)
+{
+    const Access x = access_of(a), y = access_of(b);
+    if (a->operands[0] != b->operands[0]) return views_apart(&x, &y);
+    for (int d = 0; d < x.rank; d++) {
+        int64_t from, to;
+        if (split_number(x.offsets[d], &from) == split_number(y.offsets[d], &to) &&
+            value_is_steady(x.offsets[d]) && value_is_steady(y.offsets[d]) &&
+            (span_ends_before(from, x.span[d], to) || span_ends_before(to, y.span[d], from)))
+            return true;
+    }
+    return false;
+}
+
+Parameter *pointer_parameter(Kernel *kernel, const Value *pointer)
+{
+    while (pointer->op && (pointer->op->code == OP_ptr_add || pointer->op->code == OP_ptr_cast))
+        pointer = pointer->op->operands[0];
+    return kernel_parameter_of(kernel, pointer);
+}

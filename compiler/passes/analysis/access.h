@@ -1,0 +1,114 @@
+/* access.h: what the passes ask of a load or store of global memory; private to this folder. */
+#ifndef TILEC_PASSES_ANALYSIS_ACCESS_H
+#define TILEC_PASSES_ANALYSIS_ACCESS_H
+
+#include "passes/analysis/uniformity.h"
+#include "passes/analysis/ranges.h"
+#include "passes/pass.h"
+
+enum { ACCESS_BYTES = 16 }; /* of the widest access */
+enum { BOUND_LOW = 1, BOUND_HIGH = 2 };
+
+/* A load or store of a tile, taken apart. */
+typedef struct Access {
+    Op *op;
+    const Type *view, *tile; /* of a copy: a shared tile */
+    Value *pointer, *value;  /* `value` is the tile that is stored or loaded */
+    int rank;                /* of the view; the arrays go by its dimensions */
+    Value *extents[TYPE_RANK], *strides[TYPE_RANK], *offsets[TYPE_RANK];
+    int tile_dim[TYPE_RANK]; /* which dimension of the tile; -1: extent 1 */
+    int64_t span[TYPE_RANK]; /* the tile's extent along it */
+    int bounds[TYPE_RANK];
+} Access;
+
+bool op_is_access(const Op *op);
+/* ---- scattered.c ---- */
+/* One element, by each thread for itself. */
+bool op_is_element(const Op *op);
+/* Each element at indices of its own: gather, put, atomic. */
+bool op_is_scattered(const Op *op);
+/* The tile that such an op moves, and its first index among the operands. */
+Value *scattered_value(Op *op);
+int scattered_first(const Op *op);
+/* Its mask; NULL: it has none. */
+Value *scattered_mask(const Op *op);
+/* The longest vector along the tile's last dimension, a power of two of at most `limit` elements,
+ * whose elements lie side by side and aligned in memory, inside or outside of it, done or masked
+ * out as a whole. */
+int scattered_vector(FactTable *facts, Op *op, int limit);
+Access access_of(Op *op);
+/* begin + span <= next, of numbers of any size. */
+bool span_ends_before(int64_t begin, int64_t span, int64_t next);
+/* The dimension of the view that is contiguous in memory and that the tile spans; -1: none. */
+int access_contiguous(const Access *access);
+/* The longest vector along that dimension, in elements (a power of two, at most `limit`), that is
+ * aligned in memory and is inside or outside of the view as a whole, wherever it starts at a
+ * multiple of its length in the tile. */
+int access_vector(FactTable *facts, const Access *access, int dim, int limit);
+/* Why such a vector is not possible; NULL: it is. */
+const char *access_fault(FactTable *facts, const Access *access, int dim, int vector);
+/* How many bytes a thread moves at a time; whether a copy of it moves several words. */
+int64_t access_bytes(FactTable *facts, Op *op);
+bool access_is_wide(FactTable *facts, Op *op);
+/* True if each of the `threads` meets in one access only elements that it, and nobody else, had in
+ * the other: both have the same tile at the same offsets, and the offsets of other rounds of a loop
+ * are the same ones or at least a tile away. */
+bool access_is_own(FactTable *facts, Op *a, Op *b, int threads);
+/* The same number in every round of all loops around it. */
+bool value_is_steady(const Value *value);
+/* True if no element is met by both accesses. */
+bool access_is_apart(Op *a, Op *b);
+/* The shared_alloc that a shared tile is a part of, or is. */
+const Op *shared_root(const Value *tile);
+/* How a shared tile that is whole, or a part that lies like one, is read or written by matrices, if
+ * the target has that: then a warp's threads move what others of it hold. */
+Ldmatrix access_matrices(const Target *target, TargetFeature feature, const Layout *registers,
+                         const Value *tile);
+/* The rank of the block in whose memory it is; NULL: the block's own. */
+Value *shared_rank(const Value *tile);
+/* ---- disjoint.c ---- */
+/* In which round of the loops around it an access was made, seen from one that is made now: the
+ * same; the one before of `loop`, or some before that, and the same of all others; without a loop,
+ * some earlier one. */
+typedef struct Round {
+    enum { ROUND_SAME, ROUND_BEFORE, ROUND_EARLIER } when;
+    const Op *loop;
+} Round;
+/* Whether two parts of a shared tile, one met in that round and one now, have no byte in common. */
+bool shared_parts_apart(Agreement *agreement, const Value *earlier, Round round,
+                        const Value *later);
+/* ---- shared_view.c ---- */
+/* The layout of a shared_view of a tile that has the layout `whole`, if its elements lie behind the
+ * first one as in a tile of their own; NULL: they don't, or that can't be seen. */
+const Layout *shared_part_layout(LayoutTable *table, FactTable *facts, const Op *view,
+                                 const Layout *whole);
+/* ---- analysis/tma.c: copies by the tensor unit ---- */
+/* How a copy is done: boxes of a tensor map, dimensions from the innermost. */
+typedef struct TensorCopy {
+    Access access;
+    int swizzle;              /* bytes */
+    int dim[TENSOR_RANK];     /* of the view */
+    int64_t box[TENSOR_RANK]; /* extents, in what the map counts */
+    int32_t rows, columns;    /* of the tile's last dimensions, a box */
+} TensorCopy;
+/* Elements that a tensor map counts as one along the contiguous dimension: those of a byte. */
+int tensor_unit(DType dtype);
+/* How a tile of this layout would be copied as `copy` says; false: there is no way. */
+bool tensor_copy_of(Op *copy, const Layout *layout, TensorCopy *out);
+/* Whether the memory is such that the tensor unit can do so. */
+bool tensor_copy_fits(FactTable *facts, const TensorCopy *copy);
+/* Whether the tensor unit can write what `store` does, through shared memory, so many columns at a
+ * time; 0: none. */
+bool tensor_store_fits(FactTable *facts, Op *store);
+int32_t tensor_store_columns(const Type *tile);
+/* And so many rows, of the tile that so many threads hold, each warpgroup its own. */
+int32_t tensor_store_rows(const Type *tile, int threads);
+/* The parameter whose memory a pointer reaches; NULL if that can't be seen. */
+Parameter *pointer_parameter(Kernel *kernel, const Value *pointer);
+/* How many registers from register 0 on are neighbours along the dimension. */
+int layout_register_run(const Layout *layout, int dim);
+bool op_swaps(const Op *op); /* a transpose of two dimensions */
+/* Of a tile in memory: of one that is laid out in shared memory with the layout's padding. */
+int64_t type_bytes(const Type *type);
+
+#endif

@@ -1,0 +1,149 @@
+/* disjoint.c: parts of one shared tile that have no byte in common, such as the slots of a ring
+ * that a program keeps by itself: `tile[(i + 2) % 3]` and `tile[i % 3]`. */
+#include "passes/analysis/access.h"
+#include "passes/analysis/loop.h"
+
+/* (root + number) mod modulus, or without a modulus (0) */
+typedef struct Slot {
+    const Value *root; /* NULL: 0, or */
+    const Op *loop;    /* if given: `step` times the number of rounds that it has behind it */
+    int64_t number, modulus, step;
+} Slot;
+
+/* Others are not followed: sums and products of these have room. */
+static bool is_small(int64_t number)
+{
+    return number >= INT32_MIN && number <= INT32_MAX;
+}
+
+static int64_t floor_mod(int64_t value, int64_t modulus)
+{
+    return ((value % modulus) + modulus) % modulus;
+}
+
+static void take_number(Slot *slot)
+{
+    int64_t number;
+    while (slot->root->op && (slot->root->op->code == OP_add || slot->root->op->code == OP_sub) &&
+           value_constant(slot->root->op->operands[1], &number) && is_small(number) &&
+           is_small(slot->number)) {
+        slot->number += slot->root->op->code == OP_add ? number : -number;
+        slot->root = slot->root->op->operands[0];
+    }
+    if (!value_constant(slot->root, &number) || !is_small(number)) return;
+    slot->number += number;
+    slot->root = NULL;
+}
+
+static Slot slot_as_written(const Value *index)
+{
+    Slot slot = {.root = index};
+    const Op *op = index->op;
+    if (op && op->code == OP_floormod && value_constant(op->operands[1], &slot.modulus) &&
+        slot.modulus > 0 && is_small(slot.modulus))
+        slot.root = op->operands[0];
+    else
+        slot.modulus = 0;
+    take_number(&slot);
+    if (slot.root || !slot.modulus) return slot;
+    return (Slot){.number = floor_mod(slot.number, slot.modulus)};
+}
+
+/* The loop that carries the value from round to round; NULL: none does. */
+static const Op *carrying_loop(const Value *value)
+{
+    const Op *loop = value && value->region ? value->region->parent : NULL;
+    return loop && loop->code == OP_for && value->index > 0 ? loop : NULL;
+}
+
+/* What a carried number becomes for the next round. */
+static Slot slot_carried(const Op *loop, const Value *value)
+{
+    return slot_as_written(loop->regions[0]->last->operands[value->index - 1]);
+}
+
+/* Numbers that a loop counts by `i = (i + 1) % n` are told by their first one and its rounds, so
+ * that several of them can be compared. */
+static Slot slot_of(const Value *index)
+{
+    Slot slot = slot_as_written(index);
+    const Op *loop = carrying_loop(slot.root);
+    int64_t first;
+    if (!loop || !value_constant(loop->operands[2 + slot.root->index], &first) || !is_small(first))
+        return slot;
+    const Slot next = slot_carried(loop, slot.root);
+    const bool is_remainder =
+        slot.modulus == 0 && slot.number == 0 && first >= 0 && first < next.modulus;
+    if (next.root != slot.root || (next.modulus != slot.modulus && !is_remainder)) return slot;
+    return (Slot){
+        .loop = loop, .number = first + slot.number, .modulus = next.modulus, .step = next.number};
+}
+
+/* By how much it grew since the round before; false if that is not known. */
+static bool growth(const Op *loop, const Slot *slot, int64_t *by)
+{
+    int64_t step;
+    *by = slot->loop == loop ? slot->step : 0;
+    if (slot->loop) return slot->loop == loop || region_holds(slot->loop->regions[0], loop->parent);
+    if (!loop_slope(loop, slot->root, by)) return false;
+    if (*by == 0) return true;
+    if (loop->code != OP_for || !value_constant(loop->operands[2], &step)) return false;
+    return !__builtin_mul_overflow(*by, step, by);
+}
+
+/* The slot of an earlier round in terms of this one's root; false if there are no such terms. Of
+ * all rounds from the second last back it is the last one's, if all others' are below it. */
+static bool slot_now(Slot *slot, Round round)
+{
+    int64_t by;
+    if (round.when == ROUND_SAME || (!slot->root && !slot->loop)) return true;
+    if (slot->root && value_is_steady(slot->root)) return true;
+    if (!round.loop || !growth(round.loop, slot, &by) || !is_small(by)) return false;
+    if (round.when == ROUND_EARLIER && (slot->modulus || by < 0)) return by == 0;
+    slot->number -= round.when == ROUND_EARLIER ? 2 * by : by;
+    return true;
+}
+
+static bool slots_differ(Slot a, Slot b, int64_t span_a, int64_t span_b, bool or_below)
+{
+    if (a.root != b.root || a.loop != b.loop || a.modulus != b.modulus || a.step != b.step)
+        return false;
+    if (a.modulus)
+        return span_a == 1 && span_b == 1 && floor_mod(a.number - b.number, a.modulus) != 0;
+    return a.number + span_a <= b.number || (!or_below && b.number + span_b <= a.number);
+}
+
+/* How far the part reaches along a dimension of the whole tile. */
+static int64_t part_span(const Op *view, int whole)
+{
+    const Attr *dims = op_attr(view, ATTR_dims);
+    for (int i = 0; i < dims->count; i++)
+        if (dims->integers[i] == whole) return view->results[0].type->shape[i];
+    return 1;
+}
+
+/* The tile that a value is a part of, in whichever block's memory; NULL: it is no part of a whole
+ * one. Where a block is doesn't matter: parts of other indices are apart in all of them. */
+static const Value *whole_of(const Value *part)
+{
+    if (!part->op || part->op->code != OP_shared_view) return NULL;
+    const Value *whole = part->op->operands[0];
+    if (whole->op && whole->op->code == OP_shared_peer) whole = whole->op->operands[0];
+    return whole->op && whole->op->code == OP_shared_alloc ? whole : NULL;
+}
+
+bool shared_parts_apart(Agreement *agreement, const Value *earlier, Round round, const Value *later)
+{
+    const Value *whole = whole_of(earlier);
+    if (!whole || whole_of(later) != whole) return false;
+    const ThreadGroup block = {0, 32 * launch_warps(op_enclosing(later->op, OP_launch))};
+    for (int d = 0; d < whole->type->rank; d++) {
+        Slot a = slot_of(earlier->op->operands[1 + d]), b = slot_of(later->op->operands[1 + d]);
+        if (slot_now(&a, round) &&
+            slots_differ(a, b, part_span(earlier->op, d), part_span(later->op, d),
+                         round.when == ROUND_EARLIER && (a.root || a.loop)) &&
+            (!a.root || !threads_differ(agreement, a.root, block)))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,131 @@
+/* loop.c: see loop.h. */
+#include "passes/analysis/loop.h"
+
+#include "passes/analysis/ranges.h"
+#include "passes/pass.h"
+
+int64_t loop_trips(const Op *loop)
+{
+    int64_t begin, end, step;
+    if (!value_constant(loop->operands[0], &begin) || !value_constant(loop->operands[1], &end) ||
+        !value_constant(loop->operands[2], &step) || begin >= end || step < 1 ||
+        loop->operands[0]->type->dtype == DTYPE_u64) /* whose constants have a sign here */
+        return 0;
+    const uint64_t rounds = ((uint64_t)end - (uint64_t)begin - 1) / (uint64_t)step;
+    return rounds < INT64_MAX ? (int64_t)rounds + 1 : 0;
+}
+
+static ValueAnswer is_unforeseen(const Value *value, void *context)
+{
+    const Region *body = context;
+    if (value->region == body) return value->index == 0 ? VALUE_ENOUGH : VALUE_FOUND;
+    if (!region_holds(body, value_home(value))) return VALUE_ENOUGH;
+    return !value->op || value->op->parent != body || value->op->region_count ||
+                   !(op_info(value->op->code)->traits & PURE)
+               ? VALUE_FOUND
+               : VALUE_OPERANDS;
+}
+
+bool loop_foresees(const Op *loop, const Value *value)
+{
+    return !value_finds(value, is_unforeseen, loop->regions[0]);
+}
+
+/* Of a value in the loop. */
+typedef struct Slope {
+    bool is_known;
+    int64_t slope;
+} Slope;
+
+typedef struct Slopes {
+    const Region *body;
+    Arena *arena;
+    Map found; /* value -> Slope */
+} Slopes;
+
+static bool slope_of_product(const Op *op, const int64_t slopes[2], int64_t *slope)
+{
+    for (int i = 0; i < 2; i++) {
+        int64_t factor;
+        if (slopes[i] == 0 && value_constant(op->operands[i], &factor))
+            return !__builtin_mul_overflow(slopes[1 - i], factor, slope);
+    }
+    return false;
+}
+
+static bool slope_of(Slopes *slopes, const Value *value, int64_t *slope);
+
+static bool slope_of_op(Slopes *slopes, const Op *op, int64_t *slope)
+{
+    int64_t of[2] = {0};
+    bool steady = true;
+    if (op->parent != slopes->body || !(op_info(op->code)->traits & PURE)) return false;
+    for (int i = 0; i < op->operand_count; i++) {
+        int64_t own;
+        if (!slope_of(slopes, op->operands[i], &own)) return false;
+        if (i < 2) of[i] = own;
+        steady &= own == 0;
+    }
+    *slope = op->code == OP_cast ? of[0] : 0;
+    if (steady) return true;
+    switch ((int)op->code) {
+    case OP_add: return !__builtin_add_overflow(of[0], of[1], slope);
+    case OP_sub: return !__builtin_sub_overflow(of[0], of[1], slope);
+    case OP_mul: return slope_of_product(op, of, slope);
+    default: return op->code == OP_cast && dtype_is_integer(op->results[0].type->dtype);
+    }
+}
+
+static bool slope_of(Slopes *slopes, const Value *value, int64_t *slope)
+{
+    *slope = value->region == slopes->body && value->index == 0;
+    if (*slope || !region_holds(slopes->body, value_home(value))) return true;
+    Slope *found = value->op ? map_get(&slopes->found, value) : NULL;
+    if (value->op && !found) {
+        found = arena_new_of(slopes->arena, Slope);
+        found->is_known = slope_of_op(slopes, value->op, &found->slope);
+        map_set(slopes->arena, &slopes->found, value, found);
+    }
+    if (!found || !found->is_known) return false;
+    *slope = found->slope;
+    return true;
+}
+
+bool loop_slope(const Op *loop, const Value *value, int64_t *slope)
+{
+    Slopes slopes = {.body = loop->regions[0], .arena = arena_new()};
+    const bool is_known = slope_of(&slopes, value, slope);
+    arena_free(slopes.arena);
+    return is_known;
+}
+
+/* ---- rounds ahead ---- */
+
+Value *loop_ahead(Builder *builder, Value *index, Value *step, int rounds)
+{
+    Value *distance =
+        build2(builder, OP_mul, step, build_const(builder, step->type->dtype, rounds));
+    return build2(builder, OP_add, index, distance);
+}
+
+bool loop_counts_to(const Op *loop, const Value *index, int rounds)
+{
+    FactTable *facts = facts_new(loop->parent->kernel);
+    const Facts at = facts_of(facts, index), step = facts_of(facts, loop->operands[2]);
+    facts_free(facts);
+    const DType dtype = index->type->dtype;
+    if (dtype_bits(dtype) == 64) return true; /* nobody counts so far */
+    const int64_t low = at.low + rounds * step.high, high = at.high + rounds * step.high;
+    return dtype_wrap(dtype, low) == low && dtype_wrap(dtype, high) == high;
+}
+
+Value *loop_has_round(const Op *loop, Builder *builder, Value *index, int rounds, Value *later)
+{
+    Value *step = loop->operands[2], *end = loop->operands[1];
+    if (!loop_counts_to(loop, index, rounds)) {
+        step = build_cast(builder, DTYPE_i64, step);
+        end = build_cast(builder, DTYPE_i64, end);
+        later = loop_ahead(builder, build_cast(builder, DTYPE_i64, index), step, rounds);
+    }
+    return build_cmp(builder, "lt", later, end);
+}

@@ -1,0 +1,548 @@
+/* ranges.c: what is known of integers: a divisor and a range.
+ *
+ * Answers are computed on demand from the definition of a value and remembered. Ranges are computed
+ * in a wider type; a result that may leave its element type wraps, so that nothing but the power of
+ * two in its divisor is kept. Of u64 no range is followed, since it has no room in an int64_t. */
+#include "base/vec.h"
+#include "passes/analysis/ranges.h"
+#include "passes/pass.h"
+
+__extension__ typedef __int128 Wide;
+
+struct FactTable {
+    Kernel *kernel;
+    Arena *arena;
+    Map known;   /* Value -> Facts */
+    Map assumed; /* Value -> Assumed: the author's word */
+    int depth;   /* of values that are looked at behind others */
+};
+
+typedef struct Assumed Assumed;
+struct Assumed {
+    const Op *op;
+    const Assumed *next;
+};
+
+enum { DEEPEST = 1000 }; /* beyond, nothing is known: a stack has an end */
+
+typedef Facts FactRule(FactTable *table, const Value *value);
+
+/* ---- numbers ---- */
+
+int64_t divisor_common(int64_t a, int64_t b)
+{
+    while (b) {
+        const int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a < 0 ? -a : a;
+}
+
+static int64_t power_of_two_in(int64_t multiple)
+{
+    return multiple & -multiple;
+}
+
+/* 2^62 divides what 0 does not: a cap that keeps products of divisors in range. */
+static int64_t multiple_product(int64_t a, int64_t b)
+{
+    const Wide product = (Wide)a * b;
+    if (product <= ((Wide)1 << 62)) return (int64_t)product;
+    return power_of_two_in(a) > power_of_two_in(b) ? power_of_two_in(a) : power_of_two_in(b);
+}
+
+static int64_t multiple_of_number(int64_t number)
+{
+    if (number == INT64_MIN) return (int64_t)1 << 62;
+    return number < 0 ? -number : number;
+}
+
+static Facts facts_unknown(DType dtype)
+{
+    Facts facts = {1, INT64_MIN, INT64_MAX};
+    const int bits = dtype_bits(dtype);
+    if (dtype_class(dtype) == DTYPE_CLASS_FLOAT || bits == 64) return facts;
+    if (dtype_is_signed(dtype)) {
+        facts.low = -((int64_t)1 << (bits - 1));
+        facts.high = ((int64_t)1 << (bits - 1)) - 1;
+        return facts;
+    }
+    facts.low = 0;
+    facts.high = ((int64_t)1 << bits) - 1;
+    return facts;
+}
+
+/* The facts of a result that lies in [low, high] unless it wraps. */
+static Facts facts_fit(DType dtype, int64_t multiple, Wide low, Wide high)
+{
+    Facts facts = facts_unknown(dtype);
+    if (dtype == DTYPE_u64 || low < facts.low || high > facts.high) {
+        facts.multiple = multiple ? power_of_two_in(multiple) : 1;
+        return facts;
+    }
+    facts.multiple = low == 0 && high == 0 ? 0 : multiple;
+    facts.low = (int64_t)low;
+    facts.high = (int64_t)high;
+    return facts;
+}
+
+static Facts facts_union(Facts a, Facts b)
+{
+    return (Facts){divisor_common(a.multiple, b.multiple), a.low < b.low ? a.low : b.low,
+                   a.high > b.high ? a.high : b.high};
+}
+
+static Facts facts_operand(FactTable *table, const Value *value, int index)
+{
+    return facts_of(table, value->op->operands[index]);
+}
+
+static bool is_exact(Facts facts, int64_t *out)
+{
+    *out = facts.low;
+    return facts.low == facts.high;
+}
+
+/* ---- rules, one an op ---- */
+
+static Facts rule_const(FactTable *table, const Value *value)
+{
+    int64_t number;
+    (void)table;
+    if (!value_constant(value, &number)) return facts_unknown(value->type->dtype);
+    return (Facts){multiple_of_number(number), number, number};
+}
+
+static Facts rule_add(FactTable *table, const Value *value)
+{
+    const Facts a = facts_operand(table, value, 0), b = facts_operand(table, value, 1);
+    return facts_fit(value->type->dtype, divisor_common(a.multiple, b.multiple),
+                     (Wide)a.low + b.low, (Wide)a.high + b.high);
+}
+
+static Facts rule_sub(FactTable *table, const Value *value)
+{
+    const Facts a = facts_operand(table, value, 0), b = facts_operand(table, value, 1);
+    return facts_fit(value->type->dtype, divisor_common(a.multiple, b.multiple),
+                     (Wide)a.low - b.high, (Wide)a.high - b.low);
+}
+
+static Facts product(DType dtype, Facts a, Facts b)
+{
+    const Wide corners[4] = {(Wide)a.low * b.low, (Wide)a.low * b.high, (Wide)a.high * b.low,
+                             (Wide)a.high * b.high};
+    Wide low = corners[0], high = corners[0];
+    for (int i = 1; i < 4; i++) {
+        low = corners[i] < low ? corners[i] : low;
+        high = corners[i] > high ? corners[i] : high;
+    }
+    return facts_fit(dtype, multiple_product(a.multiple, b.multiple), low, high);
+}
+
+static Facts rule_mul(FactTable *table, const Value *value)
+{
+    return product(value->type->dtype, facts_operand(table, value, 0),
+                   facts_operand(table, value, 1));
+}
+
+static int64_t floor_quotient(int64_t a, int64_t b)
+{
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+/* Division by a positive number is monotonic: the range follows its ends. */
+static Facts rule_division(FactTable *table, const Value *value)
+{
+    const Facts a = facts_operand(table, value, 0), b = facts_operand(table, value, 1);
+    const bool floors = value->op->code == OP_floordiv;
+    if (value->type->dtype == DTYPE_u64 || b.low < 1) return facts_unknown(value->type->dtype);
+    const int64_t least = a.low < 0 ? b.low : b.high, most = a.high < 0 ? b.high : b.low;
+    const int64_t low = floors ? floor_quotient(a.low, least) : a.low / least;
+    const int64_t high = floors ? floor_quotient(a.high, most) : a.high / most;
+    int64_t divisor, multiple = 1;
+    if (is_exact(b, &divisor) && a.multiple % divisor == 0) multiple = a.multiple / divisor;
+    return facts_fit(value->type->dtype, multiple, low, high);
+}
+
+static Facts rule_remainder(FactTable *table, const Value *value)
+{
+    const Facts a = facts_operand(table, value, 0), b = facts_operand(table, value, 1);
+    const int64_t multiple = divisor_common(a.multiple, b.multiple);
+    Facts facts = facts_unknown(value->type->dtype);
+    facts.multiple = b.low >= 1 && multiple ? multiple : 1;
+    if (value->type->dtype == DTYPE_u64 || b.low < 1) return facts;
+    const bool negative = value->op->code == OP_rem && a.low < 0;
+    facts.low = negative ? -(b.high - 1) : 0;
+    facts.high = b.high - 1;
+    if (a.low >= 0 && a.high < facts.high) facts.high = a.high;
+    return facts;
+}
+
+static Facts rule_min(FactTable *table, const Value *value)
+{
+    const Facts a = facts_operand(table, value, 0), b = facts_operand(table, value, 1);
+    Facts facts = facts_union(a, b);
+    facts.high = a.high < b.high ? a.high : b.high;
+    return facts;
+}
+
+static Facts rule_max(FactTable *table, const Value *value)
+{
+    const Facts a = facts_operand(table, value, 0), b = facts_operand(table, value, 1);
+    Facts facts = facts_union(a, b);
+    facts.low = a.low > b.low ? a.low : b.low;
+    return facts;
+}
+
+/* A mask that is not negative bounds the result; low bits that are zero on either side stay zero.
+ */
+static Facts rule_and(FactTable *table, const Value *value)
+{
+    const Facts a = facts_operand(table, value, 0), b = facts_operand(table, value, 1);
+    Facts facts = facts_unknown(value->type->dtype);
+    const int64_t p = power_of_two_in(a.multiple), q = power_of_two_in(b.multiple);
+    facts.multiple = p == 0 || q == 0 ? 0 : p > q ? p : q;
+    if (value->type->dtype == DTYPE_u64 || (a.low < 0 && b.low < 0)) return facts;
+    facts.low = 0;
+    facts.high = a.low < 0 || (b.low >= 0 && b.high < a.high) ? b.high : a.high;
+    return facts;
+}
+
+static Facts rule_bits(FactTable *table, const Value *value)
+{
+    const Facts a = facts_operand(table, value, 0), b = facts_operand(table, value, 1);
+    Facts facts = facts_unknown(value->type->dtype);
+    facts.multiple = divisor_common(power_of_two_in(a.multiple), power_of_two_in(b.multiple));
+    if (value->type->dtype == DTYPE_u64 || a.low < 0 || b.low < 0) return facts;
+    facts.low = 0;
+    while (facts.high > 1 && facts.high / 2 >= a.high && facts.high / 2 >= b.high) facts.high /= 2;
+    return facts;
+}
+
+static Facts rule_shl(FactTable *table, const Value *value)
+{
+    const Facts a = facts_operand(table, value, 0);
+    int64_t by;
+    if (!is_exact(facts_operand(table, value, 1), &by) || by < 0 || by > 61)
+        return facts_unknown(value->type->dtype);
+    const int64_t factor = (int64_t)1 << by;
+    return product(value->type->dtype, a, (Facts){factor, factor, factor});
+}
+
+static Facts rule_shr(FactTable *table, const Value *value)
+{
+    const Facts a = facts_operand(table, value, 0);
+    int64_t by;
+    if (value->type->dtype == DTYPE_u64 || !is_exact(facts_operand(table, value, 1), &by) ||
+        by < 0 || by > 61)
+        return facts_unknown(value->type->dtype);
+    const int64_t divisor = (int64_t)1 << by;
+    return facts_fit(value->type->dtype, a.multiple % divisor == 0 ? a.multiple / divisor : 1,
+                     floor_quotient(a.low, divisor), floor_quotient(a.high, divisor));
+}
+
+static Facts rule_neg(FactTable *table, const Value *value)
+{
+    const Facts a = facts_operand(table, value, 0);
+    return facts_fit(value->type->dtype, a.multiple, -(Wide)a.high, -(Wide)a.low);
+}
+
+static Facts rule_select(FactTable *table, const Value *value)
+{
+    return facts_union(facts_operand(table, value, 1), facts_operand(table, value, 2));
+}
+
+static Facts rule_cast(FactTable *table, const Value *value)
+{
+    const Value *from = value->op->operands[0];
+    if (dtype_class(from->type->dtype) == DTYPE_CLASS_FLOAT || value->type->dtype == DTYPE_b1)
+        return facts_unknown(value->type->dtype);
+    const Facts a = facts_of(table, from);
+    if (from->type->dtype == DTYPE_u64) {
+        Facts facts = facts_unknown(value->type->dtype);
+        facts.multiple = a.multiple ? power_of_two_in(a.multiple) : 0;
+        return facts;
+    }
+    return facts_fit(value->type->dtype, a.multiple, a.low, a.high);
+}
+
+/* A block runs, so its grid has at least one block along each dimension. */
+static Facts rule_block_idx(FactTable *table, const Value *value)
+{
+    const Op *launch = op_enclosing(value->op, OP_launch);
+    Facts facts = {1, 0, INT32_MAX - 1};
+    if (!launch) return facts;
+    const Facts grid = facts_of(table, launch->operands[op_int(value->op, ATTR_dim, 0)]);
+    if (grid.high >= 1 && grid.high - 1 < facts.high) facts.high = grid.high - 1;
+    facts.multiple = facts.high == 0 ? 0 : 1;
+    return facts;
+}
+
+static Facts rule_cluster_rank(FactTable *table, const Value *value)
+{
+    const Op *launch = op_enclosing(value->op, OP_launch);
+    (void)table;
+    const int64_t blocks = launch ? launch_cluster(launch) : INT16_MAX;
+    return (Facts){blocks == 1 ? 0 : 1, 0, blocks - 1};
+}
+
+static Facts rule_grid_dim(FactTable *table, const Value *value)
+{
+    const Op *launch = op_enclosing(value->op, OP_launch);
+    Facts facts = {1, 1, INT32_MAX};
+    if (!launch) return facts;
+    const Facts grid = facts_of(table, launch->operands[op_int(value->op, ATTR_dim, 0)]);
+    facts.multiple = grid.multiple ? grid.multiple : 1;
+    facts.high = grid.high >= 1 && grid.high < facts.high ? grid.high : facts.high;
+    facts.low = grid.low > 1 ? grid.low : 1;
+    return facts;
+}
+
+int64_t facts_address_unit(DType dtype, int64_t count)
+{
+    return dtype_is_packed(dtype) ? count : dtype_memory_bytes(dtype, count);
+}
+
+static Facts rule_ptr_add(FactTable *table, const Value *value)
+{
+    const Facts pointer = facts_operand(table, value, 0), index = facts_operand(table, value, 1);
+    const int64_t unit = facts_address_unit(value->type->dtype, 1);
+    return (Facts){divisor_common(pointer.multiple, multiple_product(index.multiple, unit)),
+                   INT64_MIN, INT64_MAX};
+}
+
+/* Of a byte's address, whatever lies there. */
+static int64_t elements_a_byte(DType dtype)
+{
+    return dtype_is_packed(dtype) ? 8 / dtype_memory_bits(dtype) : 1;
+}
+
+static Facts rule_ptr_cast(FactTable *table, const Value *value)
+{
+    Facts facts = facts_operand(table, value, 0);
+    const int64_t from = elements_a_byte(value->op->operands[0]->type->dtype);
+    facts.multiple = facts.multiple % from == 0 ? facts.multiple / from : 1;
+    facts.multiple = multiple_product(facts.multiple, elements_a_byte(value->type->dtype));
+    return facts;
+}
+
+static Facts rule_same(FactTable *table, const Value *value)
+{
+    return facts_operand(table, value, 0);
+}
+
+/* Of a tile: what holds of all its elements. */
+static Facts rule_iota(FactTable *table, const Value *value)
+{
+    (void)table;
+    const int64_t extent = value->type->shape[op_int(value->op, ATTR_dim, 0)];
+    return (Facts){extent == 1 ? 0 : 1, 0, extent - 1};
+}
+
+static Facts rule_shared_base(FactTable *table, const Value *value)
+{
+    (void)table;
+    const int64_t offset = op_int(value->op, ATTR_offset, 0);
+    return (Facts){divisor_common(offset, 1024), INT64_MIN, INT64_MAX};
+}
+
+static FactRule *const rules[OP_COUNT] = {
+    [OP_const] = rule_const,
+    [OP_add] = rule_add,
+    [OP_sub] = rule_sub,
+    [OP_mul] = rule_mul,
+    [OP_div] = rule_division,
+    [OP_floordiv] = rule_division,
+    [OP_rem] = rule_remainder,
+    [OP_floormod] = rule_remainder,
+    [OP_min] = rule_min,
+    [OP_max] = rule_max,
+    [OP_and] = rule_and,
+    [OP_or] = rule_bits,
+    [OP_xor] = rule_bits,
+    [OP_shl] = rule_shl,
+    [OP_shr] = rule_shr,
+    [OP_neg] = rule_neg,
+    [OP_select] = rule_select,
+    [OP_cast] = rule_cast,
+    [OP_block_idx] = rule_block_idx,
+    [OP_grid_dim] = rule_grid_dim,
+    [OP_cluster_rank] = rule_cluster_rank,
+    [OP_ptr_add] = rule_ptr_add,
+    [OP_ptr_cast] = rule_ptr_cast,
+    [OP_iota] = rule_iota,
+    [OP_splat] = rule_same,
+    [OP_broadcast] = rule_same,
+    [OP_reshape] = rule_same,
+    [OP_transpose] = rule_same,
+    [OP_convert] = rule_same,
+    [OP_shuffle] = rule_same,
+    [OP_check_index] = rule_same,
+    [OP_shared_base] = rule_shared_base,
+};
+
+/* ---- values that no op makes ---- */
+
+/* The variable of a loop that runs: from begin on, in steps, below end. */
+static Facts facts_of_induction(FactTable *table, const Value *value, const Op *loop)
+{
+    const Facts begin = facts_of(table, loop->operands[0]),
+                end = facts_of(table, loop->operands[1]);
+    const Facts step = facts_of(table, loop->operands[2]);
+    Facts facts = facts_unknown(value->type->dtype);
+    facts.multiple = divisor_common(begin.multiple, step.multiple);
+    if (value->type->dtype == DTYPE_u64) return facts;
+    facts.low = begin.low;
+    facts.high = end.high == INT64_MAX || end.high == INT64_MIN ? end.high : end.high - 1;
+    int64_t first, by;
+    if (is_exact(begin, &first) && is_exact(step, &by) && by > 0 && facts.high > first)
+        facts.high = (int64_t)(first + ((Wide)facts.high - first) / by * by);
+    if (facts.high < facts.low) facts.high = facts.low;
+    if (facts.low == 0 && facts.high == 0)
+        facts.multiple = 0;
+    else if (facts.multiple == 0)
+        facts.multiple = 1;
+    return facts;
+}
+
+static Facts facts_of_argument(FactTable *table, const Value *value)
+{
+    const Op *loop = value->region->parent;
+    if (loop && loop->code == OP_for && value->index == 0)
+        return facts_of_induction(table, value, loop);
+    return facts_unknown(value->type->dtype);
+}
+
+static Facts facts_of_parameter(FactTable *table, const Value *value)
+{
+    const Parameter *parameter = &table->kernel->parameters[value->index];
+    Facts facts = facts_unknown(value->type->dtype);
+    if (value->type->kind == TYPE_POINTER)
+        facts = (Facts){dtype_bytes(value->type->dtype), INT64_MIN, INT64_MAX};
+    if (parameter->is_key && value->type->kind == TYPE_SCALAR &&
+        !dtype_is_float(value->type->dtype))
+        return (Facts){multiple_of_number(parameter->key), parameter->key, parameter->key};
+    if (parameter->multiple > facts.multiple) facts.multiple = parameter->multiple;
+    if (value->type->kind == TYPE_POINTER)
+        facts.multiple = multiple_product(facts.multiple, elements_a_byte(value->type->dtype));
+    return facts;
+}
+
+static Facts facts_compute(FactTable *table, const Value *value)
+{
+    if (value->region) return facts_of_argument(table, value);
+    if (!value->op) return facts_of_parameter(table, value);
+    if (rules[value->op->code]) return rules[value->op->code](table, value);
+    return facts_unknown(value->type->dtype);
+}
+
+/* What is said of a value holds where the value is there. */
+static bool is_said_of_all(const Op *op, const Value *value)
+{
+    if (value->region) return op->parent == value->region;
+    if (value->op) return op->parent == value->op->parent;
+    return op->parent->parent == NULL; /* a parameter */
+}
+
+static void note_assumption(Op *op, void *context)
+{
+    FactTable *table = context;
+    if (op->code != OP_assume || !is_said_of_all(op, op->operands[0])) return;
+    Assumed *assumed = arena_new_of(table->arena, Assumed);
+    *assumed = (Assumed){.op = op, .next = map_get(&table->assumed, op->operands[0])};
+    map_set(table->arena, &table->assumed, op->operands[0], assumed);
+}
+
+static void apply_assumption(const FactTable *table, const Value *value, Facts *facts)
+{
+    for (const Assumed *assumed = map_get(&table->assumed, value); assumed;
+         assumed = assumed->next) {
+        const int64_t multiple = op_int(assumed->op, ATTR_multiple, 1);
+        const int64_t low = op_int(assumed->op, ATTR_low, INT64_MIN);
+        const int64_t high = op_int(assumed->op, ATTR_high, INT64_MAX);
+        if (multiple > 1 && facts->multiple != 0) {
+            const int64_t common = divisor_common(facts->multiple, multiple);
+            facts->multiple = multiple_product(facts->multiple / common, multiple);
+        }
+        if (value->type->dtype == DTYPE_u64 || low > facts->high || high < facts->low) continue;
+        if (low > facts->low) facts->low = low;
+        if (high < facts->high) facts->high = high;
+        if (facts->low == 0 && facts->high == 0) facts->multiple = 0;
+    }
+}
+
+/* A cast of integers that loses no bits. */
+static bool is_widened(const Value *value)
+{
+    if (!value->op || value->op->code != OP_cast || !type_is_scalar(value->type)) return false;
+    const DType old = value->op->operands[0]->type->dtype, new = value->type->dtype;
+    return dtype_is_integer(old) && dtype_is_integer(new) && dtype_bits(old) <= dtype_bits(new);
+}
+
+Value *value_uncast(const Value *value)
+{
+    while (is_widened(value)) value = value->op->operands[0];
+    return (Value *)(uintptr_t)value;
+}
+
+/* A number below 0 becomes another one where it loses its sign. */
+static bool keeps_sign(FactTable *table, const Value *cast)
+{
+    const Value *from = cast->op->operands[0];
+    const DType old = from->type->dtype, new = cast->type->dtype;
+    if (dtype_is_signed(old) == dtype_is_signed(new)) return true;
+    const Facts facts = facts_of(table, from);
+    return dtype_is_signed(new) ? facts.high <= facts_unknown(new).high : facts.low >= 0;
+}
+
+const Value *facts_uncast(FactTable *table, const Value *value)
+{
+    while (is_widened(value) && keeps_sign(table, value)) value = value->op->operands[0];
+    return value;
+}
+
+bool facts_gap(FactTable *table, const Value *value, const Value *limit, int64_t *gap)
+{
+    bool found = false;
+    value = facts_uncast(table, value);
+    limit = facts_uncast(table, limit);
+    for (const Assumed *assumed = map_get(&table->assumed, value); assumed;
+         assumed = assumed->next) {
+        const Op *op = assumed->op;
+        if (op->operand_count < 2 || facts_uncast(table, op->operands[1]) != limit) continue;
+        const int64_t known = op_int(op, ATTR_gap, 0);
+        if (!found || known > *gap) *gap = known;
+        found = true;
+    }
+    return found;
+}
+
+FactTable *facts_new(Kernel *kernel)
+{
+    Arena *arena = arena_new();
+    FactTable *table = arena_new_of(arena, FactTable);
+    table->kernel = kernel;
+    table->arena = arena;
+    kernel_visit(kernel, note_assumption, table);
+    return table;
+}
+
+void facts_free(FactTable *table)
+{
+    arena_free(table->arena);
+}
+
+Facts facts_of(FactTable *table, const Value *value)
+{
+    const Facts *known = map_get(&table->known, value);
+    if (known) return *known;
+    if (table->depth == DEEPEST) return facts_unknown(value->type->dtype);
+    Facts *facts = arena_new_of(table->arena, Facts);
+    table->depth++;
+    *facts = facts_compute(table, value);
+    table->depth--;
+    apply_assumption(table, value, facts);
+    map_set(table->arena, &table->known, value, facts);
+    return *facts;
+}

@@ -1,0 +1,28 @@
+/* ranges.h: what is known of integers: a divisor and a range. */
+#ifndef TILEC_PASSES_ANALYSIS_RANGES_H
+#define TILEC_PASSES_ANALYSIS_RANGES_H
+
+#include "ir/ir.h"
+
+typedef struct Facts {
+    int64_t multiple;  /* the value is a multiple of this, at least 1; 0: the value is 0. Addresses:
+                          in bytes, those of packed elements in elements */
+    int64_t low, high; /* and lies in [low, high]; INT64_MIN, INT64_MAX where nothing is known */
+} Facts;
+
+typedef struct FactTable FactTable; /* remembers answers; made anew after a change of the IR */
+FactTable *facts_new(Kernel *kernel);
+void facts_free(FactTable *table);
+/* Of a scalar integer or pointer: parameters' multiples, constants, arithmetic, loop variables,
+ * block indices (below a constant grid), `assume`. */
+Facts facts_of(FactTable *table, const Value *value);
+int64_t divisor_common(int64_t a, int64_t b); /* the greatest one */
+/* Whether some value + gap <= limit was assumed; the largest such gap. */
+bool facts_gap(FactTable *table, const Value *value, const Value *limit, int64_t *gap);
+Value *value_uncast(const Value *value); /* without casts of integers that lose no bits */
+/* Without those that leave the number what it is: one below 0 keeps its sign. */
+const Value *facts_uncast(FactTable *table, const Value *value);
+/* So many elements in the unit of an address's multiple. */
+int64_t facts_address_unit(DType dtype, int64_t count);
+
+#endif

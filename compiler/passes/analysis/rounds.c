@@ -1,0 +1,40 @@
+/* rounds.c: see rounds.h. */
+#include "passes/analysis/rounds.h"
+
+#include "passes/analysis/ranges.h"
+
+/* Of whole steps: as is known of it, or as it is written, if that does not overflow. */
+static bool has_whole_steps(FactTable *facts, const Value *end, int64_t step)
+{
+    const Op *op = value_uncast(end)->op;
+    int64_t factor;
+    for (int i = 0; op && op->code == OP_mul && i < 2; i++)
+        if (value_constant(value_uncast(op->operands[i]), &factor) && factor % step == 0)
+            return true;
+    return facts_of(facts, end).multiple % step == 0;
+}
+
+static bool has_equal_rounds(FactTable *facts, const Op *loop)
+{
+    const Op *launch = op_enclosing(loop, OP_launch), *first = value_uncast(loop->operands[0])->op;
+    int64_t step;
+    if (!launch || !first || first->code != OP_thread_id ||
+        !value_constant(loop->operands[2], &step) || step < (int64_t)launch_warps(launch) * 32)
+        return false;
+    return has_whole_steps(facts, loop->operands[1], step);
+}
+
+bool loop_settle_rounds(Kernel *kernel, Op *loop)
+{
+    FactTable *facts = facts_new(kernel);
+    const bool found = loop->code == OP_for && has_equal_rounds(facts, loop);
+    facts_free(facts);
+    if (!found) return false;
+    Value *own = loop->operands[0], *variable = loop->regions[0]->arguments[0];
+    Builder before = builder_before(loop), inside = builder_before(loop->regions[0]->first);
+    op_set_operand(loop, 0, build_const(&before, own->type->dtype, 0));
+    Value *index = build2(&inside, OP_add, variable, own);
+    value_replace(variable, index);
+    op_set_operand(index->op, 0, variable);
+    return true;
+}

@@ -1,0 +1,151 @@
+/* tma.c: which copies the tensor unit can do (PTX ISA manual, "Tensors"; CUDA Driver API,
+ * cuTensorMapEncodeTiled), and how. */
+#include "passes/analysis/access.h"
+
+enum { UNIT_BYTES = 16 };
+
+int tensor_unit(DType dtype)
+{
+    enum { BYTE = 8 };
+    const int bits = dtype_memory_bits(dtype);
+    return bits < BYTE ? BYTE / bits : 1;
+}
+
+/* A view that the host knows before the launch, whose rows begin at multiples of 16 bytes. */
+static bool has_map(FactTable *facts, const Access *access, int contiguous)
+{
+    const int64_t bits = dtype_memory_bits(access->view->dtype);
+    const Parameter *parameter = pointer_parameter(access->op->parent->kernel, access->pointer);
+    if (!parameter || parameter->is_workspace) return false; /* whose place is found later */
+    if (facts_of(facts, access->pointer).multiple % UNIT_BYTES != 0 ||
+        !value_is_on_host(access->pointer))
+        return false;
+    for (int d = 0; d < access->rank; d++) {
+        if (!value_is_on_host(access->extents[d]) || !value_is_on_host(access->strides[d]))
+            return false;
+        if (d != contiguous &&
+            facts_of(facts, access->strides[d]).multiple % (UNIT_BYTES * 8 / bits))
+            return false;
+    }
+    /* rows are whole units of the map, and boxes begin at one */
+    const int each = tensor_unit(access->view->dtype);
+    return facts_of(facts, access->extents[contiguous]).multiple % each == 0 &&
+           facts_of(facts, access->offsets[contiguous]).multiple % each == 0;
+}
+
+/* Coordinates are i32. */
+static bool offsets_fit(FactTable *facts, const Access *access)
+{
+    for (int d = 0; d < access->rank; d++) {
+        const Facts offset = facts_of(facts, access->offsets[d]);
+        if (offset.low < INT32_MIN || offset.high > INT32_MAX) return false;
+    }
+    return true;
+}
+
+/* A box that is stored may not begin before the tensor: that is an illegal instruction. */
+static bool begins_inside(const Access *access)
+{
+    for (int d = 0; d < access->rank; d++)
+        if (access->bounds[d] & BOUND_LOW) return false;
+    return true;
+}
+
+/* The contiguous dimension comes first, then the others, the last one first. */
+static void order_dims(TensorCopy *copy, int contiguous)
+{
+    int count = 0;
+    copy->dim[count++] = contiguous;
+    for (int d = copy->access.rank - 1; d >= 0; d--)
+        if (d != contiguous) copy->dim[count++] = d;
+    for (int i = 0; i < count; i++) {
+        const int tile_dim = copy->access.tile_dim[copy->dim[i]];
+        const int before_last = copy->access.tile->rank - 1 - tile_dim;
+        copy->box[i] = tile_dim < 0 || before_last > 1 ? 1
+                       : before_last                   ? copy->rows
+                                                       : copy->columns;
+    }
+    copy->box[0] /= tensor_unit(copy->access.view->dtype);
+}
+
+bool tensor_copy_of(Op *copy, const Layout *layout, TensorCopy *out)
+{
+    *out = (TensorCopy){.access = access_of(copy)};
+    const Access *access = &out->access;
+    const int contiguous = access_contiguous(access), bits = dtype_bits(access->view->dtype),
+              rank = access->tile->rank;
+    if (access->rank > TENSOR_RANK || rank < 1 || contiguous < 0 ||
+        access->tile_dim[contiguous] != rank - 1)
+        return false;
+    const LayoutBoxes boxes = layout_boxes(layout, bits);
+    out->swizzle = boxes.swizzle;
+    out->columns = boxes.columns;
+    out->rows = type_box_rows(access->tile, op_int(copy, ATTR_parts, 1));
+    order_dims(out, contiguous);
+    return boxes.possible && out->rows > 0;
+}
+
+bool tensor_copy_fits(FactTable *facts, const TensorCopy *copy)
+{
+    return has_map(facts, &copy->access, copy->dim[0]) && offsets_fit(facts, &copy->access);
+}
+
+/* ---- stores ---- */
+
+typedef struct Neighbours {
+    const Op *store;
+    const Parameter *parameter;
+    bool same, others, syncs;
+} Neighbours;
+
+static void look_at(Op *op, void *context)
+{
+    Neighbours *found = context;
+    found->syncs |= op->code == OP_sync || op->code == OP_barrier;
+    if (op == found->store || !op->operand_count || op->operands[0]->type->kind != TYPE_VIEW)
+        return;
+    const Parameter *parameter =
+        pointer_parameter(op->parent->kernel, op->operands[0]->op->operands[0]);
+    found->same |= !parameter || parameter == found->parameter;
+    found->others |= op->code != OP_copy;
+}
+
+/* The tensor unit is not ordered with what threads do: nothing else in the launch may touch what it
+ * writes, nor another parameter that is the same memory. */
+static bool is_alone(const Op *store)
+{
+    const Op *launch = op_enclosing(store, OP_launch);
+    Neighbours found = {.store = store};
+    found.parameter = pointer_parameter(store->parent->kernel, store->operands[0]->op->operands[0]);
+    region_visit(launch_region(launch), look_at, &found);
+    return !found.same && !(found.others && found.syncs);
+}
+
+int32_t tensor_store_columns(const Type *tile)
+{
+    enum { ROW_BITS = 1024 };
+    const int bits = dtype_bits(tile->dtype);
+    return tile->rank == 2 && bits >= 8 && tile->shape[1] % (ROW_BITS / bits) == 0 ? ROW_BITS / bits
+                                                                                   : 0;
+}
+
+int32_t tensor_store_rows(const Type *tile, int threads)
+{
+    enum { GROUP = 128, GROUP_ROWS = 64 };
+    const int rows = threads / GROUP * GROUP_ROWS;
+    return rows && tile->shape[0] % rows == 0 ? rows : (int32_t)tile->shape[0];
+}
+
+bool tensor_store_fits(FactTable *facts, Op *store)
+{
+    const Access access = access_of(store);
+    const int contiguous = access_contiguous(&access);
+    const int32_t columns = tensor_store_columns(access.tile),
+                  shape[2] = {tensor_store_rows(access.tile, op_threads(store).count), columns};
+    LayoutTable *layouts = store->parent->kernel->layouts;
+    return columns && access.rank <= TENSOR_RANK && contiguous >= 0 &&
+           access.tile_dim[contiguous] == 1 && shape[0] <= TENSOR_ROWS &&
+           layout_panels(layouts, 2, shape, dtype_bits(access.tile->dtype)) &&
+           has_map(facts, &access, contiguous) && offsets_fit(facts, &access) &&
+           begins_inside(&access) && is_alone(store);
+}

@@ -1,0 +1,352 @@
+/* convert.c: conversions between layouts: where an op needs another layout than its operand has,
+ * and how those that move data between threads go through shared memory. */
+#include "passes/layout/layouts.h"
+
+/* A store through shared memory pays where a warp would touch less than a whole sector of memory at
+ * a time. */
+enum { SECTOR_BYTES = 32 };
+
+/* ---- inserting ---- */
+
+/* The outermost place at which a value is known and which comes with `op`: before the loops that
+ * don't change it. */
+static Op *hoist_place(const Value *value, Op *op)
+{
+    const Region *home = value_home(value);
+    for (Op *around = op->parent->parent; around && around->code == OP_for;
+         around = around->parent->parent) {
+        if (!home || region_holds(around->regions[0], home)) return op;
+        op = around;
+    }
+    return op;
+}
+
+static Value *build_convert(Inference *inference, Builder *builder, Value *value,
+                            const Layout *layout)
+{
+    const Type *type = type_with_layout(inference->kernel->types, value->type, layout);
+    return &build_op(builder, OP_convert, 1, &value, 1, &type)->results[0];
+}
+
+static bool is_free_source(const Value *value)
+{
+    return value->op && (value->op->code == OP_splat || value->op->code == OP_iota);
+}
+
+/* The same conversion made earlier in the region; NULL if there is none. */
+static Value *earlier_convert(const Op *place, const Value *value, const Layout *layout)
+{
+    for (Op *op = place->previous; op && op != value->op; op = op->previous)
+        if (op->code == OP_convert && op->operands[0] == value &&
+            op->results[0].type->layout == layout)
+            return &op->results[0];
+    return NULL;
+}
+
+/* The operand in the layout; a splat has any. A conversion of a conversion starts from the first.
+ */
+static void require(Inference *inference, Op *op, int index, const Layout *layout)
+{
+    Value *value = op->operands[index];
+    if (value->type->layout == layout) return;
+    if (is_free_source(value)) {
+        value->type = type_with_layout(inference->kernel->types, value->type, layout);
+        return;
+    }
+    while (value->op && value->op->code == OP_convert) value = value->op->operands[0];
+    if (value->type->layout == layout) {
+        op_set_operand(op, index, value);
+        return;
+    }
+    Op *place = hoist_place(value, op);
+    Value *earlier = earlier_convert(place, value, layout);
+    Builder builder = builder_before(place);
+    builder.span = op->span;
+    op_set_operand(op, index,
+                   earlier ? earlier : build_convert(inference, &builder, value, layout));
+}
+
+/* The op makes its result in `layout`; its users go on with the layout that was chosen for it. */
+static void produce(Inference *inference, Op *op, const Layout *layout)
+{
+    Value *result = &op->results[0];
+    const Layout *chosen = result->type->layout;
+    if (chosen == layout) return;
+    Builder builder = builder_after(op);
+    result->type = type_with_layout(inference->kernel->types, result->type, layout);
+    Value *converted = build_convert(inference, &builder, result, chosen);
+    value_replace(result, converted);
+    op_set_operand(converted->op, 0, result);
+}
+
+static void fit_dot(Inference *inference, Op *op)
+{
+    const DotLayouts layouts = propose_dot(inference, op, op->results[0].type->layout);
+    const Layout *wanted[3] = {layouts.a, layouts.b, layouts.c};
+    for (int i = 0; i < 3; i++)
+        if (op->operands[i]->type->kind == TYPE_TILE) require(inference, op, i, wanted[i]);
+    produce(inference, op, layouts.c);
+}
+
+/* Not every layout can be reshaped: then both sides are converted to and from one that can. */
+static void fit_rename(Inference *inference, Op *op)
+{
+    const Layout *wanted = derive_operand(inference, op, op->results[0].type->layout);
+    if (wanted) {
+        require(inference, op, 0, wanted);
+        return;
+    }
+    const Layout *made = derive_result(inference, op, op->operands[0]->type->layout);
+    if (!made) {
+        const Layout *plain = propose_default(inference, op->operands[0]->type);
+        made = derive_result(inference, op, plain);
+        if (made) require(inference, op, 0, plain);
+    }
+    if (made)
+        produce(inference, op, made);
+    else
+        reshape_through_shared(inference, op);
+}
+
+/* Whether a copy of the tile in shared memory is possible at all. */
+static bool fits_in_shared(const Inference *inference, const Type *tile)
+{
+    return type_bytes(tile) <= inference->target->shared_bytes;
+}
+
+/* Where the author's mbarriers order groups beside each other the group's conversion has memory of
+ * its own. False: there is none left. */
+static bool takes_room(Inference *inference, const Op *op)
+{
+    const int64_t bytes = type_bytes(op->operands[1]->type);
+    if (op_threads(op).count == 32 * launch_warps(op_enclosing(op, OP_launch))) return true;
+    if (bytes > inference->room) return false;
+    inference->room -= bytes;
+    return true;
+}
+
+static void fit_store(Inference *inference, Op *op)
+{
+    enum { SMALL = 32 };            /* elements that a warp stores at once, however they lie */
+    if (op_attr(op, ATTR_tensor)) { /* else as it lies: no room is left for a conversion */
+        store_by_tensor(inference, op);
+        return;
+    }
+    if (type_elements(op->operands[1]->type) <= SMALL ||
+        !fits_in_shared(inference, op->operands[1]->type))
+        return;
+    const Layout *has = op->operands[1]->type->layout, *likes = propose_access(inference, op);
+    const int64_t segment = access_segment(inference, op, has);
+    if (segment < SECTOR_BYTES && access_segment(inference, op, likes) > segment &&
+        takes_room(inference, op))
+        require(inference, op, 1, likes);
+}
+
+/* ---- reductions and scans ---- */
+
+static const Type *tile_with_layout(const Inference *inference, const Type *tile,
+                                    const Layout *layout)
+{
+    int64_t shape[TYPE_RANK];
+    for (int d = 0; d < tile->rank; d++) shape[d] = layout->shape[d];
+    return type_tile(inference->kernel->types, tile->dtype, tile->rank, shape, layout);
+}
+
+/* Each warp reduces what it has; every thread then fetches the parts of its results and combines
+ * them. */
+static void split_reduce(Inference *inference, Op *op, const Layout *combined, const Layout *parts)
+{
+    Value *result = &op->results[0];
+    const Layout *chosen = result->type->layout;
+    const Type *whole = type_with_layout(inference->kernel->types, result->type, combined);
+    Builder builder = builder_after(op);
+    result->type = tile_with_layout(inference, whole, parts);
+    Value *gathered = build_convert(inference, &builder, result,
+                                    layout_gathered(inference->kernel->layouts, combined, parts));
+    Op *last = build_op(&builder, OP_reduce, 1, &gathered, 1, &whole);
+    last->attrs = op->attrs;
+    last->attr_count = op->attr_count;
+    Value *value = &last->results[0];
+    if (chosen != combined) value = build_convert(inference, &builder, value, chosen);
+    value_replace(result, value);
+    op_set_operand(gathered->op, 0, result);
+}
+
+static void fit_reduce(Inference *inference, Op *op)
+{
+    const unsigned dims = op_dims_mask(op);
+    if (!layout_is_plain(op->operands[0]->type->layout, dims))
+        require(inference, op, 0, propose_default(inference, op->operands[0]->type));
+    const Layout *has = op->operands[0]->type->layout;
+    const Layout *combined = derive_result(inference, op, has),
+                 *parts = layout_warp_parts(inference->kernel->layouts, has, dims);
+    bool across_warps = false;
+    for (int d = 0; d < parts->rank; d++) across_warps |= parts->shape[d] != combined->shape[d];
+    if (across_warps)
+        split_reduce(inference, op, combined, parts);
+    else
+        produce(inference, op, combined);
+}
+
+static void fit_scan(Inference *inference, Op *op)
+{
+    const Layout *layout = scan_layout(inference, op, op->operands[0]->type->layout);
+    require(inference, op, 0, layout);
+    produce(inference, op, layout);
+}
+
+/* ---- shared tiles of the compiler ---- */
+
+/* The dimension along which the layout's registers run the furthest, and how far. */
+static int longest_run(const Layout *layout, int *run)
+{
+    int dim = layout->rank - 1;
+    *run = 1;
+    for (int d = 0; d < layout->rank; d++) {
+        const int length = layout_register_run(layout, d);
+        if (length > *run) {
+            *run = length;
+            dim = d;
+        }
+    }
+    return dim;
+}
+
+static const Layout *shared_layout(const Inference *inference, const Type *from, const Type *to)
+{
+    int from_run, to_run, order[LAYOUT_RANK], count = 1;
+    const int from_dim = longest_run(from->layout, &from_run),
+              to_dim = longest_run(to->layout, &to_run);
+    order[0] = to_run > from_run ? to_dim : from_dim;
+    for (int d = from->rank - 1; d >= 0; d--)
+        if (d != order[0]) order[count++] = d;
+    return layout_swizzled(inference->kernel->layouts, from->rank, from->layout->shape, order,
+                           dtype_memory_bits(from->dtype));
+}
+
+static Value *build_shared(const Inference *inference, Builder *builder, const Type *from,
+                           const Type *to)
+{
+    TypeTable *types = inference->kernel->types;
+    const Layout *layout = shared_layout(inference, from, to);
+    const Type *type = type_shared(types, from->dtype, from->rank, from->shape, layout);
+    Op *alloc = build_op(builder, OP_shared_alloc, 0, NULL, 1, &type);
+    op_set_int(alloc, ATTR_bytes, type_bytes(type));
+    return &alloc->results[0];
+}
+
+/* One thread alone gets each old element: the others that hold it are told through shared memory.
+ */
+static void fit_atomic(Inference *inference, Op *op)
+{
+    Value *old = &op->results[0];
+    const Layout *layout = old->type->layout;
+    const int threads = inference->warps > 0 ? 32 * inference->warps : 1;
+    if (old->use_count == 0 ||
+        (layout_replica_mask(layout) == 0 && layout_threads(layout) == threads))
+        return;
+    Builder after = builder_after(op);
+    Value *shared = build_shared(inference, &after, old->type, old->type);
+    Op *store = build_op(&after, OP_shared_store, 2, (Value *[]){shared, old}, 0, NULL);
+    Op *load = build_op(&after, OP_shared_load, 1, &shared, 1, &old->type);
+    value_replace(old, &load->results[0]);
+    op_set_operand(store, 1, old);
+}
+
+typedef void FitRule(Inference *inference, Op *op);
+static FitRule *const fit_rules[OP_COUNT] = {
+    [OP_dot] = fit_dot,          [OP_dot_shared] = fit_dot, [OP_dot_slices] = fit_dot,
+    [OP_broadcast] = fit_rename, [OP_reshape] = fit_rename, [OP_transpose] = fit_rename,
+    [OP_store] = fit_store,      [OP_reduce] = fit_reduce,  [OP_scan] = fit_scan,
+    [OP_atomic] = fit_atomic,
+};
+
+static void fit_op(Op *op, void *context)
+{
+    if (!fit_rules[op->code]) return;
+    inference_enter(context, op);
+    fit_rules[op->code](context, op);
+}
+
+/* Renames cost nothing: those of values from before a loop go there, and take their conversions
+ * along. */
+static void hoist_rename(Op *op, void *context)
+{
+    (void)context;
+    if (fit_rules[op->code] == fit_rename) op_move_before(op, hoist_place(op->operands[0], op));
+}
+
+void insert_converts(Inference *inference)
+{
+    region_visit(inference->region, hoist_rename, NULL);
+    region_visit(inference->region, fit_op, inference);
+}
+
+/* ---- through shared memory ---- */
+
+static bool goes_through_shared(const Op *op)
+{
+    if (op->code != OP_convert) return false;
+    const Conversion way =
+        layout_conversion(op->operands[0]->type->layout, op->results[0].type->layout);
+    return way == CONVERT_SHARED || way == CONVERT_SHUFFLE;
+}
+
+static bool is_converted(const Value *value)
+{
+    return value->op && value->op->code == OP_convert;
+}
+
+static void drop_unused(Op *op, void *context)
+{
+    (void)context;
+    if (op->code == OP_convert && op->results[0].use_count == 0) op_erase(op);
+}
+
+static void replace_convert(Op *convert, Value *shared, Builder *loads)
+{
+    loads->span = convert->span;
+    Op *load = build_op(loads, OP_shared_load, 1, &shared, 1, &convert->results[0].type);
+    value_replace(&convert->results[0], &load->results[0]);
+    op_erase(convert);
+}
+
+/* Neighbouring conversions are stored together and then loaded together, so that one barrier serves
+ * all. Returns the op that comes after them. */
+static Op *expand_run(Inference *inference, Op *first)
+{
+    VEC(Op *) converts = {0};
+    VEC(Value *) tiles = {0};
+    Op *end = first;
+    for (; end && end->code == OP_convert && !(end != first && is_converted(end->operands[0]));
+         end = end->next)
+        if (goes_through_shared(end)) vec_push(inference->arena, &converts, end);
+    Builder loads = builder_at_end(first->parent, first->span);
+    loads.before = end;
+    Builder stores = builder_before(first);
+    for (size_t i = 0; i < converts.count; i++) {
+        Value *from = converts.data[i]->operands[0];
+        stores.span = converts.data[i]->span;
+        Value *tile =
+            build_shared(inference, &stores, from->type, converts.data[i]->results[0].type);
+        build2(&stores, OP_shared_store, tile, from);
+        vec_push(inference->arena, &tiles, tile);
+    }
+    for (size_t i = 0; i < converts.count; i++)
+        replace_convert(converts.data[i], tiles.data[i], &loads);
+    return end;
+}
+
+static void expand_region(Inference *inference, Region *region)
+{
+    for (Op *op = region->first; op;) {
+        for (int i = 0; i < op->region_count; i++) expand_region(inference, op->regions[i]);
+        op = op->code == OP_convert ? expand_run(inference, op) : op->next;
+    }
+}
+
+void expand_converts(Inference *inference)
+{
+    region_visit(inference->region, drop_unused, inference);
+    expand_region(inference, inference->region);
+}

@@ -1,0 +1,455 @@
+/* infer_layout.c: gives every tile a layout; needs a TYPED kernel whose accesses have bounds and
+ * whose dots have instructions, leaves it LAID_OUT.
+ *
+ * Values that must agree (elementwise operands and results, what a loop carries, a dot's
+ * accumulator and result) form a class. Classes of accumulators get their dot's layout, that of
+ * wgmma before others'; layouts then spread through broadcasts, reshapes and transposes; the
+ * largest class that is left takes what its loads or stores like best, and so on. Splats and iotas
+ * are copied to each use first, so that they tie nothing together. Where an op then needs another
+ * layout than its operand has, convert.c inserts a conversion. */
+#include "passes/layout/layouts.h"
+
+#include "passes/layout/matrix.h"
+
+typedef struct Classes {
+    Inference *inference;
+    VEC(Value *) values; /* the tiles; Value.scratch is the index + 1 */
+    VEC(Op *) accesses;
+    VEC(Op *) scattered;
+    VEC(Op *) renames; /* broadcast, reshape, transpose */
+    VEC(Op *) dots;
+    VEC(Op *) anchors;
+    int *parent;            /* union-find */
+    const Layout **layouts; /* by root */
+    bool *has_load;         /* by root */
+} Classes;
+
+/* ---- a copy of each splat and iota for each use ---- */
+
+static bool is_source(const Op *op)
+{
+    return op && (op->code == OP_splat || op->code == OP_iota);
+}
+
+static void copy_sources(Op *op, void *context)
+{
+    Inference *inference = context;
+    for (int i = 0; i < op->operand_count; i++) {
+        const Op *source = op->operands[i]->op;
+        if (!is_source(source)) continue;
+        Map map = {0};
+        Builder builder = builder_before(op);
+        Op *copy = op_clone(&builder, source, &map);
+        copy->scratch = inference; /* not an original */
+        op_set_operand(op, i, &copy->results[0]);
+    }
+}
+
+static void drop_originals(Op *op, void *context)
+{
+    (void)context;
+    if (is_source(op) && !op->scratch) op_erase(op);
+    op->scratch = NULL;
+}
+
+/* ---- classes ---- */
+
+static void collect_value(Classes *classes, Value *value)
+{
+    if (value->type->kind != TYPE_TILE) return;
+    vec_push(classes->inference->arena, &classes->values, value);
+    value->scratch = (void *)(uintptr_t)classes->values.count;
+}
+
+static void collect_op(Op *op, void *context)
+{
+    Classes *classes = context;
+    Arena *arena = classes->inference->arena;
+    for (int i = 0; i < op->result_count; i++) collect_value(classes, &op->results[i]);
+    for (int r = 0; r < op->region_count; r++)
+        for (int i = 0; i < op->regions[r]->argument_count; i++)
+            collect_value(classes, op->regions[r]->arguments[i]);
+    if (op_is_access(op)) vec_push(arena, &classes->accesses, op);
+    if (op_is_scattered(op)) vec_push(arena, &classes->scattered, op);
+    if (op->code == OP_broadcast || op->code == OP_reshape || op->code == OP_transpose ||
+        op->code == OP_reduce || op->code == OP_scan)
+        vec_push(arena, &classes->renames, op);
+    if (is_dot(op)) vec_push(arena, &classes->dots, op);
+    if (op->code == OP_anchor) vec_push(arena, &classes->anchors, op);
+}
+
+static int class_of(const Classes *classes, const Value *value)
+{
+    CHECK(value->scratch);
+    int at = (int)(uintptr_t)value->scratch - 1;
+    while (classes->parent[at] != at) {
+        classes->parent[at] = classes->parent[classes->parent[at]];
+        at = classes->parent[at];
+    }
+    return at;
+}
+
+static void unite(Classes *classes, const Value *a, const Value *b)
+{
+    if (a->type->kind == TYPE_TILE && b->type->kind == TYPE_TILE)
+        classes->parent[class_of(classes, a)] = class_of(classes, b);
+}
+
+static void unite_elements(Classes *classes, const Op *op)
+{
+    for (int i = 0; i < op->operand_count; i++) unite(classes, op->operands[i], &op->results[0]);
+}
+
+/* What ends `region` carries on to the op's results and back to the arguments of `next` from
+ * `first` on. */
+static void unite_end(Classes *classes, const Op *op, const Region *region, const Region *next,
+                      int first)
+{
+    const Op *end = region->last;
+    const int skip = end && end->code == OP_condition ? 1 : 0;
+    for (int i = skip; end && i < end->operand_count; i++) {
+        unite(classes, end->operands[i], &op->results[i - skip]);
+        if (next) unite(classes, end->operands[i], next->arguments[first + i - skip]);
+    }
+}
+
+static void unite_init(Classes *classes, const Op *op, const Region *region, int skip, int first)
+{
+    for (int i = skip; i < op->operand_count; i++)
+        unite(classes, op->operands[i], region->arguments[first + i - skip]);
+}
+
+static void unite_op(Op *op, void *context)
+{
+    Classes *classes = context;
+    if (op_info(op->code)->traits & ELEM || op->code == OP_bitcast) {
+        unite_elements(classes, op);
+    } else if (op_is_scattered(op)) {
+        const Value *value = scattered_value(op);
+        for (int i = 1; i < op->operand_count; i++) unite(classes, value, op->operands[i]);
+        if (op->code == OP_atomic) unite(classes, value, &op->results[0]);
+    } else if (op->code == OP_dot_wait) {
+        for (int i = 0; i < op->operand_count; i++)
+            unite(classes, op->operands[i], &op->results[i]);
+    } else if (is_dot(op)) {
+        unite(classes, op->operands[2], &op->results[0]);
+    } else if (op->code == OP_for) {
+        unite_init(classes, op, op->regions[0], 3, 1);
+        unite_end(classes, op, op->regions[0], op->regions[0], 1);
+    } else if (op->code == OP_while) {
+        unite_init(classes, op, op->regions[0], 0, 0);
+        unite_end(classes, op, op->regions[0], op->regions[1], 0);
+        unite_end(classes, op, op->regions[1], op->regions[0], 0);
+    } else if (op->code == OP_if) {
+        unite_end(classes, op, op->regions[0], NULL, 0);
+        unite_end(classes, op, op->regions[1], NULL, 0);
+    }
+}
+
+static void classes_init(Classes *classes)
+{
+    Arena *arena = classes->inference->arena;
+    region_visit(classes->inference->region, collect_op, classes);
+    classes->parent = arena_new_array(arena, int, classes->values.count + 1);
+    classes->layouts = arena_new_array(arena, const Layout *, classes->values.count + 1);
+    classes->has_load = arena_new_array(arena, bool, classes->values.count + 1);
+    for (size_t i = 0; i < classes->values.count; i++) classes->parent[i] = (int)i;
+    region_visit(classes->inference->region, unite_op, classes);
+    for (size_t i = 0; i < classes->accesses.count; i++)
+        if (classes->accesses.data[i]->code == OP_load)
+            classes->has_load[class_of(classes, &classes->accesses.data[i]->results[0])] = true;
+}
+
+/* ---- choosing ---- */
+
+void inference_enter(Inference *inference, const Op *op)
+{
+    inference->warps = group_warps(op_threads(op));
+}
+
+static const Layout *known(const Classes *classes, const Value *value)
+{
+    return classes->layouts[class_of(classes, value)];
+}
+
+static void choose(Classes *classes, const Value *value, const Layout *layout)
+{
+    const Layout **slot = &classes->layouts[class_of(classes, value)];
+    if (!*slot) *slot = layout;
+}
+
+static bool spread_through(Classes *classes, const Op *op)
+{
+    const Value *operand = op->operands[0], *result = &op->results[0];
+    const Layout *above = known(classes, operand), *below = known(classes, result);
+    if (!above == !below) return false;
+    inference_enter(classes->inference, op);
+    const Layout *derived = above ? derive_result(classes->inference, op, above)
+                                  : derive_operand(classes->inference, op, below);
+    if (derived) choose(classes, above ? result : operand, derived);
+    return derived != NULL;
+}
+
+static void spread(Classes *classes)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t i = 0; i < classes->renames.count; i++)
+            changed |= spread_through(classes, classes->renames.data[i]);
+    }
+}
+
+static void choose_accumulator(Classes *classes, const Op *dot)
+{
+    inference_enter(classes->inference, dot);
+    choose(classes, &dot->results[0], propose_dot(classes->inference, dot, NULL).c);
+}
+
+/* Those of wgmma first: its sums may be under way where they are carried on, and cannot be
+ * converted there. */
+static void choose_accumulators(Classes *classes)
+{
+    for (int others = 0; others < 2; others++)
+        for (size_t i = 0; i < classes->dots.count; i++)
+            if ((classes->dots.data[i]->code != OP_dot_shared) == others)
+                choose_accumulator(classes, classes->dots.data[i]);
+    spread(classes);
+}
+
+/* What the author asks for, unless a dot's accumulator has to lie otherwise. */
+static void choose_anchors(Classes *classes)
+{
+    for (size_t i = 0; i < classes->anchors.count; i++) {
+        Op *op = classes->anchors.data[i];
+        inference_enter(classes->inference, op);
+        const Layout *layout = anchor_layout(classes->inference, op);
+        if (layout) choose(classes, op->operands[0], layout);
+        op_erase(op);
+    }
+    spread(classes);
+}
+
+/* Operands that come from nowhere or from shared memory take the fragment's layout; those loaded
+ * from global memory are loaded as memory likes it best, and converted. */
+static void choose_dot_operands(Classes *classes)
+{
+    for (size_t i = 0; i < classes->dots.count; i++) {
+        const Op *dot = classes->dots.data[i];
+        inference_enter(classes->inference, dot);
+        const DotLayouts layouts =
+            propose_dot(classes->inference, dot, known(classes, &dot->results[0]));
+        const Layout *wanted[2] = {layouts.a, layouts.b};
+        for (int o = 0; o < 2; o++)
+            if (dot->operands[o]->type->kind == TYPE_TILE &&
+                !classes->has_load[class_of(classes, dot->operands[o])])
+                choose(classes, dot->operands[o], wanted[o]);
+    }
+    spread(classes);
+}
+
+/* Loads before stores, large before small: what is large costs most to convert. */
+static int64_t access_weight(const Op *op)
+{
+    const Value *value = op->code == OP_load ? &op->results[0] : op->operands[1];
+    return type_elements(value->type) * (op->code == OP_load ? 2 : 1);
+}
+
+static Op *heaviest_open_access(const Classes *classes)
+{
+    Op *heaviest = NULL;
+    for (size_t i = 0; i < classes->accesses.count; i++) {
+        Op *op = classes->accesses.data[i];
+        const Value *value = op->code == OP_load ? &op->results[0] : op->operands[1];
+        if (!known(classes, value) && (!heaviest || access_weight(op) > access_weight(heaviest)))
+            heaviest = op;
+    }
+    return heaviest;
+}
+
+static void choose_accesses(Classes *classes)
+{
+    for (Op *op; (op = heaviest_open_access(classes));) {
+        const Value *value = op->code == OP_load ? &op->results[0] : op->operands[1];
+        inference_enter(classes->inference, op);
+        choose(classes, value, propose_access(classes->inference, op));
+        spread(classes);
+    }
+}
+
+/* Neighbours go to neighbouring threads, so that a warp touches as little memory as may be. */
+static void choose_scattered(Classes *classes)
+{
+    for (size_t i = 0; i < classes->scattered.count; i++) {
+        Op *op = classes->scattered.data[i];
+        const Value *value = scattered_value(op);
+        if (known(classes, value)) continue;
+        inference_enter(classes->inference, op);
+        choose(classes, value, propose_scattered(classes->inference, op));
+        spread(classes);
+    }
+}
+
+static void choose_rest(Classes *classes)
+{
+    for (size_t i = 0; i < classes->values.count; i++) {
+        const Value *value = classes->values.data[i];
+        if (known(classes, value)) continue;
+        inference_enter(classes->inference, value->op ? value->op : value->region->first);
+        choose(classes, value, propose_default(classes->inference, value->type));
+        spread(classes);
+    }
+}
+
+static void set_layouts(Classes *classes)
+{
+    for (size_t i = 0; i < classes->values.count; i++) {
+        Value *value = classes->values.data[i];
+        value->type =
+            type_with_layout(classes->inference->kernel->types, value->type, known(classes, value));
+    }
+    for (size_t i = 0; i < classes->values.count; i++) classes->values.data[i]->scratch = NULL;
+}
+
+/* ---- shared tiles of the author ---- */
+
+/* A part that does not lie as a tile of its own has a layout all the same; it is not looked at. */
+static void lay_out_part(Inference *inference, Op *op)
+{
+    Value *part = &op->results[0];
+    LayoutTable *table = inference->kernel->layouts;
+    const Op *above = op->operands[0]->op;
+    const bool apart = above->code == OP_shared_view && !op_int(above, ATTR_aligned, 0);
+    const Layout *layout =
+        apart ? NULL
+              : shared_part_layout(table, inference->facts, op, op->operands[0]->type->layout);
+    if (layout) op_set_int(op, ATTR_aligned, 1);
+    int32_t shape[LAYOUT_RANK];
+    int order[LAYOUT_RANK];
+    for (int d = 0; d < part->type->rank; d++) {
+        shape[d] = (int32_t)part->type->shape[d];
+        order[d] = part->type->rank - 1 - d;
+    }
+    if (!layout) layout = layout_row_major(table, part->type->rank, shape, order);
+    part->type = type_with_layout(inference->kernel->types, part->type, layout);
+}
+
+static const Layout *plain_shared(const Inference *inference, const Type *type)
+{
+    int32_t shape[LAYOUT_RANK];
+    int order[LAYOUT_RANK];
+    for (int d = 0; d < type->rank; d++) {
+        shape[d] = (int32_t)type->shape[d];
+        order[d] = type->rank - 1 - d;
+    }
+    return layout_swizzled(inference->kernel->layouts, type->rank, shape, order,
+                           dtype_memory_bits(type->dtype));
+}
+
+void lay_out_shared(Op *op, void *context)
+{
+    Inference *inference = context;
+    if (op->code == OP_shared_peer) op->results[0].type = op->operands[0]->type;
+    if (op->code == OP_shared_view) lay_out_part(inference, op);
+    if (op->code == OP_shared_reshape) lay_out_reshaped(inference, op);
+    if (op->code != OP_shared_alloc) return;
+    Value *tile = &op->results[0];
+    if (!tile->type->layout)
+        tile->type = type_with_layout(inference->kernel->types, tile->type,
+                                      plain_shared(inference, tile->type));
+    op_set_int(op, ATTR_bytes, type_bytes(tile->type));
+}
+
+/* ---- the pass ---- */
+
+typedef struct Taken {
+    int64_t bytes;
+    bool signals;
+} Taken;
+
+static void find_taken(Op *op, void *context)
+{
+    enum { ALIGN = 1024 };
+    Taken *taken = context;
+    taken->signals |= op->code == OP_signal_init;
+    if (op->code == OP_shared_alloc)
+        taken->bytes += (op_int(op, ATTR_bytes, 0) + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+static int64_t room_of(const Inference *inference)
+{
+    Taken taken = {0};
+    region_visit(inference->region, find_taken, &taken);
+    return taken.signals ? inference->target->shared_bytes - taken.bytes : INT64_MAX;
+}
+
+static void limit_value(Inference *inference, const Value *value)
+{
+    const int registers = layout_registers(value->type->layout);
+    if (registers <= LAYOUT_REGISTERS || inference->failed) return;
+    const Op *op = value->op ? value->op : value->region->parent;
+    diag_report(inference->kernel->session->diags, DIAG_thread_elements, op->span, registers,
+                LAYOUT_REGISTERS);
+    inference->failed = true;
+}
+
+static void limit_registers(const Classes *classes)
+{
+    for (size_t i = 0; i < classes->values.count; i++)
+        limit_value(classes->inference, classes->values.data[i]);
+}
+
+/* What a product reads in registers has all of k in each thread. */
+static void limit_converted(Op *op, void *context)
+{
+    for (int i = 0; i < op->result_count; i++)
+        if (op->results[i].type->kind == TYPE_TILE) limit_value(context, &op->results[i]);
+}
+
+static void lay_out(Inference *inference)
+{
+    region_visit(inference->region, copy_sources, inference);
+    region_visit(inference->region, drop_originals, inference);
+    region_visit(inference->region, anchor_shared, inference);
+    region_visit(inference->region, prepare_reshaped, inference);
+    region_visit(inference->region, lay_out_for_copies, inference);
+    region_visit(inference->region, lay_out_shared, inference);
+    region_visit(inference->region, copy_for_signals, inference);
+    Classes classes = {.inference = inference};
+    classes_init(&classes);
+    choose_accumulators(&classes);
+    choose_anchors(&classes);
+    choose_dot_operands(&classes);
+    choose_accesses(&classes);
+    choose_scattered(&classes);
+    choose_rest(&classes);
+    set_layouts(&classes);
+    limit_registers(&classes);
+    if (inference->failed) return;
+    inference->room = room_of(inference);
+    insert_converts(inference);
+    expand_converts(inference);
+    region_visit(inference->region, limit_converted, inference);
+}
+
+static bool lay_out_launch(Kernel *kernel, Op *launch, const Target *target)
+{
+    Inference inference = {.kernel = kernel,
+                           .region = launch_region(launch),
+                           .target = target,
+                           .warps = launch_warps(launch)};
+    inference.arena = arena_new();
+    inference.facts = facts_new(kernel);
+    lay_out(&inference);
+    facts_free(inference.facts);
+    arena_free(inference.arena);
+    return !inference.failed;
+}
+
+bool pass_infer_layout(Kernel *kernel, const Target *target)
+{
+    bool fine = true;
+    for (Op *op = kernel->host->first; op; op = op->next)
+        if (op->code == OP_launch) fine &= lay_out_launch(kernel, op, target);
+    kernel->stage = STAGE_LAID_OUT;
+    return fine;
+}

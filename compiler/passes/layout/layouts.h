@@ -1,0 +1,76 @@
+/* layouts.h: what infer_layout.c decides and convert.c carries out; private to this folder. */
+#ifndef TILEC_PASSES_LAYOUT_LAYOUTS_H
+#define TILEC_PASSES_LAYOUT_LAYOUTS_H
+
+#include "base/vec.h"
+#include "passes/analysis/access.h"
+
+/* One launch at work. */
+typedef struct Inference {
+    Kernel *kernel;
+    Region *region;
+    FactTable *facts;
+    Arena *arena; /* of the pass */
+    const Target *target;
+    int warps; /* that share the tiles of the op at hand; 0: one thread has them */
+    /* bytes of shared memory beside the author's tiles, for what groups convert beside each other
+     */
+    int64_t room;
+    bool failed;
+} Inference;
+
+/* Sets `warps` for what is asked about the op. */
+void inference_enter(Inference *inference, const Op *op);
+
+/* ---- anchor.c ---- */
+
+/* The layout that an anchor op asks for, for the threads at hand; NULL: reported. */
+const Layout *anchor_layout(Inference *inference, const Op *op);
+/* Of a shared tile: sets it, and erases the op. */
+void anchor_shared(Op *op, void *context);
+
+/* ---- propose.c: the layout that an op would like best ---- */
+
+typedef struct DotLayouts {
+    const Layout *a, *b, *c;
+} DotLayouts;
+/* `c` is what the accumulator has or NULL; dots by fma work in any layout whose vectors lie along
+ * one dimension. */
+DotLayouts propose_dot(const Inference *inference, const Op *dot, const Layout *c);
+const Layout *propose_access(const Inference *inference, Op *op);
+const Layout *propose_default(const Inference *inference, const Type *tile);
+const Layout *propose_scattered(const Inference *inference, Op *op);
+/* Bytes next to each other in memory that one access of a warp covers when the tile has this
+ * layout. */
+int64_t access_segment(const Inference *inference, Op *op, const Layout *layout);
+/* Layout of an op's operand from that of its result: broadcast, reshape, transpose; NULL: there is
+ * none. */
+const Layout *derive_operand(const Inference *inference, const Op *op, const Layout *result);
+const Layout *derive_result(const Inference *inference, const Op *op, const Layout *operand);
+
+/* The layout of a scan's operand and result: `operand` if that will do. */
+const Layout *scan_layout(const Inference *inference, const Op *op, const Layout *operand);
+
+/* ---- tma_store.c ---- */
+/* Makes a store that is {tensor} one by the tensor unit; false: its tile does not lie so. */
+bool store_by_tensor(Inference *inference, Op *store);
+
+/* ---- mbarrier_copy.c: visitors, before shared tiles are laid out and after ---- */
+void lay_out_for_copies(Op *op, void *context);
+void copy_for_signals(Op *op, void *context);
+
+/* ---- convert.c ---- */
+
+/* Makes each operand's layout the one that its op needs; the values have layouts. */
+void insert_converts(Inference *inference);
+/* infer_layout.c: gives an op's shared tile its layout; a visitor. */
+void lay_out_shared(Op *op, void *context);
+/* reshape.c: a shared tile that is used in another shape lies so that both have a layout. */
+void prepare_reshaped(Op *op, void *context);
+void lay_out_reshaped(Inference *inference, Op *op);
+/* reshape.c: a reshape that no layout does without moving elements becomes stores and loads. */
+void reshape_through_shared(Inference *inference, Op *op);
+/* Converts that need shared memory become stores and loads of it. */
+void expand_converts(Inference *inference);
+
+#endif

@@ -1,0 +1,170 @@
+/* matrix.c: chooses the instruction of each dot and how the block's warps share it: attributes
+ * `instruction` and `dims` (warps along m, warps along n) of the dot; needs and leaves a TYPED
+ * kernel.
+ *
+ * Warps are arranged so that one warp's operands take the fewest elements, as each element of them
+ * is read from shared memory once a warp that needs it. Where one product is the left operand of
+ * another, rows stay with their warp. */
+#include "passes/layout/matrix.h"
+
+const MmaKind *matrix_kind(const Op *dot, const Target *target)
+{
+    static const TargetFeature features[] = {
+#define MMA(name, operand, accumulator, k, feature, intrinsic) feature,
+#include "ir/mma.def"
+#undef MMA
+    };
+    const MmaKind *kind;
+    for (int i = 0; (kind = mma_kind_at(i)) != NULL; i++)
+        if (mma_multiplies(kind, dot, op_attr(dot, ATTR_tf32)) && target_has(target, features[i]))
+            return kind;
+    return NULL;
+}
+
+bool is_dot(const Op *op)
+{
+    return op->code == OP_dot || op->code == OP_dot_shared || op->code == OP_dot_slices;
+}
+
+int power_of_two_below(int number)
+{
+    while (number & (number - 1)) number &= number - 1;
+    return number;
+}
+
+/* Warps beyond the instructions there are hold replicas: a power of two that divides m / 16 or n
+ * / 8. */
+static void arrange_warps(const Type *c, MmaShape shape, int warps, int64_t out[2])
+{
+    int64_t best = INT64_MAX;
+    out[0] = out[1] = 1;
+    for (int along_m = 1; along_m <= warps; along_m *= 2)
+        for (int along_n = 1; along_m * along_n <= warps; along_n *= 2) {
+            if (c->shape[0] % (along_m * shape.m) != 0 || c->shape[1] % (along_n * shape.n) != 0)
+                continue;
+            const bool more = along_m * along_n > out[0] * out[1];
+            const int64_t traffic = c->shape[0] / along_m + c->shape[1] / along_n;
+            if (!more && (along_m * along_n < out[0] * out[1] || traffic > best)) continue;
+            best = traffic;
+            out[0] = along_m;
+            out[1] = along_n;
+        }
+}
+
+static const MmaKind *find_kind(const Op *dot, const Target *target)
+{
+    if (power_of_two_below(group_warps(op_threads(dot))) == 0) return NULL;
+    const MmaKind *kind = matrix_kind(dot, target);
+    return kind && dot->operands[2]->type->rank == 2 && mma_divides(kind, dot) ? kind : NULL;
+}
+
+bool dot_has_instruction(const Op *dot, const Target *target)
+{
+    return find_kind(dot, target) != NULL;
+}
+
+/* ---- products of products ---- */
+
+typedef struct Choice {
+    Kernel *kernel;
+    const Target *target;
+    Arena *arena; /* of the pass */
+    Map in_rows;  /* dots whose rows should stay within a warp */
+    Map seen;     /* values that the walk has met */
+} Choice;
+
+static void mark_sources(Choice *choice, const Value *value, const Op *user)
+{
+    const Op *op = value->op;
+    if (!op || map_has(&choice->seen, value)) return;
+    map_set(choice->arena, &choice->seen, value, choice);
+    if (op->code == OP_dot) {
+        map_set(choice->arena, &choice->in_rows, op, choice);
+        map_set(choice->arena, &choice->in_rows, user, choice);
+        return;
+    }
+    for (int i = 0; i < op->operand_count && op_info(op->code)->traits & ELEM; i++)
+        mark_sources(choice, op->operands[i], user);
+}
+
+/* The left operand of a dot that is made of another's result: with all warps along m, a warp has
+ * all of the rows that it needs of it, and nothing goes through shared memory. */
+static void mark_chain(Op *dot, void *context)
+{
+    Choice *choice = context;
+    choice->seen = (Map){0};
+    if (dot->code == OP_dot) mark_sources(choice, dot->operands[0], dot);
+}
+
+/* ---- the choice ---- */
+
+static const char *fault_of_kind(const Op *dot, const Target *target)
+{
+    return matrix_kind(dot, target) ? "its sizes are no multiples of any" : "none has these types";
+}
+
+/* Of a dot that is not wgmma's. */
+static void remark_dot(const Choice *choice, const Op *dot, const MmaKind *kind, const char *fault)
+{
+    const Type *c = dot->operands[2]->type;
+    const long long m = c->shape[0], n = c->shape[1], k = dot->operands[0]->type->shape[1];
+    if (kind)
+        kernel_remark(choice->kernel, dot->span,
+                      "a product of %lld x %lld x %lld by mma.sync.%s, not wgmma: %s", m, n, k,
+                      kind->name, fault);
+    else
+        kernel_remark(choice->kernel, dot->span,
+                      "a product of %lld x %lld x %lld by fma, not a matrix instruction: %s", m, n,
+                      k, fault_of_kind(dot, choice->target));
+}
+
+static void choose_instruction(Op *dot, void *context)
+{
+    const Choice *choice = context;
+    if (dot->code != OP_dot || op_attr(dot, ATTR_instruction)) return;
+    const char *fault = choose_wgmma(choice->kernel, choice->target, dot);
+    if (!fault) return;
+    const MmaKind *kind = find_kind(dot, choice->target);
+    remark_dot(choice, dot, kind, fault);
+    if (!kind && choose_slices(choice->kernel, dot)) return;
+    const int warps = power_of_two_below(group_warps(op_threads(dot)));
+    Interner *names = choice->kernel->session->names;
+    op_set_text(dot, ATTR_instruction, intern_text(names, kind ? kind->name : "fma"));
+    if (!kind) return;
+    const Type *c = dot->operands[2]->type;
+    int64_t arrangement[2] = {warps, 1};
+    if (!map_has(&choice->in_rows, dot) || c->shape[0] % (warps * kind->shape.m) != 0)
+        arrange_warps(c, kind->shape, warps, arrangement);
+    op_set_ints(dot, ATTR_dims, 2, arrangement);
+}
+
+static void find_other(Op *op, void *context)
+{
+    if (op->code == OP_dot && op_attr(op, ATTR_open)) *(bool *)context = true;
+}
+
+static void close_dot(Op *op, void *context)
+{
+    (void)context;
+    if (op->code == OP_dot_shared && op_int(op, ATTR_open, 0)) op_set_int(op, ATTR_open, 0);
+}
+
+/* One that the author leaves under way, but the tensor core does not do by itself, may go on with a
+ * sum that is under way, and is none of those that are counted for the waits: where there is one,
+ * all are done at once. */
+static void close_dots(Kernel *kernel)
+{
+    bool others = false;
+    kernel_visit(kernel, find_other, &others);
+    if (others) kernel_visit(kernel, close_dot, NULL);
+}
+
+bool pass_matrix(Kernel *kernel, const Target *target)
+{
+    Choice choice = {.kernel = kernel, .target = target, .arena = arena_new()};
+    kernel_visit(kernel, mark_chain, &choice);
+    kernel_visit(kernel, choose_instruction, &choice);
+    close_dots(kernel);
+    arena_free(choice.arena);
+    return true;
+}

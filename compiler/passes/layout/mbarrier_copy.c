@@ -1,0 +1,208 @@
+/* mbarrier_copy.c: the author's own copies and stores by the tensor unit, where it can do them. Of
+ * copies that mbarriers wait for
+ *
+ *     copy_async view, tile, offsets; signal_copied barriers, index
+ *
+ * becomes the first thread's expect of the bytes and its tensor_copy. Tiles that are copied to so
+ * get a layout for that, unless they have one. */
+#include "passes/layout/layouts.h"
+
+static bool is_mark(const Op *op)
+{
+    return op->code == OP_signal_copied && !op_int(op, ATTR_arrives, 0);
+}
+
+/* The copy that stands before its mark, but for scalar code; NULL: another one, too. */
+static Op *copy_before(const Op *mark)
+{
+    Op *op = mark->previous;
+    while (op && op_info(op->code)->traits & PURE) op = op->previous;
+    return op && op->code == OP_copy_async && !op_attr(op, ATTR_masked) ? op : NULL;
+}
+
+/* The tile that a copy goes to, whole or by its last dimensions, two or more. */
+static Op *alloc_of(const Op *copy)
+{
+    const Value *tile = copy->operands[1];
+    if (tile->op->code == OP_shared_view) {
+        const Attr *dims = op_attr(tile->op, ATTR_dims);
+        const Type *whole = tile->op->operands[0]->type;
+        for (int i = 0; i < dims->count; i++)
+            if (dims->integers[i] != whole->rank - dims->count + i) return NULL;
+        tile = tile->op->operands[0];
+    }
+    return tile->op->code == OP_shared_alloc ? tile->op : NULL;
+}
+
+/* A layout of a tile that the tensor unit knows. */
+typedef const Layout *Candidate(const Inference *inference, const Type *tile);
+
+static const Layout *panels_of(const Inference *inference, const Type *tile)
+{
+    int32_t shape[LAYOUT_RANK];
+    for (int d = 0; d < tile->rank; d++) shape[d] = (int32_t)tile->shape[d];
+    return layout_panels(inference->kernel->layouts, tile->rank, shape, dtype_bits(tile->dtype));
+}
+
+static const Layout *rows_of(const Inference *inference, const Type *tile)
+{
+    int32_t shape[LAYOUT_RANK];
+    int order[LAYOUT_RANK];
+    for (int d = 0; d < tile->rank; d++) {
+        shape[d] = (int32_t)tile->shape[d];
+        order[d] = tile->rank - 1 - d;
+    }
+    return layout_row_major(inference->kernel->layouts, tile->rank, shape, order);
+}
+
+typedef struct Writer {
+    Kernel *kernel;
+    const Parameter *parameter;
+    bool found;
+} Writer;
+
+static void find_writer(Op *op, void *context)
+{
+    Writer *writer = context;
+    const bool reads = op->code == OP_load || op->code == OP_gather || op->code == OP_copy_async ||
+                       op->code == OP_copy || op->code == OP_tensor_copy ||
+                       op->code == OP_element_load;
+    if (!op->operand_count || op->operands[0]->type->kind != TYPE_VIEW || reads) return;
+    const Parameter *written = pointer_parameter(writer->kernel, op->operands[0]->op->operands[0]);
+    writer->found |= !written || written == writer->parameter;
+}
+
+/* What threads write in this launch the tensor unit need not see. */
+static bool is_only_read(const Inference *inference, const Op *copy)
+{
+    Writer writer = {.kernel = inference->kernel};
+    writer.parameter = pointer_parameter(inference->kernel, copy->operands[0]->op->operands[0]);
+    region_visit(inference->region, find_writer, &writer);
+    return writer.parameter && !writer.found;
+}
+
+static bool is_store(const Op *op)
+{
+    return op->code == OP_tensor_store && op_int(op, ATTR_open, 0);
+}
+
+static bool is_possible(const Inference *inference, Op *copy, const Layout *layout)
+{
+    TensorCopy tensor;
+    return (is_store(copy) || is_only_read(inference, copy)) &&
+           target_has(inference->target, HAS_TMA) && layout &&
+           tensor_copy_of(copy, layout, &tensor) && tensor_copy_fits(inference->facts, &tensor);
+}
+
+static bool lay_out_as(const Inference *inference, Candidate *candidate, Op *copy, Op *alloc,
+                       int align)
+{
+    Value *tile = &alloc->results[0];
+    const Layout *layout = candidate(inference, tile->type);
+    if (!layout || !is_possible(inference, copy, candidate(inference, copy->operands[1]->type)))
+        return false;
+    tile->type = type_with_layout(inference->kernel->types, tile->type, layout);
+    op_set_int(alloc, ATTR_bytes, type_bytes(tile->type));
+    op_set_int(alloc, ATTR_align, align);
+    return true;
+}
+
+void lay_out_for_copies(Op *op, void *context)
+{
+    enum { PANELS_ALIGN = 1024, ROWS_ALIGN = 128 };
+    Inference *inference = context;
+    Op *copy = is_mark(op)    ? copy_before(op)
+               : is_store(op) ? op
+                              : NULL,
+       *alloc = copy ? alloc_of(copy) : NULL;
+    const Type *part = copy ? copy->operands[1]->type : NULL;
+    if (!alloc || alloc->results[0].type->layout || part->rank < 2 || dtype_bits(part->dtype) < 8)
+        return;
+    if (!lay_out_as(inference, panels_of, copy, alloc, PANELS_ALIGN))
+        lay_out_as(inference, rows_of, copy, alloc, ROWS_ALIGN);
+}
+
+static void build_expect(Builder *builder, const Op *mark, const Type *tile)
+{
+    const int64_t bytes = type_elements(tile) * dtype_bits(tile->dtype) / 8;
+    Value *operands[3] = {mark->operands[0], mark->operands[1],
+                          build_const(builder, DTYPE_i32, bytes)};
+    op_set_int(build_op(builder, OP_signal_expect, 3, operands, 0, NULL), ATTR_once, 1);
+}
+
+static Op *build_copy(Builder *builder, const Op *copy, const Op *mark)
+{
+    Value *operands[5 + TYPE_RANK] = {copy->operands[0], copy->operands[1], mark->operands[0],
+                                      mark->operands[1]};
+    const bool cast = mark->operand_count > 2;
+    int count = 4;
+    for (int i = 2; i < copy->operand_count; i++) operands[count++] = copy->operands[i];
+    if (cast) operands[count++] = mark->operands[2];
+    Op *moved = build_op(builder, OP_tensor_copy, count, operands, 0, NULL);
+    op_keep_attr(moved, copy, ATTR_dims);
+    op_keep_attr(moved, copy, ATTR_evict);
+    if (cast) op_set_int(moved, ATTR_cast, 1);
+    return moved;
+}
+
+/* Counted copies that the tensor unit cannot do. */
+static void by_threads(Op *moved, const Op *copy)
+{
+    const Attr *bounds = op_attr(copy, ATTR_bounds);
+    op_set_int(moved, ATTR_by_threads, 1);
+    if (bounds) op_set_ints(moved, ATTR_bounds, bounds->count, bounds->integers);
+}
+
+/* Boxes begin at multiples of 128 bytes; so do tiles. */
+static bool can_move(const Inference *inference, Op *copy)
+{
+    enum { ALIGN = 128 };
+    const Value *tile = copy->operands[1];
+    const bool begins = tile->op->code == OP_shared_alloc ||
+                        (op_int(tile->op, ATTR_aligned, 0) && type_bytes(tile->type) % ALIGN == 0);
+    return begins && is_possible(inference, copy, tile->type->layout);
+}
+
+static void refuse_cast(Inference *inference, const Op *op)
+{
+    diag_report(inference->kernel->session->diags, DIAG_no_cast, op->span);
+    inference->failed = true;
+}
+
+static bool is_move(const Op *op)
+{
+    return op->code == OP_tensor_copy || op->code == OP_tensor_store;
+}
+
+/* What was chosen for rings the tensor unit can do; what a text says it may not. */
+static void move_as_can_be(Inference *inference, Op *op)
+{
+    TensorCopy tensor;
+    const bool possible = is_store(op)
+                              ? can_move(inference, op)
+                              : tensor_copy_of(op, op->operands[1]->type->layout, &tensor) &&
+                                    tensor_copy_fits(inference->facts, &tensor);
+    if (possible) return;
+    if (op_attr(op, ATTR_cast))
+        refuse_cast(inference, op);
+    else
+        op_set_int(op, ATTR_by_threads, 1);
+}
+
+void copy_for_signals(Op *op, void *context)
+{
+    Inference *inference = context;
+    Op *copy = is_mark(op) ? copy_before(op) : NULL;
+    if (is_move(op)) move_as_can_be(inference, op);
+    if (!copy) return;
+    const bool cast = op->operand_count > 2, counted = op_int(op, ATTR_counted, 0) != 0,
+               possible = can_move(inference, copy);
+    if (!possible && cast) refuse_cast(inference, op);
+    if (!possible && (cast || !counted)) return;
+    Builder builder = builder_before(op);
+    if (!cast && !counted) build_expect(&builder, op, copy->operands[1]->type);
+    Op *moved = build_copy(&builder, copy, op);
+    if (!possible) by_threads(moved, copy);
+    op_erase(copy);
+    op_erase(op);
+}

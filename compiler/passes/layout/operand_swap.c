@@ -1,0 +1,133 @@
+/* operand_swap.c: products whose columns, not rows, fill the matrix unit.
+ *
+ * wgmma makes 64 rows of a product at a time, but columns by the 8. Where a tile has another number
+ * of rows, and columns that are a multiple of 64, the sides change places:
+ *
+ *     c + a @ b    is    transpose(transpose(c) + transpose(b) @ transpose(a))
+ *
+ * Of operands in shared memory a transpose is another way to read them. Sums that a loop carries it
+ * carries transposed, and what is behind the loop gets them back as they were, which only renames
+ * the elements that a thread has. */
+#include "passes/layout/matrix.h"
+#include "ir/op_vec.h"
+#include "ir/rebuild.h"
+
+enum { UNIT_ROWS = 64, LEAST_ROWS = 16 /* fewer are left to others */ };
+
+typedef struct Sides {
+    Kernel *kernel;
+    const Target *target;
+} Sides;
+
+static Value *transpose(Builder *at, Value *tile)
+{
+    const int64_t shape[2] = {tile->type->shape[1], tile->type->shape[0]}, dims[2] = {1, 0};
+    const Type *type = type_tile(at->kernel->types, tile->type->dtype, 2, shape, NULL);
+    Op *op = build_op(at, OP_transpose, 1, &tile, 1, &type);
+    op_set_ints(op, ATTR_dims, 2, dims);
+    return op->results;
+}
+
+static bool is_worth_it(const Op *dot)
+{
+    if (dot->code != OP_dot) return false; /* it may have no results */
+    const Type *c = dot->results[0].type;
+    return c->rank == 2 && c->shape[0] >= LEAST_ROWS && c->shape[0] % UNIT_ROWS != 0 &&
+           c->shape[1] % UNIT_ROWS == 0;
+}
+
+/* The dot with its sides changed, which adds to `sum`. */
+static Op *build_turned(const Op *dot, Builder *at, Value *sum)
+{
+    Value *operands[3] = {transpose(at, dot->operands[1]), transpose(at, dot->operands[0]), sum};
+    Op *turned = build_op(at, OP_dot, 3, operands, 1, &sum->type);
+    turned->attrs = dot->attrs;
+    turned->attr_count = dot->attr_count;
+    return turned;
+}
+
+/* Makes it, to see whether wgmma can do it. */
+static bool can_turn(const Sides *sides, Op *dot)
+{
+    Builder at = builder_before(dot);
+    Op *turned = build_turned(dot, &at, transpose(&at, dot->operands[2]));
+    const bool can = wgmma_can(sides->kernel, sides->target, turned);
+    Value *const operands[3] = {turned->operands[0], turned->operands[1], turned->operands[2]};
+    op_erase(turned);
+    for (int i = 0; i < 3; i++) op_erase(operands[i]->op);
+    return can;
+}
+
+/* The op that uses the value, if it is the only one. */
+typedef struct Use {
+    const Value *value;
+    Op *op;
+    int count;
+} Use;
+
+static void find_use(Op *op, void *context)
+{
+    Use *use = context;
+    for (int i = 0; i < op->operand_count; i++)
+        if (op->operands[i] == use->value) {
+            use->op = op;
+            use->count++;
+        }
+}
+
+static Op *only_use(const Region *region, const Value *value)
+{
+    Use use = {.value = value};
+    for (Op *op = region->first; op; op = op->next) op_visit(op, find_use, &use);
+    return use.count == 1 && use.op->parent == region ? use.op : NULL;
+}
+
+/* The products that a loop adds up from one round to the next, and nothing else sees. */
+static bool find_chain(const Sides *sides, const Op *loop, int carried, OpVec *chain)
+{
+    const Region *body = loop->regions[0];
+    const Value *sum = body->arguments[1 + carried];
+    const Op *yield = region_terminator(body);
+    for (Op *use; (use = only_use(body, sum)) != NULL && use != yield; sum = use->results) {
+        if (!is_worth_it(use) || use->operands[2] != sum || !can_turn(sides, use)) return false;
+        vec_push(sides->kernel->arena, chain, use);
+    }
+    return chain->count > 0 && yield->operands[carried] == sum && only_use(body, sum) == yield;
+}
+
+static void change_loop(Op *loop, int carried, const OpVec *chain)
+{
+    Value *sum = loop->regions[0]->arguments[1 + carried], *result = &loop->results[carried];
+    Builder before = builder_before(loop), after = builder_after(loop);
+    Value *first = transpose(&before, loop->operands[3 + carried]);
+    sum->type = result->type = first->type;
+    op_set_operand(loop, 3 + carried, first);
+    Value *back = transpose(&after, result);
+    value_replace(result, back);
+    op_set_operand(back->op, 0, result);
+    for (size_t i = 0; i < chain->count; i++) {
+        Op *dot = chain->data[i];
+        Builder at = builder_before(dot);
+        Op *turned = build_turned(dot, &at, sum);
+        value_replace(dot->results, turned->results);
+        op_erase(dot);
+        sum = turned->results;
+    }
+}
+
+static void look(Op *loop, void *context)
+{
+    const Sides *sides = context;
+    if (loop->code != OP_for) return;
+    for (int i = 0; i < loop->result_count; i++) {
+        OpVec chain = {0};
+        if (find_chain(sides, loop, i, &chain)) change_loop(loop, i, &chain);
+    }
+}
+
+bool pass_sides(Kernel *kernel, const Target *target)
+{
+    Sides sides = {.kernel = kernel, .target = target};
+    if (target_has(target, HAS_WGMMA)) kernel_visit(kernel, look, &sides);
+    return true;
+}

@@ -1,0 +1,220 @@
+/* propose.c: the register layout that a matrix op or a global access would like best. */
+#include "ir/mma.h"
+#include "passes/layout/layouts.h"
+
+static void tile_shape(const Type *tile, int32_t *out)
+{
+    for (int d = 0; d < tile->rank; d++) out[d] = (int32_t)tile->shape[d];
+}
+
+/* Elements a thread, as a power of two: longer vectors would leave threads without work. */
+static int elements_each(const Inference *inference, const Type *tile)
+{
+    const int threads = inference->warps > 0 ? 32 * inference->warps : 1;
+    const int64_t each = type_elements(tile) / threads;
+    return each < 1 ? 1 : 1 << bits_log2(each);
+}
+
+/* ---- dot ---- */
+
+/* The elements of a shared tile that lie side by side along `dim` and can be read at once. */
+static int shared_run(const Value *tile, int dim)
+{
+    int32_t next[LAYOUT_RANK] = {0};
+    const int most = ACCESS_BYTES * 8 / dtype_memory_bits(tile->type->dtype);
+    next[dim] = 1;
+    return tile->type->shape[dim] % most == 0 && layout_offset(tile->type->layout, next) == 1 ? most
+                                                                                              : 1;
+}
+
+static const Layout *fma_sums(const Inference *inference, const Op *dot)
+{
+    const Type *c = dot->operands[2]->type;
+    const Layout *layout = NULL;
+    int32_t shape[LAYOUT_RANK];
+    tile_shape(c, shape);
+    if (dot->code == OP_dot_slices)
+        layout = layout_fma_sums(
+            inference->kernel->layouts, shape,
+            (int[]){shared_run(dot->operands[0], 0), shared_run(dot->operands[1], 1)},
+            inference->warps);
+    return layout ? layout : propose_default(inference, c);
+}
+
+static DotLayouts fma_layouts(const Inference *inference, const Op *dot, const Layout *c)
+{
+    LayoutTable *table = inference->kernel->layouts;
+    const int32_t k = (int32_t)dot->operands[0]->type->shape[1];
+    if (!c || !layout_is_fma_sums(c)) c = fma_sums(inference, dot);
+    return (DotLayouts){layout_fma_operand(table, c, k, 0, true),
+                        layout_fma_operand(table, c, k, 1, false), c};
+}
+
+DotLayouts propose_dot(const Inference *inference, const Op *dot, const Layout *c)
+{
+    LayoutTable *table = inference->kernel->layouts;
+    if (dot_kind(dot))
+        return (DotLayouts){dot_layout(table, dot, DOT_A, inference->warps),
+                            dot_layout(table, dot, DOT_B, inference->warps),
+                            dot_layout(table, dot, DOT_C, inference->warps)};
+    return fma_layouts(inference, dot, c);
+}
+
+/* ---- memory ---- */
+
+/* The tile's dimensions, `first` as the contiguous one, then from the last to the first. */
+static void make_order(int rank, int first, int *out)
+{
+    int count = 0;
+    if (first >= 0) out[count++] = first;
+    for (int d = rank - 1; d >= 0; d--)
+        if (d != first) out[count++] = d;
+}
+
+static const Layout *rows_first(const Inference *inference, const Type *tile, int vector)
+{
+    int32_t shape[LAYOUT_RANK];
+    int order[LAYOUT_RANK];
+    tile_shape(tile, shape);
+    make_order(tile->rank, -1, order);
+    return layout_blocked(inference->kernel->layouts, tile->rank, shape, order, vector,
+                          inference->warps);
+}
+
+const Layout *propose_default(const Inference *inference, const Type *tile)
+{
+    const int each = elements_each(inference, tile),
+              most = ACCESS_BYTES * 8 / dtype_memory_bits(tile->dtype);
+    return rows_first(inference, tile, each < most ? each : most);
+}
+
+const Layout *propose_scattered(const Inference *inference, Op *op)
+{
+    const Type *tile = scattered_value(op)->type;
+    const int limit = elements_each(inference, tile);
+    return rows_first(inference, tile, scattered_vector(inference->facts, op, limit));
+}
+
+const Layout *propose_access(const Inference *inference, Op *op)
+{
+    const Access access = access_of(op);
+    const int dim = access_contiguous(&access);
+    int32_t shape[LAYOUT_RANK];
+    int order[LAYOUT_RANK];
+    tile_shape(access.tile, shape);
+    make_order(access.tile->rank, dim < 0 ? -1 : access.tile_dim[dim], order);
+    const int limit = elements_each(inference, access.tile);
+    const int vector = dim < 0 ? 1 : access_vector(inference->facts, &access, dim, limit);
+    return layout_blocked(inference->kernel->layouts, access.tile->rank, shape, order, vector,
+                          inference->warps);
+}
+
+static int extend_run(const Layout *layout, LayoutAxis axis, int dim, int run)
+{
+    for (int bit = 0; bit < layout->bits[axis]; bit++) {
+        const int32_t *basis = layout_basis(layout, axis, bit);
+        for (int d = 0; d < layout->rank; d++)
+            if (basis[d] != (d == dim ? run : 0)) return run;
+        run *= 2;
+    }
+    return run;
+}
+
+int layout_register_run(const Layout *layout, int dim)
+{
+    return extend_run(layout, LAYOUT_REGISTER, dim, 1);
+}
+
+int64_t access_segment(const Inference *inference, Op *op, const Layout *layout)
+{
+    const Access access = access_of(op);
+    const int dim = access_contiguous(&access);
+    if (dim < 0) return 0;
+    const int run = layout_register_run(layout, access.tile_dim[dim]);
+    const int vector = access_vector(inference->facts, &access, dim, run);
+    /* lanes carry a run on only where one access moves all of it */
+    const int covered =
+        vector < run ? vector : extend_run(layout, LAYOUT_LANE, access.tile_dim[dim], run);
+    return dtype_memory_bytes(access.tile->dtype, covered);
+}
+
+/* ---- scans ---- */
+
+/* A warp has the whole of `dim`, the lanes' bits side by side: lower ones and higher ones are in
+ * registers. */
+static bool fits_scan(const Layout *layout, int dim)
+{
+    const unsigned mask = 1u << dim;
+    int32_t lanes = 0;
+    if (!layout_is_plain(layout, mask)) return false;
+    for (int bit = 0; bit < layout->bits[LAYOUT_WARP]; bit++)
+        if (layout_basis(layout, LAYOUT_WARP, bit)[dim]) return false;
+    for (int bit = 0; bit < layout->bits[LAYOUT_LANE]; bit++) {
+        const int32_t coordinate = layout_basis(layout, LAYOUT_LANE, bit)[dim];
+        if (coordinate & (coordinate - 1)) return false;
+        lanes |= coordinate;
+    }
+    for (int bit = 0; bit < layout->bits[LAYOUT_REGISTER]; bit++) {
+        const int32_t coordinate = layout_basis(layout, LAYOUT_REGISTER, bit)[dim];
+        if (coordinate & (coordinate - 1)) return false;
+    }
+    return lanes == 0 || ((lanes + (lanes & -lanes)) & lanes) == 0;
+}
+
+/* Lanes along `dim` first, then along the others, which alone have the warps. */
+const Layout *scan_layout(const Inference *inference, const Op *op, const Layout *operand)
+{
+    const Type *tile = op->operands[0]->type;
+    const int dim = (int)op_int(op, ATTR_dim, 0);
+    if (operand && fits_scan(operand, dim)) return operand;
+    int32_t shape[LAYOUT_RANK];
+    int order[LAYOUT_RANK];
+    tile_shape(tile, shape);
+    make_order(tile->rank, dim, order);
+    int vector = 1;
+    while (vector < 4 && tile->shape[dim] % (2 * vector) == 0 && tile->shape[dim] > 32 * vector)
+        vector *= 2;
+    return layout_lines(inference->kernel->layouts, tile->rank, shape, order, vector,
+                        inference->warps);
+}
+
+/* ---- ops that only rename ---- */
+
+static const Layout *transpose_back(const Inference *inference, const Op *op, const Layout *result)
+{
+    const Attr *dims = op_attr(op, ATTR_dims);
+    int inverse[LAYOUT_RANK];
+    for (int d = 0; d < dims->count; d++) inverse[dims->integers[d]] = d;
+    return layout_transpose(inference->kernel->layouts, result, inverse);
+}
+
+const Layout *derive_operand(const Inference *inference, const Op *op, const Layout *result)
+{
+    const Type *operand = op->operands[0]->type;
+    int32_t shape[LAYOUT_RANK];
+    tile_shape(operand, shape);
+    if (op->code == OP_reduce || op->code == OP_scan) return NULL;
+    if (op->code == OP_broadcast) return layout_shrink(inference->kernel->layouts, result, shape);
+    if (op->code == OP_transpose) return transpose_back(inference, op, result);
+    return layout_reshape(inference->kernel->layouts, result, operand->rank, shape);
+}
+
+const Layout *derive_result(const Inference *inference, const Op *op, const Layout *operand)
+{
+    const Type *result = op->results[0].type;
+    int32_t shape[LAYOUT_RANK];
+    int dims[LAYOUT_RANK];
+    if (op->code == OP_broadcast) return NULL;
+    if (op->code == OP_scan) return scan_layout(inference, op, operand);
+    if (op->code == OP_reduce) {
+        tile_shape(result, shape);
+        return layout_shrink(inference->kernel->layouts, operand, shape);
+    }
+    if (op->code == OP_reshape) {
+        tile_shape(result, shape);
+        return layout_reshape(inference->kernel->layouts, operand, result->rank, shape);
+    }
+    const Attr *attr = op_attr(op, ATTR_dims);
+    for (int d = 0; d < attr->count; d++) dims[d] = (int)attr->integers[d];
+    return layout_transpose(inference->kernel->layouts, operand, dims);
+}

@@ -1,0 +1,113 @@
+/* atom.c: one element's atomic. What the machine does not do at once is a loop: compute what
+ * the element is to become, and exchange it for what it was computed from, until nobody came
+ * between. */
+#include "passes/lower/lower.h"
+
+#include <string.h>
+
+typedef struct Atom {
+    const Op *op; /* whose {mode}, {order} and {scope} it has */
+    Value *pointer, *value, *compare, *predicate;
+} Atom;
+
+static bool has_mode(const Atom *atom, const char *mode)
+{
+    return strcmp(op_attr(atom->op, ATTR_mode)->text, mode) == 0;
+}
+
+/* Words of 32 and 64 bits; floats are not compared there. */
+static bool is_native(const Atom *atom)
+{
+    const DType dtype = atom->value->type->dtype;
+    const bool orders = has_mode(atom, "min") || has_mode(atom, "max");
+    return dtype_bits(dtype) >= 32 && (!orders || dtype_is_integer(dtype));
+}
+
+static DType word_of(const Atom *atom)
+{
+    const int bits = dtype_bits(atom->value->type->dtype);
+    return bits == 16 ? DTYPE_u16 : bits == 32 ? DTYPE_u32 : DTYPE_u64;
+}
+
+static Value *build_bits(Builder *builder, DType dtype, Value *value)
+{
+    const Type *type = type_scalar(builder->kernel->types, dtype);
+    return value->type == type ? value
+                               : build_op(builder, OP_bitcast, 1, &value, 1, &type)->results;
+}
+
+static Value *build_atom(Builder *builder, const Atom *atom, const char *mode)
+{
+    Value *operands[4] = {atom->pointer, atom->value, atom->compare, atom->predicate};
+    Op *made = build_op(builder, OP_atom, atom->predicate ? 4 : 3, operands, 1, &atom->value->type);
+    op_set_text(made, ATTR_mode, mode);
+    op_set_text(made, ATTR_order, op_attr(atom->op, ATTR_order)->text);
+    op_set_text(made, ATTR_scope, op_attr(atom->op, ATTR_scope)->text);
+    return made->results;
+}
+
+/* The same element as a word. */
+static Atom on_word(Builder *builder, const Atom *atom)
+{
+    const Type *type =
+        type_pointer(builder->kernel->types, word_of(atom), atom->pointer->type->space);
+    Atom word = *atom;
+    word.pointer = build_op(builder, OP_ptr_cast, 1, &atom->pointer, 1, &type)->results;
+    return word;
+}
+
+static Value *exchange(Builder *builder, const Atom *word, Value *from, Value *to)
+{
+    Atom exchanged = *word;
+    exchanged.value = to;
+    exchanged.compare = from;
+    return build_atom(builder, &exchanged, intern_text(builder->kernel->session->names, "cas"));
+}
+
+static Value *next_value(Builder *builder, const Atom *atom, Value *old)
+{
+    if (has_mode(atom, "exch")) return atom->value;
+    static const struct {
+        const char *mode;
+        OpCode code;
+    } CODES[] = {{"add", OP_add}, {"min", OP_min}, {"max", OP_max},
+                 {"and", OP_and}, {"or", OP_or},   {"xor", OP_xor}};
+    for (size_t i = 0; i < sizeof CODES / sizeof *CODES; i++)
+        if (has_mode(atom, CODES[i].mode)) return build2(builder, CODES[i].code, old, atom->value);
+    ICE("an atomic without a loop");
+}
+
+/* while (got := cas(guess -> next(guess))) is not guess: guess = got */
+static Value *build_loop(Builder *builder, const Atom *atom, const Atom *word)
+{
+    const DType dtype = word_of(atom);
+    const Type *type = type_scalar(builder->kernel->types, dtype);
+    Value *zero = build_const(builder, dtype, 0);
+    Value *first = exchange(builder, word, zero, zero); /* what is there */
+    Op *loop = build_op(builder, OP_while, 1, &first, 1, &type);
+    Value *guess = region_add_argument(loop->regions[0], type, NULL);
+    Value *got = region_add_argument(loop->regions[1], type, NULL);
+    Builder inside = builder_at_end(loop->regions[0], builder->span);
+    Value *next = next_value(&inside, atom, build_bits(&inside, atom->value->type->dtype, guess));
+    Value *found = exchange(&inside, word, guess, build_bits(&inside, dtype, next));
+    Value *again = build_cmp(&inside, "ne", found, guess);
+    if (atom->predicate) again = build2(&inside, OP_and, again, atom->predicate);
+    build_op(&inside, OP_condition, 2, (Value *[]){again, found}, 0, NULL);
+    Builder after = builder_at_end(loop->regions[1], builder->span);
+    build_op(&after, OP_yield, 1, &got, 0, NULL);
+    return loop->results;
+}
+
+Value *lower_atom(Lower *lower, const Op *op, Value *const operands[4])
+{
+    Builder *builder = &lower->at;
+    const Atom atom = {op, operands[0], operands[1], operands[2], operands[3]};
+    if (is_native(&atom)) return build_atom(builder, &atom, op_attr(op, ATTR_mode)->text);
+    const Atom word = on_word(builder, &atom);
+    const DType dtype = word_of(&atom);
+    Value *old = has_mode(&atom, "cas")
+                     ? exchange(builder, &word, build_bits(builder, dtype, atom.compare),
+                                build_bits(builder, dtype, atom.value))
+                     : build_loop(builder, &atom, &word);
+    return build_bits(builder, atom.value->type->dtype, old);
+}

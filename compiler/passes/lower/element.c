@@ -1,0 +1,162 @@
+/* element.c: single elements of views, shared tiles and local arrays by one thread. */
+#include "passes/lower/lower.h"
+
+typedef struct Element {
+    Op *op;
+    int first; /* of the indices, among the operands */
+    Value *pointer, *predicate;
+} Element;
+
+static Value *index_of(const Lower *lower, const Element *element, int dim)
+{
+    return lower_scalar(lower, element->op->operands[element->first + dim]);
+}
+
+static bool is_within(Lower *lower, const Element *element, int dim, Facts extent)
+{
+    const Facts index = facts_of(lower->facts, element->op->operands[element->first + dim]);
+    return index.low >= 0 && index.high < extent.low;
+}
+
+static bool is_assumed(Lower *lower, const Element *element, int dim, const Value *extent)
+{
+    const Value *index = element->op->operands[element->first + dim];
+    int64_t gap;
+    return facts_of(lower->facts, index).low >= 0 && facts_gap(lower->facts, index, extent, &gap) &&
+           gap >= 1;
+}
+
+/* ---- views ---- */
+
+static bool is_narrow(const Value *value)
+{
+    return dtype_bits(value->type->dtype) <= 32 && value->type->dtype != DTYPE_u32;
+}
+
+/* One comparison without sign finds what is below 0, too. */
+static void require_inside(Lower *lower, Element *element, int dim, Value *old_extent)
+{
+    if (is_within(lower, element, dim, facts_of(lower->facts, old_extent)) ||
+        is_assumed(lower, element, dim, old_extent))
+        return;
+    Value *index = index_of(lower, element, dim), *extent = lower_scalar(lower, old_extent);
+    const bool narrow = is_narrow(index) && is_narrow(extent);
+    const DType with_sign = narrow ? DTYPE_i32 : DTYPE_i64,
+                without = narrow ? DTYPE_u32 : DTYPE_u64;
+    index = address_cast(lower, without, address_cast(lower, with_sign, index));
+    extent = address_cast(lower, with_sign, extent);
+    if (facts_of(lower->facts, old_extent).low < 0) /* then nothing is inside */
+        extent = address_op(lower, OP_max, extent, address_const(lower, with_sign, 0));
+    extent = address_cast(lower, without, extent);
+    element->predicate =
+        address_and(lower, element->predicate, address_cmp(lower, "lt", index, extent));
+}
+
+static void find_in_view(Lower *lower, Element *element)
+{
+    const Op *view = element->op->operands[0]->op;
+    const int rank = element->op->operands[0]->type->rank;
+    CHECK(view && view->code == OP_view);
+    element->pointer = lower_scalar(lower, view->operands[0]);
+    for (int d = 0; d < rank; d++) {
+        require_inside(lower, element, d, view->operands[1 + d]);
+        Value *index = address_cast(lower, DTYPE_i64, index_of(lower, element, d));
+        Value *stride = lower_scalar(lower, view->operands[1 + rank + d]);
+        Value *step = address_op(lower, OP_mul, index, address_cast(lower, DTYPE_i64, stride));
+        element->pointer = address_op(lower, OP_ptr_add, element->pointer, step);
+    }
+}
+
+/* ---- shared tiles and local arrays ---- */
+
+Value *lower_check_index(Lower *lower, Value *index, int64_t extent)
+{
+    Value *operands[2] = {address_cast(lower, DTYPE_i64, index),
+                          address_const(lower, DTYPE_i64, extent)};
+    const Type *type = type_scalar(lower->kernel->types, DTYPE_i64);
+    return address_cast(lower, DTYPE_i32, lower_build(lower, OP_check_index, 2, operands, type));
+}
+
+/* An i32 below the extent; the emulator says where it is not. */
+static Value *checked_index(Lower *lower, const Element *element, int dim)
+{
+    const int64_t extent = element->op->operands[0]->type->shape[dim];
+    Value *index = index_of(lower, element, dim);
+    const bool within = is_within(lower, element, dim, (Facts){extent, extent, extent});
+    return within ? address_cast(lower, DTYPE_i32, index) : lower_check_index(lower, index, extent);
+}
+
+static void find_in_shared(Lower *lower, Element *element)
+{
+    const Value *tile = element->op->operands[0];
+    Value *at[LAYOUT_RANK];
+    for (int d = 0; d < tile->type->rank; d++) at[d] = checked_index(lower, element, d);
+    element->pointer = shared_element(lower, tile, at);
+}
+
+static void find_in_local(Lower *lower, Element *element)
+{
+    const Type *type = element->op->operands[0]->type;
+    Value *place = address_const(lower, DTYPE_i32, 0);
+    for (int d = 0; d < type->rank; d++) {
+        place = address_op(lower, OP_mul, place, address_const(lower, DTYPE_i32, type->shape[d]));
+        place = address_op(lower, OP_add, place, checked_index(lower, element, d));
+    }
+    element->pointer =
+        address_op(lower, OP_ptr_add, lower_scalar(lower, element->op->operands[0]), place);
+}
+
+/* ---- the ops ---- */
+
+static Element element_of(Lower *lower, Op *op, int first)
+{
+    Element element = {.op = op, .first = first};
+    const TypeKind kind = op->operands[0]->type->kind;
+    if (op_int(op, ATTR_once, 0) && lower->group.count > 1)
+        element.predicate = address_in_group(lower, (ThreadGroup){lower->group.begin, 1});
+    if (kind == TYPE_VIEW)
+        find_in_view(lower, &element);
+    else if (kind == TYPE_SHARED)
+        find_in_shared(lower, &element);
+    else
+        find_in_local(lower, &element);
+    return element;
+}
+
+void lower_thread_id(Lower *lower, Op *op)
+{
+    map_set(lower->arena, &lower->scalars, &op->results[0], address_thread_id(lower));
+}
+
+void lower_local_alloc(Lower *lower, Op *op)
+{
+    const Type *array = op->results[0].type;
+    const DType dtype = memory_dtype(array->dtype);
+    const Type *type = type_pointer(lower->kernel->types, dtype, SPACE_LOCAL);
+    Value *base = lower_build(lower, OP_local_base, 0, NULL, type);
+    op_set_int(base->op, ATTR_bytes, dtype_memory_bytes(dtype, type_elements(array)));
+    map_set(lower->arena, &lower->scalars, &op->results[0], base);
+}
+
+void lower_element_load(Lower *lower, Op *op)
+{
+    const Element element = element_of(lower, op, 1);
+    Value *read;
+    memory_read(lower, element.pointer, element.predicate, op->results[0].type->dtype, 1, &read);
+    map_set(lower->arena, &lower->scalars, &op->results[0], read);
+}
+
+void lower_element_store(Lower *lower, Op *op)
+{
+    const Element element = element_of(lower, op, 2);
+    Value *value = lower_scalar(lower, op->operands[1]);
+    memory_write(lower, element.pointer, element.predicate, value->type->dtype, 1, &value);
+}
+
+void lower_element_atomic(Lower *lower, Op *op)
+{
+    const Element element = element_of(lower, op, 3);
+    Value *operands[4] = {element.pointer, lower_scalar(lower, op->operands[1]),
+                          lower_scalar(lower, op->operands[2]), element.predicate};
+    map_set(lower->arena, &lower->scalars, &op->results[0], lower_atom(lower, op, operands));
+}

@@ -1,0 +1,314 @@
+/* reduce.c: reductions and scans by one thread.
+ *
+ * A thread combines its own registers, then lanes that differ in one bit exchange what they have:
+ * after the last bit every lane has the whole. Warps never meet here: infer_layout sends their
+ * parts through shared memory. Padding counts as the identity of the combination. */
+#include "passes/lower/lower.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- combining ---- */
+
+typedef struct Combine {
+    const char *name;
+    OpCode code;
+} Combine;
+
+static const Combine combinations[] = {
+    {"add", OP_add}, {"mul", OP_mul}, {"max", OP_max}, {"min", OP_min},
+    {"and", OP_and}, {"or", OP_or},   {"xor", OP_xor},
+};
+
+static OpCode combination_of(const Op *op)
+{
+    const char *mode = op_attr(op, ATTR_mode)->text;
+    for (size_t i = 0; i < sizeof combinations / sizeof *combinations; i++)
+        if (strcmp(combinations[i].name, mode) == 0) return combinations[i].code;
+    ICE("no combination '%s'", mode);
+}
+
+static Value *combine(Lower *lower, OpCode code, Value *a, Value *b)
+{
+    if (!a) return b;
+    if (!b) return a;
+    return lower_build(lower, code, 2, (Value *[]){a, b}, a->type);
+}
+
+/* The largest or smallest number of an integer type. */
+static int64_t integer_limit(DType dtype, bool largest)
+{
+    const int bits = dtype_bits(dtype);
+    if (dtype_is_signed(dtype))
+        return largest ? INT64_MAX >> (64 - bits) : INT64_MIN >> (64 - bits);
+    return largest ? (int64_t)(UINT64_MAX >> (64 - bits)) : 0;
+}
+
+static Value *identity_of(Lower *lower, OpCode code, DType dtype)
+{
+    const bool is_limit = code == OP_max || code == OP_min;
+    if (dtype_is_float(dtype)) {
+        const double number = code == OP_max   ? -INFINITY
+                              : code == OP_min ? INFINITY
+                              : code == OP_mul ? 1
+                                               : 0;
+        return number == 0 ? address_zero(lower, dtype) : build_number(&lower->at, dtype, number);
+    }
+    if (is_limit) return address_const(lower, dtype, integer_limit(dtype, code == OP_min));
+    if (code == OP_and)
+        return address_const(lower, dtype, dtype == DTYPE_b1 ? 1 : dtype_wrap(dtype, -1));
+    return address_const(lower, dtype, code == OP_mul);
+}
+
+/* ---- another lane's value, of any width ---- */
+
+static Value *build_as(Lower *lower, OpCode code, Value *value, DType dtype)
+{
+    if (value->type->dtype == dtype) return value;
+    return lower_build(lower, code, 1, &value, type_scalar(lower->kernel->types, dtype));
+}
+
+static Value *shuffle_word(Lower *lower, Value *word, int mask)
+{
+    Value *lane = address_const(lower, DTYPE_i32, mask);
+    Value *result = lower_build(lower, OP_shuffle, 2, (Value *[]){word, lane}, word->type);
+    op_set_text(result->op, ATTR_mode, intern_text(lower->kernel->session->names, "xor"));
+    return result;
+}
+
+static Value *shuffle_wide(Lower *lower, Value *value, int mask)
+{
+    const Type *pair = type_vector(lower->kernel->types, DTYPE_i32, 2);
+    Value *words = lower_build(lower, OP_bitcast, 1, &value, pair), *moved[2];
+    for (int i = 0; i < 2; i++)
+        moved[i] = shuffle_word(lower, memory_element(lower, words, i), mask);
+    words = memory_pack(lower, 2, moved);
+    return lower_build(lower, OP_bitcast, 1, &words, value->type);
+}
+
+static Value *shuffle_xor(Lower *lower, Value *value, int mask)
+{
+    const DType dtype = value->type->dtype;
+    const int bits = dtype_bits(dtype);
+    if (bits == 64) return shuffle_wide(lower, value, mask);
+    if (bits == 32) return shuffle_word(lower, value, mask);
+    const DType integer = dtype_unsigned(dtype);
+    const bool is_bool = dtype == DTYPE_b1;
+    Value *narrow = build_as(lower, is_bool ? OP_cast : OP_bitcast, value, integer);
+    Value *word = shuffle_word(lower, build_as(lower, OP_cast, narrow, DTYPE_u32), mask);
+    return build_as(lower, is_bool ? OP_cast : OP_bitcast, build_as(lower, OP_cast, word, integer),
+                    dtype);
+}
+
+/* ---- reduce ---- */
+
+/* Register `reg` of the tile, padding as the identity; NULL: all of it is padding. */
+static Value *masked_register(Lower *lower, const Coordinates *coordinates, Value *const *registers,
+                              int reg, Value *identity)
+{
+    Value *predicate = NULL;
+    const Padding padding = coordinates_padding(lower, coordinates, reg, &predicate);
+    if (padding == PADDING_ALL) return NULL;
+    if (padding == PADDING_NONE) return registers[reg];
+    Value *operands[] = {predicate, registers[reg], identity};
+    return lower_build(lower, OP_select, 3, operands, identity->type);
+}
+
+typedef VEC(Value *) ValueVec;
+
+/* Neighbours first: the chain of dependences is short, and a sum rounds less than one by one. */
+static Value *combine_all(Lower *lower, OpCode code, ValueVec *values, Value *identity)
+{
+    if (values->count == 0) return identity;
+    for (size_t count = values->count; count > 1; count = (count + 1) / 2)
+        for (size_t i = 0; i < (count + 1) / 2; i++)
+            values->data[i] = combine(lower, code, values->data[2 * i],
+                                      2 * i + 1 < count ? values->data[2 * i + 1] : NULL);
+    return values->data[0];
+}
+
+/* The lanes that hold other elements along the dimensions, a bit at a time. */
+static Value *combine_lanes(Lower *lower, OpCode code, Value *value, const Layout *layout,
+                            unsigned dims)
+{
+    for (int bit = 0; bit < layout->bits[LAYOUT_LANE]; bit++) {
+        const int32_t *basis = layout_basis(layout, LAYOUT_LANE, bit);
+        for (int d = 0; d < layout->rank; d++)
+            if (dims >> d & 1 && basis[d]) {
+                value = combine(lower, code, value, shuffle_xor(lower, value, 1 << bit));
+                break;
+            }
+    }
+    return value;
+}
+
+/* Sorts the tile's registers by the result's register that they belong to. */
+static ValueVec *gather_registers(Lower *lower, const Op *op, unsigned dims, Value *identity)
+{
+    const Layout *from = op->operands[0]->type->layout, *to = op->results[0].type->layout;
+    Value **registers = lower_tile(lower, op->operands[0]);
+    const Coordinates coordinates = coordinates_of(lower, from);
+    const RegisterIndex index = register_index(lower, to);
+    const int replicas = layout_register_replicas(from);
+    ValueVec *groups = arena_new_array(lower->arena, ValueVec, layout_registers(to));
+    for (int reg = 0; reg < layout_registers(from); reg++) {
+        int32_t own[LAYOUT_RANK];
+        layout_coordinates(from, reg, 0, 0, own);
+        for (int d = 0; d < from->rank; d++)
+            if (dims >> d & 1) own[d] = 0;
+        const int target = reg & replicas ? -1 : register_at(&index, own);
+        Value *value =
+            target < 0 ? NULL : masked_register(lower, &coordinates, registers, reg, identity);
+        if (value) vec_push(lower->arena, &groups[target], value);
+    }
+    return groups;
+}
+
+void lower_reduce(Lower *lower, Op *op)
+{
+    const Layout *from = op->operands[0]->type->layout, *to = op->results[0].type->layout;
+    const unsigned dims = op_dims_mask(op);
+    const OpCode code = combination_of(op);
+    Value *identity = identity_of(lower, code, op->results[0].type->dtype);
+    ValueVec *groups = gather_registers(lower, op, dims, identity);
+    Value **results = lower_new_tile(lower, &op->results[0]);
+    const int replicas = layout_register_replicas(to);
+    for (int reg = 0; reg < layout_registers(to); reg++) {
+        if (reg & replicas) {
+            results[reg] = results[reg & ~replicas];
+            continue;
+        }
+        Value *value = combine_all(lower, code, &groups[reg], identity);
+        results[reg] = combine_lanes(lower, code, value, from, dims);
+    }
+}
+
+/* ---- scan ---- */
+
+/* What a scan knows of its layout: coordinates along `dim` go by registers, then lanes, then
+ * registers again. */
+typedef struct Scan {
+    const Layout *layout;
+    OpCode code;
+    int dim;
+    bool exclusive;
+    int32_t low; /* coordinates below this are in one lane's registers, side by side */
+    Value *identity;
+} Scan;
+
+static Scan scan_of(Lower *lower, const Op *op)
+{
+    const Layout *layout = op->operands[0]->type->layout;
+    Scan scan = {.layout = layout,
+                 .code = combination_of(op),
+                 .dim = (int)op_int(op, ATTR_dim, 0),
+                 .exclusive = op_int(op, ATTR_exclusive, 0) != 0};
+    scan.identity = identity_of(lower, scan.code, op->results[0].type->dtype);
+    scan.low = layout->block[scan.dim];
+    for (int bit = 0; bit < layout->bits[LAYOUT_LANE]; bit++) {
+        const int32_t coordinate = layout_basis(layout, LAYOUT_LANE, bit)[scan.dim];
+        if (coordinate && coordinate < scan.low) scan.low = coordinate;
+    }
+    return scan;
+}
+
+/* What lanes before this one have in all, and the sum of all lanes. The bits go from the lowest
+ * coordinate to the highest, so that the order of operands is kept. */
+static Value *scan_lanes(Lower *lower, const Scan *scan, Value **total)
+{
+    Value *before = scan->identity;
+    const Layout *layout = scan->layout;
+    for (int32_t step = scan->low; step < layout->block[scan->dim]; step *= 2)
+        for (int bit = 0; bit < layout->bits[LAYOUT_LANE]; bit++) {
+            if (layout_basis(layout, LAYOUT_LANE, bit)[scan->dim] != step) continue;
+            int32_t targets[32] = {0};
+            targets[bit] = 1;
+            Value *upper = address_cmp(lower, "ne", address_gather(lower, targets),
+                                       address_const(lower, DTYPE_i32, 0));
+            Value *other = shuffle_xor(lower, *total, 1 << bit);
+            Value *more[] = {upper, combine(lower, scan->code, other, before), before};
+            before = lower_build(lower, OP_select, 3, more, before->type);
+            *total = combine(lower, scan->code, *total, other);
+        }
+    return before;
+}
+
+/* One line of registers along the dimension, in the order of their coordinates. */
+static void scan_line(Lower *lower, const Scan *scan, const int *line, int count,
+                      Value *const *from, Value **to)
+{
+    Value *carry = NULL;
+    for (int begin = 0; begin < count; begin += scan->low) {
+        const int end = begin + scan->low < count ? begin + scan->low : count;
+        Value *total = NULL;
+        for (int i = begin; i < end; i++) total = combine(lower, scan->code, total, from[line[i]]);
+        Value *before = scan_lanes(lower, scan, &total);
+        if (carry) before = combine(lower, scan->code, carry, before);
+        for (int i = begin; i < end; i++) {
+            Value *after = combine(lower, scan->code, before, from[line[i]]);
+            to[line[i]] = scan->exclusive ? before : after;
+            before = after;
+        }
+        carry = combine(lower, scan->code, carry, total);
+    }
+}
+
+typedef struct Position {
+    int32_t at[LAYOUT_RANK];
+    int reg;
+} Position;
+
+static int compare_positions(const void *a, const void *b)
+{
+    const Position *x = a, *y = b;
+    for (int d = 0; d < LAYOUT_RANK; d++)
+        if (x->at[d] != y->at[d]) return x->at[d] < y->at[d] ? -1 : 1;
+    return x->reg - y->reg;
+}
+
+/* The registers, lines along `dim` one after the other; replicas are left out. */
+static int sort_registers(Lower *lower, const Scan *scan, Position **out)
+{
+    const int registers = layout_registers(scan->layout),
+              replicas = layout_register_replicas(scan->layout);
+    Position *places = arena_new_array(lower->arena, Position, registers);
+    int count = 0;
+    for (int reg = 0; reg < registers; reg++) {
+        if (reg & replicas) continue;
+        int32_t at[LAYOUT_RANK] = {0};
+        layout_coordinates(scan->layout, reg, 0, 0, at);
+        Position place = {.reg = reg};
+        int slot = 0;
+        for (int d = 0; d < scan->layout->rank; d++)
+            if (d != scan->dim) place.at[slot++] = at[d];
+        place.at[slot] = at[scan->dim];
+        places[count++] = place;
+    }
+    qsort(places, (size_t)count, sizeof *places, compare_positions);
+    *out = places;
+    return count;
+}
+
+static bool same_line(const Scan *scan, const Position *a, const Position *b)
+{
+    return memcmp(a->at, b->at, sizeof a->at[0] * (size_t)(scan->layout->rank - 1)) == 0;
+}
+
+void lower_scan(Lower *lower, Op *op)
+{
+    const Scan scan = scan_of(lower, op);
+    Value **from = lower_tile(lower, op->operands[0]),
+          **to = lower_new_tile(lower, &op->results[0]);
+    Position *places;
+    const int count = sort_registers(lower, &scan, &places);
+    int *line = arena_new_array(lower->arena, int, count);
+    for (int begin = 0, end; begin < count; begin = end) {
+        for (end = begin; end < count && same_line(&scan, &places[begin], &places[end]); end++)
+            line[end - begin] = places[end].reg;
+        scan_line(lower, &scan, line, end - begin, from, to);
+    }
+    const int replicas = layout_register_replicas(scan.layout);
+    for (int reg = 0; reg < layout_registers(scan.layout); reg++)
+        if (reg & replicas) to[reg] = to[reg & ~replicas];
+}

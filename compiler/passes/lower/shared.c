@@ -1,0 +1,450 @@
+/* shared.c: loads and stores of shared tiles by one thread.
+ *
+ * The offset of an element is linear in the bits of its coordinates, so a thread's offset is the
+ * exclusive or of one part for its bits of the thread index and one for the register's. Beyond the
+ * shared layout's block, repeats are added. */
+#include "passes/lower/lower.h"
+
+#include <string.h>
+
+/* Offsets, in elements, as a function of some bits: (xor part, add part). */
+typedef struct Offset {
+    int32_t flip;  /* within the block */
+    int64_t added; /* repeats of the block */
+} Offset;
+
+typedef struct SharedMap {
+    const Layout *layout;
+    int32_t inverse[LAYOUT_RANK][LAYOUT_BITS];
+    int64_t repeat_stride[LAYOUT_RANK];
+    int block_bits[LAYOUT_RANK];
+} SharedMap;
+
+static SharedMap shared_map(const Layout *layout)
+{
+    SharedMap map = {.layout = layout};
+    CHECK(layout_invert(layout, map.inverse));
+    int64_t stride = 1;
+    for (int d = 0; d < layout->rank; d++) {
+        while (1 << map.block_bits[d] < layout->block[d]) map.block_bits[d]++;
+        stride *= layout->block[d];
+    }
+    for (int d = layout->rank - 1; d >= 0; d--) {
+        map.repeat_stride[d] = stride;
+        stride *= layout->repeat[d];
+    }
+    return map;
+}
+
+static Offset offset_of(const SharedMap *map, const int32_t *coordinates)
+{
+    Offset offset = {0};
+    for (int d = 0; d < map->layout->rank; d++) {
+        for (int bit = 0; bit < map->block_bits[d]; bit++)
+            if (coordinates[d] >> bit & 1) offset.flip ^= map->inverse[d][bit];
+        offset.added += (coordinates[d] >> map->block_bits[d]) * map->repeat_stride[d];
+    }
+    return offset;
+}
+
+/* The thread's part of an offset: bases[b] are the coordinates that bit b of the thread index
+ * stands for. */
+typedef struct ThreadOffset {
+    Value *flip, *added; /* NULL: zero */
+    int32_t mask;        /* the bits that `flip` can have */
+} ThreadOffset;
+
+static ThreadOffset thread_offset(Lower *lower, const SharedMap *map, int bits,
+                                  const int32_t *const *bases)
+{
+    ThreadOffset offset = {0};
+    int32_t flips[32] = {0};
+    for (int bit = 0; bit < bits; bit++) {
+        flips[bit] = offset_of(map, bases[bit]).flip;
+        offset.mask |= flips[bit];
+    }
+    offset.flip = address_gather(lower, flips);
+    for (int d = 0; d < map->layout->rank; d++) {
+        int32_t repeats[32] = {0};
+        for (int bit = 0; bit < bits; bit++) repeats[bit] = bases[bit][d] >> map->block_bits[d];
+        Value *index = address_gather(lower, repeats);
+        if (!index) continue;
+        Value *stride = address_const(lower, DTYPE_i32, map->repeat_stride[d]);
+        Value *step = address_op(lower, OP_mul, index, stride);
+        offset.added = offset.added ? address_op(lower, OP_add, offset.added, step) : step;
+    }
+    return offset;
+}
+
+/* Bits that register and thread part share are flipped; the rest is a constant that the address
+ * takes in. */
+static Value *element_pointer(Lower *lower, Value *base, ThreadOffset thread, Offset reg)
+{
+    const int32_t shared = reg.flip & thread.mask;
+    Value *offset = address_xor_number(lower, thread.flip, shared);
+    if (thread.added)
+        offset = offset ? address_op(lower, OP_add, offset, thread.added) : thread.added;
+    Value *pointer = offset ? address_op(lower, OP_ptr_add, base, offset) : base;
+    return address_add_number(lower, pointer, (reg.flip & ~shared) + reg.added);
+}
+
+/* A part of a tile, where it does not lie as a tile of its own: each element's place is computed
+ * from its coordinates in the whole tile. */
+typedef struct SharedPart {
+    bool scattered;
+    const Layout *whole;
+    int dims[LAYOUT_RANK];       /* of the whole tile, by the part's dimensions */
+    Value *offsets[LAYOUT_RANK]; /* by the whole tile's dimensions, i32; NULL: zero */
+} SharedPart;
+
+typedef struct SharedAccess {
+    SharedMap map;
+    SharedPart part;
+    Coordinates coordinates; /* of the registers */
+    ThreadOffset thread;
+    Value *base;
+    DType dtype;
+    int vector;
+} SharedAccess;
+
+/* ---- parts ---- */
+
+static SharedPart part_of(Lower *lower, const Value *tile)
+{
+    SharedPart part = {.whole = tile->type->layout};
+    if (tile->op->code != OP_shared_view) {
+        for (int d = 0; d < tile->type->rank; d++) part.dims[d] = d;
+        return part;
+    }
+    const Op *view = tile->op;
+    const SharedPart above = part_of(lower, view->operands[0]);
+    const Attr *dims = op_attr(view, ATTR_dims);
+    part = above;
+    part.scattered |= !op_int(view, ATTR_aligned, 0);
+    for (int i = 0; i < dims->count; i++) part.dims[i] = above.dims[dims->integers[i]];
+    for (int i = 1; i < view->operand_count; i++) {
+        Value **offset = &part.offsets[above.dims[i - 1]];
+        Value *more = address_cast(lower, DTYPE_i32, lower_scalar(lower, view->operands[i]));
+        *offset = *offset ? address_op(lower, OP_add, *offset, more) : more;
+    }
+    return part;
+}
+
+/* The exclusive or of targets[b] over the bits b of `value` that are set, bits below `count`; NULL:
+ * always zero. */
+static Value *gather_bits(Lower *lower, Value *value, int count, const int32_t *targets)
+{
+    Value *sum = NULL;
+    for (int shift = -LAYOUT_BITS; shift <= LAYOUT_BITS; shift++) {
+        int32_t mask = 0;
+        for (int bit = 0; bit < count; bit++)
+            if (bit + shift >= 0 && bit + shift <= LAYOUT_BITS && targets[bit] >> (bit + shift) & 1)
+                mask |= 1 << bit;
+        if (!mask) continue;
+        Value *moved = address_op(lower, OP_and, value, address_const(lower, DTYPE_i32, mask));
+        moved = address_op(lower, shift < 0 ? OP_shr : OP_shl, moved,
+                           address_const(lower, DTYPE_i32, shift < 0 ? -shift : shift));
+        sum = sum ? address_op(lower, OP_xor, sum, moved) : moved;
+    }
+    return sum;
+}
+
+static Value *added(Lower *lower, Value *a, Value *b)
+{
+    if (!a || !b) return a ? a : b;
+    return address_op(lower, OP_add, a, b);
+}
+
+/* The offset in the whole tile of the element at `at`; NULL: 0. */
+static Value *whole_offset(Lower *lower, const Layout *whole, Value *const *at)
+{
+    const SharedMap map = shared_map(whole);
+    Value *flip = NULL, *sum = NULL;
+    for (int d = 0; d < whole->rank; d++) {
+        if (!at[d]) continue;
+        Value *bits = gather_bits(lower, at[d], map.block_bits[d], map.inverse[d]);
+        if (bits) flip = flip ? address_op(lower, OP_xor, flip, bits) : bits;
+        if (whole->repeat[d] == 1) continue;
+        Value *index =
+            address_op(lower, OP_shr, at[d], address_const(lower, DTYPE_i32, map.block_bits[d]));
+        Value *stride = address_const(lower, DTYPE_i32, map.repeat_stride[d]);
+        sum = added(lower, sum, address_op(lower, OP_mul, index, stride));
+    }
+    return added(lower, flip, sum);
+}
+
+static Value *scattered_pointer(Lower *lower, const SharedAccess *access, int reg)
+{
+    const SharedPart *part = &access->part;
+    Value *at[LAYOUT_RANK] = {NULL};
+    for (int d = 0; d < part->whole->rank; d++) at[d] = part->offsets[d];
+    for (int i = 0; i < access->coordinates.layout->rank; i++) {
+        const Coordinate own = coordinate_at(lower, &access->coordinates, reg, i);
+        Value **place = &at[part->dims[i]];
+        *place = added(lower, *place, own.variable);
+        if (own.rest) *place = address_add_number(lower, *place, own.rest);
+    }
+    Value *offset = whole_offset(lower, part->whole, at);
+    return offset ? address_op(lower, OP_ptr_add, access->base, offset) : access->base;
+}
+
+void shared_watch(Lower *lower, const Value *part)
+{
+    const Op *view = part->op;
+    if (!view || view->code != OP_shared_view) return;
+    shared_watch(lower, view->operands[0]);
+    if (!op_int(view, ATTR_watched, 0)) return;
+    const Attr *dims = op_attr(view, ATTR_dims);
+    int64_t beyond[TYPE_RANK] = {0}; /* elements behind the first one */
+    for (int i = 0; i < dims->count; i++) beyond[dims->integers[i]] = part->type->shape[i] - 1;
+    for (int d = 0; d < view->operands[0]->type->rank; d++) {
+        const int64_t extent = view->operands[0]->type->shape[d];
+        const Facts known = facts_of(lower->facts, view->operands[1 + d]);
+        Value *first = lower_scalar(lower, view->operands[1 + d]);
+        if (known.low < 0 || (beyond[d] == 0 && known.high >= extent))
+            lower_check_index(lower, first, extent);
+        if (beyond[d] > 0 && known.high >= extent - beyond[d])
+            lower_check_index(
+                lower, address_add_number(lower, address_cast(lower, DTYPE_i64, first), beyond[d]),
+                extent);
+    }
+}
+
+/* Where the tile's memory begins, in its own block or another one of the cluster. */
+static Value *base_of(Lower *lower, const Value *tile)
+{
+    Value *rank = shared_rank(tile);
+    Value *base = address_shared(lower, memory_dtype(tile->type->dtype), shared_root(tile));
+    return rank ? address_in_cluster(lower, base, lower_scalar(lower, rank)) : base;
+}
+
+Value *shared_element(Lower *lower, const Value *tile, Value *const *coordinates)
+{
+    const SharedPart part = part_of(lower, tile);
+    Value *at[LAYOUT_RANK] = {NULL};
+    for (int d = 0; d < part.whole->rank; d++) at[d] = part.offsets[d];
+    for (int i = 0; i < tile->type->rank; i++)
+        at[part.dims[i]] = added(lower, at[part.dims[i]], coordinates[i]);
+    Value *base = base_of(lower, tile);
+    Value *offset = whole_offset(lower, part.whole, at);
+    return offset ? address_op(lower, OP_ptr_add, base, offset) : base;
+}
+
+/* ---- accesses ---- */
+
+static SharedAccess shared_access(Lower *lower, const Value *tile, const Layout *layout)
+{
+    SharedAccess access = {.map = shared_map(tile->type->layout), .dtype = tile->type->dtype};
+    const int32_t *bases[LAYOUT_BITS];
+    for (int bit = 0; bit < layout_thread_bits(layout); bit++)
+        bases[bit] = layout_thread_basis(layout, bit);
+    access.coordinates = coordinates_of(lower, layout);
+    access.thread = thread_offset(lower, &access.map, layout_thread_bits(layout), bases);
+    access.base = base_of(lower, tile);
+    access.part = part_of(lower, tile);
+    access.vector = 1;
+    if (access.part.scattered) return access;
+    Value *first = whole_offset(lower, access.part.whole, access.part.offsets);
+    if (first) access.base = address_op(lower, OP_ptr_add, access.base, first);
+    access.vector = layout_shared_vector(layout, tile->type->layout,
+                                         ACCESS_BYTES * 8 / dtype_memory_bits(access.dtype));
+    return access;
+}
+
+static Value *register_pointer(Lower *lower, const SharedAccess *access, int reg)
+{
+    int32_t coordinates[LAYOUT_RANK];
+    if (access->part.scattered) return scattered_pointer(lower, access, reg);
+    layout_coordinates(access->coordinates.layout, reg, 0, 0, coordinates);
+    return element_pointer(lower, access->base, access->thread,
+                           offset_of(&access->map, coordinates));
+}
+
+Value **shared_pointers(Lower *lower, const Value *tile, const Layout *layout, int *vector)
+{
+    const SharedAccess access = shared_access(lower, tile, layout);
+    Value **pointers = arena_new_array(lower->arena, Value *, layout_registers(layout));
+    if (access.vector < *vector) *vector = access.vector;
+    for (int reg = 0; reg < layout_registers(layout); reg += *vector)
+        pointers[reg] = register_pointer(lower, &access, reg);
+    return pointers;
+}
+
+/* A vector must be tile or padding as a whole. */
+static void narrow_for_padding(SharedAccess *access)
+{
+    const Layout *layout = access->coordinates.layout;
+    for (int d = 0; d < layout->rank; d++)
+        if ((int64_t)layout->block[d] * layout->repeat[d] != layout->shape[d])
+            while (access->vector > 1 && layout->shape[d] % access->vector != 0)
+                access->vector /= 2;
+}
+
+/* ---- ldmatrix ---- */
+
+/* Lane i gives the address of row i & 7 of matrix i >> 3. In an upright matrix a row is what four
+ * lanes hold, so the row's bits are those of lanes 2 to 4; transposed, a row goes through the
+ * register's pair and lanes 0 and 1. */
+static ThreadOffset row_offset(Lower *lower, const SharedMap *map, const Layout *layout,
+                               Ldmatrix how)
+{
+    static const int32_t nothing[LAYOUT_RANK];
+    const int32_t *bases[LAYOUT_BITS] = {nothing, nothing, nothing, nothing, nothing};
+    for (int i = 0; i < 3; i++)
+        bases[i] = how.transposed ? (i == 0 ? layout->basis[0] : layout_thread_basis(layout, i - 1))
+                                  : layout_thread_basis(layout, i + 2);
+    for (int i = 0; 1 << i < how.count; i++) bases[3 + i] = layout->basis[how.register_bit[i]];
+    for (int bit = 5; bit < layout_thread_bits(layout); bit++)
+        bases[bit] = layout_thread_basis(layout, bit);
+    return thread_offset(lower, map, layout_thread_bits(layout), bases);
+}
+
+/* The register that matrix `index` fills first. */
+static int matrix_register(Ldmatrix how, int reg, int index)
+{
+    for (int i = 0; 1 << i < how.count; i++) reg |= (index >> i & 1) << how.register_bit[i];
+    return reg;
+}
+
+static void read_matrices(Lower *lower, Value *row, Ldmatrix how, DType dtype, int reg,
+                          Value **registers)
+{
+    const Type *pair = type_vector(lower->kernel->types, dtype, 2);
+    const Type *types[4] = {pair, pair, pair, pair};
+    Op *op = build_op(&lower->at, OP_ldmatrix, 1, &row, how.count, types);
+    op_set_int(op, ATTR_count, how.count);
+    op_set_int(op, ATTR_transposed, how.transposed);
+    for (int i = 0; i < how.count; i++)
+        for (int half = 0; half < 2; half++)
+            registers[matrix_register(how, reg, i) + half] =
+                memory_element(lower, &op->results[i], half);
+}
+
+static void write_matrices(Lower *lower, Value *row, Ldmatrix how, int reg, Value *const *registers)
+{
+    Value *operands[5] = {row};
+    for (int i = 0; i < how.count; i++)
+        operands[1 + i] = memory_pack(lower, 2, registers + matrix_register(how, reg, i));
+    Op *op = build_op(&lower->at, OP_stmatrix, 1 + how.count, operands, 0, NULL);
+    op_set_int(op, ATTR_count, how.count);
+    op_set_int(op, ATTR_transposed, how.transposed);
+}
+
+static void move_matrices(Lower *lower, const SharedAccess *access, Ldmatrix how, bool write,
+                          Value **registers)
+{
+    const Layout *layout = access->coordinates.layout;
+    const ThreadOffset thread = row_offset(lower, &access->map, layout, how);
+    const int inner = 1 | (matrix_register(how, 0, how.count - 1));
+    for (int reg = 0; reg < layout_registers(layout); reg++) {
+        if (reg & inner) continue;
+        int32_t coordinates[LAYOUT_RANK];
+        layout_coordinates(layout, reg, 0, 0, coordinates);
+        Value *row =
+            element_pointer(lower, access->base, thread, offset_of(&access->map, coordinates));
+        if (write)
+            write_matrices(lower, row, how, reg, registers);
+        else
+            read_matrices(lower, row, how, access->dtype, reg, registers);
+    }
+}
+
+/* Whether an access is of whole matrices of 16-bit elements, if the machine can. */
+static bool find_matrices(const Lower *lower, TargetFeature feature, const SharedAccess *access,
+                          const Value *tile, Ldmatrix *how)
+{
+    *how = access_matrices(lower->target, feature, access->coordinates.layout, tile);
+    return how->possible && !access->part.scattered;
+}
+
+/* ---- the ops ---- */
+
+/* The vector from register `reg` on, which is no replica. */
+static void load_vector(Lower *lower, const SharedAccess *access, int reg, Value **registers)
+{
+    Value *predicate = NULL;
+    if (coordinates_padding(lower, &access->coordinates, reg, &predicate) == PADDING_ALL) {
+        for (int i = 0; i < access->vector; i++)
+            registers[reg + i] = address_zero(lower, access->dtype);
+    } else {
+        memory_read(lower, register_pointer(lower, access, reg), predicate, access->dtype,
+                    access->vector, registers + reg);
+    }
+}
+
+static void load_vectors(Lower *lower, const SharedAccess *access, Value **registers)
+{
+    const Layout *layout = access->coordinates.layout;
+    const int replicas = layout_register_replicas(layout);
+    for (int reg = 0; reg < layout_registers(layout); reg += access->vector) {
+        if (reg & replicas)
+            memcpy(registers + reg, registers + (reg & ~replicas),
+                   (size_t)access->vector * sizeof *registers);
+        else
+            load_vector(lower, access, reg, registers);
+    }
+}
+
+struct SharedReader {
+    SharedAccess access;
+    int replicas;
+    Value **registers; /* NULL: not read yet */
+};
+
+SharedReader *shared_reader(Lower *lower, const Value *tile, const Layout *layout)
+{
+    SharedReader *reader = arena_new_of(lower->arena, SharedReader);
+    reader->access = shared_access(lower, tile, layout);
+    reader->replicas = layout_register_replicas(layout);
+    reader->registers = arena_new_array(lower->arena, Value *, layout_registers(layout));
+    narrow_for_padding(&reader->access);
+    return reader;
+}
+
+Value *shared_reader_at(Lower *lower, SharedReader *reader, int reg)
+{
+    reg &= ~reader->replicas;
+    if (!reader->registers[reg])
+        load_vector(lower, &reader->access, reg - reg % reader->access.vector, reader->registers);
+    return reader->registers[reg];
+}
+
+void lower_shared_load(Lower *lower, Op *op)
+{
+    const Layout *layout = op->results[0].type->layout;
+    SharedAccess access = shared_access(lower, op->operands[0], layout);
+    Value **registers = lower_new_tile(lower, &op->results[0]);
+    Ldmatrix how;
+    if (!shared_rank(op->operands[0]) &&
+        find_matrices(lower, HAS_LDMATRIX, &access, op->operands[0], &how)) {
+        move_matrices(lower, &access, how, false, registers);
+        return;
+    }
+    narrow_for_padding(&access);
+    load_vectors(lower, &access, registers);
+}
+
+void lower_shared_store(Lower *lower, Op *op)
+{
+    const Layout *layout = op->operands[1]->type->layout;
+    SharedAccess access = shared_access(lower, op->operands[0], layout);
+    Value **registers = lower_tile(lower, op->operands[1]);
+    const int replicas = layout_register_replicas(layout);
+    Ldmatrix how;
+    /* Lanes write for each other: no thread finds what it wrote without waiting for its warp. */
+    if (op_attr(op, ATTR_tensor) && !shared_rank(op->operands[0]) && !replicas &&
+        !layout_replica_mask(layout) &&
+        find_matrices(lower, HAS_STMATRIX, &access, op->operands[0], &how)) {
+        move_matrices(lower, &access, how, true, registers);
+        return;
+    }
+    narrow_for_padding(&access);
+    for (int reg = 0; reg < layout_registers(layout); reg += access.vector) {
+        Value *predicate = address_not_replica(lower, layout);
+        if (reg & replicas ||
+            coordinates_padding(lower, &access.coordinates, reg, &predicate) == PADDING_ALL)
+            continue;
+        memory_write(lower, register_pointer(lower, &access, reg), predicate, access.dtype,
+                     access.vector, registers + reg);
+    }
+}

@@ -1,0 +1,531 @@
+/* copies.c: the plain loop of a matrix product, which loads tiles, perhaps stores them to shared
+ * memory and synchronises, and multiplies, as a pipelined one: its loads become copies to shared
+ * tiles and it gets {stages}, so that ring makes them ahead. Needs SSA and bounds, whose proofs of
+ * loads hold of copies; leaves a TYPED kernel.
+ *
+ * A load is such if where it loads from is known ahead, it moves several bytes at a time, unless
+ * warps would else load the same, and its tile goes nowhere but to a shared tile that a dot reads,
+ * and that nothing else writes, or to the dot itself. In the loop nothing writes global memory:
+ * then when it loads does not matter but for what came before the loop and comes behind it; the
+ * author's syncs in the loop go before it and behind it.
+ *
+ * Where a loop does nothing but one product of tiles that follow each other along k, a round does
+ * several rounds' work: fewer barriers, and rows as long as the tensor core likes them. */
+#include "passes/analysis/access.h"
+#include "passes/analysis/loop.h"
+#include "passes/layout/matrix.h"
+#include "ir/rebuild.h"
+
+#include "base/vec.h"
+
+enum {
+    WGMMA_DEPTH = 128,
+    MMA_DEPTH = 64, /* bytes along k, a round */
+    MOST_STAGES = 6,
+    DEEP_STAGES = 8, /* where loading is what takes time: */
+    BALANCE = 32,    /* with fewer products than these for each byte that a round loads */
+    SLOW_STAGES = 4, /* where it is multiplying and adding */
+    ENOUGH_STAGES = 3,
+    BLOCKS = 2,           /* of a multiprocessor, that there should be room for */
+    RESERVED_BYTES = 1024 /* of shared memory, a block */
+};
+
+/* An operand of a dot that comes from global memory. */
+typedef struct Feed {
+    Op *dot, *load, *store; /* no store: the dot takes what is loaded */
+    Op *copy, *alloc, *read;
+    int operand;
+    int k_dim;       /* of the tile that is loaded */
+    bool is_read_on; /* `read` has other uses, too */
+} Feed;
+
+typedef struct Loop {
+    Kernel *kernel;
+    const Target *target;
+    Arena *arena;
+    Region *launch;
+    Op *op;
+    Region *body;
+    VEC(Feed) feeds;
+    int64_t held; /* bytes of other shared tiles that live while it runs */
+} Loop;
+
+/* ---- what may be in the loop ---- */
+
+/* Nothing that writes global memory, orders accesses but for a sync, or has copies of its own. */
+static bool is_plain(const Op *op)
+{
+    if (op->region_count) return false;
+    return op_info(op->code)->traits & PURE || op->code == OP_load || op->code == OP_shared_load ||
+           op->code == OP_shared_store || op->code == OP_sync || op->code == OP_yield;
+}
+
+static bool body_is_plain(const Region *body)
+{
+    for (const Op *op = body->first; op; op = op->next)
+        if (!is_plain(op)) return false;
+    return true;
+}
+
+static bool is_whole_block(const Loop *loop)
+{
+    const ThreadGroup group = op_threads(loop->op);
+    return group.begin == 0 && group.count == 32 * launch_warps(loop->launch->parent);
+}
+
+/* ---- which loads ---- */
+
+static bool is_used_once(const Op *op)
+{
+    return op->results[0].use_count == 1;
+}
+
+typedef struct TileUses {
+    const Loop *loop;
+    const Op *alloc;
+    Op *store;
+    bool fine; /* one store in the loop's body, and reads behind it */
+} TileUses;
+
+static void note_use(Op *op, void *context)
+{
+    TileUses *uses = context;
+    for (int i = 0; i < op->operand_count; i++) {
+        if (op->operands[i] != &uses->alloc->results[0]) continue;
+        if (op->parent != uses->loop->body) uses->fine = false;
+        if (op->code == OP_shared_store && !uses->store)
+            uses->store = op;
+        else if (op->code != OP_shared_load || !uses->store)
+            uses->fine = false;
+    }
+}
+
+/* The one store to the tile, before all that reads it; NULL: there is more to it. */
+static Op *store_to(const Loop *loop, const Op *alloc)
+{
+    TileUses uses = {.loop = loop, .alloc = alloc, .fine = true};
+    region_visit(loop->launch, note_use, &uses);
+    return uses.fine ? uses.store : NULL;
+}
+
+static int64_t bytes_at_once(const Loop *loop, Op *load)
+{
+    FactTable *facts = facts_new(loop->kernel);
+    const int64_t bytes = access_bytes(facts, load);
+    facts_free(facts);
+    return bytes;
+}
+
+/* What a matrix instruction takes of b would lie along memory: each warp would load its own, which
+ * is more than once for the block. */
+static bool is_loaded_by_warps(const Op *dot)
+{
+    bool along = false;
+    for (const Op *op = dot->operands[1]->op; op && op_swaps(op); op = op->operands[0]->op)
+        along = !along;
+    return along;
+}
+
+/* So many bytes at a time that a copy is better than a load. Multiplying and adding takes long
+ * enough for copies of a word each. */
+static bool is_wide(const Loop *loop, const Op *dot, Op *load)
+{
+    enum { WORD_BYTES = 4, LEAST_BYTES = 8 };
+    if (!dot_has_instruction(dot, loop->target)) return bytes_at_once(loop, load) >= WORD_BYTES;
+    return is_loaded_by_warps(dot) || bytes_at_once(loop, load) >= LEAST_BYTES;
+}
+
+static bool is_ahead(const Loop *loop, const Op *dot, Op *load)
+{
+    if (load->code != OP_load || load->parent != loop->body || !is_used_once(load)) return false;
+    for (int i = 0; i < load->operand_count; i++)
+        if (!loop_foresees(loop->op, load->operands[i])) return false;
+    return is_wide(loop, dot, load);
+}
+
+static bool find_feed(const Loop *loop, Op *dot, int operand, Feed *out)
+{
+    Op *op = dot->operands[operand]->op;
+    *out = (Feed){.dot = dot, .operand = operand, .k_dim = 1 - operand};
+    for (; op && op_swaps(op) && is_used_once(op); op = op->operands[0]->op)
+        out->k_dim = 1 - out->k_dim;
+    if (!op || op->parent != loop->body) return false;
+    out->load = op;
+    if (op->code == OP_shared_load) {
+        out->read = op;
+        out->alloc = op->operands[0]->op;
+        if (out->alloc->code != OP_shared_alloc || out->alloc->results[0].type->layout)
+            return false;
+        out->store = store_to(loop, out->alloc);
+        out->load = out->store ? out->store->operands[1]->op : NULL;
+        out->is_read_on = !is_used_once(op);
+    }
+    return out->load && is_ahead(loop, dot, out->load);
+}
+
+/* A product by multiplying and adding reads both operands in shared memory, or none. */
+static void find_feeds_of(Loop *loop, Op *dot)
+{
+    Feed feeds[2];
+    const bool found[2] = {find_feed(loop, dot, 0, &feeds[0]), find_feed(loop, dot, 1, &feeds[1])};
+    const bool both = found[0] && found[1] && dot->operands[2]->type->rank == 2;
+    for (int i = 0; i < 2; i++)
+        if (both || (found[i] && dot_has_instruction(dot, loop->target)))
+            vec_push(loop->arena, &loop->feeds, feeds[i]);
+}
+
+static void find_feeds(Loop *loop)
+{
+    for (Op *op = loop->body->first; op; op = op->next)
+        if (op->code == OP_dot) find_feeds_of(loop, op);
+}
+
+/* ---- loads become copies ---- */
+
+static void make_tile(const Loop *loop, Feed *feed)
+{
+    const Type *tile = feed->load->results[0].type;
+    Builder builder = builder_before(loop->op), inside = builder_before(feed->load->next);
+    builder.span = inside.span = feed->load->span;
+    const Type *shared =
+        type_shared(loop->kernel->types, tile->dtype, tile->rank, tile->shape, NULL);
+    feed->alloc = build_op(&builder, OP_shared_alloc, 0, NULL, 1, &shared);
+    feed->read = build_op(&inside, OP_shared_load, 1, (Value *[]){feed->alloc->results}, 1,
+                          &feed->load->results[0].type);
+    value_replace(feed->load->results, feed->read->results);
+}
+
+static void make_copy(Feed *feed)
+{
+    Value *operands[2 + TYPE_RANK];
+    const Op *load = feed->load;
+    int count = 0;
+    operands[count++] = load->operands[0];
+    operands[count++] = &feed->alloc->results[0];
+    for (int i = 1; i < load->operand_count; i++) operands[count++] = load->operands[i];
+    Builder builder = builder_before(feed->load);
+    feed->copy = build_op(&builder, OP_copy, count, operands, 0, NULL);
+    feed->copy->attrs = load->attrs;
+    feed->copy->attr_count = load->attr_count;
+    if (feed->store) op_erase(feed->store);
+    op_erase(feed->load);
+}
+
+/* What is read for the dot alone is read right before it, where the tensor core can do so. */
+static void read_late(const Feed *feed)
+{
+    Op *chain[8];
+    int count = 0;
+    for (Op *op = feed->dot->operands[feed->operand]->op; op != feed->read && count < 7;
+         op = op->operands[0]->op)
+        chain[count++] = op;
+    if (feed->is_read_on || count == 7) return;
+    op_move_before(feed->read, feed->dot);
+    while (count > 0) op_move_before(chain[--count], feed->dot);
+}
+
+static bool is_first_of_load(const Loop *loop, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (loop->feeds.data[i].copy && loop->feeds.data[i].alloc == loop->feeds.data[index].alloc)
+            return false;
+    return true;
+}
+
+static void make_copies(Loop *loop)
+{
+    for (size_t i = 0; i < loop->feeds.count; i++) {
+        Feed *feed = &loop->feeds.data[i];
+        if (feed->alloc && !is_first_of_load(loop, i)) continue; /* two dots read the tile */
+        if (!feed->store) make_tile(loop, feed);
+        make_copy(feed);
+        read_late(feed);
+    }
+}
+
+/* Accesses before the loop and those behind it keep what order the author's syncs gave them. */
+static void move_syncs(const Loop *loop)
+{
+    bool found = false;
+    for (Op *op = loop->body->first, *next; op; op = next) {
+        next = op->next;
+        if (op->code != OP_sync) continue;
+        found = true;
+        op_erase(op);
+    }
+    if (!found) return;
+    Builder before = builder_before(loop->op), after = builder_after(loop->op);
+    build_op(&before, OP_sync, 0, NULL, 0, NULL);
+    build_op(&after, OP_sync, 0, NULL, 0, NULL);
+}
+
+/* ---- several rounds at a time ---- */
+
+/* The copies' offsets along k grow by the tile's extent each round, and nothing else changes. */
+static bool follows_along_k(const Loop *loop, const Feed *feed)
+{
+    const Access access = access_of(feed->copy);
+    const Op *view = feed->copy->operands[0]->op;
+    int64_t slope, step, way;
+    if (!value_constant(loop->op->operands[2], &step)) return false;
+    for (int i = 0; i < view->operand_count; i++)
+        if (!loop_slope(loop->op, view->operands[i], &slope) || slope) return false;
+    for (int d = 0; d < access.rank; d++) {
+        const int64_t along = access.tile_dim[d] == feed->k_dim ? access.span[d] : 0;
+        if (!loop_slope(loop->op, access.offsets[d], &slope) ||
+            __builtin_mul_overflow(slope, step, &way) || way != along)
+            return false;
+    }
+    return true;
+}
+
+/* The loop carries the dot's sum alone, and does nothing with tiles but for it. */
+static bool is_one_product(const Loop *loop)
+{
+    const Op *dot = loop->feeds.data[0].dot, *yield = region_terminator(loop->body);
+    if (loop->feeds.count != 2 || loop->feeds.data[1].dot != dot || loop->op->result_count != 1 ||
+        dot->operands[2] != loop->body->arguments[1] || yield->operands[0] != &dot->results[0] ||
+        loop->feeds.data[0].alloc == loop->feeds.data[1].alloc)
+        return false;
+    for (const Op *op = loop->body->first; op; op = op->next) {
+        const bool scalar = !op->result_count || op->results[0].type->kind != TYPE_TILE;
+        const bool own = op == dot || op->code == OP_shared_load || op->code == OP_transpose;
+        if (!scalar && (!own || !is_used_once(op))) return false;
+    }
+    return true;
+}
+
+static void stretch(const Loop *loop, Value *value, int dim, int factor)
+{
+    const Type *type = value->type;
+    int64_t shape[TYPE_RANK];
+    for (int d = 0; d < type->rank; d++) shape[d] = type->shape[d];
+    shape[dim] *= factor;
+    TypeTable *types = loop->kernel->types;
+    value->type = type->kind == TYPE_SHARED
+                      ? type_shared(types, type->dtype, type->rank, shape, NULL)
+                      : type_tile(types, type->dtype, type->rank, shape, NULL);
+}
+
+static void stretch_feed(const Loop *loop, const Feed *feed, int factor)
+{
+    stretch(loop, &feed->alloc->results[0], feed->k_dim, factor);
+    int dim = 1 - feed->operand;
+    for (Op *op = feed->dot->operands[feed->operand]->op;; op = op->operands[0]->op) {
+        stretch(loop, &op->results[0], dim, factor);
+        if (op == feed->read) return;
+        dim = 1 - dim;
+    }
+}
+
+/* ---- room ---- */
+
+static int64_t tile_bytes(const Op *alloc)
+{
+    const Type *type = alloc->results[0].type;
+    return type_bytes(type);
+}
+
+typedef struct Holder { /* a shared tile that is none of the loop's operands */
+    const Op *alloc;
+    bool before, inside, after; /* where it is used */
+} Holder;
+
+typedef struct Held {
+    const Loop *loop;
+    bool behind;
+    VEC(Holder) holders;
+} Held;
+
+static bool is_feed(const Loop *loop, const Op *alloc)
+{
+    for (size_t i = 0; i < loop->feeds.count; i++)
+        if (loop->feeds.data[i].alloc == alloc) return true;
+    return false;
+}
+
+static Holder *holder_of(Held *held, const Op *alloc)
+{
+    for (size_t i = 0; i < held->holders.count; i++)
+        if (held->holders.data[i].alloc == alloc) return &held->holders.data[i];
+    vec_push(held->loop->arena, &held->holders, (Holder){.alloc = alloc});
+    return &vec_last(&held->holders);
+}
+
+static void note_holders(Op *op, void *context)
+{
+    Held *held = context;
+    const Loop *loop = held->loop;
+    if (op == loop->op) held->behind = true;
+    for (int i = 0; i < op->operand_count; i++) {
+        if (op->operands[i]->type->kind != TYPE_SHARED) continue;
+        const Op *alloc = shared_root(op->operands[i]);
+        if (is_feed(loop, alloc)) continue;
+        Holder *holder = holder_of(held, alloc);
+        const bool inside = op->parent == loop->body;
+        holder->inside |= inside;
+        holder->before |= !held->behind;
+        holder->after |= held->behind && !inside;
+    }
+}
+
+static int64_t held_bytes(const Loop *loop)
+{
+    Held held = {.loop = loop};
+    int64_t bytes = 0;
+    region_visit(loop->launch, note_holders, &held);
+    for (size_t i = 0; i < held.holders.count; i++) {
+        const Holder *holder = &held.holders.data[i];
+        if (holder->inside || (holder->before && holder->after)) bytes += tile_bytes(holder->alloc);
+    }
+    return bytes;
+}
+
+/* What the loop's operands may have. */
+static int64_t room_of(const Loop *loop)
+{
+    return loop->target->shared_bytes - RESERVED_BYTES - loop->held;
+}
+
+static int64_t round_bytes(const Loop *loop)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < loop->feeds.count; i++)
+        if (loop->feeds.data[i].copy) bytes += tile_bytes(loop->feeds.data[i].alloc);
+    return bytes;
+}
+
+/* What each of BLOCKS blocks may have. */
+static int64_t share_of(const Loop *loop)
+{
+    return loop->target->shared_bytes / BLOCKS - RESERVED_BYTES;
+}
+
+/* A block of the tensor core's that waits for memory more than that waits for it: what it has under
+ * way counts for more than a second block. */
+static bool is_deep(const Loop *loop, int64_t bytes)
+{
+    const Op *dot = loop->feeds.data[0].dot;
+    const Type *a = dot->operands[0]->type, *c = dot->operands[2]->type;
+    return wgmma_fits(loop->kernel, loop->target, dot) &&
+           c->shape[0] * c->shape[1] * a->shape[1] < BALANCE * bytes;
+}
+
+static void join_rounds(Loop *loop)
+{
+    const int64_t trips = loop_trips(loop->op);
+    if (trips == 0 || op_attr(loop->op, ATTR_unroll) || !is_one_product(loop) ||
+        dtype_bits(loop->op->operands[2]->type->dtype) < 32) /* the step has to fit */
+        return;
+    const Feed *a = &loop->feeds.data[0], *b = &loop->feeds.data[1];
+    if (!follows_along_k(loop, a) || !follows_along_k(loop, b)) return;
+    const Type *left = a->dot->operands[0]->type;
+    const int64_t depth = left->shape[1] * dtype_bits(left->dtype) / 8;
+    const int64_t most = wgmma_fits(loop->kernel, loop->target, a->dot) ? WGMMA_DEPTH : MMA_DEPTH;
+    int factor = 1;
+    while (depth * factor * 2 <= most && trips % (factor * 2) == 0 &&
+           round_bytes(loop) * factor * 2 * ENOUGH_STAGES <= share_of(loop) &&
+           round_bytes(loop) * factor * 2 * ENOUGH_STAGES <= room_of(loop))
+        factor *= 2;
+    if (factor == 1) return;
+    stretch_feed(loop, a, factor);
+    stretch_feed(loop, b, factor);
+    Builder builder = builder_before(loop->op);
+    int64_t step;
+    value_constant(loop->op->operands[2], &step);
+    op_set_operand(loop->op, 2,
+                   build_const(&builder, loop->op->operands[2]->type->dtype, step * factor));
+}
+
+/* ---- the loop ---- */
+
+/* As many as leave room for other blocks; fewer than two: too few. */
+static int choose_stages(const Loop *loop, int64_t bytes)
+{
+    const int64_t all = (loop->target->shared_bytes - RESERVED_BYTES) / bytes;
+    const int64_t trips = loop_trips(loop->op);
+    int64_t stages = share_of(loop) / bytes, most = MOST_STAGES;
+    if (stages < ENOUGH_STAGES) {
+        stages = all;
+        most = ENOUGH_STAGES;
+    } else if (is_deep(loop, bytes)) {
+        stages = all;
+        most = DEEP_STAGES;
+    } else if (!dot_has_instruction(loop->feeds.data[0].dot, loop->target)) {
+        most = SLOW_STAGES;
+    }
+    if (stages > most) stages = most;
+    if (stages > room_of(loop) / bytes) stages = room_of(loop) / bytes;
+    return (int)(trips && stages > trips ? trips : stages);
+}
+
+static int64_t loaded_bytes(const Loop *loop)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < loop->feeds.count; i++) {
+        const Type *tile = loop->feeds.data[i].load->results[0].type;
+        bytes += type_bytes(tile);
+    }
+    return bytes;
+}
+
+static bool has_dot(const Region *body)
+{
+    for (const Op *op = body->first; op; op = op->next)
+        if (op->code == OP_dot) return true;
+    return false;
+}
+
+/* NULL, or why the loop's loads do not become copies to shared memory. */
+static const char *fault_of_loop(Loop *loop)
+{
+    if (!body_is_plain(loop->body))
+        return "it does more than load, multiply and keep in shared memory";
+    if (!is_whole_block(loop)) return "not all threads of the block take part";
+    find_feeds(loop);
+    if (!loop->feeds.count)
+        return "no operand of a matrix instruction is loaded, 8 bytes or more at a time, from "
+               "where is known before the round";
+    loop->held = held_bytes(loop);
+    return choose_stages(loop, loaded_bytes(loop)) < 2 ? "shared memory has no room for two rounds"
+                                                       : NULL;
+}
+
+static void consider(Loop *loop)
+{
+    if (op_attr(loop->op, ATTR_stages) || !region_terminator(loop->body) || !has_dot(loop->body))
+        return;
+    const char *fault = fault_of_loop(loop);
+    if (fault) {
+        kernel_remark(loop->kernel, loop->op->span,
+                      "a loop of products not found to be pipelined: %s", fault);
+        return;
+    }
+    move_syncs(loop);
+    make_copies(loop);
+    join_rounds(loop);
+    op_set_int(loop->op, ATTR_stages, choose_stages(loop, round_bytes(loop)));
+}
+
+static void consider_loops(Kernel *kernel, const Target *target, Region *launch, Region *region)
+{
+    for (Op *op = region->first, *next; op; op = next) {
+        next = op->next;
+        for (int i = 0; i < op->region_count; i++)
+            consider_loops(kernel, target, launch, op->regions[i]);
+        if (op->code != OP_for) continue;
+        Loop loop = {.kernel = kernel, .target = target, .arena = arena_new(), .launch = launch};
+        loop.op = op;
+        loop.body = op->regions[0];
+        consider(&loop);
+        arena_free(loop.arena);
+    }
+}
+
+bool pass_copies(Kernel *kernel, const Target *target)
+{
+    for (Op *op = kernel->host->first; op; op = op->next)
+        if (op->code == OP_launch && target_has(target, HAS_CP_ASYNC))
+            consider_loops(kernel, target, launch_region(op), launch_region(op));
+    return true;
+}

@@ -1,0 +1,692 @@
+/* multi_buffer.c: copies from global to shared memory: in a loop with {stages} ahead of their use,
+ * into a ring of that many tiles; elsewhere at once. Needs SSA and bounds, which are proved of a
+ * loop's own variable; leaves no `copy`.
+ *
+ * A tile is made a ring where its copy is all that writes it in the loop, comes before what reads
+ * it, and goes by the loop's variable and by what is known before the loop. Round k reads the tile
+ * in slot k mod n:
+ *
+ *     for s below n - 1: copy round s to slot s if there is such a round; commit
+ *     for each round k: wait until n - 2 groups are left; copy round k + n - 1 to the slot that
+ *         round k - 1 has read, if there is such a round; commit; the rest of the body
+ *
+ * A product that the tensor core reads in the slots may be under way while the next round begins:
+ * then copies are one round less ahead, and that of round k - 2 is waited for first.
+ *
+ * A group is committed whether anything was copied or not, so that the count of those under way
+ * always says the same. The barrier that shows what was copied to the other threads also says that
+ * they have done with round k - 1: sync places one. */
+#include "passes/pipeline/multi_buffer.h"
+
+#include "passes/analysis/access.h"
+#include "passes/analysis/loop.h"
+#include "passes/layout/matrix.h"
+#include "ir/rebuild.h"
+
+#include <string.h>
+
+enum { REGISTER_BYTES = 128 }; /* of a tile a thread, that may go through registers */
+
+/* ---- what uses a tile ---- */
+
+bool ring_is_inside(const Op *op, const Region *region)
+{
+    return region_holds(region, op->parent);
+}
+
+static bool is_rename(const Op *op)
+{
+    return op->code == OP_shared_view || op->code == OP_shared_reshape;
+}
+
+static bool uses_tile(const Op *op, const Op *alloc)
+{
+    for (int i = 0; i < op->operand_count; i++)
+        if (op->operands[i]->type->kind == TYPE_SHARED && shared_root(op->operands[i]) == alloc)
+            return true;
+    return false;
+}
+
+static void collect_use(Op *op, void *context)
+{
+    Pipeline *pipeline = context;
+    bool uses = false;
+    for (int i = 0; i < op->operand_count; i++) uses |= op->operands[i]->type->kind == TYPE_SHARED;
+    if (uses) vec_push(pipeline->pass->arena, &pipeline->uses, op);
+}
+
+/* The op of the region that holds `op`, or is it. */
+static const Op *ancestor_in(const Op *op, const Region *region)
+{
+    while (op->parent != region) op = op->parent->parent;
+    return op;
+}
+
+/* The loop with stages that is nearest around the op; NULL: there is none. */
+static Op *pipelined_around(const Op *op)
+{
+    for (const Region *at = op->parent; at && at->parent; at = at->parent->parent)
+        if (at->parent->code == OP_for && op_int(at->parent, ATTR_stages, 0) > 0) return at->parent;
+    return NULL;
+}
+
+/* In every round the tile is copied whole before anything else is done with it. */
+static bool is_copied_first(const Pipeline *pipeline, const Op *alloc, const Op *loop)
+{
+    const Region *body = loop->regions[0];
+    const Op *copy = NULL;
+    for (size_t i = 0; i < pipeline->uses.count; i++) {
+        const Op *use = pipeline->uses.data[i];
+        if (is_rename(use) || !uses_tile(use, alloc) || !ring_is_inside(use, body)) continue;
+        if (copy) return true; /* uses come in order */
+        if (use->code != OP_copy || use->parent != body || use->operands[1]->op != alloc)
+            return false;
+        copy = use;
+    }
+    return copy != NULL;
+}
+
+/* ---- which tiles ---- */
+
+static bool only_reads(const Op *op)
+{
+    return is_rename(op) || op->code == OP_shared_load || op->code == OP_element_load ||
+           op->code == OP_gather;
+}
+
+static const char *fault_of_copy(const Pipeline *pipeline, const Op *copy)
+{
+    if (copy->operands[1]->op->code != OP_shared_alloc)
+        return "it goes to a part of a tile, or to a tile that another loop left in a ring";
+    const Type *tile = copy->operands[1]->type;
+    if (tile->rank == TYPE_RANK) return "the tile has as many dimensions as one may have";
+    if (type_elements(tile) > TILE_LIMIT / pipeline->stages)
+        return "so many of these tiles are more than one tile may hold";
+    for (int i = 0; i < copy->operand_count; i++)
+        if (i != 1 && !loop_foresees(pipeline->loop, copy->operands[i]))
+            return "where it copies from is not known before the round";
+    return NULL;
+}
+
+static const char *fault_in_loop(const Pipeline *pipeline, const Op *copy)
+{
+    const Region *body = pipeline->loop->regions[0];
+    const Op *alloc = copy->operands[1]->op;
+    for (size_t i = 0; i < pipeline->uses.count; i++) {
+        const Op *use = pipeline->uses.data[i];
+        if (use == copy || !uses_tile(use, alloc)) continue;
+        if (use->code == OP_shared_reshape) return "the tile is used in another shape";
+        if (!ring_is_inside(use, body)) continue;
+        if (!only_reads(use)) return "the loop writes the tile in another place, too";
+        if (!is_rename(use) && op_comes_before(ancestor_in(use, body), copy))
+            return "the loop reads the tile before it is copied to";
+    }
+    return NULL;
+}
+
+/* Whether a loop between the tile and the region repeats what the region does. */
+static bool is_repeated(const Region *region, const Op *alloc)
+{
+    for (; region != alloc->parent; region = region->parent->parent)
+        if (region->parent->code == OP_for || region->parent->code == OP_while) return true;
+    return false;
+}
+
+/* What the tile holds before the loop, or leaves behind it, matters where it is used there: then
+ * both must be parts of one straight text. */
+static const char *fault_outside(const Pipeline *pipeline, const Op *copy, bool *is_shared)
+{
+    const Op *alloc = copy->operands[1]->op;
+    *is_shared = false;
+    for (size_t i = 0; i < pipeline->uses.count; i++) {
+        const Op *use = pipeline->uses.data[i];
+        if (is_rename(use) || !uses_tile(use, alloc) ||
+            ring_is_inside(use, pipeline->loop->regions[0]))
+            continue;
+        const Op *other = pipelined_around(use);
+        if (other && is_copied_first(pipeline, alloc, other)) continue;
+        *is_shared = true;
+        if (!ring_is_inside(use, pipeline->loop->parent))
+            return "the tile is used outside of the branch or loop that this is in";
+    }
+    if (*is_shared && is_repeated(pipeline->loop->parent, alloc))
+        return "the tile is used outside of the loop, which another loop repeats";
+    return NULL;
+}
+
+static void consider_copy(Pipeline *pipeline, Op *copy)
+{
+    bool is_shared = false;
+    const char *fault = fault_of_copy(pipeline, copy);
+    if (!fault) fault = fault_in_loop(pipeline, copy);
+    if (!fault) fault = fault_outside(pipeline, copy, &is_shared);
+    if (fault) {
+        diag_report(pipeline->pass->kernel->session->diags, DIAG_not_ahead, copy->span, fault);
+        return;
+    }
+    const Ring ring = {.copy = copy, .alloc = copy->operands[1]->op, .is_shared = is_shared};
+    vec_push(pipeline->pass->arena, &pipeline->rings, ring);
+}
+
+static void find_conditional(Op *op, void *context)
+{
+    const Pipeline *pipeline = context;
+    if (op->code == OP_copy && op->parent != pipeline->loop->regions[0] &&
+        pipelined_around(op) == pipeline->loop)
+        diag_report(pipeline->pass->kernel->session->diags, DIAG_not_ahead, op->span,
+                    "not every round does it once");
+}
+
+static void find_own_groups(Op *op, void *context)
+{
+    if (op->code == OP_copy_async || op->code == OP_copy_commit || op->code == OP_copy_wait)
+        *(bool *)context = true;
+}
+
+static void consider_loop(Pipeline *pipeline)
+{
+    Region *body = pipeline->loop->regions[0];
+    bool own_groups = false;
+    region_visit(body, find_own_groups, &own_groups);
+    if (own_groups) return; /* an inner loop's, or the author's: their count would not be right */
+    region_visit(pipeline->pass->launch, collect_use, pipeline);
+    region_visit(body, find_conditional, pipeline);
+    for (Op *op = body->first; op; op = op->next)
+        if (op->code == OP_copy) consider_copy(pipeline, op);
+}
+
+/* ---- the new loop ---- */
+
+Value *ring_slot(const Pipeline *pipeline, Builder *builder, const Ring *ring, Value *slot)
+{
+    const Type *tile = ring->alloc->results[0].type;
+    Value *operands[1 + TYPE_RANK] = {ring->slots, slot};
+    int64_t dims[TYPE_RANK];
+    for (int d = 0; d < tile->rank; d++) {
+        operands[2 + d] = build_const(builder, DTYPE_i32, 0);
+        dims[d] = d + 1;
+    }
+    const Type *type =
+        type_shared(pipeline->pass->kernel->types, tile->dtype, tile->rank, tile->shape, NULL);
+    Op *view = build_op(builder, OP_shared_view, 2 + tile->rank, operands, 1, &type);
+    op_set_ints(view, ATTR_dims, tile->rank, dims);
+    return &view->results[0];
+}
+
+Value *ring_number(Builder *builder, int value)
+{
+    return build_const(builder, DTYPE_i32, value);
+}
+
+void ring_make_slots(const Pipeline *pipeline, Builder *builder, Ring *ring)
+{
+    const Type *tile = ring->alloc->results[0].type;
+    builder->span = ring->alloc->span;
+    int64_t shape[TYPE_RANK] = {pipeline->stages};
+    memcpy(shape + 1, tile->shape, sizeof *shape * (size_t)tile->rank);
+    const Type *type =
+        type_shared(pipeline->pass->kernel->types, tile->dtype, tile->rank + 1, shape, NULL);
+    ring->slots = &build_op(builder, OP_shared_alloc, 0, NULL, 1, &type)->results[0];
+    ring->slots->name = ring->alloc->results[0].name;
+    if (pipeline->by_tensor) ring_lay_out(pipeline, ring);
+}
+
+Value *ring_copy_slice(Builder *builder, Value *value, const Region *region, Map *map)
+{
+    Value *copied = map_get(map, value);
+    if (copied) return copied;
+    if (!value->op || !ring_is_inside(value->op, region)) return value;
+    for (int i = 0; i < value->op->operand_count; i++)
+        ring_copy_slice(builder, value->op->operands[i], region, map);
+    op_clone(builder, value->op, map);
+    return map_get(map, value);
+}
+
+/* The copies of one round, `index` its loop variable, to their slots; none unless `exists`. */
+static void copy_round(const Pipeline *pipeline, Builder *builder, Value *index, Value *slot,
+                       Value *exists)
+{
+    const Region *body = pipeline->loop->regions[0];
+    const Span span = builder->span;
+    Map map = {0};
+    map_set(pipeline->pass->arena, &map, body->arguments[0], index);
+    for (size_t i = 0; i < pipeline->rings.count; i++) {
+        const Ring *ring = &pipeline->rings.data[i];
+        Value *operands[3 + TYPE_RANK];
+        int count = ring->copy->operand_count;
+        builder->span = ring->copy->span;
+        for (int o = 0; o < count; o++)
+            operands[o] = o == 1 ? ring_slot(pipeline, builder, ring, slot)
+                                 : ring_copy_slice(builder, ring->copy->operands[o], body, &map);
+        operands[count++] = exists;
+        Op *copy = build_op(builder, OP_copy_async, count, operands, 0, NULL);
+        copy->attrs = ring->copy->attrs;
+        copy->attr_count = ring->copy->attr_count;
+        op_set_int(copy, ATTR_masked, 1);
+        op_set_int(copy, ATTR_stages, pipeline->stages);
+    }
+    builder->span = span;
+    build_op(builder, OP_copy_commit, 0, NULL, 0, NULL);
+}
+
+/* In the loop: whether there is the round that copies are ahead for. */
+static Value *goes_on(const Pipeline *pipeline, Builder *builder)
+{
+    const Op *loop = pipeline->loop;
+    Value *index = loop->regions[0]->arguments[0], *step = loop->operands[2];
+    /* in a loop that runs the end is behind the beginning */
+    if (!loop_counts_to(loop, loop->operands[0], -pipeline->ahead))
+        return loop_has_round(loop, builder, index, pipeline->ahead,
+                              loop_ahead(builder, index, step, pipeline->ahead));
+    Builder outside = builder_before(pipeline->loop);
+    Value *limit = loop_ahead(&outside, loop->operands[1], step, -pipeline->ahead);
+    return build_cmp(builder, "lt", index, limit);
+}
+
+static void copy_first_rounds(const Pipeline *pipeline)
+{
+    Builder builder = builder_before(pipeline->loop);
+    Value *const *bounds = pipeline->loop->operands;
+    for (int round = 0; round < pipeline->ahead; round++) {
+        Value *index = round ? loop_ahead(&builder, bounds[0], bounds[2], round) : bounds[0];
+        Value *exists = loop_has_round(pipeline->loop, &builder, bounds[0], round, index);
+        copy_round(pipeline, &builder, index, build_const(&builder, DTYPE_i32, round), exists);
+    }
+}
+
+void ring_carry(Pipeline *pipeline, Value *const first[SLOTS], Value *arguments[SLOTS])
+{
+    pipeline->loop = loop_carry(pipeline->loop, SLOTS, first);
+    for (int i = 0; i < SLOTS; i++)
+        arguments[i] = region_add_argument(pipeline->loop->regions[0], first[i]->type, NULL);
+}
+
+void ring_yield(const Pipeline *pipeline, Value *const carried[SLOTS])
+{
+    op_add_operands(region_terminator(pipeline->loop->regions[0]), SLOTS, carried);
+}
+
+Value *ring_next(const Pipeline *pipeline, Builder *builder, Value *slot, Value **is_last)
+{
+    Value *last = build_const(builder, DTYPE_i32, pipeline->stages - 1);
+    Value *one = build_const(builder, DTYPE_i32, 1), *zero = build_const(builder, DTYPE_i32, 0);
+    *is_last = build_cmp(builder, "eq", slot, last);
+    return build3(builder, OP_select, *is_last, zero, build2(builder, OP_add, slot, one));
+}
+
+static void yield_slots(const Pipeline *pipeline, Value *const arguments[SLOTS])
+{
+    Builder builder = builder_before(region_terminator(pipeline->loop->regions[0]));
+    Value *read = arguments[SLOT_READ], *is_last;
+    Value *next = ring_next(pipeline, &builder, read, &is_last);
+    Value *free = pipeline->open ? arguments[SLOT_BEFORE] : read;
+    ring_yield(pipeline, (Value *const[SLOTS]){next, read, free, read});
+}
+
+/* Waits for this round's copies and begins those of the round n - 1 later. */
+static void advance(const Pipeline *pipeline, Op *before, Value *const arguments[SLOTS])
+{
+    const Op *loop = pipeline->loop;
+    const int ahead = pipeline->ahead;
+    Builder builder = builder_before(before);
+    Value *index = loop->regions[0]->arguments[0], *step = loop->operands[2];
+    Op *wait = build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL);
+    op_set_int(wait, ATTR_count, ahead - 1);
+    Value *exists = goes_on(pipeline, &builder);
+    copy_round(pipeline, &builder, loop_ahead(&builder, index, step, ahead), arguments[SLOT_FREE],
+               exists);
+}
+
+/* ---- the tile's uses ---- */
+
+/* What `value`, the tile or a part of it, is in the slot. */
+static Value *in_slot(const Pipeline *pipeline, Builder *builder, const Ring *ring, Value *value,
+                      Value *slot)
+{
+    if (value == &ring->alloc->results[0]) return ring_slot(pipeline, builder, ring, slot);
+    Map map = {0};
+    map_set(pipeline->pass->arena, &map, value->op->operands[0],
+            in_slot(pipeline, builder, ring, value->op->operands[0], slot));
+    return &op_clone(builder, value->op, &map)->results[0];
+}
+
+static void move_ring(const Pipeline *pipeline, const Ring *ring, Value *const arguments[SLOTS])
+{
+    Op *loop = pipeline->loop;
+    for (size_t i = 0; i < pipeline->uses.count; i++) {
+        Op *use = pipeline->uses.data[i];
+        if (use == ring->copy || is_rename(use) || !uses_tile(use, ring->alloc)) continue;
+        const bool inside = ring_is_inside(use, loop->regions[0]);
+        if (!inside && !ring->is_shared) continue;
+        Builder builder = builder_before(use);
+        Value *slot = arguments[SLOT_READ];
+        if (!inside)
+            slot = op_comes_before(ancestor_in(use, loop->parent), loop)
+                       ? build_const(&builder, DTYPE_i32, 0)
+                       : &loop->results[loop->result_count - SLOTS + SLOT_LAST];
+        for (int o = 0; o < use->operand_count; o++)
+            if (use->operands[o]->type->kind == TYPE_SHARED &&
+                shared_root(use->operands[o]) == ring->alloc)
+                op_set_operand(use, o, in_slot(pipeline, &builder, ring, use->operands[o], slot));
+    }
+}
+
+/* The tile, if the slots stand for it everywhere, and names of its parts. */
+static void drop_tile(const Pipeline *pipeline, const Ring *ring)
+{
+    for (size_t i = pipeline->uses.count; i-- > 0;) {
+        Op *use = pipeline->uses.data[i];
+        if (is_rename(use) && uses_tile(use, ring->alloc) && use->results[0].use_count == 0)
+            op_erase(use);
+    }
+    if (ring->alloc->results[0].use_count == 0) op_erase(ring->alloc);
+}
+
+void ring_move_uses(const Pipeline *pipeline, Value *const arguments[SLOTS])
+{
+    for (size_t i = 0; i < pipeline->rings.count; i++)
+        move_ring(pipeline, &pipeline->rings.data[i], arguments);
+    for (size_t i = 0; i < pipeline->rings.count; i++) op_erase(pipeline->rings.data[i].copy);
+    for (size_t i = 0; i < pipeline->rings.count; i++)
+        drop_tile(pipeline, &pipeline->rings.data[i]);
+}
+
+/* ---- a dot under way ---- */
+
+/* The index of what the loop carries for the dot's sum alone; -1: there is none. */
+static int sum_of(const Pipeline *pipeline, const Op *dot)
+{
+    const Region *body = pipeline->loop->regions[0];
+    const Value *c = dot->operands[2], *sum = &dot->results[0];
+    const Op *yield = region_terminator(body);
+    const int index = c->region == body ? c->index - 1 : -1;
+    return index >= 0 && yield->operands[index] == sum && sum->use_count == 1 && c->use_count == 1
+               ? index
+               : -1;
+}
+
+static bool is_copied_ahead(const Pipeline *pipeline, const Op *copy)
+{
+    for (size_t i = 0; i < pipeline->rings.count; i++)
+        if (pipeline->rings.data[i].copy == copy) return true;
+    return false;
+}
+
+static bool prepares(const Op *op)
+{
+    return op_info(op->code)->traits & ELEM && op->results[0].type->kind == TYPE_TILE;
+}
+
+/* The only dot of a body that does nothing else with tiles but to prepare operands, element by
+ * element. While it is under way its sums must stay in their registers, which more work, or copies
+ * by the element, would need. */
+static Op *only_dot(const Pipeline *pipeline, FactTable *facts)
+{
+    Op *dot = NULL;
+    for (Op *op = pipeline->loop->regions[0]->first; op; op = op->next) {
+        const bool tile = op->result_count && op->results[0].type->kind == TYPE_TILE;
+        if (op->region_count) return NULL;
+        if (op->code == OP_copy) {
+            if (!is_copied_ahead(pipeline, op) || !access_is_wide(facts, op)) return NULL;
+        } else if (op->code == OP_dot) {
+            if (dot) return NULL;
+            dot = op;
+        } else if (op->code != OP_shared_load && op->code != OP_transpose && op->code != OP_yield &&
+                   op->code != OP_splat && !prepares(op) &&
+                   (tile || !(op_info(op->code)->traits & PURE))) {
+            return NULL;
+        }
+    }
+    return dot;
+}
+
+static ValueAnswer is_of_no_ring(const Value *value, void *context)
+{
+    const Pipeline *pipeline = context;
+    const Op *op = value->op;
+    if (!op) return VALUE_FOUND;
+    if (op->code == OP_splat) return VALUE_ENOUGH;
+    for (size_t i = 0; op->code == OP_shared_load && i < pipeline->rings.count; i++)
+        if (pipeline->rings.data[i].alloc == shared_root(op->operands[0])) return VALUE_ENOUGH;
+    return op->code == OP_transpose || prepares(op) ? VALUE_OPERANDS : VALUE_FOUND;
+}
+
+/* The value is a tile that the loop copies ahead, or made of such, element by element: of others
+ * nothing is known when the loop ends. */
+static bool reads_rings(const Pipeline *pipeline, const Value *value)
+{
+    return !value_finds(value, is_of_no_ring, (Pipeline *)(uintptr_t)pipeline);
+}
+
+/* The only work of the loop, if that is a product of what is in the slots, its left operand perhaps
+ * from registers, and whose sums nothing else touches. */
+static Op *slots_dot(const Pipeline *pipeline)
+{
+    FactTable *facts = facts_new(pipeline->pass->kernel);
+    Op *dot = pipeline->rings.count ? only_dot(pipeline, facts) : NULL;
+    facts_free(facts);
+    return dot && sum_of(pipeline, dot) >= 0 && reads_rings(pipeline, dot->operands[0]) &&
+                   reads_rings(pipeline, dot->operands[1])
+               ? dot
+               : NULL;
+}
+
+static bool is_for_wgmma(const Pipeline *pipeline, const Op *dot)
+{
+    enum { SUMS = 128 /* a thread */ };
+    return dot && wgmma_can(pipeline->pass->kernel, pipeline->pass->target, dot) &&
+           type_elements(dot->results[0].type) <= (int64_t)SUMS * op_threads(dot).count;
+}
+
+/* Whether k goes along the tile's rows. */
+static bool has_k_in_rows(const Op *dot, const Ring *ring)
+{
+    for (int o = 0; o < 2; o++) {
+        bool turned = o == 1;
+        const Op *op = dot->operands[o]->op;
+        for (; op && op->operand_count && op->code != OP_shared_load; op = op->operands[0]->op)
+            turned ^= op->code == OP_transpose;
+        if (op && op->operand_count && shared_root(op->operands[0]) == ring->alloc) return !turned;
+    }
+    return true;
+}
+
+/* By its registers a block has a multiprocessor to itself: nobody else multiplies while one of its
+ * threads tells the tensor unit, and the others wait for that at the next barrier. */
+static bool has_no_company(const Pipeline *pipeline, const Op *dot)
+{
+    enum { OTHERS = 64 /* registers of a thread beside its sums */ };
+    const int64_t threads = op_threads(dot).count;
+    return 2 * (type_elements(dot->results[0].type) + OTHERS * threads) >
+           pipeline->pass->target->registers;
+}
+
+/* Threads that multiply and add by themselves have better things to do than to copy. They read many
+ * rows at one k, which must not lie in the same banks; or along a row. */
+static bool is_for_threads(Pipeline *pipeline, const Op *dot)
+{
+    if (!dot || dot_has_instruction(dot, pipeline->pass->target) || has_no_company(pipeline, dot))
+        return false;
+    for (size_t i = 0; i < pipeline->rings.count; i++)
+        pipeline->rings.data[i].is_plain = !has_k_in_rows(dot, &pipeline->rings.data[i]);
+    pipeline->by_tensor = are_by_tensor(pipeline);
+    if (can_fill(pipeline)) return true;
+    pipeline->by_tensor = false;
+    return false;
+}
+
+static Value *build_dot_wait(Builder *builder, Value *tile)
+{
+    Op *wait = build_op(builder, OP_dot_wait, 1, &tile, 1, &tile->type);
+    op_set_int(wait, ATTR_count, 0);
+    return &wait->results[0];
+}
+
+/* What goes into the loop must not be a constant, as the tensor core writes it all the time. */
+Op *ring_leave_open(const Pipeline *pipeline)
+{
+    Op *loop = pipeline->loop;
+    const int index = sum_of(pipeline, pipeline->open);
+    Builder before = builder_before(loop), after = builder_after(loop),
+            inside = builder_after(pipeline->open);
+    op_set_int(build_op(&inside, OP_dot_wait, 0, NULL, 0, NULL), ATTR_count, 1);
+    Value *sum = &loop->results[index];
+    op_set_operand(loop, 3 + index, build_dot_wait(&before, loop->operands[3 + index]));
+    Value *whole = build_dot_wait(&after, sum);
+    value_replace(sum, whole);
+    op_set_operand(whole->op, 0, sum);
+    op_set_int(pipeline->open, ATTR_open, 1);
+    return whole->op;
+}
+
+static void build_pipeline(Pipeline *pipeline)
+{
+    Value *arguments[SLOTS], *first[SLOTS];
+    for (size_t i = 0; i < pipeline->rings.count; i++) {
+        Ring *ring = &pipeline->rings.data[i];
+        Builder builder =
+            ring->is_shared ? builder_after(ring->alloc) : builder_before(pipeline->loop);
+        ring_make_slots(pipeline, &builder, ring);
+    }
+    copy_first_rounds(pipeline);
+    const int slots[SLOTS] = {0, pipeline->stages - 1, pipeline->ahead, 0};
+    Builder before = builder_before(pipeline->loop);
+    for (int i = 0; i < SLOTS; i++) first[i] = build_const(&before, DTYPE_i32, slots[i]);
+    ring_carry(pipeline, first, arguments);
+    advance(pipeline, pipeline->rings.data[0].copy, arguments);
+    yield_slots(pipeline, arguments);
+    ring_move_uses(pipeline, arguments);
+    if (pipeline->open) ring_leave_open(pipeline);
+}
+
+/* With slots enough, the tensor core need not be waited for in the round that it starts in: the
+ * slot that it reads is filled again a round later. Registers that it reads could not be. */
+static void build_loop(Pipeline *pipeline)
+{
+    enum { SLOTS_ENOUGH = 4, SLOTS_ENOUGH_SPLIT = 3 };
+    Op *any = slots_dot(pipeline), *dot = is_for_wgmma(pipeline, any) ? any : NULL;
+    const bool splits = dot && can_split(pipeline, dot);
+    const bool may_stay_open =
+        dot && wgmma_fits(pipeline->pass->kernel, pipeline->pass->target, dot);
+    pipeline->ahead = pipeline->stages - 1;
+    if (may_stay_open && pipeline->stages >= (splits ? SLOTS_ENOUGH_SPLIT : SLOTS_ENOUGH)) {
+        pipeline->open = dot;
+        pipeline->ahead--;
+    }
+    if (splits)
+        split(pipeline);
+    else if (dot ? can_fill(pipeline) : is_for_threads(pipeline, any))
+        fill(pipeline);
+    else
+        build_pipeline(pipeline);
+}
+
+static void pipeline_region(const Pass *pass, Region *region)
+{
+    for (Op *op = region->first, *next; op; op = next) {
+        next = op->next;
+        for (int i = 0; i < op->region_count; i++) pipeline_region(pass, op->regions[i]);
+        const int64_t stages = op_int(op, ATTR_stages, 0);
+        if (op->code != OP_for || stages < 2) continue;
+        Pipeline pipeline = {
+            .pass = pass, .loop = op, .stages = (int)stages, .ahead = (int)stages - 1};
+        consider_loop(&pipeline);
+        if (pipeline.rings.count) build_loop(&pipeline);
+    }
+}
+
+/* ---- the other copies ---- */
+
+static bool is_in_loop(const Op *op)
+{
+    return op_enclosing(op, OP_for) || op_enclosing(op, OP_while);
+}
+
+/* In a loop small tiles go through registers, where the next ones can be fetched ahead. */
+static bool goes_through_registers(const Op *copy)
+{
+    const Type *tile = copy->operands[1]->type;
+    const int64_t bytes = type_bytes(tile);
+    return is_in_loop(copy) && bytes <= (int64_t)REGISTER_BYTES * op_threads(copy).count;
+}
+
+static void copy_through_registers(const Pass *pass, Op *copy)
+{
+    const Type *shared = copy->operands[1]->type;
+    const Type *tile =
+        type_tile(pass->kernel->types, shared->dtype, shared->rank, shared->shape, NULL);
+    Value *operands[1 + TYPE_RANK] = {copy->operands[0]};
+    const int offsets = copy->operand_count - 2;
+    memcpy(operands + 1, copy->operands + 2, sizeof *operands * (size_t)offsets);
+    Builder builder = builder_before(copy);
+    Op *load = build_op(&builder, OP_load, 1 + offsets, operands, 1, &tile);
+    load->attrs = copy->attrs;
+    load->attr_count = copy->attr_count;
+    build2(&builder, OP_shared_store, copy->operands[1], &load->results[0]);
+    op_erase(copy);
+}
+
+/* Copies that are under way, to be waited for together. */
+typedef struct Copies {
+    const Pass *pass;
+    Agreement *agreement; /* NULL: not asked for yet */
+    VEC(const Value *) begun;
+} Copies;
+
+/* It writes where one that is under way does. */
+static bool meets(Copies *copies, const Op *next)
+{
+    for (size_t i = 0; i < copies->begun.count; i++) {
+        const Value *earlier = copies->begun.data[i], *later = next->operands[1];
+        if (shared_root(earlier) != shared_root(later)) continue;
+        if (!copies->agreement) copies->agreement = agreement_new(copies->pass->kernel);
+        if (!shared_parts_apart(copies->agreement, earlier, (Round){ROUND_SAME, NULL}, later))
+            return true;
+    }
+    return false;
+}
+
+/* Those with nothing but pure ops between are waited for together, unless they meet. */
+static void copy_at_once(Copies *copies, Op *copy)
+{
+    Builder builder = builder_before(copy);
+    vec_push(copies->pass->arena, &copies->begun, copy->operands[1]);
+    Op *begun = build_op(&builder, OP_copy_async, copy->operand_count, copy->operands, 0, NULL);
+    begun->attrs = copy->attrs;
+    begun->attr_count = copy->attr_count;
+    op_set_int(begun, ATTR_stages, 1);
+    Op *next = copy->next;
+    while (next && op_info(next->code)->traits & PURE && !(op_info(next->code)->traits & COOP))
+        next = next->next;
+    if (!next || next->code != OP_copy || goes_through_registers(next) || meets(copies, next)) {
+        build_op(&builder, OP_copy_commit, 0, NULL, 0, NULL);
+        build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL);
+        copies->begun.count = 0;
+    }
+    op_erase(copy);
+}
+
+static void lower_copy(Op *op, void *context)
+{
+    Copies *copies = context;
+    if (op->code != OP_copy) return;
+    if (goes_through_registers(op))
+        copy_through_registers(copies->pass, op);
+    else
+        copy_at_once(copies, op);
+}
+
+bool pass_ring(Kernel *kernel, const Target *target)
+{
+    Pass pass = {.kernel = kernel, .target = target, .arena = arena_new()};
+    for (Op *op = kernel->host->first; op; op = op->next) {
+        if (op->code != OP_launch) continue;
+        pass.launch = launch_region(op);
+        pipeline_region(&pass, pass.launch);
+        Copies copies = {.pass = &pass};
+        region_visit(pass.launch, lower_copy, &copies);
+        agreement_free(copies.agreement);
+    }
+    arena_free(pass.arena);
+    return true;
+}

@@ -1,0 +1,189 @@
+/* multicast.c: clusters of two blocks, neighbours along x, which need the same part of an operand:
+ * each copies half of it, to both.
+ *
+ * That is no gain where rows begin at lines of the cache, as blocks that run at a time find there
+ * what others read; where they don't, each row of a box is two requests. Nor with small tiles,
+ * which are for products that are over before it has paid for the two's meeting,
+ * unless it is nearly a third of all that they copy.
+ *
+ * Only where the grid is even along x do both need the same: elsewhere each copies all of it for
+ * itself, and gives its own slots back twice, so that the barriers' counts are always the same. */
+#include "passes/pipeline/multi_buffer.h"
+
+#include "ir/rebuild.h"
+
+enum { LINE = 128, ROWS_OF_SWIZZLE = 8, BLOCKS = 2, LARGE = 128 * 256 /* sums */ };
+
+/* ---- whether ---- */
+
+static ValueAnswer is_x(const Value *value, void *context)
+{
+    const Op *op = value->op;
+    (void)context;
+    if (!op || op_attr(op, ATTR_pair)) return VALUE_ENOUGH;
+    return op->code == OP_block_idx && op_int(op, ATTR_dim, 0) == 0 ? VALUE_FOUND : VALUE_OPERANDS;
+}
+
+static bool differs_along_x(const Value *value)
+{
+    return value_finds(value, is_x, NULL);
+}
+
+static bool begins_within_lines(FactTable *facts, const Access *access)
+{
+    const int contiguous = access_contiguous(access);
+    const int64_t elements = LINE * 8 / dtype_bits(access->view->dtype);
+    for (int d = 0; d < access->rank; d++)
+        if (d != contiguous && facts_of(facts, access->strides[d]).multiple % elements) return true;
+    return false;
+}
+
+/* A half is one piece of the slot: half of the panels, or half of the rows of one. */
+static int find_half(const Type *tile)
+{
+    const int64_t panel = LINE * 8 / dtype_bits(tile->dtype);
+    if (tile->shape[1] % (BLOCKS * panel) == 0) return 1;
+    return tile->shape[1] <= panel && tile->shape[0] % (BLOCKS * ROWS_OF_SWIZZLE) == 0 ? 0 : -1;
+}
+
+static int half_of(FactTable *facts, Op *copy)
+{
+    const Access access = access_of(copy);
+    if (access.rank != 2 || access.tile->rank != 2 || !begins_within_lines(facts, &access))
+        return -1;
+    for (int i = 0; i < copy->operand_count; i++)
+        if (i != 1 && differs_along_x(copy->operands[i])) return -1;
+    return find_half(access.tile);
+}
+
+/* Both copy the same rounds: what one begins the other waits for. */
+static bool has_same_rounds(const Op *loop)
+{
+    for (int i = 0; i < 3; i++)
+        if (differs_along_x(loop->operands[i])) return false;
+    return true;
+}
+
+static int64_t bytes_of(const Ring *ring)
+{
+    return type_bytes(ring->alloc->results[0].type);
+}
+
+/* What a block need not copy of all that it reads. */
+static bool is_much(const Pipeline *pipeline)
+{
+    enum { PERCENT = 30 };
+    int64_t all = 0, saved = 0;
+    for (size_t i = 0; i < pipeline->rings.count; i++) {
+        const Ring *ring = &pipeline->rings.data[i];
+        all += bytes_of(ring);
+        if (ring->half >= 0) saved += bytes_of(ring) / BLOCKS;
+    }
+    return saved * 100 >= all * PERCENT;
+}
+
+void pairs_find(Pipeline *pipeline, const Op *dot)
+{
+    bool any = false;
+    FactTable *facts = facts_new(pipeline->pass->kernel);
+    const bool may = pipeline->persistent && target_has(pipeline->pass->target, HAS_CLUSTER) &&
+                     has_same_rounds(pipeline->loop);
+    for (size_t i = 0; i < pipeline->rings.count; i++) {
+        Ring *ring = &pipeline->rings.data[i];
+        ring->half = may ? half_of(facts, ring->copy) : -1;
+        any |= ring->half >= 0;
+    }
+    pipeline->pairs = any && (type_elements(dot->results[0].type) >= LARGE || is_much(pipeline));
+    facts_free(facts);
+}
+
+/* ---- what they do ---- */
+
+void pairs_begin(Pipeline *pipeline, Builder *builder)
+{
+    const Op *launch = pipeline->pass->launch->parent;
+    Kernel *kernel = pipeline->pass->kernel;
+    const Type *i32 = type_scalar(kernel->types, DTYPE_i32);
+    Map map = {0};
+    Value *along = ring_copy_slice(builder, launch->operands[0], kernel->host, &map);
+    along = build_cast(builder, DTYPE_i32, along);
+    Value *odd = build2(builder, OP_rem, along, ring_number(builder, BLOCKS));
+    pipeline->paired = build_cmp(builder, "eq", odd, ring_number(builder, 0));
+    pipeline->rank = &build_op(builder, OP_cluster_rank, 0, NULL, 1, &i32)->results[0];
+}
+
+Value *pairs_other(const Pipeline *pipeline, Builder *builder)
+{
+    Value *other = build2(builder, OP_sub, ring_number(builder, 1), pipeline->rank);
+    return build3(builder, OP_select, pipeline->paired, other, pipeline->rank);
+}
+
+void pairs_meet(Builder *builder)
+{
+    op_set_int(build_op(builder, OP_cluster_arrive, 0, NULL, 0, NULL), ATTR_made, 1);
+    build_op(builder, OP_cluster_wait, 0, NULL, 0, NULL);
+}
+
+/* A half of the slot. */
+static Value *half_slot(const Pipeline *pipeline, Builder *builder, const Ring *ring, Value *slot,
+                        Value *begin)
+{
+    const Type *tile = ring->alloc->results[0].type;
+    int64_t shape[2] = {tile->shape[0], tile->shape[1]};
+    shape[ring->half] /= BLOCKS;
+    Value *operands[4] = {ring->slots, slot, ring_number(builder, 0), ring_number(builder, 0)};
+    operands[2 + ring->half] = begin;
+    const Type *type = type_shared(pipeline->pass->kernel->types, tile->dtype, 2, shape, NULL);
+    Op *view = build_op(builder, OP_shared_view, 4, operands, 1, &type);
+    op_set_ints(view, ATTR_dims, 2, (int64_t[]){1, 2});
+    return &view->results[0];
+}
+
+/* `blocks`: to which, a bit each. */
+static void copy_half(const Pipeline *pipeline, Builder *builder, const Ring *ring, Value *which,
+                      Value *blocks, Value *const filled[2], Value *const *offsets)
+{
+    const Op *copy = ring->copy;
+    const Access access = access_of(ring->copy);
+    const int64_t extent = ring->alloc->results[0].type->shape[ring->half] / BLOCKS;
+    Value *operands[5 + TYPE_RANK];
+    Value *begin = build2(builder, OP_mul, which, ring_number(builder, (int)extent));
+    int count = 0;
+    operands[count++] = offsets[0];
+    operands[count++] = half_slot(pipeline, builder, ring, filled[1], begin);
+    operands[count++] = filled[0];
+    operands[count++] = filled[1];
+    for (int d = 0; d < access.rank; d++) {
+        Value *offset = offsets[2 + d];
+        if (access.tile_dim[d] == ring->half)
+            offset =
+                build2(builder, OP_add, offset, build_cast(builder, offset->type->dtype, begin));
+        operands[count++] = offset;
+    }
+    operands[count++] = blocks;
+    Op *begun = build_op(builder, OP_tensor_copy, count, operands, 0, NULL);
+    begun->attrs = copy->attrs;
+    begun->attr_count = copy->attr_count;
+    op_set_int(begun, ATTR_stages, pipeline->stages);
+    op_set_int(begun, ATTR_ring, 1);
+    op_set_int(begun, ATTR_cast, 1);
+}
+
+void pairs_copy(const Pipeline *pipeline, Builder *builder, const Ring *ring,
+                Value *const filled[2], const Region *region, Map *map)
+{
+    const Op *copy = ring->copy;
+    Value *offsets[2 + TYPE_RANK] = {NULL};
+    builder->span = copy->span;
+    for (int i = 0; i < copy->operand_count; i++)
+        if (i != 1) offsets[i] = ring_copy_slice(builder, copy->operands[i], region, map);
+    Value *own = build2(builder, OP_shl, ring_number(builder, 1), pipeline->rank);
+    Value *both = ring_number(builder, (1 << BLOCKS) - 1);
+    copy_half(pipeline, builder, ring, pipeline->rank,
+              build3(builder, OP_select, pipeline->paired, both, own), filled, offsets);
+    Op *branch = build_branch(builder, pipeline->paired);
+    Builder alone = builder_before(branch->regions[1]->last);
+    alone.span = copy->span;
+    Value *rest = build2(&alone, OP_sub, ring_number(&alone, 1), pipeline->rank);
+    copy_half(pipeline, &alone, ring, rest, own, filled, offsets);
+}

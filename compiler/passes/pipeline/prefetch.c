@@ -1,0 +1,261 @@
+/* prefetch.c: a loop's loads from global memory are issued some iterations ahead.
+ *
+ * Needs layouts (to know what a prefetched tile costs in registers); SSA. A load qualifies if its
+ * view and offsets follow from the loop variable and from what is defined outside the loop, and if
+ * nothing in the loop writes global memory. Its tiles in flight become carried values: loaded for
+ * the first iterations before the loop, and for the one `distance` ahead as soon as this
+ * iteration's tiles have left their registers. An iteration that has none so far ahead loads its
+ * own tile again, which keeps every access inside what the bounds analysis saw.
+ *
+ * With a distance above one the carried tiles move up one place each iteration. A move of a
+ * register that is still being loaded waits for it, so the loop asks to be unrolled by the
+ * distance: then the moves are renamings. */
+#include "passes/analysis/access.h"
+#include "passes/analysis/loop.h"
+#include "passes/pass.h"
+#include "ir/rebuild.h"
+#include "ir/op_vec.h"
+
+#include "base/vec.h"
+
+enum {
+    PREFETCH_BYTES = 256, /* registers a thread may spend on tiles in flight */
+    LOOP_BYTES = 4 * 191, /* on them and on what the loop carries: 64 are left for its addresses and
+                             operands */
+    PREFETCH_DISTANCE = 4, /* hides the latency of DRAM behind loops that do little else */
+};
+
+typedef struct Prefetch {
+    Kernel *kernel;
+    Op *loop;
+    OpVec loads;
+    int64_t bytes;  /* of one iteration's tiles, a thread */
+    int64_t flying; /* the same while they are being loaded */
+    int64_t most;   /* of all iterations' */
+    int distance;   /* iterations ahead */
+} Prefetch;
+
+static void find_global_write(Op *op, void *context)
+{
+    if (op->code == OP_store || op->code == OP_atomic || op->code == OP_put ||
+        op->code == OP_element_store || op->code == OP_element_atomic ||
+        op->code == OP_tensor_store)
+        *(bool *)context = true;
+}
+
+static int64_t bytes_per_thread(const Type *tile)
+{
+    return (int64_t)layout_registers(tile->layout) * dtype_bytes(tile->dtype);
+}
+
+static bool loads_tiles(const Region *body)
+{
+    for (const Op *op = body->first; op; op = op->next)
+        if (op->code == OP_load) return true;
+    return false;
+}
+
+/* What is left beside the tiles that the loop carries, its sums say. */
+static int64_t prefetch_room(const Op *loop)
+{
+    int64_t room = LOOP_BYTES;
+    for (int i = 0; i < loop->result_count; i++)
+        if (loop->results[i].type->kind == TYPE_TILE)
+            room -= bytes_per_thread(loop->results[i].type);
+    return room < PREFETCH_BYTES ? room : PREFETCH_BYTES;
+}
+
+/* While it is being loaded: what comes in pieces smaller than a register has one for each. */
+static int64_t bytes_in_flight(Op *load)
+{
+    enum { REGISTER_BYTES = 4 };
+    const Access access = access_of(load);
+    const Layout *layout = access.tile->layout;
+    const int dim = access_contiguous(&access);
+    const int run = dim < 0 ? 1 : layout_register_run(layout, access.tile_dim[dim]);
+    const int64_t bytes = bytes_per_thread(access.tile);
+    const int64_t pieces = layout_registers(layout) / run * REGISTER_BYTES;
+    return bytes > pieces ? bytes : pieces;
+}
+
+/* NULL, or why nothing is loaded ahead. */
+static const char *collect_loads(Prefetch *prefetch)
+{
+    bool writes = false;
+    prefetch->most = prefetch_room(prefetch->loop);
+    region_visit(prefetch->loop->regions[0], find_global_write, &writes);
+    if (writes) return "it writes global memory, which its loads may read";
+    for (Op *op = prefetch->loop->regions[0]->first; op; op = op->next) {
+        if (op->code != OP_load) continue;
+        bool predictable = true;
+        for (int i = 0; i < op->operand_count; i++)
+            predictable &= loop_foresees(prefetch->loop, op->operands[i]);
+        if (!predictable) continue;
+        prefetch->bytes += bytes_per_thread(op->results[0].type);
+        prefetch->flying += bytes_in_flight(op);
+        vec_push(prefetch->kernel->arena, &prefetch->loads, op);
+    }
+    if (!prefetch->loads.count) return "where they are is not known before the round";
+    return prefetch->bytes > prefetch->most ? "a thread has no registers left for them" : NULL;
+}
+
+/* As far ahead as registers allow, where unrolling by the distance leaves no remainder. */
+static int choose_distance(const Prefetch *prefetch)
+{
+    int64_t trips = loop_trips(prefetch->loop);
+    int distance = PREFETCH_DISTANCE;
+    while (distance > 1 &&
+           (prefetch->flying * distance > prefetch->most || trips == 0 || trips % distance))
+        distance /= 2;
+    return distance;
+}
+
+/* Copies what `value` needs of the loop's body to the builder's place, with the loop variable as
+ * `map` says. */
+static Value *copy_slice(Builder *builder, Value *value, const Region *body, Map *map)
+{
+    Value *copied = map_get(map, value);
+    if (copied) return copied;
+    if (!value->op || value->op->parent != body) return value;
+    for (int i = 0; i < value->op->operand_count; i++)
+        copy_slice(builder, value->op->operands[i], body, map);
+    op_clone(builder, value->op, map);
+    return map_get(map, value);
+}
+
+static Value *copy_load(Builder *builder, const Op *load, const Region *body, Map *map)
+{
+    for (int i = 0; i < load->operand_count; i++) copy_slice(builder, load->operands[i], body, map);
+    Op *copy = op_clone(builder, load, map);
+    return copy->results;
+}
+
+/* The tile of iteration `ahead`, before the loop. Where the loop may not run at all, what was
+ * proved about its offsets does not hold there: every bound is checked. */
+static Value *load_first(const Prefetch *prefetch, const Op *load, int ahead)
+{
+    const Op *loop = prefetch->loop;
+    Builder builder = builder_before(prefetch->loop);
+    Value *index = loop->operands[0];
+    for (int i = 0; i < ahead; i++) index = build2(&builder, OP_add, index, loop->operands[2]);
+    Map map = {0};
+    map_set(prefetch->kernel->arena, &map, loop->regions[0]->arguments[0], index);
+    Value *tile = copy_load(&builder, load, loop->regions[0], &map);
+    if (loop_trips(loop) == 0) {
+        int64_t checks[TYPE_RANK];
+        int rank = load->operands[0]->type->rank;
+        for (int i = 0; i < rank; i++) checks[i] = 3;
+        op_set_ints(tile->op, ATTR_bounds, rank, checks);
+    }
+    return tile;
+}
+
+/* Where this iteration's tiles have left their registers: before the first op that reads shared
+ * memory. */
+static Op *place_for_next(const Region *body)
+{
+    for (Op *op = body->first; op; op = op->next)
+        if (op->code == OP_shared_load || op->code == OP_dot || op->region_count ||
+            op->code == OP_yield)
+            return op;
+    return NULL;
+}
+
+/* Whether a counter below the loop's end, `distance` steps on, may be beyond what its type holds.
+ */
+static bool may_wrap(const Op *loop, int distance)
+{
+    const DType dtype = loop->operands[1]->type->dtype;
+    int64_t stop, step, last;
+    return dtype == DTYPE_u64 || !value_constant(loop->operands[1], &stop) ||
+           !value_constant(loop->operands[2], &step) ||
+           __builtin_mul_overflow(step, distance, &last) ||
+           __builtin_add_overflow(last, stop > 0 ? stop : 0, &last) ||
+           dtype_wrap(dtype, last) != last;
+}
+
+static Value *next_index(Builder *builder, const Op *loop, int distance)
+{
+    Value *index = loop->regions[0]->arguments[0];
+    Value *next = index;
+    for (int i = 0; i < distance; i++) next = build2(builder, OP_add, next, loop->operands[2]);
+    Value *more = build_cmp(builder, "lt", next, loop->operands[1]);
+    if (may_wrap(loop, distance))
+        more = build2(builder, OP_and, more, build_cmp(builder, "lt", index, next));
+    return build3(builder, OP_select, more, next, index);
+}
+
+static void carry_loads(Prefetch *prefetch)
+{
+    VEC(Value *) first = {0};
+    for (size_t i = 0; i < prefetch->loads.count; i++)
+        for (int ahead = 0; ahead < prefetch->distance; ahead++)
+            vec_push(prefetch->kernel->arena, &first,
+                     load_first(prefetch, prefetch->loads.data[i], ahead));
+    prefetch->loop = loop_carry(prefetch->loop, (int)first.count, first.data);
+    if (prefetch->distance > 1 && !op_attr(prefetch->loop, ATTR_unroll))
+        op_set_int(prefetch->loop, ATTR_unroll, prefetch->distance);
+}
+
+/* One load's places in the queue: the first is this iteration's tile, the last is loaded now. */
+static void advance_queue(const Prefetch *prefetch, Op *load, Value *next, Map *tiles)
+{
+    Region *body = prefetch->loop->regions[0];
+    Op *yield = region_terminator(body);
+    for (int place = 0; place < prefetch->distance; place++) {
+        Value *argument = region_add_argument(body, load->results[0].type, load->results[0].name);
+        if (place == 0)
+            map_set(prefetch->kernel->arena, tiles, load->results, argument);
+        else
+            op_add_operands(yield, 1, &argument);
+    }
+    op_add_operands(yield, 1, &next);
+}
+
+static void load_next(const Prefetch *prefetch)
+{
+    Region *body = prefetch->loop->regions[0];
+    Builder builder = builder_before(place_for_next(body));
+    Map map = {0}, tiles = {0};
+    map_set(prefetch->kernel->arena, &map, body->arguments[0],
+            next_index(&builder, prefetch->loop, prefetch->distance));
+    for (size_t i = 0; i < prefetch->loads.count; i++) {
+        Op *load = prefetch->loads.data[i];
+        builder.span = load->span;
+        advance_queue(prefetch, load, copy_load(&builder, load, body, &map), &tiles);
+    }
+    region_replace(body, &tiles);
+    for (size_t i = 0; i < prefetch->loads.count; i++) op_erase(prefetch->loads.data[i]);
+}
+
+static void pipeline_region(Kernel *kernel, Region *region)
+{
+    for (Op *op = region->first, *next; op; op = next) {
+        next = op->next;
+        for (int i = 0; i < op->region_count; i++) pipeline_region(kernel, op->regions[i]);
+        Prefetch prefetch = {.kernel = kernel, .loop = op};
+        if (op->code != OP_for || !region_terminator(op->regions[0]) ||
+            !loads_tiles(op->regions[0]))
+            continue;
+        const char *fault = collect_loads(&prefetch);
+        if (fault) {
+            kernel_remark(kernel, op->span, "a loop whose loads are not made ahead: %s", fault);
+            continue;
+        }
+        prefetch.distance = choose_distance(&prefetch);
+        kernel_remark(
+            kernel, op->span,
+            "a loop whose loads are made %d rounds ahead, in %lld bytes of a thread's registers",
+            prefetch.distance, (long long)(prefetch.distance * prefetch.bytes));
+        carry_loads(&prefetch);
+        load_next(&prefetch);
+    }
+}
+
+bool pass_pipeline(Kernel *kernel, const Target *target)
+{
+    (void)target;
+    pipeline_region(kernel, kernel->host);
+    kernel->stage = STAGE_PIPELINED;
+    return true;
+}

@@ -1,0 +1,690 @@
+/* warp_specialize.c: warps of their own that fill the rings of a loop, beside those that the author
+ * asked for, which then do nothing but compute:
+ *
+ *     producers: for each round k: wait until slot k mod n was given back; begin its copies, which
+ *         arrive at the slot's barrier when they have landed
+ *     consumers: all that the author wrote, with the loop as: wait until slot k mod n is filled;
+ * the round's work; give back the slot of the round, or, while a product is still under way, that
+ *         of the round before
+ *
+ * Where the tensor unit can do the copies, the producer is one thread, which says how many bytes
+ * are to land. Else producers copy with each of their threads.
+ *
+ * No thread waits for all others, and copies are ahead as far as there are slots. The producers
+ * begin at once: so what they read must not be written before the loop. */
+#include "passes/pipeline/multi_buffer.h"
+
+#include "passes/layout/matrix.h"
+#include "passes/analysis/loop.h"
+#include "ir/rebuild.h"
+
+enum {
+    WARP = 32,
+    GROUP = 128, /* threads of a warpgroup */
+    MOST_THREADS = 512,
+    COPY_BYTES = 16,
+    COPIES = 32 /* by a thread a round */
+};
+
+/* ---- whether ---- */
+
+static ValueAnswer is_unknown(const Value *value, void *context)
+{
+    const Pipeline *pipeline = context;
+    if (!value->op)
+        return !value->region || value == pipeline->loop->regions[0]->arguments[0] ? VALUE_ENOUGH
+                                                                                   : VALUE_FOUND;
+    if (!ring_is_inside(value->op, pipeline->pass->launch)) return VALUE_ENOUGH;
+    const unsigned traits = op_info(value->op->code)->traits;
+    return value->op->region_count || !(traits & PURE) || traits & COOP ? VALUE_FOUND
+                                                                        : VALUE_OPERANDS;
+}
+
+static bool is_known(const Pipeline *pipeline, const Value *value)
+{
+    return !value_finds(value, is_unknown, (Pipeline *)(uintptr_t)pipeline);
+}
+
+/* Each thread could find out by itself where each round copies from. */
+static bool are_known(const Pipeline *pipeline)
+{
+    for (int i = 0; i < 3; i++)
+        if (!is_known(pipeline, pipeline->loop->operands[i])) return false;
+    for (size_t r = 0; r < pipeline->rings.count; r++) {
+        const Op *copy = pipeline->rings.data[r].copy;
+        for (int i = 0; i < copy->operand_count; i++)
+            if (i != 1 && !is_known(pipeline, copy->operands[i])) return false;
+    }
+    return true;
+}
+
+/* What comes before the loop writes nothing that it may copy. */
+static bool starts_freely(const Pipeline *pipeline)
+{
+    for (const Op *op = pipeline->loop->previous; op; op = op->previous) {
+        const bool writes = (op_info(op->code)->traits & WRITES) != 0;
+        if (op->region_count || (writes && op->code != OP_shared_alloc && op->code != OP_assume &&
+                                 op->code != OP_shared_store && op->code != OP_anchor))
+            return false;
+    }
+    return true;
+}
+
+static int consumers_of(const Pipeline *pipeline)
+{
+    return WARP * launch_warps(pipeline->pass->launch->parent);
+}
+
+static int64_t bytes_of_round(const Pipeline *pipeline)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < pipeline->rings.count; i++) {
+        const Type *tile = pipeline->rings.data[i].alloc->results[0].type;
+        bytes += type_bytes(tile);
+    }
+    return bytes;
+}
+
+/* No second block has room beside this one: blocks that have cover for each other, and more threads
+ * would only take their registers. */
+static bool is_alone(const Pipeline *pipeline)
+{
+    return 2 * pipeline->stages * bytes_of_round(pipeline) > pipeline->pass->target->shared_bytes;
+}
+
+static int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The one warp that has the tensor unit copy costs no block its place on the multiprocessor, by its
+ * registers. */
+static bool costs_nothing(const Pipeline *pipeline, const Op *dot)
+{
+    enum { OTHERS = 32 /* registers of a thread beside its sums */ };
+    const Target *target = pipeline->pass->target;
+    const int threads = consumers_of(pipeline);
+    const int64_t each = type_elements(dot->results[0].type) / threads + OTHERS,
+                  room = target->shared_bytes / (pipeline->stages * bytes_of_round(pipeline)),
+                  before = at_most(room, target->registers / (each * threads)),
+                  after = at_most(room, target->registers / (each * (threads + WARP)));
+    return after >= before;
+}
+
+/* Of a thread that computes: its sums, the left operand if it goes through registers, and others.
+ */
+static int64_t registers_of(const Pipeline *pipeline, const Op *dot)
+{
+    enum { OTHERS = 32, WORD = 32 };
+    const int threads = power_of_two_below(consumers_of(pipeline));
+    const Type *left = dot->operands[0]->type, *sum = dot->results[0].type;
+    const int64_t words = type_elements(left) / threads * dtype_bits(left->dtype) / WORD;
+    const bool in_place = wgmma_fits(pipeline->pass->kernel, pipeline->pass->target, dot);
+    return type_elements(sum) / threads + (in_place ? 0 : words) + OTHERS;
+}
+
+/* Of each thread where a multiprocessor has one such block: its quarters have whole warps. */
+static int64_t registers_for(const Pipeline *pipeline, int threads)
+{
+    enum { QUARTERS = 4, UNIT = 8 };
+    const int warps = (threads + QUARTERS * WARP - 1) / (QUARTERS * WARP);
+    return pipeline->pass->target->registers / QUARTERS / WARP / warps / UNIT * UNIT;
+}
+
+/* One warp more would leave the others too few registers, which a warpgroup can give away. */
+static bool must_lend(const Pipeline *pipeline, const Op *dot)
+{
+    const int consumers = consumers_of(pipeline);
+    return pipeline->by_tensor && is_alone(pipeline) && consumers % GROUP == 0 &&
+           consumers + GROUP <= MOST_THREADS &&
+           registers_of(pipeline, dot) > registers_for(pipeline, consumers + WARP);
+}
+
+/* One, or as few as have not more than COPIES a round to begin each. */
+static int producers_of(const Pipeline *pipeline)
+{
+    if (pipeline->by_tensor) return 1;
+    const int64_t bytes = bytes_of_round(pipeline);
+    int threads = WARP;
+    while ((int64_t)threads * COPIES * COPY_BYTES < bytes && threads < 4 * WARP) threads *= 2;
+    return threads;
+}
+
+/* As wgmma reads tiles, or row after row. NULL: the extents don't allow that. */
+static const Layout *ring_layout(const Pipeline *pipeline, const Ring *ring, const Type *tile)
+{
+    LayoutTable *layouts = pipeline->pass->kernel->layouts;
+    int32_t shape[TYPE_RANK];
+    int order[TYPE_RANK];
+    for (int d = 0; d < tile->rank; d++) {
+        shape[d] = (int32_t)tile->shape[d];
+        order[d] = tile->rank - 1 - d;
+    }
+    return ring->is_plain ? layout_row_major(layouts, tile->rank, shape, order)
+                          : layout_panels(layouts, tile->rank, shape, dtype_bits(tile->dtype));
+}
+
+void ring_lay_out(const Pipeline *pipeline, Ring *ring)
+{
+    enum { ALIGN = 128 };
+    Value *slots = ring->slots;
+    if (!ring->is_plain) {
+        wgmma_lay_out(pipeline->pass->kernel, slots);
+        return;
+    }
+    const Layout *layout = ring_layout(pipeline, ring, slots->type);
+    slots->type = type_with_layout(pipeline->pass->kernel->types, slots->type, layout);
+    op_set_int(slots->op, ATTR_bytes, type_bytes(slots->type));
+    op_set_int(slots->op, ATTR_align, ALIGN);
+}
+
+static bool is_by_tensor(const Pipeline *pipeline, FactTable *facts, const Ring *ring)
+{
+    const Type *tile = ring->copy->operands[1]->type;
+    const Layout *layout = tile->rank == 2 ? ring_layout(pipeline, ring, tile) : NULL;
+    TensorCopy how;
+    return layout && tensor_copy_of(ring->copy, layout, &how) && tensor_copy_fits(facts, &how);
+}
+
+bool are_by_tensor(const Pipeline *pipeline)
+{
+    enum { MOST_BYTES = 1 << 20 }; /* that a barrier counts */
+    if (!target_has(pipeline->pass->target, HAS_TMA) || bytes_of_round(pipeline) >= MOST_BYTES)
+        return false;
+    FactTable *facts = facts_new(pipeline->pass->kernel);
+    bool all = true;
+    for (size_t i = 0; i < pipeline->rings.count; i++)
+        all = all && is_by_tensor(pipeline, facts, &pipeline->rings.data[i]);
+    facts_free(facts);
+    return all;
+}
+
+/* ---- several blocks in turn ---- */
+
+typedef struct Room {
+    FactTable *facts;
+    int64_t bytes; /* of shared memory, that others than the ring take */
+    bool marks;    /* stores are told */
+} Room;
+
+static int64_t parts_of_store(const Room *room, Op *store)
+{
+    const Type *tile = store->operands[1]->type;
+    if (!tensor_store_fits(room->facts, store)) return 0;
+    return tile->shape[1] / tensor_store_columns(tile) *
+           (tile->shape[0] / tensor_store_rows(tile, op_threads(store).count));
+}
+
+/* Of a tile that is stored by way of shared memory: extents are powers of two there. */
+static int64_t bytes_on_the_way(const Type *tile)
+{
+    int64_t bits = dtype_bits(tile->dtype);
+    for (int d = 0; d < tile->rank; d++) {
+        int64_t extent = 1;
+        while (extent < tile->shape[d]) extent *= 2;
+        bits *= extent;
+    }
+    return bits / 8;
+}
+
+static void add_tile_bytes(Op *op, void *context)
+{
+    enum { BUFFERS = 2 }; /* one is written while the other is read */
+    Room *room = context;
+    if (op->code == OP_shared_alloc) room->bytes += type_bytes(op->results[0].type);
+    if (op->code != OP_store) return;
+    const Type *tile = op->operands[1]->type;
+    const int64_t parts = parts_of_store(room, op);
+    const int64_t count = at_most(parts, BUFFERS);
+    if (count && room->marks) op_set_int(op, ATTR_tensor, count);
+    room->bytes += parts ? type_bytes(tile) / parts * count : bytes_on_the_way(tile);
+}
+
+enum { RESERVED = 2048 };
+
+/* The bytes beside the ring that what else is shared takes; `marks`: stores are told theirs. */
+static int64_t bytes_beside(const Pipeline *pipeline, bool marks)
+{
+    Room room = {.facts = facts_new(pipeline->pass->kernel),
+                 .bytes = RESERVED - bytes_of_round(pipeline),
+                 .marks = marks};
+    region_visit(pipeline->pass->launch, add_tile_bytes, &room);
+    facts_free(room.facts);
+    return room.bytes;
+}
+
+/* The ring's slots are in use while a block's end, which goes through shared memory, is at work.
+ * Slots that leave no room for that are given up, but for as many as it takes. */
+static bool has_room(Pipeline *pipeline)
+{
+    enum { LEAST = 3 };
+    int stages = pipeline->stages;
+    const int64_t most = pipeline->pass->target->shared_bytes - bytes_beside(pipeline, false);
+    while (stages > LEAST && stages * bytes_of_round(pipeline) > most) stages--;
+    if (stages * bytes_of_round(pipeline) > most) return false;
+    bytes_beside(pipeline, true);
+    pipeline->stages = stages;
+    return true;
+}
+
+/* As many blocks have room if what a block's end takes is not that of slots. */
+static bool is_room_beside(const Pipeline *pipeline)
+{
+    const int64_t all = pipeline->pass->target->shared_bytes,
+                  ring = pipeline->stages * bytes_of_round(pipeline);
+    return all / ring == all / (ring + bytes_beside(pipeline, false));
+}
+
+static ValueAnswer is_key(const Value *value, void *context)
+{
+    const Parameter *parameter = kernel_parameter_of(context, value);
+    return parameter && parameter->is_key ? VALUE_FOUND : VALUE_OPERANDS;
+}
+
+/* Blocks find the grid's extents themselves, and do not see keys. */
+static bool has_known_grid(const Pass *pass, const Op *launch)
+{
+    for (int d = 0; d < 3; d++)
+        if (value_finds(launch->operands[d], is_key, pass->kernel)) return false;
+    return true;
+}
+
+static bool is_persistent(Pipeline *pipeline)
+{
+    const Op *launch = pipeline->pass->launch->parent;
+    return pipeline->by_tensor && !launch_has_company(launch) && turns_may_differ(launch) &&
+           has_known_grid(pipeline->pass, launch) && has_room(pipeline);
+}
+
+/* No tile is used outside of the loop, and what is copied is not written before. Groups of threads
+ * that the author makes behind the loop are parts of the consumers. */
+static bool is_free(const Pipeline *pipeline)
+{
+    for (size_t i = 0; i < pipeline->rings.count; i++)
+        if (pipeline->rings.data[i].is_shared) return false;
+    return starts_freely(pipeline);
+}
+
+bool can_fill(const Pipeline *pipeline)
+{
+    return pipeline->by_tensor && pipeline->loop->parent == pipeline->pass->launch &&
+           is_free(pipeline);
+}
+
+bool can_split(Pipeline *pipeline, const Op *dot)
+{
+    pipeline->by_tensor = are_by_tensor(pipeline);
+    if (pipeline->loop->parent != pipeline->pass->launch ||
+        !(pipeline->by_tensor ? costs_nothing(pipeline, dot) : is_alone(pipeline)))
+        return false;
+    if (!is_free(pipeline) || consumers_of(pipeline) + producers_of(pipeline) > MOST_THREADS ||
+        !are_known(pipeline))
+        return false;
+    pipeline->lends = must_lend(pipeline, dot);
+    pipeline->persistent = is_persistent(pipeline);
+    pairs_find(pipeline, dot);
+    return true;
+}
+
+/* ---- the groups ---- */
+
+static Region *build_group(Builder *builder, int begin, int count)
+{
+    const Type *boolean = type_scalar(builder->kernel->types, DTYPE_b1);
+    Op *test = build_op(builder, OP_in_group, 0, NULL, 1, &boolean);
+    op_set_int(test, ATTR_begin, begin);
+    op_set_int(test, ATTR_count, count);
+    return build_branch(builder, &test->results[0])->regions[0];
+}
+
+Value *ring_make_barriers(const Pipeline *pipeline, Builder *builder)
+{
+    const int64_t shape[2] = {2, pipeline->stages};
+    const Type *type = type_shared(pipeline->pass->kernel->types, DTYPE_i64, 2, shape, NULL);
+    Value *barriers = &build_op(builder, OP_shared_alloc, 0, NULL, 1, &type)->results[0];
+    Op *init = build_op(builder, OP_slot_init, 1, &barriers, 0, NULL);
+    op_set_int(init, ATTR_count, producers_of(pipeline));
+    op_set_int(init, ATTR_warps, consumers_of(pipeline) / WARP * (pipeline->pairs ? 2 : 1));
+    if (pipeline->pairs)
+        pairs_meet(builder);
+    else
+        build_op(builder, OP_barrier, 0, NULL, 0, NULL);
+    return barriers;
+}
+
+/* The parity changes with every lap. */
+Value *ring_next_parity(Builder *builder, Value *parity, Value *is_last)
+{
+    Value *other = build2(builder, OP_sub, build_const(builder, DTYPE_i32, 1), parity);
+    return build3(builder, OP_select, is_last, other, parity);
+}
+
+/* ---- producers ---- */
+
+typedef struct Copying {
+    const Pipeline *pipeline;
+    Builder *builder;
+    Map *map;
+} Copying;
+
+static ValueAnswer copy_outside(const Value *value, void *context)
+{
+    const Copying *to = context;
+    if (!value->op) return VALUE_ENOUGH;
+    if (ring_is_inside(value->op, to->pipeline->loop->regions[0])) return VALUE_OPERANDS;
+    ring_copy_slice(to->builder, (Value *)(uintptr_t)value, to->pipeline->pass->launch, to->map);
+    return VALUE_ENOUGH;
+}
+
+/* What a round needs from before the loop is copied to before the producers' loop. */
+static void copy_known(const Pipeline *pipeline, Builder *builder, Value *value, Map *map)
+{
+    value_finds(value, copy_outside, &(Copying){pipeline, builder, map});
+}
+
+static void copy_ring(const Pipeline *pipeline, Builder *builder, const Ring *ring,
+                      Value *const slot[2], const Region *region, Map *map)
+{
+    Value *operands[4 + TYPE_RANK];
+    const Op *copy = ring->copy;
+    int count = 0;
+    builder->span = copy->span;
+    for (int o = 0; o < copy->operand_count; o++) {
+        operands[count++] = o == 1 ? ring_slot(pipeline, builder, ring, slot[1])
+                                   : ring_copy_slice(builder, copy->operands[o], region, map);
+        for (int i = 0; i < 2 && o == 1 && pipeline->by_tensor; i++) operands[count++] = slot[i];
+    }
+    Op *begun = build_op(builder, pipeline->by_tensor ? OP_tensor_copy : OP_copy_async, count,
+                         operands, 0, NULL);
+    begun->attrs = copy->attrs;
+    begun->attr_count = copy->attr_count;
+    op_set_int(begun, ATTR_stages, pipeline->stages);
+    op_set_int(begun, ATTR_ring, 1);
+}
+
+void ring_copy_by_tensor(const Pipeline *pipeline, Builder *builder, Value *const filled[2],
+                         const Region *region, Map *map)
+{
+    Op *fill = build_op(builder, OP_slot_fill, 2, filled, 0, NULL);
+    op_set_int(fill, ATTR_bytes, bytes_of_round(pipeline));
+    for (size_t r = 0; r < pipeline->rings.count; r++) {
+        const Ring *ring = &pipeline->rings.data[r];
+        const bool shares = pipeline->pairs && ring->half >= 0;
+        (shares ? pairs_copy : copy_ring)(pipeline, builder, ring, filled, region, map);
+    }
+}
+
+static void copy_by_threads(const Pipeline *pipeline, Builder *builder, Value *const filled[2],
+                            const Region *region, Map *map)
+{
+    for (size_t r = 0; r < pipeline->rings.count; r++)
+        copy_ring(pipeline, builder, &pipeline->rings.data[r], filled, region, map);
+    build_op(builder, OP_slot_fill, 2, filled, 0, NULL);
+}
+
+/* The producers' loop, with the slot and the parity after its index; `map` gets what it needs. */
+static Op *build_rounds(const Pipeline *pipeline, Builder *builder, const Turn *turn, Map *map)
+{
+    const Op *loop = pipeline->loop;
+    const Type *i32 = type_scalar(pipeline->pass->kernel->types, DTYPE_i32);
+    Value *operands[5];
+    for (int i = 0; i < 3; i++)
+        operands[i] = ring_copy_slice(builder, loop->operands[i], pipeline->pass->launch, map);
+    for (size_t r = 0; r < pipeline->rings.count; r++) {
+        const Op *copy = pipeline->rings.data[r].copy;
+        for (int i = 0; i < copy->operand_count; i++)
+            if (i != 1) copy_known(pipeline, builder, copy->operands[i], map);
+    }
+    operands[3] = turn->slot;
+    operands[4] = turn->parity;
+    Op *rounds = build_op(builder, OP_for, 5, operands, 2, (const Type *[]){i32, i32});
+    op_set_int(rounds, ATTR_unroll, 1);
+    region_add_argument(rounds->regions[0], loop->operands[0]->type, NULL);
+    for (int i = 0; i < 2; i++) region_add_argument(rounds->regions[0], i32, NULL);
+    return rounds;
+}
+
+static Turn begin_turn(const Pipeline *pipeline, Region *group, int parity)
+{
+    return pipeline->persistent ? turns_begin(pipeline->pass, group, parity)
+                                : turns_only(group, parity);
+}
+
+/* Behind the last turn every slot is claimed once more: the other block gives slots back here, and
+ * its arrivals must find this block's memory. */
+static void wait_for_other(const Pipeline *pipeline, Op *turns, Value *barriers)
+{
+    const Type *i32 = type_scalar(pipeline->pass->kernel->types, DTYPE_i32);
+    Builder builder = builder_after(turns);
+    Value *operands[5] = {ring_number(&builder, 0), ring_number(&builder, pipeline->stages),
+                          ring_number(&builder, 1), &turns->results[0], &turns->results[1]};
+    Op *loop = build_op(&builder, OP_for, 5, operands, 2, (const Type *[]){i32, i32});
+    op_set_int(loop, ATTR_unroll, 1);
+    Region *body = loop->regions[0];
+    region_add_argument(body, i32, NULL);
+    Value *slot = region_add_argument(body, i32, NULL), *is_last;
+    Value *parity = region_add_argument(body, i32, NULL);
+    Builder inside = builder_at_end(body, turns->span);
+    build_op(&inside, OP_slot_claim, 3, (Value *[]){barriers, slot, parity}, 0, NULL);
+    Value *next[2] = {ring_next(pipeline, &inside, slot, &is_last), NULL};
+    next[1] = ring_next_parity(&inside, parity, is_last);
+    build_op(&inside, OP_yield, 2, next, 0, NULL);
+}
+
+static void build_producers(const Pipeline *pipeline, Region *region, Value *barriers)
+{
+    const Op *loop = pipeline->loop;
+    const Turn turn = begin_turn(pipeline, region, 1);
+    Builder builder = builder_before(turn.region->last);
+    Map map = {0};
+    turns_know(pipeline->pass, &turn, &map);
+    builder.span = loop->span;
+    Op *rounds = build_rounds(pipeline, &builder, &turn, &map);
+    Region *body = rounds->regions[0];
+    Value *slot = body->arguments[1], *parity = body->arguments[2], *is_last;
+    map_set(pipeline->pass->arena, &map, loop->regions[0]->arguments[0], body->arguments[0]);
+    Builder inside = builder_at_end(body, loop->span);
+    build_op(&inside, OP_slot_claim, 3, (Value *[]){barriers, slot, parity}, 0, NULL);
+    Value *filled[2] = {barriers, slot};
+    (pipeline->by_tensor ? ring_copy_by_tensor : copy_by_threads)(pipeline, &inside, filled,
+                                                                  pipeline->pass->launch, &map);
+    Value *next[2] = {ring_next(pipeline, &inside, slot, &is_last), NULL};
+    next[1] = ring_next_parity(&inside, parity, is_last);
+    build_op(&inside, OP_yield, 2, next, 0, NULL);
+    if (!pipeline->by_tensor) build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL);
+    turns_end(&turn, &rounds->results[0], &rounds->results[1]);
+    if (pipeline->pairs) wait_for_other(pipeline, turn.region->parent, barriers);
+}
+
+/* ---- consumers ---- */
+
+static void build_give_to(const Pipeline *pipeline, Builder *builder, Value *barriers, Value *slot,
+                          Value *given)
+{
+    Value *operands[4] = {barriers, slot, given};
+    if (pipeline->pairs) operands[3] = pairs_other(pipeline, builder);
+    build_op(builder, OP_slot_give, pipeline->pairs ? 4 : 3, operands, 0, NULL);
+}
+
+/* Gives back what was read in the round before while this round's product is under way. */
+static void build_give(const Pipeline *pipeline, Value *barriers, Value *const arguments[SLOTS])
+{
+    const Op *loop = pipeline->loop;
+    Builder builder = builder_before(region_terminator(loop->regions[0]));
+    Value *slot = arguments[pipeline->open ? SLOT_BEFORE : SLOT_READ];
+    Value *given = pipeline->open ? build_cmp(&builder, "ne", loop->regions[0]->arguments[0],
+                                              loop->operands[0])
+                                  : build_const(&builder, DTYPE_b1, 1);
+    build_give_to(pipeline, &builder, barriers, slot, given);
+}
+
+/* What the last round has read, once the product has been waited for. */
+static void give_last(const Pipeline *pipeline, Value *barriers, Op *after)
+{
+    Op *loop = pipeline->loop;
+    Builder builder = builder_after(after);
+    Value *any = build_cmp(&builder, "lt", loop->operands[0], loop->operands[1]);
+    Value *last = &loop->results[loop->result_count - SLOTS + SLOT_LAST];
+    build_give_to(pipeline, &builder, barriers, last, any);
+}
+
+/* The loop's results of `turn`'s names. */
+static void end_turn(const Pipeline *pipeline, const Turn *turn)
+{
+    Value *results = &pipeline->loop->results[pipeline->loop->result_count - SLOTS];
+    Map map = {0};
+    turns_know(pipeline->pass, turn, &map);
+    region_replace(turn->region, &map);
+    turns_end(turn, &results[SLOT_READ], &results[SLOT_PARITY]);
+}
+
+/* ---- divisions that consumers make before they wait ---- */
+
+typedef struct Early {
+    const Pipeline *pipeline;
+    Map kept; /* a value from before the loop -> what stands for it behind the loop */
+} Early;
+
+static ValueAnswer divides(const Value *value, void *region)
+{
+    const Op *op = value->op;
+    if (!op || op->parent != region || op->region_count) return VALUE_ENOUGH;
+    return op->code == OP_div || op->code == OP_rem ? VALUE_FOUND : VALUE_OPERANDS;
+}
+
+static Value *keep(Early *early, Value *value)
+{
+    Kernel *kernel = early->pipeline->pass->kernel;
+    Value *kept = map_get(&early->kept, value);
+    if (kept) return kept;
+    Builder builder = builder_after(value->op);
+    Value *operands[2] = {value, ring_number(&builder, 0)};
+    Op *op = build_op(&builder, OP_shuffle, 2, operands, 1, &value->type);
+    op_set_text(op, ATTR_mode, intern_text(kernel->session->names, "xor"));
+    map_set(early->pipeline->pass->arena, &early->kept, value, op->results);
+    return op->results;
+}
+
+static void keep_operands(Op *op, void *context)
+{
+    Early *early = context;
+    for (int i = 0; i < op->operand_count; i++) {
+        Value *value = op->operands[i];
+        if (value->op && value->op->scratch && value->type->kind == TYPE_SCALAR &&
+            value->type->dtype == DTYPE_i32 && value_finds(value, divides, value->op->parent))
+            op_set_operand(op, i, keep(early, value));
+    }
+}
+
+/* Threads that wait for copies have time to divide. Left to themselves, code generators put what is
+ * needed behind the loop there; what has gone by way of the lanes stays where it is. */
+static void divide_early(const Pipeline *pipeline)
+{
+    Early early = {.pipeline = pipeline};
+    Op *loop = pipeline->loop;
+    for (Op *op = loop->previous; op; op = op->previous) op->scratch = op;
+    for (Op *op = loop->next; op; op = op->next) op_visit(op, keep_operands, &early);
+    for (Op *op = loop->previous; op; op = op->previous) op->scratch = NULL;
+}
+
+static void build_consumers(Pipeline *pipeline, const Turn *turn, Value *barriers)
+{
+    Value *arguments[SLOTS], *is_last, *first[SLOTS];
+    for (int i = 0; i < SLOTS; i++) first[i] = turn->slot;
+    first[SLOT_PARITY] = turn->parity;
+    ring_carry(pipeline, first, arguments);
+    Region *body = pipeline->loop->regions[0];
+    Value *read = arguments[SLOT_READ], *parity = arguments[SLOT_PARITY];
+    Builder start = builder_before(body->first);
+    Op *take = build_op(&start, OP_slot_take, 3, (Value *[]){barriers, read, parity}, 0, NULL);
+    if (pipeline->by_tensor) op_set_int(take, ATTR_tensor, 1);
+    ring_move_uses(pipeline, arguments);
+    Builder end = builder_before(region_terminator(body));
+    Value *next = ring_next(pipeline, &end, read, &is_last);
+    Value *carried[SLOTS] = {[SLOT_READ] = next, [SLOT_BEFORE] = read, [SLOT_LAST] = read};
+    carried[SLOT_PARITY] = ring_next_parity(&end, parity, is_last);
+    ring_yield(pipeline, carried);
+    Op *wait = pipeline->open ? ring_leave_open(pipeline) : NULL;
+    build_give(pipeline, barriers, arguments);
+    if (wait && pipeline->persistent) give_last(pipeline, barriers, wait);
+    end_turn(pipeline, turn);
+    if (pipeline->by_tensor) divide_early(pipeline); /* others need their registers */
+}
+
+static void set_registers(Region *group, const char *mode, int64_t count)
+{
+    Builder builder = builder_before(group->first);
+    Op *op = build_op(&builder, OP_registers, 0, NULL, 0, NULL);
+    op_set_int(op, ATTR_count, count);
+    op_set_text(op, ATTR_mode, intern_text(builder.kernel->session->names, mode));
+}
+
+enum { PRODUCERS_KEEP = 24, MOST_REGISTERS = 240 };
+
+/* The producers' group, inside of the warpgroup that gives its registers away, if one does. */
+static Region *build_producers_group(const Pipeline *pipeline, Builder *builder)
+{
+    const int consumers = consumers_of(pipeline), producers = producers_of(pipeline);
+    if (!pipeline->lends) return build_group(builder, consumers, producers);
+    Region *all = build_group(builder, consumers, GROUP);
+    set_registers(all, "dec", PRODUCERS_KEEP);
+    Builder inside = builder_before(all->last);
+    return build_group(&inside, consumers, producers);
+}
+
+static Region *build_consumers_group(const Pipeline *pipeline, Builder *builder)
+{
+    enum { UNIT = 8 };
+    const int consumers = consumers_of(pipeline);
+    Region *group = build_group(builder, 0, consumers);
+    const int64_t left = pipeline->pass->target->registers - GROUP * PRODUCERS_KEEP;
+    if (pipeline->lends)
+        set_registers(group, "inc", at_most(left / consumers / UNIT * UNIT, MOST_REGISTERS));
+    return group;
+}
+
+/* What comes behind a thread's own branch in the text is not known to be run by whole warps, so
+ * that addresses there are in no uniform registers. The consumers come first, then, where all of
+ * the ring is in use to the end, or there is room beside it; elsewhere their last work gets the
+ * room of slots that the producers, before them, have done with. */
+static void build_groups(bool consumers_first, const Pipeline *pipeline, Builder *builder,
+                         Region **copying, Region **computing)
+{
+    if (consumers_first) {
+        *computing = build_consumers_group(pipeline, builder);
+        *copying = build_producers_group(pipeline, builder);
+    } else {
+        *copying = build_producers_group(pipeline, builder);
+        *computing = build_consumers_group(pipeline, builder);
+    }
+}
+
+void split(Pipeline *pipeline)
+{
+    Region *launch = pipeline->pass->launch;
+    Op *first = launch->first, *next;
+    const int more = pipeline->lends ? GROUP : producers_of(pipeline);
+    const int threads = consumers_of(pipeline) + more;
+    const bool consumers_first = pipeline->persistent || is_room_beside(pipeline);
+    Builder builder = builder_before(first);
+    for (size_t i = 0; i < pipeline->rings.count; i++) {
+        Ring *ring = &pipeline->rings.data[i];
+        ring_make_slots(pipeline, &builder, ring);
+        op_set_int(ring->slots->op, ATTR_ring, 1);
+    }
+    builder.span = pipeline->loop->span;
+    if (pipeline->pairs) pairs_begin(pipeline, &builder);
+    Value *barriers = ring_make_barriers(pipeline, &builder);
+    Region *copying, *computing;
+    build_groups(consumers_first, pipeline, &builder, &copying, &computing);
+    build_producers(pipeline, copying, barriers);
+    const Turn turn = begin_turn(pipeline, computing, 0);
+    for (Op *op = first; op; op = next) {
+        next = op->next;
+        op_move_before(op, turn.region->last);
+    }
+    build_consumers(pipeline, &turn, barriers);
+    if (pipeline->persistent) op_set_int(launch->parent, ATTR_persistent, 1);
+    if (pipeline->pairs) op_set_ints(launch->parent, ATTR_cluster, 3, (int64_t[]){2, 1, 1});
+    op_set_int(launch->parent, ATTR_warps, (threads + WARP - 1) / WARP);
+}

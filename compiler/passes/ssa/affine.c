@@ -1,0 +1,476 @@
+/* affine.c: gathers and puts whose indices count up with the tile's coordinates become loads and
+ * stores of blocks; needs a TYPED kernel in SSA.
+ *
+ * An index is affine if it is a scalar plus at most one coordinate. Where all indices of an access
+ * are, and no two follow the same coordinate, it is a block of the memory, from which it takes the
+ * width of its accesses, its layout and its bounds checks. Coordinates that no index follows
+ * stretch what is loaded. A mask that compares the same coordinates is taken up by the extents of
+ * the view; what is left of it chooses between what was loaded and zero, if it follows from indices
+ * alone: what a program reads by its data it may have a reason not to read elsewhere. */
+#include "passes/analysis/access.h"
+
+#include "base/vec.h"
+
+#include <string.h>
+
+enum { DEPTH = 24 }; /* of index expressions that are followed */
+
+typedef struct Affine {
+    Value *base; /* a scalar; NULL: zero */
+    int dim;     /* whose coordinate is added; -1: none is */
+} Affine;
+
+typedef struct Pass {
+    Kernel *kernel;
+    Arena *arena;
+    FactTable *facts;
+    Builder at;
+    Map affine; /* tile -> Affine, of the op at hand */
+    Map plain;  /* tiles that follow from coordinates and scalars */
+} Pass;
+
+typedef VEC(const Value *) Conjuncts;
+
+/* A gather or put as a block of memory. */
+typedef struct Block {
+    Op *op;
+    Value *memory, *mask;
+    const Type *tile;
+    int rank; /* of the memory */
+    Affine indices[TYPE_RANK];
+    Value *extents[TYPE_RANK]; /* that the mask allows, of the view; NULL: the view's own */
+    int memory_dim[TYPE_RANK]; /* which index follows each dimension of the tile; -1: none */
+    int count;                 /* of the dimensions that are followed */
+    int64_t dims[TYPE_RANK], shape[TYPE_RANK]; /* theirs, in the order of the tile */
+} Block;
+
+/* ---- index expressions ---- */
+
+static const Affine NOT_AFFINE = {NULL, -1};
+
+static bool affine_of(Pass *pass, Value *value, int depth, Affine *out);
+
+static Value *as_type(Pass *pass, Value *scalar, DType dtype)
+{
+    return scalar ? build_cast(&pass->at, dtype, scalar) : NULL;
+}
+
+static Value *number(Pass *pass, Value *scalar, DType dtype)
+{
+    return scalar ? scalar : build_const(&pass->at, dtype, 0);
+}
+
+static bool affine_sum(Pass *pass, const Op *op, int depth, Affine *out)
+{
+    Affine a, b;
+    if (!affine_of(pass, op->operands[0], depth, &a) ||
+        !affine_of(pass, op->operands[1], depth, &b))
+        return false;
+    if (op->code == OP_sub ? b.dim >= 0 : a.dim >= 0 && b.dim >= 0) return false;
+    out->dim = a.dim >= 0 ? a.dim : b.dim;
+    if (!b.base) {
+        out->base = a.base;
+    } else if (!a.base && op->code == OP_add) {
+        out->base = b.base;
+    } else {
+        Value *first = number(pass, a.base, b.base->type->dtype);
+        out->base = build2(&pass->at, op->code, first, b.base);
+    }
+    return true;
+}
+
+/* An elementwise op whose operands are the same everywhere, as a scalar. */
+static bool affine_same(Pass *pass, const Op *op, int depth, Affine *out)
+{
+    enum { MOST = 3 };
+    Value *operands[MOST];
+    const OpInfo *info = op_info(op->code);
+    if (!(info->traits & ELEM) || !(info->traits & PURE) || op->operand_count > MOST) return false;
+    for (int i = 0; i < op->operand_count; i++) {
+        Affine operand;
+        if (!affine_of(pass, op->operands[i], depth, &operand) || operand.dim >= 0) return false;
+        operands[i] = number(pass, operand.base, op->operands[i]->type->dtype);
+    }
+    const Type *type = type_scalar(pass->kernel->types, op->results[0].type->dtype);
+    Op *scalar = build_op(&pass->at, op->code, op->operand_count, operands, 1, &type);
+    scalar->attrs = op->attrs;
+    scalar->attr_count = op->attr_count;
+    *out = (Affine){scalar->results, -1};
+    return true;
+}
+
+static bool widens(const Op *cast)
+{
+    const DType from = cast->operands[0]->type->dtype, to = cast->results[0].type->dtype;
+    return dtype_is_integer(from) && dtype_is_signed(from) && dtype_is_integer(to) &&
+           dtype_is_signed(to) && dtype_bits(from) <= dtype_bits(to);
+}
+
+static bool affine_of_tile(Pass *pass, Value *value, int depth, Affine *out)
+{
+    const Op *op = value->op;
+    if (!op || depth == 0 || !dtype_is_integer(value->type->dtype)) return false;
+    if (op->code == OP_splat) return affine_of(pass, op->operands[0], depth - 1, out);
+    if (op->code == OP_iota) {
+        const int dim = (int)op_int(op, ATTR_dim, 0);
+        *out = (Affine){NULL, value->type->shape[dim] == 1 ? -1 : dim};
+        return true;
+    }
+    if (op->code == OP_cast && widens(op)) {
+        if (!affine_of(pass, op->operands[0], depth - 1, out)) return false;
+        out->base = as_type(pass, out->base, value->type->dtype);
+        return true;
+    }
+    if ((op->code == OP_add || op->code == OP_sub) && affine_sum(pass, op, depth - 1, out))
+        return true;
+    return affine_same(pass, op, depth - 1, out);
+}
+
+/* One value may stand in an index many times: what was found of it is remembered. */
+static bool affine_of(Pass *pass, Value *value, int depth, Affine *out)
+{
+    if (value->type->kind == TYPE_SCALAR) {
+        int64_t known;
+        *out = (Affine){value_constant(value, &known) && known == 0 ? NULL : value, -1};
+        return dtype_is_integer(value->type->dtype);
+    }
+    const Affine *found = map_get(&pass->affine, value);
+    if (!found) {
+        Affine *made = arena_new_of(pass->arena, Affine);
+        found = affine_of_tile(pass, value, depth, made) ? made : &NOT_AFFINE;
+        map_set(pass->arena, &pass->affine, value, (void *)found);
+    }
+    *out = *found;
+    return found != &NOT_AFFINE;
+}
+
+/* ---- comparing scalars ---- */
+
+enum { MOST_LOOKS = 1000 }; /* at pairs of numbers that two are made of */
+
+static bool same_scalar_within(const Value *a, const Value *b, int depth, int *looks)
+{
+    int64_t x, y;
+    while (a && a->op && a->op->code == OP_cast && widens(a->op)) a = a->op->operands[0];
+    while (b && b->op && b->op->code == OP_cast && widens(b->op)) b = b->op->operands[0];
+    if (a == b) return true;
+    if (!a || !b) return value_constant(a ? a : b, &x) && x == 0;
+    if (value_constant(a, &x) && value_constant(b, &y)) return x == y;
+    if (!a->op || !b->op || a->op->code != b->op->code || depth == 0 || ++*looks > MOST_LOOKS)
+        return false;
+    const Op *p = a->op, *q = b->op;
+    if (!(op_info(p->code)->traits & ELEM) || p->operand_count != q->operand_count ||
+        p->attr_count + q->attr_count > 0)
+        return false;
+    for (int i = 0; i < p->operand_count; i++)
+        if (!same_scalar_within(p->operands[i], q->operands[i], depth - 1, looks)) return false;
+    return true;
+}
+
+static bool same_scalar(const Value *a, const Value *b)
+{
+    int looks = 0;
+    return same_scalar_within(a, b, DEPTH, &looks);
+}
+
+static Value *wide(Pass *pass, Value *scalar)
+{
+    return build_cast(&pass->at, DTYPE_i64, number(pass, scalar, DTYPE_i64));
+}
+
+/* bound - from + to, in 64 bits. */
+static Value *moved(Pass *pass, Value *bound, Value *from, Value *to)
+{
+    if (same_scalar(from, to)) return number(pass, bound, DTYPE_i64);
+    Value *value = wide(pass, bound);
+    if (from) value = build2(&pass->at, OP_sub, value, wide(pass, from));
+    return to ? build2(&pass->at, OP_add, value, wide(pass, to)) : value;
+}
+
+/* ---- masks ---- */
+
+static void split_mask(Pass *pass, const Value *mask, Map *seen, Conjuncts *out)
+{
+    if (map_has(seen, mask)) return;
+    map_set(pass->arena, seen, mask, seen);
+    if (mask->op && mask->op->code == OP_and) {
+        split_mask(pass, mask->op->operands[0], seen, out);
+        split_mask(pass, mask->op->operands[1], seen, out);
+    } else {
+        vec_push(pass->arena, out, mask);
+    }
+}
+
+typedef struct Compare {
+    const char *predicate; /* lt, le, gt or ge: of the side with the coordinate */
+    Affine index;
+    Value *bound; /* NULL: zero */
+} Compare;
+
+/* a < b is what b > a is; and so on. */
+static const char *turned(const char *predicate)
+{
+    static const char *const PAIRS[][2] = {{"lt", "gt"}, {"gt", "lt"}, {"le", "ge"}, {"ge", "le"}};
+    for (size_t i = 0; i < sizeof PAIRS / sizeof *PAIRS; i++)
+        if (strcmp(predicate, PAIRS[i][0]) == 0) return PAIRS[i][1];
+    return NULL;
+}
+
+static bool read_compare(Pass *pass, const Value *value, Compare *out)
+{
+    const Op *op = value->op;
+    Affine sides[2];
+    if (!op || op->code != OP_cmp || !turned(op_attr(op, ATTR_predicate)->text) ||
+        !affine_of(pass, op->operands[0], DEPTH, &sides[0]) ||
+        !affine_of(pass, op->operands[1], DEPTH, &sides[1]))
+        return false;
+    const int index = sides[1].dim >= 0;
+    if (sides[1 - index].dim >= 0 || !dtype_is_signed(op->operands[0]->type->dtype)) return false;
+    const char *predicate = op_attr(op, ATTR_predicate)->text;
+    out->predicate = index ? turned(predicate) : predicate;
+    out->index = sides[index];
+    out->bound = sides[1 - index].base;
+    return true;
+}
+
+/* The view's extent along `dim` ends where the comparison does. */
+static void shrink(Pass *pass, Block *block, int dim, Value *limit)
+{
+    Value *old = block->extents[dim];
+    if (!old) old = block->memory->op->operands[1 + dim];
+    if (same_scalar(old, limit)) return;
+    block->extents[dim] = build2(&pass->at, OP_min, wide(pass, old), wide(pass, limit));
+}
+
+/* Whether the comparison is one of the block's own bounds, once its extents are shrunk. */
+static bool take_up(Pass *pass, Block *block, const Compare *compare)
+{
+    const int tile_dim = compare->index.dim, dim = tile_dim < 0 ? -1 : block->memory_dim[tile_dim];
+    if (dim < 0) return false;
+    Value *bound = moved(pass, compare->bound, compare->index.base, block->indices[dim].base);
+    const bool low = compare->predicate[0] == 'g', strict = compare->predicate[1] == 't';
+    if (low) return facts_of(pass->facts, bound).high <= (strict ? -1 : 0);
+    if (block->memory->type->kind != TYPE_VIEW)
+        return facts_of(pass->facts, bound).low >=
+               block->memory->type->shape[dim] - (strict ? 0 : 1);
+    if (!strict)
+        bound = build2(&pass->at, OP_add, wide(pass, bound), build_const(&pass->at, DTYPE_i64, 1));
+    shrink(pass, block, dim, bound);
+    return true;
+}
+
+/* Follows from coordinates and scalars. */
+static bool is_plain(Pass *pass, const Value *value, int depth)
+{
+    const Op *op = value->op;
+    if (value->type->kind == TYPE_SCALAR || map_has(&pass->plain, value)) return true;
+    if (!op || depth == 0) return false;
+    if (op->code == OP_iota || op->code == OP_splat) return true;
+    if (!(op_info(op->code)->traits & ELEM)) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!is_plain(pass, op->operands[i], depth - 1)) return false;
+    map_set(pass->arena, &pass->plain, value, pass);
+    return true;
+}
+
+/* What is left of the mask in *rest. False: the access has to stay what it is. */
+static bool take_mask(Pass *pass, Block *block, Value **rest)
+{
+    Conjuncts conjuncts = {0};
+    Map seen = {0};
+    *rest = NULL;
+    if (!block->mask) return true;
+    split_mask(pass, block->mask, &seen, &conjuncts);
+    for (size_t i = 0; i < conjuncts.count; i++) {
+        Compare compare;
+        Value *conjunct = (Value *)conjuncts.data[i];
+        if (read_compare(pass, conjunct, &compare) && take_up(pass, block, &compare)) continue;
+        if (block->op->code == OP_put || block->memory->type->kind != TYPE_VIEW ||
+            !is_plain(pass, conjunct, DEPTH))
+            return false;
+        *rest = *rest ? build2(&pass->at, OP_and, *rest, conjunct) : conjunct;
+    }
+    return true;
+}
+
+/* ---- blocks ---- */
+
+static bool read_block(Pass *pass, Op *op, Block *out)
+{
+    *out = (Block){.op = op, .memory = op->operands[0], .mask = scattered_mask(op)};
+    out->tile = scattered_value(op)->type;
+    out->rank = out->memory->type->rank;
+    if (out->rank == 0) return false;
+    for (int t = 0; t < out->tile->rank; t++) out->memory_dim[t] = -1;
+    for (int d = 0; d < out->rank; d++) {
+        Affine *index = &out->indices[d];
+        if (!affine_of(pass, op->operands[scattered_first(op) + d], DEPTH, index)) return false;
+        if (index->dim < 0) continue;
+        if (out->memory_dim[index->dim] >= 0) return false;
+        out->memory_dim[index->dim] = d;
+    }
+    for (int t = 0; t < out->tile->rank; t++) {
+        if (out->memory_dim[t] < 0) continue;
+        out->dims[out->count] = out->memory_dim[t];
+        out->shape[out->count++] = out->tile->shape[t];
+    }
+    if (out->count > 0) return true;
+    out->dims[0] = out->rank - 1;
+    out->shape[0] = 1;
+    out->count = 1;
+    return true;
+}
+
+/* Each element of the tile has a place of its own. */
+static bool is_one_to_one(const Block *block)
+{
+    for (int t = 0; t < block->tile->rank; t++)
+        if (block->memory_dim[t] < 0 && block->tile->shape[t] > 1) return false;
+    return true;
+}
+
+/* A part of a shared tile has to be inside it. */
+static bool is_inside(Pass *pass, const Block *block)
+{
+    if (block->memory->type->kind == TYPE_VIEW) return true;
+    for (int d = 0; d < block->rank; d++) {
+        const Affine *index = &block->indices[d];
+        const int64_t span = index->dim < 0 ? 1 : block->tile->shape[index->dim];
+        int64_t low = 0, high = 0;
+        if (index->base) {
+            const Facts facts = facts_of(pass->facts, index->base);
+            low = facts.low;
+            high = facts.high;
+        }
+        const int64_t extent = block->memory->type->shape[d];
+        if (low < 0 || span > extent || high > extent - span) return false;
+    }
+    return true;
+}
+
+static Value *shrunk_view(Pass *pass, const Block *block)
+{
+    const Op *view = block->memory->op;
+    Value *extents[TYPE_RANK];
+    bool same = true;
+    for (int d = 0; d < block->rank; d++) {
+        extents[d] = block->extents[d] ? block->extents[d] : view->operands[1 + d];
+        same &= !block->extents[d];
+    }
+    if (same) return block->memory;
+    return build_view(&pass->at, view->operands[0], block->rank, extents,
+                      view->operands + 1 + block->rank);
+}
+
+static Value *shared_part(Pass *pass, const Block *block)
+{
+    Value *operands[1 + TYPE_RANK] = {block->memory};
+    bool whole = block->count == block->rank;
+    for (int d = 0; d < block->rank; d++) {
+        Value *base = block->indices[d].base;
+        operands[1 + d] = build_cast(&pass->at, DTYPE_i32, number(pass, base, DTYPE_i32));
+        whole &= !base && block->dims[d] == d && block->shape[d] == block->memory->type->shape[d];
+    }
+    if (whole) return block->memory;
+    const Type *type = type_shared(pass->kernel->types, block->memory->type->dtype, block->count,
+                                   block->shape, NULL);
+    Op *part = build_op(&pass->at, OP_shared_view, 1 + block->rank, operands, 1, &type);
+    op_set_ints(part, ATTR_dims, block->count, block->dims);
+    return part->results;
+}
+
+static int add_offsets(Pass *pass, const Block *block, Value **operands, int count)
+{
+    for (int d = 0; d < block->rank; d++)
+        operands[count++] = number(pass, block->indices[d].base, DTYPE_i32);
+    return count;
+}
+
+static Value *load_block(Pass *pass, const Block *block)
+{
+    const Type *type =
+        type_tile(pass->kernel->types, block->tile->dtype, block->count, block->shape, NULL);
+    if (block->memory->type->kind == TYPE_SHARED)
+        return build1(&pass->at, OP_shared_load, shared_part(pass, block));
+    Value *operands[1 + TYPE_RANK] = {shrunk_view(pass, block)};
+    const int count = add_offsets(pass, block, operands, 1);
+    Op *load = build_op(&pass->at, OP_load, count, operands, 1, &type);
+    op_set_ints(load, ATTR_dims, block->count, block->dims);
+    return load->results;
+}
+
+static Value *with_shape(Pass *pass, Value *tile, int rank, const int64_t *shape)
+{
+    const Type *type = type_tile(pass->kernel->types, tile->type->dtype, rank, shape, NULL);
+    if (tile->type == type) return tile;
+    return build_op(&pass->at, OP_reshape, 1, &tile, 1, &type)->results;
+}
+
+/* The block in the shape of the tile. */
+static Value *stretched(Pass *pass, const Block *block, Value *tile)
+{
+    int64_t apart[TYPE_RANK];
+    for (int t = 0; t < block->tile->rank; t++)
+        apart[t] = block->memory_dim[t] >= 0 ? block->tile->shape[t] : 1;
+    tile = with_shape(pass, tile, block->tile->rank, apart);
+    const Type *whole = type_tile(pass->kernel->types, block->tile->dtype, block->tile->rank,
+                                  block->tile->shape, NULL);
+    if (tile->type == whole) return tile;
+    return build_op(&pass->at, OP_broadcast, 1, &tile, 1, &whole)->results;
+}
+
+static Value *zero_tile(Pass *pass, const Type *tile)
+{
+    Value *zero = dtype_is_float(tile->dtype) ? build_number(&pass->at, tile->dtype, 0)
+                                              : build_const(&pass->at, tile->dtype, 0);
+    return build_op(&pass->at, OP_splat, 1, &zero, 1, &tile)->results;
+}
+
+static void replace_gather(Pass *pass, const Block *block, Value *rest)
+{
+    Value *tile = stretched(pass, block, load_block(pass, block));
+    if (rest) tile = build3(&pass->at, OP_select, rest, tile, zero_tile(pass, tile->type));
+    value_replace(block->op->results, tile);
+    op_erase(block->op);
+}
+
+static void replace_put(Pass *pass, const Block *block)
+{
+    Value *value = with_shape(pass, block->op->operands[1], block->count, block->shape);
+    if (block->memory->type->kind == TYPE_SHARED) {
+        build2(&pass->at, OP_shared_store, shared_part(pass, block), value);
+    } else {
+        Value *operands[2 + TYPE_RANK] = {shrunk_view(pass, block), value};
+        const int count = add_offsets(pass, block, operands, 2);
+        Op *store = build_op(&pass->at, OP_store, count, operands, 0, NULL);
+        op_set_ints(store, ATTR_dims, block->count, block->dims);
+    }
+    op_erase(block->op);
+}
+
+static void visit(Op *op, void *context)
+{
+    Pass *pass = context;
+    Block block;
+    Value *rest;
+    if (op->code != OP_gather && op->code != OP_put) return;
+    pass->at = builder_before(op);
+    pass->affine = (Map){0}; /* what is built stands before this op alone */
+    if (!read_block(pass, op, &block) || !is_inside(pass, &block) ||
+        (op->code == OP_put && !is_one_to_one(&block)) || !take_mask(pass, &block, &rest))
+        return;
+    if (op->code == OP_gather)
+        replace_gather(pass, &block, rest);
+    else
+        replace_put(pass, &block);
+}
+
+bool pass_affine(Kernel *kernel, const Target *target)
+{
+    (void)target;
+    Pass pass = {.kernel = kernel, .arena = arena_new(), .facts = facts_new(kernel)};
+    kernel_visit(kernel, visit, &pass);
+    facts_free(pass.facts);
+    arena_free(pass.arena);
+    return true;
+}

@@ -1,0 +1,204 @@
+/* bounds.c: which bounds checks of loads and stores are needed; needs a TYPED kernel without
+ * variables and leaves the attribute `bounds` on each access, and on each pointer parameter whether
+ * it is read or written.
+ *
+ * The lower check goes where the offset can't be negative. The upper one goes where the offset's
+ * range ends early enough, or where the offset counts whole tiles of an extent that is made of
+ * whole tiles: i * T with i below cdiv(E, T) and E a multiple of T, i being a loop's variable or a
+ * block's index. */
+#include "passes/ssa/outside.h"
+
+typedef struct Pass {
+    Kernel *kernel;
+    FactTable *facts;
+} Pass;
+
+/* Numbers of the host part are computed again in each launch. */
+static bool same_sum(const Pass *pass, const Value *a, const Value *b, int depth)
+{
+    int64_t x, y;
+    a = facts_uncast(pass->facts, a);
+    b = facts_uncast(pass->facts, b);
+    if (a == b || (value_constant(a, &x) && value_constant(b, &y) && x == y)) return true;
+    const Op *p = a->op, *q = b->op;
+    bool same = depth > 0 && p && q && p->code == q->code && a->type == b->type &&
+                op_info(p->code)->traits & PURE && p->attr_count == 0 && q->attr_count == 0 &&
+                p->operand_count == q->operand_count && p->operand_count > 0;
+    for (int i = 0; same && i < p->operand_count; i++)
+        same = same_sum(pass, p->operands[i], q->operands[i], depth - 1);
+    return same;
+}
+
+static bool same_number(const Pass *pass, const Value *a, const Value *b)
+{
+    enum { DEPTH = 6 };
+    return same_sum(pass, a, b, DEPTH);
+}
+
+/* The other operand of a commutative op that has a constant; NULL if it has none. */
+static const Value *split_constant(const Pass *pass, const Value *value, OpCode code,
+                                   int64_t *constant)
+{
+    value = facts_uncast(pass->facts, value);
+    if (!value->op || value->op->code != code) return NULL;
+    for (int i = 0; i < 2; i++)
+        if (value_constant(facts_uncast(pass->facts, value->op->operands[i]), constant))
+            return value->op->operands[1 - i];
+    return NULL;
+}
+
+/* What a constant is subtracted from; NULL: it is something else, or may wrap below 0. */
+static const Value *split_difference(const Pass *pass, const Value *value, int64_t *constant)
+{
+    value = facts_uncast(pass->facts, value);
+    if (!value->op || value->op->code != OP_sub ||
+        !value_constant(facts_uncast(pass->facts, value->op->operands[1]), constant))
+        return NULL;
+    const Value *from = value->op->operands[0];
+    return dtype_is_signed(from->type->dtype) || facts_of(pass->facts, from).low >= *constant
+               ? from
+               : NULL;
+}
+
+/* value = base + added, through any number of additions and subtractions of constants; returns the
+ * base. */
+static const Value *split_sum(const Pass *pass, const Value *value, int64_t *added)
+{
+    *added = 0;
+    for (;;) {
+        int64_t more, less;
+        const Value *sum = split_constant(pass, value, OP_add, &more),
+                    *difference = split_difference(pass, value, &less);
+        int64_t all;
+        if ((!sum && !difference) || (sum ? __builtin_add_overflow(*added, more, &all)
+                                          : __builtin_sub_overflow(*added, less, &all)))
+            return facts_uncast(pass->facts, value);
+        *added = all;
+        value = sum ? sum : difference;
+    }
+}
+
+/* a / b with a constant b: returns a. Where it rounds does not matter, since a count below 1 counts
+ * nothing. */
+static const Value *split_quotient(const Pass *pass, const Value *value, int64_t *divisor)
+{
+    value = facts_uncast(pass->facts, value);
+    if (!value->op || (value->op->code != OP_floordiv && value->op->code != OP_div) ||
+        !value_constant(facts_uncast(pass->facts, value->op->operands[1]), divisor))
+        return NULL;
+    return value->op->operands[0];
+}
+
+/* `count` is the number of tiles of `tile` elements that make up `extent`: extent / tile, or
+ * cdiv(extent, tile) of an extent that is a multiple of tile. */
+static bool counts_whole_tiles(const Pass *pass, const Value *count, const Value *extent,
+                               int64_t tile)
+{
+    int64_t divisor, added;
+    const Value *dividend = split_quotient(pass, count, &divisor);
+    if (!dividend || divisor != tile) return false;
+    if (same_number(pass, dividend, extent)) return true;
+    if (facts_of(pass->facts, extent).multiple % tile != 0) return false;
+    const Value *base = split_sum(pass, dividend, &added);
+    return added < tile && added >= 0 && same_number(pass, base, extent);
+}
+
+/* What a loop's variable from 0 in steps of 1, or a block's index, stays below. */
+static const Value *limit_of_index(const Pass *pass, const Value *index)
+{
+    index = facts_uncast(pass->facts, index);
+    if (index->op && index->op->code == OP_block_idx) {
+        const Op *launch = op_enclosing(index->op, OP_launch);
+        const Value *count = launch ? launch->operands[op_int(index->op, ATTR_dim, 0)] : NULL;
+        int64_t none; /* a launch of one way of a branch: there are no blocks on the other */
+        if (count && count->op && count->op->code == OP_select &&
+            value_constant(count->op->operands[2], &none) && none == 0)
+            return count->op->operands[1];
+        return count;
+    }
+    const Op *loop = index->region ? index->region->parent : NULL;
+    int64_t begin, step;
+    if (!loop || loop->code != OP_for || index->index != 0 ||
+        !value_constant(loop->operands[0], &begin) || !value_constant(loop->operands[2], &step) ||
+        begin < 0 || step < 1)
+        return NULL;
+    return loop->operands[1];
+}
+
+/* offset = index * scale, scale a multiple of the tile's span. */
+static bool ends_with_extent(const Pass *pass, const Value *offset, const Value *extent,
+                             int64_t span)
+{
+    int64_t scale;
+    const Value *index = split_constant(pass, offset, OP_mul, &scale);
+    if (index && scale >= span) {
+        const Value *limit = limit_of_index(pass, index);
+        return limit && counts_whole_tiles(pass, limit, extent, scale);
+    }
+    /* for k in range(0, extent, span) */
+    const Value *variable = facts_uncast(pass->facts, offset);
+    const Value *limit = limit_of_index(pass, variable);
+    if (!limit || !variable->region || !same_number(pass, limit, extent)) return false;
+    return facts_of(pass->facts, variable).multiple % span == 0 &&
+           facts_of(pass->facts, extent).multiple % span == 0;
+}
+
+static bool stays_below(const Pass *pass, const Access *access, int dim)
+{
+    const Facts offset = facts_of(pass->facts, access->offsets[dim]);
+    const Facts extent = facts_of(pass->facts, access->extents[dim]);
+    if (span_ends_before(offset.high, access->span[dim], extent.low)) return true;
+    int64_t added, gap;
+    const Value *base = split_sum(pass, access->offsets[dim], &added);
+    if (facts_gap(pass->facts, base, access->extents[dim], &gap) &&
+        span_ends_before(added, access->span[dim], gap))
+        return true;
+    return ends_with_extent(pass, access->offsets[dim], access->extents[dim], access->span[dim]);
+}
+
+static void set_bounds(const Pass *pass, Op *op)
+{
+    const Access access = access_of(op);
+    int64_t bounds[TYPE_RANK];
+    for (int d = 0; d < access.rank; d++) {
+        bounds[d] = facts_of(pass->facts, access.offsets[d]).low >= 0 ? 0 : BOUND_LOW;
+        bounds[d] |= stays_below(pass, &access, d) ? 0 : BOUND_HIGH;
+    }
+    op_set_ints(op, ATTR_bounds, access.rank, bounds);
+}
+
+static bool is_copy(const Op *op)
+{
+    return op->code == OP_copy || op->code == OP_copy_async;
+}
+
+/* What a copy writes is shared memory. */
+static void note_parameter(const Pass *pass, const Op *op)
+{
+    Parameter *parameter = pointer_parameter(pass->kernel, op->operands[0]->op->operands[0]);
+    const unsigned traits = op_info(op->code)->traits;
+    if (!parameter) return;
+    parameter->is_read |= (traits & READS) != 0;
+    parameter->is_written |= traits & WRITES && !is_copy(op);
+}
+
+static void visit_access(Op *op, void *context)
+{
+    const Pass *pass = context;
+    const bool whole = op_is_access(op) || is_copy(op) || op->code == OP_tensor_store;
+    if (whole) set_bounds(pass, op);
+    if (whole || op_is_scattered(op) || op_is_element(op))
+        if (op->operands[0]->type->kind == TYPE_VIEW) {
+            note_parameter(pass, op);
+            outside_choose(pass->facts, op);
+        }
+}
+
+bool pass_bounds(Kernel *kernel, const Target *target)
+{
+    (void)target;
+    Pass pass = {kernel, facts_new(kernel)};
+    kernel_visit(kernel, visit_access, &pass);
+    facts_free(pass.facts);
+    return true;
+}

@@ -1,0 +1,342 @@
+/* coarsen.c: threads that each have one element become threads with several, side by side; needs
+ * and leaves a TYPED kernel in SSA.
+ *
+ * Where the code of a thread is short and straight, and it reads and writes elements of memory
+ * whose neighbours the next thread has, nobody sees which thread does what. Such a launch becomes
+ * code of tiles: elements are read and written 16 bytes at a time, and more of them are under way
+ * at once than a multiprocessor has threads. The pass looks for
+ *
+ *     index = block * threads + thread; if index < size: loads, arithmetic, then stores
+ *
+ * in a launch, and leaves gathers and puts, from which affine makes loads and stores of blocks. */
+#include "passes/analysis/access.h"
+
+#include <string.h>
+
+enum {
+    MOST_EACH = 8, /* elements a thread */
+    MOST_OPERANDS = 3,
+    MOST_OPS = 64, /* of longer code memory is not what takes time, and threads hide what does */
+    DEPTH = 8      /* of index expressions that are followed */
+};
+
+typedef struct Pass {
+    Kernel *kernel;
+    Arena *arena;
+    Op *launch, *guard; /* the `if` */
+    Value *index, *thread, *block, *size;
+    int64_t threads;
+    Map varying; /* what is not the same in all threads */
+    Map tiles;   /* scalar -> tile */
+    int count;   /* of the ops that work on elements */
+    int bits;    /* of the smallest element that is read or written; 0: none is */
+    bool stores;
+    Builder at;
+} Pass;
+
+/* ---- what a launch is made of ---- */
+
+static bool is_constant(const Value *value, int64_t number)
+{
+    int64_t known;
+    return value_constant(value, &known) && known == number;
+}
+
+/* The block's index, which `value` is `threads` times; NULL: it is something else. */
+static Value *block_of(const Pass *pass, const Value *value)
+{
+    const Op *op = value->op;
+    for (int i = 0; op && op->code == OP_mul && i < 2; i++) {
+        const Op *block = op->operands[i]->op;
+        if (block && block->code == OP_block_idx && op_int(block, ATTR_dim, 0) == 0 &&
+            is_constant(op->operands[1 - i], pass->threads))
+            return op->operands[i];
+    }
+    return NULL;
+}
+
+static bool is_used_once(const Value *value)
+{
+    return value->use_count == 1;
+}
+
+/* block * threads + thread, of which nothing else knows. */
+static bool read_index(Pass *pass, Op *op)
+{
+    for (int i = 0; op->code == OP_add && i < 2; i++) {
+        Value *thread = op->operands[i], *first = op->operands[1 - i];
+        Value *block = block_of(pass, first);
+        if (!block || !thread->op || thread->op->code != OP_thread_id) continue;
+        pass->index = op->results;
+        pass->thread = thread;
+        pass->block = block;
+        return is_used_once(thread) && is_used_once(first) && is_used_once(block);
+    }
+    return false;
+}
+
+static bool is_varying(const Pass *pass, const Value *value)
+{
+    return map_has(&pass->varying, value);
+}
+
+/* The index, and perhaps something more that is the same in all threads. */
+static bool counts_up(const Pass *pass, Value *value, int depth)
+{
+    value = value_uncast(value);
+    if (value == pass->index) return true;
+    const Op *op = value->op;
+    if (!op || depth == 0 || (op->code != OP_add && op->code != OP_sub)) return false;
+    Value *a = op->operands[0], *b = op->operands[1];
+    if (!is_varying(pass, b)) return counts_up(pass, a, depth - 1);
+    return op->code == OP_add && !is_varying(pass, a) && counts_up(pass, b, depth - 1);
+}
+
+/* Neighbours in memory for neighbours among the threads, or, of a load, the same for all. */
+static bool is_side_by_side(Pass *pass, const Op *op)
+{
+    const Value *memory = op->operands[0];
+    const bool is_store = op->code == OP_element_store;
+    const int rank = memory->type->rank, first = is_store ? 2 : 1;
+    int followed = 0;
+    if (memory->type->kind != TYPE_VIEW || is_varying(pass, memory)) return false;
+    for (int d = 0; d < rank; d++) {
+        Value *index = op->operands[first + d];
+        if (!is_varying(pass, index)) continue;
+        if (!counts_up(pass, index, DEPTH) || !is_constant(memory->op->operands[1 + rank + d], 1))
+            return false;
+        followed++;
+    }
+    const int bits = dtype_bits(memory->type->dtype);
+    if (followed && (!pass->bits || bits < pass->bits)) pass->bits = bits;
+    return followed == 1 || (followed == 0 && !is_store);
+}
+
+static void note(Pass *pass, const Op *op)
+{
+    bool varies = false;
+    for (int i = 0; i < op->operand_count; i++) varies |= is_varying(pass, op->operands[i]);
+    for (int i = 0; varies && i < op->result_count; i++)
+        map_set(pass->arena, &pass->varying, &op->results[i], pass);
+}
+
+/* Computes, and does not depend on how many blocks and threads there are. */
+static bool is_scalar_code(const Pass *pass, const Op *op)
+{
+    const unsigned traits = op_info(op->code)->traits;
+    if (!(traits & PURE) || (traits & COOP) || op->region_count || op->result_count != 1)
+        return false;
+    switch (op->code) {
+    case OP_thread_id: return op->results == pass->thread;
+    case OP_block_idx: return op->results == pass->block || op_int(op, ATTR_dim, 0) != 0;
+    case OP_grid_dim: return op_int(op, ATTR_dim, 0) != 0;
+    case OP_in_group:
+    case OP_cluster_rank: return false;
+    default: return true;
+    }
+}
+
+/* An op of the guarded code. */
+static bool takes_part(Pass *pass, Op *op)
+{
+    if (op->code == OP_element_load || op->code == OP_element_store) {
+        if (!is_side_by_side(pass, op) || (op->code == OP_element_load && pass->stores))
+            return false;
+        pass->stores |= op->code == OP_element_store;
+    } else if (!is_scalar_code(pass, op)) {
+        return false;
+    }
+    note(pass, op);
+    const bool varies = op->result_count == 1 && is_varying(pass, op->results);
+    if (!varies || op->code == OP_element_load) return true;
+    return op->operand_count <= MOST_OPERANDS &&
+           ((op_info(op->code)->traits & ELEM) || op->code == OP_bitcast) &&
+           type_is_scalar(op->results[0].type) && ++pass->count <= MOST_OPS;
+}
+
+static bool find_index(Pass *pass)
+{
+    Op *op = launch_region(pass->launch)->first;
+    while (op && !read_index(pass, op)) op = op->next;
+    if (op) map_set(pass->arena, &pass->varying, pass->index, pass);
+    return op && pass->index->type->dtype == DTYPE_i32;
+}
+
+/* index < size, of numbers without a sign. */
+static bool read_guard(Pass *pass)
+{
+    const Op *cmp = pass->guard->operands[0]->op;
+    if (pass->guard->result_count || !cmp || cmp->code != OP_cmp ||
+        strcmp(op_attr(cmp, ATTR_predicate)->text, "lt") != 0 ||
+        dtype_is_signed(cmp->operands[0]->type->dtype) ||
+        value_uncast(cmp->operands[0]) != pass->index)
+        return false;
+    pass->size = value_uncast(cmp->operands[1]);
+    const Op *otherwise = pass->guard->regions[1]->first;
+    return pass->size->type->dtype == DTYPE_i32 && !is_varying(pass, pass->size) &&
+           (!otherwise || otherwise->code == OP_yield);
+}
+
+static bool has_only(const Op *launch, const AttrKey *keys, int count)
+{
+    for (int i = 0; i < launch->attr_count; i++) {
+        bool found = false;
+        for (int k = 0; k < count; k++) found |= launch->attrs[i].key == keys[k];
+        if (!found) return false;
+    }
+    return true;
+}
+
+/* The whole launch is the pattern. */
+static bool matches(Pass *pass)
+{
+    enum { WARP = 32 };
+    static const AttrKey PLAIN[] = {ATTR_warps, ATTR_agree};
+    pass->threads = WARP * op_int(pass->launch, ATTR_warps, 0);
+    /* a power of two divides 2^31: no index of the last block is too large for an i32 */
+    if (pass->threads == 0 || (pass->threads & (pass->threads - 1))) return false;
+    if (!has_only(pass->launch, PLAIN, 2) || pass->launch->operands[0]->type->dtype != DTYPE_i32 ||
+        !find_index(pass))
+        return false;
+    for (Op *op = launch_region(pass->launch)->first; op; op = op->next) {
+        if (op->code == OP_if && !pass->guard) {
+            pass->guard = op;
+        } else if (op->results == pass->index) {
+            continue;
+        } else if (pass->guard || !is_scalar_code(pass, op)) {
+            return false;
+        } else {
+            note(pass, op);
+            if (is_varying(pass, op->results) && !type_is_scalar(op->results[0].type)) return false;
+        }
+    }
+    if (!pass->guard || !read_guard(pass)) return false;
+    for (Op *op = pass->guard->regions[0]->first; op; op = op->next)
+        if (op->code != OP_yield && !takes_part(pass, op)) return false;
+    return pass->stores;
+}
+
+/* ---- tiles ---- */
+
+static const Type *tile_type(const Pass *pass, DType dtype, int64_t each)
+{
+    return type_tile(pass->kernel->types, dtype, 1, (int64_t[]){each * pass->threads}, NULL);
+}
+
+static Value *tile_of(Pass *pass, Value *value, int64_t each);
+
+static Value *made_again(Pass *pass, const Op *op, int64_t each)
+{
+    Value *operands[MOST_OPERANDS];
+    CHECK(op->operand_count <= MOST_OPERANDS);
+    for (int i = 0; i < op->operand_count; i++) operands[i] = tile_of(pass, op->operands[i], each);
+    const Type *type = tile_type(pass, op->results[0].type->dtype, each);
+    pass->at.span = op->span;
+    Op *fresh = build_op(&pass->at, op->code, op->operand_count, operands, 1, &type);
+    fresh->attrs = op->attrs;
+    fresh->attr_count = op->attr_count;
+    return fresh->results;
+}
+
+static Value *tile_of(Pass *pass, Value *value, int64_t each)
+{
+    Value *tile = map_get(&pass->tiles, value);
+    if (tile) return tile;
+    if (value_uncast(value) == pass->index) {
+        tile = build_op(&pass->at, OP_cast, 1, (Value *[]){map_get(&pass->tiles, pass->index)}, 1,
+                        (const Type *[]){tile_type(pass, value->type->dtype, each)})
+                   ->results;
+    } else if (is_varying(pass, value)) {
+        tile = made_again(pass, value->op, each);
+    } else {
+        tile = build_op(&pass->at, OP_splat, 1, &value, 1,
+                        (const Type *[]){tile_type(pass, value->type->dtype, each)})
+                   ->results;
+    }
+    map_set(pass->arena, &pass->tiles, value, tile);
+    return tile;
+}
+
+static Value *index_of(Pass *pass, Value *value, int64_t each)
+{
+    if (!is_varying(pass, value)) return value;
+    return tile_of(pass, value_uncast(value) == pass->index ? pass->index : value, each);
+}
+
+static void move_access(Pass *pass, Op *op, Value *mask, int64_t each)
+{
+    const bool is_store = op->code == OP_element_store;
+    const int rank = op->operands[0]->type->rank, first = is_store ? 2 : 1;
+    Value *operands[3 + TYPE_RANK] = {op->operands[0]};
+    int count = first;
+    pass->at.span = op->span;
+    if (is_store) operands[1] = tile_of(pass, op->operands[1], each);
+    for (int d = 0; d < rank; d++)
+        operands[count++] = index_of(pass, op->operands[first + d], each);
+    operands[count++] = mask;
+    const Type *type = tile_type(pass, op->operands[0]->type->dtype, each);
+    Op *fresh = is_store ? build_op(&pass->at, OP_put, count, operands, 0, NULL)
+                         : build_op(&pass->at, OP_gather, count, operands, 1, &type);
+    op_set_int(fresh, ATTR_masked, 1);
+    if (!is_store) map_set(pass->arena, &pass->tiles, op->results, fresh->results);
+}
+
+/* The index of each element, and whether it is one of the launch's. */
+static Value *make_index(Pass *pass, int64_t each)
+{
+    Value *base = build2(&pass->at, OP_mul, pass->block,
+                         build_const(&pass->at, DTYPE_i32, pass->threads * each));
+    const Type *type = tile_type(pass, DTYPE_i32, each);
+    Op *iota = build_op(&pass->at, OP_iota, 0, NULL, 1, &type);
+    op_set_int(iota, ATTR_dim, 0);
+    Value *bases = build_op(&pass->at, OP_splat, 1, &base, 1, &type)->results;
+    Value *index = build2(&pass->at, OP_add, bases, iota->results);
+    map_set(pass->arena, &pass->tiles, pass->index, index);
+    Value *number = build_cast(&pass->at, DTYPE_u32, pass->size);
+    Value *limit = build_cast(&pass->at, DTYPE_i64, number);
+    Value *wide = build_op(&pass->at, OP_cast, 1, &index, 1,
+                           (const Type *[]){tile_type(pass, DTYPE_i64, each)})
+                      ->results;
+    return build_cmp(&pass->at, "lt", wide, tile_of(pass, limit, each));
+}
+
+static void give_each(Pass *pass, int64_t each)
+{
+    Builder host = builder_before(pass->launch);
+    kernel_remark(pass->kernel, pass->launch->span, "%lld elements a thread, side by side",
+                  (long long)each);
+    Value *one = build_const(&host, DTYPE_i32, 1);
+    Value *last = build2(&host, OP_sub, pass->launch->operands[0], one);
+    Value *blocks = build2(&host, OP_floordiv, last, build_const(&host, DTYPE_i32, each));
+    op_set_operand(pass->launch, 0, build2(&host, OP_add, blocks, one));
+    pass->at = builder_before(pass->guard);
+    Value *mask = make_index(pass, each);
+    for (Op *next, *op = pass->guard->regions[0]->first; op; op = next) {
+        next = op->next;
+        const bool is_access = op->code == OP_element_load || op->code == OP_element_store;
+        if (op->code == OP_element_store || (is_access && is_varying(pass, op->results)))
+            move_access(pass, op, mask, each);
+        else if (op->code != OP_yield && !is_varying(pass, op->results))
+            op_move_before(op, pass->guard);
+    }
+    op_erase(pass->guard);
+}
+
+static void visit(Op *op, void *context)
+{
+    enum { BYTE = 8 };
+    if (op->code != OP_launch) return;
+    Pass pass = {.kernel = context, .arena = arena_new(), .launch = op};
+    if (matches(&pass) && pass.bits >= BYTE) {
+        const int each = ACCESS_BYTES * BYTE / pass.bits;
+        if (each > 1) give_each(&pass, each < MOST_EACH ? each : MOST_EACH);
+    }
+    arena_free(pass.arena);
+}
+
+bool pass_coarsen(Kernel *kernel, const Target *target)
+{
+    (void)target;
+    kernel_visit(kernel, visit, kernel);
+    return true;
+}

@@ -1,0 +1,137 @@
+/* pieces.c: tiles whose elements have nothing to do with each other go to more blocks, a piece
+ * each; needs and leaves a TYPED kernel in SSA.
+ *
+ * Where a block only reads a tile of so many elements from its place in memory on, computes, and
+ * writes there, its size is the author's way of writing, not what memory is quickest with: that is
+ * 16 bytes a thread, with which blocks begin and end all the time. The pass looks for launches in
+ * which the block's index is used for those places alone. It takes those that say {agree}: where
+ * authors choose how many threads share a tile, they mean it. */
+#include "passes/analysis/access.h"
+
+typedef struct Pass {
+    Kernel *kernel;
+    Op *launch;
+    Value *block;     /* its index */
+    Op *place;        /* block * elements, where all accesses are */
+    const Type *tile; /* NULL: none was met */
+    int bits;         /* of the smallest element that is read or written */
+    bool reads, writes;
+} Pass;
+
+static bool is_place(const Pass *pass, const Op *op)
+{
+    int64_t known;
+    return op && op->code == OP_mul && value_uncast(op->operands[0]) == pass->block &&
+           value_constant(op->operands[1], &known) && pass->tile && known == pass->tile->shape[0];
+}
+
+/* One tile's shape for all. */
+static bool has_shape(Pass *pass, const Type *tile)
+{
+    if (tile->rank != 1 || (pass->tile && !type_same_shape(tile, pass->tile))) return false;
+    pass->tile = tile;
+    return true;
+}
+
+static bool is_access(Pass *pass, Op *op)
+{
+    const Value *view = op->operands[0];
+    const int first = op->code == OP_store ? 2 : 1;
+    const Type *tile = op->code == OP_store ? op->operands[1]->type : op->results[0].type;
+    if (view->type->rank != 1 || !has_shape(pass, tile)) return false;
+    Op *place = op->operands[first]->op;
+    if (!is_place(pass, place) || (pass->place && place != pass->place)) return false;
+    pass->place = place;
+    const int bits = dtype_memory_bits(view->type->dtype);
+    if (!pass->bits || bits < pass->bits) pass->bits = bits;
+    pass->writes |= op->code == OP_store;
+    pass->reads |= op->code == OP_load;
+    return true;
+}
+
+/* Of the block's index nothing is made but the place. */
+static bool knows_no_block(const Pass *pass, const Op *op)
+{
+    for (int i = 0; i < op->operand_count; i++)
+        if (value_uncast(op->operands[i]) == pass->block && op->code != OP_mul &&
+            value_uncast(op->results) != pass->block)
+            return false;
+    return op->code != OP_thread_id && op->code != OP_grid_dim && op->code != OP_cluster_rank;
+}
+
+static bool takes_part(Pass *pass, Op *op)
+{
+    const unsigned traits = op_info(op->code)->traits;
+    if (op->code == OP_load || op->code == OP_store) return is_access(pass, op);
+    if (!(traits & PURE) || (traits & COOP) || op->region_count || op->result_count != 1)
+        return false;
+    if (op->code == OP_block_idx) {
+        if (pass->block || op_int(op, ATTR_dim, 0) != 0) return false;
+        pass->block = op->results;
+        return true;
+    }
+    if (!knows_no_block(pass, op)) return false;
+    if (op->results[0].type->kind != TYPE_TILE) return true;
+    const bool elementwise = (traits & ELEM) || op->code == OP_splat || op->code == OP_bitcast;
+    return elementwise && has_shape(pass, op->results[0].type);
+}
+
+/* Each product with the block's index is the place. */
+static bool is_for_places(const Pass *pass)
+{
+    for (const Op *op = launch_region(pass->launch)->first; op; op = op->next) {
+        if (op == pass->place) continue;
+        for (int i = 0; i < op->operand_count; i++) {
+            if (op->operands[i] == pass->place->results && op->code != OP_load &&
+                op->code != OP_store)
+                return false;
+            if (op->code == OP_mul && value_uncast(op->operands[i]) == pass->block) return false;
+        }
+    }
+    return true;
+}
+
+static bool matches(Pass *pass)
+{
+    for (int i = 0; i < pass->launch->attr_count; i++) {
+        const AttrKey key = pass->launch->attrs[i].key;
+        if (key != ATTR_warps && key != ATTR_agree) return false;
+    }
+    for (Op *op = launch_region(pass->launch)->first; op; op = op->next)
+        if (!takes_part(pass, op)) return false;
+    return pass->reads && pass->writes && is_for_places(pass);
+}
+
+static void cut(Pass *pass, int64_t pieces)
+{
+    Kernel *kernel = pass->kernel;
+    const int64_t size = pass->tile->shape[0] / pieces;
+    kernel_remark(kernel, pass->launch->span,
+                  "%lld blocks share a tile, whose elements have nothing to do with each other",
+                  (long long)pieces);
+    Builder host = builder_before(pass->launch), at = builder_before(pass->place);
+    Value *grid = pass->launch->operands[0];
+    if (dtype_bits(grid->type->dtype) < 32) grid = build_cast(&host, DTYPE_i32, grid);
+    op_set_operand(pass->launch, 0,
+                   build2(&host, OP_mul, grid, build_const(&host, grid->type->dtype, pieces)));
+    op_set_operand(pass->place, 1, build_const(&at, pass->place->operands[1]->type->dtype, size));
+    for (Op *op = launch_region(pass->launch)->first; op; op = op->next)
+        if (op->result_count && op->results[0].type->kind == TYPE_TILE)
+            op->results[0].type =
+                type_tile(kernel->types, op->results[0].type->dtype, 1, &size, NULL);
+}
+
+bool pass_pieces(Kernel *kernel, const Target *target)
+{
+    enum { WARP = 32, BYTE = 8 };
+    (void)target;
+    for (Op *op = kernel->host->first; op; op = op->next) {
+        Pass pass = {.kernel = kernel, .launch = op};
+        if (op->code != OP_launch || !op_int(op, ATTR_agree, 0) || !matches(&pass)) continue;
+        const int64_t vector = ACCESS_BYTES * BYTE / pass.bits,
+                      size = WARP * op_int(op, ATTR_warps, 1) * vector;
+        if (pass.tile->shape[0] > size && pass.tile->shape[0] % size == 0)
+            cut(&pass, pass.tile->shape[0] / size);
+    }
+    return true;
+}

@@ -1,0 +1,275 @@
+/* promote.c: variables become SSA values.
+ *
+ * The evaluator gives every name that is assigned under run-time control, and every tile that an op
+ * mutates, a `var`. On structured control flow SSA needs no dominance frontiers: an `if` yields,
+ * and a loop carries, the variables that are set inside it and live outside it (Brandis and
+ * Mössenböck 1994, "Single-pass generation of static single-assignment form for structured
+ * languages"). */
+#include "passes/pass.h"
+#include "ir/rebuild.h"
+
+#include "base/vec.h"
+
+/* Of what a variable is: it was `before`, or nothing yet. */
+typedef struct Change {
+    Value *variable, *before;
+} Change;
+
+typedef struct Promotion {
+    Kernel *kernel;
+    Map current; /* var op's result -> its value now */
+    VEC(Change) changes;
+    Map replaced; /* value of an erased op -> what stands for it */
+    Map anchors;  /* var op's result -> the op that said what its layout is to be */
+} Promotion;
+
+typedef VEC(Value *) Values;
+
+static Value *resolve(const Promotion *promotion, Value *value)
+{
+    for (Value *next; (next = map_get(&promotion->replaced, value)) != NULL;) value = next;
+    return value;
+}
+
+static void set_current(Promotion *promotion, Value *variable, Value *value)
+{
+    const Change change = {variable, map_get(&promotion->current, variable)};
+    vec_push(promotion->kernel->arena, &promotion->changes, change);
+    map_set(promotion->kernel->arena, &promotion->current, variable, value);
+}
+
+/* The variables are what they were when there were so many changes. */
+static void take_back(Promotion *promotion, size_t changes)
+{
+    while (promotion->changes.count > changes) {
+        const Change change = promotion->changes.data[--promotion->changes.count];
+        if (change.before)
+            map_set(promotion->kernel->arena, &promotion->current, change.variable, change.before);
+        else
+            map_remove(&promotion->current, change.variable);
+    }
+}
+
+/* What a variable holds that nobody has set: a zero, so that no path is undefined. */
+static Value *default_value(Builder *builder, const Type *type)
+{
+    if (type->kind != TYPE_SCALAR && type->kind != TYPE_TILE) return NULL;
+    Value *zero = dtype_is_float(type->dtype) ? build_number(builder, type->dtype, 0.0)
+                                              : build_const(builder, type->dtype, 0);
+    if (type->kind == TYPE_SCALAR) return zero;
+    return build_op(builder, OP_splat, 1, &zero, 1, &type)->results;
+}
+
+static Value *variable_value(Promotion *promotion, Value *variable, Builder *builder)
+{
+    Value *value = map_get(&promotion->current, variable);
+    if (value) return resolve(promotion, value);
+    value = default_value(builder, variable->type->content);
+    if (!value) {
+        diag_report(promotion->kernel->session->diags, DIAG_unset_variable, builder->span,
+                    variable->name ? variable->name : "a variable");
+        return NULL;
+    }
+    set_current(promotion, variable, value);
+    return value;
+}
+
+/* ---- which variables a region sets ---- */
+
+typedef struct Collection {
+    Promotion *promotion;
+    Map seen, inner;
+    Values set;
+} Collection;
+
+static void collect_op(Op *op, void *context)
+{
+    Collection *collection = context;
+    Arena *arena = collection->promotion->kernel->arena;
+    if (op->code == OP_var) map_set(arena, &collection->inner, op->results, op);
+    if (op->code != OP_var_set) return;
+    Value *variable = op->operands[0];
+    if (map_has(&collection->inner, variable) || map_has(&collection->seen, variable)) return;
+    map_set(arena, &collection->seen, variable, variable);
+    vec_push(arena, &collection->set, variable);
+}
+
+static Values variables_set(Promotion *promotion, const Op *op)
+{
+    Collection collection = {.promotion = promotion};
+    for (int i = 0; i < op->region_count; i++)
+        region_visit(op->regions[i], collect_op, &collection);
+    return collection.set;
+}
+
+/* ---- rewriting ops with regions ---- */
+
+static bool promote_region(Promotion *promotion, Region *region);
+
+/* Appends the variables' values at the region's end to its terminator, making one if there is none.
+ */
+static bool extend_terminator(Promotion *promotion, Region *region, const Values *variables,
+                              Span span)
+{
+    Arena *arena = promotion->kernel->arena;
+    Op *old = region_terminator(region);
+    Builder builder = old ? builder_before(old) : builder_at_end(region, span);
+    Values operands = {0};
+    for (int i = 0; old && i < old->operand_count; i++)
+        vec_push(arena, &operands, resolve(promotion, old->operands[i]));
+    for (size_t i = 0; i < variables->count; i++) {
+        Value *value = variable_value(promotion, variables->data[i], &builder);
+        if (!value) return false;
+        vec_push(arena, &operands, value);
+    }
+    build_op(&builder, old ? old->code : OP_yield, (int)operands.count, operands.data, 0, NULL);
+    if (old) op_erase(old);
+    return true;
+}
+
+/* A copy of `op` with more operands and results that takes over its regions; the old results are
+ * replaced. */
+static Op *widen_op(Promotion *promotion, Op *op, const Values *variables, bool carried)
+{
+    Arena *arena = promotion->kernel->arena;
+    Builder builder = builder_before(op);
+    Values operands = {0};
+    VEC(const Type *) types = {0};
+    for (int i = 0; i < op->operand_count; i++)
+        vec_push(arena, &operands, resolve(promotion, op->operands[i]));
+    for (int i = 0; i < op->result_count; i++) vec_push(arena, &types, op->results[i].type);
+    for (size_t i = 0; i < variables->count; i++) {
+        vec_push(arena, &types, variables->data[i]->type->content);
+        if (!carried) continue;
+        Value *value = variable_value(promotion, variables->data[i], &builder);
+        if (!value) return NULL;
+        vec_push(arena, &operands, value);
+    }
+    Op *wide = op_rebuild(op, (int)operands.count, operands.data, (int)types.count, types.data);
+    for (int i = 0; i < op->result_count; i++) {
+        wide->results[i].name = op->results[i].name;
+        map_set(arena, &promotion->replaced, &op->results[i], &wide->results[i]);
+    }
+    return wide;
+}
+
+static void take_results(Promotion *promotion, const Op *wide, const Values *variables)
+{
+    int first = wide->result_count - (int)variables->count;
+    for (size_t i = 0; i < variables->count; i++) {
+        Value *result = &wide->results[first + (int)i];
+        result->name = variables->data[i]->name;
+        set_current(promotion, variables->data[i], result);
+    }
+}
+
+static bool promote_if(Promotion *promotion, Op *op)
+{
+    Values variables = variables_set(promotion, op);
+    Op *wide = widen_op(promotion, op, &variables, false);
+    const size_t before = promotion->changes.count;
+    for (int i = 0; i < wide->region_count; i++) {
+        if (!promote_region(promotion, wide->regions[i])) return false;
+        if (!extend_terminator(promotion, wide->regions[i], &variables, wide->span)) return false;
+        take_back(promotion, before);
+    }
+    take_results(promotion, wide, &variables);
+    op_erase(op);
+    return true;
+}
+
+static bool promote_loop(Promotion *promotion, Op *op)
+{
+    Values variables = variables_set(promotion, op);
+    Op *wide = widen_op(promotion, op, &variables, true);
+    if (!wide) return false;
+    const size_t before = promotion->changes.count;
+    for (int i = 0; i < wide->region_count; i++) {
+        Region *region = wide->regions[i];
+        for (size_t j = 0; j < variables.count; j++) {
+            Value *variable = variables.data[j];
+            Value *argument = region_add_argument(region, variable->type->content, variable->name);
+            set_current(promotion, variable, argument);
+        }
+        if (!promote_region(promotion, region)) return false;
+        if (!extend_terminator(promotion, region, &variables, wide->span)) return false;
+        take_back(promotion, before);
+    }
+    take_results(promotion, wide, &variables);
+    op_erase(op);
+    return true;
+}
+
+static void set_variable(Promotion *promotion, Builder *builder, Value *variable, Value *value)
+{
+    const Op *said = map_get(&promotion->anchors, variable);
+    value = resolve(promotion, value);
+    if (said) {
+        Op *anchor = build_op(builder, OP_anchor, 1, &value, 0, NULL);
+        op_set_text(anchor, ATTR_text, op_attr(said, ATTR_text)->text);
+        anchor->span = said->span;
+    }
+    set_current(promotion, variable, value);
+}
+
+/* A variable's layout holds wherever it is said. */
+static void collect_anchor(Op *op, void *context)
+{
+    Promotion *promotion = context;
+    if (op->code != OP_anchor || op->operands[0]->type->kind != TYPE_VAR) return;
+    map_set(promotion->kernel->arena, &promotion->anchors, op->operands[0], op);
+    op_erase(op); /* stays readable: it is the arena's */
+}
+
+static bool promote_op(Promotion *promotion, Op *op)
+{
+    Arena *arena = promotion->kernel->arena;
+    Builder builder = builder_before(op);
+    switch ((int)op->code) {
+    case OP_var:
+        if (op->operand_count) set_variable(promotion, &builder, op->results, op->operands[0]);
+        return true; /* erased at the end, when nothing names it */
+    case OP_var_set:
+        set_variable(promotion, &builder, op->operands[0], op->operands[1]);
+        op_erase(op);
+        return true;
+    case OP_var_get: {
+        Value *value = variable_value(promotion, op->operands[0], &builder);
+        if (!value) return false;
+        map_set(arena, &promotion->replaced, op->results, value);
+        op_erase(op);
+        return true;
+    }
+    case OP_if: return promote_if(promotion, op);
+    case OP_for:
+    case OP_while: return promote_loop(promotion, op);
+    case OP_launch: return promote_region(promotion, op->regions[0]);
+    default: return true;
+    }
+}
+
+static bool promote_region(Promotion *promotion, Region *region)
+{
+    for (Op *op = region->first, *next; op; op = next) {
+        next = op->next;
+        if (!promote_op(promotion, op)) return false;
+    }
+    return true;
+}
+
+static void erase_variable(Op *op, void *context)
+{
+    (void)context;
+    if (op->code == OP_var) op_erase(op);
+}
+
+bool pass_promote(Kernel *kernel, const Target *target)
+{
+    (void)target;
+    Promotion promotion = {.kernel = kernel};
+    kernel_visit(kernel, collect_anchor, &promotion);
+    if (!promote_region(&promotion, kernel->host)) return false;
+    region_replace(kernel->host, &promotion.replaced);
+    kernel_visit(kernel, erase_variable, NULL);
+    return true;
+}

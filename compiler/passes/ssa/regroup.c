@@ -1,0 +1,330 @@
+/* regroup.c: what a thread group does here and there, one after the other, becomes one group, loops
+ * around several groups become loops within each:
+ *
+ *     for k { a; group 0 { b } group 1 { c } }
+ *     ->  group 0 { for k { a; b } } group 1 { for k { a; c } }
+ *
+ * A thread is in one of the groups at most, and does what it did, in its order. So what a group
+ * keeps from one place to the next stays in its registers, and never needs a barrier of all. What
+ * groups do beside each other is in no order but that of the author's mbarriers, in a launch that
+ * has some; launches without are left alone.
+ *
+ * This is loop distribution over the threads, not the data: Kennedy and McKinley 1990, "Loop
+ * distribution with arbitrary control flow", whose control dependences are the groups here. Needs
+ * variables, which promote takes away: each group then sets its own. */
+#include "ir/op_vec.h"
+#include "passes/pass.h"
+#include "ir/rebuild.h"
+
+/* Ops that follow each other in a region, and that each thread may do without the other groups. */
+typedef struct Run {
+    Kernel *kernel;
+    Arena *arena;
+    Op *first, *last;       /* the last one that is or has a group */
+    Op *end;                /* the first one behind them that is no such op, or NULL */
+    VEC(const Op *) groups; /* the first op of each */
+    bool repeats;           /* some group is there twice, or within a loop */
+    bool fits;
+    Map tiles;        /* a variable of a tile that groups use -> TileUse */
+    Map going;        /* ops of the run itself that go into the groups */
+    Map read;         /* variables that all read */
+    VEC(Value *) set; /* and those that all set, which stay before the groups */
+} Run;
+
+typedef struct TileUse {
+    ThreadGroup group; /* the first one */
+    bool several, set;
+} TileUse;
+
+/* ---- which ops ---- */
+
+static bool is_control(const Op *op)
+{
+    return op->code == OP_for || op->code == OP_while || op->code == OP_if;
+}
+
+/* A thread does it for itself, or in a group. */
+static bool is_own(const Op *op)
+{
+    const unsigned traits = op_info(op->code)->traits;
+    switch ((int)op->code) {
+    case OP_var:
+    case OP_var_get:
+    case OP_var_set:
+    case OP_assume:
+    case OP_yield:
+    case OP_condition: return true;
+    default: break;
+    }
+    if (!is_control(op)) return traits & PURE && !(traits & COOP);
+    for (int i = 0; i < op->region_count && !is_group(op); i++)
+        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
+            if (!is_own(inner)) return false;
+    return true;
+}
+
+/* Nothing that a thread does. */
+static bool is_declared(const Op *op)
+{
+    return op->code == OP_shared_alloc ||
+           (op->code == OP_anchor && op->operands[0]->type->kind == TYPE_SHARED);
+}
+
+static bool is_variable_op(const Op *op)
+{
+    return op->code == OP_var_get || op->code == OP_var_set;
+}
+
+/* A tile is one thing of all: what one group makes of it, another may go on with. */
+typedef struct TileSearch {
+    Run *run;
+    ThreadGroup group;
+} TileSearch;
+
+static void note_tile(Op *op, void *context)
+{
+    const TileSearch *search = context;
+    Run *run = search->run;
+    if (!is_variable_op(op) || op->operands[0]->type->content->kind != TYPE_TILE) return;
+    TileUse *use = map_get(&run->tiles, op->operands[0]);
+    if (!use) {
+        use = arena_new_of(run->arena, TileUse);
+        use->group = search->group;
+        map_set(run->arena, &run->tiles, op->operands[0], use);
+    }
+    use->several |= !group_is_same(use->group, search->group);
+    use->set |= op->code == OP_var_set;
+    run->fits &= !(use->several && use->set);
+}
+
+static void note_group(Run *run, const Op *op, bool within)
+{
+    const ThreadGroup group = group_threads(op);
+    const Op *others = op->regions[1]->first;
+    bool is_known = false;
+    for (size_t i = 0; i < run->groups.count; i++) {
+        const ThreadGroup known = group_threads(run->groups.data[i]);
+        is_known |= group_is_same(known, group);
+        run->fits &= group_is_same(known, group) || group_is_apart(known, group);
+    }
+    run->fits &= others && others->code == OP_yield && op->result_count == 0;
+    run->repeats |= is_known || within;
+    if (!is_known) vec_push(run->arena, &run->groups, op);
+    TileSearch search = {run, group};
+    region_visit(op->regions[0], note_tile, &search);
+}
+
+static void find_groups(Run *run, const Op *op, bool within)
+{
+    if (is_group(op)) {
+        note_group(run, op, within);
+        return;
+    }
+    for (int i = 0; i < op->region_count; i++)
+        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
+            find_groups(run, inner, true);
+}
+
+static Run find_run(Kernel *kernel, Arena *arena, Op *first)
+{
+    Run run = {.kernel = kernel, .arena = arena, .first = first, .end = first, .fits = true};
+    for (; run.end && (is_own(run.end) || is_declared(run.end)); run.end = run.end->next) {
+        if (!has_group(run.end)) continue;
+        find_groups(&run, run.end, false);
+        run.last = run.end;
+    }
+    return run;
+}
+
+/* ---- what goes into the groups, and what stays before them ---- */
+
+static bool is_used_only_here(const Run *run, const Value *value)
+{
+    int uses = 0;
+    for (const Op *op = run->first; op != run->last->next; op = op->next)
+        uses += op_count_uses(op, value);
+    return uses == value->use_count;
+}
+
+static bool goes(const Run *run, const Op *op)
+{
+    if (is_declared(op)) return false;
+    if (op->code == OP_var) return is_used_only_here(run, op->results);
+    if (!(op_info(op->code)->traits & PURE) && op->code != OP_assume) return true;
+    for (int i = 0; i < op->operand_count; i++)
+        if (op->operands[i]->op && map_has(&run->going, op->operands[i]->op)) return true;
+    return false;
+}
+
+static void choose(Run *run)
+{
+    for (Op *op = run->first; op != run->last->next; op = op->next) {
+        if (!goes(run, op)) continue;
+        map_set(run->arena, &run->going, op, op);
+        for (int i = 0; i < op->result_count; i++)
+            run->fits &= is_used_only_here(run, &op->results[i]);
+    }
+}
+
+/* ---- variables that stay before the groups ---- */
+
+/* Whether the variable is made by what goes. */
+static bool is_inner(const Run *run, const Value *variable)
+{
+    const Region *here = run->first->parent;
+    const Op *op = variable->op;
+    while (op && op->parent != here) op = op->parent->parent;
+    return op && map_has(&run->going, op);
+}
+
+/* What all do with variables. */
+static void note_variables(Run *run, const Op *op)
+{
+    if (is_group(op)) return;
+    if (op->code == OP_var_get) map_set(run->arena, &run->read, op->operands[0], run);
+    if (op->code == OP_var_set && !is_inner(run, op->operands[0]))
+        vec_push(run->arena, &run->set, op->operands[0]);
+    for (int i = 0; i < op->region_count; i++)
+        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
+            note_variables(run, inner);
+}
+
+/* What all set has to be set in all threads, or is a tile that one group alone uses. */
+static void check_variables(Run *run)
+{
+    for (const Op *op = run->first; op != run->last->next; op = op->next)
+        if (map_has(&run->going, op)) note_variables(run, op);
+    for (size_t i = 0; i < run->set.count; i++) {
+        const TileUse *use = map_get(&run->tiles, run->set.data[i]);
+        run->fits &= use && !use->several && !map_has(&run->read, run->set.data[i]);
+    }
+}
+
+/* ---- a group ---- */
+
+/* What a group does of what all groups did. */
+static void keep_only(const Run *run, Region *region, ThreadGroup group)
+{
+    for (Op *op = region->first, *next; op; op = next) {
+        next = op->next;
+        if (is_group(op)) {
+            Region *body = op->regions[0];
+            const bool is_its = group_is_same(group_threads(op), group);
+            while (is_its && body->first != region_terminator(body))
+                op_move_before(body->first, op);
+            op_erase(op);
+            continue;
+        }
+        const TileUse *use = op->code == OP_var_set ? map_get(&run->tiles, op->operands[0]) : NULL;
+        if (use && !group_is_same(use->group, group)) { /* which is alone in using it */
+            op_erase(op);
+            continue;
+        }
+        for (int i = 0; i < op->region_count; i++) keep_only(run, op->regions[i], group);
+    }
+}
+
+static void use_other(Op *op, void *context)
+{
+    Value *const *change = context; /* of a variable to another one */
+    if (is_variable_op(op) && op->operands[0] == change[0]) op_set_operand(op, 0, change[1]);
+}
+
+typedef struct Seen {
+    Arena *arena;
+    Map variables;
+} Seen;
+
+static void note_seen(Op *op, void *context)
+{
+    Seen *seen = context;
+    if (is_variable_op(op)) map_set(seen->arena, &seen->variables, op->operands[0], op);
+}
+
+/* A tile that nothing else uses, and that the group sets before it reads it, is the group's own. */
+static void own_tiles(const Run *run, Region *region)
+{
+    Seen seen = {.arena = run->arena};
+    for (Op *op = region->first; op; op = op->next) {
+        Value *variable = op->code == OP_var_set ? op->operands[0] : NULL;
+        const bool is_first = variable && !map_has(&seen.variables, variable);
+        op_visit(op, note_seen, &seen);
+        if (!is_first || variable->type->content->kind != TYPE_TILE) continue;
+        if (region_count_uses(region, variable) != variable->use_count) continue;
+        Builder start = builder_before(op);
+        Op *own = build_op(&start, OP_var, 0, NULL, 1, &variable->type);
+        own->results[0].name = variable->name;
+        Value *change[2] = {variable, own->results};
+        region_visit(region, use_other, change);
+    }
+}
+
+static Region *build_group(const Run *run, const Op *first)
+{
+    Map copies = {0};
+    Builder at = builder_after(run->last);
+    at.span = first->span;
+    Value *inside = op_clone(&at, first->operands[0]->op, &copies)->results;
+    Op *branch = build_op(&at, OP_if, 1, &inside, 0, NULL);
+    Builder members = builder_at_end(branch->regions[0], at.span),
+            others = builder_at_end(branch->regions[1], at.span);
+    for (Op *op = run->first; op != run->last->next; op = op->next)
+        if (map_has(&run->going, op)) op_clone(&members, op, &copies);
+    build_op(&members, OP_yield, 0, NULL, 0, NULL);
+    build_op(&others, OP_yield, 0, NULL, 0, NULL);
+    keep_only(run, branch->regions[0], group_threads(branch));
+    return branch->regions[0];
+}
+
+static void build_groups(const Run *run)
+{
+    VEC(Region *) built = {0};
+    for (size_t i = run->groups.count; i-- > 0;)
+        vec_push(run->arena, &built, build_group(run, run->groups.data[i]));
+    for (Op *op = run->last, *first = run->first, *previous; op; op = previous) {
+        previous = op == first ? NULL : op->previous;
+        if (map_has(&run->going, op)) op_erase(op);
+    }
+    for (size_t i = 0; i < built.count; i++) own_tiles(run, built.data[i]);
+}
+
+/* ---- all of a region ---- */
+
+/* Whether the run was regrouped. */
+static bool regroup_run(Run *run)
+{
+    if (!run->last || !run->fits || !run->repeats) return false;
+    choose(run);
+    check_variables(run);
+    if (run->fits) build_groups(run);
+    return run->fits;
+}
+
+/* A run that does not fit may do so from behind its first group on, and in its loops. */
+static void regroup(Kernel *kernel, Arena *arena, Region *region)
+{
+    for (Op *op = region->first; op;) {
+        Run run = find_run(kernel, arena, op);
+        Op *end = run.end;
+        if (run.last && regroup_run(&run)) {
+            op = end;
+            continue;
+        }
+        while (op != end && !has_group(op)) op = op->next;
+        if (!op) return;
+        for (int i = 0; i < op->region_count && !is_group(op); i++)
+            regroup(kernel, arena, op->regions[i]);
+        op = op->next;
+    }
+}
+
+bool pass_regroup(Kernel *kernel, const Target *target)
+{
+    (void)target;
+    Arena *arena = arena_new();
+    for (Op *op = kernel->host->first; op; op = op->next)
+        if (op->code == OP_launch && region_has(launch_region(op), OP_signal_init))
+            regroup(kernel, arena, launch_region(op));
+    arena_free(arena);
+    return true;
+}

@@ -1,0 +1,506 @@
+/* simplify.c: folds constants and identities, takes branches that are decided, finds equal pure ops
+ * again (common subexpressions, by scope), and drops what nobody needs, values that loops carry for
+ * nobody included. Runs at every stage; repeats until nothing changes. */
+#include "ir/fold.h"
+#include "passes/analysis/loop.h"
+#include "passes/pass.h"
+#include "passes/ssa/simplify.h"
+#include "ir/rebuild.h"
+
+#include "base/vec.h"
+
+#include <string.h>
+
+enum { FIRST_BITS = 10, ROUNDS = 8 };
+
+typedef struct Known { /* a pure op that is visible here */
+    Op *op;
+    struct Known *next;
+    uint32_t hash;
+} Known;
+
+/* Those of a slot go from the last one found to the first: scopes end in that order. */
+typedef struct Table {
+    Known **slots;
+    int bits;
+    VEC(Known *) scope; /* all of them, as they were found */
+} Table;
+
+typedef struct Simplifier {
+    Kernel *kernel;
+    Map replaced;
+    Table table;
+    bool changed;
+} Simplifier;
+
+/* ---- equal ops ---- */
+
+static uint32_t mix(uint32_t hash, uint64_t more)
+{
+    return (uint32_t)((hash ^ more ^ more >> 32) * UINT64_C(0x9E3779B97F4A7C15) >> 32);
+}
+
+static uint32_t hash_attr(uint32_t hash, const Attr *attr)
+{
+    uint64_t bits;
+    memcpy(&bits, &attr->number, sizeof bits);
+    hash = mix(mix(mix(hash, (uint64_t)attr->key), (uint64_t)attr->integer), bits);
+    hash = mix(hash, (uintptr_t)attr->text);
+    for (int i = 0; i < attr->count; i++) hash = mix(hash, (uint64_t)attr->integers[i]);
+    return hash;
+}
+
+static uint32_t hash_op(const Op *op)
+{
+    uint32_t hash = (uint32_t)op->code;
+    for (int i = 0; i < op->operand_count; i++) hash = mix(hash, (uintptr_t)op->operands[i]);
+    for (int i = 0; i < op->attr_count; i++) hash = hash_attr(hash, &op->attrs[i]);
+    for (int i = 0; i < op->result_count; i++) hash = mix(hash, (uintptr_t)op->results[i].type);
+    return hash;
+}
+
+static bool same_attr(const Attr *a, const Attr *b)
+{
+    if (a->key != b->key || a->integer != b->integer || a->text != b->text || a->count != b->count)
+        return false;
+    if (memcmp(&a->number, &b->number, sizeof a->number) != 0) return false; /* -0.0 is not 0.0 */
+    return a->count == 0 ||
+           memcmp(a->integers, b->integers, sizeof *a->integers * (size_t)a->count) == 0;
+}
+
+static bool same_op(const Op *a, const Op *b)
+{
+    if (a->code != b->code || a->operand_count != b->operand_count ||
+        a->result_count != b->result_count || a->attr_count != b->attr_count)
+        return false;
+    for (int i = 0; i < a->operand_count; i++)
+        if (a->operands[i] != b->operands[i]) return false;
+    for (int i = 0; i < a->result_count; i++)
+        if (a->results[i].type != b->results[i].type) return false;
+    for (int i = 0; i < a->attr_count; i++)
+        if (!same_attr(&a->attrs[i], &b->attrs[i])) return false;
+    return true;
+}
+
+static Known **slot_of(const Table *table, uint32_t hash)
+{
+    return &table->slots[hash >> (32 - table->bits)];
+}
+
+static void enter(const Table *table, Known *known)
+{
+    Known **slot = slot_of(table, known->hash);
+    known->next = *slot;
+    *slot = known;
+}
+
+static void set_size(Simplifier *simplifier, int bits)
+{
+    Table *table = &simplifier->table;
+    table->bits = bits;
+    table->slots = arena_new_array(simplifier->kernel->arena, Known *, (size_t)1 << bits);
+    for (size_t i = 0; i < table->scope.count; i++) enter(table, table->scope.data[i]);
+}
+
+static const Op *find_equal(Simplifier *simplifier, Op *op)
+{
+    Table *table = &simplifier->table;
+    const uint32_t hash = hash_op(op);
+    for (const Known *known = *slot_of(table, hash); known; known = known->next)
+        if (known->hash == hash && same_op(known->op, op)) return known->op;
+    Known *known = arena_new_of(simplifier->kernel->arena, Known);
+    *known = (Known){.op = op, .hash = hash};
+    enter(table, known);
+    vec_push(simplifier->kernel->arena, &table->scope, known);
+    if (table->scope.count >> table->bits) set_size(simplifier, table->bits + 2);
+    return NULL;
+}
+
+static void leave_scope(Simplifier *simplifier, size_t mark)
+{
+    Table *table = &simplifier->table;
+    while (table->scope.count > mark) {
+        const Known *known = vec_pop(&table->scope);
+        *slot_of(table, known->hash) = known->next;
+    }
+}
+
+/* ---- identities ---- */
+
+static bool is_constant(const Value *value, int64_t number)
+{
+    int64_t constant;
+    return value_constant(value, &constant) && constant == number;
+}
+
+static bool is_commutative(OpCode code)
+{
+    return code == OP_add || code == OP_mul || code == OP_and || code == OP_or || code == OP_xor ||
+           code == OP_min || code == OP_max;
+}
+
+/* Constants to the right, so that the identities and find_equal see one form. */
+static void order_operands(Op *op)
+{
+    if (!is_commutative(op->code) || !op->operands[0]->op || op->operands[0]->op->code != OP_const)
+        return;
+    Value *first = op->operands[0];
+    op_set_operand(op, 0, op->operands[1]);
+    op_set_operand(op, 1, first);
+}
+
+/* (x + c) + d = x + (c + d), and the like for *: how index arithmetic of inlined functions shrinks.
+ */
+static Value *reassociate(Builder *builder, const Op *op)
+{
+    if (op->code != OP_add && op->code != OP_mul) return NULL;
+    const Op *inner = op->operands[0]->op;
+    int64_t outer_constant, inner_constant;
+    if (!inner || inner->code != op->code || !value_constant(op->operands[1], &outer_constant) ||
+        !value_constant(inner->operands[1], &inner_constant))
+        return NULL;
+    Value *constant = build2(builder, op->code, inner->operands[1], op->operands[1]);
+    return build2(builder, op->code, inner->operands[0], constant);
+}
+
+static Value *identity_with_constant(const Op *op)
+{
+    Value *a = op->operands[0], *b = op->operands[1];
+    switch ((int)op->code) {
+    case OP_add:
+    case OP_sub:
+    case OP_shl:
+    case OP_shr:
+    case OP_xor: return is_constant(b, 0) ? a : NULL;
+    case OP_or:
+        return is_constant(b, 0) ? a : a->type->dtype == DTYPE_b1 && is_constant(b, 1) ? b : NULL;
+    case OP_and:
+        return is_constant(b, 0) ? b : a->type->dtype == DTYPE_b1 && is_constant(b, 1) ? a : NULL;
+    case OP_mul: return is_constant(b, 1) ? a : is_constant(b, 0) ? b : NULL;
+    case OP_div:
+    case OP_floordiv: return is_constant(b, 1) ? a : NULL;
+    default: return NULL;
+    }
+}
+
+static Value *identity(Builder *builder, Op *op)
+{
+    if (op->code == OP_cast && op->operands[0]->type == op->results[0].type) return op->operands[0];
+    if (op->code == OP_convert && op->operands[0]->type == op->results[0].type)
+        return op->operands[0];
+    if (op->code == OP_select) {
+        if (op->operands[1] == op->operands[2]) return op->operands[1];
+        int64_t constant;
+        return value_constant(op->operands[0], &constant) ? op->operands[constant ? 1 : 2] : NULL;
+    }
+    if (op->operand_count != 2 || op->result_count != 1 || !(op_info(op->code)->traits & ELEM))
+        return NULL;
+    order_operands(op);
+    if (dtype_is_float(op->operands[0]->type->dtype) || !type_is_scalar(op->results[0].type))
+        return NULL;
+    Value *value = identity_with_constant(op);
+    return value ? value : reassociate(builder, op);
+}
+
+/* ---- decided branches, empty loops ---- */
+
+/* Moves a region's ops before `op` and lets its yield's operands stand for the results. */
+static void inline_region(Simplifier *simplifier, Op *op, Region *region)
+{
+    for (Op *inner = region->first, *next; inner; inner = next) {
+        next = inner->next;
+        if (inner->code == OP_yield) {
+            for (int i = 0; i < inner->operand_count; i++)
+                map_set(simplifier->kernel->arena, &simplifier->replaced, &op->results[i],
+                        inner->operands[i]);
+            op_erase(inner);
+        } else {
+            op_move_before(inner, op);
+        }
+    }
+    op_erase(op);
+}
+
+/* A loop of one round is its body, when no pass has business with loops any more. */
+static bool run_once(Simplifier *simplifier, Op *loop)
+{
+    Region *body = loop->regions[0];
+    if (simplifier->kernel->stage != STAGE_THREADED || loop_trips(loop) != 1) return false;
+    for (int i = 0; i < body->argument_count; i++)
+        map_set(simplifier->kernel->arena, &simplifier->replaced, body->arguments[i],
+                loop->operands[i ? 2 + i : 0]);
+    inline_region(simplifier, loop, body);
+    return true;
+}
+
+static bool decide(Simplifier *simplifier, Op *op)
+{
+    int64_t begin, end;
+    if (op->code == OP_if && value_constant(op->operands[0], &begin)) {
+        inline_region(simplifier, op, op->regions[begin ? 0 : 1]);
+        return true;
+    }
+    if (op->code != OP_for) return false;
+    if (run_once(simplifier, op)) return true;
+    if (!value_constant(op->operands[0], &begin) || !value_constant(op->operands[1], &end) ||
+        begin < end || op->operands[0]->type->dtype == DTYPE_u64) /* constants have a sign here */
+        return false;
+    for (int i = 0; i < op->result_count; i++)
+        map_set(simplifier->kernel->arena, &simplifier->replaced, &op->results[i],
+                op->operands[3 + i]);
+    op_erase(op);
+    return true;
+}
+
+/* ---- one walk ---- */
+
+static Value *resolve(const Simplifier *simplifier, Value *value)
+{
+    for (Value *next; (next = map_get(&simplifier->replaced, value)) != NULL;) value = next;
+    return value;
+}
+
+static bool simplify_op(Simplifier *simplifier, Op *op)
+{
+    Builder builder = builder_before(op);
+    Value *value = fold_constants(&builder, op);
+    if (!value) value = identity(&builder, op);
+    if (!value && op_info(op->code)->traits & PURE && !op->region_count) {
+        const Op *equal = find_equal(simplifier, op);
+        if (equal) {
+            for (int i = 0; i < op->result_count; i++)
+                map_set(simplifier->kernel->arena, &simplifier->replaced, &op->results[i],
+                        &equal->results[i]);
+            op_erase(op);
+            return true;
+        }
+    }
+    if (!value) return false;
+    map_set(simplifier->kernel->arena, &simplifier->replaced, op->results, value);
+    op_erase(op);
+    return true;
+}
+
+static void simplify_region(Simplifier *simplifier, Region *region);
+
+/* Device code may use nothing that the host region computes: it is simplified with no op in sight.
+ */
+static void simplify_launch(Simplifier *simplifier, Op *launch)
+{
+    const Table outside = simplifier->table;
+    simplifier->table = (Table){0};
+    set_size(simplifier, FIRST_BITS);
+    simplify_region(simplifier, launch->regions[0]);
+    simplifier->table = outside;
+}
+
+static void simplify_region(Simplifier *simplifier, Region *region)
+{
+    size_t mark = simplifier->table.scope.count;
+    for (Op *op = region->first, *next; op; op = next) {
+        for (int i = 0; i < op->operand_count; i++)
+            op_set_operand(op, i, resolve(simplifier, op->operands[i]));
+        next = op->next;
+        Op *previous = op->previous;
+        if (decide(simplifier, op)) { /* what was inlined comes next */
+            next = previous ? previous->next : region->first;
+            simplifier->changed = true;
+            continue;
+        }
+        if (simplify_op(simplifier, op)) {
+            simplifier->changed = true;
+            continue;
+        }
+        if (op->code == OP_launch)
+            simplify_launch(simplifier, op);
+        else
+            for (int i = 0; i < op->region_count; i++) simplify_region(simplifier, op->regions[i]);
+    }
+    leave_scope(simplifier, mark);
+}
+
+/* ---- dead ops; counts of uses in Value.scratch ---- */
+
+static void count_uses(Op *op, void *context)
+{
+    (void)context;
+    for (int i = 0; i < op->operand_count; i++)
+        op->operands[i]->scratch = (void *)((uintptr_t)op->operands[i]->scratch + 1);
+}
+
+static void clear_uses(Op *op, void *context)
+{
+    (void)context;
+    for (int i = 0; i < op->operand_count; i++) op->operands[i]->scratch = NULL;
+    for (int i = 0; i < op->result_count; i++) op->results[i].scratch = NULL;
+    for (int i = 0; i < op->region_count; i++)
+        for (int j = 0; j < op->regions[i]->argument_count; j++)
+            op->regions[i]->arguments[j]->scratch = NULL;
+}
+
+static void drop_use(Value *value)
+{
+    value->scratch = (void *)((uintptr_t)value->scratch - 1);
+}
+
+static void drop_operands(Op *op, void *context)
+{
+    (void)context;
+    for (int i = 0; i < op->operand_count; i++) drop_use(op->operands[i]);
+}
+
+static bool has_effect(const Op *op)
+{
+    if (!op->region_count) return (op_info(op->code)->traits & (WRITES | TERM)) != 0;
+    if (op->code == OP_launch || op->code == OP_while)
+        return true; /* a while may not end: keep it */
+    for (int i = 0; i < op->region_count; i++)
+        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
+            if (inner->code != OP_yield && has_effect(inner)) return true;
+    return false;
+}
+
+static bool is_used(const Op *op)
+{
+    for (int i = 0; i < op->result_count; i++)
+        if (op->results[i].scratch) return true;
+    return false;
+}
+
+/* True if there were some. */
+static bool drop_dead(Region *region)
+{
+    bool dropped = false;
+    for (Op *op = region->last, *previous; op; op = previous) {
+        previous = op->previous;
+        if (is_used(op) || has_effect(op)) {
+            for (int i = op->region_count - 1; i >= 0; i--) dropped |= drop_dead(op->regions[i]);
+            continue;
+        }
+        for (int i = 0; i < op->region_count; i++)
+            region_visit(op->regions[i], drop_operands, NULL);
+        drop_operands(op, NULL);
+        op_erase(op);
+        dropped = true;
+    }
+    return dropped;
+}
+
+static void forget_uses(Kernel *kernel)
+{
+    kernel_visit(kernel, clear_uses, NULL);
+    for (int i = 0; i < kernel->parameter_count; i++) kernel->parameters[i].value->scratch = NULL;
+}
+
+void kernel_drop_dead(Kernel *kernel)
+{
+    kernel_visit(kernel, clear_uses, NULL);
+    kernel_visit(kernel, count_uses, NULL);
+    drop_dead(kernel->host);
+    forget_uses(kernel);
+}
+
+/* ---- values that loops carry for nobody: the result unused, the argument only fed back to itself
+ * ---- */
+
+static void remove_argument(Region *region, int index)
+{
+    region->argument_count--;
+    for (int i = index; i < region->argument_count; i++) {
+        region->arguments[i] = region->arguments[i + 1];
+        region->arguments[i]->index = i;
+    }
+}
+
+/* The ops' results are an array in place, so a loop with fewer results is a new op. */
+static void narrow_loop(Simplifier *simplifier, Op *loop, int index)
+{
+    Arena *arena = simplifier->kernel->arena;
+    VEC(const Type *) types = {0};
+    for (int i = 0; i < loop->result_count; i++)
+        if (i != index) vec_push(arena, &types, loop->results[i].type);
+    op_remove_operand(loop, 3 + index);
+    Op *narrow =
+        op_rebuild(loop, loop->operand_count, loop->operands, (int)types.count, types.data);
+    remove_argument(narrow->regions[0], 1 + index);
+    Op *yield = narrow->regions[0]->last;
+    op_remove_operand(yield, index);
+    for (int i = 0, j = 0; i < loop->result_count; i++) {
+        if (i == index) continue;
+        narrow->results[j].name = loop->results[i].name;
+        map_set(arena, &simplifier->replaced, &loop->results[i], &narrow->results[j++]);
+    }
+    op_erase(loop);
+    simplifier->changed = true;
+}
+
+static int find_useless_carry(const Op *loop)
+{
+    const Op *yield = loop->regions[0]->last;
+    if (!yield || yield->code != OP_yield) return -1;
+    for (int i = 0; i < loop->result_count; i++) {
+        const Value *argument = loop->regions[0]->arguments[1 + i];
+        bool feeds_itself = yield->operands[i] == argument;
+        if (!loop->results[i].scratch && (size_t)argument->scratch == (feeds_itself ? 1u : 0u))
+            return i;
+    }
+    return -1;
+}
+
+/* A carried value that every iteration passes on as it came is the initial one. */
+static void forward_invariants(Simplifier *simplifier, Op *loop)
+{
+    const Op *yield = loop->regions[0]->last;
+    for (int i = 0; yield && i < loop->result_count; i++) {
+        Value *argument = loop->regions[0]->arguments[1 + i];
+        if (yield->operands[i] != argument || map_has(&simplifier->replaced, argument)) continue;
+        bool used = loop->results[i].scratch || (size_t)argument->scratch > 1;
+        if (!used) continue;
+        map_set(simplifier->kernel->arena, &simplifier->replaced, argument, loop->operands[3 + i]);
+        map_set(simplifier->kernel->arena, &simplifier->replaced, &loop->results[i],
+                loop->operands[3 + i]);
+        simplifier->changed = true;
+    }
+}
+
+static void narrow_loops(Simplifier *simplifier, Region *region)
+{
+    for (Op *op = region->first, *next; op; op = next) {
+        next = op->next;
+        for (int i = 0; i < op->region_count; i++) narrow_loops(simplifier, op->regions[i]);
+        if (op->code != OP_for || !op->regions[0]->last) continue;
+        int useless = find_useless_carry(op);
+        if (useless >= 0)
+            narrow_loop(simplifier, op, useless);
+        else
+            forward_invariants(simplifier, op);
+    }
+}
+
+static bool simplify_once(Simplifier *simplifier)
+{
+    Kernel *kernel = simplifier->kernel;
+    simplifier->changed = false;
+    simplifier->replaced = (Map){0};
+    simplify_region(simplifier, kernel->host);
+    region_replace(kernel->host, &simplifier->replaced);
+    kernel_visit(kernel, clear_uses, NULL);
+    kernel_visit(kernel, count_uses, NULL);
+    simplifier->changed |= drop_dead(kernel->host);
+    simplifier->replaced = (Map){0};
+    narrow_loops(simplifier, kernel->host);
+    region_replace(kernel->host, &simplifier->replaced);
+    forget_uses(kernel);
+    return simplifier->changed;
+}
+
+bool pass_simplify(Kernel *kernel, const Target *target)
+{
+    (void)target;
+    Simplifier *simplifier = arena_new_of(kernel->arena, Simplifier);
+    simplifier->kernel = kernel;
+    set_size(simplifier, FIRST_BITS);
+    for (int round = 0; round < ROUNDS && simplify_once(simplifier); round++)
+        ;
+    return true;
+}

@@ -1,0 +1,327 @@
+/* uniform.c: what threads do together they have to reach together, with the same values; needs and
+ * leaves a TYPED kernel in SSA, behind groups.
+ *
+ * An op of all threads under control by which they may part comes before that if it can; else it is
+ * an error that shows both places. So is one that depends on a value that differs. An effect that
+ * is to happen once happens in every thread where they differ on its place or value, or do not all
+ * come there; what an atomic found that happens once goes to the others through shared memory. */
+#include "base/vec.h"
+#include "passes/analysis/access.h"
+#include "passes/ssa/agreed.h"
+#include "passes/analysis/rounds.h"
+
+#include <ctype.h>
+#include <string.h>
+
+typedef struct Uniform {
+    Kernel *kernel;
+    Agreement *agreement;
+    bool failed;
+} Uniform;
+
+/* ---- what threads do together ---- */
+
+static bool is_cooperative(const Op *op)
+{
+    return op_info(op->code)->traits & COOP;
+}
+
+static bool is_joint(const Op *op)
+{
+    return is_cooperative(op) || op_has_tiles(op);
+}
+
+/* The first one that is cooperative by itself, else the first of all. */
+static void find_joint(Op *op, void *context)
+{
+    const Op **found = context;
+    if (is_joint(op) && (!*found || (is_cooperative(op) && !is_cooperative(*found)))) *found = op;
+}
+
+static const Op *joint_inside(const Op *op)
+{
+    const Op *found = NULL;
+    for (int i = 0; i < op->region_count && !is_group(op); i++)
+        region_visit(op->regions[i], find_joint, &found);
+    return found;
+}
+
+static bool is_of_name(char c)
+{
+    return c == '_' || isalnum((unsigned char)c);
+}
+
+static bool is_thread_group(const Op *op)
+{
+    return op->code == OP_in_group || is_group(op);
+}
+
+/* Of the library's own code there is nothing to show. */
+static bool is_shown(const Op *op)
+{
+    return op->span.source && op->span.source->path[0] != '<';
+}
+
+/* `told`: the value of which that was said already, or NULL. */
+static void note_source(const Uniform *uniform, const Op *source, const Op *user, const Value *told)
+{
+    const uint32_t at = source->span.begin;
+    const bool is_new = at != user->span.begin && !(told && told->op->span.begin == at);
+    if (is_shown(source) && is_new && !is_thread_group(source))
+        diag_note(uniform->kernel->session->diags, source->span, "the threads differ from here on");
+    else if (is_thread_group(source))
+        diag_note(uniform->kernel->session->diags, source->span,
+                  "this thread group sets a value for its own threads alone");
+}
+
+/* Whether the name stands in the program's text: the library has names of its own. */
+static bool is_written(const Value *value)
+{
+    const Source *source = value->op ? value->op->span.source : NULL;
+    const size_t length = strlen(value->name);
+    if (!source) return false;
+    for (const char *at = source->text; (at = strstr(at, value->name)); at += length)
+        if ((at == source->text || !is_of_name(at[-1])) && !is_of_name(at[length])) return true;
+    return false;
+}
+
+/* The one that differs which is nearest to what needs it to be the same; NULL: none has a name. */
+static const Value *value_named(const Uniform *uniform)
+{
+    const NamedValues *names = difference_names(uniform->agreement);
+    for (size_t i = names->count; i-- > 0;)
+        if (is_written(names->data[i])) return names->data[i];
+    return NULL;
+}
+
+static void note_value(const Uniform *uniform, const Value *value, const Op *user, const Op *source)
+{
+    if (value && !is_thread_group(source) && is_shown(value->op) &&
+        value->op->span.begin != user->span.begin)
+        diag_note(uniform->kernel->session->diags, value->op->span,
+                  "'%s' is set here, and varies from thread to thread", value->name);
+}
+
+static void check_control(Uniform *uniform, const Op *op)
+{
+    const Op *joint = joint_inside(op), *source = NULL;
+    if (joint) source = threads_part(uniform->agreement, op);
+    if (!source) return;
+    diag_report(uniform->kernel->session->diags, DIAG_threads_part, joint->span);
+    const Value *value = value_named(uniform);
+    if (value)
+        diag_note(uniform->kernel->session->diags, op->span,
+                  "here they may go different ways, by '%s'", value->name);
+    else
+        diag_note(uniform->kernel->session->diags, op->span, "here they may go different ways");
+    note_value(uniform, value, op, source);
+    note_source(uniform, source, op, value);
+    uniform->failed = true;
+}
+
+/* Each lane brings a value of its own to these. */
+static bool takes_any_values(const Op *op)
+{
+    return op->code == OP_shuffle || op->code == OP_vote;
+}
+
+static void check_values(Uniform *uniform, const Op *op)
+{
+    const Op *source = NULL;
+    if (!is_joint(op) || op->region_count || takes_any_values(op) ||
+        op_info(op->code)->traits & TERM)
+        return;
+    for (int i = 0; i < op->operand_count && !source; i++)
+        source = threads_differ(uniform->agreement, op->operands[i], op_threads(op));
+    if (!source) return;
+    const Value *value = value_named(uniform);
+    diag_report(uniform->kernel->session->diags, DIAG_threads_differ, op->span,
+                value ? arena_printf(uniform->kernel->arena, "'%s', which", value->name)
+                      : "a value that");
+    note_value(uniform, value, op, source);
+    note_source(uniform, source, op, value);
+    uniform->failed = true;
+}
+
+static void check_op(Op *op, void *context)
+{
+    if (op->region_count && op->code != OP_launch)
+        check_control(context, op);
+    else
+        check_values(context, op);
+}
+
+/* ---- as many rounds, each thread from its own index on ---- */
+
+static void settle_rounds(Op *op, void *context)
+{
+    Uniform *uniform = context;
+    if (op->code != OP_for || !joint_inside(op) || !threads_part(uniform->agreement, op) ||
+        !loop_settle_rounds(uniform->kernel, op))
+        return;
+    agreement_free(uniform->agreement);
+    uniform->agreement = agreement_new(uniform->kernel);
+}
+
+/* ---- what can be done before the threads part ---- */
+
+typedef struct Hoist {
+    Arena *arena;
+    Op *control;
+    VEC(Op *) joint;
+    Map able; /* values that can come before it */
+} Hoist;
+
+static void collect_joint(Op *op, void *context)
+{
+    Hoist *hoist = context;
+    if (is_joint(op) && op_info(op->code)->traits & PURE) vec_push(hoist->arena, &hoist->joint, op);
+}
+
+static bool is_outside(const Op *control, const Value *value)
+{
+    const Region *region = value->op ? value->op->parent : value->region;
+    for (; region && region->parent; region = region->parent->parent)
+        if (region->parent == control) return false;
+    return true;
+}
+
+enum { HOIST_DEPTH = 64 };
+
+/* It follows from what is known before the control op by ops without effects. */
+static bool can_come_before(Hoist *hoist, const Value *value, int depth)
+{
+    if (is_outside(hoist->control, value) || map_has(&hoist->able, value)) return true;
+    const Op *op = value->op;
+    if (!op || depth == 0 || op->region_count || !(op_info(op->code)->traits & PURE)) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!can_come_before(hoist, op->operands[i], depth - 1)) return false;
+    map_set(hoist->arena, &hoist->able, value, hoist);
+    return true;
+}
+
+static void bring_before(Op *control, const Value *value)
+{
+    if (is_outside(control, value)) return;
+    for (int i = 0; i < value->op->operand_count; i++)
+        bring_before(control, value->op->operands[i]);
+    op_move_before(value->op, control);
+}
+
+/* Tiles that follow from others are made where all threads are. */
+static void hoist_joint(Op *op, void *context)
+{
+    const Uniform *uniform = context;
+    if (!op->region_count || op->code == OP_launch || !joint_inside(op) ||
+        !threads_part(uniform->agreement, op))
+        return;
+    Hoist hoist = {.arena = uniform->kernel->arena, .control = op};
+    for (int r = 0; r < op->region_count; r++) region_visit(op->regions[r], collect_joint, &hoist);
+    for (size_t i = 0; i < hoist.joint.count; i++)
+        for (int j = 0; j < hoist.joint.data[i]->result_count; j++)
+            if (can_come_before(&hoist, &hoist.joint.data[i]->results[j], HOIST_DEPTH))
+                bring_before(op, &hoist.joint.data[i]->results[j]);
+}
+
+/* ---- what is done once ---- */
+
+/* An `if` whose first region runs in the block's first threads, by their number. */
+static bool is_for_first(const Op *op)
+{
+    int64_t count;
+    const Op *condition = op->code == OP_if ? op->operands[0]->op : NULL;
+    if (!condition || condition->code != OP_cmp ||
+        strcmp(op_attr(condition, ATTR_predicate)->text, "lt") != 0)
+        return false;
+    const Op *index = condition->operands[0]->op;
+    return index && index->code == OP_thread_id && value_constant(condition->operands[1], &count) &&
+           count > 0;
+}
+
+/* Also if some do not that could not be the one to do it for all: that is the first thread. */
+static bool all_come(const Uniform *uniform, const Op *op)
+{
+    for (const Region *at = op->parent; at->parent->code != OP_launch; at = at->parent->parent) {
+        if (is_group(at->parent) && at == at->parent->regions[0]) return true;
+        if (is_for_first(at->parent) && at == at->parent->regions[0]) continue;
+        if (threads_part(uniform->agreement, at->parent)) return false;
+    }
+    return true;
+}
+
+static bool all_agree(const Uniform *uniform, const Op *op)
+{
+    for (int i = 0; i < op->operand_count; i++)
+        if (threads_differ(uniform->agreement, op->operands[i], op_threads(op))) return false;
+    return all_come(uniform, op);
+}
+
+/* The thread that has it tells the others. */
+static void share_result(Kernel *kernel, Op *op)
+{
+    const int64_t one = 1;
+    Value *result = &op->results[0];
+    const Type *type = type_shared(kernel->types, result->type->dtype, 1, &one, NULL);
+    Builder after = builder_after(op);
+    Value *shared = build_op(&after, OP_shared_alloc, 0, NULL, 1, &type)->results;
+    Value *zero = build_const(&after, DTYPE_i32, 0);
+    Value *told = build2(&after, OP_element_load, shared, zero);
+    value_replace(result, told);
+    Builder before = builder_before(told->op);
+    Op *store = build_op(&before, OP_element_store, 3, (Value *[]){shared, result, zero}, 0, NULL);
+    op_set_int(store, ATTR_once, 1);
+}
+
+static void settle_once(Op *op, void *context)
+{
+    Uniform *uniform = context;
+    if (!op_is_element(op) || !op_int(op, ATTR_once, 0)) return;
+    if (op->operands[0]->type->kind == TYPE_LOCAL || !all_agree(uniform, op)) {
+        op_set_int(op, ATTR_once, 0);
+        agreement_free(uniform->agreement); /* what followed from it may differ now */
+        uniform->agreement = agreement_new(uniform->kernel);
+    } else if (op->code == OP_element_atomic && op_threads(op).count > 1 &&
+               op->results[0].use_count > 0) {
+        share_result(uniform->kernel, op);
+    }
+}
+
+/* ---- control by what threads found ---- */
+
+static void agree_control(Op *op, void *context)
+{
+    Uniform *uniform = context;
+    const Op *launch = op_enclosing(op, OP_launch);
+    if (!op->region_count || !launch || !op_int(launch, ATTR_agree, 0) || is_group(op)) return;
+    const Op *joint = joint_inside(op);
+    if (!joint || !threads_part(uniform->agreement, op) ||
+        !control_agree(uniform->agreement, uniform->kernel, op, joint))
+        return;
+    agreement_free(uniform->agreement);
+    uniform->agreement = agreement_new(uniform->kernel);
+}
+
+/* ---- the pass ---- */
+
+static void find_reason(Op *op, void *context)
+{
+    *(bool *)context |= op->code == OP_thread_id || op->code == OP_in_group ||
+                        op->code == OP_element_atomic || op->code == OP_element_store;
+}
+
+bool pass_uniform(Kernel *kernel, const Target *target)
+{
+    (void)target;
+    bool any = false;
+    kernel_visit(kernel, find_reason, &any);
+    if (!any) return true;
+    Uniform uniform = {.kernel = kernel, .agreement = agreement_new(kernel)};
+    kernel_visit(kernel, settle_rounds, &uniform);
+    kernel_visit(kernel, settle_once, &uniform);
+    kernel_visit(kernel, hoist_joint, &uniform);
+    kernel_visit(kernel, agree_control, &uniform);
+    for (Op *op = kernel->host->first; op; op = op->next)
+        if (op->code == OP_launch) region_visit(launch_region(op), check_op, &uniform);
+    agreement_free(uniform.agreement);
+    return !uniform.failed;
+}

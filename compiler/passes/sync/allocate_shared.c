@@ -1,0 +1,289 @@
+/* allocate_shared.c: places shared tiles in the block's shared memory; needs a PIPELINED kernel,
+ * leaves `offset` on each shared_alloc and `bytes` on each launch, PLACED.
+ *
+ * A tile lives from its first to its last use in the order of the text; a tile made outside a loop
+ * and used in it lives as long as the loop, since the next iteration may read it. Tiles are placed
+ * in the order in which their lives begin, each at the lowest place that no tile alive at the same
+ * time has. Groups of threads that follow each other may run at the same time: a tile that is made
+ * in one of them never shares a place with one that is made in another, and one from before them
+ * lives as long as they all do. One that is copied to asynchronously lives until that is waited
+ * for; where the author says when, to the end; one that other blocks of the cluster use always. A
+ * ring's slots, whose own barriers order the groups that use them, live as in a straight text. */
+#include <limits.h>
+
+#include "base/vec.h"
+#include "passes/analysis/access.h"
+
+enum { SHARED_ALIGN = 128 };
+
+typedef struct Life {
+    Op *alloc;
+    int first, last; /* -1: never used */
+    bool is_filled;  /* by copies that nobody has waited for yet */
+    int64_t offset, bytes;
+    const Op *run,
+        *group; /* the first of the groups that follow each other; the one it is made in */
+} Life;
+
+typedef struct Lives {
+    Arena *arena;
+    VEC(Life) items;
+    Map by_value; /* Value -> index + 1 */
+    int clock;
+} Lives;
+
+static Life *life_of(const Lives *lives, const Value *value)
+{
+    const uintptr_t index = (uintptr_t)map_get(&lives->by_value, value);
+    return index ? &lives->items.data[index - 1] : NULL;
+}
+
+static void extend(Life *life, int first, int last)
+{
+    if (life->first < 0 || first < life->first) life->first = first;
+    if (last > life->last) life->last = last;
+}
+
+static const Value *tile_used(const Op *op, int operand)
+{
+    const Value *value = op->operands[operand];
+    return value->type->kind == TYPE_SHARED ? &shared_root(value)->results[0] : value;
+}
+
+/* A copy, or a store, that the author waits for, somewhere. */
+static bool is_left_open(const Op *op)
+{
+    return (op->code == OP_copy_async && !op_attr(op, ATTR_stages)) ||
+           (op->code == OP_tensor_store && op_int(op, ATTR_open, 0));
+}
+
+/* Other blocks of the cluster use its tiles, when these may not: whose those are stays so. */
+static bool is_between_blocks(const Op *op)
+{
+    return op->code == OP_shared_peer || op_attr(op, ATTR_cast) ||
+           (op->code == OP_signal_expect && op->operand_count > 3) ||
+           (op->code == OP_signal_arrive && op->operand_count > 2) ||
+           (op->code == OP_slot_give && op->operand_count > 3);
+}
+
+/* The author's mbarriers have their bytes for themselves: a thread may arrive at one that nobody
+ * waits for any more, and waits are not what sync sees as uses of memory. */
+static void note_uses(const Lives *lives, const Op *op, int now)
+{
+    for (int i = 0; i < op->operand_count; i++) {
+        Life *life = life_of(lives, tile_used(op, i));
+        if (life && (is_between_blocks(op) || op->code == OP_signal_init))
+            extend(life, 0, INT_MAX);
+        else if (life)
+            extend(life, now, is_left_open(op) ? INT_MAX : now);
+        if (life) life->is_filled |= op->code == OP_copy_async;
+    }
+}
+
+/* What copies fill lives until they are waited for, whether it is read or not. */
+static void note_wait(const Lives *lives, const Op *wait, int now)
+{
+    for (size_t i = 0; wait->code == OP_copy_wait && i < lives->items.count; i++) {
+        Life *life = &lives->items.data[i];
+        if (!life->is_filled) continue;
+        extend(life, now, now);
+        life->is_filled = op_int(wait, ATTR_count, 0) > 0;
+    }
+}
+
+/* Uses inside a loop, or groups, of tiles that were made before: they last for all of it. */
+static void note_inside(const Lives *lives, const Region *region, int first, int last, int known,
+                        bool rings)
+{
+    for (const Op *op = region->first; op; op = op->next) {
+        for (int i = 0; i < op->operand_count; i++) {
+            const uintptr_t index = (uintptr_t)map_get(&lives->by_value, tile_used(op, i));
+            if (!index || (int)index > known) continue;
+            Life *life = &lives->items.data[index - 1];
+            if (rings || !op_attr(life->alloc, ATTR_ring)) extend(life, first, last);
+        }
+        for (int r = 0; r < op->region_count; r++)
+            note_inside(lives, op->regions[r], first, last, known, rings);
+    }
+}
+
+/* Groups that follow each other. */
+typedef struct Run {
+    const Op *first; /* NULL: there is none */
+    int start, known;
+} Run;
+
+static void note_run(Lives *lives, const Run *run, const Op *end)
+{
+    for (const Op *op = run->first; op && op != end; op = op->next)
+        if (is_group(op))
+            note_inside(lives, op->regions[0], run->start, lives->clock, run->known, false);
+}
+
+static void walk_lives(Lives *lives, Region *region);
+
+static void walk_group(Lives *lives, Run *run, Op *op, int start)
+{
+    const size_t known = lives->items.count;
+    if (!run->first) *run = (Run){op, start, (int)known};
+    walk_lives(lives, op->regions[0]);
+    for (size_t i = known; i < lives->items.count; i++) {
+        lives->items.data[i].run = run->first;
+        lives->items.data[i].group = op;
+    }
+}
+
+static void walk_lives(Lives *lives, Region *region)
+{
+    Run run = {0};
+    for (Op *op = region->first; op; op = op->next) {
+        const int start = lives->clock++, known = (int)lives->items.count;
+        if (is_group(op)) {
+            walk_group(lives, &run, op, start);
+            continue;
+        }
+        if (run.first && !(op_info(op->code)->traits & PURE)) {
+            note_run(lives, &run, op);
+            run = (Run){0};
+        }
+        note_uses(lives, op, start);
+        note_wait(lives, op, start);
+        for (int r = 0; r < op->region_count; r++) walk_lives(lives, op->regions[r]);
+        if (op->code == OP_for || op->code == OP_while)
+            for (int r = 0; r < op->region_count; r++)
+                note_inside(lives, op->regions[r], start, lives->clock, known, true);
+        if (op->code != OP_shared_alloc) continue;
+        const Life life = {
+            .alloc = op, .first = -1, .last = -1, .bytes = op_int(op, ATTR_bytes, 0)};
+        vec_push(lives->arena, &lives->items, life);
+        map_set(lives->arena, &lives->by_value, &op->results[0],
+                (void *)(uintptr_t)lives->items.count);
+    }
+    note_run(lives, &run, NULL);
+}
+
+static int64_t align_up(int64_t offset, int64_t align)
+{
+    return (offset + align - 1) / align * align;
+}
+
+static bool share_bytes(const Life *a, const Life *b)
+{
+    return a->first >= 0 && b->first >= 0 && a->offset < b->offset + b->bytes &&
+           b->offset < a->offset + a->bytes;
+}
+
+static bool overlap(const Life *a, const Life *b)
+{
+    const bool apart = a->run && a->run == b->run && a->group != b->group;
+    return (apart || (a->first <= b->last && b->first <= a->last)) && share_bytes(a, b);
+}
+
+/* Moves the tile up past each placed one that it meets, until it meets none. */
+static void place(Life *const *placed, size_t count, Life *life)
+{
+    const int64_t align = op_int(life->alloc, ATTR_align, SHARED_ALIGN);
+    life->offset = 0;
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (size_t i = 0; i < count; i++)
+            if (overlap(placed[i], life)) {
+                life->offset = align_up(placed[i]->offset + placed[i]->bytes, align);
+                moved = true;
+            }
+    }
+}
+
+static Life **in_order_of_birth(Lives *lives)
+{
+    Life **order = arena_new_array(lives->arena, Life *, lives->items.count + 1);
+    for (size_t i = 0; i < lives->items.count; i++) {
+        size_t at = i;
+        for (; at > 0 && order[at - 1]->first > lives->items.data[i].first; at--)
+            order[at] = order[at - 1];
+        order[at] = &lives->items.data[i];
+    }
+    return order;
+}
+
+static int64_t place_all(Lives *lives)
+{
+    Life **order = in_order_of_birth(lives);
+    int64_t total = 0;
+    for (size_t i = 0; i < lives->items.count; i++) {
+        place(order, i, order[i]);
+        op_set_int(order[i]->alloc, ATTR_offset, order[i]->offset);
+        if (order[i]->first >= 0 && order[i]->offset + order[i]->bytes > total)
+            total = order[i]->offset + order[i]->bytes;
+    }
+    return total;
+}
+
+/* Where one tile has another's place the emulator tells what was written of each. */
+static void number_tiles(const Lives *lives)
+{
+    bool shared = false;
+    for (size_t i = 0; i < lives->items.count; i++)
+        for (size_t j = 0; j < i; j++)
+            shared |= share_bytes(&lives->items.data[i], &lives->items.data[j]);
+    for (size_t i = 0; shared && i < lives->items.count; i++)
+        op_set_int(lives->items.data[i].alloc, ATTR_tile, (int64_t)i + 1);
+}
+
+static void report_excess(const Kernel *kernel, const Op *launch, const Lives *lives, int64_t total,
+                          const Target *target)
+{
+    Diags *diags = kernel->session->diags;
+    diag_report(diags, DIAG_shared_memory, launch->span, (long long)total, target->name,
+                target->shared_bytes);
+    for (size_t i = 0; i < lives->items.count; i++) {
+        const Op *alloc = lives->items.data[i].alloc;
+        const Type *type = type_with_layout(kernel->types, alloc->results[0].type, NULL);
+        diag_note(diags, alloc->span, "%lld bytes for %s", (long long)lives->items.data[i].bytes,
+                  type_text(kernel->arena, type));
+    }
+}
+
+static void find_cluster_op(Op *op, void *context)
+{
+    Op **found = context;
+    if (!*found &&
+        (is_between_blocks(op) || op->code == OP_cluster_arrive || op->code == OP_signal_expect))
+        *found = op;
+}
+
+/* What only some machines have. */
+static bool has_clusters(const Kernel *kernel, Op *launch, const Target *target)
+{
+    Op *found = launch_cluster(launch) > 1 ? launch : NULL;
+    if (!found) region_visit(launch_region(launch), find_cluster_op, &found);
+    if (!found || target_has(target, HAS_CLUSTER)) return true;
+    diag_report(kernel->session->diags, DIAG_no_clusters, found->span,
+                found->code == OP_signal_expect ? "an mbarrier waits for bytes here"
+                                                : "blocks work together in clusters here",
+                target->name);
+    return false;
+}
+
+static bool place_launch(Kernel *kernel, Op *launch, const Target *target)
+{
+    Lives lives = {.arena = arena_new()};
+    if (!has_clusters(kernel, launch, target)) return false;
+    walk_lives(&lives, launch_region(launch));
+    const int64_t total = place_all(&lives);
+    number_tiles(&lives);
+    op_set_int(launch, ATTR_bytes, total);
+    const bool fits = total <= target->shared_bytes;
+    if (!fits) report_excess(kernel, launch, &lives, total, target);
+    arena_free(lives.arena);
+    return fits;
+}
+
+bool pass_shared(Kernel *kernel, const Target *target)
+{
+    bool fine = true;
+    for (Op *op = kernel->host->first; op; op = op->next)
+        if (op->code == OP_launch) fine &= place_launch(kernel, op, target);
+    kernel->stage = STAGE_PLACED;
+    return fine;
+}

@@ -1,0 +1,320 @@
+/* hazards.c: which accesses of a launch must be ordered: both touch the same bytes and one writes,
+ * by different threads, or the author has a sync between them. Memory is told by the bytes that it
+ * was placed in, threads by the layouts of registers. */
+#include "passes/sync/sync.h"
+
+/* ---- kinds of accesses ---- */
+
+static bool is_of(const Op *op, TypeKind memory)
+{
+    return (op_is_scattered(op) || op_is_element(op)) && op->operands[0]->type->kind == memory;
+}
+
+bool hazard_is_signal_copy(const Op *op)
+{
+    return op->code == OP_tensor_copy && op->operands[2]->type->rank == 1;
+}
+
+bool hazard_is_shared(const Op *op)
+{
+    return op->code == OP_shared_load || op->code == OP_shared_store || op->code == OP_copy_async ||
+           op->code == OP_dot_shared || op->code == OP_dot_slices || op->code == OP_tensor_store ||
+           (op->code == OP_tensor_wait && op->operand_count) || hazard_is_signal_copy(op) ||
+           is_of(op, TYPE_SHARED);
+}
+
+bool hazard_is_global(const Op *op)
+{
+    return op_is_access(op) || op->code == OP_copy_async || is_of(op, TYPE_VIEW);
+}
+
+static bool is_atomic(const Op *op)
+{
+    return op->code == OP_atomic || op->code == OP_element_atomic;
+}
+
+bool hazard_writes(const Op *op)
+{
+    return op->code == OP_store || op->code == OP_shared_store || op->code == OP_put ||
+           op->code == OP_element_store || is_atomic(op);
+}
+
+static const Layout *register_layout(const Op *op)
+{
+    return op->code != OP_shared_load && op->code != OP_gather ? op->operands[1]->type->layout
+                                                               : op->results[0].type->layout;
+}
+
+/* Each element at the place that it has in the tile itself. */
+static bool is_in_order(Op *op)
+{
+    const Value *memory = op->operands[0], *tile = scattered_value(op);
+    const int first = scattered_first(op);
+    if (memory->type->kind != TYPE_SHARED || scattered_mask(op) ||
+        memory->type->rank != tile->type->rank)
+        return false;
+    for (int d = 0; d < tile->type->rank; d++) {
+        const Op *index = op->operands[first + d]->op;
+        if (!index || index->code != OP_iota || op_int(index, ATTR_dim, 0) != d ||
+            tile->type->shape[d] != memory->type->shape[d])
+            return false;
+    }
+    return true;
+}
+
+/* A part that has one index along some dimensions and all of the others: two of them are the same
+ * bytes in the same way, or have none in common. NULL: it is no such part; else of which tile. */
+static const Value *whole_of_slot(const Value *part)
+{
+    const Op *view = part->op;
+    if (!view || view->code != OP_shared_view) return NULL;
+    const Type *whole = view->operands[0]->type;
+    const Attr *dims = op_attr(view, ATTR_dims);
+    for (int i = 0; i < dims->count; i++)
+        if (part->type->shape[i] != whole->shape[dims->integers[i]]) return NULL;
+    return shared_root(part) == view->operands[0]->op ? view->operands[0] : NULL;
+}
+
+static bool same_dims(const Op *a, const Op *b)
+{
+    const Attr *x = op_attr(a, ATTR_dims), *y = op_attr(b, ATTR_dims);
+    bool same = x->count == y->count;
+    for (int i = 0; same && i < x->count; i++) same = x->integers[i] == y->integers[i];
+    return same;
+}
+
+/* Whole tiles that lie in the same bytes in the same way, or such slots. */
+static bool same_places(const Value *a, const Value *b)
+{
+    const Op *x = a->op, *y = b->op;
+    const Value *whole = whole_of_slot(a);
+    if (whole) return whole == whole_of_slot(b) && a->type == b->type && same_dims(x, y);
+    return x->code == OP_shared_alloc && y->code == OP_shared_alloc && a->type == b->type &&
+           op_int(x, ATTR_offset, 0) == op_int(y, ATTR_offset, 0);
+}
+
+/* ---- elements ---- */
+
+static int first_index(const Op *op)
+{
+    return op->code == OP_element_load ? 1 : op->code == OP_element_store ? 2 : 3;
+}
+
+/* The thread's index, with a number added or not: another one in each thread. */
+static bool is_own_index(const Value *index)
+{
+    int64_t number;
+    for (;;) {
+        const Op *op = value_uncast(index)->op;
+        if (!op || (op->code != OP_add && op->code != OP_sub) ||
+            !value_constant(op->operands[1], &number))
+            return op && op->code == OP_thread_id;
+        index = op->operands[0];
+    }
+}
+
+/* Both are done by one thread, or each thread meets there what no other does, whenever it comes. */
+static bool elements_are_own(const Op *a, const Op *b)
+{
+    if (!op_is_element(a) || !op_is_element(b)) return false;
+    if (op_int(a, ATTR_once, 0) && op_int(b, ATTR_once, 0)) return true;
+    bool own = false;
+    if (a->operands[0] != b->operands[0] || !value_is_steady(a->operands[0])) return false;
+    for (int d = 0; d < a->operands[0]->type->rank; d++) {
+        const Value *x = a->operands[first_index(a) + d], *y = b->operands[first_index(b) + d];
+        if (x != y) return false;
+        own |= is_own_index(x);
+    }
+    return own && !op_int(a, ATTR_once, 0) && !op_int(b, ATTR_once, 0);
+}
+
+/* Each thread is the author's own business in code that it runs by itself; what is done once, or
+ * by all together, comes in the order that the author sees. */
+static bool elements_are_ordered(const Op *a, const Op *b)
+{
+    return op_int(a, ATTR_once, 0) || op_int(b, ATTR_once, 0) || !op_is_element(a) ||
+           !op_is_element(b);
+}
+
+/* By the tensor unit, or core. */
+static bool reads_by_itself(const Op *op)
+{
+    return op->code == OP_dot_shared || op->code == OP_tensor_store || op->code == OP_tensor_wait ||
+           hazard_is_signal_copy(op);
+}
+
+/* No register's layout says which thread meets what. */
+static bool reads_or_writes_itself(const Op *op)
+{
+    return op->code == OP_copy_async || op->code == OP_dot_slices || reads_by_itself(op);
+}
+
+/* Threads of a warp read, or write, for each other. */
+static bool moves_matrices(const Sync *sync, const Op *op, OpCode code, TargetFeature feature)
+{
+    return op->code == code &&
+           access_matrices(sync->target, feature, register_layout(op), op->operands[0]).possible;
+}
+
+static bool reads_matrices(const Sync *sync, const Op *op)
+{
+    return moves_matrices(sync, op, OP_shared_load, HAS_LDMATRIX);
+}
+
+/* Each element is met by the thread that has it, and by no other. */
+static bool is_met_in_order(const Sync *sync, Op *op, const Op *other)
+{
+    return !op_is_scattered(op) ||
+           (is_in_order(op) && !moves_matrices(sync, other, OP_shared_store, HAS_STMATRIX));
+}
+
+/* Every thread reads what it wrote itself. */
+static bool is_private(const Sync *sync, Pending a, Op *b)
+{
+    const ThreadGroup group = sync->group;
+    if (op_is_element(a.op) || op_is_element(b))
+        return a.group.begin == group.begin && a.group.count == group.count &&
+               elements_are_own(a.op, b);
+    if (!is_met_in_order(sync, a.op, b) || !is_met_in_order(sync, b, a.op)) return false;
+    if (reads_or_writes_itself(a.op) || reads_or_writes_itself(b)) return false;
+    if (reads_matrices(sync, a.op) || reads_matrices(sync, b)) return false;
+    const Layout *layout = register_layout(b);
+    return same_places(a.op->operands[0], b->operands[0]) && register_layout(a.op) == layout &&
+           layout_replica_mask(layout) == 0 && a.group.begin == group.begin &&
+           a.group.count == group.count && layout_threads(layout) == group.count;
+}
+
+bool hazard_same_memory(const Value *a, const Value *b)
+{
+    if (a->type->kind != TYPE_SHARED || b->type->kind != TYPE_SHARED) return false;
+    const Op *x = shared_root(a), *y = shared_root(b);
+    const int64_t x_begin = op_int(x, ATTR_offset, 0), y_begin = op_int(y, ATTR_offset, 0);
+    return x_begin < y_begin + op_int(y, ATTR_bytes, 0) &&
+           y_begin < x_begin + op_int(x, ATTR_bytes, 0);
+}
+
+static bool same_part(const Sync *sync, const Value *a, Round round, const Value *b)
+{
+    return hazard_same_memory(a, b) && !shared_parts_apart(sync->agreement, a, round, b);
+}
+
+typedef enum Tiles { TILES_ANY, TILES_OTHERS /* two that were placed together */ } Tiles;
+
+static bool same_bytes(const Sync *sync, Pending a, const Op *b, Tiles tiles)
+{
+    for (int i = 0; i < a.op->operand_count; i++)
+        for (int j = 0; j < b->operand_count; j++)
+            if (same_part(sync, a.op->operands[i], a.round, b->operands[j]) &&
+                (tiles == TILES_ANY ||
+                 shared_root(a.op->operands[i]) != shared_root(b->operands[j])))
+                return true;
+    return false;
+}
+
+static bool same_memory(const Sync *sync, const Op *a, const Op *b)
+{
+    const Parameter *x = pointer_parameter(sync->kernel, a->operands[0]->op->operands[0]);
+    const Parameter *y = pointer_parameter(sync->kernel, b->operands[0]->op->operands[0]);
+    return x == y || !x || !y;
+}
+
+bool hazard_begins_copy(const Op *op)
+{
+    return op->code == OP_copy_async || hazard_is_signal_copy(op);
+}
+
+bool hazard_begins_store(const Op *op)
+{
+    return op->code == OP_tensor_store && op_int(op, ATTR_open, 0);
+}
+
+bool hazard_begins_dot(const Op *op)
+{
+    return op->code == OP_dot_shared && op_int(op, ATTR_open, 0);
+}
+
+/* What an mbarrier is for: among themselves such ops are in order, whoever else has its memory
+ * before or after it must wait. */
+bool hazard_uses_mbarriers(const Op *op)
+{
+    return op->code == OP_slot_init || op->code == OP_slot_claim || op->code == OP_slot_fill ||
+           op->code == OP_slot_take || op->code == OP_slot_give;
+}
+
+static bool shared_conflict(const Sync *sync, Pending earlier, Op *op)
+{
+    if (hazard_uses_mbarriers(earlier.op) && hazard_uses_mbarriers(op))
+        return same_bytes(sync, earlier, op, TILES_OTHERS);
+    if (hazard_uses_mbarriers(earlier.op) || hazard_uses_mbarriers(op))
+        return hazard_is_shared(hazard_uses_mbarriers(op) ? earlier.op : op) &&
+               same_bytes(sync, earlier, op, TILES_ANY);
+    const bool write = hazard_writes(earlier.op) || hazard_writes(op) || hazard_begins_copy(op) ||
+                       hazard_begins_copy(earlier.op);
+    return write && hazard_is_shared(earlier.op) && hazard_is_shared(op) &&
+           same_bytes(sync, earlier, op, TILES_ANY) && !is_private(sync, earlier, op);
+}
+
+/* A tile is read or written where the same threads write one, with no sync between: the author sees
+ * one tile after the other, so that is how it has to be. */
+static bool reads_written(const Sync *sync, Pending earlier, Op *op)
+{
+    if (op_is_element(op) || op_is_element(earlier.op))
+        return elements_are_ordered(earlier.op, op) && !is_private(sync, earlier, op);
+    const bool scattered = op_is_scattered(earlier.op) || op_is_scattered(op);
+    if (!scattered && !(op_is_access(earlier.op) && op_is_access(op))) return false;
+    if (!scattered && access_is_apart(earlier.op, op)) return false;
+    return earlier.group.begin == sync->group.begin && earlier.group.count == sync->group.count &&
+           pointer_parameter(sync->kernel, op->operands[0]->op->operands[0]) &&
+           (scattered || !access_is_own(sync->facts, earlier.op, op, sync->group.count));
+}
+
+static bool global_conflict(const Sync *sync, Pending earlier, Op *op)
+{
+    const bool write = hazard_writes(earlier.op) || hazard_writes(op);
+    if (!write || !hazard_is_global(earlier.op) || !hazard_is_global(op)) return false;
+    /* Behind the author's sync two parameters may be one array. */
+    return earlier.fence.count ||
+           (same_memory(sync, earlier.op, op) && reads_written(sync, earlier, op));
+}
+
+bool hazard_is_arrival(const Op *op)
+{
+    return op->code == OP_signal_arrive || op->code == OP_signal_copied ||
+           op->code == OP_signal_meet;
+}
+
+bool hazard_is_unfenced(const Sync *sync, const Pending *earlier, const Op *op)
+{
+    const bool touches = hazard_is_shared(earlier->op) && !reads_by_itself(earlier->op),
+               writes = hazard_writes(earlier->op) || earlier->op->code == OP_copy_async;
+    return touches && !earlier->under_way && (writes || op->code == OP_tensor_copy) &&
+           same_bytes(sync, *earlier, op, TILES_ANY);
+}
+
+bool hazard_is_pending(const Sync *sync, const Pending *item)
+{
+    return !item->under_way && !(item->known.count && group_has(item->known, sync->group));
+}
+
+bool hazard_between(const Sync *sync, Pending earlier, Op *op)
+{
+    if (!hazard_is_pending(sync, &earlier)) return false;
+    const bool fenced = earlier.fence.count && group_has(earlier.fence, sync->group);
+    if (hazard_is_arrival(op)) return fenced;
+    if (is_atomic(earlier.op) && is_atomic(op)) return false;
+    if (sync->group.count == 1 && group_has(sync->group, earlier.group)) return false;
+    /* The author's mbarriers order what groups do with one tile, not what was placed together. */
+    if (sync->signals && !fenced && group_is_apart(earlier.group, sync->group) &&
+        !same_bytes(sync, earlier, op, TILES_OTHERS))
+        return false;
+    return shared_conflict(sync, earlier, op) || global_conflict(sync, earlier, op);
+}
+
+bool hazard_within_parts(const Sync *sync, Pending earlier, const Op *op)
+{
+    const int64_t parts = op_int(op, ATTR_parts, 1);
+    return parts > 1 && op_int(earlier.op, ATTR_parts, 1) == parts &&
+           earlier.group.begin == sync->group.begin && earlier.group.count == sync->group.count &&
+           earlier.op->operands[earlier.op->code == OP_tensor_store] ==
+               op->operands[op->code == OP_tensor_store];
+}

@@ -1,0 +1,319 @@
+/* pending.c: sets of accesses that something may have to wait for. Each access, as it is pending in
+ * one way, has a number; a set is a list of numbers and a bit for each. What is found out about two
+ * accesses is kept: a launch is walked many times. */
+#include "passes/sync/sync.h"
+
+#include <string.h>
+
+typedef VEC(size_t) Numbers;
+typedef enum Verdict { VERDICT_NONE, VERDICT_APART, VERDICT_CONFLICT } Verdict;
+
+struct PendingTable {
+    VEC(Pending) items; /* by number */
+    Map numbers;        /* Op -> Numbers of its items */
+    Map verdicts;       /* Op -> Verdicts of the items before it */
+    Map alike;          /* memory -> Alikes */
+};
+/* A Verdict each, by number from the first one on; the others are not known. */
+typedef struct Verdicts {
+    size_t first;
+    VEC(char) data;
+} Verdicts;
+/* Accesses of which each stands for others: who must wait for one must for all. */
+typedef struct Alike {
+    Op *op;
+    ThreadGroup group;
+} Alike;
+typedef VEC(Alike) Alikes;
+
+PendingTable *pending_table_new(Arena *arena)
+{
+    return arena_new_of(arena, PendingTable);
+}
+
+static bool same_item(const Pending *a, const Pending *b)
+{
+    return a->op == b->op && group_is_same(a->group, b->group) &&
+           group_is_same(a->fence, b->fence) && group_is_same(a->known, b->known) &&
+           a->under_way == b->under_way && a->round.when == b->round.when &&
+           a->round.loop == b->round.loop && a->met == b->met;
+}
+
+static void *value_of(Arena *arena, Map *map, const void *key, size_t size)
+{
+    void *known = map_get(map, key);
+    if (known) return known;
+    known = arena_alloc(arena, size);
+    memset(known, 0, size);
+    map_set(arena, map, key, known);
+    return known;
+}
+
+/* What is done once is ordered by the memory that it is of, wherever in it that is. */
+static Op *alike(const Sync *sync, Op *op)
+{
+    if (!op_is_element(op) || !op_int(op, ATTR_once, 0)) return op;
+    Alikes *alikes = value_of(sync->arena, &sync->table->alike, op->operands[0], sizeof *alikes);
+    for (size_t i = 0; i < alikes->count; i++) {
+        const Alike *other = &alikes->data[i];
+        if (other->op->code == op->code && group_is_same(other->group, sync->group))
+            return other->op;
+    }
+    vec_push(sync->arena, alikes, ((Alike){op, sync->group}));
+    return op;
+}
+
+static size_t number_of(const Sync *sync, Pending item)
+{
+    PendingTable *table = sync->table;
+    Numbers *numbers = value_of(sync->arena, &table->numbers, item.op, sizeof *numbers);
+    for (size_t i = 0; i < numbers->count; i++)
+        if (same_item(&table->items.data[numbers->data[i]], &item)) return numbers->data[i];
+    vec_push(sync->arena, numbers, table->items.count);
+    vec_push(sync->arena, &table->items, item);
+    return table->items.count - 1;
+}
+
+/* What is pending at a time has numbers that are near each other. */
+static char *verdict_of(Arena *arena, Verdicts *verdicts, size_t number)
+{
+    if (verdicts->data.count == 0) verdicts->first = number;
+    if (number < verdicts->first) {
+        const Verdicts old = *verdicts;
+        *verdicts = (Verdicts){.first = number > old.data.count ? number - old.data.count : 0};
+        while (verdicts->first + verdicts->data.count < old.first)
+            vec_push(arena, &verdicts->data, VERDICT_NONE);
+        for (size_t i = 0; i < old.data.count; i++)
+            vec_push(arena, &verdicts->data, old.data.data[i]);
+    }
+    while (verdicts->first + verdicts->data.count <= number)
+        vec_push(arena, &verdicts->data, VERDICT_NONE);
+    return &verdicts->data.data[number - verdicts->first];
+}
+
+bool pending_conflicts(const Sync *sync, size_t number, Op *op)
+{
+    PendingTable *table = sync->table;
+    Verdicts *verdicts = value_of(sync->arena, &table->verdicts, alike(sync, op), sizeof *verdicts);
+    char *verdict = verdict_of(sync->arena, verdicts, number);
+    if (*verdict == VERDICT_NONE)
+        *verdict =
+            hazard_between(sync, table->items.data[number], op) ? VERDICT_CONFLICT : VERDICT_APART;
+    return *verdict == VERDICT_CONFLICT;
+}
+
+/* ---- sets ---- */
+
+enum { WORD = 64, MANY = 16 /* from which on bits tell what is there */ };
+
+const Pending *state_item(const Sync *sync, const State *state, size_t index)
+{
+    return &sync->table->items.data[state->items.data[index]];
+}
+
+/* True if its bit was not set. */
+static bool set_bit(const Sync *sync, State *state, size_t number)
+{
+    while (state->has.count <= number / WORD) vec_push(sync->arena, &state->has, 0);
+    uint64_t *word = &state->has.data[number / WORD];
+    const uint64_t bit = UINT64_C(1) << number % WORD;
+    const bool was_set = *word & bit;
+    *word |= bit;
+    return !was_set;
+}
+
+/* True if it was not there. */
+static bool add_number(const Sync *sync, State *state, size_t number)
+{
+    if (state->items.count < MANY) {
+        for (size_t i = 0; i < state->items.count; i++)
+            if (state->items.data[i] == number) return false;
+    } else {
+        if (state->has.count == 0)
+            for (size_t i = 0; i < state->items.count; i++)
+                set_bit(sync, state, state->items.data[i]);
+        if (!set_bit(sync, state, number)) return false;
+    }
+    vec_push(sync->arena, &state->items, number);
+    return true;
+}
+
+void state_add(const Sync *sync, State *state, Pending item)
+{
+    item.op = alike(sync, item.op);
+    add_number(sync, state, number_of(sync, item));
+}
+
+bool state_join(const Sync *sync, State *state, const State *other)
+{
+    bool more = false;
+    for (size_t i = 0; i < other->items.count; i++)
+        more |= add_number(sync, state, other->items.data[i]);
+    return more;
+}
+
+State state_copy(const Sync *sync, const State *state)
+{
+    State copy = {0};
+    state_join(sync, &copy, state);
+    return copy;
+}
+
+/* Each item becomes what the rule makes of it, or goes. */
+typedef bool ItemRule(Pending *item, const void *context);
+
+static void change(const Sync *sync, State *state, ItemRule *rule, const void *context)
+{
+    State changed = {0};
+    for (size_t i = 0; i < state->items.count; i++) {
+        const Pending old = *state_item(sync, state, i);
+        Pending item = old;
+        if (!rule(&item, context)) continue;
+        add_number(sync, &changed,
+                   same_item(&old, &item) ? state->items.data[i] : number_of(sync, item));
+    }
+    *state = changed;
+}
+
+static bool age(Pending *item, const void *loop)
+{
+    const Round round = item->round;
+    const bool again = round.when == ROUND_SAME || round.loop == loop;
+    item->round =
+        (Round){round.when == ROUND_SAME ? ROUND_BEFORE : ROUND_EARLIER, again ? loop : NULL};
+    return true;
+}
+
+void state_age(const Sync *sync, State *state, const Op *loop)
+{
+    change(sync, state, age, loop);
+}
+
+static bool fence(Pending *item, const void *context)
+{
+    const ThreadGroup group = *(const ThreadGroup *)context;
+    if (group_has(group, item->group) && group.count > item->fence.count) item->fence = group;
+    return true;
+}
+
+void state_fence(const Sync *sync, State *state)
+{
+    change(sync, state, fence, &sync->group);
+}
+
+/* What threads did before they met is known to them; what all of the block know is done with. */
+static bool outlives(Pending *item, const void *context)
+{
+    const Sync *sync = context;
+    if (item->under_way || !group_has(sync->group, item->group)) return true;
+    if (sync->group.count > item->known.count) item->known = sync->group;
+    return !group_is_same(sync->group, sync->block);
+}
+
+void state_clear(const Sync *sync, State *state)
+{
+    change(sync, state, outlives, sync);
+}
+
+static bool meet(Pending *item, const void *group)
+{
+    item->met |= group_has(*(const ThreadGroup *)group, item->group);
+    return true;
+}
+
+void state_meet(const Sync *sync, State *state)
+{
+    change(sync, state, meet, &sync->group);
+}
+
+/* What the rule says has landed, or, unless that is for all, may have. */
+static void wait_by(const Sync *sync, State *state, ItemRule *rule, const void *context,
+                    bool for_all)
+{
+    State landed = state_copy(sync, state);
+    change(sync, &landed, rule, context);
+    if (for_all)
+        *state = landed;
+    else
+        state_join(sync, state, &landed);
+}
+
+/* What threads have begun, and wait for themselves. */
+typedef struct Own {
+    ThreadGroup group;
+    bool (*is)(const Op *op);
+} Own;
+
+static bool end_own(Pending *item, const void *context)
+{
+    const Own *own = context;
+    if (own->is(item->op)) item->under_way &= !group_has(own->group, item->group);
+    return true;
+}
+
+static bool is_copy(const Op *op)
+{
+    return op->code == OP_copy_async;
+}
+
+void state_wait(const Sync *sync, State *state, bool for_all)
+{
+    wait_by(sync, state, end_own, &(Own){sync->group, is_copy}, for_all);
+}
+
+void state_multiplied(const Sync *sync, State *state, bool for_all)
+{
+    wait_by(sync, state, end_own, &(Own){sync->group, hazard_begins_dot}, for_all);
+}
+
+/* The thread knows that began them, the first one. */
+static bool read_all(Pending *item, const void *group)
+{
+    if (!item->under_way || !hazard_begins_store(item->op) ||
+        !group_has(*(const ThreadGroup *)group, item->group))
+        return true;
+    item->under_way = false;
+    item->known = (ThreadGroup){item->group.begin, 1};
+    return true;
+}
+
+void state_stored(const Sync *sync, State *state, bool for_all)
+{
+    wait_by(sync, state, read_all, &sync->group, for_all);
+}
+
+typedef struct Signal {
+    const Op *wait;
+    ThreadGroup group, known;
+} Signal;
+
+/* As if those who wait had made them. */
+static bool signal(Pending *item, const void *context)
+{
+    const Signal *signal = context;
+    if (!item->under_way || !hazard_is_signal_copy(item->op) ||
+        item->op->operands[2] != signal->wait->operands[0])
+        return true;
+    item->under_way = false;
+    item->group = signal->group;
+    item->known = signal->known;
+    return true;
+}
+
+void state_signal(const Sync *sync, State *state, const Op *wait, ThreadGroup known)
+{
+    const Signal context = {wait, sync->group, known};
+    wait_by(sync, state, signal, &context, false);
+}
+
+static bool land(Pending *item, const void *context)
+{
+    (void)context;
+    if (op_attr(item->op, ATTR_stages)) item->under_way = false;
+    return true;
+}
+
+void state_land(const Sync *sync, State *state)
+{
+    change(sync, state, land, NULL);
+}

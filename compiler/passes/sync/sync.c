@@ -1,0 +1,697 @@
+/* sync.c: the fewest barriers that order all conflicting accesses; needs a PLACED kernel, leaves it
+ * SYNCED.
+ *
+ * The region is walked in order with the set of accesses made since the last barrier. A barrier
+ * goes before an access that conflicts with one of them: both touch the same bytes of shared memory
+ * and one writes, by different threads. A loop is walked again with what its end leaves pending
+ * until that adds nothing; what is pending says which round it was made in, so that a ring's slots
+ * are told apart. Accesses of global memory conflict where the author put a sync between
+ * them, and where one reads through the pointer by which the other writes, unless each thread reads
+ * what it writes itself; the author's syncs are dropped.
+ *
+ * An asynchronous copy, and what the tensor core reads for an open dot, is under way until its
+ * thread waits: no barrier orders it before that. Which of them a wait is for is not followed:
+ * after one, all before it may have landed or not, but for a wait for all.
+ *
+ * Where threads may go different ways there is no barrier: what such an `if` or loop needs comes
+ * before it. Within it each thread's own order is all there is.
+ *
+ * The tensor core, and the tensor unit, use shared memory through a proxy of their own: a barrier
+ * that comes after threads wrote is preceded by a fence that shows them what; and so is one that
+ * comes after threads read what the tensor unit overwrites, as a barrier does not wait until that
+ * has been read. A thread that itself hands to them what it wrote or read passes no barrier, and
+ * fences before that.
+ *
+ * What warps of their own copy to a ring is ordered by the ring's own barriers. So is what thread
+ * groups do beside each other by the author's own mbarriers, in a launch that has some; and what is
+ * copied to one is under way until somebody has waited for that.
+ *
+ * Equal parts of the threads that each use rows of their own of a tile ({parts}) wait each for
+ * itself, where that is all that conflicts.
+ *
+ * Within a thread group a barrier is the group's own and orders its threads' accesses alone; what
+ * other threads left pending is ordered by a barrier before the group, for all that run the group's
+ * op, or before one that stands before it and waits for others at an mbarrier. */
+#include "passes/sync/sync.h"
+#include "passes/ssa/simplify.h"
+
+enum { BARRIERS = 16 };      /* of the machine; 0 is the block's */
+enum { MOST_TRIED = 64 };    /* barriers, whether they can be left out: time goes by the square */
+enum { MOST_PENDING = 256 }; /* accesses between two barriers, each of which is compared with all */
+
+/* Which group waits at which of the block's barriers. */
+typedef struct Barriers {
+    ThreadGroup groups[BARRIERS];
+    int count;
+    bool too_many;
+} Barriers;
+
+/* ---- the walk ---- */
+
+static void walk(const Sync *sync, Region *region, State *state);
+
+static int barrier_of(const Sync *sync, ThreadGroup group)
+{
+    Barriers *barriers = sync->barriers;
+    for (int i = 0; i < barriers->count; i++)
+        if (barriers->groups[i].begin == group.begin && barriers->groups[i].count == group.count)
+            return i + 1;
+    if (barriers->count == BARRIERS - 1) {
+        barriers->too_many = true;
+        return 1;
+    }
+    barriers->groups[barriers->count++] = group;
+    return barriers->count;
+}
+
+/* The parts' barriers follow each other. */
+static int barriers_of(const Sync *sync, ThreadGroup group, int parts)
+{
+    ThreadGroup part = {group.begin, group.count / parts};
+    const int first = barrier_of(sync, part);
+    for (int i = 1; i < parts; i++) {
+        part.begin += part.count;
+        sync->barriers->too_many |= barrier_of(sync, part) != first + i;
+    }
+    return first;
+}
+
+static bool is_fence(const Op *op)
+{
+    return op && op->code == OP_fence_async && !op_attr(op, ATTR_global);
+}
+
+/* What does not use shared memory as threads do. */
+static bool is_async_reader(const Op *op)
+{
+    return op->code == OP_dot_shared || op->code == OP_tensor_store || op->code == OP_tensor_copy;
+}
+
+/* Nothing that a fence shows is between. */
+static bool is_fenced(const Op *op)
+{
+    op = op->previous;
+    while (op && !is_fence(op) &&
+           (op_info(op->code)->traits & PURE || op->code == OP_sync || op->code == OP_fence_async ||
+            op->code == OP_signal_expect || hazard_is_arrival(op) || is_async_reader(op)))
+        op = op->previous;
+    return is_fence(op);
+}
+
+static void find_tensor_core(Op *op, void *context)
+{
+    if (is_async_reader(op)) *(bool *)context = true;
+}
+
+/* Whether the tensor core, or unit, may read shared memory after the op. */
+static bool reaches_tensor_core(const Sync *sync, Op *op)
+{
+    bool found = false;
+    if (!sync->tensor_core) return false;
+    for (;;) {
+        for (const Op *at = op; at && !found; at = at->next) {
+            found = is_async_reader(at);
+            for (int i = 0; i < at->region_count; i++)
+                region_visit(at->regions[i], find_tensor_core, &found);
+        }
+        Op *around = op->parent->parent;
+        if (found || around->code == OP_launch) return found;
+        const bool repeats = around->code == OP_for || around->code == OP_while;
+        for (int i = 0; repeats && i < around->region_count; i++)
+            region_visit(around->regions[i], find_tensor_core, &found);
+        op = around; /* what it holds was looked at, or its other branch is: more than need be */
+    }
+}
+
+static bool writes_shared(const Op *op)
+{
+    return op->code == OP_slot_init || op->code == OP_signal_init || op->code == OP_copy_async ||
+           (hazard_is_shared(op) && hazard_writes(op));
+}
+
+static bool makes_barriers(const Op *op)
+{
+    return op->code == OP_slot_init || op->code == OP_signal_init;
+}
+
+/* A barrier at the op has to show the tensor core what threads wrote since the last one, and to
+ * wait for what they read. */
+static void build_fence(const Sync *sync, Op *op, const State *state)
+{
+    bool needed = false, made = true;
+    if (!sync->fences || is_fenced(op)) return;
+    for (size_t i = 0; i < state->items.count; i++) {
+        const Pending *item = state_item(sync, state, i);
+        if (!group_has(sync->group, item->group) || item->under_way || item->met ||
+            item->known.count ||
+            (!writes_shared(item->op) && !map_get(sync->overwritten, item->op)))
+            continue;
+        needed = true;
+        made &= makes_barriers(item->op);
+    }
+    /* beside groups that the author's mbarriers order, the text does not say what comes after */
+    if (!needed || !(sync->signals ? sync->tensor_core : reaches_tensor_core(sync, op))) return;
+    Builder builder = builder_before(op);
+    Op *fence = build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
+    if (made) op_set_int(fence, ATTR_made, 1);
+}
+
+/* Where no barrier is between what a thread did itself and what it has the tensor unit, or core, do
+ * with that memory, the fence comes before the latter. */
+static void build_own_fence(const Sync *sync, Op *op, const State *state)
+{
+    bool needed = false;
+    if (!sync->fences || !is_async_reader(op) || op_int(op, ATTR_by_threads, 0) || is_fenced(op))
+        return;
+    for (size_t i = 0; i < state->items.count && !needed; i++) {
+        const Pending *item = state_item(sync, state, i);
+        needed = group_has(sync->group, item->group) && !item->known.count && !item->met &&
+                 hazard_is_unfenced(sync, item, op);
+    }
+    Builder builder = builder_before(op);
+    if (needed) build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
+}
+
+/* What the barrier is for goes with it, for who leaves it out (mutant.c). */
+static void note_cause(const Sync *sync, Op *barrier)
+{
+    const Op *earlier = sync->cause->earlier, *later = sync->cause->later;
+    if (!sync->kernel->wants_remarks || !earlier) return;
+    const Place from = source_place(earlier->span.source, earlier->span.begin),
+                to = source_place(later->span.source, later->span.begin);
+    op_set_text(barrier, ATTR_text,
+                intern_printf(sync->kernel->session->names, "%s in line %u behind %s in line %u",
+                              op_info(later->code)->name, (unsigned)to.line,
+                              op_info(earlier->code)->name, (unsigned)from.line));
+}
+
+/* Of all threads, or of each of so many parts for itself. */
+static void build_barrier(const Sync *sync, Op *before, int parts)
+{
+    Builder builder = builder_before(before);
+    const int block = 32 * launch_warps(op_enclosing(before, OP_launch));
+    const bool warp = sync->group.count == 32 && block > 32;
+    if (sync->group.count < 32) return;
+    Op *barrier = build_op(&builder, warp ? OP_warp_sync : OP_barrier, 0, NULL, 0, NULL);
+    if (parts > 1) op_set_int(barrier, ATTR_parts, parts);
+    note_cause(sync, barrier);
+    vec_push(sync->arena, sync->inserted, barrier);
+}
+
+/* A barrier in a group of several warps is the group's own. */
+static void visit_barrier(const Sync *sync, Op *barrier, State *state)
+{
+    const int block = 32 * launch_warps(op_enclosing(barrier, OP_launch)),
+              parts = (int)op_int(barrier, ATTR_parts, 1);
+    if (barrier == sync->ignored) return;
+    build_fence(sync, barrier, state);
+    (parts > 1 ? state_meet : state_clear)(sync, state);
+    if ((parts == 1 && sync->group.count == block) || sync->group.count <= 32) return;
+    op_set_int(barrier, ATTR_index, barriers_of(sync, sync->group, parts));
+    op_set_int(barrier, ATTR_count, sync->group.count / parts);
+}
+
+/* Barriers of several blocks are barriers of the block's threads, too. */
+static void visit_meeting(const Sync *sync, Op *op, State *state)
+{
+    const bool releases = op->code != OP_cluster_wait && !op_int(op, ATTR_relaxed, 0);
+    if (releases) build_fence(sync, op, state);
+    const Op *arrive = op->code == OP_cluster_wait ? op->previous : NULL;
+    if (op->code == OP_grid_sync ||
+        (arrive && arrive->code == OP_cluster_arrive && !op_int(arrive, ATTR_relaxed, 0)))
+        state_clear(sync, state);
+}
+
+/* For each of so many parts of the threads. */
+static void insert_barriers(const Sync *sync, Op *before, State *state, int parts)
+{
+    (parts > 1 ? state_meet : state_clear)(sync, state);
+    if (!sync->hit) build_barrier(sync, before, parts);
+}
+
+static void insert_barrier(const Sync *sync, Op *before, State *state)
+{
+    insert_barriers(sync, before, state, 1);
+}
+
+static void report_hit(const Sync *sync, const Pending *earlier)
+{
+    for (; sync && sync->hit; sync = sync->outer)
+        if (!sync->reported.count || !group_has(sync->reported, earlier->group)) *sync->hit = true;
+}
+
+/* A walk that only says, in `hit`, whether a barrier is needed. */
+static Sync dry_walk(const Sync *sync, bool *hit, ThreadGroup reported)
+{
+    Sync dry = *sync;
+    dry.hit = hit;
+    dry.reported = reported;
+    dry.outer = sync;
+    return dry;
+}
+
+/* Whether a barrier must come between what is pending and the access, or is to, as so much is: of
+ * all threads, or of each of their parts for itself, so many; 0: none. */
+static int needs_barrier(const Sync *sync, Op *op, const State *state)
+{
+    int needed = 0, pending = 0;
+    for (size_t i = 0; i < state->items.count; i++) {
+        const Pending *earlier = state_item(sync, state, i);
+        pending += hazard_is_pending(sync, earlier) && group_has(sync->group, earlier->group);
+        if (pending == MOST_PENDING) {
+            report_hit(sync, earlier);
+            return 1;
+        }
+        if (!pending_conflicts(sync, state->items.data[i], op)) continue;
+        const bool apart = hazard_within_parts(sync, *earlier, op);
+        if (apart && earlier->met) continue;
+        *sync->cause = (Cause){earlier->op, op};
+        if (group_has(sync->group, earlier->group))
+            needed = apart && needed != 1 ? (int)op_int(op, ATTR_parts, 1) : 1;
+        report_hit(sync, earlier);
+    }
+    return needed;
+}
+
+static void add_access(const Sync *sync, Op *op, State *state)
+{
+    state_add(sync, state,
+              (Pending){.op = op,
+                        .group = sync->group,
+                        .under_way = hazard_begins_copy(op) || hazard_begins_store(op) ||
+                                     hazard_begins_dot(op),
+                        .round = {ROUND_SAME, NULL}});
+}
+
+static void visit_access(const Sync *sync, Op *op, State *state)
+{
+    const int parts = needs_barrier(sync, op, state);
+    if (parts) insert_barriers(sync, op, state, parts);
+    build_own_fence(sync, op, state);
+    add_access(sync, op, state);
+}
+
+/* Code in which the threads may part has no barriers: what it needs comes before it. */
+typedef struct Apart {
+    const Sync *sync;
+    State *state;
+    bool needed, adds;
+} Apart;
+
+static void visit_access_apart(Op *op, void *context)
+{
+    Apart *apart = context;
+    if (apart->adds && op->code == OP_signal_wait) {
+        state_signal(apart->sync, apart->state, op, (ThreadGroup){0});
+        add_access(apart->sync, op, apart->state);
+    }
+    if (!hazard_is_shared(op) && !hazard_is_global(op) && !hazard_is_arrival(op)) return;
+    if (apart->adds && hazard_is_arrival(op)) return;
+    if (apart->adds)
+        add_access(apart->sync, op, apart->state);
+    else
+        apart->needed |= needs_barrier(apart->sync, op, apart->state) != 0;
+}
+
+static void visit_apart(const Sync *sync, Op *op, State *state)
+{
+    Apart apart = {.sync = sync, .state = state};
+    for (apart.adds = false;; apart.adds = true) {
+        for (int r = 0; r < op->region_count; r++)
+            region_visit(op->regions[r], visit_access_apart, &apart);
+        if (apart.adds) return;
+        if (apart.needed) insert_barrier(sync, op, state);
+    }
+}
+
+/* Whether the group has to wait for what others left pending. */
+static bool group_waits(const Sync *sync, const Op *group, const State *state)
+{
+    bool hit = false;
+    Sync inner = *sync;
+    inner.group = group_threads(group);
+    const Sync dry = dry_walk(&inner, &hit, inner.group);
+    State entry = state_copy(sync, state);
+    walk(&dry, group->regions[0], &entry);
+    return hit;
+}
+
+/* Whether one group waits at an mbarrier, `row`, that the other uses otherwise. */
+typedef struct Partners {
+    const Op *other;
+    const Value *row;
+    bool found;
+} Partners;
+
+static void find_use(Op *op, void *context)
+{
+    Partners *partners = context;
+    for (int i = 0; i < op->operand_count && op->code != OP_signal_wait; i++)
+        partners->found |= op->operands[i] == partners->row;
+}
+
+static void find_partner(Op *op, void *context)
+{
+    Partners *partners = context;
+    if ((op->code != OP_signal_wait && op->code != OP_signal_meet) || partners->found) return;
+    partners->row = op->operands[0];
+    region_visit(partners->other->regions[0], find_use, partners);
+}
+
+/* Its threads may wait until the other's arrive. */
+static bool waits_for(const Op *group, const Op *other)
+{
+    Partners partners = {.other = other};
+    region_visit(group->regions[0], find_partner, &partners);
+    return partners.found;
+}
+
+/* The last group behind this one, before all meet, that this one may wait for. */
+static const Op *last_partner(const Op *group)
+{
+    const Op *last = NULL;
+    for (const Op *op = group->next; op; op = op->next) {
+        if (op->code == OP_sync || op->code == OP_barrier) break;
+        if (is_group(op) && waits_for(group, op)) last = op;
+    }
+    return last;
+}
+
+/* Whether a group behind this one has to wait for what is pending, and cannot do so there: this one
+ * may wait for it, or for one further behind. */
+static bool later_group_waits(const Sync *sync, const Op *group, const State *state)
+{
+    const Op *last = sync->signals ? last_partner(group) : NULL;
+    for (const Op *op = group; last && op != last;) {
+        op = op->next;
+        if (is_group(op) && group_waits(sync, op, state)) return true;
+    }
+    return false;
+}
+
+/* Waits for what others did before the group begins, then walks it. A walk that only looks finds
+ * within the group what it would have to wait for. */
+static void visit_group(const Sync *sync, Op *op, State *state)
+{
+    if ((!sync->hit && group_waits(sync, op, state)) || later_group_waits(sync, op, state))
+        insert_barrier(sync, op, state);
+    Sync inner = *sync;
+    inner.group = group_threads(op);
+    walk(&inner, op->regions[0], state);
+}
+
+/* Runs a loop's regions once; `exit` is what is pending where it is left. */
+static void walk_once(const Sync *sync, const Op *loop, State *state, State *exit)
+{
+    walk(sync, loop->regions[0], state);
+    *exit = state_copy(sync, state);
+    if (loop->code == OP_while) walk(sync, loop->regions[1], state);
+}
+
+/* What a loop by itself leaves pending: where a round ends, and where it is left. */
+typedef struct Left {
+    State rounds, exit;
+    bool is_settled; /* the barriers that it needs by itself are there */
+} Left;
+
+/* It follows from the loop alone, so one search is enough, however often loops around it are
+ * walked; but one that only looks inserts nothing. */
+static const Left *loop_leaves(const Sync *sync, Op *loop)
+{
+    Left *left = map_get(sync->left, loop);
+    if (left && (left->is_settled || sync->hit)) return left;
+    left = arena_new_of(sync->arena, Left);
+    for (bool changed = true; changed;) {
+        State body = state_copy(sync, &left->rounds);
+        walk_once(sync, loop, &body, &left->exit);
+        state_age(sync, &body, loop);
+        changed = state_join(sync, &left->rounds, &body);
+    }
+    left->is_settled = !sync->hit;
+    map_set(sync->arena, sync->left, loop, left);
+    return left;
+}
+
+/* The loop's own conflicts are settled first; a barrier that only what came before it needs goes
+ * before the loop, where it is passed once. */
+static void visit_loop(const Sync *sync, Op *loop, State *state)
+{
+    bool hit = false;
+    const Left *left = loop_leaves(sync, loop);
+    const Sync dry = dry_walk(sync, &hit, (ThreadGroup){0});
+    State entry = state_copy(sync, state), waited = {0};
+    walk_once(&dry, loop, &entry, &waited);
+    if (hit)
+        insert_barrier(sync, loop, state);
+    else
+        state_join(sync, state, &waited); /* what began before the loop may have landed in it */
+    state_join(sync, state, &left->rounds);
+    state_join(sync, state, &left->exit);
+    if (op_attr(loop, ATTR_stages)) state_land(sync, state);
+}
+
+static void visit_if(const Sync *sync, Op *op, State *state)
+{
+    State otherwise = state_copy(sync, state);
+    walk(sync, op->regions[0], state);
+    walk(sync, op->regions[1], &otherwise);
+    state_join(sync, state, &otherwise);
+}
+
+/* What was copied to a ring's slot, or for an mbarrier, is shown to the tensor core by those that
+ * use it. */
+static void visit_take(const Sync *sync, Op *take)
+{
+    Builder builder = builder_after(take);
+    if (op_attr(take, ATTR_tensor)) return; /* both are of one proxy */
+    if (take->code != OP_slot_take && !sync->copies_arrive) return;
+    if (sync->fences && !is_fence(take->next) && reaches_tensor_core(sync, take))
+        build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
+}
+
+/* What was written is shown to the tensor core by those that wrote it, too. */
+static void visit_arrive(const Sync *sync, Op *arrive, const State *state)
+{
+    bool written = false;
+    for (size_t i = 0; i < state->items.count; i++) {
+        const Pending *item = state_item(sync, state, i);
+        written |= !group_is_apart(item->group, sync->group) && !item->known.count &&
+                   !makes_barriers(item->op) && writes_shared(item->op);
+    }
+    Builder builder = builder_before(arrive);
+    if (sync->fences && !is_fenced(arrive) && sync->tensor_core && written)
+        build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
+}
+
+static void visit_op(const Sync *sync, Op *op, State *state)
+{
+    if (op->code == OP_copy_async && op_attr(op, ATTR_ring)) return;
+    if (hazard_is_arrival(op)) {
+        if (needs_barrier(sync, op, state)) insert_barrier(sync, op, state);
+        visit_arrive(sync, op, state);
+    }
+    if (op->code == OP_slot_take || op->code == OP_signal_wait || op->code == OP_signal_meet)
+        visit_take(sync, op);
+    if (op->code == OP_signal_wait) state_signal(sync, state, op, sync->group);
+    if (op->code == OP_signal_wait || op->code == OP_signal_meet || op->code == OP_signal_init)
+        add_access(sync, op, state); /* that behind an author's sync arrivals alone conflict with */
+    if (hazard_uses_mbarriers(op))
+        visit_access(sync, op, state);
+    else if (hazard_is_shared(op) || hazard_is_global(op))
+        visit_access(sync, op, state);
+    else if (op->code == OP_cluster_arrive || op->code == OP_cluster_wait ||
+             op->code == OP_grid_sync)
+        visit_meeting(sync, op, state);
+    else if (op->code == OP_barrier || (op->code == OP_warp_sync && sync->group.count == 32))
+        visit_barrier(sync, op, state);
+    else if (op->code == OP_copy_wait)
+        state_wait(sync, state, op_attr(op, ATTR_count) == NULL);
+    else if (op->code == OP_tensor_wait)
+        state_stored(sync, state, op_int(op, ATTR_count, 0) == 0);
+    else if (op->code == OP_dot_wait)
+        state_multiplied(sync, state, op_int(op, ATTR_count, 0) == 0);
+    else if (op->code == OP_sync)
+        state_fence(sync, state);
+    else if (is_group(op))
+        visit_group(sync, op, state);
+    else if (op->region_count && threads_part(sync->agreement, op))
+        visit_apart(sync, op, state);
+    else if (op->code == OP_for || op->code == OP_while)
+        visit_loop(sync, op, state);
+    else if (op->code == OP_if)
+        visit_if(sync, op, state);
+}
+
+static void walk(const Sync *sync, Region *region, State *state)
+{
+    for (Op *op = region->first; op; op = op->next) visit_op(sync, op, state);
+}
+
+static void drop_sync(Op *op, void *context)
+{
+    (void)context;
+    if (op->code == OP_sync) op_erase(op);
+}
+
+/* A meeting of all threads of the block, or with `cluster` of the cluster: its last op. */
+static Op *meeting_at(Op *op, bool cluster)
+{
+    if (op->code == OP_barrier && !op_attr(op, ATTR_count) && !op_attr(op, ATTR_parts))
+        return cluster ? NULL : op;
+    const bool arrives = op->code == OP_cluster_arrive && !op_int(op, ATTR_relaxed, 0);
+    return arrives && op->next && op->next->code == OP_cluster_wait ? op->next : NULL;
+}
+
+/* What threads do between two meetings as if there were one: they make mbarriers. */
+static bool is_idle(const Op *op)
+{
+    return op->code == OP_signal_init || op->code == OP_shared_alloc ||
+           op_info(op->code)->traits & PURE;
+}
+
+/* Of meetings with nothing between them but the making of mbarriers the last one is enough. */
+static void merge_meetings(Region *region)
+{
+    for (Op *op = region->first, *next; op; op = next) {
+        next = op->next;
+        for (int r = 0; r < op->region_count; r++) merge_meetings(op->regions[r]);
+        const bool cluster = op->code == OP_cluster_arrive;
+        Op *last = meeting_at(op, cluster), *after = last ? last->next : NULL;
+        while (after && (is_idle(after) || (cluster && meeting_at(after, false) == after)))
+            after = after->next;
+        if (!after || !meeting_at(after, cluster)) continue;
+        next = last->next;
+        if (last != op) op_erase(last);
+        op_erase(op);
+    }
+}
+
+static void walk_launch(Sync sync, Op *launch)
+{
+    State state = {0};
+    Map left = {0};
+    sync.left = &left;
+    walk(&sync, launch_region(launch), &state);
+}
+
+/* Reads by threads of what the tensor unit writes at some time. */
+typedef struct Overwritten {
+    const Sync *sync;
+    OpVec copies, claims;
+} Overwritten;
+
+static void find_tensor_copy(Op *op, void *context)
+{
+    Overwritten *found = context;
+    if (op->code == OP_tensor_copy) vec_push(found->sync->arena, &found->copies, op);
+    if (op->code == OP_slot_claim) vec_push(found->sync->arena, &found->claims, op);
+}
+
+/* Who copies waits until the slot was given back by its readers, behind their reads. */
+static bool is_claimed(const Overwritten *found, const Op *copy)
+{
+    for (size_t i = 0; i < found->claims.count; i++)
+        if (found->claims.data[i]->operands[0] == copy->operands[2]) return true;
+    return false;
+}
+
+static bool overwrites(const Overwritten *found, const Op *copy, const Op *read)
+{
+    const Value *tile = copy->operands[1];
+    const bool claimed = is_claimed(found, copy);
+    for (int i = 0; i < read->operand_count; i++)
+        if (hazard_same_memory(read->operands[i], tile) &&
+            !(claimed && shared_root(read->operands[i]) == shared_root(tile)))
+            return true;
+    return false;
+}
+
+static void find_overwritten(Op *op, void *context)
+{
+    const Overwritten *found = context;
+    const Sync *sync = found->sync;
+    bool is = false;
+    if (!hazard_is_shared(op) || hazard_writes(op) || is_async_reader(op)) return;
+    for (size_t i = 0; i < found->copies.count && !is; i++)
+        is = overwrites(found, found->copies.data[i], op);
+    if (is) map_set(sync->arena, sync->overwritten, op, op);
+}
+
+static void find_all_overwritten(const Sync *sync, Op *launch)
+{
+    Overwritten found = {.sync = sync};
+    region_visit(launch_region(launch), find_tensor_copy, &found);
+    if (found.copies.count) region_visit(launch_region(launch), find_overwritten, &found);
+}
+
+/* The launch is walked from its start, which says whether its barriers are enough. */
+static bool is_ordered(const Sync *sync, Op *launch)
+{
+    bool hit = false;
+    walk_launch(dry_walk(sync, &hit, (ThreadGroup){0}), launch);
+    return !hit;
+}
+
+/* What was put before an access in a loop may do for those before it, too, in the next round; so
+ * may the author's own. */
+static void drop_idle_barriers(Sync sync, Op *launch)
+{
+    for (size_t i = 0; i < sync.inserted->count && sync.inserted->count <= MOST_TRIED; i++) {
+        sync.ignored = sync.inserted->data[i];
+        if (is_ordered(&sync, launch)) op_erase(sync.inserted->data[i]);
+    }
+}
+
+static void place_barriers(Sync sync, Op *launch)
+{
+    walk_launch(sync, launch);
+    drop_idle_barriers(sync, launch);
+    sync.fences = true;
+    walk_launch(sync, launch);
+}
+
+static bool sync_launch(Kernel *kernel, const Target *target, Arena *arena, Op *launch)
+{
+    Barriers barriers = {0};
+    OpVec inserted = {0};
+    Cause cause = {0};
+    Map overwritten = {0};
+    bool tensor_core = false;
+    merge_meetings(launch_region(launch));
+    region_visit(launch_region(launch), find_tensor_core, &tensor_core);
+    const Sync sync = {.signals = region_has(launch_region(launch), OP_signal_init),
+                       .tensor_core = tensor_core,
+                       .copies_arrive = region_has(launch_region(launch), OP_signal_copied),
+                       .kernel = kernel,
+                       .target = target,
+                       .arena = arena,
+                       .barriers = &barriers,
+                       .inserted = &inserted,
+                       .overwritten = &overwritten,
+                       .cause = &cause,
+                       .table = pending_table_new(arena),
+                       .facts = facts_new(kernel),
+                       .agreement = agreement_new(kernel),
+                       .block = {0, 32 * launch_warps(launch)},
+                       .group = {0, 32 * launch_warps(launch)}};
+    find_all_overwritten(&sync, launch);
+    place_barriers(sync, launch);
+    facts_free(sync.facts);
+    agreement_free(sync.agreement);
+    region_visit(launch_region(launch), drop_sync, NULL);
+    if (barriers.too_many)
+        diag_report(kernel->session->diags, DIAG_too_many_barriers, launch->span);
+    return !barriers.too_many;
+}
+
+bool pass_sync(Kernel *kernel, const Target *target)
+{
+    bool fine = true;
+    Arena *arena = arena_new();
+    kernel_drop_dead(kernel); /* loads of what the tensor core reads for itself, for one */
+    for (Op *op = kernel->host->first; op; op = op->next)
+        if (op->code == OP_launch) fine &= sync_launch(kernel, target, arena, op);
+    arena_free(arena);
+    kernel->stage = STAGE_SYNCED;
+    return fine;
+}

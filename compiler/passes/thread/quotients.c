@@ -1,0 +1,134 @@
+/* quotients.c: many divisions by one number.
+ *
+ * A thread that divides the elements which it has of a tile by the same f32 divides 1 by it once.
+ * With y = 1 / d, rounded, q = a * y and the rest r = a - q * d, which fma gives exactly,
+ * q + r * y is a / d, rounded (Markstein, Computation of elementary functions on the IBM RISC
+ * System/6000 processor, 1990) unless something overflows or loses bits as a subnormal number. So
+ * the sizes of all numbers are looked at first; where one is out of bounds, all are divided. */
+#include "passes/pass.h"
+#include "ir/op_vec.h"
+
+#include <string.h>
+
+enum { ENOUGH = 4 };
+
+/* Magnitudes for which the quotient and the rest are normal numbers. */
+static const double LEAST = 0x1p-60, LEAST_DIVISOR = 1, MOST = 0x1p60;
+
+static bool divides_by(const Op *op, const Value *divisor)
+{
+    return op && op->code == OP_div && op->operands[1] == divisor;
+}
+
+/* The divisions from `op` on that follow each other and have its divisor; one of what such a
+ * division gave belongs to no run, but may begin one. */
+static OpVec run_from(Arena *arena, Op *op)
+{
+    OpVec run = {0};
+    Value *divisor = op->operands[1];
+    vec_push(arena, &run, op);
+    for (op = op->next; op; op = op->next) {
+        const bool follows = divides_by(op, divisor) && !divides_by(op->operands[0]->op, divisor);
+        if (!follows && op->code != OP_const) break;
+        if (follows) vec_push(arena, &run, op);
+    }
+    return run;
+}
+
+static Value *is_within(Builder *at, Value *least, double low, Value *most, double high)
+{
+    Value *above = build_cmp(at, "ge", least, build_number(at, DTYPE_f32, low)),
+          *below = build_cmp(at, "le", most, build_number(at, DTYPE_f32, high));
+    return build2(at, OP_and, above, below);
+}
+
+/* The least or greatest, in pairs, so that few wait for each other. */
+static Value *extreme(Builder *at, Arena *arena, OpCode code, Value *const *values, size_t count)
+{
+    Value **left = arena_new_array(arena, Value *, count);
+    memcpy(left, values, sizeof *left * count);
+    for (; count > 1; count = (count + 1) / 2)
+        for (size_t i = 0; i < count / 2; i++)
+            left[i] = build2(at, code, left[i], left[count - 1 - i]);
+    return left[0];
+}
+
+/* Whether the numbers are such; those that are none may be among them, as they stay what they are.
+ */
+static Value *are_fine(Builder *at, Arena *arena, const OpVec *run)
+{
+    Value **sizes = arena_new_array(arena, Value *, run->count);
+    for (size_t i = 0; i < run->count; i++)
+        sizes[i] = build1(at, OP_abs, run->data[i]->operands[0]);
+    Value *divisor = build1(at, OP_abs, run->data[0]->operands[1]);
+    Value *fine = is_within(at, divisor, LEAST_DIVISOR, divisor, MOST);
+    Value *least = extreme(at, arena, OP_min, sizes, run->count);
+    Value *most = extreme(at, arena, OP_max, sizes, run->count);
+    return build2(at, OP_and, fine, is_within(at, least, LEAST, most, MOST));
+}
+
+static void build_yield(Builder *at, Value **values, size_t count)
+{
+    build_op(at, OP_yield, (int)count, values, 0, NULL);
+}
+
+static void build_quick(Region *region, const OpVec *run, Value **values)
+{
+    Builder at = builder_at_end(region, run->data[0]->span);
+    Value *divisor = run->data[0]->operands[1];
+    Value *inverse = build2(&at, OP_div, build_number(&at, DTYPE_f32, 1), divisor);
+    Value *less = build1(&at, OP_neg, divisor);
+    for (size_t i = 0; i < run->count; i++) {
+        Value *a = run->data[i]->operands[0], *quotient = build2(&at, OP_mul, a, inverse);
+        Value *rest = build3(&at, OP_fma, quotient, less, a);
+        values[i] = build3(&at, OP_fma, rest, inverse, quotient);
+    }
+    build_yield(&at, values, run->count);
+}
+
+static void build_plain(Region *region, const OpVec *run, Value **values)
+{
+    Builder at = builder_at_end(region, run->data[0]->span);
+    for (size_t i = 0; i < run->count; i++)
+        values[i] = build2(&at, OP_div, run->data[i]->operands[0], run->data[i]->operands[1]);
+    build_yield(&at, values, run->count);
+}
+
+static Op *replace(Kernel *kernel, const OpVec *run)
+{
+    Arena *arena = kernel->arena;
+    Builder at = builder_after(run->data[run->count - 1]);
+    at.span = run->data[0]->span;
+    Value *fine = are_fine(&at, arena, run);
+    const Type **types = arena_new_array(arena, const Type *, run->count);
+    Value **values = arena_new_array(arena, Value *, run->count);
+    for (size_t i = 0; i < run->count; i++) types[i] = run->data[i]->results[0].type;
+    Op *branch = build_op(&at, OP_if, 1, &fine, (int)run->count, types);
+    build_quick(branch->regions[0], run, values);
+    build_plain(branch->regions[1], run, values);
+    for (size_t i = 0; i < run->count; i++) {
+        value_replace(&run->data[i]->results[0], &branch->results[i]);
+        op_erase(run->data[i]);
+    }
+    return branch;
+}
+
+static void look(Kernel *kernel, Region *region)
+{
+    for (Op *op = region->first; op; op = op->next) {
+        for (int i = 0; i < op->region_count; i++) look(kernel, op->regions[i]);
+        if (op->code != OP_div || op->results[0].type->kind != TYPE_SCALAR ||
+            op->results[0].type->dtype != DTYPE_f32)
+            continue;
+        const OpVec run = run_from(kernel->arena, op);
+        if (run.count >= ENOUGH) op = replace(kernel, &run);
+    }
+}
+
+bool pass_quotients(Kernel *kernel, const Target *target)
+{
+    (void)target;
+    for (Op *op = kernel->host->first; op; op = op->next)
+        if (op->code == OP_launch) look(kernel, op->regions[0]);
+    return true;
+}

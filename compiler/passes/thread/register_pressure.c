@@ -1,0 +1,182 @@
+/* register_pressure.c: what is computed for one register of a tile is computed next to its use.
+ *
+ * Lowering makes each op of a tile one op for every register. Of a tile with many registers a
+ * thread then has the intermediate results of all elements at a time, which are more than there are
+ * registers: so each element goes the whole way from where it is loaded to where it is stored
+ * before the next one does. Effects keep their order, and all ops where that would not help.
+ *
+ * Where that is still more than all registers, what warps compute together moves, too, and what
+ * they read of shared memory, as long as nothing is between that may write it. */
+#include "passes/pass.h"
+#include "ir/op_vec.h"
+
+#include <string.h>
+
+/* Words that a thread has at a time in a region from which on the order is changed. */
+enum { MANY_WORDS = 160, ALL_WORDS = 255 /* the machine has no more */ };
+
+typedef struct Seat {
+    int last; /* of an op of the region: the number of the last op there that uses its results */
+    bool placed;
+} Seat;
+
+typedef struct Nearby {
+    Arena *arena;
+    Region *region;
+    int number;
+    bool far; /* more ops move */
+    OpVec stack;
+} Nearby;
+
+static bool is_pure(const Op *op)
+{
+    const unsigned traits = op_info(op->code)->traits;
+    return (traits & PURE) && !(traits & (COOP | TERM));
+}
+
+static bool reads_shared(const Op *op)
+{
+    return (op->code == OP_ld || op->code == OP_ldmatrix) &&
+           op->operands[0]->type->space == SPACE_SHARED;
+}
+
+/* It neither writes shared memory nor waits for what does. */
+static bool leaves_shared(const Op *op)
+{
+    return op_info(op->code)->traits & PURE || op->code == OP_ld || op->code == OP_ldmatrix ||
+           (op->code == OP_st && op->operands[0]->type->space == SPACE_GLOBAL);
+}
+
+static bool may_move(const Nearby *nearby, const Op *op)
+{
+    if (nearby->far &&
+        ((op_info(op->code)->traits & (PURE | COOP)) == (PURE | COOP) || reads_shared(op)))
+        return true;
+    if (op->code != OP_if) return is_pure(op);
+    for (int i = 0; i < op->region_count; i++)
+        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
+            if (inner->code != OP_yield && (inner->region_count || !is_pure(inner))) return false;
+    return true;
+}
+
+static bool is_here(const Nearby *nearby, const Value *value)
+{
+    return value->op && value->op->parent == nearby->region;
+}
+
+/* ---- how much a thread has at a time ---- */
+
+static void note_uses(Op *op, void *context)
+{
+    const Nearby *nearby = context;
+    for (int i = 0; i < op->operand_count; i++)
+        if (is_here(nearby, op->operands[i]))
+            ((Seat *)op->operands[i]->op->scratch)->last = nearby->number;
+}
+
+static int words_of(const Op *op)
+{
+    int words = 0;
+    if (op->code == OP_const) return 0;
+    for (int i = 0; i < op->result_count; i++) {
+        const Type *type = op->results[i].type;
+        const int count = type->kind == TYPE_VECTOR ? type->count : 1;
+        const int bits = type->kind == TYPE_POINTER ? 64 : dtype_bits(type->dtype);
+        words += count * (bits > 32 ? 2 : 1);
+    }
+    return words;
+}
+
+static int most_words(Nearby *nearby)
+{
+    int count = 0, most = 0, words = 0;
+    for (Op *op = nearby->region->first; op; op = op->next) {
+        op->scratch = arena_new_array(nearby->arena, Seat, 1);
+        nearby->number = count++;
+        op_visit(op, note_uses, nearby);
+    }
+    int *ends = arena_new_array(nearby->arena, int, count + 1);
+    int number = 0;
+    for (Op *op = nearby->region->first; op; op = op->next, number++) {
+        const int last = ((Seat *)op->scratch)->last;
+        if (last > number) {
+            words += words_of(op);
+            ends[last] += words_of(op);
+        }
+        most = words > most ? words : most;
+        words -= ends[number];
+    }
+    return most;
+}
+
+/* ---- the order ---- */
+
+static void push_operands(Op *op, void *context)
+{
+    Nearby *nearby = context;
+    for (int i = op->operand_count - 1; i >= 0; i--) {
+        Value *value = op->operands[i];
+        if (is_here(nearby, value) && !((Seat *)value->op->scratch)->placed &&
+            may_move(nearby, value->op))
+            vec_push(nearby->arena, &nearby->stack, value->op);
+    }
+}
+
+/* Puts the op at the end of what is placed, behind what it needs. */
+static void place(Nearby *nearby, Op *op)
+{
+    vec_push(nearby->arena, &nearby->stack, op);
+    while (nearby->stack.count > 0) {
+        Op *next = nearby->stack.data[nearby->stack.count - 1];
+        const size_t before = nearby->stack.count;
+        if (!((Seat *)next->scratch)->placed) op_visit(next, push_operands, nearby);
+        if (nearby->stack.count > before) continue;
+        nearby->stack.count--;
+        if (((Seat *)next->scratch)->placed) continue;
+        ((Seat *)next->scratch)->placed = true;
+        if (next != nearby->region->last) op_move_before(next, nearby->region->last);
+    }
+}
+
+static OpVec ops_of(const Nearby *nearby)
+{
+    OpVec ops = {0};
+    for (Op *op = nearby->region->first; op; op = op->next) vec_push(nearby->arena, &ops, op);
+    return ops;
+}
+
+static void change_order(Nearby *nearby)
+{
+    const OpVec ops = ops_of(nearby);
+    const int before = most_words(nearby);
+    size_t read = 0;
+    for (size_t i = 0; i < ops.count; i++) {
+        if (may_move(nearby, ops.data[i])) continue;
+        for (; nearby->far && !leaves_shared(ops.data[i]) && read < i; read++)
+            if (reads_shared(ops.data[read])) place(nearby, ops.data[read]);
+        place(nearby, ops.data[i]);
+    }
+    for (size_t i = 0; i < ops.count; i++) place(nearby, ops.data[i]); /* what nobody uses */
+    if (most_words(nearby) < before) return;
+    for (size_t i = 0; i + 1 < ops.count; i++) op_move_before(ops.data[i], ops.data[ops.count - 1]);
+}
+
+static void order_region(Kernel *kernel, Region *region)
+{
+    for (Op *op = region->first; op; op = op->next)
+        for (int i = 0; i < op->region_count; i++) order_region(kernel, op->regions[i]);
+    Nearby nearby = {.arena = kernel->arena, .region = region};
+    if (!region->last || may_move(&nearby, region->last)) return;
+    if (most_words(&nearby) > MANY_WORDS) change_order(&nearby);
+    nearby.far = most_words(&nearby) > ALL_WORDS;
+    if (nearby.far) change_order(&nearby);
+    for (Op *op = region->first; op; op = op->next) op->scratch = NULL;
+}
+
+bool pass_nearby(Kernel *kernel, const Target *target)
+{
+    (void)target;
+    for (Op *op = kernel->host->first; op; op = op->next)
+        if (op->code == OP_launch) order_region(kernel, op->regions[0]);
+    return true;
+}

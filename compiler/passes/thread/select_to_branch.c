@@ -1,0 +1,232 @@
+/* select_to_branch.c: what a choice seldom takes is computed where it is taken only.
+ *
+ * A tile has no branches: both sides of a choice are computed for all elements. Where its second
+ * side takes many ops that nothing else needs, the elements of a thread whose choices follow each
+ * other get a branch: none of them takes it, or all have it computed, and choose. */
+#include "passes/pass.h"
+#include "ir/op_vec.h"
+
+#include "base/vec.h"
+
+#include <stdlib.h>
+
+enum {
+    MANY = 24,   /* ops for each element, for which a branch pays */
+    TOGETHER = 4 /* elements, so that what branches give does not fill the registers */
+};
+
+typedef VEC(Value *) ValueVec;
+
+typedef struct Part {
+    int number;       /* of an op, in its region */
+    int uses, within; /* of its results, and those by ops that can be moved */
+    int run;          /* that it was last looked at for */
+} Part;
+
+typedef struct Seldom {
+    Kernel *kernel;
+    Arena *arena;
+    Region *region;
+    OpVec run;   /* selects that follow each other */
+    int runs;    /* so far */
+    OpVec found; /* what their second sides come from, so far as it was looked at */
+    OpVec moves; /* that they alone need */
+} Seldom;
+
+static Part *part_of(const Op *op)
+{
+    return op->scratch;
+}
+
+/* The op of the region that makes the value; NULL: there is none. */
+static Op *maker(const Seldom *seldom, const Value *value)
+{
+    return value->op && value->op->parent == seldom->region ? value->op : NULL;
+}
+
+static bool may_move(const Op *op)
+{
+    const unsigned traits = op_info(op->code)->traits;
+    return (traits & PURE) && !(traits & (COOP | TERM)) && op->region_count == 0 &&
+           op->code != OP_const;
+}
+
+/* ---- what comes from where ---- */
+
+static void count_uses(Op *op, void *context)
+{
+    for (int i = 0; i < op->operand_count; i++) {
+        Op *from = maker(context, op->operands[i]);
+        if (from) part_of(from)->uses++;
+    }
+}
+
+static void number_ops(Seldom *seldom)
+{
+    int number = 0;
+    for (Op *op = seldom->region->first; op; op = op->next) {
+        op->scratch = arena_new_array(seldom->arena, Part, 1);
+        *part_of(op) = (Part){.number = number++};
+    }
+    region_visit(seldom->region, count_uses, seldom);
+}
+
+/* An op moves when all its uses are within, and what it is made of may then, too. */
+static void note_use(Seldom *seldom, const Value *value)
+{
+    Op *op = maker(seldom, value);
+    if (!op || !may_move(op) || part_of(op)->number >= part_of(seldom->run.data[0])->number) return;
+    if (part_of(op)->within++ == 0) vec_push(seldom->arena, &seldom->found, op);
+    if (part_of(op)->within == part_of(op)->uses) vec_push(seldom->arena, &seldom->moves, op);
+}
+
+static int compare_first_last(const void *a, const void *b)
+{
+    return part_of(*(Op *const *)a)->number - part_of(*(Op *const *)b)->number;
+}
+
+/* Those that only the second sides need, which are so many. */
+static int choose_moves(Seldom *seldom)
+{
+    OpVec *moves = &seldom->moves;
+    for (size_t i = 0; i < seldom->run.count; i++)
+        note_use(seldom, seldom->run.data[i]->operands[2]);
+    for (size_t i = 0; i < moves->count; i++)
+        for (int k = 0; k < moves->data[i]->operand_count; k++)
+            note_use(seldom, moves->data[i]->operands[k]);
+    return (int)moves->count;
+}
+
+static void forget_moves(Seldom *seldom)
+{
+    for (size_t i = 0; i < seldom->found.count; i++) part_of(seldom->found.data[i])->within = 0;
+    seldom->found.count = seldom->moves.count = 0;
+}
+
+/* ---- the branch ---- */
+
+static void build_yield(Region *region, Span span, Value **values, size_t count)
+{
+    Builder at = builder_at_end(region, span);
+    build_op(&at, OP_yield, (int)count, values, 0, NULL);
+}
+
+static void move_rest(const Seldom *seldom, const Op *branch)
+{
+    const OpVec *moves = &seldom->moves;
+    qsort(moves->data, moves->count, sizeof *moves->data, compare_first_last);
+    for (size_t i = 0; i < moves->count; i++)
+        op_move_before(moves->data[i], branch->regions[1]->last);
+}
+
+static Op *build_choice(const Seldom *seldom, const ValueVec *conditions)
+{
+    const size_t count = seldom->run.count;
+    Op *first = seldom->run.data[0];
+    Builder at = builder_before(first);
+    Value *none = conditions->data[0];
+    for (size_t i = 1; i < conditions->count; i++)
+        none = build2(&at, OP_and, none, conditions->data[i]);
+    const Type **types = arena_new_array(seldom->arena, const Type *, count);
+    Value **quick = arena_new_array(seldom->arena, Value *, count),
+          **chosen = arena_new_array(seldom->arena, Value *, count);
+    for (size_t i = 0; i < count; i++) types[i] = seldom->run.data[i]->results[0].type;
+    Op *branch = build_op(&at, OP_if, 1, &none, (int)count, types);
+    for (size_t i = 0; i < count; i++) {
+        quick[i] = seldom->run.data[i]->operands[1];
+        chosen[i] = &seldom->run.data[i]->results[0];
+    }
+    build_yield(branch->regions[0], first->span, quick, count);
+    for (size_t i = 0; i < count; i++) value_replace(chosen[i], &branch->results[i]);
+    build_yield(branch->regions[1], first->span, chosen, count);
+    return branch;
+}
+
+/* Constants between the choices, which either way may need, are made before the branch. */
+static void move_constants(const Seldom *seldom)
+{
+    Op *first = seldom->run.data[0];
+    for (Op *op = vec_last(&seldom->run), *before; op != first; op = before) {
+        before = op->previous;
+        if (op->code == OP_const) op_move_before(op, first);
+    }
+}
+
+static Op *take_apart(const Seldom *seldom, const ValueVec *conditions)
+{
+    move_constants(seldom);
+    Op *branch = build_choice(seldom, conditions);
+    for (Op *op = branch; op && !op->scratch; op = op->previous) {
+        op->scratch = arena_new_array(seldom->arena, Part, 1);
+        *part_of(op) = (Part){0};
+    }
+    move_rest(seldom, branch);
+    for (size_t i = 0; i < seldom->run.count; i++)
+        op_move_before(seldom->run.data[i], branch->regions[1]->last);
+    return branch;
+}
+
+/* ---- where ---- */
+
+static bool is_choice(const Op *op)
+{
+    return op->code == OP_select && op->operands[0]->type->kind == TYPE_SCALAR;
+}
+
+static bool holds(const ValueVec *values, const Value *value)
+{
+    for (size_t i = 0; i < values->count; i++)
+        if (values->data[i] == value) return true;
+    return false;
+}
+
+static bool needs_another(const Seldom *seldom, const Op *op)
+{
+    for (int k = 0; k < op->operand_count; k++) {
+        const Op *from = maker(seldom, op->operands[k]);
+        if (from && part_of(from) && part_of(from)->run == seldom->runs) return true;
+    }
+    return false;
+}
+
+/* From `op` on the selects of a few conditions, as long as none needs another one. */
+static ValueVec find_run(Seldom *seldom, Op *op)
+{
+    ValueVec conditions = {0};
+    seldom->run.count = 0;
+    seldom->runs++;
+    for (; op && (op->code == OP_const || is_choice(op)); op = op->next) {
+        if (op->code == OP_const) continue;
+        if (needs_another(seldom, op)) break;
+        part_of(op)->run = seldom->runs;
+        const bool is_old = holds(&conditions, op->operands[0]);
+        if (!is_old && conditions.count == TOGETHER) continue;
+        if (!is_old) vec_push(seldom->arena, &conditions, op->operands[0]);
+        vec_push(seldom->arena, &seldom->run, op);
+    }
+    return conditions;
+}
+
+static void look(Kernel *kernel, Region *region)
+{
+    Seldom seldom = {.kernel = kernel, .arena = kernel->arena, .region = region};
+    for (Op *op = region->first; op; op = op->next)
+        for (int i = 0; i < op->region_count; i++) look(kernel, op->regions[i]);
+    number_ops(&seldom);
+    for (Op *op = region->first; op; op = op->next) {
+        if (!is_choice(op)) continue;
+        const ValueVec conditions = find_run(&seldom, op);
+        if (choose_moves(&seldom) >= MANY * (int)conditions.count)
+            op = take_apart(&seldom, &conditions);
+        forget_moves(&seldom);
+    }
+    for (Op *op = region->first; op; op = op->next) op->scratch = NULL;
+}
+
+bool pass_seldom(Kernel *kernel, const Target *target)
+{
+    (void)target;
+    for (Op *op = kernel->host->first; op; op = op->next)
+        if (op->code == OP_launch) look(kernel, op->regions[0]);
+    return true;
+}

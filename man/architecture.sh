@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# architecture.sh TILEC: writes ARCHITECTURE.md to standard output. In architecture.md.in a line
+#   @file NAME    is the text of a file of man/
+#   @typed        the launch of the kernel of architecture.tile as it was evaluated
+#   @after PASS   the same behind a pass, of the variant for aligned arguments
+#   @ptx          the instructions of that variant for sm_90a
+#   @passes       the rows of passes.def as a table
+set -eu
+tilec=$(realpath "$1")
+cd "$(dirname "$0")"
+
+indented() { sed 's/^\(.\)/    \1/'; }
+# Of the last kernel printed, without places in the source.
+launch() { awk '/^kernel /{ text = "" } { sub(/ # [^#]*$/, "") } /^  launch /, /^  }$/ { text = text substr($0, 3) "\n" } END { printf "%s", text }'; }
+ptx() { awk '/^\.visible/ { wanted = /_aligned\(/ } /^}/ { inside = 0 } inside && NF && !/^[\t ]*(\.reg|\/\/)/ { text = text $0 "\n" } /^{/ { inside = wanted } END { printf "%s", text }' | expand -t 4 | sed 's/^    //'; }
+passes() {
+    echo "| pass | from | to | why here |"
+    echo "|---|---|---|---|"
+    sed -nE 's/^PASS\((\w+), STAGE_(\w+), STAGE_(\w+), "(.*)"\)$/| `\1` | \2 | \3 | \4 |/p' ../compiler/passes/passes.def
+}
+
+while IFS= read -r line; do
+    case $line in
+        '@file '*) indented <"${line#@file }" ;;
+        @typed) "$tilec" architecture.tile --emit=ir -o - | launch | indented ;;
+        '@after '*) "$tilec" architecture.tile --arch=sm_90a --ptxas=none --emit=ptx -o /dev/null --print-after="${line#@after }" 2>&1 | launch | indented ;;
+        @ptx) "$tilec" architecture.tile --arch=sm_90a --ptxas=none --emit=ptx -o - | ptx | indented ;;
+        @passes) passes ;;
+        *) printf '%s\n' "$line" ;;
+    esac
+done <architecture.md.in
