@@ -43,9 +43,9 @@ $(GEN)/%_tokens.c: grammar/%.re
 	$(Q)re2c -W -Werror -i --no-generation-date -o $@ $<
 # The standard library as one C array: the compiler carries it.
 STDLIB = $(sort $(shell find stdlib -name '*.tile' 2>/dev/null))
-$(GEN)/stdlib_text.c: compiler/eval/embed.awk $(STDLIB)
+$(GEN)/stdlib_text.c: compiler/eval/python/embed.awk $(STDLIB)
 	@mkdir -p $(GEN)
-	LC_ALL=C awk -f compiler/eval/embed.awk $(STDLIB) > $@
+	LC_ALL=C awk -f compiler/eval/python/embed.awk $(STDLIB) > $@
 
 # ---- the compiler: one archive a folder, so that the linker holds the include table a second time ---
 

@@ -8,7 +8,9 @@ BEGIN {
     nouns["ir/layout"] = "ir/layout base"
     nouns["ir"] = "ir ir/layout base"
     for (room in nouns) allow[room] = nouns[room]
-    allow["eval"] = "eval syntax target " nouns["ir"]
+    evaluator = "eval eval/values eval/python eval/staging eval/surface eval/export syntax target " nouns["ir"]
+    allow["eval"] = evaluator
+    allow["eval/values"] = allow["eval/python"] = allow["eval/staging"] = allow["eval/surface"] = allow["eval/export"] = evaluator
     below = "target " nouns["ir"] " passes/pass"
     allow["passes/pass"] = below
     allow["passes/analysis"] = "passes/analysis " below
@@ -23,10 +25,10 @@ BEGIN {
     allow["codegen"] = "codegen target runtime " nouns["ir"]
     allow["emit"] = "emit codegen target runtime " nouns["ir"]
     allow["options"] = "options passes base" # --list of opt names the passes
-    allow["build"] = "build options emit codegen eval syntax runtime passes passes/thread " below
+    allow["build"] = "build options emit codegen eval eval/export syntax runtime passes passes/thread " below
     allow["driver"] = "driver " allow["build"]
     allow["command"] = "command " allow["driver"]
-    allow["library"] = "library options driver build codegen eval base target runtime"
+    allow["library"] = "library options driver build codegen eval eval/export base target runtime"
     allow["main"] = "main library " allow["command"]
     allow["runtime"] = "runtime"
     split("main driver options", roots, " ")
@@ -42,7 +44,7 @@ function room_of(path,   parts, n, name) {
     name = parts[n]
     sub(/\..*/, "", name)
     if (n == 1) return name in root ? name : name == "commands" ? "options" : "main"
-    if (parts[1] == "gen") return name ~ /^tile_/ ? "syntax" : name ~ /^ir_/ ? "ir" : "eval"
+    if (parts[1] == "gen") return name ~ /^tile_/ ? "syntax" : name ~ /^ir_/ ? "ir" : "eval/python"
     if (path ~ /^passes\/pass(\.h|es\.def)/) return "passes/pass"
     if (parts[1] == "command") return "command"
     return n == 2 ? parts[1] : parts[1] "/" parts[2]

@@ -1,4 +1,4 @@
-/* staging.c: from a specialisation to a staged Kernel.
+/* kernel.c: from a specialisation to a staged Kernel.
  *
  * The `__call__` of a class is evaluated in its launch's region; what it sets in `attrs` describes
  * the launch, and the scalar code behind the grid is copied to the host region. A plain function is
