@@ -6,11 +6,16 @@ BEGIN {
     nouns["target"] = "target base"
     nouns["syntax"] = "syntax base"
     nouns["ir/layout"] = "ir/layout base"
-    nouns["ir"] = "ir ir/layout base"
+    nouns["ir"] = "ir ir/dtype ir/layout base"
+    nouns["ir/dtype"] = nouns["ir"]
     for (room in nouns) allow[room] = nouns[room]
-    evaluator = "eval eval/values eval/python eval/staging eval/surface eval/export syntax target " nouns["ir"]
-    allow["eval"] = evaluator
-    allow["eval/values"] = allow["eval/python"] = allow["eval/staging"] = allow["eval/surface"] = allow["eval/export"] = evaluator
+    allow["eval"] = "eval syntax " nouns["ir"]
+    language = "eval/values eval syntax ir/dtype base"
+    allow["eval/values"] = language
+    allow["eval/python"] = "eval/python " language
+    allow["eval/staging"] = "eval/staging eval/python eval/values eval syntax " nouns["ir"]
+    allow["eval/surface"] = "eval/surface " allow["eval/staging"]
+    allow["eval/export"] = "eval/export " allow["eval/surface"]
     below = "target " nouns["ir"] " passes/pass"
     allow["passes/pass"] = below
     allow["passes/analysis"] = "passes/analysis " below
@@ -45,6 +50,7 @@ function room_of(path,   parts, n, name) {
     sub(/\..*/, "", name)
     if (n == 1) return name in root ? name : name == "commands" ? "options" : "main"
     if (parts[1] == "gen") return name ~ /^tile_/ ? "syntax" : name ~ /^ir_/ ? "ir" : "eval/python"
+    if (path ~ /^ir\/dtype(\.|$)/) return "ir/dtype" # the element types, which the language has too
     if (path ~ /^passes\/pass(\.h|es\.def)/) return "passes/pass"
     if (parts[1] == "command") return "command"
     return n == 2 ? parts[1] : parts[1] "/" parts[2]

@@ -1,6 +1,6 @@
 /* export.c: which kernels a module exports, under which names, and for which keys. A module is
  * evaluated as far as that needs, no further. */
-#include "eval/kernel.h"
+#include "eval/export/export.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* host_branches.c: branches of the host part. What stands in one is done either way, since it is
  * arithmetic, and chosen from afterwards: the host region is straight-line code again. A launch of
  * the way that is not taken has no blocks, a requirement of it always holds. */
-#include "eval/kernel.h"
+#include "eval/export/export.h"
 
 typedef struct Variable {
     Value *variable, *value; /* NULL: nothing yet */

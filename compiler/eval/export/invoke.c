@@ -1,6 +1,6 @@
 /* invoke.c: a kernel that is called, in a run: the specialisation is chosen, what it takes is taken
  * apart into the parameters, and what it made for the call is given back. */
-#include "eval/kernel.h"
+#include "eval/export/export.h"
 
 typedef struct Call {
     Eval *eval;

@@ -3,7 +3,7 @@
  * The `__call__` of a class is evaluated in its launch's region; what it sets in `attrs` describes
  * the launch, and the scalar code behind the grid is copied to the host region. A plain function is
  * evaluated in the host region, and opens its launches there (launches.c). */
-#include "eval/kernel.h"
+#include "eval/export/export.h"
 
 #include <string.h>
 

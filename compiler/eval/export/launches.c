@@ -3,15 +3,9 @@
  * A plain function that is a kernel is evaluated in the host region. It opens its launches one
  * after the other, and makes the tensors that it returns. What a launch uses of the host part is
  * scalar code over the parameters, and views: it is computed again there. */
-#include "eval/builtins.h"
-#include "eval/kernel.h"
+#include "eval/export/export.h"
 
 #include <string.h>
-
-bool in_host_part(const Eval *eval)
-{
-    return eval->staging != NULL && eval->staging->is_function && eval->staging->launch == NULL;
-}
 
 static bool host_ready(Eval *eval, const char *what, Span at)
 {
@@ -24,15 +18,6 @@ static bool host_ready(Eval *eval, const char *what, Span at)
     if (eval->quiet == 0 && eval->staging->launch != NULL && eval->staging->is_function)
         diag_note(eval->session->diags, eval->staging->launch->span, "the launch begins here");
     return false;
-}
-
-bool host_part_refuses_loop(Eval *eval, Span at)
-{
-    if (!in_host_part(eval)) return false;
-    FAIL(eval, bad_value, at,
-         "a loop by a run-time value, outside a launch: loop inside the launch, or as often as is "
-         "known at compile time");
-    return true;
 }
 
 bool extents_agree(Eval *eval, const Binding *binding, Object *extent, Span at)

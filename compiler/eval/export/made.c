@@ -1,5 +1,5 @@
 /* made.c: what the statements of a module make that may be exported, noted as they run. */
-#include "eval/kernel.h"
+#include "eval/export/export.h"
 
 enum { NESTING = 8 /* of lists of compiled kernels */ };
 

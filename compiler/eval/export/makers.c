@@ -1,6 +1,6 @@
 /* makers.c: which expressions and statements of a module make kernels, by their text: what is no
  * kernel's business is not evaluated to see what it is. */
-#include "eval/kernel.h"
+#include "eval/export/export.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* program.c: a program: made of a source, and run statement by statement. */
-#include "eval/evaluate.h"
+#include "eval/export/export.h"
 
 #include <string.h>
 
@@ -38,6 +38,17 @@ static bool make_builtins(Eval *eval)
     eval->root_class = scope_lookup(eval, eval->builtins,
                                     intern_text(eval->session->names, "object"), (Span){0}, &found);
     return true;
+}
+
+/* The table of operations, and the builtins. */
+static void open_rooms(Eval *eval)
+{
+    Operations *operations = arena_new_of(eval->arena, Operations);
+    python_offer(eval, operations);
+    staging_offer(eval, operations);
+    surface_offer(eval, operations);
+    export_offer(eval, operations);
+    eval->ops = operations;
 }
 
 static const char *folder_of(Arena *arena, const char *path)
@@ -125,6 +136,7 @@ Program *program_new(Session *session, const Source *source, const EvalOptions *
                    .options = *options,
                    .host = options->host,
                    .folder = folder_of(arena, source->path)};
+    open_rooms(eval);
     eval_begin_work(eval);
     make_singles(eval);
     if (make_builtins(eval))

@@ -4,42 +4,11 @@
  * One annotated with an element type or a pointer type is a run-time argument; a tensor's
  * annotation says which of its extents are keys. In a plain function any other annotation, or none,
  * makes a key of any value. */
-#include "eval/builtins.h"
-#include "eval/kernel.h"
+#include "eval/export/export.h"
 
 #include <string.h>
 
 /* ---- kernels ---- */
-
-static bool class_says(const Object *class, const char *name)
-{
-    for (int i = 0; i < class->as.class->order_count; i++) {
-        const BindingVec *list = &class->as.class->order[i]->as.class->attributes.list;
-        for (size_t j = 0; j < list->count; j++)
-            if (strcmp(list->data[j]->name, name) == 0)
-                return list->data[j]->object != NULL &&
-                       list->data[j]->object->kind == OBJECT_BOOL &&
-                       list->data[j]->object->as.integer != 0;
-    }
-    return false;
-}
-
-bool class_is_kernel(const Object *class)
-{
-    return class_says(class, "__kernel__");
-}
-
-bool makes_kernels(const Object *object)
-{
-    if (object->kind == OBJECT_CLASS) return class_is_kernel(object);
-    return is_kernel(object) || (object->kind == OBJECT_INSTANCE &&
-                                 class_says(object->as.instance->class, "__kernel_template__"));
-}
-
-bool is_kernel(const Object *object)
-{
-    return object->kind == OBJECT_INSTANCE && class_is_kernel(object->as.instance->class);
-}
 
 Object *instance_attribute(Eval *eval, const Object *instance, const char *name)
 {

@@ -1,6 +1,5 @@
 /* specialise.c: from a kernel and what it is given to the specialisation that this needs. */
-#include "eval/builtins.h"
-#include "eval/kernel.h"
+#include "eval/export/export.h"
 
 #include <string.h>
 

@@ -1,8 +1,7 @@
 /* symbol.c: extents by their names, which are known later than where they are written: what they
  * stand for in a kernel, and what a look ahead at a body that declares its tensors finds of them.
  */
-#include "eval/builtins.h"
-#include "eval/kernel.h"
+#include "eval/export/export.h"
 
 Object *symbol_value(Eval *eval, const Symbol *symbol)
 {

@@ -1,8 +1,7 @@
 /* tensors.c: tensors that kernels take: their annotations, what a specialisation knows of them, the
  * parameters that they become. An extent or stride is a number of the annotation, a key of the
  * specialisation, or known at the call; one that has a name is the same wherever that stands. */
-#include "eval/builtins.h"
-#include "eval/kernel.h"
+#include "eval/export/export.h"
 
 #include <string.h>
 

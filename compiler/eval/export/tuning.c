@@ -4,8 +4,7 @@
  * was made with one configuration of `__configurations__`; else the names are keys of the kernel's
  * function. To callers all are one kernel: what the configurations give is no argument. One that
  * cannot be built is left out with a remark. */
-#include "eval/builtins.h"
-#include "eval/kernel.h"
+#include "eval/export/export.h"
 
 #include <string.h>
 

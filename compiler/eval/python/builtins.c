@@ -1,5 +1,5 @@
 /* builtins.c: Python's own functions, as far as kernels and the code around them use them. */
-#include "eval/builtins.h"
+#include "eval/python/python.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,13 +8,7 @@
 
 /* ---- calling a row ---- */
 
-static const BuiltinRow ROWS[] = {
-#define BUILTIN(module, name, signature, handler) {module, name, signature, handler},
-#include "eval/builtins.def"
-#undef BUILTIN
-};
-
-enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS, PARAMETER_LIMIT = 12 };
+enum { PARAMETER_LIMIT = 12 };
 
 typedef struct SignaturePart {
     const char *name;
@@ -143,7 +137,7 @@ static Object *call_row(Eval *eval, const BuiltinRow *row, const Arguments *argu
 {
     Bound bound = {.at = arguments->at};
     if (eval->library > 0) bound.at = eval->at;
-    if (!lanes_allow(eval, row, bound.at) || !check_self(eval, row, arguments, bound.at))
+    if (!eval->ops->lanes_allow(eval, row, bound.at) || !check_self(eval, row, arguments, bound.at))
         return NULL;
     charge(eval, arguments);
     if (strcmp(row->signature, "self, *values, **") == 0) {
@@ -174,13 +168,19 @@ static Object *row_object(Eval *eval, const BuiltinRow *row)
     return object;
 }
 
+void builtins_add(Eval *eval, const BuiltinRow *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) vec_push(eval->arena, &eval->rows, rows[i]);
+}
+
 void builtins_bind(Eval *eval, const char *module, Bindings *bindings)
 {
     if (!is_module(module)) return;
-    for (size_t i = 0; i < ROW_COUNT; i++)
-        if (strcmp(ROWS[i].module, module) == 0)
-            bindings_make(eval, bindings, intern_text(eval->session->names, ROWS[i].name))->object =
-                row_object(eval, &ROWS[i]);
+    for (size_t i = 0; i < eval->rows.count; i++)
+        if (strcmp(eval->rows.data[i].module, module) == 0)
+            bindings_make(eval, bindings,
+                          intern_text(eval->session->names, eval->rows.data[i].name))
+                ->object = row_object(eval, &eval->rows.data[i]);
     if (strcmp(module, "__core__") != 0) return;
     for (DType dtype = 0; dtype < DTYPE_COUNT; dtype++) {
         Object *object = object_new(eval, OBJECT_DTYPE);
@@ -190,48 +190,32 @@ void builtins_bind(Eval *eval, const char *module, Bindings *bindings)
     }
 }
 
-bool builtin_is(const Object *object, const char *name)
-{
-    return object->kind == OBJECT_BUILTIN && strcmp(object->as.builtin->module, "builtins") == 0 &&
-           strcmp(object->as.builtin->name, name) == 0;
-}
-
 Object *builtin_of_kind(Eval *eval, const BuiltinRow *kind, Name name)
 {
-    for (size_t i = 0; strcmp(kind->module, "builtins") == 0 && i < ROW_COUNT; i++)
-        if (strcmp(ROWS[i].module, kind->name) == 0 && strcmp(ROWS[i].name, name) == 0 &&
-            strcmp(ROWS[i].signature, "@") != 0)
-            return row_object(eval, &ROWS[i]);
+    for (size_t i = 0; strcmp(kind->module, "builtins") == 0 && i < eval->rows.count; i++)
+        if (strcmp(eval->rows.data[i].module, kind->name) == 0 &&
+            strcmp(eval->rows.data[i].name, name) == 0 &&
+            strcmp(eval->rows.data[i].signature, "@") != 0)
+            return row_object(eval, &eval->rows.data[i]);
     return NULL;
 }
 
 Object *builtin_method(Eval *eval, Object *self, Name name)
 {
-    for (size_t i = 0; i < ROW_COUNT; i++) {
-        if (strcmp(ROWS[i].module, object_kind_name(self)) != 0 || strcmp(ROWS[i].name, name) != 0)
+    for (size_t i = 0; i < eval->rows.count; i++) {
+        if (strcmp(eval->rows.data[i].module, object_kind_name(self)) != 0 ||
+            strcmp(eval->rows.data[i].name, name) != 0)
             continue;
-        if (strcmp(ROWS[i].signature, "@") == 0)
-            return ROWS[i].handler(eval, &(Bound){.values = {self}, .at = eval->at});
-        if (strncmp(ROWS[i].signature, "self", 4) != 0) return row_object(eval, &ROWS[i]);
+        if (strcmp(eval->rows.data[i].signature, "@") == 0)
+            return eval->rows.data[i].handler(eval, &(Bound){.values = {self}, .at = eval->at});
+        if (strncmp(eval->rows.data[i].signature, "self", 4) != 0)
+            return row_object(eval, &eval->rows.data[i]);
         Object *method = object_new(eval, OBJECT_METHOD);
         method->as.method.self = self;
-        method->as.method.function = row_object(eval, &ROWS[i]);
+        method->as.method.function = row_object(eval, &eval->rows.data[i]);
         return method;
     }
     return NULL;
-}
-
-/* ---- sizes and ranges ---- */
-
-/* The first extent of a view or tile, as NumPy has it; NULL: it is none. */
-static Object *first_extent(Eval *eval, Object *object, Span at)
-{
-    const Type *type = argument_type(object);
-    if (type == NULL || type->kind == TYPE_SCALAR || type->kind == TYPE_POINTER) return NULL;
-    Object *shape = attribute_get(eval, object, intern_text(eval->session->names, "shape"), at);
-    return shape != NULL && object_is_sequence(shape) && shape->as.list.count > 0
-               ? shape->as.list.items[0]
-               : NULL;
 }
 
 Object *builtin_len(Eval *eval, const Bound *bound)
@@ -239,7 +223,7 @@ Object *builtin_len(Eval *eval, const Bound *bound)
     Object *object = bound->values[0];
     Object *own = special_method(eval, object, "__len__");
     if (own != NULL) {
-        Object *length = call_simple(eval, own, 1, &object, bound->at);
+        Object *length = eval->ops->call_simple(eval, own, 1, &object, bound->at);
         return length != NULL && length_is_fit(eval, length, bound->at) ? length : NULL;
     }
     if (object_is_sequence(object)) return object_int(eval, object->as.list.count);
@@ -247,17 +231,18 @@ Object *builtin_len(Eval *eval, const Bound *bound)
         return object_int(eval, (int64_t)object->as.dict.keys.count);
     if (object->kind == OBJECT_CLASS &&
         class_find(object, intern_text(eval->session->names, "__class_iter__")) != NULL) {
-        Object *items = iterate(eval, object, bound->at);
+        Object *items = eval->ops->iterate(eval, object, bound->at);
         return items != NULL ? object_int(eval, items->as.list.count) : NULL;
     }
     int64_t count;
     if (range_count(object, &count)) return object_int(eval, count);
     if (object->kind == OBJECT_TEXT || object->kind == OBJECT_RANGE ||
         object->kind == OBJECT_ARRAY) {
-        Object *items = iterate(eval, object, bound->at);
+        Object *items = eval->ops->iterate(eval, object, bound->at);
         return items != NULL ? object_int(eval, items->as.list.count) : NULL;
     }
-    Object *extent = first_extent(eval, object, bound->at);
+    Object *extent =
+        object_is_staged(object) ? eval->ops->staged_length(eval, object, bound->at) : NULL;
     if (extent != NULL) return extent;
     return FAIL(eval, expected_kind, bound->at, "the argument of len()", "a container",
                 object_repr(eval, object));
@@ -265,7 +250,7 @@ Object *builtin_len(Eval *eval, const Bound *bound)
 
 Object *builtin_reversed(Eval *eval, const Bound *bound)
 {
-    Object *items = iterate(eval, bound->values[0], bound->at);
+    Object *items = eval->ops->iterate(eval, bound->values[0], bound->at);
     Object *turned = object_list(eval, OBJECT_LIST, NULL, 0);
     for (uint32_t i = items != NULL ? items->as.list.count : 0; i-- > 0;)
         list_append(eval, turned, items->as.list.items[i]);
@@ -275,7 +260,7 @@ Object *builtin_reversed(Eval *eval, const Bound *bound)
 static Object *sort_key(Eval *eval, const Bound *bound, Object *item)
 {
     if (bound->values[1] == NULL || bound->values[1]->kind == OBJECT_NONE) return item;
-    return call_simple(eval, bound->values[1], 1, &item, bound->at);
+    return eval->ops->call_simple(eval, bound->values[1], 1, &item, bound->at);
 }
 
 /* Items and their keys, side by side. */
@@ -290,8 +275,9 @@ typedef struct Sorting {
 static bool overtakes(const Sorting *sorting, uint32_t left, uint32_t right, bool *out)
 {
     Object *first = sorting->keys[left], *second = sorting->keys[right];
-    Object *less = operate_compare(sorting->eval, OPERATOR_Lt, sorting->reverse ? first : second,
-                                   sorting->reverse ? second : first, sorting->at);
+    Object *less = sorting->eval->ops->operate_compare(
+        sorting->eval, OPERATOR_Lt, sorting->reverse ? first : second,
+        sorting->reverse ? second : first, sorting->at);
     return less != NULL && eval_goes_on(sorting->eval, sorting->at) &&
            object_truth(sorting->eval, less, out);
 }
@@ -321,7 +307,7 @@ static bool sort_part(const Sorting *sorting, uint32_t begin, uint32_t end)
 Object *builtin_sorted(Eval *eval, const Bound *bound)
 {
     Sorting sorting = {.eval = eval, .at = bound->at};
-    Object *items = iterate(eval, bound->values[0], bound->at);
+    Object *items = eval->ops->iterate(eval, bound->values[0], bound->at);
     if (items == NULL ||
         (bound->values[2] != NULL && !object_truth(eval, bound->values[2], &sorting.reverse)))
         return NULL;
@@ -543,11 +529,10 @@ Object *builtin_type(Eval *eval, const Bound *bound)
     if (bound->values[1] != NULL && bound->values[2] != NULL) return make_type(eval, bound);
     const Object *object = bound->values[0];
     Object *own = special_method(eval, object, "__type_of__");
-    if (own != NULL) return call_simple(eval, own, 1, bound->values, bound->at);
+    if (own != NULL) return eval->ops->call_simple(eval, own, 1, bound->values, bound->at);
     if (object_class(object) != NULL) return object_class(object);
-    const Type *staged = object_is_staged(object) ? staged_object_type(object) : NULL;
-    if (staged != NULL && (type_is_scalar(staged) || type_is_tile(staged)))
-        return object_dtype(eval, staged->dtype);
+    Object *dtype = object_is_staged(object) ? eval->ops->staged_dtype(eval, object) : NULL;
+    if (dtype != NULL) return dtype;
     const char *name = object_kind_name(object);
     bool found;
     Object *type = scope_lookup(eval, eval->builtins, intern_text(eval->session->names, name),
@@ -624,8 +609,8 @@ static Object *print_in_kernel(Eval *eval, const Bound *bound)
             ? bindings_get(function->attributes, intern_text(eval->session->names, "__print__"))
             : NULL;
     if (own == NULL) return FAIL(eval, unsupported, bound->at, "print() in a kernel");
-    return call_simple(eval, own->object, (int)bound->rest->as.list.count,
-                       bound->rest->as.list.items, bound->at);
+    return eval->ops->call_simple(eval, own->object, (int)bound->rest->as.list.count,
+                                  bound->rest->as.list.items, bound->at);
 }
 
 Object *builtin_print(Eval *eval, const Bound *bound)

@@ -1,7 +1,7 @@
 /* call.c: calls: binding arguments to parameters, evaluating the body in a scope of its own, the
  * chain of calls that messages show. A function that is called while a kernel is staged is inlined
  * by that. */
-#include "eval/builtins.h"
+#include "eval/python/python.h"
 
 #include <string.h>
 
@@ -24,25 +24,11 @@ static const Nodearguments *function_parameters(const Function *function)
                                                         : NODE_AS(FunctionDef, node)->args);
 }
 
-/* `x: int32` makes a run-time scalar of that type from what is given, in a kernel. */
-static Object *convert_argument(Eval *eval, const Function *function, const Nodearg *parameter,
-                                Object *value)
-{
-    if (eval->staging == NULL || parameter->annotation == NULL ||
-        function->node->kind == NODE_Lambda)
-        return value;
-    if (!object_is_number(value) && value->kind != OBJECT_IR) return value;
-    if (value->kind == OBJECT_IR && !type_is_scalar(value->as.ir.value->type)) return value;
-    const Object *type = annotation_value(eval, function, parameter->annotation);
-    if (type == NULL || type->kind != OBJECT_DTYPE) return value;
-    return object_ir(eval, stage_scalar(eval, value, type->as.dtype, eval->at));
-}
-
 /* A temporary tile has a variable of the parameter's own; what is written to a part goes where that
  * is, and the library is not to write where nobody would see it. */
 static Object *hold_argument(const Binder *binder, Object *value)
 {
-    Object *held = object_keep(binder->eval, value);
+    Object *held = binder->eval->ops->object_keep(binder->eval, value);
     if (held == value || held->kind != OBJECT_TILE) return held;
     held->as.ir.whole = value->as.ir.whole;
     held->as.ir.index = value->as.ir.index;
@@ -55,10 +41,10 @@ static bool bind_one(Binder *binder, const Node *node, Object *value)
 {
     const Nodearg *parameter = NODE_AS(arg, node);
     Eval *eval = binder->eval;
-    value = convert_argument(eval, binder->function, parameter, value);
+    value = eval->ops->argument_converted(eval, binder->function, parameter, value);
     if (value == NULL) return false;
     Binding *binding = bindings_make(eval, &binder->scope->bindings, parameter->arg);
-    binding_put(eval, binding, hold_argument(binder, value), node->span);
+    eval->ops->binding_put(eval, binding, hold_argument(binder, value), node->span);
     if (eval->parallel != NULL) binding->lanes = eval->parallel->mask; /* they alone are here */
     return true;
 }
@@ -212,9 +198,9 @@ static bool enter_call(Eval *eval, const Function *function, const Arguments *ar
 static Object *run_body(Eval *eval, const Function *function)
 {
     if (function->node->kind == NODE_Lambda)
-        return eval_expr(eval, NODE_AS(Lambda, function->node)->body);
-    Flow flow = eval_block(eval, NODE_AS(FunctionDef, function->node)->body);
-    return call_result(eval, flow, function->node->span);
+        return eval->ops->eval_expr(eval, NODE_AS(Lambda, function->node)->body);
+    Flow flow = eval->ops->eval_block(eval, NODE_AS(FunctionDef, function->node)->body);
+    return eval->ops->call_result(eval, flow, function->node->span);
 }
 
 /* What a function says by an attribute; NULL: nothing. */
@@ -280,12 +266,12 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
     int library = eval->library;
     eval->library = in_library ? library + 1 : 0;
     eval->frame = &frame;
-    const Lanes lanes = lanes_enter(eval, NULL);
+    const Lanes lanes = eval->ops->lanes_enter(eval, NULL);
     Object *result = function->yields ? generator_new(eval, run_generator, object, &frame,
                                                       in_library ? NULL : function->name)
                                       : run_body(eval, function);
-    if (result != NULL && !exits_tell(eval, arguments->at)) result = NULL;
-    lanes_leave(eval, lanes);
+    if (result != NULL && !eval->ops->exits_tell(eval, arguments->at)) result = NULL;
+    eval->ops->lanes_leave(eval, lanes);
     eval->frame = frame.caller;
     eval->library = library;
     if (!in_library) eval->steps.count--;
@@ -329,7 +315,7 @@ static Object *call_class(Eval *eval, Object *class, const Arguments *arguments)
 
 static Object *call_instance(Eval *eval, Object *instance, const Arguments *arguments)
 {
-    if (is_kernel(instance)) return launch_instance(eval, instance, arguments);
+    if (is_kernel(instance)) return eval->ops->launch_instance(eval, instance, arguments);
     Object *method = special_method(eval, instance, "__call__");
     if (method == NULL || method->kind != OBJECT_FUNCTION)
         return FAIL(eval, not_callable, arguments->at, object_repr(eval, instance));
@@ -380,7 +366,7 @@ static Object *call_dtype(Eval *eval, Object *dtype, const Arguments *arguments)
         return object_int(eval, dtype_wrap(type, value->kind == OBJECT_FLOAT ? (int64_t)number
                                                                              : value->as.integer));
     }
-    return cast_to(eval, value, dtype->as.dtype, arguments->at);
+    return eval->ops->cast_to(eval, value, dtype->as.dtype, arguments->at);
 }
 
 /* Of a method of a method each has an object, the innermost comes first. */
@@ -417,8 +403,8 @@ Object *call_object(Eval *eval, Object *callee, const Arguments *arguments)
     case OBJECT_POINTER_TYPE: return call_pointer_type(eval, callee, arguments);
     case OBJECT_STATIC_METHOD: return call_object(eval, callee->as.method.function, arguments);
     case OBJECT_HOST_FUNCTION: return host_call(eval, callee->as.host, arguments);
-    case OBJECT_MISSING: return missing_needed(eval, callee, NULL, arguments->at);
-    case OBJECT_SPECIALISATION: return launch_instance(eval, callee, arguments);
+    case OBJECT_MISSING: return eval->ops->missing_needed(eval, callee, NULL, arguments->at);
+    case OBJECT_SPECIALISATION: return eval->ops->launch_instance(eval, callee, arguments);
     default: return FAIL(eval, not_callable, arguments->at, object_repr(eval, callee));
     }
 }

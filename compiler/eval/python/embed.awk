@@ -12,7 +12,7 @@ function escape(line)
 
 BEGIN {
     print "/* Made from stdlib/ by embed.awk. */"
-    print "#include \"eval/evaluate.h\""
+    print "#include \"eval/python/python.h\""
     print "#pragma GCC diagnostic ignored \"-Woverlength-strings\""
     for (i = 1; i < ARGC; i++) {
         file = ARGV[i]

@@ -1,9 +1,8 @@
 /* expr.c: expressions of the tree. Each kind of node has a handler; those that do not may not stand
  * where an expression is wanted. */
-#include "eval/evaluate.h"
+#include "eval/python/python.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* ---- leaves ---- */
 
@@ -49,12 +48,13 @@ static bool append_element(Eval *eval, Object *list, const Node *node)
         Object *item = eval_expr(eval, node);
         if (item != NULL) /* A tuple's tiles are copies, so that `a, b = b, a` exchanges them. */
             list_append(eval, list,
-                        list->kind == OBJECT_TUPLE ? object_hold(eval, item)
-                                                   : object_keep(eval, item));
+                        list->kind == OBJECT_TUPLE ? eval->ops->object_hold(eval, item)
+                                                   : eval->ops->object_keep(eval, item));
         return item != NULL;
     }
     Object *value = eval_expr(eval, NODE_AS(Starred, node)->value);
-    Object *items = value != NULL ? iterate(eval, value, eval_move_to(eval, node)) : NULL;
+    Object *items =
+        value != NULL ? eval->ops->iterate(eval, value, eval_move_to(eval, node)) : NULL;
     for (uint32_t i = 0; items != NULL && i < items->as.list.count; i++)
         list_append(eval, list, items->as.list.items[i]);
     return items != NULL;
@@ -109,7 +109,7 @@ static Object *eval_dict(Eval *eval, const Node *node)
         Object *key = eval_expr(eval, n->keys.items[i]);
         Object *value = key != NULL ? eval_expr(eval, n->values.items[i]) : NULL;
         if (value == NULL || !key_is_fit(eval, key, n->keys.items[i]->span)) return NULL;
-        dict_set(eval, dict, key, object_keep(eval, value));
+        dict_set(eval, dict, key, eval->ops->object_keep(eval, value));
     }
     return dict;
 }
@@ -139,28 +139,6 @@ typedef struct Chain {
     uint32_t index;
 } Chain;
 
-/* In a parallel loop: both sides are computed, the right one for the iterations that want it. */
-static Object *join_lanes(Eval *eval, Operator op, Object *left, Object *right, Span at)
-{
-    const bool lanes = lanes_differ(eval, left) || lanes_differ(eval, right);
-    Value *a = lanes ? lanes_condition(eval, left, at) : stage_condition(eval, left, at);
-    if (a == NULL) return NULL;
-    Value *b = lanes ? lanes_condition(eval, right, at) : stage_condition(eval, right, at);
-    if (b == NULL) return NULL;
-    return object_ir(eval, build2(&eval->builder, op == OPERATOR_And ? OP_and : OP_or, a, b));
-}
-
-static Object *eval_lanes(Eval *eval, const NodeBoolOp *node, Object *result, uint32_t index)
-{
-    for (uint32_t i = index; result != NULL && i < node->values.count; i++) {
-        Object *right = lanes_right(eval, node->op, result, node->values.items[i]);
-        result = right != NULL
-                     ? join_lanes(eval, node->op, result, right, eval_move_to(eval, &node->base))
-                     : NULL;
-    }
-    return result;
-}
-
 /* Operands known now decide as in Python; what follows a run-time one is staged behind it. */
 static Object *eval_operands(Eval *eval, const void *context)
 {
@@ -170,10 +148,10 @@ static Object *eval_operands(Eval *eval, const void *context)
         Object *result = eval_expr(eval, n->values.items[rest.index++]);
         if (result == NULL || rest.index == n->values.count) return result;
         if (object_is_staged(result) && eval->parallel != NULL)
-            return eval_lanes(eval, n, result, rest.index);
+            return eval->ops->lanes_operands(eval, n, result, rest.index);
         if (object_is_staged(result))
-            return stage_logic(eval, n->op, result, eval_operands, &rest,
-                               eval_move_to(eval, rest.node));
+            return eval->ops->stage_logic(eval, n->op, result, eval_operands, &rest,
+                                          eval_move_to(eval, rest.node));
         if (!object_truth(eval, result, &truth)) return NULL;
         if (truth != (n->op == OPERATOR_And)) return result;
     }
@@ -193,15 +171,17 @@ static Object *eval_links(Eval *eval, const void *context)
         Object *right = eval_expr(eval, n->comparators.items[rest.index]);
         if (right == NULL) return NULL;
         Span at = eval_move_to(eval, rest.node);
-        Object *link = operate_compare(eval, n->ops.items[rest.index++], rest.left, right, at);
+        Object *link =
+            eval->ops->operate_compare(eval, n->ops.items[rest.index++], rest.left, right, at);
         if (link == NULL || rest.index == n->ops.count) return link;
         rest.left = right;
         if (object_is_staged(link) && eval->parallel != NULL) {
             Object *others = eval_links(eval, &rest);
-            return others != NULL ? join_lanes(eval, OPERATOR_And, link, others, at) : NULL;
+            return others != NULL ? eval->ops->lanes_join(eval, OPERATOR_And, link, others, at)
+                                  : NULL;
         }
         if (object_is_staged(link))
-            return stage_logic(eval, OPERATOR_And, link, eval_links, &rest, at);
+            return eval->ops->stage_logic(eval, OPERATOR_And, link, eval_links, &rest, at);
         if (!object_truth(eval, link, &truth)) return NULL;
         if (!truth) return link;
     }
@@ -218,14 +198,7 @@ static Object *eval_ifexp(Eval *eval, const Node *node)
     const NodeIfExp *n = NODE_AS(IfExp, node);
     Object *test = eval_expr(eval, n->test);
     if (test == NULL) return NULL;
-    if (lanes_differ(eval, test)) {
-        eval_move_to(eval, n->test);
-        return lanes_choice(eval, n, test);
-    }
-    if (object_is_staged(test)) {
-        Value *condition = stage_condition(eval, test, eval_move_to(eval, n->test));
-        return condition != NULL ? stage_choice(eval, n, condition) : NULL;
-    }
+    if (object_is_staged(test)) return eval->ops->stage_ifexp(eval, n, test);
     bool truth;
     if (!object_truth(eval, test, &truth)) return NULL;
     return eval_expr(eval, truth ? n->body : n->orelse);
@@ -263,9 +236,10 @@ static bool add_named(Eval *eval, const Node *node, Name name, Object *value, si
 static bool eval_keyword(Eval *eval, Object *callee, const Node *node, Arguments *arguments)
 {
     const Nodekeyword *keyword = NODE_AS(keyword, node);
-    Object *value = keyword->arg == NULL
-                        ? eval_expr(eval, keyword->value)
-                        : eval_argument_of(eval, callee, 0, keyword->arg, keyword->value);
+    Object *value =
+        keyword->arg == NULL
+            ? eval_expr(eval, keyword->value)
+            : eval->ops->eval_argument_of(eval, callee, 0, keyword->arg, keyword->value);
     const size_t others = arguments->names.count;
     if (value == NULL) return false;
     if (keyword->arg != NULL) return add_named(eval, node, keyword->arg, value, others, arguments);
@@ -292,12 +266,13 @@ static bool eval_argument(Eval *eval, Object *callee, const Node *node, Argument
 {
     if (node->kind != NODE_Starred) {
         uint32_t index = (uint32_t)arguments->positional.count;
-        Object *value = eval_argument_of(eval, callee, index, NULL, node);
+        Object *value = eval->ops->eval_argument_of(eval, callee, index, NULL, node);
         if (value != NULL) vec_push(eval->arena, &arguments->positional, value);
         return value != NULL;
     }
     Object *value = eval_expr(eval, NODE_AS(Starred, node)->value);
-    Object *items = value != NULL ? iterate(eval, value, eval_move_to(eval, node)) : NULL;
+    Object *items =
+        value != NULL ? eval->ops->iterate(eval, value, eval_move_to(eval, node)) : NULL;
     for (uint32_t i = 0; items != NULL && i < items->as.list.count; i++)
         vec_push(eval->arena, &arguments->positional, items->as.list.items[i]);
     return items != NULL;
@@ -316,7 +291,7 @@ static Object *eval_call(Eval *eval, const Node *node)
     arguments.at = eval_move_to(eval, node);
     Frame *frame = eval->frame;
     const bool alone = frame->exits == NULL;
-    Object *result = call_object(eval, callee, &arguments);
+    Object *result = eval->ops->call_object(eval, callee, &arguments);
     if (frame->exits != NULL && alone) frame->exiting = node;
     return result;
 }
@@ -408,12 +383,13 @@ static bool comprehend_item(Eval *eval, const Comprehension *c, const Nodecompre
     if (c->key != NULL && key == NULL) return false;
     Object *value = eval_expr(eval, c->value);
     if (value == NULL) return false;
-    if (c->result == NULL) return generator_yield(eval, object_keep(eval, value), eval->at) != NULL;
+    if (c->result == NULL)
+        return generator_yield(eval, eval->ops->object_keep(eval, value), eval->at) != NULL;
     if (c->key != NULL && !key_is_fit(eval, key, c->key->span)) return false;
     if (c->key != NULL)
-        dict_set(eval, c->result, key, object_keep(eval, value));
+        dict_set(eval, c->result, key, eval->ops->object_keep(eval, value));
     else
-        list_append(eval, c->result, object_keep(eval, value));
+        list_append(eval, c->result, eval->ops->object_keep(eval, value));
     return true;
 }
 
@@ -494,7 +470,8 @@ static Object *eval_yield(Eval *eval, const Node *node)
 {
     const NodeYield *n = NODE_AS(Yield, node);
     Object *value = n->value != NULL ? eval_expr(eval, n->value) : eval->none;
-    return value != NULL ? generator_yield(eval, object_keep(eval, value), eval_move_to(eval, node))
+    return value != NULL ? generator_yield(eval, eval->ops->object_keep(eval, value),
+                                           eval_move_to(eval, node))
                          : NULL;
 }
 
@@ -607,7 +584,7 @@ Object *eval_expr(Eval *eval, const Node *node)
     eval->depth--;
     const Span at = eval->library > 0 ? eval->at : node->span;
     if (object != NULL && !eval_works(eval, WORK_OF_EXPRESSION, at)) return NULL;
-    return object == NULL || content_settle(eval, object) ? object : NULL;
+    return object == NULL || eval->ops->content_settle(eval, object) ? object : NULL;
 }
 
 /* ---- assigning ---- */
@@ -636,7 +613,8 @@ static bool assign_item(Eval *eval, const Node *target, Object *item, bool is_ex
     Name name = target->kind == NODE_Name ? NODE_AS(Name, target)->id : NULL;
     if (!is_extent || name == NULL || name[0] == '_') return assign_target(eval, target, item);
     Binding *binding = bindings_make(eval, &eval->frame->scope->bindings, name);
-    if (binding->is_extent && !extents_agree(eval, binding, item, eval_move_to(eval, target)))
+    if (binding->is_extent &&
+        !eval->ops->extents_agree(eval, binding, item, eval_move_to(eval, target)))
         return false;
     if (!assign_target(eval, target, item)) return false;
     binding->is_extent = true;
@@ -645,7 +623,7 @@ static bool assign_item(Eval *eval, const Node *target, Object *item, bool is_ex
 
 static bool unpack(Eval *eval, Nodes targets, Object *object)
 {
-    Object *items = iterate(eval, object, eval->at);
+    Object *items = eval->ops->iterate(eval, object, eval->at);
     if (items == NULL) return false;
     for (uint32_t i = 0; i < targets.count; i++)
         if (targets.items[i]->kind == NODE_Starred) return unpack_starred(eval, targets, i, items);
@@ -674,8 +652,9 @@ bool assign_target(Eval *eval, const Node *target, Object *object)
         return unpack(eval, NODE_AS(List, target)->elts, object);
     case NODE_Attribute:
     case NODE_Subscript: {
-        const Slot *place = target_place(eval, target);
-        return place != NULL && slot_write(eval, place, object, eval_move_to(eval, target));
+        const Slot *place = eval->ops->target_place(eval, target);
+        return place != NULL &&
+               eval->ops->slot_write(eval, place, object, eval_move_to(eval, target));
     }
     default: break;
     }

@@ -1,5 +1,5 @@
 /* format.c: text made by formats: f"{x:...}", format(), '...'.format() and 'text' % values. */
-#include "eval/builtins.h"
+#include "eval/python/python.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -294,7 +294,7 @@ Object *format_object(Eval *eval, Object *object, const char *text, Span at)
     Object *method = special_method(eval, object, "__format__");
     if (method != NULL) {
         Object *given = object_text(eval, text, strlen(text));
-        Object *result = call_simple(eval, method, 2, (Object *[]){object, given}, at);
+        Object *result = eval->ops->call_simple(eval, method, 2, (Object *[]){object, given}, at);
         if (result == NULL || result->kind == OBJECT_TEXT) return result;
         return FAIL(eval, expected_kind, at, "what __format__ returns", "a str",
                     object_repr(eval, result));

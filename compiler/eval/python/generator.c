@@ -1,7 +1,7 @@
 /* generator.c: functions that yield, and generator expressions. Their bodies are evaluated as far
  * as the next item is asked for, each on a thread of its own; only one thread ever runs: the one
  * that asks waits for the one that answers. */
-#include "eval/builtins.h"
+#include "eval/python/python.h"
 
 #include <pthread.h>
 #include <semaphore.h>

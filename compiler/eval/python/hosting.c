@@ -1,7 +1,5 @@
 /* hosting.c: the crossing between the evaluator's objects and the host's plain values. */
-#include "eval/evaluate.h"
-
-#include <string.h>
+#include "eval/python/python.h"
 
 /* ---- out ---- */
 
@@ -77,7 +75,7 @@ bool host_value(Eval *eval, Object *object, HostValue *out)
 static bool cross(Eval *eval, Object *object, Span at, HostValue *out)
 {
     if (object->kind == OBJECT_MISSING) {
-        missing_needed(eval, object, NULL, at);
+        eval->ops->missing_needed(eval, object, NULL, at);
         return false;
     }
     if (host_value(eval, object, out)) return true;
@@ -127,7 +125,7 @@ Object *host_object(Eval *eval, const HostValue *value)
 static bool invoke(const HostCall *call, const HostValue *function, HostValue *result)
 {
     Eval *eval = call->evaluator;
-    Object *object = call_simple(eval, function->function, 0, NULL, call->at);
+    Object *object = eval->ops->call_simple(eval, function->function, 0, NULL, call->at);
     *result = (HostValue){0};
     if (object != NULL && !host_value(eval, object, result)) *result = (HostValue){0};
     return object != NULL;

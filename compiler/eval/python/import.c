@@ -1,7 +1,7 @@
 /* import.c: finds modules: the standard library's, then files beside the program's source and on
  * the import paths. One that is nowhere is a host module: it may be named, and needing it is an
  * error. */
-#include "eval/evaluate.h"
+#include "eval/python/python.h"
 
 #include <string.h>
 
@@ -147,8 +147,7 @@ static Object *load_module(Eval *eval, Name path, Span at)
     Object *module = builtin_module(eval, path);
     Found found;
     if (module != NULL) return module;
-    if (eval->host != NULL && strcmp(path, "tile.host") == 0)
-        return host_module(eval, path);
+    if (eval->host != NULL && strcmp(path, "tile.host") == 0) return host_module(eval, path);
     size_t errors = diag_error_count(eval->session->diags);
     if (!find_source(eval, path, &found)) return missing_new(eval, path, path, at);
     Unit *unit = unit_new(eval, path, found.source, found.is_library);

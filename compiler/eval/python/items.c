@@ -1,5 +1,5 @@
 /* items.c: what holds other values: iteration, subscripts, text from values. */
-#include "eval/builtins.h"
+#include "eval/python/python.h"
 
 #include <string.h>
 
@@ -15,7 +15,7 @@ bool list_may_change(Eval *eval, const Object *list, Span at)
         return false;
     }
     if ((uint32_t)eval->control <= made && list->kind == OBJECT_SET) return true;
-    if ((uint32_t)eval->control <= made) return content_release(eval, (Object *)list);
+    if ((uint32_t)eval->control <= made) return eval->ops->content_release(eval, (Object *)list);
     FAIL(eval, changed_under_control, at, object_kind_name(list));
     return false;
 }
@@ -84,7 +84,7 @@ static Object *iterate_class(Eval *eval, Object *class, Span at)
 {
     Object *method = class_find(class, intern_text(eval->session->names, "__class_iter__"));
     if (method == NULL) return FAIL(eval, not_iterable, at, object_repr(eval, class));
-    Object *items = call_simple(eval, method, 1, &class, at);
+    Object *items = eval->ops->call_simple(eval, method, 1, &class, at);
     return items != NULL ? iterate(eval, items, at) : NULL;
 }
 
@@ -118,7 +118,7 @@ Object *iterate(Eval *eval, Object *iterable, Span at)
         return iterator != NULL ? iterate(eval, iterator, at) : NULL;
     }
     case OBJECT_ARRAY: return iterate_array(eval, iterable, at);
-    case OBJECT_MISSING: return missing_needed(eval, iterable, NULL, at);
+    case OBJECT_MISSING: return eval->ops->missing_needed(eval, iterable, NULL, at);
     default: return FAIL(eval, not_iterable, at, object_repr(eval, iterable));
     }
 }
@@ -129,7 +129,8 @@ bool normal_index(Eval *eval, const Object *object, Object *index, int64_t lengt
                   int64_t *out)
 {
     Object *method = special_method(eval, index, "__index__");
-    if (method != NULL && (index = call_simple(eval, method, 1, &index, at)) == NULL) return false;
+    if (method != NULL && (index = eval->ops->call_simple(eval, method, 1, &index, at)) == NULL)
+        return false;
     if (object->kind == OBJECT_LIST) length = object->as.list.count; /* which it may change */
     if (!object_as_int(eval, index, "this index", out)) return false;
     int64_t given = *out;
@@ -278,7 +279,7 @@ static Object *instance_item(Eval *eval, Object *object, Object *index, Span at)
     Object *method = special_method(eval, object, "__getitem__");
     if (method == NULL)
         return FAIL(eval, bad_index, at, object_repr(eval, object), object_kind_name(index));
-    return call_simple(eval, method, 2, (Object *[]){object, index}, at);
+    return eval->ops->call_simple(eval, method, 2, (Object *[]){object, index}, at);
 }
 
 static Object *class_item(Eval *eval, Object *class, Object *index, Span at)
@@ -286,7 +287,7 @@ static Object *class_item(Eval *eval, Object *class, Object *index, Span at)
     Object *method = class_find(class, intern_text(eval->session->names, "__class_getitem__"));
     if (method == NULL) return class; /* Generic[T]: for readers */
     if (method->kind == OBJECT_CLASS_METHOD) method = method->as.method.function;
-    return call_simple(eval, method, 2, (Object *[]){class, index}, at);
+    return eval->ops->call_simple(eval, method, 2, (Object *[]){class, index}, at);
 }
 
 Object *item_get(Eval *eval, Object *object, Object *index, Span at)
@@ -308,8 +309,8 @@ Object *item_get(Eval *eval, Object *object, Object *index, Span at)
     case OBJECT_BUILTIN: return object; /* list[int]: for readers */
     case OBJECT_ARRAY: return host_item(eval, object, index, at);
     case OBJECT_IR:
-    case OBJECT_TILE: return subscript_get(eval, object, index, at);
-    case OBJECT_MISSING: return missing_needed(eval, object, NULL, at);
+    case OBJECT_TILE: return eval->ops->subscript_get(eval, object, index, at);
+    case OBJECT_MISSING: return eval->ops->missing_needed(eval, object, NULL, at);
     default: return FAIL(eval, bad_index, at, object_repr(eval, object), object_kind_name(index));
     }
 }
@@ -332,12 +333,12 @@ static bool slice_set(Eval *eval, Object *list, const Object *slice, Object *val
             items = object_list(eval, OBJECT_LIST, list->as.list.items, list->as.list.count);
         for (int64_t i = 0; i < to.count; i++)
             list->as.list.items[to.first + i * to.step] =
-                object_keep(eval, items->as.list.items[i]);
+                eval->ops->object_keep(eval, items->as.list.items[i]);
         return true;
     }
     Object *whole = object_list(eval, OBJECT_LIST, list->as.list.items, (size_t)to.first);
     for (uint32_t i = 0; i < items->as.list.count; i++)
-        list_append(eval, whole, object_keep(eval, items->as.list.items[i]));
+        list_append(eval, whole, eval->ops->object_keep(eval, items->as.list.items[i]));
     for (int64_t i = to.first + to.count; i < list->as.list.count; i++)
         list_append(eval, whole, list->as.list.items[i]);
     uint32_t control = list->as.list.control;
@@ -386,7 +387,7 @@ bool item_delete(Eval *eval, Object *object, Object *index, Span at)
     Object *method =
         object->kind == OBJECT_INSTANCE ? class_find(object->as.instance->class, name) : NULL;
     if (method != NULL)
-        return call_simple(eval, method, 2, (Object *[]){object, index}, at) != NULL;
+        return eval->ops->call_simple(eval, method, 2, (Object *[]){object, index}, at) != NULL;
     FAIL(eval, bad_index, at, object_repr(eval, object), object_kind_name(index));
     return false;
 }
@@ -398,28 +399,29 @@ bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at)
     case OBJECT_LIST:
         if (index->kind == OBJECT_SLICE) return slice_set(eval, object, index, value, at);
         if (!normal_index(eval, object, index, object->as.list.count, at, &place)) return false;
-        if (!object->as.list.is_frozen && content_owns(eval, object))
-            return content_set(eval, object, (size_t)place, value, at);
+        if (!object->as.list.is_frozen && eval->ops->content_owns(eval, object))
+            return eval->ops->content_set(eval, object, (size_t)place, value, at);
         if (!list_may_change(eval, object, at)) return false;
-        object->as.list.items[place] = object_keep(eval, value);
+        object->as.list.items[place] = eval->ops->object_keep(eval, value);
         return true;
     case OBJECT_DICT:
         if (!key_is_fit(eval, index, at)) return false;
         if (object->as.dict.mirrored != NULL) return mirror_set(eval, object, index, value, at);
         place = (int64_t)dict_place(eval, object, index);
-        if (content_owns(eval, object) && place < (int64_t)object->as.dict.keys.count)
-            return content_set(eval, object, (size_t)place, value, at);
+        if (eval->ops->content_owns(eval, object) && place < (int64_t)object->as.dict.keys.count)
+            return eval->ops->content_set(eval, object, (size_t)place, value, at);
         if (!list_may_change(eval, object, at)) return false;
-        dict_set(eval, object, index, object_keep(eval, value));
+        dict_set(eval, object, index, eval->ops->object_keep(eval, value));
         return true;
     case OBJECT_ARRAY: return host_set_item(eval, object, index, value, at);
     case OBJECT_IR:
-    case OBJECT_TILE: return subscript_set(eval, object, index, value, at);
+    case OBJECT_TILE: return eval->ops->subscript_set(eval, object, index, value, at);
     case OBJECT_TUPLE:
     case OBJECT_INSTANCE: {
         Object *method = special_method(eval, object, "__setitem__");
         if (method != NULL)
-            return call_simple(eval, method, 3, (Object *[]){object, index, value}, at) != NULL;
+            return eval->ops->call_simple(eval, method, 3, (Object *[]){object, index, value},
+                                          at) != NULL;
         break;
     }
     default: break;
@@ -457,4 +459,23 @@ Object *object_converted(Eval *eval, Object *object, char conversion)
     buf_free(&buf);
     buf_free(&escaped);
     return object;
+}
+
+Object *dict_method_pop(Eval *eval, const Bound *bound)
+{
+    Object *dict = bound->values[0];
+    if (!list_may_change(eval, dict, bound->at) ||
+        (dict->kind == OBJECT_DICT && !key_is_fit(eval, bound->values[1], bound->at)))
+        return NULL;
+    const size_t place = dict_place(eval, dict, bound->values[1]);
+    if (place < dict->as.dict.keys.count) {
+        Object *value = dict->as.dict.values.data[place];
+        if (dict->as.dict.mirrored == NULL)
+            dict_remove(eval, dict, bound->values[1]);
+        else if (!mirror_delete(eval, dict, bound->values[1], bound->at))
+            return NULL;
+        return value;
+    }
+    if (bound->values[2] != NULL) return bound->values[2];
+    return raise_no_key(eval, dict, bound->values[1], bound->at);
 }

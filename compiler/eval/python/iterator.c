@@ -1,8 +1,6 @@
 /* iterator.c: what gives its items one at a time, when they are asked for: zip() and the like over
  * others of their kind, objects with __next__, generators (generator.c). */
-#include "eval/builtins.h"
-
-#include <string.h>
+#include "eval/python/python.h"
 
 Object *iterator_new(Eval *eval, Object *items)
 {
@@ -27,7 +25,7 @@ static bool pull_item(Eval *eval, Object *iterator, Span at, Object **item)
     (void)at;
     Object *items = iterator->as.iterator.items;
     const uint32_t next = iterator->as.iterator.next;
-    if (!content_settle(eval, items)) return false;
+    if (!eval->ops->content_settle(eval, items)) return false;
     *item = next < items->as.list.count ? items->as.list.items[next] : NULL;
     if (*item != NULL) iterator->as.iterator.next++;
     return true;
@@ -110,7 +108,7 @@ static Object *iterator_of_instance(Eval *eval, Object *object, Span at)
 {
     Object *method = special_method(eval, object, "__iter__");
     if (method == NULL) return FAIL(eval, not_iterable, at, object_repr(eval, object));
-    Object *items = call_simple(eval, method, 1, &object, at);
+    Object *items = eval->ops->call_simple(eval, method, 1, &object, at);
     if (items == NULL || items->kind != OBJECT_INSTANCE)
         return items != NULL ? iterator_of(eval, items, at) : NULL;
     if (class_find(items->as.instance->class, intern_text(eval->session->names, "__next__")) ==
@@ -128,7 +126,7 @@ static const Object *keyed_of(const Object *iterable)
 
 static Object *iterator_of_keyed(Eval *eval, Object *iterable, const Object *keyed, Span at)
 {
-    Object *iterator = iterator_new(eval, iterate(eval, iterable, at));
+    Object *iterator = iterator_new(eval, eval->ops->iterate(eval, iterable, at));
     if (iterator == NULL) return NULL;
     iterator->as.iterator.keyed = keyed;
     iterator->as.iterator.keys = keyed->as.dict.keys.count;
@@ -145,7 +143,7 @@ Object *iterator_of(Eval *eval, Object *iterable, Span at)
     if (keyed != NULL) return iterator_of_keyed(eval, iterable, keyed, at);
     if (iterable->kind == OBJECT_LIST) return iterator_new(eval, iterable);
     if (is_plain_range(iterable)) return pulling(eval, pull_range, iterable);
-    return iterator_new(eval, iterate(eval, iterable, at));
+    return iterator_new(eval, eval->ops->iterate(eval, iterable, at));
 }
 
 /* ---- zip, enumerate, map, filter ---- */
@@ -239,8 +237,8 @@ static bool pull_mapped(Eval *eval, Object *iterator, Span at, Object **item)
     Object *row;
     if (!pull_row(eval, list, 1, at, &row)) return false;
     if (row == NULL) return true;
-    *item =
-        call_simple(eval, list->as.list.items[0], (int)row->as.list.count, row->as.list.items, at);
+    *item = eval->ops->call_simple(eval, list->as.list.items[0], (int)row->as.list.count,
+                                   row->as.list.items, at);
     return *item != NULL;
 }
 
@@ -258,7 +256,8 @@ static bool pull_filtered(Eval *eval, Object *iterator, Span at, Object **item)
     for (bool truth = false; !truth;) {
         if (!pull_inner(eval, list->as.list.items[1], at, item)) return false;
         if (*item == NULL) return true;
-        Object *answer = test->kind == OBJECT_NONE ? *item : call_simple(eval, test, 1, item, at);
+        Object *answer =
+            test->kind == OBJECT_NONE ? *item : eval->ops->call_simple(eval, test, 1, item, at);
         if (answer == NULL || !object_truth(eval, answer, &truth)) return false;
     }
     return true;
@@ -284,7 +283,7 @@ Object *builtin_next(Eval *eval, const Bound *bound)
         Object *method =
             class_find(iterator->as.instance->class, intern_text(eval->session->names, "__next__"));
         if (method != NULL && bound->values[1] == NULL)
-            return call_simple(eval, method, 1, &iterator, bound->at);
+            return eval->ops->call_simple(eval, method, 1, &iterator, bound->at);
         if (method != NULL) iterator = pulling(eval, pull_next, iterator);
     }
     if (iterator->kind != OBJECT_ITERATOR)

@@ -1,8 +1,6 @@
 /* match.c: `match`: on what is known now one case is evaluated; literals against a run-time scalar
  * become a chain of conditions. */
-#include "eval/evaluate.h"
-
-#include <string.h>
+#include "eval/python/python.h"
 
 static Object *literal_object(Eval *eval, const Literal *literal)
 {
@@ -20,9 +18,10 @@ static bool bind_name(Eval *eval, Name name, Object *object, Span at)
 
 static bool match_value(Eval *eval, const Node *pattern, Object *subject, bool *out)
 {
-    Object *value = eval_expr(eval, NODE_AS(MatchValue, pattern)->value);
+    Object *value = eval->ops->eval_expr(eval, NODE_AS(MatchValue, pattern)->value);
     Object *same =
-        value != NULL ? operate_compare(eval, OPERATOR_Eq, subject, value, pattern->span) : NULL;
+        value != NULL ? eval->ops->operate_compare(eval, OPERATOR_Eq, subject, value, pattern->span)
+                      : NULL;
     return same != NULL && object_truth(eval, same, out);
 }
 
@@ -67,7 +66,7 @@ static bool match_mapping(Eval *eval, const Node *pattern, Object *subject, bool
     for (size_t i = 0; *out && i < subject->as.dict.keys.count; i++)
         dict_set(eval, rest, subject->as.dict.keys.data[i], subject->as.dict.values.data[i]);
     for (uint32_t i = 0; *out && i < n->keys.count; i++) {
-        Object *key = eval_expr(eval, n->keys.items[i]);
+        Object *key = eval->ops->eval_expr(eval, n->keys.items[i]);
         Object *value = key != NULL ? dict_get(eval, subject, key) : NULL;
         *out = value != NULL;
         if (key == NULL) return false;
@@ -99,7 +98,7 @@ static bool match_attribute(Eval *eval, const Node *pattern, Object *subject, Na
 static bool match_class(Eval *eval, const Node *pattern, Object *subject, bool *out)
 {
     const NodeMatchClass *n = NODE_AS(MatchClass, pattern);
-    Object *class = eval_expr(eval, n->cls);
+    Object *class = eval->ops->eval_expr(eval, n->cls);
     if (class == NULL) return false;
     if (!object_is_instance(eval, subject, class, out)) return false;
     bool whole = class->kind != OBJECT_CLASS; /* int(x) binds x to the value itself */
@@ -156,7 +155,7 @@ static Flow run_cases(Eval *eval, void *context);
 static Flow run_body(Eval *eval, void *context)
 {
     const Cases *cases = context;
-    return eval_block(eval, NODE_AS(match_case, cases->cases.items[cases->index])->body);
+    return eval->ops->eval_block(eval, NODE_AS(match_case, cases->cases.items[cases->index])->body);
 }
 
 static Object *known_test(Eval *eval, const Node *pattern, Object *subject)
@@ -170,9 +169,10 @@ static Object *staged_test(Eval *eval, const Node *pattern, Object *subject)
 {
     if (!object_is_staged(subject)) return known_test(eval, pattern, subject);
     if (pattern->kind == NODE_MatchValue) {
-        Object *value = eval_expr(eval, NODE_AS(MatchValue, pattern)->value);
-        return value != NULL ? operate_compare(eval, OPERATOR_Eq, subject, value, pattern->span)
-                             : NULL;
+        Object *value = eval->ops->eval_expr(eval, NODE_AS(MatchValue, pattern)->value);
+        return value != NULL
+                   ? eval->ops->operate_compare(eval, OPERATOR_Eq, subject, value, pattern->span)
+                   : NULL;
     }
     if (pattern->kind == NODE_MatchOr) {
         Nodes patterns = NODE_AS(MatchOr, pattern)->patterns;
@@ -197,7 +197,7 @@ static Object *staged_test(Eval *eval, const Node *pattern, Object *subject)
 static Object *eval_guard(Eval *eval, const void *guard)
 {
     bool truth;
-    Object *value = eval_expr(eval, guard);
+    Object *value = eval->ops->eval_expr(eval, guard);
     if (value == NULL || object_is_staged(value)) return value;
     return object_truth(eval, value, &truth) ? object_bool(eval, truth) : NULL;
 }
@@ -207,9 +207,9 @@ static Object *case_test(Eval *eval, const Nodematch_case *each, Object *subject
 {
     Object *test = staged_test(eval, each->pattern, subject);
     if (test == NULL || each->guard == NULL || test == eval->no) return test;
-    return test == eval->yes
-               ? eval_guard(eval, each->guard)
-               : stage_logic(eval, OPERATOR_And, test, eval_guard, each->guard, eval->at);
+    return test == eval->yes ? eval_guard(eval, each->guard)
+                             : eval->ops->stage_logic(eval, OPERATOR_And, test, eval_guard,
+                                                      each->guard, eval->at);
 }
 
 static Flow run_cases(Eval *eval, void *context)
@@ -220,11 +220,12 @@ static Flow run_cases(Eval *eval, void *context)
         Object *test = case_test(eval, each, here.subject);
         if (test == NULL) return FLOW_ERROR;
         if (object_is_staged(test)) {
-            Value *condition = stage_condition(eval, test, eval->at);
+            Value *condition = eval->ops->stage_condition(eval, test, eval->at);
             Cases next = {here.cases, here.index + 1, here.subject};
             const Way ways[2] = {{run_body, &here, block_leaves(each->body)},
                                  {run_cases, &next, false}};
-            return condition != NULL ? stage_ways(eval, condition, ways, NULL) : FLOW_ERROR;
+            return condition != NULL ? eval->ops->stage_ways(eval, condition, ways, NULL)
+                                     : FLOW_ERROR;
         }
         if (!object_truth(eval, test, &truth)) return FLOW_ERROR;
         if (truth) return run_body(eval, &here);
@@ -235,7 +236,7 @@ static Flow run_cases(Eval *eval, void *context)
 Flow run_match(Eval *eval, const Node *node)
 {
     const NodeMatch *n = NODE_AS(Match, node);
-    Object *subject = eval_expr(eval, n->subject);
+    Object *subject = eval->ops->eval_expr(eval, n->subject);
     if (subject == NULL) return FLOW_ERROR;
     eval_move(eval, node->span);
     Cases cases = {n->cases, 0, subject};

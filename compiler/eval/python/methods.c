@@ -1,21 +1,15 @@
 /* methods.c: methods of text, lists, dicts and element types, and the numbers of __math__. */
-#include "eval/builtins.h"
+#include "eval/python/python.h"
 
 #include <math.h>
 #include <string.h>
 
 /* ---- text ---- */
 
-const Object *text_argument(Eval *eval, const Object *object, const char *what, Span at)
-{
-    if (object->kind == OBJECT_TEXT) return object;
-    return FAIL(eval, expected_kind, at, what, "a str", object_repr(eval, object));
-}
-
 Object *text_join(Eval *eval, const Bound *bound)
 {
     const Object *separator = bound->values[0];
-    Object *items = iterate(eval, bound->values[1], bound->at);
+    Object *items = eval->ops->iterate(eval, bound->values[1], bound->at);
     Buf buf = {0};
     bool good = items != NULL;
     for (uint32_t i = 0; good && i < items->as.list.count; i++) {
@@ -167,14 +161,14 @@ Object *text_endswith(Eval *eval, const Bound *bound)
 Object *list_method_append(Eval *eval, const Bound *bound)
 {
     if (!list_may_change(eval, bound->values[0], bound->at)) return NULL;
-    list_append(eval, bound->values[0], object_keep(eval, bound->values[1]));
+    list_append(eval, bound->values[0], eval->ops->object_keep(eval, bound->values[1]));
     return eval->none;
 }
 
 Object *list_method_extend(Eval *eval, const Bound *bound)
 {
     Object *items = list_may_change(eval, bound->values[0], bound->at)
-                        ? iterate(eval, bound->values[1], bound->at)
+                        ? eval->ops->iterate(eval, bound->values[1], bound->at)
                         : NULL;
     for (uint32_t i = 0; items != NULL && i < items->as.list.count; i++)
         list_append(eval, bound->values[0], items->as.list.items[i]);
@@ -194,7 +188,7 @@ Object *list_method_insert(Eval *eval, const Bound *bound)
     list_append(eval, list, bound->values[2]);
     memmove(list->as.list.items + place + 1, list->as.list.items + place,
             sizeof(Object *) * (size_t)(count - place));
-    list->as.list.items[place] = object_keep(eval, bound->values[2]);
+    list->as.list.items[place] = eval->ops->object_keep(eval, bound->values[2]);
     return eval->none;
 }
 
@@ -297,7 +291,7 @@ Object *dict_method_update(Eval *eval, const Bound *bound)
 
 Object *dict_method_fromkeys(Eval *eval, const Bound *bound)
 {
-    Object *keys = iterate(eval, bound->values[0], bound->at);
+    Object *keys = eval->ops->iterate(eval, bound->values[0], bound->at);
     Object *dict = dict_new(eval);
     for (uint32_t i = 0; keys != NULL && i < keys->as.list.count; i++) {
         Object *key = keys->as.list.items[i];
@@ -316,55 +310,12 @@ Object *dict_method_setdefault(Eval *eval, const Bound *bound)
     return item_set(eval, bound->values[0], bound->values[1], value, bound->at) ? value : NULL;
 }
 
-Object *dict_method_pop(Eval *eval, const Bound *bound)
-{
-    Object *dict = bound->values[0];
-    if (!list_may_change(eval, dict, bound->at) ||
-        (dict->kind == OBJECT_DICT && !key_is_fit(eval, bound->values[1], bound->at)))
-        return NULL;
-    const size_t place = dict_place(eval, dict, bound->values[1]);
-    if (place < dict->as.dict.keys.count) {
-        Object *value = dict->as.dict.values.data[place];
-        if (dict->as.dict.mirrored == NULL)
-            dict_remove(eval, dict, bound->values[1]);
-        else if (!mirror_delete(eval, dict, bound->values[1], bound->at))
-            return NULL;
-        return value;
-    }
-    if (bound->values[2] != NULL) return bound->values[2];
-    return raise_no_key(eval, dict, bound->values[1], bound->at);
-}
-
 /* ---- element types ---- */
 
 Object *dtype_attribute_name(Eval *eval, const Bound *bound)
 {
     const char *name = dtype_spelling(bound->values[0]);
     return object_text(eval, name, strlen(name));
-}
-
-/* spelled(dtype, name): the type, whose name is that of a dialect. */
-Object *core_spelled(Eval *eval, const Bound *bound)
-{
-    DType dtype;
-    const Object *name = text_argument(eval, bound->values[1], "the name", bound->at);
-    if (name == NULL || !argument_dtype(eval, bound->values[0], bound->at, &dtype)) return NULL;
-    Object *object = object_new(eval, OBJECT_DTYPE);
-    object->as.dtype = dtype;
-    object->as.spelled = name->as.text.data;
-    return object;
-}
-
-/* DataType(dtype): the type of that name, or the type itself. */
-Object *core_data_type(Eval *eval, const Bound *bound)
-{
-    DType dtype;
-    Object *given = bound->values[0];
-    if (given->kind == OBJECT_DTYPE) return given;
-    if (!argument_dtype(eval, given, bound->at, &dtype)) return NULL;
-    Object *object = object_new(eval, OBJECT_DTYPE);
-    object->as.dtype = dtype;
-    return object;
 }
 
 Object *dtype_attribute_nbits(Eval *eval, const Bound *bound)
@@ -472,7 +423,7 @@ static Object *of_number(Eval *eval, const Bound *bound, const char *name,
 Object *math_sqrt(Eval *eval, const Bound *bound)
 {
     if (object_is_staged(bound->values[0]))
-        return core_sqrt(eval, &(Bound){.values = {bound->values[0]}, .at = bound->at});
+        return eval->ops->core_sqrt(eval, &(Bound){.values = {bound->values[0]}, .at = bound->at});
     return of_number(eval, bound, "sqrt", sqrt);
 }
 

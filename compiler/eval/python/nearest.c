@@ -1,5 +1,5 @@
 /* nearest.c: the names that a program may have meant. */
-#include "eval/builtins.h"
+#include "eval/python/python.h"
 
 #include <string.h>
 
@@ -57,7 +57,8 @@ void *nearest_hint(Eval *eval, const Nearest *nearest)
 Object *core_nearest(Eval *eval, const Bound *bound)
 {
     const Object *wanted = text_argument(eval, bound->values[0], "the name", bound->at);
-    const Object *names = wanted != NULL ? iterate(eval, bound->values[1], bound->at) : NULL;
+    const Object *names =
+        wanted != NULL ? eval->ops->iterate(eval, bound->values[1], bound->at) : NULL;
     if (names == NULL) return NULL;
     Nearest nearest = nearest_to(wanted->as.text.data);
     for (uint32_t i = 0; i < names->as.list.count; i++) {

@@ -1,6 +1,6 @@
 /* numbers.c: Python's own functions of numbers, and those that make one kind of value from another.
  */
-#include "eval/builtins.h"
+#include "eval/python/python.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -16,10 +16,11 @@ static Object *pick_by_key(Eval *eval, const Bound *bound, const Object *items, 
     Object *best = NULL, *best_key = NULL;
     for (uint32_t i = 0; i < items->as.list.count; i++) {
         Object *item = items->as.list.items[i];
-        Object *key = call_simple(eval, bound->values[2], 1, &item, bound->at);
-        Object *better = key == NULL        ? NULL
-                         : best_key == NULL ? eval->yes
-                                            : operate_compare(eval, wins, key, best_key, bound->at);
+        Object *key = eval->ops->call_simple(eval, bound->values[2], 1, &item, bound->at);
+        Object *better = key == NULL ? NULL
+                         : best_key == NULL
+                             ? eval->yes
+                             : eval->ops->operate_compare(eval, wins, key, best_key, bound->at);
         bool truth;
         if (better == NULL || !object_truth(eval, better, &truth)) return NULL;
         best = truth ? item : best;
@@ -32,7 +33,7 @@ static Object *pick(Eval *eval, const Bound *bound, Operator wins)
 {
     Object *items = bound->rest;
     if (items->as.list.count == 1 && !object_is_staged(items->as.list.items[0])) {
-        items = iterate(eval, items->as.list.items[0], bound->at);
+        items = eval->ops->iterate(eval, items->as.list.items[0], bound->at);
         if (items == NULL) return NULL;
     }
     if (items->as.list.count == 0 && bound->values[1] != NULL) return bound->values[1];
@@ -48,17 +49,9 @@ static Object *pick(Eval *eval, const Bound *bound, Operator wins)
 
 Object *smaller_or_larger(Eval *eval, Operator wins, Object *a, Object *b, Span at)
 {
-    if (object_is_staged(a) || object_is_staged(b)) {
-        Value *left, *right;
-        if (!stage_pair(eval, a, b, at, &left, &right)) return NULL;
-        if (left->type->dtype == DTYPE_b1) { /* booleans have no order in the IR */
-            left = stage_cast(eval, left, DTYPE_i32);
-            right = stage_cast(eval, right, DTYPE_i32);
-        }
-        return object_ir(
-            eval, build2(&eval->builder, wins == OPERATOR_Lt ? OP_min : OP_max, left, right));
-    }
-    Object *better = operate_compare(eval, wins, b, a, at);
+    if (object_is_staged(a) || object_is_staged(b))
+        return eval->ops->stage_extreme(eval, wins, a, b, at);
+    Object *better = eval->ops->operate_compare(eval, wins, b, a, at);
     bool truth;
     if (better == NULL || !object_truth(eval, better, &truth)) return NULL;
     return truth ? b : a;
@@ -76,7 +69,7 @@ Object *builtin_max(Eval *eval, const Bound *bound)
 
 Object *builtin_sum(Eval *eval, const Bound *bound)
 {
-    Object *items = iterate(eval, bound->values[0], bound->at);
+    Object *items = eval->ops->iterate(eval, bound->values[0], bound->at);
     Object *total = bound->values[1] != NULL ? bound->values[1] : object_int(eval, 0);
     for (uint32_t i = 0; items != NULL && total != NULL && i < items->as.list.count; i++)
         total = operate_binary(eval, OPERATOR_Add, total, items->as.list.items[i], bound->at);
@@ -86,9 +79,10 @@ Object *builtin_sum(Eval *eval, const Bound *bound)
 Object *builtin_abs(Eval *eval, const Bound *bound)
 {
     Object *x = bound->values[0];
-    if (object_is_staged(x)) return core_absolute(eval, &(Bound){.values = {x}, .at = bound->at});
+    if (object_is_staged(x))
+        return eval->ops->core_absolute(eval, &(Bound){.values = {x}, .at = bound->at});
     Object *method = special_method(eval, x, "__abs__");
-    if (method != NULL) return call_simple(eval, method, 1, &x, bound->at);
+    if (method != NULL) return eval->ops->call_simple(eval, method, 1, &x, bound->at);
     if (x->kind == OBJECT_FLOAT) return object_float(eval, fabs(x->as.number));
     if (!object_is_number(x))
         return FAIL(eval, expected_kind, bound->at, "the argument of abs()", "a number",
@@ -246,13 +240,13 @@ Object *builtin_int(Eval *eval, const Bound *bound)
 {
     Object *x = bound->values[0];
     if (x == NULL) return object_int(eval, 0);
-    if (object_is_staged(x)) return cast_to(eval, x, DTYPE_i32, bound->at);
+    if (object_is_staged(x)) return eval->ops->cast_to(eval, x, DTYPE_i32, bound->at);
     int64_t base = 10;
     if (bound->values[1] != NULL && !object_as_int(eval, bound->values[1], "the base", &base))
         return NULL;
     if (x->kind == OBJECT_TEXT) return int_of_text(eval, x, base, bound->at);
     Object *method = special_method(eval, x, "__int__");
-    if (method != NULL) return call_simple(eval, method, 1, &x, bound->at);
+    if (method != NULL) return eval->ops->call_simple(eval, method, 1, &x, bound->at);
     if (!object_is_number(x))
         return FAIL(eval, expected_kind, bound->at, "the argument of int()", "a number",
                     object_repr(eval, x));
@@ -266,9 +260,9 @@ Object *builtin_float(Eval *eval, const Bound *bound)
 {
     Object *x = bound->values[0];
     if (x == NULL) return object_float(eval, 0);
-    if (object_is_staged(x)) return cast_to(eval, x, DTYPE_f32, bound->at);
+    if (object_is_staged(x)) return eval->ops->cast_to(eval, x, DTYPE_f32, bound->at);
     Object *method = special_method(eval, x, "__float__");
-    if (method != NULL) return call_simple(eval, method, 1, &x, bound->at);
+    if (method != NULL) return eval->ops->call_simple(eval, method, 1, &x, bound->at);
     if (object_is_number(x)) /* in the program of a thread it has 32 bits, as a run-time one has */
         return object_float(eval, eval->staging != NULL && eval->frame->is_thread_code
                                       ? (float)object_number(x)
@@ -291,7 +285,7 @@ Object *builtin_bool(Eval *eval, const Bound *bound)
 {
     bool truth = false;
     if (bound->values[0] != NULL && object_is_staged(bound->values[0]))
-        return cast_to(eval, bound->values[0], DTYPE_b1, bound->at);
+        return eval->ops->cast_to(eval, bound->values[0], DTYPE_b1, bound->at);
     if (bound->values[0] != NULL && !object_truth(eval, bound->values[0], &truth)) return NULL;
     return object_bool(eval, truth);
 }
@@ -310,7 +304,7 @@ Object *builtin_repr(Eval *eval, const Bound *bound)
 
 static Object *to_sequence(Eval *eval, const Bound *bound, ObjectKind kind)
 {
-    Object *items = bound->values[0] != NULL ? iterate(eval, bound->values[0], bound->at)
+    Object *items = bound->values[0] != NULL ? eval->ops->iterate(eval, bound->values[0], bound->at)
                                              : object_list(eval, kind, NULL, 0);
     return items != NULL ? object_list(eval, kind, items->as.list.items, items->as.list.count)
                          : NULL;
@@ -329,8 +323,8 @@ Object *builtin_list(Eval *eval, const Bound *bound)
 /* What has keys and items. */
 static Object *dict_of_mapping(Eval *eval, Object *mapping, Object *method, Span at)
 {
-    Object *given = call_simple(eval, method, 1, &mapping, at);
-    Object *keys = given != NULL ? iterate(eval, given, at) : NULL;
+    Object *given = eval->ops->call_simple(eval, method, 1, &mapping, at);
+    Object *keys = given != NULL ? eval->ops->iterate(eval, given, at) : NULL;
     Object *dict = dict_new(eval);
     for (uint32_t i = 0; keys != NULL && i < keys->as.list.count; i++) {
         Object *value = item_get(eval, mapping, keys->as.list.items[i], at);
@@ -345,9 +339,9 @@ Object *dict_from(Eval *eval, Object *other, Span at)
     if (other->kind == OBJECT_DICT) return other;
     Object *method = special_method(eval, other, "keys");
     if (method != NULL) return dict_of_mapping(eval, other, method, at);
-    Object *pairs = iterate(eval, other, at), *dict = dict_new(eval);
+    Object *pairs = eval->ops->iterate(eval, other, at), *dict = dict_new(eval);
     for (uint32_t i = 0; pairs != NULL && i < pairs->as.list.count; i++) {
-        Object *pair = iterate(eval, pairs->as.list.items[i], at);
+        Object *pair = eval->ops->iterate(eval, pairs->as.list.items[i], at);
         if (pair == NULL) return NULL;
         if (pair->as.list.count != 2) return FAIL(eval, bad_value, at, "dict() takes pairs");
         if (!key_is_fit(eval, pair->as.list.items[0], at)) return NULL;

@@ -1,5 +1,5 @@
 /* object.c: attributes, classes and their instances. */
-#include "eval/evaluate.h"
+#include "eval/python/python.h"
 
 #include <string.h>
 
@@ -84,10 +84,10 @@ static Object *new_class(Eval *eval, Name name, const ObjectVec *bases, Span at)
 static bool eval_bases(Eval *eval, Nodes nodes, ObjectVec *bases)
 {
     for (uint32_t i = 0; i < nodes.count; i++) {
-        Object *base = eval_expr(eval, nodes.items[i]);
+        Object *base = eval->ops->eval_expr(eval, nodes.items[i]);
         if (base == NULL) return false;
         if (base->kind == OBJECT_MISSING) {
-            missing_needed(eval, base, NULL, nodes.items[i]->span);
+            eval->ops->missing_needed(eval, base, NULL, nodes.items[i]->span);
             return false;
         }
         if (base->kind == OBJECT_CLASS || base->kind == OBJECT_BUILTIN) {
@@ -115,19 +115,6 @@ static void own_functions(Object *class)
     }
 }
 
-Object *object_class(const Object *object)
-{
-    if (object->kind == OBJECT_INSTANCE) return object->as.instance->class;
-    return object->kind == OBJECT_TUPLE ? object->as.list.class : NULL;
-}
-
-Object *special_method(Eval *eval, const Object *object, const char *name)
-{
-    const Object *class = object_class(object);
-    if (class == NULL || !eval_work(eval, (uint64_t) class->as.class->order_count / 8)) return NULL;
-    return class_find(class, intern_text(eval->session->names, name));
-}
-
 /* Tells what the body bound: __set_name__ of each value that wants to know. */
 static bool tell_names(Eval *eval, Object *class, Span at)
 {
@@ -138,7 +125,8 @@ static bool tell_names(Eval *eval, Object *class, Span at)
         Object *method = value != NULL ? special_method(eval, value, "__set_name__") : NULL;
         Name name = list->data[i]->name;
         Object *given[] = {value, class, object_text(eval, name, strlen(name))};
-        if (method != NULL && call_simple(eval, method, 3, given, at) == NULL) return false;
+        if (method != NULL && eval->ops->call_simple(eval, method, 3, given, at) == NULL)
+            return false;
     }
     return true;
 }
@@ -158,14 +146,14 @@ static bool class_finish(Eval *eval, Object *class, const NodeClassDef *node)
     if (method->kind == OBJECT_CLASS_METHOD) method = method->as.method.function;
     for (uint32_t i = 0; i < node->keywords.count; i++) {
         const Nodekeyword *keyword = NODE_AS(keyword, node->keywords.items[i]);
-        Object *value = eval_expr(eval, keyword->value);
+        Object *value = eval->ops->eval_expr(eval, keyword->value);
         if (value == NULL) return false;
         if (keyword->arg == NULL) continue;
         vec_push(eval->arena, &arguments.names, keyword->arg);
         vec_push(eval->arena, &arguments.named, value);
     }
     return method->kind != OBJECT_FUNCTION ||
-           call_function(eval, method, class, &arguments) != NULL;
+           eval->ops->call_function(eval, method, class, &arguments) != NULL;
 }
 
 Object *class_new(Eval *eval, const NodeClassDef *node)
@@ -178,7 +166,7 @@ Object *class_new(Eval *eval, const NodeClassDef *node)
     Scope *scope = scope_new(eval, SCOPE_CLASS, outer->kind == SCOPE_CLASS ? outer->parent : outer,
                              outer->unit);
     eval->frame->scope = scope;
-    Flow flow = eval_block(eval, node->body);
+    Flow flow = eval->ops->eval_block(eval, node->body);
     eval->frame->scope = outer;
     class->as.class->attributes = scope->bindings;
     own_functions(class);
@@ -201,30 +189,6 @@ Object *class_make(Eval *eval, Name name, const ObjectVec *bases, const Object *
     return class;
 }
 
-Object *class_find(const Object *class, Name name)
-{
-    for (int i = 0; i < class->as.class->order_count; i++) {
-        Binding *binding = bindings_get(&class->as.class->order[i]->as.class->attributes, name);
-        if (binding != NULL && binding->object != NULL) return binding->object;
-    }
-    return NULL;
-}
-
-bool class_derives(const Object *class, const Object *base)
-{
-    for (int i = 0; i < class->as.class->order_count; i++)
-        if (class->as.class->order[i] == base) return true;
-    return false;
-}
-
-Object *instance_new(Eval *eval, Object *class)
-{
-    Object *object = object_new(eval, OBJECT_INSTANCE);
-    object->as.instance = arena_new_of(eval->arena, Instance);
-    object->as.instance->class = class;
-    return object;
-}
-
 /* ---- attributes ---- */
 
 static Object *bind_method(Eval *eval, Object *self, Object *function)
@@ -243,11 +207,11 @@ static Object *bind_found(Eval *eval, Object *self, Object *class, Object *objec
         return bind_method(eval, class, object->as.method.function);
     Object *getter = special_method(eval, object, "__get__");
     if (getter != NULL)
-        return call_simple(eval, getter, 3,
-                           (Object *[]){object, self != NULL ? self : eval->none, class}, at);
+        return eval->ops->call_simple(
+            eval, getter, 3, (Object *[]){object, self != NULL ? self : eval->none, class}, at);
     if (self == NULL) return object;
     if (object->kind == OBJECT_PROPERTY)
-        return call_simple(eval, object->as.method.function, 1, &self, at);
+        return eval->ops->call_simple(eval, object->as.method.function, 1, &self, at);
     if (object->kind == OBJECT_FUNCTION) return bind_method(eval, self, object);
     return object;
 }
@@ -270,7 +234,8 @@ static Object *attributes_dict(Eval *eval, Object *object)
     dict_clear(dict);
     for (size_t i = 0; i < attributes->list.count; i++) {
         Binding *binding = attributes->list.data[i];
-        Object *value = binding->object != NULL ? binding_get(eval, binding, eval->at) : NULL;
+        Object *value =
+            binding->object != NULL ? eval->ops->binding_get(eval, binding, eval->at) : NULL;
         if (value != NULL)
             dict_set(eval, dict, object_text(eval, binding->name, strlen(binding->name)), value);
     }
@@ -286,8 +251,8 @@ static Object *find_by_class(Eval *eval, Object *object, Object *class, Object *
     if (name_is(name, "__class__")) return class;
     Object *fallback = class_find(class, intern_text(eval->session->names, "__getattr__"));
     if (fallback != NULL)
-        return call_simple(eval, fallback, 2,
-                           (Object *[]){object, object_text(eval, name, strlen(name))}, at);
+        return eval->ops->call_simple(
+            eval, fallback, 2, (Object *[]){object, object_text(eval, name, strlen(name))}, at);
     *found = false;
     return NULL;
 }
@@ -299,7 +264,8 @@ static Object *find_in_instance(Eval *eval, Object *object, Name name, Span at, 
     *found = true;
     Object *inherited = class_find(class, name);
     const bool is_settled = inherited != NULL && special_method(eval, inherited, "__set__") != NULL;
-    if (own != NULL && own->object != NULL && !is_settled) return binding_get(eval, own, at);
+    if (own != NULL && own->object != NULL && !is_settled)
+        return eval->ops->binding_get(eval, own, at);
     if (name_is(name, "__dict__")) return attributes_dict(eval, object);
     return find_by_class(eval, object, class, inherited, name, at, found);
 }
@@ -336,7 +302,7 @@ static Object *module_fallback(Eval *eval, Unit *unit, Name name, Span at, bool 
     Object *function = unit_lookup(eval, unit, own, UINT32_MAX, at, found);
     if (!*found || function == NULL) return NULL;
     Object *text = object_text(eval, name, strlen(name));
-    return call_simple(eval, function, 1, &text, at);
+    return eval->ops->call_simple(eval, function, 1, &text, at);
 }
 
 static Object *find_in_module(Eval *eval, Object *object, Name name, Span at, bool *found)
@@ -351,8 +317,8 @@ static Object *find_in_module(Eval *eval, Object *object, Name name, Span at, bo
     if (*found || unit->folder == NULL)
         return *found ? value : module_fallback(eval, unit, name, at, found);
     eval->quiet++;
-    Object *module =
-        import_module(eval, intern_printf(eval->session->names, "%s.%s", unit->name, name), at);
+    Object *module = eval->ops->import_module(
+        eval, intern_printf(eval->session->names, "%s.%s", unit->name, name), at);
     eval->quiet--;
     *found = module != NULL && module->kind == OBJECT_MODULE;
     return *found ? module : module_fallback(eval, unit, name, at, found);
@@ -386,50 +352,6 @@ static Object *find_in_range(Eval *eval, const Object *object, Name name, bool *
     return NULL;
 }
 
-/* Extents, or strides: what is known at run time only comes from the view that was made with it. */
-static Object *extents_of(Eval *eval, const Op *view, int first, const int64_t *known, int rank,
-                          Span at)
-{
-    Object *extents = object_list(eval, OBJECT_TUPLE, NULL, 0);
-    for (int i = 0; i < rank; i++) {
-        const bool dynamic = known[i] == TYPE_DYNAMIC;
-        if (dynamic && view == NULL)
-            return FAIL(eval, not_static, at, "this extent", "a run-time value");
-        list_append(eval, extents,
-                    dynamic ? object_ir(eval, view->operands[first + i])
-                            : object_int(eval, known[i]));
-    }
-    return extents;
-}
-
-static Object *shape_of(Eval *eval, const Op *view, const Type *type, Span at)
-{
-    Object *shape = extents_of(eval, view, 1, type->shape, type->rank, at);
-    if (shape != NULL) shape->is_shape = view != NULL;
-    return shape;
-}
-
-static Object *find_in_staged(Eval *eval, Object *object, Name name, Span at, bool *found)
-{
-    const Value *value = object->as.ir.value;
-    const Type *type = staged_object_type(object);
-    const Op *view =
-        value != NULL && value->op != NULL && value->op->code == OP_view ? value->op : NULL;
-    *found = true;
-    if (name_is(name, "shape")) return shape_of(eval, view, type, at);
-    if (name_is(name, "ndim")) return object_int(eval, type->rank);
-    if (name_is(name, "strides") && view != NULL)
-        return extents_of(eval, view, 1 + type->rank, type->strides, type->rank, at);
-    if (name_is(name, "data") && type->kind != TYPE_SCALAR)
-        return view != NULL ? object_ir(eval, view->operands[0]) : object;
-    *found = name_is(name, "dtype");
-    if (!*found) return NULL;
-    if (type->kind != TYPE_POINTER) return object_dtype(eval, type->dtype);
-    Object *dtype = object_new(eval, OBJECT_POINTER_TYPE);
-    dtype->as.dtype = type->dtype;
-    return dtype;
-}
-
 static Object *find_in_array(Eval *eval, Object *object, Name name, Span at, bool *found)
 {
     Object *value = host_attribute(eval, object, name, at, found);
@@ -458,7 +380,8 @@ static Object *find_in_function(Eval *eval, const Object *object, Name name, Spa
     Binding *binding =
         function->attributes != NULL ? bindings_get(function->attributes, name) : NULL;
     *found = true;
-    if (binding != NULL && binding->object != NULL) return binding_get(eval, binding, at);
+    if (binding != NULL && binding->object != NULL)
+        return eval->ops->binding_get(eval, binding, at);
     if (name_is(name, "__name__") || name_is(name, "__qualname__"))
         return object_text(eval, function->name, strlen(function->name));
     if (name_is(name, "__doc__")) return eval->none;
@@ -479,11 +402,11 @@ Object *attribute_find(Eval *eval, Object *object, Name name, Span at, bool *fou
     case OBJECT_SUPER: return find_in_super(eval, object, name, at, found);
     case OBJECT_MISSING: *found = true; return missing_attribute(eval, object, name, at);
     case OBJECT_ARRAY: return find_in_array(eval, object, name, at, found);
-    case OBJECT_PLACE: return place_attribute(eval, object, name, at, found);
+    case OBJECT_PLACE: return eval->ops->place_attribute(eval, object, name, at, found);
     case OBJECT_RANGE:
     case OBJECT_SLICE: value = find_in_range(eval, object, name, found); break;
     case OBJECT_IR:
-    case OBJECT_TILE: value = find_in_staged(eval, object, name, at, found); break;
+    case OBJECT_TILE: value = eval->ops->staged_attribute(eval, object, name, at, found); break;
     case OBJECT_FUNCTION: value = find_in_function(eval, object, name, at, found); break;
     case OBJECT_BUILTIN:
         *found = name_is(name, "__name__");
@@ -525,7 +448,7 @@ bool attribute_put(Eval *eval, Object *object, Name name, Object *value, Span at
     if (object->kind == OBJECT_INSTANCE && object->as.instance->dict != NULL)
         dict_set(eval, object->as.instance->dict, object_text(eval, name, strlen(name)), value);
     if (attributes != NULL)
-        return binding_set(eval, bindings_make(eval, attributes, name), value, at);
+        return eval->ops->binding_set(eval, bindings_make(eval, attributes, name), value, at);
     FAIL(eval, unknown_attribute, at, object_repr(eval, object), name);
     return false;
 }
@@ -539,18 +462,19 @@ static bool set_by_class(Eval *eval, Object *object, Name name, Object *value, S
     Object *text = object_text(eval, name, strlen(name));
     *found = true;
     if (hook != NULL)
-        return call_simple(eval, hook, 3, (Object *[]){object, text, value}, at) != NULL;
+        return eval->ops->call_simple(eval, hook, 3, (Object *[]){object, text, value}, at) != NULL;
     if (inherited != NULL && inherited->kind == OBJECT_PROPERTY) {
         Object *setter = inherited->as.method.self;
         if (setter != NULL)
-            return call_simple(eval, setter, 2, (Object *[]){object, value}, at) != NULL;
+            return eval->ops->call_simple(eval, setter, 2, (Object *[]){object, value}, at) != NULL;
         FAIL(eval, unknown_attribute, at, object_repr(eval, object),
              arena_printf(eval->arena, "%s' with a setter", name));
         return false;
     }
     Object *setter = inherited != NULL ? special_method(eval, inherited, "__set__") : NULL;
     if (setter != NULL)
-        return call_simple(eval, setter, 3, (Object *[]){inherited, object, value}, at) != NULL;
+        return eval->ops->call_simple(eval, setter, 3, (Object *[]){inherited, object, value},
+                                      at) != NULL;
     *found = false;
     return false;
 }
@@ -575,7 +499,7 @@ bool attribute_delete(Eval *eval, Object *object, Name name, Span at)
     if (object->kind == OBJECT_INSTANCE && object->as.instance->dict != NULL)
         dict_remove(eval, object->as.instance->dict, object_text(eval, name, strlen(name)));
     if (binding != NULL && binding->object != NULL) {
-        binding_put(eval, binding, NULL, at);
+        eval->ops->binding_put(eval, binding, NULL, at);
         return true;
     }
     FAIL(eval, unknown_attribute, at, object_repr(eval, object), name);

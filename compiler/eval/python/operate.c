@@ -1,15 +1,16 @@
 /* operate.c: Python's operators. On compile-time values they are computed here; classes of the
  * program may define their own (__add__ and the like); with a run-time value they are staged. */
-#include "eval/builtins.h"
+#include "eval/python/python.h"
 
 #include <math.h>
 #include <string.h>
 
 Object *no_operator(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
-    Object *ahead = extent_ahead(eval, left, right);
+    Object *ahead = eval->ops->extent_ahead(eval, left, right);
     if (ahead != NULL) return ahead;
-    if (!extent_is_known(eval, left, at) || !extent_is_known(eval, right, at)) return NULL;
+    if (!eval->ops->extent_is_known(eval, left, at) || !eval->ops->extent_is_known(eval, right, at))
+        return NULL;
     return FAIL(eval, bad_operands, at, operator_text(op), object_repr(eval, left),
                 object_repr(eval, right));
 }
@@ -230,9 +231,10 @@ static Object *merge_dicts(Eval *eval, Object *left, Object *right)
 static Object *operate_containers(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
     bool known;
-    Object *set = operate_sets(eval, op, left, right, &known);
+    Object *set = eval->ops->operate_sets(eval, op, left, right, &known);
     if (known) return set;
-    if (op == OPERATOR_Mod && left->kind == OBJECT_TEXT) return text_percent(eval, left, right, at);
+    if (op == OPERATOR_Mod && left->kind == OBJECT_TEXT)
+        return eval->ops->text_percent(eval, left, right, at);
     if (op == OPERATOR_Add && left->kind == right->kind && is_repeatable(left))
         return concatenate(eval, left, right, at);
     if (op == OPERATOR_Mult && is_repeatable(left) && is_count(right))
@@ -293,13 +295,13 @@ static Object *operate_classes(Eval *eval, Operator op, Object *left, Object *ri
     Object *method = find_method(eval, left, METHODS[op].left);
     *found = true;
     if (method != NULL) {
-        Object *result =
-            call_simple(eval, method, right != NULL ? 2 : 1, (Object *[]){left, right}, at);
+        Object *result = eval->ops->call_simple(eval, method, right != NULL ? 2 : 1,
+                                                (Object *[]){left, right}, at);
         if (!is_not_implemented(result)) return result;
     }
     method = right != NULL ? find_method(eval, right, METHODS[op].right) : NULL;
     if (method != NULL) {
-        Object *result = call_simple(eval, method, 2, (Object *[]){right, left}, at);
+        Object *result = eval->ops->call_simple(eval, method, 2, (Object *[]){right, left}, at);
         if (!is_not_implemented(result)) return result;
     }
     *found = false;
@@ -347,9 +349,10 @@ Object *operate_binary(Eval *eval, Operator op, Object *left, Object *right, Spa
     bool staged = object_is_staged(left) || object_is_staged(right);
     if (staged && (object_is_staged(left) || object_is_number(left)) &&
         (object_is_staged(right) || object_is_number(right)))
-        return stage_binary(eval, op, left, right, at);
+        return eval->ops->stage_binary(eval, op, left, right, at);
     if (left->kind == OBJECT_MISSING || right->kind == OBJECT_MISSING)
-        return missing_needed(eval, left->kind == OBJECT_MISSING ? left : right, NULL, at);
+        return eval->ops->missing_needed(eval, left->kind == OBJECT_MISSING ? left : right, NULL,
+                                         at);
     return operate_containers(eval, op, left, right, at);
 }
 
@@ -359,15 +362,16 @@ Object *operate_in_place(Eval *eval, Operator op, Object *left, Object *right, S
     Object *method = NULL;
     if (object_class(left) != NULL)
         method = find_method(eval, left, arena_printf(eval->arena, "__i%s", name + 2));
-    Object *result =
-        method != NULL ? call_simple(eval, method, 2, (Object *[]){left, right}, at) : NULL;
+    Object *result = method != NULL
+                         ? eval->ops->call_simple(eval, method, 2, (Object *[]){left, right}, at)
+                         : NULL;
     const bool is_done = method != NULL && !is_not_implemented(result);
     return is_done ? result : operate_binary(eval, op, left, right, at);
 }
 
 Object *operate_not(Eval *eval, Object *operand, Span at)
 {
-    if (object_is_staged(operand)) return stage_unary(eval, OPERATOR_Not, operand, at);
+    if (object_is_staged(operand)) return eval->ops->stage_unary(eval, OPERATOR_Not, operand, at);
     bool truth;
     if (!object_truth(eval, operand, &truth)) return NULL;
     return object_bool(eval, !truth);
@@ -379,9 +383,9 @@ Object *operate_unary(Eval *eval, Operator op, Object *operand, Span at)
     if (op == OPERATOR_Not) return operate_not(eval, operand, at);
     Object *result = operate_classes(eval, op, operand, NULL, at, &found);
     if (found) return result;
-    if (object_is_staged(operand)) return stage_unary(eval, op, operand, at);
-    if (operand->kind == OBJECT_MISSING) return missing_needed(eval, operand, NULL, at);
-    Object *ahead = extent_ahead(eval, operand, operand);
+    if (object_is_staged(operand)) return eval->ops->stage_unary(eval, op, operand, at);
+    if (operand->kind == OBJECT_MISSING) return eval->ops->missing_needed(eval, operand, NULL, at);
+    Object *ahead = eval->ops->extent_ahead(eval, operand, operand);
     if (ahead != NULL) return ahead;
     if (operand->kind == OBJECT_ARRAY) return host_unary(eval, operator_text(op), operand, at);
     if (op == OPERATOR_Invert && operand->kind == OBJECT_DTYPE) {
@@ -470,7 +474,7 @@ static Object *compare_member(Eval *eval, Object *item, Object *container, Span 
     int64_t count;
     if (item->kind == OBJECT_INT && range_count(container, &count))
         return object_bool(eval, range_has(container, item->as.integer));
-    Object *items = iterate(eval, container, at);
+    Object *items = eval->ops->iterate(eval, container, at);
     if (items == NULL) return NULL;
     for (uint32_t i = 0; i < items->as.list.count; i++)
         if (object_agrees(eval, items->as.list.items[i], item)) return eval->yes;
@@ -501,11 +505,12 @@ static Object *compare(Eval *eval, Operator op, Object *left, Object *right, Spa
     bool numeric = (object_is_staged(left) || object_is_number(left)) &&
                    (object_is_staged(right) || object_is_number(right));
     if (numeric && (object_is_staged(left) || object_is_staged(right)))
-        return stage_compare(eval, op, left, right, at);
+        return eval->ops->stage_compare(eval, op, left, right, at);
     if (left->kind == OBJECT_ARRAY || right->kind == OBJECT_ARRAY)
         return host_binary(eval, operator_text(op), left, right, at);
     if (left->kind == OBJECT_MISSING || right->kind == OBJECT_MISSING)
-        return missing_needed(eval, left->kind == OBJECT_MISSING ? left : right, NULL, at);
+        return eval->ops->missing_needed(eval, left->kind == OBJECT_MISSING ? left : right, NULL,
+                                         at);
     if (op == OPERATOR_Eq || op == OPERATOR_NotEq) {
         const bool is_instance = left->kind == OBJECT_INSTANCE || right->kind == OBJECT_INSTANCE;
         bool same =
@@ -513,7 +518,7 @@ static Object *compare(Eval *eval, Operator op, Object *left, Object *right, Spa
             (is_instance ? object_equal(eval, left, right) : object_agrees(eval, left, right));
         return object_bool(eval, same == (op == OPERATOR_Eq));
     }
-    Object *set = operate_sets(eval, op, left, right, &found);
+    Object *set = eval->ops->operate_sets(eval, op, left, right, &found);
     if (found) return set;
     return compare_order(eval, op, left, right, at);
 }

@@ -1,40 +1,8 @@
 /* scope.c: names and where they are bound. A module's names are evaluated when something needs
  * them: a statement sees the last binding above it, a function sees the last one of all. */
-#include "eval/evaluate.h"
+#include "eval/python/python.h"
 
 #include <string.h>
-
-Scope *scope_new(Eval *eval, ScopeKind kind, Scope *parent, Unit *unit)
-{
-    Scope *scope = arena_new_of(eval->arena, Scope);
-    scope->kind = kind;
-    scope->parent = parent;
-    scope->unit = unit;
-    return scope;
-}
-
-/* A function sees no class scope, and of its module all names. */
-Scope *scope_for_closure(Scope *scope)
-{
-    while (scope->kind == SCOPE_CLASS) scope = scope->parent;
-    return scope->kind == SCOPE_STATEMENT ? scope->unit->scope : scope;
-}
-
-Binding *bindings_get(const Bindings *bindings, Name name)
-{
-    return map_get(&bindings->map, name);
-}
-
-Binding *bindings_make(Eval *eval, Bindings *bindings, Name name)
-{
-    Binding *binding = map_get(&bindings->map, name);
-    if (binding != NULL) return binding;
-    binding = arena_new_of(eval->arena, Binding);
-    binding->name = name;
-    map_set(eval->arena, &bindings->map, name, binding);
-    vec_push(eval->arena, &bindings->list, binding);
-    return binding;
-}
 
 /* ---- assigning ---- */
 
@@ -48,7 +16,7 @@ static Scope *home_scope(Scope *scope, Name name)
 bool scope_assign(Eval *eval, Scope *scope, Name name, Object *object, Span at)
 {
     Scope *home = home_scope(scope, name);
-    return binding_set(eval, bindings_make(eval, &home->bindings, name), object, at);
+    return eval->ops->binding_set(eval, bindings_make(eval, &home->bindings, name), object, at);
 }
 
 /* ---- looking up ---- */
@@ -79,7 +47,7 @@ static Object *lookup_one(Eval *eval, Scope *scope, Name name, Span at, bool lat
     Binding *binding = bindings_get(&scope->bindings, name);
     if (binding != NULL && binding->object != NULL) {
         *found = true;
-        return binding_get(eval, binding, at);
+        return eval->ops->binding_get(eval, binding, at);
     }
     if (scope->kind == SCOPE_UNIT)
         return unit_lookup(eval, scope->unit, name, UINT32_MAX, at, found);
@@ -193,7 +161,7 @@ bool thunk_force(Eval *eval, Unit *unit, uint32_t index, Name name, Span at)
     MadeVec *made = eval->made;
     thunk->made.count = 0;
     eval->made = unit->is_library ? NULL : &thunk->made;
-    Flow flow = eval_statement(eval, unit->tree->tree->body.items[index]);
+    Flow flow = eval->ops->eval_statement(eval, unit->tree->tree->body.items[index]);
     step_back(eval, &aside);
     eval->made = made;
     /* What failed in silence may be asked for again, aloud. */
@@ -215,7 +183,7 @@ static Object *lookup_places(Eval *eval, Unit *unit, const IndexVec *places, Nam
         Binding *binding = bindings_get(&unit->thunks[place].scope->bindings, name);
         if (binding != NULL && binding->object != NULL) {
             *found = true;
-            return binding_get(eval, binding, at);
+            return eval->ops->binding_get(eval, binding, at);
         }
     }
     return NULL;
@@ -236,104 +204,5 @@ Object *unit_lookup(Eval *eval, Unit *unit, Name name, uint32_t index, Span at, 
         own = bindings_get(&unit->statements->bindings, name);
     if (own == NULL || own->object == NULL) return NULL;
     *found = true;
-    return binding_get(eval, own, at);
-}
-
-/* ---- the names that a statement binds ---- */
-
-typedef struct NameWalk {
-    Eval *eval;
-    void (*visit)(void *, Name);
-    void *context;
-} NameWalk;
-
-static void walk_statement(const NameWalk *walk, const Node *node);
-
-static void walk_target(const NameWalk *walk, const Node *node)
-{
-    if (node == NULL) return;
-    if (node->kind == NODE_Name) walk->visit(walk->context, NODE_AS(Name, node)->id);
-    if (node->kind == NODE_Starred) walk_target(walk, NODE_AS(Starred, node)->value);
-    if (node->kind != NODE_Tuple && node->kind != NODE_List) return;
-    Nodes elements =
-        node->kind == NODE_Tuple ? NODE_AS(Tuple, node)->elts : NODE_AS(List, node)->elts;
-    for (uint32_t i = 0; i < elements.count; i++) walk_target(walk, elements.items[i]);
-}
-
-static void walk_all(const NameWalk *walk, Nodes nodes)
-{
-    for (uint32_t i = 0; i < nodes.count; i++) walk_statement(walk, nodes.items[i]);
-}
-
-static void walk_aliases(const NameWalk *walk, Nodes names)
-{
-    for (uint32_t i = 0; i < names.count; i++) {
-        const Nodealias *alias = NODE_AS(alias, names.items[i]);
-        if (alias->asname != NULL) {
-            walk->visit(walk->context, alias->asname);
-            continue;
-        }
-        const char *dot = strchr(alias->name, '.'); /* `import a.b` binds a */
-        size_t length = dot != NULL ? (size_t)(dot - alias->name) : strlen(alias->name);
-        walk->visit(walk->context, intern(walk->eval->session->names, alias->name, length));
-    }
-}
-
-static void walk_try(const NameWalk *walk, const NodeTry *node)
-{
-    walk_all(walk, node->body);
-    for (uint32_t i = 0; i < node->handlers.count; i++)
-        walk_all(walk, NODE_AS(ExceptHandler, node->handlers.items[i])->body);
-    walk_all(walk, node->orelse);
-    walk_all(walk, node->finalbody);
-}
-
-static void walk_compound(const NameWalk *walk, const Node *node)
-{
-    switch ((int)node->kind) {
-    case NODE_For:
-        walk_target(walk, NODE_AS(For, node)->target);
-        walk_all(walk, NODE_AS(For, node)->body);
-        walk_all(walk, NODE_AS(For, node)->orelse);
-        break;
-    case NODE_While:
-        walk_all(walk, NODE_AS(While, node)->body);
-        walk_all(walk, NODE_AS(While, node)->orelse);
-        break;
-    case NODE_Match:
-        for (uint32_t i = 0; i < NODE_AS(Match, node)->cases.count; i++)
-            walk_all(walk, NODE_AS(match_case, NODE_AS(Match, node)->cases.items[i])->body);
-        break;
-    case NODE_If:
-        walk_all(walk, NODE_AS(If, node)->body);
-        walk_all(walk, NODE_AS(If, node)->orelse);
-        break;
-    case NODE_With: walk_all(walk, NODE_AS(With, node)->body); break;
-    case NODE_Try: walk_try(walk, NODE_AS(Try, node)); break;
-    default: break; /* the others bind nothing */
-    }
-}
-
-static void walk_statement(const NameWalk *walk, const Node *node)
-{
-    switch ((int)node->kind) {
-    case NODE_FunctionDef: walk->visit(walk->context, NODE_AS(FunctionDef, node)->name); break;
-    case NODE_ClassDef: walk->visit(walk->context, NODE_AS(ClassDef, node)->name); break;
-    case NODE_Assign:
-        for (uint32_t i = 0; i < NODE_AS(Assign, node)->targets.count; i++)
-            walk_target(walk, NODE_AS(Assign, node)->targets.items[i]);
-        break;
-    case NODE_AugAssign: walk_target(walk, NODE_AS(AugAssign, node)->target); break;
-    case NODE_AnnAssign: walk_target(walk, NODE_AS(AnnAssign, node)->target); break;
-    case NODE_TypeAlias: walk_target(walk, NODE_AS(TypeAlias, node)->name); break;
-    case NODE_Import: walk_aliases(walk, NODE_AS(Import, node)->names); break;
-    case NODE_ImportFrom: walk_aliases(walk, NODE_AS(ImportFrom, node)->names); break;
-    default: walk_compound(walk, node); break;
-    }
-}
-
-void names_bound(Eval *eval, const Node *statement, void (*visit)(void *, Name), void *context)
-{
-    NameWalk walk = {eval, visit, context};
-    walk_statement(&walk, statement);
+    return eval->ops->binding_get(eval, own, at);
 }

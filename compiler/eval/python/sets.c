@@ -1,8 +1,7 @@
 /* sets.c: sets, in order of insertion, and further methods of lists, dicts and numbers. */
-#include "eval/builtins.h"
+#include "eval/python/python.h"
 
 #include <math.h>
-#include <string.h>
 
 Object *set_from_items(Eval *eval, const Object *items)
 {
@@ -18,7 +17,7 @@ Object *set_from_items(Eval *eval, const Object *items)
 
 static Object *set_from(Eval *eval, Object *iterable, Span at)
 {
-    return set_from_items(eval, iterate(eval, iterable, at));
+    return set_from_items(eval, eval->ops->iterate(eval, iterable, at));
 }
 
 Object *builtin_set(Eval *eval, const Bound *bound)
@@ -381,7 +380,7 @@ Object *python_attribute_keep(Eval *eval, const Bound *bound)
 {
     Object *object = bound->values[0], *value = bound->values[2];
     Name name = name_of(eval, bound->values[1], bound->at);
-    if (name == NULL || object->kind != OBJECT_INSTANCE || !object_is_known(eval, value))
+    if (name == NULL || object->kind != OBJECT_INSTANCE || !eval->ops->object_is_known(eval, value))
         return name != NULL ? eval->none : NULL;
     Binding *binding = bindings_make(eval, &object->as.instance->attributes, name);
     binding->object = value;

@@ -1,5 +1,5 @@
 /* stmt.c: statements. What is known now is done now; loop.c stages the rest. */
-#include "eval/evaluate.h"
+#include "eval/python/python.h"
 
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 static Flow run_expr(Eval *eval, const Node *node)
 {
-    return eval_expr(eval, NODE_AS(Expr, node)->value) != NULL ? FLOW_NEXT : FLOW_ERROR;
+    return eval->ops->eval_expr(eval, NODE_AS(Expr, node)->value) != NULL ? FLOW_NEXT : FLOW_ERROR;
 }
 
 static Flow run_pass(Eval *eval, const Node *node)
@@ -20,27 +20,13 @@ static Flow run_pass(Eval *eval, const Node *node)
 static Flow run_assign(Eval *eval, const Node *node)
 {
     const NodeAssign *n = NODE_AS(Assign, node);
-    Object *value = eval_expr(eval, n->value);
+    Object *value = eval->ops->eval_expr(eval, n->value);
     if (value == NULL) return FLOW_ERROR;
     for (uint32_t i = 0; i < n->targets.count; i++)
         if (!assign_target(eval, n->targets.items[i],
-                           assigned_value(eval, n->targets.items[i], value)))
+                           eval->ops->assigned_value(eval, n->targets.items[i], value)))
             return FLOW_ERROR;
     return FLOW_NEXT;
-}
-
-/* In a kernel `x: int32 = e` makes a scalar of that type; any other annotation is for readers. */
-static Object *declared_value(Eval *eval, const NodeAnnAssign *node, Object *value)
-{
-    bool scalar = object_is_number(value) ||
-                  (value->kind == OBJECT_IR && type_is_scalar(value->as.ir.value->type));
-    if (eval->staging == NULL || !scalar) return value;
-    eval->quiet++;
-    Object *type = eval_expr(eval, node->annotation);
-    eval->quiet--;
-    if (type == NULL || type->kind != OBJECT_DTYPE) return value;
-    return object_ir(eval,
-                     stage_scalar(eval, value, type->as.dtype, eval_move_to(eval, &node->base)));
 }
 
 /* A class keeps the names of its fields in order: dataclasses ask for them. */
@@ -53,7 +39,7 @@ static void note_field(Eval *eval, const NodeAnnAssign *node)
         bindings_make(eval, &scope->bindings, intern_text(eval->session->names, "__annotations__"));
     if (binding->object == NULL) binding->object = object_new(eval, OBJECT_DICT);
     eval->quiet++;
-    Object *type = eval_expr(eval, node->annotation);
+    Object *type = eval->ops->eval_expr(eval, node->annotation);
     eval->quiet--;
     dict_set(eval, binding->object, object_text(eval, name, strlen(name)),
              type != NULL ? type : eval->none);
@@ -63,9 +49,10 @@ static void note_field(Eval *eval, const NodeAnnAssign *node)
 static Flow declare_argument(Eval *eval, const NodeAnnAssign *node)
 {
     Name name = node->target->kind == NODE_Name ? NODE_AS(Name, node->target)->id : NULL;
-    if (name == NULL || !tensor_is_awaited(eval, name)) return FLOW_NEXT;
-    Object *type = eval_expr(eval, node->annotation);
-    if (type != NULL && tensor_declare(eval, name, type, eval_move_to(eval, node->target)))
+    if (name == NULL || !eval->ops->tensor_is_awaited(eval, name)) return FLOW_NEXT;
+    Object *type = eval->ops->eval_expr(eval, node->annotation);
+    if (type != NULL &&
+        eval->ops->tensor_declare(eval, name, type, eval_move_to(eval, node->target)))
         return FLOW_NEXT;
     eval->staging->frame = NULL; /* all that follows depends on it: it is not looked at */
     eval->staging->failures++;
@@ -77,14 +64,14 @@ static Flow run_annassign(Eval *eval, const Node *node)
     const NodeAnnAssign *n = NODE_AS(AnnAssign, node);
     note_field(eval, n);
     if (n->value == NULL) return declare_argument(eval, n);
-    Object *value = eval_expr(eval, n->value);
-    value = value != NULL ? declared_value(eval, n, value) : NULL;
+    Object *value = eval->ops->eval_expr(eval, n->value);
+    value = value != NULL ? eval->ops->declared_value(eval, n, value) : NULL;
     return value != NULL && assign_target(eval, n->target, value) ? FLOW_NEXT : FLOW_ERROR;
 }
 
 static Flow extend_list(Eval *eval, Object *list, Object *more, Span at)
 {
-    Object *items = list_may_change(eval, list, at) ? iterate(eval, more, at) : NULL;
+    Object *items = list_may_change(eval, list, at) ? eval->ops->iterate(eval, more, at) : NULL;
     for (uint32_t i = 0; items != NULL && i < items->as.list.count; i++)
         list_append(eval, list, items->as.list.items[i]);
     return items != NULL ? FLOW_NEXT : FLOW_ERROR;
@@ -95,17 +82,18 @@ static Flow update_by_class(Eval *eval, const NodeAugAssign *node, Object *metho
                             const Slot *place)
 {
     const char *op = operator_text(node->op);
-    Object *operand = eval_expr(eval, node->value);
+    Object *operand = eval->ops->eval_expr(eval, node->value);
     Object *given[] = {place->memory, place->index, object_text(eval, op, strlen(op)), operand};
     Span at = eval_move_to(eval, &node->base);
-    return operand != NULL && call_simple(eval, method, 4, given, at) != NULL ? FLOW_NEXT
-                                                                              : FLOW_ERROR;
+    return operand != NULL && eval->ops->call_simple(eval, method, 4, given, at) != NULL
+               ? FLOW_NEXT
+               : FLOW_ERROR;
 }
 
 /* `place` is NULL where the target is a name. */
 static Flow update_value(Eval *eval, const NodeAugAssign *n, Object *old, const Slot *place)
 {
-    Object *operand = old != NULL ? eval_expr(eval, n->value) : NULL;
+    Object *operand = old != NULL ? eval->ops->eval_expr(eval, n->value) : NULL;
     if (operand == NULL) return FLOW_ERROR;
     Span at = eval_move_to(eval, &n->base);
     if (old->kind == OBJECT_LIST && n->op == OPERATOR_Add)
@@ -113,7 +101,7 @@ static Flow update_value(Eval *eval, const NodeAugAssign *n, Object *old, const 
     bool good;
     const bool is_element = place != NULL && place->index != NULL && place->memory != NULL &&
                             object_is_staged(place->memory);
-    if (is_element && element_update(eval, n->op, old, operand, at, &good))
+    if (is_element && eval->ops->element_update(eval, n->op, old, operand, at, &good))
         return good ? FLOW_NEXT : FLOW_ERROR;
     Object *result = operate_in_place(eval, n->op, old, operand, at);
     if (result == NULL) return FLOW_ERROR;
@@ -121,10 +109,10 @@ static Flow update_value(Eval *eval, const NodeAugAssign *n, Object *old, const 
     /* A named tile is written in place, so that a helper that was given it changes the caller's. */
     if (old->kind == OBJECT_TILE && old->as.ir.var != NULL && result->kind == OBJECT_TILE &&
         eval->parallel == NULL)
-        return tile_write(eval, old, stage_value(eval, result)) ? FLOW_NEXT : FLOW_ERROR;
-    result = assigned_value(eval, n->target, result);
+        return eval->ops->tile_update(eval, old, result) ? FLOW_NEXT : FLOW_ERROR;
+    result = eval->ops->assigned_value(eval, n->target, result);
     at = eval_move_to(eval, n->target);
-    const bool written = place != NULL ? slot_write(eval, place, result, at)
+    const bool written = place != NULL ? eval->ops->slot_write(eval, place, result, at)
                                        : assign_target(eval, n->target, result);
     return written ? FLOW_NEXT : FLOW_ERROR;
 }
@@ -133,69 +121,15 @@ static Flow run_augassign(Eval *eval, const Node *node)
 {
     const NodeAugAssign *n = NODE_AS(AugAssign, node);
     if (n->target->kind == NODE_Name)
-        return update_value(eval, n, eval_expr(eval, n->target), NULL);
-    const Slot *place = target_place(eval, n->target);
+        return update_value(eval, n, eval->ops->eval_expr(eval, n->target), NULL);
+    const Slot *place = eval->ops->target_place(eval, n->target);
     if (place == NULL) return FLOW_ERROR;
     Object *method = place->memory != NULL && place->index != NULL
                          ? special_method(eval, place->memory, "__update_item__")
                          : NULL;
     if (method != NULL) return update_by_class(eval, n, method, place);
-    return update_value(eval, n, slot_read(eval, place, eval_move_to(eval, n->target)), place);
-}
-
-static bool is_staged_jump(const Eval *eval)
-{
-    return eval->control > eval->frame->control;
-}
-
-static bool may_return(Eval *eval, const Object *value, bool exits, Span at)
-{
-    if (eval->frame->is_entry && value != eval->none)
-        FAIL(eval, returned_value, at);
-    else if (exits && eval->parallel != NULL)
-        FAIL(eval, parallel_control, at, "end the kernel");
-    else if (exits && eval->frame->generator != NULL)
-        FAIL(eval, unsupported, at, "a 'return' that ends the kernel, in a generator,");
-    else
-        return true;
-    return false;
-}
-
-static Flow run_return(Eval *eval, const Node *node)
-{
-    const NodeReturn *n = NODE_AS(Return, node);
-    Object *value = n->value != NULL ? eval_expr(eval, n->value) : eval->none;
-    if (value == NULL) return FLOW_ERROR;
-    Flow flow = FLOW_RETURN;
-    const Span at = eval_move_to(eval, node);
-    const bool exits = return_exits(eval, node);
-    if (!may_return(eval, value, exits, at)) return FLOW_ERROR;
-    if (lanes_return(eval, value, at, &flow)) return flow;
-    if (exits) exit_take(eval, at);
-    if (!is_staged_jump(eval)) {
-        eval->frame->result = value;
-        eval->frame->returned = node->span;
-        return FLOW_RETURN;
-    }
-    jump_take(eval, JUMP_RETURN, node->span);
-    if (!exits) binding_put(eval, &frame_jumps(eval)->result, value, node->span);
-    return FLOW_RETURN;
-}
-
-static Flow run_break(Eval *eval, const Node *node)
-{
-    Flow flow = FLOW_BREAK;
-    if (lanes_jump(eval, JUMP_BREAK, node->span, &flow)) return flow;
-    if (is_staged_jump(eval)) jump_take(eval, JUMP_BREAK, node->span);
-    return FLOW_BREAK;
-}
-
-static Flow run_continue(Eval *eval, const Node *node)
-{
-    Flow flow = FLOW_CONTINUE;
-    if (lanes_jump(eval, JUMP_CONTINUE, node->span, &flow)) return flow;
-    if (is_staged_jump(eval)) jump_take(eval, JUMP_CONTINUE, node->span);
-    return FLOW_CONTINUE;
+    return update_value(eval, n, eval->ops->slot_read(eval, place, eval_move_to(eval, n->target)),
+                        place);
 }
 
 static bool delete_name(Eval *eval, const Node *target)
@@ -206,7 +140,7 @@ static bool delete_name(Eval *eval, const Node *target)
         FAIL(eval, unknown_name, eval_move_to(eval, target), name);
         return false;
     }
-    binding_put(eval, binding, NULL, target->span);
+    eval->ops->binding_put(eval, binding, NULL, target->span);
     return true;
 }
 
@@ -214,13 +148,14 @@ static bool delete_target(Eval *eval, const Node *target)
 {
     if (target->kind == NODE_Name) return delete_name(eval, target);
     if (target->kind == NODE_Attribute) {
-        Object *owner = eval_expr(eval, NODE_AS(Attribute, target)->value);
+        Object *owner = eval->ops->eval_expr(eval, NODE_AS(Attribute, target)->value);
         return owner != NULL && attribute_delete(eval, owner, NODE_AS(Attribute, target)->attr,
                                                  eval_move_to(eval, target));
     }
     if (target->kind == NODE_Subscript) {
-        Object *owner = eval_expr(eval, NODE_AS(Subscript, target)->value);
-        Object *index = owner != NULL ? eval_expr(eval, NODE_AS(Subscript, target)->slice) : NULL;
+        Object *owner = eval->ops->eval_expr(eval, NODE_AS(Subscript, target)->value);
+        Object *index =
+            owner != NULL ? eval->ops->eval_expr(eval, NODE_AS(Subscript, target)->slice) : NULL;
         return index != NULL && item_delete(eval, owner, index, eval_move_to(eval, target));
     }
     FAIL(eval, unsupported, eval_move_to(eval, target), "this 'del'");
@@ -238,7 +173,7 @@ static Flow run_delete(Eval *eval, const Node *node)
 static Flow run_type_alias(Eval *eval, const Node *node)
 {
     const NodeTypeAlias *n = NODE_AS(TypeAlias, node);
-    Object *value = n->type_params.count == 0 ? eval_expr(eval, n->value) : eval->none;
+    Object *value = n->type_params.count == 0 ? eval->ops->eval_expr(eval, n->value) : eval->none;
     return value != NULL && assign_target(eval, n->name, value) ? FLOW_NEXT : FLOW_ERROR;
 }
 
@@ -271,32 +206,13 @@ static Flow run_nonlocal(Eval *eval, const Node *node)
     return FLOW_NEXT;
 }
 
-/* ---- compound statements ---- */
-
-static Flow run_branch(Eval *eval, void *context)
-{
-    return eval_block(eval, *(const Nodes *)context);
-}
-
 static Flow run_if(Eval *eval, const Node *node, Rest *rest)
 {
     const NodeIf *n = NODE_AS(If, node);
-    Object *test = eval_expr(eval, n->test);
+    Object *test = eval->ops->eval_expr(eval, n->test);
     if (test == NULL) return FLOW_ERROR;
     eval_move_to(eval, n->test);
-    const Nodes ways_of[2] = {n->body, n->orelse};
-    if (lanes_differ(eval, test) || (object_is_staged(test) && lanes_leave_by(eval, ways_of)))
-        return stage_lanes(eval, test, ways_of);
-    if (object_is_staged(test)) {
-        Value *condition = stage_condition(eval, test, eval->at);
-        Nodes bodies[2] = {n->body, n->orelse};
-        const Way ways[2] = {{run_branch, &bodies[0], block_leaves(bodies[0])},
-                             {run_branch, &bodies[1], block_leaves(bodies[1])}};
-        Flow flow;
-        if (condition == NULL) return FLOW_ERROR;
-        return run_group_if(eval, condition, n, &flow) ? flow
-                                                       : stage_ways(eval, condition, ways, rest);
-    }
+    if (object_is_staged(test)) return eval->ops->stage_if(eval, n, test, rest);
     bool truth;
     if (!object_truth(eval, test, &truth)) return FLOW_ERROR;
     return eval_block(eval, truth ? n->body : n->orelse);
@@ -312,7 +228,8 @@ static Object *call_context(Eval *eval, Object *context, const char *name, int c
         return FAIL(eval, unsupported, eval->at,
                     arena_printf(eval->arena, "'with' over %s", object_repr(eval, context)));
     Object *none = eval->none;
-    return call_simple(eval, method, count, (Object *[]){context, none, none, none}, eval->at);
+    return eval->ops->call_simple(eval, method, count, (Object *[]){context, none, none, none},
+                                  eval->at);
 }
 
 /* What the class of the object says of the threads that run a `with` over it; NULL: nothing. */
@@ -339,11 +256,11 @@ static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)
 {
     if (index == node->items.count) return eval_block(eval, node->body);
     const Nodewithitem *item = NODE_AS(withitem, node->items.items[index]);
-    Object *context = eval_expr(eval, item->context_expr);
+    Object *context = eval->ops->eval_expr(eval, item->context_expr);
     eval_move_to(eval, item->context_expr);
     const Object *threads = context != NULL ? threads_of(eval, context, "__threads__") : NULL;
     if (threads != NULL && item->optional_vars == NULL)
-        return stage_group(eval, threads, run_with_item, node, index + 1);
+        return eval->ops->stage_group(eval, threads, run_with_item, node, index + 1);
     Object *entered = context != NULL ? call_context(eval, context, "__enter__", 1) : NULL;
     if (entered == NULL ||
         (item->optional_vars != NULL && !assign_target(eval, item->optional_vars, entered)))
@@ -351,8 +268,9 @@ static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)
     Object *guard = host_guard(eval, context);
     if (guard != NULL) return guard_context(eval, run_with_item, node, index + 1, context, guard);
     Object *inside = threads_of(eval, context, "__inside__");
-    Flow flow = inside != NULL ? stage_guarded(eval, inside, run_with_item, node, index + 1)
-                               : run_with_item(eval, node, index + 1);
+    Flow flow = inside != NULL
+                    ? eval->ops->stage_guarded(eval, inside, run_with_item, node, index + 1)
+                    : run_with_item(eval, node, index + 1);
     if (flow == FLOW_ERROR && eval->attempt == NULL) return flow;
     eval_move_to(eval, item->context_expr);
     return call_context(eval, context, "__exit__", 4) != NULL ? flow : FLOW_ERROR;
@@ -368,9 +286,10 @@ static Flow run_with(Eval *eval, const Node *node)
 static Object *decorate(Eval *eval, Nodes decorators, Object *object)
 {
     for (uint32_t i = decorators.count; object != NULL && i-- > 0;) {
-        Object *decorator = eval_expr(eval, decorators.items[i]);
+        Object *decorator = eval->ops->eval_expr(eval, decorators.items[i]);
         if (decorator == NULL) return NULL;
-        object = call_simple(eval, decorator, 1, &object, eval_move_to(eval, decorators.items[i]));
+        object = eval->ops->call_simple(eval, decorator, 1, &object,
+                                        eval_move_to(eval, decorators.items[i]));
     }
     return object;
 }
@@ -413,22 +332,35 @@ static Flow run_import_from(Eval *eval, const Node *node)
 
 typedef Flow Runner(Eval *, const Node *);
 
+/* Statements of which run-time control may decide how they go on. */
+#define ASK(name)                                                                                  \
+    static Flow ask_##name(Eval *eval, const Node *node)                                           \
+    {                                                                                              \
+        return eval->ops->run_##name(eval, node);                                                  \
+    }
+ASK(for)
+ASK(while)
+ASK(return )
+ASK(break)
+ASK(continue)
+#undef ASK
+
 static Runner *const RUNNERS[NODE_COUNT] = {
     [NODE_Expr] = run_expr,
     [NODE_Pass] = run_pass,
     [NODE_Assign] = run_assign,
     [NODE_AnnAssign] = run_annassign,
     [NODE_AugAssign] = run_augassign,
-    [NODE_Return] = run_return,
-    [NODE_Break] = run_break,
-    [NODE_Continue] = run_continue,
+    [NODE_Return] = ask_return,
+    [NODE_Break] = ask_break,
+    [NODE_Continue] = ask_continue,
     [NODE_Delete] = run_delete,
     [NODE_Global] = run_global,
     [NODE_Nonlocal] = run_nonlocal,
     [NODE_Raise] = run_raise,
     [NODE_Assert] = run_assert,
-    [NODE_For] = run_for,
-    [NODE_While] = run_while,
+    [NODE_For] = ask_for,
+    [NODE_While] = ask_while,
     [NODE_With] = run_with,
     [NODE_Try] = run_try,
     [NODE_Match] = run_match,
@@ -453,7 +385,7 @@ static Flow run_statement(Eval *eval, const Node *statement, Rest *rest)
     Flow flow =
         branches ? run_if(eval, statement, rest) : RUNNERS[statement->kind](eval, statement);
     eval->depth--;
-    return of_module ? made_by_statement(eval, statement, flow) : flow;
+    return of_module ? eval->ops->made_by_statement(eval, statement, flow) : flow;
 }
 
 Flow eval_statement(Eval *eval, const Node *statement)
@@ -465,7 +397,7 @@ static void poison_name(void *context, Name name)
 {
     Eval *eval = context;
     Binding *binding = bindings_make(eval, &eval->frame->scope->bindings, name);
-    binding_put(eval, binding, eval->poison, eval->at);
+    eval->ops->binding_put(eval, binding, eval->poison, eval->at);
 }
 
 static Flow run_rest(Eval *eval, void *context)
@@ -492,14 +424,14 @@ Flow eval_rest(Eval *eval, Rest *rest)
         Rest next = {statements, i + 1, false};
         Flow flow = run_statement(eval, statements.items[i], &next);
         if (eval->frame->exits != NULL)
-            flow = stage_exits(eval, statements.items[i], flow, &next);
+            flow = eval->ops->stage_exits(eval, statements.items[i], flow, &next);
         if (flow == FLOW_ERROR && goes_on(eval, statements.items[i])) {
             if (next.taken) return FLOW_NEXT;
             continue;
         }
         if (next.taken) return flow;
         if (flow == FLOW_MAYBE && i + 1 < statements.count)
-            return stage_rest(eval, run_rest, &next);
+            return eval->ops->stage_rest(eval, run_rest, &next);
         if (flow != FLOW_NEXT) return flow;
     }
     return FLOW_NEXT;

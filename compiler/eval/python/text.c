@@ -1,5 +1,5 @@
 /* text.c: methods of text, and text made by formats. */
-#include "eval/builtins.h"
+#include "eval/python/python.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* element.c: code of single threads: elements of memory, arrays of a thread's own, the thread's
  * index, what the lanes of a warp tell each other. */
-#include "eval/builtins.h"
+#include "eval/staging/staging.h"
 
 #include <string.h>
 
@@ -30,7 +30,7 @@ static Value *element_value(Eval *eval, Object *object, DType dtype, Span at)
     if (type == NULL || type->kind != TYPE_TILE || type_elements(type) != 1)
         return stage_scalar(eval, object, dtype, at);
     Bound item = {.values = {object}, .at = at};
-    Object *only = core_item(eval, &item);
+    Object *only = eval->ops->core_item(eval, &item);
     return only != NULL ? stage_scalar(eval, only, dtype, at) : NULL;
 }
 

@@ -1,6 +1,6 @@
 /* gather.c: elements of memory at indices that are tiles: each element of a tile is read from, or
  * written to, a place of its own. In a parallel loop indices that are scalars do too. */
-#include "eval/builtins.h"
+#include "eval/staging/staging.h"
 
 #include <string.h>
 
@@ -307,7 +307,7 @@ static Value *folded(Eval *eval, const Match *match, Value *value, Object *mode,
         if (!match->uses[i]) list_append(eval, dims, object_int(eval, i));
     if (dims->as.list.count == 0) return value;
     Bound bound = {.values = {object_ir(eval, value), mode, dims, eval->yes}, .at = at};
-    Object *result = core_reduce(eval, &bound);
+    Object *result = eval->ops->core_reduce(eval, &bound);
     return result != NULL ? stage_value(eval, result) : NULL;
 }
 

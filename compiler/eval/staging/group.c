@@ -1,7 +1,5 @@
 /* group.c: `with` over a group of threads: a region that is the group's alone. */
-#include "eval/builtins.h"
-
-#include "eval/evaluate.h"
+#include "eval/staging/staging.h"
 
 #include <string.h>
 
@@ -20,7 +18,7 @@ bool group_now(Eval *eval, int64_t *begin, int64_t *count)
     }
     int64_t warps;
     const Span at = eval->at;
-    if (!kernel_warps(eval, &warps)) return false;
+    if (!eval->ops->kernel_warps(eval, &warps)) return false;
     eval->at = at;
     *count = 32 * warps;
     return true;

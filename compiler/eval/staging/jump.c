@@ -8,36 +8,7 @@
  * A bare `return` in a statement of a kernel's procedure, as methods of a Script are, leaves the
  * kernel. Such a way returns from the procedure with no value, and from each of its callers behind
  * the statement that calls. */
-#include "eval/evaluate.h"
-
-static bool *open_flag(Eval *eval)
-{
-    bool *flag = arena_new_of(eval->arena, bool);
-    *flag = true;
-    return flag;
-}
-
-static void flag_new(Eval *eval, Binding *flag, const char *name)
-{
-    flag->name = intern_text(eval->session->names, name);
-    flag->object = eval->no;
-    flag->clock = ++eval->clock; /* a call in a loop does not go back before it */
-    flag->sight = SIGHT_ALL;
-}
-
-Jumps *frame_jumps(Eval *eval)
-{
-    Frame *frame = eval->frame;
-    if (frame->jumps != NULL) return frame->jumps;
-    static const char *const NAMES[JUMP_COUNT] = {"continued", "broken", "returned"};
-    Jumps *jumps = arena_new_of(eval->arena, Jumps);
-    for (int i = 0; i < JUMP_COUNT; i++) flag_new(eval, &jumps->taken[i], NAMES[i]);
-    flag_new(eval, &jumps->exited, "exited");
-    jumps->result.name = intern_text(eval->session->names, "result");
-    jumps->result.sight = SIGHT_SET;
-    jumps->call = open_flag(eval);
-    return frame->jumps = jumps;
-}
+#include "eval/staging/staging.h"
 
 void jump_take(Eval *eval, JumpKind kind, Span at)
 {
@@ -76,24 +47,11 @@ Object *jump_taken(Eval *eval, unsigned kinds)
     return result;
 }
 
-bool flow_leaves(Flow flow)
-{
-    return flow == FLOW_RETURN || flow == FLOW_BREAK || flow == FLOW_CONTINUE || flow == FLOW_GONE;
-}
-
 Flow flow_join(Flow a, Flow b)
 {
     if (a == FLOW_ERROR || b == FLOW_ERROR) return FLOW_ERROR;
     if (a == b) return a;
     return flow_leaves(a) && flow_leaves(b) ? FLOW_GONE : FLOW_MAYBE;
-}
-
-const bool *jump_target(Eval *eval, Flow flow)
-{
-    if (!flow_leaves(flow)) return NULL;
-    const Jumps *jumps = frame_jumps(eval);
-    if (flow == FLOW_RETURN || jumps->loop == NULL) return jumps->call;
-    return flow == FLOW_BREAK ? jumps->loop : jumps->iteration;
 }
 
 OpenLoop loop_open(Eval *eval)
@@ -314,4 +272,59 @@ Object *call_result(Eval *eval, Flow flow, Span at)
     *frame->jumps->call = false;
     if (result != NULL && result->kind == OBJECT_TILE) result->fresh = true;
     return result;
+}
+
+static bool is_staged_jump(const Eval *eval)
+{
+    return eval->control > eval->frame->control;
+}
+
+static bool may_return(Eval *eval, const Object *value, bool exits, Span at)
+{
+    if (eval->frame->is_entry && value != eval->none)
+        FAIL(eval, returned_value, at);
+    else if (exits && eval->parallel != NULL)
+        FAIL(eval, parallel_control, at, "end the kernel");
+    else if (exits && eval->frame->generator != NULL)
+        FAIL(eval, unsupported, at, "a 'return' that ends the kernel, in a generator,");
+    else
+        return true;
+    return false;
+}
+
+Flow run_return(Eval *eval, const Node *node)
+{
+    const NodeReturn *n = NODE_AS(Return, node);
+    Object *value = n->value != NULL ? eval_expr(eval, n->value) : eval->none;
+    if (value == NULL) return FLOW_ERROR;
+    Flow flow = FLOW_RETURN;
+    const Span at = eval_move_to(eval, node);
+    const bool exits = return_exits(eval, node);
+    if (!may_return(eval, value, exits, at)) return FLOW_ERROR;
+    if (lanes_return(eval, value, at, &flow)) return flow;
+    if (exits) exit_take(eval, at);
+    if (!is_staged_jump(eval)) {
+        eval->frame->result = value;
+        eval->frame->returned = node->span;
+        return FLOW_RETURN;
+    }
+    jump_take(eval, JUMP_RETURN, node->span);
+    if (!exits) binding_put(eval, &frame_jumps(eval)->result, value, node->span);
+    return FLOW_RETURN;
+}
+
+Flow run_break(Eval *eval, const Node *node)
+{
+    Flow flow = FLOW_BREAK;
+    if (lanes_jump(eval, JUMP_BREAK, node->span, &flow)) return flow;
+    if (is_staged_jump(eval)) jump_take(eval, JUMP_BREAK, node->span);
+    return FLOW_BREAK;
+}
+
+Flow run_continue(Eval *eval, const Node *node)
+{
+    Flow flow = FLOW_CONTINUE;
+    if (lanes_jump(eval, JUMP_CONTINUE, node->span, &flow)) return flow;
+    if (is_staged_jump(eval)) jump_take(eval, JUMP_CONTINUE, node->span);
+    return FLOW_CONTINUE;
 }

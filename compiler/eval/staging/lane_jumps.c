@@ -1,7 +1,7 @@
 /* lane_jumps.c: iterations of a parallel loop that leave a serial loop in it, or a call, on their
  * own: by masks. Who has left a loop is kept in a variable before it, who has returned and with
  * what in variables at the start of the call; a round is for those that are left. */
-#include "eval/builtins.h"
+#include "eval/staging/staging.h"
 
 /* ---- what jumps out of statements ---- */
 

@@ -2,7 +2,7 @@
  * time only. What stands behind the condition is staged in a region of its own, so that it happens
  * only where Python would evaluate it; where it was pure arithmetic the region is taken away again.
  */
-#include "eval/evaluate.h"
+#include "eval/staging/staging.h"
 
 /* ---- what a condition guards ---- */
 

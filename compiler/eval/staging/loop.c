@@ -1,21 +1,7 @@
 /* loop.c: control whose condition or count is known at run time only: regions. */
-#include "eval/builtins.h"
+#include "eval/staging/staging.h"
 
 enum { RETRY_LIMIT = 64 };
-
-/* ---- if ---- */
-
-static bool statement_leaves(const Node *node)
-{
-    if (node->kind == NODE_If)
-        return block_leaves(NODE_AS(If, node)->body) && block_leaves(NODE_AS(If, node)->orelse);
-    return node->kind == NODE_Return || node->kind == NODE_Break || node->kind == NODE_Continue;
-}
-
-bool block_leaves(Nodes statements)
-{
-    return statements.count > 0 && statement_leaves(statements.items[statements.count - 1]);
-}
 
 static Flow run_rest(Eval *eval, void *context)
 {

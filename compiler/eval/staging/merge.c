@@ -1,7 +1,7 @@
 /* merge.c: what a name is after run-time control: a Merge, the value on either way. One that is
  * never read costs nothing; one that is read is lifted: it becomes a `var` op before the control
  * op, set at the end of each region. */
-#include "eval/evaluate.h"
+#include "eval/staging/staging.h"
 
 #include <string.h>
 

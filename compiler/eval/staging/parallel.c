@@ -4,7 +4,7 @@
  * Where a tile decides, all ways are evaluated, each for the iterations that go that way: a mask
  * says which these are. What a way binds is chosen by the mask from the new value and the old, and
  * what it writes to memory is written by those iterations alone. */
-#include "eval/builtins.h"
+#include "eval/staging/staging.h"
 
 #include <string.h>
 
@@ -124,7 +124,7 @@ Object *lanes_choose(Eval *eval, Value *mask, Object *a, Object *b, Span at)
         return FAIL(eval, expected_kind, at, "what iterations of a parallel loop choose between",
                     "two numbers", object_repr(eval, object_is_number(a) ? b : a));
     Bound bound = {.values = {object_ir(eval, mask), a, b}, .at = at};
-    Object *chosen = core_where(eval, &bound);
+    Object *chosen = eval->ops->core_where(eval, &bound);
     if (chosen == NULL || argument_type(chosen)->rank == eval->parallel->rank) return chosen;
     return object_ir(eval, stretch(eval, stage_value(eval, chosen), at));
 }
@@ -545,4 +545,26 @@ bool lanes_allow(Eval *eval, const BuiltinRow *row, Span at)
             return false;
         }
     return true;
+}
+
+/* In a parallel loop: both sides are computed, the right one for the iterations that want it. */
+Object *lanes_join(Eval *eval, Operator op, Object *left, Object *right, Span at)
+{
+    const bool lanes = lanes_differ(eval, left) || lanes_differ(eval, right);
+    Value *a = lanes ? lanes_condition(eval, left, at) : stage_condition(eval, left, at);
+    if (a == NULL) return NULL;
+    Value *b = lanes ? lanes_condition(eval, right, at) : stage_condition(eval, right, at);
+    if (b == NULL) return NULL;
+    return object_ir(eval, build2(&eval->builder, op == OPERATOR_And ? OP_and : OP_or, a, b));
+}
+
+Object *lanes_operands(Eval *eval, const NodeBoolOp *node, Object *result, uint32_t index)
+{
+    for (uint32_t i = index; result != NULL && i < node->values.count; i++) {
+        Object *right = lanes_right(eval, node->op, result, node->values.items[i]);
+        result = right != NULL
+                     ? lanes_join(eval, node->op, result, right, eval_move_to(eval, &node->base))
+                     : NULL;
+    }
+    return result;
 }

@@ -1,7 +1,7 @@
 /* place.c: what can be read and written: names, items and attributes, and parts of records that
  * they have. A record is a value: to write to a part of one is to write a record with that part
  * changed to where it is. The owner and the index of a place are evaluated once. */
-#include "eval/builtins.h"
+#include "eval/staging/staging.h"
 
 #include <string.h>
 
@@ -182,11 +182,6 @@ Object *place_new(Eval *eval, Object *memory, Object *index, bool assigns)
     Slot *slot = arena_new_of(eval->arena, Slot);
     *slot = (Slot){.memory = memory, .index = index, .assigns = assigns};
     return place_object(eval, slot);
-}
-
-bool object_is_variable(const Object *object)
-{
-    return object != NULL && object->kind == OBJECT_PLACE && object->as.place->assigns;
 }
 
 Object *place_attribute(Eval *eval, const Object *object, Name name, Span at, bool *found)

@@ -4,7 +4,7 @@
  * of the other operand's type, as the array interfaces do. Script's scalars and TileLang's elements
  * meet as in the original systems, where such a number is an int32 or float32: tests/exec/promotion
  * has their tables. Comparisons are of the values themselves in all dialects. */
-#include "eval/builtins.h"
+#include "eval/staging/staging.h"
 
 #include <string.h>
 
@@ -226,4 +226,18 @@ Object *assigned_value(Eval *eval, const Node *target, Object *object)
     for (uint32_t i = 0; i < targets.count; i++)
         list_append(eval, items, assigned_value(eval, targets.items[i], object->as.list.items[i]));
     return items;
+}
+
+/* In a kernel `x: int32 = e` makes a scalar of that type; any other annotation is for readers. */
+Object *declared_value(Eval *eval, const NodeAnnAssign *node, Object *value)
+{
+    bool scalar = object_is_number(value) ||
+                  (value->kind == OBJECT_IR && type_is_scalar(value->as.ir.value->type));
+    if (eval->staging == NULL || !scalar) return value;
+    eval->quiet++;
+    Object *type = eval_expr(eval, node->annotation);
+    eval->quiet--;
+    if (type == NULL || type->kind != OBJECT_DTYPE) return value;
+    return object_ir(eval,
+                     stage_scalar(eval, value, type->as.dtype, eval_move_to(eval, &node->base)));
 }

@@ -2,7 +2,7 @@
  * the argument is evaluated. To bind the name of a Ref anew is to write to the place, to read it is
  * to read from there; a Place is taken apart by the library. Variables of the program that keep
  * their type are references to memory of their own. */
-#include "eval/builtins.h"
+#include "eval/staging/staging.h"
 
 #include <string.h>
 
@@ -71,7 +71,7 @@ Object *core_set_variable(Eval *eval, const Bound *bound)
     if (slot.memory->kind != OBJECT_CELL)
         return FAIL(eval, expected_kind, bound->at, "what is set", "a variable",
                     object_repr(eval, slot.memory));
-    return slot_write(eval, &slot, bound->values[1], bound->at) ? eval->none : NULL;
+    return eval->ops->slot_write(eval, &slot, bound->values[1], bound->at) ? eval->none : NULL;
 }
 
 /* ---- arguments ---- */
@@ -181,7 +181,7 @@ static Object *thread_place(Eval *eval, const Node *node)
         return place_object(eval, slot);
     }
     eval_move(eval, node->span);
-    Object *object = slot_read(eval, slot, eval->at);
+    Object *object = eval->ops->slot_read(eval, slot, eval->at);
     return object != NULL ? FAIL(eval, bad_reference, eval->at, object_repr(eval, object)) : NULL;
 }
 
@@ -414,4 +414,18 @@ Object *core_has_function(Eval *eval, const Bound *bound)
         return eval->no;
     return object_bool(eval,
                        has_function(NODE_AS(FunctionDef, object->as.function.node)->body, name));
+}
+
+/* `x: int32` makes a run-time scalar of that type from what is given, in a kernel. */
+Object *argument_converted(Eval *eval, const Function *function, const Nodearg *parameter,
+                           Object *value)
+{
+    if (eval->staging == NULL || parameter->annotation == NULL ||
+        function->node->kind == NODE_Lambda)
+        return value;
+    if (!object_is_number(value) && value->kind != OBJECT_IR) return value;
+    if (value->kind == OBJECT_IR && !type_is_scalar(value->as.ir.value->type)) return value;
+    const Object *type = annotation_value(eval, function, parameter->annotation);
+    if (type == NULL || type->kind != OBJECT_DTYPE) return value;
+    return object_ir(eval, stage_scalar(eval, value, type->as.dtype, eval->at));
 }

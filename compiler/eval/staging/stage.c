@@ -1,56 +1,12 @@
 /* stage.c: operations in which a run-time value takes part become ops. Literals are weakly typed:
  * they take the other side's type. Tiles broadcast as NumPy's arrays do; a scalar is cast to the
  * tile's element type for arithmetic (tile.5, "Types of expressions"). */
-#include "eval/evaluate.h"
+#include "eval/staging/staging.h"
 
 #include <math.h>
 #include <string.h>
 
-bool dtype_by_user_name(const char *name, DType *out)
-{
-    static const struct {
-        const char *name;
-        DType dtype;
-    } OTHERS[] = {
-        {"bool", DTYPE_b1},
-        {"float", DTYPE_f32},
-        {"int", DTYPE_i32},
-        {"uint", DTYPE_u32},
-        {"float8_e4m3fn", DTYPE_f8e4m3},
-        {"e4m3_float8", DTYPE_f8e4m3},
-        {"short", DTYPE_i16},
-        {"e5m2_float8", DTYPE_f8e5m2},
-        {"half", DTYPE_f16},
-        {"float4_e2m1fn", DTYPE_f4e2m1},
-    };
-    for (DType dtype = 0; dtype < DTYPE_COUNT; dtype++)
-        if (strcmp(dtype_user_name(dtype), name) == 0) {
-            *out = dtype;
-            return true;
-        }
-    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
-        if (strcmp(OTHERS[i].name, name) == 0) {
-            *out = OTHERS[i].dtype;
-            return true;
-        }
-    return false;
-}
-
 /* ---- values ---- */
-
-bool stage_ready(Eval *eval, Span at)
-{
-    if (eval->staging != NULL) return true;
-    FAIL(eval, outside_kernel, at, "this operation");
-    return false;
-}
-
-const Type *staged_object_type(const Object *object)
-{
-    if (object->as.ir.seen != NULL) return object->as.ir.seen;
-    return object->as.ir.value != NULL ? object->as.ir.value->type
-                                       : object->as.ir.var->type->content;
-}
 
 Value *stage_value(Eval *eval, Object *object)
 {
@@ -86,7 +42,7 @@ Value *stage_operand(Eval *eval, Object *object, Span at)
     if (!stage_ready(eval, at)) return NULL;
     if (object_is_staged(object)) return stage_value(eval, object);
     if (object_is_number(object)) return stage_literal(eval, object, number_dtype(object), at);
-    if (!extent_is_known(eval, object, at)) return NULL;
+    if (!eval->ops->extent_is_known(eval, object, at)) return NULL;
     return FAIL(eval, expected_kind, at, "the operand", "a number or a run-time value",
                 object_kind_name(object));
 }
@@ -472,4 +428,16 @@ Object *stage_unary(Eval *eval, Operator op, Object *operand, Span at)
                                 dtype == DTYPE_b1 ? stage_cast(eval, value, DTYPE_i32) : value));
     if (dtype_is_float(dtype)) return no_unary(eval, op, operand, at);
     return object_ir(eval, build1(&eval->builder, OP_not, value));
+}
+
+Object *cast_to(Eval *eval, Object *object, DType dtype, Span at)
+{
+    /* A literal is rounded once, to the type that is asked for. */
+    bool literal = dtype_is_float(dtype) && object_is_number(object);
+    Value *value =
+        literal ? stage_scalar(eval, object, dtype, at) : stage_operand(eval, object, at);
+    if (value == NULL) return NULL;
+    if (value->type->kind != TYPE_SCALAR && value->type->kind != TYPE_TILE)
+        return FAIL(eval, expected_kind, at, "what is cast", "a number", object_repr(eval, object));
+    return object_ir(eval, stage_cast(eval, value, dtype));
 }

@@ -4,7 +4,7 @@
  *
  * A list or dict that is changed under run-time control keeps its items in a binding, so that they
  * are merged and carried as a name's value is. */
-#include "eval/evaluate.h"
+#include "eval/staging/staging.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* subscript.c: subscripts of register tiles, shared tiles and views of global memory. An integer
  * drops a dimension, a slice keeps it, missing ones at the end are kept. What is known now is
  * checked and may be negative, as in Python. */
-#include "eval/builtins.h"
+#include "eval/staging/staging.h"
 
 #include <string.h>
 

@@ -1,8 +1,6 @@
 /* threads.c: the part of __core__ that kernels are made of whose function is the program of one
  * thread, as Warp's are. */
-#include "eval/builtins.h"
-
-#include <string.h>
+#include "eval/staging/staging.h"
 
 /* ---- what a function unpacks ---- */
 

@@ -1,6 +1,6 @@
 /* unroll.c: loops over what is known now: the body once for each item. Where run-time control
  * decides whether an iteration leaves the loop, the others are staged for the ways that stay. */
-#include "eval/evaluate.h"
+#include "eval/staging/staging.h"
 
 typedef struct Unrolling {
     const Node *node;
@@ -182,4 +182,13 @@ Flow run_while(Eval *eval, const Node *node)
         return stage_while(eval, n);
     Unrolling unrolling = {.node = node, .body = n->body, .orelse = n->orelse};
     return unroll(eval, &unrolling);
+}
+
+bool host_part_refuses_loop(Eval *eval, Span at)
+{
+    if (!in_host_part(eval)) return false;
+    FAIL(eval, bad_value, at,
+         "a loop by a run-time value, outside a launch: loop inside the launch, or as often as is "
+         "known at compile time");
+    return true;
 }

@@ -1,7 +1,5 @@
 /* annotate.c: layouts that the author asks for. */
-#include "eval/builtins.h"
-
-#include <string.h>
+#include "eval/surface/surface.h"
 
 /* ---- annotate(tile, layout): the layout as its text form ---- */
 

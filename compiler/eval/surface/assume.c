@@ -1,7 +1,6 @@
 /* assume.c: the author's word about run-time integers. What concerns the arguments alone is checked
  * at the call, and what concerns the device by the emulator. */
-#include "eval/builtins.h"
-#include "eval/kernel.h"
+#include "eval/surface/surface.h"
 
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* clusters.c: blocks together: clusters, each other's shared memory, a launch whose blocks meet. */
-#include "eval/builtins.h"
-#include "eval/kernel.h"
+#include "eval/surface/surface.h"
 
 enum { MOST_BLOCKS = 8 /* of a cluster, on every GPU that has clusters */ };
 

@@ -1,6 +1,6 @@
 /* combine.c: the part of __core__ that reduces, scans and reads elements of register tiles, and
  * what tiles tell of themselves. */
-#include "eval/builtins.h"
+#include "eval/surface/surface.h"
 
 #include <string.h>
 

@@ -1,136 +1,8 @@
 /* core.c: the module __core__: the operations that the dialects' libraries are written over. Each
  * checks what its op demands, so that no program can build a broken one. */
-#include "eval/builtins.h"
+#include "eval/surface/surface.h"
 
 #include <string.h>
-
-/* ---- reading arguments ---- */
-
-bool argument_absent(const Object *object)
-{
-    return object == NULL || object->kind == OBJECT_NONE;
-}
-
-const Type *argument_type(const Object *object)
-{
-    if (object == NULL || !object_is_staged(object)) return NULL;
-    return staged_object_type(object);
-}
-
-/* A staged argument of one kind of type. NULL: reported. */
-Value *argument_value(Eval *eval, Object *object, TypeKind kind, const char *what,
-                      const char *wanted, Span at)
-{
-    static const char *const NAMES[] = {
-        [TYPE_SCALAR] = "a scalar",      [TYPE_VECTOR] = "a vector",
-        [TYPE_POINTER] = "a pointer",    [TYPE_VIEW] = "a global view",
-        [TYPE_TILE] = "a register tile", [TYPE_SHARED] = "a shared tile",
-        [TYPE_LOCAL] = "a local array",  [TYPE_VAR] = "a variable",
-    };
-    const Type *type = argument_type(object);
-    if (type != NULL && type->kind == TYPE_SCALAR && object->kind == OBJECT_IR &&
-        (kind == TYPE_VIEW || kind == TYPE_SHARED)) {
-        Value *place = element_place(eval, object->as.ir.value);
-        if (place != NULL && place->type->kind == kind) return place;
-    }
-    if (type == NULL || type->kind != kind)
-        return FAIL(eval, expected_kind, at, what, wanted != NULL ? wanted : NAMES[kind],
-                    object != NULL ? object_repr(eval, object) : "missing");
-    return stage_ready(eval, at) ? stage_value(eval, object) : NULL;
-}
-
-bool argument_dtype(Eval *eval, const Object *object, Span at, DType *out)
-{
-    if (object != NULL && object->kind == OBJECT_DTYPE) {
-        *out = object->as.dtype;
-        return true;
-    }
-    if (object != NULL && object->kind == OBJECT_TEXT &&
-        dtype_by_user_name(object->as.text.data, out))
-        return true;
-    if (object != NULL && object->kind == OBJECT_MISSING)
-        return missing_needed(eval, object, NULL, at) != NULL;
-    FAIL(eval, expected_kind, at, "dtype", "an element type",
-         object != NULL ? object_repr(eval, object) : "missing");
-    return false;
-}
-
-/* A list of at most TYPE_RANK items, or a single one. */
-bool argument_items(Eval *eval, Object *object, const char *what, Span at, int *rank,
-                    Object **items)
-{
-    if (!object_is_sequence(object)) {
-        *rank = 1;
-        items[0] = object;
-        return true;
-    }
-    if (object->as.list.count > TYPE_RANK) {
-        FAIL(eval, rank_mismatch, at, what, (long long)object->as.list.count, (long long)TYPE_RANK);
-        return false;
-    }
-    *rank = (int)object->as.list.count;
-    for (int i = 0; i < *rank; i++) items[i] = object->as.list.items[i];
-    return true;
-}
-
-bool argument_ints(Eval *eval, Object *object, const char *what, Span at, int *rank, int64_t *out)
-{
-    Object *items[TYPE_RANK];
-    if (!argument_items(eval, object, what, at, rank, items)) return false;
-    for (int i = 0; i < *rank; i++)
-        if (!object_as_int(eval, items[i], what, &out[i])) return false;
-    return true;
-}
-
-bool argument_shape(Eval *eval, Object *object, Span at, int *rank, int64_t *shape)
-{
-    if (!argument_ints(eval, object, "the shape of a tile", at, rank, shape)) return false;
-    int64_t elements = 1;
-    for (int i = 0; i < *rank; i++) {
-        if (shape[i] < 1 || shape[i] > TILE_LIMIT || (elements *= shape[i]) > TILE_LIMIT) {
-            FAIL(eval, bad_value, at,
-                 arena_printf(eval->arena, "a tile cannot have the shape %s",
-                              object_repr(eval, object)));
-            return false;
-        }
-    }
-    if (*rank > 0) return true;
-    FAIL(eval, bad_value, at, "a tile has one dimension at least");
-    return false;
-}
-
-bool argument_reshape(Eval *eval, const Type *type, Object *object, Span at, int *rank,
-                      int64_t *shape)
-{
-    if (!argument_shape(eval, object, at, rank, shape)) return false;
-    int64_t elements = 1;
-    for (int i = 0; i < *rank; i++) elements *= shape[i];
-    if (elements == type_elements(type)) return true;
-    FAIL(eval, shape_mismatch, at, type_text(eval->arena, type), object_repr(eval, object));
-    return false;
-}
-
-/* Hands the result out, or writes it where `out=` says. */
-Object *result_deliver(Eval *eval, Value *value, Object *out)
-{
-    if (value == NULL) return NULL;
-    if (argument_absent(out)) return object_ir(eval, value);
-    const Type *type = argument_type(out);
-    if (type == NULL || type->kind != TYPE_TILE)
-        return FAIL(eval, expected_kind, eval->at, "out", "a register tile",
-                    object_repr(eval, out));
-    return tile_write_out(eval, out, value) ? out : NULL;
-}
-
-Value *core_build(Eval *eval, OpCode code, int count, Value *const *operands, const Type *type)
-{
-    return build_op(&eval->builder, code, count, operands, 1, &type)->results;
-}
-
-TypeTable *core_types(Eval *eval)
-{
-    return eval->builder.kernel->types;
-}
 
 /* ---- the block ---- */
 
@@ -560,4 +432,47 @@ Object *core_pointer_to(Eval *eval, const Bound *bound)
     Object *pointer = object_new(eval, OBJECT_POINTER_TYPE);
     pointer->as.dtype = dtype;
     return pointer;
+}
+
+/* spelled(dtype, name): the type, whose name is that of a dialect. */
+Object *core_spelled(Eval *eval, const Bound *bound)
+{
+    DType dtype;
+    const Object *name = text_argument(eval, bound->values[1], "the name", bound->at);
+    if (name == NULL || !argument_dtype(eval, bound->values[0], bound->at, &dtype)) return NULL;
+    Object *object = object_new(eval, OBJECT_DTYPE);
+    object->as.dtype = dtype;
+    object->as.spelled = name->as.text.data;
+    return object;
+}
+
+/* DataType(dtype): the type of that name, or the type itself. */
+Object *core_data_type(Eval *eval, const Bound *bound)
+{
+    DType dtype;
+    Object *given = bound->values[0];
+    if (given->kind == OBJECT_DTYPE) return given;
+    if (!argument_dtype(eval, given, bound->at, &dtype)) return NULL;
+    Object *object = object_new(eval, OBJECT_DTYPE);
+    object->as.dtype = dtype;
+    return object;
+}
+
+/* record(class, parts) */
+Object *core_record(Eval *eval, const Bound *bound)
+{
+    Object *class = bound->values[0];
+    const Object *parts = bound->values[1];
+    if (class->kind != OBJECT_CLASS || !object_is_sequence(parts))
+        return FAIL(eval, expected_kind, bound->at, "a record", "a class and a tuple",
+                    object_repr(eval, class));
+    return record_new(eval, class, parts->as.list.items, parts->as.list.count);
+}
+
+/* parts(record): a plain tuple of them; of anything else None. */
+Object *core_parts(Eval *eval, const Bound *bound)
+{
+    const Object *record = bound->values[0];
+    if (!object_is_record(record)) return eval->none;
+    return object_list(eval, OBJECT_TUPLE, record->as.list.items, record->as.list.count);
 }

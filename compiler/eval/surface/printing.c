@@ -1,5 +1,5 @@
 /* printing.c: what a kernel prints: a format as C has them, checked against the values now. */
-#include "eval/builtins.h"
+#include "eval/surface/surface.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* shared_shape.c: shared tiles in other shapes. */
-#include "eval/builtins.h"
+#include "eval/surface/surface.h"
 
 #include <string.h>
 

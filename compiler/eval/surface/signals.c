@@ -1,6 +1,5 @@
 /* signals.c: mbarriers of the author's own. */
-#include "eval/builtins.h"
-#include "eval/kernel.h"
+#include "eval/surface/surface.h"
 
 /* A row of barriers with so many arrivals each. */
 static Value *build_row(Builder *builder, int count, const int64_t *counts)

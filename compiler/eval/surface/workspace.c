@@ -1,5 +1,5 @@
 /* workspace.c: memory of a call's own, which all its blocks and launches share. */
-#include "eval/builtins.h"
+#include "eval/surface/surface.h"
 
 #include <string.h>
 
@@ -38,7 +38,7 @@ static Value *host_extent(Eval *eval, Builder *builder, Object *extent, Span at)
 {
     if (extent->kind == OBJECT_INT) return number(builder, extent->as.integer);
     Value *value = stage_index(eval, extent, at);
-    value = value != NULL ? stage_on_host(eval, value, "a workspace's size") : NULL;
+    value = value != NULL ? eval->ops->stage_on_host(eval, value, "a workspace's size") : NULL;
     return value != NULL ? build_cast(builder, DTYPE_i64, value) : NULL;
 }
 
@@ -46,10 +46,10 @@ static bool state_size(Eval *eval, int index, DType dtype, int rank, Object **sh
 {
     Value *extents[TYPE_RANK];
     for (int i = 0; i < rank; i++) {
-        Builder builder = stage_host_builder(eval, at);
+        Builder builder = eval->ops->stage_host_builder(eval, at);
         if ((extents[i] = host_extent(eval, &builder, shape[i], at)) == NULL) return false;
     }
-    Builder builder = stage_host_builder(eval, at);
+    Builder builder = eval->ops->stage_host_builder(eval, at);
     Value *bytes = number(&builder, dtype_is_packed(dtype) ? 1 : dtype_bytes(dtype));
     for (int i = 0; i < rank; i++) bytes = times(&builder, bytes, extents[i]);
     if (dtype_is_packed(dtype)) bytes = packed(&builder, dtype, bytes);

@@ -1,5 +1,5 @@
 /* dict.c: dicts and sets: keys in order of insertion, and an index of them once there are many. */
-#include "eval/evaluate.h"
+#include "eval/values/values.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,8 +60,8 @@ static uint64_t hash_instance(Eval *eval, const Object *object)
     if (method == NULL)
         return special_method(eval, object, "__eq__") != NULL ? 6
                                                               : hash_pointer(object->as.instance);
-    Object *hash =
-        call_simple(eval, method, 1, (Object *[]){(Object *)(uintptr_t)object}, eval->at);
+    Object *hash = eval->ops->call_simple(eval, method, 1,
+                                          (Object *[]){(Object *)(uintptr_t)object}, eval->at);
     return hash != NULL && object_is_number(hash) ? hash_number(hash) : 6;
 }
 

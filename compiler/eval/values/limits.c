@@ -1,7 +1,7 @@
 /* limits.c: no input may run for ever, or take all the memory: what a program may take of calls,
  * steps of loops, memory, and work, of which all of these and the walks of the evaluator itself
  * through lists, dicts and texts have a share. A run may take its time. */
-#include "eval/evaluate.h"
+#include "eval/values/values.h"
 
 static bool is_unlimited(const Eval *eval)
 {

@@ -1,5 +1,5 @@
 /* range.c: what range() makes, and the numbers in it. */
-#include "eval/builtins.h"
+#include "eval/values/values.h"
 
 static uint64_t distance(int64_t from, int64_t to)
 {
@@ -63,10 +63,9 @@ Object *range_new(Eval *eval, Object *const given[3], Span at)
         given[2] != NULL && given[2]->kind != OBJECT_NONE ? given[2] : object_int(eval, 1);
     const Object *parts[3] = {range->as.range.start, range->as.range.stop, range->as.range.step};
     for (int i = 0; i < 3; i++) {
-        const Type *type = argument_type(parts[i]);
-        bool whole = parts[i]->kind == OBJECT_INT || parts[i]->kind == OBJECT_BOOL ||
-                     (type != NULL && (type_is_scalar(type) || lanes_differ(eval, parts[i])) &&
-                      dtype_is_integer(type->dtype));
+        const bool whole =
+            parts[i]->kind == OBJECT_INT || parts[i]->kind == OBJECT_BOOL ||
+            (object_is_staged(parts[i]) && eval->ops->staged_is_integer(eval, parts[i]));
         if (!whole)
             return FAIL(eval, expected_kind, at, "a bound of range()", "an integer",
                         object_repr(eval, parts[i]));

@@ -1,39 +1,15 @@
 /* record.c: records: tuples of a class, whose methods and operators they have. A record is a value:
  * to assign to a part of it makes another one and binds that, wherever the record was read. So
  * records are merged, carried round loops and chosen between part by part, as tuples are. */
-#include "eval/builtins.h"
+#include "eval/values/values.h"
 
 #include <string.h>
-
-bool object_is_record(const Object *object)
-{
-    return object->kind == OBJECT_TUPLE && object->as.list.class != NULL;
-}
 
 Object *record_new(Eval *eval, Object *class, Object *const *parts, size_t count)
 {
     Object *record = object_list(eval, OBJECT_TUPLE, parts, count);
     record->as.list.class = class;
     return record;
-}
-
-/* record(class, parts) */
-Object *core_record(Eval *eval, const Bound *bound)
-{
-    Object *class = bound->values[0];
-    const Object *parts = bound->values[1];
-    if (class->kind != OBJECT_CLASS || !object_is_sequence(parts))
-        return FAIL(eval, expected_kind, bound->at, "a record", "a class and a tuple",
-                    object_repr(eval, class));
-    return record_new(eval, class, parts->as.list.items, parts->as.list.count);
-}
-
-/* parts(record): a plain tuple of them; of anything else None. */
-Object *core_parts(Eval *eval, const Bound *bound)
-{
-    const Object *record = bound->values[0];
-    if (!object_is_record(record)) return eval->none;
-    return object_list(eval, OBJECT_TUPLE, record->as.list.items, record->as.list.count);
 }
 
 /* ---- parts by name ---- */
@@ -61,8 +37,9 @@ Object *record_with_field(Eval *eval, Object *record, Name name, Object *value, 
 {
     Object *method = special_method(eval, record, "__with_field__");
     if (method != NULL)
-        return call_simple(eval, method, 3,
-                           (Object *[]){record, object_text(eval, name, strlen(name)), value}, at);
+        return eval->ops->call_simple(
+            eval, method, 3, (Object *[]){record, object_text(eval, name, strlen(name)), value},
+            at);
     const int64_t place = field_place(eval, record, name);
     if (place < 0) return FAIL(eval, unknown_attribute, at, object_repr(eval, record), name);
     Object *other =
@@ -76,7 +53,7 @@ Object *record_with_item(Eval *eval, Object *record, Object *index, Object *valu
     Object *method = special_method(eval, record, "__with_item__");
     if (method == NULL)
         return FAIL(eval, bad_index, at, object_repr(eval, record), object_kind_name(index));
-    return call_simple(eval, method, 3, (Object *[]){record, index, value}, at);
+    return eval->ops->call_simple(eval, method, 3, (Object *[]){record, index, value}, at);
 }
 
 /* ---- names ---- */
@@ -117,7 +94,7 @@ static Object *hold_part(Hold *hold, Object *part, bool keeps)
 {
     Eval *eval = hold->eval;
     if (part->kind != OBJECT_TUPLE)
-        return keeps ? object_keep(eval, part) : object_hold(eval, part);
+        return keeps ? eval->ops->object_keep(eval, part) : eval->ops->object_hold(eval, part);
     if (object_is_record(part)) keeps = keeps || is_reference(eval, part);
     Object *made = map_get(&hold->made[keeps], part);
     if (made != NULL) return made;

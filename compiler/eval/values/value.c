@@ -1,40 +1,9 @@
 /* value.c: compile-time values: making, comparing, printing them. */
-#include "eval/evaluate.h"
+#include "eval/values/values.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* ---- reporting ---- */
-
-bool report_begin(Eval *eval)
-{
-    if (eval->quiet > 0) return false;
-    Diags *diags = eval->session->diags;
-    for (size_t i = 0; i < eval->steps.count; i++)
-        diag_push_frame(diags, eval->steps.data[i].at, "%s", eval->steps.data[i].text);
-    return true;
-}
-
-void *report_end(Eval *eval)
-{
-    for (size_t i = 0; eval->quiet == 0 && i < eval->steps.count; i++)
-        diag_pop_frame(eval->session->diags);
-    return NULL;
-}
-
-void eval_move(Eval *eval, Span at)
-{
-    if (eval->library > 0) return;
-    eval->at = at;
-    eval->builder.span = at;
-}
-
-Span eval_move_to(Eval *eval, const Node *node)
-{
-    eval_move(eval, node->span);
-    return eval->at;
-}
 
 /* ---- making ---- */
 
@@ -109,15 +78,6 @@ void list_append(Eval *eval, Object *list, Object *item)
         list->as.list.capacity = (uint32_t)capacity;
     }
     list->as.list.items[list->as.list.count++] = item;
-}
-
-Object *object_ir(Eval *eval, Value *value)
-{
-    if (value == NULL) return NULL;
-    Object *object = object_new(eval, type_is_tile(value->type) ? OBJECT_TILE : OBJECT_IR);
-    object->as.ir.value = value;
-    object->fresh = true;
-    return object;
 }
 
 /* ---- asking ---- */
@@ -238,8 +198,8 @@ static bool is_named(DType dtype, const Object *text)
 static bool instances_equal(Eval *eval, const Object *a, const Object *b)
 {
     bool same = false;
-    Object *result = operate_compare(eval, OPERATOR_Eq, (Object *)(uintptr_t)a,
-                                     (Object *)(uintptr_t)b, eval->at);
+    Object *result = eval->ops->operate_compare(eval, OPERATOR_Eq, (Object *)(uintptr_t)a,
+                                                (Object *)(uintptr_t)b, eval->at);
     if (result == NULL || !object_truth(eval, result, &same)) eval->equal_failed = true;
     return same;
 }
@@ -392,7 +352,7 @@ static bool print_instance(Eval *eval, const Object *object, TextStyle style, Bu
         Object *method = class_find(class, intern_text(eval->session->names, NAMES[i]));
         if (method == NULL || eval->depth > CALL_LIMIT) continue;
         Object *self = (Object *)object;
-        Object *text = call_simple(eval, method, 1, &self, eval->at);
+        Object *text = eval->ops->call_simple(eval, method, 1, &self, eval->at);
         if (text == NULL || text->kind != OBJECT_TEXT) continue;
         buf_bytes(out, text->as.text.data, text->as.text.length);
         return true;
@@ -427,7 +387,7 @@ static void print_named(Eval *eval, const Object *object, Buf *out)
     case OBJECT_MISSING: buf_printf(out, "<host module '%s'>", object->as.missing.path); break;
     case OBJECT_IR:
     case OBJECT_TILE: {
-        buf_printf(out, "<run-time %s>", type_text(eval->arena, staged_object_type(object)));
+        buf_printf(out, "<run-time %s>", eval->ops->staged_type_text(eval, object));
         break;
     }
     default: buf_printf(out, "<%s>", object_kind_name(object)); break;
@@ -520,14 +480,15 @@ static bool container_truth(Eval *eval, Object *object, bool *out)
         return true;
     }
     if (object->kind == OBJECT_RANGE) {
-        Object *items = iterate(eval, object, eval->at);
+        Object *items = eval->ops->iterate(eval, object, eval->at);
         *out = items != NULL && items->as.list.count > 0;
         return items != NULL;
     }
     for (int i = 0; i < 2; i++) {
         Object *method = special_method(eval, object, NAMES[i]);
         if (method == NULL) continue;
-        Object *result = call_simple(eval, method, 1, (Object *[]){(Object *)object}, eval->at);
+        Object *result =
+            eval->ops->call_simple(eval, method, 1, (Object *[]){(Object *)object}, eval->at);
         if (result == NULL) return false;
         if (i == 1 && !length_is_fit(eval, result, eval->at)) return false;
         if (i == 1 || object_is_staged(result) || result->kind == OBJECT_BOOL)
@@ -558,7 +519,7 @@ bool object_truth(Eval *eval, Object *object, bool *out)
     case OBJECT_TILE:
         FAIL(eval, not_static, eval->at, "this condition", object_repr(eval, object));
         return false;
-    case OBJECT_MISSING: missing_needed(eval, object, NULL, eval->at); return false;
+    case OBJECT_MISSING: eval->ops->missing_needed(eval, object, NULL, eval->at); return false;
     case OBJECT_ARRAY: {
         HostValue array = {.kind = HOST_ARRAY, .array = object->as.array};
         return eval->host->truth(eval->host, &array, eval->at, out) == HOST_OK;
@@ -574,7 +535,7 @@ bool object_as_int(Eval *eval, Object *object, const char *what, int64_t *out)
         return true;
     }
     int64_t constant;
-    if (object->kind == OBJECT_IR && value_constant(object->as.ir.value, &constant)) {
+    if (object->kind == OBJECT_IR && eval->ops->staged_constant(object, &constant)) {
         *out = constant;
         return true;
     }
@@ -583,4 +544,45 @@ bool object_as_int(Eval *eval, Object *object, const char *what, int64_t *out)
     else
         FAIL(eval, expected_kind, eval->at, what, "an int", object_kind_name(object));
     return false;
+}
+
+bool dtype_by_user_name(const char *name, DType *out)
+{
+    static const struct {
+        const char *name;
+        DType dtype;
+    } OTHERS[] = {
+        {"bool", DTYPE_b1},
+        {"float", DTYPE_f32},
+        {"int", DTYPE_i32},
+        {"uint", DTYPE_u32},
+        {"float8_e4m3fn", DTYPE_f8e4m3},
+        {"e4m3_float8", DTYPE_f8e4m3},
+        {"short", DTYPE_i16},
+        {"e5m2_float8", DTYPE_f8e5m2},
+        {"half", DTYPE_f16},
+        {"float4_e2m1fn", DTYPE_f4e2m1},
+    };
+    for (DType dtype = 0; dtype < DTYPE_COUNT; dtype++)
+        if (strcmp(dtype_user_name(dtype), name) == 0) {
+            *out = dtype;
+            return true;
+        }
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
+        if (strcmp(OTHERS[i].name, name) == 0) {
+            *out = OTHERS[i].dtype;
+            return true;
+        }
+    return false;
+}
+
+const Object *text_argument(Eval *eval, const Object *object, const char *what, Span at)
+{
+    if (object->kind == OBJECT_TEXT) return object;
+    return FAIL(eval, expected_kind, at, what, "a str", object_repr(eval, object));
+}
+
+bool object_is_variable(const Object *object)
+{
+    return object != NULL && object->kind == OBJECT_PLACE && object->as.place->assigns;
 }

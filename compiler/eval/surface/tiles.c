@@ -1,7 +1,5 @@
 /* tiles.c: the part of __core__ that works on tiles in registers and in shared memory. */
-#include "eval/builtins.h"
-
-#include <string.h>
+#include "eval/surface/surface.h"
 
 /* ---- register tiles ---- */
 
@@ -58,18 +56,6 @@ Object *core_iota(Eval *eval, const Bound *bound)
     if (dim < 0 || dim >= rank)
         return FAIL(eval, bad_value, bound->at, "the tile has no such dimension");
     return object_ir(eval, coordinates(eval, rank, shape, (int)dim));
-}
-
-Object *cast_to(Eval *eval, Object *object, DType dtype, Span at)
-{
-    /* A literal is rounded once, to the type that is asked for. */
-    bool literal = dtype_is_float(dtype) && object_is_number(object);
-    Value *value =
-        literal ? stage_scalar(eval, object, dtype, at) : stage_operand(eval, object, at);
-    if (value == NULL) return NULL;
-    if (value->type->kind != TYPE_SCALAR && value->type->kind != TYPE_TILE)
-        return FAIL(eval, expected_kind, at, "what is cast", "a number", object_repr(eval, object));
-    return object_ir(eval, stage_cast(eval, value, dtype));
 }
 
 Object *core_cast(Eval *eval, const Bound *bound)

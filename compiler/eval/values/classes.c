@@ -1,0 +1,83 @@
+/* classes.c: what classes are asked for: attributes along the order of their bases, special
+ * methods. */
+#include "eval/values/values.h"
+
+#include <string.h>
+
+Object *object_class(const Object *object)
+{
+    if (object->kind == OBJECT_INSTANCE) return object->as.instance->class;
+    return object->kind == OBJECT_TUPLE ? object->as.list.class : NULL;
+}
+
+Object *class_find(const Object *class, Name name)
+{
+    for (int i = 0; i < class->as.class->order_count; i++) {
+        Binding *binding = bindings_get(&class->as.class->order[i]->as.class->attributes, name);
+        if (binding != NULL && binding->object != NULL) return binding->object;
+    }
+    return NULL;
+}
+
+bool class_derives(const Object *class, const Object *base)
+{
+    for (int i = 0; i < class->as.class->order_count; i++)
+        if (class->as.class->order[i] == base) return true;
+    return false;
+}
+
+Object *special_method(Eval *eval, const Object *object, const char *name)
+{
+    const Object *class = object_class(object);
+    if (class == NULL || !eval_work(eval, (uint64_t) class->as.class->order_count / 8)) return NULL;
+    return class_find(class, intern_text(eval->session->names, name));
+}
+
+Object *instance_new(Eval *eval, Object *class)
+{
+    Object *object = object_new(eval, OBJECT_INSTANCE);
+    object->as.instance = arena_new_of(eval->arena, Instance);
+    object->as.instance->class = class;
+    return object;
+}
+
+bool object_is_record(const Object *object)
+{
+    return object->kind == OBJECT_TUPLE && object->as.list.class != NULL;
+}
+
+bool class_says(const Object *class, const char *name)
+{
+    for (int i = 0; i < class->as.class->order_count; i++) {
+        const BindingVec *list = &class->as.class->order[i]->as.class->attributes.list;
+        for (size_t j = 0; j < list->count; j++)
+            if (strcmp(list->data[j]->name, name) == 0)
+                return list->data[j]->object != NULL &&
+                       list->data[j]->object->kind == OBJECT_BOOL &&
+                       list->data[j]->object->as.integer != 0;
+    }
+    return false;
+}
+
+bool class_is_kernel(const Object *class)
+{
+    return class_says(class, "__kernel__");
+}
+
+bool is_kernel(const Object *object)
+{
+    return object->kind == OBJECT_INSTANCE && class_is_kernel(object->as.instance->class);
+}
+
+bool makes_kernels(const Object *object)
+{
+    if (object->kind == OBJECT_CLASS) return class_is_kernel(object);
+    return is_kernel(object) || (object->kind == OBJECT_INSTANCE &&
+                                 class_says(object->as.instance->class, "__kernel_template__"));
+}
+
+bool builtin_is(const Object *object, const char *name)
+{
+    return object->kind == OBJECT_BUILTIN && strcmp(object->as.builtin->module, "builtins") == 0 &&
+           strcmp(object->as.builtin->name, name) == 0;
+}

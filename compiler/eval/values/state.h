@@ -1,0 +1,266 @@
+/* state.h: the evaluator's own state. Private to eval/. */
+#ifndef TILEC_EVAL_STATE_H
+#define TILEC_EVAL_STATE_H
+
+#include "eval/values/object.h"
+
+typedef struct Operations Operations;
+
+/* ---- the evaluator --------------------------------------------------------------------------- */
+
+typedef enum Flow {
+    FLOW_NEXT,
+    FLOW_RETURN,
+    FLOW_BREAK,
+    FLOW_CONTINUE,
+    FLOW_GONE,  /* every way through has left, but not all of them to the same place */
+    FLOW_MAYBE, /* some ways through have left: Jumps.taken tell which */
+    FLOW_ERROR,
+} Flow;
+
+typedef enum JumpKind { JUMP_CONTINUE, JUMP_BREAK, JUMP_RETURN, JUMP_COUNT } JumpKind;
+
+/* How the ways through a frame's code have left it, where run-time control decides (jump.c). */
+typedef struct Jumps {
+    Binding taken[JUMP_COUNT]; /* booleans, merged as any name is */
+    Binding result;            /* of `return` */
+    Binding exited;            /* a boolean: those that returned have left the kernel, too */
+    /* what jumps lead to the end of: true while it is being staged; NULL outside loops */
+    bool *call, *loop, *iteration;
+} Jumps;
+
+/* How iterations of a parallel loop return from a call on their own. */
+typedef struct LaneExit {
+    Region *region; /* where the call began: behind `last`, or at the start */
+    Op *last;
+    Value *returned; /* a variable: which have, out of a loop; NULL: none can */
+    Object *result;  /* tiles that are variables: of those that have; NULL: Frame's */
+} LaneExit;
+
+/* A serial loop that iterations of a parallel one may leave on their own. */
+typedef struct LaneLoop {
+    Value *gone; /* a variable: which have left; NULL: none can */
+    int jumps;   /* in its text */
+    bool broken, returned;
+    struct LaneLoop *outer;
+} LaneLoop;
+
+typedef struct Frame { /* of a call */
+    Scope *scope;
+    const Function *function;
+    Object *self;         /* first argument, for super() */
+    Generator *generator; /* whose body it is of */
+    Object *result;       /* of a `return` that all ways reach */
+    Span returned;        /* where that is */
+    int control;          /* depth of run-time control at the call */
+    bool is_procedure;    /* of a kernel: a `return` in its statements leaves that (jump.c) */
+    bool is_entry;        /* of a kernel that returns nothing */
+    Object *exits;        /* a boolean: who left the kernel in a call since the statement began */
+    const Node *exiting;  /* that call, if there is one alone */
+    Span exited;          /* the `return` by which they did */
+    bool is_thread_code;  /* effects happen in each thread; integers divide as C's (call.c) */
+    bool is_operator;     /* of the library: its operands meet as its caller's do (promote.c) */
+    Jumps *jumps;         /* made when it is needed */
+    LaneExit exit;        /* in a parallel loop */
+    struct Frame *caller;
+} Frame;
+
+typedef struct Undo {
+    Binding *binding;
+    Object *object;
+    Span at;
+    uint64_t clock;
+    bool variable;
+    int control;
+} Undo;
+
+/* A run-time loop that is being staged. */
+typedef struct LoopTrial {
+    /* bindings older than this that are read need a variable if they are written too */
+    uint64_t start;
+    Map reads;
+    int control; /* depth of run-time control around it */
+    bool again;  /* what was staged is not what the loop does */
+    struct LoopTrial *outer;
+} LoopTrial;
+
+/* A data-parallel loop that is being staged: its body is evaluated once, on tiles of its shape. */
+typedef struct Parallel {
+    int rank;
+    int64_t shape[TYPE_RANK];
+    Value *indices[TYPE_RANK]; /* its variables */
+    bool divided[TYPE_RANK];   /* the body is evaluated for parts of the loop: along these */
+    bool whole;                /* which a register tile's elements are all of: it must not be */
+    bool all_come;             /* no loop, but the elements of a tile: all threads come here */
+    Value *mask;               /* the iterations that do what is staged now; NULL: all */
+    Value *entered, *called;   /* the mask where the round, or the call, at hand began */
+    LaneLoop *loop;            /* at hand; NULL: none, or one that none leaves */
+    int loops;                 /* of the call at hand that are open */
+    int control,
+        base_control; /* depth of run-time control in the body; where `entered` was noted */
+    uint64_t start;   /* bindings older than this are from outside */
+    const Frame *frame;
+} Parallel;
+
+/* What a number of the program is beside a run-time value (promote.c). */
+typedef enum Numbers { NUMBERS_WEAK, NUMBERS_SCRIPT, NUMBERS_TILELANG } Numbers;
+
+typedef struct Staging { /* of the kernel that is being staged */
+    Kernel *kernel;
+    Op *launch; /* that is open; NULL in the host part of a kernel function */
+    Specialisation *specialisation;
+    bool is_function;   /* which opens its launches itself */
+    Numbers numbers;    /* of a function */
+    int64_t threads[3]; /* of the open launch */
+    VEC(Result) results;
+    const Signature *signature;
+    VEC(int) parameter_arguments, tensor_arguments; /* of the Specialisation, as they come */
+    Map symbols;                                    /* names of extents -> Object: what they are */
+    /* Names of extents of tensors that are declared in the body -> what a look ahead found: an INT,
+     * or None where that is known at the call. */
+    Map ahead;
+    bool looks_ahead;                 /* to fill that */
+    Object *attributes;               /* what the kernel function set: blocks, warps */
+    Span at;                          /* what asked for it */
+    int64_t group_begin, group_count; /* the threads of the group at hand; count 0: all */
+    bool by_index;                    /* within an `if` by the thread's index that is a group */
+    struct {
+        Value *row; /* NULL: it was not used */
+        int64_t count;
+    } named[16]; /* barriers that the open launch knows by number */
+    /* of the kernel function: after an error its other statements are still looked at */
+    const Frame *frame;
+    int failures; /* of its statements */
+} Staging;
+
+typedef struct CallStep {
+    Span at;
+    const char *text;
+} CallStep;
+
+typedef struct Fault { /* what went wrong */
+    DiagCode code;
+    Span at;
+    const char *text;
+    Object *exception;
+    int control;       /* depth of run-time control there */
+    const Value *mask; /* of the iterations of a parallel loop that it happens in */
+} Fault;
+
+/* A `try` that is running: its body is silent, and what went wrong is kept. */
+typedef struct Attempt {
+    int quiet;
+    bool failed;
+    Fault fault;
+    const Frame *frame; /* where it stands */
+    const Value *mask;  /* of the iterations of a parallel loop that begin it */
+    struct Attempt *outer;
+} Attempt;
+
+struct Eval {
+    Session *session;
+    const Operations *ops; /* of the rooms above */
+    VEC(BuiltinRow) rows;  /* the builtins of all rooms */
+    Arena *arena;
+    EvalOptions options;
+    Host *host;
+    Object *none, *yes, *no, *ellipsis, *poison;
+    Object *root_class; /* `object` */
+    Scope *builtins;
+    Map units; /* dotted name -> MODULE or MISSING */
+    VEC(const Source *) inputs;
+    const char *folder;          /* of the program's own source */
+    const Specialisation *model; /* whose values stand for what a specialisation leaves open */
+    Frame *frame;
+    Span at;     /* the user's place: of messages and ops */
+    int library; /* > 0 inside stdlib code */
+    int quiet;   /* > 0: nothing is reported */
+    int depth;   /* of calls and nested expressions */
+    Attempt *attempt;
+    bool equal_failed;   /* an error was reported in an __eq__ that object_agrees() called */
+    Object *raised;      /* by `raise`, until its fault is noted */
+    Object *handling;    /* by the handler that runs */
+    VEC(CallStep) steps; /* for notes */
+    Staging *staging;
+    Builder builder;
+    int control;       /* run-time regions that are open */
+    VEC(Undo) journal; /* bindings changed under run-time control */
+    LoopTrial *trial;
+    Parallel *parallel; /* NULL: no parallel loop is being staged */
+    uint64_t clock;
+    MadeVec *made;               /* by the module's statement that runs; NULL: nobody asks */
+    Map warned;                  /* places of warnings, which are given once */
+    Object *needed_missing;      /* the host module that was needed last; NULL: none */
+    uint64_t steps_left;         /* compile-time loop iterations: no input may run forever */
+    uint64_t calls_left;         /* of functions; as above, for the whole program */
+    uint64_t work_left;          /* of everything, as above; 0: nothing is evaluated any more */
+    Span spent_at;               /* where none was left */
+    int plain;                   /* > 0: what is compared is, without __eq__ */
+    VEC(Generator *) generators; /* that have begun and not ended */
+    VEC(Kernel *) kernels;       /* staged by run; freed with the program */
+};
+
+enum { CALL_LIMIT = 200, UNROLL_LIMIT = 100000, CALLS_LIMIT = 5000000, INSTANCES_LIMIT = 4096 };
+/* The work of an item that is looked at, or of so many bytes of text, is 1. */
+enum { WORK_BYTES = 64, WORK_OF_EXPRESSION = 2, WORK_OF_PRINTING = 16, WORK_OF_STAGED = 100 };
+enum { WORK_OF_LOOP = 4000 /* of a trial */ };
+enum { WORK_OF_CALL = 200 /* with all that it does, on average */ };
+enum { TEXT_LIMIT = 1 << 28, ITEM_LIMIT = 1 << 20 };
+#define MEMORY_LIMIT ((size_t)2 << 30) /* bytes, of what is evaluated */
+
+/* Reports DIAG_<name> at a place with its arguments, with the chain of calls; gives NULL. */
+#define FAIL(eval, name, ...)                                                                      \
+    (report_begin(eval) ? diag_report((eval)->session->diags, DIAG_##name, __VA_ARGS__)            \
+                        : fault_note(eval, DIAG_##name, __VA_ARGS__),                              \
+     report_end(eval))
+
+/* ---- what the operations of operations.def take ---- */
+
+typedef Flow FlowWork(Eval *eval, void *context);
+
+/* What follows a statement in its block. Where one branch of an `if` leaves, the other takes it. */
+typedef struct Rest {
+    Nodes statements;
+    uint32_t index;
+    bool taken;
+} Rest;
+
+/* The rest of a `with`: its items from `index` on, then its body. */
+typedef Flow ThreadsBody(Eval *eval, const NodeWith *node, uint32_t index);
+
+/* One branch of run-time control. */
+typedef struct Way {
+    FlowWork *run;
+    void *context;
+    bool leaves; /* its text ends in a jump */
+} Way;
+
+typedef Object *LogicWork(Eval *eval, const void *context);
+
+/* Around the loop's rounds (NULL: a call): who leaves comes back behind it. */
+typedef struct Lanes {
+    Value *mask, *entered, *called;
+    LaneLoop *loop;
+    int loops, control;
+} Lanes;
+
+typedef struct Arguments {
+    ObjectVec positional;
+    VEC(Name) names;
+    ObjectVec named;
+    Span at;
+} Arguments;
+
+typedef struct Bound {  /* a builtin's arguments, in the order of its signature */
+    Object *values[12]; /* NULL: not given */
+    Object *rest;       /* TUPLE of `*rest` */
+    Span at;
+} Bound;
+
+typedef Object *BuiltinHandler(Eval *eval, const Bound *bound);
+struct BuiltinRow {
+    const char *module, *name, *signature;
+    BuiltinHandler *handler;
+};
+
+#endif
