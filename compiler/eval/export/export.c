@@ -295,14 +295,7 @@ static Scope *text_scope(Program *program, const char *text, const EntryVec *kno
     Eval *eval = &program->eval;
     Interner *names = eval->session->names;
     Scope *scope = scope_new(eval, SCOPE_TOP, program->unit->scope, program->unit);
-    bool found = strstr(text, "T.") == NULL;
-    eval->quiet++;
-    if (!found)
-        scope_lookup(eval, program->unit->scope, intern_text(names, "T"), (Span){0}, &found);
-    if (!found)
-        bindings_make(eval, &scope->bindings, intern_text(names, "T"))->object =
-            import_module(eval, intern_text(names, "tilelang.language"), (Span){0});
-    eval->quiet--;
+    line_modules_bind(program, text, &scope->bindings);
     for (size_t i = 0; i < known->count; i++)
         if (known->data[i].instance != NULL)
             bindings_make(eval, &scope->bindings, known->data[i].name)->object =
@@ -495,19 +488,16 @@ static bool collect(Program *program, const char *const *texts, int text_count, 
 static void find_lacks(Program *program, ExportList *out)
 {
     Eval *eval = &program->eval;
-    bool is_name, is_kept;
+    bool is_name;
+    const LineModules modules = line_modules_of(program);
     eval->quiet++;
-    const Object *words = scope_lookup(eval, program->unit->scope,
-                                       intern_text(eval->session->names, "T"), (Span){0}, &is_kept);
-    const bool is_language = words != NULL && words->kind == OBJECT_MODULE &&
-                             strcmp(words->as.unit->name, "tilelang.language") == 0;
     for (int i = 0; i < out->count; i++) {
         Export *export = &out->items[i];
         const Object *named =
             scope_lookup(eval, program->unit->scope, export->name, export->span, &is_name);
-        /* Where T is something else, no line can make it the language's. */
-        export->lacks_name = named == NULL || !is_kernel(named) || (is_kept && !is_language);
-        export->lacks_language = !is_language;
+        /* Where such a name is something else, no line can make it the module's. */
+        export->lacks_name = named == NULL || !is_kernel(named) || modules.are_hidden;
+        export->lacks_language = !modules.are_there;
     }
     eval->quiet--;
 }

@@ -113,6 +113,17 @@ struct Program {
     Map makers; /* makers.c's: what is known of values that names stand for */
 };
 
+/* ---- dialects.c ---- */
+
+void dialects_read(Eval *eval);
+/* Modules that a line which adds a specialisation sees though the program imports none. */
+void line_modules_bind(Program *program, const char *text, Bindings *bindings);
+/* Whether the program has all of them by those names, or something else by one. */
+typedef struct LineModules {
+    bool are_there, are_hidden;
+} LineModules;
+LineModules line_modules_of(Program *program);
+
 /* ---- host_branches.c ---- */
 
 /* host_branches.c: the host part without branches. False: reported. */

@@ -37,6 +37,7 @@ static bool make_builtins(Eval *eval)
     bool found;
     eval->root_class = scope_lookup(eval, eval->builtins,
                                     intern_text(eval->session->names, "object"), (Span){0}, &found);
+    dialects_read(eval);
     return true;
 }
 

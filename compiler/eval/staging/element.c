@@ -6,8 +6,6 @@
 
 /* ---- elements ---- */
 
-BuiltinHandler core_element_atomic;
-
 /* A store that all threads do alike happens once; in most dialects an update, too. */
 static void mark_once(const Eval *eval, Op *op)
 {

@@ -274,6 +274,8 @@ Object *call_result(Eval *eval, Flow flow, Span at)
     return result;
 }
 
+/* ---- return, break, continue ---- */
+
 static bool is_staged_jump(const Eval *eval)
 {
     return eval->control > eval->frame->control;

@@ -42,7 +42,7 @@ bool argument_dtype(Eval *eval, const Object *object, Span at, DType *out)
         return true;
     }
     if (object != NULL && object->kind == OBJECT_TEXT &&
-        dtype_by_user_name(object->as.text.data, out))
+        dtype_by_user_name(eval, object->as.text.data, out))
         return true;
     if (object != NULL && object->kind == OBJECT_MISSING)
         return missing_needed(eval, object, NULL, at) != NULL;

@@ -547,7 +547,9 @@ bool lanes_allow(Eval *eval, const BuiltinRow *row, Span at)
     return true;
 }
 
-/* In a parallel loop: both sides are computed, the right one for the iterations that want it. */
+/* ---- `and` and `or` ---- */
+
+/* Both sides are computed, the right one for the iterations that want it. */
 Object *lanes_join(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
     const bool lanes = lanes_differ(eval, left) || lanes_differ(eval, right);

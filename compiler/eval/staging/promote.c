@@ -1,9 +1,9 @@
 /* promote.c: the element type in which the operands of an operator meet.
  *
- * The library's own code, and Warp's, which has no mixed operands, takes numbers of the program as
- * of the other operand's type, as the array interfaces do. Script's scalars and TileLang's elements
- * meet as in the original systems, where such a number is an int32 or float32: tests/exec/promotion
- * has their tables. Comparisons are of the values themselves in all dialects. */
+ * The library's own code takes numbers of the program as of the other operand's type, as the array
+ * interfaces do; so does a kernel that says nothing else. In a kernel of typed numbers, or of
+ * ranked ones, such a number is an int32 or float32: tests/exec/promotion has the tables.
+ * Comparisons are of the values themselves everywhere. */
 #include "eval/staging/staging.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ Numbers numbers_here(const Eval *eval)
 {
     const bool operates = eval->frame != NULL && eval->frame->is_operator;
     if (eval->staging == NULL || (eval->library > 0 && !operates)) return NUMBERS_WEAK;
-    return eval->staging->is_function ? eval->staging->numbers : NUMBERS_SCRIPT;
+    return eval->staging->numbers;
 }
 
 /* ---- types that hold both ---- */
@@ -74,25 +74,16 @@ bool stage_promote(DType a, DType b, DType *out)
     return true;
 }
 
-/* ---- TileLang ---- */
+/* ---- ranks ---- */
 
-/* A lower rank gives way, whatever its bits. */
-static int tilelang_rank(DType dtype)
+/* A lower rank gives way, whatever its bits; of one rank the type of more bits wins. */
+static bool promote_ranked(const int8_t *ranks, DType a, DType b, DType *out)
 {
-    if (dtype == DTYPE_b1) return 0;
-    if (!dtype_is_float(dtype)) return 1;
-    if (dtype_bits(dtype) <= 8) return 2;
-    return dtype == DTYPE_bf16 ? 3 : 4;
-}
-
-static bool promote_tilelang(DType a, DType b, DType *out)
-{
-    const int rank_a = tilelang_rank(a), rank_b = tilelang_rank(b);
     const int bits_a = dtype_bits(a), bits_b = dtype_bits(b);
-    *out = rank_a != rank_b ? (rank_a > rank_b ? a : b) : bits_a >= bits_b ? a : b;
-    if (a == b || rank_a != rank_b) return true;
-    if (rank_a == 1 && bits_a == bits_b) *out = dtype_unsigned(a);
-    return rank_a != 2;
+    *out = ranks[a] != ranks[b] ? (ranks[a] > ranks[b] ? a : b) : bits_a >= bits_b ? a : b;
+    if (a == b || ranks[a] != ranks[b]) return true;
+    if (dtype_is_integer(a) && bits_a == bits_b) *out = dtype_unsigned(a);
+    return dtype_is_integer(a) || bits_a > 8 || bits_b > 8; /* of small floats none holds another */
 }
 
 /* ---- integers with floats ---- */
@@ -177,9 +168,9 @@ bool pair_dtype(const Eval *eval, PairStyle style, Object *left, Object *right, 
     if (compares && compare_dtype(left, right, a, b, out)) return true;
     if (compares && numbers != NUMBERS_WEAK && dtype_is_float(first) && dtype_is_float(second))
         return stage_promote(first, second, out);
-    if (compares || numbers == NUMBERS_WEAK || (numbers == NUMBERS_SCRIPT && tiles))
+    if (compares || numbers == NUMBERS_WEAK || (numbers == NUMBERS_TYPED && tiles))
         return pair_weak(left, right, a, b, compares, out);
-    if (numbers == NUMBERS_TILELANG) return promote_tilelang(first, second, out);
+    if (numbers == NUMBERS_RANKED) return promote_ranked(eval->staging->ranks, first, second, out);
     if (style == PAIR_BITS && dtype_is_integer(first) && dtype_is_integer(second)) {
         *out = first;
         return true;
@@ -187,24 +178,38 @@ bool pair_dtype(const Eval *eval, PairStyle style, Object *left, Object *right, 
     return stage_promote(first, second, out);
 }
 
-/* numbers_as(dialect): in the kernel at hand. */
-Object *core_numbers_as(Eval *eval, const Bound *bound)
+/* One rank: element types. False: reported. */
+static bool read_rank(Eval *eval, const Object *types, int rank, Span at)
 {
-    const Object *dialect = text_argument(eval, bound->values[0], "the dialect", bound->at);
-    if (dialect == NULL || !stage_ready(eval, bound->at)) return NULL;
-    if (strcmp(dialect->as.text.data, "tilelang") != 0)
-        return FAIL(eval, bad_value, bound->at, "no such dialect");
-    eval->staging->numbers = NUMBERS_TILELANG;
+    for (uint32_t i = 0; object_is_sequence(types) && i < types->as.list.count; i++) {
+        DType dtype;
+        if (!argument_dtype(eval, types->as.list.items[i], at, &dtype)) return false;
+        eval->staging->ranks[dtype] = (int8_t)rank;
+    }
+    return true;
+}
+
+/* numbers_ranked(ranks): in the kernel at hand, tuples of element types from the lowest rank on. */
+Object *core_numbers_ranked(Eval *eval, const Bound *bound)
+{
+    const Object *ranks = bound->values[0];
+    if (!stage_ready(eval, bound->at)) return NULL;
+    if (!object_is_sequence(ranks) || ranks->as.list.count > DTYPE_COUNT)
+        return FAIL(eval, expected_kind, bound->at, "the ranks", "a tuple of tuples",
+                    object_repr(eval, ranks));
+    for (uint32_t i = 0; i < ranks->as.list.count; i++)
+        if (!read_rank(eval, ranks->as.list.items[i], (int)i, bound->at)) return NULL;
+    eval->staging->numbers = NUMBERS_RANKED;
     return eval->none;
 }
 
 /* ---- variables ---- */
 
-/* A Script's scalar keeps the type that it was made with, as a variable of C does. */
+/* With typed numbers a scalar keeps the type that it was made with, as a variable of C does. */
 static Object *as_it_was(Eval *eval, Name name, Object *object)
 {
     const Binding *binding = bindings_get(&eval->frame->scope->bindings, name);
-    if (binding == NULL || binding->object == NULL || numbers_here(eval) != NUMBERS_SCRIPT)
+    if (binding == NULL || binding->object == NULL || numbers_here(eval) != NUMBERS_TYPED)
         return object;
     const Object *old = binding->object;
     if (!object_is_staged(object) || (old->kind != OBJECT_IR && old->kind != OBJECT_CELL))
@@ -218,7 +223,7 @@ Object *assigned_value(Eval *eval, const Node *target, Object *object)
 {
     if (target->kind == NODE_Name) return as_it_was(eval, NODE_AS(Name, target)->id, object);
     if (target->kind != NODE_Tuple || !object_is_sequence(object) ||
-        numbers_here(eval) != NUMBERS_SCRIPT)
+        numbers_here(eval) != NUMBERS_TYPED)
         return object;
     const Nodes targets = NODE_AS(Tuple, target)->elts;
     if (targets.count != object->as.list.count) return object;

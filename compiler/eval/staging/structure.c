@@ -310,7 +310,7 @@ static bool may_convert(const Eval *eval, const Type *from, const Type *to)
     DType common;
     if (from->kind != to->kind || !type_same_shape(from, to)) return false;
     const bool alike = dtype_is_float(from->dtype) == dtype_is_float(to->dtype);
-    return from->dtype == to->dtype || (alike && numbers_here(eval) == NUMBERS_TILELANG) ||
+    return from->dtype == to->dtype || (alike && numbers_here(eval) == NUMBERS_RANKED) ||
            (stage_promote(from->dtype, to->dtype, &common) && common == to->dtype);
 }
 

@@ -43,10 +43,10 @@ static uint64_t hash_number(const Object *object)
 }
 
 /* A type is equal to its name. */
-static uint64_t hash_text(const Object *object)
+static uint64_t hash_text(const Eval *eval, const Object *object)
 {
     DType dtype;
-    if (dtype_by_user_name(object->as.text.data, &dtype)) return mix(3, dtype);
+    if (dtype_by_user_name(eval, object->as.text.data, &dtype)) return mix(3, dtype);
     uint64_t hash = 4;
     for (size_t i = 0; i < object->as.text.length; i++)
         hash = mix(hash, (unsigned char)object->as.text.data[i]);
@@ -72,7 +72,7 @@ static uint64_t hash_at(Eval *eval, const Object *object, int depth)
     switch ((int)object->kind) {
     case OBJECT_TEXT:
         eval_work(eval, object->as.text.length / (WORK_BYTES / 8)); /* each byte is mixed */
-        return hash_text(object);
+        return hash_text(eval, object);
     case OBJECT_DTYPE: return mix(3, object->as.dtype);
     case OBJECT_INSTANCE: return hash_instance(eval, object);
     case OBJECT_CLASS: return hash_pointer(object->as.class);

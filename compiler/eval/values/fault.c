@@ -1,5 +1,4 @@
-/* fault.c: what is reported: with the chain of calls to the user, or to the `try` that is running.
- */
+/* fault.c: reports: with the chain of calls to the user, or to the `try` that is running. */
 #include "eval/values/values.h"
 
 bool report_begin(Eval *eval)

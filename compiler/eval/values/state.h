@@ -102,16 +102,23 @@ typedef struct Parallel {
     const Frame *frame;
 } Parallel;
 
-/* What a number of the program is beside a run-time value (promote.c). */
-typedef enum Numbers { NUMBERS_WEAK, NUMBERS_SCRIPT, NUMBERS_TILELANG } Numbers;
+/* How numbers of the program and run-time values meet (staging/promote.c); the standard library
+ * says which kernels do so how. */
+typedef enum Numbers {
+    NUMBERS_WEAK,   /* a number takes the type of what it meets */
+    NUMBERS_TYPED,  /* a number is an int32 or float32, and a scalar keeps its type, as C's do */
+    NUMBERS_RANKED, /* it is, and the type of the higher rank wins (Staging.ranks) */
+} Numbers;
 
 typedef struct Staging { /* of the kernel that is being staged */
     Kernel *kernel;
     Op *launch; /* that is open; NULL in the host part of a kernel function */
     Specialisation *specialisation;
-    bool is_function;   /* which opens its launches itself */
-    Numbers numbers;    /* of a function */
-    int64_t threads[3]; /* of the open launch */
+    bool is_function; /* which opens its launches itself */
+    Numbers numbers;
+    int8_t ranks[DTYPE_COUNT]; /* of NUMBERS_RANKED */
+    bool plain_types;          /* element types go by their own names */
+    int64_t threads[3];        /* of the open launch */
     VEC(Result) results;
     const Signature *signature;
     VEC(int) parameter_arguments, tensor_arguments; /* of the Specialisation, as they come */
@@ -157,10 +164,18 @@ typedef struct Attempt {
     struct Attempt *outer;
 } Attempt;
 
+typedef struct TypeName {
+    const char *name;
+    DType dtype;
+} TypeName;
+
 struct Eval {
     Session *session;
-    const Operations *ops; /* of the rooms above */
-    VEC(BuiltinRow) rows;  /* the builtins of all rooms */
+    const Operations *ops;            /* of the rooms above */
+    const char *spelled[DTYPE_COUNT]; /* how element types are called; NULL: by their own names */
+    VEC(TypeName) type_names;         /* what else they are called in texts */
+    const Object *line_modules;       /* DICT: name -> module, for lines of exports */
+    VEC(BuiltinRow) rows;             /* the builtins of all rooms */
     Arena *arena;
     EvalOptions options;
     Host *host;

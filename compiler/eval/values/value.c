@@ -16,15 +16,10 @@ Object *object_new(Eval *eval, ObjectKind kind)
 
 Object *object_dtype(Eval *eval, DType dtype)
 {
-    static const char *const spelled[DTYPE_COUNT] = {
-        [DTYPE_b1] = "bool",
-        [DTYPE_f8e4m3] = "float8_e4m3fn",
-        [DTYPE_f4e2m1] = "float4_e2m1fn",
-    };
-    const bool is_script = eval->staging != NULL && !eval->staging->is_function;
+    const bool is_plain = eval->staging != NULL && eval->staging->plain_types;
     Object *object = object_new(eval, OBJECT_DTYPE);
     object->as.dtype = dtype;
-    object->as.spelled = is_script ? NULL : spelled[dtype];
+    object->as.spelled = is_plain ? NULL : eval->spelled[dtype];
     return object;
 }
 
@@ -188,10 +183,10 @@ static bool ranges_equal(const Object *a, const Object *b)
 }
 
 /* float16 == "float16", in whichever dialect it is compared. */
-static bool is_named(DType dtype, const Object *text)
+static bool is_named(const Eval *eval, DType dtype, const Object *text)
 {
     DType named;
-    return dtype_by_user_name(text->as.text.data, &named) && named == dtype;
+    return dtype_by_user_name(eval, text->as.text.data, &named) && named == dtype;
 }
 
 /* What __eq__ of one of the two says. */
@@ -223,8 +218,8 @@ static bool equal_at(Eval *eval, const Object *a, const Object *b, int depth)
     if (eval != NULL && eval->plain == 0 &&
         (a->kind == OBJECT_INSTANCE || b->kind == OBJECT_INSTANCE))
         return instances_equal(eval, a, b);
-    if (a->kind == OBJECT_DTYPE && b->kind == OBJECT_TEXT) return is_named(a->as.dtype, b);
-    if (a->kind == OBJECT_TEXT && b->kind == OBJECT_DTYPE) return is_named(b->as.dtype, a);
+    if (a->kind == OBJECT_DTYPE && b->kind == OBJECT_TEXT) return is_named(eval, a->as.dtype, b);
+    if (a->kind == OBJECT_TEXT && b->kind == OBJECT_DTYPE) return is_named(eval, b->as.dtype, a);
     if (a->kind != b->kind) return false;
     switch ((int)a->kind) { /* the rest is equal by identity */
     case OBJECT_NONE:
@@ -546,31 +541,16 @@ bool object_as_int(Eval *eval, Object *object, const char *what, int64_t *out)
     return false;
 }
 
-bool dtype_by_user_name(const char *name, DType *out)
+bool dtype_by_user_name(const Eval *eval, const char *name, DType *out)
 {
-    static const struct {
-        const char *name;
-        DType dtype;
-    } OTHERS[] = {
-        {"bool", DTYPE_b1},
-        {"float", DTYPE_f32},
-        {"int", DTYPE_i32},
-        {"uint", DTYPE_u32},
-        {"float8_e4m3fn", DTYPE_f8e4m3},
-        {"e4m3_float8", DTYPE_f8e4m3},
-        {"short", DTYPE_i16},
-        {"e5m2_float8", DTYPE_f8e5m2},
-        {"half", DTYPE_f16},
-        {"float4_e2m1fn", DTYPE_f4e2m1},
-    };
     for (DType dtype = 0; dtype < DTYPE_COUNT; dtype++)
         if (strcmp(dtype_user_name(dtype), name) == 0) {
             *out = dtype;
             return true;
         }
-    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
-        if (strcmp(OTHERS[i].name, name) == 0) {
-            *out = OTHERS[i].dtype;
+    for (size_t i = 0; eval != NULL && i < eval->type_names.count; i++)
+        if (strcmp(eval->type_names.data[i].name, name) == 0) {
+            *out = eval->type_names.data[i].dtype;
             return true;
         }
     return false;

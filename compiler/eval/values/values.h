@@ -107,7 +107,7 @@ Object *record_hold(Eval *eval, Object *record, bool temporaries);
 
 typedef enum TextStyle { TEXT_STR, TEXT_REPR } TextStyle;
 Object *object_new(Eval *eval, ObjectKind kind);
-/* The element type of a tensor or of a value, as TileLang spells it, but in Script kernels. */
+/* The element type of a tensor or of a value, as the dialects call it (stdlib/_dialects.tile). */
 Object *object_dtype(Eval *eval, DType dtype);
 const char *dtype_spelling(const Object *dtype);
 Object *object_bool(Eval *eval, bool value);
@@ -140,7 +140,8 @@ bool object_truth(Eval *eval, Object *object, bool *out);
 bool length_is_fit(Eval *eval, const Object *length, Span at);
 /* Of a call's results: an int that fits, else reported as `what`. */
 bool object_as_int(Eval *eval, Object *object, const char *what, int64_t *out);
-bool dtype_by_user_name(const char *name, DType *out); /* and by what else it is called */
+bool dtype_by_user_name(const Eval *eval, const char *name,
+                        DType *out);           /* and by what else it is called */
 bool object_is_variable(const Object *object); /* a place that assigning to its name writes to */
 const Object *text_argument(Eval *eval, const Object *object, const char *what, Span at);
 
