@@ -11,6 +11,7 @@
 #define BUILTIN(module, name, signature, handler) BuiltinHandler handler;
 #include "eval/export/builtins.def"
 #undef BUILTIN
+
 /* Enters what this room has of operations.def, and its builtins. */
 void export_offer(Eval *eval, Operations *operations);
 

@@ -8,6 +8,7 @@
 #define BUILTIN(module, name, signature, handler) BuiltinHandler handler;
 #include "eval/python/builtins.def"
 #undef BUILTIN
+
 /* Enters what this room has of operations.def, and its builtins. */
 void python_offer(Eval *eval, Operations *operations);
 

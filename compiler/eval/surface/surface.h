@@ -7,6 +7,7 @@
 #define BUILTIN(module, name, signature, handler) BuiltinHandler handler;
 #include "eval/surface/builtins.def"
 #undef BUILTIN
+
 /* Enters what this room has of operations.def, and its builtins. */
 void surface_offer(Eval *eval, Operations *operations);
 
