@@ -101,9 +101,9 @@ static void explain_op(Op *op, void *context)
                       "bytes: each half of it, if the grid is even along x");
 }
 
-bool pass_explain(Kernel *kernel, const Target *target)
+bool pass_explain(Kernel *kernel, PassContext *context)
 {
-    (void)target;
+    (void)context;
     if (kernel->wants_remarks) kernel_visit(kernel, explain_op, kernel);
     return true;
 }

@@ -19,6 +19,7 @@
 #include "passes/pipeline/multi_buffer.h"
 
 #include "passes/analysis/access.h"
+#include "passes/analysis/context.h"
 #include "passes/analysis/loop.h"
 #include "passes/layout/matrix.h"
 #include "ir/rebuild.h"
@@ -462,9 +463,8 @@ static bool reads_rings(const Pipeline *pipeline, const Value *value)
  * from registers, and whose sums nothing else touches. */
 static Op *slots_dot(const Pipeline *pipeline)
 {
-    FactTable *facts = facts_new(pipeline->pass->kernel);
+    FactTable *facts = analysis_ranges(pipeline->pass->context);
     Op *dot = pipeline->rings.count ? only_dot(pipeline, facts) : NULL;
-    facts_free(facts);
     return dot && sum_of(pipeline, dot) >= 0 && reads_rings(pipeline, dot->operands[0]) &&
                    reads_rings(pipeline, dot->operands[1])
                ? dot
@@ -591,7 +591,9 @@ static void pipeline_region(const Pass *pass, Region *region)
         Pipeline pipeline = {
             .pass = pass, .loop = op, .stages = (int)stages, .ahead = (int)stages - 1};
         consider_loop(&pipeline);
-        if (pipeline.rings.count) build_loop(&pipeline);
+        if (!pipeline.rings.count) continue;
+        analysis_invalidate(pass->context);
+        build_loop(&pipeline);
     }
 }
 
@@ -639,7 +641,7 @@ static bool meets(Copies *copies, const Op *next)
     for (size_t i = 0; i < copies->begun.count; i++) {
         const Value *earlier = copies->begun.data[i], *later = next->operands[1];
         if (shared_root(earlier) != shared_root(later)) continue;
-        if (!copies->agreement) copies->agreement = agreement_new(copies->pass->kernel);
+        if (!copies->agreement) copies->agreement = analysis_uniformity(copies->pass->context);
         if (!shared_parts_apart(copies->agreement, earlier, (Round){ROUND_SAME, NULL}, later))
             return true;
     }
@@ -676,16 +678,17 @@ static void lower_copy(Op *op, void *context)
         copy_at_once(copies, op);
 }
 
-bool pass_ring(Kernel *kernel, const Target *target)
+bool pass_ring(Kernel *kernel, PassContext *context)
 {
-    Pass pass = {.kernel = kernel, .target = target, .arena = arena_new()};
+    Pass pass = {
+        .kernel = kernel, .context = context, .target = context->target, .arena = arena_new()};
     for (Op *op = kernel->host->first; op; op = op->next) {
         if (op->code != OP_launch) continue;
         pass.launch = launch_region(op);
         pipeline_region(&pass, pass.launch);
+        analysis_invalidate(context);
         Copies copies = {.pass = &pass};
         region_visit(pass.launch, lower_copy, &copies);
-        agreement_free(copies.agreement);
     }
     arena_free(pass.arena);
     return true;

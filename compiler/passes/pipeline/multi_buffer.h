@@ -17,6 +17,7 @@ typedef struct Ring {
 
 typedef struct Pass {
     Kernel *kernel;
+    PassContext *context;
     const Target *target;
     Arena *arena;
     Region *launch;

@@ -15,6 +15,7 @@
 #include "passes/pipeline/multi_buffer.h"
 
 #include "passes/layout/matrix.h"
+#include "passes/analysis/context.h"
 #include "passes/analysis/loop.h"
 #include "ir/rebuild.h"
 
@@ -191,11 +192,10 @@ bool are_by_tensor(const Pipeline *pipeline)
     enum { MOST_BYTES = 1 << 20 }; /* that a barrier counts */
     if (!target_has(pipeline->pass->target, HAS_TMA) || bytes_of_round(pipeline) >= MOST_BYTES)
         return false;
-    FactTable *facts = facts_new(pipeline->pass->kernel);
+    FactTable *facts = analysis_ranges(pipeline->pass->context);
     bool all = true;
     for (size_t i = 0; i < pipeline->rings.count; i++)
         all = all && is_by_tensor(pipeline, facts, &pipeline->rings.data[i]);
-    facts_free(facts);
     return all;
 }
 
@@ -245,11 +245,10 @@ enum { RESERVED = 2048 };
 /* The bytes beside the ring that what else is shared takes; `marks`: stores are told theirs. */
 static int64_t bytes_beside(const Pipeline *pipeline, bool marks)
 {
-    Room room = {.facts = facts_new(pipeline->pass->kernel),
+    Room room = {.facts = analysis_ranges(pipeline->pass->context),
                  .bytes = RESERVED - bytes_of_round(pipeline),
                  .marks = marks};
     region_visit(pipeline->pass->launch, add_tile_bytes, &room);
-    facts_free(room.facts);
     return room.bytes;
 }
 
