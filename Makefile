@@ -220,7 +220,7 @@ $(BUILD)/fuzz/%: tests/fuzz/targets/%.c tests/fuzz/targets/fuzz.h tests/fuzz/tar
 	$(call say,CLANG,$@)
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -std=c17 -fsanitize=fuzzer -o $@ $< $(FUZZ_EXTRA_$*) $(BUILD)/fuzz/compiler.a $(FUZZ_LINK)
 $(BUILD)/fuzz/ir.dict: compiler/ir/ops.def compiler/ir/dtypes.def compiler/ir/attrs.def
-	LC_ALL=C sed -nE 's/^[A-Z_]+\(([a-zA-Z0-9_]+).*/"\1"/p' $^ > $@
+	LC_ALL=C sed -nE 's/^[A-Z_]+\(([a-zA-Z0-9_]+).*/"\1"/p; $$a"#l0"\n"#l0 = {shape"' $^ > $@
 $(BUILD)/fuzz/eval.dict: $(wildcard compiler/eval/*/builtins.def) compiler/ir/dtypes.def
 	LC_ALL=C sed -nE 's/^BUILTIN\("[^"]*", ("[^"]*").*/\1/p; s/^DTYPE\(([a-z0-9_]+).*/"\1"/p' $^ | sort -u > $@
 # Which lines the tests run. Another build folder, as the objects count for themselves.

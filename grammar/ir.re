@@ -22,7 +22,8 @@ start:
 
         [ \t\r\n]+ { goto start; }
         "\x00"     { cursor--; token = IR_END; goto done; }
-        "#" [^\n\x00]* { token = IR_COMMENT; goto done; }
+        "#" first rest* { token = IR_ALIAS; goto done; }
+        "#" ([^A-Za-z_\x80-\xff\n\x00] [^\n\x00]*)? { token = IR_COMMENT; goto done; }
         first rest*    { token = IR_NAME; goto done; }
         "%" rest+      { token = IR_VALUE; goto done; }
         "-"? digits ("." [0-9]*)? ([eE] [-+]? digits)? { token = IR_NUMBER; goto done; }

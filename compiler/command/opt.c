@@ -8,7 +8,7 @@
 static ExitStatus list_passes(Session *session)
 {
     Buf text = {0};
-    for (int i = 0; pass_name_at(i); i++) buf_printf(&text, "%s\n", pass_name_at(i));
+    for (int i = 0; pass_name_at(i); i++) pass_describe(i, &text);
     write_output(session, "-", text.data, text.length);
     buf_free(&text);
     return session_status(session);

@@ -286,6 +286,7 @@ struct Kernel {
     Kernel *next_configuration;
     Span span;
     Stage stage;
+    unsigned properties; /* that the passes know of (passes/properties.def); 0: none has run yet */
     Parameter *parameters;
     int parameter_count;
     Tensor *tensors; /* arguments in order, then results */

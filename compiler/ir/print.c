@@ -1,7 +1,10 @@
 /* print.c: kernels as text, which read.c reads back to the same text.
  *
- *   kernel @gemm export gemm stage TYPED (%m: i32, %a: ptr<f16, global> multiple 16) { #
- * gemm.tile:3:1 %x = floordiv %m, %block : i32 # gemm.tile:5:9 launch %x, %one, %one {warps = 4} {
+ *   kernel @gemm export gemm stage LAID_OUT (%m: i32, %a: ptr<f16, global> multiple 16) { #
+ *     #l0 = {shape [64, 64] block [64, 64] reg [[0,1]] lane [[0,2]]}
+ *     %x = floordiv %m, %block : i32 # gemm.tile:5:9
+ *     launch %x, %one, %one {warps = 4} {
+ *       %y = splat %z : tile<f32, [64, 64], #l0>
  *       ...
  *     }
  *   }
@@ -9,6 +12,8 @@
  * A kernel of tensors says how they become parameters, a line each before the brace.
  * Every op has one shape: results = name operands {attributes} : result types (arguments) { ... }
  * for each region. A value is printed by its name, made unique, or by a number. */
+#include "base/vec.h"
+#include "ir/notes.h"
 #include "ir/rows.h"
 
 #include <math.h>
@@ -21,8 +26,10 @@ typedef struct Printer {
     const Source *read_from;
     Arena *arena;
     Interner *names;
-    Map taken; /* Name -> the last number that was put behind it */
-    Map texts; /* Value -> its Name */
+    Map taken;                   /* Name -> the last number that was put behind it */
+    Map texts;                   /* Value -> its Name */
+    Map aliases;                 /* Layout -> "#l0" */
+    VEC(const Layout *) layouts; /* that have one, in order */
     int numbered;
 } Printer;
 
@@ -54,8 +61,19 @@ static Name readable_name(Printer *printer, Name name)
     return intern_text(printer->names, text);
 }
 
+/* Layouts are many and long: each has a name, and stands once at the kernel's head. */
+static void name_layout(Printer *printer, const Type *type)
+{
+    const Layout *layout = type->kind == TYPE_VAR ? type->content->layout : type->layout;
+    if (layout == NULL || map_has(&printer->aliases, layout)) return;
+    map_set(printer->arena, &printer->aliases, layout,
+            (void *)intern_printf(printer->names, "#l%d", (int)printer->layouts.count));
+    vec_push(printer->arena, &printer->layouts, layout);
+}
+
 static void name_value(Printer *printer, const Value *value, Name name)
 {
+    name_layout(printer, value->type);
     if (name == NULL || *name == '\0') {
         Buf number = {0};
         buf_integer(&number, ++printer->numbered);
@@ -166,7 +184,7 @@ static void print_head(Printer *printer, const Op *op)
     buf_text(out, op->attr_count > 0 ? "}" : "");
     for (int i = 0; i < op->result_count; i++) {
         buf_text(out, i == 0 ? " : " : ", ");
-        type_print(op->results[i].type, out);
+        type_print_short(op->results[i].type, &printer->aliases, out);
     }
 }
 
@@ -202,9 +220,44 @@ static void print_arguments(Printer *printer, const Region *region)
         buf_text(printer->out, i == 0 ? " (" : ", ");
         print_value(printer, region->arguments[i]);
         buf_text(printer->out, ": ");
-        type_print(region->arguments[i]->type, printer->out);
+        type_print_short(region->arguments[i]->type, &printer->aliases, printer->out);
     }
     buf_text(printer->out, region->argument_count > 0 ? ") {" : " {");
+}
+
+/* A comment on a line of its own: what notes.c says of an op, with the value that it is about. */
+static void print_note(Printer *printer, int depth, const Value *value, const char *text)
+{
+    indent(printer, depth);
+    buf_text(printer->out, "# ");
+    if (value != NULL) {
+        print_value(printer, value);
+        buf_text(printer->out, ": ");
+    }
+    buf_text(printer->out, text);
+    buf_char(printer->out, '\n');
+}
+
+static void print_buffer_notes(Printer *printer, const Region *region, int depth)
+{
+    Buf text = {0};
+    for (const Op *op = region->first; op != NULL; op = op->next) {
+        text.length = 0;
+        if (note_of_buffer(op, &text)) print_note(printer, depth, &op->results[0], text.data);
+        for (int i = 0; i < op->region_count; i++)
+            print_buffer_notes(printer, op->regions[i], depth);
+    }
+    buf_free(&text);
+}
+
+static void print_region_notes(Printer *printer, const Op *op, int index, int depth)
+{
+    Buf text = {0};
+    if (op->code == OP_launch) print_buffer_notes(printer, op->regions[index], depth);
+    if (note_of_role(op, index, &text)) print_note(printer, depth, NULL, text.data);
+    text.length = 0;
+    if (note_of_loop(op, index, &text)) print_note(printer, depth, NULL, text.data);
+    buf_free(&text);
 }
 
 static void print_op(Printer *printer, const Op *op, int depth)
@@ -222,6 +275,7 @@ static void print_op(Printer *printer, const Op *op, int depth)
         }
         print_arguments(printer, op->regions[i]);
         print_place(printer, i == 0 ? op->span : (Span){0});
+        print_region_notes(printer, op, i, depth + 1);
         print_region(printer, op->regions[i], depth + 1);
     }
     indent(printer, depth);
@@ -299,6 +353,16 @@ static void print_tensor(Printer *printer, const Kernel *kernel, const Tensor *t
     print_place(printer, tensor->span);
 }
 
+static void print_aliases(Printer *printer)
+{
+    for (size_t i = 0; i < printer->layouts.count; i++) {
+        const Layout *layout = printer->layouts.data[i];
+        buf_printf(printer->out, "  %s = ", (const char *)map_get(&printer->aliases, layout));
+        layout_print(layout, printer->out);
+        buf_char(printer->out, '\n');
+    }
+}
+
 static void print_kernel(Printer *printer, const Kernel *kernel)
 {
     buf_text(printer->out, "kernel @");
@@ -321,6 +385,7 @@ static void print_kernel(Printer *printer, const Kernel *kernel)
     for (int i = 0; i < kernel->tensor_count; i++)
         print_tensor(printer, kernel, &kernel->tensors[i]);
     buf_text(printer->out, kernel->tensor_count > 0 ? "{\n" : "");
+    print_aliases(printer);
     print_region(printer, kernel->host, 1);
     buf_text(printer->out, "}\n");
 }
@@ -346,6 +411,7 @@ void kernel_print(const Kernel *kernel, Buf *out)
 void op_print(const Op *op, Buf *out)
 {
     Printer printer = printer_new(op->parent != NULL ? op->parent->kernel : NULL, out);
+    printer.aliases = (Map){0}; /* a line by itself says all */
     print_head(&printer, op);
     arena_free(printer.arena);
 }

@@ -214,6 +214,7 @@ static bool read_region(Reader *reader, Region *region)
         return ir_fail(reader, ir_token(reader), "regions are nested too deeply");
     if ((region->parent && !read_arguments(reader, region)) || !ir_need(reader, IR_LBRACE, "'{'"))
         return false;
+    if (!region->parent && !ir_read_aliases(reader)) return false;
     reader->depth++;
     while (!ir_take(reader, IR_RBRACE))
         if (!read_op(reader, region)) return false;
@@ -388,6 +389,7 @@ static Kernel *read_kernel(Reader *reader)
     reader->kernel = kernel_new(reader->session, name, (Span){0});
     reader->kernel->read_from = reader->source;
     reader->values = (Map){0};
+    reader->layouts = (Map){0};
     reader->depth = 0;
     if (read_body(reader, first)) return reader->kernel;
     kernel_free(reader->kernel);

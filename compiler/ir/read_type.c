@@ -219,6 +219,43 @@ static bool read_layout(Reader *reader, const Layout **out)
     return *out != NULL || ir_fail(reader, ir_token(reader), "this is no layout");
 }
 
+/* The alias without its '#'. */
+static Name alias_name(Reader *reader, const Token *token)
+{
+    return intern(reader->names, reader->source->text + token->begin + 1,
+                  token->end - token->begin - 1);
+}
+
+static bool read_alias(Reader *reader)
+{
+    const Token *at = ir_token(reader);
+    const Layout *layout;
+    const Name name = alias_name(reader, at);
+    if (map_has(&reader->layouts, name))
+        return ir_fail(reader, at, arena_printf(reader->scratch, "#%s is defined twice", name));
+    ir_advance(reader);
+    if (!ir_need(reader, IR_EQUAL, "'='") || !read_layout(reader, &layout)) return false;
+    map_set(reader->scratch, &reader->layouts, name, (void *)(uintptr_t)layout);
+    return true;
+}
+
+bool ir_read_aliases(Reader *reader)
+{
+    while (ir_token(reader)->kind == IR_ALIAS)
+        if (!read_alias(reader)) return false;
+    return true;
+}
+
+static bool read_layout_or_alias(Reader *reader, const Layout **out)
+{
+    const Token *at = ir_token(reader);
+    if (!ir_take(reader, IR_ALIAS)) return read_layout(reader, out);
+    const Name name = alias_name(reader, at);
+    *out = map_get(&reader->layouts, name);
+    return *out != NULL ||
+           ir_fail(reader, at, arena_printf(reader->scratch, "#%s is not defined", name));
+}
+
 static bool read_tile(Reader *reader, TypeKind kind, Type *type)
 {
     int rank;
@@ -230,7 +267,7 @@ static bool read_tile(Reader *reader, TypeKind kind, Type *type)
     for (int i = 0; i < rank; i++)
         if (type->shape[i] < 1 || type->shape[i] > INT32_MAX)
             return ir_fail(reader, begin, "an extent of a tile is not positive, or too large");
-    return !ir_take(reader, IR_COMMA) || read_layout(reader, &type->layout);
+    return !ir_take(reader, IR_COMMA) || read_layout_or_alias(reader, &type->layout);
 }
 
 static bool read_view(Reader *reader, Type *type)

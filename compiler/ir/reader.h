@@ -29,7 +29,8 @@ typedef struct Reader {
     size_t at;
     Places *places;
     Kernel *kernel;
-    Map values; /* Name -> Value */
+    Map values;  /* Name -> Value */
+    Map layouts; /* Name -> Layout: aliases */
     int depth;
     bool failed;
 } Reader;
@@ -54,5 +55,7 @@ bool ir_read_int(Reader *reader, int64_t *out);
 bool ir_read_number(Reader *reader, double *out);
 bool ir_read_ints(Reader *reader, bool dynamic, IntVec *out);
 const Type *ir_read_type(Reader *reader);
+/* "#l0 = {shape ...}" as often as it comes. */
+bool ir_read_aliases(Reader *reader);
 
 #endif

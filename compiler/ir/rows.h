@@ -29,6 +29,10 @@ bool types_agree(const Kernel *kernel, const Type *a, const Type *b);
 /* uses.c: an op that is erased uses nothing. */
 void uses_drop(Op *op);
 
+/* type.c: as type_print, with the names of layouts (Layout -> text) in the place of those that have
+ * one; may be NULL. */
+void type_print_short(const Type *type, const Map *aliases, Buf *out);
+
 /* The same type in another kernel's tables. */
 const Type *type_import(TypeTable *types, LayoutTable *layouts, const Type *type);
 

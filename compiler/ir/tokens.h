@@ -11,7 +11,8 @@ typedef enum IrToken {
     IR_VALUE,   /* %sum */
     IR_NUMBER,  /* -12, 1.5e-3, 0x7ff8, -inf */
     IR_STRING,  /* "..." with the escapes of buf_quoted */
-    IR_COMMENT, /* # to the line's end */
+    IR_ALIAS,   /* #l0: a name of a layout */
+    IR_COMMENT, /* # to the line's end, unless a name follows at once */
     IR_AT,
     IR_COMMA,
     IR_COLON,

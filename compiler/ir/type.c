@@ -240,13 +240,22 @@ static void print_extents(int rank, const int64_t *extents, Buf *out)
     buf_char(out, ']');
 }
 
-static void print_tile(const Type *type, const char *kind, Buf *out)
+static void print_layout(const Layout *layout, const Map *aliases, Buf *out)
+{
+    const char *alias = aliases != NULL ? map_get(aliases, layout) : NULL;
+    if (alias != NULL)
+        buf_text(out, alias);
+    else
+        layout_print(layout, out);
+}
+
+static void print_tile(const Type *type, const char *kind, const Map *aliases, Buf *out)
 {
     buf_printf(out, "%s<%s, ", kind, dtype_name(type->dtype));
     print_extents(type->rank, type->shape, out);
     if (type->layout != NULL) {
         buf_text(out, ", ");
-        layout_print(type->layout, out);
+        print_layout(type->layout, aliases, out);
     }
     buf_char(out, '>');
 }
@@ -260,7 +269,7 @@ static void print_view(const Type *type, Buf *out)
     buf_char(out, '>');
 }
 
-void type_print(const Type *type, Buf *out)
+void type_print_short(const Type *type, const Map *aliases, Buf *out)
 {
     const char *dtype = dtype_name(type->dtype);
     switch (type->kind) {
@@ -268,16 +277,21 @@ void type_print(const Type *type, Buf *out)
     case TYPE_VECTOR: buf_printf(out, "vec<%s, %d>", dtype, (int)type->count); return;
     case TYPE_POINTER: buf_printf(out, "ptr<%s, %s>", dtype, space_name(type->space)); return;
     case TYPE_VIEW: print_view(type, out); return;
-    case TYPE_TILE: print_tile(type, "tile", out); return;
-    case TYPE_SHARED: print_tile(type, "shared", out); return;
-    case TYPE_LOCAL: print_tile(type, "local", out); return;
+    case TYPE_TILE: print_tile(type, "tile", aliases, out); return;
+    case TYPE_SHARED: print_tile(type, "shared", aliases, out); return;
+    case TYPE_LOCAL: print_tile(type, "local", aliases, out); return;
     case TYPE_VAR:
         buf_text(out, "var<");
-        type_print(type->content, out);
+        type_print_short(type->content, aliases, out);
         buf_char(out, '>');
         return;
     }
     ICE("no such kind of type");
+}
+
+void type_print(const Type *type, Buf *out)
+{
+    type_print_short(type, NULL, out);
 }
 
 const char *type_text(Arena *arena, const Type *type)

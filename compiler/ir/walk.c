@@ -163,6 +163,7 @@ Kernel *kernel_clone(const Kernel *kernel)
     copy->source_name = kernel->source_name;
     copy->configuration = kernel->configuration;
     copy->stage = kernel->stage;
+    copy->properties = kernel->properties;
     copy->read_from = kernel->read_from;
     Map map = {0};
     for (int i = 0; i < kernel->parameter_count; i++) {

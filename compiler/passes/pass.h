@@ -6,14 +6,18 @@
 #include "ir/ir.h"
 #include "target/target.h"
 
+/* What passes over one kernel share: the target, and what analyses have found. Passes ask for
+ * analyses by analysis/context.h, and for nothing else here. */
 typedef struct PassContext {
+    Kernel *kernel;
     const Target *target;
-    int warps; /* of the launch that holds the op at hand: passes set it themselves by launch_warps
-                */
+    struct FactTable *ranges;     /* NULL: nobody has asked since they were invalidated */
+    struct Agreement *uniformity; /* likewise */
 } PassContext;
 
 /* The passes: each is true if it went well. simplify_again and simplify_threads are simplify. */
-#define PASS(name, needs, gives, why) bool pass_##name(Kernel *kernel, const Target *target);
+#define PASS(name, needs, gives, breaks, preserves, why)                                           \
+    bool pass_##name(Kernel *kernel, PassContext *context);
 #include "passes/passes.def"
 #undef PASS
 

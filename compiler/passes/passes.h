@@ -19,5 +19,10 @@ bool passes_run(Kernel *kernel, const Target *target, const PassOptions *options
 /* Runs the one named (tilec opt). False: reported, or no such pass. */
 bool pass_run_named(Kernel *kernel, const Target *target, const char *name);
 const char *pass_name_at(int index); /* NULL past the end */
+/* A line: its name, what it needs, gives and breaks, and which analyses it preserves. */
+void pass_describe(int index, Buf *out);
+/* Of passes that run in this order over a kernel of the evaluator's, the first that lacks
+ * something, and what; NULL: each has what it needs. */
+const char *passes_misplaced(const char *const *names, int count, Buf *missing);
 
 #endif

@@ -25,7 +25,7 @@ def run(*command):
 
 
 def passes_until_sync(tilec):
-    names = run(tilec, "opt", "--list").stdout.split()
+    names = [line.split()[0] for line in run(tilec, "opt", "--list").stdout.splitlines()]
     return ",".join(names[:names.index("sync") + 1])
 
 

@@ -23,7 +23,7 @@ FILES = ["unusual_tilelang", "softmax", "wgmma_types", "tilelang_threads", "tile
 VALUES = ["0", "-1", "1", "3", "7", "64", "1000000", "9223372036854775807", "-9223372036854775808", "[0, 0]", "[1]", "[-1, 5]", "[3, 1, 2, 9]",
           "add", "x", None]
 ADDED = {"INT": ["1", "2", "-1", "9223372036854775807"], "INTS": ["[1, 0]", "[-1]"], "TEXT": ["add"], "FLOAT": ["1.0"]}
-OP = re.compile(r"\s*(?:%[^=]*= )?([a-z_]+)\b")
+OP = re.compile(r"\s*(?:%[^=]*= |#\w+ = \{)?([a-z_]+)\b")  # of a layout's line: "shape"
 VALUE = re.compile(r"\s*(%[\w.]+) = .* : ([a-z]+\d*(?:<[a-z]\w*)?)[^:]*$")
 ATTR = re.compile(r'(\w+) = (\[[^\]]*\]|"[^"]*"|[^,}\]]+)(, )?')
 OWN = re.compile(r"\{\w+ = [^{}]*\}")
@@ -41,7 +41,7 @@ def texts(tilec, path):
     """The kernels after each pass."""
     words = ["opt", path] if path.endswith(".ir") else [path, "--arch=sm_90a", "-S", "-o", os.devnull]
     done = subprocess.run([tilec, *words, "--print-after", "all"], capture_output=True, text=True)
-    return [text for text in re.split(r"(?m)^# after \w+\n", done.stderr)[1:] if len(text) < LONGEST]
+    return [text for text in re.split(r"(?m)^# after .*\n", done.stderr)[1:] if len(text) < LONGEST]
 
 
 def changed(op, line):
@@ -108,7 +108,7 @@ def lies(lines, all_attributes, met):
             kinds += [((op[1], "missing"), None), ((op[1], "twice"), f"{line}\n{line}")]
         yield from (((*kind, stage), i, new) for kind, new in kinds)
         names = (op[1], *re.findall(r"(\w+) = ", line))
-        if names not in met and op[1] not in ("kernel", "tensor"):
+        if names not in met and op[1] not in ("kernel", "tensor", "shape"):
             met.add(names)
             yield from ((kind, i, new) for kind, new in added(op[1], line, all_attributes))
         if value:

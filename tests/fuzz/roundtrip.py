@@ -50,7 +50,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=20)
     options = parser.parse_args()
-    names, failures = run(options.tilec, "opt", "--list").stdout.split(), 0
+    names, failures = [line.split()[0] for line in run(options.tilec, "opt", "--list").stdout.splitlines()], 0
     for seed in range(options.seed, options.seed + options.count):
         kernel = make_kernel(seed)
         kernel.params = [(name, "int32" if kind == "int" else kind, value) for name, kind, value in kernel.params]

@@ -616,6 +616,16 @@ static const char laid_out_text[] = "kernel @laid stage LAID_OUT () {\n"
                                     "  }\n"
                                     "}\n";
 
+/* The same with a name for the layout, as it is printed. */
+static const char short_text[] = "kernel @laid stage LAID_OUT () {\n"
+                                 "  #l0 = LAYOUT\n"
+                                 "  %1 = const {value = 1} : i32\n"
+                                 "  launch %1, %1, %1 {warps = 1} {\n"
+                                 "    %2 = iota {dim = 0} : tile<i32, [32], #l0>\n"
+                                 "    %3 = add %2, %2 : tile<i32, [32], #l0>\n"
+                                 "  }\n"
+                                 "}\n";
+
 /* The text with each LAYOUT replaced by what a layout of those 32 elements prints as. */
 static char *with_layout(Session *session, const char *text)
 {
@@ -639,11 +649,49 @@ static void test_layouts_read_back(void **state)
     (void)state;
     Session *session = session_new();
     char *text = with_layout(session, laid_out_text);
-    expect_same_text(session, text);
+    expect_same_text(session, with_layout(session, short_text));
     int count;
     Kernel **kernels = read_text(session, text, &count);
     expect_valid(kernels[0]);
+    assert_string_equal(print_text(session, kernels, count), with_layout(session, short_text));
     free_kernels(kernels, count);
+    session_free(session);
+}
+
+/* Comments about buffers, roles and loops come out of what was read as they were. */
+static void test_notes(void **state)
+{
+    (void)state;
+    Session *session = session_new();
+    expect_same_text(session, "kernel @k stage TYPED (%h: i32) {\n"
+                              "  launch %h, %h, %h {warps = 5} {\n"
+                              "    # %s: buffer of 12288 bytes at 1024, 3 stages\n"
+                              "    # %m: mbarriers of 48 bytes at 0, 3 stages\n"
+                              "    %s = shared_alloc {offset = 1024, bytes = 12288, ring = 1} : "
+                              "shared<f16, [3, 32, 64]>\n"
+                              "    %m = shared_alloc {offset = 0, bytes = 48} : "
+                              "shared<i64, [2, 3]>\n"
+                              "    slot_init %m {warps = 4, count = 1}\n"
+                              "    %g = in_group {count = 128, begin = 0} : b1\n"
+                              "    %i = const {value = 0} : i32\n"
+                              "    %n = const {value = 9} : i32\n"
+                              "    %u = const {value = 1} : i32\n"
+                              "    if %g {\n"
+                              "      # consumer: threads 0 to 127\n"
+                              "      for %i, %n, %u (%j: i32) {\n"
+                              "        # pipeline of 3 stages, whose consumer waits here\n"
+                              "        slot_take %m, %i, %i {tensor = 1}\n"
+                              "        yield\n"
+                              "      }\n"
+                              "      yield\n"
+                              "    } {\n"
+                              "      # producer\n"
+                              "      slot_claim %m, %i, %i\n"
+                              "      slot_fill %m, %i\n"
+                              "      yield\n"
+                              "    }\n"
+                              "  }\n"
+                              "}\n");
     session_free(session);
 }
 
@@ -920,6 +968,13 @@ static void test_unreadable(void **state)
         {"kernel @t stage TYPED (%v: tile<i8, [1,1,1,1,1,1,1,1,1]>) {\n}", "too many dimensions"},
         {"kernel @t stage TYPED (%v: view<i8, [1], []>) {\n}", "as many strides as extents"},
         {"kernel @t stage TYPED (%v: tile<i8, [4], {nonsense}>) {\n}", "this is no layout"},
+        {"kernel @t stage TYPED () {\n%a = iota : tile<i32, [4], #l0>\n}", "#l0 is not defined"},
+        {"kernel @t stage TYPED () {\n#l0 = 4\n}", "this is no layout"},
+        {"kernel @t stage TYPED () {\n#l0 {shape [] block []}\n}", "expected '='"},
+        {"kernel @t stage TYPED () {\n#l0 = {shape [] block []}\n#l0 = {shape [] block []}\n}",
+         "#l0 is defined twice"},
+        {"kernel @t stage TYPED () {\n%a = grid_dim {dim = 0} : i32\n#l0 = {shape [] block []}\n}",
+         "expected an op"},
         {"kernel @\"\\q\" stage TYPED () {\n}", "unknown escape"},
         {"kernel @t stage TYPED () {\n}\nrest", "expected 'kernel'"},
     };
@@ -1022,6 +1077,7 @@ int main(void)
         cmocka_unit_test(test_numbers_read_back),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_layouts_read_back),
+        cmocka_unit_test(test_notes),
         cmocka_unit_test(test_clone_is_deep),
         cmocka_unit_test(test_change),
         cmocka_unit_test(test_inference),

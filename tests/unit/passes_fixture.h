@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "passes/analysis/context.h"
 #include "passes/passes.h"
 
 typedef struct Fixture {
@@ -45,11 +46,19 @@ static inline void fixture_close(Fixture *fixture)
     session_free(fixture->session);
 }
 
+static inline bool fixture_run_pass(Fixture *fixture, bool (*run)(Kernel *, PassContext *))
+{
+    PassContext context = {.kernel = fixture->kernel, .target = fixture->target};
+    const bool fine = !run || run(fixture->kernel, &context);
+    analysis_invalidate(&context);
+    return fine;
+}
+
 /* Runs the passes up to the stage, with the verifier after each. */
 static inline bool fixture_run(Fixture *fixture, Stage stage)
 {
     static const struct {
-        bool (*run)(Kernel *kernel, const Target *target);
+        bool (*run)(Kernel *kernel, PassContext *context);
         Stage gives;
     } rows[] = {
         {pass_bounds, STAGE_TYPED},          {pass_matrix, STAGE_TYPED},
@@ -60,7 +69,7 @@ static inline bool fixture_run(Fixture *fixture, Stage stage)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0] && rows[i].gives <= stage; i++) {
         if (fixture->kernel->stage > STAGE_TYPED && rows[i].gives <= fixture->kernel->stage)
             continue;
-        if (rows[i].run && !rows[i].run(fixture->kernel, fixture->target)) return false;
+        if (!fixture_run_pass(fixture, rows[i].run)) return false;
         fixture->kernel->stage = rows[i].gives;
         if (kernel_verify(fixture->kernel)) continue;
         show_reports(fixture->session);

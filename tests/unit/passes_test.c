@@ -165,11 +165,11 @@ static void test_bounds(void **state)
 {
     (void)state;
     Fixture fixture = open_add_one(plain_parameters, 128, 4);
-    pass_bounds(fixture.kernel, fixture.target);
+    assert_true(fixture_run_pass(&fixture, pass_bounds));
     assert_int_equal(op_attr(fixture_op(&fixture, OP_load, 0), ATTR_bounds)->integers[0], 2);
     fixture_close(&fixture);
     fixture = open_add_one(whole_parameters, 128, 4); /* whole tiles */
-    pass_bounds(fixture.kernel, fixture.target);
+    assert_true(fixture_run_pass(&fixture, pass_bounds));
     assert_int_equal(op_attr(fixture_op(&fixture, OP_load, 0), ATTR_bounds)->integers[0], 0);
     assert_int_equal(op_attr(fixture_op(&fixture, OP_store, 0), ATTR_bounds)->integers[0], 0);
     fixture_close(&fixture);
@@ -905,6 +905,105 @@ static void test_refusals(void **state)
                    STAGE_THREADED, "E0504");
 }
 
+/* ---- what passes need, give and break ---- */
+
+enum { MOST_PASSES = 64 };
+
+static int all_passes(const char *names[MOST_PASSES])
+{
+    int count = 0;
+    while (count < MOST_PASSES && pass_name_at(count)) {
+        names[count] = pass_name_at(count);
+        count++;
+    }
+    return count;
+}
+
+static int place_of_pass(const char *const *names, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0) return i;
+    fail_msg("there is no pass %s", name);
+    return -1;
+}
+
+/* `first` where `second` is, and the other way round. */
+static void expect_misplaced(const char *first, const char *second, const char *lacks)
+{
+    const char *names[MOST_PASSES];
+    const int count = all_passes(names), a = place_of_pass(names, count, first),
+              b = place_of_pass(names, count, second);
+    Buf missing = {0};
+    names[a] = second;
+    names[b] = first;
+    assert_non_null(passes_misplaced(names, count, &missing));
+    assert_string_equal(missing.data, lacks);
+    buf_free(&missing);
+}
+
+static void test_order_of_passes(void **state)
+{
+    (void)state;
+    const char *names[MOST_PASSES];
+    Buf missing = {0};
+    assert_null(passes_misplaced(names, all_passes(names), &missing));
+    assert_int_equal(missing.length, 0);
+    expect_misplaced("once", "simplify", "AS_WRITTEN");
+    expect_misplaced("promote", "affine", "SSA");
+    expect_misplaced("elements", "uniform", "ELEMENTS GROUPS");
+    expect_misplaced("bounds", "ring", "BOUNDS");
+    expect_misplaced("bounds", "order", "BOUNDS");
+    expect_misplaced("matrix", "infer_layout", "INSTRUCTIONS");
+    expect_misplaced("shared", "sync", "PLACED OFFSETS");
+    expect_misplaced("pipeline", "lower", "SYNCED OFFSETS BARRIERS");
+}
+
+/* A pass that somebody asks for by name is refused as those in a wrong table are. */
+static void expect_needs(const char *earlier, const char *pass, const char *needs)
+{
+    Fixture fixture = open_add_one(plain_parameters, 128, 4);
+    assert_true(!earlier || pass_run_named(fixture.kernel, fixture.target, earlier));
+    assert_false(pass_run_named(fixture.kernel, fixture.target, pass));
+    Buf report = {0};
+    diag_render(fixture.session->diags, DIAG_TEXT, false, &report);
+    assert_non_null(strstr(report.data, needs));
+    buf_free(&report);
+    fixture_close(&fixture);
+}
+
+static void test_needs(void **state)
+{
+    (void)state;
+    expect_needs(NULL, "copies", "pass 'copies' needs BOUNDS, which kernel");
+    expect_needs("simplify", "once", "pass 'once' needs AS_WRITTEN, which kernel");
+    expect_needs(NULL, "lower", "pass 'lower' needs SYNCED BOUNDS LAYOUTS OFFSETS BARRIERS, which kernel");
+}
+
+/* What is kept is found again by the next who asks, and is gone once the kernel has changed. */
+static void test_analyses(void **state)
+{
+    (void)state;
+    Fixture fixture = open_add_one(plain_parameters, 128, 4);
+    PassContext context = {.kernel = fixture.kernel, .target = fixture.target};
+    Op *load = (Op *)(uintptr_t)fixture_op(&fixture, OP_load, 0);
+    const Value *offset = load->operands[1], *wrong;
+    FactTable *ranges = analysis_ranges(&context);
+    assert_int_equal(facts_of(ranges, offset).multiple, 128);
+    assert_true(pass_bounds(fixture.kernel, &context));
+    analysis_keep(&context, 1u << ANALYSIS_RANGES);
+    assert_ptr_equal(analysis_ranges(&context), ranges);
+    assert_true(analysis_holds(&context, &wrong));
+    Builder before = builder_before(offset->op);
+    op_set_operand(offset->op, 1, build_const(&before, DTYPE_i32, 3));
+    assert_false(analysis_holds(&context, &wrong));
+    assert_ptr_equal(wrong, offset);
+    analysis_invalidate(&context);
+    assert_int_equal(facts_of(analysis_ranges(&context), offset).multiple, 3);
+    assert_true(analysis_holds(&context, &wrong));
+    analysis_invalidate(&context);
+    fixture_close(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -918,6 +1017,8 @@ int main(void)
         cmocka_unit_test(test_windows),      cmocka_unit_test(test_booleans),
         cmocka_unit_test(test_disagreement), cmocka_unit_test(test_hoisting),
         cmocka_unit_test(test_refusals),     cmocka_unit_test(test_all_passes),
+        cmocka_unit_test(test_needs),        cmocka_unit_test(test_order_of_passes),
+        cmocka_unit_test(test_analyses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,6 +97,8 @@ int tensor_unit(DType dtype);
 bool tensor_copy_of(Op *copy, const Layout *layout, TensorCopy *out);
 /* Whether the memory is such that the tensor unit can do so. */
 bool tensor_copy_fits(FactTable *facts, const TensorCopy *copy);
+/* Why a copy to a tile of this layout cannot be a TMA load; NULL: it can. */
+const char *tensor_copy_fault(FactTable *facts, Op *copy, const Layout *layout);
 /* Whether the tensor unit can write what `store` does, through shared memory, so many columns at a
  * time; 0: none. */
 bool tensor_store_fits(FactTable *facts, Op *store);

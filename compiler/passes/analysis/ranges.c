@@ -530,7 +530,7 @@ FactTable *facts_new(Kernel *kernel)
 
 void facts_free(FactTable *table)
 {
-    arena_free(table->arena);
+    if (table) arena_free(table->arena);
 }
 
 Facts facts_of(FactTable *table, const Value *value)
@@ -545,4 +545,34 @@ Facts facts_of(FactTable *table, const Value *value)
     apply_assumption(table, value, facts);
     map_set(table->arena, &table->known, value, facts);
     return *facts;
+}
+
+/* ---- whether answers that were kept are still right ---- */
+
+typedef struct Comparison {
+    FactTable *old, *fresh;
+    const Value *wrong;
+} Comparison;
+
+static bool facts_equal(Facts a, Facts b)
+{
+    return a.multiple == b.multiple && a.low == b.low && a.high == b.high;
+}
+
+static void compare_results(Op *op, void *context)
+{
+    Comparison *comparison = context;
+    for (int i = 0; i < op->result_count; i++) {
+        const Value *value = &op->results[i];
+        const Facts *known = map_get(&comparison->old->known, value);
+        if (known && !facts_equal(*known, facts_of(comparison->fresh, value)))
+            comparison->wrong = value;
+    }
+}
+
+const Value *facts_compare(FactTable *old, FactTable *fresh)
+{
+    Comparison comparison = {.old = old, .fresh = fresh};
+    kernel_visit(old->kernel, compare_results, &comparison);
+    return comparison.wrong;
 }

@@ -12,7 +12,10 @@ typedef struct Facts {
 
 typedef struct FactTable FactTable; /* remembers answers; made anew after a change of the IR */
 FactTable *facts_new(Kernel *kernel);
-void facts_free(FactTable *table);
+void facts_free(FactTable *table); /* may be NULL */
+/* A value of the kernel of which `old` remembers what `fresh` does not find; NULL: there is none.
+ */
+const Value *facts_compare(FactTable *old, FactTable *fresh);
 /* Of a scalar integer or pointer: parameters' multiples, constants, arithmetic, loop variables,
  * block indices (below a constant grid), `assume`. */
 Facts facts_of(FactTable *table, const Value *value);

@@ -1,7 +1,7 @@
 /* rounds.c: see rounds.h. */
 #include "passes/analysis/rounds.h"
 
-#include "passes/analysis/ranges.h"
+#include "passes/analysis/context.h"
 
 /* Of whole steps: as is known of it, or as it is written, if that does not overflow. */
 static bool has_whole_steps(FactTable *facts, const Value *end, int64_t step)
@@ -24,17 +24,15 @@ static bool has_equal_rounds(FactTable *facts, const Op *loop)
     return has_whole_steps(facts, loop->operands[1], step);
 }
 
-bool loop_settle_rounds(Kernel *kernel, Op *loop)
+bool loop_settle_rounds(PassContext *context, Op *loop)
 {
-    FactTable *facts = facts_new(kernel);
-    const bool found = loop->code == OP_for && has_equal_rounds(facts, loop);
-    facts_free(facts);
-    if (!found) return false;
+    if (loop->code != OP_for || !has_equal_rounds(analysis_ranges(context), loop)) return false;
     Value *own = loop->operands[0], *variable = loop->regions[0]->arguments[0];
     Builder before = builder_before(loop), inside = builder_before(loop->regions[0]->first);
     op_set_operand(loop, 0, build_const(&before, own->type->dtype, 0));
     Value *index = build2(&inside, OP_add, variable, own);
     value_replace(variable, index);
     op_set_operand(index->op, 0, variable);
+    analysis_invalidate(context);
     return true;
 }

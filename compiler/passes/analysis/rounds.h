@@ -7,6 +7,6 @@
 /* `for i in range(t, end, step)`, t a thread's index below the step, and the end a multiple of it:
  * all threads make as many rounds. It becomes a loop that is the same in all of them, to whose
  * variable t is added. False: it is not such a loop. */
-bool loop_settle_rounds(Kernel *kernel, Op *loop);
+bool loop_settle_rounds(PassContext *context, Op *loop);
 
 #endif

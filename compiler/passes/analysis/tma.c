@@ -11,36 +11,52 @@ int tensor_unit(DType dtype)
     return bits < BYTE ? BYTE / bits : 1;
 }
 
-/* A view that the host knows before the launch, whose rows begin at multiples of 16 bytes. */
-static bool has_map(FactTable *facts, const Access *access, int contiguous)
+/* Why the host cannot describe the memory: NULL, or what is wrong. */
+static const char *fault_of_pointer(FactTable *facts, const Access *access)
 {
-    const int64_t bits = dtype_memory_bits(access->view->dtype);
     const Parameter *parameter = pointer_parameter(access->op->parent->kernel, access->pointer);
-    if (!parameter || parameter->is_workspace) return false; /* whose place is found later */
-    if (facts_of(facts, access->pointer).multiple % UNIT_BYTES != 0 ||
-        !value_is_on_host(access->pointer))
-        return false;
-    for (int d = 0; d < access->rank; d++) {
-        if (!value_is_on_host(access->extents[d]) || !value_is_on_host(access->strides[d]))
-            return false;
-        if (d != contiguous &&
-            facts_of(facts, access->strides[d]).multiple % (UNIT_BYTES * 8 / bits))
-            return false;
-    }
-    /* rows are whole units of the map, and boxes begin at one */
-    const int each = tensor_unit(access->view->dtype);
-    return facts_of(facts, access->extents[contiguous]).multiple % each == 0 &&
-           facts_of(facts, access->offsets[contiguous]).multiple % each == 0;
+    return !parameter                ? "its pointer is no parameter"
+           : parameter->is_workspace ? "its memory is a workspace, whose place is found later"
+           : facts_of(facts, access->pointer).multiple % UNIT_BYTES != 0
+               ? "the address is not known to be a multiple of 16 bytes"
+           : !value_is_on_host(access->pointer) ? "the address is not known before the launch"
+                                                : NULL;
 }
 
-/* Coordinates are i32. */
-static bool offsets_fit(FactTable *facts, const Access *access)
+static const char *fault_of_strides(FactTable *facts, const Access *access, int contiguous)
 {
+    const int64_t bits = dtype_memory_bits(access->view->dtype);
+    for (int d = 0; d < access->rank; d++) {
+        if (!value_is_on_host(access->extents[d]) || !value_is_on_host(access->strides[d]))
+            return "an extent or stride is not known before the launch";
+        if (d != contiguous &&
+            facts_of(facts, access->strides[d]).multiple % (UNIT_BYTES * 8 / bits))
+            return "rows are not known to begin at multiples of 16 bytes";
+    }
+    return NULL;
+}
+
+/* Rows are whole units of the map, and boxes begin at one; coordinates are i32. */
+static const char *fault_of_offsets(FactTable *facts, const Access *access, int contiguous)
+{
+    const int each = tensor_unit(access->view->dtype);
+    if (facts_of(facts, access->extents[contiguous]).multiple % each != 0 ||
+        facts_of(facts, access->offsets[contiguous]).multiple % each != 0)
+        return "a row of packed numbers is not known to begin and end with a whole byte";
     for (int d = 0; d < access->rank; d++) {
         const Facts offset = facts_of(facts, access->offsets[d]);
-        if (offset.low < INT32_MIN || offset.high > INT32_MAX) return false;
+        if (offset.low < INT32_MIN || offset.high > INT32_MAX)
+            return "an offset is not known to fit 32 bits";
     }
-    return true;
+    return NULL;
+}
+
+/* A view that the host knows before the launch, whose rows begin at multiples of 16 bytes. */
+static const char *fault_of_memory(FactTable *facts, const Access *access, int contiguous)
+{
+    const char *fault = fault_of_pointer(facts, access);
+    if (!fault) fault = fault_of_strides(facts, access, contiguous);
+    return fault ? fault : fault_of_offsets(facts, access, contiguous);
 }
 
 /* A box that is stored may not begin before the tensor: that is an illegal instruction. */
@@ -85,9 +101,18 @@ bool tensor_copy_of(Op *copy, const Layout *layout, TensorCopy *out)
     return boxes.possible && out->rows > 0;
 }
 
+const char *tensor_copy_fault(FactTable *facts, Op *copy, const Layout *layout)
+{
+    TensorCopy how;
+    if (!layout) return "its shared tile has not two dimensions, with rows of 32 bytes or more";
+    if (!tensor_copy_of(copy, layout, &how))
+        return "its tile does not go along the memory's contiguous dimension, or has no boxes";
+    return fault_of_memory(facts, &how.access, how.dim[0]);
+}
+
 bool tensor_copy_fits(FactTable *facts, const TensorCopy *copy)
 {
-    return has_map(facts, &copy->access, copy->dim[0]) && offsets_fit(facts, &copy->access);
+    return !fault_of_memory(facts, &copy->access, copy->dim[0]);
 }
 
 /* ---- stores ---- */
@@ -146,6 +171,6 @@ bool tensor_store_fits(FactTable *facts, Op *store)
     return columns && access.rank <= TENSOR_RANK && contiguous >= 0 &&
            access.tile_dim[contiguous] == 1 && shape[0] <= TENSOR_ROWS &&
            layout_panels(layouts, 2, shape, dtype_bits(access.tile->dtype)) &&
-           has_map(facts, &access, contiguous) && offsets_fit(facts, &access) &&
-           begins_inside(&access) && is_alone(store);
+           !fault_of_memory(facts, &access, contiguous) && begins_inside(&access) &&
+           is_alone(store);
 }

@@ -8,16 +8,16 @@
  * difference is remembered. */
 #include "passes/analysis/uniformity.h"
 #include "ir/op_vec.h"
+#include "passes/analysis/context.h"
 #include "passes/analysis/thread_offset.h"
 
 struct Agreement {
-    Kernel *kernel;
+    PassContext *context;
     Arena *arena;
     ThreadGroup threads; /* that the answers in `seen` and `vanish` are for */
     Map seen;            /* values that do not differ, or are being looked at */
     Map vanish;          /* op -> whether its operands' differences vanish in it */
     Map stores;          /* local_alloc -> OpVec: what is stored to it */
-    FactTable *facts;    /* NULL: nobody has asked */
     Op *source;          /* of the last difference found */
     NamedValues named;   /* the values with names that follow from it, what was asked about last */
     int depth;           /* of values that are looked at behind others */
@@ -37,21 +37,19 @@ static void note_store(Op *op, void *context)
     vec_push(agreement->arena, stores, op);
 }
 
-Agreement *agreement_new(Kernel *kernel)
+Agreement *agreement_new(PassContext *context)
 {
     Arena *arena = arena_new();
     Agreement *agreement = arena_new_of(arena, Agreement);
     agreement->arena = arena;
-    agreement->kernel = kernel;
-    kernel_visit(kernel, note_store, agreement);
+    agreement->context = context;
+    kernel_visit(context->kernel, note_store, agreement);
     return agreement;
 }
 
 void agreement_free(Agreement *agreement)
 {
-    if (!agreement) return;
-    if (agreement->facts) facts_free(agreement->facts);
-    arena_free(agreement->arena);
+    if (agreement) arena_free(agreement->arena);
 }
 
 static bool differs(Agreement *agreement, const Value *value);
@@ -172,10 +170,9 @@ static bool differences_vanish(Agreement *agreement, const Op *op)
     if (!offset_may_vanish(op)) return false;
     const void *known = map_get(&agreement->vanish, op);
     if (known) return known == op;
-    if (!agreement->facts) agreement->facts = facts_new(agreement->kernel);
     map_set(agreement->arena, &agreement->vanish, op, agreement); /* for those who ask meanwhile */
-    const bool vanish =
-        offset_is_common(agreement->facts, op, agreement->threads, is_common, agreement);
+    const bool vanish = offset_is_common(analysis_ranges(agreement->context), op,
+                                         agreement->threads, is_common, agreement);
     if (vanish) map_set(agreement->arena, &agreement->vanish, op, (void *)op);
     return vanish;
 }

@@ -8,7 +8,7 @@
 #include "ir/rebuild.h"
 
 typedef struct Agreement Agreement;
-Agreement *agreement_new(Kernel *kernel);
+Agreement *agreement_new(PassContext *context);
 void agreement_free(Agreement *agreement); /* may be NULL */
 /* The op by which the value differs between the threads; NULL: it is the same in all of them. */
 const Op *threads_differ(Agreement *agreement, const Value *value, ThreadGroup threads);

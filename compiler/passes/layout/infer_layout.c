@@ -7,6 +7,7 @@
  * largest class that is left takes what its loads or stores like best, and so on. Splats and iotas
  * are copied to each use first, so that they tie nothing together. Where an op then needs another
  * layout than its operand has, convert.c inserts a conversion. */
+#include "passes/analysis/context.h"
 #include "passes/layout/layouts.h"
 
 #include "passes/layout/matrix.h"
@@ -431,25 +432,24 @@ static void lay_out(Inference *inference)
     region_visit(inference->region, limit_converted, inference);
 }
 
-static bool lay_out_launch(Kernel *kernel, Op *launch, const Target *target)
+static bool lay_out_launch(Kernel *kernel, Op *launch, PassContext *context)
 {
     Inference inference = {.kernel = kernel,
                            .region = launch_region(launch),
-                           .target = target,
+                           .target = context->target,
                            .warps = launch_warps(launch)};
     inference.arena = arena_new();
-    inference.facts = facts_new(kernel);
+    inference.facts = analysis_ranges(context);
     lay_out(&inference);
-    facts_free(inference.facts);
     arena_free(inference.arena);
     return !inference.failed;
 }
 
-bool pass_infer_layout(Kernel *kernel, const Target *target)
+bool pass_infer_layout(Kernel *kernel, PassContext *context)
 {
     bool fine = true;
     for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch) fine &= lay_out_launch(kernel, op, target);
+        if (op->code == OP_launch) fine &= lay_out_launch(kernel, op, context);
     kernel->stage = STAGE_LAID_OUT;
     return fine;
 }

@@ -159,9 +159,9 @@ static void close_dots(Kernel *kernel)
     if (others) kernel_visit(kernel, close_dot, NULL);
 }
 
-bool pass_matrix(Kernel *kernel, const Target *target)
+bool pass_matrix(Kernel *kernel, PassContext *context)
 {
-    Choice choice = {.kernel = kernel, .target = target, .arena = arena_new()};
+    Choice choice = {.kernel = kernel, .target = context->target, .arena = arena_new()};
     kernel_visit(kernel, mark_chain, &choice);
     kernel_visit(kernel, choose_instruction, &choice);
     close_dots(kernel);

@@ -125,9 +125,9 @@ static void look(Op *loop, void *context)
     }
 }
 
-bool pass_sides(Kernel *kernel, const Target *target)
+bool pass_sides(Kernel *kernel, PassContext *context)
 {
-    Sides sides = {.kernel = kernel, .target = target};
-    if (target_has(target, HAS_WGMMA)) kernel_visit(kernel, look, &sides);
+    Sides sides = {.kernel = kernel, .target = context->target};
+    if (target_has(context->target, HAS_WGMMA)) kernel_visit(kernel, look, &sides);
     return true;
 }

@@ -88,10 +88,10 @@ static void set_count(Warps *warps, Kernel *kernel, Op *launch)
                   WARP * given);
 }
 
-bool pass_warps(Kernel *kernel, const Target *target)
+bool pass_warps(Kernel *kernel, PassContext *context)
 {
     for (Op *op = kernel->host->first; op; op = op->next) {
-        Warps warps = {.kernel = kernel, .target = target};
+        Warps warps = {.kernel = kernel, .target = context->target};
         if (op->code != OP_launch) continue;
         region_visit(launch_region(op), look_at, &warps);
         if (warps.seen && !warps.depends) set_count(&warps, kernel, op);

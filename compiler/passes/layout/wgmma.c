@@ -322,9 +322,10 @@ const char *choose_wgmma(Kernel *kernel, const Target *target, Op *dot)
     if (a.place.tile) give_layout(kernel, &a);
     const Type *c = dot->results[0].type;
     kernel_remark(
-        kernel, dot->span, "a product of %lld x %lld x %lld by %s, a from %s",
+        kernel, dot->span, "a product of %lld x %lld x %lld by %s, a from %s, %s",
         (long long)c->shape[0], (long long)c->shape[1], (long long)dot->operands[0]->type->shape[1],
-        instruction_name(kernel, &arrangement), a.place.tile ? "shared memory" : "registers");
+        instruction_name(kernel, &arrangement), a.place.tile ? "shared memory" : "registers",
+        op_int(dot, ATTR_open, 0) ? "asynchronous" : "waited for at once");
     replace_dot(kernel, dot, &a, &b, &arrangement);
     return NULL;
 }

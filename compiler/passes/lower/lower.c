@@ -5,6 +5,7 @@
  * table does the rest, and whatever a loop or branch carries is laid out flat. Ops that only say
  * where elements are (splat, broadcast, reshape, transpose, convert) become other names for the
  * same scalars. */
+#include "passes/analysis/context.h"
 #include "passes/lower/lower.h"
 
 /* ---- values ---- */
@@ -454,18 +455,18 @@ static void lower_launch(Lower *lower, Op *launch)
     op_erase(launch);
 }
 
-bool pass_lower(Kernel *kernel, const Target *target)
+bool pass_lower(Kernel *kernel, PassContext *context)
 {
-    FactTable *facts = facts_new(kernel);
+    FactTable *facts = analysis_ranges(context);
     for (Op *op = kernel->host->first, *next; op; op = next) {
         next = op->next;
         if (op->code != OP_launch) continue;
-        Lower lower = {.kernel = kernel, .target = target, .arena = arena_new(), .facts = facts};
+        Lower lower = {
+            .kernel = kernel, .target = context->target, .arena = arena_new(), .facts = facts};
         lower.keys = interner_new(lower.arena);
         lower_launch(&lower, op);
         arena_free(lower.arena);
     }
-    facts_free(facts);
     for (Op *op = kernel->host->first, *next; op; op = next) {
         next = op->next;
         if (op->code == OP_assume) op_erase(op); /* its require stays */

@@ -262,6 +262,7 @@ static const char *fault_of_vector(Lower *lower, const Memory *memory)
 
 void memory_remark(Lower *lower, const Memory *memory)
 {
+    enum { LEAST_COPY = 4 }; /* bytes of a cp.async */
     const Access *access = &memory->access;
     const int dim = access_contiguous(access);
     const int64_t element = dtype_memory_bits(access->view->dtype) / 8,
@@ -269,7 +270,8 @@ void memory_remark(Lower *lower, const Memory *memory)
                   row = dim < 0 ? ACCESS_BYTES : access->span[dim] * element;
     const char *what = access->op->code == OP_store  ? "a store"
                        : access->op->code == OP_load ? "a load"
-                                                     : "a copy";
+                       : bytes >= LEAST_COPY         ? "a copy by cp.async"
+                                                     : "a copy by loads and stores";
     if (bytes < ACCESS_BYTES && bytes < row)
         kernel_remark(lower->kernel, access->op->span, "%s of %lld bytes at a time: %s", what,
                       (long long)bytes, fault_of_vector(lower, memory));

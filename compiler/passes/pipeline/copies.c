@@ -12,6 +12,7 @@
  * Where a loop does nothing but one product of tiles that follow each other along k, a round does
  * several rounds' work: fewer barriers, and rows as long as the tensor core likes them. */
 #include "passes/analysis/access.h"
+#include "passes/analysis/context.h"
 #include "passes/analysis/loop.h"
 #include "passes/layout/matrix.h"
 #include "ir/rebuild.h"
@@ -41,6 +42,7 @@ typedef struct Feed {
 
 typedef struct Loop {
     Kernel *kernel;
+    PassContext *context;
     const Target *target;
     Arena *arena;
     Region *launch;
@@ -110,10 +112,7 @@ static Op *store_to(const Loop *loop, const Op *alloc)
 
 static int64_t bytes_at_once(const Loop *loop, Op *load)
 {
-    FactTable *facts = facts_new(loop->kernel);
-    const int64_t bytes = access_bytes(facts, load);
-    facts_free(facts);
-    return bytes;
+    return access_bytes(analysis_ranges(loop->context), load);
 }
 
 /* What a matrix instruction takes of b would lie along memory: each warp would load its own, which
@@ -505,16 +504,20 @@ static void consider(Loop *loop)
     make_copies(loop);
     join_rounds(loop);
     op_set_int(loop->op, ATTR_stages, choose_stages(loop, round_bytes(loop)));
+    analysis_invalidate(loop->context);
 }
 
-static void consider_loops(Kernel *kernel, const Target *target, Region *launch, Region *region)
+static void consider_loops(PassContext *context, Region *launch, Region *region)
 {
     for (Op *op = region->first, *next; op; op = next) {
         next = op->next;
-        for (int i = 0; i < op->region_count; i++)
-            consider_loops(kernel, target, launch, op->regions[i]);
+        for (int i = 0; i < op->region_count; i++) consider_loops(context, launch, op->regions[i]);
         if (op->code != OP_for) continue;
-        Loop loop = {.kernel = kernel, .target = target, .arena = arena_new(), .launch = launch};
+        Loop loop = {.kernel = context->kernel,
+                     .context = context,
+                     .target = context->target,
+                     .arena = arena_new(),
+                     .launch = launch};
         loop.op = op;
         loop.body = op->regions[0];
         consider(&loop);
@@ -522,10 +525,10 @@ static void consider_loops(Kernel *kernel, const Target *target, Region *launch,
     }
 }
 
-bool pass_copies(Kernel *kernel, const Target *target)
+bool pass_copies(Kernel *kernel, PassContext *context)
 {
     for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch && target_has(target, HAS_CP_ASYNC))
-            consider_loops(kernel, target, launch_region(op), launch_region(op));
+        if (op->code == OP_launch && target_has(context->target, HAS_CP_ASYNC))
+            consider_loops(context, launch_region(op), launch_region(op));
     return true;
 }

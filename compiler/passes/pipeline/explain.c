@@ -44,12 +44,12 @@ static void find_producers(Op *op, void *context)
 static const char *who_fills(Kernel *kernel, const Loop *loop, Buf *out)
 {
     int producers = 0;
-    if (loop->by_unit) return "which the tensor unit fills";
+    if (loop->by_unit) return "filled by TMA loads";
     if (loop->takes) {
         kernel_visit(kernel, find_producers, &producers);
-        buf_printf(out, "which %d threads of their own fill", producers);
+        buf_printf(out, "filled by %d producer threads with cp.async", producers);
     } else {
-        buf_printf(out, "copied to %d rounds ahead", (int)loop->waits + 1);
+        buf_printf(out, "filled by cp.async %d iterations ahead", (int)loop->waits + 1);
     }
     return out->data;
 }
@@ -68,8 +68,9 @@ static void remark_ring(Kernel *kernel, const Loop *loop)
 {
     const long long slots = loop->rings[0]->results[0].type->shape[0];
     Buf text = {0};
-    kernel_remark(kernel, loop->op->span, "a loop pipelined over %lld slots of %lld bytes, %s",
-                  slots, (long long)slot_bytes(loop), who_fills(kernel, loop, &text));
+    kernel_remark(kernel, loop->op->span,
+                  "a loop multi-buffered over %lld stages of %lld bytes, %s", slots,
+                  (long long)slot_bytes(loop), who_fills(kernel, loop, &text));
     buf_free(&text);
 }
 
@@ -83,15 +84,15 @@ static void explain_loop(Kernel *kernel, const Op *op)
         remark_ring(kernel, &loop);
     else if (loop.copies)
         kernel_remark(kernel, op->span,
-                      "a loop not pipelined: each round waits for its own copies to shared memory");
+                      "a loop not multi-buffered: each iteration waits for its own copies");
 }
 
 static void explain_op(Op *op, void *context)
 {
     Kernel *kernel = context;
     if (op->code == OP_for || op->code == OP_while) explain_loop(kernel, op);
-    if (op->code == OP_tensor_copy) kernel_remark(kernel, op->span, "a copy by the tensor unit");
-    if (op->code == OP_tensor_store) kernel_remark(kernel, op->span, "a store by the tensor unit");
+    if (op->code == OP_tensor_copy) kernel_remark(kernel, op->span, "a copy by TMA load");
+    if (op->code == OP_tensor_store) kernel_remark(kernel, op->span, "a store by TMA store");
     if (op->code == OP_launch && op_attr(op, ATTR_persistent))
         kernel_remark(kernel, kernel->span,
                       "blocks take turns: as many as the device runs at a time are launched");
@@ -101,9 +102,9 @@ static void explain_op(Op *op, void *context)
                       "bytes: each half of it, if the grid is even along x");
 }
 
-bool pass_explain(Kernel *kernel, const Target *target)
+bool pass_explain(Kernel *kernel, PassContext *context)
 {
-    (void)target;
+    (void)context;
     if (kernel->wants_remarks) kernel_visit(kernel, explain_op, kernel);
     return true;
 }

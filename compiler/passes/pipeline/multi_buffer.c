@@ -19,6 +19,7 @@
 #include "passes/pipeline/multi_buffer.h"
 
 #include "passes/analysis/access.h"
+#include "passes/analysis/context.h"
 #include "passes/analysis/loop.h"
 #include "passes/layout/matrix.h"
 #include "ir/rebuild.h"
@@ -462,9 +463,8 @@ static bool reads_rings(const Pipeline *pipeline, const Value *value)
  * from registers, and whose sums nothing else touches. */
 static Op *slots_dot(const Pipeline *pipeline)
 {
-    FactTable *facts = facts_new(pipeline->pass->kernel);
+    FactTable *facts = analysis_ranges(pipeline->pass->context);
     Op *dot = pipeline->rings.count ? only_dot(pipeline, facts) : NULL;
-    facts_free(facts);
     return dot && sum_of(pipeline, dot) >= 0 && reads_rings(pipeline, dot->operands[0]) &&
                    reads_rings(pipeline, dot->operands[1])
                ? dot
@@ -503,16 +503,18 @@ static bool has_no_company(const Pipeline *pipeline, const Op *dot)
 
 /* Threads that multiply and add by themselves have better things to do than to copy. They read many
  * rows at one k, which must not lie in the same banks; or along a row. */
-static bool is_for_threads(Pipeline *pipeline, const Op *dot)
+static const char *fault_of_threads(Pipeline *pipeline, const Op *dot)
 {
-    if (!dot || dot_has_instruction(dot, pipeline->pass->target) || has_no_company(pipeline, dot))
-        return false;
+    if (!dot) return "the loop does more than one product of what it copies";
+    if (dot_has_instruction(dot, pipeline->pass->target)) return "the product is not by wgmma";
+    if (has_no_company(pipeline, dot))
+        return "no other block multiplies while a thread begins the loads";
     for (size_t i = 0; i < pipeline->rings.count; i++)
         pipeline->rings.data[i].is_plain = !has_k_in_rows(dot, &pipeline->rings.data[i]);
     pipeline->by_tensor = are_by_tensor(pipeline);
-    if (can_fill(pipeline)) return true;
-    pipeline->by_tensor = false;
-    return false;
+    const char *fault = fault_of_fill(pipeline);
+    if (fault) pipeline->by_tensor = false;
+    return fault;
 }
 
 static Value *build_dot_wait(Builder *builder, Value *tile)
@@ -561,21 +563,43 @@ static void build_pipeline(Pipeline *pipeline)
 
 /* With slots enough, the tensor core need not be waited for in the round that it starts in: the
  * slot that it reads is filled again a round later. Registers that it reads could not be. */
-static void build_loop(Pipeline *pipeline)
+static const char *fault_of_open(const Pipeline *pipeline, const Op *dot, bool splits)
 {
     enum { SLOTS_ENOUGH = 4, SLOTS_ENOUGH_SPLIT = 3 };
+    if (!wgmma_fits(pipeline->pass->kernel, pipeline->pass->target, dot))
+        return "it reads registers that the next iteration writes";
+    return pipeline->stages >= (splits ? SLOTS_ENOUGH_SPLIT : SLOTS_ENOUGH)
+               ? NULL
+               : "it takes 4 stages, or 3 where producers fill them";
+}
+
+/* A product by wgmma: who fills the stages, and whether it is left in flight. */
+static bool plan_wgmma(Pipeline *pipeline, Op *dot)
+{
+    Kernel *kernel = pipeline->pass->kernel;
+    const char *whole = fault_of_split(pipeline, dot);
+    if (whole)
+        kernel_remark(kernel, pipeline->loop->span, "a loop without producer warps: %s", whole);
+    const char *fault = fault_of_open(pipeline, dot, !whole);
+    if (fault)
+        kernel_remark(kernel, dot->span, "a product not left in flight for an iteration: %s",
+                      fault);
+    pipeline->open = fault ? NULL : dot;
+    return !whole;
+}
+
+static void build_loop(Pipeline *pipeline)
+{
     Op *any = slots_dot(pipeline), *dot = is_for_wgmma(pipeline, any) ? any : NULL;
-    const bool splits = dot && can_split(pipeline, dot);
-    const bool may_stay_open =
-        dot && wgmma_fits(pipeline->pass->kernel, pipeline->pass->target, dot);
-    pipeline->ahead = pipeline->stages - 1;
-    if (may_stay_open && pipeline->stages >= (splits ? SLOTS_ENOUGH_SPLIT : SLOTS_ENOUGH)) {
-        pipeline->open = dot;
-        pipeline->ahead--;
-    }
+    const bool splits = dot && plan_wgmma(pipeline, dot);
+    pipeline->ahead = pipeline->stages - (pipeline->open ? 2 : 1);
+    const char *fault = splits ? NULL
+                        : dot  ? fault_of_fill(pipeline)
+                               : fault_of_threads(pipeline, any);
+    if (fault) ring_remark_copies(pipeline, fault);
     if (splits)
         split(pipeline);
-    else if (dot ? can_fill(pipeline) : is_for_threads(pipeline, any))
+    else if (!fault)
         fill(pipeline);
     else
         build_pipeline(pipeline);
@@ -591,7 +615,9 @@ static void pipeline_region(const Pass *pass, Region *region)
         Pipeline pipeline = {
             .pass = pass, .loop = op, .stages = (int)stages, .ahead = (int)stages - 1};
         consider_loop(&pipeline);
-        if (pipeline.rings.count) build_loop(&pipeline);
+        if (!pipeline.rings.count) continue;
+        analysis_invalidate(pass->context);
+        build_loop(&pipeline);
     }
 }
 
@@ -623,6 +649,8 @@ static void copy_through_registers(const Pass *pass, Op *copy)
     load->attrs = copy->attrs;
     load->attr_count = copy->attr_count;
     build2(&builder, OP_shared_store, copy->operands[1], &load->results[0]);
+    kernel_remark(pass->kernel, copy->span,
+                  "a copy through registers: it has %d bytes a thread or fewer", REGISTER_BYTES);
     op_erase(copy);
 }
 
@@ -639,7 +667,7 @@ static bool meets(Copies *copies, const Op *next)
     for (size_t i = 0; i < copies->begun.count; i++) {
         const Value *earlier = copies->begun.data[i], *later = next->operands[1];
         if (shared_root(earlier) != shared_root(later)) continue;
-        if (!copies->agreement) copies->agreement = agreement_new(copies->pass->kernel);
+        if (!copies->agreement) copies->agreement = analysis_uniformity(copies->pass->context);
         if (!shared_parts_apart(copies->agreement, earlier, (Round){ROUND_SAME, NULL}, later))
             return true;
     }
@@ -676,16 +704,17 @@ static void lower_copy(Op *op, void *context)
         copy_at_once(copies, op);
 }
 
-bool pass_ring(Kernel *kernel, const Target *target)
+bool pass_ring(Kernel *kernel, PassContext *context)
 {
-    Pass pass = {.kernel = kernel, .target = target, .arena = arena_new()};
+    Pass pass = {
+        .kernel = kernel, .context = context, .target = context->target, .arena = arena_new()};
     for (Op *op = kernel->host->first; op; op = op->next) {
         if (op->code != OP_launch) continue;
         pass.launch = launch_region(op);
         pipeline_region(&pass, pass.launch);
+        analysis_invalidate(context);
         Copies copies = {.pass = &pass};
         region_visit(pass.launch, lower_copy, &copies);
-        agreement_free(copies.agreement);
     }
     arena_free(pass.arena);
     return true;

@@ -17,6 +17,7 @@ typedef struct Ring {
 
 typedef struct Pass {
     Kernel *kernel;
+    PassContext *context;
     const Target *target;
     Arena *arena;
     Region *launch;
@@ -85,8 +86,12 @@ void turns_end(const Turn *turn, Value *slot, Value *parity);
 /* The tensor unit can do all of a round's copies, to slots that are laid out so. */
 bool are_by_tensor(const Pipeline *pipeline);
 void ring_lay_out(const Pipeline *pipeline, Ring *ring);
-/* Whether warps of their own may fill the rings of the loop, whose only work is `dot`. */
-bool can_split(Pipeline *pipeline, const Op *dot);
+/* Says of the loop's copies, which are by cp.async, why they are no TMA loads: `fault` is that of
+ * a loop where all of them could be. */
+void ring_remark_copies(const Pipeline *pipeline, const char *fault);
+/* Why warps of their own may not fill the rings of the loop, whose only work is `dot`; NULL: they
+ * may. */
+const char *fault_of_split(Pipeline *pipeline, const Op *dot);
 /* Lets them do it. */
 void split(Pipeline *pipeline);
 /* The barriers of the rings' slots, made where the builder is. */
@@ -114,8 +119,8 @@ Value *pairs_other(const Pipeline *pipeline, Builder *builder);
 
 /* ---- tma_multi_buffer.c ---- */
 
-/* Whether one of the threads that compute may have the tensor unit fill the rings, and that. */
-bool can_fill(const Pipeline *pipeline);
+/* Why no thread that computes may have the tensor unit fill the rings, or NULL, and that. */
+const char *fault_of_fill(const Pipeline *pipeline);
 void fill(Pipeline *pipeline);
 
 #endif

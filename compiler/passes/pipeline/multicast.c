@@ -8,6 +8,7 @@
  *
  * Only where the grid is even along x do both need the same: elsewhere each copies all of it for
  * itself, and gives its own slots back twice, so that the barriers' counts are always the same. */
+#include "passes/analysis/context.h"
 #include "passes/pipeline/multi_buffer.h"
 
 #include "ir/rebuild.h"
@@ -85,7 +86,7 @@ static bool is_much(const Pipeline *pipeline)
 void pairs_find(Pipeline *pipeline, const Op *dot)
 {
     bool any = false;
-    FactTable *facts = facts_new(pipeline->pass->kernel);
+    FactTable *facts = analysis_ranges(pipeline->pass->context);
     const bool may = pipeline->persistent && target_has(pipeline->pass->target, HAS_CLUSTER) &&
                      has_same_rounds(pipeline->loop);
     for (size_t i = 0; i < pipeline->rings.count; i++) {
@@ -94,7 +95,6 @@ void pairs_find(Pipeline *pipeline, const Op *dot)
         any |= ring->half >= 0;
     }
     pipeline->pairs = any && (type_elements(dot->results[0].type) >= LARGE || is_much(pipeline));
-    facts_free(facts);
 }
 
 /* ---- what they do ---- */

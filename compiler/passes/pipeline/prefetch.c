@@ -252,9 +252,9 @@ static void pipeline_region(Kernel *kernel, Region *region)
     }
 }
 
-bool pass_pipeline(Kernel *kernel, const Target *target)
+bool pass_pipeline(Kernel *kernel, PassContext *context)
 {
-    (void)target;
+    (void)context;
     pipeline_region(kernel, kernel->host);
     kernel->stage = STAGE_PIPELINED;
     return true;

@@ -101,9 +101,9 @@ static void reorder(Kernel *kernel, Op *launch)
     for (Op *op = region->first; op != rest; op = op->next) op->scratch = NULL;
 }
 
-bool pass_order(Kernel *kernel, const Target *target)
+bool pass_order(Kernel *kernel, PassContext *context)
 {
-    (void)target;
+    (void)context;
     for (Op *op = kernel->host->first; op; op = op->next) {
         if (op->code != OP_launch || launch_has_company(op)) continue;
         Traits traits = {0};

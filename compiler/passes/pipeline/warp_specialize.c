@@ -15,6 +15,7 @@
 #include "passes/pipeline/multi_buffer.h"
 
 #include "passes/layout/matrix.h"
+#include "passes/analysis/context.h"
 #include "passes/analysis/loop.h"
 #include "ir/rebuild.h"
 
@@ -178,25 +179,35 @@ void ring_lay_out(const Pipeline *pipeline, Ring *ring)
     op_set_int(slots->op, ATTR_align, ALIGN);
 }
 
-static bool is_by_tensor(const Pipeline *pipeline, FactTable *facts, const Ring *ring)
+/* Why the ring's copy cannot be a TMA load; NULL: it can. */
+static const char *fault_of_tma(const Pipeline *pipeline, const Ring *ring)
 {
+    enum { MOST_BYTES = 1 << 20 }; /* that a barrier counts */
     const Type *tile = ring->copy->operands[1]->type;
-    const Layout *layout = tile->rank == 2 ? ring_layout(pipeline, ring, tile) : NULL;
-    TensorCopy how;
-    return layout && tensor_copy_of(ring->copy, layout, &how) && tensor_copy_fits(facts, &how);
+    if (!target_has(pipeline->pass->target, HAS_TMA)) return "the architecture has none";
+    if (bytes_of_round(pipeline) >= MOST_BYTES)
+        return "a stage has more bytes than mbarriers count";
+    return tensor_copy_fault(analysis_ranges(pipeline->pass->context), ring->copy,
+                             tile->rank == 2 ? ring_layout(pipeline, ring, tile) : NULL);
 }
 
 bool are_by_tensor(const Pipeline *pipeline)
 {
-    enum { MOST_BYTES = 1 << 20 }; /* that a barrier counts */
-    if (!target_has(pipeline->pass->target, HAS_TMA) || bytes_of_round(pipeline) >= MOST_BYTES)
-        return false;
-    FactTable *facts = facts_new(pipeline->pass->kernel);
     bool all = true;
     for (size_t i = 0; i < pipeline->rings.count; i++)
-        all = all && is_by_tensor(pipeline, facts, &pipeline->rings.data[i]);
-    facts_free(facts);
+        all = all && !fault_of_tma(pipeline, &pipeline->rings.data[i]);
     return all;
+}
+
+void ring_remark_copies(const Pipeline *pipeline, const char *fault)
+{
+    if (!pipeline->pass->kernel->wants_remarks) return;
+    const char *others = are_by_tensor(pipeline) ? fault : "another copy of its loop cannot be one";
+    for (size_t i = 0; i < pipeline->rings.count; i++) {
+        const char *own = fault_of_tma(pipeline, &pipeline->rings.data[i]);
+        kernel_remark(pipeline->pass->kernel, pipeline->rings.data[i].copy->span,
+                      "a copy not by TMA load: %s", own ? own : others);
+    }
 }
 
 /* ---- several blocks in turn ---- */
@@ -245,11 +256,10 @@ enum { RESERVED = 2048 };
 /* The bytes beside the ring that what else is shared takes; `marks`: stores are told theirs. */
 static int64_t bytes_beside(const Pipeline *pipeline, bool marks)
 {
-    Room room = {.facts = facts_new(pipeline->pass->kernel),
+    Room room = {.facts = analysis_ranges(pipeline->pass->context),
                  .bytes = RESERVED - bytes_of_round(pipeline),
                  .marks = marks};
     region_visit(pipeline->pass->launch, add_tile_bytes, &room);
-    facts_free(room.facts);
     return room.bytes;
 }
 
@@ -298,32 +308,43 @@ static bool is_persistent(Pipeline *pipeline)
 
 /* No tile is used outside of the loop, and what is copied is not written before. Groups of threads
  * that the author makes behind the loop are parts of the consumers. */
-static bool is_free(const Pipeline *pipeline)
+static const char *fault_of_place(const Pipeline *pipeline)
 {
+    if (pipeline->loop->parent != pipeline->pass->launch)
+        return "the loop is within another loop or a branch";
     for (size_t i = 0; i < pipeline->rings.count; i++)
-        if (pipeline->rings.data[i].is_shared) return false;
-    return starts_freely(pipeline);
+        if (pipeline->rings.data[i].is_shared) return "a shared tile is used outside of the loop";
+    return starts_freely(pipeline) ? NULL : "memory that it copies may be written before the loop";
 }
 
-bool can_fill(const Pipeline *pipeline)
+const char *fault_of_fill(const Pipeline *pipeline)
 {
-    return pipeline->by_tensor && pipeline->loop->parent == pipeline->pass->launch &&
-           is_free(pipeline);
+    return pipeline->by_tensor ? fault_of_place(pipeline) : "not all copies are TMA loads";
 }
 
-bool can_split(Pipeline *pipeline, const Op *dot)
+/* Whether a producer is worth what it takes; NULL: it is. */
+static const char *fault_of_producer(const Pipeline *pipeline, const Op *dot)
+{
+    if (pipeline->by_tensor)
+        return costs_nothing(pipeline, dot)
+                   ? NULL
+                   : "a producer warp's registers would cost a block on each multiprocessor";
+    return is_alone(pipeline) ? NULL : "another block on the multiprocessor covers for this one";
+}
+
+const char *fault_of_split(Pipeline *pipeline, const Op *dot)
 {
     pipeline->by_tensor = are_by_tensor(pipeline);
-    if (pipeline->loop->parent != pipeline->pass->launch ||
-        !(pipeline->by_tensor ? costs_nothing(pipeline, dot) : is_alone(pipeline)))
-        return false;
-    if (!is_free(pipeline) || consumers_of(pipeline) + producers_of(pipeline) > MOST_THREADS ||
-        !are_known(pipeline))
-        return false;
+    const char *fault = fault_of_place(pipeline);
+    if (!fault) fault = fault_of_producer(pipeline, dot);
+    if (fault) return fault;
+    if (consumers_of(pipeline) + producers_of(pipeline) > MOST_THREADS)
+        return "a block may not have so many threads";
+    if (!are_known(pipeline)) return "what is copied depends on what threads compute";
     pipeline->lends = must_lend(pipeline, dot);
     pipeline->persistent = is_persistent(pipeline);
     pairs_find(pipeline, dot);
-    return true;
+    return NULL;
 }
 
 /* ---- the groups ---- */

@@ -8,6 +8,7 @@
  * the view; what is left of it chooses between what was loaded and zero, if it follows from indices
  * alone: what a program reads by its data it may have a reason not to read elsewhere. */
 #include "passes/analysis/access.h"
+#include "passes/analysis/context.h"
 
 #include "base/vec.h"
 
@@ -465,12 +466,10 @@ static void visit(Op *op, void *context)
         replace_put(pass, &block);
 }
 
-bool pass_affine(Kernel *kernel, const Target *target)
+bool pass_affine(Kernel *kernel, PassContext *context)
 {
-    (void)target;
-    Pass pass = {.kernel = kernel, .arena = arena_new(), .facts = facts_new(kernel)};
+    Pass pass = {.kernel = kernel, .arena = arena_new(), .facts = analysis_ranges(context)};
     kernel_visit(kernel, visit, &pass);
-    facts_free(pass.facts);
     arena_free(pass.arena);
     return true;
 }

@@ -6,6 +6,7 @@
  * range ends early enough, or where the offset counts whole tiles of an extent that is made of
  * whole tiles: i * T with i below cdiv(E, T) and E a multiple of T, i being a loop's variable or a
  * block's index. */
+#include "passes/analysis/context.h"
 #include "passes/ssa/outside.h"
 
 typedef struct Pass {
@@ -194,11 +195,9 @@ static void visit_access(Op *op, void *context)
         }
 }
 
-bool pass_bounds(Kernel *kernel, const Target *target)
+bool pass_bounds(Kernel *kernel, PassContext *context)
 {
-    (void)target;
-    Pass pass = {kernel, facts_new(kernel)};
+    Pass pass = {kernel, analysis_ranges(context)};
     kernel_visit(kernel, visit_access, &pass);
-    facts_free(pass.facts);
     return true;
 }

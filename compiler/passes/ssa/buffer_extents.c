@@ -6,6 +6,7 @@
  * either, nothing is known of the pointer. Only kernels that tuning runs several times are asked.
  */
 #include "passes/analysis/access.h"
+#include "passes/analysis/context.h"
 #include "passes/pass.h"
 
 typedef struct Spans {
@@ -206,14 +207,12 @@ static void visit_view(Op *op, void *context)
     op_set_int(span, ATTR_index, parameter->value->index);
 }
 
-bool pass_spans(Kernel *kernel, const Target *target)
+bool pass_spans(Kernel *kernel, PassContext *context)
 {
-    (void)target;
     if (!kernel->configuration) return true;
     Spans spans = {.kernel = kernel,
                    .builder = builder_at_end(kernel->host, kernel->span),
-                   .facts = facts_new(kernel)};
+                   .facts = analysis_ranges(context)};
     kernel_visit(kernel, visit_view, &spans);
-    facts_free(spans.facts);
     return true;
 }

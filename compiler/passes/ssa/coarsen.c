@@ -334,9 +334,9 @@ static void visit(Op *op, void *context)
     arena_free(pass.arena);
 }
 
-bool pass_coarsen(Kernel *kernel, const Target *target)
+bool pass_coarsen(Kernel *kernel, PassContext *context)
 {
-    (void)target;
+    (void)context;
     kernel_visit(kernel, visit, kernel);
     return true;
 }

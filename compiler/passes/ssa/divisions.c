@@ -7,6 +7,7 @@
  * GPUs have no instruction that divides: a division is a dozen instructions in a row for u32, three
  * times as many with signs or for 64 bits, and that twice in a row before a block knows what it is
  * to copy. */
+#include "passes/analysis/context.h"
 #include "passes/analysis/ranges.h"
 #include "passes/pass.h"
 
@@ -86,18 +87,18 @@ static void narrow(Op *op, void *context)
     value_replace(op->results, build_cast(&at, a->type->dtype, result));
 }
 
-static void visit_launches(Kernel *kernel, OpVisitor *visit)
+static void visit_launches(PassContext *context, OpVisitor *visit)
 {
-    Divisions divisions = {.kernel = kernel, .facts = facts_new(kernel)};
-    for (Op *op = kernel->host->first; op; op = op->next)
+    Divisions divisions = {.kernel = context->kernel, .facts = analysis_ranges(context)};
+    for (Op *op = context->kernel->host->first; op; op = op->next)
         if (op->code == OP_launch) region_visit(op->regions[0], visit, &divisions);
-    facts_free(divisions.facts);
+    analysis_invalidate(context);
 }
 
-bool pass_divisions(Kernel *kernel, const Target *target)
+bool pass_divisions(Kernel *kernel, PassContext *context)
 {
-    (void)target;
-    visit_launches(kernel, simplify_sum);
-    visit_launches(kernel, narrow);
+    (void)kernel;
+    visit_launches(context, simplify_sum);
+    visit_launches(context, narrow);
     return true;
 }

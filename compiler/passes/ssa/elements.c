@@ -39,9 +39,9 @@ static void visit(Op *op, void *context)
     op_set_operand(op, 0, shared ? shared : copy_before(pass, tile, op));
 }
 
-bool pass_elements(Kernel *kernel, const Target *target)
+bool pass_elements(Kernel *kernel, PassContext *context)
 {
-    (void)target;
+    (void)context;
     Pass pass = {.kernel = kernel, .arena = arena_new()};
     kernel_visit(kernel, visit, &pass);
     arena_free(pass.arena);

@@ -143,9 +143,9 @@ static void cross_borders(Groups *groups, Region *region)
     }
 }
 
-bool pass_groups(Kernel *kernel, const Target *target)
+bool pass_groups(Kernel *kernel, PassContext *context)
 {
-    (void)target;
+    (void)context;
     bool any = false;
     for (const Op *op = kernel->host->first; op; op = op->next) any |= has_group(op);
     if (!any) return true;

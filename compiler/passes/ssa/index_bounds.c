@@ -9,6 +9,7 @@
  * What is read only to be chosen from, by a select or a boolean's `and`, may be read for nothing.
  */
 #include "passes/analysis/access.h"
+#include "passes/analysis/context.h"
 #include "passes/analysis/point.h"
 
 #include "base/vec.h"
@@ -259,16 +260,14 @@ static void visit(Op *op, void *context)
     }
 }
 
-bool pass_places(Kernel *kernel, const Target *target)
+bool pass_places(Kernel *kernel, PassContext *context)
 {
-    (void)target;
     Pass pass = {.kernel = kernel,
-                 .facts = facts_new(kernel),
+                 .facts = analysis_ranges(context),
                  .arena = arena_new(),
                  .looks = MOST_LOOKS,
                  .good = true};
     kernel_visit(kernel, visit, &pass);
-    facts_free(pass.facts);
     arena_free(pass.arena);
     return pass.good;
 }

@@ -6,11 +6,13 @@
  * threads but what is a thread's own, which is done under the condition, one by one: what it writes
  * or says, what it reads, at a place that differs, and the ways that it goes alone. So nothing of
  * an idle thread's own reaches memory, and nothing in memory it. */
+#include "passes/analysis/context.h"
 #include "passes/analysis/uniformity.h"
 #include "ir/op_vec.h"
 
 typedef struct Lanes {
     Kernel *kernel;
+    PassContext *context;
     Agreement *agreement;
     Arena *arena;
     OpVec own; /* what is done under the condition */
@@ -140,11 +142,11 @@ static void take_apart(Lanes *lanes, Op *op)
         return;
     }
     lanes->own = (OpVec){0};
-    lanes->agreement = agreement_new(lanes->kernel);
+    lanes->agreement = analysis_uniformity(lanes->context);
     collect(lanes, op->regions[0]);
-    agreement_free(lanes->agreement);
     for (size_t i = 0; i < lanes->own.count; i++) guard(lanes, lanes->own.data[i], op->operands[0]);
     dissolve(op);
+    analysis_invalidate(lanes->context);
 }
 
 /* What stands within another one is part of that once it is gone. */
@@ -157,10 +159,9 @@ static void visit(Lanes *lanes, Region *region)
     }
 }
 
-bool pass_lanes(Kernel *kernel, const Target *target)
+bool pass_lanes(Kernel *kernel, PassContext *context)
 {
-    (void)target;
-    Lanes lanes = {.kernel = kernel, .arena = arena_new()};
+    Lanes lanes = {.kernel = kernel, .context = context, .arena = arena_new()};
     visit(&lanes, kernel->host);
     arena_free(lanes.arena);
     return true;

@@ -84,9 +84,9 @@ static void settle(Op *op, void *context)
         op_set_int(op, ATTR_once, 0);
 }
 
-bool pass_once(Kernel *kernel, const Target *target)
+bool pass_once(Kernel *kernel, PassContext *context)
 {
-    (void)target;
+    (void)context;
     Dependence dependence = {.kernel = kernel, .grows = true};
     while (dependence.grows) {
         dependence.grows = false;

@@ -196,9 +196,9 @@ static void note_dot(Op *op, void *context)
     if (is_open(op)) vec_push(open->arena, &open->dots, op);
 }
 
-bool pass_open(Kernel *kernel, const Target *target)
+bool pass_open(Kernel *kernel, PassContext *context)
 {
-    (void)target;
+    (void)context;
     Open open = {.kernel = kernel, .arena = arena_new()};
     kernel_visit(kernel, note_dot, &open);
     settle_all(&open);

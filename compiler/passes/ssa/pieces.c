@@ -121,10 +121,10 @@ static void cut(Pass *pass, int64_t pieces)
                 type_tile(kernel->types, op->results[0].type->dtype, 1, &size, NULL);
 }
 
-bool pass_pieces(Kernel *kernel, const Target *target)
+bool pass_pieces(Kernel *kernel, PassContext *context)
 {
     enum { WARP = 32, BYTE = 8 };
-    (void)target;
+    (void)context;
     for (Op *op = kernel->host->first; op; op = op->next) {
         Pass pass = {.kernel = kernel, .launch = op};
         if (op->code != OP_launch || !op_int(op, ATTR_agree, 0) || !matches(&pass)) continue;

@@ -263,9 +263,9 @@ static void erase_variable(Op *op, void *context)
     if (op->code == OP_var) op_erase(op);
 }
 
-bool pass_promote(Kernel *kernel, const Target *target)
+bool pass_promote(Kernel *kernel, PassContext *context)
 {
-    (void)target;
+    (void)context;
     Promotion promotion = {.kernel = kernel};
     kernel_visit(kernel, collect_anchor, &promotion);
     if (!promote_region(&promotion, kernel->host)) return false;

@@ -318,9 +318,9 @@ static void regroup(Kernel *kernel, Arena *arena, Region *region)
     }
 }
 
-bool pass_regroup(Kernel *kernel, const Target *target)
+bool pass_regroup(Kernel *kernel, PassContext *context)
 {
-    (void)target;
+    (void)context;
     Arena *arena = arena_new();
     for (Op *op = kernel->host->first; op; op = op->next)
         if (op->code == OP_launch && region_has(launch_region(op), OP_signal_init))

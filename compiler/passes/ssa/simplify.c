@@ -494,9 +494,9 @@ static bool simplify_once(Simplifier *simplifier)
     return simplifier->changed;
 }
 
-bool pass_simplify(Kernel *kernel, const Target *target)
+bool pass_simplify(Kernel *kernel, PassContext *context)
 {
-    (void)target;
+    (void)context;
     Simplifier *simplifier = arena_new_of(kernel->arena, Simplifier);
     simplifier->kernel = kernel;
     set_size(simplifier, FIRST_BITS);

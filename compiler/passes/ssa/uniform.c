@@ -7,6 +7,7 @@
  * come there; what an atomic found that happens once goes to the others through shared memory. */
 #include "base/vec.h"
 #include "passes/analysis/access.h"
+#include "passes/analysis/context.h"
 #include "passes/ssa/agreed.h"
 #include "passes/analysis/rounds.h"
 
@@ -15,9 +16,16 @@
 
 typedef struct Uniform {
     Kernel *kernel;
+    PassContext *context;
     Agreement *agreement;
     bool failed;
 } Uniform;
+
+static void agree_anew(Uniform *uniform)
+{
+    analysis_invalidate(uniform->context);
+    uniform->agreement = analysis_uniformity(uniform->context);
+}
 
 /* ---- what threads do together ---- */
 
@@ -157,10 +165,9 @@ static void settle_rounds(Op *op, void *context)
 {
     Uniform *uniform = context;
     if (op->code != OP_for || !joint_inside(op) || !threads_part(uniform->agreement, op) ||
-        !loop_settle_rounds(uniform->kernel, op))
+        !loop_settle_rounds(uniform->context, op))
         return;
-    agreement_free(uniform->agreement);
-    uniform->agreement = agreement_new(uniform->kernel);
+    agree_anew(uniform);
 }
 
 /* ---- what can be done before the threads part ---- */
@@ -278,8 +285,7 @@ static void settle_once(Op *op, void *context)
     if (!op_is_element(op) || !op_int(op, ATTR_once, 0)) return;
     if (op->operands[0]->type->kind == TYPE_LOCAL || !all_agree(uniform, op)) {
         op_set_int(op, ATTR_once, 0);
-        agreement_free(uniform->agreement); /* what followed from it may differ now */
-        uniform->agreement = agreement_new(uniform->kernel);
+        agree_anew(uniform); /* what followed from it may differ now */
     } else if (op->code == OP_element_atomic && op_threads(op).count > 1 &&
                op->results[0].use_count > 0) {
         share_result(uniform->kernel, op);
@@ -297,8 +303,7 @@ static void agree_control(Op *op, void *context)
     if (!joint || !threads_part(uniform->agreement, op) ||
         !control_agree(uniform->agreement, uniform->kernel, op, joint))
         return;
-    agreement_free(uniform->agreement);
-    uniform->agreement = agreement_new(uniform->kernel);
+    agree_anew(uniform);
 }
 
 /* ---- the pass ---- */
@@ -309,19 +314,18 @@ static void find_reason(Op *op, void *context)
                         op->code == OP_element_atomic || op->code == OP_element_store;
 }
 
-bool pass_uniform(Kernel *kernel, const Target *target)
+bool pass_uniform(Kernel *kernel, PassContext *context)
 {
-    (void)target;
     bool any = false;
     kernel_visit(kernel, find_reason, &any);
     if (!any) return true;
-    Uniform uniform = {.kernel = kernel, .agreement = agreement_new(kernel)};
+    Uniform uniform = {
+        .kernel = kernel, .context = context, .agreement = analysis_uniformity(context)};
     kernel_visit(kernel, settle_rounds, &uniform);
     kernel_visit(kernel, settle_once, &uniform);
     kernel_visit(kernel, hoist_joint, &uniform);
     kernel_visit(kernel, agree_control, &uniform);
     for (Op *op = kernel->host->first; op; op = op->next)
         if (op->code == OP_launch) region_visit(launch_region(op), check_op, &uniform);
-    agreement_free(uniform.agreement);
     return !uniform.failed;
 }

@@ -279,11 +279,11 @@ static bool place_launch(Kernel *kernel, Op *launch, const Target *target)
     return fits;
 }
 
-bool pass_shared(Kernel *kernel, const Target *target)
+bool pass_shared(Kernel *kernel, PassContext *context)
 {
     bool fine = true;
     for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch) fine &= place_launch(kernel, op, target);
+        if (op->code == OP_launch) fine &= place_launch(kernel, op, context->target);
     kernel->stage = STAGE_PLACED;
     return fine;
 }

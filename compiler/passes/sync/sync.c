@@ -32,6 +32,7 @@
  * Within a thread group a barrier is the group's own and orders its threads' accesses alone; what
  * other threads left pending is ordered by a barrier before the group, for all that run the group's
  * op, or before one that stands before it and waits for others at an mbarrier. */
+#include "passes/analysis/context.h"
 #include "passes/sync/sync.h"
 #include "passes/ssa/simplify.h"
 
@@ -650,7 +651,7 @@ static void place_barriers(Sync sync, Op *launch)
     walk_launch(sync, launch);
 }
 
-static bool sync_launch(Kernel *kernel, const Target *target, Arena *arena, Op *launch)
+static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *launch)
 {
     Barriers barriers = {0};
     OpVec inserted = {0};
@@ -663,34 +664,32 @@ static bool sync_launch(Kernel *kernel, const Target *target, Arena *arena, Op *
                        .tensor_core = tensor_core,
                        .copies_arrive = region_has(launch_region(launch), OP_signal_copied),
                        .kernel = kernel,
-                       .target = target,
+                       .target = context->target,
                        .arena = arena,
                        .barriers = &barriers,
                        .inserted = &inserted,
                        .overwritten = &overwritten,
                        .cause = &cause,
                        .table = pending_table_new(arena),
-                       .facts = facts_new(kernel),
-                       .agreement = agreement_new(kernel),
+                       .facts = analysis_ranges(context),
+                       .agreement = analysis_uniformity(context),
                        .block = {0, 32 * launch_warps(launch)},
                        .group = {0, 32 * launch_warps(launch)}};
     find_all_overwritten(&sync, launch);
     place_barriers(sync, launch);
-    facts_free(sync.facts);
-    agreement_free(sync.agreement);
     region_visit(launch_region(launch), drop_sync, NULL);
     if (barriers.too_many)
         diag_report(kernel->session->diags, DIAG_too_many_barriers, launch->span);
     return !barriers.too_many;
 }
 
-bool pass_sync(Kernel *kernel, const Target *target)
+bool pass_sync(Kernel *kernel, PassContext *context)
 {
     bool fine = true;
     Arena *arena = arena_new();
     kernel_drop_dead(kernel); /* loads of what the tensor core reads for itself, for one */
     for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch) fine &= sync_launch(kernel, target, arena, op);
+        if (op->code == OP_launch) fine &= sync_launch(kernel, context, arena, op);
     arena_free(arena);
     kernel->stage = STAGE_SYNCED;
     return fine;

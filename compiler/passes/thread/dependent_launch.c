@@ -138,9 +138,9 @@ static bool has_many_turns(const Op *launch)
            blocks > MANY_TURNS;
 }
 
-bool pass_early(Kernel *kernel, const Target *target)
+bool pass_early(Kernel *kernel, PassContext *context)
 {
-    if (!target_has(target, HAS_CLUSTER)) return true; /* as old as those */
+    if (!target_has(context->target, HAS_CLUSTER)) return true; /* as old as those */
     for (Op *op = kernel->host->first; op; op = op->next)
         if (op->code == OP_launch && !op_int(op, ATTR_cooperative, 0) && !has_many_turns(op))
             let_begin(op);

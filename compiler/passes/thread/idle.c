@@ -22,9 +22,9 @@ static void drop(Op *op, void *context)
     if (idle_commit || idle_wait) op_erase(op);
 }
 
-bool pass_idle(Kernel *kernel, const Target *target)
+bool pass_idle(Kernel *kernel, PassContext *context)
 {
-    (void)target;
+    (void)context;
     for (Op *op = kernel->host->first; op; op = op->next) {
         Copies copies = {0};
         if (op->code != OP_launch) continue;

@@ -125,9 +125,9 @@ static void look(Kernel *kernel, Region *region)
     }
 }
 
-bool pass_quotients(Kernel *kernel, const Target *target)
+bool pass_quotients(Kernel *kernel, PassContext *context)
 {
-    (void)target;
+    (void)context;
     for (Op *op = kernel->host->first; op; op = op->next)
         if (op->code == OP_launch) look(kernel, op->regions[0]);
     return true;

@@ -69,9 +69,9 @@ static void order_blocks(Kernel *kernel, Op *launch)
     region_visit(body, use_index, &order);
 }
 
-bool pass_blocks(Kernel *kernel, const Target *target)
+bool pass_blocks(Kernel *kernel, PassContext *context)
 {
-    (void)target;
+    (void)context;
     for (Op *op = kernel->host->first; op != NULL; op = op->next)
         if (op->code == OP_launch) order_blocks(kernel, op);
     return true;

@@ -173,9 +173,9 @@ static void order_region(Kernel *kernel, Region *region)
     for (Op *op = region->first; op; op = op->next) op->scratch = NULL;
 }
 
-bool pass_nearby(Kernel *kernel, const Target *target)
+bool pass_nearby(Kernel *kernel, PassContext *context)
 {
-    (void)target;
+    (void)context;
     for (Op *op = kernel->host->first; op; op = op->next)
         if (op->code == OP_launch) order_region(kernel, op->regions[0]);
     return true;

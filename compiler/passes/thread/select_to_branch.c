@@ -223,9 +223,9 @@ static void look(Kernel *kernel, Region *region)
     for (Op *op = region->first; op; op = op->next) op->scratch = NULL;
 }
 
-bool pass_seldom(Kernel *kernel, const Target *target)
+bool pass_seldom(Kernel *kernel, PassContext *context)
 {
-    (void)target;
+    (void)context;
     for (Op *op = kernel->host->first; op; op = op->next)
         if (op->code == OP_launch) look(kernel, op->regions[0]);
     return true;
