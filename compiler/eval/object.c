@@ -386,7 +386,8 @@ static Object *find_in_range(Eval *eval, const Object *object, Name name, bool *
     return NULL;
 }
 
-/* Extents, or strides: what is known at run time only comes from the view that was made with it. */
+/* Extents, or strides, from the `first` of both on: what is known at run time only comes from the
+ * view that was made with it. */
 static Object *extents_of(Eval *eval, const Op *view, int first, const int64_t *known, int rank,
                           Span at)
 {
@@ -396,7 +397,7 @@ static Object *extents_of(Eval *eval, const Op *view, int first, const int64_t *
         if (dynamic && view == NULL)
             return FAIL(eval, not_static, at, "this extent", "a run-time value");
         list_append(eval, extents,
-                    dynamic ? object_ir(eval, view->operands[first + i])
+                    dynamic ? object_ir(eval, operand_list(view, extents)[first + i])
                             : object_int(eval, known[i]));
     }
     return extents;
@@ -404,7 +405,7 @@ static Object *extents_of(Eval *eval, const Op *view, int first, const int64_t *
 
 static Object *shape_of(Eval *eval, const Op *view, const Type *type, Span at)
 {
-    Object *shape = extents_of(eval, view, 1, type->shape, type->rank, at);
+    Object *shape = extents_of(eval, view, 0, type->shape, type->rank, at);
     if (shape != NULL) shape->is_shape = view != NULL;
     return shape;
 }
@@ -419,9 +420,9 @@ static Object *find_in_staged(Eval *eval, Object *object, Name name, Span at, bo
     if (name_is(name, "shape")) return shape_of(eval, view, type, at);
     if (name_is(name, "ndim")) return object_int(eval, type->rank);
     if (name_is(name, "strides") && view != NULL)
-        return extents_of(eval, view, 1 + type->rank, type->strides, type->rank, at);
+        return extents_of(eval, view, type->rank, type->strides, type->rank, at);
     if (name_is(name, "data") && type->kind != TYPE_SCALAR)
-        return view != NULL ? object_ir(eval, view->operands[0]) : object;
+        return view != NULL ? object_ir(eval, operand(view, pointer)) : object;
     *found = name_is(name, "dtype");
     if (!*found) return NULL;
     if (type->kind != TYPE_POINTER) return object_dtype(eval, type->dtype);
