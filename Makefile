@@ -291,7 +291,7 @@ PAGES = $(addprefix $(MAN)/,tilec.1 libtile.3 tile.5 tile-errors.7 tile-ops.7)
 TABLES_tilec.1 = options.awk ../compiler/options.def ../compiler/commands.def
 TABLES_tile.5 = script.awk ../stdlib/tilus/script.tile ../stdlib/tilus/threads.tile ../stdlib/tilus/barriers.tile
 TABLES_tile-errors.7 = errors.awk ../compiler/base/diag.def
-TABLES_tile-ops.7 = ops.awk ../compiler/ir/ops.def
+TABLES_tile-ops.7 = ops.awk ../compiler/ir/ops.def ../compiler/ir/attrs.def
 docs: $(PAGES) $(BUILD)/tilec.bash
 $(BUILD)/tilec.bash: man/completion.awk compiler/options.def compiler/commands.def
 	@mkdir -p $(@D)

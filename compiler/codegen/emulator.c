@@ -50,7 +50,7 @@ static int tile_at(const Value *pointer)
     const Op *op = pointer->op;
     while (op != NULL &&
            (op->code == OP_ptr_add || op->code == OP_ptr_cast || op->code == OP_cluster_address))
-        op = op->operands[0]->op;
+        op = operand(op, pointer)->op;
     return op != NULL && op->code == OP_shared_base ? (int)op_int(op, ATTR_tile, 0) : 0;
 }
 

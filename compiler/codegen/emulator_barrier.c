@@ -43,8 +43,8 @@ void emulator_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrier, LLVM
  * go through the thread's record. */
 static int tensor_arguments(Gen *gen, const Op *op, int first, int end, LLVMValueRef *arguments)
 {
-    for (int i = first; i < end; i++) emu_in(gen, i - first, gen_operand(gen, op, i));
-    for (int i = 0; i < first; i++) arguments[i] = gen_operand(gen, op, i);
+    for (int i = first; i < end; i++) emu_in(gen, i - first, gen_operand_at(gen, op, i));
+    for (int i = 0; i < first; i++) arguments[i] = gen_operand_at(gen, op, i);
     arguments[first - 1] = LLVMBuildZExt(gen->builder, arguments[first - 1], gen->types.i32, "");
     arguments[first] = gen_i32(gen, end - first);
     return first + 1;
@@ -56,7 +56,7 @@ void emulator_tensor_copy(Gen *gen, const Op *op)
     const bool cast = op_attr(op, ATTR_cast) != NULL;
     const int end = op->operand_count - cast;
     int count = tensor_arguments(gen, op, 4, end, arguments);
-    arguments[count++] = cast ? gen_operand(gen, op, end) : gen_i32(gen, 0);
+    arguments[count++] = cast ? gen_operand_at(gen, op, end) : gen_i32(gen, 0);
     arguments[count++] = gen_i32(gen, emu_site(gen, op));
     emu_call(gen, "tile_emu_tensor_copy", gen->types.nothing, count, arguments);
 }
@@ -89,20 +89,22 @@ void emulator_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier)
 /* None where the op is not active. */
 static LLVMValueRef active_bytes(Gen *gen, const Op *op)
 {
-    LLVMValueRef active = LLVMBuildZExt(gen->builder, gen_operand(gen, op, 2), gen->types.i32, "");
-    return LLVMBuildMul(gen->builder, gen_operand(gen, op, 1), active, "");
+    LLVMValueRef active =
+        LLVMBuildZExt(gen->builder, gen_operand(gen, op, active), gen->types.i32, "");
+    return LLVMBuildMul(gen->builder, gen_operand(gen, op, bytes), active, "");
 }
 
 void emulator_mbarrier_expect(Gen *gen, const Op *op)
 {
-    call_barrier(gen, "tile_emu_mbarrier_expect", gen->types.nothing, gen_operand(gen, op, 0),
+    call_barrier(gen, "tile_emu_mbarrier_expect", gen->types.nothing, gen_operand(gen, op, barrier),
                  active_bytes(gen, op), emu_site(gen, op));
 }
 
 void emulator_mbarrier_complete(Gen *gen, const Op *op)
 {
-    call_ordering(gen, "tile_emu_mbarrier_complete", gen->types.nothing, gen_operand(gen, op, 0),
-                  active_bytes(gen, op), arrival_order(op), emu_site(gen, op));
+    call_ordering(gen, "tile_emu_mbarrier_complete", gen->types.nothing,
+                  gen_operand(gen, op, barrier), active_bytes(gen, op), arrival_order(op),
+                  emu_site(gen, op));
 }
 
 LLVMValueRef emulator_mbarrier_phase(Gen *gen, const Op *op, LLVMValueRef barrier)
@@ -120,8 +122,8 @@ void emulator_mbarrier_wait(Gen *gen, const Op *op)
     gen_at(gen, test);
     gen_new_segment(gen);
     LLVMValueRef done =
-        call_ordering(gen, "tile_emu_mbarrier_test", gen->types.i32, gen_operand(gen, op, 0),
-                      gen_operand(gen, op, 1), wait_order(op), emu_site(gen, op));
+        call_ordering(gen, "tile_emu_mbarrier_test", gen->types.i32, gen_operand(gen, op, barrier),
+                      gen_operand(gen, op, parity), wait_order(op), emu_site(gen, op));
     done = LLVMBuildICmp(gen->builder, LLVMIntNE, done, gen_i32(gen, 0), "");
     LLVMBuildCondBr(gen->builder, done, after, again);
     gen_at(gen, again);

@@ -52,9 +52,9 @@ static LLVMValueRef kind_of(Gen *gen, const Op *op, tile_emu_kind kind)
                                 (int)order.scope << TILE_EMU_SCOPE_BITS);
     }
     if (!loads && op->code != OP_st_bits) return gen_i32(gen, kind);
-    const DType dtype = loads ? op->results[0].type->dtype : op->operands[1]->type->dtype;
+    const DType dtype = loads ? op->results[0].type->dtype : operand(op, value)->type->dtype;
     LLVMValueRef mask = gen_i32(gen, ((1 << dtype_bits(dtype)) - 1) << TILE_EMU_KIND_BITS);
-    mask = LLVMBuildShl(gen->builder, mask, gen_operand(gen, op, loads ? 1 : 2), "");
+    mask = LLVMBuildShl(gen->builder, mask, gen_operand(gen, op, bit), "");
     return LLVMBuildOr(gen->builder, mask, gen_i32(gen, kind), "");
 }
 
@@ -62,7 +62,7 @@ static LLVMValueRef kind_of(Gen *gen, const Op *op, tile_emu_kind kind)
 static LLVMValueRef checked_address(Gen *gen, const Op *op, LLVMValueRef pointer, int bytes,
                                     tile_emu_kind kind)
 {
-    const Space space = op->operands[0]->type->space;
+    const Space space = operand(op, pointer)->type->space;
     const bool is_shared = space == SPACE_SHARED || space == SPACE_CLUSTER;
     LLVMValueRef function = check_function(gen);
     LLVMValueRef arguments[CHECK_ARGUMENTS] = {
@@ -156,7 +156,7 @@ LLVMValueRef emulator_load(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTyp
 
 static void store_now(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value)
 {
-    int bytes = gen_type_bytes(op->operands[1]->type), pieces = (bytes + 15) / 16;
+    int bytes = gen_type_bytes(operand(op, value)->type), pieces = (bytes + 15) / 16;
     LLVMTypeRef i128 = LLVMIntTypeInContext(gen->context, 128);
     if (pieces > 1) value = gen_bitcast(gen, value, LLVMVectorType(i128, (unsigned)pieces));
     for (int i = 0; i < pieces; i++) {
@@ -215,7 +215,7 @@ static LLVMAtomicRMWBinOp atomic_operation(const char *mode, DType dtype)
 static LLVMValueRef atomic_now(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
                                LLVMValueRef compare)
 {
-    const DType dtype = op->operands[1]->type->dtype;
+    const DType dtype = operand(op, value)->type->dtype;
     const char *mode = op_attr(op, ATTR_mode)->text;
     const LLVMAtomicOrdering order = LLVMAtomicOrderingSequentiallyConsistent;
     LLVMValueRef at = checked_address(gen, op, pointer, dtype_bits(dtype) / 8, TILE_EMU_ATOMIC);

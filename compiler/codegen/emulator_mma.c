@@ -22,8 +22,8 @@ void emulator_stmatrix(Gen *gen, LLVMValueRef row, int count, bool transposed,
 
 static LLVMValueRef pair_of(Gen *gen, const Op *op, int first)
 {
-    LLVMValueRef low = gen_bitcast(gen, gen_operand(gen, op, first), gen->types.i16);
-    LLVMValueRef high = gen_bitcast(gen, gen_operand(gen, op, first + 1), gen->types.i16);
+    LLVMValueRef low = gen_bitcast(gen, gen_operand_at(gen, op, first), gen->types.i16);
+    LLVMValueRef high = gen_bitcast(gen, gen_operand_at(gen, op, first + 1), gen->types.i16);
     high = LLVMBuildShl(gen->builder, LLVMBuildZExt(gen->builder, high, gen->types.i32, ""),
                         gen_i32(gen, 16), "");
     return LLVMBuildOr(gen->builder, LLVMBuildZExt(gen->builder, low, gen->types.i32, ""), high,
@@ -42,11 +42,11 @@ void emulator_mma(Gen *gen, const Op *op)
     const bool packed = mma_packs(kind);
     int count = 0;
     for (; count < MMA_INPUTS; count++)
-        emu_in(gen, count, gen_bitcast(gen, gen_operand(gen, op, count), gen->types.i32));
+        emu_in(gen, count, gen_bitcast(gen, gen_operand_at(gen, op, count), gen->types.i32));
     for (int i = 0; i < MMA_SUMS; i += packed ? 2 : 1)
         emu_in(gen, count++,
                packed ? pair_of(gen, op, MMA_INPUTS + i)
-                      : gen_bitcast(gen, gen_operand(gen, op, MMA_INPUTS + i), gen->types.i32));
+                      : gen_bitcast(gen, gen_operand_at(gen, op, MMA_INPUTS + i), gen->types.i32));
     emu_cooperate(gen, TILE_EMU_MMA, mma_kind_index(kind));
     for (int i = 0; i < MMA_SUMS; i++) {
         LLVMValueRef word = emu_out(gen, packed ? i / 2 : i);
@@ -81,7 +81,7 @@ static LLVMValueRef array_of(Gen *gen, const Op *op, int first, int count)
         gen_slot(gen, LLVMArrayType2(gen->types.i32, (uint64_t)(count > 0 ? count : 1)), 16);
     for (int i = 0; i < count; i++) {
         const Value *operand = op->operands[first + i];
-        LLVMBuildStore(gen->builder, gen_operand(gen, op, first + i),
+        LLVMBuildStore(gen->builder, gen_operand_at(gen, op, first + i),
                        gen_offset(gen, array, (int64_t)gen_type_bytes(operand->type) * i));
     }
     return array;
@@ -117,9 +117,9 @@ void emulator_product(Gen *gen, const Op *op, const Wgmma *wgmma, LLVMValueRef s
     const int64_t first = (int64_t)(part * wgmma->pieces + piece) * wgmma->sums_each;
     emu_store(gen, in, gen_offset(gen, sums, 4 * first));
     emu_store(gen, in + 8,
-              wgmma->left ? descriptor_at(gen, gen_operand(gen, op, 0), wgmma->left, left)
+              wgmma->left ? descriptor_at(gen, gen_operand(gen, op, a), wgmma->left, left)
                           : gen_offset(gen, words, (int64_t)16 * left));
-    emu_store(gen, in + 16, descriptor_at(gen, gen_operand(gen, op, b), wgmma->right, right));
+    emu_store(gen, in + 16, descriptor_at(gen, gen_operand_at(gen, op, b), wgmma->right, right));
     emu_in(gen, 6, gen_i32(gen, wgmma->n));
     emu_in(gen, 7, gen_i32(gen, wgmma_flags(wgmma)));
     emu_cooperate(gen, TILE_EMU_WGMMA, mma_kind_index(wgmma->kind));
@@ -166,5 +166,5 @@ void emulator_wgmma_wait(Gen *gen, const Op *op)
 {
     await_wgmma(gen, (int)op_int(op, ATTR_count, 0));
     for (int i = 0; i < op->result_count; i++)
-        gen_define(gen, &op->results[i], gen_operand(gen, op, i));
+        gen_define(gen, &op->results[i], gen_operand_at(gen, op, i));
 }

@@ -22,11 +22,11 @@ static LLVMValueRef extent_fits(Gen *gen, LLVMValueRef extent, int64_t most)
     return LLVMBuildICmp(gen->builder, LLVMIntULE, extent, limit, "");
 }
 
-static LLVMValueRef wide_extent(Gen *gen, const Op *op, int dim)
+static LLVMValueRef wide_extent(Gen *gen, const Value *extent)
 {
-    DType dtype = op->operands[dim]->type->dtype;
+    DType dtype = extent->type->dtype;
     DType wide = dtype_is_signed(dtype) ? DTYPE_i64 : DTYPE_u64;
-    return gen_cast(gen, dtype, wide, gen_operand(gen, op, dim));
+    return gen_cast(gen, dtype, wide, gen_use(gen, extent));
 }
 
 static void host_launch(Gen *gen, const Op *op)
@@ -34,7 +34,7 @@ static void host_launch(Gen *gen, const Op *op)
     static const int64_t most[3] = {2147483647, 65535, 65535};
     HostFunction *host = gen->host;
     for (int dim = 0; dim < 3; dim++) {
-        LLVMValueRef extent = wide_extent(gen, op, dim);
+        LLVMValueRef extent = wide_extent(gen, op->operands[dim]);
         LLVMBasicBlockRef next = gen_block(gen, "");
         LLVMBuildCondBr(gen->builder, extent_fits(gen, extent, most[dim]), next, host->fail);
         gen_at(gen, next);
@@ -60,7 +60,7 @@ static void host_require(Gen *gen, LLVMValueRef condition, const char *text)
 static void host_workspace_size(Gen *gen, const Op *op)
 {
     HostFunction *host = gen->host;
-    LLVMValueRef bytes = wide_extent(gen, op, 0);
+    LLVMValueRef bytes = wide_extent(gen, operand(op, bytes));
     host_require(gen, extent_fits(gen, bytes, WORKSPACE_LIMIT),
                  "a workspace's size is negative or too large");
     LLVMBuildStore(gen->builder, bytes,
@@ -69,7 +69,7 @@ static void host_workspace_size(Gen *gen, const Op *op)
 
 static void host_refuse_unless(Gen *gen, const Op *op)
 {
-    host_require(gen, gen_operand(gen, op, 0), op_attr(op, ATTR_text)->text);
+    host_require(gen, gen_operand(gen, op, condition), op_attr(op, ATTR_text)->text);
 }
 
 /* Results lie one after the other in `extents`, which is NULL where nobody asks. */
@@ -90,13 +90,13 @@ static void host_result_shape(Gen *gen, const Op *op)
     int64_t first = extents_before(gen->kernel, op_int(op, ATTR_index, 0));
     LLVMBasicBlockRef wanted = gen_block(gen, ""), next = gen_block(gen, "");
     for (int dim = 0; dim < op->operand_count; dim++)
-        host_require(gen, extent_fits(gen, wide_extent(gen, op, dim), INT64_MAX),
+        host_require(gen, extent_fits(gen, wide_extent(gen, op->operands[dim]), INT64_MAX),
                      "an extent of what it returns is negative");
     LLVMBuildCondBr(gen->builder, LLVMBuildIsNotNull(gen->builder, host->extents, ""), wanted,
                     next);
     gen_at(gen, wanted);
     for (int dim = 0; dim < op->operand_count; dim++)
-        LLVMBuildStore(gen->builder, wide_extent(gen, op, dim),
+        LLVMBuildStore(gen->builder, wide_extent(gen, op->operands[dim]),
                        gen_offset(gen, host->extents, 8 * (first + dim)));
     LLVMBuildBr(gen->builder, next);
     gen_at(gen, next);
@@ -108,7 +108,7 @@ static void host_span(Gen *gen, const Op *op)
 {
     LLVMBuilderRef builder = gen->builder;
     LLVMBasicBlockRef wanted = gen_block(gen, ""), next = gen_block(gen, "");
-    LLVMValueRef bytes = wide_extent(gen, op, 0), spans = gen->host->spans;
+    LLVMValueRef bytes = wide_extent(gen, operand(op, bytes)), spans = gen->host->spans;
     LLVMBuildCondBr(builder, LLVMBuildIsNotNull(builder, spans, ""), wanted, next);
     gen_at(gen, wanted);
     LLVMValueRef at = gen_offset(gen, spans, 8 * op_int(op, ATTR_index, 0));
@@ -130,17 +130,19 @@ static void store_map_field(Gen *gen, LLVMValueRef map, size_t offset, LLVMValue
 static void maps_tensor_map(Gen *gen, const Op *op)
 {
     const Attr *box = op_attr(op, ATTR_dims);
-    const DType dtype = op->operands[0]->type->dtype;
+    const DType dtype = operand(op, pointer)->type->dtype;
     LLVMTypeRef i64 = gen->types.i64;
     LLVMValueRef map = gen_offset(gen, gen->host->maps,
                                   op_int(op, ATTR_index, 0) * (int64_t)sizeof(tile_tensor_map));
-    store_map_field(gen, map, offsetof(tile_tensor_map, pointer), gen_operand(gen, op, 0));
+    store_map_field(gen, map, offsetof(tile_tensor_map, pointer), gen_operand(gen, op, pointer));
     for (int i = 0; i < box->count; i++) {
         const size_t at = (size_t)i * 8;
-        LLVMValueRef stride = i ? gen_operand(gen, op, box->count + i) : gen_int(gen, i64, 1);
+        LLVMValueRef stride =
+            i ? gen_operand_at(gen, op, operand_index(op, extents) + box->count + i - 1)
+              : gen_int(gen, i64, 1);
         stride = LLVMBuildMul(gen->builder, stride, gen_int(gen, i64, dtype_bytes(dtype)), "");
         store_map_field(gen, map, offsetof(tile_tensor_map, extents) + at,
-                        gen_operand(gen, op, 1 + i));
+                        gen_operand_at(gen, op, operand_index(op, extents) + i));
         store_map_field(gen, map, offsetof(tile_tensor_map, strides) + at, stride);
         store_map_field(gen, map, offsetof(tile_tensor_map, box) + at / 2,
                         gen_i32(gen, box->integers[i]));

@@ -263,7 +263,12 @@ LLVMValueRef gen_use(Gen *gen, const Value *value)
     return LLVMBuildLoad2(gen->builder, LLVMTypeOf(held->value), held->slot, "");
 }
 
-LLVMValueRef gen_operand(Gen *gen, const Op *op, int index)
+LLVMValueRef gen_use_given(Gen *gen, const Value *value)
+{
+    return value == NULL ? NULL : gen_use(gen, value);
+}
+
+LLVMValueRef gen_operand_at(Gen *gen, const Op *op, int index)
 {
     CHECK(index < op->operand_count);
     return gen_use(gen, op->operands[index]);
@@ -324,7 +329,7 @@ static LLVMTypeRef *result_types(Gen *gen, const Op *op, int before)
 static LLVMValueRef *operands_from(Gen *gen, const Op *op, int first)
 {
     LLVMValueRef *values = arena_new_array(gen->arena, LLVMValueRef, op->operand_count + 1);
-    for (int i = first; i < op->operand_count; i++) values[i - first] = gen_operand(gen, op, i);
+    for (int i = first; i < op->operand_count; i++) values[i - first] = gen_operand_at(gen, op, i);
     return values;
 }
 
@@ -336,7 +341,7 @@ bool op_gives_way(const Op *op)
 static void find_read(Op *op, void *context)
 {
     if ((op->code == OP_ld || op->code == OP_ld_bits) &&
-        op->operands[0]->type->space != SPACE_LOCAL)
+        operand(op, pointer)->type->space != SPACE_LOCAL)
         *(bool *)context = true;
 }
 
@@ -388,15 +393,15 @@ void gen_region(Gen *gen, const Region *region)
 
 void emit_yield(Gen *gen, const Op *op)
 {
-    gen->yielded = operands_from(gen, op, 0);
+    gen->yielded = operands_from(gen, op, operand_index(op, values));
     gen->yielded_count = op->operand_count;
 }
 
 void emit_condition(Gen *gen, const Op *op)
 {
-    gen->condition = gen_operand(gen, op, 0);
-    gen->yielded = operands_from(gen, op, 1);
-    gen->yielded_count = op->operand_count - 1;
+    gen->condition = gen_operand(gen, op, condition);
+    gen->yielded = operands_from(gen, op, operand_index(op, carried));
+    gen->yielded_count = op->operand_count - operand_index(op, carried);
 }
 
 /* `for`'s unroll attribute as metadata of the branch back. */
@@ -428,8 +433,8 @@ static int64_t unroll_of(const Op *op)
 {
     int64_t unroll = op_int(op, ATTR_unroll, 0), begin, end, step;
     bool together = false;
-    if (unroll < 2 || !value_constant(op->operands[0], &begin) ||
-        !value_constant(op->operands[1], &end) || !value_constant(op->operands[2], &step) ||
+    if (unroll < 2 || !value_constant(operand(op, begin), &begin) ||
+        !value_constant(operand(op, end), &end) || !value_constant(operand(op, step), &step) ||
         step < 1 || end <= begin)
         return unroll;
     const int64_t trips = (end - begin - 1) / step + 1;
@@ -445,19 +450,19 @@ typedef enum ForKind { FOR_PLAIN, FOR_COUNTED, FOR_STOPPED } ForKind;
 
 static ForKind for_kind(const Op *op)
 {
-    const bool is_wide = dtype_bytes(op->operands[0]->type->dtype) == 8;
+    const bool is_wide = dtype_bytes(operand(op, begin)->type->dtype) == 8;
     const int64_t largest = is_wide ? INT64_MAX : INT32_MAX;
     int64_t step, end;
-    if (!value_constant(op->operands[2], &step) || step < 1) return FOR_STOPPED;
-    if (step == 1 || (value_constant(op->operands[1], &end) && end <= largest - step))
+    if (!value_constant(operand(op, step), &step) || step < 1) return FOR_STOPPED;
+    if (step == 1 || (value_constant(operand(op, end), &end) && end <= largest - step))
         return FOR_PLAIN;
     return FOR_COUNTED;
 }
 
 static LLVMValueRef for_runs(Gen *gen, const Op *op, LLVMValueRef index)
 {
-    LLVMValueRef end = gen_operand(gen, op, 1);
-    bool is_signed = dtype_is_signed(op->operands[0]->type->dtype);
+    LLVMValueRef end = gen_operand(gen, op, end);
+    bool is_signed = dtype_is_signed(operand(op, begin)->type->dtype);
     return LLVMBuildICmp(gen->builder, is_signed ? LLVMIntSLT : LLVMIntULT, index, end, "");
 }
 
@@ -465,11 +470,11 @@ static LLVMValueRef for_runs(Gen *gen, const Op *op, LLVMValueRef index)
 static LLVMValueRef for_trips(Gen *gen, const Op *op)
 {
     LLVMBuilderRef builder = gen->builder;
-    LLVMValueRef begin = gen_operand(gen, op, 0), end = gen_operand(gen, op, 1);
+    LLVMValueRef begin = gen_operand(gen, op, begin), end = gen_operand(gen, op, end);
     LLVMTypeRef type = LLVMTypeOf(begin);
     LLVMValueRef one = LLVMConstInt(type, 1, false);
     LLVMValueRef last = LLVMBuildSub(builder, LLVMBuildSub(builder, end, begin, ""), one, "");
-    LLVMValueRef trips = LLVMBuildUDiv(builder, last, gen_operand(gen, op, 2), "");
+    LLVMValueRef trips = LLVMBuildUDiv(builder, last, gen_operand(gen, op, step), "");
     return LLVMBuildSelect(builder, for_runs(gen, op, begin), LLVMBuildAdd(builder, trips, one, ""),
                            LLVMConstNull(type), "");
 }
@@ -477,13 +482,13 @@ static LLVMValueRef for_trips(Gen *gen, const Op *op)
 static LLVMValueRef for_next(Gen *gen, const Op *op, ForKind kind, LLVMValueRef index)
 {
     LLVMBuilderRef builder = gen->builder;
-    LLVMValueRef step = gen_operand(gen, op, 2), end = gen_operand(gen, op, 1);
+    LLVMValueRef step = gen_operand(gen, op, step), end = gen_operand(gen, op, end);
     if (kind == FOR_STOPPED) {
         LLVMValueRef left = LLVMBuildSub(builder, end, index, "");
         LLVMValueRef goes_on = LLVMBuildICmp(builder, LLVMIntULT, step, left, "");
         return LLVMBuildSelect(builder, goes_on, LLVMBuildAdd(builder, index, step, ""), end, "");
     }
-    if (dtype_is_signed(op->operands[0]->type->dtype))
+    if (dtype_is_signed(operand(op, begin)->type->dtype))
         return LLVMBuildNSWAdd(builder, index, step, "");
     return LLVMBuildNUWAdd(builder, index, step, "");
 }
@@ -515,12 +520,13 @@ void gen_for(Gen *gen, const Op *op)
     LLVMBasicBlockRef header = gen_block(gen, "for"), body = gen_block(gen, "body"),
                       after = gen_block(gen, "after");
     LLVMTypeRef *types = result_types(gen, op, 1); /* room for one more */
-    types[0] = gen_type(gen, op->operands[0]->type);
+    types[0] = gen_type(gen, operand(op, begin)->type);
     if (counted) types[given] = types[0];
     Join join = join_new(gen, header, in_slots, count, types);
     LLVMValueRef *values = arena_new_array(gen->arena, LLVMValueRef, count);
-    values[0] = gen_operand(gen, op, 0);
-    for (int i = 1; i < given; i++) values[i] = gen_operand(gen, op, 2 + i);
+    values[0] = gen_operand(gen, op, begin);
+    for (int i = 1; i < given; i++)
+        values[i] = gen_operand_at(gen, op, operand_index(op, step) + i);
     if (counted) values[given] = for_trips(gen, op);
     join_send(gen, &join, values);
     gen_at(gen, header);
@@ -546,7 +552,7 @@ void gen_while(Gen *gen, const Op *op)
     LLVMTypeRef *types = arena_new_array(gen->arena, LLVMTypeRef, op->operand_count + 1);
     for (int i = 0; i < op->operand_count; i++) types[i] = gen_type(gen, op->operands[i]->type);
     Join join = join_new(gen, header, in_slots, op->operand_count, types);
-    join_send(gen, &join, operands_from(gen, op, 0));
+    join_send(gen, &join, operands_from(gen, op, operand_index(op, init)));
     gen_at(gen, header);
     if (in_slots) gen_new_segment(gen);
     for (int i = 0; i < op->operand_count; i++)
@@ -588,7 +594,7 @@ void gen_if(Gen *gen, const Op *op)
     LLVMBasicBlockRef yes = gen_block(gen, "then"), no = gen_block(gen, "else"),
                       after = gen_block(gen, "join");
     LLVMTypeRef *types = result_types(gen, op, 0);
-    LLVMBuildCondBr(gen->builder, gen_operand(gen, op, 0), yes, no);
+    LLVMBuildCondBr(gen->builder, gen_operand(gen, op, condition), yes, no);
     Join join = join_new(gen, after, in_slots, op->result_count, types);
     if_branch(gen, op->regions[0], yes, &join);
     if (in_slots) /* what was in reach before the branch is in reach no more */

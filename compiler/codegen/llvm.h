@@ -125,7 +125,12 @@ LLVMTypeRef gen_dtype(const Gen *gen, DType dtype);
 LLVMTypeRef gen_dtype_in_memory(const Gen *gen, DType dtype);
 LLVMTypeRef gen_type(const Gen *gen, const Type *type);
 LLVMValueRef gen_use(Gen *gen, const Value *value);
-LLVMValueRef gen_operand(Gen *gen, const Op *op, int index);
+/* An operand by its name in the op's row; or, of a name that stands for several, by its number. */
+#define gen_operand(gen, op, name)       gen_use((gen), operand(op, name))
+#define gen_operand_given(gen, op, name) gen_use_given((gen), operand_given(op, name)) /* or NULL  \
+                                                                                        */
+LLVMValueRef gen_use_given(Gen *gen, const Value *value);
+LLVMValueRef gen_operand_at(Gen *gen, const Op *op, int index);
 void gen_define(Gen *gen, const Value *value, LLVMValueRef llvm);
 void gen_define_result(Gen *gen, const Op *op, LLVMValueRef llvm);
 void gen_region(Gen *gen, const Region *region);
@@ -162,8 +167,7 @@ int gen_type_bytes(const Type *type);
 
 /* ---- llvm_ops.c, llvm_arith.c ---- */
 void gen_op(Gen *gen, const Op *op);
-#define OP(name, results, operands, names, regions, traits, stages, text)                          \
-    void emit_##name(Gen *gen, const Op *op);
+#define OP(name, ...) void emit_##name(Gen *gen, const Op *op);
 #include "ir/ops.def"
 #undef OP
 

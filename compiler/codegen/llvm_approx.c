@@ -32,8 +32,8 @@ void emit_approx(Gen *gen, const Op *op)
 {
     const int function = quick_find(op_attr(op, ATTR_function)->text);
     if (gen->machine->approximate == NULL) ICE("approx: not on the %s", gen->machine->name);
-    LLVMValueRef a = gen_operand(gen, op, 0);
-    LLVMValueRef b = op->operand_count > 1 ? gen_operand(gen, op, 1) : a;
+    LLVMValueRef a = gen_operand(gen, op, a);
+    LLVMValueRef b = operand_given(op, b) != NULL ? gen_operand(gen, op, b) : a;
     gen_define_result(gen, op, gen->machine->approximate(gen, function, a, b));
 }
 

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-static DType operand_dtype(const Op *op, int index)
+static DType operand_dtype(const Op *op)
 {
-    return op->operands[index]->type->dtype;
+    return operand(op, a)->type->dtype;
 }
 
 /* ---- floats: widened where the machine does not compute in the type ---- */
@@ -19,7 +19,7 @@ static void emit_float_as(Gen *gen, const Op *op, FloatRule *rule, bool is_nativ
     LLVMValueRef operands[3];
     DType dtype = op->results[0].type->dtype;
     for (int i = 0; i < op->operand_count; i++) {
-        operands[i] = gen_operand(gen, op, i);
+        operands[i] = gen_operand_at(gen, op, i);
         if (!is_native) operands[i] = gen_to_f32(gen, dtype, operands[i]);
     }
     LLVMValueRef value = rule(gen, operands);
@@ -110,11 +110,11 @@ SIGNLESS(remainder, LLVMBuildURem)
 
 static void emit_int(Gen *gen, const Op *op, IntRule *rule)
 {
-    const bool is_signed = dtype_is_signed(operand_dtype(op, 0));
+    const bool is_signed = dtype_is_signed(operand_dtype(op));
     if (op_int(op, ATTR_positive, 0))
         rule = op->code == OP_rem || op->code == OP_floormod ? int_remainder : int_quotient;
     gen_define_result(gen, op,
-                      rule(gen, is_signed, gen_operand(gen, op, 0), gen_operand(gen, op, 1)));
+                      rule(gen, is_signed, gen_operand(gen, op, a), gen_operand(gen, op, b)));
 }
 
 static void emit_number(Gen *gen, const Op *op, IntRule *int_rule, FloatRule *float_rule)
@@ -320,9 +320,9 @@ static LLVMValueRef sign_bit(LLVMTypeRef type)
 
 void emit_neg(Gen *gen, const Op *op)
 {
-    LLVMValueRef a = gen_operand(gen, op, 0), result;
+    LLVMValueRef a = gen_operand(gen, op, a), result;
     LLVMTypeRef type = LLVMTypeOf(a);
-    if (!dtype_is_float(operand_dtype(op, 0)))
+    if (!dtype_is_float(operand_dtype(op)))
         result = LLVMBuildNeg(gen->builder, a, "");
     else if (LLVMGetTypeKind(type) == LLVMIntegerTypeKind)
         result = LLVMBuildXor(gen->builder, a, sign_bit(type), "");
@@ -333,14 +333,14 @@ void emit_neg(Gen *gen, const Op *op)
 
 void emit_not(Gen *gen, const Op *op)
 {
-    gen_define_result(gen, op, LLVMBuildNot(gen->builder, gen_operand(gen, op, 0), ""));
+    gen_define_result(gen, op, LLVMBuildNot(gen->builder, gen_operand(gen, op, a), ""));
 }
 
 void emit_abs(Gen *gen, const Op *op)
 {
-    LLVMValueRef a = gen_operand(gen, op, 0), result = a;
+    LLVMValueRef a = gen_operand(gen, op, a), result = a;
     LLVMTypeRef type = LLVMTypeOf(a);
-    DType dtype = operand_dtype(op, 0);
+    DType dtype = operand_dtype(op);
     if (dtype_is_signed(dtype))
         result = gen_intrinsic(gen, "llvm.abs", 1, &type, 2,
                                (LLVMValueRef[]){a, gen_int(gen, gen->types.i1, 0)});
@@ -416,7 +416,7 @@ void emit_fma(Gen *gen, const Op *op)
 {
     LLVMValueRef x[3];
     DType dtype = op->results[0].type->dtype;
-    for (int i = 0; i < 3; i++) x[i] = gen_operand(gen, op, i);
+    for (int i = 0; i < 3; i++) x[i] = gen_operand_at(gen, op, i);
     if (!dtype_is_float(dtype)) {
         gen_define_result(
             gen, op,
@@ -458,8 +458,8 @@ static const Predicate *predicate_of(const Op *op)
 void emit_cmp(Gen *gen, const Op *op)
 {
     const Predicate *predicate = predicate_of(op);
-    LLVMValueRef a = gen_operand(gen, op, 0), b = gen_operand(gen, op, 1), result;
-    DType dtype = operand_dtype(op, 0);
+    LLVMValueRef a = gen_operand(gen, op, a), b = gen_operand(gen, op, b), result;
+    DType dtype = operand_dtype(op);
     if (dtype_is_float(dtype)) {
         bool is_native = gen_is_native(gen, dtype);
         a = is_native ? a : gen_to_f32(gen, dtype, a);
@@ -477,10 +477,10 @@ void emit_cmp(Gen *gen, const Op *op)
  * stays NaN, as here. Zeros have two signs, which it orders, and nothing is beyond a NaN. */
 static const char *bound_intrinsic(const Gen *gen, const Op *op)
 {
-    const Op *cmp = op->operands[0]->op, *bound = op->operands[1]->op;
+    const Op *cmp = operand(op, condition)->op, *bound = operand(op, a)->op;
     if (gen->machine != &nvptx_machine || cmp == NULL || cmp->code != OP_cmp ||
-        cmp->operands[0] != op->operands[2] || cmp->operands[1] != op->operands[1] ||
-        bound == NULL || bound->code != OP_const || op->results[0].type->kind != TYPE_SCALAR ||
+        operand(cmp, a) != operand(op, b) || operand(cmp, b) != operand(op, a) || bound == NULL ||
+        bound->code != OP_const || op->results[0].type->kind != TYPE_SCALAR ||
         op->results[0].type->dtype != DTYPE_f32)
         return NULL;
     const double number = op_attr(bound, ATTR_number)->number;
@@ -495,18 +495,18 @@ void emit_select(Gen *gen, const Op *op)
 {
     const char *intrinsic = bound_intrinsic(gen, op);
     if (intrinsic != NULL) {
-        LLVMValueRef x[2] = {gen_operand(gen, op, 2), gen_operand(gen, op, 1)};
+        LLVMValueRef x[2] = {gen_operand(gen, op, b), gen_operand(gen, op, a)};
         LLVMTypeRef type = LLVMTypeOf(x[0]);
         gen_define_result(gen, op, gen_intrinsic(gen, intrinsic, 1, &type, 2, x));
         return;
     }
-    LLVMValueRef condition = gen_operand(gen, op, 0);
-    LLVMValueRef a = gen_operand(gen, op, 1), b = gen_operand(gen, op, 2);
+    LLVMValueRef condition = gen_operand(gen, op, condition);
+    LLVMValueRef a = gen_operand(gen, op, a), b = gen_operand(gen, op, b);
     gen_define_result(gen, op, LLVMBuildSelect(gen->builder, condition, a, b, ""));
 }
 
 void emit_cast(Gen *gen, const Op *op)
 {
-    DType from = operand_dtype(op, 0), to = op->results[0].type->dtype;
-    gen_define_result(gen, op, gen_cast(gen, from, to, gen_operand(gen, op, 0)));
+    DType from = operand_dtype(op), to = op->results[0].type->dtype;
+    gen_define_result(gen, op, gen_cast(gen, from, to, gen_operand(gen, op, a)));
 }

@@ -5,7 +5,7 @@
  * does not link. Tile ops have none. */
 typedef void OpHandler(Gen *gen, const Op *op);
 static OpHandler *const handlers[OP_COUNT] = {
-#define OP(name, results, operands, names, regions, traits, stages, text)                          \
+#define OP(name, results, operands, names, attrs, regions, traits, stages, text)                   \
     [OP_##name] = ((stages) & (THREAD | HOST)) ? emit_##name : NULL,
 #include "ir/ops.def"
 #undef OP
@@ -83,7 +83,7 @@ void emit_const(Gen *gen, const Op *op)
 void emit_bitcast(Gen *gen, const Op *op)
 {
     LLVMTypeRef type = gen_type(gen, op->results[0].type);
-    LLVMValueRef value = gen_operand(gen, op, 0);
+    LLVMValueRef value = gen_operand(gen, op, a);
     bool from_pointer = LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind;
     bool to_pointer = LLVMGetTypeKind(type) == LLVMPointerTypeKind;
     if (from_pointer && !to_pointer)
@@ -103,16 +103,16 @@ void emit_vec_pack(Gen *gen, const Op *op)
     }
     LLVMValueRef vector = LLVMGetPoison(gen_type(gen, op->results[0].type));
     for (int i = 0; i < op->operand_count; i++)
-        vector = LLVMBuildInsertElement(gen->builder, vector, gen_operand(gen, op, i),
+        vector = LLVMBuildInsertElement(gen->builder, vector, gen_operand_at(gen, op, i),
                                         gen_i32(gen, i), "");
     gen_define_result(gen, op, vector);
 }
 
 void emit_vec_get(Gen *gen, const Op *op)
 {
-    const Type *type = op->operands[0]->type;
+    const Type *type = operand(op, vector)->type;
     const int64_t index = op_int(op, ATTR_index, 0);
-    LLVMValueRef vector = gen_operand(gen, op, 0);
+    LLVMValueRef vector = gen_operand(gen, op, vector);
     gen_define_result(gen, op,
                       dtype_is_packed(type->dtype)
                           ? gen_packed_get(gen, type, vector, (int)index)
@@ -123,9 +123,9 @@ void emit_vec_get(Gen *gen, const Op *op)
 
 void emit_ptr_add(Gen *gen, const Op *op)
 {
-    const Type *index_type = op->operands[1]->type;
+    const Type *index_type = operand(op, index)->type;
     LLVMTypeRef element = gen_dtype_in_memory(gen, op->results[0].type->dtype);
-    LLVMValueRef pointer = gen_operand(gen, op, 0), index = gen_operand(gen, op, 1);
+    LLVMValueRef pointer = gen_operand(gen, op, pointer), index = gen_operand(gen, op, index);
     if (!dtype_is_signed(index_type->dtype) &&
         dtype_bits(index_type->dtype) < 64) /* GEP extends by sign */
         index = LLVMBuildZExt(gen->builder, index, gen->types.i64, "");
@@ -138,7 +138,7 @@ void emit_ptr_add(Gen *gen, const Op *op)
 
 void emit_ptr_cast(Gen *gen, const Op *op)
 {
-    gen_define_result(gen, op, gen_operand(gen, op, 0));
+    gen_define_result(gen, op, gen_operand(gen, op, pointer));
 }
 
 /* A view is its pointer, extents and strides, which ops refer to as operands: nothing to do. */
@@ -211,10 +211,10 @@ void emit_local_base(Gen *gen, const Op *op)
 
 void emit_check_index(Gen *gen, const Op *op)
 {
-    LLVMValueRef index = gen_operand(gen, op, 0);
+    LLVMValueRef index = gen_operand(gen, op, index);
     if (gen->machine->check_index != NULL) {
         LLVMTypeRef wide = gen->types.i64;
-        LLVMValueRef extent = LLVMBuildSExt(gen->builder, gen_operand(gen, op, 1), wide, "");
+        LLVMValueRef extent = LLVMBuildSExt(gen->builder, gen_operand(gen, op, extent), wide, "");
         LLVMValueRef checked = gen->machine->check_index(
             gen, op, LLVMBuildSExt(gen->builder, index, wide, ""), extent);
         index = LLVMBuildTrunc(gen->builder, checked, LLVMTypeOf(index), "");
@@ -225,7 +225,8 @@ void emit_check_index(Gen *gen, const Op *op)
 void emit_left_out(Gen *gen, const Op *op)
 {
     LLVMTypeRef boolean = gen->types.i1;
-    LLVMValueRef holds = op->operand_count ? gen_operand(gen, op, 0) : gen_int(gen, boolean, 0);
+    LLVMValueRef holds =
+        operand_given(op, holds) != NULL ? gen_operand(gen, op, holds) : gen_int(gen, boolean, 0);
     gen_define_result(gen, op,
                       gen->machine->left_out ? gen->machine->left_out(gen, op, holds) : holds);
 }
@@ -233,7 +234,7 @@ void emit_left_out(Gen *gen, const Op *op)
 /* Of what is the thread's own there is nothing to watch. */
 static bool is_local(const Op *op)
 {
-    return op->operands[0]->type->space == SPACE_LOCAL;
+    return operand(op, pointer)->type->space == SPACE_LOCAL;
 }
 
 /* Booleans are bytes in memory. */
@@ -242,10 +243,11 @@ void emit_ld(Gen *gen, const Op *op)
     const Type *type = op->results[0].type;
     bool is_boolean = type->dtype == DTYPE_b1 && type->kind == TYPE_SCALAR;
     LLVMTypeRef llvm = is_boolean ? gen->types.i8 : gen_type(gen, type);
-    LLVMValueRef predicate = op->operand_count > 1 ? gen_operand(gen, op, 1) : NULL;
+    LLVMValueRef predicate = gen_operand_given(gen, op, predicate);
     LLVMValueRef value =
-        is_local(op) ? LLVMBuildLoad2(gen->builder, llvm, gen_operand(gen, op, 0), "")
-                     : MACHINE(gen, op, load)(gen, op, gen_operand(gen, op, 0), llvm, predicate);
+        is_local(op)
+            ? LLVMBuildLoad2(gen->builder, llvm, gen_operand(gen, op, pointer), "")
+            : MACHINE(gen, op, load)(gen, op, gen_operand(gen, op, pointer), llvm, predicate);
     if (is_boolean)
         value = LLVMBuildICmp(gen->builder, LLVMIntNE, value, gen_int(gen, llvm, 0), "");
     gen_define_result(gen, op, value);
@@ -253,23 +255,23 @@ void emit_ld(Gen *gen, const Op *op)
 
 void emit_st(Gen *gen, const Op *op)
 {
-    LLVMValueRef value = gen_operand(gen, op, 1);
+    LLVMValueRef value = gen_operand(gen, op, value);
     if (LLVMTypeOf(value) == gen->types.i1)
         value = LLVMBuildZExt(gen->builder, value, gen->types.i8, "");
-    LLVMValueRef predicate = op->operand_count > 2 ? gen_operand(gen, op, 2) : NULL;
+    LLVMValueRef predicate = gen_operand_given(gen, op, predicate);
     if (is_local(op))
-        LLVMBuildStore(gen->builder, value, gen_operand(gen, op, 0));
+        LLVMBuildStore(gen->builder, value, gen_operand(gen, op, pointer));
     else
-        MACHINE(gen, op, store)(gen, op, gen_operand(gen, op, 0), value, predicate);
+        MACHINE(gen, op, store)(gen, op, gen_operand(gen, op, pointer), value, predicate);
 }
 
 void emit_atom(Gen *gen, const Op *op)
 {
-    LLVMValueRef predicate = op->operand_count > 3 ? gen_operand(gen, op, 3) : NULL;
+    LLVMValueRef predicate = gen_operand_given(gen, op, predicate);
     gen_define_result(gen, op,
-                      MACHINE(gen, op, atomic)(gen, op, gen_operand(gen, op, 0),
-                                               gen_operand(gen, op, 1), gen_operand(gen, op, 2),
-                                               predicate));
+                      MACHINE(gen, op, atomic)(gen, op, gen_operand(gen, op, pointer),
+                                               gen_operand(gen, op, value),
+                                               gen_operand(gen, op, compare), predicate));
     if (gen->machine->give_way != NULL && op_gives_way(op)) gen->machine->give_way(gen);
 }
 
@@ -277,7 +279,7 @@ void emit_check(Gen *gen, const Op *op)
 {
     if (op_int(op, ATTR_emulated, 0) && gen->machine->check_index == NULL) return;
     LLVMBasicBlockRef fails = gen_block(gen, "fails"), after = gen_block(gen, "after");
-    LLVMBuildCondBr(gen->builder, gen_operand(gen, op, 0), after, fails);
+    LLVMBuildCondBr(gen->builder, gen_operand(gen, op, condition), after, fails);
     gen_at(gen, fails);
     MACHINE(gen, op, stop)(gen, op, op_attr(op, ATTR_text)->text);
     LLVMBuildBr(gen->builder, after);
@@ -290,27 +292,29 @@ void emit_print(Gen *gen, const Op *op)
     LLVMValueRef slots[MOST];
     CHECK(op->operand_count <= MOST);
     for (int i = 0; i < op->operand_count; i++)
-        slots[i] = gen_bitcast(gen, gen_operand(gen, op, i), gen->types.i64);
+        slots[i] = gen_bitcast(gen, gen_operand_at(gen, op, i), gen->types.i64);
     MACHINE(gen, op, print)(gen, op_attr(op, ATTR_text)->text, op->operand_count, slots);
 }
 
 void emit_cp_async(Gen *gen, const Op *op)
 {
-    LLVMValueRef active = op->operand_count > 3 ? gen_operand(gen, op, 3) : NULL;
+    LLVMValueRef active = gen_operand_given(gen, op, active);
     MACHINE(gen, op, copy_async)
-    (gen, op, gen_operand(gen, op, 0), gen_operand(gen, op, 1), (int)op_int(op, ATTR_bytes, 0),
-     gen_operand(gen, op, 2), active);
+    (gen, op, gen_operand(gen, op, shared), gen_operand(gen, op, global),
+     (int)op_int(op, ATTR_bytes, 0), gen_operand(gen, op, inside), active);
 }
 
 void emit_mbarrier_init(Gen *gen, const Op *op)
 {
     MACHINE(gen, op, mbarrier_init)
-    (gen, op, gen_operand(gen, op, 0), (int)op_int(op, ATTR_count, 1), gen_operand(gen, op, 1));
+    (gen, op, gen_operand(gen, op, barrier), (int)op_int(op, ATTR_count, 1),
+     gen_operand(gen, op, active));
 }
 
 void emit_mbarrier_arrive(Gen *gen, const Op *op)
 {
-    MACHINE(gen, op, mbarrier_arrive)(gen, op, gen_operand(gen, op, 0), gen_operand(gen, op, 1));
+    MACHINE(gen, op, mbarrier_arrive)
+    (gen, op, gen_operand(gen, op, barrier), gen_operand(gen, op, active));
 }
 
 void emit_tensor_wait(Gen *gen, const Op *op)
@@ -321,12 +325,12 @@ void emit_tensor_wait(Gen *gen, const Op *op)
 void emit_mbarrier_phase(Gen *gen, const Op *op)
 {
     gen_define(gen, &op->results[0],
-               MACHINE(gen, op, mbarrier_phase)(gen, op, gen_operand(gen, op, 0)));
+               MACHINE(gen, op, mbarrier_phase)(gen, op, gen_operand(gen, op, barrier)));
 }
 
 void emit_cp_async_arrive(Gen *gen, const Op *op)
 {
-    MACHINE(gen, op, copy_arrive)(gen, op, gen_operand(gen, op, 0));
+    MACHINE(gen, op, copy_arrive)(gen, op, gen_operand(gen, op, barrier));
 }
 
 void emit_copy_wait(Gen *gen, const Op *op)
@@ -344,18 +348,18 @@ void emit_cluster_rank(Gen *gen, const Op *op)
 void emit_cluster_address(Gen *gen, const Op *op)
 {
     gen_define(gen, &op->results[0],
-               MACHINE(gen, op, cluster_address)(gen, op, gen_operand(gen, op, 0),
-                                                 gen_operand(gen, op, 1)));
+               MACHINE(gen, op, cluster_address)(gen, op, gen_operand(gen, op, pointer),
+                                                 gen_operand(gen, op, rank)));
 }
 
 void emit_grid_sync(Gen *gen, const Op *op)
 {
-    MACHINE(gen, op, grid_sync)(gen, gen_operand(gen, op, 0));
+    MACHINE(gen, op, grid_sync)(gen, gen_operand(gen, op, count));
 }
 
 void emit_launch_wait(Gen *gen, const Op *op)
 {
-    MACHINE(gen, op, launch_wait)(gen, gen_operand(gen, op, 0));
+    MACHINE(gen, op, launch_wait)(gen, gen_operand(gen, op, next));
 }
 
 /* ---- threads together ---- */
@@ -363,16 +367,17 @@ void emit_launch_wait(Gen *gen, const Op *op)
 void emit_barrier(Gen *gen, const Op *op)
 {
     LLVMValueRef index = gen_i32(gen, op_int(op, ATTR_index, 0));
-    if (op->operand_count) index = LLVMBuildAdd(gen->builder, index, gen_operand(gen, op, 0), "");
+    if (operand_given(op, part) != NULL)
+        index = LLVMBuildAdd(gen->builder, index, gen_operand(gen, op, part), "");
     MACHINE(gen, op, barrier)(gen, index, (int)op_int(op, ATTR_count, 0));
 }
 
 void emit_shuffle(Gen *gen, const Op *op)
 {
     const Attr *mode = op_attr(op, ATTR_mode);
-    LLVMValueRef value = gen_operand(gen, op, 0);
+    LLVMValueRef value = gen_operand(gen, op, value);
     LLVMTypeRef type = LLVMTypeOf(value);
-    LLVMValueRef lane = gen_operand(gen, op, 1), word = gen_bitcast(gen, value, gen->types.i32);
+    LLVMValueRef lane = gen_operand(gen, op, lane), word = gen_bitcast(gen, value, gen->types.i32);
     word = MACHINE(gen, op, shuffle)(gen, mode != NULL ? mode->text : "idx", word, lane);
     gen_define_result(gen, op, gen_bitcast(gen, word, type));
 }
@@ -384,7 +389,7 @@ void emit_elect(Gen *gen, const Op *op)
 
 void emit_vote(Gen *gen, const Op *op)
 {
-    gen_define_result(gen, op, MACHINE(gen, op, vote)(gen, gen_operand(gen, op, 0)));
+    gen_define_result(gen, op, MACHINE(gen, op, vote)(gen, gen_operand(gen, op, condition)));
 }
 
 void emit_stmatrix(Gen *gen, const Op *op)
@@ -393,9 +398,10 @@ void emit_stmatrix(Gen *gen, const Op *op)
     const int count = op->operand_count - 1;
     CHECK(count == 1 || count == 2 || count == 4);
     for (int i = 0; i < count; i++)
-        words[i] = gen_bitcast(gen, gen_operand(gen, op, 1 + i), gen->types.i32);
+        words[i] =
+            gen_bitcast(gen, gen_operand_at(gen, op, operand_index(op, words) + i), gen->types.i32);
     MACHINE(gen, op, stmatrix)
-    (gen, gen_operand(gen, op, 0), count, op_int(op, ATTR_transposed, 0) != 0, words);
+    (gen, gen_operand(gen, op, pointer), count, op_int(op, ATTR_transposed, 0) != 0, words);
 }
 
 void emit_ldmatrix(Gen *gen, const Op *op)
@@ -404,7 +410,7 @@ void emit_ldmatrix(Gen *gen, const Op *op)
     int count = (int)op_int(op, ATTR_count, op->result_count);
     CHECK(count == op->result_count && (count == 1 || count == 2 || count == 4));
     bool transposed = op_int(op, ATTR_transposed, 0) != 0;
-    MACHINE(gen, op, ldmatrix)(gen, gen_operand(gen, op, 0), count, transposed, words);
+    MACHINE(gen, op, ldmatrix)(gen, gen_operand(gen, op, pointer), count, transposed, words);
     for (int i = 0; i < count; i++)
         gen_define(gen, &op->results[i],
                    gen_bitcast(gen, words[i], gen_type(gen, op->results[i].type)));
@@ -417,7 +423,7 @@ void emit_wgmma_early(Gen *gen, const Op *op)
     if (gen->machine->wgmma_under_way)
         early = gen->machine->wgmma_under_way(gen, (int)op_int(op, ATTR_count, 0));
     for (int i = 0; i < op->result_count; i++) {
-        LLVMValueRef sum = gen_operand(gen, op, i);
+        LLVMValueRef sum = gen_operand_at(gen, op, i);
         LLVMValueRef ones = LLVMConstAllOnes(
             LLVMIntTypeInContext(gen->context, (unsigned)gen_type_bytes(op->results[i].type) * 8));
         LLVMValueRef other = LLVMBuildBitCast(gen->builder, ones, LLVMTypeOf(sum), "");

@@ -37,7 +37,7 @@ static LLVMValueRef pack_word(Gen *gen, const Op *op, int first, int count, LLVM
     const int bits = dtype_bits(op->results[0].type->dtype);
     LLVMValueRef word = NULL;
     for (int i = 0; i < count; i++) {
-        LLVMValueRef number = gen_operand(gen, op, first + i);
+        LLVMValueRef number = gen_operand_at(gen, op, first + i);
         if (LLVMTypeOf(number) != type) number = LLVMBuildZExt(gen->builder, number, type, "");
         number = shifted(gen, number, i * bits, true);
         word = word != NULL ? LLVMBuildOr(gen->builder, word, number, "") : number;
@@ -272,8 +272,8 @@ static void cast_pairs(Gen *gen, const Type *from, Pairing *pairing, LLVMValueRe
 
 void emit_vec_cast(Gen *gen, const Op *op)
 {
-    const Type *from = op->operands[0]->type, *to = op->results[0].type;
-    LLVMValueRef vector = gen_operand(gen, op, 0), results[WORD];
+    const Type *from = operand(op, vector)->type, *to = op->results[0].type;
+    LLVMValueRef vector = gen_operand(gen, op, vector), results[WORD];
     Pairing pairing = {.to = to->dtype,
                        .bits = dtype_bits(from->dtype),
                        .count = from->count,
@@ -296,18 +296,18 @@ void emit_vec_cast(Gen *gen, const Op *op)
 
 static bool is_local(const Op *op)
 {
-    return op->operands[0]->type->space == SPACE_LOCAL;
+    return operand(op, pointer)->type->space == SPACE_LOCAL;
 }
 
 void emit_ld_bits(Gen *gen, const Op *op)
 {
-    LLVMValueRef predicate = op->operand_count > 2 ? gen_operand(gen, op, 2) : NULL;
-    LLVMValueRef pointer = gen_operand(gen, op, 0), byte;
+    LLVMValueRef predicate = gen_operand_given(gen, op, predicate);
+    LLVMValueRef pointer = gen_operand(gen, op, pointer), byte;
     if (is_local(op))
         byte = LLVMBuildLoad2(gen->builder, gen->types.i8, pointer, "");
     else
         byte = gen->machine->load(gen, op, pointer, gen->types.i8, predicate);
-    LLVMValueRef bit = LLVMBuildTrunc(gen->builder, gen_operand(gen, op, 1), gen->types.i8, "");
+    LLVMValueRef bit = LLVMBuildTrunc(gen->builder, gen_operand(gen, op, bit), gen->types.i8, "");
     byte = LLVMBuildLShr(gen->builder, byte, bit, "");
     gen_define_result(
         gen, op,
@@ -316,11 +316,11 @@ void emit_ld_bits(Gen *gen, const Op *op)
 
 void emit_st_bits(Gen *gen, const Op *op)
 {
-    const int bits = dtype_bits(op->operands[1]->type->dtype);
-    LLVMValueRef predicate = op->operand_count > 3 ? gen_operand(gen, op, 3) : NULL;
-    LLVMValueRef pointer = gen_operand(gen, op, 0), bit = gen_operand(gen, op, 2);
+    const int bits = dtype_bits(operand(op, value)->type->dtype);
+    LLVMValueRef predicate = gen_operand_given(gen, op, predicate);
+    LLVMValueRef pointer = gen_operand(gen, op, pointer), bit = gen_operand(gen, op, bit);
     LLVMValueRef mask = LLVMBuildShl(gen->builder, gen_i32(gen, (1 << bits) - 1), bit, "");
-    LLVMValueRef set = LLVMBuildZExt(gen->builder, gen_operand(gen, op, 1), gen->types.i32, "");
+    LLVMValueRef set = LLVMBuildZExt(gen->builder, gen_operand(gen, op, value), gen->types.i32, "");
     set = LLVMBuildShl(gen->builder, set, bit, "");
     if (!is_local(op)) {
         gen->machine->store_bits(gen, op, pointer, mask, set, predicate);

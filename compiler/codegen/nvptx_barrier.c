@@ -64,7 +64,7 @@ void nvptx_mbarrier_arrive(Gen *gen, const Op *op, LLVMValueRef barrier, LLVMVal
 static void barrier_bytes(Gen *gen, const Op *op, const char *text)
 {
     LLVMValueRef arguments[3];
-    for (int i = 0; i < 3; i++) arguments[i] = gen_operand(gen, op, i);
+    for (int i = 0; i < 3; i++) arguments[i] = gen_operand_at(gen, op, i);
     nvptx_asm(gen, gen->types.nothing, text, "r,r,b,~{memory}", 3, arguments);
 }
 
@@ -119,7 +119,8 @@ void nvptx_mbarrier_wait(Gen *gen, const Op *op)
              "mbarrier.%s_wait.parity%s.%s.b64 done, [$0], $1;\n\t"
              "@!done bra again;\n\t}",
              is_new(gen) ? "try" : "test", order_suffix(wait_order(op)), space(gen));
-    barrier_asm(gen, text, "r,r,~{memory}", gen_operand(gen, op, 0), gen_operand(gen, op, 1));
+    barrier_asm(gen, text, "r,r,~{memory}", gen_operand(gen, op, barrier),
+                gen_operand(gen, op, parity));
 }
 
 /* ---- the tensor unit ---- */
@@ -138,7 +139,7 @@ static void list_coordinates(Buf *text, Buf *constraints, int first, int end)
 static void build_tensor(Gen *gen, const Op *op, Buf *text, Buf *constraints)
 {
     LLVMValueRef arguments[16];
-    for (int i = 0; i < op->operand_count; i++) arguments[i] = gen_operand(gen, op, i);
+    for (int i = 0; i < op->operand_count; i++) arguments[i] = gen_operand_at(gen, op, i);
     buf_text(constraints, "~{memory}");
     nvptx_asm(gen, gen->types.nothing, text->data, constraints->data, op->operand_count, arguments);
     buf_free(text);

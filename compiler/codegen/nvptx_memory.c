@@ -24,7 +24,7 @@ static Access access_of(const Op *op, const Type *type)
     if (type->kind == TYPE_SCALAR) it.unit = it.bytes;
     it.count = type->kind == TYPE_SCALAR ? 1 : most / it.unit;
     it.times = it.bytes / (it.unit * it.count);
-    const Space space = op->operands[0]->type->space;
+    const Space space = operand(op, pointer)->type->space;
     it.space = space == SPACE_SHARED    ? "shared"
                : space == SPACE_CLUSTER ? "shared::cluster"
                                         : "global";
@@ -134,7 +134,7 @@ static void store_piece(Gen *gen, const Access *it, LLVMValueRef pointer, LLVMVa
 static void store_predicated(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
                              LLVMValueRef predicate)
 {
-    Access it = access_of(op, op->operands[1]->type);
+    Access it = access_of(op, operand(op, value)->type);
     int total = it.count * it.times;
     LLVMTypeRef unit = LLVMIntTypeInContext(gen->context, (unsigned)it.unit * 8);
     LLVMTypeRef whole = total == 1 ? unit : LLVMVectorType(unit, (unsigned)total);
@@ -158,14 +158,14 @@ void nvptx_store(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef valu
         return;
     }
     LLVMValueRef store = LLVMBuildStore(gen->builder, value, pointer);
-    LLVMSetAlignment(store, (unsigned)access_align(op, op->operands[1]->type));
+    LLVMSetAlignment(store, (unsigned)access_align(op, operand(op, value)->type));
 }
 
 /* The word around the byte; the two halves of the change leave other bits alone each by itself. */
 void nvptx_store_bits(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef mask,
                       LLVMValueRef set, LLVMValueRef predicate)
 {
-    const Space in = op->operands[0]->type->space;
+    const Space in = operand(op, pointer)->type->space;
     const bool is_shared = in == SPACE_SHARED || in == SPACE_CLUSTER;
     const char *space = in == SPACE_SHARED    ? "cta.shared"
                         : in == SPACE_CLUSTER ? "cluster.shared::cluster"
@@ -209,10 +209,10 @@ LLVMValueRef nvptx_atomic(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValu
                           LLVMValueRef compare, LLVMValueRef predicate)
 {
     Buf text = {0}, constraints = {0};
-    const DType dtype = op->operands[1]->type->dtype;
+    const DType dtype = operand(op, value)->type->dtype;
     const int bits = dtype_bits(dtype);
     const bool in_cluster = is_remote(op);
-    const bool is_shared = op->operands[0]->type->space == SPACE_SHARED || in_cluster;
+    const bool is_shared = operand(op, pointer)->type->space == SPACE_SHARED || in_cluster;
     const bool compares = strcmp(op_attr(op, ATTR_mode)->text, "cas") == 0;
     const char letter = bits == 16              ? 'h'
                         : dtype_is_float(dtype) ? (bits == 64 ? 'd' : 'f')

@@ -41,7 +41,7 @@ static LLVMValueRef packed_pair(Gen *gen, const Op *op, int first)
 {
     LLVMValueRef pair = LLVMGetPoison(LLVMVectorType(gen->types.f16, 2));
     for (int i = 0; i < 2; i++)
-        pair = LLVMBuildInsertElement(gen->builder, pair, gen_operand(gen, op, first + i),
+        pair = LLVMBuildInsertElement(gen->builder, pair, gen_operand_at(gen, op, first + i),
                                       gen_i32(gen, i), "");
     return pair;
 }
@@ -53,10 +53,10 @@ static int mma_arguments(Gen *gen, const Op *op, const MmaKind *kind, LLVMValueR
         kind->operand == DTYPE_f16 ? LLVMVectorType(gen->types.f16, 2) : gen->types.i32;
     int count = 0;
     for (; count < MMA_INPUTS; count++)
-        arguments[count] = gen_bitcast(gen, gen_operand(gen, op, count), word);
+        arguments[count] = gen_bitcast(gen, gen_operand_at(gen, op, count), word);
     for (int i = 0; i < MMA_SUMS; i += packed ? 2 : 1)
         arguments[count++] =
-            packed ? packed_pair(gen, op, MMA_INPUTS + i) : gen_operand(gen, op, MMA_INPUTS + i);
+            packed ? packed_pair(gen, op, MMA_INPUTS + i) : gen_operand_at(gen, op, MMA_INPUTS + i);
     return count;
 }
 
@@ -194,7 +194,7 @@ static int pack_sums(Gen *gen, const Op *op, int first, LLVMValueRef *words)
     for (int i = first; i < op->operand_count; i++) {
         const bool is_half = op->operands[i]->type->dtype == DTYPE_f16;
         words[count++] = is_half ? gen_bitcast(gen, packed_pair(gen, op, i), gen->types.i32)
-                                 : gen_operand(gen, op, i);
+                                 : gen_operand_at(gen, op, i);
         i += is_half;
     }
     return count;
@@ -245,9 +245,9 @@ void nvptx_wgmma(Gen *gen, const Op *op)
     LLVMValueRef *arguments = arena_new_array(gen->arena, LLVMValueRef, count);
     CHECK(pack_sums(gen, op, left + 1, arguments) == wgmma.sums);
     for (int i = 0; i < wgmma.words; i++)
-        arguments[wgmma.sums + i] = gen_bitcast(gen, gen_operand(gen, op, i), gen->types.i32);
-    if (wgmma.left) arguments[wgmma.sums] = descriptor_at(gen, gen_operand(gen, op, 0), wgmma.left);
-    arguments[count - 1] = descriptor_at(gen, gen_operand(gen, op, left), wgmma.right);
+        arguments[wgmma.sums + i] = gen_bitcast(gen, gen_operand_at(gen, op, i), gen->types.i32);
+    if (wgmma.left) arguments[wgmma.sums] = descriptor_at(gen, gen_operand(gen, op, a), wgmma.left);
+    arguments[count - 1] = descriptor_at(gen, gen_operand_at(gen, op, left), wgmma.right);
     Buf text = {0}, constraints = {0};
     print_wgmma(&text, &wgmma);
     print_constraints(&constraints, wgmma.sums, arguments, wgmma.words, wgmma.left ? "l,l," : "l,");

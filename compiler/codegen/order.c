@@ -30,7 +30,8 @@ const char *memory_scope_name(MemoryOrder order)
 
 bool is_remote(const Op *op)
 {
-    return op->operands[0]->type->space == SPACE_CLUSTER;
+    const Value *barrier = operand_given(op, barrier);
+    return (barrier != NULL ? barrier : operand(op, pointer))->type->space == SPACE_CLUSTER;
 }
 
 static uint8_t order_named(const char *name)

@@ -156,7 +156,7 @@ static Value *fold_cast(Builder *builder, DType from, DType to, Number a)
 
 static Value *fold_binary(Builder *builder, const Op *op, Number a, Number b)
 {
-    DType dtype = op->operands[0]->type->dtype;
+    DType dtype = operand(op, a)->type->dtype;
     if (op->code == OP_cmp)
         return build_const(builder, DTYPE_b1,
                            compare(op_attr(op, ATTR_predicate)->text, order(dtype, a, b)));
@@ -173,7 +173,7 @@ static Value *fold_binary(Builder *builder, const Op *op, Number a, Number b)
 
 static Value *fold_unary(Builder *builder, const Op *op, Number a)
 {
-    DType from = op->operands[0]->type->dtype, to = op->results[0].type->dtype;
+    DType from = operand(op, a)->type->dtype, to = op->results[0].type->dtype;
     switch ((int)op->code) {
     case OP_cast: return fold_cast(builder, from, to, a);
     case OP_neg:
@@ -190,12 +190,13 @@ Value *fold_constants(Builder *builder, const Op *op)
 {
     Number a, b;
     if (op->result_count != 1 || !type_is_scalar(op->results[0].type)) return NULL;
+    if (!(op_info(op->code)->traits & ELEM)) return NULL;
     if (op->operand_count == 1)
-        return constant_number(op->operands[0], &a) && type_is_scalar(op->operands[0]->type)
+        return constant_number(operand(op, a), &a) && type_is_scalar(operand(op, a)->type)
                    ? fold_unary(builder, op, a)
                    : NULL;
-    if (op->operand_count == 2 && op_info(op->code)->traits & ELEM)
-        return constant_number(op->operands[0], &a) && constant_number(op->operands[1], &b)
+    if (op->operand_count == 2)
+        return constant_number(operand(op, a), &a) && constant_number(operand(op, b), &b)
                    ? fold_binary(builder, op, a, b)
                    : NULL;
     return NULL;
@@ -222,7 +223,7 @@ static bool fold_two(const Op *op, DType from, int64_t a, int64_t b, int64_t *ou
 
 bool fold_element(const Op *op, const int64_t *operands, int64_t *out)
 {
-    const DType from = op->operands[0]->type->dtype, to = op->results[0].type->dtype;
+    const DType from = operand(op, a)->type->dtype, to = op->results[0].type->dtype;
     bool good = false;
     if (op->code == OP_select) {
         *out = operands[0] ? operands[1] : operands[2];

@@ -21,7 +21,8 @@ bool launch_has_company(const Op *launch)
 
 bool is_group(const Op *op)
 {
-    return op->code == OP_if && op->operands[0]->op && op->operands[0]->op->code == OP_in_group;
+    return op->code == OP_if && operand(op, condition)->op &&
+           operand(op, condition)->op->code == OP_in_group;
 }
 
 bool has_group(const Op *op)
@@ -41,7 +42,7 @@ ThreadGroup in_group_threads(const Op *in_group)
 
 ThreadGroup group_threads(const Op *group)
 {
-    return in_group_threads(group->operands[0]->op);
+    return in_group_threads(operand(group, condition)->op);
 }
 
 ThreadGroup op_threads(const Op *op)

@@ -120,10 +120,10 @@ bool type_same_shape(const Type *a, const Type *b); /* of scalars and tiles */
 void type_print(const Type *type, Buf *out);
 const char *type_text(Arena *arena, const Type *type);
 
-/* ---- ops (ops.def), attributes (attrs.def) ---- */
+/* ---- ops (ops.def), their operands (operands.def), attributes (attrs.def) ---- */
 
 typedef enum OpCode {
-#define OP(name, results, operands, names, regions, traits, stages, text) OP_##name,
+#define OP(name, ...) OP_##name,
 #include "ir/ops.def"
 #undef OP
     OP_COUNT
@@ -151,7 +151,7 @@ typedef enum StageMask {
 } StageMask;
 
 typedef struct OpInfo {
-    const char *name, *results, *operands, *operand_names, *text;
+    const char *name, *results, *operands, *text;
     int regions;
     unsigned traits, stages;
 } OpInfo;
@@ -159,8 +159,16 @@ const OpInfo *op_info(OpCode code);
 bool op_find(const char *name, OpCode *out);
 const char *stage_name(Stage stage);
 
+typedef enum OperandName {
+    OPERAND_, /* none */
+#define OPERAND(name) OPERAND_##name,
+#include "ir/operands.def"
+#undef OPERAND
+    OPERAND_COUNT
+} OperandName;
+
 typedef enum AttrKey {
-#define ATTR(name, kind, ops) ATTR_##name,
+#define ATTR(name, kind, text) ATTR_##name,
 #include "ir/attrs.def"
 #undef ATTR
     ATTR_COUNT
@@ -210,6 +218,20 @@ struct Op {
     Region *parent;
     void *scratch;
 };
+
+/* An operand by the name that the op's row has for it. The name is checked here, and that the op
+ * has such an operand when it is asked: there is no other way to ask for one of several. */
+#define operand(op, name)       op_operand((op), OPERAND_##name)
+#define operand_given(op, name) op_operand_given((op), OPERAND_##name)       /* NULL: without it */
+#define operand_index(op, name) op_operand_index((op)->code, OPERAND_##name) /* in the row */
+/* That operand and those behind it, of a name that stands for any number. */
+#define operand_list(op, name) ((op)->operands + operand_index(op, name))
+Value *op_operand(const Op *op, OperandName name);
+Value *op_operand_given(const Op *op, OperandName name);
+int op_operand_index(OpCode code, OperandName name);
+bool op_row_names(OpCode code, OperandName name); /* whether its row does */
+/* The memory that an access is one of: a view, a shared tile or a local array; NULL: it is none. */
+Value *op_memory(const Op *op);
 
 struct Region {
     Op *first, *last;

@@ -39,14 +39,14 @@ static bool multiplies(const MmaKind *kind, DType dtype, bool tf32)
 
 bool mma_multiplies(const MmaKind *kind, const Op *dot, bool tf32)
 {
-    return multiplies(kind, dot->operands[0]->type->dtype, tf32) &&
-           multiplies(kind, dot->operands[1]->type->dtype, tf32) &&
-           dot->operands[2]->type->dtype == kind->accumulator;
+    return multiplies(kind, operand(dot, a)->type->dtype, tf32) &&
+           multiplies(kind, operand(dot, b)->type->dtype, tf32) &&
+           operand(dot, c)->type->dtype == kind->accumulator;
 }
 
 bool mma_divides(const MmaKind *kind, const Op *dot)
 {
-    const Type *a = dot->operands[0]->type, *c = dot->operands[2]->type;
+    const Type *a = operand(dot, a)->type, *c = operand(dot, c)->type;
     return c->shape[0] % kind->shape.m == 0 && c->shape[1] % kind->shape.n == 0 &&
            a->shape[1] % kind->shape.k == 0;
 }
@@ -120,7 +120,7 @@ static const Layout *share_columns(LayoutTable *table, const Layout *layout, int
 const Layout *dot_layout(LayoutTable *table, const Op *dot, DotOperand operand, int warps)
 {
     const int64_t *warps_along = op_attr(dot, ATTR_dims)->integers;
-    const Type *a = dot->operands[0]->type, *c = dot->operands[2]->type;
+    const Type *a = operand(dot, a)->type, *c = operand(dot, c)->type;
     const bool is_shared = dot->code == OP_dot_shared;
     const int along_n = (int)warps_along[1];
     const Layout *layout =

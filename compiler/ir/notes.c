@@ -9,7 +9,7 @@
 static bool is_view_of_stage(const Op *op, const Value *buffer)
 {
     const Attr *dims = op->code == OP_shared_view ? op_attr(op, ATTR_dims) : NULL;
-    return dims && op->operands[0] == buffer && dims->count == buffer->type->rank - 1 &&
+    return dims && operand(op, tile) == buffer && dims->count == buffer->type->rank - 1 &&
            (dims->count == 0 || dims->integers[0] == 1);
 }
 
@@ -100,7 +100,7 @@ static void add_to_plan(Plan *plan, const Op *op)
 {
     const bool has_stages = op->code == OP_slot_claim || op->code == OP_slot_fill ||
                             op->code == OP_slot_take || op->code == OP_slot_give;
-    if (has_stages) plan->stages = op->operands[0]->type->shape[1];
+    if (has_stages) plan->stages = operand(op, barriers)->type->shape[1];
     plan->acquires |= op->code == OP_slot_claim;
     plan->waits_for_stage |= op->code == OP_slot_take;
     plan->by_tma |= op->code == OP_tensor_copy;

@@ -5,11 +5,31 @@
 #include <string.h>
 
 static const OpInfo op_rows[OP_COUNT] = {
-#define OP(name, results, operands, names, regions, traits, stages, text)                          \
-    {#name, results, operands, names, text, regions, traits, stages},
+#define OP(name, results, operands, names, attrs, regions, traits, stages, text)                   \
+    {#name, results, operands, text, regions, traits, stages},
 #include "ir/ops.def"
 #undef OP
 };
+
+/* `what` of each word of a list (a, b, ...) of up to ten; of the empty word, if there is none. */
+#define EACH_OF(what, list) EACH_IN(what, PLAIN list)
+#define PLAIN(...)          __VA_ARGS__
+#define EACH_IN(...)        EACH(__VA_ARGS__)
+#define EACH(what, ...)                                                                            \
+    EACH_PICK(__VA_ARGS__, EACH10, EACH9, EACH8, EACH7, EACH6, EACH5, EACH4, EACH3, EACH2, EACH1,  \
+              0)                                                                                   \
+    (what, __VA_ARGS__)
+#define EACH_PICK(a, b, c, d, e, f, g, h, i, j, each, ...) each
+#define EACH1(what, word)                                  what(word)
+#define EACH2(what, word, ...)                             what(word) EACH1(what, __VA_ARGS__)
+#define EACH3(what, word, ...)                             what(word) EACH2(what, __VA_ARGS__)
+#define EACH4(what, word, ...)                             what(word) EACH3(what, __VA_ARGS__)
+#define EACH5(what, word, ...)                             what(word) EACH4(what, __VA_ARGS__)
+#define EACH6(what, word, ...)                             what(word) EACH5(what, __VA_ARGS__)
+#define EACH7(what, word, ...)                             what(word) EACH6(what, __VA_ARGS__)
+#define EACH8(what, word, ...)                             what(word) EACH7(what, __VA_ARGS__)
+#define EACH9(what, word, ...)                             what(word) EACH8(what, __VA_ARGS__)
+#define EACH10(what, word, ...)                            what(word) EACH9(what, __VA_ARGS__)
 
 const OpInfo *op_info(OpCode code)
 {
@@ -27,18 +47,87 @@ bool op_find(const char *name, OpCode *out)
     return false;
 }
 
+/* ---- operands ---- */
+
+enum { MOST_NAMES = 5 };
+
+static const uint8_t operand_names[OP_COUNT][MOST_NAMES] = {
+#define NAMED(word)                             OPERAND_##word,
+#define OP(name, results, operands, names, ...) {EACH_OF(NAMED, names)},
+#include "ir/ops.def"
+#undef OP
+};
+
+static const char *const operand_texts[OPERAND_COUNT] = {
+#define OPERAND(name) [OPERAND_##name] = #name,
+#include "ir/operands.def"
+#undef OPERAND
+};
+
+/* Names behind one that stands for several have no place of their own. */
+static int find_name(OpCode code, OperandName name)
+{
+    const char *letters = op_rows[code].operands;
+    for (int i = 0; letters[i] != '\0' && letters[i] != '*'; i++)
+        if (operand_names[code][i] == name) return i;
+    return -1;
+}
+
+bool op_row_names(OpCode code, OperandName name)
+{
+    return find_name(code, name) >= 0;
+}
+
+int op_operand_index(OpCode code, OperandName name)
+{
+    CHECK((unsigned)code < OP_COUNT);
+    const int index = find_name(code, name);
+    if (index < 0) ICE("op '%s' has no operand '%s'", op_info(code)->name, operand_texts[name]);
+    return index;
+}
+
+Value *op_operand(const Op *op, OperandName name)
+{
+    const int index = op_operand_index(op->code, name);
+    CHECK(index < op->operand_count);
+    return op->operands[index];
+}
+
+Value *op_operand_given(const Op *op, OperandName name)
+{
+    const int index = find_name(op->code, name);
+    return index < 0 || index >= op->operand_count ? NULL : op->operands[index];
+}
+
+Value *op_memory(const Op *op)
+{
+    static const OperandName names[] = {OPERAND_view, OPERAND_memory, OPERAND_tile};
+    Value *memory = NULL;
+    for (size_t i = 0; memory == NULL && i < sizeof names / sizeof *names; i++)
+        memory = op_operand_given(op, names[i]);
+    return memory;
+}
+
 /* ---- attributes and stages ---- */
 
 typedef struct AttrRow {
     const char *name;
     AttrKind kind;
-    const char *ops;
 } AttrRow;
 
 static const AttrRow attr_rows[ATTR_COUNT] = {
-#define ATTR(name, kind, ops) {#name, ATTR_KIND_##kind, ops},
+#define ATTR(name, kind, text) {#name, ATTR_KIND_##kind},
 #include "ir/attrs.def"
 #undef ATTR
+};
+
+enum { ATTR_ = ATTR_COUNT }; /* of an empty list */
+
+static const bool op_attrs[OP_COUNT][ATTR_COUNT + 1] = {
+#define HAS(word)                                      [ATTR_##word] = true,
+#define OP(name, results, operands, names, attrs, ...) {EACH_OF(HAS, attrs)},
+#include "ir/ops.def"
+#undef OP
 };
 
 const char *attr_name(AttrKey key)
@@ -65,8 +154,8 @@ bool is_among(const char *word, const char *words)
 
 bool attr_is_of(AttrKey key, OpCode code)
 {
-    CHECK((unsigned)key < ATTR_COUNT);
-    return is_among(op_info(code)->name, attr_rows[key].ops);
+    CHECK((unsigned)code < OP_COUNT && (unsigned)key < ATTR_COUNT);
+    return op_attrs[code][key];
 }
 
 bool attr_find(const char *name, AttrKey *out)

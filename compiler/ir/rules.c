@@ -38,7 +38,7 @@ static bool check_shapes(const Check *check)
     const Op *op = check->op;
     const Type *result = result_type(check);
     for (int i = 0; i < op->operand_count; i++) {
-        const Type *type = operand_type(check, i);
+        const Type *type = operand_type_at(check, i);
         if (type->kind != result->kind || !type_same_shape(type, result))
             return broken(check, "operands and result differ in shape");
         if (check->kernel->stage >= STAGE_LAID_OUT && type->layout != result->layout)
@@ -50,7 +50,7 @@ static bool check_shapes(const Check *check)
 static bool check_dtypes(const Check *check, int first)
 {
     for (int i = first; i < check->op->operand_count; i++)
-        if (operand_type(check, i)->dtype != operand_type(check, first)->dtype)
+        if (operand_type_at(check, i)->dtype != operand_type_at(check, first)->dtype)
             return broken(check, "operands differ in element type");
     return true;
 }
@@ -58,7 +58,7 @@ static bool check_dtypes(const Check *check, int first)
 static bool check_uniform(const Check *check)
 {
     return check_shapes(check) && check_dtypes(check, 0) &&
-           require(check, result_type(check)->dtype == operand_type(check, 0)->dtype,
+           require(check, result_type(check)->dtype == operand_type_at(check, 0)->dtype,
                    "the result has the operands' element type");
 }
 
@@ -106,7 +106,7 @@ static bool check_approx(const Check *check)
 
 static bool check_cmp(const Check *check)
 {
-    return check_shapes(check) && check_dtypes(check, 0) &&
+    return check_shapes(check) && check_dtypes(check, operand_index(check->op, a)) &&
            require(check, result_type(check)->dtype == DTYPE_b1, "the result is boolean") &&
            require(check, is_one_of(check->op, ATTR_predicate, "eq ne lt le gt ge"),
                    "{predicate} is eq, ne, lt, le, gt or ge");
@@ -114,9 +114,10 @@ static bool check_cmp(const Check *check)
 
 static bool check_select(const Check *check)
 {
-    return check_shapes(check) && check_dtypes(check, 1) &&
-           require(check, operand_type(check, 0)->dtype == DTYPE_b1, "the condition is boolean") &&
-           require(check, result_type(check)->dtype == operand_type(check, 1)->dtype,
+    return check_shapes(check) && check_dtypes(check, operand_index(check->op, a)) &&
+           require(check, operand_type(check, condition)->dtype == DTYPE_b1,
+                   "the condition is boolean") &&
+           require(check, result_type(check)->dtype == operand_type(check, a)->dtype,
                    "the result has the operands' element type");
 }
 
@@ -143,7 +144,7 @@ static int64_t bits_of(const Type *type)
 
 static bool check_bitcast(const Check *check)
 {
-    const Type *from = operand_type(check, 0), *to = result_type(check);
+    const Type *from = operand_type(check, a), *to = result_type(check);
     bool tiles = type_is_tile(from) || type_is_tile(to);
     return require(check, bits_of(from) >= 0 && bits_of(from) == bits_of(to), "the sizes differ") &&
            require(check,
@@ -158,15 +159,15 @@ static bool check_bitcast(const Check *check)
 
 static bool check_ptr_add(const Check *check)
 {
-    return require(check, result_type(check) == operand_type(check, 0),
+    return require(check, result_type(check) == operand_type(check, pointer),
                    "the result has the pointer's type") &&
-           require(check, dtype_is_integer(operand_type(check, 1)->dtype),
+           require(check, dtype_is_integer(operand_type(check, index)->dtype),
                    "the index is an integer");
 }
 
 static bool check_ptr_cast(const Check *check)
 {
-    return require(check, result_type(check)->space == operand_type(check, 0)->space,
+    return require(check, result_type(check)->space == operand_type(check, pointer)->space,
                    "the address space stays");
 }
 
@@ -191,56 +192,58 @@ static bool check_shared_base(const Check *check)
            require(check, in_range(check->op, ATTR_offset, 0, INT32_MAX), "{offset} is missing");
 }
 
-static bool check_word(const Check *check, const Type *word, int predicate)
+static bool check_word(const Check *check, const Type *word)
 {
     const Op *op = check->op;
+    const int predicate = operand_index(op, predicate);
     return require(check, word->kind == TYPE_SCALAR || word->kind == TYPE_VECTOR,
                    "a scalar or a vector is moved") &&
-           require(check, word->dtype == operand_type(check, 0)->dtype,
+           require(check, word->dtype == operand_type(check, pointer)->dtype,
                    "the pointer is to another element type") &&
            require(check, op->operand_count <= predicate + 1, "there is one predicate at most") &&
            require(check,
                    op->operand_count == predicate ||
-                       operand_type(check, predicate)->dtype == DTYPE_b1,
+                       operand_type_at(check, predicate)->dtype == DTYPE_b1,
                    "the predicate is boolean");
 }
 
 static bool check_ld(const Check *check)
 {
-    return check_word(check, result_type(check), 1);
+    return check_word(check, result_type(check));
 }
 
 static bool check_st(const Check *check)
 {
-    return check_word(check, operand_type(check, 1), 2);
+    return check_word(check, operand_type(check, value));
 }
 
-/* The byte's pointer, the number's type, the bit, and the operand that is the predicate. */
-static bool check_bits_of_byte(const Check *check, DType number, int bit)
+static bool check_bits_of_byte(const Check *check, DType number)
 {
     const Op *op = check->op;
+    const Value *predicate = operand_given(op, predicate);
     return require(check, dtype_is_packed(number), "the number has less than a byte") &&
-           require(check, operand_type(check, 0)->dtype == DTYPE_u8, "the pointer is to a byte") &&
+           require(check, operand_type(check, pointer)->dtype == DTYPE_u8,
+                   "the pointer is to a byte") &&
            require(check, operand_type(check, bit)->dtype == DTYPE_i32, "the bit is an i32") &&
-           require(check, op->operand_count <= bit + 2, "there is one predicate at most") &&
-           require(check,
-                   op->operand_count == bit + 1 || operand_type(check, bit + 1)->dtype == DTYPE_b1,
+           require(check, op->operand_count <= operand_index(op, predicate) + 1,
+                   "there is one predicate at most") &&
+           require(check, predicate == NULL || predicate->type->dtype == DTYPE_b1,
                    "the predicate is boolean");
 }
 
 static bool check_ld_bits(const Check *check)
 {
-    return check_bits_of_byte(check, result_type(check)->dtype, 1);
+    return check_bits_of_byte(check, result_type(check)->dtype);
 }
 
 static bool check_st_bits(const Check *check)
 {
-    return check_bits_of_byte(check, operand_type(check, 1)->dtype, 2);
+    return check_bits_of_byte(check, operand_type(check, value)->dtype);
 }
 
 static bool check_vec_cast(const Check *check)
 {
-    const Type *from = operand_type(check, 0), *to = result_type(check);
+    const Type *from = operand_type(check, vector), *to = result_type(check);
     return require(check, from->count == to->count, "the vector has another length") &&
            require(check, dtype_is_float(to->dtype), "the result is of floats") &&
            require(check, from->count * dtype_bits(from->dtype) <= 32,
@@ -251,22 +254,23 @@ static bool check_vec_pack(const Check *check)
 {
     return require(check, check->op->operand_count == result_type(check)->count,
                    "the vector has another length") &&
-           check_dtypes(check, 0) && rule_same_dtype(check);
+           check_dtypes(check, operand_index(check->op, elements)) && rule_same_dtype(check);
 }
 
 static bool check_vec_get(const Check *check)
 {
     return rule_same_dtype(check) &&
-           require(check,
-                   in_range(check->op, ATTR_index, 0, (int64_t)operand_type(check, 0)->count - 1),
-                   "{index} is not within the vector");
+           require(
+               check,
+               in_range(check->op, ATTR_index, 0, (int64_t)operand_type(check, vector)->count - 1),
+               "{index} is not within the vector");
 }
 
 static bool check_shuffle(const Check *check)
 {
-    return require(check, result_type(check) == operand_type(check, 0), "the type changes") &&
+    return require(check, result_type(check) == operand_type(check, value), "the type changes") &&
            require(check, dtype_bits(result_type(check)->dtype) == 32, "the value has 32 bits") &&
-           require(check, dtype_is_integer(operand_type(check, 1)->dtype),
+           require(check, dtype_is_integer(operand_type(check, lane)->dtype),
                    "the lane is an integer") &&
            require(check, is_one_of(check->op, ATTR_mode, "idx up down xor"),
                    "{mode} is idx, up, down or xor");
@@ -283,7 +287,7 @@ static bool check_matrices(const Check *check, int count)
                    op_int(check->op, ATTR_count, 0) == count &&
                        (count == 1 || count == 2 || count == 4),
                    "{count} is 1, 2 or 4, and the number of matrices") &&
-           require(check, operand_type(check, 0)->space == SPACE_SHARED,
+           require(check, operand_type(check, pointer)->space == SPACE_SHARED,
                    "the rows lie in shared memory");
 }
 
@@ -297,10 +301,10 @@ static bool check_ldmatrix(const Check *check)
 
 static bool check_stmatrix(const Check *check)
 {
-    for (int i = 1; i < check->op->operand_count; i++)
-        if (!is_pair(operand_type(check, i)))
+    for (int i = operand_index(check->op, words); i < check->op->operand_count; i++)
+        if (!is_pair(operand_type_at(check, i)))
             return broken(check, "the words are vectors of two 16-bit elements");
-    return check_matrices(check, check->op->operand_count - 1);
+    return check_matrices(check, check->op->operand_count - operand_index(check->op, words));
 }
 
 static bool check_wait(const Check *check)
@@ -309,7 +313,7 @@ static bool check_wait(const Check *check)
     if (op->operand_count != op->result_count)
         return broken(check, "there is not a result for each operand");
     for (int i = 0; i < op->operand_count; i++)
-        if (operand_type(check, i) != op->results[i].type)
+        if (operand_type_at(check, i) != op->results[i].type)
             return broken(check, "a result is not of its operand's type");
     return true;
 }
@@ -333,7 +337,7 @@ static bool check_mma(const Check *check)
 
 static bool check_require(const Check *check)
 {
-    return require(check, operand_type(check, 0)->dtype == DTYPE_b1,
+    return require(check, operand_type(check, condition)->dtype == DTYPE_b1,
                    "the condition is a boolean") &&
            require(check, op_attr(check->op, ATTR_text) != NULL, "{text} is missing");
 }
@@ -351,7 +355,7 @@ static bool check_workspace_size(const Check *check)
 {
     const Op *op = check->op;
     const int count = kernel_workspace_count(check->kernel);
-    return require(check, operand_type(check, 0)->dtype == DTYPE_i64, "a size is an i64") &&
+    return require(check, operand_type(check, bytes)->dtype == DTYPE_i64, "a size is an i64") &&
            require(check, in_range(op, ATTR_index, 0, count - 1),
                    "the kernel has no workspace {index}") &&
            require(check, op->parent == check->kernel->host, "it stands in no region of an op");
@@ -362,8 +366,8 @@ static bool check_tensor_map(const Check *check)
     enum { MOST = 5 };
     const Op *op = check->op;
     const Attr *box = op_attr(op, ATTR_dims);
-    for (int i = 1; i < op->operand_count; i++)
-        if (operand_type(check, i)->dtype != DTYPE_i64)
+    for (int i = operand_index(op, extents); i < op->operand_count; i++)
+        if (operand_type_at(check, i)->dtype != DTYPE_i64)
             return broken(check, "extents and strides are i64");
     return require(check, box != NULL && box->count >= 1 && box->count <= MOST,
                    "a box has 1 to 5 dimensions") &&
@@ -374,29 +378,31 @@ static bool check_tensor_map(const Check *check)
            require(check, op->parent == check->kernel->host, "it stands in no region of an op");
 }
 
-static bool check_coordinates(const Check *check, int first)
+static bool check_coordinates(const Check *check)
 {
+    const int first = operand_index(check->op, coordinates);
     enum { MOST = 5 };
     const int cast = op_attr(check->op, ATTR_cast) != NULL; /* behind them, an i32 too */
     const int count = check->op->operand_count - cast;
     for (int i = first; i < count + cast; i++)
-        if (operand_type(check, i)->dtype != DTYPE_i32) return broken(check, "coordinates are i32");
+        if (operand_type_at(check, i)->dtype != DTYPE_i32)
+            return broken(check, "coordinates are i32");
     return require(check, count > first && count <= first + MOST, "there are 1 to 5 coordinates") &&
-           require(check, operand_type(check, 0)->space == SPACE_PARAM,
+           require(check, operand_type(check, map)->space == SPACE_PARAM,
                    "the first operand is a tensor map") &&
-           require(check, operand_type(check, 1)->space == SPACE_SHARED,
+           require(check, operand_type(check, shared)->space == SPACE_SHARED,
                    "the second operand is in shared memory");
 }
 
 static bool check_st_tensor(const Check *check)
 {
-    return check_coordinates(check, 3);
+    return check_coordinates(check);
 }
 
 static bool check_cp_tensor(const Check *check)
 {
-    return evict_is_known(check) && check_coordinates(check, 4) &&
-           require(check, operand_type(check, 2)->space == SPACE_SHARED,
+    return evict_is_known(check) && check_coordinates(check) &&
+           require(check, operand_type(check, barrier)->space == SPACE_SHARED,
                    "the barrier is in shared memory") &&
            require(check, in_range(check->op, ATTR_bytes, 1, INT32_MAX), "it has {bytes}");
 }
@@ -405,7 +411,7 @@ static bool check_span(const Check *check)
 {
     const Op *op = check->op;
     const int64_t index = op_int(op, ATTR_index, -1);
-    return require(check, operand_type(check, 0)->dtype == DTYPE_i64, "a size is an i64") &&
+    return require(check, operand_type(check, bytes)->dtype == DTYPE_i64, "a size is an i64") &&
            require(check,
                    in_range(op, ATTR_index, 0, check->kernel->parameter_count - 1) &&
                        check->kernel->parameters[index].value->type->kind == TYPE_POINTER,
@@ -418,7 +424,7 @@ static bool check_result_shape(const Check *check)
     const Op *op = check->op;
     const Tensor *tensor = result_tensor(check->kernel, op_int(op, ATTR_index, -1));
     for (int i = 0; i < op->operand_count; i++)
-        if (!dtype_is_integer(operand_type(check, i)->dtype))
+        if (!dtype_is_integer(operand_type_at(check, i)->dtype))
             return broken(check, "an extent is an integer");
     return require(check, tensor != NULL, "the kernel has no result {index}") &&
            require(check, tensor->rank == op->operand_count,

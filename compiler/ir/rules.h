@@ -25,7 +25,8 @@ static inline bool require(const Check *check, bool condition, const char *text)
     return condition || broken(check, text);
 }
 
-static inline const Type *operand_type(const Check *check, int index)
+#define operand_type(check, name) (operand((check)->op, name)->type)
+static inline const Type *operand_type_at(const Check *check, int index)
 {
     return check->op->operands[index]->type;
 }

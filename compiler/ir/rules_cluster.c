@@ -18,9 +18,9 @@ bool rule_cluster(const Check *check, const Op *launch)
 
 bool rule_shared_peer(const Check *check)
 {
-    const Op *tile = check->op->operands[0]->op;
-    return require(check, operand_type(check, 1)->dtype == DTYPE_i32, "the rank is an i32") &&
-           require(check, result_type(check) == operand_type(check, 0),
+    const Op *tile = operand(check->op, tile)->op;
+    return require(check, operand_type(check, rank)->dtype == DTYPE_i32, "the rank is an i32") &&
+           require(check, result_type(check) == operand_type(check, tile),
                    "it is a tile like the operand") &&
            require(check,
                    tile != NULL &&
@@ -30,8 +30,8 @@ bool rule_shared_peer(const Check *check)
 
 bool rule_cluster_address(const Check *check)
 {
-    const Type *from = operand_type(check, 0), *to = result_type(check);
-    return require(check, operand_type(check, 1)->dtype == DTYPE_i32, "the rank is an i32") &&
+    const Type *from = operand_type(check, pointer), *to = result_type(check);
+    return require(check, operand_type(check, rank)->dtype == DTYPE_i32, "the rank is an i32") &&
            require(check,
                    from->space == SPACE_SHARED && to->space == SPACE_CLUSTER &&
                        from->dtype == to->dtype,
@@ -40,7 +40,7 @@ bool rule_cluster_address(const Check *check)
 
 bool rule_grid_sync(const Check *check)
 {
-    const Type *count = operand_type(check, 0);
+    const Type *count = operand_type(check, count);
     const Op *launch = op_enclosing(check->op, OP_launch);
     return require(check, count->dtype == DTYPE_u32 && count->space == SPACE_GLOBAL,
                    "blocks meet at a u32 of global memory") &&

@@ -8,7 +8,7 @@ bool rule_launch(const Check *check)
 {
     const Op *op = check->op;
     for (int i = 0; i < 3; i++)
-        if (!dtype_is_integer(operand_type(check, i)->dtype))
+        if (!dtype_is_integer(operand_type_at(check, i)->dtype))
             return broken(check, "the grid's extents are integers");
     return require(check, op->parent == check->kernel->host,
                    "a launch stands in the host region itself") &&
@@ -47,7 +47,7 @@ bool rule_in_group(const Check *check)
 bool rule_print(const Check *check)
 {
     for (int i = 0; i < check->op->operand_count; i++)
-        if (dtype_bits(operand_type(check, i)->dtype) != 64)
+        if (dtype_bits(operand_type_at(check, i)->dtype) != 64)
             return broken(check, "what is printed is not 64 bits wide");
     return require(check, op_attr(check->op, ATTR_text) != NULL, "{text} is missing") &&
            require(check, check->op->operand_count <= 12, "there are 12 values at most");
@@ -78,9 +78,10 @@ bool rule_barrier(const Check *check)
            require(check, check_barrier_parts(check, parts),
                    "{parts} have a barrier each, up to 15, once there are such: of all threads") &&
            require(check,
-                   check->op->operand_count == 0 || (check->op->operand_count == 1 && parts > 1 &&
-                                                     operand_type(check, 0)->kind == TYPE_SCALAR &&
-                                                     operand_type(check, 0)->dtype == DTYPE_i32),
+                   check->op->operand_count == 0 ||
+                       (check->op->operand_count == 1 && parts > 1 &&
+                        operand_type(check, part)->kind == TYPE_SCALAR &&
+                        operand_type(check, part)->dtype == DTYPE_i32),
                    "which of the {parts} it is, is an i32");
 }
 
@@ -96,13 +97,13 @@ bool rule_registers(const Check *check)
 
 bool rule_anchor(const Check *check)
 {
-    const Type *type = operand_type(check, 0);
+    const Type *type = operand_type(check, tile);
     if (type->kind == TYPE_VAR) type = type->content;
     const Attr *attr = op_attr(check->op, ATTR_text);
     if (!require(check, type->kind == TYPE_TILE || type->kind == TYPE_SHARED, "it is of a tile") ||
         !require(check, attr != NULL, "{text} is the layout"))
         return false;
-    const Value *tile = check->op->operands[0];
+    const Value *tile = operand(check->op, tile);
     const char *text = attr->text;
     const Layout *layout = layout_read(check->kernel->layouts, &text);
     bool fits = layout != NULL && layout->rank == type->rank;
@@ -119,8 +120,8 @@ bool rule_assume(const Check *check)
 {
     const int count = check->op->operand_count;
     return require(check,
-                   dtype_is_integer(operand_type(check, 0)->dtype) &&
-                       (count < 2 || dtype_is_integer(operand_type(check, 1)->dtype)),
+                   dtype_is_integer(operand_type(check, value)->dtype) &&
+                       (count < 2 || dtype_is_integer(operand_type(check, limit)->dtype)),
                    "the value is an integer") &&
            require(check, count <= 2, "there is one limit at most") &&
            require(check, in_range(check->op, ATTR_multiple, 1, INT64_MAX),
@@ -160,13 +161,14 @@ static bool check_for_types(const Check *check, const Type *const *types)
 {
     const Op *op = check->op;
     const Region *body = op->regions[0];
-    const Type *index = operand_type(check, 0);
-    if (!dtype_is_integer(index->dtype) || operand_type(check, 1) != index ||
-        operand_type(check, 2) != index)
+    const Type *index = operand_type(check, begin);
+    if (!dtype_is_integer(index->dtype) || operand_type(check, end) != index ||
+        operand_type(check, step) != index)
         return broken(check, "begin, end and step are integers of one type");
     if (body->argument_count == 0 || body->arguments[0]->type != index)
         return broken(check, "the region's first argument is the index");
-    return check_values(check, op->operand_count - 3, op->operands + 3, op->result_count, types,
+    return check_values(check, op->operand_count - operand_index(op, init), operand_list(op, init),
+                        op->result_count, types,
                         "initial values and results differ in type or number") &&
            check_values(check, body->argument_count - 1, body->arguments + 1, op->result_count,
                         types, "the region's arguments and the results differ in type or number") &&
@@ -191,7 +193,8 @@ static bool check_while_types(const Check *check, const Type *const *types)
 static bool check_if_types(const Check *check, const Type *const *types)
 {
     const Op *op = check->op;
-    return require(check, operand_type(check, 0)->dtype == DTYPE_b1, "the condition is boolean") &&
+    return require(check, operand_type(check, condition)->dtype == DTYPE_b1,
+                   "the condition is boolean") &&
            require(check,
                    op->regions[0]->argument_count == 0 && op->regions[1]->argument_count == 0,
                    "the regions have no arguments") &&
@@ -269,7 +272,8 @@ bool rule_condition(const Check *check)
                    around != NULL && around->code == OP_while && op->parent == around->regions[0],
                    "'condition' ends the first region of while") &&
            require(check, op->next == NULL, "ops follow the end of the region") &&
-           require(check, operand_type(check, 0)->dtype == DTYPE_b1, "the condition is boolean");
+           require(check, operand_type(check, condition)->dtype == DTYPE_b1,
+                   "the condition is boolean");
 }
 
 bool rule_var(const Check *check)
@@ -278,18 +282,19 @@ bool rule_var(const Check *check)
     return require(check, op->operand_count <= 1, "a variable has one initial value at most") &&
            require(check,
                    op->operand_count == 0 ||
-                       agree(check, operand_type(check, 0), result_type(check)->content),
+                       agree(check, operand_type(check, init), result_type(check)->content),
                    "the initial value is not of the variable's type");
 }
 
 bool rule_var_get(const Check *check)
 {
-    return require(check, agree(check, result_type(check), operand_type(check, 0)->content),
+    return require(check, agree(check, result_type(check), operand_type(check, variable)->content),
                    "the result is not of the variable's type");
 }
 
 bool rule_var_set(const Check *check)
 {
-    return require(check, agree(check, operand_type(check, 1), operand_type(check, 0)->content),
+    return require(check,
+                   agree(check, operand_type(check, value), operand_type(check, variable)->content),
                    "the value is not of the variable's type");
 }

@@ -41,7 +41,7 @@ static bool check_sync(const Check *check, const MmaKind *kind)
 /* Each warpgroup has whole instructions. */
 static bool check_parts(const Check *check, const MmaKind *kind)
 {
-    const Type *a = operand_type(check, 0), *c = operand_type(check, 2);
+    const Type *a = operand_type(check, a), *c = operand_type(check, c);
     const int64_t *dims = op_attr(check->op, ATTR_dims)->integers;
     const int columns = wgmma_columns(op_attr(check->op, ATTR_instruction)->text);
     return require(check,
@@ -76,7 +76,7 @@ static bool check_wgmma(const Check *check)
 {
     const Attr *instruction = op_attr(check->op, ATTR_instruction);
     const MmaKind *kind = dot_kind(check->op);
-    const TypeKind left = operand_type(check, 0)->kind;
+    const TypeKind left = operand_type(check, a)->kind;
     return require(check, left == TYPE_TILE || left == TYPE_SHARED,
                    "a is no tile, of registers or shared") &&
            require(check, kind && wgmma_columns(instruction->text), "{instruction} is no wgmma") &&
@@ -93,7 +93,7 @@ static const Layout *wanted_layout(const Check *check, int operand)
 {
     LayoutTable *table = check->kernel->layouts;
     const Layout *c = result_type(check)->layout;
-    const int32_t k = (int32_t)operand_type(check, 0)->shape[1];
+    const int32_t k = (int32_t)operand_type(check, a)->shape[1];
     if (dot_kind(check->op))
         return dot_layout(table, check->op, operand, group_warps(op_threads(check->op)));
     return operand == DOT_C ? c : layout_fma_operand(table, c, k, operand, operand == DOT_A);
@@ -105,8 +105,8 @@ static bool check_layouts(const Check *check)
     if (!dot_kind(check->op) && !layout_is_fma_sums(result_type(check)->layout))
         return broken(check, "the sums lie along both dimensions at once");
     for (int i = DOT_A; i <= DOT_C; i++)
-        if (operand_type(check, i)->kind == TYPE_TILE &&
-            operand_type(check, i)->layout != wanted_layout(check, i))
+        if (operand_type_at(check, i)->kind == TYPE_TILE &&
+            operand_type_at(check, i)->layout != wanted_layout(check, i))
             return broken(check, "an operand has another layout than {instruction} reads");
     return true;
 }
@@ -126,8 +126,8 @@ static bool check_choice(const Check *check)
 
 bool rule_dot(const Check *check)
 {
-    const Type *a = operand_type(check, 0), *b = operand_type(check, 1),
-               *c = operand_type(check, 2);
+    const Type *a = operand_type(check, a), *b = operand_type(check, b),
+               *c = operand_type(check, c);
     bool shapes = a->rank == 2 && b->rank == 2 && c->rank == 2 && a->shape[0] == c->shape[0] &&
                   a->shape[1] == b->shape[0] && b->shape[1] == c->shape[1];
     return require(check, shapes, "the shapes are not [m, k], [k, n] and [m, n]") &&

@@ -6,13 +6,13 @@
 
 bool rule_same_dtype(const Check *check)
 {
-    return require(check, result_type(check)->dtype == operand_type(check, 0)->dtype,
+    return require(check, result_type(check)->dtype == operand_type_at(check, 0)->dtype,
                    "the element type changes");
 }
 
 bool rule_part(const Check *check)
 {
-    const Type *from = operand_type(check, 0), *to = result_type(check);
+    const Type *from = operand_type(check, a), *to = result_type(check);
     const Attr *begins = op_attr(check->op, ATTR_begins);
     bool fine = begins != NULL && begins->count == from->rank && to->rank == from->rank;
     for (int d = 0; fine && d < from->rank; d++)
@@ -29,7 +29,7 @@ bool rule_iota(const Check *check)
 
 bool rule_broadcast(const Check *check)
 {
-    const Type *from = operand_type(check, 0), *to = result_type(check);
+    const Type *from = operand_type(check, a), *to = result_type(check);
     if (from->rank != to->rank) return broken(check, "the rank changes");
     for (int i = 0; i < to->rank; i++)
         if (from->shape[i] != to->shape[i] && from->shape[i] != 1)
@@ -41,7 +41,7 @@ bool rule_reshape(const Check *check)
 {
     return rule_same_dtype(check) &&
            require(check,
-                   type_elements(operand_type(check, 0)) == type_elements(result_type(check)),
+                   type_elements(operand_type(check, a)) == type_elements(result_type(check)),
                    "the number of elements changes");
 }
 
@@ -60,7 +60,7 @@ static bool are_dimensions(const Attr *dims, int rank, int limit)
 
 bool rule_transpose(const Check *check)
 {
-    const Type *from = operand_type(check, 0), *to = result_type(check);
+    const Type *from = operand_type(check, a), *to = result_type(check);
     const Attr *dims = op_attr(check->op, ATTR_dims);
     if (from->rank != to->rank || !are_dimensions(dims, to->rank, to->rank))
         return broken(check, "{dims} is no permutation of the dimensions");
@@ -73,7 +73,7 @@ bool rule_transpose(const Check *check)
 bool rule_convert(const Check *check)
 {
     return rule_same_dtype(check) &&
-           require(check, type_same_shape(operand_type(check, 0), result_type(check)),
+           require(check, type_same_shape(operand_type(check, a), result_type(check)),
                    "the shape changes");
 }
 
@@ -90,7 +90,7 @@ static bool check_combination(const Check *check, const Type *tile)
 
 bool rule_reduce(const Check *check)
 {
-    const Type *from = operand_type(check, 0), *to = result_type(check);
+    const Type *from = operand_type(check, a), *to = result_type(check);
     const Attr *dims = op_attr(check->op, ATTR_dims);
     if (from->rank != to->rank || dims == NULL || !are_dimensions(dims, dims->count, to->rank))
         return broken(check, "{dims} does not name dimensions of the tile");
@@ -107,7 +107,7 @@ bool rule_reduce(const Check *check)
 
 bool rule_scan(const Check *check)
 {
-    const Type *tile = operand_type(check, 0);
+    const Type *tile = operand_type(check, a);
     return require(check, in_range(check->op, ATTR_dim, 0, (int64_t)tile->rank - 1),
                    "{dim} is a dimension of the tile") &&
            require(check, type_same_shape(tile, result_type(check)), "the shape changes") &&
@@ -118,7 +118,7 @@ bool rule_scan(const Check *check)
 
 bool rule_item(const Check *check)
 {
-    return require(check, type_elements(operand_type(check, 0)) == 1,
+    return require(check, type_elements(operand_type(check, a)) == 1,
                    "the tile has more than one element") &&
            rule_same_dtype(check);
 }
@@ -132,32 +132,33 @@ bool rule_view(const Check *check)
         return broken(check, "a view has an extent and a stride for each dimension");
     for (int i = 0; i < 2 * view->rank; i++) {
         int64_t said = i < view->rank ? view->shape[i] : view->strides[i - view->rank], value;
-        DType dtype = operand_type(check, 1 + i)->dtype;
+        DType dtype = operand_list(check->op, extents)[i]->type->dtype;
         if (dtype != DTYPE_i32 && dtype != DTYPE_i64)
             return broken(check, "extents and strides are i32 or i64");
         if (said != TYPE_DYNAMIC &&
-            !(value_constant(check->op->operands[1 + i], &value) && value == said))
+            !(value_constant(operand_list(check->op, extents)[i], &value) && value == said))
             return broken(check, "an extent or stride is not what the view's type says");
     }
     const bool filled = op_attr(check->op, ATTR_value) || op_attr(check->op, ATTR_number);
-    return require(check, operand_type(check, 0)->space == SPACE_GLOBAL,
+    return require(check, operand_type(check, pointer)->space == SPACE_GLOBAL,
                    "a view is of global memory") &&
            rule_same_dtype(check) && (!filled || rule_const(check));
 }
 
-static bool check_access(const Check *check, const Type *tile, int first_offset)
+static bool check_access(const Check *check, const Type *tile)
 {
     const Op *op = check->op;
-    const Type *view = operand_type(check, 0);
+    const int first_offset = operand_index(op, offsets);
+    const Type *view = operand_type(check, view);
     const Attr *dims = op_attr(op, ATTR_dims), *bounds = op_attr(op, ATTR_bounds);
     const bool masked = op_attr(op, ATTR_masked), cast = op_attr(op, ATTR_cast);
     const int offsets = op->operand_count - first_offset - masked - cast;
     if (offsets != view->rank)
         return broken(check, "the view has not as many dimensions as there are offsets");
     for (int i = first_offset; i < first_offset + offsets; i++)
-        if (!dtype_is_integer(operand_type(check, i)->dtype))
+        if (!dtype_is_integer(operand_type_at(check, i)->dtype))
             return broken(check, "offsets are integers");
-    const DType last = operand_type(check, op->operand_count - 1)->dtype;
+    const DType last = operand_type_at(check, op->operand_count - 1)->dtype;
     if (masked && last != DTYPE_b1)
         return broken(check, "what a {masked} copy depends on is a boolean");
     if (cast && last != DTYPE_i32) return broken(check, "the blocks of a {cast} copy are an i32");
@@ -175,13 +176,13 @@ static bool check_access(const Check *check, const Type *tile, int first_offset)
 
 bool rule_load(const Check *check)
 {
-    return check_access(check, result_type(check), 1);
+    return check_access(check, result_type(check));
 }
 
 bool rule_store(const Check *check)
 {
     enum { MOST_BUFFERS = 16 };
-    return check_access(check, operand_type(check, 1), 2) &&
+    return check_access(check, operand_type(check, value)) &&
            require(check,
                    !op_attr(check->op, ATTR_tensor) ||
                        in_range(check->op, ATTR_tensor, 1, MOST_BUFFERS),
@@ -207,32 +208,32 @@ static bool check_atomic_words(const Check *check)
                    "{order} is relaxed, acquire, release, acq_rel or seq_cst") &&
            require(check, is_one_of(check->op, ATTR_scope, "cta gpu sys"),
                    "{scope} is cta, gpu or sys") &&
-           require(check, has_atomic(check, operand_type(check, 1)->dtype),
+           require(check, has_atomic(check, operand_type(check, value)->dtype),
                    "there is no such atomic of this element type");
 }
 
-/* Operand 0 is memory; from operand `first` on come one index a dimension of it and, if {masked}, a
+/* From operand `first` on come one index a dimension of it and, if {masked}, a
  * mask: scalars, or tiles like `value`. */
 static bool check_places(const Check *check, const Type *value, int first)
 {
     const Op *op = check->op;
-    const Type *memory = operand_type(check, 0);
+    const Type *memory = operand_type(check, memory);
     const int masked = op_int(op, ATTR_masked, 0) != 0;
     if (memory->kind != TYPE_VIEW && memory->kind != TYPE_SHARED)
         return broken(check, "the memory is a view or a shared tile");
     if (op->operand_count != first + memory->rank + masked)
         return broken(check, "there is not one index for each dimension of the memory");
     for (int i = 1; i < op->operand_count; i++) {
-        const Type *tile = operand_type(check, i);
+        const Type *tile = operand_type_at(check, i);
         if (!type_is_tile(tile)) continue;
         if (!type_same_shape(tile, value)) return broken(check, "the tiles differ in shape");
         if (check->kernel->stage >= STAGE_LAID_OUT && tile->layout != value->layout)
             return broken(check, "the tiles differ in layout");
     }
     for (int i = first; i < first + memory->rank; i++)
-        if (!dtype_is_integer(operand_type(check, i)->dtype))
+        if (!dtype_is_integer(operand_type_at(check, i)->dtype))
             return broken(check, "the indices are integers");
-    const Type *mask = masked ? operand_type(check, op->operand_count - 1) : NULL;
+    const Type *mask = masked ? operand_type_at(check, op->operand_count - 1) : NULL;
     return require(check, mask == NULL || (type_is_tile(mask) && mask->dtype == DTYPE_b1),
                    "the mask is a boolean tile") &&
            require(check, memory->dtype == value->dtype, "memory and value differ in element type");
@@ -240,20 +241,21 @@ static bool check_places(const Check *check, const Type *value, int first)
 
 bool rule_gather(const Check *check)
 {
-    return check_places(check, result_type(check), 1);
+    return check_places(check, result_type(check), operand_index(check->op, indices));
 }
 
 bool rule_put(const Check *check)
 {
-    return check_places(check, operand_type(check, 1), 2);
+    return check_places(check, operand_type(check, value), operand_index(check->op, indices));
 }
 
 bool rule_atomic(const Check *check)
 {
-    const Type *value = operand_type(check, 1);
+    const Type *value = operand_type(check, value);
     const int compares = is_one_of(check->op, ATTR_mode, "cas");
-    return check_places(check, value, 2 + compares) && check_atomic_words(check) &&
-           require(check, !compares || agree(check, operand_type(check, 2), value),
+    return check_places(check, value, operand_index(check->op, more) + compares) &&
+           check_atomic_words(check) &&
+           require(check, !compares || agree(check, operand_type(check, more), value),
                    "the comparand has the value's type") &&
            require(check, agree(check, result_type(check), value),
                    "the result has the value's type");
@@ -261,10 +263,10 @@ bool rule_atomic(const Check *check)
 
 bool rule_atom(const Check *check)
 {
-    const Type *value = operand_type(check, 1);
-    return require(check, value->dtype == operand_type(check, 0)->dtype,
+    const Type *value = operand_type(check, value);
+    return require(check, value->dtype == operand_type(check, pointer)->dtype,
                    "the pointer is to another element type") &&
-           require(check, value == operand_type(check, 2) && value == result_type(check),
+           require(check, value == operand_type(check, compare) && value == result_type(check),
                    "value, comparand and result differ in type") &&
            check_atomic_words(check);
 }
@@ -272,17 +274,17 @@ bool rule_atom(const Check *check)
 /* Not in another block of the cluster. */
 static bool is_of_block(const Value *tile)
 {
-    for (; tile->op != NULL && tile->op->operand_count > 0; tile = tile->op->operands[0])
+    for (; tile != NULL && tile->op != NULL; tile = operand_given(tile->op, tile))
         if (tile->op->code == OP_shared_peer) return false;
     return true;
 }
 
 bool rule_copy(const Check *check)
 {
-    return check_access(check, operand_type(check, 1), 2) &&
-           require(check, operand_type(check, 1)->kind == TYPE_SHARED,
+    return check_access(check, operand_type(check, tile)) &&
+           require(check, operand_type(check, tile)->kind == TYPE_SHARED,
                    "it goes to a shared tile") &&
-           require(check, is_of_block(check->op->operands[1]),
+           require(check, is_of_block(operand(check->op, tile)),
                    "it goes to the block's own shared memory");
 }
 
@@ -290,8 +292,8 @@ bool rule_copy(const Check *check)
 static int tile_dim(const Op *op, int dim)
 {
     const Attr *dims = op_attr(op, ATTR_dims);
-    const int rank = op->operands[1]->type->rank;
-    if (!dims) return dim + rank - op->operands[0]->type->rank;
+    const int rank = operand(op, tile)->type->rank;
+    if (!dims) return dim + rank - operand(op, view)->type->rank;
     for (int i = 0; i < rank; i++)
         if (dims->integers[i] == dim) return i;
     return -1;
@@ -301,14 +303,14 @@ static int tile_dim(const Op *op, int dim)
  * view's last. */
 static bool is_along_rows(const Op *op)
 {
-    const Op *view = op->operands[0]->op;
-    const Type *tile = op->operands[1]->type;
-    const int rank = op->operands[0]->type->rank;
+    const Op *view = operand(op, view)->op;
+    const Type *tile = operand(op, tile)->type;
+    const int rank = operand(op, view)->type->rank;
     int64_t stride;
     for (int d = rank - 1; view && view->code == OP_view && d >= 0; d--) {
         const int dim = tile_dim(op, d);
         if (dim >= 0 && tile->shape[dim] > 1 &&
-            value_constant(view->operands[1 + rank + d], &stride) && stride == 1)
+            value_constant(operand_list(view, extents)[rank + d], &stride) && stride == 1)
             return dim == tile->rank - 1;
     }
     return false;
@@ -333,11 +335,11 @@ static bool check_row_parts(const Check *check, const Layout *layout)
 static bool check_boxes(const Check *check)
 {
     const Op *op = check->op;
-    const Type *view = operand_type(check, 0), *tile = operand_type(check, 1);
+    const Type *view = operand_type(check, view), *tile = operand_type(check, tile);
     if (check->kernel->stage < STAGE_LAID_OUT || op_attr(op, ATTR_by_threads)) return true;
     return require(check, view->rank <= TENSOR_RANK && tile->rank >= 1 && is_along_rows(op),
                    "the tile's rows are none of the view's") &&
-           require(check, op_is_on_host(op->operands[0]->op), /* it makes the tensor map */
+           require(check, op_is_on_host(operand(op, view)->op), /* it makes the tensor map */
                    "the host does not know where the view is") &&
            require(check, layout_boxes(tile->layout, dtype_bits(tile->dtype)).possible,
                    "the tile does not lie in boxes") &&
@@ -357,13 +359,14 @@ bool rule_tensor_wait(const Check *check)
 
 bool rule_tensor_copy(const Check *check)
 {
-    const Type *barriers = operand_type(check, 2);
-    return check_access(check, operand_type(check, 1), 4) &&
+    const Type *barriers = operand_type(check, barriers);
+    return check_access(check, operand_type(check, tile)) &&
            require(check,
                    barriers->dtype == DTYPE_i64 && (barriers->rank == 2 || barriers->rank == 1),
                    "the barriers are those of a ring, or the author's") &&
            require(check,
-                   is_of_block(check->op->operands[1]) && is_of_block(check->op->operands[2]),
+                   is_of_block(operand(check->op, tile)) &&
+                       is_of_block(operand(check->op, barriers)),
                    "tile and barriers are in the block's own shared memory") &&
            check_boxes(check);
 }
@@ -374,8 +377,8 @@ bool rule_cp_async(const Check *check)
     return evict_is_known(check) &&
            require(check, bytes == 4 || bytes == 8 || bytes == 16, "{bytes} is 4, 8 or 16") &&
            require(check,
-                   operand_type(check, 0)->space == SPACE_SHARED &&
-                       operand_type(check, 1)->space == SPACE_GLOBAL,
+                   operand_type(check, shared)->space == SPACE_SHARED &&
+                       operand_type(check, global)->space == SPACE_GLOBAL,
                    "it goes from global to shared memory");
 }
 
@@ -400,8 +403,8 @@ bool rule_shared_alloc(const Check *check)
 
 bool rule_shared_reshape(const Check *check)
 {
-    const Op *alloc = check->op->operands[0]->op;
-    const Type *from = operand_type(check, 0), *to = result_type(check);
+    const Op *alloc = operand(check->op, tile)->op;
+    const Type *from = operand_type(check, tile), *to = result_type(check);
     return require(check, alloc && alloc->code == OP_shared_alloc, "the operand is a whole tile") &&
            require(check,
                    type_elements(from) * dtype_memory_bits(from->dtype) ==
@@ -413,11 +416,11 @@ bool rule_shared_reshape(const Check *check)
 bool rule_signal(const Check *check)
 {
     const Op *op = check->op;
-    const Type *tile = operand_type(check, 0);
+    const Type *tile = operand_type(check, barriers);
     const Attr *counts = op_attr(op, ATTR_counts);
     bool fits = tile->rank == 1 && tile->dtype == DTYPE_i64;
     for (int i = 1; fits && i < op->operand_count; i++)
-        fits = operand_type(check, i)->dtype == DTYPE_i32;
+        fits = operand_type_at(check, i)->dtype == DTYPE_i32;
     if (op->operand_count > (op->code == OP_signal_expect ? 4 : 3)) fits = false;
     if (op->code == OP_signal_init)
         fits = fits && counts != NULL && counts->count == tile->shape[0];
@@ -425,7 +428,7 @@ bool rule_signal(const Check *check)
         fits = counts->integers[i] >= 1 && counts->integers[i] <= UINT16_MAX;
     return require(check, fits,
                    "mbarriers are a row of i64, of 1 to 65535 arrivals, with an i32 each way") &&
-           require(check, is_of_block(op->operands[0]),
+           require(check, is_of_block(operand(op, barriers)),
                    "mbarriers are the block's own; another's are named by its rank");
 }
 
@@ -433,9 +436,9 @@ bool rule_signal(const Check *check)
 bool rule_slot(const Check *check)
 {
     const Op *op = check->op;
-    bool fits = operand_type(check, 0)->dtype == DTYPE_i64;
+    bool fits = operand_type(check, barriers)->dtype == DTYPE_i64;
     for (int i = 1; fits && i < op->operand_count; i++)
-        fits = operand_type(check, i)->dtype ==
+        fits = operand_type_at(check, i)->dtype ==
                (op->code == OP_slot_give && i == 2 ? DTYPE_b1 : DTYPE_i32);
     return require(check, fits, "barriers are i64, a condition is a boolean, the rest i32");
 }
@@ -443,11 +446,12 @@ bool rule_slot(const Check *check)
 /* Of offsets that are no constants the passes know more than is looked for here. */
 static bool check_aligned(const Check *check, const Attr *dims)
 {
-    const Op *op = check->op, *above = op->operands[0]->op;
-    const Type *whole = operand_type(check, 0), *part = result_type(check);
+    const Op *op = check->op, *above = operand(op, tile)->op;
+    const Type *whole = operand_type(check, tile), *part = result_type(check);
     int64_t multiples[LAYOUT_RANK] = {0};
     if (!op_int(op, ATTR_aligned, 0)) return true;
-    for (int d = 0; d < whole->rank; d++) value_constant(op->operands[1 + d], &multiples[d]);
+    for (int d = 0; d < whole->rank; d++)
+        value_constant(operand_list(op, offsets)[d], &multiples[d]);
     return require(check, !above || above->code != OP_shared_view || op_int(above, ATTR_aligned, 0),
                    "{aligned} in a part that is not") &&
            require(check,
@@ -460,12 +464,12 @@ static bool check_aligned(const Check *check, const Attr *dims)
 bool rule_shared_view(const Check *check)
 {
     const Op *op = check->op;
-    const Type *whole = operand_type(check, 0), *part = result_type(check);
+    const Type *whole = operand_type(check, tile), *part = result_type(check);
     const Attr *dims = op_attr(op, ATTR_dims);
     if (op->operand_count != 1 + whole->rank)
         return broken(check, "the tile has not as many dimensions as there are offsets");
     for (int i = 1; i < op->operand_count; i++)
-        if (!dtype_is_integer(operand_type(check, i)->dtype))
+        if (!dtype_is_integer(operand_type_at(check, i)->dtype))
             return broken(check, "offsets are integers");
     if (!are_dimensions(dims, part->rank, whole->rank))
         return broken(check, "{dims} does not name a dimension of the tile for each of the part");
@@ -477,7 +481,7 @@ bool rule_shared_view(const Check *check)
 
 static bool same_elements(const Check *check, const Type *tile)
 {
-    const Type *shared = operand_type(check, 0);
+    const Type *shared = operand_type(check, tile);
     return require(check, tile->dtype == shared->dtype && type_same_shape(tile, shared),
                    "tile and shared tile differ in shape or element type");
 }
@@ -489,8 +493,8 @@ bool rule_shared_load(const Check *check)
 
 bool rule_shared_store(const Check *check)
 {
-    return same_elements(check, operand_type(check, 1)) &&
-           check_row_parts(check, operand_type(check, 1)->layout);
+    return same_elements(check, operand_type(check, value)) &&
+           check_row_parts(check, operand_type(check, value)->layout);
 }
 
 /* ---- elements ---- */
@@ -503,46 +507,47 @@ bool rule_local_alloc(const Check *check)
                    "the array is empty or too large");
 }
 
-/* Operand 0 is memory, whose indices begin at operand `first`. */
-static bool check_element(const Check *check, int first)
+static bool check_element(const Check *check)
 {
     const Op *op = check->op;
-    const Type *memory = operand_type(check, 0);
-    const bool tile =
-        memory->kind == TYPE_TILE && first == 1 && check->kernel->stage == STAGE_TYPED;
+    const int first = operand_index(op, indices);
+    const Type *memory = operand_type(check, memory);
+    const bool tile = memory->kind == TYPE_TILE && op->code == OP_element_load &&
+                      check->kernel->stage == STAGE_TYPED;
     if (memory->kind != TYPE_VIEW && memory->kind != TYPE_SHARED && memory->kind != TYPE_LOCAL &&
         !tile)
         return broken(check, "the memory is a view, a shared tile or a local array");
     if (op->operand_count != first + memory->rank)
         return broken(check, "there is not one index for each dimension of the memory");
     for (int i = first; i < op->operand_count; i++)
-        if (!dtype_is_integer(operand_type(check, i)->dtype))
+        if (!dtype_is_integer(operand_type_at(check, i)->dtype))
             return broken(check, "the indices are integers");
     for (int i = 1; i < first; i++)
-        if (operand_type(check, i)->dtype != memory->dtype)
+        if (operand_type_at(check, i)->dtype != memory->dtype)
             return broken(check, "memory and value differ in element type");
     return true;
 }
 
 bool rule_element_load(const Check *check)
 {
-    return check_element(check, 1) && rule_same_dtype(check);
+    return check_element(check) && rule_same_dtype(check);
 }
 
 bool rule_element_store(const Check *check)
 {
-    return check_element(check, 2);
+    return check_element(check);
 }
 
 bool rule_element_atomic(const Check *check)
 {
-    return check_element(check, 3) && rule_same_dtype(check) && check_atomic_words(check) &&
-           require(check, operand_type(check, 0)->kind != TYPE_LOCAL,
+    return check_element(check) && rule_same_dtype(check) && check_atomic_words(check) &&
+           require(check, operand_type(check, memory)->kind != TYPE_LOCAL,
                    "no other thread sees a local array");
 }
 
 bool rule_vote(const Check *check)
 {
-    return require(check, operand_type(check, 0)->dtype == DTYPE_b1, "the condition is boolean") &&
+    return require(check, operand_type(check, condition)->dtype == DTYPE_b1,
+                   "the condition is boolean") &&
            require(check, result_type(check)->dtype == DTYPE_u32, "the result is a u32");
 }

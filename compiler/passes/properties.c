@@ -14,7 +14,7 @@ static bool is_of_variable(const Op *op)
 
 static bool is_element_of_tile(const Op *op)
 {
-    return op_is_element(op) && type_is_tile(op->operands[0]->type);
+    return op_is_element(op) && type_is_tile(operand(op, memory)->type);
 }
 
 static bool is_idle_branch(const Op *op)

@@ -830,23 +830,61 @@ static void test_refusals(void **state)
     }
 }
 
-/* The third column of attrs.def is text: a name that no op has would be one that the verifier never
- * meets. */
-static void test_attribute_ops(void **state)
+/* The lists of the rows: "(view, offsets)". */
+static const char *const row_names[] = {
+#define OP(name, results, operands, names, ...) #names,
+#include "ir/ops.def"
+#undef OP
+};
+static const char *const row_attrs[] = {
+#define OP(name, results, operands, names, attrs, ...) #attrs,
+#include "ir/ops.def"
+#undef OP
+};
+
+static bool is_listed(const char *word, const char *const lists[OP_COUNT])
+{
+    char wanted[64];
+    for (int code = 0; code < OP_COUNT; code++)
+        for (int way = 0; way < 4; way++) {
+            snprintf(wanted, sizeof wanted, "%c%s%c", way & 1 ? '(' : ' ', word,
+                     way & 2 ? ')' : ',');
+            if (strstr(lists[code], wanted)) return true;
+        }
+    return false;
+}
+
+/* A word that no row has would be one that no op can be asked for. */
+static void test_words_of_rows(void **state)
 {
     (void)state;
-    static const char *const rows[] = {
-#define ATTR(name, kind, ops) ops,
+    static const char *const operands[] = {
+#define OPERAND(name) #name,
+#include "ir/operands.def"
+#undef OPERAND
+    };
+    static const char *const attrs[] = {
+#define ATTR(name, kind, text) #name,
 #include "ir/attrs.def"
 #undef ATTR
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char *words = strdup(rows[i]), *rest = NULL;
-        for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-            OpCode code;
-            if (!op_find(word, &code)) fail_msg("attrs.def: there is no op %s", word);
-        }
-        free(words);
+    for (size_t i = 0; i < sizeof operands / sizeof *operands; i++)
+        if (!is_listed(operands[i], row_names)) fail_msg("no op has operand %s", operands[i]);
+    for (size_t i = 0; i < sizeof attrs / sizeof *attrs; i++)
+        if (!is_listed(attrs[i], row_attrs)) fail_msg("no op has {%s}", attrs[i]);
+}
+
+/* Each operand has a letter and a name; the last name may stand for several. */
+static void test_operands_of_rows(void **state)
+{
+    (void)state;
+    for (int code = 0; code < OP_COUNT; code++) {
+        int letters = 0, names = strlen(row_names[code]) > strlen("()");
+        for (const char *at = op_info((OpCode)code)->operands; *at; at++) letters += *at != '*';
+        for (const char *at = row_names[code]; *at; at++) names += *at == ',';
+        const bool many = strchr(op_info((OpCode)code)->operands, '*') != NULL;
+        if (names < letters || (!many && names > letters))
+            fail_msg("%s: %d letters, %d names", op_info((OpCode)code)->name, letters, names);
     }
 }
 
@@ -1082,7 +1120,8 @@ int main(void)
         cmocka_unit_test(test_change),
         cmocka_unit_test(test_inference),
         cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_attribute_ops),
+        cmocka_unit_test(test_words_of_rows),
+        cmocka_unit_test(test_operands_of_rows),
         cmocka_unit_test(test_host_refusals),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_unreadable),

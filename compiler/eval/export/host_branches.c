@@ -28,7 +28,7 @@ static void read_variable(Op *op, void *context)
 {
     Flatten *flatten = context;
     if (op->code != OP_var_get) return;
-    const Variable *variable = variable_of(flatten, op->operands[0]);
+    const Variable *variable = variable_of(flatten, operand(op, variable));
     if (variable == NULL) return;
     Builder builder = builder_before(op);
     Value *value = variable->value != NULL ? variable->value
@@ -46,13 +46,15 @@ static Value *zero_of(Builder *builder, const Value *value)
 static void guard(Op *op, Value *path)
 {
     Builder builder = builder_before(op);
-    if (op->code == OP_launch || op->code == OP_workspace_size)
-        op_set_operand(
-            op, 0,
-            build3(&builder, OP_select, path, op->operands[0], zero_of(&builder, op->operands[0])));
-    else if (op->code == OP_require)
-        op_set_operand(op, 0,
-                       build2(&builder, OP_or, build1(&builder, OP_not, path), op->operands[0]));
+    if (op->code == OP_launch || op->code == OP_workspace_size) {
+        const int size = op->code == OP_launch ? operand_index(op, x) : operand_index(op, bytes);
+        Value *zero = zero_of(&builder, op->operands[size]);
+        op_set_operand(op, size, build3(&builder, OP_select, path, op->operands[size], zero));
+    } else if (op->code == OP_require) {
+        Value *condition = operand(op, condition);
+        op_set_operand(op, operand_index(op, condition),
+                       build2(&builder, OP_or, build1(&builder, OP_not, path), condition));
+    }
 }
 
 static void flatten_region(Flatten *flatten, Region *region, Op *before, Value *path);
@@ -76,7 +78,7 @@ static Value *choose(Flatten *flatten, Builder *builder, Value *condition, Value
 static void flatten_if(Flatten *flatten, Op *op, Op *before, Value *path)
 {
     Arena *arena = flatten->eval->arena;
-    Value *condition = op->operands[0];
+    Value *condition = operand(op, condition);
     VariableVec start = {0}, ends[2] = {{0}, {0}};
     for (size_t i = 0; i < flatten->variables.count; i++)
         vec_push(arena, &start, flatten->variables.data[i]);
@@ -105,14 +107,14 @@ static void flatten_op(Flatten *flatten, Op *op, Op *before, Value *path)
     switch ((int)op->code) {
     case OP_if: flatten_if(flatten, op, before != NULL ? before : op, path); break;
     case OP_var: {
-        Variable variable = {&op->results[0], op->operand_count ? op->operands[0] : NULL};
+        Variable variable = {&op->results[0], operand_given(op, init)};
         vec_push(arena, &flatten->variables, variable);
         vec_push(arena, &flatten->spent, op);
         break;
     }
     case OP_var_set: {
-        Variable *variable = variable_of(flatten, op->operands[0]);
-        if (variable != NULL) variable->value = op->operands[1];
+        Variable *variable = variable_of(flatten, operand(op, variable));
+        if (variable != NULL) variable->value = operand(op, value);
         vec_push(arena, &flatten->spent, op);
         break;
     }

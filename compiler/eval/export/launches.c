@@ -267,15 +267,15 @@ static void add_result(Eval *eval, const Result *result, int order)
     Kernel *kernel = staging->kernel;
     const Op *view = result->view->op;
     const int rank = result->view->type->rank;
-    Value *pointer = view->operands[0];
+    Value *pointer = operand(view, pointer);
     Parameter *parameter = &kernel->parameters[pointer->index];
     if (result->view->name != NULL) parameter->name = pointer->name = result->view->name;
     Tensor *tensor = kernel_add_tensor(kernel, pointer->index, rank, result->at);
     tensor->is_result = true;
     vec_push(eval->arena, &staging->tensor_arguments, -1);
     Builder builder = builder_at_end(kernel->host, result->at);
-    op_set_int(build_op(&builder, OP_result_shape, rank, view->operands + 1, 0, NULL), ATTR_index,
-               order);
+    op_set_int(build_op(&builder, OP_result_shape, rank, operand_list(view, extents), 0, NULL),
+               ATTR_index, order);
 }
 
 static int moved(const int *places, int parameter)
@@ -321,7 +321,7 @@ static void order_parameters(Eval *eval, Kernel *kernel)
     int *places = arena_new_array(eval->arena, int, count + 1);
     memset(places, -1, sizeof *places * (size_t)count);
     for (int i = 0; i < results; i++)
-        places[result_at(staging, i)->view->op->operands[0]->index] = count - results + i;
+        places[operand(result_at(staging, i)->view->op, pointer)->index] = count - results + i;
     for (int i = 0, next = 0; i < count; i++)
         if (places[i] < 0) places[i] = next++;
     move_parameters(eval, kernel, places, count);

@@ -54,15 +54,15 @@ bool element_update(Eval *eval, Operator op, const Object *old, Object *operand,
     const Op *load = old->kind == OBJECT_IR && eval->staging != NULL ? old->as.ir.value->op : NULL;
     const bool sums = op == OPERATOR_Add || op == OPERATOR_Sub;
     if (!eval->frame->is_thread_code || !sums || load == NULL || load->code != OP_element_load ||
-        load->operands[0]->type->kind != TYPE_VIEW ||
-        !has_atomic_sum(load->operands[0]->type->dtype))
+        operand(load, memory)->type->kind != TYPE_VIEW ||
+        !has_atomic_sum(operand(load, memory)->type->dtype))
         return false;
     Object *index = object_list(eval, OBJECT_TUPLE, NULL, 0);
-    for (int i = 1; i < load->operand_count; i++)
-        list_append(eval, index, object_ir(eval, load->operands[i]));
+    for (int d = 0; d < operand(load, memory)->type->rank; d++)
+        list_append(eval, index, object_ir(eval, operand_list(load, indices)[d]));
     static const char *const WORDS[] = {"relaxed", "gpu"};
     Bound bound = {.at = at};
-    bound.values[0] = object_ir(eval, load->operands[0]);
+    bound.values[0] = object_ir(eval, operand(load, memory));
     bound.values[1] = index;
     bound.values[2] = operand;
     bound.values[3] = object_text(eval, op == OPERATOR_Add ? "add" : "sub", 3);
@@ -76,12 +76,13 @@ Value *element_place(Eval *eval, Value *value)
 {
     const Op *load = value->op;
     if (load == NULL || load->code != OP_element_load ||
-        load->operands[0]->type->kind == TYPE_LOCAL)
+        operand(load, memory)->type->kind == TYPE_LOCAL)
         return NULL;
     Object *items[TYPE_RANK];
-    for (int i = 1; i < load->operand_count; i++) items[i - 1] = object_ir(eval, load->operands[i]);
-    Object *index = object_list(eval, OBJECT_TUPLE, items, (size_t)load->operand_count - 1);
-    return subscript_part(eval, load->operands[0], index, load->span);
+    const int rank = operand(load, memory)->type->rank;
+    for (int d = 0; d < rank; d++) items[d] = object_ir(eval, operand_list(load, indices)[d]);
+    Object *index = object_list(eval, OBJECT_TUPLE, items, (size_t)rank);
+    return subscript_part(eval, operand(load, memory), index, load->span);
 }
 
 /* ---- indices given apart ---- */
@@ -381,8 +382,9 @@ static bool read_digit(const Value *value, int64_t threads, int depth, int64_t *
     *extent = threads;
     if (op == NULL) return false;
     if (op->code == OP_thread_id) return true;
-    if (depth == 0 || op->operand_count != 2 || !value_constant(op->operands[1], &by) || by < 1 ||
-        !read_digit(op->operands[0], threads, depth - 1, stride, extent))
+    if (depth == 0 || !(op_info(op->code)->traits & ELEM) || op->operand_count != 2 ||
+        !value_constant(operand(op, b), &by) || by < 1 ||
+        !read_digit(operand(op, a), threads, depth - 1, stride, extent))
         return false;
     if (op->code == OP_floordiv || op->code == OP_div) {
         if (__builtin_mul_overflow(*stride, by, stride)) return false;

@@ -130,15 +130,15 @@ static int64_t threads_counted(Eval *eval, const Value *value)
     int64_t extent, together = 1;
     const Op *op = value->op;
     while (op != NULL && (op->code == OP_floordiv || op->code == OP_shr) &&
-           value_constant(op->operands[1], &extent)) {
+           value_constant(operand(op, b), &extent)) {
         if (op->code == OP_shr) extent = extent >= 0 && extent <= 10 ? 1 << extent : 0;
         if (extent <= 0 || extent > MOST_THREADS) return 0;
         together = together * extent <= MOST_THREADS ? together * extent : MOST_THREADS;
-        op = op->operands[0]->op;
+        op = operand(op, a)->op;
     }
-    if (op != NULL && op->code == OP_floormod && value_constant(op->operands[1], &extent) &&
+    if (op != NULL && op->code == OP_floormod && value_constant(operand(op, b), &extent) &&
         extent == 32 * op_int(eval->staging->launch, ATTR_warps, 1))
-        op = op->operands[0]->op;
+        op = operand(op, a)->op;
     return op != NULL && op->code == OP_thread_id ? together : 0;
 }
 
@@ -171,10 +171,10 @@ static bool narrow(Eval *eval, const Value *condition, Threads *threads, int *le
     const Op *op = condition->op;
     if (op == NULL || --*left < 0) return false;
     if (op->code == OP_and)
-        return narrow(eval, op->operands[0], threads, left) &&
-               narrow(eval, op->operands[1], threads, left);
-    if (op->code != OP_cmp || !value_constant(op->operands[1], &number)) return false;
-    const int64_t together = threads_counted(eval, op->operands[0]);
+        return narrow(eval, operand(op, a), threads, left) &&
+               narrow(eval, operand(op, b), threads, left);
+    if (op->code != OP_cmp || !value_constant(operand(op, b), &number)) return false;
+    const int64_t together = threads_counted(eval, operand(op, a));
     if (together == 0) return false;
     const Bounds *bounds = NULL;
     for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)

@@ -411,15 +411,15 @@ static bool is_positive(const Value *value, int *left)
     const Op *op = value->op;
     if (value_constant(value, &number)) return number > 0;
     if (--*left < 0) return false;
-    if (op && op->code == OP_splat) return is_positive(op->operands[0], left);
+    if (op && op->code == OP_splat) return is_positive(operand(op, a), left);
     if (!dtype_is_signed(value->type->dtype)) return true;
     if (!op) return false;
     const bool each = op->code == OP_mul || op->code == OP_add || op->code == OP_min,
                any = op->code == OP_max;
-    if (op->code == OP_cast) return is_positive(op->operands[0], left);
+    if (op->code == OP_cast) return is_positive(operand(op, a), left);
     if (!each && !any) return op->code == OP_grid_dim;
-    const bool first = is_positive(op->operands[0], left),
-               second = is_positive(op->operands[1], left);
+    const bool first = is_positive(operand(op, a), left),
+               second = is_positive(operand(op, b), left);
     return each ? first && second : first || second;
 }
 

@@ -103,7 +103,7 @@ static Object *extents_of(Eval *eval, const Op *view, int first, const int64_t *
         if (dynamic && view == NULL)
             return FAIL(eval, not_static, at, "this extent", "a run-time value");
         list_append(eval, extents,
-                    dynamic ? object_ir(eval, view->operands[first + i])
+                    dynamic ? object_ir(eval, operand_list(view, extents)[first + i])
                             : object_int(eval, known[i]));
     }
     return extents;
@@ -111,7 +111,7 @@ static Object *extents_of(Eval *eval, const Op *view, int first, const int64_t *
 
 static Object *shape_of(Eval *eval, const Op *view, const Type *type, Span at)
 {
-    Object *shape = extents_of(eval, view, 1, type->shape, type->rank, at);
+    Object *shape = extents_of(eval, view, 0, type->shape, type->rank, at);
     if (shape != NULL) shape->is_shape = view != NULL;
     return shape;
 }
@@ -126,9 +126,9 @@ Object *staged_attribute(Eval *eval, Object *object, Name name, Span at, bool *f
     if (is_name(name, "shape")) return shape_of(eval, view, type, at);
     if (is_name(name, "ndim")) return object_int(eval, type->rank);
     if (is_name(name, "strides") && view != NULL)
-        return extents_of(eval, view, 1 + type->rank, type->strides, type->rank, at);
+        return extents_of(eval, view, type->rank, type->strides, type->rank, at);
     if (is_name(name, "data") && type->kind != TYPE_SCALAR)
-        return view != NULL ? object_ir(eval, view->operands[0]) : object;
+        return view != NULL ? object_ir(eval, operand(view, pointer)) : object;
     *found = is_name(name, "dtype");
     if (!*found) return NULL;
     if (type->kind != TYPE_POINTER) return object_dtype(eval, type->dtype);

@@ -270,8 +270,7 @@ static Terms terms_of(const Value *value)
     const Op *op = value->op;
     int64_t known;
     if (op == NULL) return (Terms){0};
-    const Value *a = op->operand_count > 0 ? op->operands[0] : NULL,
-                *b = op->operand_count > 1 ? op->operands[1] : NULL;
+    const Value *a = operand_given(op, a), *b = operand_given(op, b);
     switch ((int)op->code) {
     case OP_add: return (Terms){2, {a, b}, {1, 1}};
     case OP_sub: return (Terms){2, {a, b}, {1, -1}};

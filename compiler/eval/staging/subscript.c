@@ -149,7 +149,7 @@ static bool read_part(Eval *eval, const Subscript *subscript, int dim, Object *i
 static Value *const *countable(const Eval *eval, const Value *view)
 {
     if (view->type->kind != TYPE_VIEW || !eval->frame->is_thread_code) return NULL;
-    return view->op != NULL && view->op->code == OP_view ? view->op->operands + 1 : NULL;
+    return view->op != NULL && view->op->code == OP_view ? operand_list(view->op, extents) : NULL;
 }
 
 static bool read_subscript(Eval *eval, const Type *type, Value *const *extents, Object *index,
@@ -409,9 +409,9 @@ static Value *slice_length(Eval *eval, const Part *part, Value *extent, Span at)
 
 static Value *view_part(Eval *eval, Value *view, const Subscript *subscript)
 {
-    Value *pointer = view->op->operands[0], *extents[TYPE_RANK], *strides[TYPE_RANK];
-    Value *const *old_extents = view->op->operands + 1, *const *old_strides =
-                                                            old_extents + subscript->rank;
+    Value *pointer = operand(view->op, pointer), *extents[TYPE_RANK], *strides[TYPE_RANK];
+    Value *const *old_extents = operand_list(view->op, extents), *const *old_strides =
+                                                                     old_extents + subscript->rank;
     int rank = 0;
     for (int d = 0; d < subscript->rank; d++) {
         const Part *part = &subscript->parts[d];
@@ -443,10 +443,10 @@ bool view_is_element(const Value *view)
 {
     const Op *op = view->op;
     if (view->type->rank != 1 || op == NULL || op->code != OP_view) return false;
-    const Value *extent = op->operands[1];
+    const Value *extent = operand(op, extents);
     int64_t one;
     while (extent->op != NULL && extent->op->code == OP_select) /* one for each index */
-        extent = extent->op->operands[1];
+        extent = operand(extent->op, a);
     return view->type->shape[0] == 1 || (value_constant(extent, &one) && one == 1);
 }
 
@@ -638,12 +638,12 @@ Object *core_permute(Eval *eval, const Bound *bound)
             operands[1 + i] = build_const(&eval->builder, DTYPE_i32, 0);
             continue;
         }
-        operands[1 + i] = whole->op->operands[1 + dims[i]];
-        strides[i] = whole->op->operands[1 + count + dims[i]];
+        operands[1 + i] = operand_list(whole->op, extents)[dims[i]];
+        strides[i] = operand_list(whole->op, extents)[count + dims[i]];
     }
     if (type->kind == TYPE_VIEW)
-        return object_ir(
-            eval, build_view(&eval->builder, whole->op->operands[0], count, operands + 1, strides));
+        return object_ir(eval, build_view(&eval->builder, operand(whole->op, pointer), count,
+                                          operands + 1, strides));
     Value *part = core_build(eval, OP_shared_view, 1 + count, operands,
                              type_shared(core_types(eval), type->dtype, count, shape, NULL));
     op_set_ints(part->op, ATTR_dims, count, dims);

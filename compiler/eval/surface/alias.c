@@ -19,10 +19,10 @@ static bool multiply(Product *product, const Value *value)
     if (product->looked_at++ == MOST) return false;
     if (value_constant(value, &known))
         return !__builtin_mul_overflow(product->constant, known, &product->constant);
-    if (op != NULL && op->code == OP_cast && dtype_is_integer(op->operands[0]->type->dtype))
-        return multiply(product, op->operands[0]);
+    if (op != NULL && op->code == OP_cast && dtype_is_integer(operand(op, a)->type->dtype))
+        return multiply(product, operand(op, a));
     if (op != NULL && op->code == OP_mul)
-        return multiply(product, op->operands[0]) && multiply(product, op->operands[1]);
+        return multiply(product, operand(op, a)) && multiply(product, operand(op, b));
     if (product->count == FACTORS) return false;
     product->values[product->count++] = value;
     return true;
@@ -44,7 +44,7 @@ static bool same_product(const Product *a, const Product *b)
 static bool is_row_major(const Value *view)
 {
     const int rank = view->type->rank;
-    Value *const *extents = view->op->operands + 1, *const *strides = extents + rank;
+    Value *const *extents = operand_list(view->op, extents), *const *strides = extents + rank;
     Product after = {.constant = 1};
     for (int d = rank; d-- > 0;) {
         Product stride = {.constant = 1};
@@ -61,14 +61,14 @@ static bool is_row_major(const Value *view)
  * any strides, multiples of a new element. NULL: it is not such a view, or not such a shape. */
 static Object *alias_elements(Eval *eval, Value *view, DType dtype, const Bound *bound)
 {
-    Value *const *extents = view->op->operands + 1, *strides[TYPE_RANK];
+    Value *const *extents = operand_list(view->op, extents), *strides[TYPE_RANK];
     const int rank = view->type->rank, last = rank - 1;
     const Object *shape = bound->values[1];
     int64_t extent, packed, parts;
     const int old = dtype_memory_bits(view->type->dtype), new = dtype_memory_bits(dtype);
     if (!object_is_sequence(shape) || (int)shape->as.list.count != rank || new % old != 0 ||
         !value_constant(extents[last], &extent) ||
-        !value_constant(view->op->operands[1 + rank + last], &packed) || packed != 1)
+        !value_constant(operand_list(view->op, extents)[rank + last], &packed) || packed != 1)
         return NULL;
     const Object *wanted = shape->as.list.items[last];
     if (wanted->kind != OBJECT_INT ||
@@ -76,10 +76,10 @@ static Object *alias_elements(Eval *eval, Value *view, DType dtype, const Bound 
         return NULL;
     for (int d = 0; d < last; d++)
         strides[d] = build2(&eval->builder, OP_div,
-                            stage_cast(eval, view->op->operands[1 + rank + d], DTYPE_i64),
+                            stage_cast(eval, operand_list(view->op, extents)[rank + d], DTYPE_i64),
                             build_const(&eval->builder, DTYPE_i64, new / old));
     strides[last] = build_const(&eval->builder, DTYPE_i64, 1);
-    Value *ends[TYPE_RANK], *pointer = view->op->operands[0];
+    Value *ends[TYPE_RANK], *pointer = operand(view->op, pointer);
     for (int d = 0; d < last; d++) ends[d] = extents[d];
     ends[last] = build_const(&eval->builder, DTYPE_i64, wanted->as.integer);
     if (view->type->dtype != dtype)
@@ -99,7 +99,7 @@ static Object *alias_view(Eval *eval, Value *view, DType dtype, const Bound *bou
                     "only contiguous memory can be seen in another shape: take all of a tensor's "
                     "last dimensions, or copy the part");
     Bound seen = {.at = bound->at};
-    seen.values[0] = object_ir(eval, view->op->operands[0]);
+    seen.values[0] = object_ir(eval, operand(view->op, pointer));
     seen.values[1] = object_new(eval, OBJECT_DTYPE);
     seen.values[1]->as.dtype = dtype;
     seen.values[2] = bound->values[1];

@@ -128,9 +128,9 @@ static bool assume_rest(const Assumption *assumption, const Value *rest)
     int64_t multiple;
     const Op *op = rest->op;
     if (op == NULL || (op->code != OP_floormod && op->code != OP_rem) ||
-        !value_constant(op->operands[1], &multiple) || multiple <= 0)
+        !value_constant(operand(op, b), &multiple) || multiple <= 0)
         return false;
-    Fact fact = fact_of(op->operands[0]);
+    Fact fact = fact_of(operand(op, a));
     fact.multiple = multiple;
     add_fact(assumption, &fact);
     return true;
@@ -156,7 +156,7 @@ static void assume_order(const Assumption *assumption, Value *a, Value *b, int64
 static void assume_compared(const Assumption *assumption, const Op *op)
 {
     const char *predicate = op_attr(op, ATTR_predicate)->text;
-    Value *a = op->operands[0], *b = op->operands[1];
+    Value *a = operand(op, a), *b = operand(op, b);
     int64_t zero;
     if (!is_integer(a)) return;
     if (strcmp(predicate, "lt") == 0) assume_order(assumption, a, b, 1);

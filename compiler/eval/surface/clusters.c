@@ -117,7 +117,7 @@ Object *core_peer(Eval *eval, const Bound *bound)
 
 static void find_meeting(Op *op, void *context)
 {
-    if (op->code == OP_grid_sync) *(Value **)context = op->operands[0];
+    if (op->code == OP_grid_sync) *(Value **)context = operand(op, count);
 }
 
 /* A number that is 0 at first, one for the kernel. */

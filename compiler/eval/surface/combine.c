@@ -187,7 +187,7 @@ Object *core_item_ptr(Eval *eval, const Bound *bound)
     Value *view = argument_value(eval, bound->values[0], TYPE_VIEW, "what has an address",
                                  "a place in global memory", bound->at);
     if (view == NULL) return NULL;
-    if (view_is_element(view)) return object_ir(eval, view->op->operands[0]);
+    if (view_is_element(view)) return object_ir(eval, operand(view->op, pointer));
     return FAIL(eval, expected_kind, bound->at, "what has an address", "one element of a view",
                 type_text(eval->arena, view->type));
 }

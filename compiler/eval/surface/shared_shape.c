@@ -9,13 +9,13 @@
  * order; -1: it is another kind of part. */
 static int leading_indices(const Op *view)
 {
-    const Type *whole = view->operands[0]->type, *part = view->results[0].type;
+    const Type *whole = operand(view, tile)->type, *part = view->results[0].type;
     const Attr *dims = op_attr(view, ATTR_dims);
     const int lead = whole->rank - part->rank;
     for (int i = 0; i < part->rank; i++) {
         int64_t offset;
         if (dims->integers[i] != lead + i || part->shape[i] != whole->shape[lead + i] ||
-            !value_constant(view->operands[1 + lead + i], &offset) || offset != 0)
+            !value_constant(operand_list(view, offsets)[lead + i], &offset) || offset != 0)
             return -1;
     }
     return lead;
@@ -23,7 +23,7 @@ static int leading_indices(const Op *view)
 
 static Value *reshape_whole(Eval *eval, Value *tile, DType dtype, int rank, const int64_t *shape)
 {
-    if (tile->op->code == OP_shared_reshape) tile = tile->op->operands[0];
+    if (tile->op->code == OP_shared_reshape) tile = operand(tile->op, tile);
     return core_build(eval, OP_shared_reshape, 1, &tile,
                       type_shared(core_types(eval), dtype, rank, shape, NULL));
 }
@@ -32,12 +32,12 @@ static Value *reshape_whole(Eval *eval, Value *tile, DType dtype, int rank, cons
 static Value *reshape_part(Eval *eval, const Op *view, int lead, const Type *seen)
 {
     const int rank = seen->rank;
-    Value *whole = view->operands[0], *operands[1 + TYPE_RANK];
+    Value *whole = operand(view, tile), *operands[1 + TYPE_RANK];
     int64_t extents[TYPE_RANK], dims[TYPE_RANK];
     for (int d = 0; d < lead; d++) extents[d] = whole->type->shape[d];
     memcpy(extents + lead, seen->shape, (size_t)rank * sizeof *extents);
     operands[0] = reshape_whole(eval, whole, seen->dtype, lead + rank, extents);
-    for (int d = 0; d < lead; d++) operands[1 + d] = view->operands[1 + d];
+    for (int d = 0; d < lead; d++) operands[1 + d] = operand_list(view, offsets)[d];
     for (int i = 0; i < rank; i++) {
         dims[i] = lead + i;
         operands[1 + lead + i] = build_const(&eval->builder, DTYPE_i32, 0);
@@ -69,7 +69,7 @@ Object *shared_as(Eval *eval, Object *object, const Type *seen, Span at)
     if (tile->op != NULL && tile->op->code != OP_shared_view)
         return object_ir(eval, reshape_whole(eval, tile, seen->dtype, rank, seen->shape));
     const int lead = tile->op != NULL ? leading_indices(tile->op) : -1;
-    const Value *whole = lead < 0 ? NULL : tile->op->operands[0];
+    const Value *whole = lead < 0 ? NULL : operand(tile->op, tile);
     if (whole == NULL || lead + rank > TYPE_RANK || whole->op == NULL ||
         whole->op->code == OP_shared_view)
         return FAIL(eval, expected_kind, at, "what is reshaped",

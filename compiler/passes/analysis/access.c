@@ -37,18 +37,19 @@ static void find_tile_dims(Access *access)
 Access access_of(Op *op)
 {
     const bool stores = op->code != OP_load;
-    const int first_offset = op->code == OP_tensor_copy ? 4 : stores ? 2 : 1;
-    const Op *view = op->operands[0]->op;
+    const Op *view = operand(op, view)->op;
     CHECK(view && view->code == OP_view);
-    Access access = {.op = op, .view = op->operands[0]->type, .pointer = view->operands[0]};
-    access.value = stores ? op->operands[1] : &op->results[0];
+    Access access = {.op = op, .view = operand(op, view)->type, .pointer = operand(view, pointer)};
+    access.value = !stores                                 ? &op->results[0]
+                   : op_row_names(op->code, OPERAND_value) ? operand(op, value)
+                                                           : operand(op, tile);
     access.tile = access.value->type;
     access.rank = access.view->rank;
     const Attr *bounds = op_attr(op, ATTR_bounds);
     for (int d = 0; d < access.rank; d++) {
-        access.extents[d] = view->operands[1 + d];
-        access.strides[d] = view->operands[1 + access.rank + d];
-        access.offsets[d] = op->operands[first_offset + d];
+        access.extents[d] = operand_list(view, extents)[d];
+        access.strides[d] = operand_list(view, extents)[access.rank + d];
+        access.offsets[d] = operand_list(op, offsets)[d];
         access.bounds[d] = bounds ? (int)bounds->integers[d] : BOUND_LOW | BOUND_HIGH;
     }
     find_tile_dims(&access);
@@ -152,7 +153,7 @@ bool access_is_own(FactTable *facts, Op *a, Op *b, int threads)
 {
     const Access x = access_of(a), y = access_of(b);
     const Layout *layout = x.tile->layout;
-    if (a->operands[0] != b->operands[0] || y.tile->layout != layout ||
+    if (operand(a, view) != operand(b, view) || y.tile->layout != layout ||
         layout_replica_mask(layout) || layout_threads(layout) != threads)
         return false;
     for (int d = 0; d < x.rank; d++) {
@@ -171,7 +172,7 @@ static const Value *split_number(const Value *value, int64_t *number)
     *number = 0;
     if (value_constant(value, number)) return NULL;
     const bool sums = value->op && value->op->code == OP_add;
-    return sums && value_constant(value->op->operands[1], number) ? value->op->operands[0] : value;
+    return sums && value_constant(operand(value->op, b), number) ? operand(value->op, a) : value;
 }
 
 /* ---- views that follow each other ---- */
@@ -199,8 +200,8 @@ static bool times_of(const Value *offset, const Value *size, int64_t *times)
     }
     *times = 1;
     if (same_size(offset, size)) return true;
-    return op && op->code == OP_mul && same_size(op->operands[0], size) &&
-           value_constant(op->operands[1], times);
+    return op && op->code == OP_mul && same_size(operand(op, a), size) &&
+           value_constant(operand(op, b), times);
 }
 
 /* Views of one dimension that begin at different multiples of their extent: `a[i]` and `a[j]`. */
@@ -211,8 +212,8 @@ static bool views_apart(const Access *x, const Access *y)
     for (int i = 0; i < 2; i++) {
         const Op *op = pointers[i]->op;
         if (!op || op->code != OP_ptr_add) continue;
-        offsets[i] = op->operands[1];
-        pointers[i] = op->operands[0];
+        offsets[i] = operand(op, index);
+        pointers[i] = operand(op, pointer);
     }
     if (pointers[0] != pointers[1] || !value_is_steady(pointers[0]) || x->rank != 1 ||
         y->rank != 1 || !same_size(x->extents[0], y->extents[0]) || !value_is_steady(x->extents[0]))
@@ -234,7 +235,7 @@ bool span_ends_before(int64_t begin, int64_t span, int64_t next)
 bool access_is_apart(Op *a, Op *b)
 {
     const Access x = access_of(a), y = access_of(b);
-    if (a->operands[0] != b->operands[0]) return views_apart(&x, &y);
+    if (operand(a, view) != operand(b, view)) return views_apart(&x, &y);
     for (int d = 0; d < x.rank; d++) {
         int64_t from, to;
         if (split_number(x.offsets[d], &from) == split_number(y.offsets[d], &to) &&
@@ -248,6 +249,6 @@ bool access_is_apart(Op *a, Op *b)
 Parameter *pointer_parameter(Kernel *kernel, const Value *pointer)
 {
     while (pointer->op && (pointer->op->code == OP_ptr_add || pointer->op->code == OP_ptr_cast))
-        pointer = pointer->op->operands[0];
+        pointer = operand(pointer->op, pointer);
     return kernel_parameter_of(kernel, pointer);
 }

@@ -25,10 +25,10 @@ static void take_number(Slot *slot)
 {
     int64_t number;
     while (slot->root->op && (slot->root->op->code == OP_add || slot->root->op->code == OP_sub) &&
-           value_constant(slot->root->op->operands[1], &number) && is_small(number) &&
+           value_constant(operand(slot->root->op, b), &number) && is_small(number) &&
            is_small(slot->number)) {
         slot->number += slot->root->op->code == OP_add ? number : -number;
-        slot->root = slot->root->op->operands[0];
+        slot->root = operand(slot->root->op, a);
     }
     if (!value_constant(slot->root, &number) || !is_small(number)) return;
     slot->number += number;
@@ -39,9 +39,9 @@ static Slot slot_as_written(const Value *index)
 {
     Slot slot = {.root = index};
     const Op *op = index->op;
-    if (op && op->code == OP_floormod && value_constant(op->operands[1], &slot.modulus) &&
+    if (op && op->code == OP_floormod && value_constant(operand(op, b), &slot.modulus) &&
         slot.modulus > 0 && is_small(slot.modulus))
-        slot.root = op->operands[0];
+        slot.root = operand(op, a);
     else
         slot.modulus = 0;
     take_number(&slot);
@@ -69,7 +69,8 @@ static Slot slot_of(const Value *index)
     Slot slot = slot_as_written(index);
     const Op *loop = carrying_loop(slot.root);
     int64_t first;
-    if (!loop || !value_constant(loop->operands[2 + slot.root->index], &first) || !is_small(first))
+    if (!loop || !value_constant(operand_list(loop, init)[slot.root->index - 1], &first) ||
+        !is_small(first))
         return slot;
     const Slot next = slot_carried(loop, slot.root);
     const bool is_remainder =
@@ -87,7 +88,7 @@ static bool growth(const Op *loop, const Slot *slot, int64_t *by)
     if (slot->loop) return slot->loop == loop || region_holds(slot->loop->regions[0], loop->parent);
     if (!loop_slope(loop, slot->root, by)) return false;
     if (*by == 0) return true;
-    if (loop->code != OP_for || !value_constant(loop->operands[2], &step)) return false;
+    if (loop->code != OP_for || !value_constant(operand(loop, step), &step)) return false;
     return !__builtin_mul_overflow(*by, step, by);
 }
 
@@ -127,8 +128,8 @@ static int64_t part_span(const Op *view, int whole)
 static const Value *whole_of(const Value *part)
 {
     if (!part->op || part->op->code != OP_shared_view) return NULL;
-    const Value *whole = part->op->operands[0];
-    if (whole->op && whole->op->code == OP_shared_peer) whole = whole->op->operands[0];
+    const Value *whole = operand(part->op, tile);
+    if (whole->op && whole->op->code == OP_shared_peer) whole = operand(whole->op, tile);
     return whole->op && whole->op->code == OP_shared_alloc ? whole : NULL;
 }
 
@@ -138,7 +139,8 @@ bool shared_parts_apart(Agreement *agreement, const Value *earlier, Round round,
     if (!whole || whole_of(later) != whole) return false;
     const ThreadGroup block = {0, 32 * launch_warps(op_enclosing(later->op, OP_launch))};
     for (int d = 0; d < whole->type->rank; d++) {
-        Slot a = slot_of(earlier->op->operands[1 + d]), b = slot_of(later->op->operands[1 + d]);
+        Slot a = slot_of(operand_list(earlier->op, offsets)[d]),
+             b = slot_of(operand_list(later->op, offsets)[d]);
         if (slot_now(&a, round) &&
             slots_differ(a, b, part_span(earlier->op, d), part_span(later->op, d),
                          round.when == ROUND_EARLIER && (a.root || a.loop)) &&

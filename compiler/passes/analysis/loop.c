@@ -7,9 +7,10 @@
 int64_t loop_trips(const Op *loop)
 {
     int64_t begin, end, step;
-    if (!value_constant(loop->operands[0], &begin) || !value_constant(loop->operands[1], &end) ||
-        !value_constant(loop->operands[2], &step) || begin >= end || step < 1 ||
-        loop->operands[0]->type->dtype == DTYPE_u64) /* whose constants have a sign here */
+    if (!value_constant(operand(loop, begin), &begin) ||
+        !value_constant(operand(loop, end), &end) || !value_constant(operand(loop, step), &step) ||
+        begin >= end || step < 1 ||
+        operand(loop, begin)->type->dtype == DTYPE_u64) /* whose constants have a sign here */
         return 0;
     const uint64_t rounds = ((uint64_t)end - (uint64_t)begin - 1) / (uint64_t)step;
     return rounds < INT64_MAX ? (int64_t)rounds + 1 : 0;
@@ -111,7 +112,7 @@ Value *loop_ahead(Builder *builder, Value *index, Value *step, int rounds)
 bool loop_counts_to(const Op *loop, const Value *index, int rounds)
 {
     FactTable *facts = facts_new(loop->parent->kernel);
-    const Facts at = facts_of(facts, index), step = facts_of(facts, loop->operands[2]);
+    const Facts at = facts_of(facts, index), step = facts_of(facts, operand(loop, step));
     facts_free(facts);
     const DType dtype = index->type->dtype;
     if (dtype_bits(dtype) == 64) return true; /* nobody counts so far */
@@ -121,7 +122,7 @@ bool loop_counts_to(const Op *loop, const Value *index, int rounds)
 
 Value *loop_has_round(const Op *loop, Builder *builder, Value *index, int rounds, Value *later)
 {
-    Value *step = loop->operands[2], *end = loop->operands[1];
+    Value *step = operand(loop, step), *end = operand(loop, end);
     if (!loop_counts_to(loop, index, rounds)) {
         step = build_cast(builder, DTYPE_i64, step);
         end = build_cast(builder, DTYPE_i64, end);

@@ -45,7 +45,8 @@ static bool block_at(const Spot *spot, const Op *op, int64_t *out)
     const int dim = (int)op_int(op, ATTR_dim, 0);
     const Op *launch = op_enclosing(op, OP_launch);
     int64_t blocks;
-    if (!launch || !value_constant(value_uncast(launch->operands[dim]), &blocks)) return false;
+    if (!launch || !value_constant(value_uncast(operand_list(launch, x)[dim]), &blocks))
+        return false;
     return meet(spot, (Variable){.kind = VARIABLE_BLOCK, .dim = dim, .step = 1, .count = blocks},
                 out);
 }
@@ -66,7 +67,7 @@ static bool loop_at(const Spot *spot, const Value *variable, int64_t *out)
     int64_t ends[3], way;
     if (!loop || loop->code != OP_for || variable->index != 0) return false;
     for (int i = 0; i < 3; i++)
-        if (!value_constant(value_uncast(loop->operands[i]), &ends[i])) return false;
+        if (!value_constant(value_uncast(operand_list(loop, begin)[i]), &ends[i])) return false;
     if (ends[2] < 1 || ends[1] <= ends[0] || __builtin_sub_overflow(ends[1], ends[0], &way) ||
         way > INT32_MAX)
         return false;
@@ -112,7 +113,7 @@ static Element transposed(const Op *op, const Element *element)
 static Element stretched(const Op *op, const Element *element)
 {
     Element from = *element;
-    const Type *type = op->operands[0]->type;
+    const Type *type = operand(op, a)->type;
     for (int d = 0; d < type->rank; d++)
         if (type->shape[d] == 1) from.at[d] = from.from[d] = 0;
     return from;
@@ -121,7 +122,7 @@ static Element stretched(const Op *op, const Element *element)
 static Element reshaped(const Op *op, const Element *element)
 {
     Element from = {{0}, {0}};
-    const Type *to = op->results[0].type, *type = op->operands[0]->type;
+    const Type *to = op->results[0].type, *type = operand(op, a)->type;
     int64_t row = 0;
     unsigned variables = 0;
     for (int d = 0; d < to->rank; d++) {

@@ -93,10 +93,8 @@ static Facts facts_union(Facts a, Facts b)
                    a.high > b.high ? a.high : b.high};
 }
 
-static Facts facts_operand(FactTable *table, const Value *value, int index)
-{
-    return facts_of(table, value->op->operands[index]);
-}
+/* Of an operand of the op that made the value. */
+#define facts_operand(table, value, name) facts_of(table, operand((value)->op, name))
 
 static bool is_exact(Facts facts, int64_t *out)
 {
@@ -116,14 +114,14 @@ static Facts rule_const(FactTable *table, const Value *value)
 
 static Facts rule_add(FactTable *table, const Value *value)
 {
-    const Facts a = facts_operand(table, value, 0), b = facts_operand(table, value, 1);
+    const Facts a = facts_operand(table, value, a), b = facts_operand(table, value, b);
     return facts_fit(value->type->dtype, divisor_common(a.multiple, b.multiple),
                      (Wide)a.low + b.low, (Wide)a.high + b.high);
 }
 
 static Facts rule_sub(FactTable *table, const Value *value)
 {
-    const Facts a = facts_operand(table, value, 0), b = facts_operand(table, value, 1);
+    const Facts a = facts_operand(table, value, a), b = facts_operand(table, value, b);
     return facts_fit(value->type->dtype, divisor_common(a.multiple, b.multiple),
                      (Wide)a.low - b.high, (Wide)a.high - b.low);
 }
@@ -142,8 +140,8 @@ static Facts product(DType dtype, Facts a, Facts b)
 
 static Facts rule_mul(FactTable *table, const Value *value)
 {
-    return product(value->type->dtype, facts_operand(table, value, 0),
-                   facts_operand(table, value, 1));
+    return product(value->type->dtype, facts_operand(table, value, a),
+                   facts_operand(table, value, b));
 }
 
 static int64_t floor_quotient(int64_t a, int64_t b)
@@ -154,7 +152,7 @@ static int64_t floor_quotient(int64_t a, int64_t b)
 /* Division by a positive number is monotonic: the range follows its ends. */
 static Facts rule_division(FactTable *table, const Value *value)
 {
-    const Facts a = facts_operand(table, value, 0), b = facts_operand(table, value, 1);
+    const Facts a = facts_operand(table, value, a), b = facts_operand(table, value, b);
     const bool floors = value->op->code == OP_floordiv;
     if (value->type->dtype == DTYPE_u64 || b.low < 1) return facts_unknown(value->type->dtype);
     const int64_t least = a.low < 0 ? b.low : b.high, most = a.high < 0 ? b.high : b.low;
@@ -167,7 +165,7 @@ static Facts rule_division(FactTable *table, const Value *value)
 
 static Facts rule_remainder(FactTable *table, const Value *value)
 {
-    const Facts a = facts_operand(table, value, 0), b = facts_operand(table, value, 1);
+    const Facts a = facts_operand(table, value, a), b = facts_operand(table, value, b);
     const int64_t multiple = divisor_common(a.multiple, b.multiple);
     Facts facts = facts_unknown(value->type->dtype);
     facts.multiple = b.low >= 1 && multiple ? multiple : 1;
@@ -181,7 +179,7 @@ static Facts rule_remainder(FactTable *table, const Value *value)
 
 static Facts rule_min(FactTable *table, const Value *value)
 {
-    const Facts a = facts_operand(table, value, 0), b = facts_operand(table, value, 1);
+    const Facts a = facts_operand(table, value, a), b = facts_operand(table, value, b);
     Facts facts = facts_union(a, b);
     facts.high = a.high < b.high ? a.high : b.high;
     return facts;
@@ -189,7 +187,7 @@ static Facts rule_min(FactTable *table, const Value *value)
 
 static Facts rule_max(FactTable *table, const Value *value)
 {
-    const Facts a = facts_operand(table, value, 0), b = facts_operand(table, value, 1);
+    const Facts a = facts_operand(table, value, a), b = facts_operand(table, value, b);
     Facts facts = facts_union(a, b);
     facts.low = a.low > b.low ? a.low : b.low;
     return facts;
@@ -199,7 +197,7 @@ static Facts rule_max(FactTable *table, const Value *value)
  */
 static Facts rule_and(FactTable *table, const Value *value)
 {
-    const Facts a = facts_operand(table, value, 0), b = facts_operand(table, value, 1);
+    const Facts a = facts_operand(table, value, a), b = facts_operand(table, value, b);
     Facts facts = facts_unknown(value->type->dtype);
     const int64_t p = power_of_two_in(a.multiple), q = power_of_two_in(b.multiple);
     facts.multiple = p == 0 || q == 0 ? 0 : p > q ? p : q;
@@ -211,7 +209,7 @@ static Facts rule_and(FactTable *table, const Value *value)
 
 static Facts rule_bits(FactTable *table, const Value *value)
 {
-    const Facts a = facts_operand(table, value, 0), b = facts_operand(table, value, 1);
+    const Facts a = facts_operand(table, value, a), b = facts_operand(table, value, b);
     Facts facts = facts_unknown(value->type->dtype);
     facts.multiple = divisor_common(power_of_two_in(a.multiple), power_of_two_in(b.multiple));
     if (value->type->dtype == DTYPE_u64 || a.low < 0 || b.low < 0) return facts;
@@ -222,9 +220,9 @@ static Facts rule_bits(FactTable *table, const Value *value)
 
 static Facts rule_shl(FactTable *table, const Value *value)
 {
-    const Facts a = facts_operand(table, value, 0);
+    const Facts a = facts_operand(table, value, a);
     int64_t by;
-    if (!is_exact(facts_operand(table, value, 1), &by) || by < 0 || by > 61)
+    if (!is_exact(facts_operand(table, value, b), &by) || by < 0 || by > 61)
         return facts_unknown(value->type->dtype);
     const int64_t factor = (int64_t)1 << by;
     return product(value->type->dtype, a, (Facts){factor, factor, factor});
@@ -232,9 +230,9 @@ static Facts rule_shl(FactTable *table, const Value *value)
 
 static Facts rule_shr(FactTable *table, const Value *value)
 {
-    const Facts a = facts_operand(table, value, 0);
+    const Facts a = facts_operand(table, value, a);
     int64_t by;
-    if (value->type->dtype == DTYPE_u64 || !is_exact(facts_operand(table, value, 1), &by) ||
+    if (value->type->dtype == DTYPE_u64 || !is_exact(facts_operand(table, value, b), &by) ||
         by < 0 || by > 61)
         return facts_unknown(value->type->dtype);
     const int64_t divisor = (int64_t)1 << by;
@@ -244,18 +242,18 @@ static Facts rule_shr(FactTable *table, const Value *value)
 
 static Facts rule_neg(FactTable *table, const Value *value)
 {
-    const Facts a = facts_operand(table, value, 0);
+    const Facts a = facts_operand(table, value, a);
     return facts_fit(value->type->dtype, a.multiple, -(Wide)a.high, -(Wide)a.low);
 }
 
 static Facts rule_select(FactTable *table, const Value *value)
 {
-    return facts_union(facts_operand(table, value, 1), facts_operand(table, value, 2));
+    return facts_union(facts_operand(table, value, a), facts_operand(table, value, b));
 }
 
 static Facts rule_cast(FactTable *table, const Value *value)
 {
-    const Value *from = value->op->operands[0];
+    const Value *from = operand(value->op, a);
     if (dtype_class(from->type->dtype) == DTYPE_CLASS_FLOAT || value->type->dtype == DTYPE_b1)
         return facts_unknown(value->type->dtype);
     const Facts a = facts_of(table, from);
@@ -273,7 +271,7 @@ static Facts rule_block_idx(FactTable *table, const Value *value)
     const Op *launch = op_enclosing(value->op, OP_launch);
     Facts facts = {1, 0, INT32_MAX - 1};
     if (!launch) return facts;
-    const Facts grid = facts_of(table, launch->operands[op_int(value->op, ATTR_dim, 0)]);
+    const Facts grid = facts_of(table, operand_list(launch, x)[op_int(value->op, ATTR_dim, 0)]);
     if (grid.high >= 1 && grid.high - 1 < facts.high) facts.high = grid.high - 1;
     facts.multiple = facts.high == 0 ? 0 : 1;
     return facts;
@@ -292,7 +290,7 @@ static Facts rule_grid_dim(FactTable *table, const Value *value)
     const Op *launch = op_enclosing(value->op, OP_launch);
     Facts facts = {1, 1, INT32_MAX};
     if (!launch) return facts;
-    const Facts grid = facts_of(table, launch->operands[op_int(value->op, ATTR_dim, 0)]);
+    const Facts grid = facts_of(table, operand_list(launch, x)[op_int(value->op, ATTR_dim, 0)]);
     facts.multiple = grid.multiple ? grid.multiple : 1;
     facts.high = grid.high >= 1 && grid.high < facts.high ? grid.high : facts.high;
     facts.low = grid.low > 1 ? grid.low : 1;
@@ -306,7 +304,8 @@ int64_t facts_address_unit(DType dtype, int64_t count)
 
 static Facts rule_ptr_add(FactTable *table, const Value *value)
 {
-    const Facts pointer = facts_operand(table, value, 0), index = facts_operand(table, value, 1);
+    const Facts pointer = facts_operand(table, value, pointer),
+                index = facts_operand(table, value, index);
     const int64_t unit = facts_address_unit(value->type->dtype, 1);
     return (Facts){divisor_common(pointer.multiple, multiple_product(index.multiple, unit)),
                    INT64_MIN, INT64_MAX};
@@ -320,8 +319,8 @@ static int64_t elements_a_byte(DType dtype)
 
 static Facts rule_ptr_cast(FactTable *table, const Value *value)
 {
-    Facts facts = facts_operand(table, value, 0);
-    const int64_t from = elements_a_byte(value->op->operands[0]->type->dtype);
+    Facts facts = facts_operand(table, value, pointer);
+    const int64_t from = elements_a_byte(operand(value->op, pointer)->type->dtype);
     facts.multiple = facts.multiple % from == 0 ? facts.multiple / from : 1;
     facts.multiple = multiple_product(facts.multiple, elements_a_byte(value->type->dtype));
     return facts;
@@ -329,7 +328,17 @@ static Facts rule_ptr_cast(FactTable *table, const Value *value)
 
 static Facts rule_same(FactTable *table, const Value *value)
 {
-    return facts_operand(table, value, 0);
+    return facts_operand(table, value, a);
+}
+
+static Facts rule_shuffle(FactTable *table, const Value *value)
+{
+    return facts_operand(table, value, value);
+}
+
+static Facts rule_check_index(FactTable *table, const Value *value)
+{
+    return facts_operand(table, value, index);
 }
 
 /* Of a tile: what holds of all its elements. */
@@ -377,8 +386,8 @@ static FactRule *const rules[OP_COUNT] = {
     [OP_reshape] = rule_same,
     [OP_transpose] = rule_same,
     [OP_convert] = rule_same,
-    [OP_shuffle] = rule_same,
-    [OP_check_index] = rule_same,
+    [OP_shuffle] = rule_shuffle,
+    [OP_check_index] = rule_check_index,
     [OP_shared_base] = rule_shared_base,
 };
 
@@ -387,9 +396,9 @@ static FactRule *const rules[OP_COUNT] = {
 /* The variable of a loop that runs: from begin on, in steps, below end. */
 static Facts facts_of_induction(FactTable *table, const Value *value, const Op *loop)
 {
-    const Facts begin = facts_of(table, loop->operands[0]),
-                end = facts_of(table, loop->operands[1]);
-    const Facts step = facts_of(table, loop->operands[2]);
+    const Facts begin = facts_of(table, operand(loop, begin)),
+                end = facts_of(table, operand(loop, end));
+    const Facts step = facts_of(table, operand(loop, step));
     Facts facts = facts_unknown(value->type->dtype);
     facts.multiple = divisor_common(begin.multiple, step.multiple);
     if (value->type->dtype == DTYPE_u64) return facts;
@@ -448,10 +457,10 @@ static bool is_said_of_all(const Op *op, const Value *value)
 static void note_assumption(Op *op, void *context)
 {
     FactTable *table = context;
-    if (op->code != OP_assume || !is_said_of_all(op, op->operands[0])) return;
+    if (op->code != OP_assume || !is_said_of_all(op, operand(op, value))) return;
     Assumed *assumed = arena_new_of(table->arena, Assumed);
-    *assumed = (Assumed){.op = op, .next = map_get(&table->assumed, op->operands[0])};
-    map_set(table->arena, &table->assumed, op->operands[0], assumed);
+    *assumed = (Assumed){.op = op, .next = map_get(&table->assumed, operand(op, value))};
+    map_set(table->arena, &table->assumed, operand(op, value), assumed);
 }
 
 static void apply_assumption(const FactTable *table, const Value *value, Facts *facts)
@@ -476,20 +485,20 @@ static void apply_assumption(const FactTable *table, const Value *value, Facts *
 static bool is_widened(const Value *value)
 {
     if (!value->op || value->op->code != OP_cast || !type_is_scalar(value->type)) return false;
-    const DType old = value->op->operands[0]->type->dtype, new = value->type->dtype;
+    const DType old = operand(value->op, a)->type->dtype, new = value->type->dtype;
     return dtype_is_integer(old) && dtype_is_integer(new) && dtype_bits(old) <= dtype_bits(new);
 }
 
 Value *value_uncast(const Value *value)
 {
-    while (is_widened(value)) value = value->op->operands[0];
+    while (is_widened(value)) value = operand(value->op, a);
     return (Value *)(uintptr_t)value;
 }
 
 /* A number below 0 becomes another one where it loses its sign. */
 static bool keeps_sign(FactTable *table, const Value *cast)
 {
-    const Value *from = cast->op->operands[0];
+    const Value *from = operand(cast->op, a);
     const DType old = from->type->dtype, new = cast->type->dtype;
     if (dtype_is_signed(old) == dtype_is_signed(new)) return true;
     const Facts facts = facts_of(table, from);
@@ -498,7 +507,7 @@ static bool keeps_sign(FactTable *table, const Value *cast)
 
 const Value *facts_uncast(FactTable *table, const Value *value)
 {
-    while (is_widened(value) && keeps_sign(table, value)) value = value->op->operands[0];
+    while (is_widened(value) && keeps_sign(table, value)) value = operand(value->op, a);
     return value;
 }
 
@@ -510,7 +519,7 @@ bool facts_gap(FactTable *table, const Value *value, const Value *limit, int64_t
     for (const Assumed *assumed = map_get(&table->assumed, value); assumed;
          assumed = assumed->next) {
         const Op *op = assumed->op;
-        if (op->operand_count < 2 || facts_uncast(table, op->operands[1]) != limit) continue;
+        if (op->operand_count < 2 || facts_uncast(table, operand(op, limit)) != limit) continue;
         const int64_t known = op_int(op, ATTR_gap, 0);
         if (!found || known > *gap) *gap = known;
         found = true;

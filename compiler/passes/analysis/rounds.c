@@ -16,23 +16,24 @@ static bool has_whole_steps(FactTable *facts, const Value *end, int64_t step)
 
 static bool has_equal_rounds(FactTable *facts, const Op *loop)
 {
-    const Op *launch = op_enclosing(loop, OP_launch), *first = value_uncast(loop->operands[0])->op;
+    const Op *launch = op_enclosing(loop, OP_launch),
+             *first = value_uncast(operand(loop, begin))->op;
     int64_t step;
     if (!launch || !first || first->code != OP_thread_id ||
-        !value_constant(loop->operands[2], &step) || step < (int64_t)launch_warps(launch) * 32)
+        !value_constant(operand(loop, step), &step) || step < (int64_t)launch_warps(launch) * 32)
         return false;
-    return has_whole_steps(facts, loop->operands[1], step);
+    return has_whole_steps(facts, operand(loop, end), step);
 }
 
 bool loop_settle_rounds(PassContext *context, Op *loop)
 {
     if (loop->code != OP_for || !has_equal_rounds(analysis_ranges(context), loop)) return false;
-    Value *own = loop->operands[0], *variable = loop->regions[0]->arguments[0];
+    Value *own = operand(loop, begin), *variable = loop->regions[0]->arguments[0];
     Builder before = builder_before(loop), inside = builder_before(loop->regions[0]->first);
-    op_set_operand(loop, 0, build_const(&before, own->type->dtype, 0));
+    op_set_operand(loop, operand_index(loop, begin), build_const(&before, own->type->dtype, 0));
     Value *index = build2(&inside, OP_add, variable, own);
     value_replace(variable, index);
-    op_set_operand(index->op, 0, variable);
+    op_set_operand(index->op, operand_index(index->op, a), variable);
     analysis_invalidate(context);
     return true;
 }

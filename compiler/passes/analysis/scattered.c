@@ -12,7 +12,7 @@ bool op_is_scattered(const Op *op)
 
 Value *scattered_value(Op *op)
 {
-    return op->code == OP_gather ? &op->results[0] : op->operands[1];
+    return op->code == OP_gather ? &op->results[0] : operand(op, value);
 }
 
 Value *scattered_mask(const Op *op)
@@ -22,7 +22,7 @@ Value *scattered_mask(const Op *op)
 
 int scattered_first(const Op *op)
 {
-    return op->operand_count - op->operands[0]->type->rank - (scattered_mask(op) != NULL);
+    return op->operand_count - operand(op, memory)->type->rank - (scattered_mask(op) != NULL);
 }
 
 /* ---- how wide ---- */
@@ -70,10 +70,10 @@ static bool run_of(Follow *follow, const Value *value, int depth, Run *out)
     }
     *out = (Run){0, facts_of(follow->facts, value).multiple};
     if (op->code == OP_splat) return true;
-    if (op->code == OP_convert) return run_of(follow, op->operands[0], depth - 1, out);
+    if (op->code == OP_convert) return run_of(follow, operand(op, a), depth - 1, out);
     if (op->code == OP_broadcast)
-        return op->operands[0]->type->shape[last] == 1 ||
-               run_of(follow, op->operands[0], depth - 1, out);
+        return operand(op, a)->type->shape[last] == 1 ||
+               run_of(follow, operand(op, a), depth - 1, out);
     const OpInfo *info = op_info(op->code);
     if (!(info->traits & ELEM) && op->code != OP_gather) return false;
     if (op->code != OP_gather) return run_of_elements(follow, op, depth - 1, out);
@@ -93,33 +93,34 @@ static int contiguous_dim(const Value *view)
     const int rank = view->type->rank;
     for (int d = rank - 1; d >= 0; d--) {
         int64_t stride;
-        if (value_constant(view->op->operands[1 + rank + d], &stride) && stride == 1) return d;
+        if (value_constant(operand_list(view->op, extents)[rank + d], &stride) && stride == 1)
+            return d;
     }
     return -1;
 }
 
 static bool is_aligned(FactTable *facts, const Op *op, int contiguous, int64_t vector)
 {
-    const Value *view = op->operands[0];
+    const Value *view = operand(op, memory);
     const int rank = view->type->rank;
     const int64_t size = facts_address_unit(view->type->dtype, vector);
-    if (facts_of(facts, view->op->operands[0]).multiple % size != 0) return false;
+    if (facts_of(facts, operand(view->op, pointer)).multiple % size != 0) return false;
     for (int d = 0; d < rank; d++) {
         const Value *index = op->operands[scattered_first(op) + d];
         Run run = {0, 1};
         if (type_is_tile(index->type) && !run_along(facts, index, &run)) return false;
         if (!type_is_tile(index->type)) run.multiple = facts_of(facts, index).multiple;
         if (run.step != (d == contiguous)) return false;
-        const Value *stride = view->op->operands[1 + rank + d];
+        const Value *stride = operand_list(view->op, extents)[rank + d];
         const int64_t multiple = d == contiguous ? run.multiple : facts_of(facts, stride).multiple;
         if (multiple % vector != 0) return false;
     }
-    return facts_of(facts, view->op->operands[1 + contiguous]).multiple % vector == 0;
+    return facts_of(facts, operand_list(view->op, extents)[contiguous]).multiple % vector == 0;
 }
 
 int scattered_vector(FactTable *facts, Op *op, int limit)
 {
-    const Value *memory = op->operands[0], *mask = scattered_mask(op);
+    const Value *memory = operand(op, memory), *mask = scattered_mask(op);
     const Type *tile = scattered_value(op)->type;
     const int contiguous = memory->type->kind == TYPE_VIEW ? contiguous_dim(memory) : -1;
     Run run = {0};

@@ -5,15 +5,15 @@
 
 Value *shared_rank(const Value *tile)
 {
-    while (tile->op->code == OP_shared_view) tile = tile->op->operands[0];
-    return tile->op->code == OP_shared_peer ? tile->op->operands[1] : NULL;
+    while (tile->op->code == OP_shared_view) tile = operand(tile->op, tile);
+    return tile->op->code == OP_shared_peer ? operand(tile->op, rank) : NULL;
 }
 
 const Op *shared_root(const Value *tile)
 {
     while (tile->op && (tile->op->code == OP_shared_view || tile->op->code == OP_shared_reshape ||
                         tile->op->code == OP_shared_peer))
-        tile = tile->op->operands[0];
+        tile = operand(tile->op, tile);
     CHECK(tile->op && tile->op->code == OP_shared_alloc);
     return tile->op;
 }
@@ -25,6 +25,6 @@ const Layout *shared_part_layout(LayoutTable *table, FactTable *facts, const Op 
     const Attr *dims = op_attr(view, ATTR_dims);
     const Type *part = view->results[0].type;
     for (int d = 0; d < whole->rank; d++)
-        multiples[d] = facts_of(facts, view->operands[1 + d]).multiple;
+        multiples[d] = facts_of(facts, operand_list(view, offsets)[d]).multiple;
     return layout_view(table, whole, part->rank, dims->integers, part->shape, multiples);
 }

@@ -90,8 +90,7 @@ static bool fit(DType dtype, Offset *offset)
 static bool sum_of(Walk *walk, const Op *op, Offset *out)
 {
     Offset a, b;
-    if (!offset_of(walk, op->operands[0], &a) || !offset_of(walk, op->operands[1], &b))
-        return false;
+    if (!offset_of(walk, operand(op, a), &a) || !offset_of(walk, operand(op, b), &b)) return false;
     const Wide multiple = greatest_divisor(a.multiple, b.multiple);
     *out = op->code == OP_add ? (Offset){a.low + b.low, a.high + b.high, multiple,
                                          a.least + b.least, a.most + b.most}
@@ -111,15 +110,15 @@ static bool scaled(Walk *walk, const Value *value, int64_t by, Offset *out)
 static bool product_of(Walk *walk, const Op *op, Offset *out)
 {
     int64_t by;
-    if (value_constant(op->operands[1], &by)) return scaled(walk, op->operands[0], by, out);
-    return value_constant(op->operands[0], &by) && scaled(walk, op->operands[1], by, out);
+    if (value_constant(operand(op, b), &by)) return scaled(walk, operand(op, a), by, out);
+    return value_constant(operand(op, a), &by) && scaled(walk, operand(op, b), by, out);
 }
 
 static bool shift_of(Walk *walk, const Op *op, Offset *out)
 {
     int64_t by;
-    return value_constant(op->operands[1], &by) && by >= 0 && by < 31 &&
-           scaled(walk, op->operands[0], (int64_t)1 << by, out);
+    return value_constant(operand(op, b), &by) && by >= 0 && by < 31 &&
+           scaled(walk, operand(op, a), (int64_t)1 << by, out);
 }
 
 /* Rounded down, where the common part has no remainder. */
@@ -153,8 +152,7 @@ static bool division_of(Walk *walk, const Op *op, Offset *out)
 {
     Offset a;
     int64_t by;
-    if (!value_constant(op->operands[1], &by) || !offset_of(walk, op->operands[0], &a))
-        return false;
+    if (!value_constant(operand(op, b), &by) || !offset_of(walk, operand(op, a), &a)) return false;
     switch ((int)op->code) {
     case OP_shr: return by >= 0 && by < 31 && floor_of(a, (Wide)1 << by, out);
     case OP_floordiv: return floor_of(a, by, out);
@@ -169,7 +167,7 @@ static bool mask_of(Walk *walk, const Op *op, Offset *out)
 {
     Offset a;
     int64_t mask;
-    if (!value_constant(op->operands[1], &mask) || !offset_of(walk, op->operands[0], &a))
+    if (!value_constant(operand(op, b), &mask) || !offset_of(walk, operand(op, a), &a))
         return false;
     if (mask >= 0 && is_power_of_two((Wide)mask + 1)) return remainder_of(a, (Wide)mask + 1, out);
     const Wide others =
@@ -180,9 +178,9 @@ static bool mask_of(Walk *walk, const Op *op, Offset *out)
 /* x - x % n */
 static bool is_rounded(const Op *op, int64_t *by)
 {
-    const Op *rest = op->code == OP_sub ? op->operands[1]->op : NULL;
+    const Op *rest = op->code == OP_sub ? operand(op, b)->op : NULL;
     if (!rest || (rest->code != OP_floormod && rest->code != OP_rem && rest->code != OP_and) ||
-        rest->operands[0] != op->operands[0] || !value_constant(rest->operands[1], by))
+        operand(rest, a) != operand(op, a) || !value_constant(operand(rest, b), by))
         return false;
     if (rest->code != OP_and) return true;
     *by += 1;
@@ -194,8 +192,8 @@ static bool difference_of(Walk *walk, const Op *op, Offset *out)
     Offset a;
     int64_t by;
     if (!is_rounded(op, &by)) return sum_of(walk, op, out);
-    return offset_of(walk, op->operands[0], &a) &&
-           (op->operands[1]->op->code != OP_rem || a.least >= 0) && rounded_of(a, by, out);
+    return offset_of(walk, operand(op, a), &a) &&
+           (operand(op, b)->op->code != OP_rem || a.least >= 0) && rounded_of(a, by, out);
 }
 
 static Wide lesser(Wide a, Wide b)
@@ -211,7 +209,7 @@ static Wide larger(Wide a, Wide b)
 static bool extreme_of(Walk *walk, const Op *op, Offset *out)
 {
     Offset a, b;
-    if (!offset_of(walk, op->operands[0], &a) || !offset_of(walk, op->operands[1], &b) ||
+    if (!offset_of(walk, operand(op, a), &a) || !offset_of(walk, operand(op, b), &b) ||
         a.multiple || b.multiple)
         return false;
     const bool least = op->code == OP_min;
@@ -223,7 +221,7 @@ static bool extreme_of(Walk *walk, const Op *op, Offset *out)
 
 static bool cast_of(Walk *walk, const Op *op, Offset *out)
 {
-    return is_number(op->operands[0]->type->dtype) && offset_of(walk, op->operands[0], out);
+    return is_number(operand(op, a)->type->dtype) && offset_of(walk, operand(op, a), out);
 }
 
 static bool thread_of(Walk *walk, const Op *op, Offset *out)
@@ -282,7 +280,7 @@ static bool comparison_is_common(Walk *walk, const Op *op)
     const char *predicate = op_attr(op, ATTR_predicate)->text;
     const bool touches = strcmp(predicate, "le") == 0 || strcmp(predicate, "gt") == 0;
     if ((!touches && strcmp(predicate, "lt") != 0 && strcmp(predicate, "ge") != 0) ||
-        !offset_of(walk, op->operands[0], &a) || !offset_of(walk, op->operands[1], &b))
+        !offset_of(walk, operand(op, a), &a) || !offset_of(walk, operand(op, b), &b))
         return false;
     const Wide multiple = greatest_divisor(a.multiple, b.multiple), low = a.low - b.high - touches,
                high = a.high - b.low - touches;
@@ -304,7 +302,7 @@ bool offset_may_vanish(const Op *op)
         [OP_div] = true, [OP_floordiv] = true, [OP_shr] = true,
         [OP_and] = true, [OP_sub] = true,      [OP_cmp] = true,
     };
-    const Type *type = CODES[op->code] ? op->operands[0]->type : NULL;
+    const Type *type = CODES[op->code] ? operand(op, a)->type : NULL;
     return type && type->kind == TYPE_SCALAR && is_number(type->dtype);
 }
 

@@ -127,10 +127,10 @@ static void look_at(Op *op, void *context)
 {
     Neighbours *found = context;
     found->syncs |= op->code == OP_sync || op->code == OP_barrier;
-    if (op == found->store || !op->operand_count || op->operands[0]->type->kind != TYPE_VIEW)
-        return;
+    const Value *memory = op_memory(op);
+    if (op == found->store || !memory || memory->type->kind != TYPE_VIEW) return;
     const Parameter *parameter =
-        pointer_parameter(op->parent->kernel, op->operands[0]->op->operands[0]);
+        pointer_parameter(op->parent->kernel, operand(memory->op, pointer));
     found->same |= !parameter || parameter == found->parameter;
     found->others |= op->code != OP_copy;
 }
@@ -141,7 +141,8 @@ static bool is_alone(const Op *store)
 {
     const Op *launch = op_enclosing(store, OP_launch);
     Neighbours found = {.store = store};
-    found.parameter = pointer_parameter(store->parent->kernel, store->operands[0]->op->operands[0]);
+    found.parameter =
+        pointer_parameter(store->parent->kernel, operand(operand(store, view)->op, pointer));
     region_visit(launch_region(launch), look_at, &found);
     return !found.same && !(found.others && found.syncs);
 }

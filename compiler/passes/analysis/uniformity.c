@@ -28,11 +28,11 @@ enum { DEEPEST = 10000 }; /* beyond, a value may differ: a stack has an end */
 static void note_store(Op *op, void *context)
 {
     Agreement *agreement = context;
-    if (op->code != OP_element_store || op->operands[0]->type->kind != TYPE_LOCAL) return;
-    OpVec *stores = map_get(&agreement->stores, op->operands[0]);
+    if (op->code != OP_element_store || operand(op, memory)->type->kind != TYPE_LOCAL) return;
+    OpVec *stores = map_get(&agreement->stores, operand(op, memory));
     if (!stores) {
         stores = arena_new_of(agreement->arena, OpVec);
-        map_set(agreement->arena, &agreement->stores, op->operands[0], stores);
+        map_set(agreement->arena, &agreement->stores, operand(op, memory), stores);
     }
     vec_push(agreement->arena, stores, op);
 }
@@ -80,7 +80,7 @@ static bool way_differs(Agreement *agreement, const Op *op)
     if (op_int(op, ATTR_idle, 0)) return false; /* the others come along */
     if (any_differs(agreement, deciding_operands(op), op->operands)) return true;
     return op->code == OP_while &&
-           differs(agreement, region_terminator(op->regions[0])->operands[0]);
+           differs(agreement, operand(region_terminator(op->regions[0]), condition));
 }
 
 static bool end_differs(Agreement *agreement, const Op *op, int index)
@@ -110,9 +110,8 @@ static bool group_differs(Agreement *agreement, const Op *group, int index)
 static bool carried_differs(Agreement *agreement, const Op *op, int index)
 {
     if (is_group(op)) return group_differs(agreement, op, index);
-    const int first = op->code == OP_for ? 3 : 0;
     if (way_differs(agreement, op)) return true;
-    if (op->code != OP_if && differs(agreement, op->operands[first + index])) return true;
+    if (op->code != OP_if && differs(agreement, operand_list(op, init)[index])) return true;
     return end_differs(agreement, op, index);
 }
 
@@ -138,7 +137,7 @@ static bool store_differs(Agreement *agreement, const Op *store)
             return found_at(agreement, (Op *)around);
         }
     }
-    return any_differs(agreement, store->operand_count - 1, store->operands + 1);
+    return any_differs(agreement, store->operand_count - 1, operand_list(store, value));
 }
 
 static bool local_differs(Agreement *agreement, const Value *array)
@@ -190,7 +189,8 @@ static bool op_differs(Agreement *agreement, Op *op)
         if (!op_int(op, ATTR_once, 0)) return found_at(agreement, op);
         break;
     case OP_element_load:
-        if (op->operands[0]->type->kind == TYPE_LOCAL && local_differs(agreement, op->operands[0]))
+        if (operand(op, memory)->type->kind == TYPE_LOCAL &&
+            local_differs(agreement, operand(op, memory)))
             return true;
         break;
     default: break;

@@ -50,8 +50,8 @@ const Layout *anchor_layout(Inference *inference, const Op *op)
 void anchor_shared(Op *op, void *context)
 {
     Inference *inference = context;
-    if (op->code != OP_anchor || op->operands[0]->type->kind != TYPE_SHARED) return;
-    Value *tile = op->operands[0];
+    if (op->code != OP_anchor || operand(op, tile)->type->kind != TYPE_SHARED) return;
+    Value *tile = operand(op, tile);
     const Layout *layout = written_layout(inference, op);
     tile->type = type_with_layout(inference->kernel->types, tile->type, layout);
     op_erase(op);

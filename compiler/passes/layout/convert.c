@@ -37,7 +37,7 @@ static bool is_free_source(const Value *value)
 static Value *earlier_convert(const Op *place, const Value *value, const Layout *layout)
 {
     for (Op *op = place->previous; op && op != value->op; op = op->previous)
-        if (op->code == OP_convert && op->operands[0] == value &&
+        if (op->code == OP_convert && operand(op, a) == value &&
             op->results[0].type->layout == layout)
             return &op->results[0];
     return NULL;
@@ -53,7 +53,7 @@ static void require(Inference *inference, Op *op, int index, const Layout *layou
         value->type = type_with_layout(inference->kernel->types, value->type, layout);
         return;
     }
-    while (value->op && value->op->code == OP_convert) value = value->op->operands[0];
+    while (value->op && value->op->code == OP_convert) value = operand(value->op, a);
     if (value->type->layout == layout) {
         op_set_operand(op, index, value);
         return;
@@ -76,7 +76,7 @@ static void produce(Inference *inference, Op *op, const Layout *layout)
     result->type = type_with_layout(inference->kernel->types, result->type, layout);
     Value *converted = build_convert(inference, &builder, result, chosen);
     value_replace(result, converted);
-    op_set_operand(converted->op, 0, result);
+    op_set_operand(converted->op, operand_index(converted->op, a), result);
 }
 
 static void fit_dot(Inference *inference, Op *op)
@@ -93,14 +93,14 @@ static void fit_rename(Inference *inference, Op *op)
 {
     const Layout *wanted = derive_operand(inference, op, op->results[0].type->layout);
     if (wanted) {
-        require(inference, op, 0, wanted);
+        require(inference, op, operand_index(op, a), wanted);
         return;
     }
-    const Layout *made = derive_result(inference, op, op->operands[0]->type->layout);
+    const Layout *made = derive_result(inference, op, operand(op, a)->type->layout);
     if (!made) {
-        const Layout *plain = propose_default(inference, op->operands[0]->type);
+        const Layout *plain = propose_default(inference, operand(op, a)->type);
         made = derive_result(inference, op, plain);
-        if (made) require(inference, op, 0, plain);
+        if (made) require(inference, op, operand_index(op, a), plain);
     }
     if (made)
         produce(inference, op, made);
@@ -118,7 +118,7 @@ static bool fits_in_shared(const Inference *inference, const Type *tile)
  * its own. False: there is none left. */
 static bool takes_room(Inference *inference, const Op *op)
 {
-    const int64_t bytes = type_bytes(op->operands[1]->type);
+    const int64_t bytes = type_bytes(operand(op, value)->type);
     if (op_threads(op).count == 32 * launch_warps(op_enclosing(op, OP_launch))) return true;
     if (bytes > inference->room) return false;
     inference->room -= bytes;
@@ -132,14 +132,14 @@ static void fit_store(Inference *inference, Op *op)
         store_by_tensor(inference, op);
         return;
     }
-    if (type_elements(op->operands[1]->type) <= SMALL ||
-        !fits_in_shared(inference, op->operands[1]->type))
+    if (type_elements(operand(op, value)->type) <= SMALL ||
+        !fits_in_shared(inference, operand(op, value)->type))
         return;
-    const Layout *has = op->operands[1]->type->layout, *likes = propose_access(inference, op);
+    const Layout *has = operand(op, value)->type->layout, *likes = propose_access(inference, op);
     const int64_t segment = access_segment(inference, op, has);
     if (segment < SECTOR_BYTES && access_segment(inference, op, likes) > segment &&
         takes_room(inference, op))
-        require(inference, op, 1, likes);
+        require(inference, op, operand_index(op, value), likes);
 }
 
 /* ---- reductions and scans ---- */
@@ -169,15 +169,16 @@ static void split_reduce(Inference *inference, Op *op, const Layout *combined, c
     Value *value = &last->results[0];
     if (chosen != combined) value = build_convert(inference, &builder, value, chosen);
     value_replace(result, value);
-    op_set_operand(gathered->op, 0, result);
+    op_set_operand(gathered->op, operand_index(gathered->op, a), result);
 }
 
 static void fit_reduce(Inference *inference, Op *op)
 {
     const unsigned dims = op_dims_mask(op);
-    if (!layout_is_plain(op->operands[0]->type->layout, dims))
-        require(inference, op, 0, propose_default(inference, op->operands[0]->type));
-    const Layout *has = op->operands[0]->type->layout;
+    if (!layout_is_plain(operand(op, a)->type->layout, dims))
+        require(inference, op, operand_index(op, a),
+                propose_default(inference, operand(op, a)->type));
+    const Layout *has = operand(op, a)->type->layout;
     const Layout *combined = derive_result(inference, op, has),
                  *parts = layout_warp_parts(inference->kernel->layouts, has, dims);
     bool across_warps = false;
@@ -190,8 +191,8 @@ static void fit_reduce(Inference *inference, Op *op)
 
 static void fit_scan(Inference *inference, Op *op)
 {
-    const Layout *layout = scan_layout(inference, op, op->operands[0]->type->layout);
-    require(inference, op, 0, layout);
+    const Layout *layout = scan_layout(inference, op, operand(op, a)->type->layout);
+    require(inference, op, operand_index(op, a), layout);
     produce(inference, op, layout);
 }
 
@@ -250,7 +251,7 @@ static void fit_atomic(Inference *inference, Op *op)
     Op *store = build_op(&after, OP_shared_store, 2, (Value *[]){shared, old}, 0, NULL);
     Op *load = build_op(&after, OP_shared_load, 1, &shared, 1, &old->type);
     value_replace(old, &load->results[0]);
-    op_set_operand(store, 1, old);
+    op_set_operand(store, operand_index(store, value), old);
 }
 
 typedef void FitRule(Inference *inference, Op *op);
@@ -273,7 +274,7 @@ static void fit_op(Op *op, void *context)
 static void hoist_rename(Op *op, void *context)
 {
     (void)context;
-    if (fit_rules[op->code] == fit_rename) op_move_before(op, hoist_place(op->operands[0], op));
+    if (fit_rules[op->code] == fit_rename) op_move_before(op, hoist_place(operand(op, a), op));
 }
 
 void insert_converts(Inference *inference)
@@ -288,7 +289,7 @@ static bool goes_through_shared(const Op *op)
 {
     if (op->code != OP_convert) return false;
     const Conversion way =
-        layout_conversion(op->operands[0]->type->layout, op->results[0].type->layout);
+        layout_conversion(operand(op, a)->type->layout, op->results[0].type->layout);
     return way == CONVERT_SHARED || way == CONVERT_SHUFFLE;
 }
 
@@ -318,14 +319,14 @@ static Op *expand_run(Inference *inference, Op *first)
     VEC(Op *) converts = {0};
     VEC(Value *) tiles = {0};
     Op *end = first;
-    for (; end && end->code == OP_convert && !(end != first && is_converted(end->operands[0]));
+    for (; end && end->code == OP_convert && !(end != first && is_converted(operand(end, a)));
          end = end->next)
         if (goes_through_shared(end)) vec_push(inference->arena, &converts, end);
     Builder loads = builder_at_end(first->parent, first->span);
     loads.before = end;
     Builder stores = builder_before(first);
     for (size_t i = 0; i < converts.count; i++) {
-        Value *from = converts.data[i]->operands[0];
+        Value *from = operand(converts.data[i], a);
         stores.span = converts.data[i]->span;
         Value *tile =
             build_shared(inference, &stores, from->type, converts.data[i]->results[0].type);

@@ -18,15 +18,15 @@ static bool is_still_there(Op *load, const Op *dot)
     return !written;
 }
 
-bool find_in_place(const Op *dot, int operand, InPlace *out)
+bool find_in_place(const Op *dot, DotOperand operand, InPlace *out)
 {
-    Value *value = dot->operands[operand];
+    Value *value = operand_list(dot, a)[operand];
     *out = (InPlace){0};
-    for (; value->op && op_swaps(value->op); value = value->op->operands[0])
+    for (; value->op && op_swaps(value->op); value = operand(value->op, a))
         out->transposed = !out->transposed;
     if (!value->op || value->op->code != OP_shared_load || !is_still_there(value->op, dot))
         return false;
-    out->tile = value->op->operands[0];
+    out->tile = operand(value->op, tile);
     return true;
 }
 
@@ -46,12 +46,12 @@ Value *build_in_place(const Kernel *kernel, Builder *builder, const InPlace *pla
 bool choose_slices(Kernel *kernel, Op *dot)
 {
     InPlace a, b;
-    if (dot->operands[2]->type->rank != 2 || !find_in_place(dot, 0, &a) ||
-        !find_in_place(dot, 1, &b))
+    if (operand(dot, c)->type->rank != 2 || !find_in_place(dot, DOT_A, &a) ||
+        !find_in_place(dot, DOT_B, &b))
         return false;
     Builder builder = builder_before(dot);
     Value *operands[3] = {build_in_place(kernel, &builder, &a),
-                          build_in_place(kernel, &builder, &b), dot->operands[2]};
+                          build_in_place(kernel, &builder, &b), operand(dot, c)};
     Op *slices = build_op(&builder, OP_dot_slices, 3, operands, 1, &dot->results[0].type);
     slices->results[0].name = dot->results[0].name;
     value_replace(&dot->results[0], &slices->results[0]);

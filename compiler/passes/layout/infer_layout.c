@@ -127,18 +127,18 @@ static void unite_op(Op *op, void *context)
         unite_elements(classes, op);
     } else if (op_is_scattered(op)) {
         const Value *value = scattered_value(op);
-        for (int i = 1; i < op->operand_count; i++) unite(classes, value, op->operands[i]);
+        for (int i = 0; i < op->operand_count; i++) unite(classes, value, op->operands[i]);
         if (op->code == OP_atomic) unite(classes, value, &op->results[0]);
     } else if (op->code == OP_dot_wait) {
         for (int i = 0; i < op->operand_count; i++)
             unite(classes, op->operands[i], &op->results[i]);
     } else if (is_dot(op)) {
-        unite(classes, op->operands[2], &op->results[0]);
+        unite(classes, operand(op, c), &op->results[0]);
     } else if (op->code == OP_for) {
-        unite_init(classes, op, op->regions[0], 3, 1);
+        unite_init(classes, op, op->regions[0], operand_index(op, init), 1);
         unite_end(classes, op, op->regions[0], op->regions[0], 1);
     } else if (op->code == OP_while) {
-        unite_init(classes, op, op->regions[0], 0, 0);
+        unite_init(classes, op, op->regions[0], operand_index(op, init), 0);
         unite_end(classes, op, op->regions[0], op->regions[1], 0);
         unite_end(classes, op, op->regions[1], op->regions[0], 0);
     } else if (op->code == OP_if) {
@@ -181,7 +181,7 @@ static void choose(Classes *classes, const Value *value, const Layout *layout)
 
 static bool spread_through(Classes *classes, const Op *op)
 {
-    const Value *operand = op->operands[0], *result = &op->results[0];
+    const Value *operand = operand(op, a), *result = &op->results[0];
     const Layout *above = known(classes, operand), *below = known(classes, result);
     if (!above == !below) return false;
     inference_enter(classes->inference, op);
@@ -224,7 +224,7 @@ static void choose_anchors(Classes *classes)
         Op *op = classes->anchors.data[i];
         inference_enter(classes->inference, op);
         const Layout *layout = anchor_layout(classes->inference, op);
-        if (layout) choose(classes, op->operands[0], layout);
+        if (layout) choose(classes, operand(op, tile), layout);
         op_erase(op);
     }
     spread(classes);
@@ -239,11 +239,12 @@ static void choose_dot_operands(Classes *classes)
         inference_enter(classes->inference, dot);
         const DotLayouts layouts =
             propose_dot(classes->inference, dot, known(classes, &dot->results[0]));
+        const Value *const sides[2] = {operand(dot, a), operand(dot, b)};
         const Layout *wanted[2] = {layouts.a, layouts.b};
         for (int o = 0; o < 2; o++)
-            if (dot->operands[o]->type->kind == TYPE_TILE &&
-                !classes->has_load[class_of(classes, dot->operands[o])])
-                choose(classes, dot->operands[o], wanted[o]);
+            if (sides[o]->type->kind == TYPE_TILE &&
+                !classes->has_load[class_of(classes, sides[o])])
+                choose(classes, sides[o], wanted[o]);
     }
     spread(classes);
 }
@@ -251,7 +252,7 @@ static void choose_dot_operands(Classes *classes)
 /* Loads before stores, large before small: what is large costs most to convert. */
 static int64_t access_weight(const Op *op)
 {
-    const Value *value = op->code == OP_load ? &op->results[0] : op->operands[1];
+    const Value *value = op->code == OP_load ? &op->results[0] : operand(op, value);
     return type_elements(value->type) * (op->code == OP_load ? 2 : 1);
 }
 
@@ -260,7 +261,7 @@ static Op *heaviest_open_access(const Classes *classes)
     Op *heaviest = NULL;
     for (size_t i = 0; i < classes->accesses.count; i++) {
         Op *op = classes->accesses.data[i];
-        const Value *value = op->code == OP_load ? &op->results[0] : op->operands[1];
+        const Value *value = op->code == OP_load ? &op->results[0] : operand(op, value);
         if (!known(classes, value) && (!heaviest || access_weight(op) > access_weight(heaviest)))
             heaviest = op;
     }
@@ -270,7 +271,7 @@ static Op *heaviest_open_access(const Classes *classes)
 static void choose_accesses(Classes *classes)
 {
     for (Op *op; (op = heaviest_open_access(classes));) {
-        const Value *value = op->code == OP_load ? &op->results[0] : op->operands[1];
+        const Value *value = op->code == OP_load ? &op->results[0] : operand(op, value);
         inference_enter(classes->inference, op);
         choose(classes, value, propose_access(classes->inference, op));
         spread(classes);
@@ -318,11 +319,11 @@ static void lay_out_part(Inference *inference, Op *op)
 {
     Value *part = &op->results[0];
     LayoutTable *table = inference->kernel->layouts;
-    const Op *above = op->operands[0]->op;
+    const Op *above = operand(op, tile)->op;
     const bool apart = above->code == OP_shared_view && !op_int(above, ATTR_aligned, 0);
     const Layout *layout =
         apart ? NULL
-              : shared_part_layout(table, inference->facts, op, op->operands[0]->type->layout);
+              : shared_part_layout(table, inference->facts, op, operand(op, tile)->type->layout);
     if (layout) op_set_int(op, ATTR_aligned, 1);
     int32_t shape[LAYOUT_RANK];
     int order[LAYOUT_RANK];
@@ -349,7 +350,7 @@ static const Layout *plain_shared(const Inference *inference, const Type *type)
 void lay_out_shared(Op *op, void *context)
 {
     Inference *inference = context;
-    if (op->code == OP_shared_peer) op->results[0].type = op->operands[0]->type;
+    if (op->code == OP_shared_peer) op->results[0].type = operand(op, tile)->type;
     if (op->code == OP_shared_view) lay_out_part(inference, op);
     if (op->code == OP_shared_reshape) lay_out_reshaped(inference, op);
     if (op->code != OP_shared_alloc) return;

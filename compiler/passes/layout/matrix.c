@@ -55,7 +55,7 @@ static const MmaKind *find_kind(const Op *dot, const Target *target)
 {
     if (power_of_two_below(group_warps(op_threads(dot))) == 0) return NULL;
     const MmaKind *kind = matrix_kind(dot, target);
-    return kind && dot->operands[2]->type->rank == 2 && mma_divides(kind, dot) ? kind : NULL;
+    return kind && operand(dot, c)->type->rank == 2 && mma_divides(kind, dot) ? kind : NULL;
 }
 
 bool dot_has_instruction(const Op *dot, const Target *target)
@@ -93,7 +93,7 @@ static void mark_chain(Op *dot, void *context)
 {
     Choice *choice = context;
     choice->seen = (Map){0};
-    if (dot->code == OP_dot) mark_sources(choice, dot->operands[0], dot);
+    if (dot->code == OP_dot) mark_sources(choice, operand(dot, a), dot);
 }
 
 /* ---- the choice ---- */
@@ -106,8 +106,8 @@ static const char *fault_of_kind(const Op *dot, const Target *target)
 /* Of a dot that is not wgmma's. */
 static void remark_dot(const Choice *choice, const Op *dot, const MmaKind *kind, const char *fault)
 {
-    const Type *c = dot->operands[2]->type;
-    const long long m = c->shape[0], n = c->shape[1], k = dot->operands[0]->type->shape[1];
+    const Type *c = operand(dot, c)->type;
+    const long long m = c->shape[0], n = c->shape[1], k = operand(dot, a)->type->shape[1];
     if (kind)
         kernel_remark(choice->kernel, dot->span,
                       "a product of %lld x %lld x %lld by mma.sync.%s, not wgmma: %s", m, n, k,
@@ -131,7 +131,7 @@ static void choose_instruction(Op *dot, void *context)
     Interner *names = choice->kernel->session->names;
     op_set_text(dot, ATTR_instruction, intern_text(names, kind ? kind->name : "fma"));
     if (!kind) return;
-    const Type *c = dot->operands[2]->type;
+    const Type *c = operand(dot, c)->type;
     int64_t arrangement[2] = {warps, 1};
     if (!map_has(&choice->in_rows, dot) || c->shape[0] % (warps * kind->shape.m) != 0)
         arrange_warps(c, kind->shape, warps, arrangement);

@@ -13,7 +13,7 @@ typedef struct InPlace {
     Value *tile; /* loaded, [k, m] and so on, if it is transposed behind that */
     bool transposed;
 } InPlace;
-bool find_in_place(const Op *dot, int operand, InPlace *out);
+bool find_in_place(const Op *dot, DotOperand operand, InPlace *out);
 /* The tile as the dot sees it. */
 Value *build_in_place(const Kernel *kernel, Builder *builder, const InPlace *place);
 /* A dot by fma whose operands both lie in shared memory reads them there; true if it does. */

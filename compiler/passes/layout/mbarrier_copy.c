@@ -23,13 +23,13 @@ static Op *copy_before(const Op *mark)
 /* The tile that a copy goes to, whole or by its last dimensions, two or more. */
 static Op *alloc_of(const Op *copy)
 {
-    const Value *tile = copy->operands[1];
+    const Value *tile = operand(copy, tile);
     if (tile->op->code == OP_shared_view) {
         const Attr *dims = op_attr(tile->op, ATTR_dims);
-        const Type *whole = tile->op->operands[0]->type;
+        const Type *whole = operand(tile->op, tile)->type;
         for (int i = 0; i < dims->count; i++)
             if (dims->integers[i] != whole->rank - dims->count + i) return NULL;
-        tile = tile->op->operands[0];
+        tile = operand(tile->op, tile);
     }
     return tile->op->code == OP_shared_alloc ? tile->op : NULL;
 }
@@ -67,8 +67,9 @@ static void find_writer(Op *op, void *context)
     const bool reads = op->code == OP_load || op->code == OP_gather || op->code == OP_copy_async ||
                        op->code == OP_copy || op->code == OP_tensor_copy ||
                        op->code == OP_element_load;
-    if (!op->operand_count || op->operands[0]->type->kind != TYPE_VIEW || reads) return;
-    const Parameter *written = pointer_parameter(writer->kernel, op->operands[0]->op->operands[0]);
+    const Value *memory = op_memory(op);
+    if (!memory || memory->type->kind != TYPE_VIEW || reads) return;
+    const Parameter *written = pointer_parameter(writer->kernel, operand(memory->op, pointer));
     writer->found |= !written || written == writer->parameter;
 }
 
@@ -76,7 +77,8 @@ static void find_writer(Op *op, void *context)
 static bool is_only_read(const Inference *inference, const Op *copy)
 {
     Writer writer = {.kernel = inference->kernel};
-    writer.parameter = pointer_parameter(inference->kernel, copy->operands[0]->op->operands[0]);
+    writer.parameter =
+        pointer_parameter(inference->kernel, operand(operand(copy, view)->op, pointer));
     region_visit(inference->region, find_writer, &writer);
     return writer.parameter && !writer.found;
 }
@@ -99,7 +101,7 @@ static bool lay_out_as(const Inference *inference, Candidate *candidate, Op *cop
 {
     Value *tile = &alloc->results[0];
     const Layout *layout = candidate(inference, tile->type);
-    if (!layout || !is_possible(inference, copy, candidate(inference, copy->operands[1]->type)))
+    if (!layout || !is_possible(inference, copy, candidate(inference, operand(copy, tile)->type)))
         return false;
     tile->type = type_with_layout(inference->kernel->types, tile->type, layout);
     op_set_int(alloc, ATTR_bytes, type_bytes(tile->type));
@@ -115,7 +117,7 @@ void lay_out_for_copies(Op *op, void *context)
                : is_store(op) ? op
                               : NULL,
        *alloc = copy ? alloc_of(copy) : NULL;
-    const Type *part = copy ? copy->operands[1]->type : NULL;
+    const Type *part = copy ? operand(copy, tile)->type : NULL;
     if (!alloc || alloc->results[0].type->layout || part->rank < 2 || dtype_bits(part->dtype) < 8)
         return;
     if (!lay_out_as(inference, panels_of, copy, alloc, PANELS_ALIGN))
@@ -125,19 +127,20 @@ void lay_out_for_copies(Op *op, void *context)
 static void build_expect(Builder *builder, const Op *mark, const Type *tile)
 {
     const int64_t bytes = type_elements(tile) * dtype_bits(tile->dtype) / 8;
-    Value *operands[3] = {mark->operands[0], mark->operands[1],
+    Value *operands[3] = {operand(mark, barriers), operand(mark, index),
                           build_const(builder, DTYPE_i32, bytes)};
     op_set_int(build_op(builder, OP_signal_expect, 3, operands, 0, NULL), ATTR_once, 1);
 }
 
 static Op *build_copy(Builder *builder, const Op *copy, const Op *mark)
 {
-    Value *operands[5 + TYPE_RANK] = {copy->operands[0], copy->operands[1], mark->operands[0],
-                                      mark->operands[1]};
-    const bool cast = mark->operand_count > 2;
+    Value *operands[5 + TYPE_RANK] = {operand(copy, view), operand(copy, tile),
+                                      operand(mark, barriers), operand(mark, index)};
+    Value *cast = operand_given(mark, mask);
     int count = 4;
-    for (int i = 2; i < copy->operand_count; i++) operands[count++] = copy->operands[i];
-    if (cast) operands[count++] = mark->operands[2];
+    for (int i = operand_index(copy, offsets); i < copy->operand_count; i++)
+        operands[count++] = copy->operands[i];
+    if (cast) operands[count++] = cast;
     Op *moved = build_op(builder, OP_tensor_copy, count, operands, 0, NULL);
     op_keep_attr(moved, copy, ATTR_dims);
     op_keep_attr(moved, copy, ATTR_evict);
@@ -157,7 +160,7 @@ static void by_threads(Op *moved, const Op *copy)
 static bool can_move(const Inference *inference, Op *copy)
 {
     enum { ALIGN = 128 };
-    const Value *tile = copy->operands[1];
+    const Value *tile = operand(copy, tile);
     const bool begins = tile->op->code == OP_shared_alloc ||
                         (op_int(tile->op, ATTR_aligned, 0) && type_bytes(tile->type) % ALIGN == 0);
     return begins && is_possible(inference, copy, tile->type->layout);
@@ -180,7 +183,7 @@ static void move_as_can_be(Inference *inference, Op *op)
     TensorCopy tensor;
     const bool possible = is_store(op)
                               ? can_move(inference, op)
-                              : tensor_copy_of(op, op->operands[1]->type->layout, &tensor) &&
+                              : tensor_copy_of(op, operand(op, tile)->type->layout, &tensor) &&
                                     tensor_copy_fits(inference->facts, &tensor);
     if (possible) return;
     if (op_attr(op, ATTR_cast))
@@ -195,12 +198,12 @@ void copy_for_signals(Op *op, void *context)
     Op *copy = is_mark(op) ? copy_before(op) : NULL;
     if (is_move(op)) move_as_can_be(inference, op);
     if (!copy) return;
-    const bool cast = op->operand_count > 2, counted = op_int(op, ATTR_counted, 0) != 0,
+    const bool cast = operand_given(op, mask) != NULL, counted = op_int(op, ATTR_counted, 0) != 0,
                possible = can_move(inference, copy);
     if (!possible && cast) refuse_cast(inference, op);
     if (!possible && (cast || !counted)) return;
     Builder builder = builder_before(op);
-    if (!cast && !counted) build_expect(&builder, op, copy->operands[1]->type);
+    if (!cast && !counted) build_expect(&builder, op, operand(copy, tile)->type);
     Op *moved = build_copy(&builder, copy, op);
     if (!possible) by_threads(moved, copy);
     op_erase(copy);

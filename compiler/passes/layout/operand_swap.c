@@ -39,7 +39,7 @@ static bool is_worth_it(const Op *dot)
 /* The dot with its sides changed, which adds to `sum`. */
 static Op *build_turned(const Op *dot, Builder *at, Value *sum)
 {
-    Value *operands[3] = {transpose(at, dot->operands[1]), transpose(at, dot->operands[0]), sum};
+    Value *operands[3] = {transpose(at, operand(dot, b)), transpose(at, operand(dot, a)), sum};
     Op *turned = build_op(at, OP_dot, 3, operands, 1, &sum->type);
     turned->attrs = dot->attrs;
     turned->attr_count = dot->attr_count;
@@ -50,9 +50,9 @@ static Op *build_turned(const Op *dot, Builder *at, Value *sum)
 static bool can_turn(const Sides *sides, Op *dot)
 {
     Builder at = builder_before(dot);
-    Op *turned = build_turned(dot, &at, transpose(&at, dot->operands[2]));
+    Op *turned = build_turned(dot, &at, transpose(&at, operand(dot, c)));
     const bool can = wgmma_can(sides->kernel, sides->target, turned);
-    Value *const operands[3] = {turned->operands[0], turned->operands[1], turned->operands[2]};
+    Value *const operands[3] = {operand(turned, a), operand(turned, b), operand(turned, c)};
     op_erase(turned);
     for (int i = 0; i < 3; i++) op_erase(operands[i]->op);
     return can;
@@ -89,7 +89,7 @@ static bool find_chain(const Sides *sides, const Op *loop, int carried, OpVec *c
     const Value *sum = body->arguments[1 + carried];
     const Op *yield = region_terminator(body);
     for (Op *use; (use = only_use(body, sum)) != NULL && use != yield; sum = use->results) {
-        if (!is_worth_it(use) || use->operands[2] != sum || !can_turn(sides, use)) return false;
+        if (!is_worth_it(use) || operand(use, c) != sum || !can_turn(sides, use)) return false;
         vec_push(sides->kernel->arena, chain, use);
     }
     return chain->count > 0 && yield->operands[carried] == sum && only_use(body, sum) == yield;
@@ -99,12 +99,12 @@ static void change_loop(Op *loop, int carried, const OpVec *chain)
 {
     Value *sum = loop->regions[0]->arguments[1 + carried], *result = &loop->results[carried];
     Builder before = builder_before(loop), after = builder_after(loop);
-    Value *first = transpose(&before, loop->operands[3 + carried]);
+    Value *first = transpose(&before, operand_list(loop, init)[carried]);
     sum->type = result->type = first->type;
-    op_set_operand(loop, 3 + carried, first);
+    op_set_operand(loop, operand_index(loop, init) + carried, first);
     Value *back = transpose(&after, result);
     value_replace(result, back);
-    op_set_operand(back->op, 0, result);
+    op_set_operand(back->op, operand_index(back->op, a), result);
     for (size_t i = 0; i < chain->count; i++) {
         Op *dot = chain->data[i];
         Builder at = builder_before(dot);

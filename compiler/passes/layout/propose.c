@@ -29,22 +29,22 @@ static int shared_run(const Value *tile, int dim)
 
 static const Layout *fma_sums(const Inference *inference, const Op *dot)
 {
-    const Type *c = dot->operands[2]->type;
+    const Type *c = operand(dot, c)->type;
     const Layout *layout = NULL;
     int32_t shape[LAYOUT_RANK];
     tile_shape(c, shape);
     if (dot->code == OP_dot_slices)
-        layout = layout_fma_sums(
-            inference->kernel->layouts, shape,
-            (int[]){shared_run(dot->operands[0], 0), shared_run(dot->operands[1], 1)},
-            inference->warps);
+        layout =
+            layout_fma_sums(inference->kernel->layouts, shape,
+                            (int[]){shared_run(operand(dot, a), 0), shared_run(operand(dot, b), 1)},
+                            inference->warps);
     return layout ? layout : propose_default(inference, c);
 }
 
 static DotLayouts fma_layouts(const Inference *inference, const Op *dot, const Layout *c)
 {
     LayoutTable *table = inference->kernel->layouts;
-    const int32_t k = (int32_t)dot->operands[0]->type->shape[1];
+    const int32_t k = (int32_t)operand(dot, a)->type->shape[1];
     if (!c || !layout_is_fma_sums(c)) c = fma_sums(inference, dot);
     return (DotLayouts){layout_fma_operand(table, c, k, 0, true),
                         layout_fma_operand(table, c, k, 1, false), c};
@@ -164,7 +164,7 @@ static bool fits_scan(const Layout *layout, int dim)
 /* Lanes along `dim` first, then along the others, which alone have the warps. */
 const Layout *scan_layout(const Inference *inference, const Op *op, const Layout *operand)
 {
-    const Type *tile = op->operands[0]->type;
+    const Type *tile = operand(op, a)->type;
     const int dim = (int)op_int(op, ATTR_dim, 0);
     if (operand && fits_scan(operand, dim)) return operand;
     int32_t shape[LAYOUT_RANK];
@@ -190,7 +190,7 @@ static const Layout *transpose_back(const Inference *inference, const Op *op, co
 
 const Layout *derive_operand(const Inference *inference, const Op *op, const Layout *result)
 {
-    const Type *operand = op->operands[0]->type;
+    const Type *operand = operand(op, a)->type;
     int32_t shape[LAYOUT_RANK];
     tile_shape(operand, shape);
     if (op->code == OP_reduce || op->code == OP_scan) return NULL;

@@ -38,10 +38,10 @@ static const Layout *reshaped_layout(const Inference *inference, const Op *op)
 {
     const Type *to = op->results[0].type;
     int32_t shape[LAYOUT_RANK];
-    if (dtype_memory_bits(to->dtype) != dtype_memory_bits(op->operands[0]->type->dtype))
+    if (dtype_memory_bits(to->dtype) != dtype_memory_bits(operand(op, tile)->type->dtype))
         return NULL;
     for (int d = 0; d < to->rank; d++) shape[d] = (int32_t)to->shape[d];
-    return layout_reshape(inference->kernel->layouts, op->operands[0]->type->layout, to->rank,
+    return layout_reshape(inference->kernel->layouts, operand(op, tile)->type->layout, to->rank,
                           shape);
 }
 
@@ -49,7 +49,7 @@ void prepare_reshaped(Op *op, void *context)
 {
     Inference *inference = context;
     if (op->code != OP_shared_reshape) return;
-    Value *tile = op->operands[0];
+    Value *tile = operand(op, tile);
     lay_out_shared(tile->op, inference);
     if (!reshaped_layout(inference, op)) set_linear(inference, tile);
 }
@@ -67,7 +67,7 @@ void lay_out_reshaped(Inference *inference, Op *op)
 void reshape_through_shared(Inference *inference, Op *op)
 {
     Kernel *kernel = inference->kernel;
-    Value *from = op->operands[0], *to = &op->results[0];
+    Value *from = operand(op, a), *to = &op->results[0];
     const Type *stored = linear_type(kernel, from->type), *loaded = linear_type(kernel, to->type);
     Builder builder = builder_before(op);
     Op *alloc = build_op(&builder, OP_shared_alloc, 0, NULL, 1, &stored);

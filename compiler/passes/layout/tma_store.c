@@ -60,7 +60,8 @@ static Value *part_at(const Staged *staged, Builder *builder, const int64_t begi
     const int64_t shape[2] = {staged->shape[ROWS], staged->shape[COLUMNS]};
     const Type *type =
         type_tile(staged->inference->kernel->types, tile->dtype, 2, shape, staged->part);
-    Op *part = build_op(builder, OP_part, 1, &staged->store->operands[1], 1, &type);
+    Value *value = operand(staged->store, value);
+    Op *part = build_op(builder, OP_part, 1, &value, 1, &type);
     op_set_ints(part, ATTR_begins, 2, begins);
     return &part->results[0];
 }
@@ -75,7 +76,7 @@ static void begin_store(const Staged *staged, Builder *builder, Value *buffer,
                         const int64_t begins[2])
 {
     const Op *store = staged->store;
-    Value *operands[2 + TYPE_RANK] = {store->operands[0], buffer};
+    Value *operands[2 + TYPE_RANK] = {operand(store, view), buffer};
     for (int d = 0; d < staged->access.rank; d++) {
         Value *offset = staged->access.offsets[d];
         const int dim = staged->access.tile_dim[d];
@@ -152,7 +153,7 @@ static bool is_along_rows(const Access *access)
 {
     const int contiguous = access_contiguous(access);
     return access->rank <= TENSOR_RANK && contiguous >= 0 &&
-           access->tile_dim[contiguous] == COLUMNS && op_is_on_host(access->op->operands[0]->op);
+           access->tile_dim[contiguous] == COLUMNS && op_is_on_host(operand(access->op, view)->op);
 }
 
 bool store_by_tensor(Inference *inference, Op *store)

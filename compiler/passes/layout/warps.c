@@ -52,7 +52,7 @@ static void ask_product(Op *op, void *context)
     Warps *warps = context;
     if (!is_dot(op)) return;
     warps->whole &= wgmma_divides(warps->kernel, warps->target, op, warps->threads);
-    warps->possible &= sums_fit(warps->target, op->operands[2]->type, warps->threads);
+    warps->possible &= sums_fit(warps->target, operand(op, c)->type, warps->threads);
 }
 
 /* Whether so many can share all products: by wgmma, or with sums in registers. */

@@ -28,15 +28,15 @@ typedef struct Matrix {
 static bool starts_whole(const Op *view, int64_t dim, int64_t extent)
 {
     int64_t offset;
-    return view->operands[0]->type->shape[dim] == extent &&
-           value_constant(view->operands[1 + dim], &offset) && offset == 0;
+    return operand(view, tile)->type->shape[dim] == extent &&
+           value_constant(operand_list(view, offsets)[dim], &offset) && offset == 0;
 }
 
 /* Follows parts up to the tile; false where one is not made of whole matrices. */
 static bool is_whole(const Matrix *matrix, int64_t dims[2])
 {
     const Value *at = matrix->place.tile;
-    for (dims[0] = 0, dims[1] = 1; at->op->code == OP_shared_view; at = at->op->operands[0]) {
+    for (dims[0] = 0, dims[1] = 1; at->op->code == OP_shared_view; at = operand(at->op, tile)) {
         const Attr *view = op_attr(at->op, ATTR_dims);
         for (int i = 0; i < 2; i++) {
             const int64_t extent = at->type->shape[dims[i]];
@@ -78,7 +78,7 @@ static const Layout *part_of(const Kernel *kernel, FactTable *facts, const Value
                              const Layout *whole)
 {
     if (tile->op->code != OP_shared_view) return whole;
-    whole = part_of(kernel, facts, tile->op->operands[0], whole);
+    whole = part_of(kernel, facts, operand(tile->op, tile), whole);
     return whole ? shared_part_layout(kernel->layouts, facts, tile->op, whole) : NULL;
 }
 
@@ -105,7 +105,7 @@ static void look_at_use(Op *op, void *context)
 {
     Uses *uses = context;
     int32_t shape[LAYOUT_RANK];
-    if (!op->operand_count || op->operands[0] != uses->tile) return;
+    if (operand_given(op, tile) != uses->tile) return;
     if (op->code == OP_anchor) {
         const char *text = op_attr(op, ATTR_text)->text;
         uses->allow &= layout_read(uses->kernel->layouts, &text) == uses->layout;
@@ -130,7 +130,7 @@ static bool lay_out(const Kernel *kernel, Matrix *matrix)
 {
     int64_t dims[2];
     const Value *part = matrix->place.tile, *tile = part;
-    while (tile->op->code == OP_shared_view) tile = tile->op->operands[0];
+    while (tile->op->code == OP_shared_view) tile = operand(tile->op, tile);
     matrix->alloc = tile->op;
     if (tile->op->code != OP_shared_alloc || part->type->rank != 2) return false;
     const Layout *whole = whole_layout(kernel, tile->type);
@@ -144,7 +144,7 @@ static bool lay_out(const Kernel *kernel, Matrix *matrix)
     return true;
 }
 
-static bool find_matrix(const Kernel *kernel, const Op *dot, int operand, Matrix *out)
+static bool find_matrix(const Kernel *kernel, const Op *dot, DotOperand operand, Matrix *out)
 {
     *out = (Matrix){0};
     return find_in_place(dot, operand, &out->place) && lay_out(kernel, out);
@@ -201,7 +201,7 @@ static const char *fault_of_groups(const Type *c, int groups, Arrangement *out)
 static const char *fault_of_shapes(const Op *dot, const Target *target, ThreadGroup group,
                                    Arrangement *out)
 {
-    const Type *a = dot->operands[0]->type, *c = dot->operands[2]->type;
+    const Type *a = operand(dot, a)->type, *c = operand(dot, c)->type;
     const int groups = power_of_two_below(group.count / GROUP);
     out->kind = matrix_kind(dot, target);
     if (!target_has(target, HAS_WGMMA))
@@ -235,8 +235,8 @@ static void replace_dot(Kernel *kernel, Op *dot, const Matrix *a, const Matrix *
                         const Arrangement *arrangement)
 {
     Builder builder = builder_before(dot);
-    Value *operands[3] = {dot->operands[0], build_in_place(kernel, &builder, &b->place),
-                          dot->operands[2]};
+    Value *operands[3] = {operand(dot, a), build_in_place(kernel, &builder, &b->place),
+                          operand(dot, c)};
     if (a->place.tile) operands[0] = build_in_place(kernel, &builder, &a->place);
     Op *shared = build_op(&builder, OP_dot_shared, 3, operands, 1, &dot->results[0].type);
     op_set_text(shared, ATTR_instruction, instruction_name(kernel, arrangement));
@@ -252,7 +252,7 @@ static void replace_dot(Kernel *kernel, Op *dot, const Matrix *a, const Matrix *
 static const char *fault_of_right(const Op *dot, const Matrix *b, const Arrangement *arrangement)
 {
     const int64_t all = dot->results[0].type->shape[1];
-    const int bits = dtype_bits(dot->operands[1]->type->dtype);
+    const int bits = dtype_bits(operand(dot, b)->type->dtype);
     const WgmmaLayout layout = layout_wgmma(b->layout, 0, arrangement->columns, bits);
     if (!layout.possible)
         return layout.transposed ? "of b, k is not contiguous, as it must be but for 16 bits"
@@ -269,14 +269,15 @@ static const char *find_operands(const Kernel *kernel, const Target *target, con
 {
     const char *fault = fault_of_shapes(dot, target, op_threads(dot), arrangement);
     if (fault) return fault;
-    if (!find_matrix(kernel, dot, 1, b))
+    if (!find_matrix(kernel, dot, DOT_B, b))
         return b->place.tile
                    ? "b's shared tile cannot lie as it must: 8 rows, 32 bytes or more each"
                    : "b does not lie in shared memory when it runs";
     fault = fault_of_right(dot, b, arrangement);
     if (fault) return fault;
-    const int bits = dtype_bits(dot->operands[1]->type->dtype);
-    if (!find_matrix(kernel, dot, 0, a) || !layout_wgmma(a->layout, 1, WGMMA_ROWS, bits).possible)
+    const int bits = dtype_bits(operand(dot, b)->type->dtype);
+    if (!find_matrix(kernel, dot, DOT_A, a) ||
+        !layout_wgmma(a->layout, 1, WGMMA_ROWS, bits).possible)
         *a = (Matrix){0};
     return NULL;
 }
@@ -286,7 +287,7 @@ bool wgmma_divides(const Kernel *kernel, const Target *target, const Op *dot, in
     Arrangement arrangement;
     Matrix b;
     return !fault_of_shapes(dot, target, (ThreadGroup){0, threads}, &arrangement) &&
-           (!find_matrix(kernel, dot, 1, &b) || !fault_of_right(dot, &b, &arrangement));
+           (!find_matrix(kernel, dot, DOT_B, &b) || !fault_of_right(dot, &b, &arrangement));
 }
 
 bool wgmma_can(const Kernel *kernel, const Target *target, const Op *dot)
@@ -323,7 +324,7 @@ const char *choose_wgmma(Kernel *kernel, const Target *target, Op *dot)
     const Type *c = dot->results[0].type;
     kernel_remark(
         kernel, dot->span, "a product of %lld x %lld x %lld by %s, a from %s, %s",
-        (long long)c->shape[0], (long long)c->shape[1], (long long)dot->operands[0]->type->shape[1],
+        (long long)c->shape[0], (long long)c->shape[1], (long long)operand(dot, a)->type->shape[1],
         instruction_name(kernel, &arrangement), a.place.tile ? "shared memory" : "registers",
         op_int(dot, ATTR_open, 0) ? "asynchronous" : "waited for at once");
     replace_dot(kernel, dot, &a, &b, &arrangement);

@@ -1,9 +1,9 @@
 /* assume.c: what the author assumes becomes a check that the emulator makes. */
 #include "passes/lower/lower.h"
 
-static Value *wide(Lower *lower, const Op *op, int operand)
+static Value *wide(Lower *lower, Value *value)
 {
-    return address_cast(lower, DTYPE_i64, lower_scalar(lower, op->operands[operand]));
+    return address_cast(lower, DTYPE_i64, lower_scalar(lower, value));
 }
 
 static void check(Lower *lower, const Op *op, const char *predicate, Value *a, Value *b)
@@ -18,7 +18,7 @@ void lower_assume(Lower *lower, Op *op)
 {
     if (!op_attr(op, ATTR_text)) return;
     const int64_t multiple = op_int(op, ATTR_multiple, 1);
-    Value *value = wide(lower, op, 0);
+    Value *value = wide(lower, operand(op, value));
     if (multiple > 1)
         check(lower, op, "eq",
               address_op(lower, OP_rem, value, address_const(lower, DTYPE_i64, multiple)),
@@ -27,9 +27,9 @@ void lower_assume(Lower *lower, Op *op)
         check(lower, op, "ge", value, address_const(lower, DTYPE_i64, op_int(op, ATTR_low, 0)));
     if (op_attr(op, ATTR_high))
         check(lower, op, "le", value, address_const(lower, DTYPE_i64, op_int(op, ATTR_high, 0)));
-    if (op->operand_count > 1)
+    if (operand_given(op, limit))
         check(lower, op, "le",
               address_op(lower, OP_add, value,
                          address_const(lower, DTYPE_i64, op_int(op, ATTR_gap, 0))),
-              wide(lower, op, 1));
+              wide(lower, operand(op, limit)));
 }

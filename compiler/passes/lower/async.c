@@ -73,7 +73,7 @@ static void copy_now(Lower *lower, NarrowCopy *copy)
     const bool stores = copy->op->code == OP_tensor_store; /* from shared memory */
     memory->coordinates = coordinates_of(lower, layout);
     memory->walk = &walk;
-    Value **to = shared_pointers(lower, copy->op->operands[1], layout, &memory->vector);
+    Value **to = shared_pointers(lower, operand(copy->op, tile), layout, &memory->vector);
     if (copy->loaded > memory->vector) copy->loaded = memory->vector;
     const int count = layout_registers(layout), replicas = layout_register_replicas(layout);
     Value **registers = arena_new_array(lower->arena, Value *, count);
@@ -190,7 +190,7 @@ static void copy_vectors(Lower *lower, const Op *op, Memory *memory, Value *mask
 {
     const Layout *layout = memory->coordinates.layout;
     const int replicas = layout_register_replicas(layout);
-    Value **to = shared_pointers(lower, op->operands[1], layout, &memory->vector);
+    Value **to = shared_pointers(lower, operand(op, tile), layout, &memory->vector);
     for (int reg = 0; reg < layout_registers(layout); reg += memory->vector) {
         Value *active = address_and(lower, address_not_replica(lower, layout), mask);
         if (reg & replicas ||
@@ -237,7 +237,7 @@ void lower_copy_async(Lower *lower, Op *op)
     const Layout *layout = copy_layout(lower, &memory.access, memory.vector, WARP * warps);
     memory.coordinates = coordinates_of(lower, layout);
     narrow(&memory.access, layout, &memory.vector);
-    shared_pointers(lower, op->operands[1], layout, &memory.vector);
+    shared_pointers(lower, operand(op, tile), layout, &memory.vector);
     memory_remark(lower, &memory);
     Value *mask =
         op_attr(op, ATTR_masked) ? lower_scalar(lower, op->operands[op->operand_count - 1]) : NULL;
@@ -254,12 +254,12 @@ void lower_copy_async(Lower *lower, Op *op)
 /* The copies have landed, and are shown to all that the barrier counts their bytes for. */
 static void tell_bytes(Lower *lower, const Op *op)
 {
-    const Type *tile = op->operands[1]->type;
+    const Type *tile = operand(op, tile)->type;
     const int64_t bytes = type_elements(tile) * dtype_bits(tile->dtype) / 8;
     build_op(&lower->at, OP_copy_wait, 0, NULL, 0, NULL);
     build_op(&lower->at, OP_fence_async, 0, NULL, 0, NULL);
     if (lower->group.count > 1) build_op(&lower->at, OP_warp_sync, 0, NULL, 0, NULL);
-    Value *operands[3] = {slot_filled(lower, op->operands[2], op->operands[3]),
+    Value *operands[3] = {slot_filled(lower, operand(op, barriers), operand(op, slot)),
                           address_const(lower, DTYPE_i32, bytes), address_first_thread(lower)};
     build_op(&lower->at, OP_mbarrier_complete, 3, operands, 0, NULL);
 }

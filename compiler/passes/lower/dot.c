@@ -17,14 +17,14 @@ typedef struct Dot {
 static Dot dot_of(Lower *lower, Op *op)
 {
     Dot dot = {.op = op, .shape = dot_kind(op)->shape};
-    CHECK(op->operands[2]->type->layout == op->results[0].type->layout);
+    CHECK(operand(op, c)->type->layout == op->results[0].type->layout);
     dot.c_layout = op->results[0].type->layout;
-    dot.a = lower_tile(lower, op->operands[0]);
-    dot.b = lower_tile(lower, op->operands[1]);
-    dot.c = lower_tile(lower, op->operands[2]);
+    dot.a = lower_tile(lower, operand(op, a));
+    dot.b = lower_tile(lower, operand(op, b));
+    dot.c = lower_tile(lower, operand(op, c));
     dot.results = lower_new_tile(lower, &op->results[0]);
-    dot.a_index = register_index(lower, op->operands[0]->type->layout);
-    dot.b_index = register_index(lower, op->operands[1]->type->layout);
+    dot.a_index = register_index(lower, operand(op, a)->type->layout);
+    dot.b_index = register_index(lower, operand(op, b)->type->layout);
     for (int reg = 0; reg < layout_registers(dot.c_layout); reg++) dot.results[reg] = dot.c[reg];
     return dot;
 }
@@ -97,7 +97,7 @@ static void lower_mma(Lower *lower, const Dot *dot)
 {
     Corner *corners = arena_new_array(lower->arena, Corner, layout_registers(dot->c_layout));
     const int count = find_corners(lower, dot, corners);
-    const int32_t depth = (int32_t)dot->op->operands[0]->type->shape[1];
+    const int32_t depth = (int32_t)operand(dot->op, a)->type->shape[1];
     for (int32_t k = 0; k < depth; k += dot->shape.k)
         for (int i = 0; i < count; i++) emit_mma(lower, dot, &corners[i], k);
 }

@@ -3,24 +3,23 @@
 
 typedef struct Element {
     Op *op;
-    int first; /* of the indices, among the operands */
     Value *pointer, *predicate;
 } Element;
 
 static Value *index_of(const Lower *lower, const Element *element, int dim)
 {
-    return lower_scalar(lower, element->op->operands[element->first + dim]);
+    return lower_scalar(lower, operand_list(element->op, indices)[dim]);
 }
 
 static bool is_within(Lower *lower, const Element *element, int dim, Facts extent)
 {
-    const Facts index = facts_of(lower->facts, element->op->operands[element->first + dim]);
+    const Facts index = facts_of(lower->facts, operand_list(element->op, indices)[dim]);
     return index.low >= 0 && index.high < extent.low;
 }
 
 static bool is_assumed(Lower *lower, const Element *element, int dim, const Value *extent)
 {
-    const Value *index = element->op->operands[element->first + dim];
+    const Value *index = operand_list(element->op, indices)[dim];
     int64_t gap;
     return facts_of(lower->facts, index).low >= 0 && facts_gap(lower->facts, index, extent, &gap) &&
            gap >= 1;
@@ -54,14 +53,14 @@ static void require_inside(Lower *lower, Element *element, int dim, Value *old_e
 
 static void find_in_view(Lower *lower, Element *element)
 {
-    const Op *view = element->op->operands[0]->op;
-    const int rank = element->op->operands[0]->type->rank;
+    const Op *view = operand(element->op, memory)->op;
+    const int rank = operand(element->op, memory)->type->rank;
     CHECK(view && view->code == OP_view);
-    element->pointer = lower_scalar(lower, view->operands[0]);
+    element->pointer = lower_scalar(lower, operand(view, pointer));
     for (int d = 0; d < rank; d++) {
-        require_inside(lower, element, d, view->operands[1 + d]);
+        require_inside(lower, element, d, operand_list(view, extents)[d]);
         Value *index = address_cast(lower, DTYPE_i64, index_of(lower, element, d));
-        Value *stride = lower_scalar(lower, view->operands[1 + rank + d]);
+        Value *stride = lower_scalar(lower, operand_list(view, extents)[rank + d]);
         Value *step = address_op(lower, OP_mul, index, address_cast(lower, DTYPE_i64, stride));
         element->pointer = address_op(lower, OP_ptr_add, element->pointer, step);
     }
@@ -80,7 +79,7 @@ Value *lower_check_index(Lower *lower, Value *index, int64_t extent)
 /* An i32 below the extent; the emulator says where it is not. */
 static Value *checked_index(Lower *lower, const Element *element, int dim)
 {
-    const int64_t extent = element->op->operands[0]->type->shape[dim];
+    const int64_t extent = operand(element->op, memory)->type->shape[dim];
     Value *index = index_of(lower, element, dim);
     const bool within = is_within(lower, element, dim, (Facts){extent, extent, extent});
     return within ? address_cast(lower, DTYPE_i32, index) : lower_check_index(lower, index, extent);
@@ -88,7 +87,7 @@ static Value *checked_index(Lower *lower, const Element *element, int dim)
 
 static void find_in_shared(Lower *lower, Element *element)
 {
-    const Value *tile = element->op->operands[0];
+    const Value *tile = operand(element->op, memory);
     Value *at[LAYOUT_RANK];
     for (int d = 0; d < tile->type->rank; d++) at[d] = checked_index(lower, element, d);
     element->pointer = shared_element(lower, tile, at);
@@ -96,22 +95,22 @@ static void find_in_shared(Lower *lower, Element *element)
 
 static void find_in_local(Lower *lower, Element *element)
 {
-    const Type *type = element->op->operands[0]->type;
+    const Type *type = operand(element->op, memory)->type;
     Value *place = address_const(lower, DTYPE_i32, 0);
     for (int d = 0; d < type->rank; d++) {
         place = address_op(lower, OP_mul, place, address_const(lower, DTYPE_i32, type->shape[d]));
         place = address_op(lower, OP_add, place, checked_index(lower, element, d));
     }
     element->pointer =
-        address_op(lower, OP_ptr_add, lower_scalar(lower, element->op->operands[0]), place);
+        address_op(lower, OP_ptr_add, lower_scalar(lower, operand(element->op, memory)), place);
 }
 
 /* ---- the ops ---- */
 
-static Element element_of(Lower *lower, Op *op, int first)
+static Element element_of(Lower *lower, Op *op)
 {
-    Element element = {.op = op, .first = first};
-    const TypeKind kind = op->operands[0]->type->kind;
+    Element element = {.op = op};
+    const TypeKind kind = operand(op, memory)->type->kind;
     if (op_int(op, ATTR_once, 0) && lower->group.count > 1)
         element.predicate = address_in_group(lower, (ThreadGroup){lower->group.begin, 1});
     if (kind == TYPE_VIEW)
@@ -140,7 +139,7 @@ void lower_local_alloc(Lower *lower, Op *op)
 
 void lower_element_load(Lower *lower, Op *op)
 {
-    const Element element = element_of(lower, op, 1);
+    const Element element = element_of(lower, op);
     Value *read;
     memory_read(lower, element.pointer, element.predicate, op->results[0].type->dtype, 1, &read);
     map_set(lower->arena, &lower->scalars, &op->results[0], read);
@@ -148,15 +147,15 @@ void lower_element_load(Lower *lower, Op *op)
 
 void lower_element_store(Lower *lower, Op *op)
 {
-    const Element element = element_of(lower, op, 2);
-    Value *value = lower_scalar(lower, op->operands[1]);
+    const Element element = element_of(lower, op);
+    Value *value = lower_scalar(lower, operand(op, value));
     memory_write(lower, element.pointer, element.predicate, value->type->dtype, 1, &value);
 }
 
 void lower_element_atomic(Lower *lower, Op *op)
 {
-    const Element element = element_of(lower, op, 3);
-    Value *operands[4] = {element.pointer, lower_scalar(lower, op->operands[1]),
-                          lower_scalar(lower, op->operands[2]), element.predicate};
+    const Element element = element_of(lower, op);
+    Value *operands[4] = {element.pointer, lower_scalar(lower, operand(op, value)),
+                          lower_scalar(lower, operand(op, compare)), element.predicate};
     map_set(lower->arena, &lower->scalars, &op->results[0], lower_atom(lower, op, operands));
 }

@@ -43,9 +43,9 @@ static void find_others(Lower *lower, const Layout *c, Operand *operand)
     }
 }
 
-static Operand operand_of(Lower *lower, const Op *dot, int number)
+static Operand operand_of(Lower *lower, const Op *dot, DotOperand number)
 {
-    const Value *value = dot->operands[number];
+    const Value *value = operand_list(dot, a)[number];
     const bool is_shared = value->type->kind == TYPE_SHARED;
     const Layout *c = dot->results[0].type->layout;
     Operand operand = {.outer = number, .run = 1};
@@ -164,17 +164,17 @@ static int *order_of(Lower *lower, const Layout *layout, const Operand *a, const
 
 void lower_dot_fma(Lower *lower, Op *op)
 {
-    Value **c = lower_tile(lower, op->operands[2]),
+    Value **c = lower_tile(lower, operand(op, c)),
           **results = lower_new_tile(lower, &op->results[0]);
     const Layout *layout = op->results[0].type->layout;
     const DType dtype = op->results[0].type->dtype;
     const int count = layout_registers(layout);
-    const int32_t depth = (int32_t)op->operands[0]->type->shape[1];
-    Operand a = operand_of(lower, op, 0), b = operand_of(lower, op, 1);
+    const int32_t depth = (int32_t)operand(op, a)->type->shape[1];
+    Operand a = operand_of(lower, op, DOT_A), b = operand_of(lower, op, DOT_B);
     const Copies copies = find_copies(lower);
     Op **ends = arena_new_array(lower->arena, Op *, depth); /* the last of each k */
     const int *order = order_of(lower, layout, &a, &b);
-    CHECK(op->operands[2]->type->layout == layout);
+    CHECK(operand(op, c)->type->layout == layout);
     for (int reg = 0; reg < count; reg++) results[reg] = c[reg];
     const bool ahead = a.reader && b.reader && has_room(&a, &b, count, dtype);
     for (int32_t k = 0; k < depth; k++) {

@@ -95,8 +95,8 @@ static void lower_cast(Lower *lower, Op *op)
         op_clone(&lower->at, op, &lower->scalars);
         return;
     }
-    CHECK(op->operands[0]->type->layout == result->type->layout);
-    Value **from = lower_tile(lower, op->operands[0]), **to = lower_new_tile(lower, result);
+    CHECK(operand(op, a)->type->layout == result->type->layout);
+    Value **from = lower_tile(lower, operand(op, a)), **to = lower_new_tile(lower, result);
     const int count = register_count(result);
     for (int reg = 0, done; reg < count; reg += done) {
         if (reg > 0 && from[reg] == from[reg - 1]) {
@@ -116,7 +116,7 @@ static void lower_cast(Lower *lower, Op *op)
 static void lower_splat(Lower *lower, Op *op)
 {
     Value **registers = lower_new_tile(lower, &op->results[0]);
-    Value *scalar = lower_scalar(lower, op->operands[0]);
+    Value *scalar = lower_scalar(lower, operand(op, a));
     for (int reg = 0; reg < register_count(&op->results[0]); reg++) registers[reg] = scalar;
 }
 
@@ -141,7 +141,7 @@ static void lower_in_group(Lower *lower, Op *op)
 
 static void lower_item(Lower *lower, Op *op)
 {
-    map_set(lower->arena, &lower->scalars, &op->results[0], lower_tile(lower, op->operands[0])[0]);
+    map_set(lower->arena, &lower->scalars, &op->results[0], lower_tile(lower, operand(op, a))[0]);
 }
 
 /* Where the operand has what the result has at `result`. */
@@ -149,7 +149,7 @@ typedef bool SourceRule(const Op *op, const int32_t *result, int32_t *out);
 
 static bool broadcast_source(const Op *op, const int32_t *result, int32_t *out)
 {
-    const Type *operand = op->operands[0]->type;
+    const Type *operand = operand(op, a)->type;
     for (int d = 0; d < operand->rank; d++) out[d] = operand->shape[d] == 1 ? 0 : result[d];
     return true;
 }
@@ -170,7 +170,7 @@ static bool part_source(const Op *op, const int32_t *result, int32_t *out)
 
 static bool reshape_source(const Op *op, const int32_t *result, int32_t *out)
 {
-    const Type *from = op->operands[0]->type, *to = op->results[0].type;
+    const Type *from = operand(op, a)->type, *to = op->results[0].type;
     int64_t place = 0;
     for (int d = 0; d < to->rank; d++) {
         if (result[d] >= to->shape[d]) return false;
@@ -186,9 +186,8 @@ static bool reshape_source(const Op *op, const int32_t *result, int32_t *out)
 static void rename_registers(Lower *lower, Op *op, SourceRule *source)
 {
     const Layout *layout = op->results[0].type->layout;
-    Value **from = lower_tile(lower, op->operands[0]),
-          **to = lower_new_tile(lower, &op->results[0]);
-    const RegisterIndex index = register_index(lower, op->operands[0]->type->layout);
+    Value **from = lower_tile(lower, operand(op, a)), **to = lower_new_tile(lower, &op->results[0]);
+    const RegisterIndex index = register_index(lower, operand(op, a)->type->layout);
     for (int reg = 0; reg < register_count(&op->results[0]); reg++) {
         int32_t result[LAYOUT_RANK], operand[LAYOUT_RANK];
         layout_coordinates(layout, reg, 0, 0, result);
@@ -220,8 +219,8 @@ static void lower_reshape(Lower *lower, Op *op)
 
 static void lower_convert(Lower *lower, Op *op)
 {
-    const Layout *from = op->operands[0]->type->layout, *to = op->results[0].type->layout;
-    Value **source = lower_tile(lower, op->operands[0]),
+    const Layout *from = operand(op, a)->type->layout, *to = op->results[0].type->layout;
+    Value **source = lower_tile(lower, operand(op, a)),
           **registers = lower_new_tile(lower, &op->results[0]);
     for (int reg = 0; reg < register_count(&op->results[0]); reg++)
         registers[reg] = from == to ? source[reg] : source[layout_source_register(from, to, reg)];

@@ -5,14 +5,14 @@
 static Value *barrier_at(Lower *lower, const Op *op, Value *index)
 {
     Value *at[LAYOUT_RANK] = {index};
-    return shared_element(lower, op->operands[0], at);
+    return shared_element(lower, operand(op, barriers), at);
 }
 
 static Value *barrier_of(Lower *lower, const Op *op)
 {
-    const int64_t count = op->operands[0]->type->shape[0];
-    const Facts facts = facts_of(lower->facts, op->operands[1]);
-    Value *index = lower_scalar(lower, op->operands[1]);
+    const int64_t count = operand(op, barriers)->type->shape[0];
+    const Facts facts = facts_of(lower->facts, operand(op, index));
+    Value *index = lower_scalar(lower, operand(op, index));
     if (facts.low < 0 || facts.high >= count) {
         Value *operands[2] = {address_cast(lower, DTYPE_i64, index),
                               address_const(lower, DTYPE_i64, count)};
@@ -23,13 +23,11 @@ static Value *barrier_of(Lower *lower, const Op *op)
     return barrier_at(lower, op, index);
 }
 
-/* With a rank, the operand `rank`: that of the cluster's block. */
-static Value *barrier_there(Lower *lower, const Op *op, int rank)
+/* With a rank: that of the cluster's block. */
+static Value *barrier_there(Lower *lower, const Op *op)
 {
-    Value *barrier = barrier_of(lower, op);
-    return op->operand_count > rank
-               ? address_in_cluster(lower, barrier, lower_scalar(lower, op->operands[rank]))
-               : barrier;
+    Value *barrier = barrier_of(lower, op), *rank = operand_given(op, rank);
+    return rank ? address_in_cluster(lower, barrier, lower_scalar(lower, rank)) : barrier;
 }
 
 void lower_signal_init(Lower *lower, Op *op)
@@ -58,18 +56,17 @@ static bool is_one(const Op *expect, const Op *arrive, int64_t *bytes)
 {
     if (!expect || !arrive || expect->code != OP_signal_expect ||
         arrive->code != OP_signal_arrive || op_int(expect, ATTR_once, 0) ||
-        expect->operand_count != arrive->operand_count + 1 ||
-        !value_constant(expect->operands[2], bytes))
+        !value_constant(operand(expect, bytes), bytes))
         return false;
-    return expect->operands[0] == arrive->operands[0] &&
-           expect->operands[1] == arrive->operands[1] &&
-           (arrive->operand_count == 2 || expect->operands[3] == arrive->operands[2]);
+    return operand(expect, barriers) == operand(arrive, barriers) &&
+           operand(expect, index) == operand(arrive, index) &&
+           operand_given(expect, rank) == operand_given(arrive, rank);
 }
 
 void lower_signal_arrive(Lower *lower, Op *op)
 {
     int64_t bytes;
-    Value *operands[2] = {barrier_there(lower, op, 2), address_const(lower, DTYPE_b1, 1)};
+    Value *operands[2] = {barrier_there(lower, op), address_const(lower, DTYPE_b1, 1)};
     Op *arrive = build_op(&lower->at, OP_mbarrier_arrive, 2, operands, 0, NULL);
     if (is_one(neighbour(op, false), op, &bytes)) op_set_int(arrive, ATTR_bytes, bytes);
 }
@@ -78,7 +75,7 @@ void lower_signal_expect(Lower *lower, Op *op)
 {
     int64_t bytes;
     if (is_one(op, neighbour(op, true), &bytes)) return;
-    Value *operands[3] = {barrier_there(lower, op, 3), lower_scalar(lower, op->operands[2]),
+    Value *operands[3] = {barrier_there(lower, op), lower_scalar(lower, operand(op, bytes)),
                           op_int(op, ATTR_once, 0) ? address_first_thread(lower)
                                                    : address_const(lower, DTYPE_b1, 1)};
     build_op(&lower->at, OP_mbarrier_expect, 3, operands, 0, NULL);
@@ -104,7 +101,7 @@ void lower_signal_meet(Lower *lower, Op *op)
 void lower_signal_wait(Lower *lower, Op *op)
 {
     Value *operands[2] = {barrier_of(lower, op),
-                          address_op(lower, OP_and, lower_scalar(lower, op->operands[2]),
+                          address_op(lower, OP_and, lower_scalar(lower, operand(op, parity)),
                                      address_const(lower, DTYPE_i32, 1))};
     build_op(&lower->at, OP_mbarrier_wait, 2, operands, 0, NULL);
 }

@@ -16,13 +16,13 @@ DType memory_dtype(DType dtype)
 Value *memory_pack(Lower *lower, int count, Value *const *elements)
 {
     const Op *first = elements[0]->op;
-    bool whole = first && first->code == OP_vec_get && first->operands[0]->type->count == count;
+    bool whole = first && first->code == OP_vec_get && operand(first, vector)->type->count == count;
     for (int i = 0; i < count && whole; i++) {
         const Op *get = elements[i]->op;
-        whole = get && get->code == OP_vec_get && get->operands[0] == first->operands[0] &&
+        whole = get && get->code == OP_vec_get && operand(get, vector) == operand(first, vector) &&
                 op_int(get, ATTR_index, 0) == i;
     }
-    if (whole) return first->operands[0];
+    if (whole) return operand(first, vector);
     const Type *type = type_vector(lower->kernel->types, elements[0]->type->dtype, count);
     return lower_build(lower, OP_vec_pack, count, elements, type);
 }

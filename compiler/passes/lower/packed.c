@@ -15,9 +15,9 @@ static Spot place_of(Lower *lower, Value *pointer)
 {
     Spot place = {.base = pointer};
     while (place.base->op && place.base->op->code == OP_ptr_add) {
-        Value *step = place.base->op->operands[1];
+        Value *step = operand(place.base->op, index);
         int64_t number, sum;
-        place.base = place.base->op->operands[0];
+        place.base = operand(place.base->op, pointer);
         if (value_constant(step, &number) && !__builtin_add_overflow(place.more, number, &sum)) {
             place.more = sum;
             continue;
@@ -102,7 +102,7 @@ static int run_of(Value *const *elements, int count, int most)
     if (!first || first->code != OP_vec_get) return 1;
     const int64_t index = op_int(first, ATTR_index, 0);
     while (run < count && elements[run]->op && elements[run]->op->code == OP_vec_get &&
-           elements[run]->op->operands[0] == first->operands[0] &&
+           operand(elements[run]->op, vector) == operand(first, vector) &&
            op_int(elements[run]->op, ATTR_index, 0) == index + run)
         run++;
     while (most > run || index % most != 0) most /= 2;

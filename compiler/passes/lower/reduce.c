@@ -146,8 +146,8 @@ static Value *combine_lanes(Lower *lower, OpCode code, Value *value, const Layou
 /* Sorts the tile's registers by the result's register that they belong to. */
 static ValueVec *gather_registers(Lower *lower, const Op *op, unsigned dims, Value *identity)
 {
-    const Layout *from = op->operands[0]->type->layout, *to = op->results[0].type->layout;
-    Value **registers = lower_tile(lower, op->operands[0]);
+    const Layout *from = operand(op, a)->type->layout, *to = op->results[0].type->layout;
+    Value **registers = lower_tile(lower, operand(op, a));
     const Coordinates coordinates = coordinates_of(lower, from);
     const RegisterIndex index = register_index(lower, to);
     const int replicas = layout_register_replicas(from);
@@ -167,7 +167,7 @@ static ValueVec *gather_registers(Lower *lower, const Op *op, unsigned dims, Val
 
 void lower_reduce(Lower *lower, Op *op)
 {
-    const Layout *from = op->operands[0]->type->layout, *to = op->results[0].type->layout;
+    const Layout *from = operand(op, a)->type->layout, *to = op->results[0].type->layout;
     const unsigned dims = op_dims_mask(op);
     const OpCode code = combination_of(op);
     Value *identity = identity_of(lower, code, op->results[0].type->dtype);
@@ -199,7 +199,7 @@ typedef struct Scan {
 
 static Scan scan_of(Lower *lower, const Op *op)
 {
-    const Layout *layout = op->operands[0]->type->layout;
+    const Layout *layout = operand(op, a)->type->layout;
     Scan scan = {.layout = layout,
                  .code = combination_of(op),
                  .dim = (int)op_int(op, ATTR_dim, 0),
@@ -298,8 +298,7 @@ static bool same_line(const Scan *scan, const Position *a, const Position *b)
 void lower_scan(Lower *lower, Op *op)
 {
     const Scan scan = scan_of(lower, op);
-    Value **from = lower_tile(lower, op->operands[0]),
-          **to = lower_new_tile(lower, &op->results[0]);
+    Value **from = lower_tile(lower, operand(op, a)), **to = lower_new_tile(lower, &op->results[0]);
     Position *places;
     const int count = sort_registers(lower, &scan, &places);
     int *line = arena_new_array(lower->arena, int, count);

@@ -15,11 +15,11 @@ typedef struct Scattered {
 
 static int needed_bounds(Lower *lower, const Op *op, int dim, const Value *index)
 {
-    const Value *memory = op->operands[0];
+    const Value *memory = operand(op, memory);
     const Facts place = facts_of(lower->facts, index);
     const int64_t known = memory->type->shape[dim];
     const int64_t least = memory->type->kind == TYPE_VIEW
-                              ? facts_of(lower->facts, memory->op->operands[1 + dim]).low
+                              ? facts_of(lower->facts, operand_list(memory->op, extents)[dim]).low
                               : known;
     return (place.low >= 0 ? 0 : BOUND_LOW) | (place.high < least ? 0 : BOUND_HIGH);
 }
@@ -36,7 +36,7 @@ static Scattered scattered_of(Lower *lower, Op *op)
         scattered.vector /= 2;
     scattered.coordinates = coordinates_of(lower, scattered.layout);
     scattered.mask = mask ? lower_tile(lower, mask) : NULL;
-    for (int d = 0; d < op->operands[0]->type->rank; d++) {
+    for (int d = 0; d < operand(op, memory)->type->rank; d++) {
         const Value *index = op->operands[scattered.first + d];
         if (type_is_tile(index->type)) scattered.indices[d] = lower_tile(lower, index);
         scattered.bounds[d] = needed_bounds(lower, op, d, index);
@@ -54,12 +54,12 @@ static Value *place_along(const Lower *lower, const Scattered *scattered, int re
 /* 0 <= place < extent, as far as that is not plain. */
 static Value *inside(Lower *lower, const Scattered *scattered, int reg, int dim, Value *predicate)
 {
-    const Value *memory = scattered->op->operands[0];
+    const Value *memory = operand(scattered->op, memory);
     const int bounds = scattered->bounds[dim];
     if (!bounds) return predicate;
     Value *place = address_cast(lower, DTYPE_i64, place_along(lower, scattered, reg, dim));
     Value *extent = memory->type->kind == TYPE_VIEW
-                        ? lower_scalar(lower, memory->op->operands[1 + dim])
+                        ? lower_scalar(lower, operand_list(memory->op, extents)[dim])
                         : address_const(lower, DTYPE_i64, memory->type->shape[dim]);
     if (bounds & BOUND_LOW)
         predicate = address_and(
@@ -75,7 +75,7 @@ static Value *inside(Lower *lower, const Scattered *scattered, int reg, int dim,
  * left to its predicate. */
 static void watch(Lower *lower, const Scattered *scattered, int reg, int dim, Value *predicate)
 {
-    const Value *memory = scattered->op->operands[0];
+    const Value *memory = operand(scattered->op, memory);
     if (!scattered->bounds[dim] || !op_int(scattered->op, ATTR_watched, 0)) return;
     Value *place = address_cast(lower, DTYPE_i64, place_along(lower, scattered, reg, dim));
     if (predicate)
@@ -95,7 +95,7 @@ static bool is_done(Lower *lower, const Scattered *scattered, int reg, Value **p
         else if (!known)
             return false;
     }
-    const int rank = scattered->op->operands[0]->type->rank;
+    const int rank = operand(scattered->op, memory)->type->rank;
     for (int d = 0; d < rank; d++) watch(lower, scattered, reg, d, *predicate);
     for (int d = 0; d < rank; d++) *predicate = inside(lower, scattered, reg, d, *predicate);
     return true;
@@ -103,9 +103,9 @@ static bool is_done(Lower *lower, const Scattered *scattered, int reg, Value **p
 
 static Value *view_element(Lower *lower, const Op *view, int rank, Value *const *places)
 {
-    Value *pointer = lower_scalar(lower, view->operands[0]);
+    Value *pointer = lower_scalar(lower, operand(view, pointer));
     for (int d = 0; d < rank; d++) {
-        Value *stride = lower_scalar(lower, view->operands[1 + rank + d]);
+        Value *stride = lower_scalar(lower, operand_list(view, extents)[rank + d]);
         Value *step = address_op(lower, OP_mul, address_cast(lower, DTYPE_i64, places[d]),
                                  address_cast(lower, DTYPE_i64, stride));
         pointer = address_op(lower, OP_ptr_add, pointer, step);
@@ -115,7 +115,7 @@ static Value *view_element(Lower *lower, const Op *view, int rank, Value *const 
 
 static Value *element_pointer(Lower *lower, const Scattered *scattered, int reg)
 {
-    const Value *memory = scattered->op->operands[0];
+    const Value *memory = operand(scattered->op, memory);
     const int rank = memory->type->rank;
     Value *places[LAYOUT_RANK];
     for (int d = 0; d < rank; d++) {
@@ -130,7 +130,7 @@ static Value *element_pointer(Lower *lower, const Scattered *scattered, int reg)
 /* A lower register that reads the same element; -1: there is none. */
 static int same_element(const Scattered *scattered, int reg)
 {
-    const int rank = scattered->op->operands[0]->type->rank;
+    const int rank = operand(scattered->op, memory)->type->rank;
     for (int other = reg - scattered->vector; other >= 0; other -= scattered->vector) {
         bool same = !scattered->mask || scattered->mask[other] == scattered->mask[reg];
         for (int d = 0; d < rank && same; d++)
@@ -170,20 +170,20 @@ void lower_put(Lower *lower, Op *op)
 {
     const Scattered scattered = scattered_of(lower, op);
     const int replicas = layout_register_replicas(scattered.layout);
-    Value **values = lower_tile(lower, op->operands[1]);
+    Value **values = lower_tile(lower, operand(op, value));
     for (int reg = 0; reg < layout_registers(scattered.layout); reg += scattered.vector) {
         Value *predicate = address_not_replica(lower, scattered.layout);
         if (!(reg & replicas) && is_done(lower, &scattered, reg, &predicate))
             memory_write(lower, element_pointer(lower, &scattered, reg), predicate,
-                         op->operands[1]->type->dtype, scattered.vector, values + reg);
+                         operand(op, value)->type->dtype, scattered.vector, values + reg);
     }
 }
 
 static Value *build_atom(Lower *lower, const Scattered *scattered, int reg, Value *predicate)
 {
     const Op *op = scattered->op;
-    Value *value = lower_tile(lower, op->operands[1])[reg];
-    Value *compare = scattered->first > 2 ? lower_tile(lower, op->operands[2])[reg] : value;
+    Value *value = lower_tile(lower, operand(op, value))[reg];
+    Value *compare = scattered->first > 2 ? lower_tile(lower, operand(op, more))[reg] : value;
     Value *operands[4] = {element_pointer(lower, scattered, reg), value, compare, predicate};
     return lower_atom(lower, op, operands);
 }
@@ -200,6 +200,6 @@ void lower_atomic(Lower *lower, Op *op)
         else if (is_done(lower, &scattered, reg, &predicate))
             registers[reg] = build_atom(lower, &scattered, reg, predicate);
         else
-            registers[reg] = address_zero(lower, op->operands[1]->type->dtype);
+            registers[reg] = address_zero(lower, operand(op, value)->type->dtype);
     }
 }

@@ -117,14 +117,15 @@ static SharedPart part_of(Lower *lower, const Value *tile)
         return part;
     }
     const Op *view = tile->op;
-    const SharedPart above = part_of(lower, view->operands[0]);
+    const SharedPart above = part_of(lower, operand(view, tile));
     const Attr *dims = op_attr(view, ATTR_dims);
     part = above;
     part.scattered |= !op_int(view, ATTR_aligned, 0);
     for (int i = 0; i < dims->count; i++) part.dims[i] = above.dims[dims->integers[i]];
-    for (int i = 1; i < view->operand_count; i++) {
-        Value **offset = &part.offsets[above.dims[i - 1]];
-        Value *more = address_cast(lower, DTYPE_i32, lower_scalar(lower, view->operands[i]));
+    for (int d = 0; d < operand(view, tile)->type->rank; d++) {
+        Value **offset = &part.offsets[above.dims[d]];
+        Value *more =
+            address_cast(lower, DTYPE_i32, lower_scalar(lower, operand_list(view, offsets)[d]));
         *offset = *offset ? address_op(lower, OP_add, *offset, more) : more;
     }
     return part;
@@ -192,15 +193,15 @@ void shared_watch(Lower *lower, const Value *part)
 {
     const Op *view = part->op;
     if (!view || view->code != OP_shared_view) return;
-    shared_watch(lower, view->operands[0]);
+    shared_watch(lower, operand(view, tile));
     if (!op_int(view, ATTR_watched, 0)) return;
     const Attr *dims = op_attr(view, ATTR_dims);
     int64_t beyond[TYPE_RANK] = {0}; /* elements behind the first one */
     for (int i = 0; i < dims->count; i++) beyond[dims->integers[i]] = part->type->shape[i] - 1;
-    for (int d = 0; d < view->operands[0]->type->rank; d++) {
-        const int64_t extent = view->operands[0]->type->shape[d];
-        const Facts known = facts_of(lower->facts, view->operands[1 + d]);
-        Value *first = lower_scalar(lower, view->operands[1 + d]);
+    for (int d = 0; d < operand(view, tile)->type->rank; d++) {
+        const int64_t extent = operand(view, tile)->type->shape[d];
+        const Facts known = facts_of(lower->facts, operand_list(view, offsets)[d]);
+        Value *first = lower_scalar(lower, operand_list(view, offsets)[d]);
         if (known.low < 0 || (beyond[d] == 0 && known.high >= extent))
             lower_check_index(lower, first, extent);
         if (beyond[d] > 0 && known.high >= extent - beyond[d])
@@ -412,11 +413,11 @@ Value *shared_reader_at(Lower *lower, SharedReader *reader, int reg)
 void lower_shared_load(Lower *lower, Op *op)
 {
     const Layout *layout = op->results[0].type->layout;
-    SharedAccess access = shared_access(lower, op->operands[0], layout);
+    SharedAccess access = shared_access(lower, operand(op, tile), layout);
     Value **registers = lower_new_tile(lower, &op->results[0]);
     Ldmatrix how;
-    if (!shared_rank(op->operands[0]) &&
-        find_matrices(lower, HAS_LDMATRIX, &access, op->operands[0], &how)) {
+    if (!shared_rank(operand(op, tile)) &&
+        find_matrices(lower, HAS_LDMATRIX, &access, operand(op, tile), &how)) {
         move_matrices(lower, &access, how, false, registers);
         return;
     }
@@ -426,15 +427,15 @@ void lower_shared_load(Lower *lower, Op *op)
 
 void lower_shared_store(Lower *lower, Op *op)
 {
-    const Layout *layout = op->operands[1]->type->layout;
-    SharedAccess access = shared_access(lower, op->operands[0], layout);
-    Value **registers = lower_tile(lower, op->operands[1]);
+    const Layout *layout = operand(op, value)->type->layout;
+    SharedAccess access = shared_access(lower, operand(op, tile), layout);
+    Value **registers = lower_tile(lower, operand(op, value));
     const int replicas = layout_register_replicas(layout);
     Ldmatrix how;
     /* Lanes write for each other: no thread finds what it wrote without waiting for its warp. */
-    if (op_attr(op, ATTR_tensor) && !shared_rank(op->operands[0]) && !replicas &&
+    if (op_attr(op, ATTR_tensor) && !shared_rank(operand(op, tile)) && !replicas &&
         !layout_replica_mask(layout) &&
-        find_matrices(lower, HAS_STMATRIX, &access, op->operands[0], &how)) {
+        find_matrices(lower, HAS_STMATRIX, &access, operand(op, tile), &how)) {
         move_matrices(lower, &access, how, true, registers);
         return;
     }

@@ -19,15 +19,15 @@ Value *slot_filled(Lower *lower, const Value *barriers, Value *slot)
 
 static Value *slot_of(Lower *lower, const Op *op)
 {
-    return lower_scalar(lower, op->operands[1]);
+    return lower_scalar(lower, operand(op, slot));
 }
 
 static void init(Lower *lower, const Op *op, int way, int64_t arrivals)
 {
-    const int slots = (int)op->operands[0]->type->shape[1];
+    const int slots = (int)operand(op, barriers)->type->shape[1];
     for (int i = 0; i < slots; i++) {
         Value *slot = address_const(lower, DTYPE_i32, i);
-        Value *operands[2] = {barrier_at(lower, op->operands[0], way, slot),
+        Value *operands[2] = {barrier_at(lower, operand(op, barriers), way, slot),
                               address_const(lower, DTYPE_b1, 1)};
         op_set_int(build_op(&lower->at, OP_mbarrier_init, 2, operands, 0, NULL), ATTR_count,
                    arrivals);
@@ -56,8 +56,8 @@ static void set_scope(Lower *lower, const Op *from, Op *made)
 
 static void await(Lower *lower, const Op *op, int way)
 {
-    Value *operands[2] = {barrier_at(lower, op->operands[0], way, slot_of(lower, op)),
-                          lower_scalar(lower, op->operands[2])};
+    Value *operands[2] = {barrier_at(lower, operand(op, barriers), way, slot_of(lower, op)),
+                          lower_scalar(lower, operand(op, parity))};
     set_scope(lower, op, build_op(&lower->at, OP_mbarrier_wait, 2, operands, 0, NULL));
 }
 
@@ -75,7 +75,7 @@ void lower_slot_take(Lower *lower, Op *op)
 void lower_slot_fill(Lower *lower, Op *op)
 {
     const Attr *bytes = op_attr(op, ATTR_bytes);
-    Value *operands[2] = {slot_filled(lower, op->operands[0], op->operands[1]), NULL};
+    Value *operands[2] = {slot_filled(lower, operand(op, barriers), operand(op, slot)), NULL};
     if (!bytes) {
         build_op(&lower->at, OP_cp_async_arrive, 1, operands, 0, NULL);
         return;
@@ -114,11 +114,11 @@ void lower_slot_give(Lower *lower, Op *op)
     Value *lane = address_op(lower, OP_and, address_thread_id(lower),
                              address_const(lower, DTYPE_i32, WARP - 1));
     Value *first = address_cmp(lower, "eq", lane, address_const(lower, DTYPE_i32, 0));
-    Value *operands[2] = {barrier_at(lower, op->operands[0], GIVEN, slot_of(lower, op)),
-                          address_and(lower, first, lower_scalar(lower, op->operands[2]))};
+    Value *operands[2] = {barrier_at(lower, operand(op, barriers), GIVEN, slot_of(lower, op)),
+                          address_and(lower, first, lower_scalar(lower, operand(op, condition)))};
     if (!is_together(lower, op)) build_op(&lower->at, OP_warp_sync, 0, NULL, 0, NULL);
     build_op(&lower->at, OP_mbarrier_arrive, 2, operands, 0, NULL);
-    if (op->operand_count == 3) return;
-    operands[0] = address_in_cluster(lower, operands[0], lower_scalar(lower, op->operands[3]));
+    if (!operand_given(op, rank)) return;
+    operands[0] = address_in_cluster(lower, operands[0], lower_scalar(lower, operand(op, rank)));
     set_scope(lower, op, build_op(&lower->at, OP_mbarrier_arrive, 2, operands, 0, NULL));
 }

@@ -16,7 +16,7 @@ static Value *known_map(const Lower *lower, const TensorCopy *copy)
 {
     for (size_t i = 0; i < lower->maps.count; i++) {
         const TensorCopy *known = &lower->maps.data[i].copy;
-        if (known->access.op->operands[0] == copy->access.op->operands[0] &&
+        if (operand(known->access.op, view) == operand(copy->access.op, view) &&
             known->swizzle == copy->swizzle && memcmp(known->box, copy->box, sizeof copy->box) == 0)
             return lower->maps.data[i].map;
     }
@@ -90,7 +90,7 @@ static void move_box(Lower *lower, const Boxes *boxes, const int32_t place[LAYOU
         start[d] = address_add_number(lower, d == row_dim ? boxes->row : NULL, place[d]);
     int count = 0;
     operands[count++] = boxes->map;
-    operands[count++] = shared_element(lower, access->op->operands[1], start);
+    operands[count++] = shared_element(lower, operand(access->op, tile), start);
     if (boxes->barrier) operands[count++] = boxes->barrier;
     operands[count++] = boxes->active;
     for (int i = 0; i < access->rank; i++) {
@@ -130,7 +130,7 @@ static void move_boxes(Lower *lower, Op *op, Value *barrier)
 {
     const int parts = (int)op_int(op, ATTR_parts, 1);
     Boxes boxes = {.barrier = barrier, .active = address_first_of_part(lower, parts)};
-    CHECK(tensor_copy_of(op, op->operands[1]->type->layout, &boxes.copy));
+    CHECK(tensor_copy_of(op, operand(op, tile)->type->layout, &boxes.copy));
     const Type *tile = boxes.copy.access.tile;
     if (tile->rank > 1)
         boxes.row = address_part(lower, parts, (int32_t)tile->shape[tile->rank - 2] / parts);
@@ -145,7 +145,7 @@ void lower_tensor_copy(Lower *lower, Op *op)
     if (op_attr(op, ATTR_by_threads))
         copy_by_threads(lower, op);
     else
-        move_boxes(lower, op, slot_filled(lower, op->operands[2], op->operands[3]));
+        move_boxes(lower, op, slot_filled(lower, operand(op, barriers), operand(op, slot)));
 }
 
 void lower_tensor_store(Lower *lower, Op *op)

@@ -18,7 +18,7 @@ typedef struct Product {
 
 static Product product_of(Op *op)
 {
-    const Type *a = op->operands[0]->type, *c = op->operands[2]->type;
+    const Type *a = operand(op, a)->type, *c = operand(op, c)->type;
     const int64_t *warps = op_attr(op, ATTR_dims)->integers;
     Product product = {.op = op, .groups = (int)warps[0] >> (GROUP_THREAD_BITS - 5)};
     product.m = (int32_t)c->shape[0];
@@ -56,7 +56,7 @@ static Value *operand_start(Lower *lower, const Value *tile, int dim, int32_t ex
 
 static Value *left_start(Lower *lower, const Product *product)
 {
-    return operand_start(lower, product->op->operands[0], 0, WGMMA_ROWS, GROUP_THREAD_BITS,
+    return operand_start(lower, operand(product->op, a), 0, WGMMA_ROWS, GROUP_THREAD_BITS,
                          product->groups);
 }
 
@@ -64,8 +64,8 @@ static Value *right_start(Lower *lower, const Product *product)
 {
     int first = GROUP_THREAD_BITS;
     while (1 << (first - GROUP_THREAD_BITS) < product->groups) first++;
-    const int32_t all = (int32_t)product->op->operands[2]->type->shape[1];
-    return operand_start(lower, product->op->operands[1], 1, product->n, first, all / product->n);
+    const int32_t all = (int32_t)operand(product->op, c)->type->shape[1];
+    return operand_start(lower, operand(product->op, b), 1, product->n, first, all / product->n);
 }
 
 static int64_t start_of(const Type *tile, int32_t row, int32_t column)
@@ -84,7 +84,7 @@ static void describe(WgmmaLayout layout, int64_t *out)
 
 static void describe_left(Lower *lower, const Product *product, Op *wgmma)
 {
-    const Type *tile = product->op->operands[0]->type;
+    const Type *tile = operand(product->op, a)->type;
     int count = FIXED;
     int64_t *text = arena_new_array(lower->arena, int64_t, FIXED + product->parts * product->steps);
     describe(layout_wgmma(tile->layout, 1, WGMMA_ROWS, dtype_bits(tile->dtype)), text);
@@ -96,7 +96,7 @@ static void describe_left(Lower *lower, const Product *product, Op *wgmma)
 
 static void describe_right(Lower *lower, const Product *product, Op *wgmma)
 {
-    const Type *tile = product->op->operands[1]->type;
+    const Type *tile = operand(product->op, b)->type;
     int count = FIXED;
     int64_t *text =
         arena_new_array(lower->arena, int64_t, FIXED + product->steps * product->pieces);
@@ -112,7 +112,7 @@ static void describe_right(Lower *lower, const Product *product, Op *wgmma)
 /* A part's words by k, 4 an instruction: two halves of k for each 8 rows, rows first. */
 static int pack_left(Lower *lower, const Product *product, Value **out)
 {
-    const Value *a = product->op->operands[0];
+    const Value *a = operand(product->op, a);
     const int word = 32 / product->shape.element_bits;
     const RegisterIndex index = register_index(lower, a->type->layout);
     Value **registers = lower_tile(lower, a);
@@ -142,11 +142,11 @@ static int collect_sums(Lower *lower, const Product *product, int *out)
 void lower_dot_shared(Lower *lower, Op *op)
 {
     const Product product = product_of(op);
-    const bool from_registers = op->operands[0]->type->kind == TYPE_TILE;
+    const bool from_registers = operand(op, a)->type->kind == TYPE_TILE;
     const int sums = product.parts * product.n / 2;
     const int words = from_registers ? product.parts * product.steps * A_WORDS : 1;
     Value **operands = arena_new_array(lower->arena, Value *, words + 1 + sums),
-          **c = lower_tile(lower, op->operands[2]),
+          **c = lower_tile(lower, operand(op, c)),
           **results = lower_new_tile(lower, &op->results[0]);
     const Type **types = arena_new_array(lower->arena, const Type *, sums);
     int *places = arena_new_array(lower->arena, int, sums);

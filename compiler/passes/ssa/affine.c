@@ -64,8 +64,7 @@ static Value *number(Pass *pass, Value *scalar, DType dtype)
 static bool affine_sum(Pass *pass, const Op *op, int depth, Affine *out)
 {
     Affine a, b;
-    if (!affine_of(pass, op->operands[0], depth, &a) ||
-        !affine_of(pass, op->operands[1], depth, &b))
+    if (!affine_of(pass, operand(op, a), depth, &a) || !affine_of(pass, operand(op, b), depth, &b))
         return false;
     if (op->code == OP_sub ? b.dim >= 0 : a.dim >= 0 && b.dim >= 0) return false;
     out->dim = a.dim >= 0 ? a.dim : b.dim;
@@ -102,7 +101,7 @@ static bool affine_same(Pass *pass, const Op *op, int depth, Affine *out)
 
 static bool widens(const Op *cast)
 {
-    const DType from = cast->operands[0]->type->dtype, to = cast->results[0].type->dtype;
+    const DType from = operand(cast, a)->type->dtype, to = cast->results[0].type->dtype;
     return dtype_is_integer(from) && dtype_is_signed(from) && dtype_is_integer(to) &&
            dtype_is_signed(to) && dtype_bits(from) <= dtype_bits(to);
 }
@@ -111,14 +110,14 @@ static bool affine_of_tile(Pass *pass, Value *value, int depth, Affine *out)
 {
     const Op *op = value->op;
     if (!op || depth == 0 || !dtype_is_integer(value->type->dtype)) return false;
-    if (op->code == OP_splat) return affine_of(pass, op->operands[0], depth - 1, out);
+    if (op->code == OP_splat) return affine_of(pass, operand(op, a), depth - 1, out);
     if (op->code == OP_iota) {
         const int dim = (int)op_int(op, ATTR_dim, 0);
         *out = (Affine){NULL, value->type->shape[dim] == 1 ? -1 : dim};
         return true;
     }
     if (op->code == OP_cast && widens(op)) {
-        if (!affine_of(pass, op->operands[0], depth - 1, out)) return false;
+        if (!affine_of(pass, operand(op, a), depth - 1, out)) return false;
         out->base = as_type(pass, out->base, value->type->dtype);
         return true;
     }
@@ -152,8 +151,8 @@ enum { MOST_LOOKS = 1000 }; /* at pairs of numbers that two are made of */
 static bool same_scalar_within(const Value *a, const Value *b, int depth, int *looks)
 {
     int64_t x, y;
-    while (a && a->op && a->op->code == OP_cast && widens(a->op)) a = a->op->operands[0];
-    while (b && b->op && b->op->code == OP_cast && widens(b->op)) b = b->op->operands[0];
+    while (a && a->op && a->op->code == OP_cast && widens(a->op)) a = operand(a->op, a);
+    while (b && b->op && b->op->code == OP_cast && widens(b->op)) b = operand(b->op, a);
     if (a == b) return true;
     if (!a || !b) return value_constant(a ? a : b, &x) && x == 0;
     if (value_constant(a, &x) && value_constant(b, &y)) return x == y;
@@ -195,8 +194,8 @@ static void split_mask(Pass *pass, const Value *mask, Map *seen, Conjuncts *out)
     if (map_has(seen, mask)) return;
     map_set(pass->arena, seen, mask, seen);
     if (mask->op && mask->op->code == OP_and) {
-        split_mask(pass, mask->op->operands[0], seen, out);
-        split_mask(pass, mask->op->operands[1], seen, out);
+        split_mask(pass, operand(mask->op, a), seen, out);
+        split_mask(pass, operand(mask->op, b), seen, out);
     } else {
         vec_push(pass->arena, out, mask);
     }
@@ -222,11 +221,11 @@ static bool read_compare(Pass *pass, const Value *value, Compare *out)
     const Op *op = value->op;
     Affine sides[2];
     if (!op || op->code != OP_cmp || !turned(op_attr(op, ATTR_predicate)->text) ||
-        !affine_of(pass, op->operands[0], DEPTH, &sides[0]) ||
-        !affine_of(pass, op->operands[1], DEPTH, &sides[1]))
+        !affine_of(pass, operand(op, a), DEPTH, &sides[0]) ||
+        !affine_of(pass, operand(op, b), DEPTH, &sides[1]))
         return false;
     const int index = sides[1].dim >= 0;
-    if (sides[1 - index].dim >= 0 || !dtype_is_signed(op->operands[0]->type->dtype)) return false;
+    if (sides[1 - index].dim >= 0 || !dtype_is_signed(operand(op, a)->type->dtype)) return false;
     const char *predicate = op_attr(op, ATTR_predicate)->text;
     out->predicate = index ? turned(predicate) : predicate;
     out->index = sides[index];
@@ -238,7 +237,7 @@ static bool read_compare(Pass *pass, const Value *value, Compare *out)
 static void shrink(Pass *pass, Block *block, int dim, Value *limit)
 {
     Value *old = block->extents[dim];
-    if (!old) old = block->memory->op->operands[1 + dim];
+    if (!old) old = operand_list(block->memory->op, extents)[dim];
     if (same_scalar(old, limit)) return;
     block->extents[dim] = build2(&pass->at, OP_min, wide(pass, old), wide(pass, limit));
 }
@@ -298,7 +297,7 @@ static bool take_mask(Pass *pass, Block *block, Value **rest)
 
 static bool read_block(Pass *pass, Op *op, Block *out)
 {
-    *out = (Block){.op = op, .memory = op->operands[0], .mask = scattered_mask(op)};
+    *out = (Block){.op = op, .memory = operand(op, memory), .mask = scattered_mask(op)};
     out->tile = scattered_value(op)->type;
     out->rank = out->memory->type->rank;
     if (out->rank == 0) return false;
@@ -355,12 +354,12 @@ static Value *shrunk_view(Pass *pass, const Block *block)
     Value *extents[TYPE_RANK];
     bool same = true;
     for (int d = 0; d < block->rank; d++) {
-        extents[d] = block->extents[d] ? block->extents[d] : view->operands[1 + d];
+        extents[d] = block->extents[d] ? block->extents[d] : operand_list(view, extents)[d];
         same &= !block->extents[d];
     }
     if (same) return block->memory;
-    return build_view(&pass->at, view->operands[0], block->rank, extents,
-                      view->operands + 1 + block->rank);
+    return build_view(&pass->at, operand(view, pointer), block->rank, extents,
+                      operand_list(view, extents) + block->rank);
 }
 
 static Value *shared_part(Pass *pass, const Block *block)
@@ -437,7 +436,7 @@ static void replace_gather(Pass *pass, const Block *block, Value *rest)
 
 static void replace_put(Pass *pass, const Block *block)
 {
-    Value *value = with_shape(pass, block->op->operands[1], block->count, block->shape);
+    Value *value = with_shape(pass, operand(block->op, value), block->count, block->shape);
     if (block->memory->type->kind == TYPE_SHARED) {
         build2(&pass->at, OP_shared_store, shared_part(pass, block), value);
     } else {

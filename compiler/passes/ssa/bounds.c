@@ -53,9 +53,9 @@ static const Value *split_difference(const Pass *pass, const Value *value, int64
 {
     value = facts_uncast(pass->facts, value);
     if (!value->op || value->op->code != OP_sub ||
-        !value_constant(facts_uncast(pass->facts, value->op->operands[1]), constant))
+        !value_constant(facts_uncast(pass->facts, operand(value->op, b)), constant))
         return NULL;
-    const Value *from = value->op->operands[0];
+    const Value *from = operand(value->op, a);
     return dtype_is_signed(from->type->dtype) || facts_of(pass->facts, from).low >= *constant
                ? from
                : NULL;
@@ -85,9 +85,9 @@ static const Value *split_quotient(const Pass *pass, const Value *value, int64_t
 {
     value = facts_uncast(pass->facts, value);
     if (!value->op || (value->op->code != OP_floordiv && value->op->code != OP_div) ||
-        !value_constant(facts_uncast(pass->facts, value->op->operands[1]), divisor))
+        !value_constant(facts_uncast(pass->facts, operand(value->op, b)), divisor))
         return NULL;
-    return value->op->operands[0];
+    return operand(value->op, a);
 }
 
 /* `count` is the number of tiles of `tile` elements that make up `extent`: extent / tile, or
@@ -110,20 +110,21 @@ static const Value *limit_of_index(const Pass *pass, const Value *index)
     index = facts_uncast(pass->facts, index);
     if (index->op && index->op->code == OP_block_idx) {
         const Op *launch = op_enclosing(index->op, OP_launch);
-        const Value *count = launch ? launch->operands[op_int(index->op, ATTR_dim, 0)] : NULL;
+        const Value *count =
+            launch ? operand_list(launch, x)[op_int(index->op, ATTR_dim, 0)] : NULL;
         int64_t none; /* a launch of one way of a branch: there are no blocks on the other */
         if (count && count->op && count->op->code == OP_select &&
-            value_constant(count->op->operands[2], &none) && none == 0)
-            return count->op->operands[1];
+            value_constant(operand(count->op, b), &none) && none == 0)
+            return operand(count->op, a);
         return count;
     }
     const Op *loop = index->region ? index->region->parent : NULL;
     int64_t begin, step;
     if (!loop || loop->code != OP_for || index->index != 0 ||
-        !value_constant(loop->operands[0], &begin) || !value_constant(loop->operands[2], &step) ||
-        begin < 0 || step < 1)
+        !value_constant(operand(loop, begin), &begin) ||
+        !value_constant(operand(loop, step), &step) || begin < 0 || step < 1)
         return NULL;
-    return loop->operands[1];
+    return operand(loop, end);
 }
 
 /* offset = index * scale, scale a multiple of the tile's span. */
@@ -176,7 +177,7 @@ static bool is_copy(const Op *op)
 /* What a copy writes is shared memory. */
 static void note_parameter(const Pass *pass, const Op *op)
 {
-    Parameter *parameter = pointer_parameter(pass->kernel, op->operands[0]->op->operands[0]);
+    Parameter *parameter = pointer_parameter(pass->kernel, operand(op_memory(op)->op, pointer));
     const unsigned traits = op_info(op->code)->traits;
     if (!parameter) return;
     parameter->is_read |= (traits & READS) != 0;
@@ -189,7 +190,7 @@ static void visit_access(Op *op, void *context)
     const bool whole = op_is_access(op) || is_copy(op) || op->code == OP_tensor_store;
     if (whole) set_bounds(pass, op);
     if (whole || op_is_scattered(op) || op_is_element(op))
-        if (op->operands[0]->type->kind == TYPE_VIEW) {
+        if (op_memory(op)->type->kind == TYPE_VIEW) {
             note_parameter(pass, op);
             outside_choose(pass->facts, op);
         }

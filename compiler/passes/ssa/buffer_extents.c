@@ -73,10 +73,10 @@ static Value *less_one(Spans *spans, Value *value)
     return value ? build2(&spans->builder, OP_sub, value, number(spans, 1)) : NULL;
 }
 
-static Value *most_of_both(Spans *spans, OpCode code, const Op *op, int first, int depth)
+static Value *most_of_both(Spans *spans, OpCode code, const Op *op, int depth)
 {
-    Value *a = most_of(spans, op->operands[first], depth);
-    Value *b = a ? most_of(spans, op->operands[first + 1], depth) : NULL;
+    Value *a = most_of(spans, operand(op, a), depth);
+    Value *b = a ? most_of(spans, operand(op, b), depth) : NULL;
     return b ? build2(&spans->builder, code, a, b) : NULL;
 }
 
@@ -88,10 +88,10 @@ static Value *most_of_variable(Spans *spans, const Value *value, int depth)
     Builder *to = &spans->builder;
     int64_t begin, step;
     if (!loop || loop->code != OP_for || value->index != 0 ||
-        !value_constant(loop->operands[2], &step) || step < 1)
+        !value_constant(operand(loop, step), &step) || step < 1)
         return NULL;
-    Value *last = less_one(spans, most_of(spans, loop->operands[1], depth));
-    if (!last || step == 1 || !value_constant(loop->operands[0], &begin)) return last;
+    Value *last = less_one(spans, most_of(spans, operand(loop, end), depth));
+    if (!last || step == 1 || !value_constant(operand(loop, begin), &begin)) return last;
     Value *rounds =
         build2(to, OP_div, build2(to, OP_sub, last, number(spans, begin)), number(spans, step));
     return build2(to, OP_add, build2(to, OP_mul, rounds, number(spans, step)),
@@ -102,34 +102,34 @@ static Value *most_of_index(Spans *spans, const Op *op, int depth)
 {
     const Op *launch = op_enclosing(op, OP_launch);
     if (op->code == OP_thread_id) return number(spans, 32 * (int64_t)launch_warps(launch) - 1);
-    return less_one(spans, most_of(spans, launch->operands[op_int(op, ATTR_dim, 0)], depth));
+    return less_one(spans, most_of(spans, operand_list(launch, x)[op_int(op, ATTR_dim, 0)], depth));
 }
 
 static Value *most_of_quotient(Spans *spans, const Op *op, int depth)
 {
     int64_t divisor;
-    if (!value_constant(op->operands[1], &divisor) || divisor < 1) return NULL;
-    Value *most = most_of(spans, op->operands[0], depth);
+    if (!value_constant(operand(op, b), &divisor) || divisor < 1) return NULL;
+    Value *most = most_of(spans, operand(op, a), depth);
     return most ? build2(&spans->builder, OP_div, most, number(spans, divisor)) : NULL;
 }
 
 static Value *most_of_op(Spans *spans, const Op *op, int depth)
 {
-    Value *const *operands = op->operands;
     switch (op->code) {
     case OP_cast:
-        return dtype_is_integer(operands[0]->type->dtype) ? most_of(spans, operands[0], depth)
-                                                          : NULL;
+        return dtype_is_integer(operand(op, a)->type->dtype) ? most_of(spans, operand(op, a), depth)
+                                                             : NULL;
     case OP_add:
-    case OP_max: return most_of_both(spans, op->code, op, 0, depth);
-    case OP_select: return most_of_both(spans, OP_max, op, 1, depth);
+    case OP_max: return most_of_both(spans, op->code, op, depth);
+    case OP_select: return most_of_both(spans, OP_max, op, depth);
     case OP_mul:
-        return is_positive(spans, operands[0], depth) && is_positive(spans, operands[1], depth)
-                   ? most_of_both(spans, OP_mul, op, 0, depth)
+        return is_positive(spans, operand(op, a), depth) &&
+                       is_positive(spans, operand(op, b), depth)
+                   ? most_of_both(spans, OP_mul, op, depth)
                    : NULL;
     case OP_min: {
-        Value *most = most_of(spans, operands[0], depth);
-        return most ? most : most_of(spans, operands[1], depth);
+        Value *most = most_of(spans, operand(op, a), depth);
+        return most ? most : most_of(spans, operand(op, b), depth);
     }
     case OP_div:
     case OP_floordiv: return most_of_quotient(spans, op, depth);
@@ -160,8 +160,8 @@ static Value *view_bytes(Spans *spans, const Op *view)
     Builder *to = &spans->builder;
     Value *last = number(spans, 0), *least = number(spans, 1);
     for (int d = 0; d < type->rank; d++) {
-        Value *extent = most_of(spans, view->operands[1 + d], 0);
-        Value *stride = most_of(spans, view->operands[1 + type->rank + d], 0);
+        Value *extent = most_of(spans, operand_list(view, extents)[d], 0);
+        Value *stride = most_of(spans, operand_list(view, extents)[type->rank + d], 0);
         if (!extent || !stride) return NULL;
         least = build2(to, OP_min, least, extent);
         last = build2(to, OP_add, last, build2(to, OP_mul, less_one(spans, extent), stride));
@@ -178,9 +178,9 @@ static Value *view_bytes(Spans *spans, const Op *view)
 static Value *bytes_behind(Spans *spans, const Value *pointer, Value *bytes)
 {
     Builder *to = &spans->builder;
-    for (; bytes && pointer->op; pointer = pointer->op->operands[0]) {
+    for (; bytes && pointer->op; pointer = operand(pointer->op, pointer)) {
         if (pointer->op->code == OP_ptr_cast) continue;
-        Value *index = pointer->op->operands[1];
+        Value *index = operand(pointer->op, index);
         Value *most = is_positive(spans, index, 0) ? most_of(spans, index, 0) : NULL;
         Value *bits = number(spans, dtype_memory_bits(pointer->type->dtype));
         bytes = most ? build2(to, OP_add, bytes,
@@ -194,10 +194,10 @@ static void visit_view(Op *op, void *context)
 {
     Spans *spans = context;
     if (op->code != OP_view) return;
-    const Parameter *parameter = pointer_parameter(spans->kernel, op->operands[0]);
+    const Parameter *parameter = pointer_parameter(spans->kernel, operand(op, pointer));
     if (!parameter || parameter->is_workspace) return;
     spans->least = NULL;
-    Value *bytes = bytes_behind(spans, op->operands[0], view_bytes(spans, op));
+    Value *bytes = bytes_behind(spans, operand(op, pointer), view_bytes(spans, op));
     if (bytes && spans->least)
         bytes = build3(&spans->builder, OP_select,
                        build_cmp(&spans->builder, "lt", spans->least, number(spans, 0)),

@@ -87,7 +87,7 @@ static bool counts_up(const Pass *pass, Value *value, int depth)
     if (value == pass->index) return true;
     const Op *op = value->op;
     if (!op || depth == 0 || (op->code != OP_add && op->code != OP_sub)) return false;
-    Value *a = op->operands[0], *b = op->operands[1];
+    Value *a = operand(op, a), *b = operand(op, b);
     if (!is_varying(pass, b)) return counts_up(pass, a, depth - 1);
     return op->code == OP_add && !is_varying(pass, a) && counts_up(pass, b, depth - 1);
 }
@@ -95,15 +95,16 @@ static bool counts_up(const Pass *pass, Value *value, int depth)
 /* Neighbours in memory for neighbours among the threads, or, of a load, the same for all. */
 static bool is_side_by_side(Pass *pass, const Op *op)
 {
-    const Value *memory = op->operands[0];
+    const Value *memory = operand(op, memory);
     const bool is_store = op->code == OP_element_store;
-    const int rank = memory->type->rank, first = is_store ? 2 : 1;
+    const int rank = memory->type->rank;
     int followed = 0;
     if (memory->type->kind != TYPE_VIEW || is_varying(pass, memory)) return false;
     for (int d = 0; d < rank; d++) {
-        Value *index = op->operands[first + d];
+        Value *index = operand_list(op, indices)[d];
         if (!is_varying(pass, index)) continue;
-        if (!counts_up(pass, index, DEPTH) || !is_constant(memory->op->operands[1 + rank + d], 1))
+        if (!counts_up(pass, index, DEPTH) ||
+            !is_constant(operand_list(memory->op, extents)[rank + d], 1))
             return false;
         followed++;
     }
@@ -165,13 +166,13 @@ static bool find_index(Pass *pass)
 /* index < size, of numbers without a sign. */
 static bool read_guard(Pass *pass)
 {
-    const Op *cmp = pass->guard->operands[0]->op;
+    const Op *cmp = operand(pass->guard, condition)->op;
     if (pass->guard->result_count || !cmp || cmp->code != OP_cmp ||
         strcmp(op_attr(cmp, ATTR_predicate)->text, "lt") != 0 ||
-        dtype_is_signed(cmp->operands[0]->type->dtype) ||
-        value_uncast(cmp->operands[0]) != pass->index)
+        dtype_is_signed(operand(cmp, a)->type->dtype) ||
+        value_uncast(operand(cmp, a)) != pass->index)
         return false;
-    pass->size = value_uncast(cmp->operands[1]);
+    pass->size = value_uncast(operand(cmp, b));
     const Op *otherwise = pass->guard->regions[1]->first;
     return pass->size->type->dtype == DTYPE_i32 && !is_varying(pass, pass->size) &&
            (!otherwise || otherwise->code == OP_yield);
@@ -195,7 +196,7 @@ static bool matches(Pass *pass)
     pass->threads = WARP * op_int(pass->launch, ATTR_warps, 0);
     /* a power of two divides 2^31: no index of the last block is too large for an i32 */
     if (pass->threads == 0 || (pass->threads & (pass->threads - 1))) return false;
-    if (!has_only(pass->launch, PLAIN, 2) || pass->launch->operands[0]->type->dtype != DTYPE_i32 ||
+    if (!has_only(pass->launch, PLAIN, 2) || operand(pass->launch, x)->type->dtype != DTYPE_i32 ||
         !find_index(pass))
         return false;
     for (Op *op = launch_region(pass->launch)->first; op; op = op->next) {
@@ -266,15 +267,15 @@ static Value *index_of(Pass *pass, Value *value, int64_t each)
 static void move_access(Pass *pass, Op *op, Value *mask, int64_t each)
 {
     const bool is_store = op->code == OP_element_store;
-    const int rank = op->operands[0]->type->rank, first = is_store ? 2 : 1;
-    Value *operands[3 + TYPE_RANK] = {op->operands[0]};
-    int count = first;
+    const int rank = operand(op, memory)->type->rank;
+    Value *operands[3 + TYPE_RANK] = {operand(op, memory)};
+    int count = operand_index(op, indices);
     pass->at.span = op->span;
-    if (is_store) operands[1] = tile_of(pass, op->operands[1], each);
+    if (is_store) operands[1] = tile_of(pass, operand(op, value), each);
     for (int d = 0; d < rank; d++)
-        operands[count++] = index_of(pass, op->operands[first + d], each);
+        operands[count++] = index_of(pass, operand_list(op, indices)[d], each);
     operands[count++] = mask;
-    const Type *type = tile_type(pass, op->operands[0]->type->dtype, each);
+    const Type *type = tile_type(pass, operand(op, memory)->type->dtype, each);
     Op *fresh = is_store ? build_op(&pass->at, OP_put, count, operands, 0, NULL)
                          : build_op(&pass->at, OP_gather, count, operands, 1, &type);
     op_set_int(fresh, ATTR_masked, 1);
@@ -306,9 +307,10 @@ static void give_each(Pass *pass, int64_t each)
     kernel_remark(pass->kernel, pass->launch->span, "%lld elements a thread, side by side",
                   (long long)each);
     Value *one = build_const(&host, DTYPE_i32, 1);
-    Value *last = build2(&host, OP_sub, pass->launch->operands[0], one);
+    Value *last = build2(&host, OP_sub, operand(pass->launch, x), one);
     Value *blocks = build2(&host, OP_floordiv, last, build_const(&host, DTYPE_i32, each));
-    op_set_operand(pass->launch, 0, build2(&host, OP_add, blocks, one));
+    op_set_operand(pass->launch, operand_index(pass->launch, x),
+                   build2(&host, OP_add, blocks, one));
     pass->at = builder_before(pass->guard);
     Value *mask = make_index(pass, each);
     for (Op *next, *op = pass->guard->regions[0]->first; op; op = next) {

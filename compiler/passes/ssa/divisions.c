@@ -29,7 +29,7 @@ static bool is_remainder(OpCode code)
 /* Neither a sign, nor a division by zero, nor an overflow. */
 static bool is_plain(const Divisions *divisions, const Op *op)
 {
-    const Value *a = op->operands[0], *b = op->operands[1];
+    const Value *a = operand(op, a), *b = operand(op, b);
     return type_is_scalar(a->type) && dtype_is_integer(a->type->dtype) &&
            a->type->dtype != DTYPE_u64 && facts_of(divisions->facts, a).low >= 0 &&
            facts_of(divisions->facts, b).low >= 1;
@@ -41,10 +41,9 @@ static Value *whole_of(const Divisions *divisions, const Value *quotient, const 
 {
     const Op *a = value_uncast(quotient)->op, *b = value_uncast(rest)->op;
     const bool fits = a && b && is_division(a->code) && is_remainder(b->code) &&
-                      a->operands[0] == b->operands[0] && a->operands[1] == b->operands[1] &&
-                      value_uncast(factor) == value_uncast(a->operands[1]) &&
-                      is_plain(divisions, a);
-    return fits ? a->operands[0] : NULL;
+                      operand(a, a) == operand(b, a) && operand(a, b) == operand(b, b) &&
+                      value_uncast(factor) == value_uncast(operand(a, b)) && is_plain(divisions, a);
+    return fits ? operand(a, a) : NULL;
 }
 
 static Value *whole_of_sum(const Divisions *divisions, const Op *sum)
@@ -75,7 +74,7 @@ static void narrow(Op *op, void *context)
     const Divisions *divisions = context;
     if (!is_division(op->code) && !is_remainder(op->code)) return;
     if (!is_plain(divisions, op)) return;
-    Value *a = op->operands[0], *b = op->operands[1];
+    Value *a = operand(op, a), *b = operand(op, b);
     op_set_int(op, ATTR_positive, 1);
     if (dtype_bits(a->type->dtype) <= 32 || facts_of(divisions->facts, a).high > UINT32_MAX ||
         facts_of(divisions->facts, b).high > UINT32_MAX)

@@ -34,9 +34,9 @@ static Value *copy_before(Pass *pass, Value *tile, Op *first)
 static void visit(Op *op, void *context)
 {
     Pass *pass = context;
-    if (op->code != OP_element_load || op->operands[0]->type->kind != TYPE_TILE) return;
-    Value *tile = op->operands[0], *shared = map_get(&pass->copies, tile);
-    op_set_operand(op, 0, shared ? shared : copy_before(pass, tile, op));
+    if (op->code != OP_element_load || operand(op, memory)->type->kind != TYPE_TILE) return;
+    Value *tile = operand(op, memory), *shared = map_get(&pass->copies, tile);
+    op_set_operand(op, operand_index(op, memory), shared ? shared : copy_before(pass, tile, op));
 }
 
 bool pass_elements(Kernel *kernel, PassContext *context)

@@ -57,11 +57,13 @@ static Answer runs(Points *points, const Region *region)
 {
     const Op *op = region->parent;
     int64_t begin, end;
-    if (op->code == OP_if && op->operands[0]->op && op->operands[0]->op->code == OP_in_group)
+    if (op->code == OP_if && operand(op, condition)->op &&
+        operand(op, condition)->op->code == OP_in_group)
         return ANSWER_YES;
-    if (op->code == OP_if) return answer(points, NULL, op->operands[0], region == op->regions[0]);
-    if (op->code != OP_for || !point_value(points, NULL, op->operands[0], &begin) ||
-        !point_value(points, NULL, op->operands[1], &end))
+    if (op->code == OP_if)
+        return answer(points, NULL, operand(op, condition), region == op->regions[0]);
+    if (op->code != OP_for || !point_value(points, NULL, operand(op, begin), &begin) ||
+        !point_value(points, NULL, operand(op, end), &end))
         return ANSWER_UNKNOWN;
     return begin < end ? ANSWER_YES : ANSWER_NO;
 }
@@ -132,7 +134,7 @@ static bool is_choice(const Flow *flow, const Value *condition)
 static bool chooses(const Flow *flow, const Op *op)
 {
     const bool joins = op->code == OP_and || op->code == OP_or;
-    if (op->code == OP_select) return is_choice(flow, op->operands[0]);
+    if (op->code == OP_select) return is_choice(flow, operand(op, condition));
     return joins && op->results[0].type->dtype == DTYPE_b1;
 }
 
@@ -210,7 +212,7 @@ static Use use_of(Op *op, const Type *memory, Value *const *indices)
 static void visit_part(Pass *pass, Op *op, Op *view)
 {
     const Attr *dims = op_attr(view, ATTR_dims);
-    Use use = use_of(op, view->operands[0]->type, view->operands + 1);
+    Use use = use_of(op, operand(view, tile)->type, operand_list(view, offsets));
     for (int i = 0; i < dims->count; i++)
         use.span[dims->integers[i]] = view->results[0].type->shape[i];
     if (is_open(pass, &use)) op_set_int(view, ATTR_watched, 1);
@@ -224,20 +226,20 @@ static void visit_parts(Pass *pass, Op *op)
         while (view && (view->code == OP_shared_view || view->code == OP_shared_reshape ||
                         view->code == OP_shared_peer)) {
             if (view->code == OP_shared_view) visit_part(pass, op, view);
-            view = view->operands[0]->op;
+            view = operand(view, tile)->op;
         }
     }
 }
 
 static void visit_index(Pass *pass, Op *op)
 {
-    const Value *extent = op->operands[1];
+    const Value *extent = operand(op, extent);
     int64_t known;
     if (!value_constant(extent, &known) || known < 0) return;
     const Type memory = {.kind = TYPE_TILE, .rank = 1, .shape = {known}};
     const Use use = use_of(op, &memory, op->operands);
     if (is_open(pass, &use) || !pass->good) return;
-    value_replace(op->results, op->operands[0]);
+    value_replace(op->results, operand(op, index));
     op_erase(op);
 }
 
@@ -247,15 +249,14 @@ static void visit(Op *op, void *context)
     visit_parts(pass, op);
     if (op->code == OP_check_index) {
         visit_index(pass, op);
-    } else if (op_is_scattered(op) && is_own_memory(op->operands[0]->type) &&
+    } else if (op_is_scattered(op) && is_own_memory(operand(op, memory)->type) &&
                !op_int(op, ATTR_lenient, 0)) {
-        Use use = use_of(op, op->operands[0]->type, op->operands + scattered_first(op));
+        Use use = use_of(op, operand(op, memory)->type, op->operands + scattered_first(op));
         use.tile = scattered_value(op)->type;
         use.mask = scattered_mask(op);
         if (is_open(pass, &use)) op_set_int(op, ATTR_watched, 1);
-    } else if (op_is_element(op) && is_own_memory(op->operands[0]->type)) {
-        const int first = op->operand_count - op->operands[0]->type->rank;
-        const Use use = use_of(op, op->operands[0]->type, op->operands + first);
+    } else if (op_is_element(op) && is_own_memory(operand(op, memory)->type)) {
+        const Use use = use_of(op, operand(op, memory)->type, operand_list(op, indices));
         is_open(pass, &use);
     }
 }

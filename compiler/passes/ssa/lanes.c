@@ -46,7 +46,7 @@ static bool is_own(const Lanes *lanes, const Op *op)
     case OP_check: return true;
     case OP_element_load: return differs(lanes, op, &op->results[0]);
     case OP_element_store:
-        return op->operands[0]->type->kind != TYPE_LOCAL && !op_int(op, ATTR_once, 0) &&
+        return operand(op, memory)->type->kind != TYPE_LOCAL && !op_int(op, ATTR_once, 0) &&
                !op_int(op, ATTR_idle, 0);
     case OP_element_atomic: return !op_int(op, ATTR_once, 0);
     default: return false;
@@ -144,7 +144,8 @@ static void take_apart(Lanes *lanes, Op *op)
     lanes->own = (OpVec){0};
     lanes->agreement = analysis_uniformity(lanes->context);
     collect(lanes, op->regions[0]);
-    for (size_t i = 0; i < lanes->own.count; i++) guard(lanes, lanes->own.data[i], op->operands[0]);
+    for (size_t i = 0; i < lanes->own.count; i++)
+        guard(lanes, lanes->own.data[i], operand(op, condition));
     dissolve(op);
     analysis_invalidate(lanes->context);
 }

@@ -35,7 +35,7 @@ static bool way_depends(const Dependence *dependence, const Op *control)
     for (int i = 0; i < deciders; i++)
         if (map_has(&dependence->values, control->operands[i])) return true;
     return control->code == OP_while &&
-           map_has(&dependence->values, region_terminator(control->regions[0])->operands[0]);
+           map_has(&dependence->values, operand(region_terminator(control->regions[0]), condition));
 }
 
 static bool is_parted(const Dependence *dependence, const Op *op)
@@ -73,7 +73,8 @@ static void follow(Op *op, void *context)
         !(op->code == OP_var_set && is_parted(dependence, op)))
         return;
     for (int i = 0; i < op->result_count; i++) add(dependence, &op->results[i]);
-    if (op->code == OP_var_set || op->code == OP_element_store) add(dependence, op->operands[0]);
+    if (op->code == OP_var_set) add(dependence, operand(op, variable));
+    if (op->code == OP_element_store) add(dependence, operand(op, memory));
 }
 
 static void settle(Op *op, void *context)

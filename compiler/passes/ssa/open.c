@@ -36,8 +36,8 @@ static bool uses_inside(const Op *op, const Value *value)
 /* The next product adds to what this one makes, as the tensor core does by itself. */
 static bool continues(const Op *next, const Value *sum)
 {
-    return is_open(next) && next->operands[2] == sum && next->operands[0] != sum &&
-           next->operands[1] != sum;
+    return is_open(next) && operand(next, c) == sum && operand(next, a) != sum &&
+           operand(next, b) != sum;
 }
 
 /* Which operand from `first` on is the sum, as which alone the op uses it; -1: none. */

@@ -86,7 +86,7 @@ static void put_in_place(Value *read, Value *made)
 {
     if (read == made) return;
     value_replace(read, made);
-    op_set_operand(made->op, 1, read);
+    op_set_operand(made->op, operand_index(made->op, a), read);
 }
 
 /* Sums of 32 bits that wrap are below 0. */
@@ -114,7 +114,7 @@ static void choose_loaded(FactTable *facts, Op *op)
     Builder after = builder_after(op);
     Inside inside = {.builder = &after, .tile = access.tile};
     find_inside_tile(&inside, facts, &access);
-    put_in_place(access.value, chosen(&inside, op->operands[0]->op, access.value));
+    put_in_place(access.value, chosen(&inside, operand(op, view)->op, access.value));
 }
 
 /* Through registers, where it can be chosen. */
@@ -127,25 +127,25 @@ static void load_copied(FactTable *facts, Op *op)
     Inside inside = {.builder = &builder, .tile = tile};
     find_inside_tile(&inside, facts, &access);
     if (inside.mask == NULL) return;
-    Value *operands[1 + TYPE_RANK] = {op->operands[0]};
+    Value *operands[1 + TYPE_RANK] = {operand(op, view)};
     for (int d = 0; d < access.rank; d++) operands[1 + d] = access.offsets[d];
     Op *load = build_op(&builder, OP_load, 1 + access.rank, operands, 1, &tile);
     op_keep_attr(load, op, ATTR_dims);
     op_keep_attr(load, op, ATTR_bounds);
-    Value *value = chosen(&inside, op->operands[0]->op, load->results);
-    build_op(&builder, OP_shared_store, 2, (Value *[]){op->operands[1], value}, 0, NULL);
+    Value *value = chosen(&inside, operand(op, view)->op, load->results);
+    build_op(&builder, OP_shared_store, 2, (Value *[]){operand(op, tile), value}, 0, NULL);
     op_erase(op);
 }
 
 /* Of elements at indices of their own, or of one. */
 static void choose_read(FactTable *facts, Op *op, int first)
 {
-    const Op *view = op->operands[0]->op;
+    const Op *view = operand(op, memory)->op;
     Value *read = &op->results[0];
     Builder after = builder_after(op);
     Inside inside = {.builder = &after, .tile = type_is_tile(read->type) ? read->type : NULL};
-    for (int d = 0; d < op->operands[0]->type->rank; d++) {
-        Value *index = op->operands[first + d], *extent = view->operands[1 + d];
+    for (int d = 0; d < operand(op, memory)->type->rank; d++) {
+        Value *index = op->operands[first + d], *extent = operand_list(view, extents)[d];
         const Facts at = facts_of(facts, index), size = facts_of(facts, extent);
         const int bounds = (at.low >= 0 ? 0 : BOUND_LOW) | (at.high < size.low ? 0 : BOUND_HIGH);
         compare(&inside, index, extent, bounds);
@@ -155,7 +155,7 @@ static void choose_read(FactTable *facts, Op *op, int first)
 
 void outside_choose(FactTable *facts, Op *op)
 {
-    const Op *view = op->operands[0]->op;
+    const Op *view = op_memory(op)->op;
     if (view == NULL || view->code != OP_view ||
         (op_attr(view, ATTR_value) == NULL && op_attr(view, ATTR_number) == NULL))
         return;

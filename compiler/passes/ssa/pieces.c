@@ -21,8 +21,8 @@ typedef struct Pass {
 static bool is_place(const Pass *pass, const Op *op)
 {
     int64_t known;
-    return op && op->code == OP_mul && value_uncast(op->operands[0]) == pass->block &&
-           value_constant(op->operands[1], &known) && pass->tile && known == pass->tile->shape[0];
+    return op && op->code == OP_mul && value_uncast(operand(op, a)) == pass->block &&
+           value_constant(operand(op, b), &known) && pass->tile && known == pass->tile->shape[0];
 }
 
 /* One tile's shape for all. */
@@ -35,11 +35,10 @@ static bool has_shape(Pass *pass, const Type *tile)
 
 static bool is_access(Pass *pass, Op *op)
 {
-    const Value *view = op->operands[0];
-    const int first = op->code == OP_store ? 2 : 1;
-    const Type *tile = op->code == OP_store ? op->operands[1]->type : op->results[0].type;
+    const Value *view = operand(op, view);
+    const Type *tile = op->code == OP_store ? operand(op, value)->type : op->results[0].type;
     if (view->type->rank != 1 || !has_shape(pass, tile)) return false;
-    Op *place = op->operands[first]->op;
+    Op *place = operand(op, offsets)->op;
     if (!is_place(pass, place) || (pass->place && place != pass->place)) return false;
     pass->place = place;
     const int bits = dtype_memory_bits(view->type->dtype);
@@ -110,11 +109,12 @@ static void cut(Pass *pass, int64_t pieces)
                   "%lld blocks share a tile, whose elements have nothing to do with each other",
                   (long long)pieces);
     Builder host = builder_before(pass->launch), at = builder_before(pass->place);
-    Value *grid = pass->launch->operands[0];
+    Value *grid = operand(pass->launch, x);
     if (dtype_bits(grid->type->dtype) < 32) grid = build_cast(&host, DTYPE_i32, grid);
-    op_set_operand(pass->launch, 0,
+    op_set_operand(pass->launch, operand_index(pass->launch, x),
                    build2(&host, OP_mul, grid, build_const(&host, grid->type->dtype, pieces)));
-    op_set_operand(pass->place, 1, build_const(&at, pass->place->operands[1]->type->dtype, size));
+    op_set_operand(pass->place, operand_index(pass->place, b),
+                   build_const(&at, operand(pass->place, b)->type->dtype, size));
     for (Op *op = launch_region(pass->launch)->first; op; op = op->next)
         if (op->result_count && op->results[0].type->kind == TYPE_TILE)
             op->results[0].type =

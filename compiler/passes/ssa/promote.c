@@ -88,7 +88,7 @@ static void collect_op(Op *op, void *context)
     Arena *arena = collection->promotion->kernel->arena;
     if (op->code == OP_var) map_set(arena, &collection->inner, op->results, op);
     if (op->code != OP_var_set) return;
-    Value *variable = op->operands[0];
+    Value *variable = operand(op, variable);
     if (map_has(&collection->inner, variable) || map_has(&collection->seen, variable)) return;
     map_set(arena, &collection->seen, variable, variable);
     vec_push(arena, &collection->set, variable);
@@ -216,8 +216,8 @@ static void set_variable(Promotion *promotion, Builder *builder, Value *variable
 static void collect_anchor(Op *op, void *context)
 {
     Promotion *promotion = context;
-    if (op->code != OP_anchor || op->operands[0]->type->kind != TYPE_VAR) return;
-    map_set(promotion->kernel->arena, &promotion->anchors, op->operands[0], op);
+    if (op->code != OP_anchor || operand(op, tile)->type->kind != TYPE_VAR) return;
+    map_set(promotion->kernel->arena, &promotion->anchors, operand(op, tile), op);
     op_erase(op); /* stays readable: it is the arena's */
 }
 
@@ -227,14 +227,14 @@ static bool promote_op(Promotion *promotion, Op *op)
     Builder builder = builder_before(op);
     switch ((int)op->code) {
     case OP_var:
-        if (op->operand_count) set_variable(promotion, &builder, op->results, op->operands[0]);
+        if (op->operand_count) set_variable(promotion, &builder, op->results, operand(op, init));
         return true; /* erased at the end, when nothing names it */
     case OP_var_set:
-        set_variable(promotion, &builder, op->operands[0], op->operands[1]);
+        set_variable(promotion, &builder, operand(op, variable), operand(op, value));
         op_erase(op);
         return true;
     case OP_var_get: {
-        Value *value = variable_value(promotion, op->operands[0], &builder);
+        Value *value = variable_value(promotion, operand(op, variable), &builder);
         if (!value) return false;
         map_set(arena, &promotion->replaced, op->results, value);
         op_erase(op);

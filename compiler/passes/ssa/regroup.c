@@ -67,7 +67,7 @@ static bool is_own(const Op *op)
 static bool is_declared(const Op *op)
 {
     return op->code == OP_shared_alloc ||
-           (op->code == OP_anchor && op->operands[0]->type->kind == TYPE_SHARED);
+           (op->code == OP_anchor && operand(op, tile)->type->kind == TYPE_SHARED);
 }
 
 static bool is_variable_op(const Op *op)
@@ -85,12 +85,12 @@ static void note_tile(Op *op, void *context)
 {
     const TileSearch *search = context;
     Run *run = search->run;
-    if (!is_variable_op(op) || op->operands[0]->type->content->kind != TYPE_TILE) return;
-    TileUse *use = map_get(&run->tiles, op->operands[0]);
+    if (!is_variable_op(op) || operand(op, variable)->type->content->kind != TYPE_TILE) return;
+    TileUse *use = map_get(&run->tiles, operand(op, variable));
     if (!use) {
         use = arena_new_of(run->arena, TileUse);
         use->group = search->group;
-        map_set(run->arena, &run->tiles, op->operands[0], use);
+        map_set(run->arena, &run->tiles, operand(op, variable), use);
     }
     use->several |= !group_is_same(use->group, search->group);
     use->set |= op->code == OP_var_set;
@@ -181,9 +181,9 @@ static bool is_inner(const Run *run, const Value *variable)
 static void note_variables(Run *run, const Op *op)
 {
     if (is_group(op)) return;
-    if (op->code == OP_var_get) map_set(run->arena, &run->read, op->operands[0], run);
-    if (op->code == OP_var_set && !is_inner(run, op->operands[0]))
-        vec_push(run->arena, &run->set, op->operands[0]);
+    if (op->code == OP_var_get) map_set(run->arena, &run->read, operand(op, variable), run);
+    if (op->code == OP_var_set && !is_inner(run, operand(op, variable)))
+        vec_push(run->arena, &run->set, operand(op, variable));
     for (int i = 0; i < op->region_count; i++)
         for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
             note_variables(run, inner);
@@ -215,7 +215,8 @@ static void keep_only(const Run *run, Region *region, ThreadGroup group)
             op_erase(op);
             continue;
         }
-        const TileUse *use = op->code == OP_var_set ? map_get(&run->tiles, op->operands[0]) : NULL;
+        const TileUse *use =
+            op->code == OP_var_set ? map_get(&run->tiles, operand(op, variable)) : NULL;
         if (use && !group_is_same(use->group, group)) { /* which is alone in using it */
             op_erase(op);
             continue;
@@ -227,7 +228,8 @@ static void keep_only(const Run *run, Region *region, ThreadGroup group)
 static void use_other(Op *op, void *context)
 {
     Value *const *change = context; /* of a variable to another one */
-    if (is_variable_op(op) && op->operands[0] == change[0]) op_set_operand(op, 0, change[1]);
+    if (is_variable_op(op) && operand(op, variable) == change[0])
+        op_set_operand(op, operand_index(op, variable), change[1]);
 }
 
 typedef struct Seen {
@@ -238,7 +240,7 @@ typedef struct Seen {
 static void note_seen(Op *op, void *context)
 {
     Seen *seen = context;
-    if (is_variable_op(op)) map_set(seen->arena, &seen->variables, op->operands[0], op);
+    if (is_variable_op(op)) map_set(seen->arena, &seen->variables, operand(op, variable), op);
 }
 
 /* A tile that nothing else uses, and that the group sets before it reads it, is the group's own. */
@@ -246,7 +248,7 @@ static void own_tiles(const Run *run, Region *region)
 {
     Seen seen = {.arena = run->arena};
     for (Op *op = region->first; op; op = op->next) {
-        Value *variable = op->code == OP_var_set ? op->operands[0] : NULL;
+        Value *variable = op->code == OP_var_set ? operand(op, variable) : NULL;
         const bool is_first = variable && !map_has(&seen.variables, variable);
         op_visit(op, note_seen, &seen);
         if (!is_first || variable->type->content->kind != TYPE_TILE) continue;
@@ -264,7 +266,7 @@ static Region *build_group(const Run *run, const Op *first)
     Map copies = {0};
     Builder at = builder_after(run->last);
     at.span = first->span;
-    Value *inside = op_clone(&at, first->operands[0]->op, &copies)->results;
+    Value *inside = op_clone(&at, operand(first, condition)->op, &copies)->results;
     Op *branch = build_op(&at, OP_if, 1, &inside, 0, NULL);
     Builder members = builder_at_end(branch->regions[0], at.span),
             others = builder_at_end(branch->regions[1], at.span);

@@ -142,11 +142,11 @@ static bool is_commutative(OpCode code)
 /* Constants to the right, so that the identities and find_equal see one form. */
 static void order_operands(Op *op)
 {
-    if (!is_commutative(op->code) || !op->operands[0]->op || op->operands[0]->op->code != OP_const)
+    if (!is_commutative(op->code) || !operand(op, a)->op || operand(op, a)->op->code != OP_const)
         return;
-    Value *first = op->operands[0];
-    op_set_operand(op, 0, op->operands[1]);
-    op_set_operand(op, 1, first);
+    Value *first = operand(op, a);
+    op_set_operand(op, operand_index(op, a), operand(op, b));
+    op_set_operand(op, operand_index(op, b), first);
 }
 
 /* (x + c) + d = x + (c + d), and the like for *: how index arithmetic of inlined functions shrinks.
@@ -154,18 +154,18 @@ static void order_operands(Op *op)
 static Value *reassociate(Builder *builder, const Op *op)
 {
     if (op->code != OP_add && op->code != OP_mul) return NULL;
-    const Op *inner = op->operands[0]->op;
+    const Op *inner = operand(op, a)->op;
     int64_t outer_constant, inner_constant;
-    if (!inner || inner->code != op->code || !value_constant(op->operands[1], &outer_constant) ||
-        !value_constant(inner->operands[1], &inner_constant))
+    if (!inner || inner->code != op->code || !value_constant(operand(op, b), &outer_constant) ||
+        !value_constant(operand(inner, b), &inner_constant))
         return NULL;
-    Value *constant = build2(builder, op->code, inner->operands[1], op->operands[1]);
-    return build2(builder, op->code, inner->operands[0], constant);
+    Value *constant = build2(builder, op->code, operand(inner, b), operand(op, b));
+    return build2(builder, op->code, operand(inner, a), constant);
 }
 
 static Value *identity_with_constant(const Op *op)
 {
-    Value *a = op->operands[0], *b = op->operands[1];
+    Value *a = operand(op, a), *b = operand(op, b);
     switch ((int)op->code) {
     case OP_add:
     case OP_sub:
@@ -185,18 +185,20 @@ static Value *identity_with_constant(const Op *op)
 
 static Value *identity(Builder *builder, Op *op)
 {
-    if (op->code == OP_cast && op->operands[0]->type == op->results[0].type) return op->operands[0];
-    if (op->code == OP_convert && op->operands[0]->type == op->results[0].type)
-        return op->operands[0];
+    if (op->code == OP_cast && operand(op, a)->type == op->results[0].type) return operand(op, a);
+    if (op->code == OP_convert && operand(op, a)->type == op->results[0].type)
+        return operand(op, a);
     if (op->code == OP_select) {
-        if (op->operands[1] == op->operands[2]) return op->operands[1];
+        if (operand(op, a) == operand(op, b)) return operand(op, a);
         int64_t constant;
-        return value_constant(op->operands[0], &constant) ? op->operands[constant ? 1 : 2] : NULL;
+        return value_constant(operand(op, condition), &constant)
+                   ? (constant ? operand(op, a) : operand(op, b))
+                   : NULL;
     }
     if (op->operand_count != 2 || op->result_count != 1 || !(op_info(op->code)->traits & ELEM))
         return NULL;
     order_operands(op);
-    if (dtype_is_float(op->operands[0]->type->dtype) || !type_is_scalar(op->results[0].type))
+    if (dtype_is_float(operand(op, a)->type->dtype) || !type_is_scalar(op->results[0].type))
         return NULL;
     Value *value = identity_with_constant(op);
     return value ? value : reassociate(builder, op);
@@ -228,7 +230,7 @@ static bool run_once(Simplifier *simplifier, Op *loop)
     if (simplifier->kernel->stage != STAGE_THREADED || loop_trips(loop) != 1) return false;
     for (int i = 0; i < body->argument_count; i++)
         map_set(simplifier->kernel->arena, &simplifier->replaced, body->arguments[i],
-                loop->operands[i ? 2 + i : 0]);
+                i ? operand_list(loop, init)[i - 1] : operand(loop, begin));
     inline_region(simplifier, loop, body);
     return true;
 }
@@ -236,18 +238,19 @@ static bool run_once(Simplifier *simplifier, Op *loop)
 static bool decide(Simplifier *simplifier, Op *op)
 {
     int64_t begin, end;
-    if (op->code == OP_if && value_constant(op->operands[0], &begin)) {
+    if (op->code == OP_if && value_constant(operand(op, condition), &begin)) {
         inline_region(simplifier, op, op->regions[begin ? 0 : 1]);
         return true;
     }
     if (op->code != OP_for) return false;
     if (run_once(simplifier, op)) return true;
-    if (!value_constant(op->operands[0], &begin) || !value_constant(op->operands[1], &end) ||
-        begin < end || op->operands[0]->type->dtype == DTYPE_u64) /* constants have a sign here */
+    if (!value_constant(operand(op, begin), &begin) || !value_constant(operand(op, end), &end) ||
+        begin < end ||
+        operand(op, begin)->type->dtype == DTYPE_u64) /* constants have a sign here */
         return false;
     for (int i = 0; i < op->result_count; i++)
         map_set(simplifier->kernel->arena, &simplifier->replaced, &op->results[i],
-                op->operands[3 + i]);
+                operand_list(op, init)[i]);
     op_erase(op);
     return true;
 }
@@ -419,7 +422,7 @@ static void narrow_loop(Simplifier *simplifier, Op *loop, int index)
     VEC(const Type *) types = {0};
     for (int i = 0; i < loop->result_count; i++)
         if (i != index) vec_push(arena, &types, loop->results[i].type);
-    op_remove_operand(loop, 3 + index);
+    op_remove_operand(loop, operand_index(loop, init) + index);
     Op *narrow =
         op_rebuild(loop, loop->operand_count, loop->operands, (int)types.count, types.data);
     remove_argument(narrow->regions[0], 1 + index);
@@ -456,9 +459,10 @@ static void forward_invariants(Simplifier *simplifier, Op *loop)
         if (yield->operands[i] != argument || map_has(&simplifier->replaced, argument)) continue;
         bool used = loop->results[i].scratch || (size_t)argument->scratch > 1;
         if (!used) continue;
-        map_set(simplifier->kernel->arena, &simplifier->replaced, argument, loop->operands[3 + i]);
+        map_set(simplifier->kernel->arena, &simplifier->replaced, argument,
+                operand_list(loop, init)[i]);
         map_set(simplifier->kernel->arena, &simplifier->replaced, &loop->results[i],
-                loop->operands[3 + i]);
+                operand_list(loop, init)[i]);
         simplifier->changed = true;
     }
 }

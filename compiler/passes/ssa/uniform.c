@@ -236,12 +236,12 @@ static void hoist_joint(Op *op, void *context)
 static bool is_for_first(const Op *op)
 {
     int64_t count;
-    const Op *condition = op->code == OP_if ? op->operands[0]->op : NULL;
+    const Op *condition = op->code == OP_if ? operand(op, condition)->op : NULL;
     if (!condition || condition->code != OP_cmp ||
         strcmp(op_attr(condition, ATTR_predicate)->text, "lt") != 0)
         return false;
-    const Op *index = condition->operands[0]->op;
-    return index && index->code == OP_thread_id && value_constant(condition->operands[1], &count) &&
+    const Op *index = operand(condition, a)->op;
+    return index && index->code == OP_thread_id && value_constant(operand(condition, b), &count) &&
            count > 0;
 }
 
@@ -283,7 +283,7 @@ static void settle_once(Op *op, void *context)
 {
     Uniform *uniform = context;
     if (!op_is_element(op) || !op_int(op, ATTR_once, 0)) return;
-    if (op->operands[0]->type->kind == TYPE_LOCAL || !all_agree(uniform, op)) {
+    if (operand(op, memory)->type->kind == TYPE_LOCAL || !all_agree(uniform, op)) {
         op_set_int(op, ATTR_once, 0);
         agree_anew(uniform); /* what followed from it may differ now */
     } else if (op->code == OP_element_atomic && op_threads(op).count > 1 &&

@@ -7,12 +7,12 @@
 
 static bool is_of(const Op *op, TypeKind memory)
 {
-    return (op_is_scattered(op) || op_is_element(op)) && op->operands[0]->type->kind == memory;
+    return (op_is_scattered(op) || op_is_element(op)) && operand(op, memory)->type->kind == memory;
 }
 
 bool hazard_is_signal_copy(const Op *op)
 {
-    return op->code == OP_tensor_copy && op->operands[2]->type->rank == 1;
+    return op->code == OP_tensor_copy && operand(op, barriers)->type->rank == 1;
 }
 
 bool hazard_is_shared(const Op *op)
@@ -41,14 +41,14 @@ bool hazard_writes(const Op *op)
 
 static const Layout *register_layout(const Op *op)
 {
-    return op->code != OP_shared_load && op->code != OP_gather ? op->operands[1]->type->layout
+    return op->code != OP_shared_load && op->code != OP_gather ? operand(op, value)->type->layout
                                                                : op->results[0].type->layout;
 }
 
 /* Each element at the place that it has in the tile itself. */
 static bool is_in_order(Op *op)
 {
-    const Value *memory = op->operands[0], *tile = scattered_value(op);
+    const Value *memory = operand(op, memory), *tile = scattered_value(op);
     const int first = scattered_first(op);
     if (memory->type->kind != TYPE_SHARED || scattered_mask(op) ||
         memory->type->rank != tile->type->rank)
@@ -68,11 +68,11 @@ static const Value *whole_of_slot(const Value *part)
 {
     const Op *view = part->op;
     if (!view || view->code != OP_shared_view) return NULL;
-    const Type *whole = view->operands[0]->type;
+    const Type *whole = operand(view, tile)->type;
     const Attr *dims = op_attr(view, ATTR_dims);
     for (int i = 0; i < dims->count; i++)
         if (part->type->shape[i] != whole->shape[dims->integers[i]]) return NULL;
-    return shared_root(part) == view->operands[0]->op ? view->operands[0] : NULL;
+    return shared_root(part) == operand(view, tile)->op ? operand(view, tile) : NULL;
 }
 
 static bool same_dims(const Op *a, const Op *b)
@@ -95,11 +95,6 @@ static bool same_places(const Value *a, const Value *b)
 
 /* ---- elements ---- */
 
-static int first_index(const Op *op)
-{
-    return op->code == OP_element_load ? 1 : op->code == OP_element_store ? 2 : 3;
-}
-
 /* The thread's index, with a number added or not: another one in each thread. */
 static bool is_own_index(const Value *index)
 {
@@ -107,9 +102,9 @@ static bool is_own_index(const Value *index)
     for (;;) {
         const Op *op = value_uncast(index)->op;
         if (!op || (op->code != OP_add && op->code != OP_sub) ||
-            !value_constant(op->operands[1], &number))
+            !value_constant(operand(op, b), &number))
             return op && op->code == OP_thread_id;
-        index = op->operands[0];
+        index = operand(op, a);
     }
 }
 
@@ -119,9 +114,10 @@ static bool elements_are_own(const Op *a, const Op *b)
     if (!op_is_element(a) || !op_is_element(b)) return false;
     if (op_int(a, ATTR_once, 0) && op_int(b, ATTR_once, 0)) return true;
     bool own = false;
-    if (a->operands[0] != b->operands[0] || !value_is_steady(a->operands[0])) return false;
-    for (int d = 0; d < a->operands[0]->type->rank; d++) {
-        const Value *x = a->operands[first_index(a) + d], *y = b->operands[first_index(b) + d];
+    if (operand(a, memory) != operand(b, memory) || !value_is_steady(operand(a, memory)))
+        return false;
+    for (int d = 0; d < operand(a, memory)->type->rank; d++) {
+        const Value *x = operand_list(a, indices)[d], *y = operand_list(b, indices)[d];
         if (x != y) return false;
         own |= is_own_index(x);
     }
@@ -153,7 +149,7 @@ static bool reads_or_writes_itself(const Op *op)
 static bool moves_matrices(const Sync *sync, const Op *op, OpCode code, TargetFeature feature)
 {
     return op->code == code &&
-           access_matrices(sync->target, feature, register_layout(op), op->operands[0]).possible;
+           access_matrices(sync->target, feature, register_layout(op), operand(op, tile)).possible;
 }
 
 static bool reads_matrices(const Sync *sync, const Op *op)
@@ -179,7 +175,7 @@ static bool is_private(const Sync *sync, Pending a, Op *b)
     if (reads_or_writes_itself(a.op) || reads_or_writes_itself(b)) return false;
     if (reads_matrices(sync, a.op) || reads_matrices(sync, b)) return false;
     const Layout *layout = register_layout(b);
-    return same_places(a.op->operands[0], b->operands[0]) && register_layout(a.op) == layout &&
+    return same_places(op_memory(a.op), op_memory(b)) && register_layout(a.op) == layout &&
            layout_replica_mask(layout) == 0 && a.group.begin == group.begin &&
            a.group.count == group.count && layout_threads(layout) == group.count;
 }
@@ -213,8 +209,8 @@ static bool same_bytes(const Sync *sync, Pending a, const Op *b, Tiles tiles)
 
 static bool same_memory(const Sync *sync, const Op *a, const Op *b)
 {
-    const Parameter *x = pointer_parameter(sync->kernel, a->operands[0]->op->operands[0]);
-    const Parameter *y = pointer_parameter(sync->kernel, b->operands[0]->op->operands[0]);
+    const Parameter *x = pointer_parameter(sync->kernel, operand(op_memory(a)->op, pointer));
+    const Parameter *y = pointer_parameter(sync->kernel, operand(op_memory(b)->op, pointer));
     return x == y || !x || !y;
 }
 
@@ -264,7 +260,7 @@ static bool reads_written(const Sync *sync, Pending earlier, Op *op)
     if (!scattered && !(op_is_access(earlier.op) && op_is_access(op))) return false;
     if (!scattered && access_is_apart(earlier.op, op)) return false;
     return earlier.group.begin == sync->group.begin && earlier.group.count == sync->group.count &&
-           pointer_parameter(sync->kernel, op->operands[0]->op->operands[0]) &&
+           pointer_parameter(sync->kernel, operand(op_memory(op)->op, pointer)) &&
            (scattered || !access_is_own(sync->facts, earlier.op, op, sync->group.count));
 }
 
@@ -315,6 +311,5 @@ bool hazard_within_parts(const Sync *sync, Pending earlier, const Op *op)
     const int64_t parts = op_int(op, ATTR_parts, 1);
     return parts > 1 && op_int(earlier.op, ATTR_parts, 1) == parts &&
            earlier.group.begin == sync->group.begin && earlier.group.count == sync->group.count &&
-           earlier.op->operands[earlier.op->code == OP_tensor_store] ==
-               op->operands[op->code == OP_tensor_store];
+           operand_given(earlier.op, tile) == operand_given(op, tile);
 }

@@ -53,7 +53,8 @@ static void *value_of(Arena *arena, Map *map, const void *key, size_t size)
 static Op *alike(const Sync *sync, Op *op)
 {
     if (!op_is_element(op) || !op_int(op, ATTR_once, 0)) return op;
-    Alikes *alikes = value_of(sync->arena, &sync->table->alike, op->operands[0], sizeof *alikes);
+    Alikes *alikes =
+        value_of(sync->arena, &sync->table->alike, operand(op, memory), sizeof *alikes);
     for (size_t i = 0; i < alikes->count; i++) {
         const Alike *other = &alikes->data[i];
         if (other->op->code == op->code && group_is_same(other->group, sync->group))
@@ -292,7 +293,7 @@ static bool signal(Pending *item, const void *context)
 {
     const Signal *signal = context;
     if (!item->under_way || !hazard_is_signal_copy(item->op) ||
-        item->op->operands[2] != signal->wait->operands[0])
+        operand(item->op, barriers) != operand(signal->wait, barriers))
         return true;
     item->under_way = false;
     item->group = signal->group;

@@ -355,7 +355,7 @@ static void find_partner(Op *op, void *context)
 {
     Partners *partners = context;
     if ((op->code != OP_signal_wait && op->code != OP_signal_meet) || partners->found) return;
-    partners->row = op->operands[0];
+    partners->row = operand(op, barriers);
     region_visit(partners->other->regions[0], find_use, partners);
 }
 
@@ -592,13 +592,13 @@ static void find_tensor_copy(Op *op, void *context)
 static bool is_claimed(const Overwritten *found, const Op *copy)
 {
     for (size_t i = 0; i < found->claims.count; i++)
-        if (found->claims.data[i]->operands[0] == copy->operands[2]) return true;
+        if (operand(found->claims.data[i], barriers) == operand(copy, barriers)) return true;
     return false;
 }
 
 static bool overwrites(const Overwritten *found, const Op *copy, const Op *read)
 {
-    const Value *tile = copy->operands[1];
+    const Value *tile = operand(copy, tile);
     const bool claimed = is_claimed(found, copy);
     for (int i = 0; i < read->operand_count; i++)
         if (hazard_same_memory(read->operands[i], tile) &&

@@ -29,7 +29,7 @@ static bool is_before_work(const Op *op)
     case OP_registers:
     case OP_local_base: return true;
     case OP_ld:
-    case OP_st: return is_own(op->operands[0]->type);
+    case OP_st: return is_own(operand(op, pointer)->type);
     default: return false;
     }
 }
@@ -41,7 +41,7 @@ static bool known_blocks(const Op *launch, int64_t *blocks)
     *blocks = 1;
     for (int d = 0; d < 3; d++) {
         int64_t extent;
-        if (!value_constant(launch->operands[d], &extent)) return false;
+        if (!value_constant(operand_list(launch, x)[d], &extent)) return false;
         *blocks *= extent < 0 ? 0 : extent < MANY_BLOCKS ? extent : MANY_BLOCKS;
         if (*blocks > MANY_BLOCKS) *blocks = MANY_BLOCKS;
     }
@@ -53,7 +53,7 @@ static Value *blocks_of_grid(Builder *builder, const Op *launch)
     Value *blocks = build_const(builder, DTYPE_i64, 1);
     for (int d = 0; d < 3; d++) {
         int64_t extent;
-        if (value_constant(launch->operands[d], &extent) && extent == 1) continue;
+        if (value_constant(operand_list(launch, x)[d], &extent) && extent == 1) continue;
         Value *wide = build_cast(builder, DTYPE_i64, build_of_grid(builder, OP_grid_dim, d));
         blocks = build2(builder, OP_mul, blocks, wide);
     }

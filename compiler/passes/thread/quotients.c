@@ -17,7 +17,7 @@ static const double LEAST = 0x1p-60, LEAST_DIVISOR = 1, MOST = 0x1p60;
 
 static bool divides_by(const Op *op, const Value *divisor)
 {
-    return op && op->code == OP_div && op->operands[1] == divisor;
+    return op && op->code == OP_div && operand(op, b) == divisor;
 }
 
 /* The divisions from `op` on that follow each other and have its divisor; one of what such a
@@ -25,10 +25,10 @@ static bool divides_by(const Op *op, const Value *divisor)
 static OpVec run_from(Arena *arena, Op *op)
 {
     OpVec run = {0};
-    Value *divisor = op->operands[1];
+    Value *divisor = operand(op, b);
     vec_push(arena, &run, op);
     for (op = op->next; op; op = op->next) {
-        const bool follows = divides_by(op, divisor) && !divides_by(op->operands[0]->op, divisor);
+        const bool follows = divides_by(op, divisor) && !divides_by(operand(op, a)->op, divisor);
         if (!follows && op->code != OP_const) break;
         if (follows) vec_push(arena, &run, op);
     }
@@ -58,9 +58,8 @@ static Value *extreme(Builder *at, Arena *arena, OpCode code, Value *const *valu
 static Value *are_fine(Builder *at, Arena *arena, const OpVec *run)
 {
     Value **sizes = arena_new_array(arena, Value *, run->count);
-    for (size_t i = 0; i < run->count; i++)
-        sizes[i] = build1(at, OP_abs, run->data[i]->operands[0]);
-    Value *divisor = build1(at, OP_abs, run->data[0]->operands[1]);
+    for (size_t i = 0; i < run->count; i++) sizes[i] = build1(at, OP_abs, operand(run->data[i], a));
+    Value *divisor = build1(at, OP_abs, operand(run->data[0], b));
     Value *fine = is_within(at, divisor, LEAST_DIVISOR, divisor, MOST);
     Value *least = extreme(at, arena, OP_min, sizes, run->count);
     Value *most = extreme(at, arena, OP_max, sizes, run->count);
@@ -75,11 +74,11 @@ static void build_yield(Builder *at, Value **values, size_t count)
 static void build_quick(Region *region, const OpVec *run, Value **values)
 {
     Builder at = builder_at_end(region, run->data[0]->span);
-    Value *divisor = run->data[0]->operands[1];
+    Value *divisor = operand(run->data[0], b);
     Value *inverse = build2(&at, OP_div, build_number(&at, DTYPE_f32, 1), divisor);
     Value *less = build1(&at, OP_neg, divisor);
     for (size_t i = 0; i < run->count; i++) {
-        Value *a = run->data[i]->operands[0], *quotient = build2(&at, OP_mul, a, inverse);
+        Value *a = operand(run->data[i], a), *quotient = build2(&at, OP_mul, a, inverse);
         Value *rest = build3(&at, OP_fma, quotient, less, a);
         values[i] = build3(&at, OP_fma, rest, inverse, quotient);
     }
@@ -90,7 +89,7 @@ static void build_plain(Region *region, const OpVec *run, Value **values)
 {
     Builder at = builder_at_end(region, run->data[0]->span);
     for (size_t i = 0; i < run->count; i++)
-        values[i] = build2(&at, OP_div, run->data[i]->operands[0], run->data[i]->operands[1]);
+        values[i] = build2(&at, OP_div, operand(run->data[i], a), operand(run->data[i], b));
     build_yield(&at, values, run->count);
 }
 

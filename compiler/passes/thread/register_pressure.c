@@ -37,14 +37,14 @@ static bool is_pure(const Op *op)
 static bool reads_shared(const Op *op)
 {
     return (op->code == OP_ld || op->code == OP_ldmatrix) &&
-           op->operands[0]->type->space == SPACE_SHARED;
+           operand(op, pointer)->type->space == SPACE_SHARED;
 }
 
 /* It neither writes shared memory nor waits for what does. */
 static bool leaves_shared(const Op *op)
 {
     return op_info(op->code)->traits & PURE || op->code == OP_ld || op->code == OP_ldmatrix ||
-           (op->code == OP_st && op->operands[0]->type->space == SPACE_GLOBAL);
+           (op->code == OP_st && operand(op, pointer)->type->space == SPACE_GLOBAL);
 }
 
 static bool may_move(const Nearby *nearby, const Op *op)

@@ -90,7 +90,7 @@ static int choose_moves(Seldom *seldom)
 {
     OpVec *moves = &seldom->moves;
     for (size_t i = 0; i < seldom->run.count; i++)
-        note_use(seldom, seldom->run.data[i]->operands[2]);
+        note_use(seldom, operand(seldom->run.data[i], b));
     for (size_t i = 0; i < moves->count; i++)
         for (int k = 0; k < moves->data[i]->operand_count; k++)
             note_use(seldom, moves->data[i]->operands[k]);
@@ -133,7 +133,7 @@ static Op *build_choice(const Seldom *seldom, const ValueVec *conditions)
     for (size_t i = 0; i < count; i++) types[i] = seldom->run.data[i]->results[0].type;
     Op *branch = build_op(&at, OP_if, 1, &none, (int)count, types);
     for (size_t i = 0; i < count; i++) {
-        quick[i] = seldom->run.data[i]->operands[1];
+        quick[i] = operand(seldom->run.data[i], a);
         chosen[i] = &seldom->run.data[i]->results[0];
     }
     build_yield(branch->regions[0], first->span, quick, count);
@@ -170,7 +170,7 @@ static Op *take_apart(const Seldom *seldom, const ValueVec *conditions)
 
 static bool is_choice(const Op *op)
 {
-    return op->code == OP_select && op->operands[0]->type->kind == TYPE_SCALAR;
+    return op->code == OP_select && operand(op, condition)->type->kind == TYPE_SCALAR;
 }
 
 static bool holds(const ValueVec *values, const Value *value)
@@ -199,9 +199,9 @@ static ValueVec find_run(Seldom *seldom, Op *op)
         if (op->code == OP_const) continue;
         if (needs_another(seldom, op)) break;
         part_of(op)->run = seldom->runs;
-        const bool is_old = holds(&conditions, op->operands[0]);
+        const bool is_old = holds(&conditions, operand(op, condition));
         if (!is_old && conditions.count == TOGETHER) continue;
-        if (!is_old) vec_push(seldom->arena, &conditions, op->operands[0]);
+        if (!is_old) vec_push(seldom->arena, &conditions, operand(op, condition));
         vec_push(seldom->arena, &seldom->run, op);
     }
     return conditions;
