@@ -112,7 +112,7 @@ LLVMValueRef gen_i32(const Gen *gen, int64_t value)
 LLVMValueRef gen_is_first_lane(Gen *gen)
 {
     LLVMValueRef thread = gen->machine->index(gen, OP_thread_id, 0);
-    LLVMValueRef lane = LLVMBuildAnd(gen->builder, thread, gen_i32(gen, gen->target->warp - 1), "");
+    LLVMValueRef lane = LLVMBuildAnd(gen->builder, thread, gen_i32(gen, WARP_SIZE - 1), "");
     return LLVMBuildICmp(gen->builder, LLVMIntEQ, lane, gen_i32(gen, 0), "");
 }
 

@@ -124,7 +124,7 @@ static void kernel_declare(Gen *gen, const char *symbol, int warps)
     LLVMTypeRef type = LLVMFunctionType(gen->types.nothing, types, (unsigned)count, false);
     gen->function = LLVMAddFunction(gen->module, symbol, type);
     LLVMSetFunctionCallConv(gen->function, PTX_KERNEL);
-    snprintf(threads, sizeof threads, "%d", warps * gen->target->warp);
+    snprintf(threads, sizeof threads, "%d", warps * WARP_SIZE);
     function_set_text(gen->function, "nvvm.maxntid", threads);
     function_set_text(gen->function, "nvvm.minctasm", "1");
     function_set_flag(gen->function, "nounwind");

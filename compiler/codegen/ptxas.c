@@ -330,7 +330,7 @@ static const char ONE_BLOCK[] = ".minnctapersm 1\n";
 static int blocks_to_try(const Codegen *codegen, const Image *image)
 {
     const ImageEntry *entry = image->entries;
-    const int threads = image->target->warp * (entry->warps > 0 ? entry->warps : 1);
+    const int threads = WARP_SIZE * (entry->warps > 0 ? entry->warps : 1);
     if (codegen->options.optimise == 0 || image->entry_count != 1 || entry->registers == 0 ||
         entry->spill_bytes > 0 || entry->persistent || entry_blocks(entry) > 1 ||
         entry->cooperative || image->in_order || strstr(image->ptx, "mma") != NULL)

@@ -4,7 +4,7 @@
 
 #include "ir/group.h"
 #include "ir/ir.h"
-#include "target/target.h"
+#include "target/cost.h"
 
 typedef struct PassContext {
     const Target *target;

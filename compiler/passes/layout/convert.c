@@ -2,10 +2,6 @@
  * and how those that move data between threads go through shared memory. */
 #include "passes/layout/layouts.h"
 
-/* A store through shared memory pays where a warp would touch less than a whole sector of memory at
- * a time. */
-enum { SECTOR_BYTES = 32 };
-
 /* ---- inserting ---- */
 
 /* The outermost place at which a value is known and which comes with `op`: before the loops that
@@ -125,14 +121,15 @@ static bool takes_room(Inference *inference, const Op *op)
     return true;
 }
 
+/* A store through shared memory pays where a warp would touch less than a whole sector of memory at
+ * a time. */
 static void fit_store(Inference *inference, Op *op)
 {
-    enum { SMALL = 32 };            /* elements that a warp stores at once, however they lie */
     if (op_attr(op, ATTR_tensor)) { /* else as it lies: no room is left for a conversion */
         store_by_tensor(inference, op);
         return;
     }
-    if (type_elements(op->operands[1]->type) <= SMALL ||
+    if (type_elements(op->operands[1]->type) <= COST_STORE_AS_IT_LIES ||
         !fits_in_shared(inference, op->operands[1]->type))
         return;
     const Layout *has = op->operands[1]->type->layout, *likes = propose_access(inference, op);

@@ -25,8 +25,6 @@
 
 #include <string.h>
 
-enum { REGISTER_BYTES = 128 }; /* of a tile a thread, that may go through registers */
-
 /* ---- what uses a tile ---- */
 
 bool ring_is_inside(const Op *op, const Region *region)
@@ -607,7 +605,7 @@ static bool goes_through_registers(const Op *copy)
 {
     const Type *tile = copy->operands[1]->type;
     const int64_t bytes = type_bytes(tile);
-    return is_in_loop(copy) && bytes <= (int64_t)REGISTER_BYTES * op_threads(copy).count;
+    return is_in_loop(copy) && bytes <= (int64_t)COST_COPY_BY_REGISTERS * op_threads(copy).count;
 }
 
 static void copy_through_registers(const Pass *pass, Op *copy)

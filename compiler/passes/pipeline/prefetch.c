@@ -68,7 +68,6 @@ static int64_t prefetch_room(const Op *loop)
 /* While it is being loaded: what comes in pieces smaller than a register has one for each. */
 static int64_t bytes_in_flight(Op *load)
 {
-    enum { REGISTER_BYTES = 4 };
     const Access access = access_of(load);
     const Layout *layout = access.tile->layout;
     const int dim = access_contiguous(&access);
