@@ -6,12 +6,15 @@
 
 /* What PTX says of every target. */
 enum {
-    WARP_SIZE = 32,          /* threads of a warp */
-    WARPGROUP_SIZE = 128,    /* threads of a warpgroup */
-    NAMED_BARRIERS = 16,     /* of a block; 0 is the whole block's */
-    REGISTER_BYTES = 4,      /* of a thread's register */
-    REGISTER_BITS = 32,      /* the same */
-    BANK_BYTES = 4,          /* of a bank of shared memory; the least that a cp.async copies */
+    WARP_SIZE = 32,           /* threads of a warp */
+    WARP_BITS = 5,            /* of a thread's index in its warp */
+    WARPGROUP_SIZE = 128,     /* threads of a warpgroup */
+    WARPGROUP_BITS = 7,       /* of a thread's index in its warpgroup */
+    MAX_BLOCK_THREADS = 1024, /* of a block, on every target */
+    NAMED_BARRIERS = 16,      /* of a block; 0 is the whole block's */
+    REGISTER_BYTES = 4,       /* of a thread's register */
+    REGISTER_BITS = 32,       /* the same */
+    CP_ASYNC_LEAST = 4,       /* bytes of a cp.async, at least */
     ACCESS_BYTES = 16,       /* of a thread's widest access of memory, and of its widest cp.async */
     SECTOR_BYTES = 32,       /* of global memory, that are read and written together */
     CACHE_LINE_BYTES = 128,  /* of L2: four sectors */

@@ -136,7 +136,7 @@ bool shared_parts_apart(Agreement *agreement, const Value *earlier, Round round,
 {
     const Value *whole = whole_of(earlier);
     if (!whole || whole_of(later) != whole) return false;
-    const ThreadGroup block = {0, 32 * launch_warps(op_enclosing(later->op, OP_launch))};
+    const ThreadGroup block = {0, WARP_SIZE * launch_warps(op_enclosing(later->op, OP_launch))};
     for (int d = 0; d < whole->type->rank; d++) {
         Slot a = slot_of(earlier->op->operands[1 + d]), b = slot_of(later->op->operands[1 + d]);
         if (slot_now(&a, round) &&

@@ -19,7 +19,8 @@ static bool has_equal_rounds(FactTable *facts, const Op *loop)
     const Op *launch = op_enclosing(loop, OP_launch), *first = value_uncast(loop->operands[0])->op;
     int64_t step;
     if (!launch || !first || first->code != OP_thread_id ||
-        !value_constant(loop->operands[2], &step) || step < (int64_t)launch_warps(launch) * 32)
+        !value_constant(loop->operands[2], &step) ||
+        step < (int64_t)launch_warps(launch) * WARP_SIZE)
         return false;
     return has_whole_steps(facts, loop->operands[1], step);
 }

@@ -2,7 +2,7 @@
  * cuTensorMapEncodeTiled), and how. */
 #include "passes/analysis/access.h"
 
-enum { UNIT_BYTES = 16 };
+#include "ir/mma.h"
 
 int tensor_unit(DType dtype)
 {
@@ -17,14 +17,14 @@ static bool has_map(FactTable *facts, const Access *access, int contiguous)
     const int64_t bits = dtype_memory_bits(access->view->dtype);
     const Parameter *parameter = pointer_parameter(access->op->parent->kernel, access->pointer);
     if (!parameter || parameter->is_workspace) return false; /* whose place is found later */
-    if (facts_of(facts, access->pointer).multiple % UNIT_BYTES != 0 ||
+    if (facts_of(facts, access->pointer).multiple % TMA_UNIT_BYTES != 0 ||
         !value_is_on_host(access->pointer))
         return false;
     for (int d = 0; d < access->rank; d++) {
         if (!value_is_on_host(access->extents[d]) || !value_is_on_host(access->strides[d]))
             return false;
         if (d != contiguous &&
-            facts_of(facts, access->strides[d]).multiple % (UNIT_BYTES * 8 / bits))
+            facts_of(facts, access->strides[d]).multiple % (TMA_UNIT_BYTES * 8 / bits))
             return false;
     }
     /* rows are whole units of the map, and boxes begin at one */
@@ -123,7 +123,7 @@ static bool is_alone(const Op *store)
 
 int32_t tensor_store_columns(const Type *tile)
 {
-    enum { ROW_BITS = 1024 };
+    enum { ROW_BITS = SWIZZLE_ROW_BYTES * 8 };
     const int bits = dtype_bits(tile->dtype);
     return tile->rank == 2 && bits >= 8 && tile->shape[1] % (ROW_BITS / bits) == 0 ? ROW_BITS / bits
                                                                                    : 0;
@@ -131,8 +131,7 @@ int32_t tensor_store_columns(const Type *tile)
 
 int32_t tensor_store_rows(const Type *tile, int threads)
 {
-    enum { GROUP = 128, GROUP_ROWS = 64 };
-    const int rows = threads / GROUP * GROUP_ROWS;
+    const int rows = threads / WARPGROUP_SIZE * WGMMA_ROWS;
     return rows && tile->shape[0] % rows == 0 ? rows : (int32_t)tile->shape[0];
 }
 

@@ -115,7 +115,7 @@ static bool fits_in_shared(const Inference *inference, const Type *tile)
 static bool takes_room(Inference *inference, const Op *op)
 {
     const int64_t bytes = type_bytes(op->operands[1]->type);
-    if (op_threads(op).count == 32 * launch_warps(op_enclosing(op, OP_launch))) return true;
+    if (op_threads(op).count == WARP_SIZE * launch_warps(op_enclosing(op, OP_launch))) return true;
     if (bytes > inference->room) return false;
     inference->room -= bytes;
     return true;
@@ -238,7 +238,7 @@ static void fit_atomic(Inference *inference, Op *op)
 {
     Value *old = &op->results[0];
     const Layout *layout = old->type->layout;
-    const int threads = inference->warps > 0 ? 32 * inference->warps : 1;
+    const int threads = inference->warps > 0 ? WARP_SIZE * inference->warps : 1;
     if (old->use_count == 0 ||
         (layout_replica_mask(layout) == 0 && layout_threads(layout) == threads))
         return;

@@ -241,7 +241,7 @@ static int word_elements(const Value *value)
     if (type->kind != TYPE_TILE || type->dtype == DTYPE_b1 || dtype_bits(type->dtype) >= 32)
         return 1;
     const int bits = dtype_bits(type->dtype), most = 8 * ACCESS_BYTES / bits;
-    int elements = 32 / bits;
+    int elements = REGISTER_BITS / bits;
     for (int d = 0; d < type->rank; d++) {
         const int run = layout_register_run(type->layout, d);
         if (run > elements) elements = run < most ? run : most;
@@ -448,7 +448,7 @@ static void lower_launch(Lower *lower, Op *launch)
     Op *copy = build_op(&before, OP_launch, launch->operand_count, launch->operands, 0, NULL);
     copy_attrs(launch, copy);
     lower->top = launch_region(copy);
-    lower->group = (ThreadGroup){0, 32 * launch_warps(launch)};
+    lower->group = (ThreadGroup){0, WARP_SIZE * launch_warps(launch)};
     lower->at = builder_at_end(lower->top, launch->span);
     lower_ops(lower, launch_region(launch));
     op_erase(launch);

@@ -471,9 +471,8 @@ static Op *slots_dot(const Pipeline *pipeline)
 
 static bool is_for_wgmma(const Pipeline *pipeline, const Op *dot)
 {
-    enum { SUMS = 128 /* a thread */ };
     return dot && wgmma_can(pipeline->pass->kernel, pipeline->pass->target, dot) &&
-           type_elements(dot->results[0].type) <= (int64_t)SUMS * op_threads(dot).count;
+           type_elements(dot->results[0].type) <= (int64_t)COST_SPLIT_SUMS * op_threads(dot).count;
 }
 
 /* Whether k goes along the tile's rows. */
@@ -493,9 +492,8 @@ static bool has_k_in_rows(const Op *dot, const Ring *ring)
  * threads tells the tensor unit, and the others wait for that at the next barrier. */
 static bool has_no_company(const Pipeline *pipeline, const Op *dot)
 {
-    enum { OTHERS = 64 /* registers of a thread beside its sums */ };
     const int64_t threads = op_threads(dot).count;
-    return 2 * (type_elements(dot->results[0].type) + OTHERS * threads) >
+    return 2 * (type_elements(dot->results[0].type) + COST_OTHER_REGISTERS_FMA * threads) >
            pipeline->pass->target->registers;
 }
 
@@ -561,13 +559,13 @@ static void build_pipeline(Pipeline *pipeline)
  * slot that it reads is filled again a round later. Registers that it reads could not be. */
 static void build_loop(Pipeline *pipeline)
 {
-    enum { SLOTS_ENOUGH = 4, SLOTS_ENOUGH_SPLIT = 3 };
     Op *any = slots_dot(pipeline), *dot = is_for_wgmma(pipeline, any) ? any : NULL;
     const bool splits = dot && can_split(pipeline, dot);
     const bool may_stay_open =
         dot && wgmma_fits(pipeline->pass->kernel, pipeline->pass->target, dot);
     pipeline->ahead = pipeline->stages - 1;
-    if (may_stay_open && pipeline->stages >= (splits ? SLOTS_ENOUGH_SPLIT : SLOTS_ENOUGH)) {
+    if (may_stay_open &&
+        pipeline->stages >= (splits ? COST_STAGES_IN_FLIGHT_SPLIT : COST_STAGES_IN_FLIGHT)) {
         pipeline->open = dot;
         pipeline->ahead--;
     }
