@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-    VARIANT_MULTIPLE = 16
+    VARIANT_MULTIPLE = ACCESS_BYTES
 }; /* of the aligned variant: bytes of an address, or the least value of an integer */
 
 /* ---- what a variant assumes ---- */

@@ -2,16 +2,14 @@
  * machine's registers, the first number in the lowest bits. */
 #include "codegen/llvm.h"
 
-enum { WORD = 32 };
-
 /* ---- vectors ---- */
 
 LLVMTypeRef gen_packed_type(const Gen *gen, const Type *vector)
 {
     const int bits = vector->count * dtype_bits(vector->dtype);
-    if (bits <= WORD) return LLVMIntTypeInContext(gen->context, (unsigned)bits);
-    CHECK(bits % WORD == 0);
-    return LLVMVectorType(gen->types.i32, (unsigned)(bits / WORD));
+    if (bits <= REGISTER_BITS) return LLVMIntTypeInContext(gen->context, (unsigned)bits);
+    CHECK(bits % REGISTER_BITS == 0);
+    return LLVMVectorType(gen->types.i32, (unsigned)(bits / REGISTER_BITS));
 }
 
 static LLVMValueRef shifted(Gen *gen, LLVMValueRef word, int bits, bool left)
@@ -25,9 +23,10 @@ static LLVMValueRef shifted(Gen *gen, LLVMValueRef word, int bits, bool left)
 LLVMValueRef gen_packed_get(Gen *gen, const Type *type, LLVMValueRef vector, int index)
 {
     const int bits = dtype_bits(type->dtype), at = index * bits;
-    if (type->count * bits > WORD)
-        vector = LLVMBuildExtractElement(gen->builder, vector, gen_i32(gen, at / WORD), "");
-    vector = shifted(gen, vector, at % WORD, false);
+    if (type->count * bits > REGISTER_BITS)
+        vector =
+            LLVMBuildExtractElement(gen->builder, vector, gen_i32(gen, at / REGISTER_BITS), "");
+    vector = shifted(gen, vector, at % REGISTER_BITS, false);
     LLVMTypeRef number = gen_dtype(gen, type->dtype);
     return LLVMTypeOf(vector) == number ? vector : LLVMBuildTrunc(gen->builder, vector, number, "");
 }
@@ -49,7 +48,7 @@ LLVMValueRef gen_packed_pack(Gen *gen, const Op *op)
 {
     const Type *type = op->results[0].type;
     LLVMTypeRef llvm = gen_packed_type(gen, type);
-    const int each = WORD / dtype_bits(type->dtype);
+    const int each = REGISTER_BITS / dtype_bits(type->dtype);
     if (type->count <= each) return pack_word(gen, op, 0, type->count, llvm);
     LLVMValueRef vector = LLVMGetPoison(llvm);
     for (int i = 0; i < type->count / each; i++)
@@ -273,7 +272,7 @@ static void cast_pairs(Gen *gen, const Type *from, Pairing *pairing, LLVMValueRe
 void emit_vec_cast(Gen *gen, const Op *op)
 {
     const Type *from = op->operands[0]->type, *to = op->results[0].type;
-    LLVMValueRef vector = gen_operand(gen, op, 0), results[WORD];
+    LLVMValueRef vector = gen_operand(gen, op, 0), results[REGISTER_BITS];
     Pairing pairing = {.to = to->dtype,
                        .bits = dtype_bits(from->dtype),
                        .count = from->count,

@@ -103,7 +103,7 @@ LLVMValueRef nvptx_shuffle(Gen *gen, const char *mode, LLVMValueRef word, LLVMVa
 /* Older machines have no instruction for it. */
 LLVMValueRef nvptx_elect(Gen *gen)
 {
-    if (!target_has(gen->target, HAS_CLUSTER)) return gen_is_first_lane(gen);
+    if (!target_has(gen->target, HAS_ELECT)) return gen_is_first_lane(gen);
     LLVMValueRef all = gen_i32(gen, -1);
     LLVMValueRef both = gen_intrinsic(gen, "llvm.nvvm.elect.sync", 0, NULL, 1, &all);
     return LLVMBuildExtractValue(gen->builder, both, 1, "");

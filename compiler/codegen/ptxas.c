@@ -200,14 +200,6 @@ void codegen_add_identity(Codegen *codegen, bool for_gpu, Buf *out)
     cache_add_file(out, for_gpu && codegen->ptxas != NULL ? codegen->ptxas : "");
 }
 
-/* Of fewer registers, for more blocks (below). */
-enum {
-    THREADS = 2048,     /* of a multiprocessor */
-    FEW_THREADS = 1024, /* below or at that, another block is worth it */
-    REGISTER_UNIT = 8,  /* by which a thread's registers are dealt out */
-    LEAST_PERCENT = 65  /* of the registers taken that must be left */
-};
-
 /* All that the cubin follows from. */
 static CacheKey cubin_key(Codegen *codegen, const char *const *arguments, const Image *image)
 {
@@ -215,7 +207,7 @@ static CacheKey cubin_key(Codegen *codegen, const char *const *arguments, const 
     cache_add_file(&made_from, codegen->ptxas);
     for (; *arguments != NULL; arguments++)
         buf_bytes(&made_from, *arguments, strlen(*arguments) + 1);
-    buf_printf(&made_from, "%d %d", FEW_THREADS, LEAST_PERCENT);
+    buf_printf(&made_from, "%d %d", COST_RETRY_THREADS, COST_RETRY_PERCENT);
     buf_bytes(&made_from, image->ptx, image->size);
     CacheKey key = cache_key(made_from.data, made_from.length);
     buf_free(&made_from);
@@ -335,12 +327,14 @@ static int blocks_to_try(const Codegen *codegen, const Image *image)
         entry->spill_bytes > 0 || entry->persistent || entry_blocks(entry) > 1 ||
         entry->cooperative || image->in_order || strstr(image->ptx, "mma") != NULL)
         return 0;
-    const int taken = (entry->registers + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
-    const int more = image->target->registers / (taken * threads) + 1;
-    const int left = image->target->registers / (more * threads) / REGISTER_UNIT * REGISTER_UNIT;
-    const bool room = more * threads <= THREADS && (more - 1) * threads <= FEW_THREADS &&
-                      more * (entry->shared_bytes + 1024) <= image->target->shared_bytes;
-    return room && left * 100 >= taken * LEAST_PERCENT ? more : 0;
+    const Target *target = image->target;
+    const int unit = target->register_unit, taken = (entry->registers + unit - 1) / unit * unit,
+              more = target->registers / (taken * threads) + 1,
+              left = target->registers / (more * threads) / unit * unit;
+    const bool room =
+        more * threads <= target->threads_per_sm && (more - 1) * threads <= COST_RETRY_THREADS &&
+        more * (entry->shared_bytes + target->shared_reserved) <= target->shared_bytes;
+    return room && left * 100 >= taken * COST_RETRY_PERCENT ? more : 0;
 }
 
 static char *with_blocks(Arena *arena, const char *ptx, int blocks)

@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "eval/eval.h"
 #include "eval/host.h"
+#include "target/cost.h"
 
 typedef struct Eval Eval;
 typedef struct Object Object;
@@ -430,11 +431,11 @@ typedef struct Staging { /* of the kernel that is being staged */
     Object *attributes;               /* what the kernel function set: blocks, warps */
     Span at;                          /* what asked for it */
     int64_t group_begin, group_count; /* the threads of the group at hand; count 0: all */
-    bool by_index; /* within an `if` by the thread's index that is a group */
+    bool by_index;                    /* within an `if` by the thread's index that is a group */
     struct {
         Value *row; /* NULL: it was not used */
         int64_t count;
-    } named[16]; /* barriers that the open launch knows by number */
+    } named[NAMED_BARRIERS]; /* barriers that the open launch knows by number */
     /* of the kernel function: after an error its other statements are still looked at */
     const Frame *frame;
     int failures; /* of its statements */
