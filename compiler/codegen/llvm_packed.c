@@ -1,6 +1,7 @@
 /* llvm_packed.c: numbers of less than a byte. A vector of them is the words that it fills in a
  * machine's registers, the first number in the lowest bits. */
 #include "codegen/llvm.h"
+#include "codegen/quirks.h"
 
 /* ---- vectors ---- */
 
@@ -80,7 +81,7 @@ static LLVMValueRef half_word(Gen *gen, uint32_t half)
  * on both machines, so that the emulator sees whether they are masked. */
 static LLVMValueRef two_bytes(Gen *gen, LLVMValueRef a, int low, LLVMValueRef b, int high)
 {
-    if (gen->machine == &nvptx_machine) {
+    if (gen->machine->has_ptx) {
         LLVMValueRef operands[3] = {a, b, gen_i32(gen, low | (4 + high) << 8)};
         return gen_intrinsic(gen, "llvm.nvvm.prmt", 0, NULL, 3, operands);
     }
@@ -94,7 +95,7 @@ static LLVMValueRef two_bytes(Gen *gen, LLVMValueRef a, int low, LLVMValueRef b,
 
 static LLVMValueRef masked(Gen *gen, LLVMValueRef word, uint32_t mask, uint32_t flip)
 {
-    if (gen->machine == &nvptx_machine) return nvptx_masked(gen, word, mask, flip);
+    if (gen->machine->has_ptx) return quirk_masked(gen, word, mask, flip);
     word = LLVMBuildAnd(gen->builder, word, gen_int(gen, gen->types.i32, mask), "");
     return LLVMBuildXor(gen->builder, word, gen_int(gen, gen->types.i32, flip), "");
 }
@@ -102,7 +103,7 @@ static LLVMValueRef masked(Gen *gen, LLVMValueRef word, uint32_t mask, uint32_t 
 /* Two bytes of a word, each below `above` in its half. */
 static LLVMValueRef two_bytes_below(Gen *gen, LLVMValueRef word, int low, int high, uint32_t above)
 {
-    if (gen->machine == &nvptx_machine) {
+    if (gen->machine->has_ptx) {
         LLVMValueRef operands[3] = {word, gen_i32(gen, above),
                                     gen_i32(gen, low | 4 << 4 | high << 8 | 4 << 12)};
         return gen_intrinsic(gen, "llvm.nvvm.prmt", 0, NULL, 3, operands);
@@ -134,7 +135,7 @@ static LLVMValueRef pair_scaled(Gen *gen, DType dtype, LLVMValueRef pair, const 
         numbers[i] = LLVMConstInt(gen->types.i32, low | high << 16, false);
     }
     for (int i = 0; i < 2; i++) numbers[i] = LLVMConstBitCast(numbers[i], type);
-    if (gen_is_native(gen, dtype) && gen->machine == &nvptx_machine) {
+    if (gen_is_native(gen, dtype) && gen->machine->has_ptx) {
         LLVMValueRef operands[3] = {pair, numbers[0], numbers[1]};
         pair = gen_intrinsic(gen, "llvm.fma", 1, &type, 3, operands);
     } else if (gen_is_native(gen, dtype)) {
@@ -224,7 +225,7 @@ static LLVMValueRef bytes_of(Gen *gen, DType from, const Pairing *pairing, int i
 {
     const bool is_e5m2 = from == DTYPE_f8e5m2;
     LLVMValueRef pair;
-    if (gen->machine == &nvptx_machine && target_has(gen->target, HAS_FP8_MMA)) {
+    if (gen->machine->has_ptx && target_has(gen->target, HAS_FP8_MMA)) {
         pair = shifted(gen, pairing->words[0], 8 * index, false);
         pair = LLVMBuildTrunc(gen->builder, pair, gen->types.i16, "");
         pair = gen_intrinsic(

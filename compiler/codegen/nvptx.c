@@ -7,34 +7,10 @@
 
 /* ---- inline PTX ---- */
 
-static LLVMValueRef build_asm(Gen *gen, LLVMTypeRef result, const char *text,
-                              const char *constraints, bool has_effects, int count,
-                              LLVMValueRef *arguments)
-{
-    LLVMTypeRef types[16];
-    CHECK(count <= 16);
-    for (int i = 0; i < count; i++) types[i] = LLVMTypeOf(arguments[i]);
-    LLVMTypeRef function = LLVMFunctionType(result, types, (unsigned)count, false);
-    LLVMValueRef code =
-        LLVMGetInlineAsm(function, text, strlen(text), constraints, strlen(constraints),
-                         has_effects, false, LLVMInlineAsmDialectATT, false);
-    return LLVMBuildCall2(gen->builder, function, code, arguments, (unsigned)count, "");
-}
-
 LLVMValueRef nvptx_asm(Gen *gen, LLVMTypeRef result, const char *text, const char *constraints,
                        int count, LLVMValueRef *arguments)
 {
-    return build_asm(gen, result, text, constraints, true, count, arguments);
-}
-
-/* One instruction, which ptxas does not make of two that have a constant each. */
-LLVMValueRef nvptx_masked(Gen *gen, LLVMValueRef word, uint32_t mask, uint32_t flip)
-{
-    enum { AND_XOR = (0xf0 & 0xcc) ^ 0xaa };
-    char text[64];
-    snprintf(text, sizeof text, "lop3.b32 $0, $1, 0x%x, 0x%x, 0x%x;", (unsigned)mask,
-             (unsigned)flip, AND_XOR);
-    return build_asm(gen, gen->types.i32, text, "=r,r", false, 1, &word);
+    return gen_asm(gen, result, text, constraints, true, count, arguments);
 }
 
 /* ---- special registers ---- */
@@ -116,6 +92,8 @@ LLVMValueRef nvptx_vote(Gen *gen, LLVMValueRef condition)
 }
 
 const Machine nvptx_machine = {
+    .emit = gen_op,
+    .has_ptx = true,
     .name = "nvptx",
     .has_f16 = true,
     .has_bf16 = true,

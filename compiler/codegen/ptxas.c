@@ -2,8 +2,8 @@
  * Without it the PTX text itself is embedded, and the driver assembles it. */
 #include "codegen/cache.h"
 #include "codegen/llvm.h"
+#include "codegen/quirks.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,32 +103,6 @@ static const char *read_report(Image *image, char *output)
     return fault;
 }
 
-/* ---- what it wrote ---- */
-
-static bool is_within(uint64_t offset, uint64_t bytes, size_t size)
-{
-    return offset <= size && bytes <= size - offset;
-}
-
-/* Where a disk is full, ptxas leaves the beginning of a cubin and ends well. */
-static bool is_whole(const char *cubin, size_t size)
-{
-    Elf64_Ehdr header;
-    if (size < SELFMAG) return false;
-    if (memcmp(cubin, ELFMAG, SELFMAG) != 0) return true;
-    if (size < sizeof header) return false;
-    memcpy(&header, cubin, sizeof header);
-    bool whole = is_within(header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr), size) &&
-                 is_within(header.e_phoff, (uint64_t)header.e_phnum * sizeof(Elf64_Phdr), size);
-    for (int i = 0; whole && i < header.e_shnum; i++) {
-        Elf64_Shdr section;
-        memcpy(&section, cubin + header.e_shoff + (size_t)i * sizeof section, sizeof section);
-        whole =
-            section.sh_type == SHT_NOBITS || is_within(section.sh_offset, section.sh_size, size);
-    }
-    return whole;
-}
-
 /* ---- what it gave before: the length of its report, the report, the cubin ---- */
 
 static bool take_cached(Codegen *codegen, const CacheKey *key, Image *image)
@@ -141,7 +115,7 @@ static bool take_cached(Codegen *codegen, const CacheKey *key, Image *image)
     if (length < sizeof report) return false;
     memcpy(&report, bytes, sizeof report);
     if (report > length - sizeof report) return false;
-    if (!is_whole(bytes + sizeof report + report, length - sizeof report - report)) return false;
+    if (!quirk_is_whole(bytes + sizeof report + report, length - sizeof report - report)) return false;
     read_report(image, arena_copy_text(arena, bytes + sizeof report, report));
     image->kind = IMAGE_CUBIN;
     image->bytes = bytes + sizeof report + report;
@@ -281,7 +255,7 @@ static const char *read_cubin(Arena *arena, const char *path, Image *image)
     size_t size = 0;
     const char *cubin = os_read_file(arena, path, &size);
     if (cubin == NULL) return "it wrote no cubin";
-    if (!is_whole(cubin, size))
+    if (!quirk_is_whole(cubin, size))
         return arena_printf(arena, "it wrote a part of the cubin, %zu bytes: is '%.*s' full?", size,
                             (int)(strrchr(path, '/') - path), path);
     image->kind = IMAGE_CUBIN;

@@ -9,39 +9,6 @@
 
 /* ---- values ---- */
 
-Value *lower_scalar(const Lower *lower, Value *old)
-{
-    Value *known = map_get(&lower->scalars, old);
-    if (known) return known;
-    CHECK(!old->op && !old->region); /* a parameter is the same in both programs */
-    return old;
-}
-
-Value **lower_tile(const Lower *lower, const Value *old)
-{
-    Value **registers = map_get(&lower->tiles, old);
-    CHECK(registers);
-    return registers;
-}
-
-static int register_count(const Value *value)
-{
-    return value->type->kind == TYPE_TILE ? layout_registers(value->type->layout) : 1;
-}
-
-Value **lower_new_tile(Lower *lower, const Value *old)
-{
-    CHECK(old->type->layout);
-    Value **registers = arena_new_array(lower->arena, Value *, register_count(old));
-    map_set(lower->arena, &lower->tiles, old, registers);
-    return registers;
-}
-
-Value *lower_build(Lower *lower, OpCode code, int count, Value *const *operands, const Type *type)
-{
-    return &build_op(&lower->at, code, count, operands, 1, &type)->results[0];
-}
-
 static const Type *register_type(const Lower *lower, const Value *old)
 {
     return old->type->kind == TYPE_TILE ? type_scalar(lower->kernel->types, old->type->dtype)
