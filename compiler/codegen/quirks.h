@@ -35,9 +35,11 @@ typedef LLVMValueRef ShiftBuilder(LLVMBuilderRef builder, LLVMValueRef a, LLVMVa
                                   const char *name);
 LLVMValueRef quirk_shift_wide(Gen *gen, ShiftBuilder *build, LLVMValueRef a, LLVMValueRef b);
 
-/* LLVM 22 moves what is computed for later to the start of the block behind a loop, before the wait
- * for the last wgmma; ptxas 13.0 then finds the sums read too early and has each wgmma wait for the
- * one before (C7514). So such waits go first. (early_sums.sh) */
+/* LLVM 22 moves what is computed before a loop and used behind it to the start of the block behind
+ * the loop, before the wait for the last wgmma (sunk_code.sh). ptxas then took the sums for read
+ * too early, had each wgmma wait for the one before (C7514), and the kernel was refused
+ * (tests/golden/codegen/transposed_result.sh): so such waits go first. With ptxas 13.0.88 no
+ * program of the tests shows that any more. */
 void quirk_last_waits_first(LLVMModuleRef module);
 
 /* ptxas 13.0 makes two LOP3 of (word & mask) ^ flip where both are constants; lop3.b32 takes both.
