@@ -117,6 +117,7 @@ $(BUILD)/libtile_emulator.a: $(EMULATOR_OBJ)
 
 NEEDS_base = base
 NEEDS_target = target base
+NEEDS_cost = target base
 NEEDS_syntax = syntax base
 NEEDS_ir = ir base
 NEEDS_dtype = ir base

@@ -3,8 +3,6 @@
 # most of its files.
 BEGIN {
     most = 8
-    limit["codegen"] = 19
-    limit["passes/lower"] = 16
 }
 
 {

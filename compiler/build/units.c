@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-    VARIANT_MULTIPLE = 16
+    VARIANT_MULTIPLE = ACCESS_BYTES
 }; /* of the aligned variant: bytes of an address, or the least value of an integer */
 
 /* ---- what a variant assumes ---- */
@@ -361,10 +361,16 @@ void put_text(Buf *out, const char *text)
     buf_bytes(out, text, strlen(text) + 1);
 }
 
+/* What no use was made of. */
+static unsigned features_left_out(const Target *target)
+{
+    return target_find(target->name)->features & ~target->features;
+}
+
 static void put_image(const Image *image, bool with_bytes, Buf *out)
 {
     put_text(out, image->target->name);
-    put_number(out, image->target->features);
+    put_number(out, features_left_out(image->target));
     put_number(out, image->kind);
     put_number(out, image->size);
     put_number(out, (uint64_t)image->entry_count);
@@ -446,14 +452,16 @@ static void take_entry(Taker *taker, ImageEntry *out)
     out->serialised = (int)taker_number(taker);
 }
 
-/* One of those asked for, by name, with the features that were made use of. */
+/* One of those asked for, by name, without the features that no use was made of. */
 static const Target *take_target(Taker *taker, const ArchList *archs)
 {
     const char *name = taker_text(taker);
-    const unsigned features = (unsigned)taker_number(taker);
-    for (size_t i = 0; name && i < archs->count; i++)
-        if (strcmp(archs->items[i].target->name, name) == 0)
-            return with_features(taker->session->arena, archs->items[i].target, features);
+    const unsigned left_out = (unsigned)taker_number(taker);
+    for (size_t i = 0; name && i < archs->count; i++) {
+        const Target *target = archs->items[i].target;
+        if (strcmp(target->name, name) == 0)
+            return with_features(taker->session->arena, target, target->features & ~left_out);
+    }
     taker->failed = true;
     return NULL;
 }

@@ -7,7 +7,7 @@
 #include <llvm-c/Types.h>
 
 #include "ir/ir.h"
-#include "target/target.h"
+#include "target/cost.h"
 
 typedef struct CodegenOptions {
     const char *host_triple; /* NULL: this machine's */

@@ -1,13 +1,10 @@
 /* debug.c: line tables, so that profilers and compute-sanitizer name the source. */
 #include "codegen/llvm.h"
+#include "codegen/quirks.h"
 
 #include <string.h>
 
 #include <llvm-c/DebugInfo.h>
-
-/* Full tables make ptxas refuse to optimise; LLVM's "directives only" has no name in the C
- * interface. */
-enum { DIRECTIVES_ONLY = 3, DWARF_ATE_END = 0 };
 
 struct Lines {
     LLVMDIBuilderRef builder;
@@ -45,7 +42,7 @@ void lines_function(Gen *gen, const Op *launch, const char *symbol)
     size_t length = strlen(symbol);
     LLVMMetadataRef file = LLVMDIBuilderCreateFile(lines->builder, path, strlen(path), "", 0);
     LLVMDIBuilderCreateCompileUnit(lines->builder, LLVMDWARFSourceLanguageC, file, "tilec", 5, true,
-                                   "", 0, 2, "", 0, (LLVMDWARFEmissionKind)DIRECTIVES_ONLY, 0,
+                                   "", 0, 2, "", 0, (LLVMDWARFEmissionKind)QUIRK_LINES_ONLY, 0,
                                    false, false, "", 0, "", 0);
     LLVMMetadataRef type =
         LLVMDIBuilderCreateSubroutineType(lines->builder, file, NULL, 0, LLVMDIFlagZero);

@@ -3,6 +3,7 @@
  * where the code goes on, and returns. (LLVM has coroutines of its own: to split one of some ten
  * thousand blocks takes it minutes, and what lives across a suspension is known here.) */
 #include "codegen/emulator.h"
+#include "codegen/quirks.h"
 
 #include <string.h>
 
@@ -285,6 +286,7 @@ void emu_attributes(LLVMValueRef function)
 }
 
 const Machine emulator_machine = {
+    .emit = gen_op,
     .name = "emulator",
     .has_f16 = true,
     .has_fma = true,
@@ -467,7 +469,7 @@ static void ramp_emit(Codegen *codegen, Kernel *kernel, LLVMModuleRef module, co
 }
 
 static const char emulator_passes[] =
-    "cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
+    "cgscc(inline),function(sroa,early-cse<memssa>," QUIRK_INSTCOMBINE ",simplifycfg,"
     "loop-mssa(loop-simplifycfg,licm,loop-rotate),dse,adce,simplifycfg),globaldce";
 static const char emulator_passes_quick[] = "globaldce";
 

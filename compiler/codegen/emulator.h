@@ -7,7 +7,6 @@
 
 #include <stddef.h>
 
-
 /* Of the image, all launches together. */
 typedef struct Sites {
     VEC(Site) items;

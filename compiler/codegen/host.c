@@ -160,6 +160,7 @@ static void maps_nothing(Gen *gen, const Op *op)
 }
 
 static const Machine maps_machine = {
+    .emit = gen_op,
     .name = "maps",
     .launch = maps_nothing,
     .require = maps_nothing,
@@ -171,6 +172,7 @@ static const Machine maps_machine = {
 
 /* Host regions hold scalar arithmetic alone. */
 const Machine host_machine = {
+    .emit = gen_op,
     .name = "host",
     .launch = host_launch,
     .require = host_refuse_unless,

@@ -1,5 +1,6 @@
 /* llvm.c: types, values and control flow: structured regions become basic blocks with phis. */
 #include "codegen/llvm.h"
+#include "codegen/quirks.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
@@ -112,7 +113,7 @@ LLVMValueRef gen_i32(const Gen *gen, int64_t value)
 LLVMValueRef gen_is_first_lane(Gen *gen)
 {
     LLVMValueRef thread = gen->machine->index(gen, OP_thread_id, 0);
-    LLVMValueRef lane = LLVMBuildAnd(gen->builder, thread, gen_i32(gen, gen->target->warp - 1), "");
+    LLVMValueRef lane = LLVMBuildAnd(gen->builder, thread, gen_i32(gen, WARP_SIZE - 1), "");
     return LLVMBuildICmp(gen->builder, LLVMIntEQ, lane, gen_i32(gen, 0), "");
 }
 
@@ -151,6 +152,19 @@ LLVMValueRef gen_intrinsic2(Gen *gen, const char *name, LLVMValueRef a, LLVMValu
     return gen_intrinsic(gen, name, 1, &type, 2, (LLVMValueRef[]){a, b});
 }
 
+LLVMValueRef gen_asm(Gen *gen, LLVMTypeRef result, const char *text, const char *constraints,
+                     bool has_effects, int count, LLVMValueRef *arguments)
+{
+    LLVMTypeRef types[16];
+    CHECK(count <= 16);
+    for (int i = 0; i < count; i++) types[i] = LLVMTypeOf(arguments[i]);
+    LLVMTypeRef function = LLVMFunctionType(result, types, (unsigned)count, false);
+    LLVMValueRef code =
+        LLVMGetInlineAsm(function, text, strlen(text), constraints, strlen(constraints),
+                         has_effects, false, LLVMInlineAsmDialectATT, false);
+    return LLVMBuildCall2(gen->builder, function, code, arguments, (unsigned)count, "");
+}
+
 void gen_words(Gen *gen, LLVMValueRef value, int count, LLVMValueRef *words)
 {
     LLVMTypeRef type =
@@ -186,10 +200,8 @@ void gen_at(Gen *gen, LLVMBasicBlockRef block)
  * The function of a thread that suspends begins anew at each resumption, and no LLVM value lives
  * from one to the next, but for those of the entry block. The stretch of code between two
  * suspensions is a segment; a value that is used in another segment than its own gets a slot of the
- * thread's frame and is loaded from there. A long stretch is cut into several: parts of LLVM take
- * the square of a block's length. */
-
-enum { SEGMENT_OPS = 300 };
+ * thread's frame and is loaded from there. A long stretch is cut into several
+ * (QUIRK_SEGMENT_OPS). */
 
 void gen_new_segment(Gen *gen)
 {
@@ -360,7 +372,7 @@ static bool region_suspends(const Gen *gen, const Region *region, int *count)
 {
     for (const Op *op = region->first; op != NULL; op = op->next) {
         if ((op_info(op->code)->traits & COOP) || op_gives_way(op) || loop_waits(gen, op) ||
-            ++*count > SEGMENT_OPS)
+            ++*count > QUIRK_SEGMENT_OPS)
             return true;
         for (int i = 0; i < op->region_count; i++)
             if (region_suspends(gen, op->regions[i], count)) return true;
@@ -386,8 +398,8 @@ void gen_region(Gen *gen, const Region *region)
     for (const Op *op = region->first; op != NULL; op = op->next) {
         gen->op = op;
         if (gen->lines != NULL) lines_at(gen, op);
-        if (may_cut && ++gen->segment_ops > SEGMENT_OPS) gen->machine->cut(gen);
-        gen_op(gen, op);
+        if (may_cut && ++gen->segment_ops > QUIRK_SEGMENT_OPS) gen->machine->cut(gen);
+        gen->machine->emit(gen, op);
     }
 }
 

@@ -22,6 +22,8 @@ typedef struct GenTypes {
 /* What differs between the machines that code is made for. */
 typedef struct Machine {
     const char *name;
+    void (*emit)(Gen *gen, const Op *op); /* the table of handlers */
+    bool has_ptx;                         /* inline PTX may be written */
     bool has_f16, has_bf16; /* LLVM's types; else they are 16-bit integers and computed in f32 */
     bool has_fma;           /* llvm.fma, trunc, floor and ceil need no library */
     unsigned spaces[SPACE_COUNT]; /* LLVM's address spaces */
@@ -106,6 +108,8 @@ typedef struct NvptxTarget {
 
 /* ---- codegen.c ---- */
 GenTypes gen_types_new(LLVMContextRef context);
+
+/* ---- module.c ---- */
 /* An empty module for the host, with its triple and data layout. */
 LLVMModuleRef host_module_new(Codegen *codegen, const char *name);
 void passes_on_module(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes);
@@ -160,6 +164,9 @@ LLVMValueRef gen_i32(const Gen *gen, int64_t value);
 LLVMValueRef gen_is_first_lane(Gen *gen); /* this thread of its warp */
 LLVMValueRef gen_bitcast(Gen *gen, LLVMValueRef value, LLVMTypeRef type);
 LLVMValueRef gen_offset(Gen *gen, LLVMValueRef pointer, int64_t bytes);
+/* Inline assembly, `constraints` as LLVM has them. */
+LLVMValueRef gen_asm(Gen *gen, LLVMTypeRef result, const char *text, const char *constraints,
+                     bool has_effects, int count, LLVMValueRef *arguments);
 /* A vector's or scalar's bits as 32-bit words and back (its size is a multiple of 4 bytes). */
 void gen_words(Gen *gen, LLVMValueRef value, int count, LLVMValueRef *words);
 LLVMValueRef gen_from_words(Gen *gen, int count, LLVMValueRef *words, LLVMTypeRef type);
@@ -212,8 +219,6 @@ void nvptx_prepare(Codegen *codegen);            /* of codegen_prepare */
 void nvptx_policy(Buf *text, const char *evict); /* a register `policy` */
 LLVMValueRef nvptx_asm(Gen *gen, LLVMTypeRef result, const char *text, const char *constraints,
                        int count, LLVMValueRef *arguments);
-/* (word & mask) ^ flip. */
-LLVMValueRef nvptx_masked(Gen *gen, LLVMValueRef word, uint32_t mask, uint32_t flip);
 
 /* ---- mma.c ---- */
 

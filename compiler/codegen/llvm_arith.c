@@ -2,6 +2,7 @@
  * gets the meaning that ops.def gives it; float types that a machine lacks are computed in f32 and
  * rounded. */
 #include "codegen/llvm.h"
+#include "codegen/quirks.h"
 
 #include <string.h>
 
@@ -243,21 +244,12 @@ static LLVMValueRef shift_fits(Gen *gen, LLVMValueRef b)
                          "");
 }
 
-typedef LLVMValueRef ShiftBuilder(LLVMBuilderRef builder, LLVMValueRef a, LLVMValueRef b,
-                                  const char *name);
-
 /* 0 where b is not less than the width. */
 static LLVMValueRef shift_logical(Gen *gen, ShiftBuilder *build, LLVMValueRef a, LLVMValueRef b)
 {
     LLVMTypeRef type = LLVMTypeOf(a);
-    if (LLVMGetIntTypeWidth(type) == 64 && LLVMIsAConstantInt(b) == NULL) {
-        /* In two halves: LLVM 22 takes a select around the shift for PTX's own clamping, whose
-         * amount it first cuts to 32 bits. */
-        LLVMValueRef amount = gen_intrinsic2(gen, "llvm.umin", b, gen_int(gen, type, 64));
-        LLVMValueRef half = LLVMBuildLShr(gen->builder, amount, gen_int(gen, type, 1), "");
-        LLVMValueRef rest = LLVMBuildSub(gen->builder, amount, half, "");
-        return build(gen->builder, build(gen->builder, a, half, ""), rest, "");
-    }
+    if (LLVMGetIntTypeWidth(type) == 64 && LLVMIsAConstantInt(b) == NULL)
+        return quirk_shift_wide(gen, build, a, b);
     LLVMValueRef zero = gen_int(gen, type, 0), fits = shift_fits(gen, b);
     LLVMValueRef amount = LLVMBuildSelect(gen->builder, fits, b, zero, "");
     return LLVMBuildSelect(gen->builder, fits, build(gen->builder, a, amount, ""), zero, "");
@@ -423,7 +415,7 @@ void emit_fma(Gen *gen, const Op *op)
             LLVMBuildAdd(gen->builder, LLVMBuildMul(gen->builder, x[0], x[1], ""), x[2], ""));
         return;
     }
-    if (dtype_bits(dtype) >= 32 || (gen->machine == &nvptx_machine && gen_is_native(gen, dtype))) {
+    if (dtype_bits(dtype) >= 32 || (gen->machine->has_ptx && gen_is_native(gen, dtype))) {
         LLVMTypeRef type = LLVMTypeOf(x[0]);
         gen_define_result(gen, op, gen_intrinsic(gen, "llvm.fma", 1, &type, 3, x));
         return;
@@ -478,7 +470,7 @@ void emit_cmp(Gen *gen, const Op *op)
 static const char *bound_intrinsic(const Gen *gen, const Op *op)
 {
     const Op *cmp = operand(op, condition)->op, *bound = operand(op, a)->op;
-    if (gen->machine != &nvptx_machine || cmp == NULL || cmp->code != OP_cmp ||
+    if (!gen->machine->has_ptx || cmp == NULL || cmp->code != OP_cmp ||
         operand(cmp, a) != operand(op, b) || operand(cmp, b) != operand(op, a) || bound == NULL ||
         bound->code != OP_const || op->results[0].type->kind != TYPE_SCALAR ||
         op->results[0].type->dtype != DTYPE_f32)

@@ -179,7 +179,7 @@ static LLVMValueRef f32_to_odd(Gen *gen, LLVMValueRef value)
 LLVMValueRef gen_from_f64(Gen *gen, DType to, LLVMValueRef value)
 {
     if (to == DTYPE_f64) return value;
-    if (to == DTYPE_f32 || (to == DTYPE_f16 && gen->machine == &nvptx_machine))
+    if (to == DTYPE_f32 || (to == DTYPE_f16 && gen->machine->has_ptx))
         return LLVMBuildFPTrunc(gen->builder, value, gen_dtype(gen, to), "");
     return gen_from_f32(gen, to, f32_to_odd(gen, value));
 }
@@ -241,7 +241,7 @@ static LLVMValueRef float_to_int(Gen *gen, DType from, DType to, LLVMValueRef va
 {
     bool is_signed = dtype_is_signed(to);
     if (from != DTYPE_f64) value = gen_to_f32(gen, from, value);
-    if (gen->machine == &nvptx_machine && from != DTYPE_f64 && dtype_bits(to) == 32)
+    if (gen->machine->has_ptx && from != DTYPE_f64 && dtype_bits(to) == 32)
         return gen_intrinsic(gen, is_signed ? "llvm.nvvm.f2i.rz" : "llvm.nvvm.f2ui.rz", 0, NULL, 1,
                              &value);
     LLVMTypeRef types[2] = {gen_dtype(gen, to), LLVMTypeOf(value)};

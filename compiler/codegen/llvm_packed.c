@@ -1,17 +1,16 @@
 /* llvm_packed.c: numbers of less than a byte. A vector of them is the words that it fills in a
  * machine's registers, the first number in the lowest bits. */
 #include "codegen/llvm.h"
-
-enum { WORD = 32 };
+#include "codegen/quirks.h"
 
 /* ---- vectors ---- */
 
 LLVMTypeRef gen_packed_type(const Gen *gen, const Type *vector)
 {
     const int bits = vector->count * dtype_bits(vector->dtype);
-    if (bits <= WORD) return LLVMIntTypeInContext(gen->context, (unsigned)bits);
-    CHECK(bits % WORD == 0);
-    return LLVMVectorType(gen->types.i32, (unsigned)(bits / WORD));
+    if (bits <= REGISTER_BITS) return LLVMIntTypeInContext(gen->context, (unsigned)bits);
+    CHECK(bits % REGISTER_BITS == 0);
+    return LLVMVectorType(gen->types.i32, (unsigned)(bits / REGISTER_BITS));
 }
 
 static LLVMValueRef shifted(Gen *gen, LLVMValueRef word, int bits, bool left)
@@ -25,9 +24,10 @@ static LLVMValueRef shifted(Gen *gen, LLVMValueRef word, int bits, bool left)
 LLVMValueRef gen_packed_get(Gen *gen, const Type *type, LLVMValueRef vector, int index)
 {
     const int bits = dtype_bits(type->dtype), at = index * bits;
-    if (type->count * bits > WORD)
-        vector = LLVMBuildExtractElement(gen->builder, vector, gen_i32(gen, at / WORD), "");
-    vector = shifted(gen, vector, at % WORD, false);
+    if (type->count * bits > REGISTER_BITS)
+        vector =
+            LLVMBuildExtractElement(gen->builder, vector, gen_i32(gen, at / REGISTER_BITS), "");
+    vector = shifted(gen, vector, at % REGISTER_BITS, false);
     LLVMTypeRef number = gen_dtype(gen, type->dtype);
     return LLVMTypeOf(vector) == number ? vector : LLVMBuildTrunc(gen->builder, vector, number, "");
 }
@@ -49,7 +49,7 @@ LLVMValueRef gen_packed_pack(Gen *gen, const Op *op)
 {
     const Type *type = op->results[0].type;
     LLVMTypeRef llvm = gen_packed_type(gen, type);
-    const int each = WORD / dtype_bits(type->dtype);
+    const int each = REGISTER_BITS / dtype_bits(type->dtype);
     if (type->count <= each) return pack_word(gen, op, 0, type->count, llvm);
     LLVMValueRef vector = LLVMGetPoison(llvm);
     for (int i = 0; i < type->count / each; i++)
@@ -81,7 +81,7 @@ static LLVMValueRef half_word(Gen *gen, uint32_t half)
  * on both machines, so that the emulator sees whether they are masked. */
 static LLVMValueRef two_bytes(Gen *gen, LLVMValueRef a, int low, LLVMValueRef b, int high)
 {
-    if (gen->machine == &nvptx_machine) {
+    if (gen->machine->has_ptx) {
         LLVMValueRef operands[3] = {a, b, gen_i32(gen, low | (4 + high) << 8)};
         return gen_intrinsic(gen, "llvm.nvvm.prmt", 0, NULL, 3, operands);
     }
@@ -95,7 +95,7 @@ static LLVMValueRef two_bytes(Gen *gen, LLVMValueRef a, int low, LLVMValueRef b,
 
 static LLVMValueRef masked(Gen *gen, LLVMValueRef word, uint32_t mask, uint32_t flip)
 {
-    if (gen->machine == &nvptx_machine) return nvptx_masked(gen, word, mask, flip);
+    if (gen->machine->has_ptx) return quirk_masked(gen, word, mask, flip);
     word = LLVMBuildAnd(gen->builder, word, gen_int(gen, gen->types.i32, mask), "");
     return LLVMBuildXor(gen->builder, word, gen_int(gen, gen->types.i32, flip), "");
 }
@@ -103,7 +103,7 @@ static LLVMValueRef masked(Gen *gen, LLVMValueRef word, uint32_t mask, uint32_t 
 /* Two bytes of a word, each below `above` in its half. */
 static LLVMValueRef two_bytes_below(Gen *gen, LLVMValueRef word, int low, int high, uint32_t above)
 {
-    if (gen->machine == &nvptx_machine) {
+    if (gen->machine->has_ptx) {
         LLVMValueRef operands[3] = {word, gen_i32(gen, above),
                                     gen_i32(gen, low | 4 << 4 | high << 8 | 4 << 12)};
         return gen_intrinsic(gen, "llvm.nvvm.prmt", 0, NULL, 3, operands);
@@ -135,7 +135,7 @@ static LLVMValueRef pair_scaled(Gen *gen, DType dtype, LLVMValueRef pair, const 
         numbers[i] = LLVMConstInt(gen->types.i32, low | high << 16, false);
     }
     for (int i = 0; i < 2; i++) numbers[i] = LLVMConstBitCast(numbers[i], type);
-    if (gen_is_native(gen, dtype) && gen->machine == &nvptx_machine) {
+    if (gen_is_native(gen, dtype) && gen->machine->has_ptx) {
         LLVMValueRef operands[3] = {pair, numbers[0], numbers[1]};
         pair = gen_intrinsic(gen, "llvm.fma", 1, &type, 3, operands);
     } else if (gen_is_native(gen, dtype)) {
@@ -225,7 +225,7 @@ static LLVMValueRef bytes_of(Gen *gen, DType from, const Pairing *pairing, int i
 {
     const bool is_e5m2 = from == DTYPE_f8e5m2;
     LLVMValueRef pair;
-    if (gen->machine == &nvptx_machine && target_has(gen->target, HAS_FP8_MMA)) {
+    if (gen->machine->has_ptx && target_has(gen->target, HAS_FP8_MMA)) {
         pair = shifted(gen, pairing->words[0], 8 * index, false);
         pair = LLVMBuildTrunc(gen->builder, pair, gen->types.i16, "");
         pair = gen_intrinsic(
@@ -273,7 +273,7 @@ static void cast_pairs(Gen *gen, const Type *from, Pairing *pairing, LLVMValueRe
 void emit_vec_cast(Gen *gen, const Op *op)
 {
     const Type *from = operand(op, vector)->type, *to = op->results[0].type;
-    LLVMValueRef vector = gen_operand(gen, op, vector), results[WORD];
+    LLVMValueRef vector = gen_operand(gen, op, vector), results[REGISTER_BITS];
     Pairing pairing = {.to = to->dtype,
                        .bits = dtype_bits(from->dtype),
                        .count = from->count,

@@ -44,7 +44,7 @@ Wgmma wgmma_of(const Op *op)
 uint64_t wgmma_descriptor(const Attr *operand)
 {
     const int64_t *fields = operand->integers;
-    const uint64_t mode = fields[SWIZZLE] == 128 ? 1 : fields[SWIZZLE] == 64 ? 2 : 3;
+    const uint64_t mode = fields[SWIZZLE] == SWIZZLE_ROW_BYTES ? 1 : fields[SWIZZLE] == 64 ? 2 : 3;
     return (uint64_t)(fields[LEADING] >> 4 & 0x3fff) << 16 |
            (uint64_t)(fields[STRIDE] >> 4 & 0x3fff) << 32 | mode << 62;
 }

@@ -7,34 +7,10 @@
 
 /* ---- inline PTX ---- */
 
-static LLVMValueRef build_asm(Gen *gen, LLVMTypeRef result, const char *text,
-                              const char *constraints, bool has_effects, int count,
-                              LLVMValueRef *arguments)
-{
-    LLVMTypeRef types[16];
-    CHECK(count <= 16);
-    for (int i = 0; i < count; i++) types[i] = LLVMTypeOf(arguments[i]);
-    LLVMTypeRef function = LLVMFunctionType(result, types, (unsigned)count, false);
-    LLVMValueRef code =
-        LLVMGetInlineAsm(function, text, strlen(text), constraints, strlen(constraints),
-                         has_effects, false, LLVMInlineAsmDialectATT, false);
-    return LLVMBuildCall2(gen->builder, function, code, arguments, (unsigned)count, "");
-}
-
 LLVMValueRef nvptx_asm(Gen *gen, LLVMTypeRef result, const char *text, const char *constraints,
                        int count, LLVMValueRef *arguments)
 {
-    return build_asm(gen, result, text, constraints, true, count, arguments);
-}
-
-/* One instruction, which ptxas does not make of two that have a constant each. */
-LLVMValueRef nvptx_masked(Gen *gen, LLVMValueRef word, uint32_t mask, uint32_t flip)
-{
-    enum { AND_XOR = (0xf0 & 0xcc) ^ 0xaa };
-    char text[64];
-    snprintf(text, sizeof text, "lop3.b32 $0, $1, 0x%x, 0x%x, 0x%x;", (unsigned)mask,
-             (unsigned)flip, AND_XOR);
-    return build_asm(gen, gen->types.i32, text, "=r,r", false, 1, &word);
+    return gen_asm(gen, result, text, constraints, true, count, arguments);
 }
 
 /* ---- special registers ---- */
@@ -65,7 +41,7 @@ LLVMValueRef nvptx_index(Gen *gen, OpCode code, int dim)
         return special_register(gen, grid[dim], dim == 0 ? 0x80000000u : 0x10000);
     const Op *launch = op_enclosing(gen->op, OP_launch);
     CHECK(launch != NULL);
-    uint64_t threads = (uint64_t)op_int(launch, ATTR_warps, 1) * (uint64_t)gen->target->warp;
+    uint64_t threads = (uint64_t)op_int(launch, ATTR_warps, 1) * (uint64_t)WARP_SIZE;
     return special_register(gen, "llvm.nvvm.read.ptx.sreg.tid.x", threads);
 }
 
@@ -103,7 +79,7 @@ LLVMValueRef nvptx_shuffle(Gen *gen, const char *mode, LLVMValueRef word, LLVMVa
 /* Older machines have no instruction for it. */
 LLVMValueRef nvptx_elect(Gen *gen)
 {
-    if (!target_has(gen->target, HAS_CLUSTER)) return gen_is_first_lane(gen);
+    if (!target_has(gen->target, HAS_ELECT)) return gen_is_first_lane(gen);
     LLVMValueRef all = gen_i32(gen, -1);
     LLVMValueRef both = gen_intrinsic(gen, "llvm.nvvm.elect.sync", 0, NULL, 1, &all);
     return LLVMBuildExtractValue(gen->builder, both, 1, "");
@@ -116,6 +92,8 @@ LLVMValueRef nvptx_vote(Gen *gen, LLVMValueRef condition)
 }
 
 const Machine nvptx_machine = {
+    .emit = gen_op,
+    .has_ptx = true,
     .name = "nvptx",
     .has_f16 = true,
     .has_bf16 = true,

@@ -1,10 +1,10 @@
 /* nvptx_kernel.c: the GPU: target machines, kernels, PTX text. */
 #include "codegen/llvm.h"
+#include "codegen/quirks.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 
 #include "abi.h"
@@ -32,15 +32,13 @@ static bool has_short_pointers(LLVMTargetMachineRef machine)
     return result;
 }
 
-/* Shared memory has 32-bit addresses. LLVM takes that as an option of the process, which may be
- * given once. */
+/* Shared memory has 32-bit addresses. */
 static LLVMTargetMachineRef machine_with_short_pointers(const Target *target, int ptx,
                                                         LLVMCodeGenOptLevel level)
 {
     LLVMTargetMachineRef machine = machine_make(target, ptx, level);
     if (has_short_pointers(machine)) return machine;
-    static const char *const options[] = {"tilec", "-nvptx-short-ptr"};
-    LLVMParseCommandLineOptions(2, options, NULL);
+    quirk_shorten_pointers();
     LLVMDisposeTargetMachine(machine);
     machine = machine_make(target, ptx, level);
     CHECK(has_short_pointers(machine));
@@ -124,7 +122,7 @@ static void kernel_declare(Gen *gen, const char *symbol, int warps)
     LLVMTypeRef type = LLVMFunctionType(gen->types.nothing, types, (unsigned)count, false);
     gen->function = LLVMAddFunction(gen->module, symbol, type);
     LLVMSetFunctionCallConv(gen->function, PTX_KERNEL);
-    snprintf(threads, sizeof threads, "%d", warps * gen->target->warp);
+    snprintf(threads, sizeof threads, "%d", warps * WARP_SIZE);
     function_set_text(gen->function, "nvvm.maxntid", threads);
     function_set_text(gen->function, "nvvm.minctasm", "1");
     function_set_flag(gen->function, "nounwind");
@@ -202,33 +200,18 @@ static const char *message_text(Codegen *codegen, char *message)
 /* What a kernel needs: values out of memory, common subexpressions, loops' invariants. default<O2>
  * gave the same PTX for matrix products and elementwise kernels, in up to a third more time. */
 #define PASSES_OF_LOOPS                                                                            \
-    "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"                 \
+    "function(sroa,early-cse<memssa>,simplifycfg," QUIRK_INSTCOMBINE ","                           \
     "loop-mssa(loop-simplifycfg,licm<no-allowspeculation>,loop-rotate,licm),simplifycfg,loop("     \
     "indvars),"
-#define PASSES_AFTER_LOOPS "gvn,instcombine<no-verify-fixpoint>,dse,adce,simplifycfg)"
+#define PASSES_AFTER_LOOPS "gvn," QUIRK_INSTCOMBINE ",dse,adce,simplifycfg)"
 static const char nvptx_passes[] = PASSES_OF_LOOPS PASSES_AFTER_LOOPS;
 /* Where a loop asks to be unrolled; the others are left to ptxas. */
 static const char nvptx_passes_unrolling[] = PASSES_OF_LOOPS
     "loop-unroll<no-partial;no-runtime;no-upperbound;no-peeling>," PASSES_AFTER_LOOPS;
 
-/* Some of these passes, and of those that select instructions, take time that grows with the square
- * of what a function has of one kind (comparisons of one value, sums, blocks), or nest as deep as
- * loops follow each other. A large kernel gets those that do not; ptxas still does its work. */
-enum { MANY_INSTRUCTIONS = 20000, MANY_BLOCKS = 1000 };
+/* Of a large kernel (quirk_is_large); ptxas still does its work. */
 static const char nvptx_passes_large[] =
     "function(sroa,early-cse,simplifycfg,instsimplify,early-cse,adce,simplifycfg)";
-
-static bool is_large(LLVMModuleRef module)
-{
-    size_t count = 0, blocks = 0;
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f != NULL; f = LLVMGetNextFunction(f))
-        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b != NULL;
-             b = LLVMGetNextBasicBlock(b), blocks++)
-            for (LLVMValueRef at = LLVMGetFirstInstruction(b); at != NULL;
-                 at = LLVMGetNextInstruction(at))
-                count++;
-    return count > MANY_INSTRUCTIONS || blocks > MANY_BLOCKS;
-}
 
 static void find_unrolled(Op *op, void *found)
 {
@@ -281,78 +264,6 @@ static int ptx_version(Kernel *kernel, const Target *target)
     return version;
 }
 
-/* ---- what LLVM puts between the last products and the wait for them ----
- *
- * LLVM moves what is computed for later to the start of the block behind the loop, before the
- * wait. ptxas then finds the sums read too early, and gives up that the products be under way. */
-
-static bool is_last_wait(LLVMValueRef at)
-{
-    size_t length = 0;
-    if (LLVMIsACallInst(at) == NULL) return false;
-    LLVMValueRef called = LLVMGetCalledValue(at);
-    if (LLVMIsAInlineAsm(called) == NULL) return false;
-    const char *text = LLVMGetInlineAsmAsmString(called, &length);
-    static const char wait[] = "wgmma.wait_group.sync.aligned 0;";
-    return length == sizeof wait - 1 && memcmp(text, wait, length) == 0;
-}
-
-static bool is_before(LLVMValueRef at, LLVMValueRef other)
-{
-    while (at != NULL && at != other) at = LLVMGetNextInstruction(at);
-    return at != NULL;
-}
-
-static bool is_extreme(LLVMValueRef at)
-{
-    static const char *const names[] = {"llvm.smin", "llvm.smax", "llvm.umin", "llvm.umax"};
-    if (LLVMIsACallInst(at) == NULL) return false;
-    const unsigned id = LLVMGetIntrinsicID(LLVMGetCalledValue(at));
-    for (size_t i = 0; id != 0 && i < sizeof names / sizeof *names; i++)
-        if (id == LLVMLookupIntrinsicID(names[i], strlen(names[i]))) return true;
-    return false;
-}
-
-/* Is it computed from values only, none of whose uses is at the wait or before it? */
-static bool can_follow(LLVMValueRef at, LLVMValueRef wait)
-{
-    if (LLVMIsABinaryOperator(at) == NULL && LLVMIsACastInst(at) == NULL &&
-        LLVMIsAGetElementPtrInst(at) == NULL && LLVMIsASelectInst(at) == NULL &&
-        LLVMIsAICmpInst(at) == NULL && LLVMIsAFreezeInst(at) == NULL && !is_extreme(at))
-        return false;
-    for (LLVMUseRef use = LLVMGetFirstUse(at); use != NULL; use = LLVMGetNextUse(use)) {
-        LLVMValueRef user = LLVMGetUser(use);
-        const bool is_here = LLVMGetInstructionParent(user) == LLVMGetInstructionParent(at);
-        if (is_here && LLVMIsAPHINode(user) == NULL && is_before(user, wait)) return false;
-    }
-    return true;
-}
-
-static void wait_first(LLVMBuilderRef builder, LLVMValueRef wait)
-{
-    LLVMValueRef next = LLVMGetNextInstruction(wait);
-    for (LLVMValueRef at = LLVMGetPreviousInstruction(wait), before; at != NULL; at = before) {
-        before = LLVMGetPreviousInstruction(at);
-        if (!can_follow(at, wait)) continue;
-        LLVMInstructionRemoveFromParent(at);
-        LLVMPositionBuilderBefore(builder, next);
-        LLVMInsertIntoBuilder(builder, at);
-        next = at;
-    }
-}
-
-static void last_waits_first(LLVMModuleRef module)
-{
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f != NULL; f = LLVMGetNextFunction(f))
-        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b != NULL;
-             b = LLVMGetNextBasicBlock(b))
-            for (LLVMValueRef at = LLVMGetFirstInstruction(b); at != NULL;
-                 at = LLVMGetNextInstruction(at))
-                if (is_last_wait(at)) wait_first(builder, at);
-    LLVMDisposeBuilder(builder);
-}
-
 bool nvptx_image(Codegen *codegen, Kernel *kernel, Image *out)
 {
     const int ptx = ptx_version(kernel, out->target);
@@ -361,11 +272,11 @@ bool nvptx_image(Codegen *codegen, Kernel *kernel, Image *out)
     for (const Op *op = kernel->host->first; op != NULL; op = op->next)
         if (op->code == OP_launch) kernel_emit(codegen, kernel, module, op, out);
     module_check(module, kernel->name);
-    const bool large = is_large(module);
+    const bool large = quirk_is_large(module);
     if (large) machine = machine_of(codegen, out->target, ptx, LLVMCodeGenLevelNone);
     if (large || codegen->options.optimise > 0)
         passes_on_module(module, machine, large ? nvptx_passes_large : passes_for(kernel));
-    last_waits_first(module);
+    quirk_last_waits_first(module);
     module_check(module, kernel->name);
     if (codegen->options.keep_llvm)
         out->llvm = message_text(codegen, LLVMPrintModuleToString(module));

@@ -329,7 +329,6 @@ void nvptx_copy_wait(Gen *gen, int groups)
 }
 
 /* All of the block's shared memory is one array, whose size the launch gives. */
-enum { SHARED_ALIGN = 1024 };
 
 LLVMValueRef nvptx_shared(Gen *gen, int64_t offset)
 {
@@ -338,7 +337,7 @@ LLVMValueRef nvptx_shared(Gen *gen, int64_t offset)
         LLVMTypeRef type = LLVMArrayType2(gen->types.i8, 0);
         base = LLVMAddGlobalInAddressSpace(gen->module, type, "shared_memory", SPACE_OF_SHARED);
         LLVMSetLinkage(base, LLVMExternalLinkage);
-        LLVMSetAlignment(base, SHARED_ALIGN);
+        LLVMSetAlignment(base, SWIZZLE_ATOM_BYTES);
     }
     return gen_offset(gen, base, offset);
 }

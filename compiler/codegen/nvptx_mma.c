@@ -97,7 +97,7 @@ void nvptx_fence_async(Gen *gen, const Op *op)
     const char *text = op_attr(op, ATTR_made)     ? "fence.mbarrier_init.release.cluster;"
                        : op_attr(op, ATTR_global) ? "fence.proxy.async.global;"
                                                   : "fence.proxy.async.shared::cta;";
-    if (!target_has(gen->target, HAS_CLUSTER)) return; /* there is one proxy */
+    if (!target_has(gen->target, HAS_ASYNC_PROXY)) return; /* there is one proxy */
     nvptx_asm(gen, gen->types.nothing, text, "~{memory}", 0, NULL);
 }
 

@@ -2,8 +2,8 @@
  * Without it the PTX text itself is embedded, and the driver assembles it. */
 #include "codegen/cache.h"
 #include "codegen/llvm.h"
+#include "codegen/quirks.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,32 +103,6 @@ static const char *read_report(Image *image, char *output)
     return fault;
 }
 
-/* ---- what it wrote ---- */
-
-static bool is_within(uint64_t offset, uint64_t bytes, size_t size)
-{
-    return offset <= size && bytes <= size - offset;
-}
-
-/* Where a disk is full, ptxas leaves the beginning of a cubin and ends well. */
-static bool is_whole(const char *cubin, size_t size)
-{
-    Elf64_Ehdr header;
-    if (size < SELFMAG) return false;
-    if (memcmp(cubin, ELFMAG, SELFMAG) != 0) return true;
-    if (size < sizeof header) return false;
-    memcpy(&header, cubin, sizeof header);
-    bool whole = is_within(header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr), size) &&
-                 is_within(header.e_phoff, (uint64_t)header.e_phnum * sizeof(Elf64_Phdr), size);
-    for (int i = 0; whole && i < header.e_shnum; i++) {
-        Elf64_Shdr section;
-        memcpy(&section, cubin + header.e_shoff + (size_t)i * sizeof section, sizeof section);
-        whole =
-            section.sh_type == SHT_NOBITS || is_within(section.sh_offset, section.sh_size, size);
-    }
-    return whole;
-}
-
 /* ---- what it gave before: the length of its report, the report, the cubin ---- */
 
 static bool take_cached(Codegen *codegen, const CacheKey *key, Image *image)
@@ -141,7 +115,7 @@ static bool take_cached(Codegen *codegen, const CacheKey *key, Image *image)
     if (length < sizeof report) return false;
     memcpy(&report, bytes, sizeof report);
     if (report > length - sizeof report) return false;
-    if (!is_whole(bytes + sizeof report + report, length - sizeof report - report)) return false;
+    if (!quirk_is_whole(bytes + sizeof report + report, length - sizeof report - report)) return false;
     read_report(image, arena_copy_text(arena, bytes + sizeof report, report));
     image->kind = IMAGE_CUBIN;
     image->bytes = bytes + sizeof report + report;
@@ -200,14 +174,6 @@ void codegen_add_identity(Codegen *codegen, bool for_gpu, Buf *out)
     cache_add_file(out, for_gpu && codegen->ptxas != NULL ? codegen->ptxas : "");
 }
 
-/* Of fewer registers, for more blocks (below). */
-enum {
-    THREADS = 2048,     /* of a multiprocessor */
-    FEW_THREADS = 1024, /* below or at that, another block is worth it */
-    REGISTER_UNIT = 8,  /* by which a thread's registers are dealt out */
-    LEAST_PERCENT = 65  /* of the registers taken that must be left */
-};
-
 /* All that the cubin follows from. */
 static CacheKey cubin_key(Codegen *codegen, const char *const *arguments, const Image *image)
 {
@@ -215,7 +181,7 @@ static CacheKey cubin_key(Codegen *codegen, const char *const *arguments, const 
     cache_add_file(&made_from, codegen->ptxas);
     for (; *arguments != NULL; arguments++)
         buf_bytes(&made_from, *arguments, strlen(*arguments) + 1);
-    buf_printf(&made_from, "%d %d", FEW_THREADS, LEAST_PERCENT);
+    buf_printf(&made_from, "%d %d", COST_RETRY_THREADS, COST_RETRY_PERCENT);
     buf_bytes(&made_from, image->ptx, image->size);
     CacheKey key = cache_key(made_from.data, made_from.length);
     buf_free(&made_from);
@@ -289,7 +255,7 @@ static const char *read_cubin(Arena *arena, const char *path, Image *image)
     size_t size = 0;
     const char *cubin = os_read_file(arena, path, &size);
     if (cubin == NULL) return "it wrote no cubin";
-    if (!is_whole(cubin, size))
+    if (!quirk_is_whole(cubin, size))
         return arena_printf(arena, "it wrote a part of the cubin, %zu bytes: is '%.*s' full?", size,
                             (int)(strrchr(path, '/') - path), path);
     image->kind = IMAGE_CUBIN;
@@ -330,17 +296,19 @@ static const char ONE_BLOCK[] = ".minnctapersm 1\n";
 static int blocks_to_try(const Codegen *codegen, const Image *image)
 {
     const ImageEntry *entry = image->entries;
-    const int threads = image->target->warp * (entry->warps > 0 ? entry->warps : 1);
+    const int threads = WARP_SIZE * (entry->warps > 0 ? entry->warps : 1);
     if (codegen->options.optimise == 0 || image->entry_count != 1 || entry->registers == 0 ||
         entry->spill_bytes > 0 || entry->persistent || entry_blocks(entry) > 1 ||
         entry->cooperative || image->in_order || strstr(image->ptx, "mma") != NULL)
         return 0;
-    const int taken = (entry->registers + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
-    const int more = image->target->registers / (taken * threads) + 1;
-    const int left = image->target->registers / (more * threads) / REGISTER_UNIT * REGISTER_UNIT;
-    const bool room = more * threads <= THREADS && (more - 1) * threads <= FEW_THREADS &&
-                      more * (entry->shared_bytes + 1024) <= image->target->shared_bytes;
-    return room && left * 100 >= taken * LEAST_PERCENT ? more : 0;
+    const Target *target = image->target;
+    const int unit = target->register_unit, taken = (entry->registers + unit - 1) / unit * unit,
+              more = target->registers / (taken * threads) + 1,
+              left = target->registers / (more * threads) / unit * unit;
+    const bool room =
+        more * threads <= target->threads_per_sm && (more - 1) * threads <= COST_RETRY_THREADS &&
+        more * (entry->shared_bytes + target->shared_reserved) <= target->shared_bytes;
+    return room && left * 100 >= taken * COST_RETRY_PERCENT ? more : 0;
 }
 
 static char *with_blocks(Arena *arena, const char *ptx, int blocks)

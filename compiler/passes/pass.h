@@ -4,7 +4,7 @@
 
 #include "ir/group.h"
 #include "ir/ir.h"
-#include "target/target.h"
+#include "target/cost.h"
 
 /* What passes over one kernel share: the target, and what analyses have found. Passes ask for
  * analyses by analysis/context.h, and for nothing else here. */

@@ -8,8 +8,7 @@
 static const Target *target_rows(size_t *count)
 {
     static const Target rows[] = {
-#define TARGET(name, number, suffix, warp, shared, registers, features, ptx, description)          \
-    {#name, description, number, suffix, warp, shared, registers, features, ptx},
+#define TARGET(id, text, ...) {.name = #id, .description = text, __VA_ARGS__},
 #include "target/targets.def"
 #undef TARGET
     };

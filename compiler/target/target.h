@@ -4,6 +4,29 @@
 
 #include "base/base.h"
 
+/* What PTX says of every target. */
+enum {
+    WARP_SIZE = 32,           /* threads of a warp */
+    WARP_BITS = 5,            /* of a thread's index in its warp */
+    WARPGROUP_SIZE = 128,     /* threads of a warpgroup */
+    WARPGROUP_BITS = 7,       /* of a thread's index in its warpgroup */
+    MAX_BLOCK_THREADS = 1024, /* of a block, on every target */
+    NAMED_BARRIERS = 16,      /* of a block; 0 is the whole block's */
+    REGISTER_BYTES = 4,       /* of a thread's register */
+    REGISTER_BITS = 32,       /* the same */
+    CP_ASYNC_LEAST = 4,       /* bytes of a cp.async, at least */
+    ACCESS_BYTES = 16,       /* of a thread's widest access of memory, and of its widest cp.async */
+    SECTOR_BYTES = 32,       /* of global memory, that are read and written together */
+    CACHE_LINE_BYTES = 128,  /* of L2: four sectors */
+    SWIZZLE_ROWS = 8,        /* after which the pattern of a swizzle begins anew */
+    SWIZZLE_ROW_BYTES = 128, /* of a row of the widest swizzle */
+    SWIZZLE_ATOM_BYTES = 1024, /* SWIZZLE_ROWS such rows: what a swizzled tile is aligned to */
+    TMA_ALIGN = 128,           /* of a box in shared memory without a swizzle, in bytes */
+    TMA_UNIT_BYTES = 16,       /* rows and strides of what TMA copies are multiples of these */
+    MBARRIER_BYTES = 1 << 20,  /* that one phase of an mbarrier may wait for, and one more */
+    SETMAXNREG_LEAST = 24,     /* registers that setmaxnreg leaves a thread at least */
+};
+
 typedef enum TargetFeature {
     HAS_MMA = 1 << 0, /* mma.sync m16n8k16 on f16 and bf16 */
     HAS_LDMATRIX = 1 << 1,
@@ -12,20 +35,30 @@ typedef enum TargetFeature {
     HAS_FP8_MMA = 1 << 4,
     HAS_F64_MMA = 1 << 5,
     HAS_WGMMA = 1 << 6,
-    HAS_TMA = 1 << 7,
+    HAS_TMA = 1 << 7, /* and mbarriers that wait for bytes */
     HAS_CLUSTER = 1 << 8,
-    IS_PORTABLE = 1 << 9, /* PTX, which the driver of any later GPU compiles */
+    IS_PORTABLE = 1 << 9,      /* PTX, which the driver of any later GPU compiles */
+    HAS_MULTICAST = 1 << 10,   /* TMA loads to several blocks of a cluster */
+    HAS_PDL = 1 << 11,         /* griddepcontrol: programmatic dependent launch */
+    HAS_SETMAXNREG = 1 << 12,  /* warpgroups give registers to each other */
+    HAS_ASYNC_PROXY = 1 << 13, /* what threads write is fenced before TMA and wgmma read it */
+    HAS_ELECT = 1 << 14,       /* elect.sync */
 } TargetFeature;
 
 typedef struct Target {
     const char *name, *description;
-    int number;       /* 90 for sm_90a */
-    char suffix;      /* 'a' or 0 */
-    int warp;         /* threads */
-    int shared_bytes; /* the most a block may have */
-    int registers;    /* of a block's multiprocessor */
+    int number;  /* 90 for sm_90a */
+    char suffix; /* 'a' or 0 */
+    int ptx;     /* 86: PTX 8.6 */
     unsigned features;
-    int ptx; /* 86: PTX 8.6 */
+    int sm_count, clock_mhz; /* multiprocessors; their boost clock */
+    int partitions; /* of a multiprocessor: each has a scheduler and a part of the registers */
+    int registers;  /* of a multiprocessor */
+    int registers_per_thread; /* at most */
+    int register_unit;        /* a thread's number of registers is rounded up to a multiple */
+    int threads_per_block, threads_per_sm, blocks_per_sm; /* at most */
+    int shared_bytes;                                     /* the most a block may have */
+    int shared_reserved; /* bytes that the system takes of shared memory for each block */
 } Target;
 
 /* The row whose code runs best on a chip of this compute capability; NULL if none runs. */

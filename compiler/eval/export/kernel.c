@@ -124,7 +124,7 @@ bool kernel_warps(Eval *eval, int64_t *out)
 {
     Object *object = kernel_attribute(eval, "warps");
     if (object == NULL || !object_as_int(eval, object, "the number of warps", out)) return false;
-    if (*out >= 1 && *out <= 32) return true;
+    if (*out >= 1 && *out <= MAX_BLOCK_THREADS / WARP_SIZE) return true;
     FAIL(eval, bad_value, eval->at,
          arena_printf(eval->arena, "a block has 1 to 32 warps, not %lld", (long long)*out));
     return false;

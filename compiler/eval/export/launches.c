@@ -51,7 +51,6 @@ bool extents_agree(Eval *eval, const Binding *binding, Object *extent, Span at)
 
 static bool read_threads(Eval *eval, Object *object, Span at, bool any, int64_t threads[3])
 {
-    enum { MOST = 1024, WARP = 32 };
     int64_t given[TYPE_RANK], product = 1;
     int rank;
     if (!argument_ints(eval, object, "threads", at, &rank, given)) return false;
@@ -59,14 +58,16 @@ static bool read_threads(Eval *eval, Object *object, Span at, bool any, int64_t 
     bool counts = rank >= 1 && rank <= 3;
     for (int i = 0; counts && i < rank; i++) {
         counts = given[i] >= 1;
-        if (product <= MOST) product *= given[i] <= MOST ? given[i] : MOST + 1;
+        if (product <= MAX_BLOCK_THREADS)
+            product *= given[i] <= MAX_BLOCK_THREADS ? given[i] : MAX_BLOCK_THREADS + 1;
     }
-    if (counts && product <= MOST && (any || product % WARP == 0)) return true;
-    const char *what = any ? arena_printf(eval->arena, "%d threads", MOST)
-                           : arena_printf(eval->arena, "a multiple of %d threads, %d", WARP, MOST);
-    const char *how = !counts          ? "one to three numbers from 1 on"
-                      : product > MOST ? "give each thread more elements"
-                                       : "round it up, and leave the others idle";
+    if (counts && product <= MAX_BLOCK_THREADS && (any || product % WARP_SIZE == 0)) return true;
+    const char *what = any ? arena_printf(eval->arena, "%d threads", MAX_BLOCK_THREADS)
+                           : arena_printf(eval->arena, "a multiple of %d threads, %d", WARP_SIZE,
+                                          MAX_BLOCK_THREADS);
+    const char *how = !counts                       ? "one to three numbers from 1 on"
+                      : product > MAX_BLOCK_THREADS ? "give each thread more elements"
+                                                    : "round it up, and leave the others idle";
     FAIL(eval, bad_value, at,
          arena_printf(eval->arena, "a block has %s at most, not %s: %s", what,
                       object_repr(eval, object), how));
@@ -107,7 +108,8 @@ Object *core_launch_begin(Eval *eval, const Bound *bound)
     memcpy(staging->threads, threads, sizeof threads);
     memset(staging->named, 0, sizeof staging->named);
     staging->launch = build_op(&eval->builder, OP_launch, 3, extents, 0, NULL);
-    op_set_int(staging->launch, ATTR_warps, (threads[0] * threads[1] * threads[2] + 31) / 32);
+    op_set_int(staging->launch, ATTR_warps,
+               (threads[0] * threads[1] * threads[2] + WARP_SIZE - 1) / WARP_SIZE);
     staging->launch->span = bound->at;
     eval->builder = builder_at_end(launch_region(staging->launch), bound->at);
     return eval->none;

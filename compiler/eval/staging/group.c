@@ -13,14 +13,14 @@ bool group_now(Eval *eval, int64_t *begin, int64_t *count)
             FAIL(eval, bad_value, eval->at, "the threads of a block, outside a launch");
             return false;
         }
-        *count = 32 * op_int(eval->staging->launch, ATTR_warps, 1);
+        *count = WARP_SIZE * op_int(eval->staging->launch, ATTR_warps, 1);
         return true;
     }
     int64_t warps;
     const Span at = eval->at;
     if (!eval->ops->kernel_warps(eval, &warps)) return false;
     eval->at = at;
-    *count = 32 * warps;
+    *count = WARP_SIZE * warps;
     return true;
 }
 
@@ -32,7 +32,7 @@ static bool check_group(Eval *eval, int64_t begin, int64_t count, int64_t outer_
         fault = arena_printf(eval->arena,
                              "%lld threads from %lld on are not among the %lld around them",
                              (long long)count, (long long)begin, (long long)outer_count);
-    else if (count != 1 && ((outer_begin + begin) % 32 != 0 || count % 32 != 0))
+    else if (count != 1 && ((outer_begin + begin) % WARP_SIZE != 0 || count % WARP_SIZE != 0))
         fault = "a thread group is one thread, or whole warps";
     if (fault != NULL) FAIL(eval, bad_value, eval->at, fault);
     return fault == NULL;
@@ -117,8 +117,6 @@ Flow stage_group(Eval *eval, const Object *range, ThreadsBody *body, const NodeW
 
 /* ---- an `if` by the thread's index ---- */
 
-enum { MOST_THREADS = 1024 }; /* of a block */
-
 typedef struct Threads { /* of the block: from `begin` on below `end` */
     int64_t begin, end;
 } Threads;
@@ -132,12 +130,12 @@ static int64_t threads_counted(Eval *eval, const Value *value)
     while (op != NULL && (op->code == OP_floordiv || op->code == OP_shr) &&
            value_constant(operand(op, b), &extent)) {
         if (op->code == OP_shr) extent = extent >= 0 && extent <= 10 ? 1 << extent : 0;
-        if (extent <= 0 || extent > MOST_THREADS) return 0;
-        together = together * extent <= MOST_THREADS ? together * extent : MOST_THREADS;
+        if (extent <= 0 || extent > MAX_BLOCK_THREADS) return 0;
+        together = together * extent <= MAX_BLOCK_THREADS ? together * extent : MAX_BLOCK_THREADS;
         op = operand(op, a)->op;
     }
     if (op != NULL && op->code == OP_floormod && value_constant(operand(op, b), &extent) &&
-        extent == 32 * op_int(eval->staging->launch, ATTR_warps, 1))
+        extent == WARP_SIZE * op_int(eval->staging->launch, ATTR_warps, 1))
         op = operand(op, a)->op;
     return op != NULL && op->code == OP_thread_id ? together : 0;
 }
@@ -181,7 +179,7 @@ static bool narrow(Eval *eval, const Value *condition, Threads *threads, int *le
         if (strcmp(op_attr(op, ATTR_predicate)->text, comparisons[i].predicate) == 0)
             bounds = &comparisons[i];
     if (bounds == NULL) return false;
-    number = number < -1 ? -1 : number > MOST_THREADS ? MOST_THREADS : number;
+    number = number < -1 ? -1 : number > MAX_BLOCK_THREADS ? MAX_BLOCK_THREADS : number;
     if (bounds->below >= 0) threads->end = least(threads->end, together * (number + bounds->below));
     if (bounds->from >= 0)
         threads->begin = most(threads->begin, together * (number + bounds->from));
@@ -190,7 +188,8 @@ static bool narrow(Eval *eval, const Value *condition, Threads *threads, int *le
 
 static bool is_whole(Threads threads)
 {
-    return threads.begin < threads.end && threads.begin % 32 == 0 && threads.end % 32 == 0;
+    return threads.begin < threads.end && threads.begin % WARP_SIZE == 0 &&
+           threads.end % WARP_SIZE == 0;
 }
 
 /* The others of `all`, where they follow each other. */
@@ -265,7 +264,7 @@ Object *core_barrier(Eval *eval, const Bound *bound)
     int64_t begin, count;
     if (!stage_ready(eval, bound->at) || !group_now(eval, &begin, &count)) return NULL;
     if (count == 1) return eval->none;
-    const OpCode code = eval->staging->group_count == 32 ? OP_warp_sync : OP_barrier;
+    const OpCode code = eval->staging->group_count == WARP_SIZE ? OP_warp_sync : OP_barrier;
     build_op(&eval->builder, code, 0, NULL, 0, NULL);
     return eval->none;
 }

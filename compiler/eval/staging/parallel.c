@@ -283,9 +283,6 @@ typedef struct Parts {
     Builder after;              /* where the outermost one ends */
 } Parts;
 
-/* A register has one element of most tiles, and a thread has 255. */
-enum { MOST_ELEMENTS = 256, PART_ELEMENTS = 32 };
-
 static int64_t greatest_divisor(int64_t number, int64_t most)
 {
     int64_t divisor = most < 1 ? 1 : most < number ? most : number;
@@ -310,10 +307,10 @@ static void divide(const Eval *eval, const Object *extents, Parts *parts, bool w
         parts->extents[i] = extents->as.list.items[i]->as.integer;
         count *= parts->extents[i];
     }
-    for (int i = 0; i < rank && !whole && count > MOST_ELEMENTS * threads; i++) {
+    for (int i = 0; i < rank && !whole && count > COST_PARALLEL_ELEMENTS * threads; i++) {
         const int64_t rest = count / parts->extents[i];
-        parts->extents[i] =
-            greatest_divisor(parts->extents[i], PART_ELEMENTS * threads / (rest < 1 ? 1 : rest));
+        parts->extents[i] = greatest_divisor(parts->extents[i], COST_PARALLEL_REGISTERS * threads /
+                                                                    (rest < 1 ? 1 : rest));
         count = rest * parts->extents[i];
     }
 }

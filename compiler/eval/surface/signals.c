@@ -82,7 +82,8 @@ Object *core_meeting(Eval *eval, const Bound *bound)
     if (eval->staging->launch == NULL)
         return FAIL(eval, bad_value, bound->at, "no launch is open here");
     return object_ir(
-        eval, first_signal(eval, 32 * op_int(eval->staging->launch, ATTR_warps, 1), bound->at));
+        eval,
+        first_signal(eval, WARP_SIZE * op_int(eval->staging->launch, ATTR_warps, 1), bound->at));
 }
 
 /* named_signal(number, count): the launch's barrier of that number, made where the launch begins.
@@ -96,7 +97,7 @@ Object *core_named_signal(Eval *eval, const Bound *bound)
         !object_as_int(eval, bound->values[1], "the arrivals at a barrier", &count))
         return NULL;
     if (staging->launch == NULL) return FAIL(eval, bad_value, bound->at, "no launch is open here");
-    if (number < 0 || number > 15 || count < 1 || count > UINT16_MAX)
+    if (number < 0 || number >= NAMED_BARRIERS || count < 1 || count > UINT16_MAX)
         return FAIL(eval, bad_value, bound->at,
                     "barriers have numbers from 0 to 15, and 1 to 65535 arrivals");
     if (staging->named[number].row != NULL && staging->named[number].count != count)

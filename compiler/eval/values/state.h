@@ -3,6 +3,7 @@
 #define TILEC_EVAL_STATE_H
 
 #include "eval/values/object.h"
+#include "target/cost.h"
 
 typedef struct Operations Operations;
 
@@ -134,7 +135,7 @@ typedef struct Staging { /* of the kernel that is being staged */
     struct {
         Value *row; /* NULL: it was not used */
         int64_t count;
-    } named[16]; /* barriers that the open launch knows by number */
+    } named[NAMED_BARRIERS]; /* barriers that the open launch knows by number */
     /* of the kernel function: after an error its other statements are still looked at */
     const Frame *frame;
     int failures; /* of its statements */

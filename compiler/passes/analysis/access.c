@@ -119,8 +119,7 @@ int64_t access_bytes(FactTable *facts, Op *op)
 
 bool access_is_wide(FactTable *facts, Op *op)
 {
-    enum { LEAST_BYTES = 8 };
-    return access_bytes(facts, op) >= LEAST_BYTES;
+    return access_bytes(facts, op) >= COST_COPY_LEAST;
 }
 
 bool op_swaps(const Op *op)

@@ -6,7 +6,6 @@
 #include "passes/analysis/ranges.h"
 #include "passes/pass.h"
 
-enum { ACCESS_BYTES = 16 }; /* of the widest access */
 enum { BOUND_LOW = 1, BOUND_HIGH = 2 };
 
 /* A load or store of a tile, taken apart. */

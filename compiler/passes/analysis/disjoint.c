@@ -137,7 +137,7 @@ bool shared_parts_apart(Agreement *agreement, const Value *earlier, Round round,
 {
     const Value *whole = whole_of(earlier);
     if (!whole || whole_of(later) != whole) return false;
-    const ThreadGroup block = {0, 32 * launch_warps(op_enclosing(later->op, OP_launch))};
+    const ThreadGroup block = {0, WARP_SIZE * launch_warps(op_enclosing(later->op, OP_launch))};
     for (int d = 0; d < whole->type->rank; d++) {
         Slot a = slot_of(operand_list(earlier->op, offsets)[d]),
              b = slot_of(operand_list(later->op, offsets)[d]);

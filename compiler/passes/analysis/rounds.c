@@ -20,7 +20,8 @@ static bool has_equal_rounds(FactTable *facts, const Op *loop)
              *first = value_uncast(operand(loop, begin))->op;
     int64_t step;
     if (!launch || !first || first->code != OP_thread_id ||
-        !value_constant(operand(loop, step), &step) || step < (int64_t)launch_warps(launch) * 32)
+        !value_constant(operand(loop, step), &step) ||
+        step < (int64_t)launch_warps(launch) * WARP_SIZE)
         return false;
     return has_whole_steps(facts, operand(loop, end), step);
 }

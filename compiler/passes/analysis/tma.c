@@ -2,7 +2,7 @@
  * cuTensorMapEncodeTiled), and how. */
 #include "passes/analysis/access.h"
 
-enum { UNIT_BYTES = 16 };
+#include "ir/mma.h"
 
 int tensor_unit(DType dtype)
 {
@@ -17,7 +17,7 @@ static const char *fault_of_pointer(FactTable *facts, const Access *access)
     const Parameter *parameter = pointer_parameter(access->op->parent->kernel, access->pointer);
     return !parameter                ? "its pointer is no parameter"
            : parameter->is_workspace ? "its memory is a workspace, whose place is found later"
-           : facts_of(facts, access->pointer).multiple % UNIT_BYTES != 0
+           : facts_of(facts, access->pointer).multiple % TMA_UNIT_BYTES != 0
                ? "the address is not known to be a multiple of 16 bytes"
            : !value_is_on_host(access->pointer) ? "the address is not known before the launch"
                                                 : NULL;
@@ -30,7 +30,7 @@ static const char *fault_of_strides(FactTable *facts, const Access *access, int 
         if (!value_is_on_host(access->extents[d]) || !value_is_on_host(access->strides[d]))
             return "an extent or stride is not known before the launch";
         if (d != contiguous &&
-            facts_of(facts, access->strides[d]).multiple % (UNIT_BYTES * 8 / bits))
+            facts_of(facts, access->strides[d]).multiple % (TMA_UNIT_BYTES * 8 / bits))
             return "rows are not known to begin at multiples of 16 bytes";
     }
     return NULL;
@@ -149,7 +149,7 @@ static bool is_alone(const Op *store)
 
 int32_t tensor_store_columns(const Type *tile)
 {
-    enum { ROW_BITS = 1024 };
+    enum { ROW_BITS = SWIZZLE_ROW_BYTES * 8 };
     const int bits = dtype_bits(tile->dtype);
     return tile->rank == 2 && bits >= 8 && tile->shape[1] % (ROW_BITS / bits) == 0 ? ROW_BITS / bits
                                                                                    : 0;
@@ -157,8 +157,7 @@ int32_t tensor_store_columns(const Type *tile)
 
 int32_t tensor_store_rows(const Type *tile, int threads)
 {
-    enum { GROUP = 128, GROUP_ROWS = 64 };
-    const int rows = threads / GROUP * GROUP_ROWS;
+    const int rows = threads / WARPGROUP_SIZE * WGMMA_ROWS;
     return rows && tile->shape[0] % rows == 0 ? rows : (int32_t)tile->shape[0];
 }
 

@@ -20,7 +20,7 @@ static const Layout *for_threads(const Inference *inference, const Layout *layou
     if (inference->warps == 0) return without_threads(inference, layout);
     int warp_bits = 0;
     while (inference->warps >> (warp_bits + 1)) warp_bits++;
-    if (layout->bits[LAYOUT_LANE] != 5 || layout->bits[LAYOUT_WARP] > warp_bits ||
+    if (layout->bits[LAYOUT_LANE] != WARP_BITS || layout->bits[LAYOUT_WARP] > warp_bits ||
         layout->bits[LAYOUT_REGISTER] + layout->bits[LAYOUT_LANE] + warp_bits > LAYOUT_BITS)
         return NULL;
     Layout padded = *layout;
@@ -43,7 +43,7 @@ const Layout *anchor_layout(Inference *inference, const Op *op)
     if (layout) return layout;
     inference->failed = true;
     diag_report(inference->kernel->session->diags, DIAG_layout_threads, op->span,
-                layout_threads(written), inference->warps ? 32 * inference->warps : 1);
+                layout_threads(written), inference->warps ? WARP_SIZE * inference->warps : 1);
     return NULL;
 }
 

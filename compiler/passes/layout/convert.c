@@ -2,10 +2,6 @@
  * and how those that move data between threads go through shared memory. */
 #include "passes/layout/layouts.h"
 
-/* A store through shared memory pays where a warp would touch less than a whole sector of memory at
- * a time. */
-enum { SECTOR_BYTES = 32 };
-
 /* ---- inserting ---- */
 
 /* The outermost place at which a value is known and which comes with `op`: before the loops that
@@ -119,20 +115,21 @@ static bool fits_in_shared(const Inference *inference, const Type *tile)
 static bool takes_room(Inference *inference, const Op *op)
 {
     const int64_t bytes = type_bytes(operand(op, value)->type);
-    if (op_threads(op).count == 32 * launch_warps(op_enclosing(op, OP_launch))) return true;
+    if (op_threads(op).count == WARP_SIZE * launch_warps(op_enclosing(op, OP_launch))) return true;
     if (bytes > inference->room) return false;
     inference->room -= bytes;
     return true;
 }
 
+/* A store through shared memory pays where a warp would touch less than a whole sector of memory at
+ * a time. */
 static void fit_store(Inference *inference, Op *op)
 {
-    enum { SMALL = 32 };            /* elements that a warp stores at once, however they lie */
     if (op_attr(op, ATTR_tensor)) { /* else as it lies: no room is left for a conversion */
         store_by_tensor(inference, op);
         return;
     }
-    if (type_elements(operand(op, value)->type) <= SMALL ||
+    if (type_elements(operand(op, value)->type) <= COST_STORE_AS_IT_LIES ||
         !fits_in_shared(inference, operand(op, value)->type))
         return;
     const Layout *has = operand(op, value)->type->layout, *likes = propose_access(inference, op);
@@ -242,7 +239,7 @@ static void fit_atomic(Inference *inference, Op *op)
 {
     Value *old = &op->results[0];
     const Layout *layout = old->type->layout;
-    const int threads = inference->warps > 0 ? 32 * inference->warps : 1;
+    const int threads = inference->warps > 0 ? WARP_SIZE * inference->warps : 1;
     if (old->use_count == 0 ||
         (layout_replica_mask(layout) == 0 && layout_threads(layout) == threads))
         return;

@@ -370,11 +370,11 @@ typedef struct Taken {
 
 static void find_taken(Op *op, void *context)
 {
-    enum { ALIGN = 1024 };
     Taken *taken = context;
     taken->signals |= op->code == OP_signal_init;
     if (op->code == OP_shared_alloc)
-        taken->bytes += (op_int(op, ATTR_bytes, 0) + ALIGN - 1) / ALIGN * ALIGN;
+        taken->bytes += (op_int(op, ATTR_bytes, 0) + SWIZZLE_ATOM_BYTES - 1) / SWIZZLE_ATOM_BYTES *
+                        SWIZZLE_ATOM_BYTES;
 }
 
 static int64_t room_of(const Inference *inference)

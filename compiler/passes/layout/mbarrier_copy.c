@@ -111,7 +111,6 @@ static bool lay_out_as(const Inference *inference, Candidate *candidate, Op *cop
 
 void lay_out_for_copies(Op *op, void *context)
 {
-    enum { PANELS_ALIGN = 1024, ROWS_ALIGN = 128 };
     Inference *inference = context;
     Op *copy = is_mark(op)    ? copy_before(op)
                : is_store(op) ? op
@@ -120,8 +119,8 @@ void lay_out_for_copies(Op *op, void *context)
     const Type *part = copy ? operand(copy, tile)->type : NULL;
     if (!alloc || alloc->results[0].type->layout || part->rank < 2 || dtype_bits(part->dtype) < 8)
         return;
-    if (!lay_out_as(inference, panels_of, copy, alloc, PANELS_ALIGN))
-        lay_out_as(inference, rows_of, copy, alloc, ROWS_ALIGN);
+    if (!lay_out_as(inference, panels_of, copy, alloc, SWIZZLE_ATOM_BYTES))
+        lay_out_as(inference, rows_of, copy, alloc, TMA_ALIGN);
 }
 
 static void build_expect(Builder *builder, const Op *mark, const Type *tile)
@@ -159,10 +158,10 @@ static void by_threads(Op *moved, const Op *copy)
 /* Boxes begin at multiples of 128 bytes; so do tiles. */
 static bool can_move(const Inference *inference, Op *copy)
 {
-    enum { ALIGN = 128 };
     const Value *tile = operand(copy, tile);
-    const bool begins = tile->op->code == OP_shared_alloc ||
-                        (op_int(tile->op, ATTR_aligned, 0) && type_bytes(tile->type) % ALIGN == 0);
+    const bool begins =
+        tile->op->code == OP_shared_alloc ||
+        (op_int(tile->op, ATTR_aligned, 0) && type_bytes(tile->type) % TMA_ALIGN == 0);
     return begins && is_possible(inference, copy, tile->type->layout);
 }
 

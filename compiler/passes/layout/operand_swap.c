@@ -12,8 +12,6 @@
 #include "ir/op_vec.h"
 #include "ir/rebuild.h"
 
-enum { UNIT_ROWS = 64, LEAST_ROWS = 16 /* fewer are left to others */ };
-
 typedef struct Sides {
     Kernel *kernel;
     const Target *target;
@@ -32,8 +30,8 @@ static bool is_worth_it(const Op *dot)
 {
     if (dot->code != OP_dot) return false; /* it may have no results */
     const Type *c = dot->results[0].type;
-    return c->rank == 2 && c->shape[0] >= LEAST_ROWS && c->shape[0] % UNIT_ROWS != 0 &&
-           c->shape[1] % UNIT_ROWS == 0;
+    return c->rank == 2 && c->shape[0] >= COST_SWAP_ROWS && c->shape[0] % WGMMA_ROWS != 0 &&
+           c->shape[1] % WGMMA_ROWS == 0;
 }
 
 /* The dot with its sides changed, which adds to `sum`. */

@@ -10,7 +10,7 @@ static void tile_shape(const Type *tile, int32_t *out)
 /* Elements a thread, as a power of two: longer vectors would leave threads without work. */
 static int elements_each(const Inference *inference, const Type *tile)
 {
-    const int threads = inference->warps > 0 ? 32 * inference->warps : 1;
+    const int threads = inference->warps > 0 ? WARP_SIZE * inference->warps : 1;
     const int64_t each = type_elements(tile) / threads;
     return each < 1 ? 1 : 1 << bits_log2(each);
 }
@@ -172,7 +172,8 @@ const Layout *scan_layout(const Inference *inference, const Op *op, const Layout
     tile_shape(tile, shape);
     make_order(tile->rank, dim, order);
     int vector = 1;
-    while (vector < 4 && tile->shape[dim] % (2 * vector) == 0 && tile->shape[dim] > 32 * vector)
+    while (vector < 4 && tile->shape[dim] % (2 * vector) == 0 &&
+           tile->shape[dim] > WARP_SIZE * vector)
         vector *= 2;
     return layout_lines(inference->kernel->layouts, tile->rank, shape, order, vector,
                         inference->warps);

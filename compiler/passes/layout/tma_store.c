@@ -12,8 +12,6 @@
 
 enum { ROWS, COLUMNS };
 
-enum { GROUP_BITS = 7 /* of a thread's index in its warpgroup */ };
-
 typedef struct Staged {
     Inference *inference;
     Op *store;
@@ -28,7 +26,6 @@ typedef struct Staged {
 /* A tile of its own, so that nothing orders what is done with others. */
 static Value *make_buffer(const Staged *staged)
 {
-    enum { ALIGN = 1024 };
     Kernel *kernel = staged->inference->kernel;
     const Type *tile = staged->access.tile;
     const int64_t shape[2] = {staged->shape[ROWS], staged->shape[COLUMNS]};
@@ -39,7 +36,7 @@ static Value *make_buffer(const Staged *staged)
     const Type *type = type_shared(kernel->types, tile->dtype, 2, shape, layout);
     Op *alloc = build_op(&builder, OP_shared_alloc, 0, NULL, 1, &type);
     op_set_int(alloc, ATTR_bytes, layout_size(layout) * dtype_bits(tile->dtype) / 8);
-    op_set_int(alloc, ATTR_align, ALIGN);
+    op_set_int(alloc, ATTR_align, SWIZZLE_ATOM_BYTES);
     return &alloc->results[0];
 }
 
@@ -47,7 +44,7 @@ static Value *make_buffer(const Staged *staged)
  */
 static int groups_of(const Layout *part, int threads)
 {
-    const int groups = threads >> GROUP_BITS;
+    const int groups = threads >> WARPGROUP_BITS;
     return groups >= 2 && part->shape[ROWS] / groups % 8 == 0 &&
                    layout_has_row_parts(part, threads, groups)
                ? groups

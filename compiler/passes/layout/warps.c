@@ -11,8 +11,6 @@
  * that copies. */
 #include "passes/layout/matrix.h"
 
-enum { WARP = 32 };
-
 typedef struct Warps {
     const Kernel *kernel;
     const Target *target;
@@ -58,7 +56,7 @@ static void ask_product(Op *op, void *context)
 /* Whether so many can share all products: by wgmma, or with sums in registers. */
 static bool can_share(Warps *warps, Op *launch, int count, bool whole)
 {
-    warps->threads = WARP * count;
+    warps->threads = WARP_SIZE * count;
     warps->whole = warps->possible = true;
     region_visit(launch_region(launch), ask_product, warps);
     return whole ? warps->whole : warps->possible;
@@ -67,12 +65,14 @@ static bool can_share(Warps *warps, Op *launch, int count, bool whole)
 /* A power of two, the author's number if it is one; 0: there is none. */
 static int find_count(Warps *warps, Op *launch, int given, bool whole)
 {
-    enum { MOST = 32 };
     const int below = power_of_two_below(given), least = whole ? 1 : below;
     for (int count = below; count >= least; count /= 2)
         if (can_share(warps, launch, count, whole)) return count;
     const int above = 2 * below;
-    return below < given && above <= MOST && can_share(warps, launch, above, whole) ? above : 0;
+    return below < given && above <= warps->target->threads_per_block / WARP_SIZE &&
+                   can_share(warps, launch, above, whole)
+               ? above
+               : 0;
 }
 
 static void set_count(Warps *warps, Kernel *kernel, Op *launch)
@@ -84,8 +84,8 @@ static void set_count(Warps *warps, Kernel *kernel, Op *launch)
     if (count == given) return;
     op_set_int(launch, ATTR_warps, count);
     kernel_remark(kernel, launch->span,
-                  "%d threads in place of %d: products are divided among them", WARP * count,
-                  WARP * given);
+                  "%d threads in place of %d: products are divided among them", WARP_SIZE * count,
+                  WARP_SIZE * given);
 }
 
 bool pass_warps(Kernel *kernel, PassContext *context)

@@ -10,12 +10,6 @@
 
 #include <string.h>
 
-enum {
-    GROUP = 128,         /* threads of a warpgroup */
-    SUM_BITS = 200 * 32, /* a thread */
-    SWIZZLE_BYTES = 1024
-};
-
 /* A matrix of a shared tile: dimension i is the tile's dims[i]. */
 typedef struct Matrix {
     InPlace place; /* no tile: it is in registers */
@@ -137,7 +131,8 @@ static bool lay_out(const Kernel *kernel, Matrix *matrix)
     if (!whole || (tile->type->layout && tile->type->layout != whole)) return false;
     const Layout *layout = is_whole(matrix, dims) ? matrix_layout(kernel, tile->type, dims)
                                                   : part_layout(kernel, part, whole);
-    if (!layout || layout_size(layout) * dtype_bits(tile->type->dtype) / 8 % SWIZZLE_BYTES != 0)
+    if (!layout ||
+        layout_size(layout) * dtype_bits(tile->type->dtype) / 8 % SWIZZLE_ATOM_BYTES != 0)
         return false;
     if (!uses_allow(kernel, tile, whole)) return false;
     matrix->layout = swapped_if(kernel, matrix->place.transposed, layout);
@@ -173,10 +168,10 @@ static bool choose_columns(const MmaKind *kind, int64_t all, int32_t *out)
  */
 bool sums_fit(const Target *target, const Type *c, int threads)
 {
-    enum { OTHERS = 28, WORD = 32 };
-    const int64_t words = (target->registers / threads - OTHERS) * WORD,
+    const int64_t words =
+                      (target->registers / threads - COST_OTHER_REGISTERS_WGMMA) * REGISTER_BITS,
                   bits = type_elements(c) / power_of_two_below(threads) * dtype_bits(c->dtype);
-    return bits <= SUM_BITS && bits <= words;
+    return bits <= COST_SUM_REGISTERS * REGISTER_BITS && bits <= words;
 }
 
 /* As many along m as there are rows for; columns are even parts of a power of two. NULL, or why
@@ -202,14 +197,14 @@ static const char *fault_of_shapes(const Op *dot, const Target *target, ThreadGr
                                    Arrangement *out)
 {
     const Type *a = operand(dot, a)->type, *c = operand(dot, c)->type;
-    const int groups = power_of_two_below(group.count / GROUP);
+    const int groups = power_of_two_below(group.count / WARPGROUP_SIZE);
     out->kind = matrix_kind(dot, target);
     if (!target_has(target, HAS_WGMMA))
         return target_has(target_find(target->name), HAS_WGMMA)
                    ? "it leaves too few registers for the rest"
                    : "the architecture has none";
     if (!out->kind || c->rank != 2) return "it has no instruction for these types";
-    if (group.count % GROUP != 0 || group.begin % GROUP != 0 || !groups)
+    if (group.count % WARPGROUP_SIZE != 0 || group.begin % WARPGROUP_SIZE != 0 || !groups)
         return "it takes whole warpgroups of 128 threads";
     if (a->shape[1] % out->kind->shape.k != 0) return "k is no multiple of 32 bytes";
     if (!sums_fit(target, c, group.count)) return "its sums need more registers than threads have";
@@ -240,7 +235,8 @@ static void replace_dot(Kernel *kernel, Op *dot, const Matrix *a, const Matrix *
     if (a->place.tile) operands[0] = build_in_place(kernel, &builder, &a->place);
     Op *shared = build_op(&builder, OP_dot_shared, 3, operands, 1, &dot->results[0].type);
     op_set_text(shared, ATTR_instruction, instruction_name(kernel, arrangement));
-    op_set_ints(shared, ATTR_dims, 2, (int64_t[]){arrangement->m * GROUP / 32, arrangement->n});
+    op_set_ints(shared, ATTR_dims, 2,
+                (int64_t[]){arrangement->m * WARPGROUP_SIZE / WARP_SIZE, arrangement->n});
     if (op_int(dot, ATTR_open, 0)) op_set_int(shared, ATTR_open, 1);
     if (op_int(dot, ATTR_joined, 0)) op_set_int(shared, ATTR_joined, 1);
     shared->results[0].name = dot->results[0].name;
@@ -310,7 +306,7 @@ void wgmma_lay_out(const Kernel *kernel, Value *tile)
     CHECK(layout && tile->op->code == OP_shared_alloc);
     tile->type = type_with_layout(kernel->types, tile->type, layout);
     op_set_int(tile->op, ATTR_bytes, dtype_memory_bytes(tile->type->dtype, layout_size(layout)));
-    op_set_int(tile->op, ATTR_align, SWIZZLE_BYTES);
+    op_set_int(tile->op, ATTR_align, SWIZZLE_ATOM_BYTES);
 }
 
 const char *choose_wgmma(Kernel *kernel, const Target *target, Op *dot)

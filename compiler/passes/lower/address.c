@@ -201,7 +201,6 @@ Value *address_uniform(Lower *lower, Value *value)
 /* Whole warps: what is the same in all lanes is said to be so. */
 static Value *warp_in_group(Lower *lower, ThreadGroup group)
 {
-    enum { WARP_BITS = 5 };
     Value *warp = address_op(lower, OP_shr, address_thread_id(lower),
                              address_const(lower, DTYPE_i32, WARP_BITS));
     warp = address_add_number(lower, address_uniform(lower, warp), -(group.begin >> WARP_BITS));
@@ -211,7 +210,7 @@ static Value *warp_in_group(Lower *lower, ThreadGroup group)
 
 Value *address_in_group(Lower *lower, ThreadGroup group)
 {
-    if (group.count % 32 == 0) return warp_in_group(lower, group);
+    if (group.count % WARP_SIZE == 0) return warp_in_group(lower, group);
     Value *index = address_add_number(lower, address_thread_id(lower), -group.begin);
     if (group.count == 1)
         return address_cmp(lower, "eq", index, address_const(lower, DTYPE_i32, 0));
@@ -221,10 +220,9 @@ Value *address_in_group(Lower *lower, ThreadGroup group)
 
 Value *address_elected(Lower *lower, int thread)
 {
-    enum { WARP = 32 };
     const Type *boolean = type_scalar(lower->kernel->types, DTYPE_b1);
-    if (thread % WARP != 0) return address_in_group(lower, (ThreadGroup){thread, 1});
-    Value *warp = address_in_group(lower, (ThreadGroup){thread, WARP});
+    if (thread % WARP_SIZE != 0) return address_in_group(lower, (ThreadGroup){thread, 1});
+    Value *warp = address_in_group(lower, (ThreadGroup){thread, WARP_SIZE});
     return address_and(lower, warp, lower_build(lower, OP_elect, 0, NULL, boolean));
 }
 

@@ -7,12 +7,6 @@
  * stands for another thread. */
 #include "passes/lower/lower.h"
 
-enum {
-    LEAST_BYTES = 4, /* of a cp.async, and of a word */
-    WARP = 32,
-    UNDER_WAY = 32 /* loads of a thread, each of which takes a register */
-};
-
 /* The tile spread over the threads as its memory likes it best. */
 static const Layout *copy_layout(Lower *lower, const Access *access, int vector, int threads)
 {
@@ -24,20 +18,21 @@ static const Layout *copy_layout(Lower *lower, const Access *access, int vector,
     if (dim >= 0) order[count++] = access->tile_dim[dim];
     for (int d = tile->rank - 1; d >= 0; d--)
         if (dim < 0 || d != access->tile_dim[dim]) order[count++] = d;
-    return layout_blocked(lower->kernel->layouts, tile->rank, shape, order, vector, threads / WARP);
+    return layout_blocked(lower->kernel->layouts, tile->rank, shape, order, vector,
+                          threads / WARP_SIZE);
 }
 
 static int word_elements(const Access *access)
 {
     const int bits = dtype_memory_bits(access->tile->dtype);
-    return bits < LEAST_BYTES * 8 ? LEAST_BYTES * 8 / bits : 1;
+    return bits < CP_ASYNC_LEAST * 8 ? CP_ASYNC_LEAST * 8 / bits : 1;
 }
 
 /* Elements that one thread can copy at a time. */
 static int copy_vector_of(const Lower *lower, const Access *access)
 {
     const int dim = access_contiguous(access), warps = group_warps(lower->group);
-    const int64_t threads = warps > 0 ? WARP * warps : 1;
+    const int64_t threads = warps > 0 ? WARP_SIZE * warps : 1;
     const int64_t each = (type_elements(access->tile) + threads - 1) / threads;
     const int least = word_elements(access);
     return dim < 0 ? 1
@@ -148,7 +143,7 @@ static const Layout *layout_of_rounds(Lower *lower, const Access *access, int ve
     const Layout *layout = copy_layout(lower, access, vector, threads), *next = layout;
     *rounds = 1;
     for (int more = 1; layout_registers(next) / each > most;) {
-        more = threads * more < WARP ? WARP : 2 * more;
+        more = threads * more < WARP_SIZE ? WARP_SIZE : 2 * more;
         next = copy_layout(lower, access, vector, threads * more);
         if (layout_registers(next) >= layout_registers(layout)) break;
         layout = next;
@@ -160,7 +155,8 @@ static const Layout *layout_of_rounds(Lower *lower, const Access *access, int ve
 static void copy_narrow(Lower *lower, const Access *access, int vector, int loaded, NarrowCopy copy)
 {
     int rounds;
-    const Layout *layout = layout_of_rounds(lower, access, vector, loaded, UNDER_WAY, &rounds);
+    const Layout *layout =
+        layout_of_rounds(lower, access, vector, loaded, COST_LOADS_IN_FLIGHT, &rounds);
     copy.memory = (Memory){.access = *access, .coordinates.layout = layout, .vector = vector};
     copy.loaded = loaded;
     narrow(access, layout, &copy.memory.vector);
@@ -213,8 +209,10 @@ static void copy_vectors_in_rounds(Lower *lower, const Op *op, Memory *memory, V
 /* How many at a time: words are so many that their places would take registers. */
 static int copies_at_once(const Lower *lower, int64_t bytes)
 {
-    enum { WORDS = 8, ALL = 1 << 20 };
-    return bytes == LEAST_BYTES ? WORDS : group_warps(lower->group) > 0 ? ALL : UNDER_WAY;
+    enum { ALL = 1 << 20 };
+    return bytes == CP_ASYNC_LEAST         ? COST_WORDS_IN_FLIGHT
+           : group_warps(lower->group) > 0 ? ALL
+                                           : COST_LOADS_IN_FLIGHT;
 }
 
 static void copy_wide(Lower *lower, const Op *op, Memory *memory, Value *mask)
@@ -234,14 +232,14 @@ void lower_copy_async(Lower *lower, Op *op)
     Memory memory = {.access = access_of(op)};
     const int warps = group_warps(lower->group);
     memory.vector = copy_vector_of(lower, &memory.access);
-    const Layout *layout = copy_layout(lower, &memory.access, memory.vector, WARP * warps);
+    const Layout *layout = copy_layout(lower, &memory.access, memory.vector, WARP_SIZE * warps);
     memory.coordinates = coordinates_of(lower, layout);
     narrow(&memory.access, layout, &memory.vector);
     shared_pointers(lower, operand(op, tile), layout, &memory.vector);
     memory_remark(lower, &memory);
     Value *mask =
         op_attr(op, ATTR_masked) ? lower_scalar(lower, op->operands[op->operand_count - 1]) : NULL;
-    if (dtype_memory_bytes(memory.access.tile->dtype, memory.vector) < LEAST_BYTES)
+    if (dtype_memory_bytes(memory.access.tile->dtype, memory.vector) < CP_ASYNC_LEAST)
         copy_narrow(lower, &memory.access,
                     access_contiguous(&memory.access) < 0 ? 1 : word_elements(&memory.access),
                     memory.vector, (NarrowCopy){.op = op, .mask = mask});
@@ -274,8 +272,8 @@ static void store_at_once(Lower *lower, Op *op)
 void copy_by_threads(Lower *lower, Op *op)
 {
     const Builder around = lower->at;
-    const ThreadGroup group = lower->group, warp = {group.begin, WARP};
-    if (group.count > WARP) {
+    const ThreadGroup group = lower->group, warp = {group.begin, WARP_SIZE};
+    if (group.count > WARP_SIZE) {
         Op *branch = build_branch(&lower->at, address_in_group(lower, warp));
         lower->at = builder_before(branch->regions[0]->last);
         lower->group = warp;

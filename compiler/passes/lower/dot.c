@@ -35,7 +35,7 @@ static Dot dot_of(Lower *lower, Op *op)
  * first. */
 static int pack_a(Lower *lower, const Dot *dot, int32_t row, int32_t k, Value **out)
 {
-    const int word = 32 / dot->shape.element_bits;
+    const int word = REGISTER_BITS / dot->shape.element_bits;
     int count = 0;
     for (int half = 0; half < dot->shape.k; half += 4 * word)
         for (int eight = 0; eight < dot->shape.m; eight += 8) {
@@ -47,7 +47,7 @@ static int pack_a(Lower *lower, const Dot *dot, int32_t row, int32_t k, Value **
 
 static int pack_b(Lower *lower, const Dot *dot, int32_t k, int32_t column, Value **out)
 {
-    const int word = 32 / dot->shape.element_bits;
+    const int word = REGISTER_BITS / dot->shape.element_bits;
     int count = 0;
     for (int half = 0; half < dot->shape.k; half += 4 * word)
         out[count++] =

@@ -2,8 +2,6 @@
  * memory as they are needed. */
 #include "passes/lower/lower.h"
 
-enum { WORDS = 200 /* of 32 bits, that a thread may spend on sums and what it reads ahead */ };
-
 typedef struct Operand {
     RegisterIndex index;
     int outer;       /* its dimension that is not k */
@@ -101,7 +99,8 @@ static void read_ahead(Lower *lower, Operand *operand, int32_t k, int32_t depth,
 /* Twice what a run of k needs of both, beside the sums. */
 static bool has_room(const Operand *a, const Operand *b, int sums, DType dtype)
 {
-    return (sums + 2 * (a->count * a->run + b->count * b->run)) * dtype_bits(dtype) <= 32 * WORDS;
+    return (sums + 2 * (a->count * a->run + b->count * b->run)) * dtype_bits(dtype) <=
+           REGISTER_BITS * COST_FMA_REGISTERS;
 }
 
 /* ---- copies to other slots, meanwhile ---- */

@@ -10,39 +10,6 @@
 
 /* ---- values ---- */
 
-Value *lower_scalar(const Lower *lower, Value *old)
-{
-    Value *known = map_get(&lower->scalars, old);
-    if (known) return known;
-    CHECK(!old->op && !old->region); /* a parameter is the same in both programs */
-    return old;
-}
-
-Value **lower_tile(const Lower *lower, const Value *old)
-{
-    Value **registers = map_get(&lower->tiles, old);
-    CHECK(registers);
-    return registers;
-}
-
-static int register_count(const Value *value)
-{
-    return value->type->kind == TYPE_TILE ? layout_registers(value->type->layout) : 1;
-}
-
-Value **lower_new_tile(Lower *lower, const Value *old)
-{
-    CHECK(old->type->layout);
-    Value **registers = arena_new_array(lower->arena, Value *, register_count(old));
-    map_set(lower->arena, &lower->tiles, old, registers);
-    return registers;
-}
-
-Value *lower_build(Lower *lower, OpCode code, int count, Value *const *operands, const Type *type)
-{
-    return &build_op(&lower->at, code, count, operands, 1, &type)->results[0];
-}
-
 static const Type *register_type(const Lower *lower, const Value *old)
 {
     return old->type->kind == TYPE_TILE ? type_scalar(lower->kernel->types, old->type->dtype)
@@ -241,7 +208,7 @@ static int word_elements(const Value *value)
     if (type->kind != TYPE_TILE || type->dtype == DTYPE_b1 || dtype_bits(type->dtype) >= 32)
         return 1;
     const int bits = dtype_bits(type->dtype), most = 8 * ACCESS_BYTES / bits;
-    int elements = 32 / bits;
+    int elements = REGISTER_BITS / bits;
     for (int d = 0; d < type->rank; d++) {
         const int run = layout_register_run(type->layout, d);
         if (run > elements) elements = run < most ? run : most;
@@ -448,7 +415,7 @@ static void lower_launch(Lower *lower, Op *launch)
     Op *copy = build_op(&before, OP_launch, launch->operand_count, launch->operands, 0, NULL);
     copy_attrs(launch, copy);
     lower->top = launch_region(copy);
-    lower->group = (ThreadGroup){0, 32 * launch_warps(launch)};
+    lower->group = (ThreadGroup){0, WARP_SIZE * launch_warps(launch)};
     lower->at = builder_at_end(lower->top, launch->span);
     lower_ops(lower, launch_region(launch));
     op_erase(launch);

@@ -38,11 +38,12 @@ typedef struct Lower {
     VEC(MadeMap) maps;
 } Lower;
 
-/* ---- lower.c ---- */
+/* ---- values.c ---- */
 
 Value *lower_scalar(const Lower *lower, Value *old);
 Value **lower_tile(const Lower *lower, const Value *old);
 Value **lower_new_tile(Lower *lower, const Value *old); /* registers to be filled in */
+int register_count(const Value *value);                 /* 1 of a scalar */
 Value *lower_build(Lower *lower, OpCode code, int count, Value *const *operands, const Type *type);
 
 /* ---- address.c: pure integer and pointer arithmetic ---- */

@@ -123,7 +123,7 @@ int packed_cast(Lower *lower, DType to, Value *const *from, int count, Value **r
 {
     const DType dtype = from[0]->type->dtype;
     if (!is_cast_by_word(lower, dtype, to) || count < 2) return 0;
-    int run = run_of(from, count, 32 / dtype_bits(dtype));
+    int run = run_of(from, count, REGISTER_BITS / dtype_bits(dtype));
     if (run < 2) run = 2;
     const Type *type = type_vector(lower->kernel->types, to, run);
     Value *vector = memory_pack(lower, run, from);

@@ -295,7 +295,7 @@ static ThreadOffset row_offset(Lower *lower, const SharedMap *map, const Layout 
         bases[i] = how.transposed ? (i == 0 ? layout->basis[0] : layout_thread_basis(layout, i - 1))
                                   : layout_thread_basis(layout, i + 2);
     for (int i = 0; 1 << i < how.count; i++) bases[3 + i] = layout->basis[how.register_bit[i]];
-    for (int bit = 5; bit < layout_thread_bits(layout); bit++)
+    for (int bit = WARP_BITS; bit < layout_thread_bits(layout); bit++)
         bases[bit] = layout_thread_basis(layout, bit);
     return thread_offset(lower, map, layout_thread_bits(layout), bases);
 }

@@ -1,7 +1,7 @@
 /* stages.c: the barriers of a ring's slots: an mbarrier a slot for each way. */
 #include "passes/lower/lower.h"
 
-enum { FILLED, GIVEN, WARP = 32 };
+enum { FILLED, GIVEN };
 
 /* The mbarrier of the slot; `slot` is an i32. */
 static Value *barrier_at(Lower *lower, const Value *barriers, int way, Value *slot)
@@ -112,7 +112,7 @@ static bool is_together(const Lower *lower, const Op *give)
 void lower_slot_give(Lower *lower, Op *op)
 {
     Value *lane = address_op(lower, OP_and, address_thread_id(lower),
-                             address_const(lower, DTYPE_i32, WARP - 1));
+                             address_const(lower, DTYPE_i32, WARP_SIZE - 1));
     Value *first = address_cmp(lower, "eq", lane, address_const(lower, DTYPE_i32, 0));
     Value *operands[2] = {barrier_at(lower, operand(op, barriers), GIVEN, slot_of(lower, op)),
                           address_and(lower, first, lower_scalar(lower, operand(op, condition)))};

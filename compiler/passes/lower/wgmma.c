@@ -3,7 +3,7 @@
 #include "ir/mma.h"
 #include "passes/lower/lower.h"
 
-enum { GROUP_THREAD_BITS = 7, FIXED = 4 /* of {left} and {right} */, A_WORDS = 4 };
+enum { FIXED = 4 /* of {left} and {right} */, A_WORDS = 4 };
 
 typedef struct Product {
     Op *op;
@@ -20,7 +20,7 @@ static Product product_of(Op *op)
 {
     const Type *a = operand(op, a)->type, *c = operand(op, c)->type;
     const int64_t *warps = op_attr(op, ATTR_dims)->integers;
-    Product product = {.op = op, .groups = (int)warps[0] >> (GROUP_THREAD_BITS - 5)};
+    Product product = {.op = op, .groups = (int)warps[0] >> (WARPGROUP_BITS - WARP_BITS)};
     product.m = (int32_t)c->shape[0];
     product.n = (int32_t)(c->shape[1] / warps[1]);
     product.k = (int32_t)a->shape[1];
@@ -56,14 +56,14 @@ static Value *operand_start(Lower *lower, const Value *tile, int dim, int32_t ex
 
 static Value *left_start(Lower *lower, const Product *product)
 {
-    return operand_start(lower, operand(product->op, a), 0, WGMMA_ROWS, GROUP_THREAD_BITS,
+    return operand_start(lower, operand(product->op, a), 0, WGMMA_ROWS, WARPGROUP_BITS,
                          product->groups);
 }
 
 static Value *right_start(Lower *lower, const Product *product)
 {
-    int first = GROUP_THREAD_BITS;
-    while (1 << (first - GROUP_THREAD_BITS) < product->groups) first++;
+    int first = WARPGROUP_BITS;
+    while (1 << (first - WARPGROUP_BITS) < product->groups) first++;
     const int32_t all = (int32_t)operand(product->op, c)->type->shape[1];
     return operand_start(lower, operand(product->op, b), 1, product->n, first, all / product->n);
 }
@@ -113,7 +113,7 @@ static void describe_right(Lower *lower, const Product *product, Op *wgmma)
 static int pack_left(Lower *lower, const Product *product, Value **out)
 {
     const Value *a = operand(product->op, a);
-    const int word = 32 / product->shape.element_bits;
+    const int word = REGISTER_BITS / product->shape.element_bits;
     const RegisterIndex index = register_index(lower, a->type->layout);
     Value **registers = lower_tile(lower, a);
     int count = 0;

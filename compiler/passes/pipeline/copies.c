@@ -19,18 +19,6 @@
 
 #include "base/vec.h"
 
-enum {
-    WGMMA_DEPTH = 128,
-    MMA_DEPTH = 64, /* bytes along k, a round */
-    MOST_STAGES = 6,
-    DEEP_STAGES = 8, /* where loading is what takes time: */
-    BALANCE = 32,    /* with fewer products than these for each byte that a round loads */
-    SLOW_STAGES = 4, /* where it is multiplying and adding */
-    ENOUGH_STAGES = 3,
-    BLOCKS = 2,           /* of a multiprocessor, that there should be room for */
-    RESERVED_BYTES = 1024 /* of shared memory, a block */
-};
-
 /* An operand of a dot that comes from global memory. */
 typedef struct Feed {
     Op *dot, *load, *store; /* no store: the dot takes what is loaded */
@@ -72,7 +60,7 @@ static bool body_is_plain(const Region *body)
 static bool is_whole_block(const Loop *loop)
 {
     const ThreadGroup group = op_threads(loop->op);
-    return group.begin == 0 && group.count == 32 * launch_warps(loop->launch->parent);
+    return group.begin == 0 && group.count == WARP_SIZE * launch_warps(loop->launch->parent);
 }
 
 /* ---- which loads ---- */
@@ -129,9 +117,9 @@ static bool is_loaded_by_warps(const Op *dot)
  * enough for copies of a word each. */
 static bool is_wide(const Loop *loop, const Op *dot, Op *load)
 {
-    enum { WORD_BYTES = 4, LEAST_BYTES = 8 };
-    if (!dot_has_instruction(dot, loop->target)) return bytes_at_once(loop, load) >= WORD_BYTES;
-    return is_loaded_by_warps(dot) || bytes_at_once(loop, load) >= LEAST_BYTES;
+    if (!dot_has_instruction(dot, loop->target))
+        return bytes_at_once(loop, load) >= COST_COPY_LEAST_FMA;
+    return is_loaded_by_warps(dot) || bytes_at_once(loop, load) >= COST_COPY_LEAST;
 }
 
 static bool is_ahead(const Loop *loop, const Op *dot, Op *load)
@@ -383,7 +371,7 @@ static int64_t held_bytes(const Loop *loop)
 /* What the loop's operands may have. */
 static int64_t room_of(const Loop *loop)
 {
-    return loop->target->shared_bytes - RESERVED_BYTES - loop->held;
+    return loop->target->shared_bytes - COST_SHARED_MARGIN - loop->held;
 }
 
 static int64_t round_bytes(const Loop *loop)
@@ -394,10 +382,10 @@ static int64_t round_bytes(const Loop *loop)
     return bytes;
 }
 
-/* What each of BLOCKS blocks may have. */
+/* What each of COST_BLOCKS_PER_SM blocks may have. */
 static int64_t share_of(const Loop *loop)
 {
-    return loop->target->shared_bytes / BLOCKS - RESERVED_BYTES;
+    return loop->target->shared_bytes / COST_BLOCKS_PER_SM - COST_SHARED_MARGIN;
 }
 
 /* A block of the tensor core's that waits for memory more than that waits for it: what it has under
@@ -407,7 +395,7 @@ static bool is_deep(const Loop *loop, int64_t bytes)
     const Op *dot = loop->feeds.data[0].dot;
     const Type *a = dot->operands[0]->type, *c = dot->operands[2]->type;
     return wgmma_fits(loop->kernel, loop->target, dot) &&
-           c->shape[0] * c->shape[1] * a->shape[1] < BALANCE * bytes;
+           c->shape[0] * c->shape[1] * a->shape[1] < COST_BALANCE * bytes;
 }
 
 static void join_rounds(Loop *loop)
@@ -420,11 +408,12 @@ static void join_rounds(Loop *loop)
     if (!follows_along_k(loop, a) || !follows_along_k(loop, b)) return;
     const Type *left = a->dot->operands[0]->type;
     const int64_t depth = left->shape[1] * dtype_bits(left->dtype) / 8;
-    const int64_t most = wgmma_fits(loop->kernel, loop->target, a->dot) ? WGMMA_DEPTH : MMA_DEPTH;
+    const int64_t most =
+        wgmma_fits(loop->kernel, loop->target, a->dot) ? COST_WGMMA_DEPTH : COST_MMA_DEPTH;
     int factor = 1;
     while (depth * factor * 2 <= most && trips % (factor * 2) == 0 &&
-           round_bytes(loop) * factor * 2 * ENOUGH_STAGES <= share_of(loop) &&
-           round_bytes(loop) * factor * 2 * ENOUGH_STAGES <= room_of(loop))
+           round_bytes(loop) * factor * 2 * COST_STAGES_ENOUGH <= share_of(loop) &&
+           round_bytes(loop) * factor * 2 * COST_STAGES_ENOUGH <= room_of(loop))
         factor *= 2;
     if (factor == 1) return;
     stretch_feed(loop, a, factor);
@@ -441,17 +430,17 @@ static void join_rounds(Loop *loop)
 /* As many as leave room for other blocks; fewer than two: too few. */
 static int choose_stages(const Loop *loop, int64_t bytes)
 {
-    const int64_t all = (loop->target->shared_bytes - RESERVED_BYTES) / bytes;
+    const int64_t all = (loop->target->shared_bytes - COST_SHARED_MARGIN) / bytes;
     const int64_t trips = loop_trips(loop->op);
-    int64_t stages = share_of(loop) / bytes, most = MOST_STAGES;
-    if (stages < ENOUGH_STAGES) {
+    int64_t stages = share_of(loop) / bytes, most = COST_STAGES;
+    if (stages < COST_STAGES_ENOUGH) {
         stages = all;
-        most = ENOUGH_STAGES;
+        most = COST_STAGES_ENOUGH;
     } else if (is_deep(loop, bytes)) {
         stages = all;
-        most = DEEP_STAGES;
+        most = COST_STAGES_OF_MEMORY;
     } else if (!dot_has_instruction(loop->feeds.data[0].dot, loop->target)) {
-        most = SLOW_STAGES;
+        most = COST_STAGES_OF_FMA;
     }
     if (stages > most) stages = most;
     if (stages > room_of(loop) / bytes) stages = room_of(loop) / bytes;

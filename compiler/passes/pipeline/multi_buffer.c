@@ -26,8 +26,6 @@
 
 #include <string.h>
 
-enum { REGISTER_BYTES = 128 }; /* of a tile a thread, that may go through registers */
-
 /* ---- what uses a tile ---- */
 
 bool ring_is_inside(const Op *op, const Region *region)
@@ -473,9 +471,8 @@ static Op *slots_dot(const Pipeline *pipeline)
 
 static bool is_for_wgmma(const Pipeline *pipeline, const Op *dot)
 {
-    enum { SUMS = 128 /* a thread */ };
     return dot && wgmma_can(pipeline->pass->kernel, pipeline->pass->target, dot) &&
-           type_elements(dot->results[0].type) <= (int64_t)SUMS * op_threads(dot).count;
+           type_elements(dot->results[0].type) <= (int64_t)COST_SPLIT_SUMS * op_threads(dot).count;
 }
 
 /* Whether k goes along the tile's rows. */
@@ -495,9 +492,8 @@ static bool has_k_in_rows(const Op *dot, const Ring *ring)
  * threads tells the tensor unit, and the others wait for that at the next barrier. */
 static bool has_no_company(const Pipeline *pipeline, const Op *dot)
 {
-    enum { OTHERS = 64 /* registers of a thread beside its sums */ };
     const int64_t threads = op_threads(dot).count;
-    return 2 * (type_elements(dot->results[0].type) + OTHERS * threads) >
+    return 2 * (type_elements(dot->results[0].type) + COST_OTHER_REGISTERS_FMA * threads) >
            pipeline->pass->target->registers;
 }
 
@@ -565,10 +561,9 @@ static void build_pipeline(Pipeline *pipeline)
  * slot that it reads is filled again a round later. Registers that it reads could not be. */
 static const char *fault_of_open(const Pipeline *pipeline, const Op *dot, bool splits)
 {
-    enum { SLOTS_ENOUGH = 4, SLOTS_ENOUGH_SPLIT = 3 };
     if (!wgmma_fits(pipeline->pass->kernel, pipeline->pass->target, dot))
         return "it reads registers that the next iteration writes";
-    return pipeline->stages >= (splits ? SLOTS_ENOUGH_SPLIT : SLOTS_ENOUGH)
+    return pipeline->stages >= (splits ? COST_STAGES_IN_FLIGHT_SPLIT : COST_STAGES_IN_FLIGHT)
                ? NULL
                : "it takes 4 stages, or 3 where producers fill them";
 }
@@ -633,7 +628,7 @@ static bool goes_through_registers(const Op *copy)
 {
     const Type *tile = copy->operands[1]->type;
     const int64_t bytes = type_bytes(tile);
-    return is_in_loop(copy) && bytes <= (int64_t)REGISTER_BYTES * op_threads(copy).count;
+    return is_in_loop(copy) && bytes <= (int64_t)COST_COPY_BY_REGISTERS * op_threads(copy).count;
 }
 
 static void copy_through_registers(const Pass *pass, Op *copy)

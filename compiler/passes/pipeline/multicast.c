@@ -13,8 +13,6 @@
 
 #include "ir/rebuild.h"
 
-enum { LINE = 128, ROWS_OF_SWIZZLE = 8, BLOCKS = 2, LARGE = 128 * 256 /* sums */ };
-
 /* ---- whether ---- */
 
 static ValueAnswer is_x(const Value *value, void *context)
@@ -33,7 +31,7 @@ static bool differs_along_x(const Value *value)
 static bool begins_within_lines(FactTable *facts, const Access *access)
 {
     const int contiguous = access_contiguous(access);
-    const int64_t elements = LINE * 8 / dtype_bits(access->view->dtype);
+    const int64_t elements = CACHE_LINE_BYTES * 8 / dtype_bits(access->view->dtype);
     for (int d = 0; d < access->rank; d++)
         if (d != contiguous && facts_of(facts, access->strides[d]).multiple % elements) return true;
     return false;
@@ -42,9 +40,11 @@ static bool begins_within_lines(FactTable *facts, const Access *access)
 /* A half is one piece of the slot: half of the panels, or half of the rows of one. */
 static int find_half(const Type *tile)
 {
-    const int64_t panel = LINE * 8 / dtype_bits(tile->dtype);
-    if (tile->shape[1] % (BLOCKS * panel) == 0) return 1;
-    return tile->shape[1] <= panel && tile->shape[0] % (BLOCKS * ROWS_OF_SWIZZLE) == 0 ? 0 : -1;
+    const int64_t panel = SWIZZLE_ROW_BYTES * 8 / dtype_bits(tile->dtype);
+    if (tile->shape[1] % (COST_CLUSTER_BLOCKS * panel) == 0) return 1;
+    return tile->shape[1] <= panel && tile->shape[0] % (COST_CLUSTER_BLOCKS * SWIZZLE_ROWS) == 0
+               ? 0
+               : -1;
 }
 
 static int half_of(FactTable *facts, Op *copy)
@@ -73,28 +73,28 @@ static int64_t bytes_of(const Ring *ring)
 /* What a block need not copy of all that it reads. */
 static bool is_much(const Pipeline *pipeline)
 {
-    enum { PERCENT = 30 };
     int64_t all = 0, saved = 0;
     for (size_t i = 0; i < pipeline->rings.count; i++) {
         const Ring *ring = &pipeline->rings.data[i];
         all += bytes_of(ring);
-        if (ring->half >= 0) saved += bytes_of(ring) / BLOCKS;
+        if (ring->half >= 0) saved += bytes_of(ring) / COST_CLUSTER_BLOCKS;
     }
-    return saved * 100 >= all * PERCENT;
+    return saved * 100 >= all * COST_CLUSTER_PERCENT;
 }
 
 void pairs_find(Pipeline *pipeline, const Op *dot)
 {
     bool any = false;
     FactTable *facts = analysis_ranges(pipeline->pass->context);
-    const bool may = pipeline->persistent && target_has(pipeline->pass->target, HAS_CLUSTER) &&
+    const bool may = pipeline->persistent && target_has(pipeline->pass->target, HAS_MULTICAST) &&
                      has_same_rounds(pipeline->loop);
     for (size_t i = 0; i < pipeline->rings.count; i++) {
         Ring *ring = &pipeline->rings.data[i];
         ring->half = may ? half_of(facts, ring->copy) : -1;
         any |= ring->half >= 0;
     }
-    pipeline->pairs = any && (type_elements(dot->results[0].type) >= LARGE || is_much(pipeline));
+    pipeline->pairs =
+        any && (type_elements(dot->results[0].type) >= COST_CLUSTER_SUMS || is_much(pipeline));
 }
 
 /* ---- what they do ---- */
@@ -107,7 +107,7 @@ void pairs_begin(Pipeline *pipeline, Builder *builder)
     Map map = {0};
     Value *along = ring_copy_slice(builder, launch->operands[0], kernel->host, &map);
     along = build_cast(builder, DTYPE_i32, along);
-    Value *odd = build2(builder, OP_rem, along, ring_number(builder, BLOCKS));
+    Value *odd = build2(builder, OP_rem, along, ring_number(builder, COST_CLUSTER_BLOCKS));
     pipeline->paired = build_cmp(builder, "eq", odd, ring_number(builder, 0));
     pipeline->rank = &build_op(builder, OP_cluster_rank, 0, NULL, 1, &i32)->results[0];
 }
@@ -130,7 +130,7 @@ static Value *half_slot(const Pipeline *pipeline, Builder *builder, const Ring *
 {
     const Type *tile = ring->alloc->results[0].type;
     int64_t shape[2] = {tile->shape[0], tile->shape[1]};
-    shape[ring->half] /= BLOCKS;
+    shape[ring->half] /= COST_CLUSTER_BLOCKS;
     Value *operands[4] = {ring->slots, slot, ring_number(builder, 0), ring_number(builder, 0)};
     operands[2 + ring->half] = begin;
     const Type *type = type_shared(pipeline->pass->kernel->types, tile->dtype, 2, shape, NULL);
@@ -145,7 +145,7 @@ static void copy_half(const Pipeline *pipeline, Builder *builder, const Ring *ri
 {
     const Op *copy = ring->copy;
     const Access access = access_of(ring->copy);
-    const int64_t extent = ring->alloc->results[0].type->shape[ring->half] / BLOCKS;
+    const int64_t extent = ring->alloc->results[0].type->shape[ring->half] / COST_CLUSTER_BLOCKS;
     Value *operands[5 + TYPE_RANK];
     Value *begin = build2(builder, OP_mul, which, ring_number(builder, (int)extent));
     int count = 0;
@@ -178,7 +178,7 @@ void pairs_copy(const Pipeline *pipeline, Builder *builder, const Ring *ring,
     for (int i = 0; i < copy->operand_count; i++)
         if (i != 1) offsets[i] = ring_copy_slice(builder, copy->operands[i], region, map);
     Value *own = build2(builder, OP_shl, ring_number(builder, 1), pipeline->rank);
-    Value *both = ring_number(builder, (1 << BLOCKS) - 1);
+    Value *both = ring_number(builder, (1 << COST_CLUSTER_BLOCKS) - 1);
     copy_half(pipeline, builder, ring, pipeline->rank,
               build3(builder, OP_select, pipeline->paired, both, own), filled, offsets);
     Op *branch = build_branch(builder, pipeline->paired);

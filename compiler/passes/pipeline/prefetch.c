@@ -18,13 +18,6 @@
 
 #include "base/vec.h"
 
-enum {
-    PREFETCH_BYTES = 256, /* registers a thread may spend on tiles in flight */
-    LOOP_BYTES = 4 * 191, /* on them and on what the loop carries: 64 are left for its addresses and
-                             operands */
-    PREFETCH_DISTANCE = 4, /* hides the latency of DRAM behind loops that do little else */
-};
-
 typedef struct Prefetch {
     Kernel *kernel;
     Op *loop;
@@ -58,17 +51,16 @@ static bool loads_tiles(const Region *body)
 /* What is left beside the tiles that the loop carries, its sums say. */
 static int64_t prefetch_room(const Op *loop)
 {
-    int64_t room = LOOP_BYTES;
+    int64_t room = COST_PREFETCH_LOOP_BYTES;
     for (int i = 0; i < loop->result_count; i++)
         if (loop->results[i].type->kind == TYPE_TILE)
             room -= bytes_per_thread(loop->results[i].type);
-    return room < PREFETCH_BYTES ? room : PREFETCH_BYTES;
+    return room < COST_PREFETCH_BYTES ? room : COST_PREFETCH_BYTES;
 }
 
 /* While it is being loaded: what comes in pieces smaller than a register has one for each. */
 static int64_t bytes_in_flight(Op *load)
 {
-    enum { REGISTER_BYTES = 4 };
     const Access access = access_of(load);
     const Layout *layout = access.tile->layout;
     const int dim = access_contiguous(&access);
@@ -103,7 +95,7 @@ static const char *collect_loads(Prefetch *prefetch)
 static int choose_distance(const Prefetch *prefetch)
 {
     int64_t trips = loop_trips(prefetch->loop);
-    int distance = PREFETCH_DISTANCE;
+    int distance = COST_PREFETCH_DISTANCE;
     while (distance > 1 &&
            (prefetch->flying * distance > prefetch->most || trips == 0 || trips % distance))
         distance /= 2;

@@ -3,15 +3,13 @@
  * little of the other. Here they are taken in groups of some columns of the grid, row by row: about
  * square, so that they read the least that so many blocks can.
  *
- *     number = y * gridDim.x + x              group = number / (COLUMNS * gridDim.y)
- *     columns = min(COLUMNS, gridDim.x - group * COLUMNS)
- *     x' = group * COLUMNS + rest % columns   y' = rest / columns
+ *     number = y * gridDim.x + x              group = number / (COST_RASTER_COLUMNS * gridDim.y)
+ *     columns = min(COST_RASTER_COLUMNS, gridDim.x - group * COST_RASTER_COLUMNS)
+ *     x' = group * COST_RASTER_COLUMNS + rest % columns   y' = rest / columns
  *
  * Blocks are logical as long as none waits for another: not where the kernel has atomics, or a
  * loop whose end nobody knows. */
 #include "passes/layout/matrix.h"
-
-enum { COLUMNS = 16 };
 
 typedef struct Traits {
     bool uses[2];   /* the block's index along x, y */
@@ -60,8 +58,9 @@ static void build_order(Builder *builder, bool whole, Value *out[2])
     Value *x = build_cast(builder, DTYPE_i64, build_of_grid(builder, OP_block_idx, 0));
     Value *y = build_cast(builder, DTYPE_i64, build_of_grid(builder, OP_block_idx, 1));
     Value *number = build2(builder, OP_add, build2(builder, OP_mul, y, wide[0]), x);
-    Value *most = build_const(builder, DTYPE_i32, COLUMNS);
-    Value *each = build2(builder, OP_mul, wide[1], build_const(builder, DTYPE_i64, COLUMNS));
+    Value *most = build_const(builder, DTYPE_i32, COST_RASTER_COLUMNS);
+    Value *each =
+        build2(builder, OP_mul, wide[1], build_const(builder, DTYPE_i64, COST_RASTER_COLUMNS));
     Value *group = build_cast(builder, DTYPE_i32, build2(builder, OP_div, number, each));
     Value *rest = build_cast(builder, DTYPE_i32, build2(builder, OP_rem, number, each));
     Value *first = build2(builder, OP_mul, group, most);
@@ -69,7 +68,7 @@ static void build_order(Builder *builder, bool whole, Value *out[2])
         whole ? most : build_columns(builder, most, build2(builder, OP_sub, width, first));
     out[0] = build2(builder, OP_add, first, build2(builder, OP_rem, rest, columns));
     out[1] = build2(builder, OP_div, rest, columns);
-    op_set_int(out[1]->op, ATTR_pair, 1); /* COLUMNS is even */
+    op_set_int(out[1]->op, ATTR_pair, 1); /* COST_RASTER_COLUMNS is even */
 }
 
 typedef struct Renaming {
@@ -93,8 +92,8 @@ static void reorder(Kernel *kernel, Op *launch)
     Builder builder = builder_before(rest);
     int64_t width;
     const bool known = value_constant(launch->operands[0], &width);
-    if (known && width <= COLUMNS) return; /* one group, row by row: as they are */
-    build_order(&builder, known && width % COLUMNS == 0, indices);
+    if (known && width <= COST_RASTER_COLUMNS) return; /* one group, row by row: as they are */
+    build_order(&builder, known && width % COST_RASTER_COLUMNS == 0, indices);
     for (Op *op = region->first; op != rest; op = op->next) op->scratch = op;
     Renaming renaming = {.kernel = kernel, .indices = indices};
     region_visit(region, rename_index, &renaming);

@@ -19,14 +19,6 @@
 #include "passes/analysis/loop.h"
 #include "ir/rebuild.h"
 
-enum {
-    WARP = 32,
-    GROUP = 128, /* threads of a warpgroup */
-    MOST_THREADS = 512,
-    COPY_BYTES = 16,
-    COPIES = 32 /* by a thread a round */
-};
-
 /* ---- whether ---- */
 
 static ValueAnswer is_unknown(const Value *value, void *context)
@@ -73,7 +65,7 @@ static bool starts_freely(const Pipeline *pipeline)
 
 static int consumers_of(const Pipeline *pipeline)
 {
-    return WARP * launch_warps(pipeline->pass->launch->parent);
+    return WARP_SIZE * launch_warps(pipeline->pass->launch->parent);
 }
 
 static int64_t bytes_of_round(const Pipeline *pipeline)
@@ -102,13 +94,12 @@ static int64_t at_most(int64_t a, int64_t b)
  * registers. */
 static bool costs_nothing(const Pipeline *pipeline, const Op *dot)
 {
-    enum { OTHERS = 32 /* registers of a thread beside its sums */ };
     const Target *target = pipeline->pass->target;
     const int threads = consumers_of(pipeline);
-    const int64_t each = type_elements(dot->results[0].type) / threads + OTHERS,
+    const int64_t each = type_elements(dot->results[0].type) / threads + COST_OTHER_REGISTERS,
                   room = target->shared_bytes / (pipeline->stages * bytes_of_round(pipeline)),
                   before = at_most(room, target->registers / (each * threads)),
-                  after = at_most(room, target->registers / (each * (threads + WARP)));
+                  after = at_most(room, target->registers / (each * (threads + WARP_SIZE)));
     return after >= before;
 }
 
@@ -116,38 +107,33 @@ static bool costs_nothing(const Pipeline *pipeline, const Op *dot)
  */
 static int64_t registers_of(const Pipeline *pipeline, const Op *dot)
 {
-    enum { OTHERS = 32, WORD = 32 };
     const int threads = power_of_two_below(consumers_of(pipeline));
     const Type *left = dot->operands[0]->type, *sum = dot->results[0].type;
-    const int64_t words = type_elements(left) / threads * dtype_bits(left->dtype) / WORD;
+    const int64_t words = type_elements(left) / threads * dtype_bits(left->dtype) / REGISTER_BITS;
     const bool in_place = wgmma_fits(pipeline->pass->kernel, pipeline->pass->target, dot);
-    return type_elements(sum) / threads + (in_place ? 0 : words) + OTHERS;
-}
-
-/* Of each thread where a multiprocessor has one such block: its quarters have whole warps. */
-static int64_t registers_for(const Pipeline *pipeline, int threads)
-{
-    enum { QUARTERS = 4, UNIT = 8 };
-    const int warps = (threads + QUARTERS * WARP - 1) / (QUARTERS * WARP);
-    return pipeline->pass->target->registers / QUARTERS / WARP / warps / UNIT * UNIT;
+    return type_elements(sum) / threads + (in_place ? 0 : words) + COST_OTHER_REGISTERS;
 }
 
 /* One warp more would leave the others too few registers, which a warpgroup can give away. */
 static bool must_lend(const Pipeline *pipeline, const Op *dot)
 {
     const int consumers = consumers_of(pipeline);
-    return pipeline->by_tensor && is_alone(pipeline) && consumers % GROUP == 0 &&
-           consumers + GROUP <= MOST_THREADS &&
-           registers_of(pipeline, dot) > registers_for(pipeline, consumers + WARP);
+    return target_has(pipeline->pass->target, HAS_SETMAXNREG) && pipeline->by_tensor &&
+           is_alone(pipeline) && consumers % WARPGROUP_SIZE == 0 &&
+           consumers + WARPGROUP_SIZE <= COST_SPLIT_THREADS &&
+           registers_of(pipeline, dot) >
+               cost_registers_per_thread(pipeline->pass->target, consumers / WARP_SIZE + 1, 1);
 }
 
-/* One, or as few as have not more than COPIES a round to begin each. */
+/* One, or as few as have not more than COST_PRODUCER_COPIES a round to begin each. */
 static int producers_of(const Pipeline *pipeline)
 {
     if (pipeline->by_tensor) return 1;
     const int64_t bytes = bytes_of_round(pipeline);
-    int threads = WARP;
-    while ((int64_t)threads * COPIES * COPY_BYTES < bytes && threads < 4 * WARP) threads *= 2;
+    int threads = WARP_SIZE;
+    while ((int64_t)threads * COST_PRODUCER_COPIES * ACCESS_BYTES < bytes &&
+           threads < COST_PRODUCER_WARPS * WARP_SIZE)
+        threads *= 2;
     return threads;
 }
 
@@ -167,7 +153,6 @@ static const Layout *ring_layout(const Pipeline *pipeline, const Ring *ring, con
 
 void ring_lay_out(const Pipeline *pipeline, Ring *ring)
 {
-    enum { ALIGN = 128 };
     Value *slots = ring->slots;
     if (!ring->is_plain) {
         wgmma_lay_out(pipeline->pass->kernel, slots);
@@ -176,16 +161,15 @@ void ring_lay_out(const Pipeline *pipeline, Ring *ring)
     const Layout *layout = ring_layout(pipeline, ring, slots->type);
     slots->type = type_with_layout(pipeline->pass->kernel->types, slots->type, layout);
     op_set_int(slots->op, ATTR_bytes, type_bytes(slots->type));
-    op_set_int(slots->op, ATTR_align, ALIGN);
+    op_set_int(slots->op, ATTR_align, TMA_ALIGN);
 }
 
 /* Why the ring's copy cannot be a TMA load; NULL: it can. */
 static const char *fault_of_tma(const Pipeline *pipeline, const Ring *ring)
 {
-    enum { MOST_BYTES = 1 << 20 }; /* that a barrier counts */
     const Type *tile = ring->copy->operands[1]->type;
     if (!target_has(pipeline->pass->target, HAS_TMA)) return "the architecture has none";
-    if (bytes_of_round(pipeline) >= MOST_BYTES)
+    if (bytes_of_round(pipeline) >= MBARRIER_BYTES)
         return "a stage has more bytes than mbarriers count";
     return tensor_copy_fault(analysis_ranges(pipeline->pass->context), ring->copy,
                              tile->rank == 2 ? ring_layout(pipeline, ring, tile) : NULL);
@@ -240,24 +224,21 @@ static int64_t bytes_on_the_way(const Type *tile)
 
 static void add_tile_bytes(Op *op, void *context)
 {
-    enum { BUFFERS = 2 }; /* one is written while the other is read */
     Room *room = context;
     if (op->code == OP_shared_alloc) room->bytes += type_bytes(op->results[0].type);
     if (op->code != OP_store) return;
     const Type *tile = op->operands[1]->type;
     const int64_t parts = parts_of_store(room, op);
-    const int64_t count = at_most(parts, BUFFERS);
+    const int64_t count = at_most(parts, COST_STORE_BUFFERS);
     if (count && room->marks) op_set_int(op, ATTR_tensor, count);
     room->bytes += parts ? type_bytes(tile) / parts * count : bytes_on_the_way(tile);
 }
-
-enum { RESERVED = 2048 };
 
 /* The bytes beside the ring that what else is shared takes; `marks`: stores are told theirs. */
 static int64_t bytes_beside(const Pipeline *pipeline, bool marks)
 {
     Room room = {.facts = analysis_ranges(pipeline->pass->context),
-                 .bytes = RESERVED - bytes_of_round(pipeline),
+                 .bytes = COST_SHARED_MARGIN_SPLIT - bytes_of_round(pipeline),
                  .marks = marks};
     region_visit(pipeline->pass->launch, add_tile_bytes, &room);
     return room.bytes;
@@ -267,10 +248,9 @@ static int64_t bytes_beside(const Pipeline *pipeline, bool marks)
  * Slots that leave no room for that are given up, but for as many as it takes. */
 static bool has_room(Pipeline *pipeline)
 {
-    enum { LEAST = 3 };
     int stages = pipeline->stages;
     const int64_t most = pipeline->pass->target->shared_bytes - bytes_beside(pipeline, false);
-    while (stages > LEAST && stages * bytes_of_round(pipeline) > most) stages--;
+    while (stages > COST_STAGES_ENOUGH && stages * bytes_of_round(pipeline) > most) stages--;
     if (stages * bytes_of_round(pipeline) > most) return false;
     bytes_beside(pipeline, true);
     pipeline->stages = stages;
@@ -338,7 +318,7 @@ const char *fault_of_split(Pipeline *pipeline, const Op *dot)
     const char *fault = fault_of_place(pipeline);
     if (!fault) fault = fault_of_producer(pipeline, dot);
     if (fault) return fault;
-    if (consumers_of(pipeline) + producers_of(pipeline) > MOST_THREADS)
+    if (consumers_of(pipeline) + producers_of(pipeline) > COST_SPLIT_THREADS)
         return "a block may not have so many threads";
     if (!are_known(pipeline)) return "what is copied depends on what threads compute";
     pipeline->lends = must_lend(pipeline, dot);
@@ -365,7 +345,7 @@ Value *ring_make_barriers(const Pipeline *pipeline, Builder *builder)
     Value *barriers = &build_op(builder, OP_shared_alloc, 0, NULL, 1, &type)->results[0];
     Op *init = build_op(builder, OP_slot_init, 1, &barriers, 0, NULL);
     op_set_int(init, ATTR_count, producers_of(pipeline));
-    op_set_int(init, ATTR_warps, consumers_of(pipeline) / WARP * (pipeline->pairs ? 2 : 1));
+    op_set_int(init, ATTR_warps, consumers_of(pipeline) / WARP_SIZE * (pipeline->pairs ? 2 : 1));
     if (pipeline->pairs)
         pairs_meet(builder);
     else
@@ -640,27 +620,26 @@ static void set_registers(Region *group, const char *mode, int64_t count)
     op_set_text(op, ATTR_mode, intern_text(builder.kernel->session->names, mode));
 }
 
-enum { PRODUCERS_KEEP = 24, MOST_REGISTERS = 240 };
-
 /* The producers' group, inside of the warpgroup that gives its registers away, if one does. */
 static Region *build_producers_group(const Pipeline *pipeline, Builder *builder)
 {
     const int consumers = consumers_of(pipeline), producers = producers_of(pipeline);
     if (!pipeline->lends) return build_group(builder, consumers, producers);
-    Region *all = build_group(builder, consumers, GROUP);
-    set_registers(all, "dec", PRODUCERS_KEEP);
+    Region *all = build_group(builder, consumers, WARPGROUP_SIZE);
+    set_registers(all, "dec", SETMAXNREG_LEAST);
     Builder inside = builder_before(all->last);
     return build_group(&inside, consumers, producers);
 }
 
 static Region *build_consumers_group(const Pipeline *pipeline, Builder *builder)
 {
-    enum { UNIT = 8 };
+    const int unit = pipeline->pass->target->register_unit;
     const int consumers = consumers_of(pipeline);
     Region *group = build_group(builder, 0, consumers);
-    const int64_t left = pipeline->pass->target->registers - GROUP * PRODUCERS_KEEP;
+    const int64_t left = pipeline->pass->target->registers - WARPGROUP_SIZE * SETMAXNREG_LEAST;
     if (pipeline->lends)
-        set_registers(group, "inc", at_most(left / consumers / UNIT * UNIT, MOST_REGISTERS));
+        set_registers(group, "inc",
+                      at_most(left / consumers / unit * unit, COST_CONSUMER_REGISTERS));
     return group;
 }
 
@@ -684,7 +663,7 @@ void split(Pipeline *pipeline)
 {
     Region *launch = pipeline->pass->launch;
     Op *first = launch->first, *next;
-    const int more = pipeline->lends ? GROUP : producers_of(pipeline);
+    const int more = pipeline->lends ? WARPGROUP_SIZE : producers_of(pipeline);
     const int threads = consumers_of(pipeline) + more;
     const bool consumers_first = pipeline->persistent || is_room_beside(pipeline);
     Builder builder = builder_before(first);
@@ -707,5 +686,5 @@ void split(Pipeline *pipeline)
     build_consumers(pipeline, &turn, barriers);
     if (pipeline->persistent) op_set_int(launch->parent, ATTR_persistent, 1);
     if (pipeline->pairs) op_set_ints(launch->parent, ATTR_cluster, 3, (int64_t[]){2, 1, 1});
-    op_set_int(launch->parent, ATTR_warps, (threads + WARP - 1) / WARP);
+    op_set_int(launch->parent, ATTR_warps, (threads + WARP_SIZE - 1) / WARP_SIZE);
 }

@@ -101,7 +101,8 @@ static Value *most_of_variable(Spans *spans, const Value *value, int depth)
 static Value *most_of_index(Spans *spans, const Op *op, int depth)
 {
     const Op *launch = op_enclosing(op, OP_launch);
-    if (op->code == OP_thread_id) return number(spans, 32 * (int64_t)launch_warps(launch) - 1);
+    if (op->code == OP_thread_id)
+        return number(spans, WARP_SIZE * (int64_t)launch_warps(launch) - 1);
     return less_one(spans, most_of(spans, operand_list(launch, x)[op_int(op, ATTR_dim, 0)], depth));
 }
 

@@ -14,10 +14,8 @@
 #include <string.h>
 
 enum {
-    MOST_EACH = 8, /* elements a thread */
     MOST_OPERANDS = 3,
-    MOST_OPS = 64, /* of longer code memory is not what takes time, and threads hide what does */
-    DEPTH = 8      /* of index expressions that are followed */
+    DEPTH = 8 /* of index expressions that are followed */
 };
 
 typedef struct Pass {
@@ -152,7 +150,7 @@ static bool takes_part(Pass *pass, Op *op)
     if (!varies || op->code == OP_element_load) return true;
     return op->operand_count <= MOST_OPERANDS &&
            ((op_info(op->code)->traits & ELEM) || op->code == OP_bitcast) &&
-           type_is_scalar(op->results[0].type) && ++pass->count <= MOST_OPS;
+           type_is_scalar(op->results[0].type) && ++pass->count <= COST_COARSEN_OPS;
 }
 
 static bool find_index(Pass *pass)
@@ -191,9 +189,8 @@ static bool has_only(const Op *launch, const AttrKey *keys, int count)
 /* The whole launch is the pattern. */
 static bool matches(Pass *pass)
 {
-    enum { WARP = 32 };
     static const AttrKey PLAIN[] = {ATTR_warps, ATTR_agree};
-    pass->threads = WARP * op_int(pass->launch, ATTR_warps, 0);
+    pass->threads = WARP_SIZE * op_int(pass->launch, ATTR_warps, 0);
     /* a power of two divides 2^31: no index of the last block is too large for an i32 */
     if (pass->threads == 0 || (pass->threads & (pass->threads - 1))) return false;
     if (!has_only(pass->launch, PLAIN, 2) || operand(pass->launch, x)->type->dtype != DTYPE_i32 ||
@@ -331,7 +328,7 @@ static void visit(Op *op, void *context)
     Pass pass = {.kernel = context, .arena = arena_new(), .launch = op};
     if (matches(&pass) && pass.bits >= BYTE) {
         const int each = ACCESS_BYTES * BYTE / pass.bits;
-        if (each > 1) give_each(&pass, each < MOST_EACH ? each : MOST_EACH);
+        if (each > 1) give_each(&pass, each < COST_COARSEN_ELEMENTS ? each : COST_COARSEN_ELEMENTS);
     }
     arena_free(pass.arena);
 }

@@ -123,13 +123,13 @@ static void cut(Pass *pass, int64_t pieces)
 
 bool pass_pieces(Kernel *kernel, PassContext *context)
 {
-    enum { WARP = 32, BYTE = 8 };
+    enum { BYTE = 8 };
     (void)context;
     for (Op *op = kernel->host->first; op; op = op->next) {
         Pass pass = {.kernel = kernel, .launch = op};
         if (op->code != OP_launch || !op_int(op, ATTR_agree, 0) || !matches(&pass)) continue;
         const int64_t vector = ACCESS_BYTES * BYTE / pass.bits,
-                      size = WARP * op_int(op, ATTR_warps, 1) * vector;
+                      size = WARP_SIZE * op_int(op, ATTR_warps, 1) * vector;
         if (pass.tile->shape[0] > size && pass.tile->shape[0] % size == 0)
             cut(&pass, pass.tile->shape[0] / size);
     }

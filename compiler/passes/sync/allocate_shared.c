@@ -14,8 +14,6 @@
 #include "base/vec.h"
 #include "passes/analysis/access.h"
 
-enum { SHARED_ALIGN = 128 };
-
 typedef struct Life {
     Op *alloc;
     int first, last; /* -1: never used */
@@ -182,7 +180,7 @@ static bool overlap(const Life *a, const Life *b)
 /* Moves the tile up past each placed one that it meets, until it meets none. */
 static void place(Life *const *placed, size_t count, Life *life)
 {
-    const int64_t align = op_int(life->alloc, ATTR_align, SHARED_ALIGN);
+    const int64_t align = op_int(life->alloc, ATTR_align, TMA_ALIGN);
     life->offset = 0;
     for (bool moved = true; moved;) {
         moved = false;

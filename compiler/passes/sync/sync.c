@@ -36,13 +36,12 @@
 #include "passes/sync/sync.h"
 #include "passes/ssa/simplify.h"
 
-enum { BARRIERS = 16 };      /* of the machine; 0 is the block's */
 enum { MOST_TRIED = 64 };    /* barriers, whether they can be left out: time goes by the square */
 enum { MOST_PENDING = 256 }; /* accesses between two barriers, each of which is compared with all */
 
 /* Which group waits at which of the block's barriers. */
 typedef struct Barriers {
-    ThreadGroup groups[BARRIERS];
+    ThreadGroup groups[NAMED_BARRIERS];
     int count;
     bool too_many;
 } Barriers;
@@ -57,7 +56,7 @@ static int barrier_of(const Sync *sync, ThreadGroup group)
     for (int i = 0; i < barriers->count; i++)
         if (barriers->groups[i].begin == group.begin && barriers->groups[i].count == group.count)
             return i + 1;
-    if (barriers->count == BARRIERS - 1) {
+    if (barriers->count == NAMED_BARRIERS - 1) {
         barriers->too_many = true;
         return 1;
     }
@@ -190,9 +189,9 @@ static void note_cause(const Sync *sync, Op *barrier)
 static void build_barrier(const Sync *sync, Op *before, int parts)
 {
     Builder builder = builder_before(before);
-    const int block = 32 * launch_warps(op_enclosing(before, OP_launch));
-    const bool warp = sync->group.count == 32 && block > 32;
-    if (sync->group.count < 32) return;
+    const int block = WARP_SIZE * launch_warps(op_enclosing(before, OP_launch));
+    const bool warp = sync->group.count == WARP_SIZE && block > WARP_SIZE;
+    if (sync->group.count < WARP_SIZE) return;
     Op *barrier = build_op(&builder, warp ? OP_warp_sync : OP_barrier, 0, NULL, 0, NULL);
     if (parts > 1) op_set_int(barrier, ATTR_parts, parts);
     note_cause(sync, barrier);
@@ -202,12 +201,12 @@ static void build_barrier(const Sync *sync, Op *before, int parts)
 /* A barrier in a group of several warps is the group's own. */
 static void visit_barrier(const Sync *sync, Op *barrier, State *state)
 {
-    const int block = 32 * launch_warps(op_enclosing(barrier, OP_launch)),
+    const int block = WARP_SIZE * launch_warps(op_enclosing(barrier, OP_launch)),
               parts = (int)op_int(barrier, ATTR_parts, 1);
     if (barrier == sync->ignored) return;
     build_fence(sync, barrier, state);
     (parts > 1 ? state_meet : state_clear)(sync, state);
-    if ((parts == 1 && sync->group.count == block) || sync->group.count <= 32) return;
+    if ((parts == 1 && sync->group.count == block) || sync->group.count <= WARP_SIZE) return;
     op_set_int(barrier, ATTR_index, barriers_of(sync, sync->group, parts));
     op_set_int(barrier, ATTR_count, sync->group.count / parts);
 }
@@ -503,7 +502,7 @@ static void visit_op(const Sync *sync, Op *op, State *state)
     else if (op->code == OP_cluster_arrive || op->code == OP_cluster_wait ||
              op->code == OP_grid_sync)
         visit_meeting(sync, op, state);
-    else if (op->code == OP_barrier || (op->code == OP_warp_sync && sync->group.count == 32))
+    else if (op->code == OP_barrier || (op->code == OP_warp_sync && sync->group.count == WARP_SIZE))
         visit_barrier(sync, op, state);
     else if (op->code == OP_copy_wait)
         state_wait(sync, state, op_attr(op, ATTR_count) == NULL);
@@ -673,8 +672,8 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
                        .table = pending_table_new(arena),
                        .facts = analysis_ranges(context),
                        .agreement = analysis_uniformity(context),
-                       .block = {0, 32 * launch_warps(launch)},
-                       .group = {0, 32 * launch_warps(launch)}};
+                       .block = {0, WARP_SIZE * launch_warps(launch)},
+                       .group = {0, WARP_SIZE * launch_warps(launch)}};
     find_all_overwritten(&sync, launch);
     place_barriers(sync, launch);
     region_visit(launch_region(launch), drop_sync, NULL);

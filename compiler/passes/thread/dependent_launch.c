@@ -68,10 +68,9 @@ static void note_loop(Op *op, void *found)
 /* Few threads that do one thing each: GPUs may do nothing but begin such blocks. */
 static bool has_small_blocks(const Op *launch)
 {
-    enum { SMALL = 8 /* warps */ };
     bool loops = false;
     region_visit(launch_region(launch), note_loop, &loops);
-    return !loops && op_int(launch, ATTR_warps, 1) < SMALL;
+    return !loops && op_int(launch, ATTR_warps, 1) < COST_PDL_WARPS;
 }
 
 typedef struct Waiting {
@@ -79,19 +78,18 @@ typedef struct Waiting {
     bool small_blocks;
 } Waiting;
 
-/* An H200 begins a block each 0.6 ns, and takes as long again for each that lets the next launch
- * begin: 2^18 blocks of 64 threads copy 256 MB in 160 us, or 318 us. Blocks that end have let it,
+/* What lets the next launch begin takes as long as to begin a block. Blocks that end have let it,
  * too, so among many none has to say so. */
 static Value *lets_next_begin(Builder *builder, const Waiting *waiting)
 {
-    enum { FEW_BLOCKS = 2048 };
     const Op *launch = waiting->launch;
     int64_t blocks;
     if (op_int(launch, ATTR_persistent, 0) || !waiting->small_blocks)
         return build_const(builder, DTYPE_b1, 1);
-    if (known_blocks(launch, &blocks)) return build_const(builder, DTYPE_b1, blocks <= FEW_BLOCKS);
+    if (known_blocks(launch, &blocks))
+        return build_const(builder, DTYPE_b1, blocks <= COST_PDL_BLOCKS);
     return build_cmp(builder, "le", blocks_of_grid(builder, launch),
-                     build_const(builder, DTYPE_i64, FEW_BLOCKS));
+                     build_const(builder, DTYPE_i64, COST_PDL_BLOCKS));
 }
 
 static void build_wait(Builder *builder, const Waiting *waiting)
@@ -130,19 +128,19 @@ static void let_begin(Op *launch)
 /* Persistent blocks of many turns gain nothing that counts by an early first one, so the runtime
  * does not ask for it (begins_early in launch.c), and what waits would cost them some of ptxas's
  * schedule. */
-static bool has_many_turns(const Op *launch)
+static bool has_many_turns(const Op *launch, const Target *target)
 {
-    enum { MANY_TURNS = 2 * 132 }; /* more than an H200 runs of such blocks at a time */
     int64_t blocks;
     return op_int(launch, ATTR_persistent, 0) && known_blocks(launch, &blocks) &&
-           blocks > MANY_TURNS;
+           cost_waves(target, blocks, 1) > COST_PDL_WAVES;
 }
 
 bool pass_early(Kernel *kernel, PassContext *context)
 {
-    if (!target_has(context->target, HAS_CLUSTER)) return true; /* as old as those */
+    if (!target_has(context->target, HAS_PDL)) return true;
     for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch && !op_int(op, ATTR_cooperative, 0) && !has_many_turns(op))
+        if (op->code == OP_launch && !op_int(op, ATTR_cooperative, 0) &&
+            !has_many_turns(op, context->target))
             let_begin(op);
     return true;
 }

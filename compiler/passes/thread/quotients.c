@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-enum { ENOUGH = 4 };
-
 /* Magnitudes for which the quotient and the rest are normal numbers. */
 static const double LEAST = 0x1p-60, LEAST_DIVISOR = 1, MOST = 0x1p60;
 
@@ -120,7 +118,7 @@ static void look(Kernel *kernel, Region *region)
             op->results[0].type->dtype != DTYPE_f32)
             continue;
         const OpVec run = run_from(kernel->arena, op);
-        if (run.count >= ENOUGH) op = replace(kernel, &run);
+        if (run.count >= COST_QUOTIENTS) op = replace(kernel, &run);
     }
 }
 

@@ -12,9 +12,6 @@
 
 #include <string.h>
 
-/* Words that a thread has at a time in a region from which on the order is changed. */
-enum { MANY_WORDS = 160, ALL_WORDS = 255 /* the machine has no more */ };
-
 typedef struct Seat {
     int last; /* of an op of the region: the number of the last op there that uses its results */
     bool placed;
@@ -161,22 +158,21 @@ static void change_order(Nearby *nearby)
     for (size_t i = 0; i + 1 < ops.count; i++) op_move_before(ops.data[i], ops.data[ops.count - 1]);
 }
 
-static void order_region(Kernel *kernel, Region *region)
+static void order_region(Kernel *kernel, const Target *target, Region *region)
 {
     for (Op *op = region->first; op; op = op->next)
-        for (int i = 0; i < op->region_count; i++) order_region(kernel, op->regions[i]);
+        for (int i = 0; i < op->region_count; i++) order_region(kernel, target, op->regions[i]);
     Nearby nearby = {.arena = kernel->arena, .region = region};
     if (!region->last || may_move(&nearby, region->last)) return;
-    if (most_words(&nearby) > MANY_WORDS) change_order(&nearby);
-    nearby.far = most_words(&nearby) > ALL_WORDS;
+    if (most_words(&nearby) > COST_PRESSURE_REGISTERS) change_order(&nearby);
+    nearby.far = most_words(&nearby) > target->registers_per_thread;
     if (nearby.far) change_order(&nearby);
     for (Op *op = region->first; op; op = op->next) op->scratch = NULL;
 }
 
 bool pass_nearby(Kernel *kernel, PassContext *context)
 {
-    (void)context;
     for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch) order_region(kernel, op->regions[0]);
+        if (op->code == OP_launch) order_region(kernel, context->target, op->regions[0]);
     return true;
 }

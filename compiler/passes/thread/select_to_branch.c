@@ -10,11 +10,6 @@
 
 #include <stdlib.h>
 
-enum {
-    MANY = 24,   /* ops for each element, for which a branch pays */
-    TOGETHER = 4 /* elements, so that what branches give does not fill the registers */
-};
-
 typedef VEC(Value *) ValueVec;
 
 typedef struct Part {
@@ -200,7 +195,7 @@ static ValueVec find_run(Seldom *seldom, Op *op)
         if (needs_another(seldom, op)) break;
         part_of(op)->run = seldom->runs;
         const bool is_old = holds(&conditions, operand(op, condition));
-        if (!is_old && conditions.count == TOGETHER) continue;
+        if (!is_old && conditions.count == COST_BRANCH_ELEMENTS) continue;
         if (!is_old) vec_push(seldom->arena, &conditions, operand(op, condition));
         vec_push(seldom->arena, &seldom->run, op);
     }
@@ -216,7 +211,7 @@ static void look(Kernel *kernel, Region *region)
     for (Op *op = region->first; op; op = op->next) {
         if (!is_choice(op)) continue;
         const ValueVec conditions = find_run(&seldom, op);
-        if (choose_moves(&seldom) >= MANY * (int)conditions.count)
+        if (choose_moves(&seldom) >= COST_BRANCH_OPS * (int)conditions.count)
             op = take_apart(&seldom, &conditions);
         forget_moves(&seldom);
     }

@@ -1,0 +1,129 @@
+/* module.c: what all code generators do to LLVM's modules and functions; what an image says of a
+ * launch. It knows none of them. */
+#include "codegen/llvm.h"
+
+#include <string.h>
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Linker.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+void module_check(LLVMModuleRef module, const char *what)
+{
+    char *text = NULL;
+    if (LLVMVerifyModule(module, LLVMReturnStatusAction, &text))
+        ICE("%s: LLVM refuses the code: %s", what, text);
+    LLVMDisposeMessage(text);
+}
+
+/* Loops stay as the author and our passes made them: ptxas unrolls what pays. */
+static LLVMPassBuilderOptionsRef pass_options(void)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMPassBuilderOptionsSetLoopUnrolling(options, false);
+    LLVMPassBuilderOptionsSetLoopVectorization(options, false);
+    LLVMPassBuilderOptionsSetLoopInterleaving(options, false);
+    LLVMPassBuilderOptionsSetSLPVectorization(options, false);
+    return options;
+}
+
+static void passes_done(LLVMErrorRef error, LLVMPassBuilderOptionsRef options)
+{
+    LLVMDisposePassBuilderOptions(options);
+    if (error != NULL) ICE("LLVM: %s", LLVMGetErrorMessage(error));
+}
+
+void passes_on_module(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes)
+{
+    LLVMPassBuilderOptionsRef options = pass_options();
+    passes_done(LLVMRunPasses(module, passes, machine, options), options);
+}
+
+void passes_on_function(LLVMValueRef function, LLVMTargetMachineRef machine, const char *passes)
+{
+    LLVMPassBuilderOptionsRef options = pass_options();
+    passes_done(LLVMRunPassesOnFunction(function, passes, machine, options), options);
+}
+
+/* ---- attributes ---- */
+
+void function_set_text(LLVMValueRef function, const char *key, const char *value)
+{
+    LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+    LLVMAttributeRef attribute = LLVMCreateStringAttribute(context, key, (unsigned)strlen(key),
+                                                           value, (unsigned)strlen(value));
+    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
+}
+
+static void set_flag_at(LLVMValueRef function, LLVMAttributeIndex index, const char *name)
+{
+    LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    CHECK(kind != 0);
+    LLVMAttributeRef attribute = LLVMCreateEnumAttribute(context, kind, 0);
+    LLVMAddAttributeAtIndex(function, index, attribute);
+}
+
+void function_set_flag(LLVMValueRef function, const char *name)
+{
+    set_flag_at(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, name);
+}
+
+void parameter_set_flag(LLVMValueRef function, int index, const char *name)
+{
+    set_flag_at(function, (LLVMAttributeIndex)(index + 1), name);
+}
+
+/* ---- the host's module ---- */
+
+LLVMModuleRef host_module_new(Codegen *codegen, const char *name)
+{
+    LLVMModuleRef module = LLVMModuleCreateWithNameInContext(name, codegen->context);
+    LLVMSetTarget(module, codegen->host_triple);
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(codegen->host_target);
+    LLVMSetModuleDataLayout(module, layout);
+    LLVMDisposeTargetData(layout);
+    return module;
+}
+
+static void link_into(LLVMModuleRef module, LLVMModuleRef more)
+{
+    if (LLVMLinkModules2(module, more)) ICE("LLVM cannot link a module into the host's");
+}
+
+/* Linking looks at all of the module that it adds to: those of about one size go together. */
+void module_link(Codegen *codegen, LLVMModuleRef module)
+{
+    LinkedModule added = {module, 1};
+    while (codegen->linked.count > 0 && vec_last(&codegen->linked).modules <= added.modules) {
+        LinkedModule before = vec_pop(&codegen->linked);
+        link_into(before.module, added.module);
+        added = (LinkedModule){before.module, before.modules + added.modules};
+    }
+    vec_push(codegen->session->arena, &codegen->linked, added);
+}
+
+LLVMModuleRef codegen_host_module(Codegen *codegen)
+{
+    for (size_t i = codegen->linked.count; i-- > 1;)
+        link_into(codegen->linked.data[i - 1].module, codegen->linked.data[i].module);
+    if (codegen->linked.count > 0) link_into(codegen->host_module, codegen->linked.data[0].module);
+    codegen->linked.count = 0;
+    return codegen->host_module;
+}
+
+/* ---- images ---- */
+
+int entry_blocks(const ImageEntry *entry)
+{
+    return entry->cluster[0] * entry->cluster[1] * entry->cluster[2];
+}
+
+void entry_set_company(ImageEntry *entry, const Op *launch)
+{
+    const Attr *cluster = op_attr(launch, ATTR_cluster);
+    entry->persistent = (int)op_int(launch, ATTR_persistent, 0);
+    entry->cooperative = (int)op_int(launch, ATTR_cooperative, 0);
+    entry->early = (int)op_int(launch, ATTR_early, 0);
+    for (int i = 0; i < 3; i++) entry->cluster[i] = cluster != NULL ? (int)cluster->integers[i] : 1;
+}

@@ -1,0 +1,161 @@
+/* quirks.c: each workaround of quirks.h, where its case and its test are told. */
+#include "codegen/quirks.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <llvm-c/Support.h>
+
+/* ---- LLVM: time ---- */
+
+enum { MANY_INSTRUCTIONS = 20000, MANY_BLOCKS = 1000 };
+
+bool quirk_is_large(LLVMModuleRef module)
+{
+    size_t count = 0, blocks = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f != NULL; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b != NULL;
+             b = LLVMGetNextBasicBlock(b), blocks++)
+            for (LLVMValueRef at = LLVMGetFirstInstruction(b); at != NULL;
+                 at = LLVMGetNextInstruction(at))
+                count++;
+    return count > MANY_INSTRUCTIONS || blocks > MANY_BLOCKS;
+}
+
+/* ---- LLVM: code ---- */
+
+void quirk_shorten_pointers(void)
+{
+    static const char *const options[] = {"tilec", "-nvptx-short-ptr"};
+    LLVMParseCommandLineOptions(2, options, NULL);
+}
+
+LLVMValueRef quirk_shift_wide(Gen *gen, ShiftBuilder *build, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMTypeRef type = LLVMTypeOf(a);
+    LLVMValueRef amount = gen_intrinsic2(gen, "llvm.umin", b, gen_int(gen, type, 64));
+    LLVMValueRef half = LLVMBuildLShr(gen->builder, amount, gen_int(gen, type, 1), "");
+    LLVMValueRef rest = LLVMBuildSub(gen->builder, amount, half, "");
+    return build(gen->builder, build(gen->builder, a, half, ""), rest, "");
+}
+
+static bool is_last_wait(LLVMValueRef at)
+{
+    size_t length = 0;
+    if (LLVMIsACallInst(at) == NULL) return false;
+    LLVMValueRef called = LLVMGetCalledValue(at);
+    if (LLVMIsAInlineAsm(called) == NULL) return false;
+    const char *text = LLVMGetInlineAsmAsmString(called, &length);
+    static const char wait[] = "wgmma.wait_group.sync.aligned 0;";
+    return length == sizeof wait - 1 && memcmp(text, wait, length) == 0;
+}
+
+static bool is_before(LLVMValueRef at, LLVMValueRef other)
+{
+    while (at != NULL && at != other) at = LLVMGetNextInstruction(at);
+    return at != NULL;
+}
+
+static bool is_extreme(LLVMValueRef at)
+{
+    static const char *const names[] = {"llvm.smin", "llvm.smax", "llvm.umin", "llvm.umax"};
+    if (LLVMIsACallInst(at) == NULL) return false;
+    const unsigned id = LLVMGetIntrinsicID(LLVMGetCalledValue(at));
+    for (size_t i = 0; id != 0 && i < sizeof names / sizeof *names; i++)
+        if (id == LLVMLookupIntrinsicID(names[i], strlen(names[i]))) return true;
+    return false;
+}
+
+/* Is it computed from values only, none of whose uses is at the wait or before it? */
+static bool can_follow(LLVMValueRef at, LLVMValueRef wait)
+{
+    if (LLVMIsABinaryOperator(at) == NULL && LLVMIsACastInst(at) == NULL &&
+        LLVMIsAGetElementPtrInst(at) == NULL && LLVMIsASelectInst(at) == NULL &&
+        LLVMIsAICmpInst(at) == NULL && LLVMIsAFreezeInst(at) == NULL && !is_extreme(at))
+        return false;
+    for (LLVMUseRef use = LLVMGetFirstUse(at); use != NULL; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        const bool is_here = LLVMGetInstructionParent(user) == LLVMGetInstructionParent(at);
+        if (is_here && LLVMIsAPHINode(user) == NULL && is_before(user, wait)) return false;
+    }
+    return true;
+}
+
+static void wait_first(LLVMBuilderRef builder, LLVMValueRef wait)
+{
+    LLVMValueRef next = LLVMGetNextInstruction(wait);
+    for (LLVMValueRef at = LLVMGetPreviousInstruction(wait), before; at != NULL; at = before) {
+        before = LLVMGetPreviousInstruction(at);
+        if (!can_follow(at, wait)) continue;
+        LLVMInstructionRemoveFromParent(at);
+        LLVMPositionBuilderBefore(builder, next);
+        LLVMInsertIntoBuilder(builder, at);
+        next = at;
+    }
+}
+
+void quirk_last_waits_first(LLVMModuleRef module)
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f != NULL; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b != NULL;
+             b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef at = LLVMGetFirstInstruction(b); at != NULL;
+                 at = LLVMGetNextInstruction(at))
+                if (is_last_wait(at)) wait_first(builder, at);
+    LLVMDisposeBuilder(builder);
+}
+
+/* ---- ptxas ---- */
+
+LLVMValueRef quirk_masked(Gen *gen, LLVMValueRef word, uint32_t mask, uint32_t flip)
+{
+    enum { AND_XOR = (0xf0 & 0xcc) ^ 0xaa };
+    char text[64];
+    snprintf(text, sizeof text, "lop3.b32 $0, $1, 0x%x, 0x%x, 0x%x;", (unsigned)mask,
+             (unsigned)flip, AND_XOR);
+    return gen_asm(gen, gen->types.i32, text, "=r,r", false, 1, &word);
+}
+
+typedef struct Shares {
+    int fma, all;
+} Shares;
+
+static void count_fma(Op *op, void *context)
+{
+    Shares *shares = context;
+    shares->all++;
+    shares->fma += op->code == OP_fma;
+}
+
+bool quirk_is_in_order(Kernel *kernel)
+{
+    Shares shares = {0};
+    kernel_visit(kernel, count_fma, &shares);
+    return 2 * shares.fma > shares.all;
+}
+
+static bool is_within(uint64_t offset, uint64_t bytes, size_t size)
+{
+    return offset <= size && bytes <= size - offset;
+}
+
+/* All that its headers name is there. What is no ELF file is for others to look at. */
+bool quirk_is_whole(const char *cubin, size_t size)
+{
+    Elf64_Ehdr header;
+    if (size < SELFMAG) return false;
+    if (memcmp(cubin, ELFMAG, SELFMAG) != 0) return true;
+    if (size < sizeof header) return false;
+    memcpy(&header, cubin, sizeof header);
+    bool whole = is_within(header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr), size) &&
+                 is_within(header.e_phoff, (uint64_t)header.e_phnum * sizeof(Elf64_Phdr), size);
+    for (int i = 0; whole && i < header.e_shnum; i++) {
+        Elf64_Shdr section;
+        memcpy(&section, cubin + header.e_shoff + (size_t)i * sizeof section, sizeof section);
+        whole =
+            section.sh_type == SHT_NOBITS || is_within(section.sh_offset, section.sh_size, size);
+    }
+    return whole;
+}
