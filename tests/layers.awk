@@ -11,7 +11,7 @@ BEGIN {
     for (room in nouns) allow[room] = nouns[room]
     allow["eval"] = "eval syntax " nouns["ir"]
     language = "eval/values eval syntax ir/dtype base"
-    allow["eval/values"] = language
+    allow["eval/values"] = "target " language
     allow["eval/python"] = "eval/python " language
     allow["eval/staging"] = "eval/staging eval/python eval/values eval syntax " nouns["ir"]
     allow["eval/surface"] = "eval/surface " allow["eval/staging"]
@@ -52,7 +52,7 @@ function room_of(path,   parts, n, name) {
     if (parts[1] == "gen") return name ~ /^tile_/ ? "syntax" : name ~ /^ir_/ ? "ir" : "eval/python"
     if (path ~ /^ir\/dtype(\.|$)/) return "ir/dtype" # the element types, which the language has too
     if (path ~ /^passes\/pass(\.h|es\.def)/) return "passes/pass"
-    if (parts[1] == "command") return "command"
+    if (parts[1] == "command" || path ~ /^ir\/verify\//) return parts[1]
     return n == 2 ? parts[1] : parts[1] "/" parts[2]
 }
 

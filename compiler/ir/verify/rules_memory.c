@@ -1,6 +1,6 @@
 /* rules_memory.c: the rules of tiles and of memory: views, shared tiles, elements. */
 #include "ir/group.h"
-#include "ir/rules.h"
+#include "ir/verify/rules.h"
 
 /* ---- tiles ---- */
 

@@ -2,7 +2,7 @@
  * layouts that its instruction reads. */
 #include "ir/group.h"
 #include "ir/mma.h"
-#include "ir/rules.h"
+#include "ir/verify/rules.h"
 
 enum { WARPGROUP = 4 /* warps */ };
 

@@ -1,6 +1,6 @@
 /* rules_control.c: the rules of launches, control and variables. */
 #include "ir/group.h"
-#include "ir/rules.h"
+#include "ir/verify/rules.h"
 
 /* ---- the launch ---- */
 

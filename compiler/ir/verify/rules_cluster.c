@@ -1,5 +1,5 @@
 /* rules_cluster.c: what blocks do with each other. */
-#include "ir/rules.h"
+#include "ir/verify/rules.h"
 
 bool rule_cluster(const Check *check, const Op *launch)
 {

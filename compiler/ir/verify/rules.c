@@ -1,7 +1,7 @@
 /* rules.c: the verifier's rules of single ops, one function an op; ops without one have none beside
  * their row and their traits. */
 #include "ir/mma.h"
-#include "ir/rules.h"
+#include "ir/verify/rules.h"
 
 #include <math.h>
 #include <string.h>
