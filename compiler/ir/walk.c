@@ -164,6 +164,7 @@ Kernel *kernel_clone(const Kernel *kernel)
     copy->configuration = kernel->configuration;
     copy->stage = kernel->stage;
     copy->read_from = kernel->read_from;
+    copy->has_own_fences = kernel->has_own_fences;
     Map map = {0};
     for (int i = 0; i < kernel->parameter_count; i++) {
         const Parameter *old = &kernel->parameters[i];
