@@ -31,6 +31,7 @@ static void add_unit(const Unit *unit, Buf *out)
     put_text(out, kernel->read_from ? kernel->read_from->path : "");
     put_text(out, kernel->read_from ? kernel->read_from->text : "");
     put_number(out, kernel->has_own_fences);
+    put_number(out, kernel->guards_elements);
     buf_free(&text);
 }
 

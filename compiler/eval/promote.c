@@ -195,6 +195,7 @@ Object *core_numbers_as(Eval *eval, const Bound *bound)
     if (strcmp(dialect->as.text.data, "tilelang") != 0)
         return FAIL(eval, bad_value, bound->at, "no such dialect");
     eval->staging->numbers = NUMBERS_TILELANG;
+    eval->staging->kernel->guards_elements = true; /* as it does, too */
     return eval->none;
 }
 

@@ -169,10 +169,10 @@ static void check_element(const Strict *strict, Op *load)
 
 /* ---- elements outside of views ---- */
 
-static void check_indices(Op *op, int first)
+static void check_indices(const Strict *strict, Op *op, int first)
 {
     const Value *view = op->operands[0];
-    if (view->type->kind != TYPE_VIEW) return;
+    if (view->type->kind != TYPE_VIEW || strict->kernel->guards_elements) return;
     for (int d = 0; d < view->type->rank; d++) {
         Builder at = builder_before(op);
         Value *index = op->operands[first + d];
@@ -193,13 +193,13 @@ static void watch(Op *op, void *context)
     case OP_var_get: check_get(strict, op); return;
     case OP_element_load:
         check_element(strict, op);
-        check_indices(op, 1);
+        check_indices(strict, op, 1);
         return;
     case OP_element_store:
         set_element_flag(strict, op);
-        check_indices(op, 2);
+        check_indices(strict, op, 2);
         return;
-    case OP_element_atomic: check_indices(op, 3); return;
+    case OP_element_atomic: check_indices(strict, op, 3); return;
     default: return;
     }
 }
