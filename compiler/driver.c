@@ -151,6 +151,7 @@ bool build_exports(Session *session, const Options *options, const ArchList *arc
     stages.passes = (PassOptions){.print_after = options->print_after,
                                   .verify_each = options->verify_each,
                                   .reasons = wish->mutants != NULL,
+                                  .strict = options->strict,
                                   .dump = &stages.dump};
     plan_units(&stages, exports);
     const bool is_cached = cache && build_is_plain(options) && !wish->mutants;

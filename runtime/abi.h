@@ -89,7 +89,8 @@ TILE_API tile_build_function tilec_build;
 typedef struct tile_allocation {
     uint8_t *base;
     size_t bytes;
-    uint8_t *written; /* one bit a byte: set once something wrote it */
+    uint8_t *written; /* one bit a byte: set once something wrote it, all of it */
+    uint8_t *parts;   /* a byte each: which of its bits were written; NULL: no byte in parts */
 } tile_allocation;
 /* The allocation that holds `address`, or NULL. Valid until it is freed. */
 TILE_API const tile_allocation *tile_find_allocation(const void *address);

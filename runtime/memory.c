@@ -126,6 +126,7 @@ static void free_allocation(tile_allocation *allocation)
     if (!allocation) return;
     free(allocation->base);
     free(allocation->written);
+    free(allocation->parts);
     free(allocation);
 }
 

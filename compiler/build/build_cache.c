@@ -30,6 +30,8 @@ static void add_unit(const Unit *unit, Buf *out)
     put_text(out, text.data);
     put_text(out, kernel->read_from ? kernel->read_from->path : "");
     put_text(out, kernel->read_from ? kernel->read_from->text : "");
+    put_number(out, kernel->has_own_fences);
+    put_number(out, kernel->guards_elements);
     buf_free(&text);
 }
 
@@ -58,6 +60,7 @@ CacheKey build_key(const Stages *stages)
     for (size_t i = 0; i < stages->archs->count; i++) for_gpu |= !stages->archs->items[i].emulator;
     codegen_add_identity(stages->codegen, for_gpu, &made_from);
     put_number(&made_from, stages->options->verify_each);
+    put_number(&made_from, stages->options->strict);
     put_number(&made_from, stages->wish.first_only);
     put_number(&made_from, stages->wish.general_only);
     add_list(&stages->options->path_maps, &made_from);

@@ -71,6 +71,7 @@ static Kernel *lower_copy(const Kernel *typed, const ArchChoice *arch, const int
         if (kernel->parameters[i].multiple < multiples[i])
             kernel->parameters[i].multiple = multiples[i];
     kernel->wants_remarks = passes->reasons;
+    kernel->is_strict = passes->strict && arch->emulator;
     if (!passes_run(kernel, arch->target, passes)) {
         kernel_free(kernel);
         return NULL;
@@ -124,7 +125,8 @@ static bool try_without_wgmma(Stages *stages, const Pending *pending)
 {
     Session *session = stages->session;
     const PassOptions quiet = {.verify_each = stages->passes.verify_each,
-                               .reasons = stages->passes.reasons};
+                               .reasons = stages->passes.reasons,
+                               .strict = stages->passes.strict};
     const Target *given = pending->arch->target;
     const ArchChoice arch = {
         .target = with_features(session->arena, given, given->features & ~(unsigned)HAS_WGMMA)};
@@ -212,7 +214,8 @@ static bool gives_code(Stages *stages, const Kernel *typed, const int64_t *multi
                        const Lowered *wanted)
 {
     const PassOptions quiet = {.verify_each = stages->passes.verify_each,
-                               .reasons = stages->passes.reasons};
+                               .reasons = stages->passes.reasons,
+                               .strict = stages->passes.strict};
     Arena *arena = stages->session->arena;
     bool same = true;
     for (size_t i = 0; same && i < stages->archs->count; i++) {

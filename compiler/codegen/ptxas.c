@@ -288,7 +288,8 @@ static const char *end_job(Codegen *codegen, PtxasJob *job, Image *image, const 
  *
  * ptxas takes what registers it likes. Where few threads are on a multiprocessor for that, and not
  * many fewer registers would let another block on, it is asked for that once more. Products keep
- * theirs: what they have in registers is what they are fast by. */
+ * theirs: what they have in registers is what they are fast by. So do warpgroups that take them
+ * from each other: there would not be enough. */
 
 static const char ONE_BLOCK[] = ".minnctapersm 1\n";
 
@@ -299,7 +300,8 @@ static int blocks_to_try(const Codegen *codegen, const Image *image)
     const int threads = WARP_SIZE * (entry->warps > 0 ? entry->warps : 1);
     if (codegen->options.optimise == 0 || image->entry_count != 1 || entry->registers == 0 ||
         entry->spill_bytes > 0 || entry->persistent || entry_blocks(entry) > 1 ||
-        entry->cooperative || image->in_order || strstr(image->ptx, "mma") != NULL)
+        entry->cooperative || image->in_order || strstr(image->ptx, "mma") != NULL ||
+        strstr(image->ptx, "setmaxnreg") != NULL)
         return 0;
     const Target *target = image->target;
     const int unit = target->register_unit, taken = (entry->registers + unit - 1) / unit * unit,

@@ -316,6 +316,9 @@ struct Kernel {
     Region *host;
     const Source *read_from; /* the IR text, if it was read; places in it are not printed */
     bool wants_remarks;
+    bool is_strict;      /* the emulator is to report what is defined here alone (ssa/strict.c) */
+    bool has_own_fences; /* the fences of the asynchronous proxy are the author's where he comes from */
+    bool guards_elements; /* those outside of a tensor are, where it comes from, too */
     Remark *remarks; /* the latest first */
 };
 

@@ -11,6 +11,7 @@ typedef struct PassOptions {
     const char *stop_after;  /* a pass's name, or NULL */
     bool verify_each;
     bool reasons; /* barriers say what they are for */
+    bool strict;  /* what is defined here alone is reported, by the emulator */
     Buf *dump;    /* where --print-after writes */
 } PassOptions;
 

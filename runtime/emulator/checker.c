@@ -379,14 +379,48 @@ static void mark_written(uint8_t *map, size_t first, size_t end)
     }
 }
 
+/* The map of bytes that are written in parts; NULL: there is none, and no memory for it. */
+static uint8_t *parts_of(const tile_allocation *allocation)
+{
+    uint8_t **slot = &((tile_allocation *)(uintptr_t)allocation)->parts, *none = NULL;
+    uint8_t *parts = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    if (parts) return parts;
+    parts = calloc(allocation->bytes, 1);
+    if (!parts ||
+        __atomic_compare_exchange_n(slot, &none, parts, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return parts;
+    free(parts);
+    return none;
+}
+
+/* A byte of which these bits were written is written once all were. */
+static void mark_part(const tile_allocation *allocation, size_t at, uint8_t bits)
+{
+    uint8_t *parts = parts_of(allocation);
+    const uint8_t before = parts ? __atomic_fetch_or(&parts[at], bits, __ATOMIC_RELAXED) : 0xff;
+    if ((before | bits) == 0xff) mark_written(allocation->written, at, at + 1);
+}
+
+static bool was_part_written(const tile_allocation *allocation, size_t at, uint8_t bits)
+{
+    const uint8_t *parts = __atomic_load_n(&allocation->parts, __ATOMIC_ACQUIRE);
+    return parts && (__atomic_load_n(&parts[at], __ATOMIC_RELAXED) & bits) == bits;
+}
+
 static void check_written(const Request *request)
 {
     const tile_allocation *allocation = request->allocation;
+    const uint8_t bits = request->bits;
     if (!allocation || !allocation->written) return;
     size_t first = request->address - (uintptr_t)allocation->base, end = first + request->bytes;
-    if (request->kind != TILE_EMU_WRITE && !was_written(allocation->written, first, end))
+    if (request->kind != TILE_EMU_WRITE && !was_written(allocation->written, first, end) &&
+        !(bits && was_part_written(allocation, first, bits)))
         report(request, FAULT_UNWRITTEN, ", which nobody has written");
-    if (request->kind != TILE_EMU_READ) mark_written(allocation->written, first, end);
+    if (request->kind == TILE_EMU_READ) return;
+    if (bits)
+        mark_part(allocation, first, bits);
+    else
+        mark_written(allocation->written, first, end);
 }
 
 /* ---- the front door ---- */

@@ -258,6 +258,17 @@ Object *core_thread_range(Eval *eval, const Bound *bound)
     return object_list(eval, OBJECT_TUPLE, items, 2);
 }
 
+/* registers(count, more): so many a thread from here on. */
+Object *core_registers(Eval *eval, const Bound *bound)
+{
+    bool more;
+    if (!stage_ready(eval, bound->at) || !object_truth(eval, bound->values[1], &more)) return NULL;
+    Op *op = build_op(&eval->builder, OP_registers, 0, NULL, 0, NULL);
+    op_set_int(op, ATTR_count, bound->values[0]->as.integer);
+    op_set_text(op, ATTR_mode, intern_text(eval->session->names, more ? "inc" : "dec"));
+    return eval->none;
+}
+
 /* A barrier that is kept as it is: what other blocks see depends on it. */
 Object *core_barrier(Eval *eval, const Bound *bound)
 {

@@ -200,6 +200,7 @@ Object *core_numbers_ranked(Eval *eval, const Bound *bound)
     for (uint32_t i = 0; i < ranks->as.list.count; i++)
         if (!read_rank(eval, ranks->as.list.items[i], (int)i, bound->at)) return NULL;
     eval->staging->numbers = NUMBERS_RANKED;
+    eval->staging->kernel->guards_elements = true; /* as it does, too */
     return eval->none;
 }
 

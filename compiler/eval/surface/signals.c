@@ -189,3 +189,11 @@ Object *core_fence_async(Eval *eval, const Bound *bound)
     if (global) op_set_int(op, ATTR_global, 1);
     return eval->none;
 }
+
+/* own_fences(): the kernel's text, where it comes from, needs the fences that are added here. */
+Object *core_own_fences(Eval *eval, const Bound *bound)
+{
+    if (!stage_ready(eval, bound->at)) return NULL;
+    eval->staging->kernel->has_own_fences = true;
+    return eval->none;
+}

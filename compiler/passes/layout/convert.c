@@ -104,6 +104,61 @@ static void fit_rename(Inference *inference, Op *op)
         reshape_through_shared(inference, op);
 }
 
+/* ---- parts ---- */
+
+static Value *splat_like(Builder *builder, const Type *type, int64_t number)
+{
+    Value *value = build_const(builder, type->dtype, number);
+    return build_op(builder, OP_splat, 1, &value, 1, &type)->results;
+}
+
+/* Whether an element is in the part, along one dimension. */
+static Value *is_along(Builder *builder, Value *at, int64_t begin, int64_t end)
+{
+    return build2(builder, OP_and,
+                  build_cmp(builder, "ge", at, splat_like(builder, at->type, begin)),
+                  build_cmp(builder, "lt", at, splat_like(builder, at->type, end)));
+}
+
+/* Where not each thread has elements of the part, those that do store them one by one. */
+static void store_elements(Inference *inference, const Op *part, Op *store)
+{
+    Value *whole = operand(part, a), *operands[3 + LAYOUT_RANK] = {operand(store, tile), whole};
+    const int64_t *begins = op_attr(part, ATTR_begins)->integers;
+    const Type *type = type_with_dtype(inference->kernel->types, whole->type, DTYPE_i32);
+    const int rank = whole->type->rank;
+    Builder builder = builder_before(store);
+    Value *mask = NULL;
+    for (int d = 0; d < rank; d++) {
+        Op *iota = build_op(&builder, OP_iota, 0, NULL, 1, &type);
+        op_set_int(iota, ATTR_dim, d);
+        Value *at = iota->results;
+        Value *inside =
+            is_along(&builder, at, begins[d], begins[d] + part->results[0].type->shape[d]);
+        mask = mask ? build2(&builder, OP_and, mask, inside) : inside;
+        operands[2 + d] = build2(&builder, OP_sub, at, splat_like(&builder, type, begins[d]));
+    }
+    operands[2 + rank] = mask;
+    Op *put = build_op(&builder, OP_put, 3 + rank, operands, 0, NULL);
+    op_set_int(put, ATTR_masked, 1);
+    op_erase(store);
+}
+
+/* Of a part for this store alone (ssa/narrow.c). */
+static void fit_shared_store(Inference *inference, Op *op)
+{
+    Op *part = operand(op, value)->op;
+    if (!part || part->code != OP_part) return;
+    const Layout *made = derive_result(inference, part, operand(part, a)->type->layout);
+    Value *result = &part->results[0];
+    if (made) {
+        result->type = type_with_layout(inference->kernel->types, result->type, made);
+    } else {
+        store_elements(inference, part, op);
+        op_erase(part);
+    }
+}
+
 /* Whether a copy of the tile in shared memory is possible at all. */
 static bool fits_in_shared(const Inference *inference, const Type *tile)
 {
@@ -253,10 +308,17 @@ static void fit_atomic(Inference *inference, Op *op)
 
 typedef void FitRule(Inference *inference, Op *op);
 static FitRule *const fit_rules[OP_COUNT] = {
-    [OP_dot] = fit_dot,          [OP_dot_shared] = fit_dot, [OP_dot_slices] = fit_dot,
-    [OP_broadcast] = fit_rename, [OP_reshape] = fit_rename, [OP_transpose] = fit_rename,
-    [OP_store] = fit_store,      [OP_reduce] = fit_reduce,  [OP_scan] = fit_scan,
+    [OP_dot] = fit_dot,
+    [OP_dot_shared] = fit_dot,
+    [OP_dot_slices] = fit_dot,
+    [OP_broadcast] = fit_rename,
+    [OP_reshape] = fit_rename,
+    [OP_transpose] = fit_rename,
+    [OP_store] = fit_store,
+    [OP_reduce] = fit_reduce,
+    [OP_scan] = fit_scan,
     [OP_atomic] = fit_atomic,
+    [OP_shared_store] = fit_shared_store,
 };
 
 static void fit_op(Op *op, void *context)

@@ -73,7 +73,7 @@ static void collect_op(Op *op, void *context)
     if (op_is_access(op)) vec_push(arena, &classes->accesses, op);
     if (op_is_scattered(op)) vec_push(arena, &classes->scattered, op);
     if (op->code == OP_broadcast || op->code == OP_reshape || op->code == OP_transpose ||
-        op->code == OP_reduce || op->code == OP_scan)
+        op->code == OP_part || op->code == OP_reduce || op->code == OP_scan)
         vec_push(arena, &classes->renames, op);
     if (is_dot(op)) vec_push(arena, &classes->dots, op);
     if (op->code == OP_anchor) vec_push(arena, &classes->anchors, op);

@@ -194,7 +194,7 @@ const Layout *derive_operand(const Inference *inference, const Op *op, const Lay
     const Type *operand = operand(op, a)->type;
     int32_t shape[LAYOUT_RANK];
     tile_shape(operand, shape);
-    if (op->code == OP_reduce || op->code == OP_scan) return NULL;
+    if (op->code == OP_reduce || op->code == OP_scan || op->code == OP_part) return NULL;
     if (op->code == OP_broadcast) return layout_shrink(inference->kernel->layouts, result, shape);
     if (op->code == OP_transpose) return transpose_back(inference, op, result);
     return layout_reshape(inference->kernel->layouts, result, operand->rank, shape);
@@ -207,6 +207,10 @@ const Layout *derive_result(const Inference *inference, const Op *op, const Layo
     int dims[LAYOUT_RANK];
     if (op->code == OP_broadcast) return NULL;
     if (op->code == OP_scan) return scan_layout(inference, op, operand);
+    if (op->code == OP_part) {
+        tile_shape(result, shape);
+        return layout_part(inference->kernel->layouts, operand, shape);
+    }
     if (op->code == OP_reduce) {
         tile_shape(result, shape);
         return layout_shrink(inference->kernel->layouts, operand, shape);

@@ -8,7 +8,8 @@
  *
  * What is read only to be chosen from, by a select or a boolean's `and`, may be read for nothing.
  */
-#include "passes/analysis/access.h"
+#include "passes/ssa/index_bounds.h"
+
 #include "passes/analysis/context.h"
 #include "passes/analysis/point.h"
 
@@ -113,6 +114,28 @@ static bool find_reach(Pass *pass, const Use *use, int dim, Reach *reach)
     while (points_next(&points, ends))
         if (!look_at(&points, use, dim, reach)) return false;
     return true;
+}
+
+/* As far as one point says; what may happen counts as what does. */
+static bool add_reach(Points *points, const Use *use, int dim, Reach *reach)
+{
+    int64_t index;
+    if (happens(points, use) == ANSWER_NO) return true;
+    if (!point_value(points, use->tile, use->indices[dim], &index)) return false;
+    reach->low = index < reach->low ? index : reach->low;
+    reach->high = index > reach->high ? index : reach->high;
+    return true;
+}
+
+/* At all points; false: they are too many, or not known now. */
+static bool find_all(int64_t *looks, const Use *use, int dim, Reach *reach)
+{
+    Points points = {.op = use->op, .looks = looks};
+    *reach = (Reach){INT64_MAX, INT64_MIN, false};
+    if (!add_reach(&points, use, dim, reach)) return false;
+    while (points_count(&points) <= MOST_POINTS && points_next(&points, false))
+        if (!add_reach(&points, use, dim, reach)) return false;
+    return points_count(&points) <= MOST_POINTS;
 }
 
 /* ---- what is read for nothing ---- */
@@ -259,6 +282,23 @@ static void visit(Op *op, void *context)
         const Use use = use_of(op, operand(op, memory)->type, operand_list(op, indices));
         is_open(pass, &use);
     }
+}
+
+void index_reach(FactTable *facts, int64_t *looks, Op *read, int dim, int64_t *low, int64_t *high)
+{
+    const Type *memory = operand(read, memory)->type;
+    const bool scattered = op_is_scattered(read);
+    const int first = scattered ? scattered_first(read) : read->operand_count - memory->rank;
+    Use use = use_of(read, memory, read->operands + first);
+    Reach reach;
+    if (scattered) use.tile = scattered_value(read)->type;
+    if (scattered) use.mask = scattered_mask(read);
+    const Facts index = facts_of(facts, use.indices[dim]);
+    *low = index.low > 0 ? index.low : 0;
+    *high = index.high < memory->shape[dim] ? index.high : memory->shape[dim] - 1;
+    if (!find_all(looks, &use, dim, &reach)) return;
+    *low = reach.low > *low ? reach.low : *low;
+    *high = reach.high < *high ? reach.high : *high;
 }
 
 bool pass_places(Kernel *kernel, PassContext *context)

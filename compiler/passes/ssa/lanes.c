@@ -44,6 +44,7 @@ static bool is_own(const Lanes *lanes, const Op *op)
     switch ((int)op->code) {
     case OP_print:
     case OP_check: return true;
+    case OP_check_index:
     case OP_element_load: return differs(lanes, op, &op->results[0]);
     case OP_element_store:
         return operand(op, memory)->type->kind != TYPE_LOCAL && !op_int(op, ATTR_once, 0) &&

@@ -134,6 +134,13 @@ static bool makes_barriers(const Op *op)
     return op->code == OP_slot_init || op->code == OP_signal_init;
 }
 
+/* What threads write, to be shown to the tensor core: a strict kernel's author does that. */
+static bool is_authors_to_show(const Sync *sync, const Op *op)
+{
+    return sync->kernel->is_strict && sync->kernel->has_own_fences && writes_shared(op) &&
+           !makes_barriers(op);
+}
+
 /* A barrier at the op has to show the tensor core what threads wrote since the last one, and to
  * wait for what they read. */
 static void build_fence(const Sync *sync, Op *op, const State *state)
@@ -143,7 +150,7 @@ static void build_fence(const Sync *sync, Op *op, const State *state)
     for (size_t i = 0; i < state->items.count; i++) {
         const Pending *item = state_item(sync, state, i);
         if (!group_has(sync->group, item->group) || item->under_way || item->met ||
-            item->known.count ||
+            item->known.count || is_authors_to_show(sync, item->op) ||
             (!writes_shared(item->op) && !map_get(sync->overwritten, item->op)))
             continue;
         needed = true;
@@ -166,7 +173,7 @@ static void build_own_fence(const Sync *sync, Op *op, const State *state)
     for (size_t i = 0; i < state->items.count && !needed; i++) {
         const Pending *item = state_item(sync, state, i);
         needed = group_has(sync->group, item->group) && !item->known.count && !item->met &&
-                 hazard_is_unfenced(sync, item, op);
+                 !is_authors_to_show(sync, item->op) && hazard_is_unfenced(sync, item, op);
     }
     Builder builder = builder_before(op);
     if (needed) build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
@@ -476,7 +483,8 @@ static void visit_arrive(const Sync *sync, Op *arrive, const State *state)
     for (size_t i = 0; i < state->items.count; i++) {
         const Pending *item = state_item(sync, state, i);
         written |= !group_is_apart(item->group, sync->group) && !item->known.count &&
-                   !makes_barriers(item->op) && writes_shared(item->op);
+                   !makes_barriers(item->op) && !is_authors_to_show(sync, item->op) &&
+                   writes_shared(item->op);
     }
     Builder builder = builder_before(arrive);
     if (sync->fences && !is_fenced(arrive) && sync->tensor_core && written)

@@ -131,5 +131,9 @@ wp.empty(3, dtype=float, requires_grad=True)
 wp.full(3, 1.0, requires_grad=True)
 wp.ones(3, requires_grad=True)
 wp.ones(3, requires_grad=False)
+a = wp.full_like(wp.zeros_like(wp.ones(3), requires_grad=True), 2.0, requires_grad=True)
+wp.empty_like(wp.ones_like(a, requires_grad=True), requires_grad=True)
+wp.from_numpy(a.numpy(), requires_grad=True)
+print(wp.clone(a, requires_grad=True), wp.clone(a))
 EOF
 $TILEC run g.py

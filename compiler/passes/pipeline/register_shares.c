@@ -1,0 +1,85 @@
+/* register_shares.c: how many registers a thread the author gives his warpgroups; needs and leaves
+ * a TYPED kernel in SSA.
+ *
+ * All threads of a block begin with as many as the machine has for them, and a warpgroup that asks
+ * for more waits until others have given some away. So the author's word is kept where each
+ * warpgroup of the launch says once, outside of branches and loops, what it has from then on, where
+ * that is more or fewer as it says, and there are as many in all. Elsewhere, and on GPUs whose
+ * warps keep what they have, it is dropped: the compiler divides registers evenly then. */
+#include "passes/pass.h"
+
+#include "ir/op_vec.h"
+
+#include <string.h>
+
+enum { GROUP = 128, UNIT = 8, MOST_REGISTERS = 240 };
+
+typedef struct Shares {
+    Arena *arena;
+    OpVec ops; /* of one launch */
+} Shares;
+
+static void find_share(Op *op, void *context)
+{
+    Shares *shares = context;
+    if (op->code == OP_registers) vec_push(shares->arena, &shares->ops, op);
+}
+
+/* What a thread begins with. */
+static int first_share(const Target *target, int threads)
+{
+    const int even = target->registers / threads / UNIT * UNIT;
+    return even < MOST_REGISTERS ? even : MOST_REGISTERS;
+}
+
+/* Of whole warpgroups, and reached once by all of their threads. */
+static bool is_of_groups(const Op *op)
+{
+    const ThreadGroup group = op_threads(op);
+    const Op *around = op->parent->parent;
+    return is_group(around) && op->parent == around->regions[0] &&
+           around->parent->parent->code == OP_launch && group.begin % GROUP == 0 &&
+           group.count % GROUP == 0;
+}
+
+static bool is_possible(const Op *op, int first)
+{
+    const int64_t count = op_int(op, ATTR_count, 0);
+    return strcmp(op_attr(op, ATTR_mode)->text, "inc") == 0 ? count >= first : count <= first;
+}
+
+static bool are_apart(const OpVec *ops)
+{
+    for (size_t i = 0; i < ops->count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (!group_is_apart(op_threads(ops->data[i]), op_threads(ops->data[j]))) return false;
+    return true;
+}
+
+static bool can_be_kept(const OpVec *ops, const Target *target, int threads)
+{
+    const int first = first_share(target, threads);
+    int64_t covered = 0, registers = 0;
+    if (!target_has(target, HAS_WGMMA) || !are_apart(ops)) return false;
+    for (size_t i = 0; i < ops->count; i++) {
+        const Op *op = ops->data[i];
+        if (!is_of_groups(op) || !is_possible(op, first)) return false;
+        covered += op_threads(op).count;
+        registers += op_threads(op).count * op_int(op, ATTR_count, 0);
+    }
+    return covered == threads && registers <= (int64_t)first * threads;
+}
+
+bool pass_register_shares(Kernel *kernel, PassContext *context)
+{
+    Arena *arena = arena_new();
+    for (Op *launch = kernel->host->first; launch; launch = launch->next) {
+        Shares shares = {.arena = arena};
+        if (launch->code != OP_launch) continue;
+        region_visit(launch_region(launch), find_share, &shares);
+        if (can_be_kept(&shares.ops, context->target, WARP_SIZE * launch_warps(launch))) continue;
+        for (size_t i = 0; i < shares.ops.count; i++) op_erase(shares.ops.data[i]);
+    }
+    arena_free(arena);
+    return true;
+}

@@ -1,0 +1,174 @@
+/* narrow.c: of a register tile that goes to shared memory to be read there, the part that is read;
+ * needs and leaves a TYPED kernel in SSA.
+ *
+ * What threads read of a tile at other places than their own is a copy of the whole tile in shared
+ * memory, made by the evaluator or by elements.c. Where no more than half of it is read, the copy
+ * is of a part: one whose extents are powers of two, at a multiple of them, as registers can be
+ * divided so. */
+#include "passes/analysis/context.h"
+#include "passes/ssa/index_bounds.h"
+
+#include "ir/op_vec.h"
+
+enum { MOST_LOOKS = 1 << 24 };
+
+typedef struct Box {
+    int64_t begin[TYPE_RANK], extent[TYPE_RANK];
+} Box;
+
+typedef struct Narrow {
+    FactTable *facts;
+    Arena *arena;
+    OpVec copies;  /* their shared_alloc */
+    int64_t looks; /* at values, that are left */
+} Narrow;
+
+/* ---- the copies ---- */
+
+static bool is_loaded_alone(const Value *part)
+{
+    for (const OpUse *use = part->uses; use; use = use->next)
+        if (use->op->code != OP_shared_load) return false;
+    return true;
+}
+
+static bool is_read(const Op *op, const Value *copy)
+{
+    if (op->code == OP_shared_view)
+        return operand(op, tile) == copy && is_loaded_alone(op->results);
+    return ((op->code == OP_gather && !op_attr(op, ATTR_lenient)) || op->code == OP_element_load) &&
+           operand(op, memory) == copy;
+}
+
+/* The op that makes all of the copy, if everything else reads elements or parts of it; else NULL.
+ * What has a name is the author's. */
+static Op *copying_store(const Value *copy)
+{
+    Op *store = NULL;
+    if (copy->name || dtype_is_packed(copy->type->dtype)) return NULL;
+    for (const OpUse *use = copy->uses; use; use = use->next) {
+        if (is_read(use->op, copy)) continue;
+        if (use->op->code != OP_shared_store || store) return NULL;
+        store = use->op;
+    }
+    return store;
+}
+
+/* ---- what is read ---- */
+
+static int first_index(const Op *read)
+{
+    return op_is_scattered(read) ? scattered_first(read) : 1;
+}
+
+static void reach_of_view(const Narrow *narrow, const Op *view, int dim, int64_t *low,
+                          int64_t *high)
+{
+    const Attr *dims = op_attr(view, ATTR_dims);
+    const Facts start = facts_of(narrow->facts, operand_list(view, offsets)[dim]);
+    const int64_t extent = operand(view, tile)->type->shape[dim];
+    int64_t span = 1;
+    for (int i = 0; i < dims->count; i++)
+        if (dims->integers[i] == dim) span = view->results[0].type->shape[i];
+    *low = start.low > 0 ? start.low : 0;
+    *high = start.high < extent - span ? start.high + span - 1 : extent - 1;
+}
+
+/* Where along a dimension all reads are, as low and high. */
+static void reach_of_all(Narrow *narrow, const Value *copy, int dim, int64_t *low, int64_t *high)
+{
+    *low = INT64_MAX, *high = INT64_MIN;
+    for (const OpUse *use = copy->uses; use; use = use->next) {
+        int64_t first, last;
+        if (use->op->code == OP_shared_store) continue;
+        if (use->op->code == OP_shared_view)
+            reach_of_view(narrow, use->op, dim, &first, &last);
+        else
+            index_reach(narrow->facts, &narrow->looks, use->op, dim, &first, &last);
+        *low = first < *low ? first : *low;
+        *high = last > *high ? last : *high;
+    }
+}
+
+/* The least power of two, at a multiple of itself, that holds them; or all there is. */
+static void round_out(int64_t low, int64_t high, int64_t whole, int64_t *begin, int64_t *extent)
+{
+    *begin = 0, *extent = whole;
+    if (low > high || low < 0) return;
+    for (int64_t size = 1; size < whole; size *= 2) {
+        if (low / size != high / size) continue;
+        if ((low / size + 1) * size <= whole) *begin = low / size * size, *extent = size;
+        return;
+    }
+}
+
+static bool find_box(Narrow *narrow, const Value *copy, Box *box)
+{
+    int64_t elements = 1;
+    for (int d = 0; d < copy->type->rank; d++) {
+        int64_t low, high;
+        reach_of_all(narrow, copy, d, &low, &high);
+        round_out(low, high, copy->type->shape[d], &box->begin[d], &box->extent[d]);
+        elements *= box->extent[d];
+    }
+    return copy->uses && elements <= type_elements(copy->type) / 2;
+}
+
+/* ---- the part ---- */
+
+static Value *moved(Builder *at, Value *index, int64_t begin)
+{
+    Value *less = build_const(at, index->type->dtype, begin);
+    if (type_is_tile(index->type))
+        less = build_op(at, OP_splat, 1, &less, 1, &index->type)->results;
+    return build2(at, OP_sub, index, less);
+}
+
+static void move_read(Op *read, Value *part, const Box *box)
+{
+    const int first = first_index(read);
+    Builder at = builder_before(read);
+    const int memory =
+        read->code == OP_shared_view ? operand_index(read, tile) : operand_index(read, memory);
+    op_set_operand(read, memory, part);
+    for (int d = 0; d < part->type->rank; d++)
+        if (box->begin[d])
+            op_set_operand(read, first + d, moved(&at, read->operands[first + d], box->begin[d]));
+}
+
+static void copy_part(Op *copy, Op *store, const Box *box)
+{
+    TypeTable *types = builder_before(copy).kernel->types;
+    const Type *whole = copy->results[0].type;
+    const Type *tile = type_tile(types, whole->dtype, whole->rank, box->extent, NULL),
+               *shared = type_shared(types, whole->dtype, whole->rank, box->extent, NULL);
+    Builder at = builder_before(copy), before = builder_before(store);
+    Value *made = build_op(&at, OP_shared_alloc, 0, NULL, 1, &shared)->results;
+    Op *part = build_op(&before, OP_part, 1, operand_list(store, value), 1, &tile);
+    op_set_ints(part, ATTR_begins, whole->rank, box->begin);
+    build_op(&before, OP_shared_store, 2, (Value *[]){made, part->results}, 0, NULL);
+    op_erase(store);
+    while (copy->results[0].uses) move_read(copy->results[0].uses->op, made, box);
+    op_erase(copy);
+}
+
+static void find_copy(Op *op, void *context)
+{
+    Narrow *narrow = context;
+    if (op->code == OP_shared_alloc && copying_store(op->results))
+        vec_push(narrow->arena, &narrow->copies, op);
+}
+
+bool pass_narrow(Kernel *kernel, PassContext *context)
+{
+    Narrow narrow = {.facts = analysis_ranges(context), .arena = arena_new(), .looks = MOST_LOOKS};
+    kernel_visit(kernel, find_copy, &narrow);
+    for (size_t i = 0; i < narrow.copies.count; i++) {
+        Op *copy = narrow.copies.data[i];
+        Box box;
+        if (find_box(&narrow, copy->results, &box))
+            copy_part(copy, copying_store(copy->results), &box);
+    }
+    arena_free(narrow.arena);
+    return true;
+}
