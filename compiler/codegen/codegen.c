@@ -64,6 +64,31 @@ void passes_on_function(LLVMValueRef function, LLVMTargetMachineRef machine, con
     passes_done(LLVMRunPassesOnFunction(function, passes, machine, options), options);
 }
 
+size_t function_size(LLVMValueRef function, size_t *blocks)
+{
+    size_t count = 0;
+    LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function);
+    for (; block != NULL; block = LLVMGetNextBasicBlock(block), ++*blocks)
+        for (LLVMValueRef at = LLVMGetFirstInstruction(block); at != NULL;
+             at = LLVMGetNextInstruction(at))
+            count++;
+    return count;
+}
+
+/* Passes that take the square of a function's blocks are most of the time from here on. */
+enum { MANY_INSTRUCTIONS = 30000, MANY_BLOCKS = 5000 };
+
+bool module_has_large(LLVMModuleRef module)
+{
+    LLVMValueRef function = LLVMGetFirstFunction(module);
+    for (; function != NULL; function = LLVMGetNextFunction(function)) {
+        size_t blocks = 0;
+        if (function_size(function, &blocks) > MANY_INSTRUCTIONS || blocks > MANY_BLOCKS)
+            return true;
+    }
+    return false;
+}
+
 /* ---- attributes ---- */
 
 void function_set_text(LLVMValueRef function, const char *key, const char *value)
@@ -148,6 +173,16 @@ static const char *host_fault(const char *triple, const HostTarget *host)
     return NULL;
 }
 
+static LLVMTargetMachineRef host_target_new(const Codegen *codegen, LLVMCodeGenOptLevel level)
+{
+    LLVMTargetRef target = NULL;
+    char *error = NULL;
+    if (LLVMGetTargetFromTriple(codegen->host_triple, &target, &error)) ICE("%s", error);
+    return LLVMCreateTargetMachine(target, codegen->host_triple,
+                                   host_find(codegen->host_triple)->cpu, "", level, LLVMRelocPIC,
+                                   LLVMCodeModelDefault);
+}
+
 static bool host_target_make(Codegen *codegen)
 {
     const HostTarget *host = host_find(codegen->host_triple);
@@ -164,8 +199,7 @@ static bool host_target_make(Codegen *codegen)
     }
     LLVMCodeGenOptLevel level =
         codegen->options.optimise > 0 ? LLVMCodeGenLevelDefault : LLVMCodeGenLevelLess;
-    codegen->host_target = LLVMCreateTargetMachine(target, codegen->host_triple, host->cpu, "",
-                                                   level, LLVMRelocPIC, LLVMCodeModelDefault);
+    codegen->host_target = host_target_new(codegen, level);
     return codegen->host_target != NULL;
 }
 
@@ -295,15 +329,25 @@ static void optimise_rest(Codegen *codegen)
     }
 }
 
-bool codegen_host_object(Codegen *codegen, Arena *arena, const char **bytes, size_t *size)
+static LLVMMemoryBufferRef emit(const Codegen *codegen, LLVMTargetMachineRef machine)
 {
     char *error = NULL;
     LLVMMemoryBufferRef buffer = NULL;
+    if (LLVMTargetMachineEmitToMemoryBuffer(machine, codegen->host_module, LLVMObjectFile, &error,
+                                            &buffer))
+        ICE("LLVM writes no object: %s", error);
+    return buffer;
+}
+
+bool codegen_host_object(Codegen *codegen, Arena *arena, const char **bytes, size_t *size)
+{
     module_check(codegen_host_module(codegen), "host module");
     if (codegen->options.optimise > 0) optimise_rest(codegen);
-    if (LLVMTargetMachineEmitToMemoryBuffer(codegen->host_target, codegen->host_module,
-                                            LLVMObjectFile, &error, &buffer))
-        ICE("LLVM writes no object: %s", error);
+    const bool large = module_has_large(codegen->host_module);
+    LLVMTargetMachineRef machine =
+        large ? host_target_new(codegen, LLVMCodeGenLevelNone) : codegen->host_target;
+    LLVMMemoryBufferRef buffer = emit(codegen, machine);
+    if (large) LLVMDisposeTargetMachine(machine);
     *size = LLVMGetBufferSize(buffer);
     *bytes = arena_copy_text(arena, LLVMGetBufferStart(buffer), *size);
     LLVMDisposeMemoryBuffer(buffer);

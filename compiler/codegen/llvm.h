@@ -110,6 +110,10 @@ GenTypes gen_types_new(LLVMContextRef context);
 LLVMModuleRef host_module_new(Codegen *codegen, const char *name);
 void passes_on_module(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes);
 void passes_on_function(LLVMValueRef function, LLVMTargetMachineRef machine, const char *passes);
+/* How many instructions a function has, and to *blocks is added how many blocks. */
+size_t function_size(LLVMValueRef function, size_t *blocks);
+/* Whether one of its functions, for the host, is so large that LLVM had better do little to it. */
+bool module_has_large(LLVMModuleRef module);
 void module_check(LLVMModuleRef module, const char *what);
 /* Moves the functions of a module into the host module. */
 void module_link(Codegen *codegen, LLVMModuleRef module);

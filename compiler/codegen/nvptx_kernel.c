@@ -222,11 +222,7 @@ static bool is_large(LLVMModuleRef module)
 {
     size_t count = 0, blocks = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f != NULL; f = LLVMGetNextFunction(f))
-        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b != NULL;
-             b = LLVMGetNextBasicBlock(b), blocks++)
-            for (LLVMValueRef at = LLVMGetFirstInstruction(b); at != NULL;
-                 at = LLVMGetNextInstruction(at))
-                count++;
+        count += function_size(f, &blocks);
     return count > MANY_INSTRUCTIONS || blocks > MANY_BLOCKS;
 }
 

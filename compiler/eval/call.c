@@ -356,7 +356,7 @@ static Object *call_pointer_type(Eval *eval, Object *type, const Arguments *argu
 {
     if (is_placeholder(eval, arguments)) return type;
     const size_t count = arguments->positional.count;
-    if (eval->staging != NULL || arguments->names.count != 0 || count > 2)
+    if (arguments->names.count != 0 || count < 1 || count > 2)
         return FAIL(eval, not_callable, arguments->at, object_repr(eval, type));
     const Object *scope = count == 2 ? arguments->positional.data[1] : NULL;
     if (scope != NULL && (scope->kind != OBJECT_TEXT || strcmp(scope->as.text.data, "global") != 0))
