@@ -81,6 +81,16 @@ static const char *host_fault(const char *triple, const HostTarget *host)
     return NULL;
 }
 
+static LLVMTargetMachineRef host_target_new(const Codegen *codegen, LLVMCodeGenOptLevel level)
+{
+    LLVMTargetRef target = NULL;
+    char *error = NULL;
+    if (LLVMGetTargetFromTriple(codegen->host_triple, &target, &error)) ICE("%s", error);
+    return LLVMCreateTargetMachine(target, codegen->host_triple,
+                                   host_find(codegen->host_triple)->cpu, "", level, LLVMRelocPIC,
+                                   LLVMCodeModelDefault);
+}
+
 static bool host_target_make(Codegen *codegen)
 {
     const HostTarget *host = host_find(codegen->host_triple);
@@ -97,8 +107,7 @@ static bool host_target_make(Codegen *codegen)
     }
     LLVMCodeGenOptLevel level =
         codegen->options.optimise > 0 ? LLVMCodeGenLevelDefault : LLVMCodeGenLevelLess;
-    codegen->host_target = LLVMCreateTargetMachine(target, codegen->host_triple, host->cpu, "",
-                                                   level, LLVMRelocPIC, LLVMCodeModelDefault);
+    codegen->host_target = host_target_new(codegen, level);
     return codegen->host_target != NULL;
 }
 
@@ -192,15 +201,25 @@ static void optimise_rest(Codegen *codegen)
     }
 }
 
-bool codegen_host_object(Codegen *codegen, Arena *arena, const char **bytes, size_t *size)
+static LLVMMemoryBufferRef emit(const Codegen *codegen, LLVMTargetMachineRef machine)
 {
     char *error = NULL;
     LLVMMemoryBufferRef buffer = NULL;
+    if (LLVMTargetMachineEmitToMemoryBuffer(machine, codegen->host_module, LLVMObjectFile, &error,
+                                            &buffer))
+        ICE("LLVM writes no object: %s", error);
+    return buffer;
+}
+
+bool codegen_host_object(Codegen *codegen, Arena *arena, const char **bytes, size_t *size)
+{
     module_check(codegen_host_module(codegen), "host module");
     if (codegen->options.optimise > 0) optimise_rest(codegen);
-    if (LLVMTargetMachineEmitToMemoryBuffer(codegen->host_target, codegen->host_module,
-                                            LLVMObjectFile, &error, &buffer))
-        ICE("LLVM writes no object: %s", error);
+    const bool large = quirk_has_large_function(codegen->host_module);
+    LLVMTargetMachineRef machine =
+        large ? host_target_new(codegen, LLVMCodeGenLevelNone) : codegen->host_target;
+    LLVMMemoryBufferRef buffer = emit(codegen, machine);
+    if (large) LLVMDisposeTargetMachine(machine);
     *size = LLVMGetBufferSize(buffer);
     *bytes = arena_copy_text(arena, LLVMGetBufferStart(buffer), *size);
     LLVMDisposeMemoryBuffer(buffer);

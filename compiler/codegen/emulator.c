@@ -73,24 +73,32 @@ static void find_tiles(const Op *op, int tiles[SITE_TILES])
     }
 }
 
+static int64_t site_add(Arena *arena, Sites *sites, const Site *site, const void *key)
+{
+    const size_t before = (size_t)(uintptr_t)map_get(&sites->last, key);
+    vec_push(arena, &sites->items, *site);
+    vec_push(arena, &sites->before, before);
+    map_set(arena, &sites->last, key, (void *)(uintptr_t)sites->items.count);
+    return (int64_t)sites->items.count - 1;
+}
+
 int64_t emu_site(Gen *gen, const Op *op)
 {
     Sites *sites = gen->emulator->sites;
     Site site = {.span = op->span};
-    int64_t first = (int64_t)sites->items.count; /* of this place */
+    const void *key = (const void *)((uintptr_t)op->span.begin + 1);
+    size_t first = sites->items.count; /* of this place */
     find_tiles(op, site.tiles);
-    for (size_t i = sites->items.count; i-- > 0;) {
-        const Site *known = &sites->items.data[i];
+    for (size_t i = (size_t)(uintptr_t)map_get(&sites->last, key); i > 0;
+         i = sites->before.data[i - 1]) {
+        const Site *known = &sites->items.data[i - 1];
         const Span *span = &known->span;
-        if (span->source != op->span.source || span->begin != op->span.begin ||
-            span->end != op->span.end)
-            continue;
-        if (memcmp(known->tiles, site.tiles, sizeof site.tiles) == 0) return (int64_t)i;
-        first = (int64_t)i;
+        if (span->source != op->span.source || span->end != op->span.end) continue;
+        if (memcmp(known->tiles, site.tiles, sizeof site.tiles) == 0) return (int64_t)i - 1;
+        first = i - 1;
     }
-    site.repeats = (int)((int64_t)sites->items.count - first);
-    vec_push(gen->codegen->session->arena, &sites->items, site);
-    return (int64_t)sites->items.count - 1;
+    site.repeats = (int)(sites->items.count - first);
+    return site_add(gen->codegen->session->arena, sites, &site, key);
 }
 
 /* ---- suspensions ---- */
@@ -473,6 +481,16 @@ static const char emulator_passes[] =
     "loop-mssa(loop-simplifycfg,licm,loop-rotate),dse,adce,simplifycfg),globaldce";
 static const char emulator_passes_quick[] = "globaldce";
 
+/* As nvptx_passes_large. */
+static const char emulator_passes_large[] =
+    "function(sroa,early-cse,simplifycfg,instsimplify,adce),globaldce";
+
+static const char *passes_for(const Codegen *codegen, LLVMModuleRef module)
+{
+    if (quirk_has_large_function(module)) return emulator_passes_large;
+    return codegen->options.optimise > 0 ? emulator_passes : emulator_passes_quick;
+}
+
 /* Functions are the host module's from here on; splitting has made more of them. */
 static void module_hide(LLVMModuleRef module)
 {
@@ -489,8 +507,7 @@ bool emulator_image(Codegen *codegen, Kernel *kernel, Image *out)
     for (const Op *op = kernel->host->first; op != NULL; op = op->next)
         if (op->code == OP_launch) ramp_emit(codegen, kernel, module, op, out, &sites);
     module_check(module, kernel->name);
-    passes_on_module(module, codegen->host_target,
-                     codegen->options.optimise > 0 ? emulator_passes : emulator_passes_quick);
+    passes_on_module(module, codegen->host_target, passes_for(codegen, module));
     module_hide(module);
     if (codegen->options.keep_llvm) {
         char *text = LLVMPrintModuleToString(module);

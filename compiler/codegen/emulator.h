@@ -10,6 +10,8 @@
 /* Of the image, all launches together. */
 typedef struct Sites {
     VEC(Site) items;
+    VEC(size_t) before; /* 1 + the one before it whose text begins at the same byte; 0: none */
+    Map last;           /* such a byte -> 1 + the last of them */
 } Sites;
 
 typedef struct EmulatorFunction {

@@ -115,7 +115,8 @@ static bool take_cached(Codegen *codegen, const CacheKey *key, Image *image)
     if (length < sizeof report) return false;
     memcpy(&report, bytes, sizeof report);
     if (report > length - sizeof report) return false;
-    if (!quirk_is_whole(bytes + sizeof report + report, length - sizeof report - report)) return false;
+    if (!quirk_is_whole(bytes + sizeof report + report, length - sizeof report - report))
+        return false;
     read_report(image, arena_copy_text(arena, bytes + sizeof report, report));
     image->kind = IMAGE_CUBIN;
     image->bytes = bytes + sizeof report + report;

@@ -11,16 +11,38 @@
 
 enum { MANY_INSTRUCTIONS = 20000, MANY_BLOCKS = 1000 };
 
+/* How many instructions a function has, and to *blocks is added how many blocks. */
+static size_t function_size(LLVMValueRef function, size_t *blocks)
+{
+    size_t count = 0;
+    LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function);
+    for (; block != NULL; block = LLVMGetNextBasicBlock(block), ++*blocks)
+        for (LLVMValueRef at = LLVMGetFirstInstruction(block); at != NULL;
+             at = LLVMGetNextInstruction(at))
+            count++;
+    return count;
+}
+
 bool quirk_is_large(LLVMModuleRef module)
 {
     size_t count = 0, blocks = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f != NULL; f = LLVMGetNextFunction(f))
-        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b != NULL;
-             b = LLVMGetNextBasicBlock(b), blocks++)
-            for (LLVMValueRef at = LLVMGetFirstInstruction(b); at != NULL;
-                 at = LLVMGetNextInstruction(at))
-                count++;
+        count += function_size(f, &blocks);
     return count > MANY_INSTRUCTIONS || blocks > MANY_BLOCKS;
+}
+
+/* Passes that take the square of a function's blocks are most of the time from here on. */
+enum { MANY_HOST_INSTRUCTIONS = 30000, MANY_HOST_BLOCKS = 5000 };
+
+bool quirk_has_large_function(LLVMModuleRef module)
+{
+    LLVMValueRef function = LLVMGetFirstFunction(module);
+    for (; function != NULL; function = LLVMGetNextFunction(function)) {
+        size_t blocks = 0;
+        if (function_size(function, &blocks) > MANY_HOST_INSTRUCTIONS || blocks > MANY_HOST_BLOCKS)
+            return true;
+    }
+    return false;
 }
 
 /* ---- LLVM: code ---- */

@@ -23,6 +23,8 @@ enum { QUIRK_SEGMENT_OPS = 300 };
  * sums, blocks), or nest as deep as loops follow each other. A large kernel gets passes that do
  * not. tests/bench/growth.py shows it. */
 bool quirk_is_large(LLVMModuleRef module);
+/* The same of one of a module's functions, for the host. */
+bool quirk_has_large_function(LLVMModuleRef module);
 
 /* LLVM 22: pointers to shared memory have 64 bits unless the process is told otherwise, once.
  * (short_pointers.sh) */

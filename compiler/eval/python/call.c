@@ -337,10 +337,36 @@ static bool is_placeholder(const Eval *eval, const Arguments *arguments)
     return eval->staging == NULL && arguments->positional.count == 0 && arguments->names.count == 0;
 }
 
+bool argument_dtype(Eval *eval, const Object *object, Span at, DType *out)
+{
+    if (object != NULL && object->kind == OBJECT_DTYPE) {
+        *out = object->as.dtype;
+        return true;
+    }
+    if (object != NULL && object->kind == OBJECT_TEXT &&
+        dtype_by_user_name(eval, object->as.text.data, out))
+        return true;
+    if (object != NULL && object->kind == OBJECT_MISSING)
+        return missing_needed(eval, object, NULL, at) != NULL;
+    FAIL(eval, expected_kind, at, "dtype", "an element type",
+         object != NULL ? object_repr(eval, object) : "missing");
+    return false;
+}
+
+/* A placeholder, or, as T.ptr(float32, "global"), the type of pointers to other elements. */
 static Object *call_pointer_type(Eval *eval, Object *type, const Arguments *arguments)
 {
     if (is_placeholder(eval, arguments)) return type;
-    return FAIL(eval, not_callable, arguments->at, object_repr(eval, type));
+    const size_t count = arguments->positional.count;
+    if (arguments->names.count != 0 || count < 1 || count > 2)
+        return FAIL(eval, not_callable, arguments->at, object_repr(eval, type));
+    const Object *scope = count == 2 ? arguments->positional.data[1] : NULL;
+    if (scope != NULL && (scope->kind != OBJECT_TEXT || strcmp(scope->as.text.data, "global") != 0))
+        return FAIL(eval, expected_kind, arguments->at, "the memory of a kernel's argument",
+                    "'global'", object_repr(eval, scope));
+    Object *pointer = object_new(eval, OBJECT_POINTER_TYPE);
+    const Object *element = arguments->positional.data[0];
+    return argument_dtype(eval, element, arguments->at, &pointer->as.dtype) ? pointer : NULL;
 }
 
 /* A dtype called is a conversion: float32(x). Without a value, outside of kernels, it stands for an

@@ -100,6 +100,8 @@ Flow eval_import_from(Eval *eval, const NodeImportFrom *node);
 Object *missing_attribute(Eval *eval, const Object *missing, Name name, Span at);
 /* reports; NULL */
 Object *missing_needed(Eval *eval, const Object *missing, Name attribute, Span at);
+/* The element type that an argument is, or names; false: reported. */
+bool argument_dtype(Eval *eval, const Object *object, Span at, DType *out);
 
 /* ---- items.c ---- */
 

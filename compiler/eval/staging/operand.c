@@ -35,22 +35,6 @@ const Type *argument_type(const Object *object)
     return staged_object_type(object);
 }
 
-bool argument_dtype(Eval *eval, const Object *object, Span at, DType *out)
-{
-    if (object != NULL && object->kind == OBJECT_DTYPE) {
-        *out = object->as.dtype;
-        return true;
-    }
-    if (object != NULL && object->kind == OBJECT_TEXT &&
-        dtype_by_user_name(eval, object->as.text.data, out))
-        return true;
-    if (object != NULL && object->kind == OBJECT_MISSING)
-        return missing_needed(eval, object, NULL, at) != NULL;
-    FAIL(eval, expected_kind, at, "dtype", "an element type",
-         object != NULL ? object_repr(eval, object) : "missing");
-    return false;
-}
-
 /* A list of at most TYPE_RANK items, or a single one. */
 bool argument_items(Eval *eval, Object *object, const char *what, Span at, int *rank,
                     Object **items)

@@ -59,7 +59,6 @@ bool stage_ready(Eval *eval, Span at);                /* a kernel is being stage
 const Type *staged_object_type(const Object *object); /* of a run-time value */
 bool argument_absent(const Object *object);
 const Type *argument_type(const Object *object);
-bool argument_dtype(Eval *eval, const Object *object, Span at, DType *out);
 bool argument_items(Eval *eval, Object *object, const char *what, Span at, int *rank,
                     Object **items);
 bool argument_ints(Eval *eval, Object *object, const char *what, Span at, int *rank, int64_t *out);

@@ -121,22 +121,45 @@ static bool shift_of(Walk *walk, const Op *op, Offset *out)
            scaled(walk, operand(op, a), (int64_t)1 << by, out);
 }
 
-/* Rounded down, where the common part has no remainder. */
+/* Moves whole units from the offsets to the common part, so that the offsets are within one: a unit
+ * is the greatest divisor of the common part and of `by`. 0: they are not within one. */
+static Wide divide_together(Offset *a, Wide by)
+{
+    if (by <= 0) return 0;
+    const Wide unit = greatest_divisor(a->multiple, by),
+               below = floor_quotient(a->low, unit) * unit;
+    if (a->high - below >= unit) return 0;
+    a->low -= below;
+    a->high -= below;
+    return unit;
+}
+
+/* Rounded down. */
 static bool floor_of(Offset a, Wide by, Offset *out)
 {
-    if (by <= 0 || a.multiple % by != 0) return false;
-    *out = (Offset){floor_quotient(a.low, by), floor_quotient(a.high, by), a.multiple / by,
-                    floor_quotient(a.least, by), floor_quotient(a.most, by)};
+    const Wide least = by > 0 ? floor_quotient(a.least, by) : 0,
+               most = by > 0 ? floor_quotient(a.most, by) : 0;
+    if (by > 0 && a.multiple % by == 0)
+        *out = (Offset){floor_quotient(a.low, by), floor_quotient(a.high, by), a.multiple / by,
+                        least, most};
+    else if (divide_together(&a, by) != 0)
+        *out = (Offset){0, 0, 1, least, most};
+    else
+        return false;
     return true;
 }
 
 static bool remainder_of(Offset a, Wide by, Offset *out)
 {
-    if (by <= 0 || a.multiple % by != 0) return false;
-    const Wide below = floor_quotient(a.low, by);
-    const bool parted = floor_quotient(a.high, by) != below;
-    const Wide low = parted ? 0 : a.low - below * by, high = parted ? by - 1 : a.high - below * by;
-    *out = (Offset){low, high, 0, low, high};
+    const Wide unit = divide_together(&a, by);
+    if (unit != 0 && unit < by)
+        *out = (Offset){a.low, a.high, unit, a.low, by - unit + a.high};
+    else if (unit != 0)
+        *out = (Offset){a.low, a.high, 0, a.low, a.high};
+    else if (by > 0 && a.multiple % by == 0)
+        *out = (Offset){0, by - 1, 0, 0, by - 1};
+    else
+        return false;
     return true;
 }
 
@@ -144,7 +167,8 @@ static bool remainder_of(Offset a, Wide by, Offset *out)
 static bool rounded_of(Offset a, Wide by, Offset *out)
 {
     if (!floor_of(a, by, out)) return false;
-    *out = (Offset){out->low * by, out->high * by, a.multiple, out->least * by, out->most * by};
+    *out = (Offset){out->low * by, out->high * by, out->multiple * by, out->least * by,
+                    out->most * by};
     return true;
 }
 
