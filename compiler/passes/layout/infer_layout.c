@@ -28,7 +28,7 @@ typedef struct Classes {
 
 static bool is_source(const Op *op)
 {
-    return op && (op->code == OP_splat || op->code == OP_iota);
+    return op && op_has(op, REMAT);
 }
 
 static void copy_sources(Op *op, void *context)
@@ -71,9 +71,7 @@ static void collect_op(Op *op, void *context)
             collect_value(classes, op->regions[r]->arguments[i]);
     if (op_is_access(op)) vec_push(arena, &classes->accesses, op);
     if (op_is_scattered(op)) vec_push(arena, &classes->scattered, op);
-    if (op->code == OP_broadcast || op->code == OP_reshape || op->code == OP_transpose ||
-        op->code == OP_reduce || op->code == OP_scan)
-        vec_push(arena, &classes->renames, op);
+    if (op_has(op, DERIVES)) vec_push(arena, &classes->renames, op);
     if (is_dot(op)) vec_push(arena, &classes->dots, op);
     if (op->code == OP_anchor) vec_push(arena, &classes->anchors, op);
 }
