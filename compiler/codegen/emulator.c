@@ -49,9 +49,7 @@ LLVMValueRef emu_out(Gen *gen, int index)
 static int tile_at(const Value *pointer)
 {
     const Op *op = pointer->op;
-    while (op != NULL &&
-           (op->code == OP_ptr_add || op->code == OP_ptr_cast || op->code == OP_cluster_address))
-        op = operand(op, pointer)->op;
+    while (op != NULL && op_has(op, ALIAS)) op = op_aliased(op)->op;
     return op != NULL && op->code == OP_shared_base ? (int)op_int(op, ATTR_tile, 0) : 0;
 }
 

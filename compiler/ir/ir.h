@@ -129,7 +129,40 @@ typedef enum OpCode {
     OP_COUNT
 } OpCode;
 
-typedef enum OpTrait { PURE = 1, READS = 2, WRITES = 4, COOP = 8, TERM = 16, ELEM = 32 } OpTrait;
+typedef enum OpTrait {
+    PURE = 1 << 0,
+    READS = 1 << 1,
+    WRITES = 1 << 2,
+    COOP = 1 << 3,
+    TERM = 1 << 4,
+    ELEM = 1 << 5,
+    COMMUTES = 1 << 6,
+    QUOTIENT = 1 << 7,
+    REMAINDER = 1 << 8,
+    LOOP = 1 << 9,
+    ALIAS = 1 << 10,
+    REMAT = 1 << 11,
+    DERIVES = 1 << 12,
+    DOT = 1 << 13,
+    ELEMENT = 1 << 14,
+    SCATTERED = 1 << 15,
+    ATOMIC = 1 << 16,
+    COPY = 1 << 17,
+    STORES = 1 << 18,
+    SHARED = 1 << 19,
+    ASYNC = 1 << 20,
+    TMA = 1 << 21,
+    WGMMA = 1 << 22,
+    WAITS = 1 << 23,
+    BARRIER = 1 << 24,
+    RING = 1 << 25,
+    SIGNAL = 1 << 26,
+    INITS = 1 << 27,
+    ARRIVES = 1 << 28,
+    ACQUIRES = 1 << 29,
+    LOCAL = 1 << 30,
+    ASYNC_PROXY = TMA | WGMMA
+} OpTrait;
 
 /* Each stage has all that the ones before it have. */
 typedef enum Stage {
@@ -232,6 +265,10 @@ int op_operand_index(OpCode code, OperandName name);
 bool op_row_names(OpCode code, OperandName name); /* whether its row does */
 /* The memory that an access is one of: a view, a shared tile or a local array; NULL: it is none. */
 Value *op_memory(const Op *op);
+
+bool op_has(const Op *op, unsigned traits); /* one of them */
+/* Of an ALIAS: what it is another name of; NULL: it is none. */
+Value *op_aliased(const Op *op);
 
 struct Region {
     Op *first, *last;

@@ -47,6 +47,11 @@ bool op_find(const char *name, OpCode *out)
     return false;
 }
 
+bool op_has(const Op *op, unsigned traits)
+{
+    return (op_info(op->code)->traits & traits) != 0;
+}
+
 /* ---- operands ---- */
 
 enum { MOST_NAMES = 5 };
@@ -106,6 +111,13 @@ Value *op_memory(const Op *op)
     for (size_t i = 0; memory == NULL && i < sizeof names / sizeof *names; i++)
         memory = op_operand_given(op, names[i]);
     return memory;
+}
+
+Value *op_aliased(const Op *op)
+{
+    if (!op_has(op, ALIAS)) return NULL;
+    Value *tile = operand_given(op, tile);
+    return tile != NULL ? tile : operand(op, pointer);
 }
 
 /* ---- attributes and stages ---- */

@@ -5,7 +5,7 @@
 
 bool op_is_open(const Op *op)
 {
-    return (op->code == OP_wgmma || op->code == OP_dot_shared) && op_int(op, ATTR_open, 0) != 0;
+    return op_has(op, WGMMA) && op_int(op, ATTR_open, 0) != 0;
 }
 
 void early_add(EarlySums *early, const Value *value)
@@ -32,21 +32,20 @@ static void follow(Op *op, void *context)
 {
     EarlySums *early = context;
     for (int i = 0; i < op->operand_count; i++) {
-        if (!map_get(&early->values, op->operands[i]) || op->code == OP_wgmma_wait ||
-            op->code == OP_dot_wait)
-            continue;
-        const int skipped = op->code == OP_for ? 3 : op->code == OP_condition;
+        if (!map_get(&early->values, op->operands[i]) || op_has(op, WAITS)) continue;
+        const int skipped = op->code == OP_for         ? operand_index(op, init)
+                            : op->code == OP_condition ? operand_index(op, carried)
+                                                       : 0;
         if (i < skipped) continue; /* a loop's range, or its condition */
-        if (op->code == OP_yield || op->code == OP_condition) {
+        if (op_has(op, TERM)) {
             follow_yield(early, op, i);
-        } else if (op->code == OP_for || op->code == OP_while) {
+        } else if (op_has(op, LOOP)) {
             const int at = i - skipped;
             early_add(early, op->regions[0]->arguments[at + (skipped > 0)]);
             early_add(early, &op->results[at]);
         } else if (op->code == OP_vec_pack || op->code == OP_vec_get) {
             early_add(early, &op->results[0]); /* the registers that they are in */
-        } else if ((op->code == OP_wgmma || op->code == OP_dot_shared) &&
-                   i >= op->operand_count - op->result_count) {
+        } else if (op_has(op, WGMMA) && i >= op->operand_count - op->result_count) {
             for (int r = 0; r < op->result_count && op_is_open(op); r++)
                 early_add(early, &op->results[r]);
         } else if (op->code != OP_wgmma_early && !early->reader) {

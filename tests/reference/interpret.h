@@ -1,8 +1,8 @@
 /* interpret.h: a reference interpreter of tile-level IR, TYPED to PIPELINED, written apart from the
  * passes and the code generators. Tiles are dense arrays, blocks run one after the other; what is
- * computed is rounded to its type after every op. Layouts are ignored, but for parts of shared tiles
- * that are said to lie as tiles of their own: whether they do is looked at. Of the compiler it uses
- * ir/ (the reader and the rounding of element types) alone. */
+ * computed is rounded to its type after every op. Layouts are ignored, but for parts of shared
+ * tiles that are said to lie as tiles of their own: whether they do is looked at. Of the compiler
+ * it uses ir/ (the reader and the rounding of element types) alone. */
 #ifndef REFERENCE_INTERPRET_H
 #define REFERENCE_INTERPRET_H
 

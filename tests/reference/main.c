@@ -226,8 +226,8 @@ static int run_first(Run *run, const char *path, const char *settings, const cha
                      const char *instance)
 {
     bool fine = open_kernel(run, path, settings) && write_arrays(run, folder, "in") &&
-                interpret_kernel(run->kernel, run->arguments, NULL) && write_arrays(run, folder, "out") &&
-                write_statements(run, folder, instance);
+                interpret_kernel(run->kernel, run->arguments, NULL) &&
+                write_arrays(run, folder, "out") && write_statements(run, folder, instance);
     return fine ? 0 : 2;
 }
 

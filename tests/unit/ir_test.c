@@ -888,6 +888,44 @@ static void test_operands_of_rows(void **state)
     }
 }
 
+/* What has one trait has others, and the operands that passes ask such an op for. */
+static void test_traits_of_rows(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned trait, with;
+        OperandName name, or_name; /* OPERAND_: none */
+    } rows[] = {
+        {COMMUTES, PURE | ELEM, OPERAND_b, OPERAND_},
+        {QUOTIENT, PURE | ELEM, OPERAND_b, OPERAND_},
+        {REMAINDER, PURE | ELEM, OPERAND_b, OPERAND_},
+        {REMAT, PURE, OPERAND_, OPERAND_},
+        {DERIVES, PURE, OPERAND_a, OPERAND_},
+        {DOT, COOP, OPERAND_c, OPERAND_},
+        {ALIAS, PURE, OPERAND_tile, OPERAND_pointer},
+        {ELEMENT, 0, OPERAND_memory, OPERAND_},
+        {SCATTERED, COOP, OPERAND_memory, OPERAND_},
+        {ATOMIC, READS | WRITES, OPERAND_value, OPERAND_},
+        {COPY, READS | WRITES, OPERAND_view, OPERAND_},
+        {COPY, READS | WRITES, OPERAND_tile, OPERAND_},
+        {STORES, WRITES, OPERAND_value, OPERAND_},
+        {TMA, ASYNC, OPERAND_, OPERAND_},
+        {WGMMA, ASYNC, OPERAND_, OPERAND_},
+        {RING, READS | WRITES, OPERAND_barriers, OPERAND_},
+        {SIGNAL, READS | WRITES, OPERAND_barriers, OPERAND_},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int code = 0; code < OP_COUNT; code++) {
+            const OpInfo *info = op_info((OpCode)code);
+            if (!(info->traits & rows[i].trait)) continue;
+            if ((info->traits & rows[i].with) != rows[i].with)
+                fail_msg("%s lacks a trait (row %zu)", info->name, i);
+            if (rows[i].name != OPERAND_ && !op_row_names((OpCode)code, rows[i].name) &&
+                !op_row_names((OpCode)code, rows[i].or_name))
+                fail_msg("%s lacks an operand (row %zu)", info->name, i);
+        }
+}
+
 static void test_host_refusals(void **state)
 {
     (void)state;
@@ -1122,6 +1160,7 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_words_of_rows),
         cmocka_unit_test(test_operands_of_rows),
+        cmocka_unit_test(test_traits_of_rows),
         cmocka_unit_test(test_host_refusals),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_unreadable),

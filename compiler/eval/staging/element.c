@@ -382,16 +382,16 @@ static bool read_digit(const Value *value, int64_t threads, int depth, int64_t *
     *extent = threads;
     if (op == NULL) return false;
     if (op->code == OP_thread_id) return true;
-    if (depth == 0 || !(op_info(op->code)->traits & ELEM) || op->operand_count != 2 ||
+    if (depth == 0 || !op_has(op, ELEM) || op->operand_count != 2 ||
         !value_constant(operand(op, b), &by) || by < 1 ||
         !read_digit(operand(op, a), threads, depth - 1, stride, extent))
         return false;
-    if (op->code == OP_floordiv || op->code == OP_div) {
+    if (op_has(op, QUOTIENT)) {
         if (__builtin_mul_overflow(*stride, by, stride)) return false;
         *extent = *extent % by == 0 ? *extent / by : *extent / by + 1;
         return true;
     }
-    if (op->code != OP_floormod && op->code != OP_rem) return false;
+    if (!op_has(op, REMAINDER)) return false;
     if (by < *extent) *extent = by;
     return true;
 }

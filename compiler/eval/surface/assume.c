@@ -127,8 +127,8 @@ static bool assume_rest(const Assumption *assumption, const Value *rest)
 {
     int64_t multiple;
     const Op *op = rest->op;
-    if (op == NULL || (op->code != OP_floormod && op->code != OP_rem) ||
-        !value_constant(operand(op, b), &multiple) || multiple <= 0)
+    if (op == NULL || !op_has(op, REMAINDER) || !value_constant(operand(op, b), &multiple) ||
+        multiple <= 0)
         return false;
     Fact fact = fact_of(operand(op, a));
     fact.multiple = multiple;

@@ -3,8 +3,7 @@
 
 bool op_is_element(const Op *op)
 {
-    return op->code == OP_element_load || op->code == OP_element_store ||
-           op->code == OP_element_atomic;
+    return op_has(op, ELEMENT);
 }
 
 bool op_is_access(const Op *op)
@@ -134,7 +133,7 @@ bool value_is_steady(const Value *value)
 {
     const Region *region = value->op ? value->op->parent : value->region;
     for (; region && region->parent; region = region->parent->parent)
-        if (region->parent->code == OP_for || region->parent->code == OP_while) return false;
+        if (op_has(region->parent, LOOP)) return false;
     return true;
 }
 
@@ -247,7 +246,6 @@ bool access_is_apart(Op *a, Op *b)
 
 Parameter *pointer_parameter(Kernel *kernel, const Value *pointer)
 {
-    while (pointer->op && (pointer->op->code == OP_ptr_add || pointer->op->code == OP_ptr_cast))
-        pointer = operand(pointer->op, pointer);
+    while (pointer->op && op_has(pointer->op, ALIAS)) pointer = op_aliased(pointer->op);
     return kernel_parameter_of(kernel, pointer);
 }

@@ -7,7 +7,7 @@ enum { DEPTH = 24, MOST_VALUES = 4096 }; /* of index expressions that are follow
 
 bool op_is_scattered(const Op *op)
 {
-    return op->code == OP_gather || op->code == OP_put || op->code == OP_atomic;
+    return op_has(op, SCATTERED);
 }
 
 Value *scattered_value(Op *op)

@@ -11,9 +11,7 @@ Value *shared_rank(const Value *tile)
 
 const Op *shared_root(const Value *tile)
 {
-    while (tile->op && (tile->op->code == OP_shared_view || tile->op->code == OP_shared_reshape ||
-                        tile->op->code == OP_shared_peer))
-        tile = operand(tile->op, tile);
+    while (tile->op && op_has(tile->op, ALIAS)) tile = op_aliased(tile->op);
     CHECK(tile->op && tile->op->code == OP_shared_alloc);
     return tile->op;
 }

@@ -203,7 +203,7 @@ static bool mask_of(Walk *walk, const Op *op, Offset *out)
 static bool is_rounded(const Op *op, int64_t *by)
 {
     const Op *rest = op->code == OP_sub ? operand(op, b)->op : NULL;
-    if (!rest || (rest->code != OP_floormod && rest->code != OP_rem && rest->code != OP_and) ||
+    if (!rest || (!op_has(rest, REMAINDER) && rest->code != OP_and) ||
         operand(rest, a) != operand(op, a) || !value_constant(operand(rest, b), by))
         return false;
     if (rest->code != OP_and) return true;

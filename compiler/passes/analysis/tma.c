@@ -126,7 +126,7 @@ typedef struct Neighbours {
 static void look_at(Op *op, void *context)
 {
     Neighbours *found = context;
-    found->syncs |= op->code == OP_sync || op->code == OP_barrier;
+    found->syncs |= op_has(op, BARRIER);
     const Value *memory = op_memory(op);
     if (op == found->store || !memory || memory->type->kind != TYPE_VIEW) return;
     const Parameter *parameter =

@@ -26,7 +26,7 @@ static Value *build_convert(Inference *inference, Builder *builder, Value *value
 
 static bool is_free_source(const Value *value)
 {
-    return value->op && (value->op->code == OP_splat || value->op->code == OP_iota);
+    return value->op && op_has(value->op, REMAT);
 }
 
 /* The same conversion made earlier in the region; NULL if there is none. */

@@ -23,7 +23,7 @@ const MmaKind *matrix_kind(const Op *dot, const Target *target)
 
 bool is_dot(const Op *op)
 {
-    return op->code == OP_dot || op->code == OP_dot_shared || op->code == OP_dot_slices;
+    return op_has(op, DOT);
 }
 
 int power_of_two_below(int number)

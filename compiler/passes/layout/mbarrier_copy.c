@@ -64,9 +64,7 @@ typedef struct Writer {
 static void find_writer(Op *op, void *context)
 {
     Writer *writer = context;
-    const bool reads = op->code == OP_load || op->code == OP_gather || op->code == OP_copy_async ||
-                       op->code == OP_copy || op->code == OP_tensor_copy ||
-                       op->code == OP_element_load;
+    const bool reads = !op_has(op, WRITES) || op_has(op, COPY);
     const Value *memory = op_memory(op);
     if (!memory || memory->type->kind != TYPE_VIEW || reads) return;
     const Parameter *written = pointer_parameter(writer->kernel, operand(memory->op, pointer));
@@ -173,7 +171,7 @@ static void refuse_cast(Inference *inference, const Op *op)
 
 static bool is_move(const Op *op)
 {
-    return op->code == OP_tensor_copy || op->code == OP_tensor_store;
+    return op_has(op, TMA);
 }
 
 /* What was chosen for rings the tensor unit can do; what a text says it may not. */

@@ -91,8 +91,8 @@ static void find_reader(Op *op, void *context)
     bool *found = context;
     for (int i = 0; i < op->operand_count && !*found; i++)
         *found = op->operands[i]->type->kind == TYPE_SHARED &&
-                 op_attr(shared_root(op->operands[i]), ATTR_ring) && op->code != OP_dot_shared &&
-                 op->code != OP_shared_view && op->code != OP_tensor_copy;
+                 op_attr(shared_root(op->operands[i]), ATTR_ring) &&
+                 !op_has(op, ASYNC_PROXY | ALIAS);
 }
 
 /* The slot was read by the tensor core alone, for which the threads of a warp wait as one

@@ -265,7 +265,7 @@ static bool is_plain(Pass *pass, const Value *value, int depth)
     const Op *op = value->op;
     if (value->type->kind == TYPE_SCALAR || map_has(&pass->plain, value)) return true;
     if (!op || depth == 0) return false;
-    if (op->code == OP_iota || op->code == OP_splat) return true;
+    if (op_has(op, REMAT)) return true;
     if (!(op_info(op->code)->traits & ELEM)) return false;
     for (int i = 0; i < op->operand_count; i++)
         if (!is_plain(pass, op->operands[i], depth - 1)) return false;
@@ -453,7 +453,7 @@ static void visit(Op *op, void *context)
     Pass *pass = context;
     Block block;
     Value *rest;
-    if (op->code != OP_gather && op->code != OP_put) return;
+    if (!op_has(op, SCATTERED) || op_has(op, ATOMIC)) return;
     pass->at = builder_before(op);
     pass->affine = (Map){0}; /* what is built stands before this op alone */
     if (!read_block(pass, op, &block) || !is_inside(pass, &block) ||

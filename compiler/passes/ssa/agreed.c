@@ -10,7 +10,7 @@ static bool is_found(Map *seen, Arena *arena, const Value *value)
     map_set(arena, seen, value, seen);
     const Op *op = value->op ? value->op : value->region ? value->region->parent : NULL;
     if (!op || op->code == OP_launch) return false;
-    if (op->code == OP_element_load || op->code == OP_element_atomic) return true;
+    if (op_has(op, ELEMENT) && op_has(op, READS)) return true;
     for (int i = 0; i < op->operand_count; i++)
         if (is_found(seen, arena, op->operands[i])) return true;
     for (int r = 0; r < op->region_count; r++) {

@@ -84,7 +84,7 @@ static const Value *split_sum(const Pass *pass, const Value *value, int64_t *add
 static const Value *split_quotient(const Pass *pass, const Value *value, int64_t *divisor)
 {
     value = facts_uncast(pass->facts, value);
-    if (!value->op || (value->op->code != OP_floordiv && value->op->code != OP_div) ||
+    if (!value->op || !op_has(value->op, QUOTIENT) ||
         !value_constant(facts_uncast(pass->facts, operand(value->op, b)), divisor))
         return NULL;
     return operand(value->op, a);
@@ -171,7 +171,7 @@ static void set_bounds(const Pass *pass, Op *op)
 
 static bool is_copy(const Op *op)
 {
-    return op->code == OP_copy || op->code == OP_copy_async;
+    return op_has(op, COPY) && !op_has(op, TMA);
 }
 
 /* What a copy writes is shared memory. */

@@ -138,7 +138,7 @@ static bool is_scalar_code(const Pass *pass, const Op *op)
 /* An op of the guarded code. */
 static bool takes_part(Pass *pass, Op *op)
 {
-    if (op->code == OP_element_load || op->code == OP_element_store) {
+    if (op_has(op, ELEMENT) && !op_has(op, ATOMIC)) {
         if (!is_side_by_side(pass, op) || (op->code == OP_element_load && pass->stores))
             return false;
         pass->stores |= op->code == OP_element_store;
@@ -312,7 +312,7 @@ static void give_each(Pass *pass, int64_t each)
     Value *mask = make_index(pass, each);
     for (Op *next, *op = pass->guard->regions[0]->first; op; op = next) {
         next = op->next;
-        const bool is_access = op->code == OP_element_load || op->code == OP_element_store;
+        const bool is_access = op_has(op, ELEMENT);
         if (op->code == OP_element_store || (is_access && is_varying(pass, op->results)))
             move_access(pass, op, mask, each);
         else if (op->code != OP_yield && !is_varying(pass, op->results))

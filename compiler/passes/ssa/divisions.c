@@ -16,16 +16,6 @@ typedef struct Divisions {
     FactTable *facts;
 } Divisions;
 
-static bool is_division(OpCode code)
-{
-    return code == OP_div || code == OP_floordiv;
-}
-
-static bool is_remainder(OpCode code)
-{
-    return code == OP_rem || code == OP_floormod;
-}
-
 /* Neither a sign, nor a division by zero, nor an overflow. */
 static bool is_plain(const Divisions *divisions, const Op *op)
 {
@@ -40,7 +30,7 @@ static Value *whole_of(const Divisions *divisions, const Value *quotient, const 
                        const Value *rest)
 {
     const Op *a = value_uncast(quotient)->op, *b = value_uncast(rest)->op;
-    const bool fits = a && b && is_division(a->code) && is_remainder(b->code) &&
+    const bool fits = a && b && op_has(a, QUOTIENT) && op_has(b, REMAINDER) &&
                       operand(a, a) == operand(b, a) && operand(a, b) == operand(b, b) &&
                       value_uncast(factor) == value_uncast(operand(a, b)) && is_plain(divisions, a);
     return fits ? operand(a, a) : NULL;
@@ -72,7 +62,7 @@ static void simplify_sum(Op *op, void *context)
 static void narrow(Op *op, void *context)
 {
     const Divisions *divisions = context;
-    if (!is_division(op->code) && !is_remainder(op->code)) return;
+    if (!op_has(op, QUOTIENT | REMAINDER)) return;
     if (!is_plain(divisions, op)) return;
     Value *a = operand(op, a), *b = operand(op, b);
     op_set_int(op, ATTR_positive, 1);

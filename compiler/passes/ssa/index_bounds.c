@@ -246,10 +246,9 @@ static void visit_parts(Pass *pass, Op *op)
     if (op_info(op->code)->traits & PURE) return;
     for (int i = 0; i < op->operand_count; i++) {
         Op *view = op->operands[i]->op;
-        while (view && (view->code == OP_shared_view || view->code == OP_shared_reshape ||
-                        view->code == OP_shared_peer)) {
+        while (view && view->results[0].type->kind == TYPE_SHARED && op_has(view, ALIAS)) {
             if (view->code == OP_shared_view) visit_part(pass, op, view);
-            view = operand(view, tile)->op;
+            view = op_aliased(view)->op;
         }
     }
 }

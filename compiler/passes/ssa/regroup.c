@@ -40,22 +40,20 @@ typedef struct TileUse {
 
 static bool is_control(const Op *op)
 {
-    return op->code == OP_for || op->code == OP_while || op->code == OP_if;
+    return op_has(op, LOOP) || op->code == OP_if;
+}
+
+static bool is_variable_op(const Op *op)
+{
+    return op_row_names(op->code, OPERAND_variable);
 }
 
 /* A thread does it for itself, or in a group. */
 static bool is_own(const Op *op)
 {
     const unsigned traits = op_info(op->code)->traits;
-    switch ((int)op->code) {
-    case OP_var:
-    case OP_var_get:
-    case OP_var_set:
-    case OP_assume:
-    case OP_yield:
-    case OP_condition: return true;
-    default: break;
-    }
+    if (traits & TERM || is_variable_op(op) || op->code == OP_var || op->code == OP_assume)
+        return true;
     if (!is_control(op)) return traits & PURE && !(traits & COOP);
     for (int i = 0; i < op->region_count && !is_group(op); i++)
         for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
@@ -68,11 +66,6 @@ static bool is_declared(const Op *op)
 {
     return op->code == OP_shared_alloc ||
            (op->code == OP_anchor && operand(op, tile)->type->kind == TYPE_SHARED);
-}
-
-static bool is_variable_op(const Op *op)
-{
-    return op->code == OP_var_get || op->code == OP_var_set;
 }
 
 /* A tile is one thing of all: what one group makes of it, another may go on with. */

@@ -133,16 +133,10 @@ static bool is_constant(const Value *value, int64_t number)
     return value_constant(value, &constant) && constant == number;
 }
 
-static bool is_commutative(OpCode code)
-{
-    return code == OP_add || code == OP_mul || code == OP_and || code == OP_or || code == OP_xor ||
-           code == OP_min || code == OP_max;
-}
-
 /* Constants to the right, so that the identities and find_equal see one form. */
 static void order_operands(Op *op)
 {
-    if (!is_commutative(op->code) || !operand(op, a)->op || operand(op, a)->op->code != OP_const)
+    if (!op_has(op, COMMUTES) || !operand(op, a)->op || operand(op, a)->op->code != OP_const)
         return;
     Value *first = operand(op, a);
     op_set_operand(op, operand_index(op, a), operand(op, b));

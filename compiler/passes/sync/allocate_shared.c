@@ -58,10 +58,7 @@ static bool is_left_open(const Op *op)
 /* Other blocks of the cluster use its tiles, when these may not: whose those are stays so. */
 static bool is_between_blocks(const Op *op)
 {
-    return op->code == OP_shared_peer || op_attr(op, ATTR_cast) ||
-           (op->code == OP_signal_expect && op->operand_count > 3) ||
-           (op->code == OP_signal_arrive && op->operand_count > 2) ||
-           (op->code == OP_slot_give && op->operand_count > 3);
+    return operand_given(op, rank) || op_attr(op, ATTR_cast);
 }
 
 /* The author's mbarriers have their bytes for themselves: a thread may arrive at one that nobody
@@ -147,7 +144,7 @@ static void walk_lives(Lives *lives, Region *region)
         note_uses(lives, op, start);
         note_wait(lives, op, start);
         for (int r = 0; r < op->region_count; r++) walk_lives(lives, op->regions[r]);
-        if (op->code == OP_for || op->code == OP_while)
+        if (op_has(op, LOOP))
             for (int r = 0; r < op->region_count; r++)
                 note_inside(lives, op->regions[r], start, lives->clock, known, true);
         if (op->code != OP_shared_alloc) continue;

@@ -17,9 +17,7 @@ bool hazard_is_signal_copy(const Op *op)
 
 bool hazard_is_shared(const Op *op)
 {
-    return op->code == OP_shared_load || op->code == OP_shared_store || op->code == OP_copy_async ||
-           op->code == OP_dot_shared || op->code == OP_dot_slices || op->code == OP_tensor_store ||
-           (op->code == OP_tensor_wait && op->operand_count) || hazard_is_signal_copy(op) ||
+    return (op_has(op, SHARED) && op->operand_count) || hazard_is_signal_copy(op) ||
            is_of(op, TYPE_SHARED);
 }
 
@@ -28,21 +26,15 @@ bool hazard_is_global(const Op *op)
     return op_is_access(op) || op->code == OP_copy_async || is_of(op, TYPE_VIEW);
 }
 
-static bool is_atomic(const Op *op)
-{
-    return op->code == OP_atomic || op->code == OP_element_atomic;
-}
-
 bool hazard_writes(const Op *op)
 {
-    return op->code == OP_store || op->code == OP_shared_store || op->code == OP_put ||
-           op->code == OP_element_store || is_atomic(op);
+    return op_has(op, STORES);
 }
 
 static const Layout *register_layout(const Op *op)
 {
-    return op->code != OP_shared_load && op->code != OP_gather ? operand(op, value)->type->layout
-                                                               : op->results[0].type->layout;
+    const Value *value = operand_given(op, value);
+    return (value ? value : op->results)->type->layout;
 }
 
 /* Each element at the place that it has in the tile itself. */
@@ -135,14 +127,13 @@ static bool elements_are_ordered(const Op *a, const Op *b)
 /* By the tensor unit, or core. */
 static bool reads_by_itself(const Op *op)
 {
-    return op->code == OP_dot_shared || op->code == OP_tensor_store || op->code == OP_tensor_wait ||
-           hazard_is_signal_copy(op);
+    return op_has(op, ASYNC_PROXY) || op->code == OP_tensor_wait;
 }
 
 /* No register's layout says which thread meets what. */
 static bool reads_or_writes_itself(const Op *op)
 {
-    return op->code == OP_copy_async || op->code == OP_dot_slices || reads_by_itself(op);
+    return op_has(op, ASYNC) || op->code == OP_dot_slices || reads_by_itself(op);
 }
 
 /* Threads of a warp read, or write, for each other. */
@@ -233,8 +224,7 @@ bool hazard_begins_dot(const Op *op)
  * before or after it must wait. */
 bool hazard_uses_mbarriers(const Op *op)
 {
-    return op->code == OP_slot_init || op->code == OP_slot_claim || op->code == OP_slot_fill ||
-           op->code == OP_slot_take || op->code == OP_slot_give;
+    return op_has(op, RING);
 }
 
 static bool shared_conflict(const Sync *sync, Pending earlier, Op *op)
@@ -275,8 +265,7 @@ static bool global_conflict(const Sync *sync, Pending earlier, Op *op)
 
 bool hazard_is_arrival(const Op *op)
 {
-    return op->code == OP_signal_arrive || op->code == OP_signal_copied ||
-           op->code == OP_signal_meet;
+    return op_has(op, SIGNAL) && op_has(op, ARRIVES);
 }
 
 bool hazard_is_unfenced(const Sync *sync, const Pending *earlier, const Op *op)
@@ -297,7 +286,7 @@ bool hazard_between(const Sync *sync, Pending earlier, Op *op)
     if (!hazard_is_pending(sync, &earlier)) return false;
     const bool fenced = earlier.fence.count && group_has(earlier.fence, sync->group);
     if (hazard_is_arrival(op)) return fenced;
-    if (is_atomic(earlier.op) && is_atomic(op)) return false;
+    if (op_has(earlier.op, ATOMIC) && op_has(op, ATOMIC)) return false;
     if (sync->group.count == 1 && group_has(sync->group, earlier.group)) return false;
     /* The author's mbarriers order what groups do with one tile, not what was placed together. */
     if (sync->signals && !fenced && group_is_apart(earlier.group, sync->group) &&

@@ -84,7 +84,7 @@ static bool is_fence(const Op *op)
 /* What does not use shared memory as threads do. */
 static bool is_async_reader(const Op *op)
 {
-    return op->code == OP_dot_shared || op->code == OP_tensor_store || op->code == OP_tensor_copy;
+    return op_has(op, ASYNC_PROXY);
 }
 
 /* Nothing that a fence shows is between. */
@@ -116,7 +116,7 @@ static bool reaches_tensor_core(const Sync *sync, Op *op)
         }
         Op *around = op->parent->parent;
         if (found || around->code == OP_launch) return found;
-        const bool repeats = around->code == OP_for || around->code == OP_while;
+        const bool repeats = op_has(around, LOOP);
         for (int i = 0; repeats && i < around->region_count; i++)
             region_visit(around->regions[i], find_tensor_core, &found);
         op = around; /* what it holds was looked at, or its other branch is: more than need be */
@@ -125,13 +125,13 @@ static bool reaches_tensor_core(const Sync *sync, Op *op)
 
 static bool writes_shared(const Op *op)
 {
-    return op->code == OP_slot_init || op->code == OP_signal_init || op->code == OP_copy_async ||
+    return op_has(op, INITS) || op->code == OP_copy_async ||
            (hazard_is_shared(op) && hazard_writes(op));
 }
 
 static bool makes_barriers(const Op *op)
 {
-    return op->code == OP_slot_init || op->code == OP_signal_init;
+    return op_has(op, INITS);
 }
 
 /* What threads write, to be shown to the tensor core: a strict kernel's author does that. */
@@ -360,7 +360,7 @@ static void find_use(Op *op, void *context)
 static void find_partner(Op *op, void *context)
 {
     Partners *partners = context;
-    if ((op->code != OP_signal_wait && op->code != OP_signal_meet) || partners->found) return;
+    if (!op_has(op, SIGNAL) || !op_has(op, ACQUIRES) || partners->found) return;
     partners->row = operand(op, barriers);
     region_visit(partners->other->regions[0], find_use, partners);
 }
@@ -378,7 +378,7 @@ static const Op *last_partner(const Op *group)
 {
     const Op *last = NULL;
     for (const Op *op = group->next; op; op = op->next) {
-        if (op->code == OP_sync || op->code == OP_barrier) break;
+        if (op_has(op, BARRIER)) break;
         if (is_group(op) && waits_for(group, op)) last = op;
     }
     return last;
@@ -498,10 +498,9 @@ static void visit_op(const Sync *sync, Op *op, State *state)
         if (needs_barrier(sync, op, state)) insert_barrier(sync, op, state);
         visit_arrive(sync, op, state);
     }
-    if (op->code == OP_slot_take || op->code == OP_signal_wait || op->code == OP_signal_meet)
-        visit_take(sync, op);
+    if (op_has(op, ACQUIRES)) visit_take(sync, op);
     if (op->code == OP_signal_wait) state_signal(sync, state, op, sync->group);
-    if (op->code == OP_signal_wait || op->code == OP_signal_meet || op->code == OP_signal_init)
+    if (op_has(op, SIGNAL) && op_has(op, ACQUIRES | INITS))
         add_access(sync, op, state); /* that behind an author's sync arrivals alone conflict with */
     if (hazard_uses_mbarriers(op))
         visit_access(sync, op, state);
@@ -524,7 +523,7 @@ static void visit_op(const Sync *sync, Op *op, State *state)
         visit_group(sync, op, state);
     else if (op->region_count && threads_part(sync->agreement, op))
         visit_apart(sync, op, state);
-    else if (op->code == OP_for || op->code == OP_while)
+    else if (op_has(op, LOOP))
         visit_loop(sync, op, state);
     else if (op->code == OP_if)
         visit_if(sync, op, state);

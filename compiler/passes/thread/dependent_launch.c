@@ -20,18 +20,8 @@ static bool is_before_work(const Op *op)
 {
     const unsigned traits = op_info(op->code)->traits;
     if (!(traits & (READS | WRITES))) return true;
-    switch (op->code) {
-    case OP_barrier:
-    case OP_cluster_arrive:
-    case OP_cluster_wait:
-    case OP_fence_async:
-    case OP_mbarrier_init:
-    case OP_registers:
-    case OP_local_base: return true;
-    case OP_ld:
-    case OP_st: return is_own(operand(op, pointer)->type);
-    default: return false;
-    }
+    return traits & LOCAL ||
+           ((op->code == OP_ld || op->code == OP_st) && is_own(operand(op, pointer)->type));
 }
 
 /* The number of blocks, at most MANY_BLOCKS; false: what it is shows at the launch. */
@@ -62,7 +52,7 @@ static Value *blocks_of_grid(Builder *builder, const Op *launch)
 
 static void note_loop(Op *op, void *found)
 {
-    if (op->code == OP_for || op->code == OP_while) *(bool *)found = true;
+    if (op_has(op, LOOP)) *(bool *)found = true;
 }
 
 /* Few threads that do one thing each: GPUs may do nothing but begin such blocks. */
