@@ -20,9 +20,9 @@ typedef struct Classes {
     VEC(Op *) renames; /* broadcast, reshape, transpose */
     VEC(Op *) dots;
     VEC(Op *) anchors;
-    int *parent; /* union-find */
+    int *parent;            /* union-find */
     const Layout **layouts; /* by root */
-    bool *has_load; /* by root */
+    bool *has_load;         /* by root */
 } Classes;
 
 /* ---- a copy of each splat and iota for each use ---- */
@@ -68,16 +68,11 @@ static void collect_op(Op *op, void *context)
     Arena *arena = classes->inference->arena;
     for (int i = 0; i < op->result_count; i++) collect_value(classes, &op->results[i]);
     for (int r = 0; r < op->region_count; r++)
-        for (int i = 0; i < op->regions[r]->argument_count; i++) collect_value(classes, op->regions[r]->arguments[i]);
+        for (int i = 0; i < op->regions[r]->argument_count; i++)
+            collect_value(classes, op->regions[r]->arguments[i]);
     if (op_is_access(op)) vec_push(arena, &classes->accesses, op);
     if (op_is_scattered(op)) vec_push(arena, &classes->scattered, op);
-    if (op_has(op
-<<<<<<< ours
-->code == OP_broadcast || op->code == OP_reshape || op->code == OP_transpose || op->code == OP_part || op->code == OP_reduce || op->code ==
-=======
-,
->>>>>>> theirs
- DERIVES)) vec_push(arena, &classes->renames, op);
+    if (op_has(op, DERIVES)) vec_push(arena, &classes->renames, op);
     if (is_dot(op)) vec_push(arena, &classes->dots, op);
     if (op->code == OP_anchor) vec_push(arena, &classes->anchors, op);
 }
@@ -95,7 +90,8 @@ static int class_of(const Classes *classes, const Value *value)
 
 static void unite(Classes *classes, const Value *a, const Value *b)
 {
-    if (a->type->kind == TYPE_TILE && b->type->kind == TYPE_TILE) classes->parent[class_of(classes, a)] = class_of(classes, b);
+    if (a->type->kind == TYPE_TILE && b->type->kind == TYPE_TILE)
+        classes->parent[class_of(classes, a)] = class_of(classes, b);
 }
 
 static void unite_elements(Classes *classes, const Op *op)
@@ -105,7 +101,8 @@ static void unite_elements(Classes *classes, const Op *op)
 
 /* What ends `region` carries on to the op's results and back to the arguments of `next` from
  * `first` on. */
-static void unite_end(Classes *classes, const Op *op, const Region *region, const Region *next, int first)
+static void unite_end(Classes *classes, const Op *op, const Region *region, const Region *next,
+                      int first)
 {
     const Op *end = region->last;
     const int skip = end && end->code == OP_condition ? 1 : 0;
@@ -117,7 +114,8 @@ static void unite_end(Classes *classes, const Op *op, const Region *region, cons
 
 static void unite_init(Classes *classes, const Op *op, const Region *region, int skip, int first)
 {
-    for (int i = skip; i < op->operand_count; i++) unite(classes, op->operands[i], region->arguments[first + i - skip]);
+    for (int i = skip; i < op->operand_count; i++)
+        unite(classes, op->operands[i], region->arguments[first + i - skip]);
 }
 
 static void unite_op(Op *op, void *context)
@@ -130,7 +128,8 @@ static void unite_op(Op *op, void *context)
         for (int i = 0; i < op->operand_count; i++) unite(classes, value, op->operands[i]);
         if (op->code == OP_atomic) unite(classes, value, &op->results[0]);
     } else if (op->code == OP_dot_wait) {
-        for (int i = 0; i < op->operand_count; i++) unite(classes, op->operands[i], &op->results[i]);
+        for (int i = 0; i < op->operand_count; i++)
+            unite(classes, op->operands[i], &op->results[i]);
     } else if (is_dot(op)) {
         unite(classes, operand(op, c), &op->results[0]);
     } else if (op->code == OP_for) {
@@ -156,7 +155,8 @@ static void classes_init(Classes *classes)
     for (size_t i = 0; i < classes->values.count; i++) classes->parent[i] = (int)i;
     region_visit(classes->inference->region, unite_op, classes);
     for (size_t i = 0; i < classes->accesses.count; i++)
-        if (classes->accesses.data[i]->code == OP_load) classes->has_load[class_of(classes, &classes->accesses.data[i]->results[0])] = true;
+        if (classes->accesses.data[i]->code == OP_load)
+            classes->has_load[class_of(classes, &classes->accesses.data[i]->results[0])] = true;
 }
 
 /* ---- choosing ---- */
@@ -183,7 +183,8 @@ static bool spread_through(Classes *classes, const Op *op)
     const Layout *above = known(classes, operand), *below = known(classes, result);
     if (!above == !below) return false;
     inference_enter(classes->inference, op);
-    const Layout *derived = above ? derive_result(classes->inference, op, above) : derive_operand(classes->inference, op, below);
+    const Layout *derived = above ? derive_result(classes->inference, op, above)
+                                  : derive_operand(classes->inference, op, below);
     if (derived) choose(classes, above ? result : operand, derived);
     return derived != NULL;
 }
@@ -192,7 +193,8 @@ static void spread(Classes *classes)
 {
     for (bool changed = true; changed;) {
         changed = false;
-        for (size_t i = 0; i < classes->renames.count; i++) changed |= spread_through(classes, classes->renames.data[i]);
+        for (size_t i = 0; i < classes->renames.count; i++)
+            changed |= spread_through(classes, classes->renames.data[i]);
     }
 }
 
@@ -208,7 +210,8 @@ static void choose_accumulators(Classes *classes)
 {
     for (int others = 0; others < 2; others++)
         for (size_t i = 0; i < classes->dots.count; i++)
-            if ((classes->dots.data[i]->code != OP_dot_shared) == others) choose_accumulator(classes, classes->dots.data[i]);
+            if ((classes->dots.data[i]->code != OP_dot_shared) == others)
+                choose_accumulator(classes, classes->dots.data[i]);
     spread(classes);
 }
 
@@ -232,11 +235,14 @@ static void choose_dot_operands(Classes *classes)
     for (size_t i = 0; i < classes->dots.count; i++) {
         const Op *dot = classes->dots.data[i];
         inference_enter(classes->inference, dot);
-        const DotLayouts layouts = propose_dot(classes->inference, dot, known(classes, &dot->results[0]));
+        const DotLayouts layouts =
+            propose_dot(classes->inference, dot, known(classes, &dot->results[0]));
         const Value *const sides[2] = {operand(dot, a), operand(dot, b)};
         const Layout *wanted[2] = {layouts.a, layouts.b};
         for (int o = 0; o < 2; o++)
-            if (sides[o]->type->kind == TYPE_TILE && !classes->has_load[class_of(classes, sides[o])]) choose(classes, sides[o], wanted[o]);
+            if (sides[o]->type->kind == TYPE_TILE &&
+                !classes->has_load[class_of(classes, sides[o])])
+                choose(classes, sides[o], wanted[o]);
     }
     spread(classes);
 }
@@ -254,7 +260,8 @@ static Op *heaviest_open_access(const Classes *classes)
     for (size_t i = 0; i < classes->accesses.count; i++) {
         Op *op = classes->accesses.data[i];
         const Value *value = op->code == OP_load ? &op->results[0] : operand(op, value);
-        if (!known(classes, value) && (!heaviest || access_weight(op) > access_weight(heaviest))) heaviest = op;
+        if (!known(classes, value) && (!heaviest || access_weight(op) > access_weight(heaviest)))
+            heaviest = op;
     }
     return heaviest;
 }
@@ -297,7 +304,8 @@ static void set_layouts(Classes *classes)
 {
     for (size_t i = 0; i < classes->values.count; i++) {
         Value *value = classes->values.data[i];
-        value->type = type_with_layout(classes->inference->kernel->types, value->type, known(classes, value));
+        value->type =
+            type_with_layout(classes->inference->kernel->types, value->type, known(classes, value));
     }
     for (size_t i = 0; i < classes->values.count; i++) classes->values.data[i]->scratch = NULL;
 }
@@ -311,7 +319,9 @@ static void lay_out_part(Inference *inference, Op *op)
     LayoutTable *table = inference->kernel->layouts;
     const Op *above = operand(op, tile)->op;
     const bool apart = above->code == OP_shared_view && !op_int(above, ATTR_aligned, 0);
-    const Layout *layout = apart ? NULL : shared_part_layout(table, inference->facts, op, operand(op, tile)->type->layout);
+    const Layout *layout =
+        apart ? NULL
+              : shared_part_layout(table, inference->facts, op, operand(op, tile)->type->layout);
     if (layout) op_set_int(op, ATTR_aligned, 1);
     int32_t shape[LAYOUT_RANK];
     int order[LAYOUT_RANK];
@@ -331,7 +341,8 @@ static const Layout *plain_shared(const Inference *inference, const Type *type)
         shape[d] = (int32_t)type->shape[d];
         order[d] = type->rank - 1 - d;
     }
-    return layout_swizzled(inference->kernel->layouts, type->rank, shape, order, dtype_memory_bits(type->dtype));
+    return layout_swizzled(inference->kernel->layouts, type->rank, shape, order,
+                           dtype_memory_bits(type->dtype));
 }
 
 void lay_out_shared(Op *op, void *context)
@@ -342,7 +353,9 @@ void lay_out_shared(Op *op, void *context)
     if (op->code == OP_shared_reshape) lay_out_reshaped(inference, op);
     if (op->code != OP_shared_alloc) return;
     Value *tile = &op->results[0];
-    if (!tile->type->layout) tile->type = type_with_layout(inference->kernel->types, tile->type, plain_shared(inference, tile->type));
+    if (!tile->type->layout)
+        tile->type = type_with_layout(inference->kernel->types, tile->type,
+                                      plain_shared(inference, tile->type));
     op_set_int(op, ATTR_bytes, type_bytes(tile->type));
 }
 
@@ -357,7 +370,9 @@ static void find_taken(Op *op, void *context)
 {
     Taken *taken = context;
     taken->signals |= op->code == OP_signal_init;
-    if (op->code == OP_shared_alloc) taken->bytes += (op_int(op, ATTR_bytes, 0) + SWIZZLE_ATOM_BYTES - 1) / SWIZZLE_ATOM_BYTES * SWIZZLE_ATOM_BYTES;
+    if (op->code == OP_shared_alloc)
+        taken->bytes += (op_int(op, ATTR_bytes, 0) + SWIZZLE_ATOM_BYTES - 1) / SWIZZLE_ATOM_BYTES *
+                        SWIZZLE_ATOM_BYTES;
 }
 
 static int64_t room_of(const Inference *inference)
@@ -372,13 +387,15 @@ static void limit_value(Inference *inference, const Value *value)
     const int registers = layout_registers(value->type->layout);
     if (registers <= LAYOUT_REGISTERS || inference->failed) return;
     const Op *op = value->op ? value->op : value->region->parent;
-    diag_report(inference->kernel->session->diags, DIAG_thread_elements, op->span, registers, LAYOUT_REGISTERS);
+    diag_report(inference->kernel->session->diags, DIAG_thread_elements, op->span, registers,
+                LAYOUT_REGISTERS);
     inference->failed = true;
 }
 
 static void limit_registers(const Classes *classes)
 {
-    for (size_t i = 0; i < classes->values.count; i++) limit_value(classes->inference, classes->values.data[i]);
+    for (size_t i = 0; i < classes->values.count; i++)
+        limit_value(classes->inference, classes->values.data[i]);
 }
 
 /* What a product reads in registers has all of k in each thread. */
@@ -416,7 +433,10 @@ static void lay_out(Inference *inference)
 
 static bool lay_out_launch(Kernel *kernel, Op *launch, PassContext *context)
 {
-    Inference inference = {.kernel = kernel, .region = launch_region(launch), .target = context->target, .warps = launch_warps(launch)};
+    Inference inference = {.kernel = kernel,
+                           .region = launch_region(launch),
+                           .target = context->target,
+                           .warps = launch_warps(launch)};
     inference.arena = arena_new();
     inference.facts = analysis_ranges(context);
     lay_out(&inference);
