@@ -14,5 +14,5 @@ then:
 }
 END
 for passes in instcombine 'instcombine<no-verify-fixpoint>'; do
-  $OPT -passes="function($passes)" -disable-output $TMP/twice.ll 2>&1 | grep -o 'did not reach a fixpoint' || echo "$passes: done"
+  $LLVM_OPT -passes="function($passes)" -disable-output $TMP/twice.ll 2>&1 | grep -o 'did not reach a fixpoint' || echo "$passes: done"
 done

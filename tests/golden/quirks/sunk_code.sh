@@ -18,4 +18,4 @@ after:
   ret void
 }
 END
-$OPT -passes='function(instcombine<no-verify-fixpoint>)' -S $TMP/loop.ll | sed -n '/^after:/,/store/p' | grep -oE 'shl|wait'
+$LLVM_OPT -passes='function(instcombine<no-verify-fixpoint>)' -S $TMP/loop.ll | sed -n '/^after:/,/store/p' | grep -oE 'shl|wait'
