@@ -398,11 +398,30 @@ static void limit_registers(const Classes *classes)
         limit_value(classes->inference, classes->values.data[i]);
 }
 
+/* What an op does, a thread does for each element that it has of the largest tile there. */
+static void limit_work(Inference *inference, const Op *op)
+{
+    enum { MOST = 500000 };
+    int most = 0;
+    for (int i = 0; i < op->result_count + op->operand_count; i++) {
+        const Value *value =
+            i < op->result_count ? &op->results[i] : op->operands[i - op->result_count];
+        const int registers =
+            value->type->kind == TYPE_TILE ? layout_registers(value->type->layout) : 0;
+        if (registers > most) most = registers;
+    }
+    inference->work += most;
+    if (inference->work <= MOST || inference->failed) return;
+    diag_report(inference->kernel->session->diags, DIAG_thread_work, op->span, MOST);
+    inference->failed = true;
+}
+
 /* What a product reads in registers has all of k in each thread. */
 static void limit_converted(Op *op, void *context)
 {
     for (int i = 0; i < op->result_count; i++)
         if (op->results[i].type->kind == TYPE_TILE) limit_value(context, &op->results[i]);
+    limit_work(context, op);
 }
 
 static void lay_out(Inference *inference)
