@@ -42,7 +42,7 @@ function room_of(path,   parts, n, name) {
     name = parts[n]
     sub(/\..*/, "", name)
     if (n == 1) return name in root ? name : name == "commands" ? "options" : "main"
-    if (parts[1] == "gen") return name ~ /^tile_/ ? "syntax" : name ~ /^ir_/ ? "ir" : "eval"
+    if (parts[1] == "gen") return name ~ /^tile_/ ? "syntax" : name ~ /^ir_/ ? "ir" : name ~ /^explain_/ ? "base" : "eval"
     if (path ~ /^passes\/pass(\.h|es\.def)/) return "passes/pass"
     if (parts[1] == "command") return "command"
     return n == 2 ? parts[1] : parts[1] "/" parts[2]

@@ -46,7 +46,7 @@ static bool read_dim(Eval *eval, Object *object, int rank, Span at, int64_t *out
     if (!object_as_int(eval, object, "the dimension", out)) return false;
     if (*out < 0) *out += rank;
     if (*out >= 0 && *out < rank) return true;
-    FAIL(eval, bad_value, at, "the tile has no such dimension");
+    FAIL(eval, no_dimension, at, "the tile", (long long)object->as.integer);
     return false;
 }
 
@@ -102,7 +102,8 @@ Object *core_scatter(Eval *eval, const Bound *bound)
         !read_places(eval, bound->values[0], bound->values[1], bound->values[2], bound->values[3],
                      bound->at, &places))
         return NULL;
-    if (places.dim < 0) return FAIL(eval, bad_value, bound->at, "a scatter has a dimension");
+    if (places.dim < 0)
+        return FAIL(eval, call_arguments, bound->at, "a scatter needs its dimension");
     Value *operands[2 + TYPE_RANK] = {places.memory, places.value};
     const int count = add_indices(eval, &places, operands, 2);
     Op *put = build_op(&eval->builder, OP_put, count, operands, 0, NULL);
@@ -112,6 +113,15 @@ Object *core_scatter(Eval *eval, const Bound *bound)
 
 /* ---- atomics ---- */
 
+/* The words in quotes, as a message lists them. */
+static const char *words_text(Eval *eval, const char *const *words)
+{
+    const char *text = arena_printf(eval->arena, "'%s'", words[0]);
+    for (int i = 1; words[i] != NULL; i++)
+        text = arena_printf(eval->arena, "%s, '%s'", text, words[i]);
+    return text;
+}
+
 static bool read_word(Eval *eval, Object *object, const char *what, const char *const *words,
                       Span at, Name *out)
 {
@@ -120,8 +130,7 @@ static bool read_word(Eval *eval, Object *object, const char *what, const char *
             *out = intern_text(eval->session->names, words[i]);
             return true;
         }
-    FAIL(eval, bad_value, at,
-         arena_printf(eval->arena, "%s cannot be %s", what, object_repr(eval, object)));
+    FAIL(eval, unknown_choice, at, what, words_text(eval, words));
     return false;
 }
 

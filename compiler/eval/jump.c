@@ -217,8 +217,7 @@ void exit_take(Eval *eval, Span at)
 
 static bool refuse_exits(Eval *eval, Span at)
 {
-    FAIL(eval, unsupported, at,
-         "a call that may end the kernel, within an expression or another statement,");
+    FAIL(eval, call_ends_kernel, at);
     if (eval->quiet == 0)
         diag_note(eval->session->diags, eval->frame->exited, "the kernel ends here");
     return false;
@@ -304,8 +303,7 @@ Object *call_result(Eval *eval, Flow flow, Span at)
     Object *of_lanes = lanes_result(eval);
     if (flow == FLOW_NEXT && eval->parallel != NULL &&
         (of_lanes != NULL || (frame->result != NULL && frame->result != eval->none)))
-        return FAIL(eval, bad_value, at,
-                    "for some iterations of a parallel loop this function returns nothing");
+        return FAIL(eval, parallel_return, at, "nothing in some and a value in others");
     if (flow == FLOW_NEXT) return eval->none;
     if (of_lanes != NULL) return of_lanes;
     if (frame->result != NULL) return frame->result;

@@ -193,7 +193,7 @@ Object *core_numbers_as(Eval *eval, const Bound *bound)
     const Object *dialect = text_argument(eval, bound->values[0], "the dialect", bound->at);
     if (dialect == NULL || !stage_ready(eval, bound->at)) return NULL;
     if (strcmp(dialect->as.text.data, "tilelang") != 0)
-        return FAIL(eval, bad_value, bound->at, "no such dialect");
+        return FAIL(eval, unknown_choice, bound->at, "the dialect", "'tilelang'");
     eval->staging->numbers = NUMBERS_TILELANG;
     return eval->none;
 }

@@ -155,7 +155,7 @@ static bool may_return(Eval *eval, const Object *value, bool exits, Span at)
     else if (exits && eval->parallel != NULL)
         FAIL(eval, parallel_control, at, "end the kernel");
     else if (exits && eval->frame->generator != NULL)
-        FAIL(eval, unsupported, at, "a 'return' that ends the kernel, in a generator,");
+        FAIL(eval, yield_place, at, "a 'return' that ends the kernel, in a generator,");
     else
         return true;
     return false;
@@ -491,8 +491,7 @@ Flow eval_rest(Eval *eval, Rest *rest)
     for (uint32_t i = rest->index; i < statements.count; i++) {
         Rest next = {statements, i + 1, false};
         Flow flow = run_statement(eval, statements.items[i], &next);
-        if (eval->frame->exits != NULL)
-            flow = stage_exits(eval, statements.items[i], flow, &next);
+        if (eval->frame->exits != NULL) flow = stage_exits(eval, statements.items[i], flow, &next);
         if (flow == FLOW_ERROR && goes_on(eval, statements.items[i])) {
             if (next.taken) return FLOW_NEXT;
             continue;
