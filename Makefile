@@ -235,7 +235,7 @@ coverage:
 	-@+$(MAKE) --no-print-directory test BUILD=$(BUILD)/coverage OPT=-O1 CC='$(COVERAGE)' CXX='g++ --coverage'
 	python3 tests/coverage.py $(BUILD)/coverage --least 90 compiler/syntax compiler/eval compiler/ir compiler/passes
 # Each barrier, fence, commit, wait and condition of an access of each program of the suite left out, an hour or two of one
-# core; what nobody misses is listed under what the emulator saw of why. What is killed goes on where it was. The sample is
+# core; what nobody misses is listed in build/fuzz/silent_mutants.txt under what the emulator saw of why. What is killed goes on where it was. The sample is
 # what the tests look at each time.
 .PHONY: mutants-sample
 mutants-sample: build
@@ -243,7 +243,7 @@ mutants-sample: build
 MUTANTS = $(BUILD)/fuzz/mutants.json
 mutants: build
 	@mkdir -p $(dir $(MUTANTS)); touch $(MUTANTS)
-	python3 tests/fuzz/mutants.py --which all --skip $(MUTANTS) --json $(MUTANTS) --write tests/fuzz/silent_mutants.txt \
+	python3 tests/fuzz/mutants.py --which all --skip $(MUTANTS) --json $(MUTANTS) --write $(BUILD)/fuzz/silent_mutants.txt \
 	  $(BUILD)/tilec tests/exec/*.accept
 	rm $(MUTANTS)
 # What a run finds stays in build/fuzz/corpus; what crashes, in build/fuzz. Where each target starts: tests/fuzz/long.py.
