@@ -46,12 +46,17 @@ STDLIB = $(sort $(shell find stdlib -name '*.tile' 2>/dev/null))
 $(GEN)/stdlib_text.c: compiler/eval/python/embed.awk $(STDLIB)
 	@mkdir -p $(GEN)
 	LC_ALL=C awk -f compiler/eval/python/embed.awk $(STDLIB) > $@
+# The pages of `tilec explain`, a text for each row of diag.def.
+$(GEN)/explain_text.c: compiler/base/explain.awk compiler/base/diag.def compiler/base/explain.txt
+	@mkdir -p $(GEN)
+	LC_ALL=C awk -f $^ > $@
 
 # ---- the compiler: one archive a folder, so that the linker holds the include table a second time ---
 
 FOLDERS = base target syntax ir eval passes codegen emit
 sources = $(wildcard compiler/$(1)/*.c compiler/$(1)/*/*.c)
 objects = $(patsubst compiler/%.c,$(BUILD)/obj/%.o,$(call sources,$(1)))
+GEN_base = $(GEN)/explain_text.c
 GEN_syntax = $(GEN)/tile_grammar.c $(GEN)/tile_tokens.c
 GEN_ir = $(GEN)/ir_tokens.c
 GEN_eval = $(GEN)/stdlib_text.c
@@ -223,7 +228,7 @@ $(BUILD)/fuzz/%: tests/fuzz/targets/%.c tests/fuzz/targets/fuzz.h tests/fuzz/tar
 $(BUILD)/fuzz/ir.dict: compiler/ir/ops.def compiler/ir/dtypes.def compiler/ir/attrs.def
 	LC_ALL=C sed -nE 's/^[A-Z_]+\(([a-zA-Z0-9_]+).*/"\1"/p; $$a"#l0"\n"#l0 = {shape"' $^ > $@
 $(BUILD)/fuzz/eval.dict: $(wildcard compiler/eval/*/builtins.def) compiler/ir/dtypes.def
-	LC_ALL=C sed -nE 's/^BUILTIN\("[^"]*", ("[^"]*").*/\1/p; s/^DTYPE\(([a-z0-9_]+).*/"\1"/p' $^ | sort -u > $@
+	LC_ALL=C sed -nE 's/^BUILTIN\("[^"]*", ("[^"]*").*/\1/p; s/^CORE\(("[^"]*").*/\1/p; s/^DTYPE\(([a-z0-9_]+).*/"\1"/p' $^ | sort -u > $@
 # Which lines the tests run. Another build folder, as the objects count for themselves.
 COVERAGE = gcc --coverage -fprofile-update=atomic
 coverage:
@@ -231,7 +236,7 @@ coverage:
 	-@+$(MAKE) --no-print-directory test BUILD=$(BUILD)/coverage OPT=-O1 CC='$(COVERAGE)' CXX='g++ --coverage'
 	python3 tests/coverage.py $(BUILD)/coverage --least 90 compiler/syntax compiler/eval compiler/ir compiler/passes
 # Each barrier, fence, commit, wait and condition of an access of each program of the suite left out, an hour or two of one
-# core; what nobody misses is listed under what the emulator saw of why. What is killed goes on where it was. The sample is
+# core; what nobody misses is listed in build/fuzz/silent_mutants.txt under what the emulator saw of why. What is killed goes on where it was. The sample is
 # what the tests look at each time.
 .PHONY: mutants-sample
 mutants-sample: build
@@ -239,7 +244,7 @@ mutants-sample: build
 MUTANTS = $(BUILD)/fuzz/mutants.json
 mutants: build
 	@mkdir -p $(dir $(MUTANTS)); touch $(MUTANTS)
-	python3 tests/fuzz/mutants.py --which all --skip $(MUTANTS) --json $(MUTANTS) --write tests/fuzz/silent_mutants.txt \
+	python3 tests/fuzz/mutants.py --which all --skip $(MUTANTS) --json $(MUTANTS) --write $(BUILD)/fuzz/silent_mutants.txt \
 	  $(BUILD)/tilec tests/exec/*.accept
 	rm $(MUTANTS)
 # What a run finds stays in build/fuzz/corpus; what crashes, in build/fuzz. Where each target starts: tests/fuzz/long.py.
@@ -288,10 +293,12 @@ demo: deps
 VERSION = $(shell sed -n 's/.define TILEC_VERSION "\(.*\)"/\1/p' compiler/options.h)
 # Each page with the table that its lists come from.
 MAN = $(BUILD)/man
-PAGES = $(addprefix $(MAN)/,tilec.1 libtile.3 tile.5 tile-errors.7 tile-ops.7)
+PAGES = $(addprefix $(MAN)/,tilec.1 libtile.3 tile.5 tile-core.7 tile-errors.7 tile-ops.7 tile-passes.7)
 TABLES_tilec.1 = options.awk ../compiler/options.def ../compiler/commands.def
 TABLES_tile.5 = script.awk ../stdlib/tilus/script.tile ../stdlib/tilus/threads.tile ../stdlib/tilus/barriers.tile
-TABLES_tile-errors.7 = errors.awk ../compiler/base/diag.def
+TABLES_tile-errors.7 = errors.awk ../compiler/base/diag.def ../compiler/base/explain.txt
+TABLES_tile-core.7 = core.awk $(addprefix ../compiler/eval/,$(addsuffix /builtins.def,python staging surface export))
+TABLES_tile-passes.7 = passes.awk ../compiler/passes/passes.def
 TABLES_tile-ops.7 = ops.awk ../compiler/ir/ops.def ../compiler/ir/attrs.def
 docs: $(PAGES) $(BUILD)/tilec.bash
 $(BUILD)/tilec.bash: man/completion.awk compiler/options.def compiler/commands.def

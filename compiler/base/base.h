@@ -138,6 +138,8 @@ typedef struct DiagRow {
 } DiagRow;
 
 const DiagRow *diag_row(DiagCode code);
+/* The page of explain.txt: the cause, a wrong and a right example. */
+const char *diag_explanation(DiagCode code);
 DiagCode
 diag_find(const char *code_or_name); /* "E0101" or "unexpected_token"; DIAG_COUNT if none */
 

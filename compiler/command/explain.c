@@ -1,4 +1,4 @@
-/* explain.c: tilec explain CODE...: what a message means. */
+/* explain.c: tilec explain CODE...: what a message means, by the pages of base/explain.txt. */
 #include "driver.h"
 
 #include <string.h>
@@ -16,6 +16,7 @@ static bool explain_code(Session *session, const char *name)
     const bool is_told = strcmp(row->format, "%s") != 0;
     buf_printf(&text, "%s (%s)\n\n  %s\n", row->code, row->name,
                is_told ? row->format : "the message itself says what is so");
+    buf_printf(&text, "\n%s", diag_explanation(code));
     if (row->hint) buf_printf(&text, "\nWhat to do: %s.\n", row->hint);
     bool fine = write_output(session, "-", text.data, text.length);
     buf_free(&text);

@@ -4,7 +4,7 @@
 Gives each of the targets built in FUZZERS (build/fuzz) N seconds, a slice at a time, one target after the other, in so many processes
 at a time. Stopped by ^C, or a SIGTERM, it ends with the rows of what was done. What they find is kept in FOLDER/TARGET, what crashes in FOLDER/TARGET-*. Prints, after each slice, a row
 a target: CPU hours, executions, places covered before and after (libFuzzer's "cov"), faults. --add: and writes these
-rows behind a table (HOURS.md)."""
+rows to a file, whose sums stand in tests/fuzz/README.md."""
 import argparse
 import datetime
 import os

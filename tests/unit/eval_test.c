@@ -476,7 +476,7 @@ static const Refusal REFUSALS[] = {
     {DIAG_no_variable, "x = 'a'\nfor i in range(n):\n    y = x\n    x = 'b'"},
     {DIAG_static_assertion, "self.static_assert(1 > 2, 'no')"},
     {DIAG_static_assertion, "self.assume(1 > 2)"},
-    {DIAG_bad_value, "self.attrs.warps = 33"},
+    {DIAG_count_range, "self.attrs.warps = 33"},
     {DIAG_shape_mismatch, "a = self.register_tensor(dtype=float32, shape=[3])\n"
                           "b = self.register_tensor(dtype=float32, shape=[4])\nc = a + b"},
     {DIAG_shape_mismatch, "a = self.register_tensor(dtype=float32, shape=[3, 3])\n"

@@ -66,11 +66,8 @@ static Value *choose(Flatten *flatten, Builder *builder, Value *condition, Value
     if (b == NULL) return a;
     if (a->type == b->type && a->type->kind == TYPE_SCALAR)
         return build3(builder, OP_select, condition, a, b);
-    FAIL(flatten->eval, bad_value, builder->span,
-         arena_printf(flatten->eval->arena,
-                      "a branch outside launches chooses numbers, not what '%s' is: make tensors "
-                      "before it, with extents that it chooses",
-                      variable->name != NULL ? variable->name : "this value"));
+    FAIL(flatten->eval, host_choice, builder->span,
+         variable->name != NULL ? variable->name : "this value");
     flatten->failed = true;
     return a;
 }

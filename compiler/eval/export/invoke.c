@@ -222,7 +222,7 @@ static Object *refuse_launch(Eval *eval, const Signature *signature, Span at)
             continue;
         buf_printf(&keys, "%s%s=...", keys.length > 0 ? ", " : "", parameter->name);
     }
-    FAIL(eval, unsupported, at, "a launch while compiling");
+    FAIL(eval, host_only, at, "a launch", "while compiling");
     if (eval->quiet == 0)
         diag_note(eval->session->diags, at, "to compile it, write %s.compile(%.*s)%s",
                   kernel_name(signature->instance), (int)keys.length,
@@ -237,7 +237,7 @@ Object *launch_instance(Eval *eval, Object *callee, const Arguments *arguments)
     Object *instance =
         callee->kind == OBJECT_SPECIALISATION ? callee->as.specialisation->instance : callee;
     if (eval->staging != NULL)
-        return FAIL(eval, unsupported, arguments->at, "a launch in a kernel");
+        return FAIL(eval, host_only, arguments->at, "a launch", "in a kernel");
     Signature signature;
     if (!signature_read(eval, instance, arguments->at, &signature)) return NULL;
     if (eval->host == NULL)

@@ -112,7 +112,7 @@ static bool set_grid(Eval *eval)
                      .at = eval->at};
     if (!object_is_sequence(blocks)) return set_extent(eval, &copy, 0, blocks);
     if (blocks->as.list.count < 1 || blocks->as.list.count > 3) {
-        FAIL(eval, bad_value, eval->at, "the grid has one to three dimensions");
+        FAIL(eval, grid_rank, eval->at, (int)blocks->as.list.count);
         return false;
     }
     for (uint32_t i = 0; i < blocks->as.list.count; i++)
@@ -125,8 +125,7 @@ bool kernel_warps(Eval *eval, int64_t *out)
     Object *object = kernel_attribute(eval, "warps");
     if (object == NULL || !object_as_int(eval, object, "the number of warps", out)) return false;
     if (*out >= 1 && *out <= MAX_BLOCK_THREADS / WARP_SIZE) return true;
-    FAIL(eval, bad_value, eval->at,
-         arena_printf(eval->arena, "a block has 1 to 32 warps, not %lld", (long long)*out));
+    FAIL(eval, count_range, eval->at, "the number of a block's warps", 1LL, 32LL, (long long)*out);
     return false;
 }
 

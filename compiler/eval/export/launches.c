@@ -11,10 +11,9 @@ static bool host_ready(Eval *eval, const char *what, Span at)
 {
     if (!stage_ready(eval, at)) return false;
     if (in_host_part(eval) && !eval->staging->looks_ahead) return true;
-    FAIL(eval, bad_value, at,
-         arena_printf(eval->arena, "%s %s", what,
-                      eval->staging->is_function ? "inside a launch"
-                                                 : "in a kernel that is the method of a class"));
+    FAIL(eval, host_only, at, what,
+         eval->staging->is_function ? "inside a launch"
+                                    : "in a kernel that is the method of a class");
     if (eval->quiet == 0 && eval->staging->launch != NULL && eval->staging->is_function)
         diag_note(eval->session->diags, eval->staging->launch->span, "the launch begins here");
     return false;
@@ -25,9 +24,8 @@ bool extents_agree(Eval *eval, const Binding *binding, Object *extent, Span at)
     Object *old = binding->object;
     if (old->kind == OBJECT_INT && extent->kind == OBJECT_INT) {
         if (old->as.integer == extent->as.integer) return true;
-        FAIL(eval, bad_value, at,
-             arena_printf(eval->arena, "'%s' is %lld here and %lld before", binding->name,
-                          (long long)extent->as.integer, (long long)old->as.integer));
+        FAIL(eval, extents_differ, at, binding->name, (long long)extent->as.integer,
+             (long long)old->as.integer);
         if (eval->quiet == 0)
             diag_note(eval->session->diags, binding->at, "'%s' is %lld here", binding->name,
                       (long long)old->as.integer);
@@ -68,9 +66,7 @@ static bool read_threads(Eval *eval, Object *object, Span at, bool any, int64_t 
     const char *how = !counts                       ? "one to three numbers from 1 on"
                       : product > MAX_BLOCK_THREADS ? "give each thread more elements"
                                                     : "round it up, and leave the others idle";
-    FAIL(eval, bad_value, at,
-         arena_printf(eval->arena, "a block has %s at most, not %s: %s", what,
-                      object_repr(eval, object), how));
+    FAIL(eval, block_threads, at, what, object_repr(eval, object), how);
     return false;
 }
 
@@ -80,8 +76,7 @@ static bool read_blocks(Eval *eval, Object *object, Span at, Value *extents[3])
     int rank;
     if (!argument_items(eval, object, "the grid", at, &rank, items)) return false;
     if (rank < 1 || rank > 3) {
-        FAIL(eval, bad_value, at,
-             arena_printf(eval->arena, "the grid has one to three dimensions, not %d", rank));
+        FAIL(eval, grid_rank, at, rank);
         return false;
     }
     for (int i = 0; i < 3; i++) {
@@ -120,7 +115,7 @@ Object *core_launch_end(Eval *eval, const Bound *bound)
     Staging *staging = eval->staging;
     if (!stage_ready(eval, bound->at)) return NULL;
     if (!staging->is_function || staging->launch == NULL)
-        return FAIL(eval, bad_value, bound->at, "no launch is open here");
+        return FAIL(eval, outside_launch, bound->at);
     eval->builder = builder_at_end(staging->launch->parent, bound->at);
     staging->launch = NULL;
     return eval->none;
@@ -135,12 +130,12 @@ Object *core_launch_order(Eval *eval, const Bound *bound)
     if (!stage_ready(eval, bound->at) ||
         !object_as_int(eval, bound->values[0], "the height of a panel", &panel))
         return NULL;
-    if (staging->launch == NULL) return FAIL(eval, bad_value, bound->at, "no launch is open here");
+    if (staging->launch == NULL) return FAIL(eval, outside_launch, bound->at);
     const bool known = order->kind == OBJECT_TEXT && (strcmp(order->as.text.data, "row") == 0 ||
                                                       strcmp(order->as.text.data, "column") == 0);
     if (panel < 1 || panel > INT16_MAX || !known)
-        return FAIL(eval, bad_value, bound->at,
-                    "blocks go by panels of 1 to 32767, by 'row' or 'column'");
+        return FAIL(eval, unknown_choice, bound->at, "the order of blocks",
+                    "a panel of 1 to 32767 blocks, by 'row' or by 'column'");
     op_set_int(staging->launch, ATTR_panel, panel);
     op_set_text(staging->launch, ATTR_order,
                 intern_text(eval->session->names, order->as.text.data));
@@ -158,8 +153,7 @@ Object *core_in_launch(Eval *eval, const Bound *bound)
 Object *core_launch_agrees(Eval *eval, const Bound *bound)
 {
     if (!stage_ready(eval, bound->at)) return NULL;
-    if (eval->staging->launch == NULL)
-        return FAIL(eval, bad_value, bound->at, "no launch is open here");
+    if (eval->staging->launch == NULL) return FAIL(eval, outside_launch, bound->at);
     op_set_int(eval->staging->launch, ATTR_agree, 1);
     return eval->none;
 }
@@ -170,7 +164,7 @@ Object *core_block_extents(Eval *eval, const Bound *bound)
     const Staging *staging = eval->staging;
     if (!stage_ready(eval, bound->at)) return NULL;
     if (staging->launch == NULL || !staging->is_function)
-        return FAIL(eval, bad_value, bound->at, "no launch is open here");
+        return FAIL(eval, outside_launch, bound->at);
     Object *extents = object_list(eval, OBJECT_TUPLE, NULL, 0);
     for (int i = 0; i < 3; i++) list_append(eval, extents, object_int(eval, staging->threads[i]));
     return extents;
@@ -199,15 +193,12 @@ Object *core_result(Eval *eval, const Bound *bound)
     Value *extents[TYPE_RANK];
     DType dtype;
     int rank;
-    if (!host_ready(eval, "a tensor to be returned, made", bound->at) ||
+    if (!host_ready(eval, "a tensor to be returned", bound->at) ||
         !argument_dtype(eval, bound->values[0], bound->at, &dtype) ||
         !argument_items(eval, bound->values[1], "the shape", bound->at, &rank, items))
         return NULL;
-    if (rank == 0) return FAIL(eval, bad_value, bound->at, "a tensor has one dimension at least");
-    if (eval->control > 0)
-        return FAIL(eval, bad_value, bound->at,
-                    "a tensor to be returned, made under run-time control: make it before, with "
-                    "extents that the branch chooses");
+    if (rank == 0) return FAIL(eval, no_dimensions, bound->at, "a tensor");
+    if (eval->control > 0) return FAIL(eval, result_under_control, bound->at);
     for (int i = 0; i < rank; i++) {
         extents[i] = items[i]->kind == OBJECT_INT
                          ? build_const(&eval->builder, DTYPE_i64, items[i]->as.integer)
@@ -502,9 +493,7 @@ bool launches_finish(Eval *eval, Object *returned)
         if (op->code == OP_launch) good = import_into(eval, op);
     }
     if (good && !any) {
-        FAIL(eval, bad_value, kernel->span,
-             "this kernel launches nothing: put what it does on the device under a 'with' that "
-             "launches");
+        FAIL(eval, no_launch, kernel->span);
         return false;
     }
     return good && check_host(eval, kernel);

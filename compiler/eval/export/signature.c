@@ -307,7 +307,7 @@ static bool add_rest(Eval *eval, Signature *out, const Nodearguments *arguments)
     const Function *body = &out->body->as.function;
     const Nodearguments *rest = NODE_AS(arguments, NODE_AS(FunctionDef, body->node)->args);
     if (rest->vararg != NULL || rest->kwarg != NULL || rest->kwonlyargs.count > 0) {
-        FAIL(eval, unsupported, body->node->span, "a kernel with *, ** or keyword-only parameters");
+        FAIL(eval, kernel_parameters, body->node->span, "*, ** or keyword-only");
         return false;
     }
     out->rest = NODE_AS(arg, arguments->vararg)->arg;
@@ -323,9 +323,8 @@ static bool read_parameters(Eval *eval, Signature *out)
     const Nodearguments *arguments = NODE_AS(arguments, NODE_AS(FunctionDef, function->node)->args);
     bool named = arguments->kwonlyargs.count > 0 && !out->is_function;
     if ((arguments->vararg != NULL && out->body == NULL) || arguments->kwarg != NULL || named) {
-        FAIL(eval, unsupported, function->node->span,
-             out->is_function ? "a kernel with * or ** parameters"
-                              : "a kernel with *, ** or keyword-only parameters");
+        FAIL(eval, kernel_parameters, function->node->span,
+             out->is_function ? "* or **" : "*, ** or keyword-only");
         return false;
     }
     /* a method: all but self */

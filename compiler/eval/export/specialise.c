@@ -401,7 +401,7 @@ static bool list_failures(Eval *eval, const Object *all, const Object *list, boo
     const char *what = arena_printf(eval->arena, "%zu of %u configurations cannot be compiled",
                                     failed, list->as.list.count);
     if (!ignore)
-        FAIL(eval, bad_value, at, what);
+        FAIL(eval, configurations_failed, at, failed, list->as.list.count);
     else if (eval->quiet == 0)
         diag_report(eval->session->diags, DIAG_left_out, at, what);
     for (uint32_t i = 0; eval->quiet == 0 && i < list->as.list.count; i++)

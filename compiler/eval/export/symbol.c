@@ -51,7 +51,8 @@ Object *core_symbol(Eval *eval, const Bound *bound)
     if (!argument_absent(bound->values[1]) &&
         (!argument_dtype(eval, bound->values[1], bound->at, &symbol->dtype) ||
          !dtype_is_integer(symbol->dtype)))
-        return FAIL(eval, bad_value, bound->at, "an extent is an integer");
+        return FAIL(eval, expected_kind, bound->at, "the type of an extent", "an integer type",
+                    object_repr(eval, bound->values[1]));
     if (!argument_absent(bound->values[2]) &&
         !object_truth(eval, bound->values[2], &symbol->is_key))
         return NULL;
@@ -86,7 +87,7 @@ bool extent_is_known(Eval *eval, const Object *object, Span at)
                                                               "that is given and has it",
                                                           name)
                                            : "a tensor that the kernel takes has to have it";
-    FAIL(eval, bad_value, at, arena_printf(eval->arena, "'%s' is not known here: %s", name, how));
+    FAIL(eval, unknown_extent, at, name, how);
     return false;
 }
 

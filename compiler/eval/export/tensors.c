@@ -31,8 +31,7 @@ static bool count_extent(Eval *eval, int64_t *elements, int64_t extent, Span at)
 {
     const int64_t most = (int64_t)1 << 48;
     if (!__builtin_mul_overflow(*elements, extent, elements) && *elements <= most) return true;
-    FAIL(eval, bad_value, at,
-         "a tensor of more than 2^48 elements, which no GPU has addresses for");
+    FAIL(eval, tensor_size, at);
     return false;
 }
 
@@ -97,11 +96,9 @@ static bool known_extents(Eval *eval, Object *const *extents, int rank, Name nam
 {
     for (int i = 0; i < rank; i++) {
         if (extents[i]->kind != OBJECT_INT) {
-            FAIL(eval, bad_value, at,
-                 arena_printf(eval->arena,
-                              "what stands for the tensor '%s' has no known extent %d: write it as "
-                              "a number",
-                              name, i));
+            FAIL(eval, untold_extent, at,
+                 arena_printf(eval->arena, "extent %d of what stands for the tensor '%s'", i, name),
+                 "write it as a number");
             return false;
         }
         out[i] = extents[i]->as.integer;
@@ -527,17 +524,26 @@ static Object *with_strides(Eval *eval, Object *known)
                        (Object *[]){known->as.list.items[0], known->as.list.items[1], strides}, 3);
 }
 
-/* What to write for an extent that nothing tells. */
-static const char *untold(Eval *eval, const Object *extent, int dim, Name tensor)
+static Name symbol_name(const Object *extent)
 {
-    const Name name = extent->kind == OBJECT_SYMBOL ? extent->as.symbol->name : NULL;
-    if (name == NULL)
-        return arena_printf(eval->arena, "extent %d of '%s' is not told: give a tensor for '%s'",
-                            dim, tensor, tensor);
-    return arena_printf(eval->arena,
-                        "the extent '%s' of '%s' is not told: .compile(%s=...) gives it, or a "
-                        "tensor for '%s'",
-                        name, tensor, name, tensor);
+    return extent->kind == OBJECT_SYMBOL ? extent->as.symbol->name : NULL;
+}
+
+static const char *untold_name(Eval *eval, const Object *extent, int dim, Name tensor)
+{
+    const Name name = symbol_name(extent);
+    return name == NULL ? arena_printf(eval->arena, "extent %d of '%s'", dim, tensor)
+                        : arena_printf(eval->arena, "the extent '%s' of '%s'", name, tensor);
+}
+
+/* What to write for an extent that nothing tells. */
+static const char *untold_how(Eval *eval, const Object *extent, Name tensor)
+{
+    const Name name = symbol_name(extent);
+    return name == NULL
+               ? arena_printf(eval->arena, "give a tensor for '%s'", tensor)
+               : arena_printf(eval->arena, ".compile(%s=...) gives it, or a tensor for '%s'", name,
+                              tensor);
 }
 
 /* What would be known of a tensor that is given, from the extents that were told. NULL: reported.
@@ -547,11 +553,9 @@ static Object *known_by_name(Eval *eval, const TensorType *tensor, Name name, Sp
     Object *lists[2] = {object_list(eval, OBJECT_TUPLE, NULL, 0),
                         object_list(eval, OBJECT_TUPLE, NULL, 0)};
     if (tensor->any_dtype)
-        return FAIL(eval, bad_value, at,
-                    arena_printf(eval->arena,
-                                 "the element type of '%s' is that of its argument, which is not "
-                                 "given",
-                                 name));
+        return FAIL(eval, untold_extent, at,
+                    arena_printf(eval->arena, "the element type of '%s'", name),
+                    "it is that of its argument, which is not given");
     for (int i = 0; i < tensor->rank * (tensor->is_strided ? 2 : 1); i++) {
         const Object *extent =
             i < tensor->rank ? tensor->shape[i] : tensor->strides[i - tensor->rank];
@@ -559,8 +563,9 @@ static Object *known_by_name(Eval *eval, const TensorType *tensor, Name name, Sp
         const bool is_open = extent->kind == OBJECT_IR ||
                              (extent->kind == OBJECT_SYMBOL && !extent->as.symbol->is_key);
         if (number == NULL && !is_open)
-            return FAIL(eval, bad_value, eval->staging->at,
-                        untold(eval, extent, i % tensor->rank, name));
+            return FAIL(eval, untold_extent, eval->staging->at,
+                        untold_name(eval, extent, i % tensor->rank, name),
+                        untold_how(eval, extent, name));
         list_append(eval, lists[i >= tensor->rank],
                     object_int(eval, number != NULL ? number->as.integer : 0));
     }

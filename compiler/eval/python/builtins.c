@@ -515,7 +515,8 @@ static Object *make_type(Eval *eval, const Bound *bound)
     ObjectVec bases = {0};
     const Object *name = bound->values[0], *given = bound->values[1], *dict = bound->values[2];
     if (name->kind != OBJECT_TEXT || !object_is_sequence(given) || dict->kind != OBJECT_DICT)
-        return FAIL(eval, bad_value, bound->at, "type() takes an object, or name, bases and dict");
+        return FAIL(eval, call_arguments, bound->at,
+                    "type() takes an object, or name, bases and dict");
     for (uint32_t i = 0; i < given->as.list.count; i++)
         if (given->as.list.items[i]->kind == OBJECT_CLASS ||
             given->as.list.items[i]->kind == OBJECT_BUILTIN)
@@ -550,7 +551,7 @@ Object *builtin_super(Eval *eval, const Bound *bound)
     }
     if (class == NULL || self == NULL || class->kind != OBJECT_CLASS ||
         (object_class(self) == NULL && self->kind != OBJECT_CLASS))
-        return FAIL(eval, bad_value, bound->at, "super() works in a method only");
+        return FAIL(eval, misplaced, bound->at, "super()", "a method");
     Object *object = object_new(eval, OBJECT_SUPER);
     object->as.method.self = self;
     object->as.method.function = class;

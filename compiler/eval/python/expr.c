@@ -21,15 +21,12 @@ static Object *eval_constant(Eval *eval, const Node *node)
     case LITERAL_ELLIPSIS: return eval->ellipsis;
     case LITERAL_INT:
         if (literal->too_large)
-            return FAIL(eval, bad_value, eval_move_to(eval, node),
-                        "this integer does not fit in 64 bits");
+            return FAIL(eval, wide_integer, eval_move_to(eval, node), "this integer", "");
         if (literal->integer > INT64_MAX)
-            return FAIL(
-                eval, bad_value, eval_move_to(eval, node),
-                arena_printf(eval->arena,
-                             "this integer is larger than those of the compiler, of 64 bits "
-                             "with a sign: %" PRId64 " has the same bits as a uint64",
-                             (int64_t)literal->integer));
+            return FAIL(eval, wide_integer, eval_move_to(eval, node), "this integer",
+                        arena_printf(eval->arena,
+                                     " with a sign: %" PRId64 " has the same bits as a uint64",
+                                     (int64_t)literal->integer));
         return object_int(eval, (int64_t)literal->integer);
     case LITERAL_FLOAT: return object_float(eval, literal->number);
     case LITERAL_STRING: return object_text(eval, literal->text, literal->length);

@@ -307,11 +307,11 @@ Object *format_object(Eval *eval, Object *object, const char *text, Span at)
                          object == eval->none ? "NoneType" : object_kind_name(object)),
             at);
     if (!parse_spec(text, &spec))
-        return FAIL(eval, bad_value, at, arena_printf(eval->arena, "'%s' is no format", text));
+        return FAIL(eval, bad_format, at, arena_printf(eval->arena, "'%s' is no format", text));
     if (!object_is_number(object) && object->kind != OBJECT_TEXT)
         return format_text_value(eval, &spec, object);
     const char *fault = spec_fault(eval, &spec, object);
-    if (fault != NULL) return FAIL(eval, bad_value, at, fault);
+    if (fault != NULL) return FAIL(eval, bad_format, at, fault);
     if (object->kind == OBJECT_TEXT) return format_text_value(eval, &spec, object);
     if (spec.type != 'c') return format_number(eval, &spec, object);
     if (object->as.integer < 0 || object->as.integer > 0x10ffff)
@@ -403,7 +403,7 @@ static Object *format_text(Eval *eval, Formatting *formatting, const char *data,
 {
     Buf buf = {0};
     bool good = depth < 3;
-    if (!good) FAIL(eval, bad_value, formatting->at, "formats are nested too deeply");
+    if (!good) FAIL(eval, bad_format, formatting->at, "formats are nested too deeply");
     for (; good && data < end; data++) {
         if ((*data == '{' || *data == '}') && data + 1 < end && data[1] == *data) {
             buf_char(&buf, *data++);
@@ -417,7 +417,7 @@ static Object *format_text(Eval *eval, Formatting *formatting, const char *data,
         Object *text =
             close != NULL ? format_field(eval, formatting, data + 1, close, depth) : NULL;
         if (close == NULL)
-            FAIL(eval, bad_value, formatting->at, "a '{' of the format is not closed");
+            FAIL(eval, bad_format, formatting->at, "a '{' of the format is not closed");
         good = text != NULL &&
                text_add(eval, &buf, text->as.text.data, text->as.text.length, formatting->at);
         data = good ? close : data;
@@ -468,7 +468,7 @@ static Object *percent_keyed(Percent *percent)
 {
     Eval *eval = percent->eval;
     const char *key = percent->next + 1, *end = strchr(key, ')');
-    if (end == NULL) return FAIL(eval, bad_value, percent->at, "incomplete format key");
+    if (end == NULL) return FAIL(eval, bad_format, percent->at, "incomplete format key");
     if (percent->values->kind == OBJECT_TUPLE || percent->values->kind == OBJECT_TEXT)
         return percent_fails(percent, "format requires a mapping");
     percent->has_keys = true;
@@ -483,7 +483,7 @@ static bool percent_number(Percent *percent, int *out)
     *out = 0;
     if (*percent->next != '*') {
         if (!is_digit(*percent->next) || read_number(&percent->next, out)) return true;
-        FAIL(percent->eval, bad_value, percent->at, "a width or precision is too large");
+        FAIL(percent->eval, bad_format, percent->at, "a width or precision is too large");
         return false;
     }
     percent->next++;
@@ -568,7 +568,7 @@ static Object *percent_convert(Percent *percent, Object *value)
 {
     Eval *eval = percent->eval;
     const char letter = *percent->next == 'i' || *percent->next == 'u' ? 'd' : *percent->next;
-    if (letter == '\0') return FAIL(eval, bad_value, percent->at, "incomplete format");
+    if (letter == '\0') return FAIL(eval, bad_format, percent->at, "incomplete format");
     if (strchr("sra", letter) != NULL || object_is_staged(value))
         return format_text_value(eval, &percent->spec,
                                  object_converted(eval, value, letter == 's' ? 's' : letter));
@@ -581,7 +581,7 @@ static Object *percent_convert(Percent *percent, Object *value)
         return value != NULL ? format_text_value(eval, &percent->spec, value) : NULL;
     }
     if (strchr("doxXeEfFgG", letter) != NULL) return percent_numeric(percent, value, letter);
-    return FAIL(eval, bad_value, percent->at,
+    return FAIL(eval, bad_format, percent->at,
                 arena_printf(eval->arena, "unsupported format character '%c' (0x%x) at index %d",
                              letter, (unsigned char)letter, (int)(percent->next - percent->start)));
 }

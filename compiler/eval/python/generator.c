@@ -54,7 +54,7 @@ static bool start(Eval *eval, Generator *generator, Span at)
 {
     pthread_attr_t attributes;
     if (eval->generators.count >= GENERATOR_LIMIT) {
-        FAIL(eval, bad_value, at, "too many generators have begun and not ended");
+        FAIL(eval, too_many_generators, at, (int)eval->generators.count);
         return false;
     }
     sem_init(&generator->asked, 0, 0);
@@ -66,7 +66,7 @@ static bool start(Eval *eval, Generator *generator, Span at)
     if (good)
         vec_push(eval->arena, &eval->generators, generator);
     else
-        FAIL(eval, bad_value, at, "there is no room for another generator");
+        FAIL(eval, too_many_generators, at, (int)eval->generators.count);
     return good;
 }
 
@@ -118,7 +118,7 @@ static bool pull_generator(Eval *eval, Object *iterator, Span at, Object **item)
     Generator *generator = iterator->as.iterator.generator;
     if (generator->state == GENERATOR_DONE) return true; /* it failed before: there is no more */
     if (generator->state == GENERATOR_RUNNING) {
-        FAIL(eval, bad_value, at, "this generator is being evaluated already");
+        FAIL(eval, generator_running, at);
         return false;
     }
     if (eval->steps.count >= CALL_LIMIT) {
@@ -154,12 +154,12 @@ Object *generator_new(Eval *eval, GeneratorBody *body, void *context, const Fram
 Object *generator_yield(Eval *eval, Object *item, Span at)
 {
     Generator *generator = eval->frame->generator;
-    if (generator == NULL) return FAIL(eval, unsupported, at, "a 'yield' that no loop asks for");
+    if (generator == NULL) return FAIL(eval, yield_place, at, "a 'yield' that no loop asks for");
     if (generator->abandoned) return NULL;
     if (eval->control > generator->frame.control)
-        return FAIL(eval, unsupported, at, "'yield' under run-time control");
+        return FAIL(eval, yield_place, at, "a 'yield' under run-time control");
     if (eval->attempt != NULL && eval->attempt->frame == eval->frame)
-        return FAIL(eval, unsupported, at, "'yield' in a 'try'");
+        return FAIL(eval, yield_place, at, "a 'yield' in a 'try'");
     generator->item = item;
     generator->state = GENERATOR_PAUSED;
     const Span place = eval->at;

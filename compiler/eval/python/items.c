@@ -10,8 +10,7 @@ bool list_may_change(Eval *eval, const Object *list, Span at)
     bool keyed = list->kind == OBJECT_DICT || list->kind == OBJECT_SET;
     uint32_t made = keyed ? list->as.dict.control : list->as.list.control;
     if (!keyed && list->as.list.is_frozen) {
-        FAIL(eval, bad_value, at,
-             "run-time control decides what is in this list: change a copy of it, list(...)");
+        FAIL(eval, list_chosen, at);
         return false;
     }
     if ((uint32_t)eval->control <= made && list->kind == OBJECT_SET) return true;
@@ -30,7 +29,7 @@ static Object *iterate_range(Eval *eval, const Object *range, Span at)
         !object_as_int(eval, range->as.range.stop, "the end of a range that is unrolled", &stop) ||
         !object_as_int(eval, range->as.range.step, "the step of a range that is unrolled", &step))
         return NULL;
-    if (step == 0) return FAIL(eval, bad_value, at, "the step of a range is zero");
+    if (step == 0) return FAIL(eval, zero_step, at, "a range");
     Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
     for (int64_t i = start; step > 0 ? i < stop : i > stop;) {
         if (list->as.list.count >= ITEM_LIMIT)
@@ -157,7 +156,7 @@ static bool slice_indices(Eval *eval, const Object *slice, int64_t length, Indic
         !object_as_int(eval, slice->as.range.step, "the step of a slice", &step))
         return false;
     if (step == 0 || step == INT64_MIN) {
-        FAIL(eval, bad_value, eval->at, "the step of a slice is zero");
+        FAIL(eval, zero_step, eval->at, "a slice");
         return false;
     }
     int64_t low = step < 0 ? -1 : 0, high = step < 0 ? length - 1 : length;
@@ -322,10 +321,7 @@ static bool slice_set(Eval *eval, Object *list, const Object *slice, Object *val
     Object *items = list_may_change(eval, list, at) ? iterate(eval, value, at) : NULL;
     if (items == NULL || !slice_indices(eval, slice, list->as.list.count, &to)) return false;
     if (to.step != 1 && items->as.list.count != (uint32_t)to.count) {
-        FAIL(eval, bad_value, at,
-             arena_printf(eval->arena,
-                          "attempt to assign sequence of size %u to extended slice of size %lld",
-                          items->as.list.count, (long long)to.count));
+        FAIL(eval, slice_size, at, items->as.list.count, (long long)to.count);
         return false;
     }
     if (to.step != 1) {

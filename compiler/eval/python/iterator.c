@@ -192,7 +192,7 @@ static bool pull_strict(Eval *eval, Object *iterator, Span at, Object **item)
         if (each != NULL) list_append(eval, row, each);
     }
     if (have != 0 && have != list->as.list.count) {
-        FAIL(eval, bad_value, at, "the arguments of zip() differ in length");
+        FAIL(eval, zip_lengths, at);
         return false;
     }
     *item = have != 0 ? row : NULL;

@@ -85,7 +85,7 @@ static Name positional_attribute(Eval *eval, Object *class, uint32_t index, Span
         const Object *text = names->as.list.items[index];
         return intern(eval->session->names, text->as.text.data, text->as.text.length);
     }
-    return FAIL(eval, bad_value, at, "the class has no __match_args__ for this pattern");
+    return FAIL(eval, match_args, at);
 }
 
 static bool match_attribute(Eval *eval, const Node *pattern, Object *subject, Name name, bool *out)

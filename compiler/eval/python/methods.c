@@ -62,7 +62,7 @@ Object *text_expandtabs(Eval *eval, const Bound *bound)
     int64_t size = 8, column = 0;
     if (bound->values[1] != NULL && !object_as_int(eval, bound->values[1], "tabsize", &size))
         return NULL;
-    if (size > 1000) return FAIL(eval, bad_value, bound->at, "tabsize is at most 1000");
+    if (size > 1000) return FAIL(eval, value_range, bound->at, "tabsize is at most 1000");
     Buf buf = {0};
     bool good = true;
     for (size_t i = 0; good && i < text->as.text.length; i++) {
@@ -213,8 +213,7 @@ Object *list_method_index(Eval *eval, const Bound *bound)
     for (uint32_t i = 0; i < list->as.list.count; i++)
         if (object_agrees(eval, list->as.list.items[i], bound->values[1]))
             return object_int(eval, i);
-    return FAIL(eval, bad_value, bound->at,
-                arena_printf(eval->arena, "%s is not in it", object_repr(eval, bound->values[1])));
+    return FAIL(eval, not_found, bound->at, object_repr(eval, bound->values[1]));
 }
 
 Object *list_method_count(Eval *eval, const Bound *bound)
@@ -283,7 +282,8 @@ Object *dict_method_update(Eval *eval, const Bound *bound)
 {
     Object *dict = bound->values[0];
     if (bound->rest->as.list.count > 1)
-        return FAIL(eval, bad_value, bound->at, "update() takes one positional argument at most");
+        return FAIL(eval, call_arguments, bound->at,
+                    "update() takes one positional argument at most");
     for (uint32_t i = 0; i < bound->rest->as.list.count; i++)
         if (!update_from(eval, dict, bound->rest->as.list.items[i], bound->at)) return NULL;
     return update_from(eval, dict, bound->values[1], bound->at) ? eval->none : NULL;
@@ -370,7 +370,7 @@ Object *dtype_attribute_max(Eval *eval, const Bound *bound)
     if (dtype_is_float(dtype)) return object_float(eval, largest(dtype));
     int bits = dtype_bits(dtype) - dtype_is_signed(dtype);
     if (bits == 64)
-        return FAIL(eval, bad_value, bound->at, "the largest uint64 does not fit an int");
+        return FAIL(eval, wide_integer, bound->at, "the largest uint64", " with a sign");
     return object_int(eval, (int64_t)(((uint64_t)1 << bits) - 1));
 }
 
@@ -402,7 +402,7 @@ Object *dtype_method_is_signed(Eval *eval, const Bound *bound)
 static Object *defined(Eval *eval, double result, bool is_defined, const char *name, Span at)
 {
     return is_defined ? object_float(eval, result)
-                      : FAIL(eval, bad_value, at,
+                      : FAIL(eval, value_range, at,
                              arena_printf(eval->arena, "%s() is not defined there", name));
 }
 

@@ -38,7 +38,7 @@ static Object *pick(Eval *eval, const Bound *bound, Operator wins)
     }
     if (items->as.list.count == 0 && bound->values[1] != NULL) return bound->values[1];
     if (items->as.list.count == 0)
-        return FAIL(eval, bad_value, bound->at, "there is nothing to choose from");
+        return FAIL(eval, empty_argument, bound->at, "what min() or max() chooses from");
     if (bound->values[2] != NULL && bound->values[2]->kind != OBJECT_NONE)
         return pick_by_key(eval, bound, items, wins);
     Object *best = items->as.list.items[0];
@@ -93,7 +93,7 @@ Object *builtin_abs(Eval *eval, const Bound *bound)
 
 static Object *no_integer(Eval *eval, double number, Span at)
 {
-    return isnan(number) ? FAIL(eval, bad_value, at, "cannot convert float NaN to integer")
+    return isnan(number) ? FAIL(eval, value_range, at, "cannot convert float NaN to integer")
                          : raise_python(eval, "OverflowError",
                                         "cannot convert float infinity to integer", at);
 }
@@ -173,7 +173,7 @@ Object *builtin_pow(Eval *eval, const Bound *bound)
         !object_as_int(eval, bound->values[2], "the modulus of pow()", &divisor))
         return NULL;
     if (power < 0 || divisor <= 0 || divisor > INT32_MAX)
-        return FAIL(eval, bad_value, bound->at,
+        return FAIL(eval, value_range, bound->at,
                     "pow() takes a modulus of 1 to 2**31 - 1 and no negative exponent");
     int64_t result = 1 % divisor;
     for (base = (base % divisor + divisor) % divisor; power > 0; power >>= 1) {
@@ -218,7 +218,7 @@ static const char *skip_prefix(const char *digits, int64_t *base)
 static Object *int_of_text(Eval *eval, const Object *text, int64_t base, Span at)
 {
     if (base != 0 && (base < 2 || base > 36))
-        return FAIL(eval, bad_value, at, "int() base must be >= 2 and <= 36, or 0");
+        return FAIL(eval, value_range, at, "int() base must be >= 2 and <= 36, or 0");
     const int64_t given = base;
     const char *sign = number_text(eval, text);
     const bool has_sign = *sign == '-' || *sign == '+';
@@ -230,9 +230,9 @@ static Object *int_of_text(Eval *eval, const Object *text, int64_t base, Span at
     const long long value = strtoll(whole, &end, (int)base);
     if (errno == ERANGE) return FAIL(eval, int_overflow, at, "int");
     if (!isalnum((unsigned char)*digits) || *end != '\0')
-        return FAIL(eval, bad_value, at,
-                    arena_printf(eval->arena, "invalid literal for int() with base %d: %s",
-                                 (int)given, object_repr(eval, text)));
+        return FAIL(eval, number_text, at,
+                    arena_printf(eval->arena, "invalid literal for int() with base %d", (int)given),
+                    object_repr(eval, text));
     return object_int(eval, value);
 }
 
@@ -275,9 +275,8 @@ Object *builtin_float(Eval *eval, const Bound *bound)
     const double number = strtod(text, &end);
     const bool is_hex = strpbrk(text, "xX(") != NULL; /* which C reads, and Python does not */
     if (end == text || *end != '\0' || is_hex)
-        return FAIL(eval, bad_value, bound->at,
-                    arena_printf(eval->arena, "could not convert string to float: %s",
-                                 object_repr(eval, x)));
+        return FAIL(eval, number_text, bound->at, "could not convert string to float",
+                    object_repr(eval, x));
     return object_float(eval, number);
 }
 
@@ -343,7 +342,7 @@ Object *dict_from(Eval *eval, Object *other, Span at)
     for (uint32_t i = 0; pairs != NULL && i < pairs->as.list.count; i++) {
         Object *pair = eval->ops->iterate(eval, pairs->as.list.items[i], at);
         if (pair == NULL) return NULL;
-        if (pair->as.list.count != 2) return FAIL(eval, bad_value, at, "dict() takes pairs");
+        if (pair->as.list.count != 2) return FAIL(eval, pairs_needed, at);
         if (!key_is_fit(eval, pair->as.list.items[0], at)) return NULL;
         dict_set(eval, dict, pair->as.list.items[0], pair->as.list.items[1]);
     }
@@ -354,7 +353,8 @@ Object *builtin_dict(Eval *eval, const Bound *bound)
 {
     Object *dict = dict_new(eval);
     if (bound->rest->as.list.count > 1)
-        return FAIL(eval, bad_value, bound->at, "dict() takes one positional argument at most");
+        return FAIL(eval, call_arguments, bound->at,
+                    "dict() takes one positional argument at most");
     if (bound->rest->as.list.count == 1)
         dict = dict_from(eval, bound->rest->as.list.items[0], bound->at);
     return dict != NULL ? operate_binary(eval, OPERATOR_BitOr, dict, bound->values[0], bound->at)

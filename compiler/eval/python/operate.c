@@ -105,7 +105,7 @@ static Object *operate_ints(Eval *eval, Operator op, Object *left, Object *right
 {
     int64_t a = left->as.integer, b = right->as.integer, result;
     if ((op == OPERATOR_LShift || op == OPERATOR_RShift) && b < 0)
-        return FAIL(eval, bad_value, at, "negative shift count");
+        return FAIL(eval, value_range, at, "negative shift count");
     if (!INTEGER[op](a, b, &result)) return FAIL(eval, int_overflow, at, operator_text(op));
     if (is_bits(op) && left->kind == OBJECT_BOOL && right->kind == OBJECT_BOOL)
         return object_bool(eval, result != 0);
@@ -180,7 +180,7 @@ static Object *concatenate(Eval *eval, Object *left, Object *right, Span at)
         buf_free(&buf);
         return text;
     }
-    if (length > TEXT_LIMIT) return FAIL(eval, bad_value, at, "the result is too long");
+    if (length > TEXT_LIMIT) return FAIL(eval, result_length, at);
     if (!list_fits(eval, length, at)) return NULL;
     Object *list = object_list(eval, left->kind, left->as.list.items, left->as.list.count);
     for (uint32_t i = 0; i < right->as.list.count; i++)
@@ -192,8 +192,7 @@ static Object *repeat(Eval *eval, Object *sequence, int64_t times, Span at)
 {
     size_t length = length_of(sequence);
     times = times < 0 ? 0 : times;
-    if (length > 0 && times > ITEM_LIMIT / (int64_t)length)
-        return FAIL(eval, bad_value, at, "the result is too long");
+    if (length > 0 && times > ITEM_LIMIT / (int64_t)length) return FAIL(eval, result_length, at);
     if (length == 0) times = 0;
     Object *result = sequence->kind == OBJECT_TEXT ? object_text(eval, "", 0)
                                                    : object_list(eval, sequence->kind, NULL, 0);

@@ -57,7 +57,7 @@ Flow run_raise(Eval *eval, const Node *node)
     Object *exception = n->exc != NULL ? eval->ops->eval_expr(eval, n->exc) : eval->handling;
     eval_move(eval, node->span);
     if (n->exc == NULL && exception == NULL)
-        return FAIL(eval, bad_value, eval->at, "there is no exception to raise again"), FLOW_ERROR;
+        return FAIL(eval, misplaced, eval->at, "raise", "an 'except'"), FLOW_ERROR;
     if (exception != NULL && exception->kind == OBJECT_CLASS)
         exception = eval->ops->call_simple(eval, exception, 0, NULL, eval->at);
     Object *cause =

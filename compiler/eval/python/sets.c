@@ -95,7 +95,7 @@ Object *operate_sets(Eval *eval, Operator op, Object *left, Object *right, bool 
 static bool may_change(Eval *eval, const Object *set, Span at)
 {
     if (!set->as.dict.frozen) return list_may_change(eval, set, at);
-    FAIL(eval, bad_value, at, "a frozenset does not change");
+    FAIL(eval, immutable, at, "a frozenset");
     return false;
 }
 
@@ -259,7 +259,7 @@ static Object *replace_items(Eval *eval, const Bound *bound, const Object *items
     Object *list = bound->values[0];
     if (items == NULL || !list_may_change(eval, list, bound->at)) return NULL;
     if (items->as.list.count != list->as.list.count)
-        return FAIL(eval, bad_value, bound->at, "the list was changed meanwhile");
+        return FAIL(eval, changed_meanwhile, bound->at);
     for (uint32_t i = 0; i < items->as.list.count; i++)
         list->as.list.items[i] = items->as.list.items[i];
     return eval->none;

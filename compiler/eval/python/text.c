@@ -55,7 +55,7 @@ static bool split_arguments(Eval *eval, const Bound *bound, const Object **separ
     if (bound->values[1] == NULL || bound->values[1]->kind == OBJECT_NONE) return true;
     *separator = text_argument(eval, bound->values[1], "the separator", bound->at);
     if (*separator != NULL && (*separator)->as.text.length > 0) return true;
-    if (*separator != NULL) FAIL(eval, bad_value, bound->at, "the separator is empty");
+    if (*separator != NULL) FAIL(eval, empty_argument, bound->at, "the separator");
     return false;
 }
 
@@ -174,7 +174,7 @@ static Object *find_at(Eval *eval, const Bound *bound, bool last, bool must)
     if (part == NULL) return NULL;
     const char *found = last ? find_last(eval, text->as.text.data, text_end(text), part)
                              : find_part(text->as.text.data, text_end(text), part);
-    if (found == NULL && must) return FAIL(eval, bad_value, bound->at, "substring not found");
+    if (found == NULL && must) return FAIL(eval, not_found, bound->at, "substring");
     if (found == NULL) return object_int(eval, -1);
     const size_t before = (size_t)(found - text->as.text.data);
     return object_int(eval, (int64_t)count_characters(text->as.text.data, before));
@@ -290,7 +290,7 @@ static Object *justify(Eval *eval, const Bound *bound, const char *align)
                            ? bound->values[2]->as.text.data
                            : " ";
     if (width > MOST_WIDTH)
-        return FAIL(eval, bad_value, bound->at, "the width is more than 1048576");
+        return FAIL(eval, value_range, bound->at, "the width is more than 1048576");
     if (width < 0) width = 0;
     const Object *text = bound->values[0];
     int64_t missing = width - (int64_t)count_characters(text->as.text.data, text->as.text.length);
@@ -480,7 +480,7 @@ Object *builtin_ord(Eval *eval, const Bound *bound)
     size_t length = text->as.text.length;
     int tail = c[0] < 0x80 ? 0 : c[0] < 0xE0 ? 1 : c[0] < 0xF0 ? 2 : 3;
     if (length != (size_t)tail + 1)
-        return FAIL(eval, bad_value, bound->at, "ord() takes one character");
+        return FAIL(eval, value_range, bound->at, "ord() takes one character");
     int64_t value = tail == 0 ? c[0] : c[0] & (0x3F >> tail);
     for (int i = 1; i <= tail; i++) value = value << 6 | (c[i] & 0x3F);
     return object_int(eval, value);
@@ -491,7 +491,7 @@ Object *builtin_chr(Eval *eval, const Bound *bound)
     int64_t value;
     if (!object_as_int(eval, bound->values[0], "the argument of chr()", &value)) return NULL;
     if (value < 0 || value > 0x10FFFF)
-        return FAIL(eval, bad_value, bound->at, "chr() takes 0 to 0x10ffff");
+        return FAIL(eval, value_range, bound->at, "chr() takes 0 to 0x10ffff");
     char text[4];
     int tail = value < 0x80 ? 0 : value < 0x800 ? 1 : value < 0x10000 ? 2 : 3;
     static const unsigned char LEADS[] = {0, 0xC0, 0xE0, 0xF0};

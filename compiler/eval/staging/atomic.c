@@ -3,6 +3,15 @@
 
 #include <string.h>
 
+/* The words in quotes, as a message lists them. */
+static const char *words_text(Eval *eval, const char *const *words)
+{
+    const char *text = arena_printf(eval->arena, "'%s'", words[0]);
+    for (int i = 1; words[i] != NULL; i++)
+        text = arena_printf(eval->arena, "%s, '%s'", text, words[i]);
+    return text;
+}
+
 static bool read_word(Eval *eval, Object *object, const char *what, const char *const *words,
                       Span at, Name *out)
 {
@@ -11,8 +20,7 @@ static bool read_word(Eval *eval, Object *object, const char *what, const char *
             *out = intern_text(eval->session->names, words[i]);
             return true;
         }
-    FAIL(eval, bad_value, at,
-         arena_printf(eval->arena, "%s cannot be %s", what, object_repr(eval, object)));
+    FAIL(eval, unknown_choice, at, what, words_text(eval, words));
     return false;
 }
 

@@ -117,7 +117,8 @@ Object *core_element_atomic(Eval *eval, const Bound *bound)
         !atomic_words(eval, bound->values + 3, operands[0]->type->dtype, bound->at, &words))
         return NULL;
     if (operands[0]->type->kind == TYPE_LOCAL)
-        return FAIL(eval, bad_value, bound->at, "no other thread sees a local array");
+        return FAIL(eval, expected_kind, bound->at, "the memory of an atomic",
+                    "a view or a shared tile", "a local array");
     const DType dtype = operands[0]->type->dtype;
     operands[1] = element_value(eval, value, dtype, bound->at);
     operands[2] =
@@ -202,7 +203,8 @@ Object *core_local(Eval *eval, const Bound *bound)
         return NULL;
     for (int i = 0; i < rank; i++) elements *= shape[i];
     if (elements > 1 << 16)
-        return FAIL(eval, bad_value, bound->at, "a local array has 65536 elements at most");
+        return FAIL(eval, count_range, bound->at, "the number of a local array's elements", 1LL,
+                    65536LL, (long long)elements);
     return object_ir(eval, core_build(eval, OP_local_alloc, 0, NULL,
                                       type_local(core_types(eval), dtype, rank, shape)));
 }
@@ -258,9 +260,8 @@ Object *core_collect(Eval *eval, const Bound *bound)
     Value *index = tile != NULL ? index_in_group(eval, &count) : NULL;
     if (index == NULL) return NULL;
     if (type_elements(tile->type) != count)
-        return FAIL(eval, bad_value, bound->at,
-                    arena_printf(eval->arena, "a tile of %lld elements does not fit %lld threads",
-                                 (long long)type_elements(tile->type), (long long)count));
+        return FAIL(eval, tile_threads, bound->at, (long long)type_elements(tile->type),
+                    (long long)count);
     if (tile->type->rank != 1)
         tile = core_build(eval, OP_reshape, 1, &tile,
                           type_tile(core_types(eval), tile->type->dtype, 1, &count, NULL));
@@ -324,7 +325,8 @@ Object *core_shuffle(Eval *eval, const Bound *bound)
         if (strcmp(given->as.text.data, MODES[i]) == 0)
             mode = intern_text(eval->session->names, MODES[i]);
     if (mode == NULL)
-        return FAIL(eval, bad_value, bound->at, "a shuffle is 'idx', 'up', 'down' or 'xor'");
+        return FAIL(eval, unknown_choice, bound->at, "the mode of a shuffle",
+                    "'idx', 'up', 'down', 'xor'");
     Value *value = stage_operand(eval, bound->values[0], bound->at);
     Value *lane = value != NULL ? stage_scalar(eval, bound->values[1], DTYPE_i32, bound->at) : NULL;
     if (lane == NULL) return NULL;

@@ -85,7 +85,7 @@ static bool read_places(Eval *eval, Value *memory, Object *index, Span at, Place
     const bool many = object_is_sequence(index);
     const int given = many ? (int)index->as.list.count : 1;
     if (memory->type->kind == TYPE_LOCAL) {
-        FAIL(eval, unsupported, at, "an array of each thread's own in a parallel loop");
+        FAIL(eval, in_parallel, at, "an array of each thread's own");
         return false;
     }
     if (given != memory->type->rank) {
@@ -284,9 +284,7 @@ bool places_set(Eval *eval, Object *object, Object *index, Object *given, Span a
         return false;
     const bool one = type_elements(tile_type(eval, &places, DTYPE_b1)) == 1;
     if (!subscript_has_tile(index) && eval->parallel->mask == NULL && !one) {
-        FAIL(eval, bad_value, at,
-             "each iteration of the parallel loop would write this element; write it outside the "
-             "loop, or in one iteration by an `if`");
+        FAIL(eval, parallel_element, at);
         return false;
     }
     Value *value =
@@ -325,16 +323,13 @@ Object *core_fold_at(Eval *eval, const Bound *bound)
     Object *tile = bound->values[0], *mode = bound->values[3];
     const Type *type = argument_type(tile);
     if (eval->parallel == NULL || type == NULL || type->kind != TYPE_TILE)
-        return FAIL(eval, bad_value, at, "a reducer is updated in a parallel loop");
+        return FAIL(eval, reducer_use, at);
     if (mode->kind != OBJECT_TEXT || type->dtype == DTYPE_b1)
         return FAIL(eval, expected_kind, at, "what a reducer is made of", "numbers",
                     type_text(eval->arena, type));
     if (!read_places(eval, stage_value(eval, tile), bound->values[1], at, &places)) return NULL;
     if (!match_tile(eval, &places, &match))
-        return eval->parallel->whole
-                   ? NULL
-                   : FAIL(eval, bad_value, at,
-                          "the indices of a reducer are the loop's own variables, over all of it");
+        return eval->parallel->whole ? NULL : FAIL(eval, reducer_use, at);
     const Type *along = tile_type(eval, &places, type->dtype);
     Value *value = stage_typed(eval, bound->values[2], along, at);
     Value *none = stage_typed(eval, bound->values[4], along, at), *mask = eval->parallel->mask;
@@ -373,7 +368,7 @@ Object *core_atomic_at(Eval *eval, const Bound *bound)
         return NULL;
     if (words.compares) {
         if (argument_absent(bound->values[6]))
-            return FAIL(eval, bad_value, bound->at, "cas needs what it compares with");
+            return FAIL(eval, call_arguments, bound->at, "cas needs what it compares with");
         compare = stage_typed(eval, bound->values[6], tile, bound->at);
         if (compare == NULL) return NULL;
     }

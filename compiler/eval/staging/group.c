@@ -10,7 +10,7 @@ bool group_now(Eval *eval, int64_t *begin, int64_t *count)
     if (*count != 0) return true;
     if (eval->staging->is_function) {
         if (in_host_part(eval)) {
-            FAIL(eval, bad_value, eval->at, "the threads of a block, outside a launch");
+            FAIL(eval, outside_launch, eval->at);
             return false;
         }
         *count = WARP_SIZE * op_int(eval->staging->launch, ATTR_warps, 1);
@@ -34,7 +34,7 @@ static bool check_group(Eval *eval, int64_t begin, int64_t count, int64_t outer_
                              (long long)count, (long long)begin, (long long)outer_count);
     else if (count != 1 && ((outer_begin + begin) % WARP_SIZE != 0 || count % WARP_SIZE != 0))
         fault = "a thread group is one thread, or whole warps";
-    if (fault != NULL) FAIL(eval, bad_value, eval->at, fault);
+    if (fault != NULL) FAIL(eval, thread_group, eval->at, fault);
     return fault == NULL;
 }
 
@@ -105,7 +105,7 @@ Flow stage_group(Eval *eval, const Object *range, ThreadsBody *body, const NodeW
         return FLOW_ERROR;
     eval_move(eval, at);
     if (rank != 2) {
-        FAIL(eval, bad_value, eval->at, "a group of threads is a first thread and a number");
+        FAIL(eval, thread_group, eval->at, "it is a first thread and a number of them");
         return FLOW_ERROR;
     }
     if (given[0] == -1) given[0] = 0; /* any: the first will do */

@@ -175,8 +175,7 @@ void exit_take(Eval *eval, Span at)
 
 static bool refuse_exits(Eval *eval, Span at)
 {
-    FAIL(eval, unsupported, at,
-         "a call that may end the kernel, within an expression or another statement,");
+    FAIL(eval, call_ends_kernel, at);
     if (eval->quiet == 0)
         diag_note(eval->session->diags, eval->frame->exited, "the kernel ends here");
     return false;
@@ -262,8 +261,7 @@ Object *call_result(Eval *eval, Flow flow, Span at)
     Object *of_lanes = lanes_result(eval);
     if (flow == FLOW_NEXT && eval->parallel != NULL &&
         (of_lanes != NULL || (frame->result != NULL && frame->result != eval->none)))
-        return FAIL(eval, bad_value, at,
-                    "for some iterations of a parallel loop this function returns nothing");
+        return FAIL(eval, parallel_return, at, "nothing in some and a value in others");
     if (flow == FLOW_NEXT) return eval->none;
     if (of_lanes != NULL) return of_lanes;
     if (frame->result != NULL) return frame->result;
@@ -288,7 +286,7 @@ static bool may_return(Eval *eval, const Object *value, bool exits, Span at)
     else if (exits && eval->parallel != NULL)
         FAIL(eval, parallel_control, at, "end the kernel");
     else if (exits && eval->frame->generator != NULL)
-        FAIL(eval, unsupported, at, "a 'return' that ends the kernel, in a generator,");
+        FAIL(eval, yield_place, at, "a 'return' that ends the kernel, in a generator,");
     else
         return true;
     return false;

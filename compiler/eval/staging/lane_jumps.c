@@ -189,7 +189,7 @@ static bool keep_result(Eval *eval, Object *value, Value *mask, Span at)
     if (whole != NULL) whole = lanes_stretch(eval, whole, false, at);
     if (whole == NULL) return false;
     if (is_alike(exit->result, whole)) return write_result(eval, exit->result, whole, at);
-    FAIL(eval, bad_value, at, "iterations of a parallel loop return values of different kinds");
+    FAIL(eval, parallel_return, at, "values of different kinds");
     return false;
 }
 

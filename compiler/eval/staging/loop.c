@@ -336,7 +336,7 @@ static Flow stage_loop(Eval *eval, Loop *loop, bool endless)
         loop_close(eval, outer);
         if (!good) break;
     }
-    if (good && !settled) FAIL(eval, bad_value, at, "what this loop carries round never settles");
+    if (good && !settled) FAIL(eval, loop_unsettled, at);
     if (!good || !settled) return FLOW_ERROR;
     bool breaks = jump_possible(eval, JUMP_BREAK), returns = jump_possible(eval, JUMP_RETURN);
     if (!endless || breaks || loop->lanes.broken)
@@ -483,7 +483,7 @@ Flow stage_for(Eval *eval, const NodeFor *node, Object *range)
     bool known = true;
     for (int i = 0; i < 3; i++) known &= !object_is_staged(bounds[i]);
     if (bounds[2]->kind == OBJECT_INT && bounds[2]->as.integer == 0) {
-        FAIL(eval, bad_value, eval->at, "the step of a range is zero");
+        FAIL(eval, zero_step, eval->at, "a range");
         return FLOW_ERROR;
     }
     if (known) {

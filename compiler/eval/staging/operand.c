@@ -68,14 +68,12 @@ bool argument_shape(Eval *eval, Object *object, Span at, int *rank, int64_t *sha
     int64_t elements = 1;
     for (int i = 0; i < *rank; i++) {
         if (shape[i] < 1 || shape[i] > TILE_LIMIT || (elements *= shape[i]) > TILE_LIMIT) {
-            FAIL(eval, bad_value, at,
-                 arena_printf(eval->arena, "a tile cannot have the shape %s",
-                              object_repr(eval, object)));
+            FAIL(eval, tile_shape, at, object_repr(eval, object));
             return false;
         }
     }
     if (*rank > 0) return true;
-    FAIL(eval, bad_value, at, "a tile has one dimension at least");
+    FAIL(eval, no_dimensions, at, "a tile");
     return false;
 }
 

@@ -23,17 +23,14 @@ Object *core_parallel(Eval *eval, const Bound *bound)
     int64_t iterations = 1; /* indices of the loop's tiles and of its parts are i32 */
     for (uint32_t i = 0; i < rank; i++) {
         Object *extent = given->as.list.items[i];
-        if (object_is_staged(extent))
-            return FAIL(eval, bad_value, bound->at,
-                        "the extent of a parallel loop is known only at run time: loop over as "
-                        "many elements as there may be, and put the body under an `if`");
+        if (object_is_staged(extent)) return FAIL(eval, parallel_extent, bound->at);
         int64_t count;
         if (!object_as_int(eval, extent, "the extent of a parallel loop", &count)) return NULL;
-        if (count < 0) return FAIL(eval, bad_value, bound->at, "an extent is negative");
+        if (count < 0)
+            return FAIL(eval, count_range, bound->at, "an extent of a parallel loop", 0LL,
+                        (long long)INT32_MAX, (long long)count);
         if (count > INT32_MAX || (iterations *= count) > INT32_MAX)
-            return FAIL(eval, bad_value, bound->at,
-                        "a parallel loop has more than 2147483647 iterations: give a part of them "
-                        "to each block");
+            return FAIL(eval, parallel_iterations, bound->at, (long long)INT32_MAX);
         list_append(eval, loop, extent);
     }
     return loop;
@@ -428,8 +425,7 @@ Flow stage_parallel(Eval *eval, const NodeFor *node, const Object *extents)
 {
     if (!stage_ready(eval, eval->at)) return FLOW_ERROR;
     if (eval->parallel != NULL) {
-        FAIL(eval, unsupported, eval->at,
-             "a parallel loop in another (give one loop the extents of both)");
+        FAIL(eval, in_parallel, eval->at, "another parallel loop");
         return FLOW_ERROR;
     }
     for (uint32_t i = 0; i < extents->as.list.count; i++)
@@ -494,8 +490,7 @@ Object *core_elementwise(Eval *eval, const Bound *bound)
     const Object *arguments = bound->values[2];
     Parallel parallel = {0};
     if (!stage_ready(eval, bound->at) || !object_is_sequence(arguments)) return NULL;
-    if (eval->parallel != NULL)
-        return FAIL(eval, unsupported, bound->at, "an operation of tiles in a parallel loop");
+    if (eval->parallel != NULL) return FAIL(eval, in_parallel, bound->at, "an operation of tiles");
     if (!argument_shape(eval, bound->values[1], bound->at, &parallel.rank, parallel.shape))
         return NULL;
     begin_elements(eval, &parallel);
@@ -536,9 +531,7 @@ bool lanes_allow(Eval *eval, const BuiltinRow *row, Span at)
     if (parallel->all_come && parallel->mask == NULL) return true;
     for (size_t i = 0; i < sizeof COLLECTIVE / sizeof *COLLECTIVE; i++)
         if (strcmp(row->name, COLLECTIVE[i]) == 0) {
-            FAIL(eval, unsupported, at,
-                 "an operation of the whole block in a parallel loop, whose body is what each "
-                 "iteration does,");
+            FAIL(eval, in_parallel, at, "an operation of the whole block");
             return false;
         }
     return true;

@@ -193,8 +193,7 @@ static bool pair_values(Eval *eval, PairStyle style, Object *left, Object *right
     bool good = (*a != NULL ? is_arithmetic((*a)->type) : object_is_number(left)) &&
                 (*b != NULL ? is_arithmetic((*b)->type) : object_is_number(right));
     if (!good || (*a == NULL && *b == NULL)) {
-        FAIL(eval, bad_operands, at, "this operation", object_repr(eval, left),
-             object_repr(eval, right));
+        FAIL(eval, not_numbers, at, object_repr(eval, left), object_repr(eval, right));
         return false;
     }
     DType dtype;

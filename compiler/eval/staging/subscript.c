@@ -91,11 +91,10 @@ static bool slice_extent(Eval *eval, const Subscript *subscript, int dim, Object
         part->known_start = start;
         part->whole = start == 0 && stop == extent;
         if (part->extent > 0) return true;
-        FAIL(eval, bad_value, subscript->at, "this slice of a tile is empty");
+        FAIL(eval, empty_slice, subscript->at);
         return false;
     }
-    FAIL(eval, bad_value, subscript->at,
-         "the ends of a tile's slice must be known when the kernel is compiled");
+    FAIL(eval, not_static, subscript->at, "the ends of a tile's slice", "a run-time value");
     return false;
 }
 
@@ -107,10 +106,8 @@ static bool read_step(Eval *eval, const Subscript *subscript, const Object *step
         part->step = step->as.integer;
         return true;
     }
-    FAIL(eval, bad_value, subscript->at,
-         of_view ? "the step of a view's slice is a positive number that is known when the kernel "
-                   "is compiled"
-                 : "a slice of a tile has the step 1");
+    FAIL(eval, slice_step, subscript->at, of_view ? "a view" : "a tile",
+         of_view ? "a positive number that is known when the kernel is compiled" : "1");
     return false;
 }
 
@@ -131,7 +128,7 @@ static bool read_slice(Eval *eval, const Subscript *subscript, int dim, Object *
     if (part->start != NULL) return true;
     if (subscript->type->kind == TYPE_VIEW && begin != NULL && begin->kind == OBJECT_INT &&
         begin->as.integer < 0) {
-        FAIL(eval, bad_value, subscript->at, "a slice of a view does not start before it");
+        FAIL(eval, slice_start, subscript->at);
         return false;
     }
     if (part->known_start >= 0) begin = object_int(eval, part->known_start);
@@ -511,8 +508,7 @@ static Value *memory_part(Eval *eval, Value *memory, const Subscript *subscript)
 {
     if (memory->type->kind == TYPE_SHARED) return shared_part(eval, memory, subscript);
     if (memory->type->kind == TYPE_VIEW) return view_part(eval, memory, subscript);
-    return FAIL(eval, bad_value, subscript->at,
-                "a local array is read and written an element at a time");
+    return FAIL(eval, local_array, subscript->at);
 }
 
 Value *subscript_part(Eval *eval, Value *memory, Object *index, Span at)
@@ -595,7 +591,7 @@ Object *core_shared_part(Eval *eval, const Bound *bound)
     for (int i = 0; i < dim_count; i++) {
         const bool fits = dim_count == rank && dims[i] >= 0 && dims[i] < whole->rank &&
                           !(seen >> dims[i] & 1) && shape[i] <= whole->shape[dims[i]];
-        if (!fits) return FAIL(eval, bad_value, bound->at, "the tile has no such part");
+        if (!fits) return FAIL(eval, no_part, bound->at);
         seen |= 1u << dims[i];
     }
     if (dim_count != rank)
@@ -630,7 +626,7 @@ Object *core_permute(Eval *eval, const Bound *bound)
     for (int i = 0; i < count; i++)
         seen |= dims[i] >= 0 && dims[i] < type->rank ? 1u << dims[i] : 0;
     if (count != type->rank || seen != (1u << count) - 1)
-        return FAIL(eval, bad_value, bound->at, "dims is no permutation of the tile's dimensions");
+        return FAIL(eval, bad_dims, bound->at, "dims", "dimensions of the tile, each once");
     Value *whole = operands[0];
     for (int i = 0; i < count; i++) {
         shape[i] = type->shape[dims[i]];
@@ -657,8 +653,9 @@ Object *core_tolist(Eval *eval, const Bound *bound)
     enum { MOST = 64 };
     const Type *type = argument_type(bound->values[0]);
     if (type == NULL || type->rank != 1 || type->shape[0] > MOST)
-        return FAIL(eval, bad_value, bound->at,
-                    "a tile with one dimension and at most 64 elements can become a list");
+        return FAIL(eval, expected_kind, bound->at, "what becomes a list",
+                    "a tile of one dimension and at most 64 elements",
+                    object_repr(eval, bound->values[0]));
     Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
     for (int64_t i = 0; i < type->shape[0]; i++) {
         Object *item = subscript_get(eval, bound->values[0], object_int(eval, i), bound->at);

@@ -155,7 +155,8 @@ Object *core_require(Eval *eval, const Bound *bound)
     const Object *text = bound->values[1];
     if (!stage_ready(eval, bound->at)) return NULL;
     if (!in_host_part(eval) || text->kind != OBJECT_TEXT)
-        return FAIL(eval, bad_value, bound->at, "only the host part of a kernel refuses a call");
+        return FAIL(eval, host_only, bound->at, "a check of the call",
+                    "outside the host part of a kernel");
     if (!object_is_staged(bound->values[0])) {
         if (!object_truth(eval, bound->values[0], &truth)) return NULL;
         return truth ? eval->none

@@ -187,8 +187,6 @@ Flow run_while(Eval *eval, const Node *node)
 bool host_part_refuses_loop(Eval *eval, Span at)
 {
     if (!in_host_part(eval)) return false;
-    FAIL(eval, bad_value, at,
-         "a loop by a run-time value, outside a launch: loop inside the launch, or as often as is "
-         "known at compile time");
+    FAIL(eval, host_loop, at);
     return true;
 }

@@ -81,8 +81,7 @@ Object *binding_get(Eval *eval, Binding *binding, Span at)
 
 static bool refuse_nameless(Eval *eval)
 {
-    FAIL(eval, bad_value, eval->at,
-         "this tile has no name, so that nothing could see what is written to it");
+    FAIL(eval, unnamed_tile, eval->at);
     return false;
 }
 

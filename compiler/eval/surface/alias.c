@@ -95,9 +95,7 @@ static Object *alias_view(Eval *eval, Value *view, DType dtype, const Bound *bou
         if (elements != NULL) return elements;
     }
     if (view->op == NULL || view->op->code != OP_view || !is_row_major(view))
-        return FAIL(eval, bad_value, bound->at,
-                    "only contiguous memory can be seen in another shape: take all of a tensor's "
-                    "last dimensions, or copy the part");
+        return FAIL(eval, not_contiguous, bound->at);
     Bound seen = {.at = bound->at};
     seen.values[0] = object_ir(eval, operand(view->op, pointer));
     seen.values[1] = object_new(eval, OBJECT_DTYPE);

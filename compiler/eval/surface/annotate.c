@@ -38,13 +38,11 @@ Object *core_annotate(Eval *eval, const Bound *bound)
     const char *text = given->as.text.data;
     const Layout *layout = layout_read(kernel->layouts, &text);
     if (layout == NULL || !fits_shape(layout, type))
-        return FAIL(eval, bad_value, bound->at,
-                    arena_printf(eval->arena, "the layout %s cannot hold %s", given->as.text.data,
-                                 type_text(eval->arena, type)));
+        return FAIL(eval, layout_shape, bound->at, given->as.text.data,
+                    type_text(eval->arena, type));
     if (type->kind == TYPE_SHARED && !layout_is_order(layout))
-        return FAIL(eval, bad_value, bound->at,
-                    arena_printf(eval->arena, "the layout %s is no order of the elements of %s",
-                                 given->as.text.data, type_text(eval->arena, type)));
+        return FAIL(eval, layout_order, bound->at, given->as.text.data,
+                    type_text(eval->arena, type));
     Op *op = build_op(&eval->builder, OP_anchor, 1, &tile, 0, NULL);
     op_set_text(op, ATTR_text, intern_text(eval->session->names, given->as.text.data));
     return eval->none;

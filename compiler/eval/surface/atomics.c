@@ -44,7 +44,7 @@ static bool read_dim(Eval *eval, Object *object, int rank, Span at, int64_t *out
     if (!object_as_int(eval, object, "the dimension", out)) return false;
     if (*out < 0) *out += rank;
     if (*out >= 0 && *out < rank) return true;
-    FAIL(eval, bad_value, at, "the tile has no such dimension");
+    FAIL(eval, no_dimension, at, "the tile", (long long)object->as.integer);
     return false;
 }
 
@@ -100,7 +100,8 @@ Object *core_scatter(Eval *eval, const Bound *bound)
         !read_places(eval, bound->values[0], bound->values[1], bound->values[2], bound->values[3],
                      bound->at, &places))
         return NULL;
-    if (places.dim < 0) return FAIL(eval, bad_value, bound->at, "a scatter has a dimension");
+    if (places.dim < 0)
+        return FAIL(eval, call_arguments, bound->at, "a scatter needs its dimension");
     Value *operands[2 + TYPE_RANK] = {places.memory, places.value};
     const int count = add_indices(eval, &places, operands, 2);
     Op *put = build_op(&eval->builder, OP_put, count, operands, 0, NULL);

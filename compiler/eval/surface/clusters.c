@@ -7,7 +7,7 @@ enum { MOST_BLOCKS = 8 /* of a cluster, on every GPU that has clusters */ };
 static Op *launch_at_hand(Eval *eval, Span at)
 {
     if (!stage_ready(eval, at)) return NULL;
-    if (eval->staging->launch == NULL) FAIL(eval, bad_value, at, "no launch is open here");
+    if (eval->staging->launch == NULL) FAIL(eval, outside_launch, at);
     return eval->staging->launch;
 }
 
@@ -16,12 +16,7 @@ static bool grid_is_whole(Eval *eval, const Op *launch, const int64_t extents[3]
     for (int i = 0; i < 3; i++) {
         int64_t grid;
         if (!value_constant(launch->operands[i], &grid) || grid % extents[i] == 0) continue;
-        FAIL(
-            eval, bad_value, at,
-            arena_printf(eval->arena,
-                         "the grid's dimension %d has %lld blocks, which are not whole clusters of "
-                         "%lld",
-                         i, (long long)grid, (long long)extents[i]));
+        FAIL(eval, cluster_grid, at, i, (long long)grid, (long long)extents[i]);
         return false;
     }
     return true;
@@ -39,10 +34,7 @@ bool launch_set_cluster(Eval *eval, Op *launch, Object *object, Span at)
         blocks *= fits ? given[i] : 1;
     }
     if (!fits || blocks > MOST_BLOCKS) {
-        FAIL(eval, bad_value, at,
-             arena_printf(eval->arena,
-                          "a cluster has one to three dimensions and %d blocks at most, not %s",
-                          (int)MOST_BLOCKS, object_repr(eval, object)));
+        FAIL(eval, cluster_size, at, (int)MOST_BLOCKS, object_repr(eval, object));
         return false;
     }
     if (!grid_is_whole(eval, launch, extents, at)) return false;
@@ -107,9 +99,7 @@ Object *core_peer(Eval *eval, const Bound *bound)
     if (operands[1] == NULL) return NULL;
     if (operands[0]->op == NULL ||
         (operands[0]->op->code != OP_shared_alloc && operands[0]->op->code != OP_shared_reshape))
-        return FAIL(eval, bad_value, bound->at,
-                    "a part of a shared tile in another block's memory: take the whole tile there, "
-                    "and a part of that");
+        return FAIL(eval, remote_part, bound->at);
     return object_ir(eval, core_build(eval, OP_shared_peer, 2, operands, operands[0]->type));
 }
 

@@ -88,9 +88,7 @@ static bool prepare(Eval *eval, const Object *given, Span at, const char **mode,
         *tile = stage_cast(eval, *tile, accumulator(name, dtype));
         return true;
     }
-    FAIL(eval, bad_value, at,
-         arena_printf(eval->arena, "elements of %s cannot be combined by '%s'",
-                      dtype_user_name(dtype), name));
+    FAIL(eval, cannot_combine, at, dtype_user_name(dtype), name);
     return false;
 }
 
@@ -203,9 +201,7 @@ Object *core_squeeze(Eval *eval, const Bound *bound)
         return NULL;
     for (int d = 0; d < tile->type->rank; d++) {
         if (!chosen[d] || tile->type->shape[d] == 1) continue;
-        if (!argument_absent(bound->values[1]))
-            return FAIL(eval, bad_value, bound->at,
-                        "only a dimension of extent 1 can be squeezed out");
+        if (!argument_absent(bound->values[1])) return FAIL(eval, squeezed_extent, bound->at);
         chosen[d] = false;
     }
     Object *out = bound->values[2];
@@ -227,7 +223,8 @@ Object *core_unsqueeze(Eval *eval, const Bound *bound)
         return FAIL(eval, rank_mismatch, bound->at, "dim", (long long)rank, (long long)TYPE_RANK);
     for (int i = 0; i < count; i++) {
         if (!dimension_of(eval, given[i], rank, bound->at, &dim)) return NULL;
-        if (added[dim]) return FAIL(eval, bad_value, bound->at, "dim names a dimension twice");
+        if (added[dim])
+            return FAIL(eval, bad_dims, bound->at, "dim", "dimensions of the result, each once");
         added[dim] = true;
     }
     for (int d = 0, from = 0; d < rank; d++) shape[d] = added[d] ? 1 : tile->type->shape[from++];
@@ -248,6 +245,7 @@ Object *core_nbytes(Eval *eval, const Bound *bound)
     const Type *type = argument_type(bound->values[0]);
     if (type == NULL) return NULL;
     if (type->kind == TYPE_VIEW)
-        return FAIL(eval, bad_value, bound->at, "a view of global memory has no size of its own");
+        return FAIL(eval, expected_kind, bound->at, "what has a size", "a tile",
+                    type_text(eval->arena, type));
     return object_int(eval, (type_elements(type) * dtype_bits(type->dtype) + 7) / 8);
 }

@@ -17,8 +17,7 @@ static Object *along_dim(Eval *eval, const Bound *bound, OpCode code)
     if (!stage_ready(eval, bound->at) ||
         !object_as_int(eval, bound->values[0], "the dimension", &dim))
         return NULL;
-    if (dim < 0 || dim > 2)
-        return FAIL(eval, bad_value, bound->at, "the grid has three dimensions");
+    if (dim < 0 || dim > 2) return FAIL(eval, no_dimension, bound->at, "the grid", (long long)dim);
     Value *value = core_build(eval, code, 0, NULL, type_scalar(core_types(eval), DTYPE_i32));
     op_set_int(value->op, ATTR_dim, dim);
     return object_ir(eval, value);
@@ -127,7 +126,7 @@ Object *view_as(Eval *eval, const Bound *bound)
     if (pointer == NULL || !argument_dtype(eval, bound->values[1], bound->at, &dtype) ||
         !read_extents(eval, bound->values[2], "shape", bound->at, &rank, extents))
         return NULL;
-    if (rank == 0) return FAIL(eval, bad_value, bound->at, "a view has one dimension at least");
+    if (rank == 0) return FAIL(eval, no_dimensions, bound->at, "a view");
     if (argument_absent(bound->values[3])) {
         default_strides(eval, rank, extents, strides);
     } else {
@@ -172,8 +171,7 @@ static bool check_dims(Eval *eval, const Access *access, int rank, Span at)
     for (int i = 0; i < access->dim_count; i++) {
         if (access->dims[i] < 0 || access->dims[i] >= access->view->type->rank ||
             (seen & 1u << access->dims[i])) {
-            FAIL(eval, bad_value, at,
-                 "dims names a dimension twice, or one that the view does not have");
+            FAIL(eval, bad_dims, at, "dims", "dimensions of the view, each once");
             return false;
         }
         seen |= 1u << access->dims[i];
@@ -286,7 +284,7 @@ static bool read_evict(Eval *eval, const Object *object, Span at, Name *out)
             if (i > 0) *out = intern_text(eval->session->names, words[i]);
             return true;
         }
-    FAIL(eval, bad_value, at, "evict is 'evict_normal', 'evict_first' or 'evict_last'");
+    FAIL(eval, unknown_choice, at, "evict", "'evict_normal', 'evict_first', 'evict_last'");
     return false;
 }
 
@@ -342,7 +340,9 @@ Object *core_tensor_wait(Eval *eval, const Bound *bound)
         !object_as_int(eval, bound->values[0], "the groups under way", &count) ||
         (!argument_absent(bound->values[1]) && !object_truth(eval, bound->values[1], &read)))
         return NULL;
-    if (count < 0) return FAIL(eval, bad_value, bound->at, "there are no groups below 0");
+    if (count < 0)
+        return FAIL(eval, count_range, bound->at, "the number of groups", 0LL, (long long)INT32_MAX,
+                    (long long)count);
     Op *wait = build_op(&eval->builder, OP_tensor_wait, 0, NULL, 0, NULL);
     op_set_int(wait, ATTR_count, count);
     if (!read) op_set_int(wait, ATTR_written, 1);
@@ -355,7 +355,8 @@ Object *core_pipelined(Eval *eval, const Bound *bound)
     int64_t stages;
     if (!object_as_int(eval, bound->values[3], "the number of stages", &stages)) return NULL;
     if (stages < 0 || stages > LOOP_STAGES)
-        return FAIL(eval, bad_value, bound->at, "a pipelined loop has 0 to 64 stages");
+        return FAIL(eval, count_range, bound->at, "the number of stages", 0LL,
+                    (long long)LOOP_STAGES, (long long)stages);
     Object *range = range_new(eval, bound->values, bound->at);
     if (range != NULL) range->as.range.stages = stages;
     return range;
@@ -389,7 +390,8 @@ Object *core_copy_wait(Eval *eval, const Bound *bound)
         !object_as_int(eval, bound->values[0], "the number of groups", &groups))
         return NULL;
     if (groups < -1 || groups > 63)
-        return FAIL(eval, bad_value, bound->at, "0 to 63 groups may be left under way");
+        return FAIL(eval, count_range, bound->at, "the number of groups", 0LL, 63LL,
+                    (long long)groups);
     Op *wait = build_op(&eval->builder, OP_copy_wait, 0, NULL, 0, NULL);
     if (groups >= 0) op_set_int(wait, ATTR_count, groups);
     return eval->none;

@@ -17,7 +17,7 @@ typedef struct Format {
 
 static bool fault(Format *format, const char *text)
 {
-    FAIL(format->eval, bad_value, format->at, text);
+    FAIL(format->eval, bad_format, format->at, text);
     return false;
 }
 

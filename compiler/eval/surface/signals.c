@@ -28,14 +28,16 @@ static bool read_counts(Eval *eval, Object *object, Span at, int *count, int64_t
     if (all == NULL) return false;
     *count = (int)all->as.list.count;
     if (*count < 1 || *count > ROW) {
-        FAIL(eval, bad_value, at, "there are one to 128 barriers in a row");
+        FAIL(eval, count_range, at, "the number of barriers in a row", 1LL, (long long)ROW,
+             (long long)*count);
         return false;
     }
     for (int i = 0; i < *count; i++) {
         if (!object_as_int(eval, all->as.list.items[i], "the arrivals at a barrier", &counts[i]))
             return false;
         if (counts[i] < 1 || counts[i] > UINT16_MAX) {
-            FAIL(eval, bad_value, at, "a barrier has 1 to 65535 arrivals");
+            FAIL(eval, count_range, at, "the arrivals at a barrier", 1LL, (long long)UINT16_MAX,
+                 (long long)counts[i]);
             return false;
         }
     }
@@ -53,8 +55,7 @@ Object *core_signals(Eval *eval, const Bound *bound)
         !read_counts(eval, bound->values[0], bound->at, &count, counts) ||
         (!argument_absent(bound->values[1]) && !object_truth(eval, bound->values[1], &first)))
         return NULL;
-    if (first && eval->staging->launch == NULL)
-        return FAIL(eval, bad_value, bound->at, "no launch is open here");
+    if (first && eval->staging->launch == NULL) return FAIL(eval, outside_launch, bound->at);
     Builder start = first ? start_of_launch(eval, bound->at) : eval->builder;
     Value *row = build_row(&start, count, counts);
     build_op(&start, OP_barrier, 0, NULL, 0, NULL);
@@ -79,8 +80,7 @@ static Value *first_signal(Eval *eval, int64_t count, Span at)
 Object *core_meeting(Eval *eval, const Bound *bound)
 {
     if (!stage_ready(eval, bound->at)) return NULL;
-    if (eval->staging->launch == NULL)
-        return FAIL(eval, bad_value, bound->at, "no launch is open here");
+    if (eval->staging->launch == NULL) return FAIL(eval, outside_launch, bound->at);
     return object_ir(
         eval,
         first_signal(eval, WARP_SIZE * op_int(eval->staging->launch, ATTR_warps, 1), bound->at));
@@ -96,14 +96,17 @@ Object *core_named_signal(Eval *eval, const Bound *bound)
         !object_as_int(eval, bound->values[0], "the barrier's number", &number) ||
         !object_as_int(eval, bound->values[1], "the arrivals at a barrier", &count))
         return NULL;
-    if (staging->launch == NULL) return FAIL(eval, bad_value, bound->at, "no launch is open here");
+    if (staging->launch == NULL) return FAIL(eval, outside_launch, bound->at);
     if (number < 0 || number >= NAMED_BARRIERS || count < 1 || count > UINT16_MAX)
-        return FAIL(eval, bad_value, bound->at,
-                    "barriers have numbers from 0 to 15, and 1 to 65535 arrivals");
+        return FAIL(eval, count_range, bound->at,
+                    number < 0 || number > 15 ? "the number of a barrier"
+                                              : "the arrivals at a barrier",
+                    number < 0 || number > 15 ? 0LL : 1LL,
+                    number < 0 || number > 15 ? 15LL : (long long)UINT16_MAX,
+                    (long long)(number < 0 || number > 15 ? number : count));
     if (staging->named[number].row != NULL && staging->named[number].count != count)
-        return FAIL(eval, bad_value, bound->at,
-                    arena_printf(eval->arena, "barrier %lld is one of %lld threads elsewhere",
-                                 (long long)number, (long long)staging->named[number].count));
+        return FAIL(eval, barrier_threads, bound->at, (long long)number, (long long)count,
+                    (long long)staging->named[number].count);
     if (staging->named[number].row == NULL) {
         staging->named[number].row = first_signal(eval, count, bound->at);
         staging->named[number].count = count;

@@ -54,7 +54,7 @@ Object *core_iota(Eval *eval, const Bound *bound)
         !object_as_int(eval, bound->values[1], "the dimension", &dim))
         return NULL;
     if (dim < 0 || dim >= rank)
-        return FAIL(eval, bad_value, bound->at, "the tile has no such dimension");
+        return FAIL(eval, no_dimension, bound->at, "the tile", (long long)dim);
     return object_ir(eval, coordinates(eval, rank, shape, (int)dim));
 }
 
@@ -95,7 +95,7 @@ Object *core_transpose(Eval *eval, const Bound *bound)
     unsigned seen = 0;
     for (int i = 0; i < given; i++) seen |= dims[i] >= 0 && dims[i] < rank ? 1u << dims[i] : 0;
     if (given != rank || seen != (1u << rank) - 1)
-        return FAIL(eval, bad_value, bound->at, "dims is no permutation of the tile's dimensions");
+        return FAIL(eval, bad_dims, bound->at, "dims", "dimensions of the tile, each once");
     for (int i = 0; i < rank; i++) shape[i] = tile->type->shape[dims[i]];
     Value *value = core_build(eval, OP_transpose, 1, &tile,
                               type_tile(core_types(eval), tile->type->dtype, rank, shape, NULL));
@@ -248,7 +248,8 @@ Object *core_dot_wait(Eval *eval, const Bound *bound)
         !object_as_int(eval, bound->values[0], "the products under way", &count))
         return NULL;
     if (count < 0 || count > 7)
-        return FAIL(eval, bad_value, bound->at, "0 to 7 products may be under way");
+        return FAIL(eval, count_range, bound->at, "the number of products under way", 0LL, 7LL,
+                    (long long)count);
     op_set_int(build_op(&eval->builder, OP_dot_wait, 0, NULL, 0, NULL), ATTR_count, count);
     return eval->none;
 }
@@ -394,7 +395,9 @@ Object *core_approximate(Eval *eval, const Bound *bound)
     const Object *name = bound->values[0];
     Object *second = argument_absent(bound->values[2]) ? NULL : bound->values[2];
     Value *a, *b = NULL;
-    if (name->kind != OBJECT_TEXT) return FAIL(eval, bad_value, bound->at, "no function is named");
+    if (name->kind != OBJECT_TEXT)
+        return FAIL(eval, expected_kind, bound->at, "the function", "a name",
+                    object_repr(eval, name));
     const char *function = arena_copy_text(eval->arena, name->as.text.data, name->as.text.length);
     if (second == NULL)
         a = stage_operand(eval, bound->values[1], bound->at);

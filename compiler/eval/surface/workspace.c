@@ -64,9 +64,7 @@ static Value *add_workspace(Eval *eval, DType dtype, int rank, Object **shape, b
 {
     Kernel *kernel = eval->staging->kernel;
     int index = kernel->parameter_count - kernel_argument_count(kernel);
-    if (index == WORKSPACES)
-        return FAIL(eval, bad_value, at,
-                    arena_printf(eval->arena, "a kernel has %d workspaces at most", WORKSPACES));
+    if (index == WORKSPACES) return FAIL(eval, too_many_workspaces, at, WORKSPACES);
     if (!state_size(eval, index, dtype, rank, shape, at)) return NULL;
     return kernel_add_workspace(kernel, intern_printf(eval->session->names, "workspace_%d", index),
                                 type_pointer(kernel->types, dtype, SPACE_GLOBAL), zeroed, at);

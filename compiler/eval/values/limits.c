@@ -116,7 +116,7 @@ bool list_fits(Eval *eval, size_t length, Span at)
 bool text_grows(Eval *eval, const Buf *text, size_t more, Span at)
 {
     if (more > TEXT_LIMIT || text->length > TEXT_LIMIT - more) {
-        FAIL(eval, bad_value, at, "the result is too long");
+        FAIL(eval, result_length, at);
         return false;
     }
     return eval_works(eval, 1 + more / WORK_BYTES, at) &&
