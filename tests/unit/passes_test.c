@@ -976,7 +976,8 @@ static void test_needs(void **state)
     (void)state;
     expect_needs(NULL, "copies", "pass 'copies' needs BOUNDS, which kernel");
     expect_needs("simplify", "once", "pass 'once' needs AS_WRITTEN, which kernel");
-    expect_needs(NULL, "lower", "pass 'lower' needs SYNCED BOUNDS LAYOUTS OFFSETS BARRIERS, which kernel");
+    expect_needs(NULL, "lower",
+                 "pass 'lower' needs SYNCED BOUNDS LAYOUTS OFFSETS BARRIERS, which kernel");
 }
 
 /* What is kept is found again by the next who asks, and is gone once the kernel has changed. */
