@@ -7,7 +7,8 @@ cd "$1"
 # behind FILE REGEX, before FILE REGEX: standard input goes behind, or before, the first line that matches. An anchor that is no
 # longer there is an error.
 insert() { # WHERE FILE REGEX
-    ADDED=$(cat; echo .) LC_ALL=C awk -v where="$1" -v anchor="$3" '
+    ADDED=$(cat; echo .) ANCHOR=$3 LC_ALL=C awk -v where="$1" '
+        BEGIN { anchor = ENVIRON["ANCHOR"] } # -v would take its backslashes
         function add() { printf "%s", substr(ENVIRON["ADDED"], 1, length(ENVIRON["ADDED"]) - 2) "\n"; done = 1 }
         !done && $0 ~ anchor && where == "before" { add() }
         { print }
