@@ -15,6 +15,6 @@ for file in $(sed -nE 's/^(behind|before) ([^ ]+) .*/\2/p; s/.*>>?(compiler[^ ]*
 done
 bash "$edits" "$tree" || exit 1
 # Without optimisation, as it is built for a few seconds of use.
-make -s -j2 -C "$tree" BUILD=build OPT=-O0 Q=@ build/tilec build/reference/interpret >"$tree/log" 2>&1 || { tail -n 20 "$tree/log"; exit 1; }
+make -s -j2 -C "$tree" BUILD=build OPT=-O0 SANITIZE= Q=@ build/tilec build/reference/interpret >"$tree/log" 2>&1 || { tail -n 20 "$tree/log"; exit 1; }
 
 bash "$PWD/tests/house/try.sh" "$tree"

@@ -78,8 +78,9 @@ try "the op in PTX" "abs" "$tilec" tilelang.py --arch=sm_80 --emit=ptx --export 
 export INTERPRET=$tree/build/reference/interpret
 fine "the op in the reference interpreter" bash tests/reference/check "$tree/tilus.py | Difference() | | n=32 a=32 b=32:7"
 try "the pass" "products in this launch: 1" "$tilec" tilus.py -Rperf --arch=sm_80 --emit=ptx -o /dev/null --export 'p = product'
-"$tilec" opt --run=count_dots tests/golden/passes/count_dots.ir >counted.ir
-silent "the pass's own test" diff tests/golden/passes/count_dots.expected counted.ir
+passes=tests/golden/passes
+"$tilec" opt --run=count_dots $passes/count_dots.ir >counted.ir
+silent "the pass's own test" diff $passes/count_dots.expected counted.ir
 silent "every pass has a test" bash -c 'cd tests/golden/passes && bash every_pass.sh'
 try "the diagnostic" "booleans have no difference" "$tilec" explain E0499
 sed -n '/^== E0499/,$p' compiler/base/explain.txt | sed -n '/^Wrong:/,/^Right:/s/^    //p' >wrong.py

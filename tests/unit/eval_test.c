@@ -445,7 +445,7 @@ static const Refusal REFUSALS[] = {
     {DIAG_not_callable, "(1)(2)"},
     {DIAG_no_key, "x = {}['a']"},
     {DIAG_bad_operands, "x = 1 + 'a'"},
-    {DIAG_bad_operands, "x = p * 2"},
+    {DIAG_not_numbers, "x = p * 2"},
     {DIAG_bad_operands, "x = (n * 1.5) << 2"},
     {DIAG_int_overflow, "x = 2 ** 70"},
     {DIAG_int_overflow, "x = -9223372036854775807 - 2"},
@@ -524,7 +524,7 @@ static void test_errors_of_modules(void **state)
     static const char *const not_export = "1 + 2";
     static const char *const circular = "c = x";
     assert_code("def f(): return x\nx = f()\n", DIAG_circular_name, &circular, 1);
-    assert_code("", DIAG_bad_export, &export, 1);
+    assert_code("", DIAG_not_a_kernel, &export, 1);
     assert_code("", DIAG_bad_export, &not_export, 1);
     assert_code(
         "import tilus\nclass K(tilus.Script):\n    def __call__(self, n):\n        pass\nk = K()\n",
@@ -618,7 +618,7 @@ static void test_exports_that_clash(void **state)
     static const char *const other[] = {"a = Kernel(5).compile(k=1, flag=False)",
                                         "a = Kernel(6).compile(k=2, flag=False)"};
     static const char *const open = "a = Kernel(5)";
-    assert_code(MATMUL, DIAG_bad_export, other, 2);
+    assert_code(MATMUL, DIAG_export_twice, other, 2);
     assert_code(MATMUL, DIAG_open_key, &open, 1);
 }
 

@@ -42,9 +42,7 @@ static bool add_specialisation(Eval *eval, Entry *entry, Object *object, Span at
 {
     if (entry->instance != NULL &&
         !instances_same(eval, entry->instance, object->as.specialisation->instance)) {
-        FAIL(eval, bad_export, at,
-             arena_printf(eval->arena, "'%s' is exported twice, for different kernels",
-                          entry->name));
+        FAIL(eval, export_twice, at, entry->name, "are different");
         if (entry->span.source != NULL)
             diag_note(eval->session->diags, entry->span, "it is exported here");
         return false;
@@ -75,9 +73,7 @@ static bool add_export(Eval *eval, EntryVec *entries, Name name, Object *object,
         return true;
     }
     if (!is_kernel(object)) {
-        FAIL(
-            eval, bad_export, at,
-            arena_printf(eval->arena, "'%s' is %s, not a kernel", name, object_repr(eval, object)));
+        FAIL(eval, not_a_kernel, at, name, object_repr(eval, object));
         return false;
     }
     Object *specialisation = specialise(eval, object, &(Arguments){.at = at});
@@ -209,9 +205,7 @@ static bool add_made(Program *program, const MadeVec *all, const Made *made, Ent
     Name name = made->name;
     if (name == NULL) name = own_name(program, all, made->object->as.specialisation->instance);
     if (name != NULL) return add_export(eval, entries, name, made->object, made->span);
-    FAIL(eval, bad_export, made->span,
-         "what is compiled here has no name to be exported under: bind it, or its kernel, to a "
-         "name of the file");
+    FAIL(eval, export_unnamed, made->span);
     return false;
 }
 
@@ -419,10 +413,7 @@ static bool check_pairs(Eval *eval, const Entry *entry, const Export *export, Pa
             const char *what = fault(export->specialisations[i], export->specialisations[j]);
             if (what == NULL) continue;
             Span at = entry->specialisations.data[i]->as.specialisation->at;
-            FAIL(eval, bad_export, at,
-                 arena_printf(eval->arena,
-                              "two kernels exported as '%s' %s: export them under different names",
-                              entry->name, what));
+            FAIL(eval, export_twice, at, entry->name, what);
             diag_note(eval->session->diags, entry->specialisations.data[j]->as.specialisation->at,
                       "the other one is made here");
             return false;
