@@ -252,8 +252,8 @@ struct Op {
     void *scratch;
 };
 
-/* An operand by the name that the op's row has for it: the compiler checks that there is such a name,
- * and whoever asks an op that has none meets an internal error. Tests refuse numbers in its place. */
+/* An operand by the name that the op's row has for it. That there is such a name is checked by the
+ * C compiler, that the op has it when it is asked (else: an internal error). */
 #define operand(op, name)       op_operand((op), OPERAND_##name)
 #define operand_given(op, name) op_operand_given((op), OPERAND_##name)       /* NULL: without it */
 #define operand_index(op, name) op_operand_index((op)->code, OPERAND_##name) /* in the row */
