@@ -252,8 +252,8 @@ struct Op {
     void *scratch;
 };
 
-/* An operand by the name that the op's row has for it. The name is checked here, and that the op
- * has such an operand when it is asked: there is no other way to ask for one of several. */
+/* An operand by the name that the op's row has for it. That there is such a name is checked by the
+ * C compiler, that the op has it when it is asked (else: an internal error). */
 #define operand(op, name)       op_operand((op), OPERAND_##name)
 #define operand_given(op, name) op_operand_given((op), OPERAND_##name)       /* NULL: without it */
 #define operand_index(op, name) op_operand_index((op)->code, OPERAND_##name) /* in the row */

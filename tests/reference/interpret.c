@@ -102,14 +102,14 @@ static void datum_assign(const Machine *machine, const Type *type, Datum *to, co
     to->view = from->view;
 }
 
-const Datum *datum_operand(const Op *op, int index)
+const Datum *operand_datum(const Op *op, int index)
 {
     return op->operands[index]->scratch;
 }
 
 int64_t integer(const Machine *machine, const Op *op, int index)
 {
-    return number_at(datum_operand(op, index), first_active(machine)).i;
+    return number_at(operand_datum(op, index), first_active(machine)).i;
 }
 
 Datum *result(Machine *machine, const Op *op)
@@ -184,7 +184,7 @@ static int64_t widest(const Op *op)
 {
     int64_t count = 1;
     for (int i = 0; i < op->operand_count; i++)
-        if (datum_operand(op, i)->count > count) count = datum_operand(op, i)->count;
+        if (operand_datum(op, i)->count > count) count = operand_datum(op, i)->count;
     return count;
 }
 
@@ -196,7 +196,7 @@ static bool run_elementwise(Machine *machine, const Op *op)
     for (int64_t i = 0; i < out->count; i++) {
         Number operands[3];
         for (int j = 0; j < op->operand_count && j < 3; j++)
-            operands[j] = number_at(datum_operand(op, j), i);
+            operands[j] = number_at(operand_datum(op, j), i);
         if (!compute_element(op, dtype, op->results[0].type->dtype, operands, &out->numbers[i]))
             return refuse(machine, op, "this op is not interpreted");
     }
@@ -216,11 +216,11 @@ static bool run_pointer(Machine *machine, const Op *op)
 {
     Datum *out = result(machine, op);
     int64_t size = dtype_memory_bits(op->operands[0]->type->dtype);
-    datum_copy(out, datum_operand(op, 0));
+    datum_copy(out, operand_datum(op, 0));
     out->count = widest(op);
     for (int64_t i = 0; i < out->count && op->code == OP_ptr_add; i++)
         out->numbers[i].i =
-            number_at(datum_operand(op, 0), i).i + number_at(datum_operand(op, 1), i).i * size;
+            number_at(operand_datum(op, 0), i).i + number_at(operand_datum(op, 1), i).i * size;
     return true;
 }
 
@@ -241,12 +241,12 @@ static bool run_assume(Machine *machine, const Op *op)
 {
     bool holds = true;
     for (int64_t i = 0; i < machine->threads && holds; i++) {
-        const int64_t value = number_at(datum_operand(op, 0), i).i, gap = op_int(op, ATTR_gap, 0);
+        const int64_t value = number_at(operand_datum(op, 0), i).i, gap = op_int(op, ATTR_gap, 0);
         if (!is_active(machine, i)) continue;
         holds = value % op_int(op, ATTR_multiple, 1) == 0 &&
                 value >= op_int(op, ATTR_low, INT64_MIN) &&
                 value <= op_int(op, ATTR_high, INT64_MAX) &&
-                (op->operand_count < 2 || value + gap <= number_at(datum_operand(op, 1), i).i);
+                (op->operand_count < 2 || value + gap <= number_at(operand_datum(op, 1), i).i);
     }
     return holds || break_promise(machine, op, "what is assumed does not hold");
 }
@@ -254,7 +254,7 @@ static bool run_assume(Machine *machine, const Op *op)
 static bool run_check(Machine *machine, const Op *op)
 {
     for (int64_t i = 0; i < machine->threads; i++)
-        if (is_active(machine, i) && !number_at(datum_operand(op, 0), i).i)
+        if (is_active(machine, i) && !number_at(operand_datum(op, 0), i).i)
             return refuse(machine, op, op_attr(op, ATTR_text)->text);
     return true;
 }
@@ -264,7 +264,7 @@ static bool run_check(Machine *machine, const Op *op)
 /* The threads that have rounds left; false: none has. */
 static bool begin_round(Machine *machine, const Op *op, Datum *variable, const bool *entered)
 {
-    const Datum *end = datum_operand(op, 1);
+    const Datum *end = operand_datum(op, 1);
     if (variable->count == 1 && end->count == 1) return variable->numbers[0].i < end->numbers[0].i;
     bool *threads = arena_new_array(machine->kernel->arena, bool, machine->threads), any = false;
     for (int64_t i = 0; i < machine->threads; i++) {
@@ -279,14 +279,14 @@ static bool run_for(Machine *machine, const Op *op)
 {
     const Region *region = op->regions[0];
     const bool *entered = machine->active;
-    const Datum *step = datum_operand(op, 2);
+    const Datum *step = operand_datum(op, 2);
     const int carried = op->operand_count - 3;
     Datum *variable = datum_of(machine, region->arguments[0]);
     for (int64_t i = 0; i < machine->threads; i++)
         if (is_active(machine, i) && number_at(step, i).i <= 0)
             return refuse(machine, op, "the step is not positive");
     move_values(machine, carried, op->operands + 3, region->arguments + 1);
-    datum_copy(variable, datum_operand(op, 0));
+    datum_copy(variable, operand_datum(op, 0));
     for (int64_t i = variable->count; i < step->count; i++)
         variable->numbers[i] = variable->numbers[0];
     if (step->count > variable->count) variable->count = step->count;
@@ -327,7 +327,7 @@ static bool run_while(Machine *machine, const Op *op)
 
 static bool run_if(Machine *machine, const Op *op)
 {
-    const Datum *condition = datum_operand(op, 0);
+    const Datum *condition = operand_datum(op, 0);
     const bool *entered = machine->active;
     for (int side = 0; side < 2; side++) {
         machine->active = entered;
@@ -344,7 +344,7 @@ static bool run_if(Machine *machine, const Op *op)
 static bool run_yield(Machine *machine, const Op *op)
 {
     int first = op->code == OP_condition;
-    machine->condition = first ? datum_operand(op, 0) : NULL;
+    machine->condition = first ? operand_datum(op, 0) : NULL;
     machine->yielded = op->operands + first;
     machine->yielded_count = op->operand_count - first;
     return true;
@@ -354,26 +354,26 @@ static bool run_var(Machine *machine, const Op *op)
 {
     Datum *out = result(machine, op);
     if (op->operand_count == 1)
-        datum_assign(machine, op->results[0].type, out, datum_operand(op, 0));
+        datum_assign(machine, op->results[0].type, out, operand_datum(op, 0));
     return true;
 }
 
 static bool run_copy(Machine *machine, const Op *op) /* var_get, convert, reshape */
 {
-    datum_copy(result(machine, op), datum_operand(op, 0));
+    datum_copy(result(machine, op), operand_datum(op, 0));
     return true;
 }
 
 static bool run_var_set(Machine *machine, const Op *op)
 {
     datum_assign(machine, op->operands[0]->type, datum_of(machine, op->operands[0]),
-                 datum_operand(op, 1));
+                 operand_datum(op, 1));
     return true;
 }
 
 static bool run_launch(Machine *machine, const Op *op)
 {
-    for (int dim = 0; dim < 3; dim++) machine->grid[dim] = datum_operand(op, dim)->numbers[0].i;
+    for (int dim = 0; dim < 3; dim++) machine->grid[dim] = operand_datum(op, dim)->numbers[0].i;
     int64_t *block = machine->block;
     machine->threads = (int)op_int(op, ATTR_warps, 1) * 32;
     for (block[2] = 0; block[2] < machine->grid[2]; block[2]++)
@@ -389,7 +389,7 @@ static bool run_launch(Machine *machine, const Op *op)
 static bool run_splat(Machine *machine, const Op *op)
 {
     Datum *out = result(machine, op);
-    const Number number = number_at(datum_operand(op, 0), first_active(machine));
+    const Number number = number_at(operand_datum(op, 0), first_active(machine));
     for (int64_t i = 0; i < out->count; i++) out->numbers[i] = number;
     return true;
 }
@@ -404,7 +404,7 @@ static bool run_choice(Machine *machine, const Op *op, Chooser *choose)
     Datum *out = result(machine, op);
     for (int64_t i = 0; i < out->count; i++, advance(type, place)) {
         choose(op, place, from);
-        out->numbers[i] = datum_operand(op, 0)->numbers[index_of(source, from)];
+        out->numbers[i] = operand_datum(op, 0)->numbers[index_of(source, from)];
     }
     return true;
 }
@@ -463,9 +463,9 @@ typedef struct Matrix {
 static Matrix matrix_of(const Op *op, int index)
 {
     const Type *type = op->operands[index]->type;
-    const SharedTile *shared = &datum_operand(op, index)->shared;
+    const SharedTile *shared = &operand_datum(op, index)->shared;
     if (type->kind != TYPE_SHARED)
-        return (Matrix){datum_operand(op, index)->numbers, {type->shape[1], 1}};
+        return (Matrix){operand_datum(op, index)->numbers, {type->shape[1], 1}};
     return (Matrix){&shared->memory[shared->start], {shared->strides[0], shared->strides[1]}};
 }
 
@@ -476,7 +476,7 @@ static Number dot_element(const Op *op, int64_t row, int64_t column)
     const Matrix left = matrix_of(op, 0), right = matrix_of(op, 1);
     const Number *x = left.numbers + row * left.strides[0],
                  *y = right.numbers + column * right.strides[1];
-    Number sum = datum_operand(op, 2)->numbers[row * c->shape[1] + column];
+    Number sum = operand_datum(op, 2)->numbers[row * c->shape[1] + column];
     for (int64_t p = 0; p < a->shape[1]; p++, x += left.strides[1], y += right.strides[0]) {
         if (dtype_is_float(c->dtype))
             sum.f += x->f * y->f;
@@ -511,12 +511,12 @@ static bool run_reduce(Machine *machine, const Op *op)
         if (!reduction_start(mode, type->dtype, &out->numbers[i]))
             return refuse(machine, op, "this mode is not interpreted");
     int64_t place[TYPE_RANK] = {0};
-    for (int64_t i = 0; i < datum_operand(op, 0)->count; i++, advance(source, place)) {
+    for (int64_t i = 0; i < operand_datum(op, 0)->count; i++, advance(source, place)) {
         int64_t to[TYPE_RANK];
         memcpy(to, place, sizeof to);
         for (int dim = 0; dims && dim < dims->count; dim++) to[dims->integers[dim]] = 0;
         Number *sum = &out->numbers[index_of(type, to)];
-        *sum = reduction_step(mode, type->dtype, *sum, datum_operand(op, 0)->numbers[i]);
+        *sum = reduction_step(mode, type->dtype, *sum, operand_datum(op, 0)->numbers[i]);
     }
     return true;
 }
@@ -528,7 +528,7 @@ static bool run_scan(Machine *machine, const Op *op)
     int64_t dim = op_int(op, ATTR_dim, 0), place[TYPE_RANK] = {0};
     bool exclusive = op_int(op, ATTR_exclusive, 0) != 0;
     Datum *out = result(machine, op);
-    const Number *in = datum_operand(op, 0)->numbers;
+    const Number *in = operand_datum(op, 0)->numbers;
     for (int64_t i = 0; i < out->count; i++, advance(type, place)) {
         int64_t before[TYPE_RANK];
         memcpy(before, place, sizeof before);
@@ -549,7 +549,7 @@ static bool run_scan(Machine *machine, const Op *op)
 static bool run_wait(Machine *machine, const Op *op)
 {
     for (int i = 0; i < op->result_count; i++)
-        datum_copy(datum_of(machine, &op->results[i]), datum_operand(op, i));
+        datum_copy(datum_of(machine, &op->results[i]), operand_datum(op, i));
     return true;
 }
 

@@ -47,7 +47,7 @@ bool refuse(const Machine *machine, const Op *op, const char *why);
 bool break_promise(Machine *machine, const Op *op, const char *why); /* false, too */
 Datum *datum_of(Machine *machine, Value *value);
 Datum *result(Machine *machine, const Op *op);
-const Datum *datum_operand(const Op *op, int index);
+const Datum *operand_datum(const Op *op, int index);
 void datum_copy(Datum *to, const Datum *from);
 /* The number that a thread has. */
 Number number_at(const Datum *datum, int64_t thread);

@@ -11,7 +11,7 @@
 bool run_view(Machine *machine, const Op *op)
 {
     Datum *out = result(machine, op);
-    const Datum *pointer = datum_operand(op, 0);
+    const Datum *pointer = operand_datum(op, 0);
     int rank = op->results[0].type->rank;
     datum_copy(out, pointer);
     out->view = (View){.buffer = pointer->buffer, .outside = own_number(op)};
@@ -25,9 +25,9 @@ bool run_view(Machine *machine, const Op *op)
 /* False: outside the argument's memory. */
 static bool find_spot(Machine *machine, const Op *op, int64_t element, int64_t thread, Spot *out)
 {
-    const View *view = &datum_operand(op, 0)->view;
+    const View *view = &operand_datum(op, 0)->view;
     const int size = dtype_memory_bits(op->operands[0]->type->dtype);
-    const int64_t bit = number_at(datum_operand(op, 0), thread).i + element * size;
+    const int64_t bit = number_at(operand_datum(op, 0), thread).i + element * size;
     if (!view->buffer || bit < 0 || bit + size > view->buffer->size * 8)
         return refuse(machine, op, "an access outside the argument's memory");
     *out = (Spot){view->buffer->bytes + bit / 8, (int)(bit % 8)};
@@ -70,7 +70,7 @@ static Access find_element(Machine *machine, const Op *op, int first_offset, con
                            const int64_t *place)
 {
     const Type *type = op->operands[0]->type;
-    const View *view = &datum_operand(op, 0)->view;
+    const View *view = &operand_datum(op, 0)->view;
     const Attr *dims = op_attr(op, ATTR_dims);
     int64_t coordinate[TYPE_RANK], at = 0;
     Access access = {0};
@@ -92,7 +92,7 @@ static Access find_element(Machine *machine, const Op *op, int first_offset, con
 
 static Number read_access(const Op *op, const Access *access, DType dtype)
 {
-    if (access->is_outside) return datum_operand(op, 0)->view.outside;
+    if (access->is_outside) return operand_datum(op, 0)->view.outside;
     return read_spot(access->place, dtype);
 }
 
@@ -113,7 +113,7 @@ bool run_store(Machine *machine, const Op *op)
 {
     const Type *tile = op->operands[1]->type;
     int64_t place[TYPE_RANK] = {0};
-    const Datum *from = datum_operand(op, 1);
+    const Datum *from = operand_datum(op, 1);
     for (int64_t i = 0; i < from->count; i++, advance(tile, place)) {
         Access access = find_element(machine, op, 2, tile, place);
         if (access.wrong) return false;
@@ -182,7 +182,7 @@ bool run_shared_view(Machine *machine, const Op *op)
 {
     const Type *source = op->operands[0]->type, *type = op->results[0].type;
     const Attr *dims = op_attr(op, ATTR_dims);
-    const SharedTile *from = &datum_operand(op, 0)->shared;
+    const SharedTile *from = &operand_datum(op, 0)->shared;
     SharedTile *out = &result(machine, op)->shared;
     *out = (SharedTile){.memory = from->memory, .start = from->start};
     for (int i = 0; i < source->rank; i++) {
@@ -210,7 +210,7 @@ bool run_shared_load(Machine *machine, const Op *op)
     int64_t place[TYPE_RANK] = {0};
     Datum *out = result(machine, op);
     for (int64_t i = 0; i < out->count; i++, advance(type, place))
-        out->numbers[i] = *find_shared(&datum_operand(op, 0)->shared, type, place);
+        out->numbers[i] = *find_shared(&operand_datum(op, 0)->shared, type, place);
     return true;
 }
 
@@ -219,8 +219,8 @@ bool run_shared_store(Machine *machine, const Op *op)
     const Type *type = op->operands[1]->type;
     int64_t place[TYPE_RANK] = {0};
     (void)machine;
-    for (int64_t i = 0; i < datum_operand(op, 1)->count; i++, advance(type, place))
-        *find_shared(&datum_operand(op, 0)->shared, type, place) = datum_operand(op, 1)->numbers[i];
+    for (int64_t i = 0; i < operand_datum(op, 1)->count; i++, advance(type, place))
+        *find_shared(&operand_datum(op, 0)->shared, type, place) = operand_datum(op, 1)->numbers[i];
     return true;
 }
 
@@ -231,7 +231,7 @@ bool run_shared_reshape(Machine *machine, const Op *op)
     int64_t stride = 1;
     if (dtype_memory_bits(type->dtype) != dtype_memory_bits(op->operands[0]->type->dtype))
         return refuse(machine, op, "only elements of one size are interpreted");
-    *out = datum_operand(op, 0)->shared;
+    *out = operand_datum(op, 0)->shared;
     for (int dim = type->rank - 1; dim >= 0; dim--) {
         out->strides[dim] = stride;
         stride *= type->shape[dim];
@@ -244,7 +244,7 @@ bool run_shared_reshape(Machine *machine, const Op *op)
 Element find_place(Machine *machine, const Op *op, const int64_t *place, int64_t thread)
 {
     const Type *memory = op->operands[0]->type;
-    const View *view = &datum_operand(op, 0)->view;
+    const View *view = &operand_datum(op, 0)->view;
     Element element = {0};
     int64_t at = 0;
     for (int d = 0; d < memory->rank; d++) {
@@ -253,9 +253,9 @@ Element find_place(Machine *machine, const Op *op, const int64_t *place, int64_t
         if (memory->kind == TYPE_VIEW) at += place[d] * view->strides[d];
     }
     if (memory->kind == TYPE_SHARED)
-        element.number = find_shared(&datum_operand(op, 0)->shared, memory, place);
+        element.number = find_shared(&operand_datum(op, 0)->shared, memory, place);
     else if (memory->kind == TYPE_TILE)
-        element.number = &datum_operand(op, 0)->numbers[index_of(memory, place)];
+        element.number = &operand_datum(op, 0)->numbers[index_of(memory, place)];
     else
         element.wrong = !find_spot(machine, op, at, thread, &element.place);
     return element;
@@ -263,7 +263,7 @@ Element find_place(Machine *machine, const Op *op, const int64_t *place, int64_t
 
 Number element_read(const Op *op, const Element *element, DType dtype)
 {
-    const View *view = &datum_operand(op, 0)->view;
+    const View *view = &operand_datum(op, 0)->view;
     if (element->number) return *element->number;
     if (element->is_outside && op->operands[0]->type->kind == TYPE_VIEW) return view->outside;
     return read_spot(element->place, dtype);
@@ -281,10 +281,10 @@ void element_write(const Element *element, DType dtype, Number number)
 static Element scattered_element(Machine *machine, const Op *op, int first, int64_t i)
 {
     int64_t place[TYPE_RANK];
-    if (op_int(op, ATTR_masked, 0) && !datum_operand(op, op->operand_count - 1)->numbers[i].i)
+    if (op_int(op, ATTR_masked, 0) && !operand_datum(op, op->operand_count - 1)->numbers[i].i)
         return (Element){0};
     for (int d = 0; d < op->operands[0]->type->rank; d++) {
-        const Datum *index = datum_operand(op, first + d);
+        const Datum *index = operand_datum(op, first + d);
         const bool is_tile = op->operands[first + d]->type->kind == TYPE_TILE;
         place[d] = is_tile ? index->numbers[i].i : integer(machine, op, first + d);
     }
@@ -304,7 +304,7 @@ bool run_gather(Machine *machine, const Op *op)
 
 bool run_put(Machine *machine, const Op *op)
 {
-    const Datum *from = datum_operand(op, 1);
+    const Datum *from = operand_datum(op, 1);
     for (int64_t i = 0; i < from->count; i++) {
         Element element = scattered_element(machine, op, 2, i);
         if (element.wrong) return false;
@@ -337,14 +337,14 @@ bool run_atomic(Machine *machine, const Op *op)
     Datum *out = result(machine, op);
     for (int64_t i = 0; i < out->count; i++) {
         Element element = scattered_element(machine, op, 2 + compares, i);
-        const Number value = datum_operand(op, 1)->numbers[i];
+        const Number value = operand_datum(op, 1)->numbers[i];
         Number now;
         if (element.wrong) return false;
         out->numbers[i] = (Number){0};
         if (!element.number && !element.place.bytes) continue;
         const Number old = out->numbers[i] = element_read(op, &element, dtype);
         if (!atomic_result(mode, dtype, old, value,
-                           compares ? datum_operand(op, 2)->numbers[i] : (Number){0}, &now))
+                           compares ? operand_datum(op, 2)->numbers[i] : (Number){0}, &now))
             return refuse(machine, op, "this mode is not interpreted");
         element_write(&element, dtype, now);
     }
@@ -359,7 +359,7 @@ static bool copy_now(Machine *machine, const Op *op, int first)
     for (int64_t i = 0; i < count; i++, advance(tile, place)) {
         Access access = find_element(machine, op, first, tile, place);
         if (access.wrong) return false;
-        *find_shared(&datum_operand(op, 1)->shared, tile, place) =
+        *find_shared(&operand_datum(op, 1)->shared, tile, place) =
             read_access(op, &access, tile->dtype);
     }
     return true;
@@ -386,7 +386,7 @@ bool run_tensor_store(Machine *machine, const Op *op)
         if (access.wrong) return false;
         if (!access.is_outside)
             write_spot(access.place, tile->dtype,
-                       *find_shared(&datum_operand(op, 1)->shared, tile, place));
+                       *find_shared(&operand_datum(op, 1)->shared, tile, place));
     }
     return true;
 }

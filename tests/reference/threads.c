@@ -48,7 +48,7 @@ bool run_vote(Machine *machine, const Op *op)
         uint32_t bits = 0;
         for (int64_t lane = 0; lane < WARP; lane++) {
             const int64_t other = i / WARP * WARP + lane;
-            if (is_active(machine, other) && number_at(datum_operand(op, 0), other).i)
+            if (is_active(machine, other) && number_at(operand_datum(op, 0), other).i)
                 bits |= UINT32_C(1) << lane;
         }
         out->numbers[i].i = dtype_wrap(op->results[0].type->dtype, bits);
@@ -62,13 +62,13 @@ bool run_shuffle(Machine *machine, const Op *op)
     Datum *out = result(machine, op);
     out->count = machine->threads;
     for (int64_t i = 0; i < out->count; i++) {
-        const int64_t by = number_at(datum_operand(op, 1), i).i, lane = i % WARP;
+        const int64_t by = number_at(operand_datum(op, 1), i).i, lane = i % WARP;
         const int64_t from = strcmp(mode, "up") == 0     ? lane - by
                              : strcmp(mode, "down") == 0 ? lane + by
                              : strcmp(mode, "xor") == 0  ? (lane ^ by)
                                                          : (by & (WARP - 1));
         const int64_t other = from >= 0 && from < WARP ? i - lane + from : i;
-        out->numbers[i] = number_at(datum_operand(op, 0), other);
+        out->numbers[i] = number_at(operand_datum(op, 0), other);
     }
     return true;
 }
@@ -90,13 +90,13 @@ static Element thread_element(Machine *machine, const Op *op, int first, int64_t
     const Type *memory = op->operands[0]->type;
     int64_t place[TYPE_RANK];
     for (int d = 0; d < memory->rank; d++)
-        place[d] = number_at(datum_operand(op, first + d), thread).i;
+        place[d] = number_at(operand_datum(op, first + d), thread).i;
     if (memory->kind != TYPE_LOCAL) return find_place(machine, op, place, thread);
     for (int d = 0; d < memory->rank; d++)
         if (place[d] < 0 || place[d] >= memory->shape[d])
             return (Element){.wrong = !refuse(machine, op, "an index outside the array")};
     const int64_t at = index_of(memory, place) * machine->threads + thread;
-    return (Element){.number = &datum_operand(op, 0)->numbers[at]};
+    return (Element){.number = &operand_datum(op, 0)->numbers[at]};
 }
 
 /* Whether all threads name one place with one value: then it is done once if the op says so. */
@@ -104,9 +104,9 @@ static bool is_uniform(const Op *op)
 {
     if (op->operands[0]->type->kind == TYPE_LOCAL) return false;
     for (int i = 0; i < op->operand_count; i++)
-        if (op->operands[i]->type->kind == TYPE_SCALAR && datum_operand(op, i)->count > 1)
+        if (op->operands[i]->type->kind == TYPE_SCALAR && operand_datum(op, i)->count > 1)
             return false;
-    return op->operands[0]->type->kind != TYPE_VIEW || datum_operand(op, 0)->count == 1;
+    return op->operands[0]->type->kind != TYPE_VIEW || operand_datum(op, 0)->count == 1;
 }
 
 bool run_element_load(Machine *machine, const Op *op)
@@ -131,7 +131,7 @@ bool run_element_store(Machine *machine, const Op *op)
         if (!is_active(machine, i)) continue;
         Element element = thread_element(machine, op, 2, i);
         if (element.wrong) return false;
-        element_write(&element, op->operands[0]->type->dtype, number_at(datum_operand(op, 1), i));
+        element_write(&element, op->operands[0]->type->dtype, number_at(operand_datum(op, 1), i));
         if (once) break;
     }
     return true;
@@ -152,8 +152,8 @@ bool run_element_atomic(Machine *machine, const Op *op)
         *old = (Number){0};
         if (element.number || element.place.bytes) {
             *old = element_read(op, &element, dtype);
-            if (!atomic_result(mode, dtype, *old, number_at(datum_operand(op, 1), i),
-                               number_at(datum_operand(op, 2), i), &now))
+            if (!atomic_result(mode, dtype, *old, number_at(operand_datum(op, 1), i),
+                               number_at(operand_datum(op, 2), i), &now))
                 return refuse(machine, op, "this mode is not interpreted");
             element_write(&element, dtype, now);
         }
