@@ -16,7 +16,7 @@
  * A group is committed whether anything was copied or not, so that the count of those under way
  * always says the same. The barrier that shows what was copied to the other threads also says that
  * they have done with round k - 1: sync places one. */
-#include "passes/pipeline/multi_buffer.h"
+#include "passes/pipeline/plan.h"
 
 #include "passes/analysis/access.h"
 #include "passes/analysis/loop.h"
@@ -559,6 +559,41 @@ static void build_pipeline(Pipeline *pipeline)
     if (pipeline->open) ring_leave_open(pipeline);
 }
 
+static bool has_product(const Region *body)
+{
+    for (const Op *op = body->first; op; op = op->next)
+        if (op->code == OP_dot) return true;
+    return false;
+}
+
+/* Several products, or one and other work with tiles: true if they are done by a plan. */
+static bool build_by_plan(Pipeline *pipeline)
+{
+    const Target *target = pipeline->pass->target;
+    Plan plan;
+    if (!target_has(target, HAS_TMA) || !target_has(target, HAS_WGMMA) ||
+        !has_product(pipeline->loop->regions[0]))
+        return false;
+    const char *fault = plan_make(&plan, pipeline);
+    if (fault) {
+        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
+                      "a loop of products and other work that is not planned: %s", fault);
+        *pipeline = (Pipeline){.pass = pipeline->pass,
+                               .loop = pipeline->loop,
+                               .stages = pipeline->stages,
+                               .ahead = pipeline->ahead,
+                               .rings = pipeline->rings,
+                               .uses = pipeline->uses};
+        return false;
+    }
+    kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
+                  plan.count > 1 ? "a loop by plan: products that need another's are done a round "
+                                   "later, beside that of the next"
+                                 : "a loop by plan: each round by itself");
+    split_by_plan(pipeline, &plan);
+    return true;
+}
+
 /* With slots enough, the tensor core need not be waited for in the round that it starts in: the
  * slot that it reads is filled again a round later. Registers that it reads could not be. */
 static void build_loop(Pipeline *pipeline)
@@ -569,6 +604,7 @@ static void build_loop(Pipeline *pipeline)
     const bool may_stay_open =
         dot && wgmma_fits(pipeline->pass->kernel, pipeline->pass->target, dot);
     pipeline->ahead = pipeline->stages - 1;
+    if (!any && build_by_plan(pipeline)) return;
     if (may_stay_open && pipeline->stages >= (splits ? SLOTS_ENOUGH_SPLIT : SLOTS_ENOUGH)) {
         pipeline->open = dot;
         pipeline->ahead--;

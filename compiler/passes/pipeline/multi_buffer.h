@@ -13,7 +13,15 @@ typedef struct Ring {
     bool is_shared; /* the tile is used outside of the loop, too */
     bool is_plain;  /* of those that the tensor unit copies: threads read along its rows */
     int half; /* of two blocks that need the same, each copies half along this dimension; -1 */
+    int channel; /* of a loop that is planned: its index */
 } Ring;
+
+/* Rings that the same products read, which have barriers of their own in a loop that is planned. */
+typedef struct Channel {
+    Value *barriers;
+    int64_t bytes; /* of a slot of each */
+    int stage;     /* of the products */
+} Channel;
 
 typedef struct Pass {
     Kernel *kernel;
@@ -34,6 +42,7 @@ typedef struct Pipeline {
     Value *rank, *paired; /* of pairs: which block it is; whether the two need the same */
     Op *open; /* a dot that is left under way till the next round; NULL: there is none */
     VEC(Ring) rings;
+    VEC(Channel) channels;
     OpVec uses; /* of shared tiles in the launch, in order */
 } Pipeline;
 
@@ -89,6 +98,14 @@ void ring_lay_out(const Pipeline *pipeline, Ring *ring);
 bool can_split(Pipeline *pipeline, const Op *dot);
 /* Lets them do it. */
 void split(Pipeline *pipeline);
+/* The same for a loop with a plan: NULL, or why they may not. */
+const char *fault_of_split(Pipeline *pipeline);
+/* Whether the producers have registers to give away, where a thread needs so many; how many the
+ * others have then. */
+void lend_registers(Pipeline *pipeline, int64_t needed);
+int64_t registers_left(const Pipeline *pipeline);
+struct Plan;
+void split_by_plan(Pipeline *pipeline, const struct Plan *plan);
 /* The barriers of the rings' slots, made where the builder is. */
 Value *ring_make_barriers(const Pipeline *pipeline, Builder *builder);
 /* The parity of a slot's next lap, which changes after the last slot. */

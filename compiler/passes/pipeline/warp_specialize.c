@@ -12,7 +12,7 @@
  *
  * No thread waits for all others, and copies are ahead as far as there are slots. The producers
  * begin at once: so what they read must not be written before the loop. */
-#include "passes/pipeline/multi_buffer.h"
+#include "passes/pipeline/plan.h"
 
 #include "passes/layout/matrix.h"
 #include "passes/analysis/loop.h"
@@ -58,13 +58,15 @@ static bool are_known(const Pipeline *pipeline)
     return true;
 }
 
-/* What comes before the loop writes nothing that it may copy. */
-static bool starts_freely(const Pipeline *pipeline)
+/* What comes before the loop writes nothing that it may copy; `copies`: there may be copies to
+ * shared memory. */
+static bool starts_freely(const Pipeline *pipeline, bool copies)
 {
     for (const Op *op = pipeline->loop->previous; op; op = op->previous) {
         const bool writes = (op_info(op->code)->traits & WRITES) != 0;
         if (op->region_count || (writes && op->code != OP_shared_alloc && op->code != OP_assume &&
-                                 op->code != OP_shared_store && op->code != OP_anchor))
+                                 op->code != OP_shared_store && op->code != OP_anchor &&
+                                 !(copies && op->code == OP_copy)))
             return false;
     }
     return true;
@@ -138,6 +140,16 @@ static bool must_lend(const Pipeline *pipeline, const Op *dot)
     return pipeline->by_tensor && is_alone(pipeline) && consumers % GROUP == 0 &&
            consumers + GROUP <= MOST_THREADS &&
            registers_of(pipeline, dot) > registers_for(pipeline, consumers + WARP);
+}
+
+enum { PRODUCERS_KEEP = 24, MOST_REGISTERS = 240 };
+
+/* Of each consumer, once producers have given theirs away. */
+static int64_t registers_lent(const Pipeline *pipeline)
+{
+    enum { UNIT = 8 };
+    const int64_t left = pipeline->pass->target->registers - GROUP * PRODUCERS_KEEP;
+    return at_most(left / consumers_of(pipeline) / UNIT * UNIT, MOST_REGISTERS);
 }
 
 /* One, or as few as have not more than COPIES a round to begin each. */
@@ -298,17 +310,17 @@ static bool is_persistent(Pipeline *pipeline)
 
 /* No tile is used outside of the loop, and what is copied is not written before. Groups of threads
  * that the author makes behind the loop are parts of the consumers. */
-static bool is_free(const Pipeline *pipeline)
+static bool is_free(const Pipeline *pipeline, bool copies)
 {
     for (size_t i = 0; i < pipeline->rings.count; i++)
         if (pipeline->rings.data[i].is_shared) return false;
-    return starts_freely(pipeline);
+    return starts_freely(pipeline, copies);
 }
 
 bool can_fill(const Pipeline *pipeline)
 {
     return pipeline->by_tensor && pipeline->loop->parent == pipeline->pass->launch &&
-           is_free(pipeline);
+           is_free(pipeline, false);
 }
 
 bool can_split(Pipeline *pipeline, const Op *dot)
@@ -317,13 +329,43 @@ bool can_split(Pipeline *pipeline, const Op *dot)
     if (pipeline->loop->parent != pipeline->pass->launch ||
         !(pipeline->by_tensor ? costs_nothing(pipeline, dot) : is_alone(pipeline)))
         return false;
-    if (!is_free(pipeline) || consumers_of(pipeline) + producers_of(pipeline) > MOST_THREADS ||
-        !are_known(pipeline))
+    if (!is_free(pipeline, false) ||
+        consumers_of(pipeline) + producers_of(pipeline) > MOST_THREADS || !are_known(pipeline))
         return false;
     pipeline->lends = must_lend(pipeline, dot);
     pipeline->persistent = is_persistent(pipeline);
     pairs_find(pipeline, dot);
     return true;
+}
+
+/* ---- of a loop with a plan ---- */
+
+const char *fault_of_split(Pipeline *pipeline)
+{
+    pipeline->by_tensor = are_by_tensor(pipeline);
+    if (pipeline->loop->parent != pipeline->pass->launch) return "it is in a loop or a branch";
+    if (!pipeline->by_tensor) return "the tensor unit cannot make its copies";
+    if (!is_free(pipeline, true))
+        return "what is copied may be written before it, or is used outside of it";
+    if (consumers_of(pipeline) % GROUP || consumers_of(pipeline) + WARP > MOST_THREADS)
+        return "a block has no warp to spare, or no whole warpgroups";
+    return are_known(pipeline) ? NULL : "where it copies from is not known to all threads";
+}
+
+void lend_registers(Pipeline *pipeline, int64_t needed)
+{
+    const int consumers = consumers_of(pipeline);
+    pipeline->lends = is_alone(pipeline) && consumers + GROUP <= MOST_THREADS &&
+                      needed > registers_for(pipeline, consumers + WARP);
+}
+
+int64_t registers_left(const Pipeline *pipeline)
+{
+    enum { MOST = 255 };
+    const int consumers = consumers_of(pipeline);
+    return pipeline->lends
+               ? registers_lent(pipeline)
+               : at_most(registers_for(pipeline, consumers + producers_of(pipeline)), MOST);
 }
 
 /* ---- the groups ---- */
@@ -337,7 +379,7 @@ static Region *build_group(Builder *builder, int begin, int count)
     return build_branch(builder, &test->results[0])->regions[0];
 }
 
-Value *ring_make_barriers(const Pipeline *pipeline, Builder *builder)
+static Value *make_barriers(const Pipeline *pipeline, Builder *builder)
 {
     const int64_t shape[2] = {2, pipeline->stages};
     const Type *type = type_shared(pipeline->pass->kernel->types, DTYPE_i64, 2, shape, NULL);
@@ -345,6 +387,12 @@ Value *ring_make_barriers(const Pipeline *pipeline, Builder *builder)
     Op *init = build_op(builder, OP_slot_init, 1, &barriers, 0, NULL);
     op_set_int(init, ATTR_count, producers_of(pipeline));
     op_set_int(init, ATTR_warps, consumers_of(pipeline) / WARP * (pipeline->pairs ? 2 : 1));
+    return barriers;
+}
+
+Value *ring_make_barriers(const Pipeline *pipeline, Builder *builder)
+{
+    Value *barriers = make_barriers(pipeline, builder);
     if (pipeline->pairs)
         pairs_meet(builder);
     else
@@ -471,6 +519,36 @@ static void wait_for_other(const Pipeline *pipeline, Op *turns, Value *barriers)
     build_op(&inside, OP_yield, 2, next, 0, NULL);
 }
 
+/* Channel after channel: who reads one may wait for it while the next is filled. */
+static void copy_channels(const Pipeline *pipeline, Builder *builder, Value *slot, Value *parity,
+                          Map *map)
+{
+    for (size_t c = 0; c < pipeline->channels.count; c++) {
+        const Channel *channel = &pipeline->channels.data[c];
+        Value *filled[2] = {channel->barriers, slot};
+        build_op(builder, OP_slot_claim, 3, (Value *[]){channel->barriers, slot, parity}, 0, NULL);
+        op_set_int(build_op(builder, OP_slot_fill, 2, filled, 0, NULL), ATTR_bytes, channel->bytes);
+        for (size_t r = 0; r < pipeline->rings.count; r++)
+            if (pipeline->rings.data[r].channel == (int)c)
+                copy_ring(pipeline, builder, &pipeline->rings.data[r], filled,
+                          pipeline->pass->launch, map);
+    }
+}
+
+static void copy_round(const Pipeline *pipeline, Builder *builder, Value *barriers, Value *slot,
+                       Value *parity, Map *map)
+{
+    Value *filled[2] = {barriers, slot};
+    if (!barriers) {
+        copy_channels(pipeline, builder, slot, parity, map);
+        return;
+    }
+    build_op(builder, OP_slot_claim, 3, (Value *[]){barriers, slot, parity}, 0, NULL);
+    (pipeline->by_tensor ? ring_copy_by_tensor : copy_by_threads)(pipeline, builder, filled,
+                                                                  pipeline->pass->launch, map);
+}
+
+/* Without `barriers` each channel has its own. */
 static void build_producers(const Pipeline *pipeline, Region *region, Value *barriers)
 {
     const Op *loop = pipeline->loop;
@@ -484,10 +562,7 @@ static void build_producers(const Pipeline *pipeline, Region *region, Value *bar
     Value *slot = body->arguments[1], *parity = body->arguments[2], *is_last;
     map_set(pipeline->pass->arena, &map, loop->regions[0]->arguments[0], body->arguments[0]);
     Builder inside = builder_at_end(body, loop->span);
-    build_op(&inside, OP_slot_claim, 3, (Value *[]){barriers, slot, parity}, 0, NULL);
-    Value *filled[2] = {barriers, slot};
-    (pipeline->by_tensor ? ring_copy_by_tensor : copy_by_threads)(pipeline, &inside, filled,
-                                                                  pipeline->pass->launch, &map);
+    copy_round(pipeline, &inside, barriers, slot, parity, &map);
     Value *next[2] = {ring_next(pipeline, &inside, slot, &is_last), NULL};
     next[1] = ring_next_parity(&inside, parity, is_last);
     build_op(&inside, OP_yield, 2, next, 0, NULL);
@@ -619,8 +694,6 @@ static void set_registers(Region *group, const char *mode, int64_t count)
     op_set_text(op, ATTR_mode, intern_text(builder.kernel->session->names, mode));
 }
 
-enum { PRODUCERS_KEEP = 24, MOST_REGISTERS = 240 };
-
 /* The producers' group, inside of the warpgroup that gives its registers away, if one does. */
 static Region *build_producers_group(const Pipeline *pipeline, Builder *builder)
 {
@@ -634,12 +707,8 @@ static Region *build_producers_group(const Pipeline *pipeline, Builder *builder)
 
 static Region *build_consumers_group(const Pipeline *pipeline, Builder *builder)
 {
-    enum { UNIT = 8 };
-    const int consumers = consumers_of(pipeline);
-    Region *group = build_group(builder, 0, consumers);
-    const int64_t left = pipeline->pass->target->registers - GROUP * PRODUCERS_KEEP;
-    if (pipeline->lends)
-        set_registers(group, "inc", at_most(left / consumers / UNIT * UNIT, MOST_REGISTERS));
+    Region *group = build_group(builder, 0, consumers_of(pipeline));
+    if (pipeline->lends) set_registers(group, "inc", registers_lent(pipeline));
     return group;
 }
 
@@ -659,32 +728,65 @@ static void build_groups(bool consumers_first, const Pipeline *pipeline, Builder
     }
 }
 
+static void move_to(const Region *group, Op *first)
+{
+    for (Op *op = first, *next; op; op = next) {
+        next = op->next;
+        op_move_before(op, group->last);
+    }
+}
+
+static void make_all_slots(Pipeline *pipeline, Builder *builder)
+{
+    for (size_t i = 0; i < pipeline->rings.count; i++) {
+        Ring *ring = &pipeline->rings.data[i];
+        ring_make_slots(pipeline, builder, ring);
+        op_set_int(ring->slots->op, ATTR_ring, 1);
+    }
+    builder->span = pipeline->loop->span;
+}
+
+static void set_warps(const Pipeline *pipeline, int threads)
+{
+    op_set_int(pipeline->pass->launch->parent, ATTR_warps, (threads + WARP - 1) / WARP);
+}
+
+void split_by_plan(Pipeline *pipeline, const Plan *plan)
+{
+    Op *first = pipeline->pass->launch->first;
+    const int more = pipeline->lends ? GROUP : producers_of(pipeline);
+    const int threads = consumers_of(pipeline) + more;
+    Builder builder = builder_before(first);
+    Region *copying, *computing;
+    make_all_slots(pipeline, &builder);
+    for (size_t c = 0; c < pipeline->channels.count; c++)
+        pipeline->channels.data[c].barriers = make_barriers(pipeline, &builder);
+    build_op(&builder, OP_barrier, 0, NULL, 0, NULL);
+    build_groups(is_room_beside(pipeline), pipeline, &builder, &copying, &computing);
+    build_producers(pipeline, copying, NULL);
+    move_to(computing, first);
+    plan_build(plan);
+    set_warps(pipeline, threads);
+}
+
 void split(Pipeline *pipeline)
 {
     Region *launch = pipeline->pass->launch;
-    Op *first = launch->first, *next;
+    Op *first = launch->first;
     const int more = pipeline->lends ? GROUP : producers_of(pipeline);
     const int threads = consumers_of(pipeline) + more;
     const bool consumers_first = pipeline->persistent || is_room_beside(pipeline);
     Builder builder = builder_before(first);
-    for (size_t i = 0; i < pipeline->rings.count; i++) {
-        Ring *ring = &pipeline->rings.data[i];
-        ring_make_slots(pipeline, &builder, ring);
-        op_set_int(ring->slots->op, ATTR_ring, 1);
-    }
-    builder.span = pipeline->loop->span;
+    make_all_slots(pipeline, &builder);
     if (pipeline->pairs) pairs_begin(pipeline, &builder);
     Value *barriers = ring_make_barriers(pipeline, &builder);
     Region *copying, *computing;
     build_groups(consumers_first, pipeline, &builder, &copying, &computing);
     build_producers(pipeline, copying, barriers);
     const Turn turn = begin_turn(pipeline, computing, 0);
-    for (Op *op = first; op; op = next) {
-        next = op->next;
-        op_move_before(op, turn.region->last);
-    }
+    move_to(turn.region, first);
     build_consumers(pipeline, &turn, barriers);
     if (pipeline->persistent) op_set_int(launch->parent, ATTR_persistent, 1);
     if (pipeline->pairs) op_set_ints(launch->parent, ATTR_cluster, 3, (int64_t[]){2, 1, 1});
-    op_set_int(launch->parent, ATTR_warps, (threads + WARP - 1) / WARP);
+    set_warps(pipeline, threads);
 }
