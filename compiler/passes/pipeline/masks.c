@@ -21,6 +21,7 @@ typedef struct Masks {
     Kernel *kernel;
     FactTable *facts;
     OpVec compares, loops;
+    Map done; /* comparisons that a loop was split by, in both of its parts */
 } Masks;
 
 /* ---- what is known of a mask ---- */
@@ -256,10 +257,11 @@ static bool split_by(Masks *masks, Op *loop, Op *compare, int depth)
         (!find_verdict(&finder, compare, true, &verdict) &&
          !find_verdict(&finder, compare, false, &verdict)))
         return false;
+    map_set(masks->kernel->arena, &masks->done, compare, compare);
     Op *second = build_second(&finder, find_middle(&finder, &verdict, step), &map);
-    Value *mask = &compare->results[0];
-    if (verdict.slope > 0) mask = map_get(&map, mask);
-    decide(masks->kernel, mask, verdict.holds);
+    Value *mask = &compare->results[0], *other = map_get(&map, mask);
+    map_set(masks->kernel->arena, &masks->done, other->op, compare);
+    decide(masks->kernel, verdict.slope > 0 ? other : mask, verdict.holds);
     kernel_remark(masks->kernel, compare->span,
                   "rounds in which this is the same for all elements are a loop of their own");
     if (depth + 1 < DEPTH) {
@@ -272,7 +274,7 @@ static bool split_by(Masks *masks, Op *loop, Op *compare, int depth)
 static void split_loop(Masks *masks, Op *loop, int depth)
 {
     for (Op *op = loop->regions[0]->first; op; op = op->next)
-        if (is_mask(op) && op->results[0].use_count > 0 && split_by(masks, loop, op, depth)) return;
+        if (is_mask(op) && !map_has(&masks->done, op) && split_by(masks, loop, op, depth)) return;
 }
 
 /* Copies that a loop has under way are counted by its rounds. */
@@ -302,6 +304,7 @@ bool pass_masks(Kernel *kernel, const Target *target)
     for (size_t i = 0; i < masks.compares.count; i++) fold_mask(&masks, masks.compares.data[i]);
     kernel_drop_dead(kernel);
     for (size_t i = 0; i < masks.loops.count; i++) split_loop(&masks, masks.loops.data[i], 0);
+    kernel_drop_dead(kernel);
     facts_free(masks.facts);
     return true;
 }

@@ -12,7 +12,7 @@ typedef struct Ring {
     Value *slots;   /* the ring */
     bool is_shared; /* the tile is used outside of the loop, too */
     bool is_plain;  /* of those that the tensor unit copies: threads read along its rows */
-    int half; /* of two blocks that need the same, each copies half along this dimension; -1 */
+    int half;    /* of two blocks that need the same, each copies half along this dimension; -1 */
     int channel; /* of a loop that is planned: its index */
 } Ring;
 
@@ -43,7 +43,11 @@ typedef struct Pipeline {
     Op *open; /* a dot that is left under way till the next round; NULL: there is none */
     VEC(Ring) rings;
     VEC(Channel) channels;
-    OpVec uses; /* of shared tiles in the launch, in order */
+    VEC(Ring)
+    once;            /* tiles that are copied before the loop, which producers do, too: rings of one
+                      */
+    Value *barriers; /* of those */
+    OpVec uses;      /* of shared tiles in the launch, in order */
 } Pipeline;
 
 /* What the rounds carry: the slot that is read, the one that was read in the round before, and
@@ -98,6 +102,8 @@ void ring_lay_out(const Pipeline *pipeline, Ring *ring);
 bool can_split(Pipeline *pipeline, const Op *dot);
 /* Lets them do it. */
 void split(Pipeline *pipeline);
+/* Whether producers can copy the tile, which lies as the tensor core reads it, before the loop. */
+bool can_copy_once(const Pipeline *pipeline, const Ring *ring);
 /* The same for a loop with a plan: NULL, or why they may not. */
 const char *fault_of_split(Pipeline *pipeline);
 /* Whether the producers have registers to give away, where a thread needs so many; how many the

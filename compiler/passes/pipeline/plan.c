@@ -305,6 +305,52 @@ static void find_channels(Plan *plan)
     }
 }
 
+/* ---- what is copied before the loop ---- */
+
+static bool feeds_products_alone(const Value *value);
+
+/* But for the copy, products of the loop read the tile where it lies, and nobody else uses it. */
+static bool is_for_products(const Pipeline *pipeline, const Value *tile, const Op *copy)
+{
+    for (const OpUse *use = tile->uses; use; use = use->next) {
+        if (use->op == copy) continue;
+        if (use->op->parent != pipeline->loop->regions[0]) return false;
+        const bool loads = use->op->code == OP_shared_load, names = use->op->code == OP_shared_view;
+        if (!(loads && feeds_products_alone(&use->op->results[0])) &&
+            !(names && is_for_products(pipeline, &use->op->results[0], NULL)))
+            return false;
+    }
+    return true;
+}
+
+static bool is_read_in_place(const Plan *plan, const Op *alloc)
+{
+    const Pass *pass = plan->pipeline->pass;
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const Op *op = plan->steps.data[i].op;
+        const Value *left = op->code == OP_dot ? plan_operand(op, 0) : NULL;
+        if (left && shared_root(left) == alloc && !wgmma_fits(pass->kernel, pass->target, op))
+            return false;
+    }
+    return true;
+}
+
+static void find_once(const Plan *plan)
+{
+    Pipeline *pipeline = plan->pipeline;
+    pipeline->once.count = 0;
+    for (Op *op = pipeline->loop->previous; op; op = op->previous) {
+        Op *alloc = op->code == OP_copy ? op->operands[1]->op : NULL;
+        if (!alloc || alloc->code != OP_shared_alloc || alloc->parent != op->parent ||
+            alloc->results[0].type->layout || alloc->results[0].type->rank != 2)
+            continue;
+        const Ring ring = {.copy = op, .alloc = alloc, .channel = -1};
+        if (is_for_products(pipeline, &alloc->results[0], op) && is_read_in_place(plan, alloc) &&
+            can_copy_once(pipeline, &ring))
+            vec_push(plan->arena, &pipeline->once, ring);
+    }
+}
+
 /* ---- whether ---- */
 
 static bool may_be_in(const Pipeline *pipeline, const Op *op)
@@ -404,5 +450,6 @@ const char *plan_make(Plan *plan, Pipeline *pipeline)
         use_one_stage(plan);
     order_steps(plan);
     find_channels(plan);
+    find_once(plan);
     return are_all_read(pipeline) ? NULL : "a tile is copied that no product reads";
 }

@@ -352,6 +352,17 @@ const char *fault_of_split(Pipeline *pipeline)
     return are_known(pipeline) ? NULL : "where it copies from is not known to all threads";
 }
 
+bool can_copy_once(const Pipeline *pipeline, const Ring *ring)
+{
+    const Op *copy = ring->copy;
+    FactTable *facts = facts_new(pipeline->pass->kernel);
+    bool can = is_by_tensor(pipeline, facts, ring);
+    facts_free(facts);
+    for (int i = 0; i < copy->operand_count; i++)
+        can = can && (i == 1 || is_known(pipeline, copy->operands[i]));
+    return can;
+}
+
 void lend_registers(Pipeline *pipeline, int64_t needed)
 {
     const int consumers = consumers_of(pipeline);
@@ -535,6 +546,19 @@ static void copy_channels(const Pipeline *pipeline, Builder *builder, Value *slo
     }
 }
 
+/* What is copied before the loop, to a slot of its own. */
+static void copy_once(const Pipeline *pipeline, Builder *builder, Map *map)
+{
+    Value *filled[2] = {pipeline->barriers, ring_number(builder, 0)};
+    int64_t bytes = 0;
+    for (size_t i = 0; i < pipeline->once.count; i++)
+        bytes += type_bytes(pipeline->once.data[i].copy->operands[1]->type);
+    if (!bytes) return;
+    op_set_int(build_op(builder, OP_slot_fill, 2, filled, 0, NULL), ATTR_bytes, bytes);
+    for (size_t i = 0; i < pipeline->once.count; i++)
+        copy_ring(pipeline, builder, &pipeline->once.data[i], filled, pipeline->pass->launch, map);
+}
+
 static void copy_round(const Pipeline *pipeline, Builder *builder, Value *barriers, Value *slot,
                        Value *parity, Map *map)
 {
@@ -557,6 +581,7 @@ static void build_producers(const Pipeline *pipeline, Region *region, Value *bar
     Map map = {0};
     turns_know(pipeline->pass, &turn, &map);
     builder.span = loop->span;
+    copy_once(pipeline, &builder, &map);
     Op *rounds = build_rounds(pipeline, &builder, &turn, &map);
     Region *body = rounds->regions[0];
     Value *slot = body->arguments[1], *parity = body->arguments[2], *is_last;
@@ -751,6 +776,39 @@ static void set_warps(const Pipeline *pipeline, int threads)
     op_set_int(pipeline->pass->launch->parent, ATTR_warps, (threads + WARP - 1) / WARP);
 }
 
+/* Slots for what is copied before the loop, and the barriers of all of them. */
+static void make_once(Pipeline *pipeline, Builder *builder)
+{
+    Pipeline once = *pipeline;
+    once.stages = 1;
+    if (!pipeline->once.count) return;
+    for (size_t i = 0; i < pipeline->once.count; i++) {
+        Ring *ring = &pipeline->once.data[i];
+        ring_make_slots(&once, builder, ring);
+        op_set_int(ring->slots->op, ATTR_ring, 1);
+    }
+    pipeline->barriers = make_barriers(&once, builder);
+}
+
+/* Consumers wait for it where they begin, and read the slots from there on. */
+static void take_once(const Pipeline *pipeline, Op *before)
+{
+    Builder builder = builder_before(before);
+    builder.span = pipeline->loop->span;
+    if (!pipeline->once.count) return;
+    Value *zero = ring_number(&builder, 0);
+    Op *take =
+        build_op(&builder, OP_slot_take, 3, (Value *[]){pipeline->barriers, zero, zero}, 0, NULL);
+    op_set_int(take, ATTR_tensor, 1);
+    for (size_t i = 0; i < pipeline->once.count; i++) {
+        const Ring *ring = &pipeline->once.data[i];
+        Value *slot = ring_slot(pipeline, &builder, ring, zero);
+        op_erase(ring->copy);
+        value_replace(&ring->alloc->results[0], slot);
+        op_erase(ring->alloc);
+    }
+}
+
 void split_by_plan(Pipeline *pipeline, const Plan *plan)
 {
     Op *first = pipeline->pass->launch->first;
@@ -761,10 +819,12 @@ void split_by_plan(Pipeline *pipeline, const Plan *plan)
     make_all_slots(pipeline, &builder);
     for (size_t c = 0; c < pipeline->channels.count; c++)
         pipeline->channels.data[c].barriers = make_barriers(pipeline, &builder);
+    make_once(pipeline, &builder);
     build_op(&builder, OP_barrier, 0, NULL, 0, NULL);
     build_groups(is_room_beside(pipeline), pipeline, &builder, &copying, &computing);
     build_producers(pipeline, copying, NULL);
     move_to(computing, first);
+    take_once(pipeline, pipeline->loop);
     plan_build(plan);
     set_warps(pipeline, threads);
 }
