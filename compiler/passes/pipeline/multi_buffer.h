@@ -36,6 +36,7 @@ typedef struct Pipeline {
     int stages;
     int ahead;            /* rounds that copies are ahead of their use */
     bool by_tensor;       /* producers of their own copy by the tensor unit */
+    bool alone;           /* of a loop with a plan: no second block has room on a multiprocessor */
     bool lends;           /* producers are a warpgroup, whose registers the others get */
     bool persistent;      /* a block does the work of several */
     bool pairs;           /* two blocks copy some of the tiles together */
@@ -111,7 +112,7 @@ const char *fault_of_split(Pipeline *pipeline);
 void lend_registers(Pipeline *pipeline, int64_t needed);
 int64_t registers_left(const Pipeline *pipeline);
 struct Plan;
-void split_by_plan(Pipeline *pipeline, const struct Plan *plan);
+void split_by_plan(Pipeline *pipeline, struct Plan *plan);
 /* The barriers of the rings' slots, made where the builder is. */
 Value *ring_make_barriers(const Pipeline *pipeline, Builder *builder);
 /* The parity of a slot's next lap, which changes after the last slot. */

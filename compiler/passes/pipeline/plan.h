@@ -17,6 +17,7 @@ typedef struct Plan {
     VEC(Step) steps; /* in the order in which a round does them */
     Map stages;      /* ops that have a step -> their stage, and one more */
     int count;       /* of stages: 1 or 2 */
+    Value *at[2];    /* the slot and the parity that consumers begin with */
 } Plan;
 
 /* ---- plan.c ---- */
@@ -35,7 +36,8 @@ bool plan_reads(const Op *dot, const Op *alloc);
 
 /* ---- plan_rounds.c ---- */
 
-/* The loop, which stands among the consumers' ops, by the plan. */
-void plan_build(const Plan *plan);
+/* The loop, which stands among the consumers' ops, by the plan; `end` are the slot and the parity
+ * behind it. */
+void plan_build(const Plan *plan, Value *end[2]);
 
 #endif

@@ -343,9 +343,9 @@ static void next_slot(const Plan *plan, Builder *builder, Value *const at[2], Va
 static void carry_slots(Rounds *rounds, Builder *builder)
 {
     const Plan *plan = rounds->plan;
-    Value *slot[2] = {ring_number(builder, 0), ring_number(builder, 0)}, *next[2];
-    next_slot(plan, builder, slot, next);
-    Value *const *first[STAGES] = {plan->count > 1 ? next : slot, slot};
+    Value *next[2];
+    next_slot(plan, builder, plan->at, next);
+    Value *const *first[STAGES] = {plan->count > 1 ? next : plan->at, plan->at};
     rounds->values = (int)rounds->first.count;
     for (int stage = 0; stage < plan->count; stage++)
         for (int i = 0; i < 2; i++) {
@@ -422,7 +422,8 @@ static void write_first(Writer *writer, const Rounds *rounds)
     know(writer, 0, body->arguments[0], text->operands[0]);
     for (int i = 1; i < body->argument_count; i++)
         know(writer, 0, body->arguments[i], text->operands[2 + i]);
-    writer->slot[0] = writer->parity[0] = ring_number(&writer->builder, 0);
+    writer->slot[0] = writer->plan->at[0];
+    writer->parity[0] = writer->plan->at[1];
     write_steps(writer, 0);
 }
 
@@ -454,6 +455,8 @@ static void write_loop(const Plan *plan, Builder *builder, Value **results)
     for (int i = 0; i < loop->result_count; i++) found[i] = &loop->results[i];
     know_found(&after, &rounds, found);
     find_results(&after, &rounds, results);
+    results[rounds.loop->result_count] = after.slot[0];
+    results[rounds.loop->result_count + 1] = after.parity[0];
 }
 
 /* ---- whether there are rounds ---- */
@@ -467,16 +470,21 @@ static bool always_runs(const Op *loop)
     return runs;
 }
 
-/* An `if` whose results are the loop's: those of its rounds, or what it begins with. */
+/* An `if` whose results are the loop's, and the slot behind it: those of its rounds, or what it
+ * begins with. */
 static Op *build_choice(const Plan *plan, Builder *builder)
 {
     const Op *loop = plan->pipeline->loop;
-    const Type **types = arena_new_array(plan->arena, const Type *, loop->result_count + 1);
-    for (int i = 0; i < loop->result_count; i++) types[i] = loop->results[i].type;
+    const int count = loop->result_count;
+    const Type **types = arena_new_array(plan->arena, const Type *, count + 2);
+    Value **init = arena_new_array(plan->arena, Value *, count + 2);
+    for (int i = 0; i < count; i++) init[i] = loop->operands[3 + i];
+    for (int i = 0; i < 2; i++) init[count + i] = plan->at[i];
+    for (int i = 0; i < count + 2; i++) types[i] = init[i]->type;
     Value *any = build_cmp(builder, "lt", loop->operands[0], loop->operands[1]);
-    Op *choice = build_op(builder, OP_if, 1, &any, loop->result_count, types);
+    Op *choice = build_op(builder, OP_if, 1, &any, count + 2, types);
     Builder none = builder_at_end(choice->regions[1], loop->span);
-    build_op(&none, OP_yield, loop->result_count, loop->operands + 3, 0, NULL);
+    build_op(&none, OP_yield, count + 2, init, 0, NULL);
     return choice;
 }
 
@@ -495,10 +503,11 @@ static void drop_tiles(const Pipeline *pipeline)
     }
 }
 
-void plan_build(const Plan *plan)
+void plan_build(const Plan *plan, Value *end[2])
 {
     Op *loop = plan->pipeline->loop;
-    Value **results = arena_new_array(plan->arena, Value *, loop->result_count + 1);
+    const int count = loop->result_count;
+    Value **results = arena_new_array(plan->arena, Value *, count + 2);
     Builder builder = builder_before(loop);
     if (plan->count == 1 || always_runs(loop)) {
         write_loop(plan, &builder, results);
@@ -506,10 +515,11 @@ void plan_build(const Plan *plan)
         Op *choice = build_choice(plan, &builder);
         Builder inside = builder_at_end(choice->regions[0], loop->span);
         write_loop(plan, &inside, results);
-        build_op(&inside, OP_yield, loop->result_count, results, 0, NULL);
-        for (int i = 0; i < loop->result_count; i++) results[i] = &choice->results[i];
+        build_op(&inside, OP_yield, count + 2, results, 0, NULL);
+        for (int i = 0; i < count + 2; i++) results[i] = &choice->results[i];
     }
-    for (int i = 0; i < loop->result_count; i++) value_replace(&loop->results[i], results[i]);
+    for (int i = 0; i < count; i++) value_replace(&loop->results[i], results[i]);
+    for (int i = 0; i < 2; i++) end[i] = results[count + i];
     op_erase(loop);
     drop_tiles(plan->pipeline);
 }

@@ -366,7 +366,9 @@ bool can_copy_once(const Pipeline *pipeline, const Ring *ring)
 void lend_registers(Pipeline *pipeline, int64_t needed)
 {
     const int consumers = consumers_of(pipeline);
-    pipeline->lends = is_alone(pipeline) && consumers + GROUP <= MOST_THREADS &&
+    pipeline->alone = is_alone(pipeline) ||
+                      2 * needed * (consumers + WARP) > pipeline->pass->target->registers;
+    pipeline->lends = pipeline->alone && consumers + GROUP <= MOST_THREADS &&
                       needed > registers_for(pipeline, consumers + WARP);
 }
 
@@ -546,14 +548,28 @@ static void copy_channels(const Pipeline *pipeline, Builder *builder, Value *slo
     }
 }
 
+/* The parity of the number of turns before this one: 0 or 1. */
+static Value *turn_parity(Builder *builder, const Turn *turn)
+{
+    if (!turn->index[0]) return ring_number(builder, 0);
+    const Op *turns = turn->region->parent;
+    Value *way = build2(builder, OP_sub, turn->region->arguments[0], turns->operands[0]);
+    return build2(builder, OP_and, build2(builder, OP_div, way, turns->operands[2]),
+                  ring_number(builder, 1));
+}
+
 /* What is copied before the loop, to a slot of its own. */
-static void copy_once(const Pipeline *pipeline, Builder *builder, Map *map)
+static void copy_once(const Pipeline *pipeline, Builder *builder, const Turn *turn, Map *map)
 {
     Value *filled[2] = {pipeline->barriers, ring_number(builder, 0)};
     int64_t bytes = 0;
     for (size_t i = 0; i < pipeline->once.count; i++)
         bytes += type_bytes(pipeline->once.data[i].copy->operands[1]->type);
     if (!bytes) return;
+    if (pipeline->persistent) {
+        Value *other = build2(builder, OP_sub, ring_number(builder, 1), turn_parity(builder, turn));
+        build_op(builder, OP_slot_claim, 3, (Value *[]){filled[0], filled[1], other}, 0, NULL);
+    }
     op_set_int(build_op(builder, OP_slot_fill, 2, filled, 0, NULL), ATTR_bytes, bytes);
     for (size_t i = 0; i < pipeline->once.count; i++)
         copy_ring(pipeline, builder, &pipeline->once.data[i], filled, pipeline->pass->launch, map);
@@ -581,7 +597,7 @@ static void build_producers(const Pipeline *pipeline, Region *region, Value *bar
     Map map = {0};
     turns_know(pipeline->pass, &turn, &map);
     builder.span = loop->span;
-    copy_once(pipeline, &builder, &map);
+    copy_once(pipeline, &builder, &turn, &map);
     Op *rounds = build_rounds(pipeline, &builder, &turn, &map);
     Region *body = rounds->regions[0];
     Value *slot = body->arguments[1], *parity = body->arguments[2], *is_last;
@@ -791,15 +807,14 @@ static void make_once(Pipeline *pipeline, Builder *builder)
 }
 
 /* Consumers wait for it where they begin, and read the slots from there on. */
-static void take_once(const Pipeline *pipeline, Op *before)
+static void take_once(const Pipeline *pipeline, const Turn *turn, Op *before)
 {
     Builder builder = builder_before(before);
     builder.span = pipeline->loop->span;
     if (!pipeline->once.count) return;
     Value *zero = ring_number(&builder, 0);
-    Op *take =
-        build_op(&builder, OP_slot_take, 3, (Value *[]){pipeline->barriers, zero, zero}, 0, NULL);
-    op_set_int(take, ATTR_tensor, 1);
+    Value *operands[3] = {pipeline->barriers, zero, turn_parity(&builder, turn)};
+    op_set_int(build_op(&builder, OP_slot_take, 3, operands, 0, NULL), ATTR_tensor, 1);
     for (size_t i = 0; i < pipeline->once.count; i++) {
         const Ring *ring = &pipeline->once.data[i];
         Value *slot = ring_slot(pipeline, &builder, ring, zero);
@@ -809,11 +824,63 @@ static void take_once(const Pipeline *pipeline, Op *before)
     }
 }
 
-void split_by_plan(Pipeline *pipeline, const Plan *plan)
+static void give_once(const Pipeline *pipeline, Op *before)
+{
+    Builder builder = builder_before(before);
+    if (!pipeline->once.count || !pipeline->persistent) return;
+    Value *operands[3] = {pipeline->barriers, ring_number(&builder, 0),
+                          build_const(&builder, DTYPE_b1, 1)};
+    build_op(&builder, OP_slot_give, 3, operands, 0, NULL);
+}
+
+/* All that is shared has room beside the rings, which are in use from turn to turn. */
+static bool has_room_by_plan(const Pipeline *pipeline)
+{
+    Room room = {.facts = facts_new(pipeline->pass->kernel),
+                 .bytes = RESERVED + (pipeline->stages - 1) * bytes_of_round(pipeline)};
+    region_visit(pipeline->pass->launch, add_tile_bytes, &room);
+    facts_free(room.facts);
+    return room.bytes <= pipeline->pass->target->shared_bytes;
+}
+
+/* A block that has a multiprocessor to itself: its producers copy for the next turn while the
+ * consumers end this one. */
+static bool takes_turns(const Pipeline *pipeline)
+{
+    const Op *launch = pipeline->pass->launch->parent;
+    return pipeline->alone && !launch_has_company(launch) && turns_may_differ(launch) &&
+           has_known_grid(pipeline->pass, launch) && has_room_by_plan(pipeline);
+}
+
+/* The turn's block, in what was moved there. */
+static void know_turn(const Pipeline *pipeline, const Turn *turn)
+{
+    Map map = {0};
+    turns_know(pipeline->pass, turn, &map);
+    region_replace(turn->region, &map);
+}
+
+static void build_consumers_by_plan(Pipeline *pipeline, Plan *plan, const Turn *turn, Op *first)
+{
+    Value *end[2];
+    move_to(turn->region, first);
+    know_turn(pipeline, turn);
+    plan->at[0] = turn->slot;
+    plan->at[1] = turn->parity;
+    take_once(pipeline, turn, pipeline->loop);
+    Op *after = pipeline->loop->next;
+    plan_build(plan, end);
+    give_once(pipeline, after);
+    turns_end(turn, end[0], end[1]);
+}
+
+void split_by_plan(Pipeline *pipeline, Plan *plan)
 {
     Op *first = pipeline->pass->launch->first;
     const int more = pipeline->lends ? GROUP : producers_of(pipeline);
     const int threads = consumers_of(pipeline) + more;
+    pipeline->persistent = takes_turns(pipeline);
+    const bool consumers_first = pipeline->persistent || is_room_beside(pipeline);
     Builder builder = builder_before(first);
     Region *copying, *computing;
     make_all_slots(pipeline, &builder);
@@ -821,11 +888,11 @@ void split_by_plan(Pipeline *pipeline, const Plan *plan)
         pipeline->channels.data[c].barriers = make_barriers(pipeline, &builder);
     make_once(pipeline, &builder);
     build_op(&builder, OP_barrier, 0, NULL, 0, NULL);
-    build_groups(is_room_beside(pipeline), pipeline, &builder, &copying, &computing);
+    build_groups(consumers_first, pipeline, &builder, &copying, &computing);
     build_producers(pipeline, copying, NULL);
-    move_to(computing, first);
-    take_once(pipeline, pipeline->loop);
-    plan_build(plan);
+    const Turn turn = begin_turn(pipeline, computing, 0);
+    build_consumers_by_plan(pipeline, plan, &turn, first);
+    if (pipeline->persistent) op_set_int(pipeline->pass->launch->parent, ATTR_persistent, 1);
     set_warps(pipeline, threads);
 }
 
