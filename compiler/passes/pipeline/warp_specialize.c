@@ -366,8 +366,8 @@ bool can_copy_once(const Pipeline *pipeline, const Ring *ring)
 void lend_registers(Pipeline *pipeline, int64_t needed)
 {
     const int consumers = consumers_of(pipeline);
-    pipeline->alone = is_alone(pipeline) ||
-                      2 * needed * (consumers + WARP) > pipeline->pass->target->registers;
+    pipeline->alone =
+        is_alone(pipeline) || 2 * needed * (consumers + WARP) > pipeline->pass->target->registers;
     pipeline->lends = pipeline->alone && consumers + GROUP <= MOST_THREADS &&
                       needed > registers_for(pipeline, consumers + WARP);
 }
@@ -843,11 +843,20 @@ static bool has_room_by_plan(const Pipeline *pipeline)
     return room.bytes <= pipeline->pass->target->shared_bytes;
 }
 
+static ValueAnswer is_of_block(const Value *value, void *context)
+{
+    (void)context;
+    return value->op && value->op->code == OP_block_idx ? VALUE_FOUND : VALUE_OPERANDS;
+}
+
 /* A block that has a multiprocessor to itself: its producers copy for the next turn while the
- * consumers end this one. */
+ * consumers end this one. Blocks with more to do than others are left to the machine, which gives
+ * the next one to who is done. */
 static bool takes_turns(const Pipeline *pipeline)
 {
     const Op *launch = pipeline->pass->launch->parent;
+    for (int i = 0; i < 2; i++)
+        if (value_finds(pipeline->loop->operands[i], is_of_block, NULL)) return false;
     return pipeline->alone && !launch_has_company(launch) && turns_may_differ(launch) &&
            has_known_grid(pipeline->pass, launch) && has_room_by_plan(pipeline);
 }
