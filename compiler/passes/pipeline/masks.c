@@ -10,7 +10,6 @@
 #include "passes/analysis/loop.h"
 #include "passes/analysis/ranges.h"
 #include "passes/pass.h"
-#include "passes/ssa/simplify.h"
 #include "ir/op_vec.h"
 
 #include <string.h>
@@ -41,12 +40,26 @@ static void decide_use(Kernel *kernel, Op *use, const Value *mask, bool holds)
         value_replace(result, use->operands[use->operands[0] == mask ? 1 : 0]);
 }
 
+static OpVec users_of(Arena *arena, const Value *value)
+{
+    OpVec users = {0};
+    for (OpUse *use = value->uses; use; use = use->next) {
+        bool known = false;
+        for (size_t i = 0; i < users.count; i++) known |= users.data[i] == use->op;
+        if (!known) vec_push(arena, &users, use->op);
+    }
+    return users;
+}
+
 /* What goes by the mask goes by its value. */
 static void decide(Kernel *kernel, Value *mask, bool holds)
 {
-    VEC(Op *) users = {0};
-    for (OpUse *use = mask->uses; use; use = use->next) vec_push(kernel->arena, &users, use->op);
-    for (size_t i = 0; i < users.count; i++) decide_use(kernel, users.data[i], mask, holds);
+    const OpVec users = users_of(kernel->arena, mask);
+    for (size_t i = 0; i < users.count; i++) {
+        Op *user = users.data[i];
+        decide_use(kernel, user, mask, holds);
+        if (op_info(user->code)->traits & PURE && user->results[0].use_count == 0) op_erase(user);
+    }
 }
 
 /* The comparison as `left - right >= 0`, or, for the opposite, as `left - right < 0`. */
@@ -274,7 +287,9 @@ static bool split_by(Masks *masks, Op *loop, Op *compare, int depth)
 static void split_loop(Masks *masks, Op *loop, int depth)
 {
     for (Op *op = loop->regions[0]->first; op; op = op->next)
-        if (is_mask(op) && !map_has(&masks->done, op) && split_by(masks, loop, op, depth)) return;
+        if (is_mask(op) && op->results[0].use_count > 0 && !map_has(&masks->done, op) &&
+            split_by(masks, loop, op, depth))
+            return;
 }
 
 /* Copies that a loop has under way are counted by its rounds. */
@@ -302,9 +317,7 @@ bool pass_masks(Kernel *kernel, const Target *target)
     Masks masks = {.kernel = kernel, .facts = facts_new(kernel)};
     kernel_visit(kernel, collect, &masks);
     for (size_t i = 0; i < masks.compares.count; i++) fold_mask(&masks, masks.compares.data[i]);
-    kernel_drop_dead(kernel);
     for (size_t i = 0; i < masks.loops.count; i++) split_loop(&masks, masks.loops.data[i], 0);
-    kernel_drop_dead(kernel);
     facts_free(masks.facts);
     return true;
 }
