@@ -586,10 +586,7 @@ static bool build_by_plan(Pipeline *pipeline)
                                .uses = pipeline->uses};
         return false;
     }
-    kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
-                  plan.count > 1 ? "a loop by plan: products that need another's are done a round "
-                                   "later, beside that of the next"
-                                 : "a loop by plan: each round by itself");
+    plan_explain(&plan);
     split_by_plan(pipeline, &plan);
     return true;
 }

@@ -436,6 +436,62 @@ static bool are_all_read(const Pipeline *pipeline)
     return true;
 }
 
+/* ---- what is said of it ---- */
+
+static void print_channel(const Pipeline *pipeline, int channel, Buf *text)
+{
+    bool more = false;
+    for (size_t r = 0; r < pipeline->rings.count; r++) {
+        const Ring *ring = &pipeline->rings.data[r];
+        if (ring->channel != channel) continue;
+        const Name name = ring->alloc->results[0].name;
+        buf_printf(text, "%s%s", more ? " with " : "", name ? name : "a tile");
+        more = true;
+    }
+}
+
+static void print_products(const Plan *plan, Buf *text)
+{
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const Step step = plan->steps.data[i];
+        if (step.op->code != OP_dot) continue;
+        const Place at = source_place(step.op->span.source, step.op->span.begin);
+        buf_printf(text, "; the product in line %u %s", (unsigned)at.line,
+                   step.stage ? "a round later" : "in its round");
+    }
+}
+
+void plan_explain(const Plan *plan)
+{
+    const Pipeline *pipeline = plan->pipeline;
+    Kernel *kernel = pipeline->pass->kernel;
+    Buf text = {0};
+    if (!kernel->wants_remarks) return;
+    for (size_t c = 0; c < pipeline->channels.count; c++) {
+        buf_text(&text, c ? ", " : "");
+        print_channel(pipeline, (int)c, &text);
+    }
+    print_products(plan, &text);
+    kernel_remark(kernel, pipeline->loop->span, "a loop by plan: %d slots each of %s",
+                  pipeline->stages, text.data);
+    if (plan->fault)
+        kernel_remark(kernel, pipeline->loop->span, "no product is done a round later: %s",
+                      plan->fault);
+    buf_free(&text);
+}
+
+/* NULL, or why all is done in one stage. */
+static const char *fault_of_stages(const Plan *plan, int64_t needed)
+{
+    const Pipeline *pipeline = plan->pipeline;
+    if (plan->count > STAGES) return "more than two follow each other in a round";
+    if (!are_read_in_one_stage(plan)) return "a tile is read by products of different rounds";
+    if (needed > registers_left(pipeline)) return "threads have too few registers";
+    return loop_counts_to(pipeline->loop, pipeline->loop->operands[0], 1)
+               ? NULL
+               : "the loop's index might wrap";
+}
+
 const char *plan_make(Plan *plan, Pipeline *pipeline)
 {
     *plan = (Plan){.pipeline = pipeline, .arena = pipeline->pass->arena};
@@ -445,9 +501,8 @@ const char *plan_make(Plan *plan, Pipeline *pipeline)
     find_steps(plan);
     const int64_t needed = words_needed(plan);
     lend_registers(pipeline, needed);
-    if (plan->count > STAGES || !are_read_in_one_stage(plan) || needed > registers_left(pipeline) ||
-        !loop_counts_to(pipeline->loop, pipeline->loop->operands[0], 1))
-        use_one_stage(plan);
+    if (plan->count > 1) plan->fault = fault_of_stages(plan, needed);
+    if (plan->fault) use_one_stage(plan);
     order_steps(plan);
     find_channels(plan);
     find_once(plan);

@@ -14,16 +14,19 @@ typedef struct Step {
 typedef struct Plan {
     Pipeline *pipeline;
     Arena *arena;
-    VEC(Step) steps; /* in the order in which a round does them */
-    Map stages;      /* ops that have a step -> their stage, and one more */
-    int count;       /* of stages: 1 or 2 */
-    Value *at[2];    /* the slot and the parity that consumers begin with */
+    VEC(Step) steps;   /* in the order in which a round does them */
+    Map stages;        /* ops that have a step -> their stage, and one more */
+    int count;         /* of stages: 1 or 2 */
+    const char *fault; /* why there is one, where there might be more; NULL */
+    Value *at[2];      /* the slot and the parity that consumers begin with */
 } Plan;
 
 /* ---- plan.c ---- */
 
 /* NULL, or why there is none. */
 const char *plan_make(Plan *plan, Pipeline *pipeline);
+/* To who asks. */
+void plan_explain(const Plan *plan);
 /* The stage of a value of the body: of arguments, and of what is made where it is needed, 0. */
 int plan_stage(const Plan *plan, const Value *value);
 /* What follows from the loop's index, and what is read in shared memory, is made where it is
