@@ -559,11 +559,21 @@ static void build_pipeline(Pipeline *pipeline)
     if (pipeline->open) ring_leave_open(pipeline);
 }
 
-static bool has_product(const Region *body)
+static int count_products(const Region *body)
+{
+    int count = 0;
+    for (const Op *op = body->first; op; op = op->next) count += op->code == OP_dot;
+    return count;
+}
+
+/* With tiles, beside a product of what is read in shared memory. */
+static bool has_other_work(const Region *body)
 {
     for (const Op *op = body->first; op; op = op->next)
-        if (op->code == OP_dot) return true;
-    return false;
+        if (op->result_count && op->results[0].type->kind == TYPE_TILE && op->code != OP_dot &&
+            op->code != OP_shared_load && op->code != OP_splat && !op_swaps(op))
+            return true;
+    return count_products(body) > 1;
 }
 
 /* Several products, or one and other work with tiles: true if they are done by a plan. */
@@ -572,12 +582,13 @@ static bool build_by_plan(Pipeline *pipeline)
     const Target *target = pipeline->pass->target;
     Plan plan;
     if (!target_has(target, HAS_TMA) || !target_has(target, HAS_WGMMA) ||
-        !has_product(pipeline->loop->regions[0]))
+        !count_products(pipeline->loop->regions[0]))
         return false;
     const char *fault = plan_make(&plan, pipeline);
     if (fault) {
-        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
-                      "a loop of products and other work that is not planned: %s", fault);
+        if (has_other_work(pipeline->loop->regions[0]))
+            kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
+                          "a loop of products and other work that is not planned: %s", fault);
         *pipeline = (Pipeline){.pass = pipeline->pass,
                                .loop = pipeline->loop,
                                .stages = pipeline->stages,
