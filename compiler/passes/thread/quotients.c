@@ -28,16 +28,18 @@ static bool is_of_others(const Op *op, const Value *divisor)
 }
 
 /* The divisions from `op` on that have its divisor, with none but divisions between; one of what
- * such a division gave belongs to no run, but may begin one. */
-static OpVec run_from(Arena *arena, Op *op)
+ * such a division gave belongs to no run, but may begin one. `end` is the last of all. */
+static OpVec run_from(Arena *arena, Op *op, Op **end)
 {
     OpVec run = {0};
     Value *divisor = op->operands[1];
     vec_push(arena, &run, op);
+    *end = op;
     for (op = op->next; op; op = op->next) {
         const bool follows = divides_by(op, divisor) && !divides_by(op->operands[0]->op, divisor);
         if (!follows && op->code != OP_const && !is_of_others(op, divisor)) break;
         if (follows) vec_push(arena, &run, op);
+        if (op->code == OP_div) *end = op;
     }
     return run;
 }
@@ -101,10 +103,11 @@ static void build_plain(Region *region, const OpVec *run, Value **values)
     build_yield(&at, values, run->count);
 }
 
-static Op *replace(Kernel *kernel, const OpVec *run)
+/* Behind `end`, so that it parts no other run. */
+static Op *replace(Kernel *kernel, const OpVec *run, Op *end)
 {
     Arena *arena = kernel->arena;
-    Builder at = builder_after(run->data[run->count - 1]);
+    Builder at = builder_after(end);
     at.span = run->data[0]->span;
     Value *fine = are_fine(&at, arena, run);
     const Type **types = arena_new_array(arena, const Type *, run->count);
@@ -130,10 +133,11 @@ static void look(Kernel *kernel, Region *region, Map *made)
         if (op->code != OP_div || op->results[0].type->kind != TYPE_SCALAR ||
             op->results[0].type->dtype != DTYPE_f32)
             continue;
-        const OpVec run = run_from(kernel->arena, op);
+        Op *end;
+        const OpVec run = run_from(kernel->arena, op, &end);
         if (run.count < ENOUGH) continue;
         while (next && divides_by(next, op->operands[1])) next = next->next;
-        Op *branch = replace(kernel, &run);
+        Op *branch = replace(kernel, &run, end);
         map_set(kernel->arena, made, branch, branch);
     }
 }
