@@ -235,6 +235,7 @@ typedef struct Wgmma {
     int words;                    /* of a in registers, 0 if it is in memory */
     int scalars, sums, sums_each; /* of c: in the IR, in 32-bit words, and an instruction's */
     bool is_open, commits;        /* its group, itself */
+    bool clears;                  /* c is zero: nothing is added to */
     const Attr *left, *right;     /* left NULL: a is in registers */
 } Wgmma;
 Wgmma wgmma_of(const Op *op);

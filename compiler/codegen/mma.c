@@ -16,6 +16,20 @@ const MmaKind *mma_of(const Op *op)
     return kind;
 }
 
+static bool is_zero(const Value *value)
+{
+    const Attr *number =
+        value->op && value->op->code == OP_const ? op_attr(value->op, ATTR_number) : NULL;
+    return number && number->number == 0;
+}
+
+static bool adds_to_zero(const Op *op)
+{
+    for (int i = op->operand_count - op->result_count; i < op->operand_count; i++)
+        if (!is_zero(op->operands[i])) return false;
+    return true;
+}
+
 Wgmma wgmma_of(const Op *op)
 {
     const char *name = op_attr(op, ATTR_instruction)->text;
@@ -27,6 +41,7 @@ Wgmma wgmma_of(const Op *op)
     CHECK(wgmma.n && wgmma.kind && wgmma.right && dims && dims->count == 3);
     wgmma.is_open = op_int(op, ATTR_open, 0) != 0;
     wgmma.commits = !wgmma.is_open || !op_int(op, ATTR_joined, 0);
+    wgmma.clears = adds_to_zero(op);
     wgmma.parts = (int)dims->integers[0];
     wgmma.pieces = (int)dims->integers[1];
     wgmma.steps = (int)dims->integers[2];

@@ -131,10 +131,10 @@ static void print_immediates(Buf *text, const Wgmma *wgmma)
     buf_printf(text, ", %d", wgmma_is_transposed(wgmma->right));
 }
 
-/* One instruction; the operands' numbers are: sums out, sums in, a, b. */
+/* One instruction; the operands' numbers are: sums out, sums in unless they are zero, a, b. */
 static void print_product(Buf *text, const Wgmma *wgmma, int part, int piece, int step)
 {
-    const int left = part * wgmma->steps + step, inputs = 2 * wgmma->sums,
+    const int left = part * wgmma->steps + step, inputs = (wgmma->clears ? 1 : 2) * wgmma->sums,
               right = step * wgmma->pieces + piece;
     const int b = inputs + (wgmma->left ? 1 : wgmma->words);
     if (wgmma->left)
@@ -150,7 +150,7 @@ static void print_product(Buf *text, const Wgmma *wgmma, int part, int piece, in
         buf_text(text, "a");
     else
         print_range(text, inputs + 4 * left, 4);
-    buf_text(text, ", b, p");
+    buf_text(text, wgmma->clears && step == 0 ? ", b, q" : ", b, p");
     print_immediates(text, wgmma);
     buf_text(text, ";\n");
 }
@@ -158,8 +158,9 @@ static void print_product(Buf *text, const Wgmma *wgmma, int part, int piece, in
 /* All products are one text, so that nothing comes between them. */
 static void print_wgmma(Buf *text, const Wgmma *wgmma)
 {
-    buf_text(text, "{\n.reg .pred p;\n.reg .b64 a, b;\nsetp.eq.u32 p, 0, 0;\n"
-                   "wgmma.fence.sync.aligned;\n");
+    buf_text(text, "{\n.reg .pred p;\n.reg .b64 a, b;\nsetp.eq.u32 p, 0, 0;\n");
+    if (wgmma->clears) buf_text(text, ".reg .pred q;\nsetp.ne.u32 q, 0, 0;\n");
+    buf_text(text, "wgmma.fence.sync.aligned;\n");
     for (int step = 0; step < wgmma->steps; step++)
         for (int part = 0; part < wgmma->parts; part++)
             for (int piece = 0; piece < wgmma->pieces; piece++)
@@ -168,13 +169,13 @@ static void print_wgmma(Buf *text, const Wgmma *wgmma)
     buf_text(text, wgmma->is_open ? "}" : "wgmma.wait_group.sync.aligned 0;\n}");
 }
 
-/* `sums` operands that are results, too, then `inputs`, such as "r,r,l". */
-static void print_constraints(Buf *text, int sums, LLVMValueRef *values, int words,
+/* `sums` operands that are results, too, or results alone, then `inputs`, such as "r,r,l". */
+static void print_constraints(Buf *text, int sums, bool clears, LLVMValueRef *values, int words,
                               const char *inputs)
 {
     for (int i = 0; i < sums; i++)
         buf_text(text, LLVMGetTypeKind(LLVMTypeOf(values[i])) == LLVMFloatTypeKind ? "=f," : "=r,");
-    for (int i = 0; i < sums; i++) buf_printf(text, "%d,", i);
+    for (int i = 0; i < sums && !clears; i++) buf_printf(text, "%d,", i);
     for (int i = 0; i < words; i++) buf_text(text, "r,");
     buf_text(text, inputs);
     buf_text(text, "~{memory}");
@@ -217,10 +218,12 @@ static void define_sums(Gen *gen, const Op *op, int words, LLVMValueRef result)
     }
 }
 
-/* Inline PTX whose first `sums` arguments are its results, too. */
+/* Inline PTX whose first `sums` arguments are its results, too; or, if it clears them, only say of
+ * what types those are. */
 static void build_with_sums(Gen *gen, const Op *op, const Buf *text, const Buf *constraints,
-                            int sums, int count, LLVMValueRef *arguments)
+                            bool clears, int sums, int count, LLVMValueRef *arguments)
 {
+    const int skipped = clears ? sums : 0;
     LLVMTypeRef *types = arena_new_array(gen->arena, LLVMTypeRef, count + sums + 1);
     for (int i = 0; i < count; i++) types[i] = LLVMTypeOf(arguments[i]);
     for (int i = 0; i < sums; i++) types[count + i] = types[i];
@@ -228,12 +231,13 @@ static void build_with_sums(Gen *gen, const Op *op, const Buf *text, const Buf *
         sums == 0   ? gen->types.nothing
         : sums == 1 ? types[0]
                     : LLVMStructTypeInContext(gen->context, types + count, (unsigned)sums, false);
-    LLVMTypeRef function = LLVMFunctionType(result, types, (unsigned)count, false);
+    LLVMTypeRef function =
+        LLVMFunctionType(result, types + skipped, (unsigned)(count - skipped), false);
     LLVMValueRef code =
         LLVMGetInlineAsm(function, text->data, text->length, constraints->data, constraints->length,
                          true, false, LLVMInlineAsmDialectATT, false);
-    LLVMValueRef call =
-        LLVMBuildCall2(gen->builder, function, code, arguments, (unsigned)count, "");
+    LLVMValueRef call = LLVMBuildCall2(gen->builder, function, code, arguments + skipped,
+                                       (unsigned)(count - skipped), "");
     mark_convergent(gen, call);
     define_sums(gen, op, sums, call);
 }
@@ -250,8 +254,9 @@ void nvptx_wgmma(Gen *gen, const Op *op)
     arguments[count - 1] = descriptor_at(gen, gen_operand_at(gen, op, left), wgmma.right);
     Buf text = {0}, constraints = {0};
     print_wgmma(&text, &wgmma);
-    print_constraints(&constraints, wgmma.sums, arguments, wgmma.words, wgmma.left ? "l,l," : "l,");
-    build_with_sums(gen, op, &text, &constraints, wgmma.sums, count, arguments);
+    print_constraints(&constraints, wgmma.sums, wgmma.clears, arguments, wgmma.words,
+                      wgmma.left ? "l,l," : "l,");
+    build_with_sums(gen, op, &text, &constraints, wgmma.clears, wgmma.sums, count, arguments);
     buf_free(&text);
     buf_free(&constraints);
 }
@@ -267,8 +272,8 @@ void nvptx_wgmma_wait(Gen *gen, const Op *op)
     Buf text = {0}, constraints = {0};
     const int sums = pack_sums(gen, op, 0, arguments);
     buf_printf(&text, "wgmma.wait_group.sync.aligned %d;", (int)op_int(op, ATTR_count, 0));
-    print_constraints(&constraints, sums, arguments, 0, "");
-    build_with_sums(gen, op, &text, &constraints, sums, sums, arguments);
+    print_constraints(&constraints, sums, false, arguments, 0, "");
+    build_with_sums(gen, op, &text, &constraints, false, sums, sums, arguments);
     buf_free(&text);
     buf_free(&constraints);
 }

@@ -297,10 +297,23 @@ static void widen_booleans(Eval *eval, const BinaryRow *row, Value **a, Value **
     *b = stage_cast(eval, *b, DTYPE_i32);
 }
 
+/* What an approximate function is of need not be rounded twice: a product, and something added to
+ * it or taken from it, is one fma. */
+static Value *stage_fused(Eval *eval, Value *value)
+{
+    const Op *sum = value->op;
+    if (sum == NULL || (sum->code != OP_add && sum->code != OP_sub)) return value;
+    const Op *product = operand(sum, a)->op;
+    if (product == NULL || product->code != OP_mul) return value;
+    Value *rest = operand(sum, b);
+    if (sum->code == OP_sub) rest = build1(&eval->builder, OP_neg, rest);
+    return build3(&eval->builder, OP_fma, operand(product, a), operand(product, b), rest);
+}
+
 Value *stage_approximate(Eval *eval, const char *function, Value *a, Value *b)
 {
-    Value *value =
-        b != NULL ? build2(&eval->builder, OP_approx, a, b) : build1(&eval->builder, OP_approx, a);
+    Value *value = b != NULL ? build2(&eval->builder, OP_approx, a, b)
+                             : build1(&eval->builder, OP_approx, stage_fused(eval, a));
     op_set_text(value->op, ATTR_function, intern_text(eval->session->names, function));
     return value;
 }

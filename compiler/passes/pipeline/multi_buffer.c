@@ -16,7 +16,7 @@
  * A group is committed whether anything was copied or not, so that the count of those under way
  * always says the same. The barrier that shows what was copied to the other threads also says that
  * they have done with round k - 1: sync places one. */
-#include "passes/pipeline/multi_buffer.h"
+#include "passes/pipeline/plan.h"
 
 #include "passes/analysis/access.h"
 #include "passes/analysis/context.h"
@@ -497,22 +497,6 @@ static bool has_no_company(const Pipeline *pipeline, const Op *dot)
            pipeline->pass->target->registers;
 }
 
-/* Threads that multiply and add by themselves have better things to do than to copy. They read many
- * rows at one k, which must not lie in the same banks; or along a row. */
-static const char *fault_of_threads(Pipeline *pipeline, const Op *dot)
-{
-    if (!dot) return "the loop does more than one product of what it copies";
-    if (dot_has_instruction(dot, pipeline->pass->target)) return "the product is not by wgmma";
-    if (has_no_company(pipeline, dot))
-        return "no other block multiplies while a thread begins the loads";
-    for (size_t i = 0; i < pipeline->rings.count; i++)
-        pipeline->rings.data[i].is_plain = !has_k_in_rows(dot, &pipeline->rings.data[i]);
-    pipeline->by_tensor = are_by_tensor(pipeline);
-    const char *fault = fault_of_fill(pipeline);
-    if (fault) pipeline->by_tensor = false;
-    return fault;
-}
-
 static Value *build_dot_wait(Builder *builder, Value *tile)
 {
     Op *wait = build_op(builder, OP_dot_wait, 1, &tile, 1, &tile->type);
@@ -557,6 +541,65 @@ static void build_pipeline(Pipeline *pipeline)
     if (pipeline->open) ring_leave_open(pipeline);
 }
 
+static int count_products(const Region *body)
+{
+    int count = 0;
+    for (const Op *op = body->first; op; op = op->next) count += op->code == OP_dot;
+    return count;
+}
+
+/* With tiles, beside a product of what is read in shared memory. */
+static bool has_other_work(const Region *body)
+{
+    for (const Op *op = body->first; op; op = op->next)
+        if (op->result_count && op->results[0].type->kind == TYPE_TILE && op->code != OP_dot &&
+            op->code != OP_shared_load && op->code != OP_splat && !op_swaps(op))
+            return true;
+    return count_products(body) > 1;
+}
+
+/* Several products, or one and other work with tiles: true if they are done by a plan. */
+static bool build_by_plan(Pipeline *pipeline)
+{
+    const Target *target = pipeline->pass->target;
+    Plan plan;
+    if (!target_has(target, HAS_TMA) || !target_has(target, HAS_WGMMA) ||
+        !count_products(pipeline->loop->regions[0]))
+        return false;
+    const char *fault = plan_make(&plan, pipeline);
+    if (fault) {
+        if (has_other_work(pipeline->loop->regions[0]))
+            kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
+                          "a loop of products and other work that is not planned: %s", fault);
+        *pipeline = (Pipeline){.pass = pipeline->pass,
+                               .loop = pipeline->loop,
+                               .stages = pipeline->stages,
+                               .ahead = pipeline->ahead,
+                               .rings = pipeline->rings,
+                               .uses = pipeline->uses};
+        return false;
+    }
+    plan_explain(&plan);
+    split_by_plan(pipeline, &plan);
+    return true;
+}
+
+/* Threads that multiply and add by themselves have better things to do than to copy. They read many
+ * rows at one k, which must not lie in the same banks; or along a row. */
+static const char *fault_of_threads(Pipeline *pipeline, const Op *dot)
+{
+    if (!dot) return "the loop does more than one product of what it copies";
+    if (dot_has_instruction(dot, pipeline->pass->target)) return "the product is not by wgmma";
+    if (has_no_company(pipeline, dot))
+        return "no other block multiplies while a thread begins the loads";
+    for (size_t i = 0; i < pipeline->rings.count; i++)
+        pipeline->rings.data[i].is_plain = !has_k_in_rows(dot, &pipeline->rings.data[i]);
+    pipeline->by_tensor = are_by_tensor(pipeline);
+    const char *fault = fault_of_fill(pipeline);
+    if (fault) pipeline->by_tensor = false;
+    return fault;
+}
+
 /* With slots enough, the tensor core need not be waited for in the round that it starts in: the
  * slot that it reads is filled again a round later. Registers that it reads could not be. */
 static const char *fault_of_open(const Pipeline *pipeline, const Op *dot, bool splits)
@@ -588,6 +631,7 @@ static void build_loop(Pipeline *pipeline)
     Op *any = slots_dot(pipeline), *dot = is_for_wgmma(pipeline, any) ? any : NULL;
     const bool splits = dot && plan_wgmma(pipeline, dot);
     pipeline->ahead = pipeline->stages - (pipeline->open ? 2 : 1);
+    if (!any && build_by_plan(pipeline)) return;
     const char *fault = splits ? NULL
                         : dot  ? fault_of_fill(pipeline)
                                : fault_of_threads(pipeline, any);

@@ -12,8 +12,16 @@ typedef struct Ring {
     Value *slots;   /* the ring */
     bool is_shared; /* the tile is used outside of the loop, too */
     bool is_plain;  /* of those that the tensor unit copies: threads read along its rows */
-    int half; /* of two blocks that need the same, each copies half along this dimension; -1 */
+    int half;    /* of two blocks that need the same, each copies half along this dimension; -1 */
+    int channel; /* of a loop that is planned: its index */
 } Ring;
+
+/* Rings that the same products read, which have barriers of their own in a loop that is planned. */
+typedef struct Channel {
+    Value *barriers;
+    int64_t bytes; /* of a slot of each */
+    int stage;     /* of the products */
+} Channel;
 
 typedef struct Pass {
     Kernel *kernel;
@@ -29,13 +37,19 @@ typedef struct Pipeline {
     int stages;
     int ahead;            /* rounds that copies are ahead of their use */
     bool by_tensor;       /* producers of their own copy by the tensor unit */
+    bool alone;           /* of a loop with a plan: no second block has room on a multiprocessor */
     bool lends;           /* producers are a warpgroup, whose registers the others get */
     bool persistent;      /* a block does the work of several */
     bool pairs;           /* two blocks copy some of the tiles together */
     Value *rank, *paired; /* of pairs: which block it is; whether the two need the same */
     Op *open; /* a dot that is left under way till the next round; NULL: there is none */
     VEC(Ring) rings;
-    OpVec uses; /* of shared tiles in the launch, in order */
+    VEC(Channel) channels;
+    VEC(Ring)
+    once;            /* tiles that are copied before the loop, which producers do, too: rings of one
+                      */
+    Value *barriers; /* of those */
+    OpVec uses;      /* of shared tiles in the launch, in order */
 } Pipeline;
 
 /* What the rounds carry: the slot that is read, the one that was read in the round before, and
@@ -94,6 +108,16 @@ void ring_remark_copies(const Pipeline *pipeline, const char *fault);
 const char *fault_of_split(Pipeline *pipeline, const Op *dot);
 /* Lets them do it. */
 void split(Pipeline *pipeline);
+/* Whether producers can copy the tile, which lies as the tensor core reads it, before the loop. */
+bool can_copy_once(const Pipeline *pipeline, const Ring *ring);
+/* The same for a loop with a plan: NULL, or why they may not. */
+const char *fault_of_split_by_plan(Pipeline *pipeline);
+/* Whether the producers have registers to give away, where a thread needs so many; how many the
+ * others have then. */
+void lend_registers(Pipeline *pipeline, int64_t needed);
+int64_t registers_left(const Pipeline *pipeline);
+struct Plan;
+void split_by_plan(Pipeline *pipeline, struct Plan *plan);
 /* The barriers of the rings' slots, made where the builder is. */
 Value *ring_make_barriers(const Pipeline *pipeline, Builder *builder);
 /* The parity of a slot's next lap, which changes after the last slot. */

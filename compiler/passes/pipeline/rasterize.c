@@ -7,14 +7,18 @@
  *     columns = min(COST_RASTER_COLUMNS, gridDim.x - group * COST_RASTER_COLUMNS)
  *     x' = group * COST_RASTER_COLUMNS + rest % columns   y' = rest / columns
  *
+ * That is for blocks whose pipelined loops copy by both indices. Where blocks have more rounds to
+ * do the greater their index is, they are taken from the last one to the first.
+ *
  * Blocks are logical as long as none waits for another: not where the kernel has atomics, or a
  * loop whose end nobody knows. */
 #include "passes/layout/matrix.h"
 
 typedef struct Traits {
-    bool uses[2];   /* the block's index along x, y */
+    bool uses[2];   /* the block's index along x, y, in what pipelined loops copy */
     bool pipelined; /* a loop that copies operands of a product ahead */
     bool may_wait;
+    int rises; /* the dimension along which blocks have more and more rounds to do; -1: none */
 } Traits;
 
 static void find_dot(Op *op, void *context)
@@ -22,18 +26,89 @@ static void find_dot(Op *op, void *context)
     *(bool *)context |= is_dot(op);
 }
 
+static ValueAnswer finds_index(const Value *value, void *context)
+{
+    Traits *traits = context;
+    if (value->op && value->op->code == OP_block_idx && op_int(value->op, ATTR_dim, 0) < 2)
+        traits->uses[op_int(value->op, ATTR_dim, 0)] = true;
+    return VALUE_OPERANDS;
+}
+
+static void look_at_copy(Op *op, void *context)
+{
+    if (op->code != OP_copy) return;
+    for (int i = 0; i < op->operand_count; i++) value_finds(op->operands[i], finds_index, context);
+}
+
+/* ---- blocks that have more to do than others ---- */
+
+enum { FALLS = -1, STEADY, RISES, UNKNOWN };
+
+static int way_of(const Value *value, int dim);
+
+/* Of a sum, and of a least or greatest one. */
+static int way_of_two(const Op *op, int dim, int sign)
+{
+    const int a = way_of(op->operands[0], dim), b = way_of(op->operands[1], dim);
+    if (a == UNKNOWN || b == UNKNOWN) return UNKNOWN;
+    const int other = sign * b;
+    return a == STEADY ? other : other == STEADY || other == a ? a : UNKNOWN;
+}
+
+/* Of a product with a constant, or a quotient by one. */
+static int way_of_multiple(const Op *op, int dim)
+{
+    int64_t constant;
+    const int way = way_of(op->operands[0], dim);
+    return way == STEADY && way_of(op->operands[1], dim) == STEADY      ? STEADY
+           : value_constant(op->operands[1], &constant) && constant > 0 ? way
+                                                                        : UNKNOWN;
+}
+
+/* How the value goes as the block's index along the dimension grows. */
+static int way_of(const Value *value, int dim)
+{
+    const Op *op = value->op;
+    if (!op) return value->region ? UNKNOWN : STEADY;
+    switch ((int)op->code) {
+    case OP_const:
+    case OP_grid_dim: return STEADY;
+    case OP_block_idx: return op_int(op, ATTR_dim, 0) == dim ? RISES : STEADY;
+    case OP_add:
+    case OP_min:
+    case OP_max: return way_of_two(op, dim, 1);
+    case OP_sub: return way_of_two(op, dim, -1);
+    case OP_mul:
+    case OP_div:
+    case OP_floordiv: return way_of_multiple(op, dim);
+    case OP_cast: return way_of(op->operands[0], dim);
+    default: return UNKNOWN;
+    }
+}
+
+static void look_at_rounds(const Op *loop, Traits *traits)
+{
+    for (int dim = 0; dim < 2; dim++)
+        if (way_of(loop->operands[0], dim) == STEADY && way_of(loop->operands[1], dim) == RISES)
+            traits->rises = dim;
+}
+
+static void look_at_loop(Op *loop, Traits *traits)
+{
+    bool multiplies = false;
+    if (op_int(loop, ATTR_stages, 0) < 2) return;
+    region_visit(loop->regions[0], find_dot, &multiplies);
+    if (!multiplies) return;
+    traits->pipelined = true;
+    region_visit(loop->regions[0], look_at_copy, traits);
+    look_at_rounds(loop, traits);
+}
+
 static void look(Op *op, void *context)
 {
     Traits *traits = context;
-    const int64_t dim = op_int(op, ATTR_dim, 0);
     switch (op->code) {
-    case OP_block_idx:
-        if (dim < 2) traits->uses[dim] = true;
-        break;
-    case OP_for:
-        if (op_int(op, ATTR_stages, 0) >= 2)
-            region_visit(op->regions[0], find_dot, &traits->pipelined);
-        break;
+    case OP_for: look_at_loop(op, traits); break;
     case OP_atomic:
     case OP_element_atomic:
     case OP_while: traits->may_wait = true; break;
@@ -80,8 +155,17 @@ static void rename_index(Op *op, void *context)
 {
     const Renaming *renaming = context;
     const int64_t dim = op_int(op, ATTR_dim, 0);
-    if (op->code == OP_block_idx && dim < 2 && op->scratch == NULL)
+    if (op->code == OP_block_idx && dim < 2 && op->scratch == NULL && renaming->indices[dim])
         value_replace(&op->results[0], renaming->indices[dim]);
+}
+
+/* In what comes from `rest` on. */
+static void rename_indices(Kernel *kernel, Region *region, Op *rest, Value **indices)
+{
+    Renaming renaming = {.kernel = kernel, .indices = indices};
+    for (Op *op = region->first; op != rest; op = op->next) op->scratch = op;
+    region_visit(region, rename_index, &renaming);
+    for (Op *op = region->first; op != rest; op = op->next) op->scratch = NULL;
 }
 
 static void reorder(Kernel *kernel, Op *launch)
@@ -94,10 +178,24 @@ static void reorder(Kernel *kernel, Op *launch)
     const bool known = value_constant(launch->operands[0], &width);
     if (known && width <= COST_RASTER_COLUMNS) return; /* one group, row by row: as they are */
     build_order(&builder, known && width % COST_RASTER_COLUMNS == 0, indices);
-    for (Op *op = region->first; op != rest; op = op->next) op->scratch = op;
-    Renaming renaming = {.kernel = kernel, .indices = indices};
-    region_visit(region, rename_index, &renaming);
-    for (Op *op = region->first; op != rest; op = op->next) op->scratch = NULL;
+    rename_indices(kernel, region, rest, indices);
+}
+
+/* Those with the most rounds come first, so that the last ones to begin are soon done. */
+static void turn_round(Kernel *kernel, Op *launch, int dim)
+{
+    Region *region = launch_region(launch);
+    Op *rest = region->first;
+    Builder builder = builder_before(rest);
+    int64_t extent;
+    Value *last = value_constant(launch->operands[dim], &extent)
+                      ? build_const(&builder, DTYPE_i32, extent - 1)
+                      : build2(&builder, OP_sub, build_of_grid(&builder, OP_grid_dim, dim),
+                               build_const(&builder, DTYPE_i32, 1));
+    Value *index = build_of_grid(&builder, OP_block_idx, dim);
+    Value *indices[2] = {NULL, NULL};
+    indices[dim] = build2(&builder, OP_sub, last, index);
+    rename_indices(kernel, region, rest, indices);
 }
 
 bool pass_order(Kernel *kernel, PassContext *context)
@@ -105,10 +203,13 @@ bool pass_order(Kernel *kernel, PassContext *context)
     (void)context;
     for (Op *op = kernel->host->first; op; op = op->next) {
         if (op->code != OP_launch || launch_has_company(op)) continue;
-        Traits traits = {0};
+        Traits traits = {.rises = -1};
         region_visit(launch_region(op), look, &traits);
-        if (traits.pipelined && traits.uses[0] && traits.uses[1] && !traits.may_wait)
+        if (!traits.pipelined || traits.may_wait) continue;
+        if (traits.uses[0] && traits.uses[1])
             reorder(kernel, op);
+        else if (traits.rises >= 0)
+            turn_round(kernel, op, traits.rises);
     }
     return true;
 }

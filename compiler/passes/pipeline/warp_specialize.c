@@ -12,7 +12,7 @@
  *
  * No thread waits for all others, and copies are ahead as far as there are slots. The producers
  * begin at once: so what they read must not be written before the loop. */
-#include "passes/pipeline/multi_buffer.h"
+#include "passes/pipeline/plan.h"
 
 #include "passes/layout/matrix.h"
 #include "passes/analysis/context.h"
@@ -51,13 +51,15 @@ static bool are_known(const Pipeline *pipeline)
     return true;
 }
 
-/* What comes before the loop writes nothing that it may copy. */
-static bool starts_freely(const Pipeline *pipeline)
+/* What comes before the loop writes nothing that it may copy; `copies`: there may be copies to
+ * shared memory. */
+static bool starts_freely(const Pipeline *pipeline, bool copies)
 {
     for (const Op *op = pipeline->loop->previous; op; op = op->previous) {
         const bool writes = (op_info(op->code)->traits & WRITES) != 0;
         if (op->region_count || (writes && op->code != OP_shared_alloc && op->code != OP_assume &&
-                                 op->code != OP_shared_store && op->code != OP_anchor))
+                                 op->code != OP_shared_store && op->code != OP_anchor &&
+                                 !(copies && op->code == OP_copy)))
             return false;
     }
     return true;
@@ -114,6 +116,13 @@ static int64_t registers_of(const Pipeline *pipeline, const Op *dot)
     return type_elements(sum) / threads + (in_place ? 0 : words) + COST_OTHER_REGISTERS;
 }
 
+/* Of each thread where a multiprocessor has one such block. */
+static int64_t registers_for(const Pipeline *pipeline, int threads)
+{
+    return cost_registers_per_thread(pipeline->pass->target, (threads + WARP_SIZE - 1) / WARP_SIZE,
+                                     1);
+}
+
 /* One warp more would leave the others too few registers, which a warpgroup can give away. */
 static bool must_lend(const Pipeline *pipeline, const Op *dot)
 {
@@ -123,6 +132,14 @@ static bool must_lend(const Pipeline *pipeline, const Op *dot)
            consumers + WARPGROUP_SIZE <= COST_SPLIT_THREADS &&
            registers_of(pipeline, dot) >
                cost_registers_per_thread(pipeline->pass->target, consumers / WARP_SIZE + 1, 1);
+}
+
+/* Of each consumer, once producers have given theirs away. */
+static int64_t registers_lent(const Pipeline *pipeline)
+{
+    const int unit = pipeline->pass->target->register_unit;
+    const int64_t left = pipeline->pass->target->registers - WARPGROUP_SIZE * SETMAXNREG_LEAST;
+    return at_most(left / consumers_of(pipeline) / unit * unit, COST_CONSUMER_REGISTERS);
 }
 
 /* One, or as few as have not more than COST_PRODUCER_COPIES a round to begin each. */
@@ -288,18 +305,19 @@ static bool is_persistent(Pipeline *pipeline)
 
 /* No tile is used outside of the loop, and what is copied is not written before. Groups of threads
  * that the author makes behind the loop are parts of the consumers. */
-static const char *fault_of_place(const Pipeline *pipeline)
+static const char *fault_of_place(const Pipeline *pipeline, bool copies)
 {
     if (pipeline->loop->parent != pipeline->pass->launch)
         return "the loop is within another loop or a branch";
     for (size_t i = 0; i < pipeline->rings.count; i++)
         if (pipeline->rings.data[i].is_shared) return "a shared tile is used outside of the loop";
-    return starts_freely(pipeline) ? NULL : "memory that it copies may be written before the loop";
+    return starts_freely(pipeline, copies) ? NULL
+                                           : "memory that it copies may be written before the loop";
 }
 
 const char *fault_of_fill(const Pipeline *pipeline)
 {
-    return pipeline->by_tensor ? fault_of_place(pipeline) : "not all copies are TMA loads";
+    return pipeline->by_tensor ? fault_of_place(pipeline, false) : "not all copies are TMA loads";
 }
 
 /* Whether a producer is worth what it takes; NULL: it is. */
@@ -315,7 +333,7 @@ static const char *fault_of_producer(const Pipeline *pipeline, const Op *dot)
 const char *fault_of_split(Pipeline *pipeline, const Op *dot)
 {
     pipeline->by_tensor = are_by_tensor(pipeline);
-    const char *fault = fault_of_place(pipeline);
+    const char *fault = fault_of_place(pipeline, false);
     if (!fault) fault = fault_of_producer(pipeline, dot);
     if (fault) return fault;
     if (consumers_of(pipeline) + producers_of(pipeline) > COST_SPLIT_THREADS)
@@ -325,6 +343,46 @@ const char *fault_of_split(Pipeline *pipeline, const Op *dot)
     pipeline->persistent = is_persistent(pipeline);
     pairs_find(pipeline, dot);
     return NULL;
+}
+
+/* ---- of a loop with a plan ---- */
+
+const char *fault_of_split_by_plan(Pipeline *pipeline)
+{
+    pipeline->by_tensor = are_by_tensor(pipeline);
+    if (!pipeline->by_tensor) return "not all copies are TMA loads";
+    const char *fault = fault_of_place(pipeline, true);
+    if (fault) return fault;
+    if (consumers_of(pipeline) % WARPGROUP_SIZE ||
+        consumers_of(pipeline) + WARP_SIZE > COST_SPLIT_THREADS)
+        return "a block has no warp to spare, or no whole warpgroups";
+    return are_known(pipeline) ? NULL : "where it copies from is not known to all threads";
+}
+
+bool can_copy_once(const Pipeline *pipeline, const Ring *ring)
+{
+    const Op *copy = ring->copy;
+    bool can = !fault_of_tma(pipeline, ring);
+    for (int i = 0; i < copy->operand_count; i++)
+        can = can && (i == 1 || is_known(pipeline, copy->operands[i]));
+    return can;
+}
+
+void lend_registers(Pipeline *pipeline, int64_t needed)
+{
+    const int consumers = consumers_of(pipeline);
+    pipeline->alone = is_alone(pipeline) ||
+                      2 * needed * (consumers + WARP_SIZE) > pipeline->pass->target->registers;
+    pipeline->lends = pipeline->alone && consumers + WARPGROUP_SIZE <= COST_SPLIT_THREADS &&
+                      needed > registers_for(pipeline, consumers + WARP_SIZE);
+}
+
+int64_t registers_left(const Pipeline *pipeline)
+{
+    const int consumers = consumers_of(pipeline);
+    return pipeline->lends ? registers_lent(pipeline)
+                           : at_most(registers_for(pipeline, consumers + producers_of(pipeline)),
+                                     pipeline->pass->target->registers_per_thread);
 }
 
 /* ---- the groups ---- */
@@ -338,7 +396,7 @@ static Region *build_group(Builder *builder, int begin, int count)
     return build_branch(builder, &test->results[0])->regions[0];
 }
 
-Value *ring_make_barriers(const Pipeline *pipeline, Builder *builder)
+static Value *make_barriers(const Pipeline *pipeline, Builder *builder)
 {
     const int64_t shape[2] = {2, pipeline->stages};
     const Type *type = type_shared(pipeline->pass->kernel->types, DTYPE_i64, 2, shape, NULL);
@@ -346,6 +404,12 @@ Value *ring_make_barriers(const Pipeline *pipeline, Builder *builder)
     Op *init = build_op(builder, OP_slot_init, 1, &barriers, 0, NULL);
     op_set_int(init, ATTR_count, producers_of(pipeline));
     op_set_int(init, ATTR_warps, consumers_of(pipeline) / WARP_SIZE * (pipeline->pairs ? 2 : 1));
+    return barriers;
+}
+
+Value *ring_make_barriers(const Pipeline *pipeline, Builder *builder)
+{
+    Value *barriers = make_barriers(pipeline, builder);
     if (pipeline->pairs)
         pairs_meet(builder);
     else
@@ -472,6 +536,63 @@ static void wait_for_other(const Pipeline *pipeline, Op *turns, Value *barriers)
     build_op(&inside, OP_yield, 2, next, 0, NULL);
 }
 
+/* Channel after channel: who reads one may wait for it while the next is filled. */
+static void copy_channels(const Pipeline *pipeline, Builder *builder, Value *slot, Value *parity,
+                          Map *map)
+{
+    for (size_t c = 0; c < pipeline->channels.count; c++) {
+        const Channel *channel = &pipeline->channels.data[c];
+        Value *filled[2] = {channel->barriers, slot};
+        build_op(builder, OP_slot_claim, 3, (Value *[]){channel->barriers, slot, parity}, 0, NULL);
+        op_set_int(build_op(builder, OP_slot_fill, 2, filled, 0, NULL), ATTR_bytes, channel->bytes);
+        for (size_t r = 0; r < pipeline->rings.count; r++)
+            if (pipeline->rings.data[r].channel == (int)c)
+                copy_ring(pipeline, builder, &pipeline->rings.data[r], filled,
+                          pipeline->pass->launch, map);
+    }
+}
+
+/* The parity of the number of turns before this one: 0 or 1. */
+static Value *turn_parity(Builder *builder, const Turn *turn)
+{
+    if (!turn->index[0]) return ring_number(builder, 0);
+    const Op *turns = turn->region->parent;
+    Value *way = build2(builder, OP_sub, turn->region->arguments[0], turns->operands[0]);
+    return build2(builder, OP_and, build2(builder, OP_div, way, turns->operands[2]),
+                  ring_number(builder, 1));
+}
+
+/* What is copied before the loop, to a slot of its own. */
+static void copy_once(const Pipeline *pipeline, Builder *builder, const Turn *turn, Map *map)
+{
+    Value *filled[2] = {pipeline->barriers, ring_number(builder, 0)};
+    int64_t bytes = 0;
+    for (size_t i = 0; i < pipeline->once.count; i++)
+        bytes += type_bytes(pipeline->once.data[i].copy->operands[1]->type);
+    if (!bytes) return;
+    if (pipeline->persistent) {
+        Value *other = build2(builder, OP_sub, ring_number(builder, 1), turn_parity(builder, turn));
+        build_op(builder, OP_slot_claim, 3, (Value *[]){filled[0], filled[1], other}, 0, NULL);
+    }
+    op_set_int(build_op(builder, OP_slot_fill, 2, filled, 0, NULL), ATTR_bytes, bytes);
+    for (size_t i = 0; i < pipeline->once.count; i++)
+        copy_ring(pipeline, builder, &pipeline->once.data[i], filled, pipeline->pass->launch, map);
+}
+
+static void copy_round(const Pipeline *pipeline, Builder *builder, Value *barriers, Value *slot,
+                       Value *parity, Map *map)
+{
+    Value *filled[2] = {barriers, slot};
+    if (!barriers) {
+        copy_channels(pipeline, builder, slot, parity, map);
+        return;
+    }
+    build_op(builder, OP_slot_claim, 3, (Value *[]){barriers, slot, parity}, 0, NULL);
+    (pipeline->by_tensor ? ring_copy_by_tensor : copy_by_threads)(pipeline, builder, filled,
+                                                                  pipeline->pass->launch, map);
+}
+
+/* Without `barriers` each channel has its own. */
 static void build_producers(const Pipeline *pipeline, Region *region, Value *barriers)
 {
     const Op *loop = pipeline->loop;
@@ -480,15 +601,13 @@ static void build_producers(const Pipeline *pipeline, Region *region, Value *bar
     Map map = {0};
     turns_know(pipeline->pass, &turn, &map);
     builder.span = loop->span;
+    copy_once(pipeline, &builder, &turn, &map);
     Op *rounds = build_rounds(pipeline, &builder, &turn, &map);
     Region *body = rounds->regions[0];
     Value *slot = body->arguments[1], *parity = body->arguments[2], *is_last;
     map_set(pipeline->pass->arena, &map, loop->regions[0]->arguments[0], body->arguments[0]);
     Builder inside = builder_at_end(body, loop->span);
-    build_op(&inside, OP_slot_claim, 3, (Value *[]){barriers, slot, parity}, 0, NULL);
-    Value *filled[2] = {barriers, slot};
-    (pipeline->by_tensor ? ring_copy_by_tensor : copy_by_threads)(pipeline, &inside, filled,
-                                                                  pipeline->pass->launch, &map);
+    copy_round(pipeline, &inside, barriers, slot, parity, &map);
     Value *next[2] = {ring_next(pipeline, &inside, slot, &is_last), NULL};
     next[1] = ring_next_parity(&inside, parity, is_last);
     build_op(&inside, OP_yield, 2, next, 0, NULL);
@@ -633,13 +752,8 @@ static Region *build_producers_group(const Pipeline *pipeline, Builder *builder)
 
 static Region *build_consumers_group(const Pipeline *pipeline, Builder *builder)
 {
-    const int unit = pipeline->pass->target->register_unit;
-    const int consumers = consumers_of(pipeline);
-    Region *group = build_group(builder, 0, consumers);
-    const int64_t left = pipeline->pass->target->registers - WARPGROUP_SIZE * SETMAXNREG_LEAST;
-    if (pipeline->lends)
-        set_registers(group, "inc",
-                      at_most(left / consumers / unit * unit, COST_CONSUMER_REGISTERS));
+    Region *group = build_group(builder, 0, consumers_of(pipeline));
+    if (pipeline->lends) set_registers(group, "inc", registers_lent(pipeline));
     return group;
 }
 
@@ -659,32 +773,160 @@ static void build_groups(bool consumers_first, const Pipeline *pipeline, Builder
     }
 }
 
+static void move_to(const Region *group, Op *first)
+{
+    for (Op *op = first, *next; op; op = next) {
+        next = op->next;
+        op_move_before(op, group->last);
+    }
+}
+
+static void make_all_slots(Pipeline *pipeline, Builder *builder)
+{
+    for (size_t i = 0; i < pipeline->rings.count; i++) {
+        Ring *ring = &pipeline->rings.data[i];
+        ring_make_slots(pipeline, builder, ring);
+        op_set_int(ring->slots->op, ATTR_ring, 1);
+    }
+    builder->span = pipeline->loop->span;
+}
+
+static void set_warps(const Pipeline *pipeline, int threads)
+{
+    op_set_int(pipeline->pass->launch->parent, ATTR_warps, (threads + WARP_SIZE - 1) / WARP_SIZE);
+}
+
+/* Slots for what is copied before the loop, and the barriers of all of them. */
+static void make_once(Pipeline *pipeline, Builder *builder)
+{
+    Pipeline once = *pipeline;
+    once.stages = 1;
+    if (!pipeline->once.count) return;
+    for (size_t i = 0; i < pipeline->once.count; i++) {
+        Ring *ring = &pipeline->once.data[i];
+        ring_make_slots(&once, builder, ring);
+        op_set_int(ring->slots->op, ATTR_ring, 1);
+    }
+    pipeline->barriers = make_barriers(&once, builder);
+}
+
+/* Consumers wait for it where they begin, and read the slots from there on. */
+static void take_once(const Pipeline *pipeline, const Turn *turn, Op *before)
+{
+    Builder builder = builder_before(before);
+    builder.span = pipeline->loop->span;
+    if (!pipeline->once.count) return;
+    Value *zero = ring_number(&builder, 0);
+    Value *operands[3] = {pipeline->barriers, zero, turn_parity(&builder, turn)};
+    op_set_int(build_op(&builder, OP_slot_take, 3, operands, 0, NULL), ATTR_tensor, 1);
+    for (size_t i = 0; i < pipeline->once.count; i++) {
+        const Ring *ring = &pipeline->once.data[i];
+        Value *slot = ring_slot(pipeline, &builder, ring, zero);
+        op_erase(ring->copy);
+        value_replace(&ring->alloc->results[0], slot);
+        op_erase(ring->alloc);
+    }
+}
+
+static void give_once(const Pipeline *pipeline, Op *before)
+{
+    Builder builder = builder_before(before);
+    if (!pipeline->once.count || !pipeline->persistent) return;
+    Value *operands[3] = {pipeline->barriers, ring_number(&builder, 0),
+                          build_const(&builder, DTYPE_b1, 1)};
+    build_op(&builder, OP_slot_give, 3, operands, 0, NULL);
+}
+
+/* All that is shared has room beside the rings, which are in use from turn to turn. */
+static bool has_room_by_plan(const Pipeline *pipeline)
+{
+    Room room = {.facts = analysis_ranges(pipeline->pass->context),
+                 .bytes =
+                     COST_SHARED_MARGIN_SPLIT + (pipeline->stages - 1) * bytes_of_round(pipeline)};
+    region_visit(pipeline->pass->launch, add_tile_bytes, &room);
+    return room.bytes <= pipeline->pass->target->shared_bytes;
+}
+
+static ValueAnswer is_of_block(const Value *value, void *context)
+{
+    (void)context;
+    return value->op && value->op->code == OP_block_idx ? VALUE_FOUND : VALUE_OPERANDS;
+}
+
+/* A block that has a multiprocessor to itself: its producers copy for the next turn while the
+ * consumers end this one. Blocks with more to do than others are left to the machine, which gives
+ * the next one to who is done. */
+static bool takes_turns(const Pipeline *pipeline)
+{
+    const Op *launch = pipeline->pass->launch->parent;
+    for (int i = 0; i < 2; i++)
+        if (value_finds(pipeline->loop->operands[i], is_of_block, NULL)) return false;
+    return pipeline->alone && !launch_has_company(launch) && turns_may_differ(launch) &&
+           has_known_grid(pipeline->pass, launch) && has_room_by_plan(pipeline);
+}
+
+/* The turn's block, in what was moved there. */
+static void know_turn(const Pipeline *pipeline, const Turn *turn)
+{
+    Map map = {0};
+    turns_know(pipeline->pass, turn, &map);
+    region_replace(turn->region, &map);
+}
+
+static void build_consumers_by_plan(Pipeline *pipeline, Plan *plan, const Turn *turn, Op *first)
+{
+    Value *end[2];
+    move_to(turn->region, first);
+    know_turn(pipeline, turn);
+    plan->at[0] = turn->slot;
+    plan->at[1] = turn->parity;
+    take_once(pipeline, turn, pipeline->loop);
+    Op *after = pipeline->loop->next;
+    plan_build(plan, end);
+    give_once(pipeline, after);
+    turns_end(turn, end[0], end[1]);
+}
+
+void split_by_plan(Pipeline *pipeline, Plan *plan)
+{
+    Op *first = pipeline->pass->launch->first;
+    const int more = pipeline->lends ? WARPGROUP_SIZE : producers_of(pipeline);
+    const int threads = consumers_of(pipeline) + more;
+    pipeline->persistent = takes_turns(pipeline);
+    const bool consumers_first = pipeline->persistent || is_room_beside(pipeline);
+    Builder builder = builder_before(first);
+    Region *copying, *computing;
+    make_all_slots(pipeline, &builder);
+    for (size_t c = 0; c < pipeline->channels.count; c++)
+        pipeline->channels.data[c].barriers = make_barriers(pipeline, &builder);
+    make_once(pipeline, &builder);
+    build_op(&builder, OP_barrier, 0, NULL, 0, NULL);
+    build_groups(consumers_first, pipeline, &builder, &copying, &computing);
+    build_producers(pipeline, copying, NULL);
+    const Turn turn = begin_turn(pipeline, computing, 0);
+    build_consumers_by_plan(pipeline, plan, &turn, first);
+    if (pipeline->persistent) op_set_int(pipeline->pass->launch->parent, ATTR_persistent, 1);
+    set_warps(pipeline, threads);
+}
+
 void split(Pipeline *pipeline)
 {
     Region *launch = pipeline->pass->launch;
-    Op *first = launch->first, *next;
+    Op *first = launch->first;
     const int more = pipeline->lends ? WARPGROUP_SIZE : producers_of(pipeline);
     const int threads = consumers_of(pipeline) + more;
     const bool consumers_first = pipeline->persistent || is_room_beside(pipeline);
     Builder builder = builder_before(first);
-    for (size_t i = 0; i < pipeline->rings.count; i++) {
-        Ring *ring = &pipeline->rings.data[i];
-        ring_make_slots(pipeline, &builder, ring);
-        op_set_int(ring->slots->op, ATTR_ring, 1);
-    }
-    builder.span = pipeline->loop->span;
+    make_all_slots(pipeline, &builder);
     if (pipeline->pairs) pairs_begin(pipeline, &builder);
     Value *barriers = ring_make_barriers(pipeline, &builder);
     Region *copying, *computing;
     build_groups(consumers_first, pipeline, &builder, &copying, &computing);
     build_producers(pipeline, copying, barriers);
     const Turn turn = begin_turn(pipeline, computing, 0);
-    for (Op *op = first; op; op = next) {
-        next = op->next;
-        op_move_before(op, turn.region->last);
-    }
+    move_to(turn.region, first);
     build_consumers(pipeline, &turn, barriers);
     if (pipeline->persistent) op_set_int(launch->parent, ATTR_persistent, 1);
     if (pipeline->pairs) op_set_ints(launch->parent, ATTR_cluster, 3, (int64_t[]){2, 1, 1});
-    op_set_int(launch->parent, ATTR_warps, (threads + WARP_SIZE - 1) / WARP_SIZE);
+    set_warps(pipeline, threads);
 }

@@ -18,17 +18,26 @@ static bool divides_by(const Op *op, const Value *divisor)
     return op && op->code == OP_div && operand(op, b) == divisor;
 }
 
-/* The divisions from `op` on that follow each other and have its divisor; one of what such a
- * division gave belongs to no run, but may begin one. */
-static OpVec run_from(Arena *arena, Op *op)
+/* A division by another number, of none that the run gives: rows of a tile have one each. */
+static bool is_of_others(const Op *op, const Value *divisor)
+{
+    return op->code == OP_div && op->results[0].type->dtype == DTYPE_f32 &&
+           !divides_by(op->operands[0]->op, divisor) && !divides_by(op->operands[1]->op, divisor);
+}
+
+/* The divisions from `op` on that have its divisor, with none but divisions between; one of what
+ * such a division gave belongs to no run, but may begin one. `end` is the last of all. */
+static OpVec run_from(Arena *arena, Op *op, Op **end)
 {
     OpVec run = {0};
     Value *divisor = operand(op, b);
     vec_push(arena, &run, op);
+    *end = op;
     for (op = op->next; op; op = op->next) {
         const bool follows = divides_by(op, divisor) && !divides_by(operand(op, a)->op, divisor);
-        if (!follows && op->code != OP_const) break;
+        if (!follows && op->code != OP_const && !is_of_others(op, divisor)) break;
         if (follows) vec_push(arena, &run, op);
+        if (op->code == OP_div) *end = op;
     }
     return run;
 }
@@ -91,10 +100,11 @@ static void build_plain(Region *region, const OpVec *run, Value **values)
     build_yield(&at, values, run->count);
 }
 
-static Op *replace(Kernel *kernel, const OpVec *run)
+/* Behind `end`, so that it parts no other run. */
+static Op *replace(Kernel *kernel, const OpVec *run, Op *end)
 {
     Arena *arena = kernel->arena;
-    Builder at = builder_after(run->data[run->count - 1]);
+    Builder at = builder_after(end);
     at.span = run->data[0]->span;
     Value *fine = are_fine(&at, arena, run);
     const Type **types = arena_new_array(arena, const Type *, run->count);
@@ -110,22 +120,30 @@ static Op *replace(Kernel *kernel, const OpVec *run)
     return branch;
 }
 
-static void look(Kernel *kernel, Region *region)
+/* Other runs may have begun behind the first division, which is gone: their divisions come next. */
+static void look(Kernel *kernel, Region *region, Map *made)
 {
-    for (Op *op = region->first; op; op = op->next) {
-        for (int i = 0; i < op->region_count; i++) look(kernel, op->regions[i]);
+    for (Op *op = region->first, *next; op; op = next) {
+        next = op->next;
+        for (int i = 0; i < op->region_count && !map_has(made, op); i++)
+            look(kernel, op->regions[i], made);
         if (op->code != OP_div || op->results[0].type->kind != TYPE_SCALAR ||
             op->results[0].type->dtype != DTYPE_f32)
             continue;
-        const OpVec run = run_from(kernel->arena, op);
-        if (run.count >= COST_QUOTIENTS) op = replace(kernel, &run);
+        Op *end;
+        const OpVec run = run_from(kernel->arena, op, &end);
+        if (run.count < COST_QUOTIENTS) continue;
+        while (next && divides_by(next, op->operands[1])) next = next->next;
+        Op *branch = replace(kernel, &run, end);
+        map_set(kernel->arena, made, branch, branch);
     }
 }
 
 bool pass_quotients(Kernel *kernel, PassContext *context)
 {
+    Map made = {0};
     (void)context;
     for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch) look(kernel, op->regions[0]);
+        if (op->code == OP_launch) look(kernel, op->regions[0], &made);
     return true;
 }

@@ -1,0 +1,511 @@
+/* plan.c: what a loop does when, whose products and other work with tiles depend on each other.
+ *
+ * The ops of the body are the nodes of a graph, what they make its edges, within a round and from
+ * one to the next. A product that needs what is made of another product of its round is done a
+ * round later, beside the first product of that round, if registers can hold what goes from one
+ * stage to the next:
+ *
+ *     for each round k: begin the first product of round k, and the second of round k - 1; wait for
+ *         the first; the work between the two of round k; wait for the second
+ *
+ * so that the tensor core has work while threads do theirs. Within a round ops come in the order of
+ * a list schedule: what is ready, products first, then what waits least for products that are under
+ * way; units have latencies of their own.
+ *
+ * Each ring has barriers of its own, so that its slots are filled again as soon as what reads them
+ * is done (a Channel: rings that the same products read share them). Copies are made by producers.
+ */
+#include "passes/pipeline/plan.h"
+
+#include "passes/layout/matrix.h"
+#include "passes/analysis/loop.h"
+
+enum { STAGES = 2 };
+
+/* ---- the body ---- */
+
+static const Region *body_of(const Plan *plan)
+{
+    return plan->pipeline->loop->regions[0];
+}
+
+const Value *plan_operand(const Op *dot, int operand)
+{
+    const Op *op = dot->operands[operand]->op;
+    while (op && op_swaps(op)) op = operand(op, a)->op;
+    return op && op->code == OP_shared_load && op->parent == dot->parent ? operand(op, tile) : NULL;
+}
+
+bool plan_reads(const Op *dot, const Op *alloc)
+{
+    for (int i = 0; i < 2; i++) {
+        const Value *tile = plan_operand(dot, i);
+        if (tile && shared_root(tile) == alloc) return true;
+    }
+    return false;
+}
+
+bool plan_is_remade(const Plan *plan, const Op *op)
+{
+    if (op->code == OP_shared_load || op_swaps(op)) {
+        while (op_swaps(op) && operand(op, a)->op) op = operand(op, a)->op;
+        if (op->code == OP_shared_load) return true;
+    }
+    return op->result_count == 1 && loop_foresees(plan->pipeline->loop, &op->results[0]);
+}
+
+/* ---- stages ---- */
+
+int plan_stage(const Plan *plan, const Value *value)
+{
+    if (!value->op || value->op->parent != body_of(plan)) return 0;
+    const int known = (int)(intptr_t)map_get(&plan->stages, value->op);
+    return known ? known - 1 : 0;
+}
+
+static void set_stage(Plan *plan, const Op *op, int stage)
+{
+    map_set(plan->arena, &plan->stages, op, (void *)(intptr_t)(stage + 1));
+}
+
+static ValueAnswer is_product(const Value *value, void *body)
+{
+    if (!value->op || value->op->parent != body) return VALUE_ENOUGH;
+    return value->op->code == OP_dot ? VALUE_FOUND : VALUE_OPERANDS;
+}
+
+/* A product's own operands; a sum that it goes on with costs no time. */
+static bool waits_for_product(const Plan *plan, const Op *dot, int operand)
+{
+    const Value *value = dot->operands[operand];
+    return !(operand == 2 && value->op && value->op->code == OP_dot) &&
+           value_finds(value, is_product, (Region *)(uintptr_t)body_of(plan));
+}
+
+static int stage_of(const Plan *plan, const Op *op)
+{
+    int stage = 0;
+    for (int i = 0; i < op->operand_count; i++) {
+        int own = plan_stage(plan, op->operands[i]);
+        if (op->code == OP_dot && waits_for_product(plan, op, i)) own++;
+        if (own > stage) stage = own;
+    }
+    return stage;
+}
+
+static bool has_step(const Plan *plan, const Op *op)
+{
+    return op->code != OP_copy && op->code != OP_yield && !plan_is_remade(plan, op);
+}
+
+static void find_steps(Plan *plan)
+{
+    plan->count = 1;
+    for (Op *op = body_of(plan)->first; op; op = op->next) {
+        if (!has_step(plan, op)) continue;
+        const Step step = {op, stage_of(plan, op)};
+        vec_push(plan->arena, &plan->steps, step);
+        set_stage(plan, op, step.stage);
+        if (step.stage >= plan->count) plan->count = step.stage + 1;
+    }
+}
+
+static void use_one_stage(Plan *plan)
+{
+    plan->count = 1;
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        plan->steps.data[i].stage = 0;
+        set_stage(plan, plan->steps.data[i].op, 0);
+    }
+}
+
+/* ---- registers ---- */
+
+static int64_t words_of(const Type *type, int threads)
+{
+    return type->kind == TYPE_TILE
+               ? type_elements(type) / threads * dtype_bits(type->dtype) / REGISTER_BITS
+               : 0;
+}
+
+static bool goes_to_later_stage(const Plan *plan, const Op *op)
+{
+    for (const OpUse *use = op->results[0].uses; use; use = use->next) {
+        const int known = (int)(intptr_t)map_get(&plan->stages, use->op);
+        if (known - 1 > plan_stage(plan, &op->results[0])) return true;
+    }
+    return false;
+}
+
+/* Of a thread: all sums, which are under way at one time, and what goes from stage to stage beside
+ * them, or is a product's left operand. */
+static int64_t words_needed(const Plan *plan)
+{
+    const int threads = power_of_two_below(op_threads(plan->pipeline->loop).count);
+    int64_t words = COST_OTHER_REGISTERS;
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const Op *op = plan->steps.data[i].op;
+        if (op->code == OP_dot) {
+            words += words_of(op->results[0].type, threads);
+            if (!plan_operand(op, 0)) words += words_of(operand(op, a)->type, threads);
+        } else if (goes_to_later_stage(plan, op) && op->results[0].uses->op->code != OP_dot) {
+            words += words_of(op->results[0].type, threads);
+        }
+    }
+    return words;
+}
+
+/* ---- the order ---- */
+
+/* Cycles of a multiprocessor, by what does the work. */
+static int64_t latency_of(const Target *target, const Op *op)
+{
+    enum { BITS = 16, EACH = 2 /* a multiply-add is two operations */ };
+    if (!op->result_count || op->results[0].type->kind != TYPE_TILE) return 1;
+    const Type *type = op->results[0].type;
+    const int64_t elements = type_elements(op->code == OP_reduce ? operand(op, a)->type : type);
+    if (op->code == OP_dot) {
+        const Type *a = operand(op, a)->type;
+        return cost_cycles(target, UNIT_TENSOR,
+                           elements * a->shape[1] * dtype_bits(a->dtype) / BITS * EACH);
+    }
+    const bool is_special = op->code == OP_approx || op->code == OP_div;
+    return cost_cycles(target, is_special ? UNIT_SFU : UNIT_ALU, elements) + 1;
+}
+
+typedef struct Schedule {
+    const Plan *plan;
+    VEC(Step) order;
+    Map done[STAGES]; /* ops -> when, and one more */
+    int64_t now, tensor_core;
+} Schedule;
+
+/* When the value is there, for who is in the stage; -1: it is not known yet. */
+static int64_t ready_at(const Schedule *schedule, const Value *value, int stage)
+{
+    const Plan *plan = schedule->plan;
+    const Region *body = body_of(plan);
+    int made = plan_stage(plan, value);
+    if (value->region == body && value->index > 0 && stage == 0) {
+        value = region_terminator(body)->operands[value->index - 1];
+        made = plan_stage(plan, value);
+        if (made == 0) return 0; /* of the round before */
+    } else if (made != stage) {
+        return 0;
+    }
+    if (!value->op || value->op->parent != body || !map_get(&plan->stages, value->op)) return 0;
+    return (int64_t)(intptr_t)map_get(&schedule->done[made], value->op) - 1;
+}
+
+static int64_t step_ready(const Schedule *schedule, Step step)
+{
+    int64_t latest = 0;
+    for (int i = 0; i < step.op->operand_count; i++) {
+        const int64_t ready = ready_at(schedule, step.op->operands[i], step.stage);
+        if (ready < 0) return -1;
+        if (ready > latest) latest = ready;
+    }
+    return latest;
+}
+
+/* Of steps that can come now: a product, that of the earliest stage; what need not wait; what waits
+ * least. */
+static int64_t rank_of(const Schedule *schedule, Step step, int64_t ready)
+{
+    if (step.op->code == OP_dot && ready <= schedule->now) return step.stage - STAGES;
+    return ready <= schedule->now ? 0 : ready;
+}
+
+static size_t choose_step(const Schedule *schedule, int64_t *ready)
+{
+    const Plan *plan = schedule->plan;
+    size_t best = plan->steps.count;
+    int64_t least = 0;
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const Step step = plan->steps.data[i];
+        if (map_get(&schedule->done[step.stage], step.op)) continue;
+        const int64_t at = step_ready(schedule, step), rank = rank_of(schedule, step, at);
+        if (at < 0 || (best < plan->steps.count && rank >= least)) continue;
+        best = i;
+        least = rank;
+        *ready = at;
+    }
+    CHECK(best < plan->steps.count);
+    return best;
+}
+
+static void place_step(Schedule *schedule, Step step, int64_t ready)
+{
+    if (ready > schedule->now) schedule->now = ready;
+    int64_t end = schedule->now + latency_of(schedule->plan->pipeline->pass->target, step.op);
+    if (step.op->code == OP_dot) {
+        if (schedule->tensor_core > schedule->now) end += schedule->tensor_core - schedule->now;
+        schedule->tensor_core = end;
+    } else {
+        schedule->now = end;
+    }
+    map_set(schedule->plan->arena, &schedule->done[step.stage], step.op,
+            (void *)(intptr_t)(end + 1));
+    vec_push(schedule->plan->arena, &schedule->order, step);
+}
+
+static void order_steps(Plan *plan)
+{
+    Schedule schedule = {.plan = plan};
+    while (schedule.order.count < plan->steps.count) {
+        int64_t ready = 0;
+        const size_t next = choose_step(&schedule, &ready);
+        place_step(&schedule, plan->steps.data[next], ready);
+    }
+    for (size_t i = 0; i < plan->steps.count; i++) plan->steps.data[i] = schedule.order.data[i];
+}
+
+/* ---- channels ---- */
+
+static bool same_readers(const Plan *plan, const Op *a, const Op *b)
+{
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const Op *op = plan->steps.data[i].op;
+        if (op->code == OP_dot && plan_reads(op, a) != plan_reads(op, b)) return false;
+    }
+    return true;
+}
+
+static Channel *channel_for(Plan *plan, const Op *alloc, int stage)
+{
+    Pipeline *pipeline = plan->pipeline;
+    for (size_t r = 0; r < pipeline->rings.count; r++) {
+        const Ring *ring = &pipeline->rings.data[r];
+        if (ring->channel >= 0 && same_readers(plan, ring->alloc, alloc))
+            return &pipeline->channels.data[ring->channel];
+    }
+    vec_push(plan->arena, &pipeline->channels, ((Channel){.stage = stage}));
+    return &vec_last(&pipeline->channels);
+}
+
+static void join_channel(Plan *plan, Ring *ring, int stage)
+{
+    Channel *channel = channel_for(plan, ring->alloc, stage);
+    ring->channel = (int)(channel - plan->pipeline->channels.data);
+    channel->bytes += type_bytes(ring->alloc->results[0].type);
+}
+
+/* In the order in which they are read, which is that in which they are filled. */
+static void find_channels(Plan *plan)
+{
+    Pipeline *pipeline = plan->pipeline;
+    pipeline->channels.count = 0;
+    for (size_t r = 0; r < pipeline->rings.count; r++) pipeline->rings.data[r].channel = -1;
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const Step step = plan->steps.data[i];
+        for (size_t r = 0; r < pipeline->rings.count && step.op->code == OP_dot; r++) {
+            Ring *ring = &pipeline->rings.data[r];
+            if (ring->channel < 0 && plan_reads(step.op, ring->alloc))
+                join_channel(plan, ring, step.stage);
+        }
+    }
+}
+
+/* ---- what is copied before the loop ---- */
+
+static bool feeds_products_alone(const Value *value);
+
+/* But for the copy, products of the loop read the tile where it lies, and nobody else uses it. */
+static bool is_for_products(const Pipeline *pipeline, const Value *tile, const Op *copy)
+{
+    for (const OpUse *use = tile->uses; use; use = use->next) {
+        if (use->op == copy) continue;
+        if (use->op->parent != pipeline->loop->regions[0]) return false;
+        const bool loads = use->op->code == OP_shared_load, names = use->op->code == OP_shared_view;
+        if (!(loads && feeds_products_alone(&use->op->results[0])) &&
+            !(names && is_for_products(pipeline, &use->op->results[0], NULL)))
+            return false;
+    }
+    return true;
+}
+
+static bool is_read_in_place(const Plan *plan, const Op *alloc)
+{
+    const Pass *pass = plan->pipeline->pass;
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const Op *op = plan->steps.data[i].op;
+        const Value *left = op->code == OP_dot ? plan_operand(op, 0) : NULL;
+        if (left && shared_root(left) == alloc && !wgmma_fits(pass->kernel, pass->target, op))
+            return false;
+    }
+    return true;
+}
+
+static void find_once(const Plan *plan)
+{
+    Pipeline *pipeline = plan->pipeline;
+    pipeline->once.count = 0;
+    for (Op *op = pipeline->loop->previous; op; op = op->previous) {
+        Op *alloc = op->code == OP_copy ? operand(op, tile)->op : NULL;
+        if (!alloc || alloc->code != OP_shared_alloc || alloc->parent != op->parent ||
+            alloc->results[0].type->layout || alloc->results[0].type->rank != 2)
+            continue;
+        const Ring ring = {.copy = op, .alloc = alloc, .channel = -1};
+        if (is_for_products(pipeline, &alloc->results[0], op) && is_read_in_place(plan, alloc) &&
+            can_copy_once(pipeline, &ring))
+            vec_push(plan->arena, &pipeline->once, ring);
+    }
+}
+
+/* ---- whether ---- */
+
+static bool may_be_in(const Pipeline *pipeline, const Op *op)
+{
+    if (op->region_count) return false;
+    if (op->code == OP_copy) {
+        for (size_t r = 0; r < pipeline->rings.count; r++)
+            if (pipeline->rings.data[r].copy == op) return true;
+        return false;
+    }
+    return op_info(op->code)->traits & PURE || op->code == OP_shared_load || op->code == OP_yield;
+}
+
+/* Of what is loaded of a ring's tile. */
+static bool feeds_products_alone(const Value *value)
+{
+    for (const OpUse *use = value->uses; use; use = use->next) {
+        const bool left = use->op->code == OP_dot && operand(use->op, c) != value;
+        if (!left && !(op_swaps(use->op) && feeds_products_alone(&use->op->results[0])))
+            return false;
+    }
+    return true;
+}
+
+static const Ring *ring_read(const Pipeline *pipeline, const Value *tile)
+{
+    for (size_t r = 0; tile && r < pipeline->rings.count; r++)
+        if (pipeline->rings.data[r].alloc == shared_root(tile)) return &pipeline->rings.data[r];
+    return NULL;
+}
+
+static const char *fault_of_product(const Pipeline *pipeline, const Op *dot)
+{
+    const Kernel *kernel = pipeline->pass->kernel;
+    const Target *target = pipeline->pass->target;
+    if (!wgmma_can(kernel, target, dot)) return "a product is none that wgmma can do";
+    return ring_read(pipeline, plan_operand(dot, 0)) && !wgmma_fits(kernel, target, dot)
+               ? "a product has to read its left operand by threads"
+               : NULL;
+}
+
+static const char *fault_of_op(const Pipeline *pipeline, const Op *op)
+{
+    if (!may_be_in(pipeline, op)) return "it does more than copy, multiply and compute with tiles";
+    if (op->code == OP_shared_load && ring_read(pipeline, operand(op, tile)) &&
+        !feeds_products_alone(&op->results[0]))
+        return "threads read what is copied by themselves";
+    return op->code == OP_dot ? fault_of_product(pipeline, op) : NULL;
+}
+
+static const char *fault_of_body(const Pipeline *pipeline)
+{
+    int products = 0;
+    for (const Op *op = pipeline->loop->regions[0]->first; op; op = op->next) {
+        const char *fault = fault_of_op(pipeline, op);
+        if (fault) return fault;
+        products += op->code == OP_dot;
+    }
+    return products ? NULL : "it has no products";
+}
+
+/* A ring that nobody reads, or products of several stages do. */
+static bool are_read_in_one_stage(const Plan *plan)
+{
+    for (size_t r = 0; r < plan->pipeline->rings.count; r++) {
+        int stage = -1;
+        for (size_t i = 0; i < plan->steps.count; i++) {
+            const Step step = plan->steps.data[i];
+            if (step.op->code != OP_dot ||
+                !plan_reads(step.op, plan->pipeline->rings.data[r].alloc))
+                continue;
+            if (stage >= 0 && stage != step.stage) return false;
+            stage = step.stage;
+        }
+    }
+    return true;
+}
+
+static bool are_all_read(const Pipeline *pipeline)
+{
+    for (size_t r = 0; r < pipeline->rings.count; r++)
+        if (pipeline->rings.data[r].channel < 0) return false;
+    return true;
+}
+
+/* ---- what is said of it ---- */
+
+static void print_channel(const Pipeline *pipeline, int channel, Buf *text)
+{
+    bool more = false;
+    for (size_t r = 0; r < pipeline->rings.count; r++) {
+        const Ring *ring = &pipeline->rings.data[r];
+        if (ring->channel != channel) continue;
+        const Name name = ring->alloc->results[0].name;
+        buf_printf(text, "%s%s", more ? " with " : "", name ? name : "a tile");
+        more = true;
+    }
+}
+
+static void print_products(const Plan *plan, Buf *text)
+{
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const Step step = plan->steps.data[i];
+        if (step.op->code != OP_dot) continue;
+        const Place at = source_place(step.op->span.source, step.op->span.begin);
+        buf_printf(text, "; the product in line %u %s", (unsigned)at.line,
+                   step.stage ? "a round later" : "in its round");
+    }
+}
+
+void plan_explain(const Plan *plan)
+{
+    const Pipeline *pipeline = plan->pipeline;
+    Kernel *kernel = pipeline->pass->kernel;
+    Buf text = {0};
+    if (!kernel->wants_remarks) return;
+    for (size_t c = 0; c < pipeline->channels.count; c++) {
+        buf_text(&text, c ? ", " : "");
+        print_channel(pipeline, (int)c, &text);
+    }
+    print_products(plan, &text);
+    kernel_remark(kernel, pipeline->loop->span, "a loop by plan: %d slots each of %s",
+                  pipeline->stages, text.data);
+    if (plan->fault)
+        kernel_remark(kernel, pipeline->loop->span, "no product is done a round later: %s",
+                      plan->fault);
+    buf_free(&text);
+}
+
+/* NULL, or why all is done in one stage. */
+static const char *fault_of_stages(const Plan *plan, int64_t needed)
+{
+    const Pipeline *pipeline = plan->pipeline;
+    if (plan->count > STAGES) return "more than two follow each other in a round";
+    if (!are_read_in_one_stage(plan)) return "a tile is read by products of different rounds";
+    if (needed > registers_left(pipeline)) return "threads have too few registers";
+    return loop_counts_to(pipeline->loop, operand(pipeline->loop, begin), 1)
+               ? NULL
+               : "the loop's index might wrap";
+}
+
+const char *plan_make(Plan *plan, Pipeline *pipeline)
+{
+    *plan = (Plan){.pipeline = pipeline, .arena = pipeline->pass->arena};
+    const char *fault = fault_of_body(pipeline);
+    if (!fault) fault = fault_of_split_by_plan(pipeline);
+    if (fault) return fault;
+    find_steps(plan);
+    const int64_t needed = words_needed(plan);
+    lend_registers(pipeline, needed);
+    if (plan->count > 1) plan->fault = fault_of_stages(plan, needed);
+    if (plan->fault) use_one_stage(plan);
+    order_steps(plan);
+    find_channels(plan);
+    find_once(plan);
+    return are_all_read(pipeline) ? NULL : "a tile is copied that no product reads";
+}

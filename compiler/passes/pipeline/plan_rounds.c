@@ -1,0 +1,525 @@
+/* plan_rounds.c: the loop that consumers run, by its plan. With two stages the first one of the
+ * first round comes before the loop, and the second one of the last round behind it:
+ *
+ *     if there are rounds: stage 0 of the first; for each other round k: stage 0 of k and stage 1
+ * of k - 1, in the plan's order; stage 1 of the last
+ *
+ * What a stage makes for the next one, or for the next round, the loop carries. A product is begun,
+ * and waited for where the first op needs its sums; slots are taken before the first product that
+ * reads them, and given back behind the wait for the last. */
+#include "passes/pipeline/plan.h"
+
+#include "passes/analysis/loop.h"
+#include "ir/rebuild.h"
+
+enum { STAGES = 2 };
+
+/* A product under way. */
+typedef struct Flight {
+    const Op *dot; /* of the text */
+    int stage;
+    Value *sums; /* NULL: another goes on with them */
+} Flight;
+
+/* What a round, or a part of one, is written with. */
+typedef struct Writer {
+    const Plan *plan;
+    Builder builder;
+    Map made[STAGES];                     /* a value of the text -> what it is, in the stage */
+    Map waited;                           /* sums under way -> those that were waited for */
+    Value *slot[STAGES], *parity[STAGES]; /* that the stage reads */
+    Map taken, read;                      /* channels; products that were waited for */
+    VEC(Flight) flights;
+} Writer;
+
+static Op *text_loop(const Writer *writer)
+{
+    return writer->plan->pipeline->loop;
+}
+
+static Region *text_body(const Writer *writer)
+{
+    return text_loop(writer)->regions[0];
+}
+
+static Arena *arena_of(const Writer *writer)
+{
+    return writer->plan->arena;
+}
+
+static void know(Writer *writer, int stage, const Value *value, Value *made)
+{
+    map_set(arena_of(writer), &writer->made[stage], value, made);
+}
+
+/* ---- slots ---- */
+
+static const Channel *channel_of(const Writer *writer, size_t ring)
+{
+    const Pipeline *pipeline = writer->plan->pipeline;
+    return &pipeline->channels.data[pipeline->rings.data[ring].channel];
+}
+
+static void take_channel(Writer *writer, const Channel *channel)
+{
+    Value *operands[3] = {channel->barriers, writer->slot[channel->stage],
+                          writer->parity[channel->stage]};
+    if (map_has(&writer->taken, channel)) return;
+    map_set(arena_of(writer), &writer->taken, channel, (void *)(uintptr_t)channel);
+    op_set_int(build_op(&writer->builder, OP_slot_take, 3, operands, 0, NULL), ATTR_tensor, 1);
+}
+
+/* The slots that the product reads are filled, and stand for the tiles. */
+static void take_slots(Writer *writer, const Op *dot, int stage)
+{
+    const Pipeline *pipeline = writer->plan->pipeline;
+    for (size_t r = 0; r < pipeline->rings.count; r++)
+        if (plan_reads(dot, pipeline->rings.data[r].alloc))
+            take_channel(writer, channel_of(writer, r));
+    for (size_t r = 0; r < pipeline->rings.count; r++) {
+        const Ring *ring = &pipeline->rings.data[r];
+        if (plan_reads(dot, ring->alloc))
+            know(writer, stage, &ring->alloc->results[0],
+                 ring_slot(pipeline, &writer->builder, ring, writer->slot[stage]));
+    }
+}
+
+static bool reads_channel(const Writer *writer, const Op *dot, const Channel *channel)
+{
+    const Pipeline *pipeline = writer->plan->pipeline;
+    for (size_t r = 0; r < pipeline->rings.count; r++)
+        if (channel_of(writer, r) == channel && plan_reads(dot, pipeline->rings.data[r].alloc))
+            return true;
+    return false;
+}
+
+/* All products that read it, of its stage, were waited for. */
+static bool is_done_with(const Writer *writer, const Channel *channel)
+{
+    const Plan *plan = writer->plan;
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const Op *op = plan->steps.data[i].op;
+        if (op->code == OP_dot && reads_channel(writer, op, channel) && !map_has(&writer->read, op))
+            return false;
+    }
+    return true;
+}
+
+static void give_slots(Writer *writer, const Op *dot)
+{
+    const Pipeline *pipeline = writer->plan->pipeline;
+    map_set(arena_of(writer), &writer->read, dot, (void *)(uintptr_t)dot);
+    for (size_t c = 0; c < pipeline->channels.count; c++) {
+        const Channel *channel = &pipeline->channels.data[c];
+        if (!reads_channel(writer, dot, channel) || !is_done_with(writer, channel)) continue;
+        Value *operands[3] = {channel->barriers, writer->slot[channel->stage],
+                              build_const(&writer->builder, DTYPE_b1, 1)};
+        build_op(&writer->builder, OP_slot_give, 3, operands, 0, NULL);
+    }
+}
+
+/* ---- waits ---- */
+
+/* For the first `count` of the products under way. */
+static void wait_for(Writer *writer, size_t count)
+{
+    VEC(Value *) sums = {0};
+    VEC(const Type *) types = {0};
+    for (size_t i = 0; i < count; i++) {
+        Value *value = writer->flights.data[i].sums;
+        if (!value) continue;
+        vec_push(arena_of(writer), &sums, value);
+        vec_push(arena_of(writer), &types, value->type);
+    }
+    Op *wait = build_op(&writer->builder, OP_dot_wait, (int)sums.count, sums.data, (int)types.count,
+                        types.data);
+    op_set_int(wait, ATTR_count, (int64_t)(writer->flights.count - count));
+    for (int i = 0; i < wait->result_count; i++)
+        map_set(arena_of(writer), &writer->waited, sums.data[i], &wait->results[i]);
+    for (size_t i = 0; i < count; i++) give_slots(writer, writer->flights.data[i].dot);
+    for (size_t i = count; i < writer->flights.count; i++)
+        writer->flights.data[i - count] = writer->flights.data[i];
+    writer->flights.count -= count;
+}
+
+static Flight *flight_of(const Writer *writer, const Value *sums)
+{
+    for (size_t i = 0; i < writer->flights.count; i++)
+        if (writer->flights.data[i].sums == sums) return &writer->flights.data[i];
+    return NULL;
+}
+
+/* ---- values ---- */
+
+static Value *stands_for(const Writer *writer, int stage, const Value *value)
+{
+    Value *made = map_get(&writer->made[stage], value);
+    for (Value *next; made && (next = map_get(&writer->waited, made)) != NULL;) made = next;
+    return made;
+}
+
+static Value *need(Writer *writer, int stage, Value *value);
+
+/* Its operands are there, and known by what they are now. */
+static void need_operands(Writer *writer, int stage, const Op *op)
+{
+    for (int i = 0; i < op->operand_count; i++) {
+        Value *operand = need(writer, stage, op->operands[i]);
+        if (operand != op->operands[i]) know(writer, stage, op->operands[i], operand);
+    }
+}
+
+static Value *need_sums(Writer *writer, int stage, Value *value)
+{
+    Value *made = stands_for(writer, stage, value);
+    if (made || !region_holds(text_body(writer), value_home(value))) return made ? made : value;
+    CHECK(value->op && plan_is_remade(writer->plan, value->op));
+    need_operands(writer, stage, value->op);
+    writer->builder.span = value->op->span;
+    op_clone(&writer->builder, value->op, &writer->made[stage]);
+    return map_get(&writer->made[stage], value);
+}
+
+static Value *need(Writer *writer, int stage, Value *value)
+{
+    Value *made = need_sums(writer, stage, value);
+    const Flight *flight = flight_of(writer, made);
+    if (!flight) return made;
+    wait_for(writer, (size_t)(flight - writer->flights.data) + 1);
+    return stands_for(writer, stage, value);
+}
+
+/* ---- steps ---- */
+
+/* What the loop's next round begins with, where a later stage makes it. */
+static void know_carried(Writer *writer, int stage, const Op *op)
+{
+    const Op *yield = region_terminator(text_body(writer));
+    for (int i = 0; stage > 0 && i < yield->operand_count; i++)
+        if (yield->operands[i]->op == op)
+            know(writer, 0, text_body(writer)->arguments[1 + i],
+                 map_get(&writer->made[stage], yield->operands[i]));
+}
+
+/* Operands in shared memory are loaded right before it, where it can read them in their place. */
+static void forget_operand(Writer *writer, int stage, const Op *dot, int operand)
+{
+    const Value *value = dot->operands[operand];
+    if (!plan_operand(dot, operand)) return;
+    for (; value->op->code != OP_shared_load; value = operand(value->op, a))
+        know(writer, stage, value, NULL);
+    know(writer, stage, value, NULL);
+}
+
+/* Renames of the tile have been made for another slot. */
+static void forget_names(Writer *writer, int stage, const Value *tile)
+{
+    for (; tile && tile->op->code == OP_shared_view && tile->op->parent == text_body(writer);
+         tile = operand(tile->op, tile))
+        know(writer, stage, tile, NULL);
+}
+
+static void write_product(Writer *writer, Step step)
+{
+    const Op *dot = step.op;
+    for (int i = 0; i < 2; i++)
+        if (!plan_operand(dot, i)) need(writer, step.stage, dot->operands[i]);
+    Value *sums = need_sums(writer, step.stage, operand(dot, c));
+    Flight *before = flight_of(writer, sums);
+    if (before && operand(dot, c)->use_count > 1)
+        need(writer, step.stage, operand(dot, c));
+    else if (before)
+        before->sums = NULL;
+    take_slots(writer, dot, step.stage);
+    for (int i = 0; i < 2; i++) {
+        forget_operand(writer, step.stage, dot, i);
+        forget_names(writer, step.stage, plan_operand(dot, i));
+    }
+    need_operands(writer, step.stage, dot);
+    Op *made = op_clone(&writer->builder, dot, &writer->made[step.stage]);
+    op_set_int(made, ATTR_open, 1);
+    vec_push(arena_of(writer), &writer->flights, ((Flight){dot, step.stage, &made->results[0]}));
+}
+
+static void write_step(Writer *writer, Step step)
+{
+    writer->builder.span = step.op->span;
+    if (step.op->code == OP_dot) {
+        write_product(writer, step);
+    } else {
+        need_operands(writer, step.stage, step.op);
+        op_clone(&writer->builder, step.op, &writer->made[step.stage]);
+    }
+    know_carried(writer, step.stage, step.op);
+}
+
+/* The steps of one stage, or with -1 of all. */
+static void write_steps(Writer *writer, int stage)
+{
+    const Plan *plan = writer->plan;
+    for (size_t i = 0; i < plan->steps.count; i++)
+        if (stage < 0 || plan->steps.data[i].stage == stage)
+            write_step(writer, plan->steps.data[i]);
+    if (writer->flights.count) wait_for(writer, writer->flights.count);
+}
+
+/* ---- what the loop carries ---- */
+
+typedef struct Carried {
+    int stage;          /* who needs it */
+    const Value *value; /* of the text */
+    int next_stage;     /* where what the next round finds is to be looked up */
+    Value *next;
+} Carried;
+
+typedef struct Rounds {
+    const Plan *plan;
+    Op *loop; /* of the text */
+    VEC(Carried) carried;
+    VEC(Value *) first;
+    VEC(const Type *) types;
+    int values; /* of those carried; slots come behind them */
+} Rounds;
+
+static bool is_used_in(const Plan *plan, const Value *value, int stage)
+{
+    for (const OpUse *use = value->uses; use; use = use->next) {
+        const int known = (int)(intptr_t)map_get(&plan->stages, use->op);
+        if (known == stage + 1) return true;
+    }
+    return false;
+}
+
+static void carry(Rounds *rounds, Carried carried, Value *first)
+{
+    vec_push(rounds->plan->arena, &rounds->carried, carried);
+    vec_push(rounds->plan->arena, &rounds->first, first);
+    vec_push(rounds->plan->arena, &rounds->types, first->type);
+}
+
+/* What the text's loop carries. */
+static void carry_arguments(Rounds *rounds, Writer *before)
+{
+    const Plan *plan = rounds->plan;
+    const Region *body = rounds->loop->regions[0];
+    const Op *yield = region_terminator(body);
+    for (int i = 0; i < yield->operand_count; i++) {
+        Value *argument = body->arguments[1 + i], *next = yield->operands[i];
+        Value *init = operand_list(rounds->loop, init)[i];
+        const bool is_late = plan_stage(plan, next) > 0, late_use = is_used_in(plan, argument, 1);
+        if (is_late) {
+            if (late_use) carry(rounds, (Carried){1, argument, 1, next}, init);
+            continue;
+        }
+        carry(rounds, (Carried){0, argument, 0, next},
+              plan->count > 1 ? need(before, 0, next) : init);
+        if (late_use) carry(rounds, (Carried){1, argument, 0, argument}, init);
+    }
+}
+
+/* What stage 0 makes for stage 1, and the index of its round. */
+static void carry_to_later_stage(Rounds *rounds, Writer *before)
+{
+    const Plan *plan = rounds->plan;
+    Value *index = rounds->loop->regions[0]->arguments[0];
+    carry(rounds, (Carried){1, index, 0, index}, operand(rounds->loop, begin));
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const Step step = plan->steps.data[i];
+        for (int r = 0; r < step.op->result_count && step.stage == 0; r++) {
+            Value *value = &step.op->results[r];
+            if (is_used_in(plan, value, 1))
+                carry(rounds, (Carried){1, value, 0, value}, need(before, 0, value));
+        }
+    }
+}
+
+static void next_slot(const Plan *plan, Builder *builder, Value *const at[2], Value *next[2])
+{
+    Value *is_last;
+    next[0] = ring_next(plan->pipeline, builder, at[0], &is_last);
+    next[1] = ring_next_parity(builder, at[1], is_last);
+}
+
+static void carry_slots(Rounds *rounds, Builder *builder)
+{
+    const Plan *plan = rounds->plan;
+    Value *next[2];
+    next_slot(plan, builder, plan->at, next);
+    Value *const *first[STAGES] = {plan->count > 1 ? next : plan->at, plan->at};
+    rounds->values = (int)rounds->first.count;
+    for (int stage = 0; stage < plan->count; stage++)
+        for (int i = 0; i < 2; i++) {
+            vec_push(plan->arena, &rounds->first, first[stage][i]);
+            vec_push(plan->arena, &rounds->types, first[stage][i]->type);
+        }
+}
+
+/* ---- the loop ---- */
+
+static Writer writer_at(const Plan *plan, Builder builder)
+{
+    return (Writer){.plan = plan, .builder = builder};
+}
+
+/* `found` are the loop's arguments in a round, or its results. */
+static void know_found(Writer *writer, const Rounds *rounds, Value *const *found)
+{
+    for (size_t i = 0; i < rounds->carried.count; i++)
+        know(writer, rounds->carried.data[i].stage, rounds->carried.data[i].value, found[i]);
+    for (int stage = 0; stage < writer->plan->count; stage++) {
+        writer->slot[stage] = found[rounds->values + 2 * stage];
+        writer->parity[stage] = found[rounds->values + 2 * stage + 1];
+    }
+}
+
+static void yield_round(Writer *writer, const Rounds *rounds)
+{
+    const Plan *plan = writer->plan;
+    VEC(Value *) next = {0};
+    for (size_t i = 0; i < rounds->carried.count; i++) {
+        const Carried *carried = &rounds->carried.data[i];
+        vec_push(plan->arena, &next, need(writer, carried->next_stage, carried->next));
+    }
+    Value *slot[2] = {writer->slot[0], writer->parity[0]}, *later[2];
+    next_slot(plan, &writer->builder, slot, later);
+    for (int i = 0; i < 2; i++) vec_push(plan->arena, &next, later[i]);
+    for (int i = 0; i < 2 && plan->count > 1; i++) vec_push(plan->arena, &next, slot[i]);
+    build_op(&writer->builder, OP_yield, (int)next.count, next.data, 0, NULL);
+}
+
+static Op *build_loop(const Rounds *rounds, Builder *builder)
+{
+    const Plan *plan = rounds->plan;
+    const Op *text = rounds->loop;
+    Value *begin = operand(text, begin);
+    if (plan->count > 1) begin = build2(builder, OP_add, begin, operand(text, step));
+    VEC(Value *) operands = {0};
+    Value *bounds[3] = {begin, operand(text, end), operand(text, step)};
+    for (int i = 0; i < 3; i++) vec_push(plan->arena, &operands, bounds[i]);
+    for (size_t i = 0; i < rounds->first.count; i++)
+        vec_push(plan->arena, &operands, rounds->first.data[i]);
+    Op *loop = build_op(builder, OP_for, (int)operands.count, operands.data,
+                        (int)rounds->types.count, rounds->types.data);
+    loop->attrs = text->attrs;
+    loop->attr_count = text->attr_count;
+    Region *body = loop->regions[0];
+    region_add_argument(body, operand(text, begin)->type, NULL);
+    for (size_t i = 0; i < rounds->types.count; i++)
+        region_add_argument(body, rounds->types.data[i], NULL);
+    Writer writer = writer_at(plan, builder_at_end(body, text->span));
+    know(&writer, 0, text->regions[0]->arguments[0], body->arguments[0]);
+    know_found(&writer, rounds, body->arguments + 1);
+    write_steps(&writer, -1);
+    yield_round(&writer, rounds);
+    return loop;
+}
+
+/* Stage 0 of the first round. */
+static void write_first(Writer *writer, const Rounds *rounds)
+{
+    const Op *text = rounds->loop;
+    const Region *body = text->regions[0];
+    know(writer, 0, body->arguments[0], operand(text, begin));
+    for (int i = 1; i < body->argument_count; i++)
+        know(writer, 0, body->arguments[i], operand_list(text, init)[i - 1]);
+    writer->slot[0] = writer->plan->at[0];
+    writer->parity[0] = writer->plan->at[1];
+    write_steps(writer, 0);
+}
+
+/* What the text's loop leaves: of the last round's stages. */
+static void find_results(Writer *after, const Rounds *rounds, Value **results)
+{
+    const Plan *plan = after->plan;
+    const Region *body = rounds->loop->regions[0];
+    const Op *yield = region_terminator(body);
+    if (plan->count > 1) write_steps(after, 1);
+    for (int i = 0; i < yield->operand_count; i++) {
+        const bool is_late = plan_stage(plan, yield->operands[i]) > 0;
+        results[i] = is_late ? need(after, 1, yield->operands[i])
+                             : stands_for(after, 0, body->arguments[1 + i]);
+    }
+}
+
+static void write_loop(const Plan *plan, Builder *builder, Value **results)
+{
+    Rounds rounds = {.plan = plan, .loop = plan->pipeline->loop};
+    Writer before = writer_at(plan, *builder);
+    if (plan->count > 1) write_first(&before, &rounds);
+    carry_arguments(&rounds, &before);
+    if (plan->count > 1) carry_to_later_stage(&rounds, &before);
+    carry_slots(&rounds, builder);
+    Op *loop = build_loop(&rounds, builder);
+    Writer after = writer_at(plan, *builder);
+    Value **found = arena_new_array(plan->arena, Value *, loop->result_count + 1);
+    for (int i = 0; i < loop->result_count; i++) found[i] = &loop->results[i];
+    know_found(&after, &rounds, found);
+    find_results(&after, &rounds, results);
+    results[rounds.loop->result_count] = after.slot[0];
+    results[rounds.loop->result_count + 1] = after.parity[0];
+}
+
+/* ---- whether there are rounds ---- */
+
+static bool always_runs(const Op *loop)
+{
+    FactTable *facts = facts_new(loop->parent->kernel);
+    const bool runs =
+        facts_of(facts, operand(loop, begin)).high < facts_of(facts, operand(loop, end)).low;
+    facts_free(facts);
+    return runs;
+}
+
+/* An `if` whose results are the loop's, and the slot behind it: those of its rounds, or what it
+ * begins with. */
+static Op *build_choice(const Plan *plan, Builder *builder)
+{
+    const Op *loop = plan->pipeline->loop;
+    const int count = loop->result_count;
+    const Type **types = arena_new_array(plan->arena, const Type *, count + 2);
+    Value **init = arena_new_array(plan->arena, Value *, count + 2);
+    for (int i = 0; i < count; i++) init[i] = operand_list(loop, init)[i];
+    for (int i = 0; i < 2; i++) init[count + i] = plan->at[i];
+    for (int i = 0; i < count + 2; i++) types[i] = init[i]->type;
+    Value *any = build_cmp(builder, "lt", operand(loop, begin), operand(loop, end));
+    Op *choice = build_op(builder, OP_if, 1, &any, count + 2, types);
+    Builder none = builder_at_end(choice->regions[1], loop->span);
+    build_op(&none, OP_yield, count + 2, init, 0, NULL);
+    return choice;
+}
+
+/* The tiles that slots stand for. */
+static void drop_tiles(const Pipeline *pipeline)
+{
+    for (size_t i = pipeline->uses.count; i-- > 0;) {
+        Op *use = pipeline->uses.data[i];
+        if (use->code == OP_shared_view && !ring_is_inside(use, pipeline->loop->regions[0]) &&
+            use->results[0].use_count == 0)
+            op_erase(use);
+    }
+    for (size_t r = 0; r < pipeline->rings.count; r++) {
+        Op *alloc = pipeline->rings.data[r].alloc;
+        if (alloc->results[0].use_count == 0) op_erase(alloc);
+    }
+}
+
+void plan_build(const Plan *plan, Value *end[2])
+{
+    Op *loop = plan->pipeline->loop;
+    const int count = loop->result_count;
+    Value **results = arena_new_array(plan->arena, Value *, count + 2);
+    Builder builder = builder_before(loop);
+    if (plan->count == 1 || always_runs(loop)) {
+        write_loop(plan, &builder, results);
+    } else {
+        Op *choice = build_choice(plan, &builder);
+        Builder inside = builder_at_end(choice->regions[0], loop->span);
+        write_loop(plan, &inside, results);
+        build_op(&inside, OP_yield, count + 2, results, 0, NULL);
+        for (int i = 0; i < count + 2; i++) results[i] = &choice->results[i];
+    }
+    for (int i = 0; i < count; i++) value_replace(&loop->results[i], results[i]);
+    for (int i = 0; i < 2; i++) end[i] = results[count + i];
+    op_erase(loop);
+    drop_tiles(plan->pipeline);
+}
