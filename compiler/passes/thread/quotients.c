@@ -22,7 +22,7 @@ static bool divides_by(const Op *op, const Value *divisor)
 static bool is_of_others(const Op *op, const Value *divisor)
 {
     return op->code == OP_div && op->results[0].type->dtype == DTYPE_f32 &&
-           !divides_by(op->operands[0]->op, divisor) && !divides_by(op->operands[1]->op, divisor);
+           !divides_by(operand(op, a)->op, divisor) && !divides_by(operand(op, b)->op, divisor);
 }
 
 /* The divisions from `op` on that have its divisor, with none but divisions between; one of what
@@ -133,7 +133,7 @@ static void look(Kernel *kernel, Region *region, Map *made)
         Op *end;
         const OpVec run = run_from(kernel->arena, op, &end);
         if (run.count < COST_QUOTIENTS) continue;
-        while (next && divides_by(next, op->operands[1])) next = next->next;
+        while (next && divides_by(next, operand(op, b))) next = next->next;
         Op *branch = replace(kernel, &run, end);
         map_set(kernel->arena, made, branch, branch);
     }
