@@ -240,11 +240,11 @@ coverage:
 # what the tests look at each time.
 .PHONY: mutants-sample
 mutants-sample: build
-	python3 tests/fuzz/mutants.py --sample --write tests/fuzz/silent_sample.txt $(BUILD)/tilec
-MUTANTS = $(BUILD)/fuzz/mutants.json
+	python3 tests/fuzz/fault_injection.py --sample --write tests/fuzz/surviving_sample.txt $(BUILD)/tilec
+MUTANTS = $(BUILD)/fuzz/fault_injection.json
 mutants: build
 	@mkdir -p $(dir $(MUTANTS)); touch $(MUTANTS)
-	python3 tests/fuzz/mutants.py --which all --skip $(MUTANTS) --json $(MUTANTS) --write $(BUILD)/fuzz/silent_mutants.txt \
+	python3 tests/fuzz/fault_injection.py --which all --skip $(MUTANTS) --json $(MUTANTS) --write $(BUILD)/fuzz/silent_mutants.txt \
 	  $(BUILD)/tilec tests/exec/*.accept
 	rm $(MUTANTS)
 # What a run finds stays in build/fuzz/corpus; what crashes, in build/fuzz. Where each target starts: tests/fuzz/long.py.

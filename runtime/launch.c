@@ -74,8 +74,8 @@ tile_grid tile_persistent_grid(const tile_entry *entry, const tile_grid *grid, u
 /* ---- blocks together ---- */
 
 /* Clusters are whole. */
-static tile_status check_company(const invocation *call, const tile_entry *entry,
-                                 const tile_grid *grid)
+static tile_status check_launch_kind(const invocation *call, const tile_entry *entry,
+                                     const tile_grid *grid)
 {
     const uint32_t extents[3] = {grid->x, grid->y, grid->z};
     for (int i = 0; i < 3; i++) {
@@ -110,7 +110,7 @@ static tile_status own_grid_of(const invocation *call, const tile_entry *entry,
     const tile_status status = check_turns(call, entry, whole);
     if (status) return status;
     *out = entry->persistent ? tile_persistent_grid(entry, whole, at_a_time) : *whole;
-    return check_company(call, entry, out);
+    return check_launch_kind(call, entry, out);
 }
 
 static tile_status too_many_blocks(const invocation *call, const tile_scope *scope,
@@ -132,7 +132,7 @@ static tile_status too_many_blocks(const invocation *call, const tile_scope *sco
  * matters little to blocks that could take turns, whose copies are far ahead, if all of them find
  * room beside those of such a launch before. Blocks of many turns gain little, but lose their
  * neighbours, with whom they share the cache. */
-static int begins_early(const tile_driver *driver, const tile_entry *entry,
+static int is_dependent(const tile_driver *driver, const tile_entry *entry,
                         const tile_loaded_kernel *loaded, const tile_grid *whole,
                         const tile_grid *grid)
 {
@@ -188,7 +188,7 @@ static tile_status launch_one(const invocation *call, const tile_scope *scope,
         .hStream = stream,
         .attrs = attributes,
         .numAttrs = launch_attributes(
-            entry, begins_early(scope->driver, entry, loaded, whole, grid), attributes),
+            entry, is_dependent(scope->driver, entry, loaded, whole, grid), attributes),
     };
     const CUresult result = scope->driver->launch(&config, (CUfunction)(void *)loaded->kernel,
                                                   (void **)(uintptr_t)call->device_arguments, NULL);

@@ -1,4 +1,4 @@
-/* tensor_map.c: what the tensor unit is told of memory (CUDA Driver API, "Tensor Map Object
+/* tensor_map.c: what TMA is told of memory (CUDA Driver API, "Tensor Map Object
  * Management"). */
 #include "runtime.h"
 

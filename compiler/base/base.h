@@ -291,8 +291,8 @@ enum { OS_TIMED_OUT = -1, OS_KILLED = 256 };
  * forever. */
 int os_wait_for(OsProcess *process, uint64_t limit_ns, char **output);
 uint64_t os_now_ns(void); /* monotonic */
-/* Numbers and letters are C's on this thread, whatever locale the process has. Threads do not get it
- * from the one that starts them. */
+/* Numbers and letters are C's on this thread, whatever locale the process has. Threads do not get
+ * it from the one that starts them. */
 void os_use_c_locale(void);
 
 #endif

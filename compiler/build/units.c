@@ -271,10 +271,10 @@ static bool add_variant(Stages *stages, const Kernel *typed, const Lowered *lowe
 
 static void find_cast(Op *op, void *context)
 {
-    if (op->code == OP_signal_copied && op->operand_count > 2) *(bool *)context = true;
+    if (op->code == OP_mbarrier_arrive_on_copies && op->operand_count > 2) *(bool *)context = true;
 }
 
-/* What only the tensor unit can do asks for alignment: there is no other variant. */
+/* What only TMA can do asks for alignment: there is no other variant. */
 static bool is_for_tensor_unit(const Kernel *typed)
 {
     bool found = false;
@@ -338,7 +338,7 @@ bool unit_start(Stages *stages, Unit *unit)
 
 Kernel *host_kernel(Stages *stages, const Kernel *typed)
 {
-    const PassOptions passes = {.stop_after = "spans"};
+    const PassOptions passes = {.stop_after = "buffer_extents"};
     Kernel *kernel = kernel_clone(typed);
     vec_push(stages->session->arena, &stages->build->kernels, kernel);
     return passes_run(kernel, stages->archs->items[0].target, &passes) ? kernel : NULL;
@@ -383,7 +383,7 @@ static void put_image(const Image *image, bool with_bytes, Buf *out)
         put_number(out, (uint64_t)entry->warps);
         put_number(out, (uint64_t)entry->persistent);
         put_number(out, (uint64_t)entry->cooperative);
-        put_number(out, (uint64_t)entry->early);
+        put_number(out, (uint64_t)entry->dependent);
         for (int d = 0; d < 3; d++) put_number(out, (uint64_t)entry->cluster[d]);
         put_number(out, (uint64_t)entry->shared_bytes);
         put_number(out, (uint64_t)entry->registers);
@@ -447,7 +447,7 @@ static void take_entry(Taker *taker, ImageEntry *out)
     out->warps = (int)taker_number(taker);
     out->persistent = (int)taker_number(taker);
     out->cooperative = (int)taker_number(taker);
-    out->early = (int)taker_number(taker);
+    out->dependent = (int)taker_number(taker);
     for (int d = 0; d < 3; d++) out->cluster[d] = (int)taker_number(taker);
     out->shared_bytes = (int)taker_number(taker);
     out->registers = (int)taker_number(taker);

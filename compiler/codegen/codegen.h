@@ -42,14 +42,14 @@ typedef struct ImageEntry { /* one launch of the kernel */
     int persistent;  /* each block does the work of several of the grid */
     int cluster[3];  /* extents in blocks */
     int cooperative; /* blocks wait for each other */
-    int early;       /* blocks wait for the launches before this one */
+    int dependent;   /* blocks wait for the launches before this one */
     int shared_bytes;
     int registers, spill_bytes; /* from ptxas; 0 if unknown */
     int serialised;             /* ptxas has wgmma instructions wait for each other */
 } ImageEntry;
 
-/* What the launch says of its blocks: persistent, early, cluster, cooperative. */
-void entry_set_company(ImageEntry *entry, const Op *launch);
+/* What the launch says of its blocks: persistent, dependent, cluster, cooperative. */
+void entry_set_launch_kind(ImageEntry *entry, const Op *launch);
 int entry_blocks(const ImageEntry *entry); /* of a cluster */
 
 /* A place of accesses, as tile_emu_site has it. */

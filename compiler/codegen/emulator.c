@@ -313,10 +313,10 @@ const Machine emulator_machine = {
     .mbarrier_complete = emulator_mbarrier_complete,
     .mbarrier_phase = emulator_mbarrier_phase,
     .mbarrier_wait = emulator_mbarrier_wait,
-    .tensor_copy = emulator_tensor_copy,
-    .tensor_store = emulator_tensor_store,
-    .tensor_commit = emulator_tensor_commit,
-    .tensor_wait = emulator_tensor_wait,
+    .tma_load = emulator_tma_load,
+    .tma_store = emulator_tma_store,
+    .tma_store_commit = emulator_tma_store_commit,
+    .tma_store_wait = emulator_tma_store_wait,
     .copy_wait = emulator_copy_wait,
     .cluster_rank = emulator_cluster_rank,
     .cluster_address = emulator_cluster_address,
@@ -332,7 +332,7 @@ const Machine emulator_machine = {
     .elect = gen_is_first_lane,
     .vote = emulator_vote,
     .check_index = emulator_check_index,
-    .left_out = emulator_left_out,
+    .fault_injected = emulator_fault_injected,
     .stop = emulator_stop,
     .ldmatrix = emulator_ldmatrix,
     .stmatrix = emulator_stmatrix,
@@ -340,7 +340,7 @@ const Machine emulator_machine = {
     .wgmma = emulator_wgmma,
     .dot_commit = emulator_dot_commit,
     .wgmma_wait = emulator_wgmma_wait,
-    .wgmma_under_way = emulator_wgmma_under_way,
+    .wgmma_in_flight = emulator_wgmma_in_flight,
     .fence_async = emulator_fence_async,
     .approximate = emulator_approximate,
 };
@@ -455,7 +455,7 @@ static void ramp_emit(Codegen *codegen, Kernel *kernel, LLVMModuleRef module, co
         .warps = (int)op_int(launch, ATTR_warps, 1),
         .shared_bytes = (int)op_int(launch, ATTR_bytes, 0),
     };
-    entry_set_company(entry, launch);
+    entry_set_launch_kind(entry, launch);
     out->entry_count++;
     LLVMValueRef ramp =
         LLVMAddFunction(module, entry->name, LLVMFunctionType(gen.types.pointer, types, 2, false));

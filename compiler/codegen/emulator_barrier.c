@@ -1,4 +1,4 @@
-/* emulator_barrier.c: the emulator: mbarriers, copies by the tensor unit, which arrive at them, and
+/* emulator_barrier.c: the emulator: mbarriers, copies by TMA, which arrive at them, and
  * other blocks' memory: the runtime does it. */
 #include "codegen/emulator.h"
 
@@ -50,10 +50,10 @@ static int tensor_arguments(Gen *gen, const Op *op, int first, int end, LLVMValu
     return first + 1;
 }
 
-void emulator_tensor_copy(Gen *gen, const Op *op)
+void emulator_tma_load(Gen *gen, const Op *op)
 {
     LLVMValueRef arguments[8];
-    const bool cast = op_attr(op, ATTR_cast) != NULL;
+    const bool cast = op_attr(op, ATTR_multicast) != NULL;
     const int end = op->operand_count - cast;
     int count = tensor_arguments(gen, op, 4, end, arguments);
     arguments[count++] = cast ? gen_operand_at(gen, op, end) : gen_i32(gen, 0);
@@ -61,7 +61,7 @@ void emulator_tensor_copy(Gen *gen, const Op *op)
     emu_call(gen, "tile_emu_tensor_copy", gen->types.nothing, count, arguments);
 }
 
-void emulator_tensor_store(Gen *gen, const Op *op)
+void emulator_tma_store(Gen *gen, const Op *op)
 {
     LLVMValueRef arguments[8];
     int count = tensor_arguments(gen, op, 3, op->operand_count, arguments);
@@ -69,12 +69,12 @@ void emulator_tensor_store(Gen *gen, const Op *op)
     emu_call(gen, "tile_emu_tensor_store", gen->types.nothing, count, arguments);
 }
 
-void emulator_tensor_commit(Gen *gen)
+void emulator_tma_store_commit(Gen *gen)
 {
     emu_call(gen, "tile_emu_tensor_commit", gen->types.nothing, 0, NULL);
 }
 
-void emulator_tensor_wait(Gen *gen, const Op *op, int groups)
+void emulator_tma_store_wait(Gen *gen, const Op *op, int groups)
 {
     LLVMValueRef arguments[] = {gen_i32(gen, groups), gen_i32(gen, op_int(op, ATTR_written, 0))};
     emu_call(gen, "tile_emu_tensor_wait", gen->types.nothing, 2, arguments);

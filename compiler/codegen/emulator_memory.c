@@ -83,14 +83,14 @@ LLVMValueRef emulator_check_index(Gen *gen, const Op *op, LLVMValueRef index, LL
     return emu_call(gen, "tile_emu_index", gen->types.i64, 3, arguments);
 }
 
-LLVMValueRef emulator_left_out(Gen *gen, const Op *op, LLVMValueRef holds)
+LLVMValueRef emulator_fault_injected(Gen *gen, const Op *op, LLVMValueRef holds)
 {
     LLVMTypeRef word = gen->types.i32;
     LLVMValueRef arguments[] = {gen_i32(gen, op_int(op, ATTR_index, 0)),
                                 gen_i32(gen, op_int(op, ATTR_role, 0)),
                                 LLVMBuildZExt(gen->builder, holds, word, "")};
-    LLVMValueRef left_out = emu_call(gen, "tile_emu_left_out", word, 3, arguments);
-    return LLVMBuildTrunc(gen->builder, left_out, gen->types.i1, "");
+    LLVMValueRef injected = emu_call(gen, "tile_emu_inject_fault", word, 3, arguments);
+    return LLVMBuildTrunc(gen->builder, injected, gen->types.i1, "");
 }
 
 void emulator_stop(Gen *gen, const Op *op, const char *text)

@@ -58,10 +58,10 @@ void emulator_mma(Gen *gen, const Op *op)
 
 /* ---- wgmma ---- */
 
-LLVMValueRef emulator_wgmma_under_way(Gen *gen, int count)
+LLVMValueRef emulator_wgmma_in_flight(Gen *gen, int count)
 {
     LLVMValueRef groups = gen_i32(gen, count), zero = gen_i32(gen, 0);
-    LLVMValueRef some = emu_call(gen, "tile_emu_wgmma_under_way", gen->types.i32, 1, &groups);
+    LLVMValueRef some = emu_call(gen, "tile_emu_wgmma_in_flight", gen->types.i32, 1, &groups);
     return LLVMBuildICmp(gen->builder, LLVMIntNE, some, zero, "");
 }
 

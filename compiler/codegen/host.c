@@ -104,7 +104,7 @@ static void host_result_shape(Gen *gen, const Op *op)
 
 /* The largest of what is said of one pointer, all ones being the largest number; `spans` is NULL
  * where nobody asks. */
-static void host_span(Gen *gen, const Op *op)
+static void host_buffer_extent(Gen *gen, const Op *op)
 {
     LLVMBuilderRef builder = gen->builder;
     LLVMBasicBlockRef wanted = gen_block(gen, ""), next = gen_block(gen, "");
@@ -166,7 +166,7 @@ static const Machine maps_machine = {
     .require = maps_nothing,
     .result_shape = maps_nothing,
     .workspace_size = maps_nothing,
-    .span = maps_nothing,
+    .buffer_extent = maps_nothing,
     .tensor_map = maps_tensor_map,
 };
 
@@ -178,7 +178,7 @@ const Machine host_machine = {
     .require = host_refuse_unless,
     .result_shape = host_result_shape,
     .workspace_size = host_workspace_size,
-    .span = host_span,
+    .buffer_extent = host_buffer_extent,
     .tensor_map = maps_nothing,
 };
 

@@ -35,7 +35,7 @@ typedef struct Machine {
     void (*require)(Gen *gen, const Op *op);
     void (*result_shape)(Gen *gen, const Op *op);
     void (*workspace_size)(Gen *gen, const Op *op);
-    void (*span)(Gen *gen, const Op *op);
+    void (*buffer_extent)(Gen *gen, const Op *op);
     void (*tensor_map)(Gen *gen, const Op *op);
 } Machine;
 
@@ -130,9 +130,10 @@ LLVMTypeRef gen_dtype_in_memory(const Gen *gen, DType dtype);
 LLVMTypeRef gen_type(const Gen *gen, const Type *type);
 LLVMValueRef gen_use(Gen *gen, const Value *value);
 /* An operand by its name in the op's row; or, of a name that stands for several, by its number. */
-#define gen_operand(gen, op, name)       gen_use((gen), operand(op, name))
-#define gen_operand_given(gen, op, name) gen_use_given((gen), operand_given(op, name)) /* or NULL  \
-                                                                                        */
+#define gen_operand(gen, op, name) gen_use((gen), operand(op, name))
+#define gen_operand_given(gen, op, name)                                                           \
+    gen_use_given((gen), operand_given(op, name)) /* or NULL                                       \
+                                                   */
 LLVMValueRef gen_use_given(Gen *gen, const Value *value);
 LLVMValueRef gen_operand_at(Gen *gen, const Op *op, int index);
 void gen_define(Gen *gen, const Value *value, LLVMValueRef llvm);
@@ -203,8 +204,8 @@ typedef struct MemoryOrder {
 } MemoryOrder;
 bool is_remote(const Op *op); /* its pointer is to another block's memory, maybe */
 MemoryOrder atomic_order(const Op *op);
-MemoryOrder arrival_order(const Op *op); /* of mbarrier_arrive and mbarrier_complete */
-MemoryOrder wait_order(const Op *op);    /* of mbarrier_wait */
+MemoryOrder arrival_order(const Op *op); /* of mbar_arrive and mbar_complete */
+MemoryOrder wait_order(const Op *op);    /* of mbar_wait */
 /* As PTX has them. */
 const char *memory_order_name(MemoryOrder order);
 const char *memory_scope_name(MemoryOrder order);

@@ -34,15 +34,15 @@ void gen_op(Gen *gen, const Op *op)
     }
 BY_MACHINE(launch, launch)
 BY_MACHINE(workspace_size, workspace_size)
-BY_MACHINE(span, span)
+BY_MACHINE(buffer_extent, buffer_extent)
 BY_MACHINE(tensor_map, tensor_map)
 BY_MACHINE(require, require)
 BY_MACHINE(result_shape, result_shape)
-BY_MACHINE(mbarrier_expect, mbarrier_expect)
-BY_MACHINE(mbarrier_complete, mbarrier_complete)
-BY_MACHINE(cp_tensor, tensor_copy)
-BY_MACHINE(st_tensor, tensor_store)
-BY_MACHINE(mbarrier_wait, mbarrier_wait)
+BY_MACHINE(mbar_expect, mbarrier_expect)
+BY_MACHINE(mbar_complete, mbarrier_complete)
+BY_MACHINE(cp_bulk_tensor, tma_load)
+BY_MACHINE(st_bulk_tensor, tma_store)
+BY_MACHINE(mbar_wait, mbarrier_wait)
 BY_MACHINE(cluster_arrive, cluster_arrive)
 BY_MACHINE(mma, mma)
 BY_MACHINE(wgmma, wgmma)
@@ -56,7 +56,7 @@ BY_MACHINE(fence_async, fence_async)
         MACHINE(gen, op, name)(gen);                                                               \
     }
 BY_MACHINE(copy_commit)
-BY_MACHINE(tensor_commit)
+BY_MACHINE(tma_store_commit)
 BY_MACHINE(dot_commit)
 BY_MACHINE(cluster_wait)
 BY_MACHINE(warp_sync)
@@ -222,13 +222,14 @@ void emit_check_index(Gen *gen, const Op *op)
     gen_define_result(gen, op, index);
 }
 
-void emit_left_out(Gen *gen, const Op *op)
+void emit_fault_injected(Gen *gen, const Op *op)
 {
     LLVMTypeRef boolean = gen->types.i1;
     LLVMValueRef holds =
         operand_given(op, holds) != NULL ? gen_operand(gen, op, holds) : gen_int(gen, boolean, 0);
     gen_define_result(gen, op,
-                      gen->machine->left_out ? gen->machine->left_out(gen, op, holds) : holds);
+                      gen->machine->fault_injected ? gen->machine->fault_injected(gen, op, holds)
+                                                   : holds);
 }
 
 /* Of what is the thread's own there is nothing to watch. */
@@ -304,25 +305,25 @@ void emit_cp_async(Gen *gen, const Op *op)
      (int)op_int(op, ATTR_bytes, 0), gen_operand(gen, op, inside), active);
 }
 
-void emit_mbarrier_init(Gen *gen, const Op *op)
+void emit_mbar_init(Gen *gen, const Op *op)
 {
     MACHINE(gen, op, mbarrier_init)
     (gen, op, gen_operand(gen, op, barrier), (int)op_int(op, ATTR_count, 1),
      gen_operand(gen, op, active));
 }
 
-void emit_mbarrier_arrive(Gen *gen, const Op *op)
+void emit_mbar_arrive(Gen *gen, const Op *op)
 {
     MACHINE(gen, op, mbarrier_arrive)
     (gen, op, gen_operand(gen, op, barrier), gen_operand(gen, op, active));
 }
 
-void emit_tensor_wait(Gen *gen, const Op *op)
+void emit_tma_store_wait(Gen *gen, const Op *op)
 {
-    MACHINE(gen, op, tensor_wait)(gen, op, (int)op_int(op, ATTR_count, 0));
+    MACHINE(gen, op, tma_store_wait)(gen, op, (int)op_int(op, ATTR_count, 0));
 }
 
-void emit_mbarrier_phase(Gen *gen, const Op *op)
+void emit_mbar_phase(Gen *gen, const Op *op)
 {
     gen_define(gen, &op->results[0],
                MACHINE(gen, op, mbarrier_phase)(gen, op, gen_operand(gen, op, barrier)));
@@ -417,11 +418,11 @@ void emit_ldmatrix(Gen *gen, const Op *op)
 }
 
 /* Registers that may be written still. */
-void emit_wgmma_early(Gen *gen, const Op *op)
+void emit_wgmma_in_flight(Gen *gen, const Op *op)
 {
     LLVMValueRef early = NULL;
-    if (gen->machine->wgmma_under_way)
-        early = gen->machine->wgmma_under_way(gen, (int)op_int(op, ATTR_count, 0));
+    if (gen->machine->wgmma_in_flight)
+        early = gen->machine->wgmma_in_flight(gen, (int)op_int(op, ATTR_count, 0));
     for (int i = 0; i < op->result_count; i++) {
         LLVMValueRef sum = gen_operand_at(gen, op, i);
         LLVMValueRef ones = LLVMConstAllOnes(
@@ -433,7 +434,7 @@ void emit_wgmma_early(Gen *gen, const Op *op)
 }
 
 /* An emulated thread has as many as it takes. */
-void emit_registers(Gen *gen, const Op *op)
+void emit_setmaxnreg(Gen *gen, const Op *op)
 {
-    if (gen->machine->registers != NULL) gen->machine->registers(gen, op);
+    if (gen->machine->setmaxnreg != NULL) gen->machine->setmaxnreg(gen, op);
 }

@@ -39,7 +39,7 @@ Wgmma wgmma_of(const Op *op)
     wgmma.n = wgmma_columns(name);
     wgmma.kind = mma_kind(name);
     CHECK(wgmma.n && wgmma.kind && wgmma.right && dims && dims->count == 3);
-    wgmma.is_open = op_int(op, ATTR_open, 0) != 0;
+    wgmma.is_open = op_int(op, ATTR_async, 0) != 0;
     wgmma.commits = !wgmma.is_open || !op_int(op, ATTR_joined, 0);
     wgmma.clears = adds_to_zero(op);
     wgmma.parts = (int)dims->integers[0];

@@ -119,11 +119,11 @@ int entry_blocks(const ImageEntry *entry)
     return entry->cluster[0] * entry->cluster[1] * entry->cluster[2];
 }
 
-void entry_set_company(ImageEntry *entry, const Op *launch)
+void entry_set_launch_kind(ImageEntry *entry, const Op *launch)
 {
     const Attr *cluster = op_attr(launch, ATTR_cluster);
     entry->persistent = (int)op_int(launch, ATTR_persistent, 0);
     entry->cooperative = (int)op_int(launch, ATTR_cooperative, 0);
-    entry->early = (int)op_int(launch, ATTR_early, 0);
+    entry->dependent = (int)op_int(launch, ATTR_dependent, 0);
     for (int i = 0; i < 3; i++) entry->cluster[i] = cluster != NULL ? (int)cluster->integers[i] : 1;
 }

@@ -1,4 +1,4 @@
-/* nvptx_barrier.c: mbarriers, and copies by the tensor unit, which arrive at them, as inline PTX.
+/* nvptx_barrier.c: mbarriers, and copies by TMA, which arrive at them, as inline PTX.
  * What is older than Hopper has no window of a cluster to name, gives the phase's state to a
  * register, and can only test. */
 #include "codegen/llvm.h"
@@ -97,7 +97,7 @@ void nvptx_copy_arrive(Gen *gen, const Op *op, LLVMValueRef barrier)
     barrier_asm(gen, text, "r,~{memory}", barrier, NULL);
 }
 
-/* The phase before the one under way is complete: if that has parity 0, this one has 1. */
+/* The phase before the one in flight is complete: if that has parity 0, this one has 1. */
 LLVMValueRef nvptx_mbarrier_phase(Gen *gen, const Op *op, LLVMValueRef barrier)
 {
     char text[128];
@@ -123,7 +123,7 @@ void nvptx_mbarrier_wait(Gen *gen, const Op *op)
                 gen_operand(gen, op, parity));
 }
 
-/* ---- the tensor unit ---- */
+/* ---- TMA ---- */
 
 /* "{$4, $5}" and "r,r,". */
 static void list_coordinates(Buf *text, Buf *constraints, int first, int end)
@@ -146,12 +146,12 @@ static void build_tensor(Gen *gen, const Op *op, Buf *text, Buf *constraints)
     buf_free(constraints);
 }
 
-void nvptx_tensor_copy(Gen *gen, const Op *op)
+void nvptx_tma_load(Gen *gen, const Op *op)
 {
     enum { FIRST = 4 /* coordinate */ };
     Buf text = {0}, constraints = {0};
     const Attr *evict = op_attr(op, ATTR_evict);
-    const int cast = op_attr(op, ATTR_cast) != NULL, end = op->operand_count - cast;
+    const int cast = op_attr(op, ATTR_multicast) != NULL, end = op->operand_count - cast;
     buf_text(&constraints, "l,r,r,b,");
     buf_text(&text, cast || evict ? "{\n\t" : "");
     if (cast) buf_printf(&text, ".reg .b16 blocks;\n\tcvt.u16.u32 blocks, $%d;\n\t", end);
@@ -167,7 +167,7 @@ void nvptx_tensor_copy(Gen *gen, const Op *op)
     build_tensor(gen, op, &text, &constraints);
 }
 
-void nvptx_tensor_store(Gen *gen, const Op *op)
+void nvptx_tma_store(Gen *gen, const Op *op)
 {
     enum { FIRST = 3 };
     Buf text = {0}, constraints = {0};
@@ -179,12 +179,12 @@ void nvptx_tensor_store(Gen *gen, const Op *op)
     build_tensor(gen, op, &text, &constraints);
 }
 
-void nvptx_tensor_commit(Gen *gen)
+void nvptx_tma_store_commit(Gen *gen)
 {
     nvptx_asm(gen, gen->types.nothing, "cp.async.bulk.commit_group;", "~{memory}", 0, NULL);
 }
 
-void nvptx_tensor_wait(Gen *gen, const Op *op, int groups)
+void nvptx_tma_store_wait(Gen *gen, const Op *op, int groups)
 {
     char text[64];
     snprintf(text, sizeof text, "cp.async.bulk.wait_group%s %d;",

@@ -78,7 +78,7 @@ static unsigned attribute_kind(const char *name)
     return LLVMGetEnumAttributeKindForName(name, strlen(name));
 }
 
-/* A tensor map is passed whole, and the tensor unit reads it where it is. */
+/* A tensor map is passed whole, and TMA reads it where it is. */
 static void declare_map(Gen *gen, int index)
 {
     static const char constant[] = "nvvm.grid_constant";
@@ -128,7 +128,7 @@ static void kernel_declare(Gen *gen, const char *symbol, int warps)
     function_set_flag(gen->function, "nounwind");
 }
 
-/* Before the tensor unit needs it. */
+/* Before TMA needs it. */
 static void prefetch_map(Gen *gen, LLVMValueRef map)
 {
     nvptx_asm(gen, gen->types.nothing,
@@ -168,7 +168,7 @@ static void kernel_emit(Codegen *codegen, Kernel *kernel, LLVMModuleRef module, 
                                         : intern_printf(codegen->session->names, "%s_%d",
                                                         kernel->name, out->entry_count);
     entry->warps = (int)op_int(launch, ATTR_warps, 1);
-    entry_set_company(entry, launch);
+    entry_set_launch_kind(entry, launch);
     entry->shared_bytes = (int)op_int(launch, ATTR_bytes, 0);
     out->entry_count++;
     kernel_declare(&gen, entry->name, entry->warps);
@@ -253,7 +253,7 @@ static void find_parity(Op *op, void *context)
 {
     enum { PARITY = 71 };
     int *version = context;
-    if ((op->code == OP_mbarrier_wait || op->code == OP_mbarrier_phase) && *version < PARITY)
+    if ((op->code == OP_mbar_wait || op->code == OP_mbar_phase) && *version < PARITY)
         *version = PARITY;
 }
 

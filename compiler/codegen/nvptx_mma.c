@@ -83,7 +83,7 @@ void nvptx_mma(Gen *gen, const Op *op)
 
 /* ---- wgmma: inline PTX, as LLVM has no intrinsic for it ---- */
 
-void nvptx_registers(Gen *gen, const Op *op)
+void nvptx_setmaxnreg(Gen *gen, const Op *op)
 {
     Buf text = {0};
     buf_printf(&text, "setmaxnreg.%s.sync.aligned.u32 %d;", op_attr(op, ATTR_mode)->text,

@@ -82,7 +82,7 @@ static void print_features(const Target *target, Buf *out)
         const char *name;
     } rows[] = {{HAS_MMA, "mma"},           {HAS_LDMATRIX, "ldmatrix"}, {HAS_STMATRIX, "stmatrix"},
                 {HAS_CP_ASYNC, "cp.async"}, {HAS_FP8_MMA, "fp8 mma"},   {HAS_F64_MMA, "f64 mma"},
-                {HAS_WGMMA, "wgmma"},       {HAS_TMA, "tensor copies"}, {HAS_CLUSTER, "clusters"}};
+                {HAS_WGMMA, "wgmma"},       {HAS_TMA, "TMA loads"},     {HAS_CLUSTER, "clusters"}};
     const char *separator = "";
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (!target_has(target, rows[i].feature)) continue;

@@ -6,7 +6,7 @@
  * or on the emulator. */
 #include "command/array/arrays.h"
 #include "command/object_calls.h"
-#include "command/mutants.h"
+#include "command/fault_injection.h"
 #include "command/run.h"
 #include "base/vec.h"
 #include "build/load.h"

@@ -137,15 +137,15 @@ static LLVMValueRef parameter_table(const Writer *writer, const ExportImages *ex
     return private_array(writer, items, count);
 }
 
-/* The bytes `persistent` and `early`, and two that are 0. */
-static int64_t turns_of(const ImageEntry *entry)
+/* The bytes `persistent` and `dependent`, and two that are 0. */
+static int64_t launch_flags_of(const ImageEntry *entry)
 {
-    return (entry->persistent ? 1 : 0) | (entry->early ? 1 << 8 : 0);
+    return (entry->persistent ? 1 : 0) | (entry->dependent ? 1 << 8 : 0);
 }
 
 /* The bytes `cluster` and `cooperative` of a tile_entry, as hosts that are little-endian have them.
  */
-static int64_t company_of(const ImageEntry *entry)
+static int64_t launch_kind_of(const ImageEntry *entry)
 {
     int64_t word = entry->cooperative ? 1 : 0;
     for (int i = 2; i >= 0; i--)
@@ -166,11 +166,14 @@ static LLVMValueRef entry_table(const Writer *writer, const Image *image)
         }
         /* A cubin is asked for the symbol; the emulator only tells people what it ran. */
         const char *name = image->kind == IMAGE_EMULATOR ? writer->export : entry->name;
-        LLVMValueRef fields[] = {
-            private_text(writer, name),         emulated,
-            number32(writer, entry->warps),     number32(writer, entry->shared_bytes),
-            number32(writer, entry->registers), number32(writer, entry->spill_bytes),
-            number32(writer, turns_of(entry)),  number32(writer, company_of(entry))};
+        LLVMValueRef fields[] = {private_text(writer, name),
+                                 emulated,
+                                 number32(writer, entry->warps),
+                                 number32(writer, entry->shared_bytes),
+                                 number32(writer, entry->registers),
+                                 number32(writer, entry->spill_bytes),
+                                 number32(writer, launch_flags_of(entry)),
+                                 number32(writer, launch_kind_of(entry))};
         items[i] = structure(writer, sizeof fields / sizeof fields[0], fields);
     }
     return private_array(writer, items, image->entry_count);

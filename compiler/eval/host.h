@@ -61,8 +61,8 @@ struct HostCall {
 typedef struct HostLaunch {
     /* TYPED; the same pointer for the same specialisation, kept until program_free. */
     Kernel *kernel;
-    /* One a parameter of the kernel, keys included: numbers and arrays. What is given for a result's
-     * pointer counts for nothing. */
+    /* One a parameter of the kernel, keys included: numbers and arrays. What is given for a
+     * result's pointer counts for nothing. */
     const HostValue *arguments;
     HostValue *results; /* filled: one array a result of the kernel */
     Span at;

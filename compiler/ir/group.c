@@ -14,7 +14,7 @@ int64_t launch_cluster(const Op *launch)
     return blocks;
 }
 
-bool launch_has_company(const Op *launch)
+bool launch_is_cluster_or_cooperative(const Op *launch)
 {
     return launch_cluster(launch) > 1 || op_int(launch, ATTR_cooperative, 0);
 }

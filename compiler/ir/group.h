@@ -8,7 +8,7 @@
 int launch_warps(const Op *launch);
 int64_t launch_cluster(const Op *launch); /* blocks of a cluster */
 /* Its blocks stand for themselves: no other may do their work, or come in another order. */
-bool launch_has_company(const Op *launch);
+bool launch_is_cluster_or_cooperative(const Op *launch);
 
 typedef struct ThreadGroup {
     int begin, count; /* threads: one, or whole warps */

@@ -110,7 +110,7 @@ const Type *type_var(TypeTable *table, const Type *content);
 const Type *type_with_dtype(TypeTable *table, const Type *type, DType dtype); /* scalar, tile */
 const Type *type_with_layout(TypeTable *table, const Type *type, const Layout *layout);
 int64_t type_elements(const Type *type); /* 1 for a scalar */
-/* The rows of each box in which the tensor unit moves one of {parts} of a tile; 0: it cannot. */
+/* The rows of each box in which TMA moves one of {slices} of a tile; 0: it cannot. */
 int32_t type_box_rows(const Type *tile, int64_t parts);
 bool type_is_scalar(const Type *type);
 bool type_is_tile(const Type *type);                /* register tile */
@@ -155,8 +155,8 @@ typedef enum OpTrait {
     WGMMA = 1 << 22,
     WAITS = 1 << 23,
     BARRIER = 1 << 24,
-    RING = 1 << 25,
-    SIGNAL = 1 << 26,
+    PIPELINE_BARRIER = 1 << 25,
+    MBARRIER = 1 << 26,
     INITS = 1 << 27,
     ARRIVES = 1 << 28,
     ACQUIRES = 1 << 29,
@@ -353,10 +353,11 @@ struct Kernel {
     Region *host;
     const Source *read_from; /* the IR text, if it was read; places in it are not printed */
     bool wants_remarks;
-    bool is_strict;      /* the emulator is to report what is defined here alone (ssa/strict.c) */
-    bool has_own_fences; /* the fences of the asynchronous proxy are the author's where he comes from */
+    bool is_strict;       /* the emulator is to report what is defined here alone (ssa/strict.c) */
+    bool has_own_fences;  /* the fences of the asynchronous proxy are the author's where he comes
+                             from */
     bool guards_elements; /* those outside of a tensor are, where it comes from, too */
-    Remark *remarks; /* the latest first */
+    Remark *remarks;      /* the latest first */
 };
 
 Kernel *kernel_new(Session *session, Name name,
@@ -492,16 +493,16 @@ bool value_finds(const Value *value, ValueQuestion *ask, void *context);
 
 /* ---- sums.c: sums of open wgmma ops, before somebody has waited for them ---- */
 
-typedef struct EarlySums {
+typedef struct InFlightSums {
     Arena *arena;
     Map values; /* Value * -> itself */
     bool changed;
     const Op *reader;
-} EarlySums;
-bool op_is_open(const Op *op); /* a product that something later waits for */
-void early_add(EarlySums *early, const Value *value);
+} InFlightSums;
+bool op_is_async(const Op *op); /* a product that something later waits for */
+void in_flight_add(InFlightSums *early, const Value *value);
 /* An op that reads one of them, or what another wgmma makes of it; NULL: there is none. */
-const Op *early_reader(EarlySums *early, Region *region);
+const Op *in_flight_reader(InFlightSums *early, Region *region);
 
 /* ---- print.c, read.c, verify.c ---- */
 

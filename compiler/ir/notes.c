@@ -27,7 +27,7 @@ static int64_t buffer_stages(const Value *buffer)
 static bool has_mbarriers(const Value *buffer)
 {
     for (const OpUse *use = buffer->uses; use; use = use->next)
-        if (use->op->code == OP_slot_init) return true;
+        if (use->op->code == OP_pipeline_init) return true;
     return false;
 }
 
@@ -36,7 +36,7 @@ static int64_t stages_of(const Op *alloc)
 {
     const Type *type = alloc->results[0].type;
     if (has_mbarriers(&alloc->results[0])) return type->shape[1];
-    return op_attr(alloc, ATTR_ring) ? type->shape[0] : buffer_stages(&alloc->results[0]);
+    return op_attr(alloc, ATTR_multi_buffer) ? type->shape[0] : buffer_stages(&alloc->results[0]);
 }
 
 bool note_of_buffer(const Op *op, Buf *out)
@@ -61,8 +61,8 @@ typedef struct Traits {
 static void look_at(Op *op, void *context)
 {
     Traits *traits = context;
-    traits->produces |= op->code == OP_slot_claim || op->code == OP_slot_fill;
-    traits->consumes |= op->code == OP_slot_take || op->code == OP_slot_give;
+    traits->produces |= op->code == OP_producer_acquire || op->code == OP_producer_commit;
+    traits->consumes |= op->code == OP_consumer_wait || op->code == OP_consumer_release;
 }
 
 static const char *role_of(Region *region)
@@ -98,14 +98,14 @@ typedef struct Plan {
 
 static void add_to_plan(Plan *plan, const Op *op)
 {
-    const bool has_stages = op->code == OP_slot_claim || op->code == OP_slot_fill ||
-                            op->code == OP_slot_take || op->code == OP_slot_give;
+    const bool has_stages = op->code == OP_producer_acquire || op->code == OP_producer_commit ||
+                            op->code == OP_consumer_wait || op->code == OP_consumer_release;
     if (has_stages) plan->stages = operand(op, barriers)->type->shape[1];
-    plan->acquires |= op->code == OP_slot_claim;
-    plan->waits_for_stage |= op->code == OP_slot_take;
-    plan->by_tma |= op->code == OP_tensor_copy;
+    plan->acquires |= op->code == OP_producer_acquire;
+    plan->waits_for_stage |= op->code == OP_consumer_wait;
+    plan->by_tma |= op->code == OP_tma_load;
     plan->by_cp_async |= op->code == OP_copy_async;
-    plan->is_asynchronous |= op->code == OP_dot_shared && op_int(op, ATTR_open, 0);
+    plan->is_asynchronous |= op->code == OP_dot_shared && op_int(op, ATTR_async, 0);
     if (op->code == OP_copy_wait) plan->waits = op_int(op, ATTR_count, 0);
 }
 

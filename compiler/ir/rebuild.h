@@ -1,5 +1,5 @@
 /* rebuild.h: changing how many operands and results an op with regions has, for promote, simplify,
- * pipeline and ring. */
+ * pipeline and multi_buffer. */
 #ifndef TILEC_IR_REBUILD_H
 #define TILEC_IR_REBUILD_H
 

@@ -4,7 +4,7 @@
 
 #include "base/vec.h"
 #include "passes/pass.h"
-#include "passes/thread/mutant.h"
+#include "passes/thread/fault_injection.h"
 
 typedef struct PassOptions {
     const char *print_after; /* a pass's name, "all", or NULL */

@@ -168,7 +168,7 @@ void tile_emu_mbarrier_init(tile_emu_thread *thread, void *barrier, uint32_t arr
 void tile_emu_mbarrier_arrive(tile_emu_thread *thread, void *barrier, uint32_t count,
                               uint32_t scope, uint32_t site);
 void tile_emu_copy_arrive(tile_emu_thread *thread, void *barrier, uint32_t extra, uint32_t site);
-/* The parity of the phase under way. */
+/* The parity of the phase in flight. */
 uint32_t tile_emu_mbarrier_phase(tile_emu_thread *thread, void *barrier, uint32_t unused,
                                  uint32_t site);
 uint32_t tile_emu_mbarrier_test(tile_emu_thread *thread, void *barrier, uint32_t parity,
@@ -202,7 +202,7 @@ void tile_emu_tensor_wait(tile_emu_thread *thread, uint32_t groups, uint32_t wri
 void tile_emu_wgmma_commit(tile_emu_thread *thread);
 void tile_emu_wgmma_wait(tile_emu_thread *thread, int32_t groups);
 /* Whether more than so many groups have not been waited for. */
-uint32_t tile_emu_wgmma_under_way(tile_emu_thread *thread, uint32_t groups);
+uint32_t tile_emu_wgmma_in_flight(tile_emu_thread *thread, uint32_t groups);
 /* fence.proxy.async of shared or global memory, or, of mbarriers alone that were made,
  * fence.mbarrier_init */
 enum { TILE_EMU_FENCE_SHARED, TILE_EMU_FENCE_MADE, TILE_EMU_FENCE_GLOBAL };
@@ -219,7 +219,8 @@ typedef enum tile_emu_role {
 
 /* Nonzero if the op of this number is left out, or `holds` is nonzero; if it is not, the thread has
  * come to where that makes a difference. */
-uint32_t tile_emu_left_out(tile_emu_thread *thread, uint32_t number, uint32_t role, uint32_t holds);
+uint32_t tile_emu_inject_fault(tile_emu_thread *thread, uint32_t number, uint32_t role,
+                               uint32_t holds);
 
 /* Optional, from the ramp, for each pointer parameter: its value. Known arguments decide what an
  * access outside every allocation of tile_alloc is (memory of the caller's own, or a fault);

@@ -15,7 +15,7 @@ struct Copy {
     const uint8_t *from;
     uint32_t bytes, inside, group, site;
     uint32_t begun, event; /* the block's clock then, and what was known */
-    uint16_t passed;       /* left_out.c */
+    uint16_t passed;       /* fault_injection.c */
 };
 
 /* ---- destinations ---- */
@@ -42,8 +42,8 @@ void tile_emu_check_copies(const Request *request)
     if (!site) return;
     char where[PLACE_TEXT], place[PLACE_TEXT];
     tile_emu_fault_add(block->launch, FAULT_UNFINISHED, request->site, site - 1,
-                       "thread %u of block (%u, %u, %u) %s %u bytes %s, to which a copy is under "
-                       "way that nobody has waited for; it was started at %s",
+                       "thread %u of block (%u, %u, %u) %s %u bytes %s, to which a copy is in "
+                       "flight that nobody has waited for; it was started at %s",
                        request->thread->abi.index, block->index[0], block->index[1],
                        block->index[2], tile_emu_verb(request->kind), request->bytes,
                        tile_emu_address_text(request, where),

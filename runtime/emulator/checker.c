@@ -110,7 +110,7 @@ void tile_emu_check_barrier(Block *block, uint32_t warps)
         block->barrier_site = block->threads->abi.site;
         tile_emu_order_join(checker->order, block->threads, block->thread_count);
     } else {
-        tile_emu_order_meet(checker->order, block, warps, false);
+        tile_emu_order_barrier(checker->order, block, warps, false);
     }
     for (uint32_t warp = 0; warp < block->warp_count; warp++)
         if (warps >> warp & 1)

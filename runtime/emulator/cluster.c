@@ -35,7 +35,7 @@ TILE_API void *tile_emu_cluster_address(tile_emu_thread *thread, void *pointer, 
 
 /* ---- the cluster's barrier ---- */
 
-/* Whether all warps have arrived in the phase under way that have not ended. */
+/* Whether all warps have arrived in the phase in flight that have not ended. */
 static bool all_arrived(const Cluster *cluster)
 {
     bool any = false;
@@ -138,7 +138,7 @@ static void learn_all(Team *team)
         block->barrier_site = block->threads->abi.site;
         known = tile_emu_order_both(
             order, known,
-            tile_emu_order_meet(order, block, UINT32_MAX >> (32 - block->warp_count), true));
+            tile_emu_order_barrier(order, block, UINT32_MAX >> (32 - block->warp_count), true));
     }
     for (uint32_t i = 0; i < team->count; i++)
         for (uint32_t t = 0; t < team->blocks[i].thread_count; t++)

@@ -3,18 +3,18 @@
  *
  *   scheduler.c   launches, blocks, warps: who runs next
  *   cluster.c     blocks that run together: their barriers, each other's shared memory
- *   async.c       asynchronous copies: what is under way, until it is waited for
- *   mbarrier.c    mbarriers, and what will arrive at them      tensor.c  the tensor unit's copies
+ *   async.c       asynchronous copies: what is in flight, until it is waited for
+ *   mbarrier.c    mbarriers, and what will arrive at them      tma.c  TMA's copies
  *   cycle.c       blocks that go round for ever               stuck.c   what is said of them
  *   machine.c     the warp's cooperative operations; mma.c, wgmma.c  the matrix unit
  *   checker.c     one access: bounds, alignment, unwritten memory
  *   shadow.c      races: the last accesses to every byte      order.c  what an atomic orders
  *   statistics.c  counts by source place                      fault.c  the list of faults
- *   left_out.c    ops that a launch does without
+ *   fault_injection.c    ops that a launch does without
  *
- * Nothing here is global but what a process sets once for all launches (statistics.c, left_out.c);
- * everything else hangs on a Launch, so several may run at a time. Functions seen by the linker
- * start with tile_emu_, since they are linked into other people's programs. */
+ * Nothing here is global but what a process sets once for all launches (statistics.c,
+ * fault_injection.c); everything else hangs on a Launch, so several may run at a time. Functions
+ * seen by the linker start with tile_emu_, since they are linked into other people's programs. */
 #ifndef TILE_EMULATOR_PRIVATE_H
 #define TILE_EMULATOR_PRIVATE_H
 
@@ -59,18 +59,18 @@ typedef struct Thread {
     void *handle;        /* of the coroutine: its frame */
     size_t frame_bytes;
     Block *block;
-    struct Copy *first_copy, *last_copy;          /* async.c: under way, the oldest first */
+    struct Copy *first_copy, *last_copy;          /* async.c: in flight, the oldest first */
     uint32_t copy_group;                          /* the one that the next copy belongs to */
-    struct Reading *first_reading, *last_reading; /* wgmma.c: under way, the oldest first */
+    struct Reading *first_reading, *last_reading; /* wgmma.c: in flight, the oldest first */
     uint32_t reading_group, readings_done;        /* the next one; how many have been waited for */
-    struct Box *first_store, *last_store;         /* tensor.c: that it has begun to write */
+    struct Box *first_store, *last_store;         /* tma.c: that it has begun to write */
     uint32_t store_group;
     uint32_t fences;                   /* of the asynchronous proxy, that it has passed */
     uint32_t tellings;                 /* those, and fences of mbarriers alone */
     uint32_t fence_event, fence_stamp; /* what it knew at the last: `event`, `barrier_stamp` */
     GlobalFence global_fence;
     uint32_t event;  /* order.c: the last event that this thread knows of, 0 is none */
-    Passing passing; /* left_out.c */
+    Passing passing; /* fault_injection.c */
     bool has_untold; /* mbarriers that it has made and not fenced */
     const struct Barrier *awaited; /* mbarrier.c: where it waits; NULL: nowhere */
     uint8_t parity;                /* for which phase */
@@ -156,8 +156,8 @@ struct Block {
     uint8_t *shared;
     FramePool frames;
     struct Copy *free_copies;
-    struct Box *first_box, *last_box, *free_boxes; /* tensor.c: under way, the oldest first */
-    uint32_t stores;                               /* of the tensor unit, under way */
+    struct Box *first_box, *last_box, *free_boxes; /* tma.c: in flight, the oldest first */
+    uint32_t stores;                               /* of TMA, in flight */
     struct Box *first_read, *last_read; /* those that have been read and are to be written */
     struct Reading *free_readings;
     struct Arrival *first_arrival, *last_arrival, *free_arrivals; /* mbarrier.c: to come */
@@ -226,7 +226,7 @@ struct Launch {
     _Atomic bool stopped;        /* a fault that nothing can follow, or no memory */
     _Atomic bool fenced_global;  /* by fence.proxy.async.global, some thread has */
     _Atomic bool no_memory;
-    bool seeks_evidence; /* left_out.c */
+    bool seeks_evidence; /* fault_injection.c */
     bool is_whole;
     MatrixFunction *matrix;
     FaultList faults;
@@ -247,7 +247,7 @@ const char *tile_emu_place(const Launch *launch, uint32_t site, char out[PLACE_T
 tile_status tile_emu_fault_report(Launch *launch);
 void tile_emu_fault_free(Launch *launch);
 
-/* ---- left_out.c ---- */
+/* ---- fault_injection.c ---- */
 
 /* Whether an op is left out, but none of this kernel's: it was looked at without that. */
 bool tile_emu_is_whole(const tile_entry *entry);
@@ -369,9 +369,9 @@ typedef struct Access {
     uint8_t reads : 1;      /* and does not write */
     uint8_t unit : 1;       /* of a copy that the thread has begun, not of the thread itself */
     uint8_t async : 1;      /* through the asynchronous proxy */
-    uint8_t under_way : 1;  /* a write that may not be there yet, nor anywhere else */
+    uint8_t in_flight : 1;  /* a write that may not be there yet, nor anywhere else */
     uint8_t other_unit : 1; /* of `other` */
-    uint16_t passed;        /* left_out.c */
+    uint16_t passed;        /* fault_injection.c */
     uint32_t warps;         /* of a set of reads of one block: whose they are */
     union {
         struct {
@@ -411,7 +411,7 @@ void tile_emu_order_await(Order *order, Thread *thread, uintptr_t barrier, tile_
 void tile_emu_order_join(Order *order, Thread *threads, uint32_t count);
 /* The threads of the warps know what each of them did and knows; that as an event. `waited`: each
  * for what it had begun to read, too. */
-uint32_t tile_emu_order_meet(Order *order, Block *block, uint32_t warps, bool waited);
+uint32_t tile_emu_order_barrier(Order *order, Block *block, uint32_t warps, bool waited);
 /* What both know. */
 uint32_t tile_emu_order_both(Order *order, uint32_t a, uint32_t b);
 /* What a warp did and knows, though its lanes do not learn of each other. */
@@ -440,8 +440,8 @@ struct Request {
     uint8_t order;                     /* of an atomic: tile_emu_order */
     uint8_t scope;                     /* and tile_emu_scope */
     uint8_t bits;                      /* of a byte's part: which; 0: all */
-    bool together, under_way;          /* as in Access */
-    bool done;                         /* a write that was under way no longer is */
+    bool together, in_flight;          /* as in Access */
+    bool done;                         /* a write that was in flight no longer is */
     bool unit;                         /* as in Access: what is known to it is `event` */
     uint32_t event;                    /* of order.c */
     uint32_t begun;                    /* of a copy that ends: after which stamp, and event */
@@ -466,7 +466,7 @@ uint32_t tile_emu_known_to(const Request *request);
 /* Whether the program has memory there at all. */
 bool tile_emu_shadow_is_mapped(Shadow *shadow, uintptr_t address);
 
-/* ---- left_out.c, again ---- */
+/* ---- fault_injection.c, again ---- */
 
 /* Who comes first is left to the order in which threads have their turns. */
 void tile_emu_note_chance(void);
@@ -477,7 +477,7 @@ uint16_t tile_emu_passed(const Thread *thread);
 /* The same; what the thread does next is done under its condition again. */
 uint16_t tile_emu_take_passed(Thread *thread);
 /* Two accesses to the same bytes, one of which writes. */
-void tile_emu_note_meeting(const Access *before, const Request *request, Order *order);
+void tile_emu_note_barrier(const Access *before, const Request *request, Order *order);
 /* Something that the thread began with this mark is waited for, or, `used` is false, never was. */
 void tile_emu_note_completion(Thread *thread, uint16_t passed, uint32_t site, bool used);
 /* Another proxy uses what the writer wrote with this mark and some fence has shown. */
@@ -485,10 +485,10 @@ void tile_emu_note_shown(const Thread *writer, uint16_t passed, const Thread *re
 
 /* ---- async.c ---- */
 
-/* Reports an access to shared memory into which a copy is under way. */
+/* Reports an access to shared memory into which a copy is in flight. */
 void tile_emu_check_copies(const Request *request);
 
-/* A copy to shared memory is under way from the site, or, 0, no more. */
+/* A copy to shared memory is in flight from the site, or, 0, no more. */
 void tile_emu_mark_copy(Block *block, const uint8_t *to, uint32_t bytes, uint32_t site);
 
 /* What the thread has begun to copy, out of its own list; and the end of that. */
@@ -505,17 +505,17 @@ void tile_emu_awaited_text(const Thread *thread, char text[AWAITED_TEXT]);
 void tile_emu_settle_own(Thread *thread, int32_t groups);
 
 bool tile_emu_mbarrier_is_made(Thread *thread, const void *barrier, uint32_t site);
-/* The tensor unit uses an mbarrier, which it has to have been told of. */
+/* TMA uses an mbarrier, which it has to have been told of. */
 void tile_emu_mbarrier_check_told(const Request *request);
 /* So many bytes have landed. */
 void tile_emu_mbarrier_land(Thread *thread, uint32_t begun, void *barrier, uint32_t bytes,
                             uint32_t site);
 
-/* ---- tensor.c ---- */
+/* ---- tma.c ---- */
 
 /* Lets the oldest copy land that arrives at the barrier; false: there is none. */
 bool tile_emu_land_box(Block *block, const void *barrier);
-/* Reports copies that are under way when their block has ended. */
+/* Reports copies that are in flight when their block has ended. */
 void tile_emu_check_boxes(Block *block);
 /* What nobody has waited for is written when the block has ended. */
 void tile_emu_write_boxes(Block *block);
@@ -529,7 +529,7 @@ void tile_emu_check_proxy(const Request *request, const char *what);
 typedef struct Shown {
     const Thread *writer;
     uint32_t stamp;
-    uint16_t passed; /* left_out.c */
+    uint16_t passed; /* fault_injection.c */
     bool reads;      /* all that it did: the other proxy is to write */
     bool unit;       /* as in Access */
     bool since;      /* the writer has fenced since */
@@ -573,19 +573,19 @@ struct Checker {
 typedef struct Trace {
     uint32_t *mark;   /* who; 0: nobody since the other proxy wrote there */
     uint32_t *stamp;  /* and when: its Block.now */
-    uint16_t *passed; /* left_out.c */
+    uint16_t *passed; /* fault_injection.c */
     uint8_t *rank;    /* in which block of the cluster */
 } Trace;
 
 /* What is kept of a block's shared memory. */
 struct Watch {
     Shadow *shadow;
-    uint32_t *copy_site;    /* by words: 1 + the site of the copy under way to it */
+    uint32_t *copy_site;    /* by words: 1 + the site of the copy in flight to it */
     uint32_t *reading_site; /* by chunks of 16 bytes: 1 + the site of a wgmma that reads it */
     Trace written, read;
     uint32_t *visits; /* of other blocks: each thread's latest, by ranks, then threads; or NULL */
     uint32_t visit_site; /* of the last one */
-    uint32_t copy_count; /* under way to the block */
+    uint32_t copy_count; /* in flight to the block */
 };
 
 Checker *tile_emu_checker_new(Launch *launch);

@@ -108,7 +108,7 @@ void tile_emu_mbarrier_check_told(const Request *request)
     if (tile_emu_is_shown(request->thread, home, &shown))
         tile_emu_note_shown(making->maker, shown.passed, request->thread);
     else
-        tile_emu_report_hidden(request, "the tensor unit uses", &shown);
+        tile_emu_report_hidden(request, "TMA uses", &shown);
 }
 
 /* Whoever uses one, a wait, too, comes after its making. */

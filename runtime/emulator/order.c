@@ -6,7 +6,7 @@
  * present if it comes before one of the events that can be reached from the last one that the
  * thread knows.
  *
- * The graph is walked only where an access is not ordered by barriers, that is seldom. */
+ * The graph is walked only where an access is not ordered by barriers, which is rare. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -207,7 +207,7 @@ void tile_emu_order_atomic(Order *order, const Request *request)
     order->met_global |= request->space != TILE_EMU_SHARED;
 }
 
-/* ---- mbarriers: a chain of the phase under way, and behind it one of those that are complete ----
+/* ---- mbarriers: a chain of the phase in flight, and behind it one of those that are complete ----
  */
 
 enum { COMPLETE = 4 /* bytes further */ };
@@ -281,7 +281,7 @@ uint32_t tile_emu_order_both(Order *order, uint32_t a, uint32_t b)
     return join(order, NULL, a, b);
 }
 
-static uint32_t add_meeting(Order *order, const Block *block, uint32_t warps, bool waited)
+static uint32_t add_barrier(Order *order, const Block *block, uint32_t warps, bool waited)
 {
     uint32_t joint = 0, previous = 0;
     for (uint32_t i = 0; i < block->thread_count; i++) {
@@ -299,9 +299,9 @@ static uint32_t add_meeting(Order *order, const Block *block, uint32_t warps, bo
                                     .before = {joint, 0}});
 }
 
-uint32_t tile_emu_order_meet(Order *order, Block *block, uint32_t warps, bool waited)
+uint32_t tile_emu_order_barrier(Order *order, Block *block, uint32_t warps, bool waited)
 {
-    const uint32_t met = add_meeting(order, block, warps, waited);
+    const uint32_t met = add_barrier(order, block, warps, waited);
     for (uint32_t i = 0; met && i < block->thread_count; i++)
         if (warps >> block->threads[i].warp & 1) block->threads[i].event = met;
     return met;
@@ -310,7 +310,7 @@ uint32_t tile_emu_order_meet(Order *order, Block *block, uint32_t warps, bool wa
 uint32_t tile_emu_order_gather(Order *order, Block *block, uint32_t warp)
 {
     block->now++;
-    return add_meeting(order, block, 1u << warp, true);
+    return add_barrier(order, block, 1u << warp, true);
 }
 
 /* Of each warp, the lanes that have done an atomic of their own after a read of theirs. */

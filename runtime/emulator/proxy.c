@@ -1,7 +1,7 @@
-/* proxy.c: the asynchronous proxy, by which the tensor core and the tensor unit use shared memory
+/* proxy.c: the asynchronous proxy, by which the tensor core and TMA use shared memory
  * (PTX ISA manual, "Async proxy"): they see what a thread wrote when it has fenced, or one that
  * knew of it; and so they may write what a thread has read. A barrier of threads alone does not
- * wait for what they read: it orders them where all go through one pipe, which the tensor unit
+ * wait for what they read: it orders them where all go through one pipe, which TMA
  * passes by (seen on an H200: boxes landed in shared memory that warps were still to read, whose
  * loads stood before a bar.sync and waited for the banks). An arrival at an mbarrier does come
  * behind the reads before it, and an arrival at the cluster's barrier waits for them. */

@@ -267,7 +267,7 @@ static void report_race_as(FaultKind kind, const Request *request, const Access 
 static bool is_doubtful(const Request *request, const Access *before)
 {
     return request->kind == TILE_EMU_WRITE && !request->bits && !before->reads && !before->atomic &&
-           !before->unit && !request->unit && !before->under_way && !before->async &&
+           !before->unit && !request->unit && !before->in_flight && !before->async &&
            request->proxy != PROXY_ASYNC && request->bytes <= MOST_COMPARED &&
            !request->block->launch->seeks_evidence;
 }
@@ -376,7 +376,7 @@ static bool is_gone(const Access *access, const Request *request)
 
 static void check_known(const Access *before, const Request *request, Order *order)
 {
-    if (request->block->launch->seeks_evidence) tile_emu_note_meeting(before, request, order);
+    if (request->block->launch->seeks_evidence) tile_emu_note_barrier(before, request, order);
     if (tile_emu_shadow_is_ordered(before, request)) return;
     if (!tile_emu_fault_is_new(request->block->launch, FAULT_RACE, request->site, before->site))
         return;
@@ -409,7 +409,7 @@ Access tile_emu_shadow_access_of(const Request *request)
                     .together = request->together,
                     .unit = request->unit,
                     .async = request->proxy == PROXY_ASYNC,
-                    .under_way = request->under_way,
+                    .in_flight = request->in_flight,
                     .passed = tile_emu_passed(request->thread)};
 }
 
@@ -529,12 +529,12 @@ static void report_unwritten(const Request *request)
             request->block->index[2], request->bytes, tile_emu_address_text(request, where));
 }
 
-static void report_under_way(const Access *before, const Request *request)
+static void report_in_flight(const Access *before, const Request *request)
 {
     const Block *block = request->block;
     char where[PLACE_TEXT], place[PLACE_TEXT];
     tile_emu_fault_add(block->launch, FAULT_UNFINISHED, request->site, before->site,
-                       "thread %u of block (%u, %u, %u) %s %u bytes %s, which the tensor unit may "
+                       "thread %u of block (%u, %u, %u) %s %u bytes %s, which TMA may "
                        "still write, as nobody has waited for that; it was started at %s",
                        request->thread->abi.index, block->index[0], block->index[1],
                        block->index[2], tile_emu_verb(request->kind), request->bytes,
@@ -570,7 +570,7 @@ static void report_hidden(const Access *before, const Request *request)
     const Block *block = request->block;
     char where[PLACE_TEXT], place[PLACE_TEXT];
     tile_emu_fault_add(block->launch, FAULT_PROXY, request->site, before->site,
-                       "the tensor unit %s for thread %u of block (%u, %u, %u) %u bytes %s, which "
+                       "TMA %s for thread %u of block (%u, %u, %u) %u bytes %s, which "
                        "thread %u has written at %s in this launch, and has not fenced since "
                        "(fence.proxy.async.global)",
                        tile_emu_verb(request->kind), request->thread->abi.index, block->index[0],
@@ -579,11 +579,11 @@ static void report_hidden(const Access *before, const Request *request)
                        tile_emu_place(block->launch, before->site, place));
 }
 
-/* Of global memory: what the tensor unit writes, and what it has to see. Shared memory has records
+/* Of global memory: what TMA writes, and what it has to see. Shared memory has records
  * of its own of both (async.c, wgmma.c). */
 static void check_unit(const Access *before, const Request *request)
 {
-    if (before->under_way) report_under_way(before, request);
+    if (before->in_flight) report_in_flight(before, request);
     if (request->proxy == PROXY_ASYNC && before->block && !before->async &&
         !tile_emu_global_is_shown(request->thread, before))
         report_hidden(before, request);

@@ -14,13 +14,13 @@ enum {
     MOST_COLUMNS = 256
 };
 
-/* ---- what is under way ---- */
+/* ---- what is in flight ---- */
 
 typedef struct Reading Reading;
 struct Reading {
     Reading *next;
     uint32_t offset, group, site;
-    uint16_t passed; /* left_out.c */
+    uint16_t passed; /* fault_injection.c */
 };
 
 static void check_read(Thread *thread, uint32_t offset, uint32_t site)
@@ -88,7 +88,7 @@ TILE_API void tile_emu_wgmma_wait(tile_emu_thread *thread, int32_t groups)
     }
 }
 
-TILE_API uint32_t tile_emu_wgmma_under_way(tile_emu_thread *thread, uint32_t groups)
+TILE_API uint32_t tile_emu_wgmma_in_flight(tile_emu_thread *thread, uint32_t groups)
 {
     const Thread *owner = thread->owner;
     return owner->reading_group - owner->readings_done > groups;

@@ -86,7 +86,7 @@ bool atomic_result(const char *mode, DType dtype, Number old, Number value, Numb
 
 Runner run_view, run_load, run_store, run_shared_alloc, run_shared_view, run_shared_load,
     run_shared_store, run_shared_reshape, run_gather, run_put, run_atomic, run_copy_async,
-    run_tensor_copy, run_tensor_store, run_workspace;
+    run_tma_load, run_tma_store, run_workspace;
 
 /* ---- threads.c ---- */
 Runner run_thread, run_group, run_vote, run_shuffle, run_local_alloc, run_element_load,

@@ -371,13 +371,13 @@ bool run_copy_async(Machine *machine, const Op *op)
     return copy_now(machine, op, 2);
 }
 
-bool run_tensor_copy(Machine *machine, const Op *op)
+bool run_tma_load(Machine *machine, const Op *op)
 {
     if (op_attr(op, ATTR_masked) && !integer(machine, op, op->operand_count - 1)) return true;
     return run_together(machine, op) && copy_now(machine, op, 4);
 }
 
-bool run_tensor_store(Machine *machine, const Op *op)
+bool run_tma_store(Machine *machine, const Op *op)
 {
     const Type *tile = op->operands[1]->type;
     int64_t place[TYPE_RANK] = {0}, count = type_elements(tile);

@@ -1,4 +1,4 @@
-#include "mutant.h"
+#include "fault_injection.h"
 #include <stdio.h>
 #include <stdlib.h>
 

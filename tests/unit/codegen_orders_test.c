@@ -240,37 +240,37 @@ static const Row groups[] = {
 /* ---- mbarriers ---- */
 
 #define MAKE(count)                                                                                \
-    "    mbarrier_init %bar, %first {count = " count "}\n"                                         \
+    "    mbar_init %bar, %first {count = " count "}\n"                                             \
     "    barrier\n"
 
 static const Row mbarriers[] = {
     {"an arrival and a wait", 2, 1, NULL,
-     MAKE("1") "    if %first {\n      st %shared, %1\n      mbarrier_arrive %bar, %yes\n" THEN
-               "    if %second {\n      mbarrier_wait %bar, %0\n      %x = ld %shared : i32\n" THEN,
+     MAKE("1") "    if %first {\n      st %shared, %1\n      mbar_arrive %bar, %yes\n" THEN
+               "    if %second {\n      mbar_wait %bar, %0\n      %x = ld %shared : i32\n" THEN,
      "mbarrier.arrive.shared::cta.b64", NULL},
     {"what comes behind the arrival", 2, 1, NULL,
-     MAKE("1") "    if %first {\n      mbarrier_arrive %bar, %yes\n      st %shared, %1\n" THEN
-               "    if %second {\n      mbarrier_wait %bar, %0\n      %x = ld %shared : i32\n" THEN,
+     MAKE("1") "    if %first {\n      mbar_arrive %bar, %yes\n      st %shared, %1\n" THEN
+               "    if %second {\n      mbar_wait %bar, %0\n      %x = ld %shared : i32\n" THEN,
      NULL, "race"},
     /* an arrival does not wait */
     {"two arrivals", 2, 1, NULL,
-     MAKE("2") "    if %first {\n      st %shared, %1\n      mbarrier_arrive %bar, %yes\n" THEN
-               "    if %second {\n      mbarrier_arrive %bar, %yes\n      %x = ld %shared : "
+     MAKE("2") "    if %first {\n      st %shared, %1\n      mbar_arrive %bar, %yes\n" THEN
+               "    if %second {\n      mbar_arrive %bar, %yes\n      %x = ld %shared : "
                "i32\n" THEN,
      NULL, "race"},
     /* the phase before the first is complete: nothing is known of who has arrived in this one */
     {"the phase before", 2, 1, NULL,
-     MAKE("2") "    if %first {\n      st %shared, %1\n      mbarrier_arrive %bar, %yes\n" THEN
+     MAKE("2") "    if %first {\n      st %shared, %1\n      mbar_arrive %bar, %yes\n" THEN
                "    warp_sync\n    warp_sync\n"
-               "    if %second {\n      mbarrier_wait %bar, %1\n      %x = ld %shared : i32\n" THEN,
+               "    if %second {\n      mbar_wait %bar, %1\n      %x = ld %shared : i32\n" THEN,
      NULL, "race"},
     {"nobody arrives", 2, 1, NULL,
-     MAKE("2") "    if %first {\n      mbarrier_arrive %bar, %yes\n" THEN
-               "    if %second {\n      mbarrier_wait %bar, %0\n" THEN,
+     MAKE("2") "    if %first {\n      mbar_arrive %bar, %yes\n" THEN
+               "    if %second {\n      mbar_wait %bar, %0\n" THEN,
      NULL, "where 1 of 2 arrivals are missing"},
     {"one too many", 2, 1, NULL,
-     MAKE("1") "    if %first {\n      mbarrier_expect %bar, %64, %yes\n" THEN
-               "    mbarrier_arrive %bar, %first\n    mbarrier_arrive %bar, %second\n",
+     MAKE("1") "    if %first {\n      mbar_expect %bar, %64, %yes\n" THEN
+               "    mbar_arrive %bar, %first\n    mbar_arrive %bar, %second\n",
      "mbarrier.expect_tx.relaxed.cta.shared::cta.b64", "arrives at an mbarrier whose arrivals"},
 };
 
@@ -279,9 +279,9 @@ static const Row mbarriers[] = {
 #define CLUSTER ", cluster = [2, 1, 1]"
 #define TELL                                                                                       \
     "      %their_bar = cluster_address %bar, %0 : ptr<i64, cluster>\n"                            \
-    "      mbarrier_arrive %their_bar, %yes$1\n"
+    "      mbar_arrive %their_bar, %yes$1\n"
 #define MAKE_CLUSTER                                                                               \
-    "    mbarrier_init %bar, %first {count = 1}\n"                                                 \
+    "    mbar_init %bar, %first {count = 1}\n"                                                     \
     "    cluster_arrive\n    cluster_wait\n"                                                       \
     "    %theirs = cluster_address %shared, %0 : ptr<i32, cluster>\n"                              \
     "    %tells = and %first, %block1 : b1\n"                                                      \
@@ -295,7 +295,7 @@ static const Row written_there = {
     CLUSTER,
     MAKE_CLUSTER
     "    if %tells {\n      st %theirs, %1\n" TELL THEN
-    "    if %waits {\n      mbarrier_wait %bar, %0$2\n      %x = ld %shared : i32\n" THEN PART,
+    "    if %waits {\n      mbar_wait %bar, %0$2\n      %x = ld %shared : i32\n" THEN PART,
     NULL,
     NULL};
 
@@ -307,7 +307,7 @@ static const Row read_there = {
     "    if %first {\n      st %shared, %1\n" THEN MAKE_CLUSTER
     "    if %tells {\n      %x = ld %theirs : i32\n      %sum = add %x, %1 : i32\n"
     "      st %own, %sum\n" TELL THEN
-    "    if %waits {\n      mbarrier_wait %bar, %0$2\n      st %shared, %2\n" THEN PART,
+    "    if %waits {\n      mbar_wait %bar, %0$2\n      st %shared, %2\n" THEN PART,
     NULL,
     NULL};
 
@@ -355,18 +355,18 @@ static const Row blocks[] = {
      NULL, "race"},
     {"several warps have read what is written", 3, 1, NULL,
      MAKE("2") "    if %first {\n      %x = ld %data : i32\n      st %own, %x\n"
-               "      mbarrier_arrive %bar, %yes\n" THEN
+               "      mbar_arrive %bar, %yes\n" THEN
                "    if %second {\n      %y = ld %data : i32\n      st %own, %y\n"
-               "      mbarrier_arrive %bar, %yes\n" THEN
+               "      mbar_arrive %bar, %yes\n" THEN
                "    %third = cmp %t, %64 {predicate = eq} : b1\n"
-               "    if %third {\n      mbarrier_wait %bar, %0\n      st %data, %1\n" THEN,
+               "    if %third {\n      mbar_wait %bar, %0\n      st %data, %1\n" THEN,
      NULL, NULL},
     {"one of them does not say so", 3, 1, NULL,
      MAKE("1") "    if %first {\n      %x = ld %data : i32\n      st %own, %x\n"
-               "      mbarrier_arrive %bar, %yes\n" THEN
+               "      mbar_arrive %bar, %yes\n" THEN
                "    if %second {\n      %y = ld %data : i32\n      st %own, %y\n" THEN
                "    %third = cmp %t, %64 {predicate = eq} : b1\n"
-               "    if %third {\n      mbarrier_wait %bar, %0\n      st %data, %1\n" THEN,
+               "    if %third {\n      mbar_wait %bar, %0\n      st %data, %1\n" THEN,
      NULL, "race"},
 };
 

@@ -197,8 +197,9 @@ static void test_host_function(void **state)
     assert_true(grids[0].x == 3 && grids[0].y == 2 && grids[0].z == 9);
     assert_true(grids[1].x == 4 && grids[1].y == 1 && grids[1].z == 3);
     n = -17;
-    assert_int_equal(host(arguments, grids, NULL, NULL, &complaint, NULL), TILE_ERROR_ARGUMENT); /* -4 */
-    d = -5;                                                        /* 3 and -2 */
+    assert_int_equal(host(arguments, grids, NULL, NULL, &complaint, NULL),
+                     TILE_ERROR_ARGUMENT); /* -4 */
+    d = -5;                                /* 3 and -2 */
     assert_int_equal(host(arguments, grids, NULL, NULL, &complaint, NULL), TILE_ERROR_ARGUMENT);
     n = 17, d = 0; /* no trap */
     assert_int_equal(host(arguments, grids, NULL, NULL, &complaint, NULL), TILE_ERROR_ARGUMENT);

@@ -729,7 +729,7 @@ static void test_group_barrier(void **state)
 }
 
 /* Each thread copies a word for itself and one outside, in two groups, and reads the first after a
- * wait that leaves `distance` groups under way (site 3); `kind` 1 reads a neighbour's at once. */
+ * wait that leaves `distance` groups in flight (site 3); `kind` 1 reads a neighbour's at once. */
 KERNEL(copies)
 {
     const Exchange *test = pointer_of(c);
@@ -758,7 +758,7 @@ static void test_copies(void **state)
     test.distance = 2;
     assert_fault(launch(copies, 1, 256, 1, &test),
                  "kernel.tile:3:5: unfinished copy: thread 0 of block (0, 0, 0) reads 4 bytes at "
-                 "byte 4 of 256 bytes of shared memory, to which a copy is under way that nobody "
+                 "byte 4 of 256 bytes of shared memory, to which a copy is in flight that nobody "
                  "has waited for; it was started at kernel.tile:1:5");
     test = (Exchange){1, 0};
     assert_fault(launch(copies, 1, 256, 1, &test), "kernel.tile:1:5: race: thread 1");
@@ -860,7 +860,7 @@ static void test_mbarriers(void **state)
                  "makes an mbarrier's phase wait for more than 1048575 bytes");
 }
 
-/* ---- the tensor unit: warp 0 copies or stores a box of 8 rows of 64 bytes, warp 1 waits ----
+/* ---- TMA: warp 0 copies or stores a box of 8 rows of 64 bytes, warp 1 waits ----
  *
  * Memory has 5 rows of 40 elements; the box begins at row 2 and column 16, or, to the left of all,
  * column -8. What is left out: */
@@ -996,7 +996,7 @@ static void test_tensor_copies(void **state)
         [LACKS_NOTHING] = "",
         [LACKS_EXPECTATION] = "kernel.tile:6:5: unfinished copy: thread 32 of block (0, 0, 0)",
         [LACKS_WAIT] = "kernel.tile:6:5: unfinished copy: thread 32 of block (0, 0, 0)",
-        [LACKS_FENCE] = "kernel.tile:4:5: unfenced write: the tensor unit uses for thread 0",
+        [LACKS_FENCE] = "kernel.tile:4:5: unfenced write: TMA uses for thread 0",
         [LACKS_READERS] = "kernel.tile:4:5: unfinished copy: block (0, 0, 0) ends while",
         [FENCES_MAKING] = ""};
     static const char *const fast[LACKS] = {""};
@@ -1092,7 +1092,7 @@ static void test_cast_copies(void **state)
         [LACKS_NOTHING] = "",
         [LACKS_EXPECTATION] = NULL,
         [LACKS_WAIT] = "kernel.tile:6:5: unfinished copy: thread 0 of block (0, 0, 0)",
-        [LACKS_FENCE] = "kernel.tile:4:5: unfenced write: the tensor unit uses for thread 0",
+        [LACKS_FENCE] = "kernel.tile:4:5: unfenced write: TMA uses for thread 0",
         [LACKS_READERS] = "kernel.tile:7:5: out of bounds: thread 0 of block (2, 0, 0) uses the "
                           "shared memory of block (0, 0, 0), which has ended",
         [FENCES_MAKING] = ""};
@@ -1132,9 +1132,9 @@ static void test_tensor_stores(void **state)
         [LACKS_NOTHING] = "",
         [LACKS_EXPECTATION] = NULL,
         [LACKS_WAIT] = "kernel.tile:6:5: unfinished read: thread",
-        [LACKS_FENCE] = "kernel.tile:4:5: unfenced write: the tensor unit reads for thread 0",
+        [LACKS_FENCE] = "kernel.tile:4:5: unfenced write: TMA reads for thread 0",
         [LACKS_READERS] = "kernel.tile:4:5: unfinished copy: block (0, 0, 0) ends while",
-        [FENCES_MAKING] = "kernel.tile:4:5: unfenced write: the tensor unit reads for thread 0"};
+        [FENCES_MAKING] = "kernel.tile:4:5: unfenced write: TMA reads for thread 0"};
     expect_boxes(boxed_store, 8, 1, 1, faults);
     Boxed test = boxed(-8, LACKS_NOTHING);
     test.map.pointer = test.memory;
@@ -1279,7 +1279,7 @@ static void test_own_way(void **state)
         {BY_THREADS, BY_ITSELF, "race: a copy of thread 0 of block (0, 0, 0) reads 16 bytes"},
         {BY_THREADS, WORD_BEFORE, NULL},
         {BY_THREADS, WORD_BEHIND, "kernel.tile:6:5: race: thread 32"},
-        {BY_UNIT, BEFORE, "unfenced write: the tensor unit reads for thread 0 of block (0, 0, 0)"},
+        {BY_UNIT, BEFORE, "unfenced write: TMA reads for thread 0 of block (0, 0, 0)"},
         {BY_UNIT, BEHIND_START, "race: a copy of thread 0 of block (0, 0, 0) reads 16 bytes"},
         {BY_UNIT, BY_ITSELF, "race: a copy of thread 0 of block (0, 0, 0) reads 16 bytes"},
         {BY_UNIT, WORD_BEFORE, NULL},
@@ -1296,7 +1296,7 @@ static void test_own_way(void **state)
     }
 }
 
-/* ---- what warp 1 reads, and the tensor unit then writes for warp 0 ---- */
+/* ---- what warp 1 reads, and TMA then writes for warp 0 ---- */
 
 typedef enum Way { OVER_BLOCK, OVER_SOME, OVER_MBARRIER, OVER_CLUSTER } Way;
 typedef enum Fencer { NOBODY, THE_READERS, WHO_COPIES } Fencer;
@@ -1354,7 +1354,7 @@ static void test_read_before(void **state)
             test.moved.box.map.pointer = test.moved.box.memory;
             const tile_status status = launch(read_before, 3, 2048, 1, &test);
             if (fencer == NOBODY && way <= (int)OVER_SOME)
-                assert_fault(status, "kernel.tile:4:5: unfenced write: the tensor unit writes for "
+                assert_fault(status, "kernel.tile:4:5: unfenced write: TMA writes for "
                                      "thread 0 of block (0, 0, 0) 16 bytes at byte 1152 of 2048 "
                                      "bytes of shared memory, which thread 32 may not have read");
             else

@@ -218,7 +218,7 @@ static void make_copies(Maker *maker)
     op_set_text(sum->op, ATTR_instruction, intern_text(names, "wgmma.m64n8k8.f32.tf32"));
     op_set_ints(sum->op, ATTR_dims, 2, (int64_t[]){4, 1});
     make(maker, OP_dot_slices, 3, (Value *[]){shared, shared, tile}, tile->type);
-    op_set_int(sum->op, ATTR_open, 1);
+    op_set_int(sum->op, ATTR_async, 1);
     build_op(&maker->b, OP_dot_commit, 0, NULL, 0, NULL);
     op_set_int(make(maker, OP_dot_wait, 1, &sum, sum->type)->op, ATTR_count, 0);
     Value *places =
@@ -283,7 +283,7 @@ static void make_workspace(Maker *maker, Span span)
     kernel_add_workspace(maker->kernel, intern_text(maker->session->names, "w"),
                          type_pointer(maker->kernel->types, DTYPE_f32, SPACE_GLOBAL), true, span);
     op_set_int(build_op(&maker->b, OP_workspace_size, 1, &bytes, 0, NULL), ATTR_index, 0);
-    op_set_int(build_op(&maker->b, OP_span, 1, &bytes, 0, NULL), ATTR_index,
+    op_set_int(build_op(&maker->b, OP_buffer_extent, 1, &bytes, 0, NULL), ATTR_index,
                maker->kernel->parameter_count - 1);
 }
 
@@ -381,12 +381,12 @@ static const char thread_text[] =
     "    %elected = elect : b1\n"
     "    %23 = local_base {bytes = 64} : ptr<f16, local>\n"
     "    %24 = check_index %1, %1 : i32\n"
-    "    %without = left_out %3 {index = 1} : b1\n"
+    "    %without = fault_injected %3 {index = 1} : b1\n"
     "    check %3 {text = \"a message\"}\n"
-    "    mbarrier_init %2, %3 {count = 4}\n"
-    "    mbarrier_arrive %2, %3\n"
-    "    mbarrier_wait %2, %1\n"
-    "    %phase = mbarrier_phase %2 : i32\n"
+    "    mbar_init %2, %3 {count = 4}\n"
+    "    mbar_arrive %2, %3\n"
+    "    mbar_wait %2, %1\n"
+    "    %phase = mbar_phase %2 : i32\n"
     "    cp_async_arrive %2\n"
     "    launch_wait %3\n"
     "    %20 = ptr_cast %2 : ptr<i32, shared>\n"
@@ -401,7 +401,7 @@ static const char thread_text[] =
     "0],"
     " right = [128, 16, 1024, 1, 0]} : f32\n"
     "    %v = wgmma_wait %w {count = 0} : f32\n"
-    "    %early = wgmma_early %w {count = 0} : f32\n"
+    "    %early = wgmma_in_flight %w {count = 0} : f32\n"
     "    %16 = if %3 : i32 {\n"
     "      yield %1\n"
     "    } {\n"
@@ -420,14 +420,14 @@ static const char maps_text[] =
     "    %2 = shared_base {offset = 8192} : ptr<i64, shared>\n"
     "    %3 = const {value = 0} : i32\n"
     "    %4 = const {value = 1} : b1\n"
-    "    cp_tensor %map, %1, %2, %4, %3, %3 {bytes = 8192}\n"
+    "    cp_bulk_tensor %map, %1, %2, %4, %3, %3 {bytes = 8192}\n"
     "    %5 = const {value = 3} : i32\n"
-    "    cp_tensor %map, %1, %2, %4, %3, %3, %5 {bytes = 8192, cast = 1}\n"
-    "    st_tensor %map, %1, %4, %3, %3\n"
+    "    cp_bulk_tensor %map, %1, %2, %4, %3, %3, %5 {bytes = 8192, multicast = 1}\n"
+    "    st_bulk_tensor %map, %1, %4, %3, %3\n"
     "    %6 = cluster_address %2, %3 : ptr<i64, cluster>\n"
-    "    mbarrier_arrive %6, %4\n"
-    "    mbarrier_expect %2, %5, %4\n"
-    "    mbarrier_complete %6, %5, %4\n"
+    "    mbar_arrive %6, %4\n"
+    "    mbar_expect %2, %5, %4\n"
+    "    mbar_complete %6, %5, %4\n"
     "  }\n"
     "}\n";
 
@@ -435,32 +435,32 @@ static const char slots_text[] = "kernel @slots stage TYPED (%p: ptr<f16, global
                                  "  %one = const {value = 1} : i32\n"
                                  "  launch %one, %one, %one {warps = 8} {\n"
                                  "    %1 = shared_alloc : shared<i64, [2, 3]>\n"
-                                 "    slot_init %1 {warps = 4, count = 128}\n"
+                                 "    pipeline_init %1 {warps = 4, count = 128}\n"
                                  "    %2 = const {value = 0} : i32\n"
                                  "    %3 = cmp %2, %2 {predicate = eq} : b1\n"
-                                 "    slot_claim %1, %2, %2\n"
-                                 "    slot_fill %1, %2\n"
-                                 "    slot_take %1, %2, %2\n"
-                                 "    slot_give %1, %2, %3\n"
+                                 "    producer_acquire %1, %2, %2\n"
+                                 "    producer_commit %1, %2\n"
+                                 "    consumer_wait %1, %2, %2\n"
+                                 "    consumer_release %1, %2, %3\n"
                                  "    %4 = shared_alloc : shared<i64, [2]>\n"
-                                 "    signal_init %4 {counts = [128, 1]}\n"
-                                 "    signal_arrive %4, %2\n"
-                                 "    signal_copied %4, %2 {arrives = 1}\n"
-                                 "    signal_arrive %4, %2, %2\n"
-                                 "    signal_expect %4, %2, %2 {once = 1}\n"
-                                 "    signal_copied %4, %2, %2\n"
-                                 "    signal_meet %4, %2\n"
-                                 "    signal_wait %4, %2, %2\n"
+                                 "    mbarrier_init %4 {counts = [128, 1]}\n"
+                                 "    mbarrier_arrive %4, %2\n"
+                                 "    mbarrier_arrive_on_copies %4, %2 {arrives = 1}\n"
+                                 "    mbarrier_arrive %4, %2, %2\n"
+                                 "    mbarrier_expect_tx %4, %2, %2 {once = 1}\n"
+                                 "    mbarrier_arrive_on_copies %4, %2, %2\n"
+                                 "    mbarrier_arrive_and_wait %4, %2\n"
+                                 "    mbarrier_wait %4, %2, %2\n"
                                  "    %w = const {value = 64} : i64\n"
                                  "    %u = const {value = 1} : i64\n"
                                  "    %v = view %p, %w, %w, %w, %u : view<f16, [64, 64], [64, 1]>\n"
                                  "    %t = shared_alloc : shared<f16, [64, 64]>\n"
-                                 "    tensor_copy %v, %t, %1, %2, %2, %2\n"
-                                 "    tensor_copy %v, %t, %4, %2, %2, %2, %2 {cast = 1}\n"
-                                 "    tensor_store %v, %t, %2, %2\n"
-                                 "    tensor_commit\n"
-                                 "    tensor_wait {count = 0}\n"
-                                 "    registers {count = 24, mode = \"dec\"}\n"
+                                 "    tma_load %v, %t, %1, %2, %2, %2\n"
+                                 "    tma_load %v, %t, %4, %2, %2, %2, %2 {multicast = 1}\n"
+                                 "    tma_store %v, %t, %2, %2\n"
+                                 "    tma_store_commit\n"
+                                 "    tma_store_wait {count = 0}\n"
+                                 "    setmaxnreg {count = 24, mode = \"dec\"}\n"
                                  "    %r = shared_load %t : tile<f16, [64, 64]>\n"
                                  "    %q = part %r {begins = [0, 32]} : tile<f16, [64, 32]>\n"
                                  "  }\n"
@@ -663,35 +663,36 @@ static void test_notes(void **state)
 {
     (void)state;
     Session *session = session_new();
-    expect_same_text(session, "kernel @k stage TYPED (%h: i32) {\n"
-                              "  launch %h, %h, %h {warps = 5} {\n"
-                              "    # %s: buffer of 12288 bytes at 1024, 3 stages\n"
-                              "    # %m: mbarriers of 48 bytes at 0, 3 stages\n"
-                              "    %s = shared_alloc {offset = 1024, bytes = 12288, ring = 1} : "
-                              "shared<f16, [3, 32, 64]>\n"
-                              "    %m = shared_alloc {offset = 0, bytes = 48} : "
-                              "shared<i64, [2, 3]>\n"
-                              "    slot_init %m {warps = 4, count = 1}\n"
-                              "    %g = in_group {count = 128, begin = 0} : b1\n"
-                              "    %i = const {value = 0} : i32\n"
-                              "    %n = const {value = 9} : i32\n"
-                              "    %u = const {value = 1} : i32\n"
-                              "    if %g {\n"
-                              "      # consumer: threads 0 to 127\n"
-                              "      for %i, %n, %u (%j: i32) {\n"
-                              "        # pipeline of 3 stages, whose consumer waits here\n"
-                              "        slot_take %m, %i, %i {tensor = 1}\n"
-                              "        yield\n"
-                              "      }\n"
-                              "      yield\n"
-                              "    } {\n"
-                              "      # producer\n"
-                              "      slot_claim %m, %i, %i\n"
-                              "      slot_fill %m, %i\n"
-                              "      yield\n"
-                              "    }\n"
-                              "  }\n"
-                              "}\n");
+    expect_same_text(session,
+                     "kernel @k stage TYPED (%h: i32) {\n"
+                     "  launch %h, %h, %h {warps = 5} {\n"
+                     "    # %s: buffer of 12288 bytes at 1024, 3 stages\n"
+                     "    # %m: mbarriers of 48 bytes at 0, 3 stages\n"
+                     "    %s = shared_alloc {offset = 1024, bytes = 12288, multi_buffer = 1} : "
+                     "shared<f16, [3, 32, 64]>\n"
+                     "    %m = shared_alloc {offset = 0, bytes = 48} : "
+                     "shared<i64, [2, 3]>\n"
+                     "    pipeline_init %m {warps = 4, count = 1}\n"
+                     "    %g = in_group {count = 128, begin = 0} : b1\n"
+                     "    %i = const {value = 0} : i32\n"
+                     "    %n = const {value = 9} : i32\n"
+                     "    %u = const {value = 1} : i32\n"
+                     "    if %g {\n"
+                     "      # consumer: threads 0 to 127\n"
+                     "      for %i, %n, %u (%j: i32) {\n"
+                     "        # pipeline of 3 stages, whose consumer waits here\n"
+                     "        consumer_wait %m, %i, %i {tma = 1}\n"
+                     "        yield\n"
+                     "      }\n"
+                     "      yield\n"
+                     "    } {\n"
+                     "      # producer\n"
+                     "      producer_acquire %m, %i, %i\n"
+                     "      producer_commit %m, %i\n"
+                     "      yield\n"
+                     "    }\n"
+                     "  }\n"
+                     "}\n");
     session_free(session);
 }
 
@@ -911,8 +912,8 @@ static void test_traits_of_rows(void **state)
         {STORES, WRITES, OPERAND_value, OPERAND_},
         {TMA, ASYNC, OPERAND_, OPERAND_},
         {WGMMA, ASYNC, OPERAND_, OPERAND_},
-        {RING, READS | WRITES, OPERAND_barriers, OPERAND_},
-        {SIGNAL, READS | WRITES, OPERAND_barriers, OPERAND_},
+        {PIPELINE_BARRIER, READS | WRITES, OPERAND_barriers, OPERAND_},
+        {MBARRIER, READS | WRITES, OPERAND_barriers, OPERAND_},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int code = 0; code < OP_COUNT; code++) {
@@ -939,10 +940,10 @@ static void test_host_refusals(void **state)
         {"", "launch %n, %n, %n {warps = 4, cluster = [2, 1]} {\n}", "three extents"},
         {"", "launch %n, %n, %f {warps = 4} {\n}", "extents are integers"},
         {"", "workspace_size %n {index = 0}", "a size is an i64"},
-        {"", "span %n {index = 0}", "a size is an i64"},
-        {"", "%b = cast %n : i64\n%q = const {value = 0} : i64\nspan %b {index = 7}",
+        {"", "buffer_extent %n {index = 0}", "a size is an i64"},
+        {"", "%b = cast %n : i64\n%q = const {value = 0} : i64\nbuffer_extent %b {index = 7}",
          "the kernel has no pointer"},
-        {"", "%b = cast %n : i64\nspan %b {index = 1}", "the kernel has no pointer"},
+        {"", "%b = cast %n : i64\nbuffer_extent %b {index = 1}", "the kernel has no pointer"},
         {"", "%b = cast %n : i64\nworkspace_size %b {index = 0}", "the kernel has no workspace"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

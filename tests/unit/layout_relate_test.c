@@ -473,8 +473,7 @@ static void check_wgmma(const Layout *shared, int k_dim, int extent, int swizzle
     for (int32_t k = 0; k < 32 / bytes; k++)
         for (int32_t other = 0; other < extent; other++) {
             const int32_t at[2] = {k_dim == 0 ? k : other, k_dim == 0 ? other : k};
-            assert_int_equal(described(&found, bytes, k, other),
-                             bytes * layout_offset(shared, at));
+            assert_int_equal(described(&found, bytes, k, other), bytes * layout_offset(shared, at));
         }
 }
 

@@ -285,7 +285,7 @@ static void test_fma_sums(void **state)
     assert_null(layout_fma_sums(table, (int32_t[]){100, 100}, (int[]){1, 1}, 4));
 }
 
-/* What the tensor unit can fill at once: swizzled panels, and rows as they are. */
+/* What TMA can fill at once: swizzled panels, and rows as they are. */
 static void test_boxes(void **state)
 {
     LayoutTable *table = ((Fixture *)*state)->table;

@@ -582,7 +582,7 @@ static void test_barriers(void **state)
                     1, 0);
 }
 
-#define RING_ROUND(counter)                                                                        \
+#define MULTI_BUFFER_ITERATION(counter)                                                            \
     "      %wi = add %" counter ", %cw : i32\n"                                                    \
     "      %w = floormod %wi, %cs : i32\n"                                                         \
     "      %sw = shared_view %s, %w, %o {dims = [1]} : shared<f32, [256]>\n"                       \
@@ -601,8 +601,8 @@ static void test_barriers(void **state)
     "    }\n"                                                                                      \
     "    store %vb, %r, %o\n" SHARED_TAIL
 
-/* A ring of the author's own: a slot is written and one is read in each round. */
-static void expect_ring_barriers(int slots, int written, int read, bool carried, int barriers)
+/* A multi-buffer of the author's own: a stage is written and one is read in each iteration. */
+static void expect_ring_barriers(int stages, int written, int read, bool carried, int barriers)
 {
     char numbers[512], text[4096];
     snprintf(numbers, sizeof numbers,
@@ -610,19 +610,19 @@ static void expect_ring_barriers(int slots, int written, int read, bool carried,
              "    %%cs = const {value = %d} : i32\n"
              "    %%cw = const {value = %d} : i32\n"
              "    %%cr = const {value = %d} : i32\n",
-             slots, slots, written, read);
+             stages, stages, written, read);
     snprintf(text, sizeof text, "%s%s%s%s", SHARED_HEAD, numbers,
              "    %r, %j = for %o, %n, %u, %x, %o : tile<f32, [256]>, i32 "
              "(%i: i32, %c: tile<f32, [256]>, %k: i32) {\n",
-             carried ? RING_ROUND("k") : RING_ROUND("i"));
+             carried ? MULTI_BUFFER_ITERATION("k") : MULTI_BUFFER_ITERATION("i"));
     Fixture fixture = fixture_open(text);
     assert_true(fixture_run(&fixture, STAGE_SYNCED));
     assert_int_equal(fixture_count(&fixture, OP_barrier), barriers);
     fixture_close(&fixture);
 }
 
-/* One barrier a round is enough where what is written was read in an earlier round, and what is
- * read was written in one; a ring of a single slot needs two. */
+/* One barrier an iteration is enough where what is written was read in an earlier iteration, and
+ * what is read was written in one; a multi-buffer of a single stage needs two. */
 static void test_ring_barriers(void **state)
 {
     (void)state;
@@ -631,7 +631,7 @@ static void test_ring_barriers(void **state)
         expect_ring_barriers(4, 2, 0, carried, 1);
         expect_ring_barriers(2, 1, 0, carried, 1);
         expect_ring_barriers(2, 0, 0, carried, 1);
-        expect_ring_barriers(2, 2, 0, carried, 1); /* the same slot */
+        expect_ring_barriers(2, 2, 0, carried, 1); /* the same stage */
         expect_ring_barriers(1, 0, 0, carried, 2);
     }
 }
@@ -927,7 +927,7 @@ static int place_of_pass(const char *const *names, int count, const char *name)
     return -1;
 }
 
-/* `first` where `second` is, and the other way round. */
+/* `first` where `second` is, and the other way ~iteration~. */
 static void expect_misplaced(const char *first, const char *second, const char *lacks)
 {
     const char *names[MOST_PASSES];
@@ -951,8 +951,8 @@ static void test_order_of_passes(void **state)
     expect_misplaced("once", "simplify", "AS_WRITTEN");
     expect_misplaced("promote", "affine", "SSA");
     expect_misplaced("elements", "uniform", "ELEMENTS GROUPS");
-    expect_misplaced("bounds", "ring", "BOUNDS");
-    expect_misplaced("bounds", "order", "BOUNDS");
+    expect_misplaced("bounds", "multi_buffer", "BOUNDS");
+    expect_misplaced("bounds", "rasterize", "BOUNDS");
     expect_misplaced("matrix", "infer_layout", "INSTRUCTIONS");
     expect_misplaced("shared", "sync", "PLACED OFFSETS");
     expect_misplaced("pipeline", "lower", "SYNCED OFFSETS BARRIERS");

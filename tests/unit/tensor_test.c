@@ -225,7 +225,8 @@ static void device_of_the_call(void **unused)
     set_up(&f, 2, 8);
     assert_int_equal(tile_set_device("emulator"), TILE_OK);
     assert_int_equal(tile_tensors_begin(&f.call, NULL), TILE_OK);
-    expect(&f, &a_spec, "gemm: argument 'a': expected memory of cpu:0, where the emulator runs, got cuda:0");
+    expect(&f, &a_spec,
+           "gemm: argument 'a': expected memory of cpu:0, where the emulator runs, got cuda:0");
     f.tensor.device = (DLDevice){kDLCPU, 0};
     expect_right(&f, &a_spec);
     setenv("TILE_CUDA_LIBRARY", "/nowhere/libcuda.so", 1);

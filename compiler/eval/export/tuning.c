@@ -327,13 +327,13 @@ Object *core_parameter_names(Eval *eval, const Bound *bound)
     return list;
 }
 
-/* left_out(configuration, why): a remark. */
-Object *core_left_out(Eval *eval, const Bound *bound)
+/* skip_configuration(configuration, why): a remark. */
+Object *core_skip_configuration(Eval *eval, const Bound *bound)
 {
     Object *configuration = bound->values[0];
     Buf why = {0};
     if (configuration->kind != OBJECT_DICT)
-        return FAIL(eval, call_arguments, bound->at, "left_out takes a dict");
+        return FAIL(eval, call_arguments, bound->at, "skip_configuration takes a dict");
     object_print(eval, bound->values[1], TEXT_STR, &why);
     const char *text = arena_copy_text(eval->arena, why.data, why.length);
     buf_free(&why);

@@ -84,7 +84,7 @@ Flow run_return(Eval *eval, const Node *node);
 Flow run_break(Eval *eval, const Node *node);
 Flow run_continue(Eval *eval, const Node *node);
 
-/* ---- lane_jumps.c ---- */
+/* ---- masked_jumps.c ---- */
 
 /* Whether a way leaves a parallel loop's iteration, or a call in it: then masks say who does. */
 bool lanes_leave_by(const Eval *eval, const Nodes bodies[2]);

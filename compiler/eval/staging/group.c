@@ -263,7 +263,7 @@ Object *core_registers(Eval *eval, const Bound *bound)
 {
     bool more;
     if (!stage_ready(eval, bound->at) || !object_truth(eval, bound->values[1], &more)) return NULL;
-    Op *op = build_op(&eval->builder, OP_registers, 0, NULL, 0, NULL);
+    Op *op = build_op(&eval->builder, OP_setmaxnreg, 0, NULL, 0, NULL);
     op_set_int(op, ATTR_count, bound->values[0]->as.integer);
     op_set_text(op, ATTR_mode, intern_text(eval->session->names, more ? "inc" : "dec"));
     return eval->none;

@@ -39,7 +39,7 @@ Flow stage_ways(Eval *eval, Value *condition, const Way ways[2], Rest *rest)
     return flow_join(flows[0], flows[1]);
 }
 
-/* ---- loops: on trial until all that is carried round is known ---- */
+/* ---- loops: on trial until all that is carried from iteration to iteration is known ---- */
 
 typedef struct Loop {
     const Node *node;
@@ -129,8 +129,8 @@ static bool end_iteration(Eval *eval, const Loop *loop)
     return set_own(eval, loop->counter, object_ir(eval, next));
 }
 
-/* Those that have rounds left, of a loop whose bounds differ. */
-static Object *rounds_left(Eval *eval, const Loop *loop)
+/* Those that have iterations left, of a loop whose bounds differ. */
+static Object *iterations_left(Eval *eval, const Loop *loop)
 {
     Object *counter = binding_get(eval, loop->counter, eval->at);
     if (counter == NULL) return NULL;
@@ -145,7 +145,7 @@ static Value *loop_condition(Eval *eval, const Loop *loop)
         if (test != NULL && lanes_differ(eval, test)) return lanes_any(eval, test, eval->at);
         return test != NULL ? stage_condition(eval, test, eval->at) : NULL;
     }
-    Object *left = rounds_left(eval, loop);
+    Object *left = iterations_left(eval, loop);
     if (left == NULL || !lanes_differ(eval, left))
         return left != NULL ? stage_value(eval, left) : NULL;
     return lanes_any(eval, left, eval->at);
@@ -207,12 +207,12 @@ static bool stage_test(Eval *eval, const Loop *loop, Region *region, ChangeVec *
     return condition != NULL;
 }
 
-/* In a parallel loop, a round is for the iterations whose test holds. */
-static bool run_round(Eval *eval, const Loop *loop)
+/* In a parallel loop, an iteration is for the iterations whose test holds. */
+static bool run_iteration(Eval *eval, const Loop *loop)
 {
     if (eval->parallel != NULL && loop->code == OP_while) {
         Object *test = loop->target == NULL ? eval_expr(eval, NODE_AS(While, loop->node)->test)
-                                            : rounds_left(eval, loop);
+                                            : iterations_left(eval, loop);
         if (test == NULL) return false;
         if (lanes_differ(eval, test) && !lanes_narrow(eval, test, eval->at)) return false;
         eval->parallel->entered = eval->parallel->mask;
@@ -229,7 +229,7 @@ static bool stage_body(Eval *eval, Loop *loop, Op *op, ChangeVec *changes, bool 
     Control control = control_enter(eval, region);
     bool good = begin_iteration(eval, loop, region);
     const Lanes lanes = lanes_enter(eval, &loop->lanes);
-    good = good && run_round(eval, loop);
+    good = good && run_iteration(eval, loop);
     lanes_leave(eval, lanes);
     iteration_close(eval);
     eval_move(eval, at);
@@ -276,7 +276,7 @@ static Op *build_loop(Eval *eval, const Loop *loop)
     return op;
 }
 
-/* So many rounds are run whether there is something to do in them or not. */
+/* So many iterations are run whether there is something to do in them or not. */
 enum { SHORT = 16 };
 
 static bool is_short(const Loop *loop)
@@ -285,14 +285,14 @@ static bool is_short(const Loop *loop)
 }
 
 /* A `for` becomes a `while` with a counter. */
-static void test_each_round(Eval *eval, Loop *loop)
+static void test_each_iteration(Eval *eval, Loop *loop)
 {
     loop->code = OP_while;
     if (loop->target != NULL && loop->counter == NULL)
         loop->counter = unnamed_binding(eval, "counter", object_ir(eval, loop->bounds[0]));
 }
 
-/* One trial. *settled: all that is carried round was known. */
+/* One trial. *settled: all that is carried from iteration to iteration was known. */
 static bool try_loop(Eval *eval, Loop *loop, bool *settled)
 {
     Span at = eval->at;
@@ -320,7 +320,7 @@ static bool try_loop(Eval *eval, Loop *loop, bool *settled)
         loop->stopped = unnamed_binding(eval, "stopped", eval->no);
     }
     loop->by_lanes |= leaves;
-    if (loop->stops || (leaves && !is_short(loop))) test_each_round(eval, loop);
+    if (loop->stops || (leaves && !is_short(loop))) test_each_iteration(eval, loop);
     return make_variables(eval, &trial, &changes);
 }
 
@@ -373,9 +373,9 @@ static Value *stage_bound(Eval *eval, Object *bound, DType dtype, bool differ)
                   : stage_scalar(eval, bound, dtype, eval->at);
 }
 
-/* A loop that goes down, or may, as shows when it runs: its rounds are counted from 0. As numbers
- * without a sign the differences do not wrap. */
-static void count_rounds(Eval *eval, Loop *loop, bool differ)
+/* A loop that goes down, or may, as shows when it runs: its iterations are counted from 0. As
+ * numbers without a sign the differences do not wrap. */
+static void count_iterations(Eval *eval, Loop *loop, bool differ)
 {
     Builder *at = &eval->builder;
     Value *start = loop->bounds[0], *stop = loop->bounds[1], *step = loop->bounds[2];
@@ -433,11 +433,11 @@ static bool set_bounds(Eval *eval, Loop *loop, Object *const bounds[3])
         if (loop->bounds[i] == NULL) return false;
     }
     int left = MOST_VALUES;
-    if (!is_positive(loop->bounds[2], &left)) count_rounds(eval, loop, differ);
+    if (!is_positive(loop->bounds[2], &left)) count_iterations(eval, loop, differ);
     if (!differ) return true;
-    /* those with no rounds stay at their end */
+    /* those with no iterations stay at their end */
     loop->bounds[1] = build2(&eval->builder, OP_max, loop->bounds[0], loop->bounds[1]);
-    test_each_round(eval, loop);
+    test_each_iteration(eval, loop);
     return true;
 }
 
@@ -459,8 +459,8 @@ static bool read_unroll(Eval *eval, const Object *range, Loop *loop, int64_t tri
     return false;
 }
 
-/* One that goes down so many rounds. */
-static void turn_round(Eval *eval, Loop *loop, Object *bounds[3])
+/* One that goes down so many iterations. */
+static void turn_iteration(Eval *eval, Loop *loop, Object *bounds[3])
 {
     loop->start = bounds[0];
     loop->step = bounds[2];
@@ -492,7 +492,7 @@ Flow stage_for(Eval *eval, const NodeFor *node, Object *range)
         loop.runs_once = true;
         loop.trips = trips;
     }
-    if (known && bounds[2]->as.integer < 0) turn_round(eval, &loop, bounds);
+    if (known && bounds[2]->as.integer < 0) turn_iteration(eval, &loop, bounds);
     if (!read_unroll(eval, range, &loop, trips) || !set_bounds(eval, &loop, bounds))
         return FLOW_ERROR;
     return stage_loop(eval, &loop, false);

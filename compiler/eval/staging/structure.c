@@ -304,7 +304,7 @@ typedef struct Writer {
 } Writer;
 
 /* Whether a value of one dtype may be written to a variable of another without being asked: where
- * numbers of the program make results wider, they would make them wider in each round. */
+ * numbers of the program make results wider, they would make them wider in each iteration. */
 static bool may_convert(const Eval *eval, const Type *from, const Type *to)
 {
     DType common;

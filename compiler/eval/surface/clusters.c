@@ -105,16 +105,16 @@ Object *core_peer(Eval *eval, const Bound *bound)
 
 /* ---- all blocks of a launch ---- */
 
-static void find_meeting(Op *op, void *context)
+static void find_mbarrier(Op *op, void *context)
 {
     if (op->code == OP_grid_sync) *(Value **)context = operand(op, count);
 }
 
 /* A number that is 0 at first, one for the kernel. */
-static Value *meeting_place(Eval *eval, Span at)
+static Value *mbarrier_place(Eval *eval, Span at)
 {
     Value *place = NULL;
-    kernel_visit(eval->staging->kernel, find_meeting, &place);
+    kernel_visit(eval->staging->kernel, find_mbarrier, &place);
     return place != NULL ? place : workspace_pointer(eval, DTYPE_u32, 1, at);
 }
 
@@ -122,7 +122,7 @@ static Value *meeting_place(Eval *eval, Span at)
 Object *core_grid_sync(Eval *eval, const Bound *bound)
 {
     Op *launch = launch_at_hand(eval, bound->at);
-    Value *place = launch != NULL ? meeting_place(eval, bound->at) : NULL;
+    Value *place = launch != NULL ? mbarrier_place(eval, bound->at) : NULL;
     if (place == NULL) return NULL;
     op_set_int(launch, ATTR_cooperative, 1);
     build_op(&eval->builder, OP_grid_sync, 1, &place, 0, NULL);

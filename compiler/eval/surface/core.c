@@ -311,39 +311,39 @@ Object *core_copy_async(Eval *eval, const Bound *bound)
     return stage_read(eval, bound, OP_copy_async);
 }
 
-/* ---- stores by the tensor unit ---- */
+/* ---- stores by TMA ---- */
 
-/* tensor_store(view, tile, offsets, dims): begins to write a shared tile. */
-Object *core_tensor_store(Eval *eval, const Bound *bound)
+/* tma_store(view, tile, offsets, dims): begins to write a shared tile. */
+Object *core_tma_store(Eval *eval, const Bound *bound)
 {
-    Object *result = stage_copy(eval, bound, OP_tensor_store);
+    Object *result = stage_copy(eval, bound, OP_tma_store);
     const Builder *at = &eval->builder;
     if (result != NULL)
-        op_set_int(at->before != NULL ? at->before->previous : at->region->last, ATTR_open, 1);
+        op_set_int(at->before != NULL ? at->before->previous : at->region->last, ATTR_async, 1);
     return result;
 }
 
-/* tensor_commit(): those since the last time are a group. */
-Object *core_tensor_commit(Eval *eval, const Bound *bound)
+/* tma_store_commit(): those since the last time are a group. */
+Object *core_tma_store_commit(Eval *eval, const Bound *bound)
 {
     if (!stage_ready(eval, bound->at)) return NULL;
-    build_op(&eval->builder, OP_tensor_commit, 0, NULL, 0, NULL);
+    build_op(&eval->builder, OP_tma_store_commit, 0, NULL, 0, NULL);
     return eval->none;
 }
 
-/* tensor_wait(count, read): all groups but so many of the latest have written, or read alone. */
-Object *core_tensor_wait(Eval *eval, const Bound *bound)
+/* tma_store_wait(count, read): all groups but so many of the latest have written, or read alone. */
+Object *core_tma_store_wait(Eval *eval, const Bound *bound)
 {
     int64_t count;
     bool read = false;
     if (!stage_ready(eval, bound->at) ||
-        !object_as_int(eval, bound->values[0], "the groups under way", &count) ||
+        !object_as_int(eval, bound->values[0], "the groups in flight", &count) ||
         (!argument_absent(bound->values[1]) && !object_truth(eval, bound->values[1], &read)))
         return NULL;
     if (count < 0)
         return FAIL(eval, count_range, bound->at, "the number of groups", 0LL, (long long)INT32_MAX,
                     (long long)count);
-    Op *wait = build_op(&eval->builder, OP_tensor_wait, 0, NULL, 0, NULL);
+    Op *wait = build_op(&eval->builder, OP_tma_store_wait, 0, NULL, 0, NULL);
     op_set_int(wait, ATTR_count, count);
     if (!read) op_set_int(wait, ATTR_written, 1);
     return eval->none;

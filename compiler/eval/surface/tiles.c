@@ -227,7 +227,7 @@ Object *core_dot(Eval *eval, const Bound *bound)
         if (!argument_absent(bound->values[6 + i]) &&
             !object_truth(eval, bound->values[6 + i], &flag))
             return NULL;
-        if (flag) op_set_int(dot->op, i ? ATTR_joined : ATTR_open, 1);
+        if (flag) op_set_int(dot->op, i ? ATTR_joined : ATTR_async, 1);
     }
     return result_deliver(eval, stage_cast(eval, dot, c->type->dtype), bound->values[4]);
 }
@@ -245,10 +245,10 @@ Object *core_dot_wait(Eval *eval, const Bound *bound)
 {
     int64_t count;
     if (!stage_ready(eval, bound->at) ||
-        !object_as_int(eval, bound->values[0], "the products under way", &count))
+        !object_as_int(eval, bound->values[0], "the products in flight", &count))
         return NULL;
     if (count < 0 || count > 7)
-        return FAIL(eval, count_range, bound->at, "the number of products under way", 0LL, 7LL,
+        return FAIL(eval, count_range, bound->at, "the number of products in flight", 0LL, 7LL,
                     (long long)count);
     op_set_int(build_op(&eval->builder, OP_dot_wait, 0, NULL, 0, NULL), ATTR_count, count);
     return eval->none;

@@ -176,7 +176,7 @@ typedef struct WgmmaLayout {
 /* `extent` of the other dimension go into one instruction. */
 WgmmaLayout layout_wgmma(const Layout *shared, int k_dim, int32_t extent, int element_bits);
 
-/* How the tensor unit fills a shared tile of two dimensions: boxes of `columns`, of swizzled rows
+/* How TMA fills a shared tile of two dimensions: boxes of `columns`, of swizzled rows
  * of `swizzle` bytes each that lie one after the other, or of whole rows as they are. */
 typedef struct LayoutBoxes {
     bool possible;

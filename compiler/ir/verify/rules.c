@@ -382,7 +382,7 @@ static bool check_coordinates(const Check *check)
 {
     const int first = operand_index(check->op, coordinates);
     enum { MOST = 5 };
-    const int cast = op_attr(check->op, ATTR_cast) != NULL; /* behind them, an i32 too */
+    const int cast = op_attr(check->op, ATTR_multicast) != NULL; /* behind them, an i32 too */
     const int count = check->op->operand_count - cast;
     for (int i = first; i < count + cast; i++)
         if (operand_type_at(check, i)->dtype != DTYPE_i32)
@@ -394,12 +394,12 @@ static bool check_coordinates(const Check *check)
                    "the second operand is in shared memory");
 }
 
-static bool check_st_tensor(const Check *check)
+static bool check_st_bulk_tensor(const Check *check)
 {
     return check_coordinates(check);
 }
 
-static bool check_cp_tensor(const Check *check)
+static bool check_cp_bulk_tensor(const Check *check)
 {
     return evict_is_known(check) && check_coordinates(check) &&
            require(check, operand_type(check, barrier)->space == SPACE_SHARED,
@@ -474,19 +474,19 @@ static Rule *const rules[OP_COUNT] = {
     [OP_require] = check_require,
     [OP_result_shape] = check_result_shape,
     [OP_workspace_size] = check_workspace_size,
-    [OP_span] = check_span,
+    [OP_buffer_extent] = check_span,
     [OP_tensor_map] = check_tensor_map,
     [OP_cluster_rank] = rule_i32,
-    [OP_registers] = rule_registers,
+    [OP_setmaxnreg] = rule_setmaxnreg,
     [OP_cluster_address] = rule_cluster_address,
     [OP_shared_peer] = rule_shared_peer,
     [OP_grid_sync] = rule_grid_sync,
-    [OP_cp_tensor] = check_cp_tensor,
-    [OP_st_tensor] = check_st_tensor,
-    [OP_tensor_store] = rule_tensor_store,
-    [OP_tensor_wait] = rule_tensor_wait,
+    [OP_cp_bulk_tensor] = check_cp_bulk_tensor,
+    [OP_st_bulk_tensor] = check_st_bulk_tensor,
+    [OP_tma_store] = rule_tma_store,
+    [OP_tma_store_wait] = rule_tma_store_wait,
     [OP_part] = rule_part,
-    [OP_tensor_copy] = rule_tensor_copy,
+    [OP_tma_load] = rule_tma_load,
     [OP_print] = rule_print,
     [OP_anchor] = rule_anchor,
     [OP_assume] = rule_assume,
@@ -522,17 +522,17 @@ static Rule *const rules[OP_COUNT] = {
     [OP_cp_async] = rule_cp_async,
     [OP_shared_alloc] = rule_shared_alloc,
     [OP_shared_reshape] = rule_shared_reshape,
-    [OP_slot_init] = rule_slot,
-    [OP_slot_claim] = rule_slot,
-    [OP_slot_fill] = rule_slot,
-    [OP_slot_take] = rule_slot,
-    [OP_slot_give] = rule_slot,
-    [OP_signal_init] = rule_signal,
-    [OP_signal_arrive] = rule_signal,
-    [OP_signal_expect] = rule_signal,
-    [OP_signal_copied] = rule_signal,
-    [OP_signal_meet] = rule_signal,
-    [OP_signal_wait] = rule_signal,
+    [OP_pipeline_init] = rule_stage,
+    [OP_producer_acquire] = rule_stage,
+    [OP_producer_commit] = rule_stage,
+    [OP_consumer_wait] = rule_stage,
+    [OP_consumer_release] = rule_stage,
+    [OP_mbarrier_init] = rule_mbarrier,
+    [OP_mbarrier_arrive] = rule_mbarrier,
+    [OP_mbarrier_expect_tx] = rule_mbarrier,
+    [OP_mbarrier_arrive_on_copies] = rule_mbarrier,
+    [OP_mbarrier_arrive_and_wait] = rule_mbarrier,
+    [OP_mbarrier_wait] = rule_mbarrier,
     [OP_shared_view] = rule_shared_view,
     [OP_shared_load] = rule_shared_load,
     [OP_shared_store] = rule_shared_store,

@@ -62,10 +62,10 @@ static inline bool evict_is_known(const Check *check)
                    "{evict} is evict_first or evict_last");
 }
 
-/* {parts} of threads are found by bits of a thread's index. */
+/* {slices} of threads are found by bits of a thread's index. */
 static inline bool parts_are_bits(const Op *op)
 {
-    return in_range(op, ATTR_parts, 2, 8) && bits_is_power(op_int(op, ATTR_parts, 1));
+    return in_range(op, ATTR_slices, 2, 8) && bits_is_power(op_int(op, ATTR_slices, 1));
 }
 
 typedef bool Rule(const Check *check);
@@ -75,9 +75,9 @@ Rule rule_anchor, rule_const, rule_assume, rule_barrier, rule_block, rule_condit
     rule_cp_async, rule_dot, rule_element_atomic, rule_element_load, rule_element_store,
     rule_gather, rule_iota, rule_item, rule_load, rule_local_alloc, rule_part, rule_put,
     rule_reduce, rule_reshape, rule_same_dtype, rule_scan, rule_shared_alloc, rule_shared_load,
-    rule_shared_reshape, rule_signal, rule_slot, rule_shared_store, rule_shared_view, rule_store,
-    rule_tensor_copy, rule_tensor_store, rule_tensor_wait, rule_transpose, rule_view, rule_vote,
-    rule_shared_peer, rule_cluster_address, rule_grid_sync, rule_registers;
+    rule_shared_reshape, rule_mbarrier, rule_stage, rule_shared_store, rule_shared_view, rule_store,
+    rule_tma_load, rule_tma_store, rule_tma_store_wait, rule_transpose, rule_view, rule_vote,
+    rule_shared_peer, rule_cluster_address, rule_grid_sync, rule_setmaxnreg;
 bool rule_cluster(const Check *check, const Op *launch); /* {cluster} */
 
 #endif

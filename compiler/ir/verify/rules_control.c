@@ -66,7 +66,7 @@ static bool check_barrier_parts(const Check *check, int64_t parts)
 
 bool rule_barrier(const Check *check)
 {
-    const int64_t parts = op_int(check->op, ATTR_parts, 1);
+    const int64_t parts = op_int(check->op, ATTR_slices, 1);
     const bool is_named = op_attr(check->op, ATTR_index) != NULL;
     return require(check, is_named == (op_attr(check->op, ATTR_count) != NULL),
                    "{index} and {count} come together") &&
@@ -76,17 +76,17 @@ bool rule_barrier(const Check *check)
                                  op_int(check->op, ATTR_count, 0) % 32 == 0),
                    "{index} is from 1 to 15, {count} whole warps") &&
            require(check, check_barrier_parts(check, parts),
-                   "{parts} have a barrier each, up to 15, once there are such: of all threads") &&
+                   "{slices} have a barrier each, up to 15, once there are such: of all threads") &&
            require(check,
                    check->op->operand_count == 0 ||
                        (check->op->operand_count == 1 && parts > 1 &&
                         operand_type(check, part)->kind == TYPE_SCALAR &&
                         operand_type(check, part)->dtype == DTYPE_i32),
-                   "which of the {parts} it is, is an i32");
+                   "which of the {slices} it is, is an i32");
 }
 
 /* PTX ISA manual, "setmaxnreg". */
-bool rule_registers(const Check *check)
+bool rule_setmaxnreg(const Check *check)
 {
     return require(check,
                    in_range(check->op, ATTR_count, 24, 256) &&

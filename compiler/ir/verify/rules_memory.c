@@ -151,7 +151,7 @@ static bool check_access(const Check *check, const Type *tile)
     const int first_offset = operand_index(op, offsets);
     const Type *view = operand_type(check, view);
     const Attr *dims = op_attr(op, ATTR_dims), *bounds = op_attr(op, ATTR_bounds);
-    const bool masked = op_attr(op, ATTR_masked), cast = op_attr(op, ATTR_cast);
+    const bool masked = op_attr(op, ATTR_masked), cast = op_attr(op, ATTR_multicast);
     const int offsets = op->operand_count - first_offset - masked - cast;
     if (offsets != view->rank)
         return broken(check, "the view has not as many dimensions as there are offsets");
@@ -161,7 +161,8 @@ static bool check_access(const Check *check, const Type *tile)
     const DType last = operand_type_at(check, op->operand_count - 1)->dtype;
     if (masked && last != DTYPE_b1)
         return broken(check, "what a {masked} copy depends on is a boolean");
-    if (cast && last != DTYPE_i32) return broken(check, "the blocks of a {cast} copy are an i32");
+    if (cast && last != DTYPE_i32)
+        return broken(check, "the blocks of a {multicast} copy are an i32");
     if (tile->rank > view->rank) return broken(check, "the tile has more dimensions than the view");
     if (dims != NULL && !are_dimensions(dims, tile->rank, view->rank))
         return broken(check, "{dims} does not name a dimension of the view for each of the tile");
@@ -184,9 +185,8 @@ bool rule_store(const Check *check)
     enum { MOST_BUFFERS = 16 };
     return check_access(check, operand_type(check, value)) &&
            require(check,
-                   !op_attr(check->op, ATTR_tensor) ||
-                       in_range(check->op, ATTR_tensor, 1, MOST_BUFFERS),
-                   "{tensor} is no number of buffers");
+                   !op_attr(check->op, ATTR_tma) || in_range(check->op, ATTR_tma, 1, MOST_BUFFERS),
+                   "{tma} is no number of buffers");
 }
 
 /* What the machine updates at once; atomics of other element types are loops of it. */
@@ -316,22 +316,22 @@ static bool is_along_rows(const Op *op)
     return false;
 }
 
-/* {parts}: whole warps, each with rows of its own. */
+/* {slices}: whole warps, each with rows of its own. */
 static bool check_row_parts(const Check *check, const Layout *layout)
 {
     const Op *op = check->op;
-    const int64_t parts = op_int(op, ATTR_parts, 1);
+    const int64_t parts = op_int(op, ATTR_slices, 1);
     const int threads = op_threads(op).count;
-    if (!op_attr(op, ATTR_parts)) return true;
+    if (!op_attr(op, ATTR_slices)) return true;
     return require(check,
                    parts_are_bits(op) && bits_is_power(threads) && threads >= 32 * parts &&
                        !op_attr(op, ATTR_by_threads) && check->kernel->stage >= STAGE_LAID_OUT,
-                   "{parts} are 2, 4 or 8 of whole warps each, once tiles are laid out") &&
+                   "{slices} are 2, 4 or 8 of whole warps each, once tiles are laid out") &&
            require(check, !layout || layout_has_row_parts(layout, threads, (int)parts),
-                   "{parts} have no rows of their own each");
+                   "{slices} have no rows of their own each");
 }
 
-/* What the tensor unit moves lies in boxes. */
+/* What TMA moves lies in boxes. */
 static bool check_boxes(const Check *check)
 {
     const Op *op = check->op;
@@ -343,27 +343,27 @@ static bool check_boxes(const Check *check)
                    "the host does not know where the view is") &&
            require(check, layout_boxes(tile->layout, dtype_bits(tile->dtype)).possible,
                    "the tile does not lie in boxes") &&
-           require(check, type_box_rows(tile, op_int(op, ATTR_parts, 1)) > 0,
-                   "{parts} do not divide the rows");
+           require(check, type_box_rows(tile, op_int(op, ATTR_slices, 1)) > 0,
+                   "{slices} do not divide the rows");
 }
 
-bool rule_tensor_store(const Check *check)
+bool rule_tma_store(const Check *check)
 {
     return rule_copy(check) && check_row_parts(check, NULL) && check_boxes(check);
 }
 
-bool rule_tensor_wait(const Check *check)
+bool rule_tma_store_wait(const Check *check)
 {
     return check_row_parts(check, NULL);
 }
 
-bool rule_tensor_copy(const Check *check)
+bool rule_tma_load(const Check *check)
 {
     const Type *barriers = operand_type(check, barriers);
     return check_access(check, operand_type(check, tile)) &&
            require(check,
                    barriers->dtype == DTYPE_i64 && (barriers->rank == 2 || barriers->rank == 1),
-                   "the barriers are those of a ring, or the author's") &&
+                   "the barriers are those of a multi-buffer, or the author's") &&
            require(check,
                    is_of_block(operand(check->op, tile)) &&
                        is_of_block(operand(check->op, barriers)),
@@ -413,7 +413,7 @@ bool rule_shared_reshape(const Check *check)
 }
 
 /* A row of mbarriers, and which. */
-bool rule_signal(const Check *check)
+bool rule_mbarrier(const Check *check)
 {
     const Op *op = check->op;
     const Type *tile = operand_type(check, barriers);
@@ -421,8 +421,8 @@ bool rule_signal(const Check *check)
     bool fits = tile->rank == 1 && tile->dtype == DTYPE_i64;
     for (int i = 1; fits && i < op->operand_count; i++)
         fits = operand_type_at(check, i)->dtype == DTYPE_i32;
-    if (op->operand_count > (op->code == OP_signal_expect ? 4 : 3)) fits = false;
-    if (op->code == OP_signal_init)
+    if (op->operand_count > (op->code == OP_mbarrier_expect_tx ? 4 : 3)) fits = false;
+    if (op->code == OP_mbarrier_init)
         fits = fits && counts != NULL && counts->count == tile->shape[0];
     for (int i = 0; fits && counts != NULL && i < counts->count; i++)
         fits = counts->integers[i] >= 1 && counts->integers[i] <= UINT16_MAX;
@@ -432,14 +432,15 @@ bool rule_signal(const Check *check)
                    "mbarriers are the block's own; another's are named by its rank");
 }
 
-/* The barriers of a ring, a slot, and its parity; or whether it is given, and to which block. */
-bool rule_slot(const Check *check)
+/* The barriers of a multi-buffer, a stage, and its parity; or whether it is given, and to which
+ * block. */
+bool rule_stage(const Check *check)
 {
     const Op *op = check->op;
     bool fits = operand_type(check, barriers)->dtype == DTYPE_i64;
     for (int i = 1; fits && i < op->operand_count; i++)
         fits = operand_type_at(check, i)->dtype ==
-               (op->code == OP_slot_give && i == 2 ? DTYPE_b1 : DTYPE_i32);
+               (op->code == OP_consumer_release && i == 2 ? DTYPE_b1 : DTYPE_i32);
     return require(check, fits, "barriers are i64, a condition is a boolean, the rest i32");
 }
 

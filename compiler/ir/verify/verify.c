@@ -396,17 +396,18 @@ static void check_tensors(Verifier *verifier)
 
 /* ---- sums ---- */
 
-static void find_open(Op *op, void *context)
+static void find_async(Op *op, void *context)
 {
-    EarlySums *early = context;
-    for (int i = 0; op_is_open(op) && i < op->result_count; i++) early_add(early, &op->results[i]);
+    InFlightSums *early = context;
+    for (int i = 0; op_is_async(op) && i < op->result_count; i++)
+        in_flight_add(early, &op->results[i]);
 }
 
 static void check_sums(Verifier *verifier)
 {
-    EarlySums early = {.arena = verifier->scratch};
-    region_visit(verifier->kernel->host, find_open, &early);
-    const Op *reader = early_reader(&early, verifier->kernel->host);
+    InFlightSums early = {.arena = verifier->scratch};
+    region_visit(verifier->kernel->host, find_async, &early);
+    const Op *reader = in_flight_reader(&early, verifier->kernel->host);
     if (reader)
         report(verifier, reader,
                "it reads the sums of an open product before something waits for it");

@@ -128,7 +128,7 @@ bool op_swaps(const Op *op)
     return dims->count == 2 && dims->integers[0] == 1;
 }
 
-/* The same number in every round of all loops around it. */
+/* The same number in every iteration of all loops around it. */
 bool value_is_steady(const Value *value)
 {
     const Region *region = value->op ? value->op->parent : value->region;

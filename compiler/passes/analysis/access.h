@@ -50,10 +50,10 @@ const char *access_fault(FactTable *facts, const Access *access, int dim, int ve
 int64_t access_bytes(FactTable *facts, Op *op);
 bool access_is_wide(FactTable *facts, Op *op);
 /* True if each of the `threads` meets in one access only elements that it, and nobody else, had in
- * the other: both have the same tile at the same offsets, and the offsets of other rounds of a loop
- * are the same ones or at least a tile away. */
+ * the other: both have the same tile at the same offsets, and the offsets of other iterations of a
+ * loop are the same ones or at least a tile away. */
 bool access_is_own(FactTable *facts, Op *a, Op *b, int threads);
-/* The same number in every round of all loops around it. */
+/* The same number in every iteration of all loops around it. */
 bool value_is_steady(const Value *value);
 /* True if no element is met by both accesses. */
 bool access_is_apart(Op *a, Op *b);
@@ -66,22 +66,23 @@ Ldmatrix access_matrices(const Target *target, TargetFeature feature, const Layo
 /* The rank of the block in whose memory it is; NULL: the block's own. */
 Value *shared_rank(const Value *tile);
 /* ---- disjoint.c ---- */
-/* In which round of the loops around it an access was made, seen from one that is made now: the
+/* In which iteration of the loops around it an access was made, seen from one that is made now: the
  * same; the one before of `loop`, or some before that, and the same of all others; without a loop,
  * some earlier one. */
-typedef struct Round {
-    enum { ROUND_SAME, ROUND_BEFORE, ROUND_EARLIER } when;
+typedef struct Iteration {
+    enum { ITERATION_SAME, ITERATION_BEFORE, ITERATION_EARLIER } when;
     const Op *loop;
-} Round;
-/* Whether two parts of a shared tile, one met in that round and one now, have no byte in common. */
-bool shared_parts_apart(Agreement *agreement, const Value *earlier, Round round,
+} Iteration;
+/* Whether two parts of a shared tile, one met in that iteration and one now, have no byte in
+ * common. */
+bool shared_parts_apart(Agreement *agreement, const Value *earlier, Iteration iteration,
                         const Value *later);
 /* ---- shared_view.c ---- */
 /* The layout of a shared_view of a tile that has the layout `whole`, if its elements lie behind the
  * first one as in a tile of their own; NULL: they don't, or that can't be seen. */
 const Layout *shared_part_layout(LayoutTable *table, FactTable *facts, const Op *view,
                                  const Layout *whole);
-/* ---- analysis/tma.c: copies by the tensor unit ---- */
+/* ---- analysis/tma.c: copies by TMA ---- */
 /* How a copy is done: boxes of a tensor map, dimensions from the innermost. */
 typedef struct TensorCopy {
     Access access;
@@ -93,17 +94,17 @@ typedef struct TensorCopy {
 /* Elements that a tensor map counts as one along the contiguous dimension: those of a byte. */
 int tensor_unit(DType dtype);
 /* How a tile of this layout would be copied as `copy` says; false: there is no way. */
-bool tensor_copy_of(Op *copy, const Layout *layout, TensorCopy *out);
-/* Whether the memory is such that the tensor unit can do so. */
-bool tensor_copy_fits(FactTable *facts, const TensorCopy *copy);
+bool tma_load_of(Op *copy, const Layout *layout, TensorCopy *out);
+/* Whether the memory is such that TMA can do so. */
+bool tma_load_fits(FactTable *facts, const TensorCopy *copy);
 /* Why a copy to a tile of this layout cannot be a TMA load; NULL: it can. */
-const char *tensor_copy_fault(FactTable *facts, Op *copy, const Layout *layout);
-/* Whether the tensor unit can write what `store` does, through shared memory, so many columns at a
+const char *tma_load_fault(FactTable *facts, Op *copy, const Layout *layout);
+/* Whether TMA can write what `store` does, through shared memory, so many columns at a
  * time; 0: none. */
-bool tensor_store_fits(FactTable *facts, Op *store);
-int32_t tensor_store_columns(const Type *tile);
+bool tma_store_fits(FactTable *facts, Op *store);
+int32_t tma_store_columns(const Type *tile);
 /* And so many rows, of the tile that so many threads hold, each warpgroup its own. */
-int32_t tensor_store_rows(const Type *tile, int threads);
+int32_t tma_store_rows(const Type *tile, int threads);
 /* The parameter whose memory a pointer reaches; NULL if that can't be seen. */
 Parameter *pointer_parameter(Kernel *kernel, const Value *pointer);
 /* How many registers from register 0 on are neighbours along the dimension. */

@@ -1,14 +1,14 @@
-/* disjoint.c: parts of one shared tile that have no byte in common, such as the slots of a ring
- * that a program keeps by itself: `tile[(i + 2) % 3]` and `tile[i % 3]`. */
+/* disjoint.c: parts of one shared tile that have no byte in common, such as the stages of a
+ * multi-buffer that a program keeps by itself: `tile[(i + 2) % 3]` and `tile[i % 3]`. */
 #include "passes/analysis/access.h"
 #include "passes/analysis/loop.h"
 
 /* (root + number) mod modulus, or without a modulus (0) */
-typedef struct Slot {
+typedef struct BufferStage {
     const Value *root; /* NULL: 0, or */
-    const Op *loop;    /* if given: `step` times the number of rounds that it has behind it */
+    const Op *loop;    /* if given: `step` times the number of iterations that it has behind it */
     int64_t number, modulus, step;
-} Slot;
+} BufferStage;
 
 /* Others are not followed: sums and products of these have room. */
 static bool is_small(int64_t number)
@@ -21,91 +21,94 @@ static int64_t floor_mod(int64_t value, int64_t modulus)
     return ((value % modulus) + modulus) % modulus;
 }
 
-static void take_number(Slot *slot)
+static void take_number(BufferStage *stage)
 {
     int64_t number;
-    while (slot->root->op && (slot->root->op->code == OP_add || slot->root->op->code == OP_sub) &&
-           value_constant(operand(slot->root->op, b), &number) && is_small(number) &&
-           is_small(slot->number)) {
-        slot->number += slot->root->op->code == OP_add ? number : -number;
-        slot->root = operand(slot->root->op, a);
+    while (stage->root->op &&
+           (stage->root->op->code == OP_add || stage->root->op->code == OP_sub) &&
+           value_constant(operand(stage->root->op, b), &number) && is_small(number) &&
+           is_small(stage->number)) {
+        stage->number += stage->root->op->code == OP_add ? number : -number;
+        stage->root = operand(stage->root->op, a);
     }
-    if (!value_constant(slot->root, &number) || !is_small(number)) return;
-    slot->number += number;
-    slot->root = NULL;
+    if (!value_constant(stage->root, &number) || !is_small(number)) return;
+    stage->number += number;
+    stage->root = NULL;
 }
 
-static Slot slot_as_written(const Value *index)
+static BufferStage stage_as_written(const Value *index)
 {
-    Slot slot = {.root = index};
+    BufferStage stage = {.root = index};
     const Op *op = index->op;
-    if (op && op->code == OP_floormod && value_constant(operand(op, b), &slot.modulus) &&
-        slot.modulus > 0 && is_small(slot.modulus))
-        slot.root = operand(op, a);
+    if (op && op->code == OP_floormod && value_constant(operand(op, b), &stage.modulus) &&
+        stage.modulus > 0 && is_small(stage.modulus))
+        stage.root = operand(op, a);
     else
-        slot.modulus = 0;
-    take_number(&slot);
-    if (slot.root || !slot.modulus) return slot;
-    return (Slot){.number = floor_mod(slot.number, slot.modulus)};
+        stage.modulus = 0;
+    take_number(&stage);
+    if (stage.root || !stage.modulus) return stage;
+    return (BufferStage){.number = floor_mod(stage.number, stage.modulus)};
 }
 
-/* The loop that carries the value from round to round; NULL: none does. */
+/* The loop that carries the value from round to iteration; NULL: none does. */
 static const Op *carrying_loop(const Value *value)
 {
     const Op *loop = value && value->region ? value->region->parent : NULL;
     return loop && loop->code == OP_for && value->index > 0 ? loop : NULL;
 }
 
-/* What a carried number becomes for the next round. */
-static Slot slot_carried(const Op *loop, const Value *value)
+/* What a carried number becomes for the next iteration. */
+static BufferStage stage_carried(const Op *loop, const Value *value)
 {
-    return slot_as_written(loop->regions[0]->last->operands[value->index - 1]);
+    return stage_as_written(loop->regions[0]->last->operands[value->index - 1]);
 }
 
-/* Numbers that a loop counts by `i = (i + 1) % n` are told by their first one and its rounds, so
- * that several of them can be compared. */
-static Slot slot_of(const Value *index)
+/* Numbers that a loop counts by `i = (i + 1) % n` are told by their first one and its iterations,
+ * so that several of them can be compared. */
+static BufferStage stage_of(const Value *index)
 {
-    Slot slot = slot_as_written(index);
-    const Op *loop = carrying_loop(slot.root);
+    BufferStage stage = stage_as_written(index);
+    const Op *loop = carrying_loop(stage.root);
     int64_t first;
-    if (!loop || !value_constant(operand_list(loop, init)[slot.root->index - 1], &first) ||
+    if (!loop || !value_constant(operand_list(loop, init)[stage.root->index - 1], &first) ||
         !is_small(first))
-        return slot;
-    const Slot next = slot_carried(loop, slot.root);
+        return stage;
+    const BufferStage next = stage_carried(loop, stage.root);
     const bool is_remainder =
-        slot.modulus == 0 && slot.number == 0 && first >= 0 && first < next.modulus;
-    if (next.root != slot.root || (next.modulus != slot.modulus && !is_remainder)) return slot;
-    return (Slot){
-        .loop = loop, .number = first + slot.number, .modulus = next.modulus, .step = next.number};
+        stage.modulus == 0 && stage.number == 0 && first >= 0 && first < next.modulus;
+    if (next.root != stage.root || (next.modulus != stage.modulus && !is_remainder)) return stage;
+    return (BufferStage){
+        .loop = loop, .number = first + stage.number, .modulus = next.modulus, .step = next.number};
 }
 
-/* By how much it grew since the round before; false if that is not known. */
-static bool growth(const Op *loop, const Slot *slot, int64_t *by)
+/* By how much it grew since the iteration before; false if that is not known. */
+static bool growth(const Op *loop, const BufferStage *stage, int64_t *by)
 {
     int64_t step;
-    *by = slot->loop == loop ? slot->step : 0;
-    if (slot->loop) return slot->loop == loop || region_holds(slot->loop->regions[0], loop->parent);
-    if (!loop_slope(loop, slot->root, by)) return false;
+    *by = stage->loop == loop ? stage->step : 0;
+    if (stage->loop)
+        return stage->loop == loop || region_holds(stage->loop->regions[0], loop->parent);
+    if (!loop_slope(loop, stage->root, by)) return false;
     if (*by == 0) return true;
     if (loop->code != OP_for || !value_constant(operand(loop, step), &step)) return false;
     return !__builtin_mul_overflow(*by, step, by);
 }
 
-/* The slot of an earlier round in terms of this one's root; false if there are no such terms. Of
- * all rounds from the second last back it is the last one's, if all others' are below it. */
-static bool slot_now(Slot *slot, Round round)
+/* The stage of an earlier iteration in terms of this one's root; false if there are no such terms.
+ * Of all rounds from the second last back it is the last one's, if all others' are below it. */
+static bool stage_now(BufferStage *stage, Iteration iteration)
 {
     int64_t by;
-    if (round.when == ROUND_SAME || (!slot->root && !slot->loop)) return true;
-    if (slot->root && value_is_steady(slot->root)) return true;
-    if (!round.loop || !growth(round.loop, slot, &by) || !is_small(by)) return false;
-    if (round.when == ROUND_EARLIER && (slot->modulus || by < 0)) return by == 0;
-    slot->number -= round.when == ROUND_EARLIER ? 2 * by : by;
+    if (iteration.when == ITERATION_SAME || (!stage->root && !stage->loop)) return true;
+    if (stage->root && value_is_steady(stage->root)) return true;
+    if (!iteration.loop || !growth(iteration.loop, stage, &by) || !is_small(by)) return false;
+    if (iteration.when == ITERATION_EARLIER && (stage->modulus || by < 0)) return by == 0;
+    stage->number -= iteration.when == ITERATION_EARLIER ? 2 * by : by;
     return true;
 }
 
-static bool slots_differ(Slot a, Slot b, int64_t span_a, int64_t span_b, bool or_below)
+static bool stages_differ(BufferStage a, BufferStage b, int64_t span_a, int64_t span_b,
+                          bool or_below)
 {
     if (a.root != b.root || a.loop != b.loop || a.modulus != b.modulus || a.step != b.step)
         return false;
@@ -133,17 +136,18 @@ static const Value *whole_of(const Value *part)
     return whole->op && whole->op->code == OP_shared_alloc ? whole : NULL;
 }
 
-bool shared_parts_apart(Agreement *agreement, const Value *earlier, Round round, const Value *later)
+bool shared_parts_apart(Agreement *agreement, const Value *earlier, Iteration iteration,
+                        const Value *later)
 {
     const Value *whole = whole_of(earlier);
     if (!whole || whole_of(later) != whole) return false;
     const ThreadGroup block = {0, WARP_SIZE * launch_warps(op_enclosing(later->op, OP_launch))};
     for (int d = 0; d < whole->type->rank; d++) {
-        Slot a = slot_of(operand_list(earlier->op, offsets)[d]),
-             b = slot_of(operand_list(later->op, offsets)[d]);
-        if (slot_now(&a, round) &&
-            slots_differ(a, b, part_span(earlier->op, d), part_span(later->op, d),
-                         round.when == ROUND_EARLIER && (a.root || a.loop)) &&
+        BufferStage a = stage_of(operand_list(earlier->op, offsets)[d]),
+                    b = stage_of(operand_list(later->op, offsets)[d]);
+        if (stage_now(&a, iteration) &&
+            stages_differ(a, b, part_span(earlier->op, d), part_span(later->op, d),
+                          iteration.when == ITERATION_EARLIER && (a.root || a.loop)) &&
             (!a.root || !threads_differ(agreement, a.root, block)))
             return true;
     }

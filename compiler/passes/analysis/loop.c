@@ -12,8 +12,8 @@ int64_t loop_trips(const Op *loop)
         begin >= end || step < 1 ||
         operand(loop, begin)->type->dtype == DTYPE_u64) /* whose constants have a sign here */
         return 0;
-    const uint64_t rounds = ((uint64_t)end - (uint64_t)begin - 1) / (uint64_t)step;
-    return rounds < INT64_MAX ? (int64_t)rounds + 1 : 0;
+    const uint64_t iterations = ((uint64_t)end - (uint64_t)begin - 1) / (uint64_t)step;
+    return iterations < INT64_MAX ? (int64_t)iterations + 1 : 0;
 }
 
 static ValueAnswer is_unforeseen(const Value *value, void *context)
@@ -100,33 +100,34 @@ bool loop_slope(const Op *loop, const Value *value, int64_t *slope)
     return is_known;
 }
 
-/* ---- rounds ahead ---- */
+/* ---- iterations ahead ---- */
 
-Value *loop_ahead(Builder *builder, Value *index, Value *step, int rounds)
+Value *loop_ahead(Builder *builder, Value *index, Value *step, int iterations)
 {
     Value *distance =
-        build2(builder, OP_mul, step, build_const(builder, step->type->dtype, rounds));
+        build2(builder, OP_mul, step, build_const(builder, step->type->dtype, iterations));
     return build2(builder, OP_add, index, distance);
 }
 
-bool loop_counts_to(const Op *loop, const Value *index, int rounds)
+bool loop_counts_to(const Op *loop, const Value *index, int iterations)
 {
     FactTable *facts = facts_new(loop->parent->kernel);
     const Facts at = facts_of(facts, index), step = facts_of(facts, operand(loop, step));
     facts_free(facts);
     const DType dtype = index->type->dtype;
     if (dtype_bits(dtype) == 64) return true; /* nobody counts so far */
-    const int64_t low = at.low + rounds * step.high, high = at.high + rounds * step.high;
+    const int64_t low = at.low + iterations * step.high, high = at.high + iterations * step.high;
     return dtype_wrap(dtype, low) == low && dtype_wrap(dtype, high) == high;
 }
 
-Value *loop_has_round(const Op *loop, Builder *builder, Value *index, int rounds, Value *later)
+Value *loop_has_iteration(const Op *loop, Builder *builder, Value *index, int iterations,
+                          Value *later)
 {
     Value *step = operand(loop, step), *end = operand(loop, end);
-    if (!loop_counts_to(loop, index, rounds)) {
+    if (!loop_counts_to(loop, index, iterations)) {
         step = build_cast(builder, DTYPE_i64, step);
         end = build_cast(builder, DTYPE_i64, end);
-        later = loop_ahead(builder, build_cast(builder, DTYPE_i64, index), step, rounds);
+        later = loop_ahead(builder, build_cast(builder, DTYPE_i64, index), step, iterations);
     }
     return build_cmp(builder, "lt", later, end);
 }

@@ -7,16 +7,17 @@
 /* How often it runs; 0 if that is not known, or never. */
 int64_t loop_trips(const Op *loop);
 /* True if `value` follows from the loop's variable and from outside by pure ops of the body alone,
- * so that it can be computed rounds ahead. */
+ * so that it can be computed iterations ahead. */
 bool loop_foresees(const Op *loop, const Value *value);
 /* By how much a scalar grows as the loop's variable grows by 1; false if not always by the same. */
 bool loop_slope(const Op *loop, const Value *value, int64_t *slope);
 
-/* The index so many rounds further, which may wrap; whether counting from there so far, or back,
- * does not. */
-Value *loop_ahead(Builder *builder, Value *index, Value *step, int rounds);
-bool loop_counts_to(const Op *loop, const Value *index, int rounds);
-/* Whether there is a round so many behind the one with this index, of index `later`. */
-Value *loop_has_round(const Op *loop, Builder *builder, Value *index, int rounds, Value *later);
+/* The index so many iterations further, which may wrap; whether counting from there so far, or
+ * back, does not. */
+Value *loop_ahead(Builder *builder, Value *index, Value *step, int iterations);
+bool loop_counts_to(const Op *loop, const Value *index, int iterations);
+/* Whether there is an iteration so many behind the one with this index, of index `later`. */
+Value *loop_has_iteration(const Op *loop, Builder *builder, Value *index, int iterations,
+                          Value *later);
 
 #endif

@@ -1,5 +1,5 @@
-/* point.h: what an integer is for one thread, one block, one round of the loops around it and one
- * element of a tile, where all that it follows from is known now. Private to this folder. */
+/* point.h: what an integer is for one thread, one block, one iteration of the loops around it and
+ * one element of a tile, where all that it follows from is known now. Private to this folder. */
 #ifndef TILEC_PASSES_ANALYSIS_POINT_H
 #define TILEC_PASSES_ANALYSIS_POINT_H
 

@@ -1,4 +1,4 @@
-/* tma.c: which copies the tensor unit can do (PTX ISA manual, "Tensors"; CUDA Driver API,
+/* tma.c: which copies TMA can do (PTX ISA manual, "Tensors"; CUDA Driver API,
  * cuTensorMapEncodeTiled), and how. */
 #include "passes/analysis/access.h"
 
@@ -84,7 +84,7 @@ static void order_dims(TensorCopy *copy, int contiguous)
     copy->box[0] /= tensor_unit(copy->access.view->dtype);
 }
 
-bool tensor_copy_of(Op *copy, const Layout *layout, TensorCopy *out)
+bool tma_load_of(Op *copy, const Layout *layout, TensorCopy *out)
 {
     *out = (TensorCopy){.access = access_of(copy)};
     const Access *access = &out->access;
@@ -96,21 +96,21 @@ bool tensor_copy_of(Op *copy, const Layout *layout, TensorCopy *out)
     const LayoutBoxes boxes = layout_boxes(layout, bits);
     out->swizzle = boxes.swizzle;
     out->columns = boxes.columns;
-    out->rows = type_box_rows(access->tile, op_int(copy, ATTR_parts, 1));
+    out->rows = type_box_rows(access->tile, op_int(copy, ATTR_slices, 1));
     order_dims(out, contiguous);
     return boxes.possible && out->rows > 0;
 }
 
-const char *tensor_copy_fault(FactTable *facts, Op *copy, const Layout *layout)
+const char *tma_load_fault(FactTable *facts, Op *copy, const Layout *layout)
 {
     TensorCopy how;
     if (!layout) return "its shared tile has not two dimensions, with rows of 32 bytes or more";
-    if (!tensor_copy_of(copy, layout, &how))
+    if (!tma_load_of(copy, layout, &how))
         return "its tile does not go along the memory's contiguous dimension, or has no boxes";
     return fault_of_memory(facts, &how.access, how.dim[0]);
 }
 
-bool tensor_copy_fits(FactTable *facts, const TensorCopy *copy)
+bool tma_load_fits(FactTable *facts, const TensorCopy *copy)
 {
     return !fault_of_memory(facts, &copy->access, copy->dim[0]);
 }
@@ -135,7 +135,7 @@ static void look_at(Op *op, void *context)
     found->others |= op->code != OP_copy;
 }
 
-/* The tensor unit is not ordered with what threads do: nothing else in the launch may touch what it
+/* TMA is not ordered with what threads do: nothing else in the launch may touch what it
  * writes, nor another parameter that is the same memory. */
 static bool is_alone(const Op *store)
 {
@@ -147,7 +147,7 @@ static bool is_alone(const Op *store)
     return !found.same && !(found.others && found.syncs);
 }
 
-int32_t tensor_store_columns(const Type *tile)
+int32_t tma_store_columns(const Type *tile)
 {
     enum { ROW_BITS = SWIZZLE_ROW_BYTES * 8 };
     const int bits = dtype_bits(tile->dtype);
@@ -155,18 +155,18 @@ int32_t tensor_store_columns(const Type *tile)
                                                                                    : 0;
 }
 
-int32_t tensor_store_rows(const Type *tile, int threads)
+int32_t tma_store_rows(const Type *tile, int threads)
 {
     const int rows = threads / WARPGROUP_SIZE * WGMMA_ROWS;
     return rows && tile->shape[0] % rows == 0 ? rows : (int32_t)tile->shape[0];
 }
 
-bool tensor_store_fits(FactTable *facts, Op *store)
+bool tma_store_fits(FactTable *facts, Op *store)
 {
     const Access access = access_of(store);
     const int contiguous = access_contiguous(&access);
-    const int32_t columns = tensor_store_columns(access.tile),
-                  shape[2] = {tensor_store_rows(access.tile, op_threads(store).count), columns};
+    const int32_t columns = tma_store_columns(access.tile),
+                  shape[2] = {tma_store_rows(access.tile, op_threads(store).count), columns};
     LayoutTable *layouts = store->parent->kernel->layouts;
     return columns && access.rank <= TENSOR_RANK && contiguous >= 0 &&
            access.tile_dim[contiguous] == 1 && shape[0] <= TENSOR_ROWS &&

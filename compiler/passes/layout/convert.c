@@ -180,7 +180,7 @@ static bool takes_room(Inference *inference, const Op *op)
  * a time. */
 static void fit_store(Inference *inference, Op *op)
 {
-    if (op_attr(op, ATTR_tensor)) { /* else as it lies: no room is left for a conversion */
+    if (op_attr(op, ATTR_tma)) { /* else as it lies: no room is left for a conversion */
         store_by_tensor(inference, op);
         return;
     }

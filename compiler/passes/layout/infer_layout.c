@@ -173,8 +173,8 @@ static const Layout *known(const Classes *classes, const Value *value)
 
 static void choose(Classes *classes, const Value *value, const Layout *layout)
 {
-    const Layout **slot = &classes->layouts[class_of(classes, value)];
-    if (!*slot) *slot = layout;
+    const Layout **stage = &classes->layouts[class_of(classes, value)];
+    if (!*stage) *stage = layout;
 }
 
 static bool spread_through(Classes *classes, const Op *op)
@@ -204,7 +204,7 @@ static void choose_accumulator(Classes *classes, const Op *dot)
     choose(classes, &dot->results[0], propose_dot(classes->inference, dot, NULL).c);
 }
 
-/* Those of wgmma first: its sums may be under way where they are carried on, and cannot be
+/* Those of wgmma first: its sums may be in flight where they are carried on, and cannot be
  * converted there. */
 static void choose_accumulators(Classes *classes)
 {
@@ -363,13 +363,13 @@ void lay_out_shared(Op *op, void *context)
 
 typedef struct Taken {
     int64_t bytes;
-    bool signals;
+    bool mbarriers;
 } Taken;
 
 static void find_taken(Op *op, void *context)
 {
     Taken *taken = context;
-    taken->signals |= op->code == OP_signal_init;
+    taken->mbarriers |= op->code == OP_mbarrier_init;
     if (op->code == OP_shared_alloc)
         taken->bytes += (op_int(op, ATTR_bytes, 0) + SWIZZLE_ATOM_BYTES - 1) / SWIZZLE_ATOM_BYTES *
                         SWIZZLE_ATOM_BYTES;
@@ -379,7 +379,7 @@ static int64_t room_of(const Inference *inference)
 {
     Taken taken = {0};
     region_visit(inference->region, find_taken, &taken);
-    return taken.signals ? inference->target->shared_bytes - taken.bytes : INT64_MAX;
+    return taken.mbarriers ? inference->target->shared_bytes - taken.bytes : INT64_MAX;
 }
 
 static void limit_value(Inference *inference, const Value *value)
@@ -432,7 +432,7 @@ static void lay_out(Inference *inference)
     region_visit(inference->region, prepare_reshaped, inference);
     region_visit(inference->region, lay_out_for_copies, inference);
     region_visit(inference->region, lay_out_shared, inference);
-    region_visit(inference->region, copy_for_signals, inference);
+    region_visit(inference->region, copy_for_mbarriers, inference);
     Classes classes = {.inference = inference};
     classes_init(&classes);
     choose_accumulators(&classes);

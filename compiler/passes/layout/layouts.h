@@ -53,12 +53,12 @@ const Layout *derive_result(const Inference *inference, const Op *op, const Layo
 const Layout *scan_layout(const Inference *inference, const Op *op, const Layout *operand);
 
 /* ---- tma_store.c ---- */
-/* Makes a store that is {tensor} one by the tensor unit; false: its tile does not lie so. */
+/* Makes a store that is {tma} one by TMA; false: its tile does not lie so. */
 bool store_by_tensor(Inference *inference, Op *store);
 
 /* ---- mbarrier_copy.c: visitors, before shared tiles are laid out and after ---- */
 void lay_out_for_copies(Op *op, void *context);
-void copy_for_signals(Op *op, void *context);
+void copy_for_mbarriers(Op *op, void *context);
 
 /* ---- convert.c ---- */
 

@@ -140,17 +140,17 @@ static void choose_instruction(Op *dot, void *context)
 
 static void find_other(Op *op, void *context)
 {
-    if (op->code == OP_dot && op_attr(op, ATTR_open)) *(bool *)context = true;
+    if (op->code == OP_dot && op_attr(op, ATTR_async)) *(bool *)context = true;
 }
 
 static void close_dot(Op *op, void *context)
 {
     (void)context;
-    if (op->code == OP_dot_shared && op_int(op, ATTR_open, 0)) op_set_int(op, ATTR_open, 0);
+    if (op->code == OP_dot_shared && op_int(op, ATTR_async, 0)) op_set_int(op, ATTR_async, 0);
 }
 
-/* One that the author leaves under way, but the tensor core does not do by itself, may go on with a
- * sum that is under way, and is none of those that are counted for the waits: where there is one,
+/* One that the author leaves in flight, but the tensor core does not do by itself, may go on with a
+ * sum that is in flight, and is none of those that are counted for the waits: where there is one,
  * all are done at once. */
 static void close_dots(Kernel *kernel)
 {

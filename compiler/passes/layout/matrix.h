@@ -33,7 +33,7 @@ bool wgmma_divides(const Kernel *kernel, const Target *target, const Op *dot, in
 bool sums_fit(const Target *target, const Type *c, int threads);
 /* Warps above a power of two do what those below do. */
 int power_of_two_below(int number);
-/* Gives a shared tile the layout that wgmma reads, and the tensor unit fills. */
+/* Gives a shared tile the layout that wgmma reads, and TMA fills. */
 void wgmma_lay_out(const Kernel *kernel, Value *tile);
 /* Makes it one in shared memory, for wgmma: NULL, or why that cannot be. */
 const char *choose_wgmma(Kernel *kernel, const Target *target, Op *dot);

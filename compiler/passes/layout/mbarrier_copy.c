@@ -1,15 +1,15 @@
-/* mbarrier_copy.c: the author's own copies and stores by the tensor unit, where it can do them. Of
+/* mbarrier_copy.c: the author's own copies and stores by TMA, where it can do them. Of
  * copies that mbarriers wait for
  *
- *     copy_async view, tile, offsets; signal_copied barriers, index
+ *     copy_async view, tile, offsets; mbarrier_arrive_on_copies barriers, index
  *
- * becomes the first thread's expect of the bytes and its tensor_copy. Tiles that are copied to so
+ * becomes the first thread's expect of the bytes and its tma_load. Tiles that are copied to so
  * get a layout for that, unless they have one. */
 #include "passes/layout/layouts.h"
 
 static bool is_mark(const Op *op)
 {
-    return op->code == OP_signal_copied && !op_int(op, ATTR_arrives, 0);
+    return op->code == OP_mbarrier_arrive_on_copies && !op_int(op, ATTR_arrives, 0);
 }
 
 /* The copy that stands before its mark, but for scalar code; NULL: another one, too. */
@@ -34,7 +34,7 @@ static Op *alloc_of(const Op *copy)
     return tile->op->code == OP_shared_alloc ? tile->op : NULL;
 }
 
-/* A layout of a tile that the tensor unit knows. */
+/* A layout of a tile that TMA knows. */
 typedef const Layout *Candidate(const Inference *inference, const Type *tile);
 
 static const Layout *panels_of(const Inference *inference, const Type *tile)
@@ -71,7 +71,7 @@ static void find_writer(Op *op, void *context)
     writer->found |= !written || written == writer->parameter;
 }
 
-/* What threads write in this launch the tensor unit need not see. */
+/* What threads write in this launch TMA need not see. */
 static bool is_only_read(const Inference *inference, const Op *copy)
 {
     Writer writer = {.kernel = inference->kernel};
@@ -83,15 +83,15 @@ static bool is_only_read(const Inference *inference, const Op *copy)
 
 static bool is_store(const Op *op)
 {
-    return op->code == OP_tensor_store && op_int(op, ATTR_open, 0);
+    return op->code == OP_tma_store && op_int(op, ATTR_async, 0);
 }
 
 static bool is_possible(const Inference *inference, Op *copy, const Layout *layout)
 {
     TensorCopy tensor;
     return (is_store(copy) || is_only_read(inference, copy)) &&
-           target_has(inference->target, HAS_TMA) && layout &&
-           tensor_copy_of(copy, layout, &tensor) && tensor_copy_fits(inference->facts, &tensor);
+           target_has(inference->target, HAS_TMA) && layout && tma_load_of(copy, layout, &tensor) &&
+           tma_load_fits(inference->facts, &tensor);
 }
 
 static bool lay_out_as(const Inference *inference, Candidate *candidate, Op *copy, Op *alloc,
@@ -126,7 +126,7 @@ static void build_expect(Builder *builder, const Op *mark, const Type *tile)
     const int64_t bytes = type_elements(tile) * dtype_bits(tile->dtype) / 8;
     Value *operands[3] = {operand(mark, barriers), operand(mark, index),
                           build_const(builder, DTYPE_i32, bytes)};
-    op_set_int(build_op(builder, OP_signal_expect, 3, operands, 0, NULL), ATTR_once, 1);
+    op_set_int(build_op(builder, OP_mbarrier_expect_tx, 3, operands, 0, NULL), ATTR_once, 1);
 }
 
 static Op *build_copy(Builder *builder, const Op *copy, const Op *mark)
@@ -138,14 +138,14 @@ static Op *build_copy(Builder *builder, const Op *copy, const Op *mark)
     for (int i = operand_index(copy, offsets); i < copy->operand_count; i++)
         operands[count++] = copy->operands[i];
     if (cast) operands[count++] = cast;
-    Op *moved = build_op(builder, OP_tensor_copy, count, operands, 0, NULL);
+    Op *moved = build_op(builder, OP_tma_load, count, operands, 0, NULL);
     op_keep_attr(moved, copy, ATTR_dims);
     op_keep_attr(moved, copy, ATTR_evict);
-    if (cast) op_set_int(moved, ATTR_cast, 1);
+    if (cast) op_set_int(moved, ATTR_multicast, 1);
     return moved;
 }
 
-/* Counted copies that the tensor unit cannot do. */
+/* Counted copies that TMA cannot do. */
 static void by_threads(Op *moved, const Op *copy)
 {
     const Attr *bounds = op_attr(copy, ATTR_bounds);
@@ -174,22 +174,22 @@ static bool is_move(const Op *op)
     return op_has(op, TMA);
 }
 
-/* What was chosen for rings the tensor unit can do; what a text says it may not. */
+/* What was chosen for multi-buffers TMA can do; what a text says it may not. */
 static void move_as_can_be(Inference *inference, Op *op)
 {
     TensorCopy tensor;
     const bool possible = is_store(op)
                               ? can_move(inference, op)
-                              : tensor_copy_of(op, operand(op, tile)->type->layout, &tensor) &&
-                                    tensor_copy_fits(inference->facts, &tensor);
+                              : tma_load_of(op, operand(op, tile)->type->layout, &tensor) &&
+                                    tma_load_fits(inference->facts, &tensor);
     if (possible) return;
-    if (op_attr(op, ATTR_cast))
+    if (op_attr(op, ATTR_multicast))
         refuse_cast(inference, op);
     else
         op_set_int(op, ATTR_by_threads, 1);
 }
 
-void copy_for_signals(Op *op, void *context)
+void copy_for_mbarriers(Op *op, void *context)
 {
     Inference *inference = context;
     Op *copy = is_mark(op) ? copy_before(op) : NULL;

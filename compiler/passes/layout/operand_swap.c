@@ -12,10 +12,10 @@
 #include "ir/op_vec.h"
 #include "ir/rebuild.h"
 
-typedef struct Sides {
+typedef struct OperandSwap {
     Kernel *kernel;
     const Target *target;
-} Sides;
+} OperandSwap;
 
 static Value *transpose(Builder *at, Value *tile)
 {
@@ -35,23 +35,23 @@ static bool is_worth_it(const Op *dot)
 }
 
 /* The dot with its sides changed, which adds to `sum`. */
-static Op *build_turned(const Op *dot, Builder *at, Value *sum)
+static Op *build_swapped(const Op *dot, Builder *at, Value *sum)
 {
     Value *operands[3] = {transpose(at, operand(dot, b)), transpose(at, operand(dot, a)), sum};
-    Op *turned = build_op(at, OP_dot, 3, operands, 1, &sum->type);
-    turned->attrs = dot->attrs;
-    turned->attr_count = dot->attr_count;
-    return turned;
+    Op *swapped = build_op(at, OP_dot, 3, operands, 1, &sum->type);
+    swapped->attrs = dot->attrs;
+    swapped->attr_count = dot->attr_count;
+    return swapped;
 }
 
 /* Makes it, to see whether wgmma can do it. */
-static bool can_turn(const Sides *sides, Op *dot)
+static bool can_swap(const OperandSwap *swap, Op *dot)
 {
     Builder at = builder_before(dot);
-    Op *turned = build_turned(dot, &at, transpose(&at, operand(dot, c)));
-    const bool can = wgmma_can(sides->kernel, sides->target, turned);
-    Value *const operands[3] = {operand(turned, a), operand(turned, b), operand(turned, c)};
-    op_erase(turned);
+    Op *swapped = build_swapped(dot, &at, transpose(&at, operand(dot, c)));
+    const bool can = wgmma_can(swap->kernel, swap->target, swapped);
+    Value *const operands[3] = {operand(swapped, a), operand(swapped, b), operand(swapped, c)};
+    op_erase(swapped);
     for (int i = 0; i < 3; i++) op_erase(operands[i]->op);
     return can;
 }
@@ -81,14 +81,14 @@ static Op *only_use(const Region *region, const Value *value)
 }
 
 /* The products that a loop adds up from one round to the next, and nothing else sees. */
-static bool find_chain(const Sides *sides, const Op *loop, int carried, OpVec *chain)
+static bool find_chain(const OperandSwap *swap, const Op *loop, int carried, OpVec *chain)
 {
     const Region *body = loop->regions[0];
     const Value *sum = body->arguments[1 + carried];
     const Op *yield = region_terminator(body);
     for (Op *use; (use = only_use(body, sum)) != NULL && use != yield; sum = use->results) {
-        if (!is_worth_it(use) || operand(use, c) != sum || !can_turn(sides, use)) return false;
-        vec_push(sides->kernel->arena, chain, use);
+        if (!is_worth_it(use) || operand(use, c) != sum || !can_swap(swap, use)) return false;
+        vec_push(swap->kernel->arena, chain, use);
     }
     return chain->count > 0 && yield->operands[carried] == sum && only_use(body, sum) == yield;
 }
@@ -106,26 +106,26 @@ static void change_loop(Op *loop, int carried, const OpVec *chain)
     for (size_t i = 0; i < chain->count; i++) {
         Op *dot = chain->data[i];
         Builder at = builder_before(dot);
-        Op *turned = build_turned(dot, &at, sum);
-        value_replace(dot->results, turned->results);
+        Op *swapped = build_swapped(dot, &at, sum);
+        value_replace(dot->results, swapped->results);
         op_erase(dot);
-        sum = turned->results;
+        sum = swapped->results;
     }
 }
 
 static void look(Op *loop, void *context)
 {
-    const Sides *sides = context;
+    const OperandSwap *swap = context;
     if (loop->code != OP_for) return;
     for (int i = 0; i < loop->result_count; i++) {
         OpVec chain = {0};
-        if (find_chain(sides, loop, i, &chain)) change_loop(loop, i, &chain);
+        if (find_chain(swap, loop, i, &chain)) change_loop(loop, i, &chain);
     }
 }
 
-bool pass_sides(Kernel *kernel, PassContext *context)
+bool pass_operand_swap(Kernel *kernel, PassContext *context)
 {
-    Sides sides = {.kernel = kernel, .target = context->target};
-    if (target_has(context->target, HAS_WGMMA)) kernel_visit(kernel, look, &sides);
+    OperandSwap swap = {.kernel = kernel, .target = context->target};
+    if (target_has(context->target, HAS_WGMMA)) kernel_visit(kernel, look, &swap);
     return true;
 }

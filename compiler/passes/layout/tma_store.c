@@ -1,11 +1,11 @@
-/* tma_store.c: a store by the tensor unit: parts of its tile, some rows and columns each, go to
+/* tma_store.c: a store by TMA: parts of its tile, some rows and columns each, go to
  * buffers in shared memory, one after the other, and from there on their own:
  *
  *     for each part: wait until its buffer has been read; the part to the buffer; begin to store it
  *
  * Where each warpgroup holds rows of its own it also stores them itself, and none waits for
  * another: one may do the next block's work while another still stores. The end of the threads'
- * work waits for what is still under way; the next block's work does not. */
+ * work waits for what is still in flight; the next block's work does not. */
 #include "passes/layout/layouts.h"
 
 #include "ir/rebuild.h"
@@ -66,7 +66,7 @@ static Value *part_at(const Staged *staged, Builder *builder, const int64_t begi
 /* Of the threads that this is for, if it is for parts of them. */
 static void set_groups(const Staged *staged, Op *op)
 {
-    if (staged->groups > 1) op_set_int(op, ATTR_parts, staged->groups);
+    if (staged->groups > 1) op_set_int(op, ATTR_slices, staged->groups);
 }
 
 static void begin_store(const Staged *staged, Builder *builder, Value *buffer,
@@ -82,10 +82,10 @@ static void begin_store(const Staged *staged, Builder *builder, Value *buffer,
                             build_const(builder, offset->type->dtype, begins[dim]));
         operands[2 + d] = offset;
     }
-    Op *moved = build_op(builder, OP_tensor_store, store->operand_count, operands, 0, NULL);
+    Op *moved = build_op(builder, OP_tma_store, store->operand_count, operands, 0, NULL);
     op_keep_attr(moved, store, ATTR_dims);
     set_groups(staged, moved);
-    build_op(builder, OP_tensor_commit, 0, NULL, 0, NULL);
+    build_op(builder, OP_tma_store_commit, 0, NULL, 0, NULL);
 }
 
 /* How many stores begin between one from this part's buffer and the next: before that was there a
@@ -103,12 +103,12 @@ static void store_part(const Staged *staged, Builder *builder, int part, int par
                   begins[2] = {part / across * staged->shape[ROWS],
                                part % across * staged->shape[COLUMNS]};
     Value *buffer = staged->buffers[part % staged->count];
-    Op *wait = build_op(builder, OP_tensor_wait, 1, &buffer, 0, NULL);
+    Op *wait = build_op(builder, OP_tma_store_wait, 1, &buffer, 0, NULL);
     op_set_int(wait, ATTR_count, stores_between(staged, part, parts));
     set_groups(staged, wait);
     Value *operands[2] = {buffer, part_at(staged, builder, begins)};
     Op *filled = build_op(builder, OP_shared_store, 2, operands, 0, NULL);
-    op_set_int(filled, ATTR_tensor, 1);
+    op_set_int(filled, ATTR_tma, 1);
     set_groups(staged, filled);
     begin_store(staged, builder, buffer, begins);
 }
@@ -137,7 +137,7 @@ static bool cut(Staged *staged, int64_t rows, int64_t columns)
 static bool find_part(Staged *staged, int threads)
 {
     const Type *tile = staged->access.tile;
-    const int64_t rows = tensor_store_rows(tile, threads), columns = tensor_store_columns(tile);
+    const int64_t rows = tma_store_rows(tile, threads), columns = tma_store_columns(tile);
     if (columns == 0) return false;
     const int64_t parts = tile->shape[ROWS] / rows * tile->shape[COLUMNS] / columns;
     return cut(staged, rows, columns) ||
@@ -145,7 +145,7 @@ static bool find_part(Staged *staged, int threads)
             cut(staged, tile->shape[ROWS] / parts, tile->shape[COLUMNS]));
 }
 
-/* As the verifier asks it of a tensor_store. */
+/* As the verifier asks it of a tma_store. */
 static bool is_along_rows(const Access *access)
 {
     const int contiguous = access_contiguous(access);
@@ -162,12 +162,12 @@ bool store_by_tensor(Inference *inference, Op *store)
     staged.groups = groups_of(staged.part, threads);
     const int parts = (int)(tile->shape[ROWS] / staged.shape[ROWS] * tile->shape[COLUMNS] /
                             staged.shape[COLUMNS]);
-    staged.count = (int)op_int(store, ATTR_tensor, 1);
+    staged.count = (int)op_int(store, ATTR_tma, 1);
     staged.buffers = arena_new_array(inference->arena, Value *, staged.count);
     for (int i = 0; i < staged.count; i++) staged.buffers[i] = make_buffer(&staged);
     Builder builder = builder_before(store), end = end_of_work(store);
     for (int part = 0; part < parts; part++) store_part(&staged, &builder, part, parts);
-    op_set_int(build_op(&end, OP_tensor_wait, 0, NULL, 0, NULL), ATTR_count, 0);
+    op_set_int(build_op(&end, OP_tma_store_wait, 0, NULL, 0, NULL), ATTR_count, 0);
     op_erase(store);
     return true;
 }

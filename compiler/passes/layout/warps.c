@@ -28,8 +28,8 @@ static bool depends_on_threads(const Op *op)
     switch ((int)op->code) {
     case OP_thread_id:
     case OP_in_group:
-    case OP_signal_init:
-    case OP_registers:
+    case OP_mbarrier_init:
+    case OP_setmaxnreg:
     case OP_barrier:
     case OP_anchor:
     case OP_print: return true;

@@ -237,7 +237,7 @@ static void replace_dot(Kernel *kernel, Op *dot, const Matrix *a, const Matrix *
     op_set_text(shared, ATTR_instruction, instruction_name(kernel, arrangement));
     op_set_ints(shared, ATTR_dims, 2,
                 (int64_t[]){arrangement->m * WARPGROUP_SIZE / WARP_SIZE, arrangement->n});
-    if (op_int(dot, ATTR_open, 0)) op_set_int(shared, ATTR_open, 1);
+    if (op_int(dot, ATTR_async, 0)) op_set_int(shared, ATTR_async, 1);
     if (op_int(dot, ATTR_joined, 0)) op_set_int(shared, ATTR_joined, 1);
     shared->results[0].name = dot->results[0].name;
     value_replace(&dot->results[0], &shared->results[0]);
@@ -322,7 +322,7 @@ const char *choose_wgmma(Kernel *kernel, const Target *target, Op *dot)
         kernel, dot->span, "a product of %lld x %lld x %lld by %s, a from %s, %s",
         (long long)c->shape[0], (long long)c->shape[1], (long long)operand(dot, a)->type->shape[1],
         instruction_name(kernel, &arrangement), a.place.tile ? "shared memory" : "registers",
-        op_int(dot, ATTR_open, 0) ? "asynchronous" : "waited for at once");
+        op_int(dot, ATTR_async, 0) ? "asynchronous" : "waited for at once");
     replace_dot(kernel, dot, &a, &b, &arrangement);
     return NULL;
 }

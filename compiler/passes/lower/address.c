@@ -285,9 +285,9 @@ static Value *gather(Lower *lower, IndexRule *index, uint32_t all, const int32_t
     return sum;
 }
 
-static Value *round_index(Lower *lower)
+static Value *iteration_index(Lower *lower)
 {
-    return lower->rounds.index;
+    return lower->iterations.index;
 }
 
 static int log2_of(int power)
@@ -299,14 +299,14 @@ static int log2_of(int power)
 
 Value *address_gather(Lower *lower, const int32_t targets[32])
 {
-    const Rounds *rounds = &lower->rounds;
-    const int own = rounds->index ? log2_of(rounds->threads) : 32;
+    const LaneLoop *iterations = &lower->iterations;
+    const int own = iterations->index ? log2_of(iterations->threads) : 32;
     uint32_t reached = 0;
     Value *sum = gather(lower, index_in_group, index_limit(lower) - 1, targets, own, 0, NULL);
-    if (!rounds->index) return sum;
+    if (!iterations->index) return sum;
     for (int bit = 0; bit < own; bit++) reached |= (uint32_t)targets[bit];
-    return gather(lower, round_index, (uint32_t)rounds->count - 1, targets + own, 32 - own, reached,
-                  sum);
+    return gather(lower, iteration_index, (uint32_t)iterations->count - 1, targets + own, 32 - own,
+                  reached, sum);
 }
 
 /* ---- coordinates ---- */
@@ -364,7 +364,7 @@ Padding coordinates_padding(Lower *lower, const Coordinates *coordinates, int re
 static Value *address_not_left_over(Lower *lower, const Layout *layout)
 {
     const int threads =
-        lower->rounds.index ? lower->rounds.threads : 1 << layout_thread_bits(layout);
+        lower->iterations.index ? lower->iterations.threads : 1 << layout_thread_bits(layout);
     if (threads >= lower->group.count) return NULL;
     return address_cmp(lower, "lt", index_in_group(lower),
                        address_const(lower, DTYPE_i32, threads));
@@ -373,11 +373,11 @@ static Value *address_not_left_over(Lower *lower, const Layout *layout)
 /* What a layout takes for the thread's index. */
 static Value *spread_index(Lower *lower)
 {
-    const Rounds *rounds = &lower->rounds;
+    const LaneLoop *iterations = &lower->iterations;
     Value *index = index_in_group(lower);
-    if (!rounds->index) return index;
-    Value *above = address_op(lower, OP_shl, rounds->index,
-                              address_const(lower, DTYPE_i32, log2_of(rounds->threads)));
+    if (!iterations->index) return index;
+    Value *above = address_op(lower, OP_shl, iterations->index,
+                              address_const(lower, DTYPE_i32, log2_of(iterations->threads)));
     return address_op(lower, OP_or, index, above);
 }
 

@@ -2,9 +2,9 @@
  * or 4 bytes.
  *
  * What is not aligned so far is loaded and stored at once. Neighbours that fill a word of shared
- * memory are loaded one by one, and stored as one. A thread has no more of them under way than it
- * has registers for, nor of words, whose places take some: it copies in rounds, in each of which it
- * stands for another thread. */
+ * memory are loaded one by one, and stored as one. A thread has no more of them in flight than it
+ * has registers for, nor of words, whose places take some: it copies in iterations, in each of
+ * which it stands for another thread. */
 #include "passes/lower/lower.h"
 
 /* The tile spread over the threads as its memory likes it best. */
@@ -65,7 +65,7 @@ static void copy_now(Lower *lower, NarrowCopy *copy)
     Walk walk = {0};
     const Layout *layout = memory->coordinates.layout;
     const DType dtype = memory->access.tile->dtype;
-    const bool stores = copy->op->code == OP_tensor_store; /* from shared memory */
+    const bool stores = copy->op->code == OP_tma_store; /* from shared memory */
     memory->coordinates = coordinates_of(lower, layout);
     memory->walk = &walk;
     Value **to = shared_pointers(lower, operand(copy->op, tile), layout, &memory->vector);
@@ -98,32 +98,33 @@ static void copy_now(Lower *lower, NarrowCopy *copy)
     }
 }
 
-/* Each thread stands for so many. What is built until rounds_close is theirs. */
-static Builder rounds_open(Lower *lower, int threads, int rounds)
+/* Each thread stands for so many. What is built until iterations_close is theirs. */
+static Builder iterations_open(Lower *lower, int threads, int iterations)
 {
-    Value *bounds[3] = {address_const(lower, DTYPE_i32, 0), address_const(lower, DTYPE_i32, rounds),
+    Value *bounds[3] = {address_const(lower, DTYPE_i32, 0),
+                        address_const(lower, DTYPE_i32, iterations),
                         address_const(lower, DTYPE_i32, 1)};
     Op *loop = build_op(&lower->at, OP_for, 3, bounds, 0, NULL);
     op_set_int(loop, ATTR_unroll, 1);
     const Builder outside = lower->at;
     lower->at = builder_at_end(loop->regions[0], outside.span);
-    lower->rounds =
-        (Rounds){region_add_argument(loop->regions[0], bounds[0]->type, NULL), threads, rounds};
+    lower->iterations = (LaneLoop){region_add_argument(loop->regions[0], bounds[0]->type, NULL),
+                                   threads, iterations};
     return outside;
 }
 
-static void rounds_close(Lower *lower, Builder outside)
+static void iterations_close(Lower *lower, Builder outside)
 {
     build_op(&lower->at, OP_yield, 0, NULL, 0, NULL);
-    lower->rounds = (Rounds){0};
+    lower->iterations = (LaneLoop){0};
     lower->at = outside;
 }
 
-static void copy_in_rounds(Lower *lower, NarrowCopy *copy, int threads, int rounds)
+static void copy_in_iterations(Lower *lower, NarrowCopy *copy, int threads, int iterations)
 {
-    const Builder outside = rounds_open(lower, threads, rounds);
+    const Builder outside = iterations_open(lower, threads, iterations);
     copy_now(lower, copy);
-    rounds_close(lower, outside);
+    iterations_close(lower, outside);
 }
 
 /* Threads that a layout is of: a power of two. */
@@ -135,35 +136,35 @@ static int layout_group(const Lower *lower)
 }
 
 /* Spread over as many threads as have no more than `most` accesses each, of `each` elements: each
- * of ours stands for *rounds of them. */
-static const Layout *layout_of_rounds(Lower *lower, const Access *access, int vector, int each,
-                                      int most, int *rounds)
+ * of ours stands for *iterations of them. */
+static const Layout *layout_of_iterations(Lower *lower, const Access *access, int vector, int each,
+                                          int most, int *iterations)
 {
     const int threads = layout_group(lower);
     const Layout *layout = copy_layout(lower, access, vector, threads), *next = layout;
-    *rounds = 1;
+    *iterations = 1;
     for (int more = 1; layout_registers(next) / each > most;) {
         more = threads * more < WARP_SIZE ? WARP_SIZE : 2 * more;
         next = copy_layout(lower, access, vector, threads * more);
         if (layout_registers(next) >= layout_registers(layout)) break;
         layout = next;
-        *rounds = more;
+        *iterations = more;
     }
     return layout;
 }
 
 static void copy_narrow(Lower *lower, const Access *access, int vector, int loaded, NarrowCopy copy)
 {
-    int rounds;
+    int iterations;
     const Layout *layout =
-        layout_of_rounds(lower, access, vector, loaded, COST_LOADS_IN_FLIGHT, &rounds);
+        layout_of_iterations(lower, access, vector, loaded, COST_LOADS_IN_FLIGHT, &iterations);
     copy.memory = (Memory){.access = *access, .coordinates.layout = layout, .vector = vector};
     copy.loaded = loaded;
     narrow(access, layout, &copy.memory.vector);
-    if (rounds == 1)
+    if (iterations == 1)
         copy_now(lower, &copy);
     else
-        copy_in_rounds(lower, &copy, layout_group(lower), rounds);
+        copy_in_iterations(lower, &copy, layout_group(lower), iterations);
 }
 
 /* ---- cp.async ---- */
@@ -196,14 +197,14 @@ static void copy_vectors(Lower *lower, const Op *op, Memory *memory, Value *mask
     }
 }
 
-static void copy_vectors_in_rounds(Lower *lower, const Op *op, Memory *memory, Value *mask,
-                                   const Layout *layout, int rounds)
+static void copy_vectors_in_iterations(Lower *lower, const Op *op, Memory *memory, Value *mask,
+                                       const Layout *layout, int iterations)
 {
-    const Builder outside = rounds_open(lower, layout_group(lower), rounds);
+    const Builder outside = iterations_open(lower, layout_group(lower), iterations);
     memory->coordinates = coordinates_of(lower, layout);
     narrow(&memory->access, layout, &memory->vector);
     copy_vectors(lower, op, memory, mask);
-    rounds_close(lower, outside);
+    iterations_close(lower, outside);
 }
 
 /* How many at a time: words are so many that their places would take registers. */
@@ -218,11 +219,12 @@ static int copies_at_once(const Lower *lower, int64_t bytes)
 static void copy_wide(Lower *lower, const Op *op, Memory *memory, Value *mask)
 {
     const int64_t bytes = dtype_memory_bytes(memory->access.tile->dtype, memory->vector);
-    int rounds;
-    const Layout *layout = layout_of_rounds(lower, &memory->access, memory->vector, memory->vector,
-                                            copies_at_once(lower, bytes), &rounds);
-    if (rounds > 1)
-        copy_vectors_in_rounds(lower, op, memory, mask, layout, rounds);
+    int iterations;
+    const Layout *layout =
+        layout_of_iterations(lower, &memory->access, memory->vector, memory->vector,
+                             copies_at_once(lower, bytes), &iterations);
+    if (iterations > 1)
+        copy_vectors_in_iterations(lower, op, memory, mask, layout, iterations);
     else
         copy_vectors(lower, op, memory, mask);
 }
@@ -247,7 +249,7 @@ void lower_copy_async(Lower *lower, Op *op)
         copy_wide(lower, op, &memory, mask);
 }
 
-/* ---- in the tensor unit's place ---- */
+/* ---- in TMA's place ---- */
 
 /* The copies have landed, and are shown to all that the barrier counts their bytes for. */
 static void tell_bytes(Lower *lower, const Op *op)
@@ -257,9 +259,9 @@ static void tell_bytes(Lower *lower, const Op *op)
     build_op(&lower->at, OP_copy_wait, 0, NULL, 0, NULL);
     build_op(&lower->at, OP_fence_async, 0, NULL, 0, NULL);
     if (lower->group.count > 1) build_op(&lower->at, OP_warp_sync, 0, NULL, 0, NULL);
-    Value *operands[3] = {slot_filled(lower, operand(op, barriers), operand(op, slot)),
+    Value *operands[3] = {stage_filled(lower, operand(op, barriers), operand(op, stage)),
                           address_const(lower, DTYPE_i32, bytes), address_first_thread(lower)};
-    build_op(&lower->at, OP_mbarrier_complete, 3, operands, 0, NULL);
+    build_op(&lower->at, OP_mbar_complete, 3, operands, 0, NULL);
 }
 
 static void store_at_once(Lower *lower, Op *op)
@@ -278,7 +280,7 @@ void copy_by_threads(Lower *lower, Op *op)
         lower->at = builder_before(branch->regions[0]->last);
         lower->group = warp;
     }
-    if (op->code == OP_tensor_store) {
+    if (op->code == OP_tma_store) {
         store_at_once(lower, op);
     } else {
         lower_copy_async(lower, op);

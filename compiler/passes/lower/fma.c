@@ -103,7 +103,7 @@ static bool has_room(const Operand *a, const Operand *b, int sums, DType dtype)
            REGISTER_BITS * COST_FMA_REGISTERS;
 }
 
-/* ---- copies to other slots, meanwhile ---- */
+/* ---- copies to other stages, meanwhile ---- */
 
 typedef struct Copies {
     VEC(Op *) begun; /* the latest first */

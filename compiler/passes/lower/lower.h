@@ -17,10 +17,10 @@ typedef struct MadeMap {
 
 /* A loop in whose rounds each thread stands for one thread after the other of a group so many times
  * as large: of that are the layouts that are asked about inside it. */
-typedef struct Rounds {
+typedef struct LaneLoop {
     Value *index;       /* NULL: there is no such loop */
     int threads, count; /* powers of two */
-} Rounds;
+} LaneLoop;
 
 typedef struct Lower {
     Kernel *kernel;
@@ -30,7 +30,7 @@ typedef struct Lower {
     Region *top;       /* the new region of the launch */
     Builder at;        /* where ops go */
     ThreadGroup group; /* the threads that run what is lowered now */
-    Rounds rounds;
+    LaneLoop iterations;
     Map scalars;    /* old Value -> new Value */
     Map tiles;      /* old Value -> Value *[layout_registers] */
     Interner *keys; /* of what is built already */
@@ -128,8 +128,9 @@ void shared_watch(Lower *lower, const Value *part);
 /* The index as an i32; the emulator reports one that is outside. */
 Value *lower_check_index(Lower *lower, Value *index, int64_t extent);
 LowerRule lower_gather, lower_put, lower_atomic; /* lower/scattered.c */
-LowerRule lower_signal_init, lower_signal_arrive, lower_signal_expect, lower_signal_copied,
-    lower_signal_meet, lower_signal_wait;     /* lower/mbarrier.c */
+LowerRule lower_mbarrier_init, lower_mbarrier_arrive, lower_mbarrier_expect_tx,
+    lower_mbarrier_arrive_on_copies, lower_mbarrier_arrive_and_wait,
+    lower_mbarrier_wait;                      /* lower/mbarrier.c */
 LowerRule lower_assume;                       /* lower/assume.c */
 LowerRule lower_thread_id, lower_local_alloc; /* lower/element.c */
 LowerRule lower_element_load, lower_element_store, lower_element_atomic;
@@ -141,13 +142,14 @@ LowerRule lower_copy_async;                                   /* lower/async.c *
 LowerRule lower_dot;                                          /* dot.c */
 LowerRule lower_dot_fma;                                      /* lower/fma.c */
 LowerRule lower_dot_shared, lower_dot_commit, lower_dot_wait; /* lower/wgmma.c */
-LowerRule lower_slot_init, lower_slot_claim, lower_slot_fill; /* stages.c */
-LowerRule lower_slot_take, lower_slot_give;
-LowerRule lower_tensor_copy, lower_tensor_store, lower_tensor_commit, lower_tensor_wait,
+LowerRule lower_pipeline_init, lower_producer_acquire,
+    lower_producer_commit; /* producer_consumer.c */
+LowerRule lower_consumer_wait, lower_consumer_release;
+LowerRule lower_tma_load, lower_tma_store, lower_tma_store_commit, lower_tma_store_wait,
     lower_barrier; /* lower/tma.c */
-/* The mbarrier of a ring's slot that says that it is filled (stages.c). */
-Value *slot_filled(Lower *lower, const Value *barriers, Value *slot);
-/* A tensor_copy or tensor_store {by_threads}. */
+/* The mbarrier of a multi-buffer's stage that says that it is filled (producer_consumer.c). */
+Value *stage_filled(Lower *lower, const Value *barriers, Value *stage);
+/* A tma_load or tma_store {by_threads}. */
 void copy_by_threads(Lower *lower, Op *op); /* lower/async.c */
 LowerRule lower_reduce, lower_scan;         /* lower/reduce.c */
 

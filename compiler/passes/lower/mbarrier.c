@@ -30,14 +30,14 @@ static Value *barrier_there(Lower *lower, const Op *op)
     return rank ? address_in_cluster(lower, barrier, lower_scalar(lower, rank)) : barrier;
 }
 
-void lower_signal_init(Lower *lower, Op *op)
+void lower_mbarrier_init(Lower *lower, Op *op)
 {
     const Attr *counts = op_attr(op, ATTR_counts);
     Value *once = address_in_group(lower, (ThreadGroup){lower->group.begin, 1});
     for (int i = 0; i < counts->count; i++) {
         Value *number = address_const(lower, DTYPE_i32, i);
         Value *operands[2] = {barrier_at(lower, op, number), once};
-        op_set_int(build_op(&lower->at, OP_mbarrier_init, 2, operands, 0, NULL), ATTR_count,
+        op_set_int(build_op(&lower->at, OP_mbar_init, 2, operands, 0, NULL), ATTR_count,
                    counts->integers[i]);
     }
 }
@@ -54,8 +54,8 @@ static const Op *neighbour(const Op *op, bool next)
  * that, too. */
 static bool is_one(const Op *expect, const Op *arrive, int64_t *bytes)
 {
-    if (!expect || !arrive || expect->code != OP_signal_expect ||
-        arrive->code != OP_signal_arrive || op_int(expect, ATTR_once, 0) ||
+    if (!expect || !arrive || expect->code != OP_mbarrier_expect_tx ||
+        arrive->code != OP_mbarrier_arrive || op_int(expect, ATTR_once, 0) ||
         !value_constant(operand(expect, bytes), bytes))
         return false;
     return operand(expect, barriers) == operand(arrive, barriers) &&
@@ -63,45 +63,45 @@ static bool is_one(const Op *expect, const Op *arrive, int64_t *bytes)
            operand_given(expect, rank) == operand_given(arrive, rank);
 }
 
-void lower_signal_arrive(Lower *lower, Op *op)
+void lower_mbarrier_arrive(Lower *lower, Op *op)
 {
     int64_t bytes;
     Value *operands[2] = {barrier_there(lower, op), address_const(lower, DTYPE_b1, 1)};
-    Op *arrive = build_op(&lower->at, OP_mbarrier_arrive, 2, operands, 0, NULL);
+    Op *arrive = build_op(&lower->at, OP_mbar_arrive, 2, operands, 0, NULL);
     if (is_one(neighbour(op, false), op, &bytes)) op_set_int(arrive, ATTR_bytes, bytes);
 }
 
-void lower_signal_expect(Lower *lower, Op *op)
+void lower_mbarrier_expect_tx(Lower *lower, Op *op)
 {
     int64_t bytes;
     if (is_one(op, neighbour(op, true), &bytes)) return;
     Value *operands[3] = {barrier_there(lower, op), lower_scalar(lower, operand(op, bytes)),
                           op_int(op, ATTR_once, 0) ? address_first_thread(lower)
                                                    : address_const(lower, DTYPE_b1, 1)};
-    build_op(&lower->at, OP_mbarrier_expect, 3, operands, 0, NULL);
+    build_op(&lower->at, OP_mbar_expect, 3, operands, 0, NULL);
 }
 
-void lower_signal_copied(Lower *lower, Op *op)
+void lower_mbarrier_arrive_on_copies(Lower *lower, Op *op)
 {
     Value *barrier = barrier_of(lower, op);
     Op *arrive = build_op(&lower->at, OP_cp_async_arrive, 1, &barrier, 0, NULL);
     if (!op_int(op, ATTR_arrives, 0)) op_set_int(arrive, ATTR_extra, 1);
 }
 
-void lower_signal_meet(Lower *lower, Op *op)
+void lower_mbarrier_arrive_and_wait(Lower *lower, Op *op)
 {
     Value *barrier = barrier_of(lower, op);
     const Type *type = type_scalar(lower->kernel->types, DTYPE_i32);
-    Value *phase = lower_build(lower, OP_mbarrier_phase, 1, &barrier, type);
+    Value *phase = lower_build(lower, OP_mbar_phase, 1, &barrier, type);
     Value *arrive[2] = {barrier, address_const(lower, DTYPE_b1, 1)};
-    build_op(&lower->at, OP_mbarrier_arrive, 2, arrive, 0, NULL);
-    build_op(&lower->at, OP_mbarrier_wait, 2, (Value *[]){barrier, phase}, 0, NULL);
+    build_op(&lower->at, OP_mbar_arrive, 2, arrive, 0, NULL);
+    build_op(&lower->at, OP_mbar_wait, 2, (Value *[]){barrier, phase}, 0, NULL);
 }
 
-void lower_signal_wait(Lower *lower, Op *op)
+void lower_mbarrier_wait(Lower *lower, Op *op)
 {
     Value *operands[2] = {barrier_of(lower, op),
                           address_op(lower, OP_and, lower_scalar(lower, operand(op, parity)),
                                      address_const(lower, DTYPE_i32, 1))};
-    build_op(&lower->at, OP_mbarrier_wait, 2, operands, 0, NULL);
+    build_op(&lower->at, OP_mbar_wait, 2, operands, 0, NULL);
 }

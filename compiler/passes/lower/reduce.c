@@ -117,7 +117,8 @@ static Value *masked_register(Lower *lower, const Coordinates *coordinates, Valu
 
 typedef VEC(Value *) ValueVec;
 
-/* Neighbours first: the chain of dependences is short, and a sum rounds less than one by one. */
+/* Neighbours first: the chain of dependences is short, and a sum ~iterations~ less than one by one.
+ */
 static Value *combine_all(Lower *lower, OpCode code, ValueVec *values, Value *identity)
 {
     if (values->count == 0) return identity;
@@ -279,10 +280,10 @@ static int sort_registers(Lower *lower, const Scan *scan, Position **out)
         int32_t at[LAYOUT_RANK] = {0};
         layout_coordinates(scan->layout, reg, 0, 0, at);
         Position place = {.reg = reg};
-        int slot = 0;
+        int stage = 0;
         for (int d = 0; d < scan->layout->rank; d++)
-            if (d != scan->dim) place.at[slot++] = at[d];
-        place.at[slot] = at[scan->dim];
+            if (d != scan->dim) place.at[stage++] = at[d];
+        place.at[stage] = at[scan->dim];
         places[count++] = place;
     }
     qsort(places, (size_t)count, sizeof *places, compare_positions);

@@ -433,7 +433,7 @@ void lower_shared_store(Lower *lower, Op *op)
     const int replicas = layout_register_replicas(layout);
     Ldmatrix how;
     /* Lanes write for each other: no thread finds what it wrote without waiting for its warp. */
-    if (op_attr(op, ATTR_tensor) && !shared_rank(operand(op, tile)) && !replicas &&
+    if (op_attr(op, ATTR_tma) && !shared_rank(operand(op, tile)) && !replicas &&
         !layout_replica_mask(layout) &&
         find_matrices(lower, HAS_STMATRIX, &access, operand(op, tile), &how)) {
         move_matrices(lower, &access, how, true, registers);

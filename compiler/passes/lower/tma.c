@@ -1,4 +1,4 @@
-/* tma.c: copies by the tensor unit: a tensor map, which becomes a parameter of the kernel
+/* tma.c: copies by TMA: a tensor map, which becomes a parameter of the kernel
  * that the runtime makes as the host region says, and one thread's instructions, a box each. */
 #include "passes/lower/lower.h"
 
@@ -102,9 +102,9 @@ static void move_box(Lower *lower, const Boxes *boxes, const int32_t place[LAYOU
         operands[count++] = at;
     }
     if (boxes->cast) operands[count++] = boxes->cast;
-    Op *op = build_op(&lower->at, boxes->barrier ? OP_cp_tensor : OP_st_tensor, count, operands, 0,
-                      NULL);
-    if (boxes->cast) op_set_int(op, ATTR_cast, 1);
+    Op *op = build_op(&lower->at, boxes->barrier ? OP_cp_bulk_tensor : OP_st_bulk_tensor, count,
+                      operands, 0, NULL);
+    if (boxes->cast) op_set_int(op, ATTR_multicast, 1);
     op_keep_attr(op, access->op, ATTR_evict);
     const int64_t bits = (int64_t)copy->rows * copy->columns * dtype_bits(access->view->dtype);
     if (boxes->barrier) op_set_int(op, ATTR_bytes, bits / 8);
@@ -121,34 +121,34 @@ static void move_along(Lower *lower, const Boxes *boxes, int dim, int32_t place[
     }
     const bool row = dim == tile->rank - 2;
     const int32_t step = dim == tile->rank - 1 ? copy->columns : row ? copy->rows : 1;
-    const int64_t parts = row ? op_int(copy->access.op, ATTR_parts, 1) : 1;
+    const int64_t parts = row ? op_int(copy->access.op, ATTR_slices, 1) : 1;
     for (place[dim] = 0; place[dim] < tile->shape[dim] / parts; place[dim] += step)
         move_along(lower, boxes, dim + 1, place);
 }
 
 static void move_boxes(Lower *lower, Op *op, Value *barrier)
 {
-    const int parts = (int)op_int(op, ATTR_parts, 1);
+    const int parts = (int)op_int(op, ATTR_slices, 1);
     Boxes boxes = {.barrier = barrier, .active = address_first_of_part(lower, parts)};
-    CHECK(tensor_copy_of(op, operand(op, tile)->type->layout, &boxes.copy));
+    CHECK(tma_load_of(op, operand(op, tile)->type->layout, &boxes.copy));
     const Type *tile = boxes.copy.access.tile;
     if (tile->rank > 1)
         boxes.row = address_part(lower, parts, (int32_t)tile->shape[tile->rank - 2] / parts);
-    if (op_attr(op, ATTR_cast))
+    if (op_attr(op, ATTR_multicast))
         boxes.cast = lower_scalar(lower, op->operands[op->operand_count - 1]);
     boxes.map = make_map(lower, &boxes.copy);
     move_along(lower, &boxes, 0, (int32_t[LAYOUT_RANK]){0});
 }
 
-void lower_tensor_copy(Lower *lower, Op *op)
+void lower_tma_load(Lower *lower, Op *op)
 {
     if (op_attr(op, ATTR_by_threads))
         copy_by_threads(lower, op);
     else
-        move_boxes(lower, op, slot_filled(lower, operand(op, barriers), operand(op, slot)));
+        move_boxes(lower, op, stage_filled(lower, operand(op, barriers), operand(op, stage)));
 }
 
-void lower_tensor_store(Lower *lower, Op *op)
+void lower_tma_store(Lower *lower, Op *op)
 {
     if (op_attr(op, ATTR_by_threads))
         copy_by_threads(lower, op);
@@ -156,24 +156,24 @@ void lower_tensor_store(Lower *lower, Op *op)
         move_boxes(lower, op, NULL);
 }
 
-void lower_tensor_commit(Lower *lower, Op *op)
+void lower_tma_store_commit(Lower *lower, Op *op)
 {
     (void)op;
     if (target_has(lower->target, HAS_TMA))
-        build_op(&lower->at, OP_tensor_commit, 0, NULL, 0, NULL);
+        build_op(&lower->at, OP_tma_store_commit, 0, NULL, 0, NULL);
 }
 
-void lower_tensor_wait(Lower *lower, Op *op)
+void lower_tma_store_wait(Lower *lower, Op *op)
 {
     if (!target_has(lower->target, HAS_TMA)) return;
-    Op *wait = build_op(&lower->at, OP_tensor_wait, 0, NULL, 0, NULL);
+    Op *wait = build_op(&lower->at, OP_tma_store_wait, 0, NULL, 0, NULL);
     op_set_int(wait, ATTR_count, op_int(op, ATTR_count, 0));
     if (op_attr(op, ATTR_written)) op_set_int(wait, ATTR_written, 1);
 }
 
 void lower_barrier(Lower *lower, Op *op)
 {
-    Value *part = address_part(lower, (int)op_int(op, ATTR_parts, 1), 1);
+    Value *part = address_part(lower, (int)op_int(op, ATTR_slices, 1), 1);
     Op *barrier = build_op(&lower->at, OP_barrier, part ? 1 : 0, &part, 0, NULL);
     barrier->attrs = op->attrs;
     barrier->attr_count = op->attr_count;

@@ -164,7 +164,7 @@ void lower_dot_shared(Lower *lower, Op *op)
     Op *wgmma = build_op(&lower->at, OP_wgmma, words + 1 + sums, operands, sums, types);
     op_set_text(wgmma, ATTR_instruction, op_attr(op, ATTR_instruction)->text);
     op_set_ints(wgmma, ATTR_dims, 3, (int64_t[]){product.parts, product.pieces, product.steps});
-    if (op_int(op, ATTR_open, 0)) op_set_int(wgmma, ATTR_open, 1);
+    if (op_int(op, ATTR_async, 0)) op_set_int(wgmma, ATTR_async, 1);
     if (op_int(op, ATTR_joined, 0)) op_set_int(wgmma, ATTR_joined, 1);
     if (!from_registers) describe_left(lower, &product, wgmma);
     describe_right(lower, &product, wgmma);

@@ -1,7 +1,7 @@
 /* copies.c: the plain loop of a matrix product, which loads tiles, perhaps stores them to shared
  * memory and synchronises, and multiplies, as a pipelined one: its loads become copies to shared
- * tiles and it gets {stages}, so that ring makes them ahead. Needs SSA and bounds, whose proofs of
- * loads hold of copies; leaves a TYPED kernel.
+ * tiles and it gets {stages}, so that multi-buffer makes them ahead. Needs SSA and bounds, whose
+ * proofs of loads hold of copies; leaves a TYPED kernel.
  *
  * A load is such if where it loads from is known ahead, it moves several bytes at a time, unless
  * warps would else load the same, and its tile goes nowhere but to a shared tile that a dot reads,
@@ -9,8 +9,8 @@
  * then when it loads does not matter but for what came before the loop and comes behind it; the
  * author's syncs in the loop go before it and behind it.
  *
- * Where a loop does nothing but one product of tiles that follow each other along k, a round does
- * several rounds' work: fewer barriers, and rows as long as the tensor core likes them. */
+ * Where a loop does nothing but one product of tiles that follow each other along k, an iteration
+ * does several iterations' work: fewer barriers, and rows as long as the tensor core likes them. */
 #include "passes/analysis/access.h"
 #include "passes/analysis/context.h"
 #include "passes/analysis/loop.h"
@@ -246,9 +246,10 @@ static void move_syncs(const Loop *loop)
     build_op(&after, OP_sync, 0, NULL, 0, NULL);
 }
 
-/* ---- several rounds at a time ---- */
+/* ---- several iterations at a time ---- */
 
-/* The copies' offsets along k grow by the tile's extent each round, and nothing else changes. */
+/* The copies' offsets along k grow by the tile's extent each iteration, and nothing else changes.
+ */
 static bool follows_along_k(const Loop *loop, const Feed *feed)
 {
     const Access access = access_of(feed->copy);
@@ -374,7 +375,7 @@ static int64_t room_of(const Loop *loop)
     return loop->target->shared_bytes - COST_SHARED_MARGIN - loop->held;
 }
 
-static int64_t round_bytes(const Loop *loop)
+static int64_t iteration_bytes(const Loop *loop)
 {
     int64_t bytes = 0;
     for (size_t i = 0; i < loop->feeds.count; i++)
@@ -388,8 +389,8 @@ static int64_t share_of(const Loop *loop)
     return loop->target->shared_bytes / COST_BLOCKS_PER_SM - COST_SHARED_MARGIN;
 }
 
-/* A block of the tensor core's that waits for memory more than that waits for it: what it has under
- * way counts for more than a second block. */
+/* A block of the tensor core's that waits for memory more than that waits for it: what it has in
+ * flight counts for more than a second block. */
 static bool is_deep(const Loop *loop, int64_t bytes)
 {
     const Op *dot = loop->feeds.data[0].dot;
@@ -398,7 +399,7 @@ static bool is_deep(const Loop *loop, int64_t bytes)
            c->shape[0] * c->shape[1] * a->shape[1] < COST_BALANCE * bytes;
 }
 
-static void join_rounds(Loop *loop)
+static void join_iterations(Loop *loop)
 {
     const int64_t trips = loop_trips(loop->op);
     if (trips == 0 || op_attr(loop->op, ATTR_unroll) || !is_one_product(loop) ||
@@ -412,8 +413,8 @@ static void join_rounds(Loop *loop)
         wgmma_fits(loop->kernel, loop->target, a->dot) ? COST_WGMMA_DEPTH : COST_MMA_DEPTH;
     int factor = 1;
     while (depth * factor * 2 <= most && trips % (factor * 2) == 0 &&
-           round_bytes(loop) * factor * 2 * COST_STAGES_ENOUGH <= share_of(loop) &&
-           round_bytes(loop) * factor * 2 * COST_STAGES_ENOUGH <= room_of(loop))
+           iteration_bytes(loop) * factor * 2 * COST_STAGES_ENOUGH <= share_of(loop) &&
+           iteration_bytes(loop) * factor * 2 * COST_STAGES_ENOUGH <= room_of(loop))
         factor *= 2;
     if (factor == 1) return;
     stretch_feed(loop, a, factor);
@@ -473,10 +474,11 @@ static const char *fault_of_loop(Loop *loop)
     find_feeds(loop);
     if (!loop->feeds.count)
         return "no operand of a matrix instruction is loaded, 8 bytes or more at a time, from "
-               "where is known before the round";
+               "where is known before the iteration";
     loop->held = held_bytes(loop);
-    return choose_stages(loop, loaded_bytes(loop)) < 2 ? "shared memory has no room for two rounds"
-                                                       : NULL;
+    return choose_stages(loop, loaded_bytes(loop)) < 2
+               ? "shared memory has no room for two iterations"
+               : NULL;
 }
 
 static void consider(Loop *loop)
@@ -491,8 +493,8 @@ static void consider(Loop *loop)
     }
     move_syncs(loop);
     make_copies(loop);
-    join_rounds(loop);
-    op_set_int(loop->op, ATTR_stages, choose_stages(loop, round_bytes(loop)));
+    join_iterations(loop);
+    op_set_int(loop->op, ATTR_stages, choose_stages(loop, iteration_bytes(loop)));
     analysis_invalidate(loop->context);
 }
 

@@ -4,41 +4,41 @@
 
 enum { TILES = 16 };
 
-/* What a loop does with shared tiles of several slots. */
+/* What a loop does with shared tiles of several stages. */
 typedef struct Loop {
     const Op *op;
-    const Op *rings[TILES]; /* shared_allocs */
+    const Op *buffers[TILES]; /* shared_allocs */
     int count;
-    bool takes, fills; /* slots of another group, for one */
-    bool by_unit;      /* it is the tensor unit that fills them */
+    bool takes, fills; /* stages of another group, for one */
+    bool by_unit;      /* it is TMA that fills them */
     bool copies;
-    int64_t waits; /* until so many groups of copies are under way; -1: it does not */
+    int64_t waits; /* until so many groups of copies are in flight; -1: it does not */
 } Loop;
 
-static void note_ring(Loop *loop, const Value *tile)
+static void note_buffer(Loop *loop, const Value *tile)
 {
     const Op *root = tile->type->kind == TYPE_SHARED ? shared_root(tile) : NULL;
     if (!root || root->results[0].type->rank <= tile->type->rank || loop->count == TILES) return;
     for (int i = 0; i < loop->count; i++)
-        if (loop->rings[i] == root) return;
-    loop->rings[loop->count++] = root;
+        if (loop->buffers[i] == root) return;
+    loop->buffers[loop->count++] = root;
 }
 
 static void look_at(Loop *loop, const Op *op)
 {
     for (int i = 0; i < op->operand_count && op->code != OP_shared_view; i++)
-        note_ring(loop, op->operands[i]);
-    loop->takes |= op->code == OP_slot_take;
-    loop->fills |= op->code == OP_slot_fill || op->code == OP_slot_claim;
-    loop->by_unit |= op->code == OP_slot_take && op_attr(op, ATTR_tensor);
+        note_buffer(loop, op->operands[i]);
+    loop->takes |= op->code == OP_consumer_wait;
+    loop->fills |= op->code == OP_producer_commit || op->code == OP_producer_acquire;
+    loop->by_unit |= op->code == OP_consumer_wait && op_attr(op, ATTR_tma);
     loop->copies |= op->code == OP_copy_async;
     if (op->code == OP_copy_wait) loop->waits = op_int(op, ATTR_count, 0);
 }
 
-/* The threads that fill slots which others take. */
+/* The threads that fill stages which others take. */
 static void find_producers(Op *op, void *context)
 {
-    if (op->code == OP_slot_fill) *(int *)context = op_threads(op).count;
+    if (op->code == OP_producer_commit) *(int *)context = op_threads(op).count;
 }
 
 static const char *who_fills(Kernel *kernel, const Loop *loop, Buf *out)
@@ -54,23 +54,23 @@ static const char *who_fills(Kernel *kernel, const Loop *loop, Buf *out)
     return out->data;
 }
 
-static int64_t slot_bytes(const Loop *loop)
+static int64_t stage_bytes(const Loop *loop)
 {
     int64_t bytes = 0;
     for (int i = 0; i < loop->count; i++) {
-        const Type *type = loop->rings[i]->results[0].type;
+        const Type *type = loop->buffers[i]->results[0].type;
         bytes += type_bytes(type) / type->shape[0];
     }
     return bytes;
 }
 
-static void remark_ring(Kernel *kernel, const Loop *loop)
+static void remark_multi_buffer(Kernel *kernel, const Loop *loop)
 {
-    const long long slots = loop->rings[0]->results[0].type->shape[0];
+    const long long stages = loop->buffers[0]->results[0].type->shape[0];
     Buf text = {0};
     kernel_remark(kernel, loop->op->span,
-                  "a loop multi-buffered over %lld stages of %lld bytes, %s", slots,
-                  (long long)slot_bytes(loop), who_fills(kernel, loop, &text));
+                  "a loop multi-buffered over %lld stages of %lld bytes, %s", stages,
+                  (long long)stage_bytes(loop), who_fills(kernel, loop, &text));
     buf_free(&text);
 }
 
@@ -81,7 +81,7 @@ static void explain_loop(Kernel *kernel, const Op *op)
     for (const Op *inner = body->first; inner; inner = inner->next) look_at(&loop, inner);
     if (loop.fills && !loop.takes) return; /* the other half of one that is told of */
     if (loop.count && (loop.takes || (loop.copies && loop.waits >= 0)))
-        remark_ring(kernel, &loop);
+        remark_multi_buffer(kernel, &loop);
     else if (loop.copies)
         kernel_remark(kernel, op->span,
                       "a loop not multi-buffered: each iteration waits for its own copies");
@@ -91,11 +91,11 @@ static void explain_op(Op *op, void *context)
 {
     Kernel *kernel = context;
     if (op->code == OP_for || op->code == OP_while) explain_loop(kernel, op);
-    if (op->code == OP_tensor_copy) kernel_remark(kernel, op->span, "a copy by TMA load");
-    if (op->code == OP_tensor_store) kernel_remark(kernel, op->span, "a store by TMA store");
+    if (op->code == OP_tma_load) kernel_remark(kernel, op->span, "a copy by TMA load");
+    if (op->code == OP_tma_store) kernel_remark(kernel, op->span, "a store by TMA store");
     if (op->code == OP_launch && op_attr(op, ATTR_persistent))
         kernel_remark(kernel, kernel->span,
-                      "blocks take turns: as many as the device runs at a time are launched");
+                      "persistent blocks: as many as the device runs at a time are launched");
     if (op->code == OP_launch && op_attr(op, ATTR_persistent) && launch_cluster(op) > 1)
         kernel_remark(kernel, kernel->span,
                       "two blocks copy what both need together, as rows are not whole lines of 128 "

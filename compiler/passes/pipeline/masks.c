@@ -1,9 +1,9 @@
 /* masks.c: choices by element that all elements make alike. A comparison of tiles of integers that
  * goes the same way everywhere by the ranges of its operands is a constant. In a loop of products
- * one may do so in the first rounds, or in the last ones, as its operands grow by the same each
- * round: those are a loop of their own, which makes no choice:
+ * one may do so in the first iterations, or in the last ones, as its operands grow by the same each
+ * iteration: those are a loop of their own, which makes no choice:
  *
- *     for rounds below `middle`: the body, where the mask is all true, or all false
+ *     for iterations below `middle`: the body, where the mask is all true, or all false
  *     for the others: the body
  *
  * Needs SSA, and loops as the passes before leave them; leaves a TYPED kernel. */
@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-enum { DEPTH = 2 /* masks of one loop that rounds are told apart by */ };
+enum { DEPTH = 2 /* masks of one loop that iterations are told apart by */ };
 
 typedef struct Masks {
     Kernel *kernel;
@@ -107,7 +107,7 @@ static void fold_mask(const Masks *masks, const Op *compare)
 
 /* ---- the least and the greatest element ---- */
 
-/* Of a tile in the loop's first round, and by how much it grows as the index grows by 1. */
+/* Of a tile in the loop's first iteration, and by how much it grows as the index grows by 1. */
 typedef struct Extreme {
     Value *first;
     int64_t slope;
@@ -117,17 +117,17 @@ typedef struct Finder {
     const Masks *masks;
     Op *loop;
     Builder builder; /* before the loop */
-    Map first;       /* values of the loop -> what they are in its first round */
+    Map first;       /* values of the loop -> what they are in its first iteration */
 } Finder;
 
 /* A scalar that the loop's index is known to lead to, before the loop. */
-static Value *in_first_round(Finder *finder, Value *value)
+static Value *in_first_iteration(Finder *finder, Value *value)
 {
     Value *known = map_get(&finder->first, value);
     if (known || !value->op || value->op->parent != finder->loop->regions[0])
         return known ? known : value;
     for (int i = 0; i < value->op->operand_count; i++)
-        in_first_round(finder, value->op->operands[i]);
+        in_first_iteration(finder, value->op->operands[i]);
     op_clone(&finder->builder, value->op, &finder->first);
     return map_get(&finder->first, value);
 }
@@ -143,7 +143,7 @@ static bool find_scalar(Finder *finder, Value *value, Extreme *out)
 {
     if (!loop_foresees(finder->loop, value) || !loop_slope(finder->loop, value, &out->slope))
         return false;
-    out->first = build_cast(&finder->builder, DTYPE_i64, in_first_round(finder, value));
+    out->first = build_cast(&finder->builder, DTYPE_i64, in_first_iteration(finder, value));
     return true;
 }
 
@@ -179,7 +179,7 @@ static bool find_extreme(Finder *finder, Value *tile, bool greatest, Extreme *ou
     }
 }
 
-/* ---- rounds that are told apart ---- */
+/* ---- iterations that are told apart ---- */
 
 /* Where the mask is all `holds` where first + slope * index, as it grows from its beginning, is not
  * below 0. */
@@ -210,17 +210,17 @@ static bool find_verdict(Finder *finder, const Op *compare, bool holds, Verdict 
     return out->slope != 0;
 }
 
-/* The rounds until the verdict ends to hold, or begins to. */
-static Value *rounds_until(Finder *finder, const Verdict *verdict, int64_t step)
+/* The iterations until the verdict ends to hold, or begins to. */
+static Value *iterations_until(Finder *finder, const Verdict *verdict, int64_t step)
 {
     Builder *builder = &finder->builder;
     const bool ends = verdict->slope < 0;
     Value *first = verdict->first;
     if (!ends) first = build2(builder, OP_sub, wide_constant(finder, -1), first);
     Value *each = wide_constant(finder, (ends ? -verdict->slope : verdict->slope) * step);
-    Value *rounds = build2(builder, OP_floordiv, first, each);
-    rounds = build2(builder, OP_add, rounds, wide_constant(finder, 1));
-    return build2(builder, OP_max, rounds, wide_constant(finder, 0));
+    Value *iterations = build2(builder, OP_floordiv, first, each);
+    iterations = build2(builder, OP_add, iterations, wide_constant(finder, 1));
+    return build2(builder, OP_max, iterations, wide_constant(finder, 0));
 }
 
 /* The index that the second loop begins with: not above the end. */
@@ -228,8 +228,8 @@ static Value *find_middle(Finder *finder, const Verdict *verdict, int64_t step)
 {
     Builder *builder = &finder->builder;
     const Op *loop = finder->loop;
-    Value *way =
-        build2(builder, OP_mul, rounds_until(finder, verdict, step), wide_constant(finder, step));
+    Value *way = build2(builder, OP_mul, iterations_until(finder, verdict, step),
+                        wide_constant(finder, step));
     Value *begin = build_cast(builder, DTYPE_i64, operand(loop, begin));
     Value *middle = build2(builder, OP_min, build2(builder, OP_add, begin, way),
                            build_cast(builder, DTYPE_i64, operand(loop, end)));
@@ -279,7 +279,7 @@ static bool split_by(Masks *masks, Op *loop, Op *compare, int depth)
     map_set(masks->kernel->arena, &masks->done, other->op, compare);
     decide(masks->kernel, verdict.slope > 0 ? other : mask, verdict.holds);
     kernel_remark(masks->kernel, compare->span,
-                  "rounds in which this is the same for all elements are a loop of their own");
+                  "iterations in which this is the same for all elements are a loop of their own");
     if (depth + 1 < DEPTH) {
         split_loop(masks, loop, depth + 1);
         split_loop(masks, second, depth + 1);
@@ -295,7 +295,7 @@ static void split_loop(Masks *masks, Op *loop, int depth)
             return;
 }
 
-/* Copies that a loop has under way are counted by its rounds. */
+/* Copies that a loop has in flight are counted by its iterations. */
 static bool may_split(const Op *loop)
 {
     const Region *body = loop->regions[0];

@@ -1,21 +1,22 @@
 /* multi_buffer.c: copies from global to shared memory: in a loop with {stages} ahead of their use,
- * into a ring of that many tiles; elsewhere at once. Needs SSA and bounds, which are proved of a
- * loop's own variable; leaves no `copy`.
+ * into a multi-buffer of that many tiles; elsewhere at once. Needs SSA and bounds, which are proved
+ * of a loop's own variable; leaves no `copy`.
  *
- * A tile is made a ring where its copy is all that writes it in the loop, comes before what reads
- * it, and goes by the loop's variable and by what is known before the loop. Round k reads the tile
- * in slot k mod n:
+ * A tile is made a multi-buffer where its copy is all that writes it in the loop, comes before what
+ * reads it, and goes by the loop's variable and by what is known before the loop. Iteration k reads
+ * the tile in stage k mod n:
  *
- *     for s below n - 1: copy round s to slot s if there is such a round; commit
- *     for each round k: wait until n - 2 groups are left; copy round k + n - 1 to the slot that
- *         round k - 1 has read, if there is such a round; commit; the rest of the body
+ *     for s below n - 1: copy iteration s to stage s if there is such an iteration; commit
+ *     for each iteration k: wait until n - 2 groups are left; copy iteration k + n - 1 to the stage
+ * that iteration k - 1 has read, if there is such an iteration; commit; the rest of the body
  *
- * A product that the tensor core reads in the slots may be under way while the next round begins:
- * then copies are one round less ahead, and that of round k - 2 is waited for first.
+ * A product that the tensor core reads in the stages may be in flight while the next iteration
+ * begins: then copies are one iteration less ahead, and that of iteration k - 2 is waited for
+ * first.
  *
- * A group is committed whether anything was copied or not, so that the count of those under way
+ * A group is committed whether anything was copied or not, so that the count of those in flight
  * always says the same. The barrier that shows what was copied to the other threads also says that
- * they have done with round k - 1: sync places one. */
+ * they have done with iteration k - 1: sync places one. */
 #include "passes/pipeline/plan.h"
 
 #include "passes/analysis/access.h"
@@ -28,7 +29,7 @@
 
 /* ---- what uses a tile ---- */
 
-bool ring_is_inside(const Op *op, const Region *region)
+bool multi_buffer_is_inside(const Op *op, const Region *region)
 {
     return region_holds(region, op->parent);
 }
@@ -76,7 +77,8 @@ static bool is_copied_first(const Pipeline *pipeline, const Op *alloc, const Op 
     const Op *copy = NULL;
     for (size_t i = 0; i < pipeline->uses.count; i++) {
         const Op *use = pipeline->uses.data[i];
-        if (is_rename(use) || !uses_tile(use, alloc) || !ring_is_inside(use, body)) continue;
+        if (is_rename(use) || !uses_tile(use, alloc) || !multi_buffer_is_inside(use, body))
+            continue;
         if (copy) return true; /* uses come in order */
         if (use->code != OP_copy || use->parent != body || use->operands[1]->op != alloc)
             return false;
@@ -96,14 +98,14 @@ static bool only_reads(const Op *op)
 static const char *fault_of_copy(const Pipeline *pipeline, const Op *copy)
 {
     if (copy->operands[1]->op->code != OP_shared_alloc)
-        return "it goes to a part of a tile, or to a tile that another loop left in a ring";
+        return "it goes to a part of a tile, or to a tile that another loop left in a multi-buffer";
     const Type *tile = copy->operands[1]->type;
     if (tile->rank == TYPE_RANK) return "the tile has as many dimensions as one may have";
     if (type_elements(tile) > TILE_LIMIT / pipeline->stages)
         return "so many of these tiles are more than one tile may hold";
     for (int i = 0; i < copy->operand_count; i++)
         if (i != 1 && !loop_foresees(pipeline->loop, copy->operands[i]))
-            return "where it copies from is not known before the round";
+            return "where it copies from is not known before the iteration";
     return NULL;
 }
 
@@ -115,7 +117,7 @@ static const char *fault_in_loop(const Pipeline *pipeline, const Op *copy)
         const Op *use = pipeline->uses.data[i];
         if (use == copy || !uses_tile(use, alloc)) continue;
         if (use->code == OP_shared_reshape) return "the tile is used in another shape";
-        if (!ring_is_inside(use, body)) continue;
+        if (!multi_buffer_is_inside(use, body)) continue;
         if (!only_reads(use)) return "the loop writes the tile in another place, too";
         if (!is_rename(use) && op_comes_before(ancestor_in(use, body), copy))
             return "the loop reads the tile before it is copied to";
@@ -140,12 +142,12 @@ static const char *fault_outside(const Pipeline *pipeline, const Op *copy, bool 
     for (size_t i = 0; i < pipeline->uses.count; i++) {
         const Op *use = pipeline->uses.data[i];
         if (is_rename(use) || !uses_tile(use, alloc) ||
-            ring_is_inside(use, pipeline->loop->regions[0]))
+            multi_buffer_is_inside(use, pipeline->loop->regions[0]))
             continue;
         const Op *other = pipelined_around(use);
         if (other && is_copied_first(pipeline, alloc, other)) continue;
         *is_shared = true;
-        if (!ring_is_inside(use, pipeline->loop->parent))
+        if (!multi_buffer_is_inside(use, pipeline->loop->parent))
             return "the tile is used outside of the branch or loop that this is in";
     }
     if (*is_shared && is_repeated(pipeline->loop->parent, alloc))
@@ -163,8 +165,9 @@ static void consider_copy(Pipeline *pipeline, Op *copy)
         diag_report(pipeline->pass->kernel->session->diags, DIAG_not_ahead, copy->span, fault);
         return;
     }
-    const Ring ring = {.copy = copy, .alloc = copy->operands[1]->op, .is_shared = is_shared};
-    vec_push(pipeline->pass->arena, &pipeline->rings, ring);
+    const MultiBuffer buffer = {
+        .copy = copy, .alloc = copy->operands[1]->op, .is_shared = is_shared};
+    vec_push(pipeline->pass->arena, &pipeline->buffers, buffer);
 }
 
 static void find_conditional(Op *op, void *context)
@@ -173,7 +176,7 @@ static void find_conditional(Op *op, void *context)
     if (op->code == OP_copy && op->parent != pipeline->loop->regions[0] &&
         pipelined_around(op) == pipeline->loop)
         diag_report(pipeline->pass->kernel->session->diags, DIAG_not_ahead, op->span,
-                    "not every round does it once");
+                    "not every iteration does it once");
 }
 
 static void find_own_groups(Op *op, void *context)
@@ -196,10 +199,11 @@ static void consider_loop(Pipeline *pipeline)
 
 /* ---- the new loop ---- */
 
-Value *ring_slot(const Pipeline *pipeline, Builder *builder, const Ring *ring, Value *slot)
+Value *multi_buffer_stage(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
+                          Value *stage)
 {
-    const Type *tile = ring->alloc->results[0].type;
-    Value *operands[1 + TYPE_RANK] = {ring->slots, slot};
+    const Type *tile = buffer->alloc->results[0].type;
+    Value *operands[1 + TYPE_RANK] = {buffer->stages, stage};
     int64_t dims[TYPE_RANK];
     for (int d = 0; d < tile->rank; d++) {
         operands[2 + d] = build_const(builder, DTYPE_i32, 0);
@@ -212,55 +216,56 @@ Value *ring_slot(const Pipeline *pipeline, Builder *builder, const Ring *ring, V
     return &view->results[0];
 }
 
-Value *ring_number(Builder *builder, int value)
+Value *multi_buffer_number(Builder *builder, int value)
 {
     return build_const(builder, DTYPE_i32, value);
 }
 
-void ring_make_slots(const Pipeline *pipeline, Builder *builder, Ring *ring)
+void multi_buffer_make_stages(const Pipeline *pipeline, Builder *builder, MultiBuffer *buffer)
 {
-    const Type *tile = ring->alloc->results[0].type;
-    builder->span = ring->alloc->span;
+    const Type *tile = buffer->alloc->results[0].type;
+    builder->span = buffer->alloc->span;
     int64_t shape[TYPE_RANK] = {pipeline->stages};
     memcpy(shape + 1, tile->shape, sizeof *shape * (size_t)tile->rank);
     const Type *type =
         type_shared(pipeline->pass->kernel->types, tile->dtype, tile->rank + 1, shape, NULL);
-    ring->slots = &build_op(builder, OP_shared_alloc, 0, NULL, 1, &type)->results[0];
-    ring->slots->name = ring->alloc->results[0].name;
-    if (pipeline->by_tensor) ring_lay_out(pipeline, ring);
+    buffer->stages = &build_op(builder, OP_shared_alloc, 0, NULL, 1, &type)->results[0];
+    buffer->stages->name = buffer->alloc->results[0].name;
+    if (pipeline->by_tensor) multi_buffer_lay_out(pipeline, buffer);
 }
 
-Value *ring_copy_slice(Builder *builder, Value *value, const Region *region, Map *map)
+Value *multi_buffer_copy_slice(Builder *builder, Value *value, const Region *region, Map *map)
 {
     Value *copied = map_get(map, value);
     if (copied) return copied;
-    if (!value->op || !ring_is_inside(value->op, region)) return value;
+    if (!value->op || !multi_buffer_is_inside(value->op, region)) return value;
     for (int i = 0; i < value->op->operand_count; i++)
-        ring_copy_slice(builder, value->op->operands[i], region, map);
+        multi_buffer_copy_slice(builder, value->op->operands[i], region, map);
     op_clone(builder, value->op, map);
     return map_get(map, value);
 }
 
-/* The copies of one round, `index` its loop variable, to their slots; none unless `exists`. */
-static void copy_round(const Pipeline *pipeline, Builder *builder, Value *index, Value *slot,
-                       Value *exists)
+/* The copies of one iteration, `index` its loop variable, to their stages; none unless `exists`. */
+static void copy_iteration(const Pipeline *pipeline, Builder *builder, Value *index, Value *stage,
+                           Value *exists)
 {
     const Region *body = pipeline->loop->regions[0];
     const Span span = builder->span;
     Map map = {0};
     map_set(pipeline->pass->arena, &map, body->arguments[0], index);
-    for (size_t i = 0; i < pipeline->rings.count; i++) {
-        const Ring *ring = &pipeline->rings.data[i];
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        const MultiBuffer *buffer = &pipeline->buffers.data[i];
         Value *operands[3 + TYPE_RANK];
-        int count = ring->copy->operand_count;
-        builder->span = ring->copy->span;
+        int count = buffer->copy->operand_count;
+        builder->span = buffer->copy->span;
         for (int o = 0; o < count; o++)
-            operands[o] = o == 1 ? ring_slot(pipeline, builder, ring, slot)
-                                 : ring_copy_slice(builder, ring->copy->operands[o], body, &map);
+            operands[o] =
+                o == 1 ? multi_buffer_stage(pipeline, builder, buffer, stage)
+                       : multi_buffer_copy_slice(builder, buffer->copy->operands[o], body, &map);
         operands[count++] = exists;
         Op *copy = build_op(builder, OP_copy_async, count, operands, 0, NULL);
-        copy->attrs = ring->copy->attrs;
-        copy->attr_count = ring->copy->attr_count;
+        copy->attrs = buffer->copy->attrs;
+        copy->attr_count = buffer->copy->attr_count;
         op_set_int(copy, ATTR_masked, 1);
         op_set_int(copy, ATTR_stages, pipeline->stages);
     }
@@ -268,62 +273,65 @@ static void copy_round(const Pipeline *pipeline, Builder *builder, Value *index,
     build_op(builder, OP_copy_commit, 0, NULL, 0, NULL);
 }
 
-/* In the loop: whether there is the round that copies are ahead for. */
+/* In the loop: whether there is the iteration that copies are ahead for. */
 static Value *goes_on(const Pipeline *pipeline, Builder *builder)
 {
     const Op *loop = pipeline->loop;
     Value *index = loop->regions[0]->arguments[0], *step = loop->operands[2];
     /* in a loop that runs the end is behind the beginning */
     if (!loop_counts_to(loop, loop->operands[0], -pipeline->ahead))
-        return loop_has_round(loop, builder, index, pipeline->ahead,
-                              loop_ahead(builder, index, step, pipeline->ahead));
+        return loop_has_iteration(loop, builder, index, pipeline->ahead,
+                                  loop_ahead(builder, index, step, pipeline->ahead));
     Builder outside = builder_before(pipeline->loop);
     Value *limit = loop_ahead(&outside, loop->operands[1], step, -pipeline->ahead);
     return build_cmp(builder, "lt", index, limit);
 }
 
-static void copy_first_rounds(const Pipeline *pipeline)
+static void copy_first_iterations(const Pipeline *pipeline)
 {
     Builder builder = builder_before(pipeline->loop);
     Value *const *bounds = pipeline->loop->operands;
-    for (int round = 0; round < pipeline->ahead; round++) {
-        Value *index = round ? loop_ahead(&builder, bounds[0], bounds[2], round) : bounds[0];
-        Value *exists = loop_has_round(pipeline->loop, &builder, bounds[0], round, index);
-        copy_round(pipeline, &builder, index, build_const(&builder, DTYPE_i32, round), exists);
+    for (int iteration = 0; iteration < pipeline->ahead; iteration++) {
+        Value *index =
+            iteration ? loop_ahead(&builder, bounds[0], bounds[2], iteration) : bounds[0];
+        Value *exists = loop_has_iteration(pipeline->loop, &builder, bounds[0], iteration, index);
+        copy_iteration(pipeline, &builder, index, build_const(&builder, DTYPE_i32, iteration),
+                       exists);
     }
 }
 
-void ring_carry(Pipeline *pipeline, Value *const first[SLOTS], Value *arguments[SLOTS])
+void multi_buffer_carry(Pipeline *pipeline, Value *const first[STAGE_VALUES],
+                        Value *arguments[STAGE_VALUES])
 {
-    pipeline->loop = loop_carry(pipeline->loop, SLOTS, first);
-    for (int i = 0; i < SLOTS; i++)
+    pipeline->loop = loop_carry(pipeline->loop, STAGE_VALUES, first);
+    for (int i = 0; i < STAGE_VALUES; i++)
         arguments[i] = region_add_argument(pipeline->loop->regions[0], first[i]->type, NULL);
 }
 
-void ring_yield(const Pipeline *pipeline, Value *const carried[SLOTS])
+void multi_buffer_yield(const Pipeline *pipeline, Value *const carried[STAGE_VALUES])
 {
-    op_add_operands(region_terminator(pipeline->loop->regions[0]), SLOTS, carried);
+    op_add_operands(region_terminator(pipeline->loop->regions[0]), STAGE_VALUES, carried);
 }
 
-Value *ring_next(const Pipeline *pipeline, Builder *builder, Value *slot, Value **is_last)
+Value *multi_buffer_next(const Pipeline *pipeline, Builder *builder, Value *stage, Value **is_last)
 {
     Value *last = build_const(builder, DTYPE_i32, pipeline->stages - 1);
     Value *one = build_const(builder, DTYPE_i32, 1), *zero = build_const(builder, DTYPE_i32, 0);
-    *is_last = build_cmp(builder, "eq", slot, last);
-    return build3(builder, OP_select, *is_last, zero, build2(builder, OP_add, slot, one));
+    *is_last = build_cmp(builder, "eq", stage, last);
+    return build3(builder, OP_select, *is_last, zero, build2(builder, OP_add, stage, one));
 }
 
-static void yield_slots(const Pipeline *pipeline, Value *const arguments[SLOTS])
+static void yield_stages(const Pipeline *pipeline, Value *const arguments[STAGE_VALUES])
 {
     Builder builder = builder_before(region_terminator(pipeline->loop->regions[0]));
-    Value *read = arguments[SLOT_READ], *is_last;
-    Value *next = ring_next(pipeline, &builder, read, &is_last);
-    Value *free = pipeline->open ? arguments[SLOT_BEFORE] : read;
-    ring_yield(pipeline, (Value *const[SLOTS]){next, read, free, read});
+    Value *read = arguments[STAGE_READ], *is_last;
+    Value *next = multi_buffer_next(pipeline, &builder, read, &is_last);
+    Value *free = pipeline->open ? arguments[STAGE_BEFORE] : read;
+    multi_buffer_yield(pipeline, (Value *const[STAGE_VALUES]){next, read, free, read});
 }
 
-/* Waits for this round's copies and begins those of the round n - 1 later. */
-static void advance(const Pipeline *pipeline, Op *before, Value *const arguments[SLOTS])
+/* Waits for this iteration's copies and begins those of the iteration n - 1 later. */
+static void advance(const Pipeline *pipeline, Op *before, Value *const arguments[STAGE_VALUES])
 {
     const Op *loop = pipeline->loop;
     const int ahead = pipeline->ahead;
@@ -332,65 +340,68 @@ static void advance(const Pipeline *pipeline, Op *before, Value *const arguments
     Op *wait = build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL);
     op_set_int(wait, ATTR_count, ahead - 1);
     Value *exists = goes_on(pipeline, &builder);
-    copy_round(pipeline, &builder, loop_ahead(&builder, index, step, ahead), arguments[SLOT_FREE],
-               exists);
+    copy_iteration(pipeline, &builder, loop_ahead(&builder, index, step, ahead),
+                   arguments[STAGE_FREE], exists);
 }
 
 /* ---- the tile's uses ---- */
 
-/* What `value`, the tile or a part of it, is in the slot. */
-static Value *in_slot(const Pipeline *pipeline, Builder *builder, const Ring *ring, Value *value,
-                      Value *slot)
+/* What `value`, the tile or a part of it, is in the stage. */
+static Value *in_stage(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
+                       Value *value, Value *stage)
 {
-    if (value == &ring->alloc->results[0]) return ring_slot(pipeline, builder, ring, slot);
+    if (value == &buffer->alloc->results[0])
+        return multi_buffer_stage(pipeline, builder, buffer, stage);
     Map map = {0};
     map_set(pipeline->pass->arena, &map, value->op->operands[0],
-            in_slot(pipeline, builder, ring, value->op->operands[0], slot));
+            in_stage(pipeline, builder, buffer, value->op->operands[0], stage));
     return &op_clone(builder, value->op, &map)->results[0];
 }
 
-static void move_ring(const Pipeline *pipeline, const Ring *ring, Value *const arguments[SLOTS])
+static void move_buffer(const Pipeline *pipeline, const MultiBuffer *buffer,
+                        Value *const arguments[STAGE_VALUES])
 {
     Op *loop = pipeline->loop;
     for (size_t i = 0; i < pipeline->uses.count; i++) {
         Op *use = pipeline->uses.data[i];
-        if (use == ring->copy || is_rename(use) || !uses_tile(use, ring->alloc)) continue;
-        const bool inside = ring_is_inside(use, loop->regions[0]);
-        if (!inside && !ring->is_shared) continue;
+        if (use == buffer->copy || is_rename(use) || !uses_tile(use, buffer->alloc)) continue;
+        const bool inside = multi_buffer_is_inside(use, loop->regions[0]);
+        if (!inside && !buffer->is_shared) continue;
         Builder builder = builder_before(use);
-        Value *slot = arguments[SLOT_READ];
+        Value *stage = arguments[STAGE_READ];
         if (!inside)
-            slot = op_comes_before(ancestor_in(use, loop->parent), loop)
-                       ? build_const(&builder, DTYPE_i32, 0)
-                       : &loop->results[loop->result_count - SLOTS + SLOT_LAST];
+            stage = op_comes_before(ancestor_in(use, loop->parent), loop)
+                        ? build_const(&builder, DTYPE_i32, 0)
+                        : &loop->results[loop->result_count - STAGE_VALUES + STAGE_LAST];
         for (int o = 0; o < use->operand_count; o++)
             if (use->operands[o]->type->kind == TYPE_SHARED &&
-                shared_root(use->operands[o]) == ring->alloc)
-                op_set_operand(use, o, in_slot(pipeline, &builder, ring, use->operands[o], slot));
+                shared_root(use->operands[o]) == buffer->alloc)
+                op_set_operand(use, o,
+                               in_stage(pipeline, &builder, buffer, use->operands[o], stage));
     }
 }
 
-/* The tile, if the slots stand for it everywhere, and names of its parts. */
-static void drop_tile(const Pipeline *pipeline, const Ring *ring)
+/* The tile, if the stages stand for it everywhere, and names of its parts. */
+static void drop_tile(const Pipeline *pipeline, const MultiBuffer *buffer)
 {
     for (size_t i = pipeline->uses.count; i-- > 0;) {
         Op *use = pipeline->uses.data[i];
-        if (is_rename(use) && uses_tile(use, ring->alloc) && use->results[0].use_count == 0)
+        if (is_rename(use) && uses_tile(use, buffer->alloc) && use->results[0].use_count == 0)
             op_erase(use);
     }
-    if (ring->alloc->results[0].use_count == 0) op_erase(ring->alloc);
+    if (buffer->alloc->results[0].use_count == 0) op_erase(buffer->alloc);
 }
 
-void ring_move_uses(const Pipeline *pipeline, Value *const arguments[SLOTS])
+void multi_buffer_move_uses(const Pipeline *pipeline, Value *const arguments[STAGE_VALUES])
 {
-    for (size_t i = 0; i < pipeline->rings.count; i++)
-        move_ring(pipeline, &pipeline->rings.data[i], arguments);
-    for (size_t i = 0; i < pipeline->rings.count; i++) op_erase(pipeline->rings.data[i].copy);
-    for (size_t i = 0; i < pipeline->rings.count; i++)
-        drop_tile(pipeline, &pipeline->rings.data[i]);
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        move_buffer(pipeline, &pipeline->buffers.data[i], arguments);
+    for (size_t i = 0; i < pipeline->buffers.count; i++) op_erase(pipeline->buffers.data[i].copy);
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        drop_tile(pipeline, &pipeline->buffers.data[i]);
 }
 
-/* ---- a dot under way ---- */
+/* ---- a dot in flight ---- */
 
 /* The index of what the loop carries for the dot's sum alone; -1: there is none. */
 static int sum_of(const Pipeline *pipeline, const Op *dot)
@@ -406,8 +417,8 @@ static int sum_of(const Pipeline *pipeline, const Op *dot)
 
 static bool is_copied_ahead(const Pipeline *pipeline, const Op *copy)
 {
-    for (size_t i = 0; i < pipeline->rings.count; i++)
-        if (pipeline->rings.data[i].copy == copy) return true;
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        if (pipeline->buffers.data[i].copy == copy) return true;
     return false;
 }
 
@@ -417,7 +428,7 @@ static bool prepares(const Op *op)
 }
 
 /* The only dot of a body that does nothing else with tiles but to prepare operands, element by
- * element. While it is under way its sums must stay in their registers, which more work, or copies
+ * element. While it is in flight its sums must stay in their registers, which more work, or copies
  * by the element, would need. */
 static Op *only_dot(const Pipeline *pipeline, FactTable *facts)
 {
@@ -439,32 +450,32 @@ static Op *only_dot(const Pipeline *pipeline, FactTable *facts)
     return dot;
 }
 
-static ValueAnswer is_of_no_ring(const Value *value, void *context)
+static ValueAnswer is_of_no_buffer(const Value *value, void *context)
 {
     const Pipeline *pipeline = context;
     const Op *op = value->op;
     if (!op) return VALUE_FOUND;
     if (op->code == OP_splat) return VALUE_ENOUGH;
-    for (size_t i = 0; op->code == OP_shared_load && i < pipeline->rings.count; i++)
-        if (pipeline->rings.data[i].alloc == shared_root(op->operands[0])) return VALUE_ENOUGH;
+    for (size_t i = 0; op->code == OP_shared_load && i < pipeline->buffers.count; i++)
+        if (pipeline->buffers.data[i].alloc == shared_root(op->operands[0])) return VALUE_ENOUGH;
     return op->code == OP_transpose || prepares(op) ? VALUE_OPERANDS : VALUE_FOUND;
 }
 
 /* The value is a tile that the loop copies ahead, or made of such, element by element: of others
  * nothing is known when the loop ends. */
-static bool reads_rings(const Pipeline *pipeline, const Value *value)
+static bool reads_buffers(const Pipeline *pipeline, const Value *value)
 {
-    return !value_finds(value, is_of_no_ring, (Pipeline *)(uintptr_t)pipeline);
+    return !value_finds(value, is_of_no_buffer, (Pipeline *)(uintptr_t)pipeline);
 }
 
-/* The only work of the loop, if that is a product of what is in the slots, its left operand perhaps
- * from registers, and whose sums nothing else touches. */
-static Op *slots_dot(const Pipeline *pipeline)
+/* The only work of the loop, if that is a product of what is in the stages, its left operand
+ * perhaps from registers, and whose sums nothing else touches. */
+static Op *stages_dot(const Pipeline *pipeline)
 {
     FactTable *facts = analysis_ranges(pipeline->pass->context);
-    Op *dot = pipeline->rings.count ? only_dot(pipeline, facts) : NULL;
-    return dot && sum_of(pipeline, dot) >= 0 && reads_rings(pipeline, dot->operands[0]) &&
-                   reads_rings(pipeline, dot->operands[1])
+    Op *dot = pipeline->buffers.count ? only_dot(pipeline, facts) : NULL;
+    return dot && sum_of(pipeline, dot) >= 0 && reads_buffers(pipeline, dot->operands[0]) &&
+                   reads_buffers(pipeline, dot->operands[1])
                ? dot
                : NULL;
 }
@@ -476,20 +487,21 @@ static bool is_for_wgmma(const Pipeline *pipeline, const Op *dot)
 }
 
 /* Whether k goes along the tile's rows. */
-static bool has_k_in_rows(const Op *dot, const Ring *ring)
+static bool has_k_in_rows(const Op *dot, const MultiBuffer *buffer)
 {
     for (int o = 0; o < 2; o++) {
-        bool turned = o == 1;
+        bool swapped = o == 1;
         const Op *op = dot->operands[o]->op;
         for (; op && op->operand_count && op->code != OP_shared_load; op = op->operands[0]->op)
-            turned ^= op->code == OP_transpose;
-        if (op && op->operand_count && shared_root(op->operands[0]) == ring->alloc) return !turned;
+            swapped ^= op->code == OP_transpose;
+        if (op && op->operand_count && shared_root(op->operands[0]) == buffer->alloc)
+            return !swapped;
     }
     return true;
 }
 
 /* By its registers a block has a multiprocessor to itself: nobody else multiplies while one of its
- * threads tells the tensor unit, and the others wait for that at the next barrier. */
+ * threads tells TMA, and the others wait for that at the next barrier. */
 static bool has_no_company(const Pipeline *pipeline, const Op *dot)
 {
     const int64_t threads = op_threads(dot).count;
@@ -505,7 +517,7 @@ static Value *build_dot_wait(Builder *builder, Value *tile)
 }
 
 /* What goes into the loop must not be a constant, as the tensor core writes it all the time. */
-Op *ring_leave_open(const Pipeline *pipeline)
+Op *multi_buffer_leave_in_flight(const Pipeline *pipeline)
 {
     Op *loop = pipeline->loop;
     const int index = sum_of(pipeline, pipeline->open);
@@ -517,28 +529,28 @@ Op *ring_leave_open(const Pipeline *pipeline)
     Value *whole = build_dot_wait(&after, sum);
     value_replace(sum, whole);
     op_set_operand(whole->op, 0, sum);
-    op_set_int(pipeline->open, ATTR_open, 1);
+    op_set_int(pipeline->open, ATTR_async, 1);
     return whole->op;
 }
 
 static void build_pipeline(Pipeline *pipeline)
 {
-    Value *arguments[SLOTS], *first[SLOTS];
-    for (size_t i = 0; i < pipeline->rings.count; i++) {
-        Ring *ring = &pipeline->rings.data[i];
+    Value *arguments[STAGE_VALUES], *first[STAGE_VALUES];
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        MultiBuffer *buffer = &pipeline->buffers.data[i];
         Builder builder =
-            ring->is_shared ? builder_after(ring->alloc) : builder_before(pipeline->loop);
-        ring_make_slots(pipeline, &builder, ring);
+            buffer->is_shared ? builder_after(buffer->alloc) : builder_before(pipeline->loop);
+        multi_buffer_make_stages(pipeline, &builder, buffer);
     }
-    copy_first_rounds(pipeline);
-    const int slots[SLOTS] = {0, pipeline->stages - 1, pipeline->ahead, 0};
+    copy_first_iterations(pipeline);
+    const int stages[STAGE_VALUES] = {0, pipeline->stages - 1, pipeline->ahead, 0};
     Builder before = builder_before(pipeline->loop);
-    for (int i = 0; i < SLOTS; i++) first[i] = build_const(&before, DTYPE_i32, slots[i]);
-    ring_carry(pipeline, first, arguments);
-    advance(pipeline, pipeline->rings.data[0].copy, arguments);
-    yield_slots(pipeline, arguments);
-    ring_move_uses(pipeline, arguments);
-    if (pipeline->open) ring_leave_open(pipeline);
+    for (int i = 0; i < STAGE_VALUES; i++) first[i] = build_const(&before, DTYPE_i32, stages[i]);
+    multi_buffer_carry(pipeline, first, arguments);
+    advance(pipeline, pipeline->buffers.data[0].copy, arguments);
+    yield_stages(pipeline, arguments);
+    multi_buffer_move_uses(pipeline, arguments);
+    if (pipeline->open) multi_buffer_leave_in_flight(pipeline);
 }
 
 static int count_products(const Region *body)
@@ -575,7 +587,7 @@ static bool build_by_plan(Pipeline *pipeline)
                                .loop = pipeline->loop,
                                .stages = pipeline->stages,
                                .ahead = pipeline->ahead,
-                               .rings = pipeline->rings,
+                               .buffers = pipeline->buffers,
                                .uses = pipeline->uses};
         return false;
     }
@@ -592,16 +604,17 @@ static const char *fault_of_threads(Pipeline *pipeline, const Op *dot)
     if (dot_has_instruction(dot, pipeline->pass->target)) return "the product is not by wgmma";
     if (has_no_company(pipeline, dot))
         return "no other block multiplies while a thread begins the loads";
-    for (size_t i = 0; i < pipeline->rings.count; i++)
-        pipeline->rings.data[i].is_plain = !has_k_in_rows(dot, &pipeline->rings.data[i]);
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        pipeline->buffers.data[i].is_plain = !has_k_in_rows(dot, &pipeline->buffers.data[i]);
     pipeline->by_tensor = are_by_tensor(pipeline);
     const char *fault = fault_of_fill(pipeline);
     if (fault) pipeline->by_tensor = false;
     return fault;
 }
 
-/* With slots enough, the tensor core need not be waited for in the round that it starts in: the
- * slot that it reads is filled again a round later. Registers that it reads could not be. */
+/* With stages enough, the tensor core need not be waited for in the iteration that it starts in:
+ * the stage that it reads is filled again an iteration later. Registers that it reads could not be.
+ */
 static const char *fault_of_open(const Pipeline *pipeline, const Op *dot, bool splits)
 {
     if (!wgmma_fits(pipeline->pass->kernel, pipeline->pass->target, dot))
@@ -628,14 +641,14 @@ static bool plan_wgmma(Pipeline *pipeline, Op *dot)
 
 static void build_loop(Pipeline *pipeline)
 {
-    Op *any = slots_dot(pipeline), *dot = is_for_wgmma(pipeline, any) ? any : NULL;
+    Op *any = stages_dot(pipeline), *dot = is_for_wgmma(pipeline, any) ? any : NULL;
     const bool splits = dot && plan_wgmma(pipeline, dot);
     pipeline->ahead = pipeline->stages - (pipeline->open ? 2 : 1);
     if (!any && build_by_plan(pipeline)) return;
     const char *fault = splits ? NULL
                         : dot  ? fault_of_fill(pipeline)
                                : fault_of_threads(pipeline, any);
-    if (fault) ring_remark_copies(pipeline, fault);
+    if (fault) multi_buffer_remark_copies(pipeline, fault);
     if (splits)
         split(pipeline);
     else if (!fault)
@@ -654,7 +667,7 @@ static void pipeline_region(const Pass *pass, Region *region)
         Pipeline pipeline = {
             .pass = pass, .loop = op, .stages = (int)stages, .ahead = (int)stages - 1};
         consider_loop(&pipeline);
-        if (!pipeline.rings.count) continue;
+        if (!pipeline.buffers.count) continue;
         analysis_invalidate(pass->context);
         build_loop(&pipeline);
     }
@@ -693,21 +706,22 @@ static void copy_through_registers(const Pass *pass, Op *copy)
     op_erase(copy);
 }
 
-/* Copies that are under way, to be waited for together. */
+/* Copies that are in flight, to be waited for together. */
 typedef struct Copies {
     const Pass *pass;
     Agreement *agreement; /* NULL: not asked for yet */
     VEC(const Value *) begun;
 } Copies;
 
-/* It writes where one that is under way does. */
+/* It writes where one that is in flight does. */
 static bool meets(Copies *copies, const Op *next)
 {
     for (size_t i = 0; i < copies->begun.count; i++) {
         const Value *earlier = copies->begun.data[i], *later = next->operands[1];
         if (shared_root(earlier) != shared_root(later)) continue;
         if (!copies->agreement) copies->agreement = analysis_uniformity(copies->pass->context);
-        if (!shared_parts_apart(copies->agreement, earlier, (Round){ROUND_SAME, NULL}, later))
+        if (!shared_parts_apart(copies->agreement, earlier, (Iteration){ITERATION_SAME, NULL},
+                                later))
             return true;
     }
     return false;
@@ -743,7 +757,7 @@ static void lower_copy(Op *op, void *context)
         copy_at_once(copies, op);
 }
 
-bool pass_ring(Kernel *kernel, PassContext *context)
+bool pass_multi_buffer(Kernel *kernel, PassContext *context)
 {
     Pass pass = {
         .kernel = kernel, .context = context, .target = context->target, .arena = arena_new()};

@@ -3,11 +3,11 @@
  *
  * That is no gain where rows begin at lines of the cache, as blocks that run at a time find there
  * what others read; where they don't, each row of a box is two requests. Nor with small tiles,
- * which are for products that are over before it has paid for the two's meeting,
+ * which are for products that are over before it has paid for the barrier of the two,
  * unless it is nearly a third of all that they copy.
  *
  * Only where the grid is even along x do both need the same: elsewhere each copies all of it for
- * itself, and gives its own slots back twice, so that the barriers' counts are always the same. */
+ * itself, and gives its own stages back twice, so that the barriers' counts are always the same. */
 #include "passes/analysis/context.h"
 #include "passes/pipeline/multi_buffer.h"
 
@@ -37,7 +37,7 @@ static bool begins_within_lines(FactTable *facts, const Access *access)
     return false;
 }
 
-/* A half is one piece of the slot: half of the panels, or half of the rows of one. */
+/* A half is one piece of the stage: half of the panels, or half of the rows of one. */
 static int find_half(const Type *tile)
 {
     const int64_t panel = SWIZZLE_ROW_BYTES * 8 / dtype_bits(tile->dtype);
@@ -57,27 +57,27 @@ static int half_of(FactTable *facts, Op *copy)
     return find_half(access.tile);
 }
 
-/* Both copy the same rounds: what one begins the other waits for. */
-static bool has_same_rounds(const Op *loop)
+/* Both copy the same iterations: what one begins the other waits for. */
+static bool has_same_iterations(const Op *loop)
 {
     for (int i = 0; i < 3; i++)
         if (differs_along_x(loop->operands[i])) return false;
     return true;
 }
 
-static int64_t bytes_of(const Ring *ring)
+static int64_t bytes_of(const MultiBuffer *buffer)
 {
-    return type_bytes(ring->alloc->results[0].type);
+    return type_bytes(buffer->alloc->results[0].type);
 }
 
 /* What a block need not copy of all that it reads. */
 static bool is_much(const Pipeline *pipeline)
 {
     int64_t all = 0, saved = 0;
-    for (size_t i = 0; i < pipeline->rings.count; i++) {
-        const Ring *ring = &pipeline->rings.data[i];
-        all += bytes_of(ring);
-        if (ring->half >= 0) saved += bytes_of(ring) / COST_CLUSTER_BLOCKS;
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        const MultiBuffer *buffer = &pipeline->buffers.data[i];
+        all += bytes_of(buffer);
+        if (buffer->half >= 0) saved += bytes_of(buffer) / COST_CLUSTER_BLOCKS;
     }
     return saved * 100 >= all * COST_CLUSTER_PERCENT;
 }
@@ -87,11 +87,11 @@ void pairs_find(Pipeline *pipeline, const Op *dot)
     bool any = false;
     FactTable *facts = analysis_ranges(pipeline->pass->context);
     const bool may = pipeline->persistent && target_has(pipeline->pass->target, HAS_MULTICAST) &&
-                     has_same_rounds(pipeline->loop);
-    for (size_t i = 0; i < pipeline->rings.count; i++) {
-        Ring *ring = &pipeline->rings.data[i];
-        ring->half = may ? half_of(facts, ring->copy) : -1;
-        any |= ring->half >= 0;
+                     has_same_iterations(pipeline->loop);
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        MultiBuffer *buffer = &pipeline->buffers.data[i];
+        buffer->half = may ? half_of(facts, buffer->copy) : -1;
+        any |= buffer->half >= 0;
     }
     pipeline->pairs =
         any && (type_elements(dot->results[0].type) >= COST_CLUSTER_SUMS || is_much(pipeline));
@@ -105,16 +105,16 @@ void pairs_begin(Pipeline *pipeline, Builder *builder)
     Kernel *kernel = pipeline->pass->kernel;
     const Type *i32 = type_scalar(kernel->types, DTYPE_i32);
     Map map = {0};
-    Value *along = ring_copy_slice(builder, launch->operands[0], kernel->host, &map);
+    Value *along = multi_buffer_copy_slice(builder, launch->operands[0], kernel->host, &map);
     along = build_cast(builder, DTYPE_i32, along);
-    Value *odd = build2(builder, OP_rem, along, ring_number(builder, COST_CLUSTER_BLOCKS));
-    pipeline->paired = build_cmp(builder, "eq", odd, ring_number(builder, 0));
+    Value *odd = build2(builder, OP_rem, along, multi_buffer_number(builder, COST_CLUSTER_BLOCKS));
+    pipeline->paired = build_cmp(builder, "eq", odd, multi_buffer_number(builder, 0));
     pipeline->rank = &build_op(builder, OP_cluster_rank, 0, NULL, 1, &i32)->results[0];
 }
 
 Value *pairs_other(const Pipeline *pipeline, Builder *builder)
 {
-    Value *other = build2(builder, OP_sub, ring_number(builder, 1), pipeline->rank);
+    Value *other = build2(builder, OP_sub, multi_buffer_number(builder, 1), pipeline->rank);
     return build3(builder, OP_select, pipeline->paired, other, pipeline->rank);
 }
 
@@ -124,15 +124,16 @@ void pairs_meet(Builder *builder)
     build_op(builder, OP_cluster_wait, 0, NULL, 0, NULL);
 }
 
-/* A half of the slot. */
-static Value *half_slot(const Pipeline *pipeline, Builder *builder, const Ring *ring, Value *slot,
-                        Value *begin)
+/* A half of the stage. */
+static Value *half_stage(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
+                         Value *stage, Value *begin)
 {
-    const Type *tile = ring->alloc->results[0].type;
+    const Type *tile = buffer->alloc->results[0].type;
     int64_t shape[2] = {tile->shape[0], tile->shape[1]};
-    shape[ring->half] /= COST_CLUSTER_BLOCKS;
-    Value *operands[4] = {ring->slots, slot, ring_number(builder, 0), ring_number(builder, 0)};
-    operands[2 + ring->half] = begin;
+    shape[buffer->half] /= COST_CLUSTER_BLOCKS;
+    Value *operands[4] = {buffer->stages, stage, multi_buffer_number(builder, 0),
+                          multi_buffer_number(builder, 0)};
+    operands[2 + buffer->half] = begin;
     const Type *type = type_shared(pipeline->pass->kernel->types, tile->dtype, 2, shape, NULL);
     Op *view = build_op(builder, OP_shared_view, 4, operands, 1, &type);
     op_set_ints(view, ATTR_dims, 2, (int64_t[]){1, 2});
@@ -140,50 +141,51 @@ static Value *half_slot(const Pipeline *pipeline, Builder *builder, const Ring *
 }
 
 /* `blocks`: to which, a bit each. */
-static void copy_half(const Pipeline *pipeline, Builder *builder, const Ring *ring, Value *which,
-                      Value *blocks, Value *const filled[2], Value *const *offsets)
+static void copy_half(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
+                      Value *which, Value *blocks, Value *const filled[2], Value *const *offsets)
 {
-    const Op *copy = ring->copy;
-    const Access access = access_of(ring->copy);
-    const int64_t extent = ring->alloc->results[0].type->shape[ring->half] / COST_CLUSTER_BLOCKS;
+    const Op *copy = buffer->copy;
+    const Access access = access_of(buffer->copy);
+    const int64_t extent =
+        buffer->alloc->results[0].type->shape[buffer->half] / COST_CLUSTER_BLOCKS;
     Value *operands[5 + TYPE_RANK];
-    Value *begin = build2(builder, OP_mul, which, ring_number(builder, (int)extent));
+    Value *begin = build2(builder, OP_mul, which, multi_buffer_number(builder, (int)extent));
     int count = 0;
     operands[count++] = offsets[0];
-    operands[count++] = half_slot(pipeline, builder, ring, filled[1], begin);
+    operands[count++] = half_stage(pipeline, builder, buffer, filled[1], begin);
     operands[count++] = filled[0];
     operands[count++] = filled[1];
     for (int d = 0; d < access.rank; d++) {
         Value *offset = offsets[2 + d];
-        if (access.tile_dim[d] == ring->half)
+        if (access.tile_dim[d] == buffer->half)
             offset =
                 build2(builder, OP_add, offset, build_cast(builder, offset->type->dtype, begin));
         operands[count++] = offset;
     }
     operands[count++] = blocks;
-    Op *begun = build_op(builder, OP_tensor_copy, count, operands, 0, NULL);
+    Op *begun = build_op(builder, OP_tma_load, count, operands, 0, NULL);
     begun->attrs = copy->attrs;
     begun->attr_count = copy->attr_count;
     op_set_int(begun, ATTR_stages, pipeline->stages);
-    op_set_int(begun, ATTR_ring, 1);
-    op_set_int(begun, ATTR_cast, 1);
+    op_set_int(begun, ATTR_multi_buffer, 1);
+    op_set_int(begun, ATTR_multicast, 1);
 }
 
-void pairs_copy(const Pipeline *pipeline, Builder *builder, const Ring *ring,
+void pairs_copy(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
                 Value *const filled[2], const Region *region, Map *map)
 {
-    const Op *copy = ring->copy;
+    const Op *copy = buffer->copy;
     Value *offsets[2 + TYPE_RANK] = {NULL};
     builder->span = copy->span;
     for (int i = 0; i < copy->operand_count; i++)
-        if (i != 1) offsets[i] = ring_copy_slice(builder, copy->operands[i], region, map);
-    Value *own = build2(builder, OP_shl, ring_number(builder, 1), pipeline->rank);
-    Value *both = ring_number(builder, (1 << COST_CLUSTER_BLOCKS) - 1);
-    copy_half(pipeline, builder, ring, pipeline->rank,
+        if (i != 1) offsets[i] = multi_buffer_copy_slice(builder, copy->operands[i], region, map);
+    Value *own = build2(builder, OP_shl, multi_buffer_number(builder, 1), pipeline->rank);
+    Value *both = multi_buffer_number(builder, (1 << COST_CLUSTER_BLOCKS) - 1);
+    copy_half(pipeline, builder, buffer, pipeline->rank,
               build3(builder, OP_select, pipeline->paired, both, own), filled, offsets);
     Op *branch = build_branch(builder, pipeline->paired);
     Builder alone = builder_before(branch->regions[1]->last);
     alone.span = copy->span;
-    Value *rest = build2(&alone, OP_sub, ring_number(&alone, 1), pipeline->rank);
-    copy_half(pipeline, &alone, ring, rest, own, filled, offsets);
+    Value *rest = build2(&alone, OP_sub, multi_buffer_number(&alone, 1), pipeline->rank);
+    copy_half(pipeline, &alone, buffer, rest, own, filled, offsets);
 }

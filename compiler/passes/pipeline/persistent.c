@@ -17,25 +17,25 @@ static void look_for_waits(Op *op, void *context)
         *(bool *)context = true;
 }
 
-bool turns_may_differ(const Op *launch)
+bool persistent_may_differ(const Op *launch)
 {
     bool may_wait = false;
     region_visit(launch_region(launch), look_for_waits, &may_wait);
     return !may_wait && !op_attr(launch, ATTR_panel);
 }
 
-/* ---- a turn ---- */
+/* ---- a tile ---- */
 
 /* Which block it is, by its place in the grid. */
-static void find_index(Builder *builder, Turn *turn, Value *place)
+static void find_index(Builder *builder, PersistentTile *tile, Value *place)
 {
     int64_t deep;
-    turn->index[0] = build2(builder, OP_rem, place, turn->extent[0]);
-    Value *above = build2(builder, OP_div, place, turn->extent[0]);
-    const bool is_flat = value_constant(turn->extent[2], &deep) && deep == 1;
-    turn->index[1] = is_flat ? above : build2(builder, OP_rem, above, turn->extent[1]);
-    turn->index[2] =
-        is_flat ? ring_number(builder, 0) : build2(builder, OP_div, above, turn->extent[1]);
+    tile->index[0] = build2(builder, OP_rem, place, tile->extent[0]);
+    Value *above = build2(builder, OP_div, place, tile->extent[0]);
+    const bool is_flat = value_constant(tile->extent[2], &deep) && deep == 1;
+    tile->index[1] = is_flat ? above : build2(builder, OP_rem, above, tile->extent[1]);
+    tile->index[2] =
+        is_flat ? multi_buffer_number(builder, 0) : build2(builder, OP_div, above, tile->extent[1]);
 }
 
 /* No block runs of a grid that has none. */
@@ -46,74 +46,75 @@ static void assume_positive(Builder *builder, Value *extent)
     op_set_int(assume, ATTR_low, 1);
 }
 
-Turn turns_begin(const Pass *pass, Region *region, int parity)
+PersistentTile persistent_begin(const Pass *pass, Region *region, int parity)
 {
     const Op *launch = pass->launch->parent;
     const Type *i32 = type_scalar(pass->kernel->types, DTYPE_i32);
     Builder builder = builder_before(region->last);
-    Turn turn = {0};
+    PersistentTile tile = {0};
     Map map = {0};
     builder.span = launch->span;
     for (int d = 0; d < 3; d++) {
-        Value *extent = ring_copy_slice(&builder, launch->operands[d], pass->kernel->host, &map);
-        turn.extent[d] = build_cast(&builder, DTYPE_i32, extent);
-        assume_positive(&builder, turn.extent[d]);
+        Value *extent =
+            multi_buffer_copy_slice(&builder, launch->operands[d], pass->kernel->host, &map);
+        tile.extent[d] = build_cast(&builder, DTYPE_i32, extent);
+        assume_positive(&builder, tile.extent[d]);
     }
-    Value *blocks = build2(&builder, OP_mul, turn.extent[0], turn.extent[1]);
+    Value *blocks = build2(&builder, OP_mul, tile.extent[0], tile.extent[1]);
     Value *operands[5] = {build_of_grid(&builder, OP_block_idx, 0),
-                          build2(&builder, OP_mul, blocks, turn.extent[2]),
-                          build_of_grid(&builder, OP_grid_dim, 0), ring_number(&builder, 0),
-                          ring_number(&builder, parity)};
+                          build2(&builder, OP_mul, blocks, tile.extent[2]),
+                          build_of_grid(&builder, OP_grid_dim, 0), multi_buffer_number(&builder, 0),
+                          multi_buffer_number(&builder, parity)};
     Op *loop = build_op(&builder, OP_for, 5, operands, 2, (const Type *[]){i32, i32});
     op_set_int(loop, ATTR_unroll, 1);
-    turn.region = loop->regions[0];
-    Value *place = region_add_argument(turn.region, i32, NULL);
-    turn.slot = region_add_argument(turn.region, i32, NULL);
-    turn.parity = region_add_argument(turn.region, i32, NULL);
-    Builder inside = builder_at_end(turn.region, launch->span);
-    find_index(&inside, &turn, place);
-    build_op(&inside, OP_yield, 2, (Value *[]){turn.slot, turn.parity}, 0, NULL);
-    return turn;
+    tile.region = loop->regions[0];
+    Value *place = region_add_argument(tile.region, i32, NULL);
+    tile.stage = region_add_argument(tile.region, i32, NULL);
+    tile.parity = region_add_argument(tile.region, i32, NULL);
+    Builder inside = builder_at_end(tile.region, launch->span);
+    find_index(&inside, &tile, place);
+    build_op(&inside, OP_yield, 2, (Value *[]){tile.stage, tile.parity}, 0, NULL);
+    return tile;
 }
 
-Turn turns_only(Region *region, int parity)
+PersistentTile persistent_only(Region *region, int parity)
 {
     Builder builder = builder_before(region->last);
-    Turn turn = {.region = region};
-    turn.slot = ring_number(&builder, 0);
-    turn.parity = ring_number(&builder, parity);
-    return turn;
+    PersistentTile tile = {.region = region};
+    tile.stage = multi_buffer_number(&builder, 0);
+    tile.parity = multi_buffer_number(&builder, parity);
+    return tile;
 }
 
-/* ---- what a turn knows ---- */
+/* ---- what a tile knows ---- */
 
 typedef struct Knowledge {
     const Pass *pass;
-    const Turn *turn;
+    const PersistentTile *tile;
     Map *map;
 } Knowledge;
 
 static void know(Op *op, void *context)
 {
     const Knowledge *knowledge = context;
-    Value *const *known = op->code == OP_block_idx  ? knowledge->turn->index
-                          : op->code == OP_grid_dim ? knowledge->turn->extent
+    Value *const *known = op->code == OP_block_idx  ? knowledge->tile->index
+                          : op->code == OP_grid_dim ? knowledge->tile->extent
                                                     : NULL;
     if (known)
         map_set(knowledge->pass->arena, knowledge->map, &op->results[0],
                 known[op_int(op, ATTR_dim, 0)]);
 }
 
-void turns_know(const Pass *pass, const Turn *turn, Map *map)
+void persistent_know(const Pass *pass, const PersistentTile *tile, Map *map)
 {
-    Knowledge knowledge = {pass, turn, map};
-    if (turn->index[0]) region_visit(pass->launch, know, &knowledge);
+    Knowledge knowledge = {pass, tile, map};
+    if (tile->index[0]) region_visit(pass->launch, know, &knowledge);
 }
 
-void turns_end(const Turn *turn, Value *slot, Value *parity)
+void persistent_end(const PersistentTile *tile, Value *stage, Value *parity)
 {
-    Op *yield = region_terminator(turn->region);
-    if (!turn->index[0]) return;
-    op_set_operand(yield, 0, slot);
+    Op *yield = region_terminator(tile->region);
+    if (!tile->index[0]) return;
+    op_set_operand(yield, 0, stage);
     op_set_operand(yield, 1, parity);
 }

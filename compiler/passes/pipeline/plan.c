@@ -1,19 +1,20 @@
 /* plan.c: what a loop does when, whose products and other work with tiles depend on each other.
  *
- * The ops of the body are the nodes of a graph, what they make its edges, within a round and from
- * one to the next. A product that needs what is made of another product of its round is done a
- * round later, beside the first product of that round, if registers can hold what goes from one
- * stage to the next:
+ * The ops of the body are the nodes of a graph, what they make its edges, within an iteration and
+ * from one to the next. A product that needs what is made of another product of its iteration is
+ * done a iteration later, beside the first product of that iteration, if registers can hold what
+ * goes from one stage to the next:
  *
- *     for each round k: begin the first product of round k, and the second of round k - 1; wait for
- *         the first; the work between the two of round k; wait for the second
+ *     for each iteration k: begin the first product of iteration k, and the second of iteration k -
+ * 1; wait for the first; the work between the two of iteration k; wait for the second
  *
- * so that the tensor core has work while threads do theirs. Within a round ops come in the order of
- * a list schedule: what is ready, products first, then what waits least for products that are under
- * way; units have latencies of their own.
+ * so that the tensor core has work while threads do theirs. Within an iteration ops come in the
+ * order of a list schedule: what is ready, products first, then what waits least for products that
+ * are in flight; units have latencies of their own.
  *
- * Each ring has barriers of its own, so that its slots are filled again as soon as what reads them
- * is done (a Channel: rings that the same products read share them). Copies are made by producers.
+ * Each multi-buffer has barriers of its own, so that its stages are filled again as soon as what
+ * reads them is done (a Channel: multi-buffers that the same products read share them). Copies are
+ * made by producers.
  */
 #include "passes/pipeline/plan.h"
 
@@ -137,7 +138,7 @@ static bool goes_to_later_stage(const Plan *plan, const Op *op)
     return false;
 }
 
-/* Of a thread: all sums, which are under way at one time, and what goes from stage to stage beside
+/* Of a thread: all sums, which are in flight at one time, and what goes from stage to stage beside
  * them, or is a product's left operand. */
 static int64_t words_needed(const Plan *plan)
 {
@@ -189,7 +190,7 @@ static int64_t ready_at(const Schedule *schedule, const Value *value, int stage)
     if (value->region == body && value->index > 0 && stage == 0) {
         value = region_terminator(body)->operands[value->index - 1];
         made = plan_stage(plan, value);
-        if (made == 0) return 0; /* of the round before */
+        if (made == 0) return 0; /* of the iteration before */
     } else if (made != stage) {
         return 0;
     }
@@ -274,20 +275,20 @@ static bool same_readers(const Plan *plan, const Op *a, const Op *b)
 static Channel *channel_for(Plan *plan, const Op *alloc, int stage)
 {
     Pipeline *pipeline = plan->pipeline;
-    for (size_t r = 0; r < pipeline->rings.count; r++) {
-        const Ring *ring = &pipeline->rings.data[r];
-        if (ring->channel >= 0 && same_readers(plan, ring->alloc, alloc))
-            return &pipeline->channels.data[ring->channel];
+    for (size_t r = 0; r < pipeline->buffers.count; r++) {
+        const MultiBuffer *buffer = &pipeline->buffers.data[r];
+        if (buffer->channel >= 0 && same_readers(plan, buffer->alloc, alloc))
+            return &pipeline->channels.data[buffer->channel];
     }
     vec_push(plan->arena, &pipeline->channels, ((Channel){.stage = stage}));
     return &vec_last(&pipeline->channels);
 }
 
-static void join_channel(Plan *plan, Ring *ring, int stage)
+static void join_channel(Plan *plan, MultiBuffer *buffer, int stage)
 {
-    Channel *channel = channel_for(plan, ring->alloc, stage);
-    ring->channel = (int)(channel - plan->pipeline->channels.data);
-    channel->bytes += type_bytes(ring->alloc->results[0].type);
+    Channel *channel = channel_for(plan, buffer->alloc, stage);
+    buffer->channel = (int)(channel - plan->pipeline->channels.data);
+    channel->bytes += type_bytes(buffer->alloc->results[0].type);
 }
 
 /* In the order in which they are read, which is that in which they are filled. */
@@ -295,13 +296,13 @@ static void find_channels(Plan *plan)
 {
     Pipeline *pipeline = plan->pipeline;
     pipeline->channels.count = 0;
-    for (size_t r = 0; r < pipeline->rings.count; r++) pipeline->rings.data[r].channel = -1;
+    for (size_t r = 0; r < pipeline->buffers.count; r++) pipeline->buffers.data[r].channel = -1;
     for (size_t i = 0; i < plan->steps.count; i++) {
         const Step step = plan->steps.data[i];
-        for (size_t r = 0; r < pipeline->rings.count && step.op->code == OP_dot; r++) {
-            Ring *ring = &pipeline->rings.data[r];
-            if (ring->channel < 0 && plan_reads(step.op, ring->alloc))
-                join_channel(plan, ring, step.stage);
+        for (size_t r = 0; r < pipeline->buffers.count && step.op->code == OP_dot; r++) {
+            MultiBuffer *buffer = &pipeline->buffers.data[r];
+            if (buffer->channel < 0 && plan_reads(step.op, buffer->alloc))
+                join_channel(plan, buffer, step.stage);
         }
     }
 }
@@ -345,10 +346,10 @@ static void find_once(const Plan *plan)
         if (!alloc || alloc->code != OP_shared_alloc || alloc->parent != op->parent ||
             alloc->results[0].type->layout || alloc->results[0].type->rank != 2)
             continue;
-        const Ring ring = {.copy = op, .alloc = alloc, .channel = -1};
+        const MultiBuffer buffer = {.copy = op, .alloc = alloc, .channel = -1};
         if (is_for_products(pipeline, &alloc->results[0], op) && is_read_in_place(plan, alloc) &&
-            can_copy_once(pipeline, &ring))
-            vec_push(plan->arena, &pipeline->once, ring);
+            can_copy_once(pipeline, &buffer))
+            vec_push(plan->arena, &pipeline->once, buffer);
     }
 }
 
@@ -358,14 +359,14 @@ static bool may_be_in(const Pipeline *pipeline, const Op *op)
 {
     if (op->region_count) return false;
     if (op->code == OP_copy) {
-        for (size_t r = 0; r < pipeline->rings.count; r++)
-            if (pipeline->rings.data[r].copy == op) return true;
+        for (size_t r = 0; r < pipeline->buffers.count; r++)
+            if (pipeline->buffers.data[r].copy == op) return true;
         return false;
     }
     return op_info(op->code)->traits & PURE || op->code == OP_shared_load || op->code == OP_yield;
 }
 
-/* Of what is loaded of a ring's tile. */
+/* Of what is loaded of a multi-buffer's tile. */
 static bool feeds_products_alone(const Value *value)
 {
     for (const OpUse *use = value->uses; use; use = use->next) {
@@ -376,10 +377,10 @@ static bool feeds_products_alone(const Value *value)
     return true;
 }
 
-static const Ring *ring_read(const Pipeline *pipeline, const Value *tile)
+static const MultiBuffer *multi_buffer_read(const Pipeline *pipeline, const Value *tile)
 {
-    for (size_t r = 0; tile && r < pipeline->rings.count; r++)
-        if (pipeline->rings.data[r].alloc == shared_root(tile)) return &pipeline->rings.data[r];
+    for (size_t r = 0; tile && r < pipeline->buffers.count; r++)
+        if (pipeline->buffers.data[r].alloc == shared_root(tile)) return &pipeline->buffers.data[r];
     return NULL;
 }
 
@@ -388,7 +389,7 @@ static const char *fault_of_product(const Pipeline *pipeline, const Op *dot)
     const Kernel *kernel = pipeline->pass->kernel;
     const Target *target = pipeline->pass->target;
     if (!wgmma_can(kernel, target, dot)) return "a product is none that wgmma can do";
-    return ring_read(pipeline, plan_operand(dot, 0)) && !wgmma_fits(kernel, target, dot)
+    return multi_buffer_read(pipeline, plan_operand(dot, 0)) && !wgmma_fits(kernel, target, dot)
                ? "a product has to read its left operand by threads"
                : NULL;
 }
@@ -396,7 +397,7 @@ static const char *fault_of_product(const Pipeline *pipeline, const Op *dot)
 static const char *fault_of_op(const Pipeline *pipeline, const Op *op)
 {
     if (!may_be_in(pipeline, op)) return "it does more than copy, multiply and compute with tiles";
-    if (op->code == OP_shared_load && ring_read(pipeline, operand(op, tile)) &&
+    if (op->code == OP_shared_load && multi_buffer_read(pipeline, operand(op, tile)) &&
         !feeds_products_alone(&op->results[0]))
         return "threads read what is copied by themselves";
     return op->code == OP_dot ? fault_of_product(pipeline, op) : NULL;
@@ -413,15 +414,15 @@ static const char *fault_of_body(const Pipeline *pipeline)
     return products ? NULL : "it has no products";
 }
 
-/* A ring that nobody reads, or products of several stages do. */
+/* A multi-buffer that nobody reads, or products of several stages do. */
 static bool are_read_in_one_stage(const Plan *plan)
 {
-    for (size_t r = 0; r < plan->pipeline->rings.count; r++) {
+    for (size_t r = 0; r < plan->pipeline->buffers.count; r++) {
         int stage = -1;
         for (size_t i = 0; i < plan->steps.count; i++) {
             const Step step = plan->steps.data[i];
             if (step.op->code != OP_dot ||
-                !plan_reads(step.op, plan->pipeline->rings.data[r].alloc))
+                !plan_reads(step.op, plan->pipeline->buffers.data[r].alloc))
                 continue;
             if (stage >= 0 && stage != step.stage) return false;
             stage = step.stage;
@@ -432,8 +433,8 @@ static bool are_read_in_one_stage(const Plan *plan)
 
 static bool are_all_read(const Pipeline *pipeline)
 {
-    for (size_t r = 0; r < pipeline->rings.count; r++)
-        if (pipeline->rings.data[r].channel < 0) return false;
+    for (size_t r = 0; r < pipeline->buffers.count; r++)
+        if (pipeline->buffers.data[r].channel < 0) return false;
     return true;
 }
 
@@ -442,10 +443,10 @@ static bool are_all_read(const Pipeline *pipeline)
 static void print_channel(const Pipeline *pipeline, int channel, Buf *text)
 {
     bool more = false;
-    for (size_t r = 0; r < pipeline->rings.count; r++) {
-        const Ring *ring = &pipeline->rings.data[r];
-        if (ring->channel != channel) continue;
-        const Name name = ring->alloc->results[0].name;
+    for (size_t r = 0; r < pipeline->buffers.count; r++) {
+        const MultiBuffer *buffer = &pipeline->buffers.data[r];
+        if (buffer->channel != channel) continue;
+        const Name name = buffer->alloc->results[0].name;
         buf_printf(text, "%s%s", more ? " with " : "", name ? name : "a tile");
         more = true;
     }
@@ -458,7 +459,7 @@ static void print_products(const Plan *plan, Buf *text)
         if (step.op->code != OP_dot) continue;
         const Place at = source_place(step.op->span.source, step.op->span.begin);
         buf_printf(text, "; the product in line %u %s", (unsigned)at.line,
-                   step.stage ? "a round later" : "in its round");
+                   step.stage ? "an iteration later" : "in its iteration");
     }
 }
 
@@ -473,10 +474,10 @@ void plan_explain(const Plan *plan)
         print_channel(pipeline, (int)c, &text);
     }
     print_products(plan, &text);
-    kernel_remark(kernel, pipeline->loop->span, "a loop by plan: %d slots each of %s",
+    kernel_remark(kernel, pipeline->loop->span, "a loop by plan: %d stages each of %s",
                   pipeline->stages, text.data);
     if (plan->fault)
-        kernel_remark(kernel, pipeline->loop->span, "no product is done a round later: %s",
+        kernel_remark(kernel, pipeline->loop->span, "no product is done an iteration later: %s",
                       plan->fault);
     buf_free(&text);
 }
@@ -485,8 +486,8 @@ void plan_explain(const Plan *plan)
 static const char *fault_of_stages(const Plan *plan, int64_t needed)
 {
     const Pipeline *pipeline = plan->pipeline;
-    if (plan->count > STAGES) return "more than two follow each other in a round";
-    if (!are_read_in_one_stage(plan)) return "a tile is read by products of different rounds";
+    if (plan->count > STAGES) return "more than two follow each other in an iteration";
+    if (!are_read_in_one_stage(plan)) return "a tile is read by products of different iterations";
     if (needed > registers_left(pipeline)) return "threads have too few registers";
     return loop_counts_to(pipeline->loop, operand(pipeline->loop, begin), 1)
                ? NULL
@@ -501,7 +502,7 @@ const char *plan_make(Plan *plan, Pipeline *pipeline)
     if (fault) return fault;
     find_steps(plan);
     const int64_t needed = words_needed(plan);
-    lend_registers(pipeline, needed);
+    share_registers(pipeline, needed);
     if (plan->count > 1) plan->fault = fault_of_stages(plan, needed);
     if (plan->fault) use_one_stage(plan);
     order_steps(plan);

@@ -1,11 +1,11 @@
-/* plan.h: what is planned of a loop that multi_buffer.c has found the rings of; private to this
- * folder. */
+/* plan.h: what is planned of a loop that multi_buffer.c has found the multi-buffers of; private to
+ * this folder. */
 #ifndef TILEC_PASSES_PIPELINE_PLAN_H
 #define TILEC_PASSES_PIPELINE_PLAN_H
 
 #include "passes/pipeline/multi_buffer.h"
 
-/* An op of the loop's body, and how many rounds behind the loads' it is done. */
+/* An op of the loop's body, and how many iterations behind the loads' it is done. */
 typedef struct Step {
     Op *op;
     int stage;
@@ -14,11 +14,11 @@ typedef struct Step {
 typedef struct Plan {
     Pipeline *pipeline;
     Arena *arena;
-    VEC(Step) steps;   /* in the order in which a round does them */
+    VEC(Step) steps;   /* in the order in which an iteration does them */
     Map stages;        /* ops that have a step -> their stage, and one more */
     int count;         /* of stages: 1 or 2 */
     const char *fault; /* why there is one, where there might be more; NULL */
-    Value *at[2];      /* the slot and the parity that consumers begin with */
+    Value *at[2];      /* the stage and the parity that consumers begin with */
 } Plan;
 
 /* ---- plan.c ---- */
@@ -37,9 +37,9 @@ const Value *plan_operand(const Op *dot, int operand);
 /* Whether the product reads the tile. */
 bool plan_reads(const Op *dot, const Op *alloc);
 
-/* ---- plan_rounds.c ---- */
+/* ---- plan_iterations.c ---- */
 
-/* The loop, which stands among the consumers' ops, by the plan; `end` are the slot and the parity
+/* The loop, which stands among the consumers' ops, by the plan; `end` are the stage and the parity
  * behind it. */
 void plan_build(const Plan *plan, Value *end[2]);
 

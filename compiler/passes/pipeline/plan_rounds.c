@@ -1,12 +1,12 @@
-/* plan_rounds.c: the loop that consumers run, by its plan. With two stages the first one of the
- * first round comes before the loop, and the second one of the last round behind it:
+/* plan_iterations.c: the loop that consumers run, by its plan. With two stages the first one of the
+ * first iteration comes before the loop, and the second one of the last iteration behind it:
  *
- *     if there are rounds: stage 0 of the first; for each other round k: stage 0 of k and stage 1
- * of k - 1, in the plan's order; stage 1 of the last
+ *     if there are iterations: stage 0 of the first; for each other iteration k: stage 0 of k and
+ * stage 1 of k - 1, in the plan's order; stage 1 of the last
  *
- * What a stage makes for the next one, or for the next round, the loop carries. A product is begun,
- * and waited for where the first op needs its sums; slots are taken before the first product that
- * reads them, and given back behind the wait for the last. */
+ * What a stage makes for the next one, or for the next iteration, the loop carries. A product is
+ * begun, and waited for where the first op needs its sums; stages are taken before the first
+ * product that reads them, and given back behind the wait for the last. */
 #include "passes/pipeline/plan.h"
 
 #include "passes/analysis/loop.h"
@@ -14,21 +14,21 @@
 
 enum { STAGES = 2 };
 
-/* A product under way. */
+/* A product in flight. */
 typedef struct Flight {
     const Op *dot; /* of the text */
     int stage;
     Value *sums; /* NULL: another goes on with them */
 } Flight;
 
-/* What a round, or a part of one, is written with. */
+/* What an iteration, or a part of one, is written with. */
 typedef struct Writer {
     const Plan *plan;
     Builder builder;
-    Map made[STAGES];                     /* a value of the text -> what it is, in the stage */
-    Map waited;                           /* sums under way -> those that were waited for */
-    Value *slot[STAGES], *parity[STAGES]; /* that the stage reads */
-    Map taken, read;                      /* channels; products that were waited for */
+    Map made[STAGES];                      /* a value of the text -> what it is, in the stage */
+    Map waited;                            /* sums in flight -> those that were waited for */
+    Value *stage[STAGES], *parity[STAGES]; /* that the stage reads */
+    Map taken, read;                       /* channels; products that were waited for */
     VEC(Flight) flights;
 } Writer;
 
@@ -52,43 +52,43 @@ static void know(Writer *writer, int stage, const Value *value, Value *made)
     map_set(arena_of(writer), &writer->made[stage], value, made);
 }
 
-/* ---- slots ---- */
+/* ---- stages ---- */
 
-static const Channel *channel_of(const Writer *writer, size_t ring)
+static const Channel *channel_of(const Writer *writer, size_t buffer)
 {
     const Pipeline *pipeline = writer->plan->pipeline;
-    return &pipeline->channels.data[pipeline->rings.data[ring].channel];
+    return &pipeline->channels.data[pipeline->buffers.data[buffer].channel];
 }
 
 static void take_channel(Writer *writer, const Channel *channel)
 {
-    Value *operands[3] = {channel->barriers, writer->slot[channel->stage],
+    Value *operands[3] = {channel->barriers, writer->stage[channel->stage],
                           writer->parity[channel->stage]};
     if (map_has(&writer->taken, channel)) return;
     map_set(arena_of(writer), &writer->taken, channel, (void *)(uintptr_t)channel);
-    op_set_int(build_op(&writer->builder, OP_slot_take, 3, operands, 0, NULL), ATTR_tensor, 1);
+    op_set_int(build_op(&writer->builder, OP_consumer_wait, 3, operands, 0, NULL), ATTR_tma, 1);
 }
 
-/* The slots that the product reads are filled, and stand for the tiles. */
-static void take_slots(Writer *writer, const Op *dot, int stage)
+/* The stages that the product reads are filled, and stand for the tiles. */
+static void take_stages(Writer *writer, const Op *dot, int stage)
 {
     const Pipeline *pipeline = writer->plan->pipeline;
-    for (size_t r = 0; r < pipeline->rings.count; r++)
-        if (plan_reads(dot, pipeline->rings.data[r].alloc))
+    for (size_t r = 0; r < pipeline->buffers.count; r++)
+        if (plan_reads(dot, pipeline->buffers.data[r].alloc))
             take_channel(writer, channel_of(writer, r));
-    for (size_t r = 0; r < pipeline->rings.count; r++) {
-        const Ring *ring = &pipeline->rings.data[r];
-        if (plan_reads(dot, ring->alloc))
-            know(writer, stage, &ring->alloc->results[0],
-                 ring_slot(pipeline, &writer->builder, ring, writer->slot[stage]));
+    for (size_t r = 0; r < pipeline->buffers.count; r++) {
+        const MultiBuffer *buffer = &pipeline->buffers.data[r];
+        if (plan_reads(dot, buffer->alloc))
+            know(writer, stage, &buffer->alloc->results[0],
+                 multi_buffer_stage(pipeline, &writer->builder, buffer, writer->stage[stage]));
     }
 }
 
 static bool reads_channel(const Writer *writer, const Op *dot, const Channel *channel)
 {
     const Pipeline *pipeline = writer->plan->pipeline;
-    for (size_t r = 0; r < pipeline->rings.count; r++)
-        if (channel_of(writer, r) == channel && plan_reads(dot, pipeline->rings.data[r].alloc))
+    for (size_t r = 0; r < pipeline->buffers.count; r++)
+        if (channel_of(writer, r) == channel && plan_reads(dot, pipeline->buffers.data[r].alloc))
             return true;
     return false;
 }
@@ -105,22 +105,22 @@ static bool is_done_with(const Writer *writer, const Channel *channel)
     return true;
 }
 
-static void give_slots(Writer *writer, const Op *dot)
+static void give_stages(Writer *writer, const Op *dot)
 {
     const Pipeline *pipeline = writer->plan->pipeline;
     map_set(arena_of(writer), &writer->read, dot, (void *)(uintptr_t)dot);
     for (size_t c = 0; c < pipeline->channels.count; c++) {
         const Channel *channel = &pipeline->channels.data[c];
         if (!reads_channel(writer, dot, channel) || !is_done_with(writer, channel)) continue;
-        Value *operands[3] = {channel->barriers, writer->slot[channel->stage],
+        Value *operands[3] = {channel->barriers, writer->stage[channel->stage],
                               build_const(&writer->builder, DTYPE_b1, 1)};
-        build_op(&writer->builder, OP_slot_give, 3, operands, 0, NULL);
+        build_op(&writer->builder, OP_consumer_release, 3, operands, 0, NULL);
     }
 }
 
 /* ---- waits ---- */
 
-/* For the first `count` of the products under way. */
+/* For the first `count` of the products in flight. */
 static void wait_for(Writer *writer, size_t count)
 {
     VEC(Value *) sums = {0};
@@ -136,7 +136,7 @@ static void wait_for(Writer *writer, size_t count)
     op_set_int(wait, ATTR_count, (int64_t)(writer->flights.count - count));
     for (int i = 0; i < wait->result_count; i++)
         map_set(arena_of(writer), &writer->waited, sums.data[i], &wait->results[i]);
-    for (size_t i = 0; i < count; i++) give_slots(writer, writer->flights.data[i].dot);
+    for (size_t i = 0; i < count; i++) give_stages(writer, writer->flights.data[i].dot);
     for (size_t i = count; i < writer->flights.count; i++)
         writer->flights.data[i - count] = writer->flights.data[i];
     writer->flights.count -= count;
@@ -191,7 +191,7 @@ static Value *need(Writer *writer, int stage, Value *value)
 
 /* ---- steps ---- */
 
-/* What the loop's next round begins with, where a later stage makes it. */
+/* What the loop's next iteration begins with, where a later stage makes it. */
 static void know_carried(Writer *writer, int stage, const Op *op)
 {
     const Op *yield = region_terminator(text_body(writer));
@@ -211,7 +211,7 @@ static void forget_operand(Writer *writer, int stage, const Op *dot, int operand
     know(writer, stage, value, NULL);
 }
 
-/* Renames of the tile have been made for another slot. */
+/* Renames of the tile have been made for another stage. */
 static void forget_names(Writer *writer, int stage, const Value *tile)
 {
     for (; tile && tile->op->code == OP_shared_view && tile->op->parent == text_body(writer);
@@ -230,14 +230,14 @@ static void write_product(Writer *writer, Step step)
         need(writer, step.stage, operand(dot, c));
     else if (before)
         before->sums = NULL;
-    take_slots(writer, dot, step.stage);
+    take_stages(writer, dot, step.stage);
     for (int i = 0; i < 2; i++) {
         forget_operand(writer, step.stage, dot, i);
         forget_names(writer, step.stage, plan_operand(dot, i));
     }
     need_operands(writer, step.stage, dot);
     Op *made = op_clone(&writer->builder, dot, &writer->made[step.stage]);
-    op_set_int(made, ATTR_open, 1);
+    op_set_int(made, ATTR_async, 1);
     vec_push(arena_of(writer), &writer->flights, ((Flight){dot, step.stage, &made->results[0]}));
 }
 
@@ -268,18 +268,18 @@ static void write_steps(Writer *writer, int stage)
 typedef struct Carried {
     int stage;          /* who needs it */
     const Value *value; /* of the text */
-    int next_stage;     /* where what the next round finds is to be looked up */
+    int next_stage;     /* where what the next iteration finds is to be looked up */
     Value *next;
 } Carried;
 
-typedef struct Rounds {
+typedef struct LaneLoop {
     const Plan *plan;
     Op *loop; /* of the text */
     VEC(Carried) carried;
     VEC(Value *) first;
     VEC(const Type *) types;
-    int values; /* of those carried; slots come behind them */
-} Rounds;
+    int values; /* of those carried; stages come behind them */
+} LaneLoop;
 
 static bool is_used_in(const Plan *plan, const Value *value, int stage)
 {
@@ -290,67 +290,67 @@ static bool is_used_in(const Plan *plan, const Value *value, int stage)
     return false;
 }
 
-static void carry(Rounds *rounds, Carried carried, Value *first)
+static void carry(LaneLoop *iterations, Carried carried, Value *first)
 {
-    vec_push(rounds->plan->arena, &rounds->carried, carried);
-    vec_push(rounds->plan->arena, &rounds->first, first);
-    vec_push(rounds->plan->arena, &rounds->types, first->type);
+    vec_push(iterations->plan->arena, &iterations->carried, carried);
+    vec_push(iterations->plan->arena, &iterations->first, first);
+    vec_push(iterations->plan->arena, &iterations->types, first->type);
 }
 
 /* What the text's loop carries. */
-static void carry_arguments(Rounds *rounds, Writer *before)
+static void carry_arguments(LaneLoop *iterations, Writer *before)
 {
-    const Plan *plan = rounds->plan;
-    const Region *body = rounds->loop->regions[0];
+    const Plan *plan = iterations->plan;
+    const Region *body = iterations->loop->regions[0];
     const Op *yield = region_terminator(body);
     for (int i = 0; i < yield->operand_count; i++) {
         Value *argument = body->arguments[1 + i], *next = yield->operands[i];
-        Value *init = operand_list(rounds->loop, init)[i];
+        Value *init = operand_list(iterations->loop, init)[i];
         const bool is_late = plan_stage(plan, next) > 0, late_use = is_used_in(plan, argument, 1);
         if (is_late) {
-            if (late_use) carry(rounds, (Carried){1, argument, 1, next}, init);
+            if (late_use) carry(iterations, (Carried){1, argument, 1, next}, init);
             continue;
         }
-        carry(rounds, (Carried){0, argument, 0, next},
+        carry(iterations, (Carried){0, argument, 0, next},
               plan->count > 1 ? need(before, 0, next) : init);
-        if (late_use) carry(rounds, (Carried){1, argument, 0, argument}, init);
+        if (late_use) carry(iterations, (Carried){1, argument, 0, argument}, init);
     }
 }
 
-/* What stage 0 makes for stage 1, and the index of its round. */
-static void carry_to_later_stage(Rounds *rounds, Writer *before)
+/* What stage 0 makes for stage 1, and the index of its iteration. */
+static void carry_to_later_stage(LaneLoop *iterations, Writer *before)
 {
-    const Plan *plan = rounds->plan;
-    Value *index = rounds->loop->regions[0]->arguments[0];
-    carry(rounds, (Carried){1, index, 0, index}, operand(rounds->loop, begin));
+    const Plan *plan = iterations->plan;
+    Value *index = iterations->loop->regions[0]->arguments[0];
+    carry(iterations, (Carried){1, index, 0, index}, operand(iterations->loop, begin));
     for (size_t i = 0; i < plan->steps.count; i++) {
         const Step step = plan->steps.data[i];
         for (int r = 0; r < step.op->result_count && step.stage == 0; r++) {
             Value *value = &step.op->results[r];
             if (is_used_in(plan, value, 1))
-                carry(rounds, (Carried){1, value, 0, value}, need(before, 0, value));
+                carry(iterations, (Carried){1, value, 0, value}, need(before, 0, value));
         }
     }
 }
 
-static void next_slot(const Plan *plan, Builder *builder, Value *const at[2], Value *next[2])
+static void next_stage(const Plan *plan, Builder *builder, Value *const at[2], Value *next[2])
 {
     Value *is_last;
-    next[0] = ring_next(plan->pipeline, builder, at[0], &is_last);
-    next[1] = ring_next_parity(builder, at[1], is_last);
+    next[0] = multi_buffer_next(plan->pipeline, builder, at[0], &is_last);
+    next[1] = multi_buffer_next_parity(builder, at[1], is_last);
 }
 
-static void carry_slots(Rounds *rounds, Builder *builder)
+static void carry_stages(LaneLoop *iterations, Builder *builder)
 {
-    const Plan *plan = rounds->plan;
+    const Plan *plan = iterations->plan;
     Value *next[2];
-    next_slot(plan, builder, plan->at, next);
+    next_stage(plan, builder, plan->at, next);
     Value *const *first[STAGES] = {plan->count > 1 ? next : plan->at, plan->at};
-    rounds->values = (int)rounds->first.count;
+    iterations->values = (int)iterations->first.count;
     for (int stage = 0; stage < plan->count; stage++)
         for (int i = 0; i < 2; i++) {
-            vec_push(plan->arena, &rounds->first, first[stage][i]);
-            vec_push(plan->arena, &rounds->types, first[stage][i]->type);
+            vec_push(plan->arena, &iterations->first, first[stage][i]);
+            vec_push(plan->arena, &iterations->types, first[stage][i]->type);
         }
 }
 
@@ -361,77 +361,78 @@ static Writer writer_at(const Plan *plan, Builder builder)
     return (Writer){.plan = plan, .builder = builder};
 }
 
-/* `found` are the loop's arguments in a round, or its results. */
-static void know_found(Writer *writer, const Rounds *rounds, Value *const *found)
+/* `found` are the loop's arguments in an iteration, or its results. */
+static void know_found(Writer *writer, const LaneLoop *iterations, Value *const *found)
 {
-    for (size_t i = 0; i < rounds->carried.count; i++)
-        know(writer, rounds->carried.data[i].stage, rounds->carried.data[i].value, found[i]);
+    for (size_t i = 0; i < iterations->carried.count; i++)
+        know(writer, iterations->carried.data[i].stage, iterations->carried.data[i].value,
+             found[i]);
     for (int stage = 0; stage < writer->plan->count; stage++) {
-        writer->slot[stage] = found[rounds->values + 2 * stage];
-        writer->parity[stage] = found[rounds->values + 2 * stage + 1];
+        writer->stage[stage] = found[iterations->values + 2 * stage];
+        writer->parity[stage] = found[iterations->values + 2 * stage + 1];
     }
 }
 
-static void yield_round(Writer *writer, const Rounds *rounds)
+static void yield_iteration(Writer *writer, const LaneLoop *iterations)
 {
     const Plan *plan = writer->plan;
     VEC(Value *) next = {0};
-    for (size_t i = 0; i < rounds->carried.count; i++) {
-        const Carried *carried = &rounds->carried.data[i];
+    for (size_t i = 0; i < iterations->carried.count; i++) {
+        const Carried *carried = &iterations->carried.data[i];
         vec_push(plan->arena, &next, need(writer, carried->next_stage, carried->next));
     }
-    Value *slot[2] = {writer->slot[0], writer->parity[0]}, *later[2];
-    next_slot(plan, &writer->builder, slot, later);
+    Value *stage[2] = {writer->stage[0], writer->parity[0]}, *later[2];
+    next_stage(plan, &writer->builder, stage, later);
     for (int i = 0; i < 2; i++) vec_push(plan->arena, &next, later[i]);
-    for (int i = 0; i < 2 && plan->count > 1; i++) vec_push(plan->arena, &next, slot[i]);
+    for (int i = 0; i < 2 && plan->count > 1; i++) vec_push(plan->arena, &next, stage[i]);
     build_op(&writer->builder, OP_yield, (int)next.count, next.data, 0, NULL);
 }
 
-static Op *build_loop(const Rounds *rounds, Builder *builder)
+static Op *build_loop(const LaneLoop *iterations, Builder *builder)
 {
-    const Plan *plan = rounds->plan;
-    const Op *text = rounds->loop;
+    const Plan *plan = iterations->plan;
+    const Op *text = iterations->loop;
     Value *begin = operand(text, begin);
     if (plan->count > 1) begin = build2(builder, OP_add, begin, operand(text, step));
     VEC(Value *) operands = {0};
     Value *bounds[3] = {begin, operand(text, end), operand(text, step)};
     for (int i = 0; i < 3; i++) vec_push(plan->arena, &operands, bounds[i]);
-    for (size_t i = 0; i < rounds->first.count; i++)
-        vec_push(plan->arena, &operands, rounds->first.data[i]);
+    for (size_t i = 0; i < iterations->first.count; i++)
+        vec_push(plan->arena, &operands, iterations->first.data[i]);
     Op *loop = build_op(builder, OP_for, (int)operands.count, operands.data,
-                        (int)rounds->types.count, rounds->types.data);
+                        (int)iterations->types.count, iterations->types.data);
     loop->attrs = text->attrs;
     loop->attr_count = text->attr_count;
     Region *body = loop->regions[0];
     region_add_argument(body, operand(text, begin)->type, NULL);
-    for (size_t i = 0; i < rounds->types.count; i++)
-        region_add_argument(body, rounds->types.data[i], NULL);
+    for (size_t i = 0; i < iterations->types.count; i++)
+        region_add_argument(body, iterations->types.data[i], NULL);
     Writer writer = writer_at(plan, builder_at_end(body, text->span));
     know(&writer, 0, text->regions[0]->arguments[0], body->arguments[0]);
-    know_found(&writer, rounds, body->arguments + 1);
+    know_found(&writer, iterations, body->arguments + 1);
     write_steps(&writer, -1);
-    yield_round(&writer, rounds);
+    yield_iteration(&writer, iterations);
     return loop;
 }
 
-/* Stage 0 of the first round. */
-static void write_first(Writer *writer, const Rounds *rounds)
+/* Stage 0 of the first iteration. */
+static void write_first(Writer *writer, const LaneLoop *iterations)
 {
-    const Op *text = rounds->loop;
+    const Op *text = iterations->loop;
     const Region *body = text->regions[0];
     know(writer, 0, body->arguments[0], operand(text, begin));
     for (int i = 1; i < body->argument_count; i++)
         know(writer, 0, body->arguments[i], operand_list(text, init)[i - 1]);
-    writer->slot[0] = writer->plan->at[0];
+    writer->stage[0] = writer->plan->at[0];
     writer->parity[0] = writer->plan->at[1];
     write_steps(writer, 0);
 }
 
-/* What the text's loop leaves: of the last round's stages. */
-static void find_results(Writer *after, const Rounds *rounds, Value **results)
+/* What the text's loop leaves: of the last iteration's stages. */
+static void find_results(Writer *after, const LaneLoop *iterations, Value **results)
 {
     const Plan *plan = after->plan;
-    const Region *body = rounds->loop->regions[0];
+    const Region *body = iterations->loop->regions[0];
     const Op *yield = region_terminator(body);
     if (plan->count > 1) write_steps(after, 1);
     for (int i = 0; i < yield->operand_count; i++) {
@@ -443,23 +444,23 @@ static void find_results(Writer *after, const Rounds *rounds, Value **results)
 
 static void write_loop(const Plan *plan, Builder *builder, Value **results)
 {
-    Rounds rounds = {.plan = plan, .loop = plan->pipeline->loop};
+    LaneLoop iterations = {.plan = plan, .loop = plan->pipeline->loop};
     Writer before = writer_at(plan, *builder);
-    if (plan->count > 1) write_first(&before, &rounds);
-    carry_arguments(&rounds, &before);
-    if (plan->count > 1) carry_to_later_stage(&rounds, &before);
-    carry_slots(&rounds, builder);
-    Op *loop = build_loop(&rounds, builder);
+    if (plan->count > 1) write_first(&before, &iterations);
+    carry_arguments(&iterations, &before);
+    if (plan->count > 1) carry_to_later_stage(&iterations, &before);
+    carry_stages(&iterations, builder);
+    Op *loop = build_loop(&iterations, builder);
     Writer after = writer_at(plan, *builder);
     Value **found = arena_new_array(plan->arena, Value *, loop->result_count + 1);
     for (int i = 0; i < loop->result_count; i++) found[i] = &loop->results[i];
-    know_found(&after, &rounds, found);
-    find_results(&after, &rounds, results);
-    results[rounds.loop->result_count] = after.slot[0];
-    results[rounds.loop->result_count + 1] = after.parity[0];
+    know_found(&after, &iterations, found);
+    find_results(&after, &iterations, results);
+    results[iterations.loop->result_count] = after.stage[0];
+    results[iterations.loop->result_count + 1] = after.parity[0];
 }
 
-/* ---- whether there are rounds ---- */
+/* ---- whether there are iterations ---- */
 
 static bool always_runs(const Op *loop)
 {
@@ -470,8 +471,8 @@ static bool always_runs(const Op *loop)
     return runs;
 }
 
-/* An `if` whose results are the loop's, and the slot behind it: those of its rounds, or what it
- * begins with. */
+/* An `if` whose results are the loop's, and the stage behind it: those of its iterations, or what
+ * it begins with. */
 static Op *build_choice(const Plan *plan, Builder *builder)
 {
     const Op *loop = plan->pipeline->loop;
@@ -488,17 +489,18 @@ static Op *build_choice(const Plan *plan, Builder *builder)
     return choice;
 }
 
-/* The tiles that slots stand for. */
+/* The tiles that stages stand for. */
 static void drop_tiles(const Pipeline *pipeline)
 {
     for (size_t i = pipeline->uses.count; i-- > 0;) {
         Op *use = pipeline->uses.data[i];
-        if (use->code == OP_shared_view && !ring_is_inside(use, pipeline->loop->regions[0]) &&
+        if (use->code == OP_shared_view &&
+            !multi_buffer_is_inside(use, pipeline->loop->regions[0]) &&
             use->results[0].use_count == 0)
             op_erase(use);
     }
-    for (size_t r = 0; r < pipeline->rings.count; r++) {
-        Op *alloc = pipeline->rings.data[r].alloc;
+    for (size_t r = 0; r < pipeline->buffers.count; r++) {
+        Op *alloc = pipeline->buffers.data[r].alloc;
         if (alloc->results[0].use_count == 0) op_erase(alloc);
     }
 }

@@ -31,8 +31,7 @@ typedef struct Prefetch {
 static void find_global_write(Op *op, void *context)
 {
     if (op->code == OP_store || op->code == OP_atomic || op->code == OP_put ||
-        op->code == OP_element_store || op->code == OP_element_atomic ||
-        op->code == OP_tensor_store)
+        op->code == OP_element_store || op->code == OP_element_atomic || op->code == OP_tma_store)
         *(bool *)context = true;
 }
 
@@ -87,7 +86,7 @@ static const char *collect_loads(Prefetch *prefetch)
         prefetch->flying += bytes_in_flight(op);
         vec_push(prefetch->kernel->arena, &prefetch->loads, op);
     }
-    if (!prefetch->loads.count) return "where they are is not known before the round";
+    if (!prefetch->loads.count) return "where they are is not known before the iteration";
     return prefetch->bytes > prefetch->most ? "a thread has no registers left for them" : NULL;
 }
 
@@ -235,10 +234,10 @@ static void pipeline_region(Kernel *kernel, Region *region)
             continue;
         }
         prefetch.distance = choose_distance(&prefetch);
-        kernel_remark(
-            kernel, op->span,
-            "a loop whose loads are made %d rounds ahead, in %lld bytes of a thread's registers",
-            prefetch.distance, (long long)(prefetch.distance * prefetch.bytes));
+        kernel_remark(kernel, op->span,
+                      "a loop whose loads are made %d iterations ahead, in %lld bytes of a "
+                      "thread's registers",
+                      prefetch.distance, (long long)(prefetch.distance * prefetch.bytes));
         carry_loads(&prefetch);
         load_next(&prefetch);
     }

@@ -7,8 +7,8 @@
  *     columns = min(COST_RASTER_COLUMNS, gridDim.x - group * COST_RASTER_COLUMNS)
  *     x' = group * COST_RASTER_COLUMNS + rest % columns   y' = rest / columns
  *
- * That is for blocks whose pipelined loops copy by both indices. Where blocks have more rounds to
- * do the greater their index is, they are taken from the last one to the first.
+ * That is for blocks whose pipelined loops copy by both indices. Where blocks have more iterations
+ * to do the greater their index is, they are taken from the last one to the first.
  *
  * Blocks are logical as long as none waits for another: not where the kernel has atomics, or a
  * loop whose end nobody knows. */
@@ -86,7 +86,7 @@ static int way_of(const Value *value, int dim)
     }
 }
 
-static void look_at_rounds(const Op *loop, Traits *traits)
+static void look_at_iterations(const Op *loop, Traits *traits)
 {
     for (int dim = 0; dim < 2; dim++)
         if (way_of(loop->operands[0], dim) == STEADY && way_of(loop->operands[1], dim) == RISES)
@@ -101,7 +101,7 @@ static void look_at_loop(Op *loop, Traits *traits)
     if (!multiplies) return;
     traits->pipelined = true;
     region_visit(loop->regions[0], look_at_copy, traits);
-    look_at_rounds(loop, traits);
+    look_at_iterations(loop, traits);
 }
 
 static void look(Op *op, void *context)
@@ -181,8 +181,8 @@ static void reorder(Kernel *kernel, Op *launch)
     rename_indices(kernel, region, rest, indices);
 }
 
-/* Those with the most rounds come first, so that the last ones to begin are soon done. */
-static void turn_round(Kernel *kernel, Op *launch, int dim)
+/* Those with the most iterations come first, so that the last ones to begin are soon done. */
+static void turn_iteration(Kernel *kernel, Op *launch, int dim)
 {
     Region *region = launch_region(launch);
     Op *rest = region->first;
@@ -198,18 +198,18 @@ static void turn_round(Kernel *kernel, Op *launch, int dim)
     rename_indices(kernel, region, rest, indices);
 }
 
-bool pass_order(Kernel *kernel, PassContext *context)
+bool pass_rasterize(Kernel *kernel, PassContext *context)
 {
     (void)context;
     for (Op *op = kernel->host->first; op; op = op->next) {
-        if (op->code != OP_launch || launch_has_company(op)) continue;
+        if (op->code != OP_launch || launch_is_cluster_or_cooperative(op)) continue;
         Traits traits = {.rises = -1};
         region_visit(launch_region(op), look, &traits);
         if (!traits.pipelined || traits.may_wait) continue;
         if (traits.uses[0] && traits.uses[1])
             reorder(kernel, op);
         else if (traits.rises >= 0)
-            turn_round(kernel, op, traits.rises);
+            turn_iteration(kernel, op, traits.rises);
     }
     return true;
 }

@@ -22,7 +22,7 @@ typedef struct Shares {
 static void find_share(Op *op, void *context)
 {
     Shares *shares = context;
-    if (op->code == OP_registers) vec_push(shares->arena, &shares->ops, op);
+    if (op->code == OP_setmaxnreg) vec_push(shares->arena, &shares->ops, op);
 }
 
 /* What a thread begins with. */

@@ -1,16 +1,15 @@
-/* warp_specialize.c: warps of their own that fill the rings of a loop, beside those that the author
- * asked for, which then do nothing but compute:
+/* warp_specialize.c: warps of their own that fill the multi-buffers of a loop, beside those that
+ * the author asked for, which then do nothing but compute:
  *
- *     producers: for each round k: wait until slot k mod n was given back; begin its copies, which
- *         arrive at the slot's barrier when they have landed
- *     consumers: all that the author wrote, with the loop as: wait until slot k mod n is filled;
- * the round's work; give back the slot of the round, or, while a product is still under way, that
- *         of the round before
+ *     producers: for each iteration k: wait until stage k mod n was given back; begin its copies,
+ * which arrive at the stage's barrier when they have landed consumers: all that the author wrote,
+ * with the loop as: wait until stage k mod n is filled; the iteration's work; give back the stage
+ * of the iteration, or, while a product is still in flight, that of the iteration before
  *
- * Where the tensor unit can do the copies, the producer is one thread, which says how many bytes
+ * Where TMA can do the copies, the producer is one thread, which says how many bytes
  * are to land. Else producers copy with each of their threads.
  *
- * No thread waits for all others, and copies are ahead as far as there are slots. The producers
+ * No thread waits for all others, and copies are ahead as far as there are stages. The producers
  * begin at once: so what they read must not be written before the loop. */
 #include "passes/pipeline/plan.h"
 
@@ -27,7 +26,7 @@ static ValueAnswer is_unknown(const Value *value, void *context)
     if (!value->op)
         return !value->region || value == pipeline->loop->regions[0]->arguments[0] ? VALUE_ENOUGH
                                                                                    : VALUE_FOUND;
-    if (!ring_is_inside(value->op, pipeline->pass->launch)) return VALUE_ENOUGH;
+    if (!multi_buffer_is_inside(value->op, pipeline->pass->launch)) return VALUE_ENOUGH;
     const unsigned traits = op_info(value->op->code)->traits;
     return value->op->region_count || !(traits & PURE) || traits & COOP ? VALUE_FOUND
                                                                         : VALUE_OPERANDS;
@@ -38,13 +37,13 @@ static bool is_known(const Pipeline *pipeline, const Value *value)
     return !value_finds(value, is_unknown, (Pipeline *)(uintptr_t)pipeline);
 }
 
-/* Each thread could find out by itself where each round copies from. */
+/* Each thread could find out by itself where each iteration copies from. */
 static bool are_known(const Pipeline *pipeline)
 {
     for (int i = 0; i < 3; i++)
         if (!is_known(pipeline, pipeline->loop->operands[i])) return false;
-    for (size_t r = 0; r < pipeline->rings.count; r++) {
-        const Op *copy = pipeline->rings.data[r].copy;
+    for (size_t r = 0; r < pipeline->buffers.count; r++) {
+        const Op *copy = pipeline->buffers.data[r].copy;
         for (int i = 0; i < copy->operand_count; i++)
             if (i != 1 && !is_known(pipeline, copy->operands[i])) return false;
     }
@@ -70,11 +69,11 @@ static int consumers_of(const Pipeline *pipeline)
     return WARP_SIZE * launch_warps(pipeline->pass->launch->parent);
 }
 
-static int64_t bytes_of_round(const Pipeline *pipeline)
+static int64_t bytes_of_iteration(const Pipeline *pipeline)
 {
     int64_t bytes = 0;
-    for (size_t i = 0; i < pipeline->rings.count; i++) {
-        const Type *tile = pipeline->rings.data[i].alloc->results[0].type;
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        const Type *tile = pipeline->buffers.data[i].alloc->results[0].type;
         bytes += type_bytes(tile);
     }
     return bytes;
@@ -84,7 +83,8 @@ static int64_t bytes_of_round(const Pipeline *pipeline)
  * would only take their registers. */
 static bool is_alone(const Pipeline *pipeline)
 {
-    return 2 * pipeline->stages * bytes_of_round(pipeline) > pipeline->pass->target->shared_bytes;
+    return 2 * pipeline->stages * bytes_of_iteration(pipeline) >
+           pipeline->pass->target->shared_bytes;
 }
 
 static int64_t at_most(int64_t a, int64_t b)
@@ -92,14 +92,14 @@ static int64_t at_most(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* The one warp that has the tensor unit copy costs no block its place on the multiprocessor, by its
+/* The one warp that has TMA copy costs no block its place on the multiprocessor, by its
  * registers. */
 static bool costs_nothing(const Pipeline *pipeline, const Op *dot)
 {
     const Target *target = pipeline->pass->target;
     const int threads = consumers_of(pipeline);
     const int64_t each = type_elements(dot->results[0].type) / threads + COST_OTHER_REGISTERS,
-                  room = target->shared_bytes / (pipeline->stages * bytes_of_round(pipeline)),
+                  room = target->shared_bytes / (pipeline->stages * bytes_of_iteration(pipeline)),
                   before = at_most(room, target->registers / (each * threads)),
                   after = at_most(room, target->registers / (each * (threads + WARP_SIZE)));
     return after >= before;
@@ -124,7 +124,7 @@ static int64_t registers_for(const Pipeline *pipeline, int threads)
 }
 
 /* One warp more would leave the others too few registers, which a warpgroup can give away. */
-static bool must_lend(const Pipeline *pipeline, const Op *dot)
+static bool must_set_maxnreg(const Pipeline *pipeline, const Op *dot)
 {
     const int consumers = consumers_of(pipeline);
     return target_has(pipeline->pass->target, HAS_SETMAXNREG) && pipeline->by_tensor &&
@@ -135,7 +135,7 @@ static bool must_lend(const Pipeline *pipeline, const Op *dot)
 }
 
 /* Of each consumer, once producers have given theirs away. */
-static int64_t registers_lent(const Pipeline *pipeline)
+static int64_t consumer_registers(const Pipeline *pipeline)
 {
     const int unit = pipeline->pass->target->register_unit;
     const int64_t left = pipeline->pass->target->registers - WARPGROUP_SIZE * SETMAXNREG_LEAST;
@@ -146,7 +146,7 @@ static int64_t registers_lent(const Pipeline *pipeline)
 static int producers_of(const Pipeline *pipeline)
 {
     if (pipeline->by_tensor) return 1;
-    const int64_t bytes = bytes_of_round(pipeline);
+    const int64_t bytes = bytes_of_iteration(pipeline);
     int threads = WARP_SIZE;
     while ((int64_t)threads * COST_PRODUCER_COPIES * ACCESS_BYTES < bytes &&
            threads < COST_PRODUCER_WARPS * WARP_SIZE)
@@ -155,7 +155,8 @@ static int producers_of(const Pipeline *pipeline)
 }
 
 /* As wgmma reads tiles, or row after row. NULL: the extents don't allow that. */
-static const Layout *ring_layout(const Pipeline *pipeline, const Ring *ring, const Type *tile)
+static const Layout *multi_buffer_layout(const Pipeline *pipeline, const MultiBuffer *buffer,
+                                         const Type *tile)
 {
     LayoutTable *layouts = pipeline->pass->kernel->layouts;
     int32_t shape[TYPE_RANK];
@@ -164,49 +165,49 @@ static const Layout *ring_layout(const Pipeline *pipeline, const Ring *ring, con
         shape[d] = (int32_t)tile->shape[d];
         order[d] = tile->rank - 1 - d;
     }
-    return ring->is_plain ? layout_row_major(layouts, tile->rank, shape, order)
-                          : layout_panels(layouts, tile->rank, shape, dtype_bits(tile->dtype));
+    return buffer->is_plain ? layout_row_major(layouts, tile->rank, shape, order)
+                            : layout_panels(layouts, tile->rank, shape, dtype_bits(tile->dtype));
 }
 
-void ring_lay_out(const Pipeline *pipeline, Ring *ring)
+void multi_buffer_lay_out(const Pipeline *pipeline, MultiBuffer *buffer)
 {
-    Value *slots = ring->slots;
-    if (!ring->is_plain) {
-        wgmma_lay_out(pipeline->pass->kernel, slots);
+    Value *stages = buffer->stages;
+    if (!buffer->is_plain) {
+        wgmma_lay_out(pipeline->pass->kernel, stages);
         return;
     }
-    const Layout *layout = ring_layout(pipeline, ring, slots->type);
-    slots->type = type_with_layout(pipeline->pass->kernel->types, slots->type, layout);
-    op_set_int(slots->op, ATTR_bytes, type_bytes(slots->type));
-    op_set_int(slots->op, ATTR_align, TMA_ALIGN);
+    const Layout *layout = multi_buffer_layout(pipeline, buffer, stages->type);
+    stages->type = type_with_layout(pipeline->pass->kernel->types, stages->type, layout);
+    op_set_int(stages->op, ATTR_bytes, type_bytes(stages->type));
+    op_set_int(stages->op, ATTR_align, TMA_ALIGN);
 }
 
-/* Why the ring's copy cannot be a TMA load; NULL: it can. */
-static const char *fault_of_tma(const Pipeline *pipeline, const Ring *ring)
+/* Why the multi-buffer's copy cannot be a TMA load; NULL: it can. */
+static const char *fault_of_tma(const Pipeline *pipeline, const MultiBuffer *buffer)
 {
-    const Type *tile = ring->copy->operands[1]->type;
+    const Type *tile = buffer->copy->operands[1]->type;
     if (!target_has(pipeline->pass->target, HAS_TMA)) return "the architecture has none";
-    if (bytes_of_round(pipeline) >= MBARRIER_BYTES)
+    if (bytes_of_iteration(pipeline) >= MBARRIER_BYTES)
         return "a stage has more bytes than mbarriers count";
-    return tensor_copy_fault(analysis_ranges(pipeline->pass->context), ring->copy,
-                             tile->rank == 2 ? ring_layout(pipeline, ring, tile) : NULL);
+    return tma_load_fault(analysis_ranges(pipeline->pass->context), buffer->copy,
+                          tile->rank == 2 ? multi_buffer_layout(pipeline, buffer, tile) : NULL);
 }
 
 bool are_by_tensor(const Pipeline *pipeline)
 {
     bool all = true;
-    for (size_t i = 0; i < pipeline->rings.count; i++)
-        all = all && !fault_of_tma(pipeline, &pipeline->rings.data[i]);
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        all = all && !fault_of_tma(pipeline, &pipeline->buffers.data[i]);
     return all;
 }
 
-void ring_remark_copies(const Pipeline *pipeline, const char *fault)
+void multi_buffer_remark_copies(const Pipeline *pipeline, const char *fault)
 {
     if (!pipeline->pass->kernel->wants_remarks) return;
     const char *others = are_by_tensor(pipeline) ? fault : "another copy of its loop cannot be one";
-    for (size_t i = 0; i < pipeline->rings.count; i++) {
-        const char *own = fault_of_tma(pipeline, &pipeline->rings.data[i]);
-        kernel_remark(pipeline->pass->kernel, pipeline->rings.data[i].copy->span,
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        const char *own = fault_of_tma(pipeline, &pipeline->buffers.data[i]);
+        kernel_remark(pipeline->pass->kernel, pipeline->buffers.data[i].copy->span,
                       "a copy not by TMA load: %s", own ? own : others);
     }
 }
@@ -215,16 +216,16 @@ void ring_remark_copies(const Pipeline *pipeline, const char *fault)
 
 typedef struct Room {
     FactTable *facts;
-    int64_t bytes; /* of shared memory, that others than the ring take */
+    int64_t bytes; /* of shared memory, that others than the multi-buffer take */
     bool marks;    /* stores are told */
 } Room;
 
 static int64_t parts_of_store(const Room *room, Op *store)
 {
     const Type *tile = store->operands[1]->type;
-    if (!tensor_store_fits(room->facts, store)) return 0;
-    return tile->shape[1] / tensor_store_columns(tile) *
-           (tile->shape[0] / tensor_store_rows(tile, op_threads(store).count));
+    if (!tma_store_fits(room->facts, store)) return 0;
+    return tile->shape[1] / tma_store_columns(tile) *
+           (tile->shape[0] / tma_store_rows(tile, op_threads(store).count));
 }
 
 /* Of a tile that is stored by way of shared memory: extents are powers of two there. */
@@ -247,39 +248,40 @@ static void add_tile_bytes(Op *op, void *context)
     const Type *tile = op->operands[1]->type;
     const int64_t parts = parts_of_store(room, op);
     const int64_t count = at_most(parts, COST_STORE_BUFFERS);
-    if (count && room->marks) op_set_int(op, ATTR_tensor, count);
+    if (count && room->marks) op_set_int(op, ATTR_tma, count);
     room->bytes += parts ? type_bytes(tile) / parts * count : bytes_on_the_way(tile);
 }
 
-/* The bytes beside the ring that what else is shared takes; `marks`: stores are told theirs. */
+/* The bytes beside the multi-buffer that what else is shared takes; `marks`: stores are told
+ * theirs. */
 static int64_t bytes_beside(const Pipeline *pipeline, bool marks)
 {
     Room room = {.facts = analysis_ranges(pipeline->pass->context),
-                 .bytes = COST_SHARED_MARGIN_SPLIT - bytes_of_round(pipeline),
+                 .bytes = COST_SHARED_MARGIN_SPLIT - bytes_of_iteration(pipeline),
                  .marks = marks};
     region_visit(pipeline->pass->launch, add_tile_bytes, &room);
     return room.bytes;
 }
 
-/* The ring's slots are in use while a block's end, which goes through shared memory, is at work.
- * Slots that leave no room for that are given up, but for as many as it takes. */
+/* The multi-buffer's stages are in use while a block's end, which goes through shared memory, is at
+ * work. Stages that leave no room for that are given up, but for as many as it takes. */
 static bool has_room(Pipeline *pipeline)
 {
     int stages = pipeline->stages;
     const int64_t most = pipeline->pass->target->shared_bytes - bytes_beside(pipeline, false);
-    while (stages > COST_STAGES_ENOUGH && stages * bytes_of_round(pipeline) > most) stages--;
-    if (stages * bytes_of_round(pipeline) > most) return false;
+    while (stages > COST_STAGES_ENOUGH && stages * bytes_of_iteration(pipeline) > most) stages--;
+    if (stages * bytes_of_iteration(pipeline) > most) return false;
     bytes_beside(pipeline, true);
     pipeline->stages = stages;
     return true;
 }
 
-/* As many blocks have room if what a block's end takes is not that of slots. */
+/* As many blocks have room if what a block's end takes is not that of stages. */
 static bool is_room_beside(const Pipeline *pipeline)
 {
     const int64_t all = pipeline->pass->target->shared_bytes,
-                  ring = pipeline->stages * bytes_of_round(pipeline);
-    return all / ring == all / (ring + bytes_beside(pipeline, false));
+                  buffer = pipeline->stages * bytes_of_iteration(pipeline);
+    return all / buffer == all / (buffer + bytes_beside(pipeline, false));
 }
 
 static ValueAnswer is_key(const Value *value, void *context)
@@ -299,8 +301,9 @@ static bool has_known_grid(const Pass *pass, const Op *launch)
 static bool is_persistent(Pipeline *pipeline)
 {
     const Op *launch = pipeline->pass->launch->parent;
-    return pipeline->by_tensor && !launch_has_company(launch) && turns_may_differ(launch) &&
-           has_known_grid(pipeline->pass, launch) && has_room(pipeline);
+    return pipeline->by_tensor && !launch_is_cluster_or_cooperative(launch) &&
+           persistent_may_differ(launch) && has_known_grid(pipeline->pass, launch) &&
+           has_room(pipeline);
 }
 
 /* No tile is used outside of the loop, and what is copied is not written before. Groups of threads
@@ -309,8 +312,8 @@ static const char *fault_of_place(const Pipeline *pipeline, bool copies)
 {
     if (pipeline->loop->parent != pipeline->pass->launch)
         return "the loop is within another loop or a branch";
-    for (size_t i = 0; i < pipeline->rings.count; i++)
-        if (pipeline->rings.data[i].is_shared) return "a shared tile is used outside of the loop";
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        if (pipeline->buffers.data[i].is_shared) return "a shared tile is used outside of the loop";
     return starts_freely(pipeline, copies) ? NULL
                                            : "memory that it copies may be written before the loop";
 }
@@ -339,7 +342,7 @@ const char *fault_of_split(Pipeline *pipeline, const Op *dot)
     if (consumers_of(pipeline) + producers_of(pipeline) > COST_SPLIT_THREADS)
         return "a block may not have so many threads";
     if (!are_known(pipeline)) return "what is copied depends on what threads compute";
-    pipeline->lends = must_lend(pipeline, dot);
+    pipeline->sets_maxnreg = must_set_maxnreg(pipeline, dot);
     pipeline->persistent = is_persistent(pipeline);
     pairs_find(pipeline, dot);
     return NULL;
@@ -359,30 +362,31 @@ const char *fault_of_split_by_plan(Pipeline *pipeline)
     return are_known(pipeline) ? NULL : "where it copies from is not known to all threads";
 }
 
-bool can_copy_once(const Pipeline *pipeline, const Ring *ring)
+bool can_copy_once(const Pipeline *pipeline, const MultiBuffer *buffer)
 {
-    const Op *copy = ring->copy;
-    bool can = !fault_of_tma(pipeline, ring);
+    const Op *copy = buffer->copy;
+    bool can = !fault_of_tma(pipeline, buffer);
     for (int i = 0; i < copy->operand_count; i++)
         can = can && (i == 1 || is_known(pipeline, copy->operands[i]));
     return can;
 }
 
-void lend_registers(Pipeline *pipeline, int64_t needed)
+void share_registers(Pipeline *pipeline, int64_t needed)
 {
     const int consumers = consumers_of(pipeline);
     pipeline->alone = is_alone(pipeline) ||
                       2 * needed * (consumers + WARP_SIZE) > pipeline->pass->target->registers;
-    pipeline->lends = pipeline->alone && consumers + WARPGROUP_SIZE <= COST_SPLIT_THREADS &&
-                      needed > registers_for(pipeline, consumers + WARP_SIZE);
+    pipeline->sets_maxnreg = pipeline->alone && consumers + WARPGROUP_SIZE <= COST_SPLIT_THREADS &&
+                             needed > registers_for(pipeline, consumers + WARP_SIZE);
 }
 
 int64_t registers_left(const Pipeline *pipeline)
 {
     const int consumers = consumers_of(pipeline);
-    return pipeline->lends ? registers_lent(pipeline)
-                           : at_most(registers_for(pipeline, consumers + producers_of(pipeline)),
-                                     pipeline->pass->target->registers_per_thread);
+    return pipeline->sets_maxnreg
+               ? consumer_registers(pipeline)
+               : at_most(registers_for(pipeline, consumers + producers_of(pipeline)),
+                         pipeline->pass->target->registers_per_thread);
 }
 
 /* ---- the groups ---- */
@@ -401,13 +405,13 @@ static Value *make_barriers(const Pipeline *pipeline, Builder *builder)
     const int64_t shape[2] = {2, pipeline->stages};
     const Type *type = type_shared(pipeline->pass->kernel->types, DTYPE_i64, 2, shape, NULL);
     Value *barriers = &build_op(builder, OP_shared_alloc, 0, NULL, 1, &type)->results[0];
-    Op *init = build_op(builder, OP_slot_init, 1, &barriers, 0, NULL);
+    Op *init = build_op(builder, OP_pipeline_init, 1, &barriers, 0, NULL);
     op_set_int(init, ATTR_count, producers_of(pipeline));
     op_set_int(init, ATTR_warps, consumers_of(pipeline) / WARP_SIZE * (pipeline->pairs ? 2 : 1));
     return barriers;
 }
 
-Value *ring_make_barriers(const Pipeline *pipeline, Builder *builder)
+Value *multi_buffer_make_barriers(const Pipeline *pipeline, Builder *builder)
 {
     Value *barriers = make_barriers(pipeline, builder);
     if (pipeline->pairs)
@@ -418,7 +422,7 @@ Value *ring_make_barriers(const Pipeline *pipeline, Builder *builder)
 }
 
 /* The parity changes with every lap. */
-Value *ring_next_parity(Builder *builder, Value *parity, Value *is_last)
+Value *multi_buffer_next_parity(Builder *builder, Value *parity, Value *is_last)
 {
     Value *other = build2(builder, OP_sub, build_const(builder, DTYPE_i32, 1), parity);
     return build3(builder, OP_select, is_last, other, parity);
@@ -436,226 +440,238 @@ static ValueAnswer copy_outside(const Value *value, void *context)
 {
     const Copying *to = context;
     if (!value->op) return VALUE_ENOUGH;
-    if (ring_is_inside(value->op, to->pipeline->loop->regions[0])) return VALUE_OPERANDS;
-    ring_copy_slice(to->builder, (Value *)(uintptr_t)value, to->pipeline->pass->launch, to->map);
+    if (multi_buffer_is_inside(value->op, to->pipeline->loop->regions[0])) return VALUE_OPERANDS;
+    multi_buffer_copy_slice(to->builder, (Value *)(uintptr_t)value, to->pipeline->pass->launch,
+                            to->map);
     return VALUE_ENOUGH;
 }
 
-/* What a round needs from before the loop is copied to before the producers' loop. */
+/* What an iteration needs from before the loop is copied to before the producers' loop. */
 static void copy_known(const Pipeline *pipeline, Builder *builder, Value *value, Map *map)
 {
     value_finds(value, copy_outside, &(Copying){pipeline, builder, map});
 }
 
-static void copy_ring(const Pipeline *pipeline, Builder *builder, const Ring *ring,
-                      Value *const slot[2], const Region *region, Map *map)
+static void copy_buffer(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
+                        Value *const stage[2], const Region *region, Map *map)
 {
     Value *operands[4 + TYPE_RANK];
-    const Op *copy = ring->copy;
+    const Op *copy = buffer->copy;
     int count = 0;
     builder->span = copy->span;
     for (int o = 0; o < copy->operand_count; o++) {
-        operands[count++] = o == 1 ? ring_slot(pipeline, builder, ring, slot[1])
-                                   : ring_copy_slice(builder, copy->operands[o], region, map);
-        for (int i = 0; i < 2 && o == 1 && pipeline->by_tensor; i++) operands[count++] = slot[i];
+        operands[count++] = o == 1
+                                ? multi_buffer_stage(pipeline, builder, buffer, stage[1])
+                                : multi_buffer_copy_slice(builder, copy->operands[o], region, map);
+        for (int i = 0; i < 2 && o == 1 && pipeline->by_tensor; i++) operands[count++] = stage[i];
     }
-    Op *begun = build_op(builder, pipeline->by_tensor ? OP_tensor_copy : OP_copy_async, count,
+    Op *begun = build_op(builder, pipeline->by_tensor ? OP_tma_load : OP_copy_async, count,
                          operands, 0, NULL);
     begun->attrs = copy->attrs;
     begun->attr_count = copy->attr_count;
     op_set_int(begun, ATTR_stages, pipeline->stages);
-    op_set_int(begun, ATTR_ring, 1);
+    op_set_int(begun, ATTR_multi_buffer, 1);
 }
 
-void ring_copy_by_tensor(const Pipeline *pipeline, Builder *builder, Value *const filled[2],
-                         const Region *region, Map *map)
+void multi_buffer_copy_by_tensor(const Pipeline *pipeline, Builder *builder, Value *const filled[2],
+                                 const Region *region, Map *map)
 {
-    Op *fill = build_op(builder, OP_slot_fill, 2, filled, 0, NULL);
-    op_set_int(fill, ATTR_bytes, bytes_of_round(pipeline));
-    for (size_t r = 0; r < pipeline->rings.count; r++) {
-        const Ring *ring = &pipeline->rings.data[r];
-        const bool shares = pipeline->pairs && ring->half >= 0;
-        (shares ? pairs_copy : copy_ring)(pipeline, builder, ring, filled, region, map);
+    Op *fill = build_op(builder, OP_producer_commit, 2, filled, 0, NULL);
+    op_set_int(fill, ATTR_bytes, bytes_of_iteration(pipeline));
+    for (size_t r = 0; r < pipeline->buffers.count; r++) {
+        const MultiBuffer *buffer = &pipeline->buffers.data[r];
+        const bool shares = pipeline->pairs && buffer->half >= 0;
+        (shares ? pairs_copy : copy_buffer)(pipeline, builder, buffer, filled, region, map);
     }
 }
 
 static void copy_by_threads(const Pipeline *pipeline, Builder *builder, Value *const filled[2],
                             const Region *region, Map *map)
 {
-    for (size_t r = 0; r < pipeline->rings.count; r++)
-        copy_ring(pipeline, builder, &pipeline->rings.data[r], filled, region, map);
-    build_op(builder, OP_slot_fill, 2, filled, 0, NULL);
+    for (size_t r = 0; r < pipeline->buffers.count; r++)
+        copy_buffer(pipeline, builder, &pipeline->buffers.data[r], filled, region, map);
+    build_op(builder, OP_producer_commit, 2, filled, 0, NULL);
 }
 
-/* The producers' loop, with the slot and the parity after its index; `map` gets what it needs. */
-static Op *build_rounds(const Pipeline *pipeline, Builder *builder, const Turn *turn, Map *map)
+/* The producers' loop, with the stage and the parity after its index; `map` gets what it needs. */
+static Op *build_iterations(const Pipeline *pipeline, Builder *builder, const PersistentTile *tile,
+                            Map *map)
 {
     const Op *loop = pipeline->loop;
     const Type *i32 = type_scalar(pipeline->pass->kernel->types, DTYPE_i32);
     Value *operands[5];
     for (int i = 0; i < 3; i++)
-        operands[i] = ring_copy_slice(builder, loop->operands[i], pipeline->pass->launch, map);
-    for (size_t r = 0; r < pipeline->rings.count; r++) {
-        const Op *copy = pipeline->rings.data[r].copy;
+        operands[i] =
+            multi_buffer_copy_slice(builder, loop->operands[i], pipeline->pass->launch, map);
+    for (size_t r = 0; r < pipeline->buffers.count; r++) {
+        const Op *copy = pipeline->buffers.data[r].copy;
         for (int i = 0; i < copy->operand_count; i++)
             if (i != 1) copy_known(pipeline, builder, copy->operands[i], map);
     }
-    operands[3] = turn->slot;
-    operands[4] = turn->parity;
-    Op *rounds = build_op(builder, OP_for, 5, operands, 2, (const Type *[]){i32, i32});
-    op_set_int(rounds, ATTR_unroll, 1);
-    region_add_argument(rounds->regions[0], loop->operands[0]->type, NULL);
-    for (int i = 0; i < 2; i++) region_add_argument(rounds->regions[0], i32, NULL);
-    return rounds;
+    operands[3] = tile->stage;
+    operands[4] = tile->parity;
+    Op *iterations = build_op(builder, OP_for, 5, operands, 2, (const Type *[]){i32, i32});
+    op_set_int(iterations, ATTR_unroll, 1);
+    region_add_argument(iterations->regions[0], loop->operands[0]->type, NULL);
+    for (int i = 0; i < 2; i++) region_add_argument(iterations->regions[0], i32, NULL);
+    return iterations;
 }
 
-static Turn begin_turn(const Pipeline *pipeline, Region *group, int parity)
+static PersistentTile begin_tile(const Pipeline *pipeline, Region *group, int parity)
 {
-    return pipeline->persistent ? turns_begin(pipeline->pass, group, parity)
-                                : turns_only(group, parity);
+    return pipeline->persistent ? persistent_begin(pipeline->pass, group, parity)
+                                : persistent_only(group, parity);
 }
 
-/* Behind the last turn every slot is claimed once more: the other block gives slots back here, and
- * its arrivals must find this block's memory. */
-static void wait_for_other(const Pipeline *pipeline, Op *turns, Value *barriers)
+/* Behind the last tile every stage is claimed once more: the other block gives stages back here,
+ * and its arrivals must find this block's memory. */
+static void wait_for_other(const Pipeline *pipeline, Op *tiles, Value *barriers)
 {
     const Type *i32 = type_scalar(pipeline->pass->kernel->types, DTYPE_i32);
-    Builder builder = builder_after(turns);
-    Value *operands[5] = {ring_number(&builder, 0), ring_number(&builder, pipeline->stages),
-                          ring_number(&builder, 1), &turns->results[0], &turns->results[1]};
+    Builder builder = builder_after(tiles);
+    Value *operands[5] = {multi_buffer_number(&builder, 0),
+                          multi_buffer_number(&builder, pipeline->stages),
+                          multi_buffer_number(&builder, 1), &tiles->results[0], &tiles->results[1]};
     Op *loop = build_op(&builder, OP_for, 5, operands, 2, (const Type *[]){i32, i32});
     op_set_int(loop, ATTR_unroll, 1);
     Region *body = loop->regions[0];
     region_add_argument(body, i32, NULL);
-    Value *slot = region_add_argument(body, i32, NULL), *is_last;
+    Value *stage = region_add_argument(body, i32, NULL), *is_last;
     Value *parity = region_add_argument(body, i32, NULL);
-    Builder inside = builder_at_end(body, turns->span);
-    build_op(&inside, OP_slot_claim, 3, (Value *[]){barriers, slot, parity}, 0, NULL);
-    Value *next[2] = {ring_next(pipeline, &inside, slot, &is_last), NULL};
-    next[1] = ring_next_parity(&inside, parity, is_last);
+    Builder inside = builder_at_end(body, tiles->span);
+    build_op(&inside, OP_producer_acquire, 3, (Value *[]){barriers, stage, parity}, 0, NULL);
+    Value *next[2] = {multi_buffer_next(pipeline, &inside, stage, &is_last), NULL};
+    next[1] = multi_buffer_next_parity(&inside, parity, is_last);
     build_op(&inside, OP_yield, 2, next, 0, NULL);
 }
 
 /* Channel after channel: who reads one may wait for it while the next is filled. */
-static void copy_channels(const Pipeline *pipeline, Builder *builder, Value *slot, Value *parity,
+static void copy_channels(const Pipeline *pipeline, Builder *builder, Value *stage, Value *parity,
                           Map *map)
 {
     for (size_t c = 0; c < pipeline->channels.count; c++) {
         const Channel *channel = &pipeline->channels.data[c];
-        Value *filled[2] = {channel->barriers, slot};
-        build_op(builder, OP_slot_claim, 3, (Value *[]){channel->barriers, slot, parity}, 0, NULL);
-        op_set_int(build_op(builder, OP_slot_fill, 2, filled, 0, NULL), ATTR_bytes, channel->bytes);
-        for (size_t r = 0; r < pipeline->rings.count; r++)
-            if (pipeline->rings.data[r].channel == (int)c)
-                copy_ring(pipeline, builder, &pipeline->rings.data[r], filled,
-                          pipeline->pass->launch, map);
+        Value *filled[2] = {channel->barriers, stage};
+        build_op(builder, OP_producer_acquire, 3, (Value *[]){channel->barriers, stage, parity}, 0,
+                 NULL);
+        op_set_int(build_op(builder, OP_producer_commit, 2, filled, 0, NULL), ATTR_bytes,
+                   channel->bytes);
+        for (size_t r = 0; r < pipeline->buffers.count; r++)
+            if (pipeline->buffers.data[r].channel == (int)c)
+                copy_buffer(pipeline, builder, &pipeline->buffers.data[r], filled,
+                            pipeline->pass->launch, map);
     }
 }
 
 /* The parity of the number of turns before this one: 0 or 1. */
-static Value *turn_parity(Builder *builder, const Turn *turn)
+static Value *turn_parity(Builder *builder, const PersistentTile *tile)
 {
-    if (!turn->index[0]) return ring_number(builder, 0);
-    const Op *turns = turn->region->parent;
-    Value *way = build2(builder, OP_sub, turn->region->arguments[0], turns->operands[0]);
-    return build2(builder, OP_and, build2(builder, OP_div, way, turns->operands[2]),
-                  ring_number(builder, 1));
+    if (!tile->index[0]) return multi_buffer_number(builder, 0);
+    const Op *tiles = tile->region->parent;
+    Value *way = build2(builder, OP_sub, tile->region->arguments[0], tiles->operands[0]);
+    return build2(builder, OP_and, build2(builder, OP_div, way, tiles->operands[2]),
+                  multi_buffer_number(builder, 1));
 }
 
-/* What is copied before the loop, to a slot of its own. */
-static void copy_once(const Pipeline *pipeline, Builder *builder, const Turn *turn, Map *map)
+/* What is copied before the loop, to a stage of its own. */
+static void copy_once(const Pipeline *pipeline, Builder *builder, const PersistentTile *tile,
+                      Map *map)
 {
-    Value *filled[2] = {pipeline->barriers, ring_number(builder, 0)};
+    Value *filled[2] = {pipeline->barriers, multi_buffer_number(builder, 0)};
     int64_t bytes = 0;
     for (size_t i = 0; i < pipeline->once.count; i++)
         bytes += type_bytes(pipeline->once.data[i].copy->operands[1]->type);
     if (!bytes) return;
     if (pipeline->persistent) {
-        Value *other = build2(builder, OP_sub, ring_number(builder, 1), turn_parity(builder, turn));
-        build_op(builder, OP_slot_claim, 3, (Value *[]){filled[0], filled[1], other}, 0, NULL);
+        Value *other =
+            build2(builder, OP_sub, multi_buffer_number(builder, 1), turn_parity(builder, tile));
+        build_op(builder, OP_producer_acquire, 3, (Value *[]){filled[0], filled[1], other}, 0,
+                 NULL);
     }
-    op_set_int(build_op(builder, OP_slot_fill, 2, filled, 0, NULL), ATTR_bytes, bytes);
+    op_set_int(build_op(builder, OP_producer_commit, 2, filled, 0, NULL), ATTR_bytes, bytes);
     for (size_t i = 0; i < pipeline->once.count; i++)
-        copy_ring(pipeline, builder, &pipeline->once.data[i], filled, pipeline->pass->launch, map);
+        copy_buffer(pipeline, builder, &pipeline->once.data[i], filled, pipeline->pass->launch,
+                    map);
 }
 
-static void copy_round(const Pipeline *pipeline, Builder *builder, Value *barriers, Value *slot,
-                       Value *parity, Map *map)
+static void copy_iteration(const Pipeline *pipeline, Builder *builder, Value *barriers,
+                           Value *stage, Value *parity, Map *map)
 {
-    Value *filled[2] = {barriers, slot};
+    Value *filled[2] = {barriers, stage};
     if (!barriers) {
-        copy_channels(pipeline, builder, slot, parity, map);
+        copy_channels(pipeline, builder, stage, parity, map);
         return;
     }
-    build_op(builder, OP_slot_claim, 3, (Value *[]){barriers, slot, parity}, 0, NULL);
-    (pipeline->by_tensor ? ring_copy_by_tensor : copy_by_threads)(pipeline, builder, filled,
-                                                                  pipeline->pass->launch, map);
+    build_op(builder, OP_producer_acquire, 3, (Value *[]){barriers, stage, parity}, 0, NULL);
+    (pipeline->by_tensor ? multi_buffer_copy_by_tensor
+                         : copy_by_threads)(pipeline, builder, filled, pipeline->pass->launch, map);
 }
 
 /* Without `barriers` each channel has its own. */
 static void build_producers(const Pipeline *pipeline, Region *region, Value *barriers)
 {
     const Op *loop = pipeline->loop;
-    const Turn turn = begin_turn(pipeline, region, 1);
-    Builder builder = builder_before(turn.region->last);
+    const PersistentTile tile = begin_tile(pipeline, region, 1);
+    Builder builder = builder_before(tile.region->last);
     Map map = {0};
-    turns_know(pipeline->pass, &turn, &map);
+    persistent_know(pipeline->pass, &tile, &map);
     builder.span = loop->span;
-    copy_once(pipeline, &builder, &turn, &map);
-    Op *rounds = build_rounds(pipeline, &builder, &turn, &map);
-    Region *body = rounds->regions[0];
-    Value *slot = body->arguments[1], *parity = body->arguments[2], *is_last;
+    copy_once(pipeline, &builder, &tile, &map);
+    Op *iterations = build_iterations(pipeline, &builder, &tile, &map);
+    Region *body = iterations->regions[0];
+    Value *stage = body->arguments[1], *parity = body->arguments[2], *is_last;
     map_set(pipeline->pass->arena, &map, loop->regions[0]->arguments[0], body->arguments[0]);
     Builder inside = builder_at_end(body, loop->span);
-    copy_round(pipeline, &inside, barriers, slot, parity, &map);
-    Value *next[2] = {ring_next(pipeline, &inside, slot, &is_last), NULL};
-    next[1] = ring_next_parity(&inside, parity, is_last);
+    copy_iteration(pipeline, &inside, barriers, stage, parity, &map);
+    Value *next[2] = {multi_buffer_next(pipeline, &inside, stage, &is_last), NULL};
+    next[1] = multi_buffer_next_parity(&inside, parity, is_last);
     build_op(&inside, OP_yield, 2, next, 0, NULL);
     if (!pipeline->by_tensor) build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL);
-    turns_end(&turn, &rounds->results[0], &rounds->results[1]);
-    if (pipeline->pairs) wait_for_other(pipeline, turn.region->parent, barriers);
+    persistent_end(&tile, &iterations->results[0], &iterations->results[1]);
+    if (pipeline->pairs) wait_for_other(pipeline, tile.region->parent, barriers);
 }
 
 /* ---- consumers ---- */
 
-static void build_give_to(const Pipeline *pipeline, Builder *builder, Value *barriers, Value *slot,
+static void build_give_to(const Pipeline *pipeline, Builder *builder, Value *barriers, Value *stage,
                           Value *given)
 {
-    Value *operands[4] = {barriers, slot, given};
+    Value *operands[4] = {barriers, stage, given};
     if (pipeline->pairs) operands[3] = pairs_other(pipeline, builder);
-    build_op(builder, OP_slot_give, pipeline->pairs ? 4 : 3, operands, 0, NULL);
+    build_op(builder, OP_consumer_release, pipeline->pairs ? 4 : 3, operands, 0, NULL);
 }
 
-/* Gives back what was read in the round before while this round's product is under way. */
-static void build_give(const Pipeline *pipeline, Value *barriers, Value *const arguments[SLOTS])
+/* Gives back what was read in the iteration before while this iteration's product is in flight. */
+static void build_give(const Pipeline *pipeline, Value *barriers,
+                       Value *const arguments[STAGE_VALUES])
 {
     const Op *loop = pipeline->loop;
     Builder builder = builder_before(region_terminator(loop->regions[0]));
-    Value *slot = arguments[pipeline->open ? SLOT_BEFORE : SLOT_READ];
+    Value *stage = arguments[pipeline->open ? STAGE_BEFORE : STAGE_READ];
     Value *given = pipeline->open ? build_cmp(&builder, "ne", loop->regions[0]->arguments[0],
                                               loop->operands[0])
                                   : build_const(&builder, DTYPE_b1, 1);
-    build_give_to(pipeline, &builder, barriers, slot, given);
+    build_give_to(pipeline, &builder, barriers, stage, given);
 }
 
-/* What the last round has read, once the product has been waited for. */
+/* What the last iteration has read, once the product has been waited for. */
 static void give_last(const Pipeline *pipeline, Value *barriers, Op *after)
 {
     Op *loop = pipeline->loop;
     Builder builder = builder_after(after);
     Value *any = build_cmp(&builder, "lt", loop->operands[0], loop->operands[1]);
-    Value *last = &loop->results[loop->result_count - SLOTS + SLOT_LAST];
+    Value *last = &loop->results[loop->result_count - STAGE_VALUES + STAGE_LAST];
     build_give_to(pipeline, &builder, barriers, last, any);
 }
 
-/* The loop's results of `turn`'s names. */
-static void end_turn(const Pipeline *pipeline, const Turn *turn)
+/* The loop's results of `tile`'s names. */
+static void end_tile(const Pipeline *pipeline, const PersistentTile *tile)
 {
-    Value *results = &pipeline->loop->results[pipeline->loop->result_count - SLOTS];
+    Value *results = &pipeline->loop->results[pipeline->loop->result_count - STAGE_VALUES];
     Map map = {0};
-    turns_know(pipeline->pass, turn, &map);
-    region_replace(turn->region, &map);
-    turns_end(turn, &results[SLOT_READ], &results[SLOT_PARITY]);
+    persistent_know(pipeline->pass, tile, &map);
+    region_replace(tile->region, &map);
+    persistent_end(tile, &results[STAGE_READ], &results[STAGE_PARITY]);
 }
 
 /* ---- divisions that consumers make before they wait ---- */
@@ -678,7 +694,7 @@ static Value *keep(Early *early, Value *value)
     Value *kept = map_get(&early->kept, value);
     if (kept) return kept;
     Builder builder = builder_after(value->op);
-    Value *operands[2] = {value, ring_number(&builder, 0)};
+    Value *operands[2] = {value, multi_buffer_number(&builder, 0)};
     Op *op = build_op(&builder, OP_shuffle, 2, operands, 1, &value->type);
     op_set_text(op, ATTR_mode, intern_text(kernel->session->names, "xor"));
     map_set(early->pipeline->pass->arena, &early->kept, value, op->results);
@@ -707,34 +723,35 @@ static void divide_early(const Pipeline *pipeline)
     for (Op *op = loop->previous; op; op = op->previous) op->scratch = NULL;
 }
 
-static void build_consumers(Pipeline *pipeline, const Turn *turn, Value *barriers)
+static void build_consumers(Pipeline *pipeline, const PersistentTile *tile, Value *barriers)
 {
-    Value *arguments[SLOTS], *is_last, *first[SLOTS];
-    for (int i = 0; i < SLOTS; i++) first[i] = turn->slot;
-    first[SLOT_PARITY] = turn->parity;
-    ring_carry(pipeline, first, arguments);
+    Value *arguments[STAGE_VALUES], *is_last, *first[STAGE_VALUES];
+    for (int i = 0; i < STAGE_VALUES; i++) first[i] = tile->stage;
+    first[STAGE_PARITY] = tile->parity;
+    multi_buffer_carry(pipeline, first, arguments);
     Region *body = pipeline->loop->regions[0];
-    Value *read = arguments[SLOT_READ], *parity = arguments[SLOT_PARITY];
+    Value *read = arguments[STAGE_READ], *parity = arguments[STAGE_PARITY];
     Builder start = builder_before(body->first);
-    Op *take = build_op(&start, OP_slot_take, 3, (Value *[]){barriers, read, parity}, 0, NULL);
-    if (pipeline->by_tensor) op_set_int(take, ATTR_tensor, 1);
-    ring_move_uses(pipeline, arguments);
+    Op *take = build_op(&start, OP_consumer_wait, 3, (Value *[]){barriers, read, parity}, 0, NULL);
+    if (pipeline->by_tensor) op_set_int(take, ATTR_tma, 1);
+    multi_buffer_move_uses(pipeline, arguments);
     Builder end = builder_before(region_terminator(body));
-    Value *next = ring_next(pipeline, &end, read, &is_last);
-    Value *carried[SLOTS] = {[SLOT_READ] = next, [SLOT_BEFORE] = read, [SLOT_LAST] = read};
-    carried[SLOT_PARITY] = ring_next_parity(&end, parity, is_last);
-    ring_yield(pipeline, carried);
-    Op *wait = pipeline->open ? ring_leave_open(pipeline) : NULL;
+    Value *next = multi_buffer_next(pipeline, &end, read, &is_last);
+    Value *carried[STAGE_VALUES] = {
+        [STAGE_READ] = next, [STAGE_BEFORE] = read, [STAGE_LAST] = read};
+    carried[STAGE_PARITY] = multi_buffer_next_parity(&end, parity, is_last);
+    multi_buffer_yield(pipeline, carried);
+    Op *wait = pipeline->open ? multi_buffer_leave_in_flight(pipeline) : NULL;
     build_give(pipeline, barriers, arguments);
     if (wait && pipeline->persistent) give_last(pipeline, barriers, wait);
-    end_turn(pipeline, turn);
+    end_tile(pipeline, tile);
     if (pipeline->by_tensor) divide_early(pipeline); /* others need their registers */
 }
 
 static void set_registers(Region *group, const char *mode, int64_t count)
 {
     Builder builder = builder_before(group->first);
-    Op *op = build_op(&builder, OP_registers, 0, NULL, 0, NULL);
+    Op *op = build_op(&builder, OP_setmaxnreg, 0, NULL, 0, NULL);
     op_set_int(op, ATTR_count, count);
     op_set_text(op, ATTR_mode, intern_text(builder.kernel->session->names, mode));
 }
@@ -743,7 +760,7 @@ static void set_registers(Region *group, const char *mode, int64_t count)
 static Region *build_producers_group(const Pipeline *pipeline, Builder *builder)
 {
     const int consumers = consumers_of(pipeline), producers = producers_of(pipeline);
-    if (!pipeline->lends) return build_group(builder, consumers, producers);
+    if (!pipeline->sets_maxnreg) return build_group(builder, consumers, producers);
     Region *all = build_group(builder, consumers, WARPGROUP_SIZE);
     set_registers(all, "dec", SETMAXNREG_LEAST);
     Builder inside = builder_before(all->last);
@@ -753,14 +770,14 @@ static Region *build_producers_group(const Pipeline *pipeline, Builder *builder)
 static Region *build_consumers_group(const Pipeline *pipeline, Builder *builder)
 {
     Region *group = build_group(builder, 0, consumers_of(pipeline));
-    if (pipeline->lends) set_registers(group, "inc", registers_lent(pipeline));
+    if (pipeline->sets_maxnreg) set_registers(group, "inc", consumer_registers(pipeline));
     return group;
 }
 
 /* What comes behind a thread's own branch in the text is not known to be run by whole warps, so
  * that addresses there are in no uniform registers. The consumers come first, then, where all of
- * the ring is in use to the end, or there is room beside it; elsewhere their last work gets the
- * room of slots that the producers, before them, have done with. */
+ * the multi-buffer is in use to the end, or there is room beside it; elsewhere their last work gets
+ * the room of stages that the producers, before them, have done with. */
 static void build_groups(bool consumers_first, const Pipeline *pipeline, Builder *builder,
                          Region **copying, Region **computing)
 {
@@ -781,12 +798,12 @@ static void move_to(const Region *group, Op *first)
     }
 }
 
-static void make_all_slots(Pipeline *pipeline, Builder *builder)
+static void make_all_stages(Pipeline *pipeline, Builder *builder)
 {
-    for (size_t i = 0; i < pipeline->rings.count; i++) {
-        Ring *ring = &pipeline->rings.data[i];
-        ring_make_slots(pipeline, builder, ring);
-        op_set_int(ring->slots->op, ATTR_ring, 1);
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        MultiBuffer *buffer = &pipeline->buffers.data[i];
+        multi_buffer_make_stages(pipeline, builder, buffer);
+        op_set_int(buffer->stages->op, ATTR_multi_buffer, 1);
     }
     builder->span = pipeline->loop->span;
 }
@@ -796,35 +813,35 @@ static void set_warps(const Pipeline *pipeline, int threads)
     op_set_int(pipeline->pass->launch->parent, ATTR_warps, (threads + WARP_SIZE - 1) / WARP_SIZE);
 }
 
-/* Slots for what is copied before the loop, and the barriers of all of them. */
+/* Stages for what is copied before the loop, and the barriers of all of them. */
 static void make_once(Pipeline *pipeline, Builder *builder)
 {
     Pipeline once = *pipeline;
     once.stages = 1;
     if (!pipeline->once.count) return;
     for (size_t i = 0; i < pipeline->once.count; i++) {
-        Ring *ring = &pipeline->once.data[i];
-        ring_make_slots(&once, builder, ring);
-        op_set_int(ring->slots->op, ATTR_ring, 1);
+        MultiBuffer *buffer = &pipeline->once.data[i];
+        multi_buffer_make_stages(&once, builder, buffer);
+        op_set_int(buffer->stages->op, ATTR_multi_buffer, 1);
     }
     pipeline->barriers = make_barriers(&once, builder);
 }
 
-/* Consumers wait for it where they begin, and read the slots from there on. */
-static void take_once(const Pipeline *pipeline, const Turn *turn, Op *before)
+/* Consumers wait for it where they begin, and read the stages from there on. */
+static void take_once(const Pipeline *pipeline, const PersistentTile *tile, Op *before)
 {
     Builder builder = builder_before(before);
     builder.span = pipeline->loop->span;
     if (!pipeline->once.count) return;
-    Value *zero = ring_number(&builder, 0);
-    Value *operands[3] = {pipeline->barriers, zero, turn_parity(&builder, turn)};
-    op_set_int(build_op(&builder, OP_slot_take, 3, operands, 0, NULL), ATTR_tensor, 1);
+    Value *zero = multi_buffer_number(&builder, 0);
+    Value *operands[3] = {pipeline->barriers, zero, turn_parity(&builder, tile)};
+    op_set_int(build_op(&builder, OP_consumer_wait, 3, operands, 0, NULL), ATTR_tma, 1);
     for (size_t i = 0; i < pipeline->once.count; i++) {
-        const Ring *ring = &pipeline->once.data[i];
-        Value *slot = ring_slot(pipeline, &builder, ring, zero);
-        op_erase(ring->copy);
-        value_replace(&ring->alloc->results[0], slot);
-        op_erase(ring->alloc);
+        const MultiBuffer *buffer = &pipeline->once.data[i];
+        Value *stage = multi_buffer_stage(pipeline, &builder, buffer, zero);
+        op_erase(buffer->copy);
+        value_replace(&buffer->alloc->results[0], stage);
+        op_erase(buffer->alloc);
     }
 }
 
@@ -832,17 +849,17 @@ static void give_once(const Pipeline *pipeline, Op *before)
 {
     Builder builder = builder_before(before);
     if (!pipeline->once.count || !pipeline->persistent) return;
-    Value *operands[3] = {pipeline->barriers, ring_number(&builder, 0),
+    Value *operands[3] = {pipeline->barriers, multi_buffer_number(&builder, 0),
                           build_const(&builder, DTYPE_b1, 1)};
-    build_op(&builder, OP_slot_give, 3, operands, 0, NULL);
+    build_op(&builder, OP_consumer_release, 3, operands, 0, NULL);
 }
 
-/* All that is shared has room beside the rings, which are in use from turn to turn. */
+/* All that is shared has room beside the multi-buffers, which are in use from tile to tile. */
 static bool has_room_by_plan(const Pipeline *pipeline)
 {
     Room room = {.facts = analysis_ranges(pipeline->pass->context),
-                 .bytes =
-                     COST_SHARED_MARGIN_SPLIT + (pipeline->stages - 1) * bytes_of_round(pipeline)};
+                 .bytes = COST_SHARED_MARGIN_SPLIT +
+                          (pipeline->stages - 1) * bytes_of_iteration(pipeline)};
     region_visit(pipeline->pass->launch, add_tile_bytes, &room);
     return room.bytes <= pipeline->pass->target->shared_bytes;
 }
@@ -853,7 +870,7 @@ static ValueAnswer is_of_block(const Value *value, void *context)
     return value->op && value->op->code == OP_block_idx ? VALUE_FOUND : VALUE_OPERANDS;
 }
 
-/* A block that has a multiprocessor to itself: its producers copy for the next turn while the
+/* A block that has a multiprocessor to itself: its producers copy for the next tile while the
  * consumers end this one. Blocks with more to do than others are left to the machine, which gives
  * the next one to who is done. */
 static bool takes_turns(const Pipeline *pipeline)
@@ -861,50 +878,52 @@ static bool takes_turns(const Pipeline *pipeline)
     const Op *launch = pipeline->pass->launch->parent;
     for (int i = 0; i < 2; i++)
         if (value_finds(pipeline->loop->operands[i], is_of_block, NULL)) return false;
-    return pipeline->alone && !launch_has_company(launch) && turns_may_differ(launch) &&
-           has_known_grid(pipeline->pass, launch) && has_room_by_plan(pipeline);
+    return pipeline->alone && !launch_is_cluster_or_cooperative(launch) &&
+           persistent_may_differ(launch) && has_known_grid(pipeline->pass, launch) &&
+           has_room_by_plan(pipeline);
 }
 
 /* The turn's block, in what was moved there. */
-static void know_turn(const Pipeline *pipeline, const Turn *turn)
+static void know_turn(const Pipeline *pipeline, const PersistentTile *tile)
 {
     Map map = {0};
-    turns_know(pipeline->pass, turn, &map);
-    region_replace(turn->region, &map);
+    persistent_know(pipeline->pass, tile, &map);
+    region_replace(tile->region, &map);
 }
 
-static void build_consumers_by_plan(Pipeline *pipeline, Plan *plan, const Turn *turn, Op *first)
+static void build_consumers_by_plan(Pipeline *pipeline, Plan *plan, const PersistentTile *tile,
+                                    Op *first)
 {
     Value *end[2];
-    move_to(turn->region, first);
-    know_turn(pipeline, turn);
-    plan->at[0] = turn->slot;
-    plan->at[1] = turn->parity;
-    take_once(pipeline, turn, pipeline->loop);
+    move_to(tile->region, first);
+    know_turn(pipeline, tile);
+    plan->at[0] = tile->stage;
+    plan->at[1] = tile->parity;
+    take_once(pipeline, tile, pipeline->loop);
     Op *after = pipeline->loop->next;
     plan_build(plan, end);
     give_once(pipeline, after);
-    turns_end(turn, end[0], end[1]);
+    persistent_end(tile, end[0], end[1]);
 }
 
 void split_by_plan(Pipeline *pipeline, Plan *plan)
 {
     Op *first = pipeline->pass->launch->first;
-    const int more = pipeline->lends ? WARPGROUP_SIZE : producers_of(pipeline);
+    const int more = pipeline->sets_maxnreg ? WARPGROUP_SIZE : producers_of(pipeline);
     const int threads = consumers_of(pipeline) + more;
     pipeline->persistent = takes_turns(pipeline);
     const bool consumers_first = pipeline->persistent || is_room_beside(pipeline);
     Builder builder = builder_before(first);
     Region *copying, *computing;
-    make_all_slots(pipeline, &builder);
+    make_all_stages(pipeline, &builder);
     for (size_t c = 0; c < pipeline->channels.count; c++)
         pipeline->channels.data[c].barriers = make_barriers(pipeline, &builder);
     make_once(pipeline, &builder);
     build_op(&builder, OP_barrier, 0, NULL, 0, NULL);
     build_groups(consumers_first, pipeline, &builder, &copying, &computing);
     build_producers(pipeline, copying, NULL);
-    const Turn turn = begin_turn(pipeline, computing, 0);
-    build_consumers_by_plan(pipeline, plan, &turn, first);
+    const PersistentTile tile = begin_tile(pipeline, computing, 0);
+    build_consumers_by_plan(pipeline, plan, &tile, first);
     if (pipeline->persistent) op_set_int(pipeline->pass->launch->parent, ATTR_persistent, 1);
     set_warps(pipeline, threads);
 }
@@ -913,19 +932,19 @@ void split(Pipeline *pipeline)
 {
     Region *launch = pipeline->pass->launch;
     Op *first = launch->first;
-    const int more = pipeline->lends ? WARPGROUP_SIZE : producers_of(pipeline);
+    const int more = pipeline->sets_maxnreg ? WARPGROUP_SIZE : producers_of(pipeline);
     const int threads = consumers_of(pipeline) + more;
     const bool consumers_first = pipeline->persistent || is_room_beside(pipeline);
     Builder builder = builder_before(first);
-    make_all_slots(pipeline, &builder);
+    make_all_stages(pipeline, &builder);
     if (pipeline->pairs) pairs_begin(pipeline, &builder);
-    Value *barriers = ring_make_barriers(pipeline, &builder);
+    Value *barriers = multi_buffer_make_barriers(pipeline, &builder);
     Region *copying, *computing;
     build_groups(consumers_first, pipeline, &builder, &copying, &computing);
     build_producers(pipeline, copying, barriers);
-    const Turn turn = begin_turn(pipeline, computing, 0);
-    move_to(turn.region, first);
-    build_consumers(pipeline, &turn, barriers);
+    const PersistentTile tile = begin_tile(pipeline, computing, 0);
+    move_to(tile.region, first);
+    build_consumers(pipeline, &tile, barriers);
     if (pipeline->persistent) op_set_int(launch->parent, ATTR_persistent, 1);
     if (pipeline->pairs) op_set_ints(launch->parent, ATTR_cluster, 3, (int64_t[]){2, 1, 1});
     set_warps(pipeline, threads);

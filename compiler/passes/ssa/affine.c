@@ -208,7 +208,7 @@ typedef struct Compare {
 } Compare;
 
 /* a < b is what b > a is; and so on. */
-static const char *turned(const char *predicate)
+static const char *mirrored(const char *predicate)
 {
     static const char *const PAIRS[][2] = {{"lt", "gt"}, {"gt", "lt"}, {"le", "ge"}, {"ge", "le"}};
     for (size_t i = 0; i < sizeof PAIRS / sizeof *PAIRS; i++)
@@ -220,14 +220,14 @@ static bool read_compare(Pass *pass, const Value *value, Compare *out)
 {
     const Op *op = value->op;
     Affine sides[2];
-    if (!op || op->code != OP_cmp || !turned(op_attr(op, ATTR_predicate)->text) ||
+    if (!op || op->code != OP_cmp || !mirrored(op_attr(op, ATTR_predicate)->text) ||
         !affine_of(pass, operand(op, a), DEPTH, &sides[0]) ||
         !affine_of(pass, operand(op, b), DEPTH, &sides[1]))
         return false;
     const int index = sides[1].dim >= 0;
     if (sides[1 - index].dim >= 0 || !dtype_is_signed(operand(op, a)->type->dtype)) return false;
     const char *predicate = op_attr(op, ATTR_predicate)->text;
-    out->predicate = index ? turned(predicate) : predicate;
+    out->predicate = index ? mirrored(predicate) : predicate;
     out->index = sides[index];
     out->bound = sides[1 - index].base;
     return true;

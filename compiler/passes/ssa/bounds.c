@@ -79,8 +79,8 @@ static const Value *split_sum(const Pass *pass, const Value *value, int64_t *add
     }
 }
 
-/* a / b with a constant b: returns a. Where it rounds does not matter, since a count below 1 counts
- * nothing. */
+/* a / b with a constant b: returns a. Where it ~iterations~ does not matter, since a count below 1
+ * counts nothing. */
 static const Value *split_quotient(const Pass *pass, const Value *value, int64_t *divisor)
 {
     value = facts_uncast(pass->facts, value);
@@ -187,7 +187,7 @@ static void note_parameter(const Pass *pass, const Op *op)
 static void visit_access(Op *op, void *context)
 {
     const Pass *pass = context;
-    const bool whole = op_is_access(op) || is_copy(op) || op->code == OP_tensor_store;
+    const bool whole = op_is_access(op) || is_copy(op) || op->code == OP_tma_store;
     if (whole) set_bounds(pass, op);
     if (whole || op_is_scattered(op) || op_is_element(op))
         if (op_memory(op)->type->kind == TYPE_VIEW) {

@@ -80,8 +80,8 @@ static Value *most_of_both(Spans *spans, OpCode code, const Op *op, int depth)
     return b ? build2(&spans->builder, code, a, b) : NULL;
 }
 
-/* The last round's of a loop that counts up, where its begin is a constant; else what is below its
- * end. */
+/* The last iteration's of a loop that counts up, where its begin is a constant; else what is below
+ * its end. */
 static Value *most_of_variable(Spans *spans, const Value *value, int depth)
 {
     const Op *loop = value->region ? value->region->parent : NULL;
@@ -92,9 +92,9 @@ static Value *most_of_variable(Spans *spans, const Value *value, int depth)
         return NULL;
     Value *last = less_one(spans, most_of(spans, operand(loop, end), depth));
     if (!last || step == 1 || !value_constant(operand(loop, begin), &begin)) return last;
-    Value *rounds =
+    Value *iterations =
         build2(to, OP_div, build2(to, OP_sub, last, number(spans, begin)), number(spans, step));
-    return build2(to, OP_add, build2(to, OP_mul, rounds, number(spans, step)),
+    return build2(to, OP_add, build2(to, OP_mul, iterations, number(spans, step)),
                   number(spans, begin));
 }
 
@@ -204,11 +204,11 @@ static void visit_view(Op *op, void *context)
                        build_cmp(&spans->builder, "lt", spans->least, number(spans, 0)),
                        number(spans, -1), bytes);
     if (!bytes) bytes = number(spans, -1);
-    Op *span = build_op(&spans->builder, OP_span, 1, &bytes, 0, NULL);
+    Op *span = build_op(&spans->builder, OP_buffer_extent, 1, &bytes, 0, NULL);
     op_set_int(span, ATTR_index, parameter->value->index);
 }
 
-bool pass_spans(Kernel *kernel, PassContext *context)
+bool pass_buffer_extents(Kernel *kernel, PassContext *context)
 {
     if (!kernel->configuration) return true;
     Spans spans = {.kernel = kernel,

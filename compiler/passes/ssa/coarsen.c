@@ -3,7 +3,7 @@
  *
  * Where the code of a thread is short and straight, and it reads and writes elements of memory
  * whose neighbours the next thread has, nobody sees which thread does what. Such a launch becomes
- * code of tiles: elements are read and written 16 bytes at a time, and more of them are under way
+ * code of tiles: elements are read and written 16 bytes at a time, and more of them are in flight
  * at once than a multiprocessor has threads. The pass looks for
  *
  *     index = block * threads + thread; if index < size: loads, arithmetic, then stores

@@ -300,7 +300,7 @@ void index_reach(FactTable *facts, int64_t *looks, Op *read, int dim, int64_t *l
     *high = reach.high < *high ? reach.high : *high;
 }
 
-bool pass_places(Kernel *kernel, PassContext *context)
+bool pass_index_bounds(Kernel *kernel, PassContext *context)
 {
     Pass pass = {.kernel = kernel,
                  .facts = analysis_ranges(context),

@@ -91,7 +91,7 @@ static void reach_of_all(Narrow *narrow, const Value *copy, int dim, int64_t *lo
 }
 
 /* The least power of two, at a multiple of itself, that holds them; or all there is. */
-static void round_out(int64_t low, int64_t high, int64_t whole, int64_t *begin, int64_t *extent)
+static void iteration_out(int64_t low, int64_t high, int64_t whole, int64_t *begin, int64_t *extent)
 {
     *begin = 0, *extent = whole;
     if (low > high || low < 0) return;
@@ -108,7 +108,7 @@ static bool find_box(Narrow *narrow, const Value *copy, Box *box)
     for (int d = 0; d < copy->type->rank; d++) {
         int64_t low, high;
         reach_of_all(narrow, copy, d, &low, &high);
-        round_out(low, high, copy->type->shape[d], &box->begin[d], &box->extent[d]);
+        iteration_out(low, high, copy->type->shape[d], &box->begin[d], &box->extent[d]);
         elements *= box->extent[d];
     }
     return copy->uses && elements <= type_elements(copy->type) / 2;

@@ -318,7 +318,7 @@ bool pass_regroup(Kernel *kernel, PassContext *context)
     (void)context;
     Arena *arena = arena_new();
     for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch && region_has(launch_region(op), OP_signal_init))
+        if (op->code == OP_launch && region_has(launch_region(op), OP_mbarrier_init))
             regroup(kernel, arena, launch_region(op));
     arena_free(arena);
     return true;

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { FIRST_BITS = 10, ROUNDS = 8 };
+enum { FIRST_BITS = 10, ITERATIONS = 8 };
 
 typedef struct Known { /* a pure op that is visible here */
     Op *op;
@@ -19,9 +19,9 @@ typedef struct Known { /* a pure op that is visible here */
     uint32_t hash;
 } Known;
 
-/* Those of a slot go from the last one found to the first: scopes end in that order. */
+/* Those of a stage go from the last one found to the first: scopes end in that order. */
 typedef struct Table {
-    Known **slots;
+    Known **stages;
     int bits;
     VEC(Known *) scope; /* all of them, as they were found */
 } Table;
@@ -82,23 +82,23 @@ static bool same_op(const Op *a, const Op *b)
     return true;
 }
 
-static Known **slot_of(const Table *table, uint32_t hash)
+static Known **stage_of(const Table *table, uint32_t hash)
 {
-    return &table->slots[hash >> (32 - table->bits)];
+    return &table->stages[hash >> (32 - table->bits)];
 }
 
 static void enter(const Table *table, Known *known)
 {
-    Known **slot = slot_of(table, known->hash);
-    known->next = *slot;
-    *slot = known;
+    Known **stage = stage_of(table, known->hash);
+    known->next = *stage;
+    *stage = known;
 }
 
 static void set_size(Simplifier *simplifier, int bits)
 {
     Table *table = &simplifier->table;
     table->bits = bits;
-    table->slots = arena_new_array(simplifier->kernel->arena, Known *, (size_t)1 << bits);
+    table->stages = arena_new_array(simplifier->kernel->arena, Known *, (size_t)1 << bits);
     for (size_t i = 0; i < table->scope.count; i++) enter(table, table->scope.data[i]);
 }
 
@@ -106,7 +106,7 @@ static const Op *find_equal(Simplifier *simplifier, Op *op)
 {
     Table *table = &simplifier->table;
     const uint32_t hash = hash_op(op);
-    for (const Known *known = *slot_of(table, hash); known; known = known->next)
+    for (const Known *known = *stage_of(table, hash); known; known = known->next)
         if (known->hash == hash && same_op(known->op, op)) return known->op;
     Known *known = arena_new_of(simplifier->kernel->arena, Known);
     *known = (Known){.op = op, .hash = hash};
@@ -121,7 +121,7 @@ static void leave_scope(Simplifier *simplifier, size_t mark)
     Table *table = &simplifier->table;
     while (table->scope.count > mark) {
         const Known *known = vec_pop(&table->scope);
-        *slot_of(table, known->hash) = known->next;
+        *stage_of(table, known->hash) = known->next;
     }
 }
 
@@ -217,7 +217,7 @@ static void inline_region(Simplifier *simplifier, Op *op, Region *region)
     op_erase(op);
 }
 
-/* A loop of one round is its body, when no pass has business with loops any more. */
+/* A loop of one iteration is its body, when no pass has business with loops any more. */
 static bool run_once(Simplifier *simplifier, Op *loop)
 {
     Region *body = loop->regions[0];
@@ -498,7 +498,7 @@ bool pass_simplify(Kernel *kernel, PassContext *context)
     Simplifier *simplifier = arena_new_of(kernel->arena, Simplifier);
     simplifier->kernel = kernel;
     set_size(simplifier, FIRST_BITS);
-    for (int round = 0; round < ROUNDS && simplify_once(simplifier); round++)
+    for (int iteration = 0; iteration < ITERATIONS && simplify_once(simplifier); iteration++)
         ;
     return true;
 }

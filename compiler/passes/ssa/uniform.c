@@ -9,7 +9,7 @@
 #include "passes/analysis/access.h"
 #include "passes/analysis/context.h"
 #include "passes/ssa/agreed.h"
-#include "passes/analysis/rounds.h"
+#include "passes/analysis/lane_loops.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -159,13 +159,13 @@ static void check_op(Op *op, void *context)
         check_values(context, op);
 }
 
-/* ---- as many rounds, each thread from its own index on ---- */
+/* ---- as many iterations, each thread from its own index on ---- */
 
-static void settle_rounds(Op *op, void *context)
+static void settle_iterations(Op *op, void *context)
 {
     Uniform *uniform = context;
     if (op->code != OP_for || !joint_inside(op) || !threads_part(uniform->agreement, op) ||
-        !loop_settle_rounds(uniform->context, op))
+        !loop_settle_iterations(uniform->context, op))
         return;
     agree_anew(uniform);
 }
@@ -321,7 +321,7 @@ bool pass_uniform(Kernel *kernel, PassContext *context)
     if (!any) return true;
     Uniform uniform = {
         .kernel = kernel, .context = context, .agreement = analysis_uniformity(context)};
-    kernel_visit(kernel, settle_rounds, &uniform);
+    kernel_visit(kernel, settle_iterations, &uniform);
     kernel_visit(kernel, settle_once, &uniform);
     kernel_visit(kernel, hoist_joint, &uniform);
     kernel_visit(kernel, agree_control, &uniform);

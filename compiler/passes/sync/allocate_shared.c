@@ -8,7 +8,8 @@
  * in one of them never shares a place with one that is made in another, and one from before them
  * lives as long as they all do. One that is copied to asynchronously lives until that is waited
  * for; where the author says when, to the end; one that other blocks of the cluster use always. A
- * ring's slots, whose own barriers order the groups that use them, live as in a straight text. */
+ * multi-buffer's stages, whose own barriers order the groups that use them, live as in a straight
+ * text. */
 #include <limits.h>
 
 #include "base/vec.h"
@@ -52,13 +53,13 @@ static const Value *tile_used(const Op *op, int operand)
 static bool is_left_open(const Op *op)
 {
     return (op->code == OP_copy_async && !op_attr(op, ATTR_stages)) ||
-           (op->code == OP_tensor_store && op_int(op, ATTR_open, 0));
+           (op->code == OP_tma_store && op_int(op, ATTR_async, 0));
 }
 
 /* Other blocks of the cluster use its tiles, when these may not: whose those are stays so. */
 static bool is_between_blocks(const Op *op)
 {
-    return operand_given(op, rank) || op_attr(op, ATTR_cast);
+    return operand_given(op, rank) || op_attr(op, ATTR_multicast);
 }
 
 /* The author's mbarriers have their bytes for themselves: a thread may arrive at one that nobody
@@ -67,7 +68,7 @@ static void note_uses(const Lives *lives, const Op *op, int now)
 {
     for (int i = 0; i < op->operand_count; i++) {
         Life *life = life_of(lives, tile_used(op, i));
-        if (life && (is_between_blocks(op) || op->code == OP_signal_init))
+        if (life && (is_between_blocks(op) || op->code == OP_mbarrier_init))
             extend(life, 0, INT_MAX);
         else if (life)
             extend(life, now, is_left_open(op) ? INT_MAX : now);
@@ -88,17 +89,17 @@ static void note_wait(const Lives *lives, const Op *wait, int now)
 
 /* Uses inside a loop, or groups, of tiles that were made before: they last for all of it. */
 static void note_inside(const Lives *lives, const Region *region, int first, int last, int known,
-                        bool rings)
+                        bool buffers)
 {
     for (const Op *op = region->first; op; op = op->next) {
         for (int i = 0; i < op->operand_count; i++) {
             const uintptr_t index = (uintptr_t)map_get(&lives->by_value, tile_used(op, i));
             if (!index || (int)index > known) continue;
             Life *life = &lives->items.data[index - 1];
-            if (rings || !op_attr(life->alloc, ATTR_ring)) extend(life, first, last);
+            if (buffers || !op_attr(life->alloc, ATTR_multi_buffer)) extend(life, first, last);
         }
         for (int r = 0; r < op->region_count; r++)
-            note_inside(lives, op->regions[r], first, last, known, rings);
+            note_inside(lives, op->regions[r], first, last, known, buffers);
     }
 }
 
@@ -242,8 +243,8 @@ static void report_excess(const Kernel *kernel, const Op *launch, const Lives *l
 static void find_cluster_op(Op *op, void *context)
 {
     Op **found = context;
-    if (!*found &&
-        (is_between_blocks(op) || op->code == OP_cluster_arrive || op->code == OP_signal_expect))
+    if (!*found && (is_between_blocks(op) || op->code == OP_cluster_arrive ||
+                    op->code == OP_mbarrier_expect_tx))
         *found = op;
 }
 
@@ -254,8 +255,8 @@ static bool has_clusters(const Kernel *kernel, Op *launch, const Target *target)
     if (!found) region_visit(launch_region(launch), find_cluster_op, &found);
     if (!found || target_has(target, HAS_CLUSTER)) return true;
     diag_report(kernel->session->diags, DIAG_no_clusters, found->span,
-                found->code == OP_signal_expect ? "an mbarrier waits for bytes here"
-                                                : "blocks work together in clusters here",
+                found->code == OP_mbarrier_expect_tx ? "an mbarrier waits for bytes here"
+                                                     : "blocks work together in clusters here",
                 target->name);
     return false;
 }

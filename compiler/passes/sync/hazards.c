@@ -10,14 +10,14 @@ static bool is_of(const Op *op, TypeKind memory)
     return (op_is_scattered(op) || op_is_element(op)) && operand(op, memory)->type->kind == memory;
 }
 
-bool hazard_is_signal_copy(const Op *op)
+bool hazard_is_mbarrier_copy(const Op *op)
 {
-    return op->code == OP_tensor_copy && operand(op, barriers)->type->rank == 1;
+    return op->code == OP_tma_load && operand(op, barriers)->type->rank == 1;
 }
 
 bool hazard_is_shared(const Op *op)
 {
-    return (op_has(op, SHARED) && op->operand_count) || hazard_is_signal_copy(op) ||
+    return (op_has(op, SHARED) && op->operand_count) || hazard_is_mbarrier_copy(op) ||
            is_of(op, TYPE_SHARED);
 }
 
@@ -56,7 +56,7 @@ static bool is_in_order(Op *op)
 
 /* A part that has one index along some dimensions and all of the others: two of them are the same
  * bytes in the same way, or have none in common. NULL: it is no such part; else of which tile. */
-static const Value *whole_of_slot(const Value *part)
+static const Value *whole_of_stage(const Value *part)
 {
     const Op *view = part->op;
     if (!view || view->code != OP_shared_view) return NULL;
@@ -75,12 +75,12 @@ static bool same_dims(const Op *a, const Op *b)
     return same;
 }
 
-/* Whole tiles that lie in the same bytes in the same way, or such slots. */
+/* Whole tiles that lie in the same bytes in the same way, or such stages. */
 static bool same_places(const Value *a, const Value *b)
 {
     const Op *x = a->op, *y = b->op;
-    const Value *whole = whole_of_slot(a);
-    if (whole) return whole == whole_of_slot(b) && a->type == b->type && same_dims(x, y);
+    const Value *whole = whole_of_stage(a);
+    if (whole) return whole == whole_of_stage(b) && a->type == b->type && same_dims(x, y);
     return x->code == OP_shared_alloc && y->code == OP_shared_alloc && a->type == b->type &&
            op_int(x, ATTR_offset, 0) == op_int(y, ATTR_offset, 0);
 }
@@ -124,10 +124,10 @@ static bool elements_are_ordered(const Op *a, const Op *b)
            !op_is_element(b);
 }
 
-/* By the tensor unit, or core. */
+/* By TMA, or core. */
 static bool reads_by_itself(const Op *op)
 {
-    return op_has(op, ASYNC_PROXY) || op->code == OP_tensor_wait;
+    return op_has(op, ASYNC_PROXY) || op->code == OP_tma_store_wait;
 }
 
 /* No register's layout says which thread meets what. */
@@ -180,9 +180,9 @@ bool hazard_same_memory(const Value *a, const Value *b)
            y_begin < x_begin + op_int(x, ATTR_bytes, 0);
 }
 
-static bool same_part(const Sync *sync, const Value *a, Round round, const Value *b)
+static bool same_part(const Sync *sync, const Value *a, Iteration iteration, const Value *b)
 {
-    return hazard_same_memory(a, b) && !shared_parts_apart(sync->agreement, a, round, b);
+    return hazard_same_memory(a, b) && !shared_parts_apart(sync->agreement, a, iteration, b);
 }
 
 typedef enum Tiles { TILES_ANY, TILES_OTHERS /* two that were placed together */ } Tiles;
@@ -191,7 +191,7 @@ static bool same_bytes(const Sync *sync, Pending a, const Op *b, Tiles tiles)
 {
     for (int i = 0; i < a.op->operand_count; i++)
         for (int j = 0; j < b->operand_count; j++)
-            if (same_part(sync, a.op->operands[i], a.round, b->operands[j]) &&
+            if (same_part(sync, a.op->operands[i], a.iteration, b->operands[j]) &&
                 (tiles == TILES_ANY ||
                  shared_root(a.op->operands[i]) != shared_root(b->operands[j])))
                 return true;
@@ -207,24 +207,24 @@ static bool same_memory(const Sync *sync, const Op *a, const Op *b)
 
 bool hazard_begins_copy(const Op *op)
 {
-    return op->code == OP_copy_async || hazard_is_signal_copy(op);
+    return op->code == OP_copy_async || hazard_is_mbarrier_copy(op);
 }
 
 bool hazard_begins_store(const Op *op)
 {
-    return op->code == OP_tensor_store && op_int(op, ATTR_open, 0);
+    return op->code == OP_tma_store && op_int(op, ATTR_async, 0);
 }
 
 bool hazard_begins_dot(const Op *op)
 {
-    return op->code == OP_dot_shared && op_int(op, ATTR_open, 0);
+    return op->code == OP_dot_shared && op_int(op, ATTR_async, 0);
 }
 
 /* What an mbarrier is for: among themselves such ops are in order, whoever else has its memory
  * before or after it must wait. */
 bool hazard_uses_mbarriers(const Op *op)
 {
-    return op_has(op, RING);
+    return op_has(op, PIPELINE_BARRIER);
 }
 
 static bool shared_conflict(const Sync *sync, Pending earlier, Op *op)
@@ -265,20 +265,20 @@ static bool global_conflict(const Sync *sync, Pending earlier, Op *op)
 
 bool hazard_is_arrival(const Op *op)
 {
-    return op_has(op, SIGNAL) && op_has(op, ARRIVES);
+    return op_has(op, MBARRIER) && op_has(op, ARRIVES);
 }
 
 bool hazard_is_unfenced(const Sync *sync, const Pending *earlier, const Op *op)
 {
     const bool touches = hazard_is_shared(earlier->op) && !reads_by_itself(earlier->op),
                writes = hazard_writes(earlier->op) || earlier->op->code == OP_copy_async;
-    return touches && !earlier->under_way && (writes || op->code == OP_tensor_copy) &&
+    return touches && !earlier->in_flight && (writes || op->code == OP_tma_load) &&
            same_bytes(sync, *earlier, op, TILES_ANY);
 }
 
 bool hazard_is_pending(const Sync *sync, const Pending *item)
 {
-    return !item->under_way && !(item->known.count && group_has(item->known, sync->group));
+    return !item->in_flight && !(item->known.count && group_has(item->known, sync->group));
 }
 
 bool hazard_between(const Sync *sync, Pending earlier, Op *op)
@@ -289,7 +289,7 @@ bool hazard_between(const Sync *sync, Pending earlier, Op *op)
     if (op_has(earlier.op, ATOMIC) && op_has(op, ATOMIC)) return false;
     if (sync->group.count == 1 && group_has(sync->group, earlier.group)) return false;
     /* The author's mbarriers order what groups do with one tile, not what was placed together. */
-    if (sync->signals && !fenced && group_is_apart(earlier.group, sync->group) &&
+    if (sync->mbarriers && !fenced && group_is_apart(earlier.group, sync->group) &&
         !same_bytes(sync, earlier, op, TILES_OTHERS))
         return false;
     return shared_conflict(sync, earlier, op) || global_conflict(sync, earlier, op);
@@ -297,8 +297,8 @@ bool hazard_between(const Sync *sync, Pending earlier, Op *op)
 
 bool hazard_within_parts(const Sync *sync, Pending earlier, const Op *op)
 {
-    const int64_t parts = op_int(op, ATTR_parts, 1);
-    return parts > 1 && op_int(earlier.op, ATTR_parts, 1) == parts &&
+    const int64_t parts = op_int(op, ATTR_slices, 1);
+    return parts > 1 && op_int(earlier.op, ATTR_slices, 1) == parts &&
            earlier.group.begin == sync->group.begin && earlier.group.count == sync->group.count &&
            operand_given(earlier.op, tile) == operand_given(op, tile);
 }

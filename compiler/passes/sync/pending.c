@@ -35,8 +35,8 @@ static bool same_item(const Pending *a, const Pending *b)
 {
     return a->op == b->op && group_is_same(a->group, b->group) &&
            group_is_same(a->fence, b->fence) && group_is_same(a->known, b->known) &&
-           a->under_way == b->under_way && a->round.when == b->round.when &&
-           a->round.loop == b->round.loop && a->met == b->met;
+           a->in_flight == b->in_flight && a->iteration.when == b->iteration.when &&
+           a->iteration.loop == b->iteration.loop && a->met == b->met;
 }
 
 static void *value_of(Arena *arena, Map *map, const void *key, size_t size)
@@ -178,10 +178,11 @@ static void change(const Sync *sync, State *state, ItemRule *rule, const void *c
 
 static bool age(Pending *item, const void *loop)
 {
-    const Round round = item->round;
-    const bool again = round.when == ROUND_SAME || round.loop == loop;
-    item->round =
-        (Round){round.when == ROUND_SAME ? ROUND_BEFORE : ROUND_EARLIER, again ? loop : NULL};
+    const Iteration iteration = item->iteration;
+    const bool again = iteration.when == ITERATION_SAME || iteration.loop == loop;
+    item->iteration =
+        (Iteration){iteration.when == ITERATION_SAME ? ITERATION_BEFORE : ITERATION_EARLIER,
+                    again ? loop : NULL};
     return true;
 }
 
@@ -206,7 +207,7 @@ void state_fence(const Sync *sync, State *state)
 static bool outlives(Pending *item, const void *context)
 {
     const Sync *sync = context;
-    if (item->under_way || !group_has(sync->group, item->group)) return true;
+    if (item->in_flight || !group_has(sync->group, item->group)) return true;
     if (sync->group.count > item->known.count) item->known = sync->group;
     return !group_is_same(sync->group, sync->block);
 }
@@ -248,7 +249,7 @@ typedef struct Own {
 static bool end_own(Pending *item, const void *context)
 {
     const Own *own = context;
-    if (own->is(item->op)) item->under_way &= !group_has(own->group, item->group);
+    if (own->is(item->op)) item->in_flight &= !group_has(own->group, item->group);
     return true;
 }
 
@@ -270,10 +271,10 @@ void state_multiplied(const Sync *sync, State *state, bool for_all)
 /* The thread knows that began them, the first one. */
 static bool read_all(Pending *item, const void *group)
 {
-    if (!item->under_way || !hazard_begins_store(item->op) ||
+    if (!item->in_flight || !hazard_begins_store(item->op) ||
         !group_has(*(const ThreadGroup *)group, item->group))
         return true;
-    item->under_way = false;
+    item->in_flight = false;
     item->known = (ThreadGroup){item->group.begin, 1};
     return true;
 }
@@ -292,16 +293,16 @@ typedef struct Signal {
 static bool signal(Pending *item, const void *context)
 {
     const Signal *signal = context;
-    if (!item->under_way || !hazard_is_signal_copy(item->op) ||
+    if (!item->in_flight || !hazard_is_mbarrier_copy(item->op) ||
         operand(item->op, barriers) != operand(signal->wait, barriers))
         return true;
-    item->under_way = false;
+    item->in_flight = false;
     item->group = signal->group;
     item->known = signal->known;
     return true;
 }
 
-void state_signal(const Sync *sync, State *state, const Op *wait, ThreadGroup known)
+void state_mbarrier(const Sync *sync, State *state, const Op *wait, ThreadGroup known)
 {
     const Signal context = {wait, sync->group, known};
     wait_by(sync, state, signal, &context, false);
@@ -310,7 +311,7 @@ void state_signal(const Sync *sync, State *state, const Op *wait, ThreadGroup kn
 static bool land(Pending *item, const void *context)
 {
     (void)context;
-    if (op_attr(item->op, ATTR_stages)) item->under_way = false;
+    if (op_attr(item->op, ATTR_stages)) item->in_flight = false;
     return true;
 }
 

@@ -4,29 +4,29 @@
  * The region is walked in order with the set of accesses made since the last barrier. A barrier
  * goes before an access that conflicts with one of them: both touch the same bytes of shared memory
  * and one writes, by different threads. A loop is walked again with what its end leaves pending
- * until that adds nothing; what is pending says which round it was made in, so that a ring's slots
- * are told apart. Accesses of global memory conflict where the author put a sync between
- * them, and where one reads through the pointer by which the other writes, unless each thread reads
- * what it writes itself; the author's syncs are dropped.
+ * until that adds nothing; what is pending says which iteration it was made in, so that a
+ * multi-buffer's stages are told apart. Accesses of global memory conflict where the author put a
+ * sync between them, and where one reads through the pointer by which the other writes, unless each
+ * thread reads what it writes itself; the author's syncs are dropped.
  *
- * An asynchronous copy, and what the tensor core reads for an open dot, is under way until its
+ * An asynchronous copy, and what the tensor core reads for an open dot, is in flight until its
  * thread waits: no barrier orders it before that. Which of them a wait is for is not followed:
  * after one, all before it may have landed or not, but for a wait for all.
  *
  * Where threads may go different ways there is no barrier: what such an `if` or loop needs comes
  * before it. Within it each thread's own order is all there is.
  *
- * The tensor core, and the tensor unit, use shared memory through a proxy of their own: a barrier
+ * The tensor core, and TMA, use shared memory through a proxy of their own: a barrier
  * that comes after threads wrote is preceded by a fence that shows them what; and so is one that
- * comes after threads read what the tensor unit overwrites, as a barrier does not wait until that
+ * comes after threads read what TMA overwrites, as a barrier does not wait until that
  * has been read. A thread that itself hands to them what it wrote or read passes no barrier, and
  * fences before that.
  *
- * What warps of their own copy to a ring is ordered by the ring's own barriers. So is what thread
- * groups do beside each other by the author's own mbarriers, in a launch that has some; and what is
- * copied to one is under way until somebody has waited for that.
+ * What warps of their own copy to a multi-buffer is ordered by the multi-buffer's own barriers. So
+ * is what thread groups do beside each other by the author's own mbarriers, in a launch that has
+ * some; and what is copied to one is in flight until somebody has waited for that.
  *
- * Equal parts of the threads that each use rows of their own of a tile ({parts}) wait each for
+ * Equal parts of the threads that each use rows of their own of a tile ({slices}) wait each for
  * itself, where that is all that conflicts.
  *
  * Within a thread group a barrier is the group's own and orders its threads' accesses alone; what
@@ -93,7 +93,7 @@ static bool is_fenced(const Op *op)
     op = op->previous;
     while (op && !is_fence(op) &&
            (op_info(op->code)->traits & PURE || op->code == OP_sync || op->code == OP_fence_async ||
-            op->code == OP_signal_expect || hazard_is_arrival(op) || is_async_reader(op)))
+            op->code == OP_mbarrier_expect_tx || hazard_is_arrival(op) || is_async_reader(op)))
         op = op->previous;
     return is_fence(op);
 }
@@ -149,7 +149,7 @@ static void build_fence(const Sync *sync, Op *op, const State *state)
     if (!sync->fences || is_fenced(op)) return;
     for (size_t i = 0; i < state->items.count; i++) {
         const Pending *item = state_item(sync, state, i);
-        if (!group_has(sync->group, item->group) || item->under_way || item->met ||
+        if (!group_has(sync->group, item->group) || item->in_flight || item->met ||
             item->known.count || is_authors_to_show(sync, item->op) ||
             (!writes_shared(item->op) && !map_get(sync->overwritten, item->op)))
             continue;
@@ -157,13 +157,13 @@ static void build_fence(const Sync *sync, Op *op, const State *state)
         made &= makes_barriers(item->op);
     }
     /* beside groups that the author's mbarriers order, the text does not say what comes after */
-    if (!needed || !(sync->signals ? sync->tensor_core : reaches_tensor_core(sync, op))) return;
+    if (!needed || !(sync->mbarriers ? sync->tensor_core : reaches_tensor_core(sync, op))) return;
     Builder builder = builder_before(op);
     Op *fence = build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
     if (made) op_set_int(fence, ATTR_made, 1);
 }
 
-/* Where no barrier is between what a thread did itself and what it has the tensor unit, or core, do
+/* Where no barrier is between what a thread did itself and what it has TMA, or the tensor core, do
  * with that memory, the fence comes before the latter. */
 static void build_own_fence(const Sync *sync, Op *op, const State *state)
 {
@@ -179,7 +179,7 @@ static void build_own_fence(const Sync *sync, Op *op, const State *state)
     if (needed) build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
 }
 
-/* What the barrier is for goes with it, for who leaves it out (mutant.c). */
+/* What the barrier is for goes with it, for who leaves it out (fault_injection.c). */
 static void note_cause(const Sync *sync, Op *barrier)
 {
     const Op *earlier = sync->cause->earlier, *later = sync->cause->later;
@@ -200,7 +200,7 @@ static void build_barrier(const Sync *sync, Op *before, int parts)
     const bool warp = sync->group.count == WARP_SIZE && block > WARP_SIZE;
     if (sync->group.count < WARP_SIZE) return;
     Op *barrier = build_op(&builder, warp ? OP_warp_sync : OP_barrier, 0, NULL, 0, NULL);
-    if (parts > 1) op_set_int(barrier, ATTR_parts, parts);
+    if (parts > 1) op_set_int(barrier, ATTR_slices, parts);
     note_cause(sync, barrier);
     vec_push(sync->arena, sync->inserted, barrier);
 }
@@ -209,7 +209,7 @@ static void build_barrier(const Sync *sync, Op *before, int parts)
 static void visit_barrier(const Sync *sync, Op *barrier, State *state)
 {
     const int block = WARP_SIZE * launch_warps(op_enclosing(barrier, OP_launch)),
-              parts = (int)op_int(barrier, ATTR_parts, 1);
+              parts = (int)op_int(barrier, ATTR_slices, 1);
     if (barrier == sync->ignored) return;
     build_fence(sync, barrier, state);
     (parts > 1 ? state_meet : state_clear)(sync, state);
@@ -219,7 +219,7 @@ static void visit_barrier(const Sync *sync, Op *barrier, State *state)
 }
 
 /* Barriers of several blocks are barriers of the block's threads, too. */
-static void visit_meeting(const Sync *sync, Op *op, State *state)
+static void visit_barrier_of_all(const Sync *sync, Op *op, State *state)
 {
     const bool releases = op->code != OP_cluster_wait && !op_int(op, ATTR_relaxed, 0);
     if (releases) build_fence(sync, op, state);
@@ -274,7 +274,7 @@ static int needs_barrier(const Sync *sync, Op *op, const State *state)
         if (apart && earlier->met) continue;
         *sync->cause = (Cause){earlier->op, op};
         if (group_has(sync->group, earlier->group))
-            needed = apart && needed != 1 ? (int)op_int(op, ATTR_parts, 1) : 1;
+            needed = apart && needed != 1 ? (int)op_int(op, ATTR_slices, 1) : 1;
         report_hit(sync, earlier);
     }
     return needed;
@@ -285,9 +285,9 @@ static void add_access(const Sync *sync, Op *op, State *state)
     state_add(sync, state,
               (Pending){.op = op,
                         .group = sync->group,
-                        .under_way = hazard_begins_copy(op) || hazard_begins_store(op) ||
+                        .in_flight = hazard_begins_copy(op) || hazard_begins_store(op) ||
                                      hazard_begins_dot(op),
-                        .round = {ROUND_SAME, NULL}});
+                        .iteration = {ITERATION_SAME, NULL}});
 }
 
 static void visit_access(const Sync *sync, Op *op, State *state)
@@ -308,8 +308,8 @@ typedef struct Apart {
 static void visit_access_apart(Op *op, void *context)
 {
     Apart *apart = context;
-    if (apart->adds && op->code == OP_signal_wait) {
-        state_signal(apart->sync, apart->state, op, (ThreadGroup){0});
+    if (apart->adds && op->code == OP_mbarrier_wait) {
+        state_mbarrier(apart->sync, apart->state, op, (ThreadGroup){0});
         add_access(apart->sync, op, apart->state);
     }
     if (!hazard_is_shared(op) && !hazard_is_global(op) && !hazard_is_arrival(op)) return;
@@ -353,14 +353,14 @@ typedef struct Partners {
 static void find_use(Op *op, void *context)
 {
     Partners *partners = context;
-    for (int i = 0; i < op->operand_count && op->code != OP_signal_wait; i++)
+    for (int i = 0; i < op->operand_count && op->code != OP_mbarrier_wait; i++)
         partners->found |= op->operands[i] == partners->row;
 }
 
 static void find_partner(Op *op, void *context)
 {
     Partners *partners = context;
-    if (!op_has(op, SIGNAL) || !op_has(op, ACQUIRES) || partners->found) return;
+    if (!op_has(op, MBARRIER) || !op_has(op, ACQUIRES) || partners->found) return;
     partners->row = operand(op, barriers);
     region_visit(partners->other->regions[0], find_use, partners);
 }
@@ -388,7 +388,7 @@ static const Op *last_partner(const Op *group)
  * may wait for it, or for one further behind. */
 static bool later_group_waits(const Sync *sync, const Op *group, const State *state)
 {
-    const Op *last = sync->signals ? last_partner(group) : NULL;
+    const Op *last = sync->mbarriers ? last_partner(group) : NULL;
     for (const Op *op = group; last && op != last;) {
         op = op->next;
         if (is_group(op) && group_waits(sync, op, state)) return true;
@@ -415,9 +415,9 @@ static void walk_once(const Sync *sync, const Op *loop, State *state, State *exi
     if (loop->code == OP_while) walk(sync, loop->regions[1], state);
 }
 
-/* What a loop by itself leaves pending: where a round ends, and where it is left. */
+/* What a loop by itself leaves pending: where an iteration ends, and where it is left. */
 typedef struct Left {
-    State rounds, exit;
+    State iterations, exit;
     bool is_settled; /* the barriers that it needs by itself are there */
 } Left;
 
@@ -429,10 +429,10 @@ static const Left *loop_leaves(const Sync *sync, Op *loop)
     if (left && (left->is_settled || sync->hit)) return left;
     left = arena_new_of(sync->arena, Left);
     for (bool changed = true; changed;) {
-        State body = state_copy(sync, &left->rounds);
+        State body = state_copy(sync, &left->iterations);
         walk_once(sync, loop, &body, &left->exit);
         state_age(sync, &body, loop);
-        changed = state_join(sync, &left->rounds, &body);
+        changed = state_join(sync, &left->iterations, &body);
     }
     left->is_settled = !sync->hit;
     map_set(sync->arena, sync->left, loop, left);
@@ -452,7 +452,7 @@ static void visit_loop(const Sync *sync, Op *loop, State *state)
         insert_barrier(sync, loop, state);
     else
         state_join(sync, state, &waited); /* what began before the loop may have landed in it */
-    state_join(sync, state, &left->rounds);
+    state_join(sync, state, &left->iterations);
     state_join(sync, state, &left->exit);
     if (op_attr(loop, ATTR_stages)) state_land(sync, state);
 }
@@ -465,13 +465,13 @@ static void visit_if(const Sync *sync, Op *op, State *state)
     state_join(sync, state, &otherwise);
 }
 
-/* What was copied to a ring's slot, or for an mbarrier, is shown to the tensor core by those that
- * use it. */
+/* What was copied to a multi-buffer's stage, or for an mbarrier, is shown to the tensor core by
+ * those that use it. */
 static void visit_take(const Sync *sync, Op *take)
 {
     Builder builder = builder_after(take);
-    if (op_attr(take, ATTR_tensor)) return; /* both are of one proxy */
-    if (take->code != OP_slot_take && !sync->copies_arrive) return;
+    if (op_attr(take, ATTR_tma)) return; /* both are of one proxy */
+    if (take->code != OP_consumer_wait && !sync->copies_arrive) return;
     if (sync->fences && !is_fence(take->next) && reaches_tensor_core(sync, take))
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
 }
@@ -493,14 +493,14 @@ static void visit_arrive(const Sync *sync, Op *arrive, const State *state)
 
 static void visit_op(const Sync *sync, Op *op, State *state)
 {
-    if (op->code == OP_copy_async && op_attr(op, ATTR_ring)) return;
+    if (op->code == OP_copy_async && op_attr(op, ATTR_multi_buffer)) return;
     if (hazard_is_arrival(op)) {
         if (needs_barrier(sync, op, state)) insert_barrier(sync, op, state);
         visit_arrive(sync, op, state);
     }
     if (op_has(op, ACQUIRES)) visit_take(sync, op);
-    if (op->code == OP_signal_wait) state_signal(sync, state, op, sync->group);
-    if (op_has(op, SIGNAL) && op_has(op, ACQUIRES | INITS))
+    if (op->code == OP_mbarrier_wait) state_mbarrier(sync, state, op, sync->group);
+    if (op_has(op, MBARRIER) && op_has(op, ACQUIRES | INITS))
         add_access(sync, op, state); /* that behind an author's sync arrivals alone conflict with */
     if (hazard_uses_mbarriers(op))
         visit_access(sync, op, state);
@@ -508,12 +508,12 @@ static void visit_op(const Sync *sync, Op *op, State *state)
         visit_access(sync, op, state);
     else if (op->code == OP_cluster_arrive || op->code == OP_cluster_wait ||
              op->code == OP_grid_sync)
-        visit_meeting(sync, op, state);
+        visit_barrier_of_all(sync, op, state);
     else if (op->code == OP_barrier || (op->code == OP_warp_sync && sync->group.count == WARP_SIZE))
         visit_barrier(sync, op, state);
     else if (op->code == OP_copy_wait)
         state_wait(sync, state, op_attr(op, ATTR_count) == NULL);
-    else if (op->code == OP_tensor_wait)
+    else if (op->code == OP_tma_store_wait)
         state_stored(sync, state, op_int(op, ATTR_count, 0) == 0);
     else if (op->code == OP_dot_wait)
         state_multiplied(sync, state, op_int(op, ATTR_count, 0) == 0);
@@ -540,33 +540,33 @@ static void drop_sync(Op *op, void *context)
     if (op->code == OP_sync) op_erase(op);
 }
 
-/* A meeting of all threads of the block, or with `cluster` of the cluster: its last op. */
-static Op *meeting_at(Op *op, bool cluster)
+/* A barrier of all threads of the block, or with `cluster` of the cluster: its last op. */
+static Op *barrier_of_all_at(Op *op, bool cluster)
 {
-    if (op->code == OP_barrier && !op_attr(op, ATTR_count) && !op_attr(op, ATTR_parts))
+    if (op->code == OP_barrier && !op_attr(op, ATTR_count) && !op_attr(op, ATTR_slices))
         return cluster ? NULL : op;
     const bool arrives = op->code == OP_cluster_arrive && !op_int(op, ATTR_relaxed, 0);
     return arrives && op->next && op->next->code == OP_cluster_wait ? op->next : NULL;
 }
 
-/* What threads do between two meetings as if there were one: they make mbarriers. */
+/* What threads do between two barriers of all as if there were one: they make mbarriers. */
 static bool is_idle(const Op *op)
 {
-    return op->code == OP_signal_init || op->code == OP_shared_alloc ||
+    return op->code == OP_mbarrier_init || op->code == OP_shared_alloc ||
            op_info(op->code)->traits & PURE;
 }
 
-/* Of meetings with nothing between them but the making of mbarriers the last one is enough. */
+/* Of such barriers with nothing between them but the making of mbarriers the last one is enough. */
 static void merge_meetings(Region *region)
 {
     for (Op *op = region->first, *next; op; op = next) {
         next = op->next;
         for (int r = 0; r < op->region_count; r++) merge_meetings(op->regions[r]);
         const bool cluster = op->code == OP_cluster_arrive;
-        Op *last = meeting_at(op, cluster), *after = last ? last->next : NULL;
-        while (after && (is_idle(after) || (cluster && meeting_at(after, false) == after)))
+        Op *last = barrier_of_all_at(op, cluster), *after = last ? last->next : NULL;
+        while (after && (is_idle(after) || (cluster && barrier_of_all_at(after, false) == after)))
             after = after->next;
-        if (!after || !meeting_at(after, cluster)) continue;
+        if (!after || !barrier_of_all_at(after, cluster)) continue;
         next = last->next;
         if (last != op) op_erase(last);
         op_erase(op);
@@ -581,20 +581,20 @@ static void walk_launch(Sync sync, Op *launch)
     walk(&sync, launch_region(launch), &state);
 }
 
-/* Reads by threads of what the tensor unit writes at some time. */
+/* Reads by threads of what TMA writes at some time. */
 typedef struct Overwritten {
     const Sync *sync;
     OpVec copies, claims;
 } Overwritten;
 
-static void find_tensor_copy(Op *op, void *context)
+static void find_tma_load(Op *op, void *context)
 {
     Overwritten *found = context;
-    if (op->code == OP_tensor_copy) vec_push(found->sync->arena, &found->copies, op);
-    if (op->code == OP_slot_claim) vec_push(found->sync->arena, &found->claims, op);
+    if (op->code == OP_tma_load) vec_push(found->sync->arena, &found->copies, op);
+    if (op->code == OP_producer_acquire) vec_push(found->sync->arena, &found->claims, op);
 }
 
-/* Who copies waits until the slot was given back by its readers, behind their reads. */
+/* Who copies waits until the stage was given back by its readers, behind their reads. */
 static bool is_claimed(const Overwritten *found, const Op *copy)
 {
     for (size_t i = 0; i < found->claims.count; i++)
@@ -627,7 +627,7 @@ static void find_overwritten(Op *op, void *context)
 static void find_all_overwritten(const Sync *sync, Op *launch)
 {
     Overwritten found = {.sync = sync};
-    region_visit(launch_region(launch), find_tensor_copy, &found);
+    region_visit(launch_region(launch), find_tma_load, &found);
     if (found.copies.count) region_visit(launch_region(launch), find_overwritten, &found);
 }
 
@@ -639,8 +639,8 @@ static bool is_ordered(const Sync *sync, Op *launch)
     return !hit;
 }
 
-/* What was put before an access in a loop may do for those before it, too, in the next round; so
- * may the author's own. */
+/* What was put before an access in a loop may do for those before it, too, in the next iteration;
+ * so may the author's own. */
 static void drop_idle_barriers(Sync sync, Op *launch)
 {
     for (size_t i = 0; i < sync.inserted->count && sync.inserted->count <= MOST_TRIED; i++) {
@@ -666,9 +666,10 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
     bool tensor_core = false;
     merge_meetings(launch_region(launch));
     region_visit(launch_region(launch), find_tensor_core, &tensor_core);
-    const Sync sync = {.signals = region_has(launch_region(launch), OP_signal_init),
+    const Sync sync = {.mbarriers = region_has(launch_region(launch), OP_mbarrier_init),
                        .tensor_core = tensor_core,
-                       .copies_arrive = region_has(launch_region(launch), OP_signal_copied),
+                       .copies_arrive =
+                           region_has(launch_region(launch), OP_mbarrier_arrive_on_copies),
                        .kernel = kernel,
                        .target = context->target,
                        .arena = arena,

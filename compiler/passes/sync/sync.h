@@ -14,8 +14,8 @@ typedef struct Pending {
     ThreadGroup
         fence; /* the threads that an author's sync after it is of; count 0: there was none */
     ThreadGroup known; /* the threads that are ordered behind it */
-    bool under_way;    /* an asynchronous copy, or an open dot, that nothing has waited for */
-    Round round;
+    bool in_flight;    /* an asynchronous copy, or an open dot, that nothing has waited for */
+    Iteration iteration;
     bool met; /* the parts of the threads have met since, each for itself */
 } Pending;
 
@@ -44,9 +44,9 @@ typedef struct Sync {
     ThreadGroup block;  /* all of them */
     bool tensor_core;   /* it reads shared memory in this launch */
     bool copies_arrive; /* at mbarriers of the author's, when they have landed */
-    bool signals;       /* the author's mbarriers order what groups do beside each other */
+    bool mbarriers;     /* the author's mbarriers order what groups do beside each other */
     OpVec *inserted;    /* barriers */
-    Map *overwritten;   /* reads by threads of what the tensor unit writes, too */
+    Map *overwritten;   /* reads by threads of what TMA writes, too */
     Cause *cause;       /* of the next one */
     const Op *ignored;  /* a barrier that is taken for not there */
     bool fences;        /* barriers get the fences that they need */
@@ -69,7 +69,7 @@ void state_add(const Sync *sync, State *state, Pending item);
 /* True if that added something. */
 bool state_join(const Sync *sync, State *state, const State *other);
 State state_copy(const Sync *sync, const State *state);
-/* What the end of a loop's round leaves to the next one. */
+/* What the end of a loop's iteration leaves to the next one. */
 void state_age(const Sync *sync, State *state, const Op *loop);
 /* A sync of the threads that are walked for: those of others are not waited for. */
 void state_fence(const Sync *sync, State *state);
@@ -78,14 +78,14 @@ void state_clear(const Sync *sync, State *state);
 void state_meet(const Sync *sync, State *state);
 /* Their copies have landed, or, unless they wait for all, may have. */
 void state_wait(const Sync *sync, State *state, bool for_all);
-/* Their stores by the tensor unit have been read, or, unless they wait for all, may have. */
+/* Their stores by TMA have been read, or, unless they wait for all, may have. */
 void state_stored(const Sync *sync, State *state, bool for_all);
 /* Their open dots are done, or, unless they wait for all, may be. */
 void state_multiplied(const Sync *sync, State *state, bool for_all);
 /* The copies that the mbarriers count may have landed, for those that wait; `known` of these know.
  */
-void state_signal(const Sync *sync, State *state, const Op *wait, ThreadGroup known);
-/* What a pipelined loop copies ahead has landed when its last round has waited. */
+void state_mbarrier(const Sync *sync, State *state, const Op *wait, ThreadGroup known);
+/* What a pipelined loop copies ahead has landed when its last iteration has waited. */
 void state_land(const Sync *sync, State *state);
 
 /* ---- hazards.c ---- */
@@ -93,12 +93,12 @@ void state_land(const Sync *sync, State *state);
 bool hazard_is_shared(const Op *op); /* an access to shared memory, or to global */
 bool hazard_is_global(const Op *op);
 bool hazard_writes(const Op *op);
-bool hazard_begins_copy(const Op *op); /* that is under way until somebody waits */
-/* A store of the author's by the tensor unit, that reads shared memory until somebody waits. */
+bool hazard_begins_copy(const Op *op); /* that is in flight until somebody waits */
+/* A store of the author's by TMA, that reads shared memory until somebody waits. */
 bool hazard_begins_store(const Op *op);
 bool hazard_begins_dot(const Op *op); /* an open one, which reads shared memory until then */
-/* By the tensor unit, for an mbarrier of the author's. */
-bool hazard_is_signal_copy(const Op *op);
+/* By TMA, for an mbarrier of the author's. */
+bool hazard_is_mbarrier_copy(const Op *op);
 bool hazard_uses_mbarriers(const Op *op);
 /* Whether two values are of shared memory that was placed in the same bytes, whatever their parts.
  */
@@ -110,7 +110,7 @@ bool hazard_is_arrival(const Op *op);
 bool hazard_is_pending(const Sync *sync, const Pending *item);
 /* Whether a barrier must come between the two. */
 bool hazard_between(const Sync *sync, Pending earlier, Op *op);
-/* Whether a thread that did the one shows it to the tensor unit, or core, by a fence before the
+/* Whether a thread that did the one shows it to TMA, or the tensor core, by a fence before the
  * other. */
 bool hazard_is_unfenced(const Sync *sync, const Pending *earlier, const Op *op);
 /* What one part of the threads does is never for another part to wait for. */

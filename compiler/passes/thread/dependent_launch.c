@@ -6,7 +6,7 @@
  * So a launch may begin as soon as all blocks of the one before have, where there is room, and
  * waits, before its work begins, until all that was launched before is done. Work begins with the
  * first op that is not known to be of the block alone; never later, so that a wait stands in no
- * loop and between no products under way. */
+ * loop and between no products in flight. */
 #include "passes/pass.h"
 
 static bool is_own(const Type *type)
@@ -112,25 +112,25 @@ static void let_begin(Op *launch)
         Builder builder = builder_at_end(region, launch->span);
         build_wait(&builder, &waiting);
     }
-    op_set_int(launch, ATTR_early, 1);
+    op_set_int(launch, ATTR_dependent, 1);
 }
 
-/* Persistent blocks of many turns gain nothing that counts by an early first one, so the runtime
- * does not ask for it (begins_early in launch.c), and what waits would cost them some of ptxas's
+/* Persistent blocks of many tiles gain nothing that counts by an early first one, so the runtime
+ * does not ask for it (is_dependent in launch.c), and what waits would cost them some of ptxas's
  * schedule. */
-static bool has_many_turns(const Op *launch, const Target *target)
+static bool has_many_tiles(const Op *launch, const Target *target)
 {
     int64_t blocks;
     return op_int(launch, ATTR_persistent, 0) && known_blocks(launch, &blocks) &&
            cost_waves(target, blocks, 1) > COST_PDL_WAVES;
 }
 
-bool pass_early(Kernel *kernel, PassContext *context)
+bool pass_dependent_launch(Kernel *kernel, PassContext *context)
 {
     if (!target_has(context->target, HAS_PDL)) return true;
     for (Op *op = kernel->host->first; op; op = op->next)
         if (op->code == OP_launch && !op_int(op, ATTR_cooperative, 0) &&
-            !has_many_turns(op, context->target))
+            !has_many_tiles(op, context->target))
             let_begin(op);
     return true;
 }

@@ -1,4 +1,4 @@
-/* idle.c: what waits for asynchronous copies where none are under way: a copy that memory is not
+/* idle.c: what waits for asynchronous copies where none are in flight: a copy that memory is not
  * aligned for has become loads and stores. Groups of copies are for waits that count them: one for
  * all copies needs none. */
 #include "passes/pass.h"

@@ -63,13 +63,13 @@ static void order_blocks(Kernel *kernel, Op *launch)
     const Attr *word = op_attr(launch, ATTR_order);
     const int64_t panel = op_int(launch, ATTR_panel, 0);
     Region *body = launch->regions[0];
-    if (panel == 0 || body->first == NULL || launch_has_company(launch)) return;
+    if (panel == 0 || body->first == NULL || launch_is_cluster_or_cooperative(launch)) return;
     Order order = {.kernel = kernel, .at = builder_before(body->first)};
     choose(&order, panel, word != NULL && strcmp(word->text, "column") == 0 ? 1 : 0);
     region_visit(body, use_index, &order);
 }
 
-bool pass_blocks(Kernel *kernel, PassContext *context)
+bool pass_rasterize_blocks(Kernel *kernel, PassContext *context)
 {
     (void)context;
     for (Op *op = kernel->host->first; op != NULL; op = op->next)

@@ -17,13 +17,13 @@ typedef struct Seat {
     bool placed;
 } Seat;
 
-typedef struct Nearby {
+typedef struct PressureSchedule {
     Arena *arena;
     Region *region;
     int number;
     bool far; /* more ops move */
     OpVec stack;
-} Nearby;
+} PressureSchedule;
 
 static bool is_pure(const Op *op)
 {
@@ -44,9 +44,9 @@ static bool leaves_shared(const Op *op)
            (op->code == OP_st && operand(op, pointer)->type->space == SPACE_GLOBAL);
 }
 
-static bool may_move(const Nearby *nearby, const Op *op)
+static bool may_move(const PressureSchedule *schedule, const Op *op)
 {
-    if (nearby->far &&
+    if (schedule->far &&
         ((op_info(op->code)->traits & (PURE | COOP)) == (PURE | COOP) || reads_shared(op)))
         return true;
     if (op->code != OP_if) return is_pure(op);
@@ -56,19 +56,19 @@ static bool may_move(const Nearby *nearby, const Op *op)
     return true;
 }
 
-static bool is_here(const Nearby *nearby, const Value *value)
+static bool is_here(const PressureSchedule *schedule, const Value *value)
 {
-    return value->op && value->op->parent == nearby->region;
+    return value->op && value->op->parent == schedule->region;
 }
 
 /* ---- how much a thread has at a time ---- */
 
 static void note_uses(Op *op, void *context)
 {
-    const Nearby *nearby = context;
+    const PressureSchedule *schedule = context;
     for (int i = 0; i < op->operand_count; i++)
-        if (is_here(nearby, op->operands[i]))
-            ((Seat *)op->operands[i]->op->scratch)->last = nearby->number;
+        if (is_here(schedule, op->operands[i]))
+            ((Seat *)op->operands[i]->op->scratch)->last = schedule->number;
 }
 
 static int words_of(const Op *op)
@@ -84,17 +84,17 @@ static int words_of(const Op *op)
     return words;
 }
 
-static int most_words(Nearby *nearby)
+static int most_words(PressureSchedule *schedule)
 {
     int count = 0, most = 0, words = 0;
-    for (Op *op = nearby->region->first; op; op = op->next) {
-        op->scratch = arena_new_array(nearby->arena, Seat, 1);
-        nearby->number = count++;
-        op_visit(op, note_uses, nearby);
+    for (Op *op = schedule->region->first; op; op = op->next) {
+        op->scratch = arena_new_array(schedule->arena, Seat, 1);
+        schedule->number = count++;
+        op_visit(op, note_uses, schedule);
     }
-    int *ends = arena_new_array(nearby->arena, int, count + 1);
+    int *ends = arena_new_array(schedule->arena, int, count + 1);
     int number = 0;
-    for (Op *op = nearby->region->first; op; op = op->next, number++) {
+    for (Op *op = schedule->region->first; op; op = op->next, number++) {
         const int last = ((Seat *)op->scratch)->last;
         if (last > number) {
             words += words_of(op);
@@ -110,51 +110,51 @@ static int most_words(Nearby *nearby)
 
 static void push_operands(Op *op, void *context)
 {
-    Nearby *nearby = context;
+    PressureSchedule *schedule = context;
     for (int i = op->operand_count - 1; i >= 0; i--) {
         Value *value = op->operands[i];
-        if (is_here(nearby, value) && !((Seat *)value->op->scratch)->placed &&
-            may_move(nearby, value->op))
-            vec_push(nearby->arena, &nearby->stack, value->op);
+        if (is_here(schedule, value) && !((Seat *)value->op->scratch)->placed &&
+            may_move(schedule, value->op))
+            vec_push(schedule->arena, &schedule->stack, value->op);
     }
 }
 
 /* Puts the op at the end of what is placed, behind what it needs. */
-static void place(Nearby *nearby, Op *op)
+static void place(PressureSchedule *schedule, Op *op)
 {
-    vec_push(nearby->arena, &nearby->stack, op);
-    while (nearby->stack.count > 0) {
-        Op *next = nearby->stack.data[nearby->stack.count - 1];
-        const size_t before = nearby->stack.count;
-        if (!((Seat *)next->scratch)->placed) op_visit(next, push_operands, nearby);
-        if (nearby->stack.count > before) continue;
-        nearby->stack.count--;
+    vec_push(schedule->arena, &schedule->stack, op);
+    while (schedule->stack.count > 0) {
+        Op *next = schedule->stack.data[schedule->stack.count - 1];
+        const size_t before = schedule->stack.count;
+        if (!((Seat *)next->scratch)->placed) op_visit(next, push_operands, schedule);
+        if (schedule->stack.count > before) continue;
+        schedule->stack.count--;
         if (((Seat *)next->scratch)->placed) continue;
         ((Seat *)next->scratch)->placed = true;
-        if (next != nearby->region->last) op_move_before(next, nearby->region->last);
+        if (next != schedule->region->last) op_move_before(next, schedule->region->last);
     }
 }
 
-static OpVec ops_of(const Nearby *nearby)
+static OpVec ops_of(const PressureSchedule *schedule)
 {
     OpVec ops = {0};
-    for (Op *op = nearby->region->first; op; op = op->next) vec_push(nearby->arena, &ops, op);
+    for (Op *op = schedule->region->first; op; op = op->next) vec_push(schedule->arena, &ops, op);
     return ops;
 }
 
-static void change_order(Nearby *nearby)
+static void change_order(PressureSchedule *schedule)
 {
-    const OpVec ops = ops_of(nearby);
-    const int before = most_words(nearby);
+    const OpVec ops = ops_of(schedule);
+    const int before = most_words(schedule);
     size_t read = 0;
     for (size_t i = 0; i < ops.count; i++) {
-        if (may_move(nearby, ops.data[i])) continue;
-        for (; nearby->far && !leaves_shared(ops.data[i]) && read < i; read++)
-            if (reads_shared(ops.data[read])) place(nearby, ops.data[read]);
-        place(nearby, ops.data[i]);
+        if (may_move(schedule, ops.data[i])) continue;
+        for (; schedule->far && !leaves_shared(ops.data[i]) && read < i; read++)
+            if (reads_shared(ops.data[read])) place(schedule, ops.data[read]);
+        place(schedule, ops.data[i]);
     }
-    for (size_t i = 0; i < ops.count; i++) place(nearby, ops.data[i]); /* what nobody uses */
-    if (most_words(nearby) < before) return;
+    for (size_t i = 0; i < ops.count; i++) place(schedule, ops.data[i]); /* what nobody uses */
+    if (most_words(schedule) < before) return;
     for (size_t i = 0; i + 1 < ops.count; i++) op_move_before(ops.data[i], ops.data[ops.count - 1]);
 }
 
@@ -162,15 +162,15 @@ static void order_region(Kernel *kernel, const Target *target, Region *region)
 {
     for (Op *op = region->first; op; op = op->next)
         for (int i = 0; i < op->region_count; i++) order_region(kernel, target, op->regions[i]);
-    Nearby nearby = {.arena = kernel->arena, .region = region};
-    if (!region->last || may_move(&nearby, region->last)) return;
-    if (most_words(&nearby) > COST_PRESSURE_REGISTERS) change_order(&nearby);
-    nearby.far = most_words(&nearby) > target->registers_per_thread;
-    if (nearby.far) change_order(&nearby);
+    PressureSchedule schedule = {.arena = kernel->arena, .region = region};
+    if (!region->last || may_move(&schedule, region->last)) return;
+    if (most_words(&schedule) > COST_PRESSURE_REGISTERS) change_order(&schedule);
+    schedule.far = most_words(&schedule) > target->registers_per_thread;
+    if (schedule.far) change_order(&schedule);
     for (Op *op = region->first; op; op = op->next) op->scratch = NULL;
 }
 
-bool pass_nearby(Kernel *kernel, PassContext *context)
+bool pass_register_pressure(Kernel *kernel, PassContext *context)
 {
     for (Op *op = kernel->host->first; op; op = op->next)
         if (op->code == OP_launch) order_region(kernel, context->target, op->regions[0]);

@@ -1,4 +1,4 @@
-/* select_to_branch.c: what a choice seldom takes is computed where it is taken only.
+/* select_to_branch.c: what a choice rarely takes is computed where it is taken only.
  *
  * A tile has no branches: both sides of a choice are computed for all elements. Where its second
  * side takes many ops that nothing else needs, the elements of a thread whose choices follow each
@@ -18,7 +18,7 @@ typedef struct Part {
     int run;          /* that it was last looked at for */
 } Part;
 
-typedef struct Seldom {
+typedef struct SelectToBranch {
     Kernel *kernel;
     Arena *arena;
     Region *region;
@@ -26,7 +26,7 @@ typedef struct Seldom {
     int runs;    /* so far */
     OpVec found; /* what their second sides come from, so far as it was looked at */
     OpVec moves; /* that they alone need */
-} Seldom;
+} SelectToBranch;
 
 static Part *part_of(const Op *op)
 {
@@ -34,9 +34,9 @@ static Part *part_of(const Op *op)
 }
 
 /* The op of the region that makes the value; NULL: there is none. */
-static Op *maker(const Seldom *seldom, const Value *value)
+static Op *maker(const SelectToBranch *rare, const Value *value)
 {
-    return value->op && value->op->parent == seldom->region ? value->op : NULL;
+    return value->op && value->op->parent == rare->region ? value->op : NULL;
 }
 
 static bool may_move(const Op *op)
@@ -56,23 +56,23 @@ static void count_uses(Op *op, void *context)
     }
 }
 
-static void number_ops(Seldom *seldom)
+static void number_ops(SelectToBranch *rare)
 {
     int number = 0;
-    for (Op *op = seldom->region->first; op; op = op->next) {
-        op->scratch = arena_new_array(seldom->arena, Part, 1);
+    for (Op *op = rare->region->first; op; op = op->next) {
+        op->scratch = arena_new_array(rare->arena, Part, 1);
         *part_of(op) = (Part){.number = number++};
     }
-    region_visit(seldom->region, count_uses, seldom);
+    region_visit(rare->region, count_uses, rare);
 }
 
 /* An op moves when all its uses are within, and what it is made of may then, too. */
-static void note_use(Seldom *seldom, const Value *value)
+static void note_use(SelectToBranch *rare, const Value *value)
 {
-    Op *op = maker(seldom, value);
-    if (!op || !may_move(op) || part_of(op)->number >= part_of(seldom->run.data[0])->number) return;
-    if (part_of(op)->within++ == 0) vec_push(seldom->arena, &seldom->found, op);
-    if (part_of(op)->within == part_of(op)->uses) vec_push(seldom->arena, &seldom->moves, op);
+    Op *op = maker(rare, value);
+    if (!op || !may_move(op) || part_of(op)->number >= part_of(rare->run.data[0])->number) return;
+    if (part_of(op)->within++ == 0) vec_push(rare->arena, &rare->found, op);
+    if (part_of(op)->within == part_of(op)->uses) vec_push(rare->arena, &rare->moves, op);
 }
 
 static int compare_first_last(const void *a, const void *b)
@@ -81,21 +81,20 @@ static int compare_first_last(const void *a, const void *b)
 }
 
 /* Those that only the second sides need, which are so many. */
-static int choose_moves(Seldom *seldom)
+static int choose_moves(SelectToBranch *rare)
 {
-    OpVec *moves = &seldom->moves;
-    for (size_t i = 0; i < seldom->run.count; i++)
-        note_use(seldom, operand(seldom->run.data[i], b));
+    OpVec *moves = &rare->moves;
+    for (size_t i = 0; i < rare->run.count; i++) note_use(rare, operand(rare->run.data[i], b));
     for (size_t i = 0; i < moves->count; i++)
         for (int k = 0; k < moves->data[i]->operand_count; k++)
-            note_use(seldom, moves->data[i]->operands[k]);
+            note_use(rare, moves->data[i]->operands[k]);
     return (int)moves->count;
 }
 
-static void forget_moves(Seldom *seldom)
+static void forget_moves(SelectToBranch *rare)
 {
-    for (size_t i = 0; i < seldom->found.count; i++) part_of(seldom->found.data[i])->within = 0;
-    seldom->found.count = seldom->moves.count = 0;
+    for (size_t i = 0; i < rare->found.count; i++) part_of(rare->found.data[i])->within = 0;
+    rare->found.count = rare->moves.count = 0;
 }
 
 /* ---- the branch ---- */
@@ -106,30 +105,30 @@ static void build_yield(Region *region, Span span, Value **values, size_t count)
     build_op(&at, OP_yield, (int)count, values, 0, NULL);
 }
 
-static void move_rest(const Seldom *seldom, const Op *branch)
+static void move_rest(const SelectToBranch *rare, const Op *branch)
 {
-    const OpVec *moves = &seldom->moves;
+    const OpVec *moves = &rare->moves;
     qsort(moves->data, moves->count, sizeof *moves->data, compare_first_last);
     for (size_t i = 0; i < moves->count; i++)
         op_move_before(moves->data[i], branch->regions[1]->last);
 }
 
-static Op *build_choice(const Seldom *seldom, const ValueVec *conditions)
+static Op *build_choice(const SelectToBranch *rare, const ValueVec *conditions)
 {
-    const size_t count = seldom->run.count;
-    Op *first = seldom->run.data[0];
+    const size_t count = rare->run.count;
+    Op *first = rare->run.data[0];
     Builder at = builder_before(first);
     Value *none = conditions->data[0];
     for (size_t i = 1; i < conditions->count; i++)
         none = build2(&at, OP_and, none, conditions->data[i]);
-    const Type **types = arena_new_array(seldom->arena, const Type *, count);
-    Value **quick = arena_new_array(seldom->arena, Value *, count),
-          **chosen = arena_new_array(seldom->arena, Value *, count);
-    for (size_t i = 0; i < count; i++) types[i] = seldom->run.data[i]->results[0].type;
+    const Type **types = arena_new_array(rare->arena, const Type *, count);
+    Value **quick = arena_new_array(rare->arena, Value *, count),
+          **chosen = arena_new_array(rare->arena, Value *, count);
+    for (size_t i = 0; i < count; i++) types[i] = rare->run.data[i]->results[0].type;
     Op *branch = build_op(&at, OP_if, 1, &none, (int)count, types);
     for (size_t i = 0; i < count; i++) {
-        quick[i] = operand(seldom->run.data[i], a);
-        chosen[i] = &seldom->run.data[i]->results[0];
+        quick[i] = operand(rare->run.data[i], a);
+        chosen[i] = &rare->run.data[i]->results[0];
     }
     build_yield(branch->regions[0], first->span, quick, count);
     for (size_t i = 0; i < count; i++) value_replace(chosen[i], &branch->results[i]);
@@ -138,26 +137,26 @@ static Op *build_choice(const Seldom *seldom, const ValueVec *conditions)
 }
 
 /* Constants between the choices, which either way may need, are made before the branch. */
-static void move_constants(const Seldom *seldom)
+static void move_constants(const SelectToBranch *rare)
 {
-    Op *first = seldom->run.data[0];
-    for (Op *op = vec_last(&seldom->run), *before; op != first; op = before) {
+    Op *first = rare->run.data[0];
+    for (Op *op = vec_last(&rare->run), *before; op != first; op = before) {
         before = op->previous;
         if (op->code == OP_const) op_move_before(op, first);
     }
 }
 
-static Op *take_apart(const Seldom *seldom, const ValueVec *conditions)
+static Op *take_apart(const SelectToBranch *rare, const ValueVec *conditions)
 {
-    move_constants(seldom);
-    Op *branch = build_choice(seldom, conditions);
+    move_constants(rare);
+    Op *branch = build_choice(rare, conditions);
     for (Op *op = branch; op && !op->scratch; op = op->previous) {
-        op->scratch = arena_new_array(seldom->arena, Part, 1);
+        op->scratch = arena_new_array(rare->arena, Part, 1);
         *part_of(op) = (Part){0};
     }
-    move_rest(seldom, branch);
-    for (size_t i = 0; i < seldom->run.count; i++)
-        op_move_before(seldom->run.data[i], branch->regions[1]->last);
+    move_rest(rare, branch);
+    for (size_t i = 0; i < rare->run.count; i++)
+        op_move_before(rare->run.data[i], branch->regions[1]->last);
     return branch;
 }
 
@@ -175,50 +174,50 @@ static bool holds(const ValueVec *values, const Value *value)
     return false;
 }
 
-static bool needs_another(const Seldom *seldom, const Op *op)
+static bool needs_another(const SelectToBranch *rare, const Op *op)
 {
     for (int k = 0; k < op->operand_count; k++) {
-        const Op *from = maker(seldom, op->operands[k]);
-        if (from && part_of(from) && part_of(from)->run == seldom->runs) return true;
+        const Op *from = maker(rare, op->operands[k]);
+        if (from && part_of(from) && part_of(from)->run == rare->runs) return true;
     }
     return false;
 }
 
 /* From `op` on the selects of a few conditions, as long as none needs another one. */
-static ValueVec find_run(Seldom *seldom, Op *op)
+static ValueVec find_run(SelectToBranch *rare, Op *op)
 {
     ValueVec conditions = {0};
-    seldom->run.count = 0;
-    seldom->runs++;
+    rare->run.count = 0;
+    rare->runs++;
     for (; op && (op->code == OP_const || is_choice(op)); op = op->next) {
         if (op->code == OP_const) continue;
-        if (needs_another(seldom, op)) break;
-        part_of(op)->run = seldom->runs;
+        if (needs_another(rare, op)) break;
+        part_of(op)->run = rare->runs;
         const bool is_old = holds(&conditions, operand(op, condition));
         if (!is_old && conditions.count == COST_BRANCH_ELEMENTS) continue;
-        if (!is_old) vec_push(seldom->arena, &conditions, operand(op, condition));
-        vec_push(seldom->arena, &seldom->run, op);
+        if (!is_old) vec_push(rare->arena, &conditions, operand(op, condition));
+        vec_push(rare->arena, &rare->run, op);
     }
     return conditions;
 }
 
 static void look(Kernel *kernel, Region *region)
 {
-    Seldom seldom = {.kernel = kernel, .arena = kernel->arena, .region = region};
+    SelectToBranch rare = {.kernel = kernel, .arena = kernel->arena, .region = region};
     for (Op *op = region->first; op; op = op->next)
         for (int i = 0; i < op->region_count; i++) look(kernel, op->regions[i]);
-    number_ops(&seldom);
+    number_ops(&rare);
     for (Op *op = region->first; op; op = op->next) {
         if (!is_choice(op)) continue;
-        const ValueVec conditions = find_run(&seldom, op);
-        if (choose_moves(&seldom) >= COST_BRANCH_OPS * (int)conditions.count)
-            op = take_apart(&seldom, &conditions);
-        forget_moves(&seldom);
+        const ValueVec conditions = find_run(&rare, op);
+        if (choose_moves(&rare) >= COST_BRANCH_OPS * (int)conditions.count)
+            op = take_apart(&rare, &conditions);
+        forget_moves(&rare);
     }
     for (Op *op = region->first; op; op = op->next) op->scratch = NULL;
 }
 
-bool pass_seldom(Kernel *kernel, PassContext *context)
+bool pass_select_to_branch(Kernel *kernel, PassContext *context)
 {
     (void)context;
     for (Op *op = kernel->host->first; op; op = op->next)

@@ -81,7 +81,7 @@ typedef struct tile_tensor {
     uint32_t is_written;
 } tile_tensor;
 
-/* Memory that the tensor unit copies boxes of, dimensions from the innermost. */
+/* Memory that TMA copies boxes of, dimensions from the innermost. */
 typedef struct tile_tensor_map {
     const void *pointer;
     int64_t extents[5];

@@ -1,4 +1,4 @@
-# Why nobody misses an op: what the emulator saw of what it was between, and of what was under way or to be shown.
+# Why nobody misses an op: what the emulator saw of what it was between, and of what was in flight or to be shown.
 cat >"$TMP/why.tile" <<'END'
 import tilelang
 import tilelang.language as T

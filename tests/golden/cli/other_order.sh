@@ -1,4 +1,4 @@
-# What spills is given to ptxas once more, in its own order if it was to keep ours, and the other way round; what spills less is kept.
+# What spills is given to ptxas once more, in its own order if it was to keep ours, and the other way ~iteration~; what spills less is kept.
 cd $TMP
 cat > add.py <<'END'
 import warp as wp

@@ -1,4 +1,4 @@
-# Few rows: columns fill the matrix unit, weights come by the tensor unit and are the first that the cache gives up, and the launch may
+# Few rows: columns fill the matrix unit, weights come by TMA and are the first that the cache gives up, and the launch may
 # begin before the one before is done. Where the ring leaves room for what a block does last, those that compute come before those that
 # copy, so that addresses of what the matrix unit reads are known to be the same in a warp. Blocks that share k are a cluster.
 cd $TMP

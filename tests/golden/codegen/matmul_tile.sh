@@ -1,4 +1,4 @@
-# The documented first matmul (64 x 128 x 16, four warps): its tiles are copied to shared memory ahead, four rounds' at a time, which the
+# The documented first matmul (64 x 128 x 16, four warps): its tiles are copied to shared memory ahead, four iterations' at a time, which the
 # tensor core reads there; without one, ldmatrix and mma.sync. All of global memory is moved 16 bytes at a time.
 for arch in sm_90a sm_80; do
 $TILEC $TILE_ROOT/tests/bench/kernels/matmul.tile --arch=$arch --export 'matmul = Matmul().compile(n_size=4096, k_size=4096)' --emit=ptx |

@@ -1,4 +1,4 @@
-# What the L2 cache is told of copies to shared memory: by the tensor unit, by threads, in thread code of the dialects; and of those that
+# What the L2 cache is told of copies to shared memory: by TMA, by threads, in thread code of the dialects; and of those that
 # say nothing of it, nothing.
 cd $TMP
 cat > policies.tile <<'T'

@@ -1,5 +1,5 @@
-# What a Script's mbarriers, copies by the tensor unit and products under way become: one product stays under way from round to
-# round, and the copies are one thread's; where the tensor core does not do all of them, none stays under way.
+# What a Script's mbarriers, copies by TMA and products in flight become: one product stays in flight from iteration to
+# iteration, and the copies are one thread's; where the tensor core does not do all of them, none stays in flight.
 cd $TMP
 cp $TILE_ROOT/tests/exec/tilus_hopper.tile script.tile
 cat > mixed.tile <<'T'

@@ -1,4 +1,4 @@
-# A product of which the transpose is stored, from blocks that take turns: ptxas keeps the products under way, for nothing that is
+# A product of which the transpose is stored, from blocks that take turns: ptxas keeps the products in flight, for nothing that is
 # computed for the stores stands between the loop and the wait for the last of them.
 cat > $TMP/transposed.tile <<'END'
 import tilelang

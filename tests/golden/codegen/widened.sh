@@ -1,5 +1,5 @@
-# Weights of 4 bits on their way to wgmma: the tensor unit copies bytes of them, two warpgroups widen what they read of a slot, a third
-# gives them its registers and begins the copies. The result goes to memory by the tensor unit, parts of rows, as columns are the warps'.
+# Weights of 4 bits on their way to wgmma: TMA copies bytes of them, two warpgroups widen what they read of a stage, a third
+# gives them its registers and begins the copies. The result goes to memory by TMA, parts of rows, as columns are the warps'.
 cd $TMP
 cat > widened.tile <<'T'
 from tile.gemm import Widened

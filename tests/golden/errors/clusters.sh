@@ -143,7 +143,7 @@ T
 }
 echo "no such blocks"
 one_copy beyond 64 16; $TILEC check cast.tile
-echo "a copy that the tensor unit cannot do"
+echo "a copy that TMA cannot do"
 one_copy narrow 12 3; $TILEC -c cast.tile --arch=sm_90a -o cast.o
 echo "a tensor that is not aligned"
 one_copy wide 64 3; $TILEC run cast.tile 'a = random((65 * 64,), float16); b = a[1:4097].reshape((64, 64)); wide(b)' 2>&1 |

@@ -1,4 +1,4 @@
-# What threads wrote to global memory is for the tensor unit behind a fence of that memory alone; that is what PTX has.
+# What threads wrote to global memory is for TMA behind a fence of that memory alone; that is what PTX has.
 cp $TILE_ROOT/tests/exec/global_fence.tile $TMP; cd $TMP
 for space in '"global"' '"shared"' None; do
     echo "== $space"

@@ -9,7 +9,7 @@ kernel @k stage TYPED (%a: ptr<f32, global>) {
 }
 END
 cd $TMP
-for passes in ring promote,ring simplify,once shared order,bounds promote,order,bounds; do
+for passes in multi_buffer promote,multi_buffer simplify,once shared rasterize,bounds promote,rasterize,bounds; do
     echo "== $passes"
     $TILEC opt --run=$passes variables.ir 2>&1 | grep -E 'error|^kernel'
 done

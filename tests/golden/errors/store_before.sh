@@ -1,4 +1,4 @@
-# A box that the tensor unit stores may not begin before the tensor, unlike one that it reads: the GPU calls that an illegal instruction.
+# A box that TMA stores may not begin before the tensor, unlike one that it reads: the GPU calls that an illegal instruction.
 cd "$TMP" || exit
 cat > store.tile <<'END'
 import tilus

@@ -1,4 +1,4 @@
-# A Script with mbarriers, copies by the tensor unit and products under way, one of its lines left out or another number in it: the
+# A Script with mbarriers, copies by TMA and products in flight, one of its lines left out or another number in it: the
 # emulator finds fault with each, and none with the whole.
 cd $TMP
 cat > whole.tile <<'T'
@@ -58,4 +58,4 @@ changed "too many bytes" 8192 8200
 changed "the producer's first phase is the other one" 'uint32 = 1' 'uint32 = 0'
 changed "the consumer's phases are the others" 'k \/\/ 2)' 'k \/\/ 2 + 1)'
 changed "more arrivals than threads" '128, 128]' '160, 160]'
-changed "two products may be under way where one of them is done with" 'wait_group(1)' 'wait_group(2)'
+changed "two products may be in flight where one of them is done with" 'wait_group(1)' 'wait_group(2)'

@@ -1,4 +1,4 @@
-# LLVM: instcombine by name, of code of which one round leaves something to do.
+# LLVM: instcombine by name, of code of which one iteration leaves something to do.
 needs opt
 cat > $TMP/twice.ll <<'END'
 define ptr @f(ptr %a, ptr %b) {

@@ -1,0 +1,124 @@
+/* producer_consumer.c: the barriers of a multi-buffer's stages: an mbarrier a stage for each way.
+ */
+#include "passes/lower/lower.h"
+
+enum { FILLED, GIVEN };
+
+/* The mbarrier of the stage; `stage` is an i32. */
+static Value *barrier_at(Lower *lower, const Value *barriers, int way, Value *stage)
+{
+    Value *at[LAYOUT_RANK] = {address_const(lower, DTYPE_i32, way), stage};
+    return shared_element(lower, barriers, at);
+}
+
+Value *stage_filled(Lower *lower, const Value *barriers, Value *stage)
+{
+    Value *at[LAYOUT_RANK] = {lower_scalar(lower, stage)};
+    if (barriers->type->rank == 1) return shared_element(lower, barriers, at); /* the author's */
+    return barrier_at(lower, barriers, FILLED, at[0]);
+}
+
+static Value *stage_of(Lower *lower, const Op *op)
+{
+    return lower_scalar(lower, operand(op, stage));
+}
+
+static void init(Lower *lower, const Op *op, int way, int64_t arrivals)
+{
+    const int stages = (int)operand(op, barriers)->type->shape[1];
+    for (int i = 0; i < stages; i++) {
+        Value *stage = address_const(lower, DTYPE_i32, i);
+        Value *operands[2] = {barrier_at(lower, operand(op, barriers), way, stage),
+                              address_const(lower, DTYPE_b1, 1)};
+        op_set_int(build_op(&lower->at, OP_mbar_init, 2, operands, 0, NULL), ATTR_count, arrivals);
+    }
+}
+
+/* By one thread, to whom all addresses are constants: where threads have addresses of their own,
+ * the machine takes one thread after the other. */
+void lower_pipeline_init(Lower *lower, Op *op)
+{
+    const Builder around = lower->at;
+    Op *branch = build_branch(&lower->at, address_elected(lower, 0));
+    lower->at = builder_before(branch->regions[0]->last);
+    init(lower, op, FILLED, op_int(op, ATTR_count, 1));
+    init(lower, op, GIVEN, op_int(op, ATTR_warps, 1));
+    lower->at = around;
+}
+
+/* What a stage's barriers order are copies by TMA and what the tensor core reads, of
+ * which the block's own order is enough: no caches are to be emptied for the cluster's sake. */
+static void set_scope(Lower *lower, const Op *from, Op *made)
+{
+    if (launch_cluster(op_enclosing(from, OP_launch)) > 1)
+        op_set_text(made, ATTR_scope, intern_text(lower->kernel->session->names, "cta"));
+}
+
+static void await(Lower *lower, const Op *op, int way)
+{
+    Value *operands[2] = {barrier_at(lower, operand(op, barriers), way, stage_of(lower, op)),
+                          lower_scalar(lower, operand(op, parity))};
+    set_scope(lower, op, build_op(&lower->at, OP_mbar_wait, 2, operands, 0, NULL));
+}
+
+void lower_producer_acquire(Lower *lower, Op *op)
+{
+    await(lower, op, GIVEN);
+}
+
+void lower_consumer_wait(Lower *lower, Op *op)
+{
+    await(lower, op, FILLED);
+}
+
+/* TMA's bytes are expected by one thread. */
+void lower_producer_commit(Lower *lower, Op *op)
+{
+    const Attr *bytes = op_attr(op, ATTR_bytes);
+    Value *operands[2] = {stage_filled(lower, operand(op, barriers), operand(op, stage)), NULL};
+    if (!bytes) {
+        build_op(&lower->at, OP_cp_async_arrive, 1, operands, 0, NULL);
+        return;
+    }
+    operands[1] = address_first_thread(lower);
+    op_set_int(build_op(&lower->at, OP_mbar_arrive, 2, operands, 0, NULL), ATTR_bytes,
+               bytes->integer);
+}
+
+/* Whether threads read the stages themselves. */
+static void find_reader(Op *op, void *context)
+{
+    bool *found = context;
+    for (int i = 0; i < op->operand_count && !*found; i++)
+        *found = op->operands[i]->type->kind == TYPE_SHARED &&
+                 op_attr(shared_root(op->operands[i]), ATTR_multi_buffer) &&
+                 !op_has(op, ASYNC_PROXY | ALIAS);
+}
+
+/* The stage was read by the tensor core alone, for which the threads of a warp wait as one
+ * (wgmma.wait_group is .sync.aligned), and have just done so. */
+static bool is_together(const Lower *lower, const Op *give)
+{
+    bool found = false;
+    const Op *op = give->previous;
+    while (op && !(op_info(op->code)->traits & (READS | WRITES | COOP)) && !op->region_count)
+        op = op->previous;
+    if (!op || op->code != OP_dot_wait || !target_has(lower->target, HAS_WGMMA)) return false;
+    region_visit(give->parent, find_reader, &found);
+    return !found;
+}
+
+/* One lane speaks for the warp, once all have come. */
+void lower_consumer_release(Lower *lower, Op *op)
+{
+    Value *lane = address_op(lower, OP_and, address_thread_id(lower),
+                             address_const(lower, DTYPE_i32, WARP_SIZE - 1));
+    Value *first = address_cmp(lower, "eq", lane, address_const(lower, DTYPE_i32, 0));
+    Value *operands[2] = {barrier_at(lower, operand(op, barriers), GIVEN, stage_of(lower, op)),
+                          address_and(lower, first, lower_scalar(lower, operand(op, condition)))};
+    if (!is_together(lower, op)) build_op(&lower->at, OP_warp_sync, 0, NULL, 0, NULL);
+    build_op(&lower->at, OP_mbar_arrive, 2, operands, 0, NULL);
+    if (!operand_given(op, rank)) return;
+    operands[0] = address_in_cluster(lower, operands[0], lower_scalar(lower, operand(op, rank)));
+    set_scope(lower, op, build_op(&lower->at, OP_mbar_arrive, 2, operands, 0, NULL));
+}

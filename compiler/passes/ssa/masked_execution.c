@@ -1,0 +1,170 @@
+/* masked_execution.c: threads that are in the block, and not in the launch; needs and leaves a
+ * TYPED kernel in SSA, behind uniform.
+ *
+ * An `if` {idle} holds a thread's program. Where it does nothing together with others, the threads
+ * without a place in the launch go past it. Else they have to come along: all of it is done by all
+ * threads but what is a thread's own, which is done under the condition, one by one: what it writes
+ * or says, what it reads, at a place that differs, and the ways that it goes alone. So nothing of
+ * an idle thread's own reaches memory, and nothing in memory it. */
+#include "passes/analysis/context.h"
+#include "passes/analysis/uniformity.h"
+#include "ir/op_vec.h"
+
+typedef struct Lanes {
+    Kernel *kernel;
+    PassContext *context;
+    Agreement *agreement;
+    Arena *arena;
+    OpVec own; /* what is done under the condition */
+} Lanes;
+
+/* ---- what is a thread's own ---- */
+
+static void find_joint(Op *op, void *context)
+{
+    *(bool *)context |= op_info(op->code)->traits & COOP || op_has_tiles(op);
+}
+
+static bool is_joint(const Op *op)
+{
+    bool joint = false;
+    find_joint((Op *)op, &joint);
+    for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], find_joint, &joint);
+    return joint;
+}
+
+static bool differs(const Lanes *lanes, const Op *op, const Value *value)
+{
+    return threads_differ(lanes->agreement, value, op_threads(op)) != NULL;
+}
+
+/* What happens once is done by the block's first thread, which has a place in the launch. */
+static bool is_own(const Lanes *lanes, const Op *op)
+{
+    switch ((int)op->code) {
+    case OP_print:
+    case OP_check: return true;
+    case OP_check_index:
+    case OP_element_load: return differs(lanes, op, &op->results[0]);
+    case OP_element_store:
+        return operand(op, memory)->type->kind != TYPE_LOCAL && !op_int(op, ATTR_once, 0) &&
+               !op_int(op, ATTR_idle, 0);
+    case OP_element_atomic: return !op_int(op, ATTR_once, 0);
+    default: return false;
+    }
+}
+
+typedef struct Search {
+    const Lanes *lanes;
+    bool found;
+} Search;
+
+static void find_own(Op *op, void *context)
+{
+    Search *search = context;
+    search->found |= is_own(search->lanes, op);
+}
+
+static bool has_own(const Lanes *lanes, const Op *op)
+{
+    Search search = {lanes, false};
+    for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], find_own, &search);
+    return search.found;
+}
+
+static void find_idle(Op *op, void *context)
+{
+    *(bool *)context |= op_int(op, ATTR_idle, 0) != 0;
+}
+
+/* An `if` or loop that each thread goes its own way through, or that makes nothing for all. */
+static bool is_own_way(const Lanes *lanes, const Op *op)
+{
+    bool own = true, idle = false;
+    for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], find_idle, &idle);
+    if (idle) return false;
+    for (int i = 0; i < op->result_count; i++) {
+        if (op->results[i].type->kind != TYPE_SCALAR) return false;
+        own &= differs(lanes, op, &op->results[i]);
+    }
+    return threads_part(lanes->agreement, op) != NULL || (own && has_own(lanes, op));
+}
+
+static void collect(Lanes *lanes, const Region *region)
+{
+    for (Op *op = region->first; op; op = op->next) {
+        const bool parts = op->region_count > 0 && !is_joint(op) && is_own_way(lanes, op);
+        if (parts || is_own(lanes, op))
+            vec_push(lanes->arena, &lanes->own, op);
+        else
+            for (int i = 0; i < op->region_count; i++) collect(lanes, op->regions[i]);
+    }
+}
+
+/* ---- under the condition ---- */
+
+/* Where it is not done its results are zero. */
+static void guard(Lanes *lanes, Op *op, Value *condition)
+{
+    const int count = op->result_count;
+    const Type **types = arena_new_array(lanes->arena, const Type *, count + 1);
+    Value **done = arena_new_array(lanes->arena, Value *, count + 1);
+    Value **none = arena_new_array(lanes->arena, Value *, count + 1);
+    for (int i = 0; i < count; i++) types[i] = op->results[i].type;
+    Builder at = builder_before(op);
+    Op *when = build_op(&at, OP_if, 1, &condition, count, types);
+    Builder inside = builder_at_end(when->regions[0], op->span);
+    Builder outside = builder_at_end(when->regions[1], op->span);
+    for (int i = 0; i < count; i++) {
+        const DType dtype = types[i]->dtype;
+        value_replace(&op->results[i], &when->results[i]);
+        done[i] = &op->results[i];
+        none[i] = dtype_is_float(dtype) ? build_number(&outside, dtype, 0)
+                                        : build_const(&outside, dtype, 0);
+    }
+    op_move_before(op, build_op(&inside, OP_yield, count, done, 0, NULL));
+    build_op(&outside, OP_yield, count, none, 0, NULL);
+}
+
+/* Its ops come to stand before the `if`, which goes. */
+static void dissolve(Op *op)
+{
+    for (Op *inner = op->regions[0]->first, *next; inner; inner = next) {
+        next = inner->next;
+        if (inner->code != OP_yield) op_move_before(inner, op);
+    }
+    op_erase(op);
+}
+
+static void take_apart(Lanes *lanes, Op *op)
+{
+    if (!is_joint(op)) {
+        op_set_int(op, ATTR_idle, 0);
+        return;
+    }
+    lanes->own = (OpVec){0};
+    lanes->agreement = analysis_uniformity(lanes->context);
+    collect(lanes, op->regions[0]);
+    for (size_t i = 0; i < lanes->own.count; i++)
+        guard(lanes, lanes->own.data[i], operand(op, condition));
+    dissolve(op);
+    analysis_invalidate(lanes->context);
+}
+
+/* What stands within another one is part of that once it is gone. */
+static void visit(Lanes *lanes, Region *region)
+{
+    for (Op *op = region->first, *next; op; op = next) {
+        next = op->next;
+        for (int i = 0; i < op->region_count; i++) visit(lanes, op->regions[i]);
+        if (op->code == OP_if && op_int(op, ATTR_idle, 0)) take_apart(lanes, op);
+    }
+}
+
+bool pass_masked_execution(Kernel *kernel, PassContext *context)
+{
+    Lanes lanes = {.kernel = kernel, .context = context, .arena = arena_new()};
+    visit(&lanes, kernel->host);
+    arena_free(lanes.arena);
+    return true;
+}
