@@ -1,5 +1,5 @@
 """Programs of TileLang whose author divides the threads into groups and orders them: T.ws and branches by the thread's number,
-mbarriers, barriers by number, TMA, copies of threads, products in flight, clusters. Each has a second kernel that computes
+mbarriers, barriers by number, the tensor unit, copies of threads, products under way, clusters. Each has a second kernel that computes
 the same a block a tile, with none of that; the program asserts that both leave the same.
 
 Numbers are small and whole: no sum is rounded, whatever its order."""
@@ -43,7 +43,7 @@ class Stream:
         return f"{self.tensor}[{row} : {row} + {self.rows}, {column} : {column} + {self.columns}]"
 
     def by_unit(self):
-        """Whether TMA can copy it to several blocks."""
+        """Whether the tensor unit can copy it to several blocks."""
         bits = BITS[self.dtype]
         return self.extents[1] * bits % 128 == 0 and self.columns * bits // 8 in (32, 64, 128, 256) and self.rows % 8 == 0
 
@@ -355,12 +355,12 @@ class Program(Choices):
                 self.copy_by_threads(group, s, tile, step, stage)
             elif how == "unit":
                 mask = ", cluster_mask=3" if self.cluster > 1 and s.common and s.by_unit() else ""
-                self.line(f"T.tma_copy({s.place(self, tile, step)}, {multi_buffer}, barrier={full}{mask})")
+                self.line(f"T.tma_copy({s.place(self, tile, step)}, {ring}, barrier={full}{mask})")
             elif how == "async":
-                self.line(f"T.async_copy({s.place(self, tile, step)}, {multi_buffer})")
+                self.line(f"T.async_copy({s.place(self, tile, step)}, {ring})")
                 landed = False
             else:
-                self.line(f"T.copy({s.place(self, tile, step)}, {multi_buffer})")
+                self.line(f"T.copy({s.place(self, tile, step)}, {ring})")
         if not landed:
             self.line(f"T.cp_async_barrier_noinc({full})")
             return group.size
@@ -483,7 +483,7 @@ class Program(Choices):
                     self.end(group.jobs, tile, True)
 
     def by_number(self):
-        """Barriers of the hardware: some say that they have written, the others wait for that, and the other way ~round~."""
+        """Barriers of the hardware: some say that they have written, the others wait for that, and the other way round."""
         how, everyone = self.pick(["copy", "threads"]), self.threads
         quick = self.chance(0.5)  # who has read goes on at once
 

@@ -1,5 +1,5 @@
 """Programs of Tilus Script whose author orders everything: rings of stages, groups of copies, mbarriers with phases and bytes,
-thread groups beside each other, TMA both ways, blocks of a cluster that copy for each other. Each has a second
+thread groups beside each other, the tensor unit both ways, blocks of a cluster that copy for each other. Each has a second
 kernel that computes the same from plain loads and with no barrier at all; the program asserts that both leave the same, so
 that nothing else need compute it.
 
@@ -223,7 +223,7 @@ class Act:
                 self.line(f"x{job.held} = self.shared_tensor(dtype={job.parts[0].stream.dtype}, shape={[job.parts[0].rows, job.parts[0].columns]})")
 
     def products_left(self, jobs):
-        """How many products of a round may be in flight in the next one; 0 where that is another number each round, too."""
+        """How many products of a round may be under way in the next one; 0 where that is another number each round, too."""
         products = [job for job in jobs if job.product == "wgmma"]
         alike = not any(job.guard or job.mixed for job in products)
         return len(products) if alike and self.stages > 1 and self.program.chance(0.5) else 0
@@ -317,7 +317,7 @@ class Act:
             p.end(jobs, tile)
 
     def fetch(self, tile, step, stage, full):
-        """By TMA: a thread says how many bytes will come, of all at once or of each. The arrivals."""
+        """By the tensor unit: a thread says how many bytes will come, of all at once or of each. The arrivals."""
         p = self.program
         each = self.streams if p.chance(0.3) else []
         if not each:
