@@ -236,7 +236,21 @@ static LLVMValueRef int_to_float(Gen *gen, DType from, DType to, LLVMValueRef va
     return gen_from_f64(gen, to, int_to_llvm_float(gen, is_signed, gen->types.f64, value));
 }
 
-/* Toward zero, into the range, NaN is 0. */
+/* An i8 in the range of fewer bits. */
+static LLVMValueRef clamp_to(Gen *gen, DType to, LLVMValueRef value)
+{
+    const bool is_signed = dtype_is_signed(to);
+    const int bits = dtype_bits(to) - is_signed;
+    LLVMTypeRef type = LLVMTypeOf(value);
+    LLVMValueRef most[2] = {value, gen_int(gen, type, (1 << bits) - 1)};
+    value = gen_intrinsic(gen, is_signed ? "llvm.smin" : "llvm.umin", 1, &type, 2, most);
+    if (!is_signed) return value;
+    LLVMValueRef least[2] = {value, gen_int(gen, type, -(1 << bits))};
+    return gen_intrinsic(gen, "llvm.smax", 1, &type, 2, least);
+}
+
+/* Toward zero, into the range, NaN is 0. Less than a byte by way of one: LLVM 22's conversions for
+ * NVPTX straight to one bit give other numbers. */
 static LLVMValueRef float_to_int(Gen *gen, DType from, DType to, LLVMValueRef value)
 {
     bool is_signed = dtype_is_signed(to);
@@ -244,9 +258,12 @@ static LLVMValueRef float_to_int(Gen *gen, DType from, DType to, LLVMValueRef va
     if (gen->machine->has_ptx && from != DTYPE_f64 && dtype_bits(to) == 32)
         return gen_intrinsic(gen, is_signed ? "llvm.nvvm.f2i.rz" : "llvm.nvvm.f2ui.rz", 0, NULL, 1,
                              &value);
-    LLVMTypeRef types[2] = {gen_dtype(gen, to), LLVMTypeOf(value)};
-    return gen_intrinsic(gen, is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat", 2, types, 1,
-                         &value);
+    const bool is_narrow = dtype_bits(to) < 8;
+    LLVMTypeRef type = gen_dtype(gen, to),
+                types[2] = {is_narrow ? gen->types.i8 : type, LLVMTypeOf(value)};
+    value =
+        gen_intrinsic(gen, is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat", 2, types, 1, &value);
+    return is_narrow ? LLVMBuildTrunc(gen->builder, clamp_to(gen, to, value), type, "") : value;
 }
 
 static LLVMValueRef to_boolean(Gen *gen, DType from, LLVMValueRef value)

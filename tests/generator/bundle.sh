@@ -7,7 +7,7 @@ folder=$1 build=${2:-../../build}
 mkdir -p "$folder/generator" "$folder/fuzz"
 folder=$(realpath "$folder")
 cp ./*.py "$folder/generator"
-cp ../fuzz/element_types.py "$folder/fuzz"
+cp ../fuzz/*.py "$folder/fuzz"
 strip -o "$folder/differ" "$build/reference/differ"
 xz -T1 -2 -f "$folder/differ"
 cat > "$folder/run.sh" <<'END'
