@@ -7,8 +7,9 @@
  * the tile in stage k mod n:
  *
  *     for s below n - 1: copy iteration s to stage s if there is such an iteration; commit
- *     for each iteration k: wait until n - 2 groups are left; copy iteration k + n - 1 to the stage
- * that iteration k - 1 has read, if there is such an iteration; commit; the rest of the body
+ *     for each iteration k: wait until n - 2 groups are left; copy iteration k + n - 1 to the
+ *         stage that iteration k - 1 has read, if there is such an iteration; commit; the rest
+ *         of the body
  *
  * A product that the tensor core reads in the stages may be in flight while the next iteration
  * begins: then copies are one iteration less ahead, and that of iteration k - 2 is waited for

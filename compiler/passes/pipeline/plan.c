@@ -2,11 +2,11 @@
  *
  * The ops of the body are the nodes of a graph, what they make its edges, within an iteration and
  * from one to the next. A product that needs what is made of another product of its iteration is
- * done a iteration later, beside the first product of that iteration, if registers can hold what
+ * done an iteration later, beside the first product of that iteration, if registers can hold what
  * goes from one stage to the next:
  *
- *     for each iteration k: begin the first product of iteration k, and the second of iteration k -
- * 1; wait for the first; the work between the two of iteration k; wait for the second
+ *     for each iteration k: begin the first product of iteration k, and the second of iteration
+ *         k - 1; wait for the first; the work between the two of iteration k; wait for the second
  *
  * so that the tensor core has work while threads do theirs. Within an iteration ops come in the
  * order of a list schedule: what is ready, products first, then what waits least for products that

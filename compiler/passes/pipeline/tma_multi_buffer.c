@@ -1,10 +1,10 @@
 /* tma_multi_buffer.c: a loop whose multi-buffers TMA fills, told by one of the threads that
  * compute:
  *
- *     for s below the iterations ahead: begin the copies of iteration s, if there is such an
- * iteration for each iteration k: barrier, behind which the stage is free that was read last; begin
- * the copies of the iteration that comes there, if there is one; wait until stage k mod n is
- * filled; the rest of the body
+ *     for s below the iterations ahead: begin the copies of iteration s, if there is one
+ *     for each iteration k: barrier, behind which the stage is free that was read last; begin
+ *         the copies of the iteration that comes there, if there is one; wait until stage
+ *         k mod n is filled; the rest of the body
  */
 #include "passes/pipeline/multi_buffer.h"
 

@@ -1,10 +1,11 @@
 /* warp_specialize.c: warps of their own that fill the multi-buffers of a loop, beside those that
  * the author asked for, which then do nothing but compute:
  *
- *     producers: for each iteration k: wait until stage k mod n was given back; begin its copies,
- * which arrive at the stage's barrier when they have landed consumers: all that the author wrote,
- * with the loop as: wait until stage k mod n is filled; the iteration's work; give back the stage
- * of the iteration, or, while a product is still in flight, that of the iteration before
+ *     producers: for each iteration k: wait until stage k mod n was released; begin its copies,
+ *         which arrive at the stage's barrier when they have landed
+ *     consumers: all that the author wrote, with the loop as: wait until stage k mod n is
+ *         filled; the iteration's work; release the stage of the iteration, or, while a product
+ *         is still in flight, that of the iteration before
  *
  * Where TMA can do the copies, the producer is one thread, which says how many bytes
  * are to land. Else producers copy with each of their threads.
@@ -130,8 +131,7 @@ static bool must_set_maxnreg(const Pipeline *pipeline, const Op *dot)
     return target_has(pipeline->pass->target, HAS_SETMAXNREG) && pipeline->by_tensor &&
            is_alone(pipeline) && consumers % WARPGROUP_SIZE == 0 &&
            consumers + WARPGROUP_SIZE <= COST_SPLIT_THREADS &&
-           registers_of(pipeline, dot) >
-               cost_registers_per_thread(pipeline->pass->target, consumers / WARP_SIZE + 1, 1);
+           registers_of(pipeline, dot) > registers_for(pipeline, consumers + WARP_SIZE);
 }
 
 /* Of each consumer, once producers have given theirs away. */

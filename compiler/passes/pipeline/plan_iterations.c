@@ -1,8 +1,9 @@
 /* plan_iterations.c: the loop that consumers run, by its plan. With two stages the first one of the
  * first iteration comes before the loop, and the second one of the last iteration behind it:
  *
- *     if there are iterations: stage 0 of the first; for each other iteration k: stage 0 of k and
- * stage 1 of k - 1, in the plan's order; stage 1 of the last
+ *     if there are iterations: stage 0 of the first
+ *         for each other iteration k: stage 0 of k and stage 1 of k - 1, in the plan's order
+ *         stage 1 of the last
  *
  * What a stage makes for the next one, or for the next iteration, the loop carries. A product is
  * begun, and waited for where the first op needs its sums; stages are taken before the first
