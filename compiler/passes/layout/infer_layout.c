@@ -10,7 +10,10 @@
 #include "passes/analysis/context.h"
 #include "passes/layout/layouts.h"
 
+#include <stdlib.h>
+
 #include "passes/layout/matrix.h"
+#include "passes/layout/turns.h"
 
 typedef struct Classes {
     Inference *inference;
@@ -23,6 +26,8 @@ typedef struct Classes {
     int *parent;            /* union-find */
     const Layout **layouts; /* by root */
     bool *has_load;         /* by root */
+    IndexVec *touching;     /* by root: the renames that it is an operand or result of, in order */
+    Turns turns;            /* renames that a layout may spread through */
 } Classes;
 
 /* ---- a copy of each splat and iota for each use ---- */
@@ -145,6 +150,21 @@ static void unite_op(Op *op, void *context)
     }
 }
 
+static void note_rename(Classes *classes, size_t rename, const Value *value)
+{
+    IndexVec *touching = &classes->touching[class_of(classes, value)];
+    vec_push(classes->inference->arena, touching, rename);
+}
+
+static void note_renames(Classes *classes)
+{
+    for (size_t i = 0; i < classes->renames.count; i++) {
+        const Op *op = classes->renames.data[i];
+        note_rename(classes, i, operand(op, a));
+        note_rename(classes, i, &op->results[0]);
+    }
+}
+
 static void classes_init(Classes *classes)
 {
     Arena *arena = classes->inference->arena;
@@ -157,6 +177,8 @@ static void classes_init(Classes *classes)
     for (size_t i = 0; i < classes->accesses.count; i++)
         if (classes->accesses.data[i]->code == OP_load)
             classes->has_load[class_of(classes, &classes->accesses.data[i]->results[0])] = true;
+    classes->touching = arena_new_array(arena, IndexVec, classes->values.count + 1);
+    note_renames(classes);
 }
 
 /* ---- choosing ---- */
@@ -171,31 +193,39 @@ static const Layout *known(const Classes *classes, const Value *value)
     return classes->layouts[class_of(classes, value)];
 }
 
-static void choose(Classes *classes, const Value *value, const Layout *layout)
+/* Renames that the class has to do with: those in front of the one whose turn it is come after all
+ * that wait now. */
+static void await_turns(Classes *classes, int class)
 {
-    const Layout **stage = &classes->layouts[class_of(classes, value)];
-    if (!*stage) *stage = layout;
+    const IndexVec *touching = &classes->touching[class];
+    for (size_t i = 0; i < touching->count; i++)
+        turns_add(classes->inference->arena, &classes->turns, touching->data[i]);
 }
 
-static bool spread_through(Classes *classes, const Op *op)
+static void choose(Classes *classes, const Value *value, const Layout *layout)
+{
+    const int class = class_of(classes, value);
+    if (classes->layouts[class]) return;
+    classes->layouts[class] = layout;
+    await_turns(classes, class);
+}
+
+static void spread_through(Classes *classes, const Op *op)
 {
     const Value *operand = operand(op, a), *result = &op->results[0];
     const Layout *above = known(classes, operand), *below = known(classes, result);
-    if (!above == !below) return false;
+    if (!above == !below) return;
     inference_enter(classes->inference, op);
     const Layout *derived = above ? derive_result(classes->inference, op, above)
                                   : derive_operand(classes->inference, op, below);
     if (derived) choose(classes, above ? result : operand, derived);
-    return derived != NULL;
 }
 
+/* In the order of the text, again and again, until nothing is left to spread. */
 static void spread(Classes *classes)
 {
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (size_t i = 0; i < classes->renames.count; i++)
-            changed |= spread_through(classes, classes->renames.data[i]);
-    }
+    for (size_t rename; turns_take(&classes->turns, &rename);)
+        spread_through(classes, classes->renames.data[rename]);
 }
 
 static void choose_accumulator(Classes *classes, const Op *dot)
@@ -247,6 +277,11 @@ static void choose_dot_operands(Classes *classes)
     spread(classes);
 }
 
+typedef struct WeighedAccess {
+    size_t place; /* in the text */
+    int64_t weight;
+} WeighedAccess;
+
 /* Loads before stores, large before small: what is large costs most to convert. */
 static int64_t access_weight(const Op *op)
 {
@@ -254,22 +289,30 @@ static int64_t access_weight(const Op *op)
     return type_elements(value->type) * (op->code == OP_load ? 2 : 1);
 }
 
-static Op *heaviest_open_access(const Classes *classes)
+static int by_weight(const void *a, const void *b)
 {
-    Op *heaviest = NULL;
-    for (size_t i = 0; i < classes->accesses.count; i++) {
-        Op *op = classes->accesses.data[i];
-        const Value *value = op->code == OP_load ? &op->results[0] : operand(op, value);
-        if (!known(classes, value) && (!heaviest || access_weight(op) > access_weight(heaviest)))
-            heaviest = op;
-    }
-    return heaviest;
+    const WeighedAccess *x = a, *y = b;
+    if (x->weight != y->weight) return x->weight > y->weight ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static WeighedAccess *weigh_accesses(const Classes *classes)
+{
+    const size_t count = classes->accesses.count;
+    WeighedAccess *order = arena_new_array(classes->inference->arena, WeighedAccess, count + 1);
+    for (size_t i = 0; i < count; i++)
+        order[i] = (WeighedAccess){i, access_weight(classes->accesses.data[i])};
+    qsort(order, count, sizeof *order, by_weight);
+    return order;
 }
 
 static void choose_accesses(Classes *classes)
 {
-    for (Op *op; (op = heaviest_open_access(classes));) {
+    const WeighedAccess *order = weigh_accesses(classes);
+    for (size_t i = 0; i < classes->accesses.count; i++) {
+        Op *op = classes->accesses.data[order[i].place];
         const Value *value = op->code == OP_load ? &op->results[0] : operand(op, value);
+        if (known(classes, value)) continue;
         inference_enter(classes->inference, op);
         choose(classes, value, propose_access(classes->inference, op));
         spread(classes);

@@ -11,6 +11,7 @@
  * multi-buffer's stages, whose own barriers order the groups that use them, live as in a straight
  * text. */
 #include <limits.h>
+#include <stdlib.h>
 
 #include "base/vec.h"
 #include "passes/analysis/access.h"
@@ -18,7 +19,7 @@
 typedef struct Life {
     Op *alloc;
     int first, last; /* -1: never used */
-    bool is_filled;  /* by copies that nobody has waited for yet */
+    bool is_filled;  /* it is in Lives.filled */
     int64_t offset, bytes;
     const Op *run,
         *group; /* the first of the groups that follow each other; the one it is made in */
@@ -27,7 +28,8 @@ typedef struct Life {
 typedef struct Lives {
     Arena *arena;
     VEC(Life) items;
-    Map by_value; /* Value -> index + 1 */
+    VEC(size_t) filled; /* of which by copies that nobody has waited for yet */
+    Map by_value;       /* Value -> index + 1 */
     int clock;
 } Lives;
 
@@ -64,27 +66,32 @@ static bool is_between_blocks(const Op *op)
 
 /* The author's mbarriers have their bytes for themselves: a thread may arrive at one that nobody
  * waits for any more, and waits are not what sync sees as uses of memory. */
-static void note_uses(const Lives *lives, const Op *op, int now)
+static void note_uses(Lives *lives, const Op *op, int now)
 {
     for (int i = 0; i < op->operand_count; i++) {
         Life *life = life_of(lives, tile_used(op, i));
-        if (life && (is_between_blocks(op) || op->code == OP_mbarrier_init))
+        if (!life) continue;
+        if (is_between_blocks(op) || op->code == OP_mbarrier_init)
             extend(life, 0, INT_MAX);
-        else if (life)
+        else
             extend(life, now, is_left_open(op) ? INT_MAX : now);
-        if (life) life->is_filled |= op->code == OP_copy_async;
+        if (op->code != OP_copy_async || life->is_filled) continue;
+        life->is_filled = true;
+        vec_push(lives->arena, &lives->filled, (size_t)(life - lives->items.data));
     }
 }
 
 /* What copies fill lives until they are waited for, whether it is read or not. */
-static void note_wait(const Lives *lives, const Op *wait, int now)
+static void note_wait(Lives *lives, const Op *wait, int now)
 {
-    for (size_t i = 0; wait->code == OP_copy_wait && i < lives->items.count; i++) {
-        Life *life = &lives->items.data[i];
-        if (!life->is_filled) continue;
+    if (wait->code != OP_copy_wait) return;
+    const bool waits_for_some = op_int(wait, ATTR_count, 0) > 0;
+    for (size_t i = 0; i < lives->filled.count; i++) {
+        Life *life = &lives->items.data[lives->filled.data[i]];
         extend(life, now, now);
-        life->is_filled = op_int(wait, ATTR_count, 0) > 0;
+        life->is_filled = waits_for_some;
     }
+    if (!waits_for_some) lives->filled.count = 0;
 }
 
 /* Uses inside a loop, or groups, of tiles that were made before: they last for all of it. */
@@ -190,38 +197,76 @@ static void place(Life *const *placed, size_t count, Life *life)
     }
 }
 
-static Life **in_order_of_birth(Lives *lives)
+static int by_birth(const void *a, const void *b)
+{
+    const Life *x = *(Life *const *)a, *y = *(Life *const *)b;
+    if (x->first != y->first) return x->first < y->first ? -1 : 1;
+    return x < y ? -1 : x > y; /* of one array */
+}
+
+static Life **in_order(const Lives *lives, int (*compare)(const void *, const void *))
 {
     Life **order = arena_new_array(lives->arena, Life *, lives->items.count + 1);
-    for (size_t i = 0; i < lives->items.count; i++) {
-        size_t at = i;
-        for (; at > 0 && order[at - 1]->first > lives->items.data[i].first; at--)
-            order[at] = order[at - 1];
-        order[at] = &lives->items.data[i];
-    }
+    for (size_t i = 0; i < lives->items.count; i++) order[i] = &lives->items.data[i];
+    qsort(order, lives->items.count, sizeof(Life *), compare);
     return order;
+}
+
+/* What no tile that is born now, or later, can meet. */
+static bool is_over(const Life *life, int now)
+{
+    return life->first < 0 || (!life->run && life->last < now);
+}
+
+static size_t drop_over(Life **alive, size_t count, int now)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!is_over(alive[i], now)) alive[kept++] = alive[i];
+    return kept;
 }
 
 static int64_t place_all(Lives *lives)
 {
-    Life **order = in_order_of_birth(lives);
+    Life **order = in_order(lives, by_birth);
+    Life **alive = arena_new_array(lives->arena, Life *, lives->items.count + 1);
+    size_t count = 0;
     int64_t total = 0;
     for (size_t i = 0; i < lives->items.count; i++) {
-        place(order, i, order[i]);
-        op_set_int(order[i]->alloc, ATTR_offset, order[i]->offset);
-        if (order[i]->first >= 0 && order[i]->offset + order[i]->bytes > total)
-            total = order[i]->offset + order[i]->bytes;
+        Life *life = order[i];
+        count = drop_over(alive, count, life->first);
+        place(alive, count, life);
+        alive[count++] = life;
+        op_set_int(life->alloc, ATTR_offset, life->offset);
+        if (life->first >= 0 && life->offset + life->bytes > total)
+            total = life->offset + life->bytes;
     }
     return total;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const Life *x = *(Life *const *)a, *y = *(Life *const *)b;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* Whether some tile begins before one that is placed no further up has ended. */
+static bool any_share_bytes(const Lives *lives)
+{
+    Life **order = in_order(lives, by_offset);
+    int64_t end = 0;
+    for (size_t i = 0; i < lives->items.count; i++) {
+        if (order[i]->first < 0) continue;
+        if (order[i]->offset < end) return true;
+        end = order[i]->offset + order[i]->bytes;
+    }
+    return false;
 }
 
 /* Where one tile has another's place the emulator tells what was written of each. */
 static void number_tiles(const Lives *lives)
 {
-    bool shared = false;
-    for (size_t i = 0; i < lives->items.count; i++)
-        for (size_t j = 0; j < i; j++)
-            shared |= share_bytes(&lives->items.data[i], &lives->items.data[j]);
+    const bool shared = any_share_bytes(lives);
     for (size_t i = 0; shared && i < lives->items.count; i++)
         op_set_int(lives->items.data[i].alloc, ATTR_tile, (int64_t)i + 1);
 }

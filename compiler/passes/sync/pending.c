@@ -14,10 +14,13 @@ struct PendingTable {
     Map verdicts;       /* Op -> Verdicts of the items before it */
     Map alike;          /* memory -> Alikes */
 };
-/* A Verdict each, by number from the first one on; the others are not known. */
+/* Pages of a Verdict each, by number; what was never asked about has none. Those asked about are
+ * near each other, or few. */
+enum { PAGE = 64 };
 typedef struct Verdicts {
-    size_t first;
-    VEC(char) data;
+    Map pages; /* (number / PAGE + 1) * 8 -> char[PAGE] */
+    size_t last;
+    char *page; /* the last one asked for */
 } Verdicts;
 /* Accesses of which each stands for others: who must wait for one must for all. */
 typedef struct Alike {
@@ -75,21 +78,14 @@ static size_t number_of(const Sync *sync, Pending item)
     return table->items.count - 1;
 }
 
-/* What is pending at a time has numbers that are near each other. */
 static char *verdict_of(Arena *arena, Verdicts *verdicts, size_t number)
 {
-    if (verdicts->data.count == 0) verdicts->first = number;
-    if (number < verdicts->first) {
-        const Verdicts old = *verdicts;
-        *verdicts = (Verdicts){.first = number > old.data.count ? number - old.data.count : 0};
-        while (verdicts->first + verdicts->data.count < old.first)
-            vec_push(arena, &verdicts->data, VERDICT_NONE);
-        for (size_t i = 0; i < old.data.count; i++)
-            vec_push(arena, &verdicts->data, old.data.data[i]);
+    const size_t page = number / PAGE + 1;
+    if (page != verdicts->last) {
+        verdicts->page = value_of(arena, &verdicts->pages, (const void *)(page << 3), PAGE);
+        verdicts->last = page;
     }
-    while (verdicts->first + verdicts->data.count <= number)
-        vec_push(arena, &verdicts->data, VERDICT_NONE);
-    return &verdicts->data.data[number - verdicts->first];
+    return &verdicts->page[number % PAGE];
 }
 
 bool pending_conflicts(const Sync *sync, size_t number, Op *op)
