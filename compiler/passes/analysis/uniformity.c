@@ -52,6 +52,14 @@ void agreement_free(Agreement *agreement)
     if (agreement) arena_free(agreement->arena);
 }
 
+void agreement_forget(Agreement *agreement)
+{
+    agreement->vanish = (Map){0};
+    agreement->seen = (Map){0};
+    agreement->source = NULL;
+    agreement->named.count = 0;
+}
+
 static bool differs(Agreement *agreement, const Value *value);
 
 static bool found_at(Agreement *agreement, Op *op)
@@ -222,11 +230,10 @@ static bool differs(Agreement *agreement, const Value *value)
 static void prepare(Agreement *agreement, ThreadGroup threads)
 {
     if (!agreement->source && group_is_same(agreement->threads, threads)) return;
-    if (!group_is_same(agreement->threads, threads)) agreement->vanish = (Map){0};
+    const Map vanish = group_is_same(agreement->threads, threads) ? agreement->vanish : (Map){0};
+    agreement_forget(agreement);
+    agreement->vanish = vanish;
     agreement->threads = threads;
-    agreement->seen = (Map){0};
-    agreement->source = NULL;
-    agreement->named.count = 0;
 }
 
 const Op *threads_differ(Agreement *agreement, const Value *value, ThreadGroup threads)

@@ -10,6 +10,8 @@
 typedef struct Agreement Agreement;
 Agreement *agreement_new(PassContext *context);
 void agreement_free(Agreement *agreement); /* may be NULL */
+/* An op's attributes are others now: what was found out is asked anew. */
+void agreement_forget(Agreement *agreement);
 /* The op by which the value differs between the threads; NULL: it is the same in all of them. */
 const Op *threads_differ(Agreement *agreement, const Value *value, ThreadGroup threads);
 /* Of the difference found last: the values with names that follow from it, nearer and nearer to

@@ -285,7 +285,8 @@ static void settle_once(Op *op, void *context)
     if (!op_is_element(op) || !op_int(op, ATTR_once, 0)) return;
     if (operand(op, memory)->type->kind == TYPE_LOCAL || !all_agree(uniform, op)) {
         op_set_int(op, ATTR_once, 0);
-        agree_anew(uniform); /* what followed from it may differ now */
+        if (op->code == OP_element_atomic) /* what followed from its result may differ now */
+            agreement_forget(uniform->agreement);
     } else if (op->code == OP_element_atomic && op_threads(op).count > 1 &&
                op->results[0].use_count > 0) {
         share_result(uniform->kernel, op);
