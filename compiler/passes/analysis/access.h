@@ -73,6 +73,8 @@ typedef struct Iteration {
     enum { ITERATION_SAME, ITERATION_BEFORE, ITERATION_EARLIER } when;
     const Op *loop;
 } Iteration;
+/* Whether it is a part that may be another one in another iteration. */
+bool shared_part_moves(const Value *part);
 /* Whether two parts of a shared tile, one met in that iteration and one now, have no byte in
  * common. */
 bool shared_parts_apart(Agreement *agreement, const Value *earlier, Iteration iteration,

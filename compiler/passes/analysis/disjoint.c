@@ -136,6 +136,16 @@ static const Value *whole_of(const Value *part)
     return whole->op && whole->op->code == OP_shared_alloc ? whole : NULL;
 }
 
+bool shared_part_moves(const Value *part)
+{
+    const Value *whole = whole_of(part);
+    for (int d = 0; whole && d < whole->type->rank; d++) {
+        const BufferStage stage = stage_of(operand_list(part->op, offsets)[d]);
+        if (stage.root || stage.loop) return true;
+    }
+    return false;
+}
+
 bool shared_parts_apart(Agreement *agreement, const Value *earlier, Iteration iteration,
                         const Value *later)
 {

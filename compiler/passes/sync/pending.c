@@ -10,7 +10,7 @@ typedef enum Verdict { VERDICT_NONE, VERDICT_APART, VERDICT_CONFLICT } Verdict;
 
 struct PendingTable {
     VEC(Pending) items; /* by number */
-    Map numbers;        /* Op -> Numbers of its items */
+    Map numbers;        /* hash -> Numbers of the items that have it */
     Map verdicts;       /* Op -> Verdicts of the items before it */
     Map alike;          /* memory -> Alikes */
 };
@@ -67,10 +67,34 @@ static Op *alike(const Sync *sync, Op *op)
     return op;
 }
 
+static uint64_t add_to_hash(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
+
+static uint64_t add_group_to_hash(uint64_t hash, ThreadGroup group)
+{
+    return add_to_hash(hash, (uint64_t)(uint32_t)group.begin << 32 | (uint32_t)group.count);
+}
+
+/* As a map's key: no NULL. */
+static const void *item_hash(const Pending *item)
+{
+    uint64_t hash = add_to_hash(0, (uintptr_t)item->op);
+    hash = add_group_to_hash(hash, item->group);
+    hash = add_group_to_hash(hash, item->fence);
+    hash = add_group_to_hash(hash, item->known);
+    hash = add_to_hash(hash, (uintptr_t)item->iteration.loop);
+    hash = add_to_hash(hash, (uint64_t)item->iteration.when << 2 | (uint64_t)item->in_flight << 1 |
+                                 (uint64_t)item->met);
+    return (const void *)(uintptr_t)(hash | 1);
+}
+
 static size_t number_of(const Sync *sync, Pending item)
 {
     PendingTable *table = sync->table;
-    Numbers *numbers = value_of(sync->arena, &table->numbers, item.op, sizeof *numbers);
+    Numbers *numbers = value_of(sync->arena, &table->numbers, item_hash(&item), sizeof *numbers);
     for (size_t i = 0; i < numbers->count; i++)
         if (same_item(&table->items.data[numbers->data[i]], &item)) return numbers->data[i];
     vec_push(sync->arena, numbers, table->items.count);
@@ -101,36 +125,55 @@ bool pending_conflicts(const Sync *sync, size_t number, Op *op)
 
 /* ---- sets ---- */
 
-enum { WORD = 64, MANY = 16 /* from which on bits tell what is there */ };
+enum { MANY = 16 /* from which on a table tells what is there */ };
 
 const Pending *state_item(const Sync *sync, const State *state, size_t index)
 {
     return &sync->table->items.data[state->items.data[index]];
 }
 
-/* True if its bit was not set. */
-static bool set_bit(const Sync *sync, State *state, size_t number)
+/* Open-addressed, at most half full. True if it was not there. */
+static bool set_slot(const State *state, size_t number)
 {
-    while (state->has.count <= number / WORD) vec_push(sync->arena, &state->has, 0);
-    uint64_t *word = &state->has.data[number / WORD];
-    const uint64_t bit = UINT64_C(1) << number % WORD;
-    const bool was_set = *word & bit;
-    *word |= bit;
-    return !was_set;
+    const size_t mask = state->slot_count - 1;
+    size_t at = (number * UINT32_C(0x9e3779b1) >> 7) & mask;
+    while (state->slots[at] != 0 && state->slots[at] != number + 1) at = (at + 1) & mask;
+    const bool is_new = state->slots[at] == 0;
+    state->slots[at] = number + 1;
+    return is_new;
+}
+
+static void fill_slots(const Sync *sync, State *state)
+{
+    if (2 * state->items.count >= state->slot_count) {
+        while (state->slot_count <= 2 * state->items.count)
+            state->slot_count = state->slot_count == 0 ? (size_t)2 * MANY : 2 * state->slot_count;
+        state->slots = arena_new_array(sync->arena, size_t, state->slot_count);
+    } else {
+        memset(state->slots, 0, state->slot_count * sizeof *state->slots);
+    }
+    for (size_t i = 0; i < state->items.count; i++) set_slot(state, state->items.data[i]);
+    state->in_slots = state->items.count;
+}
+
+static bool is_new_number(const Sync *sync, State *state, size_t number)
+{
+    if (state->items.count < MANY) {
+        for (size_t i = 0; i < state->items.count; i++)
+            if (state->items.data[i] == number) return false;
+        return true;
+    }
+    if (state->in_slots != state->items.count || 2 * state->items.count >= state->slot_count)
+        fill_slots(sync, state);
+    const bool is_new = set_slot(state, number);
+    state->in_slots += is_new;
+    return is_new;
 }
 
 /* True if it was not there. */
 static bool add_number(const Sync *sync, State *state, size_t number)
 {
-    if (state->items.count < MANY) {
-        for (size_t i = 0; i < state->items.count; i++)
-            if (state->items.data[i] == number) return false;
-    } else {
-        if (state->has.count == 0)
-            for (size_t i = 0; i < state->items.count; i++)
-                set_bit(sync, state, state->items.data[i]);
-        if (!set_bit(sync, state, number)) return false;
-    }
+    if (!is_new_number(sync, state, number)) return false;
     vec_push(sync->arena, &state->items, number);
     return true;
 }
@@ -151,29 +194,57 @@ bool state_join(const Sync *sync, State *state, const State *other)
 
 State state_copy(const Sync *sync, const State *state)
 {
+    const size_t count = state->items.count;
     State copy = {0};
-    state_join(sync, &copy, state);
+    if (count == 0) return copy;
+    copy.items.data = arena_new_array(sync->arena, size_t, count);
+    copy.items.count = copy.items.capacity = count;
+    memcpy(copy.items.data, state->items.data, count * sizeof *copy.items.data);
     return copy;
 }
 
 /* Each item becomes what the rule makes of it, or goes. */
 typedef bool ItemRule(Pending *item, const void *context);
 
-static void change(const Sync *sync, State *state, ItemRule *rule, const void *context)
+/* How many at the front stay as they are. */
+static size_t count_unchanged(const Sync *sync, const State *state, ItemRule *rule,
+                              const void *context)
 {
-    State changed = {0};
-    for (size_t i = 0; i < state->items.count; i++) {
-        const Pending old = *state_item(sync, state, i);
-        Pending item = old;
-        if (!rule(&item, context)) continue;
-        add_number(sync, &changed,
-                   same_item(&old, &item) ? state->items.data[i] : number_of(sync, item));
+    size_t i = 0;
+    for (; i < state->items.count; i++) {
+        const Pending *old = state_item(sync, state, i);
+        Pending item = *old;
+        if (!rule(&item, context) || !same_item(old, &item)) break;
     }
-    *state = changed;
+    return i;
 }
 
+static void change(const Sync *sync, State *state, ItemRule *rule, const void *context)
+{
+    const size_t count = state->items.count, first = count_unchanged(sync, state, rule, context);
+    if (first == count) return;
+    state->items.count = first;
+    state->in_slots = 0;
+    for (size_t i = first; i < count; i++) { /* what is added stands in front of what is read */
+        const size_t number = state->items.data[i];
+        const Pending old = sync->table->items.data[number];
+        Pending item = old;
+        if (!rule(&item, context)) continue;
+        add_number(sync, state, same_item(&old, &item) ? number : number_of(sync, item));
+    }
+}
+
+static bool has_moving_part(const Op *op)
+{
+    for (int i = 0; i < op->operand_count; i++)
+        if (shared_part_moves(op->operands[i])) return true;
+    return false;
+}
+
+/* Of what is the same bytes in each iteration nobody asks in which one it was. */
 static bool age(Pending *item, const void *loop)
 {
+    if (!has_moving_part(item->op)) return true;
     const Iteration iteration = item->iteration;
     const bool again = iteration.when == ITERATION_SAME || iteration.loop == loop;
     item->iteration =

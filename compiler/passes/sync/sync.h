@@ -24,7 +24,8 @@ typedef struct PendingTable PendingTable;
 /* A set of them: numbers of the table. */
 typedef struct State {
     VEC(size_t) items;
-    VEC(uint64_t) has; /* a bit for each number, once there are many */
+    size_t *slots, slot_count; /* what is there, each number + 1, once there are many */
+    size_t in_slots;           /* so many of the items; others than all: they are filled anew */
 } State;
 
 /* What a barrier is for. */
