@@ -13,6 +13,7 @@ struct PendingTable {
     Map numbers;        /* hash -> Numbers of the items that have it */
     Map verdicts;       /* Op -> Verdicts of the items before it */
     Map alike;          /* memory -> Alikes */
+    Map alike_when_known; /* pointer -> Alikes */
 };
 /* Pages of a Verdict each, by number; what was never asked about has none. Those asked about are
  * near each other, or few. */
@@ -52,19 +53,64 @@ static void *value_of(Arena *arena, Map *map, const void *key, size_t size)
     return known;
 }
 
-/* What is done once is ordered by the memory that it is of, wherever in it that is. */
-static Op *alike(const Sync *sync, Op *op)
+/* Which of the ops with that memory stand for each other. */
+typedef bool Likeness(const Op *a, const Op *b);
+
+static Op *first_alike(const Sync *sync, Map *map, const Value *memory, Likeness *are_alike, Op *op)
 {
-    if (!op_is_element(op) || !op_int(op, ATTR_once, 0)) return op;
-    Alikes *alikes =
-        value_of(sync->arena, &sync->table->alike, operand(op, memory), sizeof *alikes);
+    Alikes *alikes = value_of(sync->arena, map, memory, sizeof *alikes);
     for (size_t i = 0; i < alikes->count; i++) {
         const Alike *other = &alikes->data[i];
-        if (other->op->code == op->code && group_is_same(other->group, sync->group))
-            return other->op;
+        if (are_alike(other->op, op) && group_is_same(other->group, sync->group)) return other->op;
     }
     vec_push(sync->arena, alikes, ((Alike){op, sync->group}));
     return op;
+}
+
+/* What is done once is ordered by the memory that it is of, wherever in it that is. */
+static bool is_done_once(const Op *op)
+{
+    return op_is_element(op) && op_int(op, ATTR_once, 0);
+}
+
+static bool is_plain_shared(const Op *op)
+{
+    return (op->code == OP_shared_load || op->code == OP_shared_store) && op->attr_count == 0;
+}
+
+static const Type *registers_of(const Op *op)
+{
+    return op->code == OP_shared_load ? op->results[0].type : operand(op, value)->type;
+}
+
+/* Both done once, or both of the whole tile and the same registers. */
+static bool are_ordered_alike(const Op *a, const Op *b)
+{
+    if (a->code != b->code) return false;
+    return is_done_once(a) ? is_done_once(b) : registers_of(a) == registers_of(b);
+}
+
+static Op *alike(const Sync *sync, Op *op)
+{
+    if (is_plain_shared(op))
+        return first_alike(sync, &sync->table->alike, operand(op, tile), are_ordered_alike, op);
+    if (is_done_once(op))
+        return first_alike(sync, &sync->table->alike, operand(op, memory), are_ordered_alike, op);
+    return op;
+}
+
+static bool have_one_code(const Op *a, const Op *b)
+{
+    return a->code == b->code;
+}
+
+/* Where a group's threads know of what they did with global memory, others ask by which pointer it
+ * was, and no more (hazards.c). */
+static Op *alike_when_known(const Sync *sync, Op *op)
+{
+    if (!op_is_access(op)) return op;
+    const Value *pointer = operand(op_memory(op)->op, pointer);
+    return first_alike(sync, &sync->table->alike_when_known, pointer, have_one_code, op);
 }
 
 static uint64_t add_to_hash(uint64_t hash, uint64_t value)
@@ -275,8 +321,10 @@ static bool outlives(Pending *item, const void *context)
 {
     const Sync *sync = context;
     if (item->in_flight || !group_has(sync->group, item->group)) return true;
+    if (group_is_same(sync->group, sync->block)) return false;
     if (sync->group.count > item->known.count) item->known = sync->group;
-    return !group_is_same(sync->group, sync->block);
+    if (group_has(item->known, item->group)) item->op = alike_when_known(sync, item->op);
+    return true;
 }
 
 void state_clear(const Sync *sync, State *state)
