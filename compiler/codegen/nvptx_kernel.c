@@ -276,6 +276,10 @@ bool nvptx_image(Codegen *codegen, Kernel *kernel, Image *out)
     if (large) machine = machine_of(codegen, out->target, ptx, LLVMCodeGenLevelNone);
     if (large || codegen->options.optimise > 0)
         passes_on_module(module, machine, large ? nvptx_passes_large : passes_for(kernel));
+    if (large || quirk_is_large(module)) { /* by now, as loops were unrolled */
+        machine = machine_of(codegen, out->target, ptx, LLVMCodeGenLevelNone);
+        quirk_cut_blocks(module);
+    }
     quirk_last_waits_first(module);
     module_check(module, kernel->name);
     if (codegen->options.keep_llvm)

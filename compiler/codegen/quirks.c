@@ -31,6 +31,60 @@ bool quirk_is_large(LLVMModuleRef module)
     return count > MANY_INSTRUCTIONS || blocks > MANY_BLOCKS;
 }
 
+/* Phis come first in a block, so they go along. */
+static void move_instructions(LLVMBuilderRef builder, LLVMBasicBlockRef from, size_t count)
+{
+    while (count-- > 0) {
+        LLVMValueRef instruction = LLVMGetFirstInstruction(from);
+        LLVMInstructionRemoveFromParent(instruction);
+        LLVMInsertIntoBuilder(builder, instruction);
+    }
+}
+
+/* Those who go to the one block go to the other. */
+static void redirect(LLVMBasicBlockRef from, LLVMBasicBlockRef to)
+{
+    LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(from)), next;
+    for (; use != NULL; use = next) {
+        LLVMValueRef end = LLVMGetUser(use);
+        next = LLVMGetNextUse(use);
+        for (unsigned i = 0; LLVMIsATerminatorInst(end) && i < LLVMGetNumSuccessors(end); i++)
+            if (LLVMGetSuccessor(end, i) == from) LLVMSetSuccessor(end, i, to);
+    }
+}
+
+static size_t block_size(LLVMBasicBlockRef block)
+{
+    size_t count = 0;
+    for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
+        count++;
+    return count;
+}
+
+/* What it begins with becomes blocks of its own, so that its end is still what phis know. */
+static void cut_block(LLVMBuilderRef builder, LLVMBasicBlockRef block)
+{
+    LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(LLVMBasicBlockAsValue(block)));
+    for (size_t left = block_size(block); left > 2 * QUIRK_BLOCK; left -= QUIRK_BLOCK) {
+        LLVMBasicBlockRef front = LLVMInsertBasicBlockInContext(context, block, "");
+        LLVMPositionBuilderAtEnd(builder, front);
+        move_instructions(builder, block, QUIRK_BLOCK);
+        redirect(block, front);
+        LLVMBuildBr(builder, block);
+    }
+}
+
+void quirk_cut_blocks(LLVMModuleRef module)
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
+    LLVMValueRef function = LLVMGetFirstFunction(module);
+    for (; function != NULL; function = LLVMGetNextFunction(function)) {
+        LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function);
+        for (; block != NULL; block = LLVMGetNextBasicBlock(block)) cut_block(builder, block);
+    }
+    LLVMDisposeBuilder(builder);
+}
+
 /* Passes that take the square of a function's blocks are most of the time from here on. */
 enum { MANY_HOST_INSTRUCTIONS = 30000, MANY_HOST_BLOCKS = 5000 };
 

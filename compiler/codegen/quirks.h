@@ -23,6 +23,9 @@ enum { QUIRK_SEGMENT_OPS = 300 };
  * sums, blocks), or nest as deep as loops follow each other. A large kernel gets passes that do
  * not. tests/bench/growth.py shows it. */
 bool quirk_is_large(LLVMModuleRef module);
+/* Blocks of a large kernel are cut before instructions are selected for them. */
+enum { QUIRK_BLOCK = 500 };
+void quirk_cut_blocks(LLVMModuleRef module);
 /* The same of one of a module's functions, for the host. */
 bool quirk_has_large_function(LLVMModuleRef module);
 
