@@ -5,6 +5,7 @@ void region_visit(Region *region, OpVisitor *visit, void *context)
 {
     for (Op *op = region->first, *next; op != NULL; op = next) {
         next = op->next;
+        __builtin_prefetch(next); /* ops of a large kernel are in no cache */
         visit(op, context);
         if (op->parent == NULL) continue; /* it was erased */
         for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], visit, context);

@@ -53,7 +53,9 @@ static bool find_order(Eval *eval, Object *object)
     class->order[class->order_count++] = object;
     for (Object *next; (next = next_in_order(eval, lists, taken, count, &tails)) != NULL;) {
         if (class->order_count > BASES_LIMIT)
-            return FAIL(eval, too_much, class->at, "1000 classes above one class"), false;
+            return FAIL(eval, too_much, class->at, "at compile time",
+                        "1000 classes above one class"),
+                   false;
         class->order[class->order_count++] = next;
     }
     for (size_t i = 0; i < count; i++)

@@ -1,6 +1,6 @@
 /* limits.c: no input may run for ever, or take all the memory: what a program may take of calls,
  * steps of loops, memory, and work, of which all of these and the walks of the evaluator itself
- * through lists, dicts and texts have a share. A run may take its time. */
+ * through lists, dicts and texts have a share. A run may take its time, but not all the memory. */
 #include "eval/values/values.h"
 
 static bool is_unlimited(const Eval *eval)
@@ -13,9 +13,11 @@ static uint64_t most_calls(const Eval *eval)
     return eval->options.max_calls ? eval->options.max_calls : CALLS_LIMIT;
 }
 
+/* What a run has computed with stays until it ends. */
 static size_t most_memory(const Eval *eval)
 {
-    return eval->options.max_memory ? eval->options.max_memory : MEMORY_LIMIT;
+    if (eval->options.max_memory) return eval->options.max_memory;
+    return is_unlimited(eval) ? RUN_MEMORY_LIMIT : MEMORY_LIMIT;
 }
 
 void eval_begin_work(Eval *eval)
@@ -27,7 +29,7 @@ void eval_begin_work(Eval *eval)
 
 static bool takes_too_much(Eval *eval, Span at, const char *what)
 {
-    FAIL(eval, too_much, at, what);
+    FAIL(eval, too_much, at, is_unlimited(eval) ? "by the run" : "at compile time", what);
     return false;
 }
 
@@ -36,7 +38,7 @@ bool eval_has_room(Eval *eval, size_t bytes, Span at)
     const size_t most = most_memory(eval),
                  staged = eval->staging != NULL ? arena_bytes(eval->staging->kernel->arena) : 0,
                  taken = arena_bytes(eval->arena) + staged;
-    if ((taken <= most && bytes <= most - taken) || is_unlimited(eval)) return true;
+    if (taken <= most && bytes <= most - taken) return true;
     return takes_too_much(eval, at,
                           arena_printf(eval->session->arena, "%zu MB of memory", most >> 20));
 }
@@ -59,7 +61,7 @@ bool eval_work(Eval *eval, uint64_t amount)
 
 bool eval_goes_on(Eval *eval, Span at)
 {
-    if (is_unlimited(eval)) return true;
+    if (is_unlimited(eval)) return eval_has_room(eval, 0, at);
     if (eval->work_left > 0) return eval_has_room(eval, 0, at);
     if (eval->spent_at.source == NULL) eval->spent_at = at; /* which may have been in silence */
     return takes_too_much(eval, eval->spent_at,
@@ -75,7 +77,7 @@ bool eval_works(Eval *eval, uint64_t amount, Span at)
 
 bool eval_may_call(Eval *eval, Span at)
 {
-    if (is_unlimited(eval)) return true;
+    if (is_unlimited(eval)) return eval_has_room(eval, 0, at);
     if (eval->calls_left > 0) {
         eval->calls_left--;
         return eval_goes_on(eval, at);
@@ -92,10 +94,12 @@ bool eval_may_add(Eval *eval, size_t count, const char *what, Span at)
         eval, at, arena_printf(eval->session->arena, "%d %s of a kernel", INSTANCES_LIMIT, what));
 }
 
+/* Loops of the library end; how often they go round is work like other. */
 bool eval_step(Eval *eval, Span at)
 {
-    if (is_unlimited(eval)) return true;
     if (!eval_goes_on(eval, at)) return false;
+    if (is_unlimited(eval)) return true;
+    if (eval->library > 0) return eval_works(eval, WORK_OF_CALL, at);
     if (eval->steps_left > 0) {
         eval->steps_left--;
         return true;

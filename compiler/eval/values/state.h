@@ -222,7 +222,8 @@ enum { WORK_BYTES = 64, WORK_OF_EXPRESSION = 2, WORK_OF_PRINTING = 16, WORK_OF_S
 enum { WORK_OF_LOOP = 4000 /* of a trial */ };
 enum { WORK_OF_CALL = 200 /* with all that it does, on average */ };
 enum { TEXT_LIMIT = 1 << 28, ITEM_LIMIT = 1 << 20 };
-#define MEMORY_LIMIT ((size_t)2 << 30) /* bytes, of what is evaluated */
+#define MEMORY_LIMIT     ((size_t)2 << 30) /* bytes, of what is evaluated */
+#define RUN_MEMORY_LIMIT ((size_t)4 << 30) /* and of what a run's own statements make */
 
 /* Reports DIAG_<name> at a place with its arguments, with the chain of calls; gives NULL. */
 #define FAIL(eval, name, ...)                                                                      \
