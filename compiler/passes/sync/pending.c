@@ -18,11 +18,11 @@ struct PendingTable {
 /* Pages of a Verdict each, by number; what was never asked about has none. Those asked about are
  * near each other, or few. */
 enum { PAGE = 64 };
-typedef struct Verdicts {
+struct Verdicts {
     Map pages; /* (number / PAGE + 1) * 8 -> char[PAGE] */
     size_t last;
     char *page; /* the last one asked for */
-} Verdicts;
+};
 /* Accesses of which each stands for others: who must wait for one must for all. */
 typedef struct Alike {
     Op *op;
@@ -158,10 +158,14 @@ static char *verdict_of(Arena *arena, Verdicts *verdicts, size_t number)
     return &verdicts->page[number % PAGE];
 }
 
-bool pending_conflicts(const Sync *sync, size_t number, Op *op)
+Verdicts *pending_verdicts(const Sync *sync, Op *op)
+{
+    return value_of(sync->arena, &sync->table->verdicts, alike(sync, op), sizeof(Verdicts));
+}
+
+bool pending_conflicts(const Sync *sync, Verdicts *verdicts, size_t number, Op *op)
 {
     PendingTable *table = sync->table;
-    Verdicts *verdicts = value_of(sync->arena, &table->verdicts, alike(sync, op), sizeof *verdicts);
     char *verdict = verdict_of(sync->arena, verdicts, number);
     if (*verdict == VERDICT_NONE)
         *verdict =

@@ -262,6 +262,7 @@ static Sync dry_walk(const Sync *sync, bool *hit, ThreadGroup reported)
 static int needs_barrier(const Sync *sync, Op *op, const State *state)
 {
     int needed = 0, pending = 0;
+    Verdicts *verdicts = state->items.count ? pending_verdicts(sync, op) : NULL;
     for (size_t i = 0; i < state->items.count; i++) {
         const Pending *earlier = state_item(sync, state, i);
         pending += hazard_is_pending(sync, earlier) && group_has(sync->group, earlier->group);
@@ -269,7 +270,7 @@ static int needs_barrier(const Sync *sync, Op *op, const State *state)
             report_hit(sync, earlier);
             return 1;
         }
-        if (!pending_conflicts(sync, state->items.data[i], op)) continue;
+        if (!pending_conflicts(sync, verdicts, state->items.data[i], op)) continue;
         const bool apart = hazard_within_parts(sync, *earlier, op);
         if (apart && earlier->met) continue;
         *sync->cause = (Cause){earlier->op, op};

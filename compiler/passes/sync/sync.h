@@ -63,8 +63,10 @@ typedef struct Sync {
 /* ---- pending.c ---- */
 
 PendingTable *pending_table_new(Arena *arena);
-/* hazard_between, of the item of that number. */
-bool pending_conflicts(const Sync *sync, size_t number, Op *op);
+/* What is known of the op and the items, and hazard_between, of the item of that number. */
+typedef struct Verdicts Verdicts;
+Verdicts *pending_verdicts(const Sync *sync, Op *op);
+bool pending_conflicts(const Sync *sync, Verdicts *verdicts, size_t number, Op *op);
 const Pending *state_item(const Sync *sync, const State *state, size_t index);
 void state_add(const Sync *sync, State *state, Pending item);
 /* True if that added something. */
