@@ -4,7 +4,8 @@
 How the time and memory that compiling takes grow with the program. A family is programs of one shape, of n statements (iterations,
 buffers, kernels, ...); each is compiled, by a process of its own and without ptxas, at its largest size and at N (3) halves of it, and the
 exponents k of n^k are fitted by least squares, in logarithms, to processor time and to resident memory, what an empty program of the
-family (n = 1) takes left out. Ends with status 1 if an exponent is above X (1.2), or a program is refused."""
+family (n = 1) takes left out; "-" stands where that leaves too little to tell. Ends with status 1 if an exponent is above X (1.2), or a
+program is refused."""
 import argparse
 import json
 import math
@@ -42,8 +43,17 @@ def in_line(text, indent=8):
 
 VARIABLE = in_line("x = T.alloc_var(T.int32, 0)")
 RESULT = in_line("A[0] = x")
-FRAGMENT = in_line("x = T.alloc_fragment((256,), T.int32)\nT.copy(A[0:256], x)")
-FRAGMENT_RESULT = in_line("T.copy(x, A[0:256])")
+WIDE = 8  # elements a thread
+
+
+def fragment(each):
+    return in_line(f"x = T.alloc_fragment(({32 * each},), T.int32)\nT.copy(A[0:{32 * each}], x)")
+
+
+def fragment_result(each):
+    return in_line(f"T.copy(x, A[0:{32 * each}])")
+
+
 SHARED = in_line("s = T.alloc_shared((256,), T.int32)\nT.copy(A[0:256], s)")
 SHARED_RESULT = in_line("T.copy(s, A[0:256])")
 
@@ -72,28 +82,32 @@ def shared_stores(n):
     return jit(SHARED, lines(8, n, "s[{a}] = s[{b}] + {i}"), SHARED_RESULT)
 
 
-def shared_parts(n):
-    return jit(FRAGMENT, SHARED, lines(8, n, "for i in T.Parallel(128): s[i] = s[i + 128] + x[i]"), SHARED_RESULT)
+def shared_parts(n, each=1):
+    begin = in_line(f"s = T.alloc_shared(({64 * each},), T.int32)\nT.copy(A[0:{64 * each}], s)")
+    return jit(fragment(each), begin, lines(8, n, f"for i in T.Parallel({32 * each}): s[i] = s[i + {32 * each}] + x[i]"),
+               in_line(f"T.copy(s, A[0:{64 * each}])"))
 
 
-def shared_copies(n):
-    return jit(FRAGMENT, SHARED, "".join(in_line("T.copy(x, s)\nT.copy(s, x)") for _ in range(n // 2)), FRAGMENT_RESULT)
+def shared_copies(n, each=1):
+    begin = in_line(f"s = T.alloc_shared(({32 * each},), T.int32)\nT.copy(A[0:{32 * each}], s)")
+    return jit(fragment(each), begin, "".join(in_line("T.copy(x, s)\nT.copy(s, x)") for _ in range(n // 2)), fragment_result(each))
 
 
-def parallel_body(n):
-    return jit(FRAGMENT, in_line("for i in T.Parallel(256):"), lines(12, n, "x[i] = x[i] * {a} + {b}"), FRAGMENT_RESULT)
+def parallel_body(n, each=1):
+    return jit(fragment(each), in_line(f"for i in T.Parallel({32 * each}):"), lines(12, n, "x[i] = x[i] * {a} + {b}"), fragment_result(each))
 
 
-def parallel_memory(n):
-    return jit(in_line("for i in T.Parallel(256):"), lines(12, n, "A[i + {i} * 256] = A[i + {a}] * {b}"))
+def parallel_memory(n, each=1):
+    return jit(in_line(f"for i in T.Parallel({32 * each}):"), lines(12, n, "A[i + {i} * 256] = A[i + {a}] * {b}"))
 
 
-def parallel_loops(n):
-    return jit(lines(8, n, "for i in T.Parallel(256): A[i + {i} * 256] = A[i + {a}] * {b}"))
+def parallel_loops(n, each=1):
+    return jit(lines(8, n, f"for i in T.Parallel({32 * each}): A[i + {{i}} * 256] = A[i + {{a}}] * {{b}}"))
 
 
-def parallel_ifs(n):
-    return jit(FRAGMENT, in_line("for i in T.Parallel(256):"), lines(12, n, "if x[i] > {a}: x[i] = x[i] * {a} + {b}"), FRAGMENT_RESULT)
+def parallel_ifs(n, each=1):
+    return jit(fragment(each), in_line(f"for i in T.Parallel({32 * each}):"), lines(12, n, "if x[i] > {a}: x[i] = x[i] * {a} + {b}"),
+               fragment_result(each))
 
 
 def unrolled(n):
@@ -101,11 +115,11 @@ def unrolled(n):
 
 
 def unrolled_parallel(n):
-    return jit(FRAGMENT, in_line(f"for k in T.unroll({n}):\n    for i in T.Parallel(256): x[i] = x[i] * 3 + A[i + k]"), FRAGMENT_RESULT)
+    return jit(fragment(WIDE), in_line(f"for k in T.unroll({n}):\n    for i in T.Parallel(256): x[i] = x[i] * 3 + A[i + k]"), fragment_result(WIDE))
 
 
 def unrolled_within_parallel(n):
-    return jit(FRAGMENT, in_line(f"for i in T.Parallel(256):\n    for k in T.unroll({n}): x[i] = x[i] * 3 + A[i + k]"), FRAGMENT_RESULT)
+    return jit(fragment(WIDE), in_line(f"for i in T.Parallel(256):\n    for k in T.unroll({n}): x[i] = x[i] * 3 + A[i + k]"), fragment_result(WIDE))
 
 
 def unrolled_stores(n):
@@ -136,8 +150,8 @@ def loops(n):
     return jit(VARIABLE, lines(8, n, "for k in range(n): x = x * {a} + k"), RESULT)
 
 
-def loops_of_tiles(n):
-    return jit(FRAGMENT, lines(8, n, "for k in range(n): T.copy(A[k:k + 256], x)"), FRAGMENT_RESULT)
+def loops_of_tiles(n, each=1):
+    return jit(fragment(each), lines(8, n, f"for k in range(n): T.copy(A[k:k + {32 * each}], x)"), fragment_result(each))
 
 
 def loops_of_stores(n):
@@ -164,8 +178,8 @@ def expression(n):
     return jit(in_line("A[0] = n" + "".join(f" * {i % 13 + 3} + n" for i in range(min(n, 400)))))
 
 
-def tiles(n):
-    return jit(FRAGMENT, lines(8, n, "x = x * {a} + 1"), FRAGMENT_RESULT)
+def tiles(n, each=1):
+    return jit(fragment(each), lines(8, n, "x = x * {a} + 1"), fragment_result(each))
 
 
 SCRIPT = """import tilus
@@ -177,7 +191,7 @@ class F(tilus.Script):
         self.attrs.blocks = 1
         self.attrs.warps = 4
         g = self.global_view(p, dtype=float32, shape=[n])
-        x = self.load_global(g, offsets=[0], shape=[512])
+        x = self.load_global(g, offsets=[0], shape=[128])
 """
 SCRIPT_RESULT = "        self.store_global(g, x, offsets=[0])\n"
 
@@ -195,7 +209,7 @@ def script_ifs(n):
 
 
 def script_stores(n):
-    return script(lines(8, n, "self.store_global(g, x + {a}.0, offsets=[{i} * 512])"))
+    return script(lines(8, n, "self.store_global(g, x + {a}.0, offsets=[{i} * 128])"))
 
 
 def script_loops(n):
@@ -203,7 +217,7 @@ def script_loops(n):
 
 
 def script_shared(n):
-    begin = in_line("s = self.shared_tensor(dtype=float32, shape=[512])")
+    begin = in_line("s = self.shared_tensor(dtype=float32, shape=[128])")
     return script(begin, "".join(in_line("self.store_shared(s, x)\nself.sync()\nx = self.load_shared(s) * 2.0\nself.sync()") for _ in range(n // 4)))
 
 
@@ -260,7 +274,15 @@ def warp_loops(n):
     return warp(lines(4, n, "for k in range(n): x = x * {a}.0 + 1.0"))
 
 
-BOTH, GPU, EMULATOR = ("sm_90a", "emulator"), ("sm_90a",), ("emulator",)
+def wide(make):
+    """The same with several elements a thread: more of them to a statement, and fewer statements."""
+    def program(n):
+        return make(n, WIDE)
+
+    program.__name__ = "wide_" + make.__name__
+    return program
+
+
 # name, program, largest n
 FAMILIES = [(make.__name__, make, most) for make, most in [
     (ifs, 10000), (ifs_of_stores, 10000), (within_if, 10000), (stores_within_if, 10000), (else_chain, 400), (script_ifs, 10000), (warp_ifs, 10000),
@@ -269,7 +291,9 @@ FAMILIES = [(make.__name__, make, most) for make, most in [
     (unrolled_stores, 4096), (buffers, 200), (buffers_at_once, 200), (wide_macro, 10000), (macro_calls, 10000), (functions, 10000), (loops, 10000),
     (loops_of_tiles, 10000), (loops_of_stores, 10000), (script_loops, 10000), (warp_loops, 10000), (scalars, 10000), (names, 10000),
     (constants, 10000), (scalar_stores, 10000), (expression, 400), (tiles, 10000), (script_tiles, 10000), (script_stores, 10000),
-    (warp_scalars, 10000), (warp_stores, 10000), (thread_groups, 400), (specialisations, 400), (kernels, 400)]]
+    (warp_scalars, 10000), (warp_stores, 10000), (thread_groups, 400), (specialisations, 400), (kernels, 400), (wide(shared_parts), 800),
+    (wide(shared_copies), 800), (wide(parallel_body), 2000), (wide(parallel_memory), 800), (wide(parallel_loops), 800), (wide(parallel_ifs), 1000),
+    (wide(loops_of_tiles), 1000), (wide(tiles), 2000)]]
 
 
 class Refused(Exception):
@@ -292,10 +316,20 @@ def compile_once(options, text, arch, folder):
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
 
-def exponent(sizes, costs):
-    x, y = [math.log(size) for size in sizes], [math.log(max(cost, 1e-9)) for cost in costs]
+LEAST = {"time": 0.05, "memory": 8e6}  # seconds and bytes at the largest size: of less, noise is too large a part
+
+
+def exponent(kind, sizes, costs):
+    """None: there is too little to tell."""
+    if costs[-1] < LEAST[kind]:
+        return None
+    x, y = [math.log(size) for size in sizes], [math.log(max(cost, LEAST[kind] / 10)) for cost in costs]
     mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
     return sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y)) / sum((a - mean_x) ** 2 for a in x)
+
+
+def shown(exponent):
+    return "-" if exponent is None else f"{exponent:.2f}"
 
 
 def measure(options, make, most, arch, folder):
@@ -303,7 +337,8 @@ def measure(options, make, most, arch, folder):
     base = compile_once(options, make(1), arch, folder)
     costs = [compile_once(options, make(size), arch, folder) for size in sizes]
     return {"n": most, "seconds": costs[-1][0], "bytes": costs[-1][1],
-            "time": exponent(sizes, [time - base[0] for time, _ in costs]), "memory": exponent(sizes, [memory - base[1] for _, memory in costs])}
+            "time": exponent("time", sizes, [time - base[0] for time, _ in costs]),
+            "memory": exponent("memory", sizes, [memory - base[1] for _, memory in costs])}
 
 
 def main():
@@ -332,10 +367,10 @@ def main():
                     print(f"{name:26} {arch:9} {most // options.divide:6} {error}", flush=True)
                     failed += 1
                     continue
-                over = row["time"] > options.most or row["memory"] > options.most
+                over = any(row[kind] is not None and row[kind] > options.most for kind in LEAST)
                 failed += over
                 rows.append({"family": name, "arch": arch, **row})
-                print(f"{name:26} {arch:9} {row['n']:6} {row['seconds']:8.2f} {row['bytes'] / 1e6:6.0f} {row['time']:6.2f} {row['memory']:7.2f}"
+                print(f"{name:26} {arch:9} {row['n']:6} {row['seconds']:8.2f} {row['bytes'] / 1e6:6.0f} {shown(row['time']):>6} {shown(row['memory']):>7}"
                       + (" <-- above" if over else ""), flush=True)
     if options.json:
         with open(options.json, "w") as file:

@@ -441,10 +441,20 @@ static void limit_registers(const Classes *classes)
         limit_value(classes->inference, classes->values.data[i]);
 }
 
-/* What an op does, a thread does for each element that it has of the largest tile there. */
+/* How much there is to compile for an element, measured in time: an access has an address, a check
+ * and a wait of its own, and a number that is the same everywhere is none of an element's. */
+static int work_of_element(const Op *op)
+{
+    enum { OF_ACCESS = 5 };
+    if (op_has(op, REMAT)) return 0;
+    return op_has(op, READS) || op_has(op, WRITES) ? OF_ACCESS : 1;
+}
+
+/* What an op does, a thread does for each element that it has of the largest tile there. Work of
+ * MOST takes a few seconds to compile, besides what ptxas takes. */
 static void limit_work(Inference *inference, const Op *op)
 {
-    enum { MOST = 500000 };
+    enum { MOST = 125000 };
     int most = 0;
     for (int i = 0; i < op->result_count + op->operand_count; i++) {
         const Value *value =
@@ -453,7 +463,7 @@ static void limit_work(Inference *inference, const Op *op)
             value->type->kind == TYPE_TILE ? layout_registers(value->type->layout) : 0;
         if (registers > most) most = registers;
     }
-    inference->work += most;
+    inference->work += (int64_t)most * work_of_element(op);
     if (inference->work <= MOST || inference->failed) return;
     diag_report(inference->kernel->session->diags, DIAG_thread_work, op->span, MOST);
     inference->failed = true;

@@ -16,7 +16,7 @@ typedef struct Inference {
     /* bytes of shared memory beside the author's tiles, for what groups convert beside each other
      */
     int64_t room;
-    int64_t work; /* elements that a thread has, of each op */
+    int64_t work; /* for the elements that a thread has, of each op */
     bool failed;
 } Inference;
 

@@ -18,6 +18,8 @@ typedef struct Uniform {
     Kernel *kernel;
     PassContext *context;
     Agreement *agreement;
+    Arena *arena;
+    Map joint; /* op with regions -> what threads do together within it: find_joint */
     bool failed;
 } Uniform;
 
@@ -25,6 +27,7 @@ static void agree_anew(Uniform *uniform)
 {
     analysis_invalidate(uniform->context);
     uniform->agreement = analysis_uniformity(uniform->context);
+    uniform->joint = (Map){0};
 }
 
 /* ---- what threads do together ---- */
@@ -39,19 +42,30 @@ static bool is_joint(const Op *op)
     return is_cooperative(op) || op_has_tiles(op);
 }
 
-/* The first one that is cooperative by itself, else the first of all. */
-static void find_joint(Op *op, void *context)
+/* Of two, one that is cooperative by itself, else the first; either may be NULL. */
+static const Op *better_joint(const Op *a, const Op *b)
 {
-    const Op **found = context;
-    if (is_joint(op) && (!*found || (is_cooperative(op) && !is_cooperative(*found)))) *found = op;
+    return !a || (b && is_cooperative(b) && !is_cooperative(a)) ? b : a;
 }
 
-static const Op *joint_inside(const Op *op)
+/* What threads do together within the op: the first that is cooperative by itself, else the first
+ * of all; NULL: nothing. It is kept, as ops around and within each other are asked about. */
+static const Op *find_joint(Uniform *uniform, const Op *op)
 {
     const Op *found = NULL;
-    for (int i = 0; i < op->region_count && !is_group(op); i++)
-        region_visit(op->regions[i], find_joint, &found);
+    if (!op->region_count) return NULL;
+    if (map_has(&uniform->joint, op)) return map_get(&uniform->joint, op);
+    for (int i = 0; i < op->region_count; i++)
+        for (const Op *at = op->regions[i]->first; at; at = at->next)
+            found = better_joint(better_joint(found, is_joint(at) ? at : NULL),
+                                 find_joint(uniform, at));
+    map_set(uniform->arena, &uniform->joint, op, (void *)found);
     return found;
+}
+
+static const Op *joint_inside(Uniform *uniform, const Op *op)
+{
+    return is_group(op) ? NULL : find_joint(uniform, op);
 }
 
 static bool is_of_name(char c)
@@ -112,7 +126,7 @@ static void note_value(const Uniform *uniform, const Value *value, const Op *use
 
 static void check_control(Uniform *uniform, const Op *op)
 {
-    const Op *joint = joint_inside(op), *source = NULL;
+    const Op *joint = joint_inside(uniform, op), *source = NULL;
     if (joint) source = threads_part(uniform->agreement, op);
     if (!source) return;
     diag_report(uniform->kernel->session->diags, DIAG_threads_part, joint->span);
@@ -164,7 +178,7 @@ static void check_op(Op *op, void *context)
 static void settle_iterations(Op *op, void *context)
 {
     Uniform *uniform = context;
-    if (op->code != OP_for || !joint_inside(op) || !threads_part(uniform->agreement, op) ||
+    if (op->code != OP_for || !joint_inside(uniform, op) || !threads_part(uniform->agreement, op) ||
         !loop_settle_iterations(uniform->context, op))
         return;
     agree_anew(uniform);
@@ -218,8 +232,8 @@ static void bring_before(Op *control, const Value *value)
 /* Tiles that follow from others are made where all threads are. */
 static void hoist_joint(Op *op, void *context)
 {
-    const Uniform *uniform = context;
-    if (!op->region_count || op->code == OP_launch || !joint_inside(op) ||
+    Uniform *uniform = context;
+    if (!op->region_count || op->code == OP_launch || !joint_inside(uniform, op) ||
         !threads_part(uniform->agreement, op))
         return;
     Hoist hoist = {.arena = uniform->kernel->arena, .control = op};
@@ -228,6 +242,7 @@ static void hoist_joint(Op *op, void *context)
         for (int j = 0; j < hoist.joint.data[i]->result_count; j++)
             if (can_come_before(&hoist, &hoist.joint.data[i]->results[j], HOIST_DEPTH))
                 bring_before(op, &hoist.joint.data[i]->results[j]);
+    uniform->joint = (Map){0};
 }
 
 /* ---- what is done once ---- */
@@ -290,6 +305,7 @@ static void settle_once(Op *op, void *context)
     } else if (op->code == OP_element_atomic && op_threads(op).count > 1 &&
                op->results[0].use_count > 0) {
         share_result(uniform->kernel, op);
+        uniform->joint = (Map){0};
     }
 }
 
@@ -300,7 +316,7 @@ static void agree_control(Op *op, void *context)
     Uniform *uniform = context;
     const Op *launch = op_enclosing(op, OP_launch);
     if (!op->region_count || !launch || !op_int(launch, ATTR_agree, 0) || is_group(op)) return;
-    const Op *joint = joint_inside(op);
+    const Op *joint = joint_inside(uniform, op);
     if (!joint || !threads_part(uniform->agreement, op) ||
         !control_agree(uniform->agreement, uniform->kernel, op, joint))
         return;
@@ -320,13 +336,16 @@ bool pass_uniform(Kernel *kernel, PassContext *context)
     bool any = false;
     kernel_visit(kernel, find_reason, &any);
     if (!any) return true;
-    Uniform uniform = {
-        .kernel = kernel, .context = context, .agreement = analysis_uniformity(context)};
+    Uniform uniform = {.kernel = kernel,
+                       .context = context,
+                       .agreement = analysis_uniformity(context),
+                       .arena = arena_new()};
     kernel_visit(kernel, settle_iterations, &uniform);
     kernel_visit(kernel, settle_once, &uniform);
     kernel_visit(kernel, hoist_joint, &uniform);
     kernel_visit(kernel, agree_control, &uniform);
     for (Op *op = kernel->host->first; op; op = op->next)
         if (op->code == OP_launch) region_visit(launch_region(op), check_op, &uniform);
+    arena_free(uniform.arena);
     return !uniform.failed;
 }
