@@ -9,7 +9,7 @@
 
 /* ---- LLVM: time ---- */
 
-enum { MANY_INSTRUCTIONS = 20000, MANY_BLOCKS = 1000 };
+enum { MANY_INSTRUCTIONS = 20000, MANY_BLOCKS = 1000, MANY_SUMS = 400 /* of one value */ };
 
 /* How many instructions a function has, and to *blocks is added how many blocks. */
 static size_t function_size(LLVMValueRef function, size_t *blocks)
@@ -23,12 +23,40 @@ static size_t function_size(LLVMValueRef function, size_t *blocks)
     return count;
 }
 
+static bool is_sum_of_two(LLVMValueRef value)
+{
+    return LLVMIsABinaryOperator(value) && LLVMGetInstructionOpcode(value) == LLVMAdd &&
+           !LLVMIsConstant(LLVMGetOperand(value, 0)) && !LLVMIsConstant(LLVMGetOperand(value, 1));
+}
+
+static bool has_many_sums(LLVMValueRef value)
+{
+    size_t count = 0;
+    for (LLVMUseRef use = LLVMGetFirstUse(value); use != NULL; use = LLVMGetNextUse(use))
+        count += is_sum_of_two(LLVMGetUser(use));
+    return count > MANY_SUMS;
+}
+
+static bool adds_often(LLVMValueRef function)
+{
+    LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function);
+    for (; block != NULL; block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
+            if (has_many_sums(at)) return true;
+    for (LLVMValueRef at = LLVMGetFirstParam(function); at != NULL; at = LLVMGetNextParam(at))
+        if (has_many_sums(at)) return true;
+    return false;
+}
+
 bool quirk_is_large(LLVMModuleRef module)
 {
     size_t count = 0, blocks = 0;
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f != NULL; f = LLVMGetNextFunction(f))
+    bool sums = false;
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f != NULL; f = LLVMGetNextFunction(f)) {
         count += function_size(f, &blocks);
-    return count > MANY_INSTRUCTIONS || blocks > MANY_BLOCKS;
+        sums |= adds_often(f);
+    }
+    return sums || count > MANY_INSTRUCTIONS || blocks > MANY_BLOCKS;
 }
 
 /* Phis come first in a block, so they go along. */
