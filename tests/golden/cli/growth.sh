@@ -1,0 +1,6 @@
+# Processor time and memory grow about as the program does: a small part of tests/bench/growth.py.
+needs python3
+cd $TILE_ROOT
+python3 tests/bench/growth.py --families '^(warp_stores|loops_of_stores|script_shared|shared_parts|thread_groups|wide_parallel_memory)$' \
+    --arch sm_90a --divide 2 --doublings 2 --most 1.6 "$TILEC" > $TMP/table || cat $TMP/table
+echo "$(grep -c sm_90a $TMP/table) families"
