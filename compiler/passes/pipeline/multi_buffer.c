@@ -166,8 +166,10 @@ static void consider_copy(Pipeline *pipeline, Op *copy)
         diag_report(pipeline->pass->kernel->session->diags, DIAG_not_ahead, copy->span, fault);
         return;
     }
-    const MultiBuffer buffer = {
-        .copy = copy, .alloc = copy->operands[1]->op, .is_shared = is_shared};
+    const MultiBuffer buffer = {.copy = copy,
+                                .alloc = copy->operands[1]->op,
+                                .is_shared = is_shared,
+                                .is_plain = copy->operands[1]->type->rank == 1};
     vec_push(pipeline->pass->arena, &pipeline->buffers, buffer);
 }
 

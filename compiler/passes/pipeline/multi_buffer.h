@@ -21,7 +21,8 @@ typedef struct MultiBuffer {
 typedef struct Channel {
     Value *barriers;
     int64_t bytes; /* of a stage of each */
-    int stage;     /* of the products */
+    int stage;     /* of what reads it first */
+    int last_stage; /* and last */
 } Channel;
 
 typedef struct Pass {

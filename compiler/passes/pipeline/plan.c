@@ -21,38 +21,13 @@
 #include "passes/layout/matrix.h"
 #include "passes/analysis/loop.h"
 
-enum { STAGES = 2 };
+enum { STAGES = 2, STAGES_READ_TWICE = 3 };
 
 /* ---- the body ---- */
 
 static const Region *body_of(const Plan *plan)
 {
     return plan->pipeline->loop->regions[0];
-}
-
-const Value *plan_operand(const Op *dot, int operand)
-{
-    const Op *op = dot->operands[operand]->op;
-    while (op && op_swaps(op)) op = operand(op, a)->op;
-    return op && op->code == OP_shared_load && op->parent == dot->parent ? operand(op, tile) : NULL;
-}
-
-bool plan_reads(const Op *dot, const Op *alloc)
-{
-    for (int i = 0; i < 2; i++) {
-        const Value *tile = plan_operand(dot, i);
-        if (tile && shared_root(tile) == alloc) return true;
-    }
-    return false;
-}
-
-bool plan_is_remade(const Plan *plan, const Op *op)
-{
-    if (op->code == OP_shared_load || op_swaps(op)) {
-        while (op_swaps(op) && operand(op, a)->op) op = operand(op, a)->op;
-        if (op->code == OP_shared_load) return true;
-    }
-    return op->result_count == 1 && loop_foresees(plan->pipeline->loop, &op->results[0]);
 }
 
 /* ---- stages ---- */
@@ -69,23 +44,45 @@ static void set_stage(Plan *plan, const Op *op, int stage)
     map_set(plan->arena, &plan->stages, op, (void *)(intptr_t)(stage + 1));
 }
 
-static ValueAnswer is_product(const Value *value, void *body)
+/* Made, in this iteration, of what one of its products makes: in registers, or by way of memory. */
+static bool is_derived(const Plan *plan, const Value *value)
 {
-    if (!value->op || value->op->parent != body) return VALUE_ENOUGH;
-    return value->op->code == OP_dot ? VALUE_FOUND : VALUE_OPERANDS;
+    return value->op && map_has(&plan->derived, value->op);
+}
+
+static void find_derived(Plan *plan, const Op *op)
+{
+    bool is = op->code == OP_dot;
+    for (int i = 0; i < op->operand_count && !is; i++) is = is_derived(plan, op->operands[i]);
+    for (const Op *other = body_of(plan)->first;
+         other != op && !is && plan_touches_memory(op); other = other->next)
+        is = map_has(&plan->derived, other) && plan_conflicts(other, op);
+    if (is) map_set(plan->arena, &plan->derived, op, (void *)(uintptr_t)op);
 }
 
 /* A product's own operands; a sum that it goes on with costs no time. */
 static bool waits_for_product(const Plan *plan, const Op *dot, int operand)
 {
     const Value *value = dot->operands[operand];
-    return !(operand == 2 && value->op && value->op->code == OP_dot) &&
-           value_finds(value, is_product, (Region *)(uintptr_t)body_of(plan));
+    return !(operand == 2 && value->op && value->op->code == OP_dot) && is_derived(plan, value);
+}
+
+/* What stands before it in the text and touches the same memory is not done after it. */
+static int stage_by_memory(const Plan *plan, const Op *op)
+{
+    int stage = 0;
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const Step before = plan->steps.data[i];
+        if (before.stage < stage || !plan_conflicts(before.op, op)) continue;
+        const bool waits = op->code == OP_dot && map_has(&plan->derived, before.op);
+        stage = before.stage + waits > stage ? before.stage + waits : stage;
+    }
+    return stage;
 }
 
 static int stage_of(const Plan *plan, const Op *op)
 {
-    int stage = 0;
+    int stage = plan_touches_memory(op) ? stage_by_memory(plan, op) : 0;
     for (int i = 0; i < op->operand_count; i++) {
         int own = plan_stage(plan, op->operands[i]);
         if (op->code == OP_dot && waits_for_product(plan, op, i)) own++;
@@ -96,13 +93,15 @@ static int stage_of(const Plan *plan, const Op *op)
 
 static bool has_step(const Plan *plan, const Op *op)
 {
-    return op->code != OP_copy && op->code != OP_yield && !plan_is_remade(plan, op);
+    return op->code != OP_copy && op->code != OP_yield && op->code != OP_shared_alloc &&
+           !plan_is_remade(plan, op);
 }
 
 static void find_steps(Plan *plan)
 {
     plan->count = 1;
     for (Op *op = body_of(plan)->first; op; op = op->next) {
+        find_derived(plan, op);
         if (!has_step(plan, op)) continue;
         const Step step = {op, stage_of(plan, op)};
         vec_push(plan->arena, &plan->steps, step);
@@ -131,7 +130,7 @@ static int64_t words_of(const Type *type, int threads)
 
 static bool goes_to_later_stage(const Plan *plan, const Op *op)
 {
-    for (const OpUse *use = op->results[0].uses; use; use = use->next) {
+    for (const OpUse *use = op->result_count ? op->results[0].uses : NULL; use; use = use->next) {
         const int known = (int)(intptr_t)map_get(&plan->stages, use->op);
         if (known - 1 > plan_stage(plan, &op->results[0])) return true;
     }
@@ -162,6 +161,8 @@ static int64_t words_needed(const Plan *plan)
 static int64_t latency_of(const Target *target, const Op *op)
 {
     enum { BITS = 16, EACH = 2 /* a multiply-add is two operations */ };
+    if (op->code == OP_shared_store)
+        return cost_cycles(target, UNIT_SHARED, type_bytes(operand(op, tile)->type)) + 1;
     if (!op->result_count || op->results[0].type->kind != TYPE_TILE) return 1;
     const Type *type = op->results[0].type;
     const int64_t elements = type_elements(op->code == OP_reduce ? operand(op, a)->type : type);
@@ -174,9 +175,12 @@ static int64_t latency_of(const Target *target, const Op *op)
     return cost_cycles(target, is_special ? UNIT_SFU : UNIT_ALU, elements) + 1;
 }
 
+typedef VEC(size_t) Numbers;
+
 typedef struct Schedule {
     const Plan *plan;
     VEC(Step) order;
+    Numbers *before; /* of each step: those that must be done, for the sake of memory or registers */
     Map done[STAGES]; /* ops -> when, and one more */
     int64_t now, tensor_core;
 } Schedule;
@@ -198,13 +202,39 @@ static int64_t ready_at(const Schedule *schedule, const Value *value, int stage)
     return (int64_t)(intptr_t)map_get(&schedule->done[made], value->op) - 1;
 }
 
-static int64_t step_ready(const Schedule *schedule, Step step)
+/* Steps of a later stage are of an iteration before. */
+static bool must_precede(const Plan *plan, size_t first, size_t second)
 {
+    const Step a = plan->steps.data[first], b = plan->steps.data[second];
+    if (a.stage > b.stage) return plan_conflicts(a.op, b.op) || plan_reads_registers(a.op, b.op);
+    return a.stage == b.stage && first < second && plan_conflicts(a.op, b.op);
+}
+
+static void find_before(Schedule *schedule)
+{
+    const Plan *plan = schedule->plan;
+    schedule->before = arena_new_array(plan->arena, Numbers, plan->steps.count + 1);
+    for (size_t i = 0; i < plan->steps.count; i++)
+        for (size_t j = 0; j < plan->steps.count; j++)
+            if (must_precede(plan, j, i)) vec_push(plan->arena, &schedule->before[i], j);
+}
+
+/* -1: what it needs, or must come after, has no time yet. */
+static int64_t step_ready(const Schedule *schedule, size_t index)
+{
+    const Step step = schedule->plan->steps.data[index];
+    const Numbers *before = &schedule->before[index];
     int64_t latest = 0;
     for (int i = 0; i < step.op->operand_count; i++) {
         const int64_t ready = ready_at(schedule, step.op->operands[i], step.stage);
         if (ready < 0) return -1;
         if (ready > latest) latest = ready;
+    }
+    for (size_t i = 0; i < before->count; i++) {
+        const Step other = schedule->plan->steps.data[before->data[i]];
+        const int64_t done = (int64_t)(intptr_t)map_get(&schedule->done[other.stage], other.op) - 1;
+        if (done < 0) return -1;
+        if (done > latest) latest = done;
     }
     return latest;
 }
@@ -225,7 +255,7 @@ static size_t choose_step(const Schedule *schedule, int64_t *ready)
     for (size_t i = 0; i < plan->steps.count; i++) {
         const Step step = plan->steps.data[i];
         if (map_get(&schedule->done[step.stage], step.op)) continue;
-        const int64_t at = step_ready(schedule, step), rank = rank_of(schedule, step, at);
+        const int64_t at = step_ready(schedule, i), rank = rank_of(schedule, step, at);
         if (at < 0 || (best < plan->steps.count && rank >= least)) continue;
         best = i;
         least = rank;
@@ -239,7 +269,7 @@ static void place_step(Schedule *schedule, Step step, int64_t ready)
 {
     if (ready > schedule->now) schedule->now = ready;
     int64_t end = schedule->now + latency_of(schedule->plan->pipeline->pass->target, step.op);
-    if (step.op->code == OP_dot) {
+    if (plan_is_async(schedule->plan, step.op)) {
         if (schedule->tensor_core > schedule->now) end += schedule->tensor_core - schedule->now;
         schedule->tensor_core = end;
     } else {
@@ -253,6 +283,7 @@ static void place_step(Schedule *schedule, Step step, int64_t ready)
 static void order_steps(Plan *plan)
 {
     Schedule schedule = {.plan = plan};
+    find_before(&schedule);
     while (schedule.order.count < plan->steps.count) {
         int64_t ready = 0;
         const size_t next = choose_step(&schedule, &ready);
@@ -267,7 +298,7 @@ static bool same_readers(const Plan *plan, const Op *a, const Op *b)
 {
     for (size_t i = 0; i < plan->steps.count; i++) {
         const Op *op = plan->steps.data[i].op;
-        if (op->code == OP_dot && plan_reads(op, a) != plan_reads(op, b)) return false;
+        if (plan_reads(op, a) != plan_reads(op, b)) return false;
     }
     return true;
 }
@@ -299,17 +330,18 @@ static void find_channels(Plan *plan)
     for (size_t r = 0; r < pipeline->buffers.count; r++) pipeline->buffers.data[r].channel = -1;
     for (size_t i = 0; i < plan->steps.count; i++) {
         const Step step = plan->steps.data[i];
-        for (size_t r = 0; r < pipeline->buffers.count && step.op->code == OP_dot; r++) {
+        for (size_t r = 0; r < pipeline->buffers.count; r++) {
             MultiBuffer *buffer = &pipeline->buffers.data[r];
-            if (buffer->channel < 0 && plan_reads(step.op, buffer->alloc))
-                join_channel(plan, buffer, step.stage);
+            if (!plan_reads(step.op, buffer->alloc)) continue;
+            if (buffer->channel < 0) join_channel(plan, buffer, step.stage);
+            Channel *channel = &pipeline->channels.data[buffer->channel];
+            if (step.stage < channel->stage) channel->stage = step.stage;
+            if (step.stage > channel->last_stage) channel->last_stage = step.stage;
         }
     }
 }
 
 /* ---- what is copied before the loop ---- */
-
-static bool feeds_products_alone(const Value *value);
 
 /* But for the copy, products of the loop read the tile where it lies, and nobody else uses it. */
 static bool is_for_products(const Pipeline *pipeline, const Value *tile, const Op *copy)
@@ -318,7 +350,7 @@ static bool is_for_products(const Pipeline *pipeline, const Value *tile, const O
         if (use->op == copy) continue;
         if (use->op->parent != pipeline->loop->regions[0]) return false;
         const bool loads = use->op->code == OP_shared_load, names = use->op->code == OP_shared_view;
-        if (!(loads && feeds_products_alone(&use->op->results[0])) &&
+        if (!(loads && plan_feeds_products_alone(&use->op->results[0])) &&
             !(names && is_for_products(pipeline, &use->op->results[0], NULL)))
             return false;
     }
@@ -363,18 +395,8 @@ static bool may_be_in(const Pipeline *pipeline, const Op *op)
             if (pipeline->buffers.data[r].copy == op) return true;
         return false;
     }
-    return op_info(op->code)->traits & PURE || op->code == OP_shared_load || op->code == OP_yield;
-}
-
-/* Of what is loaded of a multi-buffer's tile. */
-static bool feeds_products_alone(const Value *value)
-{
-    for (const OpUse *use = value->uses; use; use = use->next) {
-        const bool left = use->op->code == OP_dot && operand(use->op, c) != value;
-        if (!left && !(op_swaps(use->op) && feeds_products_alone(&use->op->results[0])))
-            return false;
-    }
-    return true;
+    return op_info(op->code)->traits & PURE || plan_touches_memory(op) || op->code == OP_yield ||
+           op->code == OP_shared_alloc;
 }
 
 static const MultiBuffer *multi_buffer_read(const Pipeline *pipeline, const Value *tile)
@@ -384,49 +406,54 @@ static const MultiBuffer *multi_buffer_read(const Pipeline *pipeline, const Valu
     return NULL;
 }
 
+/* Products read their operands where they lie, and threads beside them what is not theirs. */
 static const char *fault_of_product(const Pipeline *pipeline, const Op *dot)
 {
-    const Kernel *kernel = pipeline->pass->kernel;
-    const Target *target = pipeline->pass->target;
-    if (!wgmma_can(kernel, target, dot)) return "a product is none that wgmma can do";
-    return multi_buffer_read(pipeline, plan_operand(dot, 0)) && !wgmma_fits(kernel, target, dot)
+    const Pass *pass = pipeline->pass;
+    for (int i = 0; i < 2; i++) {
+        const Op *load = dot->operands[i]->op;
+        while (load && op_swaps(load)) load = operand(load, a)->op;
+        if (plan_operand(dot, i) && multi_buffer_read(pipeline, plan_operand(dot, i)) &&
+            !plan_feeds_products_alone(&load->results[0]))
+            return "a product's operand has other uses";
+    }
+    return wgmma_can(pass->kernel, pass->target, dot) &&
+                   multi_buffer_read(pipeline, plan_operand(dot, 0)) &&
+                   !wgmma_fits(pass->kernel, pass->target, dot)
                ? "a product has to read its left operand by threads"
                : NULL;
 }
 
 static const char *fault_of_op(const Pipeline *pipeline, const Op *op)
 {
-    if (!may_be_in(pipeline, op)) return "it does more than copy, multiply and compute with tiles";
-    if (op->code == OP_shared_load && multi_buffer_read(pipeline, operand(op, tile)) &&
-        !feeds_products_alone(&op->results[0]))
-        return "threads read what is copied by themselves";
+    if (!may_be_in(pipeline, op))
+        return "it does more than copy, multiply, compute with tiles and read or write memory";
     return op->code == OP_dot ? fault_of_product(pipeline, op) : NULL;
 }
 
-static const char *fault_of_body(const Pipeline *pipeline)
+static const char *fault_of_body(Plan *plan)
 {
-    int products = 0;
-    for (const Op *op = pipeline->loop->regions[0]->first; op; op = op->next) {
-        const char *fault = fault_of_op(pipeline, op);
+    const Pass *pass = plan->pipeline->pass;
+    for (const Op *op = body_of(plan)->first; op; op = op->next) {
+        const char *fault = fault_of_op(plan->pipeline, op);
         if (fault) return fault;
-        products += op->code == OP_dot;
+        if (op->code == OP_dot && wgmma_can(pass->kernel, pass->target, op))
+            map_set(plan->arena, &plan->async, op, (void *)(uintptr_t)op);
     }
-    return products ? NULL : "it has no products";
+    return plan->async.count ? NULL : "it has no product that wgmma can do";
 }
 
-/* A multi-buffer that nobody reads, or products of several stages do. */
+bool plan_is_async(const Plan *plan, const Op *op)
+{
+    return map_has(&plan->async, op);
+}
+
+/* Stages that are read in two iterations are two of those that there are. */
 static bool are_read_in_one_stage(const Plan *plan)
 {
-    for (size_t r = 0; r < plan->pipeline->buffers.count; r++) {
-        int stage = -1;
-        for (size_t i = 0; i < plan->steps.count; i++) {
-            const Step step = plan->steps.data[i];
-            if (step.op->code != OP_dot ||
-                !plan_reads(step.op, plan->pipeline->buffers.data[r].alloc))
-                continue;
-            if (stage >= 0 && stage != step.stage) return false;
-            stage = step.stage;
-        }
+    for (size_t c = 0; c < plan->pipeline->channels.count; c++) {
+        const Channel *channel = &plan->pipeline->channels.data[c];
+        if (channel->stage != channel->last_stage) return false;
     }
     return true;
 }
@@ -487,7 +514,8 @@ static const char *fault_of_stages(const Plan *plan, int64_t needed)
 {
     const Pipeline *pipeline = plan->pipeline;
     if (plan->count > STAGES) return "more than two follow each other in an iteration";
-    if (!are_read_in_one_stage(plan)) return "a tile is read by products of different iterations";
+    if (pipeline->stages < STAGES_READ_TWICE && !are_read_in_one_stage(plan))
+        return "a tile of 2 stages is read in different iterations";
     if (needed > registers_left(pipeline)) return "threads have too few registers";
     return loop_counts_to(pipeline->loop, operand(pipeline->loop, begin), 1)
                ? NULL
@@ -497,16 +525,17 @@ static const char *fault_of_stages(const Plan *plan, int64_t needed)
 const char *plan_make(Plan *plan, Pipeline *pipeline)
 {
     *plan = (Plan){.pipeline = pipeline, .arena = pipeline->pass->arena};
-    const char *fault = fault_of_body(pipeline);
+    const char *fault = fault_of_body(plan);
     if (!fault) fault = fault_of_split_by_plan(pipeline);
     if (fault) return fault;
     find_steps(plan);
     const int64_t needed = words_needed(plan);
     share_registers(pipeline, needed);
+    if (plan->count <= STAGES) find_channels(plan);
     if (plan->count > 1) plan->fault = fault_of_stages(plan, needed);
     if (plan->fault) use_one_stage(plan);
     order_steps(plan);
     find_channels(plan);
     find_once(plan);
-    return are_all_read(pipeline) ? NULL : "a tile is copied that no product reads";
+    return are_all_read(pipeline) ? NULL : "a tile is copied that nothing reads";
 }

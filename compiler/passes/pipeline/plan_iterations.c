@@ -29,7 +29,8 @@ typedef struct Writer {
     Map made[STAGES];                      /* a value of the text -> what it is, in the stage */
     Map waited;                            /* sums in flight -> those that were waited for */
     Value *stage[STAGES], *parity[STAGES]; /* that the stage reads */
-    Map taken, read;                       /* channels; products that were waited for */
+    Map taken, given;                      /* channels */
+    Map read;                              /* steps that are done with what they read */
     VEC(Flight) flights;
 } Writer;
 
@@ -70,18 +71,20 @@ static void take_channel(Writer *writer, const Channel *channel)
     op_set_int(build_op(&writer->builder, OP_consumer_wait, 3, operands, 0, NULL), ATTR_tma, 1);
 }
 
-/* The stages that the product reads are filled, and stand for the tiles. */
-static void take_stages(Writer *writer, const Op *dot, int stage)
+/* The stages that the step reads are filled, and stand for the tiles. */
+static void take_stages(Writer *writer, Step step)
 {
     const Pipeline *pipeline = writer->plan->pipeline;
     for (size_t r = 0; r < pipeline->buffers.count; r++)
-        if (plan_reads(dot, pipeline->buffers.data[r].alloc))
+        if (plan_reads(step.op, pipeline->buffers.data[r].alloc) &&
+            channel_of(writer, r)->stage == step.stage)
             take_channel(writer, channel_of(writer, r));
     for (size_t r = 0; r < pipeline->buffers.count; r++) {
         const MultiBuffer *buffer = &pipeline->buffers.data[r];
-        if (plan_reads(dot, buffer->alloc))
-            know(writer, stage, &buffer->alloc->results[0],
-                 multi_buffer_stage(pipeline, &writer->builder, buffer, writer->stage[stage]));
+        if (plan_reads(step.op, buffer->alloc))
+            know(writer, step.stage, &buffer->alloc->results[0],
+                 multi_buffer_stage(pipeline, &writer->builder, buffer,
+                                    writer->stage[step.stage]));
     }
 }
 
@@ -94,26 +97,30 @@ static bool reads_channel(const Writer *writer, const Op *dot, const Channel *ch
     return false;
 }
 
-/* All products that read it, of its stage, were waited for. */
+/* All steps of its last stage that read it are done. */
 static bool is_done_with(const Writer *writer, const Channel *channel)
 {
     const Plan *plan = writer->plan;
     for (size_t i = 0; i < plan->steps.count; i++) {
-        const Op *op = plan->steps.data[i].op;
-        if (op->code == OP_dot && reads_channel(writer, op, channel) && !map_has(&writer->read, op))
+        const Step step = plan->steps.data[i];
+        if (step.stage == channel->last_stage && reads_channel(writer, step.op, channel) &&
+            !map_has(&writer->read, step.op))
             return false;
     }
     return true;
 }
 
-static void give_stages(Writer *writer, const Op *dot)
+static void give_stages(Writer *writer, const Op *op)
 {
     const Pipeline *pipeline = writer->plan->pipeline;
-    map_set(arena_of(writer), &writer->read, dot, (void *)(uintptr_t)dot);
+    map_set(arena_of(writer), &writer->read, op, (void *)(uintptr_t)op);
     for (size_t c = 0; c < pipeline->channels.count; c++) {
         const Channel *channel = &pipeline->channels.data[c];
-        if (!reads_channel(writer, dot, channel) || !is_done_with(writer, channel)) continue;
-        Value *operands[3] = {channel->barriers, writer->stage[channel->stage],
+        if (!reads_channel(writer, op, channel) || !is_done_with(writer, channel) ||
+            map_has(&writer->given, channel))
+            continue;
+        map_set(arena_of(writer), &writer->given, channel, (void *)(uintptr_t)channel);
+        Value *operands[3] = {channel->barriers, writer->stage[channel->last_stage],
                               build_const(&writer->builder, DTYPE_b1, 1)};
         build_op(&writer->builder, OP_consumer_release, 3, operands, 0, NULL);
     }
@@ -220,7 +227,19 @@ static void forget_names(Writer *writer, int stage, const Value *tile)
         know(writer, stage, tile, NULL);
 }
 
-static void write_product(Writer *writer, Step step)
+static void forget_operands(Writer *writer, Step step)
+{
+    for (int i = 0; i < step.op->operand_count; i++) {
+        const bool is_factor = step.op->code == OP_dot && i < 2;
+        const Value *value = step.op->operands[i];
+        if (is_factor) forget_operand(writer, step.stage, step.op, i);
+        if (is_factor || value->type->kind == TYPE_SHARED)
+            forget_names(writer, step.stage, is_factor ? plan_operand(step.op, i) : value);
+    }
+}
+
+/* Of registers; sums that it goes on with may be in flight. */
+static void need_registers(Writer *writer, Step step)
 {
     const Op *dot = step.op;
     for (int i = 0; i < 2; i++)
@@ -231,25 +250,36 @@ static void write_product(Writer *writer, Step step)
         need(writer, step.stage, operand(dot, c));
     else if (before)
         before->sums = NULL;
-    take_stages(writer, dot, step.stage);
-    for (int i = 0; i < 2; i++) {
-        forget_operand(writer, step.stage, dot, i);
-        forget_names(writer, step.stage, plan_operand(dot, i));
-    }
-    need_operands(writer, step.stage, dot);
-    Op *made = op_clone(&writer->builder, dot, &writer->made[step.stage]);
-    op_set_int(made, ATTR_async, 1);
-    vec_push(arena_of(writer), &writer->flights, ((Flight){dot, step.stage, &made->results[0]}));
+}
+
+/* Products in flight read what the step writes, in memory or in registers. */
+static void wait_for_readers(Writer *writer, const Op *op)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < writer->flights.count; i++)
+        if (plan_conflicts(writer->flights.data[i].dot, op) ||
+            plan_reads_registers(writer->flights.data[i].dot, op))
+            count = i + 1;
+    if (count) wait_for(writer, count);
 }
 
 static void write_step(Writer *writer, Step step)
 {
+    const bool is_async = plan_is_async(writer->plan, step.op);
     writer->builder.span = step.op->span;
-    if (step.op->code == OP_dot) {
-        write_product(writer, step);
+    if (is_async) need_registers(writer, step);
+    wait_for_readers(writer, step.op);
+    take_stages(writer, step);
+    forget_operands(writer, step);
+    need_operands(writer, step.stage, step.op);
+    writer->builder.span = step.op->span;
+    Op *made = op_clone(&writer->builder, step.op, &writer->made[step.stage]);
+    if (is_async) {
+        op_set_int(made, ATTR_async, 1);
+        vec_push(arena_of(writer), &writer->flights,
+                 ((Flight){step.op, step.stage, &made->results[0]}));
     } else {
-        need_operands(writer, step.stage, step.op);
-        op_clone(&writer->builder, step.op, &writer->made[step.stage]);
+        give_stages(writer, step.op);
     }
     know_carried(writer, step.stage, step.op);
 }
@@ -490,6 +520,15 @@ static Op *build_choice(const Plan *plan, Builder *builder)
     return choice;
 }
 
+/* Tiles of the body, which both stages of an iteration have. */
+static void move_tiles(Op *loop)
+{
+    for (Op *op = loop->regions[0]->first, *next; op; op = next) {
+        next = op->next;
+        if (op->code == OP_shared_alloc) op_move_before(op, loop);
+    }
+}
+
 /* The tiles that stages stand for. */
 static void drop_tiles(const Pipeline *pipeline)
 {
@@ -512,6 +551,7 @@ void plan_build(const Plan *plan, Value *end[2])
     const int count = loop->result_count;
     Value **results = arena_new_array(plan->arena, Value *, count + 2);
     Builder builder = builder_before(loop);
+    move_tiles(loop);
     if (plan->count == 1 || always_runs(loop)) {
         write_loop(plan, &builder, results);
     } else {

@@ -189,8 +189,10 @@ static const char *fault_of_tma(const Pipeline *pipeline, const MultiBuffer *buf
     if (!target_has(pipeline->pass->target, HAS_TMA)) return "the architecture has none";
     if (bytes_of_iteration(pipeline) >= MBARRIER_BYTES)
         return "a stage has more bytes than mbarriers count";
+    if (tile->rank == 1 && type_bytes(tile) % TMA_ALIGN)
+        return "its shared tile has no multiple of 128 bytes";
     return tma_load_fault(analysis_ranges(pipeline->pass->context), buffer->copy,
-                          tile->rank == 2 ? multi_buffer_layout(pipeline, buffer, tile) : NULL);
+                          tile->rank <= 2 ? multi_buffer_layout(pipeline, buffer, tile) : NULL);
 }
 
 bool are_by_tensor(const Pipeline *pipeline)

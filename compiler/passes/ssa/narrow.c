@@ -2,7 +2,8 @@
  * needs and leaves a TYPED kernel in SSA.
  *
  * What threads read of a tile at other places than their own is a copy of the whole tile in shared
- * memory, made by the evaluator or by elements.c. Where no more than half of it is read, the copy
+ * memory, made by the evaluator or by elements.c. A tile that comes from there, and stays there as it
+ * is, is read where it is. Where no more than half of it is read, the copy
  * is of a part: one whose extents are powers of two, at a multiple of them, as registers can be
  * divided so. */
 #include "passes/analysis/context.h"
@@ -152,6 +153,62 @@ static void copy_part(Op *copy, Op *store, const Box *box)
     op_erase(copy);
 }
 
+/* ---- copies of what is in shared memory already ---- */
+
+static bool touches(const Op *op, const Op *alloc)
+{
+    for (int i = 0; i < op->operand_count; i++)
+        if (op->operands[i]->type->kind == TYPE_SHARED && shared_root(op->operands[i]) == alloc)
+            return true;
+    return false;
+}
+
+/* Or may do so, where it holds others. */
+static bool writes(const Op *op, const Op *alloc)
+{
+    if (op->region_count) return true;
+    return touches(op, alloc) && !op_has(op, ALIAS) && op->code != OP_shared_load &&
+           op->code != OP_gather && op->code != OP_element_load;
+}
+
+static int uses_in(const Op *op, const Value *value)
+{
+    int count = 0;
+    for (int i = 0; i < op->operand_count; i++) count += op->operands[i] == value;
+    return count;
+}
+
+/* From where the tile is loaded to where the copy is read last, in one straight text. */
+static bool stays_as_it_is(const Op *load, const Value *copy)
+{
+    const Op *alloc = shared_root(operand(load, tile));
+    int left = copy->use_count;
+    for (const Op *op = load->next; op; op = op->next) {
+        if (op->code == OP_shared_view && uses_in(op, copy)) return false; /* it may be read later */
+        left -= uses_in(op, copy);
+        if (left == 0) return true;
+        if (writes(op, alloc)) return false;
+    }
+    return false;
+}
+
+/* The tile whose elements the copy has, as long as it is read; NULL: there is none. */
+static Value *tile_of_copy(const Op *store)
+{
+    const Op *load = operand(store, value)->op;
+    const Value *copy = operand(store, tile);
+    if (!load || load->code != OP_shared_load || load->parent != store->parent) return NULL;
+    Value *tile = operand(load, tile);
+    return tile->type == copy->type && stays_as_it_is(load, copy) ? tile : NULL;
+}
+
+static void read_in_place(Op *copy, Op *store, Value *tile)
+{
+    op_erase(store);
+    value_replace(copy->results, tile);
+    op_erase(copy);
+}
+
 static void find_copy(Op *op, void *context)
 {
     Narrow *narrow = context;
@@ -164,10 +221,13 @@ bool pass_narrow(Kernel *kernel, PassContext *context)
     Narrow narrow = {.facts = analysis_ranges(context), .arena = arena_new(), .looks = MOST_LOOKS};
     kernel_visit(kernel, find_copy, &narrow);
     for (size_t i = 0; i < narrow.copies.count; i++) {
-        Op *copy = narrow.copies.data[i];
+        Op *copy = narrow.copies.data[i], *store = copying_store(copy->results);
+        Value *tile = tile_of_copy(store);
         Box box;
-        if (find_box(&narrow, copy->results, &box))
-            copy_part(copy, copying_store(copy->results), &box);
+        if (tile)
+            read_in_place(copy, store, tile);
+        else if (find_box(&narrow, copy->results, &box))
+            copy_part(copy, store, &box);
     }
     arena_free(narrow.arena);
     return true;

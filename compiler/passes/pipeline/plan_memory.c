@@ -1,0 +1,111 @@
+/* plan_memory.c: memory that the ops of a planned loop touch: stages of multi-buffers, which they
+ * read, shared tiles that threads write and products read, global memory. Ops that touch the same
+ * memory, of which one writes it, keep the order of the text. */
+#include "passes/pipeline/plan.h"
+
+#include "passes/analysis/loop.h"
+
+const Value *plan_operand(const Op *dot, int operand)
+{
+    const Op *op = dot->operands[operand]->op;
+    while (op && op_swaps(op)) op = operand(op, a)->op;
+    return op && op->code == OP_shared_load && op->parent == dot->parent ? operand(op, tile) : NULL;
+}
+
+/* The memory of an operand. What a product reads stands at its operands' loads, which are made
+ * where it is. */
+static const Value *shared_of(const Op *op, int operand)
+{
+    if (op->code == OP_dot) return operand < 2 ? plan_operand(op, operand) : NULL;
+    return op->operands[operand]->type->kind == TYPE_SHARED ? op->operands[operand] : NULL;
+}
+
+static bool touches(const Op *op, const Op *alloc)
+{
+    for (int i = 0; i < op->operand_count; i++) {
+        const Value *tile = shared_of(op, i);
+        if (tile && shared_root(tile) == alloc) return true;
+    }
+    return false;
+}
+
+bool plan_reads(const Op *op, const Op *alloc)
+{
+    return touches(op, alloc) && !op_has(op, ALIAS) && op->code != OP_copy;
+}
+
+bool plan_touches_memory(const Op *op)
+{
+    return op->code == OP_dot || op->code == OP_shared_load || op->code == OP_shared_store ||
+           op_is_access(op) || op_is_scattered(op);
+}
+
+static bool touches_shared_of(const Op *earlier, const Op *later)
+{
+    for (int i = 0; i < earlier->operand_count; i++) {
+        const Value *tile = shared_of(earlier, i);
+        if (tile && touches(later, shared_root(tile))) return true;
+    }
+    return false;
+}
+
+static const Value *view_of(const Op *op)
+{
+    const Value *memory = op->code == OP_dot ? NULL : op_memory(op);
+    return memory && memory->type->kind == TYPE_VIEW ? memory : NULL;
+}
+
+static bool touches_global_of(const Op *earlier, const Op *later)
+{
+    const Value *a = view_of(earlier), *b = view_of(later);
+    if (!a || !b) return false;
+    Kernel *kernel = earlier->parent->kernel;
+    const Parameter *x = pointer_parameter(kernel, operand(a->op, pointer)),
+                    *y = pointer_parameter(kernel, operand(b->op, pointer));
+    return x == y || !x || !y;
+}
+
+bool plan_conflicts(const Op *earlier, const Op *later)
+{
+    return (op_has(earlier, STORES) || op_has(later, STORES)) && plan_touches_memory(earlier) &&
+           plan_touches_memory(later) && (touches_shared_of(earlier, later) || touches_global_of(earlier, later));
+}
+
+bool plan_reads_registers(const Op *dot, const Op *op)
+{
+    return dot->code == OP_dot && !plan_operand(dot, 0) && operand(dot, a)->op == op;
+}
+
+/* ---- what is made where it is needed ---- */
+
+bool plan_feeds_products_alone(const Value *value)
+{
+    for (const OpUse *use = value->uses; use; use = use->next) {
+        const bool left = use->op->code == OP_dot && operand(use->op, c) != value;
+        if (!left && !(op_swaps(use->op) && plan_feeds_products_alone(&use->op->results[0])))
+            return false;
+    }
+    return true;
+}
+
+static bool is_written_in(const Region *body, const Op *alloc)
+{
+    for (const Op *op = body->first; op; op = op->next)
+        if ((op->code == OP_copy || op_has(op, STORES)) && touches(op, alloc)) return true;
+    return false;
+}
+
+/* A product's, or of a tile that stays as it is. */
+static bool is_load_remade(const Op *load)
+{
+    return plan_feeds_products_alone(&load->results[0]) ||
+           !is_written_in(load->parent, shared_root(operand(load, tile)));
+}
+
+bool plan_is_remade(const Plan *plan, const Op *op)
+{
+    const Op *load = op;
+    while (op_swaps(load) && operand(load, a)->op) load = operand(load, a)->op;
+    if (load->code == OP_shared_load && load->parent == op->parent) return is_load_remade(load);
+    return op->result_count == 1 && loop_foresees(plan->pipeline->loop, &op->results[0]);
+}

@@ -1,0 +1,374 @@
+#!/usr/bin/env python3
+"""examples.py build|measure PLAN FOLDER [--only REGEX] ...: kernels of other systems' own example files, compiled by tilec and by the
+system that they were written for, from the same text, in one process.
+
+    examples.py build PLAN FOLDER --origin TREE --tilec TILEC    # where tilec is: FOLDER/NAME.so, NAME.h, NAME.py and rows.json
+    examples.py measure PLAN FOLDER OUT                          # where the GPU is, with torch and the origin's package
+
+PLAN is a Python file with a list `rows`, each a dict:
+
+    name, file          of the row; of the example, in TREE
+    call                what makes the kernel, in the file's scope: `factory(1, 2)`, or `function(A, B, 128)` where tensors are named
+    args                its tensors in order: (name, shape, dtype, kind); kind is a word of MAKERS
+    results, out_idx    how many tensors at the end the origin's kernel makes itself, or which one
+    tolerance           relative error (Frobenius) up to which results agree (1e-2)
+    edit                (old, new) texts that the file's copy is changed by, where its main part would run when it is imported
+
+Random data, buffers in turn so that together they are larger than L2, contenders in shuffled rounds, medians, and every element of all
+results compared. A row runs in a process of its own; what fails is said and stops nothing."""
+import argparse
+import ctypes
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+
+WORDS = {"float16": (2, 16), "bfloat16": (4, 16), "float32": (2, 32), "int32": (0, 32), "int8": (0, 8), "uint8": (1, 8), "int64": (0, 64),
+         "bool": (6, 8), "float8_e4m3fn": (10, 8), "uint32": (1, 32), "int16": (0, 16)}
+
+
+def read_plan(path):
+    scope = {}
+    with open(path) as file:
+        exec(compile(file.read(), path, "exec"), scope)
+    return scope["rows"]
+
+
+def chosen(args):
+    rows = [row for row in read_plan(args.plan) if re.search(args.only, row["name"])]
+    return rows
+
+
+def source_of(row, tree):
+    with open(os.path.join(tree, row["file"])) as file:
+        text = file.read()
+    for old, new in row.get("edit", ()):
+        text = text.replace(old, new)
+    return text
+
+
+def names_tensors(row):
+    return any(re.search(rf"\b{name}\b(?!=)", row["call"]) for name, *_ in row["args"])
+
+
+def compile_call(row):
+    """For tilec: a function that takes tensors is compiled for tensors of their shapes."""
+    if not names_tensors(row):
+        return row["call"]
+    call = row["call"]
+    for name, shape, dtype, _ in row["args"]:
+        call = re.sub(rf"\b{name}\b(?!=)", f"__T.Tensor({tuple(shape)}, __T.{dtype})", call, count=1)
+    return re.sub(r"\(", ".compile(", call, count=1)
+
+
+# ---- where tilec is ----
+
+def build_row(row, args):
+    base = os.path.join(args.folder, row["name"])
+    with open(base + ".py", "w") as file:
+        file.write(source_of(row, args.origin))
+    with open(base + "_tilec.py", "w") as file:
+        file.write(source_of(row, args.origin) + "\nimport tilelang.language as __T\n")
+    command = [args.tilec, base + "_tilec.py", "--arch=" + args.arch, "--export", f"k = {compile_call(row)}", "-o", base + ".o", "-H", base + ".h",
+               "-I", os.path.dirname(os.path.join(args.origin, row["file"]))] + args.flags
+    begin = time.time()
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    seconds = time.time() - begin
+    if done.returncode:
+        return {"name": row["name"], "error": next((line for line in done.stderr.splitlines() if "error" in line), done.stderr[-300:])}
+    libraries = os.path.dirname(os.path.abspath(args.tilec))
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", base + ".so", base + ".o", "-Wl,--whole-archive", libraries + "/libtile.a",
+                    "-Wl,--no-whole-archive", "-ldl", "-lpthread", "-Wl,-Bsymbolic", "-s"], check=True)
+    os.remove(base + ".o")
+    spills = [line for line in done.stderr.splitlines() if "spills" in line and "note" in line]
+    return {"name": row["name"], "seconds": round(seconds, 2), "spills": spills}
+
+
+def build(args):
+    os.makedirs(args.folder, exist_ok=True)
+    done = []
+    for row in chosen(args):
+        try:
+            done.append(build_row(row, args))
+        except Exception as error:
+            done.append({"name": row["name"], "error": str(error)[:300]})
+        print(json.dumps(done[-1]), flush=True)
+    with open(os.path.join(args.folder, "rows.json"), "w") as file:
+        json.dump(done, file, indent=1)
+
+
+# ---- where the GPU is ----
+
+class Tensor(ctypes.Structure):
+    """DLTensor of DLPack, on the first GPU."""
+    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8),
+                ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("offset", ctypes.c_uint64)]
+
+    def __init__(self, t):
+        extents = ctypes.c_int64 * max(t.dim(), 1)
+        code, bits = WORDS[str(t.dtype).split(".")[1]]
+        super().__init__(t.data_ptr(), (ctypes.c_int32 * 2)(2, 0), t.dim(), code, bits, 1, extents(*t.shape), extents(*t.stride()), 0)
+
+
+def tilec_caller(library, header, module, row, tensors):
+    """Values of keys are those of the row's call."""
+    import torch
+    with open(header) as file:
+        text = file.read()
+    declared = re.search(r"tile_status k\(tile_stream stream(.*?)\);", text, re.S).group(1)
+    parameters = [p.strip() for p in declared.split(",") if p.strip()]
+    given = [Tensor(t) for t in tensors]
+    values, at = [], 0
+    keys = keys_of(module, row) if any("DLTensor" not in p for p in parameters) else {}
+    for parameter in parameters:
+        if "DLTensor" in parameter:
+            values.append(ctypes.byref(given[at]))
+            at += 1
+        else:
+            kind, name = parameter.rsplit(" ", 1)
+            make = {"double": ctypes.c_double, "float": ctypes.c_float, "bool": ctypes.c_bool, "int32_t": ctypes.c_int32}.get(kind, ctypes.c_int64)
+            values.append(make(keys[name]))
+
+    def call():
+        status = library.k(ctypes.c_void_p(torch.cuda.current_stream().cuda_stream), *values)
+        if status:
+            library.tile_last_error.restype = ctypes.c_char_p
+            raise RuntimeError(library.tile_last_error().decode())
+    call.keep = given
+    return call
+
+
+def keys_of(module, row):
+    """Of a function that is compiled with keywords: a factory has none."""
+    import inspect
+    name = re.match(r"\w+", row["call"]).group(0)
+    function = getattr(module, name)
+    arguments = re.sub(r"^\w+(\.compile)?", "", row["call"])
+    for inner in ("func", "fn", "orig_func", "__wrapped__", "_func"):
+        if not inspect.isfunction(function) and hasattr(function, inner):
+            function = getattr(function, inner)
+    given = eval("dict" + arguments, dict(vars(module))) if ".compile(" in row["call"] else {}
+    defaults = {p.name: p.default for p in inspect.signature(function).parameters.values()}
+    return {**defaults, **given}
+
+
+def random_like(shape, dtype):
+    import torch
+    t = getattr(torch, dtype)
+    return (torch.randn(shape, device="cuda") * 0.5).to(t)
+
+
+def make(shape, dtype, kind):
+    import torch
+    t = getattr(torch, dtype)
+    if callable(kind):
+        return kind(torch)
+    if kind in ("zero", "out"):
+        return torch.zeros(shape, device="cuda", dtype=t)
+    if kind == "ones":
+        return torch.ones(shape, device="cuda", dtype=t)
+    if kind == "bytes":
+        return torch.randint(-128, 127, shape, device="cuda", dtype=torch.int32).to(t)
+    if kind == "lse":
+        return torch.rand(shape, device="cuda").add(8).to(t)
+    if kind == "small":
+        return torch.rand(shape, device="cuda").mul(0.1).to(t)
+    if kind == "bits":
+        return torch.randint(0, 2, shape, device="cuda", dtype=torch.int32).to(t)
+    return random_like(shape, dtype)
+
+
+def origin_caller(module, row, tensors):
+    """A callable, and the results where the kernel makes them: through the origin's own compiled kernel."""
+    made = row.get("results", 0)
+    inputs = tensors[:len(tensors) - made] if made else list(tensors)
+    if "out_idx" in row:
+        inputs = [t for i, t in enumerate(tensors) if i != row["out_idx"]]
+    if names_tensors(row):
+        scope = dict(vars(module), **{name: t for (name, *_), t in zip(row["args"], tensors)})
+        begin = time.time()
+        code = compile(row["call"], "call", "eval")
+        eval(code, scope)
+        return (lambda: eval(code, scope)), time.time() - begin
+    begin = time.time()
+    kernel = eval(row["call"], dict(vars(module)))
+    return (lambda: kernel(*inputs)), time.time() - begin
+
+
+def milliseconds(call, count, torch):
+    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    call(0)
+    begin.record()
+    for i in range(count):
+        call(i)
+    end.record()
+    end.synchronize()
+    return begin.elapsed_time(end) / count
+
+
+def error_of(a, b):
+    a, b = a.double(), b.double()
+    finite = b.isfinite() & a.isfinite()
+    if (a.isfinite() != b.isfinite()).any():
+        return float("inf")
+    a, b = a[finite], b[finite]
+    return ((a - b).norm() / b.norm().clamp(min=1e-6)).item()
+
+
+def in_turn(callers, call_of):
+    return lambda i: call_of(callers[i % len(callers)])
+
+
+def load_module(row, args):
+    import importlib.util
+    base = os.path.join(args.folder, row["name"])
+    sys.path.insert(0, args.folder)
+    spec = importlib.util.spec_from_file_location(row["name"], base + ".py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def compile_origin(row, args):
+    """So that it is in the origin's cache when it is measured."""
+    module = load_module(row, args)
+    if not names_tensors(row):
+        eval(row["call"], dict(vars(module)))
+
+
+def measure_row(row, args):
+    import torch
+    base, module = os.path.join(args.folder, row["name"]), load_module(row, args)
+    torch.manual_seed(7)
+    first = [make(shape, dtype, kind) for _, shape, dtype, kind in row["args"]]
+    size = sum(t.numel() * t.element_size() for t in first)
+    sets = [first] + [[t.clone() for t in first] for _ in range(min(7, int(2e8 // max(size, 1))))]
+    library = ctypes.CDLL(base + ".so")
+    ours = [tilec_caller(library, base + ".h", module, row, tensors) for tensors in sets]
+    begin = time.time()
+    ours[0]()
+    torch.cuda.synchronize()
+    kept = [t.clone() for t in first]
+    result = {"name": row["name"], "file": row["file"], "call": row["call"]}
+    made = row.get("results", 0)
+    fresh = [make(shape, dtype, kind) if kind in ("zero", "out") else t.clone() for (_, shape, dtype, kind), t in zip(row["args"], first)]
+    try:
+        theirs, seconds = origin_caller(module, row, fresh)
+        for (_, shape, dtype, kind), t in zip(row["args"], fresh):
+            if kind in ("zero", "out"):
+                t.zero_()
+        returned = theirs()
+        torch.cuda.synchronize()
+        if made:
+            returned = list(returned) if isinstance(returned, (tuple, list)) else [returned]
+            fresh[-made:] = returned[:made]
+        elif "out_idx" in row:
+            fresh[row["out_idx"]] = returned
+        errors = [error_of(a, b) for a, b, (_, _, _, kind) in zip(kept, fresh, row["args"]) if kind in ("zero", "out")]
+        result["error"] = max(errors)
+        result["right"] = result["error"] < row.get("tolerance", 1e-2)
+        result["origin_compile_s"] = round(seconds, 2)
+        others = [origin_caller(module, row, tensors)[0] for tensors in sets]
+        contenders = {"tilec": in_turn(ours, lambda c: c()), "origin": in_turn(others, lambda c: c())}
+    except Exception as error:
+        result["origin_error"] = str(error)[-300:]
+        contenders = {"tilec": in_turn(ours, lambda c: c())}
+    if args.other and os.path.exists(os.path.join(args.other, row["name"] + ".so")):
+        other = ctypes.CDLL(os.path.join(args.other, row["name"] + ".so"))
+        before = [tilec_caller(other, os.path.join(args.other, row["name"] + ".h"), module, row, tensors) for tensors in sets]
+        contenders["before"] = in_turn(before, lambda c: c())
+    once = milliseconds(contenders["tilec"], 3, torch)
+    count = max(3, min(200, int(args.ms / max(once, 1e-3))))
+    times = {each: [] for each in contenders}
+    for _ in range(args.rounds):
+        for each in random.sample(list(contenders), len(contenders)):
+            time.sleep(0.002)
+            times[each].append(milliseconds(contenders[each], count, torch))
+    median = lambda values: sorted(values)[len(values) // 2]
+    result["tilec_ms"] = round(median(times["tilec"]), 5)
+    for each in times:
+        if each != "tilec":
+            result[each + "_ms"] = round(median(times[each]), 5)
+            result["of_" + each] = round(median([b / a for a, b in zip(times["tilec"], times[each])]), 3)
+    result["GB/s"] = round(size / result["tilec_ms"] * 1e-6)
+    return result
+
+
+def row_command(row, args, what):
+    command = [sys.executable, __file__, what, args.plan, args.folder, args.out, "--only", f"^{re.escape(row['name'])}$", "--rounds", str(args.rounds), "--ms", str(args.ms)]
+    return command + (["--other", args.other] if args.other else [])
+
+
+def compile_all(rows, args):
+    from concurrent.futures import ThreadPoolExecutor
+
+    def one(row):
+        try:
+            subprocess.run(row_command(row, args, "compile"), capture_output=True, timeout=args.limit)
+        except subprocess.TimeoutExpired:
+            pass
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(one, rows))
+
+
+def measure(args):
+    os.makedirs(args.out, exist_ok=True)
+    begin, done = time.time(), []
+    compile_all(chosen(args), args)
+    print(f"compiled in {time.time() - begin:.0f} s", flush=True)
+    for row in chosen(args):
+        if not os.path.exists(os.path.join(args.folder, row["name"] + ".so")):
+            continue
+        left = args.seconds - (time.time() - begin)
+        if left < 5:
+            print("out of time")
+            break
+        try:
+            said = subprocess.run(row_command(row, args, "row"), capture_output=True, text=True, timeout=min(left, args.limit))
+            lines = [line for line in said.stdout.splitlines() if line.startswith("{")]
+            done.append(json.loads(lines[-1]) if lines else {"name": row["name"], "failed": (said.stderr or said.stdout)[-400:]})
+        except subprocess.TimeoutExpired:
+            done.append({"name": row["name"], "failed": "out of time"})
+        shown = {k: v for k, v in done[-1].items() if k not in ("file", "call")}
+        print(json.dumps(shown), flush=True)
+        with open(os.path.join(args.out, "examples.json"), "w") as file:
+            json.dump(done, file, indent=1)
+    ratios = sorted(row["of_origin"] for row in done if "of_origin" in row)
+    if ratios:
+        print(f"{len(ratios)} kernels: median {ratios[len(ratios) // 2]}, least {ratios[0]}, {sum(r < 0.95 for r in ratios)} below 0.95")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("what", choices=["build", "measure", "row", "compile"])
+    parser.add_argument("plan")
+    parser.add_argument("folder")
+    parser.add_argument("out", nargs="?")
+    parser.add_argument("--origin")
+    parser.add_argument("--tilec", default="build/tilec")
+    parser.add_argument("--arch", default="sm_90a")
+    parser.add_argument("--flags", nargs="*", default=[])
+    parser.add_argument("--only", default="")
+    parser.add_argument("--other", help="a folder built by another tilec, measured beside")
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--ms", type=float, default=10, help="of each round of a contender")
+    parser.add_argument("--seconds", type=float, default=400)
+    parser.add_argument("--limit", type=float, default=90, help="seconds of a row")
+    args = parser.parse_args()
+    if args.what == "build":
+        build(args)
+    elif args.what == "measure":
+        measure(args)
+    elif args.what == "compile":
+        for row in chosen(args):
+            compile_origin(row, args)
+    else:
+        for row in chosen(args):
+            print(json.dumps(measure_row(row, args)), flush=True)
+
+
+main()
