@@ -13,7 +13,7 @@ BEGIN {
     allow["targets\\[32\\]|masks|flips\\[32\\]|repeats\\[32\\]|: 32;|32 - own"] = "bits of a thread's index, an i32"
     allow["DEPTH|DEEPEST|MOST_|MOST =|LIMIT|enum \\{ MOST"] = "how much the compiler looks at, for its own time"
     allow["1 << 64"] = "a number past all of 64 bits"
-    allow["WORD = 64"] = "bits of a set's word"
+    allow["PAGE = 64"] = "how many answers are kept together"
     allow["divisor_common\\(offset, 1024\\)"] = "the largest divisor that an analysis speaks of"
 }
 

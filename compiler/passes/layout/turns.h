@@ -1,6 +1,6 @@
 /* turns.h: a worklist in rounds. What a walk over numbered things, again and again until nothing
- * changes, would come to is visited in the order in which the walk would: by number, and in the next
- * round where its number has passed; private to this folder. */
+ * changes, would come to is visited in the order in which the walk would: by number, and in the
+ * next round where its number has passed; private to this folder. */
 #ifndef TILEC_PASSES_LAYOUT_TURNS_H
 #define TILEC_PASSES_LAYOUT_TURNS_H
 

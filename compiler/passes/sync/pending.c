@@ -9,10 +9,10 @@ typedef VEC(size_t) Numbers;
 typedef enum Verdict { VERDICT_NONE, VERDICT_APART, VERDICT_CONFLICT } Verdict;
 
 struct PendingTable {
-    VEC(Pending) items; /* by number */
-    Map numbers;        /* hash -> Numbers of the items that have it */
-    Map verdicts;       /* Op -> Verdicts of the items before it */
-    Map alike;          /* memory -> Alikes */
+    VEC(Pending) items;   /* by number */
+    Map numbers;          /* hash -> Numbers of the items that have it */
+    Map verdicts;         /* Op -> Verdicts of the items before it */
+    Map alike;            /* memory -> Alikes */
     Map alike_when_known; /* pointer -> Alikes */
 };
 /* Pages of a Verdict each, by number; what was never asked about has none. Those asked about are
