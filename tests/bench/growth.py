@@ -291,9 +291,9 @@ FAMILIES = [(make.__name__, make, most) for make, most in [
     (unrolled_stores, 4096), (buffers, 200), (buffers_at_once, 200), (wide_macro, 10000), (macro_calls, 10000), (functions, 10000), (loops, 10000),
     (loops_of_tiles, 10000), (loops_of_stores, 10000), (script_loops, 10000), (warp_loops, 10000), (scalars, 10000), (names, 10000),
     (constants, 10000), (scalar_stores, 10000), (expression, 400), (tiles, 10000), (script_tiles, 10000), (script_stores, 10000),
-    (warp_scalars, 10000), (warp_stores, 10000), (thread_groups, 400), (specialisations, 400), (kernels, 400), (wide(shared_parts), 800),
-    (wide(shared_copies), 800), (wide(parallel_body), 2000), (wide(parallel_memory), 800), (wide(parallel_loops), 800), (wide(parallel_ifs), 1000),
-    (wide(loops_of_tiles), 1000), (wide(tiles), 2000)]]
+    (warp_scalars, 10000), (warp_stores, 10000), (thread_groups, 400), (specialisations, 2000), (kernels, 2000), (wide(shared_parts), 800),
+    (wide(shared_copies), 800), (wide(parallel_body), 6000), (wide(parallel_memory), 800), (wide(parallel_loops), 800), (wide(parallel_ifs), 1000),
+    (wide(loops_of_tiles), 1000), (wide(tiles), 6000)]]
 
 
 class Refused(Exception):
