@@ -421,30 +421,43 @@ static int64_t needed_at_most(const Pipeline *pipeline)
     return consumer_registers(pipeline, pipeline->blocks) + pipeline->pass->target->register_unit;
 }
 
-/* Sums of a thread that one product has in registers. */
-static int64_t largest_sums(const Pipeline *pipeline)
+typedef struct Sums {
+    int threads;
+    int64_t most;
+} Sums;
+
+static void look_at_sums(Op *op, void *context)
 {
-    int64_t most = 0;
-    for (const Op *op = pipeline->loop->regions[0]->first; op; op = op->next) {
-        if (op->code != OP_dot) continue;
-        const int64_t words =
-            type_elements(op->results[0].type) / power_of_two_below(consumers_of(pipeline));
-        most = words > most ? words : most;
-    }
-    return most;
+    Sums *sums = context;
+    if (op->code != OP_dot) return;
+    const int64_t words = type_elements(op->results[0].type) / sums->threads;
+    sums->most = words > sums->most ? words : sums->most;
 }
 
-/* Two blocks of consumers and of a warpgroup that gives its registers away; more would have too few. What all have at
- * first must be enough for any one instruction: ptxas looks no further. */
+/* Of a thread, in registers, of one product. */
+static int64_t largest_sums(const Pipeline *pipeline)
+{
+    Sums sums = {.threads = power_of_two_below(consumers_of(pipeline))};
+    region_visit(pipeline->pass->launch, look_at_sums, &sums);
+    return sums.most;
+}
+
+/* What all threads have at first, a warpgroup of producers among them, must be enough for any one
+ * product: ptxas looks no further. */
+static bool begins_with_enough(const Pipeline *pipeline)
+{
+    const int threads = consumers_of(pipeline) + WARPGROUP_SIZE;
+    return target_has(pipeline->pass->target, HAS_SETMAXNREG) && threads <= COST_SPLIT_THREADS &&
+           cost_registers_per_thread(pipeline->pass->target, threads / WARP_SIZE,
+                                     pipeline->blocks) >=
+               largest_sums(pipeline) + COST_OTHER_REGISTERS;
+}
+
+/* Two blocks of consumers and of a warpgroup that gives its registers away; more would have too few. */
 static bool fits_with_warpgroup(const Pipeline *pipeline, int64_t needed, int64_t beside)
 {
-    const int consumers = consumers_of(pipeline), blocks = pipeline->blocks;
-    const Target *target = pipeline->pass->target;
-    const int first = cost_registers_per_thread(
-        target, (consumers + WARPGROUP_SIZE) / WARP_SIZE, blocks);
-    return blocks == 2 && target_has(target, HAS_SETMAXNREG) &&
-           consumers + WARPGROUP_SIZE <= COST_SPLIT_THREADS && first >= largest_sums(pipeline) + COST_OTHER_REGISTERS &&
-           needed <= needed_at_most(pipeline) &&
+    const int blocks = pipeline->blocks;
+    return blocks == 2 && begins_with_enough(pipeline) && needed <= needed_at_most(pipeline) &&
            blocks_per_sm(pipeline, SETMAXNREG_LEAST, WARPGROUP_SIZE / WARP_SIZE, beside) >= blocks;
 }
 
@@ -487,9 +500,10 @@ const char *share_registers(Pipeline *pipeline, int64_t needed)
     pipeline->blocks = blocks > 1 ? blocks : 1;
     pipeline->alone = pipeline->blocks == 1;
     if (pipeline->alone) {
-        pipeline->sets_maxnreg = consumers + WARPGROUP_SIZE <= COST_SPLIT_THREADS &&
-                                 needed > registers_for(pipeline, consumers + WARP_SIZE);
-        return NULL;
+        const bool lacks = needed > registers_for(pipeline, consumers + WARP_SIZE);
+        pipeline->sets_maxnreg = lacks && begins_with_enough(pipeline);
+        return lacks && !pipeline->sets_maxnreg ? "a producer warp leaves threads too few registers"
+                                                : NULL;
     }
     const int left = blocks_per_sm(pipeline, needed, 1, beside);
     if (left >= blocks) return NULL;
