@@ -119,17 +119,15 @@ static const Target *with_features(Arena *arena, const Target *target, unsigned 
     return other;
 }
 
-/* What wgmma leaves too few registers for is tried by mma.sync, which takes its operands and sums
- * in smaller pieces, and is kept where that spills less. It may be refused. */
-static bool try_without_wgmma(Stages *stages, const Pending *pending)
+/* Kept where that spills less. It may be refused. */
+static bool try_with(Stages *stages, const Pending *pending, unsigned features)
 {
     Session *session = stages->session;
     const PassOptions quiet = {.verify_each = stages->passes.verify_each,
                                .reasons = stages->passes.reasons,
                                .strict = stages->passes.strict};
-    const Target *given = pending->arch->target;
     const ArchChoice arch = {
-        .target = with_features(session->arena, given, given->features & ~(unsigned)HAS_WGMMA)};
+        .target = with_features(session->arena, pending->arch->target, features)};
     const DiagMute mute = diag_mute(session->diags);
     Kernel *kernel = lower_copy(pending->typed, &arch, pending->multiples, &quiet);
     Image *image = pending->image, other;
@@ -144,12 +142,21 @@ static bool try_without_wgmma(Stages *stages, const Pending *pending)
     return true;
 }
 
+/* What leaves too few registers for the rest is left out, one after the other: sums of two
+ * iterations, producers and products in flight, and at last wgmma, as mma.sync takes its operands
+ * and sums in smaller pieces. */
 static bool finish_image(Stages *stages, const Pending *pending)
 {
+    static const unsigned LEFT_OUT[] = {MAY_OVERLAP, MAY_PLAN, HAS_WGMMA};
     const Image *image = pending->image;
+    unsigned features = pending->arch->target->features;
     if (!image_finish(stages->codegen, pending->image)) return false;
-    return !pending->has_wgmma || (!is_serialised(image) && !spills_of(image)) ||
-           try_without_wgmma(stages, pending);
+    for (size_t i = 0; i < sizeof LEFT_OUT / sizeof *LEFT_OUT; i++) {
+        if (!is_serialised(image) && !spills_of(image)) return true;
+        features &= ~LEFT_OUT[i];
+        if (pending->uses & LEFT_OUT[i] && !try_with(stages, pending, features)) return false;
+    }
+    return true;
 }
 
 bool finish_images(Stages *stages, size_t running)
@@ -168,7 +175,7 @@ static bool start_image(Stages *stages, Kernel *kernel, Pending pending)
     uint64_t start = os_now_ns();
     bool fine = image_start(stages->codegen, kernel, pending.arch, pending.image);
     times_add(stages->session->times, "LLVM", start);
-    pending.has_wgmma = region_has(kernel->host, OP_wgmma);
+    pending.uses = kernel->uses | (region_has(kernel->host, OP_wgmma) ? HAS_WGMMA : 0);
     vec_push(stages->session->arena, &stages->pending, pending);
     return fine;
 }

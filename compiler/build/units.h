@@ -25,7 +25,7 @@ typedef struct Pending {
     const Kernel *typed;
     const ArchChoice *arch;
     const int64_t *multiples; /* that it was lowered with; NULL: none */
-    bool has_wgmma;
+    unsigned uses; /* features that it may be compiled without */
 } Pending;
 
 typedef struct Stages { /* what the steps of a build share */

@@ -110,21 +110,22 @@ static LLVMTypeRef parameter_type(const Gen *gen, const Type *type)
 }
 
 /* The device's parameters are those that are no keys, in order. */
-static void kernel_declare(Gen *gen, const char *symbol, int warps)
+static void kernel_declare(Gen *gen, const char *symbol, const Op *launch)
 {
     const Kernel *kernel = gen->kernel;
     LLVMTypeRef *types = arena_new_array(gen->arena, LLVMTypeRef, kernel->parameter_count + 1);
     int count = 0;
-    char threads[32];
+    char threads[32], blocks[32];
     for (int i = 0; i < kernel->parameter_count; i++)
         if (!kernel->parameters[i].is_key)
             types[count++] = parameter_type(gen, kernel->parameters[i].value->type);
     LLVMTypeRef type = LLVMFunctionType(gen->types.nothing, types, (unsigned)count, false);
     gen->function = LLVMAddFunction(gen->module, symbol, type);
     LLVMSetFunctionCallConv(gen->function, PTX_KERNEL);
-    snprintf(threads, sizeof threads, "%d", warps * WARP_SIZE);
+    snprintf(threads, sizeof threads, "%d", (int)op_int(launch, ATTR_warps, 1) * WARP_SIZE);
+    snprintf(blocks, sizeof blocks, "%d", (int)op_int(launch, ATTR_min_blocks, 1));
     function_set_text(gen->function, "nvvm.maxntid", threads);
-    function_set_text(gen->function, "nvvm.minctasm", "1");
+    function_set_text(gen->function, "nvvm.minctasm", blocks);
     function_set_flag(gen->function, "nounwind");
 }
 
@@ -171,7 +172,7 @@ static void kernel_emit(Codegen *codegen, Kernel *kernel, LLVMModuleRef module, 
     entry_set_launch_kind(entry, launch);
     entry->shared_bytes = (int)op_int(launch, ATTR_bytes, 0);
     out->entry_count++;
-    kernel_declare(&gen, entry->name, entry->warps);
+    kernel_declare(&gen, entry->name, launch);
     if (entry_blocks(entry) > 1) {
         char text[32];
         snprintf(text, sizeof text, "%d,%d,%d", entry->cluster[0], entry->cluster[1],

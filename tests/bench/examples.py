@@ -9,7 +9,8 @@ PLAN is a Python file with a list `rows`, each a dict:
 
     name, file          of the row; of the example, in TREE
     call                what makes the kernel, in the file's scope: `factory(1, 2)`, or `function(A, B, 128)` where tensors are named
-    args                its tensors in order: (name, shape, dtype, kind); kind is a word of MAKERS
+    args                its tensors in order: (name, shape, dtype, kind); kind says how it is made ("out": a result; "zero": one that is added to;
+                        "sums": one whose elements may lie in another order)
     results, out_idx    how many tensors at the end the origin's kernel makes itself, or which one
     tolerance           relative error (Frobenius) up to which results agree (1e-2)
     edit                (old, new) texts that the file's copy is changed by, where its main part would run when it is imported
@@ -142,6 +143,13 @@ def tilec_caller(library, header, module, row, tensors):
     return call
 
 
+def in_c(row, tensors):
+    """Results come last there."""
+    if "out_idx" not in row:
+        return tensors
+    return [t for i, t in enumerate(tensors) if i != row["out_idx"]] + [tensors[row["out_idx"]]]
+
+
 def keys_of(module, row):
     """Of a function that is compiled with keywords: a factory has none."""
     import inspect
@@ -167,7 +175,7 @@ def make(shape, dtype, kind):
     t = getattr(torch, dtype)
     if callable(kind):
         return kind(torch)
-    if kind in ("zero", "out"):
+    if kind in ("zero", "out", "sums"):
         return torch.zeros(shape, device="cuda", dtype=t)
     if kind == "ones":
         return torch.ones(shape, device="cuda", dtype=t)
@@ -248,18 +256,18 @@ def measure_row(row, args):
     size = sum(t.numel() * t.element_size() for t in first)
     sets = [first] + [[t.clone() for t in first] for _ in range(min(7, int(2e8 // max(size, 1))))]
     library = ctypes.CDLL(base + ".so")
-    ours = [tilec_caller(library, base + ".h", module, row, tensors) for tensors in sets]
+    ours = [tilec_caller(library, base + ".h", module, row, in_c(row, tensors)) for tensors in sets]
     begin = time.time()
     ours[0]()
     torch.cuda.synchronize()
     kept = [t.clone() for t in first]
     result = {"name": row["name"], "file": row["file"], "call": row["call"]}
     made = row.get("results", 0)
-    fresh = [make(shape, dtype, kind) if kind in ("zero", "out") else t.clone() for (_, shape, dtype, kind), t in zip(row["args"], first)]
+    fresh = [make(shape, dtype, kind) if kind in ("zero", "out", "sums") else t.clone() for (_, shape, dtype, kind), t in zip(row["args"], first)]
     try:
         theirs, seconds = origin_caller(module, row, fresh)
         for (_, shape, dtype, kind), t in zip(row["args"], fresh):
-            if kind in ("zero", "out"):
+            if kind in ("zero", "out", "sums"):
                 t.zero_()
         returned = theirs()
         torch.cuda.synchronize()
@@ -269,6 +277,7 @@ def measure_row(row, args):
         elif "out_idx" in row:
             fresh[row["out_idx"]] = returned
         errors = [error_of(a, b) for a, b, (_, _, _, kind) in zip(kept, fresh, row["args"]) if kind in ("zero", "out")]
+        errors += [error_of(a.flatten().sort()[0], b.flatten().sort()[0]) for a, b, (_, _, _, kind) in zip(kept, fresh, row["args"]) if kind == "sums"]
         result["error"] = max(errors)
         result["right"] = result["error"] < row.get("tolerance", 1e-2)
         result["origin_compile_s"] = round(seconds, 2)
@@ -279,7 +288,7 @@ def measure_row(row, args):
         contenders = {"tilec": in_turn(ours, lambda c: c())}
     if args.other and os.path.exists(os.path.join(args.other, row["name"] + ".so")):
         other = ctypes.CDLL(os.path.join(args.other, row["name"] + ".so"))
-        before = [tilec_caller(other, os.path.join(args.other, row["name"] + ".h"), module, row, tensors) for tensors in sets]
+        before = [tilec_caller(other, os.path.join(args.other, row["name"] + ".h"), module, row, in_c(row, tensors)) for tensors in sets]
         contenders["before"] = in_turn(before, lambda c: c())
     once = milliseconds(contenders["tilec"], 3, torch)
     count = max(3, min(200, int(args.ms / max(once, 1e-3))))

@@ -7,7 +7,8 @@
  *
  * Of operands in shared memory a transpose is another way to read them. Sums that a loop carries it
  * carries transposed, and what is behind the loop gets them back as they were, which only renames
- * the elements that a thread has. */
+ * the elements that a thread has. So does what a product's own sums, which begin with one number,
+ * go to, if that is memory: what computes with them further might need them in rows. */
 #include "passes/layout/matrix.h"
 #include "ir/op_vec.h"
 #include "ir/rebuild.h"
@@ -113,6 +114,37 @@ static void change_loop(Op *loop, int carried, const OpVec *chain)
     }
 }
 
+/* ---- products by themselves ---- */
+
+/* Element by element on the way, if at all. */
+static bool goes_to_memory(const Value *value)
+{
+    for (const OpUse *use = value->uses; use; use = use->next) {
+        const Op *op = use->op;
+        const bool computes = op_info(op->code)->traits & ELEM && op->result_count == 1;
+        if (!op_has(op, STORES) && !(computes && goes_to_memory(op->results))) return false;
+    }
+    return value->use_count > 0;
+}
+
+static bool starts_alike(const Op *dot)
+{
+    const Op *c = operand(dot, c)->op;
+    return c && c->code == OP_splat;
+}
+
+static void look_at_dot(Op *dot, void *context)
+{
+    const OperandSwap *swap = context;
+    if (!is_worth_it(dot) || !starts_alike(dot) || !goes_to_memory(dot->results) ||
+        !can_swap(swap, dot))
+        return;
+    Builder at = builder_before(dot);
+    Op *swapped = build_swapped(dot, &at, transpose(&at, operand(dot, c)));
+    value_replace(dot->results, transpose(&at, swapped->results));
+    op_erase(dot);
+}
+
 static void look(Op *loop, void *context)
 {
     const OperandSwap *swap = context;
@@ -126,6 +158,8 @@ static void look(Op *loop, void *context)
 bool pass_operand_swap(Kernel *kernel, PassContext *context)
 {
     OperandSwap swap = {.kernel = kernel, .target = context->target};
-    if (target_has(context->target, HAS_WGMMA)) kernel_visit(kernel, look, &swap);
+    if (!target_has(context->target, HAS_WGMMA)) return true;
+    kernel_visit(kernel, look, &swap);
+    kernel_visit(kernel, look_at_dot, &swap);
     return true;
 }

@@ -156,6 +156,13 @@ static const char *fault_outside(const Pipeline *pipeline, const Op *copy, bool 
     return NULL;
 }
 
+/* Nobody asks a single stage to be ahead. */
+static void report(const Pipeline *pipeline, const Op *copy, const char *fault)
+{
+    Session *session = pipeline->pass->kernel->session;
+    if (pipeline->stages > 1) diag_report(session->diags, DIAG_not_ahead, copy->span, fault);
+}
+
 static void consider_copy(Pipeline *pipeline, Op *copy)
 {
     bool is_shared = false;
@@ -163,7 +170,7 @@ static void consider_copy(Pipeline *pipeline, Op *copy)
     if (!fault) fault = fault_in_loop(pipeline, copy);
     if (!fault) fault = fault_outside(pipeline, copy, &is_shared);
     if (fault) {
-        diag_report(pipeline->pass->kernel->session->diags, DIAG_not_ahead, copy->span, fault);
+        report(pipeline, copy, fault);
         return;
     }
     const MultiBuffer buffer = {.copy = copy,
@@ -178,8 +185,7 @@ static void find_conditional(Op *op, void *context)
     const Pipeline *pipeline = context;
     if (op->code == OP_copy && op->parent != pipeline->loop->regions[0] &&
         pipelined_around(op) == pipeline->loop)
-        diag_report(pipeline->pass->kernel->session->diags, DIAG_not_ahead, op->span,
-                    "not every iteration does it once");
+        report(pipeline, op, "not every iteration does it once");
 }
 
 static void find_own_groups(Op *op, void *context)
@@ -579,7 +585,7 @@ static bool build_by_plan(Pipeline *pipeline)
     const Target *target = pipeline->pass->target;
     Plan plan;
     if (!target_has(target, HAS_TMA) || !target_has(target, HAS_WGMMA) ||
-        !count_products(pipeline->loop->regions[0]))
+        !target_has(target, MAY_PLAN) || !count_products(pipeline->loop->regions[0]))
         return false;
     const char *fault = plan_make(&plan, pipeline);
     if (fault) {
@@ -595,6 +601,7 @@ static bool build_by_plan(Pipeline *pipeline)
         return false;
     }
     plan_explain(&plan);
+    pipeline->pass->kernel->uses |= plan.count > 1 ? MAY_OVERLAP | MAY_PLAN : MAY_PLAN;
     split_by_plan(pipeline, &plan);
     return true;
 }
@@ -644,6 +651,10 @@ static bool plan_wgmma(Pipeline *pipeline, Op *dot)
 
 static void build_loop(Pipeline *pipeline)
 {
+    if (pipeline->stages == 1) { /* copies of one are not ahead, but may be other warps' work */
+        build_by_plan(pipeline);
+        return;
+    }
     Op *any = stages_dot(pipeline), *dot = is_for_wgmma(pipeline, any) ? any : NULL;
     const bool splits = dot && plan_wgmma(pipeline, dot);
     pipeline->ahead = pipeline->stages - (pipeline->open ? 2 : 1);
@@ -666,7 +677,7 @@ static void pipeline_region(const Pass *pass, Region *region)
         next = op->next;
         for (int i = 0; i < op->region_count; i++) pipeline_region(pass, op->regions[i]);
         const int64_t stages = op_int(op, ATTR_stages, 0);
-        if (op->code != OP_for || stages < 2) continue;
+        if (op->code != OP_for || stages < 1) continue;
         Pipeline pipeline = {
             .pass = pass, .loop = op, .stages = (int)stages, .ahead = (int)stages - 1};
         consider_loop(&pipeline);

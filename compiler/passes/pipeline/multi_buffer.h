@@ -40,6 +40,7 @@ typedef struct Pipeline {
     int ahead;            /* iterations that copies are ahead of their use */
     bool by_tensor;       /* producers of their own copy by TMA */
     bool alone;           /* of a loop with a plan: no second block has room on a multiprocessor */
+    int blocks;           /* that share a multiprocessor, by the consumers' registers */
     bool sets_maxnreg;    /* producers are a warpgroup, whose registers the others get */
     bool persistent;      /* a block does the work of several */
     bool pairs;           /* two blocks copy some of the tiles together */
@@ -116,9 +117,9 @@ void split(Pipeline *pipeline);
 bool can_copy_once(const Pipeline *pipeline, const MultiBuffer *buffer);
 /* The same for a loop with a plan: NULL, or why they may not. */
 const char *fault_of_split_by_plan(Pipeline *pipeline);
-/* Whether the producers have registers to give away, where a thread needs so many; how many the
- * others have then. */
-void share_registers(Pipeline *pipeline, int64_t needed);
+/* Whether the producers have registers to give away, where a thread needs so many: NULL, or why
+ * they cost more than they gain; how many the others have then. */
+const char *share_registers(Pipeline *pipeline, int64_t needed);
 int64_t registers_left(const Pipeline *pipeline);
 struct Plan;
 void split_by_plan(Pipeline *pipeline, struct Plan *plan);

@@ -513,6 +513,8 @@ void plan_explain(const Plan *plan)
 static const char *fault_of_stages(const Plan *plan, int64_t needed)
 {
     const Pipeline *pipeline = plan->pipeline;
+    if (!target_has(pipeline->pass->target, MAY_OVERLAP))
+        return "threads have too few registers, ptxas says";
     if (plan->count > STAGES) return "more than two follow each other in an iteration";
     if (pipeline->stages < STAGES_READ_TWICE && !are_read_in_one_stage(plan))
         return "a tile of 2 stages is read in different iterations";
@@ -522,6 +524,18 @@ static const char *fault_of_stages(const Plan *plan, int64_t needed)
                : "the loop's index might wrap";
 }
 
+/* Two stages if they are possible, and worth what they take; else one. NULL, or why neither is. */
+static const char *choose_stages(Plan *plan)
+{
+    const int64_t needed = words_needed(plan);
+    const char *fault = share_registers(plan->pipeline, needed);
+    if (plan->count <= STAGES) find_channels(plan);
+    if (plan->count > 1) plan->fault = fault ? fault : fault_of_stages(plan, needed);
+    if (!plan->fault) return fault;
+    use_one_stage(plan);
+    return share_registers(plan->pipeline, words_needed(plan));
+}
+
 const char *plan_make(Plan *plan, Pipeline *pipeline)
 {
     *plan = (Plan){.pipeline = pipeline, .arena = pipeline->pass->arena};
@@ -529,11 +543,8 @@ const char *plan_make(Plan *plan, Pipeline *pipeline)
     if (!fault) fault = fault_of_split_by_plan(pipeline);
     if (fault) return fault;
     find_steps(plan);
-    const int64_t needed = words_needed(plan);
-    share_registers(pipeline, needed);
-    if (plan->count <= STAGES) find_channels(plan);
-    if (plan->count > 1) plan->fault = fault_of_stages(plan, needed);
-    if (plan->fault) use_one_stage(plan);
+    fault = choose_stages(plan);
+    if (fault) return fault;
     order_steps(plan);
     find_channels(plan);
     find_once(plan);

@@ -134,11 +134,13 @@ static bool must_set_maxnreg(const Pipeline *pipeline, const Op *dot)
            registers_of(pipeline, dot) > registers_for(pipeline, consumers + WARP_SIZE);
 }
 
-/* Of each consumer, once producers have given theirs away. */
-static int64_t consumer_registers(const Pipeline *pipeline)
+/* Of each consumer, once producers have given theirs away, where so many blocks share a
+ * multiprocessor. */
+static int64_t consumer_registers(const Pipeline *pipeline, int blocks)
 {
     const int unit = pipeline->pass->target->register_unit;
-    const int64_t left = pipeline->pass->target->registers - WARPGROUP_SIZE * SETMAXNREG_LEAST;
+    const int64_t left =
+        pipeline->pass->target->registers / blocks - WARPGROUP_SIZE * SETMAXNREG_LEAST;
     return at_most(left / consumers_of(pipeline) / unit * unit, COST_CONSUMER_REGISTERS);
 }
 
@@ -344,6 +346,7 @@ const char *fault_of_split(Pipeline *pipeline, const Op *dot)
     if (consumers_of(pipeline) + producers_of(pipeline) > COST_SPLIT_THREADS)
         return "a block may not have so many threads";
     if (!are_known(pipeline)) return "what is copied depends on what threads compute";
+    pipeline->blocks = 1;
     pipeline->sets_maxnreg = must_set_maxnreg(pipeline, dot);
     pipeline->persistent = is_persistent(pipeline);
     pairs_find(pipeline, dot);
@@ -373,20 +376,150 @@ bool can_copy_once(const Pipeline *pipeline, const MultiBuffer *buffer)
     return can;
 }
 
-void share_registers(Pipeline *pipeline, int64_t needed)
+static bool is_buffer(const Pipeline *pipeline, const Op *alloc)
+{
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        if (pipeline->buffers.data[i].alloc == alloc) return true;
+    return false;
+}
+
+/* Of tiles that are in use in the loop; with `before`, before it, too. Producers fill the stages
+ * that early; what is used behind the loop gets the room of stages. */
+static int64_t bytes_in_use(const Pipeline *pipeline, bool before)
+{
+    Map seen = {0};
+    int64_t bytes = COST_SHARED_MARGIN_SPLIT;
+    for (size_t i = 0; i < pipeline->uses.count; i++) {
+        const Op *use = pipeline->uses.data[i];
+        if (!multi_buffer_is_inside(use, pipeline->loop->regions[0]) &&
+            !(before && use->parent == pipeline->pass->launch &&
+              op_comes_before(use, pipeline->loop)))
+            continue;
+        for (int o = 0; o < use->operand_count; o++) {
+            if (use->operands[o]->type->kind != TYPE_SHARED) continue;
+            const Op *alloc = shared_root(use->operands[o]);
+            if (map_has(&seen, alloc) || is_buffer(pipeline, alloc)) continue;
+            map_set(pipeline->pass->arena, &seen, alloc, (void *)(uintptr_t)alloc);
+            bytes += type_bytes(alloc->results[0].type);
+        }
+    }
+    return bytes;
+}
+
+/* Blocks that a multiprocessor runs at a time: of `more` warps beside the consumers, and bytes of
+ * shared memory beside the multi-buffers. */
+static int blocks_per_sm(const Pipeline *pipeline, int64_t registers, int more, int64_t beside)
+{
+    const int64_t buffer = pipeline->stages * bytes_of_iteration(pipeline);
+    return cost_blocks_per_sm(pipeline->pass->target, consumers_of(pipeline) / WARP_SIZE + more,
+                              (int)registers, buffer + beside);
+}
+
+/* What is needed is estimated: one unit more is tried. */
+static int64_t needed_at_most(const Pipeline *pipeline)
+{
+    return consumer_registers(pipeline, pipeline->blocks) + pipeline->pass->target->register_unit;
+}
+
+typedef struct Sums {
+    int threads;
+    int64_t most;
+} Sums;
+
+static void look_at_sums(Op *op, void *context)
+{
+    Sums *sums = context;
+    if (op->code != OP_dot) return;
+    const int64_t words = type_elements(op->results[0].type) / sums->threads;
+    sums->most = words > sums->most ? words : sums->most;
+}
+
+/* Of a thread, in registers, of one product. */
+static int64_t largest_sums(const Pipeline *pipeline)
+{
+    Sums sums = {.threads = power_of_two_below(consumers_of(pipeline))};
+    region_visit(pipeline->pass->launch, look_at_sums, &sums);
+    return sums.most;
+}
+
+/* What all threads have at first, a warpgroup of producers among them, must be enough for any one
+ * product: ptxas looks no further. */
+static bool begins_with_enough(const Pipeline *pipeline)
+{
+    const int threads = consumers_of(pipeline) + WARPGROUP_SIZE;
+    return target_has(pipeline->pass->target, HAS_SETMAXNREG) && threads <= COST_SPLIT_THREADS &&
+           cost_registers_per_thread(pipeline->pass->target, threads / WARP_SIZE,
+                                     pipeline->blocks) >=
+               largest_sums(pipeline) + COST_OTHER_REGISTERS;
+}
+
+/* Two blocks of consumers and of a warpgroup that gives its registers away; more would have too few. */
+static bool fits_with_warpgroup(const Pipeline *pipeline, int64_t needed, int64_t beside)
+{
+    const int blocks = pipeline->blocks;
+    return blocks == 2 && begins_with_enough(pipeline) && needed <= needed_at_most(pipeline) &&
+           blocks_per_sm(pipeline, SETMAXNREG_LEAST, WARPGROUP_SIZE / WARP_SIZE, beside) >= blocks;
+}
+
+/* Whether threads read global memory in the loop, which other blocks cover for. */
+static bool loads_itself(const Op *loop)
+{
+    for (const Op *op = loop->regions[0]->first; op; op = op->next) {
+        const Value *memory = op_has(op, READS) && op->code != OP_copy ? op_memory(op) : NULL;
+        if (memory && memory->type->kind == TYPE_VIEW) return true;
+    }
+    return false;
+}
+
+/* Iterations at most; 0: nothing is known. */
+static int64_t most_trips(const Pipeline *pipeline)
+{
+    FactTable *facts = analysis_ranges(pipeline->pass->context);
+    const Facts begin = facts_of(facts, operand(pipeline->loop, begin)),
+                end = facts_of(facts, operand(pipeline->loop, end));
+    int64_t step = 1;
+    value_constant(operand(pipeline->loop, step), &step);
+    return end.high < INT32_MAX && begin.low > INT32_MIN ? (end.high - begin.low) / step : 0;
+}
+
+/* Copies far ahead, and several warpgroups whose work goes on beside each other, do for a long loop
+ * what one more block does for others. */
+static bool does_with_fewer(const Pipeline *pipeline, int blocks)
+{
+    const int64_t trips = most_trips(pipeline);
+    return blocks * consumers_of(pipeline) > WARPGROUP_SIZE && !loads_itself(pipeline->loop) &&
+           (!trips || trips >= COST_LONG_LOOP);
+}
+
+const char *share_registers(Pipeline *pipeline, int64_t needed)
 {
     const int consumers = consumers_of(pipeline);
-    pipeline->alone = is_alone(pipeline) ||
-                      2 * needed * (consumers + WARP_SIZE) > pipeline->pass->target->registers;
-    pipeline->sets_maxnreg = pipeline->alone && consumers + WARPGROUP_SIZE <= COST_SPLIT_THREADS &&
-                             needed > registers_for(pipeline, consumers + WARP_SIZE);
+    const int64_t beside = bytes_in_use(pipeline, true);
+    const int blocks = blocks_per_sm(pipeline, needed, 0, bytes_in_use(pipeline, false));
+    pipeline->sets_maxnreg = false;
+    pipeline->blocks = blocks > 1 ? blocks : 1;
+    pipeline->alone = pipeline->blocks == 1;
+    if (pipeline->alone) {
+        const bool lacks = needed > registers_for(pipeline, consumers + WARP_SIZE);
+        pipeline->sets_maxnreg = lacks && begins_with_enough(pipeline);
+        return lacks && !pipeline->sets_maxnreg ? "a producer warp leaves threads too few registers"
+                                                : NULL;
+    }
+    const int left = blocks_per_sm(pipeline, needed, 1, beside);
+    if (left >= blocks) return NULL;
+    pipeline->sets_maxnreg = fits_with_warpgroup(pipeline, needed, beside);
+    return pipeline->sets_maxnreg || does_with_fewer(pipeline, left)
+               ? NULL
+               : "a producer warp's registers would cost a block on each multiprocessor";
 }
 
 int64_t registers_left(const Pipeline *pipeline)
 {
     const int consumers = consumers_of(pipeline);
-    return pipeline->sets_maxnreg
-               ? consumer_registers(pipeline)
+    return pipeline->sets_maxnreg && pipeline->blocks > 1
+               ? needed_at_most(pipeline)
+           : pipeline->sets_maxnreg
+               ? consumer_registers(pipeline, pipeline->blocks)
                : at_most(registers_for(pipeline, consumers + producers_of(pipeline)),
                          pipeline->pass->target->registers_per_thread);
 }
@@ -772,7 +905,7 @@ static Region *build_producers_group(const Pipeline *pipeline, Builder *builder)
 static Region *build_consumers_group(const Pipeline *pipeline, Builder *builder)
 {
     Region *group = build_group(builder, 0, consumers_of(pipeline));
-    if (pipeline->sets_maxnreg) set_registers(group, "inc", consumer_registers(pipeline));
+    if (pipeline->sets_maxnreg) set_registers(group, "inc", consumer_registers(pipeline, pipeline->blocks));
     return group;
 }
 
@@ -927,6 +1060,8 @@ void split_by_plan(Pipeline *pipeline, Plan *plan)
     const PersistentTile tile = begin_tile(pipeline, computing, 0);
     build_consumers_by_plan(pipeline, plan, &tile, first);
     if (pipeline->persistent) op_set_int(pipeline->pass->launch->parent, ATTR_persistent, 1);
+    if (pipeline->sets_maxnreg && pipeline->blocks > 1)
+        op_set_int(pipeline->pass->launch->parent, ATTR_min_blocks, pipeline->blocks);
     set_warps(pipeline, threads);
 }
 

@@ -12,7 +12,7 @@ said sm_90a dot_slices 'Product(64, 64, 16, stages=3)'
 while IFS= read -r kernel; do said sm_90a wgmma_types "$kernel" | sed -n '/^  45: a product of/p'; done <<'END'
 Product(64, 64, 64, float16, float32, doubled=True)
 Product(64, 64, 64, float8_e4m3, float32, b="kn")
-Product(32, 64, 64, float16, float32)
+Product(32, 48, 64, float16, float32)
 Product(64, 64, 64, float16, float32, warps=2)
 Product(64, 60, 64, float16, float32)
 Product(64, 64, 24, float8_e4m3, float32)
