@@ -99,6 +99,16 @@ static bool generate_cached(Stages *stages, Cache *cache)
     return true;
 }
 
+static bool make(Stages *stages, Cache *cache)
+{
+    if (stages->wish.share) {
+        build_share(stages);
+        return true;
+    }
+    const bool is_cached = cache && build_is_plain(stages->options) && !stages->wish.mutants;
+    return is_cached ? generate_cached(stages, cache) : generate(stages);
+}
+
 /* ---- what is asked for ---- */
 
 /* options_parse has seen that these are numbers. */
@@ -154,10 +164,10 @@ bool build_exports(Session *session, const Options *options, const ArchList *arc
                                   .strict = options->strict,
                                   .dump = &stages.dump};
     plan_units(&stages, exports);
-    const bool is_cached = cache && build_is_plain(options) && !wish->mutants;
-    const bool fine = is_cached ? generate_cached(&stages, cache) : generate(&stages);
-    if (fine) warn_of_spills(&stages);
-    if (fine && options->performance) report_performance(&stages);
+    const bool fine = make(&stages, cache);
+    const bool is_whole = fine && !wish->share;
+    if (is_whole) warn_of_spills(&stages);
+    if (is_whole && options->performance) report_performance(&stages);
     if (stages.dump.length) fwrite(stages.dump.data, 1, stages.dump.length, stderr);
     buf_free(&stages.dump);
     codegen_free(stages.codegen);

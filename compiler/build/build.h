@@ -10,6 +10,8 @@
 
 #include "base/vec.h"
 
+#include <stdatomic.h>
+
 typedef enum ExitStatus {
     EXIT_DONE,
     EXIT_SOURCE,   /* the source is wrong */
@@ -28,13 +30,31 @@ typedef struct Build {
     size_t object_size;
 } Build;
 
+/* The units of a build that nobody took, and how many are done: for all who work on them. */
+typedef struct Board {
+    atomic_size_t next, done;
+    atomic_int fault; /* errno of a worker that could not leave its results behind */
+} Board;
+
+/* Threads beside the build's own, where no process may be forked. Each makes the same exports in a
+ * session of its own, as sessions know nothing of each other, and leaves the bytes of its units. */
+typedef struct Crew {
+    Board board;
+    size_t unit_count;                             /* what all must find */
+    void (*start)(struct Crew *crew, size_t most); /* so many threads, or fewer */
+    void (*join)(struct Crew *crew);               /* waits until they have ended */
+    Buf *results;                                  /* one a thread */
+    size_t count;
+} Crew;
+
 typedef struct BuildWish {
     EmitWish emit;
     bool first_only; /* of several configurations the first that can be built is all */
     MutantVec
         *mutants;      /* if given, kernels are made to do without each of these, which are added */
     bool general_only; /* no variants for aligned arguments but where there is no other */
-    bool in_threads;   /* others run beside this one: no process may be forked */
+    Crew *crew;        /* if given, it works on the units, and no process is forked */
+    Buf *share;        /* of a thread of the crew: its units are all, and go here */
 } BuildWish;
 
 /* Kernels in a file of IR text (build/ir_exports.c). False: reported; the kernels are the caller's

@@ -67,8 +67,10 @@ Kernel *host_kernel(Stages *stages, const Kernel *typed);
  * or of other processes. */
 bool build_is_plain(const Options *options);
 
-/* All units, by so many processes at a time. False: reported. */
+/* All units, by so many processes or threads at a time. False: reported. */
 bool build_units(Stages *stages);
+/* In a thread of the crew: units that nobody took. */
+void build_share(Stages *stages);
 
 /* Says of each kernel what was made of it, and why no more; and which spill (build/remarks.c). */
 void report_performance(const Stages *stages);

@@ -1,8 +1,9 @@
-/* workers.c: the units of a build, by several processes at a time.
+/* workers.c: the units of a build, by several processes or threads at a time.
  *
- * A worker is a copy of this process: it takes one unit after the other, runs passes, LLVM and
- * ptxas for it, and leaves what came of it in a file. Code for the emulator goes into the object's
- * own module, so it is made here, as is all that shows its steps. */
+ * A worker is a copy of this process, or a thread with a copy of the program: it takes one unit
+ * after the other, runs passes, LLVM and ptxas for it, and leaves what came of it as bytes. Code
+ * for the emulator goes into the object's own module, so it is made here, as is all that shows its
+ * steps. */
 #include "build/units.h"
 
 #include <errno.h>
@@ -16,11 +17,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-typedef struct Board { /* shared by all: the next unit that nobody took, and how many are done */
-    atomic_size_t next, done;
-    atomic_int fault; /* errno of a worker that could not leave its results behind */
-} Board;
 
 typedef struct Workers {
     Stages *stages;
@@ -60,23 +56,33 @@ static void put_result(const Stages *stages, size_t index, size_t reported, Buf 
     buf_free(&reports);
 }
 
+static void build_unit(Stages *stages, Unit *unit)
+{
+    if (!unit_start(stages, unit) || !finish_images(stages, 0)) unit->images->variant_count = 0;
+}
+
+/* Units that nobody took, one after the other. `out` gets what came of them; NULL: it stays here.
+ */
+static void take_units(Stages *own, Board *board, Buf *out)
+{
+    size_t taken;
+    own->jobs = 1;
+    while ((taken = atomic_fetch_add(&board->next, 1)) < own->units.count) {
+        const size_t reported = diag_report_count(own->session->diags);
+        build_unit(own, &own->units.data[taken]);
+        if (out) put_result(own, taken, reported, out);
+        atomic_fetch_add(&board->done, 1);
+    }
+}
+
 static _Noreturn void work(const Workers *workers, size_t index)
 {
     Stages own = *workers->stages;
     Buf out = {0};
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* nobody would read what is left */
-    own.jobs = 1;
     own.codegen = codegen_new(own.session, &own.codegen_options);
     if (!own.codegen) _exit(EXIT_TOOL);
-    for (;;) {
-        const size_t taken = atomic_fetch_add(&workers->board->next, 1);
-        if (taken >= own.units.count) break;
-        Unit *unit = &own.units.data[taken];
-        const size_t reported = diag_report_count(own.session->diags);
-        if (!unit_start(&own, unit) || !finish_images(&own, 0)) unit->images->variant_count = 0;
-        put_result(&own, taken, reported, &out);
-        atomic_fetch_add(&workers->board->done, 1);
-    }
+    take_units(&own, workers->board, &out);
     if (os_write_file(result_path(workers, index), out.data, out.length)) _exit(EXIT_DONE);
     atomic_store(&workers->board->fault, errno);
     _exit(EXIT_TOOL);
@@ -91,28 +97,36 @@ static bool take_part(Taker *taker, const char **bytes, size_t *length)
     return !taker->failed;
 }
 
-static bool take_results(const Workers *workers, size_t index)
+/* Those of one worker; the bytes stay. */
+static bool take_results(const Stages *stages, const char *bytes, size_t count)
 {
-    Session *session = workers->stages->session;
-    Taker taker = {.session = session};
-    taker.at = os_read_file(session->arena, result_path(workers, index), &taker.left);
+    Session *session = stages->session;
+    Taker taker = {.session = session, .at = bytes, .left = count};
     while (taker.at && taker.left && !taker.failed) {
         const size_t unit = taker_number(&taker);
         const char *fault = taker_text(&taker), *images, *reports;
         size_t length, reports_length;
         const char *fault_at = taker_bytes(&taker, sizeof(Span));
         if (!take_part(&taker, &images, &length) || !take_part(&taker, &reports, &reports_length) ||
-            unit >= workers->stages->units.count)
+            unit >= stages->units.count)
             return false;
-        Unit *out = &workers->stages->units.data[unit];
+        Unit *out = &stages->units.data[unit];
         out->fault = *fault ? fault : NULL;
         memcpy(&out->fault_at, fault_at, sizeof out->fault_at);
         Taker part = {.session = session, .at = images, .left = length};
-        take_unit(&part, workers->stages->archs, true, out->images);
+        take_unit(&part, stages->archs, true, out->images);
         diag_take(session->diags, reports, reports_length);
         if (part.failed) return false;
     }
     return taker.at && !taker.failed;
+}
+
+static bool take_file(const Workers *workers, size_t index)
+{
+    size_t length = 0;
+    const char *bytes =
+        os_read_file(workers->stages->session->arena, result_path(workers, index), &length);
+    return take_results(workers->stages, bytes, length);
 }
 
 static void show_progress(const Workers *workers, bool at_end)
@@ -186,10 +200,55 @@ static bool fork_workers(Stages *stages, size_t count)
     if (!fine)
         diag_report(stages->session->diags, DIAG_tool_failed, (Span){0}, "tilec", strerror(errno));
     fine = fine && wait_for_all(&workers);
-    for (size_t i = 0; fine && i < workers.alive; i++) fine = take_results(&workers, i);
+    for (size_t i = 0; fine && i < workers.alive; i++) fine = take_file(&workers, i);
     times_add(stages->session->times, "workers", start);
     if (workers.board != MAP_FAILED) munmap(workers.board, sizeof(Board));
     if (workers.folder) os_remove_folder(workers.folder);
+    return fine;
+}
+
+/* ---- threads ---- */
+
+void build_share(Stages *stages)
+{
+    Crew *crew = stages->wish.crew;
+    if (stages->units.count == crew->unit_count)
+        take_units(stages, &crew->board, stages->wish.share);
+}
+
+static bool take_shares(Stages *stages)
+{
+    Arena *arena = stages->session->arena;
+    const Crew *crew = stages->wish.crew;
+    for (size_t i = 0; i < crew->count; i++) {
+        const Buf *share = &crew->results[i];
+        if (share->length &&
+            !take_results(stages, arena_copy_text(arena, share->data, share->length),
+                          share->length))
+            return false;
+    }
+    return true;
+}
+
+/* What a thread left undone, as the compiler is wrong about it, is done once more here, where that
+ * is told. */
+static void build_rest(Stages *stages)
+{
+    for (size_t i = 0; i < stages->units.count; i++)
+        if (!stages->units.data[i].images->variants) build_unit(stages, &stages->units.data[i]);
+}
+
+static bool share_units(Stages *stages, size_t count)
+{
+    Crew *crew = stages->wish.crew;
+    const uint64_t start = os_now_ns();
+    crew->unit_count = stages->units.count;
+    crew->start(crew, count - 1);
+    take_units(stages, &crew->board, NULL);
+    crew->join(crew);
+    const bool fine = take_shares(stages);
+    if (fine) build_rest(stages);
+    times_add(stages->session->times, "workers", start);
     return fine;
 }
 
@@ -207,11 +266,11 @@ static bool build_here(Stages *stages)
     return finish_images(stages, 0);
 }
 
-static bool can_fork(const Stages *stages)
+static bool can_share(const Stages *stages)
 {
     for (size_t i = 0; i < stages->archs->count; i++)
         if (stages->archs->items[i].emulator) return false;
-    return !stages->wish.first_only && !stages->wish.in_threads && build_is_plain(stages->options);
+    return !stages->wish.first_only && build_is_plain(stages->options);
 }
 
 /* What shows steps of the build, or what they give, needs them made, and here. */
@@ -225,5 +284,6 @@ bool build_is_plain(const Options *options)
 bool build_units(Stages *stages)
 {
     const size_t count = stages->jobs < stages->units.count ? stages->jobs : stages->units.count;
-    return count > 1 && can_fork(stages) ? fork_workers(stages, count) : build_here(stages);
+    if (count <= 1 || !can_share(stages)) return build_here(stages);
+    return stages->wish.crew ? share_units(stages, count) : fork_workers(stages, count);
 }

@@ -1,8 +1,11 @@
 /* library.c: libtilec: one specialisation, compiled for a call and loaded.
  *
  * Each build has a thread of its own, with a session and an LLVM context of its own, so builds know
- * nothing of each other, and the caller's stack may be small. Files of the disk are not looked at:
- * the object carries the program's. Results are kept in the cache that the caller names. */
+ * nothing of each other, and the caller's stack may be small. Several configurations are compiled
+ * by further such threads (a crew), not by processes: a fork inside of someone's program would copy
+ * its locks as other threads hold them, and its children are its own to wait for. Files of the disk
+ * are not looked at: the object carries the program's. Results are kept in the cache that the
+ * caller names. */
 #include "library/library.h"
 
 #include "codegen/codegen.h"
@@ -11,7 +14,9 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { STACK_BYTES = 64 << 20 };
@@ -22,7 +27,18 @@ typedef struct Job {
     tile_status status;
     char *fault;
     size_t fault_bytes;
+    Crew crew;
+    struct Helper *helpers; /* one a thread; so many of them have not been waited for */
+    size_t running;
 } Job;
+
+/* A thread of the crew. Its session stays as long as the job: places in messages are of it. */
+typedef struct Helper {
+    Job *job;
+    Buf *share;
+    Session *session;
+    pthread_t thread;
+} Helper;
 
 /* ---- what to compile ---- */
 
@@ -66,25 +82,30 @@ static Carried *read_files(Session *session, const tile_source *source)
 
 /* ---- compiling ---- */
 
-static const tile_kernel *build_wanted(Session *session, const tile_build_request *request,
-                                       const Options *options, Program *program)
+/* What is wanted of the program. */
+static bool build_wanted(Session *session, const tile_build_request *request,
+                         const Options *options, Program *program, const BuildWish *wish,
+                         Build *made)
 {
-    static const BuildWish wish = {.emit = {.tables_only = true}, .in_threads = true};
     ArchList archs;
     ExportList exports;
-    Build made = {0};
-    const tile_kernel *kernel = NULL;
-    if (!arch_parse(session, arch_list(session->arena, request), &archs) ||
-        !program_export_wanted(program, options->exports.items, options->exports.count,
-                               request->wanted, &exports) ||
-        exports.count != 1)
-        return NULL;
-    if (build_exports(session, options, &archs, &exports, &wish, &made)) {
-        LLVMOrcLLJITRef jit; /* never disposed of: it holds the kernel */
-        kernel = load_kernel(session, &made, made.exports[0].name, request->emulator, &jit);
-    }
-    build_free(&made);
-    return kernel;
+    return arch_parse(session, arch_list(session->arena, request), &archs) &&
+           program_export_wanted(program, options->exports.items, options->exports.count,
+                                 request->wanted, &exports) &&
+           exports.count == 1 && build_exports(session, options, &archs, &exports, wish, made);
+}
+
+/* From the request to the build, or to a share of it. */
+static bool build_request(Session *session, const tile_build_request *request,
+                          const BuildWish *wish, Build *made)
+{
+    Options options;
+    if (!read_options(session, request, &options)) return false;
+    const Carried *carried = read_files(session, request->source);
+    Program *program = open_source(session, &options, carried->files[0], carried, NULL);
+    const bool fine = program && build_wanted(session, request, &options, program, wish, made);
+    if (program) program_free(program);
+    return fine;
 }
 
 /* The messages as tilec shows them. */
@@ -99,18 +120,97 @@ static void tell(const Session *session, const Job *job)
 
 static void compile(Session *session, Job *job)
 {
-    Options options;
-    Program *program = NULL;
-    if (read_options(session, job->request, &options)) {
-        const Carried *carried = read_files(session, job->request->source);
-        program = open_source(session, &options, carried->files[0], carried, NULL);
+    const BuildWish wish = {.emit = {.tables_only = true}, .crew = &job->crew};
+    Build made = {0};
+    if (build_request(session, job->request, &wish, &made)) {
+        LLVMOrcLLJITRef jit; /* never disposed of: it holds the kernel */
+        job->kernel =
+            load_kernel(session, &made, made.exports[0].name, job->request->emulator, &jit);
     }
-    if (program) {
-        job->kernel = build_wanted(session, job->request, &options, program);
-        program_free(program);
-    }
+    build_free(&made);
     if (!job->kernel) tell(session, job);
     job->status = job->kernel ? TILE_OK : TILE_ERROR_NO_SPECIALISATION;
+}
+
+/* ---- threads ---- */
+
+/* On a thread that hears no signals. 0 or an errno. */
+static int start_thread(pthread_t *thread, void *(*function)(void *), void *context)
+{
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int error = pthread_create(thread, &attributes, function, context);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
+static int on_thread(void *(*function)(void *), void *context)
+{
+    pthread_t thread;
+    const int error = start_thread(&thread, function, context);
+    if (!error) pthread_join(thread, NULL);
+    return error;
+}
+
+/* What it can't do is left to the job's own thread, which tells of it. */
+static void *help(void *context)
+{
+    Helper *helper = context;
+    char fault[256];
+    Refuge refuge = {.text = fault, .bytes = sizeof fault};
+    os_use_c_locale();
+    refuge_set(&refuge);
+    if (setjmp(refuge.place) == 0) {
+        const BuildWish wish = {.crew = &helper->job->crew, .share = helper->share};
+        Build made = {0};
+        helper->session = session_new();
+        build_request(helper->session, helper->job->request, &wish, &made);
+        build_free(&made);
+    }
+    return NULL;
+}
+
+static Job *job_of(Crew *crew)
+{
+    return (Job *)(void *)((char *)crew - offsetof(Job, crew));
+}
+
+static void start_crew(Crew *crew, size_t most)
+{
+    Job *job = job_of(crew);
+    crew->results = calloc(most, sizeof *crew->results);
+    job->helpers = calloc(most, sizeof *job->helpers);
+    for (; crew->results && job->helpers && crew->count < most; crew->count++) {
+        Helper *helper = &job->helpers[crew->count];
+        *helper = (Helper){.job = job, .share = &crew->results[crew->count]};
+        if (start_thread(&helper->thread, help, helper)) break;
+    }
+    job->running = crew->count;
+}
+
+static void join_crew(Crew *crew)
+{
+    Job *job = job_of(crew);
+    for (; job->running > 0; job->running--)
+        pthread_join(job->helpers[job->running - 1].thread, NULL);
+}
+
+/* Of a job that the compiler broke off, too. */
+static void dismiss_crew(Crew *crew)
+{
+    Job *job = job_of(crew);
+    join_crew(crew);
+    for (size_t i = 0; i < crew->count; i++) {
+        buf_free(&crew->results[i]);
+        if (job->helpers[i].session) session_free(job->helpers[i].session);
+    }
+    free(crew->results);
+    free(job->helpers);
 }
 
 static void *run(void *context)
@@ -125,6 +225,7 @@ static void *run(void *context)
         compile(session, job);
         session_free(session);
     }
+    dismiss_crew(&job->crew);
     return NULL;
 }
 
@@ -145,23 +246,6 @@ static void *prepare(void *context)
     return NULL;
 }
 
-/* On a thread that hears no signals. 0 or an errno. */
-static int on_thread(void *(*function)(void *), void *context)
-{
-    pthread_attr_t attributes;
-    pthread_t thread;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int error = pthread_create(&thread, &attributes, function, context);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    if (!error) pthread_join(thread, NULL);
-    return error;
-}
-
 static void prepare_once(void)
 {
     on_thread(prepare, NULL);
@@ -171,7 +255,10 @@ tile_status tilec_build(const tile_build_request *request, const tile_kernel **o
                         size_t bytes)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    Job job = {.request = request, .fault = fault, .fault_bytes = bytes};
+    Job job = {.request = request,
+               .fault = fault,
+               .fault_bytes = bytes,
+               .crew = {.start = start_crew, .join = join_crew}};
     pthread_once(&once, prepare_once);
     if (request->abi_version != TILE_ABI_VERSION) {
         snprintf(fault, bytes, "libtilec knows version %u of libtile's binary interface, not %u",

@@ -32,6 +32,27 @@ static const char program[] =
     "        self.store_global(a, tile, offsets=[0])\n"
     "fill = Fill()\n";
 
+/* The third has no room on a GPU. */
+static const char tuned[] =
+    "import tilus\n"
+    "from tilus import float32, int32\n"
+    "@tilus.autotune('block', [32, 64, 1 << 18, 96, 128, 160])\n"
+    "class Fill(tilus.Script):\n"
+    "    def __init__(self, block, value):\n"
+    "        super().__init__()\n"
+    "        self.block = block\n"
+    "        self.value = value\n"
+    "    def __call__(self, n: int32, a_ptr: ~float32):\n"
+    "        self.attrs.blocks = n\n"
+    "        self.attrs.warps = 1\n"
+    "        a = self.global_view(a_ptr, dtype=float32, shape=[n])\n"
+    "        s = self.shared_tensor(dtype=float32, shape=[self.block])\n"
+    "        self.store_shared(s, self.register_tensor(dtype=float32, shape=[self.block], "
+    "init=self.value))\n"
+    "        self.sync()\n"
+    "        self.store_global(a, self.load_shared(s), offsets=[self.blockIdx.x * self.block])\n"
+    "fill = Fill(value=1)\n";
+
 typedef struct Fixture {
     tile_build_function *build;
     const char *words[4];
@@ -151,29 +172,121 @@ static void stack_of_the_caller_may_be_small(void **state)
     pthread_attr_destroy(&attributes);
 }
 
+/* A ptxas that does what the script says, and gives "cubin" for one. */
+typedef struct Tool {
+    char folder[32], path[64], word[96];
+} Tool;
+
+static void make_tool(Fixture *f, const char *before, Tool *out)
+{
+    strcpy(out->folder, "/tmp/tile-library-XXXXXX");
+    assert_non_null(mkdtemp(out->folder));
+    snprintf(out->path, sizeof out->path, "%s/ptxas", out->folder);
+    snprintf(out->word, sizeof out->word, "--ptxas=%s", out->path);
+    FILE *file = fopen(out->path, "w");
+    fprintf(file,
+            "#!/bin/sh\ncd %s\n%s\nfor last in \"$@\"; do [ \"$before\" = -o ] && echo cubin > "
+            "\"$last\"; before=$last; done\n",
+            out->folder, before);
+    fclose(file);
+    chmod(out->path, 0700);
+    f->words[1] = out->word;
+}
+
+static void remove_tool(const Tool *tool, const char *left)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", tool->folder, left);
+    unlink(path);
+    unlink(tool->path);
+    rmdir(tool->folder);
+}
+
 /* ptxas is a child of the program. */
 static void children_may_be_ignored(void **state)
 {
     Fixture *f = *state;
-    char folder[] = "/tmp/tile-library-XXXXXX", tool[64], word[96];
-    static const char script[] =
-        "#!/bin/sh\nfor last in \"$@\"; do [ \"$before\" = -o ] && echo cubin > \"$last\"; "
-        "before=$last; done\n";
-    assert_non_null(mkdtemp(folder));
-    snprintf(tool, sizeof tool, "%s/ptxas", folder);
-    snprintf(word, sizeof word, "--ptxas=%s", tool);
-    FILE *file = fopen(tool, "w");
-    fputs(script, file);
-    fclose(file);
-    chmod(tool, 0700);
-    f->words[1] = word;
+    Tool tool;
+    make_tool(f, "", &tool);
     signal(SIGCHLD, SIG_IGN);
     const tile_status status = build(f);
     signal(SIGCHLD, SIG_DFL);
-    unlink(tool);
-    rmdir(folder);
+    remove_tool(&tool, "");
     if (status) assert_string_equal(f->fault, "");
     assert_int_equal(f->kernel->specialisations[0].variants[0].images[0].kind, TILE_IMAGE_CUBIN);
+}
+
+/* ---- several configurations ---- */
+
+static void ask_for_tuned(Fixture *f, const char *jobs)
+{
+    f->file = (tile_file){"fill.py", tuned, sizeof tuned - 1};
+    f->words[0] = "--export=fill = Fill(value=1).compile()";
+    f->words[2] = jobs;
+    f->source.word_count = 3;
+    f->request.wanted = "fill = fill.compile()";
+}
+
+/* Three tools wait for one another: they must be at work at the same time. */
+static void several_at_a_time(void **state)
+{
+    Fixture *f = *state;
+    Tool tool;
+    char met[64];
+    ask_for_tuned(f, "-j4");
+    make_tool(f,
+              "touch at_work.$$\n"
+              "for i in $(seq 100); do\n"
+              "[ -e met ] && break\n"
+              "[ $(ls at_work.* | wc -l) -ge 3 ] && touch met && break\n"
+              "sleep 0.1\n"
+              "done\n"
+              "rm -f at_work.$$",
+              &tool);
+    const tile_status status = build(f);
+    snprintf(met, sizeof met, "%s/met", tool.folder);
+    const int have_met = access(met, F_OK) == 0;
+    remove_tool(&tool, "met");
+    if (status) assert_string_equal(f->fault, "");
+    assert_int_equal(f->kernel->specialisation_count, 5);
+    assert_true(have_met);
+}
+
+static void the_same_by_any_number(void **state)
+{
+    static const char *const jobs[] = {"-j1", "-j3", "-j8"};
+    static const char *const names[] = {"block=32", "block=64", "block=96", "block=128",
+                                        "block=160"};
+    Fixture *f = *state;
+    uint64_t codes[5];
+    for (size_t i = 0; i < 3; i++) {
+        ask_for_tuned(f, jobs[i]);
+        const tile_status status = build(f);
+        if (status) assert_string_equal(f->fault, "");
+        assert_int_equal(f->kernel->specialisation_count, 5);
+        for (size_t j = 0; j < 5; j++) {
+            const tile_specialisation *one = &f->kernel->specialisations[j];
+            assert_string_equal(one->configuration, names[j]);
+            if (i == 0) codes[j] = one->code;
+            assert_int_equal(one->code, codes[j]);
+        }
+    }
+}
+
+/* All fail, each in a thread of its own: one message. */
+static void the_same_fault_by_any_number(void **state)
+{
+    Fixture *f = *state;
+    Tool tool;
+    char alone[sizeof f->fault];
+    ask_for_tuned(f, "-j1");
+    make_tool(f, "echo 'ptxas fatal : none of them'; exit 1", &tool);
+    refuses(f, "none of them");
+    strcpy(alone, f->fault);
+    ask_for_tuned(f, "-j4");
+    refuses(f, "none of them");
+    remove_tool(&tool, "");
+    assert_string_equal(f->fault, alone);
 }
 
 static void internal_error_is_no_exit(void **unused)
@@ -198,6 +311,9 @@ int main(void)
         cmocka_unit_test_setup(says_what_is_wrong, set_up),
         cmocka_unit_test_setup(stack_of_the_caller_may_be_small, set_up),
         cmocka_unit_test_setup(children_may_be_ignored, set_up),
+        cmocka_unit_test_setup(several_at_a_time, set_up),
+        cmocka_unit_test_setup(the_same_by_any_number, set_up),
+        cmocka_unit_test_setup(the_same_fault_by_any_number, set_up),
         cmocka_unit_test(internal_error_is_no_exit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
