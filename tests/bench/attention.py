@@ -8,6 +8,7 @@ import sys
 import time
 
 import torch
+from dlpack import Tensor, milliseconds
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 CASES = [  # batch, heads, rows, dim, causal, block, threads
@@ -16,22 +17,11 @@ CASES = [  # batch, heads, rows, dim, causal, block, threads
     (4, 16, 4096, 128, 0, 64, 128), (2, 3, 1000, 128, 0, 128, 256), (2, 3, 1000, 128, 1, 128, 256)]
 
 
-class Tensor(ctypes.Structure):
-    """DLTensor of DLPack, for float16 on the first GPU."""
-    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8),
-                ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
-                ("strides", ctypes.POINTER(ctypes.c_int64)), ("offset", ctypes.c_uint64)]
-
-    def __init__(self, t):
-        extents = ctypes.c_int64 * t.dim()
-        super().__init__(t.data_ptr(), (ctypes.c_int32 * 2)(2, 0), t.dim(), 2, 16, 1, extents(*t.shape), extents(*t.stride()), 0)
-
-
 def caller(library, tensors, causal, block, threads):
     given = [Tensor(t) for t in tensors]
     numbers = [ctypes.c_int64(x) for x in (causal, block, block, 2, threads)]
 
-    def call():
+    def call(number=0):
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
         status = library.attention(stream, *[ctypes.byref(t) for t in given[:3]], *numbers, ctypes.byref(given[3]))
         if status:
@@ -52,17 +42,6 @@ def reference(q, k, v, causal):
     return out
 
 
-def milliseconds(call, count):
-    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    call()
-    begin.record()
-    for _ in range(count):
-        call()
-    end.record()
-    end.synchronize()
-    return begin.elapsed_time(end) / count
-
-
 def measure(library, batch, heads, rows, dim, causal, block, threads):
     torch.manual_seed(rows + dim + causal)
     q, k, v = (torch.randn(batch, heads, rows, dim, device="cuda", dtype=torch.float16) for _ in range(3))
@@ -76,7 +55,7 @@ def measure(library, batch, heads, rows, dim, causal, block, threads):
     if not right or rows == 1000:
         return f"{name}: relative error {error:.1e}, {'right' if right else 'WRONG'}"
 
-    def library_call():
+    def library_call(number):
         with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
             torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=bool(causal))
     flops = 4 * batch * heads * rows * rows * dim / (2 if causal else 1)

@@ -23,6 +23,7 @@ import statistics
 import time
 
 import torch
+from dlpack import Tensor
 from products import L2_BYTES, Product, read_plan
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "bench", "compare")
@@ -30,51 +31,6 @@ IDLE_SECONDS = 0.12
 
 
 # ---- our kernels: DLPack tensors over ctypes ----------------------------------------------------
-
-
-class Device(ctypes.Structure):
-    _fields_ = [("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32)]
-
-
-class DataType(ctypes.Structure):
-    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
-
-
-class DLTensor(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("device", Device),
-        ("ndim", ctypes.c_int32),
-        ("dtype", DataType),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    ]
-
-
-DLPACK_CODES = {
-    torch.float16: (2, 16),
-    torch.float32: (2, 32),
-    torch.bfloat16: (4, 16),
-    torch.int8: (0, 8),
-    torch.int32: (0, 32),
-    torch.float8_e4m3fn: (10, 8),
-    torch.float8_e5m2: (12, 8),
-}
-
-
-def dl_tensor(tensor):
-    code, bits = DLPACK_CODES[tensor.dtype]
-    rank = tensor.dim()
-    return DLTensor(
-        tensor.data_ptr(),
-        Device(2, tensor.device.index or 0),
-        rank,
-        DataType(code, bits, 1),
-        (ctypes.c_int64 * rank)(*tensor.shape),
-        (ctypes.c_int64 * rank)(*tensor.stride()),
-        0,
-    )
 
 
 class Library:
@@ -95,7 +51,7 @@ class Library:
 
     def bind(self, operands, keys, results):
         """A function that launches on these tensors."""
-        descriptors = [dl_tensor(tensor) for tensor in operands + results]
+        descriptors = [Tensor(tensor) for tensor in operands + results]
         places = [ctypes.byref(descriptor) for descriptor in descriptors]
         count = len(operands)
         arguments = [*places[:count], *(ctypes.c_int64(key) for key in keys), *places[count:]]

@@ -144,11 +144,11 @@ def exports():
 
 
 def tilec_launch(library, row, i, read, written):
-    from compare import dl_tensor
+    from dlpack import Tensor
     import torch
 
     _, block_dim, dims = row.kernels[i]
-    descriptors = [dl_tensor(tensor) for tensor in read + written]
+    descriptors = [Tensor(tensor) for tensor in read + written]
     stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
     keys = [ctypes.c_int64(block_dim), ctypes.c_int64(1 if row.tiled else 0)]
     arguments = [stream, *map(ctypes.c_int32, dims), *map(ctypes.byref, descriptors), *keys]

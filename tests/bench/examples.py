@@ -27,8 +27,7 @@ import subprocess
 import sys
 import time
 
-WORDS = {"float16": (2, 16), "bfloat16": (4, 16), "float32": (2, 32), "int32": (0, 32), "int8": (0, 8), "uint8": (1, 8), "int64": (0, 64),
-         "bool": (6, 8), "float8_e4m3fn": (10, 8), "uint32": (1, 32), "int16": (0, 16)}
+from dlpack import Tensor, milliseconds
 
 
 def read_plan(path):
@@ -39,8 +38,7 @@ def read_plan(path):
 
 
 def chosen(args):
-    rows = [row for row in read_plan(args.plan) if re.search(args.only, row["name"])]
-    return rows
+    return [row for row in read_plan(args.plan) if re.search(args.only, row["name"])]
 
 
 def source_of(row, tree):
@@ -103,18 +101,6 @@ def build(args):
 
 # ---- where the GPU is ----
 
-class Tensor(ctypes.Structure):
-    """DLTensor of DLPack, on the first GPU."""
-    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8),
-                ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
-                ("strides", ctypes.POINTER(ctypes.c_int64)), ("offset", ctypes.c_uint64)]
-
-    def __init__(self, t):
-        extents = ctypes.c_int64 * max(t.dim(), 1)
-        code, bits = WORDS[str(t.dtype).split(".")[1]]
-        super().__init__(t.data_ptr(), (ctypes.c_int32 * 2)(2, 0), t.dim(), code, bits, 1, extents(*t.shape), extents(*t.stride()), 0)
-
-
 def tilec_caller(library, header, module, row, tensors):
     """Values of keys are those of the row's call."""
     import torch
@@ -164,12 +150,6 @@ def keys_of(module, row):
     return {**defaults, **given}
 
 
-def random_like(shape, dtype):
-    import torch
-    t = getattr(torch, dtype)
-    return (torch.randn(shape, device="cuda") * 0.5).to(t)
-
-
 def make(shape, dtype, kind):
     import torch
     t = getattr(torch, dtype)
@@ -187,7 +167,7 @@ def make(shape, dtype, kind):
         return torch.rand(shape, device="cuda").mul(0.1).to(t)
     if kind == "bits":
         return torch.randint(0, 2, shape, device="cuda", dtype=torch.int32).to(t)
-    return random_like(shape, dtype)
+    return torch.randn(shape, device="cuda").mul(0.5).to(t)
 
 
 def origin_caller(module, row, tensors):
@@ -205,17 +185,6 @@ def origin_caller(module, row, tensors):
     begin = time.time()
     kernel = eval(row["call"], dict(vars(module)))
     return (lambda: kernel(*inputs)), time.time() - begin
-
-
-def milliseconds(call, count, torch):
-    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    call(0)
-    begin.record()
-    for i in range(count):
-        call(i)
-    end.record()
-    end.synchronize()
-    return begin.elapsed_time(end) / count
 
 
 def error_of(a, b):
@@ -257,7 +226,6 @@ def measure_row(row, args):
     sets = [first] + [[t.clone() for t in first] for _ in range(min(7, int(2e8 // max(size, 1))))]
     library = ctypes.CDLL(base + ".so")
     ours = [tilec_caller(library, base + ".h", module, row, in_c(row, tensors)) for tensors in sets]
-    begin = time.time()
     ours[0]()
     torch.cuda.synchronize()
     kept = [t.clone() for t in first]
@@ -290,13 +258,13 @@ def measure_row(row, args):
         other = ctypes.CDLL(os.path.join(args.other, row["name"] + ".so"))
         before = [tilec_caller(other, os.path.join(args.other, row["name"] + ".h"), module, row, in_c(row, tensors)) for tensors in sets]
         contenders["before"] = in_turn(before, lambda c: c())
-    once = milliseconds(contenders["tilec"], 3, torch)
+    once = milliseconds(contenders["tilec"], 3)
     count = max(3, min(200, int(args.ms / max(once, 1e-3))))
     times = {each: [] for each in contenders}
     for _ in range(args.rounds):
         for each in random.sample(list(contenders), len(contenders)):
             time.sleep(0.002)
-            times[each].append(milliseconds(contenders[each], count, torch))
+            times[each].append(milliseconds(contenders[each], count))
     median = lambda values: sorted(values)[len(values) // 2]
     result["tilec_ms"] = round(median(times["tilec"]), 5)
     for each in times:

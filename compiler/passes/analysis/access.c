@@ -128,6 +128,20 @@ bool op_swaps(const Op *op)
     return dims->count == 2 && dims->integers[0] == 1;
 }
 
+bool shared_is_used(const Op *op, const Op *alloc)
+{
+    for (int i = 0; i < op->operand_count; i++)
+        if (op->operands[i]->type->kind == TYPE_SHARED && shared_root(op->operands[i]) == alloc)
+            return true;
+    return false;
+}
+
+bool shared_is_only_read(const Op *op)
+{
+    return op->code == OP_shared_view || op->code == OP_shared_reshape ||
+           op->code == OP_shared_load || op->code == OP_element_load || op->code == OP_gather;
+}
+
 /* The same number in every iteration of all loops around it. */
 bool value_is_steady(const Value *value)
 {

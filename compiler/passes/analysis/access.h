@@ -63,6 +63,10 @@ const Op *shared_root(const Value *tile);
  * the target has that: then a warp's threads move what others of it hold. */
 Ldmatrix access_matrices(const Target *target, TargetFeature feature, const Layout *registers,
                          const Value *tile);
+/* Whether the tile, or a part of it, is an operand of the op; and whether an op that has such operands
+ * does no more with them than to read them or to name parts of them. */
+bool shared_is_used(const Op *op, const Op *alloc);
+bool shared_is_only_read(const Op *op);
 /* The rank of the block in whose memory it is; NULL: the block's own. */
 Value *shared_rank(const Value *tile);
 /* ---- disjoint.c ---- */

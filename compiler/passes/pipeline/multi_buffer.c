@@ -40,14 +40,6 @@ static bool is_rename(const Op *op)
     return op->code == OP_shared_view || op->code == OP_shared_reshape;
 }
 
-static bool uses_tile(const Op *op, const Op *alloc)
-{
-    for (int i = 0; i < op->operand_count; i++)
-        if (op->operands[i]->type->kind == TYPE_SHARED && shared_root(op->operands[i]) == alloc)
-            return true;
-    return false;
-}
-
 static void collect_use(Op *op, void *context)
 {
     Pipeline *pipeline = context;
@@ -78,7 +70,7 @@ static bool is_copied_first(const Pipeline *pipeline, const Op *alloc, const Op 
     const Op *copy = NULL;
     for (size_t i = 0; i < pipeline->uses.count; i++) {
         const Op *use = pipeline->uses.data[i];
-        if (is_rename(use) || !uses_tile(use, alloc) || !multi_buffer_is_inside(use, body))
+        if (is_rename(use) || !shared_is_used(use, alloc) || !multi_buffer_is_inside(use, body))
             continue;
         if (copy) return true; /* uses come in order */
         if (use->code != OP_copy || use->parent != body || use->operands[1]->op != alloc)
@@ -89,12 +81,6 @@ static bool is_copied_first(const Pipeline *pipeline, const Op *alloc, const Op 
 }
 
 /* ---- which tiles ---- */
-
-static bool only_reads(const Op *op)
-{
-    return is_rename(op) || op->code == OP_shared_load || op->code == OP_element_load ||
-           op->code == OP_gather;
-}
 
 static const char *fault_of_copy(const Pipeline *pipeline, const Op *copy)
 {
@@ -116,10 +102,10 @@ static const char *fault_in_loop(const Pipeline *pipeline, const Op *copy)
     const Op *alloc = copy->operands[1]->op;
     for (size_t i = 0; i < pipeline->uses.count; i++) {
         const Op *use = pipeline->uses.data[i];
-        if (use == copy || !uses_tile(use, alloc)) continue;
+        if (use == copy || !shared_is_used(use, alloc)) continue;
         if (use->code == OP_shared_reshape) return "the tile is used in another shape";
         if (!multi_buffer_is_inside(use, body)) continue;
-        if (!only_reads(use)) return "the loop writes the tile in another place, too";
+        if (!shared_is_only_read(use)) return "the loop writes the tile in another place, too";
         if (!is_rename(use) && op_comes_before(ancestor_in(use, body), copy))
             return "the loop reads the tile before it is copied to";
     }
@@ -142,7 +128,7 @@ static const char *fault_outside(const Pipeline *pipeline, const Op *copy, bool 
     *is_shared = false;
     for (size_t i = 0; i < pipeline->uses.count; i++) {
         const Op *use = pipeline->uses.data[i];
-        if (is_rename(use) || !uses_tile(use, alloc) ||
+        if (is_rename(use) || !shared_is_used(use, alloc) ||
             multi_buffer_is_inside(use, pipeline->loop->regions[0]))
             continue;
         const Op *other = pipelined_around(use);
@@ -373,7 +359,7 @@ static void move_buffer(const Pipeline *pipeline, const MultiBuffer *buffer,
     Op *loop = pipeline->loop;
     for (size_t i = 0; i < pipeline->uses.count; i++) {
         Op *use = pipeline->uses.data[i];
-        if (use == buffer->copy || is_rename(use) || !uses_tile(use, buffer->alloc)) continue;
+        if (use == buffer->copy || is_rename(use) || !shared_is_used(use, buffer->alloc)) continue;
         const bool inside = multi_buffer_is_inside(use, loop->regions[0]);
         if (!inside && !buffer->is_shared) continue;
         Builder builder = builder_before(use);
@@ -395,7 +381,7 @@ static void drop_tile(const Pipeline *pipeline, const MultiBuffer *buffer)
 {
     for (size_t i = pipeline->uses.count; i-- > 0;) {
         Op *use = pipeline->uses.data[i];
-        if (is_rename(use) && uses_tile(use, buffer->alloc) && use->results[0].use_count == 0)
+        if (is_rename(use) && shared_is_used(use, buffer->alloc) && use->results[0].use_count == 0)
             op_erase(use);
     }
     if (buffer->alloc->results[0].use_count == 0) op_erase(buffer->alloc);
@@ -424,11 +410,17 @@ static int sum_of(const Pipeline *pipeline, const Op *dot)
                : -1;
 }
 
-static bool is_copied_ahead(const Pipeline *pipeline, const Op *copy)
+const MultiBuffer *multi_buffer_of(const Pipeline *pipeline, const Op *alloc)
 {
     for (size_t i = 0; i < pipeline->buffers.count; i++)
-        if (pipeline->buffers.data[i].copy == copy) return true;
-    return false;
+        if (pipeline->buffers.data[i].alloc == alloc) return &pipeline->buffers.data[i];
+    return NULL;
+}
+
+bool multi_buffer_has(const Pipeline *pipeline, const Op *copy)
+{
+    const MultiBuffer *buffer = multi_buffer_of(pipeline, shared_root(operand(copy, tile)));
+    return buffer && buffer->copy == copy;
 }
 
 static bool prepares(const Op *op)
@@ -446,7 +438,7 @@ static Op *only_dot(const Pipeline *pipeline, FactTable *facts)
         const bool tile = op->result_count && op->results[0].type->kind == TYPE_TILE;
         if (op->region_count) return NULL;
         if (op->code == OP_copy) {
-            if (!is_copied_ahead(pipeline, op) || !access_is_wide(facts, op)) return NULL;
+            if (!multi_buffer_has(pipeline, op) || !access_is_wide(facts, op)) return NULL;
         } else if (op->code == OP_dot) {
             if (dot) return NULL;
             dot = op;
@@ -465,8 +457,8 @@ static ValueAnswer is_of_no_buffer(const Value *value, void *context)
     const Op *op = value->op;
     if (!op) return VALUE_FOUND;
     if (op->code == OP_splat) return VALUE_ENOUGH;
-    for (size_t i = 0; op->code == OP_shared_load && i < pipeline->buffers.count; i++)
-        if (pipeline->buffers.data[i].alloc == shared_root(op->operands[0])) return VALUE_ENOUGH;
+    if (op->code == OP_shared_load && multi_buffer_of(pipeline, shared_root(operand(op, tile))))
+        return VALUE_ENOUGH;
     return op->code == OP_transpose || prepares(op) ? VALUE_OPERANDS : VALUE_FOUND;
 }
 

@@ -20,8 +20,8 @@ typedef struct MultiBuffer {
  * planned. */
 typedef struct Channel {
     Value *barriers;
-    int64_t bytes; /* of a stage of each */
-    int stage;     /* of what reads it first */
+    int64_t bytes;  /* of a stage of each */
+    int stage;      /* of what reads it first */
     int last_stage; /* and last */
 } Channel;
 
@@ -37,13 +37,12 @@ typedef struct Pipeline {
     const Pass *pass;
     Op *loop;
     int stages;
-    int ahead;            /* iterations that copies are ahead of their use */
-    bool by_tensor;       /* producers of their own copy by TMA */
-    bool alone;           /* of a loop with a plan: no second block has room on a multiprocessor */
-    int blocks;           /* that share a multiprocessor, by the consumers' registers */
-    bool sets_maxnreg;    /* producers are a warpgroup, whose registers the others get */
-    bool persistent;      /* a block does the work of several */
-    bool pairs;           /* two blocks copy some of the tiles together */
+    int ahead;         /* iterations that copies are ahead of their use */
+    bool by_tensor;    /* producers of their own copy by TMA */
+    int blocks;        /* that share a multiprocessor, by consumers' registers and shared memory */
+    bool sets_maxnreg; /* producers are a warpgroup, whose registers the others get */
+    bool persistent;   /* a block does the work of several */
+    bool pairs;        /* two blocks copy some of the tiles together */
     Value *rank, *paired; /* of pairs: which block it is; whether the two need the same */
     Op *open; /* a dot that is left in flight till the next iteration; NULL: there is none */
     VEC(MultiBuffer) buffers;
@@ -61,6 +60,10 @@ enum { STAGE_READ, STAGE_BEFORE, STAGE_FREE, STAGE_LAST, STAGE_VALUES, STAGE_PAR
 
 /* ---- multi_buffer.c ---- */
 
+/* Of the tile; NULL: the loop does not copy it ahead. */
+const MultiBuffer *multi_buffer_of(const Pipeline *pipeline, const Op *alloc);
+/* Whether the copy is one of those that are ahead. */
+bool multi_buffer_has(const Pipeline *pipeline, const Op *copy);
 bool multi_buffer_is_inside(const Op *op, const Region *region);
 Value *multi_buffer_number(Builder *builder, int value); /* an i32 */
 /* The multi-buffer's tiles, made where the builder is. */

@@ -54,8 +54,8 @@ static void find_derived(Plan *plan, const Op *op)
 {
     bool is = op->code == OP_dot;
     for (int i = 0; i < op->operand_count && !is; i++) is = is_derived(plan, op->operands[i]);
-    for (const Op *other = body_of(plan)->first;
-         other != op && !is && plan_touches_memory(op); other = other->next)
+    for (const Op *other = body_of(plan)->first; other != op && !is && plan_touches_memory(op);
+         other = other->next)
         is = map_has(&plan->derived, other) && plan_conflicts(other, op);
     if (is) map_set(plan->arena, &plan->derived, op, (void *)(uintptr_t)op);
 }
@@ -180,7 +180,7 @@ typedef VEC(size_t) Numbers;
 typedef struct Schedule {
     const Plan *plan;
     VEC(Step) order;
-    Numbers *before; /* of each step: those that must be done, for the sake of memory or registers */
+    Numbers *before;  /* of each step: those that must precede it */
     Map done[STAGES]; /* ops -> when, and one more */
     int64_t now, tensor_core;
 } Schedule;
@@ -390,20 +390,14 @@ static void find_once(const Plan *plan)
 static bool may_be_in(const Pipeline *pipeline, const Op *op)
 {
     if (op->region_count) return false;
-    if (op->code == OP_copy) {
-        for (size_t r = 0; r < pipeline->buffers.count; r++)
-            if (pipeline->buffers.data[r].copy == op) return true;
-        return false;
-    }
+    if (op->code == OP_copy) return multi_buffer_has(pipeline, op);
     return op_info(op->code)->traits & PURE || plan_touches_memory(op) || op->code == OP_yield ||
            op->code == OP_shared_alloc;
 }
 
-static const MultiBuffer *multi_buffer_read(const Pipeline *pipeline, const Value *tile)
+static bool is_copied_ahead(const Pipeline *pipeline, const Value *tile)
 {
-    for (size_t r = 0; tile && r < pipeline->buffers.count; r++)
-        if (pipeline->buffers.data[r].alloc == shared_root(tile)) return &pipeline->buffers.data[r];
-    return NULL;
+    return tile && multi_buffer_of(pipeline, shared_root(tile));
 }
 
 /* Products read their operands where they lie, and threads beside them what is not theirs. */
@@ -413,12 +407,12 @@ static const char *fault_of_product(const Pipeline *pipeline, const Op *dot)
     for (int i = 0; i < 2; i++) {
         const Op *load = dot->operands[i]->op;
         while (load && op_swaps(load)) load = operand(load, a)->op;
-        if (plan_operand(dot, i) && multi_buffer_read(pipeline, plan_operand(dot, i)) &&
+        if (is_copied_ahead(pipeline, plan_operand(dot, i)) &&
             !plan_feeds_products_alone(&load->results[0]))
             return "a product's operand has other uses";
     }
     return wgmma_can(pass->kernel, pass->target, dot) &&
-                   multi_buffer_read(pipeline, plan_operand(dot, 0)) &&
+                   is_copied_ahead(pipeline, plan_operand(dot, 0)) &&
                    !wgmma_fits(pass->kernel, pass->target, dot)
                ? "a product has to read its left operand by threads"
                : NULL;
@@ -451,9 +445,14 @@ bool plan_is_async(const Plan *plan, const Op *op)
 /* Stages that are read in two iterations are two of those that there are. */
 static bool are_read_in_one_stage(const Plan *plan)
 {
-    for (size_t c = 0; c < plan->pipeline->channels.count; c++) {
-        const Channel *channel = &plan->pipeline->channels.data[c];
-        if (channel->stage != channel->last_stage) return false;
+    for (size_t r = 0; r < plan->pipeline->buffers.count; r++) {
+        int stage = -1;
+        for (size_t i = 0; i < plan->steps.count; i++) {
+            const Step step = plan->steps.data[i];
+            if (!plan_reads(step.op, plan->pipeline->buffers.data[r].alloc)) continue;
+            if (stage >= 0 && stage != step.stage) return false;
+            stage = step.stage;
+        }
     }
     return true;
 }
@@ -529,7 +528,6 @@ static const char *choose_stages(Plan *plan)
 {
     const int64_t needed = words_needed(plan);
     const char *fault = share_registers(plan->pipeline, needed);
-    if (plan->count <= STAGES) find_channels(plan);
     if (plan->count > 1) plan->fault = fault ? fault : fault_of_stages(plan, needed);
     if (!plan->fault) return fault;
     use_one_stage(plan);

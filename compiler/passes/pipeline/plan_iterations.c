@@ -83,8 +83,7 @@ static void take_stages(Writer *writer, Step step)
         const MultiBuffer *buffer = &pipeline->buffers.data[r];
         if (plan_reads(step.op, buffer->alloc))
             know(writer, step.stage, &buffer->alloc->results[0],
-                 multi_buffer_stage(pipeline, &writer->builder, buffer,
-                                    writer->stage[step.stage]));
+                 multi_buffer_stage(pipeline, &writer->builder, buffer, writer->stage[step.stage]));
     }
 }
 

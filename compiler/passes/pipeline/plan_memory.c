@@ -68,7 +68,8 @@ static bool touches_global_of(const Op *earlier, const Op *later)
 bool plan_conflicts(const Op *earlier, const Op *later)
 {
     return (op_has(earlier, STORES) || op_has(later, STORES)) && plan_touches_memory(earlier) &&
-           plan_touches_memory(later) && (touches_shared_of(earlier, later) || touches_global_of(earlier, later));
+           plan_touches_memory(later) &&
+           (touches_shared_of(earlier, later) || touches_global_of(earlier, later));
 }
 
 bool plan_reads_registers(const Op *dot, const Op *op)

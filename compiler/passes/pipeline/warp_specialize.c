@@ -134,13 +134,12 @@ static bool must_set_maxnreg(const Pipeline *pipeline, const Op *dot)
            registers_of(pipeline, dot) > registers_for(pipeline, consumers + WARP_SIZE);
 }
 
-/* Of each consumer, once producers have given theirs away, where so many blocks share a
- * multiprocessor. */
-static int64_t consumer_registers(const Pipeline *pipeline, int blocks)
+/* Of each consumer, once producers have given theirs away. */
+static int64_t consumer_registers(const Pipeline *pipeline)
 {
     const int unit = pipeline->pass->target->register_unit;
     const int64_t left =
-        pipeline->pass->target->registers / blocks - WARPGROUP_SIZE * SETMAXNREG_LEAST;
+        pipeline->pass->target->registers / pipeline->blocks - WARPGROUP_SIZE * SETMAXNREG_LEAST;
     return at_most(left / consumers_of(pipeline) / unit * unit, COST_CONSUMER_REGISTERS);
 }
 
@@ -376,13 +375,6 @@ bool can_copy_once(const Pipeline *pipeline, const MultiBuffer *buffer)
     return can;
 }
 
-static bool is_buffer(const Pipeline *pipeline, const Op *alloc)
-{
-    for (size_t i = 0; i < pipeline->buffers.count; i++)
-        if (pipeline->buffers.data[i].alloc == alloc) return true;
-    return false;
-}
-
 /* Of tiles that are in use in the loop; with `before`, before it, too. Producers fill the stages
  * that early; what is used behind the loop gets the room of stages. */
 static int64_t bytes_in_use(const Pipeline *pipeline, bool before)
@@ -398,7 +390,7 @@ static int64_t bytes_in_use(const Pipeline *pipeline, bool before)
         for (int o = 0; o < use->operand_count; o++) {
             if (use->operands[o]->type->kind != TYPE_SHARED) continue;
             const Op *alloc = shared_root(use->operands[o]);
-            if (map_has(&seen, alloc) || is_buffer(pipeline, alloc)) continue;
+            if (map_has(&seen, alloc) || multi_buffer_of(pipeline, alloc)) continue;
             map_set(pipeline->pass->arena, &seen, alloc, (void *)(uintptr_t)alloc);
             bytes += type_bytes(alloc->results[0].type);
         }
@@ -415,10 +407,11 @@ static int blocks_per_sm(const Pipeline *pipeline, int64_t registers, int more, 
                               (int)registers, buffer + beside);
 }
 
-/* What is needed is estimated: one unit more is tried. */
+/* What is needed is estimated: for the sake of a second block one unit more is tried. */
 static int64_t needed_at_most(const Pipeline *pipeline)
 {
-    return consumer_registers(pipeline, pipeline->blocks) + pipeline->pass->target->register_unit;
+    const int more = pipeline->blocks > 1 ? pipeline->pass->target->register_unit : 0;
+    return consumer_registers(pipeline) + more;
 }
 
 typedef struct Sums {
@@ -453,7 +446,8 @@ static bool begins_with_enough(const Pipeline *pipeline)
                largest_sums(pipeline) + COST_OTHER_REGISTERS;
 }
 
-/* Two blocks of consumers and of a warpgroup that gives its registers away; more would have too few. */
+/* Two blocks of consumers and of a warpgroup that gives its registers away; more would have too
+ * few. */
 static bool fits_with_warpgroup(const Pipeline *pipeline, int64_t needed, int64_t beside)
 {
     const int blocks = pipeline->blocks;
@@ -498,8 +492,7 @@ const char *share_registers(Pipeline *pipeline, int64_t needed)
     const int blocks = blocks_per_sm(pipeline, needed, 0, bytes_in_use(pipeline, false));
     pipeline->sets_maxnreg = false;
     pipeline->blocks = blocks > 1 ? blocks : 1;
-    pipeline->alone = pipeline->blocks == 1;
-    if (pipeline->alone) {
+    if (pipeline->blocks == 1) {
         const bool lacks = needed > registers_for(pipeline, consumers + WARP_SIZE);
         pipeline->sets_maxnreg = lacks && begins_with_enough(pipeline);
         return lacks && !pipeline->sets_maxnreg ? "a producer warp leaves threads too few registers"
@@ -516,10 +509,8 @@ const char *share_registers(Pipeline *pipeline, int64_t needed)
 int64_t registers_left(const Pipeline *pipeline)
 {
     const int consumers = consumers_of(pipeline);
-    return pipeline->sets_maxnreg && pipeline->blocks > 1
+    return pipeline->sets_maxnreg
                ? needed_at_most(pipeline)
-           : pipeline->sets_maxnreg
-               ? consumer_registers(pipeline, pipeline->blocks)
                : at_most(registers_for(pipeline, consumers + producers_of(pipeline)),
                          pipeline->pass->target->registers_per_thread);
 }
@@ -905,7 +896,7 @@ static Region *build_producers_group(const Pipeline *pipeline, Builder *builder)
 static Region *build_consumers_group(const Pipeline *pipeline, Builder *builder)
 {
     Region *group = build_group(builder, 0, consumers_of(pipeline));
-    if (pipeline->sets_maxnreg) set_registers(group, "inc", consumer_registers(pipeline, pipeline->blocks));
+    if (pipeline->sets_maxnreg) set_registers(group, "inc", consumer_registers(pipeline));
     return group;
 }
 
@@ -1013,7 +1004,7 @@ static bool takes_turns(const Pipeline *pipeline)
     const Op *launch = pipeline->pass->launch->parent;
     for (int i = 0; i < 2; i++)
         if (value_finds(pipeline->loop->operands[i], is_of_block, NULL)) return false;
-    return pipeline->alone && !launch_is_cluster_or_cooperative(launch) &&
+    return pipeline->blocks == 1 && !launch_is_cluster_or_cooperative(launch) &&
            persistent_may_differ(launch) && has_known_grid(pipeline->pass, launch) &&
            has_room_by_plan(pipeline);
 }

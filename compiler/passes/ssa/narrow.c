@@ -2,10 +2,9 @@
  * needs and leaves a TYPED kernel in SSA.
  *
  * What threads read of a tile at other places than their own is a copy of the whole tile in shared
- * memory, made by the evaluator or by elements.c. A tile that comes from there, and stays there as it
- * is, is read where it is. Where no more than half of it is read, the copy
- * is of a part: one whose extents are powers of two, at a multiple of them, as registers can be
- * divided so. */
+ * memory, made by the evaluator or by elements.c. A tile that comes from there, and stays there as
+ * it is, is read where it is. Where no more than half of it is read, the copy is of a part: one
+ * whose extents are powers of two, at a multiple of them, as registers can be divided so. */
 #include "passes/analysis/context.h"
 #include "passes/ssa/index_bounds.h"
 
@@ -155,20 +154,10 @@ static void copy_part(Op *copy, Op *store, const Box *box)
 
 /* ---- copies of what is in shared memory already ---- */
 
-static bool touches(const Op *op, const Op *alloc)
-{
-    for (int i = 0; i < op->operand_count; i++)
-        if (op->operands[i]->type->kind == TYPE_SHARED && shared_root(op->operands[i]) == alloc)
-            return true;
-    return false;
-}
-
 /* Or may do so, where it holds others. */
 static bool writes(const Op *op, const Op *alloc)
 {
-    if (op->region_count) return true;
-    return touches(op, alloc) && !op_has(op, ALIAS) && op->code != OP_shared_load &&
-           op->code != OP_gather && op->code != OP_element_load;
+    return op->region_count || (shared_is_used(op, alloc) && !shared_is_only_read(op));
 }
 
 static int uses_in(const Op *op, const Value *value)
@@ -184,7 +173,8 @@ static bool stays_as_it_is(const Op *load, const Value *copy)
     const Op *alloc = shared_root(operand(load, tile));
     int left = copy->use_count;
     for (const Op *op = load->next; op; op = op->next) {
-        if (op->code == OP_shared_view && uses_in(op, copy)) return false; /* it may be read later */
+        if (op->code == OP_shared_view && uses_in(op, copy))
+            return false; /* it may be read later */
         left -= uses_in(op, copy);
         if (left == 0) return true;
         if (writes(op, alloc)) return false;
