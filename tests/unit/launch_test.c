@@ -1,6 +1,7 @@
 /* launch_test.c: what a call checks before it launches, without any driver: arguments of every
  * width, many keys, descriptors that ask for too much, names of statuses. */
 #include "abi.h"
+#include "runtime.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -249,6 +250,19 @@ static void too_many_blocks_to_take_turns(void **unused)
     }
 }
 
+/* 40 tiles by 16 blocks at a time take three turns, for which 14 blocks do, if all are alike. */
+static void blocks_of_turns(void **unused)
+{
+    (void)unused;
+    const tile_grid grid = {5, 4, 2}, few = {3, 1, 1};
+    const tile_entry even = {.persistent = 1}, uneven = {.persistent = 2},
+                     pairs = {.persistent = 1, .cluster = {2, 1, 1}};
+    assert_int_equal(tile_persistent_grid(&even, &grid, 16).x, 14);
+    assert_int_equal(tile_persistent_grid(&uneven, &grid, 16).x, 16);
+    assert_int_equal(tile_persistent_grid(&uneven, &few, 16).x, 3);
+    assert_int_equal(tile_persistent_grid(&pairs, &grid, 16).x, 14);
+}
+
 static void no_image_for_the_emulator(void **unused)
 {
     (void)unused;
@@ -301,6 +315,7 @@ int main(void)
         cmocka_unit_test(descriptors_that_ask_for_too_much),
         cmocka_unit_test(refused_grid_names_the_integers),
         cmocka_unit_test(too_many_blocks_to_take_turns),
+        cmocka_unit_test(blocks_of_turns),
         cmocka_unit_test(no_image_for_the_emulator),
         cmocka_unit_test(names_of_statuses),
     };

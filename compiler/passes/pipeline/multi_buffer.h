@@ -33,6 +33,12 @@ typedef struct Pass {
     Region *launch;
 } Pass;
 
+/* In which a block takes tiles of different length. */
+typedef struct PersistentOrder {
+    int dim;   /* the index of the grid along which they get shorter */
+    int group; /* of other indices, which are taken together; 0: all tiles are of one length */
+} PersistentOrder;
+
 typedef struct Pipeline {
     const Pass *pass;
     Op *loop;
@@ -42,6 +48,7 @@ typedef struct Pipeline {
     int blocks;        /* that share a multiprocessor, by consumers' registers and shared memory */
     bool sets_maxnreg; /* producers are a warpgroup, whose registers the others get */
     bool persistent;   /* a block does the work of several */
+    PersistentOrder order;
     bool pairs;        /* two blocks copy some of the tiles together */
     Value *rank, *paired; /* of pairs: which block it is; whether the two need the same */
     Op *open; /* a dot that is left in flight till the next iteration; NULL: there is none */
@@ -96,7 +103,8 @@ typedef struct PersistentTile {
 /* Whether it does not matter which block runs when: none waits for another. */
 bool persistent_may_differ(const Op *launch);
 /* Makes `region` a loop over the blocks that fall to this one. */
-PersistentTile persistent_begin(const Pass *pass, Region *region, int parity);
+PersistentTile persistent_begin(const Pass *pass, Region *region, const PersistentOrder *order,
+                                int parity);
 /* The one tile of a block that has no others. */
 PersistentTile persistent_only(Region *region, int parity);
 /* Values of the launch that a persistent tile has its own for, into `map`. */

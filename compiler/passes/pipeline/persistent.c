@@ -26,6 +26,40 @@ bool persistent_may_differ(const Op *launch)
 
 /* ---- a tile ---- */
 
+/* Every other turn is taken the other way round, so that who had the longest tile of one has the
+ * shortest of the next; not the last one, where there are fewer tiles than blocks. */
+static Value *turn_round(Builder *builder, const Op *loop, Value *place)
+{
+    Value *blocks = loop->operands[2], *one = multi_buffer_number(builder, 1);
+    Value *first = build2(builder, OP_sub, place, loop->operands[0]);
+    Value *turn = build2(builder, OP_and, build2(builder, OP_div, first, blocks), one);
+    Value *last = build2(builder, OP_sub, build2(builder, OP_add, first, blocks), one);
+    Value *whole = build_cmp(builder, "lt", last, loop->operands[1]);
+    Value *turns = build2(builder, OP_and,
+                          build_cmp(builder, "ne", turn, multi_buffer_number(builder, 0)), whole);
+    return build3(builder, OP_select, turns, build2(builder, OP_sub, last, loop->operands[0]),
+                  place);
+}
+
+/* Tiles of one length follow each other: of a group of those that differ in other indices, so many
+ * that the L2 cache holds what they read. */
+static void find_balanced_index(Builder *builder, PersistentTile *tile,
+                                const PersistentOrder *order, Value *place)
+{
+    const int dim = order->dim, low = dim == 0 ? 1 : 0, high = dim == 2 ? 1 : 2;
+    Value *most = multi_buffer_number(builder, order->group);
+    Value *each = build2(builder, OP_mul, tile->extent[dim], most);
+    Value *first = build2(builder, OP_mul, build2(builder, OP_div, place, each), most);
+    Value *within = build2(builder, OP_rem, place, each);
+    Value *others = build2(builder, OP_mul, tile->extent[low], tile->extent[high]);
+    Value *count = build2(builder, OP_min, most, build2(builder, OP_sub, others, first));
+    count = build2(builder, OP_max, count, multi_buffer_number(builder, 1));
+    Value *other = build2(builder, OP_add, first, build2(builder, OP_rem, within, count));
+    tile->index[dim] = build2(builder, OP_div, within, count);
+    tile->index[low] = build2(builder, OP_rem, other, tile->extent[low]);
+    tile->index[high] = build2(builder, OP_div, other, tile->extent[low]);
+}
+
 /* Which block it is, by its place in the grid. */
 static void find_index(Builder *builder, PersistentTile *tile, Value *place)
 {
@@ -46,7 +80,8 @@ static void assume_positive(Builder *builder, Value *extent)
     op_set_int(assume, ATTR_low, 1);
 }
 
-PersistentTile persistent_begin(const Pass *pass, Region *region, int parity)
+PersistentTile persistent_begin(const Pass *pass, Region *region, const PersistentOrder *order,
+                                int parity)
 {
     const Op *launch = pass->launch->parent;
     const Type *i32 = type_scalar(pass->kernel->types, DTYPE_i32);
@@ -72,7 +107,10 @@ PersistentTile persistent_begin(const Pass *pass, Region *region, int parity)
     tile.stage = region_add_argument(tile.region, i32, NULL);
     tile.parity = region_add_argument(tile.region, i32, NULL);
     Builder inside = builder_at_end(tile.region, launch->span);
-    find_index(&inside, &tile, place);
+    if (order->group)
+        find_balanced_index(&inside, &tile, order, turn_round(&inside, loop, place));
+    else
+        find_index(&inside, &tile, place);
     build_op(&inside, OP_yield, 2, (Value *[]){tile.stage, tile.parity}, 0, NULL);
     return tile;
 }
@@ -94,9 +132,17 @@ typedef struct Knowledge {
     Map *map;
 } Knowledge;
 
+/* The loop over tiles counts in blocks of the launch. */
+static bool counts_tiles(const PersistentTile *tile, const Op *op)
+{
+    const Op *loop = tile->region->parent;
+    return op == loop->operands[0]->op || op == loop->operands[2]->op;
+}
+
 static void know(Op *op, void *context)
 {
     const Knowledge *knowledge = context;
+    if (counts_tiles(knowledge->tile, op)) return;
     Value *const *known = op->code == OP_block_idx  ? knowledge->tile->index
                           : op->code == OP_grid_dim ? knowledge->tile->extent
                                                     : NULL;

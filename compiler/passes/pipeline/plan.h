@@ -19,6 +19,7 @@ typedef struct Plan {
     Map async;         /* products by wgmma */
     Map derived;       /* ops that wait for a product of their iteration */
     int count;         /* of stages: 1 or 2 */
+    int64_t cycles;    /* of an iteration, by the cost model */
     const char *fault; /* why there is one, where there might be more; NULL */
     Value *at[2];      /* the stage and the parity that consumers begin with */
 } Plan;

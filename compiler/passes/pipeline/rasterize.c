@@ -13,6 +13,7 @@
  * Blocks are logical as long as none waits for another: not where the kernel has atomics, or a
  * loop whose end nobody knows. */
 #include "passes/layout/matrix.h"
+#include "passes/analysis/trend.h"
 
 typedef struct Traits {
     bool uses[2];   /* the block's index along x, y, in what pipelined loops copy */
@@ -42,61 +43,16 @@ static void look_at_copy(Op *op, void *context)
 
 /* ---- blocks that have more to do than others ---- */
 
-enum { FALLS = -1, STEADY, RISES, UNKNOWN };
-
-static int way_of(const Value *value, int dim);
-
-/* Of a sum, and of a least or greatest one. */
-static int way_of_two(const Op *op, int dim, int sign)
-{
-    const int a = way_of(op->operands[0], dim), b = way_of(op->operands[1], dim);
-    if (a == UNKNOWN || b == UNKNOWN) return UNKNOWN;
-    const int other = sign * b;
-    return a == STEADY ? other : other == STEADY || other == a ? a : UNKNOWN;
-}
-
-/* Of a product with a constant, or a quotient by one. */
-static int way_of_multiple(const Op *op, int dim)
-{
-    int64_t constant;
-    const int way = way_of(op->operands[0], dim);
-    return way == STEADY && way_of(op->operands[1], dim) == STEADY      ? STEADY
-           : value_constant(op->operands[1], &constant) && constant > 0 ? way
-                                                                        : UNKNOWN;
-}
-
-/* How the value goes as the block's index along the dimension grows. */
-static int way_of(const Value *value, int dim)
-{
-    const Op *op = value->op;
-    if (!op) return value->region ? UNKNOWN : STEADY;
-    switch ((int)op->code) {
-    case OP_const:
-    case OP_grid_dim: return STEADY;
-    case OP_block_idx: return op_int(op, ATTR_dim, 0) == dim ? RISES : STEADY;
-    case OP_add:
-    case OP_min:
-    case OP_max: return way_of_two(op, dim, 1);
-    case OP_sub: return way_of_two(op, dim, -1);
-    case OP_mul:
-    case OP_div:
-    case OP_floordiv: return way_of_multiple(op, dim);
-    case OP_cast: return way_of(op->operands[0], dim);
-    default: return UNKNOWN;
-    }
-}
-
 static void look_at_iterations(const Op *loop, Traits *traits)
 {
     for (int dim = 0; dim < 2; dim++)
-        if (way_of(loop->operands[0], dim) == STEADY && way_of(loop->operands[1], dim) == RISES)
-            traits->rises = dim;
+        if (block_trend_of_trips(loop, dim) == TREND_RISES) traits->rises = dim;
 }
 
 static void look_at_loop(Op *loop, Traits *traits)
 {
     bool multiplies = false;
-    if (op_int(loop, ATTR_stages, 0) < 2) return;
+    if (op_int(loop, ATTR_stages, 0) < 1) return;
     region_visit(loop->regions[0], find_dot, &multiplies);
     if (!multiplies) return;
     traits->pipelined = true;

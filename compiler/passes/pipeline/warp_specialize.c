@@ -17,6 +17,7 @@
 #include "passes/layout/matrix.h"
 #include "passes/analysis/context.h"
 #include "passes/analysis/loop.h"
+#include "passes/analysis/trend.h"
 #include "ir/rebuild.h"
 
 /* ---- whether ---- */
@@ -645,7 +646,7 @@ static Op *build_iterations(const Pipeline *pipeline, Builder *builder, const Pe
 
 static PersistentTile begin_tile(const Pipeline *pipeline, Region *group, int parity)
 {
-    return pipeline->persistent ? persistent_begin(pipeline->pass, group, parity)
+    return pipeline->persistent ? persistent_begin(pipeline->pass, group, &pipeline->order, parity)
                                 : persistent_only(group, parity);
 }
 
@@ -990,23 +991,42 @@ static bool has_room_by_plan(const Pipeline *pipeline)
     return room.bytes <= pipeline->pass->target->shared_bytes;
 }
 
-static ValueAnswer is_of_block(const Value *value, void *context)
+/* So many tiles of each length that the L2 cache holds what they read. */
+static int group_of(const Pipeline *pipeline)
 {
-    (void)context;
-    return value->op && value->op->code == OP_block_idx ? VALUE_FOUND : VALUE_OPERANDS;
+    const int64_t trips = most_trips(pipeline);
+    const int64_t group =
+        COST_L2_BYTES / (bytes_of_iteration(pipeline) * (trips ? trips : COST_LONG_LOOP));
+    return group > 1 ? (int)group : 1;
+}
+
+/* Tiles of one length, or that get shorter along one index, and are short: of long ones blocks
+ * would have more to do than others at the end, where the machine gives the next tile to who is
+ * done. */
+static bool has_order(Pipeline *pipeline, int64_t cycles)
+{
+    const int64_t trips = most_trips(pipeline);
+    const bool short_ones = trips && trips * cycles <= COST_UNEVEN_CYCLES;
+    bool steady = true;
+    for (int dim = 0; dim < 3; dim++) {
+        const Trend trend = block_trend_of_trips(pipeline->loop, dim);
+        if (trend == TREND_FALLS && steady && short_ones)
+            pipeline->order = (PersistentOrder){dim, group_of(pipeline)};
+        else if (trend != TREND_STEADY)
+            return false;
+        steady = steady && trend == TREND_STEADY;
+    }
+    return true;
 }
 
 /* A block that has a multiprocessor to itself: its producers copy for the next tile while the
- * consumers end this one. Blocks with more to do than others are left to the machine, which gives
- * the next one to who is done. */
-static bool takes_turns(const Pipeline *pipeline)
+ * consumers end this one. */
+static bool takes_turns(Pipeline *pipeline, int64_t cycles)
 {
     const Op *launch = pipeline->pass->launch->parent;
-    for (int i = 0; i < 2; i++)
-        if (value_finds(pipeline->loop->operands[i], is_of_block, NULL)) return false;
     return pipeline->blocks == 1 && !launch_is_cluster_or_cooperative(launch) &&
            persistent_may_differ(launch) && has_known_grid(pipeline->pass, launch) &&
-           has_room_by_plan(pipeline);
+           has_room_by_plan(pipeline) && has_order(pipeline, cycles);
 }
 
 /* The turn's block, in what was moved there. */
@@ -1037,7 +1057,7 @@ void split_by_plan(Pipeline *pipeline, Plan *plan)
     Op *first = pipeline->pass->launch->first;
     const int more = pipeline->sets_maxnreg ? WARPGROUP_SIZE : producers_of(pipeline);
     const int threads = consumers_of(pipeline) + more;
-    pipeline->persistent = takes_turns(pipeline);
+    pipeline->persistent = takes_turns(pipeline, plan->cycles);
     const bool consumers_first = pipeline->persistent || is_room_beside(pipeline);
     Builder builder = builder_before(first);
     Region *copying, *computing;
@@ -1050,7 +1070,8 @@ void split_by_plan(Pipeline *pipeline, Plan *plan)
     build_producers(pipeline, copying, NULL);
     const PersistentTile tile = begin_tile(pipeline, computing, 0);
     build_consumers_by_plan(pipeline, plan, &tile, first);
-    if (pipeline->persistent) op_set_int(pipeline->pass->launch->parent, ATTR_persistent, 1);
+    if (pipeline->persistent)
+        op_set_int(pipeline->pass->launch->parent, ATTR_persistent, pipeline->order.group ? 2 : 1);
     if (pipeline->sets_maxnreg && pipeline->blocks > 1)
         op_set_int(pipeline->pass->launch->parent, ATTR_min_blocks, pipeline->blocks);
     set_warps(pipeline, threads);
