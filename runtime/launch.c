@@ -68,10 +68,7 @@ tile_grid tile_persistent_grid(const tile_entry *entry, const tile_grid *grid, u
                    clusters = (block_count(grid) + unit - 1) / unit,
                    most = at_a_time > unit ? at_a_time / unit : 1,
                    turns = (clusters + most - 1) / most;
-    const uint64_t launched = entry->persistent == TILE_PERSISTENT_UNEVEN
-                                  ? (clusters < most ? clusters : most)
-                                  : (clusters + turns - 1) / turns;
-    return (tile_grid){(uint32_t)(launched * unit), 1, 1};
+    return (tile_grid){(uint32_t)((clusters + turns - 1) / turns * unit), 1, 1};
 }
 
 /* ---- blocks together ---- */

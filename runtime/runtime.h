@@ -92,11 +92,8 @@ typedef struct tile_loaded {
     tile_loaded_kernel kernels[]; /* one a launch */
 } tile_loaded;
 
-/* Of tile_entry.persistent, where tiles are of different length. */
-enum { TILE_PERSISTENT_UNEVEN = 2 };
-
 /* The blocks to launch for a grid whose blocks take turns, `at_a_time` of them: as few as do it in
- * as many turns, or all where tiles are of different length. */
+ * as many turns. */
 tile_grid tile_persistent_grid(const tile_entry *entry, const tile_grid *grid, uint32_t at_a_time);
 
 /* The image of `variant` for a GPU; NULL if there is none. */

@@ -140,7 +140,7 @@ static LLVMValueRef parameter_table(const Writer *writer, const ExportImages *ex
 /* The bytes `persistent` and `dependent`, and two that are 0. */
 static int64_t launch_flags_of(const ImageEntry *entry)
 {
-    return entry->persistent | (entry->dependent ? 1 << 8 : 0);
+    return (entry->persistent ? 1 : 0) | (entry->dependent ? 1 << 8 : 0);
 }
 
 /* The bytes `cluster` and `cooperative` of a tile_entry, as hosts that are little-endian have them.

@@ -8,7 +8,9 @@
  *     else the largest number below, or else the least one above, with which they can
  *
  * so that three warpgroups for a tile of 128 rows become two, beside which there is room for one
- * that copies. */
+ * that copies. More share the work where the tiles that are alive at a time would not fit into the
+ * threads' registers. */
+#include "passes/analysis/alive.h"
 #include "passes/layout/matrix.h"
 
 typedef struct Warps {
@@ -75,17 +77,37 @@ static int find_count(Warps *warps, Op *launch, int given, bool whole)
                : 0;
 }
 
-static void set_count(Warps *warps, Kernel *kernel, Op *launch)
+/* Twice as many, and again, until each has registers enough, if they can share all products. */
+static int add_warps(Warps *warps, Op *launch, int count, bool whole)
+{
+    const int64_t words = tile_bits_alive(launch_region(launch)) / REGISTER_BITS / WARP_SIZE;
+    const int most =
+        (warps->seen ? COST_SPLIT_THREADS / 2 : warps->target->threads_per_block) / WARP_SIZE;
+    while (words / count + COST_OTHER_REGISTERS > warps->target->registers_per_thread &&
+           2 * count <= most && (!warps->seen || can_share(warps, launch, 2 * count, whole)))
+        count *= 2;
+    return count;
+}
+
+static int choose_count(Warps *warps, Op *launch)
 {
     const int given = launch_warps(launch);
-    int count = find_count(warps, launch, given, true);
-    if (!count) count = find_count(warps, launch, given, false);
-    if (!count) count = power_of_two_below(given);
+    int count = warps->seen ? find_count(warps, launch, given, true) : 0;
+    const bool whole = count > 0;
+    if (!count && warps->seen) count = find_count(warps, launch, given, false);
+    if (!count) count = warps->seen ? power_of_two_below(given) : given;
+    return add_warps(warps, launch, count, whole);
+}
+
+static void set_count(Warps *warps, Kernel *kernel, Op *launch)
+{
+    const int given = launch_warps(launch), count = choose_count(warps, launch);
     if (count == given) return;
     op_set_int(launch, ATTR_warps, count);
-    kernel_remark(kernel, launch->span,
-                  "%d threads in place of %d: products are divided among them", WARP_SIZE * count,
-                  WARP_SIZE * given);
+    kernel_remark(kernel, launch->span, "%d threads in place of %d: %s", WARP_SIZE * count,
+                  WARP_SIZE * given,
+                  count > given ? "tiles that are in use at a time need their registers"
+                                : "products are divided among them");
 }
 
 bool pass_warps(Kernel *kernel, PassContext *context)
@@ -94,7 +116,7 @@ bool pass_warps(Kernel *kernel, PassContext *context)
         Warps warps = {.kernel = kernel, .target = context->target};
         if (op->code != OP_launch) continue;
         region_visit(launch_region(op), look_at, &warps);
-        if (warps.seen && !warps.depends) set_count(&warps, kernel, op);
+        if (!warps.depends) set_count(&warps, kernel, op);
     }
     return true;
 }

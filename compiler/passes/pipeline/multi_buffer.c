@@ -588,6 +588,7 @@ static bool build_by_plan(Pipeline *pipeline)
                                .loop = pipeline->loop,
                                .stages = pipeline->stages,
                                .ahead = pipeline->ahead,
+                               .nested = pipeline->nested,
                                .buffers = pipeline->buffers,
                                .uses = pipeline->uses};
         return false;
@@ -669,9 +670,12 @@ static void pipeline_region(const Pass *pass, Region *region)
         next = op->next;
         for (int i = 0; i < op->region_count; i++) pipeline_region(pass, op->regions[i]);
         const int64_t stages = op_int(op, ATTR_stages, 0);
-        if (op->code != OP_for || stages < 1) continue;
-        Pipeline pipeline = {
-            .pass = pass, .loop = op, .stages = (int)stages, .ahead = (int)stages - 1};
+        if (op->code != OP_for || stages < 1 || !op->region_count) continue;
+        Pipeline pipeline = {.pass = pass,
+                             .loop = op,
+                             .stages = (int)stages,
+                             .ahead = (int)stages - 1,
+                             .nested = op->parent != pass->launch};
         consider_loop(&pipeline);
         if (!pipeline.buffers.count) continue;
         analysis_invalidate(pass->context);

@@ -36,7 +36,7 @@ typedef struct Pass {
 /* In which a block takes tiles of different length. */
 typedef struct PersistentOrder {
     int dim;   /* the index of the grid along which they get shorter */
-    int group; /* of other indices, which are taken together; 0: all tiles are of one length */
+    int group; /* of other indices, at most so many are taken together; 0: tiles are of one length */
 } PersistentOrder;
 
 typedef struct Pipeline {
@@ -49,7 +49,8 @@ typedef struct Pipeline {
     bool sets_maxnreg; /* producers are a warpgroup, whose registers the others get */
     bool persistent;   /* a block does the work of several */
     PersistentOrder order;
-    bool pairs;        /* two blocks copy some of the tiles together */
+    bool nested;          /* within loops and branches of the author's */
+    bool pairs;           /* two blocks copy some of the tiles together */
     Value *rank, *paired; /* of pairs: which block it is; whether the two need the same */
     Op *open; /* a dot that is left in flight till the next iteration; NULL: there is none */
     VEC(MultiBuffer) buffers;
@@ -98,6 +99,8 @@ typedef struct PersistentTile {
     Region *region;
     Value *stage, *parity;       /* at its beginning */
     Value *index[3], *extent[3]; /* of the block and the grid; NULL: there is but one tile */
+    Op *yield;                   /* of what the next one begins with; NULL: there is none */
+    int yield_at;                /* its operand */
 } PersistentTile;
 
 /* Whether it does not matter which block runs when: none waits for another. */
@@ -111,7 +114,21 @@ PersistentTile persistent_only(Region *region, int parity);
 void persistent_know(const Pass *pass, const PersistentTile *tile, Map *map);
 void persistent_end(const PersistentTile *tile, Value *stage, Value *parity);
 
+/* ---- nest.c: a loop within loops and branches of the author's ---- */
+
+/* Whether it is the index of a loop around the pipelined one. */
+bool nest_counts(const Pipeline *pipeline, const Value *value);
+/* Why producers cannot follow the consumers through it; NULL: they can. */
+const char *nest_fault(const Pipeline *pipeline);
+/* The same loops and branches, in the producers' group; `map` gets their indices. */
+PersistentTile nest_begin(const Pipeline *pipeline, Region *group, int parity, Map *map);
+/* What is around the loop in tile->region carries the tile's stage and parity. */
+void nest_carry(const Pipeline *pipeline, PersistentTile *tile);
+
 /* ---- warp_specialize.c ---- */
+
+/* Each thread could find the value out by itself, in the loop or before it. */
+bool is_known(const Pipeline *pipeline, const Value *value);
 
 /* TMA can do all of an iteration's copies, to stages that are laid out so. */
 bool are_by_tensor(const Pipeline *pipeline);

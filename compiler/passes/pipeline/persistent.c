@@ -41,18 +41,31 @@ static Value *turn_round(Builder *builder, const Op *loop, Value *place)
                   place);
 }
 
-/* Tiles of one length follow each other: of a group of those that differ in other indices, so many
- * that the L2 cache holds what they read. */
-static void find_balanced_index(Builder *builder, PersistentTile *tile,
-                                const PersistentOrder *order, Value *place)
+/* Other indices that are taken together: as many as L2 holds, or fewer, so that their tiles make an
+ * even number of turns, if they can. */
+static Value *find_group(Builder *builder, const PersistentOrder *order, Value *extent,
+                         Value *blocks)
 {
-    const int dim = order->dim, low = dim == 0 ? 1 : 0, high = dim == 2 ? 1 : 2;
     Value *most = multi_buffer_number(builder, order->group);
-    Value *each = build2(builder, OP_mul, tile->extent[dim], most);
-    Value *first = build2(builder, OP_mul, build2(builder, OP_div, place, each), most);
+    Value *two = build2(builder, OP_mul, blocks, multi_buffer_number(builder, 2));
+    Value *each = build2(builder, OP_max, build2(builder, OP_div, two, extent),
+                         multi_buffer_number(builder, 1));
+    Value *group = build2(builder, OP_mul, build2(builder, OP_div, most, each), each);
+    Value *even = build_cmp(builder, "eq", build2(builder, OP_mul, each, extent), two);
+    Value *any = build_cmp(builder, "le", each, most);
+    return build3(builder, OP_select, build2(builder, OP_and, even, any), group, most);
+}
+
+/* Tiles of one length follow each other, of a group of those that differ in other indices. */
+static void find_balanced_index(Builder *builder, PersistentTile *tile, int dim, Value *group,
+                                Value *place)
+{
+    const int low = dim == 0 ? 1 : 0, high = dim == 2 ? 1 : 2;
+    Value *each = build2(builder, OP_mul, tile->extent[dim], group);
+    Value *first = build2(builder, OP_mul, build2(builder, OP_div, place, each), group);
     Value *within = build2(builder, OP_rem, place, each);
     Value *others = build2(builder, OP_mul, tile->extent[low], tile->extent[high]);
-    Value *count = build2(builder, OP_min, most, build2(builder, OP_sub, others, first));
+    Value *count = build2(builder, OP_min, group, build2(builder, OP_sub, others, first));
     count = build2(builder, OP_max, count, multi_buffer_number(builder, 1));
     Value *other = build2(builder, OP_add, first, build2(builder, OP_rem, within, count));
     tile->index[dim] = build2(builder, OP_div, within, count);
@@ -100,6 +113,8 @@ PersistentTile persistent_begin(const Pass *pass, Region *region, const Persiste
                           build2(&builder, OP_mul, blocks, tile.extent[2]),
                           build_of_grid(&builder, OP_grid_dim, 0), multi_buffer_number(&builder, 0),
                           multi_buffer_number(&builder, parity)};
+    Value *group =
+        order->group ? find_group(&builder, order, tile.extent[order->dim], operands[2]) : NULL;
     Op *loop = build_op(&builder, OP_for, 5, operands, 2, (const Type *[]){i32, i32});
     op_set_int(loop, ATTR_unroll, 1);
     tile.region = loop->regions[0];
@@ -107,11 +122,11 @@ PersistentTile persistent_begin(const Pass *pass, Region *region, const Persiste
     tile.stage = region_add_argument(tile.region, i32, NULL);
     tile.parity = region_add_argument(tile.region, i32, NULL);
     Builder inside = builder_at_end(tile.region, launch->span);
-    if (order->group)
-        find_balanced_index(&inside, &tile, order, turn_round(&inside, loop, place));
+    if (group)
+        find_balanced_index(&inside, &tile, order->dim, group, turn_round(&inside, loop, place));
     else
         find_index(&inside, &tile, place);
-    build_op(&inside, OP_yield, 2, (Value *[]){tile.stage, tile.parity}, 0, NULL);
+    tile.yield = build_op(&inside, OP_yield, 2, (Value *[]){tile.stage, tile.parity}, 0, NULL);
     return tile;
 }
 
@@ -159,8 +174,7 @@ void persistent_know(const Pass *pass, const PersistentTile *tile, Map *map)
 
 void persistent_end(const PersistentTile *tile, Value *stage, Value *parity)
 {
-    Op *yield = region_terminator(tile->region);
-    if (!tile->index[0]) return;
-    op_set_operand(yield, 0, stage);
-    op_set_operand(yield, 1, parity);
+    if (!tile->yield) return;
+    op_set_operand(tile->yield, tile->yield_at, stage);
+    op_set_operand(tile->yield, tile->yield_at + 1, parity);
 }

@@ -374,6 +374,7 @@ static void find_once(const Plan *plan)
 {
     Pipeline *pipeline = plan->pipeline;
     pipeline->once.count = 0;
+    if (pipeline->nested) return; /* of each time there is another one */
     for (Op *op = pipeline->loop->previous; op; op = op->previous) {
         Op *alloc = op->code == OP_copy ? operand(op, tile)->op : NULL;
         if (!alloc || alloc->code != OP_shared_alloc || alloc->parent != op->parent ||

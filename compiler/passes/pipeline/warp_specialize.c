@@ -26,15 +26,17 @@ static ValueAnswer is_unknown(const Value *value, void *context)
 {
     const Pipeline *pipeline = context;
     if (!value->op)
-        return !value->region || value == pipeline->loop->regions[0]->arguments[0] ? VALUE_ENOUGH
-                                                                                   : VALUE_FOUND;
+        return !value->region || value == pipeline->loop->regions[0]->arguments[0] ||
+                       nest_counts(pipeline, value)
+                   ? VALUE_ENOUGH
+                   : VALUE_FOUND;
     if (!multi_buffer_is_inside(value->op, pipeline->pass->launch)) return VALUE_ENOUGH;
     const unsigned traits = op_info(value->op->code)->traits;
     return value->op->region_count || !(traits & PURE) || traits & COOP ? VALUE_FOUND
                                                                         : VALUE_OPERANDS;
 }
 
-static bool is_known(const Pipeline *pipeline, const Value *value)
+bool is_known(const Pipeline *pipeline, const Value *value)
 {
     return !value_finds(value, is_unknown, (Pipeline *)(uintptr_t)pipeline);
 }
@@ -56,7 +58,9 @@ static bool are_known(const Pipeline *pipeline)
  * shared memory. */
 static bool starts_freely(const Pipeline *pipeline, bool copies)
 {
-    for (const Op *op = pipeline->loop->previous; op; op = op->previous) {
+    const Op *first = pipeline->loop;
+    while (first->parent != pipeline->pass->launch) first = first->parent->parent;
+    for (const Op *op = first->previous; op; op = op->previous) {
         const bool writes = (op_info(op->code)->traits & WRITES) != 0;
         if (op->region_count || (writes && op->code != OP_shared_alloc && op->code != OP_assume &&
                                  op->code != OP_shared_store && op->code != OP_anchor &&
@@ -314,8 +318,8 @@ static bool is_persistent(Pipeline *pipeline)
  * that the author makes behind the loop are parts of the consumers. */
 static const char *fault_of_place(const Pipeline *pipeline, bool copies)
 {
-    if (pipeline->loop->parent != pipeline->pass->launch)
-        return "the loop is within another loop or a branch";
+    const char *fault = pipeline->nested ? nest_fault(pipeline) : NULL;
+    if (fault) return fault;
     for (size_t i = 0; i < pipeline->buffers.count; i++)
         if (pipeline->buffers.data[i].is_shared) return "a shared tile is used outside of the loop";
     return starts_freely(pipeline, copies) ? NULL
@@ -324,8 +328,11 @@ static const char *fault_of_place(const Pipeline *pipeline, bool copies)
 
 const char *fault_of_fill(const Pipeline *pipeline)
 {
+    if (pipeline->nested) return "the loop is within another loop or a branch";
     return pipeline->by_tensor ? fault_of_place(pipeline, false) : "not all copies are TMA loads";
 }
+
+static const char NO_ROOM[] = "shared memory has no room for stages beside the rest of the block";
 
 /* Whether a producer is worth what it takes; NULL: it is. */
 static const char *fault_of_producer(const Pipeline *pipeline, const Op *dot)
@@ -348,12 +355,23 @@ const char *fault_of_split(Pipeline *pipeline, const Op *dot)
     if (!are_known(pipeline)) return "what is copied depends on what threads compute";
     pipeline->blocks = 1;
     pipeline->sets_maxnreg = must_set_maxnreg(pipeline, dot);
+    if (pipeline->nested) return has_room(pipeline) ? NULL : NO_ROOM;
     pipeline->persistent = is_persistent(pipeline);
     pairs_find(pipeline, dot);
     return NULL;
 }
 
 /* ---- of a loop with a plan ---- */
+
+/* All that is shared has room beside the multi-buffers, which are in use from tile to tile. */
+static bool has_room_by_plan(const Pipeline *pipeline)
+{
+    Room room = {.facts = analysis_ranges(pipeline->pass->context),
+                 .bytes = COST_SHARED_MARGIN_SPLIT +
+                          (pipeline->stages - 1) * bytes_of_iteration(pipeline)};
+    region_visit(pipeline->pass->launch, add_tile_bytes, &room);
+    return room.bytes <= pipeline->pass->target->shared_bytes;
+}
 
 const char *fault_of_split_by_plan(Pipeline *pipeline)
 {
@@ -364,7 +382,8 @@ const char *fault_of_split_by_plan(Pipeline *pipeline)
     if (consumers_of(pipeline) % WARPGROUP_SIZE ||
         consumers_of(pipeline) + WARP_SIZE > COST_SPLIT_THREADS)
         return "a block has no warp to spare, or no whole warpgroups";
-    return are_known(pipeline) ? NULL : "where it copies from is not known to all threads";
+    if (!are_known(pipeline)) return "where it copies from is not known to all threads";
+    return !pipeline->nested || has_room_by_plan(pipeline) ? NULL : NO_ROOM;
 }
 
 bool can_copy_once(const Pipeline *pipeline, const MultiBuffer *buffer)
@@ -518,6 +537,12 @@ int64_t registers_left(const Pipeline *pipeline)
 
 /* ---- the groups ---- */
 
+/* Behind the loop stages are used again. */
+static bool goes_on(const Pipeline *pipeline)
+{
+    return pipeline->persistent || pipeline->nested;
+}
+
 static Region *build_group(Builder *builder, int begin, int count)
 {
     const Type *boolean = type_scalar(builder->kernel->types, DTYPE_b1);
@@ -650,6 +675,12 @@ static PersistentTile begin_tile(const Pipeline *pipeline, Region *group, int pa
                                 : persistent_only(group, parity);
 }
 
+/* Of producers, whose nest is made here; what consumers have is theirs already. */
+static PersistentTile begin_producers(const Pipeline *pipeline, Region *group, Map *map)
+{
+    return pipeline->nested ? nest_begin(pipeline, group, 1, map) : begin_tile(pipeline, group, 1);
+}
+
 /* Behind the last tile every stage is claimed once more: the other block gives stages back here,
  * and its arrivals must find this block's memory. */
 static void wait_for_other(const Pipeline *pipeline, Op *tiles, Value *barriers)
@@ -738,9 +769,9 @@ static void copy_iteration(const Pipeline *pipeline, Builder *builder, Value *ba
 static void build_producers(const Pipeline *pipeline, Region *region, Value *barriers)
 {
     const Op *loop = pipeline->loop;
-    const PersistentTile tile = begin_tile(pipeline, region, 1);
-    Builder builder = builder_before(tile.region->last);
     Map map = {0};
+    const PersistentTile tile = begin_producers(pipeline, region, &map);
+    Builder builder = builder_before(tile.region->last);
     persistent_know(pipeline->pass, &tile, &map);
     builder.span = loop->span;
     copy_once(pipeline, &builder, &tile, &map);
@@ -870,7 +901,7 @@ static void build_consumers(Pipeline *pipeline, const PersistentTile *tile, Valu
     multi_buffer_yield(pipeline, carried);
     Op *wait = pipeline->open ? multi_buffer_leave_in_flight(pipeline) : NULL;
     build_give(pipeline, barriers, arguments);
-    if (wait && pipeline->persistent) give_last(pipeline, barriers, wait);
+    if (wait && goes_on(pipeline)) give_last(pipeline, barriers, wait);
     end_tile(pipeline, tile);
     if (pipeline->by_tensor) divide_early(pipeline); /* others need their registers */
 }
@@ -981,16 +1012,6 @@ static void give_once(const Pipeline *pipeline, Op *before)
     build_op(&builder, OP_consumer_release, 3, operands, 0, NULL);
 }
 
-/* All that is shared has room beside the multi-buffers, which are in use from tile to tile. */
-static bool has_room_by_plan(const Pipeline *pipeline)
-{
-    Room room = {.facts = analysis_ranges(pipeline->pass->context),
-                 .bytes = COST_SHARED_MARGIN_SPLIT +
-                          (pipeline->stages - 1) * bytes_of_iteration(pipeline)};
-    region_visit(pipeline->pass->launch, add_tile_bytes, &room);
-    return room.bytes <= pipeline->pass->target->shared_bytes;
-}
-
 /* So many tiles of each length that the L2 cache holds what they read. */
 static int group_of(const Pipeline *pipeline)
 {
@@ -1037,12 +1058,12 @@ static void know_turn(const Pipeline *pipeline, const PersistentTile *tile)
     region_replace(tile->region, &map);
 }
 
-static void build_consumers_by_plan(Pipeline *pipeline, Plan *plan, const PersistentTile *tile,
-                                    Op *first)
+static void build_consumers_by_plan(Pipeline *pipeline, Plan *plan, PersistentTile *tile, Op *first)
 {
     Value *end[2];
     move_to(tile->region, first);
     know_turn(pipeline, tile);
+    nest_carry(pipeline, tile);
     plan->at[0] = tile->stage;
     plan->at[1] = tile->parity;
     take_once(pipeline, tile, pipeline->loop);
@@ -1058,7 +1079,7 @@ void split_by_plan(Pipeline *pipeline, Plan *plan)
     const int more = pipeline->sets_maxnreg ? WARPGROUP_SIZE : producers_of(pipeline);
     const int threads = consumers_of(pipeline) + more;
     pipeline->persistent = takes_turns(pipeline, plan->cycles);
-    const bool consumers_first = pipeline->persistent || is_room_beside(pipeline);
+    const bool consumers_first = goes_on(pipeline) || is_room_beside(pipeline);
     Builder builder = builder_before(first);
     Region *copying, *computing;
     make_all_stages(pipeline, &builder);
@@ -1068,10 +1089,9 @@ void split_by_plan(Pipeline *pipeline, Plan *plan)
     build_op(&builder, OP_barrier, 0, NULL, 0, NULL);
     build_groups(consumers_first, pipeline, &builder, &copying, &computing);
     build_producers(pipeline, copying, NULL);
-    const PersistentTile tile = begin_tile(pipeline, computing, 0);
+    PersistentTile tile = begin_tile(pipeline, computing, 0);
     build_consumers_by_plan(pipeline, plan, &tile, first);
-    if (pipeline->persistent)
-        op_set_int(pipeline->pass->launch->parent, ATTR_persistent, pipeline->order.group ? 2 : 1);
+    if (pipeline->persistent) op_set_int(pipeline->pass->launch->parent, ATTR_persistent, 1);
     if (pipeline->sets_maxnreg && pipeline->blocks > 1)
         op_set_int(pipeline->pass->launch->parent, ATTR_min_blocks, pipeline->blocks);
     set_warps(pipeline, threads);
@@ -1083,7 +1103,7 @@ void split(Pipeline *pipeline)
     Op *first = launch->first;
     const int more = pipeline->sets_maxnreg ? WARPGROUP_SIZE : producers_of(pipeline);
     const int threads = consumers_of(pipeline) + more;
-    const bool consumers_first = pipeline->persistent || is_room_beside(pipeline);
+    const bool consumers_first = goes_on(pipeline) || is_room_beside(pipeline);
     Builder builder = builder_before(first);
     make_all_stages(pipeline, &builder);
     if (pipeline->pairs) pairs_begin(pipeline, &builder);
@@ -1091,8 +1111,9 @@ void split(Pipeline *pipeline)
     Region *copying, *computing;
     build_groups(consumers_first, pipeline, &builder, &copying, &computing);
     build_producers(pipeline, copying, barriers);
-    const PersistentTile tile = begin_tile(pipeline, computing, 0);
+    PersistentTile tile = begin_tile(pipeline, computing, 0);
     move_to(tile.region, first);
+    nest_carry(pipeline, &tile);
     build_consumers(pipeline, &tile, barriers);
     if (pipeline->persistent) op_set_int(launch->parent, ATTR_persistent, 1);
     if (pipeline->pairs) op_set_ints(launch->parent, ATTR_cluster, 3, (int64_t[]){2, 1, 1});

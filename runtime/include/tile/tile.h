@@ -103,8 +103,7 @@ typedef struct tile_entry {
     uint32_t shared_bytes; /* dynamic shared memory */
     uint32_t registers;    /* a thread; 0 if unknown */
     uint32_t spill_bytes;  /* a thread */
-    uint8_t persistent;  /* 1, 2: blocks take turns: as many are launched as the device runs at a
-                            time; tiles are of one length, or of different length */
+    uint8_t persistent;  /* blocks take turns: as many are launched as the device runs at a time */
     uint8_t early;       /* blocks may begin before the launch before has ended: they wait for it */
     uint8_t reserved[2]; /* 0 */
     uint8_t cluster[3];  /* extents of a cluster in blocks; 0: 1 */

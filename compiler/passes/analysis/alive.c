@@ -1,0 +1,125 @@
+/* alive.c: tiles as intervals of the text, from where each is made to its last use. A use within a
+ * loop of what was made before it is one until the loop ends. */
+#include "passes/analysis/alive.h"
+
+#include "passes/analysis/access.h"
+
+typedef struct Alive {
+    Arena *arena;
+    Map begins, ends; /* ops -> the numbers of the op, and of the last one within it */
+    int count;
+    int *joint;       /* by number: the ops so far that take whole tiles */
+    int64_t *changes; /* by number: bits that are alive from there on, and were not before */
+} Alive;
+
+static void number_ops(Alive *alive, const Region *region)
+{
+    for (const Op *op = region->first; op; op = op->next) {
+        map_set(alive->arena, &alive->begins, op, (void *)(intptr_t)++alive->count);
+        const int begin = alive->count;
+        int end = begin;
+        for (int i = 0; i < op->region_count; i++) {
+            if (op->code == OP_if) alive->count = begin; /* one region or the other */
+            number_ops(alive, op->regions[i]);
+            end = alive->count > end ? alive->count : end;
+        }
+        alive->count = op->region_count ? end + 1 : end;
+        map_set(alive->arena, &alive->ends, op, (void *)(intptr_t)alive->count);
+    }
+}
+
+static int begin_of(const Alive *alive, const Op *op)
+{
+    return (int)(intptr_t)map_get(&alive->begins, op);
+}
+
+static int end_of(const Alive *alive, const Op *op)
+{
+    return (int)(intptr_t)map_get(&alive->ends, op);
+}
+
+/* The last place where `op` needs a value of `region`. */
+static int place_of_use(const Alive *alive, const Op *op, const Region *region)
+{
+    int place = begin_of(alive, op);
+    for (const Op *at = op; at->parent != region; at = at->parent->parent)
+        if (op_has(at->parent->parent, LOOP)) place = end_of(alive, at->parent->parent);
+    return place;
+}
+
+/* Threads take what goes from one elementwise op to the next, or to a store, an element at a time.
+ */
+static bool takes_elements(const Op *op)
+{
+    return op_has(op, STORES) || (op_has(op, PURE) && !op_has(op, COOP));
+}
+
+static void count_joint(Alive *alive, const Region *region)
+{
+    for (const Op *op = region->first; op; op = op->next) {
+        alive->joint[begin_of(alive, op)] |= !takes_elements(op) && op_has(op, COOP);
+        for (int i = 0; i < op->region_count; i++) count_joint(alive, op->regions[i]);
+    }
+}
+
+/* What is made where it is needed, and what products read in shared memory. */
+static bool is_remade(const Value *value)
+{
+    if (!value->op) return false;
+    if (value->op->code == OP_splat || op_swaps(value->op)) return true;
+    if (value->op->code != OP_shared_load) return false;
+    for (const OpUse *use = value->uses; use; use = use->next)
+        if (use->op->code != OP_dot && !op_swaps(use->op)) return false;
+    return true;
+}
+
+static bool is_whole(const Alive *alive, const Value *value, int begin, int end)
+{
+    if (is_remade(value)) return false;
+    if (!value->op || !takes_elements(value->op)) return true;
+    for (const OpUse *use = value->uses; use; use = use->next)
+        if (!takes_elements(use->op)) return true;
+    return end > begin && alive->joint[end - 1] > alive->joint[begin];
+}
+
+static void add(Alive *alive, const Value *value, const Region *region, int begin)
+{
+    int end = begin;
+    for (const OpUse *use = value->uses; use; use = use->next) {
+        const int place = place_of_use(alive, use->op, region);
+        end = place > end ? place : end;
+    }
+    if (value->type->kind != TYPE_TILE || !is_whole(alive, value, begin, end)) return;
+    const int64_t bits = type_elements(value->type) * dtype_bits(value->type->dtype);
+    alive->changes[begin] += bits;
+    alive->changes[end] -= bits;
+}
+
+static void add_region(Alive *alive, const Region *region)
+{
+    for (int i = 0; i < region->argument_count; i++)
+        add(alive, region->arguments[i], region, begin_of(alive, region->parent));
+    for (const Op *op = region->first; op; op = op->next) {
+        for (int i = 0; i < op->region_count; i++) add_region(alive, op->regions[i]);
+        for (int i = 0; i < op->result_count; i++)
+            add(alive, &op->results[i], region, end_of(alive, op));
+    }
+}
+
+int64_t tile_bits_alive(const Region *region)
+{
+    Alive alive = {.arena = arena_new()};
+    number_ops(&alive, region);
+    alive.changes = arena_new_array(alive.arena, int64_t, alive.count + 2);
+    alive.joint = arena_new_array(alive.arena, int, alive.count + 2);
+    count_joint(&alive, region);
+    for (int i = 1; i <= alive.count; i++) alive.joint[i] += alive.joint[i - 1];
+    add_region(&alive, region);
+    int64_t bits = 0, most = 0;
+    for (int i = 0; i <= alive.count; i++) {
+        bits += alive.changes[i];
+        most = bits > most ? bits : most;
+    }
+    arena_free(alive.arena);
+    return most;
+}

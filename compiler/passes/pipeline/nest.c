@@ -1,0 +1,216 @@
+/* nest.c: a pipelined loop within other loops and branches of the author's, such as one over the
+ * tiles of a persistent block:
+ *
+ *     producers: for the same indices, under the same conditions: the copies of the loop
+ *     consumers: all that the author wrote
+ *
+ * Stages go on where they were from one time to the next, so that producers are ahead across the
+ * outer loop, too: the next tile's copies are in flight while consumers store this one. */
+#include "passes/pipeline/multi_buffer.h"
+
+#include "passes/analysis/context.h"
+
+/* The ops between the launch and the loop, from the outermost. */
+static void find_levels(const Pipeline *pipeline, OpVec *levels)
+{
+    const Pass *pass = pipeline->pass;
+    for (Op *op = pipeline->loop; op->parent != pass->launch; op = op->parent->parent)
+        vec_push(pass->arena, levels, op->parent->parent);
+    for (size_t i = 0; i < levels->count / 2; i++) {
+        Op *other = levels->data[i];
+        levels->data[i] = levels->data[levels->count - 1 - i];
+        levels->data[levels->count - 1 - i] = other;
+    }
+}
+
+bool nest_counts(const Pipeline *pipeline, const Value *value)
+{
+    const Region *region = value->region;
+    return region && region->parent && region->parent->code == OP_for &&
+           region->arguments[0] == value && multi_buffer_is_inside(pipeline->loop, region);
+}
+
+/* ---- whether ---- */
+
+static const Parameter *parameter_of(const Value *view)
+{
+    return pointer_parameter(view->op->parent->kernel, operand(view->op, pointer));
+}
+
+typedef struct Writes {
+    const Pipeline *pipeline;
+    bool may_copied; /* what is copied may be written */
+} Writes;
+
+static bool is_copied(const Pipeline *pipeline, const Value *view)
+{
+    const Parameter *written = parameter_of(view);
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        const Parameter *copied = parameter_of(operand(pipeline->buffers.data[i].copy, view));
+        if (!written || !copied || written == copied) return true;
+    }
+    return false;
+}
+
+/* Of global memory; what it does not say, it may do. */
+static void look_at_writes(Op *op, void *context)
+{
+    Writes *writes = context;
+    if (!op_has(op, WRITES) || op->region_count || op->code == OP_shared_alloc ||
+        op->code == OP_assume || op->code == OP_anchor || op->code == OP_copy)
+        return;
+    const Value *memory = op_has(op, STORES) ? op_memory(op) : NULL;
+    if (!memory || (memory->type->kind == TYPE_VIEW && is_copied(writes->pipeline, memory)))
+        writes->may_copied = true;
+}
+
+static const char *fault_of_level(const Pipeline *pipeline, const Op *op)
+{
+    Agreement *agreement = analysis_uniformity(pipeline->pass->context);
+    if (op->code != OP_for && op->code != OP_if) return "the loop is within a `while`";
+    const int count = op->code == OP_for ? 3 : 1;
+    for (int i = 0; i < count; i++)
+        if (threads_differ(agreement, op->operands[i], op_threads(pipeline->loop)) ||
+            !is_known(pipeline, op->operands[i]))
+            return "threads may not agree on what the loop is within";
+    return NULL;
+}
+
+const char *nest_fault(const Pipeline *pipeline)
+{
+    OpVec levels = {0};
+    Writes writes = {.pipeline = pipeline};
+    if (!pipeline->by_tensor) return "the loop is within another one, or a branch";
+    find_levels(pipeline, &levels);
+    for (size_t i = 0; i < levels.count; i++) {
+        const char *fault = fault_of_level(pipeline, levels.data[i]);
+        if (fault) return fault;
+    }
+    op_visit(levels.data[0], look_at_writes, &writes);
+    return writes.may_copied ? "memory that it copies may be written between one time and the next"
+                             : NULL;
+}
+
+/* ---- producers ---- */
+
+static void yield_stage(Builder *builder, Value *const carried[2])
+{
+    build_op(builder, OP_yield, 2, carried, 0, NULL);
+}
+
+/* An op like `level` that carries the stage and the parity. */
+static Op *copy_level(const Pipeline *pipeline, Builder *builder, const Op *level,
+                      Value *const carried[2], Map *map)
+{
+    const Type *i32 = type_scalar(pipeline->pass->kernel->types, DTYPE_i32);
+    const int count = level->code == OP_for ? 3 : 1;
+    Value *operands[5];
+    for (int i = 0; i < count; i++)
+        operands[i] =
+            multi_buffer_copy_slice(builder, level->operands[i], pipeline->pass->launch, map);
+    operands[count] = carried[0];
+    operands[count + 1] = carried[1];
+    Op *op = build_op(builder, level->code, level->code == OP_for ? 5 : 1, operands, 2,
+                      (const Type *[]){i32, i32});
+    if (level->code == OP_for) op_set_int(op, ATTR_unroll, 1);
+    return op;
+}
+
+/* The region where the loop is, or what is around it; what it begins with, in *carried. */
+static Region *enter_for(const Pipeline *pipeline, const Op *level, Op *op, Value *carried[2],
+                         Map *map)
+{
+    Region *region = op->regions[0];
+    const Value *index = level->regions[0]->arguments[0];
+    map_set(pipeline->pass->arena, map, index, region_add_argument(region, index->type, NULL));
+    for (int i = 0; i < 2; i++)
+        carried[i] = region_add_argument(region, op->operands[3 + i]->type, NULL);
+    return region;
+}
+
+static Region *enter_if(const Pipeline *pipeline, const Op *level, Op *op, Value *const carried[2])
+{
+    const int taken = multi_buffer_is_inside(pipeline->loop, level->regions[1]);
+    Builder other = builder_at_end(op->regions[!taken], level->span);
+    yield_stage(&other, carried);
+    return op->regions[taken];
+}
+
+PersistentTile nest_begin(const Pipeline *pipeline, Region *group, int parity, Map *map)
+{
+    PersistentTile tile = persistent_only(group, parity);
+    Value *carried[2] = {tile.stage, tile.parity};
+    OpVec levels = {0};
+    find_levels(pipeline, &levels);
+    for (size_t i = 0; i < levels.count; i++) {
+        const Op *level = levels.data[i];
+        Builder builder = builder_before(tile.region->last);
+        builder.span = level->span;
+        Op *op = copy_level(pipeline, &builder, level, carried, map);
+        if (tile.yield) persistent_end(&tile, &op->results[0], &op->results[1]);
+        tile.region = level->code == OP_for ? enter_for(pipeline, level, op, carried, map)
+                                            : enter_if(pipeline, level, op, carried);
+        Builder inside = builder_at_end(tile.region, level->span);
+        yield_stage(&inside, carried);
+        tile.yield = tile.region->last;
+    }
+    tile.stage = carried[0];
+    tile.parity = carried[1];
+    return tile;
+}
+
+/* ---- consumers ---- */
+
+static Op *branch_carry(Op *op)
+{
+    Kernel *kernel = op->parent->kernel;
+    const Type *i32 = type_scalar(kernel->types, DTYPE_i32);
+    VEC(const Type *) types = {0};
+    for (int i = 0; i < op->result_count; i++) vec_push(kernel->arena, &types, op->results[i].type);
+    for (int i = 0; i < 2; i++) vec_push(kernel->arena, &types, i32);
+    Op *wide = op_rebuild(op, op->operand_count, op->operands, (int)types.count, types.data);
+    for (int i = 0; i < op->result_count; i++) {
+        wide->results[i].name = op->results[i].name;
+        value_replace(&op->results[i], &wide->results[i]);
+    }
+    op_erase(op);
+    return wide;
+}
+
+/* The level with the stage and the parity behind what it carries itself; its region that has the
+ * loop, and what it begins with. */
+static Region *carry_through(const Pipeline *pipeline, Op **level, Value *carried[2])
+{
+    if ((*level)->code == OP_for) {
+        *level = loop_carry(*level, 2, carried);
+        Region *region = (*level)->regions[0];
+        for (int i = 0; i < 2; i++)
+            carried[i] = region_add_argument(region, carried[i]->type, NULL);
+        op_add_operands(region_terminator(region), 2, carried);
+        return region;
+    }
+    *level = branch_carry(*level);
+    for (int r = 0; r < 2; r++)
+        op_add_operands(region_terminator((*level)->regions[r]), 2, carried);
+    return (*level)->regions[multi_buffer_is_inside(pipeline->loop, (*level)->regions[1])];
+}
+
+void nest_carry(const Pipeline *pipeline, PersistentTile *tile)
+{
+    Value *carried[2] = {tile->stage, tile->parity};
+    OpVec levels = {0};
+    Op *op = pipeline->loop;
+    /* the launch's region is no longer around it, but the consumers' group */
+    for (; op->parent != tile->region; op = op->parent->parent)
+        vec_push(pipeline->pass->arena, &levels, op->parent->parent);
+    for (size_t i = levels.count; i-- > 0;) {
+        Op *level = levels.data[i];
+        Region *inner = carry_through(pipeline, &level, carried);
+        Value *results = &level->results[level->result_count - 2];
+        if (tile->yield) persistent_end(tile, &results[0], &results[1]);
+        tile->yield = region_terminator(inner);
+        tile->yield_at = tile->yield->operand_count - 2;
+    }
+    tile->stage = carried[0];
+    tile->parity = carried[1];
+}
