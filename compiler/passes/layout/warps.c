@@ -77,37 +77,46 @@ static int find_count(Warps *warps, Op *launch, int given, bool whole)
                : 0;
 }
 
-/* Twice as many, and again, until each has registers enough, if they can share all products. */
-static int add_warps(Warps *warps, Op *launch, int count, bool whole)
+/* Whether so many threads have registers enough for the tiles that are alive, and can share all
+ * products. */
+static bool have_registers(Warps *warps, Op *launch, int64_t words, int count, bool whole)
 {
-    const int64_t words = tile_bits_alive(launch_region(launch)) / REGISTER_BITS / WARP_SIZE;
-    const int most =
-        (warps->seen ? COST_SPLIT_THREADS / 2 : warps->target->threads_per_block) / WARP_SIZE;
-    while (words / count + COST_OTHER_REGISTERS > warps->target->registers_per_thread &&
-           2 * count <= most && (!warps->seen || can_share(warps, launch, 2 * count, whole)))
-        count *= 2;
-    return count;
+    return words / (WARP_SIZE * count) + COST_OTHER_REGISTERS <=
+               warps->target->registers_per_thread &&
+           (!warps->seen || can_share(warps, launch, count, whole));
 }
 
-static int choose_count(Warps *warps, Op *launch)
+/* Twice as many, or four times; the same, if that does not do. */
+static int add_warps(Warps *warps, Op *launch, int given, bool whole)
 {
-    const int given = launch_warps(launch);
-    int count = warps->seen ? find_count(warps, launch, given, true) : 0;
-    const bool whole = count > 0;
-    if (!count && warps->seen) count = find_count(warps, launch, given, false);
-    if (!count) count = warps->seen ? power_of_two_below(given) : given;
-    return add_warps(warps, launch, count, whole);
+    const int64_t words = tile_bits_alive(launch_region(launch)) / REGISTER_BITS;
+    const int most =
+        (warps->seen ? COST_SPLIT_THREADS / 2 : warps->target->threads_per_block) / WARP_SIZE;
+    for (int count = given; count <= 4 * given && count <= most; count *= 2)
+        if (have_registers(warps, launch, words, count, whole)) return count;
+    return given;
+}
+
+static int share_products(Warps *warps, Op *launch, int given, bool *whole)
+{
+    int count = find_count(warps, launch, given, true);
+    *whole = count > 0;
+    if (!count) count = find_count(warps, launch, given, false);
+    return count ? count : power_of_two_below(given);
 }
 
 static void set_count(Warps *warps, Kernel *kernel, Op *launch)
 {
-    const int given = launch_warps(launch), count = choose_count(warps, launch);
+    const int given = launch_warps(launch);
+    bool whole = false;
+    const int shared = warps->seen ? share_products(warps, launch, given, &whole) : given;
+    const int count = add_warps(warps, launch, shared, whole);
     if (count == given) return;
     op_set_int(launch, ATTR_warps, count);
     kernel_remark(kernel, launch->span, "%d threads in place of %d: %s", WARP_SIZE * count,
                   WARP_SIZE * given,
-                  count > given ? "tiles that are in use at a time need their registers"
-                                : "products are divided among them");
+                  count > shared ? "tiles that are in use at a time need their registers"
+                                 : "products are divided among them");
 }
 
 bool pass_warps(Kernel *kernel, PassContext *context)

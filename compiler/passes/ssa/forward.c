@@ -51,10 +51,18 @@ static bool is_whole(const Value *tile)
     return tile->op && tile->op->code == OP_shared_alloc;
 }
 
+/* More than this would be taken apart on its way through shared memory. */
+static bool fits_registers(const Op *load)
+{
+    const Type *type = load->results[0].type;
+    const int64_t words = type_elements(type) * dtype_bits(type->dtype) / REGISTER_BITS;
+    return words <= (int64_t)COST_SPLIT_SUMS * op_threads(load).count;
+}
+
 static void forward(Op *op, void *context)
 {
     (void)context;
-    if (op->code != OP_shared_load || !is_whole(operand(op, tile)) ||
+    if (op->code != OP_shared_load || !is_whole(operand(op, tile)) || !fits_registers(op) ||
         !is_stored_alone(&op->results[0]))
         return;
     Value *stored = find_stored(op);
@@ -91,6 +99,7 @@ static void drop_unread(Kernel *kernel)
 bool pass_forward(Kernel *kernel, PassContext *context)
 {
     (void)context;
+    if (!region_has(kernel->host, OP_dot)) return true; /* sums are what texts store so */
     kernel_visit(kernel, forward, NULL);
     drop_unread(kernel);
     return true;
