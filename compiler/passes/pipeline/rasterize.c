@@ -49,7 +49,7 @@ static int way_of(const Value *value, int dim);
 /* Of a sum, and of a least or greatest one. */
 static int way_of_two(const Op *op, int dim, int sign)
 {
-    const int a = way_of(op->operands[0], dim), b = way_of(op->operands[1], dim);
+    const int a = way_of(operand(op, a), dim), b = way_of(operand(op, b), dim);
     if (a == UNKNOWN || b == UNKNOWN) return UNKNOWN;
     const int other = sign * b;
     return a == STEADY ? other : other == STEADY || other == a ? a : UNKNOWN;
@@ -59,10 +59,11 @@ static int way_of_two(const Op *op, int dim, int sign)
 static int way_of_multiple(const Op *op, int dim)
 {
     int64_t constant;
-    const int way = way_of(op->operands[0], dim);
-    return way == STEADY && way_of(op->operands[1], dim) == STEADY      ? STEADY
-           : value_constant(op->operands[1], &constant) && constant > 0 ? way
-                                                                        : UNKNOWN;
+    const Value *factor = operand(op, b);
+    const int way = way_of(operand(op, a), dim);
+    return way == STEADY && way_of(factor, dim) == STEADY      ? STEADY
+           : value_constant(factor, &constant) && constant > 0 ? way
+                                                               : UNKNOWN;
 }
 
 /* How the value goes as the block's index along the dimension grows. */
@@ -81,7 +82,7 @@ static int way_of(const Value *value, int dim)
     case OP_mul:
     case OP_div:
     case OP_floordiv: return way_of_multiple(op, dim);
-    case OP_cast: return way_of(op->operands[0], dim);
+    case OP_cast: return way_of(operand(op, a), dim);
     default: return UNKNOWN;
     }
 }
@@ -89,7 +90,7 @@ static int way_of(const Value *value, int dim)
 static void look_at_iterations(const Op *loop, Traits *traits)
 {
     for (int dim = 0; dim < 2; dim++)
-        if (way_of(loop->operands[0], dim) == STEADY && way_of(loop->operands[1], dim) == RISES)
+        if (way_of(operand(loop, begin), dim) == STEADY && way_of(operand(loop, end), dim) == RISES)
             traits->rises = dim;
 }
 
@@ -175,7 +176,7 @@ static void reorder(Kernel *kernel, Op *launch)
     Op *rest = region->first;
     Builder builder = builder_before(rest);
     int64_t width;
-    const bool known = value_constant(launch->operands[0], &width);
+    const bool known = value_constant(operand(launch, x), &width);
     if (known && width <= COST_RASTER_COLUMNS) return; /* one group, row by row: as they are */
     build_order(&builder, known && width % COST_RASTER_COLUMNS == 0, indices);
     rename_indices(kernel, region, rest, indices);
@@ -188,7 +189,7 @@ static void turn_iteration(Kernel *kernel, Op *launch, int dim)
     Op *rest = region->first;
     Builder builder = builder_before(rest);
     int64_t extent;
-    Value *last = value_constant(launch->operands[dim], &extent)
+    Value *last = value_constant(operand_list(launch, x)[dim], &extent)
                       ? build_const(&builder, DTYPE_i32, extent - 1)
                       : build2(&builder, OP_sub, build_of_grid(&builder, OP_grid_dim, dim),
                                build_const(&builder, DTYPE_i32, 1));
