@@ -56,7 +56,7 @@ PersistentTile persistent_begin(const Pass *pass, Region *region, int parity)
     builder.span = launch->span;
     for (int d = 0; d < 3; d++) {
         Value *extent =
-            multi_buffer_copy_slice(&builder, launch->operands[d], pass->kernel->host, &map);
+            multi_buffer_copy_slice(&builder, operand_list(launch, x)[d], pass->kernel->host, &map);
         tile.extent[d] = build_cast(&builder, DTYPE_i32, extent);
         assume_positive(&builder, tile.extent[d]);
     }
@@ -115,6 +115,6 @@ void persistent_end(const PersistentTile *tile, Value *stage, Value *parity)
 {
     Op *yield = region_terminator(tile->region);
     if (!tile->index[0]) return;
-    op_set_operand(yield, 0, stage);
-    op_set_operand(yield, 1, parity);
+    op_set_operand(yield, operand_index(yield, values), stage);
+    op_set_operand(yield, operand_index(yield, values) + 1, parity);
 }
