@@ -65,7 +65,7 @@ bool op_row_names(OpCode code, OperandName name); /* whether its row does */
 /* The memory that an access is one of: a view, a shared tile or a local array; NULL: it is none. */
 Value *op_memory(const Op *op);
 
-bool op_has(const Op *op, unsigned traits); /* one of them */
+bool op_has(const Op *op, OpTraits traits); /* one of them */
 /* Of an ALIAS: what it is another name of; NULL: it is none. */
 Value *op_aliased(const Op *op);
 

@@ -1,5 +1,5 @@
-/* op.h: the rows of the op table (ops.def): codes, traits, stages, operands by their names
- * (operands.def) and attributes (attrs.def). A part of ir.h. */
+/* op.h: the rows of the op table (ops.def): codes, traits (traits.def), stages,
+ * operands by their names (operands.def) and attributes (attrs.def). A part of ir.h. */
 #ifndef TILEC_OP_H
 #define TILEC_OP_H
 
@@ -12,40 +12,21 @@ typedef enum OpCode {
     OP_COUNT
 } OpCode;
 
-typedef enum OpTrait {
-    PURE = 1 << 0,
-    READS = 1 << 1,
-    WRITES = 1 << 2,
-    COOP = 1 << 3,
-    TERM = 1 << 4,
-    ELEM = 1 << 5,
-    COMMUTES = 1 << 6,
-    QUOTIENT = 1 << 7,
-    REMAINDER = 1 << 8,
-    LOOP = 1 << 9,
-    ALIAS = 1 << 10,
-    REMAT = 1 << 11,
-    DERIVES = 1 << 12,
-    DOT = 1 << 13,
-    ELEMENT = 1 << 14,
-    SCATTERED = 1 << 15,
-    ATOMIC = 1 << 16,
-    COPY = 1 << 17,
-    STORES = 1 << 18,
-    SHARED = 1 << 19,
-    ASYNC = 1 << 20,
-    TMA = 1 << 21,
-    WGMMA = 1 << 22,
-    WAITS = 1 << 23,
-    BARRIER = 1 << 24,
-    PIPELINE_BARRIER = 1 << 25,
-    MBARRIER = 1 << 26,
-    INITS = 1 << 27,
-    ARRIVES = 1 << 28,
-    ACQUIRES = 1 << 29,
-    LOCAL = 1 << 30,
+/* Traits are one bit each: more than an int has, which is all that ISO C lets an enum have. */
+enum {
+#define TRAIT(name, text) TRAIT_##name,
+#include "ir/traits.def"
+#undef TRAIT
+    TRAIT_COUNT
+};
+__extension__ typedef enum OpTrait {
+#define TRAIT(name, text) name = UINT64_C(1) << TRAIT_##name,
+#include "ir/traits.def"
+#undef TRAIT
+    ELEMENTWISE = ELEM | RETYPES,
     ASYNC_PROXY = TMA | WGMMA
 } OpTrait;
+typedef uint64_t OpTraits;
 
 /* Each stage has all that the ones before it have. */
 typedef enum Stage {
@@ -69,7 +50,8 @@ typedef enum StageMask {
 typedef struct OpInfo {
     const char *name, *results, *operands, *text;
     int regions;
-    unsigned traits, stages;
+    unsigned stages;
+    OpTraits traits;
 } OpInfo;
 const OpInfo *op_info(OpCode code);
 bool op_find(const char *name, OpCode *out);

@@ -28,9 +28,9 @@ static ValueAnswer is_unknown(const Value *value, void *context)
         return !value->region || value == pipeline->loop->regions[0]->arguments[0] ? VALUE_ENOUGH
                                                                                    : VALUE_FOUND;
     if (!multi_buffer_is_inside(value->op, pipeline->pass->launch)) return VALUE_ENOUGH;
-    const unsigned traits = op_info(value->op->code)->traits;
-    return value->op->region_count || !(traits & PURE) || traits & COOP ? VALUE_FOUND
-                                                                        : VALUE_OPERANDS;
+    return value->op->region_count || !op_has(value->op, PURE) || op_has(value->op, COOP)
+               ? VALUE_FOUND
+               : VALUE_OPERANDS;
 }
 
 static bool is_known(const Pipeline *pipeline, const Value *value)
