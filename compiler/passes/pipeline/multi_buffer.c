@@ -773,10 +773,12 @@ bool pass_multi_buffer(Kernel *kernel, PassContext *context)
     for (Op *op = kernel->host->first; op; op = op->next) {
         if (op->code != OP_launch) continue;
         pass.launch = launch_region(op);
+        const StoreFaults stores = multi_buffer_note_stores(&pass);
         pipeline_region(&pass, pass.launch);
         analysis_invalidate(context);
         Copies copies = {.pass = &pass};
         region_visit(pass.launch, lower_copy, &copies);
+        multi_buffer_remark_stores(&stores);
     }
     arena_free(pass.arena);
     return true;

@@ -302,12 +302,24 @@ static bool has_known_grid(const Pass *pass, const Op *launch)
     return true;
 }
 
-static bool is_persistent(Pipeline *pipeline)
+/* Why blocks do not do the work of several; NULL: they can. */
+static const char *fault_of_turns(Pipeline *pipeline)
 {
     const Op *launch = pipeline->pass->launch->parent;
-    return pipeline->by_tensor && !launch_is_cluster_or_cooperative(launch) &&
-           persistent_may_differ(launch) && has_known_grid(pipeline->pass, launch) &&
-           has_room(pipeline);
+    if (!pipeline->by_tensor) return "not all copies are TMA loads";
+    if (launch_is_cluster_or_cooperative(launch)) return "the launch is a cluster, or cooperative";
+    if (!persistent_may_differ(launch)) return "they wait for others, or the author orders them";
+    if (!has_known_grid(pipeline->pass, launch)) return "their number depends on keys";
+    return has_room(pipeline) ? NULL : "what ends a block has no room beside the stages";
+}
+
+static bool is_persistent(Pipeline *pipeline)
+{
+    const char *fault = fault_of_turns(pipeline);
+    if (fault)
+        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
+                      "a loop whose blocks are not persistent: %s", fault);
+    return !fault;
 }
 
 /* No tile is used outside of the loop, and what is copied is not written before. Groups of threads
