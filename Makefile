@@ -299,7 +299,7 @@ TABLES_tile.5 = script.awk ../stdlib/tilus/script.tile ../stdlib/tilus/threads.t
 TABLES_tile-errors.7 = errors.awk ../compiler/base/diag.def ../compiler/base/explain.txt
 TABLES_tile-core.7 = core.awk $(addprefix ../compiler/eval/,$(addsuffix /builtins.def,python staging surface export))
 TABLES_tile-passes.7 = passes.awk ../compiler/passes/passes.def
-TABLES_tile-ops.7 = ops.awk ../compiler/ir/ops.def ../compiler/ir/attrs.def
+TABLES_tile-ops.7 = ops.awk ../compiler/ir/ops.def ../compiler/ir/traits.def ../compiler/ir/attrs.def
 docs: $(PAGES) $(BUILD)/tilec.bash
 $(BUILD)/tilec.bash: man/completion.awk compiler/options.def compiler/commands.def
 	@mkdir -p $(@D)

@@ -1,4 +1,4 @@
-# ops.awk: the rows of ops.def as the lists of tile-ops(7), under the headings of the table's comments, and those of attrs.def as one.
+# ops.awk: the rows of ops.def as the lists of tile-ops(7), under the headings of the table's comments, and those of traits.def and of attrs.def as one each.
 function field(line, n,   parts) {
     split(line, parts, "\"")
     return parts[2 * n]
@@ -27,8 +27,14 @@ function close_list() {
 FILENAME !~ /\.def$/ {
     close_list()
     if ($0 == "@OPS@") printf "%s", text
+    else if ($0 == "@TRAITS@") printf "%s", traits_list
     else if ($0 == "@ATTRIBUTES@") printf "%s", attributes
     else print
+    next
+}
+/^TRAIT\(/ {
+    split(substr($0, 7), parts, /, /)
+    traits_list = traits_list ".It " tolower(parts[1]) "\n" fill(field($0, 1))
     next
 }
 /^ATTR\(/ {

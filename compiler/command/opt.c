@@ -3,6 +3,7 @@
 
 #include "passes/passes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static ExitStatus list_passes(Session *session)
@@ -14,23 +15,25 @@ static ExitStatus list_passes(Session *session)
     return session_status(session);
 }
 
-static bool run_named(Session *session, Kernel *kernel, const Target *target, const char *names)
+static bool run_named(Kernel *kernel, const Target *target, const char *names,
+                      const PassOptions *options)
 {
+    Interner *interned = kernel->session->names;
     while (*names) {
         size_t length = strcspn(names, ",");
-        if (!pass_run_named(kernel, target, intern(session->names, names, length))) return false;
+        if (!pass_run_named(kernel, target, intern(interned, names, length), options)) return false;
         names += length + (names[length] == ',');
     }
     return true;
 }
 
-static bool run_passes(Session *session, const Options *options, Kernel *kernel,
-                       const Target *target)
+static bool run_passes(const Options *options, Kernel *kernel, const Target *target, Buf *dump)
 {
+    const PassOptions passes = {
+        .verify_each = true, .print_after = options->print_after, .dump = dump};
     if (!kernel_verify(kernel)) return false;
-    if (options->run_passes) return run_named(session, kernel, target, options->run_passes);
-    const PassOptions all = {.verify_each = true};
-    return passes_run(kernel, target, &all);
+    return options->run_passes ? run_named(kernel, target, options->run_passes, &passes)
+                               : passes_run(kernel, target, &passes);
 }
 
 ExitStatus command_opt(Session *session, const Options *options)
@@ -47,15 +50,17 @@ ExitStatus command_opt(Session *session, const Options *options)
     const Source *source = source_from_file(session, options->inputs.items[0]);
     int count = 0;
     Kernel **kernels = source ? kernel_read(session, source, &count) : NULL;
-    Buf text = {0};
+    Buf text = {0}, dump = {0};
     bool fine = kernels != NULL;
     for (int i = 0; kernels && i < count; i++) {
-        fine = fine && run_passes(session, options, kernels[i], target);
+        fine = fine && run_passes(options, kernels[i], target, &dump);
         if (fine) kernel_print(kernels[i], &text);
     }
+    if (dump.length) fwrite(dump.data, 1, dump.length, stderr);
     if (fine)
         write_output(session, options->output ? options->output : "-", text.data, text.length);
     for (int i = 0; kernels && i < count; i++) kernel_free(kernels[i]);
     buf_free(&text);
+    buf_free(&dump);
     return session_status(session);
 }

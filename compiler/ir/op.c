@@ -6,7 +6,7 @@
 
 static const OpInfo op_rows[OP_COUNT] = {
 #define OP(name, results, operands, names, attrs, regions, traits, stages, text)                   \
-    {#name, results, operands, text, regions, traits, stages},
+    {#name, results, operands, text, regions, stages, traits},
 #include "ir/ops.def"
 #undef OP
 };
@@ -31,6 +31,8 @@ static const OpInfo op_rows[OP_COUNT] = {
 #define EACH9(what, word, ...)                             what(word) EACH8(what, __VA_ARGS__)
 #define EACH10(what, word, ...)                            what(word) EACH9(what, __VA_ARGS__)
 
+_Static_assert(TRAIT_COUNT <= 64, "a trait is a bit of OpTraits");
+
 const OpInfo *op_info(OpCode code)
 {
     CHECK((unsigned)code < OP_COUNT);
@@ -47,7 +49,7 @@ bool op_find(const char *name, OpCode *out)
     return false;
 }
 
-bool op_has(const Op *op, unsigned traits)
+bool op_has(const Op *op, OpTraits traits)
 {
     return (op_info(op->code)->traits & traits) != 0;
 }

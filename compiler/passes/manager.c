@@ -199,16 +199,16 @@ bool passes_run(Kernel *kernel, const Target *target, const PassOptions *options
     return fine;
 }
 
-bool pass_run_named(Kernel *kernel, const Target *target, const char *name)
+bool pass_run_named(Kernel *kernel, const Target *target, const char *name,
+                    const PassOptions *options)
 {
-    const PassOptions options = {.verify_each = true};
     PassContext context = {.kernel = kernel, .target = target};
     const PassRow *pass = pass_named(name);
     if (!pass) {
         diag_report(kernel->session->diags, DIAG_no_such_pass, kernel->span, name);
         return false;
     }
-    const bool fine = run_pass(pass, kernel, &context, &options);
+    const bool fine = run_pass(pass, kernel, &context, options);
     analysis_invalidate(&context);
     return fine;
 }

@@ -18,7 +18,8 @@ typedef struct PassOptions {
 /* Runs all passes from the kernel's stage on. False: reported. */
 bool passes_run(Kernel *kernel, const Target *target, const PassOptions *options);
 /* Runs the one named (tilec opt). False: reported, or no such pass. */
-bool pass_run_named(Kernel *kernel, const Target *target, const char *name);
+bool pass_run_named(Kernel *kernel, const Target *target, const char *name,
+                    const PassOptions *options);
 const char *pass_name_at(int index); /* NULL past the end */
 /* A line: its name, what it needs, gives and breaks, and which analyses it preserves. */
 void pass_describe(int index, Buf *out);

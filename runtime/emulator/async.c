@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "emulator/emulator.h"
+#include "emulator/checker.h"
 
 typedef struct Copy Copy;
 struct Copy {

@@ -1,6 +1,6 @@
 /* cluster.c: blocks that run together: the shared memory of a cluster's blocks, barrier.cluster and
  * mapa from their definition in the PTX ISA manual, and the barrier of all blocks of a launch. */
-#include "emulator/emulator.h"
+#include "emulator/checker.h"
 
 static bool is_near(const Block *block, uintptr_t address)
 {

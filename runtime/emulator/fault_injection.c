@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "emulator/emulator.h"
+#include "emulator/checker.h"
 
 enum { MOST = 1 << 18 /* numbers */, UNCONFINED = UINT16_MAX, MOST_PASSES = UNCONFINED - 1 };
 

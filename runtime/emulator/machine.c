@@ -2,7 +2,7 @@
  * sections "shfl.sync", "vote.sync", "ldmatrix" and "bar.warp.sync". The matrix unit is mma.c. */
 #include <string.h>
 
-#include "emulator/emulator.h"
+#include "emulator/checker.h"
 
 /* shfl.sync with clamp 0x1f (0 for .up) and no segments: a lane whose source is out of range gets
  * its own value. Only the low five bits of the second operand count. */

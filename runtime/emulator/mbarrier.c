@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "emulator/emulator.h"
+#include "emulator/checker.h"
 
 enum { MAGIC = 0x6d, MOST_ARRIVALS = UINT16_MAX, MOST_BYTES = (1 << 20) - 1 };
 

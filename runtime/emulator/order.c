@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/emulator.h"
+#include "emulator/checker.h"
 
 enum { MEMO = 1024, KNOWN = 4096, MAX_VISITS = 1 << 20 };
 

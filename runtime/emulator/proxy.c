@@ -5,7 +5,7 @@
  * passes by (seen on an H200: boxes landed in shared memory that warps were still to read, whose
  * loads stood before a bar.sync and waited for the banks). An arrival at an mbarrier does come
  * behind the reads before it, and an arrival at the cluster's barrier waits for them. */
-#include "emulator/emulator.h"
+#include "emulator/checker.h"
 
 enum {
     CHUNK = 16,

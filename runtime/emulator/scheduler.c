@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "emulator/emulator.h"
+#include "emulator/checker.h"
 
 enum {
     MAX_WORKERS = 64,

@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "emulator/emulator.h"
+#include "emulator/checker.h"
 
 enum { PAGE_SHIFT = 12, PAGE_BYTES = 1 << PAGE_SHIFT, WIDEST = 7 /* 128 bits */, CHUNK = 64 };
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/emulator.h"
+#include "emulator/checker.h"
 
 #define NO_GROUP UINT32_MAX
 enum { MAX_GROUPS = 8192, NO_LANE = 0xff };

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "emulator/emulator.h"
+#include "emulator/checker.h"
 
 static const char *operation_text(uint32_t op)
 {

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "emulator/emulator.h"
+#include "emulator/checker.h"
 
 enum { CHUNK = 16, RANK = 5, ALIGNMENT = 128 };
 

@@ -4,7 +4,7 @@
  * waited: each lane keeps what it reads for the others, and reads it again then. */
 #include <string.h>
 
-#include "emulator/emulator.h"
+#include "emulator/checker.h"
 
 enum {
     ROWS = 16,

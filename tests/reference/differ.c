@@ -254,7 +254,7 @@ static const char *guilty_pass(Differ *differ, Session *session, const HostLaunc
             kernel->parameters[i].multiple = multiples[i];
     for (int i = 0; !guilty && (name = pass_name_at(i)) && kernel->stage < STAGE_PIPELINED; i++) {
         put_copies(differ, differ->before);
-        if (!pass_run_named(kernel, differ->target, name))
+        if (!pass_run_named(kernel, differ->target, name, &(PassOptions){.verify_each = true}))
             guilty = name;
         else if (!interpret_copy(differ, kernel, &broken) && !broken)
             break;

@@ -962,8 +962,9 @@ static void test_order_of_passes(void **state)
 static void expect_needs(const char *earlier, const char *pass, const char *needs)
 {
     Fixture fixture = open_add_one(plain_parameters, 128, 4);
-    assert_true(!earlier || pass_run_named(fixture.kernel, fixture.target, earlier));
-    assert_false(pass_run_named(fixture.kernel, fixture.target, pass));
+    const PassOptions options = {.verify_each = true};
+    assert_true(!earlier || pass_run_named(fixture.kernel, fixture.target, earlier, &options));
+    assert_false(pass_run_named(fixture.kernel, fixture.target, pass, &options));
     Buf report = {0};
     diag_render(fixture.session->diags, DIAG_TEXT, false, &report);
     assert_non_null(strstr(report.data, needs));

@@ -12,9 +12,8 @@ static bool is_pure(const Region *region)
     enum { FEW_OPS = 16 };
     int count = 0;
     for (const Op *op = region->first; op != NULL; op = op->next) {
-        const unsigned traits = op_info(op->code)->traits;
-        if (traits & TERM) continue;
-        if (!(traits & PURE) || op->region_count > 0 || ++count > FEW_OPS) return false;
+        if (op_has(op, TERM)) continue;
+        if (!op_has(op, PURE) || op->region_count > 0 || ++count > FEW_OPS) return false;
     }
     return true;
 }

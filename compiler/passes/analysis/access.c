@@ -8,7 +8,7 @@ bool op_is_element(const Op *op)
 
 bool op_is_access(const Op *op)
 {
-    return op->code == OP_load || op->code == OP_store;
+    return op_has(op, ACCESS);
 }
 
 int64_t type_bytes(const Type *type)

@@ -63,8 +63,8 @@ const Op *shared_root(const Value *tile);
  * the target has that: then a warp's threads move what others of it hold. */
 Ldmatrix access_matrices(const Target *target, TargetFeature feature, const Layout *registers,
                          const Value *tile);
-/* Whether the tile, or a part of it, is an operand of the op; and whether an op that has such operands
- * does no more with them than to read them or to name parts of them. */
+/* Whether the tile, or a part of it, is an operand of the op; and whether an op that has such
+ * operands does no more with them than to read them or to name parts of them. */
 bool shared_is_used(const Op *op, const Op *alloc);
 bool shared_is_only_read(const Op *op);
 /* The rank of the block in whose memory it is; NULL: the block's own. */
@@ -105,9 +105,10 @@ bool tma_load_of(Op *copy, const Layout *layout, TensorCopy *out);
 bool tma_load_fits(FactTable *facts, const TensorCopy *copy);
 /* Why a copy to a tile of this layout cannot be a TMA load; NULL: it can. */
 const char *tma_load_fault(FactTable *facts, Op *copy, const Layout *layout);
-/* Whether TMA can write what `store` does, through shared memory, so many columns at a
- * time; 0: none. */
+/* Why TMA cannot write what `store` does, through shared memory; NULL: it can. */
+const char *tma_store_fault(FactTable *facts, Op *store);
 bool tma_store_fits(FactTable *facts, Op *store);
+/* So many columns at a time; 0: none. */
 int32_t tma_store_columns(const Type *tile);
 /* And so many rows, of the tile that so many threads hold, each warpgroup its own. */
 int32_t tma_store_rows(const Type *tile, int threads);

@@ -161,16 +161,36 @@ int32_t tma_store_rows(const Type *tile, int threads)
     return rows && tile->shape[0] % rows == 0 ? rows : (int32_t)tile->shape[0];
 }
 
-bool tma_store_fits(FactTable *facts, Op *store)
+/* Of the tile, which is written panel by panel. */
+static const char *fault_of_panels(const Access *access, int contiguous)
+{
+    Op *store = access->op;
+    const int32_t columns = tma_store_columns(access->tile),
+                  shape[2] = {tma_store_rows(access->tile, op_threads(store).count), columns};
+    LayoutTable *layouts = store->parent->kernel->layouts;
+    if (!columns) return "its tile has not two dimensions, with rows of whole 128 bytes";
+    if (access->rank > TENSOR_RANK) return "its memory has more dimensions than a tensor map";
+    if (contiguous < 0 || access->tile_dim[contiguous] != 1)
+        return "its tile does not go along the memory's contiguous dimension";
+    return shape[0] <= TENSOR_ROWS &&
+                   layout_panels(layouts, 2, shape, dtype_bits(access->tile->dtype))
+               ? NULL
+               : "its tile has more rows than a box";
+}
+
+const char *tma_store_fault(FactTable *facts, Op *store)
 {
     const Access access = access_of(store);
     const int contiguous = access_contiguous(&access);
-    const int32_t columns = tma_store_columns(access.tile),
-                  shape[2] = {tma_store_rows(access.tile, op_threads(store).count), columns};
-    LayoutTable *layouts = store->parent->kernel->layouts;
-    return columns && access.rank <= TENSOR_RANK && contiguous >= 0 &&
-           access.tile_dim[contiguous] == 1 && shape[0] <= TENSOR_ROWS &&
-           layout_panels(layouts, 2, shape, dtype_bits(access.tile->dtype)) &&
-           !fault_of_memory(facts, &access, contiguous) && begins_inside(&access) &&
-           is_alone(store);
+    const char *fault = fault_of_panels(&access, contiguous);
+    if (!fault) fault = fault_of_memory(facts, &access, contiguous);
+    if (fault) return fault;
+    if (!begins_inside(&access)) return "it is not known to begin inside of the memory";
+    return is_alone(store) ? NULL
+                           : "something else in the launch may use the memory that it writes";
+}
+
+bool tma_store_fits(FactTable *facts, Op *store)
+{
+    return !tma_store_fault(facts, store);
 }

@@ -126,7 +126,7 @@ static void unite_init(Classes *classes, const Op *op, const Region *region, int
 static void unite_op(Op *op, void *context)
 {
     Classes *classes = context;
-    if (op_info(op->code)->traits & ELEM || op->code == OP_bitcast) {
+    if (op_has(op, ELEMENTWISE)) {
         unite_elements(classes, op);
     } else if (op_is_scattered(op)) {
         const Value *value = scattered_value(op);

@@ -23,27 +23,10 @@ typedef struct Warps {
     bool possible; /* sums fit into the registers */
 } Warps;
 
-/* What tells threads apart, or is done once by each. What is done {once}, or stored by all to one
- * place, is the same for any number. */
-static bool depends_on_threads(const Op *op)
-{
-    switch ((int)op->code) {
-    case OP_thread_id:
-    case OP_in_group:
-    case OP_mbarrier_init:
-    case OP_setmaxnreg:
-    case OP_barrier:
-    case OP_anchor:
-    case OP_print: return true;
-    case OP_element_atomic: return !op_int(op, ATTR_once, 0);
-    default: return false;
-    }
-}
-
 static void look_at(Op *op, void *context)
 {
     Warps *warps = context;
-    warps->depends |= depends_on_threads(op);
+    warps->depends |= op_has(op, PER_THREAD) && !op_int(op, ATTR_once, 0);
     warps->seen |= is_dot(op);
 }
 

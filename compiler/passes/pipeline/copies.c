@@ -108,7 +108,7 @@ static int64_t bytes_at_once(const Loop *loop, Op *load)
 static bool is_loaded_by_warps(const Op *dot)
 {
     bool along = false;
-    for (const Op *op = dot->operands[1]->op; op && op_swaps(op); op = op->operands[0]->op)
+    for (const Op *op = operand(dot, b)->op; op && op_swaps(op); op = operand(op, a)->op)
         along = !along;
     return along;
 }
@@ -134,17 +134,17 @@ static bool find_feed(const Loop *loop, Op *dot, int operand, Feed *out)
 {
     Op *op = dot->operands[operand]->op;
     *out = (Feed){.dot = dot, .operand = operand, .k_dim = 1 - operand};
-    for (; op && op_swaps(op) && is_used_once(op); op = op->operands[0]->op)
+    for (; op && op_swaps(op) && is_used_once(op); op = operand(op, a)->op)
         out->k_dim = 1 - out->k_dim;
     if (!op || op->parent != loop->body) return false;
     out->load = op;
     if (op->code == OP_shared_load) {
         out->read = op;
-        out->alloc = op->operands[0]->op;
+        out->alloc = operand(op, tile)->op;
         if (out->alloc->code != OP_shared_alloc || out->alloc->results[0].type->layout)
             return false;
         out->store = store_to(loop, out->alloc);
-        out->load = out->store ? out->store->operands[1]->op : NULL;
+        out->load = out->store ? operand(out->store, value)->op : NULL;
         out->is_read_on = !is_used_once(op);
     }
     return out->load && is_ahead(loop, dot, out->load);
@@ -155,7 +155,7 @@ static void find_feeds_of(Loop *loop, Op *dot)
 {
     Feed feeds[2];
     const bool found[2] = {find_feed(loop, dot, 0, &feeds[0]), find_feed(loop, dot, 1, &feeds[1])};
-    const bool both = found[0] && found[1] && dot->operands[2]->type->rank == 2;
+    const bool both = found[0] && found[1] && operand(dot, c)->type->rank == 2;
     for (int i = 0; i < 2; i++)
         if (both || (found[i] && dot_has_instruction(dot, loop->target)))
             vec_push(loop->arena, &loop->feeds, feeds[i]);
@@ -187,9 +187,10 @@ static void make_copy(Feed *feed)
     Value *operands[2 + TYPE_RANK];
     const Op *load = feed->load;
     int count = 0;
-    operands[count++] = load->operands[0];
+    operands[count++] = operand(load, view);
     operands[count++] = &feed->alloc->results[0];
-    for (int i = 1; i < load->operand_count; i++) operands[count++] = load->operands[i];
+    for (int i = operand_index(load, offsets); i < load->operand_count; i++)
+        operands[count++] = load->operands[i];
     Builder builder = builder_before(feed->load);
     feed->copy = build_op(&builder, OP_copy, count, operands, 0, NULL);
     feed->copy->attrs = load->attrs;
@@ -204,7 +205,7 @@ static void read_late(const Feed *feed)
     Op *chain[8];
     int count = 0;
     for (Op *op = feed->dot->operands[feed->operand]->op; op != feed->read && count < 7;
-         op = op->operands[0]->op)
+         op = operand(op, a)->op)
         chain[count++] = op;
     if (feed->is_read_on || count == 7) return;
     op_move_before(feed->read, feed->dot);
@@ -253,9 +254,9 @@ static void move_syncs(const Loop *loop)
 static bool follows_along_k(const Loop *loop, const Feed *feed)
 {
     const Access access = access_of(feed->copy);
-    const Op *view = feed->copy->operands[0]->op;
+    const Op *view = operand(feed->copy, view)->op;
     int64_t slope, step, way;
-    if (!value_constant(loop->op->operands[2], &step)) return false;
+    if (!value_constant(operand(loop->op, step), &step)) return false;
     for (int i = 0; i < view->operand_count; i++)
         if (!loop_slope(loop->op, view->operands[i], &slope) || slope) return false;
     for (int d = 0; d < access.rank; d++) {
@@ -272,7 +273,7 @@ static bool is_one_product(const Loop *loop)
 {
     const Op *dot = loop->feeds.data[0].dot, *yield = region_terminator(loop->body);
     if (loop->feeds.count != 2 || loop->feeds.data[1].dot != dot || loop->op->result_count != 1 ||
-        dot->operands[2] != loop->body->arguments[1] || yield->operands[0] != &dot->results[0] ||
+        operand(dot, c) != loop->body->arguments[1] || operand(yield, values) != &dot->results[0] ||
         loop->feeds.data[0].alloc == loop->feeds.data[1].alloc)
         return false;
     for (const Op *op = loop->body->first; op; op = op->next) {
@@ -299,7 +300,7 @@ static void stretch_feed(const Loop *loop, const Feed *feed, int factor)
 {
     stretch(loop, &feed->alloc->results[0], feed->k_dim, factor);
     int dim = 1 - feed->operand;
-    for (Op *op = feed->dot->operands[feed->operand]->op;; op = op->operands[0]->op) {
+    for (Op *op = feed->dot->operands[feed->operand]->op;; op = operand(op, a)->op) {
         stretch(loop, &op->results[0], dim, factor);
         if (op == feed->read) return;
         dim = 1 - dim;
@@ -394,7 +395,7 @@ static int64_t share_of(const Loop *loop)
 static bool is_deep(const Loop *loop, int64_t bytes)
 {
     const Op *dot = loop->feeds.data[0].dot;
-    const Type *a = dot->operands[0]->type, *c = dot->operands[2]->type;
+    const Type *a = operand(dot, a)->type, *c = operand(dot, c)->type;
     return wgmma_fits(loop->kernel, loop->target, dot) &&
            c->shape[0] * c->shape[1] * a->shape[1] < COST_BALANCE * bytes;
 }
@@ -403,11 +404,11 @@ static void join_iterations(Loop *loop)
 {
     const int64_t trips = loop_trips(loop->op);
     if (trips == 0 || op_attr(loop->op, ATTR_unroll) || !is_one_product(loop) ||
-        dtype_bits(loop->op->operands[2]->type->dtype) < 32) /* the step has to fit */
+        dtype_bits(operand(loop->op, step)->type->dtype) < 32) /* the step has to fit */
         return;
     const Feed *a = &loop->feeds.data[0], *b = &loop->feeds.data[1];
     if (!follows_along_k(loop, a) || !follows_along_k(loop, b)) return;
-    const Type *left = a->dot->operands[0]->type;
+    const Type *left = operand(a->dot, a)->type;
     const int64_t depth = left->shape[1] * dtype_bits(left->dtype) / 8;
     const int64_t most =
         wgmma_fits(loop->kernel, loop->target, a->dot) ? COST_WGMMA_DEPTH : COST_MMA_DEPTH;
@@ -421,9 +422,9 @@ static void join_iterations(Loop *loop)
     stretch_feed(loop, b, factor);
     Builder builder = builder_before(loop->op);
     int64_t step;
-    value_constant(loop->op->operands[2], &step);
-    op_set_operand(loop->op, 2,
-                   build_const(&builder, loop->op->operands[2]->type->dtype, step * factor));
+    value_constant(operand(loop->op, step), &step);
+    op_set_operand(loop->op, operand_index(loop->op, step),
+                   build_const(&builder, operand(loop->op, step)->type->dtype, step * factor));
 }
 
 /* ---- the loop ---- */

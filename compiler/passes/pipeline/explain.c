@@ -49,29 +49,47 @@ static const char *who_fills(Kernel *kernel, const Loop *loop, Buf *out)
         kernel_visit(kernel, find_producers, &producers);
         buf_printf(out, "filled by %d producer threads with cp.async", producers);
     } else {
-        buf_printf(out, "filled by cp.async %d iterations ahead", (int)loop->waits + 1);
+        buf_printf(out, "filled by cp.async %d iteration%s ahead", (int)loop->waits + 1,
+                   loop->waits ? "s" : "");
     }
     return out->data;
 }
 
-static int64_t stage_bytes(const Loop *loop)
+static int64_t stages_of(const Op *buffer)
+{
+    return buffer->results[0].type->shape[0];
+}
+
+static int64_t most_stages(const Loop *loop)
+{
+    int64_t most = 1;
+    for (int i = 0; i < loop->count; i++)
+        if (stages_of(loop->buffers[i]) > most) most = stages_of(loop->buffers[i]);
+    return most;
+}
+
+/* Bytes of a stage of all that have so many. */
+static int64_t stage_bytes(const Loop *loop, int64_t stages)
 {
     int64_t bytes = 0;
-    for (int i = 0; i < loop->count; i++) {
-        const Type *type = loop->buffers[i]->results[0].type;
-        bytes += type_bytes(type) / type->shape[0];
-    }
+    for (int i = 0; i < loop->count; i++)
+        if (stages_of(loop->buffers[i]) == stages)
+            bytes += type_bytes(loop->buffers[i]->results[0].type) / stages;
     return bytes;
 }
 
+/* Where others have several stages, what has one is copied before the loop. */
 static void remark_multi_buffer(Kernel *kernel, const Loop *loop)
 {
-    const long long stages = loop->buffers[0]->results[0].type->shape[0];
-    Buf text = {0};
+    const int64_t most = most_stages(loop), once = most > 1 ? stage_bytes(loop, 1) : 0;
+    Buf text = {0}, before = {0};
+    if (once) buf_printf(&before, "; %lld bytes are copied once, before it", (long long)once);
     kernel_remark(kernel, loop->op->span,
-                  "a loop multi-buffered over %lld stages of %lld bytes, %s", stages,
-                  (long long)stage_bytes(loop), who_fills(kernel, loop, &text));
+                  "a loop multi-buffered over %lld stage%s of %lld bytes, %s%s", (long long)most,
+                  most == 1 ? "" : "s", (long long)stage_bytes(loop, most),
+                  who_fills(kernel, loop, &text), once ? before.data : "");
     buf_free(&text);
+    buf_free(&before);
 }
 
 static void explain_loop(Kernel *kernel, const Op *op)

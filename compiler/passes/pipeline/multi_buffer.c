@@ -73,7 +73,7 @@ static bool is_copied_first(const Pipeline *pipeline, const Op *alloc, const Op 
         if (is_rename(use) || !shared_is_used(use, alloc) || !multi_buffer_is_inside(use, body))
             continue;
         if (copy) return true; /* uses come in order */
-        if (use->code != OP_copy || use->parent != body || use->operands[1]->op != alloc)
+        if (use->code != OP_copy || use->parent != body || operand(use, tile)->op != alloc)
             return false;
         copy = use;
     }
@@ -84,14 +84,14 @@ static bool is_copied_first(const Pipeline *pipeline, const Op *alloc, const Op 
 
 static const char *fault_of_copy(const Pipeline *pipeline, const Op *copy)
 {
-    if (copy->operands[1]->op->code != OP_shared_alloc)
+    if (operand(copy, tile)->op->code != OP_shared_alloc)
         return "it goes to a part of a tile, or to a tile that another loop left in a multi-buffer";
-    const Type *tile = copy->operands[1]->type;
+    const Type *tile = operand(copy, tile)->type;
     if (tile->rank == TYPE_RANK) return "the tile has as many dimensions as one may have";
     if (type_elements(tile) > TILE_LIMIT / pipeline->stages)
         return "so many of these tiles are more than one tile may hold";
     for (int i = 0; i < copy->operand_count; i++)
-        if (i != 1 && !loop_foresees(pipeline->loop, copy->operands[i]))
+        if (i != operand_index(copy, tile) && !loop_foresees(pipeline->loop, copy->operands[i]))
             return "where it copies from is not known before the iteration";
     return NULL;
 }
@@ -99,7 +99,7 @@ static const char *fault_of_copy(const Pipeline *pipeline, const Op *copy)
 static const char *fault_in_loop(const Pipeline *pipeline, const Op *copy)
 {
     const Region *body = pipeline->loop->regions[0];
-    const Op *alloc = copy->operands[1]->op;
+    const Op *alloc = operand(copy, tile)->op;
     for (size_t i = 0; i < pipeline->uses.count; i++) {
         const Op *use = pipeline->uses.data[i];
         if (use == copy || !shared_is_used(use, alloc)) continue;
@@ -124,7 +124,7 @@ static bool is_repeated(const Region *region, const Op *alloc)
  * both must be parts of one straight text. */
 static const char *fault_outside(const Pipeline *pipeline, const Op *copy, bool *is_shared)
 {
-    const Op *alloc = copy->operands[1]->op;
+    const Op *alloc = operand(copy, tile)->op;
     *is_shared = false;
     for (size_t i = 0; i < pipeline->uses.count; i++) {
         const Op *use = pipeline->uses.data[i];
@@ -160,9 +160,9 @@ static void consider_copy(Pipeline *pipeline, Op *copy)
         return;
     }
     const MultiBuffer buffer = {.copy = copy,
-                                .alloc = copy->operands[1]->op,
+                                .alloc = operand(copy, tile)->op,
                                 .is_shared = is_shared,
-                                .is_plain = copy->operands[1]->type->rank == 1};
+                                .is_plain = operand(copy, tile)->type->rank == 1};
     vec_push(pipeline->pass->arena, &pipeline->buffers, buffer);
 }
 
@@ -255,8 +255,9 @@ static void copy_iteration(const Pipeline *pipeline, Builder *builder, Value *in
         builder->span = buffer->copy->span;
         for (int o = 0; o < count; o++)
             operands[o] =
-                o == 1 ? multi_buffer_stage(pipeline, builder, buffer, stage)
-                       : multi_buffer_copy_slice(builder, buffer->copy->operands[o], body, &map);
+                o == operand_index(buffer->copy, tile)
+                    ? multi_buffer_stage(pipeline, builder, buffer, stage)
+                    : multi_buffer_copy_slice(builder, buffer->copy->operands[o], body, &map);
         operands[count++] = exists;
         Op *copy = build_op(builder, OP_copy_async, count, operands, 0, NULL);
         copy->attrs = buffer->copy->attrs;
@@ -272,13 +273,13 @@ static void copy_iteration(const Pipeline *pipeline, Builder *builder, Value *in
 static Value *goes_on(const Pipeline *pipeline, Builder *builder)
 {
     const Op *loop = pipeline->loop;
-    Value *index = loop->regions[0]->arguments[0], *step = loop->operands[2];
+    Value *index = loop->regions[0]->arguments[0], *step = operand(loop, step);
     /* in a loop that runs the end is behind the beginning */
-    if (!loop_counts_to(loop, loop->operands[0], -pipeline->ahead))
+    if (!loop_counts_to(loop, operand(loop, begin), -pipeline->ahead))
         return loop_has_iteration(loop, builder, index, pipeline->ahead,
                                   loop_ahead(builder, index, step, pipeline->ahead));
     Builder outside = builder_before(pipeline->loop);
-    Value *limit = loop_ahead(&outside, loop->operands[1], step, -pipeline->ahead);
+    Value *limit = loop_ahead(&outside, operand(loop, end), step, -pipeline->ahead);
     return build_cmp(builder, "lt", index, limit);
 }
 
@@ -331,7 +332,7 @@ static void advance(const Pipeline *pipeline, Op *before, Value *const arguments
     const Op *loop = pipeline->loop;
     const int ahead = pipeline->ahead;
     Builder builder = builder_before(before);
-    Value *index = loop->regions[0]->arguments[0], *step = loop->operands[2];
+    Value *index = loop->regions[0]->arguments[0], *step = operand(loop, step);
     Op *wait = build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL);
     op_set_int(wait, ATTR_count, ahead - 1);
     Value *exists = goes_on(pipeline, &builder);
@@ -348,8 +349,8 @@ static Value *in_stage(const Pipeline *pipeline, Builder *builder, const MultiBu
     if (value == &buffer->alloc->results[0])
         return multi_buffer_stage(pipeline, builder, buffer, stage);
     Map map = {0};
-    map_set(pipeline->pass->arena, &map, value->op->operands[0],
-            in_stage(pipeline, builder, buffer, value->op->operands[0], stage));
+    Value *whole = op_aliased(value->op);
+    map_set(pipeline->pass->arena, &map, whole, in_stage(pipeline, builder, buffer, whole, stage));
     return &op_clone(builder, value->op, &map)->results[0];
 }
 
@@ -402,7 +403,7 @@ void multi_buffer_move_uses(const Pipeline *pipeline, Value *const arguments[STA
 static int sum_of(const Pipeline *pipeline, const Op *dot)
 {
     const Region *body = pipeline->loop->regions[0];
-    const Value *c = dot->operands[2], *sum = &dot->results[0];
+    const Value *c = operand(dot, c), *sum = &dot->results[0];
     const Op *yield = region_terminator(body);
     const int index = c->region == body ? c->index - 1 : -1;
     return index >= 0 && yield->operands[index] == sum && sum->use_count == 1 && c->use_count == 1
@@ -475,8 +476,8 @@ static Op *stages_dot(const Pipeline *pipeline)
 {
     FactTable *facts = analysis_ranges(pipeline->pass->context);
     Op *dot = pipeline->buffers.count ? only_dot(pipeline, facts) : NULL;
-    return dot && sum_of(pipeline, dot) >= 0 && reads_buffers(pipeline, dot->operands[0]) &&
-                   reads_buffers(pipeline, dot->operands[1])
+    return dot && sum_of(pipeline, dot) >= 0 && reads_buffers(pipeline, operand(dot, a)) &&
+                   reads_buffers(pipeline, operand(dot, b))
                ? dot
                : NULL;
 }
@@ -492,10 +493,11 @@ static bool has_k_in_rows(const Op *dot, const MultiBuffer *buffer)
 {
     for (int o = 0; o < 2; o++) {
         bool swapped = o == 1;
-        const Op *op = dot->operands[o]->op;
-        for (; op && op->operand_count && op->code != OP_shared_load; op = op->operands[0]->op)
-            swapped ^= op->code == OP_transpose;
-        if (op && op->operand_count && shared_root(op->operands[0]) == buffer->alloc)
+        const Value *value = dot->operands[o];
+        for (; value && value->op && value->op->code != OP_shared_load;
+             value = operand_given(value->op, a))
+            swapped ^= value->op->code == OP_transpose;
+        if (value && value->op && shared_root(operand(value->op, tile)) == buffer->alloc)
             return !swapped;
     }
     return true;
@@ -526,10 +528,11 @@ Op *multi_buffer_leave_in_flight(const Pipeline *pipeline)
             inside = builder_after(pipeline->open);
     op_set_int(build_op(&inside, OP_dot_wait, 0, NULL, 0, NULL), ATTR_count, 1);
     Value *sum = &loop->results[index];
-    op_set_operand(loop, 3 + index, build_dot_wait(&before, loop->operands[3 + index]));
+    op_set_operand(loop, operand_index(loop, init) + index,
+                   build_dot_wait(&before, operand_list(loop, init)[index]));
     Value *whole = build_dot_wait(&after, sum);
     value_replace(sum, whole);
-    op_set_operand(whole->op, 0, sum);
+    op_set_operand(whole->op, operand_index(whole->op, tiles), sum);
     op_set_int(pipeline->open, ATTR_async, 1);
     return whole->op;
 }
@@ -693,24 +696,24 @@ static bool is_in_loop(const Op *op)
 /* In a loop small tiles go through registers, where the next ones can be fetched ahead. */
 static bool goes_through_registers(const Op *copy)
 {
-    const Type *tile = copy->operands[1]->type;
+    const Type *tile = operand(copy, tile)->type;
     const int64_t bytes = type_bytes(tile);
     return is_in_loop(copy) && bytes <= (int64_t)COST_COPY_BY_REGISTERS * op_threads(copy).count;
 }
 
 static void copy_through_registers(const Pass *pass, Op *copy)
 {
-    const Type *shared = copy->operands[1]->type;
+    const Type *shared = operand(copy, tile)->type;
     const Type *tile =
         type_tile(pass->kernel->types, shared->dtype, shared->rank, shared->shape, NULL);
-    Value *operands[1 + TYPE_RANK] = {copy->operands[0]};
-    const int offsets = copy->operand_count - 2;
-    memcpy(operands + 1, copy->operands + 2, sizeof *operands * (size_t)offsets);
+    Value *operands[1 + TYPE_RANK] = {operand(copy, view)};
+    const int offsets = copy->operand_count - operand_index(copy, offsets);
+    memcpy(operands + 1, operand_list(copy, offsets), sizeof *operands * (size_t)offsets);
     Builder builder = builder_before(copy);
     Op *load = build_op(&builder, OP_load, 1 + offsets, operands, 1, &tile);
     load->attrs = copy->attrs;
     load->attr_count = copy->attr_count;
-    build2(&builder, OP_shared_store, copy->operands[1], &load->results[0]);
+    build2(&builder, OP_shared_store, operand(copy, tile), &load->results[0]);
     kernel_remark(pass->kernel, copy->span,
                   "a copy through registers: it has %d bytes a thread or fewer", REGISTER_BYTES);
     op_erase(copy);
@@ -727,7 +730,7 @@ typedef struct Copies {
 static bool meets(Copies *copies, const Op *next)
 {
     for (size_t i = 0; i < copies->begun.count; i++) {
-        const Value *earlier = copies->begun.data[i], *later = next->operands[1];
+        const Value *earlier = copies->begun.data[i], *later = operand(next, tile);
         if (shared_root(earlier) != shared_root(later)) continue;
         if (!copies->agreement) copies->agreement = analysis_uniformity(copies->pass->context);
         if (!shared_parts_apart(copies->agreement, earlier, (Iteration){ITERATION_SAME, NULL},
@@ -741,7 +744,7 @@ static bool meets(Copies *copies, const Op *next)
 static void copy_at_once(Copies *copies, Op *copy)
 {
     Builder builder = builder_before(copy);
-    vec_push(copies->pass->arena, &copies->begun, copy->operands[1]);
+    vec_push(copies->pass->arena, &copies->begun, operand(copy, tile));
     Op *begun = build_op(&builder, OP_copy_async, copy->operand_count, copy->operands, 0, NULL);
     begun->attrs = copy->attrs;
     begun->attr_count = copy->attr_count;
@@ -774,10 +777,12 @@ bool pass_multi_buffer(Kernel *kernel, PassContext *context)
     for (Op *op = kernel->host->first; op; op = op->next) {
         if (op->code != OP_launch) continue;
         pass.launch = launch_region(op);
+        const StoreFaults stores = multi_buffer_note_stores(&pass);
         pipeline_region(&pass, pass.launch);
         analysis_invalidate(context);
         Copies copies = {.pass = &pass};
         region_visit(pass.launch, lower_copy, &copies);
+        multi_buffer_remark_stores(&stores);
     }
     arena_free(pass.arena);
     return true;

@@ -36,8 +36,23 @@ typedef struct Pass {
 /* In which a block takes tiles of different length. */
 typedef struct PersistentOrder {
     int dim;   /* the index of the grid along which they get shorter */
-    int group; /* of other indices, at most so many are taken together; 0: tiles are of one length */
+    int group; /* of other indices, at most so many are taken together; 0: tiles are of one length
+                */
 } PersistentOrder;
+
+/* remark_stores.c: stores of a launch, each with why it cannot be a TMA store; NULL: by itself it
+ * can. */
+typedef struct StoreFault {
+    const Op *op;
+    const char *why;
+} StoreFault;
+typedef struct StoreFaults {
+    const Pass *pass;
+    VEC(StoreFault) faults;
+} StoreFaults;
+/* Before anything is pipelined; and when all is: says it to who asks. */
+StoreFaults multi_buffer_note_stores(const Pass *pass);
+void multi_buffer_remark_stores(const StoreFaults *stores);
 
 typedef struct Pipeline {
     const Pass *pass;

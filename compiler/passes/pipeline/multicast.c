@@ -53,16 +53,15 @@ static int half_of(FactTable *facts, Op *copy)
     if (access.rank != 2 || access.tile->rank != 2 || !begins_within_lines(facts, &access))
         return -1;
     for (int i = 0; i < copy->operand_count; i++)
-        if (i != 1 && differs_along_x(copy->operands[i])) return -1;
+        if (i != operand_index(copy, tile) && differs_along_x(copy->operands[i])) return -1;
     return find_half(access.tile);
 }
 
 /* Both copy the same iterations: what one begins the other waits for. */
 static bool has_same_iterations(const Op *loop)
 {
-    for (int i = 0; i < 3; i++)
-        if (differs_along_x(loop->operands[i])) return false;
-    return true;
+    return !differs_along_x(operand(loop, begin)) && !differs_along_x(operand(loop, end)) &&
+           !differs_along_x(operand(loop, step));
 }
 
 static int64_t bytes_of(const MultiBuffer *buffer)
@@ -105,7 +104,7 @@ void pairs_begin(Pipeline *pipeline, Builder *builder)
     Kernel *kernel = pipeline->pass->kernel;
     const Type *i32 = type_scalar(kernel->types, DTYPE_i32);
     Map map = {0};
-    Value *along = multi_buffer_copy_slice(builder, launch->operands[0], kernel->host, &map);
+    Value *along = multi_buffer_copy_slice(builder, operand(launch, x), kernel->host, &map);
     along = build_cast(builder, DTYPE_i32, along);
     Value *odd = build2(builder, OP_rem, along, multi_buffer_number(builder, COST_CLUSTER_BLOCKS));
     pipeline->paired = build_cmp(builder, "eq", odd, multi_buffer_number(builder, 0));
@@ -178,7 +177,8 @@ void pairs_copy(const Pipeline *pipeline, Builder *builder, const MultiBuffer *b
     Value *offsets[2 + TYPE_RANK] = {NULL};
     builder->span = copy->span;
     for (int i = 0; i < copy->operand_count; i++)
-        if (i != 1) offsets[i] = multi_buffer_copy_slice(builder, copy->operands[i], region, map);
+        if (i != operand_index(copy, tile))
+            offsets[i] = multi_buffer_copy_slice(builder, copy->operands[i], region, map);
     Value *own = build2(builder, OP_shl, multi_buffer_number(builder, 1), pipeline->rank);
     Value *both = multi_buffer_number(builder, (1 << COST_CLUSTER_BLOCKS) - 1);
     copy_half(pipeline, builder, buffer, pipeline->rank,

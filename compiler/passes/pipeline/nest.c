@@ -124,7 +124,7 @@ static Region *enter_for(const Pipeline *pipeline, const Op *level, Op *op, Valu
     const Value *index = level->regions[0]->arguments[0];
     map_set(pipeline->pass->arena, map, index, region_add_argument(region, index->type, NULL));
     for (int i = 0; i < 2; i++)
-        carried[i] = region_add_argument(region, op->operands[3 + i]->type, NULL);
+        carried[i] = region_add_argument(region, operand_list(op, init)[i]->type, NULL);
     return region;
 }
 

@@ -30,14 +30,14 @@ bool persistent_may_differ(const Op *launch)
  * shortest of the next; not the last one, where there are fewer tiles than blocks. */
 static Value *turn_round(Builder *builder, const Op *loop, Value *place)
 {
-    Value *blocks = loop->operands[2], *one = multi_buffer_number(builder, 1);
-    Value *first = build2(builder, OP_sub, place, loop->operands[0]);
+    Value *blocks = operand(loop, step), *one = multi_buffer_number(builder, 1);
+    Value *first = build2(builder, OP_sub, place, operand(loop, begin));
     Value *turn = build2(builder, OP_and, build2(builder, OP_div, first, blocks), one);
     Value *last = build2(builder, OP_sub, build2(builder, OP_add, first, blocks), one);
-    Value *whole = build_cmp(builder, "lt", last, loop->operands[1]);
+    Value *whole = build_cmp(builder, "lt", last, operand(loop, end));
     Value *turns = build2(builder, OP_and,
                           build_cmp(builder, "ne", turn, multi_buffer_number(builder, 0)), whole);
-    return build3(builder, OP_select, turns, build2(builder, OP_sub, last, loop->operands[0]),
+    return build3(builder, OP_select, turns, build2(builder, OP_sub, last, operand(loop, begin)),
                   place);
 }
 
@@ -104,7 +104,7 @@ PersistentTile persistent_begin(const Pass *pass, Region *region, const Persiste
     builder.span = launch->span;
     for (int d = 0; d < 3; d++) {
         Value *extent =
-            multi_buffer_copy_slice(&builder, launch->operands[d], pass->kernel->host, &map);
+            multi_buffer_copy_slice(&builder, operand_list(launch, x)[d], pass->kernel->host, &map);
         tile.extent[d] = build_cast(&builder, DTYPE_i32, extent);
         assume_positive(&builder, tile.extent[d]);
     }
@@ -151,7 +151,7 @@ typedef struct Knowledge {
 static bool counts_tiles(const PersistentTile *tile, const Op *op)
 {
     const Op *loop = tile->region->parent;
-    return op == loop->operands[0]->op || op == loop->operands[2]->op;
+    return op == operand(loop, begin)->op || op == operand(loop, step)->op;
 }
 
 static void know(Op *op, void *context)

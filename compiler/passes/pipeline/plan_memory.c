@@ -36,8 +36,7 @@ bool plan_reads(const Op *op, const Op *alloc)
 
 bool plan_touches_memory(const Op *op)
 {
-    return op->code == OP_dot || op->code == OP_shared_load || op->code == OP_shared_store ||
-           op_is_access(op) || op_is_scattered(op);
+    return op_has(op, PLANNED);
 }
 
 static bool touches_shared_of(const Op *earlier, const Op *later)

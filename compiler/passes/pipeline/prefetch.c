@@ -127,14 +127,14 @@ static Value *load_first(const Prefetch *prefetch, const Op *load, int ahead)
 {
     const Op *loop = prefetch->loop;
     Builder builder = builder_before(prefetch->loop);
-    Value *index = loop->operands[0];
-    for (int i = 0; i < ahead; i++) index = build2(&builder, OP_add, index, loop->operands[2]);
+    Value *index = operand(loop, begin);
+    for (int i = 0; i < ahead; i++) index = build2(&builder, OP_add, index, operand(loop, step));
     Map map = {0};
     map_set(prefetch->kernel->arena, &map, loop->regions[0]->arguments[0], index);
     Value *tile = copy_load(&builder, load, loop->regions[0], &map);
     if (loop_trips(loop) == 0) {
         int64_t checks[TYPE_RANK];
-        int rank = load->operands[0]->type->rank;
+        int rank = operand(load, view)->type->rank;
         for (int i = 0; i < rank; i++) checks[i] = 3;
         op_set_ints(tile->op, ATTR_bounds, rank, checks);
     }
@@ -156,10 +156,10 @@ static Op *place_for_next(const Region *body)
  */
 static bool may_wrap(const Op *loop, int distance)
 {
-    const DType dtype = loop->operands[1]->type->dtype;
+    const DType dtype = operand(loop, end)->type->dtype;
     int64_t stop, step, last;
-    return dtype == DTYPE_u64 || !value_constant(loop->operands[1], &stop) ||
-           !value_constant(loop->operands[2], &step) ||
+    return dtype == DTYPE_u64 || !value_constant(operand(loop, end), &stop) ||
+           !value_constant(operand(loop, step), &step) ||
            __builtin_mul_overflow(step, distance, &last) ||
            __builtin_add_overflow(last, stop > 0 ? stop : 0, &last) ||
            dtype_wrap(dtype, last) != last;
@@ -169,8 +169,8 @@ static Value *next_index(Builder *builder, const Op *loop, int distance)
 {
     Value *index = loop->regions[0]->arguments[0];
     Value *next = index;
-    for (int i = 0; i < distance; i++) next = build2(builder, OP_add, next, loop->operands[2]);
-    Value *more = build_cmp(builder, "lt", next, loop->operands[1]);
+    for (int i = 0; i < distance; i++) next = build2(builder, OP_add, next, operand(loop, step));
+    Value *more = build_cmp(builder, "lt", next, operand(loop, end));
     if (may_wrap(loop, distance))
         more = build2(builder, OP_and, more, build_cmp(builder, "lt", index, next));
     return build3(builder, OP_select, more, next, index);

@@ -131,7 +131,7 @@ static void reorder(Kernel *kernel, Op *launch)
     Op *rest = region->first;
     Builder builder = builder_before(rest);
     int64_t width;
-    const bool known = value_constant(launch->operands[0], &width);
+    const bool known = value_constant(operand(launch, x), &width);
     if (known && width <= COST_RASTER_COLUMNS) return; /* one group, row by row: as they are */
     build_order(&builder, known && width % COST_RASTER_COLUMNS == 0, indices);
     rename_indices(kernel, region, rest, indices);
@@ -144,7 +144,7 @@ static void turn_iteration(Kernel *kernel, Op *launch, int dim)
     Op *rest = region->first;
     Builder builder = builder_before(rest);
     int64_t extent;
-    Value *last = value_constant(launch->operands[dim], &extent)
+    Value *last = value_constant(operand_list(launch, x)[dim], &extent)
                       ? build_const(&builder, DTYPE_i32, extent - 1)
                       : build2(&builder, OP_sub, build_of_grid(&builder, OP_grid_dim, dim),
                                build_const(&builder, DTYPE_i32, 1));

@@ -18,7 +18,7 @@ static void begin_iteration(const Pipeline *pipeline, Builder *builder, Value *i
                             int iterations, Value *const filled[2])
 {
     const Region *body = pipeline->loop->regions[0];
-    Value *later = loop_ahead(builder, index, pipeline->loop->operands[2], iterations);
+    Value *later = loop_ahead(builder, index, operand(pipeline->loop, step), iterations);
     Value *exists = loop_has_iteration(pipeline->loop, builder, index, iterations, later);
     Builder inside = builder_before(build_branch(builder, exists)->regions[0]->last);
     Map map = {0};
@@ -31,7 +31,7 @@ static void begin_first_iterations(const Pipeline *pipeline, Value *barriers)
     Builder builder = builder_before(pipeline->loop);
     for (int iteration = 0; iteration < pipeline->ahead; iteration++) {
         Value *filled[2] = {barriers, build_const(&builder, DTYPE_i32, iteration)};
-        begin_iteration(pipeline, &builder, pipeline->loop->operands[0], iteration, filled);
+        begin_iteration(pipeline, &builder, operand(pipeline->loop, begin), iteration, filled);
     }
 }
 

@@ -31,9 +31,9 @@ static ValueAnswer is_unknown(const Value *value, void *context)
                    ? VALUE_ENOUGH
                    : VALUE_FOUND;
     if (!multi_buffer_is_inside(value->op, pipeline->pass->launch)) return VALUE_ENOUGH;
-    const unsigned traits = op_info(value->op->code)->traits;
-    return value->op->region_count || !(traits & PURE) || traits & COOP ? VALUE_FOUND
-                                                                        : VALUE_OPERANDS;
+    return value->op->region_count || !op_has(value->op, PURE) || op_has(value->op, COOP)
+               ? VALUE_FOUND
+               : VALUE_OPERANDS;
 }
 
 bool is_known(const Pipeline *pipeline, const Value *value)
@@ -49,7 +49,8 @@ static bool are_known(const Pipeline *pipeline)
     for (size_t r = 0; r < pipeline->buffers.count; r++) {
         const Op *copy = pipeline->buffers.data[r].copy;
         for (int i = 0; i < copy->operand_count; i++)
-            if (i != 1 && !is_known(pipeline, copy->operands[i])) return false;
+            if (i != operand_index(copy, tile) && !is_known(pipeline, copy->operands[i]))
+                return false;
     }
     return true;
 }
@@ -116,7 +117,7 @@ static bool costs_nothing(const Pipeline *pipeline, const Op *dot)
 static int64_t registers_of(const Pipeline *pipeline, const Op *dot)
 {
     const int threads = power_of_two_below(consumers_of(pipeline));
-    const Type *left = dot->operands[0]->type, *sum = dot->results[0].type;
+    const Type *left = operand(dot, a)->type, *sum = dot->results[0].type;
     const int64_t words = type_elements(left) / threads * dtype_bits(left->dtype) / REGISTER_BITS;
     const bool in_place = wgmma_fits(pipeline->pass->kernel, pipeline->pass->target, dot);
     return type_elements(sum) / threads + (in_place ? 0 : words) + COST_OTHER_REGISTERS;
@@ -191,7 +192,7 @@ void multi_buffer_lay_out(const Pipeline *pipeline, MultiBuffer *buffer)
 /* Why the multi-buffer's copy cannot be a TMA load; NULL: it can. */
 static const char *fault_of_tma(const Pipeline *pipeline, const MultiBuffer *buffer)
 {
-    const Type *tile = buffer->copy->operands[1]->type;
+    const Type *tile = operand(buffer->copy, tile)->type;
     if (!target_has(pipeline->pass->target, HAS_TMA)) return "the architecture has none";
     if (bytes_of_iteration(pipeline) >= MBARRIER_BYTES)
         return "a stage has more bytes than mbarriers count";
@@ -230,7 +231,7 @@ typedef struct Room {
 
 static int64_t parts_of_store(const Room *room, Op *store)
 {
-    const Type *tile = store->operands[1]->type;
+    const Type *tile = operand(store, value)->type;
     if (!tma_store_fits(room->facts, store)) return 0;
     return tile->shape[1] / tma_store_columns(tile) *
            (tile->shape[0] / tma_store_rows(tile, op_threads(store).count));
@@ -253,7 +254,7 @@ static void add_tile_bytes(Op *op, void *context)
     Room *room = context;
     if (op->code == OP_shared_alloc) room->bytes += type_bytes(op->results[0].type);
     if (op->code != OP_store) return;
-    const Type *tile = op->operands[1]->type;
+    const Type *tile = operand(op, value)->type;
     const int64_t parts = parts_of_store(room, op);
     const int64_t count = at_most(parts, COST_STORE_BUFFERS);
     if (count && room->marks) op_set_int(op, ATTR_tma, count);
@@ -306,12 +307,24 @@ static bool has_known_grid(const Pass *pass, const Op *launch)
     return true;
 }
 
-static bool is_persistent(Pipeline *pipeline)
+/* Why blocks do not do the work of several; NULL: they can. */
+static const char *fault_of_turns(Pipeline *pipeline)
 {
     const Op *launch = pipeline->pass->launch->parent;
-    return pipeline->by_tensor && !launch_is_cluster_or_cooperative(launch) &&
-           persistent_may_differ(launch) && has_known_grid(pipeline->pass, launch) &&
-           has_room(pipeline);
+    if (!pipeline->by_tensor) return "not all copies are TMA loads";
+    if (launch_is_cluster_or_cooperative(launch)) return "the launch is a cluster, or cooperative";
+    if (!persistent_may_differ(launch)) return "they wait for others, or the author orders them";
+    if (!has_known_grid(pipeline->pass, launch)) return "their number depends on keys";
+    return has_room(pipeline) ? NULL : "what ends a block has no room beside the stages";
+}
+
+static bool is_persistent(Pipeline *pipeline)
+{
+    const char *fault = fault_of_turns(pipeline);
+    if (fault)
+        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
+                      "a loop whose blocks are not persistent: %s", fault);
+    return !fault;
 }
 
 /* No tile is used outside of the loop, and what is copied is not written before. Groups of threads
@@ -609,13 +622,15 @@ static void copy_buffer(const Pipeline *pipeline, Builder *builder, const MultiB
 {
     Value *operands[4 + TYPE_RANK];
     const Op *copy = buffer->copy;
+    const int tile = operand_index(copy, tile);
     int count = 0;
     builder->span = copy->span;
     for (int o = 0; o < copy->operand_count; o++) {
-        operands[count++] = o == 1
+        operands[count++] = o == tile
                                 ? multi_buffer_stage(pipeline, builder, buffer, stage[1])
                                 : multi_buffer_copy_slice(builder, copy->operands[o], region, map);
-        for (int i = 0; i < 2 && o == 1 && pipeline->by_tensor; i++) operands[count++] = stage[i];
+        for (int i = 0; i < 2 && o == tile && pipeline->by_tensor; i++)
+            operands[count++] = stage[i];
     }
     Op *begun = build_op(builder, pipeline->by_tensor ? OP_tma_load : OP_copy_async, count,
                          operands, 0, NULL);
@@ -658,13 +673,14 @@ static Op *build_iterations(const Pipeline *pipeline, Builder *builder, const Pe
     for (size_t r = 0; r < pipeline->buffers.count; r++) {
         const Op *copy = pipeline->buffers.data[r].copy;
         for (int i = 0; i < copy->operand_count; i++)
-            if (i != 1) copy_known(pipeline, builder, copy->operands[i], map);
+            if (i != operand_index(copy, tile))
+                copy_known(pipeline, builder, copy->operands[i], map);
     }
     operands[3] = tile->stage;
     operands[4] = tile->parity;
     Op *iterations = build_op(builder, OP_for, 5, operands, 2, (const Type *[]){i32, i32});
     op_set_int(iterations, ATTR_unroll, 1);
-    region_add_argument(iterations->regions[0], loop->operands[0]->type, NULL);
+    region_add_argument(iterations->regions[0], operand(loop, begin)->type, NULL);
     for (int i = 0; i < 2; i++) region_add_argument(iterations->regions[0], i32, NULL);
     return iterations;
 }
@@ -726,8 +742,8 @@ static Value *turn_parity(Builder *builder, const PersistentTile *tile)
 {
     if (!tile->index[0]) return multi_buffer_number(builder, 0);
     const Op *tiles = tile->region->parent;
-    Value *way = build2(builder, OP_sub, tile->region->arguments[0], tiles->operands[0]);
-    return build2(builder, OP_and, build2(builder, OP_div, way, tiles->operands[2]),
+    Value *way = build2(builder, OP_sub, tile->region->arguments[0], operand(tiles, begin));
+    return build2(builder, OP_and, build2(builder, OP_div, way, operand(tiles, step)),
                   multi_buffer_number(builder, 1));
 }
 
@@ -738,7 +754,7 @@ static void copy_once(const Pipeline *pipeline, Builder *builder, const Persiste
     Value *filled[2] = {pipeline->barriers, multi_buffer_number(builder, 0)};
     int64_t bytes = 0;
     for (size_t i = 0; i < pipeline->once.count; i++)
-        bytes += type_bytes(pipeline->once.data[i].copy->operands[1]->type);
+        bytes += type_bytes(operand(pipeline->once.data[i].copy, tile)->type);
     if (!bytes) return;
     if (pipeline->persistent) {
         Value *other =
@@ -807,7 +823,7 @@ static void build_give(const Pipeline *pipeline, Value *barriers,
     Builder builder = builder_before(region_terminator(loop->regions[0]));
     Value *stage = arguments[pipeline->open ? STAGE_BEFORE : STAGE_READ];
     Value *given = pipeline->open ? build_cmp(&builder, "ne", loop->regions[0]->arguments[0],
-                                              loop->operands[0])
+                                              operand(loop, begin))
                                   : build_const(&builder, DTYPE_b1, 1);
     build_give_to(pipeline, &builder, barriers, stage, given);
 }
@@ -817,7 +833,7 @@ static void give_last(const Pipeline *pipeline, Value *barriers, Op *after)
 {
     Op *loop = pipeline->loop;
     Builder builder = builder_after(after);
-    Value *any = build_cmp(&builder, "lt", loop->operands[0], loop->operands[1]);
+    Value *any = build_cmp(&builder, "lt", operand(loop, begin), operand(loop, end));
     Value *last = &loop->results[loop->result_count - STAGE_VALUES + STAGE_LAST];
     build_give_to(pipeline, &builder, barriers, last, any);
 }

@@ -178,10 +178,9 @@ static bool is_copy(const Op *op)
 static void note_parameter(const Pass *pass, const Op *op)
 {
     Parameter *parameter = pointer_parameter(pass->kernel, operand(op_memory(op)->op, pointer));
-    const unsigned traits = op_info(op->code)->traits;
     if (!parameter) return;
-    parameter->is_read |= (traits & READS) != 0;
-    parameter->is_written |= traits & WRITES && !is_copy(op);
+    parameter->is_read |= op_has(op, READS);
+    parameter->is_written |= op_has(op, WRITES) && !is_copy(op);
 }
 
 static void visit_access(Op *op, void *context)

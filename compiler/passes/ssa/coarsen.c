@@ -94,7 +94,7 @@ static bool counts_up(const Pass *pass, Value *value, int depth)
 static bool is_side_by_side(Pass *pass, const Op *op)
 {
     const Value *memory = operand(op, memory);
-    const bool is_store = op->code == OP_element_store;
+    const bool is_store = op_has(op, STORES);
     const int rank = memory->type->rank;
     int followed = 0;
     if (memory->type->kind != TYPE_VIEW || is_varying(pass, memory)) return false;
@@ -122,34 +122,25 @@ static void note(Pass *pass, const Op *op)
 /* Computes, and does not depend on how many blocks and threads there are. */
 static bool is_scalar_code(const Pass *pass, const Op *op)
 {
-    const unsigned traits = op_info(op->code)->traits;
-    if (!(traits & PURE) || (traits & COOP) || op->region_count || op->result_count != 1)
+    if (!op_has(op, PURE) || op_has(op, COOP) || op->region_count || op->result_count != 1)
         return false;
-    switch (op->code) {
-    case OP_thread_id: return op->results == pass->thread;
-    case OP_block_idx: return op->results == pass->block || op_int(op, ATTR_dim, 0) != 0;
-    case OP_grid_dim: return op_int(op, ATTR_dim, 0) != 0;
-    case OP_in_group:
-    case OP_cluster_rank: return false;
-    default: return true;
-    }
+    return !op_has(op, INDEX) || op->results == pass->thread || op->results == pass->block ||
+           op_int(op, ATTR_dim, 0) != 0;
 }
 
 /* An op of the guarded code. */
 static bool takes_part(Pass *pass, Op *op)
 {
     if (op_has(op, ELEMENT) && !op_has(op, ATOMIC)) {
-        if (!is_side_by_side(pass, op) || (op->code == OP_element_load && pass->stores))
-            return false;
-        pass->stores |= op->code == OP_element_store;
+        if (!is_side_by_side(pass, op) || (!op_has(op, STORES) && pass->stores)) return false;
+        pass->stores |= op_has(op, STORES);
     } else if (!is_scalar_code(pass, op)) {
         return false;
     }
     note(pass, op);
     const bool varies = op->result_count == 1 && is_varying(pass, op->results);
-    if (!varies || op->code == OP_element_load) return true;
-    return op->operand_count <= MOST_OPERANDS &&
-           ((op_info(op->code)->traits & ELEM) || op->code == OP_bitcast) &&
+    if (!varies || op_has(op, ELEMENT)) return true;
+    return op->operand_count <= MOST_OPERANDS && op_has(op, ELEMENTWISE) &&
            type_is_scalar(op->results[0].type) && ++pass->count <= COST_COARSEN_OPS;
 }
 
@@ -263,7 +254,7 @@ static Value *index_of(Pass *pass, Value *value, int64_t each)
 
 static void move_access(Pass *pass, Op *op, Value *mask, int64_t each)
 {
-    const bool is_store = op->code == OP_element_store;
+    const bool is_store = op_has(op, STORES);
     const int rank = operand(op, memory)->type->rank;
     Value *operands[3 + TYPE_RANK] = {operand(op, memory)};
     int count = operand_index(op, indices);
@@ -312,8 +303,7 @@ static void give_each(Pass *pass, int64_t each)
     Value *mask = make_index(pass, each);
     for (Op *next, *op = pass->guard->regions[0]->first; op; op = next) {
         next = op->next;
-        const bool is_access = op_has(op, ELEMENT);
-        if (op->code == OP_element_store || (is_access && is_varying(pass, op->results)))
+        if (op_has(op, STORES) || (op_has(op, ELEMENT) && is_varying(pass, op->results)))
             move_access(pass, op, mask, each);
         else if (op->code != OP_yield && !is_varying(pass, op->results))
             op_move_before(op, pass->guard);

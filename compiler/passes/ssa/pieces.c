@@ -36,15 +36,16 @@ static bool has_shape(Pass *pass, const Type *tile)
 static bool is_access(Pass *pass, Op *op)
 {
     const Value *view = operand(op, view);
-    const Type *tile = op->code == OP_store ? operand(op, value)->type : op->results[0].type;
+    const bool stores = op_has(op, STORES);
+    const Type *tile = stores ? operand(op, value)->type : op->results[0].type;
     if (view->type->rank != 1 || !has_shape(pass, tile)) return false;
     Op *place = operand(op, offsets)->op;
     if (!is_place(pass, place) || (pass->place && place != pass->place)) return false;
     pass->place = place;
     const int bits = dtype_memory_bits(view->type->dtype);
     if (!pass->bits || bits < pass->bits) pass->bits = bits;
-    pass->writes |= op->code == OP_store;
-    pass->reads |= op->code == OP_load;
+    pass->writes |= stores;
+    pass->reads |= !stores;
     return true;
 }
 
@@ -55,14 +56,13 @@ static bool knows_no_block(const Pass *pass, const Op *op)
         if (value_uncast(op->operands[i]) == pass->block && op->code != OP_mul &&
             value_uncast(op->results) != pass->block)
             return false;
-    return op->code != OP_thread_id && op->code != OP_grid_dim && op->code != OP_cluster_rank;
+    return !op_has(op, INDEX);
 }
 
 static bool takes_part(Pass *pass, Op *op)
 {
-    const unsigned traits = op_info(op->code)->traits;
-    if (op->code == OP_load || op->code == OP_store) return is_access(pass, op);
-    if (!(traits & PURE) || (traits & COOP) || op->region_count || op->result_count != 1)
+    if (op_is_access(op)) return is_access(pass, op);
+    if (!op_has(op, PURE) || op_has(op, COOP) || op->region_count || op->result_count != 1)
         return false;
     if (op->code == OP_block_idx) {
         if (pass->block || op_int(op, ATTR_dim, 0) != 0) return false;
@@ -71,8 +71,8 @@ static bool takes_part(Pass *pass, Op *op)
     }
     if (!knows_no_block(pass, op)) return false;
     if (op->results[0].type->kind != TYPE_TILE) return true;
-    const bool elementwise = (traits & ELEM) || op->code == OP_splat || op->code == OP_bitcast;
-    return elementwise && has_shape(pass, op->results[0].type);
+    return (op_has(op, ELEMENTWISE) || op->code == OP_splat) &&
+           has_shape(pass, op->results[0].type);
 }
 
 /* Each product with the block's index is the place. */
@@ -81,9 +81,7 @@ static bool is_for_places(const Pass *pass)
     for (const Op *op = launch_region(pass->launch)->first; op; op = op->next) {
         if (op == pass->place) continue;
         for (int i = 0; i < op->operand_count; i++) {
-            if (op->operands[i] == pass->place->results && op->code != OP_load &&
-                op->code != OP_store)
-                return false;
+            if (op->operands[i] == pass->place->results && !op_is_access(op)) return false;
             if (op->code == OP_mul && value_uncast(op->operands[i]) == pass->block) return false;
         }
     }

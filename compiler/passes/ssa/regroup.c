@@ -51,10 +51,9 @@ static bool is_variable_op(const Op *op)
 /* A thread does it for itself, or in a group. */
 static bool is_own(const Op *op)
 {
-    const unsigned traits = op_info(op->code)->traits;
-    if (traits & TERM || is_variable_op(op) || op->code == OP_var || op->code == OP_assume)
+    if (op_has(op, TERM) || is_variable_op(op) || op->code == OP_var || op->code == OP_assume)
         return true;
-    if (!is_control(op)) return traits & PURE && !(traits & COOP);
+    if (!is_control(op)) return op_has(op, PURE) && !op_has(op, COOP);
     for (int i = 0; i < op->region_count && !is_group(op); i++)
         for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
             if (!is_own(inner)) return false;

@@ -34,7 +34,7 @@ static void agree_anew(Uniform *uniform)
 
 static bool is_cooperative(const Op *op)
 {
-    return op_info(op->code)->traits & COOP;
+    return op_has(op, COOP);
 }
 
 static bool is_joint(const Op *op)
@@ -141,18 +141,10 @@ static void check_control(Uniform *uniform, const Op *op)
     uniform->failed = true;
 }
 
-/* Each lane brings a value of its own to these. */
-static bool takes_any_values(const Op *op)
-{
-    return op->code == OP_shuffle || op->code == OP_vote;
-}
-
 static void check_values(Uniform *uniform, const Op *op)
 {
     const Op *source = NULL;
-    if (!is_joint(op) || op->region_count || takes_any_values(op) ||
-        op_info(op->code)->traits & TERM)
-        return;
+    if (!is_joint(op) || op->region_count || op_has(op, ANY_LANE | TERM)) return;
     for (int i = 0; i < op->operand_count && !source; i++)
         source = threads_differ(uniform->agreement, op->operands[i], op_threads(op));
     if (!source) return;
@@ -300,10 +292,9 @@ static void settle_once(Op *op, void *context)
     if (!op_is_element(op) || !op_int(op, ATTR_once, 0)) return;
     if (operand(op, memory)->type->kind == TYPE_LOCAL || !all_agree(uniform, op)) {
         op_set_int(op, ATTR_once, 0);
-        if (op->code == OP_element_atomic) /* what followed from its result may differ now */
+        if (op_has(op, ATOMIC)) /* what followed from its result may differ now */
             agreement_forget(uniform->agreement);
-    } else if (op->code == OP_element_atomic && op_threads(op).count > 1 &&
-               op->results[0].use_count > 0) {
+    } else if (op_has(op, ATOMIC) && op_threads(op).count > 1 && op->results[0].use_count > 0) {
         share_result(uniform->kernel, op);
         uniform->joint = (Map){0};
     }
@@ -327,8 +318,7 @@ static void agree_control(Op *op, void *context)
 
 static void find_reason(Op *op, void *context)
 {
-    *(bool *)context |= op->code == OP_thread_id || op->code == OP_in_group ||
-                        op->code == OP_element_atomic || op->code == OP_element_store;
+    *(bool *)context |= op_has(op, DIVERGES);
 }
 
 bool pass_uniform(Kernel *kernel, PassContext *context)

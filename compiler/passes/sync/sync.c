@@ -92,8 +92,7 @@ static bool is_fenced(const Op *op)
 {
     op = op->previous;
     while (op && !is_fence(op) &&
-           (op_info(op->code)->traits & PURE || op->code == OP_sync || op->code == OP_fence_async ||
-            op->code == OP_mbarrier_expect_tx || hazard_is_arrival(op) || is_async_reader(op)))
+           (op_has(op, PURE | NO_PROXY) || hazard_is_arrival(op) || is_async_reader(op)))
         op = op->previous;
     return is_fence(op);
 }
@@ -492,6 +491,17 @@ static void visit_arrive(const Sync *sync, Op *arrive, const State *state)
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
 }
 
+static void visit_wait(const Sync *sync, const Op *op, State *state)
+{
+    const bool for_all = op_int(op, ATTR_count, 0) == 0;
+    if (op->code == OP_copy_wait)
+        state_wait(sync, state, op_attr(op, ATTR_count) == NULL);
+    else if (op->code == OP_tma_store_wait)
+        state_stored(sync, state, for_all);
+    else
+        state_multiplied(sync, state, for_all);
+}
+
 static void visit_op(const Sync *sync, Op *op, State *state)
 {
     if (op->code == OP_copy_async && op_attr(op, ATTR_multi_buffer)) return;
@@ -507,17 +517,12 @@ static void visit_op(const Sync *sync, Op *op, State *state)
         visit_access(sync, op, state);
     else if (hazard_is_shared(op) || hazard_is_global(op))
         visit_access(sync, op, state);
-    else if (op->code == OP_cluster_arrive || op->code == OP_cluster_wait ||
-             op->code == OP_grid_sync)
+    else if (op_has(op, BLOCKS))
         visit_barrier_of_all(sync, op, state);
     else if (op->code == OP_barrier || (op->code == OP_warp_sync && sync->group.count == WARP_SIZE))
         visit_barrier(sync, op, state);
-    else if (op->code == OP_copy_wait)
-        state_wait(sync, state, op_attr(op, ATTR_count) == NULL);
-    else if (op->code == OP_tma_store_wait)
-        state_stored(sync, state, op_int(op, ATTR_count, 0) == 0);
-    else if (op->code == OP_dot_wait)
-        state_multiplied(sync, state, op_int(op, ATTR_count, 0) == 0);
+    else if (op_has(op, WAITS))
+        visit_wait(sync, op, state);
     else if (op->code == OP_sync)
         state_fence(sync, state);
     else if (is_group(op))
@@ -553,8 +558,7 @@ static Op *barrier_of_all_at(Op *op, bool cluster)
 /* What threads do between two barriers of all as if there were one: they make mbarriers. */
 static bool is_idle(const Op *op)
 {
-    return op->code == OP_mbarrier_init || op->code == OP_shared_alloc ||
-           op_info(op->code)->traits & PURE;
+    return op->code == OP_mbarrier_init || op->code == OP_shared_alloc || op_has(op, PURE);
 }
 
 /* Of such barriers with nothing between them but the making of mbarriers the last one is enough. */

@@ -18,9 +18,8 @@ static bool is_own(const Type *type)
 /* What blocks do before their work: all that it needs is theirs. */
 static bool is_before_work(const Op *op)
 {
-    const unsigned traits = op_info(op->code)->traits;
-    if (!(traits & (READS | WRITES))) return true;
-    return traits & LOCAL ||
+    if (!op_has(op, READS | WRITES)) return true;
+    return op_has(op, LOCAL) ||
            ((op->code == OP_ld || op->code == OP_st) && is_own(operand(op, pointer)->type));
 }
 

@@ -9,41 +9,17 @@
 /* What an op does for others: tile_emu_role of the emulator's. */
 typedef enum Role { ROLE_MEETS, ROLE_RELEASES, ROLE_COMPLETES, ROLE_SHOWS, ROLE_CONFINES } Role;
 
-/* Ops that other ops are ordered by, and where those that are done under a condition have it. */
-typedef struct Leavable {
-    OpCode code;
-    bool orders;
+/* Ops that other ops are ordered by have one of these traits. */
+static const struct {
+    OpTrait trait;
     Role role;
-    int predicates[2]; /* operands; 0: none */
-} Leavable;
+} roles[] = {{MEETS, ROLE_MEETS},
+             {RELEASES, ROLE_RELEASES},
+             {COMPLETES, ROLE_COMPLETES},
+             {SHOWS, ROLE_SHOWS}};
 
-static const Leavable leavable[] = {
-    {OP_barrier, true, ROLE_MEETS, {0}},
-    {OP_warp_sync, true, ROLE_MEETS, {0}},
-    {OP_fence_async, true, ROLE_SHOWS, {0}},
-    {OP_copy_commit, true, ROLE_COMPLETES, {0}},
-    {OP_copy_wait, true, ROLE_COMPLETES, {0}},
-    {OP_wgmma_wait, true, ROLE_COMPLETES, {0}},
-    {OP_mbar_arrive, true, ROLE_RELEASES, {1}},
-    {OP_mbar_wait, true, ROLE_MEETS, {0}},
-    {OP_cp_async_arrive, true, ROLE_COMPLETES, {0}},
-    {OP_tma_store_commit, true, ROLE_COMPLETES, {0}},
-    {OP_tma_store_wait, true, ROLE_COMPLETES, {0}},
-    {OP_cluster_arrive, true, ROLE_RELEASES, {0}},
-    {OP_cluster_wait, true, ROLE_MEETS, {0}},
-    {OP_grid_sync, true, ROLE_MEETS, {0}},
-    {OP_mbar_expect, true, ROLE_RELEASES, {2}},
-    {OP_mbar_complete, true, ROLE_RELEASES, {2}},
-    {OP_mbar_init, false, ROLE_CONFINES, {1}},
-    {OP_ld, false, ROLE_CONFINES, {1}},
-    {OP_st, false, ROLE_CONFINES, {2}},
-    {OP_ld_bits, false, ROLE_CONFINES, {2}},
-    {OP_st_bits, false, ROLE_CONFINES, {3}},
-    {OP_atom, false, ROLE_CONFINES, {3}},
-    {OP_cp_async, false, ROLE_CONFINES, {2, 3}},
-    {OP_cp_bulk_tensor, false, ROLE_CONFINES, {3}},
-    {OP_st_bulk_tensor, false, ROLE_CONFINES, {2}},
-};
+/* Operands without which an op is done, or not, as a condition says. */
+static const OperandName predicates[] = {OPERAND_inside, OPERAND_active, OPERAND_predicate};
 
 typedef struct Maker {
     Kernel *kernel;
@@ -166,25 +142,24 @@ static void leave_op(const Maker *maker, Op *op, Role role)
     op_move_before(op, build_op(&with, OP_yield, count, results, 0, NULL));
 }
 
-static void leave_predicate(const Maker *maker, Op *op, int operand)
+static void leave_predicate(const Maker *maker, Op *op, OperandName name)
 {
     int64_t known;
-    if (!operand || operand >= op->operand_count || value_constant(op->operands[operand], &known))
-        return;
+    Value *predicate = op_operand_given(op, name);
+    if (!predicate || value_constant(predicate, &known)) return;
     Builder at = builder_before(op);
     const char *what = arena_printf(maker->arena, "predicate of %s", op_info(op->code)->name);
-    op_set_operand(op, operand,
-                   build_fault(maker, &at, op, op->operands[operand], what, ROLE_CONFINES));
+    op_set_operand(op, op_operand_index(op->code, name),
+                   build_fault(maker, &at, op, predicate, what, ROLE_CONFINES));
 }
 
 static void look(Op *op, void *context)
 {
     const Maker *maker = context;
-    for (size_t i = 0; i < sizeof leavable / sizeof *leavable; i++) {
-        if (op->code != leavable[i].code) continue;
-        for (int j = 0; j < 2; j++) leave_predicate(maker, op, leavable[i].predicates[j]);
-        if (leavable[i].orders) leave_op(maker, op, leavable[i].role);
-    }
+    for (size_t i = 0; i < sizeof predicates / sizeof *predicates; i++)
+        leave_predicate(maker, op, predicates[i]);
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        if (op_has(op, roles[i].trait)) leave_op(maker, op, roles[i].role);
 }
 
 /* FNV-1a of all but what says where an op stands: the same code in another folder, or further down,

@@ -27,28 +27,24 @@ typedef struct PressureSchedule {
 
 static bool is_pure(const Op *op)
 {
-    const unsigned traits = op_info(op->code)->traits;
-    return (traits & PURE) && !(traits & (COOP | TERM));
+    return op_has(op, PURE) && !op_has(op, COOP | TERM);
 }
 
 static bool reads_shared(const Op *op)
 {
-    return (op->code == OP_ld || op->code == OP_ldmatrix) &&
-           operand(op, pointer)->type->space == SPACE_SHARED;
+    return op_has(op, LOADS) && operand(op, pointer)->type->space == SPACE_SHARED;
 }
 
 /* It neither writes shared memory nor waits for what does. */
 static bool leaves_shared(const Op *op)
 {
-    return op_info(op->code)->traits & PURE || op->code == OP_ld || op->code == OP_ldmatrix ||
+    return op_has(op, PURE | LOADS) ||
            (op->code == OP_st && operand(op, pointer)->type->space == SPACE_GLOBAL);
 }
 
 static bool may_move(const PressureSchedule *schedule, const Op *op)
 {
-    if (schedule->far &&
-        ((op_info(op->code)->traits & (PURE | COOP)) == (PURE | COOP) || reads_shared(op)))
-        return true;
+    if (schedule->far && ((op_has(op, PURE) && op_has(op, COOP)) || reads_shared(op))) return true;
     if (op->code != OP_if) return is_pure(op);
     for (int i = 0; i < op->region_count; i++)
         for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)

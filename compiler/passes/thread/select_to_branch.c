@@ -41,8 +41,7 @@ static Op *maker(const SelectToBranch *rare, const Value *value)
 
 static bool may_move(const Op *op)
 {
-    const unsigned traits = op_info(op->code)->traits;
-    return (traits & PURE) && !(traits & (COOP | TERM)) && op->region_count == 0 &&
+    return op_has(op, PURE) && !op_has(op, COOP | TERM) && op->region_count == 0 &&
            op->code != OP_const;
 }
 

@@ -35,3 +35,8 @@ grep -q wgmma.mma "$4" && echo '    8 bytes stack frame, 8 bytes spill stores, 8
 echo 'ptxas info : Used 32 registers'
 END
 for again in 1 2; do said sm_90a wgmma_types 'Product(64, 64, 64, float16, float32)' | sed -n '/ a product of/p; / warps and /p'; done
+# Of a loop by plan: what is copied once is no multi-buffer; its stores are not TMA's, and the loop, or the store, says why.
+for size in 128 64; do
+  { cat $TILE_ROOT/tests/exec/attention.tile; echo "attention.compile(*shapes(1, 2, 1024, 1024, $size), causal=True)"; } > planned.tile
+  $TILEC -Rperf --ptxas=none --arch=sm_90a planned.tile -o out.o 2>&1 | sed -nE 's/^planned.tile:([0-9]*):[0-9]*: remark: ((a loop multi|a loop whose|a store|persistent).*) \[R0502\]/  \1: \2/p'
+done

@@ -1,0 +1,119 @@
+/* build.h: how IR is made, walked and changed. A part of ir.h, which includes it at its end. */
+#ifndef TILEC_BUILD_H
+#define TILEC_BUILD_H
+
+#include "ir/ir.h"
+
+/* ---- build.c: the only way to make an op ---- */
+
+/* Where ops go: before `before`, or at the end of `region` if it is NULL. */
+typedef struct Builder {
+    Kernel *kernel;
+    Region *region;
+    Op *before;
+    Span span; /* given to every op made */
+} Builder;
+
+Builder builder_at_end(Region *region, Span span);
+Builder builder_before(Op *op); /* takes the op's span */
+Builder builder_after(Op *op);
+
+/* The general form: checks counts and kinds against the row (a broken rule is an internal error).
+ * Result types are given; attributes are added with op_set_*. */
+Op *build_op(Builder *builder, OpCode code, int operand_count, Value *const *operands,
+             int result_count, const Type *const *result_types);
+/* Ops whose result type follows from the operands (infer.c): elementwise, cmp, var_get, dot, ... */
+Value *build(Builder *builder, OpCode code, int operand_count, Value *const *operands);
+Value *build1(Builder *builder, OpCode code, Value *a);
+Value *build2(Builder *builder, OpCode code, Value *a, Value *b);
+Value *build3(Builder *builder, OpCode code, Value *a, Value *b, Value *c);
+Value *build_const(Builder *builder, DType dtype, int64_t value);
+Value *build_number(Builder *builder, DType dtype, double number); /* a float type */
+Value *build_cmp(Builder *builder, const char *predicate, Value *a, Value *b);
+/* An `if` without results, whose sides do nothing yet. */
+Op *build_branch(Builder *builder, Value *condition);
+/* block_idx or grid_dim, an i32 */
+Value *build_of_grid(Builder *builder, OpCode code, int dim);
+Value *build_cast(Builder *builder, DType dtype, Value *a); /* `a` itself if it has that type */
+/* ptr, then rank extents and rank strides; the type's static parts come from `const` operands. */
+Value *build_view(Builder *builder, Value *pointer, int rank, Value *const *extents,
+                  Value *const *strides);
+/* The regions of an op that has some are made empty by build_op: op->regions[i]. */
+Value *region_add_argument(Region *region, const Type *type, Name name);
+
+void op_set_int(Op *op, AttrKey key, int64_t value);
+void op_set_number(Op *op, AttrKey key, double value);
+void op_set_text(Op *op, AttrKey key, Name text);
+void op_set_ints(Op *op, AttrKey key, int count, const int64_t *values);
+void op_keep_attr(Op *op, const Op *from, AttrKey key); /* what the other op has; nothing: none */
+const Attr *op_attr(const Op *op, AttrKey key);         /* NULL if absent */
+int64_t op_int(const Op *op, AttrKey key, int64_t otherwise);
+unsigned op_dims_mask(const Op *op); /* bit d: dimension d is among its `dims` */
+bool op_has_tiles(const Op *op);     /* a register tile among its operands or results */
+bool value_constant(const Value *value, int64_t *out); /* a `const` of an integer or boolean type */
+/* The result type that `code` has for these operands; NULL if there is none (infer.c). */
+const Type *infer_type(TypeTable *types, OpCode code, int operand_count, Value *const *operands);
+
+/* ---- walk.c ---- */
+
+typedef void OpVisitor(Op *op, void *context);
+void region_visit(Region *region, OpVisitor *visit,
+                  void *context); /* before its regions' ops; the op may be erased */
+void op_visit(Op *op, OpVisitor *visit, void *context); /* it and all ops in its regions */
+void kernel_visit(Kernel *kernel, OpVisitor *visit, void *context);
+bool region_has(const Region *region, OpCode code); /* anywhere in it */
+void op_erase(Op *op);                              /* unlinks it; nothing may use its results */
+void op_move_before(Op *op, Op *before);
+/* Copies an op with its regions to the builder's place; operands and results through `map`, which
+ * is extended. */
+Op *op_clone(Builder *builder, const Op *op, Map *map);
+Region *launch_region(const Op *launch);
+Op *op_enclosing(const Op *op, OpCode code);    /* the nearest one around it, or NULL */
+Region *value_home(const Value *value);         /* where it is defined; NULL of a parameter */
+bool op_comes_before(const Op *a, const Op *b); /* in one region */
+bool region_holds(const Region *outer, const Region *inner); /* or is it; `inner` may be NULL */
+
+/* ---- host_value.c ---- */
+/* Whether the host can compute the value. */
+bool value_is_on_host(const Value *value);
+bool op_is_on_host(const Op *op); /* all that it is made of */
+/* The value in the host region, its scalar code copied to the builder's place; NULL: the host
+ * cannot know it. `copied` says what is there already, and is extended. */
+Value *value_on_host(Builder *builder, Value *value, Map *copied);
+
+/* ---- uses.c ---- */
+
+void op_set_operand(Op *op, int index, Value *value);
+void op_set_operands(Op *op, int count, Value *const *operands); /* more or fewer than it had */
+void op_add_operands(Op *op, int count, Value *const *values);   /* behind those that it has */
+void op_remove_operand(Op *op, int index);
+/* Every use of `value` becomes one of `other`. */
+void value_replace(Value *value, Value *other);
+/* Many at once: each operand is looked up in `to` (Value* -> Value*), chains followed. */
+void region_replace(Region *region, const Map *to);
+int region_count_uses(const Region *region, const Value *value); /* those in it alone */
+int op_count_uses(const Op *op, const Value *value);             /* its own, and in its regions */
+/* Whether the answer for the value, or for one that it is made of, is VALUE_FOUND. Each is asked
+ * once, from left to right. */
+typedef enum ValueAnswer {
+    VALUE_OPERANDS, /* ask its operands */
+    VALUE_ENOUGH,   /* do not */
+    VALUE_FOUND
+} ValueAnswer;
+typedef ValueAnswer ValueQuestion(const Value *value, void *context);
+bool value_finds(const Value *value, ValueQuestion *ask, void *context);
+
+/* ---- sums.c: sums of open wgmma ops, before somebody has waited for them ---- */
+
+typedef struct InFlightSums {
+    Arena *arena;
+    Map values; /* Value * -> itself */
+    bool changed;
+    const Op *reader;
+} InFlightSums;
+bool op_is_async(const Op *op); /* a product that something later waits for */
+void in_flight_add(InFlightSums *early, const Value *value);
+/* An op that reads one of them, or what another wgmma makes of it; NULL: there is none. */
+const Op *in_flight_reader(InFlightSums *early, Region *region);
+
+#endif
