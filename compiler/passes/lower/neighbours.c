@@ -125,7 +125,8 @@ static bool fits_shared(const Op *op, int vector)
     const Type *type = tile->type;
     const int64_t bytes = dtype_memory_bytes(type->dtype, vector);
     return tile->op && tile->op->code == OP_shared_alloc &&
-           op_int(tile->op, ATTR_offset, 0) % bytes == 0 && type->shape[last_dim(op)] % vector == 0 &&
+           op_int(tile->op, ATTR_offset, 0) % bytes == 0 &&
+           type->shape[last_dim(op)] % vector == 0 &&
            layout_register_run(type->layout, last_dim(op)) >= vector &&
            layout_starts_aligned(type->layout, last_dim(op), vector);
 }
@@ -149,7 +150,8 @@ static bool has_vector(Lower *lower, const Row *row, int from, int vector)
 static bool has_neighbours(const Op *op)
 {
     const Type *memory = operand(op, memory)->type;
-    return !op_int(op, ATTR_once, 0) && memory->kind != TYPE_LOCAL && memory->rank > 0 && dtype_memory_bits(memory->dtype) >= 8;
+    return !op_int(op, ATTR_once, 0) && memory->kind != TYPE_LOCAL && memory->rank > 0 &&
+           dtype_memory_bits(memory->dtype) >= 8;
 }
 
 Neighbours neighbours_of(Lower *lower, Op *op)

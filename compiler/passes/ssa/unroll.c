@@ -284,12 +284,14 @@ static void find_outermost(Op *op, void *context)
 bool pass_unroll(Kernel *kernel, PassContext *context)
 {
     (void)context;
-    Unroll unroll = {.kernel = kernel, .arena = arena_new(),};
+    Unroll unroll = {
+        .kernel = kernel,
+        .arena = arena_new(),
+    };
     kernel_visit(kernel, look_at_array, &unroll);
     kernel_visit(kernel, look_at_loop, &unroll);
     kernel_visit(kernel, find_outermost, &unroll);
-    for (size_t i = 0; i < unroll.pending.count; i++)
-        unroll_loop(&unroll, unroll.pending.data[i]);
+    for (size_t i = 0; i < unroll.pending.count; i++) unroll_loop(&unroll, unroll.pending.data[i]);
     arena_free(unroll.arena);
     return true;
 }
