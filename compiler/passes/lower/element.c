@@ -137,19 +137,53 @@ void lower_local_alloc(Lower *lower, Op *op)
     map_set(lower->arena, &lower->scalars, &op->results[0], base);
 }
 
+static Value *first_pointer(Lower *lower, const Element *element, int before)
+{
+    return before ? address_add_number(lower, element->pointer, -before) : element->pointer;
+}
+
 void lower_element_load(Lower *lower, Op *op)
 {
+    Value *read[NEIGHBOURS];
+    if (map_has(&lower->scalars, &op->results[0])) return; /* with one before it */
+    const Neighbours all = neighbours_of(lower, op);
     const Element element = element_of(lower, op);
-    Value *read;
-    memory_read(lower, element.pointer, element.predicate, op->results[0].type->dtype, 1, &read);
-    map_set(lower->arena, &lower->scalars, &op->results[0], read);
+    memory_read(lower, first_pointer(lower, &element, all.before), element.predicate,
+                op->results[0].type->dtype, all.count, read);
+    for (int i = 0; i < all.count; i++)
+        map_set(lower->arena, &lower->scalars, &all.ops[i]->results[0], read[i]);
+}
+
+/* Those of one vector, of which `op` is the last. */
+static void store_all(Lower *lower, Op *op, const Neighbours *all)
+{
+    Value *values[NEIGHBOURS];
+    int before = 0;
+    while (all->ops[before] != op) before++;
+    const Element element = element_of(lower, op);
+    for (int i = 0; i < all->count; i++)
+        values[i] = lower_scalar(lower, operand(all->ops[i], value));
+    memory_write(lower, first_pointer(lower, &element, before), element.predicate,
+                 values[0]->type->dtype, all->count, values);
+}
+
+static bool is_last(const Op *op, const Neighbours *all)
+{
+    for (int i = 0; i < all->count; i++)
+        if (op_comes_before(op, all->ops[i])) return false;
+    return true;
 }
 
 void lower_element_store(Lower *lower, Op *op)
 {
-    const Element element = element_of(lower, op);
-    Value *value = lower_scalar(lower, operand(op, value));
-    memory_write(lower, element.pointer, element.predicate, value->type->dtype, 1, &value);
+    Neighbours *all = map_get(&lower->joined, op);
+    if (!all) {
+        all = arena_new_of(lower->arena, Neighbours);
+        *all = neighbours_of(lower, op);
+        for (int i = 0; i < all->count; i++)
+            map_set(lower->arena, &lower->joined, all->ops[i], all);
+    }
+    if (is_last(op, all)) store_all(lower, op, all);
 }
 
 void lower_element_atomic(Lower *lower, Op *op)

@@ -33,6 +33,7 @@ typedef struct Lower {
     LaneLoop iterations;
     Map scalars;    /* old Value -> new Value */
     Map tiles;      /* old Value -> Value *[layout_registers] */
+    Map joined;     /* old element_store -> the Neighbours that it is written with */
     Interner *keys; /* of what is built already */
     Map built;      /* key -> Value */
     VEC(MadeMap) maps;
@@ -134,6 +135,15 @@ LowerRule lower_mbarrier_init, lower_mbarrier_arrive, lower_mbarrier_expect_tx,
 LowerRule lower_assume;                       /* lower/assume.c */
 LowerRule lower_thread_id, lower_local_alloc; /* lower/element.c */
 LowerRule lower_element_load, lower_element_store, lower_element_atomic;
+/* ---- neighbours.c ---- */
+enum { NEIGHBOURS = ACCESS_BYTES }; /* elements of an access, at most */
+/* Accesses of one region that may be made as one of a vector. */
+typedef struct Neighbours {
+    Op *ops[NEIGHBOURS]; /* in the order of their elements */
+    int count, before;   /* how many of them are before the one that was asked about */
+} Neighbours;
+/* With `op` and those that come after it; its count is 1 if there are none. */
+Neighbours neighbours_of(Lower *lower, Op *op);
 /* atom.c: what `op` does to one element: a pointer, a value, a comparand, a predicate or
  * NULL.
  */

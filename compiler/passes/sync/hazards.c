@@ -100,20 +100,36 @@ static bool is_own_index(const Value *index)
     }
 }
 
-/* Both are done by one thread, or each thread meets there what no other does, whenever it comes. */
+/* Indices along one dimension that are never the same number. */
+static bool are_apart(const Value *a, const Value *b)
+{
+    int64_t x, y;
+    return value_constant(a, &x) && value_constant(b, &y) && x != y;
+}
+
+/* No element is met by different threads, whenever they come: each has an index of its own along
+ * some dimension, or the indices along one differ. Those of a view whose strides overlap may name
+ * one place in different ways; of a view they have to be the same. */
+static bool indices_are_own(const Op *a, const Op *b)
+{
+    const Type *memory = operand(a, memory)->type;
+    const bool by_threads = !op_int(a, ATTR_once, 0) && !op_int(b, ATTR_once, 0);
+    bool own = false, same = true;
+    for (int d = 0; d < memory->rank; d++) {
+        const Value *x = operand_list(a, indices)[d], *y = operand_list(b, indices)[d];
+        own |= x == y ? by_threads && is_own_index(x) : are_apart(x, y);
+        same &= x == y;
+    }
+    return own && (same || memory->kind != TYPE_VIEW);
+}
+
+/* Both are done by one thread, or none meets what another did. */
 static bool elements_are_own(const Op *a, const Op *b)
 {
     if (!op_is_element(a) || !op_is_element(b)) return false;
     if (op_int(a, ATTR_once, 0) && op_int(b, ATTR_once, 0)) return true;
-    bool own = false;
-    if (operand(a, memory) != operand(b, memory) || !value_is_steady(operand(a, memory)))
-        return false;
-    for (int d = 0; d < operand(a, memory)->type->rank; d++) {
-        const Value *x = operand_list(a, indices)[d], *y = operand_list(b, indices)[d];
-        if (x != y) return false;
-        own |= is_own_index(x);
-    }
-    return own && !op_int(a, ATTR_once, 0) && !op_int(b, ATTR_once, 0);
+    return operand(a, memory) == operand(b, memory) && value_is_steady(operand(a, memory)) &&
+           indices_are_own(a, b);
 }
 
 /* Each thread is the author's own business in code that it runs by itself; what is done once, or

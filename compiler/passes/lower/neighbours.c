@@ -1,0 +1,172 @@
+/* neighbours.c: single elements that a thread reads, or writes, one after the other and that lie
+ * side by side in memory, as those of a loop that was unrolled do: one access does for a vector.
+ *
+ * What is read moves up to the first of them, what is written down to the last, past ops that have
+ * nothing to do with that memory. */
+#include "passes/lower/lower.h"
+
+enum { MOST_LOOKED = 512 }; /* ops behind the first access */
+
+/* Accesses of the elements of one row around the first one, by how far they lie behind it. */
+typedef struct Row {
+    Op *around[2 * NEIGHBOURS]; /* [NEIGHBOURS] is the first; NULL: there is none */
+} Row;
+
+static bool is_near(int64_t distance)
+{
+    return distance > -NEIGHBOURS && distance < NEIGHBOURS;
+}
+
+/* ---- indices ---- */
+
+/* What a number is added to; NULL: nothing. */
+static const Value *base_of(const Value *index, int64_t *number)
+{
+    *number = 0;
+    if (value_constant(index, number)) return NULL;
+    index = value_uncast(index);
+    const Op *op = index->op;
+    const bool sums = op && op->code == OP_add && value_constant(operand(op, b), number);
+    return sums ? operand(op, a) : index;
+}
+
+static bool same_index(const Value *a, const Value *b)
+{
+    int64_t x, y;
+    return a == b || (value_constant(a, &x) && value_constant(b, &y) && x == y);
+}
+
+static int last_dim(const Op *op)
+{
+    return operand(op, memory)->type->rank - 1;
+}
+
+static Value *last_index(const Op *op)
+{
+    return operand_list(op, indices)[last_dim(op)];
+}
+
+/* Of two accesses of one row. */
+static bool distance_of(const Op *from, const Op *to, int64_t *distance)
+{
+    int64_t x, y;
+    if (from->code != to->code || operand(from, memory) != operand(to, memory)) return false;
+    for (int d = 0; d < last_dim(from); d++)
+        if (!same_index(operand_list(from, indices)[d], operand_list(to, indices)[d])) return false;
+    return base_of(last_index(from), &x) == base_of(last_index(to), &y) &&
+           !__builtin_sub_overflow(y, x, distance);
+}
+
+/* ---- one after the other ---- */
+
+static bool is_of_other_memory(const Op *op, TypeKind kind)
+{
+    return op_is_element(op) && !op_has(op, ATOMIC) && operand(op, memory)->type->kind != kind;
+}
+
+static bool lets_pass(const Op *op, const Op *access)
+{
+    if (op_info(op->code)->traits & PURE) return true;
+    return is_of_other_memory(op, operand(access, memory)->type->kind) ||
+           (access->code == OP_element_load && op->code == OP_element_load);
+}
+
+/* False: it ends the row, as an element is written again, or may be. */
+static bool add_to_row(Lower *lower, Row *row, Op *op, int64_t distance)
+{
+    if (!is_near(distance)) return true;
+    Op **place = &row->around[NEIGHBOURS + distance];
+    if (*place) return op->code == OP_element_load;
+    if (!map_has(&lower->joined, op) && !op_int(op, ATTR_once, 0)) *place = op;
+    return true;
+}
+
+static Row row_of(Lower *lower, Op *first)
+{
+    Row row = {.around = {[NEIGHBOURS] = first}};
+    int looked = 0;
+    for (Op *op = first->next; op && looked < MOST_LOOKED; op = op->next, looked++) {
+        int64_t distance;
+        const bool joins = op_is_element(op) && distance_of(first, op, &distance);
+        if (joins ? !add_to_row(lower, &row, op, distance) : !lets_pass(op, first)) break;
+    }
+    return row;
+}
+
+/* ---- side by side, and aligned ---- */
+
+static bool is_multiple(Lower *lower, const Value *value, int vector)
+{
+    return facts_of(lower->facts, value).multiple % vector == 0;
+}
+
+/* All of a vector that starts there, or nothing, is inside the view. */
+static bool fits_view(Lower *lower, const Op *op, int vector)
+{
+    const Type *type = operand(op, memory)->type;
+    const Op *view = operand(op, memory)->op;
+    Value *const *extents = operand_list(view, extents), *const *strides = extents + type->rank;
+    int64_t stride;
+    if (facts_of(lower->facts, operand(view, pointer)).multiple %
+            facts_address_unit(type->dtype, vector) !=
+        0)
+        return false;
+    for (int d = 0; d < last_dim(op); d++)
+        if (!is_multiple(lower, operand_list(op, indices)[d], vector) &&
+            !is_multiple(lower, strides[d], vector))
+            return false;
+    return value_constant(strides[last_dim(op)], &stride) && stride == 1 &&
+           is_multiple(lower, extents[last_dim(op)], vector);
+}
+
+static bool fits_shared(const Op *op, int vector)
+{
+    const Value *tile = operand(op, memory);
+    const Type *type = tile->type;
+    const int64_t bytes = dtype_memory_bytes(type->dtype, vector);
+    return tile->op && tile->op->code == OP_shared_alloc &&
+           op_int(tile->op, ATTR_offset, 0) % bytes == 0 &&
+           type->shape[last_dim(op)] % vector == 0 &&
+           layout_register_run(type->layout, last_dim(op)) >= vector &&
+           layout_starts_aligned(type->layout, last_dim(op), vector);
+}
+
+static bool starts_vector(Lower *lower, const Op *op, int vector)
+{
+    if (!is_multiple(lower, last_index(op), vector)) return false;
+    return operand(op, memory)->type->kind == TYPE_VIEW ? fits_view(lower, op, vector)
+                                                        : fits_shared(op, vector);
+}
+
+/* From that distance on, with the first access among them. */
+static bool has_vector(Lower *lower, const Row *row, int from, int vector)
+{
+    for (int i = 0; i < vector; i++)
+        if (!row->around[NEIGHBOURS + from + i]) return false;
+    return starts_vector(lower, row->around[NEIGHBOURS + from], vector);
+}
+
+/* What one thread does for all is too little to be worth a variant of the kernel. */
+static bool has_neighbours(const Op *op)
+{
+    const Type *memory = operand(op, memory)->type;
+    return !op_int(op, ATTR_once, 0) && memory->kind != TYPE_LOCAL && memory->rank > 0 &&
+           dtype_memory_bits(memory->dtype) >= 8;
+}
+
+Neighbours neighbours_of(Lower *lower, Op *op)
+{
+    Neighbours found = {.ops = {op}, .count = 1};
+    if (!has_neighbours(op)) return found;
+    const Row row = row_of(lower, op);
+    const DType dtype = operand(op, memory)->type->dtype;
+    for (int vector = ACCESS_BYTES / dtype_bytes(dtype); vector > 1; vector /= 2)
+        for (int from = 1 - vector; from <= 0; from++) {
+            if (!has_vector(lower, &row, from, vector)) continue;
+            found.count = vector;
+            found.before = -from;
+            for (int i = 0; i < vector; i++) found.ops[i] = row.around[NEIGHBOURS + from + i];
+            return found;
+        }
+    return found;
+}

@@ -1,0 +1,297 @@
+/* unroll.c: loops by whose variables a thread finds the elements of an array of its own, and those
+ * that the author wants unrolled; needs a TYPED kernel in SSA.
+ *
+ * A thread's registers have no addresses: an array is in registers where each access says by a
+ * number which element it means, and else in memory, which is a hundred times slower. Where all
+ * indices of an array follow from numbers and from variables of loops whose bounds do, too, these
+ * loops are unrolled, the outer ones first, as bounds of inner ones may follow from their
+ * variables. An array of which some index is known at run time only gains nothing by it. */
+#include "ir/fold.h"
+#include "ir/op_vec.h"
+#include "passes/pass.h"
+
+enum {
+    DEEPEST = 64,     /* index expression that is followed */
+    MOST_LOOKS = 1000 /* at ops of one, which may share parts */
+};
+
+typedef struct Unroll {
+    Kernel *kernel;
+    Arena *arena;
+    Map wanted;    /* Op -> itself: loops that are to be unrolled */
+    OpVec pending; /* of these, those that are in no other */
+    int64_t left;  /* ops that may yet be made */
+} Unroll;
+
+/* ---- which loops ---- */
+
+/* The loops of one array. */
+typedef struct Indices {
+    Unroll *unroll;
+    Map seen; /* values that were followed */
+    OpVec loops;
+} Indices;
+
+static bool follow(Indices *indices, Value *value, int depth);
+
+/* What a copy of is another of the same: no tile, no memory of the block's. */
+static bool is_copied(const Op *op)
+{
+    if (op->code == OP_shared_alloc || op_has_tiles(op)) return false;
+    for (int r = 0; r < op->region_count; r++)
+        for (const Op *inside = op->regions[r]->first; inside; inside = inside->next)
+            if (!is_copied(inside)) return false;
+    return !op_has(op, COPY | DOT | ASYNC | WAITS | MBARRIER | PIPELINE_BARRIER);
+}
+
+static bool is_never(const Op *loop)
+{
+    int64_t begin, end;
+    const bool once = value_constant(operand(loop, begin), &begin) &&
+                      value_constant(operand(loop, end), &end) && end - begin == 1;
+    return op_int(loop, ATTR_unroll, 0) == 1 && !once;
+}
+
+static bool follow_loop(Indices *indices, Op *loop, int depth)
+{
+    if (loop->code != OP_for || is_never(loop) || !is_copied(loop)) return false;
+    if (!follow(indices, operand(loop, begin), depth) ||
+        !follow(indices, operand(loop, end), depth) || !follow(indices, operand(loop, step), depth))
+        return false;
+    vec_push(indices->unroll->arena, &indices->loops, loop);
+    return true;
+}
+
+static bool follow_operands(Indices *indices, const Op *op, int depth)
+{
+    if (!(op_info(op->code)->traits & ELEM) || op->result_count != 1) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!follow(indices, op->operands[i], depth)) return false;
+    return true;
+}
+
+/* Whether it is known once loops are unrolled. */
+static bool follow(Indices *indices, Value *value, int depth)
+{
+    int64_t number;
+    if (value_constant(value, &number) || map_has(&indices->seen, value)) return true;
+    const bool counts = dtype_is_integer(value->type->dtype) || value->type->dtype == DTYPE_b1;
+    if (depth == 0 || value->type->kind != TYPE_SCALAR || !counts) return false;
+    const bool is_variable = value->region && value->region->parent && value->index == 0;
+    if (value->op ? !follow_operands(indices, value->op, depth - 1)
+                  : !is_variable || !follow_loop(indices, value->region->parent, depth - 1))
+        return false;
+    map_set(indices->unroll->arena, &indices->seen, value, value);
+    return true;
+}
+
+static bool follow_uses(Indices *indices, const Value *array)
+{
+    for (const OpUse *use = array->uses; use; use = use->next) {
+        if (!op_has(use->op, ELEMENT)) return false;
+        for (int d = 0; d < array->type->rank; d++)
+            if (!follow(indices, operand_list(use->op, indices)[d], DEEPEST)) return false;
+    }
+    return true;
+}
+
+/* ---- how much that is ---- */
+
+/* The number that a value is where variables of loops are those of `known`. */
+static bool number_within(const Map *known, const Value *value, int *looks, int64_t *out)
+{
+    enum { MOST = 3 };
+    int64_t operands[MOST];
+    const int64_t *number = map_get(known, value);
+    if (number) return *out = *number, true;
+    if (value_constant(value, out)) return true;
+    const Op *op = value->op;
+    if (!op || op->operand_count > MOST || op->result_count != 1 || --*looks < 0 ||
+        !(op_info(op->code)->traits & ELEM))
+        return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!number_within(known, op->operands[i], looks, &operands[i])) return false;
+    return fold_element(op, operands, out);
+}
+
+static bool number_of(const Map *known, const Value *value, int64_t *out)
+{
+    int looks = MOST_LOOKS;
+    return number_within(known, value, &looks, out);
+}
+
+typedef struct Trips {
+    int64_t begin, end, step;
+} Trips;
+
+static bool trips_of(const Map *known, const Op *loop, Trips *out)
+{
+    return number_of(known, operand(loop, begin), &out->begin) &&
+           number_of(known, operand(loop, end), &out->end) &&
+           number_of(known, operand(loop, step), &out->step) && out->step > 0 &&
+           out->end <= INT32_MAX && out->begin >= INT32_MIN;
+}
+
+static bool count_region(Unroll *unroll, const Region *region, Map *known);
+
+static bool count_loop(Unroll *unroll, const Op *loop, Map *known)
+{
+    Trips trips;
+    if (!trips_of(known, loop, &trips)) return false;
+    int64_t *variable = arena_new_of(unroll->arena, int64_t);
+    map_set(unroll->arena, known, loop->regions[0]->arguments[0], variable);
+    for (*variable = trips.begin; *variable < trips.end; *variable += trips.step)
+        if (!count_region(unroll, loop->regions[0], known)) return false;
+    return true;
+}
+
+/* Takes what becomes of the region from what may be made; false: that is too much. */
+static bool count_region(Unroll *unroll, const Region *region, Map *known)
+{
+    for (const Op *op = region->first; op; op = op->next) {
+        if (--unroll->left < 0) return false;
+        if (map_has(&unroll->wanted, op)) {
+            if (!count_loop(unroll, op, known)) return false;
+            continue;
+        }
+        for (int r = 0; r < op->region_count; r++)
+            if (!count_region(unroll, op->regions[r], known)) return false;
+    }
+    return true;
+}
+
+static bool is_within_wanted(const Unroll *unroll, const Op *op)
+{
+    for (const Op *around = op->parent->parent; around; around = around->parent->parent)
+        if (map_has(&unroll->wanted, around)) return true;
+    return false;
+}
+
+static void count_outermost(Op *op, void *context)
+{
+    Unroll *unroll = context;
+    Map known = {0};
+    if (map_has(&unroll->wanted, op) && !is_within_wanted(unroll, op) &&
+        !count_loop(unroll, op, &known))
+        unroll->left = -1;
+}
+
+/* All loops that are wanted by now. */
+static bool are_affordable(Unroll *unroll)
+{
+    unroll->left = COST_UNROLL_OPS;
+    kernel_visit(unroll->kernel, count_outermost, unroll);
+    return unroll->left >= 0;
+}
+
+/* If there is not too much of it with them. */
+static bool want(Unroll *unroll, const OpVec *loops)
+{
+    OpVec added = {0};
+    for (size_t i = 0; i < loops->count; i++) {
+        if (map_has(&unroll->wanted, loops->data[i])) continue;
+        map_set(unroll->arena, &unroll->wanted, loops->data[i], loops->data[i]);
+        vec_push(unroll->arena, &added, loops->data[i]);
+    }
+    if (added.count == 0 || are_affordable(unroll)) return true;
+    for (size_t i = 0; i < added.count; i++) map_remove(&unroll->wanted, added.data[i]);
+    return false;
+}
+
+static void look_at_array(Op *op, void *context)
+{
+    Unroll *unroll = context;
+    Indices indices = {.unroll = unroll};
+    if (op->code != OP_local_alloc || type_elements(op->results[0].type) > COST_ARRAY_ELEMENTS ||
+        !follow_uses(&indices, op->results))
+        return;
+    if (!want(unroll, &indices.loops))
+        kernel_remark(unroll->kernel, op->span,
+                      "an array of each thread's own is in memory: there is too much in the loops "
+                      "that go through it to unroll them");
+}
+
+/* All of it, by the author's word. */
+static void look_at_loop(Op *op, void *context)
+{
+    Unroll *unroll = context;
+    const Map nothing = {0};
+    Trips trips;
+    if (op->code != OP_for || !trips_of(&nothing, op, &trips) || !is_copied(op)) return;
+    const int64_t wanted = op_int(op, ATTR_unroll, 0);
+    OpVec loops = {0};
+    if (wanted < 2 || (trips.end - trips.begin - 1) / trips.step >= wanted) return;
+    vec_push(unroll->arena, &loops, op);
+    want(unroll, &loops);
+}
+
+/* ---- unrolling ---- */
+
+/* Of a copy the same loops are wanted. */
+static void want_copies(Unroll *unroll, const Op *op, Op *copy, bool pending)
+{
+    if (map_has(&unroll->wanted, op)) {
+        map_set(unroll->arena, &unroll->wanted, copy, copy);
+        if (!pending) vec_push(unroll->arena, &unroll->pending, copy);
+        pending = true;
+    }
+    for (int r = 0; r < op->region_count; r++) {
+        Op *inside = copy->regions[r]->first;
+        for (const Op *from = op->regions[r]->first; from; from = from->next, inside = inside->next)
+            want_copies(unroll, from, inside, pending);
+    }
+}
+
+/* One iteration; `carried` becomes what the next one is given. */
+static void copy_body(Unroll *unroll, Builder *at, const Op *loop, Value *variable, Value **carried)
+{
+    const Region *body = loop->regions[0];
+    Map copies = {0};
+    map_set(unroll->arena, &copies, body->arguments[0], variable);
+    for (int i = 0; i < loop->result_count; i++)
+        map_set(unroll->arena, &copies, body->arguments[1 + i], carried[i]);
+    for (const Op *op = body->first; op != body->last; op = op->next)
+        want_copies(unroll, op, op_clone(at, op, &copies), false);
+    for (int i = 0; i < loop->result_count; i++) {
+        Value *next = body->last->operands[i];
+        carried[i] = map_has(&copies, next) ? map_get(&copies, next) : next;
+    }
+}
+
+static void unroll_loop(Unroll *unroll, Op *loop)
+{
+    const Map nothing = {0};
+    Trips trips;
+    if (!trips_of(&nothing, loop, &trips)) return;
+    Builder at = builder_before(loop);
+    Value **carried = arena_new_array(unroll->arena, Value *, loop->result_count + 1);
+    for (int i = 0; i < loop->result_count; i++)
+        carried[i] = loop->operands[operand_index(loop, init) + i];
+    const DType dtype = operand(loop, begin)->type->dtype;
+    for (int64_t i = trips.begin; i < trips.end; i += trips.step)
+        copy_body(unroll, &at, loop, build_const(&at, dtype, i), carried);
+    for (int i = 0; i < loop->result_count; i++) value_replace(&loop->results[i], carried[i]);
+    op_erase(loop);
+}
+
+static void find_outermost(Op *op, void *context)
+{
+    Unroll *unroll = context;
+    if (map_has(&unroll->wanted, op) && !is_within_wanted(unroll, op))
+        vec_push(unroll->arena, &unroll->pending, op);
+}
+
+bool pass_unroll(Kernel *kernel, PassContext *context)
+{
+    (void)context;
+    Unroll unroll = {
+        .kernel = kernel,
+        .arena = arena_new(),
+    };
+    kernel_visit(kernel, look_at_array, &unroll);
+    kernel_visit(kernel, look_at_loop, &unroll);
+    kernel_visit(kernel, find_outermost, &unroll);
+    for (size_t i = 0; i < unroll.pending.count; i++) unroll_loop(&unroll, unroll.pending.data[i]);
+    arena_free(unroll.arena);
+    return true;
+}
