@@ -32,6 +32,7 @@ struct Specialisation {
      * -1: none does. */
     int *parameter_arguments, *tensor_arguments;
     bool gives_tuple; /* how it gives its results */
+    bool has_gradient; /* its gradient is exported, too */
     Span at;
 };
 
