@@ -428,26 +428,6 @@ static bool check_export(Eval *eval, const Entry *entry, const Export *export)
            check_pairs(eval, entry, export, key_fault);
 }
 
-/* The same specialisation may be exported under another name, too; staging settles what its keys
- * leave open. */
-static Specialisation unstaged_copy(Eval *eval, const Specialisation *specialisation)
-{
-    Specialisation copy = *specialisation;
-    copy.kernel = NULL;
-    copy.keys = arena_new_array(eval->arena, Object *, copy.key_count + 1);
-    for (int i = 0; i < copy.key_count; i++) copy.keys[i] = specialisation->keys[i];
-    return copy;
-}
-
-static bool stage_named(Eval *eval, Specialisation *specialisation, Name name, bool is_gradient)
-{
-    const bool before = eval->differentiates;
-    eval->differentiates = is_gradient;
-    const bool good = specialisation_stage(eval, specialisation, name, name);
-    eval->differentiates = before;
-    return good;
-}
-
 /* Under `name`, which of a gradient is another one than the entry's. */
 static bool stage_entry(Eval *eval, const Entry *entry, Name name, Map *taken, Export *out)
 {

@@ -302,7 +302,7 @@ const char *specialisation_title(Eval *eval, const Signature *signature,
 /* ---- for the library ---- */
 
 /* Names with their values, as a dict has them. False: reported. */
-static bool take_named(Eval *eval, const Object *dict, Arguments *arguments)
+bool take_named(Eval *eval, const Object *dict, Arguments *arguments)
 {
     if (dict->kind != OBJECT_DICT) {
         FAIL(eval, expected_kind, arguments->at, "a configuration", "a dict of arguments",

@@ -416,7 +416,7 @@ Object *core_differentiates(Eval *eval, const Bound *bound)
 /* slope(value, x, derivative, ...): of run-time numbers of one type and shape. */
 Object *core_slope(Eval *eval, const Bound *bound)
 {
-    const Object *pairs = bound->values[1];
+    const Object *pairs = bound->rest;
     const int count = 1 + (int)pairs->as.list.count;
     Value **operands = arena_new_array(eval->arena, Value *, count);
     if (!stage_ready(eval, bound->at)) return NULL;

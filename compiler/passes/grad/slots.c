@@ -100,9 +100,15 @@ void scope_close(Grad *grad)
     grad->scope = grad->scope->outer;
 }
 
+/* Numbers of the program's text, and of its caller's. */
+static bool is_given(const Value *value)
+{
+    return value->op ? value->op->code == OP_const : !value->region;
+}
+
 void give(Grad *grad, Value *value, Part part, Value *adjoint)
 {
-    if (!adjoint || !is_differentiable(value)) return;
+    if (!adjoint || !is_differentiable(value) || is_given(value)) return;
     adjoint = build_cast(&grad->builder, adjoint_dtype(value->type->dtype), adjoint);
     Slot *slot = map_get(&grad->scope->slots, value);
     if (!slot) {
