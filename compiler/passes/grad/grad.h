@@ -45,6 +45,7 @@ typedef struct Grad {
     Map memories;    /* shared tile or local array of the program -> that of its adjoint */
     Map depends;     /* scalars of the program that threads have each for itself */
     Map effects;     /* ops that the gradient is written by */
+    Map rewritten;   /* pointer parameters that are read, or written more than once */
     Map settled;     /* reads of what the program has written that are right so */
     VEC(Op *) moving;   /* reads whose memory is written while their region runs, or behind it */
     VEC(Stale) stale;   /* those that were replayed */
@@ -114,6 +115,12 @@ typedef Value *Partial(Grad *grad, const Op *op, int operand, Value *adjoint);
  * none. */
 Value *memory_adjoint(Grad *grad, Value *memory);
 void memory_open(Grad *grad, const Region *region); /* makes those of its allocations */
+
+/* Whether the adjoint of what is overwritten there is to be zero: it is not that of what stood
+ * there before. */
+bool memory_is_consumed(Grad *grad, const Value *memory);
+/* Which parameters' memory an op of the launches reads, or overwrites again. */
+void find_rewritten(Grad *grad, Region *host);
 
 /* ---- dependence.c ---- */
 

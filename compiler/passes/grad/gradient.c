@@ -260,6 +260,7 @@ Kernel *kernel_gradient(const Kernel *typed, const Target *target, bool consumes
     kernel->is_differentiated = true;
     bool fine = !has_workspaces(kernel) && to_values(kernel, target);
     if (fine) add_gradients(&grad);
+    find_rewritten(&grad, kernel->host);
     fine = fine && differentiate_launches(&grad);
     kernel->is_differentiated = false;
     fine = fine && pass_simplify(kernel, &context) && kernel_verify(kernel);

@@ -1,5 +1,6 @@
 /* memory.c: where the adjoints of memory stand: of what a parameter points to in memory of the
  * caller's, of shared tiles and local arrays in others of that shape. */
+#include "passes/analysis/access.h"
 #include "passes/grad/grad.h"
 
 /* ---- global memory ---- */
@@ -25,6 +26,45 @@ static Value *view_adjoint(Grad *grad, const Value *view)
     Value *extents[2 * TYPE_RANK];
     for (int i = 0; i < 2 * rank; i++) extents[i] = replayed(grad, operand_list(op, extents)[i]);
     return build_view(&grad->builder, pointer, rank, extents, extents + rank);
+}
+
+static const Value *parameter_of(Grad *grad, const Value *view)
+{
+    const Parameter *parameter = pointer_parameter(grad->kernel, operand(view->op, pointer));
+    return parameter ? parameter->value : NULL;
+}
+
+bool memory_is_consumed(Grad *grad, const Value *memory)
+{
+    if (memory->type->kind != TYPE_VIEW || grad->consumes) return true;
+    const Value *parameter = parameter_of(grad, memory);
+    return !parameter || map_get(&grad->rewritten, parameter) != grad;
+}
+
+static bool is_in_loop(const Op *op)
+{
+    for (const Op *at = op->parent->parent; at; at = at->parent->parent)
+        if (op_has(at, LOOP)) return true;
+    return false;
+}
+
+/* That it was written once is noted as `grad`, that there is more as itself. */
+static void note_access(Op *op, void *context)
+{
+    Grad *grad = context;
+    const Value *view = op->operand_count && !op->region_count ? op->operands[0] : NULL;
+    if (!view || view->type->kind != TYPE_VIEW) return;
+    const Value *parameter = parameter_of(grad, view);
+    if (!parameter) return;
+    const bool is_first = op_has(op, STORES) && !op_has(op, ATOMIC) && !is_in_loop(op) &&
+                          !map_has(&grad->rewritten, parameter);
+    map_set(grad->arena, &grad->rewritten, parameter,
+            is_first ? (void *)grad : (void *)(uintptr_t)parameter);
+}
+
+void find_rewritten(Grad *grad, Region *host)
+{
+    region_visit(host, note_access, grad);
 }
 
 /* ---- the block's and the thread's own ---- */

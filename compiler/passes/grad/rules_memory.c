@@ -100,7 +100,7 @@ void adjoint_store(Grad *grad, Op *op)
     Op *load = build_op(&grad->builder, OP_load, (int)places.count, places.data, 1, &type);
     op_keep_attr(load, op, ATTR_dims);
     give_total(grad, value, load->results);
-    if (!grad->consumes) return;
+    if (!memory_is_consumed(grad, view)) return;
     Value *head[] = {memory, number_of(grad, type, 0)};
     places = behind(grad, 2, head, op, first);
     Op *store = build_op(&grad->builder, OP_store, (int)places.count, places.data, 0, NULL);
@@ -147,7 +147,7 @@ void adjoint_put(Grad *grad, Op *op)
     if (!memory) return;
     Value *adjoint = gathered(grad, op, memory, first);
     give_total(grad, operand(op, value), adjoint);
-    if (!grad->consumes && is_global(memory)) return;
+    if (!memory_is_consumed(grad, operand(op, memory))) return;
     Value *head[] = {memory, number_of(grad, adjoint->type, 0)};
     ValueVec all = behind(grad, 2, head, op, first);
     keep_places(note_effect(grad, build_op(&grad->builder, OP_put, (int)all.count, all.data, 0,
@@ -302,7 +302,7 @@ void adjoint_element_store(Grad *grad, Op *op)
     const bool alike =
         memory->type->kind != TYPE_LOCAL && is_alike(grad, op) && !in_parted(grad, op);
     give(grad, operand(op, value), alike ? PART_TOTAL : PART_OWN, adjoint);
-    if (!grad->consumes && is_global(memory)) return;
+    if (!memory_is_consumed(grad, operand(op, memory))) return;
     Value *head[] = {memory, number_of(grad, adjoint->type, 0)};
     places = behind(grad, 2, head, op, first);
     Op *store = build_op(&grad->builder, OP_element_store, (int)places.count, places.data, 0, NULL);
