@@ -75,9 +75,8 @@ static void indices_of(Grad *grad, const Op *op, const Type *tile, Value **out)
     }
 }
 
-void adjoint_load(Grad *grad, Op *op)
+static void add_tile(Grad *grad, const Op *op, Value *adjoint)
 {
-    Value *adjoint = slot_whole(grad, slot_take(grad, op->results));
     Value *memory = adjoint_memory(grad, op, operand(op, view));
     if (!memory) return;
     Value *operands[2 + TYPE_RANK] = {
@@ -86,6 +85,21 @@ void adjoint_load(Grad *grad, Op *op)
     const Type *type = operands[1]->type;
     Op *sum = build_op(&grad->builder, OP_atomic, 2 + memory->type->rank, operands, 1, &type);
     op_set_int(as_sum(grad, sum, memory), ATTR_lenient, 1);
+}
+
+void adjoint_load(Grad *grad, Op *op)
+{
+    add_tile(grad, op, slot_whole(grad, slot_take(grad, op->results)));
+}
+
+void adjoint_copy(Grad *grad, Op *op)
+{
+    if (!holds_floats(operand(op, tile))) return;
+    Value *memory = adjoint_memory(grad, op, operand(op, tile));
+    if (!memory) return;
+    Value *adjoint = build1(&grad->builder, OP_shared_load, memory);
+    build2(&grad->builder, OP_shared_store, memory, number_of(grad, adjoint->type, 0));
+    add_tile(grad, op, adjoint);
 }
 
 void adjoint_store(Grad *grad, Op *op)

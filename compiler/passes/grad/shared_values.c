@@ -1,5 +1,5 @@
-/* shared_values.c: a shared tile that is read and written as a whole alone is a variable of its
- * values, so that adjoints go by values; where a product wants its operands in shared memory, the
+/* shared_values.c: copies that go on beside the threads are done at once here, and a shared tile that is read and written as a whole alone is a variable
+ * of its values, so that adjoints go by values; where a product wants its operands in shared memory, the
  * passes put them there again. */
 #include "passes/grad/grad.h"
 
@@ -81,9 +81,78 @@ static void dot_to_values(Op *dot)
     dot->code = OP_dot;
 }
 
+/* ---- parts that are read: parts of the values ---- */
+
+static Value *part_of(Builder *builder, Value *tile, const Type *part, const Attr *dims,
+                      const int64_t *begins)
+{
+    TypeTable *types = builder->kernel->types;
+    Type shape = *tile->type;
+    for (int d = 0; d < shape.rank; d++) shape.shape[d] = 1;
+    for (int i = 0; i < part->rank; i++) shape.shape[dims->integers[i]] = part->shape[i];
+    const Type *type = type_intern(types, &shape);
+    if (type == tile->type) return tile;
+    Op *op = build_op(builder, OP_part, 1, &tile, 1, &type);
+    op_set_ints(op, ATTR_begins, shape.rank, begins);
+    return op->results;
+}
+
+/* The dimensions that the part has not come first. */
+static Value *in_order(Builder *builder, Value *tile, const Attr *dims)
+{
+    int64_t order[TYPE_RANK];
+    int count = 0;
+    Type shape = *tile->type;
+    for (int d = 0; d < shape.rank; d++) {
+        bool has = false;
+        for (int i = 0; i < dims->count; i++) has |= dims->integers[i] == d;
+        if (!has) order[count++] = d;
+    }
+    for (int i = 0; i < dims->count; i++) order[count++] = dims->integers[i];
+    for (int d = 0; d < shape.rank; d++) shape.shape[d] = tile->type->shape[order[d]];
+    const Type *type = type_intern(builder->kernel->types, &shape);
+    Op *op = build_op(builder, OP_transpose, 1, &tile, 1, &type);
+    op_set_ints(op, ATTR_dims, shape.rank, order);
+    return op->results;
+}
+
+static bool begins_of(const Op *view, int64_t *out)
+{
+    bool known = true;
+    for (int i = 1; i < view->operand_count; i++)
+        known &= value_constant(view->operands[i], &out[i - 1]);
+    return known;
+}
+
+/* Of a view of a whole tile at known offsets, or of a reshaped one, that is read; else nothing. */
+static void load_of_whole(Op *load)
+{
+    const Op *view = operand(load, tile)->op;
+    const Type *type = load->results->type;
+    int64_t begins[TYPE_RANK];
+    Builder builder = builder_before(load);
+    if (view->code == OP_shared_view && begins_of(view, begins)) {
+        const Attr *dims = op_attr(view, ATTR_dims);
+        Value *whole = build1(&builder, OP_shared_load, operand(view, tile));
+        Value *part = part_of(&builder, whole, operand(load, tile)->type, dims, begins);
+        Value *turned = in_order(&builder, part, dims);
+        value_replace(load->results,
+                      build_op(&builder, OP_reshape, 1, &turned, 1, &type)->results);
+    } else if (view->code == OP_shared_reshape &&
+               operand(view, tile)->type->dtype == type->dtype) {
+        Value *whole = build1(&builder, OP_shared_load, operand(view, tile));
+        value_replace(load->results, build_op(&builder, OP_reshape, 1, &whole, 1, &type)->results);
+    } else {
+        return;
+    }
+    op_erase(load);
+}
+
+/* ---- all of them ---- */
+
 typedef struct Found {
     Arena *arena;
-    VEC(Op *) allocations;
+    VEC(Op *) allocations, loads, views, waits;
 } Found;
 
 static void visit(Op *op, void *context)
@@ -91,12 +160,22 @@ static void visit(Op *op, void *context)
     Found *found = context;
     if (op->code == OP_dot_shared && !op_int(op, ATTR_async, 0)) dot_to_values(op);
     if (op->code == OP_shared_alloc) vec_push(found->arena, &found->allocations, op);
+    if (op->code == OP_shared_load) vec_push(found->arena, &found->loads, op);
+    if (op->code == OP_shared_view || op->code == OP_shared_reshape)
+        vec_push(found->arena, &found->views, op);
+    if (op->code == OP_copy_async && !op_attr(op, ATTR_masked)) op->code = OP_copy;
+    if (op->code == OP_copy_commit || op->code == OP_copy_wait)
+        vec_push(found->arena, &found->waits, op);
 }
 
 void shared_to_values(Kernel *kernel)
 {
     Found found = {.arena = kernel->arena};
     kernel_visit(kernel, visit, &found);
+    for (size_t i = 0; i < found.waits.count; i++) op_erase(found.waits.data[i]);
+    for (size_t i = 0; i < found.loads.count; i++) load_of_whole(found.loads.data[i]);
+    for (size_t i = found.views.count; i-- > 0;)
+        if (!found.views.data[i]->results->uses) op_erase(found.views.data[i]);
     for (size_t i = 0; i < found.allocations.count; i++)
         if (is_value(found.allocations.data[i])) to_variable(found.allocations.data[i]);
 }
