@@ -46,6 +46,7 @@ typedef struct Grad {
     Map depends;     /* scalars of the program that threads have each for itself */
     Map effects;     /* ops that the gradient is written by */
     Map rewritten;   /* pointer parameters that are read, or written more than once */
+    Map clears;      /* effects that set to zero what an adjoint was taken from */
     Map settled;     /* reads of what the program has written that are right so */
     VEC(Op *) moving;   /* reads whose memory is written while their region runs, or behind it */
     VEC(Stale) stale;   /* those that were replayed */
@@ -67,6 +68,7 @@ Value *integer_of(Grad *grad, const Type *type, int64_t number);
 /* A number as each element of a tile of that shape; of a scalar type the number itself. */
 Value *spread(Grad *grad, const Type *type, Value *scalar);
 Value *value_sum(Grad *grad, Value *a, Value *b);
+bool is_zero_number(const Value *value); /* 0.0, or a tile of it */
 bool scalar_depends(const Grad *grad, const Value *value);
 
 void scope_open(Grad *grad, Scope *scope);
@@ -130,6 +132,10 @@ void find_moving(Grad *grad, Region *region);
 /* ---- dead.c ---- */
 
 void drop_unneeded(Grad *grad, Region *region);
+
+/* ---- sums.c ---- */
+
+void arrange_sums(Grad *grad);
 
 /* ---- shared_values.c ---- */
 

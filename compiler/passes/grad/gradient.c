@@ -262,6 +262,7 @@ Kernel *kernel_gradient(const Kernel *typed, const Target *target, bool consumes
     if (fine) add_gradients(&grad);
     find_rewritten(&grad, kernel->host);
     fine = fine && differentiate_launches(&grad);
+    if (fine) arrange_sums(&grad);
     kernel->is_differentiated = false;
     fine = fine && pass_simplify(kernel, &context) && kernel_verify(kernel);
     kernel->properties = 0;

@@ -10,6 +10,13 @@ static Op *note_effect(Grad *grad, Op *op)
     return op;
 }
 
+/* Of what is overwritten the adjoint is zero. */
+static Op *note_clear(Grad *grad, Op *op)
+{
+    map_set(grad->arena, &grad->clears, op, op);
+    return note_effect(grad, op);
+}
+
 static Name word(Grad *grad, const char *text)
 {
     return intern_text(grad->kernel->session->names, text);
@@ -118,7 +125,7 @@ void adjoint_store(Grad *grad, Op *op)
     Value *head[] = {memory, number_of(grad, type, 0)};
     places = behind(grad, 2, head, op, first);
     Op *store = build_op(&grad->builder, OP_store, (int)places.count, places.data, 0, NULL);
-    op_keep_attr(note_effect(grad, store), op, ATTR_dims);
+    op_keep_attr(note_clear(grad, store), op, ATTR_dims);
 }
 
 /* ---- elements at indices of their own ---- */
@@ -164,9 +171,8 @@ void adjoint_put(Grad *grad, Op *op)
     if (!memory_is_consumed(grad, operand(op, memory))) return;
     Value *head[] = {memory, number_of(grad, adjoint->type, 0)};
     ValueVec all = behind(grad, 2, head, op, first);
-    keep_places(note_effect(grad, build_op(&grad->builder, OP_put, (int)all.count, all.data, 0,
-                                           NULL)),
-                op);
+    keep_places(
+        note_clear(grad, build_op(&grad->builder, OP_put, (int)all.count, all.data, 0, NULL)), op);
 }
 
 /* Sums alone, or the greatest or least: what is in memory at the end counts. */
@@ -321,7 +327,7 @@ void adjoint_element_store(Grad *grad, Op *op)
     places = behind(grad, 2, head, op, first);
     Op *store = build_op(&grad->builder, OP_element_store, (int)places.count, places.data, 0, NULL);
     op_keep_attr(store, op, ATTR_once);
-    op_keep_attr(note_effect(grad, store), op, ATTR_idle);
+    op_keep_attr(note_clear(grad, store), op, ATTR_idle);
 }
 
 void adjoint_element_atomic(Grad *grad, Op *op)

@@ -52,7 +52,7 @@ bool scalar_depends(const Grad *grad, const Value *value)
 
 /* ---- sums ---- */
 
-static bool is_zero(const Value *value)
+bool is_zero_number(const Value *value)
 {
     const Op *op = value->op;
     if (op && op->code == OP_splat) op = operand(op, a)->op;
@@ -65,7 +65,7 @@ static bool joins(Value *sum, Value *product)
 {
     Op *dot = product->op;
     if (!dot || dot->code != OP_dot || product->use_count || sum->type != product->type ||
-        !is_zero(operand(dot, c)))
+        !is_zero_number(operand(dot, c)))
         return false;
     op_set_operand(dot, operand_index(dot, c), sum);
     return true;
@@ -82,7 +82,7 @@ static bool stands_before(const Value *value, const Op *op)
 Value *value_sum(Grad *grad, Value *a, Value *b)
 {
     if (!a || !b) return a ? a : b;
-    if (is_zero(a)) return b;
+    if (is_zero_number(a)) return b;
     if (b->op && stands_before(a, b->op) && joins(a, b)) return b;
     return build2(&grad->builder, OP_add, a, b);
 }
