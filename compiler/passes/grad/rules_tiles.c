@@ -112,27 +112,6 @@ static Value *stored(Grad *grad, Value *tile)
     return memory;
 }
 
-/* Zero but for the part. */
-void adjoint_part(Grad *grad, Op *op)
-{
-    Value *adjoint = whole_of(grad, op);
-    const Attr *begins = op_attr(op, ATTR_begins);
-    const Type *all = adjoint_type(grad, operand(op, a));
-    Value *memory = stored(grad, number_of(grad, all, 0));
-    const Type *type = type_shared(grad->kernel->types, adjoint->type->dtype, adjoint->type->rank,
-                                   adjoint->type->shape, NULL);
-    Value *operands[1 + TYPE_RANK] = {memory};
-    int64_t dims[TYPE_RANK];
-    for (int d = 0; d < all->rank; d++) {
-        operands[1 + d] = build_const(&grad->builder, DTYPE_i32, begins->integers[d]);
-        dims[d] = d;
-    }
-    Op *view = build_op(&grad->builder, OP_shared_view, 1 + all->rank, operands, 1, &type);
-    op_set_ints(view, ATTR_dims, all->rank, dims);
-    build2(&grad->builder, OP_shared_store, view->results, adjoint);
-    give_total(grad, operand(op, a), build1(&grad->builder, OP_shared_load, memory));
-}
-
 /* The elements along the dimension from the last to the first. */
 static Value *turned(Grad *grad, Value *tile, int dim)
 {

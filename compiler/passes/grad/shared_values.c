@@ -81,20 +81,12 @@ static void dot_to_values(Op *dot)
     dot->code = OP_dot;
 }
 
-/* ---- parts that are read: parts of the values ---- */
+/* ---- whole tiles that are read in another order, or shape ---- */
 
-static Value *part_of(Builder *builder, Value *tile, const Type *part, const Attr *dims,
-                      const int64_t *begins)
+/* Whether it has all elements of the tile. */
+static bool is_all(const Type *tile, const Type *part)
 {
-    TypeTable *types = builder->kernel->types;
-    Type shape = *tile->type;
-    for (int d = 0; d < shape.rank; d++) shape.shape[d] = 1;
-    for (int i = 0; i < part->rank; i++) shape.shape[dims->integers[i]] = part->shape[i];
-    const Type *type = type_intern(types, &shape);
-    if (type == tile->type) return tile;
-    Op *op = build_op(builder, OP_part, 1, &tile, 1, &type);
-    op_set_ints(op, ATTR_begins, shape.rank, begins);
-    return op->results;
+    return type_elements(tile) == type_elements(part);
 }
 
 /* The dimensions that the part has not come first. */
@@ -111,31 +103,23 @@ static Value *in_order(Builder *builder, Value *tile, const Attr *dims)
     for (int i = 0; i < dims->count; i++) order[count++] = dims->integers[i];
     for (int d = 0; d < shape.rank; d++) shape.shape[d] = tile->type->shape[order[d]];
     const Type *type = type_intern(builder->kernel->types, &shape);
+    bool same = true;
+    for (int d = 0; d < shape.rank; d++) same &= order[d] == d;
+    if (same) return tile;
     Op *op = build_op(builder, OP_transpose, 1, &tile, 1, &type);
     op_set_ints(op, ATTR_dims, shape.rank, order);
     return op->results;
 }
 
-static bool begins_of(const Op *view, int64_t *out)
-{
-    bool known = true;
-    for (int i = 1; i < view->operand_count; i++)
-        known &= value_constant(view->operands[i], &out[i - 1]);
-    return known;
-}
-
-/* Of a view of a whole tile at known offsets, or of a reshaped one, that is read; else nothing. */
+/* Of a view of a whole tile, in whatever order, or of a reshaped one, that is read; else nothing. */
 static void load_of_whole(Op *load)
 {
     const Op *view = operand(load, tile)->op;
     const Type *type = load->results->type;
-    int64_t begins[TYPE_RANK];
     Builder builder = builder_before(load);
-    if (view->code == OP_shared_view && begins_of(view, begins)) {
-        const Attr *dims = op_attr(view, ATTR_dims);
+    if (view->code == OP_shared_view && is_all(operand(view, tile)->type, type)) {
         Value *whole = build1(&builder, OP_shared_load, operand(view, tile));
-        Value *part = part_of(&builder, whole, operand(load, tile)->type, dims, begins);
-        Value *turned = in_order(&builder, part, dims);
+        Value *turned = in_order(&builder, whole, op_attr(view, ATTR_dims));
         value_replace(load->results,
                       build_op(&builder, OP_reshape, 1, &turned, 1, &type)->results);
     } else if (view->code == OP_shared_reshape &&
