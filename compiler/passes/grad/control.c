@@ -33,17 +33,17 @@ static void collect(Grad *grad, const Scope *scope, const Op *op, Exports *out)
     for (size_t i = 0; i < scope->touched.count; i++) {
         Value *value = scope->touched.data[i];
         if (is_inside(op, value)) continue;
-        const Slot *slot = map_get(&scope->slots, value);
+        const Adjoint *both = map_get(&scope->adjoints, value);
         for (int part = 0; part < PARTS; part++)
-            if (slot->parts[part] && !has_export(out, value, (Part)part))
+            if (both->parts[part] && !has_export(out, value, (Part)part))
                 vec_push(grad->arena, out, ((Export){value, (Part)part}));
     }
 }
 
 static Value *part_of(const Scope *scope, const Value *value, Part part)
 {
-    const Slot *slot = map_get(&scope->slots, value);
-    return slot ? slot->parts[part] : NULL;
+    const Adjoint *both = map_get(&scope->adjoints, value);
+    return both ? both->parts[part] : NULL;
 }
 
 static Value *part_or_zero(Grad *grad, const Scope *scope, const Value *value, Part part)
@@ -62,14 +62,14 @@ static void give_part(Grad *grad, Value *value, Part part, Value *adjoint)
 
 /* ---- branches ---- */
 
-static void reverse_side(Grad *grad, Region *from, Region *to, const Slot *results, Scope *scope)
+static void reverse_side(Grad *grad, Region *from, Region *to, const Adjoint *results, Scope *scope)
 {
     grad->builder = builder_at_end(to, grad->builder.span);
     scope_open(grad, scope);
     const Op *yield = region_terminator(from);
     replay(grad, from, true);
     for (int i = 0; yield && i < yield->operand_count; i++)
-        give_slot(grad, yield->operands[i], results[i]);
+        give_both(grad, yield->operands[i], results[i]);
     reverse(grad, from);
     scope_close(grad);
 }
@@ -101,8 +101,8 @@ void adjoint_if(Grad *grad, Op *op)
     Scope scopes[2];
     Exports exports = {0};
     const Builder outside = grad->builder;
-    Slot *results = arena_new_array(grad->arena, Slot, op->result_count + 1);
-    for (int i = 0; i < op->result_count; i++) results[i] = slot_take(grad, &op->results[i]);
+    Adjoint *results = arena_new_array(grad->arena, Adjoint, op->result_count + 1);
+    for (int i = 0; i < op->result_count; i++) results[i] = take_adjoint(grad, &op->results[i]);
     Value *condition = replayed(grad, operand(op, condition));
     Op *branch = build_op(&grad->builder, OP_if, 1, &condition, 0, NULL);
     op_keep_attr(branch, op, ATTR_idle);
@@ -125,12 +125,12 @@ typedef struct Back {
     Value **arguments;    /* of its region: what it carries */
     Value *const *inits;
     int count;
-    Slot *results;        /* adjoints of what it carried last */
+    Adjoint *results;        /* adjoints of what it carried last */
     Exports carried;      /* those of `arguments` that the way back carries */
     Value *begin, *end, *step; /* of the way back: an i of the program's, or a number of iterations */
     Value *last;          /* the program's last i, or the number of its last iteration */
     /* One iteration: replays it, and goes back through it; `after` is what is carried behind it. */
-    void (*body)(Grad *grad, struct Back *back, Value *index, const Slot *after);
+    void (*body)(Grad *grad, struct Back *back, Value *index, const Adjoint *after);
 } Back;
 
 /* Its number among what is carried. */
@@ -156,7 +156,7 @@ static bool extend_carried(Grad *grad, Back *back, const Scope *scope)
 }
 
 /* The way back carries what is known so far to be an adjoint. */
-static Op *begin_back(Grad *grad, const Back *back, Slot *after)
+static Op *begin_back(Grad *grad, const Back *back, Adjoint *after)
 {
     ValueVec operands = {0};
     VEC(const Type *) types = {0};
@@ -233,8 +233,8 @@ static Op *build_back(Grad *grad, Back *back, Scope *scope)
     const Builder outside = grad->builder;
     extend_carried(grad, back, NULL);
     for (;;) {
-        Slot *after = arena_new_array(grad->arena, Slot, back->count + 1);
-        for (int i = 0; i < back->count; i++) after[i] = (Slot){0};
+        Adjoint *after = arena_new_array(grad->arena, Adjoint, back->count + 1);
+        for (int i = 0; i < back->count; i++) after[i] = (Adjoint){0};
         grad->builder = outside;
         Op *loop = begin_back(grad, back, after);
         grad->builder = builder_at_end(loop->regions[0], outside.span);
@@ -299,7 +299,7 @@ static void carried_before(Grad *grad, const Op *loop, Value *index)
         map_set(grad->arena, &grad->primal, loop->regions[0]->arguments[1 + i], now[i]);
 }
 
-static void back_through_for(Grad *grad, Back *back, Value *index, const Slot *after)
+static void back_through_for(Grad *grad, Back *back, Value *index, const Adjoint *after)
 {
     Op *loop = back->loop;
     Region *region = loop->regions[0];
@@ -307,7 +307,7 @@ static void back_through_for(Grad *grad, Back *back, Value *index, const Slot *a
     map_set(grad->arena, &grad->primal, region->arguments[0], index);
     replay(grad, region, true);
     const Op *yield = region_terminator(region);
-    for (int i = 0; i < back->count; i++) give_slot(grad, yield->operands[i], after[i]);
+    for (int i = 0; i < back->count; i++) give_both(grad, yield->operands[i], after[i]);
     reverse(grad, region);
 }
 
@@ -321,10 +321,10 @@ static Value *last_index(Grad *grad, Value *begin, Value *end, Value *step)
     return build2(builder, OP_add, begin, build2(builder, OP_mul, steps, step));
 }
 
-static Slot *take_results(Grad *grad, const Op *loop)
+static Adjoint *take_results(Grad *grad, const Op *loop)
 {
-    Slot *results = arena_new_array(grad->arena, Slot, loop->result_count + 1);
-    for (int i = 0; i < loop->result_count; i++) results[i] = slot_take(grad, &loop->results[i]);
+    Adjoint *results = arena_new_array(grad->arena, Adjoint, loop->result_count + 1);
+    for (int i = 0; i < loop->result_count; i++) results[i] = take_adjoint(grad, &loop->results[i]);
     return results;
 }
 
@@ -430,24 +430,24 @@ static Value **state_before(Grad *grad, const Op *loop, Value *number)
     return out;
 }
 
-static void reverse_question(Grad *grad, const Op *loop, const Slot *after)
+static void reverse_question(Grad *grad, const Op *loop, const Adjoint *after)
 {
     const Op *asks = region_terminator(loop->regions[0]);
     for (int i = 0; i < loop->result_count; i++)
-        give_slot(grad, operand_list(asks, carried)[i], after[i]);
+        give_both(grad, operand_list(asks, carried)[i], after[i]);
     reverse(grad, loop->regions[0]);
 }
 
-static void back_through_while(Grad *grad, Back *back, Value *index, const Slot *after)
+static void back_through_while(Grad *grad, Back *back, Value *index, const Adjoint *after)
 {
     const Op *loop = back->loop;
-    Slot *between = arena_new_array(grad->arena, Slot, back->count + 1);
+    Adjoint *between = arena_new_array(grad->arena, Adjoint, back->count + 1);
     step_through(grad, loop, state_before(grad, loop, index));
     const Op *yield = region_terminator(loop->regions[1]);
-    for (int i = 0; i < back->count; i++) give_slot(grad, yield->operands[i], after[i]);
+    for (int i = 0; i < back->count; i++) give_both(grad, yield->operands[i], after[i]);
     reverse(grad, loop->regions[1]);
     for (int i = 0; i < back->count; i++)
-        between[i] = slot_take(grad, loop->regions[1]->arguments[i]);
+        between[i] = take_adjoint(grad, loop->regions[1]->arguments[i]);
     reverse_question(grad, loop, between);
 }
 
@@ -459,7 +459,7 @@ void adjoint_while(Grad *grad, Op *op)
         refuse(grad, op, "its regions carry different values");
         return;
     }
-    const Slot *results = take_results(grad, op);
+    const Adjoint *results = take_results(grad, op);
     Value *count = count_iterations(grad, op);
     set_arguments(grad, asks, state_before(grad, op, count));
     replay(grad, asks, true);
@@ -468,12 +468,12 @@ void adjoint_while(Grad *grad, Op *op)
                  .arguments = asks->arguments,
                  .inits = op->operands,
                  .count = op->result_count,
-                 .results = arena_new_array(grad->arena, Slot, op->result_count + 1),
+                 .results = arena_new_array(grad->arena, Adjoint, op->result_count + 1),
                  .begin = build_const(&grad->builder, DTYPE_i32, 0),
                  .end = count,
                  .step = build_const(&grad->builder, DTYPE_i32, 1),
                  .body = back_through_while};
-    for (int i = 0; i < back.count; i++) back.results[i] = slot_take(grad, asks->arguments[i]);
+    for (int i = 0; i < back.count; i++) back.results[i] = take_adjoint(grad, asks->arguments[i]);
     back.last = last_index(grad, back.begin, back.end, back.step);
     go_back(grad, &back);
 }

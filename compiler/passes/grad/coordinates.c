@@ -108,7 +108,7 @@ static const Value *without_casts(const Value *value)
 {
     while (value->op && (value->op->code == OP_cast || value->op->code == OP_splat) &&
            dtype_bits(value->type->dtype) >= 32)
-        value = value->op->operands[0];
+        value = operand(value->op, a);
     return value;
 }
 
@@ -155,13 +155,13 @@ static int64_t step_of(const Coordinate *coordinate)
 
 bool adds_apart(const Op *atomic, const Coordinates *coordinates)
 {
-    const int rank = atomic->operands[0]->type->rank;
+    const int rank = operand(atomic, memory)->type->rank;
     for (size_t i = 0; i < coordinates->count; i++) {
         const Coordinate *one = &coordinates->data[i];
         bool apart = false;
         for (int d = 0; d < rank && !apart; d++) {
             int64_t extent;
-            const Value *offset = offset_of(atomic->operands[2 + d], &extent);
+            const Value *offset = offset_of(operand_list(atomic, more)[d], &extent);
             apart = offset && stride_along(offset, one->value) * step_of(one) >= extent;
         }
         if (!apart) return false;

@@ -81,7 +81,7 @@ static void find_roots(Op *op, void *context)
 {
     Need *need = context;
     const bool is_effect =
-        map_has(&need->grad->effects, op) && op->operands[0]->type->kind == TYPE_VIEW;
+        map_has(&need->grad->effects, op) && view_of(op);
     if (is_effect || op->code == OP_assume) need_op(need, op);
 }
 

@@ -18,16 +18,16 @@
 typedef enum Part { PART_TOTAL, PART_OWN, PARTS } Part;
 
 /* The adjoint of a value of the program; NULL: zero. Tiles have no own part. */
-typedef struct Slot {
+typedef struct Adjoint {
     Value *parts[PARTS];
-} Slot;
+} Adjoint;
 
 typedef VEC(Value *) ValueVec;
 
 /* The adjoints in the region at hand: of its own values, and what it adds to those around it. */
 typedef struct Scope {
     struct Scope *outer;
-    Map slots; /* Value * -> Slot * */
+    Map adjoints; /* Value * -> Adjoint * */
     ValueVec touched;
 } Scope;
 
@@ -55,7 +55,7 @@ typedef struct Grad {
     bool consumes, failed;
 } Grad;
 
-/* ---- slots.c ---- */
+/* ---- adjoints.c ---- */
 
 DType adjoint_dtype(DType dtype);
 bool is_differentiable(const Value *value); /* a number or tile of floats */
@@ -76,10 +76,10 @@ void scope_close(Grad *grad);
 /* What the adjoint of an operand grows by. */
 void give(Grad *grad, Value *value, Part part, Value *adjoint);
 void give_total(Grad *grad, Value *value, Value *adjoint);
-void give_slot(Grad *grad, Value *value, Slot slot);
-Slot slot_take(Grad *grad, const Value *value);
-bool slot_is_zero(Slot slot);
-Value *slot_whole(Grad *grad, Slot slot); /* with the sum of the own parts; NULL: zero */
+void give_both(Grad *grad, Value *value, Adjoint both);
+Adjoint take_adjoint(Grad *grad, const Value *value);
+bool adjoint_is_none(Adjoint both);
+Value *whole_adjoint(Grad *grad, Adjoint both); /* with the sum of the own parts; NULL: zero */
 Value *thread_of(Grad *grad);
 /* Located, once. */
 void refuse(Grad *grad, const Op *op, const char *why);
@@ -112,6 +112,9 @@ typedef Value *Partial(Grad *grad, const Op *op, int operand, Value *adjoint);
 #undef FLAT
 
 /* ---- memory.c ---- */
+
+/* Of an access of global memory; else NULL. */
+Value *view_of(const Op *op);
 
 /* The memory in which the adjoint of a view, shared tile or local array stands; NULL: there is
  * none. */

@@ -155,15 +155,9 @@ typedef struct Written {
     Map parameters; /* by their values */
 } Written;
 
-static Value *global_memory(const Op *op)
-{
-    Value *memory = op->operand_count ? op->operands[0] : NULL;
-    return memory && memory->type->kind == TYPE_VIEW ? memory : NULL;
-}
-
 static Parameter *parameter_of(Kernel *kernel, const Op *op)
 {
-    const Value *view = global_memory(op);
+    const Value *view = view_of(op);
     return view ? pointer_parameter(kernel, operand(view->op, pointer)) : NULL;
 }
 

@@ -5,6 +5,12 @@
 
 /* ---- global memory ---- */
 
+Value *view_of(const Op *op)
+{
+    Value *memory = op_memory(op);
+    return memory && memory->type->kind == TYPE_VIEW ? memory : NULL;
+}
+
 static Value *pointer_adjoint(Grad *grad, Value *pointer)
 {
     const Op *op = pointer->op;
@@ -52,8 +58,8 @@ static bool is_in_loop(const Op *op)
 static void note_access(Op *op, void *context)
 {
     Grad *grad = context;
-    const Value *view = op->operand_count && !op->region_count ? op->operands[0] : NULL;
-    if (!view || view->type->kind != TYPE_VIEW) return;
+    const Value *view = view_of(op);
+    if (!view) return;
     const Value *parameter = parameter_of(grad, view);
     if (!parameter) return;
     const bool is_first = op_has(op, STORES) && !op_has(op, ATOMIC) && !is_in_loop(op) &&

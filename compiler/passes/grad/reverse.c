@@ -54,19 +54,19 @@ void replay(Grad *grad, const Region *region, bool again)
 static bool is_active(const Grad *grad, const Op *op)
 {
     for (int i = 0; i < op->result_count; i++) {
-        const Slot *slot = map_get(&grad->scope->slots, &op->results[i]);
-        if (slot && !slot_is_zero(*slot)) return true;
+        const Adjoint *both = map_get(&grad->scope->adjoints, &op->results[i]);
+        if (both && !adjoint_is_none(*both)) return true;
     }
     return false;
 }
 
 static void reverse_elements(Grad *grad, const Op *op, Partial *partial)
 {
-    const Slot slot = slot_take(grad, op->results);
+    const Adjoint both = take_adjoint(grad, op->results);
     for (int part = 0; part < PARTS; part++)
-        for (int i = 0; slot.parts[part] && i < op->operand_count; i++) {
+        for (int i = 0; both.parts[part] && i < op->operand_count; i++) {
             if (!is_differentiable(op->operands[i])) continue;
-            Value *adjoint = partial(grad, op, i, slot.parts[part]);
+            Value *adjoint = partial(grad, op, i, both.parts[part]);
             if (part == PART_TOTAL)
                 give_total(grad, op->operands[i], adjoint);
             else
@@ -135,7 +135,7 @@ Op *differentiate(Grad *grad, Op *launch)
     Scope scope;
     Region *region = launch_region(launch);
     Op *fresh = new_launch(launch);
-    grad->threads = 32 * op_int(launch, ATTR_warps, 1);
+    grad->threads = WARP_SIZE * op_int(launch, ATTR_warps, 1);
     grad->builder = builder_at_end(launch_region(fresh), launch->span);
     find_dependent(grad, region);
     find_moving(grad, region);

@@ -206,7 +206,7 @@ Value *partial_approx(Grad *grad, const Op *op, int operand, Value *adjoint)
     if (op->operand_count == 2) return partial_div(grad, op, operand, adjoint);
     for (size_t i = 0; i < sizeof slopes / sizeof *slopes; i++)
         if (strcmp(slopes[i].function, function) == 0) {
-            Value *a = primal(grad, op->operands[0]), *y = primal(grad, op->results);
+            Value *a = primal(grad, operand(op, a)), *y = primal(grad, op->results);
             return product(grad, adjoint, slopes[i].slope(grad, a, y));
         }
     refuse(grad, op, "the derivative of this instruction is not known");
@@ -219,7 +219,7 @@ static ValueAnswer asks_for_floats(const Value *value, void *context)
 {
     (void)context;
     return value->op && value->op->code == OP_bitcast &&
-                   dtype_is_float(value->op->operands[0]->type->dtype)
+                   dtype_is_float(operand(value->op, a)->type->dtype)
                ? VALUE_FOUND
                : VALUE_OPERANDS;
 }
@@ -228,7 +228,7 @@ static ValueAnswer asks_for_floats(const Value *value, void *context)
  * knows the derivative. */
 void adjoint_bitcast(Grad *grad, Op *op)
 {
-    slot_take(grad, op->results);
+    take_adjoint(grad, op->results);
     if (is_differentiable(operand(op, a)) || value_finds(operand(op, a), asks_for_floats, NULL))
         refuse(grad, op, "it is of the bits of a number");
 }

@@ -96,7 +96,7 @@ static void add_tile(Grad *grad, const Op *op, Value *adjoint)
 
 void adjoint_load(Grad *grad, Op *op)
 {
-    add_tile(grad, op, slot_whole(grad, slot_take(grad, op->results)));
+    add_tile(grad, op, whole_adjoint(grad, take_adjoint(grad, op->results)));
 }
 
 void adjoint_copy(Grad *grad, Op *op)
@@ -139,7 +139,7 @@ static void keep_places(Op *to, const Op *from)
 
 void adjoint_gather(Grad *grad, Op *op)
 {
-    Value *adjoint = slot_whole(grad, slot_take(grad, op->results));
+    Value *adjoint = whole_adjoint(grad, take_adjoint(grad, op->results));
     Value *memory = adjoint_memory(grad, op, operand(op, memory));
     if (!memory) return;
     Value *head[] = {memory, build_cast(&grad->builder, memory->type->dtype, adjoint)};
@@ -185,7 +185,7 @@ static bool is_extreme(const Op *op)
 static bool takes_atomic(Grad *grad, const Op *op)
 {
     const char *mode = op_attr(op, ATTR_mode)->text;
-    if (!slot_is_zero(slot_take(grad, op->results)))
+    if (!adjoint_is_none(take_adjoint(grad, op->results)))
         refuse(grad, op, "what was there before has no gradient");
     else if (strcmp(mode, "add") != 0 && !is_extreme(op))
         refuse(grad, op, "it is known of sums, min and max alone");
@@ -267,31 +267,31 @@ static Value *tile_of_total(Grad *grad, Value *total, const Op *op)
                   number_of(grad, tile, 0));
 }
 
-static void read_tile_element(Grad *grad, Op *op, Slot slot)
+static void read_tile_element(Grad *grad, Op *op, Adjoint both)
 {
     Value *tile = operand(op, memory);
-    if (slot.parts[PART_TOTAL])
-        give_total(grad, tile, tile_of_total(grad, slot.parts[PART_TOTAL], op));
-    if (slot.parts[PART_OWN])
-        give_total(grad, tile, tile_of_own(grad, slot.parts[PART_OWN], op));
+    if (both.parts[PART_TOTAL])
+        give_total(grad, tile, tile_of_total(grad, both.parts[PART_TOTAL], op));
+    if (both.parts[PART_OWN])
+        give_total(grad, tile, tile_of_own(grad, both.parts[PART_OWN], op));
 }
 
 /* Where all threads read one place, one adds the sum. */
 void adjoint_element_load(Grad *grad, Op *op)
 {
-    const Slot slot = slot_take(grad, op->results);
+    const Adjoint both = take_adjoint(grad, op->results);
     if (type_is_tile(operand(op, memory)->type)) {
-        read_tile_element(grad, op, slot);
+        read_tile_element(grad, op, both);
         return;
     }
     Value *memory = adjoint_memory(grad, op, operand(op, memory));
     if (!memory) return;
     if (memory->type->kind == TYPE_LOCAL)
-        add_to_local(grad, memory, slot.parts[PART_OWN], op);
+        add_to_local(grad, memory, both.parts[PART_OWN], op);
     else if (scalar_depends(grad, op->results))
-        add_element(grad, memory, slot.parts[PART_OWN], op, false);
+        add_element(grad, memory, both.parts[PART_OWN], op, false);
     else
-        add_element(grad, memory, slot_whole(grad, slot), op, true);
+        add_element(grad, memory, whole_adjoint(grad, both), op, true);
 }
 
 /* Whether all threads do the same. */
@@ -356,7 +356,7 @@ void adjoint_element_atomic(Grad *grad, Op *op)
 
 void adjoint_shared_load(Grad *grad, Op *op)
 {
-    Value *adjoint = slot_whole(grad, slot_take(grad, op->results));
+    Value *adjoint = whole_adjoint(grad, take_adjoint(grad, op->results));
     Value *memory = adjoint_memory(grad, op, operand(op, tile));
     if (!memory) return;
     Value *before = build1(&grad->builder, OP_shared_load, memory);

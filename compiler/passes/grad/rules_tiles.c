@@ -42,7 +42,7 @@ static Value *coordinate(Grad *grad, const Type *shape, int dim)
 
 static Value *whole_of(Grad *grad, const Op *op)
 {
-    return slot_whole(grad, slot_take(grad, op->results));
+    return whole_adjoint(grad, take_adjoint(grad, op->results));
 }
 
 /* ---- shapes ---- */

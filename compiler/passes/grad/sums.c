@@ -217,7 +217,7 @@ static bool build_split(Split *split)
 
 static const Value *pointer_of(const Op *op)
 {
-    return operand(op->operands[0]->op, pointer);
+    return operand(view_of(op)->op, pointer);
 }
 
 /* What stands in the way of a launch apart: memory of the block's, what is asked of the grid, and
@@ -232,17 +232,16 @@ typedef struct Obstacles {
 static void find_obstacle(Op *op, void *context)
 {
     Obstacles *obstacles = context;
-    const bool on_view = op->operand_count && op->operands[0]->type->kind == TYPE_VIEW;
     obstacles->found |= op->code == OP_shared_alloc || op->code == OP_local_alloc ||
                         op->code == OP_grid_dim || op->code == OP_thread_id;
-    if (on_view && op_has(op, READS) && !op_has(op, ATOMIC))
+    if (view_of(op) && op_has(op, READS) && !op_has(op, ATOMIC))
         map_set(obstacles->grad->arena, &obstacles->read, pointer_of(op), op);
 }
 
 static void find_writer(Op *op, void *context)
 {
     Obstacles *obstacles = context;
-    if (!map_has(&obstacles->grad->effects, op) || op->operands[0]->type->kind != TYPE_VIEW) return;
+    if (!map_has(&obstacles->grad->effects, op) || !view_of(op)) return;
     const bool is_same = pointer_of(op) == pointer_of(obstacles->sum) && op->code != OP_atomic;
     const bool is_read = map_has(&obstacles->read, pointer_of(op));
     obstacles->found |= is_same || (is_read && !map_has(&obstacles->grad->clears, op));
@@ -326,7 +325,7 @@ typedef struct Sums {
 static void find_sums(Op *op, void *context)
 {
     Sums *sums = context;
-    if (map_has(&sums->grad->effects, op) && op->operands[0]->type->kind == TYPE_VIEW)
+    if (map_has(&sums->grad->effects, op) && view_of(op))
         vec_push(sums->grad->arena, &sums->all, op);
 }
 
@@ -345,10 +344,10 @@ static bool is_alone(const Sums *sums, const Op *sum)
 /* The tile's offsets, which indices of elements are made of; and which dimensions it spans. */
 static bool offsets_of(const Op *sum, Value **offsets, int64_t *dims)
 {
-    const int rank = sum->operands[0]->type->rank;
+    const int rank = operand(sum, memory)->type->rank;
     int found = 0;
     for (int d = 0; d < rank; d++) {
-        Value *index = sum->operands[2 + d];
+        Value *index = operand_list(sum, more)[d];
         offsets[d] = index;
         if (!type_is_tile(index->type)) continue;
         if (!index->op || index->op->code != OP_add) return false;
@@ -368,7 +367,7 @@ static bool offsets_of(const Op *sum, Value **offsets, int64_t *dims)
 
 static void add_plainly(Grad *grad, Op *sum)
 {
-    Value *operands[2 + TYPE_RANK] = {sum->operands[0]}, *value = operand(sum, value);
+    Value *operands[2 + TYPE_RANK] = {operand(sum, memory)}, *value = operand(sum, value);
     int64_t dims[TYPE_RANK] = {0};
     const int rank = operands[0]->type->rank;
     Builder builder = builder_before(sum);

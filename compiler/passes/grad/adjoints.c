@@ -1,4 +1,4 @@
-/* slots.c: adjoints of values: where they are kept, and how they grow. */
+/* adjoints.c: adjoints of values: where they are kept, and how they grow. */
 #include "passes/grad/grad.h"
 
 DType adjoint_dtype(DType dtype)
@@ -87,7 +87,7 @@ Value *value_sum(Grad *grad, Value *a, Value *b)
     return build2(&grad->builder, OP_add, a, b);
 }
 
-/* ---- slots ---- */
+/* ---- adjoints ---- */
 
 void scope_open(Grad *grad, Scope *scope)
 {
@@ -110,13 +110,13 @@ void give(Grad *grad, Value *value, Part part, Value *adjoint)
 {
     if (!adjoint || !is_differentiable(value) || is_given(value)) return;
     adjoint = build_cast(&grad->builder, adjoint_dtype(value->type->dtype), adjoint);
-    Slot *slot = map_get(&grad->scope->slots, value);
-    if (!slot) {
-        slot = arena_new_of(grad->arena, Slot);
-        map_set(grad->arena, &grad->scope->slots, value, slot);
+    Adjoint *both = map_get(&grad->scope->adjoints, value);
+    if (!both) {
+        both = arena_new_of(grad->arena, Adjoint);
+        map_set(grad->arena, &grad->scope->adjoints, value, both);
         vec_push(grad->arena, &grad->scope->touched, value);
     }
-    slot->parts[part] = value_sum(grad, slot->parts[part], adjoint);
+    both->parts[part] = value_sum(grad, both->parts[part], adjoint);
 }
 
 /* Where threads have different values it is one of them whose value was taken. */
@@ -133,23 +133,23 @@ void give_total(Grad *grad, Value *value, Value *adjoint)
     give(grad, value, PART_OWN, build3(&grad->builder, OP_select, first, adjoint, none));
 }
 
-void give_slot(Grad *grad, Value *value, Slot slot)
+void give_both(Grad *grad, Value *value, Adjoint both)
 {
-    give_total(grad, value, slot.parts[PART_TOTAL]);
-    give(grad, value, PART_OWN, slot.parts[PART_OWN]);
+    give_total(grad, value, both.parts[PART_TOTAL]);
+    give(grad, value, PART_OWN, both.parts[PART_OWN]);
 }
 
-Slot slot_take(Grad *grad, const Value *value)
+Adjoint take_adjoint(Grad *grad, const Value *value)
 {
-    Slot *slot = map_get(&grad->scope->slots, value);
-    const Slot taken = slot ? *slot : (Slot){0};
-    if (slot) *slot = (Slot){0};
+    Adjoint *both = map_get(&grad->scope->adjoints, value);
+    const Adjoint taken = both ? *both : (Adjoint){0};
+    if (both) *both = (Adjoint){0};
     return taken;
 }
 
-bool slot_is_zero(Slot slot)
+bool adjoint_is_none(Adjoint both)
 {
-    return !slot.parts[PART_TOTAL] && !slot.parts[PART_OWN];
+    return !both.parts[PART_TOTAL] && !both.parts[PART_OWN];
 }
 
 /* ---- sums over threads ---- */
@@ -177,10 +177,10 @@ static Value *sum_over_threads(Grad *grad, Value *own)
     return build1(builder, OP_item, reduce->results);
 }
 
-Value *slot_whole(Grad *grad, Slot slot)
+Value *whole_adjoint(Grad *grad, Adjoint both)
 {
-    Value *own = slot.parts[PART_OWN];
-    return value_sum(grad, slot.parts[PART_TOTAL], own ? sum_over_threads(grad, own) : NULL);
+    Value *own = both.parts[PART_OWN];
+    return value_sum(grad, both.parts[PART_TOTAL], own ? sum_over_threads(grad, own) : NULL);
 }
 
 void refuse(Grad *grad, const Op *op, const char *why)
